@@ -1,1 +1,66 @@
-//! (to be written)
+//! One description, three outputs: everything the host and the card must agree on is written once, in
+//! `rtl/pkg/card.toml`, and this crate turns it into the SystemVerilog package, the Rust types and the
+//! reference page. A test compares the three with what is committed.
+
+mod description;
+mod page;
+mod rust;
+mod systemverilog;
+
+pub use description::{Description, DescriptionError};
+
+use std::path::{Path, PathBuf};
+
+/// The root of the source tree this crate was built in.
+pub fn source_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every generated file: its path below the source root and its contents.
+pub fn outputs(description: &Description) -> Vec<(&'static str, String)> {
+    vec![
+        (
+            "rtl/pkg/weft_card_pkg.sv",
+            systemverilog::package(description),
+        ),
+        ("firmware/layout/src/lib.rs", rust::types(description)),
+        ("docs/registers.md", page::page(description)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn description() -> Description {
+        Description::read(&source_root().join("rtl/pkg/card.toml")).expect("rtl/pkg/card.toml")
+    }
+
+    #[test]
+    fn generated_files_are_up_to_date() {
+        for (path, expected) in outputs(&description()) {
+            let found = std::fs::read_to_string(source_root().join(path)).unwrap_or_default();
+            assert!(
+                found == expected,
+                "{path} is stale: run `cargo run -p weft-layout-gen`"
+            );
+        }
+    }
+
+    #[test]
+    fn overlapping_fields_are_refused() {
+        let text = r#"
+            interface_version = 1
+            [[record]]
+            name = "r"
+            size = 8
+            doc = ""
+            fields = [
+              { at = 0, type = "u32", name = "a", doc = "" },
+              { at = 2, type = "u16", name = "b", doc = "" },
+            ]
+        "#;
+        let error = Description::parse(text).unwrap_err().to_string();
+        assert!(error.contains("overlaps"), "{error}");
+    }
+}

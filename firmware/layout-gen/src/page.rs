@@ -1,0 +1,65 @@
+//! The reference page.
+
+use crate::description::{Description, FieldType};
+use std::fmt::Write;
+
+pub(crate) fn page(d: &Description) -> String {
+    let mut o = String::new();
+    let _ = write!(
+        o,
+        "<!-- Generated from rtl/pkg/card.toml by weft-layout-gen; do not edit. -->\n\
+         # Registers, doorbells, tables, records, counters\n\n\
+         Interface version {}. How they work together: [card.md](card.md). Everything is little-endian; a gap is\n\
+         reserved and zero.\n\n## Registers (BAR0)\n\n\
+         | offset | name | access | reset | |\n|---|---|---|---|---|\n",
+        d.interface_version
+    );
+    for r in &d.registers {
+        let at = if r.count > 1 {
+            format!("{:04x}-{:04x}", r.at, r.at + 4 * r.count - 1)
+        } else {
+            format!("{:04x}", r.at)
+        };
+        let _ = writeln!(
+            o,
+            "| {at} | {} | {} | {:x} | {} |",
+            r.name, r.access, r.reset, r.doc
+        );
+    }
+    o.push_str("\n## Doorbells (BAR2, write only)\n\n| offset | name | |\n|---|---|---|\n");
+    for b in &d.doorbells {
+        let at = match &b.count {
+            Some(count) => format!("{:04x} + 4n, n < {count}", b.at),
+            None => format!("{:04x}", b.at),
+        };
+        let _ = writeln!(o, "| {at} | {} | {} |", b.name, b.doc);
+    }
+    o.push_str("\n## Tables (through TABLE_DATA and TABLE_CMD)\n\n| number | name | row | |\n|---|---|---|---|\n");
+    for t in &d.tables {
+        let _ = writeln!(
+            o,
+            "| {} | {} | [{2}](#{2}) | {3} |",
+            t.number, t.name, t.row, t.doc
+        );
+    }
+    o.push_str("\n## Records\n");
+    for r in &d.records {
+        let _ = write!(
+            o,
+            "\n### {}\n{} {} bytes.\n\n| byte | field | type | |\n|---|---|---|---|\n",
+            r.name, r.doc, r.size
+        );
+        for f in &r.fields {
+            let kind = match f.kind {
+                FieldType::Number(bytes) => format!("u{}", 8 * bytes),
+                FieldType::Bytes(bytes) => format!("{bytes} bytes"),
+            };
+            let _ = writeln!(o, "| {} | {} | {kind} | {} |", f.at, f.name, f.doc);
+        }
+    }
+    o.push_str("\n## Counters\n\n| word | name | |\n|---|---|---|\n");
+    for (n, c) in d.counters.iter().enumerate() {
+        let _ = writeln!(o, "| {n} | {} | {} |", c.name, c.doc);
+    }
+    o
+}

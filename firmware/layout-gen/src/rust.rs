@@ -1,0 +1,165 @@
+//! The Rust types.
+
+use crate::description::{Description, Field, FieldType, Record};
+use std::fmt::Write;
+
+pub(crate) fn types(d: &Description) -> String {
+    let mut o = String::new();
+    o.push_str(
+        "// Generated from rtl/pkg/card.toml by weft-layout-gen; do not edit.\n\
+         //! Everything the host and the card must agree on: registers, doorbells, tables, counters, and the\n\
+         //! records in host memory. `docs/registers.md` is the same as a page; `docs/card.md` says how they\n\
+         //! work together.\n#![no_std]\n#![cfg_attr(rustfmt, rustfmt_skip)]\n\n",
+    );
+    let _ = writeln!(
+        o,
+        "/// The version a driver must find in the VERSION register."
+    );
+    let _ = writeln!(
+        o,
+        "pub const INTERFACE_VERSION: u32 = {};\n",
+        d.interface_version
+    );
+    o.push_str("/// Byte offsets of the registers in BAR0.\npub mod reg {\n");
+    for r in &d.registers {
+        let _ = writeln!(
+            o,
+            "    /// {}\n    pub const {}: u32 = 0x{:04x};",
+            r.doc, r.name, r.at
+        );
+        if r.count > 1 {
+            let _ = writeln!(
+                o,
+                "    /// Number of words of {}.\n    pub const {}_COUNT: u32 = {};",
+                r.name, r.name, r.count
+            );
+        }
+        if r.reset != 0 {
+            let _ = writeln!(
+                o,
+                "    /// Value of {} after reset.\n    pub const {}_RESET: u32 = 0x{:08x};",
+                r.name, r.name, r.reset
+            );
+        }
+    }
+    o.push_str("    /// Every register: name, byte offset, number of words.\n    pub const ALL: &[(&str, u32, u32)] = &[\n");
+    for r in &d.registers {
+        let _ = writeln!(o, "        (\"{}\", 0x{:04x}, {}),", r.name, r.at, r.count);
+    }
+    o.push_str("    ];\n}\n\n/// Byte offsets of the doorbells in BAR2.\npub mod doorbell {\n");
+    for b in &d.doorbells {
+        let _ = writeln!(
+            o,
+            "    /// {}\n    pub const {}: u32 = 0x{:04x};",
+            b.doc, b.name, b.at
+        );
+    }
+    o.push_str("}\n\n/// Table numbers for TABLE_CMD.\npub mod table {\n");
+    for t in &d.tables {
+        let _ = writeln!(
+            o,
+            "    /// {}\n    pub const {}: u8 = {};",
+            t.doc, t.name, t.number
+        );
+    }
+    o.push_str("}\n");
+    counters(&mut o, d);
+    for r in &d.records {
+        record(&mut o, r);
+    }
+    o
+}
+
+fn camel(name: &str) -> String {
+    name.split('_')
+        .map(|w| w[..1].to_uppercase() + &w[1..])
+        .collect()
+}
+
+fn counters(o: &mut String, d: &Description) {
+    o.push_str("\n/// A counter; its number is its word in COUNTERS.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]\n#[repr(u8)]\npub enum Counter {\n");
+    for c in &d.counters {
+        let _ = writeln!(o, "    /// {}\n    {},", c.doc, camel(&c.name));
+    }
+    let _ = writeln!(
+        o,
+        "}}\n\n/// How many counters there are.\npub const NUM_COUNTERS: usize = {};\n",
+        d.counters.len()
+    );
+    o.push_str("impl Counter {\n    /// All of them, in order.\n    pub const ALL: [Counter; NUM_COUNTERS] = [\n");
+    for c in &d.counters {
+        let _ = writeln!(o, "        Counter::{},", camel(&c.name));
+    }
+    o.push_str("    ];\n\n    /// The name, as in the reference page.\n    pub const fn name(self) -> &'static str {\n        match self {\n");
+    for c in &d.counters {
+        let _ = writeln!(
+            o,
+            "            Counter::{} => \"{}\",",
+            camel(&c.name),
+            c.name
+        );
+    }
+    o.push_str("        }\n    }\n\n    /// What it counts.\n    pub const fn doc(self) -> &'static str {\n        match self {\n");
+    for c in &d.counters {
+        let _ = writeln!(
+            o,
+            "            Counter::{} => \"{}\",",
+            camel(&c.name),
+            c.doc
+        );
+    }
+    o.push_str("        }\n    }\n}\n");
+}
+
+fn rust_type(f: &Field) -> String {
+    match f.kind {
+        FieldType::Number(bytes) => format!("u{}", 8 * bytes),
+        FieldType::Bytes(bytes) => format!("[u8; {bytes}]"),
+    }
+}
+
+fn record(o: &mut String, r: &Record) {
+    let name = camel(&r.name);
+    let _ = writeln!(
+        o,
+        "\n/// {} {} bytes.\n#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]\npub struct {name} {{",
+        r.doc, r.size
+    );
+    for f in &r.fields {
+        let doc = if f.doc.is_empty() {
+            "See the field before."
+        } else {
+            &f.doc
+        };
+        let _ = writeln!(o, "    /// {doc}\n    pub {}: {},", f.name, rust_type(f));
+    }
+    let _ = writeln!(
+        o,
+        "}}\n\nimpl {name} {{\n    /// Bytes of the record.\n    pub const SIZE: usize = {};\n\n    /// The record as it lies in memory.\n    pub fn to_bytes(&self) -> [u8; Self::SIZE] {{\n        let mut b = [0; Self::SIZE];",
+        r.size
+    );
+    for f in &r.fields {
+        let (from, to) = (f.at, f.at + f.kind.bytes());
+        let value = match f.kind {
+            FieldType::Number(_) => format!("self.{}.to_le_bytes()", f.name),
+            FieldType::Bytes(_) => format!("self.{}", f.name),
+        };
+        let _ = writeln!(o, "        b[{from}..{to}].copy_from_slice(&{value});");
+    }
+    let _ = writeln!(
+        o,
+        "        b\n    }}\n\n    /// Reads it back; reserved bytes are ignored.\n    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {{\n        Self {{"
+    );
+    for f in &r.fields {
+        let bytes: Vec<String> = (f.at..f.at + f.kind.bytes())
+            .map(|n| format!("b[{n}]"))
+            .collect();
+        let bytes = format!("[{}]", bytes.join(", "));
+        let value = match f.kind {
+            FieldType::Number(_) => format!("{}::from_le_bytes({bytes})", rust_type(f)),
+            FieldType::Bytes(_) => bytes,
+        };
+        let _ = writeln!(o, "            {}: {value},", f.name);
+    }
+    o.push_str("        }\n    }\n}\n");
+}

@@ -1,0 +1,112 @@
+//! The SystemVerilog package.
+
+use crate::description::{Description, Record};
+use std::fmt::Write;
+
+pub(crate) fn package(d: &Description) -> String {
+    let mut o = String::new();
+    o.push_str(
+        "// Generated from rtl/pkg/card.toml by weft-layout-gen; do not edit.\n//\n\
+         // Offsets of registers and doorbells, table numbers, counter numbers, and the records that the\n\
+         // host and the card exchange. In every record bit 0 is bit 0 of byte 0; numbers are little-endian,\n\
+         // byte strings have their first byte in bits 7:0.\n\npackage weft_card_pkg;\n\n",
+    );
+    let _ = writeln!(
+        o,
+        "  parameter logic [31:0] INTERFACE_VERSION = 32'd{};\n",
+        d.interface_version
+    );
+    o.push_str("  // Registers (byte offset in BAR0).\n");
+    for r in &d.registers {
+        let _ = writeln!(
+            o,
+            "  parameter logic [15:0] REG_{} = 16'h{:04x};",
+            r.name, r.at
+        );
+        if r.count > 1 {
+            let _ = writeln!(
+                o,
+                "  parameter int unsigned REG_{}_COUNT = {};",
+                r.name, r.count
+            );
+        }
+        if r.reset != 0 {
+            let _ = writeln!(
+                o,
+                "  parameter logic [31:0] REG_{}_RESET = 32'h{:08x};",
+                r.name, r.reset
+            );
+        }
+    }
+    o.push_str("\n  // Doorbells (byte offset in BAR2).\n");
+    for b in &d.doorbells {
+        let _ = writeln!(
+            o,
+            "  parameter logic [15:0] DB_{} = 16'h{:04x};",
+            b.name, b.at
+        );
+    }
+    o.push_str("\n  // Tables.\n");
+    for t in &d.tables {
+        let _ = writeln!(
+            o,
+            "  parameter logic [3:0] TBL_{} = 4'd{};",
+            t.name, t.number
+        );
+    }
+    o.push_str("\n  // Counters.\n");
+    for (n, c) in d.counters.iter().enumerate() {
+        let _ = writeln!(
+            o,
+            "  parameter int unsigned CNT_{} = {n};",
+            c.name.to_uppercase()
+        );
+    }
+    let _ = writeln!(
+        o,
+        "  parameter int unsigned NUM_COUNTERS = {};",
+        d.counters.len()
+    );
+    for record in &d.records {
+        structure(&mut o, record);
+    }
+    o.push_str("\nendpackage\n");
+    o
+}
+
+/// A packed struct lists its most significant field first, so the fields go from the last byte to byte 0.
+fn structure(o: &mut String, record: &Record) {
+    let mut lines = Vec::new();
+    let mut at = 0;
+    let gap = |lines: &mut Vec<String>, from: usize, to: usize| {
+        if to > from {
+            lines.push(format!(
+                "    logic [{}:0] rsvd_{from};\n",
+                8 * (to - from) - 1
+            ));
+        }
+    };
+    for f in &record.fields {
+        gap(&mut lines, at, f.at);
+        at = f.at + f.kind.bytes();
+        let doc = if f.doc.is_empty() {
+            String::new()
+        } else {
+            format!("  // {}", f.doc)
+        };
+        lines.push(format!(
+            "    logic [{}:0] {};{doc}\n",
+            8 * f.kind.bytes() - 1,
+            f.name
+        ));
+    }
+    gap(&mut lines, at, record.size);
+    lines.reverse();
+    let _ = write!(
+        o,
+        "\n  // {}\n  typedef struct packed {{\n{}  }} {}_t;\n",
+        record.doc,
+        lines.concat(),
+        record.name
+    );
+}
