@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 /// `rtl/pkg/card.toml`.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
     pub(crate) interface_version: u32,
@@ -21,7 +21,7 @@ pub struct Description {
     pub(crate) counters: Vec<Counter>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Register {
     pub name: String,
@@ -34,7 +34,7 @@ pub(crate) struct Register {
     pub doc: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Doorbell {
     pub name: String,
@@ -44,7 +44,7 @@ pub(crate) struct Doorbell {
     pub doc: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
     pub name: String,
@@ -53,7 +53,7 @@ pub(crate) struct Table {
     pub doc: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Record {
     pub name: String,
@@ -62,7 +62,7 @@ pub(crate) struct Record {
     pub fields: Vec<Field>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Field {
     pub at: usize,
@@ -72,7 +72,7 @@ pub(crate) struct Field {
     pub doc: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Counter {
     pub name: String,
@@ -84,7 +84,7 @@ fn one() -> u32 {
 }
 
 /// A number of 8 to 64 bits, or bytes in wire order.
-#[derive(Clone, Copy, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(try_from = "String")]
 pub(crate) enum FieldType {
     Number(usize),
