@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Builds the firmware crates for riscv32imc-unknown-none-elf, so that the engine stays free of an operating system.
+# With a rustup that has the target this is one cargo command. Elsewhere (a machine that reaches Debian's packages but
+# not Rust's own distribution server) Debian's rustc-web brings a compiler with its library sources; it conflicts with
+# Debian's rustc, so it is unpacked beside the system, never installed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=riscv32imc-unknown-none-elf
+packages=(-p weft-layout -p weft-wire -p weft-engine)
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/riscv"
+
+if rustup target add "$target" >/dev/null 2>&1; then
+    exec cargo build --release --target "$target" "${packages[@]}"
+fi
+
+kit="$CARGO_TARGET_DIR/rustc-web"
+if [ ! -x "$kit/rustc" ]; then
+    command -v apt-get >/dev/null || { echo "neither 'rustup target add $target' nor apt-get works here" >&2; exit 1; }
+    mkdir -p "$kit/debs" && cd "$kit/debs"
+    llvm=$(apt-cache depends libstd-rust-web-dev rustc-web | sed -n 's/.*Depends: \(libllvm[0-9a-z.-]*\).*/\1/p' | sort -u)
+    stdlib=$(apt-cache depends rustc-web | sed -n 's/.*Depends: \(libstd-rust-web-[0-9.]*[0-9]\).*/\1/p' | sort -u)
+    # shellcheck disable=SC2086  # the lists are words
+    apt-get download -q rustc-web rust-web-src libstd-rust-web-dev $stdlib $llvm
+    for deb in ./*.deb; do dpkg -x "$deb" "$kit/root"; done
+    rm -rf "$kit/debs" && cd - >/dev/null
+    lib="$kit/root/usr/lib/x86_64-linux-gnu"
+    cat > "$kit/rustc" <<WRAP
+#!/bin/sh
+LD_LIBRARY_PATH="$lib:$kit/root/usr/lib:\$(echo "$kit"/root/usr/lib/llvm-*/lib)" exec "$kit/root/usr/bin/rustc" --sysroot "$kit/root/usr" "\$@"
+WRAP
+    chmod +x "$kit/rustc"
+fi
+lld="$(rustc --print sysroot)/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/bin"
+export PATH="$lld:$PATH" RUSTC="$kit/rustc" RUSTC_BOOTSTRAP=1
+"$RUSTC" --version
+cargo build --release -Z build-std=core,alloc --target "$target" "${packages[@]}"

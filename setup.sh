@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Installs what the build needs and is missing: with root by apt-get, else it prints what to install and stops.
+set -euo pipefail
+declare -A provider=([verilator]=verilator [g++]=g++ [make]=make [tshark]=tshark [python3]=python3)
+missing=()
+for tool in "${!provider[@]}"; do
+    [ "$tool" = verilator ] && [ -n "${VERILATOR:-}" ] && continue
+    command -v "$tool" >/dev/null || missing+=("${provider[$tool]}")
+done
+if [ "${1:-}" = synth ]; then
+    python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
+fi
+if ! command -v cargo >/dev/null; then
+    echo "Weft needs Rust 1.85 or newer (cargo on the PATH): see https://rustup.rs" >&2
+    exit 1
+fi
+[ ${#missing[@]} -eq 0 ] && exit 0
+if [ "$(id -u)" -ne 0 ]; then
+    echo "These Debian packages are missing: ${missing[*]}" >&2
+    echo "As root:  apt-get install --no-install-recommends ${missing[*]}" >&2
+    exit 1
+fi
+echo "installing: ${missing[*]}"
+apt-get update -qq
+DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
