@@ -1,0 +1,40 @@
+// Types that the card's subsystems exchange and the host never sees. What the host sees is in weft_card_pkg.
+
+package weft_int_pkg;
+
+  // What the registers tell the receive path.
+  typedef struct packed {
+    logic        enable;
+    logic [15:0] mtu;             // longest frame in bytes, Ethernet header included
+    logic [47:0] mac;             // station address, byte 0 of the wire in bits 7:0
+    logic        promisc;
+    logic        raw_reset;       // one-cycle pulse: the raw ring starts again at 0
+    logic [63:0] raw_base;
+    logic [7:0]  raw_slot_log2;
+    logic [7:0]  raw_count_log2;
+    logic [31:0] raw_head;        // raw frames the host has consumed
+  } rx_cfg_t;
+
+  // What the registers tell the transmit path.
+  typedef struct packed {
+    logic        enable;
+    logic        job_reset;       // one-cycle pulse: the job ring starts again at 0
+    logic [63:0] job_base;
+    logic [7:0]  job_log2;
+    logic [31:0] job_tail;        // jobs the host has posted
+  } tx_cfg_t;
+
+  // One access to a table; each request gets exactly one response.
+  typedef struct packed {
+    logic         write;
+    logic [3:0]   number;         // weft_card_pkg::TBL_*
+    logic [23:0]  index;
+    logic [511:0] row;            // write only
+  } table_req_t;
+
+  typedef struct packed {
+    logic         refused;
+    logic [511:0] row;            // read only
+  } table_rsp_t;
+
+endpackage

@@ -1,0 +1,115 @@
+// First-word fall-through FIFO, one clock, any depth from 2, exactly DEPTH words of room.
+//
+// Ready/valid at both ends; neither output depends on an input of the same cycle. Up to 32 words lie in
+// LUT RAM and can be read one cycle after the write. Deeper ones lie in block RAM, whose output register is
+// the head of the queue, and can be read two cycles after the write. Both take and give a word each cycle.
+
+module fifo_sync #(
+  parameter int unsigned WIDTH = 32,
+  parameter int unsigned DEPTH = 16,
+  localparam int unsigned COUNT_W = $clog2(DEPTH + 1)
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+
+  input  logic               wr_valid_i,
+  output logic               wr_ready_o,
+  input  logic [WIDTH-1:0]   wr_data_i,
+
+  output logic               rd_valid_o,
+  input  logic               rd_ready_i,
+  output logic [WIDTH-1:0]   rd_data_o,
+
+  output logic [COUNT_W-1:0] count_o     // words inside, the one at the output included
+);
+
+  localparam int unsigned ADDR_W = $clog2(DEPTH);
+  localparam int unsigned LUT_RAM_DEPTH = 32;
+  localparam logic [ADDR_W-1:0] LAST = ADDR_W'(DEPTH - 1);
+
+  logic [ADDR_W-1:0]  wr_ptr_q, rd_ptr_q;
+  logic [COUNT_W-1:0] count_q;
+  logic               full_q;
+  logic               push, pop, fetch;
+
+  assign push       = wr_valid_i && wr_ready_o;
+  assign pop        = rd_valid_o && rd_ready_i;
+  assign wr_ready_o = !full_q;
+  assign count_o    = count_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      wr_ptr_q <= '0;
+      rd_ptr_q <= '0;
+      count_q  <= '0;
+      full_q   <= 1'b0;
+    end else begin
+      if (push) wr_ptr_q <= (wr_ptr_q == LAST) ? '0 : wr_ptr_q + 1'b1;
+      if (fetch) rd_ptr_q <= (rd_ptr_q == LAST) ? '0 : rd_ptr_q + 1'b1;
+      if (push && !pop) begin
+        count_q <= count_q + 1'b1;
+        full_q  <= count_q == COUNT_W'(DEPTH - 1);
+      end else if (!push && pop) begin
+        count_q <= count_q - 1'b1;
+        full_q  <= 1'b0;
+      end
+    end
+  end
+
+  if (DEPTH <= LUT_RAM_DEPTH) begin : gen_lut_ram
+    logic [WIDTH-1:0] mem [DEPTH];
+
+    always_ff @(posedge clk_i) begin
+      if (push) mem[wr_ptr_q] <= wr_data_i;
+    end
+
+    assign fetch      = pop;
+    assign rd_valid_o = count_q != '0;
+    assign rd_data_o  = mem[rd_ptr_q];
+  end else begin : gen_block_ram
+    // Words in the memory that are not yet in its output register.
+    logic [COUNT_W-1:0] stored_q;
+    logic               head_valid_q;
+
+    assign fetch      = stored_q != '0 && (!head_valid_q || rd_ready_i);
+    assign rd_valid_o = head_valid_q;
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        stored_q     <= '0;
+        head_valid_q <= 1'b0;
+      end else begin
+        if (push && !fetch) stored_q <= stored_q + 1'b1;
+        else if (!push && fetch) stored_q <= stored_q - 1'b1;
+        if (fetch) head_valid_q <= 1'b1;
+        else if (rd_ready_i) head_valid_q <= 1'b0;
+      end
+    end
+
+    ram_1r1w #(
+      .WIDTH(WIDTH),
+      .DEPTH(DEPTH)
+    ) u_ram (
+      .clk_i,
+      .we_i   (push),
+      .waddr_i(wr_ptr_q),
+      .wdata_i(wr_data_i),
+      .re_i   (fetch),
+      .raddr_i(rd_ptr_q),
+      .rdata_o(rd_data_o)
+    );
+  end
+
+`ifndef SYNTHESIS
+  if (WIDTH == 0 || DEPTH < 2) begin : gen_param_check
+    $error("fifo_sync: WIDTH must be positive and DEPTH at least 2");
+  end
+  // verilator lint_off SYNCASYNCNET : assertions sample the asynchronous reset
+  count_in_range: assert property (@(posedge clk_i) disable iff (!rst_ni) count_q <= COUNT_W'(DEPTH));
+  full_is_full: assert property (@(posedge clk_i) disable iff (!rst_ni) full_q == (count_q == COUNT_W'(DEPTH)));
+  output_stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                                  rd_valid_o && !rd_ready_i |=> rd_valid_o && $stable(rd_data_o));
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

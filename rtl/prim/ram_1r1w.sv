@@ -1,0 +1,42 @@
+// One write port, one read port, one clock: an inferred memory (block RAM, or LUT RAM when small).
+//
+// Read data come one cycle after `re_i` and stay until the next `re_i`. A read of the address that is
+// written in the same cycle gives the old or the new word: users forward. No reset of the contents.
+
+module ram_1r1w #(
+  parameter int unsigned WIDTH = 32,
+  parameter int unsigned DEPTH = 512,
+  localparam int unsigned ADDR_W = DEPTH > 1 ? $clog2(DEPTH) : 1
+) (
+  input  logic              clk_i,
+
+  input  logic              we_i,
+  input  logic [ADDR_W-1:0] waddr_i,
+  input  logic [WIDTH-1:0]  wdata_i,
+
+  input  logic              re_i,
+  input  logic [ADDR_W-1:0] raddr_i,
+  output logic [WIDTH-1:0]  rdata_o
+);
+
+  logic [WIDTH-1:0] mem [DEPTH];
+
+  always_ff @(posedge clk_i) begin
+    if (we_i) mem[waddr_i] <= wdata_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (re_i) rdata_o <= mem[raddr_i];
+  end
+
+`ifndef SYNTHESIS
+  if (WIDTH == 0 || DEPTH < 1) begin : gen_param_check
+    $error("ram_1r1w: WIDTH and DEPTH must be positive");
+  end
+  if ((1 << ADDR_W) != DEPTH) begin : gen_range_check
+    write_in_range: assert property (@(posedge clk_i) we_i |-> 32'(waddr_i) < DEPTH);
+    read_in_range: assert property (@(posedge clk_i) re_i |-> 32'(raddr_i) < DEPTH);
+  end
+`endif
+
+endmodule
