@@ -104,7 +104,8 @@ module fifo_sync #(
   if (WIDTH == 0 || DEPTH < 2) begin : gen_param_check
     $error("fifo_sync: WIDTH must be positive and DEPTH at least 2");
   end
-  // verilator lint_off SYNCASYNCNET : assertions sample the asynchronous reset
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
   count_in_range: assert property (@(posedge clk_i) disable iff (!rst_ni) count_q <= COUNT_W'(DEPTH));
   full_is_full: assert property (@(posedge clk_i) disable iff (!rst_ni) full_q == (count_q == COUNT_W'(DEPTH)));
   output_stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
