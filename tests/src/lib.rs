@@ -1,1 +1,3 @@
-//! (to be written)
+//! What the full-stack tests share: a judge that is not Weft.
+
+pub mod tshark;
