@@ -1,0 +1,113 @@
+// Running CRC32C state over the beats of packets, one beat per enabled cycle, packets back to back.
+//
+// The last word is filled up with zero bytes and goes through the same full-width XOR as every other; `pad_o` says how many
+// there were, so that a user either takes them back (`crc32c`) or compares with a residue advanced by as many (receive).
+// That keeps the variable tail out of the feedback path, which is one 32-bit matrix only.
+//
+// Handshake: none, `en_i` advances everything. The state behind a packet's last beat comes CORE_LATENCY enabled cycles
+// later: 1 fill with zeros, 2 parity by groups of 128 bits, 3 their sum, 4 the state.
+
+module crc32c_core #(
+    parameter int unsigned DATA_W = 512,
+    localparam int unsigned BYTES = DATA_W / 8,
+    localparam int unsigned COUNT_W = $clog2(BYTES) + 1
+) (
+    input logic clk_i,
+    input logic rst_ni,
+    input logic en_i,
+    input logic valid_i,
+    input logic first_i,
+    input logic last_i,
+    input logic [DATA_W-1:0] data_i,
+    input logic [COUNT_W-1:0] count_i,
+    output logic valid_o,  // the packet whose last beat went in is complete
+    output logic [31:0] state_o,  // not inverted, advanced by pad_o zero bytes
+    output logic [COUNT_W-2:0] pad_o
+);
+  import crc32c_pkg::*;
+
+  localparam int unsigned GROUPS = (DATA_W + 127) / 128;
+  localparam data_matrix_t DATA_MATRIX = data_matrix();
+  localparam state_matrix_t WORD_MATRIX = advance_matrix(int'(DATA_W));
+  localparam logic [31:0] FIRST_STATE = advance(INIT, int'(DATA_W));
+
+  typedef struct packed {
+    logic valid;
+    logic first;
+    logic last;
+    logic [COUNT_W-2:0] pad;
+  } mark_t;
+
+  mark_t [2:0] mark_q;
+  logic [DATA_W-1:0] data_d, data_q;
+  logic [GROUPS-1:0][31:0] group_d, group_q;
+  logic [31:0] sum_d, sum_q, state_d, state_q;
+  logic valid_q;
+  logic [COUNT_W-2:0] pad_q;
+
+  always_comb begin
+    for (int unsigned b = 0; b < BYTES; b++) begin
+      data_d[8*b+:8] = COUNT_W'(b) < count_i ? data_i[8*b+:8] : 8'd0;
+    end
+  end
+
+  always_comb begin
+    for (int unsigned g = 0; g < GROUPS; g++) begin
+      for (int unsigned i = 0; i < 32; i++) begin
+        group_d[g][i] = ^(data_q[128*g+:128] & DATA_MATRIX[i][MAX_W-DATA_W+128*g+:128]);
+      end
+    end
+  end
+
+  always_comb begin
+    sum_d = 32'd0;
+    for (int unsigned g = 0; g < GROUPS; g++) sum_d ^= group_q[g];
+  end
+
+  assign state_d = (mark_q[2].first ? FIRST_STATE : multiply(WORD_MATRIX, state_q)) ^ sum_q;
+
+  always_ff @(posedge clk_i) begin
+    if (en_i) begin
+      data_q <= data_d;
+      group_q <= group_d;
+      sum_q <= sum_d;
+      if (mark_q[2].valid) state_q <= state_d;
+      pad_q <= mark_q[2].pad;
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      mark_q <= '0;
+      valid_q <= 1'b0;
+    end else if (en_i) begin
+      mark_q[0] <= '{
+          valid: valid_i,
+          first: first_i,
+          last: last_i,
+          pad: last_i ? (COUNT_W - 1)'(COUNT_W'(BYTES) - count_i) : '0
+      };
+      mark_q[1] <= mark_q[0];
+      mark_q[2] <= mark_q[1];
+      valid_q <= mark_q[2].valid && mark_q[2].last;
+    end
+  end
+
+  assign valid_o = valid_q;
+  assign state_o = state_q;
+  assign pad_o = pad_q;
+
+`ifndef SYNTHESIS
+  initial begin
+    assert (DATA_W % 128 == 0 && DATA_W <= MAX_W)
+    else $fatal(1, "crc32c_core: DATA_W must be a multiple of 128, at most 512");
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+    end else if (en_i && valid_i) begin
+      assert (count_i != '0 && count_i <= COUNT_W'(BYTES) && (last_i || count_i == COUNT_W'(BYTES)));
+    end
+  end
+`endif
+endmodule
