@@ -1,1 +1,50 @@
-//! (to be written)
+//! The engine: everything of a connection that is not the movement of its bytes.
+//!
+//! It runs ARP and ICMP echo for the card's address, TCP in both roles, the MPA start-up, the
+//! RDMAP checks and message order, the work queues and connection management. The card moves the
+//! bytes: the engine tells it what to send by *jobs* and hears what arrived by *reports*
+//! (`docs/card.md`).
+//!
+//! It has no clock, no threads and no input or output of its own: time is a number of nanoseconds
+//! that the caller passes in, and what it does to its card and to its host's memory goes through
+//! [`Port`]. So it runs the same in the driver, on the card's processor and under a test. Memory
+//! is allocated when something is set up (engine, queue pair, connection), never when data moves.
+//!
+//! ```text
+//!   post_send, post_recv, connect, accept ..      poll_completion, poll_event
+//!                  │                                        ▲
+//!                  ▼                                        │
+//!        ┌──────────────────────────── Engine ────────────────────────────┐
+//!        │ cm · qp · region · mpa · rdmap · stream · tcp · arp · terminate │
+//!        └─────────────────────────────────────────────────────────────────┘
+//!                  │ Port: jobs, frames, tables             ▲ on_report, on_timer
+//!                  ▼                                        │
+//!                                   card
+//! ```
+#![no_std]
+
+extern crate alloc;
+
+mod cm;
+mod config;
+mod engine;
+mod error;
+mod port;
+mod stats;
+mod verbs;
+
+pub use cm::{
+    AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, Event,
+    PrivateData, Revision, MAX_PRIVATE_DATA,
+};
+pub use config::EngineConfig;
+pub use engine::Engine;
+pub use error::Error;
+pub use port::{Full, MemoryError, Port};
+pub use stats::EngineStats;
+pub use verbs::{
+    Access, Completion, Opcode, Payload, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr,
+    Sge, Status, MAX_INLINE, MAX_SGE,
+};
+pub use weft_wire::mpa::RtrKinds;
+pub use weft_wire::terminate::TerminateCode;

@@ -1,0 +1,293 @@
+//! Connection management: identifiers, parameters, events. The names follow librdmacm.
+
+use weft_wire::mpa::RtrKinds;
+use weft_wire::terminate::TerminateCode;
+
+use crate::verbs::QpId;
+
+/// Bytes of private data that an MPA frame holds (RFC 5044 §7.1.1); four fewer with revision 2.
+/// Towards Linux siw stay below 252 (it counts them in eight bits).
+pub const MAX_PRIVATE_DATA: usize = 512;
+
+/// A connection. Never reused for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConnId {
+    pub(crate) slot: u16,
+    pub(crate) generation: u32,
+}
+
+/// An IPv4 address and a TCP port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Endpoint {
+    /// IPv4 address.
+    pub ip: [u8; 4],
+    /// TCP port.
+    pub port: u16,
+}
+
+/// MPA revision to ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Revision {
+    /// RFC 5044.
+    Rev1,
+    /// RFC 6581: IRD and ORD are exchanged, peer-to-peer is possible.
+    #[default]
+    Rev2,
+}
+
+/// The application's private data of an MPA frame.
+#[derive(Clone)]
+pub struct PrivateData {
+    length: u16,
+    bytes: [u8; MAX_PRIVATE_DATA],
+}
+
+impl PrivateData {
+    /// Copies the bytes; what exceeds [`MAX_PRIVATE_DATA`] is cut off.
+    pub fn new(bytes: &[u8]) -> Self {
+        let length = bytes.len().min(MAX_PRIVATE_DATA);
+        let mut data = PrivateData::default();
+        data.bytes[..length].copy_from_slice(&bytes[..length]);
+        data.length = length as u16;
+        data
+    }
+}
+
+impl Default for PrivateData {
+    fn default() -> Self {
+        PrivateData {
+            length: 0,
+            bytes: [0; MAX_PRIVATE_DATA],
+        }
+    }
+}
+
+impl core::ops::Deref for PrivateData {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
+impl core::fmt::Debug for PrivateData {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl PartialEq for PrivateData {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for PrivateData {}
+
+/// How to connect. `Default` is what suits every known peer (all but `remote`): revision 2,
+/// peer-to-peer with the 0-byte Read or Write as RTR, CRC on, markers off, IRD and ORD 16.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectParams<'a> {
+    /// The listener's address.
+    pub remote: Endpoint,
+    /// Local port; `None`: one is chosen.
+    pub local_port: Option<u16>,
+    /// For the peer's application.
+    pub private_data: &'a [u8],
+    /// Reads of the peer that this side takes at a time.
+    pub ird: u16,
+    /// Reads of this side under way at a time.
+    pub ord: u16,
+    /// Either side may send first: an RTR follows the start-up (RFC 6581 §9). Off: this side has
+    /// to send first (RFC 5044).
+    pub peer_to_peer: bool,
+    /// The RTR kinds to offer; the 0-byte Read is taken if the reply leaves a choice.
+    pub rtr: RtrKinds,
+    /// Ask for CRC32C. It is on if either side asks.
+    pub crc: bool,
+    /// Ask the peer to put markers into what it sends.
+    pub markers: bool,
+    /// MPA revision.
+    pub revision: Revision,
+    /// If the peer closes the connection instead of replying, try once more with revision 1
+    /// (RFC 6581 §5): without peer-to-peer.
+    pub fall_back: bool,
+}
+
+impl Default for ConnectParams<'_> {
+    fn default() -> Self {
+        ConnectParams {
+            remote: Endpoint::default(),
+            local_port: None,
+            private_data: &[],
+            ird: 16,
+            ord: 16,
+            peer_to_peer: true,
+            rtr: RtrKinds::READ.union(RtrKinds::WRITE),
+            crc: true,
+            markers: false,
+            revision: Revision::Rev2,
+            fall_back: false,
+        }
+    }
+}
+
+/// How to accept.
+#[derive(Clone, Copy, Debug)]
+pub struct AcceptParams<'a> {
+    /// For the peer's application.
+    pub private_data: &'a [u8],
+    /// Reads of the peer that this side takes at a time; at least 1 is kept when an RTR by Read
+    /// may come.
+    pub ird: u16,
+    /// Reads of this side under way at a time.
+    pub ord: u16,
+    /// RTR kinds this side is content with; the Read is preferred, then the Write.
+    pub rtr: RtrKinds,
+    /// Ask for CRC32C. It is on if either side asks.
+    pub crc: bool,
+    /// Ask the peer to put markers into what it sends.
+    pub markers: bool,
+}
+
+impl Default for AcceptParams<'_> {
+    fn default() -> Self {
+        AcceptParams {
+            private_data: &[],
+            ird: 16,
+            ord: 16,
+            rtr: RtrKinds::ALL,
+            crc: true,
+            markers: false,
+        }
+    }
+}
+
+/// What the two sides agreed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Agreed {
+    /// MPA revision: 0, 1 or 2.
+    pub revision: u8,
+    /// CRC32C is checked and sent.
+    pub crc: bool,
+    /// Markers are in what this side sends.
+    pub markers_sent: bool,
+    /// Markers are in what this side receives.
+    pub markers_received: bool,
+    /// Reads of the peer that this side takes at a time.
+    pub ird: u16,
+    /// Reads of this side under way at a time.
+    pub ord: u16,
+    /// Peer-to-peer is on, with these RTR kinds (for the initiator: the one it sent).
+    pub rtr: Option<RtrKinds>,
+}
+
+/// Why a connection did not come about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ConnectFailure {
+    /// No answer to ARP or SYN.
+    Unreachable,
+    /// The port has no listener (RST to the SYN).
+    Refused,
+    /// The peer's TCP answered, its MPA did not.
+    TimedOut,
+    /// The peer closed or reset the connection during start-up.
+    Closed,
+    /// The MPA reply is malformed or not an answer to the request.
+    InvalidReply,
+    /// The reply allows none of the offered RTR kinds (Terminate 2/0/07 was sent).
+    NoMatchingRtr,
+    /// The peer takes fewer Reads than this side insists on (Terminate 2/0/06 was sent).
+    InsufficientReads,
+    /// The card had no room for the flow.
+    NoResources,
+    /// The first message was not what a first message may be, or the RTR never came.
+    NoRtr,
+}
+
+/// Why a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DisconnectReason {
+    /// This side closed it in order, and the peer followed.
+    Local,
+    /// The peer closed it in order.
+    Peer,
+    /// RST from the peer.
+    Reset,
+    /// The peer no longer answers.
+    TimedOut,
+    /// `abort`, or the queue pair was destroyed.
+    Aborted,
+    /// After a Terminate, sent or received (see `Event::QpFatal`).
+    Terminated,
+}
+
+/// What happened to connections and queue pairs, in the order it happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// Somebody wants to connect; answer by `accept` or `reject`.
+    ConnectRequest {
+        /// The new connection.
+        conn: ConnId,
+        /// The listening port.
+        port: u16,
+        /// Who.
+        remote: Endpoint,
+        /// From the peer's application.
+        private_data: PrivateData,
+        /// The peer's IRD (what its ORD should be matched with), if it said so.
+        ird: Option<u16>,
+        /// The peer's ORD, if it said so.
+        ord: Option<u16>,
+        /// An RTR will follow; then the RTR kinds offered.
+        rtr: Option<RtrKinds>,
+        /// MPA revision of the request.
+        revision: u8,
+    },
+    /// The connection stands. The initiator: the reply came, and the RTR, if there is one, is on
+    /// its way. The responder: the RTR or the first message has arrived.
+    Established {
+        /// The connection.
+        conn: ConnId,
+        /// Its queue pair.
+        qp: QpId,
+        /// The initiator: from the peer's application. The responder: empty.
+        private_data: PrivateData,
+        /// What was agreed.
+        agreed: Agreed,
+    },
+    /// The peer's application does not want the connection.
+    Rejected {
+        /// The connection; it is gone.
+        conn: ConnId,
+        /// From the peer's application.
+        private_data: PrivateData,
+    },
+    /// The connection did not come about. Also for a responder that had been asked already.
+    ConnectError {
+        /// The connection; it is gone.
+        conn: ConnId,
+        /// Why.
+        reason: ConnectFailure,
+    },
+    /// An established connection ended; all its work requests have completed.
+    Disconnected {
+        /// The connection; it is gone.
+        conn: ConnId,
+        /// Its queue pair.
+        qp: QpId,
+        /// Why.
+        reason: DisconnectReason,
+    },
+    /// The queue pair failed; everything in it is flushed. Comes before `Disconnected`.
+    QpFatal {
+        /// The queue pair.
+        qp: QpId,
+        /// The Terminate, if there was one.
+        terminate: Option<TerminateCode>,
+        /// True if the peer sent it, false if this side did.
+        received: bool,
+    },
+}

@@ -1,0 +1,78 @@
+//! Settings of an engine.
+
+/// Settings of an engine. `Default` gives all but the addresses; times are in nanoseconds.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Station address; what the card's MAC_LO and MAC_HI hold.
+    pub mac: [u8; 6],
+    /// IPv4 address.
+    pub ip: [u8; 4],
+    /// Prefix mask of the local network.
+    pub netmask: [u8; 4],
+    /// Next hop for everything else.
+    pub gateway: Option<[u8; 4]>,
+    /// Largest IPv4 packet sent or accepted (1500, 9000), Ethernet header not counted.
+    pub mtu: u16,
+    /// NUM_FLOWS of the card: also the limit of queue pairs.
+    pub num_flows: u16,
+    /// NUM_STAGS of the card: limit of regions, plus one.
+    pub num_stags: u32,
+    /// Connections that may exist at a time, those without a queue pair and in TIME_WAIT included.
+    pub max_connections: u16,
+    /// Seed of initial sequence numbers, ports and STag keys: the same seed, the same frames.
+    pub seed: u64,
+    /// Receive window, and bytes of reassembly memory of each connection: a power of two, at
+    /// least 128 KiB, so that the largest FPDU fits with room to spare.
+    pub receive_window: u32,
+    /// Initial congestion window in segments (RFC 6928).
+    pub initial_window_segments: u16,
+    /// Ask for TCP timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// An acknowledgment waits no longer than this for company.
+    pub delayed_ack: u64,
+    /// Lower bound of the retransmission timer. RFC 6298 has 1 s; as Linux, 200 ms is the default.
+    pub rto_min: u64,
+    /// Upper bound of the retransmission timer.
+    pub rto_max: u64,
+    /// Retransmissions of the same data before the connection is given up.
+    pub retries: u8,
+    /// SYNs (or SYN-ACKs) sent again before the connection is given up.
+    pub syn_retries: u8,
+    /// How long a closed connection's addresses stay reserved (2 MSL).
+    pub time_wait: u64,
+    /// The responder waits so long for the MPA request, the initiator for the reply.
+    pub mpa_timeout: u64,
+    /// How long a closing side waits for the peer to close too.
+    pub close_timeout: u64,
+    /// A connection without traffic is probed after this time; `None`: never.
+    pub keepalive: Option<u64>,
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        const MS: u64 = 1_000_000;
+        EngineConfig {
+            mac: [0x02, 0, 0, 0, 0, 1],
+            ip: [10, 0, 0, 1],
+            netmask: [255, 255, 255, 0],
+            gateway: None,
+            mtu: 1500,
+            num_flows: 16,
+            num_stags: 256,
+            max_connections: 64,
+            seed: 1,
+            receive_window: 1 << 18,
+            initial_window_segments: 10,
+            timestamps: false,
+            delayed_ack: MS / 50,
+            rto_min: 200 * MS,
+            rto_max: 60_000 * MS,
+            retries: 12,
+            syn_retries: 6,
+            time_wait: 1_000 * MS,
+            mpa_timeout: 10_000 * MS,
+            close_timeout: 5_000 * MS,
+            keepalive: None,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the engine may do to its card and to its host's memory.
+
+use weft_layout::{AttachRow, Job, ReceiveElement};
+
+/// The job ring has no room; the engine tries again at the next report or timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// An IOVA that the host has not mapped for the card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryError;
+
+/// The engine's side of the card. A driver implements it over registers and DMA memory, the
+/// card's firmware over its own buses, a test over whatever it likes.
+pub trait Port {
+    /// Puts a job into the job ring and tells the card (an implementation may ring the doorbell
+    /// once for several jobs, but before the caller's turn ends). Returns the job's number,
+    /// counted from 0 since the ring was set up, modulo 2^32.
+    fn post_job(&mut self, job: &Job) -> Result<u32, Full>;
+
+    /// Sends one Ethernet frame by a raw-frame job. The bytes are copied before this returns.
+    fn send_frame(&mut self, frame: &[u8]) -> Result<(), Full>;
+
+    /// The newest JOB_DONE known without asking the card (from the last report). Job `n` is done
+    /// when `jobs_done() - n`, modulo 2^32, is in 1..2^31.
+    fn jobs_done(&self) -> u32;
+
+    /// Reads JOB_DONE from the card; [`Port::jobs_done`] returns it from then on.
+    fn refresh_jobs_done(&mut self) -> u32;
+
+    /// Writes a row of a table (`weft_layout::table`).
+    fn write_table(&mut self, table: u8, index: u32, row: &[u8; 64]);
+
+    /// Reads a row of a table.
+    fn read_table(&mut self, table: u8, index: u32) -> [u8; 64];
+
+    /// Writes the flow's ATTACH row; false if the card did not apply it, because it has sent up
+    /// more raw segments than `row.raw_count` says (card.md, "Attach").
+    fn attach(&mut self, flow: u16, row: &AttachRow) -> bool;
+
+    /// Writes slot `slot` of the flow's receive queue in host memory. It must be visible to the
+    /// card before a later [`Port::rq_tail`].
+    fn write_element(&mut self, flow: u16, slot: u32, element: &ReceiveElement);
+
+    /// Doorbell: so many receive elements have been posted to the flow since its queue was set up.
+    fn rq_tail(&mut self, flow: u16, posted: u32);
+
+    /// Memory for a receive queue of `2^log2` elements of 64 bytes for this flow: its IOVA,
+    /// 64-byte aligned. `None` if there is no memory. Called when a queue pair is created; what
+    /// an earlier call gave for the same flow may be reused.
+    fn rq_memory(&mut self, flow: u16, log2: u8) -> Option<u64>;
+
+    /// Writes into host memory: how the engine places the FPDUs that the card could not.
+    fn copy_in(&mut self, iova: u64, bytes: &[u8]) -> Result<(), MemoryError>;
+
+    /// Reads from host memory.
+    fn copy_out(&mut self, iova: u64, bytes: &mut [u8]) -> Result<(), MemoryError>;
+}

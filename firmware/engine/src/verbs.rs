@@ -1,0 +1,222 @@
+//! The verbs' types: domains, regions, queue pairs, work requests, completions.
+
+/// SGEs that a work request can have.
+pub const MAX_SGE: usize = 4;
+/// Bytes that a work request can carry inline.
+pub const MAX_INLINE: usize = 64;
+
+/// A protection domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PdId(pub(crate) u32);
+
+impl PdId {
+    /// The number the card's tables have for it.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// A queue pair. Never reused for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QpId {
+    pub(crate) flow: u16,
+    pub(crate) generation: u16,
+}
+
+impl QpId {
+    /// The card's flow that the queue pair has from its creation to its end.
+    pub fn flow(self) -> u16 {
+        self.flow
+    }
+}
+
+/// Access rights of a region: a set of bits. Local read is always allowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Access(pub(crate) u8);
+
+impl Access {
+    /// Nothing but local read.
+    pub const NONE: Access = Access(0);
+    /// Receive buffers may lie in it.
+    pub const LOCAL_WRITE: Access = Access(1);
+    /// The peer may read it.
+    pub const REMOTE_READ: Access = Access(2);
+    /// The peer may write it.
+    pub const REMOTE_WRITE: Access = Access(4);
+    /// A Read of this side may fill it.
+    pub const READ_SINK: Access = Access(8);
+    /// The peer may invalidate it by a Send with Invalidate.
+    pub const REMOTE_INVALIDATE: Access = Access(16);
+
+    /// The bits, as above; the low four are the card's.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// From bits; `None` if one of them has no meaning.
+    pub const fn from_bits(bits: u8) -> Option<Access> {
+        if bits & !0x1f == 0 {
+            Some(Access(bits))
+        } else {
+            None
+        }
+    }
+
+    /// True if all of `other` is in this set.
+    pub const fn contains(self, other: Access) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl core::ops::BitOr for Access {
+    type Output = Access;
+    fn bitor(self, rhs: Access) -> Access {
+        Access(self.0 | rhs.0)
+    }
+}
+
+/// What a queue pair is to be like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QpConfig {
+    /// Its protection domain.
+    pub pd: PdId,
+    /// Work requests that the send queue holds, 1 to 32768.
+    pub send_depth: u32,
+    /// Work requests that the receive queue holds, 1 to 32768 (rounded up to a power of two).
+    pub recv_depth: u32,
+    /// SGEs per work request, 1 to 4.
+    pub max_sge: u8,
+}
+
+/// States of a queue pair (RFC 5040 leaves them to the verbs; these are the usual ones).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QpState {
+    /// Not connected yet; receives may be posted, sends wait.
+    Idle,
+    /// Connected.
+    Rts,
+    /// The local side closes: what is posted is still done, nothing more is taken.
+    Closing,
+    /// A Terminate is on its way out; nothing more is done.
+    Terminating,
+    /// Everything is flushed with `Status::Flushed`.
+    Error,
+}
+
+/// A piece of a registered region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sge {
+    /// STag of the region.
+    pub stag: u32,
+    /// Tagged offset of the first byte (the region's `base_to` is its first byte).
+    pub to: u64,
+    /// Bytes.
+    pub length: u32,
+}
+
+/// What a send-queue work request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendOp {
+    /// Send.
+    Send {
+        /// Asks the receiver for an event.
+        solicited: bool,
+        /// Also invalidates this STag of the peer's.
+        invalidate: Option<u32>,
+    },
+    /// Write into the peer's region.
+    Write {
+        /// The peer's STag.
+        stag: u32,
+        /// Its tagged offset.
+        to: u64,
+    },
+    /// Read from the peer's region into the SGEs.
+    Read {
+        /// The peer's STag.
+        stag: u32,
+        /// Its tagged offset.
+        to: u64,
+    },
+}
+
+/// Where a message comes from (or, for a Read, goes to).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payload<'a> {
+    /// From registered memory, which must stay as it is until the completion.
+    Sges(&'a [Sge]),
+    /// These bytes, at most [`MAX_INLINE`], copied now.
+    Inline(&'a [u8]),
+}
+
+/// A work request of the send queue.
+#[derive(Clone, Copy, Debug)]
+pub struct SendWr<'a> {
+    /// Comes back in the completion.
+    pub id: u64,
+    /// What to do.
+    pub op: SendOp,
+    /// With what.
+    pub payload: Payload<'a>,
+    /// Make a completion on success too, not only on failure.
+    pub signalled: bool,
+    /// Start only when all Reads posted before are complete.
+    pub fence: bool,
+}
+
+/// A work request of the receive queue.
+#[derive(Clone, Copy, Debug)]
+pub struct RecvWr<'a> {
+    /// Comes back in the completion.
+    pub id: u64,
+    /// Where the message goes.
+    pub sges: &'a [Sge],
+}
+
+/// What was completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Opcode {
+    /// A Send of this side.
+    Send,
+    /// A Write of this side.
+    Write,
+    /// A Read of this side.
+    Read,
+    /// A receive.
+    Recv,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Status {
+    /// Done.
+    Success,
+    /// Not done: the connection ended, or the queue pair failed, before.
+    Flushed,
+    /// This work request is what made the queue pair fail: the card could not read its memory.
+    LocalProtection,
+    /// The peer refused it by a Terminate.
+    RemoteAccess,
+    /// The peer refused it by a Terminate of another kind.
+    RemoteOperation,
+}
+
+/// A work request is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The queue pair.
+    pub qp: QpId,
+    /// The work request's `id`.
+    pub wr_id: u64,
+    /// What it was.
+    pub opcode: Opcode,
+    /// How it ended.
+    pub status: Status,
+    /// Bytes moved.
+    pub byte_len: u32,
+    /// A receive: the sender asked for an event.
+    pub solicited: bool,
+    /// A receive: this STag was invalidated by it.
+    pub invalidated: Option<u32>,
+}

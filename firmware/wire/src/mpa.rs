@@ -1,0 +1,239 @@
+//! MPA start-up frames (RFC 5044 §7.1.1) and the enhanced private data (RFC 6581 §9).
+
+use crate::bytes::{array_at, u16_at, u8_at, Writer};
+
+/// Bytes before the private data.
+pub const HEADER: usize = 20;
+/// Most bytes of private data, the enhanced four included.
+pub const MAX_PRIVATE_DATA: usize = 512;
+/// Longest start-up frame.
+pub const MAX_FRAME: usize = HEADER + MAX_PRIVATE_DATA;
+
+const REQUEST_KEY: &[u8; 16] = b"MPA ID Req Frame";
+const REPLY_KEY: &[u8; 16] = b"MPA ID Rep Frame";
+const MARKERS: u8 = 0x80;
+const CRC: u8 = 0x40;
+const REJECT: u8 = 0x20;
+const ENHANCED: u8 = 0x10;
+
+/// A set of RTR kinds (RFC 6581 §9).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RtrKinds(u8);
+
+impl RtrKinds {
+    /// No kind.
+    pub const NONE: Self = Self(0);
+    /// Zero-length Send (B).
+    pub const SEND: Self = Self(1);
+    /// Zero-length Write (C).
+    pub const WRITE: Self = Self(2);
+    /// Zero-length Read (D).
+    pub const READ: Self = Self(4);
+    /// All three.
+    pub const ALL: Self = Self(7);
+
+    /// Kinds of both.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Kinds that both have.
+    #[must_use]
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// True if no kind is in the set.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// True if all kinds of `other` are in this set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The kind to use if any may be: Read, else Write, else Send; none if there is none.
+    #[must_use]
+    pub const fn preferred(self) -> Self {
+        if self.contains(Self::READ) {
+            Self::READ
+        } else if self.contains(Self::WRITE) {
+            Self::WRITE
+        } else {
+            self
+        }
+    }
+}
+
+/// The four bytes in front of the private data when S is set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Enhanced {
+    /// A: an RTR follows.
+    pub peer_to_peer: bool,
+    /// B, C, D.
+    pub rtr: RtrKinds,
+    /// 14 bits.
+    pub ird: u16,
+    /// 14 bits.
+    pub ord: u16,
+}
+
+impl Enhanced {
+    /// An IRD or ORD that says "the application manages it".
+    pub const UNSPECIFIED: u16 = 0x3fff;
+
+    fn from_words(first: u16, second: u16) -> Self {
+        let mut rtr = RtrKinds::NONE;
+        if first & 0x4000 != 0 {
+            rtr = rtr.union(RtrKinds::SEND);
+        }
+        if second & 0x8000 != 0 {
+            rtr = rtr.union(RtrKinds::WRITE);
+        }
+        if second & 0x4000 != 0 {
+            rtr = rtr.union(RtrKinds::READ);
+        }
+        Enhanced {
+            peer_to_peer: first & 0x8000 != 0,
+            rtr,
+            ird: first & 0x3fff,
+            ord: second & 0x3fff,
+        }
+    }
+
+    fn to_words(self) -> (u16, u16) {
+        let bit = |set: bool, bit: u16| if set { bit } else { 0 };
+        (
+            bit(self.peer_to_peer, 0x8000)
+                | bit(self.rtr.contains(RtrKinds::SEND), 0x4000)
+                | (self.ird & 0x3fff),
+            bit(self.rtr.contains(RtrKinds::WRITE), 0x8000)
+                | bit(self.rtr.contains(RtrKinds::READ), 0x4000)
+                | (self.ord & 0x3fff),
+        )
+    }
+}
+
+/// Request or reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FrameKind {
+    /// From the initiator.
+    Request,
+    /// From the responder.
+    Reply,
+}
+
+/// Why bytes are no start-up frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameError {
+    /// More bytes are needed: at least so many in all.
+    Incomplete(usize),
+    /// The key is neither a request's nor a reply's.
+    Key,
+    /// A revision that is not known.
+    Revision(u8),
+    /// PD_Length above 512.
+    PrivateDataLength(u16),
+    /// S is set, but the revision is below 2 or the four bytes are missing.
+    Enhanced,
+}
+
+/// A start-up frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartupFrame<'a> {
+    /// Request or reply.
+    pub kind: FrameKind,
+    /// M: put markers into what you send me.
+    pub markers: bool,
+    /// C: CRC is wanted.
+    pub crc: bool,
+    /// R: rejected (a reply).
+    pub reject: bool,
+    /// 0, 1 or 2.
+    pub revision: u8,
+    /// S and its four bytes.
+    pub enhanced: Option<Enhanced>,
+    /// The application's private data.
+    pub private_data: &'a [u8],
+}
+
+impl<'a> StartupFrame<'a> {
+    /// Reads a frame from the front of the bytes received; also how many bytes it has.
+    pub fn parse(bytes: &'a [u8]) -> Result<(Self, usize), FrameError> {
+        // A wrong key is known as soon as one byte differs.
+        let prefix = bytes.len().min(16);
+        let kind = if bytes[..prefix] == REQUEST_KEY[..prefix] {
+            FrameKind::Request
+        } else if bytes[..prefix] == REPLY_KEY[..prefix] {
+            FrameKind::Reply
+        } else {
+            return Err(FrameError::Key);
+        };
+        let incomplete = FrameError::Incomplete(HEADER);
+        let flags = u8_at(bytes, 16).ok_or(incomplete)?;
+        let revision = u8_at(bytes, 17).ok_or(incomplete)?;
+        let length = u16_at(bytes, 18).ok_or(incomplete)?;
+        if revision > 2 {
+            return Err(FrameError::Revision(revision));
+        }
+        if usize::from(length) > MAX_PRIVATE_DATA {
+            return Err(FrameError::PrivateDataLength(length));
+        }
+        let end = HEADER + usize::from(length);
+        let mut private_data = bytes.get(HEADER..end).ok_or(FrameError::Incomplete(end))?;
+        let mut enhanced = None;
+        if flags & ENHANCED != 0 {
+            let words: [u8; 4] = match array_at(private_data, 0) {
+                Some(words) if revision >= 2 => words,
+                _ => return Err(FrameError::Enhanced),
+            };
+            enhanced = Some(Enhanced::from_words(
+                u16::from_be_bytes([words[0], words[1]]),
+                u16::from_be_bytes([words[2], words[3]]),
+            ));
+            private_data = &private_data[4..];
+        }
+        Ok((
+            StartupFrame {
+                kind,
+                markers: flags & MARKERS != 0,
+                crc: flags & CRC != 0,
+                reject: flags & REJECT != 0,
+                revision,
+                enhanced,
+                private_data,
+            },
+            end,
+        ))
+    }
+
+    /// Writes the frame; its length, or `None` if it does not fit (in `out`, or 512 bytes of
+    /// private data).
+    pub fn write(&self, out: &mut [u8]) -> Option<usize> {
+        let length = self.private_data.len() + if self.enhanced.is_some() { 4 } else { 0 };
+        if length > MAX_PRIVATE_DATA {
+            return None;
+        }
+        let bit = |set: bool, bit: u8| if set { bit } else { 0 };
+        let mut writer = Writer::new(out);
+        writer
+            .put(match self.kind {
+                FrameKind::Request => REQUEST_KEY,
+                FrameKind::Reply => REPLY_KEY,
+            })
+            .u8(bit(self.markers, MARKERS)
+                | bit(self.crc, CRC)
+                | bit(self.reject, REJECT)
+                | bit(self.enhanced.is_some(), ENHANCED))
+            .u8(self.revision)
+            .u16(length as u16);
+        if let Some(enhanced) = self.enhanced {
+            let (first, second) = enhanced.to_words();
+            writer.u16(first).u16(second);
+        }
+        writer.put(self.private_data);
+        writer.finish()
+    }
+}
