@@ -5,7 +5,7 @@
 // That keeps the variable tail out of the feedback path, which is one 32-bit matrix only.
 //
 // Handshake: none, `en_i` advances everything. The state behind a packet's last beat comes CORE_LATENCY enabled cycles
-// later: 1 fill with zeros, 2 parity by groups of 128 bits, 3 their sum, 4 the state.
+// later: 1 fill with zeros, 2 parity by groups of 128 bits, 3 their sum and the state.
 
 module crc32c_core #(
     parameter int unsigned DATA_W = 512,
@@ -38,10 +38,10 @@ module crc32c_core #(
     logic [COUNT_W-2:0] pad;
   } mark_t;
 
-  mark_t [2:0] mark_q;
+  mark_t [1:0] mark_q;
   logic [DATA_W-1:0] data_d, data_q;
   logic [GROUPS-1:0][31:0] group_d, group_q;
-  logic [31:0] sum_d, sum_q, state_d, state_q;
+  logic [31:0] sum, state_d, state_q;
   logic valid_q;
   logic [COUNT_W-2:0] pad_q;
 
@@ -60,19 +60,18 @@ module crc32c_core #(
   end
 
   always_comb begin
-    sum_d = 32'd0;
-    for (int unsigned g = 0; g < GROUPS; g++) sum_d ^= group_q[g];
+    sum = 32'd0;
+    for (int unsigned g = 0; g < GROUPS; g++) sum ^= group_q[g];
   end
 
-  assign state_d = (mark_q[2].first ? FIRST_STATE : multiply(WORD_MATRIX, state_q)) ^ sum_q;
+  assign state_d = (mark_q[1].first ? FIRST_STATE : multiply(WORD_MATRIX, state_q)) ^ sum;
 
   always_ff @(posedge clk_i) begin
     if (en_i) begin
       data_q <= data_d;
       group_q <= group_d;
-      sum_q <= sum_d;
-      if (mark_q[2].valid) state_q <= state_d;
-      pad_q <= mark_q[2].pad;
+      if (mark_q[1].valid) state_q <= state_d;
+      pad_q <= mark_q[1].pad;
     end
   end
 
@@ -88,8 +87,7 @@ module crc32c_core #(
           pad: last_i ? (COUNT_W - 1)'(COUNT_W'(BYTES) - count_i) : '0
       };
       mark_q[1] <= mark_q[0];
-      mark_q[2] <= mark_q[1];
-      valid_q <= mark_q[2].valid && mark_q[2].last;
+      valid_q <= mark_q[1].valid && mark_q[1].last;
     end
   end
 

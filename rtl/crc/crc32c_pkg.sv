@@ -9,12 +9,10 @@ package crc32c_pkg;
   // verilator lint_off UNUSEDPARAM
   parameter logic [31:0] POLY = 32'h82F6_3B78;
   parameter logic [31:0] INIT = 32'hFFFF_FFFF;
-  // State after a packet and its own CRC field, before the final inversion.
-  parameter logic [31:0] RESIDUE = 32'hB798_B438;
   parameter int unsigned MAX_W = 512;
 
   // Enabled cycles of `crc32c_core` from a beat to the state behind it.
-  parameter int unsigned CORE_LATENCY = 4;
+  parameter int unsigned CORE_LATENCY = 3;
   // verilator lint_on UNUSEDPARAM
 
   // Enabled cycles of `crc32c` from the last beat to the CRC: one stage more for each power of two of padding.
