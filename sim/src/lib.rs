@@ -1,1 +1,14 @@
-//! (to be written)
+//! The Weft simulator: cards, host memory behind an IOMMU, links, captures, and the world in which
+//! they run. See `docs/simulator.md`.
+//!
+//! Everything is deterministic: one seed decides every random choice, there is no thread, no clock
+//! of the machine, and nothing depends on an address of the process.
+
+pub mod capture;
+pub mod card;
+pub mod iommu;
+pub mod link;
+pub mod model;
+pub mod seed;
+pub mod transport;
+pub mod world;

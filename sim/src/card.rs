@@ -1,0 +1,51 @@
+//! What the world knows of a card: a box with a host side (MMIO, memory, interrupts) and a wire side
+//! (Ethernet frames), advanced one clock cycle at a time.
+
+use crate::iommu::HostMemory;
+
+/// Nanoseconds of a clock cycle: 250 MHz.
+pub const CYCLE_NS: u64 = 4;
+
+/// Where the doorbells begin in the card's one address space (bit 16 selects BAR2).
+pub const DOORBELLS: u32 = 0x1_0000;
+
+/// What a card did in a cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The last beat of a frame left.
+    Frame(Vec<u8>),
+    /// An interrupt was asked for.
+    Interrupt(u8),
+    /// The oldest MMIO read is answered.
+    Read(u32),
+}
+
+/// One card.
+pub trait Card: Send {
+    /// What it is, for messages.
+    fn name(&self) -> String;
+
+    /// Posts a write of a 32-bit word; runs after all accesses before it.
+    fn write(&mut self, address: u32, value: u32);
+
+    /// Asks for a read; its answer comes as [`Event::Read`].
+    fn read(&mut self, address: u32);
+
+    /// A frame begins to arrive now, behind those that are still arriving. `bad`: the MAC's verdict.
+    fn receive(&mut self, frame: Vec<u8>, bad: bool);
+
+    /// One clock cycle. Its events are appended to `events`.
+    fn cycle(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>);
+
+    /// Nothing is in flight, and nothing happens before the next call of `write`, `read` or
+    /// `receive`: cycles may be left out.
+    fn idle(&self) -> bool;
+
+    /// As at power-on.
+    fn reset(&mut self);
+
+    /// Something went wrong inside that no event tells (a protocol checker, an assertion).
+    fn failure(&self) -> Option<String> {
+        None
+    }
+}

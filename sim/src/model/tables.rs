@@ -1,0 +1,88 @@
+//! The tables behind TABLE_CMD, and the lookup of flows.
+
+use weft_layout::{table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, StagRow};
+
+use super::counters::Counters;
+
+/// All tables of a card.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    flows: usize,
+    keys: Vec<FlowKeyRow>,
+    /// FLOW_RX.
+    pub rx: Vec<FlowRxRow>,
+    /// ATTACH: the receive positions.
+    pub positions: Vec<AttachRow>,
+    /// FLOW_TX.
+    pub tx: Vec<FlowTxRow>,
+    /// STAG.
+    pub stags: Vec<StagRow>,
+    /// RQ_TAIL doorbells.
+    pub rq_tail: Vec<u32>,
+}
+
+impl Tables {
+    /// Empty tables; both numbers are powers of two.
+    pub fn new(flows: usize, stags: usize) -> Self {
+        Self {
+            flows,
+            keys: vec![FlowKeyRow::default(); 2 * flows],
+            rx: vec![FlowRxRow::default(); flows],
+            positions: vec![AttachRow::default(); flows],
+            tx: vec![FlowTxRow::default(); flows],
+            stags: vec![StagRow::default(); stags],
+            rq_tail: vec![0; flows],
+        }
+    }
+
+    /// The flow of a key: remote_ip, local_ip, remote_port, local_port as on the wire.
+    pub fn lookup(&self, key: &[u8; 12]) -> Option<u16> {
+        let hash = crc32c::crc32c(key) as usize;
+        let mask = self.flows - 1;
+        [hash & mask, self.flows + (hash >> 16 & mask)].into_iter().map(|i| &self.keys[i]).find_map(|row| {
+            let same = row.remote_ip == key[..4]
+                && row.local_ip == key[4..8]
+                && row.remote_port == key[8..10]
+                && row.local_port == key[10..];
+            (row.valid & 1 != 0 && same && usize::from(row.flow) < self.flows).then_some(row.flow)
+        })
+    }
+
+    /// Runs a TABLE_CMD write; `false` if refused or, for an ATTACH, not applied.
+    pub fn write(&mut self, number: u8, index: usize, row: &[u8; 64], counters: &mut Counters) -> bool {
+        fn put<T>(table: &mut [T], index: usize, row: T) -> bool {
+            table.get_mut(index).map(|r| *r = row).is_some()
+        }
+        match number {
+            table::FLOW_KEY => put(&mut self.keys, index, FlowKeyRow::from_bytes(row)),
+            table::FLOW_RX => put(&mut self.rx, index, FlowRxRow::from_bytes(row)),
+            table::ATTACH => self.attach(index, AttachRow::from_bytes(row), counters),
+            table::FLOW_TX => put(&mut self.tx, index, FlowTxRow::from_bytes(row)),
+            table::STAG => put(&mut self.stags, index, StagRow::from_bytes(row)),
+            _ => false,
+        }
+    }
+
+    fn attach(&mut self, index: usize, row: AttachRow, counters: &mut Counters) -> bool {
+        let Some(position) = self.positions.get_mut(index) else { return false };
+        if row.attached & 1 != 0 && row.raw_count != position.raw_count {
+            counters.count(Counter::RxAttachRefused);
+            return false;
+        }
+        *position = AttachRow { attached: row.attached & 1, ..row };
+        counters.count(Counter::RxAttach);
+        true
+    }
+
+    /// Runs a TABLE_CMD read; `None` if refused.
+    pub fn read(&self, number: u8, index: usize) -> Option<[u8; 64]> {
+        match number {
+            table::FLOW_KEY => self.keys.get(index).map(FlowKeyRow::to_bytes),
+            table::FLOW_RX => self.rx.get(index).map(FlowRxRow::to_bytes),
+            table::ATTACH => self.positions.get(index).map(AttachRow::to_bytes),
+            table::FLOW_TX => self.tx.get(index).map(FlowTxRow::to_bytes),
+            table::STAG => self.stags.get(index).map(StagRow::to_bytes),
+            _ => None,
+        }
+    }
+}

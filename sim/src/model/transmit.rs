@@ -1,0 +1,262 @@
+//! The transmit path: jobs, segmentation, gather.
+
+use std::collections::VecDeque;
+
+use weft_layout::{Counter, FlowTxRow, Job, JobReport};
+
+use super::counters::Counters;
+use super::ethernet::{self, flag};
+use super::mpa;
+use super::reports::ReportRing;
+use crate::iommu::HostMemory;
+
+/// Longest frame, header included.
+pub const MAX_FRAME: usize = 9216;
+/// Longest payload of a segment job, and longest FPDU.
+pub const MAX_PAYLOAD: usize = 9000;
+
+mod kind {
+    pub const RAW_FRAME: u8 = 1;
+    pub const SEGMENT: u8 = 2;
+    pub const MESSAGE: u8 = 3;
+}
+
+mod job_flag {
+    pub const TAGGED: u8 = 1;
+    pub const LAST: u8 = 2;
+    pub const NOTIFY: u8 = 4;
+    pub const INLINE: u8 = 8;
+}
+
+/// Why a job ended before its end.
+enum Failure {
+    Malformed,
+    ReadError,
+}
+
+/// The job ring and what is left of its work.
+#[derive(Clone, Debug, Default)]
+pub struct Transmit {
+    /// IOVA of the ring.
+    pub base: u64,
+    log2: u8,
+    tail: u32,
+    done: u32,
+    identification: u16,
+}
+
+impl Transmit {
+    /// A new ring.
+    pub fn set_log2(&mut self, log2: u8) {
+        *self = Self { base: self.base, log2, identification: self.identification, ..Self::default() };
+    }
+
+    /// log2 of the slots.
+    pub fn log2(&self) -> u8 {
+        self.log2
+    }
+
+    /// Doorbell.
+    pub fn set_tail(&mut self, tail: u32) {
+        self.tail = tail;
+    }
+
+    /// Jobs finished.
+    pub fn done(&self) -> u32 {
+        self.done
+    }
+
+    /// Is there a job to run?
+    pub fn has_work(&self) -> bool {
+        (1..=16).contains(&self.log2) && self.tail != self.done
+    }
+
+    /// Runs the next job; its frames go to `frames`. `Err`: some DMA read failed.
+    pub fn run(
+        &mut self,
+        rows: &[FlowTxRow],
+        memory: &mut dyn HostMemory,
+        counters: &mut Counters,
+        reports: &mut ReportRing,
+        frames: &mut VecDeque<Vec<u8>>,
+    ) -> Result<(), ()> {
+        let number = self.done;
+        let mut slot = [0; Job::SIZE];
+        let address = self.base + u64::from(number & ((1 << self.log2) - 1)) * Job::SIZE as u64;
+        counters.count(Counter::TxJobs);
+        counters.count(Counter::DmaReadRequests);
+        let before = frames.len();
+        let (job, outcome) = match memory.read(address, &mut slot) {
+            Err(_) => (Job::default(), Err(Failure::ReadError)),
+            Ok(()) => {
+                let job = Job::from_bytes(&slot);
+                let outcome = self.execute(&job, &slot, rows, memory, frames, counters);
+                (job, outcome)
+            }
+        };
+        self.done = self.done.wrapping_add(1);
+        for frame in frames.iter().skip(before) {
+            counters.count(Counter::TxFrames);
+            counters.add(Counter::TxBytes, frame.len());
+        }
+        let status = match outcome {
+            Ok(()) => 0,
+            Err(Failure::Malformed) => {
+                counters.count(Counter::TxJobsBad);
+                1
+            }
+            Err(Failure::ReadError) => {
+                counters.count(Counter::TxReadErrors);
+                2
+            }
+        };
+        if status != 0 || job.flags & job_flag::NOTIFY != 0 {
+            let report = JobReport { kind: 4, status, flow: job.flow, job: number, ..JobReport::default() };
+            reports.push(report.to_bytes());
+        }
+        if status == 2 {
+            counters.count(Counter::DmaReadErrors);
+            return Err(());
+        }
+        Ok(())
+    }
+
+    fn execute(
+        &mut self,
+        job: &Job,
+        slot: &[u8; Job::SIZE],
+        rows: &[FlowTxRow],
+        memory: &mut dyn HostMemory,
+        frames: &mut VecDeque<Vec<u8>>,
+        counters: &mut Counters,
+    ) -> Result<(), Failure> {
+        let mut payload = Payload::new(job, slot)?;
+        let length = job.length as usize;
+        if job.kind == kind::RAW_FRAME {
+            if !(ethernet::ETHERNET..=MAX_FRAME).contains(&length) {
+                return Err(Failure::Malformed);
+            }
+            frames.push_back(payload.take(length, memory)?);
+            return Ok(());
+        }
+        let row = rows.get(usize::from(job.flow)).filter(|r| r.flags & 4 != 0).ok_or(Failure::Malformed)?;
+        match job.kind {
+            kind::SEGMENT if length <= MAX_PAYLOAD => {
+                let bytes = payload.take(length, memory)?;
+                let id = self.next_identification();
+                frames.push_back(ethernet::segment(row, job, job.seq, job.tcp_flags, id, &bytes));
+                Ok(())
+            }
+            kind::MESSAGE => self.message(job, row, payload, memory, frames, counters),
+            _ => Err(Failure::Malformed),
+        }
+    }
+
+    fn message(
+        &mut self,
+        job: &Job,
+        row: &FlowTxRow,
+        mut payload: Payload,
+        memory: &mut dyn HostMemory,
+        frames: &mut VecDeque<Vec<u8>>,
+        counters: &mut Counters,
+    ) -> Result<(), Failure> {
+        let (length, step) = (job.length as usize, usize::from(job.fpdu_payload));
+        if length > 0 && (step == 0 || step.min(length) + 100 > MAX_PAYLOAD) {
+            return Err(Failure::Malformed);
+        }
+        let markers = (row.flags & 1 != 0).then_some(row.marker_base);
+        let (mut seq, mut at) = (job.seq, 0);
+        loop {
+            let count = step.min(length - at);
+            let final_one = at + count == length;
+            let mut ulpdu = ddp_header(job, at as u64, final_one && job.flags & job_flag::LAST != 0);
+            ulpdu.extend_from_slice(&payload.take(count, memory)?);
+            let fpdu = mpa::frame(seq, markers, row.flags & 2 != 0, &ulpdu);
+            let flags = if final_one { job.tcp_flags } else { job.tcp_flags & !flag::PSH };
+            let id = self.next_identification();
+            frames.push_back(ethernet::segment(row, job, seq, flags, id, &fpdu));
+            counters.count(Counter::TxFpdus);
+            seq = seq.wrapping_add(fpdu.len() as u32);
+            at += count;
+            if final_one {
+                return Ok(());
+            }
+        }
+    }
+
+    fn next_identification(&mut self) -> u16 {
+        let id = self.identification;
+        self.identification = id.wrapping_add(1);
+        id
+    }
+}
+
+/// The DDP header of the FPDU whose payload begins `at` bytes into the job's (RFC 5041 §4).
+fn ddp_header(job: &Job, at: u64, last: bool) -> Vec<u8> {
+    let tagged = job.flags & job_flag::TAGGED != 0;
+    let control = if tagged { 0x80 } else { 0 } | if last { 0x40 } else { 0 } | (job.ddp_rsvd & 0x3c) | 1;
+    let mut header = vec![control, job.rdmap_control];
+    let place = job.to_or_mo.wrapping_add(at);
+    if tagged {
+        header.extend_from_slice(&job.stag_or_qn.to_be_bytes());
+        header.extend_from_slice(&place.to_be_bytes());
+    } else {
+        header.extend_from_slice(&job.rsvd_ulp.to_be_bytes());
+        header.extend_from_slice(&job.stag_or_qn.to_be_bytes());
+        header.extend_from_slice(&job.msn.to_be_bytes());
+        header.extend_from_slice(&(place as u32).to_be_bytes());
+    }
+    header
+}
+
+/// The payload bytes of a job, taken from the front.
+enum Payload {
+    Inline(VecDeque<u8>),
+    Gather(VecDeque<(u64, u32)>),
+}
+
+impl Payload {
+    fn new(job: &Job, slot: &[u8; Job::SIZE]) -> Result<Self, Failure> {
+        let length = job.length as usize;
+        if job.flags & job_flag::INLINE != 0 {
+            if length > 64 || job.sge_count != 0 {
+                return Err(Failure::Malformed);
+            }
+            return Ok(Payload::Inline(slot[64..64 + length].iter().copied().collect()));
+        }
+        let all = [
+            (job.sge0_iova, job.sge0_length),
+            (job.sge1_iova, job.sge1_length),
+            (job.sge2_iova, job.sge2_length),
+            (job.sge3_iova, job.sge3_length),
+        ];
+        let sges = all.get(..usize::from(job.sge_count)).ok_or(Failure::Malformed)?;
+        if sges.iter().map(|s| u64::from(s.1)).sum::<u64>() != u64::from(job.length) {
+            return Err(Failure::Malformed);
+        }
+        Ok(Payload::Gather(sges.iter().copied().filter(|s| s.1 != 0).collect()))
+    }
+
+    fn take(&mut self, count: usize, memory: &mut dyn HostMemory) -> Result<Vec<u8>, Failure> {
+        match self {
+            Payload::Inline(bytes) => Ok(bytes.drain(..count.min(bytes.len())).collect()),
+            Payload::Gather(sges) => {
+                let mut bytes = vec![0; count];
+                let mut at = 0;
+                while at < count {
+                    let (iova, left) = sges.front_mut().ok_or(Failure::Malformed)?;
+                    let n = (*left as usize).min(count - at);
+                    memory.read(*iova, &mut bytes[at..at + n]).map_err(|_| Failure::ReadError)?;
+                    *iova = iova.wrapping_add(n as u64);
+                    *left -= n as u32;
+                    at += n;
+                    if *left == 0 {
+                        sges.pop_front();
+                    }
+                }
+                Ok(bytes)
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The world: cards and the links between them, under one clock.
+//!
+//! All cards run in lock-step, 4 ns a cycle, in the order of their numbers. A card that is idle is
+//! not clocked, and when all are, the clock jumps to the next arrival on a link or to the caller's
+//! deadline.
+
+use thiserror::Error;
+
+use crate::card::{Card, Event, CYCLE_NS};
+use crate::iommu::Iommu;
+use crate::link::{Link, LinkConfig};
+use crate::seed::{generator, Stream};
+
+/// Why [`World::run`] came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// A card asked for an interrupt.
+    Interrupt,
+    /// The deadline is reached.
+    Deadline,
+    /// Nothing will ever happen again without the host.
+    Quiet,
+}
+
+/// What cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum WorldError {
+    /// A read was not answered.
+    #[error("card {card} did not answer a read of {address:#07x} within {cycles} cycles")]
+    NoAnswer {
+        /// The card.
+        card: usize,
+        /// What was read.
+        address: u32,
+        /// How long it was waited for.
+        cycles: u64,
+    },
+    /// The card says that something went wrong inside.
+    #[error("card {card} ({name}): {what}")]
+    Failure {
+        /// The card.
+        card: usize,
+        /// What it is.
+        name: String,
+        /// What it says.
+        what: String,
+    },
+}
+
+/// Cycles after which an unanswered read is an error.
+const READ_LIMIT: u64 = 100_000;
+
+struct Slot {
+    card: Box<dyn Card>,
+    iommu: Iommu,
+    link: Option<(usize, usize)>,
+    pending: u64,
+    answer: Option<u32>,
+    clocked: u64,
+    mmio_reads: u64,
+    mmio_writes: u64,
+}
+
+/// Cards, links, time.
+pub struct World {
+    seed: u64,
+    time: u64,
+    slots: Vec<Slot>,
+    links: Vec<(Link, [Option<usize>; 2])>,
+    events: Vec<Event>,
+    interrupted: bool,
+}
+
+impl World {
+    /// An empty world.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, time: 0, slots: Vec::new(), links: Vec::new(), events: Vec::new(), interrupted: false }
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Adds a card and answers its number.
+    pub fn add_card(&mut self, card: Box<dyn Card>) -> usize {
+        let number = self.slots.len();
+        self.slots.push(Slot {
+            card,
+            iommu: Iommu::new(number, self.seed),
+            link: None,
+            pending: 0,
+            answer: None,
+            clocked: 0,
+            mmio_reads: 0,
+            mmio_writes: 0,
+        });
+        number
+    }
+
+    /// Joins two cards and answers the link's number. A card has one port; a second link replaces the first.
+    pub fn join(&mut self, a: usize, b: usize, config: LinkConfig) -> usize {
+        let number = self.links.len();
+        let rng = generator(self.seed, Stream::Link(number as u32));
+        self.links.push((Link::new(config, rng), [Some(a), Some(b)]));
+        self.slots[a].link = Some((number, 0));
+        self.slots[b].link = Some((number, 1));
+        number
+    }
+
+    /// A link whose other end is the caller: [`inject`](Self::inject) sends, the link's `watch` sees.
+    pub fn open_link(&mut self, card: usize, config: LinkConfig) -> usize {
+        let number = self.links.len();
+        let rng = generator(self.seed, Stream::Link(number as u32));
+        self.links.push((Link::new(config, rng), [Some(card), None]));
+        self.slots[card].link = Some((number, 0));
+        number
+    }
+
+    /// Sends a frame from the caller's end of an open link.
+    pub fn inject(&mut self, link: usize, frame: Vec<u8>) {
+        let time = self.time;
+        self.links[link].0.send(time, 1, frame);
+    }
+
+    /// Simulated nanoseconds since the start.
+    pub fn now(&self) -> u64 {
+        self.time
+    }
+
+    /// A link.
+    pub fn link(&mut self, number: usize) -> &mut Link {
+        &mut self.links[number].0
+    }
+
+    /// How many links there are.
+    pub fn links(&self) -> usize {
+        self.links.len()
+    }
+
+    /// How many cards there are.
+    pub fn cards(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// A card's IOMMU.
+    pub fn iommu(&mut self, card: usize) -> &mut Iommu {
+        &mut self.slots[card].iommu
+    }
+
+    /// A card.
+    pub fn card(&mut self, card: usize) -> &mut dyn Card {
+        &mut *self.slots[card].card
+    }
+
+    /// Cycles for which a card was clocked, and MMIO reads and writes so far.
+    pub fn work(&self, card: usize) -> (u64, u64, u64) {
+        let slot = &self.slots[card];
+        (slot.clocked, slot.mmio_reads, slot.mmio_writes)
+    }
+
+    /// Posts an MMIO write.
+    pub fn write(&mut self, card: usize, address: u32, value: u32) {
+        self.slots[card].mmio_writes += 1;
+        self.slots[card].card.write(address, value);
+    }
+
+    /// Reads by MMIO; time goes on until the answer is there.
+    pub fn read(&mut self, card: usize, address: u32) -> Result<u32, WorldError> {
+        self.slots[card].mmio_reads += 1;
+        self.slots[card].answer = None;
+        self.slots[card].card.read(address);
+        for _ in 0..READ_LIMIT {
+            self.cycle()?;
+            if let Some(value) = self.slots[card].answer.take() {
+                return Ok(value);
+            }
+        }
+        Err(WorldError::NoAnswer { card, address, cycles: READ_LIMIT })
+    }
+
+    /// Takes the interrupt request of a vector, if there was one since the last call.
+    pub fn take_interrupt(&mut self, card: usize, vector: u16) -> bool {
+        let bit = 1u64.checked_shl(u32::from(vector)).unwrap_or(0);
+        let pending = &mut self.slots[card].pending;
+        let was = *pending & bit != 0;
+        *pending &= !bit;
+        was
+    }
+
+    /// Has any card an interrupt that was not taken?
+    pub fn interrupt_pending(&self) -> bool {
+        self.slots.iter().any(|s| s.pending != 0)
+    }
+
+    /// Resets a card; its interrupts are forgotten.
+    pub fn reset(&mut self, card: usize) {
+        self.slots[card].card.reset();
+        self.slots[card].pending = 0;
+    }
+
+    /// Runs until an interrupt comes, `deadline` is reached, or nothing is left to happen.
+    pub fn run(&mut self, deadline: Option<u64>) -> Result<Stop, WorldError> {
+        self.interrupted = false;
+        loop {
+            if deadline.is_some_and(|d| self.time >= d) {
+                return Ok(Stop::Deadline);
+            }
+            if self.slots.iter().all(|s| s.card.idle()) {
+                let arrival = self.links.iter().filter_map(|(l, _)| l.next_arrival()).min();
+                let Some(next) = arrival.into_iter().chain(deadline).min() else { return Ok(Stop::Quiet) };
+                if next > self.time {
+                    // To the clock edge at or after it.
+                    self.time = next.next_multiple_of(CYCLE_NS);
+                    continue;
+                }
+            }
+            self.cycle()?;
+            if self.interrupted {
+                return Ok(Stop::Interrupt);
+            }
+        }
+    }
+
+    /// Runs `cycles` cycles, idle or not.
+    pub fn run_cycles(&mut self, cycles: u64) -> Result<(), WorldError> {
+        let end = self.time + cycles * CYCLE_NS;
+        while self.time < end {
+            self.run(Some(end))?;
+        }
+        Ok(())
+    }
+
+    /// One cycle of everything.
+    fn cycle(&mut self) -> Result<(), WorldError> {
+        let time = self.time;
+        for (link, ends) in &mut self.links {
+            while let Some(arrival) = link.arrived(time) {
+                if let Some(card) = ends[arrival.to] {
+                    self.slots[card].card.receive(arrival.frame, arrival.bad);
+                }
+            }
+        }
+        for (number, slot) in self.slots.iter_mut().enumerate() {
+            if slot.card.idle() {
+                continue;
+            }
+            slot.clocked += 1;
+            slot.iommu.time = time;
+            slot.card.cycle(&mut slot.iommu, &mut self.events);
+            for event in self.events.drain(..) {
+                match event {
+                    Event::Read(value) => slot.answer = Some(value),
+                    Event::Interrupt(vector) => {
+                        slot.pending |= 1u64.checked_shl(u32::from(vector)).unwrap_or(0);
+                        self.interrupted = true;
+                    }
+                    Event::Frame(frame) => {
+                        if let Some((link, end)) = slot.link {
+                            self.links[link].0.send(time + CYCLE_NS, end, frame);
+                        }
+                    }
+                }
+            }
+            if let Some(what) = slot.card.failure() {
+                return Err(WorldError::Failure { card: number, name: slot.card.name(), what });
+            }
+        }
+        self.time += CYCLE_NS;
+        Ok(())
+    }
+}
