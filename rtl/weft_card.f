@@ -2,3 +2,10 @@ pkg/weft_card_pkg.sv
 pkg/weft_int_pkg.sv
 prim/ram_1r1w.sv
 prim/fifo_sync.sv
+host/card_regs.sv
+host/counters.sv
+host/dma_read_client.sv
+host/dma_read.sv
+host/dma_write.sv
+host/report_writer.sv
+weft_card.sv

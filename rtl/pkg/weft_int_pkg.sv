@@ -24,6 +24,16 @@ package weft_int_pkg;
     logic [31:0] job_tail;        // jobs the host has posted
   } tx_cfg_t;
 
+  // What the registers tell the report writer.
+  typedef struct packed {
+    logic        reset;           // one-cycle pulse: the report ring starts again at 0
+    logic [63:0] base;
+    logic [7:0]  log2;
+    logic [31:0] head;            // reports the host has consumed
+    logic        arm;             // one-cycle pulse: one interrupt, when the producer count differs from arm_value
+    logic [31:0] arm_value;
+  } report_cfg_t;
+
   // One access to a table; each request gets exactly one response.
   typedef struct packed {
     logic         write;

@@ -1,0 +1,346 @@
+// Registers and doorbells: the AXI4-Lite slave (bit 16 of the address: 0 = BAR0, 1 = BAR2).
+//
+// One write and one read at a time, independent of each other. Only whole-word writes have an effect.
+// Reads of nothing give 0. The response to a write of TABLE_CMD waits for the table's response, so the host needs no polling.
+
+module card_regs
+  import weft_card_pkg::*;
+  import weft_int_pkg::*;
+#(
+  parameter int unsigned DATA_W      = 512,
+  parameter int unsigned NUM_FLOWS   = 1024,
+  parameter int unsigned NUM_STAGS   = 4096,
+  parameter int unsigned NUM_VECTORS = 1
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+
+  input  logic [16:0] s_axil_awaddr,
+  input  logic        s_axil_awvalid,
+  output logic        s_axil_awready,
+  input  logic [31:0] s_axil_wdata,
+  input  logic [3:0]  s_axil_wstrb,
+  input  logic        s_axil_wvalid,
+  output logic        s_axil_wready,
+  output logic [1:0]  s_axil_bresp,
+  output logic        s_axil_bvalid,
+  input  logic        s_axil_bready,
+  input  logic [16:0] s_axil_araddr,
+  input  logic        s_axil_arvalid,
+  output logic        s_axil_arready,
+  output logic [31:0] s_axil_rdata,
+  output logic [1:0]  s_axil_rresp,
+  output logic        s_axil_rvalid,
+  input  logic        s_axil_rready,
+
+  output rx_cfg_t     rx_cfg_o,
+  output tx_cfg_t     tx_cfg_o,
+  output report_cfg_t report_cfg_o,
+
+  output logic        rq_tail_valid_o,
+  output logic [15:0] rq_tail_flow_o,
+  output logic [31:0] rq_tail_value_o,
+
+  output logic        tbl_req_valid_o,
+  input  logic        tbl_req_ready_i,
+  output table_req_t  tbl_req_o,
+  input  logic        tbl_rsp_valid_i,
+  input  table_rsp_t  tbl_rsp_i,
+
+  input  logic        quiescent_i,
+  input  logic        read_error_i,     // pulses
+  input  logic        write_error_i,
+  input  logic [31:0] job_done_i,
+  input  logic [31:0] report_tail_i,
+  input  logic [31:0] raw_tail_i,
+  input  logic [31:0] msix_count_i,
+  output logic [7:0]  counter_index_o,
+  input  logic [31:0] counter_value_i,  // of counter_index_o, same cycle
+
+  output logic        idle_o            // no access in progress
+);
+
+  localparam logic [31:0] CAPS = {8'(NUM_VECTORS), 8'($clog2(NUM_STAGS)), 8'($clog2(NUM_FLOWS)), 8'(DATA_W / 8)};
+  localparam logic [1:0]  RESP_OKAY = 2'b00;
+
+  // ---------------------------------------------------------------- write channel
+  typedef enum logic [2:0] {WrCollect, WrExecute, WrTable, WrTableWait, WrRespond} wr_state_e;
+
+  wr_state_e   wr_state_q, wr_state_d;
+  logic        aw_held_q, w_held_q;
+  logic [16:2] aw_addr_q;
+  logic [31:0] w_data_q;
+  logic        w_whole_q;
+  logic        execute, reg_write, doorbell, table_start, table_done;
+  logic [15:0] wr_offset;
+
+  assign s_axil_awready = !aw_held_q;
+  assign s_axil_wready  = !w_held_q;
+  assign s_axil_bvalid  = wr_state_q == WrRespond;
+  assign s_axil_bresp   = RESP_OKAY;
+
+  assign execute     = wr_state_q == WrExecute && w_whole_q;
+  assign reg_write   = execute && !aw_addr_q[16];
+  assign doorbell    = execute && aw_addr_q[16];
+  assign wr_offset   = {aw_addr_q[15:2], 2'b00};
+  assign table_start = reg_write && wr_offset == REG_TABLE_CMD;
+  assign table_done  = (wr_state_q == WrTableWait || (wr_state_q == WrTable && tbl_req_ready_i)) && tbl_rsp_valid_i;
+
+  always_comb begin
+    wr_state_d = wr_state_q;
+    unique case (wr_state_q)
+      WrCollect: if (aw_held_q && w_held_q) wr_state_d = WrExecute;
+      WrExecute: wr_state_d = (table_start && (w_data_q[31:28] == 4'd1 || w_data_q[31:28] == 4'd2)) ? WrTable : WrRespond;
+      WrTable:
+        if (table_done) wr_state_d = WrRespond;
+        else if (tbl_req_ready_i) wr_state_d = WrTableWait;
+      WrTableWait: if (table_done) wr_state_d = WrRespond;
+      WrRespond: if (s_axil_bready) wr_state_d = WrCollect;
+      default: wr_state_d = WrCollect;
+    endcase
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      wr_state_q <= WrCollect;
+      aw_held_q  <= 1'b0;
+      w_held_q   <= 1'b0;
+      aw_addr_q  <= '0;
+      w_data_q   <= '0;
+      w_whole_q  <= 1'b0;
+    end else begin
+      wr_state_q <= wr_state_d;
+      if (s_axil_awvalid && s_axil_awready) begin
+        aw_held_q <= 1'b1;
+        aw_addr_q <= s_axil_awaddr[16:2];
+      end
+      if (s_axil_wvalid && s_axil_wready) begin
+        w_held_q  <= 1'b1;
+        w_data_q  <= s_axil_wdata;
+        w_whole_q <= &s_axil_wstrb;
+      end
+      if (s_axil_bvalid && s_axil_bready) begin
+        aw_held_q <= 1'b0;
+        w_held_q  <= 1'b0;
+      end
+    end
+  end
+
+  // ---------------------------------------------------------------- registers
+  logic [31:0]       scratch_q;
+  logic              jobs_on_q, receive_on_q, promisc_q;
+  logic [15:0]       mtu_q;
+  logic [47:0]       mac_q;
+  logic [63:0]       job_base_q, report_base_q, raw_base_q;
+  logic [7:0]        job_log2_q, report_log2_q, raw_slot_log2_q, raw_count_log2_q;
+  logic [31:0]       job_tail_q, report_head_q, raw_head_q, arm_value_q;
+  logic              job_reset_q, report_reset_q, raw_reset_q, arm_q;
+  logic              read_error_q, write_error_q;
+  logic [15:0][31:0] table_data_q;
+  logic              table_refused_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      scratch_q        <= '0;
+      jobs_on_q        <= 1'b0;
+      receive_on_q     <= 1'b0;
+      mtu_q            <= REG_MTU_RESET[15:0];
+      mac_q            <= '0;
+      promisc_q        <= 1'b0;
+      job_base_q       <= '0;
+      job_log2_q       <= '0;
+      report_base_q    <= '0;
+      report_log2_q    <= '0;
+      raw_base_q       <= '0;
+      raw_slot_log2_q  <= '0;
+      raw_count_log2_q <= '0;
+      job_tail_q       <= '0;
+      report_head_q    <= '0;
+      raw_head_q       <= '0;
+      arm_value_q      <= '0;
+      job_reset_q      <= 1'b0;
+      report_reset_q   <= 1'b0;
+      raw_reset_q      <= 1'b0;
+      arm_q            <= 1'b0;
+      read_error_q     <= 1'b0;
+      write_error_q    <= 1'b0;
+      table_refused_q  <= 1'b0;
+      rq_tail_valid_o  <= 1'b0;
+      rq_tail_flow_o   <= '0;
+      rq_tail_value_o  <= '0;
+    end else begin
+      job_reset_q     <= 1'b0;
+      report_reset_q  <= 1'b0;
+      raw_reset_q     <= 1'b0;
+      arm_q           <= 1'b0;
+      rq_tail_valid_o <= 1'b0;
+      if (reg_write) begin
+        unique case (wr_offset)
+          REG_SCRATCH: scratch_q <= w_data_q;
+          REG_CTRL: begin
+            jobs_on_q     <= w_data_q[0];
+            receive_on_q  <= w_data_q[1];
+            read_error_q  <= 1'b0;
+            write_error_q <= 1'b0;
+          end
+          REG_MTU:    mtu_q <= w_data_q[15:0];
+          REG_MAC_LO: mac_q[31:0] <= w_data_q;
+          REG_MAC_HI: begin
+            mac_q[47:32] <= w_data_q[15:0];
+            promisc_q    <= w_data_q[31];
+          end
+          REG_JOB_BASE_LO: job_base_q[31:0] <= w_data_q;
+          REG_JOB_BASE_HI: job_base_q[63:32] <= w_data_q;
+          REG_JOB_LOG2: begin
+            job_log2_q  <= w_data_q[7:0];
+            job_tail_q  <= '0;
+            job_reset_q <= 1'b1;
+          end
+          REG_REPORT_BASE_LO: report_base_q[31:0] <= w_data_q;
+          REG_REPORT_BASE_HI: report_base_q[63:32] <= w_data_q;
+          REG_REPORT_LOG2: begin
+            report_log2_q  <= w_data_q[7:0];
+            report_head_q  <= '0;
+            report_reset_q <= 1'b1;
+          end
+          REG_RAW_BASE_LO: raw_base_q[31:0] <= w_data_q;
+          REG_RAW_BASE_HI: raw_base_q[63:32] <= w_data_q;
+          REG_RAW_LOG2: begin
+            raw_slot_log2_q  <= w_data_q[7:0];
+            raw_count_log2_q <= w_data_q[15:8];
+            raw_head_q       <= '0;
+            raw_reset_q      <= 1'b1;
+          end
+          default: ;
+        endcase
+      end
+      if (doorbell) begin
+        if (wr_offset >= DB_RQ_TAIL) begin
+          rq_tail_valid_o <= 32'(wr_offset[14:2]) < NUM_FLOWS;
+          rq_tail_flow_o  <= 16'(wr_offset[14:2]);
+          rq_tail_value_o <= w_data_q;
+        end
+        unique case (wr_offset)
+          DB_JOB_TAIL:    job_tail_q <= w_data_q;
+          DB_REPORT_HEAD: report_head_q <= w_data_q;
+          DB_RAW_HEAD:    raw_head_q <= w_data_q;
+          DB_REPORT_ARM: begin
+            arm_q       <= 1'b1;
+            arm_value_q <= w_data_q;
+          end
+          default: ;
+        endcase
+      end
+      if (read_error_i) read_error_q <= 1'b1;
+      if (write_error_i) write_error_q <= 1'b1;
+      if (table_start) table_refused_q <= 1'b1;  // until a table says otherwise
+      else if (table_done) table_refused_q <= tbl_rsp_i.refused;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (reg_write && wr_offset[15:6] == REG_TABLE_DATA[15:6]) table_data_q[wr_offset[5:2]] <= w_data_q;
+    if (table_done && w_data_q[31:28] == 4'd2 && !tbl_rsp_i.refused) table_data_q <= tbl_rsp_i.row;
+  end
+
+  assign tbl_req_valid_o = wr_state_q == WrTable;
+  assign tbl_req_o       = '{write: w_data_q[28], number: w_data_q[27:24], index: w_data_q[23:0], row: table_data_q};
+
+  assign rx_cfg_o = '{enable: receive_on_q, mtu: mtu_q, mac: mac_q, promisc: promisc_q, raw_reset: raw_reset_q,
+                      raw_base: raw_base_q, raw_slot_log2: raw_slot_log2_q, raw_count_log2: raw_count_log2_q,
+                      raw_head: raw_head_q};
+  assign tx_cfg_o = '{enable: jobs_on_q, job_reset: job_reset_q, job_base: job_base_q, job_log2: job_log2_q,
+                      job_tail: job_tail_q};
+  assign report_cfg_o = '{reset: report_reset_q, base: report_base_q, log2: report_log2_q, head: report_head_q,
+                          arm: arm_q, arm_value: arm_value_q};
+
+  // ---------------------------------------------------------------- read channel
+  typedef enum logic [1:0] {RdIdle, RdLook, RdRespond} rd_state_e;
+
+  rd_state_e   rd_state_q;
+  logic [16:2] ar_addr_q;
+  logic [15:0] rd_offset;
+  logic [31:0] rd_value, rd_data_q;
+
+  assign s_axil_arready  = rd_state_q == RdIdle;
+  assign s_axil_rvalid   = rd_state_q == RdRespond;
+  assign s_axil_rdata    = rd_data_q;
+  assign s_axil_rresp    = RESP_OKAY;
+  assign rd_offset       = {ar_addr_q[15:2], 2'b00};
+  assign counter_index_o = ar_addr_q[9:2];
+
+  always_comb begin
+    rd_value = '0;
+    unique case (rd_offset)
+      REG_ID:             rd_value = REG_ID_RESET;
+      REG_VERSION:        rd_value = INTERFACE_VERSION;
+      REG_CAPS:           rd_value = CAPS;
+      REG_SCRATCH:        rd_value = scratch_q;
+      REG_CTRL:           rd_value = {30'd0, receive_on_q, jobs_on_q};
+      REG_STATUS:         rd_value = {29'd0, write_error_q, read_error_q, quiescent_i};
+      REG_MTU:            rd_value = {16'd0, mtu_q};
+      REG_MAC_LO:         rd_value = mac_q[31:0];
+      REG_MAC_HI:         rd_value = {promisc_q, 15'd0, mac_q[47:32]};
+      REG_JOB_BASE_LO:    rd_value = job_base_q[31:0];
+      REG_JOB_BASE_HI:    rd_value = job_base_q[63:32];
+      REG_JOB_LOG2:       rd_value = {24'd0, job_log2_q};
+      REG_JOB_DONE:       rd_value = job_done_i;
+      REG_REPORT_BASE_LO: rd_value = report_base_q[31:0];
+      REG_REPORT_BASE_HI: rd_value = report_base_q[63:32];
+      REG_REPORT_LOG2:    rd_value = {24'd0, report_log2_q};
+      REG_REPORT_TAIL:    rd_value = report_tail_i;
+      REG_RAW_BASE_LO:    rd_value = raw_base_q[31:0];
+      REG_RAW_BASE_HI:    rd_value = raw_base_q[63:32];
+      REG_RAW_LOG2:       rd_value = {16'd0, raw_count_log2_q, raw_slot_log2_q};
+      REG_RAW_TAIL:       rd_value = raw_tail_i;
+      REG_MSIX_COUNT:     rd_value = msix_count_i;
+      REG_TABLE_CMD:      rd_value = {31'd0, table_refused_q};
+      default: begin
+        if (rd_offset[15:6] == REG_TABLE_DATA[15:6]) rd_value = table_data_q[rd_offset[5:2]];
+        if (rd_offset[15:10] == REG_COUNTERS[15:10]) rd_value = counter_value_i;
+      end
+    endcase
+    if (ar_addr_q[16]) rd_value = '0;  // doorbells are write-only
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      rd_state_q <= RdIdle;
+      ar_addr_q  <= '0;
+      rd_data_q  <= '0;
+    end else begin
+      unique case (rd_state_q)
+        RdIdle:
+          if (s_axil_arvalid) begin
+            ar_addr_q  <= s_axil_araddr[16:2];
+            rd_state_q <= RdLook;
+          end
+        RdLook: begin
+          rd_data_q  <= rd_value;
+          rd_state_q <= RdRespond;
+        end
+        RdRespond: if (s_axil_rready) rd_state_q <= RdIdle;
+        default:   rd_state_q <= RdIdle;
+      endcase
+    end
+  end
+
+  logic unused_addr;
+  assign unused_addr = ^{s_axil_awaddr[1:0], s_axil_araddr[1:0]};
+
+  assign idle_o = !aw_held_q && !w_held_q && rd_state_q == RdIdle && !rq_tail_valid_o &&
+                  !(job_reset_q || report_reset_q || raw_reset_q || arm_q);
+
+  if (NUM_FLOWS > 8192 || (1 << $clog2(NUM_FLOWS)) != NUM_FLOWS || (1 << $clog2(NUM_STAGS)) != NUM_STAGS) begin : gen_param_check
+    $error("card_regs: NUM_FLOWS (at most 8192) and NUM_STAGS must be powers of two");
+  end
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  one_response: assert property (@(posedge clk_i) disable iff (!rst_ni) tbl_rsp_valid_i |-> table_done);
+  b_held: assert property (@(posedge clk_i) disable iff (!rst_ni) s_axil_bvalid && !s_axil_bready |=> s_axil_bvalid);
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

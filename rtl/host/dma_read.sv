@@ -1,0 +1,133 @@
+// Host memory reads for three clients, each with its own AXI ID and its own response buffer: 0 gather (any
+// alignment), 1 jobs, 2 receive elements (both aligned to the bus). A burst is sent only when its client has
+// room for all of it, so every beat from the bus is taken at once and no client waits for another's consumer.
+//
+// Jobs and elements, few and short, go before the gather.
+
+module dma_read #(
+  parameter int unsigned DATA_W = 512,
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+) (
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+
+  input  logic [2:0]              req_valid_i,
+  output logic [2:0]              req_ready_o,
+  input  logic [2:0][63:0]        req_addr_i,
+  input  logic [2:0][15:0]        req_bytes_i,
+  output logic [2:0]              rsp_valid_o,
+  input  logic [2:0]              rsp_ready_i,
+  output logic [2:0][DATA_W-1:0]  rsp_data_o,
+  output logic [2:0][COUNT_W-1:0] rsp_count_o,
+  output logic [2:0]              rsp_last_o,
+  output logic [2:0]              rsp_error_o,
+
+  output logic [1:0]              m_axi_arid,
+  output logic [63:0]             m_axi_araddr,
+  output logic [7:0]              m_axi_arlen,
+  output logic [2:0]              m_axi_arsize,
+  output logic [1:0]              m_axi_arburst,
+  output logic                    m_axi_arvalid,
+  input  logic                    m_axi_arready,
+  input  logic [1:0]              m_axi_rid,
+  input  logic [DATA_W-1:0]       m_axi_rdata,
+  input  logic [1:0]              m_axi_rresp,
+  input  logic                    m_axi_rlast,
+  input  logic                    m_axi_rvalid,
+  output logic                    m_axi_rready,
+
+  output logic                    request_o,    // pulses, for the counters
+  output logic                    error_o,
+  output logic                    idle_o
+);
+
+  localparam int unsigned LANE_W  = $clog2(DATA_W / 8);
+  localparam int unsigned BURST_W = 7;
+
+  logic [2:0]              burst_valid, burst_ready, client_idle;
+  logic [2:0][63:LANE_W]   burst_addr;
+  logic [2:0][BURST_W-1:0] burst_beats;
+  logic [1:0]              pick;
+  logic                    ar_load;
+
+  for (genvar c = 0; c < 3; c++) begin : gen_client
+    localparam bit GATHER = c == 0;
+
+    dma_read_client #(
+      .DATA_W,
+      .BUFFER_BEATS(GATHER ? 512 : 32),
+      .REQUESTS    (GATHER ? 32 : 16),
+      .ALIGNED     (!GATHER)
+    ) u_client (
+      .clk_i, .rst_ni,
+      .req_valid_i  (req_valid_i[c]),
+      .req_ready_o  (req_ready_o[c]),
+      .req_addr_i   (req_addr_i[c]),
+      .req_bytes_i  (req_bytes_i[c]),
+      .burst_valid_o(burst_valid[c]),
+      .burst_ready_i(burst_ready[c]),
+      .burst_addr_o (burst_addr[c]),
+      .burst_beats_o(burst_beats[c]),
+      .bus_valid_i  (m_axi_rvalid && m_axi_rid == 2'(c)),
+      .bus_data_i   (m_axi_rdata),
+      .bus_error_i  (m_axi_rresp[1]),
+      .rsp_valid_o  (rsp_valid_o[c]),
+      .rsp_ready_i  (rsp_ready_i[c]),
+      .rsp_data_o   (rsp_data_o[c]),
+      .rsp_count_o  (rsp_count_o[c]),
+      .rsp_last_o   (rsp_last_o[c]),
+      .rsp_error_o  (rsp_error_o[c]),
+      .idle_o       (client_idle[c])
+    );
+
+    assign burst_ready[c] = ar_load && pick == 2'(c);
+  end
+
+  // ---------------------------------------------------------------- AR
+  assign pick    = burst_valid[2] ? 2'd2 : burst_valid[1] ? 2'd1 : 2'd0;
+  assign ar_load = burst_valid != '0 && (!m_axi_arvalid || m_axi_arready);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      m_axi_arvalid <= 1'b0;
+      m_axi_arid    <= '0;
+      m_axi_araddr  <= '0;
+      m_axi_arlen   <= '0;
+    end else if (ar_load) begin
+      m_axi_arvalid <= 1'b1;
+      m_axi_arid    <= pick;
+      m_axi_araddr  <= {burst_addr[pick], LANE_W'(0)};
+      m_axi_arlen   <= 8'(burst_beats[pick] - 1'b1);
+    end else if (m_axi_arready) begin
+      m_axi_arvalid <= 1'b0;
+    end
+  end
+
+  assign m_axi_arsize  = 3'(LANE_W);
+  assign m_axi_arburst = 2'b01;
+  assign m_axi_rready  = 1'b1;
+
+  // ---------------------------------------------------------------- what became of them
+  // Bursts of different IDs may interleave: errors are gathered per ID until the burst ends.
+  logic [3:0] bad_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) bad_q <= '0;
+    else if (m_axi_rvalid) bad_q[m_axi_rid] <= !m_axi_rlast && (bad_q[m_axi_rid] || m_axi_rresp[1]);
+  end
+
+  assign request_o = m_axi_arvalid && m_axi_arready;
+  assign error_o   = m_axi_rvalid && m_axi_rlast && (bad_q[m_axi_rid] || m_axi_rresp[1]);
+  assign idle_o    = client_idle == '1 && req_valid_i == '0;
+
+  logic unused_resp;
+  assign unused_resp = m_axi_rresp[0];
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  id_known: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_rvalid |-> m_axi_rid != 2'd3);
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

@@ -1,0 +1,241 @@
+// One client of dma_read: cuts its requests into bursts, holds the room for what it asked for, and gives the
+// answers back in order, packed, first requested byte in lane 0.
+//
+//   request ─► {address, beats} ─► bursts (at most 64 beats, never over 4 KiB), as the response buffer has room
+//          └─► descriptor FIFO ──────────────────────────────────────────────────┐
+//   bus beats ─► response buffer ─► rotate by the address ─► merge two neighbours ─► packed beats
+//
+// The bus beats of a request leave the buffer one per cycle, those of the next one right behind. With ALIGNED
+// set every request begins at a multiple of the bus width, and the buffer's output is the answer.
+
+module dma_read_client #(
+  parameter int unsigned DATA_W       = 512,
+  parameter int unsigned BUFFER_BEATS = 512,   // at least the beats of the longest burst
+  parameter int unsigned REQUESTS     = 32,    // requests without a complete answer
+  parameter bit          ALIGNED      = 1'b0,
+  localparam int unsigned BYTES   = DATA_W / 8,
+  localparam int unsigned LANE_W  = $clog2(BYTES),
+  localparam int unsigned COUNT_W = LANE_W + 1,
+  localparam int unsigned BURST_W = 7           // 1 to 64
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+
+  input  logic               req_valid_i,
+  output logic               req_ready_o,
+  input  logic [63:0]        req_addr_i,
+  input  logic [15:0]        req_bytes_i,       // 1 to 16384
+
+  output logic               burst_valid_o,     // there is room for its answer
+  input  logic               burst_ready_i,
+  output logic [63:LANE_W]   burst_addr_o,
+  output logic [BURST_W-1:0] burst_beats_o,
+
+  input  logic               bus_valid_i,       // always taken
+  input  logic [DATA_W-1:0]  bus_data_i,
+  input  logic               bus_error_i,
+
+  output logic               rsp_valid_o,
+  input  logic               rsp_ready_i,
+  output logic [DATA_W-1:0]  rsp_data_o,
+  output logic [COUNT_W-1:0] rsp_count_o,
+  output logic               rsp_last_o,
+  output logic               rsp_error_o,       // with rsp_last_o: some beat of the answer had an error
+
+  output logic               idle_o
+);
+
+  localparam int unsigned BEATS_W  = 15 - LANE_W;
+  localparam int unsigned ROOM_W   = $clog2(BUFFER_BEATS + 1);
+  localparam int unsigned BURST_64 = 6;         // bursts end where the beat address is a multiple of 64
+
+  // ---------------------------------------------------------------- requests into bursts
+  typedef struct packed {
+    logic [LANE_W-1:0]  offset;
+    logic [LANE_W-1:0]  tail;       // bytes of the last packed beat; 0: all of them
+    logic [BEATS_W-1:0] bus_beats;
+    logic               flush;      // the last bus beat does not complete the last packed beat by itself
+  } desc_t;
+
+  desc_t              desc_in, desc;
+  logic               desc_wr_ready, desc_valid, desc_pop, accept;
+  logic [15:0]        bus_span, out_span;
+  logic               busy_q, burst_final, burst_take;
+  logic [63:LANE_W]   addr_q;
+  logic [BEATS_W-1:0] left_q;
+  logic [BURST_W-1:0] to_boundary;
+  logic [ROOM_W-1:0]  room_q;
+  logic               pop;
+
+  assign bus_span = req_bytes_i + 16'(req_addr_i[LANE_W-1:0]) + 16'(BYTES - 1);
+  assign out_span = req_bytes_i + 16'(BYTES - 1);
+  assign desc_in  = '{
+    offset:    req_addr_i[LANE_W-1:0],
+    tail:      req_bytes_i[LANE_W-1:0],
+    bus_beats: bus_span[LANE_W +: BEATS_W],
+    flush:     bus_span[LANE_W +: BEATS_W] == out_span[LANE_W +: BEATS_W]
+  };
+
+  assign burst_take    = burst_valid_o && burst_ready_i;
+  assign req_ready_o   = desc_wr_ready && (!busy_q || (burst_take && burst_final));
+  assign accept        = req_valid_i && req_ready_o;
+  assign to_boundary   = BURST_W'(1 << BURST_64) - BURST_W'(addr_q[LANE_W +: BURST_64]);
+  assign burst_final   = left_q <= BEATS_W'(to_boundary);
+  assign burst_beats_o = burst_final ? BURST_W'(left_q) : to_boundary;
+  assign burst_addr_o  = addr_q;
+  assign burst_valid_o = busy_q && ROOM_W'(burst_beats_o) <= room_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      busy_q <= 1'b0;
+      addr_q <= '0;
+      left_q <= '0;
+      room_q <= ROOM_W'(BUFFER_BEATS);
+    end else begin
+      if (accept) begin
+        busy_q <= 1'b1;
+        addr_q <= req_addr_i[63:LANE_W];
+        left_q <= bus_span[LANE_W +: BEATS_W];
+      end else if (burst_take) begin
+        busy_q <= !burst_final;
+        addr_q <= addr_q + (64-LANE_W)'(burst_beats_o);
+        left_q <= left_q - BEATS_W'(burst_beats_o);
+      end
+      room_q <= room_q - (burst_take ? ROOM_W'(burst_beats_o) : '0) + ROOM_W'(pop);
+    end
+  end
+
+  fifo_sync #(.WIDTH($bits(desc_t)), .DEPTH(REQUESTS)) u_desc_fifo (
+    .clk_i, .rst_ni,
+    .wr_valid_i(accept), .wr_ready_o(desc_wr_ready), .wr_data_i(desc_in),
+    .rd_valid_o(desc_valid), .rd_ready_i(desc_pop), .rd_data_o(desc), .count_o()
+  );
+
+  // ---------------------------------------------------------------- response buffer
+  logic              buf_valid, buf_ready, buf_wr_ready, buf_error;
+  logic [DATA_W-1:0] buf_data;
+  logic              bus_first, bus_last;
+  logic [BEATS_W-1:0] beat_q;
+
+  fifo_sync #(.WIDTH(DATA_W + 1), .DEPTH(BUFFER_BEATS)) u_buffer (
+    .clk_i, .rst_ni,
+    .wr_valid_i(bus_valid_i), .wr_ready_o(buf_wr_ready), .wr_data_i({bus_error_i, bus_data_i}),
+    .rd_valid_o(buf_valid), .rd_ready_i(buf_ready), .rd_data_o({buf_error, buf_data}), .count_o()
+  );
+
+  assign pop       = buf_valid && buf_ready;
+  assign bus_first = beat_q == '0;
+  assign bus_last  = beat_q == desc.bus_beats - 1'b1;
+  assign desc_pop  = pop && bus_last;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) beat_q <= '0;
+    else if (pop) beat_q <= bus_last ? '0 : beat_q + 1'b1;
+  end
+
+  if (ALIGNED) begin : gen_aligned
+    logic error_q;
+
+    assign buf_ready   = rsp_ready_i;
+    assign rsp_valid_o = buf_valid;
+    assign rsp_data_o  = buf_data;
+    assign rsp_last_o  = bus_last;
+    assign rsp_count_o = (bus_last && desc.tail != '0) ? COUNT_W'(desc.tail) : COUNT_W'(BYTES);
+    assign rsp_error_o = bus_last && (buf_error || (error_q && !bus_first));
+    assign idle_o      = !busy_q && !desc_valid;
+
+    always_ff @(posedge clk_i) begin
+      if (pop) error_q <= buf_error || (error_q && !bus_first);
+    end
+
+    logic unused_desc;
+    assign unused_desc = ^{desc.offset, desc.flush};
+  end else begin : gen_realign
+    typedef struct packed {
+      logic              error;     // in this bus beat or one before it in the request
+      logic              last;
+      logic [LANE_W-1:0] offset;
+      logic [LANE_W-1:0] tail;
+      logic              flush;
+    } tag_t;
+
+    // Two rotated neighbours: `old` the earlier, `new` the later one.
+    logic              new_valid_q, old_valid_q, new_ready, old_ready, emit, need_new, joined, old_keeps;
+    logic [DATA_W-1:0] rotated, new_q, old_q;
+    tag_t              new_tag_q, old_tag_q;
+    logic [BYTES-1:0]  from_old;
+
+    assign rotated = DATA_W'({buf_data, buf_data} >> {desc.offset, 3'd0});
+
+    // `old` is complete with its last bus beat or without an offset; else the next bus beat has the rest.
+    assign need_new = !old_tag_q.last && old_tag_q.offset != '0;
+    // The later neighbour completes the answer and leaves nothing.
+    assign joined      = need_new && new_tag_q.last && !new_tag_q.flush;
+    assign rsp_valid_o = old_valid_q && (!need_new || new_valid_q);
+    assign emit        = rsp_valid_o && rsp_ready_i;
+    assign old_ready   = !old_valid_q || emit;
+    assign new_ready   = !new_valid_q || old_ready;
+    assign buf_ready   = new_ready;
+    assign old_keeps   = new_valid_q && !(emit && joined);
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        new_valid_q <= 1'b0;
+        old_valid_q <= 1'b0;
+      end else begin
+        if (new_ready) new_valid_q <= buf_valid;
+        if (old_ready) old_valid_q <= old_keeps;
+      end
+    end
+
+    always_ff @(posedge clk_i) begin
+      if (new_ready) begin
+        new_q     <= rotated;
+        new_tag_q <= '{error: buf_error || (!bus_first && new_tag_q.error), last: bus_last, offset: desc.offset,
+                       tail: desc.tail, flush: desc.flush};
+      end
+      if (old_ready) begin
+        old_q     <= new_q;
+        old_tag_q <= new_tag_q;
+      end
+    end
+
+    for (genvar i = 0; i < int'(BYTES); i++) begin : gen_lane
+      assign rsp_data_o[8*i +: 8] = from_old[i] ? old_q[8*i +: 8] : new_q[8*i +: 8];
+    end
+    assign from_old    = need_new ? ~({BYTES{1'b1}} << (BYTES - 32'(old_tag_q.offset))) : '1;
+    assign rsp_last_o  = old_tag_q.last || joined;
+    assign rsp_count_o = (rsp_last_o && old_tag_q.tail != '0) ? COUNT_W'(old_tag_q.tail) : COUNT_W'(BYTES);
+    assign rsp_error_o = rsp_last_o && (old_tag_q.error || (joined && new_tag_q.error));
+    assign idle_o      = !busy_q && !desc_valid && !new_valid_q && !old_valid_q;
+
+    logic unused_tag;
+    assign unused_tag = old_tag_q.flush;
+  end
+
+  logic unused_inputs;
+  assign unused_inputs = ^{buf_wr_ready, bus_span[LANE_W-1:0], out_span[LANE_W-1:0], bus_span[15], out_span[15]};
+
+  if (BYTES < 16 || BYTES > 64 || (1 << LANE_W) != BYTES) begin : gen_param_check
+    $error("dma_read_client: DATA_W must be 128, 256 or 512");
+  end
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  buffer_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) bus_valid_i |-> buf_wr_ready);
+  answer_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) buf_valid |-> desc_valid);
+  size_ok: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                            req_valid_i |-> req_bytes_i >= 16'd1 && req_bytes_i <= 16'd16384);
+  fits_buffer: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                                busy_q |-> 32'(burst_beats_o) <= BUFFER_BEATS);
+  if (ALIGNED) begin : gen_aligned_check
+    aligned: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                              req_valid_i |-> req_addr_i[LANE_W-1:0] == '0);
+  end
+  rsp_held: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                             rsp_valid_o && !rsp_ready_i |=> rsp_valid_o && $stable(rsp_data_o) && $stable(rsp_last_o));
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

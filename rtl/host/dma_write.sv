@@ -1,0 +1,312 @@
+// Host memory writes. Two clients hand over a command (address, bytes) and then exactly that many bytes as packed
+// beats, first byte in lane 0. Commands and their data are worked off in the order of acceptance, on one AXI ID,
+// so that host memory changes in that order too.
+//
+//   command ─► order FIFO ─► splitter at 4 KiB ─► AW          (a burst never exceeds 4 KiB; 256 beats at 128 bits)
+//          └─► data FIFO ──► rotate by the address ─► merge with the beat before ─► W
+//
+// From a beat in to its W beat: two cycles. Between two beats, bursts or commands: none.
+// A burst's first W beat is not shown before its AW is. Responses are always taken.
+
+module dma_write #(
+  parameter int unsigned DATA_W      = 512,
+  parameter int unsigned OUTSTANDING = 64,      // write bursts without a response
+  localparam int unsigned BYTES   = DATA_W / 8,
+  localparam int unsigned LANE_W  = $clog2(BYTES),
+  localparam int unsigned COUNT_W = LANE_W + 1
+) (
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+
+  // Clients: 0 placement and raw frames, 1 reports. 1 to 16384 bytes.
+  input  logic [1:0]              cmd_valid_i,
+  output logic [1:0]              cmd_ready_o,
+  input  logic [1:0][63:0]        cmd_addr_i,
+  input  logic [1:0][15:0]        cmd_bytes_i,
+  input  logic [1:0]              wr_valid_i,
+  output logic [1:0]              wr_ready_o,
+  input  logic [1:0][DATA_W-1:0]  wr_data_i,
+  input  logic [1:0][COUNT_W-1:0] wr_count_i,
+  input  logic [1:0]              wr_last_i,
+  output logic [1:0]              written_o,    // pulse: a command's last response has come
+
+  output logic [1:0]              m_axi_awid,
+  output logic [63:0]             m_axi_awaddr,
+  output logic [7:0]              m_axi_awlen,
+  output logic [2:0]              m_axi_awsize,
+  output logic [1:0]              m_axi_awburst,
+  output logic                    m_axi_awvalid,
+  input  logic                    m_axi_awready,
+  output logic [DATA_W-1:0]       m_axi_wdata,
+  output logic [BYTES-1:0]        m_axi_wstrb,
+  output logic                    m_axi_wlast,
+  output logic                    m_axi_wvalid,
+  input  logic                    m_axi_wready,
+  input  logic [1:0]              m_axi_bid,
+  input  logic [1:0]              m_axi_bresp,
+  input  logic                    m_axi_bvalid,
+  output logic                    m_axi_bready,
+
+  output logic                    request_o,    // pulses, for the counters
+  output logic                    error_o,
+  output logic                    idle_o
+);
+
+  localparam int unsigned PAGE_BEAT_W = 12 - LANE_W;    // beats in 4 KiB, as a power of two
+  localparam int unsigned BEATS_W     = 15 - LANE_W;    // beats of a command: up to 16384 bytes, and one for alignment
+
+  // ---------------------------------------------------------------- acceptance
+  typedef struct packed {
+    logic                client;
+    logic [63:LANE_W]    addr;
+    logic [BEATS_W-1:0]  beats;      // on the bus
+  } burst_cmd_t;
+
+  typedef struct packed {
+    logic                   client;
+    logic [LANE_W-1:0]      offset;
+    logic [PAGE_BEAT_W-1:0] page_beat;
+    logic [LANE_W-1:0]      end_lane;   // lanes used of the last bus beat; 0: all of them
+    logic [BEATS_W-1:0]     in_beats;
+    logic                   extra;      // one bus beat more than beats from the client
+  } data_cmd_t;
+
+  logic       choice, accept, prefer_q;
+  logic       burst_wr_ready, burst_valid, burst_pop, data_wr_ready, data_valid, data_pop;
+  burst_cmd_t burst_in, burst;
+  data_cmd_t  data_in, data;
+
+  assign choice         = cmd_valid_i[prefer_q] ? prefer_q : !prefer_q;
+  assign accept         = burst_wr_ready && data_wr_ready && |cmd_valid_i;
+  assign cmd_ready_o[0] = burst_wr_ready && data_wr_ready && !choice;
+  assign cmd_ready_o[1] = burst_wr_ready && data_wr_ready && choice;
+
+  logic [63:0] cmd_addr;
+  logic [15:0] cmd_bytes, cmd_in_span, cmd_bus_span;
+  assign cmd_addr     = cmd_addr_i[choice];
+  assign cmd_bytes    = cmd_bytes_i[choice];
+  assign cmd_in_span  = cmd_bytes + 16'(BYTES - 1);
+  assign cmd_bus_span = cmd_bytes + 16'(cmd_addr[LANE_W-1:0]) + 16'(BYTES - 1);
+
+  assign burst_in = '{
+    client: choice,
+    addr:   cmd_addr[63:LANE_W],
+    beats:  cmd_bus_span[LANE_W +: BEATS_W]
+  };
+  assign data_in = '{
+    client:    choice,
+    offset:    cmd_addr[LANE_W-1:0],
+    page_beat: cmd_addr[11:LANE_W],
+    end_lane:  cmd_addr[LANE_W-1:0] + cmd_bytes[LANE_W-1:0],
+    in_beats:  cmd_in_span[LANE_W +: BEATS_W],
+    extra:     cmd_bus_span[LANE_W +: BEATS_W] != cmd_in_span[LANE_W +: BEATS_W]
+  };
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) prefer_q <= 1'b0;
+    else if (accept) prefer_q <= !choice;
+  end
+
+  fifo_sync #(.WIDTH($bits(burst_cmd_t)), .DEPTH(8)) u_burst_fifo (
+    .clk_i, .rst_ni,
+    .wr_valid_i(accept), .wr_ready_o(burst_wr_ready), .wr_data_i(burst_in),
+    .rd_valid_o(burst_valid), .rd_ready_i(burst_pop), .rd_data_o(burst), .count_o()
+  );
+
+  fifo_sync #(.WIDTH($bits(data_cmd_t)), .DEPTH(8)) u_data_fifo (
+    .clk_i, .rst_ni,
+    .wr_valid_i(accept), .wr_ready_o(data_wr_ready), .wr_data_i(data_in),
+    .rd_valid_o(data_valid), .rd_ready_i(data_pop), .rd_data_o(data), .count_o()
+  );
+
+  // ---------------------------------------------------------------- AW: one burst per page
+  logic                 split_q;       // the command at the FIFO's head is already partly issued
+  logic [63:LANE_W]     next_addr_q, burst_addr;
+  logic [BEATS_W-1:0]   left_q, burst_left;
+  logic [PAGE_BEAT_W:0] page_room, burst_beats;
+  logic                 burst_final, aw_load, track_ready;
+
+  assign burst_addr  = split_q ? next_addr_q : burst.addr;
+  assign burst_left  = split_q ? left_q : burst.beats;
+  assign page_room   = (PAGE_BEAT_W+1)'(1 << PAGE_BEAT_W) - (PAGE_BEAT_W+1)'(burst_addr[11:LANE_W]);
+  assign burst_final = burst_left <= BEATS_W'(page_room);
+  assign burst_beats = burst_final ? burst_left[PAGE_BEAT_W:0] : page_room;
+  assign aw_load     = burst_valid && track_ready && (!m_axi_awvalid || m_axi_awready);
+  assign burst_pop   = aw_load && burst_final;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      split_q       <= 1'b0;
+      next_addr_q   <= '0;
+      left_q        <= '0;
+      m_axi_awvalid <= 1'b0;
+      m_axi_awaddr  <= '0;
+      m_axi_awlen   <= '0;
+    end else begin
+      if (aw_load) begin
+        split_q       <= !burst_final;
+        next_addr_q   <= {burst_addr[63:12] + 52'd1, PAGE_BEAT_W'(0)};
+        left_q        <= burst_left - BEATS_W'(page_room);
+        m_axi_awvalid <= 1'b1;
+        m_axi_awaddr  <= {burst_addr, LANE_W'(0)};
+        m_axi_awlen   <= 8'(burst_beats - 1'b1);
+      end else if (m_axi_awready) begin
+        m_axi_awvalid <= 1'b0;
+      end
+    end
+  end
+
+  assign m_axi_awid    = 2'd0;
+  assign m_axi_awsize  = 3'(LANE_W);
+  assign m_axi_awburst = 2'b01;
+
+  // ---------------------------------------------------------------- rotate
+  typedef struct packed {
+    logic                   client;
+    logic [LANE_W-1:0]      offset;
+    logic [PAGE_BEAT_W-1:0] page_beat;  // of the command's first bus beat
+    logic [LANE_W-1:0]      end_lane;
+    logic                   extra;
+    logic                   first;
+    logic                   last;
+  } tag_t;
+
+  logic [BEATS_W-1:0] in_beat_q;
+  logic               in_valid, in_last, rot_ready, rot_valid_q;
+  logic [DATA_W-1:0]  in_data, rot_d, rot_q;
+  tag_t               tag_d, tag_q;
+
+  assign in_valid      = data_valid && wr_valid_i[data.client];
+  assign in_data       = wr_data_i[data.client];
+  assign in_last       = in_beat_q == data.in_beats - 1'b1;
+  assign wr_ready_o[0] = data_valid && rot_ready && !data.client;
+  assign wr_ready_o[1] = data_valid && rot_ready && data.client;
+  assign data_pop      = in_valid && rot_ready && in_last;
+  assign rot_d         = DATA_W'({in_data, in_data} >> {LANE_W'(0) - data.offset, 3'd0});
+  assign tag_d         = '{client: data.client, offset: data.offset, page_beat: data.page_beat,
+                           end_lane: data.end_lane, extra: data.extra, first: in_beat_q == '0, last: in_last};
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      in_beat_q   <= '0;
+      rot_valid_q <= 1'b0;
+    end else begin
+      if (rot_ready) rot_valid_q <= in_valid;
+      if (in_valid && rot_ready) in_beat_q <= in_last ? '0 : in_beat_q + 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rot_ready) begin
+      rot_q <= rot_d;
+      tag_q <= tag_d;
+    end
+  end
+
+  // ---------------------------------------------------------------- merge
+  logic [DATA_W-1:0]      carry_q;       // the rotated beat before this one
+  tag_t                   cur_tag_q, cur;
+  logic                   extra_q;       // the carry holds the command's last bytes
+  logic [PAGE_BEAT_W-1:0] page_beat_q, page_beat;
+  logic                   out_valid, out_first, out_final, out_load, burst_start;
+  logic [BYTES-1:0]       from_offset, below_end, strobe;
+  logic [DATA_W-1:0]      merged;
+
+  assign cur         = extra_q ? cur_tag_q : tag_q;
+  assign out_first   = !extra_q && tag_q.first;
+  assign out_final   = extra_q || (tag_q.last && !tag_q.extra);
+  assign page_beat   = out_first ? tag_q.page_beat : page_beat_q;
+  assign burst_start = out_first || page_beat == '0;
+
+  for (genvar i = 0; i < int'(BYTES); i++) begin : gen_lane
+    assign merged[8*i +: 8] = (from_offset[i] && !extra_q) ? rot_q[8*i +: 8] : carry_q[8*i +: 8];
+  end
+  assign from_offset = {BYTES{1'b1}} << cur.offset;
+  assign below_end   = cur.end_lane == '0 ? '1 : ~({BYTES{1'b1}} << cur.end_lane);
+  assign strobe = (out_first ? from_offset : '1) & (out_final ? below_end : '1);
+
+  // Bursts whose AW was shown and whose W has not begun.
+  logic [$clog2(OUTSTANDING+1)-1:0] shown_q;
+  logic                             starts;
+
+  assign out_valid = (rot_valid_q || extra_q) && (!burst_start || shown_q != '0);
+  assign out_load  = out_valid && (!m_axi_wvalid || m_axi_wready);
+  assign starts    = out_load && burst_start;
+  assign rot_ready = !rot_valid_q || (out_load && !extra_q);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      extra_q      <= 1'b0;
+      page_beat_q  <= '0;
+      shown_q      <= '0;
+      m_axi_wvalid <= 1'b0;
+      m_axi_wlast  <= 1'b0;
+    end else begin
+      if (out_load) begin
+        extra_q      <= !extra_q && tag_q.last && tag_q.extra;
+        page_beat_q  <= page_beat + 1'b1;
+        m_axi_wvalid <= 1'b1;
+        m_axi_wlast  <= out_final || page_beat == '1;
+      end else if (m_axi_wready) begin
+        m_axi_wvalid <= 1'b0;
+      end
+      if (aw_load && !starts) shown_q <= shown_q + 1'b1;
+      else if (!aw_load && starts) shown_q <= shown_q - 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (out_load) begin
+      cur_tag_q   <= cur;
+      carry_q     <= rot_q;
+      m_axi_wdata <= merged;
+      m_axi_wstrb <= strobe;
+    end
+  end
+
+  // ---------------------------------------------------------------- responses, in the order of the bursts
+  logic       track_valid;
+  logic [1:0] track;   // {client, the command's last burst}
+
+  fifo_sync #(.WIDTH(2), .DEPTH(OUTSTANDING)) u_track_fifo (
+    .clk_i, .rst_ni,
+    .wr_valid_i(aw_load), .wr_ready_o(track_ready), .wr_data_i({burst.client, burst_final}),
+    .rd_valid_o(track_valid), .rd_ready_i(m_axi_bvalid), .rd_data_o(track), .count_o()
+  );
+
+  assign m_axi_bready = 1'b1;
+  assign written_o[0] = m_axi_bvalid && track[0] && !track[1];
+  assign written_o[1] = m_axi_bvalid && track[0] && track[1];
+  assign request_o    = m_axi_awvalid && m_axi_awready;
+  assign error_o      = m_axi_bvalid && m_axi_bresp[1];
+  assign idle_o       = !burst_valid && !data_valid && !track_valid && !rot_valid_q && !extra_q && !m_axi_wvalid &&
+                        cmd_valid_i == '0;
+
+  logic unused_inputs;
+  assign unused_inputs = ^{m_axi_bid, m_axi_bresp[0], wr_count_i, wr_last_i, cmd_in_span[LANE_W-1:0],
+                           cmd_bus_span[LANE_W-1:0], cmd_in_span[15], cmd_bus_span[15], cur_tag_q};
+
+  if (BYTES < 16 || BYTES > 64 || (1 << LANE_W) != BYTES) begin : gen_param_check
+    $error("dma_write: DATA_W must be 128, 256 or 512");
+  end
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  for (genvar c = 0; c < 2; c++) begin : gen_client_check
+    size_ok: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                              cmd_valid_i[c] |-> cmd_bytes_i[c] >= 16'd1 && cmd_bytes_i[c] <= 16'd16384);
+    last_fits: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                                wr_valid_i[c] && wr_ready_o[c] |-> wr_last_i[c] == in_last);
+    full_but_last: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                                    wr_valid_i[c] && !wr_last_i[c] |-> wr_count_i[c] == COUNT_W'(BYTES));
+    count_fits: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                                 wr_valid_i[c] && wr_ready_o[c] && in_last |->
+                                 wr_count_i[c][LANE_W-1:0] == data.end_lane - data.offset);
+  end
+  response_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_bvalid |-> track_valid);
+  one_id: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_bvalid |-> m_axi_bid == 2'd0);
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

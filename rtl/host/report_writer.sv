@@ -1,0 +1,170 @@
+// The report ring: takes reports of the receive and the transmit path, adds JOB_DONE and the phase bit, and
+// hands each to dma_write as one 64-byte write in the next slot, as long as the host has left room.
+//
+// Reports of one source keep their order, and a report is accepted only after the writes its source handed to
+// dma_write before it; dma_write works in order of acceptance, so what a report tells of is in memory before it.
+// A report counts as written (`tail_o`) when its write response has come. Interrupts look at that count.
+
+module report_writer
+  import weft_int_pkg::report_cfg_t;
+  import weft_card_pkg::segment_report_t;
+#(
+  parameter int unsigned DATA_W = 512,
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+
+  input  report_cfg_t        cfg_i,
+  input  logic [31:0]        job_done_i,
+
+  input  logic               rx_valid_i,
+  output logic               rx_ready_o,
+  input  logic [511:0]       rx_report_i,
+  input  logic               tx_valid_i,
+  output logic               tx_ready_o,
+  input  logic [511:0]       tx_report_i,
+
+  // To dma_write: a command, then its beats.
+  output logic               cmd_valid_o,
+  input  logic               cmd_ready_i,
+  output logic [63:0]        cmd_addr_o,
+  output logic               wr_valid_o,
+  input  logic               wr_ready_i,
+  output logic [DATA_W-1:0]  wr_data_o,
+  output logic [COUNT_W-1:0] wr_count_o,
+  output logic               wr_last_o,
+  input  logic               written_i,   // pulse: the write response of the oldest report has come
+
+  output logic               msix_valid_o,
+  input  logic               msix_ready_i,
+  output logic [4:0]         msix_vector_o,
+
+  output logic [31:0]        tail_o,      // reports written
+  output logic               stall_o,     // a report waits for the host to make room
+  output logic               idle_o
+);
+
+  localparam int unsigned BEATS = 512 / DATA_W;
+
+  logic [31:0]  taken_q, written_q, arm_value_q;
+  logic         have_q, cmd_sent_q, beats_sent_q;
+  logic [511:0] report_q;
+  logic         prefer_tx_q, room, load, cmd_done, beats_done, armed_q;
+
+  // ---------------------------------------------------------------- one report at a time, the next one right behind
+  // Occupancy counts modulo 2^32; log2 is at most 16.
+  assign room = ((taken_q - cfg_i.head) >> cfg_i.log2[4:0]) == '0;
+
+  assign cmd_done   = cmd_sent_q || cmd_ready_i;
+  assign beats_done = beats_sent_q || (wr_ready_i && wr_last_o);
+  assign load       = (!have_q || (cmd_done && beats_done)) && room && !cfg_i.reset;
+
+  assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);
+  assign rx_ready_o = load && !(prefer_tx_q && tx_valid_i);
+  assign stall_o    = (rx_valid_i || tx_valid_i) && !room;
+
+  // Every report has job_done and phase at the same place.
+  segment_report_t filled;
+  always_comb begin
+    filled          = (tx_valid_i && tx_ready_o) ? tx_report_i : rx_report_i;
+    filled.job_done = job_done_i;
+    filled.phase    = {7'd0, !taken_q[cfg_i.log2[4:0]]};
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      taken_q      <= '0;
+      have_q       <= 1'b0;
+      cmd_sent_q   <= 1'b0;
+      beats_sent_q <= 1'b0;
+      prefer_tx_q  <= 1'b0;
+      cmd_addr_o   <= '0;
+    end else begin
+      if (load && (rx_valid_i || tx_valid_i)) begin
+        have_q       <= 1'b1;
+        cmd_sent_q   <= 1'b0;
+        beats_sent_q <= 1'b0;
+        prefer_tx_q  <= !tx_ready_o;
+        taken_q      <= taken_q + 1'b1;
+        cmd_addr_o   <= cfg_i.base + 64'({taken_q & ~('1 << cfg_i.log2[4:0]), 6'd0});
+      end else begin
+        if (have_q && cmd_ready_i) cmd_sent_q <= 1'b1;
+        if (wr_valid_o && wr_ready_i && wr_last_o) beats_sent_q <= 1'b1;
+        if (cmd_done && beats_done) have_q <= 1'b0;
+      end
+      if (cfg_i.reset) taken_q <= '0;
+    end
+  end
+
+  assign cmd_valid_o = have_q && !cmd_sent_q;
+  assign wr_valid_o  = have_q && !beats_sent_q;
+  assign wr_count_o  = COUNT_W'(DATA_W / 8);
+  assign wr_data_o   = report_q[DATA_W-1:0];
+
+  if (BEATS == 1) begin : gen_one_beat
+    assign wr_last_o = 1'b1;
+    always_ff @(posedge clk_i) begin
+      if (load) report_q <= filled;
+    end
+  end else begin : gen_beats
+    logic [$clog2(BEATS)-1:0] beat_q;
+    assign wr_last_o = beat_q == '1;
+    always_ff @(posedge clk_i) begin
+      if (load) report_q <= filled;
+      else if (wr_valid_o && wr_ready_i) report_q <= report_q >> DATA_W;
+    end
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) beat_q <= '0;
+      else if (wr_valid_o && wr_ready_i) beat_q <= beat_q + 1'b1;
+    end
+  end
+
+  // ---------------------------------------------------------------- written, and the interrupt
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      written_q    <= '0;
+      armed_q      <= 1'b0;
+      arm_value_q  <= '0;
+      msix_valid_o <= 1'b0;
+    end else begin
+      if (written_i) written_q <= written_q + 1'b1;
+      if (msix_valid_o) begin
+        msix_valid_o <= !msix_ready_i;
+      end else if (armed_q && written_q != arm_value_q) begin
+        msix_valid_o <= 1'b1;
+        armed_q      <= 1'b0;
+      end
+      if (cfg_i.arm) begin
+        armed_q     <= 1'b1;
+        arm_value_q <= cfg_i.arm_value;
+      end
+      if (cfg_i.reset) begin
+        written_q <= '0;
+        armed_q   <= 1'b0;
+      end
+    end
+  end
+
+  assign msix_vector_o = '0;
+  assign tail_o        = written_q;
+  assign idle_o        = !have_q && !rx_valid_i && !tx_valid_i && !msix_valid_o && !(armed_q && written_q != arm_value_q);
+
+  logic unused_cfg;
+  assign unused_cfg = ^cfg_i.log2[7:5];
+
+  if (DATA_W > 512 || 512 % DATA_W != 0) begin : gen_param_check
+    $error("report_writer: DATA_W must divide 512");
+  end
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  one_source: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                               !(rx_valid_i && rx_ready_o && tx_valid_i && tx_ready_o));
+  no_overrun: assert property (@(posedge clk_i) disable iff (!rst_ni || cfg_i.reset)
+                               cmd_valid_o |-> ((taken_q - 1'b1 - cfg_i.head) >> cfg_i.log2[4:0]) == '0);
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

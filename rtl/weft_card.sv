@@ -1,0 +1,361 @@
+// The card: everything between the PCIe hard IP and the MAC. docs/card.md describes the boundary.
+//
+//   AXI4-Lite ─► card_regs ─► configuration, doorbells, tables ─► weft_rx, weft_tx
+//   AXI4 ◄─ dma_write ◄─ placement and raw frames ◄──────────────── weft_rx ◄─ MAC
+//        ◄─ dma_write ◄─ report_writer ◄─ reports ◄──────────────── weft_rx, weft_tx
+//        ─► dma_read  ─► receive elements, jobs, payload ─────────► weft_rx, weft_tx ─► MAC
+//
+// AXI write ID 0; read IDs 0 payload, 1 jobs, 2 receive elements. `rst_ni` is released synchronously to the clock.
+
+module weft_card
+  import weft_card_pkg::*;
+  import weft_int_pkg::*;
+#(
+  parameter int unsigned DATA_W    = 512,    // 128, 256 or 512
+  parameter int unsigned NUM_FLOWS = 1024,
+  parameter int unsigned NUM_STAGS = 4096
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+
+  // Registers (bit 16 = 0) and doorbells (bit 16 = 1).
+  input  logic [16:0]         s_axil_awaddr,
+  input  logic                s_axil_awvalid,
+  output logic                s_axil_awready,
+  input  logic [31:0]         s_axil_wdata,
+  input  logic [3:0]          s_axil_wstrb,
+  input  logic                s_axil_wvalid,
+  output logic                s_axil_wready,
+  output logic [1:0]          s_axil_bresp,
+  output logic                s_axil_bvalid,
+  input  logic                s_axil_bready,
+  input  logic [16:0]         s_axil_araddr,
+  input  logic                s_axil_arvalid,
+  output logic                s_axil_arready,
+  output logic [31:0]         s_axil_rdata,
+  output logic [1:0]          s_axil_rresp,
+  output logic                s_axil_rvalid,
+  input  logic                s_axil_rready,
+
+  // Host memory.
+  output logic [1:0]          m_axi_awid,
+  output logic [63:0]         m_axi_awaddr,
+  output logic [7:0]          m_axi_awlen,
+  output logic [2:0]          m_axi_awsize,
+  output logic [1:0]          m_axi_awburst,
+  output logic                m_axi_awvalid,
+  input  logic                m_axi_awready,
+  output logic [DATA_W-1:0]   m_axi_wdata,
+  output logic [DATA_W/8-1:0] m_axi_wstrb,
+  output logic                m_axi_wlast,
+  output logic                m_axi_wvalid,
+  input  logic                m_axi_wready,
+  input  logic [1:0]          m_axi_bid,
+  input  logic [1:0]          m_axi_bresp,
+  input  logic                m_axi_bvalid,
+  output logic                m_axi_bready,
+  output logic [1:0]          m_axi_arid,
+  output logic [63:0]         m_axi_araddr,
+  output logic [7:0]          m_axi_arlen,
+  output logic [2:0]          m_axi_arsize,
+  output logic [1:0]          m_axi_arburst,
+  output logic                m_axi_arvalid,
+  input  logic                m_axi_arready,
+  input  logic [1:0]          m_axi_rid,
+  input  logic [DATA_W-1:0]   m_axi_rdata,
+  input  logic [1:0]          m_axi_rresp,
+  input  logic                m_axi_rlast,
+  input  logic                m_axi_rvalid,
+  output logic                m_axi_rready,
+
+  // Interrupt requests.
+  output logic                msix_valid_o,
+  input  logic                msix_ready_i,
+  output logic [4:0]          msix_vector_o,
+
+  // Wire.
+  output logic [DATA_W-1:0]   mac_tx_tdata,
+  output logic [DATA_W/8-1:0] mac_tx_tkeep,
+  output logic                mac_tx_tlast,
+  output logic                mac_tx_tvalid,
+  input  logic                mac_tx_tready,
+  input  logic [DATA_W-1:0]   mac_rx_tdata,
+  input  logic [DATA_W/8-1:0] mac_rx_tkeep,
+  input  logic                mac_rx_tlast,
+  input  logic                mac_rx_tuser,
+  input  logic                mac_rx_tvalid,
+  output logic                mac_rx_tready,
+
+  output logic                quiescent_o    // nothing in flight; nothing will happen before the next input
+);
+
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1;
+
+  // Clients of dma_read.
+  localparam int unsigned RD_GATHER  = 0;
+  localparam int unsigned RD_JOB     = 1;
+  localparam int unsigned RD_ELEMENT = 2;
+
+  rx_cfg_t     rx_cfg;
+  tx_cfg_t     tx_cfg;
+  report_cfg_t report_cfg;
+
+  logic        rq_tail_valid;
+  logic [15:0] rq_tail_flow;
+  logic [31:0] rq_tail_value;
+
+  logic        tbl_req_valid, tbl_req_ready, tbl_rsp_valid, tbl_to_tx;
+  logic        rx_tbl_req_ready, rx_tbl_rsp_valid, tx_tbl_req_ready, tx_tbl_rsp_valid;
+  table_req_t  tbl_req;
+  table_rsp_t  tbl_rsp, rx_tbl_rsp, tx_tbl_rsp;
+
+  logic [31:0] job_done, report_tail, raw_tail, msix_count_q;
+  logic        read_request, read_error, write_request, write_error, core_idle, quiescent;
+  logic        regs_idle, rx_idle, tx_idle, read_idle, write_idle, report_idle;
+
+  logic [2:0]              rd_req_valid, rd_req_ready, rd_rsp_valid, rd_rsp_ready, rd_rsp_last, rd_rsp_error;
+  logic [2:0][63:0]        rd_req_addr;
+  logic [2:0][15:0]        rd_req_bytes;
+  logic [2:0][DATA_W-1:0]  rd_rsp_data;
+  logic [2:0][COUNT_W-1:0] rd_rsp_count;
+
+  // Clients of dma_write: 0 receive, 1 reports.
+  logic [1:0]              wr_cmd_valid, wr_cmd_ready, wr_valid, wr_ready, wr_last, written;
+  logic [1:0][63:0]        wr_cmd_addr;
+  logic [1:0][15:0]        wr_cmd_bytes;
+  logic [1:0][DATA_W-1:0]  wr_data;
+  logic [1:0][COUNT_W-1:0] wr_count;
+
+  logic         rx_rpt_valid, rx_rpt_ready, tx_rpt_valid, tx_rpt_ready, report_stall;
+  logic [511:0] rx_rpt, tx_rpt;
+
+  logic [NUM_COUNTERS-1:0][15:0] rx_inc, tx_inc, host_inc_q;
+  logic [7:0]                    counter_index;
+  logic [31:0]                   counter_value;
+
+  // ---------------------------------------------------------------- registers, tables, counters
+  card_regs #(.DATA_W, .NUM_FLOWS, .NUM_STAGS) u_regs (
+    .clk_i, .rst_ni,
+    .s_axil_awaddr, .s_axil_awvalid, .s_axil_awready, .s_axil_wdata, .s_axil_wstrb, .s_axil_wvalid, .s_axil_wready,
+    .s_axil_bresp, .s_axil_bvalid, .s_axil_bready, .s_axil_araddr, .s_axil_arvalid, .s_axil_arready,
+    .s_axil_rdata, .s_axil_rresp, .s_axil_rvalid, .s_axil_rready,
+    .rx_cfg_o        (rx_cfg),
+    .tx_cfg_o        (tx_cfg),
+    .report_cfg_o    (report_cfg),
+    .rq_tail_valid_o (rq_tail_valid),
+    .rq_tail_flow_o  (rq_tail_flow),
+    .rq_tail_value_o (rq_tail_value),
+    .tbl_req_valid_o (tbl_req_valid),
+    .tbl_req_ready_i (tbl_req_ready),
+    .tbl_req_o       (tbl_req),
+    .tbl_rsp_valid_i (tbl_rsp_valid),
+    .tbl_rsp_i       (tbl_rsp),
+    .quiescent_i     (core_idle),
+    .read_error_i    (read_error),
+    .write_error_i   (write_error),
+    .job_done_i      (job_done),
+    .report_tail_i   (report_tail),
+    .raw_tail_i      (raw_tail),
+    .msix_count_i    (msix_count_q),
+    .counter_index_o (counter_index),
+    .counter_value_i (counter_value),
+    .idle_o          (regs_idle)
+  );
+
+  assign tbl_to_tx     = tbl_req.number == TBL_FLOW_TX;
+  assign tbl_req_ready = tbl_to_tx ? tx_tbl_req_ready : rx_tbl_req_ready;
+  assign tbl_rsp_valid = tbl_to_tx ? tx_tbl_rsp_valid : rx_tbl_rsp_valid;
+  assign tbl_rsp       = tbl_to_tx ? tx_tbl_rsp : rx_tbl_rsp;
+
+  counters u_counters (
+    .clk_i, .rst_ni,
+    .rx_inc_i  (rx_inc),
+    .tx_inc_i  (tx_inc),
+    .host_inc_i(host_inc_q),
+    .index_i   (counter_index),
+    .value_o   (counter_value)
+  );
+
+  // Of the receive stalls, those that only the host side can see are counted here.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      host_inc_q   <= '0;
+      msix_count_q <= '0;
+    end else begin
+      host_inc_q[CNT_RX_STALL_REPORT_CYCLES] <= 16'(report_stall);
+      host_inc_q[CNT_RX_STALL_WRITE_CYCLES]  <= 16'(m_axi_wvalid && !m_axi_wready);
+      host_inc_q[CNT_DMA_READ_REQUESTS]      <= 16'(read_request);
+      host_inc_q[CNT_DMA_READ_ERRORS]        <= 16'(read_error);
+      host_inc_q[CNT_DMA_WRITE_REQUESTS]     <= 16'(write_request);
+      host_inc_q[CNT_DMA_WRITE_ERRORS]       <= 16'(write_error);
+      host_inc_q[CNT_REPORTS]                <= 16'(written[1]);
+      host_inc_q[CNT_MSIX_REQUESTS]          <= 16'(msix_valid_o && msix_ready_i);
+      if (msix_valid_o && msix_ready_i) msix_count_q <= msix_count_q + 1'b1;
+    end
+  end
+
+  // ---------------------------------------------------------------- host memory
+  dma_read #(.DATA_W) u_dma_read (
+    .clk_i, .rst_ni,
+    .req_valid_i(rd_req_valid),
+    .req_ready_o(rd_req_ready),
+    .req_addr_i (rd_req_addr),
+    .req_bytes_i(rd_req_bytes),
+    .rsp_valid_o(rd_rsp_valid),
+    .rsp_ready_i(rd_rsp_ready),
+    .rsp_data_o (rd_rsp_data),
+    .rsp_count_o(rd_rsp_count),
+    .rsp_last_o (rd_rsp_last),
+    .rsp_error_o(rd_rsp_error),
+    .m_axi_arid, .m_axi_araddr, .m_axi_arlen, .m_axi_arsize, .m_axi_arburst, .m_axi_arvalid, .m_axi_arready,
+    .m_axi_rid, .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
+    .request_o  (read_request),
+    .error_o    (read_error),
+    .idle_o     (read_idle)
+  );
+
+  dma_write #(.DATA_W) u_dma_write (
+    .clk_i, .rst_ni,
+    .cmd_valid_i(wr_cmd_valid),
+    .cmd_ready_o(wr_cmd_ready),
+    .cmd_addr_i (wr_cmd_addr),
+    .cmd_bytes_i(wr_cmd_bytes),
+    .wr_valid_i (wr_valid),
+    .wr_ready_o (wr_ready),
+    .wr_data_i  (wr_data),
+    .wr_count_i (wr_count),
+    .wr_last_i  (wr_last),
+    .written_o  (written),
+    .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst, .m_axi_awvalid, .m_axi_awready,
+    .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
+    .m_axi_bid, .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,
+    .request_o  (write_request),
+    .error_o    (write_error),
+    .idle_o     (write_idle)
+  );
+
+  assign wr_cmd_bytes[1] = 16'd64;
+
+  logic unused_written;
+  assign unused_written = written[0];
+
+  report_writer #(.DATA_W) u_report_writer (
+    .clk_i, .rst_ni,
+    .cfg_i      (report_cfg),
+    .job_done_i (job_done),
+    .rx_valid_i (rx_rpt_valid),
+    .rx_ready_o (rx_rpt_ready),
+    .rx_report_i(rx_rpt),
+    .tx_valid_i (tx_rpt_valid),
+    .tx_ready_o (tx_rpt_ready),
+    .tx_report_i(tx_rpt),
+    .cmd_valid_o(wr_cmd_valid[1]),
+    .cmd_ready_i(wr_cmd_ready[1]),
+    .cmd_addr_o (wr_cmd_addr[1]),
+    .wr_valid_o (wr_valid[1]),
+    .wr_ready_i (wr_ready[1]),
+    .wr_data_o  (wr_data[1]),
+    .wr_count_o (wr_count[1]),
+    .wr_last_o  (wr_last[1]),
+    .written_i  (written[1]),
+    .msix_valid_o, .msix_ready_i, .msix_vector_o,
+    .tail_o     (report_tail),
+    .stall_o    (report_stall),
+    .idle_o     (report_idle)
+  );
+
+  // ---------------------------------------------------------------- receive
+  weft_rx #(.DATA_W, .NUM_FLOWS, .NUM_STAGS) u_rx (
+    .clk_i, .rst_ni,
+    .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tuser, .mac_rx_tvalid, .mac_rx_tready,
+    .cfg_i          (rx_cfg),
+    .rq_tail_valid_i(rq_tail_valid),
+    .rq_tail_flow_i (rq_tail_flow),
+    .rq_tail_value_i(rq_tail_value),
+    .tbl_req_valid_i(tbl_req_valid && !tbl_to_tx),
+    .tbl_req_ready_o(rx_tbl_req_ready),
+    .tbl_req_i      (tbl_req),
+    .tbl_rsp_valid_o(rx_tbl_rsp_valid),
+    .tbl_rsp_o      (rx_tbl_rsp),
+    .el_req_valid_o (rd_req_valid[RD_ELEMENT]),
+    .el_req_ready_i (rd_req_ready[RD_ELEMENT]),
+    .el_req_addr_o  (rd_req_addr[RD_ELEMENT]),
+    .el_req_bytes_o (rd_req_bytes[RD_ELEMENT]),
+    .el_rsp_valid_i (rd_rsp_valid[RD_ELEMENT]),
+    .el_rsp_ready_o (rd_rsp_ready[RD_ELEMENT]),
+    .el_rsp_data_i  (rd_rsp_data[RD_ELEMENT]),
+    .el_rsp_count_i (rd_rsp_count[RD_ELEMENT]),
+    .el_rsp_last_i  (rd_rsp_last[RD_ELEMENT]),
+    .el_rsp_error_i (rd_rsp_error[RD_ELEMENT]),
+    .wr_cmd_valid_o (wr_cmd_valid[0]),
+    .wr_cmd_ready_i (wr_cmd_ready[0]),
+    .wr_cmd_addr_o  (wr_cmd_addr[0]),
+    .wr_cmd_bytes_o (wr_cmd_bytes[0]),
+    .wr_valid_o     (wr_valid[0]),
+    .wr_ready_i     (wr_ready[0]),
+    .wr_data_o      (wr_data[0]),
+    .wr_count_o     (wr_count[0]),
+    .wr_last_o      (wr_last[0]),
+    .rpt_valid_o    (rx_rpt_valid),
+    .rpt_ready_i    (rx_rpt_ready),
+    .rpt_o          (rx_rpt),
+    .raw_tail_o     (raw_tail),
+    .idle_o         (rx_idle),
+    .cnt_inc_o      (rx_inc)
+  );
+
+  // ---------------------------------------------------------------- transmit
+  weft_tx #(.DATA_W, .NUM_FLOWS, .NUM_STAGS) u_tx (
+    .clk_i, .rst_ni,
+    .cfg_i          (tx_cfg),
+    .job_done_o     (job_done),
+    .tbl_req_valid_i(tbl_req_valid && tbl_to_tx),
+    .tbl_req_ready_o(tx_tbl_req_ready),
+    .tbl_req_i      (tbl_req),
+    .tbl_rsp_valid_o(tx_tbl_rsp_valid),
+    .tbl_rsp_o      (tx_tbl_rsp),
+    .job_req_valid_o(rd_req_valid[RD_JOB]),
+    .job_req_ready_i(rd_req_ready[RD_JOB]),
+    .job_req_addr_o (rd_req_addr[RD_JOB]),
+    .job_req_bytes_o(rd_req_bytes[RD_JOB]),
+    .job_rsp_valid_i(rd_rsp_valid[RD_JOB]),
+    .job_rsp_ready_o(rd_rsp_ready[RD_JOB]),
+    .job_rsp_data_i (rd_rsp_data[RD_JOB]),
+    .job_rsp_count_i(rd_rsp_count[RD_JOB]),
+    .job_rsp_last_i (rd_rsp_last[RD_JOB]),
+    .job_rsp_error_i(rd_rsp_error[RD_JOB]),
+    .ga_req_valid_o (rd_req_valid[RD_GATHER]),
+    .ga_req_ready_i (rd_req_ready[RD_GATHER]),
+    .ga_req_addr_o  (rd_req_addr[RD_GATHER]),
+    .ga_req_bytes_o (rd_req_bytes[RD_GATHER]),
+    .ga_rsp_valid_i (rd_rsp_valid[RD_GATHER]),
+    .ga_rsp_ready_o (rd_rsp_ready[RD_GATHER]),
+    .ga_rsp_data_i  (rd_rsp_data[RD_GATHER]),
+    .ga_rsp_count_i (rd_rsp_count[RD_GATHER]),
+    .ga_rsp_last_i  (rd_rsp_last[RD_GATHER]),
+    .ga_rsp_error_i (rd_rsp_error[RD_GATHER]),
+    .rpt_valid_o    (tx_rpt_valid),
+    .rpt_ready_i    (tx_rpt_ready),
+    .rpt_o          (tx_rpt),
+    .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
+    .idle_o         (tx_idle),
+    .cnt_inc_o      (tx_inc)
+  );
+
+  // ---------------------------------------------------------------- quiescence
+  // Idle for eight cycles without an input, so that nothing between two subsystems is overlooked.
+  logic [2:0] calm_q;
+  logic       input_now;
+
+  assign core_idle   = rx_idle && tx_idle && read_idle && write_idle && report_idle;
+  assign input_now   = s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || mac_rx_tvalid || m_axi_rvalid || m_axi_bvalid;
+  assign quiescent   = core_idle && regs_idle;
+  assign quiescent_o = quiescent && calm_q == '1;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) calm_q <= '0;
+    else if (!quiescent || input_now) calm_q <= '0;
+    else if (calm_q != '1) calm_q <= calm_q + 1'b1;
+  end
+
+endmodule
