@@ -134,7 +134,7 @@ module weft_card
   logic [31:0]                   counter_value;
 
   // ---------------------------------------------------------------- registers, tables, counters
-  card_regs #(.DATA_W, .NUM_FLOWS, .NUM_STAGS) u_regs (
+  card_regs #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_regs (
     .clk_i, .rst_ni,
     .s_axil_awaddr, .s_axil_awvalid, .s_axil_awready, .s_axil_wdata, .s_axil_wstrb, .s_axil_wvalid, .s_axil_wready,
     .s_axil_bresp, .s_axil_bvalid, .s_axil_bready, .s_axil_araddr, .s_axil_arvalid, .s_axil_arready,
@@ -195,7 +195,7 @@ module weft_card
   end
 
   // ---------------------------------------------------------------- host memory
-  dma_read #(.DATA_W) u_dma_read (
+  dma_read #(.DATA_W(DATA_W)) u_dma_read (
     .clk_i, .rst_ni,
     .req_valid_i(rd_req_valid),
     .req_ready_o(rd_req_ready),
@@ -214,7 +214,7 @@ module weft_card
     .idle_o     (read_idle)
   );
 
-  dma_write #(.DATA_W) u_dma_write (
+  dma_write #(.DATA_W(DATA_W)) u_dma_write (
     .clk_i, .rst_ni,
     .cmd_valid_i(wr_cmd_valid),
     .cmd_ready_o(wr_cmd_ready),
@@ -239,7 +239,7 @@ module weft_card
   logic unused_written;
   assign unused_written = written[0];
 
-  report_writer #(.DATA_W) u_report_writer (
+  report_writer #(.DATA_W(DATA_W)) u_report_writer (
     .clk_i, .rst_ni,
     .cfg_i      (report_cfg),
     .job_done_i (job_done),
@@ -265,7 +265,7 @@ module weft_card
   );
 
   // ---------------------------------------------------------------- receive
-  weft_rx #(.DATA_W, .NUM_FLOWS, .NUM_STAGS) u_rx (
+  weft_rx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_rx (
     .clk_i, .rst_ni,
     .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tuser, .mac_rx_tvalid, .mac_rx_tready,
     .cfg_i          (rx_cfg),
@@ -305,7 +305,7 @@ module weft_card
   );
 
   // ---------------------------------------------------------------- transmit
-  weft_tx #(.DATA_W, .NUM_FLOWS, .NUM_STAGS) u_tx (
+  weft_tx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_tx (
     .clk_i, .rst_ni,
     .cfg_i          (tx_cfg),
     .job_done_o     (job_done),

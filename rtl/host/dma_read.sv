@@ -54,7 +54,7 @@ module dma_read #(
     localparam bit GATHER = c == 0;
 
     dma_read_client #(
-      .DATA_W,
+      .DATA_W(DATA_W),
       .BUFFER_BEATS(GATHER ? 512 : 32),
       .REQUESTS    (GATHER ? 32 : 16),
       .ALIGNED     (!GATHER)
