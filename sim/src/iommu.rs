@@ -4,10 +4,11 @@
 //! a page behind each mapping, and are never used again: an overrun or a late access always faults.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rand::Rng;
 use thiserror::Error;
-use weft_hostdrv::dma::{SharedMemory, PAGE_SIZE};
+use weft_hostdrv::dma::{Pages, SharedMemory, PAGE_SIZE};
 
 use crate::seed::{generator, Stream};
 
@@ -35,12 +36,30 @@ pub trait HostMemory {
     fn write(&mut self, iova: u64, from: &[u8]) -> Result<(), Fault>;
 }
 
+/// Memory behind a mapping.
+#[derive(Debug)]
+enum Target {
+    /// The mapping keeps it alive.
+    Pages(Arc<Pages>),
+    /// The one who mapped it keeps it alive until it is unmapped.
+    Foreign(SharedMemory),
+}
+
+impl Target {
+    fn memory(&self) -> &SharedMemory {
+        match self {
+            Target::Pages(pages) => pages.memory(),
+            Target::Foreign(memory) => memory,
+        }
+    }
+}
+
 /// One card's IOMMU domain.
 #[derive(Debug)]
 pub struct Iommu {
     card: usize,
     next: u64,
-    mappings: BTreeMap<u64, SharedMemory>,
+    mappings: BTreeMap<u64, Target>,
     faults: Vec<Fault>,
     /// Time of the accesses to come, for the fault records.
     pub time: u64,
@@ -64,18 +83,28 @@ impl Iommu {
         }
     }
 
-    /// Maps memory and answers its IOVA, which is aligned to the length's next power of two up to 2 MiB.
-    pub fn map(&mut self, memory: SharedMemory) -> u64 {
-        let align = (memory.len().next_power_of_two() as u64).clamp(PAGE_SIZE as u64, 2 << 20);
+    /// Maps pages and answers their IOVA, which is aligned to the length's next power of two up to 2 MiB.
+    pub fn map(&mut self, pages: Arc<Pages>) -> u64 {
+        self.insert(Target::Pages(pages))
+    }
+
+    /// Maps memory that somebody else owns.
+    pub fn map_foreign(&mut self, memory: SharedMemory) -> u64 {
+        self.insert(Target::Foreign(memory))
+    }
+
+    fn insert(&mut self, target: Target) -> u64 {
+        let len = target.memory().len();
+        let align = (len.next_power_of_two() as u64).clamp(PAGE_SIZE as u64, 2 << 20);
         let iova = self.next.next_multiple_of(align);
-        self.next = (iova + memory.len() as u64).next_multiple_of(PAGE_SIZE as u64) + PAGE_SIZE as u64;
-        self.mappings.insert(iova, memory);
+        self.next = (iova + len as u64).next_multiple_of(PAGE_SIZE as u64) + PAGE_SIZE as u64;
+        self.mappings.insert(iova, target);
         iova
     }
 
-    /// Ends a mapping; `None` if there is none that begins there.
-    pub fn unmap(&mut self, iova: u64) -> Option<SharedMemory> {
-        self.mappings.remove(&iova)
+    /// Ends a mapping; `false` if there is none that begins there.
+    pub fn unmap(&mut self, iova: u64) -> bool {
+        self.mappings.remove(&iova).is_some()
     }
 
     /// The faults so far.
@@ -94,7 +123,8 @@ impl Iommu {
     }
 
     fn find(&self, iova: u64, len: usize) -> Option<(&SharedMemory, usize)> {
-        let (start, memory) = self.mappings.range(..=iova).next_back()?;
+        let (start, target) = self.mappings.range(..=iova).next_back()?;
+        let memory = target.memory();
         let offset = (iova - start) as usize;
         offset.checked_add(len).is_some_and(|end| end <= memory.len()).then_some((memory, offset))
     }
@@ -130,20 +160,12 @@ impl HostMemory for Iommu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ptr::NonNull;
-    use weft_hostdrv::dma::Pages;
-
-    fn shared(pages: &Pages) -> SharedMemory {
-        let memory = pages.memory();
-        // SAFETY: the test keeps the pages longer than the IOMMU.
-        unsafe { SharedMemory::new(NonNull::new(memory.as_ptr()).unwrap(), memory.len()) }
-    }
 
     #[test]
     fn only_what_is_mapped_can_be_reached() {
-        let (a, b) = (Pages::new(2 * PAGE_SIZE).unwrap(), Pages::new(PAGE_SIZE).unwrap());
+        let (a, b) = (Arc::new(Pages::new(2 * PAGE_SIZE).unwrap()), Arc::new(Pages::new(PAGE_SIZE).unwrap()));
         let mut iommu = Iommu::new(0, 1);
-        let (at, other) = (iommu.map(shared(&a)), iommu.map(shared(&b)));
+        let (at, other) = (iommu.map(Arc::clone(&a)), iommu.map(b));
         assert!(other > at + 2 * PAGE_SIZE as u64, "no gap between mappings");
         iommu.write(at + 4095, b"over a page border").unwrap();
         let mut back = [0; 18];
@@ -152,9 +174,9 @@ mod tests {
         assert!(iommu.write(at + 2 * PAGE_SIZE as u64 - 1, &[1, 2]).is_err());
         assert!(iommu.read(at - 1, &mut back).is_err());
         assert!(iommu.faults()[0].write && !iommu.faults()[1].write);
-        iommu.unmap(at).unwrap();
+        assert!(iommu.unmap(at));
         assert!(iommu.read(at, &mut back).is_err());
-        assert!(iommu.map(shared(&a)) > other, "an address was used again");
-        assert!(iommu.unmap(at).is_none());
+        assert!(iommu.map(Arc::clone(&a)) > other, "an address was used again");
+        assert!(!iommu.unmap(at));
     }
 }

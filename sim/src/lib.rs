@@ -4,9 +4,11 @@
 //! Everything is deterministic: one seed decides every random choice, there is no thread, no clock
 //! of the machine, and nothing depends on an address of the process.
 
+pub mod bench;
 pub mod capture;
 pub mod card;
 pub mod iommu;
+pub mod kind;
 pub mod link;
 pub mod model;
 pub mod seed;

@@ -44,7 +44,7 @@ struct Mapped {
     world: SharedWorld,
     card: usize,
     iova: u64,
-    _pages: Pages,
+    _pages: Arc<Pages>,
 }
 
 impl Drop for Mapped {
@@ -80,11 +80,10 @@ impl Transport for SimTransport {
     fn dma_alloc(&self, len: usize) -> Result<DmaBuffer, TransportError> {
         let no_memory = || TransportError::Map { len, reason: "no memory".into() };
         let pages = Pages::new(len).ok_or_else(no_memory)?;
-        let ptr = NonNull::new(pages.memory().as_ptr()).ok_or_else(no_memory)?;
-        let bytes = pages.memory().len();
-        // SAFETY: `Mapped` unmaps the pages before it frees them.
-        let memory = unsafe { SharedMemory::new(ptr, bytes) };
-        let iova = lock(&self.world).iommu(self.card).map(memory);
+        let pages = Arc::new(pages);
+        let (ptr, bytes) = (pages.memory().as_ptr(), pages.memory().len());
+        let ptr = NonNull::new(ptr).ok_or_else(no_memory)?;
+        let iova = lock(&self.world).iommu(self.card).map(Arc::clone(&pages));
         let owner = Mapped { world: Arc::clone(&self.world), card: self.card, iova, _pages: pages };
         // SAFETY: `owner` holds the pages, which nothing refers to by reference.
         Ok(unsafe { DmaBuffer::new(ptr, iova, bytes, Box::new(owner)) })
@@ -96,14 +95,14 @@ impl Transport for SimTransport {
         }
         // SAFETY: the caller vouches for the memory until `unmap`.
         let memory = unsafe { SharedMemory::new(ptr, len) };
-        Ok(lock(&self.world).iommu(self.card).map(memory))
+        Ok(lock(&self.world).iommu(self.card).map_foreign(memory))
     }
 
     fn unmap(&self, iova: u64, len: usize) -> Result<(), TransportError> {
-        match lock(&self.world).iommu(self.card).unmap(iova) {
-            Some(_) => Ok(()),
-            None => Err(TransportError::Unmap { iova, len, reason: "no such mapping".into() }),
+        if lock(&self.world).iommu(self.card).unmap(iova) {
+            return Ok(());
         }
+        Err(TransportError::Unmap { iova, len, reason: "no such mapping".into() })
     }
 
     fn now(&self) -> u64 {

@@ -199,8 +199,19 @@ impl World {
         self.slots[card].pending = 0;
     }
 
-    /// Runs until an interrupt comes, `deadline` is reached, or nothing is left to happen.
+    /// Runs until an interrupt comes, `deadline` is reached, or nothing is left to happen and there
+    /// is no deadline.
     pub fn run(&mut self, deadline: Option<u64>) -> Result<Stop, WorldError> {
+        self.advance(deadline, true)
+    }
+
+    /// Runs until an interrupt comes, `limit` is reached, or nothing is left to happen: the clock does
+    /// not go on to the limit.
+    pub fn settle(&mut self, limit: u64) -> Result<Stop, WorldError> {
+        self.advance(Some(limit), false)
+    }
+
+    fn advance(&mut self, deadline: Option<u64>, wait: bool) -> Result<Stop, WorldError> {
         self.interrupted = false;
         loop {
             if deadline.is_some_and(|d| self.time >= d) {
@@ -208,7 +219,8 @@ impl World {
             }
             if self.slots.iter().all(|s| s.card.idle()) {
                 let arrival = self.links.iter().filter_map(|(l, _)| l.next_arrival()).min();
-                let Some(next) = arrival.into_iter().chain(deadline).min() else { return Ok(Stop::Quiet) };
+                let next = arrival.into_iter().chain(deadline.filter(|_| wait)).min();
+                let Some(next) = next else { return Ok(Stop::Quiet) };
                 if next > self.time {
                     // To the clock edge at or after it.
                     self.time = next.next_multiple_of(CYCLE_NS);

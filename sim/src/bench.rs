@@ -1,0 +1,352 @@
+//! A card on the bench: driven by hand, without driver and engine. The data-path benchmarks and the
+//! tests of the card itself use it.
+
+use std::sync::Arc;
+
+use weft_hostdrv::dma::{OutOfBounds, Pages};
+use weft_layout::{doorbell, reg, table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, Job, StagRow};
+
+use crate::card::{Card, DOORBELLS};
+use crate::link::{LinkConfig, Seen};
+use crate::world::{Stop, World, WorldError};
+
+/// Memory of the bench that the card can reach.
+pub struct Region {
+    pages: Arc<Pages>,
+    /// Where the card sees it.
+    pub iova: u64,
+}
+
+impl Region {
+    /// Bytes.
+    pub fn len(&self) -> usize {
+        self.pages.memory().len()
+    }
+
+    /// Has it no byte?
+    pub fn is_empty(&self) -> bool {
+        self.pages.memory().is_empty()
+    }
+
+    /// Copies bytes in.
+    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), OutOfBounds> {
+        self.pages.memory().write(offset, bytes)
+    }
+
+    /// Copies bytes out.
+    pub fn read(&self, offset: usize, count: usize) -> Result<Vec<u8>, OutOfBounds> {
+        self.pages.memory().to_vec(offset, count)
+    }
+}
+
+/// log2 of the ring sizes of a bench.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rings {
+    /// Jobs.
+    pub job: u8,
+    /// Reports.
+    pub report: u8,
+    /// Raw slots.
+    pub raw: u8,
+    /// Bytes of a raw slot.
+    pub raw_slot: u8,
+}
+
+impl Default for Rings {
+    fn default() -> Self {
+        Self { job: 8, report: 10, raw: 6, raw_slot: 14 }
+    }
+}
+
+/// The 4-tuple of a flow as the card sees it, and its Ethernet addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// The card's address.
+    pub local_mac: [u8; 6],
+    /// The peer's.
+    pub remote_mac: [u8; 6],
+    /// The card's.
+    pub local_ip: [u8; 4],
+    /// The peer's.
+    pub remote_ip: [u8; 4],
+    /// The card's.
+    pub local_port: u16,
+    /// The peer's.
+    pub remote_port: u16,
+}
+
+impl Ends {
+    /// Addresses for flow number `flow`.
+    pub fn of(flow: u16) -> Self {
+        Self {
+            local_mac: STATION,
+            remote_mac: [0x02, 0, 0, 0, 0, 2],
+            local_ip: [10, 0, 0, 1],
+            remote_ip: [10, 0, 0, 2],
+            local_port: 4000 + flow,
+            remote_port: 50000 + flow,
+        }
+    }
+
+    /// The row with which the peer would send to this end.
+    pub fn peer_tx(&self, flags: u8, marker_base: u32) -> FlowTxRow {
+        Self {
+            local_mac: self.remote_mac,
+            remote_mac: self.local_mac,
+            local_ip: self.remote_ip,
+            remote_ip: self.local_ip,
+            local_port: self.remote_port,
+            remote_port: self.local_port,
+        }
+        .tx(flags, marker_base)
+    }
+
+    /// The row with which this end sends.
+    pub fn tx(&self, flags: u8, marker_base: u32) -> FlowTxRow {
+        FlowTxRow {
+            flags,
+            ttl: 64,
+            tos: 0,
+            remote_mac: self.remote_mac,
+            local_mac: self.local_mac,
+            local_ip: self.local_ip,
+            remote_ip: self.remote_ip,
+            local_port: self.local_port.to_be_bytes(),
+            remote_port: self.remote_port.to_be_bytes(),
+            marker_base,
+        }
+    }
+}
+
+/// The station address of the card on the bench.
+pub const STATION: [u8; 6] = [0x02, 0, 0, 0, 0, 1];
+
+/// The bench.
+pub struct Bench {
+    /// The world with the card as number 0; its link 0 ends at the bench.
+    pub world: World,
+    flows: u32,
+    rings: Rings,
+    jobs: Region,
+    report: Region,
+    raw: Region,
+    job_tail: u32,
+    report_head: u32,
+    raw_head: u32,
+    hold_raw: bool,
+}
+
+impl Bench {
+    /// Brings a card up: rings, station address, job fetch and receive on.
+    pub fn new(card: Box<dyn Card>, seed: u64, link: LinkConfig, rings: Rings) -> Result<Self, WorldError> {
+        let mut world = World::new(seed);
+        let number = world.add_card(card);
+        world.open_link(number, link);
+        let mut region = |len: usize| region(&mut world, len);
+        let jobs = region(Job::SIZE << rings.job);
+        let report = region(64 << rings.report);
+        let raw = region(1 << (rings.raw + rings.raw_slot));
+        let mut bench = Self {
+            world,
+            flows: 0,
+            rings,
+            jobs,
+            report,
+            raw,
+            job_tail: 0,
+            report_head: 0,
+            raw_head: 0,
+            hold_raw: false,
+        };
+        bench.set_up()?;
+        Ok(bench)
+    }
+
+    fn set_up(&mut self) -> Result<(), WorldError> {
+        let (jobs, report, raw) = (self.jobs.iova, self.report.iova, self.raw.iova);
+        for (low, base) in [(reg::JOB_BASE_LO, jobs), (reg::REPORT_BASE_LO, report), (reg::RAW_BASE_LO, raw)] {
+            self.write(low, base as u32);
+            self.write(low + 4, (base >> 32) as u32);
+        }
+        self.write(reg::JOB_LOG2, self.rings.job.into());
+        self.write(reg::REPORT_LOG2, self.rings.report.into());
+        self.write(reg::RAW_LOG2, u32::from(self.rings.raw) << 8 | u32::from(self.rings.raw_slot));
+        self.write(reg::MAC_LO, u32::from_le_bytes([STATION[0], STATION[1], STATION[2], STATION[3]]));
+        self.write(reg::MAC_HI, u16::from_le_bytes([STATION[4], STATION[5]]).into());
+        self.write(reg::CTRL, 3);
+        self.flows = 1 << (self.read(reg::CAPS)? >> 8 & 0xff);
+        Ok(())
+    }
+
+    /// New memory for the card to reach.
+    pub fn region(&mut self, len: usize) -> Region {
+        region(&mut self.world, len)
+    }
+
+    /// Writes a register.
+    pub fn write(&mut self, register: u32, value: u32) {
+        self.world.write(0, register, value);
+    }
+
+    /// Reads a register.
+    pub fn read(&mut self, register: u32) -> Result<u32, WorldError> {
+        self.world.read(0, register)
+    }
+
+    /// Rings a doorbell.
+    pub fn ring(&mut self, doorbell: u32, value: u32) {
+        self.world.write(0, DOORBELLS + doorbell, value);
+    }
+
+    /// A counter.
+    pub fn counter(&mut self, counter: Counter) -> Result<u32, WorldError> {
+        self.read(reg::COUNTERS + 4 * counter as u32)
+    }
+
+    /// Writes a table row; `false` if refused or not applied.
+    pub fn write_table(&mut self, table: u8, index: u32, row: &[u8; 64]) -> Result<bool, WorldError> {
+        for (i, word) in row.chunks_exact(4).enumerate() {
+            self.write(reg::TABLE_DATA + 4 * i as u32, u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        }
+        self.write(reg::TABLE_CMD, 1 << 28 | u32::from(table) << 24 | index);
+        Ok(self.read(reg::TABLE_CMD)? & 1 == 0)
+    }
+
+    /// Reads a table row; `None` if refused.
+    pub fn read_table(&mut self, table: u8, index: u32) -> Result<Option<[u8; 64]>, WorldError> {
+        self.write(reg::TABLE_CMD, 2 << 28 | u32::from(table) << 24 | index);
+        if self.read(reg::TABLE_CMD)? & 1 != 0 {
+            return Ok(None);
+        }
+        let mut row = [0; 64];
+        for (i, word) in row.chunks_exact_mut(4).enumerate() {
+            word.copy_from_slice(&self.read(reg::TABLE_DATA + 4 * i as u32)?.to_le_bytes());
+        }
+        Ok(Some(row))
+    }
+
+    /// Sets up a flow: key, both rows, attached at `attach`.
+    pub fn flow(&mut self, flow: u16, ends: &Ends, rx: &FlowRxRow, tx: &FlowTxRow, attach: &AttachRow) -> Result<(), WorldError> {
+        let mut key = [0; 12];
+        key[..4].copy_from_slice(&ends.remote_ip);
+        key[4..8].copy_from_slice(&ends.local_ip);
+        key[8..10].copy_from_slice(&ends.remote_port.to_be_bytes());
+        key[10..].copy_from_slice(&ends.local_port.to_be_bytes());
+        let row = FlowKeyRow {
+            valid: 1,
+            flow,
+            remote_ip: ends.remote_ip,
+            local_ip: ends.local_ip,
+            remote_port: ends.remote_port.to_be_bytes(),
+            local_port: ends.local_port.to_be_bytes(),
+        };
+        let hash = crc32c::crc32c(&key);
+        // The bank by the flow's number, so that both are used.
+        let index = if flow & 1 == 0 { hash & (self.flows - 1) } else { self.flows + (hash >> 16 & (self.flows - 1)) };
+        self.write_table(table::FLOW_RX, flow.into(), &rx.to_bytes())?;
+        self.write_table(table::FLOW_TX, flow.into(), &tx.to_bytes())?;
+        self.write_table(table::ATTACH, flow.into(), &AttachRow { attached: 0, ..*attach }.to_bytes())?;
+        if attach.attached != 0 {
+            self.write_table(table::ATTACH, flow.into(), &attach.to_bytes())?;
+        }
+        self.write_table(table::FLOW_KEY, index, &row.to_bytes())?;
+        Ok(())
+    }
+
+    /// Sets up a region of the card.
+    pub fn stag(&mut self, stag: u32, row: &StagRow) -> Result<(), WorldError> {
+        self.write_table(table::STAG, stag >> 8, &row.to_bytes())?;
+        Ok(())
+    }
+
+    /// Writes a job slot without ringing the doorbell. `inline` goes to byte 64 on.
+    pub fn post(&mut self, job: &Job, inline: &[u8]) -> u32 {
+        let number = self.job_tail;
+        let slot = (number & ((1 << self.rings.job) - 1)) as usize * Job::SIZE;
+        let mut bytes = job.to_bytes();
+        if !inline.is_empty() {
+            bytes[64..64 + inline.len()].copy_from_slice(inline);
+        }
+        let written = self.jobs.write(slot, &bytes);
+        assert!(written.is_ok(), "the job ring has this slot");
+        self.job_tail = number.wrapping_add(1);
+        number
+    }
+
+    /// Rings the doorbell for the jobs posted.
+    pub fn ring_jobs(&mut self) {
+        let tail = self.job_tail;
+        self.ring(doorbell::JOB_TAIL, tail);
+    }
+
+    /// Keeps raw slots instead of freeing them with their reports.
+    pub fn hold_raw(&mut self, hold: bool) {
+        self.hold_raw = hold;
+    }
+
+    /// Takes the reports that are there, each with its raw frame, and gives their room back.
+    pub fn reports(&mut self) -> Vec<([u8; 64], Option<Vec<u8>>)> {
+        let mut all = Vec::new();
+        let before = (self.report_head, self.raw_head);
+        loop {
+            let slot = (self.report_head & ((1 << self.rings.report) - 1)) as usize * 64;
+            let phase = !(self.report_head >> self.rings.report) & 1;
+            let Ok(bytes) = self.report.read(slot, 64) else { break };
+            let Ok(report) = <[u8; 64]>::try_from(bytes) else { break };
+            if u32::from(report[63]) != phase {
+                break;
+            }
+            let has_raw = report[0] == 3 || report[0] == 1 && report[1] & 1 != 0;
+            let raw = has_raw.then(|| {
+                let slot = usize::from(u16::from_le_bytes([report[28], report[29]]));
+                let len = usize::from(u16::from_le_bytes([report[30], report[31]]));
+                self.raw_head = self.raw_head.wrapping_add(1);
+                self.raw.read(slot << self.rings.raw_slot, len).unwrap_or_default()
+            });
+            self.report_head = self.report_head.wrapping_add(1);
+            all.push((report, raw));
+        }
+        if self.report_head != before.0 {
+            let head = self.report_head;
+            self.ring(doorbell::REPORT_HEAD, head);
+        }
+        if self.raw_head != before.1 && !self.hold_raw {
+            let head = self.raw_head;
+            self.ring(doorbell::RAW_HEAD, head);
+        }
+        all
+    }
+
+    /// Runs until nothing is left to happen, or `limit` ns have passed.
+    pub fn settle(&mut self, limit: u64) -> Result<Stop, WorldError> {
+        let end = self.world.now() + limit;
+        loop {
+            match self.world.settle(end)? {
+                Stop::Interrupt => {}
+                stop => return Ok(stop),
+            }
+        }
+    }
+
+    /// Sends a frame to the card.
+    pub fn inject(&mut self, frame: Vec<u8>) {
+        self.world.inject(0, frame);
+    }
+
+    /// The frames the card sent since the last call.
+    pub fn sent(&mut self) -> Vec<Seen> {
+        let link = self.world.link(0);
+        let seen = link.take_seen();
+        link.watch();
+        seen.into_iter().filter(|s| s.from == 0).collect()
+    }
+}
+
+fn region(world: &mut World, len: usize) -> Region {
+    let pages = Pages::new(len);
+    assert!(pages.is_some(), "no memory for {len} bytes");
+    let Some(pages) = pages else { unreachable!() };
+    let pages = Arc::new(pages);
+    let iova = world.iommu(0).map(Arc::clone(&pages));
+    Region { pages, iova }
+}

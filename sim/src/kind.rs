@@ -1,0 +1,66 @@
+//! The kinds of card a world can have.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::card::Card;
+use crate::model::{ModelCard, Sizes};
+
+/// A kind of card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CardKind {
+    /// The RTL, 512 bits wide.
+    Rtl512,
+    /// The RTL, 128 bits wide.
+    Rtl128,
+    /// The functional model.
+    Model,
+}
+
+impl CardKind {
+    /// The kinds that this build has.
+    pub fn available() -> Vec<Self> {
+        let mut kinds = vec![CardKind::Model];
+        if cfg!(rtl) {
+            kinds.extend([CardKind::Rtl512, CardKind::Rtl128]);
+        }
+        kinds
+    }
+
+    /// A card of this kind: number `number` of the world with this seed.
+    pub fn build(self, seed: u64, number: u32) -> Box<dyn Card> {
+        match self {
+            #[cfg(rtl)]
+            CardKind::Rtl512 => Box::new(crate::rtl::card512(seed, number)),
+            #[cfg(rtl)]
+            CardKind::Rtl128 => Box::new(crate::rtl::card128(seed, number)),
+            _ => {
+                let _ = (seed, number);
+                Box::new(ModelCard::new(Sizes::default()))
+            }
+        }
+    }
+}
+
+impl fmt::Display for CardKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            CardKind::Rtl512 => "rtl512",
+            CardKind::Rtl128 => "rtl128",
+            CardKind::Model => "model",
+        })
+    }
+}
+
+impl FromStr for CardKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "rtl512" => Ok(CardKind::Rtl512),
+            "rtl128" => Ok(CardKind::Rtl128),
+            "model" => Ok(CardKind::Model),
+            _ => Err(format!("no card is called `{name}`: there are rtl512, rtl128 and model")),
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! What a card does with jobs and frames, checked on every kind of card.
+
+use weft_layout::{table, AttachRow, Counter, FlowRxRow, FpduReport, Job, JobReport, ReceiveElement, SegmentReport, StagRow};
+use weft_sim::bench::{Bench, Ends, Region, Rings};
+use weft_sim::card::Card;
+use weft_sim::kind::CardKind;
+use weft_sim::link::LinkConfig;
+use weft_sim::model::ethernet::{self, Parsed};
+use weft_sim::model::mpa;
+
+const FLOW: u16 = 3;
+const PD: u32 = 7;
+const SEQ: u32 = 1000;
+const STAG: u32 = 0x0000_05a5;
+const SINK: u32 = 0x0000_0611;
+const BASE: u64 = 0x1_0000_0000;
+
+fn each_kind(test: impl Fn(&mut Setup)) {
+    for kind in CardKind::available() {
+        eprintln!("card: {kind}");
+        let mut setup = Setup::new(kind.build(1, 0));
+        test(&mut setup);
+        let faults = setup.bench.world.iommu(0).take_faults();
+        assert!(faults.is_empty(), "{faults:?}");
+    }
+}
+
+/// A card with one flow, two regions and a receive queue with two elements.
+struct Setup {
+    bench: Bench,
+    memory: Region,
+    ends: Ends,
+    _rq: Region,
+}
+
+impl Setup {
+    fn new(card: Box<dyn Card>) -> Self {
+        Self::with(card, 2 | 4, 0)
+    }
+
+    fn with(card: Box<dyn Card>, flags: u8, marker_base: u32) -> Self {
+        let mut bench = Bench::new(card, 1, LinkConfig::default(), Rings::default()).unwrap();
+        let memory = bench.region(1 << 16);
+        let rq = bench.region(4096);
+        let ends = Ends::of(FLOW);
+        let stag = StagRow { valid: 1, key: 0xa5, access: 1 | 4, pd: PD, base: BASE, length: 10_000, iova: memory.iova + 3 };
+        bench.stag(STAG, &stag).unwrap();
+        bench.stag(SINK, &StagRow { key: 0x11, access: 8, base: 0, iova: memory.iova + 20_000, ..stag }).unwrap();
+        for slot in 0..2 {
+            let at = BASE + 5000 + 1000 * slot;
+            let e = ReceiveElement {
+                sge0_to: at,
+                sge0_length: 33,
+                sge0_stag: STAG,
+                sge1_to: at + 100,
+                sge1_length: 67,
+                sge1_stag: STAG,
+                ..ReceiveElement::default()
+            };
+            rq.write(64 * slot as usize, &e.to_bytes()).unwrap();
+        }
+        let rx = FlowRxRow { flags, rq_log2: 2, pd: PD, marker_base, rq_base: rq.iova };
+        let attach = AttachRow { attached: 1, raw_count: 0, rcv_nxt: SEQ, msn: 1, mo: 0 };
+        bench.flow(FLOW, &ends, &rx, &ends.tx(flags, marker_base), &attach).unwrap();
+        bench.ring(weft_layout::doorbell::RQ_TAIL + 4 * u32::from(FLOW), 2);
+        bench.sent();
+        Self { bench, memory, ends, _rq: rq }
+    }
+
+    fn segment(&self, seq: u32, payload: &[u8]) -> Vec<u8> {
+        ethernet::segment(&self.ends.peer_tx(4, 0), &Job::default(), seq, 0x10, 9, payload)
+    }
+
+    /// Sends a segment and answers its FPDU reports and its own.
+    fn deliver(&mut self, seq: u32, payload: &[u8]) -> (Vec<FpduReport>, SegmentReport) {
+        self.bench.inject(self.segment(seq, payload));
+        self.bench.settle(100_000).unwrap();
+        let mut fpdus = Vec::new();
+        let mut reports = self.bench.reports();
+        let (last, raw) = reports.pop().expect("a report");
+        for (report, _) in reports {
+            assert_eq!(report[0], 2);
+            fpdus.push(FpduReport::from_bytes(&report));
+        }
+        assert_eq!(last[0], 1);
+        let segment = SegmentReport::from_bytes(&last);
+        assert_eq!(segment.flow, FLOW);
+        if segment.flags & 1 != 0 {
+            assert_eq!(raw.as_deref(), Some(&self.segment(seq, payload)[..]));
+        }
+        (fpdus, segment)
+    }
+}
+
+fn tagged(opcode: u8, stag: u32, to: u64, payload: &[u8]) -> Vec<u8> {
+    let mut u = vec![0xc1, 0x40 | opcode];
+    u.extend_from_slice(&stag.to_be_bytes());
+    u.extend_from_slice(&to.to_be_bytes());
+    u.extend_from_slice(payload);
+    u
+}
+
+fn untagged(opcode: u8, qn: u32, msn: u32, mo: u32, last: bool, payload: &[u8]) -> Vec<u8> {
+    let mut u = vec![if last { 0x41 } else { 1 }, 0x40 | opcode, 0, 0, 0, 0];
+    for word in [qn, msn, mo] {
+        u.extend_from_slice(&word.to_be_bytes());
+    }
+    u.extend_from_slice(payload);
+    u
+}
+
+fn fpdu(ulpdu: &[u8]) -> Vec<u8> {
+    mpa::frame(SEQ, None, true, ulpdu)
+}
+
+#[test]
+fn writes_are_placed() {
+    each_kind(|s| {
+        let mut seq = SEQ;
+        for (i, len) in [0usize, 1, 2, 63, 64, 65, 500, 1400].into_iter().enumerate() {
+            let data: Vec<u8> = (0..len).map(|b| (b * 3 + i) as u8).collect();
+            let at = 17 * i;
+            let stream = fpdu(&tagged(0, STAG, BASE + at as u64, &data));
+            let (fpdus, report) = s.deliver(seq, &stream);
+            assert_eq!((fpdus.len(), fpdus[0].verdict, fpdus[0].payload_len), (1, 0, len as u32));
+            assert_eq!((report.flags, report.done_len), (4, stream.len() as u16));
+            assert_eq!(s.memory.read(3 + at, len).unwrap(), data);
+            seq += stream.len() as u32;
+        }
+        assert_eq!(s.bench.counter(Counter::RxFpdusPlaced).unwrap(), 8);
+        assert_eq!(s.bench.counter(Counter::RxSegmentsPlaced).unwrap(), 8);
+    });
+}
+
+#[test]
+fn sends_are_scattered() {
+    each_kind(|s| {
+        let data: Vec<u8> = (1..=100).collect();
+        // Two FPDUs in one segment, the cut inside the first SGE.
+        let first = fpdu(&untagged(3, 0, 1, 0, false, &data[..20]));
+        let second = fpdu(&untagged(3, 0, 1, 20, true, &data[20..]));
+        let (fpdus, report) = s.deliver(SEQ, &[first.clone(), second.clone()].concat());
+        assert_eq!(fpdus.iter().map(|f| f.verdict).collect::<Vec<_>>(), [0, 0]);
+        assert_eq!(usize::from(fpdus[1].offset), first.len());
+        assert_eq!(usize::from(report.done_len), first.len() + second.len());
+        assert_eq!(s.memory.read(3 + 5000, 33).unwrap(), data[..33]);
+        assert_eq!(s.memory.read(3 + 5100, 67).unwrap(), data[33..]);
+        let position = AttachRow::from_bytes(&s.bench.read_table(table::ATTACH, FLOW.into()).unwrap().unwrap());
+        assert_eq!((position.msn, position.mo, position.attached), (2, 0, 1));
+    });
+}
+
+#[test]
+fn each_error_has_its_terminate_code_and_places_nothing() {
+    let word = |at: usize, value: u8, mut u: Vec<u8>| {
+        u[at] = value;
+        u
+    };
+    let write = |to: u64| tagged(0, STAG, to, &[9; 16]);
+    let send = |qn, msn, mo| untagged(3, qn, msn, mo, true, &[9; 16]);
+    let cases: Vec<(&str, Vec<u8>, u16, Counter)> = vec![
+        ("short tagged", vec![0xc1, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0x1000, Counter::RxErrorUlpdu),
+        ("short untagged", vec![0x41, 0x43, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0x1000, Counter::RxErrorUlpdu),
+        ("empty", vec![], 0x1000, Counter::RxErrorUlpdu),
+        ("one byte", vec![0xc1], 0x1000, Counter::RxErrorUlpdu),
+        ("tagged version", word(0, 0xc2, write(BASE)), 0x1104, Counter::RxErrorDdpVersion),
+        ("untagged version", word(0, 0x40, send(0, 1, 0)), 0x1206, Counter::RxErrorDdpVersion),
+        ("RDMAP version", word(1, 0x80, write(BASE)), 0x0205, Counter::RxErrorRdmapVersion),
+        ("tagged opcode", tagged(3, STAG, BASE, &[9; 16]), 0x0206, Counter::RxErrorOpcode),
+        ("send opcode", untagged(7, 0, 1, 0, true, &[]), 0x0206, Counter::RxErrorOpcode),
+        ("request opcode", untagged(3, 1, 1, 0, true, &[]), 0x0206, Counter::RxErrorOpcode),
+        ("terminate opcode", untagged(1, 2, 1, 0, true, &[]), 0x0206, Counter::RxErrorOpcode),
+        ("atomic opcode", untagged(0xa, 3, 1, 0, true, &[]), 0x0206, Counter::RxErrorOpcode),
+        ("queue", send(4, 1, 0), 0x1201, Counter::RxErrorQn),
+        ("MSN", send(0, 2, 0), 0x1203, Counter::RxErrorMsn),
+        ("MO", send(0, 1, 4), 0x1204, Counter::RxErrorMo),
+        ("too long", untagged(3, 0, 1, 0, true, &[9; 101]), 0x1205, Counter::RxErrorTooLong),
+        ("STag key", tagged(0, STAG ^ 1, BASE, &[9; 16]), 0x1100, Counter::RxErrorStag),
+        ("STag not valid", tagged(0, 0x700, BASE, &[9; 16]), 0x1100, Counter::RxErrorStag),
+        ("STag 0", tagged(0, 0, BASE, &[9; 16]), 0x1100, Counter::RxErrorStag),
+        ("STag index", tagged(0, 0xffff_ffa5, BASE, &[9; 16]), 0x1100, Counter::RxErrorStag),
+        ("wrap", write(u64::MAX - 8), 0x1103, Counter::RxErrorWrap),
+        ("access", tagged(0, SINK, 0, &[9; 16]), 0x0102, Counter::RxErrorAccess),
+        ("Read sink", tagged(2, STAG, BASE, &[9; 16]), 0x0102, Counter::RxErrorAccess),
+        ("below", write(BASE - 1), 0x1101, Counter::RxErrorBounds),
+        ("above", write(BASE + 10_000 - 15), 0x1101, Counter::RxErrorBounds),
+    ];
+    for (name, ulpdu, code, counter) in cases {
+        each_kind(|s| {
+            let before = s.memory.read(0, s.memory.len()).unwrap();
+            // A good FPDU first: it is placed, and the error stops the walk behind it.
+            let good = fpdu(&tagged(0, STAG, BASE, &[]));
+            let stream = [good.clone(), fpdu(&ulpdu), good.clone()].concat();
+            let (fpdus, report) = s.deliver(SEQ, &stream);
+            assert_eq!(fpdus.len(), 2, "{name}");
+            assert_eq!((fpdus[1].verdict, fpdus[1].terminate), (2, code), "{name}: {:04x}", fpdus[1].terminate);
+            assert_eq!((report.flags, report.raw_count), (1, 1), "{name}");
+            assert_eq!(usize::from(report.done_len), good.len(), "{name}");
+            assert_eq!(s.bench.counter(counter).unwrap(), 1, "{name}");
+            assert_eq!(s.memory.read(0, s.memory.len()).unwrap(), before, "{name}: memory was written");
+        });
+    }
+}
+
+#[test]
+fn no_element_is_an_error() {
+    each_kind(|s| {
+        let mut seq = SEQ;
+        for msn in 1..=3 {
+            let stream = fpdu(&untagged(3, 0, msn, 0, true, &[1; 4]));
+            let (fpdus, _) = s.deliver(seq, &stream);
+            assert_eq!(fpdus[0].terminate, if msn == 3 { 0x1202 } else { 0 });
+            seq += stream.len() as u32;
+        }
+    });
+}
+
+#[test]
+fn a_wrong_crc_places_nothing() {
+    each_kind(|s| {
+        let mut stream = fpdu(&tagged(0, STAG, BASE, &[9; 64]));
+        let at = stream.len() - 1;
+        stream[at] ^= 0x80;
+        let (fpdus, report) = s.deliver(SEQ, &stream);
+        assert_eq!((fpdus[0].verdict, fpdus[0].terminate), (2, 0x2002));
+        assert_eq!((report.flags, report.done_len), (1, 0));
+        assert_eq!(s.memory.read(0, 100).unwrap(), [0; 100]);
+    });
+}
+
+#[test]
+fn attach_protocol() {
+    each_kind(|s| {
+        let one = fpdu(&tagged(0, STAG, BASE, &[5; 40]));
+        let len = one.len() as u32;
+        // Cut inside: the front is partial and goes up raw, and all behind it too.
+        let (fpdus, report) = s.deliver(SEQ, &one[..30]);
+        assert_eq!((fpdus.len(), report.flags, report.raw_count, report.done_len), (0, 1, 1, 0));
+        let (_, report) = s.deliver(SEQ + 30, &one[30..]);
+        assert_eq!((report.flags, report.raw_count), (1, 2));
+        let mut row = AttachRow { attached: 1, raw_count: 1, rcv_nxt: SEQ + len, msn: 1, mo: 0 };
+        assert!(!s.bench.write_table(table::ATTACH, FLOW.into(), &row.to_bytes()).unwrap());
+        row.raw_count = 2;
+        assert!(s.bench.write_table(table::ATTACH, FLOW.into(), &row.to_bytes()).unwrap());
+        // Old data, then new, then a gap.
+        let (fpdus, report) = s.deliver(SEQ, &one);
+        assert_eq!((fpdus.len(), report.flags), (0, 4 | 8));
+        let (fpdus, report) = s.deliver(SEQ + len, &one);
+        assert_eq!((fpdus.len(), report.flags, report.raw_count), (1, 4, 2));
+        let (fpdus, report) = s.deliver(SEQ + 3 * len, &one);
+        assert_eq!((fpdus.len(), report.flags, report.raw_count), (0, 1, 3));
+        assert_eq!(s.bench.counter(Counter::RxDetachGap).unwrap(), 1);
+        assert_eq!(s.bench.counter(Counter::RxDetachPartial).unwrap(), 1);
+        assert_eq!(s.bench.counter(Counter::RxAttachRefused).unwrap(), 1);
+    });
+}
+
+#[test]
+fn queue_1_goes_to_the_engine_and_the_flow_stays() {
+    each_kind(|s| {
+        let read = fpdu(&untagged(1, 1, 1, 0, true, &[0; 28]));
+        let (fpdus, report) = s.deliver(SEQ, &read);
+        assert_eq!((fpdus[0].verdict, fpdus[0].payload_len), (1, 28));
+        assert_eq!((report.flags, report.raw_count, usize::from(report.done_len)), (1 | 4, 0, read.len()));
+    });
+}
+
+#[test]
+fn other_frames_and_drops() {
+    each_kind(|s| {
+        let mut arp = vec![0xff; 6];
+        arp.extend_from_slice(&[2, 0, 0, 0, 0, 2, 8, 6]);
+        arp.resize(60, 7);
+        s.bench.inject(arp.clone());
+        let good = s.segment(SEQ, &[]);
+        let flip = |at: usize| {
+            let mut f = good.clone();
+            f[at] ^= 1;
+            f
+        };
+        for at in [5, 14 + 12, 14 + 20 + 5] {
+            s.bench.inject(flip(at));
+        }
+        s.bench.inject(vec![2; 9100]);
+        s.bench.settle(100_000).unwrap();
+        let reports = s.bench.reports();
+        assert_eq!(reports.len(), 1);
+        assert_eq!((reports[0].0[0], reports[0].1.as_deref()), (3, Some(&arp[..])));
+        use Counter::*;
+        for (counter, count) in
+            [(RxFrames, 5), (RxRawFrames, 1), (RxDropMac, 1), (RxDropIpChecksum, 1), (RxDropTcpChecksum, 1), (RxDropOversize, 1)]
+        {
+            assert_eq!(s.bench.counter(counter).unwrap(), count, "{}", counter.name());
+        }
+    });
+}
+
+#[test]
+fn messages_are_segmented_and_come_back_whole() {
+    for kind in CardKind::available() {
+        for (flags, base) in [(2 | 4, 0), (4, 0), (1 | 2 | 4, SEQ), (1 | 2 | 4 | 8, SEQ.wrapping_sub(300 * 4))] {
+            let mut s = Setup::with(kind.build(1, 0), flags, base);
+            let data: Vec<u8> = (0..5000u32).map(|i| (i * 7) as u8).collect();
+            s.memory.write(30_000, &data).unwrap();
+            let job = Job {
+                kind: 3,
+                flags: 1 | 2 | 4,
+                flow: FLOW,
+                seq: SEQ,
+                ack: 77,
+                window: 1234,
+                tcp_flags: 0x18,
+                sge_count: 2,
+                length: 5000,
+                fpdu_payload: 1401,
+                rdmap_control: 0x40,
+                stag_or_qn: STAG,
+                to_or_mo: BASE + 11,
+                sge0_iova: s.memory.iova + 30_000,
+                sge0_length: 1403,
+                sge1_iova: s.memory.iova + 31_403,
+                sge1_length: 3597,
+                ..Job::default()
+            };
+            s.bench.post(&job, &[]);
+            s.bench.ring_jobs();
+            s.bench.settle(1_000_000).unwrap();
+            let reports = s.bench.reports();
+            let report = JobReport::from_bytes(&reports.first().expect("a done report").0);
+            assert_eq!((reports.len(), report.kind, report.status, report.job, report.job_done), (1, 4, 0, 0, 1));
+            let frames = s.bench.sent();
+            assert_eq!(frames.len(), 4);
+            let mut seq = SEQ;
+            for (i, frame) in frames.iter().enumerate() {
+                let Parsed::Tcp(t) = ethernet::parse(&frame.frame) else { panic!("{kind}: frame {i} is wrong") };
+                assert_eq!((t.seq, t.ack, t.window), (seq, 77, 1234));
+                assert_eq!(t.flags, if i == 3 { 0x18 } else { 0x10 });
+                let stream = frame.frame[t.offset..].to_vec();
+                let (fpdus, report) = s.deliver(seq, &stream);
+                assert_eq!((fpdus.len(), fpdus[0].verdict), (1, 0), "{kind} flags {flags}: {:04x}", fpdus[0].terminate);
+                assert_eq!(usize::from(report.done_len), stream.len());
+                seq += stream.len() as u32;
+            }
+            assert_eq!(s.memory.read(3 + 11, 5000).unwrap(), data);
+        }
+    }
+}
+
+#[test]
+fn bad_jobs_are_reported_and_the_ring_goes_on() {
+    for kind in CardKind::available() {
+        let mut s = Setup::new(kind.build(1, 0));
+        let good = Job { kind: 2, flags: 8, flow: FLOW, length: 3, tcp_flags: 0x10, ..Job::default() };
+        let at = s.memory.iova;
+        let bad = [
+            (Job { kind: 9, ..good }, 1),
+            (Job { flow: 4, ..good }, 1),
+            (Job { length: 65, ..good }, 1),
+            (Job { flags: 0, sge_count: 1, sge0_iova: at, sge0_length: 4, ..good }, 1),
+            (Job { flags: 0, sge_count: 5, length: 0, ..good }, 1),
+            (Job { flags: 0, sge_count: 1, sge0_iova: 0x1000, sge0_length: 3, ..good }, 2),
+            (Job { kind: 1, length: 13, ..good }, 1),
+        ];
+        for (job, _) in bad {
+            s.bench.post(&job, b"abc");
+            s.bench.post(&good, b"abc");
+        }
+        s.bench.ring_jobs();
+        s.bench.settle(1_000_000).unwrap();
+        let reports: Vec<_> = s.bench.reports().iter().map(|r| JobReport::from_bytes(&r.0)).collect();
+        let expected: Vec<_> = bad.iter().enumerate().map(|(i, (_, status))| (2 * i as u32, *status)).collect();
+        assert_eq!(reports.iter().map(|r| (r.job, r.status)).collect::<Vec<_>>(), expected, "{kind}");
+        let frames = s.bench.sent();
+        assert_eq!(frames.len(), bad.len(), "{kind}");
+        for frame in frames {
+            let Parsed::Tcp(t) = ethernet::parse(&frame.frame) else { panic!("a frame is wrong") };
+            assert_eq!(&frame.frame[t.offset..t.offset + t.len], b"abc");
+        }
+        assert_eq!(s.bench.world.iommu(0).take_faults().len(), 1, "{kind}");
+        assert_eq!(s.bench.read(weft_layout::reg::STATUS).unwrap() & 6, 2, "{kind}");
+    }
+}
