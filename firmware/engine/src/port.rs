@@ -14,9 +14,10 @@ pub struct MemoryError;
 /// card's firmware over its own buses, a test over whatever it likes.
 pub trait Port {
     /// Puts a job into the job ring and tells the card (an implementation may ring the doorbell
-    /// once for several jobs, but before the caller's turn ends). Returns the job's number,
-    /// counted from 0 since the ring was set up, modulo 2^32.
-    fn post_job(&mut self, job: &Job) -> Result<u32, Full>;
+    /// once for several jobs, but before the caller's turn ends). `slot` is the whole 128-byte
+    /// slot: a [`Job`], with inline payload from byte 64 on where the SGEs would be. Returns the
+    /// job's number, counted from 0 since the ring was set up, modulo 2^32.
+    fn post_job(&mut self, slot: &[u8; Job::SIZE]) -> Result<u32, Full>;
 
     /// Sends one Ethernet frame by a raw-frame job. The bytes are copied before this returns.
     fn send_frame(&mut self, frame: &[u8]) -> Result<(), Full>;
