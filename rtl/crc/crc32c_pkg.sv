@@ -40,6 +40,15 @@ package crc32c_pkg;
     return r;
   endfunction
 
+  // State behind a packet, its own CRC field and `words` words of zero: a constant.
+  typedef logic [15:0][31:0] residue_table_t;
+
+  function automatic residue_table_t residue_table();
+    residue_table_t t;
+    for (int words = 0; words < 16; words++) t[words] = advance(INIT, 32 + 32 * words);
+    return t;
+  endfunction
+
   // What MAX_W data bits add to the state behind them; narrower words use the upper columns.
   function automatic data_matrix_t data_matrix();
     data_matrix_t m;

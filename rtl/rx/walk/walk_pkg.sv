@@ -3,7 +3,7 @@
 package walk_pkg;
   import weft_card_pkg::*;
 
-  // What the walk asks of the ordered output. `record` if `is_report`, else `bytes` of placed payload to `iova`.
+  // What the walk asks of the ordered output: `record` if `is_report`, else `bytes` of placed payload to `iova`.
   typedef struct packed {
     logic         is_report;
     fpdu_report_t record;
@@ -19,7 +19,7 @@ package walk_pkg;
     STOP_NOT_WALKED = 2'd3
   } stop_e;
 
-  // A segment to walk.
+  // A segment on its way through the checks.
   typedef struct packed {
     logic         chained;
     logic [15:0]  flow;
@@ -29,5 +29,106 @@ package walk_pkg;
     logic [31:0]  mo;
     flow_rx_row_t row;
   } segment_t;
+
+  // A beat of one FPDU, which begins in lane 0 of its first beat. Lanes are words of 4 bytes.
+  typedef struct packed {
+    logic        first;
+    logic        last;
+    logic        partial;   // with last: the segment ends inside this FPDU
+    logic        seg_last;  // with last: nothing of the segment is left
+    logic        marker;    // lane `lane` is a marker
+    logic [3:0]  lane;
+    logic [15:0] distance;  // its FPDUPTR, if it is right
+    logic [4:0]  words;     // 0 only with `partial`
+    logic [15:0] offset;    // where in the segment the FPDU begins
+  } fpdu_beat_t;
+
+  // The length field and the longest DDP header behind it, as they came.
+  typedef struct packed {
+    logic [15:0]      offset;
+    logic [4:0][31:0] word;
+  } fpdu_head_t;
+
+  // What is known at an FPDU's end.
+  typedef struct packed {
+    logic        partial;
+    logic        seg_last;
+    logic        bad_marker;
+    logic        nonzero_pad;
+    logic [11:0] beats;     // payload beats written to the placement FIFO
+  } fpdu_tail_t;
+
+  // Errors in the order of the checks.
+  typedef enum logic [4:0] {
+    ERR_NONE,
+    ERR_MARKER,
+    ERR_CRC,
+    ERR_ULPDU,
+    ERR_DDP_VERSION,
+    ERR_RDMAP_VERSION,
+    ERR_QN,
+    ERR_OPCODE,
+    ERR_MSN,
+    ERR_MO,
+    ERR_NO_BUFFER,
+    ERR_TOO_LONG,
+    ERR_ELEMENT,
+    ERR_STAG,
+    ERR_WRAP,
+    ERR_PD,
+    ERR_ACCESS,
+    ERR_BOUNDS
+  } err_e;
+
+  typedef enum logic [1:0] {
+    CLASS_TAGGED,
+    CLASS_RECEIVE,  // untagged, queue 0
+    CLASS_ENGINE    // untagged, queues 1 to 3
+  } class_e;
+
+  // A DDP header that was long enough (else all zero, with `err`).
+  typedef struct packed {
+    logic        valid;
+    class_e      kind;
+    err_e        err;         // of the checks that need nothing but the header
+    logic        last;        // L
+    logic [7:0]  ddp_control;
+    logic [7:0]  rdmap_control;
+    logic [15:0] ulpdu_len;
+    logic [15:0] payload_len;
+    logic [31:0] stag_or_qn;
+    logic [31:0] msn;
+    logic [63:0] to_or_mo;
+    logic [31:0] rsvd_ulp;
+  } ddp_header_t;
+
+  // Access rights of a region, as bits of stag_row_t.access.
+  parameter logic [7:0] ACCESS_LOCAL_WRITE = 8'h01;
+  parameter logic [7:0] ACCESS_REMOTE_WRITE = 8'h04;
+  parameter logic [7:0] ACCESS_READ_SINK = 8'h08;
+
+  // Layer, type and code of the Terminate (RFC 5044 §8, 5041 §7, 5040 §4.8).
+  function automatic logic [15:0] terminate_code(input err_e err, input logic is_tagged);
+    unique case (err)
+      ERR_MARKER: return 16'h2003;
+      ERR_CRC: return 16'h2002;
+      ERR_ULPDU: return 16'h1000;
+      ERR_DDP_VERSION: return is_tagged ? 16'h1104 : 16'h1206;
+      ERR_RDMAP_VERSION: return 16'h0205;
+      ERR_QN: return 16'h1201;
+      ERR_OPCODE: return 16'h0206;
+      ERR_MSN: return 16'h1203;
+      ERR_MO: return 16'h1204;
+      ERR_NO_BUFFER: return 16'h1202;
+      ERR_TOO_LONG: return 16'h1205;
+      ERR_ELEMENT: return 16'h1000;
+      ERR_STAG: return 16'h1100;
+      ERR_WRAP: return 16'h1103;
+      ERR_PD: return 16'h1102;
+      ERR_ACCESS: return 16'h0102;
+      ERR_BOUNDS: return 16'h1101;
+      default: return 16'h0000;
+    endcase
+  endfunction
 
 endpackage

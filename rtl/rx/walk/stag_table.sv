@@ -1,0 +1,117 @@
+// Table STAG: the regions. One lookup per cycle for the walk, row one cycle later and until the next lookup; a row written
+// in the cycle of its lookup may come old or new. All rows are made invalid after reset, one per cycle, and until then
+// neither host nor walk gets at them (`ready_o`). Host accesses: one response pulse for each request; reads wait for a
+// cycle without lookup.
+
+module stag_table
+  import weft_card_pkg::*;
+  import weft_int_pkg::*;
+#(
+    parameter int unsigned NUM_STAGS = 1024
+) (
+    input logic clk_i,
+    input logic rst_ni,
+    output logic ready_o,
+
+    input logic lookup_i,
+    input logic [23:0] lookup_index_i,
+    output logic row_in_range_o,
+    output stag_row_t row_o,
+
+    input logic tbl_req_valid_i,
+    output logic tbl_req_ready_o,
+    input table_req_t tbl_req_i,
+    output logic tbl_rsp_valid_o,
+    output table_rsp_t tbl_rsp_o
+);
+  localparam int unsigned INDEX_W = $clog2(NUM_STAGS);
+  localparam int unsigned ROW_W = 256;  // the rest of a row is reserved
+
+  typedef enum logic [1:0] {
+    CLEAR,
+    IDLE,
+    READ,
+    ANSWER
+  } state_e;
+  state_e state_q;
+  logic [INDEX_W-1:0] clear_q;
+  logic refused_q, read_q, in_range_q, host_read, host_write, known;
+  logic [ROW_W-1:0] rdata;
+
+  assign known = tbl_req_i.number == TBL_STAG && 32'(tbl_req_i.index) < NUM_STAGS;
+  assign ready_o = state_q != CLEAR;
+  assign tbl_req_ready_o = state_q == IDLE && (tbl_req_i.write || !known || !lookup_i);
+  assign host_write = tbl_req_valid_i && tbl_req_ready_o && known && tbl_req_i.write;
+  assign host_read = tbl_req_valid_i && tbl_req_ready_o && known && !tbl_req_i.write;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q <= CLEAR;
+      clear_q <= '0;
+      refused_q <= 1'b0;
+      read_q <= 1'b0;
+    end else begin
+      unique case (state_q)
+        CLEAR: begin
+          clear_q <= clear_q + 1'b1;
+          if (32'(clear_q) == NUM_STAGS - 1) state_q <= IDLE;
+        end
+        IDLE: begin
+          if (tbl_req_valid_i && tbl_req_ready_o) begin
+            state_q <= host_read ? READ : ANSWER;
+            refused_q <= !known;
+            read_q <= host_read;
+          end
+        end
+        READ: state_q <= ANSWER;
+        default: state_q <= IDLE;
+      endcase
+    end
+  end
+
+  logic [ROW_W-1:0] answer_q;
+  always_ff @(posedge clk_i) begin
+    if (state_q == READ) answer_q <= rdata;
+    if (lookup_i) in_range_q <= 32'(lookup_index_i) < NUM_STAGS && lookup_index_i != 24'd0;
+  end
+
+  ram_1r1w #(
+      .WIDTH(ROW_W),
+      .DEPTH(NUM_STAGS)
+  ) u_rows (
+      .clk_i,
+      .we_i(state_q == CLEAR || host_write),
+      .waddr_i(state_q == CLEAR ? clear_q : tbl_req_i.index[INDEX_W-1:0]),
+      .wdata_i(state_q == CLEAR ? '0 : tbl_req_i.row[ROW_W-1:0]),
+      .re_i(lookup_i || host_read),
+      .raddr_i(lookup_i ? lookup_index_i[INDEX_W-1:0] : tbl_req_i.index[INDEX_W-1:0]),
+      .rdata_o(rdata)
+  );
+
+  // A host read would disturb the row of a lookup that is still looked at: the walk's rows are kept.
+  logic looked_q;
+  logic [ROW_W-1:0] row_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) looked_q <= 1'b0;
+    else looked_q <= lookup_i;
+  end
+  always_ff @(posedge clk_i) begin
+    if (looked_q) row_q <= rdata;
+  end
+
+  assign row_o = {256'd0, looked_q ? rdata : row_q};
+  assign row_in_range_o = in_range_q;
+  assign tbl_rsp_valid_o = state_q == ANSWER;
+  assign tbl_rsp_o.refused = refused_q;
+  assign tbl_rsp_o.row = read_q ? {256'd0, answer_q} : '0;
+
+  logic unused;
+  assign unused = ^{tbl_req_i.row[511:ROW_W], tbl_req_i.index};
+
+`ifndef SYNTHESIS
+  initial begin
+    assert (NUM_STAGS >= 2 && (1 << INDEX_W) == NUM_STAGS && INDEX_W <= 24)
+    else $fatal(1, "stag_table: NUM_STAGS must be a power of two");
+  end
+`endif
+endmodule

@@ -1,0 +1,420 @@
+// The checks of docs/card.md, FPDU by FPDU and in stream order, and what follows from them: placements, reports, verdicts
+// for the waiting payload, and the end of each segment.
+//
+// Head and tail of an FPDU come apart, so that the tagged checks run while the rest of it is on its way. Nothing is asked of
+// host memory and nothing is let through before tail and CRC verdict are there. Five cycles for a tagged FPDU; one of queue 0
+// takes three more, and two for each further SGE it reaches into.
+// Handshake: ready/valid; `done_valid_o` for one cycle, not before all operations of the segment were taken.
+
+module walk_check
+  import walk_pkg::*;
+  import weft_card_pkg::*;
+(
+    input logic clk_i,
+    input logic rst_ni,
+    input logic tables_ready_i,
+
+    input logic seg_valid_i,
+    output logic seg_ready_o,
+    input segment_t seg_i,
+    input logic head_valid_i,
+    output logic head_ready_o,
+    input fpdu_head_t head_i,
+    input logic tail_valid_i,
+    output logic tail_ready_o,
+    input fpdu_tail_t tail_i,
+    input logic crc_valid_i,
+    output logic crc_ready_o,
+    input logic crc_good_i,
+
+    output logic lookup_o,
+    output logic [23:0] lookup_index_o,
+    input logic row_in_range_i,
+    input stag_row_t row_i,
+    output logic tail_read_o,
+    output logic [15:0] tail_flow_o,
+    input logic [31:0] rq_tail_i,
+    output logic el_want_o,
+    output logic [31:0] el_msn_o,
+    input logic el_here_i,
+    input logic el_error_i,
+    input receive_element_t element_i,
+
+    output logic verdict_valid_o,
+    input logic verdict_ready_i,
+    output logic verdict_keep_o,
+    output logic [11:0] verdict_beats_o,
+    output logic run_valid_o,
+    input logic run_ready_i,
+    output logic [15:0] run_bytes_o,
+    output logic run_end_o,
+
+    output logic op_valid_o,
+    input logic op_ready_i,
+    output op_t op_o,
+    output logic done_valid_o,
+    output logic [15:0] done_len_o,
+    output stop_e done_stop_o,
+    output logic done_engine_o,
+    output logic [31:0] done_msn_o,
+    output logic [31:0] done_mo_o,
+
+    output logic idle_o,
+    output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+);
+  typedef enum logic [2:0] {
+    HEAD,     // wait for an FPDU's header; look up its STag
+    CHECK,    // tagged and queue checks
+    VERDICT,  // wait for its end
+    ELEMENT,  // wait for the receive element
+    SGE,      // look up the STag of the next SGE that the payload reaches into
+    SGE_ROW,  // check it
+    OPS       // placements, then the report
+  } state_e;
+  state_e state_q;
+
+  // The FPDU.
+  ddp_header_t header, header_q;
+  logic [15:0] offset_q;
+  err_e err_q, err_d;
+  fpdu_tail_t tail_q;
+  logic silent_q;  // not reported: partial, or behind the FPDU at which the walk stopped
+
+  // The segment's walk so far.
+  logic seg_first_q, engine_q;
+  stop_e stop_q;
+  logic [15:0] stop_at_q;
+  logic [31:0] msn_q, mo_q;
+
+  // Where the payload goes.
+  logic [3:0][63:0] run_iova_q;
+  logic [3:0][15:0] run_bytes_q;
+  logic [2:0] runs_q, run_q;
+
+  walk_ddp u_ddp (
+      .head_i,
+      .header_o(header)
+  );
+
+  // ------------------------------------------------------------------ scatter list
+  logic [3:0][63:0] sge_to;
+  logic [3:0][31:0] sge_length, sge_stag;
+  assign sge_to = {element_i.sge3_to, element_i.sge2_to, element_i.sge1_to, element_i.sge0_to};
+  assign sge_stag = {element_i.sge3_stag, element_i.sge2_stag, element_i.sge1_stag, element_i.sge0_stag};
+  logic [33:0] room;
+  always_comb begin
+    sge_length[0] = element_i.sge0_length;
+    sge_length[1] = sge_length[0] == 32'd0 ? 32'd0 : element_i.sge1_length;
+    sge_length[2] = sge_length[1] == 32'd0 ? 32'd0 : element_i.sge2_length;
+    sge_length[3] = sge_length[2] == 32'd0 ? 32'd0 : element_i.sge3_length;
+    room = 34'(sge_length[0]) + 34'(sge_length[1]) + 34'(sge_length[2]) + 34'(sge_length[3]);
+  end
+
+  logic [1:0] sge_q;
+  logic [31:0] skip_q, sge_left, piece_stag_q;
+  logic [15:0] rest_q, piece, piece_q;
+  logic [63:0] piece_to_q;
+  assign sge_left = sge_length[sge_q] - skip_q;
+  assign piece = sge_left < 32'(rest_q) ? sge_left[15:0] : rest_q;
+
+  // ------------------------------------------------------------------ checks
+  logic first_check;
+  err_e region_err;
+  logic [63:0] region_iova;
+  logic [7:0] right;
+  assign first_check = state_q == CHECK;
+  assign right = !first_check ? ACCESS_LOCAL_WRITE : (header_q.rdmap_control[1] ? ACCESS_READ_SINK : ACCESS_REMOTE_WRITE);
+
+  stag_check u_region (
+      .row_i,
+      .in_range_i(row_in_range_i),
+      .stag_i(first_check ? header_q.stag_or_qn : piece_stag_q),
+      .to_i(first_check ? header_q.to_or_mo : piece_to_q),
+      .bytes_i(first_check ? header_q.payload_len : piece_q),
+      .pd_i(seg_i.row.pd),
+      .right_i(right),
+      .err_o(region_err),
+      .iova_o(region_iova)
+  );
+
+  logic [31:0] posted_behind;
+  assign posted_behind = rq_tail_i - header_q.msn;
+
+  always_comb begin
+    err_d = header_q.err;
+    if (header_q.err == ERR_NONE) begin
+      unique case (header_q.kind)
+        CLASS_TAGGED: if (header_q.payload_len != 16'd0) err_d = region_err;
+        CLASS_RECEIVE: begin
+          if (header_q.msn != msn_q) err_d = ERR_MSN;
+          else if (header_q.to_or_mo != {32'd0, mo_q}) err_d = ERR_MO;
+          else if (posted_behind[31]) err_d = ERR_NO_BUFFER;
+        end
+        default: ;
+      endcase
+    end
+  end
+
+  logic silent, mpa_bad;
+  err_e verdict;
+  assign silent = tail_i.partial || stop_q != STOP_WHOLE;
+  assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[1] && !crc_good_i);
+  assign verdict = !mpa_bad ? err_q : (tail_i.bad_marker ? ERR_MARKER : ERR_CRC);
+
+  logic unused;
+  assign unused = ^posted_behind[30:0];
+
+  // ------------------------------------------------------------------ the inputs
+  logic take_head, take_tail;
+  assign take_head = state_q == HEAD && head_valid_i && seg_valid_i && tables_ready_i;
+  assign take_tail = state_q == VERDICT && tail_valid_i && crc_valid_i;
+  assign head_ready_o = take_head;
+  assign tail_ready_o = take_tail;
+  assign crc_ready_o = take_tail;
+  assign lookup_o = take_head || (state_q == SGE);
+  assign lookup_index_o = state_q == SGE ? sge_stag[sge_q][31:8] : header.stag_or_qn[31:8];
+  assign tail_read_o = take_head;
+  assign tail_flow_o = seg_i.flow;
+  assign el_want_o = state_q == ELEMENT;
+  assign el_msn_o = msn_q;
+
+  // ------------------------------------------------------------------ the outputs
+  logic op_free, step, is_place, final_step, keep;
+  op_t op_d, op_q;
+  logic op_valid_q, done_q;
+  fpdu_report_t report;
+  logic [NUM_COUNTERS-1:0][15:0] cnt;
+  logic [15:0] done_len_q;
+  stop_e done_stop_q, stop_new;
+  logic done_engine_q, engine_new;
+  logic [31:0] done_msn_q, done_mo_q, msn_new, mo_new;
+  logic placed_receive;
+
+  assign op_free = !op_valid_q || op_ready_i;
+  assign keep = runs_q != 3'd0;
+  assign is_place = run_q != runs_q;
+  assign verdict_keep_o = keep;
+  assign verdict_beats_o = tail_q.beats;
+  assign verdict_valid_o = state_q == OPS && op_free && run_q == 3'd0 && tail_q.beats != 12'd0 && (!is_place || run_ready_i);
+  assign step = state_q == OPS && op_free && (!is_place || run_ready_i) &&
+                (run_q != 3'd0 || tail_q.beats == 12'd0 || verdict_ready_i);
+  assign final_step = step && !is_place;
+  assign run_valid_o = step && is_place;
+  assign run_bytes_o = run_bytes_q[run_q[1:0]];
+  assign run_end_o = run_q + 3'd1 == runs_q;
+
+  walk_report u_report (
+      .valid_i(final_step && !silent_q),
+      .flow_i(seg_i.flow),
+      .seg_seq_i(seg_i.seq),
+      .offset_i(offset_q),
+      .header_i(header_q),
+      .err_i(err_q),
+      .nonzero_pad_i(tail_q.nonzero_pad),
+      .report_o(report),
+      .cnt_inc_o(cnt)
+  );
+
+  always_comb begin
+    op_d.is_report = !is_place;
+    op_d.record = report;
+    op_d.iova = run_iova_q[run_q[1:0]];
+    op_d.bytes = run_bytes_q[run_q[1:0]];
+  end
+
+  always_comb begin
+    stop_new = stop_q;
+    engine_new = engine_q;
+    msn_new = msn_q;
+    mo_new = mo_q;
+    placed_receive = 1'b0;
+    if (stop_q == STOP_WHOLE) begin
+      if (tail_q.partial) stop_new = STOP_PARTIAL;
+      else if (err_q != ERR_NONE) stop_new = STOP_ERROR;
+      else begin
+        if (header_q.kind == CLASS_ENGINE) engine_new = 1'b1;
+        placed_receive = header_q.kind == CLASS_RECEIVE;
+        if (placed_receive) begin
+          msn_new = header_q.last ? msn_q + 32'd1 : msn_q;
+          mo_new = header_q.last ? 32'd0 : mo_q + 32'(header_q.payload_len);
+        end
+      end
+    end
+  end
+
+  assign seg_ready_o = final_step && tail_q.seg_last;
+
+  // ------------------------------------------------------------------ state
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q <= HEAD;
+      seg_first_q <= 1'b1;
+      stop_q <= STOP_WHOLE;
+      op_valid_q <= 1'b0;
+      done_q <= 1'b0;
+    end else begin
+      if (op_free) op_valid_q <= step && (is_place || !silent_q);
+      if (op_free) done_q <= final_step && tail_q.seg_last;
+      unique case (state_q)
+        HEAD: begin
+          if (take_head) begin
+            state_q <= CHECK;
+            seg_first_q <= 1'b0;
+            if (seg_first_q) stop_q <= seg_i.chained && stop_q != STOP_WHOLE ? STOP_NOT_WALKED : STOP_WHOLE;
+          end
+        end
+        CHECK: state_q <= VERDICT;
+        VERDICT: begin
+          if (take_tail) begin
+            state_q <= !silent && verdict == ERR_NONE && header_q.kind == CLASS_RECEIVE ? ELEMENT : OPS;
+          end
+        end
+        ELEMENT: begin
+          if (el_here_i) begin
+            state_q <= el_error_i || header_q.payload_len == 16'd0 || 34'(mo_q) + 34'(header_q.payload_len) > room ? OPS : SGE;
+          end
+        end
+        SGE: if (skip_q < sge_length[sge_q]) state_q <= SGE_ROW;
+        SGE_ROW: state_q <= region_err != ERR_NONE || piece_q == rest_q ? OPS : SGE;
+        OPS: begin
+          if (final_step) begin
+            state_q <= HEAD;
+            stop_q <= stop_new;
+            seg_first_q <= tail_q.seg_last;
+          end
+        end
+        default: state_q <= HEAD;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    unique case (state_q)
+      HEAD: begin
+        if (take_head) begin
+          header_q <= header;
+          offset_q <= head_i.offset;
+          if (seg_first_q) begin
+            engine_q <= 1'b0;
+            stop_at_q <= 16'd0;
+            if (!seg_i.chained) begin
+              msn_q <= seg_i.msn;
+              mo_q <= seg_i.mo;
+            end
+          end
+        end
+      end
+      CHECK: begin
+        err_q <= err_d;
+        run_iova_q[0] <= region_iova;
+        run_bytes_q[0] <= header_q.payload_len;
+      end
+      VERDICT: begin
+        if (take_tail) begin
+          tail_q <= tail_i;
+          silent_q <= silent;
+          err_q <= verdict;
+          run_q <= 3'd0;
+          runs_q <= 3'(!silent && verdict == ERR_NONE && header_q.kind == CLASS_TAGGED && header_q.payload_len != 16'd0);
+          sge_q <= 2'd0;
+          skip_q <= mo_q;
+          rest_q <= header_q.payload_len;
+        end
+      end
+      ELEMENT: begin
+        if (el_here_i) begin
+          if (el_error_i) err_q <= ERR_ELEMENT;
+          else if (34'(mo_q) + 34'(header_q.payload_len) > room) err_q <= ERR_TOO_LONG;
+        end
+      end
+      SGE: begin
+        piece_q <= piece;
+        piece_to_q <= sge_to[sge_q] + 64'(skip_q);
+        piece_stag_q <= sge_stag[sge_q];
+        if (skip_q >= sge_length[sge_q]) begin
+          skip_q <= skip_q - sge_length[sge_q];
+          sge_q <= sge_q + 2'd1;
+        end
+      end
+      SGE_ROW: begin
+        skip_q <= 32'd0;
+        sge_q <= sge_q + 2'd1;
+        rest_q <= rest_q - piece_q;
+        if (region_err != ERR_NONE) begin
+          err_q <= ERR_ELEMENT;
+          runs_q <= 3'd0;
+        end else begin
+          run_iova_q[runs_q[1:0]] <= region_iova;
+          run_bytes_q[runs_q[1:0]] <= piece_q;
+          runs_q <= runs_q + 3'd1;
+        end
+      end
+      OPS: begin
+        if (step) run_q <= run_q + 3'd1;
+        if (final_step) begin
+          engine_q <= engine_new;
+          msn_q <= msn_new;
+          mo_q <= mo_new;
+          if (stop_q == STOP_WHOLE) stop_at_q <= offset_q;
+        end
+      end
+      default: ;
+    endcase
+    if (op_free) begin
+      op_q <= op_d;
+      done_stop_q <= stop_new;
+      done_engine_q <= engine_new;
+      done_msn_q <= msn_new;
+      done_mo_q <= mo_new;
+      done_len_q <= stop_new == STOP_WHOLE ? seg_i.len : (stop_q == STOP_WHOLE ? offset_q : stop_at_q);
+    end
+  end
+
+  logic [NUM_COUNTERS-1:0][15:0] cnt_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) cnt_q <= '0;
+    else begin
+      cnt_q <= cnt;
+      cnt_q[CNT_RX_STALL_ELEMENT_CYCLES] <= 16'(state_q == ELEMENT && !el_here_i);
+    end
+  end
+
+  assign op_valid_o = op_valid_q;
+  assign op_o = op_q;
+  assign done_valid_o = done_q && op_free;
+  assign done_len_o = done_len_q;
+  assign done_stop_o = done_stop_q;
+  assign done_engine_o = done_engine_q;
+  assign done_msn_o = done_msn_q;
+  assign done_mo_o = done_mo_q;
+  assign idle_o = state_q == HEAD && !head_valid_i && !op_valid_q && !done_q;
+  assign cnt_inc_o = cnt_q;
+
+`ifndef SYNTHESIS
+  // Check before place: every placement lies in the IOVA range of a region that was found good for this FPDU.
+  logic [3:0][63:0] floor_q;
+  logic [3:0][64:0] ceiling_q;
+  logic [1:0] slot;
+  assign slot = state_q == CHECK ? 2'd0 : runs_q[1:0];
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      floor_q <= '0;
+      ceiling_q <= '0;
+    end else begin
+      if (state_q == CHECK || state_q == SGE_ROW) begin
+        // A row that may not be used leaves an empty range.
+        floor_q[slot] <= row_i.iova;
+        ceiling_q[slot] <= !row_in_range_i || !row_i.valid[0] || row_i.pd != seg_i.row.pd || (row_i.access & right) == 8'd0 ?
+            65'd0 : {1'b0, row_i.iova} + {1'b0, row_i.length};
+      end
+      if (run_valid_o) begin
+        assert (!silent_q && err_q == ERR_NONE && !tail_q.bad_marker);
+        assert (run_iova_q[run_q[1:0]] >= floor_q[run_q[1:0]]);
+        assert ({1'b0, run_iova_q[run_q[1:0]]} + 65'(run_bytes_o) <= ceiling_q[run_q[1:0]]);
+        assert (run_bytes_o != 16'd0);
+      end
+      if (seg_valid_i && take_tail) assert (!tail_i.partial || tail_i.seg_last);
+    end
+  end
+`endif
+endmodule

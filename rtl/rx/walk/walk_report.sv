@@ -1,0 +1,74 @@
+// What is told of an FPDU: its report (docs/card.md) and its counts. Combinational.
+
+module walk_report
+  import walk_pkg::*;
+  import weft_card_pkg::*;
+(
+    input logic valid_i,  // the FPDU is reported in this cycle
+    input logic [15:0] flow_i,
+    input logic [31:0] seg_seq_i,
+    input logic [15:0] offset_i,
+    input ddp_header_t header_i,
+    input err_e err_i,
+    input logic nonzero_pad_i,
+    output fpdu_report_t report_o,
+    output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+);
+  localparam logic [7:0] VERDICT_PLACED = 8'd0;
+  localparam logic [7:0] VERDICT_ENGINE = 8'd1;
+  localparam logic [7:0] VERDICT_ERROR = 8'd2;
+
+  logic engine;
+  assign engine = header_i.kind == CLASS_ENGINE;
+
+  always_comb begin
+    report_o = '0;
+    report_o.kind = 8'd2;
+    report_o.flags = {7'd0, header_i.valid};
+    report_o.flow = flow_i;
+    report_o.seq = seg_seq_i + 32'(offset_i);
+    report_o.ddp_control = header_i.ddp_control;
+    report_o.rdmap_control = header_i.rdmap_control;
+    report_o.verdict = err_i != ERR_NONE ? VERDICT_ERROR : (engine ? VERDICT_ENGINE : VERDICT_PLACED);
+    report_o.ulpdu_len = header_i.ulpdu_len;
+    report_o.terminate = terminate_code(err_i, header_i.kind == CLASS_TAGGED);
+    report_o.stag_or_qn = header_i.stag_or_qn;
+    report_o.msn = header_i.msn;
+    report_o.to_or_mo = header_i.to_or_mo;
+    report_o.rsvd_ulp = header_i.rsvd_ulp;
+    report_o.payload_len = 32'(header_i.payload_len);
+    report_o.offset = offset_i;
+  end
+
+  logic good;
+  assign good = valid_i && err_i == ERR_NONE;
+
+  always_comb begin
+    cnt_inc_o = '0;
+    cnt_inc_o[CNT_RX_FPDUS] = 16'(valid_i);
+    cnt_inc_o[CNT_RX_FPDUS_PLACED] = 16'(good && !engine);
+    cnt_inc_o[CNT_RX_FPDUS_TO_ENGINE] = 16'(good && engine);
+    cnt_inc_o[CNT_RX_PLACE_BYTES] = good && !engine ? header_i.payload_len : 16'd0;
+    cnt_inc_o[CNT_RX_FPDU_NONZERO_PAD] = 16'(good && nonzero_pad_i);
+    cnt_inc_o[CNT_RX_ERROR_MARKER] = 16'(valid_i && err_i == ERR_MARKER);
+    cnt_inc_o[CNT_RX_ERROR_CRC] = 16'(valid_i && err_i == ERR_CRC);
+    cnt_inc_o[CNT_RX_ERROR_ULPDU] = 16'(valid_i && err_i == ERR_ULPDU);
+    cnt_inc_o[CNT_RX_ERROR_DDP_VERSION] = 16'(valid_i && err_i == ERR_DDP_VERSION);
+    cnt_inc_o[CNT_RX_ERROR_RDMAP_VERSION] = 16'(valid_i && err_i == ERR_RDMAP_VERSION);
+    cnt_inc_o[CNT_RX_ERROR_QN] = 16'(valid_i && err_i == ERR_QN);
+    cnt_inc_o[CNT_RX_ERROR_OPCODE] = 16'(valid_i && err_i == ERR_OPCODE);
+    cnt_inc_o[CNT_RX_ERROR_MSN] = 16'(valid_i && err_i == ERR_MSN);
+    cnt_inc_o[CNT_RX_ERROR_MO] = 16'(valid_i && err_i == ERR_MO);
+    cnt_inc_o[CNT_RX_ERROR_NO_BUFFER] = 16'(valid_i && err_i == ERR_NO_BUFFER);
+    cnt_inc_o[CNT_RX_ERROR_TOO_LONG] = 16'(valid_i && err_i == ERR_TOO_LONG);
+    cnt_inc_o[CNT_RX_ERROR_ELEMENT] = 16'(valid_i && err_i == ERR_ELEMENT);
+    cnt_inc_o[CNT_RX_ERROR_STAG] = 16'(valid_i && err_i == ERR_STAG);
+    cnt_inc_o[CNT_RX_ERROR_WRAP] = 16'(valid_i && err_i == ERR_WRAP);
+    cnt_inc_o[CNT_RX_ERROR_PD] = 16'(valid_i && err_i == ERR_PD);
+    cnt_inc_o[CNT_RX_ERROR_ACCESS] = 16'(valid_i && err_i == ERR_ACCESS);
+    cnt_inc_o[CNT_RX_ERROR_BOUNDS] = 16'(valid_i && err_i == ERR_BOUNDS);
+  end
+
+  logic unused;
+  assign unused = ^header_i;
+endmodule
