@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Synthesizes modules of the card with yosys and prints their size.
+
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/synth.py [--target xcup ecp5] [--top NAME ...] [--json FILE]
+
+Each module is synthesized by itself, flattened, at the size given in MODULES. Columns: LUTs (6-input for
+UltraScale+, 4-input for ECP5; carry, wide multiplexers and LUT RAM apart), flip-flops, LUTs used as memory,
+block RAM (36 Kb units for UltraScale+, 18 Kb for ECP5), DSP blocks. Ends with status 1 if yosys refuses a
+module, or if a latch is inferred.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+RTL = pathlib.Path(__file__).resolve().parent.parent
+
+# (module, parameters): the wide card's parts, and the whole at the size of a small board.
+MODULES = [
+    ("crc32c", {"DATA_W": 512}),
+    ("card_regs", {"DATA_W": 512}),
+    ("counters", {}),
+    ("dma_read", {"DATA_W": 512}),
+    ("dma_write", {"DATA_W": 512}),
+    ("report_writer", {"DATA_W": 512}),
+    ("weft_rx", {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}),
+    ("weft_tx", {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}),
+    ("weft_card", {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}),
+]
+
+SYNTHESIS = {
+    "xcup": "synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {top}",
+    "ecp5": "synth_ecp5 -top {top}",
+}
+
+# Cell type prefix -> (column, weight).
+CELLS = {
+    "xcup": [
+        ("LUT", "lut", 1), ("INV", "lut", 0), ("FD", "ff", 1),
+        ("RAM32M16", "lutram", 8), ("RAM64M8", "lutram", 8), ("RAM32M", "lutram", 4), ("RAM64M", "lutram", 4),
+        ("RAM64X1D", "lutram", 2), ("RAM128X1D", "lutram", 4), ("RAM32X1D", "lutram", 2), ("RAM256X1D", "lutram", 8),
+        ("RAM64X8SW", "lutram", 8), ("RAM512X1S", "lutram", 8), ("RAM256X1S", "lutram", 4),
+        ("SRL", "lutram", 1), ("RAMB36", "bram", 1), ("RAMB18", "bram", 0.5), ("URAM", "uram", 1), ("DSP", "dsp", 1),
+        ("LD", "latch", 1),
+    ],
+    "ecp5": [
+        ("LUT4", "lut", 1), ("CCU2C", "lut", 2), ("TRELLIS_FF", "ff", 1), ("TRELLIS_DPR16X4", "lutram", 4),
+        ("DP16KD", "bram", 1), ("PDPW16KD", "bram", 1), ("MULT", "dsp", 1), ("ALU54", "dsp", 1), ("$_DLATCH", "latch", 1),
+    ],
+}
+COLUMNS = ["lut", "ff", "lutram", "bram", "dsp"]
+
+
+def sources() -> list[str]:
+    """The files of weft_card.f, packages first."""
+    lines = (RTL / "weft_card.f").read_text().splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def synthesize(target: str, top: str, parameters: dict) -> None:
+    """Runs in a process of its own: a pass that fails ends the process. Writes `stat.json` in the current folder."""
+    from pyosys import libyosys
+
+    out = pathlib.Path.cwd()
+    os.chdir(RTL)
+    design = libyosys.Design()
+    settings = " ".join(f"-G {name}={value}" for name, value in parameters.items())
+    for command in (
+        f"read_slang --top {top} {settings} " + " ".join(sources()),
+        SYNTHESIS[target].format(top=top),
+        f"tee -q -o {out}/stat.json stat -json -top {top}",
+    ):
+        libyosys.run_pass(command, design)
+
+
+def measure(target: str, top: str, parameters: dict, log: pathlib.Path) -> dict:
+    """Synthesizes in a child process and adds up its cells."""
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        child = [sys.executable, __file__, "--child", json.dumps([target, top, parameters])]
+        with log.open("w") as output:
+            done = subprocess.run(child, stdout=output, stderr=subprocess.STDOUT, cwd=folder, check=False)
+        seconds = time.monotonic() - began
+        if done.returncode:
+            raise RuntimeError(f"{top} for {target}: yosys failed, see {log}")
+        report = json.loads((pathlib.Path(folder) / "stat.json").read_text())
+    row = dict.fromkeys(COLUMNS + ["uram", "latch"], 0.0)
+    for cell, count in report["design"]["num_cells_by_type"].items():
+        for prefix, column, weight in CELLS[target]:
+            if cell.startswith(prefix):
+                row[column] += weight * (count if isinstance(count, int) else count["count"])
+                break
+    return {"target": target, "top": top, "parameters": parameters, "seconds": round(seconds, 1), **row}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Synthesize modules of the card and print their size.")
+    parser.add_argument("--target", nargs="*", choices=list(SYNTHESIS), default=list(SYNTHESIS))
+    parser.add_argument("--top", nargs="*", help="only these modules of the list")
+    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="parameters instead of the list's")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the table here")
+    parser.add_argument("--logs", type=pathlib.Path, default=RTL.parent / "target/syn", help="folder for yosys' logs")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        synthesize(*json.loads(options.child))
+        return 0
+    options.logs.mkdir(parents=True, exist_ok=True)
+    rows, failed = [], False
+    print(f"{'module':<16}{'for':<6}" + "".join(f"{name:>9}" for name in COLUMNS) + f"{'s':>7}  parameters")
+    for top, parameters in MODULES:
+        if options.top and top not in options.top:
+            continue
+        if options.set:
+            parameters = dict(pair.split("=", 1) for pair in options.set)
+        for target in options.target:
+            try:
+                row = measure(target, top, parameters, options.logs / f"{top}-{target}.log")
+            except RuntimeError as error:
+                print(error, flush=True)
+                failed = True
+                continue
+            rows.append(row)
+            settings = " ".join(f"{name}={value}" for name, value in parameters.items())
+            latches = f"  {row['latch']:g} LATCHES" if row["latch"] else ""
+            failed |= bool(row["latch"])
+            print(f"{top:<16}{target:<6}" + "".join(f"{row[name]:>9g}" for name in COLUMNS)
+                  + f"{row['seconds']:>7}  {settings}{latches}", flush=True)
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=2) + "\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
