@@ -36,7 +36,7 @@ impl fmt::Display for Bar {
 }
 
 /// What a transport could not do.
-#[derive(Debug, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TransportError {
     /// A register or doorbell access did not happen.
     #[error("{access} of {bar}+{offset:#06x} failed: {reason}; is the device still there?")]

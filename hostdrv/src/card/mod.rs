@@ -1,0 +1,440 @@
+//! The card below the engine: bring-up, rings, tables.
+//!
+//! Nothing here knows of connections or verbs. Each ring is a file of its own; [`port`] makes the
+//! whole the engine's `Port`.
+
+mod frame_buffers;
+mod job_ring;
+mod memory_map;
+mod port;
+mod raw_ring;
+mod receive_queues;
+mod report_ring;
+mod table;
+
+use weft_layout::{doorbell, reg, Counter, INTERFACE_VERSION, NUM_COUNTERS};
+
+use crate::error::DeviceError;
+use crate::mmio::{Mmio, ALL_ONES};
+use crate::stats::{add, CardCounters};
+
+use frame_buffers::FrameBuffers;
+use job_ring::JobRing;
+pub(crate) use memory_map::{MappedMemory, MemoryMap};
+use raw_ring::RawRing;
+use receive_queues::ReceiveQueues;
+use report_ring::ReportRing;
+
+/// CTRL bit 0: job fetch.
+const CTRL_JOBS: u32 = 1;
+/// CTRL bit 1: receive.
+const CTRL_RECEIVE: u32 = 2;
+/// STATUS bit 0.
+const STATUS_QUIESCENT: u32 = 1;
+/// The longest frame the card handles.
+pub(crate) const MAX_FRAME: u16 = 9216;
+/// Ethernet header with one VLAN tag: what MTU has beyond the IP packet.
+const ETHERNET_HEADER: u16 = 18;
+/// The doorbells of BAR2 leave room for so many flows.
+const MAX_FLOWS_LOG2: u8 = 13;
+/// How long a card may take to come to rest after reset.
+const QUIESCE_LIMIT_NS: u64 = 100_000_000;
+/// A card with jobs that does none for so long is stuck.
+const STUCK_LIMIT_NS: u64 = 10_000_000_000;
+
+/// Sizes of the rings, as log2 of their slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingSizes {
+    /// Jobs, 1 to 16.
+    pub jobs_log2: u8,
+    /// Reports, 1 to 16.
+    pub reports_log2: u8,
+    /// Raw frames, 1 to 12.
+    pub raw_log2: u8,
+}
+
+impl Default for RingSizes {
+    fn default() -> Self {
+        Self {
+            jobs_log2: 9,
+            reports_log2: 11,
+            raw_log2: 8,
+        }
+    }
+}
+
+/// What a card can do: its CAPS register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Bytes of its data path.
+    pub data_bytes: u8,
+    /// Flows: NUM_FLOWS.
+    pub flows: u32,
+    /// STags: NUM_STAGS.
+    pub stags: u32,
+    /// MSI-X vectors.
+    pub vectors: u8,
+}
+
+impl Capabilities {
+    fn decode(device: &str, caps: u32) -> Result<Self, DeviceError> {
+        let [data_bytes, flows_log2, stags_log2, vectors] = caps.to_le_bytes();
+        let why = if !matches!(data_bytes, 16 | 32 | 64) {
+            "the data path is 16, 32 or 64 bytes wide"
+        } else if flows_log2 > MAX_FLOWS_LOG2 {
+            "more flows than doorbells"
+        } else if !(1..=24).contains(&stags_log2) {
+            "the number of STags is 2 to 2^24"
+        } else if vectors == 0 {
+            "no interrupt vector"
+        } else {
+            return Ok(Self {
+                data_bytes,
+                flows: 1 << flows_log2,
+                stags: 1 << stags_log2,
+                vectors,
+            });
+        };
+        Err(DeviceError::Capabilities {
+            device: device.to_owned(),
+            caps,
+            why,
+        })
+    }
+}
+
+/// The STATUS register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// Nothing is in flight.
+    pub quiescent: bool,
+    /// A DMA read was answered with an error since the device was opened.
+    pub dma_read_error: bool,
+    /// A DMA write was answered with an error since the device was opened.
+    pub dma_write_error: bool,
+}
+
+/// A card that was brought up.
+pub(crate) struct Card {
+    mmio: Mmio,
+    name: String,
+    caps: Capabilities,
+    jobs: JobRing,
+    frames: FrameBuffers,
+    reports: ReportRing,
+    raw: RawRing,
+    queues: ReceiveQueues,
+    pub(crate) memory: MemoryMap,
+    /// When the done count last moved, and to what: (time, done).
+    moved: (u64, u32),
+    /// What went wrong where no error could be returned.
+    fault: Option<DeviceError>,
+}
+
+impl Card {
+    /// Resets the card, checks that it is one that this driver knows, gives it its rings and turns it on.
+    pub(crate) fn bring_up(
+        mmio: Mmio,
+        mac: [u8; 6],
+        mtu: u16,
+        rings: RingSizes,
+    ) -> Result<Self, DeviceError> {
+        let name = mmio.transport.name();
+        let _span = tracing::info_span!("bring_up", device = %name).entered();
+        check_setting(
+            "mtu",
+            mtu.into(),
+            576..=u64::from(MAX_FRAME - ETHERNET_HEADER),
+            "576 to 9198",
+        )?;
+        check_setting("jobs_log2", rings.jobs_log2.into(), 1..=16, "1 to 16")?;
+        check_setting("reports_log2", rings.reports_log2.into(), 1..=16, "1 to 16")?;
+        check_setting("raw_log2", rings.raw_log2.into(), 1..=12, "1 to 12")?;
+
+        mmio.transport.reset()?;
+        let caps = identify(&mmio, &name)?;
+        wait_quiescent(&mmio)?;
+
+        let max_frame = mtu + ETHERNET_HEADER;
+        let [m0, m1, m2, m3, m4, m5] = mac;
+        mmio.write(reg::MTU, max_frame.into())?;
+        mmio.write(reg::MAC_LO, u32::from_le_bytes([m0, m1, m2, m3]))?;
+        mmio.write(reg::MAC_HI, u32::from_le_bytes([m4, m5, 0, 0]))?;
+
+        let jobs = JobRing::new(&mmio, rings.jobs_log2)?;
+        let frames = FrameBuffers::new(&mmio, max_frame, rings.jobs_log2)?;
+        let reports = ReportRing::new(&mmio, rings.reports_log2)?;
+        let raw = RawRing::new(&mmio, rings.raw_log2, max_frame)?;
+        mmio.write(reg::CTRL, CTRL_JOBS | CTRL_RECEIVE)?;
+        tracing::info!(?caps, max_frame, ?rings, "card is up");
+
+        let now = mmio.transport.now();
+        Ok(Self {
+            queues: ReceiveQueues::new(caps.flows),
+            memory: MemoryMap::default(),
+            mmio,
+            name,
+            caps,
+            jobs,
+            frames,
+            reports,
+            raw,
+            moved: (now, 0),
+            fault: None,
+        })
+    }
+
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        self.caps
+    }
+
+    /// The next report that is there; its raw frame, if it has one, goes into `frame`. `Ok(Some((report, has_frame)))`.
+    pub(crate) fn take_report(
+        &mut self,
+        frame: &mut Vec<u8>,
+    ) -> Result<Option<([u8; 64], bool)>, DeviceError> {
+        let Some(report) = self.reports.take()? else {
+            return Ok(None);
+        };
+        add(&self.mmio.counts.reports, 1);
+        let bad = |why| DeviceError::BadReport {
+            number: report.number,
+            why,
+            report: report.bytes.to_vec(),
+        };
+        if !self.jobs.learn_done_from_report(report.job_done()) {
+            return Err(bad("its JOB_DONE is beyond the jobs posted"));
+        }
+        let raw = report.raw_frame().map_err(bad)?;
+        if let Some((slot, length)) = raw {
+            self.raw.take(slot, length, frame)?.map_err(bad)?;
+            add(&self.mmio.counts.frames_received, 1);
+        }
+        tracing::trace!(number = report.number, kind = report.bytes[0], raw = ?raw, "report");
+        // Room is returned in steps of a quarter ring: one doorbell for many reports.
+        self.reports.return_room(&self.mmio)?;
+        self.raw.return_room(&self.mmio)?;
+        Ok(Some((report.bytes, raw.is_some())))
+    }
+
+    /// Tells the card of what was posted since the last call.
+    pub(crate) fn ring_doorbells(&mut self) -> Result<(), DeviceError> {
+        self.queues.ring(&self.mmio)?;
+        self.jobs.ring(&self.mmio)?;
+        Ok(())
+    }
+
+    /// What went wrong in a call that could not say so, once.
+    pub(crate) fn take_fault(&mut self) -> Option<DeviceError> {
+        self.fault.take()
+    }
+
+    fn set_fault(&mut self, error: impl Into<DeviceError>) {
+        let error = error.into();
+        tracing::error!(%error, "device fault");
+        self.fault.get_or_insert(error);
+    }
+
+    /// Is there a job that the card has not finished, as far as is known?
+    pub(crate) fn jobs_outstanding(&self) -> u32 {
+        self.jobs.outstanding()
+    }
+
+    /// Jobs posted so far, modulo 2^32.
+    pub(crate) fn jobs_posted(&self) -> u32 {
+        self.jobs.posted()
+    }
+
+    /// Is this job (by the count posted with it) done, as far as is known?
+    pub(crate) fn jobs_done_up_to(&self, posted: u32) -> bool {
+        self.jobs.done().wrapping_sub(posted) as i32 >= 0
+    }
+
+    /// Fails if the card has had jobs and finished none for a long time.
+    pub(crate) fn check_moving(&mut self, now: u64) -> Result<(), DeviceError> {
+        let done = self.jobs.done();
+        if self.jobs.outstanding() == 0 || done != self.moved.1 {
+            self.moved = (now, done);
+            return Ok(());
+        }
+        let waited_ns = now.saturating_sub(self.moved.0);
+        if waited_ns < STUCK_LIMIT_NS {
+            return Ok(());
+        }
+        let asked = self.ask_jobs_done()?;
+        self.moved = (now, asked);
+        if asked != done || self.jobs.outstanding() == 0 {
+            return Ok(());
+        }
+        Err(DeviceError::Stuck {
+            waited_ns,
+            outstanding: self.jobs.outstanding(),
+            done: asked,
+            status: self.mmio.read(reg::STATUS)?,
+        })
+    }
+
+    /// Reads JOB_DONE.
+    fn ask_jobs_done(&mut self) -> Result<u32, DeviceError> {
+        let done = self.mmio.read(reg::JOB_DONE)?;
+        if !self.jobs.learn_done(done) {
+            self.check_presence("JOB_DONE")?;
+            return Err(DeviceError::Register {
+                register: "JOB_DONE",
+                wrote: self.jobs.posted(),
+                read: done,
+            });
+        }
+        Ok(done)
+    }
+
+    /// All ones in a register may be a value. All ones in ID are not.
+    fn check_presence(&self, register: &'static str) -> Result<(), DeviceError> {
+        if self.mmio.read(reg::ID)? == ALL_ONES {
+            return Err(DeviceError::Gone {
+                device: self.name.clone(),
+                register,
+            });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn health(&self) -> Result<Health, DeviceError> {
+        let status = self.mmio.read(reg::STATUS)?;
+        if status == ALL_ONES {
+            self.check_presence("STATUS")?;
+        }
+        Ok(Health {
+            quiescent: status & STATUS_QUIESCENT != 0,
+            dma_read_error: status & 2 != 0,
+            dma_write_error: status & 4 != 0,
+        })
+    }
+
+    pub(crate) fn counter(&self, counter: Counter) -> Result<u32, DeviceError> {
+        let value = self.mmio.read(reg::COUNTERS + 4 * counter as u32)?;
+        if value == ALL_ONES {
+            self.check_presence("COUNTERS")?;
+        }
+        Ok(value)
+    }
+
+    pub(crate) fn counters(&self) -> Result<CardCounters, DeviceError> {
+        let mut values = [0; NUM_COUNTERS];
+        for (value, counter) in values.iter_mut().zip(Counter::ALL) {
+            *value = self.counter(counter)?;
+        }
+        Ok(CardCounters(values))
+    }
+
+    /// Asks for an interrupt as soon as there is a report not yet taken (at once if there is one).
+    pub(crate) fn arm(&self) -> Result<(), DeviceError> {
+        Ok(self.mmio.ring(doorbell::REPORT_ARM, self.reports.taken())?)
+    }
+}
+
+impl Drop for Card {
+    fn drop(&mut self) {
+        // The rings go back to the host only after the card was told to forget them.
+        let off = self
+            .mmio
+            .write(reg::CTRL, 0)
+            .and_then(|()| self.mmio.transport.reset());
+        match off {
+            Ok(()) => tracing::info!(device = %self.name, "card is off"),
+            Err(error) => {
+                tracing::warn!(device = %self.name, %error, "card could not be turned off")
+            }
+        }
+    }
+}
+
+fn check_setting(
+    setting: &'static str,
+    value: u64,
+    range: std::ops::RangeInclusive<u64>,
+    allowed: &'static str,
+) -> Result<(), DeviceError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(DeviceError::Setting {
+        setting,
+        value,
+        allowed,
+    })
+}
+
+/// Is it there, is it a Weft card, does it speak this version, do writes arrive?
+fn identify(mmio: &Mmio, name: &str) -> Result<Capabilities, DeviceError> {
+    let id = mmio.read(reg::ID)?;
+    if id == ALL_ONES {
+        return Err(DeviceError::NoAnswer {
+            device: name.to_owned(),
+        });
+    }
+    if id != reg::ID_RESET {
+        return Err(DeviceError::NotWeft {
+            device: name.to_owned(),
+            found: id,
+            expected: reg::ID_RESET,
+        });
+    }
+    let version = mmio.read(reg::VERSION)?;
+    if version != INTERFACE_VERSION {
+        return Err(DeviceError::WrongVersion {
+            device: name.to_owned(),
+            found: version,
+            expected: INTERFACE_VERSION,
+        });
+    }
+    for wrote in [0x5a5a_a5a5, 0xa5a5_5a5a, 0] {
+        mmio.write(reg::SCRATCH, wrote)?;
+        let read = mmio.read(reg::SCRATCH)?;
+        if read != wrote {
+            return Err(DeviceError::Scratch { wrote, read });
+        }
+    }
+    let caps = Capabilities::decode(name, mmio.read(reg::CAPS)?)?;
+    tracing::debug!(?caps, version, "identified");
+    Ok(caps)
+}
+
+/// A card that was just reset has nothing in flight.
+fn wait_quiescent(mmio: &Mmio) -> Result<(), DeviceError> {
+    const STEPS: u64 = 64;
+    mmio.write(reg::CTRL, 0)?;
+    let start = mmio.transport.now();
+    for step in 1..=STEPS {
+        let status = mmio.read(reg::STATUS)?;
+        if status & STATUS_QUIESCENT != 0 {
+            return Ok(());
+        }
+        tracing::debug!(status, "waiting for the card to come to rest");
+        let deadline = start + step * (QUIESCE_LIMIT_NS / STEPS);
+        mmio.transport.wait(0, Some(deadline))?;
+    }
+    Err(DeviceError::NotQuiescent {
+        status: mmio.read(reg::STATUS)?,
+        waited_ns: mmio.transport.now().saturating_sub(start),
+    })
+}
+
+/// Writes a register and reads it back.
+fn write_checked(
+    mmio: &Mmio,
+    register: &'static str,
+    offset: u32,
+    wrote: u32,
+) -> Result<(), DeviceError> {
+    mmio.write(offset, wrote)?;
+    let read = mmio.read(offset)?;
+    if read != wrote {
+        return Err(DeviceError::Register {
+            register,
+            wrote,
+            read,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! The report ring: what arrived, and what became of it.
+
+use weft_layout::{doorbell, reg, SegmentReport};
+
+use super::write_checked;
+use crate::dma::{observe, DmaBuffer};
+use crate::error::DeviceError;
+use crate::mmio::Mmio;
+
+const SIZE: usize = SegmentReport::SIZE;
+/// Where every report has its phase bit.
+const PHASE: usize = 63;
+const JOB_DONE: usize = 56;
+
+/// Kinds of report.
+const SEGMENT: u8 = 1;
+const FPDU: u8 = 2;
+const FRAME: u8 = 3;
+const JOB: u8 = 4;
+
+pub(super) struct ReportRing {
+    memory: DmaBuffer,
+    log2: u8,
+    /// Reports taken, and of these the card has been told of: modulo 2^32.
+    taken: u32,
+    returned: u32,
+}
+
+/// A report as the card wrote it.
+pub(super) struct Report {
+    pub(super) number: u32,
+    pub(super) bytes: [u8; SIZE],
+}
+
+impl ReportRing {
+    pub(super) fn new(mmio: &Mmio, log2: u8) -> Result<Self, DeviceError> {
+        let memory = mmio.dma_alloc(SIZE << log2)?;
+        mmio.write_address(reg::REPORT_BASE_LO, reg::REPORT_BASE_HI, memory.iova())?;
+        write_checked(mmio, "REPORT_LOG2", reg::REPORT_LOG2, log2.into())?;
+        Ok(Self {
+            memory,
+            log2,
+            taken: 0,
+            returned: 0,
+        })
+    }
+
+    pub(super) fn taken(&self) -> u32 {
+        self.taken
+    }
+
+    /// The next report, if the card has written it: its phase is that of the pass through the ring.
+    pub(super) fn take(&mut self) -> Result<Option<Report>, DeviceError> {
+        let slot = (self.taken & ((1 << self.log2) - 1)) as usize;
+        let phase = !(self.taken >> self.log2) as u8 & 1;
+        let offset = slot * SIZE;
+        if self.memory.memory().read_u8(offset + PHASE)? & 1 != phase {
+            return Ok(None);
+        }
+        observe();
+        let mut bytes = [0; SIZE];
+        self.memory.read(offset, &mut bytes)?;
+        let number = self.taken;
+        self.taken = number.wrapping_add(1);
+        Ok(Some(Report { number, bytes }))
+    }
+
+    /// Returns the room of the reports taken, a quarter of the ring at a time.
+    pub(super) fn return_room(&mut self, mmio: &Mmio) -> Result<(), DeviceError> {
+        if self.taken.wrapping_sub(self.returned) >= (1u32 << self.log2).div_ceil(4) {
+            mmio.ring(doorbell::REPORT_HEAD, self.taken)?;
+            self.returned = self.taken;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    fn u16_at(&self, at: usize) -> u16 {
+        u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]])
+    }
+
+    pub(super) fn job_done(&self) -> u32 {
+        let b = &self.bytes[JOB_DONE..JOB_DONE + 4];
+        u32::from_le_bytes([b[0], b[1], b[2], b[3]])
+    }
+
+    /// Slot and length of the raw frame that belongs to it, if one does.
+    pub(super) fn raw_frame(&self) -> Result<Option<(u16, u16)>, &'static str> {
+        let raw = match self.bytes[0] {
+            SEGMENT => self.bytes[1] & 1 != 0,
+            FRAME => true,
+            FPDU | JOB => false,
+            _ => return Err("no such kind"),
+        };
+        // Segment and frame reports have the two fields at the same place.
+        Ok(raw.then(|| (self.u16_at(28), self.u16_at(30))))
+    }
+}

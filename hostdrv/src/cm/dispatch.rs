@@ -1,0 +1,179 @@
+//! From the engine's events to the identifiers'.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddrV4;
+use std::sync::{Arc, Weak};
+
+use weft_engine::{ConnId, Endpoint, Event};
+
+use super::event::{errno, of_failure, of_reason, CmEvent, CmEventType};
+use super::id::{CmId, CmState, Decision, IdData, IdInner};
+use crate::device::Device;
+use crate::error::DeviceError;
+
+/// Whose connections and listeners the engine's are. It keeps nobody alive.
+#[derive(Default)]
+pub(crate) struct CmRegistry {
+    listeners: BTreeMap<u16, Weak<IdInner>>,
+    connections: BTreeMap<ConnId, Weak<IdInner>>,
+}
+
+impl CmRegistry {
+    pub(super) fn add_listener(&mut self, port: u16, id: &Arc<IdInner>) {
+        self.listeners.insert(port, Arc::downgrade(id));
+    }
+
+    pub(super) fn add_connection(&mut self, conn: ConnId, id: &Arc<IdInner>) {
+        self.connections.insert(conn, Arc::downgrade(id));
+    }
+}
+
+/// Hands one event on. Called without any lock.
+pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError> {
+    match event {
+        Event::ConnectRequest {
+            conn,
+            port,
+            remote,
+            private_data,
+            ird,
+            ord,
+            rtr,
+            revision,
+        } => {
+            let listener = {
+                let state = device.lock();
+                state.cm.listeners.get(&port).and_then(Weak::upgrade)
+            };
+            let Some(listener) = listener.map(|inner| CmId { inner }) else {
+                tracing::debug!(port, "request for a listener that is gone");
+                device
+                    .with_engine(|engine, now, card| engine.reject(now, conn, &[], card))?
+                    .ok();
+                return Ok(());
+            };
+            let data = IdData {
+                state: CmState::Requested,
+                conn: Some(conn),
+                local_port: port,
+                remote: Some(address(remote)),
+                rtr_offered: rtr.is_some(),
+                listener: Arc::downgrade(&listener.inner),
+                ..IdData::default()
+            };
+            let id = CmId::with(device, listener.inner.channel.clone(), data);
+            device.lock().cm.add_connection(conn, &id.inner);
+            let mut request = CmEvent::new(id, CmEventType::ConnectRequest);
+            request.listen_id = Some(listener.clone());
+            request.private_data = private_data.to_vec();
+            request.responder_resources = ord;
+            request.initiator_depth = ird;
+            request.rtr = rtr;
+            request.mpa_revision = Some(revision);
+            decide(&listener, request);
+        }
+        Event::Established {
+            conn,
+            private_data,
+            agreed,
+            ..
+        } => {
+            if let Some(id) = find(device, conn, false) {
+                id.data().state = CmState::Established;
+                let mut event = CmEvent::new(id.clone(), CmEventType::Established);
+                event.private_data = private_data.to_vec();
+                event.responder_resources = Some(agreed.ird);
+                event.initiator_depth = Some(agreed.ord);
+                event.agreed = Some(agreed);
+                id.tell(event);
+            }
+        }
+        Event::Rejected { conn, private_data } => {
+            if let Some(id) = find(device, conn, true) {
+                let mut event = CmEvent::new(id.clone(), CmEventType::Rejected)
+                    .with_status(errno::ECONNREFUSED);
+                event.private_data = private_data.to_vec();
+                id.tell(event);
+            }
+        }
+        Event::ConnectError { conn, reason } => {
+            if let Some(id) = find(device, conn, true) {
+                let (kind, errno) = of_failure(reason);
+                let mut event = CmEvent::new(id.clone(), kind).with_status(errno);
+                event.failure = Some(reason);
+                id.tell(event);
+            }
+        }
+        Event::Disconnected { conn, reason, .. } => {
+            if let Some(id) = find(device, conn, true) {
+                let mut event = CmEvent::new(id.clone(), CmEventType::Disconnected)
+                    .with_status(of_reason(reason));
+                event.reason = Some(reason);
+                id.tell(event);
+            }
+        }
+        other => tracing::debug!(event = ?other, "event for nobody"),
+    }
+    Ok(())
+}
+
+/// Lets the listener's callback answer a request, or delivers it.
+fn decide(listener: &CmId, request: CmEvent) {
+    let callback = listener.data().callback.clone();
+    let decision = callback.map_or(Decision::Later, |callback| callback(&request));
+    let id = request.id.clone();
+    let answer = match &decision {
+        Decision::Later => {
+            listener.tell(request);
+            return;
+        }
+        Decision::Accept(param) => {
+            // Before accepting: what follows it may come at once.
+            let conn = id.data().conn;
+            if let Some(conn) = conn {
+                listener.data().accepted.insert(conn, id.clone());
+            }
+            id.accept(param).inspect_err(|_| {
+                if let Some(conn) = conn {
+                    listener.data().accepted.remove(&conn);
+                }
+            })
+        }
+        Decision::Reject(private_data) => id.reject(private_data),
+    };
+    if let Err(error) = answer {
+        // The identifier goes now, and what is still a request with it is rejected.
+        tracing::warn!(?id, ?decision, %error, "a callback's decision could not be carried out");
+    }
+}
+
+/// The identifier of a connection; `last`: the connection is over.
+fn find(device: &Device, conn: ConnId, last: bool) -> Option<CmId> {
+    let id = {
+        let mut state = device.lock();
+        let id = state.cm.connections.get(&conn).and_then(Weak::upgrade);
+        if last || id.is_none() {
+            state.cm.connections.remove(&conn);
+        }
+        id
+    };
+    let id = CmId { inner: id? };
+    let listener = {
+        let mut data = id.data();
+        if last {
+            data.state = CmState::Closed;
+            data.conn = None;
+        }
+        std::mem::take(&mut data.listener).upgrade()
+    };
+    if let Some(inner) = listener {
+        // The event takes over from the listener; dropped after the lock.
+        let kept = CmId { inner }.data().accepted.remove(&conn);
+        drop(kept);
+    }
+    Some(id)
+}
+
+fn address(endpoint: Endpoint) -> SocketAddrV4 {
+    SocketAddrV4::new(endpoint.ip.into(), endpoint.port)
+}

@@ -1,0 +1,72 @@
+//! What the connection manager refuses, and why.
+
+use std::net::Ipv4Addr;
+
+use thiserror::Error;
+
+use super::id::CmState;
+use super::param::PEER_TO_PEER_VARIABLE;
+use crate::error::DeviceError;
+use crate::verbs::VerbsError;
+
+/// Why a call was refused. Nothing was changed. (What the peer answers comes as an event.)
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CmError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The queue pair could not be made.
+    #[error(transparent)]
+    Verbs(#[from] VerbsError),
+    /// Not in this state of the identifier.
+    #[error("{operation} is not possible in state {state:?}: {}", hint(.operation))]
+    WrongState {
+        /// What was to be done.
+        operation: &'static str,
+        /// The identifier's state.
+        state: CmState,
+    },
+    /// The identifier has no queue pair.
+    #[error("{operation} needs a queue pair: call create_qp first")]
+    NoQp {
+        /// What was to be done.
+        operation: &'static str,
+    },
+    /// The identifier has a queue pair already.
+    #[error("the identifier has a queue pair already (number {0}); an identifier has one")]
+    HasQp(u32),
+    /// Things of two devices do not go together.
+    #[error("the {what} is of another device than the identifier")]
+    WrongDevice {
+        /// Which thing.
+        what: &'static str,
+    },
+    /// Bound to an address that the device does not have.
+    #[error("the device has the address {device}, not {given}; bind to that or to 0.0.0.0")]
+    NotLocal {
+        /// Asked for.
+        given: Ipv4Addr,
+        /// What it has.
+        device: Ipv4Addr,
+    },
+    /// Peer-to-peer was insisted on, and the request has it not.
+    #[error("the peer asked for a connection without peer-to-peer, so the client has to send first; accept with peer_to_peer None or Some(false), or reject")]
+    PeerToPeerNotOffered,
+    /// The environment variable holds nonsense.
+    #[error("environment variable {PEER_TO_PEER_VARIABLE} is {0:?}; it must be 1, 0, on, off, true, false, yes or no")]
+    Environment(String),
+    /// Refused by the engine.
+    #[error("refused: {0}")]
+    Refused(#[from] weft_engine::Error),
+}
+
+fn hint(operation: &str) -> &'static str {
+    match operation {
+        "resolve_route" => "wait for ADDR_RESOLVED first",
+        "connect" => "wait for ROUTE_RESOLVED first, and connect once",
+        "accept" | "reject" => "only the identifier of a CONNECT_REQUEST can be answered, once",
+        "disconnect" => "there is no connection",
+        _ => "use a new identifier",
+    }
+}

@@ -1,0 +1,153 @@
+//! Connection events.
+
+use std::fmt;
+
+use weft_engine::{Agreed, ConnectFailure, DisconnectReason, RtrKinds};
+
+use super::id::CmId;
+
+/// What happened (`rdma_cm_event_type`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CmEventType {
+    /// `resolve_addr` found the way to the address.
+    AddrResolved,
+    /// `resolve_addr` did not.
+    AddrError,
+    /// `resolve_route` is done.
+    RouteResolved,
+    /// Somebody wants to connect: accept or reject.
+    ConnectRequest,
+    /// The connection did not come about.
+    ConnectError,
+    /// The peer does not answer.
+    Unreachable,
+    /// The peer refused: its application, or its TCP.
+    Rejected,
+    /// The connection stands.
+    Established,
+    /// The connection ended.
+    Disconnected,
+}
+
+impl CmEventType {
+    /// librdmacm's name of it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AddrResolved => "RDMA_CM_EVENT_ADDR_RESOLVED",
+            Self::AddrError => "RDMA_CM_EVENT_ADDR_ERROR",
+            Self::RouteResolved => "RDMA_CM_EVENT_ROUTE_RESOLVED",
+            Self::ConnectRequest => "RDMA_CM_EVENT_CONNECT_REQUEST",
+            Self::ConnectError => "RDMA_CM_EVENT_CONNECT_ERROR",
+            Self::Unreachable => "RDMA_CM_EVENT_UNREACHABLE",
+            Self::Rejected => "RDMA_CM_EVENT_REJECTED",
+            Self::Established => "RDMA_CM_EVENT_ESTABLISHED",
+            Self::Disconnected => "RDMA_CM_EVENT_DISCONNECTED",
+        }
+    }
+}
+
+impl fmt::Display for CmEventType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// An event (`rdma_cm_event`). It holds its identifier: of a CONNECT_REQUEST that is dropped with the
+/// event, the connection is rejected.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CmEvent {
+    /// The identifier concerned; of a CONNECT_REQUEST a new one.
+    pub id: CmId,
+    /// The listening identifier, for a CONNECT_REQUEST.
+    pub listen_id: Option<CmId>,
+    /// What happened.
+    pub event: CmEventType,
+    /// 0, or a negative Linux errno that says why.
+    pub status: i32,
+    /// From the peer's application.
+    pub private_data: Vec<u8>,
+    /// CONNECT_REQUEST: the peer's ORD, so what `responder_resources` need not exceed. ESTABLISHED: IRD
+    /// as agreed. `None`: the peer did not say.
+    pub responder_resources: Option<u16>,
+    /// CONNECT_REQUEST: the peer's IRD, so what `initiator_depth` should not exceed. ESTABLISHED: ORD as
+    /// agreed.
+    pub initiator_depth: Option<u16>,
+    /// CONNECT_REQUEST: peer-to-peer is wanted, with these RTR kinds.
+    pub rtr: Option<RtrKinds>,
+    /// CONNECT_REQUEST: MPA revision of the request.
+    pub mpa_revision: Option<u8>,
+    /// ESTABLISHED: everything that was agreed.
+    pub agreed: Option<Agreed>,
+    /// Why the connection did not come about; `None` with REJECTED: the peer's application said no.
+    pub failure: Option<ConnectFailure>,
+    /// DISCONNECTED: why.
+    pub reason: Option<DisconnectReason>,
+}
+
+impl CmEvent {
+    pub(super) fn new(id: CmId, event: CmEventType) -> Self {
+        Self {
+            id,
+            listen_id: None,
+            event,
+            status: 0,
+            private_data: Vec::new(),
+            responder_resources: None,
+            initiator_depth: None,
+            rtr: None,
+            mpa_revision: None,
+            agreed: None,
+            failure: None,
+            reason: None,
+        }
+    }
+
+    pub(super) fn with_status(mut self, errno: i32) -> Self {
+        self.status = -errno;
+        self
+    }
+}
+
+/// Linux errno values.
+pub(super) mod errno {
+    pub const EIO: i32 = 5;
+    pub const ENOMEM: i32 = 12;
+    pub const EPROTO: i32 = 71;
+    pub const EOPNOTSUPP: i32 = 95;
+    pub const ECONNABORTED: i32 = 103;
+    pub const ECONNRESET: i32 = 104;
+    pub const ETIMEDOUT: i32 = 110;
+    pub const ECONNREFUSED: i32 = 111;
+    pub const EHOSTUNREACH: i32 = 113;
+}
+
+/// Event and errno for a failure, as Linux' iw_cm has them where it knows the case.
+pub(super) fn of_failure(failure: ConnectFailure) -> (CmEventType, i32) {
+    use CmEventType::{ConnectError, Rejected, Unreachable};
+    match failure {
+        ConnectFailure::Unreachable | ConnectFailure::TimedOut => (Unreachable, errno::ETIMEDOUT),
+        ConnectFailure::Refused => (Rejected, errno::ECONNREFUSED),
+        ConnectFailure::Closed => (Rejected, errno::ECONNRESET),
+        ConnectFailure::InvalidReply => (ConnectError, errno::EPROTO),
+        ConnectFailure::NoMatchingRtr => (ConnectError, errno::EOPNOTSUPP),
+        ConnectFailure::InsufficientReads | ConnectFailure::NoResources => {
+            (ConnectError, errno::ENOMEM)
+        }
+        ConnectFailure::NoRtr => (ConnectError, errno::ETIMEDOUT),
+        _ => (ConnectError, errno::EIO),
+    }
+}
+
+/// Errno for the end of a connection; 0 if it was an orderly one.
+pub(super) fn of_reason(reason: DisconnectReason) -> i32 {
+    match reason {
+        DisconnectReason::Local | DisconnectReason::Peer => 0,
+        DisconnectReason::Reset => errno::ECONNRESET,
+        DisconnectReason::TimedOut => errno::ETIMEDOUT,
+        DisconnectReason::Aborted => errno::ECONNABORTED,
+        DisconnectReason::Terminated => errno::EPROTO,
+        _ => errno::EIO,
+    }
+}

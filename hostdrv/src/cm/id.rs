@@ -1,0 +1,436 @@
+//! Identifiers: one end of a connection, or a listener.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use weft_engine::{AcceptParams, ConnId, ConnectParams, Endpoint, RtrKinds};
+
+use super::channel::ChannelInner;
+use super::event::{errno, CmEvent, CmEventType};
+use super::param::ConnParam;
+use super::CmError;
+use crate::device::Device;
+use crate::verbs::{Pd, Qp, QpInit};
+
+/// States of an identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CmState {
+    /// New, perhaps bound to an address.
+    Idle,
+    /// The way to the peer's address is known.
+    AddrResolved,
+    /// `connect` is possible.
+    RouteResolved,
+    /// Waits for the peer's answer.
+    Connecting,
+    /// A request that waits for accept or reject.
+    Requested,
+    /// Accepted; waits for the RTR or the peer's first message.
+    Accepting,
+    /// The connection stands.
+    Established,
+    /// `disconnect` was called.
+    Disconnecting,
+    /// Over, or never came about.
+    Closed,
+    /// Listens.
+    Listening,
+}
+
+/// A request as the callback of [`CmId::listen_with`] sees it. (With a plain [`CmId::listen`] the same comes as
+/// an event.)
+pub type ConnectRequest = CmEvent;
+
+/// A callback's answer to a request.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// Accept; the callback has given the identifier a queue pair.
+    Accept(ConnParam),
+    /// Reject, with private data.
+    Reject(Vec<u8>),
+    /// Deliver it as an event: somebody else decides.
+    Later,
+}
+
+pub(super) type Callback = dyn Fn(&ConnectRequest) -> Decision + Send + Sync;
+
+/// An identifier (`rdma_cm_id`). Clones are the same one; when the last is dropped, what it stands
+/// for ends: a listener stops, a request is rejected, a connection is aborted.
+#[derive(Clone)]
+pub struct CmId {
+    pub(super) inner: Arc<IdInner>,
+}
+
+pub(crate) struct IdInner {
+    pub(super) device: Device,
+    pub(super) channel: Weak<ChannelInner>,
+    pub(super) data: Mutex<IdData>,
+}
+
+pub(super) struct IdData {
+    pub(super) state: CmState,
+    pub(super) conn: Option<ConnId>,
+    pub(super) local_port: u16,
+    pub(super) remote: Option<SocketAddrV4>,
+    pub(super) qp: Option<Qp>,
+    /// The request had peer-to-peer.
+    pub(super) rtr_offered: bool,
+    pub(super) callback: Option<Arc<Callback>>,
+    /// A listener's: connections its callback accepted, kept until their next event takes them over.
+    pub(super) accepted: BTreeMap<ConnId, CmId>,
+    pub(super) listener: Weak<IdInner>,
+}
+
+impl Default for IdData {
+    fn default() -> Self {
+        Self {
+            state: CmState::Idle,
+            conn: None,
+            local_port: 0,
+            remote: None,
+            qp: None,
+            rtr_offered: false,
+            callback: None,
+            accepted: BTreeMap::new(),
+            listener: Weak::new(),
+        }
+    }
+}
+
+impl CmId {
+    pub(super) fn new(device: &Device, channel: &Arc<ChannelInner>) -> Self {
+        Self::with(device, Arc::downgrade(channel), IdData::default())
+    }
+
+    pub(super) fn with(device: &Device, channel: Weak<ChannelInner>, data: IdData) -> Self {
+        Self {
+            inner: Arc::new(IdInner {
+                device: device.clone(),
+                channel,
+                data: Mutex::new(data),
+            }),
+        }
+    }
+
+    pub(super) fn data(&self) -> MutexGuard<'_, IdData> {
+        self.inner
+            .data
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn tell(&self, event: CmEvent) {
+        match self.inner.channel.upgrade() {
+            Some(channel) => channel.push(event),
+            None => {
+                tracing::warn!(event = %event.event, "connection event lost: its channel is gone")
+            }
+        }
+    }
+
+    /// Its device.
+    pub fn device(&self) -> &Device {
+        &self.inner.device
+    }
+
+    /// Its state.
+    pub fn state(&self) -> CmState {
+        self.data().state
+    }
+
+    /// Its queue pair, if it has one.
+    pub fn qp(&self) -> Option<Qp> {
+        self.data().qp.clone()
+    }
+
+    /// The peer's address.
+    pub fn peer_addr(&self) -> Option<SocketAddrV4> {
+        self.data().remote
+    }
+
+    /// Its own address; port 0: not chosen, or chosen by the engine for an outgoing connection.
+    pub fn local_addr(&self) -> SocketAddrV4 {
+        SocketAddrV4::new(self.device().ip(), self.data().local_port)
+    }
+
+    /// Are the two the same identifier?
+    pub fn is(&self, other: &CmId) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    /// Chooses the local address: the device's or 0.0.0.0, and a port (0: any).
+    pub fn bind_addr(&self, local: SocketAddrV4) -> Result<(), CmError> {
+        let mut data = self.data();
+        expect(&data, "bind_addr", &[CmState::Idle])?;
+        let device = self.device().ip();
+        if *local.ip() != device && !local.ip().is_unspecified() {
+            return Err(CmError::NotLocal {
+                given: *local.ip(),
+                device,
+            });
+        }
+        data.local_port = local.port();
+        Ok(())
+    }
+
+    /// Finds the way to the peer's address. ADDR_RESOLVED or ADDR_ERROR follows at once: the device has
+    /// one address, and ARP is part of connecting.
+    pub fn resolve_addr(&self, remote: SocketAddrV4) -> Result<(), CmError> {
+        let mut data = self.data();
+        expect(&data, "resolve_addr", &[CmState::Idle])?;
+        data.remote = Some(remote);
+        let event = if self.reachable(*remote.ip()) {
+            data.state = CmState::AddrResolved;
+            CmEvent::new(self.clone(), CmEventType::AddrResolved)
+        } else {
+            data.state = CmState::Closed;
+            CmEvent::new(self.clone(), CmEventType::AddrError).with_status(errno::EHOSTUNREACH)
+        };
+        drop(data);
+        self.tell(event);
+        Ok(())
+    }
+
+    fn reachable(&self, remote: Ipv4Addr) -> bool {
+        let config = self.device().config();
+        let [own, mask] = [config.ip, config.netmask].map(u32::from_be_bytes);
+        let to = u32::from(remote);
+        let local = (own ^ to) & mask == 0;
+        let host = to & !mask;
+        let is_host = !local || mask >= u32::MAX - 1 || (host != 0 && host != !mask);
+        let unicast = !remote.is_unspecified()
+            && !remote.is_multicast()
+            && !remote.is_broadcast()
+            && !remote.is_loopback();
+        unicast && is_host && (local || config.gateway.is_some())
+    }
+
+    /// iWARP has no routes to resolve: ROUTE_RESOLVED follows at once.
+    pub fn resolve_route(&self) -> Result<(), CmError> {
+        let mut data = self.data();
+        expect(&data, "resolve_route", &[CmState::AddrResolved])?;
+        data.state = CmState::RouteResolved;
+        drop(data);
+        self.tell(CmEvent::new(self.clone(), CmEventType::RouteResolved));
+        Ok(())
+    }
+
+    /// Gives the identifier a new queue pair (`rdma_create_qp`).
+    pub fn create_qp(&self, pd: &Pd, init: &QpInit) -> Result<Qp, CmError> {
+        if !pd.device().is(self.device()) {
+            return Err(CmError::WrongDevice {
+                what: "protection domain",
+            });
+        }
+        let mut data = self.data();
+        if let Some(qp) = &data.qp {
+            return Err(CmError::HasQp(qp.qp_num()));
+        }
+        let qp = pd.create_qp(init)?;
+        data.qp = Some(qp.clone());
+        Ok(qp)
+    }
+
+    /// Connects (`rdma_connect`). ESTABLISHED, REJECTED, UNREACHABLE or CONNECT_ERROR follows.
+    pub fn connect(&self, param: &ConnParam) -> Result<(), CmError> {
+        const OPERATION: &str = "connect";
+        let mut data = self.data();
+        expect(&data, OPERATION, &[CmState::RouteResolved])?;
+        let qp = data.qp.clone().ok_or(CmError::NoQp {
+            operation: OPERATION,
+        })?;
+        let remote = data.remote.ok_or(CmError::WrongState {
+            operation: OPERATION,
+            state: data.state,
+        })?;
+        let params = ConnectParams {
+            remote: Endpoint {
+                ip: remote.ip().octets(),
+                port: remote.port(),
+            },
+            local_port: (data.local_port != 0).then_some(data.local_port),
+            private_data: &param.private_data,
+            ird: param.responder_resources,
+            ord: param.initiator_depth,
+            peer_to_peer: param.peer_to_peer()?,
+            rtr: param.rtr.unwrap_or(RtrKinds::READ.union(RtrKinds::WRITE)),
+            crc: param.crc,
+            markers: param.markers,
+            revision: param.mpa_revision,
+            fall_back: param.fall_back,
+        };
+        let device = self.device();
+        let mut state = device.lock();
+        state.check_fault()?;
+        let conn = device.turn(&mut state, |engine, now, card| {
+            engine.connect(now, qp.id(), &params, card)
+        })?;
+        state.cm.add_connection(conn, &self.inner);
+        state.bind(qp.id());
+        data.conn = Some(conn);
+        data.state = CmState::Connecting;
+        let _span =
+            tracing::info_span!("connect", device = device.name(), qp_num = qp.qp_num()).entered();
+        tracing::info!(%remote, peer_to_peer = params.peer_to_peer, ?conn, "connecting");
+        Ok(state.finish_turn()?)
+    }
+
+    /// Listens on the bound port, or on one that is chosen ([`local_addr`](Self::local_addr) tells). Each
+    /// connection wanted comes as a CONNECT_REQUEST; `backlog` of them may wait for their answer.
+    pub fn listen(&self, backlog: usize) -> Result<(), CmError> {
+        self.start_listening(backlog, None)
+    }
+
+    /// Listens, and asks `callback` about each request. It runs inside [`Device::progress`], without any lock:
+    /// it may use the device, create the queue pair of the request's identifier and post receives.
+    pub fn listen_with(
+        &self,
+        backlog: usize,
+        callback: impl Fn(&ConnectRequest) -> Decision + Send + Sync + 'static,
+    ) -> Result<(), CmError> {
+        self.start_listening(backlog, Some(Arc::new(callback)))
+    }
+
+    fn start_listening(
+        &self,
+        backlog: usize,
+        callback: Option<Arc<Callback>>,
+    ) -> Result<(), CmError> {
+        let mut data = self.data();
+        expect(&data, "listen", &[CmState::Idle])?;
+        let wanted = data.local_port;
+        let device = self.device();
+        let mut state = device.lock();
+        state.check_fault()?;
+        let port = device.turn(&mut state, |engine, _, _| engine.listen(wanted, backlog))?;
+        state.cm.add_listener(port, &self.inner);
+        data.local_port = port;
+        data.state = CmState::Listening;
+        data.callback = callback;
+        tracing::info!(device = device.name(), port, backlog, "listening");
+        Ok(())
+    }
+
+    /// Accepts a request (`rdma_accept`). ESTABLISHED follows when the RTR or the peer's first message has
+    /// arrived, else CONNECT_ERROR.
+    pub fn accept(&self, param: &ConnParam) -> Result<(), CmError> {
+        const OPERATION: &str = "accept";
+        let mut data = self.data();
+        expect(&data, OPERATION, &[CmState::Requested])?;
+        let qp = data.qp.clone().ok_or(CmError::NoQp {
+            operation: OPERATION,
+        })?;
+        let conn = connection(&data, OPERATION)?;
+        if param.peer_to_peer == Some(true) && !data.rtr_offered {
+            return Err(CmError::PeerToPeerNotOffered);
+        }
+        let params = AcceptParams {
+            private_data: &param.private_data,
+            ird: param.responder_resources,
+            ord: param.initiator_depth,
+            rtr: param.rtr.unwrap_or(RtrKinds::ALL),
+            crc: param.crc,
+            markers: param.markers,
+        };
+        let device = self.device();
+        let mut state = device.lock();
+        state.check_fault()?;
+        device.turn(&mut state, |engine, now, card| {
+            engine.accept(now, conn, qp.id(), &params, card)
+        })?;
+        state.bind(qp.id());
+        data.state = CmState::Accepting;
+        let _span =
+            tracing::info_span!("accept", device = device.name(), qp_num = qp.qp_num()).entered();
+        tracing::info!(remote = ?data.remote, ?conn, "accepted");
+        Ok(state.finish_turn()?)
+    }
+
+    /// Rejects a request (`rdma_reject`).
+    pub fn reject(&self, private_data: &[u8]) -> Result<(), CmError> {
+        const OPERATION: &str = "reject";
+        let mut data = self.data();
+        expect(&data, OPERATION, &[CmState::Requested])?;
+        let conn = connection(&data, OPERATION)?;
+        self.device()
+            .with_engine(|engine, now, card| engine.reject(now, conn, private_data, card))??;
+        data.state = CmState::Closed;
+        data.conn = None;
+        Ok(())
+    }
+
+    /// Closes the connection in order (`rdma_disconnect`): what is posted is done first. DISCONNECTED
+    /// follows on both sides.
+    pub fn disconnect(&self) -> Result<(), CmError> {
+        const OPERATION: &str = "disconnect";
+        let mut data = self.data();
+        expect(
+            &data,
+            OPERATION,
+            &[
+                CmState::Connecting,
+                CmState::Accepting,
+                CmState::Established,
+            ],
+        )?;
+        let conn = connection(&data, OPERATION)?;
+        self.device()
+            .with_engine(|engine, now, card| engine.disconnect(now, conn, card))??;
+        if data.state == CmState::Established {
+            data.state = CmState::Disconnecting;
+        } else {
+            // The engine aborts it, without an event.
+            data.state = CmState::Closed;
+            data.conn = None;
+        }
+        Ok(())
+    }
+}
+
+fn expect(data: &IdData, operation: &'static str, states: &[CmState]) -> Result<(), CmError> {
+    if states.contains(&data.state) {
+        return Ok(());
+    }
+    Err(CmError::WrongState {
+        operation,
+        state: data.state,
+    })
+}
+
+fn connection(data: &IdData, operation: &'static str) -> Result<ConnId, CmError> {
+    data.conn.ok_or(CmError::WrongState {
+        operation,
+        state: data.state,
+    })
+}
+
+impl fmt::Debug for CmId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut form = f.debug_struct("CmId");
+        // An event is logged while its identifier is in use.
+        if let Ok(data) = self.inner.data.try_lock() {
+            form.field("state", &data.state)
+                .field("conn", &data.conn)
+                .field("remote", &data.remote);
+        }
+        form.finish_non_exhaustive()
+    }
+}
+
+impl Drop for IdInner {
+    fn drop(&mut self) {
+        let data = self.data.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let (state, conn, port) = (data.state, data.conn, data.local_port);
+        let ended = self
+            .device
+            .with_engine(|engine, now, card| match (state, conn) {
+                (CmState::Listening, _) => engine.unlisten(now, port, card),
+                (CmState::Requested, Some(conn)) => engine.reject(now, conn, &[], card),
+                (CmState::Closed, _) | (_, None) => Ok(()),
+                (_, Some(conn)) => engine.abort(now, conn, card),
+            });
+        tracing::debug!(?state, ?conn, ?ended, "identifier destroyed");
+    }
+}

@@ -1,0 +1,483 @@
+//! A device: one card, the engine that controls it, and the loop between them.
+//!
+//! A device has no thread. [`Device::progress`] handles what is there and never blocks; a program
+//! calls it (every poll of a completion queue or an event channel does), or sleeps in
+//! [`Device::wait`] until the card or a timer wants it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use weft_engine::{Engine, EngineConfig, EngineStats, Event, QpId};
+
+pub use crate::card::{Capabilities, Health, RingSizes};
+use crate::card::{Card, MappedMemory};
+use crate::cm::CmRegistry;
+use crate::error::DeviceError;
+use crate::mmio::Mmio;
+use crate::stats::{add, counter_named, CardCounters, HostStats};
+use crate::transport::Transport;
+use crate::verbs::{AsyncEvent, QpEntry};
+
+/// Reports handled before the doorbells of what they caused are rung.
+const REPORTS_PER_BATCH: usize = 16;
+/// Reports handled in one call of `progress`, so that it ends.
+const REPORTS_PER_CALL: usize = 4096;
+
+/// How a device is to be set up.
+#[derive(Clone, Debug)]
+pub struct DeviceConfig {
+    /// Addresses, TCP and MPA settings. Flows and STags are taken from the card.
+    pub engine: EngineConfig,
+    /// Sizes of the rings in host memory.
+    pub rings: RingSizes,
+}
+
+impl DeviceConfig {
+    /// A station with this address in a network of 256.
+    pub fn new(mac: [u8; 6], ip: Ipv4Addr) -> Self {
+        let engine = EngineConfig {
+            mac,
+            ip: ip.octets(),
+            ..EngineConfig::default()
+        };
+        Self {
+            engine,
+            rings: RingSizes::default(),
+        }
+    }
+
+    /// Largest IPv4 packet: 1500, or 9000 with jumbo frames.
+    pub fn mtu(mut self, mtu: u16) -> Self {
+        self.engine.mtu = mtu;
+        self
+    }
+
+    /// Seed of sequence numbers, ports and STag keys.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.engine.seed = seed;
+        self
+    }
+}
+
+/// A Weft card that is up. Clones are the same device.
+#[derive(Clone)]
+pub struct Device {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    mmio: Mmio,
+    dispatching: AtomicBool,
+    name: String,
+    caps: Capabilities,
+    config: EngineConfig,
+}
+
+/// What the device's lock guards.
+pub(crate) struct State {
+    pub(crate) card: Card,
+    pub(crate) engine: Engine,
+    pub(crate) qps: BTreeMap<QpId, QpEntry>,
+    pub(crate) cm: CmRegistry,
+    pub(crate) async_events: VecDeque<AsyncEvent>,
+    /// Memory that is no longer registered, and that the card may still be busy with.
+    graveyard: Vec<Grave>,
+    /// Dropped after the lock is released: their drop may want the lock.
+    released: Vec<Box<dyn Send>>,
+    frame: Vec<u8>,
+    next_qp_num: u32,
+    armed: bool,
+    fault: Option<DeviceError>,
+}
+
+struct Grave {
+    jobs_posted: u32,
+    _memory: Arc<dyn MappedMemory>,
+}
+
+/// The state, locked; what was released meanwhile is dropped after unlocking.
+pub(crate) struct StateGuard<'a> {
+    // In this order: the lock goes before what is dropped after it.
+    guard: MutexGuard<'a, State>,
+    released: Vec<Box<dyn Send>>,
+}
+
+impl Deref for StateGuard<'_> {
+    type Target = State;
+    fn deref(&self) -> &State {
+        &self.guard
+    }
+}
+
+impl DerefMut for StateGuard<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.guard
+    }
+}
+
+impl Drop for StateGuard<'_> {
+    fn drop(&mut self) {
+        self.released = std::mem::take(&mut self.guard.released);
+    }
+}
+
+impl State {
+    /// Keeps memory until the card cannot be busy with it any more.
+    pub(crate) fn bury(&mut self, memory: Arc<dyn MappedMemory>) {
+        let jobs_posted = self.card.jobs_posted();
+        self.graveyard.push(Grave {
+            jobs_posted,
+            _memory: memory,
+        });
+    }
+
+    /// Drops something after the lock is released.
+    pub(crate) fn release(&mut self, thing: impl Send + 'static) {
+        self.released.push(Box::new(thing));
+    }
+
+    /// Lets go of buried memory: its jobs are done, and the card is at rest.
+    fn clear_graveyard(&mut self) -> Result<(), DeviceError> {
+        if self.graveyard.is_empty() || !self.card.health()?.quiescent {
+            return Ok(());
+        }
+        let (done, busy): (Vec<_>, Vec<_>) = std::mem::take(&mut self.graveyard)
+            .into_iter()
+            .partition(|grave| self.card.jobs_done_up_to(grave.jobs_posted));
+        self.graveyard = busy;
+        if !self.graveyard.is_empty() {
+            weft_engine::Port::refresh_jobs_done(&mut self.card);
+        }
+        self.release(done);
+        Ok(())
+    }
+
+    /// A number for a new queue pair.
+    pub(crate) fn take_qp_num(&mut self) -> u32 {
+        let number = self.next_qp_num;
+        self.next_qp_num = number.wrapping_add(1);
+        number
+    }
+
+    /// A connection was asked for: the queue pair takes work.
+    pub(crate) fn bind(&mut self, qp: QpId) {
+        if let Some(entry) = self.qps.get_mut(&qp) {
+            entry.bound = true;
+        }
+    }
+
+    /// Ends a turn of the engine: doorbells, completions, faults.
+    pub(crate) fn finish_turn(&mut self) -> Result<(), DeviceError> {
+        if let Err(error) = self.card.ring_doorbells() {
+            self.fault.get_or_insert(error);
+        }
+        if let Some(error) = self.card.take_fault() {
+            self.fault.get_or_insert(error);
+        }
+        self.deliver_completions();
+        self.check_fault()
+    }
+
+    /// The error that ended the device's work, if one did.
+    pub(crate) fn check_fault(&self) -> Result<(), DeviceError> {
+        self.fault.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Device {
+    /// Brings up the card behind `transport`.
+    pub fn open(transport: Arc<dyn Transport>, config: DeviceConfig) -> Result<Self, DeviceError> {
+        let DeviceConfig {
+            engine: mut config,
+            rings,
+        } = config;
+        let mmio = Mmio {
+            transport,
+            counts: Arc::default(),
+        };
+        let card = Card::bring_up(mmio.clone(), config.mac, config.mtu, rings)?;
+        let caps = card.capabilities();
+        config.num_flows = caps.flows as u16;
+        config.num_stags = caps.stags;
+        let state = State {
+            card,
+            engine: Engine::new(config.clone()),
+            qps: BTreeMap::new(),
+            cm: CmRegistry::default(),
+            async_events: VecDeque::new(),
+            graveyard: Vec::new(),
+            released: Vec::new(),
+            frame: Vec::new(),
+            next_qp_num: 1,
+            armed: false,
+            fault: None,
+        };
+        Ok(Self {
+            shared: Arc::new(Shared {
+                state: Mutex::new(state),
+                name: mmio.transport.name(),
+                mmio,
+                dispatching: AtomicBool::new(false),
+                caps,
+                config,
+            }),
+        })
+    }
+
+    /// Where it is.
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// What the card can do.
+    pub fn capabilities(&self) -> Capabilities {
+        self.shared.caps
+    }
+
+    /// Its IPv4 address.
+    pub fn ip(&self) -> Ipv4Addr {
+        self.shared.config.ip.into()
+    }
+
+    /// The engine's settings.
+    pub fn config(&self) -> &EngineConfig {
+        &self.shared.config
+    }
+
+    /// The transport's time in nanoseconds.
+    pub fn now(&self) -> u64 {
+        self.shared.mmio.transport.now()
+    }
+
+    pub(crate) fn mmio(&self) -> &Mmio {
+        &self.shared.mmio
+    }
+
+    /// Are the two the same device?
+    pub(crate) fn is(&self, other: &Device) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    pub(crate) fn lock(&self) -> StateGuard<'_> {
+        // A panic under the lock is a bug in the driver; the data are still the best there are.
+        let guard = self
+            .shared
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        StateGuard {
+            guard,
+            released: Vec::new(),
+        }
+    }
+
+    /// Calls the engine with its card and the time, then rings what must be rung.
+    pub(crate) fn with_engine<T>(
+        &self,
+        turn: impl FnOnce(&mut Engine, u64, &mut Card) -> T,
+    ) -> Result<T, DeviceError> {
+        let now = self.now();
+        let mut state = self.lock();
+        state.check_fault()?;
+        add(&self.shared.mmio.counts.engine_steps, 1);
+        let State { engine, card, .. } = &mut *state;
+        let answer = turn(engine, now, card);
+        state.finish_turn()?;
+        Ok(answer)
+    }
+
+    /// Like [`with_engine`](Self::with_engine), for a caller that holds the lock and has checked for faults.
+    pub(crate) fn turn<T>(
+        &self,
+        state: &mut State,
+        turn: impl FnOnce(&mut Engine, u64, &mut Card) -> T,
+    ) -> T {
+        add(&self.shared.mmio.counts.engine_steps, 1);
+        turn(&mut state.engine, self.now(), &mut state.card)
+    }
+
+    /// Handles what is there: reports, timers, connection events (callbacks run here, without any lock).
+    /// Never blocks. Answers how much there was; 0: nothing to do before [`next_deadline`](Self::next_deadline)
+    /// or the next report.
+    ///
+    /// After an error the device does no more; open it anew.
+    pub fn progress(&self) -> Result<usize, DeviceError> {
+        let counts = &self.shared.mmio.counts;
+        add(&counts.progress_calls, 1);
+        let mut handled = 0;
+        {
+            let mut state = self.lock();
+            state.check_fault()?;
+            let result = self.handle_card(&mut state, &mut handled);
+            if let Err(error) = result {
+                tracing::error!(device = self.name(), %error, "the device failed");
+                state.fault = Some(error.clone());
+                return Err(error);
+            }
+        }
+        handled += self.dispatch_events()?;
+        Ok(handled)
+    }
+
+    fn handle_card(&self, state: &mut State, handled: &mut usize) -> Result<(), DeviceError> {
+        let counts = &self.shared.mmio.counts;
+        let mut frame = std::mem::take(&mut state.frame);
+        while *handled < REPORTS_PER_CALL {
+            let Some((report, has_frame)) = state.card.take_report(&mut frame)? else {
+                break;
+            };
+            let raw = has_frame.then_some(frame.as_slice());
+            add(&counts.engine_steps, 1);
+            state
+                .engine
+                .on_report(self.now(), &report, raw, &mut state.card);
+            *handled += 1;
+            if *handled % REPORTS_PER_BATCH == 0 {
+                state.finish_turn()?;
+            }
+        }
+        state.frame = frame;
+        let now = self.now();
+        if state.engine.next_deadline().is_some_and(|at| at <= now) {
+            add(&counts.engine_steps, 1);
+            state.engine.on_timer(now, &mut state.card);
+            *handled += 1;
+        }
+        state.finish_turn()?;
+        state.card.check_moving(now)?;
+        state.clear_graveyard()
+    }
+
+    /// Hands the engine's events to the connections they belong to, one thread at a time and in order.
+    fn dispatch_events(&self) -> Result<usize, DeviceError> {
+        /// Unlocks on every way out.
+        struct Dispatching<'a>(&'a AtomicBool);
+        impl Drop for Dispatching<'_> {
+            fn drop(&mut self) {
+                self.0.store(false, Ordering::Release);
+            }
+        }
+        if self.shared.dispatching.swap(true, Ordering::Acquire) {
+            // Another thread, or a callback's caller, is at it.
+            return Ok(0);
+        }
+        let _dispatching = Dispatching(&self.shared.dispatching);
+        let mut handled = 0;
+        loop {
+            let event = self.lock().engine.poll_event();
+            let Some(event) = event else {
+                return Ok(handled);
+            };
+            tracing::debug!(device = self.name(), ?event, "event");
+            handled += 1;
+            match event {
+                Event::QpFatal {
+                    qp,
+                    terminate,
+                    received,
+                } => self.lock().qp_failed(qp, terminate, received),
+                event => crate::cm::dispatch(self, event)?,
+            }
+        }
+    }
+
+    /// When `progress` has something to do even if nothing arrives; may lie in the past.
+    pub fn next_deadline(&self) -> Option<u64> {
+        self.lock().engine.next_deadline()
+    }
+
+    /// Sleeps until the card has a report, a timer is due or `deadline` (in [`now`](Self::now)'s time) has come.
+    /// Then call [`progress`](Self::progress).
+    pub fn wait(&self, deadline: Option<u64>) -> Result<(), DeviceError> {
+        let until = {
+            let mut state = self.lock();
+            state.check_fault()?;
+            if !state.armed {
+                state.card.arm()?;
+                state.armed = true;
+            }
+            match (deadline, state.engine.next_deadline()) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            }
+        };
+        add(&self.shared.mmio.counts.waits, 1);
+        if self.shared.mmio.transport.wait(0, until)? {
+            add(&self.shared.mmio.counts.interrupts, 1);
+            self.lock().armed = false;
+        }
+        Ok(())
+    }
+
+    /// Calls `progress`, and sleeps when there is nothing to do, until `condition` gives something or `deadline` has come.
+    pub fn wait_for<T>(
+        &self,
+        deadline: Option<u64>,
+        mut condition: impl FnMut() -> Option<T>,
+    ) -> Result<Option<T>, DeviceError> {
+        loop {
+            let handled = self.progress()?;
+            if let Some(found) = condition() {
+                return Ok(Some(found));
+            }
+            if deadline.is_some_and(|at| at <= self.now()) {
+                return Ok(None);
+            }
+            if handled == 0 {
+                self.wait(deadline)?;
+            }
+        }
+    }
+
+    /// Reads the STATUS register.
+    pub fn health(&self) -> Result<Health, DeviceError> {
+        self.lock().card.health()
+    }
+
+    /// Reads all counters of the card.
+    pub fn counters(&self) -> Result<CardCounters, DeviceError> {
+        self.lock().card.counters()
+    }
+
+    /// Reads one counter of the card by its name (`rx_frames`).
+    pub fn counter(&self, name: &str) -> Result<u32, DeviceError> {
+        let counter =
+            counter_named(name).ok_or_else(|| DeviceError::NoSuchCounter(name.to_owned()))?;
+        self.lock().card.counter(counter)
+    }
+
+    /// What the driver counted.
+    pub fn host_stats(&self) -> HostStats {
+        self.shared.mmio.counts.snapshot()
+    }
+
+    /// What the engine counted.
+    pub fn engine_stats(&self) -> EngineStats {
+        *self.lock().engine.stats()
+    }
+
+    /// Jobs that the card is not known to have finished.
+    pub fn jobs_outstanding(&self) -> u32 {
+        self.lock().card.jobs_outstanding()
+    }
+
+    /// The oldest asynchronous event not yet taken.
+    pub fn get_async_event(&self) -> Option<AsyncEvent> {
+        self.lock().async_events.pop_front()
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Device")
+            .field("name", &self.shared.name)
+            .field("ip", &self.ip())
+            .field("caps", &self.shared.caps)
+            .finish()
+    }
+}

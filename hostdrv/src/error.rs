@@ -1,0 +1,146 @@
+//! What can go wrong with the device itself. `verbs` and `cm` have the errors of their callers.
+
+use thiserror::Error;
+
+use crate::dma::OutOfBounds;
+use crate::transport::TransportError;
+
+/// The device did not do what it should, or cannot do what was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// The way to the device failed.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// ID reads as all ones.
+    #[error(
+        "{device} does not answer: register ID reads as all ones; check that the card is powered and configured, \
+         that memory space is enabled (PCI command bit 1), and that the link is up"
+    )]
+    NoAnswer {
+        /// Where.
+        device: String,
+    },
+    /// ID is something else.
+    #[error("{device} is not a Weft card: register ID reads {found:#010x}, expected {expected:#010x} ('WEFT'); check BAR0 and the bitstream")]
+    NotWeft {
+        /// Where.
+        device: String,
+        /// What was read.
+        found: u32,
+        /// What a Weft card has.
+        expected: u32,
+    },
+    /// The card speaks another version of the interface.
+    #[error("{device} has interface version {found}, this driver has {expected}; load a bitstream and a driver of the same release")]
+    WrongVersion {
+        /// Where.
+        device: String,
+        /// What was read.
+        found: u32,
+        /// What the driver was built for.
+        expected: u32,
+    },
+    /// CAPS makes no sense.
+    #[error("{device} reports impossible capabilities (CAPS {caps:#010x}): {why}")]
+    Capabilities {
+        /// Where.
+        device: String,
+        /// The register.
+        caps: u32,
+        /// What is wrong.
+        why: &'static str,
+    },
+    /// SCRATCH does not hold what was written.
+    #[error(
+        "register SCRATCH was written {wrote:#010x} and reads {read:#010x}: writes do not reach the card, or reads come from elsewhere; \
+         check the BAR mapping and the clock of the register block"
+    )]
+    Scratch {
+        /// Written.
+        wrote: u32,
+        /// Read back.
+        read: u32,
+    },
+    /// A ring register does not hold what was written.
+    #[error("register {register} was written {wrote:#x} and reads {read:#x}")]
+    Register {
+        /// Its name.
+        register: &'static str,
+        /// Written.
+        wrote: u32,
+        /// Read back.
+        read: u32,
+    },
+    /// The card does not come to rest after reset.
+    #[error("the card is still busy {waited_ns} ns after reset with job fetch and receive off (STATUS {status:#x}); its clock or its DMA is stuck")]
+    NotQuiescent {
+        /// The register.
+        status: u32,
+        /// How long the driver waited.
+        waited_ns: u64,
+    },
+    /// A setting is out of range.
+    #[error("setting {setting} is {value}, it must be {allowed}")]
+    Setting {
+        /// Its name.
+        setting: &'static str,
+        /// Its value.
+        value: u64,
+        /// What is possible.
+        allowed: &'static str,
+    },
+    /// A table access was refused.
+    #[error("the card refused the {access} of table {table} row {index}; its tables have {flows} flows and {stags} STags")]
+    TableRefused {
+        /// "write" or "read".
+        access: &'static str,
+        /// Table number.
+        table: u8,
+        /// Row.
+        index: u32,
+        /// NUM_FLOWS.
+        flows: u32,
+        /// NUM_STAGS.
+        stags: u32,
+    },
+    /// The device was there and is no longer.
+    #[error("{device} stopped answering: register {register} reads as all ones; it was reset, removed or lost power")]
+    Gone {
+        /// Where.
+        device: String,
+        /// The register read.
+        register: &'static str,
+    },
+    /// Jobs are not fetched or not finished.
+    #[error(
+        "the card has done nothing for {waited_ns} ns with {outstanding} jobs posted (JOB_DONE {done}, STATUS {status:#x}); \
+         read its counters, then reset it"
+    )]
+    Stuck {
+        /// How long.
+        waited_ns: u64,
+        /// Jobs not done.
+        outstanding: u32,
+        /// JOB_DONE.
+        done: u32,
+        /// STATUS.
+        status: u32,
+    },
+    /// A report contradicts the interface.
+    #[error("report {number} of the card is impossible: {why} ({report:02x?})")]
+    BadReport {
+        /// Its number since the ring was set up.
+        number: u32,
+        /// What is wrong.
+        why: &'static str,
+        /// The report.
+        report: Vec<u8>,
+    },
+    /// The driver left one of its own buffers: a bug in the driver.
+    #[error("a ring access left its buffer: {0}")]
+    RingBounds(#[from] OutOfBounds),
+    /// No counter has this name.
+    #[error("the card has no counter {0:?}; `weft regs` and docs/registers.md list them")]
+    NoSuchCounter(String),
+}

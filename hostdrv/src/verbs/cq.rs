@@ -1,0 +1,316 @@
+//! Completion queues and completion channels.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use weft_engine::{Completion, Opcode, Status};
+
+use super::VerbsError;
+use crate::device::Device;
+
+/// How work ended (`ibv_wc_status`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WcStatus {
+    /// Done.
+    Success,
+    /// The card could not use this work's memory: `IBV_WC_LOC_PROT_ERR`.
+    LocalProtectionError,
+    /// Not done, because the connection ended or failed before: `IBV_WC_WR_FLUSH_ERR`.
+    WrFlushError,
+    /// The peer refused the access: `IBV_WC_REM_ACCESS_ERR`.
+    RemoteAccessError,
+    /// The peer could not do it: `IBV_WC_REM_OP_ERR`.
+    RemoteOperationError,
+    /// Something else: `IBV_WC_GENERAL_ERR`.
+    GeneralError,
+}
+
+/// What was done (`ibv_wc_opcode`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WcOpcode {
+    /// A Send of this side.
+    Send,
+    /// A Write of this side.
+    RdmaWrite,
+    /// A Read of this side.
+    RdmaRead,
+    /// A receive.
+    Recv,
+}
+
+/// A work completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wc {
+    /// Of the work request.
+    pub wr_id: u64,
+    /// How it ended.
+    pub status: WcStatus,
+    /// What it was.
+    pub opcode: WcOpcode,
+    /// Bytes moved; meaningful on success.
+    pub byte_len: u32,
+    /// The queue pair ([`Qp::qp_num`](super::Qp::qp_num)).
+    pub qp_num: u32,
+    /// A receive: the sender asked for an event.
+    pub solicited: bool,
+    /// A receive: this STag of ours was invalidated by it.
+    pub invalidated_rkey: Option<u32>,
+}
+
+impl Wc {
+    pub(super) fn new(qp_num: u32, wr_id: u64, completion: &Completion) -> Self {
+        Self {
+            wr_id,
+            status: match completion.status {
+                Status::Success => WcStatus::Success,
+                Status::Flushed => WcStatus::WrFlushError,
+                Status::LocalProtection => WcStatus::LocalProtectionError,
+                Status::RemoteAccess => WcStatus::RemoteAccessError,
+                Status::RemoteOperation => WcStatus::RemoteOperationError,
+                _ => WcStatus::GeneralError,
+            },
+            opcode: match completion.opcode {
+                Opcode::Send => WcOpcode::Send,
+                Opcode::Write => WcOpcode::RdmaWrite,
+                Opcode::Read => WcOpcode::RdmaRead,
+                Opcode::Recv => WcOpcode::Recv,
+            },
+            byte_len: completion.byte_len,
+            qp_num,
+            solicited: completion.solicited,
+            invalidated_rkey: completion.invalidated,
+        }
+    }
+}
+
+/// Which completions make an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Notify {
+    /// The next one.
+    Any,
+    /// The next one whose sender asked for it, or that failed.
+    Solicited,
+}
+
+/// A completion queue. Clones are the same queue.
+#[derive(Clone, Debug)]
+pub struct Cq {
+    device: Device,
+    inner: Arc<CqInner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct CqInner {
+    cqe: usize,
+    channel: Option<Arc<ChannelInner>>,
+    entries: Mutex<Entries>,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    queue: VecDeque<Wc>,
+    /// Work under way that may still complete into this queue.
+    promised: usize,
+    armed: Option<Notify>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl CqInner {
+    /// Keeps an entry for work that is being posted.
+    pub(super) fn promise(&self) -> Result<(), VerbsError> {
+        let mut entries = locked(&self.entries);
+        if entries.queue.len() + entries.promised >= self.cqe {
+            return Err(VerbsError::CqFull { cqe: self.cqe });
+        }
+        entries.promised += 1;
+        Ok(())
+    }
+
+    /// Gives promised entries back.
+    pub(super) fn forget(&self, count: usize) {
+        locked(&self.entries).promised -= count;
+    }
+
+    /// Turns a promised entry into a completion.
+    pub(super) fn push(self: &Arc<Self>, wc: Wc) {
+        let mut entries = locked(&self.entries);
+        entries.promised -= 1;
+        entries.queue.push_back(wc);
+        let tell = match entries.armed {
+            None => false,
+            Some(Notify::Any) => true,
+            Some(Notify::Solicited) => wc.solicited || wc.status != WcStatus::Success,
+        };
+        if tell {
+            entries.armed = None;
+            if let Some(channel) = &self.channel {
+                locked(&channel.events).push_back(Arc::downgrade(self));
+            }
+        }
+    }
+
+    /// Removes the completions of a queue pair that is destroyed.
+    pub(super) fn remove_qp(&self, qp_num: u32) {
+        locked(&self.entries).queue.retain(|wc| wc.qp_num != qp_num);
+    }
+}
+
+impl Device {
+    /// A completion queue of `cqe` entries. Work is accepted only while every completion it can make has a
+    /// place, so the queue cannot overrun.
+    pub fn create_cq(&self, cqe: usize, channel: Option<&CompChannel>) -> Result<Cq, VerbsError> {
+        if cqe == 0 {
+            return Err(VerbsError::InvalidSize {
+                what: "the number of completion queue entries",
+                given: 0,
+                allowed: "at least 1",
+            });
+        }
+        if channel.is_some_and(|channel| !channel.device.is(self)) {
+            return Err(VerbsError::WrongDevice {
+                what: "completion channel",
+            });
+        }
+        Ok(Cq {
+            device: self.clone(),
+            inner: Arc::new(CqInner {
+                cqe,
+                channel: channel.map(|channel| channel.inner.clone()),
+                entries: Mutex::default(),
+            }),
+        })
+    }
+
+    /// A completion channel: where queues that were asked to announce their next completion do so.
+    pub fn create_comp_channel(&self) -> CompChannel {
+        CompChannel {
+            device: self.clone(),
+            inner: Arc::default(),
+        }
+    }
+}
+
+impl Cq {
+    pub(super) fn inner(&self) -> &Arc<CqInner> {
+        &self.inner
+    }
+
+    /// Its device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Its size.
+    pub fn cqe(&self) -> usize {
+        self.inner.cqe
+    }
+
+    /// Are the two the same queue?
+    pub fn is(&self, other: &Cq) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    fn pop(&self) -> Option<Wc> {
+        locked(&self.inner.entries).queue.pop_front()
+    }
+
+    /// The oldest completion, if there is one. Lets the device make progress when there is none.
+    pub fn poll_one(&self) -> Result<Option<Wc>, VerbsError> {
+        if let Some(wc) = self.pop() {
+            return Ok(Some(wc));
+        }
+        self.device.progress()?;
+        Ok(self.pop())
+    }
+
+    /// Up to `max` completions, oldest first.
+    pub fn poll(&self, max: usize) -> Result<Vec<Wc>, VerbsError> {
+        let mut found = Vec::new();
+        while found.len() < max {
+            let next = if found.is_empty() {
+                self.poll_one()?
+            } else {
+                self.pop()
+            };
+            match next {
+                Some(wc) => found.push(wc),
+                None => break,
+            }
+        }
+        Ok(found)
+    }
+
+    /// The oldest completion; sleeps until there is one or the time is over.
+    pub fn wait_one(&self, timeout: Option<Duration>) -> Result<Option<Wc>, VerbsError> {
+        let found = self
+            .device
+            .wait_for(deadline(&self.device, timeout), || self.pop())?;
+        Ok(found)
+    }
+
+    /// Asks for one event in the completion channel at the next completion (`ibv_req_notify_cq`). Poll once
+    /// more afterwards: a completion that was there already makes no event.
+    pub fn req_notify(&self, which: Notify) -> Result<(), VerbsError> {
+        if self.inner.channel.is_none() {
+            return Err(VerbsError::NoChannel);
+        }
+        let mut entries = locked(&self.inner.entries);
+        // "Any" includes "solicited": the wider request stays.
+        if entries.armed != Some(Notify::Any) {
+            entries.armed = Some(which);
+        }
+        Ok(())
+    }
+}
+
+/// A completion channel. Clones are the same channel.
+#[derive(Clone, Debug)]
+pub struct CompChannel {
+    device: Device,
+    inner: Arc<ChannelInner>,
+}
+
+#[derive(Debug, Default)]
+struct ChannelInner {
+    events: Mutex<VecDeque<Weak<CqInner>>>,
+}
+
+impl CompChannel {
+    fn pop(&self) -> Option<Cq> {
+        let mut events = locked(&self.inner.events);
+        // A queue that is gone has nothing to say.
+        let inner = std::iter::from_fn(|| events.pop_front()).find_map(|cq| cq.upgrade())?;
+        Some(Cq {
+            device: self.device.clone(),
+            inner,
+        })
+    }
+
+    /// The queue that announced a completion, if one did. Never blocks.
+    pub fn try_get_event(&self) -> Result<Option<Cq>, VerbsError> {
+        if let Some(cq) = self.pop() {
+            return Ok(Some(cq));
+        }
+        self.device.progress()?;
+        Ok(self.pop())
+    }
+
+    /// The queue that announced a completion; sleeps until one does or the time is over.
+    pub fn get_event(&self, timeout: Option<Duration>) -> Result<Option<Cq>, VerbsError> {
+        let found = self
+            .device
+            .wait_for(deadline(&self.device, timeout), || self.pop())?;
+        Ok(found)
+    }
+}
+
+/// A point in the device's time.
+pub(crate) fn deadline(device: &Device, timeout: Option<Duration>) -> Option<u64> {
+    let nanos = |t: Duration| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX);
+    timeout.map(|t| device.now().saturating_add(nanos(t)))
+}

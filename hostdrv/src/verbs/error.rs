@@ -1,0 +1,153 @@
+//! What a verb refuses, and why.
+
+use thiserror::Error;
+use weft_engine::{Access, QpState};
+
+use crate::dma::OutOfBounds;
+use crate::error::DeviceError;
+
+/// Why a verb was refused. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum VerbsError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// Things of two devices do not go together.
+    #[error("the {what} is of another device than the queue pair")]
+    WrongDevice {
+        /// Which thing.
+        what: &'static str,
+    },
+    /// The region is of another protection domain than the queue pair.
+    #[error("the region of lkey {lkey:#010x} is of protection domain {region_pd}, the queue pair of {qp_pd}: register it in the queue pair's")]
+    WrongPd {
+        /// The region.
+        lkey: u32,
+        /// Its domain.
+        region_pd: u32,
+        /// The queue pair's.
+        qp_pd: u32,
+    },
+    /// An SGE leaves its region.
+    #[error("an SGE of {length} bytes at {offset} leaves its region of {region} bytes (lkey {lkey:#010x})")]
+    SgeBeyondMr {
+        /// The region.
+        lkey: u32,
+        /// First byte, counted from the region's first.
+        offset: u64,
+        /// Bytes.
+        length: u32,
+        /// Bytes of the region.
+        region: u64,
+    },
+    /// The region has not the access that the work needs.
+    #[error("the region of lkey {lkey:#010x} has access {has:#x}, a {work} needs {needs:#x} ({name}): register it with that")]
+    NoAccess {
+        /// The region.
+        lkey: u32,
+        /// What it has, as bits.
+        has: u8,
+        /// What is needed, as bits.
+        needs: u8,
+        /// Its name.
+        name: &'static str,
+        /// What was to be done.
+        work: &'static str,
+    },
+    /// Too many SGEs in a work request.
+    #[error("{given} SGEs in a work request, the queue takes {max}: create the queue pair with more, up to 4, or split the work")]
+    TooManySges {
+        /// In the work request.
+        given: usize,
+        /// What the queue takes.
+        max: usize,
+    },
+    /// Too much inline data.
+    #[error("{given} bytes inline, the queue pair takes {max}: send from a region instead")]
+    InlineTooLong {
+        /// In the work request.
+        given: usize,
+        /// What the queue pair takes.
+        max: usize,
+    },
+    /// Inline data and SGEs, or inline data in a Read.
+    #[error("inline data cannot be combined with {with}")]
+    InlineWith {
+        /// What it was combined with.
+        with: &'static str,
+    },
+    /// A flag that this kind of work request cannot have.
+    #[error("{flag} has no meaning in a {work}")]
+    MeaninglessFlag {
+        /// The flag.
+        flag: &'static str,
+        /// The work request.
+        work: &'static str,
+    },
+    /// A message of 4 GiB or more.
+    #[error("a message of {0} bytes; 4294967295 are possible: split it")]
+    MessageTooLong(u64),
+    /// The send queue is full.
+    #[error("the send queue of {depth} work requests is full: poll its completion queue, or create the queue pair with more")]
+    SendQueueFull {
+        /// Its size.
+        depth: u32,
+    },
+    /// The receive queue is full.
+    #[error("the receive queue of {depth} work requests is full: poll its completion queue, or create the queue pair with more")]
+    RecvQueueFull {
+        /// Its size.
+        depth: u32,
+    },
+    /// The completion queue could overrun.
+    #[error("the completion queue of {cqe} entries is promised to work under way and completions not polled: poll it, or create it larger")]
+    CqFull {
+        /// Its size.
+        cqe: usize,
+    },
+    /// Not in this state.
+    #[error("a {operation} is not possible in state {state:?}{}", hint(.state))]
+    WrongQpState {
+        /// What was to be done.
+        operation: &'static str,
+        /// The queue pair's state.
+        state: QpState,
+    },
+    /// A size is out of range.
+    #[error("{what} is {given}, it must be {allowed}")]
+    InvalidSize {
+        /// Of what.
+        what: &'static str,
+        /// Given.
+        given: u64,
+        /// Possible.
+        allowed: &'static str,
+    },
+    /// No completion channel to tell.
+    #[error("the completion queue has no completion channel: create it with one")]
+    NoChannel,
+    /// An access to a region's memory leaves it.
+    #[error(transparent)]
+    OutOfBounds(#[from] OutOfBounds),
+    /// Refused by the engine.
+    #[error("refused: {0}")]
+    Refused(#[from] weft_engine::Error),
+}
+
+fn hint(state: &QpState) -> &'static str {
+    match state {
+        QpState::Idle => ": connect or accept first",
+        QpState::Rts => "",
+        QpState::Closing => ": the connection is being closed",
+        QpState::Terminating | QpState::Error => ": the connection is gone, destroy the queue pair",
+    }
+}
+
+pub(crate) fn access_name(access: Access) -> &'static str {
+    match access {
+        Access::LOCAL_WRITE => "LOCAL_WRITE",
+        Access::READ_SINK => "READ_SINK",
+        _ => "several rights",
+    }
+}

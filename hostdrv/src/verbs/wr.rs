@@ -1,0 +1,152 @@
+//! Work requests.
+
+use weft_engine::SendOp;
+
+use super::mr::{Mr, RemoteRegion};
+
+/// A part of a region: scatter/gather element. Made by [`Mr::sge`].
+#[derive(Clone, Debug)]
+pub struct Sge {
+    pub(super) mr: Mr,
+    pub(super) offset: u64,
+    pub(super) length: u32,
+}
+
+/// A work request for the send queue.
+///
+/// ```ignore
+/// qp.post_send(SendWr::write(7, peer).sge(mr.sge(0, 4096)).signaled())?;
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct SendWr {
+    pub(super) wr_id: u64,
+    pub(super) op: SendOp,
+    pub(super) sg_list: Vec<Sge>,
+    pub(super) inline: Option<Vec<u8>>,
+    pub(super) signaled: bool,
+    pub(super) fence: bool,
+    pub(super) misplaced: Option<&'static str>,
+}
+
+impl SendWr {
+    fn new(wr_id: u64, op: SendOp) -> Self {
+        Self {
+            wr_id,
+            op,
+            sg_list: Vec::new(),
+            inline: None,
+            signaled: false,
+            fence: false,
+            misplaced: None,
+        }
+    }
+
+    /// Send: the peer's next receive takes it.
+    pub fn send(wr_id: u64) -> Self {
+        Self::new(
+            wr_id,
+            SendOp::Send {
+                solicited: false,
+                invalidate: None,
+            },
+        )
+    }
+
+    /// RDMA Write to the beginning of `to`.
+    pub fn write(wr_id: u64, to: RemoteRegion) -> Self {
+        Self::new(
+            wr_id,
+            SendOp::Write {
+                stag: to.rkey,
+                to: to.addr,
+            },
+        )
+    }
+
+    /// RDMA Read from the beginning of `from` into the SGEs.
+    pub fn read(wr_id: u64, from: RemoteRegion) -> Self {
+        Self::new(
+            wr_id,
+            SendOp::Read {
+                stag: from.rkey,
+                to: from.addr,
+            },
+        )
+    }
+
+    /// Adds an SGE.
+    pub fn sge(mut self, sge: Sge) -> Self {
+        self.sg_list.push(sge);
+        self
+    }
+
+    /// Sends these bytes instead of a region's; they are copied now.
+    pub fn inline(mut self, bytes: &[u8]) -> Self {
+        self.inline = Some(bytes.to_vec());
+        self
+    }
+
+    /// Makes a completion on success too (`IBV_SEND_SIGNALED`).
+    pub fn signaled(mut self) -> Self {
+        self.signaled = true;
+        self
+    }
+
+    /// Starts only when all Reads posted before are complete (`IBV_SEND_FENCE`).
+    pub fn fence(mut self) -> Self {
+        self.fence = true;
+        self
+    }
+
+    /// A Send asks the receiver for an event (`IBV_SEND_SOLICITED`).
+    pub fn solicited(mut self) -> Self {
+        match &mut self.op {
+            SendOp::Send { solicited, .. } => *solicited = true,
+            _ => self.misplaced = Some("solicited"),
+        }
+        self
+    }
+
+    /// A Send also invalidates this STag of the peer's.
+    pub fn invalidate(mut self, rkey: u32) -> Self {
+        match &mut self.op {
+            SendOp::Send { invalidate, .. } => *invalidate = Some(rkey),
+            _ => self.misplaced = Some("invalidate"),
+        }
+        self
+    }
+
+    /// What it does, for messages.
+    pub(super) fn work(&self) -> &'static str {
+        match self.op {
+            SendOp::Send { .. } => "Send",
+            SendOp::Write { .. } => "Write",
+            SendOp::Read { .. } => "Read",
+        }
+    }
+}
+
+/// A work request for the receive queue.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct RecvWr {
+    pub(super) wr_id: u64,
+    pub(super) sg_list: Vec<Sge>,
+}
+
+impl RecvWr {
+    /// A receive without room, until it has SGEs.
+    pub fn new(wr_id: u64) -> Self {
+        Self {
+            wr_id,
+            sg_list: Vec::new(),
+        }
+    }
+
+    /// Adds an SGE.
+    pub fn sge(mut self, sge: Sge) -> Self {
+        self.sg_list.push(sge);
+        self
+    }
+}
