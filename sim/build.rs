@@ -1,3 +1,38 @@
+//! Compiles the card's RTL at two data widths.
+
+use std::path::Path;
+
+use rtl_sim::build::{Design, Project};
+
+/// Sizes of the simulated card; `model::Sizes` has the same.
+const NUM_FLOWS: u32 = 256;
+const NUM_STAGS: u32 = 1024;
+
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(rtl)");
+    let rtl = Path::new("../rtl");
+    let list = rtl.join("weft_card.f");
+    println!("cargo:rerun-if-changed={}", list.display());
+    let Ok(text) = std::fs::read_to_string(&list) else { panic!("{} cannot be read", list.display()) };
+    let files: Vec<_> =
+        text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("//")).map(|l| rtl.join(l)).collect();
+    if !text.contains("weft_rx.sv") || !text.contains("weft_tx.sv") || std::env::var_os("WEFT_NO_RTL").is_some() {
+        return;
+    }
+    println!("cargo:rustc-cfg=rtl");
+    let card = |name: &str, data_w: u32| {
+        Design::new(name)
+            .top("weft_card")
+            .parameter("DATA_W", data_w)
+            .parameter("NUM_FLOWS", NUM_FLOWS)
+            .parameter("NUM_STAGS", NUM_STAGS)
+            .files(&files)
+            .reset_low("rst_ni")
+            .suffixes("_i", "_o")
+            .axi_lite_slave("s_axil", "s_axil_")
+            .axi_master("m_axi", "m_axi_")
+            .stream_out("mac_tx", "mac_tx_")
+            .stream_in("mac_rx", "mac_rx_")
+    };
+    Project::new().design(card("weft_card_512", 512)).design(card("weft_card_128", 128)).build();
 }

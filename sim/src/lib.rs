@@ -7,10 +7,14 @@
 pub mod bench;
 pub mod capture;
 pub mod card;
+pub mod fabric;
 pub mod iommu;
 pub mod kind;
+pub mod ladder;
 pub mod link;
 pub mod model;
+#[cfg(rtl)]
+pub mod rtl;
 pub mod seed;
 pub mod transport;
 pub mod world;

@@ -45,7 +45,7 @@ pub struct Sizes {
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { flows: 64, stags: 256 }
+        Self { flows: 256, stags: 1024 }
     }
 }
 

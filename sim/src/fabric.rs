@@ -1,0 +1,246 @@
+//! Cards, links and devices together: what a test or a demonstration starts from.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use thiserror::Error;
+use weft_hostdrv::{Device, DeviceConfig, DeviceError};
+
+use crate::capture::Capture;
+use crate::card::Card;
+use crate::kind::CardKind;
+use crate::link::LinkConfig;
+use crate::seed::{generator, Stream};
+use crate::transport::{lock, SharedWorld, SimTransport};
+use crate::world::{Stop, World, WorldError};
+
+/// What went wrong in a fabric.
+#[derive(Debug, Error)]
+pub enum FabricError {
+    /// A card or the world.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// A device.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A capture could not be written.
+    #[error("cannot write the capture {path}: {reason}")]
+    Capture {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The condition did not come about.
+    #[error("{what} did not happen within {limit} ns of simulated time (now {now} ns)")]
+    TimedOut {
+        /// What was waited for.
+        what: String,
+        /// How long.
+        limit: u64,
+        /// When it was given up.
+        now: u64,
+    },
+}
+
+/// How a fabric is set up.
+#[derive(Clone, Debug)]
+pub struct FabricConfig {
+    /// Decides everything.
+    pub seed: u64,
+    /// The cards; the first two are joined, the next two, and so on.
+    pub cards: Vec<CardKind>,
+    /// The links.
+    pub link: LinkConfig,
+    /// Largest IPv4 packet.
+    pub mtu: u16,
+    /// Where captures go; none are written without.
+    pub captures: Option<PathBuf>,
+}
+
+impl Default for FabricConfig {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            cards: vec![CardKind::Model; 2],
+            link: LinkConfig::default(),
+            mtu: 1500,
+            captures: None,
+        }
+    }
+}
+
+/// Two or more cards with their devices.
+pub struct Fabric {
+    world: SharedWorld,
+    devices: Vec<Device>,
+    captures: Vec<PathBuf>,
+}
+
+impl Fabric {
+    /// Builds it and brings all devices up.
+    pub fn new(config: &FabricConfig) -> Result<Self, FabricError> {
+        let cards = config.cards.iter().enumerate().map(|(n, kind)| kind.build(config.seed, n as u32)).collect();
+        Self::with_cards(config, cards)
+    }
+
+    /// The same with cards made by the caller; `config.cards` is not looked at.
+    pub fn with_cards(config: &FabricConfig, cards: Vec<Box<dyn Card>>) -> Result<Self, FabricError> {
+        let mut world = World::new(config.seed);
+        let count = cards.len();
+        for card in cards {
+            world.add_card(card);
+        }
+        let mut captures = Vec::new();
+        for a in (0..count.saturating_sub(1)).step_by(2) {
+            let link = world.join(a, a + 1, config.link);
+            if let Some(folder) = &config.captures {
+                let path = folder.join(format!("link{link}.pcapng"));
+                let failed = |reason: String| FabricError::Capture { path: path.clone(), reason };
+                let file = File::create(&path).map_err(|e| failed(e.to_string()))?;
+                let ends = [format!("card {a}"), format!("card {}", a + 1)];
+                let capture = Capture::new(
+                    Box::new(BufWriter::new(file)),
+                    &format!("link {link}"),
+                    [&ends[0], &ends[1]],
+                )
+                .map_err(|e| failed(e.to_string()))?;
+                world.link(link).set_capture(capture);
+                captures.push(path);
+            }
+        }
+        let world = Arc::new(Mutex::new(world));
+        let mut devices = Vec::new();
+        for number in 0..count {
+            let transport = Arc::new(SimTransport::new(&world, number));
+            let seed = rand::Rng::random(&mut generator(config.seed, Stream::Engine(number as u32)));
+            let device = DeviceConfig::new(mac(number), ip(number)).mtu(config.mtu).seed(seed);
+            devices.push(Device::open(transport, device)?);
+        }
+        Ok(Self { world, devices, captures })
+    }
+
+    /// A device.
+    pub fn device(&self, number: usize) -> &Device {
+        &self.devices[number]
+    }
+
+    /// All devices.
+    pub fn devices(&self) -> &[Device] {
+        &self.devices
+    }
+
+    /// The world.
+    pub fn world(&self) -> &SharedWorld {
+        &self.world
+    }
+
+    /// The capture files.
+    pub fn captures(&self) -> impl Iterator<Item = &Path> {
+        self.captures.iter().map(PathBuf::as_path)
+    }
+
+    /// Simulated nanoseconds.
+    pub fn now(&self) -> u64 {
+        lock(&self.world).now()
+    }
+
+    /// Lets every device handle what is there, until nothing is.
+    pub fn progress(&self) -> Result<usize, FabricError> {
+        let mut all = 0;
+        loop {
+            let mut handled = 0;
+            for device in &self.devices {
+                handled += device.progress()?;
+            }
+            if handled == 0 {
+                return Ok(all);
+            }
+            all += handled;
+        }
+    }
+
+    /// Runs cards and devices until `condition` gives something. `what` is for the error when it does not
+    /// within `limit` ns.
+    pub fn run_until<T>(
+        &self,
+        what: &str,
+        limit: u64,
+        mut condition: impl FnMut() -> Option<T>,
+    ) -> Result<T, FabricError> {
+        let end = self.now().saturating_add(limit);
+        loop {
+            self.progress()?;
+            if let Some(found) = condition() {
+                return Ok(found);
+            }
+            // What the condition did (a poll, a post) may have made work.
+            if self.progress()? > 0 {
+                continue;
+            }
+            let now = self.now();
+            if now >= end {
+                return Err(FabricError::TimedOut { what: what.to_owned(), limit, now });
+            }
+            self.sleep(end)?;
+        }
+    }
+
+    /// Runs for `ns` of simulated time.
+    pub fn run_for(&self, ns: u64) -> Result<(), FabricError> {
+        let end = self.now().saturating_add(ns);
+        loop {
+            self.progress()?;
+            if self.now() >= end {
+                return Ok(());
+            }
+            self.sleep(end)?;
+        }
+    }
+
+    /// Lets the world run until a card or a timer wants a device, or `end` has come.
+    fn sleep(&self, end: u64) -> Result<Stop, FabricError> {
+        // An interrupt not yet taken must not leave its device disarmed: take it, and look again.
+        if lock(&self.world).interrupt_pending() {
+            self.arm()?;
+            return Ok(Stop::Interrupt);
+        }
+        self.arm()?;
+        let deadline = self.devices.iter().filter_map(Device::next_deadline).fold(end, u64::min);
+        let stop = lock(&self.world).run(Some(deadline))?;
+        self.arm()?;
+        Ok(stop)
+    }
+
+    /// Arms the devices whose interrupts are not, and takes the interrupts that came: a wait that is
+    /// over at once does both.
+    fn arm(&self) -> Result<(), FabricError> {
+        for device in &self.devices {
+            device.wait(Some(0))?;
+        }
+        Ok(())
+    }
+
+    /// Writes out the captures.
+    pub fn flush(&self) -> Result<(), FabricError> {
+        let mut world = lock(&self.world);
+        for (link, path) in self.captures.iter().enumerate() {
+            let flushed = world.link(link).flush();
+            flushed.map_err(|reason| FabricError::Capture { path: path.clone(), reason })?;
+        }
+        Ok(())
+    }
+}
+
+/// The MAC address of a card's device.
+pub fn mac(number: usize) -> [u8; 6] {
+    [0x02, b'w', b'e', b'f', b't', number as u8]
+}
+
+/// Its IPv4 address.
+pub fn ip(number: usize) -> Ipv4Addr {
+    Ipv4Addr::new(10, 0, 0, 1 + number as u8)
+}

@@ -1,0 +1,158 @@
+//! One Verilated card. The two widths are two types with the same text, as their port structs differ.
+
+use std::path::Path;
+
+use rtl_sim::axi::{MemorySlave, Totals};
+use rtl_sim::axil::{Access, Master};
+use rtl_sim::axis::{Sink, Source};
+use rtl_sim::{Seed, Sim};
+
+use super::memory::Behind;
+use super::Surroundings;
+use crate::card::{Card, Event};
+use crate::iommu::HostMemory;
+
+mod w512 {
+    #![allow(missing_docs)]
+    rtl_sim::include_model!("weft_card_512");
+}
+mod w128 {
+    #![allow(missing_docs)]
+    rtl_sim::include_model!("weft_card_128");
+}
+
+/// Cycles for which everything must be at rest before the clock may stop.
+const REST: u32 = 8;
+
+macro_rules! card {
+    ($name:ident, $model:path, $bytes:literal, $doc:literal) => {
+        #[doc = $doc]
+        pub struct $name {
+            sim: Sim<$model>,
+            around: Surroundings,
+            seed: Seed,
+            registers: Master,
+            memory: MemorySlave<$bytes>,
+            rx: Source<$bytes>,
+            tx: Sink<$bytes>,
+            rest: u32,
+            failure: Option<String>,
+        }
+
+        impl $name {
+            /// A card after reset.
+            pub fn new(seed: Seed, around: Surroundings) -> Self {
+                let mut card = Self {
+                    sim: Sim::new(seed),
+                    seed,
+                    registers: Master::new(rtl_sim::Stall::Never, around.registers, seed),
+                    memory: MemorySlave::new(around.memory.clone(), seed),
+                    rx: Source::new(rtl_sim::Stall::Never, seed),
+                    tx: Sink::new(around.mac.clone(), seed),
+                    around,
+                    rest: 0,
+                    failure: None,
+                };
+                card.power_on();
+                card
+            }
+
+            fn power_on(&mut self) {
+                self.sim.inputs = Default::default();
+                self.sim.inputs.msix_ready = true;
+                self.sim.reset(8);
+                self.rest = 0;
+            }
+
+            /// Records waves into an FST file, from one of the card's cycles to another. `false`: built without.
+            pub fn waves(&mut self, path: &Path, from: u64, to: u64) -> bool {
+                self.sim.waves(path, from, to)
+            }
+
+            /// What went over the memory bus.
+            pub fn memory_totals(&self) -> Totals {
+                self.memory.totals()
+            }
+
+            /// Beats sent to the MAC.
+            pub fn beats_sent(&self) -> u64 {
+                self.tx.beats()
+            }
+        }
+
+        impl Card for $name {
+            fn name(&self) -> String {
+                format!("RTL, {} bits", $bytes * 8)
+            }
+
+            fn write(&mut self, address: u32, value: u32) {
+                self.rest = 0;
+                self.registers.write(address.into(), value);
+            }
+
+            fn read(&mut self, address: u32) {
+                self.rest = 0;
+                self.registers.read(address.into());
+            }
+
+            fn receive(&mut self, frame: Vec<u8>, bad: bool) {
+                self.rest = 0;
+                self.rx.push_with_user(&frame, bad.into());
+            }
+
+            fn cycle(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
+                if self.failure.is_some() {
+                    return;
+                }
+                if let Err(stop) = self.sim.try_step() {
+                    self.failure = Some(stop.to_string());
+                    return;
+                }
+                let now = self.sim.cycle();
+                let (inputs, outputs) = (&mut self.sim.inputs, &self.sim.outputs);
+                let msix = outputs.msix_valid;
+                if msix && inputs.msix_ready {
+                    events.push(Event::Interrupt(outputs.msix_vector as u8));
+                }
+                self.registers.cycle(now, &mut inputs.s_axil, &outputs.s_axil);
+                self.memory.cycle(now, &mut inputs.m_axi, &outputs.m_axi, &mut Behind(memory));
+                self.rx.cycle(&mut inputs.mac_rx, &outputs.mac_rx);
+                self.tx.cycle(now, &mut inputs.mac_tx, &outputs.mac_tx);
+                while let Some(done) = self.registers.pop() {
+                    if matches!(done.access, Access::Read { .. }) {
+                        events.push(Event::Read(done.data as u32));
+                    }
+                }
+                while let Some(packet) = self.tx.pop() {
+                    events.push(Event::Frame(packet.data));
+                }
+                let at_rest = outputs.quiescent
+                    && !msix
+                    && self.registers.is_idle()
+                    && self.memory.is_idle()
+                    && self.rx.is_idle()
+                    && !self.tx.in_packet();
+                self.rest = if at_rest { self.rest + 1 } else { 0 };
+            }
+
+            fn idle(&self) -> bool {
+                self.rest >= REST
+            }
+
+            fn reset(&mut self) {
+                self.registers = Master::new(rtl_sim::Stall::Never, self.around.registers, self.seed);
+                self.memory = MemorySlave::new(self.around.memory.clone(), self.seed);
+                self.rx = Source::new(rtl_sim::Stall::Never, self.seed);
+                self.tx = Sink::new(self.around.mac.clone(), self.seed);
+                self.power_on();
+            }
+
+            fn failure(&self) -> Option<String> {
+                self.failure.clone()
+            }
+        }
+    };
+}
+
+card!(Rtl512, w512::Model, 64, "The card at 512 bits.");
+card!(Rtl128, w128::Model, 16, "The card at 128 bits.");

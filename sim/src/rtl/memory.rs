@@ -1,0 +1,33 @@
+//! Host memory behind the card's AXI4 port: what the IOMMU refuses is a decode error.
+
+use rtl_sim::axi::{Fault, Memory};
+
+use crate::iommu::HostMemory;
+
+/// Host memory as the bus model wants it.
+pub struct Behind<'a>(pub &'a mut dyn HostMemory);
+
+impl Memory for Behind<'_> {
+    fn read(&mut self, addr: u64, bytes: &mut [u8]) -> Result<(), Fault> {
+        self.0.read(addr, bytes).map_err(|_| Fault::Decode)
+    }
+
+    fn write(&mut self, addr: u64, bytes: &[u8], strobe: u128) -> Result<(), Fault> {
+        // Runs of enabled lanes; nearly always there is one.
+        let mut lane = 0;
+        while lane < bytes.len() {
+            let rest = strobe >> lane;
+            if rest == 0 {
+                break;
+            }
+            lane += rest.trailing_zeros() as usize;
+            let run = ((strobe >> lane).trailing_ones() as usize).min(bytes.len().saturating_sub(lane));
+            if run == 0 {
+                break;
+            }
+            self.0.write(addr + lane as u64, &bytes[lane..lane + run]).map_err(|_| Fault::Decode)?;
+            lane += run;
+        }
+        Ok(())
+    }
+}

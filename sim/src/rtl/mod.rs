@@ -1,0 +1,60 @@
+//! The card's RTL as a [`Card`]: the Verilated `weft_card` with a host memory, a register master and
+//! a MAC around it.
+
+mod card;
+mod memory;
+
+use rtl_sim::axi::Timing;
+use rtl_sim::{Seed, Stall};
+
+pub use card::{Rtl128, Rtl512};
+
+/// How the surroundings of the RTL behave.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Host memory.
+    pub memory: Timing,
+    /// Pauses of the MAC on transmit.
+    pub mac: Stall,
+    /// Register accesses in flight.
+    pub registers: usize,
+}
+
+impl Default for Surroundings {
+    /// Reads take 400 ns, and nothing else pauses.
+    fn default() -> Self {
+        Self { memory: Timing::latency(100), mac: Stall::Never, registers: 4 }
+    }
+}
+
+/// The seed of card `number`'s own choices: register start values, latencies, pauses.
+fn seed(seed: u64, number: u32) -> Seed {
+    Seed(seed).derive(&format!("card {number}"))
+}
+
+/// The card at 512 bits.
+pub fn card512(world_seed: u64, number: u32) -> Rtl512 {
+    Rtl512::new(seed(world_seed, number), Surroundings::default())
+}
+
+/// The card at 128 bits.
+pub fn card128(world_seed: u64, number: u32) -> Rtl128 {
+    Rtl128::new(seed(world_seed, number), Surroundings::default())
+}
+
+/// A card at 512 bits with everything around it drawn at random: latencies, pauses, order of answers.
+pub fn any512(world_seed: u64, number: u32) -> Rtl512 {
+    let seed = seed(world_seed, number);
+    Rtl512::new(seed, any(seed))
+}
+
+/// A card at 128 bits with everything around it drawn at random.
+pub fn any128(world_seed: u64, number: u32) -> Rtl128 {
+    let seed = seed(world_seed, number);
+    Rtl128::new(seed, any(seed))
+}
+
+fn any(seed: Seed) -> Surroundings {
+    let mut rng = seed.rng("surroundings");
+    Surroundings { memory: Timing::any(seed), mac: Stall::any(&mut rng), registers: rng.usize(1..8) }
+}

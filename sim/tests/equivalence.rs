@@ -1,0 +1,507 @@
+//! The RTL against the functional model: the same tables, jobs and frames make the same frames,
+//! reports, memory, positions and counters. `WEFT_EQUIVALENCE_SEEDS` asks for more than the usual few.
+
+use rand::seq::IndexedRandom;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use weft_layout::{doorbell, table, AttachRow, Counter, FlowRxRow, FlowTxRow, Job, ReceiveElement, StagRow, NUM_COUNTERS};
+use weft_sim::bench::{Bench, Ends, Region, Rings};
+use weft_sim::card::Card;
+use weft_sim::kind::CardKind;
+use weft_sim::link::LinkConfig;
+use weft_sim::model::{ethernet, mpa};
+use weft_sim::seed::{generator, Stream};
+
+const FLOWS: u16 = 4;
+const PD: u32 = 7;
+const MEMORY: usize = 1 << 18;
+const RQ_LOG2: u8 = 3;
+const ELEMENT_BYTES: u64 = 3000;
+
+/// What a test does to a card. The model's run decides, the RTL's repeats.
+#[derive(Clone, Debug)]
+enum Step {
+    Stag(u32, StagRow),
+    Flow(u16, FlowRxRow, FlowTxRow, AttachRow),
+    Element(u16, u32, ReceiveElement),
+    RqTail(u16, u32),
+    Attach(u16, AttachRow),
+    Frames(Vec<(Vec<u8>, bool)>),
+    Jobs(Vec<(Job, Vec<u8>)>),
+}
+
+/// What came of it.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    received: Vec<String>,
+    jobs: Vec<String>,
+    frames: Vec<String>,
+}
+
+struct Subject {
+    bench: Bench,
+    memory: Region,
+    queues: Region,
+}
+
+impl Subject {
+    fn new(card: Box<dyn Card>, seed: u64) -> Self {
+        let rings = Rings { job: 6, report: 10, raw: 8, raw_slot: 14 };
+        let mut bench = Bench::new(card, seed, LinkConfig::default(), rings).unwrap();
+        let memory = bench.region(MEMORY);
+        let queues = bench.region(4096);
+        let mut rng = generator(seed, Stream::Application);
+        let mut bytes = vec![0; MEMORY];
+        rng.fill(&mut bytes[..]);
+        memory.write(0, &bytes).unwrap();
+        bench.sent();
+        Self { bench, memory, queues }
+    }
+
+    fn run(&mut self, step: &Step) -> Outcome {
+        let b = &mut self.bench;
+        match step {
+            Step::Stag(stag, row) => b.stag(*stag, row).unwrap(),
+            Step::Flow(flow, rx, tx, attach) => b.flow(*flow, &Ends::of(*flow), rx, tx, attach).unwrap(),
+            Step::Element(flow, slot, e) => {
+                let at = usize::from(*flow) * (64 << RQ_LOG2) + *slot as usize * 64;
+                self.queues.write(at, &e.to_bytes()).unwrap();
+            }
+            Step::RqTail(flow, tail) => b.ring(doorbell::RQ_TAIL + 4 * u32::from(*flow), *tail),
+            Step::Attach(flow, row) => {
+                b.write_table(table::ATTACH, (*flow).into(), &row.to_bytes()).unwrap();
+            }
+            Step::Frames(frames) => {
+                for (frame, bad) in frames {
+                    b.world.deliver(0, frame.clone(), *bad);
+                }
+            }
+            Step::Jobs(jobs) => {
+                for (job, inline) in jobs {
+                    b.post(job, inline);
+                }
+                b.ring_jobs();
+            }
+        }
+        b.settle(10_000_000).unwrap();
+        let mut outcome = Outcome { received: vec![], jobs: vec![], frames: vec![] };
+        for (mut report, raw) in b.reports() {
+            // How many jobs were done by then is a matter of timing.
+            report[56..60].fill(0);
+            report[63] = 0;
+            if report[0] == 4 {
+                outcome.jobs.push(format!("{:?}", weft_layout::JobReport::from_bytes(&report)));
+                continue;
+            }
+            outcome.received.push(match report[0] {
+                1 => format!("{:?}", weft_layout::SegmentReport::from_bytes(&report)),
+                2 => format!("{:?}", weft_layout::FpduReport::from_bytes(&report)),
+                3 => format!("{:?}", weft_layout::FrameReport::from_bytes(&report)),
+                _ => format!("{report:?}"),
+            });
+            outcome.received.extend(raw.map(|r| hex(&r)));
+        }
+        outcome.frames = b.sent().iter().map(|s| hex(&s.frame)).collect();
+        outcome
+    }
+
+    fn position(&mut self, flow: u16) -> AttachRow {
+        AttachRow::from_bytes(&self.bench.read_table(table::ATTACH, flow.into()).unwrap().unwrap())
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// A random stream of steps.
+struct Script {
+    rng: ChaCha8Rng,
+    memory: u64,
+    queues: u64,
+    flows: Vec<FlowState>,
+}
+
+struct FlowState {
+    rx: FlowRxRow,
+    tx: FlowTxRow,
+    seq: u32,
+    msn: u32,
+    mo: u32,
+    posted: u32,
+    send_seq: u32,
+}
+
+impl Script {
+    fn start(&mut self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for index in 1..6u32 {
+            let row = StagRow {
+                valid: u8::from(index != 5),
+                key: index as u8,
+                access: [0, 15, 4, 8, 1, 15][index as usize],
+                pd: if index == 4 { PD + 1 } else { PD },
+                base: u64::from(index) << 40,
+                length: 20_000,
+                iova: self.memory + u64::from(index) * 20_000 + 1,
+            };
+            steps.push(Step::Stag(index << 8 | index, row));
+        }
+        for flow in 0..FLOWS {
+            let flags = 4 | self.rng.random_range(0..4u8);
+            let seq: u32 = if flow == 0 { u32::MAX - 3000 } else { self.rng.random() };
+            let send_seq: u32 = self.rng.random();
+            let rx = FlowRxRow {
+                flags,
+                rq_log2: RQ_LOG2,
+                pd: PD,
+                marker_base: seq,
+                rq_base: self.queues + u64::from(flow) * (64 << RQ_LOG2),
+            };
+            let tx_flags = 4 | self.rng.random_range(0..4u8) | self.rng.random_range(0..2u8) << 3;
+            let tx = Ends::of(flow).tx(tx_flags, send_seq.wrapping_sub(4 * self.rng.random_range(0..128)));
+            let attach = AttachRow { attached: 1, raw_count: 200, rcv_nxt: seq, msn: 1, mo: 0 };
+            self.flows.push(FlowState { rx, tx, seq, msn: 1, mo: 0, posted: 0, send_seq });
+            steps.push(Step::Flow(flow, rx, tx, attach));
+        }
+        steps
+    }
+
+    fn elements(&mut self, flow: u16) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let state = &mut self.flows[usize::from(flow)];
+        let wanted = self.rng.random_range(1..=1 << RQ_LOG2);
+        while (state.posted.wrapping_sub(state.msn.wrapping_sub(1)) as i32) < wanted {
+            let slot = state.posted & ((1 << RQ_LOG2) - 1);
+            state.posted = state.posted.wrapping_add(1);
+            let mut e = ReceiveElement::default();
+            let base = 1u64 << 40 | u64::from(slot) * 2000;
+            let stag = if self.rng.random_ratio(1, 30) { 0x404 } else { 0x101 };
+            e.sge0_to = base;
+            e.sge0_stag = stag;
+            if self.rng.random() {
+                e.sge0_length = ELEMENT_BYTES as u32;
+            } else {
+                (e.sge0_length, e.sge1_length) = (self.rng.random_range(1..100), self.rng.random_range(0..2500));
+                (e.sge1_to, e.sge1_stag) = (base + 500, 0x101);
+                (e.sge2_to, e.sge2_stag, e.sge2_length) = (base + 64, 0x101, self.rng.random_range(0..500));
+                (e.sge3_to, e.sge3_stag, e.sge3_length) = (base + 3, 0x101, self.rng.random_range(0..500));
+            }
+            steps.push(Step::Element(flow, slot, e));
+        }
+        steps.push(Step::RqTail(flow, state.posted));
+        steps
+    }
+
+    fn ulpdu(&mut self, flow: u16) -> Vec<u8> {
+        let rng = &mut self.rng;
+        let state = &mut self.flows[usize::from(flow)];
+        let len = *[0usize, 1, 3, 4, 13, 64, 200, 512, 700, 1400].choose(rng).unwrap() + rng.random_range(0..9);
+        let mut u = Vec::new();
+        let sound = rng.random_ratio(29, 30);
+        match rng.random_range(0..10) {
+            0..5 => {
+                let index: u32 = if sound { *[1, 2, 3].choose(rng).unwrap() } else { rng.random_range(0..6) };
+                let at = rng.random_range(0..20_000 - 1500u64);
+                let to = match rng.random_range(0..4) {
+                    0 if !sound => u64::MAX - rng.random_range(1..300),
+                    1 if !sound => rng.random(),
+                    _ => u64::from(index) << 40 | at,
+                };
+                let opcode = if (index == 3) != (!sound && rng.random()) { 2 } else { 0 };
+                u.extend([if rng.random() { 0xc1 } else { 0x81 }, 0x40 | opcode]);
+                u.extend((index << 8 | index).to_be_bytes());
+                u.extend(to.to_be_bytes());
+            }
+            5..9 => {
+                let last = rng.random_ratio(2, 3);
+                u.extend([if last { 0x41 } else { 1 }, 0x40 | rng.random_range(3..7)]);
+                u.extend(rng.random::<u32>().to_be_bytes());
+                u.extend(0u32.to_be_bytes());
+                let off = u32::from(!sound);
+                u.extend(state.msn.wrapping_add(off).to_be_bytes());
+                u.extend(state.mo.to_be_bytes());
+                if last {
+                    state.msn = state.msn.wrapping_add(1);
+                    state.mo = 0;
+                } else {
+                    state.mo += len as u32;
+                }
+            }
+            _ => {
+                let (qn, opcode) = *[(1u32, 1u8), (2, 7), (3, 0xb), (1, 0xa)].choose(rng).unwrap();
+                u.extend([0x41, 0x40 | opcode]);
+                u.extend([0; 4]);
+                u.extend(qn.to_be_bytes());
+                u.extend(1u32.to_be_bytes());
+                u.extend(0u32.to_be_bytes());
+            }
+        }
+        u.extend((0..len).map(|_| rng.random::<u8>()));
+        if rng.random_ratio(1, 60) {
+            u.truncate(rng.random_range(0..u.len()));
+        } else if rng.random_ratio(1, 25) {
+            // The control bytes more often than the rest of the header.
+            let at = *[0, 1, rng.random_range(0..18.min(u.len()))].choose(rng).unwrap();
+            u[at] ^= 1 << rng.random_range(0..8);
+        }
+        u
+    }
+
+    /// Segments of a flow, nearly all whole FPDUs in order.
+    fn frames(&mut self, flow: u16) -> Vec<(Vec<u8>, bool)> {
+        let mut frames = Vec::new();
+        for _ in 0..self.rng.random_range(1..6) {
+            let mut payload = Vec::new();
+            let (markers, crc) = {
+                let rx = &self.flows[usize::from(flow)].rx;
+                ((rx.flags & 1 != 0).then_some(rx.marker_base), rx.flags & 2 != 0)
+            };
+            let mut seq = self.flows[usize::from(flow)].seq;
+            for _ in 0..*[0, 1, 1, 1, 1, 2, 5].choose(&mut self.rng).unwrap() {
+                let ulpdu = self.ulpdu(flow);
+                let mut fpdu = mpa::frame(seq, markers, crc, &ulpdu);
+                let marker = markers.map(|base| base.wrapping_sub(seq) as usize % 512).filter(|at| at + 4 < fpdu.len());
+                if let Some(at) = marker.filter(|_| self.rng.random_ratio(1, 20)) {
+                    fpdu[at + 3] ^= 4;
+                }
+                if self.rng.random_ratio(1, 60) {
+                    let at = self.rng.random_range(0..fpdu.len());
+                    fpdu[at] ^= 1 << self.rng.random_range(0..8);
+                }
+                seq = seq.wrapping_add(fpdu.len() as u32);
+                payload.extend(fpdu);
+                if payload.len() > 6000 {
+                    break;
+                }
+            }
+            let first = self.flows[usize::from(flow)].seq;
+            self.flows[usize::from(flow)].seq = seq;
+            let timestamps = self.rng.random_ratio(1, 2);
+            let mut row = Ends::of(flow).peer_tx(if timestamps { 4 | 8 } else { 4 }, 0);
+            row.tos = self.rng.random();
+            let job = Job {
+                ack: self.rng.random(),
+                window: self.rng.random(),
+                ts_val: self.rng.random(),
+                ts_ecr: self.rng.random(),
+                ..Job::default()
+            };
+            let mut flags = 0x10 | *[0, 8, 8].choose(&mut self.rng).unwrap();
+            if self.rng.random_ratio(1, 50) {
+                flags |= 1 << self.rng.random_range(0..8);
+            }
+            let mut frame = ethernet::segment(&row, &job, first, flags, 0, &payload);
+            if frame.len() < 60 {
+                frame.resize(60, 0xee);
+            }
+            if self.rng.random_ratio(1, 20) {
+                let end = *[54, 54, frame.len()].choose(&mut self.rng).unwrap();
+                // The data offset more often than the rest.
+                let at = if self.rng.random_ratio(1, 6) { 46 } else { self.rng.random_range(0..end) };
+                frame[at] ^= 1 << self.rng.random_range(0..8);
+            }
+            let bad = self.rng.random_ratio(1, 60);
+            if let Some((a, b)) = self.rng.random_ratio(1, 25).then(|| ethernet::cut_segment(&frame, self.rng.random())).flatten() {
+                frames.push((a, false));
+                frames.push((b, false));
+            } else {
+                frames.push((frame.clone(), bad));
+            }
+            if self.rng.random_ratio(1, 25) {
+                frames.push((frame, false));
+            }
+        }
+        if self.rng.random_ratio(1, 10) {
+            let len = self.rng.random_range(14..2000);
+            let mut other: Vec<u8> = (0..len).map(|_| self.rng.random()).collect();
+            other[0] |= 1;
+            frames.push((other, false));
+        }
+        frames
+    }
+
+    fn job(&mut self) -> (Job, Vec<u8>) {
+        let flow = self.rng.random_range(0..FLOWS);
+        let kind = *[1u8, 2, 3, 3, 3, 3].choose(&mut self.rng).unwrap();
+        let rng = &mut self.rng;
+        let state = &mut self.flows[usize::from(flow)];
+        let mut length = *[0u32, 1, 4, 60, 64, 100, 1400, 5000].choose(rng).unwrap() + rng.random_range(0..5);
+        if kind == 1 {
+            length = length.max(14);
+        }
+        let mut job = Job {
+            kind,
+            flags: rng.random_range(0..8),
+            flow,
+            seq: state.send_seq,
+            ack: rng.random(),
+            window: rng.random(),
+            tcp_flags: 0x10 | *[0, 8].choose(rng).unwrap(),
+            ts_val: rng.random(),
+            ts_ecr: rng.random(),
+            length,
+            fpdu_payload: *[100, 1000, 1401, 1448, 8900].choose(rng).unwrap(),
+            rdmap_control: 0x40,
+            stag_or_qn: rng.random(),
+            msn: rng.random(),
+            to_or_mo: rng.random(),
+            rsvd_ulp: rng.random(),
+            ..Job::default()
+        };
+        if job.flags & 1 == 0 {
+            job.to_or_mo &= 0xffff;
+        }
+        // Where the stream goes on does not matter to the card; it only has to stay at multiples of 4.
+        state.send_seq = state.send_seq.wrapping_add(length & !3).wrapping_add(24);
+        let mut inline = Vec::new();
+        if length <= 64 && rng.random() {
+            job.flags |= 8;
+            inline = (0..length).map(|_| rng.random()).collect();
+        } else {
+            let mut left = length;
+            let count = rng.random_range(1..=4u8);
+            let mut part = |last: bool| {
+                let n = if last { left } else { rng.random_range(0..=left) };
+                left -= n;
+                let at = self.memory + rng.random_range(0..MEMORY as u64 - 6000);
+                (at, n)
+            };
+            job.sge_count = count;
+            (job.sge0_iova, job.sge0_length) = part(count == 1);
+            if count > 1 {
+                (job.sge1_iova, job.sge1_length) = part(count == 2);
+            }
+            if count > 2 {
+                (job.sge2_iova, job.sge2_length) = part(count == 3);
+            }
+            if count > 3 {
+                (job.sge3_iova, job.sge3_length) = part(true);
+            }
+            if self.rng.random_ratio(1, 40) {
+                job.sge0_iova = 0x1234;
+            } else if self.rng.random_ratio(1, 40) {
+                job.sge0_length += 1;
+            }
+        }
+        (job, inline)
+    }
+}
+
+/// Runs the script on the model and writes it down.
+fn record(seed: u64, rounds: usize) -> (Vec<(Step, Outcome)>, Subject) {
+    let mut subject = Subject::new(CardKind::Model.build(seed, 0), seed);
+    let mut script = Script {
+        rng: generator(seed, Stream::Application),
+        memory: subject.memory.iova,
+        queues: subject.queues.iova,
+        flows: Vec::new(),
+    };
+    let mut log = Vec::new();
+    let mut run = |subject: &mut Subject, steps: Vec<Step>| {
+        for step in steps {
+            let outcome = subject.run(&step);
+            log.push((step, outcome));
+        }
+    };
+    run(&mut subject, script.start());
+    for _ in 0..rounds {
+        let flow = script.rng.random_range(0..FLOWS);
+        // Attach again where the generator stands, mostly with the right count.
+        let position = subject.position(flow);
+        let state = &mut script.flows[usize::from(flow)];
+        if position.attached != 0 {
+            (state.msn, state.mo) = (position.msn, position.mo);
+        } else {
+            state.mo = 0;
+            let raw_count = position.raw_count.wrapping_add(u8::from(script.rng.random_ratio(1, 8)));
+            let row = AttachRow { attached: 1, raw_count, rcv_nxt: state.seq, msn: state.msn, mo: state.mo };
+            run(&mut subject, vec![Step::Attach(flow, row)]);
+        }
+        let steps = script.elements(flow);
+        run(&mut subject, steps);
+        let frames = script.frames(flow);
+        run(&mut subject, vec![Step::Frames(frames)]);
+        let jobs = (0..script.rng.random_range(1..4)).map(|_| script.job()).collect();
+        run(&mut subject, vec![Step::Jobs(jobs)]);
+    }
+    (log, subject)
+}
+
+/// Counters whose values do not depend on timing or on how DMA is cut into bursts.
+fn comparable(counter: Counter) -> bool {
+    use Counter::*;
+    !counter.name().ends_with("_cycles")
+        && !matches!(counter, DmaReadRequests | DmaReadErrors | DmaWriteRequests | DmaWriteErrors | MsixRequests)
+}
+
+fn compare(seed: u64, rounds: usize, kind: &str, card: Box<dyn Card>) {
+    let (log, mut model) = record(seed, rounds);
+    let mut subject = Subject::new(card, seed);
+    for (number, (step, expected)) in log.iter().enumerate() {
+        let outcome = subject.run(step);
+        assert_eq!(&outcome, expected, "{kind}, seed {seed}, step {number}: {step:?}");
+    }
+    for flow in 0..FLOWS {
+        assert_eq!(subject.position(flow), model.position(flow), "{kind}, seed {seed}: position of flow {flow}");
+    }
+    for counter in Counter::ALL.into_iter().filter(|c| comparable(*c)) {
+        let (is, should) = (subject.bench.counter(counter).unwrap(), model.bench.counter(counter).unwrap());
+        assert_eq!(is, should, "{kind}, seed {seed}: counter {}", counter.name());
+    }
+    assert!(
+        subject.memory.read(0, MEMORY).unwrap() == model.memory.read(0, MEMORY).unwrap(),
+        "{kind}, seed {seed}: memory differs"
+    );
+}
+
+fn seeds() -> u64 {
+    std::env::var("WEFT_EQUIVALENCE_SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(4)
+}
+
+#[test]
+fn the_script_is_worth_its_name() {
+    let mut counts = vec![0u32; NUM_COUNTERS];
+    for seed in 0..40 {
+        let (_, mut model) = record(seed, 40);
+        for counter in Counter::ALL {
+            counts[counter as usize] += model.bench.counter(counter).unwrap();
+        }
+    }
+    use Counter::*;
+    let cannot = [RxDropDisabled, RxDropRunt, RxDropBufferFull, RxDropNoRawSlot, RxDropOversize, DmaWriteErrors, MsixRequests];
+    for counter in Counter::ALL.iter().filter(|c| !c.name().ends_with("_cycles") && !cannot.contains(c)) {
+        assert_ne!(counts[*counter as usize], 0, "{} never happens", counter.name());
+    }
+}
+
+#[test]
+fn the_model_repeats_itself() {
+    compare(1, 30, "model", CardKind::Model.build(1, 0));
+}
+
+#[cfg(rtl)]
+mod rtl {
+    use super::*;
+    use weft_sim::rtl;
+
+    #[test]
+    fn rtl_at_512_bits() {
+        for seed in 0..seeds() {
+            compare(seed, 30, "rtl512", Box::new(rtl::any512(seed, 0)));
+        }
+    }
+
+    #[test]
+    fn rtl_at_128_bits() {
+        for seed in 0..seeds() {
+            compare(seed, 30, "rtl128", Box::new(rtl::any128(seed, 0)));
+        }
+    }
+}
+
+#[cfg(not(rtl))]
+#[test]
+fn seeds_are_a_number() {
+    assert!(seeds() > 0);
+}
