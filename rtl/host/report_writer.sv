@@ -50,7 +50,8 @@ module report_writer
   logic [31:0]  taken_q, written_q, arm_value_q;
   logic         have_q, cmd_sent_q, beats_sent_q;
   logic [511:0] report_q;
-  logic         prefer_tx_q, room, load, cmd_done, beats_done, armed_q;
+  logic         prefer_tx_q, room, load, cmd_done, beats_done, armed_q, due;
+  logic [31:0]  past_armed;
 
   // ---------------------------------------------------------------- one report at a time, the next one right behind
   // Occupancy counts modulo 2^32; log2 is at most 16.
@@ -131,7 +132,7 @@ module report_writer
       if (written_i) written_q <= written_q + 1'b1;
       if (msix_valid_o) begin
         msix_valid_o <= !msix_ready_i;
-      end else if (armed_q && written_q != arm_value_q) begin
+      end else if (due) begin
         msix_valid_o <= 1'b1;
         armed_q      <= 1'b0;
       end
@@ -146,9 +147,13 @@ module report_writer
     end
   end
 
+  // A host that polls may have seen a report in memory before its write response came here: then the value it arms
+  // with is ahead of the count, and the interrupt is for the report after.
+  assign past_armed    = written_q - arm_value_q;
+  assign due           = armed_q && past_armed != '0 && !past_armed[31];
   assign msix_vector_o = '0;
   assign tail_o        = written_q;
-  assign idle_o        = !have_q && !rx_valid_i && !tx_valid_i && !msix_valid_o && !(armed_q && written_q != arm_value_q);
+  assign idle_o        = !have_q && !rx_valid_i && !tx_valid_i && !msix_valid_o && !due;
 
   logic unused_cfg;
   assign unused_cfg = ^cfg_i.log2[7:5];
