@@ -1,0 +1,121 @@
+//! The report loop against a card that writes what a test wants.
+
+mod fake;
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use fake::FakeCard;
+use weft_hostdrv::device::RingSizes;
+use weft_hostdrv::{Device, DeviceConfig, DeviceError};
+use weft_layout::{doorbell, reg};
+
+const MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
+
+fn open(card: &FakeCard) -> Device {
+    let rings = RingSizes {
+        jobs_log2: 3,
+        reports_log2: 3,
+        raw_log2: 2,
+    };
+    let config = DeviceConfig {
+        rings,
+        ..DeviceConfig::new(MAC, Ipv4Addr::new(10, 0, 0, 1))
+    };
+    Device::open(Arc::new(card.clone()), config).expect("nothing is wrong")
+}
+
+/// Nobody's frame: the engine ignores it.
+const FRAME: [u8; 60] = [0xff; 60];
+
+#[test]
+fn reports_are_taken_in_order_through_many_passes() {
+    let card = FakeCard::new();
+    let device = open(&card);
+    assert_eq!(device.progress(), Ok(0));
+    let mut number = 0;
+    for batch in [1u32, 2, 8, 7, 3, 8, 8, 5] {
+        // Four raw slots: only the first reports of a batch bring a frame.
+        for i in 0..batch {
+            let raw = device.host_stats().frames_received as u32 + i;
+            if i < 3 {
+                card.frame(number, raw, &FRAME);
+            } else {
+                let mut job_done = [0; 64];
+                job_done[0] = 4;
+                card.report(number, job_done);
+            }
+            number += 1;
+        }
+        assert_eq!(device.progress(), Ok(batch as usize));
+        assert_eq!(device.progress(), Ok(0), "a report was taken twice");
+    }
+    let stats = device.host_stats();
+    assert_eq!(stats.reports, number.into());
+    // Room is returned often enough that the card never waits for an idle driver, and not for each report.
+    let returned = card
+        .doorbell(doorbell::REPORT_HEAD)
+        .expect("room was returned");
+    assert!(
+        number - returned < 2,
+        "{} reports kept back",
+        number - returned
+    );
+    assert!(fake::rings(&card, doorbell::REPORT_HEAD) <= number as usize / 2);
+    let raw = card
+        .doorbell(doorbell::RAW_HEAD)
+        .expect("slots were returned");
+    assert_eq!(u64::from(raw), stats.frames_received);
+}
+
+fn impossible(report: [u8; 64], why: &str) {
+    let card = FakeCard::new();
+    let device = open(&card);
+    card.report(0, report);
+    let error = device.progress().expect_err("an impossible report");
+    assert!(
+        matches!(&error, DeviceError::BadReport { number: 0, .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains(why), "{error}");
+    assert_eq!(
+        device.progress(),
+        Err(error.clone()),
+        "a device that failed stays so"
+    );
+    assert!(device.alloc_pd().is_err());
+}
+
+#[test]
+fn impossible_reports() {
+    let mut report = [0; 64];
+    report[0] = 9;
+    impossible(report, "no such kind");
+    report[0] = 4;
+    report[56] = 1;
+    impossible(report, "JOB_DONE");
+    let mut report = [0; 64];
+    report[0] = 3;
+    report[28] = 1;
+    impossible(report, "raw slot");
+    report[28] = 0;
+    report[30..32].copy_from_slice(&2049u16.to_le_bytes());
+    impossible(report, "longer than a slot");
+}
+
+#[test]
+fn a_report_of_the_last_pass_is_not_taken() {
+    let card = FakeCard::new();
+    let device = open(&card);
+    let mut report = [0; 64];
+    report[0] = 4;
+    for number in 0..8 {
+        card.report(number, report);
+    }
+    assert_eq!(device.progress(), Ok(8));
+    // Slot 0 still has phase 1; the second pass has 0.
+    assert_eq!(device.progress(), Ok(0));
+    assert_eq!(card.register(reg::REPORT_LOG2), 3);
+    card.report(8, report);
+    assert_eq!(device.progress(), Ok(1));
+}
