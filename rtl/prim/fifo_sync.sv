@@ -1,12 +1,13 @@
 // First-word fall-through FIFO, one clock, any depth from 2, exactly DEPTH words of room.
 //
-// Ready/valid at both ends; neither output depends on an input of the same cycle. Up to 64 words lie in
+// Ready/valid at both ends; neither output depends on an input of the same cycle. Up to LUT_RAM_DEPTH words lie in
 // LUT RAM and can be read one cycle after the write. Deeper ones lie in block RAM, whose output register is
 // the head of the queue, and can be read two cycles after the write. Both take and give a word each cycle.
 
 module fifo_sync #(
   parameter int unsigned WIDTH = 32,
   parameter int unsigned DEPTH = 16,
+  parameter int unsigned LUT_RAM_DEPTH = 64,      // deeper ones are in block RAM
   localparam int unsigned COUNT_W = $clog2(DEPTH + 1)
 ) (
   input  logic               clk_i,
@@ -24,7 +25,6 @@ module fifo_sync #(
 );
 
   localparam int unsigned ADDR_W = $clog2(DEPTH);
-  localparam int unsigned LUT_RAM_DEPTH = 64;
   localparam logic [ADDR_W-1:0] LAST = ADDR_W'(DEPTH - 1);
 
   logic [ADDR_W-1:0]  wr_ptr_q, rd_ptr_q;
