@@ -309,6 +309,7 @@ impl Device {
     pub fn progress(&self) -> Result<usize, DeviceError> {
         let counts = &self.shared.mmio.counts;
         add(&counts.progress_calls, 1);
+        let _span = tracing::trace_span!("progress", device = self.name()).entered();
         let mut handled = 0;
         {
             let mut state = self.lock();

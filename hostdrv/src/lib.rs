@@ -3,6 +3,46 @@
 //! From the bottom up: [`transport`] is the seam to a card (kernel VFIO, vfio-user or the in-process
 //! simulator), [`dma`] the memory that host and card share, [`device`] a card with the engine that
 //! controls it. Programs use [`verbs`] and [`cm`]. See `docs/driver.md`.
+//!
+//! A client that sends a greeting and reads what the server offers in its private data:
+//!
+//! ```
+//! # use std::{net::SocketAddrV4, time::Duration};
+//! # use weft_hostdrv::{cm::*, verbs::*, Device};
+//! # type Error = Box<dyn std::error::Error>;
+//! fn client(device: &Device, server: SocketAddrV4) -> Result<Vec<u8>, Error> {
+//!     let pd = device.alloc_pd()?;
+//!     let cq = device.create_cq(16, None)?;
+//!     let mr = pd.alloc_mr(4096, Access::LOCAL_WRITE | Access::READ_SINK)?;
+//!     mr.write(0, b"hello")?;
+//!
+//!     let channel = device.create_event_channel();
+//!     let id = channel.create_id();
+//!     let expect = |wanted| -> Result<CmEvent, Error> {
+//!         match channel.get_event(Some(Duration::from_secs(5)))? {
+//!             Some(event) if event.event == wanted => Ok(event),
+//!             other => Err(format!("{wanted} did not come, but {other:?}").into()),
+//!         }
+//!     };
+//!     id.resolve_addr(server)?;
+//!     expect(CmEventType::AddrResolved)?;
+//!     id.resolve_route()?;
+//!     expect(CmEventType::RouteResolved)?;
+//!     let qp = id.create_qp(&pd, &QpInit::new(&cq))?;
+//!     id.connect(&ConnParam { peer_to_peer: Some(true), ..ConnParam::default() })?;
+//!     let established = expect(CmEventType::Established)?;
+//!
+//!     let offered = established.private_data.first_chunk().ok_or("no region offered")?;
+//!     let remote = RemoteRegion::from_bytes(offered);
+//!     qp.post_send(SendWr::send(1).sge(mr.sge(0, 5)))?;
+//!     qp.post_send(SendWr::read(2, remote).sge(mr.sge(8, 100)).signaled())?;
+//!     let wc = cq.wait_one(Some(Duration::from_secs(5)))?.ok_or("no completion")?;
+//!     assert_eq!((wc.wr_id, wc.status), (2, WcStatus::Success));
+//!     id.disconnect()?;
+//!     expect(CmEventType::Disconnected)?;
+//!     Ok(mr.to_vec(8, 100)?)
+//! }
+//! ```
 
 mod card;
 pub mod cm;

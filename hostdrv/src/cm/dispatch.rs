@@ -23,6 +23,10 @@ impl CmRegistry {
         self.listeners.insert(port, Arc::downgrade(id));
     }
 
+    pub(super) fn remove_connection(&mut self, conn: ConnId) {
+        self.connections.remove(&conn);
+    }
+
     pub(super) fn add_connection(&mut self, conn: ConnId, id: &Arc<IdInner>) {
         self.connections.insert(conn, Arc::downgrade(id));
     }
@@ -79,7 +83,13 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
             ..
         } => {
             if let Some(id) = find(device, conn, false) {
-                id.data().state = CmState::Established;
+                {
+                    let mut data = id.data();
+                    // Another thread may have called `disconnect` meanwhile.
+                    if matches!(data.state, CmState::Connecting | CmState::Accepting) {
+                        data.state = CmState::Established;
+                    }
+                }
                 let mut event = CmEvent::new(id.clone(), CmEventType::Established);
                 event.private_data = private_data.to_vec();
                 event.responder_resources = Some(agreed.ird);

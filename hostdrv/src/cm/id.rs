@@ -431,6 +431,9 @@ impl Drop for IdInner {
                 (CmState::Closed, _) | (_, None) => Ok(()),
                 (_, Some(conn)) => engine.abort(now, conn, card),
             });
+        if let Some(conn) = conn {
+            self.device.lock().cm.remove_connection(conn);
+        }
         tracing::debug!(?state, ?conn, ?ended, "identifier destroyed");
     }
 }

@@ -452,6 +452,11 @@ impl Qp {
                 state: queue_state,
             });
         }
+        if entry.send.work.len() >= cap.max_send_wr as usize {
+            return Err(VerbsError::SendQueueFull {
+                depth: cap.max_send_wr,
+            });
+        }
         let number = entry.send.next_number;
         let cq = entry.send.cq.clone();
         cq.promise()?;

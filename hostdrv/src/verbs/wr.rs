@@ -14,8 +14,12 @@ pub struct Sge {
 
 /// A work request for the send queue.
 ///
-/// ```ignore
+/// ```
+/// # use weft_hostdrv::verbs::*;
+/// # fn example(qp: Qp, mr: Mr, peer: RemoteRegion) -> Result<(), VerbsError> {
 /// qp.post_send(SendWr::write(7, peer).sge(mr.sge(0, 4096)).signaled())?;
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
