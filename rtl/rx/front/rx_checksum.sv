@@ -1,0 +1,104 @@
+// Internet checksum (RFC 1071) over a byte range of each frame, one beat per cycle, any frame lengths back to
+// back. The range comes with every beat and may be found out late: it has to be right for the bytes of the
+// range only from the beat on in which they lie. The words are added as they lie in the beat (low byte
+// first): a one's complement sum may be formed in either byte order (RFC 1071 §2 B).
+//
+// `ok_o` belongs to the frame whose last beat went in LATENCY cycles before: the sum over [start, stop) plus
+// `extra_i` (given with the last beat, already in the byte order of the beats) is 0xffff.
+
+module rx_checksum #(
+  parameter int unsigned DATA_W = 512,
+  localparam int unsigned LATENCY = 7,
+  localparam int unsigned LANES = DATA_W / 8,
+  localparam int unsigned REL_W = $clog2(LANES + 1)
+) (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  input  logic              valid_i,
+  input  logic              first_i,
+  input  logic [DATA_W-1:0] data_i,
+  input  logic [15:0]       pos_i,      // position of the beat's first byte in the frame
+  input  logic [15:0]       start_i,    // even
+  input  logic [16:0]       stop_i,
+  input  logic [31:0]       extra_i,
+  output logic              ok_o
+);
+
+  localparam int unsigned GROUPS = LANES / 8;     // of four words each
+
+  // Where the range begins and ends within this beat.
+  function automatic logic [REL_W-1:0] in_beat(input logic [16:0] position, input logic [15:0] pos);
+    logic [16:0] distance;
+    distance = position - {1'b0, pos};
+    if (position <= {1'b0, pos}) return '0;
+    if (distance >= 17'(LANES)) return REL_W'(LANES);
+    return distance[REL_W-1:0];
+  endfunction
+
+  logic [DATA_W-1:0]       data1_q, masked1;
+  logic [REL_W-1:0]        start1_q, stop1_q;
+  logic [GROUPS-1:0][17:0] group2_d, group2_q;
+  logic [21:0]             beat3_d, beat3_q;
+  logic [31:0]             sum4_q, sum5_q;
+  logic [16:0]             fold6_q;
+  logic [15:0]             fold6;
+  logic [3:1]              valid_q, first_q;
+  logic [31:0]             extra4;
+
+  // Stage 1: the range within the beat.
+  always_ff @(posedge clk_i) begin
+    data1_q  <= data_i;
+    start1_q <= in_beat({1'b0, start_i}, pos_i);
+    stop1_q  <= in_beat(stop_i, pos_i);
+  end
+
+  // Stage 2: bytes outside are 0; sums of four words.
+  always_comb begin
+    for (int unsigned i = 0; i < LANES; i++) begin
+      masked1[i*8 +: 8] = (REL_W'(i) >= start1_q && REL_W'(i) < stop1_q) ? data1_q[i*8 +: 8] : 8'h00;
+    end
+    for (int unsigned g = 0; g < GROUPS; g++) begin
+      group2_d[g] = 18'(masked1[g*64 +: 16]) + 18'(masked1[g*64+16 +: 16]) +
+                    18'(masked1[g*64+32 +: 16]) + 18'(masked1[g*64+48 +: 16]);
+    end
+  end
+  always_ff @(posedge clk_i) group2_q <= group2_d;
+
+  // Stage 3: the beat's sum.
+  always_comb begin
+    beat3_d = '0;
+    for (int unsigned g = 0; g < GROUPS; g++) beat3_d = beat3_d + 22'(group2_q[g]);
+  end
+  always_ff @(posedge clk_i) beat3_q <= beat3_d;
+
+  // Stages 4 to 7: the frame's sum, the extra words, two folds.
+  rx_delay #(.WIDTH(32), .CYCLES(4)) i_extra (.clk_i, .rst_ni, .data_i(extra_i), .data_o(extra4));
+
+  always_ff @(posedge clk_i) begin
+    if (valid_q[3]) sum4_q <= (first_q[3] ? 32'd0 : sum4_q) + 32'(beat3_q);
+    sum5_q  <= sum4_q + extra4;
+    fold6_q <= 17'(sum5_q[15:0]) + 17'(sum5_q[31:16]);
+    ok_o    <= fold6 == 16'hffff;
+  end
+  assign fold6 = fold6_q[15:0] + 16'(fold6_q[16]);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      valid_q <= '0;
+      first_q <= '0;
+    end else begin
+      valid_q <= {valid_q[2:1], valid_i};
+      first_q <= {first_q[2:1], first_i};
+    end
+  end
+
+`ifndef SYNTHESIS
+  // verilator lint_off SYNCASYNCNET
+  if (DATA_W % 64 != 0) begin : gen_param_check
+    $error("rx_checksum: DATA_W must be a multiple of 64");
+  end
+  even_start: assert property (@(posedge clk_i) disable iff (!rst_ni) valid_i |-> !start_i[0]);
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

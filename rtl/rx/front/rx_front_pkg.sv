@@ -1,0 +1,91 @@
+// Types of the receive front: what the parser knows of a frame, and what becomes of it.
+
+package rx_front_pkg;
+
+  // Bytes of a frame in which every header lies that the card reads. Ethernet, IPv4 without options and the
+  // longest TCP header are 94; an 802.1Q tag and IPv6 would make it 118.
+  parameter int unsigned WINDOW_BYTES = 128;
+
+  // Why a frame is dropped, in the order in which the reasons are tried.
+  typedef enum logic [3:0] {
+    KEEP              = 4'd0,
+    DROP_DISABLED     = 4'd1,
+    DROP_FCS          = 4'd2,
+    DROP_RUNT         = 4'd3,
+    DROP_OVERSIZE     = 4'd4,
+    DROP_MAC          = 4'd5,
+    DROP_IP_HEADER    = 4'd6,
+    DROP_IP_CHECKSUM  = 4'd7,
+    DROP_TCP_HEADER   = 4'd8,
+    DROP_TCP_CHECKSUM = 4'd9,
+    DROP_BUFFER_FULL  = 4'd10
+  } rx_drop_e;
+
+  // The layers of a frame, from its first bytes alone.
+  typedef struct packed {
+    logic        is_ip;        // network layer whose header the card checks
+    logic        ip_bad;       // version, header length or total length contradict themselves
+    logic [15:0] ip_start;     // first byte of the network header
+    logic [15:0] ip_sum_end;   // end of the bytes under the header checksum
+    logic [16:0] ip_end;       // end of the datagram; Ethernet padding begins here
+    logic [15:0] pseudo_start; // from here to ip_end: addresses, then the TCP segment
+    logic        is_tcp;       // an unfragmented TCP segment behind a header without options
+    logic [15:0] tcp_start;    // first byte of the TCP header
+    logic [15:0] tcp_len;      // TCP header and payload
+    logic        tcp_bad;      // shorter than its own header, or than 20 bytes
+    logic [5:0]  options_len;  // bytes of TCP options, 0 to 40
+  } rx_layers_t;
+
+  // The TCP segment of a frame.
+  typedef struct packed {
+    logic         is_tcp;
+    logic [95:0]  key;           // source and destination address, source and destination port as on the wire
+    logic [31:0]  seq;
+    logic [31:0]  ack;
+    logic [15:0]  window;
+    logic [7:0]   tcp_flags;
+    logic [7:0]   payload_start; // first payload byte, counted from the start of the frame
+    logic [15:0]  payload_len;
+    logic         ts_present;
+    logic [31:0]  ts_val;
+    logic [31:0]  ts_ecr;
+    logic [1:0]   sack_count;
+    logic [191:0] sack;          // left and right edge of each block, first block in the low 64 bits
+  } rx_segment_t;
+
+  // A frame in the packet store. Positions count beats, modulo twice the depth of the store.
+  typedef struct packed {
+    logic [15:0] start;
+    logic [15:0] stop;           // position behind the last beat
+    logic [15:0] frame_len;
+    rx_segment_t segment;
+  } rx_packet_t;
+
+  // Receive position of a flow.
+  typedef struct packed {
+    logic        attached;
+    logic [7:0]  raw_count;
+    logic [31:0] rcv_nxt;
+    logic [31:0] msn;
+    logic [31:0] mo;
+  } rx_position_t;
+
+  // What ends a packet: its report, its raw copy, and the store space it gives back.
+  typedef struct packed {
+    logic         raw;
+    logic         report;
+    logic [511:0] record;        // raw slot and length are fields of it
+    logic [15:0]  start;
+    logic [15:0]  stop;
+  } rx_close_t;
+
+  // Numbers of the wire are big-endian; byte 0 is in the low bits.
+  function automatic logic [15:0] be16(input logic [15:0] bytes);
+    return {bytes[7:0], bytes[15:8]};
+  endfunction
+
+  function automatic logic [31:0] be32(input logic [31:0] bytes);
+    return {bytes[7:0], bytes[15:8], bytes[23:16], bytes[31:24]};
+  endfunction
+
+endpackage

@@ -1,0 +1,244 @@
+// From the MAC to a verdict: finds the headers, checks lengths and checksums, and gives each frame's last beat a
+// verdict and the fields of its TCP segment.
+//
+// Feed-forward and never stalled (a MAC cannot wait): a beat each cycle, frames of any length back to back. The
+// beats themselves travel in a delay ring beside the checks and leave with the verdict, so that a bad frame is
+// simply rolled back behind this module. 11 cycles from `mac_rx_tvalid` to `beat_valid_o`.
+//
+//   S0 input | S1 header window, layers | S2..S8 checksums, S2..S9 TCP options | S10 verdict, out
+
+module rx_parse
+  import rx_front_pkg::*;
+  import weft_int_pkg::*;
+#(
+  parameter int unsigned DATA_W = 512
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  rx_cfg_t             cfg_i,
+
+  input  logic [DATA_W-1:0]   mac_rx_tdata,
+  input  logic [DATA_W/8-1:0] mac_rx_tkeep,
+  input  logic                mac_rx_tlast,
+  input  logic                mac_rx_tvalid,
+  input  logic                mac_rx_tuser,    // with tlast: bad frame
+  output logic                mac_rx_tready,
+
+  output logic                beat_valid_o,
+  output logic                beat_last_o,
+  output logic [DATA_W-1:0]   beat_data_o,
+  output rx_drop_e            drop_o,          // the rest is valid with beat_last_o
+  output logic [15:0]         frame_len_o,     // stays at 65535 for longer ones
+  output rx_segment_t         segment_o,
+
+  output logic                idle_o
+);
+
+  localparam int unsigned LANES = DATA_W / 8;
+  localparam int unsigned COUNT_W = $clog2(LANES) + 1;
+  localparam int unsigned WINDOW_BEATS = WINDOW_BYTES / LANES;
+  localparam int unsigned CHECK = 9;            // cycles from S1 to S10
+  localparam logic [15:0] POS_MAX = 16'(65536 - 2 * LANES);
+
+  assign mac_rx_tready = 1'b1;
+
+  // ---------------------------------------------------------------- S0: the beat as it came
+  logic              s0_valid_q, s0_last_q, s0_bad_q, s0_first_q;
+  logic [DATA_W-1:0] s0_data_q;
+  logic [LANES-1:0]  s0_keep_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      s0_valid_q <= 1'b0;
+      s0_first_q <= 1'b1;
+    end else begin
+      s0_valid_q <= mac_rx_tvalid;
+      if (s0_valid_q) s0_first_q <= s0_last_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    s0_data_q <= mac_rx_tdata;
+    s0_keep_q <= mac_rx_tkeep;
+    s0_last_q <= mac_rx_tlast;
+    s0_bad_q  <= mac_rx_tuser && mac_rx_tlast;
+  end
+
+  // Bytes of the beat, from the edge in tkeep.
+  logic [COUNT_W-1:0] s0_count;
+  always_comb begin
+    s0_count = '0;
+    for (int unsigned i = 0; i < LANES; i++) begin
+      if (s0_keep_q[i] && (i == LANES - 1 || !s0_keep_q[(i + 1) % LANES])) s0_count |= COUNT_W'(i + 1);
+    end
+    if (!s0_last_q) s0_count = COUNT_W'(LANES);
+  end
+
+  // ---------------------------------------------------------------- S1: the header window
+  logic                      s1_valid_q, s1_first_q, s1_last_q, s1_bad_q, s1_enabled_q;
+  logic [DATA_W-1:0]         s1_data_q;
+  logic [15:0]               s1_pos_q, s1_pos_d, s1_len_q, s1_len_d;
+  logic [16:0]               s1_len_sum;
+  logic [WINDOW_BYTES*8-1:0] window_q;
+  rx_layers_t                layers;
+
+  always_comb begin
+    s1_pos_d = s1_pos_q;
+    if (s0_first_q) s1_pos_d = '0;
+    else if (s1_pos_q < POS_MAX) s1_pos_d = s1_pos_q + 16'(LANES);
+    s1_len_sum = 17'(s0_count) + (s0_first_q ? 17'd0 : {1'b0, s1_len_q});
+    s1_len_d   = s1_len_sum[16] ? 16'hffff : s1_len_sum[15:0];
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      s1_valid_q   <= 1'b0;
+      s1_enabled_q <= 1'b0;
+    end else begin
+      s1_valid_q <= s0_valid_q;
+      if (s0_valid_q && s0_first_q) s1_enabled_q <= cfg_i.enable;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (s0_valid_q) begin
+      s1_first_q <= s0_first_q;
+      s1_last_q  <= s0_last_q;
+      s1_bad_q   <= s0_bad_q;
+      s1_data_q  <= s0_data_q;
+      s1_pos_q   <= s1_pos_d;
+      s1_len_q   <= s1_len_d;
+      for (int unsigned b = 0; b < WINDOW_BEATS; b++) begin
+        if (s1_pos_d == 16'(b * LANES)) window_q[b*DATA_W +: DATA_W] <= s0_data_q;
+      end
+    end
+  end
+
+  rx_layers i_layers (.window_i(window_q), .layers_o(layers));
+
+  // ---------------------------------------------------------------- S1: what the fields alone decide
+  typedef struct packed {
+    rx_drop_e    early;          // reasons before the IP checksum
+    logic        is_ip;
+    logic        tcp_bad;
+    logic [15:0] frame_len;
+    rx_segment_t segment;        // without the options
+  } fields_t;
+
+  fields_t                   fields1, fields10;
+  logic                      for_us;
+  logic [WINDOW_BYTES*8-1:0] at_tcp;
+  logic [16:0]               slot_bytes;
+
+  assign for_us     = cfg_i.promisc || window_q[0] || window_q[47:0] == cfg_i.mac;
+  assign at_tcp     = window_q >> {layers.tcp_start, 3'b000};
+  assign slot_bytes = cfg_i.raw_slot_log2 > 8'd16 ? 17'h10000 : 17'd1 << cfg_i.raw_slot_log2[4:0];
+
+  always_comb begin
+    fields1 = '0;
+    fields1.early = KEEP;
+    if (!s1_enabled_q) fields1.early = DROP_DISABLED;
+    else if (s1_bad_q) fields1.early = DROP_FCS;
+    else if (s1_len_q < 16'd14) fields1.early = DROP_RUNT;
+    else if (s1_len_q > cfg_i.mtu || {1'b0, s1_len_q} > slot_bytes) fields1.early = DROP_OVERSIZE;
+    else if (!for_us) fields1.early = DROP_MAC;
+    else if (layers.is_ip && (s1_len_q < 16'd34 || layers.ip_bad || layers.ip_end > {1'b0, s1_len_q})) begin
+      fields1.early = DROP_IP_HEADER;
+    end
+    fields1.is_ip     = layers.is_ip;
+    fields1.tcp_bad   = layers.tcp_bad;
+    fields1.frame_len = s1_len_q;
+    fields1.segment.is_tcp        = layers.is_tcp;
+    fields1.segment.key           = {at_tcp[31:0], window_q[layers.pseudo_start[6:0]*8 +: 64]};
+    fields1.segment.seq           = be32(at_tcp[4*8 +: 32]);
+    fields1.segment.ack           = be32(at_tcp[8*8 +: 32]);
+    fields1.segment.tcp_flags     = at_tcp[13*8 +: 8];
+    fields1.segment.window        = be16(at_tcp[14*8 +: 16]);
+    fields1.segment.payload_start = layers.tcp_start[7:0] + 8'd20 + 8'(layers.options_len);
+    fields1.segment.payload_len   = layers.tcp_len - 16'd20 - 16'(layers.options_len);
+  end
+
+  // ---------------------------------------------------------------- S2 to S10
+  logic         ip_ok8, tcp_ok8, ip_ok9_q, tcp_ok9_q, ip_ok10_q, tcp_ok10_q;
+  logic         options_err10, ts_present10;
+  logic [63:0]  ts10;
+  logic [1:0]   sack_count10;
+  logic [191:0] sack10;
+  logic [CHECK:1] valid_q, last_q;
+
+  rx_checksum #(.DATA_W(DATA_W)) i_ip_checksum (
+    .clk_i, .rst_ni, .valid_i(s1_valid_q), .first_i(s1_first_q), .data_i(s1_data_q), .pos_i(s1_pos_q),
+    .start_i(layers.ip_start), .stop_i({1'b0, layers.ip_sum_end}), .extra_i(32'd0), .ok_o(ip_ok8)
+  );
+
+  // Addresses and segment lie behind one another; protocol and length complete the pseudo-header (RFC 9293 §3.1).
+  rx_checksum #(.DATA_W(DATA_W)) i_tcp_checksum (
+    .clk_i, .rst_ni, .valid_i(s1_valid_q), .first_i(s1_first_q), .data_i(s1_data_q), .pos_i(s1_pos_q),
+    .start_i(layers.pseudo_start), .stop_i(layers.ip_end),
+    .extra_i(32'(be16(layers.tcp_len)) + 32'h0000_0600), .ok_o(tcp_ok8)
+  );
+
+  rx_tcp_options i_options (
+    .clk_i, .rst_ni, .options_i(at_tcp[20*8 +: 320]), .len_i(layers.options_len), .err_o(options_err10),
+    .ts_present_o(ts_present10), .ts_o(ts10), .sack_count_o(sack_count10), .sack_o(sack10)
+  );
+
+  rx_delay #(.WIDTH($bits(fields_t)), .CYCLES(CHECK)) i_fields (
+    .clk_i, .rst_ni, .data_i(fields1), .data_o(fields10)
+  );
+  rx_delay #(.WIDTH(DATA_W), .CYCLES(CHECK)) i_data (
+    .clk_i, .rst_ni, .data_i(s1_data_q), .data_o(beat_data_o)
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      valid_q <= '0;
+      last_q  <= '0;
+    end else begin
+      valid_q <= {valid_q[CHECK-1:1], s1_valid_q};
+      last_q  <= {last_q[CHECK-1:1], s1_valid_q && s1_last_q};
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    ip_ok9_q   <= ip_ok8;
+    tcp_ok9_q  <= tcp_ok8;
+    ip_ok10_q  <= ip_ok9_q;
+    tcp_ok10_q <= tcp_ok9_q;
+  end
+
+  // ---------------------------------------------------------------- S10: verdict
+  assign beat_valid_o = valid_q[CHECK];
+  assign beat_last_o  = last_q[CHECK];
+  assign frame_len_o  = fields10.frame_len;
+
+  always_comb begin
+    drop_o = KEEP;
+    if (fields10.early != KEEP) drop_o = fields10.early;
+    else if (fields10.is_ip && !ip_ok10_q) drop_o = DROP_IP_CHECKSUM;
+    else if (fields10.segment.is_tcp && (fields10.tcp_bad || options_err10)) drop_o = DROP_TCP_HEADER;
+    else if (fields10.segment.is_tcp && !tcp_ok10_q) drop_o = DROP_TCP_CHECKSUM;
+
+    segment_o            = fields10.segment;
+    segment_o.ts_present = ts_present10;
+    segment_o.ts_val     = ts_present10 ? be32(ts10[31:0]) : '0;
+    segment_o.ts_ecr     = ts_present10 ? be32(ts10[63:32]) : '0;
+    segment_o.sack_count = sack_count10;
+    for (int unsigned i = 0; i < 6; i++) begin
+      segment_o.sack[i*32 +: 32] = (i / 2 < 32'(sack_count10)) ? be32(sack10[i*32 +: 32]) : '0;
+    end
+  end
+
+  assign idle_o = !s0_valid_q && s0_first_q && !s1_valid_q && valid_q == '0;
+
+  logic unused;
+  assign unused = ^{cfg_i, at_tcp[WINDOW_BYTES*8-1:60*8], at_tcp[12*8 +: 8], at_tcp[16*8 +: 32]};
+
+`ifndef SYNTHESIS
+  // verilator lint_off SYNCASYNCNET
+  if (WINDOW_BYTES % LANES != 0) begin : gen_param_check
+    $error("rx_parse: DATA_W/8 must divide %0d", WINDOW_BYTES);
+  end
+  keep_contiguous: assert property (@(posedge clk_i) disable iff (!rst_ni)
+    mac_rx_tvalid |-> ((mac_rx_tkeep + 1'b1) & mac_rx_tkeep) == '0 && mac_rx_tkeep[0] && (mac_rx_tlast || &mac_rx_tkeep));
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

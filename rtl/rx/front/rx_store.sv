@@ -1,0 +1,156 @@
+// The packet store: a ring of beats in one memory, and a queue of the frames in it.
+//
+// A frame becomes visible with its last beat and a good verdict; else, or when ring or queue is full, its
+// beats are rolled back. One read port, shared by two readers in turn: `rd_grant_o[k]` answers
+// `rd_req_i[k]` in the same cycle, the beat is on `rd_data_o` in the next one. Frames are freed in order with
+// `free_stop_i` = the `stop` of the frame. Counts frames, bytes and drops.
+
+module rx_store
+  import rx_front_pkg::*;
+  import weft_card_pkg::*;
+#(
+  parameter int unsigned DATA_W = 512,
+  parameter int unsigned STORE_BYTES = 65536,
+  parameter int unsigned MAX_FRAMES = 128
+) (
+  input  logic                          clk_i,
+  input  logic                          rst_ni,
+
+  input  logic                          beat_valid_i,
+  input  logic                          beat_last_i,
+  input  logic [DATA_W-1:0]             beat_data_i,
+  input  rx_drop_e                      drop_i,
+  input  logic [15:0]                   frame_len_i,
+  input  rx_segment_t                   segment_i,
+
+  output logic                          packet_valid_o,
+  input  logic                          packet_ready_i,
+  output rx_packet_t                    packet_o,
+
+  input  logic [1:0]                    rd_req_i,
+  input  logic [1:0][15:0]              rd_pos_i,
+  output logic [1:0]                    rd_grant_o,
+  output logic [DATA_W-1:0]             rd_data_o,
+
+  input  logic                          free_valid_i,
+  input  logic [15:0]                   free_stop_i,
+
+  output logic                          idle_o,
+  output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+);
+
+  localparam int unsigned DEPTH = STORE_BYTES / (DATA_W / 8);
+  localparam int unsigned ADDR_W = $clog2(DEPTH);
+  localparam int unsigned POS_W = ADDR_W + 1;
+
+  logic [POS_W-1:0] wr_q, start_q, free_q, wr_next;
+  logic             lost_q;                      // a beat of the present frame found no room
+  logic             full, queue_ready, write, keep;
+  rx_drop_e         drop;
+  rx_packet_t       packet_d;
+
+  logic [$clog2(MAX_FRAMES+1)-1:0] unused_count;
+
+  assign full    = wr_q - free_q == POS_W'(DEPTH);
+  assign write   = beat_valid_i && !full && !lost_q;
+  assign wr_next = wr_q + 1'b1;
+
+  always_comb begin
+    drop = drop_i;
+    if (drop_i == KEEP && (full || lost_q || !queue_ready)) drop = DROP_BUFFER_FULL;
+  end
+  assign keep = beat_valid_i && beat_last_i && drop == KEEP;
+
+  always_comb begin
+    packet_d           = '0;
+    packet_d.start     = 16'(start_q);
+    packet_d.stop      = 16'(wr_next);
+    packet_d.frame_len = frame_len_i;
+    packet_d.segment   = segment_i;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      wr_q    <= '0;
+      start_q <= '0;
+      free_q  <= '0;
+      lost_q  <= 1'b0;
+    end else begin
+      if (free_valid_i) free_q <= free_stop_i[POS_W-1:0];
+      if (beat_valid_i) begin
+        if (!beat_last_i) begin
+          if (write) wr_q <= wr_next;
+          lost_q <= !write;
+        end else begin
+          lost_q  <= 1'b0;
+          wr_q    <= keep ? wr_next : start_q;
+          start_q <= keep ? wr_next : start_q;
+        end
+      end
+    end
+  end
+
+  fifo_sync #(.WIDTH($bits(rx_packet_t)), .DEPTH(MAX_FRAMES)) i_queue (
+    .clk_i, .rst_ni, .wr_valid_i(keep), .wr_ready_o(queue_ready), .wr_data_i(packet_d),
+    .rd_valid_o(packet_valid_o), .rd_ready_i(packet_ready_i), .rd_data_o(packet_o), .count_o(unused_count)
+  );
+
+  // ---------------------------------------------------------------- read port
+  logic turn_q;                                  // the reader that goes first
+  logic pick;
+
+  assign pick       = rd_req_i[turn_q] ? turn_q : !turn_q;
+  assign rd_grant_o = {rd_req_i[1] && pick, rd_req_i[0] && !pick};
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) turn_q <= 1'b0;
+    else if (rd_req_i != '0) turn_q <= !pick;
+  end
+
+  ram_1r1w #(.WIDTH(DATA_W), .DEPTH(DEPTH)) i_ram (
+    .clk_i, .we_i(write), .waddr_i(wr_q[ADDR_W-1:0]), .wdata_i(beat_data_i),
+    .re_i(rd_grant_o != '0), .raddr_i(rd_pos_i[pick][ADDR_W-1:0]), .rdata_o(rd_data_o)
+  );
+
+  logic unused;
+  assign unused = ^{free_stop_i, rd_pos_i, unused_count};
+
+  // ---------------------------------------------------------------- counters
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cnt_inc_o <= '0;
+    end else begin
+      cnt_inc_o <= '0;
+      if (beat_valid_i && beat_last_i) begin
+        cnt_inc_o[CNT_RX_FRAMES] <= 16'd1;
+        cnt_inc_o[CNT_RX_BYTES]  <= frame_len_i;
+        unique case (drop)
+          KEEP:              ;
+          DROP_DISABLED:     cnt_inc_o[CNT_RX_DROP_DISABLED] <= 16'd1;
+          DROP_FCS:          cnt_inc_o[CNT_RX_DROP_FCS] <= 16'd1;
+          DROP_RUNT:         cnt_inc_o[CNT_RX_DROP_RUNT] <= 16'd1;
+          DROP_OVERSIZE:     cnt_inc_o[CNT_RX_DROP_OVERSIZE] <= 16'd1;
+          DROP_MAC:          cnt_inc_o[CNT_RX_DROP_MAC] <= 16'd1;
+          DROP_IP_HEADER:    cnt_inc_o[CNT_RX_DROP_IP_HEADER] <= 16'd1;
+          DROP_IP_CHECKSUM:  cnt_inc_o[CNT_RX_DROP_IP_CHECKSUM] <= 16'd1;
+          DROP_TCP_HEADER:   cnt_inc_o[CNT_RX_DROP_TCP_HEADER] <= 16'd1;
+          DROP_TCP_CHECKSUM: cnt_inc_o[CNT_RX_DROP_TCP_CHECKSUM] <= 16'd1;
+          DROP_BUFFER_FULL:  cnt_inc_o[CNT_RX_DROP_BUFFER_FULL] <= 16'd1;
+          default:           ;
+        endcase
+      end
+    end
+  end
+
+  assign idle_o = wr_q == free_q;
+
+`ifndef SYNTHESIS
+  // verilator lint_off SYNCASYNCNET
+  if ((1 << ADDR_W) != DEPTH || POS_W > 16) begin : gen_param_check
+    $error("rx_store: STORE_BYTES must be a power of two and hold at most 2^15 beats");
+  end
+  room: assert property (@(posedge clk_i) disable iff (!rst_ni) wr_q - free_q <= POS_W'(DEPTH));
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

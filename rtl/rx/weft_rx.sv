@@ -1,0 +1,244 @@
+// The receive path: frames in, placements, raw copies and reports out (docs/card.md "Receiving").
+//
+//   mac_rx ─► rx_parse ─► rx_store ─► rx_dispatch ─► rx_walk ─► rx_output ─► wr, rpt
+//                            │         rx_lookup         ▲          ▲
+//                            │         rx_flow_state     │          │
+//                            └──────── rx_payload ───────┘          │
+//                            └────────────── raw copy ──────────────┘
+
+module weft_rx
+  import rx_front_pkg::*;
+  import walk_pkg::op_t;
+  import walk_pkg::stop_e;
+  import weft_card_pkg::*;
+  import weft_int_pkg::*;
+#(
+  parameter int unsigned DATA_W = 512,
+  parameter int unsigned NUM_FLOWS = 256,
+  parameter int unsigned NUM_STAGS = 1024,
+  parameter int unsigned STORE_BYTES = 65536,
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+) (
+  input  logic                          clk_i,
+  input  logic                          rst_ni,
+  input  rx_cfg_t                       cfg_i,
+
+  input  logic [DATA_W-1:0]             mac_rx_tdata,
+  input  logic [DATA_W/8-1:0]           mac_rx_tkeep,
+  input  logic                          mac_rx_tlast,
+  input  logic                          mac_rx_tvalid,
+  input  logic                          mac_rx_tuser,
+  output logic                          mac_rx_tready,
+
+  input  logic                          rq_tail_valid_i,
+  input  logic [15:0]                   rq_tail_flow_i,
+  input  logic [31:0]                   rq_tail_value_i,
+
+  input  logic                          tbl_req_valid_i,
+  output logic                          tbl_req_ready_o,
+  input  table_req_t                    tbl_req_i,
+  output logic                          tbl_rsp_valid_o,
+  output table_rsp_t                    tbl_rsp_o,
+
+  output logic                          el_req_valid_o,
+  input  logic                          el_req_ready_i,
+  output logic [63:0]                   el_req_addr_o,
+  output logic [15:0]                   el_req_bytes_o,
+  input  logic                          el_rsp_valid_i,
+  output logic                          el_rsp_ready_o,
+  input  logic [DATA_W-1:0]             el_rsp_data_i,
+  input  logic [COUNT_W-1:0]            el_rsp_count_i,
+  input  logic                          el_rsp_last_i,
+  input  logic                          el_rsp_error_i,
+
+  output logic                          wr_cmd_valid_o,
+  input  logic                          wr_cmd_ready_i,
+  output logic [63:0]                   wr_cmd_addr_o,
+  output logic [15:0]                   wr_cmd_bytes_o,
+  output logic                          wr_valid_o,
+  input  logic                          wr_ready_i,
+  output logic [DATA_W-1:0]             wr_data_o,
+  output logic [COUNT_W-1:0]            wr_count_o,
+  output logic                          wr_last_o,
+
+  output logic                          rpt_valid_o,
+  input  logic                          rpt_ready_i,
+  output logic [511:0]                  rpt_o,
+
+  output logic [31:0]                   raw_tail_o,
+  output logic                          idle_o,
+  output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+);
+
+  localparam int unsigned WALKS = 4;
+
+  // ---------------------------------------------------------------- frames into the store
+  logic              beat_valid, beat_last, parse_idle, store_idle;
+  logic [DATA_W-1:0] beat_data, rd_data;
+  rx_drop_e          drop;
+  logic [15:0]       frame_len, free_stop;
+  rx_segment_t       segment;
+  logic              packet_valid, packet_ready, free_valid;
+  rx_packet_t        packet;
+  logic [1:0]        rd_req, rd_grant;
+  logic [1:0][15:0]  rd_pos;
+  logic [NUM_COUNTERS-1:0][15:0] store_cnt, dispatch_cnt, walk_cnt, output_cnt;
+
+  rx_parse #(.DATA_W(DATA_W)) i_parse (
+    .clk_i, .rst_ni, .cfg_i, .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tvalid, .mac_rx_tuser, .mac_rx_tready,
+    .beat_valid_o(beat_valid), .beat_last_o(beat_last), .beat_data_o(beat_data), .drop_o(drop),
+    .frame_len_o(frame_len), .segment_o(segment), .idle_o(parse_idle)
+  );
+
+  rx_store #(.DATA_W(DATA_W), .STORE_BYTES(STORE_BYTES)) i_store (
+    .clk_i, .rst_ni, .beat_valid_i(beat_valid), .beat_last_i(beat_last), .beat_data_i(beat_data), .drop_i(drop),
+    .frame_len_i(frame_len), .segment_i(segment), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
+    .packet_o(packet), .rd_req_i(rd_req), .rd_pos_i(rd_pos), .rd_grant_o(rd_grant), .rd_data_o(rd_data),
+    .free_valid_i(free_valid), .free_stop_i(free_stop), .idle_o(store_idle), .cnt_inc_o(store_cnt)
+  );
+
+  // ---------------------------------------------------------------- payload of the next packet
+  logic               payload_cmd_valid, payload_cmd_ready, payload_flush, payload_open, payload_end, payload_idle;
+  logic               payload_valid, pl_valid, pl_ready, pl_last;
+  logic [DATA_W-1:0]  pl_data;
+  logic [COUNT_W-1:0] pl_count;
+
+  assign pl_valid    = payload_valid && payload_open;
+  assign payload_end = pl_valid && pl_ready && pl_last;
+
+  rx_payload #(.DATA_W(DATA_W)) i_payload (
+    .clk_i, .rst_ni, .flush_i(payload_flush), .cmd_valid_i(payload_cmd_valid), .cmd_ready_o(payload_cmd_ready),
+    .cmd_start_i(packet.start), .cmd_offset_i(packet.segment.payload_start), .cmd_len_i(packet.segment.payload_len),
+    .rd_req_o(rd_req[0]), .rd_pos_o(rd_pos[0]), .rd_grant_i(rd_grant[0]), .rd_data_i(rd_data),
+    .pl_valid_o(payload_valid), .pl_ready_i(pl_ready && payload_open), .pl_data_o(pl_data), .pl_count_o(pl_count),
+    .pl_last_o(pl_last), .idle_o(payload_idle)
+  );
+
+  // ---------------------------------------------------------------- flow and verdict
+  logic                   lookup_valid, lookup_rsp, lookup_hit, lookup_changed, lookup_busy;
+  logic [15:0]            lookup_flow, fetch_flow, upd_flow;
+  logic                   fetch_valid, upd_valid, stuck, hold, state_changed, row_written, state_busy, state_idle;
+  flow_rx_row_t           fetch_row, start_row;
+  rx_position_t           fetch_position, upd_position;
+  logic [WALKS-1:0]       busy_valid;
+  logic [WALKS-1:0][15:0] busy_flow;
+  logic                   start_valid, start_ready, start_chained, done_valid, done_engine, op_block;
+  logic [15:0]            start_flow, start_len, done_len;
+  logic [31:0]            start_seq, start_msn, start_mo, done_msn, done_mo;
+  stop_e                  done_stop;
+  logic                   close_valid, close_ready, dispatch_idle, attach, refused;
+  rx_close_t              close;
+  logic                   key_req_valid, key_req_ready, key_rsp_valid, state_req_valid, state_req_ready, state_rsp_valid;
+  logic                   stag_req_valid, stag_req_ready, stag_rsp_valid;
+  table_rsp_t             key_rsp, state_rsp, stag_rsp;
+
+  rx_lookup #(.NUM_FLOWS(NUM_FLOWS)) i_lookup (
+    .clk_i, .rst_ni, .req_valid_i(lookup_valid), .req_key_i(packet.segment.key), .rsp_valid_o(lookup_rsp),
+    .hit_o(lookup_hit), .flow_o(lookup_flow), .tbl_req_valid_i(key_req_valid), .tbl_req_ready_o(key_req_ready),
+    .tbl_req_i, .tbl_rsp_valid_o(key_rsp_valid), .tbl_rsp_o(key_rsp), .changed_o(lookup_changed), .busy_o(lookup_busy)
+  );
+
+  rx_flow_state #(.NUM_FLOWS(NUM_FLOWS), .WALKS(WALKS)) i_flow_state (
+    .clk_i, .rst_ni, .fetch_valid_i(fetch_valid), .fetch_flow_i(fetch_flow), .row_o(fetch_row),
+    .position_o(fetch_position), .upd_valid_i(upd_valid), .upd_flow_i(upd_flow), .upd_position_i(upd_position),
+    .busy_valid_i(busy_valid), .busy_flow_i(busy_flow), .stuck_i(stuck), .hold_o(hold), .changed_o(state_changed),
+    .row_written_o(row_written), .tbl_req_valid_i(state_req_valid), .tbl_req_ready_o(state_req_ready), .tbl_req_i,
+    .tbl_rsp_valid_o(state_rsp_valid), .tbl_rsp_o(state_rsp), .attach_o(attach), .refused_o(refused),
+    .busy_o(state_busy), .idle_o(state_idle)
+  );
+
+  rx_dispatch #(.WALKS(WALKS)) i_dispatch (
+    .clk_i, .rst_ni, .cfg_i, .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
+    .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready), .payload_flush_o(payload_flush),
+    .payload_open_o(payload_open), .payload_end_i(payload_end), .lookup_busy_i(lookup_busy),
+    .lookup_valid_o(lookup_valid), .lookup_rsp_i(lookup_rsp), .lookup_hit_i(lookup_hit), .lookup_flow_i(lookup_flow),
+    .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .fetch_valid_o(fetch_valid),
+    .fetch_flow_o(fetch_flow), .fetch_row_i(fetch_row), .fetch_position_i(fetch_position), .upd_valid_o(upd_valid),
+    .upd_flow_o(upd_flow), .upd_position_o(upd_position), .busy_valid_o(busy_valid), .busy_flow_o(busy_flow),
+    .stuck_o(stuck), .hold_i(hold), .state_changed_i(state_changed), .start_valid_o(start_valid),
+    .start_ready_i(start_ready), .start_chained_o(start_chained), .start_flow_o(start_flow), .start_seq_o(start_seq),
+    .start_len_o(start_len), .start_row_o(start_row), .start_msn_o(start_msn), .start_mo_o(start_mo),
+    .done_valid_i(done_valid), .done_len_i(done_len), .done_stop_i(done_stop), .done_engine_i(done_engine),
+    .done_msn_i(done_msn), .done_mo_i(done_mo), .op_block_o(op_block), .close_valid_o(close_valid),
+    .close_ready_i(close_ready), .close_o(close), .idle_o(dispatch_idle), .cnt_inc_o(dispatch_cnt)
+  );
+
+  // ---------------------------------------------------------------- walk and output
+  logic               op_valid, op_ready, place_valid, place_ready, place_last, walk_idle, output_idle;
+  op_t                op;
+  logic [DATA_W-1:0]  place_data;
+  logic [COUNT_W-1:0] place_count;
+
+  rx_walk #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) i_walk (
+    .clk_i, .rst_ni, .start_valid_i(start_valid), .start_ready_o(start_ready), .start_chained_i(start_chained),
+    .start_flow_i(start_flow), .start_seq_i(start_seq), .start_len_i(start_len), .start_row_i(start_row),
+    .start_msn_i(start_msn), .start_mo_i(start_mo), .pl_valid_i(pl_valid), .pl_ready_o(pl_ready), .pl_data_i(pl_data),
+    .pl_count_i(pl_count), .pl_last_i(pl_last), .done_valid_o(done_valid), .done_len_o(done_len),
+    .done_stop_o(done_stop), .done_engine_o(done_engine), .done_msn_o(done_msn), .done_mo_o(done_mo),
+    .op_valid_o(op_valid), .op_ready_i(op_ready), .op_o(op), .place_valid_o(place_valid),
+    .place_ready_i(place_ready), .place_data_o(place_data), .place_count_o(place_count), .place_last_o(place_last),
+    .el_req_valid_o, .el_req_ready_i, .el_req_addr_o, .el_req_bytes_o, .el_rsp_valid_i, .el_rsp_ready_o,
+    .el_rsp_data_i, .el_rsp_count_i, .el_rsp_last_i, .el_rsp_error_i, .el_flush_i(row_written),
+    .tbl_req_valid_i(stag_req_valid), .tbl_req_ready_o(stag_req_ready), .tbl_req_i, .tbl_rsp_valid_o(stag_rsp_valid),
+    .tbl_rsp_o(stag_rsp), .rq_tail_valid_i, .rq_tail_flow_i, .rq_tail_value_i, .idle_o(walk_idle), .cnt_inc_o(walk_cnt)
+  );
+
+  rx_output #(.DATA_W(DATA_W)) i_output (
+    .clk_i, .rst_ni, .cfg_i, .op_valid_i(op_valid), .op_ready_o(op_ready), .op_i(op), .op_block_i(op_block),
+    .close_valid_i(close_valid), .close_ready_o(close_ready), .close_i(close), .place_valid_i(place_valid),
+    .place_ready_o(place_ready), .place_data_i(place_data), .place_count_i(place_count), .place_last_i(place_last),
+    .rd_req_o(rd_req[1]), .rd_pos_o(rd_pos[1]), .rd_grant_i(rd_grant[1]), .rd_data_i(rd_data),
+    .free_valid_o(free_valid), .free_stop_o(free_stop), .wr_cmd_valid_o, .wr_cmd_ready_i, .wr_cmd_addr_o,
+    .wr_cmd_bytes_o, .wr_valid_o, .wr_ready_i, .wr_data_o, .wr_count_o, .wr_last_o, .rpt_valid_o, .rpt_ready_i,
+    .rpt_o, .raw_tail_o, .idle_o(output_idle), .cnt_inc_o(output_cnt)
+  );
+
+  // ---------------------------------------------------------------- tables by number; one access at a time
+  logic tbl_open_q, refuse_q, tbl_idle, other;
+
+  assign other           = !(tbl_req_i.number inside {TBL_FLOW_KEY, TBL_FLOW_RX, TBL_ATTACH, TBL_STAG});
+  assign tbl_idle        = tbl_req_valid_i && !tbl_open_q;
+  assign key_req_valid   = tbl_idle && tbl_req_i.number == TBL_FLOW_KEY;
+  assign state_req_valid = tbl_idle && (tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH);
+  assign stag_req_valid  = tbl_idle && tbl_req_i.number == TBL_STAG;
+  assign tbl_req_ready_o = !tbl_open_q && ((key_req_valid && key_req_ready) || (state_req_valid && state_req_ready) ||
+                                           (stag_req_valid && stag_req_ready) || other);
+  assign tbl_rsp_valid_o = key_rsp_valid || state_rsp_valid || stag_rsp_valid || refuse_q;
+
+  always_comb begin
+    tbl_rsp_o         = '0;
+    tbl_rsp_o.refused = refuse_q;
+    if (key_rsp_valid) tbl_rsp_o = key_rsp;
+    if (state_rsp_valid) tbl_rsp_o = state_rsp;
+    if (stag_rsp_valid) tbl_rsp_o = stag_rsp;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      tbl_open_q <= 1'b0;
+      refuse_q   <= 1'b0;
+    end else begin
+      if (tbl_req_valid_i && tbl_req_ready_o) tbl_open_q <= 1'b1;
+      else if (tbl_rsp_valid_o) tbl_open_q <= 1'b0;
+      refuse_q <= tbl_idle && other;
+    end
+  end
+
+  // ---------------------------------------------------------------- counters, idle
+  logic [NUM_COUNTERS-1:0][15:0] own_cnt;
+  always_comb begin
+    own_cnt = '0;
+    own_cnt[CNT_RX_ATTACH]         = 16'(attach);
+    own_cnt[CNT_RX_ATTACH_REFUSED] = 16'(refused);
+  end
+
+  // No counter has two sources.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) cnt_inc_o <= '0;
+    else cnt_inc_o <= store_cnt | dispatch_cnt | walk_cnt | output_cnt | own_cnt;
+  end
+
+  assign idle_o = parse_idle && store_idle && payload_idle && dispatch_idle && walk_idle && output_idle && state_idle &&
+                  !lookup_busy && !tbl_open_q && !refuse_q;
+
+endmodule
