@@ -10,6 +10,8 @@ const NUM_STAGS: u32 = 1024;
 
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(rtl)");
+    println!("cargo:rerun-if-env-changed=WEFT_NO_RTL");
+    embed_file();
     let rtl = Path::new("../rtl");
     let list = rtl.join("weft_card.f");
     println!("cargo:rerun-if-changed={}", list.display());
@@ -35,4 +37,16 @@ fn main() {
             .stream_in("mac_rx", "mac_rx_")
     };
     Project::new().design(card("weft_card_512", 512)).design(card("weft_card_128", 128)).build();
+}
+
+/// What `weft demo` moves when no file is given: the README.
+fn embed_file() {
+    let readme = ["../README.md", "../docs/card.md"].map(Path::new).into_iter().find(|p| p.exists());
+    let Some(readme) = readme else { panic!("no README.md above sim") };
+    println!("cargo:rerun-if-changed={}", readme.display());
+    let out = std::env::var_os("OUT_DIR").map(|o| Path::new(&o).join("README.md"));
+    let copied = out.ok_or("no OUT_DIR".to_owned()).and_then(|o| std::fs::copy(readme, o).map_err(|e| e.to_string()));
+    if let Err(error) = copied {
+        panic!("cannot copy {}: {error}", readme.display());
+    }
 }

@@ -7,6 +7,7 @@
 pub mod bench;
 pub mod capture;
 pub mod card;
+pub mod demo;
 pub mod fabric;
 pub mod iommu;
 pub mod kind;
@@ -15,6 +16,7 @@ pub mod link;
 pub mod model;
 #[cfg(rtl)]
 pub mod rtl;
+pub mod pair;
 pub mod seed;
 pub mod transport;
 pub mod world;

@@ -12,7 +12,7 @@ use crate::iommu::HostMemory;
 
 /// Longest frame, header included.
 pub const MAX_FRAME: usize = 9216;
-/// Longest payload of a segment job, and longest FPDU.
+/// Longest payload of a segment job, and of an FPDU.
 pub const MAX_PAYLOAD: usize = 9000;
 
 mod kind {
@@ -162,7 +162,8 @@ impl Transmit {
         counters: &mut Counters,
     ) -> Result<(), Failure> {
         let (length, step) = (job.length as usize, usize::from(job.fpdu_payload));
-        if length > 0 && (step == 0 || step.min(length) + 100 > MAX_PAYLOAD) {
+        let phase = job.seq.wrapping_sub(row.marker_base) % 4;
+        if length > 0 && (step == 0 || step.min(length) > MAX_PAYLOAD) || row.flags & 1 != 0 && phase != 0 {
             return Err(Failure::Malformed);
         }
         let markers = (row.flags & 1 != 0).then_some(row.marker_base);
