@@ -1,8 +1,8 @@
 // The receive walk: the TCP payload of in-sequence segments, FPDU by FPDU, to placements and reports (docs/card.md).
 //
-//   payload -> walk_framer -+-> walk_crc ------------------------------.
-//                           '-> walk_strip -+-> walk_head --------------+-> walk_check -> operations, done
-//                                           '-> walk_pack -> place_fifo -> place_cut -> payload of the placements
+//   payload -> walk_fpdus --- heads, tails, CRC verdicts ---> walk_check -> operations, done
+//                  '-------- packed payload -> walk_place <------'   '--- stag_table, rq_tail, rq_element
+//                                                 '-> payload of the placements
 //
 // start: may be given before the beats; beats of the next segment may wait at the port. With `start_chained_i` the next
 // start may come before the done of the one before it: it says "same flow, and it begins where the segment before ends".
@@ -85,20 +85,15 @@ module rx_walk
     output logic idle_o,
     output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
-  // Segments inside, and FPDUs between framer and checks: the small FIFOs below never overflow.
+  // Segments inside, and FPDUs between framing and checks.
   localparam int unsigned SEGMENTS = 4;
   localparam int unsigned FPDUS = 8;
-  // 16 KiB of payload: more than the longest FPDU a frame can hold.
-  localparam int unsigned PLACE_DEPTH = 16384 / (DATA_W / 8);
 
-  logic fp_valid, fp_ready, st_valid, st_ready, pk_valid, pk_ready, rd_valid, rd_ready;
-  logic [DATA_W-1:0] fp_data, st_data, pk_data, rd_data;
-  fpdu_beat_t fp_beat, st_beat;
-  logic st_bad_marker, fp_fire, st_fire, framer_idle, crc_idle, check_idle, element_idle, fifo_idle, cut_idle;
+  logic fpdus_idle, check_idle, element_idle, place_idle;
 
   // ------------------------------------------------------------------ start
   segment_t start_seg, seg;
-  logic seg_valid, seg_ready, seg_room, framer_ready;
+  logic seg_valid, seg_ready, seg_room, fpdus_ready;
   logic [31:0] since_marker;
   assign start_seg.chained = start_chained_i;
   assign start_seg.flow = start_flow_i;
@@ -108,7 +103,7 @@ module rx_walk
   assign start_seg.mo = start_mo_i;
   assign start_seg.row = start_row_i;
   assign since_marker = start_seq_i - start_row_i.marker_base;
-  assign start_ready_o = framer_ready && seg_room;
+  assign start_ready_o = fpdus_ready && seg_room;
 
   fifo_sync #(
       .WIDTH($bits(segment_t)),
@@ -116,7 +111,7 @@ module rx_walk
   ) u_segments (
       .clk_i,
       .rst_ni,
-      .wr_valid_i(start_valid_i && framer_ready),
+      .wr_valid_i(start_valid_i && fpdus_ready),
       .wr_ready_o(seg_room),
       .wr_data_i(start_seg),
       .rd_valid_o(seg_valid),
@@ -125,14 +120,20 @@ module rx_walk
       .count_o()
   );
 
-  // ------------------------------------------------------------------ framing, CRC, markers, header, payload
-  walk_framer #(
-      .DATA_W(DATA_W)
-  ) u_framer (
+  // ------------------------------------------------------------------ FPDUs
+  logic head_valid, head_ready, tail_valid, tail_ready, crc_valid, crc_ready, crc_good, pk_valid, pk_ready;
+  fpdu_head_t head;
+  fpdu_tail_t tail;
+  logic [DATA_W-1:0] pk_data;
+
+  walk_fpdus #(
+      .DATA_W(DATA_W),
+      .FPDUS(FPDUS)
+  ) u_fpdus (
       .clk_i,
       .rst_ni,
       .seg_valid_i(start_valid_i && seg_room),
-      .seg_ready_o(framer_ready),
+      .seg_ready_o(fpdus_ready),
       .seg_len_i(start_len_i),
       .seg_markers_i(start_row_i.flags[0]),
       .seg_phase_i(since_marker[8:2]),
@@ -141,133 +142,20 @@ module rx_walk
       .pl_data_i,
       .pl_count_i,
       .pl_last_i,
-      .fp_valid_o(fp_valid),
-      .fp_ready_i(fp_ready && fp_room),
-      .fp_data_o(fp_data),
-      .fp_beat_o(fp_beat),
-      .idle_o(framer_idle)
-  );
-
-  // An FPDU begins only if there is room for its head, its tail and its verdict.
-  logic [$clog2(FPDUS+1)-1:0] fpdus_q;
-  logic fp_room, fpdu_begins, fpdu_ends;
-  assign fp_room = !fp_beat.first || 32'(fpdus_q) != FPDUS;
-  assign fp_fire = fp_valid && fp_ready && fp_room;
-  assign fpdu_begins = fp_fire && fp_beat.first;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) fpdus_q <= '0;
-    else if (fpdu_begins && !fpdu_ends) fpdus_q <= fpdus_q + 1'b1;
-    else if (!fpdu_begins && fpdu_ends) fpdus_q <= fpdus_q - 1'b1;
-  end
-
-  logic verdict_valid, verdict_good;
-  walk_crc #(
-      .DATA_W(DATA_W)
-  ) u_crc (
-      .clk_i,
-      .rst_ni,
-      .valid_i(fp_fire),
-      .data_i(fp_data),
-      .beat_i(fp_beat),
-      .verdict_valid_o(verdict_valid),
-      .verdict_good_o(verdict_good),
-      .idle_o(crc_idle)
-  );
-
-  walk_strip #(
-      .DATA_W(DATA_W)
-  ) u_strip (
-      .clk_i,
-      .rst_ni,
-      .fp_valid_i(fp_valid && fp_room),
-      .fp_ready_o(fp_ready),
-      .fp_data_i(fp_data),
-      .fp_beat_i(fp_beat),
-      .st_valid_o(st_valid),
-      .st_ready_i(st_ready),
-      .st_data_o(st_data),
-      .st_beat_o(st_beat),
-      .st_bad_marker_o(st_bad_marker)
-  );
-  assign st_fire = st_valid && st_ready;
-
-  logic head_new, tail_new;
-  fpdu_head_t head_d, head;
-  fpdu_tail_t tail_d, tail;
-  walk_head #(
-      .DATA_W(DATA_W)
-  ) u_head (
-      .clk_i,
-      .valid_i(st_fire),
-      .data_i(st_data),
-      .beat_i(st_beat),
-      .head_valid_o(head_new),
-      .head_o(head_d)
-  );
-
-  walk_pack #(
-      .DATA_W(DATA_W)
-  ) u_pack (
-      .clk_i,
-      .rst_ni,
-      .st_valid_i(st_valid),
-      .st_ready_o(st_ready),
-      .st_data_i(st_data),
-      .st_beat_i(st_beat),
-      .st_bad_marker_i(st_bad_marker),
+      .head_valid_o(head_valid),
+      .head_ready_i(head_ready),
+      .head_o(head),
+      .tail_valid_o(tail_valid),
+      .tail_ready_i(tail_ready),
+      .tail_o(tail),
+      .crc_valid_o(crc_valid),
+      .crc_ready_i(crc_ready),
+      .crc_good_o(crc_good),
       .pk_valid_o(pk_valid),
       .pk_ready_i(pk_ready),
       .pk_data_o(pk_data),
-      .tail_valid_o(tail_new),
-      .tail_o(tail_d)
+      .idle_o(fpdus_idle)
   );
-
-  // ------------------------------------------------------------------ what the checks wait for
-  logic head_valid, head_ready, tail_valid, tail_ready, crc_valid, crc_ready, crc_good;
-  logic head_room, tail_room, crc_room;
-  fifo_sync #(
-      .WIDTH($bits(fpdu_head_t)),
-      .DEPTH(FPDUS)
-  ) u_heads (
-      .clk_i,
-      .rst_ni,
-      .wr_valid_i(head_new),
-      .wr_ready_o(head_room),
-      .wr_data_i(head_d),
-      .rd_valid_o(head_valid),
-      .rd_ready_i(head_ready),
-      .rd_data_o(head),
-      .count_o()
-  );
-  fifo_sync #(
-      .WIDTH($bits(fpdu_tail_t)),
-      .DEPTH(FPDUS)
-  ) u_tails (
-      .clk_i,
-      .rst_ni,
-      .wr_valid_i(tail_new),
-      .wr_ready_o(tail_room),
-      .wr_data_i(tail_d),
-      .rd_valid_o(tail_valid),
-      .rd_ready_i(tail_ready),
-      .rd_data_o(tail),
-      .count_o()
-  );
-  fifo_sync #(
-      .WIDTH(1),
-      .DEPTH(FPDUS)
-  ) u_crc_verdicts (
-      .clk_i,
-      .rst_ni,
-      .wr_valid_i(verdict_valid),
-      .wr_ready_o(crc_room),
-      .wr_data_i(verdict_good),
-      .rd_valid_o(crc_valid),
-      .rd_ready_i(crc_ready),
-      .rd_data_o(crc_good),
-      .count_o()
-  );
-  assign fpdu_ends = tail_valid && tail_ready;
 
   // ------------------------------------------------------------------ tables and receive elements
   logic lookup, row_in_range, stags_ready, tails_ready, tail_read, want, here, element_error;
@@ -336,17 +224,9 @@ module rx_walk
   );
 
   // ------------------------------------------------------------------ checks
-  typedef struct packed {
-    logic        keep;
-    logic [11:0] beats;
-  } verdict_t;
-  typedef struct packed {
-    logic        ends;
-    logic [15:0] bytes;
-  } run_t;
-  verdict_t judged_d, judged;
-  run_t run_d, run;
-  logic judged_wr, judged_room, judged_valid, judged_ready, run_wr, run_room, run_valid, run_ready;
+  logic verdict_valid, verdict_ready, verdict_keep, run_valid, run_ready, run_end;
+  logic [11:0] verdict_beats;
+  logic [15:0] run_bytes;
 
   walk_check u_check (
       .clk_i,
@@ -376,14 +256,14 @@ module rx_walk
       .el_here_i(here),
       .el_error_i(element_error),
       .element_i(element),
-      .verdict_valid_o(judged_wr),
-      .verdict_ready_i(judged_room),
-      .verdict_keep_o(judged_d.keep),
-      .verdict_beats_o(judged_d.beats),
-      .run_valid_o(run_wr),
-      .run_ready_i(run_room),
-      .run_bytes_o(run_d.bytes),
-      .run_end_o(run_d.ends),
+      .verdict_valid_o(verdict_valid),
+      .verdict_ready_i(verdict_ready),
+      .verdict_keep_o(verdict_keep),
+      .verdict_beats_o(verdict_beats),
+      .run_valid_o(run_valid),
+      .run_ready_i(run_ready),
+      .run_bytes_o(run_bytes),
+      .run_end_o(run_end),
       .op_valid_o,
       .op_ready_i,
       .op_o,
@@ -397,87 +277,33 @@ module rx_walk
       .cnt_inc_o
   );
 
-  // ------------------------------------------------------------------ payload behind its verdict
-  fifo_sync #(
-      .WIDTH($bits(verdict_t)),
-      .DEPTH(FPDUS)
-  ) u_verdicts (
-      .clk_i,
-      .rst_ni,
-      .wr_valid_i(judged_wr),
-      .wr_ready_o(judged_room),
-      .wr_data_i(judged_d),
-      .rd_valid_o(judged_valid),
-      .rd_ready_i(judged_ready),
-      .rd_data_o(judged),
-      .count_o()
-  );
-  fifo_sync #(
-      .WIDTH($bits(run_t)),
-      .DEPTH(FPDUS)
-  ) u_runs (
-      .clk_i,
-      .rst_ni,
-      .wr_valid_i(run_wr),
-      .wr_ready_o(run_room),
-      .wr_data_i(run_d),
-      .rd_valid_o(run_valid),
-      .rd_ready_i(run_ready),
-      .rd_data_o(run),
-      .count_o()
-  );
-  place_fifo #(
+  walk_place #(
       .DATA_W(DATA_W),
-      .DEPTH(PLACE_DEPTH)
-  ) u_place_fifo (
+      .FPDUS(FPDUS)
+  ) u_place (
       .clk_i,
       .rst_ni,
-      .wr_valid_i(pk_valid),
-      .wr_ready_o(pk_ready),
-      .wr_data_i(pk_data),
-      .verdict_valid_i(judged_valid),
-      .verdict_ready_o(judged_ready),
-      .verdict_keep_i(judged.keep),
-      .verdict_beats_i(judged.beats),
-      .rd_valid_o(rd_valid),
-      .rd_ready_i(rd_ready),
-      .rd_data_o(rd_data),
-      .idle_o(fifo_idle)
-  );
-  place_cut #(
-      .DATA_W(DATA_W)
-  ) u_place_cut (
-      .clk_i,
-      .rst_ni,
+      .pk_valid_i(pk_valid),
+      .pk_ready_o(pk_ready),
+      .pk_data_i(pk_data),
+      .verdict_valid_i(verdict_valid),
+      .verdict_ready_o(verdict_ready),
+      .verdict_keep_i(verdict_keep),
+      .verdict_beats_i(verdict_beats),
       .run_valid_i(run_valid),
       .run_ready_o(run_ready),
-      .run_bytes_i(run.bytes),
-      .run_end_i(run.ends),
-      .rd_valid_i(rd_valid),
-      .rd_ready_o(rd_ready),
-      .rd_data_i(rd_data),
+      .run_bytes_i(run_bytes),
+      .run_end_i(run_end),
       .place_valid_o,
       .place_ready_i,
       .place_data_o,
       .place_count_o,
       .place_last_o,
-      .idle_o(cut_idle)
+      .idle_o(place_idle)
   );
 
-  assign idle_o = stags_ready && tails_ready && framer_idle && crc_idle && !st_valid && !pk_valid && !seg_valid && check_idle &&
-                  element_idle && !judged_valid && fifo_idle && cut_idle;
+  assign idle_o = stags_ready && tails_ready && fpdus_idle && !seg_valid && check_idle && element_idle && place_idle;
 
   logic unused;
   assign unused = ^{since_marker[31:9], since_marker[1:0]};
-
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else begin
-      if (head_new) assert (head_room);
-      if (tail_new) assert (tail_room);
-      if (verdict_valid) assert (crc_room);
-    end
-  end
-`endif
 endmodule

@@ -97,25 +97,23 @@ module walk_check
   );
 
   // ------------------------------------------------------------------ scatter list
-  logic [3:0][63:0] sge_to;
-  logic [3:0][31:0] sge_length, sge_stag;
-  assign sge_to = {element_i.sge3_to, element_i.sge2_to, element_i.sge1_to, element_i.sge0_to};
-  assign sge_stag = {element_i.sge3_stag, element_i.sge2_stag, element_i.sge1_stag, element_i.sge0_stag};
   logic [33:0] room;
-  always_comb begin
-    sge_length[0] = element_i.sge0_length;
-    sge_length[1] = sge_length[0] == 32'd0 ? 32'd0 : element_i.sge1_length;
-    sge_length[2] = sge_length[1] == 32'd0 ? 32'd0 : element_i.sge2_length;
-    sge_length[3] = sge_length[2] == 32'd0 ? 32'd0 : element_i.sge3_length;
-    room = 34'(sge_length[0]) + 34'(sge_length[1]) + 34'(sge_length[2]) + 34'(sge_length[3]);
-  end
-
   logic [1:0] sge_q;
-  logic [31:0] skip_q, sge_left, piece_stag_q;
+  logic [31:0] skip_q, sge_length, sge_stag, piece_stag_q;
   logic [15:0] rest_q, piece, piece_q;
-  logic [63:0] piece_to_q;
-  assign sge_left = sge_length[sge_q] - skip_q;
-  assign piece = sge_left < 32'(rest_q) ? sge_left[15:0] : rest_q;
+  logic [63:0] piece_to, piece_to_q;
+
+  walk_scatter u_scatter (
+      .element_i,
+      .room_o(room),
+      .sge_i(sge_q),
+      .skip_i(skip_q),
+      .rest_i(rest_q),
+      .length_o(sge_length),
+      .stag_o(sge_stag),
+      .to_o(piece_to),
+      .piece_o(piece)
+  );
 
   // ------------------------------------------------------------------ checks
   logic first_check;
@@ -172,7 +170,7 @@ module walk_check
   assign tail_ready_o = take_tail;
   assign crc_ready_o = take_tail;
   assign lookup_o = take_head || (state_q == SGE);
-  assign lookup_index_o = state_q == SGE ? sge_stag[sge_q][31:8] : header.stag_or_qn[31:8];
+  assign lookup_index_o = state_q == SGE ? sge_stag[31:8] : header.stag_or_qn[31:8];
   assign tail_read_o = take_head;
   assign tail_flow_o = seg_i.flow;
   assign el_want_o = state_q == ELEMENT;
@@ -274,7 +272,7 @@ module walk_check
             state_q <= el_error_i || header_q.payload_len == 16'd0 || 34'(mo_q) + 34'(header_q.payload_len) > room ? OPS : SGE;
           end
         end
-        SGE: if (skip_q < sge_length[sge_q]) state_q <= SGE_ROW;
+        SGE: if (skip_q < sge_length) state_q <= SGE_ROW;
         SGE_ROW: state_q <= region_err != ERR_NONE || piece_q == rest_q ? OPS : SGE;
         OPS: begin
           if (final_step) begin
@@ -329,10 +327,10 @@ module walk_check
       end
       SGE: begin
         piece_q <= piece;
-        piece_to_q <= sge_to[sge_q] + 64'(skip_q);
-        piece_stag_q <= sge_stag[sge_q];
-        if (skip_q >= sge_length[sge_q]) begin
-          skip_q <= skip_q - sge_length[sge_q];
+        piece_to_q <= piece_to;
+        piece_stag_q <= sge_stag;
+        if (skip_q >= sge_length) begin
+          skip_q <= skip_q - sge_length;
           sge_q <= sge_q + 2'd1;
         end
       end
@@ -391,29 +389,26 @@ module walk_check
   assign cnt_inc_o = cnt_q;
 
 `ifndef SYNTHESIS
-  // Check before place: every placement lies in the IOVA range of a region that was found good for this FPDU.
-  logic [3:0][63:0] floor_q;
-  logic [3:0][64:0] ceiling_q;
-  logic [1:0] slot;
-  assign slot = state_q == CHECK ? 2'd0 : runs_q[1:0];
+  place_watch u_watch (
+      .clk_i,
+      .rst_ni,
+      .check_i(state_q == CHECK || state_q == SGE_ROW),
+      .check_slot_i(first_check ? 2'd0 : runs_q[1:0]),
+      .row_i,
+      .row_in_range_i,
+      .pd_i(seg_i.row.pd),
+      .right_i(right),
+      .place_i(run_valid_o),
+      .place_slot_i(run_q[1:0]),
+      .place_good_i(!silent_q && err_q == ERR_NONE && !tail_q.bad_marker && !tail_q.partial),
+      .iova_i(run_iova_q[run_q[1:0]]),
+      .bytes_i(run_bytes_o)
+  );
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      floor_q <= '0;
-      ceiling_q <= '0;
-    end else begin
-      if (state_q == CHECK || state_q == SGE_ROW) begin
-        // A row that may not be used leaves an empty range.
-        floor_q[slot] <= row_i.iova;
-        ceiling_q[slot] <= !row_in_range_i || !row_i.valid[0] || row_i.pd != seg_i.row.pd || (row_i.access & right) == 8'd0 ?
-            65'd0 : {1'b0, row_i.iova} + {1'b0, row_i.length};
-      end
-      if (run_valid_o) begin
-        assert (!silent_q && err_q == ERR_NONE && !tail_q.bad_marker);
-        assert (run_iova_q[run_q[1:0]] >= floor_q[run_q[1:0]]);
-        assert ({1'b0, run_iova_q[run_q[1:0]]} + 65'(run_bytes_o) <= ceiling_q[run_q[1:0]]);
-        assert (run_bytes_o != 16'd0);
-      end
-      if (seg_valid_i && take_tail) assert (!tail_i.partial || tail_i.seg_last);
+    end else if (take_tail) begin
+      assert (seg_valid_i && (!tail_i.partial || tail_i.seg_last));
     end
   end
 `endif
