@@ -17,6 +17,7 @@ pub mod model;
 #[cfg(rtl)]
 pub mod rtl;
 pub mod pair;
+pub mod perf;
 pub mod seed;
 pub mod transport;
 pub mod world;

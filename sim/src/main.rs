@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use weft_sim::demo;
 use weft_sim::kind::CardKind;
+use weft_sim::perf;
 
 /// The demonstration's file when none is given.
 const README: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/README.md"));
@@ -26,6 +27,11 @@ enum Command {
     Demo {
         /// The file to move; Weft's own README if none is given.
         file: Option<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Bandwidth and latency, of the card's data path alone and of the whole stack.
+    Perf {
         #[command(flatten)]
         common: Common,
     },
@@ -70,6 +76,7 @@ fn default_card() -> CardKind {
 fn main() -> ExitCode {
     let result = match Weft::parse().command {
         Command::Demo { file, common } => run_demo(file, &common, common.seed),
+        Command::Perf { common } => run_perf(&common),
         Command::Replay { seed, file, common } => run_demo(file, &common, seed),
     };
     match result {
@@ -84,9 +91,7 @@ fn main() -> ExitCode {
 type Failure = Box<dyn std::error::Error>;
 
 fn run_demo(file: Option<PathBuf>, common: &Common, seed: u64) -> Result<(), Failure> {
-    if !CardKind::available().contains(&common.card) {
-        return Err(format!("this build has no card `{}`", common.card).into());
-    }
+    check_card(common.card)?;
     let bytes = match &file {
         Some(path) => std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?,
         None => README.to_vec(),
@@ -116,6 +121,35 @@ fn run_demo(file: Option<PathBuf>, common: &Common, seed: u64) -> Result<(), Fai
         demo::print(&report, &mut out)?;
     }
     Ok(())
+}
+
+fn run_perf(common: &Common) -> Result<(), Failure> {
+    check_card(common.card)?;
+    let bar = progress(11, !common.json);
+    let figures = perf::run(common.card, common.seed, common.mtu, |what| {
+        bar.inc(1);
+        bar.set_message(what);
+    });
+    bar.finish_and_clear();
+    let figures = figures?;
+    let mut out = io::stdout().lock();
+    if common.json {
+        serde_json::to_writer_pretty(&mut out, &figures)?;
+        writeln!(out)?;
+    } else {
+        perf::print(&figures, &mut out)?;
+    }
+    match figures.full_stack_error {
+        None => Ok(()),
+        Some(error) => Err(error.into()),
+    }
+}
+
+fn check_card(card: CardKind) -> Result<(), Failure> {
+    if CardKind::available().contains(&card) {
+        return Ok(());
+    }
+    Err(format!("this build has no card `{card}`").into())
 }
 
 fn progress(length: u64, wanted: bool) -> ProgressBar {
