@@ -81,10 +81,8 @@ module walk_check
   logic silent_q;  // not reported: partial, or behind the FPDU at which the walk stopped
 
   // The segment's walk so far.
-  logic seg_first_q, engine_q;
-  stop_e stop_q;
-  logic [15:0] stop_at_q;
-  logic [31:0] msn_q, mo_q;
+  stop_e stop;
+  logic [31:0] msn, mo;
 
   // Where the payload goes.
   logic [3:0][63:0] run_iova_q;
@@ -144,8 +142,8 @@ module walk_check
       unique case (header_q.kind)
         CLASS_TAGGED: if (header_q.payload_len != 16'd0) err_d = region_err;
         CLASS_RECEIVE: begin
-          if (header_q.msn != msn_q) err_d = ERR_MSN;
-          else if (header_q.to_or_mo != {32'd0, mo_q}) err_d = ERR_MO;
+          if (header_q.msn != msn) err_d = ERR_MSN;
+          else if (header_q.to_or_mo != {32'd0, mo}) err_d = ERR_MO;
           else if (posted_behind[31]) err_d = ERR_NO_BUFFER;
         end
         default: ;
@@ -155,7 +153,7 @@ module walk_check
 
   logic silent, mpa_bad;
   err_e verdict;
-  assign silent = tail_i.partial || stop_q != STOP_WHOLE;
+  assign silent = tail_i.partial || stop != STOP_WHOLE;
   assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[1] && !crc_good_i);
   assign verdict = !mpa_bad ? err_q : (tail_i.bad_marker ? ERR_MARKER : ERR_CRC);
 
@@ -174,19 +172,14 @@ module walk_check
   assign tail_read_o = take_head;
   assign tail_flow_o = seg_i.flow;
   assign el_want_o = state_q == ELEMENT;
-  assign el_msn_o = msn_q;
+  assign el_msn_o = msn;
 
   // ------------------------------------------------------------------ the outputs
   logic op_free, step, is_place, final_step, keep;
   op_t op_d, op_q;
-  logic op_valid_q, done_q;
+  logic op_valid_q, done_pending;
   fpdu_report_t report;
   logic [NUM_COUNTERS-1:0][15:0] cnt;
-  logic [15:0] done_len_q;
-  stop_e done_stop_q, stop_new;
-  logic done_engine_q, engine_new;
-  logic [31:0] done_msn_q, done_mo_q, msn_new, mo_new;
-  logic placed_receive;
 
   assign op_free = !op_valid_q || op_ready_i;
   assign keep = runs_q != 3'd0;
@@ -220,25 +213,29 @@ module walk_check
     op_d.bytes = run_bytes_q[run_q[1:0]];
   end
 
-  always_comb begin
-    stop_new = stop_q;
-    engine_new = engine_q;
-    msn_new = msn_q;
-    mo_new = mo_q;
-    placed_receive = 1'b0;
-    if (stop_q == STOP_WHOLE) begin
-      if (tail_q.partial) stop_new = STOP_PARTIAL;
-      else if (err_q != ERR_NONE) stop_new = STOP_ERROR;
-      else begin
-        if (header_q.kind == CLASS_ENGINE) engine_new = 1'b1;
-        placed_receive = header_q.kind == CLASS_RECEIVE;
-        if (placed_receive) begin
-          msn_new = header_q.last ? msn_q + 32'd1 : msn_q;
-          mo_new = header_q.last ? 32'd0 : mo_q + 32'(header_q.payload_len);
-        end
-      end
-    end
-  end
+  walk_progress u_progress (
+      .clk_i,
+      .rst_ni,
+      .begin_i(take_head),
+      .seg_i,
+      .end_i(final_step),
+      .header_i(header_q),
+      .err_i(err_q),
+      .offset_i(offset_q),
+      .partial_i(tail_q.partial),
+      .seg_last_i(tail_q.seg_last),
+      .stop_o(stop),
+      .msn_o(msn),
+      .mo_o(mo),
+      .done_ready_i(op_free),
+      .done_pending_o(done_pending),
+      .done_valid_o,
+      .done_len_o,
+      .done_stop_o,
+      .done_engine_o,
+      .done_msn_o,
+      .done_mo_o
+  );
 
   assign seg_ready_o = final_step && tail_q.seg_last;
 
@@ -246,21 +243,11 @@ module walk_check
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q <= HEAD;
-      seg_first_q <= 1'b1;
-      stop_q <= STOP_WHOLE;
       op_valid_q <= 1'b0;
-      done_q <= 1'b0;
     end else begin
       if (op_free) op_valid_q <= step && (is_place || !silent_q);
-      if (op_free) done_q <= final_step && tail_q.seg_last;
       unique case (state_q)
-        HEAD: begin
-          if (take_head) begin
-            state_q <= CHECK;
-            seg_first_q <= 1'b0;
-            if (seg_first_q) stop_q <= seg_i.chained && stop_q != STOP_WHOLE ? STOP_NOT_WALKED : STOP_WHOLE;
-          end
-        end
+        HEAD: if (take_head) state_q <= CHECK;
         CHECK: state_q <= VERDICT;
         VERDICT: begin
           if (take_tail) begin
@@ -269,18 +256,12 @@ module walk_check
         end
         ELEMENT: begin
           if (el_here_i) begin
-            state_q <= el_error_i || header_q.payload_len == 16'd0 || 34'(mo_q) + 34'(header_q.payload_len) > room ? OPS : SGE;
+            state_q <= el_error_i || header_q.payload_len == 16'd0 || 34'(mo) + 34'(header_q.payload_len) > room ? OPS : SGE;
           end
         end
         SGE: if (skip_q < sge_length) state_q <= SGE_ROW;
         SGE_ROW: state_q <= region_err != ERR_NONE || piece_q == rest_q ? OPS : SGE;
-        OPS: begin
-          if (final_step) begin
-            state_q <= HEAD;
-            stop_q <= stop_new;
-            seg_first_q <= tail_q.seg_last;
-          end
-        end
+        OPS: if (final_step) state_q <= HEAD;
         default: state_q <= HEAD;
       endcase
     end
@@ -292,14 +273,6 @@ module walk_check
         if (take_head) begin
           header_q <= header;
           offset_q <= head_i.offset;
-          if (seg_first_q) begin
-            engine_q <= 1'b0;
-            stop_at_q <= 16'd0;
-            if (!seg_i.chained) begin
-              msn_q <= seg_i.msn;
-              mo_q <= seg_i.mo;
-            end
-          end
         end
       end
       CHECK: begin
@@ -315,14 +288,14 @@ module walk_check
           run_q <= 3'd0;
           runs_q <= 3'(!silent && verdict == ERR_NONE && header_q.kind == CLASS_TAGGED && header_q.payload_len != 16'd0);
           sge_q <= 2'd0;
-          skip_q <= mo_q;
+          skip_q <= mo;
           rest_q <= header_q.payload_len;
         end
       end
       ELEMENT: begin
         if (el_here_i) begin
           if (el_error_i) err_q <= ERR_ELEMENT;
-          else if (34'(mo_q) + 34'(header_q.payload_len) > room) err_q <= ERR_TOO_LONG;
+          else if (34'(mo) + 34'(header_q.payload_len) > room) err_q <= ERR_TOO_LONG;
         end
       end
       SGE: begin
@@ -347,25 +320,10 @@ module walk_check
           runs_q <= runs_q + 3'd1;
         end
       end
-      OPS: begin
-        if (step) run_q <= run_q + 3'd1;
-        if (final_step) begin
-          engine_q <= engine_new;
-          msn_q <= msn_new;
-          mo_q <= mo_new;
-          if (stop_q == STOP_WHOLE) stop_at_q <= offset_q;
-        end
-      end
+      OPS: if (step) run_q <= run_q + 3'd1;
       default: ;
     endcase
-    if (op_free) begin
-      op_q <= op_d;
-      done_stop_q <= stop_new;
-      done_engine_q <= engine_new;
-      done_msn_q <= msn_new;
-      done_mo_q <= mo_new;
-      done_len_q <= stop_new == STOP_WHOLE ? seg_i.len : (stop_q == STOP_WHOLE ? offset_q : stop_at_q);
-    end
+    if (op_free) op_q <= op_d;
   end
 
   logic [NUM_COUNTERS-1:0][15:0] cnt_q;
@@ -379,13 +337,7 @@ module walk_check
 
   assign op_valid_o = op_valid_q;
   assign op_o = op_q;
-  assign done_valid_o = done_q && op_free;
-  assign done_len_o = done_len_q;
-  assign done_stop_o = done_stop_q;
-  assign done_engine_o = done_engine_q;
-  assign done_msn_o = done_msn_q;
-  assign done_mo_o = done_mo_q;
-  assign idle_o = state_q == HEAD && !head_valid_i && !op_valid_q && !done_q;
+  assign idle_o = state_q == HEAD && !head_valid_i && !op_valid_q && !done_pending;
   assign cnt_inc_o = cnt_q;
 
 `ifndef SYNTHESIS

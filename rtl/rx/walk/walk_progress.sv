@@ -1,0 +1,130 @@
+// How far the walk of a segment has come: the next MSN and MO of queue 0, whether and where it stopped, whether an FPDU is
+// for the engine; and the segment's `done`, which is held until the operation pushed last is taken.
+//
+// A chained segment goes on where the one before ended; if that one was not walked whole, it is not walked at all.
+
+module walk_progress
+  import walk_pkg::*;
+(
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic begin_i,  // an FPDU of this segment is begun
+    input segment_t seg_i,
+    input logic end_i,    // it is finished
+    input ddp_header_t header_i,
+    input err_e err_i,
+    input logic [15:0] offset_i,
+    input logic partial_i,
+    input logic seg_last_i,
+
+    output stop_e stop_o,  // from the cycle after `begin_i`
+    output logic [31:0] msn_o,
+    output logic [31:0] mo_o,
+
+    input logic done_ready_i,
+    output logic done_pending_o,
+    output logic done_valid_o,
+    output logic [15:0] done_len_o,
+    output stop_e done_stop_o,
+    output logic done_engine_o,
+    output logic [31:0] done_msn_o,
+    output logic [31:0] done_mo_o
+);
+  logic first_q, engine_q, engine_d;
+  stop_e stop_q, stop_d;
+  logic [15:0] stop_at_q, stop_at_d;
+  logic [31:0] msn_q, msn_d, mo_q, mo_d;
+
+  always_comb begin
+    stop_d = stop_q;
+    stop_at_d = stop_at_q;
+    engine_d = engine_q;
+    msn_d = msn_q;
+    mo_d = mo_q;
+    if (stop_q == STOP_WHOLE) begin
+      stop_at_d = offset_i;
+      if (partial_i) stop_d = STOP_PARTIAL;
+      else if (err_i != ERR_NONE) stop_d = STOP_ERROR;
+      else begin
+        engine_d = engine_q || header_i.kind == CLASS_ENGINE;
+        if (header_i.kind == CLASS_RECEIVE) begin
+          msn_d = header_i.last ? msn_q + 32'd1 : msn_q;
+          mo_d = header_i.last ? 32'd0 : mo_q + 32'(header_i.payload_len);
+        end
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      first_q <= 1'b1;
+      stop_q <= STOP_WHOLE;
+    end else if (begin_i) begin
+      first_q <= 1'b0;
+      if (first_q) stop_q <= seg_i.chained && stop_q != STOP_WHOLE ? STOP_NOT_WALKED : STOP_WHOLE;
+    end else if (end_i) begin
+      first_q <= seg_last_i;
+      stop_q <= stop_d;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (begin_i && first_q) begin
+      engine_q <= 1'b0;
+      stop_at_q <= 16'd0;
+      if (!seg_i.chained) begin
+        msn_q <= seg_i.msn;
+        mo_q <= seg_i.mo;
+      end
+    end else if (end_i) begin
+      engine_q <= engine_d;
+      stop_at_q <= stop_at_d;
+      msn_q <= msn_d;
+      mo_q <= mo_d;
+    end
+  end
+
+  logic done_q, done_engine_q;
+  logic [15:0] done_len_q;
+  stop_e done_stop_q;
+  logic [31:0] done_msn_q, done_mo_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) done_q <= 1'b0;
+    else if (done_ready_i) done_q <= end_i && seg_last_i;
+  end
+  always_ff @(posedge clk_i) begin
+    if (done_ready_i) begin
+      done_len_q <= stop_d == STOP_WHOLE ? seg_i.len : stop_at_d;
+      done_stop_q <= stop_d;
+      done_engine_q <= engine_d;
+      done_msn_q <= msn_d;
+      done_mo_q <= mo_d;
+    end
+  end
+
+  assign stop_o = stop_q;
+  assign msn_o = msn_q;
+  assign mo_o = mo_q;
+  assign done_pending_o = done_q;
+  assign done_valid_o = done_q && done_ready_i;
+  assign done_len_o = done_len_q;
+  assign done_stop_o = done_stop_q;
+  assign done_engine_o = done_engine_q;
+  assign done_msn_o = done_msn_q;
+  assign done_mo_o = done_mo_q;
+
+  logic unused;
+  assign unused = ^{header_i, seg_i};
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+    end else if (end_i) begin
+      // A done would be lost otherwise.
+      assert (done_ready_i && !begin_i);
+    end
+  end
+`endif
+endmodule
