@@ -69,14 +69,17 @@ module stream_fifo #(
     unique case (fault_i)
       VALID_DROPS:     m_axis_tvalid_o = rst_ni && count_q != '0 && cycle_q[2:0] != 3'd5;
       DATA_CHANGES:    m_axis_tdata_o  = head.data ^ DATA_W'(cycle_q[4]);
-      KEEP_CHANGES:    m_axis_tkeep_o  = head.keep >> (cycle_q[4] && head.last);
-      LAST_CHANGES:    m_axis_tlast_o  = head.last ^ cycle_q[4];
+      KEEP_CHANGES:    m_axis_tkeep_o  = (cycle_q[4] && head.last) ? {head.keep[DATA_W/8-2:0], 1'b1} : head.keep;
+      LAST_CHANGES:    m_axis_tlast_o  = head.last || cycle_q[4];
       VALID_IN_RESET:  m_axis_tvalid_o = !rst_ni || count_q != '0;
       KEEP_HOLE:       m_axis_tkeep_o  = head.keep & ~(DATA_W/8)'(2);
       PARTIAL_MIDDLE:  m_axis_tkeep_o  = head.last ? head.keep : head.keep >> 1;
       EMPTY_BEAT:      m_axis_tkeep_o  = head.last ? '0 : head.keep;
       WAITS_FOR_READY: m_axis_tvalid_o = rst_ni && count_q != '0 && m_axis_tready_i;
-      LOSES_LAST:      m_axis_tlast_o  = 1'b0;
+      LOSES_LAST: begin
+        m_axis_tlast_o = 1'b0;
+        m_axis_tkeep_o = '1;
+      end
       default: ;
     endcase
   end

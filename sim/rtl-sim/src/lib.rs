@@ -28,10 +28,15 @@ pub mod axil;
 pub mod axis;
 #[cfg(feature = "build")]
 pub mod build;
+mod check;
+pub mod coverage;
+mod replay;
 mod seed;
 mod sim;
 mod stall;
 
+pub use check::{Rule, Violation, Watchdog};
+pub use replay::{replay, Run};
 pub use seed::Seed;
 pub use sim::{Functions, Model, Sim, Stop, StopKind};
 pub use stall::{Pace, Stall};

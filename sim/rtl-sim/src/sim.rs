@@ -1,6 +1,7 @@
 //! A running model: its clock, reset, time, waves and the way it stops.
 
-use crate::Seed;
+use crate::{coverage, Seed};
+use std::cell::Cell;
 use std::ffi::{c_char, c_void, CString};
 use std::fmt;
 use std::path::Path;
@@ -110,14 +111,33 @@ pub struct Sim<M: Model> {
     cycle: u64,
     seed: Seed,
     waves: Option<Waves>,
-    stopped: bool,
 }
 
-struct Waves {
-    from: u64,
-    to: u64,
-    open: bool,
-    path: CString,
+enum Waves {
+    /// From one cycle to another.
+    Window {
+        from: u64,
+        to: u64,
+        open: bool,
+        path: CString,
+    },
+    /// Files of so many cycles, in turn.
+    Rolling {
+        cycles: u64,
+        next: u64,
+        turn: usize,
+        paths: [CString; 2],
+    },
+}
+
+thread_local! {
+    /// The cycle in which the last model of this thread was dropped.
+    static LAST_CYCLE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The cycle that a model had reached when it was dropped; the largest since the last call.
+pub(crate) fn take_last_cycle() -> u64 {
+    LAST_CYCLE.take()
 }
 
 // SAFETY: the model is reached only through this value, and the shim sets the thread's context in every call.
@@ -162,7 +182,6 @@ impl<M: Model> Sim<M> {
             cycle: 0,
             seed,
             waves: None,
-            stopped: false,
         }
     }
 
@@ -255,7 +274,7 @@ impl<M: Model> Sim<M> {
             return false;
         };
         if M::TRACE {
-            self.waves = Some(Waves {
+            self.waves = Some(Waves::Window {
                 from,
                 to,
                 open: false,
@@ -265,22 +284,62 @@ impl<M: Model> Sim<M> {
         M::TRACE
     }
 
+    /// Records waves all the time, but keeps only the last: two files, `<path>.0.fst` and `<path>.1.fst`, of `cycles` cycles are
+    /// written in turn, so that at least so many cycles before the end are there. For runs that cannot be repeated; those that can are
+    /// faster with [`replay`](crate::replay()). False: the model was built without waves.
+    pub fn rolling_waves(&mut self, path: &Path, cycles: u64) -> bool {
+        let path = |turn| {
+            let mut name = path.as_os_str().to_os_string();
+            name.push(format!(".{turn}.fst"));
+            CString::new(name.into_encoded_bytes())
+        };
+        let (Ok(first), Ok(second)) = (path(0), path(1)) else {
+            return false;
+        };
+        if M::TRACE {
+            self.waves = Some(Waves::Rolling {
+                cycles: cycles.max(1),
+                next: self.cycle,
+                turn: 0,
+                paths: [first, second],
+            });
+        }
+        M::TRACE
+    }
+
     fn move_waves(&mut self) {
-        let Some(waves) = &mut self.waves else { return };
-        let wanted = (waves.from..waves.to).contains(&self.cycle);
-        if wanted != waves.open {
-            let path = if wanted {
-                waves.path.as_ptr()
-            } else {
-                std::ptr::null()
-            };
-            // SAFETY: the handle is live, the path a C string or null.
-            unsafe { (M::FUNCTIONS.trace)(self.handle, path) };
-            waves.open = wanted;
-        }
-        if self.cycle >= waves.to {
-            self.waves = None;
-        }
+        let path = match &mut self.waves {
+            Some(Waves::Window {
+                from,
+                to,
+                open,
+                path,
+            }) => {
+                let wanted = (*from..*to).contains(&self.cycle);
+                if wanted == *open {
+                    return;
+                }
+                *open = wanted;
+                if wanted {
+                    path.as_ptr()
+                } else {
+                    std::ptr::null()
+                }
+            }
+            Some(Waves::Rolling {
+                cycles,
+                next,
+                turn,
+                paths,
+            }) if self.cycle >= *next => {
+                *next = self.cycle + *cycles;
+                *turn ^= 1;
+                paths[*turn ^ 1].as_ptr()
+            }
+            _ => return,
+        };
+        // SAFETY: the handle is live, the path a C string or null.
+        unsafe { (M::FUNCTIONS.trace)(self.handle, path) };
     }
 
     /// Writes the coverage counters collected so far. False: the model was built without coverage.
@@ -303,7 +362,6 @@ impl<M: Model> Sim<M> {
 
     #[cold]
     fn stop(&mut self, status: u32) -> Stop {
-        self.stopped = true;
         Stop {
             model: M::NAME,
             kind: match status {
@@ -320,6 +378,10 @@ impl<M: Model> Sim<M> {
 
 impl<M: Model> Drop for Sim<M> {
     fn drop(&mut self) {
+        LAST_CYCLE.with(|last| last.set(last.get().max(self.cycle)));
+        if let Some(path) = coverage::next_file(M::NAME).filter(|_| M::COVERAGE) {
+            self.write_coverage(&path);
+        }
         // SAFETY: the handle is live and not used afterwards.
         unsafe { (M::FUNCTIONS.delete)(self.handle) };
     }

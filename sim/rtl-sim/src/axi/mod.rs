@@ -1,7 +1,9 @@
 //! AXI4: a memory behind the design's master port, and a protocol checker.
 
+mod checker;
 mod memory;
 
+pub use checker::Checker;
 pub use memory::{Fault, Memory, MemorySlave, Order, Ram, Timing, Totals};
 
 /// Values of AxBURST.

@@ -1,7 +1,9 @@
 //! AXI4-Lite: a master for the design's register port, and a protocol checker.
 
+mod checker;
 mod master;
 
+pub use checker::Checker;
 pub use master::{Access, Done, Master};
 
 /// What the master drives.

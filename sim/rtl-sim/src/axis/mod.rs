@@ -1,8 +1,10 @@
 //! AXI-Stream: source, sink and protocol checker.
 
+mod checker;
 mod sink;
 mod source;
 
+pub use checker::Checker;
 pub use sink::{Received, Sink};
 pub use source::Source;
 

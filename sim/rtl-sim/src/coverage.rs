@@ -1,0 +1,151 @@
+//! Line coverage: collects what models wrote, and says what was never reached.
+//!
+//! Models built with coverage (`Design::coverage`, or `RTL_SIM_COVERAGE=1` for the build) write a file each into the folder
+//! `RTL_SIM_COVERAGE_DIR` when they are dropped. `rtl-coverage FOLDER` prints the summary.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The next file for a model's counters, if the environment asks for them.
+pub(crate) fn next_file(model: &str) -> Option<PathBuf> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let folder = PathBuf::from(std::env::var_os("RTL_SIM_COVERAGE_DIR")?);
+    fs::create_dir_all(&folder).ok()?;
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    Some(folder.join(format!("{model}-{}-{number}.dat", std::process::id())))
+}
+
+/// How often each line was reached: by file, then by line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    files: BTreeMap<String, BTreeMap<u32, u64>>,
+}
+
+impl Coverage {
+    /// Adds all files `*.dat` of a folder.
+    pub fn read_folder(&mut self, folder: &Path) -> io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "dat") {
+                self.read(&fs::read_to_string(path)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the text of one file of counters, as Verilator writes it: `C '<key><value>...' <count>`, where keys begin with
+    /// the character 1 and values with the character 2.
+    pub fn read(&mut self, text: &str) {
+        for line in text.lines() {
+            let Some((point, count)) = line
+                .strip_prefix("C '")
+                .and_then(|rest| rest.rsplit_once("' "))
+            else {
+                continue;
+            };
+            let value = |key: &str| {
+                let mut pairs = point
+                    .split('\u{1}')
+                    .filter_map(|pair| pair.split_once('\u{2}'));
+                pairs.find(|(name, _)| *name == key).map(|(_, value)| value)
+            };
+            let Some(file) = value("f") else { continue };
+            let count: u64 = count.trim().parse().unwrap_or(0);
+            let lines = self.files.entry(file.to_string()).or_default();
+            // `S` lists all lines of the block, `3-5,8`; `l` is its first.
+            for range in value("S").or(value("l")).unwrap_or_default().split(',') {
+                let (first, last) = range.split_once('-').unwrap_or((range, range));
+                if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
+                    for line in first..=last.min(first.saturating_add(100_000)) {
+                        *lines.entry(line).or_default() += count;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The lines of a file that were never reached.
+    pub fn missed(&self, file: &str) -> Vec<u32> {
+        let lines = self.files.get(file).into_iter().flatten();
+        lines
+            .filter(|(_, count)| **count == 0)
+            .map(|(line, _)| *line)
+            .collect()
+    }
+
+    /// The files with their lines reached and all their lines.
+    pub fn files(&self) -> impl Iterator<Item = (&str, usize, usize)> {
+        self.files.iter().map(|(file, lines)| {
+            let reached = lines.values().filter(|count| **count > 0).count();
+            (file.as_str(), reached, lines.len())
+        })
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (mut all_reached, mut all) = (0, 0);
+        for (file, reached, lines) in self.files() {
+            writeln!(
+                f,
+                "{:>6.1} %  {reached:>5} of {lines:<5} {file}",
+                percent(reached, lines)
+            )?;
+            let missed = self.missed(file);
+            if !missed.is_empty() {
+                writeln!(f, "          not reached: {}", ranges(&missed))?;
+            }
+            all_reached += reached;
+            all += lines;
+        }
+        writeln!(
+            f,
+            "{:>6.1} %  {all_reached:>5} of {all:<5} in all",
+            percent(all_reached, all)
+        )
+    }
+}
+
+fn percent(part: usize, whole: usize) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
+fn ranges(lines: &[u32]) -> String {
+    let mut text: Vec<String> = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let first = lines[at];
+        while at + 1 < lines.len() && lines[at + 1] == lines[at] + 1 {
+            at += 1;
+        }
+        text.push(if lines[at] == first {
+            first.to_string()
+        } else {
+            format!("{first}-{}", lines[at])
+        });
+        at += 1;
+    }
+    text.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_and_names_missed_lines() {
+        let point = |lines: &str, count: u32| {
+            format!("C '\u{1}f\u{2}a.sv\u{1}l\u{2}3\u{1}page\u{2}v_line/a\u{1}S\u{2}{lines}\u{1}h\u{2}TOP' {count}\n")
+        };
+        let mut coverage = Coverage::default();
+        coverage.read(&(point("3-5,8", 1) + &point("10-12", 0) + &point("20", 0)));
+        assert_eq!(coverage.missed("a.sv"), [10, 11, 12, 20]);
+        coverage.read(&point("20", 4));
+        assert_eq!(coverage.files().collect::<Vec<_>>(), [("a.sv", 5, 8)]);
+        assert!(coverage.to_string().contains("not reached: 10-12\n"));
+    }
+}
