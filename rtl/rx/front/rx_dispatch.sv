@@ -174,11 +174,11 @@ module rx_dispatch
   done_t done_in, done, done_head;
   logic  done_valid, done_waits, done_room;
   assign done_in = '{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i};
+  logic [$clog2(WALKS+1)-1:0] unused_count;
   fifo_sync #(.WIDTH($bits(done_t)), .DEPTH(WALKS)) i_dones (
     .clk_i, .rst_ni, .wr_valid_i(done_valid_i && (done_waits || !finish)), .wr_ready_o(done_room), .wr_data_i(done_in),
     .rd_valid_o(done_waits), .rd_ready_i(finish), .rd_data_o(done_head), .count_o(unused_count)
   );
-  logic [$clog2(WALKS+1)-1:0] unused_count;
   assign done       = done_waits ? done_head : done_in;
   assign done_valid = done_waits || done_valid_i;
 

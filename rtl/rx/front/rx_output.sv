@@ -89,11 +89,11 @@ module rx_output
     end
   end
 
+  logic [5:0] waiting;
   fifo_sync #(.WIDTH($bits(entry_t)), .DEPTH(32)) i_queue (
     .clk_i, .rst_ni, .wr_valid_i(in_valid), .wr_ready_o(in_ready), .wr_data_i(in),
     .rd_valid_o(head_valid), .rd_ready_i(pop), .rd_data_o(head), .count_o(waiting)
   );
-  logic [5:0] waiting;
 
   // ---------------------------------------------------------------- one operation after the other
   state_e        state_q, state_d;
