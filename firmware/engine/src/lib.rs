@@ -25,13 +25,33 @@
 
 extern crate alloc;
 
+mod arp;
 mod cm;
 mod config;
+mod conn;
+mod due;
+mod ending;
 mod engine;
 mod error;
+mod flow_key;
+mod frames;
+mod input;
+mod link;
+mod negotiation;
+mod output;
+mod part;
 mod port;
+mod qp;
+mod random;
+mod rdmap;
+mod region;
+mod startup;
 mod stats;
+mod stream;
+mod tcp;
+mod timers;
 mod verbs;
+mod work;
 
 pub use cm::{
     AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, Event,

@@ -7,19 +7,19 @@ pub struct Checksum(u32);
 
 impl Checksum {
     /// Adds bytes; an odd last byte counts as the high half of a word.
-    pub fn add(mut self, bytes: &[u8]) -> Self {
+    pub fn bytes(mut self, bytes: &[u8]) -> Self {
         let mut pairs = bytes.chunks_exact(2);
         for pair in &mut pairs {
-            self = self.add_u16(u16::from_be_bytes([pair[0], pair[1]]));
+            self = self.word(u16::from_be_bytes([pair[0], pair[1]]));
         }
         if let [last] = pairs.remainder() {
-            self = self.add_u16(u16::from_be_bytes([*last, 0]));
+            self = self.word(u16::from_be_bytes([*last, 0]));
         }
         self
     }
 
     /// Adds one word.
-    pub fn add_u16(mut self, word: u16) -> Self {
+    pub fn word(mut self, word: u16) -> Self {
         self.0 += u32::from(word);
         self.0 = (self.0 & 0xffff) + (self.0 >> 16);
         self

@@ -1,1 +1,274 @@
-//! (to be written)
+//! FPDUs (RFC 5044 §4): `ULPDU_Length | ULPDU | pad | CRC32C`, with a marker wherever the sequence
+//! number, counted from the first marker, is a multiple of 512.
+//!
+//! ```text
+//!   FPDU begin (its leading marker, if the sequence number asks for one)
+//!   │  length field                       marker, every 512 octets
+//!   ▼  ▼                                  ▼
+//!   M  LL UUUUUUUUUUUUUUUUUUUUUUUUUUUUUUU M UUUUUUUUUUUUUUU PP CCCC
+//! ```
+//!
+//! A marker holds 16 zero bits and FPDUPTR, the octets from the length field to the marker. One
+//! that stands where an FPDU begins has FPDUPTR 0 and belongs to that FPDU's CRC.
+
+use crate::crc32c::crc32c;
+
+/// Octets from one marker to the next.
+pub const MARKER_SPACING: u32 = 512;
+/// Octets of a marker.
+pub const MARKER: usize = 4;
+/// Octets of the CRC field.
+pub const CRC: usize = 4;
+/// Octets of the length field.
+pub const LENGTH: usize = 2;
+
+/// Length field, ULPDU and pad: the FPDU without CRC and markers.
+pub const fn padded(ulpdu: usize) -> usize {
+    (LENGTH + ulpdu).next_multiple_of(4)
+}
+
+/// Markers in one direction of a stream: none, or the sequence number of the first one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Markers(pub Option<u32>);
+
+impl Markers {
+    /// No markers.
+    pub const OFF: Self = Self(None);
+
+    /// Octets from `seq` to the next marker (0: a marker is due at `seq`); `None`: never.
+    pub fn distance(self, seq: u32) -> Option<usize> {
+        let base = self.0?;
+        Some((base.wrapping_sub(seq) % MARKER_SPACING) as usize)
+    }
+
+    /// Octets that `octets` of FPDU take on the wire when the first of them is due at `seq`:
+    /// with the marker before the first, if one is due there, but none behind the last.
+    pub fn wire_length(self, seq: u32, octets: usize) -> usize {
+        let Some(distance) = self.distance(seq) else {
+            return octets;
+        };
+        if octets <= distance {
+            return octets;
+        }
+        // One marker after `distance` octets, then one after each 508 more.
+        let gap = MARKER_SPACING as usize - MARKER;
+        octets + MARKER * (1 + (octets - distance - 1) / gap)
+    }
+
+    /// Octets on the wire of an FPDU with so long a ULPDU that begins at `seq`.
+    pub fn fpdu_length(self, seq: u32, ulpdu: usize) -> usize {
+        self.wire_length(seq, padded(ulpdu) + CRC)
+    }
+
+    /// The largest ULPDU (RFC 5044 §4.5, MULPDU) for segments of `emss` octets, never below 128.
+    pub fn mulpdu(self, emss: usize) -> usize {
+        let markers = match self.0 {
+            Some(_) => MARKER * emss.div_ceil(MARKER_SPACING as usize),
+            None => 0,
+        };
+        emss.saturating_sub(6 + markers + emss % 4).max(128)
+    }
+}
+
+/// Why octets are no FPDU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FpduError {
+    /// Octets are missing: at least so many are needed.
+    Incomplete(usize),
+    /// A marker's FPDUPTR is not the distance to the length field.
+    Marker,
+    /// The CRC is wrong.
+    Crc,
+}
+
+/// An FPDU found at the front of some octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fpdu {
+    /// Octets on the wire, leading marker included.
+    pub wire_length: usize,
+    /// Octets of the ULPDU.
+    pub ulpdu_length: usize,
+    /// A pad octet is not zero (tolerated).
+    pub nonzero_pad: bool,
+}
+
+/// How many octets the FPDU at the front of `wire` has, whose first octet has the sequence number
+/// `seq`; as soon as its length field is there.
+pub fn peek_length(wire: &[u8], seq: u32, markers: Markers) -> Result<usize, FpduError> {
+    let length_at = match markers.distance(seq) {
+        Some(0) => MARKER,
+        _ => 0,
+    };
+    // The length field is whole: a marker stands at a multiple of four octets, and so does an FPDU.
+    // A stream that is not so aligned still works: the marker may then split the field.
+    let first = *wire
+        .get(length_at)
+        .ok_or(FpduError::Incomplete(length_at + LENGTH))?;
+    let mut second_at = length_at + 1;
+    if markers.distance(seq.wrapping_add(second_at as u32)) == Some(0) {
+        second_at += MARKER;
+    }
+    let second = *wire
+        .get(second_at)
+        .ok_or(FpduError::Incomplete(second_at + 1))?;
+    let ulpdu = usize::from(u16::from_be_bytes([first, second]));
+    Ok(markers.fpdu_length(seq, ulpdu))
+}
+
+/// Checks the FPDU at the front of `wire` (markers, then CRC if `check_crc`) and moves its ULPDU
+/// to `ulpdu`, which must have room for it (65535 octets always suffice).
+pub fn decode(
+    wire: &[u8],
+    seq: u32,
+    markers: Markers,
+    check_crc: bool,
+    ulpdu: &mut [u8],
+) -> Result<Fpdu, FpduError> {
+    let wire_length = peek_length(wire, seq, markers)?;
+    let octets = wire
+        .get(..wire_length)
+        .ok_or(FpduError::Incomplete(wire_length))?;
+    let leading = match markers.distance(seq) {
+        Some(0) => MARKER,
+        _ => 0,
+    };
+    // Markers first, as the card does.
+    if let Some(first) = markers.distance(seq) {
+        let mut at = first;
+        while at < wire_length {
+            let expected = at.saturating_sub(leading);
+            let marker = octets.get(at..at + MARKER).ok_or(FpduError::Marker)?;
+            if marker[..2] != [0, 0] || marker[2..] != (expected as u16).to_be_bytes() {
+                return Err(FpduError::Marker);
+            }
+            at += MARKER_SPACING as usize;
+        }
+    }
+    // A marker never stands inside the CRC field: FPDUs have a multiple of four octets. In a stream
+    // that is not so aligned, what is left of the field after markers are taken out decides.
+    let mut fields = Unmarked::new(octets, seq, markers);
+    let length = u16::from_be_bytes([fields.next().unwrap_or(0), fields.next().unwrap_or(0)]);
+    let ulpdu_length = usize::from(length);
+    let Some(room) = ulpdu.get_mut(..ulpdu_length) else {
+        return Err(FpduError::Incomplete(wire_length));
+    };
+    fields.copy(room);
+    let pad = padded(ulpdu_length) - LENGTH - ulpdu_length;
+    let mut nonzero_pad = false;
+    for _ in 0..pad {
+        nonzero_pad |= fields.next().unwrap_or(0) != 0;
+    }
+    if check_crc {
+        let mut field = [0; CRC];
+        let covered = &octets[..wire_length - CRC];
+        field.copy_from_slice(&octets[wire_length - CRC..]);
+        if crc32c(covered) != u32::from_le_bytes(field) {
+            return Err(FpduError::Crc);
+        }
+    }
+    Ok(Fpdu {
+        wire_length,
+        ulpdu_length,
+        nonzero_pad,
+    })
+}
+
+/// Writes the FPDU of a ULPDU that is given in pieces, to begin at `seq`. With `crc` false the
+/// field is 0. Its length, or `None` if it does not fit or the ULPDU is over 65535 octets.
+pub fn encode(
+    pieces: &[&[u8]],
+    seq: u32,
+    markers: Markers,
+    crc: bool,
+    out: &mut [u8],
+) -> Option<usize> {
+    let ulpdu: usize = pieces.iter().map(|piece| piece.len()).sum();
+    let length = u16::try_from(ulpdu).ok()?;
+    let wire_length = markers.fpdu_length(seq, ulpdu);
+    let out = out.get_mut(..wire_length)?;
+    let leading = match markers.distance(seq) {
+        Some(0) => MARKER,
+        _ => 0,
+    };
+    let mut at = 0usize;
+    let mut put = |octet: u8, out: &mut [u8]| {
+        if markers.distance(seq.wrapping_add(at as u32)) == Some(0) {
+            let pointer = at.saturating_sub(leading) as u16;
+            let bytes = pointer.to_be_bytes();
+            out[at..at + MARKER].copy_from_slice(&[0, 0, bytes[0], bytes[1]]);
+            at += MARKER;
+        }
+        out[at] = octet;
+        at += 1;
+    };
+    for octet in length.to_be_bytes() {
+        put(octet, out);
+    }
+    for octet in pieces.iter().flat_map(|piece| piece.iter()) {
+        put(*octet, out);
+    }
+    for _ in 0..padded(ulpdu) - LENGTH - ulpdu {
+        put(0, out);
+    }
+    // The octets of the CRC field are put as zeros first: that also puts a marker before it.
+    for _ in 0..CRC {
+        put(0, out);
+    }
+    if crc {
+        let sum = crc32c(&out[..wire_length - CRC]);
+        out[wire_length - CRC..].copy_from_slice(&sum.to_le_bytes());
+    }
+    Some(wire_length)
+}
+
+/// The octets of a stream without its markers.
+struct Unmarked<'a> {
+    octets: &'a [u8],
+    at: usize,
+    seq: u32,
+    markers: Markers,
+}
+
+impl<'a> Unmarked<'a> {
+    fn new(octets: &'a [u8], seq: u32, markers: Markers) -> Self {
+        Unmarked {
+            octets,
+            at: 0,
+            seq,
+            markers,
+        }
+    }
+
+    /// Octets that can be taken before the next marker, a marker due now being skipped.
+    fn run(&mut self) -> usize {
+        let here = self.seq.wrapping_add(self.at as u32);
+        match self.markers.distance(here) {
+            None => usize::MAX,
+            Some(0) => {
+                self.at += MARKER;
+                MARKER_SPACING as usize - MARKER
+            }
+            Some(distance) => distance,
+        }
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        self.run();
+        let octet = self.octets.get(self.at).copied();
+        self.at += 1;
+        octet
+    }
+
+    fn copy(&mut self, mut out: &mut [u8]) {
+        while !out.is_empty() {
+            let count = self.run().min(out.len());
+            let Some(from) = self.octets.get(self.at..self.at + count) else {
+                return;
+            };
+            let (now, later) = out.split_at_mut(count);
+            now.copy_from_slice(from);
+            self.at += count;
+            out = later;
+        }
+    }
+}

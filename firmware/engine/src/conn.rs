@@ -1,0 +1,349 @@
+//! A connection: its TCP state, how far its start-up has come, and what the card knows of it.
+
+use alloc::collections::VecDeque;
+
+use weft_wire::ethernet::Mac;
+use weft_wire::fpdu::Markers;
+use weft_wire::mpa::MAX_FRAME;
+use weft_wire::terminate::{TerminateCode, MAX_TERMINATE};
+
+use crate::cm::{Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint, PrivateData};
+use crate::config::EngineConfig;
+use crate::negotiation::{Proposal, Request};
+use crate::part::Part;
+use crate::tcp::reassembly::Reassembly;
+use crate::tcp::rtt::Rtt;
+use crate::tcp::sender::Sender;
+use crate::tcp::seq;
+use crate::timers::Timers;
+
+/// Parts under way at most.
+pub const MAX_PARTS: usize = 256;
+
+/// Who began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// This side.
+    Initiator,
+    /// The peer.
+    Responder,
+}
+
+/// TCP's state; FINs are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpState {
+    /// Nothing sent yet.
+    Closed,
+    /// SYN sent.
+    SynSent,
+    /// SYN-ACK sent.
+    SynReceived,
+    /// Synchronized, up to the last FIN.
+    Open,
+    /// Both FINs are through, and ours was first.
+    TimeWait,
+    /// Gone.
+    Dead,
+}
+
+/// How far the connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Initiator: waits for ARP.
+    Resolving,
+    /// TCP's handshake.
+    Handshake,
+    /// Initiator: waits for the MPA reply.
+    AwaitReply,
+    /// Responder: waits for the MPA request.
+    AwaitRequest,
+    /// Responder: the application has been asked.
+    AwaitAnswer,
+    /// Responder: the reply is sent; waits for the RTR or the first message.
+    AwaitFirst,
+    /// Up.
+    Established,
+    /// `disconnect`: the send queue is drained, then FIN.
+    Closing,
+    /// Nothing new is sent or taken; ends when all that was sent is acknowledged.
+    Finishing,
+    /// TCP is gone; ends when the card has done all jobs.
+    Ending,
+    /// Reported; no longer has a queue pair.
+    Finished,
+}
+
+impl Phase {
+    /// FPDUs are taken.
+    pub fn receives(self) -> bool {
+        matches!(
+            self,
+            Phase::AwaitFirst | Phase::Established | Phase::Closing
+        )
+    }
+}
+
+/// What to tell the application at the end.
+#[derive(Clone, Debug, Default)]
+pub enum Verdict {
+    /// Nothing.
+    #[default]
+    Silent,
+    /// It did not come about.
+    Failed(ConnectFailure),
+    /// The peer's application said no.
+    Rejected(PrivateData),
+    /// It is over.
+    Disconnected(DisconnectReason),
+}
+
+/// The start-up frame of this side, kept until it is acknowledged.
+#[derive(Clone)]
+pub struct Startup {
+    /// The frame.
+    pub bytes: [u8; MAX_FRAME],
+    /// Its bytes; 0: none.
+    pub length: usize,
+    /// Where it was sent.
+    pub seq: Option<u32>,
+}
+
+impl core::fmt::Debug for Startup {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Startup({} bytes at {:?})", self.length, self.seq)
+    }
+}
+
+/// A Terminate to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct OutgoingTerminate {
+    /// Its payload.
+    pub bytes: [u8; MAX_TERMINATE],
+    /// How many of them.
+    pub length: usize,
+}
+
+/// Acknowledgments owed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AckState {
+    /// At once.
+    pub now: bool,
+    /// Segments received since the last one sent.
+    pub pending: u8,
+}
+
+/// What the card knows of the flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CardState {
+    /// Its rows are written.
+    pub bound: bool,
+    /// It frames and places.
+    pub attached: bool,
+    /// Raw payload segments that the engine has handled.
+    pub raw_count: u8,
+    /// Attempts to attach that were refused since the last success.
+    pub refused: u32,
+    /// Raw segments to let pass before the next attempt.
+    pub pause: u32,
+    /// An FPDU for the engine is in the segment whose report comes next.
+    pub for_engine: bool,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub struct Conn {
+    /// Its name.
+    pub id: ConnId,
+    /// Who began.
+    pub role: Role,
+    /// This side.
+    pub local: Endpoint,
+    /// The other side.
+    pub remote: Endpoint,
+    /// Next station on the way.
+    pub remote_mac: Mac,
+    /// TCP's state.
+    pub tcp: TcpState,
+    /// How far it has come.
+    pub phase: Phase,
+    /// The queue pair's flow.
+    pub qp: Option<u16>,
+    /// The port it was accepted on.
+    pub listener: u16,
+
+    /// Sending half.
+    pub sender: Sender,
+    /// Receiving half.
+    pub reassembly: Reassembly,
+    /// Shift of the peer's window field.
+    pub peer_scale: u8,
+    /// Shift of our window field.
+    pub scale: u8,
+    /// Both sides permit SACK.
+    pub sack: bool,
+    /// Both sides send timestamps.
+    pub timestamps: bool,
+    /// Last TSval in order.
+    pub ts_recent: u32,
+    /// Right edge of the window as last told.
+    pub edge: u32,
+    /// The right edge does not move until the card is attached.
+    pub frozen: bool,
+    /// Acknowledgments owed.
+    pub ack: AckState,
+    /// Sequence number of the peer's FIN, if it was seen.
+    pub peer_fin: Option<u32>,
+    /// All before it was received.
+    pub peer_fin_done: bool,
+    /// A FIN is to be sent after everything else.
+    pub fin_queued: bool,
+    /// It was sent here.
+    pub fin_seq: Option<u32>,
+    /// Ours went out before the peer's came.
+    pub closed_first: bool,
+    /// SYNs sent, or probes without answer.
+    pub tries: u8,
+    /// Window probes since data was sent last.
+    pub probes: u8,
+
+    /// The initiator's request.
+    pub proposal: Option<Proposal>,
+    /// Its private data (for a second try).
+    pub private_data: PrivateData,
+    /// Try once more with revision 1.
+    pub fall_back: bool,
+    /// The peer's request.
+    pub request: Request,
+    /// What was agreed.
+    pub agreed: Agreed,
+    /// Our start-up frame.
+    pub startup: Startup,
+    /// FPDUs may be sent.
+    pub may_send: bool,
+    /// The RTR is still to be sent.
+    pub rtr_pending: bool,
+    /// `Established` was reported.
+    pub reported: bool,
+    /// The start-up is through: the queue pair cannot be used again.
+    pub committed: bool,
+    /// Markers in what is received.
+    pub rx_markers: Markers,
+    /// Markers in what is sent.
+    pub tx_markers: Markers,
+    /// The Terminate to be sent next.
+    pub terminate: Option<OutgoingTerminate>,
+    /// A Terminate was sent or received.
+    pub terminated: Option<TerminateCode>,
+    /// The status of the oldest send at the end.
+    pub first_status: Option<crate::verbs::Status>,
+    /// What to tell at the end.
+    pub verdict: Verdict,
+
+    /// Sent and not acknowledged.
+    pub parts: VecDeque<Part>,
+    /// What the card knows.
+    pub card: CardState,
+    /// Timers.
+    pub timers: Timers,
+}
+
+impl Conn {
+    /// A new connection.
+    pub fn new(
+        id: ConnId,
+        role: Role,
+        local: Endpoint,
+        remote: Endpoint,
+        iss: u32,
+        config: &EngineConfig,
+    ) -> Self {
+        let window = config.receive_window.clamp(1 << 17, 1 << 29);
+        let reassembly = Reassembly::new(window);
+        Conn {
+            id,
+            role,
+            local,
+            remote,
+            remote_mac: [0; 6],
+            tcp: TcpState::Closed,
+            phase: Phase::Handshake,
+            qp: None,
+            listener: 0,
+            sender: Sender::new(iss, Rtt::new(config.rto_min, config.rto_max)),
+            reassembly,
+            peer_scale: 0,
+            scale: scale_for(window.next_power_of_two()),
+            sack: false,
+            timestamps: false,
+            ts_recent: 0,
+            edge: 0,
+            frozen: false,
+            ack: AckState::default(),
+            peer_fin: None,
+            peer_fin_done: false,
+            fin_queued: false,
+            fin_seq: None,
+            closed_first: false,
+            tries: 0,
+            probes: 0,
+            proposal: None,
+            private_data: PrivateData::default(),
+            fall_back: false,
+            request: Request::default(),
+            agreed: Agreed::default(),
+            startup: Startup {
+                bytes: [0; MAX_FRAME],
+                length: 0,
+                seq: None,
+            },
+            may_send: false,
+            rtr_pending: false,
+            reported: false,
+            committed: false,
+            rx_markers: Markers::OFF,
+            tx_markers: Markers::OFF,
+            terminate: None,
+            terminated: None,
+            first_status: None,
+            verdict: Verdict::Silent,
+            parts: VecDeque::with_capacity(MAX_PARTS),
+            card: CardState::default(),
+            timers: Timers::new(),
+        }
+    }
+
+    /// RCV.NXT.
+    pub fn rcv_nxt(&self) -> u32 {
+        self.reassembly
+            .next()
+            .wrapping_add(u32::from(self.peer_fin_done))
+    }
+
+    /// The right edge that may be told now.
+    pub fn right_edge(&self) -> u32 {
+        if self.frozen {
+            seq::max(self.edge, self.rcv_nxt())
+        } else {
+            seq::max(self.reassembly.limit(), self.edge)
+        }
+    }
+
+    /// The window field for a segment with this right edge.
+    pub fn window_field(&self) -> u16 {
+        let window = seq::diff(self.right_edge(), self.rcv_nxt()).max(0) as u32;
+        (window >> self.scale).min(0xffff) as u16
+    }
+
+    /// Our FIN is acknowledged.
+    pub fn fin_acked(&self) -> bool {
+        self.fin_seq
+            .is_some_and(|fin| seq::lt(fin, self.sender.una))
+    }
+}
+
+/// The smallest shift with which the window fits into 16 bits (RFC 7323 §2.2).
+fn scale_for(window: u32) -> u8 {
+    (0..14)
+        .find(|shift| window >> shift <= 0xffff)
+        .unwrap_or(14)
+}

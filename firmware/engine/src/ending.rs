@@ -1,0 +1,301 @@
+//! How connections end: in order, by a Terminate, by RST, by silence.
+
+use weft_wire::terminate::{Terminate, TerminateCode, MAX_TERMINATE};
+
+use weft_wire::mpa::RtrKinds;
+
+use crate::cm::{ConnectFailure, DisconnectReason, Event, Revision};
+use crate::conn::{Conn, OutgoingTerminate, Phase, Role, TcpState, Verdict};
+use crate::link::Link;
+use crate::negotiation::Proposal;
+use crate::part::Origin;
+use crate::port::Port;
+use crate::rdmap::Fault;
+use crate::timers::Timer;
+use crate::verbs::{QpState, Status};
+
+impl<P: Port> Link<'_, P> {
+    /// The peer broke a rule: one Terminate, then close.
+    pub fn fault(&mut self, fault: &Fault) {
+        let ddp = fault.ddp.as_ref();
+        let ddp = ddp.map(|(length, header, used)| (*length, &header[..usize::from(*used)]));
+        let read_request = fault.read_request.as_ref().map(|request| &request[..]);
+        self.send_terminate(fault.code, ddp, read_request);
+    }
+
+    /// Queues the Terminate, unless there has been one, and closes behind it.
+    pub fn send_terminate(
+        &mut self,
+        code: TerminateCode,
+        ddp: Option<(u16, &[u8])>,
+        read_request: Option<&[u8]>,
+    ) {
+        if self.conn.terminated.is_some() || !self.conn.committed {
+            return;
+        }
+        let mut bytes = [0; MAX_TERMINATE];
+        let terminate = Terminate {
+            code,
+            ddp,
+            read_request,
+            siw_layout: false,
+        };
+        let length = terminate.write(&mut bytes).unwrap_or(0);
+        self.conn.terminate = Some(OutgoingTerminate { bytes, length });
+        self.conn.terminated = Some(code);
+        self.conn.may_send = true;
+        self.stop(Some(code), false);
+    }
+
+    /// The peer says that this side broke a rule.
+    pub fn terminated_by_peer(&mut self, code: Option<TerminateCode>) {
+        if self.conn.terminated.is_some() {
+            return;
+        }
+        self.conn.terminated = Some(code.unwrap_or(TerminateCode::RDMAP_UNSPECIFIED));
+        self.conn.first_status = code.map(|code| match (code.layer(), code.error_type()) {
+            (0, 1) | (1, 1) => Status::RemoteAccess,
+            _ => Status::RemoteOperation,
+        });
+        self.stop(code, true);
+    }
+
+    /// The card could not read the memory of a message: it can never be sent, and nothing behind
+    /// it can, not even a Terminate.
+    pub fn local_failure(&mut self, job: u32) {
+        let Some(part) = self.conn.parts.iter().find(|part| part.job == job) else {
+            return;
+        };
+        let origin = part.origin;
+        if let (Origin::Request(number, _), Some(qp)) = (origin, self.qp.as_mut()) {
+            if let Some(entry) = qp.sq.get_mut(number) {
+                entry.outcome = Some(Status::LocalProtection);
+            }
+        }
+        if self.conn.terminated.is_none() {
+            self.conn.terminated = Some(TerminateCode::RDMAP_LOCAL);
+            self.stop(None, false);
+        }
+        self.reset(ConnectFailure::Closed, DisconnectReason::Terminated);
+    }
+
+    fn stop(&mut self, terminate: Option<TerminateCode>, received: bool) {
+        self.detach();
+        if let Some(qp) = self.qp.as_mut() {
+            qp.state = QpState::Terminating;
+            let qp = qp.id;
+            self.tell(Event::QpFatal {
+                qp,
+                terminate,
+                received,
+            });
+        }
+        self.finish(DisconnectReason::Terminated);
+    }
+
+    /// Nothing new is sent or taken; FIN follows what was sent.
+    pub fn finish(&mut self, reason: DisconnectReason) {
+        if matches!(
+            self.conn.phase,
+            Phase::Finishing | Phase::Ending | Phase::Finished
+        ) {
+            return;
+        }
+        self.conclude(ConnectFailure::NoRtr, reason);
+        self.conn.phase = Phase::Finishing;
+        self.conn.fin_queued = true;
+        self.arm_close();
+        self.conn.reassembly.consume(usize::MAX);
+    }
+
+    /// The start-up cannot go on: TCP is closed in order.
+    pub fn give_up(&mut self, failure: ConnectFailure) {
+        if self.can_fall_back(failure) {
+            self.conn.verdict = Verdict::Failed(failure);
+            self.lost(failure, DisconnectReason::Peer);
+            return;
+        }
+        self.conclude(failure, DisconnectReason::Peer);
+        self.finish(DisconnectReason::Peer);
+    }
+
+    /// A peer that knows only revision 1 closes instead of replying (RFC 6581 §5).
+    fn can_fall_back(&self, failure: ConnectFailure) -> bool {
+        self.conn.fall_back
+            && failure == ConnectFailure::Closed
+            && self.conn.phase == Phase::AwaitReply
+    }
+
+    /// TCP is gone.
+    pub fn lost(&mut self, failure: ConnectFailure, reason: DisconnectReason) {
+        if self.can_fall_back(failure) {
+            // The engine sees it and connects again.
+            self.conn.tcp = TcpState::Dead;
+            self.conn.timers.clear();
+            return;
+        }
+        self.conclude(failure, reason);
+        self.conn.tcp = TcpState::Dead;
+        self.conn.timers.clear();
+        self.detach();
+        if self.conn.phase != Phase::Finished {
+            self.conn.phase = Phase::Ending;
+        }
+    }
+
+    /// True if the connection is to be tried again with revision 1.
+    pub fn wants_fall_back(&self) -> bool {
+        self.conn.tcp == TcpState::Dead && self.can_fall_back(ConnectFailure::Closed)
+    }
+
+    /// RST, and TCP is gone.
+    pub fn reset(&mut self, failure: ConnectFailure, reason: DisconnectReason) {
+        if matches!(self.conn.tcp, TcpState::Open | TcpState::SynReceived) {
+            self.send_reset();
+        }
+        self.conn.fall_back = false;
+        self.lost(failure, reason);
+    }
+
+    /// Decides what the application will hear, unless that is decided already.
+    fn conclude(&mut self, failure: ConnectFailure, reason: DisconnectReason) {
+        if !matches!(self.conn.verdict, Verdict::Silent) {
+            return;
+        }
+        self.conn.verdict = match self.conn.phase {
+            Phase::Finished | Phase::Finishing | Phase::Ending => return,
+            // The application has not heard of it.
+            Phase::AwaitRequest => Verdict::Silent,
+            Phase::Handshake if !self.is_initiator() => Verdict::Silent,
+            // It said no.
+            Phase::AwaitAnswer if reason == DisconnectReason::Local => Verdict::Silent,
+            _ if self.conn.reported => Verdict::Disconnected(reason),
+            _ => Verdict::Failed(failure),
+        };
+    }
+
+    /// The application closes in order.
+    pub fn disconnect(&mut self) {
+        match self.conn.phase {
+            Phase::Established => {
+                self.conn.phase = Phase::Closing;
+                if let Some(qp) = self.qp.as_mut() {
+                    qp.state = QpState::Closing;
+                    qp.sq.limit = Some(qp.sq.posted);
+                }
+            }
+            Phase::Closing | Phase::Finishing | Phase::Ending | Phase::Finished => {}
+            _ => {
+                // Nothing stands yet, and the application does not want to hear more.
+                self.reset(ConnectFailure::Closed, DisconnectReason::Aborted);
+                self.conn.verdict = Verdict::Silent;
+            }
+        }
+    }
+
+    /// Connects once more, with revision 1.
+    pub fn fall_back(&mut self, local_port: Option<u16>, iss: u32) {
+        self.unbind();
+        let Some(port) = local_port else {
+            self.conn.fall_back = false;
+            self.lost(ConnectFailure::Closed, DisconnectReason::Peer);
+            self.settle();
+            return;
+        };
+        let old = &mut *self.conn;
+        let mut local = old.local;
+        local.port = port;
+        let mut conn = Conn::new(
+            old.id,
+            Role::Initiator,
+            local,
+            old.remote,
+            iss,
+            &self.shared.config,
+        );
+        conn.qp = old.qp;
+        conn.private_data = old.private_data.clone();
+        conn.proposal = old.proposal.map(|proposal| Proposal {
+            revision: Revision::Rev1,
+            rtr: RtrKinds::NONE,
+            ..proposal
+        });
+        *self.conn = conn;
+        self.start();
+        self.settle();
+    }
+
+    /// A closing connection does not wait for ever.
+    pub fn arm_close(&mut self) {
+        let at = self.now.saturating_add(self.shared.config.close_timeout);
+        self.conn.timers.set(Timer::Phase, Some(at));
+    }
+
+    /// Looks whether the connection can take the next step towards its end. Called after
+    /// everything else.
+    pub fn settle(&mut self) {
+        self.retire();
+        if self.conn.phase == Phase::Closing && !self.conn.fin_queued {
+            let drained = self.qp.as_ref().is_none_or(|qp| {
+                qp.sq.is_drained() && qp.reads.is_empty() && qp.responses.is_empty()
+            });
+            if drained && !self.conn.rtr_pending {
+                self.conn.fin_queued = true;
+                self.arm_close();
+                self.transmit();
+            }
+        }
+        let ends = match self.conn.phase {
+            Phase::Finishing => self.conn.parts.is_empty() && self.conn.terminate.is_none(),
+            Phase::Ending => self.conn.parts.is_empty(),
+            _ => false,
+        };
+        if ends {
+            self.end();
+        }
+        if self.conn.tcp == TcpState::Open && self.conn.fin_acked() && self.conn.peer_fin_done {
+            if self.conn.closed_first {
+                self.conn.tcp = TcpState::TimeWait;
+                self.conn.timers.clear();
+                let at = self.now.saturating_add(self.shared.config.time_wait);
+                self.conn.timers.set(Timer::Phase, Some(at));
+                self.transmit();
+            } else {
+                self.conn.tcp = TcpState::Dead;
+                self.conn.timers.clear();
+            }
+        }
+    }
+
+    /// The queue pair is flushed and leaves, and the application hears of it. TCP may live on for
+    /// its last segments.
+    fn end(&mut self) {
+        self.unbind();
+        let mut name = None;
+        if let Some(qp) = self.qp.as_mut() {
+            name = Some(qp.id);
+            qp.conn = None;
+            if self.conn.committed {
+                let first = self.conn.first_status;
+                qp.flush(first, &mut self.shared.completions);
+            } else {
+                // Nothing was sent or received for it: it may be connected again.
+                qp.state = QpState::Idle;
+            }
+        }
+        self.conn.qp = None;
+        self.conn.phase = Phase::Finished;
+        let conn = self.conn.id;
+        match (core::mem::take(&mut self.conn.verdict), name) {
+            (Verdict::Silent, _) => {}
+            (Verdict::Failed(reason), _) => self.tell(Event::ConnectError { conn, reason }),
+            (Verdict::Rejected(private_data), _) => {
+                self.tell(Event::Rejected { conn, private_data });
+            }
+            (Verdict::Disconnected(reason), Some(qp)) => {
+                self.tell(Event::Disconnected { conn, qp, reason });
+            }
+            (Verdict::Disconnected(_), None) => {}
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Frames of no flow: ARP, ICMP echo, and TCP of connections that the card does not know.
+
+use weft_wire::arp::Arp;
+use weft_wire::bytes::Writer;
+use weft_wire::ethernet::{ethertype, EthernetHeader};
+use weft_wire::icmp;
+use weft_wire::ipv4::{protocol, Ipv4Header, Ipv4Packet};
+use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
+
+use crate::cm::Endpoint;
+use crate::engine::Engine;
+use crate::input::Seen;
+use crate::link::Shared;
+use crate::port::Port;
+
+impl Engine {
+    /// A frame from the raw ring. None if nothing could be made of it.
+    pub(crate) fn frame<P: Port>(&mut self, now: u64, frame: &[u8], port: &mut P) -> Option<()> {
+        let (ethernet, packet) = EthernetHeader::parse(frame)?;
+        match ethernet.ethertype {
+            ethertype::ARP => self.arp(now, &Arp::parse(packet)?, port),
+            ethertype::IPV4 => {
+                let packet = Ipv4Packet::parse(packet).ok()?;
+                if packet.destination != self.shared.config.ip || packet.fragment {
+                    return None;
+                }
+                match packet.protocol {
+                    protocol::ICMP => echo(&mut self.shared, &ethernet, &packet, port)?,
+                    protocol::TCP => {
+                        let (from, to) = (packet.source, packet.destination);
+                        let segment = TcpSegment::parse(from, to, packet.payload).ok()?;
+                        self.tcp_frame(now, &ethernet, &packet, &segment, port);
+                    }
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn arp<P: Port>(&mut self, now: u64, arp: &Arp, port: &mut P) {
+        let config = &self.shared.config;
+        let (reply, learned) = self.shared.neighbours.receive(arp, config.ip, config.mac);
+        if let Some(reply) = reply {
+            // A full job ring loses the reply; the question will come again.
+            if port.send_frame(&reply).is_ok() {
+                self.shared.stats.frames_sent += 1;
+            }
+        }
+        if learned {
+            self.neighbour_found(now, port);
+        }
+    }
+
+    fn tcp_frame<P: Port>(
+        &mut self,
+        now: u64,
+        ethernet: &EthernetHeader,
+        packet: &Ipv4Packet<'_>,
+        segment: &TcpSegment<'_>,
+        port: &mut P,
+    ) {
+        let remote = Endpoint {
+            ip: packet.source,
+            port: segment.source_port,
+        };
+        let local = Endpoint {
+            ip: packet.destination,
+            port: segment.destination_port,
+        };
+        let seen = Seen::of_segment(segment);
+        let syn = segment.flags & (flag::SYN | flag::ACK | flag::RST) == flag::SYN;
+        let mut slot = self.find_connection(local, remote);
+        if let Some(found) = slot {
+            if syn && self.may_be_replaced(found, segment.seq) {
+                self.forget(found);
+                slot = None;
+            }
+        }
+        if let Some(slot) = slot {
+            self.run(now, slot, port, |link| {
+                link.segment(&seen);
+                link.try_attach();
+            });
+        } else if syn && self.incoming(now, ethernet.source, local, remote, &seen, port) {
+        } else if segment.flags & flag::RST == 0 {
+            refuse(&mut self.shared, ethernet, packet, segment, port);
+        }
+    }
+}
+
+/// Answers an echo request.
+fn echo<P: Port>(
+    shared: &mut Shared,
+    ethernet: &EthernetHeader,
+    packet: &Ipv4Packet<'_>,
+    port: &mut P,
+) -> Option<()> {
+    if !icmp::is_echo_request(packet.payload) {
+        return None;
+    }
+    let mut writer = Writer::new(&mut shared.frame);
+    EthernetHeader {
+        destination: ethernet.source,
+        source: shared.config.mac,
+        ethertype: ethertype::IPV4,
+    }
+    .write(&mut writer);
+    Ipv4Header {
+        source: packet.destination,
+        destination: packet.source,
+        protocol: protocol::ICMP,
+        ttl: 64,
+        tos: packet.tos,
+        identification: shared.identification,
+    }
+    .write(packet.payload.len(), &mut writer);
+    writer.put(packet.payload);
+    let length = writer.finish()?;
+    let at = length - packet.payload.len();
+    icmp::make_reply(&mut shared.frame[at..length]);
+    if port.send_frame(&shared.frame[..length]).is_ok() {
+        shared.identification = shared.identification.wrapping_add(1);
+        shared.stats.frames_sent += 1;
+    }
+    Some(())
+}
+
+/// RST for a segment of no connection (RFC 9293 §3.10.7.1).
+fn refuse<P: Port>(
+    shared: &mut Shared,
+    ethernet: &EthernetHeader,
+    packet: &Ipv4Packet<'_>,
+    segment: &TcpSegment<'_>,
+    port: &mut P,
+) {
+    let length = segment.payload.len() as u32
+        + u32::from(segment.flags & flag::SYN != 0)
+        + u32::from(segment.flags & flag::FIN != 0);
+    let (seq, ack, flags) = if segment.flags & flag::ACK != 0 {
+        (segment.ack, 0, flag::RST)
+    } else {
+        let ack = segment.seq.wrapping_add(length);
+        (0, ack, flag::RST | flag::ACK)
+    };
+    let header = FrameHeader {
+        source_mac: shared.config.mac,
+        destination_mac: ethernet.source,
+        source_ip: packet.destination,
+        destination_ip: packet.source,
+        identification: shared.identification,
+        source_port: segment.destination_port,
+        destination_port: segment.source_port,
+        seq,
+        ack,
+        flags,
+        window: 0,
+        options: Options::default(),
+    };
+    if let Some(length) = header.write(&[], &mut shared.frame) {
+        if port.send_frame(&shared.frame[..length]).is_ok() {
+            shared.identification = shared.identification.wrapping_add(1);
+            shared.stats.frames_sent += 1;
+            shared.stats.resets_sent += 1;
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! One connection at work: the connection, its queue pair, and everything they share with others.
+
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use weft_layout::{table, AttachRow, FlowRxRow, FlowTxRow};
+
+use crate::arp::Neighbours;
+use crate::cm::Event;
+use crate::config::EngineConfig;
+use crate::conn::Conn;
+use crate::flow_key::FlowKeys;
+use crate::port::Port;
+use crate::qp::Qp;
+use crate::random::Random;
+use crate::region::Regions;
+use crate::stats::EngineStats;
+use crate::timers::Timer;
+use crate::verbs::Completion;
+
+/// How long to wait before trying a full job ring again, or asking for JOB_DONE.
+pub const POLL: u64 = 2_000;
+
+const RX_MARKERS: u8 = 1;
+const RX_CRC: u8 = 2;
+const RX_VALID: u8 = 4;
+const TX_MARKERS: u8 = 1;
+const TX_CRC: u8 = 2;
+const TX_VALID: u8 = 4;
+const TX_TIMESTAMPS: u8 = 8;
+
+/// What all connections share.
+#[derive(Debug)]
+pub struct Shared {
+    /// Settings.
+    pub config: EngineConfig,
+    /// Counts.
+    pub stats: EngineStats,
+    /// Randomness.
+    pub random: Random,
+    /// Regions.
+    pub regions: Regions,
+    /// Neighbours.
+    pub neighbours: Neighbours,
+    /// The card's flow lookup.
+    pub keys: FlowKeys,
+    /// Events out.
+    pub events: VecDeque<Event>,
+    /// Completions out.
+    pub completions: VecDeque<Completion>,
+    /// An FPDU as received.
+    pub wire: Vec<u8>,
+    /// Its ULPDU.
+    pub ulpdu: Vec<u8>,
+    /// A frame to send.
+    pub frame: Vec<u8>,
+    /// IPv4 identification of frames made here.
+    pub identification: u16,
+}
+
+impl Shared {
+    /// Fresh.
+    pub fn new(config: EngineConfig) -> Self {
+        let mut random = Random::new(config.seed);
+        Shared {
+            stats: EngineStats::default(),
+            regions: Regions::new(config.num_stags, &mut random),
+            random,
+            neighbours: Neighbours::new(),
+            keys: FlowKeys::new(config.num_flows),
+            events: VecDeque::with_capacity(4 * usize::from(config.max_connections)),
+            completions: VecDeque::new(),
+            // The longest FPDU: 65535 octets of ULPDU, with markers.
+            wire: vec![0; 67_000],
+            ulpdu: vec![0; 65_536],
+            frame: vec![0; usize::from(config.mtu.max(576)) + 14],
+            identification: 0,
+            config,
+        }
+    }
+}
+
+/// A connection, its queue pair, and the rest.
+pub struct Link<'a, P: Port> {
+    /// Nanoseconds.
+    pub now: u64,
+    /// The connection.
+    pub conn: &'a mut Conn,
+    /// Its queue pair.
+    pub qp: Option<&'a mut Qp>,
+    /// Everything shared.
+    pub shared: &'a mut Shared,
+    /// The card.
+    pub port: &'a mut P,
+}
+
+impl<P: Port> Link<'_, P> {
+    /// Writes the flow's rows, or writes them again with what is agreed by now. False if the
+    /// flow lookup has no room.
+    pub fn bind(&mut self) -> bool {
+        let Some(qp) = self.qp.as_ref() else {
+            return false;
+        };
+        let flow = qp.id.flow();
+        let conn = &mut *self.conn;
+        let bit = |set: bool, bit: u8| if set { bit } else { 0 };
+        let tx = FlowTxRow {
+            flags: bit(conn.tx_markers.0.is_some(), TX_MARKERS)
+                | bit(conn.agreed.crc, TX_CRC)
+                | TX_VALID
+                | bit(conn.timestamps, TX_TIMESTAMPS),
+            ttl: 64,
+            tos: 0,
+            remote_mac: conn.remote_mac,
+            local_mac: self.shared.config.mac,
+            local_ip: conn.local.ip,
+            remote_ip: conn.remote.ip,
+            local_port: conn.local.port.to_be_bytes(),
+            remote_port: conn.remote.port.to_be_bytes(),
+            marker_base: conn.tx_markers.0.unwrap_or(0),
+        };
+        self.port
+            .write_table(table::FLOW_TX, u32::from(flow), &tx.to_bytes());
+        let rx = FlowRxRow {
+            flags: bit(conn.rx_markers.0.is_some(), RX_MARKERS)
+                | bit(conn.agreed.crc, RX_CRC)
+                | bit(conn.committed, RX_VALID),
+            rq_log2: qp.rq.log2(),
+            pd: qp.config.pd.number(),
+            marker_base: conn.rx_markers.0.unwrap_or(0),
+            rq_base: qp.rq.iova,
+        };
+        self.port
+            .write_table(table::FLOW_RX, u32::from(flow), &rx.to_bytes());
+        if conn.card.bound {
+            return true;
+        }
+        conn.card = Default::default();
+        self.port.attach(flow, &AttachRow::default());
+        conn.card.bound = self
+            .shared
+            .keys
+            .insert(flow, conn.remote, conn.local, self.port);
+        conn.card.bound
+    }
+
+    /// The card no longer frames and places anything of this flow.
+    pub fn detach(&mut self) {
+        let Some(qp) = self.qp.as_ref() else {
+            return;
+        };
+        if self.conn.card.bound {
+            let flow = qp.id.flow();
+            self.conn.card.attached = false;
+            let row = AttachRow {
+                raw_count: self.conn.card.raw_count,
+                ..AttachRow::default()
+            };
+            self.port.write_table(
+                table::FLOW_RX,
+                u32::from(flow),
+                &FlowRxRow::default().to_bytes(),
+            );
+            self.port.attach(flow, &row);
+        }
+    }
+
+    /// The card no longer knows the flow.
+    pub fn unbind(&mut self) {
+        self.detach();
+        if let (Some(qp), true) = (self.qp.as_ref(), self.conn.card.bound) {
+            self.shared.keys.remove(qp.id.flow(), self.port);
+            self.conn.card.bound = false;
+        }
+    }
+
+    /// The card has done this job.
+    pub fn is_done(&self, job: u32) -> bool {
+        crate::tcp::seq::lt(job, self.port.jobs_done())
+    }
+
+    /// The job ring is full.
+    pub fn try_later(&mut self) {
+        self.shared.stats.jobs_full += 1;
+        self.conn
+            .timers
+            .set(Timer::Retry, Some(self.now.saturating_add(POLL)));
+    }
+
+    /// The application hears of it.
+    pub fn tell(&mut self, event: Event) {
+        self.shared.events.push_back(event);
+    }
+}

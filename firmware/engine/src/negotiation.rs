@@ -1,0 +1,233 @@
+//! What the two sides of a connection agree on in the MPA start-up (RFC 5044 §7.1, RFC 6581 §9),
+//! as functions of the frames.
+
+use weft_wire::mpa::{Enhanced, FrameKind, RtrKinds, StartupFrame};
+use weft_wire::terminate::TerminateCode;
+
+use crate::cm::{Agreed, Revision};
+
+/// Largest IRD or ORD that can be said.
+pub const MAX_READS: u16 = 0x3ffe;
+
+/// What an initiator asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Proposal {
+    /// Revision.
+    pub revision: Revision,
+    /// M.
+    pub markers: bool,
+    /// C.
+    pub crc: bool,
+    /// RTR kinds; empty: not peer-to-peer.
+    pub rtr: RtrKinds,
+    /// IRD.
+    pub ird: u16,
+    /// ORD.
+    pub ord: u16,
+}
+
+impl Proposal {
+    /// The request.
+    pub fn request<'a>(&self, private_data: &'a [u8]) -> StartupFrame<'a> {
+        // With the Read as RTR an ORD of 0 would leave siw without an IRD (peers.md).
+        let ord = if self.rtr.contains(RtrKinds::READ) {
+            self.ord.max(1)
+        } else {
+            self.ord
+        };
+        StartupFrame {
+            kind: FrameKind::Request,
+            markers: self.markers,
+            crc: self.crc,
+            reject: false,
+            revision: match self.revision {
+                Revision::Rev1 => 1,
+                Revision::Rev2 => 2,
+            },
+            enhanced: (self.revision == Revision::Rev2).then_some(Enhanced {
+                peer_to_peer: !self.rtr.is_empty(),
+                rtr: self.rtr,
+                ird: self.ird,
+                ord,
+            }),
+            private_data,
+        }
+    }
+}
+
+/// What an initiator makes of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Connected; `rtr` in it is the one kind to send.
+    Accepted(Agreed),
+    /// Rejected by the peer's application.
+    Rejected,
+    /// Not an answer to the request: close TCP.
+    Invalid,
+    /// Connected, but to be ended by this Terminate.
+    Terminate(Agreed, TerminateCode),
+}
+
+/// Reads the reply to a proposal.
+pub fn judge(proposal: &Proposal, reply: &StartupFrame<'_>) -> Verdict {
+    if reply.kind != FrameKind::Reply {
+        return Verdict::Invalid;
+    }
+    if reply.reject {
+        return Verdict::Rejected;
+    }
+    let mut agreed = Agreed {
+        revision: reply.revision,
+        crc: proposal.crc || reply.crc,
+        markers_sent: reply.markers,
+        markers_received: proposal.markers,
+        ird: proposal.ird,
+        ord: proposal.ord,
+        rtr: None,
+    };
+    let enhanced = match (proposal.revision, reply.enhanced) {
+        (Revision::Rev2, Some(enhanced)) => enhanced,
+        // An enhanced request gets an enhanced reply.
+        (Revision::Rev2, None) => return Verdict::Invalid,
+        (Revision::Rev1, _) => return Verdict::Accepted(agreed),
+    };
+    if enhanced.ird != Enhanced::UNSPECIFIED {
+        agreed.ord = agreed.ord.min(enhanced.ird);
+    }
+    if !proposal.rtr.is_empty() {
+        let common = proposal.rtr.intersection(enhanced.rtr);
+        if !enhanced.peer_to_peer || common.is_empty() {
+            return Verdict::Terminate(agreed, TerminateCode::MPA_NO_MATCHING_RTR);
+        }
+        agreed.rtr = Some(common.preferred());
+    }
+    // "The initiator MUST set its IRD at least to the responder ORD": it cannot go above what it
+    // offered, which a correct responder respects.
+    if enhanced.ord != Enhanced::UNSPECIFIED
+        && proposal.ird != Enhanced::UNSPECIFIED
+        && enhanced.ord > proposal.ird
+    {
+        return Verdict::Terminate(agreed, TerminateCode::MPA_INSUFFICIENT_IRD);
+    }
+    Verdict::Accepted(agreed)
+}
+
+/// What a responder is willing to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// M.
+    pub markers: bool,
+    /// C.
+    pub crc: bool,
+    /// RTR kinds.
+    pub rtr: RtrKinds,
+    /// IRD.
+    pub ird: u16,
+    /// ORD.
+    pub ord: u16,
+}
+
+/// What a responder needs to know of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Revision.
+    pub revision: u8,
+    /// M.
+    pub markers: bool,
+    /// C.
+    pub crc: bool,
+    /// The enhanced data.
+    pub enhanced: Option<Enhanced>,
+}
+
+impl Request {
+    /// From the frame; `None` if it is not a request.
+    pub fn of(frame: &StartupFrame<'_>) -> Option<Self> {
+        (frame.kind == FrameKind::Request && !frame.reject).then_some(Request {
+            revision: frame.revision,
+            markers: frame.markers,
+            crc: frame.crc,
+            enhanced: frame.enhanced,
+        })
+    }
+
+    /// The RTR kinds offered, if an RTR will come.
+    pub fn rtr(&self) -> Option<RtrKinds> {
+        self.enhanced
+            .filter(|enhanced| enhanced.peer_to_peer)
+            .map(|enhanced| enhanced.rtr)
+    }
+
+    /// The reply to it, and what is agreed then.
+    pub fn accept<'a>(&self, terms: &Terms, private_data: &'a [u8]) -> (StartupFrame<'a>, Agreed) {
+        let rev0 = self.revision == 0;
+        let mut agreed = Agreed {
+            revision: self.revision,
+            // Revision 0 has markers and CRC both on.
+            crc: self.crc || terms.crc || rev0,
+            markers_sent: self.markers || rev0,
+            markers_received: terms.markers || rev0,
+            // A Read may come as an RTR that nobody negotiated (peers.md, iw_cxgb4).
+            ird: terms.ird.max(1),
+            ord: terms.ord,
+            rtr: None,
+        };
+        let enhanced = self.enhanced.map(|theirs| {
+            let mut ours = Enhanced::default();
+            ours.ord = if theirs.ird == Enhanced::UNSPECIFIED {
+                Enhanced::UNSPECIFIED
+            } else {
+                agreed.ord = agreed.ord.min(theirs.ird);
+                agreed.ord
+            };
+            if theirs.peer_to_peer {
+                let common = theirs.rtr.intersection(terms.rtr);
+                // One kind is named even if none matches.
+                ours.rtr = if common.is_empty() {
+                    terms.rtr.preferred()
+                } else {
+                    common.preferred()
+                };
+                if ours.rtr.is_empty() {
+                    ours.rtr = RtrKinds::READ;
+                }
+                ours.peer_to_peer = true;
+                agreed.rtr = Some(ours.rtr);
+            }
+            ours.ird = if theirs.ord == Enhanced::UNSPECIFIED {
+                Enhanced::UNSPECIFIED
+            } else {
+                agreed.ird
+            };
+            ours
+        });
+        let reply = StartupFrame {
+            kind: FrameKind::Reply,
+            markers: agreed.markers_received,
+            crc: agreed.crc,
+            reject: false,
+            revision: self.revision,
+            enhanced,
+            private_data,
+        };
+        (reply, agreed)
+    }
+
+    /// The reply that rejects it.
+    pub fn reject<'a>(&self, private_data: &'a [u8]) -> StartupFrame<'a> {
+        StartupFrame {
+            kind: FrameKind::Reply,
+            markers: false,
+            crc: self.crc,
+            reject: true,
+            revision: self.revision,
+            enhanced: self.enhanced.map(|theirs| Enhanced {
+                ird: theirs.ord,
+                ord: theirs.ird,
+                peer_to_peer: theirs.peer_to_peer,
+                rtr: theirs.rtr.preferred(),
+            }),
+            private_data,
+        }
+    }
+}

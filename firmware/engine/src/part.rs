@@ -1,0 +1,249 @@
+//! What was sent and is not yet acknowledged: each part is a message, or a piece of one, that one
+//! job sent. A retransmission is made from it.
+
+use weft_layout::Job;
+use weft_wire::ddp::{TAGGED_HEADER, UNTAGGED_HEADER};
+use weft_wire::fpdu::Markers;
+
+use crate::region::Piece;
+use crate::verbs::{MAX_INLINE, MAX_SGE};
+
+/// FPDUs that one part holds at most.
+const MAX_FPDUS: usize = 64;
+
+const JOB_TAGGED: u8 = 1;
+const JOB_LAST: u8 = 2;
+const JOB_INLINE: u8 = 8;
+/// Where a slot's inline payload begins.
+const INLINE_AT: usize = 64;
+
+/// Where the payload comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// These pieces of host memory, one after the other.
+    Gather([Piece; MAX_SGE]),
+    /// These bytes.
+    Inline([u8; MAX_INLINE]),
+}
+
+impl Data {
+    /// `length` bytes from `offset`.
+    pub fn slice(&self, offset: u32, length: u32) -> Data {
+        match self {
+            Data::Gather(pieces) => {
+                let mut out = [Piece::default(); MAX_SGE];
+                let (mut skip, mut left, mut used) = (offset, length, 0);
+                for piece in pieces {
+                    let skipped = skip.min(piece.length);
+                    skip -= skipped;
+                    let take = (piece.length - skipped).min(left);
+                    if take > 0 {
+                        out[used] = Piece {
+                            iova: piece.iova.wrapping_add(u64::from(skipped)),
+                            length: take,
+                        };
+                        used += 1;
+                        left -= take;
+                    }
+                }
+                Data::Gather(out)
+            }
+            Data::Inline(bytes) => {
+                let mut out = [0; MAX_INLINE];
+                let from = (offset as usize).min(MAX_INLINE);
+                let to = (from + length as usize).min(MAX_INLINE);
+                out[..to - from].copy_from_slice(&bytes[from..to]);
+                Data::Inline(out)
+            }
+        }
+    }
+}
+
+/// The header of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Tagged.
+    pub tagged: bool,
+    /// RDMAP control byte.
+    pub rdmap_control: u8,
+    /// STag or queue number.
+    pub stag_or_qn: u32,
+    /// MSN (untagged).
+    pub msn: u32,
+    /// TO or MO of the first byte.
+    pub to_or_mo: u64,
+    /// Invalidate STag (untagged).
+    pub rsvd_ulp: u32,
+}
+
+impl Header {
+    /// Bytes of the DDP header.
+    pub fn length(&self) -> usize {
+        if self.tagged {
+            TAGGED_HEADER
+        } else {
+            UNTAGGED_HEADER
+        }
+    }
+}
+
+/// Who is to know when the part is acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The send queue's work request of this number; true: its last part.
+    Request(u32, bool),
+    /// Nobody: Read Requests (their response counts), Read Responses, RTR, Terminate.
+    Silent,
+}
+
+/// A part.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// First sequence number.
+    pub seq: u32,
+    /// The one behind the last.
+    pub end: u32,
+    /// Header of its first FPDU.
+    pub header: Header,
+    /// The message ends with it.
+    pub last: bool,
+    /// Payload bytes.
+    pub length: u32,
+    /// Payload bytes of each FPDU but the last.
+    pub fpdu_payload: u16,
+    /// Payload.
+    pub data: Data,
+    /// Number of the newest job for any of it.
+    pub job: u32,
+    /// Who is to know.
+    pub origin: Origin,
+}
+
+/// How much of a message goes out at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// Payload bytes.
+    pub payload: u32,
+    /// Octets on the wire.
+    pub wire: u32,
+    /// It is all that was left of the message.
+    pub whole: bool,
+}
+
+/// How much of `left` payload bytes, in FPDUs that begin at `seq`, fits into `room` octets. `None` if
+/// not even one FPDU does.
+pub fn fit(
+    markers: Markers,
+    seq: u32,
+    header: usize,
+    fpdu_payload: u32,
+    left: u32,
+    room: u32,
+) -> Option<Fit> {
+    let mut fit = Fit {
+        payload: 0,
+        wire: 0,
+        whole: false,
+    };
+    for _ in 0..MAX_FPDUS {
+        let payload = (left - fit.payload).min(fpdu_payload);
+        let wire = markers.fpdu_length(seq.wrapping_add(fit.wire), header + payload as usize);
+        if fit.wire.saturating_add(wire as u32) > room {
+            break;
+        }
+        fit.payload += payload;
+        fit.wire += wire as u32;
+        if fit.payload == left {
+            fit.whole = true;
+            break;
+        }
+    }
+    (fit.wire > 0).then_some(fit)
+}
+
+/// One FPDU of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// First sequence number.
+    pub seq: u32,
+    /// The one behind the last.
+    pub end: u32,
+    /// Payload before it.
+    pub offset: u32,
+    /// Its payload.
+    pub length: u32,
+}
+
+impl Part {
+    /// The FPDU that holds `seq`.
+    pub fn fpdu_at(&self, markers: Markers, seq: u32) -> Slice {
+        let mut slice = Slice {
+            seq: self.seq,
+            end: self.seq,
+            offset: 0,
+            length: 0,
+        };
+        for _ in 0..=MAX_FPDUS {
+            slice.seq = slice.end;
+            slice.offset += slice.length;
+            slice.length = (self.length - slice.offset).min(u32::from(self.fpdu_payload));
+            let ulpdu = self.header.length() + slice.length as usize;
+            slice.end = slice
+                .seq
+                .wrapping_add(markers.fpdu_length(slice.seq, ulpdu) as u32);
+            if crate::tcp::seq::lt(seq, slice.end) || slice.end == self.end {
+                break;
+            }
+        }
+        slice
+    }
+
+    /// The slot of the job that sends `slice` of the part; `tcp` has the acknowledgment, window,
+    /// flags and timestamps.
+    pub fn slot(&self, flow: u16, slice: &Slice, tcp: Job) -> [u8; Job::SIZE] {
+        let last = self.last && slice.end == self.end;
+        let mut job = Job {
+            kind: 3,
+            flags: if self.header.tagged { JOB_TAGGED } else { 0 }
+                | if last { JOB_LAST } else { 0 },
+            flow,
+            seq: slice.seq,
+            length: slice.length,
+            fpdu_payload: self.fpdu_payload,
+            rdmap_control: self.header.rdmap_control,
+            stag_or_qn: self.header.stag_or_qn,
+            msn: self.header.msn,
+            to_or_mo: self.header.to_or_mo.wrapping_add(u64::from(slice.offset)),
+            rsvd_ulp: self.header.rsvd_ulp,
+            ..tcp
+        };
+        match self.data.slice(slice.offset, slice.length) {
+            Data::Inline(_) if slice.length == 0 => job.to_bytes(),
+            Data::Inline(bytes) => {
+                job.flags |= JOB_INLINE;
+                let mut slot = job.to_bytes();
+                slot[INLINE_AT..INLINE_AT + MAX_INLINE].copy_from_slice(&bytes);
+                slot
+            }
+            Data::Gather(pieces) => {
+                job.sge_count = pieces.iter().filter(|piece| piece.length > 0).count() as u8;
+                let [a, b, c, d] = pieces;
+                (job.sge0_iova, job.sge0_length) = (a.iova, a.length);
+                (job.sge1_iova, job.sge1_length) = (b.iova, b.length);
+                (job.sge2_iova, job.sge2_length) = (c.iova, c.length);
+                (job.sge3_iova, job.sge3_length) = (d.iova, d.length);
+                job.to_bytes()
+            }
+        }
+    }
+
+    /// The slice that is all of it.
+    pub fn whole(&self) -> Slice {
+        Slice {
+            seq: self.seq,
+            end: self.end,
+            offset: 0,
+            length: self.length,
+        }
+    }
+}

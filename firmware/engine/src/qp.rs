@@ -1,0 +1,364 @@
+//! Queue pairs: the two work queues, the message numbers, the Reads in both directions.
+
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::part::Data;
+use crate::verbs::{Completion, Opcode, QpConfig, QpId, QpState, Sge, Status, MAX_SGE};
+
+/// What a send-queue entry does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A Send with this opcode; the STag to invalidate, or 0.
+    Send { opcode: u8, invalidate: u32 },
+    /// A Write.
+    Write { stag: u32, to: u64 },
+    /// A Read into the entry's SGEs.
+    Read { stag: u32, to: u64 },
+}
+
+impl Action {
+    fn opcode(self) -> Opcode {
+        match self {
+            Action::Send { .. } => Opcode::Send,
+            Action::Write { .. } => Opcode::Write,
+            Action::Read { .. } => Opcode::Read,
+        }
+    }
+}
+
+/// An entry of the send queue.
+#[derive(Clone, Copy, Debug)]
+pub struct SendEntry {
+    /// The application's number.
+    pub id: u64,
+    /// What to do.
+    pub action: Action,
+    /// Payload (Send, Write).
+    pub data: Data,
+    /// Sinks (Read), those without length left out.
+    pub sinks: [Sge; MAX_SGE],
+    /// How many sinks.
+    pub sink_count: u8,
+    /// Bytes of the message.
+    pub length: u32,
+    /// Complete on success too.
+    pub signalled: bool,
+    /// Wait for earlier Reads.
+    pub fence: bool,
+    /// Bytes sent (Send, Write).
+    pub sent: u32,
+    /// Read Requests sent.
+    pub requested: u8,
+    /// Bytes asked for by them.
+    pub requested_bytes: u64,
+    /// Read Responses still missing.
+    pub missing: u8,
+    /// How it ended.
+    pub outcome: Option<Status>,
+}
+
+/// The send queue: entries `completed..started` are under way, `started..posted` wait. The numbers
+/// only grow.
+#[derive(Debug)]
+pub struct SendQueue {
+    ring: Vec<Option<SendEntry>>,
+    depth: u32,
+    /// Entries whose completion is done.
+    pub completed: u32,
+    /// First entry not wholly sent.
+    pub started: u32,
+    /// Entries posted.
+    pub posted: u32,
+    /// Entries from here on are not sent any more (orderly close).
+    pub limit: Option<u32>,
+}
+
+impl SendQueue {
+    fn new(depth: u32) -> Self {
+        SendQueue {
+            ring: vec![None; depth.next_power_of_two() as usize],
+            depth,
+            completed: 0,
+            started: 0,
+            posted: 0,
+            limit: None,
+        }
+    }
+
+    fn index(&self, number: u32) -> usize {
+        number as usize & (self.ring.len() - 1)
+    }
+
+    /// No room for one more.
+    pub fn is_full(&self) -> bool {
+        self.posted.wrapping_sub(self.completed) >= self.depth
+    }
+
+    /// Nothing is left to send.
+    pub fn is_drained(&self) -> bool {
+        self.started == self.limit.unwrap_or(self.posted)
+    }
+
+    /// Appends an entry; the caller has looked for room.
+    pub fn push(&mut self, entry: SendEntry) {
+        let at = self.index(self.posted);
+        self.ring[at] = Some(entry);
+        self.posted = self.posted.wrapping_add(1);
+    }
+
+    /// An entry.
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut SendEntry> {
+        let at = self.index(number);
+        self.ring[at].as_mut()
+    }
+
+    /// The entry to send next, if there is one.
+    pub fn next(&self) -> Option<&SendEntry> {
+        if self.is_drained() {
+            return None;
+        }
+        self.ring[self.index(self.started)].as_ref()
+    }
+}
+
+/// An entry of the receive queue.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecvEntry {
+    /// The application's number.
+    pub id: u64,
+    /// Where the message goes; the first without length ends the list.
+    pub sges: [Sge; MAX_SGE],
+    /// Bytes of all.
+    pub length: u32,
+}
+
+/// The receive queue; element `n` (from 0) takes the Send with MSN `n + 1 + shift`.
+#[derive(Debug)]
+pub struct RecvQueue {
+    ring: Vec<RecvEntry>,
+    /// IOVA of the elements that the card reads.
+    pub iova: u64,
+    /// Elements posted.
+    pub posted: u32,
+    /// Elements completed.
+    pub completed: u32,
+    /// 1 if the peer's first Send is its RTR, which takes no element.
+    pub shift: u32,
+}
+
+impl RecvQueue {
+    /// log2 of the elements.
+    pub fn log2(&self) -> u8 {
+        self.ring.len().trailing_zeros() as u8
+    }
+
+    /// How many elements it holds.
+    pub fn capacity(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// No room for one more.
+    pub fn is_full(&self) -> bool {
+        self.posted.wrapping_sub(self.completed) as usize >= self.ring.len()
+    }
+
+    /// Appends an element; the caller has looked for room. Its number.
+    pub fn push(&mut self, entry: RecvEntry) -> u32 {
+        let number = self.posted;
+        let at = number as usize & (self.ring.len() - 1);
+        self.ring[at] = entry;
+        self.posted = number.wrapping_add(1);
+        number
+    }
+
+    /// An element that is posted and not completed.
+    pub fn get(&self, number: u32) -> Option<&RecvEntry> {
+        let ahead = number.wrapping_sub(self.completed);
+        if ahead >= self.posted.wrapping_sub(self.completed) {
+            return None;
+        }
+        self.ring.get(number as usize & (self.ring.len() - 1))
+    }
+
+    /// The slot of the card's ring that an element lies in.
+    pub fn slot(&self, number: u32) -> u32 {
+        number.wrapping_add(self.shift) & (self.ring.len() as u32 - 1)
+    }
+
+    /// What RQ_TAIL must say.
+    pub fn tail(&self) -> u32 {
+        self.posted.wrapping_add(self.shift)
+    }
+}
+
+/// A Read of this side that is under way.
+#[derive(Clone, Copy, Debug)]
+pub struct PendingRead {
+    /// The send-queue entry; `None`: the RTR.
+    pub entry: Option<u32>,
+    /// Sink STag.
+    pub stag: u32,
+    /// Next byte expected.
+    pub to: u64,
+    /// Bytes still missing.
+    pub left: u32,
+}
+
+/// A Read of the peer's that is to be answered.
+#[derive(Clone, Copy, Debug)]
+pub struct PendingResponse {
+    /// The peer's sink STag.
+    pub stag: u32,
+    /// Next byte's tagged offset there.
+    pub to: u64,
+    /// The source.
+    pub data: Data,
+    /// Bytes of it.
+    pub length: u32,
+    /// Bytes sent.
+    pub sent: u32,
+}
+
+/// A queue pair.
+#[derive(Debug)]
+pub struct Qp {
+    /// Its name.
+    pub id: QpId,
+    /// As asked for.
+    pub config: QpConfig,
+    /// State.
+    pub state: QpState,
+    /// Its connection.
+    pub conn: Option<u16>,
+    /// Send queue.
+    pub sq: SendQueue,
+    /// Receive queue.
+    pub rq: RecvQueue,
+    /// MSN of the next Send.
+    pub send_msn: u32,
+    /// MSN of the next Read Request.
+    pub read_msn: u32,
+    /// MSN expected of the peer's next Send.
+    pub msn: u32,
+    /// MO expected in it.
+    pub mo: u32,
+    /// MSN expected of the peer's next Read Request.
+    pub read_request_msn: u32,
+    /// Reads under way, oldest first.
+    pub reads: VecDeque<PendingRead>,
+    /// Reads to answer, oldest first.
+    pub responses: VecDeque<PendingResponse>,
+    /// A Read Response was sent last: it is the send queue's turn.
+    pub send_turn: bool,
+}
+
+impl Qp {
+    /// Fresh; `iova` is its receive queue's memory.
+    pub fn new(id: QpId, config: QpConfig, iova: u64) -> Self {
+        Qp {
+            id,
+            config,
+            state: QpState::Idle,
+            conn: None,
+            sq: SendQueue::new(config.send_depth),
+            rq: RecvQueue {
+                ring: vec![RecvEntry::default(); config.recv_depth.next_power_of_two() as usize],
+                iova,
+                posted: 0,
+                completed: 0,
+                shift: 0,
+            },
+            send_msn: 1,
+            read_msn: 1,
+            msn: 1,
+            mo: 0,
+            read_request_msn: 1,
+            reads: VecDeque::new(),
+            responses: VecDeque::new(),
+            send_turn: false,
+        }
+    }
+
+    /// Room for the Reads of a connection.
+    pub fn reserve_reads(&mut self, ird: u16, ord: u16) {
+        self.reads.reserve(usize::from(ord).min(1024) + 1);
+        self.responses.reserve(usize::from(ird).min(1024) + 1);
+    }
+
+    /// Completes the send queue's entries that have an outcome, in order.
+    pub fn complete_sends(&mut self, completions: &mut VecDeque<Completion>) {
+        while self.sq.completed != self.sq.posted {
+            let at = self.sq.index(self.sq.completed);
+            let Some(entry) = self.sq.ring[at] else {
+                return;
+            };
+            let Some(status) = entry.outcome else {
+                return;
+            };
+            self.sq.ring[at] = None;
+            self.sq.completed = self.sq.completed.wrapping_add(1);
+            if entry.signalled || status != Status::Success {
+                completions.push_back(Completion {
+                    qp: self.id,
+                    wr_id: entry.id,
+                    opcode: entry.action.opcode(),
+                    status,
+                    byte_len: entry.length,
+                    solicited: false,
+                    invalidated: None,
+                });
+            }
+        }
+    }
+
+    /// Completes the oldest receive.
+    pub fn complete_recv(
+        &mut self,
+        byte_len: u32,
+        solicited: bool,
+        invalidated: Option<u32>,
+        status: Status,
+        completions: &mut VecDeque<Completion>,
+    ) {
+        let Some(entry) = self.rq.get(self.rq.completed) else {
+            return;
+        };
+        completions.push_back(Completion {
+            qp: self.id,
+            wr_id: entry.id,
+            opcode: Opcode::Recv,
+            status,
+            byte_len,
+            solicited,
+            invalidated,
+        });
+        self.rq.completed = self.rq.completed.wrapping_add(1);
+    }
+
+    /// Completes everything that is left; `first` is the status of the oldest send, if it is the
+    /// one at fault.
+    pub fn flush(&mut self, first: Option<Status>, completions: &mut VecDeque<Completion>) {
+        let mut status = first.unwrap_or(Status::Flushed);
+        let mut number = self.sq.completed;
+        while number != self.sq.posted {
+            if let Some(entry) = self.sq.get_mut(number) {
+                if entry.outcome.is_none() {
+                    entry.outcome = Some(status);
+                    status = Status::Flushed;
+                }
+            }
+            number = number.wrapping_add(1);
+        }
+        self.sq.started = self.sq.posted;
+        self.sq.limit = None;
+        self.complete_sends(completions);
+        while self.rq.completed != self.rq.posted {
+            self.complete_recv(0, false, None, Status::Flushed, completions);
+        }
+        self.reads.clear();
+        self.responses.clear();
+        self.state = QpState::Error;
+    }
+}

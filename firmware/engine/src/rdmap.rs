@@ -1,0 +1,265 @@
+//! RDMAP (RFC 5040): what a message that was checked and placed means.
+
+use weft_wire::ddp::{DdpHeader, Target, UNTAGGED_HEADER};
+use weft_wire::rdmap::{opcode, opcode_of, queue, ReadRequest};
+use weft_wire::terminate::{Terminate, TerminateCode};
+
+use crate::cm::PrivateData;
+use crate::conn::Phase;
+use crate::link::Link;
+use crate::part::Data;
+use crate::port::Port;
+use crate::qp::PendingResponse;
+use crate::region::Piece;
+use crate::verbs::{Access, Status, MAX_SGE};
+
+/// An error that calls for a Terminate, with what the Terminate says about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// What is wrong.
+    pub code: TerminateCode,
+    /// DDP segment length and header.
+    pub ddp: Option<(u16, [u8; UNTAGGED_HEADER], u8)>,
+    /// The Read Request.
+    pub read_request: Option<[u8; ReadRequest::SIZE]>,
+}
+
+impl Fault {
+    /// Without a segment (MPA errors).
+    pub fn of(code: TerminateCode) -> Self {
+        Fault {
+            code,
+            ddp: None,
+            read_request: None,
+        }
+    }
+
+    /// About a segment.
+    pub fn about(code: TerminateCode, ulpdu: usize, header: &DdpHeader) -> Self {
+        Fault {
+            code,
+            ddp: Some((ulpdu as u16, header.to_bytes(), header.length() as u8)),
+            read_request: None,
+        }
+    }
+}
+
+impl<P: Port> Link<'_, P> {
+    /// A segment was placed, in order. `payload` is at hand for queues 1 to 3.
+    pub fn deliver(
+        &mut self,
+        header: &DdpHeader,
+        ulpdu: usize,
+        length: u32,
+        payload: &[u8],
+    ) -> Result<(), Fault> {
+        let fault = |code| Fault::about(code, ulpdu, header);
+        let rtr_send = match header.target {
+            Target::Untagged { qn: 0, msn, .. } => self.is_rtr_send(msn),
+            _ => false,
+        };
+        let last = header.is_last();
+        let opcode = opcode_of(header.rdmap_control);
+        let result = match header.target {
+            Target::Tagged { stag, to } if opcode == opcode::READ_RESPONSE => {
+                self.read_response(stag, to, length, last)
+            }
+            // A Write needs nobody's attention.
+            Target::Tagged { .. } => Ok(()),
+            Target::Untagged {
+                qn: queue::SEND,
+                rsvd_ulp,
+                ..
+            } => self.send_arrived(opcode, rsvd_ulp, length, last, rtr_send),
+            Target::Untagged {
+                qn: queue::READ_REQUEST,
+                msn,
+                mo,
+                ..
+            } if opcode == opcode::READ_REQUEST => {
+                return self
+                    .read_request(header, ulpdu, msn, mo, last, payload)
+                    .inspect(|()| self.first_message());
+            }
+            Target::Untagged {
+                qn: queue::TERMINATE,
+                ..
+            } => {
+                self.terminate_arrived(payload);
+                return Ok(());
+            }
+            // Atomics are not offered.
+            Target::Untagged { .. } => Err(TerminateCode::RDMAP_OPCODE),
+        };
+        result.map_err(fault)?;
+        self.first_message();
+        Ok(())
+    }
+
+    /// The responder waits for the first message before it says anything.
+    fn first_message(&mut self) {
+        if self.conn.phase == Phase::AwaitFirst {
+            self.established(PrivateData::default());
+        }
+    }
+
+    fn send_arrived(
+        &mut self,
+        opcode: u8,
+        rsvd_ulp: u32,
+        length: u32,
+        last: bool,
+        rtr: bool,
+    ) -> Result<(), TerminateCode> {
+        let (solicited, invalidates) = match opcode {
+            opcode::SEND => (false, false),
+            opcode::SEND_SE => (true, false),
+            opcode::SEND_INVALIDATE => (false, true),
+            opcode::SEND_SE_INVALIDATE => (true, true),
+            // Immediate Data is not offered.
+            _ => return Err(TerminateCode::RDMAP_OPCODE),
+        };
+        let Some(qp) = self.qp.as_mut() else {
+            return Err(TerminateCode::DDP_LOCAL);
+        };
+        if !last {
+            qp.mo = qp.mo.wrapping_add(length);
+            return Ok(());
+        }
+        let mut invalidated = None;
+        if invalidates {
+            self.shared
+                .regions
+                .invalidate(qp.config.pd, rsvd_ulp, self.port)?;
+            invalidated = Some(rsvd_ulp);
+        }
+        let total = qp.mo.wrapping_add(length);
+        qp.msn = qp.msn.wrapping_add(1);
+        qp.mo = 0;
+        if !rtr {
+            qp.complete_recv(
+                total,
+                solicited,
+                invalidated,
+                Status::Success,
+                &mut self.shared.completions,
+            );
+        }
+        Ok(())
+    }
+
+    /// A Read Request of the peer's (RFC 5040 §5.4).
+    fn read_request(
+        &mut self,
+        header: &DdpHeader,
+        ulpdu: usize,
+        msn: u32,
+        mo: u32,
+        last: bool,
+        payload: &[u8],
+    ) -> Result<(), Fault> {
+        let mut fault = Fault::about(TerminateCode::RDMAP_UNSPECIFIED, ulpdu, header);
+        let Some(qp) = self.qp.as_mut() else {
+            return Err(fault);
+        };
+        let checked = if msn != qp.read_request_msn {
+            Err(TerminateCode::DDP_MSN)
+        } else if mo != 0 {
+            Err(TerminateCode::DDP_MO)
+        } else if payload.len() > ReadRequest::SIZE {
+            Err(TerminateCode::DDP_TOO_LONG)
+        } else if qp.responses.len() >= usize::from(self.conn.agreed.ird.max(1)) {
+            Err(TerminateCode::DDP_NO_BUFFER)
+        } else if !last {
+            Err(TerminateCode::RDMAP_UNSPECIFIED)
+        } else {
+            ReadRequest::parse(payload).ok_or(TerminateCode::RDMAP_UNSPECIFIED)
+        };
+        let request = match checked {
+            Ok(request) => request,
+            Err(code) => {
+                fault.code = code;
+                return Err(fault);
+            }
+        };
+        // A Read of no bytes names no source (RFC 5040 §5.2.1), but is answered.
+        let mut pieces = [Piece::default(); MAX_SGE];
+        if request.size > 0 {
+            let source = self.shared.regions.remote(
+                qp.config.pd,
+                request.source_stag,
+                request.source_to,
+                request.size,
+                Access::REMOTE_READ,
+            );
+            match source {
+                Ok(piece) => pieces[0] = piece,
+                Err(violation) => {
+                    fault.code = violation.of_read_source();
+                    fault.read_request = Some(request.to_bytes());
+                    return Err(fault);
+                }
+            }
+        }
+        qp.read_request_msn = qp.read_request_msn.wrapping_add(1);
+        qp.responses.push_back(PendingResponse {
+            stag: request.sink_stag,
+            to: request.sink_to,
+            data: Data::Gather(pieces),
+            length: request.size,
+            sent: 0,
+        });
+        Ok(())
+    }
+
+    /// A segment of a Read Response: it must be what the oldest Read asked for.
+    fn read_response(
+        &mut self,
+        stag: u32,
+        to: u64,
+        length: u32,
+        last: bool,
+    ) -> Result<(), TerminateCode> {
+        let Some(qp) = self.qp.as_mut() else {
+            return Err(TerminateCode::DDP_LOCAL);
+        };
+        let Some(read) = qp.reads.front_mut() else {
+            return Err(TerminateCode::RDMAP_OPCODE);
+        };
+        if length > 0 {
+            if stag != read.stag {
+                return Err(TerminateCode::DDP_STAG);
+            }
+            if to != read.to || length > read.left {
+                return Err(TerminateCode::DDP_BOUNDS);
+            }
+            read.to = to.wrapping_add(u64::from(length));
+            read.left -= length;
+        }
+        if !last {
+            return Ok(());
+        }
+        if read.left > 0 {
+            return Err(TerminateCode::DDP_BOUNDS);
+        }
+        let number = read.entry;
+        qp.reads.pop_front();
+        if let Some(entry) = number.and_then(|number| qp.sq.get_mut(number)) {
+            entry.missing = entry.missing.saturating_sub(1);
+            if entry.missing == 0 && entry.requested >= entry.sink_count.max(1) {
+                entry.outcome.get_or_insert(Status::Success);
+            }
+            qp.complete_sends(&mut self.shared.completions);
+        }
+        Ok(())
+    }
+
+    fn terminate_arrived(&mut self, payload: &[u8]) {
+        self.shared.stats.terminates_received += 1;
+        let terminate = Terminate::parse(payload);
+        if terminate.is_some_and(|terminate| terminate.siw_layout) {
+            self.shared.stats.terminates_siw_layout += 1;
+        }
+        self.terminated_by_peer(terminate.map(|terminate| terminate.code));
+    }
+}

@@ -1,0 +1,303 @@
+//! Protection domains and regions: the engine's copy of the card's STAG table, with the checks
+//! that the card does for what it places, for what the engine places or sends itself.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use weft_layout::{table, StagRow};
+use weft_wire::terminate::TerminateCode;
+
+use crate::error::Error;
+use crate::port::Port;
+use crate::random::Random;
+use crate::verbs::{Access, PdId};
+
+/// A piece of host memory as the card sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Piece {
+    /// IOVA.
+    pub iova: u64,
+    /// Bytes.
+    pub length: u32,
+}
+
+/// A registered region.
+#[derive(Clone, Copy, Debug)]
+struct Region {
+    key: u8,
+    pd: PdId,
+    access: Access,
+    base: u64,
+    length: u64,
+    iova: u64,
+}
+
+impl Region {
+    /// True if the range, which does not wrap, lies inside.
+    fn holds(&self, to: u64, length: u64) -> bool {
+        to.checked_sub(self.base)
+            .and_then(|offset| offset.checked_add(length))
+            .is_some_and(|end| end <= self.length)
+    }
+}
+
+/// How an access of the peer fails, before it is known which layer's codes apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// No such STag.
+    Stag,
+    /// TO plus length wraps.
+    Wrap,
+    /// Not of the stream's domain.
+    Domain,
+    /// No such access right.
+    Access,
+    /// Out of bounds.
+    Bounds,
+}
+
+impl Violation {
+    /// The Terminate of a tagged segment (RFC 5041 §7; access is RDMAP's, RFC 5040 §4.8).
+    pub fn of_segment(self) -> TerminateCode {
+        match self {
+            Violation::Stag => TerminateCode::DDP_STAG,
+            Violation::Wrap => TerminateCode::DDP_WRAP,
+            Violation::Domain => TerminateCode::DDP_NOT_ASSOCIATED,
+            Violation::Access => TerminateCode::RDMAP_ACCESS,
+            Violation::Bounds => TerminateCode::DDP_BOUNDS,
+        }
+    }
+
+    /// The Terminate of a Read Request's source (RFC 5040 §4.8).
+    pub fn of_read_source(self) -> TerminateCode {
+        match self {
+            Violation::Stag => TerminateCode::RDMAP_STAG,
+            Violation::Wrap => TerminateCode::RDMAP_WRAP,
+            Violation::Domain => TerminateCode::RDMAP_NOT_ASSOCIATED,
+            Violation::Access => TerminateCode::RDMAP_ACCESS,
+            Violation::Bounds => TerminateCode::RDMAP_BOUNDS,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Domain {
+    used: bool,
+    members: u32,
+}
+
+/// All domains and regions of a card.
+#[derive(Debug)]
+pub struct Regions {
+    domains: Vec<Domain>,
+    /// By STag index; 0 is never used.
+    rows: Vec<Option<Region>>,
+    keys: Vec<u8>,
+    cursor: usize,
+}
+
+impl Regions {
+    /// None yet, of at most `num_stags - 1`.
+    pub fn new(num_stags: u32, random: &mut Random) -> Self {
+        let count = num_stags.clamp(1, 1 << 24) as usize;
+        Regions {
+            domains: Vec::new(),
+            rows: vec![None; count],
+            keys: (0..count).map(|_| random.next() as u8).collect(),
+            cursor: 0,
+        }
+    }
+
+    /// A new domain.
+    pub fn alloc_pd(&mut self) -> PdId {
+        let fresh = Domain {
+            used: true,
+            members: 0,
+        };
+        match self.domains.iter().position(|domain| !domain.used) {
+            Some(index) => {
+                self.domains[index] = fresh;
+                PdId(index as u32 + 1)
+            }
+            None => {
+                self.domains.push(fresh);
+                PdId(self.domains.len() as u32)
+            }
+        }
+    }
+
+    fn domain(&mut self, pd: PdId) -> Result<&mut Domain, Error> {
+        let index = (pd.0 as usize).checked_sub(1).ok_or(Error::UnknownPd)?;
+        self.domains
+            .get_mut(index)
+            .filter(|domain| domain.used)
+            .ok_or(Error::UnknownPd)
+    }
+
+    /// Removes an empty domain.
+    pub fn dealloc_pd(&mut self, pd: PdId) -> Result<(), Error> {
+        let domain = self.domain(pd)?;
+        if domain.members > 0 {
+            return Err(Error::InUse);
+        }
+        domain.used = false;
+        Ok(())
+    }
+
+    /// A queue pair joins a domain.
+    pub fn join(&mut self, pd: PdId) -> Result<(), Error> {
+        self.domain(pd)?.members += 1;
+        Ok(())
+    }
+
+    /// And leaves it.
+    pub fn leave(&mut self, pd: PdId) {
+        if let Ok(domain) = self.domain(pd) {
+            domain.members = domain.members.saturating_sub(1);
+        }
+    }
+
+    /// Registers a region.
+    pub fn register<P: Port>(
+        &mut self,
+        pd: PdId,
+        base: u64,
+        iova: u64,
+        length: u64,
+        access: Access,
+        port: &mut P,
+    ) -> Result<u32, Error> {
+        self.domain(pd)?;
+        // base + length may be 2^64 itself.
+        let fits = |start: u64| length == 0 || start.checked_add(length - 1).is_some();
+        if !fits(base) || !fits(iova) {
+            return Err(Error::InvalidRegion);
+        }
+        // Round robin, so that an STag just removed is not handed out again at once.
+        let count = self.rows.len();
+        let index = (0..count)
+            .map(|step| (self.cursor + 1 + step) % count)
+            .find(|&index| index != 0 && self.rows[index].is_none())
+            .ok_or(Error::NoStags)?;
+        self.cursor = index;
+        let key = self.keys[index].wrapping_add(1);
+        self.keys[index] = key;
+        self.domain(pd)?.members += 1;
+        self.rows[index] = Some(Region {
+            key,
+            pd,
+            access,
+            base,
+            length,
+            iova,
+        });
+        let row = StagRow {
+            valid: 1,
+            key,
+            access: access.bits() & 15,
+            pd: pd.0,
+            base,
+            length,
+            iova,
+        };
+        port.write_table(table::STAG, index as u32, &row.to_bytes());
+        Ok((index as u32) << 8 | u32::from(key))
+    }
+
+    /// Removes a region.
+    pub fn deregister<P: Port>(&mut self, stag: u32, port: &mut P) -> Result<(), Error> {
+        let region = self.find(stag).ok_or(Error::UnknownStag(stag))?;
+        let pd = region.pd;
+        self.leave(pd);
+        let index = stag >> 8;
+        self.rows[index as usize] = None;
+        port.write_table(table::STAG, index, &StagRow::default().to_bytes());
+        Ok(())
+    }
+
+    /// The peer invalidates an STag (RFC 5040 §5.3).
+    pub fn invalidate<P: Port>(
+        &mut self,
+        pd: PdId,
+        stag: u32,
+        port: &mut P,
+    ) -> Result<(), TerminateCode> {
+        let region = self.find(stag).ok_or(TerminateCode::RDMAP_STAG)?;
+        if region.pd != pd {
+            return Err(TerminateCode::RDMAP_NOT_ASSOCIATED);
+        }
+        if !region.access.contains(Access::REMOTE_INVALIDATE) {
+            return Err(TerminateCode::RDMAP_CANNOT_INVALIDATE);
+        }
+        // The region stays known, so that its owner can deregister it, but nothing is allowed.
+        let index = stag >> 8;
+        if let Some(Some(region)) = self.rows.get_mut(index as usize) {
+            region.access = Access::NONE;
+            region.length = 0;
+        }
+        port.write_table(table::STAG, index, &StagRow::default().to_bytes());
+        Ok(())
+    }
+
+    /// Checks a local SGE of a work request and finds its memory.
+    pub fn local(
+        &self,
+        pd: PdId,
+        stag: u32,
+        to: u64,
+        length: u32,
+        needs: Access,
+    ) -> Result<Piece, Error> {
+        let region = self.find(stag).ok_or(Error::UnknownStag(stag))?;
+        if region.pd != pd {
+            return Err(Error::WrongPd(stag));
+        }
+        if needs.contains(Access::READ_SINK) && !region.access.contains(Access::READ_SINK) {
+            return Err(Error::NeedsReadSink(stag));
+        }
+        if needs.contains(Access::LOCAL_WRITE) && !region.access.contains(Access::LOCAL_WRITE) {
+            return Err(Error::NeedsLocalWrite(stag));
+        }
+        if !region.holds(to, u64::from(length)) {
+            return Err(Error::OutOfBounds { stag, to, length });
+        }
+        Ok(Piece {
+            iova: region.iova.wrapping_add(to.wrapping_sub(region.base)),
+            length,
+        })
+    }
+
+    /// Checks an access of the peer, in the card's order, and finds its memory.
+    pub fn remote(
+        &self,
+        pd: PdId,
+        stag: u32,
+        to: u64,
+        length: u32,
+        needs: Access,
+    ) -> Result<Piece, Violation> {
+        let region = self.find(stag).ok_or(Violation::Stag)?;
+        // TO + length may be 2^64 itself.
+        if length > 0 && to.checked_add(u64::from(length) - 1).is_none() {
+            return Err(Violation::Wrap);
+        }
+        if region.pd != pd {
+            return Err(Violation::Domain);
+        }
+        if !region.access.contains(needs) {
+            return Err(Violation::Access);
+        }
+        if !region.holds(to, u64::from(length)) {
+            return Err(Violation::Bounds);
+        }
+        Ok(Piece {
+            iova: region.iova.wrapping_add(to.wrapping_sub(region.base)),
+            length,
+        })
+    }
+
+    fn find(&self, stag: u32) -> Option<&Region> {
+        let row = self.rows.get((stag >> 8) as usize)?.as_ref()?;
+        (row.key == stag as u8).then_some(row)
+    }
+}

@@ -1,0 +1,203 @@
+//! The MPA start-up of a connection (RFC 5044 §7.1, RFC 6581).
+
+use weft_wire::fpdu::Markers;
+use weft_wire::mpa::{FrameError, FrameKind, RtrKinds, StartupFrame, MAX_FRAME};
+use weft_wire::terminate::TerminateCode;
+
+use crate::cm::{ConnectFailure, DisconnectReason, Event, PrivateData};
+use crate::conn::{Phase, Verdict};
+use crate::link::Link;
+use crate::negotiation::{judge, Request, Terms, Verdict as Judged};
+use crate::port::Port;
+use crate::timers::Timer;
+use crate::verbs::QpState;
+
+impl<P: Port> Link<'_, P> {
+    /// Initiator: queues the request.
+    pub fn send_request(&mut self) {
+        let Some(proposal) = self.conn.proposal else {
+            return;
+        };
+        let data = self.conn.private_data.clone();
+        self.queue_startup(&proposal.request(&data));
+    }
+
+    fn queue_startup(&mut self, frame: &StartupFrame<'_>) {
+        let startup = &mut self.conn.startup;
+        startup.length = frame.write(&mut startup.bytes).unwrap_or(0);
+        startup.seq = None;
+    }
+
+    /// A start-up frame may be at the front of the stream. False if more bytes are needed.
+    pub fn startup_frame(&mut self) -> bool {
+        let mut bytes = [0; MAX_FRAME];
+        let count = self.conn.reassembly.copy_front(&mut bytes);
+        if count == 0 {
+            return false;
+        }
+        let wanted = match self.conn.phase {
+            Phase::AwaitReply => FrameKind::Reply,
+            _ => FrameKind::Request,
+        };
+        match StartupFrame::parse(&bytes[..count]) {
+            Err(FrameError::Incomplete(_)) => false,
+            Ok((frame, length)) if frame.kind == wanted => {
+                self.conn.reassembly.consume(length);
+                match wanted {
+                    FrameKind::Reply => self.reply_arrived(&frame),
+                    FrameKind::Request => self.request_arrived(&frame),
+                }
+                true
+            }
+            // Malformed: close TCP (RFC 5044 §7.1.1).
+            Ok(_) | Err(_) => {
+                self.refuse();
+                false
+            }
+        }
+    }
+
+    /// The peer does not speak MPA.
+    fn refuse(&mut self) {
+        self.give_up(ConnectFailure::InvalidReply);
+    }
+
+    fn request_arrived(&mut self, frame: &StartupFrame<'_>) {
+        let Some(request) = Request::of(frame) else {
+            self.refuse();
+            return;
+        };
+        self.conn.request = request;
+        self.conn.phase = Phase::AwaitAnswer;
+        self.conn.timers.set(Timer::Phase, None);
+        let enhanced = frame.enhanced;
+        self.tell(Event::ConnectRequest {
+            conn: self.conn.id,
+            port: self.conn.listener,
+            remote: self.conn.remote,
+            private_data: PrivateData::new(frame.private_data),
+            ird: enhanced.map(|e| e.ird),
+            ord: enhanced.map(|e| e.ord),
+            rtr: request.rtr(),
+            revision: frame.revision,
+        });
+    }
+
+    fn reply_arrived(&mut self, frame: &StartupFrame<'_>) {
+        let Some(proposal) = self.conn.proposal else {
+            self.refuse();
+            return;
+        };
+        let private_data = PrivateData::new(frame.private_data);
+        let (agreed, wrong) = match judge(&proposal, frame) {
+            Judged::Invalid => {
+                self.refuse();
+                return;
+            }
+            Judged::Rejected => {
+                self.conn.verdict = Verdict::Rejected(private_data);
+                self.finish(DisconnectReason::Local);
+                return;
+            }
+            Judged::Accepted(agreed) => (agreed, None),
+            Judged::Terminate(agreed, code) => (agreed, Some(code)),
+        };
+        self.agree(agreed);
+        self.conn.timers.set(Timer::Phase, None);
+        self.conn.may_send = true;
+        if let Some(code) = wrong {
+            let failure = match code {
+                TerminateCode::MPA_NO_MATCHING_RTR => ConnectFailure::NoMatchingRtr,
+                _ => ConnectFailure::InsufficientReads,
+            };
+            self.conn.verdict = Verdict::Failed(failure);
+            self.send_terminate(code, None, None);
+            return;
+        }
+        self.conn.rtr_pending = agreed.rtr.is_some();
+        self.established(private_data);
+    }
+
+    /// Both sides know what holds from the next byte on, in both directions.
+    fn agree(&mut self, agreed: crate::cm::Agreed) {
+        let conn = &mut *self.conn;
+        conn.agreed = agreed;
+        conn.committed = true;
+        conn.rx_markers = Markers(agreed.markers_received.then_some(conn.reassembly.base()));
+        // The reply, if it is not sent yet, comes first.
+        let unsent = match (conn.startup.seq, conn.startup.length) {
+            (None, length) => length as u32,
+            _ => 0,
+        };
+        let first = conn.sender.nxt.wrapping_add(unsent);
+        conn.tx_markers = Markers(agreed.markers_sent.then_some(first));
+        if let Some(qp) = self.qp.as_mut() {
+            qp.reserve_reads(agreed.ird, agreed.ord);
+        }
+        if !self.bind() {
+            // The initiator is bound since it began; the responder asks before.
+            self.lost(ConnectFailure::NoResources, DisconnectReason::Aborted);
+        }
+    }
+
+    /// Responder: the application says yes; the queue pair is the link's. False if the flow
+    /// lookup has no room.
+    pub fn accept(&mut self, terms: &Terms, private_data: &[u8]) -> bool {
+        let request = self.conn.request;
+        let (reply, agreed) = request.accept(terms, private_data);
+        self.queue_startup(&reply);
+        self.conn.phase = Phase::AwaitFirst;
+        if agreed.rtr == Some(RtrKinds::SEND) {
+            self.reserve_rtr_send();
+        }
+        self.agree(agreed);
+        if agreed.rtr.is_some() {
+            let at = self.now.saturating_add(self.shared.config.mpa_timeout);
+            self.conn.timers.set(Timer::Phase, Some(at));
+        }
+        self.stream();
+        self.conn.card.bound
+    }
+
+    /// Responder: the application says no.
+    pub fn reject(&mut self, private_data: &[u8]) {
+        let request = self.conn.request;
+        self.queue_startup(&request.reject(private_data));
+        self.finish(DisconnectReason::Local);
+    }
+
+    /// The peer's RTR will be a Send: it takes MSN 1, but no element of the application's.
+    fn reserve_rtr_send(&mut self) {
+        let Some(qp) = self.qp.as_mut() else {
+            return;
+        };
+        qp.rq.shift = 1;
+        let flow = qp.id.flow();
+        let mut number = qp.rq.completed;
+        while let Some(entry) = qp.rq.get(number) {
+            let element = crate::work::element(entry);
+            self.port.write_element(flow, qp.rq.slot(number), &element);
+            number = number.wrapping_add(1);
+        }
+        self.port.rq_tail(flow, qp.rq.tail());
+    }
+
+    /// The connection stands.
+    pub fn established(&mut self, private_data: PrivateData) {
+        let Some(qp) = self.qp.as_mut() else {
+            return;
+        };
+        qp.state = QpState::Rts;
+        let qp = qp.id;
+        self.conn.phase = Phase::Established;
+        self.conn.reported = true;
+        self.conn.may_send = true;
+        self.conn.timers.set(Timer::Phase, None);
+        self.tell(Event::Established {
+            conn: self.conn.id,
+            qp,
+            private_data,
+            agreed: self.conn.agreed,
+        });
+    }
+}

@@ -1,0 +1,353 @@
+//! The raw part of the stream: what the card could not frame, framed, checked and placed by the
+//! engine with exactly the card's checks (`docs/card.md`); and how the card gets back to work.
+
+use weft_layout::{AttachRow, FpduReport, SegmentReport};
+use weft_wire::ddp::{self, DdpHeader, Target};
+use weft_wire::fpdu::{self, FpduError};
+use weft_wire::mpa::RtrKinds;
+use weft_wire::rdmap::{self, opcode, queue};
+use weft_wire::terminate::TerminateCode;
+
+use crate::conn::Phase;
+use crate::link::Link;
+use crate::port::Port;
+use crate::rdmap::Fault;
+use crate::tcp::seq;
+use crate::verbs::{Access, Sge};
+
+const VERDICT_PLACED: u8 = 0;
+const VERDICT_FOR_ENGINE: u8 = 1;
+const REPORT_ATTACHED: u8 = 4;
+
+/// Refusals after which the window's right edge stands still.
+const PATIENCE: u32 = 6;
+
+impl<P: Port> Link<'_, P> {
+    /// Takes what is in order, as far as it is whole.
+    pub fn stream(&mut self) {
+        loop {
+            let went_on = match self.conn.phase {
+                Phase::AwaitReply | Phase::AwaitRequest => self.startup_frame(),
+                phase if phase.receives() => self.software_fpdu(),
+                Phase::Finishing | Phase::Ending | Phase::Finished => {
+                    // Nobody wants it any more.
+                    self.conn.reassembly.consume(usize::MAX);
+                    false
+                }
+                _ => false,
+            };
+            if !went_on {
+                return;
+            }
+        }
+    }
+
+    /// Takes one FPDU from the front of the stream; false if it is not whole yet.
+    fn software_fpdu(&mut self) -> bool {
+        let mut front = [0; 16];
+        let count = self.conn.reassembly.copy_front(&mut front);
+        let seq = self.conn.reassembly.base();
+        let markers = self.conn.rx_markers;
+        let Ok(length) = fpdu::peek_length(&front[..count], seq, markers) else {
+            return false;
+        };
+        if self.conn.reassembly.available() < length {
+            return false;
+        }
+        // Lent out, so that the rest of the link can be used meanwhile.
+        let mut wire = core::mem::take(&mut self.shared.wire);
+        let mut ulpdu = core::mem::take(&mut self.shared.ulpdu);
+        let check_crc = self.conn.agreed.crc;
+        let result = match wire.get_mut(..length) {
+            Some(wire) => {
+                self.conn.reassembly.copy_front(wire);
+                fpdu::decode(wire, seq, markers, check_crc, &mut ulpdu)
+            }
+            None => Err(FpduError::Marker),
+        };
+        self.conn.reassembly.consume(length);
+        match result {
+            Ok(found) => {
+                self.shared.stats.fpdus_software += 1;
+                self.shared.stats.nonzero_pads += u64::from(found.nonzero_pad);
+                if let Err(fault) = self.check_and_place(&ulpdu[..found.ulpdu_length]) {
+                    self.fault(&fault);
+                }
+            }
+            Err(FpduError::Crc) => self.fault(&Fault::of(TerminateCode::MPA_CRC)),
+            Err(_) => self.fault(&Fault::of(TerminateCode::MPA_MARKER)),
+        }
+        self.shared.wire = wire;
+        self.shared.ulpdu = ulpdu;
+        true
+    }
+
+    /// The card's checks, in the card's order; then placement and delivery.
+    fn check_and_place(&mut self, ulpdu: &[u8]) -> Result<(), Fault> {
+        let Some((header, payload)) = DdpHeader::parse(ulpdu) else {
+            return Err(Fault::of(TerminateCode::DDP_LOCAL));
+        };
+        let fault = |code| Fault::about(code, ulpdu.len(), &header);
+        let opcode = rdmap::opcode_of(header.rdmap_control);
+        if header.version() != ddp::VERSION {
+            return Err(fault(if header.is_tagged() {
+                TerminateCode::DDP_TAGGED_VERSION
+            } else {
+                TerminateCode::DDP_UNTAGGED_VERSION
+            }));
+        }
+        if header.rdmap_control & rdmap::VERSION_MASK != rdmap::VERSION {
+            return Err(fault(TerminateCode::RDMAP_VERSION));
+        }
+        match header.target {
+            Target::Tagged { stag, to } => {
+                if !rdmap::is_tagged_opcode(opcode) {
+                    return Err(fault(TerminateCode::RDMAP_OPCODE));
+                }
+                if !payload.is_empty() {
+                    self.place_tagged(opcode, stag, to, payload)
+                        .map_err(fault)?;
+                }
+            }
+            Target::Untagged { qn, msn, mo, .. } => {
+                if qn > queue::ATOMIC_RESPONSE {
+                    return Err(fault(TerminateCode::DDP_QN));
+                }
+                if !rdmap::is_queue_opcode(qn, opcode) {
+                    return Err(fault(TerminateCode::RDMAP_OPCODE));
+                }
+                if qn == queue::SEND {
+                    self.place_untagged(msn, mo, payload).map_err(fault)?;
+                }
+            }
+        }
+        self.deliver(&header, ulpdu.len(), payload.len() as u32, payload)
+    }
+
+    fn place_tagged(
+        &mut self,
+        opcode: u8,
+        stag: u32,
+        to: u64,
+        payload: &[u8],
+    ) -> Result<(), TerminateCode> {
+        let Some(qp) = self.qp.as_ref() else {
+            return Err(TerminateCode::DDP_LOCAL);
+        };
+        let needs = if opcode == opcode::WRITE {
+            Access::REMOTE_WRITE
+        } else {
+            Access::READ_SINK
+        };
+        let piece = self
+            .shared
+            .regions
+            .remote(qp.config.pd, stag, to, payload.len() as u32, needs)
+            .map_err(|violation| violation.of_segment())?;
+        self.port
+            .copy_in(piece.iova, payload)
+            .map_err(|_| TerminateCode::DDP_LOCAL)
+    }
+
+    fn place_untagged(&mut self, msn: u32, mo: u32, payload: &[u8]) -> Result<(), TerminateCode> {
+        let Some(qp) = self.qp.as_ref() else {
+            return Err(TerminateCode::DDP_LOCAL);
+        };
+        if msn != qp.msn {
+            return Err(TerminateCode::DDP_MSN);
+        }
+        if mo != qp.mo {
+            return Err(TerminateCode::DDP_MO);
+        }
+        if self.is_rtr_send(msn) {
+            return if payload.is_empty() {
+                Ok(())
+            } else {
+                Err(TerminateCode::DDP_TOO_LONG)
+            };
+        }
+        let number = msn.wrapping_sub(1).wrapping_sub(qp.rq.shift);
+        let element = *qp.rq.get(number).ok_or(TerminateCode::DDP_NO_BUFFER)?;
+        let end = u64::from(mo) + payload.len() as u64;
+        if end > u64::from(element.length) {
+            return Err(TerminateCode::DDP_TOO_LONG);
+        }
+        // All SGEs are checked before the first byte is placed.
+        let pd = qp.config.pd;
+        for place in [false, true] {
+            for (sge, bytes) in scatter(&element.sges, mo, payload) {
+                let length = bytes.len() as u32;
+                let piece = self
+                    .shared
+                    .regions
+                    .local(pd, sge.stag, sge.to, length, Access::LOCAL_WRITE)
+                    .map_err(|_| TerminateCode::DDP_LOCAL)?;
+                if place {
+                    self.port
+                        .copy_in(piece.iova, bytes)
+                        .map_err(|_| TerminateCode::DDP_LOCAL)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// True for the Send that is the peer's RTR.
+    pub fn is_rtr_send(&self, msn: u32) -> bool {
+        msn == 1
+            && self.conn.phase == Phase::AwaitFirst
+            && self.conn.agreed.rtr == Some(RtrKinds::SEND)
+    }
+
+    // ------------------------------------------------------------------ the card's part
+
+    /// The card framed an FPDU.
+    pub fn fpdu_report(&mut self, report: &FpduReport) {
+        match report.verdict {
+            VERDICT_PLACED => {}
+            VERDICT_FOR_ENGINE => {
+                self.conn.card.for_engine = true;
+                return;
+            }
+            // The engine finds the error itself, in the raw frame.
+            _ => return,
+        }
+        let old = seq::lt(report.seq, self.conn.reassembly.base());
+        if old || !self.conn.phase.receives() {
+            return;
+        }
+        self.shared.stats.fpdus_card += 1;
+        let header = DdpHeader {
+            control: report.ddp_control,
+            rdmap_control: report.rdmap_control,
+            target: if report.ddp_control & ddp::TAGGED != 0 {
+                Target::Tagged {
+                    stag: report.stag_or_qn,
+                    to: report.to_or_mo,
+                }
+            } else {
+                Target::Untagged {
+                    rsvd_ulp: report.rsvd_ulp,
+                    qn: report.stag_or_qn,
+                    msn: report.msn,
+                    mo: report.to_or_mo as u32,
+                }
+            },
+        };
+        let ulpdu = usize::from(report.ulpdu_len);
+        if let Err(fault) = self.deliver(&header, ulpdu, report.payload_len, &[]) {
+            self.fault(&fault);
+        }
+    }
+
+    /// Before the segment itself: what its report says about the card, and the FPDUs of queues 1
+    /// to 3 that the card framed in it.
+    pub fn segment_report(&mut self, report: &SegmentReport, payload: &[u8]) {
+        if report.raw_count != self.conn.card.raw_count {
+            self.conn.card.raw_count = report.raw_count;
+            self.conn.card.attached = false;
+        } else if self.conn.card.attached && report.payload_len > 0 {
+            debug_assert!(report.flags & REPORT_ATTACHED != 0);
+        }
+        if core::mem::take(&mut self.conn.card.for_engine) {
+            let done = payload.get(..usize::from(report.done_len)).unwrap_or(&[]);
+            self.framed_by_card(report.seq, done);
+        }
+    }
+
+    /// Walks over FPDUs that the card has checked, and handles those that are for the engine.
+    fn framed_by_card(&mut self, start: u32, mut octets: &[u8]) {
+        let markers = self.conn.rx_markers;
+        let mut seq = start;
+        let mut ulpdu = core::mem::take(&mut self.shared.ulpdu);
+        while let Ok(found) = fpdu::decode(octets, seq, markers, false, &mut ulpdu) {
+            let old = seq::lt(seq, self.conn.reassembly.base());
+            let unit = &ulpdu[..found.ulpdu_length];
+            if let (Some((header, payload)), false, true) =
+                (DdpHeader::parse(unit), old, self.conn.phase.receives())
+            {
+                let for_engine =
+                    matches!(header.target, Target::Untagged { qn, .. } if qn != queue::SEND);
+                if for_engine {
+                    self.shared.stats.fpdus_card += 1;
+                    let length = payload.len() as u32;
+                    if let Err(fault) = self.deliver(&header, unit.len(), length, payload) {
+                        self.fault(&fault);
+                    }
+                }
+            }
+            seq = seq.wrapping_add(found.wire_length as u32);
+            octets = &octets[found.wire_length..];
+        }
+        self.shared.ulpdu = ulpdu;
+    }
+
+    /// Lets the card take over, if the stream stands between two FPDUs and nothing is buffered.
+    pub fn try_attach(&mut self) {
+        let Some(qp) = self.qp.as_ref() else {
+            return;
+        };
+        let conn = &mut *self.conn;
+        let rtr_send = conn.phase == Phase::AwaitFirst && conn.agreed.rtr == Some(RtrKinds::SEND);
+        if !conn.card.bound
+            || conn.card.attached
+            || !conn.committed
+            || !conn.phase.receives()
+            || rtr_send
+            || conn.peer_fin.is_some()
+            || !conn.reassembly.is_empty()
+        {
+            return;
+        }
+        if conn.card.pause > 0 && !conn.frozen {
+            conn.card.pause -= 1;
+            return;
+        }
+        let row = AttachRow {
+            attached: 1,
+            raw_count: conn.card.raw_count,
+            rcv_nxt: conn.reassembly.next(),
+            msn: qp.msn,
+            mo: qp.mo,
+        };
+        self.shared.stats.attaches += 1;
+        if self.port.attach(qp.id.flow(), &row) {
+            conn.card.attached = true;
+            conn.card.refused = 0;
+            conn.card.pause = 0;
+            // The window opens again; `acknowledge` tells the peer.
+            conn.frozen = false;
+        } else {
+            self.shared.stats.attaches_refused += 1;
+            conn.card.refused += 1;
+            conn.card.pause = (1 << conn.card.refused.min(4)) - 1;
+            // Raw segments keep coming: let the sender pause.
+            conn.frozen = conn.card.refused >= PATIENCE;
+        }
+    }
+}
+
+/// The pieces of a payload at `mo` of a message, with the SGEs they go to.
+fn scatter<'a>(
+    sges: &'a [Sge],
+    mo: u32,
+    payload: &'a [u8],
+) -> impl Iterator<Item = (Sge, &'a [u8])> + 'a {
+    let mut skip = mo;
+    let mut rest = payload;
+    sges.iter().filter_map(move |sge| {
+        let skipped = skip.min(sge.length);
+        skip -= skipped;
+        let count = ((sge.length - skipped) as usize).min(rest.len());
+        let (now, later) = rest.split_at(count);
+        rest = later;
+        (count > 0).then_some((
+            Sge {
+                stag: sge.stag,
+                to: sge.to.wrapping_add(u64::from(skipped)),
+                length: count as u32,
+            },
+            now,
+        ))
+    })
+}

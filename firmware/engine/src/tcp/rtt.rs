@@ -1,0 +1,95 @@
+//! Round-trip time and retransmission timeout (RFC 6298), in nanoseconds.
+
+/// Initial timeout (RFC 6298 §2).
+const INITIAL: u64 = 1_000_000_000;
+
+/// The estimator.
+#[derive(Clone, Debug)]
+pub struct Rtt {
+    smoothed: Option<u64>,
+    variation: u64,
+    rto: u64,
+    backoff: u32,
+    min: u64,
+    max: u64,
+}
+
+impl Rtt {
+    /// Without a sample; the timeout stays in `min..=max`.
+    pub fn new(min: u64, max: u64) -> Self {
+        Rtt {
+            smoothed: None,
+            variation: 0,
+            rto: INITIAL.max(min).min(max),
+            backoff: 0,
+            min,
+            max,
+        }
+    }
+
+    /// Takes a sample (of a segment that was not sent again: Karn).
+    pub fn sample(&mut self, rtt: u64) {
+        let smoothed = match self.smoothed {
+            None => {
+                self.variation = rtt / 2;
+                rtt
+            }
+            Some(smoothed) => {
+                self.variation = (3 * self.variation + smoothed.abs_diff(rtt)) / 4;
+                (7 * smoothed + rtt) / 8
+            }
+        };
+        self.smoothed = Some(smoothed);
+        self.rto = smoothed
+            .saturating_add(self.variation.saturating_mul(4))
+            .clamp(self.min, self.max);
+        self.backoff = 0;
+    }
+
+    /// The timer expired: wait twice as long next time (§5.5).
+    pub fn back_off(&mut self) {
+        self.backoff = (self.backoff + 1).min(16);
+    }
+
+    /// New data was acknowledged.
+    pub fn progress(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// The timeout now.
+    pub fn timeout(&self) -> u64 {
+        (self.rto << self.backoff).min(self.max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn follows_rfc_6298() {
+        let mut rtt = Rtt::new(1, u64::MAX >> 20);
+        assert_eq!(rtt.timeout(), INITIAL);
+        rtt.sample(100);
+        assert_eq!(rtt.timeout(), 100 + 4 * 50);
+        rtt.sample(200);
+        // RTTVAR = 3/4 * 50 + 1/4 * 100 = 62, SRTT = 7/8 * 100 + 1/8 * 200 = 112
+        assert_eq!(rtt.timeout(), 112 + 4 * 62);
+        rtt.back_off();
+        rtt.back_off();
+        assert_eq!(rtt.timeout(), 4 * (112 + 4 * 62));
+        rtt.progress();
+        assert_eq!(rtt.timeout(), 112 + 4 * 62);
+    }
+
+    #[test]
+    fn stays_in_bounds() {
+        let mut rtt = Rtt::new(1000, 5000);
+        rtt.sample(1);
+        assert_eq!(rtt.timeout(), 1000);
+        for _ in 0..40 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.timeout(), 5000);
+    }
+}
