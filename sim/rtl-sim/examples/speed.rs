@@ -96,6 +96,13 @@ fn main() {
     });
     report("512-bit FIFO, source and sink at 90 %", || fifo(false));
     report("512-bit FIFO, source, sink and two checkers", || fifo(true));
+    report("copier (with line coverage), nothing else", || {
+        let mut sim = Sim::<copier::Model>::new(Seed(1));
+        sim.reset(3);
+        while sim.cycle() < CYCLES {
+            sim.step();
+        }
+    });
     report("copier, registers and PCIe-like memory", || copy(false));
     report("copier, registers, PCIe-like memory and checker", || {
         copy(true)

@@ -29,7 +29,7 @@ impl Run {
 
     /// As [`sim`](Run::sim), where a test has several of the same design.
     pub fn named_sim<M: Model>(&self, part: &str) -> Sim<M> {
-        let mut sim = Sim::new(self.seed.derive(part));
+        let mut sim = Sim::named(self.seed, part, 4000);
         if let Some(range) = &self.waves {
             sim.waves(&self.wave_file(part), range.start, range.end);
         }

@@ -146,11 +146,12 @@ unsafe impl<M: Model> Send for Sim<M> {}
 impl<M: Model> Sim<M> {
     /// A model with a clock of 250 MHz (which matters to waves and `$time` only).
     pub fn new(seed: Seed) -> Sim<M> {
-        Sim::with_period(seed, 4000)
+        Sim::named(seed, M::NAME, 4000)
     }
 
-    /// A model with this clock period in picoseconds.
-    pub fn with_period(seed: Seed, period_ps: u64) -> Sim<M> {
+    /// A model with a name, from which its registers' initial values are drawn together with the seed, so
+    /// that two models of one design start differently; and with this clock period in picoseconds.
+    pub fn named(seed: Seed, name: &str, period_ps: u64) -> Sim<M> {
         let functions = M::FUNCTIONS;
         // SAFETY: the function takes a plain number and returns one.
         let sizes = unsafe { [(functions.size_of)(0), (functions.size_of)(1)] };
@@ -168,7 +169,8 @@ impl<M: Model> Sim<M> {
             // SAFETY: makes a new model, owned by this value until `drop`. The first look at it is inside too, because
             // that is when `initial` blocks run.
             unsafe {
-                let handle = (functions.new)(seed.derive("registers").0, period_ps.max(2));
+                let handle =
+                    (functions.new)(seed.derive("registers").derive(name).0, period_ps.max(2));
                 let mut inputs = M::Inputs::default();
                 M::set_reset(&mut inputs, true);
                 (functions.settle)(handle, &inputs, &mut M::Outputs::default());

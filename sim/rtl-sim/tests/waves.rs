@@ -185,7 +185,7 @@ fn coverage_names_what_was_not_reached() {
     let folder = folder("coverage");
     let mut coverage = Coverage::default();
     let mut sim = Sim::<copier::Model>::new(Seed(1));
-    assert!(copier::Model::COVERAGE);
+    const { assert!(copier::Model::COVERAGE) };
     sim.reset(3);
     sim.step_many(10);
     assert!(sim.write_coverage(&folder.join("idle.dat")));
