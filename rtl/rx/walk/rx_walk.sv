@@ -204,6 +204,7 @@ module rx_walk
       .want_i(want),
       .flow_i(seg.flow),
       .msn_i(want_msn),
+      .posted_i(tail_value),
       .rq_base_i(seg.row.rq_base),
       .rq_log2_i(seg.row.rq_log2),
       .here_o(here),
