@@ -1,0 +1,135 @@
+// Puts headers and payload together into frames for the MAC.
+//
+//   header ────────────────────────┐
+//   payload beats ─► rotate by the header's length ─► merge ─► register ─► AXI-Stream
+//
+// A frame is begun when its header and the first beat of its payload are there; the store then has a beat each cycle, so a
+// frame once begun has no bubble. Headers have any even length up to HEADER_BYTES, or none.
+
+module tx_emit
+  import weft_tx_pkg::*;
+#(
+  parameter int unsigned DATA_W = 512
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+
+  input  logic                header_valid_i,
+  output logic                header_ready_o,
+  input  out_header_t         header_i,
+  input  logic                payload_valid_i,
+  output logic                payload_ready_o,
+  input  logic [DATA_W-1:0]   payload_data_i,
+
+  output logic [DATA_W-1:0]   mac_tx_tdata,
+  output logic [DATA_W/8-1:0] mac_tx_tkeep,
+  output logic                mac_tx_tlast,
+  output logic                mac_tx_tvalid,
+  input  logic                mac_tx_tready,
+
+  output logic                sent_o,          // pulses with the last beat: a frame, its bytes, whether it was an FPDU
+  output logic [15:0]         sent_bytes_o,
+  output logic                sent_fpdu_o,
+  output logic                stall_o
+);
+
+  localparam int unsigned BYTES        = DATA_W / 8;
+  localparam int unsigned LANE_W       = $clog2(BYTES);
+  localparam int unsigned HEADER_BEATS = (HEADER_BYTES + BYTES - 1) / BYTES;
+  localparam int unsigned PADDED_W     = HEADER_BEATS * DATA_W;
+  localparam logic [14:0] BEAT_BYTES   = 15'(BYTES);
+
+  logic                begun_q;
+  logic [14:0]         left_q, left;           // bytes of the frame from this beat on
+  logic [14:0]         payload_left_q, payload_left;
+  logic [2:0]          beat_q, beat;           // stops at the first beat behind the header
+  logic [2:0]          header_beats;           // full ones
+  logic [LANE_W-1:0]   rest;                   // header bytes behind these
+  logic [PADDED_W-1:0] padded;
+  logic [DATA_W-1:0]   header_beat, rotated, merged, carry_q, carry;
+  logic                in_header, have, free, load, last, use_payload;
+
+  assign left         = begun_q ? left_q : 15'(header_i.header_bytes) + 15'(header_i.payload_bytes);
+  assign payload_left = begun_q ? payload_left_q : 15'(header_i.payload_bytes);
+  assign beat         = begun_q ? beat_q : 3'd0;
+  assign header_beats = 3'(header_i.header_bytes >> LANE_W);
+  assign rest         = header_i.header_bytes[LANE_W-1:0];
+  assign in_header    = beat < header_beats;
+  assign last         = left <= BEAT_BYTES;
+  assign use_payload  = !in_header && payload_left != '0;
+
+  // Before the begin, the payload's first beat must be there even if the headers fill the first beat.
+  assign have = header_valid_i && (payload_valid_i || (begun_q ? !use_payload : header_i.payload_bytes == '0));
+  assign free = !mac_tx_tvalid || mac_tx_tready;
+  assign load = have && free;
+
+  assign payload_ready_o = load && use_payload;
+  assign header_ready_o  = load && last;
+
+  // ---------------------------------------------------------------- data
+  assign padded = PADDED_W'(header_i.header);
+
+  always_comb begin
+    header_beat = padded[DATA_W-1:0];
+    for (int unsigned b = 1; b < HEADER_BEATS; b++) begin
+      if (beat == 3'(b)) header_beat = padded[DATA_W*b+:DATA_W];
+    end
+    rotated = payload_data_i;
+    for (int unsigned s = 1; s < LANE_W; s++) begin
+      if (rest[s]) rotated = (rotated << (8 << s)) | (rotated >> (DATA_W - (8 << s)));
+    end
+    carry = beat == header_beats ? header_beat : carry_q;
+    for (int unsigned b = 0; b < BYTES; b++) begin
+      if (in_header) merged[8*b+:8] = header_beat[8*b+:8];
+      else merged[8*b+:8] = LANE_W'(b) < rest ? carry[8*b+:8] : rotated[8*b+:8];
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      begun_q       <= 1'b0;
+      mac_tx_tvalid <= 1'b0;
+    end else begin
+      if (load) begun_q <= !last;
+      if (free) mac_tx_tvalid <= have;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (load) begin
+      left_q         <= left - BEAT_BYTES;
+      payload_left_q <= !use_payload ? payload_left : payload_left > BEAT_BYTES ? payload_left - BEAT_BYTES : '0;
+      beat_q         <= beat > header_beats ? beat : beat + 3'd1;
+      carry_q        <= rotated;
+      mac_tx_tdata   <= merged;
+      mac_tx_tlast   <= last;
+      for (int unsigned b = 0; b < BYTES; b++) mac_tx_tkeep[b] <= 15'(b) < left;
+    end
+  end
+
+  // ---------------------------------------------------------------- what was sent
+  logic [15:0] bytes_q;
+  logic        fpdu_q;
+
+  always_ff @(posedge clk_i) begin
+    if (load && last) begin
+      bytes_q <= 16'(header_i.header_bytes) + 16'(header_i.payload_bytes);
+      fpdu_q  <= header_i.fpdu;
+    end
+  end
+
+  assign sent_o       = mac_tx_tvalid && mac_tx_tready && mac_tx_tlast;
+  assign sent_bytes_o = bytes_q;
+  assign sent_fpdu_o  = fpdu_q;
+  assign stall_o      = mac_tx_tvalid && !mac_tx_tready;
+
+`ifndef SYNTHESIS
+  no_bubble: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                              mac_tx_tvalid && !(mac_tx_tready && mac_tx_tlast) |=> mac_tx_tvalid);
+  stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                           mac_tx_tvalid && !mac_tx_tready |=> $stable(mac_tx_tdata) && $stable(mac_tx_tkeep));
+  even_header: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                                header_valid_i |-> !header_i.header_bytes[0] && 32'(header_i.header_bytes) <= HEADER_BYTES);
+`endif
+
+endmodule

@@ -1,0 +1,95 @@
+// FLOW_TX: addresses and options for the frames of a flow, one row per flow.
+//
+// The rows are cleared after reset, one per cycle, so that a row never written is not valid; nothing is accepted
+// before. A table request is answered in the next cycle. A lookup is accepted unless the host reads in the same
+// cycle; its row is at the output in the next cycle, all zero (not valid) if there is no such flow.
+
+module tx_flow_table
+  import weft_card_pkg::*;
+  import weft_int_pkg::*;
+#(
+  parameter int unsigned NUM_FLOWS = 1024
+) (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+
+  input  logic         tbl_req_valid_i,
+  output logic         tbl_req_ready_o,
+  input  table_req_t   tbl_req_i,
+  output logic         tbl_rsp_valid_o,
+  output table_rsp_t   tbl_rsp_o,
+
+  input  logic         lookup_valid_i,
+  output logic         lookup_ready_o,
+  input  logic [15:0]  lookup_flow_i,
+  output flow_tx_row_t lookup_row_o,
+
+  output logic         idle_o
+);
+
+  localparam int unsigned ROW_BITS = 256;
+  localparam int unsigned INDEX_W  = NUM_FLOWS > 1 ? $clog2(NUM_FLOWS) : 1;
+
+  logic               cleared_q;
+  logic [INDEX_W-1:0] clear_q;
+  logic               known, host_take, host_read, host_write;
+  logic               rsp_valid_q, refused_q, missing_q;
+  logic               we, re;
+  logic [INDEX_W-1:0] waddr, raddr;
+  logic [ROW_BITS-1:0] wdata, rdata, row;
+
+  assign known      = tbl_req_i.number == TBL_FLOW_TX && 32'(tbl_req_i.index) < NUM_FLOWS;
+  assign host_take  = tbl_req_valid_i && tbl_req_ready_o;
+  assign host_read  = host_take && known && !tbl_req_i.write;
+  assign host_write = host_take && known && tbl_req_i.write;
+
+  assign tbl_req_ready_o = cleared_q;
+  assign lookup_ready_o  = cleared_q && !(tbl_req_valid_i && !tbl_req_i.write);
+
+  assign we    = host_write || !cleared_q;
+  assign waddr = cleared_q ? tbl_req_i.index[INDEX_W-1:0] : clear_q;
+  assign wdata = cleared_q ? tbl_req_i.row[ROW_BITS-1:0] : '0;
+  assign re    = host_read || (lookup_valid_i && lookup_ready_o);
+  assign raddr = host_read ? tbl_req_i.index[INDEX_W-1:0] : lookup_flow_i[INDEX_W-1:0];
+
+  ram_1r1w #(
+    .WIDTH(ROW_BITS),
+    .DEPTH(NUM_FLOWS)
+  ) u_rows (
+    .clk_i,
+    .we_i   (we),
+    .waddr_i(waddr),
+    .wdata_i(wdata),
+    .re_i   (re && 32'(raddr) < NUM_FLOWS),
+    .raddr_i(raddr),
+    .rdata_o(rdata)
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cleared_q   <= 1'b0;
+      clear_q     <= '0;
+      rsp_valid_q <= 1'b0;
+      refused_q   <= 1'b0;
+      missing_q   <= 1'b1;
+    end else begin
+      if (!cleared_q) begin
+        clear_q   <= clear_q + 1'b1;
+        cleared_q <= clear_q == INDEX_W'(NUM_FLOWS - 1);
+      end
+      rsp_valid_q <= host_take;
+      refused_q   <= !known;
+      if (re) missing_q <= !host_read && 32'(lookup_flow_i) >= NUM_FLOWS;
+    end
+  end
+
+  assign row             = missing_q ? '0 : rdata;
+  assign tbl_rsp_valid_o = rsp_valid_q;
+  assign tbl_rsp_o       = '{refused: refused_q, row: {256'd0, row}};
+  assign lookup_row_o    = {256'd0, row};
+  assign idle_o          = cleared_q && !tbl_req_valid_i && !rsp_valid_q;
+
+  logic unused;
+  assign unused = ^tbl_req_i.row[511:ROW_BITS];
+
+endmodule

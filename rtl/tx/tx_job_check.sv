@@ -1,0 +1,101 @@
+// Looks up the flow of a job and decides whether the job can be carried out as it stands.
+//
+// Four cycles a job: look up, sum the SGEs, check, hand over. The job stays in job_fetch's register meanwhile; if it is
+// withdrawn there (the ring was set up anew), the check starts again.
+
+module tx_job_check
+  import weft_card_pkg::*;
+  import weft_tx_pkg::*;
+(
+  input  logic         clk_i,
+  input  logic         rst_ni,
+
+  input  logic         job_valid_i,
+  output logic         job_ready_o,
+  input  job_t         job_i,
+  input  logic [31:0]  job_number_i,
+  input  logic         job_error_i,
+  input  logic [1:0]   epoch_i,
+
+  output logic         lookup_valid_o,
+  input  logic         lookup_ready_i,
+  output logic [15:0]  lookup_flow_o,
+  input  flow_tx_row_t lookup_row_i,
+
+  output logic         checked_valid_o,
+  input  logic         checked_ready_i,
+  output checked_t     checked_o
+);
+
+  typedef enum logic [1:0] {LOOKUP, ROW, CHECK, HAND_OVER} state_e;
+
+  state_e       state_q, state_d;
+  flow_tx_row_t row_q;
+  logic [1:0]   status_d, status_q;
+  logic [33:0]  sge_sum_q;
+  logic         is_inline;
+
+  assign is_inline = job_i.flags[JOB_INLINE];
+
+  always_comb begin
+    unique case (state_q)
+      LOOKUP:    state_d = job_valid_i && lookup_ready_i ? ROW : LOOKUP;
+      ROW:       state_d = job_valid_i ? CHECK : LOOKUP;
+      CHECK:     state_d = job_valid_i ? HAND_OVER : LOOKUP;
+      HAND_OVER: state_d = job_valid_i && !checked_ready_i ? HAND_OVER : LOOKUP;
+      default:   state_d = LOOKUP;
+    endcase
+  end
+
+  // ---------------------------------------------------------------- the checks
+  logic        bad_payload, bad_flow, bad_size, bad_fpdu, bad_phase;
+  logic [31:0] fpdu_bytes;
+  logic [1:0]  phase;
+
+  assign fpdu_bytes = job_i.length < 32'(job_i.fpdu_payload) ? job_i.length : 32'(job_i.fpdu_payload);
+  // FPDUs are whole words, so a marker can only lie at whole words from an FPDU's begin (RFC 5044 §4.3).
+  assign phase      = job_i.seq[1:0] - row_q.marker_base[1:0];
+
+  always_comb begin
+    if (is_inline) bad_payload = job_i.sge_count != '0 || job_i.length > MAX_INLINE_BYTES;
+    else bad_payload = job_i.sge_count > 8'd4 || sge_sum_q != 34'(job_i.length);
+
+    bad_flow  = !row_q.flags[ROW_VALID];
+    bad_fpdu  = job_i.length != '0 && (job_i.fpdu_payload == '0 || fpdu_bytes > MAX_PAYLOAD_BYTES);
+    bad_phase = row_q.flags[ROW_MARKERS] && phase != '0;
+
+    unique case (job_i.kind)
+      KIND_RAW:     bad_size = job_i.length < MIN_RAW_BYTES || job_i.length > MAX_RAW_BYTES;
+      KIND_SEGMENT: bad_size = bad_flow || job_i.length > MAX_PAYLOAD_BYTES;
+      KIND_MESSAGE: bad_size = bad_flow || bad_fpdu || bad_phase;
+      default:      bad_size = 1'b1;
+    endcase
+
+    if (job_error_i) status_d = STATUS_READ_ERROR;
+    else if (bad_payload || bad_size) status_d = STATUS_MALFORMED;
+    else status_d = STATUS_DONE;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) state_q <= LOOKUP;
+    else state_q <= state_d;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (state_q == ROW) begin
+      row_q     <= lookup_row_i;
+      sge_sum_q <= ((job_i.sge_count > 8'd0 ? 34'(job_i.sge0_length) : 34'd0) +
+                    (job_i.sge_count > 8'd1 ? 34'(job_i.sge1_length) : 34'd0)) +
+                   ((job_i.sge_count > 8'd2 ? 34'(job_i.sge2_length) : 34'd0) +
+                    (job_i.sge_count > 8'd3 ? 34'(job_i.sge3_length) : 34'd0));
+    end
+    if (state_q == CHECK) status_q <= status_d;
+  end
+
+  assign lookup_valid_o  = state_q == LOOKUP && job_valid_i;
+  assign lookup_flow_o   = job_i.flow;
+  assign checked_valid_o = state_q == HAND_OVER && job_valid_i;
+  assign job_ready_o     = state_q == HAND_OVER && checked_ready_i;
+  assign checked_o       = '{status: status_q, number: job_number_i, epoch: epoch_i, row: row_q, job: job_i};
+
+endmodule

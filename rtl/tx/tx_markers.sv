@@ -1,0 +1,201 @@
+// Inserts MPA markers (RFC 5044 §4.2, §4.3) into packed FPDUs; passes everything else through.
+//
+//   beats ─► put the marker among the words (at most one a beat) ─► rotate to the fill level ─► merge ─► beats
+//
+// Markers and FPDUs are whole 32-bit words, so all shifts are by words. Ready/valid at both ends; latency three cycles; one
+// beat per cycle, one cycle more when a packet spills into another beat. `in_layout_i` is a stream of one item for each
+// packet; at the output it is constant over the packet.
+
+module tx_markers
+  import weft_tx_pkg::*;
+#(
+  parameter int unsigned DATA_W = 512,
+  localparam int unsigned BYTES   = DATA_W / 8,
+  localparam int unsigned WORDS   = DATA_W / 32,
+  localparam int unsigned WORD_W  = $clog2(WORDS),
+  localparam int unsigned COUNT_W = $clog2(BYTES) + 1
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+
+  input  logic               in_layout_valid_i,
+  output logic               in_layout_ready_o,
+  input  layout_t            in_layout_i,
+  input  logic               in_valid_i,
+  output logic               in_ready_o,
+  input  logic [DATA_W-1:0]  in_data_i,
+  input  logic [COUNT_W-1:0] in_count_i,
+  input  logic               in_last_i,
+
+  output logic               out_valid_o,
+  input  logic               out_ready_i,
+  output logic [DATA_W-1:0]  out_data_o,
+  output logic [COUNT_W-1:0] out_count_o,
+  output logic               out_last_o,
+  output layout_t            out_layout_o
+);
+
+  // ---------------------------------------------------------------- insert
+  // Words of the packet before this beat, and how far the next marker is from this beat's first word.
+  logic               first_q;
+  logic [6:0]         to_marker_q, to_marker;
+  logic [11:0]        place_q, place;          // words of the packet, markers included, before this beat
+  logic               leading_q, leading;      // the packet began with a marker
+  logic [WORD_W-1:0]  fill_q;                  // words that do not fill a beat yet
+  logic [COUNT_W:0]   sum;                     // at most 2 * BYTES
+  logic               insert, take;
+  logic [COUNT_W-1:0] words;                   // of this beat, begun ones included
+  logic [13:0]        pointer;
+  logic [31:0]        marker;
+  logic [DATA_W+31:0] expanded;
+
+  assign words     = (in_count_i + COUNT_W'(3)) >> 2;
+  assign to_marker = first_q ? in_layout_i.to_marker : to_marker_q;
+  assign place     = first_q ? '0 : place_q;
+  assign insert    = in_layout_i.markers && 8'(to_marker) < 8'(words);
+  assign leading   = first_q ? to_marker == '0 : leading_q;
+  // From the ULPDU length field to the marker; the leading marker says 0.
+  assign pointer   = {place + 12'(to_marker), 2'b00} - ((leading && !(first_q && insert)) ? 14'd4 : 14'd0);
+  assign marker    = {swap16(16'(pointer)), 16'd0};
+  assign sum       = (COUNT_W + 1)'({fill_q, 2'b00}) + (COUNT_W + 1)'(in_count_i) + (insert ? (COUNT_W + 1)'(4) : '0);
+
+  always_comb begin
+    expanded = {32'd0, in_data_i};
+    if (insert) begin
+      for (int unsigned w = 0; w <= WORDS; w++) begin
+        if (8'(w) == 8'(to_marker)) expanded[32*w+:32] = marker;
+        else if (8'(w) > 8'(to_marker)) expanded[32*w+:32] = in_data_i[32*(w-1)+:32];
+      end
+    end
+  end
+
+  logic               x_valid_q, x_take, x_last_q;
+  logic [DATA_W+31:0] x_data_q;
+  logic [WORD_W-1:0]  x_fill_q;
+  logic [COUNT_W:0]   x_sum_q;
+  layout_t            x_layout_q;
+
+  assign in_ready_o        = in_layout_valid_i && (!x_valid_q || x_take);
+  assign take              = in_valid_i && in_ready_o;
+  assign in_layout_ready_o = take && in_last_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      first_q   <= 1'b1;
+      fill_q    <= '0;
+      x_valid_q <= 1'b0;
+    end else begin
+      if (take) begin
+        first_q <= in_last_i;
+        fill_q  <= (in_last_i || !in_layout_i.markers) ? '0 : sum[COUNT_W-2:2];
+      end
+      if (!x_valid_q || x_take) x_valid_q <= take;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      to_marker_q <= to_marker - 7'(words) + (insert ? 7'd127 : 7'd0);
+      place_q     <= place + 12'(words) + 12'(insert);
+      leading_q   <= leading;
+      x_data_q    <= expanded;
+      x_fill_q    <= fill_q;
+      x_sum_q     <= sum;
+      x_last_q    <= in_last_i;
+      x_layout_q  <= in_layout_i;
+    end
+  end
+
+  // ---------------------------------------------------------------- rotate
+  logic               r_valid_q, r_take, r_last_q;
+  logic [DATA_W-1:0]  rotated, r_data_q;
+  logic [31:0]        r_extra_q;               // the word pushed out of a full beat
+  logic [WORD_W-1:0]  r_fill_q;
+  logic [COUNT_W:0]   r_sum_q;
+  layout_t            r_layout_q;
+
+  assign x_take = !r_valid_q || r_take;
+
+  always_comb begin
+    rotated = x_data_q[DATA_W-1:0];
+    for (int unsigned s = 0; s < WORD_W; s++) begin
+      if (x_fill_q[s]) rotated = (rotated << (32 << s)) | (rotated >> (DATA_W - (32 << s)));
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) r_valid_q <= 1'b0;
+    else if (x_take) r_valid_q <= x_valid_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (x_take) begin
+      r_data_q   <= rotated;
+      r_extra_q  <= x_data_q[DATA_W+:32];
+      r_fill_q   <= x_fill_q;
+      r_sum_q    <= x_sum_q;
+      r_last_q   <= x_last_q;
+      r_layout_q <= x_layout_q;
+    end
+  end
+
+  // ---------------------------------------------------------------- merge
+  localparam logic [COUNT_W:0] ONE_BEAT = (COUNT_W + 1)'(BYTES);
+  localparam logic [COUNT_W:0] TWO_BEATS = (COUNT_W + 1)'(2 * BYTES);
+
+  logic               full, spill, flush_q, flush_last_q, o_free, o_valid_q, o_last_q;
+  logic [DATA_W-1:0]  merged, beyond, rest_q, o_data_q;
+  logic [COUNT_W-1:0] o_count_q, flush_count_q;
+  layout_t            o_layout_q, flush_layout_q;
+
+  assign full   = r_sum_q >= ONE_BEAT;
+  assign spill  = (r_last_q && r_sum_q > ONE_BEAT) || r_sum_q == TWO_BEATS;
+  assign o_free = !o_valid_q || out_ready_i;
+  assign r_take = o_free && !flush_q;
+
+  always_comb begin
+    for (int unsigned w = 0; w < WORDS; w++) begin
+      merged[32*w+:32] = WORD_W'(w) < r_fill_q ? rest_q[32*w+:32] : r_data_q[32*w+:32];
+      beyond[32*w+:32] = WORD_W'(w) == r_fill_q ? r_extra_q : r_data_q[32*w+:32];
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      o_valid_q <= 1'b0;
+      flush_q   <= 1'b0;
+    end else if (o_free) begin
+      o_valid_q <= flush_q || (r_valid_q && (full || r_last_q));
+      flush_q   <= !flush_q && r_valid_q && spill;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (o_free) begin
+      o_data_q   <= flush_q ? rest_q : merged;
+      o_last_q   <= flush_q ? flush_last_q : r_last_q && !spill;
+      o_count_q  <= flush_q ? flush_count_q : full ? COUNT_W'(BYTES) : COUNT_W'(r_sum_q);
+      o_layout_q <= flush_q ? flush_layout_q : r_layout_q;
+      if (r_valid_q && !flush_q) begin
+        rest_q         <= full ? beyond : merged;
+        flush_count_q  <= COUNT_W'(r_sum_q - ONE_BEAT);
+        flush_last_q   <= r_last_q;
+        flush_layout_q <= r_layout_q;
+      end
+    end
+  end
+
+  assign out_valid_o  = o_valid_q;
+  assign out_data_o   = o_data_q;
+  assign out_count_o  = o_count_q;
+  assign out_last_o   = o_last_q;
+  assign out_layout_o = o_layout_q;
+
+`ifndef SYNTHESIS
+  whole_words: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                                take && in_layout_i.markers |-> in_count_i[1:0] == 2'd0);
+  beats_full: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                               out_valid_o |-> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)));
+`endif
+
+endmodule

@@ -1,0 +1,247 @@
+// Cuts a checked job into frames: one step for each, and the reads of its payload, ahead of the data.
+//
+//   checked job ─► size of the next frame ─► its layout ─► step ─► reads, SGE by SGE ─► next frame or next job
+//
+// About five cycles a frame, and one for each SGE piece; steps and reads wait in FIFOs behind, so that many frames' reads
+// are under way. An inline payload goes to `slot_*`, once for each frame, its first byte in bits 7:0.
+// `abort_*` names a job whose read failed: no more frames are made of it, only its last step.
+
+module tx_segmenter
+  import weft_card_pkg::*;
+  import weft_tx_pkg::*;
+(
+  input  logic         clk_i,
+  input  logic         rst_ni,
+
+  input  logic         checked_valid_i,
+  output logic         checked_ready_o,
+  input  checked_t     checked_i,
+
+  input  logic         abort_i,
+  input  logic [31:0]  abort_number_i,
+  input  logic [1:0]   abort_epoch_i,
+
+  output logic         step_valid_o,
+  input  logic         step_ready_i,
+  output step_t        step_o,
+
+  output logic         slot_valid_o,      // with a step; taken when it is
+  input  logic         slot_ready_i,
+  output logic [511:0] slot_o,
+
+  output logic         read_valid_o,
+  input  logic         read_ready_i,
+  output logic [63:0]  read_addr_o,
+  output logic [13:0]  read_bytes_o
+);
+
+  typedef enum logic [2:0] {TAKE, SIZE, LAYOUT, STEP, READ, DROP_BYTES, NEXT} state_e;
+
+  state_e           state_q, state_d;
+  job_t             job_q;                // seq and to_or_mo move on
+  flow_tx_row_t     row_q;
+  logic [31:0]      number_q;
+  logic [1:0]       epoch_q, status_q;
+  logic [3:0][63:0] sge_iova_q;           // element 0 is the current one
+  logic [3:0][31:0] sge_len_q;
+  logic [511:0]     slot_q;
+  logic [31:0]      left_q;               // payload not cut yet, this frame's included
+  logic [13:0]      chunk_q, to_read_q;   // payload of this frame, and what of it is not asked for yet
+  logic             final_q, has_frame_q;
+  logic [13:0]      length_q;             // TCP payload of this frame
+  logic             message, is_tagged, from_slot, aborted;
+
+  assign message   = job_q.kind == KIND_MESSAGE;
+  assign is_tagged    = job_q.flags[JOB_TAGGED];
+  assign from_slot = job_q.flags[JOB_INLINE];
+  assign aborted   = abort_i && abort_number_i == number_q && abort_epoch_i == epoch_q;
+
+  // ---------------------------------------------------------------- size and layout of the next frame
+  logic        final_d;
+  logic [11:0] body_words, spaces;        // FPDU without markers; words behind the first marker's place
+  logic [6:0]  to_marker;
+  logic [8:0]  phase;
+  logic [4:0]  markers;
+  logic        any_marker;
+
+  assign final_d    = !message || left_q <= 32'(job_q.fpdu_payload);
+  assign body_words = 12'(chunk_q[13:2]) + 12'(chunk_q[1:0] != 2'd0) + (is_tagged ? 12'd5 : 12'd6);
+  assign phase      = 9'(job_q.seq - row_q.marker_base);
+  assign to_marker  = 7'd0 - phase[8:2];
+  assign any_marker = row_q.flags[ROW_MARKERS] && body_words > 12'(to_marker);
+  assign spaces     = body_words - 12'(to_marker) - 12'd1;
+  // A marker for each 127 words that begin behind the first one: spaces / 127, exact up to 2361.
+  assign markers    = any_marker ? 5'd1 + 5'((23'(spaces) * 23'd2065) >> 18) : 5'd0;
+
+  // ---------------------------------------------------------------- reads
+  logic [13:0] piece;
+  logic        piece_ends_sge, sge_empty, sge_shift;
+
+  assign piece_ends_sge = sge_len_q[0] <= 32'(to_read_q);
+  assign piece          = piece_ends_sge ? sge_len_q[0][13:0] : to_read_q;
+  assign sge_empty      = sge_len_q[0] == '0;
+  assign read_valid_o   = state_q == READ && !sge_empty;
+  assign read_addr_o    = sge_iova_q[0];
+  assign read_bytes_o   = piece;
+  assign sge_shift      = state_q == READ && (sge_empty || (read_ready_i && piece_ends_sge));
+
+  // ---------------------------------------------------------------- sequence
+  logic step_taken, slot_used;
+
+  assign slot_used    = has_frame_q && from_slot && chunk_q != '0;
+  assign step_valid_o = state_q == STEP && (!slot_used || slot_ready_i);
+  assign slot_valid_o = state_q == STEP && slot_used && step_ready_i;
+  assign step_taken   = step_valid_o && step_ready_i;
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      TAKE: if (checked_valid_i) state_d = SIZE;
+      SIZE: state_d = LAYOUT;
+      LAYOUT: state_d = STEP;
+      STEP: begin
+        if (step_taken) begin
+          if (has_frame_q && !from_slot && chunk_q != '0) state_d = READ;
+          else if (final_q) state_d = TAKE;
+          else state_d = DROP_BYTES;
+        end
+      end
+      READ: begin
+        if (read_valid_o && read_ready_i && piece == to_read_q) state_d = final_q ? TAKE : NEXT;
+      end
+      DROP_BYTES: if (to_read_q == '0) state_d = NEXT;
+      NEXT: state_d = SIZE;
+      default: state_d = TAKE;
+    endcase
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) state_q <= TAKE;
+    else state_q <= state_d;
+  end
+
+  always_ff @(posedge clk_i) begin
+    unique case (state_q)
+      TAKE: begin
+        job_q      <= checked_i.job;
+        row_q      <= checked_i.row;
+        number_q   <= checked_i.number;
+        epoch_q    <= checked_i.epoch;
+        status_q   <= checked_i.status;
+        left_q     <= checked_i.job.length;
+        sge_iova_q <= {checked_i.job.sge3_iova, checked_i.job.sge2_iova, checked_i.job.sge1_iova, checked_i.job.sge0_iova};
+        sge_len_q  <= {checked_i.job.sge3_length, checked_i.job.sge2_length, checked_i.job.sge1_length,
+                       checked_i.job.sge0_length};
+        slot_q     <= checked_i.job[1023:512];
+        if (checked_i.status == STATUS_READ_ERROR) begin
+          job_q.flow  <= '0;
+          job_q.flags <= '0;
+        end
+      end
+      SIZE: begin
+        has_frame_q <= status_q == STATUS_DONE && !aborted;
+        final_q     <= final_d || status_q != STATUS_DONE || aborted;
+        chunk_q     <= final_d ? left_q[13:0] : job_q.fpdu_payload[13:0];
+      end
+      LAYOUT: begin
+        to_read_q <= chunk_q;
+        length_q  <= message ? {body_words + 12'(markers), 2'b00} : chunk_q;
+      end
+      READ: begin
+        if (read_valid_o && read_ready_i) begin
+          sge_iova_q[0] <= sge_iova_q[0] + 64'(piece);
+          sge_len_q[0]  <= sge_len_q[0] - 32'(piece);
+          to_read_q     <= to_read_q - piece;
+        end
+        if (sge_shift) begin
+          sge_iova_q <= {64'd0, sge_iova_q[3:1]};
+          sge_len_q  <= {32'd0, sge_len_q[3:1]};
+        end
+      end
+      DROP_BYTES: begin
+        if (to_read_q != '0) begin
+          to_read_q <= to_read_q - 1'b1;
+          slot_q    <= {8'd0, slot_q[511:8]};
+        end
+      end
+      NEXT: begin
+        left_q         <= left_q - 32'(chunk_q);
+        job_q.seq      <= job_q.seq + 32'(length_q);
+        job_q.to_or_mo <= job_q.to_or_mo + 64'(chunk_q);
+      end
+      default: ;
+    endcase
+  end
+
+  // ---------------------------------------------------------------- the step
+  logic [7:0]   ddp_control;
+  logic [15:0]  ulpdu_length;
+  logic [159:0] head;
+
+  // RFC 5041 §4: T, L, reserved bits, version 1. RFC 5044 §4.1: the ULPDU's length before it.
+  assign ddp_control  = {is_tagged, final_q && job_q.flags[JOB_LAST], job_q.ddp_rsvd[5:2], 2'd1};
+  assign ulpdu_length = 16'(chunk_q) + (is_tagged ? 16'd14 : 16'd18);
+  assign head = is_tagged
+      ? {32'd0, swap32(job_q.to_or_mo[31:0]), swap32(job_q.to_or_mo[63:32]), swap32(job_q.stag_or_qn),
+         job_q.rdmap_control, ddp_control, swap16(ulpdu_length)}
+      : {swap32(job_q.to_or_mo[31:0]), swap32(job_q.msn), swap32(job_q.stag_or_qn), swap32(job_q.rsvd_ulp),
+         job_q.rdmap_control, ddp_control, swap16(ulpdu_length)};
+
+  assign slot_o          = slot_q;
+  assign checked_ready_o = state_q == TAKE;
+
+  always_comb begin
+    step_o = '{
+        number: number_q,
+        flow: job_q.flow,
+        epoch: epoch_q,
+        job_last: final_q,
+        notify: job_q.flags[JOB_NOTIFY],
+        status: status_q,
+        has_frame: has_frame_q,
+        from_slot: from_slot,
+        bytes: chunk_q,
+        head_bytes: !message ? 5'd0 : is_tagged ? 5'd16 : 5'd20,
+        head: head,
+        tail_bytes: message ? {1'b1, 2'd0 - chunk_q[1:0]} : 3'd0,
+        layout: '{
+            crc: message && row_q.flags[ROW_CRC],
+            markers: message && row_q.flags[ROW_MARKERS],
+            to_marker: to_marker,
+            length: length_q
+        },
+        frame: '{
+            drop: 1'b0,
+            raw: job_q.kind == KIND_RAW,
+            fpdu: message,
+            crc: message && row_q.flags[ROW_CRC],
+            timestamps: row_q.flags[ROW_TIMESTAMPS],
+            length: length_q,
+            seq: job_q.seq,
+            ack: job_q.ack,
+            window: job_q.window,
+            tcp_flags: final_q ? job_q.tcp_flags : job_q.tcp_flags & ~TCP_PSH,
+            ts_val: job_q.ts_val,
+            ts_ecr: job_q.ts_ecr,
+            ttl: row_q.ttl,
+            tos: row_q.tos,
+            remote_mac: row_q.remote_mac,
+            local_mac: row_q.local_mac,
+            local_ip: row_q.local_ip,
+            remote_ip: row_q.remote_ip,
+            local_port: row_q.local_port,
+            remote_port: row_q.remote_port
+        }
+    };
+  end
+
+  logic unused;
+  assign unused = ^{job_q.ddp_rsvd[7:6], job_q.ddp_rsvd[1:0], job_q.length, job_q.sge_count, row_q.rsvd_3, row_q.rsvd_32,
+                    job_q.rsvd_52, job_q[1023:512], row_q.flags[7:4], row_q.flags[ROW_VALID], job_q.flags[7:4], phase[1:0]};
+
+`ifndef SYNTHESIS
+  reads_have_sges: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                                    state_q == READ && sge_empty |-> |sge_len_q[3:1]);
+`endif
+
+endmodule

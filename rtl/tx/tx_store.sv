@@ -1,0 +1,144 @@
+// Keeps TCP payloads until their headers are known, then gives them out, with their CRC in place.
+//
+//   beats ─► ring of beats ─► fetch commands, in order: read out, or throw away ─► beats, CRC put in ─► FIFO
+//
+// From the first beat of a packet at the output on, one beat per cycle is there. Room is freed as beats are read.
+
+module tx_store
+  import weft_tx_pkg::*;
+#(
+  parameter int unsigned DATA_W = 512,
+  parameter int unsigned BYTES  = 32768,       // at least two of the longest frames
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+) (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+
+  input  logic              in_valid_i,
+  output logic              in_ready_o,
+  input  logic [DATA_W-1:0] in_data_i,
+
+  input  logic              fetch_valid_i,
+  output logic              fetch_ready_o,
+  input  fetch_t            fetch_i,
+
+  output logic              out_valid_o,
+  input  logic              out_ready_i,
+  output logic [DATA_W-1:0] out_data_o
+);
+
+  localparam int unsigned BEAT_BYTES = DATA_W / 8;
+  localparam int unsigned LANE_W     = COUNT_W - 1;
+  localparam int unsigned WORDS      = DATA_W / 32;
+  localparam int unsigned DEPTH      = BYTES / BEAT_BYTES;
+  localparam int unsigned ADDR_W     = $clog2(DEPTH);
+  localparam int unsigned OUT_DEPTH  = 8;
+
+  logic [ADDR_W-1:0]      wr_ptr_q, rd_ptr_q;
+  logic [ADDR_W:0]        used_q;
+  logic                   write, read, out_pop;
+  logic [13-LANE_W:0]     beats, beat_no_q;    // of the packet, less one
+  logic                   beat_last, discard;
+  logic [3:0]             credit_q;            // beats on their way to the output or waiting there
+
+  assign beats     = (14-LANE_W)'((fetch_i.length - 14'd1) >> LANE_W);
+  assign beat_last = beat_no_q == beats;
+  assign discard   = fetch_valid_i && fetch_i.drop;
+  assign read      = fetch_valid_i && !fetch_i.drop && credit_q != 4'(OUT_DEPTH);
+
+  assign in_ready_o    = used_q != (ADDR_W + 1)'(DEPTH);
+  assign write         = in_valid_i && in_ready_o;
+  assign fetch_ready_o = discard || (read && beat_last);
+  assign out_pop       = out_valid_o && out_ready_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      wr_ptr_q  <= '0;
+      rd_ptr_q  <= '0;
+      used_q    <= '0;
+      beat_no_q <= '0;
+      credit_q  <= '0;
+    end else begin
+      if (write) wr_ptr_q <= wr_ptr_q + 1'b1;
+      if (discard) rd_ptr_q <= rd_ptr_q + ADDR_W'(beats) + 1'b1;
+      else if (read) rd_ptr_q <= rd_ptr_q + 1'b1;
+      used_q <= used_q + (ADDR_W + 1)'(write) -
+                (discard ? (ADDR_W + 1)'(beats) + 1'b1 : (ADDR_W + 1)'(read));
+      if (read) beat_no_q <= beat_last ? '0 : beat_no_q + 1'b1;
+      credit_q <= credit_q + 4'(read) - 4'(out_pop);
+    end
+  end
+
+  // ---------------------------------------------------------------- memory
+  logic              m_valid_q, m_crc_q;
+  logic [LANE_W-3:0] m_word_q;                 // where the CRC goes: the packet's last word
+  logic [31:0]       m_crc_value_q;
+  logic [DATA_W-1:0] m_data;
+
+  ram_1r1w #(
+    .WIDTH(DATA_W),
+    .DEPTH(DEPTH)
+  ) u_ring (
+    .clk_i,
+    .we_i   (write),
+    .waddr_i(wr_ptr_q),
+    .wdata_i(in_data_i),
+    .re_i   (read),
+    .raddr_i(rd_ptr_q),
+    .rdata_o(m_data)
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) m_valid_q <= 1'b0;
+    else m_valid_q <= read;
+  end
+
+  always_ff @(posedge clk_i) begin
+    m_crc_q       <= fetch_i.crc && beat_last;
+    m_word_q      <= (LANE_W - 2)'((fetch_i.length - 14'd4) >> 2);
+    m_crc_value_q <= fetch_i.crc_value;
+  end
+
+  // ---------------------------------------------------------------- CRC in its place
+  logic              c_valid_q, out_room;
+  logic [DATA_W-1:0] c_data_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) c_valid_q <= 1'b0;
+    else c_valid_q <= m_valid_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned w = 0; w < WORDS; w++) begin
+      c_data_q[32*w+:32] <= m_crc_q && m_word_q == (LANE_W - 2)'(w) ? m_crc_value_q : m_data[32*w+:32];
+    end
+  end
+
+  fifo_sync #(
+    .WIDTH(DATA_W),
+    .DEPTH(OUT_DEPTH)
+  ) u_out (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(c_valid_q),
+    .wr_ready_o(out_room),
+    .wr_data_i (c_data_q),
+    .rd_valid_o(out_valid_o),
+    .rd_ready_i(out_ready_i),
+    .rd_data_o (out_data_o),
+    .count_o   ()
+  );
+
+  logic unused;
+  assign unused = out_room;
+
+`ifndef SYNTHESIS
+  if ((1 << ADDR_W) != DEPTH || BYTES < 2 * 9216) begin : gen_param_check
+    $error("tx_store: BYTES must be a power of two, and hold two of the longest frames");
+  end
+  out_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) c_valid_q |-> out_room);
+  has_beats: assert property (@(posedge clk_i) disable iff (!rst_ni) read |-> used_q != '0);
+  fetch_has_length: assert property (@(posedge clk_i) disable iff (!rst_ni) fetch_valid_i |-> fetch_i.length != '0);
+`endif
+
+endmodule

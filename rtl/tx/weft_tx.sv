@@ -1,0 +1,459 @@
+// The transmit path: jobs in host memory become frames at the MAC.
+//
+//   job_fetch ─► job_check ─► segmenter ─┬─ reads ─────────────────► host memory ─┐
+//                  │ FLOW_TX             └─ steps ─► FIFO ─► gather ◄─────────────┘
+//                                                              │ pieces        │ headers' fields, when all is read
+//                                                         byte_packer          │
+//                                                           markers            │
+//                                                    ┌─────────┴──────┐        │
+//                                                  store      CRC, sum ─► tcp ◄┘
+//                                                    └─► emit ◄───────────┘ ─► MAC
+//
+// Reads run ahead of the data by up to STEPS frames. A frame waits in the store until its checksum is known and all its
+// bytes were read without error; then it goes out without a bubble.
+
+module weft_tx
+  import weft_card_pkg::*;
+  import weft_int_pkg::*;
+  import weft_tx_pkg::*;
+#(
+  parameter int unsigned DATA_W    = 512,
+  parameter int unsigned NUM_FLOWS = 1024,
+  parameter int unsigned NUM_STAGS = 4096,    // of the receive path
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+) (
+  input  logic                          clk_i,
+  input  logic                          rst_ni,
+
+  input  tx_cfg_t                       cfg_i,
+  output logic [31:0]                   job_done_o,
+
+  input  logic                          tbl_req_valid_i,
+  output logic                          tbl_req_ready_o,
+  input  table_req_t                    tbl_req_i,
+  output logic                          tbl_rsp_valid_o,
+  output table_rsp_t                    tbl_rsp_o,
+
+  output logic                          job_req_valid_o,
+  input  logic                          job_req_ready_i,
+  output logic [63:0]                   job_req_addr_o,
+  output logic [15:0]                   job_req_bytes_o,
+  input  logic                          job_rsp_valid_i,
+  output logic                          job_rsp_ready_o,
+  input  logic [DATA_W-1:0]             job_rsp_data_i,
+  input  logic [COUNT_W-1:0]            job_rsp_count_i,
+  input  logic                          job_rsp_last_i,
+  input  logic                          job_rsp_error_i,
+
+  output logic                          ga_req_valid_o,
+  input  logic                          ga_req_ready_i,
+  output logic [63:0]                   ga_req_addr_o,
+  output logic [15:0]                   ga_req_bytes_o,
+  input  logic                          ga_rsp_valid_i,
+  output logic                          ga_rsp_ready_o,
+  input  logic [DATA_W-1:0]             ga_rsp_data_i,
+  input  logic [COUNT_W-1:0]            ga_rsp_count_i,
+  input  logic                          ga_rsp_last_i,
+  input  logic                          ga_rsp_error_i,
+
+  output logic                          rpt_valid_o,
+  input  logic                          rpt_ready_i,
+  output logic [511:0]                  rpt_o,
+
+  output logic [DATA_W-1:0]             mac_tx_tdata,
+  output logic [DATA_W/8-1:0]           mac_tx_tkeep,
+  output logic                          mac_tx_tlast,
+  output logic                          mac_tx_tvalid,
+  input  logic                          mac_tx_tready,
+
+  output logic                          idle_o,
+  output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+);
+
+  localparam int unsigned STEPS  = 32;        // frames whose reads may be under way
+  localparam int unsigned SLOTS  = 16;        // inline payloads waiting
+  localparam int unsigned FRAMES = 16;        // frames between gather and their headers
+
+  // ---------------------------------------------------------------- jobs
+  logic         job_valid, job_ready, job_error, fetch_idle, table_idle;
+  job_t         job;
+  logic [31:0]  job_number;
+  logic [1:0]   epoch;
+  logic         lookup_valid, lookup_ready, checked_valid, checked_ready;
+  logic [15:0]  lookup_flow;
+  flow_tx_row_t lookup_row;
+  checked_t     checked;
+
+  tx_job_fetch #(
+    .DATA_W(DATA_W)
+  ) u_job_fetch (
+    .clk_i, .rst_ni,
+    .cfg_i,
+    .epoch_o     (epoch),
+    .req_valid_o (job_req_valid_o),
+    .req_ready_i (job_req_ready_i),
+    .req_addr_o  (job_req_addr_o),
+    .req_bytes_o (job_req_bytes_o),
+    .rsp_valid_i (job_rsp_valid_i),
+    .rsp_ready_o (job_rsp_ready_o),
+    .rsp_data_i  (job_rsp_data_i),
+    .rsp_count_i (job_rsp_count_i),
+    .rsp_last_i  (job_rsp_last_i),
+    .rsp_error_i (job_rsp_error_i),
+    .job_valid_o (job_valid),
+    .job_ready_i (job_ready),
+    .job_o       (job),
+    .job_number_o(job_number),
+    .job_error_o (job_error),
+    .idle_o      (fetch_idle)
+  );
+
+  tx_flow_table #(
+    .NUM_FLOWS(NUM_FLOWS)
+  ) u_flow_table (
+    .clk_i, .rst_ni,
+    .tbl_req_valid_i, .tbl_req_ready_o, .tbl_req_i, .tbl_rsp_valid_o, .tbl_rsp_o,
+    .lookup_valid_i(lookup_valid),
+    .lookup_ready_o(lookup_ready),
+    .lookup_flow_i (lookup_flow),
+    .lookup_row_o  (lookup_row),
+    .idle_o        (table_idle)
+  );
+
+  tx_job_check u_job_check (
+    .clk_i, .rst_ni,
+    .job_valid_i    (job_valid),
+    .job_ready_o    (job_ready),
+    .job_i          (job),
+    .job_number_i   (job_number),
+    .job_error_i    (job_error),
+    .epoch_i        (epoch),
+    .lookup_valid_o (lookup_valid),
+    .lookup_ready_i (lookup_ready),
+    .lookup_flow_o  (lookup_flow),
+    .lookup_row_i   (lookup_row),
+    .checked_valid_o(checked_valid),
+    .checked_ready_i(checked_ready),
+    .checked_o      (checked)
+  );
+
+  // ---------------------------------------------------------------- steps and reads
+  logic         abort;
+  logic [31:0]  abort_number;
+  logic [1:0]   abort_epoch;
+  logic         cut_valid, cut_ready, step_valid, step_ready;
+  step_t        cut, step;
+  logic         slot_in_valid, slot_in_ready, slot_valid, slot_ready;
+  logic [511:0] slot_in, slot;
+  logic         read_valid, read_ready;
+  logic [63:0]  read_addr;
+  logic [13:0]  read_bytes, ga_bytes;
+
+  tx_segmenter u_segmenter (
+    .clk_i, .rst_ni,
+    .checked_valid_i(checked_valid),
+    .checked_ready_o(checked_ready),
+    .checked_i      (checked),
+    .abort_i        (abort),
+    .abort_number_i (abort_number),
+    .abort_epoch_i  (abort_epoch),
+    .step_valid_o   (cut_valid),
+    .step_ready_i   (cut_ready),
+    .step_o         (cut),
+    .slot_valid_o   (slot_in_valid),
+    .slot_ready_i   (slot_in_ready),
+    .slot_o         (slot_in),
+    .read_valid_o   (read_valid),
+    .read_ready_i   (read_ready),
+    .read_addr_o    (read_addr),
+    .read_bytes_o   (read_bytes)
+  );
+
+  fifo_sync #(.WIDTH($bits(step_t)), .DEPTH(STEPS)) u_steps (
+    .clk_i, .rst_ni,
+    .wr_valid_i(cut_valid),  .wr_ready_o(cut_ready),  .wr_data_i(cut),
+    .rd_valid_o(step_valid), .rd_ready_i(step_ready), .rd_data_o(step),
+    .count_o   ()
+  );
+
+  fifo_sync #(.WIDTH(512), .DEPTH(SLOTS)) u_slots (
+    .clk_i, .rst_ni,
+    .wr_valid_i(slot_in_valid), .wr_ready_o(slot_in_ready), .wr_data_i(slot_in),
+    .rd_valid_o(slot_valid),    .rd_ready_i(slot_ready),    .rd_data_o(slot),
+    .count_o   ()
+  );
+
+  fifo_sync #(.WIDTH(64 + 14), .DEPTH(4)) u_reads (
+    .clk_i, .rst_ni,
+    .wr_valid_i(read_valid),     .wr_ready_o(read_ready),     .wr_data_i({read_bytes, read_addr}),
+    .rd_valid_o(ga_req_valid_o), .rd_ready_i(ga_req_ready_i), .rd_data_o({ga_bytes, ga_req_addr_o}),
+    .count_o   ()
+  );
+
+  assign ga_req_bytes_o = 16'(ga_bytes);
+
+  // ---------------------------------------------------------------- payload
+  logic               piece_valid, piece_ready, piece_last;
+  logic [DATA_W-1:0]  piece_data;
+  logic [COUNT_W-1:0] piece_count;
+  logic               layout_in_valid, layout_in_ready, layout_valid, layout_ready;
+  layout_t            layout_in, layout;
+  logic               frame_in_valid, frame_in_ready, frame_valid, frame_ready;
+  frame_t             frame_in, frame;
+  logic               report_valid, report_ready;
+  logic [511:0]       report;
+  logic               begin_frame, end_job, bad_job, read_error, read_stall;
+
+  tx_gather #(
+    .DATA_W(DATA_W)
+  ) u_gather (
+    .clk_i, .rst_ni,
+    .job_reset_i   (cfg_i.job_reset),
+    .epoch_i       (epoch),
+    .job_done_o,
+    .step_valid_i  (step_valid),
+    .step_ready_o  (step_ready),
+    .step_i        (step),
+    .slot_valid_i  (slot_valid),
+    .slot_ready_o  (slot_ready),
+    .slot_i        (slot),
+    .rsp_valid_i   (ga_rsp_valid_i),
+    .rsp_ready_o   (ga_rsp_ready_o),
+    .rsp_data_i    (ga_rsp_data_i),
+    .rsp_count_i   (ga_rsp_count_i),
+    .rsp_last_i    (ga_rsp_last_i),
+    .rsp_error_i   (ga_rsp_error_i),
+    .abort_o       (abort),
+    .abort_number_o(abort_number),
+    .abort_epoch_o (abort_epoch),
+    .piece_valid_o (piece_valid),
+    .piece_ready_i (piece_ready),
+    .piece_data_o  (piece_data),
+    .piece_count_o (piece_count),
+    .piece_last_o  (piece_last),
+    .layout_valid_o(layout_in_valid),
+    .layout_ready_i(layout_in_ready),
+    .layout_o      (layout_in),
+    .frame_valid_o (frame_in_valid),
+    .frame_ready_i (frame_in_ready),
+    .frame_o       (frame_in),
+    .rpt_valid_o   (report_valid),
+    .rpt_ready_i   (report_ready),
+    .rpt_o         (report),
+    .begin_frame_o (begin_frame),
+    .end_job_o     (end_job),
+    .bad_job_o     (bad_job),
+    .read_error_o  (read_error),
+    .stall_o       (read_stall)
+  );
+
+  fifo_sync #(.WIDTH($bits(layout_t)), .DEPTH(FRAMES)) u_layouts (
+    .clk_i, .rst_ni,
+    .wr_valid_i(layout_in_valid), .wr_ready_o(layout_in_ready), .wr_data_i(layout_in),
+    .rd_valid_o(layout_valid),    .rd_ready_i(layout_ready),    .rd_data_o(layout),
+    .count_o   ()
+  );
+
+  fifo_sync #(.WIDTH($bits(frame_t)), .DEPTH(FRAMES)) u_frames (
+    .clk_i, .rst_ni,
+    .wr_valid_i(frame_in_valid), .wr_ready_o(frame_in_ready), .wr_data_i(frame_in),
+    .rd_valid_o(frame_valid),    .rd_ready_i(frame_ready),    .rd_data_o(frame),
+    .count_o   ()
+  );
+
+  fifo_sync #(.WIDTH(512), .DEPTH(2)) u_reports (
+    .clk_i, .rst_ni,
+    .wr_valid_i(report_valid), .wr_ready_o(report_ready), .wr_data_i(report),
+    .rd_valid_o(rpt_valid_o),  .rd_ready_i(rpt_ready_i),  .rd_data_o(rpt_o),
+    .count_o   ()
+  );
+
+  // ---------------------------------------------------------------- framing
+  logic               packed_valid, packed_ready, packed_last, marked_valid, marked_ready, marked_last;
+  logic [DATA_W-1:0]  packed_data, marked_data;
+  logic [COUNT_W-1:0] packed_count, marked_count;
+  layout_t            marked_layout;
+  logic               store_ready, digest_ready;
+
+  byte_packer #(
+    .DATA_W(DATA_W)
+  ) u_packer (
+    .clk_i, .rst_ni,
+    .in_valid_i (piece_valid),
+    .in_ready_o (piece_ready),
+    .in_data_i  (piece_data),
+    .in_count_i (piece_count),
+    .in_last_i  (piece_last),
+    .out_valid_o(packed_valid),
+    .out_ready_i(packed_ready),
+    .out_data_o (packed_data),
+    .out_count_o(packed_count),
+    .out_last_o (packed_last)
+  );
+
+  tx_markers #(
+    .DATA_W(DATA_W)
+  ) u_markers (
+    .clk_i, .rst_ni,
+    .in_layout_valid_i(layout_valid),
+    .in_layout_ready_o(layout_ready),
+    .in_layout_i      (layout),
+    .in_valid_i       (packed_valid),
+    .in_ready_o       (packed_ready),
+    .in_data_i        (packed_data),
+    .in_count_i       (packed_count),
+    .in_last_i        (packed_last),
+    .out_valid_o      (marked_valid),
+    .out_ready_i      (marked_ready),
+    .out_data_o       (marked_data),
+    .out_count_o      (marked_count),
+    .out_last_o       (marked_last),
+    .out_layout_o     (marked_layout)
+  );
+
+  assign marked_ready = store_ready && digest_ready;
+
+  // ---------------------------------------------------------------- headers
+  logic        sum_valid, sum_ready, crc_valid, crc_ready;
+  logic [31:0] sum, crc;
+  logic        fetch_in_valid, fetch_in_ready, fetch_valid, fetch_ready;
+  fetch_t      fetch_in, fetch;
+  logic        header_in_valid, header_in_ready, header_valid, header_ready;
+  out_header_t header_in, header;
+  logic        drop;
+
+  tx_digest #(
+    .DATA_W (DATA_W),
+    .RESULTS(FRAMES)
+  ) u_digest (
+    .clk_i, .rst_ni,
+    .ready_o    (digest_ready),
+    .beat_i     (marked_valid && marked_ready),
+    .data_i     (marked_data),
+    .count_i    (marked_count),
+    .last_i     (marked_last),
+    .layout_i   (marked_layout),
+    .sum_valid_o(sum_valid),
+    .sum_ready_i(sum_ready),
+    .sum_o      (sum),
+    .crc_valid_o(crc_valid),
+    .crc_ready_i(crc_ready),
+    .crc_o      (crc)
+  );
+
+  tx_tcp u_tcp (
+    .clk_i, .rst_ni,
+    .frame_valid_i (frame_valid),
+    .frame_ready_o (frame_ready),
+    .frame_i       (frame),
+    .sum_valid_i   (sum_valid),
+    .sum_ready_o   (sum_ready),
+    .sum_i         (sum),
+    .crc_valid_i   (crc_valid),
+    .crc_ready_o   (crc_ready),
+    .crc_i         (crc),
+    .fetch_valid_o (fetch_in_valid),
+    .fetch_ready_i (fetch_in_ready),
+    .fetch_o       (fetch_in),
+    .header_valid_o(header_in_valid),
+    .header_ready_i(header_in_ready),
+    .header_o      (header_in),
+    .drop_o        (drop)
+  );
+
+  fifo_sync #(.WIDTH($bits(fetch_t)), .DEPTH(4)) u_fetches (
+    .clk_i, .rst_ni,
+    .wr_valid_i(fetch_in_valid), .wr_ready_o(fetch_in_ready), .wr_data_i(fetch_in),
+    .rd_valid_o(fetch_valid),    .rd_ready_i(fetch_ready),    .rd_data_o(fetch),
+    .count_o   ()
+  );
+
+  fifo_sync #(.WIDTH($bits(out_header_t)), .DEPTH(4)) u_headers (
+    .clk_i, .rst_ni,
+    .wr_valid_i(header_in_valid), .wr_ready_o(header_in_ready), .wr_data_i(header_in),
+    .rd_valid_o(header_valid),    .rd_ready_i(header_ready),    .rd_data_o(header),
+    .count_o   ()
+  );
+
+  // ---------------------------------------------------------------- out
+  logic              payload_valid, payload_ready;
+  logic [DATA_W-1:0] payload_data;
+  logic              sent, sent_fpdu, mac_stall;
+  logic [15:0]       sent_bytes;
+
+  tx_store #(
+    .DATA_W(DATA_W)
+  ) u_store (
+    .clk_i, .rst_ni,
+    .in_valid_i   (marked_valid && digest_ready),
+    .in_ready_o   (store_ready),
+    .in_data_i    (marked_data),
+    .fetch_valid_i(fetch_valid),
+    .fetch_ready_o(fetch_ready),
+    .fetch_i      (fetch),
+    .out_valid_o  (payload_valid),
+    .out_ready_i  (payload_ready),
+    .out_data_o   (payload_data)
+  );
+
+  tx_emit #(
+    .DATA_W(DATA_W)
+  ) u_emit (
+    .clk_i, .rst_ni,
+    .header_valid_i (header_valid),
+    .header_ready_o (header_ready),
+    .header_i       (header),
+    .payload_valid_i(payload_valid),
+    .payload_ready_o(payload_ready),
+    .payload_data_i (payload_data),
+    .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
+    .sent_o         (sent),
+    .sent_bytes_o   (sent_bytes),
+    .sent_fpdu_o    (sent_fpdu),
+    .stall_o        (mac_stall)
+  );
+
+  // ---------------------------------------------------------------- what is under way, and counters
+  logic [7:0] jobs_q, frames_q;               // jobs behind job_fetch; frames behind gather's first piece
+  logic       take_job;
+
+  assign take_job = job_valid && job_ready;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      jobs_q   <= '0;
+      frames_q <= '0;
+    end else begin
+      jobs_q   <= jobs_q + 8'(take_job) - 8'(end_job);
+      frames_q <= frames_q + 8'(begin_frame) - 8'(sent) - 8'(drop);
+    end
+  end
+
+  assign idle_o = fetch_idle && table_idle && jobs_q == '0 && frames_q == '0 && !rpt_valid_o;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cnt_inc_o <= '0;
+    end else begin
+      cnt_inc_o                           <= '0;
+      cnt_inc_o[CNT_TX_JOBS]              <= 16'(take_job);
+      cnt_inc_o[CNT_TX_JOBS_BAD]          <= 16'(bad_job);
+      cnt_inc_o[CNT_TX_FRAMES]            <= 16'(sent);
+      cnt_inc_o[CNT_TX_BYTES]             <= sent ? sent_bytes : 16'd0;
+      cnt_inc_o[CNT_TX_FPDUS]             <= 16'(sent && sent_fpdu);
+      cnt_inc_o[CNT_TX_READ_ERRORS]       <= 16'(read_error);
+      cnt_inc_o[CNT_TX_STALL_READ_CYCLES] <= 16'(read_stall);
+      cnt_inc_o[CNT_TX_STALL_MAC_CYCLES]  <= 16'(mac_stall);
+    end
+  end
+
+  logic unused;
+  assign unused = NUM_STAGS == 0;
+
+`ifndef SYNTHESIS
+  if (DATA_W != 128 && DATA_W != 256 && DATA_W != 512) begin : gen_param_check
+    $error("weft_tx: DATA_W must be 128, 256 or 512");
+  end
+`endif
+
+endmodule

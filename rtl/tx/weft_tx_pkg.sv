@@ -1,0 +1,117 @@
+// What the stages of the transmit path hand to one another.
+
+package weft_tx_pkg;
+  import weft_card_pkg::*;
+
+  // verilator lint_off UNUSEDPARAM
+  // Job kinds and flags, flow row flags, and TCP's PSH, as card.toml defines them.
+  parameter logic [7:0] KIND_RAW = 8'd1;
+  parameter logic [7:0] KIND_SEGMENT = 8'd2;
+  parameter logic [7:0] KIND_MESSAGE = 8'd3;
+  parameter int unsigned JOB_TAGGED = 0;
+  parameter int unsigned JOB_LAST = 1;
+  parameter int unsigned JOB_NOTIFY = 2;
+  parameter int unsigned JOB_INLINE = 3;
+  parameter int unsigned ROW_MARKERS = 0;
+  parameter int unsigned ROW_CRC = 1;
+  parameter int unsigned ROW_VALID = 2;
+  parameter int unsigned ROW_TIMESTAMPS = 3;
+  parameter logic [7:0] TCP_PSH = 8'h08;
+
+  parameter logic [31:0] MAX_RAW_BYTES = 32'd9216;
+  parameter logic [31:0] MIN_RAW_BYTES = 32'd14;
+  parameter logic [31:0] MAX_PAYLOAD_BYTES = 32'd9000;
+  parameter logic [31:0] MAX_INLINE_BYTES = 32'd64;
+
+  // Room for the headers before the TCP payload: Ethernet, a VLAN tag, IPv6, TCP with options.
+  parameter int unsigned HEADER_BYTES = 96;
+  // verilator lint_on UNUSEDPARAM
+
+  parameter logic [1:0] STATUS_DONE = 2'd0;
+  parameter logic [1:0] STATUS_MALFORMED = 2'd1;
+  parameter logic [1:0] STATUS_READ_ERROR = 2'd2;
+
+  // A job, checked.
+  typedef struct packed {
+    logic [1:0]   status;    // STATUS_READ_ERROR: the slot itself could not be read
+    logic [31:0]  number;
+    logic [1:0]   epoch;     // which set-up of the job ring it belongs to
+    flow_tx_row_t row;
+    job_t         job;
+  } checked_t;
+
+  // How the payload of one frame is laid out; `length` is the TCP payload (a raw frame: the whole frame).
+  typedef struct packed {
+    logic        crc;        // the last four bytes are an FPDU's CRC
+    logic        markers;
+    logic [6:0]  to_marker;  // 32-bit words of the FPDU before its first marker
+    logic [13:0] length;
+  } layout_t;
+
+  // What the headers of one frame say.
+  typedef struct packed {
+    logic        drop;       // its payload could not be read: never sent
+    logic        raw;        // no headers of ours
+    logic        fpdu;
+    logic        crc;
+    logic        timestamps;
+    logic [13:0] length;     // as in layout_t
+    logic [31:0] seq;
+    logic [31:0] ack;
+    logic [15:0] window;
+    logic [7:0]  tcp_flags;
+    logic [31:0] ts_val;
+    logic [31:0] ts_ecr;
+    logic [7:0]  ttl;
+    logic [7:0]  tos;
+    logic [47:0] remote_mac; // byte 0 of the wire in bits 7:0, as in the row
+    logic [47:0] local_mac;
+    logic [31:0] local_ip;
+    logic [31:0] remote_ip;
+    logic [15:0] local_port;
+    logic [15:0] remote_port;
+  } frame_t;
+
+  // One step of a job, in job order: a frame to make, or only the end of the job.
+  typedef struct packed {
+    logic [31:0]  number;
+    logic [15:0]  flow;
+    logic [1:0]   epoch;
+    logic         job_last;   // the job ends with this step
+    logic         notify;
+    logic [1:0]   status;
+    logic         has_frame;
+    logic         from_slot;  // inline payload
+    logic [13:0]  bytes;      // payload read from host memory or the slot
+    logic [4:0]   head_bytes; // MPA length and DDP header: 0, 16 or 20
+    logic [159:0] head;       // first byte in bits 7:0
+    logic [2:0]   tail_bytes; // pad and CRC field: 0, or 4 to 7
+    layout_t      layout;
+    frame_t       frame;
+  } step_t;
+
+  // A frame's payload on its way out of the store.
+  typedef struct packed {
+    logic        drop;
+    logic        crc;
+    logic [13:0] length;
+    logic [31:0] crc_value;   // first wire byte in bits 7:0
+  } fetch_t;
+
+  // A frame's headers on their way out.
+  typedef struct packed {
+    logic                      fpdu;
+    logic [13:0]               payload_bytes;
+    logic [6:0]                header_bytes;
+    logic [8*HEADER_BYTES-1:0] header;
+  } out_header_t;
+
+  function automatic logic [15:0] swap16(input logic [15:0] v);
+    return {v[7:0], v[15:8]};
+  endfunction
+
+  function automatic logic [31:0] swap32(input logic [31:0] v);
+    return {v[7:0], v[15:8], v[23:16], v[31:24]};
+  endfunction
+
+endpackage
