@@ -1,0 +1,640 @@
+//! A small card for tests: what `docs/card.md` says, in plain Rust and without any hurry.
+
+use std::collections::VecDeque;
+
+use weft_engine::{Full, MemoryError, Port};
+use weft_layout::{
+    table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, FpduReport, FrameReport, Job, JobReport,
+    ReceiveElement, SegmentReport, StagRow,
+};
+use weft_wire::crc32c::crc32c;
+use weft_wire::ddp::{self, DdpHeader, Target};
+use weft_wire::ethernet::EthernetHeader;
+use weft_wire::fpdu::{self, FpduError, Markers};
+use weft_wire::ipv4::{protocol, Ipv4Packet};
+use weft_wire::rdmap;
+use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
+
+/// IOVA of the first byte of host memory.
+pub const MEMORY: u64 = 0x10_0000;
+
+/// A report and its raw frame.
+pub type Report = ([u8; 64], Option<Vec<u8>>);
+
+#[derive(Clone, Default)]
+struct Flow {
+    rx: FlowRxRow,
+    tx: FlowTxRow,
+    attach: AttachRow,
+    rq_tail: u32,
+}
+
+/// The card and its host's memory.
+pub struct Card {
+    pub memory: Vec<u8>,
+    pub mac: [u8; 6],
+    flows: Vec<Flow>,
+    keys: Vec<FlowKeyRow>,
+    stags: Vec<StagRow>,
+    /// Jobs posted, and when.
+    jobs: VecDeque<[u8; 128]>,
+    posted: u32,
+    done: u32,
+    known_done: u32,
+    next_iova: u64,
+    /// Job slots.
+    pub ring: usize,
+    /// Frames on their way out.
+    pub out: Vec<Vec<u8>>,
+    pub reports: VecDeque<Report>,
+    pub refused: u32,
+    pub placed: u64,
+    /// Never attach (everything goes by the engine's hands).
+    pub no_attach: bool,
+}
+
+impl Card {
+    pub fn new(mac: [u8; 6], flows: u16, stags: u32) -> Self {
+        Card {
+            memory: vec![0; 8 << 20],
+            mac,
+            flows: vec![Flow::default(); usize::from(flows)],
+            keys: vec![FlowKeyRow::default(); 2 * usize::from(flows)],
+            stags: vec![StagRow::default(); stags as usize],
+            jobs: VecDeque::new(),
+            posted: 0,
+            done: 0,
+            known_done: 0,
+            next_iova: MEMORY + (4 << 20),
+            ring: 64,
+            out: Vec::new(),
+            reports: VecDeque::new(),
+            refused: 0,
+            placed: 0,
+            no_attach: false,
+        }
+    }
+
+    pub fn bytes(&mut self, iova: u64, length: usize) -> Option<&mut [u8]> {
+        let at = usize::try_from(iova.checked_sub(MEMORY)?).ok()?;
+        self.memory.get_mut(at..at.checked_add(length)?)
+    }
+
+    fn report(&mut self, report: [u8; 64], raw: Option<&[u8]>) {
+        let mut report = report;
+        report[56..60].copy_from_slice(&self.done.to_le_bytes());
+        self.reports.push_back((report, raw.map(<[u8]>::to_vec)));
+    }
+
+    /// Hands a report to the engine: what it says about jobs is known from now on.
+    pub fn take_report(&mut self) -> Option<Report> {
+        let report = self.reports.pop_front()?;
+        self.known_done = u32::from_le_bytes(report.0[56..60].try_into().unwrap());
+        Some(report)
+    }
+
+    // ------------------------------------------------------------------ transmit
+
+    /// Runs all jobs posted so far.
+    pub fn run_jobs(&mut self) {
+        while let Some(slot) = self.jobs.pop_front() {
+            let job = Job::from_bytes(&slot);
+            let status = self.run_job(&job, &slot);
+            if status != 0 {
+                let report = JobReport {
+                    kind: 4,
+                    status,
+                    flow: job.flow,
+                    job: self.done,
+                    ..Default::default()
+                };
+                self.done = self.done.wrapping_add(1);
+                self.report(report.to_bytes(), None);
+            } else {
+                self.done = self.done.wrapping_add(1);
+            }
+        }
+    }
+
+    fn run_job(&mut self, job: &Job, slot: &[u8; 128]) -> u8 {
+        let mut payload = Vec::new();
+        if job.flags & 8 != 0 {
+            assert_eq!(job.sge_count, 0);
+            payload.extend_from_slice(&slot[64..64 + job.length as usize]);
+        } else {
+            let sges = [
+                (job.sge0_iova, job.sge0_length),
+                (job.sge1_iova, job.sge1_length),
+                (job.sge2_iova, job.sge2_length),
+                (job.sge3_iova, job.sge3_length),
+            ];
+            for (iova, length) in &sges[..usize::from(job.sge_count)] {
+                assert!(*length > 0, "an SGE without bytes");
+                match self.bytes(*iova, *length as usize) {
+                    Some(bytes) => payload.extend_from_slice(bytes),
+                    None => return 2,
+                }
+            }
+        }
+        assert_eq!(payload.len(), job.length as usize);
+        let row = self.flows[usize::from(job.flow)].tx.clone();
+        match job.kind {
+            1 => self.out.push(payload),
+            2 => self.segment(&row, job, job.seq, job.tcp_flags, &payload),
+            3 => {
+                if row.flags & 4 == 0 {
+                    return 1;
+                }
+                self.message(&row, job, &payload);
+            }
+            _ => return 1,
+        }
+        0
+    }
+
+    fn segment(&mut self, row: &FlowTxRow, job: &Job, seq: u32, flags: u8, payload: &[u8]) {
+        assert!(row.flags & 4 != 0, "no FLOW_TX row");
+        let mut options = Options::default();
+        if row.flags & 8 != 0 {
+            options.timestamps = Some((job.ts_val, job.ts_ecr));
+        }
+        let header = FrameHeader {
+            source_mac: row.local_mac,
+            destination_mac: row.remote_mac,
+            source_ip: row.local_ip,
+            destination_ip: row.remote_ip,
+            identification: 0,
+            source_port: u16::from_be_bytes(row.local_port),
+            destination_port: u16::from_be_bytes(row.remote_port),
+            seq,
+            ack: job.ack,
+            flags,
+            window: job.window,
+            options,
+        };
+        let mut frame = vec![0; payload.len() + 100];
+        let length = header.write(payload, &mut frame).unwrap();
+        frame.truncate(length);
+        assert!(frame.len() <= 1514, "a frame of {} bytes", frame.len());
+        self.out.push(frame);
+    }
+
+    fn message(&mut self, row: &FlowTxRow, job: &Job, payload: &[u8]) {
+        assert!(job.fpdu_payload > 0 || payload.is_empty());
+        let markers = Markers((row.flags & 1 != 0).then_some(row.marker_base));
+        let mut chunks: Vec<&[u8]> = payload
+            .chunks(usize::from(job.fpdu_payload.max(1)))
+            .collect();
+        if chunks.is_empty() {
+            chunks.push(&[]);
+        }
+        let (mut seq, mut offset) = (job.seq, 0u64);
+        let count = chunks.len();
+        for (index, chunk) in chunks.into_iter().enumerate() {
+            let end = index + 1 == count;
+            let last = end && job.flags & 2 != 0;
+            let at = job.to_or_mo.wrapping_add(offset);
+            let header = if job.flags & 1 != 0 {
+                DdpHeader::tagged(last, job.rdmap_control, job.stag_or_qn, at)
+            } else {
+                DdpHeader::untagged(
+                    last,
+                    job.rdmap_control,
+                    job.rsvd_ulp,
+                    job.stag_or_qn,
+                    job.msn,
+                    at as u32,
+                )
+            };
+            let mut out = vec![0; chunk.len() + 2000];
+            let head = &header.to_bytes()[..header.length()];
+            let crc = row.flags & 2 != 0;
+            let length = fpdu::encode(&[head, chunk], seq, markers, crc, &mut out).unwrap();
+            let flags = if end {
+                job.tcp_flags
+            } else {
+                job.tcp_flags & !flag::PSH
+            };
+            self.segment(row, job, seq, flags, &out[..length]);
+            seq = seq.wrapping_add(length as u32);
+            offset += chunk.len() as u64;
+        }
+    }
+
+    // ------------------------------------------------------------------ receive
+
+    /// A frame from the wire.
+    pub fn receive(&mut self, frame: &[u8]) {
+        let Some((ethernet, packet)) = EthernetHeader::parse(frame) else {
+            return;
+        };
+        if ethernet.destination != self.mac && ethernet.destination[0] & 1 == 0 {
+            return;
+        }
+        let packet = match (ethernet.ethertype, Ipv4Packet::parse(packet)) {
+            (0x0800, Ok(packet)) => Some(packet),
+            (0x0800, Err(_)) => return,
+            _ => None,
+        };
+        if let Some(packet) = packet {
+            if packet.protocol == protocol::TCP && !packet.fragment && !packet.has_options {
+                let Ok(segment) =
+                    TcpSegment::parse(packet.source, packet.destination, packet.payload)
+                else {
+                    return;
+                };
+                if let Some(flow) = self.lookup(&packet, &segment) {
+                    self.flow_segment(flow, &segment, frame);
+                    return;
+                }
+            }
+        }
+        let report = FrameReport {
+            kind: 3,
+            raw_len: frame.len() as u16,
+            ..Default::default()
+        };
+        self.report(report.to_bytes(), Some(frame));
+    }
+
+    fn lookup(&self, packet: &Ipv4Packet<'_>, segment: &TcpSegment<'_>) -> Option<u16> {
+        let mut key = Vec::new();
+        key.extend_from_slice(&packet.source);
+        key.extend_from_slice(&packet.destination);
+        key.extend_from_slice(&segment.source_port.to_be_bytes());
+        key.extend_from_slice(&segment.destination_port.to_be_bytes());
+        let hash = crc32c(&key);
+        let flows = self.flows.len();
+        [hash, hash >> 16]
+            .iter()
+            .enumerate()
+            .map(|(bank, bits)| &self.keys[bank * flows + (*bits as usize & (flows - 1))])
+            .find(|row| {
+                row.valid == 1
+                    && row.remote_ip == packet.source
+                    && row.local_ip == packet.destination
+                    && row.remote_port == segment.source_port.to_be_bytes()
+                    && row.local_port == segment.destination_port.to_be_bytes()
+            })
+            .map(|row| row.flow)
+    }
+
+    fn flow_segment(&mut self, flow: u16, segment: &TcpSegment<'_>, frame: &[u8]) {
+        let length = segment.payload.len();
+        let mut report = SegmentReport {
+            kind: 1,
+            flow,
+            seq: segment.seq,
+            ack: segment.ack,
+            window: segment.window,
+            tcp_flags: segment.flags,
+            payload_len: length as u16,
+            ..Default::default()
+        };
+        if let Some((value, echo)) = segment.options.timestamps {
+            report.flags |= 2;
+            report.ts_val = value;
+            report.ts_ecr = echo;
+        }
+        let blocks = segment.options.sack.as_slice();
+        let at = |n: usize| blocks.get(n).copied().unwrap_or_default();
+        report.flags |= (blocks.len().min(3) as u8) << 4;
+        (report.sack0_left, report.sack0_right) = at(0);
+        (report.sack1_left, report.sack1_right) = at(1);
+        (report.sack2_left, report.sack2_right) = at(2);
+
+        let odd = segment.flags & (flag::SYN | flag::RST | flag::URG) != 0;
+        let state = self.flows[usize::from(flow)].clone();
+        let mut raw = false;
+        if length == 0 {
+            raw = segment.flags & (flag::SYN | flag::RST) != 0;
+        } else if state.rx.flags & 4 == 0 || state.attach.attached == 0 {
+            raw = true;
+            self.bump(flow, false);
+        } else {
+            let end = segment.seq.wrapping_add(length as u32);
+            let s = state.attach.rcv_nxt;
+            if (end.wrapping_sub(s) as i32) <= 0 {
+                report.flags |= 8;
+            } else if segment.seq != s || odd {
+                raw = true;
+                self.bump(flow, true);
+            } else {
+                let (done, whole, engine) = self.walk(flow, segment);
+                report.done_len = done as u16;
+                let row = &mut self.flows[usize::from(flow)].attach;
+                row.rcv_nxt = segment.seq.wrapping_add(done as u32);
+                raw = engine || !whole;
+                if !whole {
+                    self.bump(flow, true);
+                }
+            }
+        }
+        let row = &self.flows[usize::from(flow)].attach;
+        report.raw_count = row.raw_count;
+        report.flags |= row.attached << 2 | u8::from(raw);
+        report.raw_len = if raw { frame.len() as u16 } else { 0 };
+        self.report(report.to_bytes(), raw.then_some(frame));
+    }
+
+    fn bump(&mut self, flow: u16, detach: bool) {
+        let row = &mut self.flows[usize::from(flow)].attach;
+        row.raw_count = row.raw_count.wrapping_add(1);
+        if detach {
+            row.attached = 0;
+        }
+    }
+
+    /// Bytes done, whether that is all, whether an FPDU is for the engine.
+    fn walk(&mut self, flow: u16, segment: &TcpSegment<'_>) -> (usize, bool, bool) {
+        let rx = self.flows[usize::from(flow)].rx.clone();
+        let markers = Markers((rx.flags & 1 != 0).then_some(rx.marker_base));
+        let mut ulpdu = vec![0; 65536];
+        let (mut done, mut engine) = (0, false);
+        while done < segment.payload.len() {
+            let seq = segment.seq.wrapping_add(done as u32);
+            let octets = &segment.payload[done..];
+            let mut report = FpduReport {
+                kind: 2,
+                flow,
+                seq,
+                offset: done as u16,
+                ..Default::default()
+            };
+            let found = match fpdu::decode(octets, seq, markers, rx.flags & 2 != 0, &mut ulpdu) {
+                Err(FpduError::Incomplete(_)) => return (done, false, engine),
+                Err(error) => {
+                    report.verdict = 2;
+                    report.terminate = if error == FpduError::Crc {
+                        0x2002
+                    } else {
+                        0x2003
+                    };
+                    self.report(report.to_bytes(), None);
+                    return (done, false, engine);
+                }
+                Ok(found) => found,
+            };
+            let unit = &ulpdu[..found.ulpdu_length];
+            report.ulpdu_len = unit.len() as u16;
+            let Some((header, payload)) = DdpHeader::parse(unit) else {
+                report.verdict = 2;
+                report.terminate = 0x1000;
+                self.report(report.to_bytes(), None);
+                return (done, false, engine);
+            };
+            report.flags = 1;
+            report.ddp_control = header.control;
+            report.rdmap_control = header.rdmap_control;
+            report.payload_len = payload.len() as u32;
+            match header.target {
+                Target::Tagged { stag, to } => {
+                    report.stag_or_qn = stag;
+                    report.to_or_mo = to;
+                }
+                Target::Untagged {
+                    rsvd_ulp,
+                    qn,
+                    msn,
+                    mo,
+                } => {
+                    report.stag_or_qn = qn;
+                    report.msn = msn;
+                    report.to_or_mo = u64::from(mo);
+                    report.rsvd_ulp = rsvd_ulp;
+                }
+            }
+            match self.place(flow, &rx, &header, payload) {
+                Ok(for_engine) => {
+                    report.verdict = u8::from(for_engine);
+                    engine |= for_engine;
+                }
+                Err(code) => {
+                    report.verdict = 2;
+                    report.terminate = code;
+                    self.report(report.to_bytes(), None);
+                    return (done, false, engine);
+                }
+            }
+            self.report(report.to_bytes(), None);
+            done += found.wire_length;
+        }
+        (done, true, engine)
+    }
+
+    fn place(
+        &mut self,
+        flow: u16,
+        rx: &FlowRxRow,
+        header: &DdpHeader,
+        payload: &[u8],
+    ) -> Result<bool, u16> {
+        let opcode = rdmap::opcode_of(header.rdmap_control);
+        if header.version() != ddp::VERSION {
+            return Err(if header.is_tagged() { 0x1104 } else { 0x1206 });
+        }
+        if header.rdmap_control >> 6 != 1 {
+            return Err(0x0205);
+        }
+        match header.target {
+            Target::Tagged { stag, to } => {
+                if !rdmap::is_tagged_opcode(opcode) {
+                    return Err(0x0206);
+                }
+                if payload.is_empty() {
+                    return Ok(false);
+                }
+                let access = if opcode == 0 { 4 } else { 8 };
+                let iova = self.check(rx.pd, stag, to, payload.len() as u64, access)?;
+                self.put(iova, payload)?;
+                Ok(false)
+            }
+            Target::Untagged { qn, msn, mo, .. } => {
+                if qn > 3 {
+                    return Err(0x1201);
+                }
+                if !rdmap::is_queue_opcode(qn, opcode) {
+                    return Err(0x0206);
+                }
+                if qn > 0 {
+                    return Ok(true);
+                }
+                let state = &self.flows[usize::from(flow)];
+                if msn != state.attach.msn {
+                    return Err(0x1203);
+                }
+                if mo != state.attach.mo {
+                    return Err(0x1204);
+                }
+                if (state.rq_tail.wrapping_sub(msn) as i32) < 0 {
+                    return Err(0x1202);
+                }
+                let slot = msn.wrapping_sub(1) & ((1 << rx.rq_log2) - 1);
+                let at = rx.rq_base + 64 * u64::from(slot);
+                let bytes: [u8; 64] = self.bytes(at, 64).ok_or(0x1000u16)?.try_into().unwrap();
+                let e = ReceiveElement::from_bytes(&bytes);
+                let sges = [
+                    (e.sge0_stag, e.sge0_to, e.sge0_length),
+                    (e.sge1_stag, e.sge1_to, e.sge1_length),
+                    (e.sge2_stag, e.sge2_to, e.sge2_length),
+                    (e.sge3_stag, e.sge3_to, e.sge3_length),
+                ];
+                let total: u64 = sges
+                    .iter()
+                    .take_while(|sge| sge.2 > 0)
+                    .map(|sge| u64::from(sge.2))
+                    .sum();
+                if u64::from(mo) + payload.len() as u64 > total {
+                    return Err(0x1205);
+                }
+                let mut skip = u64::from(mo);
+                let mut rest = payload;
+                for (stag, to, length) in sges.into_iter().take_while(|sge| sge.2 > 0) {
+                    let skipped = skip.min(u64::from(length));
+                    skip -= skipped;
+                    let count = rest.len().min((u64::from(length) - skipped) as usize);
+                    if count > 0 {
+                        let iova = self
+                            .check(rx.pd, stag, to + skipped, count as u64, 1)
+                            .map_err(|_| 0x1000u16)?;
+                        self.put(iova, &rest[..count])?;
+                        rest = &rest[count..];
+                    }
+                }
+                let row = &mut self.flows[usize::from(flow)].attach;
+                if header.is_last() {
+                    row.msn = row.msn.wrapping_add(1);
+                    row.mo = 0;
+                } else {
+                    row.mo += payload.len() as u32;
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    fn check(&self, pd: u32, stag: u32, to: u64, length: u64, access: u8) -> Result<u64, u16> {
+        let row = self
+            .stags
+            .get((stag >> 8) as usize)
+            .filter(|row| row.valid == 1 && row.key == stag as u8)
+            .ok_or(0x1100u16)?;
+        to.checked_add(length - 1).ok_or(0x1103u16)?;
+        if row.pd != pd {
+            return Err(0x1102);
+        }
+        if row.access & access == 0 {
+            return Err(0x0102);
+        }
+        if to < row.base
+            || u128::from(to) + u128::from(length) > u128::from(row.base) + u128::from(row.length)
+        {
+            return Err(0x1101);
+        }
+        Ok(row.iova + (to - row.base))
+    }
+
+    fn put(&mut self, iova: u64, payload: &[u8]) -> Result<(), u16> {
+        self.placed += payload.len() as u64;
+        self.bytes(iova, payload.len())
+            .ok_or(0x1000u16)?
+            .copy_from_slice(payload);
+        Ok(())
+    }
+}
+
+impl Port for Card {
+    fn post_job(&mut self, slot: &[u8; Job::SIZE]) -> Result<u32, Full> {
+        if self.jobs.len() >= self.ring {
+            return Err(Full);
+        }
+        self.jobs.push_back(*slot);
+        self.posted = self.posted.wrapping_add(1);
+        Ok(self.posted.wrapping_sub(1))
+    }
+
+    fn send_frame(&mut self, frame: &[u8]) -> Result<(), Full> {
+        if self.jobs.len() >= self.ring {
+            return Err(Full);
+        }
+        // A bounce buffer: the frame is copied, and lies in host memory until it is sent.
+        let at = MEMORY + (6 << 20) + u64::from(self.posted % 256) * 2048;
+        self.bytes(at, frame.len()).unwrap().copy_from_slice(frame);
+        let job = Job {
+            kind: 1,
+            sge_count: 1,
+            length: frame.len() as u32,
+            sge0_iova: at,
+            sge0_length: frame.len() as u32,
+            ..Default::default()
+        };
+        self.post_job(&job.to_bytes()).map(|_| ())
+    }
+
+    fn jobs_done(&self) -> u32 {
+        self.known_done
+    }
+
+    fn refresh_jobs_done(&mut self) -> u32 {
+        self.known_done = self.done;
+        self.done
+    }
+
+    fn write_table(&mut self, number: u8, index: u32, row: &[u8; 64]) {
+        let index = index as usize;
+        match number {
+            table::FLOW_KEY => self.keys[index] = FlowKeyRow::from_bytes(row),
+            table::FLOW_RX => self.flows[index].rx = FlowRxRow::from_bytes(row),
+            table::FLOW_TX => self.flows[index].tx = FlowTxRow::from_bytes(row),
+            table::STAG => self.stags[index] = StagRow::from_bytes(row),
+            _ => panic!("table {number}"),
+        }
+    }
+
+    fn read_table(&mut self, number: u8, index: u32) -> [u8; 64] {
+        match number {
+            table::ATTACH => self.flows[index as usize].attach.to_bytes(),
+            _ => panic!("table {number}"),
+        }
+    }
+
+    fn attach(&mut self, flow: u16, row: &AttachRow) -> bool {
+        let state = &mut self.flows[usize::from(flow)];
+        if row.attached == 1 && (state.attach.raw_count != row.raw_count || self.no_attach) {
+            self.refused += 1;
+            return false;
+        }
+        state.attach = row.clone();
+        true
+    }
+
+    fn write_element(&mut self, flow: u16, slot: u32, element: &ReceiveElement) {
+        // Element memory is where `rq_memory` says.
+        let at = MEMORY + (7 << 20) + u64::from(flow) * 4096 * 4 + u64::from(slot) * 64;
+        self.bytes(at, 64)
+            .unwrap()
+            .copy_from_slice(&element.to_bytes());
+    }
+
+    fn rq_tail(&mut self, flow: u16, posted: u32) {
+        self.flows[usize::from(flow)].rq_tail = posted;
+    }
+
+    fn rq_memory(&mut self, flow: u16, log2: u8) -> Option<u64> {
+        let _ = self.next_iova;
+        (log2 <= 8).then(|| MEMORY + (7 << 20) + u64::from(flow) * 4096 * 4)
+    }
+
+    fn copy_in(&mut self, iova: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.bytes(iova, bytes.len())
+            .ok_or(MemoryError)?
+            .copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn copy_out(&mut self, iova: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
+        let length = bytes.len();
+        bytes.copy_from_slice(self.bytes(iova, length).ok_or(MemoryError)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,472 @@
+//! Two engines with their cards and a link between them, in one deterministic loop.
+#![allow(dead_code, missing_docs)]
+
+pub mod card;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use card::{Card, MEMORY};
+use weft_engine::*;
+use weft_wire::ethernet::EthernetHeader;
+use weft_wire::ipv4::Ipv4Packet;
+use weft_wire::tcp::{FrameHeader, Options, TcpSegment};
+
+pub const US: u64 = 1_000;
+pub const MS: u64 = 1_000_000;
+
+/// What the link does to frames, in parts of 65536.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Faults {
+    pub loss: u32,
+    pub duplicate: u32,
+    pub reorder: u32,
+    pub split: u32,
+}
+
+pub struct Host {
+    pub engine: Engine,
+    pub card: Card,
+    pub pd: PdId,
+    pub events: Vec<Event>,
+    pub completions: Vec<Completion>,
+    next_memory: u64,
+}
+
+impl Host {
+    fn new(n: u8, seed: u64, change: &dyn Fn(&mut EngineConfig)) -> Self {
+        let mac = [2, 0, 0, 0, 0, n];
+        let mut config = EngineConfig {
+            mac,
+            ip: [10, 0, 0, n],
+            seed: seed.wrapping_mul(977).wrapping_add(u64::from(n)),
+            num_flows: 8,
+            num_stags: 64,
+            max_connections: 16,
+            ..Default::default()
+        };
+        change(&mut config);
+        let card = Card::new(mac, config.num_flows, config.num_stags);
+        let mut engine = Engine::new(config);
+        let pd = engine.alloc_pd();
+        Host {
+            engine,
+            card,
+            pd,
+            events: Vec::new(),
+            completions: Vec::new(),
+            next_memory: MEMORY,
+        }
+    }
+
+    /// A new region with room for `length` bytes; its STag and IOVA. Tagged offsets begin at 0x1000.
+    pub fn region(&mut self, length: u64, access: Access) -> (u32, u64) {
+        let iova = self.next_memory;
+        self.next_memory += length.next_multiple_of(64) + 64;
+        assert!(self.next_memory < MEMORY + (6 << 20));
+        let stag = self
+            .engine
+            .register(self.pd, 0x1000, iova, length, access, &mut self.card)
+            .unwrap();
+        (stag, iova)
+    }
+
+    pub fn qp(&mut self) -> QpId {
+        let config = QpConfig {
+            pd: self.pd,
+            send_depth: 64,
+            recv_depth: 64,
+            max_sge: 4,
+        };
+        self.engine.create_qp(&config, &mut self.card).unwrap()
+    }
+
+    pub fn take_event(&mut self) -> Option<Event> {
+        (!self.events.is_empty()).then(|| self.events.remove(0))
+    }
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// A frame arrives at a host.
+    Frame(usize, Vec<u8>),
+    /// The host looks at its reports.
+    Reports(usize),
+    /// The card runs its jobs.
+    Jobs(usize),
+}
+
+pub struct Bench {
+    pub now: u64,
+    pub hosts: [Host; 2],
+    queue: BinaryHeap<Reverse<(u64, u64, What)>>,
+    count: u64,
+    random: u64,
+    pub faults: Faults,
+    pub delay: u64,
+    /// From the card's write of a report to its handling.
+    pub report_delay: u64,
+    pub job_delay: u64,
+    pub frames: u64,
+    /// Every frame sent: time, from, bytes.
+    pub capture: Vec<(u64, usize, Vec<u8>)>,
+    /// Sees every frame before it goes out, and may change or drop it.
+    pub tamper: Option<Box<dyn FnMut(usize, &mut Vec<u8>) -> bool>>,
+}
+
+impl Bench {
+    pub fn new(seed: u64) -> Self {
+        Self::with(seed, &|_| ())
+    }
+
+    pub fn with(seed: u64, change: &dyn Fn(&mut EngineConfig)) -> Self {
+        Bench {
+            now: 0,
+            hosts: [Host::new(1, seed, change), Host::new(2, seed, change)],
+            queue: BinaryHeap::new(),
+            count: 0,
+            random: seed ^ 0x5deece66d,
+            faults: Faults::default(),
+            delay: 5 * US,
+            report_delay: 500,
+            job_delay: 300,
+            frames: 0,
+            capture: Vec::new(),
+            tamper: None,
+        }
+    }
+
+    pub fn random(&mut self) -> u32 {
+        self.random = self
+            .random
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.random >> 33) as u32
+    }
+
+    fn chance(&mut self, part: u32) -> bool {
+        part > 0 && self.random() % 65536 < part
+    }
+
+    fn push(&mut self, at: u64, what: What) {
+        self.count += 1;
+        self.queue.push(Reverse((at, self.count, what)));
+    }
+
+    fn send(&mut self, from: usize, mut frame: Vec<u8>) {
+        if let Some(tamper) = &mut self.tamper {
+            if !tamper(from, &mut frame) {
+                return;
+            }
+        }
+        self.frames += 1;
+        self.capture.push((self.now, from, frame.clone()));
+        let pieces = if self.chance(self.faults.split) {
+            let cut = self.random();
+            split(&frame, cut)
+        } else {
+            vec![frame]
+        };
+        for piece in pieces {
+            if self.chance(self.faults.loss) {
+                continue;
+            }
+            let mut at = self.now + self.delay;
+            if self.chance(self.faults.reorder) {
+                at += u64::from(self.random() % 40) * US;
+            }
+            if self.chance(self.faults.duplicate) {
+                self.push(at + 3 * US, What::Frame(1 - from, piece.clone()));
+            }
+            self.push(at, What::Frame(1 - from, piece));
+        }
+    }
+
+    /// What the engines and cards have to say after a step.
+    fn collect(&mut self) {
+        for n in 0..2 {
+            let host = &mut self.hosts[n];
+            while let Some(event) = host.engine.poll_event() {
+                host.events.push(event);
+            }
+            while let Some(completion) = host.engine.poll_completion() {
+                host.completions.push(completion);
+            }
+            self.push(self.now + self.job_delay, What::Jobs(n));
+        }
+    }
+
+    /// Calls an engine.
+    pub fn call<R>(&mut self, n: usize, f: impl FnOnce(&mut Engine, u64, &mut Card) -> R) -> R {
+        let host = &mut self.hosts[n];
+        let result = f(&mut host.engine, self.now, &mut host.card);
+        self.collect();
+        result
+    }
+
+    /// One step; false if nothing will ever happen again.
+    pub fn step(&mut self) -> bool {
+        let next = self.queue.peek().map(|Reverse((at, _, _))| *at);
+        let deadline = |n: usize| self.hosts[n].engine.next_deadline();
+        let timer = [deadline(0), deadline(1)].into_iter().flatten().min();
+        match (next, timer) {
+            (None, None) => return false,
+            (Some(at), Some(timer)) if timer < at => self.timers(timer),
+            (None, Some(timer)) => self.timers(timer),
+            (Some(_), _) => self.event(),
+        }
+        true
+    }
+
+    fn timers(&mut self, at: u64) {
+        self.now = self.now.max(at);
+        for n in 0..2 {
+            let host = &mut self.hosts[n];
+            if host.engine.next_deadline().is_some_and(|at| at <= self.now) {
+                host.engine.on_timer(self.now, &mut host.card);
+            }
+        }
+        self.collect();
+    }
+
+    fn event(&mut self) {
+        let Some(Reverse((at, _, what))) = self.queue.pop() else {
+            return;
+        };
+        self.now = self.now.max(at);
+        match what {
+            What::Frame(n, frame) => {
+                self.hosts[n].card.receive(&frame);
+                self.push(self.now + self.report_delay, What::Reports(n));
+            }
+            What::Jobs(n) => {
+                self.hosts[n].card.run_jobs();
+                for frame in std::mem::take(&mut self.hosts[n].card.out) {
+                    self.send(n, frame);
+                }
+                if !self.hosts[n].card.reports.is_empty() {
+                    self.push(self.now + self.report_delay, What::Reports(n));
+                }
+            }
+            What::Reports(n) => {
+                let host = &mut self.hosts[n];
+                let mut any = false;
+                while let Some((report, raw)) = host.card.take_report() {
+                    any = true;
+                    host.engine
+                        .on_report(self.now, &report, raw.as_deref(), &mut host.card);
+                }
+                if any {
+                    self.collect();
+                }
+            }
+        }
+    }
+
+    /// Runs until the condition holds; panics after `limit` of simulated time.
+    #[track_caller]
+    pub fn until(&mut self, what: &str, limit: u64, mut condition: impl FnMut(&mut Bench) -> bool) {
+        let end = self.now + limit;
+        while !condition(self) {
+            let alive = self.step();
+            assert!(
+                alive && self.now <= end,
+                "waiting for {what} at {} ns: {:?} / {:?}\n{:?}\n{:?}",
+                self.now,
+                self.hosts[0].events,
+                self.hosts[1].events,
+                self.hosts[0].engine.stats(),
+                self.hosts[1].engine.stats(),
+            );
+        }
+    }
+
+    /// Runs for a while.
+    pub fn run(&mut self, time: u64) {
+        let end = self.now + time;
+        loop {
+            let next = self.queue.peek().map(|Reverse((at, _, _))| *at);
+            let deadline = |n: usize| self.hosts[n].engine.next_deadline();
+            let soonest = [next, deadline(0), deadline(1)].into_iter().flatten().min();
+            if soonest.is_none_or(|at| at > end) {
+                self.now = end;
+                return;
+            }
+            self.step();
+        }
+    }
+
+    #[track_caller]
+    pub fn event_of(&mut self, n: usize, limit: u64) -> Event {
+        self.until("an event", limit, |b| !b.hosts[n].events.is_empty());
+        self.hosts[n].events.remove(0)
+    }
+
+    #[track_caller]
+    pub fn completions_of(&mut self, n: usize, count: usize, limit: u64) -> Vec<Completion> {
+        self.until("completions", limit, |b| {
+            b.hosts[n].completions.len() >= count
+        });
+        self.hosts[n].completions.drain(..count).collect()
+    }
+
+    /// Host 0 connects to host 1. Both have a queue pair; the connection stands on both sides if
+    /// the RTR says so, else only on the initiator's.
+    #[track_caller]
+    pub fn connect(&mut self, params: &ConnectParams<'_>, accept: &AcceptParams<'_>) -> Pair {
+        let qps = [self.hosts[0].qp(), self.hosts[1].qp()];
+        self.connect_qps(qps, params, accept)
+    }
+
+    #[track_caller]
+    pub fn connect_qps(
+        &mut self,
+        qps: [QpId; 2],
+        params: &ConnectParams<'_>,
+        accept: &AcceptParams<'_>,
+    ) -> Pair {
+        let _ = self.call(1, |e, _, _| e.listen(4791, 8));
+        let params = ConnectParams {
+            remote: Endpoint {
+                ip: self.hosts[1].engine.config().ip,
+                port: 4791,
+            },
+            ..*params
+        };
+        let first = self
+            .call(0, |e, now, card| e.connect(now, qps[0], &params, card))
+            .unwrap();
+        let limit = 60_000 * MS;
+        let conn = match self.event_of(1, limit) {
+            Event::ConnectRequest { conn, .. } => conn,
+            other => panic!("{other:?}"),
+        };
+        self.call(1, |e, now, card| e.accept(now, conn, qps[1], accept, card))
+            .unwrap();
+        let agreed = match self.event_of(0, limit) {
+            Event::Established {
+                conn, qp, agreed, ..
+            } => {
+                assert_eq!((conn, qp), (first, qps[0]));
+                agreed
+            }
+            other => panic!("{other:?}"),
+        };
+        if params.peer_to_peer {
+            match self.event_of(1, limit) {
+                Event::Established { conn: c, qp, .. } => assert_eq!((c, qp), (conn, qps[1])),
+                other => panic!("{other:?}"),
+            }
+        }
+        Pair {
+            qps,
+            conns: [first, conn],
+            agreed,
+        }
+    }
+
+    pub fn post_send(&mut self, n: usize, qp: QpId, wr: &SendWr<'_>) -> Result<(), Error> {
+        self.call(n, |e, now, card| e.post_send(now, qp, wr, card))
+    }
+
+    pub fn post_recv(&mut self, n: usize, qp: QpId, id: u64, sges: &[Sge]) -> Result<(), Error> {
+        self.call(n, |e, now, card| {
+            e.post_recv(now, qp, &RecvWr { id, sges }, card)
+        })
+    }
+
+    pub fn memory(&mut self, n: usize, iova: u64, length: usize) -> &mut [u8] {
+        self.hosts[n].card.bytes(iova, length).unwrap()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Pair {
+    pub qps: [QpId; 2],
+    pub conns: [ConnId; 2],
+    pub agreed: Agreed,
+}
+
+pub fn send<'a>(id: u64, sges: &'a [Sge]) -> SendWr<'a> {
+    SendWr {
+        id,
+        op: SendOp::Send {
+            solicited: false,
+            invalidate: None,
+        },
+        payload: Payload::Sges(sges),
+        signalled: true,
+        fence: false,
+    }
+}
+
+pub fn write<'a>(id: u64, stag: u32, to: u64, sges: &'a [Sge]) -> SendWr<'a> {
+    SendWr {
+        op: SendOp::Write { stag, to },
+        ..send(id, sges)
+    }
+}
+
+pub fn read<'a>(id: u64, stag: u32, to: u64, sges: &'a [Sge]) -> SendWr<'a> {
+    SendWr {
+        op: SendOp::Read { stag, to },
+        ..send(id, sges)
+    }
+}
+
+pub fn sge(stag: u32, at: u64, length: u32) -> Sge {
+    Sge {
+        stag,
+        to: 0x1000 + at,
+        length,
+    }
+}
+
+/// Cuts a TCP segment in two, as a middle box might; other frames stay whole.
+pub fn split(frame: &[u8], cut: u32) -> Vec<Vec<u8>> {
+    let whole = || vec![frame.to_vec()];
+    let Some((ethernet, packet)) = EthernetHeader::parse(frame) else {
+        return whole();
+    };
+    let Ok(packet) = Ipv4Packet::parse(packet) else {
+        return whole();
+    };
+    let Ok(segment) = TcpSegment::parse(packet.source, packet.destination, packet.payload) else {
+        return whole();
+    };
+    let length = segment.payload.len();
+    if length < 2 {
+        return whole();
+    }
+    let cut = 1 + cut as usize % (length - 1);
+    [(0, cut), (cut, length)]
+        .into_iter()
+        .map(|(from, to)| {
+            let header = FrameHeader {
+                source_mac: ethernet.source,
+                destination_mac: ethernet.destination,
+                source_ip: packet.source,
+                destination_ip: packet.destination,
+                identification: 0,
+                source_port: segment.source_port,
+                destination_port: segment.destination_port,
+                seq: segment.seq.wrapping_add(from as u32),
+                ack: segment.ack,
+                flags: if to == length {
+                    segment.flags
+                } else {
+                    segment.flags & !9
+                },
+                window: segment.window,
+                options: Options {
+                    timestamps: segment.options.timestamps,
+                    ..Options::default()
+                },
+            };
+            let mut out = vec![0; 2048];
+            let used = header.write(&segment.payload[from..to], &mut out).unwrap();
+            out.truncate(used);
+            out
+        })
+        .collect()
+}
