@@ -32,7 +32,7 @@ pub struct Served {
     pub cq: Cq,
     /// Local write and remote write: Writes are welcome.
     pub open: Mr,
-    /// Local write only.
+    /// Local write and remote read.
     pub closed: Mr,
     /// Everything, but in another protection domain.
     pub foreign: Mr,
@@ -210,7 +210,7 @@ impl Target {
             qp: id.create_qp(&pds[0], &QpInit::new(&cq)).expect("QP"),
             cq,
             open: region(&pds[0], all),
-            closed: region(&pds[0], Access::LOCAL_WRITE),
+            closed: region(&pds[0], Access::LOCAL_WRITE | Access::REMOTE_READ),
             foreign: region(&pds[1], all | Access::REMOTE_READ),
             receive: region(&pds[0], Access::LOCAL_WRITE),
             id,

@@ -202,7 +202,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "Read Request beyond the region",
-        stream: |s| read_request(s.open.rkey(), s.open.addr() + 4090, 16),
+        stream: |s| read_request(s.closed.rkey(), s.closed.addr() + 4090, 16),
         terminate: 0x0101,
         counter: "",
     },
