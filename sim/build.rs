@@ -1,6 +1,6 @@
 //! Compiles the card's RTL at two data widths.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rtl_sim::build::{Design, Project};
 
@@ -13,7 +13,9 @@ fn main() {
     println!("cargo:rerun-if-env-changed=WEFT_NO_RTL");
     embed_file();
     let rtl = Path::new("../rtl");
-    let list = rtl.join("weft_card.f");
+    // WEFT_CARD_LIST: another list of sources, to try a changed card.
+    println!("cargo:rerun-if-env-changed=WEFT_CARD_LIST");
+    let list = std::env::var_os("WEFT_CARD_LIST").map_or(rtl.join("weft_card.f"), PathBuf::from);
     println!("cargo:rerun-if-changed={}", list.display());
     let Ok(text) = std::fs::read_to_string(&list) else { panic!("{} cannot be read", list.display()) };
     let files: Vec<_> =

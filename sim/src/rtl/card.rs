@@ -12,14 +12,12 @@ use super::Surroundings;
 use crate::card::{Card, Event};
 use crate::iommu::HostMemory;
 
-mod w512 {
+mod models {
     #![allow(missing_docs)]
     rtl_sim::include_model!("weft_card_512");
-}
-mod w128 {
-    #![allow(missing_docs)]
     rtl_sim::include_model!("weft_card_128");
 }
+use models::{weft_card_128, weft_card_512};
 
 /// Cycles for which everything must be at rest before the clock may stop.
 const REST: u32 = 8;
@@ -154,5 +152,5 @@ macro_rules! card {
     };
 }
 
-card!(Rtl512, w512::Model, 64, "The card at 512 bits.");
-card!(Rtl128, w128::Model, 16, "The card at 128 bits.");
+card!(Rtl512, weft_card_512::Model, 64, "The card at 512 bits.");
+card!(Rtl128, weft_card_128::Model, 16, "The card at 128 bits.");
