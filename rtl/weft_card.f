@@ -3,6 +3,7 @@ pkg/weft_int_pkg.sv
 crc/crc32c_pkg.sv
 rx/front/rx_front_pkg.sv
 rx/walk/walk_pkg.sv
+tx/weft_tx_pkg.sv
 prim/ram_1r1w.sv
 prim/fifo_sync.sv
 crc/crc32c.sv
@@ -48,4 +49,16 @@ rx/walk/walk_report.sv
 rx/walk/walk_scatter.sv
 rx/walk/walk_strip.sv
 rx/weft_rx.sv
+tx/tx_digest.sv
+tx/tx_emit.sv
+tx/tx_flow_table.sv
+tx/tx_framer.sv
+tx/tx_gather.sv
+tx/tx_job_check.sv
+tx/tx_job_fetch.sv
+tx/tx_markers.sv
+tx/tx_segmenter.sv
+tx/tx_store.sv
+tx/tx_tcp.sv
+tx/weft_tx.sv
 weft_card.sv

@@ -67,9 +67,9 @@ module tx_emit
   assign header_ready_o  = load && last;
 
   // ---------------------------------------------------------------- data
-  assign padded = PADDED_W'(header_i.header);
-
   always_comb begin
+    padded = '0;
+    padded[8*HEADER_BYTES-1:0] = header_i.header;
     header_beat = padded[DATA_W-1:0];
     for (int unsigned b = 1; b < HEADER_BEATS; b++) begin
       if (beat == 3'(b)) header_beat = padded[DATA_W*b+:DATA_W];

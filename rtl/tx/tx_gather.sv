@@ -67,7 +67,7 @@ module tx_gather
   localparam int unsigned SLOT_BEATS = 512 / DATA_W;
   localparam logic [13:0] BEAT_BYTES = 14'(BYTES);
   // A header of 20 bytes needs two pieces of 16.
-  localparam logic [4:0]  HEAD_BYTES = BYTES < 20 ? 5'd16 : 5'd20;
+  localparam logic [7:0]  HEAD_BYTES = BYTES < 20 ? 8'd16 : 8'd20;
 
   typedef enum logic [2:0] {BEGIN, HEAD, HEAD_REST, BODY, TAIL} state_e;
 
@@ -102,9 +102,11 @@ module tx_gather
   end
 
   // ---------------------------------------------------------------- sequence
-  logic start, fpdu;
+  logic       start, fpdu;
+  logic [7:0] head_bytes;
 
-  assign fpdu  = step_i.head_bytes != '0;
+  assign head_bytes = 8'(step_i.head_bytes);
+  assign fpdu  = head_bytes != '0;
   assign start = state_q == BEGIN && step_valid_i && room;
   assign put   = can_put && !quiet && ((state_q == BODY && body_valid) || state_q == HEAD || state_q == HEAD_REST ||
                                        state_q == TAIL);
@@ -123,7 +125,7 @@ module tx_gather
       end
       HEAD: begin
         if (can_put) begin
-          if (step_i.head_bytes > HEAD_BYTES) state_d = HEAD_REST;
+          if (head_bytes > HEAD_BYTES) state_d = HEAD_REST;
           else state_d = step_i.bytes != '0 ? BODY : TAIL;
         end
       end
@@ -194,12 +196,12 @@ module tx_gather
       unique case (state_q)
         HEAD: begin
           piece_data_o  <= head_first;
-          piece_count_o <= step_i.head_bytes > HEAD_BYTES ? COUNT_W'(HEAD_BYTES) : COUNT_W'(step_i.head_bytes);
+          piece_count_o <= COUNT_W'(head_bytes > HEAD_BYTES ? HEAD_BYTES : head_bytes);
           piece_last_o  <= 1'b0;
         end
         HEAD_REST: begin
           piece_data_o  <= head_rest;
-          piece_count_o <= COUNT_W'(step_i.head_bytes) - COUNT_W'(HEAD_BYTES);
+          piece_count_o <= COUNT_W'(head_bytes - HEAD_BYTES);
           piece_last_o  <= 1'b0;
         end
         BODY: begin

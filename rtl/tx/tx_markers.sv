@@ -44,15 +44,15 @@ module tx_markers
   logic [WORD_W-1:0]  fill_q;                  // words that do not fill a beat yet
   logic [COUNT_W:0]   sum;                     // at most 2 * BYTES
   logic               insert, take;
-  logic [COUNT_W-1:0] words;                   // of this beat, begun ones included
+  logic [7:0]         words;                   // of this beat, begun ones included
   logic [13:0]        pointer;
   logic [31:0]        marker;
   logic [DATA_W+31:0] expanded;
 
-  assign words     = (in_count_i + COUNT_W'(3)) >> 2;
+  assign words     = (8'(in_count_i) + 8'd3) >> 2;
   assign to_marker = first_q ? in_layout_i.to_marker : to_marker_q;
   assign place     = first_q ? '0 : place_q;
-  assign insert    = in_layout_i.markers && 8'(to_marker) < 8'(words);
+  assign insert    = in_layout_i.markers && 8'(to_marker) < words;
   assign leading   = first_q ? to_marker == '0 : leading_q;
   // From the ULPDU length field to the marker; the leading marker says 0.
   assign pointer   = {place + 12'(to_marker), 2'b00} - ((leading && !(first_q && insert)) ? 14'd4 : 14'd0);

@@ -2,12 +2,8 @@
 //
 //   job_fetch ─► job_check ─► segmenter ─┬─ reads ─────────────────► host memory ─┐
 //                  │ FLOW_TX             └─ steps ─► FIFO ─► gather ◄─────────────┘
-//                                                              │ pieces        │ headers' fields, when all is read
-//                                                         byte_packer          │
-//                                                           markers            │
-//                                                    ┌─────────┴──────┐        │
-//                                                  store      CRC, sum ─► tcp ◄┘
-//                                                    └─► emit ◄───────────┘ ─► MAC
+//                                                              │ pieces of TCP payload, headers' fields
+//                                                            framer ─► MAC
 //
 // Reads run ahead of the data by up to STEPS frames. A frame waits in the store until its checksum is known and all its
 // bytes were read without error; then it goes out without a bubble.
@@ -70,9 +66,8 @@ module weft_tx
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
-  localparam int unsigned STEPS  = 32;        // frames whose reads may be under way
-  localparam int unsigned SLOTS  = 16;        // inline payloads waiting
-  localparam int unsigned FRAMES = 16;        // frames between gather and their headers
+  localparam int unsigned STEPS = 32;        // frames whose reads may be under way
+  localparam int unsigned SLOTS = 16;        // inline payloads waiting
 
   // ---------------------------------------------------------------- jobs
   logic         job_valid, job_ready, job_error, fetch_idle, table_idle;
@@ -196,10 +191,9 @@ module weft_tx
   logic               piece_valid, piece_ready, piece_last;
   logic [DATA_W-1:0]  piece_data;
   logic [COUNT_W-1:0] piece_count;
-  logic               layout_in_valid, layout_in_ready, layout_valid, layout_ready;
-  layout_t            layout_in, layout;
-  logic               frame_in_valid, frame_in_ready, frame_valid, frame_ready;
-  frame_t             frame_in, frame;
+  logic               layout_valid, layout_ready, frame_valid, frame_ready;
+  layout_t            layout;
+  frame_t             frame;
   logic               report_valid, report_ready;
   logic [511:0]       report;
   logic               begin_frame, end_job, bad_job, read_error, read_stall;
@@ -231,12 +225,12 @@ module weft_tx
     .piece_data_o  (piece_data),
     .piece_count_o (piece_count),
     .piece_last_o  (piece_last),
-    .layout_valid_o(layout_in_valid),
-    .layout_ready_i(layout_in_ready),
-    .layout_o      (layout_in),
-    .frame_valid_o (frame_in_valid),
-    .frame_ready_i (frame_in_ready),
-    .frame_o       (frame_in),
+    .layout_valid_o(layout_valid),
+    .layout_ready_i(layout_ready),
+    .layout_o      (layout),
+    .frame_valid_o (frame_valid),
+    .frame_ready_i (frame_ready),
+    .frame_o       (frame),
     .rpt_valid_o   (report_valid),
     .rpt_ready_i   (report_ready),
     .rpt_o         (report),
@@ -247,20 +241,6 @@ module weft_tx
     .stall_o       (read_stall)
   );
 
-  fifo_sync #(.WIDTH($bits(layout_t)), .DEPTH(FRAMES)) u_layouts (
-    .clk_i, .rst_ni,
-    .wr_valid_i(layout_in_valid), .wr_ready_o(layout_in_ready), .wr_data_i(layout_in),
-    .rd_valid_o(layout_valid),    .rd_ready_i(layout_ready),    .rd_data_o(layout),
-    .count_o   ()
-  );
-
-  fifo_sync #(.WIDTH($bits(frame_t)), .DEPTH(FRAMES)) u_frames (
-    .clk_i, .rst_ni,
-    .wr_valid_i(frame_in_valid), .wr_ready_o(frame_in_ready), .wr_data_i(frame_in),
-    .rd_valid_o(frame_valid),    .rd_ready_i(frame_ready),    .rd_data_o(frame),
-    .count_o   ()
-  );
-
   fifo_sync #(.WIDTH(512), .DEPTH(2)) u_reports (
     .clk_i, .rst_ni,
     .wr_valid_i(report_valid), .wr_ready_o(report_ready), .wr_data_i(report),
@@ -268,149 +248,31 @@ module weft_tx
     .count_o   ()
   );
 
-  // ---------------------------------------------------------------- framing
-  logic               packed_valid, packed_ready, packed_last, marked_valid, marked_ready, marked_last;
-  logic [DATA_W-1:0]  packed_data, marked_data;
-  logic [COUNT_W-1:0] packed_count, marked_count;
-  layout_t            marked_layout;
-  logic               store_ready, digest_ready;
+  // ---------------------------------------------------------------- frames
+  logic        drop, sent, sent_fpdu, mac_stall;
+  logic [15:0] sent_bytes;
 
-  byte_packer #(
+  tx_framer #(
     .DATA_W(DATA_W)
-  ) u_packer (
+  ) u_framer (
     .clk_i, .rst_ni,
-    .in_valid_i (piece_valid),
-    .in_ready_o (piece_ready),
-    .in_data_i  (piece_data),
-    .in_count_i (piece_count),
-    .in_last_i  (piece_last),
-    .out_valid_o(packed_valid),
-    .out_ready_i(packed_ready),
-    .out_data_o (packed_data),
-    .out_count_o(packed_count),
-    .out_last_o (packed_last)
-  );
-
-  tx_markers #(
-    .DATA_W(DATA_W)
-  ) u_markers (
-    .clk_i, .rst_ni,
-    .in_layout_valid_i(layout_valid),
-    .in_layout_ready_o(layout_ready),
-    .in_layout_i      (layout),
-    .in_valid_i       (packed_valid),
-    .in_ready_o       (packed_ready),
-    .in_data_i        (packed_data),
-    .in_count_i       (packed_count),
-    .in_last_i        (packed_last),
-    .out_valid_o      (marked_valid),
-    .out_ready_i      (marked_ready),
-    .out_data_o       (marked_data),
-    .out_count_o      (marked_count),
-    .out_last_o       (marked_last),
-    .out_layout_o     (marked_layout)
-  );
-
-  assign marked_ready = store_ready && digest_ready;
-
-  // ---------------------------------------------------------------- headers
-  logic        sum_valid, sum_ready, crc_valid, crc_ready;
-  logic [31:0] sum, crc;
-  logic        fetch_in_valid, fetch_in_ready, fetch_valid, fetch_ready;
-  fetch_t      fetch_in, fetch;
-  logic        header_in_valid, header_in_ready, header_valid, header_ready;
-  out_header_t header_in, header;
-  logic        drop;
-
-  tx_digest #(
-    .DATA_W (DATA_W),
-    .RESULTS(FRAMES)
-  ) u_digest (
-    .clk_i, .rst_ni,
-    .ready_o    (digest_ready),
-    .beat_i     (marked_valid && marked_ready),
-    .data_i     (marked_data),
-    .count_i    (marked_count),
-    .last_i     (marked_last),
-    .layout_i   (marked_layout),
-    .sum_valid_o(sum_valid),
-    .sum_ready_i(sum_ready),
-    .sum_o      (sum),
-    .crc_valid_o(crc_valid),
-    .crc_ready_i(crc_ready),
-    .crc_o      (crc)
-  );
-
-  tx_tcp u_tcp (
-    .clk_i, .rst_ni,
+    .piece_valid_i (piece_valid),
+    .piece_ready_o (piece_ready),
+    .piece_data_i  (piece_data),
+    .piece_count_i (piece_count),
+    .piece_last_i  (piece_last),
+    .layout_valid_i(layout_valid),
+    .layout_ready_o(layout_ready),
+    .layout_i      (layout),
     .frame_valid_i (frame_valid),
     .frame_ready_o (frame_ready),
     .frame_i       (frame),
-    .sum_valid_i   (sum_valid),
-    .sum_ready_o   (sum_ready),
-    .sum_i         (sum),
-    .crc_valid_i   (crc_valid),
-    .crc_ready_o   (crc_ready),
-    .crc_i         (crc),
-    .fetch_valid_o (fetch_in_valid),
-    .fetch_ready_i (fetch_in_ready),
-    .fetch_o       (fetch_in),
-    .header_valid_o(header_in_valid),
-    .header_ready_i(header_in_ready),
-    .header_o      (header_in),
-    .drop_o        (drop)
-  );
-
-  fifo_sync #(.WIDTH($bits(fetch_t)), .DEPTH(4)) u_fetches (
-    .clk_i, .rst_ni,
-    .wr_valid_i(fetch_in_valid), .wr_ready_o(fetch_in_ready), .wr_data_i(fetch_in),
-    .rd_valid_o(fetch_valid),    .rd_ready_i(fetch_ready),    .rd_data_o(fetch),
-    .count_o   ()
-  );
-
-  fifo_sync #(.WIDTH($bits(out_header_t)), .DEPTH(4)) u_headers (
-    .clk_i, .rst_ni,
-    .wr_valid_i(header_in_valid), .wr_ready_o(header_in_ready), .wr_data_i(header_in),
-    .rd_valid_o(header_valid),    .rd_ready_i(header_ready),    .rd_data_o(header),
-    .count_o   ()
-  );
-
-  // ---------------------------------------------------------------- out
-  logic              payload_valid, payload_ready;
-  logic [DATA_W-1:0] payload_data;
-  logic              sent, sent_fpdu, mac_stall;
-  logic [15:0]       sent_bytes;
-
-  tx_store #(
-    .DATA_W(DATA_W)
-  ) u_store (
-    .clk_i, .rst_ni,
-    .in_valid_i   (marked_valid && digest_ready),
-    .in_ready_o   (store_ready),
-    .in_data_i    (marked_data),
-    .fetch_valid_i(fetch_valid),
-    .fetch_ready_o(fetch_ready),
-    .fetch_i      (fetch),
-    .out_valid_o  (payload_valid),
-    .out_ready_i  (payload_ready),
-    .out_data_o   (payload_data)
-  );
-
-  tx_emit #(
-    .DATA_W(DATA_W)
-  ) u_emit (
-    .clk_i, .rst_ni,
-    .header_valid_i (header_valid),
-    .header_ready_o (header_ready),
-    .header_i       (header),
-    .payload_valid_i(payload_valid),
-    .payload_ready_o(payload_ready),
-    .payload_data_i (payload_data),
     .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
-    .sent_o         (sent),
-    .sent_bytes_o   (sent_bytes),
-    .sent_fpdu_o    (sent_fpdu),
-    .stall_o        (mac_stall)
+    .drop_o        (drop),
+    .sent_o        (sent),
+    .sent_bytes_o  (sent_bytes),
+    .sent_fpdu_o   (sent_fpdu),
+    .stall_o       (mac_stall)
   );
 
   // ---------------------------------------------------------------- what is under way, and counters

@@ -1,0 +1,203 @@
+// Makes frames of the pieces of their TCP payloads and of what their headers say, and sends them.
+//
+//   pieces ─► byte_packer ─► markers ─┬─► store ──────────────────────────────────┐
+//   layout ───────────────────────────┘└► CRC, sum ─► tcp ─► headers, commands ─► emit ─► MAC
+//   what the headers say, when the payload is all read ──┘
+//
+// `layout_*` has an item for each frame with a payload, `frame_*` one for each frame, after its last piece at the earliest.
+// Ready/valid at all inputs; a frame waits in the store until its checksum is known, then goes out without a bubble.
+
+module tx_framer
+  import weft_tx_pkg::*;
+#(
+  parameter int unsigned DATA_W = 512,
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+
+  input  logic                piece_valid_i,
+  output logic                piece_ready_o,
+  input  logic [DATA_W-1:0]   piece_data_i,
+  input  logic [COUNT_W-1:0]  piece_count_i,
+  input  logic                piece_last_i,
+  input  logic                layout_valid_i,
+  output logic                layout_ready_o,
+  input  layout_t             layout_i,
+  input  logic                frame_valid_i,
+  output logic                frame_ready_o,
+  input  frame_t              frame_i,
+
+  output logic [DATA_W-1:0]   mac_tx_tdata,
+  output logic [DATA_W/8-1:0] mac_tx_tkeep,
+  output logic                mac_tx_tlast,
+  output logic                mac_tx_tvalid,
+  input  logic                mac_tx_tready,
+
+  output logic                drop_o,         // pulses, for the counters and the idle signal
+  output logic                sent_o,
+  output logic [15:0]         sent_bytes_o,
+  output logic                sent_fpdu_o,
+  output logic                stall_o
+);
+
+  localparam int unsigned FRAMES = 16;        // frames between the gather and their headers
+
+  logic    layout_valid, layout_ready, frame_valid, frame_ready;
+  layout_t layout;
+  frame_t  frame;
+
+  fifo_sync #(.WIDTH($bits(layout_t)), .DEPTH(FRAMES)) u_layouts (
+    .clk_i, .rst_ni,
+    .wr_valid_i(layout_valid_i), .wr_ready_o(layout_ready_o), .wr_data_i(layout_i),
+    .rd_valid_o(layout_valid),   .rd_ready_i(layout_ready),   .rd_data_o(layout),
+    .count_o   ()
+  );
+
+  fifo_sync #(.WIDTH($bits(frame_t)), .DEPTH(FRAMES)) u_frames (
+    .clk_i, .rst_ni,
+    .wr_valid_i(frame_valid_i), .wr_ready_o(frame_ready_o), .wr_data_i(frame_i),
+    .rd_valid_o(frame_valid),   .rd_ready_i(frame_ready),   .rd_data_o(frame),
+    .count_o   ()
+  );
+
+  // ---------------------------------------------------------------- framing
+  logic               packed_valid, packed_ready, packed_last, marked_valid, marked_ready, marked_last;
+  logic [DATA_W-1:0]  packed_data, marked_data;
+  logic [COUNT_W-1:0] packed_count, marked_count;
+  layout_t            marked_layout;
+  logic               store_ready, digest_ready;
+
+  byte_packer #(
+    .DATA_W(DATA_W)
+  ) u_packer (
+    .clk_i, .rst_ni,
+    .in_valid_i (piece_valid_i),
+    .in_ready_o (piece_ready_o),
+    .in_data_i  (piece_data_i),
+    .in_count_i (piece_count_i),
+    .in_last_i  (piece_last_i),
+    .out_valid_o(packed_valid),
+    .out_ready_i(packed_ready),
+    .out_data_o (packed_data),
+    .out_count_o(packed_count),
+    .out_last_o (packed_last)
+  );
+
+  tx_markers #(
+    .DATA_W(DATA_W)
+  ) u_markers (
+    .clk_i, .rst_ni,
+    .in_layout_valid_i(layout_valid),
+    .in_layout_ready_o(layout_ready),
+    .in_layout_i      (layout),
+    .in_valid_i       (packed_valid),
+    .in_ready_o       (packed_ready),
+    .in_data_i        (packed_data),
+    .in_count_i       (packed_count),
+    .in_last_i        (packed_last),
+    .out_valid_o      (marked_valid),
+    .out_ready_i      (marked_ready),
+    .out_data_o       (marked_data),
+    .out_count_o      (marked_count),
+    .out_last_o       (marked_last),
+    .out_layout_o     (marked_layout)
+  );
+
+  assign marked_ready = store_ready && digest_ready;
+
+  // ---------------------------------------------------------------- headers
+  logic        sum_valid, sum_ready, crc_valid, crc_ready;
+  logic [31:0] sum, crc;
+  logic        fetch_in_valid, fetch_in_ready, fetch_valid, fetch_ready;
+  fetch_t      fetch_in, fetch;
+  logic        header_in_valid, header_in_ready, header_valid, header_ready;
+  out_header_t header_in, header;
+
+  tx_digest #(
+    .DATA_W (DATA_W),
+    .RESULTS(FRAMES)
+  ) u_digest (
+    .clk_i, .rst_ni,
+    .ready_o    (digest_ready),
+    .beat_i     (marked_valid && marked_ready),
+    .data_i     (marked_data),
+    .count_i    (marked_count),
+    .last_i     (marked_last),
+    .layout_i   (marked_layout),
+    .sum_valid_o(sum_valid),
+    .sum_ready_i(sum_ready),
+    .sum_o      (sum),
+    .crc_valid_o(crc_valid),
+    .crc_ready_i(crc_ready),
+    .crc_o      (crc)
+  );
+
+  tx_tcp u_tcp (
+    .clk_i, .rst_ni,
+    .frame_valid_i (frame_valid),
+    .frame_ready_o (frame_ready),
+    .frame_i       (frame),
+    .sum_valid_i   (sum_valid),
+    .sum_ready_o   (sum_ready),
+    .sum_i         (sum),
+    .crc_valid_i   (crc_valid),
+    .crc_ready_o   (crc_ready),
+    .crc_i         (crc),
+    .fetch_valid_o (fetch_in_valid),
+    .fetch_ready_i (fetch_in_ready),
+    .fetch_o       (fetch_in),
+    .header_valid_o(header_in_valid),
+    .header_ready_i(header_in_ready),
+    .header_o      (header_in),
+    .drop_o        (drop_o)
+  );
+
+  fifo_sync #(.WIDTH($bits(fetch_t)), .DEPTH(4)) u_fetches (
+    .clk_i, .rst_ni,
+    .wr_valid_i(fetch_in_valid), .wr_ready_o(fetch_in_ready), .wr_data_i(fetch_in),
+    .rd_valid_o(fetch_valid),    .rd_ready_i(fetch_ready),    .rd_data_o(fetch),
+    .count_o   ()
+  );
+
+  fifo_sync #(.WIDTH($bits(out_header_t)), .DEPTH(4)) u_headers (
+    .clk_i, .rst_ni,
+    .wr_valid_i(header_in_valid), .wr_ready_o(header_in_ready), .wr_data_i(header_in),
+    .rd_valid_o(header_valid),    .rd_ready_i(header_ready),    .rd_data_o(header),
+    .count_o   ()
+  );
+
+  // ---------------------------------------------------------------- out
+  logic              payload_valid, payload_ready;
+  logic [DATA_W-1:0] payload_data;
+
+  tx_store #(
+    .DATA_W(DATA_W)
+  ) u_store (
+    .clk_i, .rst_ni,
+    .in_valid_i   (marked_valid && digest_ready),
+    .in_ready_o   (store_ready),
+    .in_data_i    (marked_data),
+    .fetch_valid_i(fetch_valid),
+    .fetch_ready_o(fetch_ready),
+    .fetch_i      (fetch),
+    .out_valid_o  (payload_valid),
+    .out_ready_i  (payload_ready),
+    .out_data_o   (payload_data)
+  );
+
+  tx_emit #(
+    .DATA_W(DATA_W)
+  ) u_emit (
+    .clk_i, .rst_ni,
+    .header_valid_i (header_valid),
+    .header_ready_o (header_ready),
+    .header_i       (header),
+    .payload_valid_i(payload_valid),
+    .payload_ready_o(payload_ready),
+    .payload_data_i (payload_data),
+    .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
+    .sent_o, .sent_bytes_o, .sent_fpdu_o, .stall_o
+  );
+
+endmodule
