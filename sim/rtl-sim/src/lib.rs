@@ -26,7 +26,7 @@
 pub mod axi;
 pub mod axil;
 pub mod axis;
-#[cfg(feature = "build")]
+#[cfg(any(feature = "build", test))]
 pub mod build;
 mod check;
 pub mod coverage;

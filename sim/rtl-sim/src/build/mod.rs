@@ -349,16 +349,28 @@ impl Project {
         let verilator = Verilator::find()?;
 
         let mut sources = verilator.runtime(&out, trace)?;
-        for design in &self.designs {
-            let generated = design
-                .generate(&verilator, &out)
-                .map_err(|error| format!("design `{}`: {error}", design.name))?;
-            sources.extend(generated);
-        }
         let jobs = std::env::var("NUM_JOBS")
             .ok()
             .and_then(|text| text.parse().ok())
             .unwrap_or(1);
+        for designs in self.designs.chunks(jobs.max(1)) {
+            let results: Vec<_> = std::thread::scope(|scope| {
+                let start = |design| {
+                    let (verilator, out) = (&verilator, &out);
+                    scope.spawn(move || Design::generate(design, verilator, out))
+                };
+                let threads: Vec<_> = designs.iter().map(start).collect();
+                threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap_or(Err("panicked".into())))
+                    .collect()
+            });
+            for (design, generated) in designs.iter().zip(results) {
+                sources.extend(
+                    generated.map_err(|error| format!("design `{}`: {error}", design.name))?,
+                );
+            }
+        }
         let objects = compile::compile(&sources, &out.join("objects"), jobs)?;
         let package = std::env::var("CARGO_PKG_NAME")
             .unwrap_or_default()
@@ -519,4 +531,60 @@ fn read(path: &Path) -> Result<String, String> {
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fifo() -> Design {
+        Design::new("fifo")
+            .reset_low("rst_ni")
+            .suffixes("_i", "_o")
+            .stream_in("rx", "rx_")
+    }
+
+    const HEADER: &str = "VL_IN8(&clk_i,0,0);\nVL_IN8(&rst_ni,0,0);\nVL_IN64(&rx_data_i,39,0);\nVL_IN8(&rx_valid_i,0,0);\n\
+        VL_OUT8(&rx_ready_o,0,0);\nVL_OUT(&level_o,16,0);\nVL_INW(&key_i,99,0,4);\n";
+
+    #[test]
+    fn generated_files_have_the_ports() {
+        let interface = fifo().interface(HEADER, "Vfifo".into()).unwrap();
+        let rust = interface.rust();
+        for line in [
+            "pub rx: ::rtl_sim::axis::Forward<5>",
+            "pub rx: ::rtl_sim::axis::Backward",
+            "pub level: u32",
+            "pub key: [u8; 13]",
+            "inputs.rst_ni = !asserted;",
+        ] {
+            assert!(rust.contains(line), "no `{line}` in\n{rust}");
+        }
+        let cpp = interface.cpp();
+        for line in [
+            "top->rx_data_i = rtl_sim::load<uint64_t>(in->rx.data, 5);",
+            "out->rx.ready = top->rx_ready_o;",
+            "out->level = top->level_o;",
+        ] {
+            assert!(cpp.contains(line), "no `{line}` in\n{cpp}");
+        }
+    }
+
+    #[test]
+    fn a_missing_port_is_named() {
+        let error = |header: &str| fifo().interface(header, "Vfifo".into()).err().unwrap();
+        assert!(error("VL_IN8(&clk,0,0);").contains("no clock port `clk_i`"));
+        let without = HEADER.replace("rx_valid_i", "rx_vld_i");
+        let text = error(&without);
+        assert!(
+            text.contains("rx_tvalid_i") && text.contains("rx_vld_i"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn hot_classes() {
+        let makefile = "VM_CLASSES_FAST += \\\n\tVa \\\n\nVM_SUPPORT_SLOW += \\\n\tVa__Syms \\\n\nVM_GLOBAL_FAST += \\\n\tverilated \\\n";
+        assert_eq!(classes(makefile), [("Va", true), ("Va__Syms", false)]);
+    }
 }
