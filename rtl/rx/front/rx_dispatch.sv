@@ -320,23 +320,15 @@ module rx_dispatch
   assign upd_position_o = position_d;
 
   always_comb begin
-    record             = '0;
-    record.kind        = 8'd1;
-    record.flags       = {2'b00, of.segment.sack_count, is_duplicate, position_d.attached, of.segment.ts_present, raw};
-    record.flow        = of_flow;
-    record.seq         = of.segment.seq;
-    record.ack         = of.segment.ack;
-    record.window      = of.segment.window;
-    record.tcp_flags   = of.segment.tcp_flags;
-    record.raw_count   = raw_count;
-    record.ts_val      = of.segment.ts_val;
-    record.ts_ecr      = of.segment.ts_ecr;
-    record.payload_len = of.segment.payload_len;
-    record.done_len    = done_len;
-    record.raw_slot    = raw ? raw_slot : '0;
-    record.raw_len     = raw ? of.frame_len : '0;
-    {record.sack2_right, record.sack2_left, record.sack1_right, record.sack1_left, record.sack0_right,
-     record.sack0_left} = of.segment.sack;
+    record           = segment_record(of.segment);
+    record.flags[0]  = raw;
+    record.flags[2]  = position_d.attached;
+    record.flags[3]  = is_duplicate;
+    record.flow      = of_flow;
+    record.raw_count = raw_count;
+    record.done_len  = done_len;
+    record.raw_slot  = raw ? raw_slot : '0;
+    record.raw_len   = raw ? of.frame_len : '0;
 
     frame_record          = '0;
     frame_record.kind     = 8'd3;

@@ -1,6 +1,7 @@
 // Types of the receive front: what the parser knows of a frame, and what becomes of it.
 
 package rx_front_pkg;
+  import weft_card_pkg::segment_report_t;
 
   // Bytes of a frame in which every header lies that the card reads. Ethernet, IPv4 without options and the
   // longest TCP header are 94; an 802.1Q tag and IPv6 would make it 118.
@@ -87,5 +88,25 @@ package rx_front_pkg;
   function automatic logic [31:0] be32(input logic [31:0] bytes);
     return {bytes[7:0], bytes[15:8], bytes[23:16], bytes[31:24]};
   endfunction
+
+  // The report of a segment, without what its verdict adds.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic segment_report_t segment_record(input rx_segment_t segment);
+    segment_report_t record;
+    record             = '0;
+    record.kind        = 8'd1;
+    record.flags       = {2'b00, segment.sack_count, 2'b00, segment.ts_present, 1'b0};
+    record.seq         = segment.seq;
+    record.ack         = segment.ack;
+    record.window      = segment.window;
+    record.tcp_flags   = segment.tcp_flags;
+    record.ts_val      = segment.ts_val;
+    record.ts_ecr      = segment.ts_ecr;
+    record.payload_len = segment.payload_len;
+    {record.sack2_right, record.sack2_left, record.sack1_right, record.sack1_left, record.sack0_right,
+     record.sack0_left} = segment.sack;
+    return record;
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
 
 endpackage

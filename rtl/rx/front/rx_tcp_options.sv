@@ -67,12 +67,12 @@ module rx_tcp_options #(
 
   scan_t [STAGES:0]                     scan;
   logic [STAGES:0][OPTION_BYTES*8-1:0]  bytes;     // only what is still to be scanned is kept by synthesis
-  logic [STAGES:0][5:0]                 len;
+  logic [STAGES:0][5:0]                 options_len;
   logic [OPTION_BYTES*8-1:0]            options;
 
   assign scan[0]  = '0;
   assign bytes[0] = options_i;
-  assign len[0]   = len_i;
+  assign options_len[0] = len_i;
 
   for (genvar s = 0; s < STAGES; s++) begin : gen_stage
     scan_t                     scan_d, scan_q;
@@ -82,17 +82,17 @@ module rx_tcp_options #(
     always_comb begin
       scan_d = scan[s];
       for (int unsigned b = 0; b < STEP; b++) begin
-        scan_d = scan_byte(scan_d, 6'(s*STEP + b), bytes[s][b*8 +: 8], bytes[s][(b+1)*8 +: 8], len[s]);
+        scan_d = scan_byte(scan_d, 6'(s*STEP + b), bytes[s][b*8 +: 8], bytes[s][(b+1)*8 +: 8], options_len[s]);
       end
     end
     always_ff @(posedge clk_i) begin
       scan_q  <= scan_d;
       bytes_q <= bytes[s] >> (STEP * 8);
-      len_q   <= len[s];
+      len_q   <= options_len[s];
     end
     assign scan[s+1]  = scan_q;
     assign bytes[s+1] = bytes_q;
-    assign len[s+1]   = len_q;
+    assign options_len[s+1] = len_q;
   end
 
   // The values, once it is known where they lie.
@@ -104,7 +104,7 @@ module rx_tcp_options #(
 
   logic unused_tail;
   assign unused_tail = ^{ts_shifted[OPTION_BYTES*8-1:80], ts_shifted[15:0], sack_shifted[OPTION_BYTES*8-1:208],
-                         sack_shifted[15:0], bytes[STAGES], len[STAGES], scan[STAGES].ended, scan[STAGES].skip};
+                         sack_shifted[15:0], bytes[STAGES], options_len[STAGES], scan[STAGES].ended, scan[STAGES].skip};
 
   always_ff @(posedge clk_i) begin
     err_o        <= scan[STAGES].err;
