@@ -84,15 +84,15 @@ impl Phase {
 }
 
 /// What to tell the application at the end.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Verdict {
     /// Nothing.
     #[default]
     Silent,
     /// It did not come about.
     Failed(ConnectFailure),
-    /// The peer's application said no.
-    Rejected(PrivateData),
+    /// The peer's application said no; what it said replaces our private data.
+    Rejected,
     /// It is over.
     Disconnected(DisconnectReason),
 }

@@ -289,7 +289,8 @@ impl<P: Port> Link<'_, P> {
         match (core::mem::take(&mut self.conn.verdict), name) {
             (Verdict::Silent, _) => {}
             (Verdict::Failed(reason), _) => self.tell(Event::ConnectError { conn, reason }),
-            (Verdict::Rejected(private_data), _) => {
+            (Verdict::Rejected, _) => {
+                let private_data = core::mem::take(&mut self.conn.private_data);
                 self.tell(Event::Rejected { conn, private_data });
             }
             (Verdict::Disconnected(reason), Some(qp)) => {

@@ -173,13 +173,15 @@ impl Request {
             rtr: None,
         };
         let enhanced = self.enhanced.map(|theirs| {
-            let mut ours = Enhanced::default();
-            ours.ord = if theirs.ird == Enhanced::UNSPECIFIED {
-                Enhanced::UNSPECIFIED
-            } else {
-                agreed.ord = agreed.ord.min(theirs.ird);
-                agreed.ord
+            let mut ours = Enhanced {
+                ord: Enhanced::UNSPECIFIED,
+                ird: Enhanced::UNSPECIFIED,
+                ..Enhanced::default()
             };
+            if theirs.ird != Enhanced::UNSPECIFIED {
+                agreed.ord = agreed.ord.min(theirs.ird);
+                ours.ord = agreed.ord;
+            }
             if theirs.peer_to_peer {
                 let common = theirs.rtr.intersection(terms.rtr);
                 // One kind is named even if none matches.
@@ -194,11 +196,9 @@ impl Request {
                 ours.peer_to_peer = true;
                 agreed.rtr = Some(ours.rtr);
             }
-            ours.ird = if theirs.ord == Enhanced::UNSPECIFIED {
-                Enhanced::UNSPECIFIED
-            } else {
-                agreed.ird
-            };
+            if theirs.ord != Enhanced::UNSPECIFIED {
+                ours.ird = agreed.ird;
+            }
             ours
         });
         let reply = StartupFrame {

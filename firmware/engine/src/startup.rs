@@ -95,7 +95,8 @@ impl<P: Port> Link<'_, P> {
                 return;
             }
             Judged::Rejected => {
-                self.conn.verdict = Verdict::Rejected(private_data);
+                self.conn.private_data = private_data;
+                self.conn.verdict = Verdict::Rejected;
                 self.finish(DisconnectReason::Local);
                 return;
             }

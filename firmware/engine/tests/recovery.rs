@@ -39,8 +39,8 @@ fn run_prepared(
         b.hosts[1].region(SIZE, access),
     ];
     // Lower half: sources. Upper half: sinks.
-    for n in 0..2 {
-        let iova = regions[n].1;
+    for (n, region) in regions.iter().enumerate() {
+        let iova = region.1;
         for (i, byte) in b.memory(n, iova, SIZE as usize / 2).iter_mut().enumerate() {
             *byte = (i * 13 + i / 255 + n * 101) as u8;
         }

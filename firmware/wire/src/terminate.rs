@@ -136,6 +136,7 @@ pub const MAX_TERMINATE: usize = 4 + 2 + 18 + 28;
 const HAS_LENGTH: u32 = 1 << 15;
 const HAS_DDP: u32 = 1 << 14;
 const HAS_READ: u32 = 1 << 13;
+const ANY_FLAG: u32 = HAS_LENGTH | HAS_DDP | HAS_READ;
 
 /// A Terminate's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,17 +158,16 @@ impl<'a> Terminate<'a> {
         let mut control = u32_at(payload, 0)?;
         // siw sends the bit-fields of a little-endian host: error type in the high nibble of the
         // first byte, layer in the low one, and the flags in the low bits of the third byte.
-        // A first byte 0x02 or 0x01 with M, D and R clear is ambiguous with RDMAP type 1 and 2;
-        // what decides is whether the code exists in the layout of the RFC.
-        let mut siw_layout = false;
-        if !is_known(TerminateCode((control >> 16) as u16))
-            || (control & 0xe000 == 0 && control & 0x0700 != 0)
-        {
-            let swapped = swap_siw(control);
-            if is_known(TerminateCode((swapped >> 16) as u16)) {
-                control = swapped;
-                siw_layout = true;
-            }
+        // Which layout it is: the one in which the code exists; if it does in both, the one in
+        // which the flags are where they belong, and MPA errors are those that have none.
+        let swapped = swap_siw(control);
+        let rfc = is_known(TerminateCode((control >> 16) as u16));
+        let siw = is_known(TerminateCode((swapped >> 16) as u16));
+        let flags_of_siw = control & ANY_FLAG == 0 && swapped & ANY_FLAG != 0;
+        let mpa_of_siw = (control | swapped) & ANY_FLAG == 0 && swapped >> 28 == 2;
+        let siw_layout = siw && (!rfc || flags_of_siw || mpa_of_siw);
+        if siw_layout {
+            control = swapped;
         }
         let mut rest = payload.get(4..)?;
         let mut ddp = None;
@@ -240,5 +240,54 @@ fn is_known(code: TerminateCode) -> bool {
         (1, 2, c) => matches!(c, 1..=6),
         (2, 0, c) => matches!(c, 1..=7),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trip_with_all_headers() {
+        let ddp = crate::ddp::DdpHeader::untagged(true, 0x41, 0, 1, 5, 0).to_bytes();
+        let request = [7; 28];
+        let terminate = Terminate {
+            code: TerminateCode::RDMAP_BOUNDS,
+            ddp: Some((46, &ddp)),
+            read_request: Some(&request),
+            siw_layout: false,
+        };
+        let mut bytes = [0; MAX_TERMINATE];
+        assert_eq!(terminate.write(&mut bytes), Some(MAX_TERMINATE));
+        assert_eq!(bytes[..4], [0x01, 0x01, 0xe0, 0x00]);
+        assert_eq!(Terminate::parse(&bytes), Some(terminate));
+        // Cut off anywhere, the code is still there.
+        for length in 4..MAX_TERMINATE {
+            let cut = Terminate::parse(&bytes[..length]).unwrap();
+            assert_eq!(cut.code, terminate.code);
+        }
+        assert_eq!(Terminate::parse(&bytes[..3]), None);
+    }
+
+    #[test]
+    fn both_layouts() {
+        for (bytes, code, siw) in [
+            ([0x20, 0x07, 0, 0], 0x2007, false),
+            ([0x02, 0x07, 0, 0], 0x2007, true),
+            ([0x02, 0x02, 0, 0], 0x2002, true),
+            ([0x11, 0x01, 0xc0, 0], 0x1101, false),
+            ([0x21, 0x02, 0x03, 0], 0x1202, true),
+            ([0x12, 0x02, 0xc0, 0], 0x1202, false),
+            ([0x10, 0x02, 0x03, 0], 0x0102, true),
+            ([0x01, 0x02, 0xc0, 0], 0x0102, false),
+            ([0x02, 0x06, 0xc0, 0], 0x0206, false),
+        ] {
+            let found = Terminate::parse(&bytes).unwrap();
+            assert_eq!(
+                (found.code.0, found.siw_layout),
+                (code, siw),
+                "{bytes:02x?}"
+            );
+        }
     }
 }

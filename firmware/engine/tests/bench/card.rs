@@ -137,7 +137,7 @@ impl Card {
             }
         }
         assert_eq!(payload.len(), job.length as usize);
-        let row = self.flows[usize::from(job.flow)].tx.clone();
+        let row = self.flows[usize::from(job.flow)].tx;
         match job.kind {
             1 => self.out.push(payload),
             2 => self.segment(&row, job, job.seq, job.tcp_flags, &payload),
@@ -347,7 +347,7 @@ impl Card {
 
     /// Bytes done, whether that is all, whether an FPDU is for the engine.
     fn walk(&mut self, flow: u16, segment: &TcpSegment<'_>) -> (usize, bool, bool) {
-        let rx = self.flows[usize::from(flow)].rx.clone();
+        let rx = self.flows[usize::from(flow)].rx;
         let markers = Markers((rx.flags & 1 != 0).then_some(rx.marker_base));
         let mut ulpdu = vec![0; 65536];
         let (mut done, mut engine) = (0, false);
@@ -604,7 +604,7 @@ impl Port for Card {
             self.refused += 1;
             return false;
         }
-        state.attach = row.clone();
+        state.attach = *row;
         true
     }
 

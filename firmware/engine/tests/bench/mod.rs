@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod card;
+pub mod script;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -96,6 +97,9 @@ enum What {
     Jobs(usize),
 }
 
+/// Sees a frame of a host; false drops it.
+pub type Tamper = Box<dyn FnMut(usize, &mut Vec<u8>) -> bool>;
+
 pub struct Bench {
     pub now: u64,
     pub hosts: [Host; 2],
@@ -111,7 +115,7 @@ pub struct Bench {
     /// Every frame sent: time, from, bytes.
     pub capture: Vec<(u64, usize, Vec<u8>)>,
     /// Sees every frame before it goes out, and may change or drop it.
-    pub tamper: Option<Box<dyn FnMut(usize, &mut Vec<u8>) -> bool>>,
+    pub tamper: Option<Tamper>,
 }
 
 impl Bench {

@@ -1,0 +1,313 @@
+//! A peer that is played by hand: it says exactly what a test wants, right or wrong.
+
+use weft_engine::*;
+use weft_wire::ddp::DdpHeader;
+use weft_wire::ethernet::EthernetHeader;
+use weft_wire::fpdu::{self, Markers};
+use weft_wire::ipv4::Ipv4Packet;
+use weft_wire::mpa::{Enhanced, FrameKind, StartupFrame};
+use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
+use weft_wire::terminate::Terminate;
+
+use super::card::Card;
+use super::US;
+
+pub const PEER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 9];
+pub const PEER_IP: [u8; 4] = [10, 0, 0, 9];
+
+/// A segment that the engine sent.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    pub seq: u32,
+    pub ack: u32,
+    pub flags: u8,
+    pub window: u16,
+    pub options: Options,
+    pub payload: Vec<u8>,
+}
+
+/// An engine with its card, and the peer's TCP variables.
+pub struct Script {
+    pub now: u64,
+    pub engine: Engine,
+    pub card: Card,
+    pub pd: PdId,
+    /// The peer's next sequence number and what it acknowledges.
+    pub seq: u32,
+    pub ack: u32,
+    pub window: u16,
+    pub sack: Vec<(u32, u32)>,
+    pub peer_port: u16,
+    pub port: u16,
+    pub events: Vec<Event>,
+    pub completions: Vec<Completion>,
+    /// Everything the engine sent and nobody has looked at.
+    pub sent: Vec<Sent>,
+    /// Bytes of the engine's stream behind its start-up frame.
+    pub stream: Vec<u8>,
+    stream_next: Option<u32>,
+    /// Acknowledge everything at once.
+    pub auto_ack: bool,
+}
+
+impl Script {
+    pub fn new(no_attach: bool) -> Self {
+        let mac = [2, 0, 0, 0, 0, 1];
+        let config = EngineConfig {
+            mac,
+            ip: [10, 0, 0, 1],
+            num_flows: 4,
+            num_stags: 16,
+            max_connections: 8,
+            ..Default::default()
+        };
+        let mut card = Card::new(mac, config.num_flows, config.num_stags);
+        card.no_attach = no_attach;
+        let mut engine = Engine::new(config);
+        let pd = engine.alloc_pd();
+        Script {
+            now: 1000,
+            engine,
+            card,
+            pd,
+            seq: 0xffff_ff00,
+            ack: 0,
+            window: 60000,
+            sack: Vec::new(),
+            peer_port: 5000,
+            port: 7000,
+            events: Vec::new(),
+            completions: Vec::new(),
+            sent: Vec::new(),
+            stream: Vec::new(),
+            stream_next: None,
+            auto_ack: true,
+        }
+    }
+
+    pub fn qp(&mut self) -> QpId {
+        let config = QpConfig {
+            pd: self.pd,
+            send_depth: 16,
+            recv_depth: 16,
+            max_sge: 4,
+        };
+        self.engine.create_qp(&config, &mut self.card).unwrap()
+    }
+
+    pub fn frame(&self, flags: u8, seq: u32, options: Options, payload: &[u8]) -> Vec<u8> {
+        let header = FrameHeader {
+            source_mac: PEER_MAC,
+            destination_mac: [2, 0, 0, 0, 0, 1],
+            source_ip: PEER_IP,
+            destination_ip: [10, 0, 0, 1],
+            identification: 1,
+            source_port: self.peer_port,
+            destination_port: self.port,
+            seq,
+            ack: self.ack,
+            flags,
+            window: self.window,
+            options,
+        };
+        let mut out = vec![0; payload.len() + 200];
+        let length = header.write(payload, &mut out).unwrap();
+        out.truncate(length);
+        out
+    }
+
+    /// Gives the engine a segment and lets it work.
+    pub fn send(&mut self, flags: u8, seq: u32, options: Options, payload: &[u8]) {
+        let frame = self.frame(flags, seq, options, payload);
+        self.card.receive(&frame);
+        self.work();
+    }
+
+    /// In-order data.
+    pub fn data(&mut self, payload: &[u8]) {
+        let seq = self.seq;
+        self.seq = seq.wrapping_add(payload.len() as u32);
+        self.send(flag::ACK | flag::PSH, seq, Options::default(), payload);
+    }
+
+    /// A bare acknowledgment.
+    pub fn acknowledge(&mut self) {
+        let mut options = Options::default();
+        for (left, right) in self.sack.clone() {
+            options.sack.push(left, right);
+        }
+        self.send(flag::ACK, self.seq, options, &[]);
+    }
+
+    /// Reports to the engine, jobs to the wire, until both are quiet.
+    pub fn work(&mut self) {
+        loop {
+            self.card.run_jobs();
+            let out = std::mem::take(&mut self.card.out);
+            let mut busy = !out.is_empty();
+            for frame in out {
+                self.take(&frame);
+            }
+            while let Some((report, raw)) = self.card.take_report() {
+                busy = true;
+                self.engine
+                    .on_report(self.now, &report, raw.as_deref(), &mut self.card);
+            }
+            while let Some(event) = self.engine.poll_event() {
+                self.events.push(event);
+            }
+            while let Some(completion) = self.engine.poll_completion() {
+                self.completions.push(completion);
+            }
+            if !busy {
+                return;
+            }
+        }
+    }
+
+    fn take(&mut self, frame: &[u8]) {
+        let (_, packet) = EthernetHeader::parse(frame).unwrap();
+        let Ok(packet) = Ipv4Packet::parse(packet) else {
+            return;
+        };
+        let segment = TcpSegment::parse(packet.source, packet.destination, packet.payload).unwrap();
+        self.sent.push(Sent {
+            seq: segment.seq,
+            ack: segment.ack,
+            flags: segment.flags,
+            window: segment.window,
+            options: segment.options,
+            payload: segment.payload.to_vec(),
+        });
+        let mut length = segment.payload.len() as u32;
+        length += u32::from(segment.flags & (flag::SYN | flag::FIN) != 0);
+        if segment.flags & flag::SYN != 0 {
+            self.ack = segment.seq;
+        }
+        if segment.seq == self.ack && length > 0 && segment.flags & flag::RST == 0 && self.auto_ack
+        {
+            if self.stream_next == Some(segment.seq) {
+                self.stream.extend_from_slice(segment.payload);
+                self.stream_next = Some(segment.seq.wrapping_add(segment.payload.len() as u32));
+            }
+            self.ack = self.ack.wrapping_add(length);
+            let frame = self.frame(flag::ACK, self.seq, Options::default(), &[]);
+            self.card.receive(&frame);
+        }
+    }
+
+    /// Lets time pass, timers included.
+    pub fn wait(&mut self, time: u64) {
+        let end = self.now + time;
+        self.work();
+        while let Some(at) = self.engine.next_deadline().filter(|at| *at <= end) {
+            self.now = self.now.max(at);
+            self.engine.on_timer(self.now, &mut self.card);
+            self.work();
+        }
+        self.now = end;
+    }
+
+    /// TCP's handshake as a client; what the engine offers in its SYN-ACK.
+    pub fn open(&mut self, options: Options) -> Sent {
+        self.engine.listen(self.port, 4).unwrap();
+        let seq = self.seq;
+        self.seq = seq.wrapping_add(1);
+        self.ack = 0;
+        self.send(flag::SYN, seq, options, &[]);
+        let syn_ack = self
+            .sent
+            .iter()
+            .find(|s| s.flags & flag::SYN != 0)
+            .unwrap()
+            .clone();
+        assert_eq!(syn_ack.flags, flag::SYN | flag::ACK);
+        assert_eq!(syn_ack.ack, self.seq);
+        syn_ack
+    }
+
+    /// The MPA request of the usual kind.
+    pub fn request(rtr: RtrKinds, private_data: &[u8]) -> Vec<u8> {
+        let frame = StartupFrame {
+            kind: FrameKind::Request,
+            markers: false,
+            crc: true,
+            reject: false,
+            revision: 2,
+            enhanced: Some(Enhanced {
+                peer_to_peer: !rtr.is_empty(),
+                rtr,
+                ird: 4,
+                ord: 4,
+            }),
+            private_data,
+        };
+        let mut out = vec![0; 600];
+        let length = frame.write(&mut out).unwrap();
+        out.truncate(length);
+        out
+    }
+
+    /// Everything up to the engine's reply, by the given queue pair; not yet the first FPDU.
+    pub fn accepted(&mut self, qp: QpId, rtr: RtrKinds, accept: &AcceptParams<'_>) -> ConnId {
+        self.open(Options {
+            mss: Some(1460),
+            sack_permitted: true,
+            ..Default::default()
+        });
+        self.data(&Self::request(rtr, b""));
+        let Some(Event::ConnectRequest { conn, .. }) = self.events.pop() else {
+            panic!("{:?}", self.events);
+        };
+        self.sent.clear();
+        self.engine
+            .accept(self.now, conn, qp, accept, &mut self.card)
+            .unwrap();
+        self.stream_next = None;
+        self.work();
+        self.wait(US);
+        let reply = self
+            .sent
+            .iter()
+            .find(|s| !s.payload.is_empty())
+            .unwrap()
+            .clone();
+        let (frame, length) = StartupFrame::parse(&reply.payload).unwrap();
+        assert_eq!(frame.kind, FrameKind::Reply);
+        assert_eq!(length, reply.payload.len());
+        self.stream_next = Some(self.ack);
+        self.sent.clear();
+        conn
+    }
+
+    /// The Terminate in the engine's stream: its code, and whether it was the last thing.
+    pub fn terminate(&self) -> Option<(u16, Vec<u8>)> {
+        let mut at = 0;
+        let mut ulpdu = vec![0; 65536];
+        let mut found = None;
+        while at < self.stream.len() {
+            let unit = fpdu::decode(&self.stream[at..], 0, Markers::OFF, true, &mut ulpdu).unwrap();
+            let (header, payload) = DdpHeader::parse(&ulpdu[..unit.ulpdu_length]).unwrap();
+            assert!(found.is_none(), "something follows the Terminate");
+            if header.rdmap_control == 0x47 {
+                let code = Terminate::parse(payload).unwrap().code.0;
+                found = Some((code, payload.to_vec()));
+            }
+            at += unit.wire_length;
+        }
+        found
+    }
+}
+
+/// An FPDU with CRC, without markers.
+pub fn fpdu_of(pieces: &[&[u8]]) -> Vec<u8> {
+    let mut out = vec![0; 70000];
+    let length = fpdu::encode(pieces, 0, Markers::OFF, true, &mut out).unwrap();
+    out.truncate(length);
+    out
+}
+
+/// An FPDU of a header and its payload.
+pub fn message(header: &DdpHeader, payload: &[u8]) -> Vec<u8> {
+    fpdu_of(&[&header.to_bytes()[..header.length()], payload])
+}
