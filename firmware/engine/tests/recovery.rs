@@ -6,6 +6,14 @@ mod bench;
 use bench::*;
 use weft_engine::*;
 
+/// Seeds of each kind; WEFT_RECOVERY_SEEDS asks for more.
+fn seeds(usual: u64) -> u64 {
+    std::env::var("WEFT_RECOVERY_SEEDS")
+        .ok()
+        .and_then(|seeds| seeds.parse().ok())
+        .unwrap_or(usual)
+}
+
 /// One seed's run: both sides send, write and read at random while the link misbehaves.
 fn run(seed: u64, faults: Faults, change: &dyn Fn(&mut EngineConfig)) -> Bench {
     run_prepared(seed, faults, change, &|_| ())
@@ -197,7 +205,7 @@ fn run_prepared(
 
 #[test]
 fn loss() {
-    for seed in 0..60 {
+    for seed in 0..seeds(60) {
         run(
             seed,
             Faults {
@@ -211,21 +219,25 @@ fn loss() {
 
 #[test]
 fn heavy_loss() {
-    for seed in 100..120 {
+    for seed in 100..100 + seeds(20) {
         run(
             seed,
             Faults {
                 loss: 9000,
                 ..Default::default()
             },
-            &|c| c.timestamps = true,
+            &|c| {
+                c.timestamps = true;
+                c.mpa_timeout = 600_000 * MS;
+                c.syn_retries = 12;
+            },
         );
     }
 }
 
 #[test]
 fn reordering_duplication_and_splitting() {
-    for seed in 200..260 {
+    for seed in 200..200 + seeds(60) {
         let faults = Faults {
             loss: 300,
             duplicate: 3000,
@@ -238,7 +250,7 @@ fn reordering_duplication_and_splitting() {
 
 #[test]
 fn a_small_job_ring() {
-    for seed in 300..310 {
+    for seed in 300..300 + seeds(10) {
         let faults = Faults {
             loss: 500,
             ..Default::default()
