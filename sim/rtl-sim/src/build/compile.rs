@@ -116,7 +116,13 @@ pub fn run(command: &mut Command) -> Result<String, String> {
     if output.status.success() {
         Ok(text)
     } else {
-        Err(format!("{command:?}\n{text}"))
+        // Not the whole command: it may carry the environment.
+        let arguments: Vec<_> = command
+            .get_args()
+            .map(|argument| argument.to_string_lossy())
+            .collect();
+        let program = command.get_program().to_string_lossy();
+        Err(format!("{program} {}\n{text}", arguments.join(" ")))
     }
 }
 

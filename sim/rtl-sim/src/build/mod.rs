@@ -386,6 +386,10 @@ impl Project {
             .map_err(|error| error.to_string())?;
         if trace {
             println!("cargo:rustc-link-lib=z");
+            // The FST writer of newer Verilators uses the system's LZ4, the older ones bring theirs.
+            if verilator.include.join("fstcpp").exists() {
+                println!("cargo:rustc-link-lib=lz4");
+            }
         }
         println!("cargo:rustc-link-lib=pthread");
         Ok(())
@@ -396,8 +400,8 @@ impl Project {
 struct Verilator {
     program: String,
     include: PathBuf,
-    /// As in `5.006`: 5006.
-    version: u32,
+    /// Its first line about itself, letters and digits only.
+    version: String,
 }
 
 impl Verilator {
@@ -407,10 +411,16 @@ impl Verilator {
             format!("Verilator does not run (install the package `verilator`, or set VERILATOR to another one): {error}")
         })?;
         let first = about.lines().next().unwrap_or_default().to_string();
-        let version = first
-            .split_whitespace()
-            .nth(1)
-            .and_then(|text| text.replace('.', "").parse().ok());
+        // Builds from a development tree do not know their number.
+        let number = first.split_whitespace().nth(1).unwrap_or_default();
+        if number.split_once('.').and_then(|(major, minor)| {
+            Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?) < (5, 6))
+        }) == Some(true)
+        {
+            return Err(format!(
+                "Verilator 5.006 or newer is needed, this is `{first}`"
+            ));
+        }
         let root = std::env::var("VERILATOR_ROOT").ok().or_else(|| {
             let line = about
                 .lines()
@@ -424,12 +434,7 @@ impl Verilator {
                 include.display()
             ));
         }
-        let version = version.ok_or(format!("cannot read the version in `{first}`"))?;
-        if version < 5006 {
-            return Err(format!(
-                "Verilator 5.006 or newer is needed, this is `{first}`"
-            ));
-        }
+        let version = first.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
         Ok(Verilator {
             program,
             include,
