@@ -71,7 +71,7 @@ impl Default for EngineConfig {
             syn_retries: 6,
             time_wait: 1_000 * MS,
             mpa_timeout: 10_000 * MS,
-            close_timeout: 5_000 * MS,
+            close_timeout: 30_000 * MS,
             keepalive: None,
         }
     }

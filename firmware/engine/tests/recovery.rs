@@ -230,6 +230,7 @@ fn heavy_loss() {
                 c.timestamps = true;
                 c.mpa_timeout = 600_000 * MS;
                 c.syn_retries = 12;
+                c.keepalive = Some(60_000 * MS);
             },
         );
     }

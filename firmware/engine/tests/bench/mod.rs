@@ -340,7 +340,7 @@ impl Bench {
         let first = self
             .call(0, |e, now, card| e.connect(now, qps[0], &params, card))
             .unwrap();
-        let limit = 60_000 * MS;
+        let limit = 600_000 * MS;
         let conn = match self.event_of(1, limit) {
             Event::ConnectRequest { conn, .. } => conn,
             other => panic!("{other:?}"),
