@@ -39,7 +39,7 @@ impl Ladder {
     /// The lines of a ladder.
     pub fn lines(frames: &[Seen]) -> Vec<String> {
         let mut ladder = Ladder::default();
-        let width = 46;
+        let width = 66;
         frames
             .iter()
             .map(|seen| {

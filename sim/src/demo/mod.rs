@@ -199,7 +199,7 @@ fn connect_and_move(
         }
         (world.now(), world.link(0).frames())
     };
-    let mut pair = Pair::connect(fabric, 4000 + index as u16, &way.connect, &way.accept, &source, room)?;
+    let mut pair = Pair::connect(fabric, 7471 + index as u16, &way.connect, &way.accept, &source, room)?;
     if way.peer_to_peer() {
         pair.established()?;
     }

@@ -70,7 +70,7 @@ pub fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
         report.cycles, report.clocked[0], report.clocked[1], report.card, report.seed
     )?;
     for capture in &report.captures {
-        writeln!(out, "Capture: {} (open it with wireshark, or: tshark -r {0})", capture.display())?;
+        writeln!(out, "Capture: {} (wireshark, or: tshark --disable-protocol rpcordma -r {0}; its RPC decoder trips over short Sends)", capture.display())?;
     }
     Ok(())
 }

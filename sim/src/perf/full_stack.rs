@@ -1,7 +1,6 @@
 //! The whole stack: verbs, driver, engine, two cards and a link. Host software takes no simulated time.
 
-use std::time::Instant;
-
+use cpu_time::ProcessTime;
 use serde::Serialize;
 use weft_hostdrv::cm::{ConnParam, RtrKinds};
 use weft_hostdrv::verbs::SendWr;
@@ -67,7 +66,7 @@ pub struct FullStack {
     pub pingpong: Vec<PingPong>,
     /// Bandwidth by size.
     pub bandwidth: Vec<Bandwidth>,
-    /// Cycles for which a card was clocked in a second of the machine's time, both cards together.
+    /// Cycles for which a card was clocked in a second of one core's time, both cards together.
     pub simulated_per_second: f64,
 }
 
@@ -111,7 +110,7 @@ pub fn run(kind: CardKind, seed: u64, mtu: u16) -> Result<FullStack, PairError> 
     let source: Vec<u8> = (0..room).map(|i| (i * 31) as u8).collect();
     let mut pair = Pair::connect(&fabric, 4000, &way, &ConnParam::default(), &source, room)?;
     pair.established()?;
-    let clock = Instant::now();
+    let clock = ProcessTime::now();
     let clocked = || {
         let world = lock(fabric.world());
         world.work(0).0 + world.work(1).0
