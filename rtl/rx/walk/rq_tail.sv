@@ -24,8 +24,8 @@ module rq_tail #(
   logic write;
   assign write = write_valid_i && 32'(write_flow_i) < NUM_FLOWS;
 
-  // A doorbell that comes while the sweep goes on waits for nobody: the sweep waits. It must not clear what was written
-  // behind it, and no flow is in use that early.
+  // A doorbell during the sweep makes it wait a cycle; it may be cleared again by it. The host can set up no region before
+  // the sweep of table STAG has ended, which takes longer, and without one no element can be used.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       clear_q <= 1'b1;
