@@ -3,3 +3,12 @@
 pub mod peer;
 pub mod target;
 pub mod tshark;
+
+use weft_sim::kind::CardKind;
+
+/// Two cards of the kind that tests use: the RTL, 512 bits wide, unless `WEFT_TEST_CARD` names another
+/// (`rtl128`, `model`).
+pub fn cards() -> Vec<CardKind> {
+    let name = std::env::var("WEFT_TEST_CARD").unwrap_or_else(|_| "rtl512".into());
+    vec![name.parse().expect("WEFT_TEST_CARD"); 2]
+}
