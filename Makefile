@@ -1,6 +1,8 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test lint synth firmware setup clean
+.PHONY: help demo test lint synth prove firmware setup clean
+
+SYN_PYTHON := target/syn-venv/bin/python
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -14,10 +16,16 @@ test: setup ## every test: units, full stack, conformance, bad input
 lint: setup ## rustfmt, clippy, verilator -Wall, slang
 	cargo fmt --all --check
 	cargo clippy -q --workspace --all-targets -- -D warnings
-	rtl/syn/lint.sh
+	rtl/syn/setup.sh
+	$(SYN_PYTHON) rtl/syn/lint.py
 
 synth: setup ## yosys for UltraScale+ and ECP5, cell counts printed
-	rtl/syn/synth.sh
+	rtl/syn/setup.sh
+	$(SYN_PYTHON) rtl/syn/synth.py
+
+prove: setup ## proofs of RTL blocks, and that each proof can fail
+	rtl/syn/setup.sh
+	$(SYN_PYTHON) rtl/formal/prove.py
 
 firmware: ## the engine for riscv32imc, without an operating system
 	firmware/build-riscv.sh
