@@ -20,7 +20,10 @@ impl<P: Port> Link<'_, P> {
         if self.conn.timers.take_due(Timer::JobsDone, now) {
             self.port.refresh_jobs_done();
         }
-        self.conn.timers.take_due(Timer::Retry, now);
+        let handshake = matches!(self.conn.tcp, TcpState::SynSent | TcpState::SynReceived);
+        if self.conn.timers.take_due(Timer::Retry, now) && handshake {
+            self.send_syn();
+        }
         if self.conn.timers.take_due(Timer::DelayedAck, now) {
             self.conn.ack.now = true;
         }

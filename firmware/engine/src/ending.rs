@@ -10,6 +10,7 @@ use crate::link::Link;
 use crate::negotiation::Proposal;
 use crate::part::Origin;
 use crate::port::Port;
+use crate::qp::Action;
 use crate::rdmap::Fault;
 use crate::timers::Timer;
 use crate::verbs::{QpState, Status};
@@ -235,6 +236,7 @@ impl<P: Port> Link<'_, P> {
     /// everything else.
     pub fn settle(&mut self) {
         self.retire();
+        self.refuse_impossible_read();
         if self.conn.phase == Phase::Closing && !self.conn.fin_queued {
             let drained = self.qp.as_ref().is_none_or(|qp| {
                 qp.sq.is_drained() && qp.reads.is_empty() && qp.responses.is_empty()
@@ -264,6 +266,25 @@ impl<P: Port> Link<'_, P> {
                 self.conn.tcp = TcpState::Dead;
                 self.conn.timers.clear();
             }
+        }
+    }
+
+    /// A Read that was posted before it was known that the peer takes none.
+    fn refuse_impossible_read(&mut self) {
+        if self.conn.phase != Phase::Established || self.conn.agreed.ord > 0 {
+            return;
+        }
+        let Some(qp) = self.qp.as_mut() else {
+            return;
+        };
+        let next = qp.sq.next().map(|entry| entry.action);
+        if let Some(Action::Read { .. }) = next {
+            let number = qp.sq.started;
+            if let Some(entry) = qp.sq.get_mut(number) {
+                entry.outcome = Some(Status::RemoteOperation);
+            }
+            self.send_terminate(TerminateCode::RDMAP_LOCAL, None, None);
+            self.transmit();
         }
     }
 

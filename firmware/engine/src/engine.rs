@@ -246,8 +246,8 @@ impl Engine {
         Ok(id)
     }
 
-    /// Removes a queue pair. A connection it has is aborted (RST); work requests it holds are gone
-    /// without completion, and so are completions not yet polled.
+    /// Removes a queue pair. A connection it has is aborted (RST), with its last event; work
+    /// requests it holds are gone without completion, and so are completions not yet polled.
     pub fn destroy_qp<P: Port>(&mut self, now: u64, qp: QpId, port: &mut P) -> Result<(), Error> {
         if let Some(slot) = self.qp(qp)?.conn {
             self.run(now, slot, port, |link| {

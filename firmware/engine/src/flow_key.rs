@@ -128,3 +128,100 @@ impl FlowKeys {
         port.write_table(table::FLOW_KEY, at as u32, &row.to_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::{Full, MemoryError};
+    use alloc::vec::Vec;
+    use weft_layout::{AttachRow, Job, ReceiveElement};
+
+    /// The table as the card has it.
+    struct Table(Vec<FlowKeyRow>);
+
+    impl Table {
+        /// What the card finds for a key.
+        fn find(&self, remote: Endpoint, local: Endpoint) -> Option<u16> {
+            let buckets = self.0.len() / 2;
+            let key = Key {
+                flow: 0,
+                remote,
+                local,
+            };
+            let hash = key.hash() as usize;
+            let places = [hash % buckets, buckets + (hash >> 16) % buckets];
+            let rows = places.iter().map(|at| &self.0[*at]);
+            let mut found = rows.filter(|row| {
+                row.valid == 1
+                    && row.remote_ip == remote.ip
+                    && row.remote_port == remote.port.to_be_bytes()
+                    && row.local_port == local.port.to_be_bytes()
+            });
+            found.next().map(|row| row.flow)
+        }
+    }
+
+    impl Port for Table {
+        fn post_job(&mut self, _: &[u8; Job::SIZE]) -> Result<u32, Full> {
+            Err(Full)
+        }
+        fn send_frame(&mut self, _: &[u8]) -> Result<(), Full> {
+            Err(Full)
+        }
+        fn jobs_done(&self) -> u32 {
+            0
+        }
+        fn refresh_jobs_done(&mut self) -> u32 {
+            0
+        }
+        fn write_table(&mut self, number: u8, index: u32, row: &[u8; 64]) {
+            assert_eq!(number, table::FLOW_KEY);
+            self.0[index as usize] = FlowKeyRow::from_bytes(row);
+        }
+        fn read_table(&mut self, _: u8, _: u32) -> [u8; 64] {
+            [0; 64]
+        }
+        fn attach(&mut self, _: u16, _: &AttachRow) -> bool {
+            false
+        }
+        fn write_element(&mut self, _: u16, _: u32, _: &ReceiveElement) {}
+        fn rq_tail(&mut self, _: u16, _: u32) {}
+        fn rq_memory(&mut self, _: u16, _: u8) -> Option<u64> {
+            None
+        }
+        fn copy_in(&mut self, _: u64, _: &[u8]) -> Result<(), MemoryError> {
+            Err(MemoryError)
+        }
+        fn copy_out(&mut self, _: u64, _: &mut [u8]) -> Result<(), MemoryError> {
+            Err(MemoryError)
+        }
+    }
+
+    /// Every flow that was added is found, whatever had to be moved for the next, and half of the
+    /// rows can always be used.
+    #[test]
+    fn all_that_were_added_are_found() {
+        let flows = 256u16;
+        let mut keys = FlowKeys::new(flows);
+        let mut card = Table(vec![FlowKeyRow::default(); 2 * usize::from(flows)]);
+        let local = Endpoint {
+            ip: [10, 0, 0, 1],
+            port: 4791,
+        };
+        let remote = |flow: u16| Endpoint {
+            ip: [10, 0, 1, flow as u8],
+            port: 1000 + flow * 7,
+        };
+        let mut refused = 0;
+        for flow in 0..flows {
+            refused += u32::from(!keys.insert(flow, remote(flow), local, &mut card));
+            for known in 0..=flow {
+                let found = card.find(remote(known), local);
+                assert!(found == Some(known) || refused > 0, "{known} after {flow}");
+            }
+        }
+        assert!(refused <= 8, "{refused} of {flows} refused");
+        keys.remove(7, &mut card);
+        assert_eq!(card.find(remote(7), local), None);
+    }
+}

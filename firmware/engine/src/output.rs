@@ -149,12 +149,12 @@ impl<P: Port> Link<'_, P> {
                 self.conn.sender.sent(self.now, 1);
             }
             self.conn.sender.start_timer(self.now);
+            self.conn
+                .timers
+                .set(Timer::Retransmit, self.conn.sender.rto_at);
         } else {
-            self.conn.sender.rto_at = Some(self.now.saturating_add(crate::link::POLL));
+            self.try_later();
         }
-        self.conn
-            .timers
-            .set(Timer::Retransmit, self.conn.sender.rto_at);
     }
 
     /// RST.

@@ -24,6 +24,8 @@ pub struct Piece {
 /// A registered region.
 #[derive(Clone, Copy, Debug)]
 struct Region {
+    /// Not invalidated by the peer.
+    valid: bool,
     key: u8,
     pd: PdId,
     access: Access,
@@ -184,6 +186,7 @@ impl Regions {
         self.keys[index] = key;
         self.domain(pd)?.members += 1;
         self.rows[index] = Some(Region {
+            valid: true,
             key,
             pd,
             access,
@@ -206,7 +209,7 @@ impl Regions {
 
     /// Removes a region.
     pub fn deregister<P: Port>(&mut self, stag: u32, port: &mut P) -> Result<(), Error> {
-        let region = self.find(stag).ok_or(Error::UnknownStag(stag))?;
+        let region = self.row(stag).ok_or(Error::UnknownStag(stag))?;
         let pd = region.pd;
         self.leave(pd);
         let index = stag >> 8;
@@ -229,11 +232,10 @@ impl Regions {
         if !region.access.contains(Access::REMOTE_INVALIDATE) {
             return Err(TerminateCode::RDMAP_CANNOT_INVALIDATE);
         }
-        // The region stays known, so that its owner can deregister it, but nothing is allowed.
+        // The region stays known, so that its owner can deregister it.
         let index = stag >> 8;
         if let Some(Some(region)) = self.rows.get_mut(index as usize) {
-            region.access = Access::NONE;
-            region.length = 0;
+            region.valid = false;
         }
         port.write_table(table::STAG, index, &StagRow::default().to_bytes());
         Ok(())
@@ -296,7 +298,12 @@ impl Regions {
         })
     }
 
+    /// The region, if its STag may be used.
     fn find(&self, stag: u32) -> Option<&Region> {
+        self.row(stag).filter(|region| region.valid)
+    }
+
+    fn row(&self, stag: u32) -> Option<&Region> {
         let row = self.rows.get((stag >> 8) as usize)?.as_ref()?;
         (row.key == stag as u8).then_some(row)
     }

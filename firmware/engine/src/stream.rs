@@ -17,7 +17,6 @@ use crate::verbs::{Access, Sge};
 
 const VERDICT_PLACED: u8 = 0;
 const VERDICT_FOR_ENGINE: u8 = 1;
-const REPORT_ATTACHED: u8 = 4;
 
 /// Refusals after which the window's right edge stands still.
 const PATIENCE: u32 = 6;
@@ -246,8 +245,6 @@ impl<P: Port> Link<'_, P> {
         if report.raw_count != self.conn.card.raw_count {
             self.conn.card.raw_count = report.raw_count;
             self.conn.card.attached = false;
-        } else if self.conn.card.attached && report.payload_len > 0 {
-            debug_assert!(report.flags & REPORT_ATTACHED != 0);
         }
         if core::mem::take(&mut self.conn.card.for_engine) {
             let done = payload.get(..usize::from(report.done_len)).unwrap_or(&[]);
