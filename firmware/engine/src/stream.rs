@@ -20,6 +20,8 @@ const VERDICT_FOR_ENGINE: u8 = 1;
 
 /// Refusals after which the window's right edge stands still.
 const PATIENCE: u32 = 6;
+/// Refusals after which it moves again.
+const GIVE_UP: u32 = 64;
 
 impl<P: Port> Link<'_, P> {
     /// Takes what is in order, as far as it is whole.
@@ -318,7 +320,11 @@ impl<P: Port> Link<'_, P> {
             self.shared.stats.attaches_refused += 1;
             conn.card.refused += 1;
             conn.card.pause = (1 << conn.card.refused.min(4)) - 1;
-            // Raw segments keep coming: let the sender pause.
+            // Raw segments keep coming: let the sender pause. If even that does not help, the
+            // engine goes on by itself for a while.
+            if conn.card.refused >= GIVE_UP {
+                conn.card.refused = 0;
+            }
             conn.frozen = conn.card.refused >= PATIENCE;
         }
     }

@@ -518,3 +518,50 @@ fn several_connections_at_once() {
         assert_eq!(b.completions_of(0, 1, 1000 * MS)[0].status, Status::Success);
     }
 }
+
+#[test]
+fn a_card_that_never_attaches_only_makes_it_slower() {
+    let mut b = Bench::new(12);
+    b.hosts[1].card.no_attach = true;
+    let pair = b.connect(&ConnectParams::default(), &AcceptParams::default());
+    let (s0, i0) = b.hosts[0].region(2_000_000, all_access());
+    let (s1, i1) = b.hosts[1].region(2_000_000, all_access());
+    for (n, byte) in b.memory(0, i0, 2_000_000).iter_mut().enumerate() {
+        *byte = (n / 1000) as u8;
+    }
+    b.post_send(
+        0,
+        pair.qps[0],
+        &write(1, s1, 0x1000, &[sge(s0, 0, 2_000_000)]),
+    )
+    .unwrap();
+    b.completions_of(0, 1, 100_000 * MS);
+    let sent = b.memory(0, i0, 2_000_000).to_vec();
+    assert!(b.memory(1, i1, 2_000_000) == &sent[..]);
+    let stats = b.hosts[1].engine.stats();
+    assert_eq!((stats.fpdus_card, b.hosts[1].card.placed), (0, 0));
+    assert!(stats.attaches_refused > 10);
+}
+
+/// The opposite: a card that has to be taken back again and again while data keeps coming.
+#[test]
+fn the_card_is_back_after_every_gap() {
+    let mut b = Bench::new(13);
+    b.report_delay = 20 * US;
+    let pair = b.connect(&ConnectParams::default(), &AcceptParams::default());
+    b.faults.loss = 200;
+    let (s0, _) = b.hosts[0].region(2_000_000, all_access());
+    let (s1, _) = b.hosts[1].region(2_000_000, all_access());
+    for n in 0..4 {
+        b.post_send(
+            0,
+            pair.qps[0],
+            &write(n, s1, 0x1000, &[sge(s0, 0, 2_000_000)]),
+        )
+        .unwrap();
+    }
+    b.completions_of(0, 4, 1_000_000 * MS);
+    let stats = b.hosts[1].engine.stats();
+    assert!(stats.fpdus_card > stats.fpdus_software, "{stats:?}");
+    assert!(b.hosts[0].engine.stats().retransmits > 5);
+}
