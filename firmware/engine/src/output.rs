@@ -147,8 +147,9 @@ impl<P: Port> Link<'_, P> {
         if sent.is_ok() {
             if self.conn.sender.nxt == self.conn.sender.una {
                 self.conn.sender.sent(self.now, 1);
+            } else {
+                self.conn.sender.syn_sent_again(self.now);
             }
-            self.conn.sender.start_timer(self.now);
             self.conn
                 .timers
                 .set(Timer::Retransmit, self.conn.sender.rto_at);

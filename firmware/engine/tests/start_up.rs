@@ -344,3 +344,21 @@ fn revision_1_after_a_peer_that_closes() {
     };
     exchange(&mut b, &pair, "revision 1");
 }
+
+/// A SYN that was sent again is no measure of the round-trip time (Karn): the RTR, lost too, is sent
+/// again soon.
+#[test]
+fn a_lost_syn_does_not_slow_down_what_follows() {
+    let mut b = Bench::new(9);
+    let mut lost = 0;
+    b.tamper = Some(Box::new(move |from, frame| {
+        let syn = from == 0 && frame.len() > 47 && frame[23] == 6 && frame[47] & 2 != 0;
+        let rtr = from == 0 && frame.windows(4).any(|w| w == [0, 46, 0x41, 0x41]);
+        let drop = syn && lost < 3 || rtr && lost == 3;
+        lost += u32::from(drop);
+        !drop
+    }));
+    b.connect(&ConnectParams::default(), &AcceptParams::default());
+    assert_eq!(b.hosts[0].engine.stats().timeouts, 1);
+    assert!(b.now < 9_000 * MS, "{}", b.now);
+}

@@ -140,6 +140,12 @@ impl Sender {
         self.start_timer(now);
     }
 
+    /// The SYN was sent again: what comes back is no RTT sample (Karn).
+    pub fn syn_sent_again(&mut self, now: u64) {
+        self.timed = None;
+        self.start_timer(now);
+    }
+
     /// New bytes that the congestion window and the peer's window allow now.
     pub fn allowed(&self) -> (u32, u32) {
         let congestion = self.cwnd.saturating_sub(self.pipe());
