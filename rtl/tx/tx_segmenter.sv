@@ -2,8 +2,9 @@
 //
 //   checked job ─► size of the next frame ─► its layout ─► step ─► reads, SGE by SGE ─► next frame or next job
 //
-// About five cycles a frame, and one for each SGE piece; steps and reads wait in FIFOs behind, so that many frames' reads
-// are under way. An inline payload goes to `slot_*`, once for each frame, its first byte in bits 7:0.
+// Four cycles a frame, and one for each SGE piece; steps and reads wait in FIFOs behind, so that many frames' reads
+// are under way. An inline payload goes to `slot_*`, once for each frame, its first byte in bits 7:0; between two frames it is
+// shifted down, a cycle for each byte.
 // `abort_*` names a job whose read failed: no more frames are made of it, only its last step.
 
 module tx_segmenter

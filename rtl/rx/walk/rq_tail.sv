@@ -25,7 +25,7 @@ module rq_tail #(
   assign write = write_valid_i && 32'(write_flow_i) < NUM_FLOWS;
 
   // A doorbell during the sweep makes it wait a cycle; it may be cleared again by it. The host can set up no region before
-  // the sweep of table STAG has ended, which takes longer, and without one no element can be used.
+  // the sweep of table STAG has ended, which with NUM_STAGS > NUM_FLOWS takes longer, and without one no element can be used.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       clear_q <= 1'b1;

@@ -3,7 +3,8 @@
 //
 // Head and tail of an FPDU come apart, so that the tagged checks run while the rest of it is on its way. Nothing is asked of
 // host memory and nothing is let through before tail and CRC verdict are there. Five cycles for a tagged FPDU; one of queue 0
-// takes three more, and two for each further SGE it reaches into.
+// takes three more (four if its element is not the one used last), three for each further SGE it reaches into, and one for each
+// SGE that lies before its offset.
 // Handshake: ready/valid; `done_valid_o` for one cycle, not before all operations of the segment were taken.
 
 module walk_check
