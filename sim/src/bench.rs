@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use weft_hostdrv::dma::{OutOfBounds, Pages};
-use weft_layout::{doorbell, reg, table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, Job, StagRow};
+use weft_layout::{
+    doorbell, reg, table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, Job, StagRow,
+};
 
 use crate::card::{Card, DOORBELLS};
 use crate::link::{LinkConfig, Seen};
@@ -54,7 +56,12 @@ pub struct Rings {
 
 impl Default for Rings {
     fn default() -> Self {
-        Self { job: 8, report: 10, raw: 6, raw_slot: 14 }
+        Self {
+            job: 8,
+            report: 10,
+            raw: 6,
+            raw_slot: 14,
+        }
     }
 }
 
@@ -139,7 +146,12 @@ pub struct Bench {
 
 impl Bench {
     /// Brings a card up: rings, station address, job fetch and receive on.
-    pub fn new(card: Box<dyn Card>, seed: u64, link: LinkConfig, rings: Rings) -> Result<Self, WorldError> {
+    pub fn new(
+        card: Box<dyn Card>,
+        seed: u64,
+        link: LinkConfig,
+        rings: Rings,
+    ) -> Result<Self, WorldError> {
         let mut world = World::new(seed);
         let number = world.add_card(card);
         world.open_link(number, link);
@@ -166,15 +178,28 @@ impl Bench {
 
     fn set_up(&mut self) -> Result<(), WorldError> {
         let (jobs, report, raw) = (self.jobs.iova, self.report.iova, self.raw.iova);
-        for (low, base) in [(reg::JOB_BASE_LO, jobs), (reg::REPORT_BASE_LO, report), (reg::RAW_BASE_LO, raw)] {
+        for (low, base) in [
+            (reg::JOB_BASE_LO, jobs),
+            (reg::REPORT_BASE_LO, report),
+            (reg::RAW_BASE_LO, raw),
+        ] {
             self.write(low, base as u32);
             self.write(low + 4, (base >> 32) as u32);
         }
         self.write(reg::JOB_LOG2, self.rings.job.into());
         self.write(reg::REPORT_LOG2, self.rings.report.into());
-        self.write(reg::RAW_LOG2, u32::from(self.rings.raw) << 8 | u32::from(self.rings.raw_slot));
-        self.write(reg::MAC_LO, u32::from_le_bytes([STATION[0], STATION[1], STATION[2], STATION[3]]));
-        self.write(reg::MAC_HI, u16::from_le_bytes([STATION[4], STATION[5]]).into());
+        self.write(
+            reg::RAW_LOG2,
+            u32::from(self.rings.raw) << 8 | u32::from(self.rings.raw_slot),
+        );
+        self.write(
+            reg::MAC_LO,
+            u32::from_le_bytes([STATION[0], STATION[1], STATION[2], STATION[3]]),
+        );
+        self.write(
+            reg::MAC_HI,
+            u16::from_le_bytes([STATION[4], STATION[5]]).into(),
+        );
         self.write(reg::CTRL, 3);
         self.flows = 1 << (self.read(reg::CAPS)? >> 8 & 0xff);
         Ok(())
@@ -206,9 +231,17 @@ impl Bench {
     }
 
     /// Writes a table row; `false` if refused or not applied.
-    pub fn write_table(&mut self, table: u8, index: u32, row: &[u8; 64]) -> Result<bool, WorldError> {
+    pub fn write_table(
+        &mut self,
+        table: u8,
+        index: u32,
+        row: &[u8; 64],
+    ) -> Result<bool, WorldError> {
         for (i, word) in row.chunks_exact(4).enumerate() {
-            self.write(reg::TABLE_DATA + 4 * i as u32, u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+            self.write(
+                reg::TABLE_DATA + 4 * i as u32,
+                u32::from_le_bytes([word[0], word[1], word[2], word[3]]),
+            );
         }
         self.write(reg::TABLE_CMD, 1 << 28 | u32::from(table) << 24 | index);
         Ok(self.read(reg::TABLE_CMD)? & 1 == 0)
@@ -228,7 +261,14 @@ impl Bench {
     }
 
     /// Sets up a flow: key, both rows, attached at `attach`.
-    pub fn flow(&mut self, flow: u16, ends: &Ends, rx: &FlowRxRow, tx: &FlowTxRow, attach: &AttachRow) -> Result<(), WorldError> {
+    pub fn flow(
+        &mut self,
+        flow: u16,
+        ends: &Ends,
+        rx: &FlowRxRow,
+        tx: &FlowTxRow,
+        attach: &AttachRow,
+    ) -> Result<(), WorldError> {
         let mut key = [0; 12];
         key[..4].copy_from_slice(&ends.remote_ip);
         key[4..8].copy_from_slice(&ends.local_ip);
@@ -244,10 +284,22 @@ impl Bench {
         };
         let hash = crc32c::crc32c(&key);
         // The bank by the flow's number, so that both are used.
-        let index = if flow & 1 == 0 { hash & (self.flows - 1) } else { self.flows + (hash >> 16 & (self.flows - 1)) };
+        let index = if flow & 1 == 0 {
+            hash & (self.flows - 1)
+        } else {
+            self.flows + (hash >> 16 & (self.flows - 1))
+        };
         self.write_table(table::FLOW_RX, flow.into(), &rx.to_bytes())?;
         self.write_table(table::FLOW_TX, flow.into(), &tx.to_bytes())?;
-        self.write_table(table::ATTACH, flow.into(), &AttachRow { attached: 0, ..*attach }.to_bytes())?;
+        self.write_table(
+            table::ATTACH,
+            flow.into(),
+            &AttachRow {
+                attached: 0,
+                ..*attach
+            }
+            .to_bytes(),
+        )?;
         if attach.attached != 0 {
             self.write_table(table::ATTACH, flow.into(), &attach.to_bytes())?;
         }
@@ -293,8 +345,12 @@ impl Bench {
         loop {
             let slot = (self.report_head & ((1 << self.rings.report) - 1)) as usize * 64;
             let phase = !(self.report_head >> self.rings.report) & 1;
-            let Ok(bytes) = self.report.read(slot, 64) else { break };
-            let Ok(report) = <[u8; 64]>::try_from(bytes) else { break };
+            let Ok(bytes) = self.report.read(slot, 64) else {
+                break;
+            };
+            let Ok(report) = <[u8; 64]>::try_from(bytes) else {
+                break;
+            };
             if u32::from(report[63]) != phase {
                 break;
             }
@@ -303,7 +359,9 @@ impl Bench {
                 let slot = usize::from(u16::from_le_bytes([report[28], report[29]]));
                 let len = usize::from(u16::from_le_bytes([report[30], report[31]]));
                 self.raw_head = self.raw_head.wrapping_add(1);
-                self.raw.read(slot << self.rings.raw_slot, len).unwrap_or_default()
+                self.raw
+                    .read(slot << self.rings.raw_slot, len)
+                    .unwrap_or_default()
             });
             self.report_head = self.report_head.wrapping_add(1);
             all.push((report, raw));

@@ -7,7 +7,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::{DataLink, Endianness, PcapResult};
@@ -42,13 +44,22 @@ impl Capture {
     }
 
     /// Adds a frame sent by `end` (0 or 1) at `time`.
-    pub fn frame(&mut self, time: u64, end: usize, frame: &[u8], comment: Option<&str>) -> PcapResult<()> {
+    pub fn frame(
+        &mut self,
+        time: u64,
+        end: usize,
+        frame: &[u8],
+        comment: Option<&str>,
+    ) -> PcapResult<()> {
         self.writer.write_pcapng_block(EnhancedPacketBlock {
             interface_id: end as u32,
             timestamp: Duration::from_nanos(time),
             original_len: frame.len() as u32,
             data: Cow::Borrowed(frame),
-            options: comment.map(|c| EnhancedPacketOption::Comment(Cow::Owned(c.to_owned()))).into_iter().collect(),
+            options: comment
+                .map(|c| EnhancedPacketOption::Comment(Cow::Owned(c.to_owned())))
+                .into_iter()
+                .collect(),
         })?;
         Ok(())
     }

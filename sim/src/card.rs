@@ -1,6 +1,8 @@
 //! What the world knows of a card: a box with a host side (MMIO, memory, interrupts) and a wire side
 //! (Ethernet frames), advanced one clock cycle at a time.
 
+use std::path::Path;
+
 use crate::iommu::HostMemory;
 
 /// Nanoseconds of a clock cycle: 250 MHz.
@@ -34,8 +36,9 @@ pub trait Card: Send {
     /// A frame begins to arrive now, behind those that are still arriving. `bad`: the MAC's verdict.
     fn receive(&mut self, frame: Vec<u8>, bad: bool);
 
-    /// One clock cycle. Its events are appended to `events`.
-    fn cycle(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>);
+    /// Clock cycle number `now` (cycles may have been left out before it). Its events are appended to
+    /// `events`.
+    fn cycle(&mut self, now: u64, memory: &mut dyn HostMemory, events: &mut Vec<Event>);
 
     /// Nothing is in flight, and nothing happens before the next call of `write`, `read` or
     /// `receive`: cycles may be left out.
@@ -43,6 +46,13 @@ pub trait Card: Send {
 
     /// As at power-on.
     fn reset(&mut self);
+
+    /// Records waves of the last cycles, at least so many of them, to files whose names begin with
+    /// `path`. `false`: this card has none.
+    fn record_waves(&mut self, path: &Path, cycles: u64) -> bool {
+        let _ = (path, cycles);
+        false
+    }
 
     /// Something went wrong inside that no event tells (a protocol checker, an assertion).
     fn failure(&self) -> Option<String> {

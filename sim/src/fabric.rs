@@ -59,6 +59,8 @@ pub struct FabricConfig {
     pub mtu: u16,
     /// Where captures go; none are written without.
     pub captures: Option<PathBuf>,
+    /// Records waves of the last cycles, so many, beside the captures.
+    pub waves: Option<u64>,
 }
 
 impl Default for FabricConfig {
@@ -69,6 +71,7 @@ impl Default for FabricConfig {
             link: LinkConfig::default(),
             mtu: 1500,
             captures: None,
+            waves: None,
         }
     }
 }
@@ -83,15 +86,26 @@ pub struct Fabric {
 impl Fabric {
     /// Builds it and brings all devices up.
     pub fn new(config: &FabricConfig) -> Result<Self, FabricError> {
-        let cards = config.cards.iter().enumerate().map(|(n, kind)| kind.build(config.seed, n as u32)).collect();
+        let cards = config
+            .cards
+            .iter()
+            .enumerate()
+            .map(|(n, kind)| kind.build(config.seed, n as u32))
+            .collect();
         Self::with_cards(config, cards)
     }
 
     /// The same with cards made by the caller; `config.cards` is not looked at.
-    pub fn with_cards(config: &FabricConfig, cards: Vec<Box<dyn Card>>) -> Result<Self, FabricError> {
+    pub fn with_cards(
+        config: &FabricConfig,
+        cards: Vec<Box<dyn Card>>,
+    ) -> Result<Self, FabricError> {
         let mut world = World::new(config.seed);
         let count = cards.len();
-        for card in cards {
+        for (number, mut card) in cards.into_iter().enumerate() {
+            if let (Some(folder), Some(cycles)) = (&config.captures, config.waves) {
+                card.record_waves(&folder.join(format!("card{number}")), cycles);
+            }
             world.add_card(card);
         }
         let mut captures = Vec::new();
@@ -99,7 +113,10 @@ impl Fabric {
             let link = world.join(a, a + 1, config.link);
             if let Some(folder) = &config.captures {
                 let path = folder.join(format!("link{link}.pcapng"));
-                let failed = |reason: String| FabricError::Capture { path: path.clone(), reason };
+                let failed = |reason: String| FabricError::Capture {
+                    path: path.clone(),
+                    reason,
+                };
                 let file = File::create(&path).map_err(|e| failed(e.to_string()))?;
                 let ends = [format!("card {a}"), format!("card {}", a + 1)];
                 let capture = Capture::new(
@@ -116,11 +133,18 @@ impl Fabric {
         let mut devices = Vec::new();
         for number in 0..count {
             let transport = Arc::new(SimTransport::new(&world, number));
-            let seed = rand::Rng::random(&mut generator(config.seed, Stream::Engine(number as u32)));
-            let device = DeviceConfig::new(mac(number), ip(number)).mtu(config.mtu).seed(seed);
+            let seed =
+                rand::Rng::random(&mut generator(config.seed, Stream::Engine(number as u32)));
+            let device = DeviceConfig::new(mac(number), ip(number))
+                .mtu(config.mtu)
+                .seed(seed);
             devices.push(Device::open(transport, device)?);
         }
-        Ok(Self { world, devices, captures })
+        Ok(Self {
+            world,
+            devices,
+            captures,
+        })
     }
 
     /// A device.
@@ -183,7 +207,11 @@ impl Fabric {
             }
             let now = self.now();
             if now >= end {
-                return Err(FabricError::TimedOut { what: what.to_owned(), limit, now });
+                return Err(FabricError::TimedOut {
+                    what: what.to_owned(),
+                    limit,
+                    now,
+                });
             }
             self.sleep(end)?;
         }
@@ -209,7 +237,11 @@ impl Fabric {
             return Ok(Stop::Interrupt);
         }
         self.arm()?;
-        let deadline = self.devices.iter().filter_map(Device::next_deadline).fold(end, u64::min);
+        let deadline = self
+            .devices
+            .iter()
+            .filter_map(Device::next_deadline)
+            .fold(end, u64::min);
         let stop = lock(&self.world).run(Some(deadline))?;
         self.arm()?;
         Ok(stop)
@@ -229,7 +261,10 @@ impl Fabric {
         let mut world = lock(&self.world);
         for (link, path) in self.captures.iter().enumerate() {
             let flushed = world.link(link).flush();
-            flushed.map_err(|reason| FabricError::Capture { path: path.clone(), reason })?;
+            flushed.map_err(|reason| FabricError::Capture {
+                path: path.clone(),
+                reason,
+            })?;
         }
         Ok(())
     }

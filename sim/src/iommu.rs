@@ -126,11 +126,20 @@ impl Iommu {
         let (start, target) = self.mappings.range(..=iova).next_back()?;
         let memory = target.memory();
         let offset = (iova - start) as usize;
-        offset.checked_add(len).is_some_and(|end| end <= memory.len()).then_some((memory, offset))
+        offset
+            .checked_add(len)
+            .is_some_and(|end| end <= memory.len())
+            .then_some((memory, offset))
     }
 
     fn fault(&mut self, iova: u64, len: usize, write: bool) -> Fault {
-        let fault = Fault { card: self.card, time: self.time, iova, len, write };
+        let fault = Fault {
+            card: self.card,
+            time: self.time,
+            iova,
+            len,
+            write,
+        };
         // A card in a loop must not fill the machine's memory.
         if self.faults.len() < 4096 {
             self.faults.push(fault);
@@ -141,7 +150,10 @@ impl Iommu {
 
 impl HostMemory for Iommu {
     fn read(&mut self, iova: u64, to: &mut [u8]) -> Result<(), Fault> {
-        if self.find(iova, to.len()).is_some_and(|(memory, offset)| memory.read(offset, to).is_ok()) {
+        if self
+            .find(iova, to.len())
+            .is_some_and(|(memory, offset)| memory.read(offset, to).is_ok())
+        {
             self.read_bytes += to.len() as u64;
             return Ok(());
         }
@@ -149,7 +161,10 @@ impl HostMemory for Iommu {
     }
 
     fn write(&mut self, iova: u64, from: &[u8]) -> Result<(), Fault> {
-        if self.find(iova, from.len()).is_some_and(|(memory, offset)| memory.write(offset, from).is_ok()) {
+        if self
+            .find(iova, from.len())
+            .is_some_and(|(memory, offset)| memory.write(offset, from).is_ok())
+        {
             self.written_bytes += from.len() as u64;
             return Ok(());
         }
@@ -163,7 +178,10 @@ mod tests {
 
     #[test]
     fn only_what_is_mapped_can_be_reached() {
-        let (a, b) = (Arc::new(Pages::new(2 * PAGE_SIZE).unwrap()), Arc::new(Pages::new(PAGE_SIZE).unwrap()));
+        let (a, b) = (
+            Arc::new(Pages::new(2 * PAGE_SIZE).unwrap()),
+            Arc::new(Pages::new(PAGE_SIZE).unwrap()),
+        );
         let mut iommu = Iommu::new(0, 1);
         let (at, other) = (iommu.map(Arc::clone(&a)), iommu.map(b));
         assert!(other > at + 2 * PAGE_SIZE as u64, "no gap between mappings");
@@ -176,7 +194,10 @@ mod tests {
         assert!(iommu.faults()[0].write && !iommu.faults()[1].write);
         assert!(iommu.unmap(at));
         assert!(iommu.read(at, &mut back).is_err());
-        assert!(iommu.map(Arc::clone(&a)) > other, "an address was used again");
+        assert!(
+            iommu.map(Arc::clone(&a)) > other,
+            "an address was used again"
+        );
         assert!(!iommu.unmap(at));
     }
 }

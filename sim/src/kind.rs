@@ -60,7 +60,9 @@ impl FromStr for CardKind {
             "rtl512" => Ok(CardKind::Rtl512),
             "rtl128" => Ok(CardKind::Rtl128),
             "model" => Ok(CardKind::Model),
-            _ => Err(format!("no card is called `{name}`: there are rtl512, rtl128 and model")),
+            _ => Err(format!(
+                "no card is called `{name}`: there are rtl512, rtl128 and model"
+            )),
         }
     }
 }

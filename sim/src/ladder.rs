@@ -48,10 +48,17 @@ impl Ladder {
                     Some(fate) => format!("{text} ({fate})"),
                     None => text,
                 };
-                let (left, right) = if seen.from == 0 { ("──", "─►") } else { ("◄─", "──") };
+                let (left, right) = if seen.from == 0 {
+                    ("──", "─►")
+                } else {
+                    ("◄─", "──")
+                };
                 let micros = seen.time as f64 / 1000.0;
                 let fill = "─".repeat(width_left(width, &text));
-                format!("{micros:>12.3} µs  A {left} {text} {fill}{right} B  {:>5}", seen.frame.len())
+                format!(
+                    "{micros:>12.3} µs  A {left} {text} {fill}{right} B  {:>5}",
+                    seen.frame.len()
+                )
             })
             .collect()
     }
@@ -80,7 +87,12 @@ impl Ladder {
                 flags.push(name);
             }
         }
-        let start = *self.directions.entry(s.key).or_default().start.get_or_insert(s.seq);
+        let start = *self
+            .directions
+            .entry(s.key)
+            .or_default()
+            .start
+            .get_or_insert(s.seq);
         let payload = &frame[s.offset..s.offset + s.len];
         let mut what = flags.join(" ");
         if !payload.is_empty() {
@@ -101,15 +113,20 @@ impl Ladder {
     }
 
     fn payload(&mut self, s: &Segment, payload: &[u8]) -> String {
-        if payload.len() >= 20 && (payload.starts_with(b"MPA ID Req") || payload.starts_with(b"MPA ID Rep")) {
+        if payload.len() >= 20
+            && (payload.starts_with(b"MPA ID Req") || payload.starts_with(b"MPA ID Rep"))
+        {
             return self.start_up(s, payload);
         }
         let direction = self.directions.get(&s.key).copied().unwrap_or_default();
-        let Some(base) = direction.fpdus else { return format!("{} bytes", payload.len()) };
+        let Some(base) = direction.fpdus else {
+            return format!("{} bytes", payload.len());
+        };
         let markers = direction.markers.then_some(base);
         let (mut at, mut parts) = (0, Vec::new());
         while at < payload.len() {
-            let Some(fpdu) = mpa::deframe(&payload[at..], s.seq.wrapping_add(at as u32), markers) else {
+            let Some(fpdu) = mpa::deframe(&payload[at..], s.seq.wrapping_add(at as u32), markers)
+            else {
                 parts.push(format!("{} bytes of a part", payload.len() - at));
                 break;
             };
@@ -123,17 +140,24 @@ impl Ladder {
         let request = payload.starts_with(b"MPA ID Req");
         let (bits, revision) = (payload[16], payload[17]);
         let private = usize::from(u16::from_be_bytes([payload[18], payload[19]]));
-        self.directions.entry(s.key).or_default().fpdus = Some(s.seq.wrapping_add(20 + private as u32));
+        self.directions.entry(s.key).or_default().fpdus =
+            Some(s.seq.wrapping_add(20 + private as u32));
         // M asks for markers in what is sent to the one who says it.
         self.directions.entry(reversed(&s.key)).or_default().markers = bits & 0x80 != 0;
-        let mut text = format!("MPA {} rev {revision}", if request { "request" } else { "reply" });
+        let mut text = format!(
+            "MPA {} rev {revision}",
+            if request { "request" } else { "reply" }
+        );
         for (bit, name) in [(0x80, " M"), (0x40, " C"), (0x20, " reject")] {
             if bits & bit != 0 {
                 text += name;
             }
         }
         if let (true, Some(e)) = (bits & 0x10 != 0, payload.get(20..24)) {
-            let (ird, ord) = (u16::from_be_bytes([e[0], e[1]]), u16::from_be_bytes([e[2], e[3]]));
+            let (ird, ord) = (
+                u16::from_be_bytes([e[0], e[1]]),
+                u16::from_be_bytes([e[2], e[3]]),
+            );
             let _ = write!(text, " IRD {} ORD {}", ird & 0x3fff, ord & 0x3fff);
             for (set, name) in [
                 (ird & 0x8000, " peer-to-peer:"),
@@ -152,18 +176,33 @@ impl Ladder {
 
 /// What a DDP segment is.
 fn message(ulpdu: &[u8]) -> String {
-    let Some(h) = Header::read(ulpdu) else { return "short ULPDU".into() };
+    let Some(h) = Header::read(ulpdu) else {
+        return "short ULPDU".into();
+    };
     let len = ulpdu.len() - h.len;
-    let last = if h.ddp_control & 0x40 != 0 { "." } else { "…" };
+    let last = if h.ddp_control & 0x40 != 0 {
+        "."
+    } else {
+        "…"
+    };
     let name = match (h.tagged, h.rdmap_control & 15) {
         (true, 0) => return format!("Write {len} to {:x}:{:x}{last}", h.stag_or_qn, h.to_or_mo),
-        (true, 2) => return format!("Read Response {len} to {:x}:{:x}{last}", h.stag_or_qn, h.to_or_mo),
+        (true, 2) => {
+            return format!(
+                "Read Response {len} to {:x}:{:x}{last}",
+                h.stag_or_qn, h.to_or_mo
+            )
+        }
         (false, 1) => {
-            let size = ulpdu.get(30..34).map_or(0, |b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]));
+            let size = ulpdu
+                .get(30..34)
+                .map_or(0, |b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]));
             return format!("Read Request of {size}, MSN {}", h.msn);
         }
         (false, 7) => {
-            let code = ulpdu.get(18..20).map_or(0, |b| u16::from_be_bytes([b[0], b[1]]));
+            let code = ulpdu
+                .get(18..20)
+                .map_or(0, |b| u16::from_be_bytes([b[0], b[1]]));
             return format!("Terminate {code:04x}");
         }
         (false, 3) => "Send",

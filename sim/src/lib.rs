@@ -14,10 +14,10 @@ pub mod kind;
 pub mod ladder;
 pub mod link;
 pub mod model;
-#[cfg(rtl)]
-pub mod rtl;
 pub mod pair;
 pub mod perf;
+#[cfg(rtl)]
+pub mod rtl;
 pub mod seed;
 pub mod transport;
 pub mod world;

@@ -38,7 +38,11 @@ pub struct LinkConfig {
 
 impl Default for LinkConfig {
     fn default() -> Self {
-        Self { delay_ns: 500, gbps: 100, faults: Faults::default() }
+        Self {
+            delay_ns: 500,
+            gbps: 100,
+            faults: Faults::default(),
+        }
     }
 }
 
@@ -166,7 +170,11 @@ impl Link {
             let bit = self.rng.random_range(0..bytes.len() * 8);
             bytes[bit / 8] ^= 1 << (bit % 8);
             *bad = self.rng.random_bool(0.5);
-            fate.push(if *bad { "corrupted, seen by the FCS" } else { "corrupted, not seen by the FCS" });
+            fate.push(if *bad {
+                "corrupted, seen by the FCS"
+            } else {
+                "corrupted, not seen by the FCS"
+            });
         }
         if self.chance(faults.duplicate) && !copies.is_empty() {
             fate.push("duplicated");
@@ -184,11 +192,22 @@ impl Link {
             }
         }
         if let Some(seen) = &mut self.seen {
-            seen.push(Seen { time, from, frame, fate });
+            seen.push(Seen {
+                time,
+                from,
+                frame,
+                fate,
+            });
         }
         for (frame, bad) in copies {
             self.sent += 1;
-            self.flights.push(Reverse(Flight { arrival, number: self.sent, to: 1 - from, bad, frame }));
+            self.flights.push(Reverse(Flight {
+                arrival,
+                number: self.sent,
+                to: 1 - from,
+                bad,
+                frame,
+            }));
         }
     }
 
@@ -202,6 +221,10 @@ impl Link {
         if self.next_arrival()? > time {
             return None;
         }
-        self.flights.pop().map(|Reverse(f)| Arrival { to: f.to, frame: f.frame, bad: f.bad })
+        self.flights.pop().map(|Reverse(f)| Arrival {
+            to: f.to,
+            frame: f.frame,
+            bad: f.bad,
+        })
     }
 }

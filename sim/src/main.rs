@@ -28,29 +28,41 @@ enum Command {
         /// The file to move; Weft's own README if none is given.
         file: Option<PathBuf>,
         #[command(flatten)]
+        seed: Seed,
+        #[command(flatten)]
         common: Common,
     },
     /// Bandwidth and latency, of the card's data path alone and of the whole stack.
     Perf {
         #[command(flatten)]
+        seed: Seed,
+        #[command(flatten)]
         common: Common,
     },
-    /// Runs the demonstration of a seed again, as a failure's message says.
+    /// Runs the demonstration of a seed again, as a failure's message says, and records waves: FST files
+    /// of each card's last cycles, in the folder of the capture.
     Replay {
         /// The seed.
         seed: u64,
         /// The file that was moved.
         file: Option<PathBuf>,
+        /// How many cycles before the end the waves cover; 0: no waves.
+        #[arg(long, default_value_t = 20_000)]
+        waves: u64,
         #[command(flatten)]
         common: Common,
     },
 }
 
 #[derive(Args)]
-struct Common {
+struct Seed {
     /// Decides every random choice.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+}
+
+#[derive(Args)]
+struct Common {
     /// Folder for captures, logs and waves.
     #[arg(long, default_value = "weft-out")]
     out: PathBuf,
@@ -75,9 +87,14 @@ fn default_card() -> CardKind {
 
 fn main() -> ExitCode {
     let result = match Weft::parse().command {
-        Command::Demo { file, common } => run_demo(file, &common, common.seed),
-        Command::Perf { common } => run_perf(&common),
-        Command::Replay { seed, file, common } => run_demo(file, &common, seed),
+        Command::Demo { file, seed, common } => run_demo(file, &common, seed.seed, 0),
+        Command::Perf { seed, common } => run_perf(&common, seed.seed),
+        Command::Replay {
+            seed,
+            file,
+            waves,
+            common,
+        } => run_demo(file, &common, seed, waves),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -90,14 +107,24 @@ fn main() -> ExitCode {
 
 type Failure = Box<dyn std::error::Error>;
 
-fn run_demo(file: Option<PathBuf>, common: &Common, seed: u64) -> Result<(), Failure> {
+fn run_demo(file: Option<PathBuf>, common: &Common, seed: u64, waves: u64) -> Result<(), Failure> {
     check_card(common.card)?;
     let bytes = match &file {
-        Some(path) => std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?,
+        Some(path) => {
+            std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?
+        }
         None => README.to_vec(),
     };
-    std::fs::create_dir_all(&common.out).map_err(|e| format!("cannot make the folder {}: {e}", common.out.display()))?;
-    let plan = demo::Plan { seed, card: common.card, file: bytes, out: Some(common.out.clone()), mtu: common.mtu };
+    std::fs::create_dir_all(&common.out)
+        .map_err(|e| format!("cannot make the folder {}: {e}", common.out.display()))?;
+    let plan = demo::Plan {
+        seed,
+        card: common.card,
+        file: bytes,
+        out: Some(common.out.clone()),
+        mtu: common.mtu,
+        waves: (waves > 0).then_some(waves),
+    };
     let bar = progress(demo::Way::all().len() as u64, !common.json);
     let result = demo::run(&plan, |number, way| {
         bar.set_position(number as u64);
@@ -105,7 +132,9 @@ fn run_demo(file: Option<PathBuf>, common: &Common, seed: u64) -> Result<(), Fai
     });
     bar.finish_and_clear();
     let report = result.map_err(|error| {
-        let file = file.as_ref().map_or(String::new(), |f| format!(" {}", f.display()));
+        let file = file
+            .as_ref()
+            .map_or(String::new(), |f| format!(" {}", f.display()));
         format!(
             "{error}\nTo see it again: weft replay {seed}{file} --card {} --mtu {} --out {}",
             common.card,
@@ -123,10 +152,10 @@ fn run_demo(file: Option<PathBuf>, common: &Common, seed: u64) -> Result<(), Fai
     Ok(())
 }
 
-fn run_perf(common: &Common) -> Result<(), Failure> {
+fn run_perf(common: &Common, seed: u64) -> Result<(), Failure> {
     check_card(common.card)?;
     let bar = progress(11, !common.json);
-    let figures = perf::run(common.card, common.seed, common.mtu, |what| {
+    let figures = perf::run(common.card, seed, common.mtu, |what| {
         bar.inc(1);
         bar.set_message(what);
     });
@@ -161,4 +190,15 @@ fn progress(length: u64, wanted: bool) -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Weft::command().debug_assert();
+    }
 }

@@ -4,7 +4,9 @@ use std::net::SocketAddrV4;
 
 use thiserror::Error;
 use weft_hostdrv::cm::{CmError, CmEventType, CmId, ConnParam, EventChannel};
-use weft_hostdrv::verbs::{Access, Cq, Mr, Pd, Qp, QpInit, RecvWr, SendWr, VerbsError, Wc, WcStatus};
+use weft_hostdrv::verbs::{
+    Access, Cq, Mr, Pd, Qp, QpInit, RecvWr, SendWr, VerbsError, Wc, WcStatus,
+};
 
 use crate::card::CYCLE_NS;
 use crate::fabric::{Fabric, FabricError};
@@ -127,7 +129,11 @@ fn event(fabric: &Fabric, channel: &EventChannel, kind: CmEventType) -> Result<C
     let event = fabric.run_until(kind.name(), LIMIT, next)??;
     if event.event != kind {
         let (waiting_for, came) = (kind.name(), event.event.name());
-        return Err(PairError::Event { waiting_for, came, status: event.status });
+        return Err(PairError::Event {
+            waiting_for,
+            came,
+            status: event.status,
+        });
     }
     Ok(event.id)
 }
@@ -140,14 +146,32 @@ struct Side {
 }
 
 impl Side {
-    fn new(fabric: &Fabric, number: usize, source: &[u8], target: usize) -> Result<Self, PairError> {
+    fn new(
+        fabric: &Fabric,
+        number: usize,
+        source: &[u8],
+        target: usize,
+    ) -> Result<Self, PairError> {
         let device = fabric.device(number);
         let pd = device.alloc_pd()?;
         let cq = device.create_cq(256, None)?;
-        let send = pd.alloc_mr_at(source.len(), 0x10_0000_0000 * (number as u64 + 1), Access::REMOTE_READ)?;
+        let send = pd.alloc_mr_at(
+            source.len(),
+            0x10_0000_0000 * (number as u64 + 1),
+            Access::REMOTE_READ,
+        )?;
         send.write(0, source)?;
-        let target = pd.alloc_mr_at(target, 0, Access::LOCAL_WRITE | Access::REMOTE_WRITE | Access::READ_SINK)?;
-        Ok(Self { pd, cq, source: send, target })
+        let target = pd.alloc_mr_at(
+            target,
+            0,
+            Access::LOCAL_WRITE | Access::REMOTE_WRITE | Access::READ_SINK,
+        )?;
+        Ok(Self {
+            pd,
+            cq,
+            source: send,
+            target,
+        })
     }
 }
 
@@ -163,7 +187,10 @@ impl<'a> Pair<'a> {
         target: usize,
     ) -> Result<Self, PairError> {
         let address = SocketAddrV4::new(fabric.device(1).ip(), port);
-        let (active, passive) = (Side::new(fabric, 0, source, target)?, Side::new(fabric, 1, source, target)?);
+        let (active, passive) = (
+            Side::new(fabric, 0, source, target)?,
+            Side::new(fabric, 1, source, target)?,
+        );
         let channels = [0, 1].map(|n| fabric.device(n).create_event_channel());
         let listener = channels[1].create_id();
         listener.bind_addr(address)?;
@@ -193,8 +220,17 @@ impl<'a> Pair<'a> {
             channel,
             _pd: side.pd,
         };
-        let ends = [end(active, qp, id, channel_a), end(passive, peer, request, channel_b)];
-        Ok(Self { fabric, ends, _listener: listener, connect_cycles, established: false })
+        let ends = [
+            end(active, qp, id, channel_a),
+            end(passive, peer, request, channel_b),
+        ];
+        Ok(Self {
+            fabric,
+            ends,
+            _listener: listener,
+            connect_cycles,
+            established: false,
+        })
     }
 
     /// Waits until the responder, too, is established.
@@ -209,7 +245,9 @@ impl<'a> Pair<'a> {
     /// The next completion of an end.
     pub fn completion(&self, end: usize, what: &str) -> Result<Wc, PairError> {
         let cq = &self.ends[end].cq;
-        Ok(self.fabric.run_until(what, LIMIT, || cq.poll_one().transpose())??)
+        Ok(self
+            .fabric
+            .run_until(what, LIMIT, || cq.poll_one().transpose())??)
     }
 
     /// Moves `len` bytes from `from_offset` of end `from`'s source to `to_offset` of the other end's target,
@@ -245,7 +283,8 @@ impl<'a> Pair<'a> {
                 cycles
             }
             Operation::Write => {
-                let mut write = SendWr::write(3, b.target.remote().offset(to_offset as u64)).signaled();
+                let mut write =
+                    SendWr::write(3, b.target.remote().offset(to_offset as u64)).signaled();
                 for (at, part) in parts(len, 3) {
                     write = write.sge(a.source.sge((from_offset + at) as u64, part as u32));
                 }
@@ -255,7 +294,8 @@ impl<'a> Pair<'a> {
                 (self.fabric.now() - start) / CYCLE_NS
             }
             Operation::Read => {
-                let mut read = SendWr::read(4, a.source.remote().offset(from_offset as u64)).signaled();
+                let mut read =
+                    SendWr::read(4, a.source.remote().offset(from_offset as u64)).signaled();
                 if len > 0 {
                     read = read.sge(b.target.sge(to_offset as u64, len as u32));
                 }
@@ -295,7 +335,11 @@ impl<'a> Pair<'a> {
     fn check_status(&self, operation: Operation, len: usize, wc: &Wc) -> Result<(), PairError> {
         match wc.status {
             WcStatus::Success => Ok(()),
-            status => Err(PairError::Completion { operation: operation.name(), len, status }),
+            status => Err(PairError::Completion {
+                operation: operation.name(),
+                len,
+                status,
+            }),
         }
     }
 
@@ -304,7 +348,11 @@ impl<'a> Pair<'a> {
         if wc.byte_len as usize == len {
             return Ok(());
         }
-        Err(PairError::Length { operation: operation.name(), len, byte_len: wc.byte_len })
+        Err(PairError::Length {
+            operation: operation.name(),
+            len,
+            byte_len: wc.byte_len,
+        })
     }
 
     /// Closes the connection in order.
@@ -322,7 +370,11 @@ fn parts(len: usize, count: usize) -> Vec<(usize, usize)> {
     let mut parts = Vec::new();
     let mut at = 0;
     for left in (1..=count).rev() {
-        let part = if left == 1 { len - at } else { ((len - at) / left) | 1 };
+        let part = if left == 1 {
+            len - at
+        } else {
+            ((len - at) / left) | 1
+        };
         let part = part.min(len - at);
         if part > 0 {
             parts.push((at, part));

@@ -28,7 +28,10 @@ pub struct SimTransport {
 impl SimTransport {
     /// The card with this number.
     pub fn new(world: &SharedWorld, card: usize) -> Self {
-        Self { world: Arc::clone(world), card }
+        Self {
+            world: Arc::clone(world),
+            card,
+        }
     }
 
     fn address(bar: Bar, offset: u32) -> u32 {
@@ -55,12 +58,14 @@ impl Drop for Mapped {
 
 impl Transport for SimTransport {
     fn read32(&self, bar: Bar, offset: u32) -> Result<u32, TransportError> {
-        lock(&self.world).read(self.card, Self::address(bar, offset)).map_err(|e| TransportError::Mmio {
-            access: "read",
-            bar,
-            offset,
-            reason: e.to_string(),
-        })
+        lock(&self.world)
+            .read(self.card, Self::address(bar, offset))
+            .map_err(|e| TransportError::Mmio {
+                access: "read",
+                bar,
+                offset,
+                reason: e.to_string(),
+            })
     }
 
     fn write32(&self, bar: Bar, offset: u32, value: u32) -> Result<(), TransportError> {
@@ -78,20 +83,31 @@ impl Transport for SimTransport {
     }
 
     fn dma_alloc(&self, len: usize) -> Result<DmaBuffer, TransportError> {
-        let no_memory = || TransportError::Map { len, reason: "no memory".into() };
+        let no_memory = || TransportError::Map {
+            len,
+            reason: "no memory".into(),
+        };
         let pages = Pages::new(len).ok_or_else(no_memory)?;
         let pages = Arc::new(pages);
         let (ptr, bytes) = (pages.memory().as_ptr(), pages.memory().len());
         let ptr = NonNull::new(ptr).ok_or_else(no_memory)?;
         let iova = lock(&self.world).iommu(self.card).map(Arc::clone(&pages));
-        let owner = Mapped { world: Arc::clone(&self.world), card: self.card, iova, _pages: pages };
+        let owner = Mapped {
+            world: Arc::clone(&self.world),
+            card: self.card,
+            iova,
+            _pages: pages,
+        };
         // SAFETY: `owner` holds the pages, which nothing refers to by reference.
         Ok(unsafe { DmaBuffer::new(ptr, iova, bytes, Box::new(owner)) })
     }
 
     unsafe fn map(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
         if len == 0 || len % PAGE_SIZE != 0 || ptr.as_ptr() as usize % PAGE_SIZE != 0 {
-            return Err(TransportError::Map { len, reason: "not whole pages".into() });
+            return Err(TransportError::Map {
+                len,
+                reason: "not whole pages".into(),
+            });
         }
         // SAFETY: the caller vouches for the memory until `unmap`.
         let memory = unsafe { SharedMemory::new(ptr, len) };
@@ -102,7 +118,11 @@ impl Transport for SimTransport {
         if lock(&self.world).iommu(self.card).unmap(iova) {
             return Ok(());
         }
-        Err(TransportError::Unmap { iova, len, reason: "no such mapping".into() })
+        Err(TransportError::Unmap {
+            iova,
+            len,
+            reason: "no such mapping".into(),
+        })
     }
 
     fn now(&self) -> u64 {
@@ -119,7 +139,9 @@ impl Transport for SimTransport {
             match world.run(deadline).map_err(|e| failed(e.to_string()))? {
                 Stop::Interrupt => {}
                 Stop::Deadline => return Ok(false),
-                Stop::Quiet => return Err(failed("nothing is left to happen in the simulation".into())),
+                Stop::Quiet => {
+                    return Err(failed("nothing is left to happen in the simulation".into()))
+                }
             }
         }
     }
@@ -131,6 +153,10 @@ impl Transport for SimTransport {
 
     fn name(&self) -> String {
         let mut world = lock(&self.world);
-        format!("simulated card {} ({})", self.card, world.card(self.card).name())
+        format!(
+            "simulated card {} ({})",
+            self.card,
+            world.card(self.card).name()
+        )
     }
 }

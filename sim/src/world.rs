@@ -74,7 +74,14 @@ pub struct World {
 impl World {
     /// An empty world.
     pub fn new(seed: u64) -> Self {
-        Self { seed, time: 0, slots: Vec::new(), links: Vec::new(), events: Vec::new(), interrupted: false }
+        Self {
+            seed,
+            time: 0,
+            slots: Vec::new(),
+            links: Vec::new(),
+            events: Vec::new(),
+            interrupted: false,
+        }
     }
 
     /// The seed.
@@ -102,7 +109,8 @@ impl World {
     pub fn join(&mut self, a: usize, b: usize, config: LinkConfig) -> usize {
         let number = self.links.len();
         let rng = generator(self.seed, Stream::Link(number as u32));
-        self.links.push((Link::new(config, rng), [Some(a), Some(b)]));
+        self.links
+            .push((Link::new(config, rng), [Some(a), Some(b)]));
         self.slots[a].link = Some((number, 0));
         self.slots[b].link = Some((number, 1));
         number
@@ -112,7 +120,8 @@ impl World {
     pub fn open_link(&mut self, card: usize, config: LinkConfig) -> usize {
         let number = self.links.len();
         let rng = generator(self.seed, Stream::Link(number as u32));
-        self.links.push((Link::new(config, rng), [Some(card), None]));
+        self.links
+            .push((Link::new(config, rng), [Some(card), None]));
         self.slots[card].link = Some((number, 0));
         number
     }
@@ -181,7 +190,11 @@ impl World {
                 return Ok(value);
             }
         }
-        Err(WorldError::NoAnswer { card, address, cycles: READ_LIMIT })
+        Err(WorldError::NoAnswer {
+            card,
+            address,
+            cycles: READ_LIMIT,
+        })
     }
 
     /// Takes the interrupt request of a vector, if there was one since the last call.
@@ -223,9 +236,15 @@ impl World {
                 return Ok(Stop::Deadline);
             }
             if self.slots.iter().all(|s| s.card.idle()) {
-                let arrival = self.links.iter().filter_map(|(l, _)| l.next_arrival()).min();
+                let arrival = self
+                    .links
+                    .iter()
+                    .filter_map(|(l, _)| l.next_arrival())
+                    .min();
                 let next = arrival.into_iter().chain(deadline.filter(|_| wait)).min();
-                let Some(next) = next else { return Ok(Stop::Quiet) };
+                let Some(next) = next else {
+                    return Ok(Stop::Quiet);
+                };
                 if next > self.time {
                     // To the clock edge at or after it.
                     self.time = next.next_multiple_of(CYCLE_NS);
@@ -264,7 +283,8 @@ impl World {
             }
             slot.clocked += 1;
             slot.iommu.time = time;
-            slot.card.cycle(&mut slot.iommu, &mut self.events);
+            slot.card
+                .cycle(time / CYCLE_NS, &mut slot.iommu, &mut self.events);
             for event in self.events.drain(..) {
                 match event {
                     Event::Read(value) => slot.answer = Some(value),
@@ -280,7 +300,11 @@ impl World {
                 }
             }
             if let Some(what) = slot.card.failure() {
-                return Err(WorldError::Failure { card: number, name: slot.card.name(), what });
+                return Err(WorldError::Failure {
+                    card: number,
+                    name: slot.card.name(),
+                    what,
+                });
             }
         }
         self.time += CYCLE_NS;

@@ -1,6 +1,9 @@
 //! What a card does with jobs and frames, checked on every kind of card.
 
-use weft_layout::{table, AttachRow, Counter, FlowRxRow, FpduReport, Job, JobReport, ReceiveElement, SegmentReport, StagRow};
+use weft_layout::{
+    table, AttachRow, Counter, FlowRxRow, FpduReport, Job, JobReport, ReceiveElement,
+    SegmentReport, StagRow,
+};
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
 use weft_sim::kind::CardKind;
@@ -43,9 +46,28 @@ impl Setup {
         let memory = bench.region(1 << 16);
         let rq = bench.region(4096);
         let ends = Ends::of(FLOW);
-        let stag = StagRow { valid: 1, key: 0xa5, access: 1 | 4, pd: PD, base: BASE, length: 10_000, iova: memory.iova + 3 };
+        let stag = StagRow {
+            valid: 1,
+            key: 0xa5,
+            access: 1 | 4,
+            pd: PD,
+            base: BASE,
+            length: 10_000,
+            iova: memory.iova + 3,
+        };
         bench.stag(STAG, &stag).unwrap();
-        bench.stag(SINK, &StagRow { key: 0x11, access: 8, base: 0, iova: memory.iova + 20_000, ..stag }).unwrap();
+        bench
+            .stag(
+                SINK,
+                &StagRow {
+                    key: 0x11,
+                    access: 8,
+                    base: 0,
+                    iova: memory.iova + 20_000,
+                    ..stag
+                },
+            )
+            .unwrap();
         for slot in 0..2 {
             let at = BASE + 5000 + 1000 * slot;
             let e = ReceiveElement {
@@ -59,16 +81,42 @@ impl Setup {
             };
             rq.write(64 * slot as usize, &e.to_bytes()).unwrap();
         }
-        let rx = FlowRxRow { flags, rq_log2: 2, pd: PD, marker_base, rq_base: rq.iova };
-        let attach = AttachRow { attached: 1, raw_count: 0, rcv_nxt: SEQ, msn: 1, mo: 0 };
-        bench.flow(FLOW, &ends, &rx, &ends.tx(flags, marker_base), &attach).unwrap();
+        let rx = FlowRxRow {
+            flags,
+            rq_log2: 2,
+            pd: PD,
+            marker_base,
+            rq_base: rq.iova,
+        };
+        let attach = AttachRow {
+            attached: 1,
+            raw_count: 0,
+            rcv_nxt: SEQ,
+            msn: 1,
+            mo: 0,
+        };
+        bench
+            .flow(FLOW, &ends, &rx, &ends.tx(flags, marker_base), &attach)
+            .unwrap();
         bench.ring(weft_layout::doorbell::RQ_TAIL + 4 * u32::from(FLOW), 2);
         bench.sent();
-        Self { bench, memory, ends, _rq: rq }
+        Self {
+            bench,
+            memory,
+            ends,
+            _rq: rq,
+        }
     }
 
     fn segment(&self, seq: u32, payload: &[u8]) -> Vec<u8> {
-        ethernet::segment(&self.ends.peer_tx(4, 0), &Job::default(), seq, 0x10, 9, payload)
+        ethernet::segment(
+            &self.ends.peer_tx(4, 0),
+            &Job::default(),
+            seq,
+            0x10,
+            9,
+            payload,
+        )
     }
 
     /// Sends a segment and answers its FPDU reports and its own.
@@ -117,12 +165,18 @@ fn fpdu(ulpdu: &[u8]) -> Vec<u8> {
 fn writes_are_placed() {
     each_kind(|s| {
         let mut seq = SEQ;
-        for (i, len) in [0usize, 1, 2, 63, 64, 65, 500, 1400].into_iter().enumerate() {
+        for (i, len) in [0usize, 1, 2, 63, 64, 65, 500, 1400]
+            .into_iter()
+            .enumerate()
+        {
             let data: Vec<u8> = (0..len).map(|b| (b * 3 + i) as u8).collect();
             let at = 17 * i;
             let stream = fpdu(&tagged(0, STAG, BASE + at as u64, &data));
             let (fpdus, report) = s.deliver(seq, &stream);
-            assert_eq!((fpdus.len(), fpdus[0].verdict, fpdus[0].payload_len), (1, 0, len as u32));
+            assert_eq!(
+                (fpdus.len(), fpdus[0].verdict, fpdus[0].payload_len),
+                (1, 0, len as u32)
+            );
             assert_eq!((report.flags, report.done_len), (4, stream.len() as u16));
             assert_eq!(s.memory.read(3 + at, len).unwrap(), data);
             seq += stream.len() as u32;
@@ -145,7 +199,12 @@ fn sends_are_scattered() {
         assert_eq!(usize::from(report.done_len), first.len() + second.len());
         assert_eq!(s.memory.read(3 + 5000, 33).unwrap(), data[..33]);
         assert_eq!(s.memory.read(3 + 5100, 67).unwrap(), data[33..]);
-        let position = AttachRow::from_bytes(&s.bench.read_table(table::ATTACH, FLOW.into()).unwrap().unwrap());
+        let position = AttachRow::from_bytes(
+            &s.bench
+                .read_table(table::ATTACH, FLOW.into())
+                .unwrap()
+                .unwrap(),
+        );
         assert_eq!((position.msn, position.mo, position.attached), (2, 0, 1));
     });
 }
@@ -159,31 +218,121 @@ fn each_error_has_its_terminate_code_and_places_nothing() {
     let write = |to: u64| tagged(0, STAG, to, &[9; 16]);
     let send = |qn, msn, mo| untagged(3, qn, msn, mo, true, &[9; 16]);
     let cases: Vec<(&str, Vec<u8>, u16, Counter)> = vec![
-        ("short tagged", vec![0xc1, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0x1000, Counter::RxErrorUlpdu),
-        ("short untagged", vec![0x41, 0x43, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0x1000, Counter::RxErrorUlpdu),
+        (
+            "short tagged",
+            vec![0xc1, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            0x1000,
+            Counter::RxErrorUlpdu,
+        ),
+        (
+            "short untagged",
+            vec![0x41, 0x43, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            0x1000,
+            Counter::RxErrorUlpdu,
+        ),
         ("empty", vec![], 0x1000, Counter::RxErrorUlpdu),
         ("one byte", vec![0xc1], 0x1000, Counter::RxErrorUlpdu),
-        ("tagged version", word(0, 0xc2, write(BASE)), 0x1104, Counter::RxErrorDdpVersion),
-        ("untagged version", word(0, 0x40, send(0, 1, 0)), 0x1206, Counter::RxErrorDdpVersion),
-        ("RDMAP version", word(1, 0x80, write(BASE)), 0x0205, Counter::RxErrorRdmapVersion),
-        ("tagged opcode", tagged(3, STAG, BASE, &[9; 16]), 0x0206, Counter::RxErrorOpcode),
-        ("send opcode", untagged(7, 0, 1, 0, true, &[]), 0x0206, Counter::RxErrorOpcode),
-        ("request opcode", untagged(3, 1, 1, 0, true, &[]), 0x0206, Counter::RxErrorOpcode),
-        ("terminate opcode", untagged(1, 2, 1, 0, true, &[]), 0x0206, Counter::RxErrorOpcode),
-        ("atomic opcode", untagged(0xa, 3, 1, 0, true, &[]), 0x0206, Counter::RxErrorOpcode),
+        (
+            "tagged version",
+            word(0, 0xc2, write(BASE)),
+            0x1104,
+            Counter::RxErrorDdpVersion,
+        ),
+        (
+            "untagged version",
+            word(0, 0x40, send(0, 1, 0)),
+            0x1206,
+            Counter::RxErrorDdpVersion,
+        ),
+        (
+            "RDMAP version",
+            word(1, 0x80, write(BASE)),
+            0x0205,
+            Counter::RxErrorRdmapVersion,
+        ),
+        (
+            "tagged opcode",
+            tagged(3, STAG, BASE, &[9; 16]),
+            0x0206,
+            Counter::RxErrorOpcode,
+        ),
+        (
+            "send opcode",
+            untagged(7, 0, 1, 0, true, &[]),
+            0x0206,
+            Counter::RxErrorOpcode,
+        ),
+        (
+            "request opcode",
+            untagged(3, 1, 1, 0, true, &[]),
+            0x0206,
+            Counter::RxErrorOpcode,
+        ),
+        (
+            "terminate opcode",
+            untagged(1, 2, 1, 0, true, &[]),
+            0x0206,
+            Counter::RxErrorOpcode,
+        ),
+        (
+            "atomic opcode",
+            untagged(0xa, 3, 1, 0, true, &[]),
+            0x0206,
+            Counter::RxErrorOpcode,
+        ),
         ("queue", send(4, 1, 0), 0x1201, Counter::RxErrorQn),
         ("MSN", send(0, 2, 0), 0x1203, Counter::RxErrorMsn),
         ("MO", send(0, 1, 4), 0x1204, Counter::RxErrorMo),
-        ("too long", untagged(3, 0, 1, 0, true, &[9; 101]), 0x1205, Counter::RxErrorTooLong),
-        ("STag key", tagged(0, STAG ^ 1, BASE, &[9; 16]), 0x1100, Counter::RxErrorStag),
-        ("STag not valid", tagged(0, 0x700, BASE, &[9; 16]), 0x1100, Counter::RxErrorStag),
-        ("STag 0", tagged(0, 0, BASE, &[9; 16]), 0x1100, Counter::RxErrorStag),
-        ("STag index", tagged(0, 0xffff_ffa5, BASE, &[9; 16]), 0x1100, Counter::RxErrorStag),
+        (
+            "too long",
+            untagged(3, 0, 1, 0, true, &[9; 101]),
+            0x1205,
+            Counter::RxErrorTooLong,
+        ),
+        (
+            "STag key",
+            tagged(0, STAG ^ 1, BASE, &[9; 16]),
+            0x1100,
+            Counter::RxErrorStag,
+        ),
+        (
+            "STag not valid",
+            tagged(0, 0x700, BASE, &[9; 16]),
+            0x1100,
+            Counter::RxErrorStag,
+        ),
+        (
+            "STag 0",
+            tagged(0, 0, BASE, &[9; 16]),
+            0x1100,
+            Counter::RxErrorStag,
+        ),
+        (
+            "STag index",
+            tagged(0, 0xffff_ffa5, BASE, &[9; 16]),
+            0x1100,
+            Counter::RxErrorStag,
+        ),
         ("wrap", write(u64::MAX - 8), 0x1103, Counter::RxErrorWrap),
-        ("access", tagged(0, SINK, 0, &[9; 16]), 0x0102, Counter::RxErrorAccess),
-        ("Read sink", tagged(2, STAG, BASE, &[9; 16]), 0x0102, Counter::RxErrorAccess),
+        (
+            "access",
+            tagged(0, SINK, 0, &[9; 16]),
+            0x0102,
+            Counter::RxErrorAccess,
+        ),
+        (
+            "Read sink",
+            tagged(2, STAG, BASE, &[9; 16]),
+            0x0102,
+            Counter::RxErrorAccess,
+        ),
         ("below", write(BASE - 1), 0x1101, Counter::RxErrorBounds),
-        ("above", write(BASE + 10_000 - 15), 0x1101, Counter::RxErrorBounds),
+        (
+            "above",
+            write(BASE + 10_000 - 15),
+            0x1101,
+            Counter::RxErrorBounds,
+        ),
     ];
     for (name, ulpdu, code, counter) in cases {
         each_kind(|s| {
@@ -193,11 +342,20 @@ fn each_error_has_its_terminate_code_and_places_nothing() {
             let stream = [good.clone(), fpdu(&ulpdu), good.clone()].concat();
             let (fpdus, report) = s.deliver(SEQ, &stream);
             assert_eq!(fpdus.len(), 2, "{name}");
-            assert_eq!((fpdus[1].verdict, fpdus[1].terminate), (2, code), "{name}: {:04x}", fpdus[1].terminate);
+            assert_eq!(
+                (fpdus[1].verdict, fpdus[1].terminate),
+                (2, code),
+                "{name}: {:04x}",
+                fpdus[1].terminate
+            );
             assert_eq!((report.flags, report.raw_count), (1, 1), "{name}");
             assert_eq!(usize::from(report.done_len), good.len(), "{name}");
             assert_eq!(s.bench.counter(counter).unwrap(), 1, "{name}");
-            assert_eq!(s.memory.read(0, s.memory.len()).unwrap(), before, "{name}: memory was written");
+            assert_eq!(
+                s.memory.read(0, s.memory.len()).unwrap(),
+                before,
+                "{name}: memory was written"
+            );
         });
     }
 }
@@ -235,13 +393,28 @@ fn attach_protocol() {
         let len = one.len() as u32;
         // Cut inside: the front is partial and goes up raw, and all behind it too.
         let (fpdus, report) = s.deliver(SEQ, &one[..30]);
-        assert_eq!((fpdus.len(), report.flags, report.raw_count, report.done_len), (0, 1, 1, 0));
+        assert_eq!(
+            (fpdus.len(), report.flags, report.raw_count, report.done_len),
+            (0, 1, 1, 0)
+        );
         let (_, report) = s.deliver(SEQ + 30, &one[30..]);
         assert_eq!((report.flags, report.raw_count), (1, 2));
-        let mut row = AttachRow { attached: 1, raw_count: 1, rcv_nxt: SEQ + len, msn: 1, mo: 0 };
-        assert!(!s.bench.write_table(table::ATTACH, FLOW.into(), &row.to_bytes()).unwrap());
+        let mut row = AttachRow {
+            attached: 1,
+            raw_count: 1,
+            rcv_nxt: SEQ + len,
+            msn: 1,
+            mo: 0,
+        };
+        assert!(!s
+            .bench
+            .write_table(table::ATTACH, FLOW.into(), &row.to_bytes())
+            .unwrap());
         row.raw_count = 2;
-        assert!(s.bench.write_table(table::ATTACH, FLOW.into(), &row.to_bytes()).unwrap());
+        assert!(s
+            .bench
+            .write_table(table::ATTACH, FLOW.into(), &row.to_bytes())
+            .unwrap());
         // Old data, then new, then a gap.
         let (fpdus, report) = s.deliver(SEQ, &one);
         assert_eq!((fpdus.len(), report.flags), (0, 4 | 8));
@@ -261,7 +434,10 @@ fn queue_1_goes_to_the_engine_and_the_flow_stays() {
         let read = fpdu(&untagged(1, 1, 1, 0, true, &[0; 28]));
         let (fpdus, report) = s.deliver(SEQ, &read);
         assert_eq!((fpdus[0].verdict, fpdus[0].payload_len), (1, 28));
-        assert_eq!((report.flags, report.raw_count, usize::from(report.done_len)), (1 | 4, 0, read.len()));
+        assert_eq!(
+            (report.flags, report.raw_count, usize::from(report.done_len)),
+            (1 | 4, 0, read.len())
+        );
     });
 }
 
@@ -285,12 +461,25 @@ fn other_frames_and_drops() {
         s.bench.settle(100_000).unwrap();
         let reports = s.bench.reports();
         assert_eq!(reports.len(), 1);
-        assert_eq!((reports[0].0[0], reports[0].1.as_deref()), (3, Some(&arp[..])));
+        assert_eq!(
+            (reports[0].0[0], reports[0].1.as_deref()),
+            (3, Some(&arp[..]))
+        );
         use Counter::*;
-        for (counter, count) in
-            [(RxFrames, 5), (RxRawFrames, 1), (RxDropMac, 1), (RxDropIpChecksum, 1), (RxDropTcpChecksum, 1), (RxDropOversize, 1)]
-        {
-            assert_eq!(s.bench.counter(counter).unwrap(), count, "{}", counter.name());
+        for (counter, count) in [
+            (RxFrames, 5),
+            (RxRawFrames, 1),
+            (RxDropMac, 1),
+            (RxDropIpChecksum, 1),
+            (RxDropTcpChecksum, 1),
+            (RxDropOversize, 1),
+        ] {
+            assert_eq!(
+                s.bench.counter(counter).unwrap(),
+                count,
+                "{}",
+                counter.name()
+            );
         }
     });
 }
@@ -298,7 +487,12 @@ fn other_frames_and_drops() {
 #[test]
 fn messages_are_segmented_and_come_back_whole() {
     for kind in CardKind::available() {
-        for (flags, base) in [(2 | 4, 0), (4, 0), (1 | 2 | 4, SEQ), (1 | 2 | 4 | 8, SEQ.wrapping_sub(300 * 4))] {
+        for (flags, base) in [
+            (2 | 4, 0),
+            (4, 0),
+            (1 | 2 | 4, SEQ),
+            (1 | 2 | 4 | 8, SEQ.wrapping_sub(300 * 4)),
+        ] {
             let mut s = Setup::with(kind.build(1, 0), flags, base);
             let data: Vec<u8> = (0..5000u32).map(|i| (i * 7) as u8).collect();
             s.memory.write(30_000, &data).unwrap();
@@ -327,17 +521,33 @@ fn messages_are_segmented_and_come_back_whole() {
             s.bench.settle(1_000_000).unwrap();
             let reports = s.bench.reports();
             let report = JobReport::from_bytes(&reports.first().expect("a done report").0);
-            assert_eq!((reports.len(), report.kind, report.status, report.job, report.job_done), (1, 4, 0, 0, 1));
+            assert_eq!(
+                (
+                    reports.len(),
+                    report.kind,
+                    report.status,
+                    report.job,
+                    report.job_done
+                ),
+                (1, 4, 0, 0, 1)
+            );
             let frames = s.bench.sent();
             assert_eq!(frames.len(), 4);
             let mut seq = SEQ;
             for (i, frame) in frames.iter().enumerate() {
-                let Parsed::Tcp(t) = ethernet::parse(&frame.frame) else { panic!("{kind}: frame {i} is wrong") };
+                let Parsed::Tcp(t) = ethernet::parse(&frame.frame) else {
+                    panic!("{kind}: frame {i} is wrong")
+                };
                 assert_eq!((t.seq, t.ack, t.window), (seq, 77, 1234));
                 assert_eq!(t.flags, if i == 3 { 0x18 } else { 0x10 });
                 let stream = frame.frame[t.offset..].to_vec();
                 let (fpdus, report) = s.deliver(seq, &stream);
-                assert_eq!((fpdus.len(), fpdus[0].verdict), (1, 0), "{kind} flags {flags}: {:04x}", fpdus[0].terminate);
+                assert_eq!(
+                    (fpdus.len(), fpdus[0].verdict),
+                    (1, 0),
+                    "{kind} flags {flags}: {:04x}",
+                    fpdus[0].terminate
+                );
                 assert_eq!(usize::from(report.done_len), stream.len());
                 seq += stream.len() as u32;
             }
@@ -350,16 +560,56 @@ fn messages_are_segmented_and_come_back_whole() {
 fn bad_jobs_are_reported_and_the_ring_goes_on() {
     for kind in CardKind::available() {
         let mut s = Setup::new(kind.build(1, 0));
-        let good = Job { kind: 2, flags: 8, flow: FLOW, length: 3, tcp_flags: 0x10, ..Job::default() };
+        let good = Job {
+            kind: 2,
+            flags: 8,
+            flow: FLOW,
+            length: 3,
+            tcp_flags: 0x10,
+            ..Job::default()
+        };
         let at = s.memory.iova;
         let bad = [
             (Job { kind: 9, ..good }, 1),
             (Job { flow: 4, ..good }, 1),
             (Job { length: 65, ..good }, 1),
-            (Job { flags: 0, sge_count: 1, sge0_iova: at, sge0_length: 4, ..good }, 1),
-            (Job { flags: 0, sge_count: 5, length: 0, ..good }, 1),
-            (Job { flags: 0, sge_count: 1, sge0_iova: 0x1000, sge0_length: 3, ..good }, 2),
-            (Job { kind: 1, length: 13, ..good }, 1),
+            (
+                Job {
+                    flags: 0,
+                    sge_count: 1,
+                    sge0_iova: at,
+                    sge0_length: 4,
+                    ..good
+                },
+                1,
+            ),
+            (
+                Job {
+                    flags: 0,
+                    sge_count: 5,
+                    length: 0,
+                    ..good
+                },
+                1,
+            ),
+            (
+                Job {
+                    flags: 0,
+                    sge_count: 1,
+                    sge0_iova: 0x1000,
+                    sge0_length: 3,
+                    ..good
+                },
+                2,
+            ),
+            (
+                Job {
+                    kind: 1,
+                    length: 13,
+                    ..good
+                },
+                1,
+            ),
         ];
         for (job, _) in bad {
             s.bench.post(&job, b"abc");
@@ -367,16 +617,38 @@ fn bad_jobs_are_reported_and_the_ring_goes_on() {
         }
         s.bench.ring_jobs();
         s.bench.settle(1_000_000).unwrap();
-        let reports: Vec<_> = s.bench.reports().iter().map(|r| JobReport::from_bytes(&r.0)).collect();
-        let expected: Vec<_> = bad.iter().enumerate().map(|(i, (_, status))| (2 * i as u32, *status)).collect();
-        assert_eq!(reports.iter().map(|r| (r.job, r.status)).collect::<Vec<_>>(), expected, "{kind}");
+        let reports: Vec<_> = s
+            .bench
+            .reports()
+            .iter()
+            .map(|r| JobReport::from_bytes(&r.0))
+            .collect();
+        let expected: Vec<_> = bad
+            .iter()
+            .enumerate()
+            .map(|(i, (_, status))| (2 * i as u32, *status))
+            .collect();
+        assert_eq!(
+            reports
+                .iter()
+                .map(|r| (r.job, r.status))
+                .collect::<Vec<_>>(),
+            expected,
+            "{kind}"
+        );
         let frames = s.bench.sent();
         assert_eq!(frames.len(), bad.len(), "{kind}");
         for frame in frames {
-            let Parsed::Tcp(t) = ethernet::parse(&frame.frame) else { panic!("a frame is wrong") };
+            let Parsed::Tcp(t) = ethernet::parse(&frame.frame) else {
+                panic!("a frame is wrong")
+            };
             assert_eq!(&frame.frame[t.offset..t.offset + t.len], b"abc");
         }
         assert_eq!(s.bench.world.iommu(0).take_faults().len(), 1, "{kind}");
-        assert_eq!(s.bench.read(weft_layout::reg::STATUS).unwrap() & 6, 2, "{kind}");
+        assert_eq!(
+            s.bench.read(weft_layout::reg::STATUS).unwrap() & 6,
+            2,
+            "{kind}"
+        );
     }
 }

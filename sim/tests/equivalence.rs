@@ -4,7 +4,10 @@
 use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use weft_layout::{doorbell, table, AttachRow, Counter, FlowRxRow, FlowTxRow, Job, ReceiveElement, StagRow, NUM_COUNTERS};
+use weft_layout::{
+    doorbell, table, AttachRow, Counter, FlowRxRow, FlowTxRow, Job, ReceiveElement, StagRow,
+    NUM_COUNTERS,
+};
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
 use weft_sim::kind::CardKind;
@@ -46,7 +49,12 @@ struct Subject {
 
 impl Subject {
     fn new(card: Box<dyn Card>, seed: u64) -> Self {
-        let rings = Rings { job: 6, report: 10, raw: 8, raw_slot: 14 };
+        let rings = Rings {
+            job: 6,
+            report: 10,
+            raw: 8,
+            raw_slot: 14,
+        };
         let mut bench = Bench::new(card, seed, LinkConfig::default(), rings).unwrap();
         let memory = bench.region(MEMORY);
         let queues = bench.region(4096);
@@ -55,21 +63,28 @@ impl Subject {
         rng.fill(&mut bytes[..]);
         memory.write(0, &bytes).unwrap();
         bench.sent();
-        Self { bench, memory, queues }
+        Self {
+            bench,
+            memory,
+            queues,
+        }
     }
 
     fn run(&mut self, step: &Step) -> Outcome {
         let b = &mut self.bench;
         match step {
             Step::Stag(stag, row) => b.stag(*stag, row).unwrap(),
-            Step::Flow(flow, rx, tx, attach) => b.flow(*flow, &Ends::of(*flow), rx, tx, attach).unwrap(),
+            Step::Flow(flow, rx, tx, attach) => {
+                b.flow(*flow, &Ends::of(*flow), rx, tx, attach).unwrap()
+            }
             Step::Element(flow, slot, e) => {
                 let at = usize::from(*flow) * (64 << RQ_LOG2) + *slot as usize * 64;
                 self.queues.write(at, &e.to_bytes()).unwrap();
             }
             Step::RqTail(flow, tail) => b.ring(doorbell::RQ_TAIL + 4 * u32::from(*flow), *tail),
             Step::Attach(flow, row) => {
-                b.write_table(table::ATTACH, (*flow).into(), &row.to_bytes()).unwrap();
+                b.write_table(table::ATTACH, (*flow).into(), &row.to_bytes())
+                    .unwrap();
             }
             Step::Frames(frames) => {
                 for (frame, bad) in frames {
@@ -84,13 +99,19 @@ impl Subject {
             }
         }
         b.settle(10_000_000).unwrap();
-        let mut outcome = Outcome { received: vec![], jobs: vec![], frames: vec![] };
+        let mut outcome = Outcome {
+            received: vec![],
+            jobs: vec![],
+            frames: vec![],
+        };
         for (mut report, raw) in b.reports() {
             // How many jobs were done by then is a matter of timing.
             report[56..60].fill(0);
             report[63] = 0;
             if report[0] == 4 {
-                outcome.jobs.push(format!("{:?}", weft_layout::JobReport::from_bytes(&report)));
+                outcome
+                    .jobs
+                    .push(format!("{:?}", weft_layout::JobReport::from_bytes(&report)));
                 continue;
             }
             outcome.received.push(match report[0] {
@@ -106,9 +127,18 @@ impl Subject {
     }
 
     fn position(&mut self, flow: u16) -> AttachRow {
-        let row = AttachRow::from_bytes(&self.bench.read_table(table::ATTACH, flow.into()).unwrap().unwrap());
+        let row = AttachRow::from_bytes(
+            &self
+                .bench
+                .read_table(table::ATTACH, flow.into())
+                .unwrap()
+                .unwrap(),
+        );
         // Where a detached flow stands is the engine's business.
-        AttachRow { rcv_nxt: if row.attached == 0 { 0 } else { row.rcv_nxt }, ..row }
+        AttachRow {
+            rcv_nxt: if row.attached == 0 { 0 } else { row.rcv_nxt },
+            ..row
+        }
     }
 }
 
@@ -126,7 +156,6 @@ struct Script {
 
 struct FlowState {
     rx: FlowRxRow,
-    tx: FlowTxRow,
     seq: u32,
     msn: u32,
     mo: u32,
@@ -151,7 +180,11 @@ impl Script {
         }
         for flow in 0..FLOWS {
             let flags = 4 | self.rng.random_range(0..4u8);
-            let seq: u32 = if flow == 0 { u32::MAX - 3000 } else { self.rng.random() };
+            let seq: u32 = if flow == 0 {
+                u32::MAX - 3000
+            } else {
+                self.rng.random()
+            };
             let send_seq: u32 = self.rng.random();
             let rx = FlowRxRow {
                 flags,
@@ -161,9 +194,25 @@ impl Script {
                 rq_base: self.queues + u64::from(flow) * (64 << RQ_LOG2),
             };
             let tx_flags = 4 | self.rng.random_range(0..4u8) | self.rng.random_range(0..2u8) << 3;
-            let tx = Ends::of(flow).tx(tx_flags, send_seq.wrapping_sub(4 * self.rng.random_range(0..128)));
-            let attach = AttachRow { attached: 1, raw_count: 200, rcv_nxt: seq, msn: 1, mo: 0 };
-            self.flows.push(FlowState { rx, tx, seq, msn: 1, mo: 0, posted: 0, send_seq });
+            let tx = Ends::of(flow).tx(
+                tx_flags,
+                send_seq.wrapping_sub(4 * self.rng.random_range(0..128)),
+            );
+            let attach = AttachRow {
+                attached: 1,
+                raw_count: 200,
+                rcv_nxt: seq,
+                msn: 1,
+                mo: 0,
+            };
+            self.flows.push(FlowState {
+                rx,
+                seq,
+                msn: 1,
+                mo: 0,
+                posted: 0,
+                send_seq,
+            });
             steps.push(Step::Flow(flow, rx, tx, attach));
         }
         steps
@@ -178,16 +227,25 @@ impl Script {
             state.posted = state.posted.wrapping_add(1);
             let mut e = ReceiveElement::default();
             let base = 1u64 << 40 | u64::from(slot) * 2000;
-            let stag = if self.rng.random_ratio(1, 30) { 0x404 } else { 0x101 };
+            let stag = if self.rng.random_ratio(1, 30) {
+                0x404
+            } else {
+                0x101
+            };
             e.sge0_to = base;
             e.sge0_stag = stag;
             if self.rng.random() {
                 e.sge0_length = ELEMENT_BYTES as u32;
             } else {
-                (e.sge0_length, e.sge1_length) = (self.rng.random_range(1..100), self.rng.random_range(0..2500));
+                (e.sge0_length, e.sge1_length) = (
+                    self.rng.random_range(1..100),
+                    self.rng.random_range(0..2500),
+                );
                 (e.sge1_to, e.sge1_stag) = (base + 500, 0x101);
-                (e.sge2_to, e.sge2_stag, e.sge2_length) = (base + 64, 0x101, self.rng.random_range(0..500));
-                (e.sge3_to, e.sge3_stag, e.sge3_length) = (base + 3, 0x101, self.rng.random_range(0..500));
+                (e.sge2_to, e.sge2_stag, e.sge2_length) =
+                    (base + 64, 0x101, self.rng.random_range(0..500));
+                (e.sge3_to, e.sge3_stag, e.sge3_length) =
+                    (base + 3, 0x101, self.rng.random_range(0..500));
             }
             steps.push(Step::Element(flow, slot, e));
         }
@@ -198,19 +256,30 @@ impl Script {
     fn ulpdu(&mut self, flow: u16) -> Vec<u8> {
         let rng = &mut self.rng;
         let state = &mut self.flows[usize::from(flow)];
-        let len = *[0usize, 1, 3, 4, 13, 64, 200, 512, 700, 1400].choose(rng).unwrap() + rng.random_range(0..9);
+        let len = *[0usize, 1, 3, 4, 13, 64, 200, 512, 700, 1400]
+            .choose(rng)
+            .unwrap()
+            + rng.random_range(0..9);
         let mut u = Vec::new();
         let sound = rng.random_ratio(29, 30);
         match rng.random_range(0..10) {
             0..5 => {
-                let index: u32 = if sound { *[1, 2, 3].choose(rng).unwrap() } else { rng.random_range(0..6) };
+                let index: u32 = if sound {
+                    *[1, 2, 3].choose(rng).unwrap()
+                } else {
+                    rng.random_range(0..6)
+                };
                 let at = rng.random_range(0..20_000 - 1500u64);
                 let to = match rng.random_range(0..4) {
                     0 if !sound => u64::MAX - rng.random_range(1..300),
                     1 if !sound => rng.random(),
                     _ => u64::from(index) << 40 | at,
                 };
-                let opcode = if (index == 3) != (!sound && rng.random()) { 2 } else { 0 };
+                let opcode = if (index == 3) != (!sound && rng.random()) {
+                    2
+                } else {
+                    0
+                };
                 u.extend([if rng.random() { 0xc1 } else { 0x81 }, 0x40 | opcode]);
                 u.extend((index << 8 | index).to_be_bytes());
                 u.extend(to.to_be_bytes());
@@ -231,7 +300,9 @@ impl Script {
                 }
             }
             _ => {
-                let (qn, opcode) = *[(1u32, 1u8), (2, 7), (3, 0xb), (1, 0xa)].choose(rng).unwrap();
+                let (qn, opcode) = *[(1u32, 1u8), (2, 7), (3, 0xb), (1, 0xa)]
+                    .choose(rng)
+                    .unwrap();
                 u.extend([0x41, 0x40 | opcode]);
                 u.extend([0; 4]);
                 u.extend(qn.to_be_bytes());
@@ -244,7 +315,9 @@ impl Script {
             u.truncate(rng.random_range(0..u.len()));
         } else if rng.random_ratio(1, 25) {
             // The control bytes more often than the rest of the header.
-            let at = *[0, 1, rng.random_range(0..18.min(u.len()))].choose(rng).unwrap();
+            let at = *[0, 1, rng.random_range(0..18.min(u.len()))]
+                .choose(rng)
+                .unwrap();
             u[at] ^= 1 << rng.random_range(0..8);
         }
         u
@@ -257,13 +330,18 @@ impl Script {
             let mut payload = Vec::new();
             let (markers, crc) = {
                 let rx = &self.flows[usize::from(flow)].rx;
-                ((rx.flags & 1 != 0).then_some(rx.marker_base), rx.flags & 2 != 0)
+                (
+                    (rx.flags & 1 != 0).then_some(rx.marker_base),
+                    rx.flags & 2 != 0,
+                )
             };
             let mut seq = self.flows[usize::from(flow)].seq;
             for _ in 0..*[0, 1, 1, 1, 1, 2, 5].choose(&mut self.rng).unwrap() {
                 let ulpdu = self.ulpdu(flow);
                 let mut fpdu = mpa::frame(seq, markers, crc, &ulpdu);
-                let marker = markers.map(|base| base.wrapping_sub(seq) as usize % 512).filter(|at| at + 4 < fpdu.len());
+                let marker = markers
+                    .map(|base| base.wrapping_sub(seq) as usize % 512)
+                    .filter(|at| at + 4 < fpdu.len());
                 if let Some(at) = marker.filter(|_| self.rng.random_ratio(1, 20)) {
                     fpdu[at + 3] ^= 4;
                 }
@@ -300,11 +378,20 @@ impl Script {
             if self.rng.random_ratio(1, 20) {
                 let end = *[54, 54, frame.len()].choose(&mut self.rng).unwrap();
                 // The data offset more often than the rest.
-                let at = if self.rng.random_ratio(1, 6) { 46 } else { self.rng.random_range(0..end) };
+                let at = if self.rng.random_ratio(1, 6) {
+                    46
+                } else {
+                    self.rng.random_range(0..end)
+                };
                 frame[at] ^= 1 << self.rng.random_range(0..8);
             }
             let bad = self.rng.random_ratio(1, 60);
-            if let Some((a, b)) = self.rng.random_ratio(1, 25).then(|| ethernet::cut_segment(&frame, self.rng.random())).flatten() {
+            if let Some((a, b)) = self
+                .rng
+                .random_ratio(1, 25)
+                .then(|| ethernet::cut_segment(&frame, self.rng.random()))
+                .flatten()
+            {
                 frames.push((a, false));
                 frames.push((b, false));
             } else {
@@ -328,7 +415,8 @@ impl Script {
         let kind = *[1u8, 2, 3, 3, 3, 3].choose(&mut self.rng).unwrap();
         let rng = &mut self.rng;
         let state = &mut self.flows[usize::from(flow)];
-        let mut length = *[0u32, 1, 4, 60, 64, 100, 1400, 5000].choose(rng).unwrap() + rng.random_range(0..5);
+        let mut length =
+            *[0u32, 1, 4, 60, 64, 100, 1400, 5000].choose(rng).unwrap() + rng.random_range(0..5);
         if kind == 1 {
             length = length.max(14);
         }
@@ -364,7 +452,11 @@ impl Script {
             let mut left = length;
             let count = rng.random_range(1..=4u8);
             let mut part = |last: bool| {
-                let n = if last { left } else { rng.random_range(0..=left) };
+                let n = if last {
+                    left
+                } else {
+                    rng.random_range(0..=left)
+                };
                 left -= n;
                 let at = self.memory + rng.random_range(0..MEMORY as u64 - 6000);
                 (at, n)
@@ -416,15 +508,25 @@ fn record(seed: u64, rounds: usize) -> (Vec<(Step, Outcome)>, Subject) {
             (state.msn, state.mo) = (position.msn, position.mo);
         } else {
             state.mo = 0;
-            let raw_count = position.raw_count.wrapping_add(u8::from(script.rng.random_ratio(1, 8)));
-            let row = AttachRow { attached: 1, raw_count, rcv_nxt: state.seq, msn: state.msn, mo: state.mo };
+            let raw_count = position
+                .raw_count
+                .wrapping_add(u8::from(script.rng.random_ratio(1, 8)));
+            let row = AttachRow {
+                attached: 1,
+                raw_count,
+                rcv_nxt: state.seq,
+                msn: state.msn,
+                mo: state.mo,
+            };
             run(&mut subject, vec![Step::Attach(flow, row)]);
         }
         let steps = script.elements(flow);
         run(&mut subject, steps);
         let frames = script.frames(flow);
         run(&mut subject, vec![Step::Frames(frames)]);
-        let jobs = (0..script.rng.random_range(1..4)).map(|_| script.job()).collect();
+        let jobs = (0..script.rng.random_range(1..4))
+            .map(|_| script.job())
+            .collect();
         run(&mut subject, vec![Step::Jobs(jobs)]);
     }
     (log, subject)
@@ -434,7 +536,10 @@ fn record(seed: u64, rounds: usize) -> (Vec<(Step, Outcome)>, Subject) {
 fn comparable(counter: Counter) -> bool {
     use Counter::*;
     !counter.name().ends_with("_cycles")
-        && !matches!(counter, DmaReadRequests | DmaReadErrors | DmaWriteRequests | DmaWriteErrors | MsixRequests)
+        && !matches!(
+            counter,
+            DmaReadRequests | DmaReadErrors | DmaWriteRequests | DmaWriteErrors | MsixRequests
+        )
 }
 
 fn compare(seed: u64, rounds: usize, kind: &str, card: Box<dyn Card>) {
@@ -442,19 +547,33 @@ fn compare(seed: u64, rounds: usize, kind: &str, card: Box<dyn Card>) {
     let mut subject = Subject::new(card, seed);
     for (number, (step, expected)) in log.iter().enumerate() {
         let outcome = subject.run(step);
-        assert_eq!(&outcome, expected, "{kind}, seed {seed}, step {number}: {step:?}");
+        assert_eq!(
+            &outcome, expected,
+            "{kind}, seed {seed}, step {number}: {step:?}"
+        );
     }
     for flow in 0..FLOWS {
-        assert_eq!(subject.position(flow), model.position(flow), "{kind}, seed {seed}: position of flow {flow}");
+        assert_eq!(
+            subject.position(flow),
+            model.position(flow),
+            "{kind}, seed {seed}: position of flow {flow}"
+        );
     }
     let mut differ = Vec::new();
     for counter in Counter::ALL.into_iter().filter(|c| comparable(*c)) {
-        let (is, should) = (subject.bench.counter(counter).unwrap(), model.bench.counter(counter).unwrap());
+        let (is, should) = (
+            subject.bench.counter(counter).unwrap(),
+            model.bench.counter(counter).unwrap(),
+        );
         if is != should {
             differ.push(format!("{} is {is}, should be {should}", counter.name()));
         }
     }
-    assert!(differ.is_empty(), "{kind}, seed {seed}: counters: {}", differ.join("; "));
+    assert!(
+        differ.is_empty(),
+        "{kind}, seed {seed}: counters: {}",
+        differ.join("; ")
+    );
     assert!(
         subject.memory.read(0, MEMORY).unwrap() == model.memory.read(0, MEMORY).unwrap(),
         "{kind}, seed {seed}: memory differs"
@@ -463,7 +582,10 @@ fn compare(seed: u64, rounds: usize, kind: &str, card: Box<dyn Card>) {
 
 #[cfg(rtl)]
 fn seeds() -> u64 {
-    std::env::var("WEFT_EQUIVALENCE_SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(4)
+    std::env::var("WEFT_EQUIVALENCE_SEEDS")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(4)
 }
 
 #[test]
@@ -476,9 +598,25 @@ fn the_script_is_worth_its_name() {
         }
     }
     use Counter::*;
-    let cannot = [RxDropDisabled, RxDropRunt, RxDropBufferFull, RxDropNoRawSlot, RxDropOversize, DmaWriteErrors, MsixRequests];
-    for counter in Counter::ALL.iter().filter(|c| !c.name().ends_with("_cycles") && !cannot.contains(c)) {
-        assert_ne!(counts[*counter as usize], 0, "{} never happens", counter.name());
+    let cannot = [
+        RxDropDisabled,
+        RxDropRunt,
+        RxDropBufferFull,
+        RxDropNoRawSlot,
+        RxDropOversize,
+        DmaWriteErrors,
+        MsixRequests,
+    ];
+    for counter in Counter::ALL
+        .iter()
+        .filter(|c| !c.name().ends_with("_cycles") && !cannot.contains(c))
+    {
+        assert_ne!(
+            counts[*counter as usize],
+            0,
+            "{} never happens",
+            counter.name()
+        );
     }
 }
 
@@ -506,4 +644,3 @@ mod rtl {
         }
     }
 }
-

@@ -33,6 +33,8 @@ pub struct Plan {
     pub out: Option<PathBuf>,
     /// Largest IPv4 packet.
     pub mtu: u16,
+    /// Records waves of so many last cycles beside the captures.
+    pub waves: Option<u64>,
 }
 
 /// Why a demonstration failed.
@@ -131,23 +133,39 @@ const LARGE: (usize, usize, usize) = (2_500_003, 9, 4095);
 
 /// Runs it. `progress` hears of each way that is done.
 pub fn run(plan: &Plan, mut progress: impl FnMut(usize, &WayReport)) -> Result<Report, DemoError> {
-    let link = LinkConfig { gbps: if plan.card == CardKind::Rtl128 { 25 } else { 100 }, ..LinkConfig::default() };
+    let link = LinkConfig {
+        gbps: if plan.card == CardKind::Rtl128 {
+            25
+        } else {
+            100
+        },
+        ..LinkConfig::default()
+    };
     let fabric = Fabric::new(&FabricConfig {
         seed: plan.seed,
         cards: vec![plan.card; 2],
         link,
         mtu: plan.mtu,
         captures: plan.out.clone(),
+        waves: plan.waves,
     })?;
     let mut ways = Vec::new();
     let mut ladder = Vec::new();
     for (index, way) in Way::all().iter().enumerate() {
         let number = index + 1;
-        let failed = |error| DemoError::Way { number, name: way.name, error };
+        let failed = |error| DemoError::Way {
+            number,
+            name: way.name,
+            error,
+        };
         let report = connect_and_move(&fabric, plan, way, index, &mut ladder).map_err(failed)?;
         for card in 0..2 {
             if let Some(fault) = lock(fabric.world()).iommu(card).faults().first() {
-                return Err(DemoError::Fault { number, name: way.name, fault: *fault });
+                return Err(DemoError::Fault {
+                    number,
+                    name: way.name,
+                    fault: *fault,
+                });
             }
         }
         progress(number, &report);
@@ -190,7 +208,12 @@ fn connect_and_move(
     } else {
         messages.push((plan.file.len().min(60_000), 0, 17));
     }
-    let room = messages.iter().map(|(len, from, to)| len + from.max(to)).max().unwrap_or(0) + 64;
+    let room = messages
+        .iter()
+        .map(|(len, from, to)| len + from.max(to))
+        .max()
+        .unwrap_or(0)
+        + 64;
     let source = source(&plan.file, room);
     let (start, frames) = {
         let mut world = lock(fabric.world());
@@ -199,7 +222,14 @@ fn connect_and_move(
         }
         (world.now(), world.link(0).frames())
     };
-    let mut pair = Pair::connect(fabric, 7471 + index as u16, &way.connect, &way.accept, &source, room)?;
+    let mut pair = Pair::connect(
+        fabric,
+        7471 + index as u16,
+        &way.connect,
+        &way.accept,
+        &source,
+        room,
+    )?;
     if way.peer_to_peer() {
         pair.established()?;
     }
@@ -209,14 +239,26 @@ fn connect_and_move(
     for (number, (len, from_offset, to_offset)) in messages.into_iter().enumerate() {
         for operation in Operation::ALL {
             // Both directions in turn; without peer-to-peer the initiator has to begin.
-            for from in if len > 100_000 { vec![number % 2] } else { vec![0, 1] } {
+            for from in if len > 100_000 {
+                vec![number % 2]
+            } else {
+                vec![0, 1]
+            } {
                 // Of a Read, the requester is the one who acts.
-                let from = if operation == Operation::Read { 1 - from } else { from };
+                let from = if operation == Operation::Read {
+                    1 - from
+                } else {
+                    from
+                };
                 let cycles = pair.transfer(operation, from, from_offset, to_offset, len)?;
                 pair.established()?;
                 let data = &source[from_offset..from_offset + len];
                 pair.check_target(operation, 1 - from, &mut images[1 - from], to_offset, data)?;
-                moved.push(Moved { operation: operation.name(), bytes: len, cycles });
+                moved.push(Moved {
+                    operation: operation.name(),
+                    bytes: len,
+                    cycles,
+                });
                 bytes += len as u64;
             }
         }

@@ -14,7 +14,11 @@ pub fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  {line}")?;
     }
     if report.ladder.len() > LADDER {
-        writeln!(out, "  … {} more until here; all are in the capture", report.ladder.len() - LADDER)?;
+        writeln!(
+            out,
+            "  … {} more until here; all are in the capture",
+            report.ladder.len() - LADDER
+        )?;
     }
     writeln!(out, "\nTwelve ways to connect, in cycles of 4 ns:\n")?;
     writeln!(
@@ -24,7 +28,10 @@ pub fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
     )?;
     for way in &report.ways {
         let of = |operation: &str| {
-            let found = way.moved.iter().find(|m| m.operation == operation && m.bytes == 64);
+            let found = way
+                .moved
+                .iter()
+                .find(|m| m.operation == operation && m.bytes == 64);
             found.map_or(0, |m| m.cycles)
         };
         writeln!(
@@ -46,11 +53,18 @@ pub fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
         let mut sizes: Vec<usize> = way.moved.iter().map(|m| m.bytes).collect();
         sizes.sort_unstable();
         sizes.dedup();
-        writeln!(out, "  {:>9}   {:>18} {:>18} {:>18}", "bytes", "Send", "Write", "Read")?;
+        writeln!(
+            out,
+            "  {:>9}   {:>18} {:>18} {:>18}",
+            "bytes", "Send", "Write", "Read"
+        )?;
         for size in sizes {
             write!(out, "  {size:>9}  ")?;
             for operation in ["Send", "Write", "Read"] {
-                let found = way.moved.iter().find(|m| m.operation == operation && m.bytes == size);
+                let found = way
+                    .moved
+                    .iter()
+                    .find(|m| m.operation == operation && m.bytes == size);
                 match found {
                     Some(m) if m.cycles > 0 => {
                         let rate = size as f64 * 8.0 / (m.cycles as f64 * 4.0);

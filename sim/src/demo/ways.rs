@@ -15,9 +15,24 @@ pub struct Way {
 
 impl Way {
     fn new(name: &'static str, rtr: Option<RtrKinds>, crc: bool, markers: [bool; 2]) -> Self {
-        let connect = ConnParam { peer_to_peer: Some(rtr.is_some()), rtr, crc, markers: markers[0], ..ConnParam::default() };
-        let accept = ConnParam { peer_to_peer: None, crc, markers: markers[1], ..ConnParam::default() };
-        Self { name, connect, accept }
+        let connect = ConnParam {
+            peer_to_peer: Some(rtr.is_some()),
+            rtr,
+            crc,
+            markers: markers[0],
+            ..ConnParam::default()
+        };
+        let accept = ConnParam {
+            peer_to_peer: None,
+            crc,
+            markers: markers[1],
+            ..ConnParam::default()
+        };
+        Self {
+            name,
+            connect,
+            accept,
+        }
     }
 
     /// Either side may send first.
@@ -27,7 +42,11 @@ impl Way {
 
     /// Each RTR kind and none, markers off and on in either direction, CRC off and on, both revisions.
     pub fn all() -> Vec<Self> {
-        let (read, write, send) = (Some(RtrKinds::READ), Some(RtrKinds::WRITE), Some(RtrKinds::SEND));
+        let (read, write, send) = (
+            Some(RtrKinds::READ),
+            Some(RtrKinds::WRITE),
+            Some(RtrKinds::SEND),
+        );
         let (no, both) = ([false; 2], [true; 2]);
         let mut old = Self::new("revision 1", None, true, no);
         old.connect.mpa_revision = Revision::Rev1;

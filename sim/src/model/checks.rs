@@ -33,17 +33,35 @@ pub struct Header {
 impl Header {
     /// Reads it, if the ULPDU is long enough.
     pub fn read(ulpdu: &[u8]) -> Option<Self> {
-        let be32 = |at: usize| u32::from_be_bytes([ulpdu[at], ulpdu[at + 1], ulpdu[at + 2], ulpdu[at + 3]]);
+        let be32 = |at: usize| {
+            u32::from_be_bytes([ulpdu[at], ulpdu[at + 1], ulpdu[at + 2], ulpdu[at + 3]])
+        };
         let tagged = ulpdu.first()? & 0x80 != 0;
         let len = if tagged { 14 } else { 18 };
         if ulpdu.len() < len {
             return None;
         }
-        let common = Self { tagged, ddp_control: ulpdu[0], rdmap_control: ulpdu[1], len, ..Self::default() };
+        let common = Self {
+            tagged,
+            ddp_control: ulpdu[0],
+            rdmap_control: ulpdu[1],
+            len,
+            ..Self::default()
+        };
         Some(if tagged {
-            Self { stag_or_qn: be32(2), to_or_mo: u64::from(be32(6)) << 32 | u64::from(be32(10)), ..common }
+            Self {
+                stag_or_qn: be32(2),
+                to_or_mo: u64::from(be32(6)) << 32 | u64::from(be32(10)),
+                ..common
+            }
         } else {
-            Self { rsvd_ulp: be32(2), stag_or_qn: be32(6), msn: be32(10), to_or_mo: be32(14).into(), ..common }
+            Self {
+                rsvd_ulp: be32(2),
+                stag_or_qn: be32(6),
+                msn: be32(10),
+                to_or_mo: be32(14).into(),
+                ..common
+            }
         })
     }
 
@@ -86,9 +104,14 @@ pub fn check(
     if row.flags & 2 != 0 && !fpdu.crc_good {
         return Err((0x2002, Counter::RxErrorCrc));
     }
-    let header = header.filter(|_| fpdu.ulpdu.len() >= 2).ok_or((0x1000, Counter::RxErrorUlpdu))?;
+    let header = header
+        .filter(|_| fpdu.ulpdu.len() >= 2)
+        .ok_or((0x1000, Counter::RxErrorUlpdu))?;
     if header.ddp_control & 3 != 1 {
-        return Err((if header.tagged { 0x1104 } else { 0x1206 }, Counter::RxErrorDdpVersion));
+        return Err((
+            if header.tagged { 0x1104 } else { 0x1206 },
+            Counter::RxErrorDdpVersion,
+        ));
     }
     if header.rdmap_control >> 6 != 1 {
         return Err((0x0205, Counter::RxErrorRdmapVersion));
@@ -116,12 +139,28 @@ pub fn check(
     untagged(header, payload, flow, position, tables, memory).map(Action::Place)
 }
 
-fn tagged(header: &Header, payload: std::ops::Range<usize>, row: &FlowRxRow, tables: &Tables) -> Result<Vec<Piece>, Error> {
+fn tagged(
+    header: &Header,
+    payload: std::ops::Range<usize>,
+    row: &FlowRxRow,
+    tables: &Tables,
+) -> Result<Vec<Piece>, Error> {
     if payload.is_empty() {
         return Ok(Vec::new());
     }
-    let right = if header.opcode() == 0 { access::REMOTE_WRITE } else { access::READ_SINK };
-    let iova = region(tables, header.stag_or_qn, header.to_or_mo, payload.len() as u64, row.pd, right)?;
+    let right = if header.opcode() == 0 {
+        access::REMOTE_WRITE
+    } else {
+        access::READ_SINK
+    };
+    let iova = region(
+        tables,
+        header.stag_or_qn,
+        header.to_or_mo,
+        payload.len() as u64,
+        row.pd,
+        right,
+    )?;
     Ok(vec![(iova, payload)])
 }
 
@@ -169,10 +208,15 @@ fn untagged(
         return Err((0x1202, Counter::RxErrorNoBuffer));
     }
     let unusable = (0x1000, Counter::RxErrorElement);
-    let mask = 1u32.checked_shl(row.rq_log2.into()).unwrap_or(0).wrapping_sub(1);
+    let mask = 1u32
+        .checked_shl(row.rq_log2.into())
+        .unwrap_or(0)
+        .wrapping_sub(1);
     let slot = u64::from(header.msn.wrapping_sub(1) & mask);
     let mut bytes = [0; ReceiveElement::SIZE];
-    memory.read(row.rq_base + 64 * slot, &mut bytes).map_err(|_| unusable)?;
+    memory
+        .read(row.rq_base + 64 * slot, &mut bytes)
+        .map_err(|_| unusable)?;
     let sges = sges(&ReceiveElement::from_bytes(&bytes));
     let room: u64 = sges.iter().map(|s| u64::from(s.1)).sum();
     if header.to_or_mo + payload.len() as u64 > room {
@@ -191,7 +235,15 @@ fn untagged(
         if n == 0 {
             break;
         }
-        let iova = region(tables, stag, to.wrapping_add(skip), n, row.pd, access::LOCAL_WRITE).map_err(|_| unusable)?;
+        let iova = region(
+            tables,
+            stag,
+            to.wrapping_add(skip),
+            n,
+            row.pd,
+            access::LOCAL_WRITE,
+        )
+        .map_err(|_| unusable)?;
         pieces.push((iova, at..at + n as usize));
         at += n as usize;
         skip = 0;

@@ -143,7 +143,11 @@ fn options(mut rest: &[u8], segment: &mut Segment) -> bool {
                 match (kind, len) {
                     (8, 10) => segment.timestamps = Some((be32(rest, 2), be32(rest, 6))),
                     (5, 10 | 18 | 26 | 34) => {
-                        segment.sacks = (2..len).step_by(8).take(3).map(|at| (be32(rest, at), be32(rest, at + 4))).collect();
+                        segment.sacks = (2..len)
+                            .step_by(8)
+                            .take(3)
+                            .map(|at| (be32(rest, at), be32(rest, at + 4)))
+                            .collect();
                     }
                     _ => {}
                 }
@@ -154,7 +158,14 @@ fn options(mut rest: &[u8], segment: &mut Segment) -> bool {
 }
 
 /// The frame of one TCP segment of a flow: addresses and options from its row, the rest from the job.
-pub fn segment(row: &FlowTxRow, job: &Job, seq: u32, flags: u8, id: u16, payload: &[u8]) -> Vec<u8> {
+pub fn segment(
+    row: &FlowTxRow,
+    job: &Job,
+    seq: u32,
+    flags: u8,
+    id: u16,
+    payload: &[u8],
+) -> Vec<u8> {
     let timestamps = row.flags & 8 != 0;
     let header = if timestamps { TCP + 12 } else { TCP };
     let total = IPV4 + header + payload.len();
@@ -205,7 +216,9 @@ pub fn cut_segment(frame: &[u8], choice: u32) -> Option<(Vec<u8>, Vec<u8>)> {
     if frame.len() < ETHERNET {
         return None;
     }
-    let Parsed::Tcp(segment) = parse(frame) else { return None };
+    let Parsed::Tcp(segment) = parse(frame) else {
+        return None;
+    };
     if segment.len < 2 || segment.flags & (flag::SYN | flag::RST) != 0 {
         return None;
     }
@@ -221,7 +234,10 @@ pub fn cut_segment(frame: &[u8], choice: u32) -> Option<(Vec<u8>, Vec<u8>)> {
         fill_checksums(&mut f);
         f
     };
-    Some((part(0, first, !(flag::PSH | flag::FIN)), part(first, segment.len, 0xff)))
+    Some((
+        part(0, first, !(flag::PSH | flag::FIN)),
+        part(first, segment.len, 0xff),
+    ))
 }
 
 #[cfg(test)]
@@ -242,9 +258,17 @@ mod tests {
 
     #[test]
     fn what_is_made_is_understood() {
-        let job = Job { ack: 7, window: 500, ts_val: 11, ts_ecr: 12, ..Job::default() };
+        let job = Job {
+            ack: 7,
+            window: 500,
+            ts_val: 11,
+            ts_ecr: 12,
+            ..Job::default()
+        };
         let frame = segment(&row(), &job, 1000, flag::ACK | flag::PSH, 3, b"odd");
-        let Parsed::Tcp(s) = parse(&frame) else { panic!("not understood") };
+        let Parsed::Tcp(s) = parse(&frame) else {
+            panic!("not understood")
+        };
         assert_eq!((s.seq, s.ack, s.window, s.flags), (1000, 7, 500, 0x18));
         assert_eq!(s.timestamps, Some((11, 12)));
         assert_eq!(&frame[s.offset..s.offset + s.len], b"odd");
@@ -252,17 +276,29 @@ mod tests {
             let mut bad = frame.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
             if bit / 8 >= ETHERNET {
-                assert!(!matches!(parse(&bad), Parsed::Tcp(_)), "bit {bit} flipped, not noticed");
+                assert!(
+                    !matches!(parse(&bad), Parsed::Tcp(_)),
+                    "bit {bit} flipped, not noticed"
+                );
             }
         }
     }
 
     #[test]
     fn a_cut_segment_is_two_good_ones() {
-        let frame = segment(&row(), &Job::default(), u32::MAX, flag::ACK | flag::PSH, 3, b"abcdef");
+        let frame = segment(
+            &row(),
+            &Job::default(),
+            u32::MAX,
+            flag::ACK | flag::PSH,
+            3,
+            b"abcdef",
+        );
         for choice in 0..20 {
             let (a, b) = cut_segment(&frame, choice).expect("has payload");
-            let (Parsed::Tcp(x), Parsed::Tcp(y)) = (parse(&a), parse(&b)) else { panic!("bad part") };
+            let (Parsed::Tcp(x), Parsed::Tcp(y)) = (parse(&a), parse(&b)) else {
+                panic!("bad part")
+            };
             assert_eq!(y.seq, x.seq.wrapping_add(x.len as u32));
             assert_eq!([&a[x.offset..], &b[y.offset..]].concat(), b"abcdef");
         }

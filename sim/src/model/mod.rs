@@ -45,7 +45,10 @@ pub struct Sizes {
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { flows: 256, stags: 1024 }
+        Self {
+            flows: 256,
+            stags: 1024,
+        }
     }
 }
 
@@ -77,6 +80,7 @@ struct State {
     reports: ReportRing,
     raw: RawRing,
     counters: Counters,
+    incoming: Vec<(Vec<u8>, bool)>,
     arriving: VecDeque<(u64, Vec<u8>, bool)>,
     wire_busy: u64,
     stored: VecDeque<Accepted>,
@@ -96,12 +100,18 @@ impl State {
             table_data: [0; 16],
             table_refused: false,
             msix_count: 0,
-            config: Config { enable: false, mtu: reg::MTU_RESET, mac: [0; 6], promiscuous: false },
+            config: Config {
+                enable: false,
+                mtu: reg::MTU_RESET,
+                mac: [0; 6],
+                promiscuous: false,
+            },
             tables: Tables::new(sizes.flows, sizes.stags),
             transmit: Transmit::default(),
             reports: ReportRing::default(),
             raw: RawRing::default(),
             counters: Counters::default(),
+            incoming: Vec::new(),
             arriving: VecDeque::new(),
             wire_busy: 0,
             stored: VecDeque::new(),
@@ -123,8 +133,15 @@ impl State {
 impl ModelCard {
     /// A card after reset.
     pub fn new(sizes: Sizes) -> Self {
-        assert!(sizes.flows.is_power_of_two() && sizes.stags.is_power_of_two(), "sizes are powers of two");
-        Self { sizes, accesses: VecDeque::new(), state: State::new(sizes) }
+        assert!(
+            sizes.flows.is_power_of_two() && sizes.stags.is_power_of_two(),
+            "sizes are powers of two"
+        );
+        Self {
+            sizes,
+            accesses: VecDeque::new(),
+            state: State::new(sizes),
+        }
     }
 
     fn register(&self, address: u32) -> u32 {
@@ -239,7 +256,11 @@ impl ModelCard {
             doorbell::RAW_HEAD => s.raw.set_head(value),
             doorbell::REPORT_ARM => s.reports.arm(value),
             _ if offset >= doorbell::RQ_TAIL => {
-                if let Some(tail) = s.tables.rq_tail.get_mut((offset - doorbell::RQ_TAIL) as usize / 4) {
+                if let Some(tail) = s
+                    .tables
+                    .rq_tail
+                    .get_mut((offset - doorbell::RQ_TAIL) as usize / 4)
+                {
                     *tail = value;
                 }
             }
@@ -249,7 +270,12 @@ impl ModelCard {
 
     fn quiescent(&self) -> bool {
         let s = &self.state;
-        s.arriving.is_empty() && !s.store_ready() && s.leaving.is_empty() && !s.job_ready() && !s.reports.has_work()
+        s.incoming.is_empty()
+            && s.arriving.is_empty()
+            && !s.store_ready()
+            && s.leaving.is_empty()
+            && !s.job_ready()
+            && !s.reports.has_work()
     }
 }
 
@@ -267,22 +293,34 @@ impl Card for ModelCard {
     }
 
     fn receive(&mut self, frame: Vec<u8>, bad: bool) {
-        let s = &mut self.state;
-        s.wire_busy = s.wire_busy.max(s.now) + frame.len().div_ceil(BEAT) as u64;
-        s.arriving.push_back((s.wire_busy + RECEIVE_DELAY, frame, bad));
+        self.state.incoming.push((frame, bad));
     }
 
-    fn cycle(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
+    fn cycle(&mut self, now: u64, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
+        self.state.now = now;
+        for (frame, bad) in std::mem::take(&mut self.state.incoming) {
+            let s = &mut self.state;
+            s.wire_busy = s.wire_busy.max(now) + frame.len().div_ceil(BEAT) as u64;
+            s.arriving
+                .push_back((s.wire_busy + RECEIVE_DELAY, frame, bad));
+        }
         match self.accesses.pop_front() {
-            Some(Access::Read(address)) => events.push(Event::Read(if address < DOORBELLS { self.register(address) } else { 0 })),
-            Some(Access::Write(address, value)) if address < DOORBELLS => self.write_register(address, value),
+            Some(Access::Read(address)) => events.push(Event::Read(if address < DOORBELLS {
+                self.register(address)
+            } else {
+                0
+            })),
+            Some(Access::Write(address, value)) if address < DOORBELLS => {
+                self.write_register(address, value)
+            }
             Some(Access::Write(address, value)) => self.write_doorbell(address - DOORBELLS, value),
             None => {}
         }
         let s = &mut self.state;
-        s.now += 1;
         while s.arriving.front().is_some_and(|a| a.0 <= s.now) {
-            let Some((_, frame, bad)) = s.arriving.pop_front() else { break };
+            let Some((_, frame, bad)) = s.arriving.pop_front() else {
+                break;
+            };
             if let Some(accepted) = accept(frame, bad, &s.config, &s.raw, &mut s.counters) {
                 if s.stored_bytes + accepted.frame.len() > BUFFER {
                     s.counters.count(Counter::RxDropBufferFull);
@@ -309,7 +347,13 @@ impl Card for ModelCard {
         }
         if s.job_ready() && s.leaving.len() < 2 && s.now >= s.jobs_at {
             let mut frames = VecDeque::new();
-            let result = s.transmit.run(&s.tables.tx, memory, &mut s.counters, &mut s.reports, &mut frames);
+            let result = s.transmit.run(
+                &s.tables.tx,
+                memory,
+                &mut s.counters,
+                &mut s.reports,
+                &mut frames,
+            );
             s.errors |= u32::from(result.is_err());
             let mut at = s.leaving.back().map_or(s.now, |l| l.0);
             for frame in frames {

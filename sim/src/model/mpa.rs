@@ -57,7 +57,14 @@ pub struct Fpdu {
 
 /// Takes the FPDU at the front of `stream`, which begins at `seq`. `None`: it is not whole in it.
 pub fn deframe(stream: &[u8], seq: u32, markers: Option<u32>) -> Option<Fpdu> {
-    let mut reader = Reader { stream, seq, markers, at: 0, header: 0, markers_good: true };
+    let mut reader = Reader {
+        stream,
+        seq,
+        markers,
+        at: 0,
+        header: 0,
+        markers_good: true,
+    };
     reader.skip_marker()?;
     reader.header = reader.at;
     let length = reader.take(2)?;
@@ -107,7 +114,8 @@ impl Reader<'_> {
             let run = match self.markers {
                 None => count,
                 Some(base) => {
-                    let past = self.seq.wrapping_add(self.at as u32).wrapping_sub(base) % MARKER_SPACING;
+                    let past =
+                        self.seq.wrapping_add(self.at as u32).wrapping_sub(base) % MARKER_SPACING;
                     (MARKER_SPACING - past) as usize
                 }
             };
@@ -165,7 +173,10 @@ mod tests {
                     assert_eq!((back.bytes, &back.ulpdu), (fpdu.len(), &ulpdu));
                     assert!(back.markers_good && back.crc_good && !back.nonzero_pad);
                     for cut in [0, 1, 3, 4, fpdu.len() / 2, fpdu.len() - 1] {
-                        assert_eq!(deframe(&fpdu[..cut.min(fpdu.len() - 1)], seq, markers), None);
+                        assert_eq!(
+                            deframe(&fpdu[..cut.min(fpdu.len() - 1)], seq, markers),
+                            None
+                        );
                     }
                 }
             }

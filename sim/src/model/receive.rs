@@ -37,7 +37,12 @@ pub struct RawRing {
 impl RawRing {
     /// RAW_LOG2 was written: a new ring.
     pub fn set_log2(&mut self, value: u32) {
-        *self = Self { base: self.base, slot_log2: value as u8, count_log2: (value >> 8) as u8, ..Self::default() };
+        *self = Self {
+            base: self.base,
+            slot_log2: value as u8,
+            count_log2: (value >> 8) as u8,
+            ..Self::default()
+        };
     }
 
     /// RAW_LOG2 as written.
@@ -56,17 +61,22 @@ impl RawRing {
     }
 
     fn slot_bytes(&self) -> usize {
-        1usize.checked_shl(self.slot_log2.into()).unwrap_or(usize::MAX)
+        1usize
+            .checked_shl(self.slot_log2.into())
+            .unwrap_or(usize::MAX)
     }
 
     fn has_room(&self) -> bool {
-        (1..=12).contains(&self.count_log2) && self.tail.wrapping_sub(self.head) < 1 << self.count_log2
+        (1..=12).contains(&self.count_log2)
+            && self.tail.wrapping_sub(self.head) < 1 << self.count_log2
     }
 
     /// Writes a frame; answers its slot, and whether the write was good.
     fn put(&mut self, frame: &[u8], memory: &mut dyn HostMemory) -> (u16, bool) {
         let slot = self.tail & ((1 << self.count_log2) - 1);
-        let good = memory.write(self.base + (u64::from(slot) << self.slot_log2), frame).is_ok();
+        let good = memory
+            .write(self.base + (u64::from(slot) << self.slot_log2), frame)
+            .is_ok();
         self.tail = self.tail.wrapping_add(1);
         (slot as u16, good)
     }
@@ -81,7 +91,13 @@ pub struct Accepted {
 }
 
 /// The checks that need no table: `None` if the frame is dropped.
-pub fn accept(frame: Vec<u8>, bad: bool, config: &Config, raw: &RawRing, counters: &mut Counters) -> Option<Accepted> {
+pub fn accept(
+    frame: Vec<u8>,
+    bad: bool,
+    config: &Config,
+    raw: &RawRing,
+    counters: &mut Counters,
+) -> Option<Accepted> {
     counters.count(Counter::RxFrames);
     counters.add(Counter::RxBytes, frame.len());
     let reason = if !config.enable {
@@ -98,7 +114,12 @@ pub fn accept(frame: Vec<u8>, bad: bool, config: &Config, raw: &RawRing, counter
         match parse(&frame) {
             Parsed::Drop(reason) => Some(reason),
             Parsed::Other => return Some(Accepted { frame, tcp: None }),
-            Parsed::Tcp(segment) => return Some(Accepted { frame, tcp: Some(segment) }),
+            Parsed::Tcp(segment) => {
+                return Some(Accepted {
+                    frame,
+                    tcp: Some(segment),
+                })
+            }
         }
     };
     if let Some(reason) = reason {
@@ -134,7 +155,9 @@ enum Walk {
 impl Receive<'_> {
     /// Gives a frame its verdict and does what it asks for.
     pub fn handle(&mut self, accepted: &Accepted) {
-        let Some(segment) = &accepted.tcp else { return self.other(&accepted.frame) };
+        let Some(segment) = &accepted.tcp else {
+            return self.other(&accepted.frame);
+        };
         match self.tables.lookup(&segment.key) {
             Some(flow) => self.segment(&accepted.frame, segment, flow),
             None => self.other(&accepted.frame),
@@ -162,7 +185,12 @@ impl Receive<'_> {
         }
         let raw_slot = self.raw_slot(frame);
         self.counters.count(Counter::RxRawFrames);
-        let report = FrameReport { kind: 3, raw_slot, raw_len: frame.len() as u16, ..FrameReport::default() };
+        let report = FrameReport {
+            kind: 3,
+            raw_slot,
+            raw_len: frame.len() as u16,
+            ..FrameReport::default()
+        };
         self.reports.push(report.to_bytes());
     }
 
@@ -195,7 +223,12 @@ impl Receive<'_> {
                 position.attached = 0;
                 self.counters.count(Counter::RxDetachGap);
             } else {
-                let (walk, bytes, engine) = self.walk(&frame[s.offset..s.offset + s.len], s.seq, flow, &mut position);
+                let (walk, bytes, engine) = self.walk(
+                    &frame[s.offset..s.offset + s.len],
+                    s.seq,
+                    flow,
+                    &mut position,
+                );
                 done = bytes;
                 position.rcv_nxt = s.seq.wrapping_add(done as u32);
                 raw = engine || walk != Walk::Whole;
@@ -252,16 +285,31 @@ impl Receive<'_> {
 
     /// Walks the payload from the front. Answers how it ended, the bytes before the FPDU where it
     /// stopped, and whether an FPDU is for the engine.
-    fn walk(&mut self, payload: &[u8], seq: u32, flow: u16, position: &mut weft_layout::AttachRow) -> (Walk, usize, bool) {
+    fn walk(
+        &mut self,
+        payload: &[u8],
+        seq: u32,
+        flow: u16,
+        position: &mut weft_layout::AttachRow,
+    ) -> (Walk, usize, bool) {
         let row = self.tables.rx[usize::from(flow)];
         let markers = (row.flags & 1 != 0).then_some(row.marker_base);
         let (mut at, mut engine) = (0, false);
         while at < payload.len() {
             let here = seq.wrapping_add(at as u32);
-            let Some(fpdu) = mpa::deframe(&payload[at..], here, markers) else { return (Walk::Partial, at, engine) };
+            let Some(fpdu) = mpa::deframe(&payload[at..], here, markers) else {
+                return (Walk::Partial, at, engine);
+            };
             self.counters.count(Counter::RxFpdus);
             let header = Header::read(&fpdu.ulpdu);
-            let verdict = checks::check(&fpdu, header.as_ref(), flow.into(), position, self.tables, self.memory);
+            let verdict = checks::check(
+                &fpdu,
+                header.as_ref(),
+                flow.into(),
+                position,
+                self.tables,
+                self.memory,
+            );
             let (code, terminate) = match &verdict {
                 Ok(Action::Place(pieces)) => {
                     for (iova, range) in pieces {

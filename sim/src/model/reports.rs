@@ -22,7 +22,11 @@ pub struct ReportRing {
 impl ReportRing {
     /// A new ring: counts 0, phase 1.
     pub fn set_log2(&mut self, log2: u8) {
-        *self = Self { base: self.base, log2, ..Self::default() };
+        *self = Self {
+            base: self.base,
+            log2,
+            ..Self::default()
+        };
     }
 
     /// log2 of the slots.
@@ -69,15 +73,24 @@ impl ReportRing {
     }
 
     /// Writes what there is room for. `true`: an interrupt is due.
-    pub fn write(&mut self, job_done: u32, memory: &mut dyn HostMemory, counters: &mut Counters) -> Result<bool, ()> {
+    pub fn write(
+        &mut self,
+        job_done: u32,
+        memory: &mut dyn HostMemory,
+        counters: &mut Counters,
+    ) -> Result<bool, ()> {
         let mut good = true;
         while self.room() {
-            let Some(mut report) = self.waiting.pop_front() else { break };
+            let Some(mut report) = self.waiting.pop_front() else {
+                break;
+            };
             let slot = self.tail & ((1 << self.log2) - 1);
             let phase = !(self.tail >> self.log2) & 1;
             report[56..60].copy_from_slice(&job_done.to_le_bytes());
             report[63] = phase as u8;
-            good &= memory.write(self.base + u64::from(slot) * 64, &report).is_ok();
+            good &= memory
+                .write(self.base + u64::from(slot) * 64, &report)
+                .is_ok();
             self.tail = self.tail.wrapping_add(1);
             counters.count(Counter::Reports);
             counters.count(Counter::DmaWriteRequests);

@@ -39,17 +39,27 @@ impl Tables {
     pub fn lookup(&self, key: &[u8; 12]) -> Option<u16> {
         let hash = crc32c::crc32c(key) as usize;
         let mask = self.flows - 1;
-        [hash & mask, self.flows + (hash >> 16 & mask)].into_iter().map(|i| &self.keys[i]).find_map(|row| {
-            let same = row.remote_ip == key[..4]
-                && row.local_ip == key[4..8]
-                && row.remote_port == key[8..10]
-                && row.local_port == key[10..];
-            (row.valid & 1 != 0 && same && usize::from(row.flow) < self.flows).then_some(row.flow)
-        })
+        [hash & mask, self.flows + (hash >> 16 & mask)]
+            .into_iter()
+            .map(|i| &self.keys[i])
+            .find_map(|row| {
+                let same = row.remote_ip == key[..4]
+                    && row.local_ip == key[4..8]
+                    && row.remote_port == key[8..10]
+                    && row.local_port == key[10..];
+                (row.valid & 1 != 0 && same && usize::from(row.flow) < self.flows)
+                    .then_some(row.flow)
+            })
     }
 
     /// Runs a TABLE_CMD write; `false` if refused or, for an ATTACH, not applied.
-    pub fn write(&mut self, number: u8, index: usize, row: &[u8; 64], counters: &mut Counters) -> bool {
+    pub fn write(
+        &mut self,
+        number: u8,
+        index: usize,
+        row: &[u8; 64],
+        counters: &mut Counters,
+    ) -> bool {
         fn put<T>(table: &mut [T], index: usize, row: T) -> bool {
             table.get_mut(index).map(|r| *r = row).is_some()
         }
@@ -64,12 +74,17 @@ impl Tables {
     }
 
     fn attach(&mut self, index: usize, row: AttachRow, counters: &mut Counters) -> bool {
-        let Some(position) = self.positions.get_mut(index) else { return false };
+        let Some(position) = self.positions.get_mut(index) else {
+            return false;
+        };
         if row.attached & 1 != 0 && row.raw_count != position.raw_count {
             counters.count(Counter::RxAttachRefused);
             return false;
         }
-        *position = AttachRow { attached: row.attached & 1, ..row };
+        *position = AttachRow {
+            attached: row.attached & 1,
+            ..row
+        };
         counters.count(Counter::RxAttach);
         true
     }

@@ -48,7 +48,12 @@ pub struct Transmit {
 impl Transmit {
     /// A new ring.
     pub fn set_log2(&mut self, log2: u8) {
-        *self = Self { base: self.base, log2, identification: self.identification, ..Self::default() };
+        *self = Self {
+            base: self.base,
+            log2,
+            identification: self.identification,
+            ..Self::default()
+        };
     }
 
     /// log2 of the slots.
@@ -111,7 +116,13 @@ impl Transmit {
             }
         };
         if status != 0 || job.flags & job_flag::NOTIFY != 0 {
-            let report = JobReport { kind: 4, status, flow: job.flow, job: number, ..JobReport::default() };
+            let report = JobReport {
+                kind: 4,
+                status,
+                flow: job.flow,
+                job: number,
+                ..JobReport::default()
+            };
             reports.push(report.to_bytes());
         }
         if status == 2 {
@@ -139,12 +150,22 @@ impl Transmit {
             frames.push_back(payload.take(length, memory)?);
             return Ok(());
         }
-        let row = rows.get(usize::from(job.flow)).filter(|r| r.flags & 4 != 0).ok_or(Failure::Malformed)?;
+        let row = rows
+            .get(usize::from(job.flow))
+            .filter(|r| r.flags & 4 != 0)
+            .ok_or(Failure::Malformed)?;
         match job.kind {
             kind::SEGMENT if length <= MAX_PAYLOAD => {
                 let bytes = payload.take(length, memory)?;
                 let id = self.next_identification();
-                frames.push_back(ethernet::segment(row, job, job.seq, job.tcp_flags, id, &bytes));
+                frames.push_back(ethernet::segment(
+                    row,
+                    job,
+                    job.seq,
+                    job.tcp_flags,
+                    id,
+                    &bytes,
+                ));
                 Ok(())
             }
             kind::MESSAGE => self.message(job, row, payload, memory, frames, counters),
@@ -163,7 +184,9 @@ impl Transmit {
     ) -> Result<(), Failure> {
         let (length, step) = (job.length as usize, usize::from(job.fpdu_payload));
         let phase = job.seq.wrapping_sub(row.marker_base) % 4;
-        if length > 0 && (step == 0 || step.min(length) > MAX_PAYLOAD) || row.flags & 1 != 0 && phase != 0 {
+        if length > 0 && (step == 0 || step.min(length) > MAX_PAYLOAD)
+            || row.flags & 1 != 0 && phase != 0
+        {
             return Err(Failure::Malformed);
         }
         let markers = (row.flags & 1 != 0).then_some(row.marker_base);
@@ -171,10 +194,15 @@ impl Transmit {
         loop {
             let count = step.min(length - at);
             let final_one = at + count == length;
-            let mut ulpdu = ddp_header(job, at as u64, final_one && job.flags & job_flag::LAST != 0);
+            let mut ulpdu =
+                ddp_header(job, at as u64, final_one && job.flags & job_flag::LAST != 0);
             ulpdu.extend_from_slice(&payload.take(count, memory)?);
             let fpdu = mpa::frame(seq, markers, row.flags & 2 != 0, &ulpdu);
-            let flags = if final_one { job.tcp_flags } else { job.tcp_flags & !flag::PSH };
+            let flags = if final_one {
+                job.tcp_flags
+            } else {
+                job.tcp_flags & !flag::PSH
+            };
             let id = self.next_identification();
             frames.push_back(ethernet::segment(row, job, seq, flags, id, &fpdu));
             counters.count(Counter::TxFpdus);
@@ -196,7 +224,8 @@ impl Transmit {
 /// The DDP header of the FPDU whose payload begins `at` bytes into the job's (RFC 5041 §4).
 fn ddp_header(job: &Job, at: u64, last: bool) -> Vec<u8> {
     let tagged = job.flags & job_flag::TAGGED != 0;
-    let control = if tagged { 0x80 } else { 0 } | if last { 0x40 } else { 0 } | (job.ddp_rsvd & 0x3c) | 1;
+    let control =
+        if tagged { 0x80 } else { 0 } | if last { 0x40 } else { 0 } | (job.ddp_rsvd & 0x3c) | 1;
     let mut header = vec![control, job.rdmap_control];
     let place = job.to_or_mo.wrapping_add(at);
     if tagged {
@@ -224,7 +253,9 @@ impl Payload {
             if length > 64 || job.sge_count != 0 {
                 return Err(Failure::Malformed);
             }
-            return Ok(Payload::Inline(slot[64..64 + length].iter().copied().collect()));
+            return Ok(Payload::Inline(
+                slot[64..64 + length].iter().copied().collect(),
+            ));
         }
         let all = [
             (job.sge0_iova, job.sge0_length),
@@ -232,11 +263,15 @@ impl Payload {
             (job.sge2_iova, job.sge2_length),
             (job.sge3_iova, job.sge3_length),
         ];
-        let sges = all.get(..usize::from(job.sge_count)).ok_or(Failure::Malformed)?;
+        let sges = all
+            .get(..usize::from(job.sge_count))
+            .ok_or(Failure::Malformed)?;
         if sges.iter().map(|s| u64::from(s.1)).sum::<u64>() != u64::from(job.length) {
             return Err(Failure::Malformed);
         }
-        Ok(Payload::Gather(sges.iter().copied().filter(|s| s.1 != 0).collect()))
+        Ok(Payload::Gather(
+            sges.iter().copied().filter(|s| s.1 != 0).collect(),
+        ))
     }
 
     fn take(&mut self, count: usize, memory: &mut dyn HostMemory) -> Result<Vec<u8>, Failure> {
@@ -248,7 +283,9 @@ impl Payload {
                 while at < count {
                     let (iova, left) = sges.front_mut().ok_or(Failure::Malformed)?;
                     let n = (*left as usize).min(count - at);
-                    memory.read(*iova, &mut bytes[at..at + n]).map_err(|_| Failure::ReadError)?;
+                    memory
+                        .read(*iova, &mut bytes[at..at + n])
+                        .map_err(|_| Failure::ReadError)?;
                     *iova = iova.wrapping_add(n as u64);
                     *left -= n as u32;
                     at += n;

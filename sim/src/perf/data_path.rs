@@ -3,6 +3,7 @@
 
 use cpu_time::ProcessTime;
 use serde::Serialize;
+use thiserror::Error;
 use weft_layout::{AttachRow, Counter, FlowRxRow, Job, StagRow};
 
 use crate::bench::{Bench, Ends, Region, Rings};
@@ -37,7 +38,11 @@ pub struct Rate {
 impl Rate {
     fn new(segment: usize, frames: usize, cycles: u64) -> Self {
         let cycles = cycles as f64 / frames.max(1) as f64;
-        Self { segment, cycles, gbps: segment as f64 * 8.0 / (cycles * CYCLE_NS as f64) }
+        Self {
+            segment,
+            cycles,
+            gbps: segment as f64 * 8.0 / (cycles * CYCLE_NS as f64),
+        }
     }
 }
 
@@ -73,18 +78,55 @@ struct Setup {
 
 impl Setup {
     fn new(kind: CardKind, seed: u64) -> Result<Self, WorldError> {
-        let rings = Rings { job: 12, report: 12, raw: 6, raw_slot: 14 };
-        let mut bench = Bench::new(kind.build(seed, 0), seed, LinkConfig { gbps: 1_000_000, ..LinkConfig::default() }, rings)?;
+        let rings = Rings {
+            job: 12,
+            report: 12,
+            raw: 6,
+            raw_slot: 14,
+        };
+        let mut bench = Bench::new(
+            kind.build(seed, 0),
+            seed,
+            LinkConfig {
+                gbps: 1_000_000,
+                ..LinkConfig::default()
+            },
+            rings,
+        )?;
         let memory = bench.region(MEMORY);
         let ends = Ends::of(FLOW);
-        let stag = StagRow { valid: 1, key: 1, access: 15, pd: PD, base: 0, length: MEMORY as u64, iova: memory.iova };
+        let stag = StagRow {
+            valid: 1,
+            key: 1,
+            access: 15,
+            pd: PD,
+            base: 0,
+            length: MEMORY as u64,
+            iova: memory.iova,
+        };
         bench.stag(STAG, &stag)?;
-        let rx = FlowRxRow { flags: 2 | 4, rq_log2: 2, pd: PD, marker_base: SEQ, rq_base: memory.iova };
-        let attach = AttachRow { attached: 1, raw_count: 0, rcv_nxt: SEQ, msn: 1, mo: 0 };
+        let rx = FlowRxRow {
+            flags: 2 | 4,
+            rq_log2: 2,
+            pd: PD,
+            marker_base: SEQ,
+            rq_base: memory.iova,
+        };
+        let attach = AttachRow {
+            attached: 1,
+            raw_count: 0,
+            rcv_nxt: SEQ,
+            msn: 1,
+            mo: 0,
+        };
         bench.flow(FLOW, &ends, &rx, &ends.tx(2 | 4, SEQ), &attach)?;
         bench.settle(1_000_000)?;
         bench.sent();
-        Ok(Self { bench, memory, ends })
+        Ok(Self {
+            bench,
+            memory,
+            ends,
+        })
     }
 
     /// The frame with the `number`th Write of `payload` bytes.
@@ -96,7 +138,14 @@ impl Setup {
         ulpdu.resize(14 + payload, number as u8);
         let fpdu = mpa::frame(0, None, true, &ulpdu);
         let seq = SEQ.wrapping_add((number * fpdu.len()) as u32);
-        ethernet::segment(&self.ends.peer_tx(4, 0), &Job::default(), seq, 0x10, 0, &fpdu)
+        ethernet::segment(
+            &self.ends.peer_tx(4, 0),
+            &Job::default(),
+            seq,
+            0x10,
+            0,
+            &fpdu,
+        )
     }
 
     fn post(&mut self, load: &Load) {
@@ -151,12 +200,41 @@ impl Marks {
     }
 }
 
+/// Why a measurement is none.
+#[derive(Debug, Error)]
+pub enum DataPathError {
+    /// The card failed.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// Not every segment was placed, or not every one was sent.
+    #[error("of {rx} segments {placed} were placed, of {tx} segments {sent} were sent")]
+    Incomplete {
+        /// Segments given to the card.
+        rx: usize,
+        /// Segments placed whole.
+        placed: u32,
+        /// Segments it should send.
+        tx: usize,
+        /// Segments sent.
+        sent: usize,
+    },
+}
+
 /// Runs a load and measures its middle half.
-pub fn run(kind: CardKind, seed: u64, load: &Load) -> Result<Rates, WorldError> {
+pub fn run(kind: CardKind, seed: u64, load: &Load) -> Result<Rates, DataPathError> {
     let mut s = Setup::new(kind, seed)?;
     let payload = load.segment - FRAMING;
     let window = (IN_FLIGHT / (load.segment + 54)).min(100);
-    let (mut rx, mut tx) = (Marks { total: load.rx, ..Marks::default() }, Marks { total: load.tx, ..Marks::default() });
+    let (mut rx, mut tx) = (
+        Marks {
+            total: load.rx,
+            ..Marks::default()
+        },
+        Marks {
+            total: load.tx,
+            ..Marks::default()
+        },
+    );
     let mut fed = 0;
     let mut silent = 0;
     if load.tx > 0 {
@@ -176,10 +254,23 @@ pub fn run(kind: CardKind, seed: u64, load: &Load) -> Result<Rates, WorldError> 
         tx.done += s.bench.sent().len();
         rx.pass(s.bench.world.now());
         tx.pass(s.bench.world.now());
-        silent = if (received, sent) == (rx.done, tx.done) { silent + 1 } else { 0 };
+        silent = if (received, sent) == (rx.done, tx.done) {
+            silent + 1
+        } else {
+            0
+        };
     }
     let cycles = s.bench.world.work(0).0 - before;
     let simulated_per_second = cycles as f64 / clock.elapsed().as_secs_f64();
+    let placed = s.bench.counter(Counter::RxSegmentsPlaced)?;
+    if placed as usize != load.rx || tx.done != load.tx {
+        return Err(DataPathError::Incomplete {
+            rx: load.rx,
+            placed,
+            tx: load.tx,
+            sent: tx.done,
+        });
+    }
     Ok(Rates {
         rx: (load.rx > 0).then(|| rx.rate(load.segment)).flatten(),
         tx: (load.tx > 0).then(|| tx.rate(load.segment)).flatten(),
@@ -191,7 +282,9 @@ pub fn run(kind: CardKind, seed: u64, load: &Load) -> Result<Rates, WorldError> 
 pub fn wire_to_memory(kind: CardKind, seed: u64) -> Result<Option<u64>, WorldError> {
     let mut s = Setup::new(kind, seed)?;
     let frame = s.frame(1, 64);
-    let beats = frame.len().div_ceil(if kind == CardKind::Rtl128 { 16 } else { 64 }) as u64;
+    let beats = frame
+        .len()
+        .div_ceil(if kind == CardKind::Rtl128 { 16 } else { 64 }) as u64;
     // The frame is number 1 by its place in memory; by its sequence number it has to be the first.
     let mut first = frame;
     first[38..42].copy_from_slice(&SEQ.to_be_bytes());
@@ -199,19 +292,13 @@ pub fn wire_to_memory(kind: CardKind, seed: u64) -> Result<Option<u64>, WorldErr
     s.bench.world.deliver(0, first, false);
     for cycle in 1..10_000 {
         s.bench.world.run_cycles(1)?;
-        let there = s.memory.read(64, 64).is_ok_and(|b| b.iter().all(|b| *b == 1));
+        let there = s
+            .memory
+            .read(64, 64)
+            .is_ok_and(|b| b.iter().all(|b| *b == 1));
         if there {
             return Ok(Some(cycle - beats));
         }
     }
     Ok(None)
-}
-
-/// Drops that a measurement must not have had.
-pub fn drops(bench: &mut Bench) -> Result<u32, WorldError> {
-    let mut all = 0;
-    for counter in Counter::ALL.into_iter().filter(|c| c.name().starts_with("rx_drop")) {
-        all += bench.counter(counter)?;
-    }
-    Ok(all)
 }

@@ -83,7 +83,13 @@ impl Counts {
     fn of(fabric: &Fabric, number: usize) -> Self {
         let host = fabric.device(number).host_stats();
         let (read, written) = lock(fabric.world()).iommu(number).bytes();
-        Self { mmio_reads: host.mmio_reads, mmio_writes: host.mmio_writes, read, written, steps: host.engine_steps }
+        Self {
+            mmio_reads: host.mmio_reads,
+            mmio_writes: host.mmio_writes,
+            read,
+            written,
+            steps: host.engine_steps,
+        }
     }
 
     fn per_message(self, before: Self, messages: usize) -> PerMessage {
@@ -103,9 +109,22 @@ const DEPTH: usize = 32;
 
 /// Measures.
 pub fn run(kind: CardKind, seed: u64, mtu: u16) -> Result<FullStack, PairError> {
-    let link = LinkConfig { gbps: if kind == CardKind::Rtl128 { 25 } else { 100 }, ..LinkConfig::default() };
-    let fabric = Fabric::new(&FabricConfig { seed, cards: vec![kind; 2], link, mtu, captures: None })?;
-    let way = ConnParam { peer_to_peer: Some(true), rtr: Some(RtrKinds::READ), ..ConnParam::default() };
+    let link = LinkConfig {
+        gbps: if kind == CardKind::Rtl128 { 25 } else { 100 },
+        ..LinkConfig::default()
+    };
+    let fabric = Fabric::new(&FabricConfig {
+        seed,
+        cards: vec![kind; 2],
+        link,
+        mtu,
+        ..FabricConfig::default()
+    })?;
+    let way = ConnParam {
+        peer_to_peer: Some(true),
+        rtr: Some(RtrKinds::READ),
+        ..ConnParam::default()
+    };
     let room = 1 << 20;
     let source: Vec<u8> = (0..room).map(|i| (i * 31) as u8).collect();
     let mut pair = Pair::connect(&fabric, 4000, &way, &ConnParam::default(), &source, room)?;
@@ -125,29 +144,54 @@ pub fn run(kind: CardKind, seed: u64, mtu: u16) -> Result<FullStack, PairError> 
                 cycles += pair.transfer(Operation::Send, from, 0, 0, bytes)?;
             }
         }
-        pingpong.push(PingPong { bytes, cycles: cycles as f64 / ROUNDS as f64 });
+        pingpong.push(PingPong {
+            bytes,
+            cycles: cycles as f64 / ROUNDS as f64,
+        });
     }
     let mut bandwidth = Vec::new();
-    for (bytes, messages) in [(64, 400), (1024, 400), (4096, 300), (65_536, 40), (1 << 20, 4)] {
+    for (bytes, messages) in [
+        (64, 400),
+        (1024, 400),
+        (4096, 300),
+        (65_536, 40),
+        (1 << 20, 4),
+    ] {
         bandwidth.push(writes(&fabric, &pair, bytes, messages)?);
     }
     let simulated_per_second = (clocked() - before) as f64 / clock.elapsed().as_secs_f64();
     pair.disconnect()?;
-    Ok(FullStack { mtu, link_delay_ns: link.delay_ns, link_gbps: link.gbps, pingpong, bandwidth, simulated_per_second })
+    Ok(FullStack {
+        mtu,
+        link_delay_ns: link.delay_ns,
+        link_gbps: link.gbps,
+        pingpong,
+        bandwidth,
+        simulated_per_second,
+    })
 }
 
-fn writes(fabric: &Fabric, pair: &Pair<'_>, bytes: usize, messages: usize) -> Result<Bandwidth, PairError> {
+fn writes(
+    fabric: &Fabric,
+    pair: &Pair<'_>,
+    bytes: usize,
+    messages: usize,
+) -> Result<Bandwidth, PairError> {
     let before = [0, 1].map(|n| Counts::of(fabric, n));
     let start = fabric.now();
     let [a, b] = &pair.ends;
     let (mut posted, mut done) = (0, 0);
     while done < messages {
         while posted < messages && posted - done < DEPTH {
-            let wr = SendWr::write(posted as u64, b.target.remote()).sge(a.source.sge(0, bytes as u32)).signaled();
+            let wr = SendWr::write(posted as u64, b.target.remote())
+                .sge(a.source.sge(0, bytes as u32))
+                .signaled();
             a.qp.post_send(wr)?;
             posted += 1;
         }
-        fabric.run_until("a Write's completion", LIMIT, || a.cq.poll_one().transpose())??;
+        fabric.run_until("a Write's completion", LIMIT, || {
+            a.cq.poll_one().transpose()
+        })??;
         done += 1;
     }
     let cycles = (fabric.now() - start) as f64 / CYCLE_NS as f64 / messages as f64;

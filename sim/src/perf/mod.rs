@@ -7,11 +7,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use self::data_path::{Load, Rates};
+use self::data_path::{DataPathError, Load, Rates};
 use self::full_stack::FullStack;
 use crate::kind::CardKind;
 use crate::pair::PairError;
-use crate::world::WorldError;
 
 /// Everything that was measured.
 #[derive(Clone, Debug, Serialize)]
@@ -52,23 +51,103 @@ pub struct Measured {
 }
 
 /// Measures everything. `progress` hears what comes next.
-pub fn run(kind: CardKind, seed: u64, mtu: u16, mut progress: impl FnMut(&'static str)) -> Result<Performance, WorldError> {
+pub fn run(
+    kind: CardKind,
+    seed: u64,
+    mtu: u16,
+    mut progress: impl FnMut(&'static str),
+) -> Result<Performance, DataPathError> {
     let small = 64 + 20;
     let loads = [
-        ("receive, 1460-byte segments", Load { segment: 1460, rx: 2000, tx: 0, per_message: 1 }),
-        ("transmit, 1460-byte segments", Load { segment: 1460, rx: 0, tx: 2000, per_message: 40 }),
-        ("both ways, 1460-byte segments", Load { segment: 1460, rx: 2000, tx: 2000, per_message: 40 }),
-        ("receive, 8960-byte segments", Load { segment: 8960, rx: 400, tx: 0, per_message: 1 }),
-        ("transmit, 8960-byte segments", Load { segment: 8960, rx: 0, tx: 400, per_message: 10 }),
-        ("both ways, 8960-byte segments", Load { segment: 8960, rx: 400, tx: 400, per_message: 10 }),
-        ("receive, 64-byte Writes", Load { segment: small, rx: 4000, tx: 0, per_message: 1 }),
-        ("transmit, 64-byte Writes", Load { segment: small, rx: 0, tx: 4000, per_message: 1 }),
-        ("both ways, 64-byte Writes", Load { segment: small, rx: 4000, tx: 4000, per_message: 1 }),
+        (
+            "receive, 1460-byte segments",
+            Load {
+                segment: 1460,
+                rx: 2000,
+                tx: 0,
+                per_message: 1,
+            },
+        ),
+        (
+            "transmit, 1460-byte segments",
+            Load {
+                segment: 1460,
+                rx: 0,
+                tx: 2000,
+                per_message: 40,
+            },
+        ),
+        (
+            "both ways, 1460-byte segments",
+            Load {
+                segment: 1460,
+                rx: 2000,
+                tx: 2000,
+                per_message: 40,
+            },
+        ),
+        (
+            "receive, 8960-byte segments",
+            Load {
+                segment: 8960,
+                rx: 400,
+                tx: 0,
+                per_message: 1,
+            },
+        ),
+        (
+            "transmit, 8960-byte segments",
+            Load {
+                segment: 8960,
+                rx: 0,
+                tx: 400,
+                per_message: 10,
+            },
+        ),
+        (
+            "both ways, 8960-byte segments",
+            Load {
+                segment: 8960,
+                rx: 400,
+                tx: 400,
+                per_message: 10,
+            },
+        ),
+        (
+            "receive, 64-byte Writes",
+            Load {
+                segment: small,
+                rx: 4000,
+                tx: 0,
+                per_message: 1,
+            },
+        ),
+        (
+            "transmit, 64-byte Writes",
+            Load {
+                segment: small,
+                rx: 0,
+                tx: 4000,
+                per_message: 1,
+            },
+        ),
+        (
+            "both ways, 64-byte Writes",
+            Load {
+                segment: small,
+                rx: 4000,
+                tx: 4000,
+                per_message: 1,
+            },
+        ),
     ];
     let mut data_path: Vec<Measured> = Vec::new();
     for (what, load) in loads {
         progress(what);
-        data_path.push(Measured { what, rates: data_path::run(kind, seed, &load)? });
+        data_path.push(Measured {
+            what,
+            rates: data_path::run(kind, seed, &load)?,
+        });
     }
     progress("wire to memory");
     let wire_to_memory_cycles_64b = data_path::wire_to_memory(kind, seed)?;
@@ -103,9 +182,17 @@ pub fn run(kind: CardKind, seed: u64, mtu: u16, mut progress: impl FnMut(&'stati
 
 /// Prints it for people.
 pub fn print(p: &Performance, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "Card {}, seed {}; 250 MHz, host memory reads take 400 ns.\n", p.card, p.seed)?;
+    writeln!(
+        out,
+        "Card {}, seed {}; 250 MHz, host memory reads take 400 ns.\n",
+        p.card, p.seed
+    )?;
     writeln!(out, "The data path alone, one flow:\n")?;
-    writeln!(out, "  {:<32} {:>14} {:>10} {:>14} {:>10}", "", "rx cycles/seg", "rx Gb/s", "tx cycles/seg", "tx Gb/s")?;
+    writeln!(
+        out,
+        "  {:<32} {:>14} {:>10} {:>14} {:>10}",
+        "", "rx cycles/seg", "rx Gb/s", "tx cycles/seg", "tx Gb/s"
+    )?;
     for m in &p.data_path {
         write!(out, "  {:<32}", m.what)?;
         for rate in [m.rates.rx, m.rates.tx] {
@@ -117,7 +204,11 @@ pub fn print(p: &Performance, out: &mut impl Write) -> io::Result<()> {
         writeln!(out)?;
     }
     if let Some(cycles) = p.wire_to_memory_cycles_64b {
-        writeln!(out, "\n  wire to host memory, 64-byte Write: {cycles} cycles ({} ns)", cycles * 4)?;
+        writeln!(
+            out,
+            "\n  wire to host memory, 64-byte Write: {cycles} cycles ({} ns)",
+            cycles * 4
+        )?;
     }
     if let Some(f) = &p.full_stack {
         writeln!(
@@ -126,7 +217,13 @@ pub fn print(p: &Performance, out: &mut impl Write) -> io::Result<()> {
             f.mtu, f.link_gbps, f.link_delay_ns
         )?;
         for ping in &f.pingpong {
-            writeln!(out, "  ping-pong of {} bytes by Send: {:.0} cycles ({:.0} ns)", ping.bytes, ping.cycles, ping.cycles * 4.0)?;
+            writeln!(
+                out,
+                "  ping-pong of {} bytes by Send: {:.0} cycles ({:.0} ns)",
+                ping.bytes,
+                ping.cycles,
+                ping.cycles * 4.0
+            )?;
         }
         writeln!(
             out,
@@ -137,12 +234,20 @@ pub fn print(p: &Performance, out: &mut impl Write) -> io::Result<()> {
             write!(out, "  {:>8} {:>10.1} {:>8.2}  ", b.bytes, b.cycles, b.gbps)?;
             for (side, end) in [(&b.sender, " |"), (&b.receiver, "\n")] {
                 let dma = side.dma_read_bytes + side.dma_write_bytes;
-                write!(out, " {:.2} {:.2} {:.0} {:.1}{end}", side.mmio_reads, side.mmio_writes, dma, side.engine_steps)?;
+                write!(
+                    out,
+                    " {:.2} {:.2} {:.0} {:.1}{end}",
+                    side.mmio_reads, side.mmio_writes, dma, side.engine_steps
+                )?;
             }
         }
     }
     if let Some(error) = &p.full_stack_error {
         writeln!(out, "\nThe whole stack: {error}")?;
     }
-    writeln!(out, "\nSimulated cycles a second, one card under load: {:.0}", p.sim_cycles_per_second)
+    writeln!(
+        out,
+        "\nSimulated cycles a second, one card under load: {:.0}",
+        p.sim_cycles_per_second
+    )
 }

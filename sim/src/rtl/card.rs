@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use rtl_sim::axi::{MemorySlave, Totals};
-use rtl_sim::axil::{Access, Master};
-use rtl_sim::axis::{Sink, Source};
-use rtl_sim::{Seed, Sim};
+use rtl_sim::axi::{self, MemorySlave, Totals};
+use rtl_sim::axil::{self, Access, Master};
+use rtl_sim::axis::{self, Sink, Source};
+use rtl_sim::{Seed, Sim, Violation};
 
 use super::memory::Behind;
 use super::Surroundings;
@@ -19,8 +19,12 @@ mod models {
 }
 use models::{weft_card_128, weft_card_512};
 
+/// Cycles of a reset.
+const RESET: u64 = 8;
 /// Cycles for which everything must be at rest before the clock may stop.
 const REST: u32 = 8;
+/// Bytes of the longest frame that the card may send.
+const LONGEST_FRAME: usize = 9216;
 
 macro_rules! card {
     ($name:ident, $model:path, $bytes:literal, $doc:literal) => {
@@ -33,6 +37,9 @@ macro_rules! card {
             memory: MemorySlave<$bytes>,
             rx: Source<$bytes>,
             tx: Sink<$bytes>,
+            check_memory: axi::Checker<$bytes>,
+            check_registers: axil::Checker,
+            check_tx: axis::Checker<$bytes>,
             rest: u32,
             failure: Option<String>,
         }
@@ -48,6 +55,9 @@ macro_rules! card {
                     rx: Source::new(rtl_sim::Stall::Never, seed),
                     tx: Sink::new(around.mac.clone(), seed),
                     around,
+                    check_memory: axi::Checker::new("m_axi"),
+                    check_registers: axil::Checker::new("s_axil"),
+                    check_tx: axis::Checker::new("mac_tx").longest_packet(LONGEST_FRAME),
                     rest: 0,
                     failure: None,
                 };
@@ -58,13 +68,19 @@ macro_rules! card {
             fn power_on(&mut self) {
                 self.sim.inputs = Default::default();
                 self.sim.inputs.msix_ready = true;
-                self.sim.reset(8);
+                self.sim.reset(RESET);
                 self.rest = 0;
             }
 
-            /// Records waves into an FST file, from one of the card's cycles to another. `false`: built without.
-            pub fn waves(&mut self, path: &Path, from: u64, to: u64) -> bool {
-                self.sim.waves(path, from, to)
+            /// The bus protocols, as the cycle left them.
+            fn check(&mut self, now: u64) -> Result<(), Violation> {
+                let (inputs, outputs) = (&self.sim.inputs, &self.sim.outputs);
+                self.check_memory
+                    .cycle(now, false, &outputs.m_axi, &inputs.m_axi)?;
+                self.check_registers
+                    .cycle(now, false, &inputs.s_axil, &outputs.s_axil)?;
+                self.check_tx
+                    .cycle(now, false, &outputs.mac_tx, &inputs.mac_tx)
             }
 
             /// What went over the memory bus.
@@ -98,22 +114,33 @@ macro_rules! card {
                 self.rx.push_with_user(&frame, bad.into());
             }
 
-            fn cycle(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
+            fn cycle(&mut self, now: u64, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
                 if self.failure.is_some() {
                     return;
+                }
+                // The cycles that were left out have passed for the design too.
+                let behind = (now + RESET).saturating_sub(self.sim.cycle());
+                if behind > 0 {
+                    self.sim.skip(behind);
                 }
                 if let Err(stop) = self.sim.try_step() {
                     self.failure = Some(stop.to_string());
                     return;
                 }
                 let now = self.sim.cycle();
+                if let Err(violation) = self.check(now) {
+                    self.failure = Some(violation.to_string());
+                    return;
+                }
                 let (inputs, outputs) = (&mut self.sim.inputs, &self.sim.outputs);
                 let msix = outputs.msix_valid;
                 if msix && inputs.msix_ready {
                     events.push(Event::Interrupt(outputs.msix_vector as u8));
                 }
-                self.registers.cycle(now, &mut inputs.s_axil, &outputs.s_axil);
-                self.memory.cycle(now, &mut inputs.m_axi, &outputs.m_axi, &mut Behind(memory));
+                self.registers
+                    .cycle(now, &mut inputs.s_axil, &outputs.s_axil);
+                self.memory
+                    .cycle(now, &mut inputs.m_axi, &outputs.m_axi, &mut Behind(memory));
                 self.rx.cycle(&mut inputs.mac_rx, &outputs.mac_rx);
                 self.tx.cycle(now, &mut inputs.mac_tx, &outputs.mac_tx);
                 while let Some(done) = self.registers.pop() {
@@ -138,11 +165,19 @@ macro_rules! card {
             }
 
             fn reset(&mut self) {
-                self.registers = Master::new(rtl_sim::Stall::Never, self.around.registers, self.seed);
+                self.registers =
+                    Master::new(rtl_sim::Stall::Never, self.around.registers, self.seed);
                 self.memory = MemorySlave::new(self.around.memory.clone(), self.seed);
                 self.rx = Source::new(rtl_sim::Stall::Never, self.seed);
                 self.tx = Sink::new(self.around.mac.clone(), self.seed);
+                self.check_memory = axi::Checker::new("m_axi");
+                self.check_registers = axil::Checker::new("s_axil");
+                self.check_tx = axis::Checker::new("mac_tx").longest_packet(LONGEST_FRAME);
                 self.power_on();
+            }
+
+            fn record_waves(&mut self, path: &Path, cycles: u64) -> bool {
+                self.sim.rolling_waves(path, cycles)
             }
 
             fn failure(&self) -> Option<String> {

@@ -21,11 +21,14 @@ impl Memory for Behind<'_> {
                 break;
             }
             lane += rest.trailing_zeros() as usize;
-            let run = ((strobe >> lane).trailing_ones() as usize).min(bytes.len().saturating_sub(lane));
+            let run =
+                ((strobe >> lane).trailing_ones() as usize).min(bytes.len().saturating_sub(lane));
             if run == 0 {
                 break;
             }
-            self.0.write(addr + lane as u64, &bytes[lane..lane + run]).map_err(|_| Fault::Decode)?;
+            self.0
+                .write(addr + lane as u64, &bytes[lane..lane + run])
+                .map_err(|_| Fault::Decode)?;
             lane += run;
         }
         Ok(())

@@ -23,7 +23,11 @@ pub struct Surroundings {
 impl Default for Surroundings {
     /// Reads take 400 ns, and nothing else pauses.
     fn default() -> Self {
-        Self { memory: Timing::latency(100), mac: Stall::Never, registers: 4 }
+        Self {
+            memory: Timing::latency(100),
+            mac: Stall::Never,
+            registers: 4,
+        }
     }
 }
 
@@ -56,5 +60,9 @@ pub fn any128(world_seed: u64, number: u32) -> Rtl128 {
 
 fn any(seed: Seed) -> Surroundings {
     let mut rng = seed.rng("surroundings");
-    Surroundings { memory: Timing::any(seed), mac: Stall::any(&mut rng), registers: rng.usize(1..8) }
+    Surroundings {
+        memory: Timing::any(seed),
+        mac: Stall::any(&mut rng),
+        registers: rng.usize(1..8),
+    }
 }
