@@ -50,7 +50,7 @@ module report_writer
   logic [31:0]  taken_q, written_q, arm_value_q;
   logic         have_q, cmd_sent_q, beats_sent_q;
   logic [511:0] report_q;
-  logic         prefer_tx_q, room, load, cmd_done, beats_done, armed_q, due;
+  logic         prefer_tx_q, room, load, take_tx, cmd_done, beats_done, armed_q, due;
   logic [31:0]  past_armed;
 
   // ---------------------------------------------------------------- one report at a time, the next one right behind
@@ -61,6 +61,7 @@ module report_writer
   assign beats_done = beats_sent_q || (wr_ready_i && wr_last_o);
   assign load       = (!have_q || (cmd_done && beats_done)) && room && !cfg_i.reset;
 
+  assign take_tx    = tx_valid_i && (prefer_tx_q || !rx_valid_i);
   assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);
   assign rx_ready_o = load && !(prefer_tx_q && tx_valid_i);
   assign stall_o    = (rx_valid_i || tx_valid_i) && !room;
@@ -68,7 +69,7 @@ module report_writer
   // Every report has job_done and phase at the same place.
   segment_report_t filled;
   always_comb begin
-    filled          = (tx_valid_i && tx_ready_o) ? tx_report_i : rx_report_i;
+    filled          = take_tx ? tx_report_i : rx_report_i;
     filled.job_done = job_done_i;
     filled.phase    = {7'd0, !taken_q[cfg_i.log2[4:0]]};
   end

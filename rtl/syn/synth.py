@@ -10,6 +10,7 @@ module, or if a latch is inferred.
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -20,7 +21,8 @@ import time
 
 RTL = pathlib.Path(__file__).resolve().parent.parent
 
-# (module, parameters): the wide card's parts, and the whole at the size of a small board.
+# (module, parameters): the wide card's host side, and both paths at the size of a small board. The whole is
+# about the sum of its parts and takes as long as all of them together: only on request.
 MODULES = [
     ("crc32c", {"DATA_W": 512}),
     ("card_regs", {"DATA_W": 512}),
@@ -32,16 +34,21 @@ MODULES = [
     ("weft_tx", {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}),
     ("weft_card", {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}),
 ]
+ON_REQUEST = ["weft_card"]
 
 SYNTHESIS = {
     "xcup": "synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {top}",
     "ecp5": "synth_ecp5 -top {top}",
 }
 
+# yosys' usual mapping, without its last two steps: a second optimization of some percent, and the proof that its
+# own mapping is right. Together they take most of the time.
+QUICKER = ["script +&scorr;&sweep;&dc2;&dch,-f,-r;&ps;&if,{C},{W},{D},{R},-v", "verify 0"]
+
 # Cell type prefix -> (column, weight).
 CELLS = {
     "xcup": [
-        ("LUT", "lut", 1), ("INV", "lut", 0), ("FD", "ff", 1),
+        ("LUT1", "wire", 1), ("LUT", "lut", 1), ("FD", "ff", 1),
         ("RAM32M16", "lutram", 8), ("RAM64M8", "lutram", 8), ("RAM32M", "lutram", 4), ("RAM64M", "lutram", 4),
         ("RAM64X1D", "lutram", 2), ("RAM128X1D", "lutram", 4), ("RAM32X1D", "lutram", 2), ("RAM256X1D", "lutram", 8),
         ("RAM64X8SW", "lutram", 8), ("RAM512X1S", "lutram", 8), ("RAM256X1S", "lutram", 4),
@@ -72,6 +79,7 @@ def synthesize(target: str, top: str, parameters: dict) -> None:
     settings = " ".join(f"-G {name}={value}" for name, value in parameters.items())
     for command in (
         f"read_slang --top {top} {settings} " + " ".join(sources()),
+        *(f"scratchpad -set abc9.{name}" for name in QUICKER),
         SYNTHESIS[target].format(top=top),
         f"tee -q -o {out}/stat.json stat -json -top {top}",
     ):
@@ -89,7 +97,7 @@ def measure(target: str, top: str, parameters: dict, log: pathlib.Path) -> dict:
         if done.returncode:
             raise RuntimeError(f"{top} for {target}: yosys failed, see {log}")
         report = json.loads((pathlib.Path(folder) / "stat.json").read_text())
-    row = dict.fromkeys(COLUMNS + ["uram", "latch"], 0.0)
+    row = dict.fromkeys(COLUMNS + ["uram", "wire", "latch"], 0.0)
     for cell, count in report["design"]["num_cells_by_type"].items():
         for prefix, column, weight in CELLS[target]:
             if cell.startswith(prefix):
@@ -101,35 +109,40 @@ def measure(target: str, top: str, parameters: dict, log: pathlib.Path) -> dict:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Synthesize modules of the card and print their size.")
     parser.add_argument("--target", nargs="*", choices=list(SYNTHESIS), default=list(SYNTHESIS))
-    parser.add_argument("--top", nargs="*", help="only these modules of the list")
+    parser.add_argument("--top", nargs="*", help="these modules of the list (weft_card only so)")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="parameters instead of the list's")
     parser.add_argument("--json", type=pathlib.Path, help="also write the table here")
     parser.add_argument("--logs", type=pathlib.Path, default=RTL.parent / "target/syn", help="folder for yosys' logs")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="syntheses at the same time")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         synthesize(*json.loads(options.child))
         return 0
     options.logs.mkdir(parents=True, exist_ok=True)
+    parameters = dict(pair.split("=", 1) for pair in options.set)
+    work = [
+        (target, top, parameters or usual)
+        for top, usual in MODULES
+        if (top in options.top if options.top else top not in ON_REQUEST)
+        for target in options.target
+    ]
     rows, failed = [], False
-    print(f"{'module':<16}{'for':<6}" + "".join(f"{name:>9}" for name in COLUMNS) + f"{'s':>7}  parameters")
-    for top, parameters in MODULES:
-        if options.top and top not in options.top:
-            continue
-        if options.set:
-            parameters = dict(pair.split("=", 1) for pair in options.set)
-        for target in options.target:
+    print(f"{'module':<16}{'for':<6}" + "".join(f"{name:>9}" for name in COLUMNS) + f"{'s':>7}  parameters", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
+        measured = [pool.submit(measure, *item, options.logs / f"{item[1]}-{item[0]}.log") for item in work]
+        for result in measured:
             try:
-                row = measure(target, top, parameters, options.logs / f"{top}-{target}.log")
+                row = result.result()
             except RuntimeError as error:
                 print(error, flush=True)
                 failed = True
                 continue
             rows.append(row)
-            settings = " ".join(f"{name}={value}" for name, value in parameters.items())
+            settings = " ".join(f"{name}={value}" for name, value in row["parameters"].items())
             latches = f"  {row['latch']:g} LATCHES" if row["latch"] else ""
             failed |= bool(row["latch"])
-            print(f"{top:<16}{target:<6}" + "".join(f"{row[name]:>9g}" for name in COLUMNS)
+            print(f"{row['top']:<16}{row['target']:<6}" + "".join(f"{row[name]:>9g}" for name in COLUMNS)
                   + f"{row['seconds']:>7}  {settings}{latches}", flush=True)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=2) + "\n")
