@@ -264,6 +264,10 @@ pub enum Event {
         conn: ConnId,
         /// From the peer's application.
         private_data: PrivateData,
+        /// The peer's IRD, if it said so.
+        ird: Option<u16>,
+        /// The peer's ORD, if it said so.
+        ord: Option<u16>,
     },
     /// The connection did not come about. Also for a responder that had been asked already.
     ConnectError {

@@ -92,7 +92,12 @@ pub enum Verdict {
     /// It did not come about.
     Failed(ConnectFailure),
     /// The peer's application said no; what it said replaces our private data.
-    Rejected,
+    Rejected {
+        /// Its IRD, if it said so.
+        ird: Option<u16>,
+        /// Its ORD, if it said so.
+        ord: Option<u16>,
+    },
     /// It is over.
     Disconnected(DisconnectReason),
 }

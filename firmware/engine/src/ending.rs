@@ -310,9 +310,14 @@ impl<P: Port> Link<'_, P> {
         match (core::mem::take(&mut self.conn.verdict), name) {
             (Verdict::Silent, _) => {}
             (Verdict::Failed(reason), _) => self.tell(Event::ConnectError { conn, reason }),
-            (Verdict::Rejected, _) => {
+            (Verdict::Rejected { ird, ord }, _) => {
                 let private_data = core::mem::take(&mut self.conn.private_data);
-                self.tell(Event::Rejected { conn, private_data });
+                self.tell(Event::Rejected {
+                    conn,
+                    private_data,
+                    ird,
+                    ord,
+                });
             }
             (Verdict::Disconnected(reason), Some(qp)) => {
                 self.tell(Event::Disconnected { conn, qp, reason });

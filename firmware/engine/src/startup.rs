@@ -96,7 +96,10 @@ impl<P: Port> Link<'_, P> {
             }
             Judged::Rejected => {
                 self.conn.private_data = private_data;
-                self.conn.verdict = Verdict::Rejected;
+                self.conn.verdict = Verdict::Rejected {
+                    ird: frame.enhanced.map(|e| e.ird),
+                    ord: frame.enhanced.map(|e| e.ord),
+                };
                 self.finish(DisconnectReason::Local);
                 return;
             }

@@ -208,7 +208,13 @@ fn rejected_with_private_data_then_connected_with_the_same_queue_pair() {
     b.call(1, |e, now, c| e.reject(now, conn, b"no room", c))
         .unwrap();
     match b.event_of(0, 1000 * MS) {
-        Event::Rejected { conn, private_data } => {
+        Event::Rejected {
+            conn,
+            private_data,
+            ird,
+            ord,
+        } => {
+            assert_eq!((ird, ord), (Some(16), Some(16)));
             assert_eq!(conn, first);
             assert_eq!(&private_data[..], b"no room");
         }

@@ -98,11 +98,18 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
                 id.tell(event);
             }
         }
-        Event::Rejected { conn, private_data } => {
+        Event::Rejected {
+            conn,
+            private_data,
+            ird,
+            ord,
+        } => {
             if let Some(id) = find(device, conn, true) {
                 let mut event = CmEvent::new(id.clone(), CmEventType::Rejected)
                     .with_status(errno::ECONNREFUSED);
                 event.private_data = private_data.to_vec();
+                event.responder_resources = ord;
+                event.initiator_depth = ird;
                 id.tell(event);
             }
         }

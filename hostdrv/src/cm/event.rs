@@ -68,10 +68,10 @@ pub struct CmEvent {
     pub status: i32,
     /// From the peer's application.
     pub private_data: Vec<u8>,
-    /// CONNECT_REQUEST: the peer's ORD, so what `responder_resources` need not exceed. ESTABLISHED: IRD
+    /// CONNECT_REQUEST, REJECTED: the peer's ORD, so what `responder_resources` need not exceed. ESTABLISHED: IRD
     /// as agreed. `None`: the peer did not say.
     pub responder_resources: Option<u16>,
-    /// CONNECT_REQUEST: the peer's IRD, so what `initiator_depth` should not exceed. ESTABLISHED: ORD as
+    /// CONNECT_REQUEST, REJECTED: the peer's IRD, so what `initiator_depth` should not exceed. ESTABLISHED: ORD as
     /// agreed.
     pub initiator_depth: Option<u16>,
     /// CONNECT_REQUEST: peer-to-peer is wanted, with these RTR kinds.
