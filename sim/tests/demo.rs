@@ -13,7 +13,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn demo(card: CardKind, seed: u64, name: &str) -> (Report, Vec<u8>) {
-    let file = (0..3000u32).map(|i| (i * i >> 3) as u8).collect();
+    let file = (0..3000u32).map(|i| ((i * i) >> 3) as u8).collect();
     let plan = Plan {
         seed,
         card,

@@ -226,7 +226,7 @@ impl Script {
             let slot = state.posted & ((1 << RQ_LOG2) - 1);
             state.posted = state.posted.wrapping_add(1);
             let mut e = ReceiveElement::default();
-            let base = 1u64 << 40 | u64::from(slot) * 2000;
+            let base = (1u64 << 40) | (u64::from(slot) * 2000);
             let stag = if self.rng.random_ratio(1, 30) {
                 0x404
             } else {
@@ -343,7 +343,7 @@ impl Script {
                     .map(|base| base.wrapping_sub(seq) as usize % 512)
                     .filter(|at| at + 4 < fpdu.len());
                 if let Some(at) = marker.filter(|_| self.rng.random_ratio(1, 20)) {
-                    fpdu[at + 3] ^= 4;
+                    fpdu[at + 3] ^= 1 << self.rng.random_range(0..5);
                 }
                 if self.rng.random_ratio(1, 60) {
                     let at = self.rng.random_range(0..fpdu.len());

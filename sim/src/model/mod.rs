@@ -373,7 +373,7 @@ impl Card for ModelCard {
                 events.push(Event::Interrupt(0));
             }
             Ok(false) => {}
-            Err(()) => s.errors |= 2,
+            Err(_) => s.errors |= 2,
         }
     }
 

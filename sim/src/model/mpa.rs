@@ -97,7 +97,8 @@ impl Reader<'_> {
     fn skip_marker(&mut self) -> Option<()> {
         if marker_at(self.seq.wrapping_add(self.at as u32), self.markers) {
             let marker = self.stream.get(self.at..self.at + 4)?;
-            let pointer = usize::from(u16::from_be_bytes([marker[2], marker[3]]));
+            // FPDUs are whole words: the low two bits are no part of the distance (RFC 5044 §4.2).
+            let pointer = usize::from(u16::from_be_bytes([marker[2], marker[3]]) & !3);
             self.markers_good &= pointer == self.at - self.header;
             self.at += 4;
         }

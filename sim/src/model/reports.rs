@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use weft_layout::Counter;
 
 use super::counters::Counters;
-use crate::iommu::HostMemory;
+use crate::iommu::{Fault, HostMemory};
 
 /// The ring as the registers set it up.
 #[derive(Clone, Debug, Default)]
@@ -78,8 +78,8 @@ impl ReportRing {
         job_done: u32,
         memory: &mut dyn HostMemory,
         counters: &mut Counters,
-    ) -> Result<bool, ()> {
-        let mut good = true;
+    ) -> Result<bool, Fault> {
+        let mut fault = None;
         while self.room() {
             let Some(mut report) = self.waiting.pop_front() else {
                 break;
@@ -88,9 +88,9 @@ impl ReportRing {
             let phase = !(self.tail >> self.log2) & 1;
             report[56..60].copy_from_slice(&job_done.to_le_bytes());
             report[63] = phase as u8;
-            good &= memory
+            fault = fault.or(memory
                 .write(self.base + u64::from(slot) * 64, &report)
-                .is_ok();
+                .err());
             self.tail = self.tail.wrapping_add(1);
             counters.count(Counter::Reports);
             counters.count(Counter::DmaWriteRequests);
@@ -99,11 +99,12 @@ impl ReportRing {
         if due {
             self.armed = None;
         }
-        if good {
-            Ok(due)
-        } else {
-            counters.count(Counter::DmaWriteErrors);
-            Err(())
+        match fault {
+            None => Ok(due),
+            Some(fault) => {
+                counters.count(Counter::DmaWriteErrors);
+                Err(fault)
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use super::counters::Counters;
 use super::ethernet::{self, flag};
 use super::mpa;
 use super::reports::ReportRing;
-use crate::iommu::HostMemory;
+use crate::iommu::{Fault, HostMemory};
 
 /// Longest frame, header included.
 pub const MAX_FRAME: usize = 9216;
@@ -31,7 +31,7 @@ mod job_flag {
 /// Why a job ended before its end.
 enum Failure {
     Malformed,
-    ReadError,
+    ReadError(Fault),
 }
 
 /// The job ring and what is left of its work.
@@ -84,7 +84,7 @@ impl Transmit {
         counters: &mut Counters,
         reports: &mut ReportRing,
         frames: &mut VecDeque<Vec<u8>>,
-    ) -> Result<(), ()> {
+    ) -> Result<(), Fault> {
         let number = self.done;
         let mut slot = [0; Job::SIZE];
         let address = self.base + u64::from(number & ((1 << self.log2) - 1)) * Job::SIZE as u64;
@@ -92,7 +92,7 @@ impl Transmit {
         counters.count(Counter::DmaReadRequests);
         let before = frames.len();
         let (job, outcome) = match memory.read(address, &mut slot) {
-            Err(_) => (Job::default(), Err(Failure::ReadError)),
+            Err(fault) => (Job::default(), Err(Failure::ReadError(fault))),
             Ok(()) => {
                 let job = Job::from_bytes(&slot);
                 let outcome = self.execute(&job, &slot, rows, memory, frames, counters);
@@ -104,13 +104,13 @@ impl Transmit {
             counters.count(Counter::TxFrames);
             counters.add(Counter::TxBytes, frame.len());
         }
-        let status = match outcome {
+        let status = match &outcome {
             Ok(()) => 0,
             Err(Failure::Malformed) => {
                 counters.count(Counter::TxJobsBad);
                 1
             }
-            Err(Failure::ReadError) => {
+            Err(Failure::ReadError(_)) => {
                 counters.count(Counter::TxReadErrors);
                 2
             }
@@ -125,9 +125,9 @@ impl Transmit {
             };
             reports.push(report.to_bytes());
         }
-        if status == 2 {
+        if let Err(Failure::ReadError(fault)) = outcome {
             counters.count(Counter::DmaReadErrors);
-            return Err(());
+            return Err(fault);
         }
         Ok(())
     }
@@ -285,7 +285,7 @@ impl Payload {
                     let n = (*left as usize).min(count - at);
                     memory
                         .read(*iova, &mut bytes[at..at + n])
-                        .map_err(|_| Failure::ReadError)?;
+                        .map_err(Failure::ReadError)?;
                     *iova = iova.wrapping_add(n as u64);
                     *left -= n as u32;
                     at += n;
