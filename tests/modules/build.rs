@@ -1,0 +1,90 @@
+//! Compiles single modules of the card, each at the two ends of its data width.
+
+use rtl_sim::build::{Design, Project};
+use std::path::{Path, PathBuf};
+
+const DMA_READ: &[&str] = &[
+    "prim/ram_1r1w.sv",
+    "prim/fifo_sync.sv",
+    "host/dma_read_client.sv",
+    "host/dma_read.sv",
+];
+const DMA_WRITE: &[&str] = &["prim/ram_1r1w.sv", "prim/fifo_sync.sv", "host/dma_write.sv"];
+const REPORT_WRITER: &[&str] = &[
+    "pkg/weft_card_pkg.sv",
+    "pkg/weft_int_pkg.sv",
+    "prim/ram_1r1w.sv",
+    "prim/fifo_sync.sv",
+    "host/dma_write.sv",
+    "host/report_writer.sv",
+];
+const CRC32C: &[&str] = &[
+    "crc/crc32c_pkg.sv",
+    "crc/crc32c_core.sv",
+    "crc/crc32c_unpad.sv",
+    "crc/crc32c.sv",
+];
+
+/// The module or, where its ports are not what the bus models speak, its bench in `rtl`.
+fn design(name: &str, top: &str, sources: &[&str]) -> Design {
+    let rtl = Path::new("../../rtl");
+    let bench = Some(PathBuf::from(format!("rtl/{top}.sv"))).filter(|file| file.exists());
+    Design::new(name)
+        .top(top)
+        .argument("../../rtl/syn/lint.vlt")
+        .files(sources.iter().map(|file| rtl.join(file)))
+        .files(bench)
+        .reset_low("rst_ni")
+        .suffixes("_i", "_o")
+}
+
+fn main() {
+    let mut project = Project::new().design(design(
+        "fifo_sync",
+        "fifo_sync_bench",
+        &["prim/ram_1r1w.sv", "prim/fifo_sync.sv"],
+    ));
+    for width in [128, 512] {
+        let sized = |name: &str, top: &str, sources: &[&str]| {
+            design(&format!("{name}_{width}"), top, sources).parameter("DATA_W", width)
+        };
+        project = project
+            .design(sized("crc32c", "crc32c", CRC32C))
+            .design(
+                sized(
+                    "byte_packer",
+                    "byte_packer_bench",
+                    &["stream/byte_packer.sv"],
+                )
+                .stream_out("m_axis", "m_axis_")
+                .stream_in("s_axis", "s_axis_"),
+            )
+            .design(
+                sized(
+                    "byte_slicer",
+                    "byte_slicer_bench",
+                    &["stream/byte_slicer.sv"],
+                )
+                .stream_in("s_axis", "s_axis_")
+                .stream_out("m_axis", "m_axis_"),
+            )
+            .design(
+                sized("dma_read", "dma_read_bench", DMA_READ)
+                    .stream_out("gather", "gather_")
+                    .stream_out("job", "job_")
+                    .stream_out("element", "element_")
+                    .axi_master("m_axi", "m_axi_"),
+            )
+            .design(
+                sized("dma_write", "dma_write_bench", DMA_WRITE)
+                    .stream_in("place", "place_")
+                    .stream_in("report", "report_")
+                    .axi_master("m_axi", "m_axi_"),
+            )
+            .design(
+                sized("report_writer", "report_writer_bench", REPORT_WRITER)
+                    .axi_master("m_axi", "m_axi_"),
+            );
+    }
+    project.build();
+}
