@@ -2,36 +2,38 @@
 
 .PHONY: help demo test lint synth prove firmware setup clean
 
+# The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
 
 demo: setup ## build, then connect two simulated cards twelve ways and move verified data
-	cargo run -q -p weft-sim --bin weft -- demo
+	cargo run -p weft-sim --bin weft -- demo
 
 test: setup ## every test: units, full stack, conformance, bad input
 	cargo test --workspace
 
-lint: setup ## rustfmt, clippy, verilator -Wall, slang
+lint: setup $(SYN_PYTHON) ## rustfmt, clippy, verilator -Wall, slang
 	cargo fmt --all --check
 	cargo clippy -q --workspace --all-targets -- -D warnings
-	rtl/syn/setup.sh
 	$(SYN_PYTHON) rtl/syn/lint.py
 
-synth: setup ## yosys for UltraScale+ and ECP5, cell counts printed
-	rtl/syn/setup.sh
+synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed
 	$(SYN_PYTHON) rtl/syn/synth.py
 
-prove: setup ## proofs of RTL blocks, and that each proof can fail
-	rtl/syn/setup.sh
+prove: $(SYN_PYTHON) ## proofs of RTL blocks, and that each proof can fail
 	$(SYN_PYTHON) rtl/formal/prove.py
 
 firmware: ## the engine for riscv32imc, without an operating system
 	firmware/build-riscv.sh
 
 setup:
-	@./setup.sh synth
+	@./setup.sh
+
+$(SYN_PYTHON):
+	@./setup.sh python
+	rtl/syn/setup.sh
 
 clean: ## remove everything that was built
 	rm -rf target

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Installs what the build needs and is missing: with root by apt-get, else it prints what to install and stops.
 set -euo pipefail
-declare -A provider=([verilator]=verilator [g++]=g++ [make]=make [tshark]=tshark [python3]=python3)
+declare -A provider=([verilator]=verilator [g++]=g++ [make]=make [tshark]=tshark)
 missing=()
 for tool in "${!provider[@]}"; do
     [ "$tool" = verilator ] && [ -n "${VERILATOR:-}" ] && continue
     command -v "$tool" >/dev/null || missing+=("${provider[$tool]}")
 done
-if [ "${1:-}" = synth ]; then
+[ -e /usr/include/zlib.h ] || missing+=(zlib1g-dev) # waves
+if [ "${1:-}" = python ]; then                      # lint, synthesis and proofs
     python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 fi
 if ! command -v cargo >/dev/null; then
