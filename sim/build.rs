@@ -17,10 +17,16 @@ fn main() {
     println!("cargo:rerun-if-env-changed=WEFT_CARD_LIST");
     let list = std::env::var_os("WEFT_CARD_LIST").map_or(rtl.join("weft_card.f"), PathBuf::from);
     println!("cargo:rerun-if-changed={}", list.display());
-    let Ok(text) = std::fs::read_to_string(&list) else { panic!("{} cannot be read", list.display()) };
-    let files: Vec<_> =
-        text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("//")).map(|l| rtl.join(l)).collect();
-    if !text.contains("weft_rx.sv") || !text.contains("weft_tx.sv") || std::env::var_os("WEFT_NO_RTL").is_some() {
+    let Ok(text) = std::fs::read_to_string(&list) else {
+        panic!("{} cannot be read", list.display())
+    };
+    let files: Vec<_> = text
+        .lines()
+        .map(str::trim)
+        .filter(|l| !l.is_empty() && !l.starts_with("//"))
+        .map(|l| rtl.join(l))
+        .collect();
+    if std::env::var_os("WEFT_NO_RTL").is_some() {
         return;
     }
     println!("cargo:rustc-cfg=rtl");
@@ -38,16 +44,26 @@ fn main() {
             .stream_out("mac_tx", "mac_tx_")
             .stream_in("mac_rx", "mac_rx_")
     };
-    Project::new().design(card("weft_card_512", 512)).design(card("weft_card_128", 128)).build();
+    Project::new()
+        .design(card("weft_card_512", 512))
+        .design(card("weft_card_128", 128))
+        .build();
 }
 
 /// What `weft demo` moves when no file is given: the README.
 fn embed_file() {
-    let readme = ["../README.md", "../docs/card.md"].map(Path::new).into_iter().find(|p| p.exists());
-    let Some(readme) = readme else { panic!("no README.md above sim") };
+    let readme = ["../README.md", "../docs/card.md"]
+        .map(Path::new)
+        .into_iter()
+        .find(|p| p.exists());
+    let Some(readme) = readme else {
+        panic!("no README.md above sim")
+    };
     println!("cargo:rerun-if-changed={}", readme.display());
     let out = std::env::var_os("OUT_DIR").map(|o| Path::new(&o).join("README.md"));
-    let copied = out.ok_or("no OUT_DIR".to_owned()).and_then(|o| std::fs::copy(readme, o).map_err(|e| e.to_string()));
+    let copied = out
+        .ok_or("no OUT_DIR".to_owned())
+        .and_then(|o| std::fs::copy(readme, o).map_err(|e| e.to_string()));
     if let Err(error) = copied {
         panic!("cannot copy {}: {error}", readme.display());
     }
