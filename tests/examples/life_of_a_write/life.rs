@@ -66,8 +66,14 @@ fn inside(folder: &Path, times: &Times) -> Result<Vec<Section>, Box<dyn Error>> 
         waves.stages(stages, from, times.start)
     };
     Ok(vec![
-        Section { name: "inside A", text: stages(0, waves::SEND, times.start)? },
-        Section { name: "inside B", text: stages(1, waves::RECEIVE, times.arrival)? },
+        Section {
+            name: "inside A",
+            text: stages(0, waves::SEND, times.start)?,
+        },
+        Section {
+            name: "inside B",
+            text: stages(1, waves::RECEIVE, times.arrival)?,
+        },
     ])
 }
 
@@ -92,7 +98,7 @@ fn run(folder: &Path) -> Result<(Vec<Section>, Times), Box<dyn Error>> {
     fabric.run_for(REST)?;
 
     let devices = fabric.devices();
-    let before = (engine(devices), fabric.now());
+    let before = engine(devices);
     let counters = [devices[0].counters()?, devices[1].counters()?];
     fabric.run_for(1_000)?;
 
@@ -191,7 +197,10 @@ fn run(folder: &Path) -> Result<(Vec<Section>, Times), Box<dyn Error>> {
     }
 
     let finished = format!("{completion:#?}");
-    let times = Times { start, arrival: told.cycle_of_arrival(1) };
+    let times = Times {
+        start,
+        arrival: told.cycle_of_arrival(1),
+    };
     let sections = vec![
         Section {
             name: "connection",
@@ -263,7 +272,7 @@ fn run(folder: &Path) -> Result<(Vec<Section>, Times), Box<dyn Error>> {
         },
         Section {
             name: "engine",
-            text: changes(&before.0, &after),
+            text: changes(&before, &after),
         },
         Section {
             name: "counters",
@@ -330,6 +339,7 @@ fn counts(counted: &[weft_hostdrv::CardCounters; 2]) -> String {
 /// Where a card's rings are, as its driver told it.
 struct Rings {
     jobs: u64,
+    job_bytes: u64,
     reports: u64,
     report_bytes: u64,
 }
@@ -348,6 +358,7 @@ impl Rings {
         let wide = |low, high| u64::from(last(high)) << 32 | u64::from(last(low));
         Self {
             jobs: wide(reg::JOB_BASE_LO, reg::JOB_BASE_HI),
+            job_bytes: 128 << last(reg::JOB_LOG2),
             reports: wide(reg::REPORT_BASE_LO, reg::REPORT_BASE_HI),
             report_bytes: 64 << last(reg::REPORT_LOG2),
         }
@@ -401,8 +412,8 @@ impl Told<'_> {
     }
 
     fn is_job(&self, card: usize, iova: u64) -> bool {
-        (self.rings[card].jobs..self.rings[card].jobs + (128 << 16)).contains(&iova)
-            && iova < self.rings[card].jobs + (1 << 20)
+        let rings = &self.rings[card];
+        (rings.jobs..rings.jobs + rings.job_bytes).contains(&iova)
     }
 
     /// The first job a card fetched.

@@ -15,42 +15,116 @@ pub type Stage = (&'static str, &'static [&'static str]);
 
 /// The way of a message job through the transmit path.
 pub const SEND: &[Stage] = &[
-    ("doorbell at the register port", &["s_axil_wvalid", "s_axil_wready"]),
-    ("job fetch asks for the slot", &["u_tx.job_req_valid_o", "u_tx.job_req_ready_i"]),
+    (
+        "doorbell at the register port",
+        &["s_axil_wvalid", "s_axil_wready"],
+    ),
+    (
+        "job fetch asks for the slot",
+        &["u_tx.job_req_valid_o", "u_tx.job_req_ready_i"],
+    ),
     ("AXI read address", &["m_axi_arvalid", "m_axi_arready"]),
     ("first beat of the slot", &["m_axi_rvalid", "m_axi_rready"]),
     ("job whole, to the check", &["u_tx.job_valid"]),
-    ("flow row read, job accepted", &["u_tx.checked_valid", "u_tx.checked_ready"]),
-    ("segmenter: the first FPDU", &["u_tx.cut_valid", "u_tx.cut_ready"]),
-    ("gather asks for the payload", &["u_tx.ga_req_valid_o", "u_tx.ga_req_ready_i"]),
-    ("payload, first aligned beat", &["u_tx.ga_rsp_valid_i", "u_tx.ga_rsp_ready_o"]),
-    ("length and DDP header, ready to be sent", &["u_tx.piece_valid", "u_tx.piece_ready"]),
-    ("frame at the MAC, first beat", &["mac_tx_tvalid", "mac_tx_tready"]),
-    ("frame at the MAC, last beat", &["mac_tx_tvalid", "mac_tx_tready", "mac_tx_tlast"]),
+    (
+        "flow row read, job accepted",
+        &["u_tx.checked_valid", "u_tx.checked_ready"],
+    ),
+    (
+        "segmenter: the first FPDU",
+        &["u_tx.cut_valid", "u_tx.cut_ready"],
+    ),
+    (
+        "gather asks for the payload",
+        &["u_tx.ga_req_valid_o", "u_tx.ga_req_ready_i"],
+    ),
+    (
+        "payload, first aligned beat",
+        &["u_tx.ga_rsp_valid_i", "u_tx.ga_rsp_ready_o"],
+    ),
+    (
+        "length and DDP header, ready to be sent",
+        &["u_tx.piece_valid", "u_tx.piece_ready"],
+    ),
+    (
+        "frame at the MAC, first beat",
+        &["mac_tx_tvalid", "mac_tx_tready"],
+    ),
+    (
+        "frame at the MAC, last beat",
+        &["mac_tx_tvalid", "mac_tx_tready", "mac_tx_tlast"],
+    ),
 ];
 
 /// The way of a tagged FPDU through the receive path.
 pub const RECEIVE: &[Stage] = &[
     ("frame from the MAC, first beat", &["mac_rx_tvalid"]),
-    ("frame from the MAC, last beat", &["mac_rx_tvalid", "mac_rx_tlast"]),
-    ("parse: checksums good, into the store", &["u_rx.beat_valid", "u_rx.beat_last"]),
+    (
+        "frame from the MAC, last beat",
+        &["mac_rx_tvalid", "mac_rx_tlast"],
+    ),
+    (
+        "parse: checksums good, into the store",
+        &["u_rx.beat_valid", "u_rx.beat_last"],
+    ),
     ("store: packet is whole", &["u_rx.packet_valid"]),
     ("lookup: 4-tuple asked", &["u_rx.lookup_valid"]),
-    ("lookup: flow found", &["u_rx.lookup_rsp", "u_rx.lookup_hit"]),
+    (
+        "lookup: flow found",
+        &["u_rx.lookup_rsp", "u_rx.lookup_hit"],
+    ),
     ("FLOW_RX row and position fetched", &["u_rx.fetch_valid"]),
-    ("seq = rcv_nxt: the walk starts", &["u_rx.start_valid", "u_rx.start_ready"]),
-    ("payload to the walk, first beat", &["u_rx.pl_valid", "u_rx.pl_ready"]),
-    ("payload to the walk, last beat", &["u_rx.pl_valid", "u_rx.pl_ready", "u_rx.pl_last"]),
-    ("header known, to the checks", &["u_rx.i_walk.head_valid", "u_rx.i_walk.head_ready"]),
+    (
+        "seq = rcv_nxt: the walk starts",
+        &["u_rx.start_valid", "u_rx.start_ready"],
+    ),
+    (
+        "payload to the walk, first beat",
+        &["u_rx.pl_valid", "u_rx.pl_ready"],
+    ),
+    (
+        "payload to the walk, last beat",
+        &["u_rx.pl_valid", "u_rx.pl_ready", "u_rx.pl_last"],
+    ),
+    (
+        "header known, to the checks",
+        &["u_rx.i_walk.head_valid", "u_rx.i_walk.head_ready"],
+    ),
     ("STAG row asked", &["u_rx.i_walk.lookup"]),
-    ("CRC32C good", &["u_rx.i_walk.crc_valid", "u_rx.i_walk.crc_ready", "u_rx.i_walk.crc_good"]),
-    ("all checks passed: let through", &["u_rx.i_walk.verdict_valid", "u_rx.i_walk.verdict_ready", "u_rx.i_walk.verdict_keep"]),
+    (
+        "CRC32C good",
+        &[
+            "u_rx.i_walk.crc_valid",
+            "u_rx.i_walk.crc_ready",
+            "u_rx.i_walk.crc_good",
+        ],
+    ),
+    (
+        "all checks passed: let through",
+        &[
+            "u_rx.i_walk.verdict_valid",
+            "u_rx.i_walk.verdict_ready",
+            "u_rx.i_walk.verdict_keep",
+        ],
+    ),
     ("segment done, position moves", &["u_rx.done_valid"]),
-    ("write command: IOVA and bytes", &["u_rx.wr_cmd_valid_o", "u_rx.wr_cmd_ready_i"]),
+    (
+        "write command: IOVA and bytes",
+        &["u_rx.wr_cmd_valid_o", "u_rx.wr_cmd_ready_i"],
+    ),
     ("AXI write address", &["m_axi_awvalid", "m_axi_awready"]),
-    ("AXI write data, first beat", &["m_axi_wvalid", "m_axi_wready"]),
-    ("AXI write data, last beat", &["m_axi_wvalid", "m_axi_wready", "m_axi_wlast"]),
-    ("first report to the writer", &["u_rx.rpt_valid_o", "u_rx.rpt_ready_i"]),
+    (
+        "AXI write data, first beat",
+        &["m_axi_wvalid", "m_axi_wready"],
+    ),
+    (
+        "AXI write data, last beat",
+        &["m_axi_wvalid", "m_axi_wready", "m_axi_wlast"],
+    ),
+    (
+        "first report to the writer",
+        &["u_rx.rpt_valid_o", "u_rx.rpt_ready_i"],
+    ),
     ("interrupt", &["msix_valid_o", "msix_ready_i"]),
 ];
 
@@ -65,13 +139,24 @@ impl Waves {
     pub fn read(path: &Path) -> Result<Self, Box<dyn Error>> {
         let mut waves = simple::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
         let clock = high(&mut waves, "clk_i")?;
-        let [first, second] = [0, 1].map(|n| clock.iter().filter(|(_, up)| *up).nth(n).map(|(at, _)| *at));
-        let (Some(first), Some(second)) = (first, second) else { return Err("the clock stands still".into()) };
-        Ok(Self { waves, period: second - first })
+        let [first, second] =
+            [0, 1].map(|n| clock.iter().filter(|(_, up)| *up).nth(n).map(|(at, _)| *at));
+        let (Some(first), Some(second)) = (first, second) else {
+            return Err("the clock stands still".into());
+        };
+        Ok(Self {
+            waves,
+            period: second - first,
+        })
     }
 
     /// The stages with the cycle at which each first happens, from `from` on, in order; counted from `zero`.
-    pub fn stages(&mut self, stages: &[Stage], from: u64, zero: u64) -> Result<String, Box<dyn Error>> {
+    pub fn stages(
+        &mut self,
+        stages: &[Stage],
+        from: u64,
+        zero: u64,
+    ) -> Result<String, Box<dyn Error>> {
         let mut found = Vec::new();
         for (what, names) in stages {
             found.push((self.first(names, from)? - zero, what));
@@ -86,7 +171,10 @@ impl Waves {
 
     /// The first cycle from `from` on at whose clock edge all of the signals are high.
     fn first(&mut self, names: &[&str], from: u64) -> Result<u64, Box<dyn Error>> {
-        let signals: Result<Vec<_>, _> = names.iter().map(|name| high(&mut self.waves, name)).collect();
+        let signals: Result<Vec<_>, _> = names
+            .iter()
+            .map(|name| high(&mut self.waves, name))
+            .collect();
         let signals = signals?;
         let is_high = |signal: &Vec<(u64, bool)>, time: u64| {
             let after = signal.partition_point(|(at, _)| *at <= time);
@@ -107,7 +195,15 @@ fn high(waves: &mut Waveform, name: &str) -> Result<Vec<(u64, bool)>, Box<dyn Er
     waves.load_signals(&[signal]);
     let signal: &Signal = waves.get_signal(signal).ok_or("no waves")?;
     let times = waves.time_table();
-    Ok(signal.iter_changes().map(|(at, value)| (times[at as usize], value.to_bit_string().as_deref() == Some("1"))).collect())
+    Ok(signal
+        .iter_changes()
+        .map(|(at, value)| {
+            (
+                times[at as usize],
+                value.to_bit_string().as_deref() == Some("1"),
+            )
+        })
+        .collect())
 }
 
 fn find(waves: &Waveform, name: &str) -> Option<SignalRef> {
