@@ -55,7 +55,7 @@ module dma_read #(
 
     dma_read_client #(
       .DATA_W(DATA_W),
-      .BUFFER_BEATS(GATHER ? 512 : 32),
+      .BUFFER_BEATS(GATHER ? 512 : 32 * 1024 / DATA_W),  // 32 jobs
       .REQUESTS    (GATHER ? 32 : 16),
       .ALIGNED     (!GATHER)
     ) u_client (

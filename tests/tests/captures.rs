@@ -25,7 +25,7 @@ impl Drop for Folder {
 
 /// The twelve ways of `weft demo`.
 fn demo(card: CardKind, seed: u64, mtu: u16, out: &Path) -> Report {
-    let file = (0..50_000u32).map(|n| (n * n >> 3) as u8).collect();
+    let file = (0..50_000u32).map(|n| ((n * n) >> 3) as u8).collect();
     let plan = Plan {
         seed,
         card,

@@ -48,7 +48,6 @@ module walk_report
     cnt_inc_o[CNT_RX_FPDUS] = 16'(valid_i);
     cnt_inc_o[CNT_RX_FPDUS_PLACED] = 16'(good && !engine);
     cnt_inc_o[CNT_RX_FPDUS_TO_ENGINE] = 16'(good && engine);
-    cnt_inc_o[CNT_RX_PLACE_BYTES] = good && !engine ? header_i.payload_len : 16'd0;
     cnt_inc_o[CNT_RX_FPDU_NONZERO_PAD] = 16'(good && nonzero_pad_i);
     cnt_inc_o[CNT_RX_ERROR_MARKER] = 16'(valid_i && err_i == ERR_MARKER);
     cnt_inc_o[CNT_RX_ERROR_CRC] = 16'(valid_i && err_i == ERR_CRC);
