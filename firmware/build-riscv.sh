@@ -16,11 +16,12 @@ fi
 kit="$CARGO_TARGET_DIR/rustc-web"
 if [ ! -x "$kit/rustc" ]; then
     command -v apt-get >/dev/null || { echo "neither 'rustup target add $target' nor apt-get works here" >&2; exit 1; }
+    [ "$(id -u)" -ne 0 ] || apt-get update -qq
     mkdir -p "$kit/debs" && cd "$kit/debs"
-    llvm=$(apt-cache depends libstd-rust-web-dev rustc-web | sed -n 's/.*Depends: \(libllvm[0-9a-z.-]*\).*/\1/p' | sort -u)
-    stdlib=$(apt-cache depends rustc-web | sed -n 's/.*Depends: \(libstd-rust-web-[0-9.]*[0-9]\).*/\1/p' | sort -u)
-    # shellcheck disable=SC2086  # the lists are words
-    apt-get download -q rustc-web rust-web-src libstd-rust-web-dev $stdlib $llvm
+    needs() { apt-cache depends "$1" | sed -n "s/.*Depends: \($2\)\$/\1/p" | sort -u; }
+    stdlib=$(needs libstd-rust-web-dev 'libstd-rust-web-[0-9.]*')
+    llvm=$(needs "$stdlib" 'libllvm[0-9a-z.-]*')
+    apt-get download -q rustc-web rust-web-src libstd-rust-web-dev "$stdlib" "$llvm"
     for deb in ./*.deb; do dpkg -x "$deb" "$kit/root"; done
     rm -rf "$kit/debs" && cd - >/dev/null
     lib="$kit/root/usr/lib/x86_64-linux-gnu"

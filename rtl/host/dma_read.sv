@@ -56,7 +56,7 @@ module dma_read #(
     dma_read_client #(
       .DATA_W(DATA_W),
       .BUFFER_BEATS(GATHER ? 512 : 32 * 1024 / DATA_W),  // 32 jobs
-      .REQUESTS    (GATHER ? 32 : 16),
+      .REQUESTS    (32),
       .ALIGNED     (!GATHER)
     ) u_client (
       .clk_i, .rst_ni,

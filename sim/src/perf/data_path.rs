@@ -20,7 +20,7 @@ const MEMORY: usize = 1 << 20;
 const SEQ: u32 = 0x1000;
 /// Bytes of frames on their way into the card: enough to keep it busy, and less than it can store.
 /// (It stores 64 KiB, and 128 frames.)
-const IN_FLIGHT: usize = 44 << 10;
+const IN_FLIGHT: usize = 54 << 10;
 /// DDP and MPA around the payload of a tagged FPDU: length field, header, CRC.
 const FRAMING: usize = 2 + 14 + 4;
 
