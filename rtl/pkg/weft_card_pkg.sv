@@ -246,7 +246,7 @@ package weft_card_pkg;
     logic [31:0] sack0_left;  // SACK blocks
     logic [15:0] raw_len;  // frame bytes in it
     logic [15:0] raw_slot;  // raw slot
-    logic [15:0] done_len;  // of these, from the front, bytes covered by FPDU reports whose verdict is 'placed' (markers included)
+    logic [15:0] done_len;  // of these, from the front, bytes covered by FPDU reports without error (markers included)
     logic [15:0] payload_len;  // TCP payload bytes
     logic [31:0] ts_ecr;  // TSecr
     logic [31:0] ts_val;  // TSval

@@ -222,7 +222,7 @@ pub enum Counter {
     RxStallElementCycles,
     /// cycles in which receive waited for a free report slot
     RxStallReportCycles,
-    /// cycles in which the AXI write channels did not take a beat that was there
+    /// cycles in which the AXI write data channel did not take a beat that was there
     RxStallWriteCycles,
     /// bytes placed
     RxPlaceBytes,
@@ -236,7 +236,7 @@ pub enum Counter {
     TxBytes,
     /// FPDUs sent
     TxFpdus,
-    /// frames not sent: a DMA read was answered with an error
+    /// jobs ended early: a DMA read was answered with an error
     TxReadErrors,
     /// cycles in which transmit waited for host memory
     TxStallReadCycles,
@@ -443,14 +443,14 @@ impl Counter {
             Counter::RxErrorElement => "receive element unusable: its region or the read of it",
             Counter::RxStallElementCycles => "cycles in which receive waited for a receive element",
             Counter::RxStallReportCycles => "cycles in which receive waited for a free report slot",
-            Counter::RxStallWriteCycles => "cycles in which the AXI write channels did not take a beat that was there",
+            Counter::RxStallWriteCycles => "cycles in which the AXI write data channel did not take a beat that was there",
             Counter::RxPlaceBytes => "bytes placed",
             Counter::TxJobs => "jobs fetched",
             Counter::TxJobsBad => "jobs found malformed",
             Counter::TxFrames => "frames sent",
             Counter::TxBytes => "their bytes",
             Counter::TxFpdus => "FPDUs sent",
-            Counter::TxReadErrors => "frames not sent: a DMA read was answered with an error",
+            Counter::TxReadErrors => "jobs ended early: a DMA read was answered with an error",
             Counter::TxStallReadCycles => "cycles in which transmit waited for host memory",
             Counter::TxStallMacCycles => "cycles in which the MAC did not take a beat that was there",
             Counter::DmaReadRequests => "AXI read bursts",
@@ -926,7 +926,7 @@ pub struct SegmentReport {
     pub ts_ecr: u32,
     /// TCP payload bytes
     pub payload_len: u16,
-    /// of these, from the front, bytes covered by FPDU reports whose verdict is 'placed' (markers included)
+    /// of these, from the front, bytes covered by FPDU reports without error (markers included)
     pub done_len: u16,
     /// raw slot
     pub raw_slot: u16,
