@@ -28,13 +28,20 @@ impl CardKind {
     }
 
     /// A card of this kind: number `number` of the world with this seed.
+    ///
+    /// # Panics
+    /// If the kind is not [`available`](Self::available); parsing a name refuses such a kind with an error.
     pub fn build(self, seed: u64, number: u32) -> Box<dyn Card> {
         match self {
             #[cfg(rtl)]
             CardKind::Rtl512 => Box::new(crate::rtl::card512(seed, number)),
             #[cfg(rtl)]
             CardKind::Rtl128 => Box::new(crate::rtl::card128(seed, number)),
-            _ => {
+            #[cfg(not(rtl))]
+            CardKind::Rtl512 | CardKind::Rtl128 => {
+                panic!("{self} was left out of this build (WEFT_NO_RTL)")
+            }
+            CardKind::Model => {
                 let _ = (seed, number);
                 Box::new(ModelCard::new(Sizes::default()))
             }
@@ -56,13 +63,21 @@ impl FromStr for CardKind {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "rtl512" => Ok(CardKind::Rtl512),
-            "rtl128" => Ok(CardKind::Rtl128),
-            "model" => Ok(CardKind::Model),
-            _ => Err(format!(
-                "no card is called `{name}`: there are rtl512, rtl128 and model"
-            )),
+        let kind = match name {
+            "rtl512" => CardKind::Rtl512,
+            "rtl128" => CardKind::Rtl128,
+            "model" => CardKind::Model,
+            _ => {
+                return Err(format!(
+                    "no card is called `{name}`: there are rtl512, rtl128 and model"
+                ))
+            }
+        };
+        if Self::available().contains(&kind) {
+            return Ok(kind);
         }
+        Err(format!(
+            "{kind} was left out of this build: build without WEFT_NO_RTL, or take `--card model`"
+        ))
     }
 }
