@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use weft_tests::tshark;
 
-/// rping between two soft-iWARP hosts, peer-to-peer by Read, CRC on: 37 FPDUs (see data/README.md).
+/// rping between two soft-iWARP hosts, peer-to-peer by Read, CRC on: 37 FPDUs.
 fn siw_capture() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/rping-p2p-read-crc.pcap")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../firmware/wire/tests/data/rping-p2p-read-crc.pcap")
 }
 
 #[test]

@@ -404,6 +404,24 @@ impl Qp {
         Ok((list, used))
     }
 
+    /// What it means to the caller that the engine refused a work request; `full`: if its queue is full.
+    fn refused(
+        &self,
+        operation: &'static str,
+        wr_id: u64,
+        state: QpState,
+        full: VerbsError,
+        error: engine::Error,
+    ) -> VerbsError {
+        let error = match error {
+            engine::Error::QueueFull => full,
+            engine::Error::WrongQpState => VerbsError::WrongQpState { operation, state },
+            error => error.into(),
+        };
+        tracing::debug!(qp_num = self.qp_num(), wr_id, %error, operation, "refused");
+        error
+    }
+
     /// Posts a work request to the send queue. Before the connection is established (but asked for) it waits
     /// there; after it failed it completes as flushed.
     pub fn post_send(&self, wr: SendWr) -> Result<(), VerbsError> {
@@ -452,10 +470,11 @@ impl Qp {
                 state: queue_state,
             });
         }
+        let full = VerbsError::SendQueueFull {
+            depth: cap.max_send_wr,
+        };
         if entry.send.work.len() >= cap.max_send_wr as usize {
-            return Err(VerbsError::SendQueueFull {
-                depth: cap.max_send_wr,
-            });
+            return Err(full);
         }
         let number = entry.send.next_number;
         let cq = entry.send.cq.clone();
@@ -473,18 +492,7 @@ impl Qp {
         });
         if let Err(error) = posted {
             cq.forget(1);
-            let error = match error {
-                engine::Error::QueueFull => VerbsError::SendQueueFull {
-                    depth: cap.max_send_wr,
-                },
-                engine::Error::WrongQpState => VerbsError::WrongQpState {
-                    operation: "post_send",
-                    state: queue_state,
-                },
-                error => error.into(),
-            };
-            tracing::debug!(qp_num = self.qp_num(), wr_id = wr.wr_id, %error, "post_send refused");
-            return Err(error);
+            return Err(self.refused("post_send", wr.wr_id, queue_state, full, error));
         }
         tracing::trace!(qp_num = self.qp_num(), wr_id = wr.wr_id, work, "post_send");
         let signaled = wr.signaled || *sq_sig_all;
@@ -511,10 +519,11 @@ impl Qp {
         let Some(entry) = state.qps.get_mut(id) else {
             return Err(engine::Error::UnknownQp.into());
         };
+        let full = VerbsError::RecvQueueFull {
+            depth: cap.max_recv_wr,
+        };
         if entry.recv.work.len() >= cap.max_recv_wr as usize {
-            return Err(VerbsError::RecvQueueFull {
-                depth: cap.max_recv_wr,
-            });
+            return Err(full);
         }
         let number = entry.recv.next_number;
         let cq = entry.recv.cq.clone();
@@ -528,18 +537,7 @@ impl Qp {
         });
         if let Err(error) = posted {
             cq.forget(1);
-            let error = match error {
-                engine::Error::QueueFull => VerbsError::RecvQueueFull {
-                    depth: cap.max_recv_wr,
-                },
-                engine::Error::WrongQpState => VerbsError::WrongQpState {
-                    operation: "post_recv",
-                    state: queue_state,
-                },
-                error => error.into(),
-            };
-            tracing::debug!(qp_num = self.qp_num(), wr_id = wr.wr_id, %error, "post_recv refused");
-            return Err(error);
+            return Err(self.refused("post_recv", wr.wr_id, queue_state, full, error));
         }
         tracing::trace!(qp_num = self.qp_num(), wr_id = wr.wr_id, "post_recv");
         if let Some(entry) = state.qps.get_mut(id) {
