@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use weft_hostdrv::dma::{DmaBuffer, Pages, SharedMemory, PAGE_SIZE};
 use weft_hostdrv::transport::{Bar, Transport, TransportError};
+use weft_layout::pci;
 
 use crate::card::DOORBELLS;
 use crate::world::{Stop, World};
@@ -74,10 +75,10 @@ impl Transport for SimTransport {
     }
 
     fn config_read32(&self, offset: u16) -> Result<u32, TransportError> {
-        // A vendor id of the PCI-SIG's "not assigned" range, as no id was bought; no capabilities.
+        // No capabilities.
         Ok(match offset & !3 {
-            0x00 => 0x5746_fffe,
-            0x08 => 0x0200_0001,
+            0x00 => u32::from(pci::DEVICE) << 16 | u32::from(pci::VENDOR),
+            0x08 => pci::CLASS << 8 | u32::from(pci::REVISION),
             _ => 0,
         })
     }

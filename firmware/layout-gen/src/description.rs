@@ -9,6 +9,7 @@ use std::path::Path;
 #[serde(deny_unknown_fields)]
 pub struct Description {
     pub(crate) interface_version: u32,
+    pub(crate) pci: Pci,
     #[serde(default, rename = "register")]
     pub(crate) registers: Vec<Register>,
     #[serde(default, rename = "doorbell")]
@@ -19,6 +20,23 @@ pub struct Description {
     pub(crate) records: Vec<Record>,
     #[serde(default, rename = "counter")]
     pub(crate) counters: Vec<Counter>,
+}
+
+/// The card as a PCI function. Every BAR is 64-bit memory, not prefetchable.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pci {
+    pub vendor: u16,
+    pub device: u16,
+    pub class: u32,
+    pub registers_bar: u8,
+    pub registers_size: u64,
+    pub doorbells_bar: u8,
+    pub doorbells_size: u64,
+    pub msix_bar: u8,
+    pub msix_size: u64,
+    pub msix_table: u32,
+    pub msix_pba: u32,
 }
 
 #[derive(Debug, Deserialize)]
@@ -141,6 +159,34 @@ impl fmt::Display for DescriptionError {
 
 impl std::error::Error for DescriptionError {}
 
+impl Pci {
+    fn check(&self) -> Result<(), String> {
+        let bars = [
+            ("registers", self.registers_bar, self.registers_size),
+            ("doorbells", self.doorbells_bar, self.doorbells_size),
+            ("msix", self.msix_bar, self.msix_size),
+        ];
+        for (n, (name, bar, size)) in bars.into_iter().enumerate() {
+            // A 64-bit BAR takes two of the six words.
+            if bar % 2 != 0 || bar > 4 || bars[..n].iter().any(|b| b.1 == bar) {
+                return Err(format!("pci: {name}_bar is one of 0, 2 and 4, used once"));
+            }
+            if !size.is_power_of_two() || size < 0x1000 {
+                return Err(format!("pci: {name}_size is a power of two, 4 KiB or more"));
+            }
+        }
+        if self.class >> 24 != 0 {
+            return Err("pci: class has 24 bits".into());
+        }
+        for (name, at) in [("msix_table", self.msix_table), ("msix_pba", self.msix_pba)] {
+            if at % 8 != 0 || u64::from(at) >= self.msix_size {
+                return Err(format!("pci: {name} is a multiple of 8 inside its BAR"));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Description {
     /// Reads and checks a description file.
     pub fn read(path: &Path) -> Result<Self, DescriptionError> {
@@ -158,6 +204,10 @@ impl Description {
     }
 
     fn check(&self) -> Result<(), String> {
+        self.pci.check()?;
+        if self.interface_version > 255 {
+            return Err("the interface version is the PCI revision, one byte".into());
+        }
         for record in &self.records {
             let mut end = 0;
             for field in &record.fields {

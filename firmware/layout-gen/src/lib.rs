@@ -47,10 +47,31 @@ mod tests {
         }
     }
 
+    const PCI: &str = "
+        interface_version = 1
+        [pci]
+        vendor = 0xfffe
+        device = 1
+        class = 0x020000
+        registers_bar = 0
+        registers_size = 0x10000
+        doorbells_bar = 2
+        doorbells_size = 0x10000
+        msix_bar = 4
+        msix_size = 0x1000
+        msix_table = 0
+        msix_pba = 0x800
+    ";
+
+    fn refused(text: &str) -> String {
+        Description::parse(text)
+            .expect_err("accepted what contradicts itself")
+            .to_string()
+    }
+
     #[test]
     fn overlapping_fields_are_refused() {
-        let text = r#"
-            interface_version = 1
+        let record = r#"
             [[record]]
             name = "r"
             size = 8
@@ -60,7 +81,18 @@ mod tests {
               { at = 2, type = "u16", name = "b", doc = "" },
             ]
         "#;
-        let error = Description::parse(text).unwrap_err().to_string();
+        let error = refused(&format!("{PCI}{record}"));
         assert!(error.contains("overlaps"), "{error}");
+    }
+
+    #[test]
+    fn impossible_bars_are_refused() {
+        assert!(Description::parse(PCI).is_ok());
+        let twice = refused(&PCI.replace("msix_bar = 4", "msix_bar = 2"));
+        assert!(twice.contains("msix_bar"), "{twice}");
+        let odd = refused(&PCI.replace("msix_size = 0x1000", "msix_size = 0x1800"));
+        assert!(odd.contains("msix_size"), "{odd}");
+        let outside = refused(&PCI.replace("msix_pba = 0x800", "msix_pba = 0x1000"));
+        assert!(outside.contains("msix_pba"), "{outside}");
     }
 }

@@ -10,9 +10,31 @@ pub(crate) fn page(d: &Description) -> String {
         "<!-- Generated from rtl/pkg/card.toml by weft-layout-gen; do not edit. -->\n\
          # Registers, doorbells, tables, records, counters\n\n\
          Interface version {}. How they work together: [card.md](card.md). Everything is little-endian; a gap is\n\
-         reserved and zero.\n\n## Registers (BAR0)\n\n\
-         | offset | name | access | reset | |\n|---|---|---|---|---|\n",
+         reserved and zero.\n\n",
         d.interface_version
+    );
+    let p = &d.pci;
+    let _ = write!(
+        o,
+        "## PCI\n\nVendor {:04x} (in nobody's hands: no id was bought), device {:04x}, class {:06x}, revision {} (the interface\n\
+         version). Every BAR is 64-bit memory, not prefetchable.\n\n| BAR | bytes | |\n|---|---|---|\n\
+         | {} | {:x} | registers |\n| {} | {:x} | doorbells |\n\
+         | {} | {:x} | MSI-X: table at {:x}, pending bits at {:x}; as many vectors as CAPS says |\n\n",
+        p.vendor,
+        p.device,
+        p.class,
+        d.interface_version,
+        p.registers_bar,
+        p.registers_size,
+        p.doorbells_bar,
+        p.doorbells_size,
+        p.msix_bar,
+        p.msix_size,
+        p.msix_table,
+        p.msix_pba
+    );
+    o.push_str(
+        "## Registers (BAR0)\n\n| offset | name | access | reset | |\n|---|---|---|---|---|\n",
     );
     for r in &d.registers {
         let at = if r.count > 1 {

@@ -20,6 +20,7 @@ pub(crate) fn types(d: &Description) -> String {
         "pub const INTERFACE_VERSION: u32 = {};\n",
         d.interface_version
     );
+    pci(&mut o, d);
     o.push_str("/// Byte offsets of the registers in BAR0.\npub mod reg {\n");
     for r in &d.registers {
         let _ = writeln!(
@@ -74,6 +75,51 @@ fn camel(name: &str) -> String {
     name.split('_')
         .map(|w| w[..1].to_uppercase() + &w[1..])
         .collect()
+}
+
+fn pci(o: &mut String, d: &Description) {
+    let p = &d.pci;
+    let _ = write!(
+        o,
+        "/// The card as a PCI function. Every BAR is 64-bit memory, not prefetchable.\npub mod pci {{\n\
+         \x20   /// Vendor id; in nobody's hands.\n    pub const VENDOR: u16 = 0x{:04x};\n\
+         \x20   /// Device id.\n    pub const DEVICE: u16 = 0x{:04x};\n\
+         \x20   /// Class, subclass and programming interface, 24 bits.\n    pub const CLASS: u32 = 0x{:06x};\n\
+         \x20   /// Revision id: the interface version.\n    pub const REVISION: u8 = {};\n",
+        p.vendor, p.device, p.class, d.interface_version
+    );
+    for (name, doc, bar, size) in [
+        (
+            "REGISTERS",
+            "the registers",
+            p.registers_bar,
+            p.registers_size,
+        ),
+        (
+            "DOORBELLS",
+            "the doorbells",
+            p.doorbells_bar,
+            p.doorbells_size,
+        ),
+        (
+            "MSIX",
+            "the MSI-X table and its pending bits",
+            p.msix_bar,
+            p.msix_size,
+        ),
+    ] {
+        let _ = write!(
+            o,
+            "    /// BAR of {doc}.\n    pub const {name}_BAR: u8 = {bar};\n\
+             \x20   /// Bytes of that BAR.\n    pub const {name}_SIZE: u64 = 0x{size:x};\n"
+        );
+    }
+    let _ = write!(
+        o,
+        "    /// Byte offset of the MSI-X table in its BAR.\n    pub const MSIX_TABLE: u32 = 0x{:x};\n\
+         \x20   /// Byte offset of the pending bits in the same BAR.\n    pub const MSIX_PBA: u32 = 0x{:x};\n}}\n\n",
+        p.msix_table, p.msix_pba
+    );
 }
 
 fn counters(o: &mut String, d: &Description) {

@@ -8,6 +8,34 @@
 /// The version a driver must find in the VERSION register.
 pub const INTERFACE_VERSION: u32 = 1;
 
+/// The card as a PCI function. Every BAR is 64-bit memory, not prefetchable.
+pub mod pci {
+    /// Vendor id; in nobody's hands.
+    pub const VENDOR: u16 = 0xfffe;
+    /// Device id.
+    pub const DEVICE: u16 = 0x5746;
+    /// Class, subclass and programming interface, 24 bits.
+    pub const CLASS: u32 = 0x020000;
+    /// Revision id: the interface version.
+    pub const REVISION: u8 = 1;
+    /// BAR of the registers.
+    pub const REGISTERS_BAR: u8 = 0;
+    /// Bytes of that BAR.
+    pub const REGISTERS_SIZE: u64 = 0x10000;
+    /// BAR of the doorbells.
+    pub const DOORBELLS_BAR: u8 = 2;
+    /// Bytes of that BAR.
+    pub const DOORBELLS_SIZE: u64 = 0x10000;
+    /// BAR of the MSI-X table and its pending bits.
+    pub const MSIX_BAR: u8 = 4;
+    /// Bytes of that BAR.
+    pub const MSIX_SIZE: u64 = 0x1000;
+    /// Byte offset of the MSI-X table in its BAR.
+    pub const MSIX_TABLE: u32 = 0x0;
+    /// Byte offset of the pending bits in the same BAR.
+    pub const MSIX_PBA: u32 = 0x800;
+}
+
 /// Byte offsets of the registers in BAR0.
 pub mod reg {
     /// ASCII 'WEFT', most significant byte first. All ones here means that the device does not answer.
