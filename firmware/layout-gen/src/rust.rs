@@ -47,6 +47,10 @@ pub(crate) fn types(d: &Description) -> String {
     for r in &d.registers {
         let _ = writeln!(o, "        (\"{}\", 0x{:04x}, {}),", r.name, r.at, r.count);
     }
+    o.push_str("    ];\n    /// What each register of `ALL` is, and whether the host may write it.\n    pub const MEANING: &[(&str, bool)] = &[\n");
+    for r in &d.registers {
+        let _ = writeln!(o, "        ({:?}, {}),", r.doc, r.access == "rw");
+    }
     o.push_str("    ];\n}\n\n/// Byte offsets of the doorbells in BAR2.\npub mod doorbell {\n");
     for b in &d.doorbells {
         let _ = writeln!(

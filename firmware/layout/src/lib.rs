@@ -124,6 +124,34 @@ pub mod reg {
         ("TABLE_CMD", 0x0240, 1),
         ("COUNTERS", 0x1000, 256),
     ];
+    /// What each register of `ALL` is, and whether the host may write it.
+    pub const MEANING: &[(&str, bool)] = &[
+        ("ASCII 'WEFT', most significant byte first. All ones here means that the device does not answer.", false),
+        ("Interface version of this description; a driver refuses another one.", false),
+        ("Bits 7:0 DATA_W/8, bits 15:8 log2(NUM_FLOWS), bits 23:16 log2(NUM_STAGS), bits 31:24 number of MSI-X vectors.", false),
+        ("No effect; for bring-up.", true),
+        ("Bit 0 enables job fetch, bit 1 enables receive. Both 0 at reset. Frames that arrive while receive is off are dropped (rx_drop_disabled).", true),
+        ("Bit 0 quiescent; bit 1 (sticky) a DMA read was answered with an error; bit 2 (sticky) a DMA write was answered with an error. Writing CTRL clears the sticky bits.", false),
+        ("Longest Ethernet frame accepted, header included, FCS not; longer ones are dropped (rx_drop_oversize). At most 9216.", true),
+        ("Station address, bytes 0-3 of the wire order, byte 0 in bits 7:0.", true),
+        ("Station address, bytes 4-5. Frames neither to it nor to a group address are dropped (rx_drop_mac) unless bit 31 (promiscuous) is set.", true),
+        ("Job ring: IOVA, 128-byte aligned, low half.", true),
+        ("Job ring: IOVA, high half.", true),
+        ("log2 of the number of job slots (1 to 16). Writing it resets the job ring's tail and done counts to 0.", true),
+        ("Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Also in every report.", false),
+        ("Report ring: IOVA, 64-byte aligned, low half.", true),
+        ("Report ring: IOVA, high half.", true),
+        ("log2 of the number of report slots (1 to 16). Writing it resets producer and consumer counts to 0 and the phase to 1.", true),
+        ("Reports written since the ring was set up, modulo 2^32.", false),
+        ("Raw receive ring: IOVA, aligned to the slot size, low half.", true),
+        ("Raw receive ring: IOVA, high half.", true),
+        ("Bits 7:0 log2 of the slot size in bytes (11 to 14), bits 15:8 log2 of the number of slots (1 to 12). Writing it resets both counts to 0. A frame longer than a slot is dropped (rx_drop_oversize).", true),
+        ("Raw frames written since the ring was set up, modulo 2^32.", false),
+        ("Interrupt requests sent since reset.", false),
+        ("The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.", true),
+        ("Writing runs a table access at once: bits 31:28 1 = write the row, 2 = read it; bits 27:24 the table; bits 23:0 the index. The write response comes when the access is done, so no polling is needed. Reading gives bit 0 = 1 if the last access was refused (no such table or index) or, for an ATTACH, was not applied.", true),
+        ("The counters, 32 bits each, wrapping, in the order of the list below.", false),
+    ];
 }
 
 /// Byte offsets of the doorbells in BAR2.
