@@ -51,6 +51,7 @@ pub mod dma;
 mod error;
 mod mmio;
 mod stats;
+pub mod tap;
 pub mod transport;
 pub mod verbs;
 
