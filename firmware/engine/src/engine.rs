@@ -87,20 +87,21 @@ impl Engine {
     // ------------------------------------------------------------------ events in
 
     /// Handles one report of the card; `raw` is the frame in its raw slot, if it has one. Reports
-    /// must come in the card's order, and each only once.
+    /// must come in the card's order, and each only once. True: the frame is for the host's own
+    /// stack; only after [`Engine::set_host_stack`].
     pub fn on_report<P: Port>(
         &mut self,
         now: u64,
         report: &[u8; 64],
         raw: Option<&[u8]>,
         port: &mut P,
-    ) {
+    ) -> bool {
         self.shared.stats.steps += 1;
         match report[0] {
             REPORT_SEGMENT => {
                 let report = SegmentReport::from_bytes(report);
                 let Some(slot) = self.slot_of_flow(report.flow) else {
-                    return;
+                    return false;
                 };
                 let seen = Seen::of_report(&report, raw);
                 self.run(now, slot, port, |link| {
@@ -112,13 +113,19 @@ impl Engine {
             REPORT_FPDU => {
                 let report = FpduReport::from_bytes(report);
                 let Some(slot) = self.slot_of_flow(report.flow) else {
-                    return;
+                    return false;
                 };
                 // What follows from it waits for the segment's own report.
                 self.with(now, slot, port, |link| link.fpdu_report(&report));
             }
             REPORT_FRAME => {
                 self.shared.stats.frames += 1;
+                if self.shared.host_stack {
+                    let for_host =
+                        raw.is_some_and(|frame| self.frame_beside_host(now, frame, port));
+                    self.shared.stats.frames_for_host += u64::from(for_host);
+                    return for_host;
+                }
                 let done = raw.and_then(|frame| self.frame(now, frame, port));
                 if done.is_none() {
                     self.shared.stats.frames_ignored += 1;
@@ -127,7 +134,7 @@ impl Engine {
             REPORT_JOB => {
                 let report = JobReport::from_bytes(report);
                 if report.status == 0 {
-                    return;
+                    return false;
                 }
                 self.shared.stats.jobs_failed += 1;
                 if let Some(slot) = self.slot_of_flow(report.flow) {
@@ -136,6 +143,7 @@ impl Engine {
             }
             _ => {}
         }
+        false
     }
 
     /// Does what is due; early or needless calls do no harm.
@@ -589,6 +597,11 @@ impl Engine {
                 .is_some_and(|conn| conn.local == local && conn.remote == remote)
         };
         self.conns.iter().position(found).map(|slot| slot as u16)
+    }
+
+    /// Does somebody listen on this port?
+    pub(crate) fn listens(&self, port: u16) -> bool {
+        self.listeners.iter().any(|listener| listener.port == port)
     }
 
     /// A SYN may reuse the addresses of a connection in TIME_WAIT (RFC 9293 §3.10.7.4).

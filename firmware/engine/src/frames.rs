@@ -29,7 +29,11 @@ impl Engine {
                     protocol::TCP => {
                         let (from, to) = (packet.source, packet.destination);
                         let segment = TcpSegment::parse(from, to, packet.payload).ok()?;
-                        self.tcp_frame(now, &ethernet, &packet, &segment, port);
+                        if !self.tcp_frame(now, &ethernet, &packet, &segment, port)
+                            && segment.flags & flag::RST == 0
+                        {
+                            refuse(&mut self.shared, &ethernet, &packet, &segment, port);
+                        }
                     }
                     _ => return None,
                 }
@@ -39,10 +43,10 @@ impl Engine {
         Some(())
     }
 
-    fn arp<P: Port>(&mut self, now: u64, arp: &Arp, port: &mut P) {
+    pub(crate) fn arp<P: Port>(&mut self, now: u64, arp: &Arp, port: &mut P) {
         let config = &self.shared.config;
         let (reply, learned) = self.shared.neighbours.receive(arp, config.ip, config.mac);
-        if let Some(reply) = reply {
+        if let Some(reply) = reply.filter(|_| !self.shared.host_stack) {
             // A full job ring loses the reply; the question will come again.
             if port.send_frame(&reply).is_ok() {
                 self.shared.stats.frames_sent += 1;
@@ -53,14 +57,16 @@ impl Engine {
         }
     }
 
-    fn tcp_frame<P: Port>(
+    /// A segment that the card passed up as a frame. False if it belongs to no connection and to no
+    /// listener.
+    pub(crate) fn tcp_frame<P: Port>(
         &mut self,
         now: u64,
         ethernet: &EthernetHeader,
         packet: &Ipv4Packet<'_>,
         segment: &TcpSegment<'_>,
         port: &mut P,
-    ) {
+    ) -> bool {
         let remote = Endpoint {
             ip: packet.source,
             port: segment.source_port,
@@ -83,10 +89,9 @@ impl Engine {
                 link.segment(&seen);
                 link.try_attach();
             });
-        } else if syn && self.incoming(now, ethernet.source, local, remote, &seen, port) {
-        } else if segment.flags & flag::RST == 0 {
-            refuse(&mut self.shared, ethernet, packet, segment, port);
+            return true;
         }
+        syn && self.incoming(now, ethernet.source, local, remote, &seen, port)
     }
 }
 

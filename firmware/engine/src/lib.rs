@@ -35,6 +35,7 @@ mod engine;
 mod error;
 mod flow_key;
 mod frames;
+mod host_stack;
 mod input;
 mod link;
 mod negotiation;

@@ -57,6 +57,8 @@ pub struct Shared {
     pub frame: Vec<u8>,
     /// IPv4 identification of frames made here.
     pub identification: u16,
+    /// The host's own stack uses the card as well.
+    pub host_stack: bool,
 }
 
 impl Shared {
@@ -76,6 +78,7 @@ impl Shared {
             ulpdu: vec![0; 65_536],
             frame: vec![0; usize::from(config.mtu.max(576)) + 14],
             identification: 0,
+            host_stack: false,
             config,
         }
     }

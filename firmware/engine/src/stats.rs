@@ -10,6 +10,8 @@ pub struct EngineStats {
     pub frames: u64,
     /// Frames of these that could not be parsed or were not for this station.
     pub frames_ignored: u64,
+    /// Frames of these that were for the host's own stack.
+    pub frames_for_host: u64,
     /// TCP segments received.
     pub segments: u64,
     /// TCP segments whose payload the engine had to handle, wholly or in part.

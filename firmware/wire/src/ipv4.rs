@@ -38,6 +38,8 @@ pub struct Ipv4Packet<'a> {
     pub tos: u8,
     /// True for a piece of a fragmented packet.
     pub fragment: bool,
+    /// Where the piece begins, in units of 8 bytes; 0 for a whole packet.
+    pub fragment_offset: u16,
     /// True if the header has options.
     pub has_options: bool,
     /// What follows the header, Ethernet padding removed.
@@ -66,6 +68,7 @@ impl<'a> Ipv4Packet<'a> {
             ttl: header[8],
             tos: header[1],
             fragment: fragment & 0x3fff != 0,
+            fragment_offset: fragment & 0x1fff,
             has_options: header_length > HEADER,
             payload,
         })
