@@ -4,6 +4,7 @@
 //! VFIO, vfio-user and the in-process simulator are transports; everything above is one code.
 
 use std::fmt;
+use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 
 use thiserror::Error;
@@ -136,6 +137,14 @@ pub trait Transport: Send + Sync {
     /// until `now() >= deadline`. Answers whether there was an interrupt. Interrupts are counted as one
     /// between calls; one that came before the call ends it at once. `None`: no time limit.
     fn wait(&self, vector: u16, deadline: Option<u64>) -> Result<bool, TransportError>;
+
+    /// A file that is readable while an interrupt of `vector` is there that [`wait`](Self::wait) has
+    /// not told of: for callers who wait for other files as well. `wait` makes it unreadable again.
+    /// `None`: this transport has none.
+    fn interrupt_fd(&self, vector: u16) -> Option<BorrowedFd<'_>> {
+        let _ = vector;
+        None
+    }
 
     /// Resets the function: registers as at power-on, nothing in flight.
     fn reset(&self) -> Result<(), TransportError>;
