@@ -67,6 +67,8 @@ pub struct World {
     time: u64,
     slots: Vec<Slot>,
     links: Vec<(Link, [Option<usize>; 2])>,
+    /// What came out of the open ends of ports: link and frame.
+    outside: Option<Vec<(usize, Vec<u8>)>>,
     events: Vec<Event>,
     interrupted: bool,
 }
@@ -79,6 +81,7 @@ impl World {
             time: 0,
             slots: Vec::new(),
             links: Vec::new(),
+            outside: None,
             events: Vec::new(),
             interrupted: false,
         }
@@ -124,6 +127,20 @@ impl World {
             .push((Link::new(config, rng), [Some(card), None]));
         self.slots[card].link = Some((number, 0));
         number
+    }
+
+    /// From now on, frames that arrive at the open end of a link are kept for [`take_outside`](Self::take_outside).
+    pub fn keep_outside(&mut self) {
+        self.outside.get_or_insert_with(Vec::new);
+    }
+
+    /// Takes the frames that arrived at open ends, with the numbers of their links. A frame with a wrong FCS is not
+    /// among them: nobody outside would take it.
+    pub fn take_outside(&mut self) -> Vec<(usize, Vec<u8>)> {
+        self.outside
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
     }
 
     /// Sends a frame from the caller's end of an open link.
@@ -177,6 +194,11 @@ impl World {
     pub fn write(&mut self, card: usize, address: u32, value: u32) {
         self.slots[card].mmio_writes += 1;
         self.slots[card].card.write(address, value);
+    }
+
+    /// The interrupts a card asked for that were not taken: a bit for each vector.
+    pub fn pending(&self, card: usize) -> u64 {
+        self.slots[card].pending
     }
 
     /// Reads by MMIO; time goes on until the answer is there.
@@ -270,10 +292,12 @@ impl World {
     /// One cycle of everything.
     fn cycle(&mut self) -> Result<(), WorldError> {
         let time = self.time;
-        for (link, ends) in &mut self.links {
+        for (number, (link, ends)) in self.links.iter_mut().enumerate() {
             while let Some(arrival) = link.arrived(time) {
-                if let Some(card) = ends[arrival.to] {
-                    self.slots[card].card.receive(arrival.frame, arrival.bad);
+                match (ends[arrival.to], &mut self.outside) {
+                    (Some(card), _) => self.slots[card].card.receive(arrival.frame, arrival.bad),
+                    (None, Some(outside)) if !arrival.bad => outside.push((number, arrival.frame)),
+                    (None, _) => {}
                 }
             }
         }
