@@ -52,6 +52,7 @@ mod error;
 mod mmio;
 mod stats;
 pub mod tap;
+pub mod tools;
 pub mod transport;
 pub mod verbs;
 

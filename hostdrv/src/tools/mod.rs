@@ -1,0 +1,16 @@
+//! The tools of bring-up and of everyday use, as a library: each runs on a [`Device`] or on a bare
+//! [`Transport`](crate::transport::Transport), and gives a typed report. The `weft` command is a thin layer above.
+//!
+//! Those that talk to a peer are state machines ([`Machine`]): `poll` does what can be done now and never blocks, so that
+//! several of them run in one thread; [`run`] is the loop for a program that has nothing else to do.
+
+pub mod connection;
+mod latency;
+mod machine;
+pub mod rping;
+
+pub use latency::Latency;
+pub use machine::{run, Machine};
+
+#[cfg(doc)]
+use crate::device::Device;

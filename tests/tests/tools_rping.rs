@@ -1,0 +1,211 @@
+//! rping over two simulated cards: both roles are ours. (Against Linux' rping: the peer lane.)
+
+use std::net::SocketAddrV4;
+
+use weft_hostdrv::cm::{Revision, RtrKinds};
+use weft_hostdrv::tools::connection::{PeerError, Terms};
+use weft_hostdrv::tools::rping::*;
+use weft_hostdrv::tools::Machine;
+use weft_sim::fabric::{ip, Fabric, FabricConfig};
+use weft_sim::link::{Faults, LinkConfig};
+use weft_tests::cards;
+
+const LIMIT: u64 = 60_000_000_000;
+
+fn fabric(seed: u64, link: LinkConfig) -> Fabric {
+    Fabric::new(&FabricConfig {
+        seed,
+        cards: cards(),
+        link,
+        ..FabricConfig::default()
+    })
+    .expect("two cards")
+}
+
+fn server_at() -> SocketAddrV4 {
+    SocketAddrV4::new(ip(1), PORT)
+}
+
+/// One client, one server, to their ends.
+fn run(
+    fabric: &Fabric,
+    client: ClientConfig,
+    server: ServerConfig,
+) -> (SessionReport, ServerReport) {
+    let mut server = Server::start(fabric.device(1), server, None).expect("listens");
+    let mut client = Client::start(fabric.device(0), client, None).expect("connects");
+    let (mut c, mut s) = (None, None);
+    fabric
+        .run_until("the end of rping", LIMIT, || {
+            c = c.take().or_else(|| client.poll());
+            s = s.take().or_else(|| server.poll());
+            (c.is_some() && s.is_some()).then_some(())
+        })
+        .expect("both end");
+    (c.expect("ended"), s.expect("ended"))
+}
+
+#[test]
+fn pings_of_many_sizes_come_back() {
+    for (seed, size) in [(1, MIN_SIZE), (2, 64), (3, 1461), (4, 5000), (5, MAX_SIZE)] {
+        let config = ClientConfig {
+            size,
+            count: 5,
+            ..ClientConfig::new(server_at())
+        };
+        let (client, server) = run(
+            &fabric(seed, LinkConfig::default()),
+            config,
+            ServerConfig::default(),
+        );
+        assert!(client.passed(), "{client:?}");
+        assert!(server.passed(), "{server:?}");
+        for report in [&client, &server.sessions[0]] {
+            assert_eq!(
+                (report.iterations, report.bytes_verified),
+                (5, 5 * size as u64)
+            );
+            assert_eq!(report.latency.expect("pings were timed").count, 5);
+        }
+    }
+}
+
+#[test]
+fn every_way_to_connect() {
+    let base = || Terms {
+        private_data: b"weft rping".to_vec(),
+        ..Terms::default()
+    };
+    let ways = [
+        Terms {
+            peer_to_peer: Some(true),
+            rtr: Some(RtrKinds::READ),
+            ..base()
+        },
+        Terms {
+            peer_to_peer: Some(true),
+            rtr: Some(RtrKinds::WRITE),
+            ..base()
+        },
+        Terms {
+            peer_to_peer: Some(true),
+            rtr: Some(RtrKinds::SEND),
+            ..base()
+        },
+        Terms {
+            peer_to_peer: Some(false),
+            ..base()
+        },
+        Terms {
+            revision: Revision::Rev1,
+            markers: true,
+            ..base()
+        },
+        Terms {
+            ird: Some(4),
+            ord: Some(3),
+            ..base()
+        },
+    ];
+    for (seed, terms) in (10..).zip(ways) {
+        let config = ClientConfig {
+            count: 3,
+            size: 3000,
+            terms: terms.clone(),
+            ..ClientConfig::new(server_at())
+        };
+        let (client, server) = run(
+            &fabric(seed, LinkConfig::default()),
+            config,
+            ServerConfig::default(),
+        );
+        assert!(
+            client.passed() && server.passed(),
+            "{terms:?} {client:?} {server:?}"
+        );
+        let agreed = client.negotiated.expect("connected");
+        assert_eq!(
+            agreed.rtr.is_some(),
+            terms
+                .peer_to_peer
+                .unwrap_or(terms.revision == Revision::Rev2)
+        );
+        assert_eq!(
+            agreed.mpa_revision,
+            if terms.revision == Revision::Rev1 {
+                1
+            } else {
+                2
+            }
+        );
+        assert_eq!(agreed.markers_received, terms.markers);
+        assert_eq!(server.sessions[0].peer_private_data, "weft rping");
+    }
+}
+
+#[test]
+fn a_persistent_server_takes_several_clients_at_once() {
+    let fabric = fabric(20, LinkConfig::default());
+    let config = ServerConfig {
+        sessions: 6,
+        ..ServerConfig::persistent()
+    };
+    let mut server = Server::start(fabric.device(1), config, None).expect("listens");
+    let client = || {
+        let config = ClientConfig {
+            count: 4,
+            size: 2000,
+            ..ClientConfig::new(server_at())
+        };
+        Client::start(fabric.device(0), config, None).expect("connects")
+    };
+    let mut clients: Vec<_> = (0..6).map(|_| Some(client())).collect();
+    let mut reports = Vec::new();
+    let report = fabric
+        .run_until("six clients", LIMIT, || {
+            for slot in &mut clients {
+                if let Some(report) = slot.as_mut().and_then(Machine::poll) {
+                    reports.push(report);
+                    *slot = None;
+                }
+            }
+            server.poll()
+        })
+        .expect("the server ends");
+    assert!(report.passed() && report.sessions.len() == 6, "{report:?}");
+    assert!(report.sessions.iter().all(|s| s.iterations == 4));
+    assert!(reports.iter().all(|r| r.passed()), "{reports:?}");
+}
+
+#[test]
+fn nobody_there_is_an_error_that_says_so() {
+    let fabric = fabric(30, LinkConfig::default());
+    let mut client =
+        Client::start(fabric.device(0), ClientConfig::new(server_at()), None).expect("starts");
+    let report = fabric
+        .run_until("an end", LIMIT, || client.poll())
+        .expect("ends");
+    let Some(PeerError::NotConnected { event, status, .. }) = report.error else {
+        panic!("{report:?}");
+    };
+    assert_eq!((event, status), ("RDMA_CM_EVENT_REJECTED", -111));
+}
+
+#[test]
+fn a_lossy_link_loses_no_ping() {
+    let link = LinkConfig {
+        faults: Faults {
+            loss: 20_000,
+            ..Faults::default()
+        },
+        ..LinkConfig::default()
+    };
+    let config = ClientConfig {
+        count: 20,
+        size: 9000,
+        ..ClientConfig::new(server_at())
+    };
+    let (client, server) = run(&fabric(40, link), config, ServerConfig::default());
+    assert!(client.passed() && server.passed(), "{client:?} {server:?}");
+    assert_eq!(server.sessions[0].bytes_verified, 20 * 9000);
+}
