@@ -1,5 +1,6 @@
 //! What the full-stack tests share: a judge and a peer that are not Weft, and a card for the peer to meet.
 
+pub mod markers;
 pub mod peer;
 pub mod target;
 pub mod tshark;

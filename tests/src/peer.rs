@@ -236,7 +236,12 @@ impl Peer {
 
 /// An MPA request frame (RFC 5044 §7.1.1).
 pub fn mpa_request(flags: u8, revision: u8, private: &[u8]) -> Vec<u8> {
-    let mut frame = b"MPA ID Req Frame".to_vec();
+    mpa_frame(b"MPA ID Req Frame", flags, revision, private)
+}
+
+/// An MPA start-up frame: its key, the octet of M, C, R and S, the revision, all of the private data.
+pub fn mpa_frame(key: &[u8; 16], flags: u8, revision: u8, private: &[u8]) -> Vec<u8> {
+    let mut frame = key.to_vec();
     frame.extend([flags, revision]);
     frame.extend((private.len() as u16).to_be_bytes());
     frame.extend(private);
@@ -289,17 +294,29 @@ pub fn internet_checksum(bytes: &[u8]) -> u16 {
     !(sum as u16)
 }
 
-/// Castagnoli, bit by bit (RFC 3720 §12.1); on the wire its least significant byte goes first.
+/// Castagnoli (RFC 3720 §12.1); on the wire its least significant byte goes first.
 pub fn crc32c(bytes: &[u8]) -> u32 {
-    let mut crc = u32::MAX;
-    for byte in bytes {
-        crc ^= u32::from(*byte);
-        for _ in 0..8 {
-            crc = (crc >> 1) ^ (0x82f6_3b78 & 0u32.wrapping_sub(crc & 1));
-        }
-    }
-    !crc
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        (crc >> 8) ^ CASTAGNOLI[usize::from(crc as u8 ^ byte)]
+    })
 }
+
+/// What eight steps of the division do to each byte.
+const CASTAGNOLI: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut crc = byte as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = (crc >> 1) ^ (0x82f6_3b78 & 0u32.wrapping_sub(crc & 1));
+            bit += 1;
+        }
+        table[byte] = crc;
+        byte += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {
