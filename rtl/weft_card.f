@@ -17,6 +17,7 @@ host/dma_read_client.sv
 host/dma_read.sv
 host/dma_write.sv
 host/report_writer.sv
+observe/mac_loopback.sv
 rx/front/rx_checksum.sv
 rx/front/rx_delay.sv
 rx/front/rx_dispatch.sv

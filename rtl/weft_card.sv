@@ -4,6 +4,7 @@
 //   AXI4 ◄─ dma_write ◄─ placement and raw frames ◄──────────────── weft_rx ◄─ MAC
 //        ◄─ dma_write ◄─ report_writer ◄─ reports ◄──────────────── weft_rx, weft_tx
 //        ─► dma_read  ─► receive elements, jobs, payload ─────────► weft_rx, weft_tx ─► MAC
+//   Between the two paths and the MAC lies mac_loopback.
 //
 // AXI write ID 0; read IDs 0 payload, 1 jobs, 2 receive elements. `rst_ni` is released synchronously to the clock.
 
@@ -99,6 +100,7 @@ module weft_card
   rx_cfg_t     rx_cfg;
   tx_cfg_t     tx_cfg;
   report_cfg_t report_cfg;
+  logic        loopback;
 
   logic        rq_tail_valid;
   logic [15:0] rq_tail_flow;
@@ -111,7 +113,7 @@ module weft_card
 
   logic [31:0] job_done, report_tail, raw_tail, msix_count_q;
   logic        read_request, read_error, write_request, write_error, core_idle, quiescent;
-  logic        regs_idle, rx_idle, tx_idle, read_idle, write_idle, report_idle;
+  logic        regs_idle, rx_idle, tx_idle, read_idle, write_idle, report_idle, loopback_idle;
 
   logic [2:0]              rd_req_valid, rd_req_ready, rd_rsp_valid, rd_rsp_ready, rd_rsp_last, rd_rsp_error;
   logic [2:0][63:0]        rd_req_addr;
@@ -129,6 +131,11 @@ module weft_card
   logic         rx_rpt_valid, rx_rpt_ready, tx_rpt_valid, tx_rpt_ready, report_stall;
   logic [511:0] rx_rpt, tx_rpt;
 
+  // Both paths at their end to mac_loopback.
+  logic [DATA_W-1:0]   tx_tdata, rx_tdata;
+  logic [DATA_W/8-1:0] tx_tkeep, rx_tkeep;
+  logic                tx_tlast, tx_tvalid, tx_tready, rx_tlast, rx_tuser, rx_tvalid, rx_tready, looped, rx_ignored;
+
   logic [NUM_COUNTERS-1:0][15:0] rx_inc, tx_inc, host_inc_q;
   logic [7:0]                    counter_index;
   logic [31:0]                   counter_value;
@@ -142,6 +149,7 @@ module weft_card
     .rx_cfg_o        (rx_cfg),
     .tx_cfg_o        (tx_cfg),
     .report_cfg_o    (report_cfg),
+    .loopback_o      (loopback),
     .rq_tail_valid_o (rq_tail_valid),
     .rq_tail_flow_o  (rq_tail_flow),
     .rq_tail_value_o (rq_tail_value),
@@ -182,6 +190,7 @@ module weft_card
       host_inc_q   <= '0;
       msix_count_q <= '0;
     end else begin
+      host_inc_q[CNT_RX_DROP_LOOPBACK]       <= 16'(rx_ignored);
       host_inc_q[CNT_RX_STALL_REPORT_CYCLES] <= 16'(report_stall);
       host_inc_q[CNT_RX_STALL_WRITE_CYCLES]  <= 16'(m_axi_wvalid && !m_axi_wready);
       host_inc_q[CNT_DMA_READ_REQUESTS]      <= 16'(read_request);
@@ -264,10 +273,39 @@ module weft_card
     .idle_o     (report_idle)
   );
 
+  // ---------------------------------------------------------------- wire
+  mac_loopback #(.DATA_W(DATA_W)) u_loopback (
+    .clk_i, .rst_ni,
+    .enable_i   (loopback),
+    .tx_tdata_i (tx_tdata),
+    .tx_tkeep_i (tx_tkeep),
+    .tx_tlast_i (tx_tlast),
+    .tx_tvalid_i(tx_tvalid),
+    .tx_tready_o(tx_tready),
+    .rx_tdata_o (rx_tdata),
+    .rx_tkeep_o (rx_tkeep),
+    .rx_tlast_o (rx_tlast),
+    .rx_tuser_o (rx_tuser),
+    .rx_tvalid_o(rx_tvalid),
+    .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
+    .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tuser, .mac_rx_tvalid, .mac_rx_tready,
+    .looped_o   (looped),
+    .ignored_o  (rx_ignored),
+    .idle_o     (loopback_idle)
+  );
+
+  logic unused_wire;
+  assign unused_wire = ^{rx_tready, looped};
+
   // ---------------------------------------------------------------- receive
   weft_rx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_rx (
     .clk_i, .rst_ni,
-    .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tuser, .mac_rx_tvalid, .mac_rx_tready,
+    .mac_rx_tdata   (rx_tdata),
+    .mac_rx_tkeep   (rx_tkeep),
+    .mac_rx_tlast   (rx_tlast),
+    .mac_rx_tuser   (rx_tuser),
+    .mac_rx_tvalid  (rx_tvalid),
+    .mac_rx_tready  (rx_tready),
     .cfg_i          (rx_cfg),
     .rq_tail_valid_i(rq_tail_valid),
     .rq_tail_flow_i (rq_tail_flow),
@@ -337,7 +375,11 @@ module weft_card
     .rpt_valid_o    (tx_rpt_valid),
     .rpt_ready_i    (tx_rpt_ready),
     .rpt_o          (tx_rpt),
-    .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
+    .mac_tx_tdata   (tx_tdata),
+    .mac_tx_tkeep   (tx_tkeep),
+    .mac_tx_tlast   (tx_tlast),
+    .mac_tx_tvalid  (tx_tvalid),
+    .mac_tx_tready  (tx_tready),
     .idle_o         (tx_idle),
     .cnt_inc_o      (tx_inc)
   );
@@ -347,7 +389,7 @@ module weft_card
   logic [2:0] calm_q;
   logic       input_now;
 
-  assign core_idle   = rx_idle && tx_idle && read_idle && write_idle && report_idle;
+  assign core_idle   = rx_idle && tx_idle && read_idle && write_idle && report_idle && loopback_idle;
   assign input_now   = s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || mac_rx_tvalid || m_axi_rvalid || m_axi_bvalid;
   assign quiescent   = core_idle && regs_idle;
   assign quiescent_o = quiescent && calm_q == '1;

@@ -36,6 +36,7 @@ module card_regs
   output rx_cfg_t     rx_cfg_o,
   output tx_cfg_t     tx_cfg_o,
   output report_cfg_t report_cfg_o,
+  output logic        loopback_o,
 
   output logic        rq_tail_valid_o,
   output logic [15:0] rq_tail_flow_o,
@@ -128,7 +129,7 @@ module card_regs
 
   // ---------------------------------------------------------------- registers
   logic [31:0]       scratch_q;
-  logic              jobs_on_q, receive_on_q, promisc_q;
+  logic              jobs_on_q, receive_on_q, loopback_q, promisc_q;
   logic [15:0]       mtu_q;
   logic [47:0]       mac_q;
   logic [63:0]       job_base_q, report_base_q, raw_base_q;
@@ -144,6 +145,7 @@ module card_regs
       scratch_q        <= '0;
       jobs_on_q        <= 1'b0;
       receive_on_q     <= 1'b0;
+      loopback_q       <= 1'b0;
       mtu_q            <= REG_MTU_RESET[15:0];
       mac_q            <= '0;
       promisc_q        <= 1'b0;
@@ -180,6 +182,7 @@ module card_regs
           REG_CTRL: begin
             jobs_on_q     <= w_data_q[0];
             receive_on_q  <= w_data_q[1];
+            loopback_q    <= w_data_q[2];
             read_error_q  <= 1'b0;
             write_error_q <= 1'b0;
           end
@@ -253,6 +256,7 @@ module card_regs
                       job_tail: job_tail_q};
   assign report_cfg_o = '{reset: report_reset_q, base: report_base_q, log2: report_log2_q, head: report_head_q,
                           arm: arm_q, arm_value: arm_value_q};
+  assign loopback_o = loopback_q;
 
   // ---------------------------------------------------------------- read channel
   typedef enum logic [1:0] {RdIdle, RdLook, RdRespond} rd_state_e;
@@ -276,7 +280,7 @@ module card_regs
       REG_VERSION:        rd_value = INTERFACE_VERSION;
       REG_CAPS:           rd_value = CAPS;
       REG_SCRATCH:        rd_value = scratch_q;
-      REG_CTRL:           rd_value = {30'd0, receive_on_q, jobs_on_q};
+      REG_CTRL:           rd_value = {29'd0, loopback_q, receive_on_q, jobs_on_q};
       REG_STATUS:         rd_value = {29'd0, write_error_q, read_error_q, quiescent_i};
       REG_MTU:            rd_value = {16'd0, mtu_q};
       REG_MAC_LO:         rd_value = mac_q[31:0];

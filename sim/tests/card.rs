@@ -652,3 +652,41 @@ fn bad_jobs_are_reported_and_the_ring_goes_on() {
         );
     }
 }
+
+#[test]
+fn in_mac_loopback_a_frame_comes_back_and_the_wire_is_left_alone() {
+    each_kind(|s| {
+        let mut hello = weft_sim::bench::STATION.to_vec();
+        hello.extend_from_slice(&[2, 0, 0, 0, 0, 9, 0x88, 0xb5]);
+        hello.extend_from_slice(b"to itself");
+        s.memory.write(100, &hello).unwrap();
+        let job = Job {
+            kind: 1,
+            sge_count: 1,
+            length: hello.len() as u32,
+            sge0_iova: s.memory.iova + 100,
+            sge0_length: hello.len() as u32,
+            ..Job::default()
+        };
+        let mut stranger = vec![0xff; 60];
+        stranger[12] = 0x88;
+        for (ctrl, looped) in [(7, true), (3, false), (7, true)] {
+            s.bench.write(weft_layout::reg::CTRL, ctrl);
+            assert_eq!(s.bench.read(weft_layout::reg::CTRL).unwrap(), ctrl);
+            s.bench.post(&job, &[]);
+            s.bench.ring_jobs();
+            s.bench.inject(stranger.clone());
+            s.bench.settle(100_000).unwrap();
+            let received: Vec<_> = s.bench.reports().into_iter().map(|r| r.1).collect();
+            let sent: Vec<_> = s.bench.sent().into_iter().map(|f| f.frame).collect();
+            if looped {
+                assert_eq!((received, sent), (vec![Some(hello.clone())], vec![]));
+            } else {
+                let wire = vec![Some(stranger.clone())];
+                assert_eq!((received, sent), (wire, vec![hello.clone()]));
+            }
+        }
+        assert_eq!(s.bench.counter(Counter::RxDropLoopback).unwrap(), 2);
+        assert_eq!(s.bench.counter(Counter::RxFrames).unwrap(), 3);
+    });
+}

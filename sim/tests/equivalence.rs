@@ -604,6 +604,7 @@ fn the_script_is_worth_its_name() {
         RxDropBufferFull,
         RxDropNoRawSlot,
         RxDropOversize,
+        RxDropLoopback,
         DmaWriteErrors,
         MsixRequests,
     ];

@@ -69,6 +69,13 @@ fn main() {
                 .stream_out("m_axis", "m_axis_"),
             )
             .design(
+                sized("mac_loopback", "mac_loopback", &["observe/mac_loopback.sv"])
+                    .stream_in("tx", "tx_")
+                    .stream_out("rx", "rx_")
+                    .stream_out("mac_tx", "mac_tx_")
+                    .stream_in("mac_rx", "mac_rx_"),
+            )
+            .design(
                 sized("dma_read", "dma_read_bench", DMA_READ)
                     .stream_out("gather", "gather_")
                     .stream_out("job", "job_")

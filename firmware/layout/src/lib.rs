@@ -6,7 +6,7 @@
 #![cfg_attr(rustfmt, rustfmt_skip)]
 
 /// The version a driver must find in the VERSION register.
-pub const INTERFACE_VERSION: u32 = 1;
+pub const INTERFACE_VERSION: u32 = 2;
 
 /// The card as a PCI function. Every BAR is 64-bit memory, not prefetchable.
 pub mod pci {
@@ -17,7 +17,7 @@ pub mod pci {
     /// Class, subclass and programming interface, 24 bits.
     pub const CLASS: u32 = 0x020000;
     /// Revision id: the interface version.
-    pub const REVISION: u8 = 1;
+    pub const REVISION: u8 = 2;
     /// BAR of the registers.
     pub const REGISTERS_BAR: u8 = 0;
     /// Bytes of that BAR.
@@ -48,7 +48,7 @@ pub mod reg {
     pub const CAPS: u32 = 0x0008;
     /// No effect; for bring-up.
     pub const SCRATCH: u32 = 0x000c;
-    /// Bit 0 enables job fetch, bit 1 enables receive. Both 0 at reset. Frames that arrive while receive is off are dropped (rx_drop_disabled).
+    /// Bit 0 enables job fetch, bit 1 enables receive, bit 2 is MAC loopback: what the card sends goes to its own receive path, the MAC gets nothing and its frames are ignored. All 0 at reset. Frames that arrive while receive is off are dropped (rx_drop_disabled).
     pub const CTRL: u32 = 0x0010;
     /// Bit 0 quiescent; bit 1 (sticky) a DMA read was answered with an error; bit 2 (sticky) a DMA write was answered with an error. Writing CTRL clears the sticky bits.
     pub const STATUS: u32 = 0x0014;
@@ -130,7 +130,7 @@ pub mod reg {
         ("Interface version of this description; a driver refuses another one.", false),
         ("Bits 7:0 DATA_W/8, bits 15:8 log2(NUM_FLOWS), bits 23:16 log2(NUM_STAGS), bits 31:24 number of MSI-X vectors.", false),
         ("No effect; for bring-up.", true),
-        ("Bit 0 enables job fetch, bit 1 enables receive. Both 0 at reset. Frames that arrive while receive is off are dropped (rx_drop_disabled).", true),
+        ("Bit 0 enables job fetch, bit 1 enables receive, bit 2 is MAC loopback: what the card sends goes to its own receive path, the MAC gets nothing and its frames are ignored. All 0 at reset. Frames that arrive while receive is off are dropped (rx_drop_disabled).", true),
         ("Bit 0 quiescent; bit 1 (sticky) a DMA read was answered with an error; bit 2 (sticky) a DMA write was answered with an error. Writing CTRL clears the sticky bits.", false),
         ("Longest Ethernet frame accepted, header included, FCS not; longer ones are dropped (rx_drop_oversize). At most 9216.", true),
         ("Station address, bytes 0-3 of the wire order, byte 0 in bits 7:0.", true),
@@ -212,6 +212,8 @@ pub enum Counter {
     RxDropBufferFull,
     /// frames dropped: no free raw slot
     RxDropNoRawSlot,
+    /// frames from the MAC ignored because of MAC loopback; not in rx_frames
+    RxDropLoopback,
     /// frames of no flow written to the raw ring
     RxRawFrames,
     /// TCP segments of a known flow
@@ -313,7 +315,7 @@ pub enum Counter {
 }
 
 /// How many counters there are.
-pub const NUM_COUNTERS: usize = 62;
+pub const NUM_COUNTERS: usize = 63;
 
 impl Counter {
     /// All of them, in order.
@@ -331,6 +333,7 @@ impl Counter {
         Counter::RxDropTcpChecksum,
         Counter::RxDropBufferFull,
         Counter::RxDropNoRawSlot,
+        Counter::RxDropLoopback,
         Counter::RxRawFrames,
         Counter::RxSegments,
         Counter::RxSegmentsPlaced,
@@ -398,6 +401,7 @@ impl Counter {
             Counter::RxDropTcpChecksum => "rx_drop_tcp_checksum",
             Counter::RxDropBufferFull => "rx_drop_buffer_full",
             Counter::RxDropNoRawSlot => "rx_drop_no_raw_slot",
+            Counter::RxDropLoopback => "rx_drop_loopback",
             Counter::RxRawFrames => "rx_raw_frames",
             Counter::RxSegments => "rx_segments",
             Counter::RxSegmentsPlaced => "rx_segments_placed",
@@ -466,6 +470,7 @@ impl Counter {
             Counter::RxDropTcpChecksum => "frames dropped: TCP checksum",
             Counter::RxDropBufferFull => "frames dropped: packet buffer full",
             Counter::RxDropNoRawSlot => "frames dropped: no free raw slot",
+            Counter::RxDropLoopback => "frames from the MAC ignored because of MAC loopback; not in rx_frames",
             Counter::RxRawFrames => "frames of no flow written to the raw ring",
             Counter::RxSegments => "TCP segments of a known flow",
             Counter::RxSegmentsPlaced => "segments with payload, wholly framed and checked by the card",

@@ -3,6 +3,7 @@
 //! Nothing here knows of connections or verbs. Each ring is a file of its own; [`port`] makes the
 //! whole the engine's `Port`.
 
+mod control;
 mod frame_buffers;
 mod job_ring;
 mod memory_map;
@@ -18,6 +19,8 @@ use crate::error::DeviceError;
 use crate::mmio::{Mmio, ALL_ONES};
 use crate::stats::{add, CardCounters};
 
+use control::Control;
+pub use control::Health;
 use frame_buffers::FrameBuffers;
 use job_ring::JobRing;
 pub(crate) use memory_map::{MappedMemory, MemoryMap};
@@ -25,16 +28,12 @@ use raw_ring::RawRing;
 use receive_queues::ReceiveQueues;
 use report_ring::ReportRing;
 
-/// CTRL bit 0: job fetch.
-const CTRL_JOBS: u32 = 1;
-/// CTRL bit 1: receive.
-const CTRL_RECEIVE: u32 = 2;
 /// STATUS bit 0.
 const STATUS_QUIESCENT: u32 = 1;
 /// The longest frame the card handles.
 pub(crate) const MAX_FRAME: u16 = 9216;
 /// Ethernet header with one VLAN tag: what MTU has beyond the IP packet.
-const ETHERNET_HEADER: u16 = 18;
+pub(crate) const ETHERNET_HEADER: u16 = 18;
 /// The doorbells of BAR2 leave room for so many flows.
 const MAX_FLOWS_LOG2: u8 = 13;
 /// How long a card may take to come to rest after reset.
@@ -103,22 +102,12 @@ impl Capabilities {
     }
 }
 
-/// The STATUS register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Health {
-    /// Nothing is in flight.
-    pub quiescent: bool,
-    /// A DMA read was answered with an error since the device was opened.
-    pub dma_read_error: bool,
-    /// A DMA write was answered with an error since the device was opened.
-    pub dma_write_error: bool,
-}
-
 /// A card that was brought up.
 pub(crate) struct Card {
     mmio: Mmio,
     name: String,
     caps: Capabilities,
+    control: Control,
     jobs: JobRing,
     frames: FrameBuffers,
     reports: ReportRing,
@@ -165,7 +154,7 @@ impl Card {
         let frames = FrameBuffers::new(&mmio, max_frame, rings.jobs_log2)?;
         let reports = ReportRing::new(&mmio, rings.reports_log2)?;
         let raw = RawRing::new(&mmio, rings.raw_log2, max_frame)?;
-        mmio.write(reg::CTRL, CTRL_JOBS | CTRL_RECEIVE)?;
+        let control = Control::start(&mmio)?;
         tracing::info!(?caps, max_frame, ?rings, "card is up");
 
         let now = mmio.transport.now();
@@ -175,6 +164,7 @@ impl Card {
             mmio,
             name,
             caps,
+            control,
             jobs,
             frames,
             reports,
@@ -297,18 +287,6 @@ impl Card {
             });
         }
         Ok(())
-    }
-
-    pub(crate) fn health(&self) -> Result<Health, DeviceError> {
-        let status = self.mmio.read(reg::STATUS)?;
-        if status == ALL_ONES {
-            self.check_presence("STATUS")?;
-        }
-        Ok(Health {
-            quiescent: status & STATUS_QUIESCENT != 0,
-            dma_read_error: status & 2 != 0,
-            dma_write_error: status & 4 != 0,
-        })
     }
 
     pub(crate) fn counter(&self, counter: Counter) -> Result<u32, DeviceError> {

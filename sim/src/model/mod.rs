@@ -121,6 +121,10 @@ impl State {
         }
     }
 
+    fn loopback(&self) -> bool {
+        self.ctrl & 4 != 0
+    }
+
     fn job_ready(&self) -> bool {
         self.ctrl & 1 != 0 && self.transmit.has_work() && !self.reports.stalled()
     }
@@ -188,7 +192,7 @@ impl ModelCard {
         match address {
             reg::SCRATCH => s.scratch = value,
             reg::CTRL => {
-                s.ctrl = value & 3;
+                s.ctrl = value & 7;
                 s.errors = 0;
                 s.config.enable = value & 2 != 0;
             }
@@ -300,6 +304,10 @@ impl Card for ModelCard {
         self.state.now = now;
         for (frame, bad) in std::mem::take(&mut self.state.incoming) {
             let s = &mut self.state;
+            if s.loopback() {
+                s.counters.count(Counter::RxDropLoopback);
+                continue;
+            }
             s.wire_busy = s.wire_busy.max(now) + frame.len().div_ceil(BEAT) as u64;
             s.arriving
                 .push_back((s.wire_busy + RECEIVE_DELAY, frame, bad));
@@ -362,7 +370,12 @@ impl Card for ModelCard {
             }
         }
         while s.leaving.front().is_some_and(|l| l.0 <= s.now) {
-            if let Some((_, frame)) = s.leaving.pop_front() {
+            let Some((_, frame)) = s.leaving.pop_front() else {
+                break;
+            };
+            if s.loopback() {
+                s.arriving.push_back((s.now + RECEIVE_DELAY, frame, false));
+            } else {
                 events.push(Event::Frame(frame));
             }
         }

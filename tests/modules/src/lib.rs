@@ -14,6 +14,8 @@ rtl_sim::include_model!("dma_read_128");
 rtl_sim::include_model!("dma_read_512");
 rtl_sim::include_model!("dma_write_128");
 rtl_sim::include_model!("dma_write_512");
+rtl_sim::include_model!("mac_loopback_128");
+rtl_sim::include_model!("mac_loopback_512");
 rtl_sim::include_model!("report_writer_128");
 rtl_sim::include_model!("report_writer_512");
 
