@@ -4,6 +4,8 @@
 //! calls it (every poll of a completion queue or an event channel does), or sleeps in
 //! [`Device::wait`] until the card or a timer wants it.
 
+mod sleep;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -18,6 +20,7 @@ use crate::card::{Card, MappedMemory};
 use crate::cm::CmRegistry;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
+use crate::raw::RawQueues;
 use crate::stats::{add, counter_named, CardCounters, HostStats};
 use crate::transport::Transport;
 use crate::verbs::{AsyncEvent, QpEntry};
@@ -84,6 +87,8 @@ pub(crate) struct State {
     pub(crate) engine: Engine,
     pub(crate) qps: BTreeMap<QpId, QpEntry>,
     pub(crate) cm: CmRegistry,
+    /// The port for raw frames, if it is open.
+    pub(crate) raw: Option<RawQueues>,
     pub(crate) async_events: VecDeque<AsyncEvent>,
     /// Memory that is no longer registered, and that the card may still be busy with.
     graveyard: Vec<Grave>,
@@ -209,6 +214,7 @@ impl Device {
             engine: Engine::new(config.clone()),
             qps: BTreeMap::new(),
             cm: CmRegistry::default(),
+            raw: None,
             async_events: VecDeque::new(),
             graveyard: Vec::new(),
             released: Vec::new(),
@@ -334,9 +340,12 @@ impl Device {
             };
             let raw = has_frame.then_some(frame.as_slice());
             add(&counts.engine_steps, 1);
-            state
+            let for_host = state
                 .engine
                 .on_report(self.now(), &report, raw, &mut state.card);
+            if let (true, Some(queues)) = (for_host, &mut state.raw) {
+                queues.receive(&frame);
+            }
             *handled += 1;
             if *handled % REPORTS_PER_BATCH == 0 {
                 state.finish_turn()?;
@@ -348,6 +357,14 @@ impl Device {
             add(&counts.engine_steps, 1);
             state.engine.on_timer(now, &mut state.card);
             *handled += 1;
+        }
+        if let State {
+            raw: Some(queues),
+            card,
+            ..
+        } = state
+        {
+            *handled += queues.send_waiting(now, card);
         }
         state.finish_turn()?;
         state.card.check_moving(now)?;
@@ -383,54 +400,6 @@ impl Device {
                     received,
                 } => self.lock().qp_failed(qp, terminate, received),
                 event => crate::cm::dispatch(self, event)?,
-            }
-        }
-    }
-
-    /// When `progress` has something to do even if nothing arrives; may lie in the past.
-    pub fn next_deadline(&self) -> Option<u64> {
-        self.lock().engine.next_deadline()
-    }
-
-    /// Sleeps until the card has a report, a timer is due or `deadline` (in [`now`](Self::now)'s time) has come.
-    /// Then call [`progress`](Self::progress).
-    pub fn wait(&self, deadline: Option<u64>) -> Result<(), DeviceError> {
-        let until = {
-            let mut state = self.lock();
-            state.check_fault()?;
-            if !state.armed {
-                state.card.arm()?;
-                state.armed = true;
-            }
-            match (deadline, state.engine.next_deadline()) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            }
-        };
-        add(&self.shared.mmio.counts.waits, 1);
-        if self.shared.mmio.transport.wait(0, until)? {
-            add(&self.shared.mmio.counts.interrupts, 1);
-            self.lock().armed = false;
-        }
-        Ok(())
-    }
-
-    /// Calls `progress`, and sleeps when there is nothing to do, until `condition` gives something or `deadline` has come.
-    pub fn wait_for<T>(
-        &self,
-        deadline: Option<u64>,
-        mut condition: impl FnMut() -> Option<T>,
-    ) -> Result<Option<T>, DeviceError> {
-        loop {
-            let handled = self.progress()?;
-            if let Some(found) = condition() {
-                return Ok(Some(found));
-            }
-            if deadline.is_some_and(|at| at <= self.now()) {
-                return Ok(None);
-            }
-            if handled == 0 {
-                self.wait(deadline)?;
             }
         }
     }

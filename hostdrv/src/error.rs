@@ -140,6 +140,12 @@ pub enum DeviceError {
     /// The driver left one of its own buffers: a bug in the driver.
     #[error("a ring access left its buffer: {0}")]
     RingBounds(#[from] OutOfBounds),
+    /// The port for raw frames is open already.
+    #[error("the port for raw frames of {device} is open already; there is one: drop it first")]
+    RawPortTaken {
+        /// Where.
+        device: String,
+    },
     /// No counter has this name.
     #[error("the card has no counter {0:?}; `weft regs` and docs/registers.md list them")]
     NoSuchCounter(String),

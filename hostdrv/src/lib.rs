@@ -50,6 +50,7 @@ pub mod device;
 pub mod dma;
 mod error;
 mod mmio;
+pub mod raw;
 mod stats;
 pub mod tap;
 pub mod tools;

@@ -51,6 +51,11 @@ impl FrameBuffers {
         self.in_use.len() == self.count
     }
 
+    /// Only as many buffers are left as the engine's own frames (ARP, SYN, RST) may need.
+    pub(super) fn is_full_for_host(&self) -> bool {
+        self.in_use.len() >= self.count - self.count / 4
+    }
+
     /// Copies a frame into the next buffer, which is free, and returns its IOVA.
     pub(super) fn fill(&mut self, frame: &[u8]) -> Result<u64, DeviceError> {
         let offset = self.next * self.stride;

@@ -11,6 +11,22 @@ const RAW_FRAME: u8 = 1;
 /// The shortest Ethernet frame that a raw-frame job may have.
 const MIN_FRAME: usize = 14;
 
+impl Card {
+    /// Sends a frame of the host's own stack. It leaves a quarter of the buffers to the engine, whose
+    /// frames (ARP, SYN, RST) would else be lost behind the host's. `ask`: read JOB_DONE if it is full.
+    pub(crate) fn send_host_frame(&mut self, frame: &[u8], ask: bool) -> Result<(), Full> {
+        self.frames.reclaim(self.jobs.done());
+        if self.frames.is_full_for_host() && ask {
+            let done = self.refresh_jobs_done();
+            self.frames.reclaim(done);
+        }
+        if self.frames.is_full_for_host() {
+            return Err(Full);
+        }
+        self.send_frame(frame)
+    }
+}
+
 /// What cannot be reported here is kept as the card's fault, which ends the device's next `progress`.
 impl Port for Card {
     fn post_job(&mut self, job: &[u8; Job::SIZE]) -> Result<u32, Full> {
