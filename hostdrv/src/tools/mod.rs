@@ -8,6 +8,7 @@ pub mod connection;
 mod latency;
 mod machine;
 pub mod rping;
+pub mod ucmatose;
 
 pub use latency::Latency;
 pub use machine::{run, Machine};

@@ -1,0 +1,144 @@
+//! ucmatose over two simulated cards: both roles are ours. (Against Linux' ucmatose: the peer lane.)
+
+use std::net::SocketAddrV4;
+
+use weft_hostdrv::tools::connection::{PeerError, Terms};
+use weft_hostdrv::tools::ucmatose::*;
+use weft_hostdrv::tools::Machine;
+use weft_sim::fabric::{ip, Fabric, FabricConfig};
+use weft_sim::link::{Faults, LinkConfig};
+use weft_tests::cards;
+
+const LIMIT: u64 = 120_000_000_000;
+
+fn fabric(seed: u64, faults: Faults) -> Fabric {
+    Fabric::new(&FabricConfig {
+        seed,
+        cards: cards(),
+        link: LinkConfig {
+            faults,
+            ..LinkConfig::default()
+        },
+        ..FabricConfig::default()
+    })
+    .expect("two cards")
+}
+
+fn run(fabric: &Fabric, client: &Load, server: &Load) -> (Report, Report) {
+    let mut server = Server::start(fabric.device(1), PORT, server.clone(), None).expect("listens");
+    let at = SocketAddrV4::new(ip(1), PORT);
+    let mut client = Client::start(fabric.device(0), at, client.clone(), None).expect("connects");
+    let (mut c, mut s) = (None, None);
+    fabric
+        .run_until("the end of ucmatose", LIMIT, || {
+            c = c.take().or_else(|| client.poll());
+            s = s.take().or_else(|| server.poll());
+            (c.is_some() && s.is_some()).then_some(())
+        })
+        .expect("both end");
+    (c.expect("ended"), s.expect("ended"))
+}
+
+#[test]
+fn many_connections_many_messages() {
+    let load = Load {
+        connections: 12,
+        messages: 30,
+        size: 3000,
+        verify: true,
+        ..Load::default()
+    };
+    let (client, server) = run(&fabric(1, Faults::default()), &load, &load);
+    for report in [&client, &server] {
+        assert!(report.passed(), "{report:?}");
+        assert_eq!((report.connections, report.messages), (12, 12 * 30));
+        assert_eq!(report.bytes_verified, 12 * 30 * 3000);
+    }
+    assert_eq!(client.connect.expect("measured").count, 12);
+}
+
+#[test]
+fn a_storm_leaves_nothing_behind() {
+    let load = Load {
+        connections: 8,
+        rounds: 40,
+        messages: 2,
+        size: 700,
+        verify: true,
+        ..Load::default()
+    };
+    let (client, server) = run(&fabric(2, Faults::default()), &load, &load);
+    assert!(client.passed() && server.passed(), "{client:?} {server:?}");
+    assert_eq!(
+        (client.rounds, client.connections, server.connections),
+        (40, 320, 320)
+    );
+    assert_eq!(client.round.expect("measured").count, 40);
+}
+
+#[test]
+fn a_storm_over_a_lossy_link() {
+    let load = Load {
+        connections: 6,
+        rounds: 6,
+        messages: 5,
+        size: 5000,
+        verify: true,
+        ..Load::default()
+    };
+    let faults = Faults {
+        loss: 10_000,
+        reorder: 10_000,
+        duplicate: 10_000,
+        ..Faults::default()
+    };
+    let (client, server) = run(&fabric(3, faults), &load, &load);
+    assert!(client.passed() && server.passed(), "{client:?} {server:?}");
+}
+
+#[test]
+fn connections_without_messages() {
+    let load = Load {
+        connections: 5,
+        messages: 0,
+        ..Load::default()
+    };
+    let (client, server) = run(&fabric(4, Faults::default()), &load, &load);
+    assert!(client.passed() && server.passed(), "{client:?} {server:?}");
+    assert_eq!((client.connections, client.messages), (5, 0));
+}
+
+#[test]
+fn sizes_that_differ_are_found() {
+    let load = Load::default();
+    let other = Load {
+        size: 99,
+        ..Load::default()
+    };
+    let (client, _) = run(&fabric(5, Faults::default()), &load, &other);
+    let error = &client.failed.first().expect("it failed").error;
+    assert_eq!(
+        *error,
+        PeerError::MessageSize {
+            got: 99,
+            expected: 100
+        }
+    );
+}
+
+#[test]
+fn without_peer_to_peer_the_server_may_not_speak_first() {
+    let load = Load {
+        terms: Terms {
+            peer_to_peer: Some(false),
+            ..Terms::default()
+        },
+        patience_ns: Some(5_000_000_000),
+        ..Load::default()
+    };
+    let (client, server) = run(&fabric(6, Faults::default()), &load, &load);
+    assert!(
+        !client.passed() && !server.passed(),
+        "{client:?} {server:?}"
+    );
+}
