@@ -3,6 +3,15 @@
 //! A transport reaches one PCIe function: its two BARs, its DMA window, its interrupt vectors. Kernel
 //! VFIO, vfio-user and the in-process simulator are transports; everything above is one code.
 
+mod address;
+mod iova;
+mod monotonic;
+mod open;
+mod spec;
+mod vectors;
+pub mod vfio;
+mod vfio_user;
+
 use std::fmt;
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
@@ -10,6 +19,13 @@ use std::ptr::NonNull;
 use thiserror::Error;
 
 use crate::dma::DmaBuffer;
+
+pub use self::address::PciAddress;
+pub use self::iova::IovaAllocator;
+pub use self::open::{open, OpenError};
+pub use self::spec::{Interface, Spec, VfioOptions, INTERFACE_VARIABLE};
+pub use self::vfio::{list, Found};
+pub use self::vfio_user::VfioUserTransport;
 
 /// An address space of the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,7 +140,8 @@ pub trait Transport: Send + Sync {
     ///
     /// # Safety
     /// The memory is valid for reads and writes and stays so until [`unmap`](Self::unmap): the card
-    /// may change it at any time. While mapped, it is accessed only through raw pointers.
+    /// may change it at any time. While mapped, it is accessed only through raw pointers; during this call and that of
+    /// `unmap` by nobody (a transport may exchange the pages behind the addresses, with the same bytes in them).
     unsafe fn map(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError>;
 
     /// Ends a mapping made by [`map`](Self::map). When it returns, the card can no longer reach the memory.

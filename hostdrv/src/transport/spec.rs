@@ -1,0 +1,143 @@
+//! How a user names a device: `vfio:0000:3b:00.0`, `vfio-user:/run/card.sock`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::address::PciAddress;
+use super::open::OpenError;
+
+/// Chooses the kernel's interface for every `vfio:` device that does not name one: `legacy` or `iommufd`.
+pub const INTERFACE_VARIABLE: &str = "WEFT_VFIO";
+
+/// The two ways into the kernel's VFIO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// A container and the device's group: `/dev/vfio/vfio`, `/dev/vfio/GROUP`.
+    Legacy,
+    /// The device's own node and an I/O address space: `/dev/vfio/devices/vfioN`, `/dev/iommu` (Linux 6.6 and later).
+    Iommufd,
+}
+
+impl fmt::Display for Interface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Interface::Legacy => "legacy",
+            Interface::Iommufd => "iommufd",
+        })
+    }
+}
+
+impl FromStr for Interface {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "legacy" => Ok(Interface::Legacy),
+            "iommufd" => Ok(Interface::Iommufd),
+            _ => Err("the kernel's interfaces are called `legacy` and `iommufd`"),
+        }
+    }
+}
+
+/// What may be said about a kernel VFIO device besides its address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VfioOptions {
+    /// The kernel's interface; the better one that is there, if not said.
+    pub interface: Option<Interface>,
+    /// Address bits the function drives on DMA, for functions that have fewer than the IOMMU.
+    pub iova_bits: Option<u8>,
+}
+
+/// A device, as a user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spec {
+    /// A PCI function bound to vfio-pci: `vfio:BDF[?OPTION[&OPTION]]` with the options `legacy`, `iommufd`
+    /// and `iova-bits=N`.
+    Vfio(PciAddress, VfioOptions),
+    /// A vfio-user server: `vfio-user:PATH`.
+    VfioUser(PathBuf),
+}
+
+impl FromStr for Spec {
+    type Err = OpenError;
+
+    fn from_str(spec: &str) -> Result<Self, OpenError> {
+        let bad = |why: &str| OpenError::Spec {
+            spec: spec.to_owned(),
+            why: why.to_owned(),
+        };
+        let (kind, rest) = spec
+            .split_once(':')
+            .ok_or_else(|| bad("there is no colon"))?;
+        match kind {
+            "vfio" => {
+                let (address, options) = rest.split_once('?').unwrap_or((rest, ""));
+                let address = address.parse().map_err(bad)?;
+                let options = vfio_options(options).map_err(bad)?;
+                Ok(Spec::Vfio(address, options))
+            }
+            "vfio-user" if rest.is_empty() => Err(bad("the path of the socket is missing")),
+            "vfio-user" => Ok(Spec::VfioUser(PathBuf::from(rest))),
+            _ => Err(bad("it begins neither with `vfio:` nor with `vfio-user:`")),
+        }
+    }
+}
+
+fn vfio_options(text: &str) -> Result<VfioOptions, &'static str> {
+    let mut options = VfioOptions::default();
+    for option in text.split('&').filter(|o| !o.is_empty()) {
+        match option.split_once('=') {
+            None => options.interface = Some(option.parse()?),
+            Some(("iova-bits", bits)) => {
+                let bits = bits.parse().ok().filter(|b| (21..=64).contains(b));
+                options.iova_bits = Some(bits.ok_or("iova-bits is a number from 21 to 64")?);
+            }
+            Some(_) => return Err("the options are legacy, iommufd and iova-bits=N"),
+        }
+    }
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specs() {
+        let address: PciAddress = "0000:00:04.0".parse().expect("an address");
+        let options = VfioOptions::default();
+        for (text, spec) in [
+            ("vfio:0000:00:04.0", Spec::Vfio(address, options)),
+            ("vfio:00:04.0?", Spec::Vfio(address, options)),
+            (
+                "vfio:00:04.0?legacy&iova-bits=28",
+                Spec::Vfio(
+                    address,
+                    VfioOptions {
+                        interface: Some(Interface::Legacy),
+                        iova_bits: Some(28),
+                    },
+                ),
+            ),
+            ("vfio-user:/a:b?c", Spec::VfioUser("/a:b?c".into())),
+        ] {
+            assert_eq!(text.parse::<Spec>(), Ok(spec), "{text}");
+        }
+        for text in [
+            "",
+            "0000:00:04.0",
+            "vfio:",
+            "vfio:00:04",
+            "vfio:00:04.0?fast",
+            "vfio:00:04.0?iova-bits=20",
+            "vfio:00:04.0?iova-bits=",
+            "vfio:00:04.0?x=1",
+            "vfio-user:",
+            "uio:00:04.0",
+        ] {
+            let error = text.parse::<Spec>().expect_err(text).to_string();
+            assert!(error.contains(text), "{error}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Interrupts of an open device: MSI-X, else MSI, else the INTx pin, each vector an eventfd.
+
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use vfio_bindings::bindings::vfio::{
+    VFIO_IRQ_INFO_EVENTFD, VFIO_PCI_INTX_IRQ_INDEX, VFIO_PCI_MSIX_IRQ_INDEX, VFIO_PCI_MSI_IRQ_INDEX,
+};
+
+use super::domain::Domain;
+use crate::transport::open::OpenError;
+use crate::transport::vectors::Vectors;
+use crate::transport::TransportError;
+
+/// The kinds, the best first.
+const KINDS: [(u32, &str); 3] = [
+    (VFIO_PCI_MSIX_IRQ_INDEX, "MSI-X"),
+    (VFIO_PCI_MSI_IRQ_INDEX, "MSI"),
+    (VFIO_PCI_INTX_IRQ_INDEX, "INTx"),
+];
+
+/// The vectors of the best kind that the function has, set up once, all of them.
+pub(super) struct Interrupts {
+    index: u32,
+    kind: &'static str,
+    vectors: Vectors,
+    /// INTx: the kernel masks the pin at each interrupt.
+    masked: AtomicBool,
+}
+
+impl Interrupts {
+    pub(super) fn set_up(domain: &Domain, device: &str) -> Result<Self, OpenError> {
+        let mut refused = Vec::new();
+        for (index, kind) in KINDS {
+            let usable = domain
+                .device()
+                .get_irq_info(index)
+                .filter(|irq| irq.count > 0 && irq.flags & VFIO_IRQ_INFO_EVENTFD != 0);
+            let Some(irq) = usable else { continue };
+            // MSI is asked for one vector: a kernel that cannot give a block of several refuses all.
+            let count = if index == VFIO_PCI_MSI_IRQ_INDEX {
+                1
+            } else {
+                irq.count
+            };
+            let set_up = Vectors::new(count as usize).and_then(|vectors| {
+                let events = vectors.events().iter().collect();
+                domain
+                    .device()
+                    .enable_irq(index, events)
+                    .map_err(|_| std::io::Error::last_os_error())?;
+                Ok(vectors)
+            });
+            match set_up {
+                Ok(vectors) => {
+                    tracing::debug!(device, kind, count, "interrupts");
+                    return Ok(Self {
+                        index,
+                        kind,
+                        vectors,
+                        masked: AtomicBool::new(false),
+                    });
+                }
+                Err(error) => refused.push(format!("{kind} with {count} vectors: {error}")),
+            }
+        }
+        Err(OpenError::NoInterrupts {
+            device: device.to_owned(),
+            why: match refused.as_slice() {
+                [] => "it has neither MSI-X nor MSI nor an INTx pin".to_owned(),
+                refused => refused.join("; "),
+            },
+        })
+    }
+
+    /// "MSI-X", "MSI", "INTx".
+    pub(super) fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// How many.
+    pub(super) fn count(&self) -> usize {
+        self.vectors.events().len()
+    }
+
+    pub(super) fn wait(
+        &self,
+        domain: &Domain,
+        vector: u16,
+        deadline: Option<u64>,
+    ) -> Result<bool, TransportError> {
+        self.unmask(domain)
+            .map_err(|reason| TransportError::Interrupt { vector, reason })?;
+        let came = self.vectors.wait(vector, deadline, None, String::new)?;
+        if came && self.index == VFIO_PCI_INTX_IRQ_INDEX {
+            self.masked.store(true, Ordering::Release);
+        }
+        Ok(came)
+    }
+
+    /// The eventfd of a vector.
+    pub(super) fn fd(&self, domain: &Domain, vector: u16) -> Option<BorrowedFd<'_>> {
+        self.unmask(domain).ok()?;
+        self.vectors.fd(vector)
+    }
+
+    /// INTx: lets the next interrupt through.
+    fn unmask(&self, domain: &Domain) -> Result<(), String> {
+        if !self.masked.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let unmasked = domain.device().unmask_irq(self.index);
+        unmasked.map_err(|error| error.to_string())
+    }
+
+    /// No more interrupts.
+    pub(super) fn take_down(&self, domain: &Domain) {
+        if let Err(error) = domain.device().disable_irq(self.index) {
+            tracing::warn!(%error, "interrupts could not be taken down");
+        }
+    }
+}

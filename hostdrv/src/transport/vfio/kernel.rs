@@ -1,0 +1,197 @@
+//! The calls that `vfio-ioctls` has not, or of which it does not tell the outcome.
+
+use std::io;
+use std::mem::{offset_of, size_of};
+use std::ops::RangeInclusive;
+use std::os::fd::AsRawFd;
+
+use vfio_bindings::bindings::vfio::{
+    vfio_device_info, vfio_info_cap_header, vfio_iommu_type1_info,
+    vfio_iommu_type1_info_cap_iova_range, vfio_iova_range, VFIO_BASE, VFIO_DEVICE_FLAGS_RESET,
+    VFIO_IOMMU_INFO_CAPS, VFIO_IOMMU_INFO_PGSIZES, VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE, VFIO_TYPE,
+};
+use vmm_sys_util::ioctl::{ioctl, ioctl_with_mut_ptr, ioctl_with_mut_ref};
+
+use iommufd_bindings::iommufd::{
+    iommu_ioas_iova_ranges, iommu_iova_range, IOMMUFD_CMD_IOAS_IOVA_RANGES, IOMMUFD_TYPE,
+};
+
+vmm_sys_util::ioctl_io_nr!(VFIO_IOMMU_GET_INFO, VFIO_TYPE.into(), VFIO_BASE + 12);
+vmm_sys_util::ioctl_io_nr!(VFIO_DEVICE_GET_INFO, VFIO_TYPE.into(), VFIO_BASE + 7);
+vmm_sys_util::ioctl_io_nr!(VFIO_DEVICE_RESET, VFIO_TYPE.into(), VFIO_BASE + 11);
+vmm_sys_util::ioctl_io_nr!(
+    IOMMU_IOAS_IOVA_RANGES,
+    IOMMUFD_TYPE as u32,
+    IOMMUFD_CMD_IOAS_IOVA_RANGES
+);
+
+/// Where memory may be mapped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    /// The ranges; `None`: the kernel does not say (before Linux 5.4).
+    pub ranges: Option<Vec<RangeInclusive<u64>>>,
+    /// Mask of page sizes; 0: unknown.
+    pub page_sizes: u64,
+}
+
+/// Can the function be reset at all?
+pub(super) fn can_reset(device: &impl AsRawFd) -> io::Result<bool> {
+    let mut info = vfio_device_info {
+        argsz: size_of::<vfio_device_info>() as u32,
+        ..Default::default()
+    };
+    // SAFETY: `device` is a VFIO device; the kernel writes at most `argsz` bytes of `info`.
+    let answer = unsafe { ioctl_with_mut_ref(device, VFIO_DEVICE_GET_INFO(), &mut info) };
+    check(answer)?;
+    Ok(info.flags & VFIO_DEVICE_FLAGS_RESET != 0)
+}
+
+/// Resets the function.
+pub(super) fn reset(device: &impl AsRawFd) -> io::Result<()> {
+    // SAFETY: `device` is a VFIO device; the call takes no argument.
+    check(unsafe { ioctl(device, VFIO_DEVICE_RESET()) })
+}
+
+/// What a legacy container says of its IOMMU.
+pub(super) fn container_window(container: &impl AsRawFd) -> io::Result<Window> {
+    let mut argsz = size_of::<vfio_iommu_type1_info>();
+    // The kernel says how much room it wants; ranges may come and go between two calls.
+    for _ in 0..4 {
+        let mut buffer = vec![0u32; argsz.div_ceil(4)];
+        buffer[offset_of!(vfio_iommu_type1_info, argsz) / 4] = argsz as u32;
+        // SAFETY: `container` is a VFIO container with an IOMMU; the kernel writes at most `argsz` bytes, which the buffer has.
+        let answer =
+            unsafe { ioctl_with_mut_ptr(container, VFIO_IOMMU_GET_INFO(), buffer.as_mut_ptr()) };
+        check(answer)?;
+        let bytes: Vec<u8> = buffer.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let wanted = word(&bytes, offset_of!(vfio_iommu_type1_info, argsz)).unwrap_or(0) as usize;
+        if wanted <= argsz {
+            return Ok(window(&bytes));
+        }
+        argsz = wanted;
+    }
+    Err(io::Error::other("the list of IOVA ranges keeps growing"))
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    let word = bytes.get(at..)?.first_chunk()?;
+    Some(u32::from_ne_bytes(*word))
+}
+
+fn double(bytes: &[u8], at: usize) -> Option<u64> {
+    let double = bytes.get(at..)?.first_chunk()?;
+    Some(u64::from_ne_bytes(*double))
+}
+
+/// Reads a `vfio_iommu_type1_info` with its chain of capabilities.
+fn window(bytes: &[u8]) -> Window {
+    let flags = word(bytes, offset_of!(vfio_iommu_type1_info, flags)).unwrap_or(0);
+    let mut window = Window {
+        ranges: None,
+        page_sizes: 0,
+    };
+    if flags & VFIO_IOMMU_INFO_PGSIZES != 0 {
+        let at = offset_of!(vfio_iommu_type1_info, iova_pgsizes);
+        window.page_sizes = double(bytes, at).unwrap_or(0);
+    }
+    if flags & VFIO_IOMMU_INFO_CAPS == 0 {
+        return window;
+    }
+    let mut at = word(bytes, offset_of!(vfio_iommu_type1_info, cap_offset)).unwrap_or(0) as usize;
+    // Offsets in the chain only grow.
+    while at >= size_of::<vfio_iommu_type1_info>() {
+        let Some(head) = word(bytes, at) else { break };
+        // id and version, 16 bits each.
+        let id = u16::from_ne_bytes([head.to_ne_bytes()[0], head.to_ne_bytes()[1]]);
+        if u32::from(id) == VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE {
+            let number = at + offset_of!(vfio_iommu_type1_info_cap_iova_range, nr_iovas);
+            let first = at + offset_of!(vfio_iommu_type1_info_cap_iova_range, iova_ranges);
+            let ranges = (0..word(bytes, number).unwrap_or(0) as usize).map_while(|n| {
+                let range = first + n * size_of::<vfio_iova_range>();
+                Some(double(bytes, range)?..=double(bytes, range + 8)?)
+            });
+            window.ranges = Some(ranges.collect());
+        }
+        let next = word(bytes, at + offset_of!(vfio_info_cap_header, next)).unwrap_or(0) as usize;
+        if next <= at {
+            break;
+        }
+        at = next;
+    }
+    window
+}
+
+/// What an I/O address space of iommufd says, after a device was attached to it.
+pub(super) fn ioas_window(iommufd: &impl AsRawFd, ioas_id: u32) -> io::Result<Window> {
+    let mut room = 16u32;
+    for _ in 0..4 {
+        let mut ranges = vec![iommu_iova_range { start: 0, last: 0 }; room as usize];
+        let mut query = iommu_ioas_iova_ranges {
+            size: size_of::<iommu_ioas_iova_ranges>() as u32,
+            ioas_id,
+            num_iovas: room,
+            __reserved: 0,
+            allowed_iovas: ranges.as_mut_ptr() as u64,
+            out_iova_alignment: 0,
+        };
+        // SAFETY: `iommufd` is one; the kernel writes `query` and at most `num_iovas` entries of `ranges`, which outlive the call.
+        let answer = unsafe { ioctl_with_mut_ref(iommufd, IOMMU_IOAS_IOVA_RANGES(), &mut query) };
+        match check(answer) {
+            Ok(()) => {
+                let ranges = ranges.iter().take(query.num_iovas as usize);
+                return Ok(Window {
+                    ranges: Some(ranges.map(|r| r.start..=r.last).collect()),
+                    // The smallest alignment, and all larger ones.
+                    page_sizes: !(query.out_iova_alignment.max(1) - 1),
+                });
+            }
+            Err(error) if error.raw_os_error() == Some(libc::EMSGSIZE) => {
+                room = query.num_iovas.max(room);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("the list of IOVA ranges keeps growing"))
+}
+
+fn check(answer: i32) -> io::Result<()> {
+    if answer < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(flags: u32, cap: u32, rest: &[u32]) -> Vec<u8> {
+        let head = [0, flags, 0xf000, 0xffff_ffff, cap, 0];
+        let words = head.iter().chain(rest);
+        words.flat_map(|w| w.to_ne_bytes()).collect()
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn the_chain_of_capabilities_is_walked() {
+        // A capability of another kind, then two ranges.
+        let ranges = [0, 0, 0xfedf_ffff, 0, 0xfef0_0000, 0, 0xffff_ffff, 0xffff];
+        let mut rest = vec![0x1_0002, 40, 7, 7];
+        rest.extend([0x1_0001, 0, 2, 0]);
+        rest.extend(ranges);
+        let found = window(&info(3, 24, &rest));
+        assert_eq!(found.page_sizes, 0xffff_ffff_0000_f000);
+        assert_eq!(
+            found.ranges,
+            Some(vec![0..=0xfedf_ffff, 0xfef0_0000..=0xffff_ffff_ffff])
+        );
+        // Cut short, a loop, an offset outside, nothing said.
+        let cut = window(&info(3, 24, &rest[..rest.len() - 1]));
+        assert_eq!(cut.ranges, Some(vec![0..=0xfedf_ffff]));
+        assert_eq!(window(&info(3, 24, &[0x1_0002, 24])).ranges, None);
+        assert_eq!(window(&info(3, 4000, &rest)).ranges, None);
+        assert_eq!(window(&info(1, 24, &rest)).ranges, None);
+        assert_eq!(window(&info(2, 24, &rest)).page_sizes, 0);
+        assert_eq!(window(&[]).ranges, None);
+    }
+}

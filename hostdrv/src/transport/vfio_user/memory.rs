@@ -1,0 +1,178 @@
+//! Memory that a server in another process can map: memfds.
+
+use std::fs::{self, File};
+use std::io;
+use std::ptr::{self, NonNull};
+
+use memmap2::{MmapOptions, MmapRaw};
+use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
+use rustix::mm::{mmap, mremap_fixed, MapFlags, MremapFlags, ProtFlags};
+
+/// A new memfd of `len` zeroed bytes.
+fn memfd(len: usize) -> io::Result<File> {
+    let fd = memfd_create("weft-dma", MemfdFlags::CLOEXEC)?;
+    ftruncate(&fd, len as u64)?;
+    Ok(File::from(fd))
+}
+
+/// Zeroed memory with the file that others map.
+pub(super) fn shared(len: usize) -> io::Result<(MmapRaw, File)> {
+    let file = memfd(len)?;
+    let memory = MmapOptions::new().len(len).map_raw(&file)?;
+    Ok((memory, file))
+}
+
+/// Puts a memfd in the place of private memory: the same bytes at the same address, now shareable.
+///
+/// Only private anonymous memory (the heap, allocations) is moved: another mapping's meaning would change.
+///
+/// # Safety
+/// `ptr..ptr + len` are whole pages, valid for reads and writes; nobody accesses them during the call, and nobody
+/// unmaps them before [`make_private`].
+pub(super) unsafe fn make_shared(ptr: NonNull<u8>, len: usize) -> io::Result<File> {
+    let maps = fs::read_to_string("/proc/self/maps")?;
+    if !is_private_memory(&maps, ptr.as_ptr() as u64, len as u64) {
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "the memory is not private and anonymous, so that its pages cannot be moved into a file for the card's server; \
+             take memory from dma_alloc",
+        ));
+    }
+    let (copy, file) = shared(len)?;
+    // SAFETY: both are valid for `len` bytes, and do not overlap; nobody changes the one, nobody knows the other.
+    unsafe { ptr::copy_nonoverlapping(ptr.as_ptr(), copy.as_mut_ptr(), len) };
+    drop(copy);
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    let flags = MapFlags::SHARED | MapFlags::FIXED;
+    // SAFETY: it replaces whole pages of the caller's, which he vouches for, by pages with the same bytes.
+    unsafe { mmap(ptr.as_ptr().cast(), len, access, flags, &file, 0) }?;
+    Ok(file)
+}
+
+/// Undoes [`make_shared`], with the bytes as they are now.
+///
+/// # Safety
+/// As there; nobody else writes to the file meanwhile.
+pub(super) unsafe fn make_private(ptr: NonNull<u8>, len: usize) -> io::Result<()> {
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: a new mapping wherever the kernel likes.
+    let copy =
+        unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), len, access, MapFlags::PRIVATE) }?;
+    // SAFETY: both are valid for `len` bytes, and do not overlap.
+    unsafe { ptr::copy_nonoverlapping(ptr.as_ptr(), copy.cast::<u8>(), len) };
+    // SAFETY: moves the new mapping over the caller's pages: the same bytes at the same address.
+    let moved = unsafe { mremap_fixed(copy, len, len, MremapFlags::MAYMOVE, ptr.as_ptr().cast()) };
+    if let Err(error) = moved {
+        // SAFETY: it is still where it was made, and nobody knows it.
+        let _ = unsafe { rustix::mm::munmap(copy, len) };
+        return Err(error.into());
+    }
+    Ok(())
+}
+
+/// Is all of it private, anonymous, readable and writable, and no stack, by `/proc/self/maps`?
+fn is_private_memory(maps: &str, start: u64, len: u64) -> bool {
+    let Some(end) = start.checked_add(len) else {
+        return false;
+    };
+    let mut next = start;
+    for line in maps.lines() {
+        let mut fields = line.split_whitespace();
+        let range = fields.next().and_then(|r| r.split_once('-'));
+        let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+        let Some((from, to)) = range.and_then(|(a, b)| Some((hex(a)?, hex(b)?))) else {
+            continue;
+        };
+        if to <= next || next >= end {
+            continue;
+        }
+        let access = fields.next().unwrap_or("");
+        let inode = fields.nth(2).unwrap_or("");
+        let name = fields.next().unwrap_or("");
+        let plain = name.is_empty() || name == "[heap]" || name.starts_with("[anon:");
+        if from > next
+            || !access.starts_with("rw-p") && !access.starts_with("rwxp")
+            || inode != "0"
+            || !plain
+        {
+            return false;
+        }
+        next = to;
+    }
+    next >= end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dma::{Pages, PAGE_SIZE};
+
+    #[test]
+    fn only_private_memory_is_moved() {
+        let maps = "\
+            1000-3000 rw-p 00000000 00:00 0 \n\
+            3000-4000 rw-p 00000000 00:00 0 [heap]\n\
+            4000-5000 r--p 00000000 00:00 0 \n\
+            6000-7000 rw-s 00000000 00:01 77 /memfd:x (deleted)\n\
+            8000-9000 rw-p 00000000 00:00 0 [stack]\n\
+            a000-b000 rw-p 00000000 08:01 99 /lib/x.so\n";
+        let yes = |start, len| is_private_memory(maps, start, len);
+        assert!(yes(0x1000, 0x2000) && yes(0x2000, 0x2000) && yes(0x3000, 0x1000));
+        for (start, len) in [
+            (0x0, 0x1000),
+            (0x3000, 0x2000),
+            (0x4000, 0x1000),
+            (0x5000, 0x1000),
+            (0x6000, 0x1000),
+            (0x8000, 0x1000),
+            (0xa000, 0x1000),
+            (0xc000, 0x1000),
+            (u64::MAX, 0x1000),
+        ] {
+            assert!(!yes(start, len), "{start:#x}");
+        }
+    }
+
+    #[test]
+    fn bytes_stay_while_the_pages_change() {
+        let pages = Pages::new(3 * PAGE_SIZE).expect("memory");
+        let memory = pages.memory();
+        let fill = |salt: u8| -> Vec<u8> { (0..3 * PAGE_SIZE).map(|i| i as u8 ^ salt).collect() };
+        memory.write(0, &fill(1)).expect("inside");
+        let ptr = NonNull::new(memory.as_ptr()).expect("memory").as_ptr();
+        // SAFETY: inside the memory.
+        let middle = NonNull::new(unsafe { ptr.add(PAGE_SIZE) }).expect("memory");
+        // SAFETY: a whole page, which only this test accesses.
+        let file = unsafe { make_shared(middle, PAGE_SIZE) }.expect("moved");
+        let all = memory.to_vec(0, 3 * PAGE_SIZE).expect("inside");
+        assert_eq!(all, fill(1));
+        // What another process writes is seen here, and what is written here there.
+        let other = MmapOptions::new()
+            .len(PAGE_SIZE)
+            .map_raw(&file)
+            .expect("mapped");
+        // SAFETY: inside the mapping.
+        unsafe { other.as_mut_ptr().add(5).write_volatile(0xee) };
+        assert_eq!(memory.read_u8(PAGE_SIZE + 5), Ok(0xee));
+        memory.write(PAGE_SIZE + 6, &[0xdd]).expect("inside");
+        // SAFETY: inside the mapping.
+        assert_eq!(unsafe { other.as_ptr().add(6).read_volatile() }, 0xdd);
+        // SAFETY: as above.
+        unsafe { make_private(middle, PAGE_SIZE) }.expect("moved back");
+        // SAFETY: inside the mapping.
+        unsafe { other.as_mut_ptr().add(5).write_volatile(0) };
+        let mut expected = fill(1);
+        expected[PAGE_SIZE + 5..PAGE_SIZE + 7].copy_from_slice(&[0xee, 0xdd]);
+        let all = memory.to_vec(0, 3 * PAGE_SIZE).expect("inside");
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn a_shared_mapping_is_refused() {
+        let (memory, _file) = shared(PAGE_SIZE).expect("a memfd");
+        let ptr = NonNull::new(memory.as_mut_ptr()).expect("mapped");
+        // SAFETY: a whole page, which only this test accesses.
+        let error = unsafe { make_shared(ptr, PAGE_SIZE) }.expect_err("not private");
+        assert_eq!(error.kind(), io::ErrorKind::Unsupported);
+    }
+}
