@@ -1,7 +1,9 @@
 //! What the full-stack tests share: a judge and a peer that are not Weft, and a card for the peer to meet.
 
 pub mod markers;
+pub mod namespace;
 pub mod peer;
+pub mod pull;
 pub mod target;
 pub mod tshark;
 
