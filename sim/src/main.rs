@@ -48,6 +48,10 @@ enum Command {
         #[command(flatten)]
         common: Common,
     },
+    /// The ping of every RDMA installation, either side, towards another Weft or rdma-core's rping.
+    Rping(Box<command::rping::Rping>),
+    /// Many connections and messages both ways, once or in a storm, towards another Weft or rdma-core's ucmatose.
+    Ucmatose(Box<command::ucmatose::Ucmatose>),
 }
 
 fn main() -> ExitCode {
@@ -60,6 +64,8 @@ fn main() -> ExitCode {
             waves,
             common,
         } => command::demo::run(file, &common, seed, waves),
+        Command::Rping(args) => command::rping::run(&args),
+        Command::Ucmatose(args) => command::ucmatose::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

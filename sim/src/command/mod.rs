@@ -8,7 +8,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use weft_sim::kind::CardKind;
 
 pub mod demo;
+pub mod device;
 pub mod perf;
+pub mod rping;
+pub mod ucmatose;
 
 /// Why a command failed, as the user reads it.
 pub type Failure = Box<dyn std::error::Error>;
