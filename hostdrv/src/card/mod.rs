@@ -76,7 +76,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    fn decode(device: &str, caps: u32) -> Result<Self, DeviceError> {
+    pub(crate) fn decode(device: &str, caps: u32) -> Result<Self, DeviceError> {
         let [data_bytes, flows_log2, stags_log2, vectors] = caps.to_le_bytes();
         let why = if !matches!(data_bytes, 16 | 32 | 64) {
             "the data path is 16, 32 or 64 bytes wide"

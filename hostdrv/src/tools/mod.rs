@@ -7,6 +7,8 @@
 pub mod connection;
 mod latency;
 mod machine;
+pub mod probe;
+pub mod regs;
 pub mod rping;
 pub mod ucmatose;
 

@@ -1,0 +1,196 @@
+//! Every register and every counter, with its meaning, from a bare transport: the card is not reset, nothing is written.
+
+use serde::Serialize;
+use weft_layout::{reg, Counter};
+
+use crate::transport::{Bar, Transport, TransportError};
+
+/// One register.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Register {
+    /// Its name; with an index if it is one of several words.
+    pub name: String,
+    /// Byte offset in BAR0.
+    pub offset: u32,
+    /// What it holds.
+    pub value: u32,
+    /// What that says, where bits have names.
+    pub decoded: Option<String>,
+    /// What it is.
+    pub meaning: &'static str,
+    /// May the host write it?
+    pub writable: bool,
+}
+
+/// One counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CounterValue {
+    /// Its name.
+    pub name: &'static str,
+    /// What kind it is.
+    pub group: &'static str,
+    /// How many; 32 bits, wrapping.
+    pub value: u32,
+    /// What it counts.
+    pub meaning: &'static str,
+}
+
+/// All of them, read one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Snapshot {
+    /// Where the card is.
+    pub name: String,
+    /// When, in the transport's time.
+    pub at_ns: u64,
+    /// The registers.
+    pub registers: Vec<Register>,
+    /// The counters.
+    pub counters: Vec<CounterValue>,
+}
+
+impl Snapshot {
+    /// Reads everything.
+    pub fn read(transport: &dyn Transport) -> Result<Self, TransportError> {
+        let at_ns = transport.now();
+        let mut registers = Vec::new();
+        let described = reg::ALL.iter().zip(reg::MEANING);
+        for ((name, offset, words), (meaning, writable)) in described {
+            if *offset == reg::COUNTERS {
+                continue;
+            }
+            for word in 0..*words {
+                let at = offset + 4 * word;
+                let value = transport.read32(Bar::Registers, at)?;
+                registers.push(Register {
+                    name: match words {
+                        1 => (*name).to_owned(),
+                        _ => format!("{name}[{word}]"),
+                    },
+                    offset: at,
+                    value,
+                    decoded: decode(at, value),
+                    meaning,
+                    writable: *writable,
+                });
+            }
+        }
+        Ok(Self {
+            name: transport.name(),
+            at_ns,
+            registers,
+            counters: counters(transport)?,
+        })
+    }
+}
+
+/// Reads the counters.
+pub fn counters(transport: &dyn Transport) -> Result<Vec<CounterValue>, TransportError> {
+    let each = Counter::ALL.iter().map(|counter| {
+        Ok(CounterValue {
+            name: counter.name(),
+            group: group(counter.name()),
+            value: transport.read32(Bar::Registers, reg::COUNTERS + 4 * *counter as u32)?,
+            meaning: counter.doc(),
+        })
+    });
+    each.collect()
+}
+
+/// What was counted between two readings.
+pub fn difference(before: &[CounterValue], after: &[CounterValue]) -> Vec<CounterValue> {
+    let pairs = after.iter().zip(before);
+    pairs
+        .map(|(after, before)| CounterValue {
+            value: after.value.wrapping_sub(before.value),
+            ..*after
+        })
+        .collect()
+}
+
+/// The kind of a counter, by its name.
+fn group(name: &str) -> &'static str {
+    const GROUPS: [(&str, &str); 13] = [
+        ("rx_drop_", "dropped on receive"),
+        ("rx_error_", "FPDUs with an error"),
+        ("rx_stall_", "waits on receive"),
+        ("rx_detach_", "flows that left the card"),
+        ("rx_attach", "flows that came back"),
+        ("rx_segments", "segments received"),
+        ("rx_fpdu", "FPDUs received"),
+        ("rx_", "receive"),
+        ("tx_stall_", "waits on transmit"),
+        ("tx_", "transmit"),
+        ("dma_", "DMA"),
+        ("capture_", "capture"),
+        ("trace_", "trace"),
+    ];
+    GROUPS
+        .iter()
+        .find(|(prefix, _)| name.starts_with(prefix))
+        .map_or("reports and interrupts", |(_, group)| group)
+}
+
+/// The bits of a register in words.
+fn decode(offset: u32, value: u32) -> Option<String> {
+    let bits = |names: &[(u32, &str)]| {
+        let set: Vec<_> = names
+            .iter()
+            .filter(|(bit, _)| value >> bit & 1 != 0)
+            .map(|(_, name)| *name)
+            .collect();
+        match set.len() {
+            0 => "nothing set".to_owned(),
+            _ => set.join(", "),
+        }
+    };
+    let [b0, b1, b2, b3] = value.to_le_bytes();
+    Some(match offset {
+        reg::ID => format!("\"{}\"", value.to_be_bytes().escape_ascii()),
+        reg::CAPS => format!(
+            "{} bits wide, 2^{b1} flows, 2^{b2} STags, {b3} vectors",
+            u32::from(b0) * 8
+        ),
+        reg::CTRL => bits(&[(0, "job fetch"), (1, "receive"), (2, "MAC loopback")]),
+        reg::STATUS => bits(&[
+            (0, "quiescent"),
+            (1, "DMA read error"),
+            (2, "DMA write error"),
+        ]),
+        reg::MTU => format!("{value} bytes"),
+        reg::MAC_LO => format!("{b0:02x}:{b1:02x}:{b2:02x}:{b3:02x}:"),
+        reg::MAC_HI => format!(
+            "{b0:02x}:{b1:02x}{}",
+            if value >> 31 != 0 {
+                ", promiscuous"
+            } else {
+                ""
+            }
+        ),
+        reg::JOB_LOG2 | reg::REPORT_LOG2 if value != 0 => format!("{} slots", 1u64 << (value & 31)),
+        reg::RAW_LOG2 if value != 0 => {
+            format!("{} slots of {} bytes", 1u64 << (b1 & 31), 1u64 << (b0 & 31))
+        }
+        reg::TABLE_CMD => bits(&[(0, "the last access was refused or not applied")]),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_counter_has_a_group_and_differences_wrap() {
+        assert_eq!(group("rx_drop_fcs"), "dropped on receive");
+        assert_eq!(group("rx_frames"), "receive");
+        assert_eq!(group("msix_requests"), "reports and interrupts");
+        let value = |value| CounterValue {
+            name: "a",
+            group: "",
+            value,
+            meaning: "",
+        };
+        let moved = difference(&[value(u32::MAX)], &[value(4)]);
+        assert_eq!(moved[0].value, 5);
+    }
+}

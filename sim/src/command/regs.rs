@@ -1,0 +1,154 @@
+//! `weft regs`.
+
+use std::io::{self, Write};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use weft_hostdrv::tools::regs::{counters, difference, CounterValue, Snapshot};
+use weft_hostdrv::transport::Transport;
+
+use super::device::{stop_on_interrupt, Card};
+use super::Failure;
+
+/// What to show.
+#[derive(Args)]
+pub struct Regs {
+    #[command(flatten)]
+    card: Card,
+    /// Leaves out registers and counters that are zero.
+    #[arg(long)]
+    nonzero: bool,
+    /// Only those whose name contains this.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    filter: String,
+    /// Leaves out what each one means.
+    #[arg(long)]
+    brief: bool,
+    /// Shows again and again what the counters counted meanwhile, every second or as often as given.
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1.0")]
+    watch: Option<f64>,
+}
+
+impl Regs {
+    fn shows(&self, name: &str, value: u32) -> bool {
+        let wanted = name.to_ascii_lowercase();
+        wanted.contains(&self.filter.to_ascii_lowercase()) && (value != 0 || !self.nonzero)
+    }
+
+    fn print_counters(&self, list: &[CounterValue], out: &mut impl Write) -> io::Result<()> {
+        let mut group = "";
+        for counter in list.iter().filter(|c| self.shows(c.name, c.value)) {
+            if counter.group != group {
+                group = counter.group;
+                writeln!(out, "\n{group}")?;
+            }
+            self.line(
+                out,
+                format_args!("  {:<24} {:>10}", counter.name, counter.value),
+                counter.meaning,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn line(
+        &self,
+        out: &mut impl Write,
+        text: std::fmt::Arguments<'_>,
+        meaning: &str,
+    ) -> io::Result<()> {
+        match self.brief {
+            true => writeln!(out, "{text}"),
+            false => writeln!(out, "{text}  {meaning}"),
+        }
+    }
+
+    fn print(&self, snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{}\n\nregisters", snapshot.name)?;
+        for register in snapshot
+            .registers
+            .iter()
+            .filter(|r| self.shows(&r.name, r.value))
+        {
+            let decoded = register
+                .decoded
+                .as_ref()
+                .map_or(String::new(), |d| format!(" = {d}"));
+            let access = if register.writable { "rw" } else { "ro" };
+            let (name, offset, value) = (&register.name, register.offset, register.value);
+            self.line(
+                out,
+                format_args!("  {offset:04x} {access} {name:<14} {value:08x}{decoded}"),
+                register.meaning,
+            )?;
+        }
+        self.print_counters(&snapshot.counters, out)
+    }
+
+    fn watch(&self, transport: &dyn Transport, every: Duration) -> Result<(), Failure> {
+        let stop = stop_on_interrupt()?;
+        let mut out = io::stdout();
+        let mut before = counters(transport)?;
+        let mut then = Instant::now();
+        while !stop.load(Ordering::Relaxed) {
+            std::thread::sleep(every.saturating_sub(then.elapsed()));
+            let after = counters(transport)?;
+            let seconds = then.elapsed().as_secs_f64();
+            then = Instant::now();
+            let moved = difference(&before, &after);
+            before = after;
+            if self.card.json {
+                let line: serde_json::Map<_, _> = moved
+                    .iter()
+                    .filter(|c| self.shows(c.name, c.value))
+                    .map(|c| (c.name.to_owned(), c.value.into()))
+                    .collect();
+                writeln!(
+                    out,
+                    "{}",
+                    serde_json::json!({"seconds": seconds, "counted": line})
+                )?;
+                continue;
+            }
+            let moving: Vec<_> = moved
+                .iter()
+                .filter(|c| c.value != 0 && self.shows(c.name, c.value))
+                .collect();
+            writeln!(out, "--- {seconds:.3} s: {} counters moved", moving.len())?;
+            for counter in moving {
+                let rate = f64::from(counter.value) / seconds;
+                self.line(
+                    &mut out,
+                    format_args!(
+                        "  {:<24} {:>+10} {rate:>12.0}/s",
+                        counter.name, counter.value
+                    ),
+                    counter.meaning,
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads and prints.
+pub fn run(args: &Regs) -> Result<(), Failure> {
+    let transport = args.card.transport()?;
+    if let Some(seconds) = args.watch {
+        let every =
+            Duration::try_from_secs_f64(seconds).map_err(|e| format!("--watch {seconds}: {e}"))?;
+        return args.watch(transport.as_ref(), every);
+    }
+    let mut snapshot = Snapshot::read(transport.as_ref())?;
+    let mut out = io::stdout();
+    if args.card.json {
+        snapshot.registers.retain(|r| args.shows(&r.name, r.value));
+        snapshot.counters.retain(|c| args.shows(c.name, c.value));
+        serde_json::to_writer_pretty(&mut out, &snapshot)?;
+        writeln!(out)?;
+    } else {
+        args.print(&snapshot, &mut out)?;
+    }
+    Ok(())
+}
