@@ -3,6 +3,7 @@
 pub mod markers;
 pub mod namespace;
 pub mod peer;
+pub mod profiles;
 pub mod pull;
 pub mod target;
 pub mod tshark;

@@ -1,5 +1,5 @@
-//! An iWARP initiator written from the RFCs, byte by byte, sharing no code with Weft: it says what a test wants it to
-//! say, however wrong, and keeps what it is answered.
+//! The other end of a TCP connection, and iWARP's frames, written from the RFCs, byte by byte, sharing no code with Weft: it
+//! says what a test wants it to say, however wrong, and keeps what it is answered.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ pub mod flag {
     pub const ACK: u8 = 0x10;
 }
 
-/// One connection's initiator.
+/// One end of a connection.
 pub struct Peer {
     /// This end.
     pub local: Station,
@@ -46,6 +46,10 @@ pub struct Peer {
     pub closed: bool,
     /// An RST came.
     pub reset: bool,
+    /// Takes a SYN: its connection replaces the one before.
+    pub listening: bool,
+    /// SYNs taken.
+    pub taken: usize,
     outbox: VecDeque<Vec<u8>>,
 }
 
@@ -61,6 +65,8 @@ impl Peer {
             connected: false,
             closed: false,
             reset: false,
+            listening: false,
+            taken: 0,
             outbox: VecDeque::new(),
         }
     }
@@ -82,6 +88,32 @@ impl Peer {
     pub fn send(&mut self, payload: &[u8]) {
         let frame = self.segment(self.snd_nxt, flag::ACK | flag::PSH, &[], payload);
         self.snd_nxt = self.snd_nxt.wrapping_add(payload.len() as u32);
+        self.outbox.push_back(frame);
+    }
+
+    /// Ends this direction in order.
+    pub fn close(&mut self) {
+        let frame = self.segment(self.snd_nxt, flag::ACK | flag::FIN, &[], &[]);
+        self.snd_nxt = self.snd_nxt.wrapping_add(1);
+        self.outbox.push_back(frame);
+    }
+
+    /// Ends both directions at once.
+    pub fn abort(&mut self) {
+        let frame = self.segment(self.snd_nxt, flag::ACK | flag::RST, &[], &[]);
+        self.outbox.push_back(frame);
+    }
+
+    /// Answers a SYN as the passive end.
+    fn take_syn(&mut self, from: u16, seq: u32) {
+        self.remote.port = from;
+        self.taken += 1;
+        self.rcv_nxt = seq.wrapping_add(1);
+        self.received.clear();
+        (self.connected, self.closed, self.reset) = (true, false, false);
+        let mss = [2, 4, 0x05, 0xb4];
+        let frame = self.segment(self.snd_nxt, flag::SYN | flag::ACK, &mss, &[]);
+        self.snd_nxt = self.snd_nxt.wrapping_add(1);
         self.outbox.push_back(frame);
     }
 
@@ -170,8 +202,16 @@ impl Peer {
         if u16::from_be_bytes([tcp[2], tcp[3]]) != self.local.port {
             return;
         }
+        let from = u16::from_be_bytes([tcp[0], tcp[1]]);
         let seq = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
         let flags = tcp[13];
+        if self.listening && flags & (flag::SYN | flag::ACK) == flag::SYN {
+            self.take_syn(from, seq);
+            return;
+        }
+        if from != self.remote.port {
+            return;
+        }
         let payload = &tcp[usize::from(tcp[12] >> 4) * 4..];
         if flags & flag::RST != 0 {
             self.reset = true;
