@@ -1,10 +1,10 @@
 //! Captures of a link as pcapng: two interfaces (one for each sending end), time stamps in
 //! nanoseconds of simulated time, and a comment on each frame that the link did something to. The
-//! bytes depend on nothing but the simulation.
+//! bytes depend on nothing but the simulation, unless the time of day was asked for.
 
 use std::borrow::Cow;
 use std::io::Write;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
@@ -17,6 +17,7 @@ use pcap_file::{DataLink, Endianness, PcapResult};
 /// A capture being written.
 pub struct Capture {
     writer: PcapNgWriter<Box<dyn Write + Send>>,
+    wall_clock: bool,
 }
 
 impl Capture {
@@ -40,7 +41,16 @@ impl Capture {
                 ],
             })?;
         }
-        Ok(Self { writer })
+        Ok(Self {
+            writer,
+            wall_clock: false,
+        })
+    }
+
+    /// Stamps frames with the time of day instead, for a simulation that talks to the world outside.
+    pub fn wall_clock(mut self) -> Self {
+        self.wall_clock = true;
+        self
     }
 
     /// Adds a frame sent by `end` (0 or 1) at `time`.
@@ -51,9 +61,13 @@ impl Capture {
         frame: &[u8],
         comment: Option<&str>,
     ) -> PcapResult<()> {
+        let timestamp = match SystemTime::now().duration_since(UNIX_EPOCH) {
+            Ok(now) if self.wall_clock => now,
+            _ => Duration::from_nanos(time),
+        };
         self.writer.write_pcapng_block(EnhancedPacketBlock {
             interface_id: end as u32,
-            timestamp: Duration::from_nanos(time),
+            timestamp,
             original_len: frame.len() as u32,
             data: Cow::Borrowed(frame),
             options: comment

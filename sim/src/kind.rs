@@ -27,6 +27,15 @@ impl CardKind {
         kinds
     }
 
+    /// The widest card of this build.
+    pub fn widest() -> Self {
+        if cfg!(rtl) {
+            CardKind::Rtl512
+        } else {
+            CardKind::Model
+        }
+    }
+
     /// A card of this kind: number `number` of the world with this seed.
     ///
     /// # Panics

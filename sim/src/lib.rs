@@ -2,7 +2,7 @@
 //! they run. See `docs/simulator.md`.
 //!
 //! Everything is deterministic: one seed decides every random choice, there is no thread, no clock
-//! of the machine, and nothing depends on an address of the process.
+//! of the machine, and nothing depends on an address of the process. Only [`serve`] lets the world outside in.
 
 pub mod bench;
 pub mod capture;
@@ -19,5 +19,6 @@ pub mod perf;
 #[cfg(rtl)]
 pub mod rtl;
 pub mod seed;
+pub mod serve;
 pub mod transport;
 pub mod world;

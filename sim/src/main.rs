@@ -35,6 +35,8 @@ enum Command {
         #[command(flatten)]
         common: Common,
     },
+    /// Serves simulated cards as PCI devices over vfio-user sockets, until it is told to end.
+    Serve(command::serve::Arguments),
     /// Runs the demonstration of a seed again, as a failure's message says, and records waves: FST files
     /// of each card's last cycles, in the folder of the capture.
     Replay {
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
     let result = match Weft::parse().command {
         Command::Demo { file, seed, common } => command::demo::run(file, &common, seed.seed, 0),
         Command::Perf { seed, common } => command::perf::run(&common, seed.seed),
+        Command::Serve(arguments) => command::serve::run(&arguments),
         Command::Replay {
             seed,
             file,

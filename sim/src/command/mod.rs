@@ -11,6 +11,7 @@ pub mod demo;
 pub mod device;
 pub mod perf;
 pub mod rping;
+pub mod serve;
 pub mod ucmatose;
 
 /// Why a command failed, as the user reads it.

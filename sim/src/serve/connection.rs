@@ -1,0 +1,374 @@
+//! One client's socket: messages with their descriptors in, replies out, and DMA by message.
+//!
+//! Nothing here waits, but for [`Connection::dma_read`] and [`Connection::dma_write`]: the card cannot go on before it
+//! has its bytes. What the client says meanwhile is kept for later.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::net::{
+    recvmsg, send, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags,
+};
+use thiserror::Error;
+
+use super::message::{command, request, Fields, Header, Payload, HEADER};
+
+/// Most data in one message, either way.
+pub const MAX_DATA: usize = 1 << 20;
+/// Most descriptors a client may send with a message.
+pub const MAX_FDS: usize = 16;
+/// A message longer than this is not read: headers and fixed fields beside the data.
+const MAX_MESSAGE: usize = MAX_DATA + 256;
+/// How long a client may take to answer a DMA message.
+const REPLY_LIMIT: Duration = Duration::from_secs(5);
+/// Commands kept while a DMA message is not answered.
+const MAX_WAITING: usize = 1024;
+/// No more commands are taken from a client that does not read so many bytes of replies.
+const MAX_UNREAD: usize = 4 << 20;
+
+/// Why a client is no longer there.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Gone {
+    /// It closed the socket, or died.
+    #[error("the client is gone")]
+    Closed,
+    /// The same, and a part of a message was there.
+    #[error("the client is gone in the middle of a message")]
+    Inside,
+    /// What it sent is no message, so that where the next one begins is not known.
+    #[error("not a message: {0}")]
+    Malformed(String),
+    /// The socket failed.
+    #[error("the socket failed: {0}")]
+    Socket(String),
+}
+
+/// A message as it came.
+#[derive(Debug)]
+pub struct Message {
+    /// Its header.
+    pub header: Header,
+    /// What is behind the header.
+    pub payload: Vec<u8>,
+    /// The descriptors that came with it.
+    pub fds: Vec<OwnedFd>,
+    /// There were more descriptors, which the kernel dropped.
+    pub fds_lost: bool,
+}
+
+/// A client's socket.
+#[derive(Debug)]
+pub struct Connection {
+    stream: UnixStream,
+    partial: Vec<u8>,
+    fds: Vec<OwnedFd>,
+    fds_lost: bool,
+    waiting: VecDeque<Message>,
+    unsent: VecDeque<u8>,
+    next_id: u16,
+    max_data: usize,
+    gone: Option<Gone>,
+    silent: bool,
+    dma_messages: u64,
+    unexpected: u64,
+}
+
+/// A connection that the card's memory has, too.
+pub type SharedConnection = Arc<Mutex<Connection>>;
+
+/// Locks a connection.
+pub fn lock(connection: &SharedConnection) -> MutexGuard<'_, Connection> {
+    connection.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Connection {
+    /// A client that was just accepted.
+    pub fn new(stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self {
+            stream,
+            partial: Vec::new(),
+            fds: Vec::new(),
+            fds_lost: false,
+            waiting: VecDeque::new(),
+            unsent: VecDeque::new(),
+            next_id: 0,
+            max_data: MAX_DATA,
+            gone: None,
+            silent: false,
+            dma_messages: 0,
+            unexpected: 0,
+        })
+    }
+
+    /// The most data the client wants in a message.
+    pub fn set_max_data(&mut self, bytes: usize) {
+        self.max_data = bytes.clamp(1, MAX_DATA);
+    }
+
+    /// The socket, to poll.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    /// Why the client is gone, if it is.
+    pub fn gone(&self) -> Option<&Gone> {
+        self.gone.as_ref()
+    }
+
+    /// Messages of DMA sent so far, and replies that nobody had asked for.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.dma_messages, self.unexpected)
+    }
+
+    /// Are there replies that the socket did not take yet?
+    pub fn has_unsent(&self) -> bool {
+        !self.unsent.is_empty()
+    }
+
+    /// Is there a command that came while the card waited for its bytes?
+    pub fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// May the client be asked for more commands, or has it to read its replies first?
+    pub fn takes_commands(&self) -> bool {
+        self.unsent.len() < MAX_UNREAD
+    }
+
+    /// The next command, if one is there.
+    pub fn command(&mut self) -> Option<Message> {
+        if let Some(message) = self.waiting.pop_front() {
+            return Some(message);
+        }
+        loop {
+            let message = self.receive()?;
+            if message.header.is_command() {
+                return Some(message);
+            }
+            self.unexpected += 1;
+        }
+    }
+
+    /// The next message, whatever it is.
+    fn receive(&mut self) -> Option<Message> {
+        if self.gone.is_some() {
+            return None;
+        }
+        let message = self.try_receive();
+        match message {
+            Ok(message) => message,
+            Err(gone) => {
+                self.gone = Some(gone);
+                None
+            }
+        }
+    }
+
+    fn try_receive(&mut self) -> Result<Option<Message>, Gone> {
+        loop {
+            let wanted = match self.header()? {
+                None => HEADER,
+                Some(header) if self.partial.len() < header.size as usize => header.size as usize,
+                Some(header) => {
+                    let mut payload = std::mem::take(&mut self.partial);
+                    payload.drain(..HEADER);
+                    return Ok(Some(Message {
+                        header,
+                        payload,
+                        fds: std::mem::take(&mut self.fds),
+                        fds_lost: std::mem::take(&mut self.fds_lost),
+                    }));
+                }
+            };
+            if !self.read_up_to(wanted)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The header of the message that is coming in, once it is there, and if it can be one.
+    fn header(&self) -> Result<Option<Header>, Gone> {
+        let Some(bytes) = self.partial.first_chunk::<HEADER>() else {
+            return Ok(None);
+        };
+        let header = Header::parse(bytes);
+        let size = header.size as usize;
+        if !(HEADER..=MAX_MESSAGE).contains(&size) {
+            return Err(Gone::Malformed(format!(
+                "a message of {size} bytes (there are {HEADER} to {MAX_MESSAGE})"
+            )));
+        }
+        if !header.is_command() && !header.is_reply() {
+            return Err(Gone::Malformed(format!(
+                "its flags are {:#x}: neither command nor reply",
+                header.flags
+            )));
+        }
+        Ok(Some(header))
+    }
+
+    /// Reads until there are `wanted` bytes of this message, never more: descriptors that come with a later
+    /// message's bytes must not be taken for this one's. `false`: no more is there now.
+    fn read_up_to(&mut self, wanted: usize) -> Result<bool, Gone> {
+        let have = self.partial.len();
+        self.partial.resize(wanted, 0);
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let result = recvmsg(
+            &self.stream,
+            &mut [IoSliceMut::new(&mut self.partial[have..])],
+            &mut control,
+            RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT,
+        );
+        let got = result.as_ref().map_or(0, |r| r.bytes);
+        self.partial.truncate(have + got);
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(fds) = message {
+                self.fds.extend(fds);
+            }
+        }
+        match result {
+            Ok(r) => {
+                self.fds_lost |= r.flags.contains(ReturnFlags::CTRUNC);
+                if self.fds.len() > MAX_FDS {
+                    self.fds.truncate(MAX_FDS);
+                    self.fds_lost = true;
+                }
+                if r.bytes > 0 {
+                    return Ok(true);
+                }
+                Err(if self.partial.is_empty() {
+                    Gone::Closed
+                } else {
+                    Gone::Inside
+                })
+            }
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(false),
+            Err(rustix::io::Errno::CONNRESET) => Err(Gone::Closed),
+            Err(e) => Err(Gone::Socket(e.to_string())),
+        }
+    }
+
+    /// Sends a message, as soon as the socket takes it.
+    pub fn send(&mut self, message: &[u8]) {
+        self.unsent.extend(message);
+        self.flush();
+    }
+
+    /// Sends what the socket takes now.
+    pub fn flush(&mut self) {
+        while self.gone.is_none() && !self.unsent.is_empty() {
+            let (first, _) = self.unsent.as_slices();
+            match send(
+                &self.stream,
+                first,
+                SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
+            ) {
+                Ok(sent) => drop(self.unsent.drain(..sent)),
+                Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return,
+                Err(rustix::io::Errno::PIPE | rustix::io::Errno::CONNRESET) => {
+                    self.gone = Some(Gone::Closed);
+                }
+                Err(e) => self.gone = Some(Gone::Socket(e.to_string())),
+            }
+        }
+    }
+
+    /// Reads the client's memory by messages. `false`: the client does not give it.
+    pub fn dma_read(&mut self, address: u64, to: &mut [u8]) -> bool {
+        let max = self.max_data;
+        to.chunks_mut(max).enumerate().all(|(n, chunk)| {
+            let at = address + (n * max) as u64;
+            let asked = Payload::new().u64(at).u64(chunk.len() as u64).done();
+            let Some(answer) = self.ask(command::DMA_READ, &asked) else {
+                return false;
+            };
+            let mut fields = Fields::new(&answer);
+            let (_, count) = (fields.u64(), fields.u64());
+            if count != Some(chunk.len() as u64) || fields.rest().len() != chunk.len() {
+                self.unexpected += 1;
+                return false;
+            }
+            chunk.copy_from_slice(fields.rest());
+            true
+        })
+    }
+
+    /// Writes the client's memory by messages.
+    pub fn dma_write(&mut self, address: u64, from: &[u8]) -> bool {
+        let max = self.max_data;
+        from.chunks(max).enumerate().all(|(n, chunk)| {
+            let at = address + (n * max) as u64;
+            let asked = Payload::new()
+                .u64(at)
+                .u64(chunk.len() as u64)
+                .bytes(chunk)
+                .done();
+            self.ask(command::DMA_WRITE, &asked).is_some()
+        })
+    }
+
+    /// Sends a command and waits for its reply. `None`: an error reply, or none. A client that did not answer once is
+    /// not asked again: the card would stand still each time.
+    fn ask(&mut self, number: u16, payload: &[u8]) -> Option<Vec<u8>> {
+        if self.gone.is_some() || self.silent {
+            return None;
+        }
+        let id = self.next_id;
+        self.next_id = id.wrapping_add(1);
+        self.dma_messages += 1;
+        self.send(&request(id, number, payload));
+        let end = Instant::now() + REPLY_LIMIT;
+        loop {
+            while let Some(message) = self.receive() {
+                let header = message.header;
+                if header.is_command() {
+                    if self.waiting.len() >= MAX_WAITING {
+                        self.gone = Some(Gone::Malformed(format!(
+                            "more than {MAX_WAITING} commands instead of an answer to a DMA message"
+                        )));
+                        return None;
+                    }
+                    self.waiting.push_back(message);
+                } else if header.id == id && header.command == number {
+                    return (!header.is_error()).then_some(message.payload);
+                } else {
+                    self.unexpected += 1;
+                }
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if self.gone.is_some() {
+                return None;
+            }
+            if left.is_zero() {
+                self.silent = true;
+                tracing::warn!(
+                    "the client does not answer DMA by message; memory without a descriptor cannot be reached"
+                );
+                return None;
+            }
+            self.wait(left);
+        }
+    }
+
+    /// Waits until the socket has something, takes something, or time is up.
+    fn wait(&mut self, limit: Duration) {
+        let mut events = PollFlags::IN;
+        if self.has_unsent() {
+            events |= PollFlags::OUT;
+        }
+        let limit = Timespec::try_from(limit).unwrap_or_default();
+        let _ = poll(
+            &mut [PollFd::from_borrowed_fd(self.stream.as_fd(), events)],
+            Some(&limit),
+        );
+        self.flush();
+    }
+}
