@@ -10,9 +10,11 @@ pub mod console;
 pub mod guest;
 pub mod host_disk;
 pub mod images;
+pub mod peer;
 pub mod process;
 pub mod qemu;
 pub mod steps;
+pub mod vfio;
 
 pub use guest::{Guest, GuestError, Output};
 pub use qemu::{Device, GuestConfig, Iommu, Memory, Net};

@@ -1,16 +1,29 @@
 //! Our own processes on the host: `weft serve` and the like, with their logs.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// A program of this workspace was not built.
 #[derive(Debug, thiserror::Error)]
-#[error("{name} is not in {folder}: cargo build -p weft-lanes -p weft-sim")]
-pub struct NotBuilt {
-    name: String,
-    folder: PathBuf,
+pub enum NotBuilt {
+    /// It is not where this program is.
+    #[error("{name} is not in {folder}: cargo build -p weft-lanes -p weft-sim")]
+    Missing {
+        /// Which.
+        name: String,
+        /// Where it should be.
+        folder: PathBuf,
+    },
+    /// Cargo could not build it.
+    #[error("{target} was not built: {why}")]
+    Cargo {
+        /// Which.
+        target: String,
+        /// What cargo says.
+        why: String,
+    },
 }
 
 /// A program of this workspace, beside the one that runs.
@@ -23,16 +36,46 @@ pub fn built(name: &str) -> Result<PathBuf, NotBuilt> {
     let path = folder.join(name);
     match path.is_file() {
         true => Ok(path),
-        false => Err(NotBuilt {
+        false => Err(NotBuilt::Missing {
             name: name.to_owned(),
             folder,
         }),
     }
 }
 
+/// Builds a target of this workspace (`cargo test --no-run`, say) and returns the program that came of it.
+pub fn build(arguments: &[&str], target: &str) -> Result<PathBuf, NotBuilt> {
+    let why = |why: String| NotBuilt::Cargo {
+        target: target.to_owned(),
+        why,
+    };
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(arguments)
+        .args(["--message-format=json-render-diagnostics", "--quiet"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| why(error.to_string()))?;
+    if !output.status.success() {
+        return Err(why(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    let messages = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut programs = messages.lines().filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let matches = message["target"]["name"] == target;
+        matches
+            .then(|| message["executable"].as_str().map(PathBuf::from))
+            .flatten()
+    });
+    programs
+        .next()
+        .ok_or_else(|| why("cargo names no program".to_owned()))
+}
+
 /// A process of ours. Dropped, it is killed.
 pub struct HostProcess {
     child: Child,
+    stdin: Option<ChildStdin>,
     log: PathBuf,
 }
 
@@ -43,15 +86,37 @@ impl HostProcess {
             std::fs::create_dir_all(folder)?;
         }
         let out = std::fs::File::create(log)?;
-        let child = command
-            .stdin(Stdio::null())
+        let mut child = command
+            .stdin(Stdio::piped())
             .stdout(out.try_clone()?)
             .stderr(out)
             .spawn()?;
+        let stdin = child.stdin.take();
         Ok(Self {
             child,
+            stdin,
             log: log.to_owned(),
         })
+    }
+
+    /// Gives it a line on standard input.
+    pub fn tell(&mut self, line: &str) -> io::Result<()> {
+        match &mut self.stdin {
+            Some(stdin) => writeln!(stdin, "{line}"),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    /// Gives it a line, and waits for a whole line of output behind what it has written until now; that is returned.
+    pub fn ask(&mut self, line: &str, limit: Duration) -> io::Result<String> {
+        let before = self.output().len();
+        self.tell(line)?;
+        let answer = self.wait_until(limit, |process| {
+            let output = process.output();
+            let new = output.get(before..).unwrap_or_default();
+            new.ends_with('\n').then(|| new.to_owned())
+        });
+        answer.ok_or_else(|| io::Error::other(format!("no answer to `{line}` within {limit:?}")))
     }
 
     /// Its process id.

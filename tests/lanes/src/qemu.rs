@@ -71,6 +71,13 @@ pub enum Device {
         /// The server's socket. The server must be listening when the guest boots.
         socket: PathBuf,
     },
+    /// Any other.
+    Other {
+        /// Its address in the guest.
+        address: String,
+        /// What `-device` gets.
+        argument: String,
+    },
 }
 
 impl Device {
@@ -79,6 +86,7 @@ impl Device {
         match self {
             Device::Edu { slot, function } => format!("0000:00:{slot:02x}.{function}"),
             Device::VfioUser { slot, .. } => format!("0000:00:{slot:02x}.0"),
+            Device::Other { address, .. } => address.clone(),
         }
     }
 
@@ -93,6 +101,7 @@ impl Device {
                 "addr": format!("{slot:x}.0"),
             })
             .to_string(),
+            Device::Other { argument, .. } => argument.clone(),
         }
     }
 }

@@ -1,24 +1,70 @@
-//! `make test-vfio`.
-use std::time::Duration;
+//! `make test-vfio`: the driver under a guest kernel's VFIO.
+//!
+//! `vfio_lane [WORD...]`: only the steps whose name holds one of the words. `WEFT_TEST_CARD`: rtl128 (the default),
+//! rtl512 or model. `WEFT_TEST_KILLS`, `WEFT_TEST_SEED`: how often processes are killed, and what decides when.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use weft_lanes::accel::Accel;
 use weft_lanes::images::{Images, Kernel};
-use weft_lanes::{accel::Accel, Device, Guest, GuestConfig, Iommu};
-fn main() {
-    let images = Images::build(&[Kernel::Debian12]).unwrap();
-    let (accel, why) = Accel::choose(&images);
-    println!("{accel:?} {why}");
-    let mut c = GuestConfig::new("try", std::path::Path::new("/tmp/lanes"));
-    c.iommu = Iommu::On;
-    c.devices = vec![Device::Edu {
-        slot: 4,
-        function: 0,
-    }];
-    let mut g = Guest::boot(&images, accel, c).unwrap();
-    println!("boot {:?}", g.boot_time());
-    for cmd in std::env::args().skip(1) {
-        println!(
-            "{:?}",
-            g.run(&cmd, Duration::from_secs(10))
-                .unwrap_or_else(|e| panic!("{e}"))
-        );
-    }
+use weft_lanes::process::build;
+use weft_lanes::steps::Lane;
+use weft_lanes::vfio::{self, Setting};
+
+fn main() -> ExitCode {
+    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/lanes/vfio");
+    let report = logs.with_extension("json");
+    let number = |name, default| {
+        std::env::var(name)
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(default)
+    };
+    let card = std::env::var("WEFT_TEST_CARD").unwrap_or_else(|_| "rtl128".into());
+    let mut lane = Lane::new("VFIO lane", std::env::args().skip(1).collect());
+    let images = lane.always("images", || {
+        let images = Images::build(&[Kernel::Debian12, Kernel::Debian13])?;
+        let note = images.folder().display().to_string();
+        Ok((images, note))
+    });
+    let edu = lane.always("the driver's edu example", || {
+        Ok((
+            build(&["build", "-p", "weft-hostdrv", "--example", "edu"], "edu")?,
+            String::new(),
+        ))
+    });
+    let (Some(images), Some(edu)) = (images, edu) else {
+        return lane.finish(&report);
+    };
+    let suite = lane.always("the test-suite of all transports", || {
+        let program = build(
+            &[
+                "test",
+                "--no-run",
+                "-p",
+                "weft-tests",
+                "--test",
+                "transports",
+            ],
+            "transports",
+        )?;
+        Ok((program, String::new()))
+    });
+    let accel = lane.always("KVM or emulation", || {
+        let (accel, why) = Accel::choose(&images);
+        Ok((accel, format!("{accel:?}: {why}")))
+    });
+    let setting = Setting {
+        images: &images,
+        accel: accel.unwrap_or(Accel::Tcg),
+        card: &card,
+        logs: &logs,
+        edu,
+        suite,
+        kills: number("WEFT_TEST_KILLS", 10),
+        seed: number("WEFT_TEST_SEED", 1),
+    };
+    vfio::run(&mut lane, &setting);
+    lane.finish(&report)
 }

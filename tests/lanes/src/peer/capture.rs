@@ -1,0 +1,63 @@
+//! Every scenario's capture is judged by two that are not Weft: tshark, and the checker of FPDUs and markers.
+
+use std::path::Path;
+
+use weft_tests::markers::{self, Report, Rules};
+use weft_tests::tshark::{self, Decoded};
+
+use crate::steps::NoPass;
+
+use super::{Capture, CARD_IP};
+
+/// What was seen on the wire.
+#[derive(Debug)]
+pub struct Seen {
+    /// By tshark.
+    pub decoded: Decoded,
+    /// By the checker.
+    pub report: Report,
+}
+
+/// Judges a capture.
+pub(super) fn judge(capture: &Path, wanted: Capture) -> Result<Seen, NoPass> {
+    let decoded = tshark::decode(capture)?;
+    let ours = CARD_IP.parse().into_iter().collect();
+    let report = markers::check(capture, &Rules { ours })?;
+    let seen = Seen { decoded, report };
+    let violations = seen.report.violations();
+    let complaints: Vec<_> = seen
+        .decoded
+        .complaints
+        .iter()
+        .chain(&violations)
+        .cloned()
+        .collect();
+    let missing = match wanted {
+        Capture::Clean if seen.report.sum(|direction| direction.fpdus) == 0 => Some("no FPDU"),
+        Capture::StartUp if seen.report.connections.is_empty() => Some("no MPA start-up"),
+        _ => None,
+    };
+    match (complaints.is_empty(), missing) {
+        (true, None) => Ok(seen),
+        (true, Some(what)) => Err(NoPass::Fail(format!("{what} in {}", capture.display()))),
+        (false, _) => Err(NoPass::Fail(format!(
+            "{}:\n{}",
+            capture.display(),
+            complaints.join("\n")
+        ))),
+    }
+}
+
+impl std::fmt::Display for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "wire: {} frames, {} connections, {} FPDUs ({} CRCs), tshark: {} FPDUs, no complaints",
+            self.report.frames,
+            self.report.connections.len(),
+            self.report.sum(|direction| direction.fpdus),
+            self.report.sum(|direction| direction.crcs),
+            self.decoded.fpdus,
+        )
+    }
+}

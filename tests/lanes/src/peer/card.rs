@@ -1,0 +1,126 @@
+//! Our end: a card in a process of its own (`weft serve`) and the tools that drive it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::process::{built, HostProcess};
+use crate::steps::NoPass;
+
+use super::CARD_IP;
+
+/// A served card takes this long to be there at most.
+const START: Duration = Duration::from_secs(60);
+
+/// A card on the guest's wire. Dropped, it is gone.
+pub struct Card {
+    /// `weft serve`.
+    pub server: HostProcess,
+    socket: PathBuf,
+    capture: PathBuf,
+    logs: PathBuf,
+    tools: u32,
+}
+
+impl Card {
+    /// Serves a card whose port is the wire's other end.
+    pub(super) fn serve(kind: &str, wire: &Wire, logs: &Path) -> Result<Self, NoPass> {
+        std::fs::create_dir_all(logs)?;
+        let socket = wire.folder.join("card.vfio-user");
+        let capture = logs.join("wire.pcapng");
+        // Left over from the card before, which was killed.
+        for stale in [&socket, &wire.card_socket()] {
+            let _ = std::fs::remove_file(stale);
+        }
+        let port = format!(
+            "dgram:{},{}",
+            wire.card_socket().display(),
+            wire.guest_socket().display()
+        );
+        let mut command = Command::new(built("weft")?);
+        command
+            .arg("serve")
+            .arg("--card")
+            .arg(kind)
+            .arg("--port")
+            .arg(port);
+        command
+            .arg("--socket")
+            .arg(&socket)
+            .arg("--capture")
+            .arg(&capture);
+        let mut server = HostProcess::start(&mut command, &logs.join("serve.log"))?;
+        if !server.wait_for_file(&socket, START) {
+            return Err(NoPass::Fail(format!(
+                "weft serve does not serve:\n{}",
+                server.output()
+            )));
+        }
+        Ok(Self {
+            server,
+            socket,
+            capture,
+            logs: logs.to_owned(),
+            tools: 0,
+        })
+    }
+
+    /// How the tools name it.
+    pub fn device(&self) -> String {
+        format!("vfio-user:{}", self.socket.display())
+    }
+
+    /// Starts `weft TOOL ARGUMENTS` on this card, with its address.
+    pub fn tool(&mut self, tool: &str, arguments: &str) -> Result<HostProcess, NoPass> {
+        self.tools += 1;
+        let mut command = Command::new(built("weft")?);
+        command
+            .arg(tool)
+            .args(["--device", &self.device(), "--ip", &format!("{CARD_IP}/24")]);
+        command.args(arguments.split_whitespace());
+        let log = self.logs.join(format!("{:02}-{tool}.log", self.tools));
+        Ok(HostProcess::start(&mut command, &log)?)
+    }
+
+    /// Runs `weft TOOL ARGUMENTS` to its end, which must be a success; returns what it wrote.
+    pub fn must(&mut self, tool: &str, arguments: &str, limit: Duration) -> Result<String, NoPass> {
+        let process = self.tool(tool, arguments)?;
+        finish(process, &format!("weft {tool} {arguments}"), limit)
+    }
+
+    /// Takes the card from the wire; the capture is complete then.
+    pub(super) fn stop(mut self) -> PathBuf {
+        self.server.stop(Duration::from_secs(10));
+        self.capture.clone()
+    }
+}
+
+/// Waits for the success of a process.
+pub fn finish(mut process: HostProcess, what: &str, limit: Duration) -> Result<String, NoPass> {
+    match process.wait(limit) {
+        Some(status) if status.success() => Ok(process.output()),
+        Some(status) => Err(NoPass::Fail(format!(
+            "`{what}`: {status}\n{}",
+            process.output()
+        ))),
+        None => Err(NoPass::Fail(format!(
+            "`{what}` did not end in {limit:?}\n{}",
+            process.output()
+        ))),
+    }
+}
+
+/// The two sockets between QEMU and the card.
+pub(super) struct Wire {
+    pub(super) folder: PathBuf,
+}
+
+impl Wire {
+    pub(super) fn guest_socket(&self) -> PathBuf {
+        self.folder.join("wire.guest")
+    }
+
+    pub(super) fn card_socket(&self) -> PathBuf {
+        self.folder.join("wire.card")
+    }
+}

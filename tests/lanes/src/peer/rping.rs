@@ -1,0 +1,167 @@
+//! rdma-core's rping in the guest against `weft rping`, either as client.
+
+use std::time::Duration;
+
+use crate::steps::{ensure, NoPass};
+
+use super::card::finish;
+use super::{Capture, Rtr, Scenario, Session, Siw, CARD_IP, GUEST_IP};
+
+/// For the guest's side to be ready.
+const READY: Duration = Duration::from_secs(30);
+
+/// Iterations, their size, and what our side is told besides.
+#[derive(Debug, Clone)]
+struct Run {
+    count: u32,
+    size: u32,
+    ours: &'static str,
+}
+
+impl Run {
+    /// Plenty for a simulated card.
+    fn limit(&self) -> Duration {
+        Duration::from_secs(60 + u64::from(self.count) / 5)
+    }
+}
+
+pub(super) fn scenarios() -> Vec<Scenario> {
+    let short = Run {
+        count: 10,
+        size: 64,
+        ours: "",
+    };
+    let mut all = Vec::new();
+    for (name, siw, ours) in [
+        ("stock siw", Siw::STOCK, "--peer-to-peer off"),
+        ("stock siw, we want an RTR", Siw::STOCK, "--peer-to-peer on"),
+        (
+            "siw with Read RTR",
+            Siw::peer_to_peer(Rtr::Read),
+            "--peer-to-peer on --rtr read",
+        ),
+        (
+            "siw with Write RTR",
+            Siw::peer_to_peer(Rtr::Write),
+            "--peer-to-peer on --rtr write",
+        ),
+        (
+            "siw with both RTRs",
+            Siw::peer_to_peer(Rtr::Both),
+            "--peer-to-peer on",
+        ),
+        ("siw with CRC", Siw::STOCK.with_crc(), "--peer-to-peer off"),
+    ] {
+        let run = Run {
+            ours,
+            ..short.clone()
+        };
+        all.push(scenario(
+            format!("rping, we are client: {name}"),
+            siw,
+            run,
+            we_are_client,
+        ));
+    }
+    for (name, siw) in [
+        ("stock siw", Siw::STOCK),
+        ("siw with Read RTR", Siw::peer_to_peer(Rtr::Read)),
+        ("siw with Write RTR", Siw::peer_to_peer(Rtr::Write)),
+        ("siw with both RTRs", Siw::peer_to_peer(Rtr::Both)),
+        ("siw with CRC", Siw::STOCK.with_crc()),
+        (
+            "siw, MPA revision 1",
+            Siw {
+                revision: 1,
+                ..Siw::STOCK
+            },
+        ),
+    ] {
+        all.push(scenario(
+            format!("rping, siw is client: {name}"),
+            siw,
+            short.clone(),
+            siw_is_client,
+        ));
+    }
+    all
+}
+
+type Roles = fn(&mut Session<'_>, &Run) -> Result<String, NoPass>;
+
+fn scenario(name: String, siw: Siw, run: Run, roles: Roles) -> Scenario {
+    Scenario {
+        name,
+        siw,
+        capture: Capture::Clean,
+        run: Box::new(move |session| roles(session, &run)),
+    }
+}
+
+fn we_are_client(session: &mut Session<'_>, run: &Run) -> Result<String, NoPass> {
+    let Run { count, size, ours } = run;
+    let guest = &mut session.bench.guest;
+    let server = guest.spawn(&format!(
+        "stdbuf -oL rping -s -a {GUEST_IP} -S {size} -C {count} -V -d"
+    ))?;
+    ensure(
+        guest.wait_for_output(&server, "rdma_listen", READY),
+        "the guest's rping does not listen",
+    )?;
+    let arguments = format!("-c -a {GUEST_IP} -S {size} -C {count} {ours}");
+    let said = session.card.must("rping", &arguments, run.limit())?;
+    let guest = &mut session.bench.guest;
+    let served = guest.wait(&server, READY)?;
+    // rdma-core's rping ends with an error when its client disconnects: what counts is that it served all.
+    ensure(
+        served.stdout.contains("server DISCONNECT") || served.status.success(),
+        format!(
+            "the guest's rping: {}\n{}\n{}",
+            served.status, served.stdout, served.stderr
+        ),
+    )?;
+    Ok(agreed(&said))
+}
+
+fn siw_is_client(session: &mut Session<'_>, run: &Run) -> Result<String, NoPass> {
+    let Run { count, size, ours } = run;
+    let mut server = session
+        .card
+        .tool("rping", &format!("-s -S {size} -C {count} {ours}"))?;
+    ensure(
+        server.wait_for_output("listening", READY),
+        format!("weft rping does not listen:\n{}", server.output()),
+    )?;
+    let command = format!("rping -c -a {CARD_IP} -S {size} -C {count} -V -v");
+    let client = session.bench.guest.run(&command, run.limit())?;
+    ensure(
+        client.status.success(),
+        format!(
+            "{command}: {}\n{}\n{}\n--- weft rping:\n{}",
+            client.status,
+            client.stdout,
+            client.stderr,
+            server.output()
+        ),
+    )?;
+    let pings = client
+        .stdout
+        .lines()
+        .filter(|line| line.contains("ping data"))
+        .count();
+    ensure(
+        pings == *count as usize,
+        format!("{pings} of {count} pings came back"),
+    )?;
+    let said = finish(server, "weft rping -s", READY)?;
+    Ok(agreed(&said))
+}
+
+/// What our side says was negotiated.
+fn agreed(said: &str) -> String {
+    said.lines()
+        .find(|line| line.contains("agreed"))
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
+}
