@@ -49,6 +49,7 @@ pub mod cm;
 pub mod device;
 pub mod dma;
 mod error;
+pub mod interface;
 mod mmio;
 pub mod raw;
 mod stats;
