@@ -10,6 +10,8 @@
 
 mod domain;
 mod host;
+#[cfg(test)]
+mod host_tests;
 mod interrupts;
 mod kernel;
 mod list;

@@ -19,9 +19,6 @@ use vmm_sys_util::eventfd::{EventFd, EFD_CLOEXEC, EFD_NONBLOCK};
 use super::message::{command, Message, HEADER};
 use crate::transport::monotonic::wait_readable;
 
-/// Longest time for an answer: a simulated card under a debugger's load is slow, and not that slow.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-
 /// More regions than any device has.
 const MAX_REGIONS: u32 = 64;
 /// `argsz` of a region's description in its message.
@@ -35,11 +32,14 @@ pub(super) struct Watch {
     refused: Mutex<Option<i32>>,
     ended: EventFd,
     device_flags: AtomicU32,
+    /// Longest time for an answer.
+    patience: Duration,
 }
 
 impl Watch {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new(patience: Duration) -> io::Result<Self> {
         Ok(Self {
+            patience,
             lost: Mutex::default(),
             refused: Mutex::default(),
             ended: EventFd::new(EFD_NONBLOCK | EFD_CLOEXEC)?,
@@ -70,6 +70,16 @@ impl Watch {
         self.device_flags.load(Ordering::Acquire)
     }
 
+    /// What the server did, by what the system says.
+    fn failure(&self, what: &str, error: &io::Error) -> String {
+        match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                format!("hangs: it {what} within {:?}", self.patience)
+            }
+            _ => format!("{what}: {error}"),
+        }
+    }
+
     fn lose(&self, reason: String) {
         let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
         lost.get_or_insert(reason);
@@ -98,8 +108,8 @@ pub(super) fn guard(client: &UnixStream, server: &UnixStream, watch: &Watch) {
 fn pass(client: &UnixStream, server: &UnixStream, watch: &Watch) -> Result<(), String> {
     for stream in [client, server] {
         let timeouts = stream
-            .set_read_timeout(Some(PATIENCE))
-            .and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
+            .set_read_timeout(Some(watch.patience))
+            .and_then(|()| stream.set_write_timeout(Some(watch.patience)));
         timeouts.map_err(|error| error.to_string())?;
     }
     loop {
@@ -112,13 +122,13 @@ fn pass(client: &UnixStream, server: &UnixStream, watch: &Watch) -> Result<(), S
                 Ok(None) | Err(_) => return Ok(()),
             };
             let sent = request.send(server);
-            sent.map_err(|error| failure("did not take a message", &error))?;
+            sent.map_err(|error| watch.failure("did not take a message", &error))?;
             let reply = answer(&request, server, watch)?;
             if reply.send(client).is_err() {
                 return Ok(());
             }
         } else if said {
-            unsolicited(server)?;
+            unsolicited(server, watch)?;
         }
     }
 }
@@ -128,10 +138,10 @@ fn answer(request: &Message, server: &UnixStream, watch: &Watch) -> Result<Messa
     let expected = expected(request);
     loop {
         let reply = Message::receive(server)
-            .map_err(|error| failure("did not answer", &error))?
+            .map_err(|error| watch.failure("did not answer", &error))?
             .ok_or("closed the connection")?;
         if !reply.is_reply() {
-            decline(&reply, server)?;
+            decline(&reply, server, watch)?;
             continue;
         }
         if (reply.id(), reply.command()) != (request.id(), request.command()) {
@@ -223,9 +233,9 @@ fn fit(
 }
 
 /// Something came when nothing was asked.
-fn unsolicited(server: &UnixStream) -> Result<(), String> {
+fn unsolicited(server: &UnixStream, watch: &Watch) -> Result<(), String> {
     let message = Message::receive(server)
-        .map_err(|error| failure("broke off", &error))?
+        .map_err(|error| watch.failure("broke off", &error))?
         .ok_or("closed the connection")?;
     if message.is_reply() {
         return Err(format!(
@@ -233,30 +243,24 @@ fn unsolicited(server: &UnixStream) -> Result<(), String> {
             message.command()
         ));
     }
-    decline(&message, server)
+    decline(&message, server, watch)
 }
 
 /// A request of the server. It can only be DMA by message, which this client does not serve: all memory it maps comes with
 /// a file descriptor.
-fn decline(request: &Message, server: &UnixStream) -> Result<(), String> {
+fn decline(request: &Message, server: &UnixStream, watch: &Watch) -> Result<(), String> {
     tracing::warn!(
         command = request.command(),
         "the server asks for DMA by message"
     );
     let sent = request.refuse(libc::ENOTSUP).send(server);
-    sent.map_err(|error| failure("did not take a message", &error))
+    sent.map_err(|error| watch.failure("did not take a message", &error))
 }
 
-fn failure(what: &str, error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            format!("hangs: it {what} within {} s", PATIENCE.as_secs())
-        }
-        _ => format!("{what}: {error}"),
-    }
-}
-
-/// An errno in words.
+/// An errno in words. Some servers refuse with 0.
 pub(super) fn system(errno: i32) -> String {
+    if errno == 0 {
+        return "it does not say why".to_owned();
+    }
     io::Error::from_raw_os_error(errno).to_string()
 }

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use memmap2::MmapRaw;
 use vfio_bindings::bindings::vfio::{
@@ -31,6 +32,8 @@ use super::vectors::Vectors;
 use super::{Bar, Transport, TransportError};
 use crate::dma::{DmaBuffer, PAGE_SIZE};
 
+/// Longest time for an answer: a simulated card on a busy machine is slow, and not that slow.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Addresses for DMA: above 2^40, so that one cut to 32 bits hits nothing.
 const ADDRESSES: std::ops::RangeInclusive<u64> = 1 << 40..=(1 << 47) - 1;
 /// Interrupts set up by one message: a message takes 16 descriptors at most.
@@ -75,7 +78,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl VfioUserTransport {
     /// Connects to the server at this socket, sets interrupts up and turns bus mastering on.
     pub fn connect(socket: &Path) -> Result<Self, OpenError> {
-        let connection = Connection::open(socket)?;
+        Self::connect_patiently(socket, PATIENCE)
+    }
+
+    /// The same, with another time after which a server that does not answer is given up.
+    pub fn connect_patiently(socket: &Path, patience: Duration) -> Result<Self, OpenError> {
+        let connection = Connection::open(socket, patience)?;
         let bad = |reason: String| OpenError::BadServer {
             socket: socket.to_owned(),
             reason,
@@ -111,7 +119,7 @@ impl VfioUserTransport {
 }
 
 impl Connection {
-    fn open(socket: &Path) -> Result<Self, OpenError> {
+    fn open(socket: &Path, patience: Duration) -> Result<Self, OpenError> {
         let bad = |reason: String| OpenError::BadServer {
             socket: socket.to_owned(),
             reason,
@@ -125,7 +133,7 @@ impl Connection {
             socket: socket.to_owned(),
             reason: error.to_string(),
         })?;
-        let watch = Arc::new(Watch::new().map_err(|e| kernel("making an eventfd", e))?);
+        let watch = Arc::new(Watch::new(patience).map_err(|e| kernel("making an eventfd", e))?);
 
         // The client wants a path to connect to. Its connection waits in the listener until the guard takes it.
         let folder = tempfile::tempdir().map_err(|e| kernel("making a directory", e))?;
