@@ -270,7 +270,10 @@ impl Served {
 
     /// Cuts a card's link, or joins it again: frames sent meanwhile are lost.
     pub fn set_link(&self, card: usize, up: bool) {
-        self.wish(Control::SetLink(card, up));
+        let (to, done) = channel();
+        self.wish(Control::SetLink(card, up, to));
+        // A thread that has ended has no link.
+        let _ = done.recv();
     }
 
     /// What happened so far.

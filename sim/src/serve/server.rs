@@ -31,8 +31,8 @@ const SLICE_TIME: Duration = Duration::from_micros(200);
 
 /// What the owner of a serving thread asks of it.
 pub enum Control {
-    /// Cut a card's link, or join it again.
-    SetLink(usize, bool),
+    /// Cut a card's link, or join it again, and say when that is done.
+    SetLink(usize, bool, Sender<()>),
     /// Tell what happened so far.
     Stats(Sender<Stats>),
     /// End.
@@ -161,7 +161,10 @@ impl Server {
             match wish {
                 Control::Stop => return true,
                 Control::Stats(to) => drop(to.send(self.stats())),
-                Control::SetLink(card, up) => self.set_link(card, up),
+                Control::SetLink(card, up, done) => {
+                    self.set_link(card, up);
+                    let _ = done.send(());
+                }
             }
         }
         false

@@ -3,6 +3,8 @@
 
 #![allow(dead_code, missing_docs)]
 
+pub mod raw;
+
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -10,7 +12,9 @@ use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
 use weft_layout::{doorbell, reg, FrameReport, Job};
 use weft_sim::kind::CardKind;
-use weft_sim::serve::{private, PrivateSpec, Served, Stats};
+use weft_sim::link::LinkConfig;
+use weft_sim::serve::port::PortSpec;
+use weft_sim::serve::{private, start, CardConfig, PrivateSpec, ServeConfig, Served, Stats};
 
 pub const REGISTERS: u32 = 0;
 pub const DOORBELLS: u32 = 2;
@@ -219,6 +223,28 @@ pub fn serve() -> Served {
     private(&PrivateSpec {
         card: CardKind::Model,
         ..PrivateSpec::default()
+    })
+    .unwrap()
+}
+
+/// Two cards, joined to each other.
+pub fn serve_two() -> Served {
+    serve_ports(&[PortSpec::Card(1), PortSpec::Card(0)])
+}
+
+/// A card for each port. The folder of the sockets is left behind, empty.
+pub fn serve_ports(ports: &[PortSpec]) -> Served {
+    let folder = tempfile::tempdir().unwrap().keep();
+    let cards = ports.iter().enumerate().map(|(n, port)| CardConfig {
+        kind: CardKind::Model,
+        port: port.clone(),
+        socket: folder.join(format!("card{n}")),
+        capture: Some(folder.join(format!("port{n}.pcapng"))),
+    });
+    start(&ServeConfig {
+        cards: cards.collect(),
+        seed: 1,
+        link: LinkConfig::default(),
     })
     .unwrap()
 }
