@@ -11,6 +11,17 @@ done
 if [ "${1:-}" = python ]; then                      # lint, synthesis and proofs
     python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 fi
+if [ "${1:-}" = guest ]; then # the guests of the VFIO and the peer lane
+    declare -A guest=([lz4]=lz4 [xz]=xz-utils [zstd]=zstd [gcc]=gcc [depmod]=kmod [mke2fs]=e2fsprogs)
+    for tool in "${!guest[@]}"; do
+        PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null || missing+=("${guest[$tool]}")
+    done
+    [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing+=(debian-archive-keyring)
+    # The mirrors are those that apt knows; a system whose lists were never fetched knows none.
+    if [ "$(id -u)" -eq 0 ] && [ -z "$(apt-get indextargets --format '$(LABEL)' 'Created-By: Packages' | grep -x Debian)" ]; then
+        apt-get update -qq
+    fi
+fi
 if ! command -v cargo >/dev/null; then
     echo "Weft needs Rust 1.85 or newer (cargo on the PATH): see https://rustup.rs" >&2
     exit 1
@@ -23,4 +34,4 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "installing: ${missing[*]}"
 apt-get update -qq
-DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+DEBIAN_FRONTEND=noninteractive apt-get install -o DPkg::Lock::Timeout=300 -y -qq --no-install-recommends "${missing[@]}" >/dev/null

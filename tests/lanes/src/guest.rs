@@ -229,6 +229,11 @@ impl Guest {
         self.boot_time
     }
 
+    /// It answers, and its kernel has said nothing bad.
+    pub fn is_well(&self) -> bool {
+        !self.commands.lock().gone && self.console.bad_news().is_none()
+    }
+
     /// The console's log.
     pub fn console(&self) -> &Console {
         &self.console

@@ -16,6 +16,8 @@ use super::{capture, Card, Scenario, Session, Siw};
 pub const GUEST_IP: &str = "10.57.0.1";
 /// The card's address.
 pub const CARD_IP: &str = "10.57.0.2";
+/// How often a scenario is tried when siw loses an FPDU by its own fault.
+const TRIES: u32 = 4;
 /// For commands that only set something.
 const SHORT: Duration = Duration::from_secs(30);
 
@@ -25,6 +27,9 @@ pub struct PeerBench {
     pub guest: Guest,
     /// `rtl512`, `rtl128` or `model`.
     pub card_kind: String,
+    images: Images,
+    accel: Accel,
+    boots: u32,
     wire: Wire,
     logs: PathBuf,
     siw: Option<Siw>,
@@ -43,23 +48,27 @@ impl PeerBench {
         let wire = Wire {
             folder: folder.path().to_owned(),
         };
-        let mut config = GuestConfig::new("peer", logs);
-        config.nets.push(Net {
-            local: wire.guest_socket(),
-            remote: wire.card_socket(),
-            mac: "52:54:00:57:00:01".to_owned(),
-        });
-        let mut guest = Guest::boot(images, accel, config)?;
-        bring_up(&mut guest)?;
-        let (card_kind, logs) = (card_kind.to_owned(), logs.to_owned());
         Ok(Self {
-            guest,
-            card_kind,
+            guest: boot(images, accel, &wire, "peer", logs)?,
+            card_kind: card_kind.to_owned(),
+            images: images.clone(),
+            accel,
+            boots: 1,
             wire,
-            logs,
+            logs: logs.to_owned(),
             siw: None,
             _folder: folder,
         })
+    }
+
+    /// A new guest in the place of one that is dead or not well.
+    pub fn boot_again(&mut self) -> Result<(), NoPass> {
+        self.guest.kill_guest();
+        self.boots += 1;
+        let name = format!("peer-{}", self.boots);
+        self.guest = boot(&self.images, self.accel, &self.wire, &name, &self.logs)?;
+        self.siw = None;
+        Ok(())
     }
 
     /// What siw says of itself.
@@ -86,38 +95,70 @@ impl PeerBench {
     }
 
     /// Runs a scenario with a card of its own, and judges what was on the wire.
+    ///
+    /// Where it fails because siw lost our first FPDU (see [`capture::siw_lost_it`]) it is tried again, and the note
+    /// tells that.
     pub fn run(&mut self, scenario: &Scenario) -> Result<String, NoPass> {
-        self.set_siw(scenario.siw)?;
-        let logs = self
-            .logs
-            .join(scenario.name.replace([' ', ',', ':', '/'], "-"));
-        let card = Card::serve(&self.card_kind, &self.wire, &logs)?;
-        let mut session = Session { bench: self, card };
-        let told = (scenario.run)(&mut session);
-        let capture = session.card.stop();
-        self.quiet();
-        let told = told?;
-        let seen = capture::judge(&capture, scenario.capture)?;
-        if let Some(news) = self.guest.console().bad_news() {
-            return Err(NoPass::Fail(format!(
-                "the guest's kernel is not well: {news}"
-            )));
+        let mut lost = 0;
+        loop {
+            if !self.guest.is_well() {
+                self.boot_again()?;
+            }
+            self.set_siw(scenario.siw)?;
+            let name = scenario.name.replace([' ', ',', ':', '/'], "-");
+            let card = Card::serve(&self.card_kind, &self.wire, &self.logs.join(name))?;
+            let mut session = Session { bench: self, card };
+            let told = (scenario.run)(&mut session);
+            let capture = session.card.stop();
+            self.quiet();
+            match told {
+                Err(NoPass::Fail(_)) if lost + 1 < TRIES && capture::siw_lost_it(&capture)? => {
+                    lost += 1;
+                }
+                Err(why) => return Err(why),
+                Ok(mut told) => {
+                    let seen = capture::judge(&capture, scenario.capture)?;
+                    if let Some(news) = self.guest.console().bad_news() {
+                        let why = format!("the guest's kernel is not well: {news}");
+                        return Err(NoPass::Fail(why));
+                    }
+                    if lost > 0 {
+                        told += &format!(" [tried {} times: siw lost our first FPDU]", lost + 1);
+                    }
+                    return Ok(format!("{told}; {seen}"));
+                }
+            }
         }
-        Ok(if told.is_empty() {
-            seen.to_string()
-        } else {
-            format!("{told}; {seen}")
-        })
     }
 
     /// Ends what a scenario may have left in the guest, so that the next one finds nothing of it.
     fn quiet(&mut self) {
         // A guest that does not answer is noticed by the next command.
         let _ = self.guest.run(
-            "pkill -9 'rping|ucmatose|ib_' ; ip neigh flush dev eth0",
+            "pkill -9 'rping|ucmatose|ib_' ; ip neigh flush dev eth0; ip link set eth0 mtu 1500",
             SHORT,
         );
     }
+}
+
+fn boot(
+    images: &Images,
+    accel: Accel,
+    wire: &Wire,
+    name: &str,
+    logs: &Path,
+) -> Result<Guest, NoPass> {
+    let mut config = GuestConfig::new(name, logs);
+    config.nets.push(Net {
+        local: wire.guest_socket(),
+        remote: wire.card_socket(),
+        mac: "52:54:00:57:00:01".to_owned(),
+    });
+    // QEMU binds it; a guest before this one may have left it.
+    let _ = std::fs::remove_file(wire.guest_socket());
+    let mut guest = Guest::boot(images, accel, config)?;
+    bring_up(&mut guest)?;
+    Ok(guest)
 }
 
 fn bring_up(guest: &mut Guest) -> Result<(), NoPass> {

@@ -108,8 +108,7 @@ fn we_are_client(session: &mut Session<'_>, run: &Run) -> Result<String, NoPass>
         guest.wait_for_output(&server, "rdma_listen", READY),
         "the guest's rping does not listen",
     )?;
-    let arguments =
-        format!("-c -a {GUEST_IP} -S {size} -C {count} --timeout 15 {ours}");
+    let arguments = format!("-c -a {GUEST_IP} -S {size} -C {count} --timeout 15 {ours}");
     let said = session.card.must("rping", &arguments, run.limit())?;
     let guest = &mut session.bench.guest;
     let served = guest.wait(&server, READY)?;

@@ -60,7 +60,8 @@ fn checks(site: &mut Site, spec: &str) -> Told {
     Ok(format!("{} checks", passed.saturating_sub(1)))
 }
 
-/// A process in the middle of endless DMA is killed; the device must be of use at once.
+/// A process in the middle of endless DMA is killed; the device must be of use at once. edu cannot be reset: what it was
+/// told last, it finishes after 100 ms, with an interrupt. The next one waits for that.
 fn killed(site: &mut Site, spec: &str) -> Told {
     for round in 0..10 {
         let running = site
@@ -71,6 +72,7 @@ fn killed(site: &mut Site, spec: &str) -> Told {
         ensure(!site.guest.ended(&running), "edu --sleep ended by itself")?;
         site.guest.kill(&running, 9)?;
         site.guest.wait(&running, SHORT)?;
+        std::thread::sleep(std::time::Duration::from_millis(200));
         checks(site, spec).map_err(|why| match why {
             NoPass::Fail(why) => NoPass::Fail(format!("after kill {round}: {why}")),
             skip => skip,

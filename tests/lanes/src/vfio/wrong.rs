@@ -78,7 +78,8 @@ pub fn after_binding(lane: &mut Lane, site: &mut Site) {
             &format!("chown 65534 {group}; chmod 666 /dev/vfio/vfio"),
             SHORT,
         )?;
-        site.must(&format!("{user} /host/edu {}", spec("")), SHORT)?;
+        let command = format!("ulimit -l 65536; {user} /host/edu {}", spec(""));
+        site.must(&command, SHORT)?;
         Ok("edu's checks passed as user nobody".to_owned())
     });
     lane.check("wrong: locked memory limited to 64 KiB", || {
