@@ -50,8 +50,14 @@ enum Command {
         #[command(flatten)]
         common: Common,
     },
+    /// Finds cards, and says of each what is wrong with it and what to do.
+    Probe(command::probe::Probe),
+    /// Every register and every counter with its meaning; nothing is written, nothing is reset.
+    Regs(command::regs::Regs),
     /// The ping of every RDMA installation, either side, towards another Weft or rdma-core's rping.
     Rping(Box<command::rping::Rping>),
+    /// Tests the card from register bits to messages through its whole data path; it needs no cable. The card is reset.
+    Selftest(command::selftest::Selftest),
     /// Many connections and messages both ways, once or in a storm, towards another Weft or rdma-core's ucmatose.
     Ucmatose(Box<command::ucmatose::Ucmatose>),
 }
@@ -67,7 +73,10 @@ fn main() -> ExitCode {
             waves,
             common,
         } => command::demo::run(file, &common, seed, waves),
+        Command::Probe(args) => command::probe::run(&args),
+        Command::Regs(args) => command::regs::run(&args),
         Command::Rping(args) => command::rping::run(&args),
+        Command::Selftest(args) => command::selftest::run(&args),
         Command::Ucmatose(args) => command::ucmatose::run(&args),
     };
     match result {

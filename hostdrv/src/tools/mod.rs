@@ -10,6 +10,7 @@ mod machine;
 pub mod probe;
 pub mod regs;
 pub mod rping;
+pub mod selftest;
 pub mod ucmatose;
 
 pub use latency::Latency;

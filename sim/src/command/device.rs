@@ -11,6 +11,7 @@ use weft_hostdrv::cm::Revision;
 use weft_hostdrv::tools::connection::{RtrList, Terms};
 use weft_hostdrv::transport::{self, Transport};
 use weft_hostdrv::{Device, DeviceConfig};
+use weft_sim::serve::{private, PrivateSpec, Served};
 
 use super::Failure;
 
@@ -28,8 +29,41 @@ pub struct Card {
 
 impl Card {
     /// Reaches it; nothing is reset, nothing is checked.
-    pub fn transport(&self) -> Result<Arc<dyn Transport>, Failure> {
-        Ok(transport::open(&self.device)?)
+    pub fn reach(&self) -> Result<Reached, Failure> {
+        Reached::by(&self.device)
+    }
+}
+
+/// A card within reach. Keep it longer than what uses its transport.
+pub struct Reached {
+    /// The way to it.
+    pub transport: Arc<dyn Transport>,
+    /// A simulated card of this process.
+    _served: Option<Served>,
+}
+
+impl Reached {
+    /// By a specification: those that the driver knows, and `sim[:...]`.
+    pub fn by(spec: &str) -> Result<Self, Failure> {
+        let of_sim = match spec {
+            "sim" => Some(""),
+            spec => spec.strip_prefix("sim:"),
+        };
+        let Some(of_sim) = of_sim else {
+            return Ok(Self {
+                transport: transport::open(spec)?,
+                _served: None,
+            });
+        };
+        let served = private(&of_sim.parse::<PrivateSpec>()?)?;
+        let socket = served
+            .sockets()
+            .first()
+            .ok_or("the simulated card has no socket")?;
+        Ok(Self {
+            transport: transport::open(&format!("vfio-user:{}", socket.display()))?,
+            _served: Some(served),
+        })
     }
 }
 
@@ -56,14 +90,16 @@ pub struct Station {
 }
 
 impl Station {
-    /// Brings the card up.
-    pub fn open(&self) -> Result<Device, Failure> {
+    /// Reaches the card and brings it up.
+    pub fn open(&self) -> Result<(Reached, Device), Failure> {
         let mut config = DeviceConfig::new(self.mac(), self.ip.address)
             .mtu(self.mtu)
             .seed(self.seed.unwrap_or_else(rand::random));
         config.engine.netmask = self.ip.mask();
         config.engine.gateway = self.gateway.map(|gateway| gateway.octets());
-        Ok(Device::open(self.card.transport()?, config)?)
+        let reached = self.card.reach()?;
+        let device = Device::open(Arc::clone(&reached.transport), config)?;
+        Ok((reached, device))
     }
 
     fn mac(&self) -> [u8; 6] {

@@ -10,7 +10,10 @@ use weft_sim::kind::CardKind;
 pub mod demo;
 pub mod device;
 pub mod perf;
+pub mod probe;
+pub mod regs;
 pub mod rping;
+pub mod selftest;
 pub mod serve;
 pub mod ucmatose;
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use weft_hostdrv::tools::probe::{in_folder, on_the_bus, Probed, Severity};
 use weft_layout::pci;
 
+use super::device::Reached;
 use super::Failure;
 
 /// Which cards to ask.
@@ -94,13 +95,15 @@ fn print(probed: &Probed, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
+fn ask(device: &str) -> Probed {
+    let reached = Reached::by(device);
+    let transport = reached.as_ref().map(|reached| reached.transport.as_ref());
+    Probed::of(device, transport.map_err(ToString::to_string))
+}
+
 /// Asks and prints.
 pub fn run(args: &Probe) -> Result<(), Failure> {
-    let mut cards: Vec<_> = args
-        .devices
-        .iter()
-        .map(|device| Probed::ask(device))
-        .collect();
+    let mut cards: Vec<_> = args.devices.iter().map(|device| ask(device)).collect();
     if let Some(folder) = &args.sockets {
         let found = in_folder(folder);
         cards.extend(found.map_err(|e| format!("cannot read {}: {e}", folder.display()))?);

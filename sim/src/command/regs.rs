@@ -134,7 +134,8 @@ impl Regs {
 
 /// Reads and prints.
 pub fn run(args: &Regs) -> Result<(), Failure> {
-    let transport = args.card.transport()?;
+    let reached = args.card.reach()?;
+    let transport = &reached.transport;
     if let Some(seconds) = args.watch {
         let every =
             Duration::try_from_secs_f64(seconds).map_err(|e| format!("--watch {seconds}: {e}"))?;

@@ -119,7 +119,7 @@ fn print(report: &SessionReport, out: &mut impl Write) -> io::Result<()> {
 /// Runs either role.
 pub fn run(args: &Rping) -> Result<(), Failure> {
     let stop = stop_on_interrupt()?;
-    let device = args.station.open()?;
+    let (_reached, device) = args.station.open()?;
     let json = args.station.card.json;
     let mut out = io::stdout();
     if args.client {

@@ -88,7 +88,7 @@ pub fn run(args: &Ucmatose) -> Result<(), Failure> {
         return Err(format!("cannot bind to {bind}: the card's address is {own} (--ip)").into());
     }
     let stop = stop_on_interrupt()?;
-    let device = args.station.open()?;
+    let (_reached, device) = args.station.open()?;
     let load = Load {
         connections: args.connections,
         rounds: args.storm,

@@ -45,6 +45,11 @@ impl CardReport {
             .all(|finding| finding.severity < Severity::Error)
     }
 
+    /// Is it a Weft card of this interface?
+    pub(crate) fn identified(&self) -> bool {
+        self.id == Some(reg::ID_RESET) && self.version == Some(INTERFACE_VERSION)
+    }
+
     fn error(&mut self, what: impl Into<String>, advice: impl Into<String>) {
         self.findings
             .push(Finding::new(Severity::Error, what, advice));

@@ -12,7 +12,7 @@ use serde::Serialize;
 pub use card::{examine, CardReport};
 pub use pci::PciReport;
 
-use crate::transport;
+use crate::transport::{self, Transport};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -68,9 +68,15 @@ impl Probed {
 
     /// Reaches a device and asks it.
     pub fn ask(device: &str) -> Self {
-        let (unreachable, card) = match transport::open(device) {
-            Ok(transport) => (None, Some(examine(transport.as_ref()))),
-            Err(error) => (Some(error.to_string()), None),
+        let opened = transport::open(device);
+        Self::of(device, opened.as_deref().map_err(ToString::to_string))
+    }
+
+    /// Asks a device that was reached, or not.
+    pub fn of(device: &str, reached: Result<&dyn Transport, String>) -> Self {
+        let (unreachable, card) = match reached {
+            Ok(transport) => (None, Some(examine(transport))),
+            Err(error) => (Some(error), None),
         };
         Self {
             device: device.to_owned(),

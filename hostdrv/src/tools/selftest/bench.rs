@@ -1,0 +1,219 @@
+//! A card under test: up, with rings, in MAC loopback.
+
+use std::sync::{Arc, PoisonError};
+
+use weft_engine::Port;
+use weft_layout::{reg, FpduReport, Job, JobReport, SegmentReport};
+
+use super::{nonzero, Context, Counted, Failure};
+use crate::card::{Card, RingSizes};
+use crate::dma::DmaBuffer;
+use crate::mmio::Mmio;
+use crate::transport::{Bar, Transport};
+
+/// The station under test.
+pub(super) const MAC: [u8; 6] = [0x02, 0x57, 0, 0, 0, 1];
+/// Largest IPv4 packet of a test.
+pub(super) const MTU: u16 = 9000;
+/// Longest frame.
+pub(super) const MAX_FRAME: usize = MTU as usize + 18;
+/// Without a report for so long, the card has lost something.
+const LIMIT_NS: u64 = 3_000_000_000;
+/// CTRL: job fetch, receive, MAC loopback.
+const LOOPBACK: u32 = 7;
+
+/// A report and what comes with it.
+#[derive(Clone, Debug)]
+pub(super) enum Arrived {
+    Segment(SegmentReport, Option<Vec<u8>>),
+    Fpdu(FpduReport),
+    Frame(Vec<u8>),
+    Job(JobReport),
+}
+
+impl std::fmt::Display for Arrived {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Segment(report, frame) => write!(
+                f,
+                "a segment report (seq {:#x}, {} bytes, {} done, flags {:#04x}{})",
+                report.seq,
+                report.payload_len,
+                report.done_len,
+                report.flags,
+                frame.as_ref().map_or("", |_| ", with the raw frame")
+            ),
+            Self::Fpdu(report) => write!(
+                f,
+                "an FPDU report (verdict {}, terminate {:#06x}, {} payload bytes)",
+                report.verdict, report.terminate, report.payload_len
+            ),
+            Self::Frame(frame) => write!(f, "a raw frame of {} bytes", frame.len()),
+            Self::Job(report) => write!(
+                f,
+                "a job report (job {}, status {})",
+                report.job, report.status
+            ),
+        }
+    }
+}
+
+/// The card, and how to use it in a test.
+pub(super) struct Bench {
+    transport: Arc<dyn Transport>,
+    counted: Counted,
+    pub(super) card: Card,
+    frame: Vec<u8>,
+}
+
+impl Bench {
+    /// Resets the card and brings it up, with MAC loopback.
+    pub(super) fn new(context: &Context) -> Result<Self, Failure> {
+        Self::with_rings(
+            context,
+            RingSizes {
+                jobs_log2: 6,
+                reports_log2: 8,
+                raw_log2: 6,
+            },
+        )
+    }
+
+    pub(super) fn with_rings(context: &Context, rings: RingSizes) -> Result<Self, Failure> {
+        let transport = Arc::clone(&context.transport);
+        let mmio = Mmio {
+            transport: Arc::clone(&transport),
+            counts: Arc::default(),
+        };
+        let card = Card::bring_up(mmio, MAC, MTU, rings)?;
+        transport.write32(Bar::Registers, reg::CTRL, LOOPBACK)?;
+        Ok(Self {
+            transport,
+            counted: Arc::clone(&context.counted),
+            card,
+            frame: Vec::new(),
+        })
+    }
+
+    pub(super) fn read(&self, offset: u32) -> Result<u32, Failure> {
+        Ok(self.transport.read32(Bar::Registers, offset)?)
+    }
+
+    pub(super) fn dma(&self, len: usize) -> Result<DmaBuffer, Failure> {
+        Ok(self.transport.dma_alloc(len)?)
+    }
+
+    pub(super) fn now(&self) -> u64 {
+        self.transport.now()
+    }
+
+    /// Posts a job and answers its number; the card hears of it by [`ring`](Self::ring).
+    pub(super) fn post(&mut self, job: &Job) -> Result<u32, Failure> {
+        let posted = self.card.post_job(&job.to_bytes());
+        self.fault()?;
+        posted.map_err(|_| {
+            Failure::because(
+                "the job ring is full although all jobs were answered: JOB_DONE does not follow",
+            )
+        })
+    }
+
+    /// The doorbells of what was posted.
+    pub(super) fn ring(&mut self) -> Result<(), Failure> {
+        Ok(self.card.ring_doorbells()?)
+    }
+
+    /// Writes a table row.
+    pub(super) fn row(&mut self, table: u8, index: u32, row: &[u8; 64]) -> Result<(), Failure> {
+        self.card.write_table(table, index, row);
+        self.fault()
+    }
+
+    fn fault(&mut self) -> Result<(), Failure> {
+        self.card
+            .take_fault()
+            .map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    /// The next report, if it is there.
+    pub(super) fn take(&mut self) -> Result<Option<Arrived>, Failure> {
+        let Some((report, has_frame)) = self.card.take_report(&mut self.frame)? else {
+            return Ok(None);
+        };
+        let frame = has_frame.then(|| self.frame.clone());
+        Ok(Some(match (report[0], frame) {
+            (1, frame) => Arrived::Segment(SegmentReport::from_bytes(&report), frame),
+            (2, _) => Arrived::Fpdu(FpduReport::from_bytes(&report)),
+            (3, Some(frame)) => Arrived::Frame(frame),
+            _ => Arrived::Job(JobReport::from_bytes(&report)),
+        }))
+    }
+
+    /// The next report; `what` is waited for. Does not trust interrupts: it looks more and more seldom.
+    pub(super) fn next(&mut self, what: impl FnOnce() -> String) -> Result<Arrived, Failure> {
+        let start = self.now();
+        let mut pause = 2_000;
+        loop {
+            if let Some(arrived) = self.take()? {
+                return Ok(arrived);
+            }
+            let waited = self.now().saturating_sub(start);
+            if waited >= LIMIT_NS {
+                let (done, status) = (self.read(reg::JOB_DONE)?, self.read(reg::STATUS)?);
+                return Err(Failure::differs(
+                    what(),
+                    "a report",
+                    format!(
+                        "none for {} ms (JOB_DONE {done} of {}, REPORT_TAIL {}, STATUS {status:#x})",
+                        waited / 1_000_000,
+                        self.card.jobs_posted(),
+                        self.read(reg::REPORT_TAIL)?
+                    ),
+                ));
+            }
+            // Armed, the interrupt ends the pause; if it is lost, its end does.
+            self.card.arm()?;
+            pause = (pause * 2).min(50_000_000);
+            let until = self.now() + pause;
+            while !self.transport.wait(0, Some(until))? && self.now() < until {}
+        }
+    }
+
+    /// The next report must be a raw frame.
+    pub(super) fn next_frame(&mut self, what: impl Fn() -> String) -> Result<Vec<u8>, Failure> {
+        match self.next(&what)? {
+            Arrived::Frame(frame) => Ok(frame),
+            other => Err(Failure::differs(what(), "the frame in the raw ring", other)),
+        }
+    }
+
+    /// A raw-frame job for one run of bytes.
+    pub(super) fn raw_job(iova: u64, length: usize) -> Job {
+        Job {
+            kind: 1,
+            sge_count: 1,
+            length: length as u32,
+            sge0_iova: iova,
+            sge0_length: length as u32,
+            ..Job::default()
+        }
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        // Before the card goes, which resets it.
+        let counted = nonzero(self.transport.as_ref());
+        *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
+    }
+}
+
+/// A frame of a protocol that is nobody's, to the station itself.
+pub(super) fn plain_frame(context: &mut Context, length: usize) -> Vec<u8> {
+    let mut frame = [MAC, MAC].concat();
+    // 0x88b5: local experiments.
+    frame.extend_from_slice(&[0x88, 0xb5]);
+    frame.extend(context.random.bytes(length.saturating_sub(14)));
+    frame.truncate(length);
+    frame
+}

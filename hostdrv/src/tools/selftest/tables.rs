@@ -1,0 +1,162 @@
+//! The tables behind TABLE_CMD.
+
+use weft_layout::{reg, table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, StagRow};
+
+use super::{Context, Failure};
+use crate::transport::Bar;
+
+const WRITE: u32 = 1;
+const READ: u32 = 2;
+
+/// Runs a table access; answers whether it was refused.
+fn access(c: &Context, operation: u32, number: u8, index: u32) -> Result<bool, Failure> {
+    let command = operation << 28 | u32::from(number) << 24 | index;
+    c.transport
+        .write32(Bar::Registers, reg::TABLE_CMD, command)?;
+    Ok(c.transport.read32(Bar::Registers, reg::TABLE_CMD)? & 1 != 0)
+}
+
+fn write(c: &Context, number: u8, index: u32, row: &[u8; 64]) -> Result<bool, Failure> {
+    for (word, bytes) in (0..).zip(row.chunks_exact(4)) {
+        let value = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        c.transport
+            .write32(Bar::Registers, reg::TABLE_DATA + 4 * word, value)?;
+    }
+    access(c, WRITE, number, index)
+}
+
+fn read(c: &Context, number: u8, index: u32) -> Result<Option<[u8; 64]>, Failure> {
+    // What was written last must not pass for what is read.
+    for word in 0..16 {
+        c.transport
+            .write32(Bar::Registers, reg::TABLE_DATA + 4 * word, 0xdead_beef)?;
+    }
+    if access(c, READ, number, index)? {
+        return Ok(None);
+    }
+    let mut row = [0; 64];
+    for (word, bytes) in (0..).zip(row.chunks_exact_mut(4)) {
+        let value = c
+            .transport
+            .read32(Bar::Registers, reg::TABLE_DATA + 4 * word)?;
+        bytes.copy_from_slice(&value.to_le_bytes());
+    }
+    Ok(Some(row))
+}
+
+/// A row of which every field has a value that it may have.
+fn sample(c: &mut Context, number: u8) -> [u8; 64] {
+    let r = &mut c.random;
+    match number {
+        table::FLOW_KEY => FlowKeyRow {
+            valid: r.next() as u8 & 1,
+            flow: (r.next() as u32 % c.caps.flows) as u16,
+            remote_ip: (r.next() as u32).to_be_bytes(),
+            local_ip: (r.next() as u32).to_be_bytes(),
+            remote_port: (r.next() as u16).to_be_bytes(),
+            local_port: (r.next() as u16).to_be_bytes(),
+        }
+        .to_bytes(),
+        table::FLOW_RX => FlowRxRow {
+            flags: r.next() as u8 & 7,
+            rq_log2: r.next() as u8 & 15,
+            pd: r.next() as u32,
+            marker_base: r.next() as u32,
+            rq_base: r.next() & !63,
+        }
+        .to_bytes(),
+        table::ATTACH => AttachRow {
+            // Not attached: the card takes such a row always.
+            attached: 0,
+            raw_count: r.next() as u8,
+            rcv_nxt: r.next() as u32,
+            msn: r.next() as u32,
+            mo: r.next() as u32,
+        }
+        .to_bytes(),
+        table::FLOW_TX => FlowTxRow {
+            flags: r.next() as u8 & 15,
+            ttl: r.next() as u8,
+            tos: r.next() as u8,
+            remote_mac: r.next().to_le_bytes()[..6].try_into().unwrap_or_default(),
+            local_mac: r.next().to_le_bytes()[..6].try_into().unwrap_or_default(),
+            local_ip: (r.next() as u32).to_be_bytes(),
+            remote_ip: (r.next() as u32).to_be_bytes(),
+            local_port: (r.next() as u16).to_be_bytes(),
+            remote_port: (r.next() as u16).to_be_bytes(),
+            marker_base: r.next() as u32,
+        }
+        .to_bytes(),
+        _ => StagRow {
+            valid: r.next() as u8 & 1,
+            key: r.next() as u8,
+            access: r.next() as u8 & 15,
+            pd: r.next() as u32,
+            base: r.next() >> 1,
+            length: r.next() >> 1,
+            iova: r.next(),
+        }
+        .to_bytes(),
+    }
+}
+
+/// Indexes that between them use every address line, and some more.
+fn indexes(c: &mut Context, rows: u32) -> Vec<u32> {
+    let mut list: Vec<u32> = (0..rows.min(16))
+        .chain(rows.saturating_sub(8)..rows)
+        .collect();
+    for bit in 0..rows.ilog2() {
+        let power = 1 << bit;
+        list.extend([power, power - 1, power + 1, rows - 1 - power]);
+    }
+    list.extend((0..32).map(|_| c.random.next() as u32 % rows));
+    list.retain(|index| *index < rows);
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+pub(super) fn rows(c: &mut Context) -> Result<(), Failure> {
+    c.transport.reset()?;
+    let caps = c.caps;
+    let tables = [
+        ("FLOW_KEY", table::FLOW_KEY, 2 * caps.flows),
+        ("FLOW_RX", table::FLOW_RX, caps.flows),
+        ("ATTACH", table::ATTACH, caps.flows),
+        ("FLOW_TX", table::FLOW_TX, caps.flows),
+        ("STAG", table::STAG, caps.stags),
+    ];
+    let mut written = Vec::new();
+    // All tables first: none is part of another.
+    for (name, number, rows) in tables {
+        for index in indexes(c, rows) {
+            let row = sample(c, number);
+            let refused = write(c, number, index, &row)?;
+            c.equal(0, u8::from(refused), || {
+                format!("{name} row {index} was written: refused")
+            })?;
+            written.push((name, number, index, row));
+        }
+    }
+    for (name, number, index, row) in &written {
+        let got = read(c, *number, *index)?.unwrap_or([0; 64]);
+        let count = written.len();
+        c.same_bytes(row, &got, || {
+            format!("{name} row {index} after {count} rows were written")
+        })?;
+    }
+    for (name, number, index, _) in &written {
+        let refused = write(c, *number, *index, &[0; 64])?;
+        c.equal(0, u8::from(refused), || {
+            format!("{name} row {index} was cleared: refused")
+        })?;
+    }
+    let beyond = tables.map(|(_, number, rows)| (number, rows));
+    for (number, index) in beyond.into_iter().chain([(0, 0), (6, 0), (15, 0)]) {
+        let refused = access(c, READ, number, index)?;
+        c.equal(1, u8::from(refused), || {
+            format!("table {number} row {index}, which does not exist, was read: refused")
+        })?;
+    }
+    Ok(())
+}
