@@ -18,6 +18,10 @@ host/dma_read.sv
 host/dma_write.sv
 host/report_writer.sv
 observe/mac_loopback.sv
+observe/trace_ring.sv
+observe/trace_events.sv
+observe/observe_regs.sv
+observe/observe.sv
 rx/front/rx_checksum.sv
 rx/front/rx_delay.sv
 rx/front/rx_dispatch.sv
@@ -29,6 +33,7 @@ rx/front/rx_parse.sv
 rx/front/rx_payload.sv
 rx/front/rx_store.sv
 rx/front/rx_tcp_options.sv
+rx/front/rx_verdict.sv
 rx/walk/place_cut.sv
 rx/walk/place_fifo.sv
 rx/walk/place_watch.sv

@@ -4,7 +4,7 @@
 //   AXI4 ◄─ dma_write ◄─ placement and raw frames ◄──────────────── weft_rx ◄─ MAC
 //        ◄─ dma_write ◄─ report_writer ◄─ reports ◄──────────────── weft_rx, weft_tx
 //        ─► dma_read  ─► receive elements, jobs, payload ─────────► weft_rx, weft_tx ─► MAC
-//   Between the two paths and the MAC lies mac_loopback.
+//   Between the two paths and the MAC lies mac_loopback. observe has counters and the trace ring.
 //
 // AXI write ID 0; read IDs 0 payload, 1 jobs, 2 receive elements. `rst_ni` is released synchronously to the clock.
 
@@ -12,9 +12,10 @@ module weft_card
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-  parameter int unsigned DATA_W    = 512,    // 128, 256 or 512
-  parameter int unsigned NUM_FLOWS = 1024,
-  parameter int unsigned NUM_STAGS = 4096
+  parameter int unsigned DATA_W     = 512,   // 128, 256 or 512
+  parameter int unsigned NUM_FLOWS  = 1024,
+  parameter int unsigned NUM_STAGS  = 4096,
+  parameter int unsigned TRACE_LOG2 = 10     // entries of the trace ring, at most 10
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -87,6 +88,8 @@ module weft_card
   input  logic                mac_rx_tvalid,
   output logic                mac_rx_tready,
 
+  input  logic [63:0]         time_i,        // clock of the time stamps: free-running, in cycles
+
   output logic                quiescent_o    // nothing in flight; nothing will happen before the next input
 );
 
@@ -111,9 +114,9 @@ module weft_card
   table_req_t  tbl_req;
   table_rsp_t  tbl_rsp, rx_tbl_rsp, tx_tbl_rsp;
 
-  logic [31:0] job_done, report_tail, raw_tail, msix_count_q;
-  logic        read_request, read_error, write_request, write_error, core_idle, quiescent;
-  logic        regs_idle, rx_idle, tx_idle, read_idle, write_idle, report_idle, loopback_idle;
+  logic [31:0] job_done, report_tail, raw_tail, msix_count;
+  logic        core_idle, quiescent;
+  logic        regs_idle, rx_idle, tx_idle, read_idle, write_idle, report_idle, loopback_idle, observe_idle;
 
   logic [2:0]              rd_req_valid, rd_req_ready, rd_rsp_valid, rd_rsp_ready, rd_rsp_last, rd_rsp_error;
   logic [2:0][63:0]        rd_req_addr;
@@ -128,19 +131,23 @@ module weft_card
   logic [1:0][DATA_W-1:0]  wr_data;
   logic [1:0][COUNT_W-1:0] wr_count;
 
-  logic         rx_rpt_valid, rx_rpt_ready, tx_rpt_valid, tx_rpt_ready, report_stall;
+  logic         rx_rpt_valid, rx_rpt_ready, tx_rpt_valid, tx_rpt_ready;
   logic [511:0] rx_rpt, tx_rpt;
 
   // Both paths at their end to mac_loopback.
   logic [DATA_W-1:0]   tx_tdata, rx_tdata;
   logic [DATA_W/8-1:0] tx_tkeep, rx_tkeep;
-  logic                tx_tlast, tx_tvalid, tx_tready, rx_tlast, rx_tuser, rx_tvalid, rx_tready, looped, rx_ignored;
+  logic                tx_tlast, tx_tvalid, tx_tready, rx_tlast, rx_tuser, rx_tvalid, rx_tready, looped;
 
-  logic [NUM_COUNTERS-1:0][15:0] rx_inc, tx_inc, host_inc_q;
+  host_activity_t                host;
+  logic [NUM_COUNTERS-1:0][15:0] rx_inc, tx_inc;
   logic [7:0]                    counter_index;
-  logic [31:0]                   counter_value;
+  logic [31:0]                   counter_value, observe_value;
+  reg_bus_t                      reg_bus;
+  trace_event_t [1:0]            rx_trace, report_trace;
+  trace_event_t [2:0]            tx_trace;
 
-  // ---------------------------------------------------------------- registers, tables, counters
+  // ---------------------------------------------------------------- registers, tables
   card_regs #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_regs (
     .clk_i, .rst_ni,
     .s_axil_awaddr, .s_axil_awvalid, .s_axil_awready, .s_axil_wdata, .s_axil_wstrb, .s_axil_wvalid, .s_axil_wready,
@@ -159,14 +166,16 @@ module weft_card
     .tbl_rsp_valid_i (tbl_rsp_valid),
     .tbl_rsp_i       (tbl_rsp),
     .quiescent_i     (core_idle),
-    .read_error_i    (read_error),
-    .write_error_i   (write_error),
+    .read_error_i    (host.read_error),
+    .write_error_i   (host.write_error),
     .job_done_i      (job_done),
     .report_tail_i   (report_tail),
     .raw_tail_i      (raw_tail),
-    .msix_count_i    (msix_count_q),
+    .msix_count_i    (msix_count),
     .counter_index_o (counter_index),
     .counter_value_i (counter_value),
+    .bus_o           (reg_bus),
+    .bus_value_i     (observe_value),
     .idle_o          (regs_idle)
   );
 
@@ -175,33 +184,28 @@ module weft_card
   assign tbl_rsp_valid = tbl_to_tx ? tx_tbl_rsp_valid : rx_tbl_rsp_valid;
   assign tbl_rsp       = tbl_to_tx ? tx_tbl_rsp : rx_tbl_rsp;
 
-  counters u_counters (
-    .clk_i, .rst_ni,
-    .rx_inc_i  (rx_inc),
-    .tx_inc_i  (tx_inc),
-    .host_inc_i(host_inc_q),
-    .index_i   (counter_index),
-    .value_o   (counter_value)
-  );
+  // ---------------------------------------------------------------- counters, trace
+  assign host.read_error_id  = m_axi_rid;
+  assign host.write_stall    = m_axi_wvalid && !m_axi_wready;
+  assign host.report_written = written[1];
+  assign host.msix           = msix_valid_o && msix_ready_i;
 
-  // Of the receive stalls, those that only the host side can see are counted here.
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      host_inc_q   <= '0;
-      msix_count_q <= '0;
-    end else begin
-      host_inc_q[CNT_RX_DROP_LOOPBACK]       <= 16'(rx_ignored);
-      host_inc_q[CNT_RX_STALL_REPORT_CYCLES] <= 16'(report_stall);
-      host_inc_q[CNT_RX_STALL_WRITE_CYCLES]  <= 16'(m_axi_wvalid && !m_axi_wready);
-      host_inc_q[CNT_DMA_READ_REQUESTS]      <= 16'(read_request);
-      host_inc_q[CNT_DMA_READ_ERRORS]        <= 16'(read_error);
-      host_inc_q[CNT_DMA_WRITE_REQUESTS]     <= 16'(write_request);
-      host_inc_q[CNT_DMA_WRITE_ERRORS]       <= 16'(write_error);
-      host_inc_q[CNT_REPORTS]                <= 16'(written[1]);
-      host_inc_q[CNT_MSIX_REQUESTS]          <= 16'(msix_valid_o && msix_ready_i);
-      if (msix_valid_o && msix_ready_i) msix_count_q <= msix_count_q + 1'b1;
-    end
-  end
+  observe #(.TRACE_LOG2(TRACE_LOG2)) u_observe (
+    .clk_i, .rst_ni, .time_i,
+    .rx_inc_i        (rx_inc),
+    .tx_inc_i        (tx_inc),
+    .host_i          (host),
+    .counter_index_i (counter_index),
+    .counter_value_o (counter_value),
+    .msix_count_o    (msix_count),
+    .rx_trace_i      (rx_trace),
+    .tx_trace_i      (tx_trace),
+    .report_trace_i  (report_trace),
+    .looped_i        (looped),
+    .bus_i           (reg_bus),
+    .bus_value_o     (observe_value),
+    .idle_o          (observe_idle)
+  );
 
   // ---------------------------------------------------------------- host memory
   dma_read #(.DATA_W(DATA_W)) u_dma_read (
@@ -218,8 +222,8 @@ module weft_card
     .rsp_error_o(rd_rsp_error),
     .m_axi_arid, .m_axi_araddr, .m_axi_arlen, .m_axi_arsize, .m_axi_arburst, .m_axi_arvalid, .m_axi_arready,
     .m_axi_rid, .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
-    .request_o  (read_request),
-    .error_o    (read_error),
+    .request_o  (host.read_request),
+    .error_o    (host.read_error),
     .idle_o     (read_idle)
   );
 
@@ -238,8 +242,8 @@ module weft_card
     .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst, .m_axi_awvalid, .m_axi_awready,
     .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
     .m_axi_bid, .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,
-    .request_o  (write_request),
-    .error_o    (write_error),
+    .request_o  (host.write_request),
+    .error_o    (host.write_error),
     .idle_o     (write_idle)
   );
 
@@ -269,7 +273,8 @@ module weft_card
     .written_i  (written[1]),
     .msix_valid_o, .msix_ready_i, .msix_vector_o,
     .tail_o     (report_tail),
-    .stall_o    (report_stall),
+    .stall_o    (host.report_stall),
+    .trace_o    (report_trace),
     .idle_o     (report_idle)
   );
 
@@ -290,98 +295,48 @@ module weft_card
     .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
     .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tuser, .mac_rx_tvalid, .mac_rx_tready,
     .looped_o   (looped),
-    .ignored_o  (rx_ignored),
+    .ignored_o  (host.rx_ignored),
     .idle_o     (loopback_idle)
   );
 
   logic unused_wire;
-  assign unused_wire = ^{rx_tready, looped};
+  assign unused_wire = rx_tready;
 
   // ---------------------------------------------------------------- receive
   weft_rx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_rx (
-    .clk_i, .rst_ni,
-    .mac_rx_tdata   (rx_tdata),
-    .mac_rx_tkeep   (rx_tkeep),
-    .mac_rx_tlast   (rx_tlast),
-    .mac_rx_tuser   (rx_tuser),
-    .mac_rx_tvalid  (rx_tvalid),
-    .mac_rx_tready  (rx_tready),
-    .cfg_i          (rx_cfg),
-    .rq_tail_valid_i(rq_tail_valid),
-    .rq_tail_flow_i (rq_tail_flow),
-    .rq_tail_value_i(rq_tail_value),
-    .tbl_req_valid_i(tbl_req_valid && !tbl_to_tx),
-    .tbl_req_ready_o(rx_tbl_req_ready),
-    .tbl_req_i      (tbl_req),
-    .tbl_rsp_valid_o(rx_tbl_rsp_valid),
-    .tbl_rsp_o      (rx_tbl_rsp),
-    .el_req_valid_o (rd_req_valid[RD_ELEMENT]),
-    .el_req_ready_i (rd_req_ready[RD_ELEMENT]),
-    .el_req_addr_o  (rd_req_addr[RD_ELEMENT]),
-    .el_req_bytes_o (rd_req_bytes[RD_ELEMENT]),
-    .el_rsp_valid_i (rd_rsp_valid[RD_ELEMENT]),
-    .el_rsp_ready_o (rd_rsp_ready[RD_ELEMENT]),
-    .el_rsp_data_i  (rd_rsp_data[RD_ELEMENT]),
-    .el_rsp_count_i (rd_rsp_count[RD_ELEMENT]),
-    .el_rsp_last_i  (rd_rsp_last[RD_ELEMENT]),
-    .el_rsp_error_i (rd_rsp_error[RD_ELEMENT]),
-    .wr_cmd_valid_o (wr_cmd_valid[0]),
-    .wr_cmd_ready_i (wr_cmd_ready[0]),
-    .wr_cmd_addr_o  (wr_cmd_addr[0]),
-    .wr_cmd_bytes_o (wr_cmd_bytes[0]),
-    .wr_valid_o     (wr_valid[0]),
-    .wr_ready_i     (wr_ready[0]),
-    .wr_data_o      (wr_data[0]),
-    .wr_count_o     (wr_count[0]),
-    .wr_last_o      (wr_last[0]),
-    .rpt_valid_o    (rx_rpt_valid),
-    .rpt_ready_i    (rx_rpt_ready),
-    .rpt_o          (rx_rpt),
-    .raw_tail_o     (raw_tail),
-    .idle_o         (rx_idle),
-    .cnt_inc_o      (rx_inc)
+    .clk_i, .rst_ni, .mac_rx_tdata(rx_tdata), .mac_rx_tkeep(rx_tkeep), .mac_rx_tlast(rx_tlast),
+    .mac_rx_tuser(rx_tuser), .mac_rx_tvalid(rx_tvalid), .mac_rx_tready(rx_tready), .cfg_i(rx_cfg),
+    .rq_tail_valid_i(rq_tail_valid), .rq_tail_flow_i(rq_tail_flow), .rq_tail_value_i(rq_tail_value),
+    .tbl_req_valid_i(tbl_req_valid && !tbl_to_tx), .tbl_req_ready_o(rx_tbl_req_ready), .tbl_req_i(tbl_req),
+    .tbl_rsp_valid_o(rx_tbl_rsp_valid), .tbl_rsp_o(rx_tbl_rsp), .el_req_valid_o(rd_req_valid[RD_ELEMENT]),
+    .el_req_ready_i(rd_req_ready[RD_ELEMENT]), .el_req_addr_o(rd_req_addr[RD_ELEMENT]),
+    .el_req_bytes_o(rd_req_bytes[RD_ELEMENT]), .el_rsp_valid_i(rd_rsp_valid[RD_ELEMENT]),
+    .el_rsp_ready_o(rd_rsp_ready[RD_ELEMENT]), .el_rsp_data_i(rd_rsp_data[RD_ELEMENT]),
+    .el_rsp_count_i(rd_rsp_count[RD_ELEMENT]), .el_rsp_last_i(rd_rsp_last[RD_ELEMENT]),
+    .el_rsp_error_i(rd_rsp_error[RD_ELEMENT]), .wr_cmd_valid_o(wr_cmd_valid[0]), .wr_cmd_ready_i(wr_cmd_ready[0]),
+    .wr_cmd_addr_o(wr_cmd_addr[0]), .wr_cmd_bytes_o(wr_cmd_bytes[0]), .wr_valid_o(wr_valid[0]),
+    .wr_ready_i(wr_ready[0]), .wr_data_o(wr_data[0]), .wr_count_o(wr_count[0]), .wr_last_o(wr_last[0]),
+    .rpt_valid_o(rx_rpt_valid), .rpt_ready_i(rx_rpt_ready), .rpt_o(rx_rpt), .raw_tail_o(raw_tail), .idle_o(rx_idle),
+    .trace_o(rx_trace), .cnt_inc_o(rx_inc)
   );
 
   // ---------------------------------------------------------------- transmit
   weft_tx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_tx (
-    .clk_i, .rst_ni,
-    .cfg_i          (tx_cfg),
-    .job_done_o     (job_done),
-    .tbl_req_valid_i(tbl_req_valid && tbl_to_tx),
-    .tbl_req_ready_o(tx_tbl_req_ready),
-    .tbl_req_i      (tbl_req),
-    .tbl_rsp_valid_o(tx_tbl_rsp_valid),
-    .tbl_rsp_o      (tx_tbl_rsp),
-    .job_req_valid_o(rd_req_valid[RD_JOB]),
-    .job_req_ready_i(rd_req_ready[RD_JOB]),
-    .job_req_addr_o (rd_req_addr[RD_JOB]),
-    .job_req_bytes_o(rd_req_bytes[RD_JOB]),
-    .job_rsp_valid_i(rd_rsp_valid[RD_JOB]),
-    .job_rsp_ready_o(rd_rsp_ready[RD_JOB]),
-    .job_rsp_data_i (rd_rsp_data[RD_JOB]),
-    .job_rsp_count_i(rd_rsp_count[RD_JOB]),
-    .job_rsp_last_i (rd_rsp_last[RD_JOB]),
-    .job_rsp_error_i(rd_rsp_error[RD_JOB]),
-    .ga_req_valid_o (rd_req_valid[RD_GATHER]),
-    .ga_req_ready_i (rd_req_ready[RD_GATHER]),
-    .ga_req_addr_o  (rd_req_addr[RD_GATHER]),
-    .ga_req_bytes_o (rd_req_bytes[RD_GATHER]),
-    .ga_rsp_valid_i (rd_rsp_valid[RD_GATHER]),
-    .ga_rsp_ready_o (rd_rsp_ready[RD_GATHER]),
-    .ga_rsp_data_i  (rd_rsp_data[RD_GATHER]),
-    .ga_rsp_count_i (rd_rsp_count[RD_GATHER]),
-    .ga_rsp_last_i  (rd_rsp_last[RD_GATHER]),
-    .ga_rsp_error_i (rd_rsp_error[RD_GATHER]),
-    .rpt_valid_o    (tx_rpt_valid),
-    .rpt_ready_i    (tx_rpt_ready),
-    .rpt_o          (tx_rpt),
-    .mac_tx_tdata   (tx_tdata),
-    .mac_tx_tkeep   (tx_tkeep),
-    .mac_tx_tlast   (tx_tlast),
-    .mac_tx_tvalid  (tx_tvalid),
-    .mac_tx_tready  (tx_tready),
-    .idle_o         (tx_idle),
-    .cnt_inc_o      (tx_inc)
+    .clk_i, .rst_ni, .cfg_i(tx_cfg), .job_done_o(job_done), .tbl_req_valid_i(tbl_req_valid && tbl_to_tx),
+    .tbl_req_ready_o(tx_tbl_req_ready), .tbl_req_i(tbl_req), .tbl_rsp_valid_o(tx_tbl_rsp_valid),
+    .tbl_rsp_o(tx_tbl_rsp), .job_req_valid_o(rd_req_valid[RD_JOB]), .job_req_ready_i(rd_req_ready[RD_JOB]),
+    .job_req_addr_o(rd_req_addr[RD_JOB]), .job_req_bytes_o(rd_req_bytes[RD_JOB]),
+    .job_rsp_valid_i(rd_rsp_valid[RD_JOB]), .job_rsp_ready_o(rd_rsp_ready[RD_JOB]),
+    .job_rsp_data_i(rd_rsp_data[RD_JOB]), .job_rsp_count_i(rd_rsp_count[RD_JOB]),
+    .job_rsp_last_i(rd_rsp_last[RD_JOB]), .job_rsp_error_i(rd_rsp_error[RD_JOB]),
+    .ga_req_valid_o(rd_req_valid[RD_GATHER]), .ga_req_ready_i(rd_req_ready[RD_GATHER]),
+    .ga_req_addr_o(rd_req_addr[RD_GATHER]), .ga_req_bytes_o(rd_req_bytes[RD_GATHER]),
+    .ga_rsp_valid_i(rd_rsp_valid[RD_GATHER]), .ga_rsp_ready_o(rd_rsp_ready[RD_GATHER]),
+    .ga_rsp_data_i(rd_rsp_data[RD_GATHER]), .ga_rsp_count_i(rd_rsp_count[RD_GATHER]),
+    .ga_rsp_last_i(rd_rsp_last[RD_GATHER]), .ga_rsp_error_i(rd_rsp_error[RD_GATHER]), .rpt_valid_o(tx_rpt_valid),
+    .rpt_ready_i(tx_rpt_ready), .rpt_o(tx_rpt), .mac_tx_tdata(tx_tdata), .mac_tx_tkeep(tx_tkeep),
+    .mac_tx_tlast(tx_tlast), .mac_tx_tvalid(tx_tvalid), .mac_tx_tready(tx_tready), .idle_o(tx_idle),
+    .trace_o(tx_trace), .cnt_inc_o(tx_inc)
   );
 
   // ---------------------------------------------------------------- quiescence
@@ -391,7 +346,7 @@ module weft_card
 
   assign core_idle   = rx_idle && tx_idle && read_idle && write_idle && report_idle && loopback_idle;
   assign input_now   = s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || mac_rx_tvalid || m_axi_rvalid || m_axi_bvalid;
-  assign quiescent   = core_idle && regs_idle;
+  assign quiescent   = core_idle && regs_idle && observe_idle;
   assign quiescent_o = quiescent && calm_q == '1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

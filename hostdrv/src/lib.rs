@@ -55,6 +55,7 @@ pub mod raw;
 mod stats;
 pub mod tap;
 pub mod tools;
+pub mod trace;
 pub mod transport;
 pub mod verbs;
 

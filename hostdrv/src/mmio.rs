@@ -80,7 +80,8 @@ pub(crate) fn register_name(offset: u32) -> &'static str {
         .map_or("(reserved)", |(name, _, _)| name)
 }
 
-fn doorbell_name(offset: u32) -> &'static str {
+/// The doorbell at this offset.
+pub(crate) fn doorbell_name(offset: u32) -> &'static str {
     match offset {
         doorbell::JOB_TAIL => "JOB_TAIL",
         doorbell::REPORT_HEAD => "REPORT_HEAD",

@@ -58,6 +58,9 @@ module card_regs
   output logic [7:0]  counter_index_o,
   input  logic [31:0] counter_value_i,  // of counter_index_o, same cycle
 
+  output reg_bus_t    bus_o,
+  input  logic [31:0] bus_value_i,      // in the cycle after bus_o.read; 0: not a register of others
+
   output logic        idle_o            // no access in progress
 );
 
@@ -258,6 +261,10 @@ module card_regs
                           arm: arm_q, arm_value: arm_value_q};
   assign loopback_o = loopback_q;
 
+  assign bus_o = '{write: reg_write, doorbell: doorbell, offset: wr_offset, data: w_data_q, table_done: table_done,
+                   table_refused: tbl_rsp_i.refused, read: s_axil_arvalid && s_axil_arready,
+                   read_offset: {s_axil_araddr[15:2], 2'b00}};
+
   // ---------------------------------------------------------------- read channel
   typedef enum logic [1:0] {RdIdle, RdLook, RdRespond} rd_state_e;
 
@@ -300,6 +307,7 @@ module card_regs
       REG_MSIX_COUNT:     rd_value = msix_count_i;
       REG_TABLE_CMD:      rd_value = {31'd0, table_refused_q};
       default: begin
+        rd_value = bus_value_i;
         if (rd_offset[15:6] == REG_TABLE_DATA[15:6]) rd_value = table_data_q[rd_offset[5:2]];
         if (rd_offset[15:10] == REG_COUNTERS[15:10]) rd_value = counter_value_i;
       end

@@ -6,8 +6,10 @@
 // A report counts as written (`tail_o`) when its write response has come. Interrupts look at that count.
 
 module report_writer
+  import weft_int_pkg::NO_FLOW;
   import weft_int_pkg::report_cfg_t;
-  import weft_card_pkg::segment_report_t;
+  import weft_int_pkg::trace_event_t;
+  import weft_card_pkg::*;
 #(
   parameter int unsigned DATA_W = 512,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
@@ -42,6 +44,7 @@ module report_writer
 
   output logic [31:0]        tail_o,      // reports written
   output logic               stall_o,     // a report waits for the host to make room
+  output trace_event_t [1:0] trace_o,     // a report is on its way; an interrupt
   output logic               idle_o
 );
 
@@ -155,6 +158,31 @@ module report_writer
   assign msix_vector_o = '0;
   assign tail_o        = written_q;
   assign idle_o        = !have_q && !rx_valid_i && !tx_valid_i && !msix_valid_o && !due;
+
+  // ---------------------------------------------------------------- trace
+  // Kind and flow are at the same place in all reports but the frame report, which has none. Where a segment report has
+  // its flags a job report has the status, and where it has tcp_flags and raw_count, an FPDU report has the code.
+  logic [15:0] info;
+  assign info = filled.kind == 8'd2 ? {filled.raw_count, filled.tcp_flags} : filled.kind == 8'd4 ? 16'(filled.flags) : '0;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      trace_o <= '0;
+    end else begin
+      trace_o[0].valid  <= load && (rx_valid_i || tx_valid_i);
+      trace_o[0].kind   <= 4'(TRACE_KIND_REPORT);
+      trace_o[0].detail <= filled.kind;
+      trace_o[0].flow   <= filled.kind == 8'd3 ? NO_FLOW : filled.flow;
+      trace_o[0].value  <= taken_q;
+      trace_o[0].info   <= info;
+      trace_o[1].valid  <= msix_valid_o && msix_ready_i;
+      trace_o[1].kind   <= 4'(TRACE_KIND_INTERRUPT);
+      trace_o[1].detail <= {3'd0, msix_vector_o};
+      trace_o[1].flow   <= NO_FLOW;
+      trace_o[1].value  <= written_q;
+      trace_o[1].info   <= '0;
+    end
+  end
 
   logic unused_cfg;
   assign unused_cfg = ^cfg_i.log2[7:5];

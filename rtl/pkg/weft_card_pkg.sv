@@ -33,11 +33,20 @@ package weft_card_pkg;
   parameter logic [15:0] REG_RAW_LOG2 = 16'h0088;
   parameter logic [15:0] REG_RAW_TAIL = 16'h008c;
   parameter logic [15:0] REG_MSIX_COUNT = 16'h00a0;
+  parameter logic [15:0] REG_TRACE_CTRL = 16'h00c0;
+  parameter logic [31:0] REG_TRACE_CTRL_RESET = 32'h0000ffff;
+  parameter logic [15:0] REG_TRACE_HEAD = 16'h00c4;
+  parameter logic [15:0] REG_TRACE_LOST = 16'h00c8;
+  parameter logic [15:0] REG_TRACE_SIZE = 16'h00cc;
+  parameter logic [15:0] REG_TIME_LO = 16'h00d0;
+  parameter logic [15:0] REG_TIME_HI = 16'h00d4;
   parameter logic [15:0] REG_TABLE_DATA = 16'h0200;
   parameter int unsigned REG_TABLE_DATA_COUNT = 16;
   parameter logic [15:0] REG_TABLE_CMD = 16'h0240;
   parameter logic [15:0] REG_COUNTERS = 16'h1000;
   parameter int unsigned REG_COUNTERS_COUNT = 256;
+  parameter logic [15:0] REG_TRACE = 16'h4000;
+  parameter int unsigned REG_TRACE_COUNT = 4096;
 
   // Doorbells (byte offset in BAR2).
   parameter logic [15:0] DB_JOB_TAIL = 16'h0000;
@@ -52,6 +61,45 @@ package weft_card_pkg;
   parameter logic [3:0] TBL_ATTACH = 4'd3;
   parameter logic [3:0] TBL_FLOW_TX = 4'd4;
   parameter logic [3:0] TBL_STAG = 4'd5;
+
+  // What happened: kinds of a trace_entry.
+  parameter logic [7:0] TRACE_KIND_FRAME_IN = 8'd1;
+  parameter logic [7:0] TRACE_KIND_FRAME_DROPPED = 8'd2;
+  parameter logic [7:0] TRACE_KIND_VERDICT = 8'd3;
+  parameter logic [7:0] TRACE_KIND_REPORT = 8'd4;
+  parameter logic [7:0] TRACE_KIND_JOB_BEGIN = 8'd5;
+  parameter logic [7:0] TRACE_KIND_JOB_DONE = 8'd6;
+  parameter logic [7:0] TRACE_KIND_FRAME_OUT = 8'd7;
+  parameter logic [7:0] TRACE_KIND_INTERRUPT = 8'd8;
+  parameter logic [7:0] TRACE_KIND_DOORBELL = 8'd9;
+  parameter logic [7:0] TRACE_KIND_TABLE = 8'd10;
+  parameter logic [7:0] TRACE_KIND_REGISTER = 8'd11;
+  parameter logic [7:0] TRACE_KIND_DMA_ERROR = 8'd12;
+  parameter logic [7:0] TRACE_KIND_LOST = 8'd15;
+
+  // Why a frame was dropped (detail of FRAME_DROPPED), each with the counter rx_drop_*.
+  parameter logic [7:0] TRACE_DROP_DISABLED = 8'd1;
+  parameter logic [7:0] TRACE_DROP_FCS = 8'd2;
+  parameter logic [7:0] TRACE_DROP_RUNT = 8'd3;
+  parameter logic [7:0] TRACE_DROP_OVERSIZE = 8'd4;
+  parameter logic [7:0] TRACE_DROP_MAC = 8'd5;
+  parameter logic [7:0] TRACE_DROP_IP_HEADER = 8'd6;
+  parameter logic [7:0] TRACE_DROP_IP_CHECKSUM = 8'd7;
+  parameter logic [7:0] TRACE_DROP_TCP_HEADER = 8'd8;
+  parameter logic [7:0] TRACE_DROP_TCP_CHECKSUM = 8'd9;
+  parameter logic [7:0] TRACE_DROP_BUFFER_FULL = 8'd10;
+  parameter logic [7:0] TRACE_DROP_NO_RAW_SLOT = 8'd11;
+
+  // What became of a frame (detail of VERDICT).
+  parameter logic [7:0] TRACE_VERDICT_NO_FLOW = 8'd0;
+  parameter logic [7:0] TRACE_VERDICT_NO_PAYLOAD = 8'd1;
+  parameter logic [7:0] TRACE_VERDICT_PLACED = 8'd2;
+  parameter logic [7:0] TRACE_VERDICT_ENGINE = 8'd3;
+  parameter logic [7:0] TRACE_VERDICT_DUPLICATE = 8'd4;
+  parameter logic [7:0] TRACE_VERDICT_BYPASSED = 8'd5;
+  parameter logic [7:0] TRACE_VERDICT_GAP = 8'd6;
+  parameter logic [7:0] TRACE_VERDICT_PARTIAL = 8'd7;
+  parameter logic [7:0] TRACE_VERDICT_ERROR = 8'd8;
 
   // Counters.
   parameter int unsigned CNT_RX_FRAMES = 0;
@@ -308,5 +356,16 @@ package weft_card_pkg;
     logic [7:0] status;  // 0 done; 1 malformed (kind, length, SGEs or flow row); 2 a DMA read was answered with an error, the frame concerned was not sent
     logic [7:0] kind;  // 4
   } job_report_t;
+
+  // An event in the trace ring. Fields that an event does not use are 0, but for flow: 65535.
+  typedef struct packed {
+    logic [31:0] time_lo;  // clock at the event, bits 31:0
+    logic [15:0] time_hi;  // clock at the event, bits 47:32
+    logic [15:0] info;  // see trace_kind
+    logic [31:0] value;  // see trace_kind
+    logic [15:0] flow;  // flow, or 65535
+    logic [7:0] detail;  // see trace_kind
+    logic [7:0] kind;  // trace_kind
+  } trace_entry_t;
 
 endpackage

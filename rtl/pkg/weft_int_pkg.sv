@@ -34,6 +34,44 @@ package weft_int_pkg;
     logic [31:0] arm_value;
   } report_cfg_t;
 
+  // Something that happened, for the trace ring. The fields are those of trace_entry_t.
+  typedef struct packed {
+    logic        valid;
+    logic [3:0]  kind;            // weft_card_pkg::TRACE_KIND_*
+    logic [7:0]  detail;
+    logic [15:0] flow;
+    logic [31:0] value;
+    logic [15:0] info;
+  } trace_event_t;
+
+  // What the host side does in a cycle, for counters and trace.
+  typedef struct packed {
+    logic        read_request;
+    logic        read_error;
+    logic [1:0]  read_error_id;   // AXI ID
+    logic        write_request;
+    logic        write_error;
+    logic        write_stall;     // the bus does not take a beat
+    logic        report_written;
+    logic        report_stall;
+    logic        msix;
+    logic        rx_ignored;      // a frame from the MAC, in loopback
+  } host_activity_t;
+
+  // What the host does at the registers, for those who have registers of their own and for the trace.
+  typedef struct packed {
+    logic        write;           // pulses: of a register, of a doorbell
+    logic        doorbell;
+    logic [15:0] offset;
+    logic [31:0] data;
+    logic        table_done;      // pulse: TABLE_CMD, with `data`, is done
+    logic        table_refused;
+    logic        read;            // pulse: the value of a register is wanted in the next cycle
+    logic [15:0] read_offset;
+  } reg_bus_t;
+
+  parameter logic [15:0] NO_FLOW = 16'hffff;
+
   // One access to a table; each request gets exactly one response.
   typedef struct packed {
     logic         write;

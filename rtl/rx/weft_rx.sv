@@ -67,6 +67,7 @@ module weft_rx
 
   output logic [31:0]                   raw_tail_o,
   output logic                          idle_o,
+  output trace_event_t [1:0]            trace_o,        // frames as they come; verdicts
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
@@ -94,7 +95,7 @@ module weft_rx
     .clk_i, .rst_ni, .beat_valid_i(beat_valid), .beat_last_i(beat_last), .beat_data_i(beat_data), .drop_i(drop),
     .frame_len_i(frame_len), .segment_i(segment), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
     .packet_o(packet), .rd_req_i(rd_req), .rd_pos_i(rd_pos), .rd_grant_o(rd_grant), .rd_data_o(rd_data),
-    .free_valid_i(free_valid), .free_stop_i(free_stop), .idle_o(store_idle), .cnt_inc_o(store_cnt)
+    .free_valid_i(free_valid), .free_stop_i(free_stop), .idle_o(store_idle), .trace_o(trace_o[0]), .cnt_inc_o(store_cnt)
   );
 
   // ---------------------------------------------------------------- payload of the next packet
@@ -160,7 +161,7 @@ module weft_rx
     .start_len_o(start_len), .start_row_o(start_row), .start_msn_o(start_msn), .start_mo_o(start_mo),
     .done_valid_i(done_valid), .done_len_i(done_len), .done_stop_i(done_stop), .done_engine_i(done_engine),
     .done_msn_i(done_msn), .done_mo_i(done_mo), .op_block_o(op_block), .close_valid_o(close_valid),
-    .close_ready_i(close_ready), .close_o(close), .idle_o(dispatch_idle), .cnt_inc_o(dispatch_cnt)
+    .close_ready_i(close_ready), .close_o(close), .idle_o(dispatch_idle), .trace_o(trace_o[1]), .cnt_inc_o(dispatch_cnt)
   );
 
   // ---------------------------------------------------------------- walk and output

@@ -30,6 +30,8 @@ module tx_emit
   output logic                sent_o,          // pulses with the last beat: a frame, its bytes, whether it was an FPDU
   output logic [15:0]         sent_bytes_o,
   output logic                sent_fpdu_o,
+  output logic                sent_segment_o,  // its headers are ours; then
+  output logic [31:0]         sent_seq_o,      // its sequence number
   output logic                stall_o
 );
 
@@ -109,19 +111,24 @@ module tx_emit
 
   // ---------------------------------------------------------------- what was sent
   logic [15:0] bytes_q;
-  logic        fpdu_q;
+  logic        fpdu_q, segment_q;
+  logic [31:0] seq_q;
 
   always_ff @(posedge clk_i) begin
     if (load && last) begin
-      bytes_q <= 16'(header_i.header_bytes) + 16'(header_i.payload_bytes);
-      fpdu_q  <= header_i.fpdu;
+      bytes_q   <= 16'(header_i.header_bytes) + 16'(header_i.payload_bytes);
+      fpdu_q    <= header_i.fpdu;
+      segment_q <= header_i.header_bytes != '0;
+      seq_q     <= header_i.seq;
     end
   end
 
-  assign sent_o       = mac_tx_tvalid && mac_tx_tready && mac_tx_tlast;
-  assign sent_bytes_o = bytes_q;
-  assign sent_fpdu_o  = fpdu_q;
-  assign stall_o      = mac_tx_tvalid && !mac_tx_tready;
+  assign sent_o         = mac_tx_tvalid && mac_tx_tready && mac_tx_tlast;
+  assign sent_bytes_o   = bytes_q;
+  assign sent_fpdu_o    = fpdu_q;
+  assign sent_segment_o = segment_q;
+  assign sent_seq_o     = seq_q;
+  assign stall_o        = mac_tx_tvalid && !mac_tx_tready;
 
 `ifndef SYNTHESIS
   no_bubble: assert property (@(posedge clk_i) disable iff (!rst_ni)

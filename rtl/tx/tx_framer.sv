@@ -38,6 +38,8 @@ module tx_framer
   output logic                sent_o,
   output logic [15:0]         sent_bytes_o,
   output logic                sent_fpdu_o,
+  output logic                sent_segment_o,
+  output logic [31:0]         sent_seq_o,
   output logic                stall_o
 );
 
@@ -197,7 +199,7 @@ module tx_framer
     .payload_ready_o(payload_ready),
     .payload_data_i (payload_data),
     .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
-    .sent_o, .sent_bytes_o, .sent_fpdu_o, .stall_o
+    .sent_o, .sent_bytes_o, .sent_fpdu_o, .sent_segment_o, .sent_seq_o, .stall_o
   );
 
 endmodule

@@ -119,7 +119,8 @@ module tx_tcp
   assign crc_ready_o    = out_taken && frame_i.crc;
 
   always_comb begin
-    header_o = '{fpdu: frame_i.fpdu, payload_bytes: frame_i.length, header_bytes: length, header: '0};
+    header_o = '{fpdu: frame_i.fpdu, seq: frame_i.raw ? '0 : frame_i.seq, payload_bytes: frame_i.length,
+                 header_bytes: length, header: '0};
     header_o.header[8*BYTES-1:0] = header;
     header_o.header[8*(ETHERNET+10)+:16] = ip_check_q;
     header_o.header[8*(ETHERNET+IPV4+16)+:16] = tcp_check_q;

@@ -63,6 +63,7 @@ module weft_tx
   input  logic                          mac_tx_tready,
 
   output logic                          idle_o,
+  output trace_event_t [2:0]            trace_o,        // jobs begun; jobs done; frames out
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
@@ -249,8 +250,9 @@ module weft_tx
   );
 
   // ---------------------------------------------------------------- frames
-  logic        drop, sent, sent_fpdu, mac_stall;
+  logic        drop, sent, sent_fpdu, sent_segment, mac_stall;
   logic [15:0] sent_bytes;
+  logic [31:0] sent_seq;
 
   tx_framer #(
     .DATA_W(DATA_W)
@@ -272,6 +274,8 @@ module weft_tx
     .sent_o        (sent),
     .sent_bytes_o  (sent_bytes),
     .sent_fpdu_o   (sent_fpdu),
+    .sent_segment_o(sent_segment),
+    .sent_seq_o    (sent_seq),
     .stall_o       (mac_stall)
   );
 
@@ -309,8 +313,37 @@ module weft_tx
     end
   end
 
+  // ---------------------------------------------------------------- trace
+  job_report_t ended;
+
+  assign ended = report;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      trace_o <= '0;
+    end else begin
+      trace_o[0].valid  <= take_job;
+      trace_o[0].kind   <= 4'(TRACE_KIND_JOB_BEGIN);
+      trace_o[0].detail <= job_error ? '0 : job.kind;
+      trace_o[0].flow   <= job_error ? NO_FLOW : job.flow;
+      trace_o[0].value  <= job_number;
+      trace_o[0].info   <= job_error ? '0 : job.length[31:16] != '0 ? '1 : job.length[15:0];
+      trace_o[1].valid  <= end_job;
+      trace_o[1].kind   <= 4'(TRACE_KIND_JOB_DONE);
+      trace_o[1].detail <= ended.status;
+      trace_o[1].flow   <= ended.flow;
+      trace_o[1].value  <= ended.job;
+      trace_o[2].valid  <= sent;
+      trace_o[2].kind   <= 4'(TRACE_KIND_FRAME_OUT);
+      trace_o[2].detail <= {6'd0, sent_fpdu, sent_segment};
+      trace_o[2].flow   <= NO_FLOW;
+      trace_o[2].value  <= sent_seq;
+      trace_o[2].info   <= sent_bytes;
+    end
+  end
+
   logic unused;
-  assign unused = NUM_STAGS == 0;
+  assign unused = ^{NUM_STAGS == 0, ended};
 
 `ifndef SYNTHESIS
   if (DATA_W != 128 && DATA_W != 256 && DATA_W != 512) begin : gen_param_check

@@ -101,6 +101,7 @@ package weft_tx_pkg;
   // A frame's headers on their way out.
   typedef struct packed {
     logic                      fpdu;
+    logic [31:0]               seq;
     logic [13:0]               payload_bytes;
     logic [6:0]                header_bytes;
     logic [8*HEADER_BYTES-1:0] header;

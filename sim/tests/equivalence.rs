@@ -5,8 +5,8 @@ use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use weft_layout::{
-    doorbell, table, AttachRow, Counter, FlowRxRow, FlowTxRow, Job, ReceiveElement, StagRow,
-    NUM_COUNTERS,
+    doorbell, reg, table, trace_kind, AttachRow, Counter, FlowRxRow, FlowTxRow, Job,
+    ReceiveElement, StagRow, TraceEntry, NUM_COUNTERS,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
@@ -139,6 +139,82 @@ impl Subject {
             rcv_nxt: if row.attached == 0 { 0 } else { row.rcv_nxt },
             ..row
         }
+    }
+}
+
+/// The trace ring as it is, without times: who did it, and what.
+fn trace(bench: &mut Bench) -> Vec<(Source, TraceEntry)> {
+    let size = bench.read(reg::TRACE_SIZE).unwrap();
+    let head = bench.read(reg::TRACE_HEAD).unwrap();
+    assert_eq!(bench.read(reg::TRACE_LOST).unwrap(), 0);
+    let mut events = Vec::new();
+    for number in head - head.min(size)..head {
+        let mut bytes = [0; TraceEntry::SIZE];
+        for (word, to) in (0..).zip(bytes.chunks_exact_mut(4)) {
+            let at = reg::TRACE + 16 * (number % size) + 4 * word;
+            to.copy_from_slice(&bench.read(at).unwrap().to_le_bytes());
+        }
+        let mut event = TraceEntry::from_bytes(&bytes);
+        (event.time_hi, event.time_lo) = (0, 0);
+        let source = match event.kind {
+            trace_kind::FRAME_DROPPED if event.detail == weft_layout::trace_drop::NO_RAW_SLOT => {
+                Source::Verdicts
+            }
+            trace_kind::FRAME_IN | trace_kind::FRAME_DROPPED => Source::Frames,
+            trace_kind::VERDICT => Source::Verdicts,
+            trace_kind::REPORT => {
+                // How the reports of both paths mix is a matter of timing.
+                event.value = 0;
+                if event.detail == 4 {
+                    Source::JobReports
+                } else {
+                    Source::Reports
+                }
+            }
+            trace_kind::JOB_BEGIN => Source::JobsBegun,
+            trace_kind::JOB_DONE => Source::JobsDone,
+            trace_kind::FRAME_OUT => Source::FramesOut,
+            // The generator looks at positions, the run after it does not.
+            trace_kind::TABLE if event.detail & 0x80 == 0 => continue,
+            trace_kind::DOORBELL | trace_kind::TABLE | trace_kind::REGISTER => Source::Host,
+            _ => continue,
+        };
+        events.push((source, event));
+    }
+    events
+}
+
+/// What happens in one place of the card, in one order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Frames,
+    Verdicts,
+    Reports,
+    JobReports,
+    JobsBegun,
+    JobsDone,
+    FramesOut,
+    Host,
+}
+
+/// The last events of each place must be the same; the ring holds a time, not a number of each.
+fn compare_traces(what: &str, is: &[(Source, TraceEntry)], should: &[(Source, TraceEntry)]) {
+    use Source::*;
+    for source in [
+        Frames, Verdicts, Reports, JobReports, JobsBegun, JobsDone, FramesOut, Host,
+    ] {
+        let of = |events: &[(Source, TraceEntry)]| -> Vec<TraceEntry> {
+            let these = events.iter().filter(|e| e.0 == source);
+            these.map(|e| e.1).collect()
+        };
+        let (is, should) = (of(is), of(should));
+        let common = is.len().min(should.len());
+        assert!(common > 0, "{what}: nothing of {source:?}");
+        assert_eq!(
+            is[is.len() - common..],
+            should[should.len() - common..],
+            "{what}: trace of {source:?}"
+        );
     }
 }
 
@@ -544,6 +620,7 @@ fn comparable(counter: Counter) -> bool {
 
 fn compare(seed: u64, rounds: usize, kind: &str, card: Box<dyn Card>) {
     let (log, mut model) = record(seed, rounds);
+    let should = trace(&mut model.bench);
     let mut subject = Subject::new(card, seed);
     for (number, (step, expected)) in log.iter().enumerate() {
         let outcome = subject.run(step);
@@ -552,6 +629,8 @@ fn compare(seed: u64, rounds: usize, kind: &str, card: Box<dyn Card>) {
             "{kind}, seed {seed}, step {number}: {step:?}"
         );
     }
+    let is = trace(&mut subject.bench);
+    compare_traces(&format!("{kind}, seed {seed}"), &is, &should);
     for flow in 0..FLOWS {
         assert_eq!(
             subject.position(flow),

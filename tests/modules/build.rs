@@ -18,6 +18,13 @@ const REPORT_WRITER: &[&str] = &[
     "host/dma_write.sv",
     "host/report_writer.sv",
 ];
+const TRACE_RING: &[&str] = &[
+    "pkg/weft_card_pkg.sv",
+    "pkg/weft_int_pkg.sv",
+    "prim/ram_1r1w.sv",
+    "prim/fifo_sync.sv",
+    "observe/trace_ring.sv",
+];
 const CRC32C: &[&str] = &[
     "crc/crc32c_pkg.sv",
     "crc/crc32c_core.sv",
@@ -39,11 +46,13 @@ fn design(name: &str, top: &str, sources: &[&str]) -> Design {
 }
 
 fn main() {
-    let mut project = Project::new().design(design(
-        "fifo_sync",
-        "fifo_sync_bench",
-        &["prim/ram_1r1w.sv", "prim/fifo_sync.sv"],
-    ));
+    let mut project = Project::new()
+        .design(design(
+            "fifo_sync",
+            "fifo_sync_bench",
+            &["prim/ram_1r1w.sv", "prim/fifo_sync.sv"],
+        ))
+        .design(design("trace_ring", "trace_ring_bench", TRACE_RING));
     for width in [128, 512] {
         let sized = |name: &str, top: &str, sources: &[&str]| {
             design(&format!("{name}_{width}"), top, sources).parameter("DATA_W", width)

@@ -18,6 +18,8 @@ pub struct Description {
     pub(crate) tables: Vec<Table>,
     #[serde(default, rename = "record")]
     pub(crate) records: Vec<Record>,
+    #[serde(default, rename = "enumeration")]
+    pub(crate) enumerations: Vec<Enumeration>,
     #[serde(default, rename = "counter")]
     pub(crate) counters: Vec<Counter>,
 }
@@ -87,6 +89,23 @@ pub(crate) struct Field {
     #[serde(rename = "type")]
     pub kind: FieldType,
     pub name: String,
+    pub doc: String,
+}
+
+/// Names for the values of a byte.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Enumeration {
+    pub name: String,
+    pub doc: String,
+    pub values: Vec<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Value {
+    pub name: String,
+    pub value: u8,
     pub doc: String,
 }
 
@@ -249,6 +268,11 @@ impl Description {
                     "table {}: no 64-byte record {}",
                     table.name, table.row
                 ));
+            }
+        }
+        for e in &self.enumerations {
+            if e.values.windows(2).any(|v| v[0].value >= v[1].value) {
+                return Err(format!("enumeration {}: values do not rise", e.name));
             }
         }
         let counters = self.registers.iter().find(|r| r.name == "COUNTERS");

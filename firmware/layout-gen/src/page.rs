@@ -79,6 +79,16 @@ pub(crate) fn page(d: &Description) -> String {
             let _ = writeln!(o, "| {} | {} | {kind} | {} |", f.at, f.name, f.doc);
         }
     }
+    for e in &d.enumerations {
+        let _ = write!(
+            o,
+            "\n### {}\n{}\n\n| value | name | |\n|---|---|---|\n",
+            e.name, e.doc
+        );
+        for v in &e.values {
+            let _ = writeln!(o, "| {} | {} | {} |", v.value, v.name, v.doc);
+        }
+    }
     o.push_str("\n## Counters\n\n| word | name | |\n|---|---|---|\n");
     for (n, c) in d.counters.iter().enumerate() {
         let _ = writeln!(o, "| {n} | {} | {} |", c.name, c.doc);

@@ -68,6 +68,17 @@ pub(crate) fn types(d: &Description) -> String {
         );
     }
     o.push_str("}\n");
+    for e in &d.enumerations {
+        let _ = write!(o, "\n/// {}\npub mod {} {{\n", e.doc, e.name);
+        for v in &e.values {
+            let _ = writeln!(
+                o,
+                "    /// {}\n    pub const {}: u8 = {};",
+                v.doc, v.name, v.value
+            );
+        }
+        o.push_str("}\n");
+    }
     counters(&mut o, d);
     for r in &d.records {
         record(&mut o, r);

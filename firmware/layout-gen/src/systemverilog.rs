@@ -54,6 +54,18 @@ pub(crate) fn package(d: &Description) -> String {
             t.name, t.number
         );
     }
+    for e in &d.enumerations {
+        let _ = writeln!(o, "\n  // {}", e.doc);
+        for v in &e.values {
+            let _ = writeln!(
+                o,
+                "  parameter logic [7:0] {}_{} = 8'd{};",
+                e.name.to_uppercase(),
+                v.name,
+                v.value
+            );
+        }
+    }
     o.push_str("\n  // Counters.\n");
     for (n, c) in d.counters.iter().enumerate() {
         let _ = writeln!(

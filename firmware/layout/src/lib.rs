@@ -86,6 +86,20 @@ pub mod reg {
     pub const RAW_TAIL: u32 = 0x008c;
     /// Interrupt requests sent since reset.
     pub const MSIX_COUNT: u32 = 0x00a0;
+    /// Trace ring: bit k of 15:0 enables events of kind k (trace_kind), bit 16 freezes the ring, writing 1 to bit 31 empties it. Everything is on at reset.
+    pub const TRACE_CTRL: u32 = 0x00c0;
+    /// Value of TRACE_CTRL after reset.
+    pub const TRACE_CTRL_RESET: u32 = 0x0000ffff;
+    /// Events recorded since the ring was emptied, modulo 2^32. Event n is in entry n mod TRACE_SIZE, until event n + TRACE_SIZE takes its place.
+    pub const TRACE_HEAD: u32 = 0x00c4;
+    /// Events that came too fast to be recorded, since the ring was emptied.
+    pub const TRACE_LOST: u32 = 0x00c8;
+    /// Entries of the trace ring, a power of two, at most 1024.
+    pub const TRACE_SIZE: u32 = 0x00cc;
+    /// The clock of trace and capture, in cycles of the card, low half. Reading it keeps the high half for TIME_HI.
+    pub const TIME_LO: u32 = 0x00d0;
+    /// High half of the clock, as it was when TIME_LO was read.
+    pub const TIME_HI: u32 = 0x00d4;
     /// The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.
     pub const TABLE_DATA: u32 = 0x0200;
     /// Number of words of TABLE_DATA.
@@ -96,6 +110,10 @@ pub mod reg {
     pub const COUNTERS: u32 = 0x1000;
     /// Number of words of COUNTERS.
     pub const COUNTERS_COUNT: u32 = 256;
+    /// The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.
+    pub const TRACE: u32 = 0x4000;
+    /// Number of words of TRACE.
+    pub const TRACE_COUNT: u32 = 4096;
     /// Every register: name, byte offset, number of words.
     pub const ALL: &[(&str, u32, u32)] = &[
         ("ID", 0x0000, 1),
@@ -120,9 +138,16 @@ pub mod reg {
         ("RAW_LOG2", 0x0088, 1),
         ("RAW_TAIL", 0x008c, 1),
         ("MSIX_COUNT", 0x00a0, 1),
+        ("TRACE_CTRL", 0x00c0, 1),
+        ("TRACE_HEAD", 0x00c4, 1),
+        ("TRACE_LOST", 0x00c8, 1),
+        ("TRACE_SIZE", 0x00cc, 1),
+        ("TIME_LO", 0x00d0, 1),
+        ("TIME_HI", 0x00d4, 1),
         ("TABLE_DATA", 0x0200, 16),
         ("TABLE_CMD", 0x0240, 1),
         ("COUNTERS", 0x1000, 256),
+        ("TRACE", 0x4000, 4096),
     ];
     /// What each register of `ALL` is, and whether the host may write it.
     pub const MEANING: &[(&str, bool)] = &[
@@ -148,9 +173,16 @@ pub mod reg {
         ("Bits 7:0 log2 of the slot size in bytes (11 to 14), bits 15:8 log2 of the number of slots (1 to 12). Writing it resets both counts to 0. A frame longer than a slot is dropped (rx_drop_oversize).", true),
         ("Raw frames written since the ring was set up, modulo 2^32.", false),
         ("Interrupt requests sent since reset.", false),
+        ("Trace ring: bit k of 15:0 enables events of kind k (trace_kind), bit 16 freezes the ring, writing 1 to bit 31 empties it. Everything is on at reset.", true),
+        ("Events recorded since the ring was emptied, modulo 2^32. Event n is in entry n mod TRACE_SIZE, until event n + TRACE_SIZE takes its place.", false),
+        ("Events that came too fast to be recorded, since the ring was emptied.", false),
+        ("Entries of the trace ring, a power of two, at most 1024.", false),
+        ("The clock of trace and capture, in cycles of the card, low half. Reading it keeps the high half for TIME_HI.", false),
+        ("High half of the clock, as it was when TIME_LO was read.", false),
         ("The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.", true),
         ("Writing runs a table access at once: bits 31:28 1 = write the row, 2 = read it; bits 27:24 the table; bits 23:0 the index. The write response comes when the access is done, so no polling is needed. Reading gives bit 0 = 1 if the last access was refused (no such table or index) or, for an ATTACH, was not applied.", true),
         ("The counters, 32 bits each, wrapping, in the order of the list below.", false),
+        ("The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.", false),
     ];
 }
 
@@ -180,6 +212,84 @@ pub mod table {
     pub const FLOW_TX: u8 = 4;
     /// Regions; index = STag >> 8. STag index 0 is never valid.
     pub const STAG: u8 = 5;
+}
+
+/// What happened: kinds of a trace_entry.
+pub mod trace_kind {
+    /// a frame was received whole and kept: info = its bytes, detail bit 0 = TCP, value = then the sequence number
+    pub const FRAME_IN: u8 = 1;
+    /// a frame was dropped: detail = trace_drop, info = its bytes
+    pub const FRAME_DROPPED: u8 = 2;
+    /// what became of a kept frame, in the order of arrival: detail = trace_verdict, flow, value = sequence number (TCP), info = bytes of the frame
+    pub const VERDICT: u8 = 3;
+    /// a report went to the report ring: detail = its kind (1 segment, 2 FPDU, 3 frame, 4 job), flow, value = its number, info = the terminate code of an FPDU, the status of a job
+    pub const REPORT: u8 = 4;
+    /// a job was fetched and is its turn: detail = its kind (0: its slot could not be read), flow, value = its number, info = its length, at most 65535
+    pub const JOB_BEGIN: u8 = 5;
+    /// a job is done: detail = status as in job_report, flow, value = its number
+    pub const JOB_DONE: u8 = 6;
+    /// the last beat of a frame left: info = its bytes, detail bit 0 = its headers are the card's (value = sequence number), bit 1 = an FPDU, bit 2 = into MAC loopback
+    pub const FRAME_OUT: u8 = 7;
+    /// an interrupt was asked for: detail = vector, value = REPORT_TAIL
+    pub const INTERRUPT: u8 = 8;
+    /// the host rang: info = the doorbell's offset, value = what it wrote, flow (RQ_TAIL)
+    pub const DOORBELL: u8 = 9;
+    /// a table access is done: detail bits 3:0 the table, bit 6 refused or not applied, bit 7 a write; value = the index
+    pub const TABLE: u8 = 10;
+    /// the host wrote a register (not TABLE_DATA, TABLE_CMD, TRACE_CTRL): info = its offset, value
+    pub const REGISTER: u8 = 11;
+    /// host memory answered with an error: detail bit 0 a read (info = its AXI ID: 0 payload, 1 jobs, 2 receive elements), bit 1 a write
+    pub const DMA_ERROR: u8 = 12;
+    /// events before this one were lost: value = TRACE_LOST
+    pub const LOST: u8 = 15;
+}
+
+/// Why a frame was dropped (detail of FRAME_DROPPED), each with the counter rx_drop_*.
+pub mod trace_drop {
+    /// receive is off
+    pub const DISABLED: u8 = 1;
+    /// the MAC flagged it bad
+    pub const FCS: u8 = 2;
+    /// shorter than an Ethernet header
+    pub const RUNT: u8 = 3;
+    /// longer than MTU or a raw slot
+    pub const OVERSIZE: u8 = 4;
+    /// not for this station
+    pub const MAC: u8 = 5;
+    /// IPv4 version or lengths
+    pub const IP_HEADER: u8 = 6;
+    /// IPv4 header checksum
+    pub const IP_CHECKSUM: u8 = 7;
+    /// TCP data offset or option length
+    pub const TCP_HEADER: u8 = 8;
+    /// TCP checksum
+    pub const TCP_CHECKSUM: u8 = 9;
+    /// packet buffer full
+    pub const BUFFER_FULL: u8 = 10;
+    /// no free raw slot
+    pub const NO_RAW_SLOT: u8 = 11;
+}
+
+/// What became of a frame (detail of VERDICT).
+pub mod trace_verdict {
+    /// of no known flow: raw ring
+    pub const NO_FLOW: u8 = 0;
+    /// a segment without payload
+    pub const NO_PAYLOAD: u8 = 1;
+    /// every FPDU was placed
+    pub const PLACED: u8 = 2;
+    /// walked whole, some FPDU is for the engine
+    pub const ENGINE: u8 = 3;
+    /// wholly old
+    pub const DUPLICATE: u8 = 4;
+    /// the flow was not attached: raw ring
+    pub const BYPASSED: u8 = 5;
+    /// the flow left the card: not the next sequence number, or SYN, RST or URG
+    pub const GAP: u8 = 6;
+    /// the flow left the card: the segment ends inside an FPDU
+    pub const PARTIAL: u8 = 7;
+    /// the flow left the card: an FPDU has an error
+    pub const ERROR: u8 = 8;
 }
 
 /// A counter; its number is its word in COUNTERS.
@@ -1250,6 +1360,56 @@ impl JobReport {
             job: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
             job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
             phase: u8::from_le_bytes([b[63]]),
+        }
+    }
+}
+
+/// An event in the trace ring. Fields that an event does not use are 0, but for flow: 65535. 16 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceEntry {
+    /// trace_kind
+    pub kind: u8,
+    /// see trace_kind
+    pub detail: u8,
+    /// flow, or 65535
+    pub flow: u16,
+    /// see trace_kind
+    pub value: u32,
+    /// see trace_kind
+    pub info: u16,
+    /// clock at the event, bits 47:32
+    pub time_hi: u16,
+    /// clock at the event, bits 31:0
+    pub time_lo: u32,
+}
+
+impl TraceEntry {
+    /// Bytes of the record.
+    pub const SIZE: usize = 16;
+
+    /// The record as it lies in memory.
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..1].copy_from_slice(&self.kind.to_le_bytes());
+        b[1..2].copy_from_slice(&self.detail.to_le_bytes());
+        b[2..4].copy_from_slice(&self.flow.to_le_bytes());
+        b[4..8].copy_from_slice(&self.value.to_le_bytes());
+        b[8..10].copy_from_slice(&self.info.to_le_bytes());
+        b[10..12].copy_from_slice(&self.time_hi.to_le_bytes());
+        b[12..16].copy_from_slice(&self.time_lo.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            kind: u8::from_le_bytes([b[0]]),
+            detail: u8::from_le_bytes([b[1]]),
+            flow: u16::from_le_bytes([b[2], b[3]]),
+            value: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            info: u16::from_le_bytes([b[8], b[9]]),
+            time_hi: u16::from_le_bytes([b[10], b[11]]),
+            time_lo: u32::from_le_bytes([b[12], b[13], b[14], b[15]]),
         }
     }
 }

@@ -343,8 +343,8 @@ fn check_setting(
     })
 }
 
-/// Is it there, is it a Weft card, does it speak this version, do writes arrive?
-fn identify(mmio: &Mmio, name: &str) -> Result<Capabilities, DeviceError> {
+/// Is it there, is it a Weft card, does it speak this version?
+pub(crate) fn check_identity(mmio: &Mmio, name: &str) -> Result<(), DeviceError> {
     let id = mmio.read(reg::ID)?;
     if id == ALL_ONES {
         return Err(DeviceError::NoAnswer {
@@ -366,6 +366,12 @@ fn identify(mmio: &Mmio, name: &str) -> Result<Capabilities, DeviceError> {
             expected: INTERFACE_VERSION,
         });
     }
+    Ok(())
+}
+
+/// Checks the identity, that writes arrive, and what it can do.
+fn identify(mmio: &Mmio, name: &str) -> Result<Capabilities, DeviceError> {
+    check_identity(mmio, name)?;
     for wrote in [0x5a5a_a5a5, 0xa5a5_5a5a, 0] {
         mmio.write(reg::SCRATCH, wrote)?;
         let read = mmio.read(reg::SCRATCH)?;
@@ -374,7 +380,7 @@ fn identify(mmio: &Mmio, name: &str) -> Result<Capabilities, DeviceError> {
         }
     }
     let caps = Capabilities::decode(name, mmio.read(reg::CAPS)?)?;
-    tracing::debug!(?caps, version, "identified");
+    tracing::debug!(?caps, "identified");
     Ok(caps)
 }
 

@@ -10,10 +10,7 @@
 
 module rx_dispatch
   import rx_front_pkg::*;
-  import walk_pkg::stop_e;
-  import walk_pkg::STOP_WHOLE;
-  import walk_pkg::STOP_PARTIAL;
-  import walk_pkg::STOP_ERROR;
+  import walk_pkg::*;
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
@@ -76,6 +73,7 @@ module rx_dispatch
   output rx_close_t                     close_o,
 
   output logic                          idle_o,
+  output trace_event_t                  trace_o,            // the verdict of a frame, or that it found no raw slot
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
@@ -380,6 +378,11 @@ module rx_dispatch
     end
   end
 
+  rx_verdict i_verdict (
+    .clk_i, .rst_ni, .valid_i(finish || direct), .walked_i(finish), .dropped_i(!finish && drop), .known_i(is_known),
+    .flow_i(of_flow), .tcp_i(of.segment.is_tcp), .seq_i(of.segment.seq), .frame_len_i(of.frame_len), .stop_i(done.stop),
+    .engine_i(done.engine), .payload_i(has_payload), .duplicate_i(is_duplicate), .detach_i(detach), .trace_o
+  );
   logic unused;
   assign unused = ^{cfg_i, done_room, unused_count, segment, behind};
 

@@ -1,7 +1,7 @@
 // Types of the receive front: what the parser knows of a frame, and what becomes of it.
 
 package rx_front_pkg;
-  import weft_card_pkg::segment_report_t;
+  import weft_card_pkg::*;
 
   // Bytes of a frame in which every header lies that the card reads. Ethernet, IPv4 without options and the
   // longest TCP header are 94; an 802.1Q tag and IPv6 would make it 118.
@@ -10,16 +10,16 @@ package rx_front_pkg;
   // Why a frame is dropped, in the order in which the reasons are tried.
   typedef enum logic [3:0] {
     KEEP              = 4'd0,
-    DROP_DISABLED     = 4'd1,
-    DROP_FCS          = 4'd2,
-    DROP_RUNT         = 4'd3,
-    DROP_OVERSIZE     = 4'd4,
-    DROP_MAC          = 4'd5,
-    DROP_IP_HEADER    = 4'd6,
-    DROP_IP_CHECKSUM  = 4'd7,
-    DROP_TCP_HEADER   = 4'd8,
-    DROP_TCP_CHECKSUM = 4'd9,
-    DROP_BUFFER_FULL  = 4'd10
+    DROP_DISABLED     = 4'(TRACE_DROP_DISABLED),
+    DROP_FCS          = 4'(TRACE_DROP_FCS),
+    DROP_RUNT         = 4'(TRACE_DROP_RUNT),
+    DROP_OVERSIZE     = 4'(TRACE_DROP_OVERSIZE),
+    DROP_MAC          = 4'(TRACE_DROP_MAC),
+    DROP_IP_HEADER    = 4'(TRACE_DROP_IP_HEADER),
+    DROP_IP_CHECKSUM  = 4'(TRACE_DROP_IP_CHECKSUM),
+    DROP_TCP_HEADER   = 4'(TRACE_DROP_TCP_HEADER),
+    DROP_TCP_CHECKSUM = 4'(TRACE_DROP_TCP_CHECKSUM),
+    DROP_BUFFER_FULL  = 4'(TRACE_DROP_BUFFER_FULL)
   } rx_drop_e;
 
   // The layers of a frame, from its first bytes alone.

@@ -8,6 +8,8 @@
 module rx_store
   import rx_front_pkg::*;
   import weft_card_pkg::*;
+  import weft_int_pkg::NO_FLOW;
+  import weft_int_pkg::trace_event_t;
 #(
   parameter int unsigned DATA_W = 512,
   parameter int unsigned STORE_BYTES = 65536,
@@ -36,6 +38,7 @@ module rx_store
   input  logic [15:0]                   free_stop_i,
 
   output logic                          idle_o,
+  output trace_event_t                  trace_o,      // a frame is in, or dropped
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
@@ -139,6 +142,20 @@ module rx_store
           default:           ;
         endcase
       end
+    end
+  end
+
+  // ---------------------------------------------------------------- trace
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      trace_o <= '0;
+    end else begin
+      trace_o.valid  <= beat_valid_i && beat_last_i;
+      trace_o.kind   <= drop == KEEP ? 4'(TRACE_KIND_FRAME_IN) : 4'(TRACE_KIND_FRAME_DROPPED);
+      trace_o.detail <= drop == KEEP ? 8'(segment_i.is_tcp) : 8'(drop);
+      trace_o.flow   <= NO_FLOW;
+      trace_o.value  <= drop == KEEP && segment_i.is_tcp ? segment_i.seq : '0;
+      trace_o.info   <= frame_len_i;
     end
   end
 

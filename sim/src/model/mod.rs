@@ -8,20 +8,25 @@ pub mod checks;
 pub mod counters;
 pub mod ethernet;
 pub mod mpa;
+pub mod raw_ring;
 pub mod receive;
+mod registers;
 pub mod reports;
 pub mod tables;
+pub mod trace;
 pub mod transmit;
 
 use std::collections::VecDeque;
 
-use weft_layout::{doorbell, reg, Counter, INTERFACE_VERSION, NUM_COUNTERS};
+use weft_layout::{reg, trace_kind, Counter};
 
 use self::counters::Counters;
-use self::receive::{accept, Accepted, Config, RawRing, Receive};
+use self::raw_ring::RawRing;
+use self::receive::{accept, Accepted, Config, Receive};
 use self::reports::ReportRing;
 use self::tables::Tables;
-use self::transmit::Transmit;
+use self::trace::{Trace, NO_FLOW};
+use self::transmit::{Outgoing, Transmit};
 use crate::card::{Card, Event, DOORBELLS};
 use crate::iommu::HostMemory;
 
@@ -80,12 +85,13 @@ struct State {
     reports: ReportRing,
     raw: RawRing,
     counters: Counters,
+    trace: Trace,
     incoming: Vec<(Vec<u8>, bool)>,
     arriving: VecDeque<(u64, Vec<u8>, bool)>,
     wire_busy: u64,
     stored: VecDeque<Accepted>,
     stored_bytes: usize,
-    leaving: VecDeque<(u64, Vec<u8>)>,
+    leaving: VecDeque<(u64, Outgoing)>,
     jobs_at: u64,
 }
 
@@ -111,6 +117,7 @@ impl State {
             reports: ReportRing::default(),
             raw: RawRing::default(),
             counters: Counters::default(),
+            trace: Trace::default(),
             incoming: Vec::new(),
             arriving: VecDeque::new(),
             wire_busy: 0,
@@ -123,6 +130,12 @@ impl State {
 
     fn loopback(&self) -> bool {
         self.ctrl & 4 != 0
+    }
+
+    /// `which`: bit 0 a read, bit 1 a write. Which client's read it was the model does not tell.
+    fn dma_error(&mut self, which: u8) {
+        self.errors |= u32::from(which);
+        self.trace.other(trace_kind::DMA_ERROR, which, 0, 0);
     }
 
     fn job_ready(&self) -> bool {
@@ -145,130 +158,6 @@ impl ModelCard {
             sizes,
             accesses: VecDeque::new(),
             state: State::new(sizes),
-        }
-    }
-
-    fn register(&self, address: u32) -> u32 {
-        let s = &self.state;
-        let (flows, stags) = (self.sizes.flows.ilog2(), self.sizes.stags.ilog2());
-        match address {
-            reg::ID => reg::ID_RESET,
-            reg::VERSION => INTERFACE_VERSION,
-            reg::CAPS => BEAT as u32 | flows << 8 | stags << 16 | 1 << 24,
-            reg::SCRATCH => s.scratch,
-            reg::CTRL => s.ctrl,
-            reg::STATUS => u32::from(self.quiescent()) | s.errors << 1,
-            reg::MTU => s.config.mtu,
-            reg::MAC_LO => s.mac[0],
-            reg::MAC_HI => s.mac[1],
-            reg::JOB_BASE_LO => s.transmit.base as u32,
-            reg::JOB_BASE_HI => (s.transmit.base >> 32) as u32,
-            reg::JOB_LOG2 => s.transmit.log2().into(),
-            reg::JOB_DONE => s.transmit.done(),
-            reg::REPORT_BASE_LO => s.reports.base as u32,
-            reg::REPORT_BASE_HI => (s.reports.base >> 32) as u32,
-            reg::REPORT_LOG2 => s.reports.log2().into(),
-            reg::REPORT_TAIL => s.reports.tail(),
-            reg::RAW_BASE_LO => s.raw.base as u32,
-            reg::RAW_BASE_HI => (s.raw.base >> 32) as u32,
-            reg::RAW_LOG2 => s.raw.log2(),
-            reg::RAW_TAIL => s.raw.tail(),
-            reg::MSIX_COUNT => s.msix_count,
-            reg::TABLE_CMD => s.table_refused.into(),
-            _ if (reg::TABLE_DATA..reg::TABLE_DATA + 64).contains(&address) => {
-                s.table_data[(address - reg::TABLE_DATA) as usize / 4]
-            }
-            _ if (reg::COUNTERS..reg::COUNTERS + 4 * NUM_COUNTERS as u32).contains(&address) => {
-                s.counters.word((address - reg::COUNTERS) as usize / 4)
-            }
-            _ => 0,
-        }
-    }
-
-    fn write_register(&mut self, address: u32, value: u32) {
-        let s = &mut self.state;
-        let low = |base: u64| base & !0xffff_ffff | u64::from(value);
-        let high = |base: u64| base & 0xffff_ffff | u64::from(value) << 32;
-        match address {
-            reg::SCRATCH => s.scratch = value,
-            reg::CTRL => {
-                s.ctrl = value & 7;
-                s.errors = 0;
-                s.config.enable = value & 2 != 0;
-            }
-            reg::MTU => s.config.mtu = value,
-            reg::MAC_LO => {
-                s.mac[0] = value;
-                s.config.mac[..4].copy_from_slice(&value.to_le_bytes());
-            }
-            reg::MAC_HI => {
-                s.mac[1] = value;
-                s.config.mac[4..].copy_from_slice(&value.to_le_bytes()[..2]);
-                s.config.promiscuous = value >> 31 != 0;
-            }
-            reg::JOB_BASE_LO => s.transmit.base = low(s.transmit.base),
-            reg::JOB_BASE_HI => s.transmit.base = high(s.transmit.base),
-            reg::JOB_LOG2 => s.transmit.set_log2(value as u8),
-            reg::REPORT_BASE_LO => s.reports.base = low(s.reports.base),
-            reg::REPORT_BASE_HI => s.reports.base = high(s.reports.base),
-            reg::REPORT_LOG2 => s.reports.set_log2(value as u8),
-            reg::RAW_BASE_LO => s.raw.base = low(s.raw.base),
-            reg::RAW_BASE_HI => s.raw.base = high(s.raw.base),
-            reg::RAW_LOG2 => s.raw.set_log2(value),
-            reg::TABLE_CMD => self.table_command(value),
-            _ if (reg::TABLE_DATA..reg::TABLE_DATA + 64).contains(&address) => {
-                s.table_data[(address - reg::TABLE_DATA) as usize / 4] = value;
-            }
-            _ => {}
-        }
-    }
-
-    fn table_command(&mut self, value: u32) {
-        let s = &mut self.state;
-        let (number, index) = ((value >> 24 & 15) as u8, (value & 0xff_ffff) as usize);
-        s.table_refused = match value >> 28 {
-            1 => {
-                let mut row = [0; 64];
-                for (bytes, word) in row.chunks_exact_mut(4).zip(s.table_data) {
-                    bytes.copy_from_slice(&word.to_le_bytes());
-                }
-                !s.tables.write(number, index, &row, &mut s.counters)
-            }
-            2 => match s.tables.read(number, index) {
-                Some(row) => {
-                    for (word, bytes) in s.table_data.iter_mut().zip(row.chunks_exact(4)) {
-                        *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-                    }
-                    false
-                }
-                None => true,
-            },
-            _ => true,
-        };
-    }
-
-    fn write_doorbell(&mut self, offset: u32, value: u32) {
-        let s = &mut self.state;
-        match offset {
-            doorbell::JOB_TAIL => {
-                if !s.transmit.has_work() {
-                    s.jobs_at = s.jobs_at.max(s.now + TRANSMIT_DELAY);
-                }
-                s.transmit.set_tail(value);
-            }
-            doorbell::REPORT_HEAD => s.reports.set_head(value),
-            doorbell::RAW_HEAD => s.raw.set_head(value),
-            doorbell::REPORT_ARM => s.reports.arm(value),
-            _ if offset >= doorbell::RQ_TAIL => {
-                if let Some(tail) = s
-                    .tables
-                    .rq_tail
-                    .get_mut((offset - doorbell::RQ_TAIL) as usize / 4)
-                {
-                    *tail = value;
-                }
-            }
-            _ => {}
         }
     }
 
@@ -302,6 +191,7 @@ impl Card for ModelCard {
 
     fn cycle(&mut self, now: u64, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
         self.state.now = now;
+        self.state.trace.now = now;
         for (frame, bad) in std::mem::take(&mut self.state.incoming) {
             let s = &mut self.state;
             if s.loopback() {
@@ -329,10 +219,15 @@ impl Card for ModelCard {
             let Some((_, frame, bad)) = s.arriving.pop_front() else {
                 break;
             };
-            if let Some(accepted) = accept(frame, bad, &s.config, &s.raw, &mut s.counters) {
-                if s.stored_bytes + accepted.frame.len() > BUFFER {
+            if let Some(accepted) =
+                accept(frame, bad, &s.config, &s.raw, &mut s.counters, &mut s.trace)
+            {
+                let bytes = accepted.frame.len();
+                if s.stored_bytes + bytes > BUFFER {
                     s.counters.count(Counter::RxDropBufferFull);
+                    s.trace.dropped(Counter::RxDropBufferFull, bytes, NO_FLOW);
                 } else {
+                    s.trace.record(accepted.event());
                     s.stored_bytes += accepted.frame.len();
                     s.stored.push_back(accepted);
                 }
@@ -346,11 +241,14 @@ impl Card for ModelCard {
                     raw: &mut s.raw,
                     reports: &mut s.reports,
                     counters: &mut s.counters,
+                    trace: &mut s.trace,
                     memory,
                     write_error: false,
                 };
                 receive.handle(&accepted);
-                s.errors |= u32::from(receive.write_error) << 1;
+                if receive.write_error {
+                    s.dma_error(2);
+                }
             }
         }
         if s.job_ready() && s.leaving.len() < 2 && s.now >= s.jobs_at {
@@ -360,12 +258,15 @@ impl Card for ModelCard {
                 memory,
                 &mut s.counters,
                 &mut s.reports,
+                &mut s.trace,
                 &mut frames,
             );
-            s.errors |= u32::from(result.is_err());
+            if result.is_err() {
+                s.dma_error(1);
+            }
             let mut at = s.leaving.back().map_or(s.now, |l| l.0);
             for frame in frames {
-                at += frame.len().div_ceil(BEAT) as u64;
+                at += frame.bytes.len().div_ceil(BEAT) as u64;
                 s.leaving.push_back((at, frame));
             }
         }
@@ -373,20 +274,26 @@ impl Card for ModelCard {
             let Some((_, frame)) = s.leaving.pop_front() else {
                 break;
             };
-            if s.loopback() {
-                s.arriving.push_back((s.now + RECEIVE_DELAY, frame, false));
+            let looped = s.loopback();
+            s.trace.record(frame.event(looped));
+            if looped {
+                s.arriving
+                    .push_back((s.now + RECEIVE_DELAY, frame.bytes, false));
             } else {
-                events.push(Event::Frame(frame));
+                events.push(Event::Frame(frame.bytes));
             }
         }
-        match s.reports.write(s.transmit.done(), memory, &mut s.counters) {
+        match s
+            .reports
+            .write(s.transmit.done(), memory, &mut s.counters, &mut s.trace)
+        {
             Ok(true) => {
                 s.msix_count += 1;
                 s.counters.count(Counter::MsixRequests);
                 events.push(Event::Interrupt(0));
             }
             Ok(false) => {}
-            Err(_) => s.errors |= 2,
+            Err(_) => s.dma_error(2),
         }
     }
 

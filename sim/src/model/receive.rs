@@ -1,13 +1,17 @@
 //! The receive path: drop or not, whose is it, walk, place, report.
 
-use weft_layout::{Counter, FpduReport, FrameReport, SegmentReport};
+use weft_layout::{
+    trace_kind, trace_verdict, Counter, FpduReport, FrameReport, SegmentReport, TraceEntry,
+};
 
 use super::checks::{self, Action, Header};
 use super::counters::Counters;
 use super::ethernet::{flag, parse, Parsed, Segment};
 use super::mpa;
+use super::raw_ring::RawRing;
 use super::reports::ReportRing;
 use super::tables::Tables;
+use super::trace::{Trace, NO_FLOW};
 use crate::iommu::HostMemory;
 
 /// What the registers say about receiving.
@@ -23,71 +27,30 @@ pub struct Config {
     pub promiscuous: bool,
 }
 
-/// The raw ring.
-#[derive(Clone, Debug, Default)]
-pub struct RawRing {
-    /// IOVA.
-    pub base: u64,
-    slot_log2: u8,
-    count_log2: u8,
-    tail: u32,
-    head: u32,
-}
-
-impl RawRing {
-    /// RAW_LOG2 was written: a new ring.
-    pub fn set_log2(&mut self, value: u32) {
-        *self = Self {
-            base: self.base,
-            slot_log2: value as u8,
-            count_log2: (value >> 8) as u8,
-            ..Self::default()
-        };
-    }
-
-    /// RAW_LOG2 as written.
-    pub fn log2(&self) -> u32 {
-        u32::from(self.count_log2) << 8 | u32::from(self.slot_log2)
-    }
-
-    /// Frames written.
-    pub fn tail(&self) -> u32 {
-        self.tail
-    }
-
-    /// The host has consumed so many.
-    pub fn set_head(&mut self, head: u32) {
-        self.head = head;
-    }
-
-    fn slot_bytes(&self) -> usize {
-        1usize
-            .checked_shl(self.slot_log2.into())
-            .unwrap_or(usize::MAX)
-    }
-
-    fn has_room(&self) -> bool {
-        (1..=12).contains(&self.count_log2)
-            && self.tail.wrapping_sub(self.head) < 1 << self.count_log2
-    }
-
-    /// Writes a frame; answers its slot, and whether the write was good.
-    fn put(&mut self, frame: &[u8], memory: &mut dyn HostMemory) -> (u16, bool) {
-        let slot = self.tail & ((1 << self.count_log2) - 1);
-        let good = memory
-            .write(self.base + (u64::from(slot) << self.slot_log2), frame)
-            .is_ok();
-        self.tail = self.tail.wrapping_add(1);
-        (slot as u16, good)
-    }
-}
-
 /// A frame that passed the first checks and waits for its verdict.
 #[derive(Clone, Debug)]
 pub struct Accepted {
     /// The frame.
     pub frame: Vec<u8>,
     tcp: Option<Segment>,
+}
+
+impl Accepted {
+    /// Its event: in the store.
+    pub fn event(&self) -> TraceEntry {
+        TraceEntry {
+            kind: trace_kind::FRAME_IN,
+            detail: self.tcp.is_some().into(),
+            flow: NO_FLOW,
+            value: self.seq(),
+            info: self.frame.len() as u16,
+            ..TraceEntry::default()
+        }
+    }
+
+    fn seq(&self) -> u32 {
+        self.tcp.as_ref().map_or(0, |s| s.seq)
+    }
 }
 
 /// The checks that need no table: `None` if the frame is dropped.
@@ -97,6 +60,7 @@ pub fn accept(
     config: &Config,
     raw: &RawRing,
     counters: &mut Counters,
+    trace: &mut Trace,
 ) -> Option<Accepted> {
     counters.count(Counter::RxFrames);
     counters.add(Counter::RxBytes, frame.len());
@@ -124,6 +88,7 @@ pub fn accept(
     };
     if let Some(reason) = reason {
         counters.count(reason);
+        trace.dropped(reason, frame.len(), NO_FLOW);
     }
     None
 }
@@ -138,6 +103,8 @@ pub struct Receive<'a> {
     pub reports: &'a mut ReportRing,
     /// Counters.
     pub counters: &'a mut Counters,
+    /// Trace.
+    pub trace: &'a mut Trace,
     /// Host memory.
     pub memory: &'a mut dyn HostMemory,
     /// Set when a DMA write failed.
@@ -156,12 +123,18 @@ impl Receive<'_> {
     /// Gives a frame its verdict and does what it asks for.
     pub fn handle(&mut self, accepted: &Accepted) {
         let Some(segment) = &accepted.tcp else {
-            return self.other(&accepted.frame);
+            return self.other(accepted);
         };
         match self.tables.lookup(&segment.key) {
             Some(flow) => self.segment(&accepted.frame, segment, flow),
-            None => self.other(&accepted.frame),
+            None => self.other(accepted),
         }
+    }
+
+    fn no_raw_slot(&mut self, frame: &[u8], flow: u16) {
+        self.counters.count(Counter::RxDropNoRawSlot);
+        self.trace
+            .dropped(Counter::RxDropNoRawSlot, frame.len(), flow);
     }
 
     fn raw_slot(&mut self, frame: &[u8]) -> u16 {
@@ -179,10 +152,13 @@ impl Receive<'_> {
     }
 
     /// A frame of no known flow.
-    fn other(&mut self, frame: &[u8]) {
+    fn other(&mut self, accepted: &Accepted) {
+        let frame = &accepted.frame;
         if !self.raw.has_room() {
-            return self.counters.count(Counter::RxDropNoRawSlot);
+            return self.no_raw_slot(frame, NO_FLOW);
         }
+        self.trace
+            .verdict(trace_verdict::NO_FLOW, NO_FLOW, accepted.seq(), frame.len());
         let raw_slot = self.raw_slot(frame);
         self.counters.count(Counter::RxRawFrames);
         let report = FrameReport {
@@ -198,26 +174,31 @@ impl Receive<'_> {
         let f = usize::from(flow);
         let mut position = self.tables.positions[f];
         let (mut done, mut duplicate, mut raw) = (0, false, false);
+        let verdict;
         if s.len == 0 {
             raw = s.flags & (flag::SYN | flag::RST) != 0;
             if raw && !self.raw.has_room() {
-                return self.counters.count(Counter::RxDropNoRawSlot);
+                return self.no_raw_slot(frame, flow);
             }
+            verdict = trace_verdict::NO_PAYLOAD;
         } else {
             let attached = position.attached != 0 && self.tables.rx[f].flags & 4 != 0;
             let end = s.seq.wrapping_add(s.len as u32);
             duplicate = attached && end.wrapping_sub(position.rcv_nxt) as i32 <= 0;
             if !duplicate && !self.raw.has_room() {
                 // Any payload may turn out to need a slot.
-                return self.counters.count(Counter::RxDropNoRawSlot);
+                return self.no_raw_slot(frame, flow);
             }
             let special = s.flags & (flag::SYN | flag::RST | flag::URG) != 0;
             if !attached {
+                verdict = trace_verdict::BYPASSED;
                 raw = true;
                 position.raw_count = position.raw_count.wrapping_add(1);
             } else if duplicate {
+                verdict = trace_verdict::DUPLICATE;
                 self.counters.count(Counter::RxSegmentsDuplicate);
             } else if s.seq != position.rcv_nxt || special {
+                verdict = trace_verdict::GAP;
                 raw = true;
                 position.raw_count = position.raw_count.wrapping_add(1);
                 position.attached = 0;
@@ -232,6 +213,12 @@ impl Receive<'_> {
                 done = bytes;
                 position.rcv_nxt = s.seq.wrapping_add(done as u32);
                 raw = engine || walk != Walk::Whole;
+                verdict = match walk {
+                    Walk::Whole if engine => trace_verdict::ENGINE,
+                    Walk::Whole => trace_verdict::PLACED,
+                    Walk::Partial => trace_verdict::PARTIAL,
+                    Walk::Error => trace_verdict::ERROR,
+                };
                 if walk == Walk::Whole {
                     self.counters.count(Counter::RxSegmentsPlaced);
                 } else {
@@ -248,6 +235,7 @@ impl Receive<'_> {
                 self.counters.count(Counter::RxSegmentsBypassed);
             }
         }
+        self.trace.verdict(verdict, flow, s.seq, frame.len());
         self.tables.positions[f] = position;
         self.counters.count(Counter::RxSegments);
         let raw_slot = if raw { self.raw_slot(frame) } else { 0 };

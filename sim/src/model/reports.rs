@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use weft_layout::Counter;
+use weft_layout::{trace_kind, Counter, TraceEntry};
 
 use super::counters::Counters;
+use super::trace::{Trace, NO_FLOW};
 use crate::iommu::{Fault, HostMemory};
 
 /// The ring as the registers set it up.
@@ -78,6 +79,7 @@ impl ReportRing {
         job_done: u32,
         memory: &mut dyn HostMemory,
         counters: &mut Counters,
+        trace: &mut Trace,
     ) -> Result<bool, Fault> {
         let mut fault = None;
         while self.room() {
@@ -91,12 +93,14 @@ impl ReportRing {
             fault = fault.or(memory
                 .write(self.base + u64::from(slot) * 64, &report)
                 .err());
+            trace.record(event(&report, self.tail));
             self.tail = self.tail.wrapping_add(1);
             counters.count(Counter::Reports);
             counters.count(Counter::DmaWriteRequests);
         }
         let due = self.due();
         if due {
+            trace.other(trace_kind::INTERRUPT, 0, self.tail, 0);
             self.armed = None;
         }
         match fault {
@@ -106,5 +110,22 @@ impl ReportRing {
                 Err(fault)
             }
         }
+    }
+}
+
+/// The event of a report: kind, flow, what an FPDU or a job is blamed for.
+fn event(report: &[u8; 64], number: u32) -> TraceEntry {
+    let at = |n: usize| u16::from_le_bytes([report[n], report[n + 1]]);
+    TraceEntry {
+        kind: trace_kind::REPORT,
+        detail: report[0],
+        flow: if report[0] == 3 { NO_FLOW } else { at(2) },
+        value: number,
+        info: match report[0] {
+            2 => at(14),
+            4 => report[1].into(),
+            _ => 0,
+        },
+        ..TraceEntry::default()
     }
 }

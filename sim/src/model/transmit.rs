@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use weft_layout::{Counter, FlowTxRow, Job, JobReport};
+use weft_layout::{trace_kind, Counter, FlowTxRow, Job, JobReport, TraceEntry};
 
 use super::counters::Counters;
 use super::ethernet::{self, flag};
 use super::mpa;
 use super::reports::ReportRing;
+use super::trace::{Trace, NO_FLOW};
 use crate::iommu::{Fault, HostMemory};
 
 /// Longest frame, header included.
@@ -26,6 +27,34 @@ mod job_flag {
     pub const LAST: u8 = 2;
     pub const NOTIFY: u8 = 4;
     pub const INLINE: u8 = 8;
+}
+
+/// A frame on its way out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outgoing {
+    /// The frame.
+    pub bytes: Vec<u8>,
+    /// The card made its headers.
+    segment: bool,
+    /// It is an FPDU.
+    fpdu: bool,
+}
+
+impl Outgoing {
+    /// Its event: sent.
+    pub fn event(&self, looped: bool) -> TraceEntry {
+        /// Where the sequence number is in the headers that the card makes.
+        const SEQ: usize = 38;
+        let seq = self.bytes[..].get(SEQ..SEQ + 4).filter(|_| self.segment);
+        TraceEntry {
+            kind: trace_kind::FRAME_OUT,
+            detail: u8::from(self.segment) | u8::from(self.fpdu) << 1 | u8::from(looped) << 2,
+            flow: NO_FLOW,
+            value: seq.map_or(0, |b| u32::from_be_bytes([b[0], b[1], b[2], b[3]])),
+            info: self.bytes.len() as u16,
+            ..TraceEntry::default()
+        }
+    }
 }
 
 /// Why a job ended before its end.
@@ -83,7 +112,8 @@ impl Transmit {
         memory: &mut dyn HostMemory,
         counters: &mut Counters,
         reports: &mut ReportRing,
-        frames: &mut VecDeque<Vec<u8>>,
+        trace: &mut Trace,
+        frames: &mut VecDeque<Outgoing>,
     ) -> Result<(), Fault> {
         let number = self.done;
         let mut slot = [0; Job::SIZE];
@@ -91,10 +121,25 @@ impl Transmit {
         counters.count(Counter::TxJobs);
         counters.count(Counter::DmaReadRequests);
         let before = frames.len();
+        let begin = TraceEntry {
+            kind: trace_kind::JOB_BEGIN,
+            flow: NO_FLOW,
+            value: number,
+            ..TraceEntry::default()
+        };
         let (job, outcome) = match memory.read(address, &mut slot) {
-            Err(fault) => (Job::default(), Err(Failure::ReadError(fault))),
+            Err(fault) => {
+                trace.record(begin);
+                (Job::default(), Err(Failure::ReadError(fault)))
+            }
             Ok(()) => {
                 let job = Job::from_bytes(&slot);
+                trace.record(TraceEntry {
+                    detail: job.kind,
+                    flow: job.flow,
+                    info: job.length.min(65535) as u16,
+                    ..begin
+                });
                 let outcome = self.execute(&job, &slot, rows, memory, frames, counters);
                 (job, outcome)
             }
@@ -102,7 +147,7 @@ impl Transmit {
         self.done = self.done.wrapping_add(1);
         for frame in frames.iter().skip(before) {
             counters.count(Counter::TxFrames);
-            counters.add(Counter::TxBytes, frame.len());
+            counters.add(Counter::TxBytes, frame.bytes.len());
         }
         let status = match &outcome {
             Ok(()) => 0,
@@ -115,6 +160,13 @@ impl Transmit {
                 2
             }
         };
+        trace.record(TraceEntry {
+            kind: trace_kind::JOB_DONE,
+            detail: status,
+            flow: job.flow,
+            value: number,
+            ..TraceEntry::default()
+        });
         if status != 0 || job.flags & job_flag::NOTIFY != 0 {
             let report = JobReport {
                 kind: 4,
@@ -138,7 +190,7 @@ impl Transmit {
         slot: &[u8; Job::SIZE],
         rows: &[FlowTxRow],
         memory: &mut dyn HostMemory,
-        frames: &mut VecDeque<Vec<u8>>,
+        frames: &mut VecDeque<Outgoing>,
         counters: &mut Counters,
     ) -> Result<(), Failure> {
         let mut payload = Payload::new(job, slot)?;
@@ -147,7 +199,10 @@ impl Transmit {
             if !(ethernet::ETHERNET..=MAX_FRAME).contains(&length) {
                 return Err(Failure::Malformed);
             }
-            frames.push_back(payload.take(length, memory)?);
+            frames.push_back(Outgoing {
+                bytes: payload.take(length, memory)?,
+                ..Outgoing::default()
+            });
             return Ok(());
         }
         let row = rows
@@ -158,14 +213,11 @@ impl Transmit {
             kind::SEGMENT if length <= MAX_PAYLOAD => {
                 let bytes = payload.take(length, memory)?;
                 let id = self.next_identification();
-                frames.push_back(ethernet::segment(
-                    row,
-                    job,
-                    job.seq,
-                    job.tcp_flags,
-                    id,
-                    &bytes,
-                ));
+                frames.push_back(Outgoing {
+                    bytes: ethernet::segment(row, job, job.seq, job.tcp_flags, id, &bytes),
+                    segment: true,
+                    fpdu: false,
+                });
                 Ok(())
             }
             kind::MESSAGE => self.message(job, row, payload, memory, frames, counters),
@@ -179,7 +231,7 @@ impl Transmit {
         row: &FlowTxRow,
         mut payload: Payload,
         memory: &mut dyn HostMemory,
-        frames: &mut VecDeque<Vec<u8>>,
+        frames: &mut VecDeque<Outgoing>,
         counters: &mut Counters,
     ) -> Result<(), Failure> {
         let (length, step) = (job.length as usize, usize::from(job.fpdu_payload));
@@ -204,7 +256,11 @@ impl Transmit {
                 job.tcp_flags & !flag::PSH
             };
             let id = self.next_identification();
-            frames.push_back(ethernet::segment(row, job, seq, flags, id, &fpdu));
+            frames.push_back(Outgoing {
+                bytes: ethernet::segment(row, job, seq, flags, id, &fpdu),
+                segment: true,
+                fpdu: true,
+            });
             counters.count(Counter::TxFpdus);
             seq = seq.wrapping_add(fpdu.len() as u32);
             at += count;

@@ -123,6 +123,7 @@ macro_rules! card {
                 if behind > 0 {
                     self.sim.skip(behind);
                 }
+                self.sim.inputs.time = now;
                 if let Err(stop) = self.sim.try_step() {
                     self.failure = Some(stop.to_string());
                     return;

@@ -4,6 +4,7 @@
 //! are not a bus that `rtl-sim` knows: it renames, and turns byte counts into strobes and back.
 
 rtl_sim::include_model!("fifo_sync");
+rtl_sim::include_model!("trace_ring");
 rtl_sim::include_model!("crc32c_128");
 rtl_sim::include_model!("crc32c_512");
 rtl_sim::include_model!("byte_packer_128");

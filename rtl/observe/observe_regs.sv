@@ -1,0 +1,79 @@
+// Registers of what watches the card: clock, trace ring. card_regs has the bus; a value is there in the cycle after
+// `bus_i.read`, and 0 for what is no register of these.
+
+module observe_regs
+  import weft_card_pkg::*;
+  import weft_int_pkg::*;
+#(
+  parameter int unsigned TRACE_LOG2 = 10
+) (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  input  logic [63:0]  time_i,
+
+  input  reg_bus_t     bus_i,
+  output logic [31:0]  value_o,
+
+  output logic [15:0]  trace_enable_o,
+  output logic         trace_freeze_o,
+  output logic         trace_clear_o,      // pulse
+  output logic         trace_rd_valid_o,
+  output logic [9:0]   trace_rd_entry_o,
+  input  trace_entry_t trace_rd_data_i,    // a cycle later
+  input  logic [31:0]  trace_head_i,
+  input  logic [31:0]  trace_lost_i
+);
+
+  // ---------------------------------------------------------------- writes
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      trace_enable_o <= REG_TRACE_CTRL_RESET[15:0];
+      trace_freeze_o <= 1'b0;
+      trace_clear_o  <= 1'b0;
+    end else begin
+      trace_clear_o <= 1'b0;
+      if (bus_i.write && bus_i.offset == REG_TRACE_CTRL) begin
+        trace_enable_o <= bus_i.data[15:0];
+        trace_freeze_o <= bus_i.data[16];
+        trace_clear_o  <= bus_i.data[31];
+      end
+    end
+  end
+
+  // ---------------------------------------------------------------- reads
+  logic        read_q;
+  logic [15:0] offset_q;
+  logic [31:0] time_hi_q;
+
+  assign trace_rd_valid_o = bus_i.read;
+  assign trace_rd_entry_o = bus_i.read_offset[13:4];
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      read_q    <= 1'b0;
+      offset_q  <= '0;
+      time_hi_q <= '0;
+    end else begin
+      read_q <= bus_i.read;
+      if (bus_i.read) offset_q <= bus_i.read_offset;
+      if (read_q && offset_q == REG_TIME_LO) time_hi_q <= time_i[63:32];
+    end
+  end
+
+  always_comb begin
+    value_o = '0;
+    unique case (offset_q)
+      REG_TRACE_CTRL: value_o = {15'd0, trace_freeze_o, trace_enable_o};
+      REG_TRACE_HEAD: value_o = trace_head_i;
+      REG_TRACE_LOST: value_o = trace_lost_i;
+      REG_TRACE_SIZE: value_o = 32'd1 << TRACE_LOG2;
+      REG_TIME_LO:    value_o = time_i[31:0];
+      REG_TIME_HI:    value_o = time_hi_q;
+      default:        if (offset_q[15:14] == REG_TRACE[15:14]) value_o = trace_rd_data_i[32*offset_q[3:2] +: 32];
+    endcase
+  end
+
+  logic unused;
+  assign unused = ^bus_i;
+
+endmodule

@@ -1,0 +1,62 @@
+//! The raw ring: frames that the card does not finish.
+
+use crate::iommu::HostMemory;
+
+/// The raw ring.
+#[derive(Clone, Debug, Default)]
+pub struct RawRing {
+    /// IOVA.
+    pub base: u64,
+    slot_log2: u8,
+    count_log2: u8,
+    tail: u32,
+    head: u32,
+}
+
+impl RawRing {
+    /// RAW_LOG2 was written: a new ring.
+    pub fn set_log2(&mut self, value: u32) {
+        *self = Self {
+            base: self.base,
+            slot_log2: value as u8,
+            count_log2: (value >> 8) as u8,
+            ..Self::default()
+        };
+    }
+
+    /// RAW_LOG2 as written.
+    pub fn log2(&self) -> u32 {
+        u32::from(self.count_log2) << 8 | u32::from(self.slot_log2)
+    }
+
+    /// Frames written.
+    pub fn tail(&self) -> u32 {
+        self.tail
+    }
+
+    /// The host has consumed so many.
+    pub fn set_head(&mut self, head: u32) {
+        self.head = head;
+    }
+
+    pub(super) fn slot_bytes(&self) -> usize {
+        1usize
+            .checked_shl(self.slot_log2.into())
+            .unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        (1..=12).contains(&self.count_log2)
+            && self.tail.wrapping_sub(self.head) < 1 << self.count_log2
+    }
+
+    /// Writes a frame; answers its slot, and whether the write was good.
+    pub(super) fn put(&mut self, frame: &[u8], memory: &mut dyn HostMemory) -> (u16, bool) {
+        let slot = self.tail & ((1 << self.count_log2) - 1);
+        let good = memory
+            .write(self.base + (u64::from(slot) << self.slot_log2), frame)
+            .is_ok();
+        self.tail = self.tail.wrapping_add(1);
+        (slot as u16, good)
+    }
+}

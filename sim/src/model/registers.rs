@@ -1,0 +1,138 @@
+//! Registers and doorbells.
+
+use weft_layout::{doorbell, reg, INTERFACE_VERSION, NUM_COUNTERS};
+
+use super::{ModelCard, BEAT, TRANSMIT_DELAY};
+
+impl ModelCard {
+    pub(super) fn register(&mut self, address: u32) -> u32 {
+        let quiescent = self.quiescent();
+        let s = &mut self.state;
+        let (flows, stags) = (self.sizes.flows.ilog2(), self.sizes.stags.ilog2());
+        match address {
+            reg::ID => reg::ID_RESET,
+            reg::VERSION => INTERFACE_VERSION,
+            reg::CAPS => BEAT as u32 | flows << 8 | stags << 16 | 1 << 24,
+            reg::SCRATCH => s.scratch,
+            reg::CTRL => s.ctrl,
+            reg::STATUS => u32::from(quiescent) | s.errors << 1,
+            reg::MTU => s.config.mtu,
+            reg::MAC_LO => s.mac[0],
+            reg::MAC_HI => s.mac[1],
+            reg::JOB_BASE_LO => s.transmit.base as u32,
+            reg::JOB_BASE_HI => (s.transmit.base >> 32) as u32,
+            reg::JOB_LOG2 => s.transmit.log2().into(),
+            reg::JOB_DONE => s.transmit.done(),
+            reg::REPORT_BASE_LO => s.reports.base as u32,
+            reg::REPORT_BASE_HI => (s.reports.base >> 32) as u32,
+            reg::REPORT_LOG2 => s.reports.log2().into(),
+            reg::REPORT_TAIL => s.reports.tail(),
+            reg::RAW_BASE_LO => s.raw.base as u32,
+            reg::RAW_BASE_HI => (s.raw.base >> 32) as u32,
+            reg::RAW_LOG2 => s.raw.log2(),
+            reg::RAW_TAIL => s.raw.tail(),
+            reg::MSIX_COUNT => s.msix_count,
+            reg::TABLE_CMD => s.table_refused.into(),
+            _ if (reg::TABLE_DATA..reg::TABLE_DATA + 64).contains(&address) => {
+                s.table_data[(address - reg::TABLE_DATA) as usize / 4]
+            }
+            _ if (reg::COUNTERS..reg::COUNTERS + 4 * NUM_COUNTERS as u32).contains(&address) => {
+                s.counters.word((address - reg::COUNTERS) as usize / 4)
+            }
+            _ => s.trace.read(address),
+        }
+    }
+
+    pub(super) fn write_register(&mut self, address: u32, value: u32) {
+        let s = &mut self.state;
+        s.trace.register(address, value);
+        let low = |base: u64| base & !0xffff_ffff | u64::from(value);
+        let high = |base: u64| base & 0xffff_ffff | u64::from(value) << 32;
+        match address {
+            reg::SCRATCH => s.scratch = value,
+            reg::CTRL => {
+                s.ctrl = value & 7;
+                s.errors = 0;
+                s.config.enable = value & 2 != 0;
+            }
+            reg::MTU => s.config.mtu = value,
+            reg::MAC_LO => {
+                s.mac[0] = value;
+                s.config.mac[..4].copy_from_slice(&value.to_le_bytes());
+            }
+            reg::MAC_HI => {
+                s.mac[1] = value;
+                s.config.mac[4..].copy_from_slice(&value.to_le_bytes()[..2]);
+                s.config.promiscuous = value >> 31 != 0;
+            }
+            reg::JOB_BASE_LO => s.transmit.base = low(s.transmit.base),
+            reg::JOB_BASE_HI => s.transmit.base = high(s.transmit.base),
+            reg::JOB_LOG2 => s.transmit.set_log2(value as u8),
+            reg::REPORT_BASE_LO => s.reports.base = low(s.reports.base),
+            reg::REPORT_BASE_HI => s.reports.base = high(s.reports.base),
+            reg::REPORT_LOG2 => s.reports.set_log2(value as u8),
+            reg::RAW_BASE_LO => s.raw.base = low(s.raw.base),
+            reg::RAW_BASE_HI => s.raw.base = high(s.raw.base),
+            reg::RAW_LOG2 => s.raw.set_log2(value),
+            reg::TRACE_CTRL => s.trace.set_control(value),
+            reg::TABLE_CMD => self.table_command(value),
+            _ if (reg::TABLE_DATA..reg::TABLE_DATA + 64).contains(&address) => {
+                s.table_data[(address - reg::TABLE_DATA) as usize / 4] = value;
+            }
+            _ => {}
+        }
+    }
+
+    fn table_command(&mut self, value: u32) {
+        let s = &mut self.state;
+        let (number, index) = ((value >> 24 & 15) as u8, (value & 0xff_ffff) as usize);
+        s.table_refused = match value >> 28 {
+            1 => {
+                let mut row = [0; 64];
+                for (bytes, word) in row.chunks_exact_mut(4).zip(s.table_data) {
+                    bytes.copy_from_slice(&word.to_le_bytes());
+                }
+                !s.tables.write(number, index, &row, &mut s.counters)
+            }
+            2 => match s.tables.read(number, index) {
+                Some(row) => {
+                    for (word, bytes) in s.table_data.iter_mut().zip(row.chunks_exact(4)) {
+                        *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                    }
+                    false
+                }
+                None => true,
+            },
+            _ => true,
+        };
+        if matches!(value >> 28, 1 | 2) {
+            s.trace.table(value, s.table_refused);
+        }
+    }
+
+    pub(super) fn write_doorbell(&mut self, offset: u32, value: u32) {
+        let s = &mut self.state;
+        s.trace.doorbell(offset, value);
+        match offset {
+            doorbell::JOB_TAIL => {
+                if !s.transmit.has_work() {
+                    s.jobs_at = s.jobs_at.max(s.now + TRANSMIT_DELAY);
+                }
+                s.transmit.set_tail(value);
+            }
+            doorbell::REPORT_HEAD => s.reports.set_head(value),
+            doorbell::RAW_HEAD => s.raw.set_head(value),
+            doorbell::REPORT_ARM => s.reports.arm(value),
+            _ if offset >= doorbell::RQ_TAIL => {
+                if let Some(tail) = s
+                    .tables
+                    .rq_tail
+                    .get_mut((offset - doorbell::RQ_TAIL) as usize / 4)
+                {
+                    *tail = value;
+                }
+            }
+            _ => {}
+        }
+    }
+}
