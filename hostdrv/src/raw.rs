@@ -30,7 +30,7 @@ pub struct RawConfig {
 impl Default for RawConfig {
     fn default() -> Self {
         Self {
-            receive: 256,
+            receive: 1024,
             send: 256,
         }
     }

@@ -60,6 +60,8 @@ enum Command {
     Selftest(command::selftest::Selftest),
     /// Many connections and messages both ways, once or in a storm, towards another Weft or rdma-core's ucmatose.
     Ucmatose(Box<command::ucmatose::Ucmatose>),
+    /// A card as a network interface of Linux: the kernel's own stack beside iWARP.
+    Tap(Box<command::tap::Tap>),
 }
 
 fn main() -> ExitCode {
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
         Command::Rping(args) => command::rping::run(&args),
         Command::Selftest(args) => command::selftest::run(&args),
         Command::Ucmatose(args) => command::ucmatose::run(&args),
+        Command::Tap(args) => command::tap::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -15,6 +15,7 @@ pub mod regs;
 pub mod rping;
 pub mod selftest;
 pub mod serve;
+pub mod tap;
 pub mod ucmatose;
 
 /// Why a command failed, as the user reads it.
