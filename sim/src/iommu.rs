@@ -3,8 +3,10 @@
 //! [`Iommu::map`] chooses I/O virtual addresses: upwards from a seeded start, with an unmapped gap of at least
 //! a page behind each mapping, and never used again, so that an overrun or a late access always faults.
 //! [`Iommu::map_at`] takes the address that another process has chosen, and refuses an overlap. An access may
-//! go over several mappings that lie side by side, as pages of a guest's IOMMU do; it happens as a whole or
-//! not at all.
+//! go over several mappings that lie side by side, as pages of a guest's IOMMU do.
+//!
+//! Memory may also be lent by a process that has to be asked for every access, and takes its time. Then an
+//! access is refused with [`Refusal::NotYet`], and the card asks again in a later cycle, until the answer is there.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,6 +30,8 @@ pub enum Refusal {
     NotMaster,
     /// The memory's owner did not give it.
     Unreachable,
+    /// The memory's owner has been asked: the same access again later will tell. No fault.
+    NotYet,
 }
 
 impl fmt::Display for Refusal {
@@ -37,6 +41,7 @@ impl fmt::Display for Refusal {
             Refusal::NotAllowed => "not allowed by the mapping",
             Refusal::NotMaster => "the function is not a bus master",
             Refusal::Unreachable => "the memory's owner did not give it",
+            Refusal::NotYet => "not yet there",
         })
     }
 }
@@ -63,8 +68,54 @@ pub struct Fault {
 pub trait HostMemory {
     /// Reads; on error the bytes are unchanged.
     fn read(&mut self, iova: u64, to: &mut [u8]) -> Result<(), Fault>;
-    /// Writes; on error nothing is written.
+    /// Writes; on error nothing is written, or a part of it when the memory's owner has it.
     fn write(&mut self, iova: u64, from: &[u8]) -> Result<(), Fault>;
+
+    /// For a card that makes several accesses at once and cannot stop between two of them: begins such a group.
+    /// After the first that is [`Refusal::NotYet`] no other one is made, and the card goes back to where it was.
+    fn begin(&mut self) -> Group {
+        Group::Free
+    }
+
+    /// Ends the group. `false`: it has to be made again, from the start.
+    fn commit(&mut self) -> bool {
+        true
+    }
+}
+
+/// What [`HostMemory::begin`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// No access will have to wait.
+    Free,
+    /// It has begun, and has to be ended by [`HostMemory::commit`].
+    Begun,
+    /// An earlier access is not answered yet: it did not begin.
+    Waiting,
+}
+
+/// What the one who lends memory says to an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It is done.
+    Done,
+    /// It will not be done.
+    Refused,
+    /// Not known yet.
+    NotYet,
+}
+
+/// Somebody who lends memory and has to be asked for every access.
+pub trait Lender: fmt::Debug + Send + Sync {
+    /// Reads at the lender's own address. `keep`: the answer stays for the same question again, until
+    /// [`forget`](Self::forget).
+    fn read(&self, address: u64, to: &mut [u8], keep: bool) -> Answer;
+    /// Writes at the lender's own address.
+    fn write(&self, address: u64, from: &[u8], keep: bool) -> Answer;
+    /// Is a question not answered yet?
+    fn is_asked(&self) -> bool;
+    /// All questions and answers so far are of no use any more.
+    fn forget(&self);
 }
 
 /// Memory of another process: what [`Iommu::map_at`] maps.
@@ -122,6 +173,8 @@ enum Target {
     Foreign(SharedMemory),
     /// Another process has it.
     Window(Box<dyn Window>),
+    /// Another process has it and has to be asked.
+    Lent(Arc<dyn Lender>),
 }
 
 #[derive(Debug)]
@@ -132,20 +185,30 @@ struct Mapping {
 }
 
 impl Mapping {
-    fn read(&self, offset: u64, to: &mut [u8]) -> bool {
-        match &self.target {
+    fn read(&self, start: u64, offset: u64, to: &mut [u8], keep: bool) -> Answer {
+        done(match &self.target {
             Target::Pages(pages) => pages.memory().read(offset as usize, to).is_ok(),
             Target::Foreign(memory) => memory.read(offset as usize, to).is_ok(),
             Target::Window(window) => window.read(offset, to),
-        }
+            Target::Lent(lender) => return lender.read(start + offset, to, keep),
+        })
     }
 
-    fn write(&self, offset: u64, from: &[u8]) -> bool {
-        match &self.target {
+    fn write(&self, start: u64, offset: u64, from: &[u8], keep: bool) -> Answer {
+        done(match &self.target {
             Target::Pages(pages) => pages.memory().write(offset as usize, from).is_ok(),
             Target::Foreign(memory) => memory.write(offset as usize, from).is_ok(),
             Target::Window(window) => window.write(offset, from),
-        }
+            Target::Lent(lender) => return lender.write(start + offset, from, keep),
+        })
+    }
+}
+
+fn done(is: bool) -> Answer {
+    if is {
+        Answer::Done
+    } else {
+        Answer::Refused
     }
 }
 
@@ -158,6 +221,13 @@ pub struct Iommu {
     faults: Vec<Fault>,
     refused: u64,
     master: bool,
+    /// Who lends memory, and how many mappings of it there are.
+    lender: Option<Arc<dyn Lender>>,
+    lent: usize,
+    /// In a group of accesses.
+    grouped: bool,
+    /// An access was refused with `NotYet`, in this group or since it was asked for.
+    waited: bool,
     /// Time of the accesses to come, for the fault records.
     pub time: u64,
     read_bytes: u64,
@@ -176,6 +246,10 @@ impl Iommu {
             faults: Vec::new(),
             refused: 0,
             master: true,
+            lender: None,
+            lent: 0,
+            grouped: false,
+            waited: false,
             time: 0,
             read_bytes: 0,
             written_bytes: 0,
@@ -227,6 +301,51 @@ impl Iommu {
         Ok(())
     }
 
+    /// Maps memory that has to be asked for; its addresses are the lender's own. A domain has one lender.
+    pub fn map_lent(
+        &mut self,
+        iova: u64,
+        len: u64,
+        access: Access,
+        lender: &Arc<dyn Lender>,
+    ) -> Result<(), RangeError> {
+        self.free(iova, len)?;
+        let mapping = Mapping {
+            len,
+            access,
+            target: Target::Lent(Arc::clone(lender)),
+        };
+        self.mappings.insert(iova, mapping);
+        self.lender = Some(Arc::clone(lender));
+        self.lent += 1;
+        Ok(())
+    }
+
+    /// Mappings that are no more: questions about lent ones are forgotten.
+    fn ended(&mut self, mappings: &[Mapping]) {
+        let lent = |mapping: &&Mapping| matches!(mapping.target, Target::Lent(_));
+        let lent = mappings.iter().filter(lent).count();
+        self.lent -= lent;
+        if lent > 0 {
+            self.forget();
+        }
+        if self.lent == 0 {
+            self.lender = None;
+        }
+    }
+
+    /// The card was reset: what it has asked for is of no use any more.
+    pub fn forget(&mut self) {
+        if let Some(lender) = &self.lender {
+            lender.forget();
+        }
+    }
+
+    /// Did an access have to wait since the last call?
+    pub fn take_waited(&mut self) -> bool {
+        std::mem::take(&mut self.waited)
+    }
+
     /// Is this range of addresses free?
     pub fn free(&self, iova: u64, len: u64) -> Result<(), RangeError> {
         let last = last(iova, len)?;
@@ -243,7 +362,9 @@ impl Iommu {
 
     /// Ends a mapping; `false` if there is none that begins there.
     pub fn unmap(&mut self, iova: u64) -> bool {
-        self.mappings.remove(&iova).is_some()
+        let ended = self.mappings.remove(&iova);
+        self.ended(ended.as_slice());
+        ended.is_some()
     }
 
     /// Ends all mappings in a range and answers how many there were. None may lie across its ends.
@@ -265,17 +386,19 @@ impl Iommu {
             }
         }
         let inside: Vec<u64> = self.mappings.range(iova..=last).map(|(s, _)| *s).collect();
-        for start in &inside {
-            self.mappings.remove(start);
-        }
-        Ok(inside.len())
+        let ended: Vec<_> = inside
+            .iter()
+            .filter_map(|start| self.mappings.remove(start))
+            .collect();
+        self.ended(&ended);
+        Ok(ended.len())
     }
 
     /// Ends all mappings and answers how many there were.
     pub fn clear(&mut self) -> usize {
-        let count = self.mappings.len();
-        self.mappings.clear();
-        count
+        let ended: Vec<_> = std::mem::take(&mut self.mappings).into_values().collect();
+        self.ended(&ended);
+        ended.len()
     }
 
     /// How many mappings there are.
@@ -308,37 +431,43 @@ impl Iommu {
         (self.read_bytes, self.written_bytes)
     }
 
-    /// The mapping at an address, and where in it that is.
-    fn at(&self, iova: u64) -> Option<(&Mapping, u64)> {
+    /// The mapping at an address, and where it begins.
+    fn at(&self, iova: u64) -> Option<(u64, &Mapping)> {
         let (start, mapping) = self.mappings.range(..=iova).next_back()?;
-        let offset = iova - start;
-        (offset < mapping.len).then_some((mapping, offset))
+        (iova - start < mapping.len).then_some((*start, mapping))
     }
 
-    /// Goes over the mappings under an access, first to look, then to do `each` with a mapping, the offset in
-    /// it, and the range of the access's bytes. No mapping is reached unless all are there.
+    /// Goes over the mappings under an access, first to look, then to do `each` with a mapping, where it begins, the
+    /// offset in it, and the range of the access's bytes. No mapping is reached unless all are there.
     fn walk(
         &self,
         iova: u64,
         len: usize,
         allowed: impl Fn(Access) -> bool,
-        mut each: impl FnMut(&Mapping, u64, Range<usize>) -> bool,
+        mut each: impl FnMut(&Mapping, u64, u64, Range<usize>) -> Answer,
     ) -> Result<(), Refusal> {
         if !self.master {
             return Err(Refusal::NotMaster);
+        }
+        if self.grouped && self.waited {
+            return Err(Refusal::NotYet);
         }
         for look in [true, false] {
             let mut done = 0;
             while done < len {
                 let at = iova.checked_add(done as u64).ok_or(Refusal::NotMapped)?;
-                let (mapping, offset) = self.at(at).ok_or(Refusal::NotMapped)?;
-                let there = mapping.len - offset;
+                let (start, mapping) = self.at(at).ok_or(Refusal::NotMapped)?;
+                let there = mapping.len - (at - start);
                 let count = usize::try_from(there).unwrap_or(usize::MAX).min(len - done);
                 if look && !allowed(mapping.access) {
                     return Err(Refusal::NotAllowed);
                 }
-                if !look && !each(mapping, offset, done..done + count) {
-                    return Err(Refusal::Unreachable);
+                if !look {
+                    match each(mapping, start, at - start, done..done + count) {
+                        Answer::Done => {}
+                        Answer::Refused => return Err(Refusal::Unreachable),
+                        Answer::NotYet => return Err(Refusal::NotYet),
+                    }
                 }
                 done += count;
             }
@@ -355,6 +484,10 @@ impl Iommu {
             write,
             why,
         };
+        if why == Refusal::NotYet {
+            self.waited = true;
+            return fault;
+        }
         self.refused += 1;
         // A card in a loop must not fill the machine's memory.
         if self.faults.len() < 4096 {
@@ -373,11 +506,12 @@ fn last(iova: u64, len: u64) -> Result<u64, RangeError> {
 
 impl HostMemory for Iommu {
     fn read(&mut self, iova: u64, to: &mut [u8]) -> Result<(), Fault> {
+        let keep = self.grouped;
         let done = self.walk(
             iova,
             to.len(),
             |access| access.read,
-            |mapping, offset, range| mapping.read(offset, &mut to[range]),
+            |mapping, start, offset, range| mapping.read(start, offset, &mut to[range], keep),
         );
         match done {
             Ok(()) => {
@@ -389,11 +523,12 @@ impl HostMemory for Iommu {
     }
 
     fn write(&mut self, iova: u64, from: &[u8]) -> Result<(), Fault> {
+        let keep = self.grouped;
         let done = self.walk(
             iova,
             from.len(),
             |access| access.write,
-            |mapping, offset, range| mapping.write(offset, &from[range]),
+            |mapping, start, offset, range| mapping.write(start, offset, &from[range], keep),
         );
         match done {
             Ok(()) => {
@@ -402,6 +537,29 @@ impl HostMemory for Iommu {
             }
             Err(why) => Err(self.fault(iova, from.len(), true, why)),
         }
+    }
+
+    fn begin(&mut self) -> Group {
+        match &self.lender {
+            None => Group::Free,
+            Some(lender) if lender.is_asked() => {
+                self.waited = true;
+                Group::Waiting
+            }
+            Some(_) => {
+                self.grouped = true;
+                self.waited = false;
+                Group::Begun
+            }
+        }
+    }
+
+    fn commit(&mut self) -> bool {
+        self.grouped = false;
+        if !self.waited {
+            self.forget();
+        }
+        !self.waited
     }
 }
 
@@ -545,5 +703,83 @@ mod tests {
         assert_eq!(iommu.unmap_range(0x10000, 1 << 40), Ok(0));
         assert_eq!(iommu.unmap_range(0, u64::MAX), Ok(2));
         assert_eq!(iommu.mappings(), 0);
+    }
+
+    /// Lends memory, and answers each question the second time it is asked.
+    #[derive(Debug, Default)]
+    struct Slow {
+        memory: std::sync::Mutex<Vec<u8>>,
+        asked: std::sync::Mutex<Vec<(bool, u64, usize)>>,
+        forgotten: std::sync::Mutex<usize>,
+    }
+
+    impl Slow {
+        fn ask(&self, question: (bool, u64, usize), keep: bool) -> Answer {
+            let mut asked = self.asked.lock().unwrap();
+            match asked.iter().position(|q| *q == question) {
+                Some(at) if !keep => {
+                    asked.remove(at);
+                    Answer::Done
+                }
+                Some(_) => Answer::Done,
+                None => {
+                    asked.push(question);
+                    Answer::NotYet
+                }
+            }
+        }
+    }
+
+    impl Lender for Slow {
+        fn read(&self, address: u64, to: &mut [u8], keep: bool) -> Answer {
+            to.copy_from_slice(&self.memory.lock().unwrap()[address as usize..][..to.len()]);
+            self.ask((false, address, to.len()), keep)
+        }
+        fn write(&self, address: u64, from: &[u8], keep: bool) -> Answer {
+            self.memory.lock().unwrap()[address as usize..][..from.len()].copy_from_slice(from);
+            self.ask((true, address, from.len()), keep)
+        }
+        fn is_asked(&self) -> bool {
+            false
+        }
+        fn forget(&self) {
+            self.asked.lock().unwrap().clear();
+            *self.forgotten.lock().unwrap() += 1;
+        }
+    }
+
+    #[test]
+    fn lent_memory_is_asked_for_until_the_answer_is_there() {
+        let slow = Arc::new(Slow::default());
+        slow.memory.lock().unwrap().resize(8192, 0);
+        let lender: Arc<dyn Lender> = slow.clone();
+        let mut iommu = Iommu::new(0, 1);
+        assert_eq!(iommu.begin(), Group::Free);
+        iommu.map_lent(0, 8192, BOTH, &lender).unwrap();
+        let mut back = [0; 4];
+        assert_eq!(iommu.read(16, &mut back).unwrap_err().why, Refusal::NotYet);
+        assert!(iommu.take_waited() && iommu.faults().is_empty() && iommu.refused() == 0);
+        iommu.read(16, &mut back).unwrap();
+        // A group is made as a whole: from its start, until nothing in it has to wait.
+        let mut rounds = 0;
+        loop {
+            rounds += 1;
+            assert_eq!(iommu.begin(), Group::Begun);
+            let all = [
+                iommu.write(0, b"one").is_ok(),
+                iommu.read(100, &mut back).is_ok(),
+                iommu.write(200, b"two").is_ok(),
+            ];
+            // Behind the first that waits no other one is made.
+            let first = all.iter().position(|ok| !ok).unwrap_or(3);
+            assert!(all[first..].iter().all(|ok| !ok));
+            if iommu.commit() {
+                break;
+            }
+        }
+        assert_eq!(rounds, 4);
+        assert_eq!(*slow.forgotten.lock().unwrap(), 1);
+        iommu.unmap(0);
+        assert_eq!(iommu.begin(), Group::Free);
     }
 }

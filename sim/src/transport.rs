@@ -138,7 +138,7 @@ impl Transport for SimTransport {
                 return Ok(true);
             }
             match world.run(deadline).map_err(|e| failed(e.to_string()))? {
-                Stop::Interrupt => {}
+                Stop::Interrupt | Stop::Waiting => {}
                 Stop::Deadline => return Ok(false),
                 Stop::Quiet => {
                     return Err(failed("nothing is left to happen in the simulation".into()))

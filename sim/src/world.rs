@@ -20,6 +20,8 @@ pub enum Stop {
     Deadline,
     /// Nothing will ever happen again without the host.
     Quiet,
+    /// A card waits for memory that another process lends.
+    Waiting,
 }
 
 /// What cannot be.
@@ -47,6 +49,8 @@ pub enum WorldError {
     },
 }
 
+/// Cycles that go on while a card waits for lent memory, before [`World::run`] comes back.
+const WAITING_CYCLES: u64 = 16;
 /// Cycles after which an unanswered read is an error.
 const READ_LIMIT: u64 = 100_000;
 
@@ -71,6 +75,7 @@ pub struct World {
     outside: Option<Vec<(usize, Vec<u8>)>>,
     events: Vec<Event>,
     interrupted: bool,
+    waiting: bool,
 }
 
 impl World {
@@ -84,6 +89,7 @@ impl World {
             outside: None,
             events: Vec::new(),
             interrupted: false,
+            waiting: false,
         }
     }
 
@@ -236,6 +242,7 @@ impl World {
     /// Resets a card; its interrupts are forgotten.
     pub fn reset(&mut self, card: usize) {
         self.slots[card].card.reset();
+        self.slots[card].iommu.forget();
         self.slots[card].pending = 0;
     }
 
@@ -253,6 +260,7 @@ impl World {
 
     fn advance(&mut self, deadline: Option<u64>, wait: bool) -> Result<Stop, WorldError> {
         self.interrupted = false;
+        let begin = self.time;
         loop {
             if deadline.is_some_and(|d| self.time >= d) {
                 return Ok(Stop::Deadline);
@@ -276,6 +284,9 @@ impl World {
             self.cycle()?;
             if self.interrupted {
                 return Ok(Stop::Interrupt);
+            }
+            if self.waiting && self.time >= begin + WAITING_CYCLES * CYCLE_NS {
+                return Ok(Stop::Waiting);
             }
         }
     }
@@ -301,6 +312,7 @@ impl World {
                 }
             }
         }
+        self.waiting = false;
         for (number, slot) in self.slots.iter_mut().enumerate() {
             if slot.card.idle() {
                 continue;
@@ -309,6 +321,7 @@ impl World {
             slot.iommu.time = time;
             slot.card
                 .cycle(time / CYCLE_NS, &mut slot.iommu, &mut self.events);
+            self.waiting |= slot.iommu.take_waited();
             for event in self.events.drain(..) {
                 match event {
                     Event::Read(value) => slot.answer = Some(value),

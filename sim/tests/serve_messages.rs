@@ -52,6 +52,17 @@ fn memory_without_a_descriptor_goes_by_message() {
 }
 
 #[test]
+fn memory_of_a_client_like_qemu_goes_by_message() {
+    frames_by_message(Manner::LikeQemu, 1 << 20);
+    frames_by_message(Manner::LikeQemu, 100);
+}
+
+#[test]
+fn a_client_may_want_its_own_answers_first() {
+    frames_by_message(Manner::OwnFirst, 1 << 20);
+}
+
+#[test]
 fn messages_are_as_short_as_the_client_wants() {
     frames_by_message(Manner::Properly, 100);
 }
@@ -84,6 +95,8 @@ fn a_client_that_does_not_answer_stops_neither_its_card_nor_another() {
     raw.manner = Manner::Never;
     let mut memory = raw.memory.clone();
     driver.send(&mut raw, &mut Lent(&mut memory, IOVA), &frame(100, 1));
+    let id = read32(&mut raw, REGISTERS, reg::ID);
+    assert_eq!(id, reg::ID_RESET, "while the question is open");
     stats_when(&served, "a refusal", |s| s.cards[0].dma_refused > 0);
     let id = read32(&mut raw, REGISTERS, reg::ID);
     assert_eq!(id, reg::ID_RESET);

@@ -1,6 +1,6 @@
 //! `weft serve`.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
 use std::thread;
@@ -113,6 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_target(false)
+        .with_ansi(io::stderr().is_terminal())
         .with_writer(io::stderr)
         .init();
     let (wish, wishes) = channel();

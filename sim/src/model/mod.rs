@@ -28,7 +28,7 @@ use self::tables::Tables;
 use self::trace::{Trace, NO_FLOW};
 use self::transmit::{Outgoing, Transmit};
 use crate::card::{Card, Event, DOORBELLS};
-use crate::iommu::HostMemory;
+use crate::iommu::{Group, HostMemory};
 
 /// Bytes of a beat.
 const BEAT: usize = 64;
@@ -70,6 +70,7 @@ pub struct ModelCard {
 }
 
 /// Everything a reset clears.
+#[derive(Clone)]
 struct State {
     now: u64,
     scratch: u32,
@@ -214,7 +215,36 @@ impl Card for ModelCard {
             Some(Access::Write(address, value)) => self.write_doorbell(address - DOORBELLS, value),
             None => {}
         }
-        let s = &mut self.state;
+        // The accesses of a cycle are one group: if one of them has to wait, the cycle did not happen, but for what is
+        // above, which needs no memory.
+        match memory.begin() {
+            Group::Free => self.state.data_path(memory, events),
+            Group::Waiting => {}
+            Group::Begun => {
+                let (before, count) = (self.state.clone(), events.len());
+                self.state.data_path(memory, events);
+                if !memory.commit() {
+                    self.state = before;
+                    events.truncate(count);
+                }
+            }
+        }
+    }
+
+    fn idle(&self) -> bool {
+        self.accesses.is_empty() && self.quiescent()
+    }
+
+    fn reset(&mut self) {
+        self.accesses.clear();
+        self.state = State::new(self.sizes);
+    }
+}
+
+impl State {
+    /// What one cycle does with frames, jobs and reports.
+    fn data_path(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
+        let s = self;
         while s.arriving.front().is_some_and(|a| a.0 <= s.now) {
             let Some((_, frame, bad)) = s.arriving.pop_front() else {
                 break;
@@ -295,14 +325,5 @@ impl Card for ModelCard {
             Ok(false) => {}
             Err(_) => s.dma_error(2),
         }
-    }
-
-    fn idle(&self) -> bool {
-        self.accesses.is_empty() && self.quiescent()
-    }
-
-    fn reset(&mut self) {
-        self.accesses.clear();
-        self.state = State::new(self.sizes);
     }
 }

@@ -1,15 +1,22 @@
-//! Host memory behind the card's AXI4 port: what the IOMMU refuses is a decode error.
+//! Host memory behind the card's AXI4 port: what the IOMMU refuses is a decode error, what it has not got yet waits.
 
 use rtl_sim::axi::{Fault, Memory};
 
-use crate::iommu::HostMemory;
+use crate::iommu::{self, HostMemory, Refusal};
 
 /// Host memory as the bus model wants it.
 pub struct Behind<'a>(pub &'a mut dyn HostMemory);
 
+fn fault(fault: iommu::Fault) -> Fault {
+    match fault.why {
+        Refusal::NotYet => Fault::NotYet,
+        _ => Fault::Decode,
+    }
+}
+
 impl Memory for Behind<'_> {
     fn read(&mut self, addr: u64, bytes: &mut [u8]) -> Result<(), Fault> {
-        self.0.read(addr, bytes).map_err(|_| Fault::Decode)
+        self.0.read(addr, bytes).map_err(fault)
     }
 
     fn write(&mut self, addr: u64, bytes: &[u8], strobe: u128) -> Result<(), Fault> {
@@ -28,7 +35,7 @@ impl Memory for Behind<'_> {
             }
             self.0
                 .write(addr + lane as u64, &bytes[lane..lane + run])
-                .map_err(|_| Fault::Decode)?;
+                .map_err(fault)?;
             lane += run;
         }
         Ok(())

@@ -1,7 +1,4 @@
-//! One client's socket: messages with their descriptors in, replies out, and DMA by message.
-//!
-//! Nothing here waits, but for [`Connection::dma_read`] and [`Connection::dma_write`]: the card cannot go on before it
-//! has its bytes. What the client says meanwhile is kept for later.
+//! One client's socket: messages with their descriptors in, replies out. Nothing here waits.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
@@ -9,15 +6,14 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
-use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::net::{
     recvmsg, send, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags,
 };
 use thiserror::Error;
 
-use super::message::{command, request, Fields, Header, Payload, HEADER};
+use super::lending::Lending;
+use super::message::{Header, HEADER};
 
 /// Most data in one message, either way.
 pub const MAX_DATA: usize = 1 << 20;
@@ -25,9 +21,7 @@ pub const MAX_DATA: usize = 1 << 20;
 pub const MAX_FDS: usize = 16;
 /// A message longer than this is not read: headers and fixed fields beside the data.
 const MAX_MESSAGE: usize = MAX_DATA + 256;
-/// How long a client may take to answer a DMA message.
-const REPLY_LIMIT: Duration = Duration::from_secs(5);
-/// Commands kept while a DMA message is not answered.
+/// Commands kept while answers to DMA messages are looked for.
 const MAX_WAITING: usize = 1024;
 /// No more commands are taken from a client that does not read so many bytes of replies.
 const MAX_UNREAD: usize = 4 << 20;
@@ -71,15 +65,12 @@ pub struct Connection {
     fds_lost: bool,
     waiting: VecDeque<Message>,
     unsent: VecDeque<u8>,
-    next_id: u16,
-    max_data: usize,
     gone: Option<Gone>,
-    silent: bool,
-    dma_messages: u64,
-    unexpected: u64,
+    /// What the client was asked for.
+    pub(super) lending: Lending,
 }
 
-/// A connection that the card's memory has, too.
+/// A connection, which the card's IOMMU has, too.
 pub type SharedConnection = Arc<Mutex<Connection>>;
 
 /// Locks a connection.
@@ -98,18 +89,9 @@ impl Connection {
             fds_lost: false,
             waiting: VecDeque::new(),
             unsent: VecDeque::new(),
-            next_id: 0,
-            max_data: MAX_DATA,
             gone: None,
-            silent: false,
-            dma_messages: 0,
-            unexpected: 0,
+            lending: Lending::default(),
         })
-    }
-
-    /// The most data the client wants in a message.
-    pub fn set_max_data(&mut self, bytes: usize) {
-        self.max_data = bytes.clamp(1, MAX_DATA);
     }
 
     /// The socket, to poll.
@@ -122,17 +104,12 @@ impl Connection {
         self.gone.as_ref()
     }
 
-    /// Messages of DMA sent so far, and replies that nobody had asked for.
-    pub fn counts(&self) -> (u64, u64) {
-        (self.dma_messages, self.unexpected)
-    }
-
     /// Are there replies that the socket did not take yet?
     pub fn has_unsent(&self) -> bool {
         !self.unsent.is_empty()
     }
 
-    /// Is there a command that came while the card waited for its bytes?
+    /// Is there a command that came before an answer?
     pub fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -144,16 +121,30 @@ impl Connection {
 
     /// The next command, if one is there.
     pub fn command(&mut self) -> Option<Message> {
-        if let Some(message) = self.waiting.pop_front() {
-            return Some(message);
-        }
+        self.waiting.pop_front().or_else(|| self.next_command())
+    }
+
+    fn next_command(&mut self) -> Option<Message> {
         loop {
             let message = self.receive()?;
             if message.header.is_command() {
                 return Some(message);
             }
-            self.unexpected += 1;
+            self.lending.answer(message.header, message.payload);
         }
+    }
+
+    /// Looks for answers to DMA messages; the commands that come before them are kept.
+    pub fn look(&mut self) {
+        self.flush();
+        while self.waiting.len() < MAX_WAITING {
+            let Some(message) = self.next_command() else {
+                return;
+            };
+            self.waiting.push_back(message);
+        }
+        // Nothing was asked for that takes so long.
+        self.gone = Some(Gone::Malformed(format!("{MAX_WAITING} commands at once")));
     }
 
     /// The next message, whatever it is.
@@ -279,96 +270,5 @@ impl Connection {
                 Err(e) => self.gone = Some(Gone::Socket(e.to_string())),
             }
         }
-    }
-
-    /// Reads the client's memory by messages. `false`: the client does not give it.
-    pub fn dma_read(&mut self, address: u64, to: &mut [u8]) -> bool {
-        let max = self.max_data;
-        to.chunks_mut(max).enumerate().all(|(n, chunk)| {
-            let at = address + (n * max) as u64;
-            let asked = Payload::new().u64(at).u64(chunk.len() as u64).done();
-            let Some(answer) = self.ask(command::DMA_READ, &asked) else {
-                return false;
-            };
-            let mut fields = Fields::new(&answer);
-            let (_, count) = (fields.u64(), fields.u64());
-            if count != Some(chunk.len() as u64) || fields.rest().len() != chunk.len() {
-                self.unexpected += 1;
-                return false;
-            }
-            chunk.copy_from_slice(fields.rest());
-            true
-        })
-    }
-
-    /// Writes the client's memory by messages.
-    pub fn dma_write(&mut self, address: u64, from: &[u8]) -> bool {
-        let max = self.max_data;
-        from.chunks(max).enumerate().all(|(n, chunk)| {
-            let at = address + (n * max) as u64;
-            let asked = Payload::new()
-                .u64(at)
-                .u64(chunk.len() as u64)
-                .bytes(chunk)
-                .done();
-            self.ask(command::DMA_WRITE, &asked).is_some()
-        })
-    }
-
-    /// Sends a command and waits for its reply. `None`: an error reply, or none. A client that did not answer once is
-    /// not asked again: the card would stand still each time.
-    fn ask(&mut self, number: u16, payload: &[u8]) -> Option<Vec<u8>> {
-        if self.gone.is_some() || self.silent {
-            return None;
-        }
-        let id = self.next_id;
-        self.next_id = id.wrapping_add(1);
-        self.dma_messages += 1;
-        self.send(&request(id, number, payload));
-        let end = Instant::now() + REPLY_LIMIT;
-        loop {
-            while let Some(message) = self.receive() {
-                let header = message.header;
-                if header.is_command() {
-                    if self.waiting.len() >= MAX_WAITING {
-                        self.gone = Some(Gone::Malformed(format!(
-                            "more than {MAX_WAITING} commands instead of an answer to a DMA message"
-                        )));
-                        return None;
-                    }
-                    self.waiting.push_back(message);
-                } else if header.id == id && header.command == number {
-                    return (!header.is_error()).then_some(message.payload);
-                } else {
-                    self.unexpected += 1;
-                }
-            }
-            let left = end.saturating_duration_since(Instant::now());
-            if self.gone.is_some() {
-                return None;
-            }
-            if left.is_zero() {
-                self.silent = true;
-                tracing::warn!(
-                    "the client does not answer DMA by message; memory without a descriptor cannot be reached"
-                );
-                return None;
-            }
-            self.wait(left);
-        }
-    }
-
-    /// Waits until the socket has something, takes something, or time is up.
-    fn wait(&mut self, limit: Duration) {
-        let mut events = PollFlags::IN;
-        if self.has_unsent() {
-            events |= PollFlags::OUT;
-        }
-        let limit = Timespec::try_from(limit).unwrap_or_default();
-        let _ = poll(
-            &mut [PollFd::from_borrowed_fd(self.stream.as_fd(), events)],
-            Some(&limit),
-        );
-        self.flush();
     }
 }

@@ -2,17 +2,19 @@
 
 use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use weft_layout::{pci, reg};
 
 use super::config_space::{self, ConfigSpace};
 use super::connection::{lock, Message, SharedConnection};
-use super::memory::{FileMemory, Files, MessageMemory};
+use super::lending::Client;
+use super::memory::{FileMemory, Files};
 use super::message::{command, error_reply, name, reply, Errno, Fields, Payload};
 use super::msix::Msix;
 use super::version;
 use crate::card::DOORBELLS;
-use crate::iommu::{Access, RangeError, Window};
+use crate::iommu::{Access, Lender, RangeError};
 use crate::world::{World, WorldError};
 
 /// Regions of a PCI device (`VFIO_PCI_*_REGION_INDEX`): the BARs are 0 to 5.
@@ -117,7 +119,8 @@ pub struct Device {
     space: ConfigSpace,
     msix: Msix,
     files: Files,
-    greeted: bool,
+    /// Asked for memory without a descriptor; there once the version is agreed upon.
+    client: Option<Arc<dyn Lender>>,
     receiving: bool,
     counters: Counters,
 }
@@ -132,7 +135,7 @@ impl Device {
             space: ConfigSpace::new(vectors),
             msix: Msix::new(vectors),
             files: Files::default(),
-            greeted: false,
+            client: None,
             receiving: false,
             counters: Counters::default(),
         })
@@ -155,7 +158,7 @@ impl Device {
 
     /// A client is there, or none any more: nothing of the one before is left.
     pub fn start_over(&mut self, world: &mut World) -> usize {
-        self.greeted = false;
+        self.client = None;
         self.msix.clear();
         let dropped = world.iommu(self.card).clear();
         self.files = Files::default();
@@ -242,11 +245,11 @@ impl Device {
         if header.command == command::VERSION {
             return self.version(connection, fields);
         }
-        if !self.greeted {
+        if self.client.is_none() {
             return Err(Refused::new(Errno::Protocol, "VERSION has to come first").into());
         }
         match header.command {
-            command::DMA_MAP => self.dma_map(world, connection, fields, fds),
+            command::DMA_MAP => self.dma_map(world, fields, fds),
             command::DMA_UNMAP => self.dma_unmap(world, fields),
             command::DEVICE_GET_INFO => device_info(fields),
             command::DEVICE_GET_REGION_INFO => region_info(fields),
@@ -274,7 +277,7 @@ impl Device {
         connection: &SharedConnection,
         mut fields: Fields<'_>,
     ) -> Result<Vec<u8>, Failed> {
-        if self.greeted {
+        if self.client.is_some() {
             return Err(Refused::new(Errno::Invalid, "the version is agreed upon").into());
         }
         let (Some(major), Some(minor)) = (fields.u16(), fields.u16()) else {
@@ -282,15 +285,14 @@ impl Device {
         };
         let proposal = version::Proposal::parse(major, minor, fields.rest())
             .map_err(|error| Refused::new(Errno::Invalid, error.to_string()))?;
-        lock(connection).set_max_data(proposal.max_data);
-        self.greeted = true;
+        lock(connection).lending.set_max_data(proposal.max_data);
+        self.client = Some(Arc::new(Client::new(connection)));
         Ok(proposal.answer())
     }
 
     fn dma_map(
         &mut self,
         world: &mut World,
-        connection: &SharedConnection,
         mut fields: Fields<'_>,
         mut fds: Vec<OwnedFd>,
     ) -> Result<Vec<u8>, Failed> {
@@ -319,17 +321,15 @@ impl Device {
         }
         // Before the file is mapped: an overlap is the commoner mistake, and the cheaper to find.
         iommu.free(iova, len)?;
-        let window: Box<dyn Window> = match (fds.pop(), fds.is_empty()) {
-            (Some(fd), true) => Box::new(
-                FileMemory::map(&mut self.files, fd, offset, len, access.write)
-                    .map_err(|error| Refused::new(Errno::Invalid, error.to_string()))?,
-            ),
-            (None, _) => Box::new(MessageMemory::new(connection, iova)),
-            (Some(_), false) => {
-                return Err(Refused::new(Errno::Invalid, "more than one descriptor").into())
+        match (fds.pop(), fds.is_empty(), &self.client) {
+            (Some(fd), true, _) => {
+                let file = FileMemory::map(&mut self.files, fd, offset, len, access.write)
+                    .map_err(|error| Refused::new(Errno::Invalid, error.to_string()))?;
+                iommu.map_at(iova, len, access, Box::new(file))?;
             }
-        };
-        iommu.map_at(iova, len, access, window)?;
+            (None, _, Some(client)) => iommu.map_lent(iova, len, access, client)?,
+            _ => return Err(Refused::new(Errno::Invalid, "more than one descriptor").into()),
+        }
         self.counters.maps += 1;
         Ok(Vec::new())
     }

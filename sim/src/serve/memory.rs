@@ -1,4 +1,4 @@
-//! A client's memory as the IOMMU reaches it: mapped from a file, or by message.
+//! A client's memory, mapped from the file that it gave.
 //!
 //! A mapped file that becomes shorter than the mapping kills the process that touches the missing part (SIGBUS). So a
 //! mapping must be inside the file when it is made, and a file that is not sealed against shrinking is asked
@@ -16,7 +16,6 @@ use rustix::fs::{fcntl_get_seals, fstat, FileType, SealFlags, Stat};
 use thiserror::Error;
 use weft_hostdrv::dma::SharedMemory;
 
-use super::connection::{lock, SharedConnection};
 use crate::iommu::Window;
 
 /// Why a client's file was not mapped.
@@ -128,33 +127,6 @@ impl Window for FileMemory {
 
     fn write(&self, offset: u64, from: &[u8]) -> bool {
         self.writable && self.is_there() && self.memory.write(offset as usize, from).is_ok()
-    }
-}
-
-/// Memory that the client gave no file for.
-#[derive(Debug)]
-pub struct MessageMemory {
-    connection: SharedConnection,
-    iova: u64,
-}
-
-impl MessageMemory {
-    /// Memory at an address of the client's.
-    pub fn new(connection: &SharedConnection, iova: u64) -> Self {
-        Self {
-            connection: Arc::clone(connection),
-            iova,
-        }
-    }
-}
-
-impl Window for MessageMemory {
-    fn read(&self, offset: u64, to: &mut [u8]) -> bool {
-        lock(&self.connection).dma_read(self.iova + offset, to)
-    }
-
-    fn write(&self, offset: u64, from: &[u8]) -> bool {
-        lock(&self.connection).dma_write(self.iova + offset, from)
     }
 }
 

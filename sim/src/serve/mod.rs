@@ -15,6 +15,7 @@
 mod config_space;
 mod connection;
 mod device;
+mod lending;
 mod memory;
 mod message;
 mod msix;

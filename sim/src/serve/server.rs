@@ -29,6 +29,17 @@ const SLICE: (u64, u64) = (16, 4096);
 /// Wall-clock time that a slice should take at most.
 const SLICE_TIME: Duration = Duration::from_micros(200);
 
+/// How long is waited for an answer on DMA by message before the card asks again.
+const WAIT: Duration = Duration::from_millis(1);
+
+/// What the world is doing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    Busy,
+    Waiting,
+    Quiet,
+}
+
 /// What the owner of a serving thread asks of it.
 pub enum Control {
     /// Cut a card's link, or join it again, and say when that is done.
@@ -92,13 +103,19 @@ impl Server {
 
     fn serve(&mut self) -> Result<(), WorldError> {
         let mut slice = SLICE.0;
-        let mut busy = true;
+        let mut rest = Rest::Busy;
         loop {
-            let again = self.tick(!busy);
-            if !busy {
+            let quiet = rest == Rest::Quiet;
+            let again = self.tick(quiet);
+            if quiet {
                 self.flush();
             }
-            self.poll(if busy { Some(Duration::ZERO) } else { again });
+            self.poll(match rest {
+                Rest::Busy => Some(Duration::ZERO),
+                // Whoever lends memory answers on a socket that is polled; the time is for the one who does not.
+                Rest::Waiting => Some(WAIT),
+                Rest::Quiet => again,
+            });
             if self.control() {
                 return Ok(());
             }
@@ -119,7 +136,12 @@ impl Server {
             }
             self.frames_out();
             self.partings();
-            busy = more || stop != Stop::Quiet;
+            rest = match stop {
+                _ if more => Rest::Busy,
+                Stop::Quiet => Rest::Quiet,
+                Stop::Waiting => Rest::Waiting,
+                Stop::Interrupt | Stop::Deadline => Rest::Busy,
+            };
         }
     }
 
@@ -288,7 +310,7 @@ impl Server {
             let Some(client) = &seat.client else { continue };
             let (gone, counts) = {
                 let client = lock(client);
-                (client.gone().cloned(), client.counts())
+                (client.gone().cloned(), client.lending.counts())
             };
             let Some(gone) = gone else { continue };
             let dropped = seat.device.start_over(&mut self.world);
@@ -323,7 +345,10 @@ impl Server {
         let mut cards = Vec::new();
         for (card, seat) in self.seats.iter().enumerate() {
             let counters = seat.device.counters();
-            let (messages, unexpected) = seat.client.as_ref().map_or((0, 0), |c| lock(c).counts());
+            let (messages, unexpected) = seat
+                .client
+                .as_ref()
+                .map_or((0, 0), |c| lock(c).lending.counts());
             let (cycles, mmio_reads, mmio_writes) = self.world.work(card);
             let (interrupts, interrupts_lost) = seat.device.interrupts();
             let iommu = self.world.iommu(card);

@@ -68,6 +68,8 @@ pub enum Manner {
     Properly,
     /// As QEMU does: the count has 32 bits, and the data are behind it.
     LikeQemu,
+    /// Not before its own commands are answered.
+    OwnFirst,
     /// With errors.
     Refusing,
     /// Not at all.
@@ -81,6 +83,8 @@ pub struct Raw {
     pub manner: Manner,
     /// Its memory, by address.
     pub memory: BTreeMap<u64, Vec<u8>>,
+    /// Questions that it answers later.
+    later: Vec<Message>,
     /// Messages of DMA that it got.
     pub asked: u64,
     /// The longest of them.
@@ -99,6 +103,7 @@ impl Raw {
             next_id: 0,
             manner: Manner::Properly,
             memory: BTreeMap::new(),
+            later: Vec::new(),
             asked: 0,
             longest: 0,
         }
@@ -178,9 +183,16 @@ impl Raw {
             let message = self.receive().expect("the server closed the socket");
             if message.flags & 1 == 1 {
                 assert_eq!(message.id, id);
+                for question in std::mem::take(&mut self.later) {
+                    self.answer(&question);
+                }
                 return message;
             }
-            self.answer(&message);
+            if self.manner == Manner::OwnFirst {
+                self.later.push(message);
+            } else {
+                self.answer(&message);
+            }
         }
     }
 

@@ -14,13 +14,15 @@ pub enum Fault {
     Slave,
     /// Answered with DECERR: nothing is mapped there.
     Decode,
+    /// Not answered: the memory is asked again in the next cycle.
+    NotYet,
 }
 
 impl Fault {
     fn resp(self) -> u8 {
         match self {
             Fault::Slave => resp::SLVERR,
-            Fault::Decode => resp::DECERR,
+            Fault::Decode | Fault::NotYet => resp::DECERR,
         }
     }
 }
@@ -351,6 +353,10 @@ impl<const N: usize> MemorySlave<N> {
             if strobe != 0 && write.resp != resp::SLVERR {
                 match memory.write(addr, &beat.data[lane..lane + bytes], strobe) {
                     Ok(()) => self.totals.write_bytes += u64::from(strobe.count_ones()),
+                    Err(Fault::NotYet) => {
+                        self.write_credit += N as f64;
+                        return;
+                    }
                     Err(fault) if write.resp == resp::OKAY => write.resp = fault.resp(),
                     Err(_) => {}
                 }
@@ -443,6 +449,10 @@ impl<const N: usize> MemorySlave<N> {
             drive.r.resp = resp::SLVERR;
         } else if let Err(fault) = memory.read(addr, &mut drive.r.data[lane..lane + bytes]) {
             drive.r.data = [0; N];
+            if fault == Fault::NotYet {
+                self.read_credit += N as f64;
+                return;
+            }
             drive.r.resp = fault.resp();
         }
         read.failed |= drive.r.resp != resp::OKAY;
