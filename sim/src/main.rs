@@ -58,6 +58,8 @@ enum Command {
     Rping(Box<command::rping::Rping>),
     /// Tests the card from register bits to messages through its whole data path; it needs no cable. The card is reset.
     Selftest(command::selftest::Selftest),
+    /// What the card did, event by event, from its own trace ring: works even when DMA does not.
+    Trace(command::trace::TraceArgs),
     /// Many connections and messages both ways, once or in a storm, towards another Weft or rdma-core's ucmatose.
     Ucmatose(Box<command::ucmatose::Ucmatose>),
     /// A card as a network interface of Linux: the kernel's own stack beside iWARP.
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         Command::Regs(args) => command::regs::run(&args),
         Command::Rping(args) => command::rping::run(&args),
         Command::Selftest(args) => command::selftest::run(&args),
+        Command::Trace(args) => command::trace::run(&args),
         Command::Ucmatose(args) => command::ucmatose::run(&args),
         Command::Tap(args) => command::tap::run(&args),
     };

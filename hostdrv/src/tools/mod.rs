@@ -11,6 +11,7 @@ pub mod probe;
 pub mod regs;
 pub mod rping;
 pub mod selftest;
+pub mod trace;
 pub mod ucmatose;
 
 pub use latency::Latency;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -13,7 +14,11 @@ use weft_hostdrv::transport::{self, Transport};
 use weft_hostdrv::{Device, DeviceConfig};
 use weft_sim::serve::{private, PrivateSpec, Served};
 
+use super::trace::Recorder;
 use super::Failure;
+
+/// How long a card stays up after the tool's work.
+const LINGER_NS: u64 = 200_000_000;
 
 /// The card.
 #[derive(Args)]
@@ -87,6 +92,30 @@ pub struct Station {
     /// Decides sequence numbers, ports and STag keys; another one with each run if not given.
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Writes what the card does, from its own trace ring, to this file.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+}
+
+/// A card that is up. Fields go in this order.
+pub struct Opened {
+    recorder: Option<Recorder>,
+    /// The device.
+    pub device: Device,
+    _reached: Reached,
+}
+
+impl Opened {
+    /// Lets go of the card when everything said is on the wire: a last acknowledgment, the peer's FIN.
+    pub fn close(self) -> Result<(), Failure> {
+        let until = self.device.now() + LINGER_NS;
+        while self.device.now() < until {
+            if self.device.progress()? == 0 {
+                self.device.wait(Some(until))?;
+            }
+        }
+        self.recorder.map_or(Ok(()), Recorder::stop)
+    }
 }
 
 impl Station {
@@ -100,6 +129,18 @@ impl Station {
         let reached = self.card.reach()?;
         let device = Device::open(Arc::clone(&reached.transport), config)?;
         Ok((reached, device))
+    }
+
+    /// The same, with what is to be written beside the work.
+    pub fn begin(&self) -> Result<Opened, Failure> {
+        let (reached, device) = self.open()?;
+        let recorder = self.trace.as_ref();
+        let recorder = recorder.map(|path| Recorder::start(&reached.transport, path));
+        Ok(Opened {
+            recorder: recorder.transpose()?,
+            device,
+            _reached: reached,
+        })
     }
 
     fn mac(&self) -> [u8; 6] {

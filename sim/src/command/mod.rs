@@ -16,6 +16,7 @@ pub mod rping;
 pub mod selftest;
 pub mod serve;
 pub mod tap;
+pub mod trace;
 pub mod ucmatose;
 
 /// Why a command failed, as the user reads it.

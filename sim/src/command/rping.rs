@@ -68,23 +68,32 @@ impl Rping {
         let (json, verbose, debug) = (self.station.card.json, self.verbose, self.debug);
         let server = self.server;
         Box::new(move |note| {
-            let shown = match note {
+            let printed = match note {
                 Note::Step(step) if debug => writeln!(io::stderr(), "{step}"),
                 Note::Ping(data) if verbose && !json => {
                     let text = data.split(|byte| *byte == 0).next().unwrap_or_default();
+                    let text: String = text.iter().map(|byte| shown(*byte)).collect();
                     let who = if server {
                         "server ping data"
                     } else {
                         "ping data"
                     };
-                    writeln!(io::stdout(), "{who}: {}", text.escape_ascii())
+                    writeln!(io::stdout(), "{who}: {text}")
                 }
                 Note::Ended(report) if !json => print(report, &mut io::stdout()),
                 _ => Ok(()),
             };
             // Output that nobody takes does not stop the ping.
-            drop(shown);
+            drop(printed);
         })
+    }
+}
+
+/// A byte of a ping on a terminal: it may be anything.
+fn shown(byte: u8) -> char {
+    match byte {
+        b' '..=b'~' => byte.into(),
+        _ => '.',
     }
 }
 
@@ -119,7 +128,8 @@ fn print(report: &SessionReport, out: &mut impl Write) -> io::Result<()> {
 /// Runs either role.
 pub fn run(args: &Rping) -> Result<(), Failure> {
     let stop = stop_on_interrupt()?;
-    let (_reached, device) = args.station.open()?;
+    let opened = args.station.begin()?;
+    let device = opened.device.clone();
     let json = args.station.card.json;
     let mut out = io::stdout();
     if args.client {
@@ -133,6 +143,8 @@ pub fn run(args: &Rping) -> Result<(), Failure> {
         };
         let mut client = Client::start(&device, config, Some(args.observer()))?;
         let report = run_machine(&device, &mut client, &stop)?;
+        drop(client);
+        opened.close()?;
         if json {
             serde_json::to_writer_pretty(&mut out, &report)?;
             writeln!(out)?;
@@ -158,6 +170,8 @@ pub fn run(args: &Rping) -> Result<(), Failure> {
     let mut server = Server::start(&device, config, Some(args.observer()))?;
     eprintln!("listening on {}", server.local_addr());
     let report = run_machine(&device, &mut server, &stop)?;
+    drop(server);
+    opened.close()?;
     if json {
         serde_json::to_writer_pretty(&mut out, &report)?;
         writeln!(out)?;

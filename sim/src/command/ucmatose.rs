@@ -88,7 +88,8 @@ pub fn run(args: &Ucmatose) -> Result<(), Failure> {
         return Err(format!("cannot bind to {bind}: the card's address is {own} (--ip)").into());
     }
     let stop = stop_on_interrupt()?;
-    let (_reached, device) = args.station.open()?;
+    let opened = args.station.begin()?;
+    let device = opened.device.clone();
     let load = Load {
         connections: args.connections,
         rounds: args.storm,
@@ -123,6 +124,7 @@ pub fn run(args: &Ucmatose) -> Result<(), Failure> {
         }
     };
     bar.finish_and_clear();
+    opened.close()?;
     let mut out = io::stdout();
     if json {
         serde_json::to_writer_pretty(&mut out, &report)?;
