@@ -6,6 +6,7 @@ pub mod peer;
 pub mod profiles;
 pub mod pull;
 pub mod target;
+pub mod traffic;
 pub mod tshark;
 
 use weft_sim::kind::CardKind;

@@ -3,15 +3,11 @@
 //!
 //! `WEFT_TEST_CARD` chooses the card (`model` by default here, since the kernel's timers do not wait for Verilator).
 
-use std::io::{Read, Write};
 use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
-use std::process::Command;
 use std::rc::Rc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rand::{RngCore, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use weft_hostdrv::cm::{CmEventType, ConnParam};
 use weft_hostdrv::interface::{Interface, InterfaceError};
 use weft_hostdrv::raw::RawConfig;
@@ -21,6 +17,7 @@ use weft_sim::fabric::{self, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
 use weft_sim::pair::Pair;
 use weft_tests::namespace::Namespace;
+use weft_tests::traffic::{bulk, bytes, ping};
 
 /// The interface's name in each namespace.
 const NAME: &str = "weft0";
@@ -110,16 +107,10 @@ impl Hosts {
         }
     }
 
-    /// Runs `ping` in a namespace to its end, and answers what it printed.
+    /// Runs `ping` in a namespace to its end: was all answered, and what did it print?
     fn ping(&mut self, from: usize, arguments: &str) -> (bool, String) {
-        let line = arguments.to_owned();
-        let thread = self.spaces[from].spawn(move || {
-            let output = Command::new("ping").args(line.split_whitespace()).output();
-            let output = output.expect("ping");
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            (output.status.success(), text)
-        });
-        self.finish("the end of ping", thread)
+        let ping = ping(&self.spaces[from], arguments);
+        self.finish("the end of ping", ping)
     }
 
     fn stats(&self, number: usize) -> weft_hostdrv::interface::InterfaceStats {
@@ -134,48 +125,6 @@ impl Hosts {
     }
 }
 
-/// The bytes that one side sends.
-fn bytes(seed: u64, length: usize) -> Vec<u8> {
-    let mut bytes = vec![0; length];
-    ChaCha8Rng::seed_from_u64(seed).fill_bytes(&mut bytes);
-    bytes
-}
-
-/// Sends and receives `length` bytes at a time over a stream, and checks each.
-fn exchange(stream: TcpStream, sends: u64, expects: u64, length: usize) {
-    let mut out = stream.try_clone().expect("a file more");
-    let sender = std::thread::spawn(move || {
-        out.write_all(&bytes(sends, length)).expect("send");
-        out.shutdown(std::net::Shutdown::Write).expect("close");
-    });
-    let mut received = Vec::new();
-    let mut stream = stream;
-    stream.read_to_end(&mut received).expect("receive");
-    assert!(
-        received == bytes(expects, length),
-        "the bytes are not the ones sent"
-    );
-    sender.join().expect("the sender");
-}
-
-/// A TCP connection from host 0 to host 1, both sending `length` bytes at a time.
-fn bulk(hosts: &Hosts, port: u16, length: usize) -> [JoinHandle<()>; 2] {
-    let to = Hosts::address(1, port);
-    let (ready, listening) = std::sync::mpsc::channel();
-    let server = hosts.spaces[1].spawn(move || {
-        let listener = TcpListener::bind(to).expect("bind");
-        ready.send(()).expect("somebody waits");
-        let (stream, _) = listener.accept().expect("accept");
-        exchange(stream, 2, 1, length);
-    });
-    listening.recv().expect("the server listens");
-    let client = hosts.spaces[0].spawn(move || {
-        let stream = TcpStream::connect_timeout(&to, PATIENCE).expect("connect");
-        exchange(stream, 1, 2, length);
-    });
-    [client, server]
-}
-
 #[test]
 fn ping_and_neighbour_discovery_both_ways() {
     let Some(mut hosts) = Hosts::new(1, 1500) else {
@@ -188,7 +137,7 @@ fn ping_and_neighbour_discovery_both_ways() {
         (1, "fd00::1"),
     ] {
         let (good, text) = hosts.ping(from, &format!("-n -c 3 -i 0.01 -W 20 {to}"));
-        assert!(good && text.contains(" 0% packet loss"), "{to}: {text}");
+        assert!(good, "{to}: {text}");
     }
     // The largest packet that goes out whole, and one that goes in pieces.
     for size in ["-M do -s 1472", "-M dont -s 5000"] {
@@ -216,7 +165,7 @@ fn tcp_of_the_kernel_moves_megabytes_both_ways() {
     let Some(mut hosts) = Hosts::new(2, 1500) else {
         return;
     };
-    for thread in bulk(&hosts, 22, 4 << 20) {
+    for thread in bulk(&hosts.spaces, Hosts::address(1, 22), 4 << 20) {
         hosts.finish("the transfer", thread);
     }
     // ssh's port was the kernel's; nobody listens on the next one, and the kernel says so.
@@ -237,7 +186,7 @@ fn jumbo_frames() {
     assert!(good, "{text}");
     let (good, text) = hosts.ping(0, "-n -c 1 -W 1 -M do -s 8973 10.0.0.2");
     assert!(!good, "longer than the MTU: {text}");
-    for thread in bulk(&hosts, 22, 4 << 20) {
+    for thread in bulk(&hosts.spaces, Hosts::address(1, 22), 4 << 20) {
         hosts.finish("the transfer", thread);
     }
 }
@@ -270,7 +219,7 @@ fn rdma_and_the_kernel_share_the_cards() {
     );
 
     // The kernel's connection is made before the engine's and goes on beside it.
-    let bulk = bulk(&hosts, 22, 2 << 20);
+    let transfer = bulk(&hosts.spaces, Hosts::address(1, 22), 2 << 20);
     let data = bytes(7, LENGTH);
     let fabric = Rc::clone(&hosts.fabric);
     let param = ConnParam::default();
@@ -289,10 +238,10 @@ fn rdma_and_the_kernel_share_the_cards() {
             written += 1;
             write(written);
         }
-        (written >= 4 && bulk.iter().all(JoinHandle::is_finished)).then_some(())
+        (written >= 4 && transfer.iter().all(JoinHandle::is_finished)).then_some(())
     });
     assert!(pair.ends[1].target.to_vec(0, LENGTH).expect("read") == data);
-    for thread in bulk {
+    for thread in transfer {
         hosts.finish("the kernel's transfer", thread);
     }
 
