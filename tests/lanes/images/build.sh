@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Everything the guest lanes boot, in target/guest: build.sh [bookworm] [trixie] (the kernels; bookworm if none is named).
+# Everything the guest lanes boot, in target/guest: build.sh [6.1] [6.12] (the kernels; 6.1 if none is named).
 # Done once; again after these scripts change or `make clean`. Two at once wait for each other.
 set -euo pipefail
 # shellcheck source=debian.sh
 . "$(dirname "$0")/debian.sh"
-[ $# -gt 0 ] || set -- bookworm
+[ $# -gt 0 ] || set -- 6.1
 exec 9>"$WEFT_GUEST_DIR/lock"
 flock 9
 
@@ -20,7 +20,7 @@ jobs=()
 step "QEMU" "$here/qemu.sh" & jobs+=($!)
 step "Debian 12's packages" apt_suite bookworm
 step "root" "$here/root.sh" & jobs+=($!)
-for suite; do
-    step "kernel of $suite" "$here/kernel.sh" "$suite"
+for series; do
+    step "Linux $series" "$here/kernel.sh" "$series"
 done
 for job in "${jobs[@]}"; do wait "$job"; done

@@ -59,7 +59,7 @@ fn trial(images: &Images) -> String {
             "-accel kvm -cpu host -machine q35,kernel-irqchip=split -m 256M -nodefaults".split(' '),
         )
         .args(["-display", "none", "-no-reboot", "-kernel"])
-        .arg(images.vmlinux(Kernel::Debian12))
+        .arg(images.vmlinux(Kernel::V6_1))
         .args(["-append", "console=ttyS0 panic=-1", "-serial"])
         .arg(format!("file:{}", console.display()))
         .stdin(Stdio::null())

@@ -3,20 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A kernel for the guests.
+/// A kernel for the guests: Debian 12's, both with modules that Debian leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
-    /// Linux 6.1, Debian 12's; with siw.
-    Debian12,
-    /// Linux 6.12, Debian 13's; with iommufd.
-    Debian13,
+    /// Linux 6.1, with siw.
+    V6_1,
+    /// Linux 6.12, with iommufd and VFIO's no-IOMMU mode.
+    V6_12,
 }
 
 impl Kernel {
-    fn suite(self) -> &'static str {
+    fn series(self) -> &'static str {
         match self {
-            Kernel::Debian12 => "bookworm",
-            Kernel::Debian13 => "trixie",
+            Kernel::V6_1 => "6.1",
+            Kernel::V6_12 => "6.12",
         }
     }
 }
@@ -56,7 +56,7 @@ impl Images {
         let folder = std::env::var_os("WEFT_GUEST_DIR")
             .map_or_else(|| lanes.join("../../target/guest"), PathBuf::from);
         let status = Command::new(&script)
-            .args(kernels.iter().map(|kernel| kernel.suite()))
+            .args(kernels.iter().map(|kernel| kernel.series()))
             .env("WEFT_GUEST_DIR", &folder)
             .status()
             .map_err(|error| ImagesError::Start {
@@ -103,6 +103,6 @@ impl Images {
     }
 
     fn kernel_folder(&self, kernel: Kernel) -> PathBuf {
-        self.folder.join(format!("kernel-{}", kernel.suite()))
+        self.folder.join(format!("kernel-{}", kernel.series()))
     }
 }

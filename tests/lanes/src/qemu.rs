@@ -122,7 +122,7 @@ impl GuestConfig {
     pub fn new(name: &str, logs: &Path) -> Self {
         Self {
             name: name.to_owned(),
-            kernel: Kernel::Debian12,
+            kernel: Kernel::V6_1,
             kernel_words: Vec::new(),
             cpus: 1,
             memory_mib: 512,

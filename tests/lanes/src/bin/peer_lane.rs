@@ -18,10 +18,10 @@ fn main() -> ExitCode {
     let only: Vec<_> = std::env::args().skip(1).collect();
     let mut lane = Lane::new("peer lane", only);
     let Some(images) = lane.always("images", || {
-        let images = Images::build(&[Kernel::Debian12])?;
+        let images = Images::build(&[Kernel::V6_1])?;
         let note = format!(
             "Linux {}, in {}",
-            images.release(Kernel::Debian12),
+            images.release(Kernel::V6_1),
             images.folder().display()
         );
         Ok((images, note))

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let card = std::env::var("WEFT_TEST_CARD").unwrap_or_else(|_| "rtl128".into());
     let mut lane = Lane::new("VFIO lane", std::env::args().skip(1).collect());
     let images = lane.always("images", || {
-        let images = Images::build(&[Kernel::Debian12, Kernel::Debian13])?;
+        let images = Images::build(&[Kernel::V6_1, Kernel::V6_12])?;
         let note = images.folder().display().to_string();
         Ok((images, note))
     });

@@ -59,7 +59,7 @@ pub fn run(lane: &mut Lane, setting: &Setting<'_>) {
     }
     let newer = SiteConfig {
         name: "vfio-iommufd",
-        kernel: Kernel::Debian13,
+        kernel: Kernel::V6_12,
         ..SiteConfig::default()
     };
     if let Some(mut site) = site::step(lane, setting, "guest, newer kernel", &newer) {

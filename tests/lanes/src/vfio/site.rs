@@ -42,7 +42,7 @@ impl Default for SiteConfig {
     fn default() -> Self {
         Self {
             name: "vfio",
-            kernel: Kernel::Debian12,
+            kernel: Kernel::V6_1,
             iommu: Iommu::On,
             memory: Memory::Shared,
             cards: true,
