@@ -1,11 +1,10 @@
 //! `weft tap`: a card as a network interface of Linux.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use weft_hostdrv::interface::{Interface, InterfaceError};
 use weft_hostdrv::tools::rping::{Server, ServerConfig, ServerReport};
 use weft_hostdrv::tools::Machine;
@@ -43,15 +42,25 @@ pub struct Tap {
     station: Station,
 }
 
+/// Names and values, in the order in which they are to be read.
+type Counters = Vec<(String, u64)>;
+
+fn object<S: Serializer>(counters: &Counters, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(counters.iter().map(|(name, n)| (name, n)))
+}
+
 /// What it has to say in the end.
 #[derive(Serialize)]
 struct Report {
     /// Frames and drops between card and kernel.
-    interface: BTreeMap<String, u64>,
+    #[serde(serialize_with = "object")]
+    interface: Counters,
     /// The engine's side of the same card.
-    engine: BTreeMap<&'static str, u64>,
+    #[serde(serialize_with = "object")]
+    engine: Counters,
     /// The card's counters that are not 0.
-    card: BTreeMap<&'static str, u32>,
+    #[serde(serialize_with = "object")]
+    card: Counters,
     /// The rping server's.
     #[serde(skip_serializing_if = "Option::is_none")]
     rping: Option<ServerReport>,
@@ -171,16 +180,19 @@ fn report(
     let counters = device.counters().ok();
     Report {
         interface: interface.stats().iter().collect(),
-        engine: BTreeMap::from([
+        engine: [
             ("frames_for_host", engine.frames_for_host),
             ("segments", engine.segments),
             ("retransmits", engine.retransmits),
             ("resets_sent", engine.resets_sent),
-        ]),
+        ]
+        .map(|(name, n)| (name.to_owned(), n))
+        .to_vec(),
         card: counters
             .iter()
             .flat_map(|counters| counters.iter())
             .filter(|(_, n)| *n != 0)
+            .map(|(name, n)| (name.to_owned(), n.into()))
             .collect(),
         rping,
         error: error.map(ToString::to_string),
@@ -188,21 +200,17 @@ fn report(
 }
 
 fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let mut part = |title: &str, counters: Vec<(&str, u64)>| -> io::Result<()> {
+    let parts = [
+        ("interface", &report.interface),
+        ("engine", &report.engine),
+        ("card", &report.card),
+    ];
+    for (title, counters) in parts {
         writeln!(out, "{title}")?;
         for (name, n) in counters {
             writeln!(out, "  {name:<28}{n:>12}")?;
         }
-        Ok(())
-    };
-    let interface = report.interface.iter().map(|(name, n)| (name.as_str(), *n));
-    part("interface", interface.collect())?;
-    part(
-        "engine",
-        report.engine.iter().map(|(name, n)| (*name, *n)).collect(),
-    )?;
-    let card = report.card.iter().map(|(name, n)| (*name, u64::from(*n)));
-    part("card", card.collect())?;
+    }
     if let Some(rping) = &report.rping {
         let pings: u64 = rping.sessions.iter().map(|s| s.iterations).sum();
         writeln!(
