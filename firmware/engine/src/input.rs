@@ -159,6 +159,7 @@ impl<P: Port> Link<'_, P> {
     fn in_syn_sent(&mut self, seen: &Seen<'_>) {
         let acks_syn = seen.flags & flag::ACK != 0 && seen.ack == self.conn.sender.nxt;
         if seen.flags & flag::ACK != 0 && !acks_syn {
+            self.refuse_ack(seen);
             return;
         }
         if seen.flags & flag::RST != 0 {
@@ -191,7 +192,11 @@ impl<P: Port> Link<'_, P> {
             self.send_syn();
             return;
         }
-        if seen.flags & flag::ACK == 0 || seen.ack != self.conn.sender.nxt {
+        if seen.flags & flag::ACK == 0 {
+            return;
+        }
+        if seen.ack != self.conn.sender.nxt {
+            self.refuse_ack(seen);
             return;
         }
         let window = self.window_of(seen);
@@ -200,6 +205,16 @@ impl<P: Port> Link<'_, P> {
         let at = self.now.saturating_add(self.shared.config.mpa_timeout);
         self.conn.timers.set(Timer::Phase, Some(at));
         self.in_open(seen);
+    }
+
+    /// It acknowledges what was never sent: of an older connection between the same ports, which the peer has not forgotten.
+    /// An RST makes it forget, and the SYN that is sent again finds it free (RFC 9293 §3.10.7.3, §3.10.7.4; figure 9).
+    fn refuse_ack(&mut self, seen: &Seen<'_>) {
+        if seen.flags & flag::RST != 0 {
+            return;
+        }
+        self.shared.stats.resets_sent += 1;
+        let _ = self.send_control(flag::RST, seen.ack, Options::default(), &[]);
     }
 
     /// The handshake is done.

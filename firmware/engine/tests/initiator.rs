@@ -14,8 +14,8 @@ use weft_wire::fpdu::{self, Markers};
 use weft_wire::mpa::{Enhanced, FrameKind, StartupFrame};
 use weft_wire::tcp::{flag, Options};
 
-/// The engine connects; returns its request.
-fn connecting(s: &mut Script, params: &ConnectParams<'_>) -> (QpId, ConnId, Vec<u8>) {
+/// The engine sends its SYN, which the peer's `ack` acknowledges.
+fn calling(s: &mut Script, params: &ConnectParams<'_>) -> (QpId, ConnId) {
     // The neighbour is known from a question of its own.
     let question = Arp {
         operation: Operation::Request,
@@ -48,9 +48,15 @@ fn connecting(s: &mut Script, params: &ConnectParams<'_>) -> (QpId, ConnId, Vec<
     let syn = s.sent.pop().unwrap();
     assert_eq!(syn.flags, flag::SYN);
     s.ack = syn.seq.wrapping_add(1);
+    s.sent.clear();
+    (qp, conn)
+}
+
+/// The engine connects; returns its request.
+fn connecting(s: &mut Script, params: &ConnectParams<'_>) -> (QpId, ConnId, Vec<u8>) {
+    let (qp, conn) = calling(s, params);
     let seq = s.seq;
     s.seq = seq.wrapping_add(1);
-    s.sent.clear();
     let options = Options {
         mss: Some(1460),
         ..Default::default()
@@ -398,4 +404,31 @@ fn echo_is_answered() {
             .finish(),
         0
     );
+}
+
+/// The peer has not forgotten an older connection between the same ports (TIME_WAIT at Linux, half-open after a crash): it answers
+/// the SYN with an acknowledgment of its own number. RFC 9293 §3.5.1, figure 9: an RST, and the SYN again.
+#[test]
+fn an_old_connection_of_the_peer_is_reset() {
+    let mut s = Script::new(false);
+    let (_, conn) = calling(&mut s, &ConnectParams::default());
+    let right = s.ack;
+    s.ack = right.wrapping_sub(66_172_042);
+    s.acknowledge();
+    assert_eq!(s.sent.len(), 1, "{:?}", s.sent);
+    assert_eq!((s.sent[0].flags, s.sent[0].seq), (flag::RST, s.ack));
+    // An RST is not answered by an RST.
+    s.sent.clear();
+    s.send(flag::RST | flag::ACK, s.seq, Options::default(), &[]);
+    assert!(s.sent.is_empty() && s.events.is_empty(), "{:?}", s.sent);
+    // The SYN comes again, and connects.
+    s.wait(2_000_000_000);
+    let again = s.sent.iter().find(|sent| sent.flags == flag::SYN);
+    assert_eq!(again.map(|syn| syn.seq.wrapping_add(1)), Some(right));
+    s.ack = right;
+    s.sent.clear();
+    s.send(flag::SYN | flag::ACK, s.seq, Options::default(), &[]);
+    let request = s.sent.iter().find(|sent| !sent.payload.is_empty());
+    assert!(request.is_some_and(|r| r.payload.starts_with(b"MPA ID Req Frame")));
+    assert!(s.events.is_empty(), "{conn:?}: {:?}", s.events);
 }
