@@ -5,6 +5,9 @@ use weft_layout::{reg, Counter};
 
 use crate::transport::{Bar, Transport, TransportError};
 
+/// Registers with more words than this are memory.
+const LONGEST: u32 = 16;
+
 /// One register.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Register {
@@ -42,7 +45,7 @@ pub struct Snapshot {
     pub name: String,
     /// When, in the transport's time.
     pub at_ns: u64,
-    /// The registers.
+    /// The registers, without COUNTERS and TRACE.
     pub registers: Vec<Register>,
     /// The counters.
     pub counters: Vec<CounterValue>,
@@ -55,7 +58,8 @@ impl Snapshot {
         let mut registers = Vec::new();
         let described = reg::ALL.iter().zip(reg::MEANING);
         for ((name, offset, words), (meaning, writable)) in described {
-            if *offset == reg::COUNTERS {
+            // The counters come below, the trace ring has a tool of its own.
+            if *words > LONGEST {
                 continue;
             }
             for word in 0..*words {

@@ -77,11 +77,13 @@ impl Regs {
                 .map_or(String::new(), |d| format!(" = {d}"));
             let access = if register.writable { "rw" } else { "ro" };
             let (name, offset, value) = (&register.name, register.offset, register.value);
-            self.line(
+            writeln!(
                 out,
-                format_args!("  {offset:04x} {access} {name:<14} {value:08x}{decoded}"),
-                register.meaning,
+                "  {offset:04x} {access} {name:<14} {value:08x}{decoded}"
             )?;
+            if !self.brief {
+                writeln!(out, "          {}", register.meaning)?;
+            }
         }
         self.print_counters(&snapshot.counters, out)
     }

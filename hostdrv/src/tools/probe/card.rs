@@ -12,6 +12,9 @@ const ALL_ONES: u32 = u32::MAX;
 const STATUS_QUIESCENT: u32 = 1;
 const STATUS_READ_ERROR: u32 = 2;
 const STATUS_WRITE_ERROR: u32 = 4;
+/// How long a card may take to come to rest.
+const QUIESCE_STEPS: u64 = 64;
+const QUIESCE_STEP_NS: u64 = 2_000_000;
 const SCRATCH_PATTERNS: [u32; 4] = [0x5a5a_a5a5, 0xa5a5_5a5a, 0, ALL_ONES];
 
 /// A card.
@@ -168,12 +171,22 @@ fn scratch(transport: &dyn Transport, report: &mut CardReport) -> Result<(), Tra
 
 fn status(transport: &dyn Transport, report: &mut CardReport) -> Result<(), TransportError> {
     let read = |offset| transport.read32(Bar::Registers, offset);
-    let (status, control) = (read(reg::STATUS)?, read(reg::CTRL)?);
+    let control = read(reg::CTRL)?;
+    let mut status = read(reg::STATUS)?;
+    // A card that was just reset clears its tables first.
+    for _ in 0..QUIESCE_STEPS {
+        if control & 3 != 0 || status & STATUS_QUIESCENT != 0 {
+            break;
+        }
+        let until = transport.now() + QUIESCE_STEP_NS;
+        transport.wait(0, Some(until))?;
+        status = read(reg::STATUS)?;
+    }
     report.status = Some(status);
     report.control = Some(control);
     if control & 3 == 0 && status & STATUS_QUIESCENT == 0 {
         report.error(
-            format!("the card is busy (STATUS {status:#x}) although job fetch and receive are off"),
+            format!("the card is busy (STATUS {status:#x}) for {} ms although job fetch and receive are off", QUIESCE_STEPS * QUIESCE_STEP_NS / 1_000_000),
             "its DMA engine or its clock is stuck: reset it, and look at the counters dma_read_requests and dma_write_requests",
         );
     }
