@@ -1,6 +1,6 @@
 //! Tests the kernel VFIO transport on a device that is not Weft's: QEMU's educational PCI device (`-device edu`).
 //!
-//! `edu SPEC...` runs every check on each device named (`vfio:0000:00:03.0?legacy&iova-bits=28`), prints a line for each,
+//! `edu SPEC...` runs every check on each device named (`vfio:0000:00:03.0`, `vfio:0000:00:03.0?legacy`), prints a line for each,
 //! and ends with status 0 if none failed, else 1.
 //!
 //! `edu --sleep SPEC` starts DMA without end and waits to be killed; `edu SPEC` afterwards shows whether the kernel
@@ -271,9 +271,9 @@ fn allocations(edu: &Edu) -> Outcome {
 }
 
 fn too_much(edu: &Edu) -> Outcome {
-    match edu.transport.dma_alloc(1 << 30) {
+    match edu.transport.dma_alloc(1 << ADDRESS_BITS) {
         Ok(buffer) => Err(format!("{buffer:?} was given out").into()),
-        Err(error) => Ok(format!("1 GiB refused: {error}")),
+        Err(error) => Ok(format!("256 MiB refused: {error}")),
     }
 }
 
@@ -385,11 +385,21 @@ const CHECKS: [(&str, Check); 10] = [
     ("reset", reset),
 ];
 
+/// Opens a device, with the address bits that it drives unless the specification says so.
+fn open(spec: &str) -> Result<Edu, Error> {
+    let separator = match spec {
+        _ if spec.contains("iova-bits") => None,
+        _ if spec.contains('?') => Some('&'),
+        _ => Some('?'),
+    };
+    let bits = separator.map(|separator| format!("{separator}iova-bits={ADDRESS_BITS}"));
+    let transport = transport::open(&format!("{spec}{}", bits.unwrap_or_default()))?;
+    Ok(Edu { transport })
+}
+
 /// Runs the checks on one device; answers how many failed.
 fn run(spec: &str) -> Result<usize, Error> {
-    let edu = Edu {
-        transport: transport::open(spec)?,
-    };
+    let edu = open(spec)?;
     println!("{}: open", edu.transport.name());
     // Somebody else cannot have it now.
     match transport::open(spec) {
@@ -411,9 +421,7 @@ fn run(spec: &str) -> Result<usize, Error> {
     drop(edu);
     buffer.fill(0, PAGE_SIZE, 1)?;
     drop(buffer);
-    let edu = Edu {
-        transport: transport::open(spec)?,
-    };
+    let edu = open(spec)?;
     match identity(&edu) {
         Ok(what) => println!("PASS reopened: {what}"),
         Err(error) => {
@@ -426,9 +434,7 @@ fn run(spec: &str) -> Result<usize, Error> {
 
 /// DMA without end, to be killed in the middle of it.
 fn sleep(spec: &str) -> Result<(), Error> {
-    let edu = Edu {
-        transport: transport::open(spec)?,
-    };
+    let edu = open(spec)?;
     let buffer = edu.transport.dma_alloc(PAGE_SIZE)?;
     println!("DMA to {buffer:?} begins; kill this process");
     std::io::stdout().flush()?;
@@ -442,7 +448,7 @@ fn main() -> ExitCode {
     let specs: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let failed = match specs.as_slice() {
         [] => {
-            eprintln!("usage: edu [--sleep] vfio:0000:00:03.0?iova-bits=28 ...");
+            eprintln!("usage: edu [--sleep] vfio:0000:00:03.0 ...");
             return ExitCode::from(2);
         }
         ["--sleep", spec] => {

@@ -51,7 +51,7 @@ fn reports_are_taken_in_order_through_many_passes() {
         assert_eq!(device.progress(), Ok(0), "a report was taken twice");
     }
     let stats = device.host_stats();
-    assert_eq!(stats.reports, number.into());
+    assert_eq!(stats.reports, u64::from(number));
     // Room is returned often enough that the card never waits for an idle driver, and not for each report.
     let returned = card
         .doorbell(doorbell::REPORT_HEAD)

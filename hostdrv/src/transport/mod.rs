@@ -76,7 +76,7 @@ pub enum TransportError {
         reason: String,
     },
     /// No DMA memory, or the memory could not be mapped.
-    #[error("cannot map {len} bytes for DMA: {reason}; check the locked-memory limit and the IOMMU's address range")]
+    #[error("cannot map {len} bytes for DMA: {reason}")]
     Map {
         /// Bytes asked for.
         len: usize,

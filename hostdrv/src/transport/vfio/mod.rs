@@ -195,9 +195,12 @@ impl Opened {
         if len == 0 || len as u64 % granule != 0 || ptr as u64 % granule != 0 {
             return Err(failed(format!("not whole pages of {granule} bytes")));
         }
-        let iova = addresses
-            .allocate(len as u64)
-            .ok_or_else(|| failed("the IOVA ranges are full".into()))?;
+        let iova = addresses.allocate(len as u64).ok_or_else(|| {
+            let ranges = addresses.ranges();
+            failed(format!(
+                "no room in the IOVA ranges {ranges:x?}; free other memory, or check `iova-bits`"
+            ))
+        })?;
         // SAFETY: the caller vouches.
         if let Err(error) = unsafe { self.domain.map(iova, ptr, len) } {
             addresses.release(iova, len as u64);

@@ -1,0 +1,67 @@
+//! One suite over every transport: in this process, by vfio-user, by the kernel's VFIO.
+//!
+//! `WEFT_TEST_TRANSPORT` says which: `sim`, `vfio-user`, `vfio:0000:00:04.0,0000:00:05.0` (two cards joined to each
+//! other), or several with spaces between; without it, the first two. The program needs nothing around it: copied into
+//! a guest, it runs there. Names and options are those of every test program (`transports sim::`, `--list`).
+
+mod connections;
+mod failures;
+mod messages;
+mod seam;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+use weft_tests::bench::Way;
+
+type Test = fn(&Way);
+
+/// The names of tests, with the tests.
+macro_rules! tests {
+    ($($module:ident :: $name:ident),* $(,)?) => {
+        [$((concat!(stringify!($module), "::", stringify!($name)), $module::$name as Test)),*]
+    };
+}
+
+const TESTS: [(&str, Test); 15] = tests![
+    seam::a_card_says_who_it_is,
+    seam::reads_come_after_writes,
+    seam::new_memory_is_zeroed_aligned_and_apart,
+    seam::a_card_reaches_what_is_mapped_and_nothing_else,
+    seam::waits_keep_their_deadlines,
+    seam::reset_is_as_power_on,
+    seam::the_selftest_passes,
+    seam::a_card_opens_again_and_again,
+    messages::send_write_and_read,
+    messages::completion_channel,
+    messages::unsignalled_work_completes_in_silence_and_lets_go,
+    connections::every_way_to_connect,
+    connections::rejected_refused_and_unreachable,
+    connections::a_callback_answers,
+    failures::errors_flush,
+];
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    let ways = match Way::asked_for() {
+        Ok(ways) => ways,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    if !ways.iter().all(Way::is_shared) {
+        arguments.test_threads = Some(1);
+    }
+    let trial = |way: &Way, (name, test): (&str, Test)| {
+        let (title, way) = (format!("{way}::{name}"), way.clone());
+        Trial::test(title, move || {
+            test(&way);
+            Ok(())
+        })
+    };
+    let trials = ways
+        .iter()
+        .flat_map(|way| TESTS.map(|test| trial(way, test)));
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
