@@ -22,7 +22,7 @@ use std::path::Path;
 use thiserror::Error;
 
 pub use rule::Rule;
-pub use segments::{read_segments, Segment};
+pub use segments::{read_frames, read_segments, Segment};
 pub use start_up::{Enhanced, StartUp, StartUpFrame};
 
 /// Whom to hold to what.

@@ -33,8 +33,8 @@ pub struct Segment {
     pub payload: Vec<u8>,
 }
 
-/// The frames of a file, how many segments in them had a wrong checksum, and the other segments.
-pub fn read_segments(path: &Path) -> Result<(usize, usize, Vec<Segment>), CheckError> {
+/// The frames of a file.
+pub fn read_frames(path: &Path) -> Result<Vec<Vec<u8>>, CheckError> {
     let bytes = std::fs::read(path).map_err(|e| CheckError::Read {
         path: path.display().to_string(),
         reason: e.to_string(),
@@ -43,10 +43,15 @@ pub fn read_segments(path: &Path) -> Result<(usize, usize, Vec<Segment>), CheckE
         path: path.display().to_string(),
         reason,
     };
-    let frames = match bytes.get(..4) {
-        Some([0x0a, 0x0d, 0x0d, 0x0a]) => pcapng_frames(path).map_err(format)?,
-        _ => pcap_frames(path).map_err(format)?,
-    };
+    match bytes.get(..4) {
+        Some([0x0a, 0x0d, 0x0d, 0x0a]) => pcapng_frames(path).map_err(format),
+        _ => pcap_frames(path).map_err(format),
+    }
+}
+
+/// How many frames a file has, how many segments in them had a wrong checksum, and the other segments.
+pub fn read_segments(path: &Path) -> Result<(usize, usize, Vec<Segment>), CheckError> {
+    let frames = read_frames(path)?;
     let mut segments = Vec::new();
     let mut bad = 0;
     for (index, frame) in frames.iter().enumerate() {

@@ -5,8 +5,13 @@
 mod bench;
 mod capture;
 mod card;
+mod many;
+mod pulls;
+mod refusals;
 mod rping;
 mod siw;
+mod sizes;
+mod storms;
 
 pub use bench::{PeerBench, CARD_IP, GUEST_IP};
 pub use capture::Seen;
@@ -48,5 +53,13 @@ pub struct Session<'a> {
 
 /// All scenarios.
 pub fn all() -> Vec<Scenario> {
-    rping::scenarios()
+    let groups = [
+        rping::scenarios(),
+        many::scenarios(),
+        sizes::scenarios(),
+        storms::scenarios(),
+        refusals::scenarios(),
+        pulls::scenarios(),
+    ];
+    groups.into_iter().flatten().collect()
 }

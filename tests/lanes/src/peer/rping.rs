@@ -8,14 +8,14 @@ use super::card::finish;
 use super::{Capture, Rtr, Scenario, Session, Siw, CARD_IP, GUEST_IP};
 
 /// For the guest's side to be ready.
-const READY: Duration = Duration::from_secs(30);
+pub(super) const READY: Duration = Duration::from_secs(30);
 
 /// Iterations, their size, and what our side is told besides.
 #[derive(Debug, Clone)]
-struct Run {
-    count: u32,
-    size: u32,
-    ours: &'static str,
+pub(super) struct Run {
+    pub(super) count: u32,
+    pub(super) size: u32,
+    pub(super) ours: &'static str,
 }
 
 impl Run {
@@ -87,9 +87,9 @@ pub(super) fn scenarios() -> Vec<Scenario> {
     all
 }
 
-type Roles = fn(&mut Session<'_>, &Run) -> Result<String, NoPass>;
+pub(super) type Roles = fn(&mut Session<'_>, &Run) -> Result<String, NoPass>;
 
-fn scenario(name: String, siw: Siw, run: Run, roles: Roles) -> Scenario {
+pub(super) fn scenario(name: String, siw: Siw, run: Run, roles: Roles) -> Scenario {
     Scenario {
         name,
         siw,
@@ -98,7 +98,7 @@ fn scenario(name: String, siw: Siw, run: Run, roles: Roles) -> Scenario {
     }
 }
 
-fn we_are_client(session: &mut Session<'_>, run: &Run) -> Result<String, NoPass> {
+pub(super) fn we_are_client(session: &mut Session<'_>, run: &Run) -> Result<String, NoPass> {
     let Run { count, size, ours } = run;
     let guest = &mut session.bench.guest;
     let server = guest.spawn(&format!(
@@ -109,8 +109,15 @@ fn we_are_client(session: &mut Session<'_>, run: &Run) -> Result<String, NoPass>
         "the guest's rping does not listen",
     )?;
     let arguments = format!("-c -a {GUEST_IP} -S {size} -C {count} --timeout 15 {ours}");
-    let said = session.card.must("rping", &arguments, run.limit())?;
+    let said = session.card.must("rping", &arguments, run.limit());
     let guest = &mut session.bench.guest;
+    let said = said.map_err(|why| match why {
+        NoPass::Fail(why) => {
+            let there = guest.output_so_far(&server);
+            NoPass::Fail(format!("{why}--- the guest's rping:\n{there}"))
+        }
+        skip => skip,
+    })?;
     let served = guest.wait(&server, READY)?;
     // rdma-core's rping ends with an error when its client disconnects: what counts is that it served all.
     ensure(
@@ -123,7 +130,7 @@ fn we_are_client(session: &mut Session<'_>, run: &Run) -> Result<String, NoPass>
     Ok(agreed(&said))
 }
 
-fn siw_is_client(session: &mut Session<'_>, run: &Run) -> Result<String, NoPass> {
+pub(super) fn siw_is_client(session: &mut Session<'_>, run: &Run) -> Result<String, NoPass> {
     let Run { count, size, ours } = run;
     let mut server = session
         .card
@@ -158,7 +165,7 @@ fn siw_is_client(session: &mut Session<'_>, run: &Run) -> Result<String, NoPass>
 }
 
 /// What our side says was negotiated.
-fn agreed(said: &str) -> String {
+pub(super) fn agreed(said: &str) -> String {
     said.lines()
         .find(|line| line.contains("agreed"))
         .unwrap_or_default()
