@@ -51,7 +51,7 @@ modules=$folder/tree/lib/modules/$release
 "$here/$ours.sh" bookworm "$release" "$modules/updates"
 depmod -b "$folder/tree" "$release"
 size=$(($(du -sm "$modules" | cut -f1) * 5 / 4 + 16))
-mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$folder/tree/lib/modules" "$folder/modules.ext4" "${size}M" >/dev/null
+mke2fs -q -t ext4 -O ^has_journal -m 0 -L modules -d "$folder/tree/lib/modules" "$folder/modules.ext4" "${size}M" >/dev/null
 rm -rf "$folder/tree"
 say "Linux $release with $ours"
 done_with "${stamp[@]}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The guests' root, target/guest/root.ext4: Debian 12 with the RDMA tools, unpacked and never configured; started by
+# The guests' root, target/guest/root.img: Debian 12 with the RDMA tools, unpacked and never configured; started by
 # the script `init`, which hands over to the agent on the disk of the host's files.
 set -euo pipefail
 # shellcheck source=debian.sh
@@ -28,8 +28,16 @@ done
 rm -rf usr/share/{doc,man,locale,info,i18n,bash-completion,perl,zoneinfo} usr/lib/x86_64-linux-gnu/{gconv,perl*}
 cd "$WEFT_GUEST_DIR"
 size=$(($(du -sm "$tree" | cut -f1) * 5 / 4 + 32))
-rm -f root.ext4
-mke2fs -q -t ext4 -O ^has_journal -m 0 -E root_owner=0:0 -d "$tree" root.ext4 "${size}M" >/dev/null
+# A partition table, so that a kernel without initramfs can find its root by number (PARTUUID=57454654-01): the order in
+# which newer kernels name the disks is not fixed. One partition, type 0x83, from sector 2048 to the end.
+little_endian() { printf '%08x' "$1" | sed 's/\(..\)\(..\)\(..\)\(..\)/\\x\4\\x\3\\x\2\\x\1/'; }
+rm -f root.img
+truncate -s "$((size + 1))M" root.img
+write_at() { printf "$2" | dd of=root.img bs=1 seek="$1" conv=notrunc status=none; }
+write_at 440 '\x54\x46\x45\x57'
+write_at 446 "\x00\x00\x02\x00\x83\xff\xff\xff$(little_endian 2048)$(little_endian $((size * 2048)))"
+write_at 510 '\x55\xaa'
+mke2fs -q -F -t ext4 -O ^has_journal -m 0 -E root_owner=0:0,offset=1048576 -d "$tree" root.img "${size}M" >/dev/null
 rm -rf "$tree"
 say "root: Debian 12, ${size} MB"
 done_with root "$(cat "$here/init")"

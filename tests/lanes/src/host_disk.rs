@@ -45,7 +45,18 @@ pub fn make(folder: &Path, files: &[HostFile]) -> Result<PathBuf, HostDiskError>
     let image = folder.join("host.ext4");
     let size = format!("{}M", (size >> 20) * 9 / 8 + 4);
     let made = Command::new("mke2fs")
-        .args(["-q", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-d"])
+        .args([
+            "-q",
+            "-t",
+            "ext4",
+            "-O",
+            "^has_journal",
+            "-m",
+            "0",
+            "-L",
+            "host",
+            "-d",
+        ])
         .args([&tree, &image])
         .arg(size)
         .output()

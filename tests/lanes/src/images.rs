@@ -83,7 +83,7 @@ impl Images {
 
     /// The root's disk image.
     pub fn root(&self) -> PathBuf {
-        self.folder.join("root.ext4")
+        self.folder.join("root.img")
     }
 
     /// A kernel's image.

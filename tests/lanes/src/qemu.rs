@@ -221,7 +221,7 @@ impl GuestConfig {
     fn kernel_command_line(&self) -> String {
         let iommu = if self.iommu == Iommu::On { "on" } else { "off" };
         let mut words = format!(
-            "console=ttyS0 root=/dev/nvme0n1 ro init=/init panic=-1 oops=panic net.ifnames=0 nokaslr \
+            "console=ttyS0 root=PARTUUID=57454654-01 rootwait ro init=/init panic=-1 oops=panic net.ifnames=0 nokaslr \
              mitigations=off random.trust_cpu=on intel_iommu={iommu}"
         );
         for word in &self.kernel_words {
