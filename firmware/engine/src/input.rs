@@ -112,14 +112,7 @@ impl<P: Port> Link<'_, P> {
             TcpState::SynSent => self.in_syn_sent(seen),
             TcpState::SynReceived => self.in_syn_received(seen),
             TcpState::Open => self.in_open(seen),
-            TcpState::TimeWait => {
-                if seen.flags & (flag::RST | flag::ACK) == flag::ACK && seen.flags & flag::FIN != 0
-                {
-                    self.conn.ack.now = true;
-                    let at = self.now.saturating_add(self.shared.config.time_wait);
-                    self.conn.timers.set(Timer::Phase, Some(at));
-                }
-            }
+            TcpState::TimeWait => self.in_time_wait(seen),
         }
     }
 
@@ -181,15 +174,23 @@ impl<P: Port> Link<'_, P> {
     }
 
     fn in_syn_received(&mut self, seen: &Seen<'_>) {
+        let rcv_nxt = self.conn.rcv_nxt();
         if seen.flags & flag::RST != 0 {
-            if seen.seq == self.conn.rcv_nxt() {
+            let limit = self.conn.reassembly.limit();
+            if seen.seq == rcv_nxt {
                 self.lost(ConnectFailure::Closed, DisconnectReason::Reset);
+            } else if seq::lt(rcv_nxt, seen.seq) && seq::le(seen.seq, limit) {
+                self.challenge();
             }
             return;
         }
         if seen.flags & flag::SYN != 0 {
-            // The SYN again: our SYN-ACK was lost.
-            self.send_syn();
+            if seen.seq.wrapping_add(1) == rcv_nxt {
+                // The SYN again: our SYN-ACK was lost.
+                self.send_syn();
+            } else {
+                self.challenge();
+            }
             return;
         }
         if seen.flags & flag::ACK == 0 {
@@ -205,6 +206,26 @@ impl<P: Port> Link<'_, P> {
         let at = self.now.saturating_add(self.shared.config.mpa_timeout);
         self.conn.timers.set(Timer::Phase, Some(at));
         self.in_open(seen);
+    }
+
+    fn in_time_wait(&mut self, seen: &Seen<'_>) {
+        // No RST ends it early (RFC 1337).
+        if seen.flags & flag::RST != 0 {
+            return;
+        }
+        if seen.flags & flag::SYN != 0 {
+            self.conn.ack.now = true;
+        } else if seen.flags & (flag::ACK | flag::FIN) == flag::ACK | flag::FIN {
+            self.conn.ack.now = true;
+            let at = self.now.saturating_add(self.shared.config.time_wait);
+            self.conn.timers.set(Timer::Phase, Some(at));
+        }
+    }
+
+    /// A challenge acknowledgment before the connection stands (RFC 5961 §3.2, §4.2): who sent that
+    /// RST or SYN in earnest answers with an exact RST.
+    fn challenge(&mut self) {
+        let _ = self.send_control(flag::ACK, self.conn.sender.nxt, Options::default(), &[]);
     }
 
     /// It acknowledges what was never sent: of an older connection between the same ports, which the peer has not forgotten.
