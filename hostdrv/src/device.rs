@@ -12,6 +12,7 @@ use std::net::Ipv4Addr;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use weft_engine::{Engine, EngineConfig, EngineStats, Event, QpId};
 
@@ -30,6 +31,10 @@ const REPORTS_PER_BATCH: usize = 16;
 /// Reports handled in one call of `progress`, so that it ends.
 const REPORTS_PER_CALL: usize = 4096;
 
+/// After so long without a segment a peer is asked whether it is still there. RFC 9293 §3.8.4 allows no
+/// less as a default.
+const KEEPALIVE: Duration = Duration::from_secs(2 * 60 * 60);
+
 /// How a device is to be set up.
 #[derive(Clone, Debug)]
 pub struct DeviceConfig {
@@ -47,15 +52,24 @@ impl DeviceConfig {
             ip: ip.octets(),
             ..EngineConfig::default()
         };
-        Self {
+        let config = Self {
             engine,
             rings: RingSizes::default(),
-        }
+        };
+        config.keepalive(Some(KEEPALIVE))
     }
 
     /// Largest IPv4 packet: 1500, or 9000 with jumbo frames.
     pub fn mtu(mut self, mtu: u16) -> Self {
         self.engine.mtu = mtu;
+        self
+    }
+
+    /// When a peer that says nothing is asked whether it is still there: two hours unless this says
+    /// otherwise. `None`: never, and an idle connection outlives a peer that vanished.
+    pub fn keepalive(mut self, idle: Option<Duration>) -> Self {
+        let ns = |idle: Duration| u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX);
+        self.engine.keepalive = idle.map(ns);
         self
     }
 

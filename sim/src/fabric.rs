@@ -137,7 +137,9 @@ impl Fabric {
                 rand::Rng::random(&mut generator(config.seed, Stream::Engine(number as u32)));
             let device = DeviceConfig::new(mac(number), ip(number))
                 .mtu(config.mtu)
-                .seed(seed);
+                .seed(seed)
+                // Nothing happens in an idle simulation, not even in two hours.
+                .keepalive(None);
             devices.push(Device::open(transport, device)?);
         }
         Ok(Self {

@@ -44,7 +44,8 @@ pub struct EngineConfig {
     pub mpa_timeout: u64,
     /// How long a closing side waits for the peer to close too.
     pub close_timeout: u64,
-    /// A connection without traffic is probed after this time; `None`: never.
+    /// A connection without traffic is probed after this time, then eight times more at a quarter of it
+    /// (75 s at most), then given up; `None`: never.
     pub keepalive: Option<u64>,
 }
 

@@ -12,6 +12,8 @@ const ARP_TRIES: u8 = 5;
 const ARP_INTERVAL: u64 = 1_000_000_000;
 /// Keepalive probes without answer before the connection is given up.
 const KEEPALIVE_TRIES: u8 = 8;
+/// The longest time between two of them, as Linux has it.
+const KEEPALIVE_INTERVAL: u64 = 75_000_000_000;
 
 impl<P: Port> Link<'_, P> {
     /// Handles every timer that is due; what is to be sent then, `transmit` sends.
@@ -96,7 +98,9 @@ impl<P: Port> Link<'_, P> {
         }
         self.conn.tries += 1;
         self.send_probe();
-        let at = self.now.saturating_add((interval / 4).max(1));
+        let at = self
+            .now
+            .saturating_add((interval / 4).clamp(1, KEEPALIVE_INTERVAL));
         self.conn.timers.set(Timer::Keepalive, Some(at));
     }
 
