@@ -21,6 +21,9 @@ observe/mac_loopback.sv
 observe/trace_ring.sv
 observe/trace_events.sv
 observe/observe_regs.sv
+observe/capture_buffer.sv
+observe/capture_writer.sv
+observe/capture.sv
 observe/observe.sv
 rx/front/rx_checksum.sv
 rx/front/rx_delay.sv

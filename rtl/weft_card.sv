@@ -4,7 +4,7 @@
 //   AXI4 ◄─ dma_write ◄─ placement and raw frames ◄──────────────── weft_rx ◄─ MAC
 //        ◄─ dma_write ◄─ report_writer ◄─ reports ◄──────────────── weft_rx, weft_tx
 //        ─► dma_read  ─► receive elements, jobs, payload ─────────► weft_rx, weft_tx ─► MAC
-//   Between the two paths and the MAC lies mac_loopback. observe has counters and the trace ring.
+//   Between the two paths and the MAC lies mac_loopback. observe has counters, trace and capture.
 //
 // AXI write ID 0; read IDs 0 payload, 1 jobs, 2 receive elements. `rst_ni` is released synchronously to the clock.
 
@@ -15,7 +15,8 @@ module weft_card
   parameter int unsigned DATA_W     = 512,   // 128, 256 or 512
   parameter int unsigned NUM_FLOWS  = 1024,
   parameter int unsigned NUM_STAGS  = 4096,
-  parameter int unsigned TRACE_LOG2 = 10     // entries of the trace ring, at most 10
+  parameter int unsigned TRACE_LOG2 = 10,    // entries of the trace ring, at most 10
+  parameter int unsigned CAPTURE_BYTES = 32768  // of the capture's buffer, for each direction
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -116,7 +117,7 @@ module weft_card
 
   logic [31:0] job_done, report_tail, raw_tail, msix_count;
   logic        core_idle, quiescent;
-  logic        regs_idle, rx_idle, tx_idle, read_idle, write_idle, report_idle, loopback_idle, observe_idle;
+  logic        regs_idle, rx_idle, tx_idle, read_idle, write_idle, report_idle, loopback_idle, trace_idle, capture_idle;
 
   logic [2:0]              rd_req_valid, rd_req_ready, rd_rsp_valid, rd_rsp_ready, rd_rsp_last, rd_rsp_error;
   logic [2:0][63:0]        rd_req_addr;
@@ -124,12 +125,12 @@ module weft_card
   logic [2:0][DATA_W-1:0]  rd_rsp_data;
   logic [2:0][COUNT_W-1:0] rd_rsp_count;
 
-  // Clients of dma_write: 0 receive, 1 reports.
-  logic [1:0]              wr_cmd_valid, wr_cmd_ready, wr_valid, wr_ready, wr_last, written;
-  logic [1:0][63:0]        wr_cmd_addr;
-  logic [1:0][15:0]        wr_cmd_bytes;
-  logic [1:0][DATA_W-1:0]  wr_data;
-  logic [1:0][COUNT_W-1:0] wr_count;
+  // Clients of dma_write: 0 receive, 1 reports, 2 capture.
+  logic [2:0]              wr_cmd_valid, wr_cmd_ready, wr_valid, wr_ready, wr_last, written;
+  logic [2:0][63:0]        wr_cmd_addr;
+  logic [2:0][15:0]        wr_cmd_bytes;
+  logic [2:0][DATA_W-1:0]  wr_data;
+  logic [2:0][COUNT_W-1:0] wr_count;
 
   logic         rx_rpt_valid, rx_rpt_ready, tx_rpt_valid, tx_rpt_ready;
   logic [511:0] rx_rpt, tx_rpt;
@@ -190,7 +191,7 @@ module weft_card
   assign host.report_written = written[1];
   assign host.msix           = msix_valid_o && msix_ready_i;
 
-  observe #(.TRACE_LOG2(TRACE_LOG2)) u_observe (
+  observe #(.DATA_W(DATA_W), .TRACE_LOG2(TRACE_LOG2), .CAPTURE_BYTES(CAPTURE_BYTES)) u_observe (
     .clk_i, .rst_ni, .time_i,
     .rx_inc_i        (rx_inc),
     .tx_inc_i        (tx_inc),
@@ -204,7 +205,23 @@ module weft_card
     .looped_i        (looped),
     .bus_i           (reg_bus),
     .bus_value_o     (observe_value),
-    .idle_o          (observe_idle)
+    .beat_valid_i    ({tx_tvalid && tx_tready, rx_tvalid}),
+    .beat_last_i     ({tx_tlast, rx_tlast}),
+    .beat_bad_i      (rx_tuser),
+    .beat_data_i     ({tx_tdata, rx_tdata}),
+    .beat_keep_i     ({tx_tkeep, rx_tkeep}),
+    .cmd_valid_o     (wr_cmd_valid[2]),
+    .cmd_ready_i     (wr_cmd_ready[2]),
+    .cmd_addr_o      (wr_cmd_addr[2]),
+    .cmd_bytes_o     (wr_cmd_bytes[2]),
+    .wr_valid_o      (wr_valid[2]),
+    .wr_ready_i      (wr_ready[2]),
+    .wr_data_o       (wr_data[2]),
+    .wr_count_o      (wr_count[2]),
+    .wr_last_o       (wr_last[2]),
+    .written_i       (written[2]),
+    .trace_idle_o    (trace_idle),
+    .capture_idle_o  (capture_idle)
   );
 
   // ---------------------------------------------------------------- host memory
@@ -344,9 +361,10 @@ module weft_card
   logic [2:0] calm_q;
   logic       input_now;
 
-  assign core_idle   = rx_idle && tx_idle && read_idle && write_idle && report_idle && loopback_idle;
+  assign core_idle   = rx_idle && tx_idle && read_idle && write_idle && report_idle && loopback_idle &&
+                       capture_idle;
   assign input_now   = s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || mac_rx_tvalid || m_axi_rvalid || m_axi_bvalid;
-  assign quiescent   = core_idle && regs_idle && observe_idle;
+  assign quiescent   = core_idle && regs_idle && trace_idle;
   assign quiescent_o = quiescent && calm_q == '1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

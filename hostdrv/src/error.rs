@@ -137,6 +137,19 @@ pub enum DeviceError {
         /// The report.
         report: Vec<u8>,
     },
+    /// A captured frame contradicts the interface.
+    #[error("captured frame {number} is impossible: {captured} of {length} bytes are said to be in its slot")]
+    BadCapture {
+        /// Its number since the capture was started.
+        number: u32,
+        /// What its header says.
+        captured: u16,
+        /// What its header says.
+        length: u16,
+    },
+    /// The card has one capture ring.
+    #[error("a capture is running on this device; end it first")]
+    CaptureRunning,
     /// The driver left one of its own buffers: a bug in the driver.
     #[error("a ring access left its buffer: {0}")]
     RingBounds(#[from] OutOfBounds),

@@ -44,6 +44,7 @@
 //! }
 //! ```
 
+pub mod capture;
 mod card;
 pub mod cm;
 pub mod device;

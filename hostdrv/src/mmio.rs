@@ -87,6 +87,7 @@ pub(crate) fn doorbell_name(offset: u32) -> &'static str {
         doorbell::REPORT_HEAD => "REPORT_HEAD",
         doorbell::RAW_HEAD => "RAW_HEAD",
         doorbell::REPORT_ARM => "REPORT_ARM",
+        doorbell::CAPTURE_HEAD => "CAPTURE_HEAD",
         _ => "RQ_TAIL",
     }
 }

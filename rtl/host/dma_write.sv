@@ -1,4 +1,4 @@
-// Host memory writes. Two clients hand over a command (address, bytes) and then exactly that many bytes as packed
+// Host memory writes. Three clients hand over a command (address, bytes) and then exactly that many bytes as packed
 // beats, first byte in lane 0. Commands and their data are worked off in the order of acceptance, on one AXI ID,
 // so that host memory changes in that order too.
 //
@@ -7,6 +7,10 @@
 //
 // From a beat in to its W beat: two cycles. Between two beats, bursts or commands: none.
 // A burst's first W beat is not shown before its AW is. Responses are always taken.
+//
+// Clients 0 and 1 take turns. Client 2 is for what may be left out: its command is accepted only when nothing of the others
+// is offered or under way, and not more than two of its own. So the others never wait for more than its two
+// commands, which it keeps short.
 
 module dma_write #(
   parameter int unsigned DATA_W      = 512,
@@ -18,17 +22,17 @@ module dma_write #(
   input  logic                    clk_i,
   input  logic                    rst_ni,
 
-  // Clients: 0 placement and raw frames, 1 reports. 1 to 16384 bytes.
-  input  logic [1:0]              cmd_valid_i,
-  output logic [1:0]              cmd_ready_o,
-  input  logic [1:0][63:0]        cmd_addr_i,
-  input  logic [1:0][15:0]        cmd_bytes_i,
-  input  logic [1:0]              wr_valid_i,
-  output logic [1:0]              wr_ready_o,
-  input  logic [1:0][DATA_W-1:0]  wr_data_i,
-  input  logic [1:0][COUNT_W-1:0] wr_count_i,
-  input  logic [1:0]              wr_last_i,
-  output logic [1:0]              written_o,    // pulse: a command's last response has come
+  // Clients: 0 placement and raw frames, 1 reports, 2 capture. 1 to 16384 bytes.
+  input  logic [2:0]              cmd_valid_i,
+  output logic [2:0]              cmd_ready_o,
+  input  logic [2:0][63:0]        cmd_addr_i,
+  input  logic [2:0][15:0]        cmd_bytes_i,
+  input  logic [2:0]              wr_valid_i,
+  output logic [2:0]              wr_ready_o,
+  input  logic [2:0][DATA_W-1:0]  wr_data_i,
+  input  logic [2:0][COUNT_W-1:0] wr_count_i,
+  input  logic [2:0]              wr_last_i,
+  output logic [2:0]              written_o,    // pulse: a command's last response has come
 
   output logic [1:0]              m_axi_awid,
   output logic [63:0]             m_axi_awaddr,
@@ -57,13 +61,13 @@ module dma_write #(
 
   // ---------------------------------------------------------------- acceptance
   typedef struct packed {
-    logic                client;
+    logic [1:0]          client;
     logic [63:LANE_W]    addr;
     logic [BEATS_W-1:0]  beats;      // on the bus
   } burst_cmd_t;
 
   typedef struct packed {
-    logic                   client;
+    logic [1:0]             client;
     logic [LANE_W-1:0]      offset;
     logic [PAGE_BEAT_W-1:0] page_beat;
     logic [LANE_W-1:0]      end_lane;   // lanes used of the last bus beat; 0: all of them
@@ -71,15 +75,23 @@ module dma_write #(
     logic                   extra;      // one bus beat more than beats from the client
   } data_cmd_t;
 
-  logic       choice, accept, prefer_q;
+  localparam logic [1:0] LOW = 2'd2;      // the client that waits for the others
+
+  logic [1:0] choice, low_q;              // commands of LOW whose data are still to come
+  logic [3:0] high_q;                     // the same of the others
+  logic       high, low_may, accept, prefer_q;
   logic       burst_wr_ready, burst_valid, burst_pop, data_wr_ready, data_valid, data_pop;
   burst_cmd_t burst_in, burst;
   data_cmd_t  data_in, data;
 
-  assign choice         = cmd_valid_i[prefer_q] ? prefer_q : !prefer_q;
-  assign accept         = burst_wr_ready && data_wr_ready && |cmd_valid_i;
-  assign cmd_ready_o[0] = burst_wr_ready && data_wr_ready && !choice;
-  assign cmd_ready_o[1] = burst_wr_ready && data_wr_ready && choice;
+  assign high    = cmd_valid_i[0] || cmd_valid_i[1];
+  assign low_may = high_q == '0 && low_q < 2'd2;
+  assign choice  = !high ? LOW : cmd_valid_i[{1'b0, prefer_q}] ? {1'b0, prefer_q} : {1'b0, !prefer_q};
+  assign accept  = burst_wr_ready && data_wr_ready && (high || (cmd_valid_i[LOW] && low_may));
+
+  for (genvar c = 0; c < 3; c++) begin : gen_ready
+    assign cmd_ready_o[c] = accept && choice == 2'(c);
+  end
 
   logic [63:0] cmd_addr;
   logic [15:0] cmd_bytes, cmd_in_span, cmd_bus_span;
@@ -103,8 +115,15 @@ module dma_write #(
   };
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) prefer_q <= 1'b0;
-    else if (accept) prefer_q <= !choice;
+    if (!rst_ni) begin
+      prefer_q <= 1'b0;
+      high_q   <= '0;
+      low_q    <= '0;
+    end else begin
+      if (accept && high) prefer_q <= !choice[0];
+      high_q <= high_q + 4'(accept && choice != LOW) - 4'(data_pop && data.client != LOW);
+      low_q  <= low_q + 2'(accept && choice == LOW) - 2'(data_pop && data.client == LOW);
+    end
   end
 
   fifo_sync #(.WIDTH($bits(burst_cmd_t)), .DEPTH(8)) u_burst_fifo (
@@ -162,7 +181,7 @@ module dma_write #(
 
   // ---------------------------------------------------------------- rotate
   typedef struct packed {
-    logic                   client;
+    logic [1:0]             client;
     logic [LANE_W-1:0]      offset;
     logic [PAGE_BEAT_W-1:0] page_beat;  // of the command's first bus beat
     logic [LANE_W-1:0]      end_lane;
@@ -179,8 +198,9 @@ module dma_write #(
   assign in_valid      = data_valid && wr_valid_i[data.client];
   assign in_data       = wr_data_i[data.client];
   assign in_last       = in_beat_q == data.in_beats - 1'b1;
-  assign wr_ready_o[0] = data_valid && rot_ready && !data.client;
-  assign wr_ready_o[1] = data_valid && rot_ready && data.client;
+  for (genvar c = 0; c < 3; c++) begin : gen_data_ready
+    assign wr_ready_o[c] = data_valid && rot_ready && data.client == 2'(c);
+  end
   assign data_pop      = in_valid && rot_ready && in_last;
   assign rot_d         = DATA_W'({in_data, in_data} >> {LANE_W'(0) - data.offset, 3'd0});
   assign tag_d         = '{client: data.client, offset: data.offset, page_beat: data.page_beat,
@@ -266,17 +286,18 @@ module dma_write #(
 
   // ---------------------------------------------------------------- responses, in the order of the bursts
   logic       track_valid;
-  logic [1:0] track;   // {client, the command's last burst}
+  logic [2:0] track;   // {client, the command's last burst}
 
-  fifo_sync #(.WIDTH(2), .DEPTH(OUTSTANDING)) u_track_fifo (
+  fifo_sync #(.WIDTH(3), .DEPTH(OUTSTANDING)) u_track_fifo (
     .clk_i, .rst_ni,
     .wr_valid_i(aw_load), .wr_ready_o(track_ready), .wr_data_i({burst.client, burst_final}),
     .rd_valid_o(track_valid), .rd_ready_i(m_axi_bvalid), .rd_data_o(track), .count_o()
   );
 
   assign m_axi_bready = 1'b1;
-  assign written_o[0] = m_axi_bvalid && track[0] && !track[1];
-  assign written_o[1] = m_axi_bvalid && track[0] && track[1];
+  for (genvar c = 0; c < 3; c++) begin : gen_written
+    assign written_o[c] = m_axi_bvalid && track[0] && track[2:1] == 2'(c);
+  end
   assign request_o    = m_axi_awvalid && m_axi_awready;
   assign error_o      = m_axi_bvalid && m_axi_bresp[1];
   assign idle_o       = !burst_valid && !data_valid && !track_valid && !rot_valid_q && !extra_q && !m_axi_wvalid &&
@@ -293,7 +314,7 @@ module dma_write #(
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  for (genvar c = 0; c < 2; c++) begin : gen_client_check
+  for (genvar c = 0; c < 3; c++) begin : gen_client_check
     size_ok: assert property (@(posedge clk_i) disable iff (!rst_ni)
                               cmd_valid_i[c] |-> cmd_bytes_i[c] >= 16'd1 && cmd_bytes_i[c] <= 16'd16384);
     last_fits: assert property (@(posedge clk_i) disable iff (!rst_ni)
@@ -304,6 +325,7 @@ module dma_write #(
                                  wr_valid_i[c] && wr_ready_o[c] && in_last |->
                                  wr_count_i[c][LANE_W-1:0] == data.end_lane - data.offset);
   end
+  low_waits: assert property (@(posedge clk_i) disable iff (!rst_ni) cmd_ready_o[LOW] |-> !high && high_q == '0);
   response_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_bvalid |-> track_valid);
   one_id: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_bvalid |-> m_axi_bid == 2'd0);
   // verilator lint_on SYNCASYNCNET

@@ -1,10 +1,14 @@
-// What watches the card: counters and the trace ring, with their registers. Nothing in the data path waits for anything here.
+// What watches the card: counters, the trace ring and the capture ring, with their registers. Nothing in the data path waits
+// for anything here, but for up to two short writes of the capture (see dma_write).
 
 module observe
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-  parameter int unsigned TRACE_LOG2 = 10
+  parameter int unsigned DATA_W        = 512,
+  parameter int unsigned TRACE_LOG2    = 10,
+  parameter int unsigned CAPTURE_BYTES = 32768,
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
@@ -28,11 +32,30 @@ module observe
   input  reg_bus_t                      bus_i,
   output logic [31:0]                   bus_value_o,
 
-  output logic                          idle_o
+  // Capture: beats as they pass (0 receive, 1 transmit); the way to dma_write.
+  input  logic [1:0]                    beat_valid_i,
+  input  logic [1:0]                    beat_last_i,
+  input  logic                          beat_bad_i,       // receive
+  input  logic [1:0][DATA_W-1:0]        beat_data_i,
+  input  logic [1:0][DATA_W/8-1:0]      beat_keep_i,
+  output logic                          cmd_valid_o,
+  input  logic                          cmd_ready_i,
+  output logic [63:0]                   cmd_addr_o,
+  output logic [15:0]                   cmd_bytes_o,
+  output logic                          wr_valid_o,
+  input  logic                          wr_ready_i,
+  output logic [DATA_W-1:0]             wr_data_o,
+  output logic [COUNT_W-1:0]            wr_count_o,
+  output logic                          wr_last_o,
+  input  logic                          written_i,
+
+  output logic                          trace_idle_o,
+  output logic                          capture_idle_o
 );
 
   // ---------------------------------------------------------------- counters
   logic [NUM_COUNTERS-1:0][15:0] host_inc_q;
+  logic [1:0]                    captured, left_out;
 
   counters u_counters (
     .clk_i, .rst_ni,
@@ -57,11 +80,18 @@ module observe
       host_inc_q[CNT_DMA_WRITE_ERRORS]       <= 16'(host_i.write_error);
       host_inc_q[CNT_REPORTS]                <= 16'(host_i.report_written);
       host_inc_q[CNT_MSIX_REQUESTS]          <= 16'(host_i.msix);
+      host_inc_q[CNT_CAPTURE_RX_FRAMES]      <= 16'(captured[0]);
+      host_inc_q[CNT_CAPTURE_TX_FRAMES]      <= 16'(captured[1]);
+      host_inc_q[CNT_CAPTURE_RX_LOST]        <= 16'(left_out[0]);
+      host_inc_q[CNT_CAPTURE_TX_LOST]        <= 16'(left_out[1]);
       if (host_i.msix) msix_count_o <= msix_count_o + 1'b1;
     end
   end
 
-  // ---------------------------------------------------------------- trace
+  // ---------------------------------------------------------------- registers
+  capture_cfg_t capture_cfg;
+  logic [31:0]  capture_tail;
+  logic         capture_busy;
   trace_event_t access, dma_error, frame_out;
   logic [15:0]  enable;
   logic         freeze, clear, rd_valid;
@@ -79,9 +109,13 @@ module observe
     .trace_rd_entry_o(rd_entry),
     .trace_rd_data_i (rd_data),
     .trace_head_i    (head),
-    .trace_lost_i    (lost)
+    .trace_lost_i    (lost),
+    .capture_cfg_o   (capture_cfg),
+    .capture_tail_i  (capture_tail),
+    .capture_busy_i  (capture_busy)
   );
 
+  // ---------------------------------------------------------------- trace
   trace_events u_events (
     .clk_i, .rst_ni, .bus_i, .host_i,
     .access_o   (access),
@@ -110,7 +144,22 @@ module observe
     .rd_data_o (rd_data),
     .head_o    (head),
     .lost_o    (lost),
-    .idle_o    (idle_o)
+    .idle_o    (trace_idle_o)
+  );
+
+  // ---------------------------------------------------------------- capture
+  capture #(.DATA_W(DATA_W), .BUFFER_BYTES(CAPTURE_BYTES)) u_capture (
+    .clk_i, .rst_ni, .time_i,
+    .cfg_i     (capture_cfg),
+    .beat_valid_i, .beat_last_i,
+    .beat_bad_i({1'b0, beat_bad_i}),
+    .beat_data_i, .beat_keep_i, .cmd_valid_o, .cmd_ready_i, .cmd_addr_o, .cmd_bytes_o, .wr_valid_o, .wr_ready_i, .wr_data_o,
+    .wr_count_o, .wr_last_o, .written_i,
+    .tail_o    (capture_tail),
+    .busy_o    (capture_busy),
+    .taken_o   (captured),
+    .lost_o    (left_out),
+    .idle_o    (capture_idle_o)
   );
 
 endmodule

@@ -1,4 +1,4 @@
-// Registers of what watches the card: clock, trace ring. card_regs has the bus; a value is there in the cycle after
+// Registers of what watches the card: clock, trace ring, capture ring. card_regs has the bus; a value is there in the cycle after
 // `bus_i.read`, and 0 for what is no register of these.
 
 module observe_regs
@@ -21,24 +21,65 @@ module observe_regs
   output logic [9:0]   trace_rd_entry_o,
   input  trace_entry_t trace_rd_data_i,    // a cycle later
   input  logic [31:0]  trace_head_i,
-  input  logic [31:0]  trace_lost_i
+  input  logic [31:0]  trace_lost_i,
+
+  output capture_cfg_t capture_cfg_o,
+  input  logic [31:0]  capture_tail_i,
+  input  logic         capture_busy_i
 );
 
   // ---------------------------------------------------------------- writes
+  logic [63:0] base_q;
+  logic [7:0]  slot_log2_q, count_log2_q;
+  logic [1:0]  enable_q;
+  logic [15:0] snap_q;
+  logic [31:0] head_q;
+  logic        reset_q, ring_ok;
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       trace_enable_o <= REG_TRACE_CTRL_RESET[15:0];
       trace_freeze_o <= 1'b0;
       trace_clear_o  <= 1'b0;
+      base_q         <= '0;
+      slot_log2_q    <= '0;
+      count_log2_q   <= '0;
+      enable_q       <= '0;
+      snap_q         <= '0;
+      head_q         <= '0;
+      reset_q        <= 1'b0;
     end else begin
       trace_clear_o <= 1'b0;
-      if (bus_i.write && bus_i.offset == REG_TRACE_CTRL) begin
-        trace_enable_o <= bus_i.data[15:0];
-        trace_freeze_o <= bus_i.data[16];
-        trace_clear_o  <= bus_i.data[31];
+      reset_q       <= 1'b0;
+      if (bus_i.write) begin
+        unique case (bus_i.offset)
+          REG_TRACE_CTRL: begin
+            trace_enable_o <= bus_i.data[15:0];
+            trace_freeze_o <= bus_i.data[16];
+            trace_clear_o  <= bus_i.data[31];
+          end
+          REG_CAPTURE_BASE_LO: base_q[31:0] <= bus_i.data;
+          REG_CAPTURE_BASE_HI: base_q[63:32] <= bus_i.data;
+          REG_CAPTURE_LOG2: begin
+            slot_log2_q  <= bus_i.data[7:0];
+            count_log2_q <= bus_i.data[15:8];
+            head_q       <= '0;
+            reset_q      <= 1'b1;
+          end
+          REG_CAPTURE_CTRL: begin
+            enable_q <= bus_i.data[1:0];
+            snap_q   <= bus_i.data[31:16];
+          end
+          default: ;
+        endcase
       end
+      if (bus_i.doorbell && bus_i.offset == DB_CAPTURE_HEAD) head_q <= bus_i.data;
     end
   end
+
+  assign ring_ok       = slot_log2_q inside {[8'd7:8'd14]} && count_log2_q inside {[8'd1:8'd16]};
+  assign capture_cfg_o = '{enable: ring_ok ? enable_q : '0, reset: reset_q, snap: snap_q, base: base_q,
+                           slot_log2: slot_log2_q, count_log2: count_log2_q, head: head_q};
 
   // ---------------------------------------------------------------- reads
   logic        read_q;
@@ -63,13 +104,18 @@ module observe_regs
   always_comb begin
     value_o = '0;
     unique case (offset_q)
-      REG_TRACE_CTRL: value_o = {15'd0, trace_freeze_o, trace_enable_o};
-      REG_TRACE_HEAD: value_o = trace_head_i;
-      REG_TRACE_LOST: value_o = trace_lost_i;
-      REG_TRACE_SIZE: value_o = 32'd1 << TRACE_LOG2;
-      REG_TIME_LO:    value_o = time_i[31:0];
-      REG_TIME_HI:    value_o = time_hi_q;
-      default:        if (offset_q[15:14] == REG_TRACE[15:14]) value_o = trace_rd_data_i[32*offset_q[3:2] +: 32];
+      REG_CAPTURE_BASE_LO: value_o = base_q[31:0];
+      REG_CAPTURE_BASE_HI: value_o = base_q[63:32];
+      REG_CAPTURE_LOG2:    value_o = {16'd0, count_log2_q, slot_log2_q};
+      REG_CAPTURE_CTRL:    value_o = {snap_q, 13'd0, capture_busy_i, enable_q};
+      REG_CAPTURE_TAIL:    value_o = capture_tail_i;
+      REG_TRACE_CTRL:      value_o = {15'd0, trace_freeze_o, trace_enable_o};
+      REG_TRACE_HEAD:      value_o = trace_head_i;
+      REG_TRACE_LOST:      value_o = trace_lost_i;
+      REG_TRACE_SIZE:      value_o = 32'd1 << TRACE_LOG2;
+      REG_TIME_LO:         value_o = time_i[31:0];
+      REG_TIME_HI:         value_o = time_hi_q;
+      default:             if (offset_q[15:14] == REG_TRACE[15:14]) value_o = trace_rd_data_i[32*offset_q[3:2] +: 32];
     endcase
   end
 

@@ -40,6 +40,11 @@ package weft_card_pkg;
   parameter logic [15:0] REG_TRACE_SIZE = 16'h00cc;
   parameter logic [15:0] REG_TIME_LO = 16'h00d0;
   parameter logic [15:0] REG_TIME_HI = 16'h00d4;
+  parameter logic [15:0] REG_CAPTURE_BASE_LO = 16'h00e0;
+  parameter logic [15:0] REG_CAPTURE_BASE_HI = 16'h00e4;
+  parameter logic [15:0] REG_CAPTURE_LOG2 = 16'h00e8;
+  parameter logic [15:0] REG_CAPTURE_CTRL = 16'h00ec;
+  parameter logic [15:0] REG_CAPTURE_TAIL = 16'h00f0;
   parameter logic [15:0] REG_TABLE_DATA = 16'h0200;
   parameter int unsigned REG_TABLE_DATA_COUNT = 16;
   parameter logic [15:0] REG_TABLE_CMD = 16'h0240;
@@ -53,6 +58,7 @@ package weft_card_pkg;
   parameter logic [15:0] DB_REPORT_HEAD = 16'h0004;
   parameter logic [15:0] DB_RAW_HEAD = 16'h0008;
   parameter logic [15:0] DB_REPORT_ARM = 16'h000c;
+  parameter logic [15:0] DB_CAPTURE_HEAD = 16'h0010;
   parameter logic [15:0] DB_RQ_TAIL = 16'h8000;
 
   // Tables.
@@ -165,7 +171,11 @@ package weft_card_pkg;
   parameter int unsigned CNT_DMA_WRITE_ERRORS = 60;
   parameter int unsigned CNT_REPORTS = 61;
   parameter int unsigned CNT_MSIX_REQUESTS = 62;
-  parameter int unsigned NUM_COUNTERS = 63;
+  parameter int unsigned CNT_CAPTURE_RX_FRAMES = 63;
+  parameter int unsigned CNT_CAPTURE_TX_FRAMES = 64;
+  parameter int unsigned CNT_CAPTURE_RX_LOST = 65;
+  parameter int unsigned CNT_CAPTURE_TX_LOST = 66;
+  parameter int unsigned NUM_COUNTERS = 67;
 
   // A row of FLOW_KEY.
   typedef struct packed {
@@ -356,6 +366,19 @@ package weft_card_pkg;
     logic [7:0] status;  // 0 done; 1 malformed (kind, length, SGEs or flow row); 2 a DMA read was answered with an error, the frame concerned was not sent
     logic [7:0] kind;  // 4
   } job_report_t;
+
+  // The first 64 bytes of a slot of the capture ring; the frame's bytes are behind it. It is written after them.
+  typedef struct packed {
+    logic [7:0] phase;  // bit 0: 1 on the first pass through the ring, then alternating; written last
+    logic [311:0] rsvd_24;
+    logic [63:0] clock;  // the card's clock when the last beat of the frame passed the MAC's port
+    logic [31:0] rsvd_12;
+    logic [31:0] lost;  // frames of this direction left out since reset, when this one came
+    logic [23:0] rsvd_5;
+    logic [7:0] flags;  // bit 0 transmitted (else received), bit 1 the MAC flagged it bad
+    logic [15:0] captured;  // of these, in the slot
+    logic [15:0] length;  // bytes of the frame, without FCS
+  } capture_header_t;
 
   // An event in the trace ring. Fields that an event does not use are 0, but for flow: 65535.
   typedef struct packed {

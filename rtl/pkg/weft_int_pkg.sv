@@ -70,6 +70,28 @@ package weft_int_pkg;
     logic [15:0] read_offset;
   } reg_bus_t;
 
+  // What the registers tell the capture.
+  typedef struct packed {
+    logic [1:0]  enable;          // receive, transmit; 0 if the ring is impossible
+    logic        reset;           // one-cycle pulse: the ring starts again at 0
+    logic [15:0] snap;            // bytes of a frame at most
+    logic [63:0] base;
+    logic [7:0]  slot_log2;
+    logic [7:0]  count_log2;
+    logic [31:0] head;            // frames the host has consumed
+  } capture_cfg_t;
+
+  // A frame in a capture buffer. Positions count beats, modulo twice the depth of the buffer.
+  typedef struct packed {
+    logic [15:0] length;
+    logic [15:0] captured;        // bytes kept
+    logic        bad;
+    logic [63:0] clock;
+    logic [31:0] lost;
+    logic [15:0] start;
+    logic [15:0] stop;
+  } capture_frame_t;
+
   parameter logic [15:0] NO_FLOW = 16'hffff;
 
   // One access to a table; each request gets exactly one response.

@@ -5,7 +5,7 @@ use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use weft_layout::{
-    doorbell, reg, table, trace_kind, AttachRow, Counter, FlowRxRow, FlowTxRow, Job,
+    doorbell, reg, table, trace_kind, AttachRow, CaptureHeader, Counter, FlowRxRow, FlowTxRow, Job,
     ReceiveElement, StagRow, TraceEntry, NUM_COUNTERS,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
@@ -39,13 +39,23 @@ struct Outcome {
     received: Vec<String>,
     jobs: Vec<String>,
     frames: Vec<String>,
+    /// Received, sent: how they mix is a matter of timing.
+    captured: [Vec<String>; 2],
 }
 
 struct Subject {
     bench: Bench,
     memory: Region,
     queues: Region,
+    capture: Region,
+    capture_head: u32,
 }
+
+/// Slots of the capture ring, and bytes of one.
+const CAPTURE_LOG2: u32 = 9;
+const CAPTURE_SLOT_LOG2: u32 = 11;
+/// What is kept of a frame: not all of the longest ones.
+const SNAP: u32 = 700;
 
 impl Subject {
     fn new(card: Box<dyn Card>, seed: u64) -> Self {
@@ -63,11 +73,50 @@ impl Subject {
         rng.fill(&mut bytes[..]);
         memory.write(0, &bytes).unwrap();
         bench.sent();
+        let capture = bench.region(1 << (CAPTURE_LOG2 + CAPTURE_SLOT_LOG2));
+        bench.write(reg::CAPTURE_BASE_LO, capture.iova as u32);
+        bench.write(reg::CAPTURE_BASE_HI, (capture.iova >> 32) as u32);
+        bench.write(reg::CAPTURE_LOG2, CAPTURE_LOG2 << 8 | CAPTURE_SLOT_LOG2);
+        bench.write(reg::CAPTURE_CTRL, 3 | SNAP << 16);
         Self {
             bench,
             memory,
             queues,
+            capture,
+            capture_head: 0,
         }
+    }
+
+    /// The frames captured since the last call.
+    fn captured(&mut self) -> [Vec<String>; 2] {
+        let mut frames = [vec![], vec![]];
+        loop {
+            let slot = self.capture_head as usize % (1 << CAPTURE_LOG2) << CAPTURE_SLOT_LOG2;
+            let header = self.capture.read(slot, CaptureHeader::SIZE).unwrap();
+            let header = CaptureHeader::from_bytes(&header.try_into().unwrap());
+            if u32::from(header.phase) == self.capture_head >> CAPTURE_LOG2 & 1 {
+                break;
+            }
+            let bytes = self
+                .capture
+                .read(slot + CaptureHeader::SIZE, header.captured.into())
+                .unwrap();
+            let CaptureHeader {
+                length,
+                flags,
+                lost,
+                ..
+            } = header;
+            let text = format!(
+                "{length} bytes, flags {flags}, lost {lost}: {}",
+                hex(&bytes)
+            );
+            frames[usize::from(flags & 1)].push(text);
+            self.capture_head += 1;
+        }
+        let head = self.capture_head;
+        self.bench.ring(doorbell::CAPTURE_HEAD, head);
+        frames
     }
 
     fn run(&mut self, step: &Step) -> Outcome {
@@ -103,6 +152,7 @@ impl Subject {
             received: vec![],
             jobs: vec![],
             frames: vec![],
+            captured: [vec![], vec![]],
         };
         for (mut report, raw) in b.reports() {
             // How many jobs were done by then is a matter of timing.
@@ -122,6 +172,8 @@ impl Subject {
             });
             outcome.received.extend(raw.map(|r| hex(&r)));
         }
+        outcome.captured = self.captured();
+        let b = &mut self.bench;
         outcome.frames = b.sent().iter().map(|s| hex(&s.frame)).collect();
         outcome
     }
@@ -684,6 +736,8 @@ fn the_script_is_worth_its_name() {
         RxDropNoRawSlot,
         RxDropOversize,
         RxDropLoopback,
+        CaptureRxLost,
+        CaptureTxLost,
         DmaWriteErrors,
         MsixRequests,
     ];

@@ -1,10 +1,12 @@
-//! What watches the card, through the driver: trace ring, MAC loopback.
+//! What watches the card, through the driver: trace ring, capture, MAC loopback.
 
 use std::sync::Arc;
 
+use weft_hostdrv::capture::{CaptureConfig, CapturedFrame, Direction};
 use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::trace::{DropReason, JobEnd, Trace, TraceKind, TraceReader, Verdict};
 use weft_hostdrv::transport::{Bar, Transport};
+use weft_hostdrv::DeviceError;
 use weft_layout::{doorbell, reg, trace_kind};
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
@@ -234,5 +236,134 @@ fn mac_loopback_keeps_the_errors_that_turning_it_on_clears() {
             "{kind}"
         );
         assert!(device.health().unwrap().dma_write_error, "{kind}");
+    }
+}
+
+/// Everything that a capture has.
+fn drain(capture: &mut weft_hostdrv::capture::Capture) -> Vec<CapturedFrame> {
+    std::iter::from_fn(|| capture.poll().unwrap()).collect()
+}
+
+#[test]
+fn both_ends_capture_the_same_frames_of_a_device_in_use() {
+    for kind in CardKind::available() {
+        let fabric = fabric(kind);
+        let source: Vec<u8> = (0..60_000u32).map(|n| (n ^ n >> 8) as u8).collect();
+        let quiet = ConnParam::default();
+        let mut pair = Pair::connect(&fabric, 7471, &quiet, &quiet, &source, 60_000).unwrap();
+        pair.established().unwrap();
+        let config = CaptureConfig {
+            slots_log2: 6,
+            ..CaptureConfig::default()
+        };
+        let mut captures = [0, 1].map(|n| fabric.device(n).start_capture(config).unwrap());
+        assert!(
+            matches!(
+                fabric.device(0).start_capture(config),
+                Err(DeviceError::CaptureRunning)
+            ),
+            "{kind}"
+        );
+        let mut image = vec![0; 60_000];
+        let mut seen = [vec![], vec![]];
+        // Several times around the ring.
+        for turn in 0..6 {
+            let (from, len) = (turn % 2, 20_000 + turn);
+            pair.transfer(Operation::Write, 0, turn, from, len).unwrap();
+            pair.check_target(
+                Operation::Write,
+                1,
+                &mut image,
+                from,
+                &source[turn..turn + len],
+            )
+            .unwrap();
+            fabric.run_for(20_000).unwrap();
+            for (capture, seen) in captures.iter_mut().zip(&mut seen) {
+                seen.extend(drain(capture));
+            }
+        }
+        let [a, b] = &seen;
+        assert!(a.len() > 100, "{kind}: {} frames", a.len());
+        for (one, other) in [(a, b), (b, a)] {
+            let of = |frames: &[CapturedFrame], direction| -> Vec<Vec<u8>> {
+                let these = frames.iter().filter(|f| f.direction == direction);
+                these.map(|f| f.bytes.clone()).collect()
+            };
+            assert!(
+                of(one, Direction::Sent) == of(other, Direction::Received),
+                "{kind}: what one sent is not what the other received"
+            );
+        }
+        for frame in a.iter().chain(b) {
+            assert_eq!(
+                frame.bytes.len(),
+                usize::from(frame.original_length),
+                "{kind}"
+            );
+            assert!(!frame.bad_fcs && frame.lost_before == 0, "{kind}");
+        }
+        for direction in [Direction::Sent, Direction::Received] {
+            let mut times = a
+                .iter()
+                .filter(|f| f.direction == direction)
+                .map(|f| f.time_cycles);
+            assert!(times.clone().is_sorted_by(|x, y| x < y), "{kind}: {direction:?}");
+            assert!(times.all(|t| t <= fabric.device(0).trace().unwrap().now().unwrap()));
+        }
+        // Another one after the first, with short slots; then memory is gone and nothing is written to it.
+        drop(captures);
+        let mut capture = fabric
+            .device(0)
+            .start_capture(CaptureConfig {
+                sent: false,
+                snap: 60,
+                slots_log2: 1,
+                ..config
+            })
+            .unwrap();
+        {
+            let mut world = weft_sim::transport::lock(fabric.world());
+            world.deliver(0, vec![0xaa; 900], true);
+            world.run_cycles(2000).unwrap();
+        }
+        let frames = drain(&mut capture);
+        assert_eq!(frames.len(), 1, "{kind}");
+        let first = &frames[0];
+        assert_eq!(
+            (first.direction, first.bad_fcs, first.original_length),
+            (Direction::Received, true, 900)
+        );
+        assert_eq!(first.bytes, [0xaa; 60], "{kind}");
+        // Nobody looks: what finds no room is left out, and the next one says so.
+        {
+            let mut world = weft_sim::transport::lock(fabric.world());
+            for n in 0..400 {
+                world.deliver(0, vec![n as u8; 900], true);
+            }
+            world.run_cycles(40_000).unwrap();
+        }
+        let counter = |name| fabric.device(0).counter(name).unwrap();
+        let lost = counter("capture_rx_lost");
+        assert!(lost > 0, "{kind}");
+        let mut kept = drain(&mut capture);
+        fabric.run_for(10_000).unwrap();
+        while let Some(frame) = capture.poll().unwrap() {
+            kept.push(frame);
+            fabric.run_for(10_000).unwrap();
+        }
+        assert_eq!(kept.len() as u32 + lost, 400, "{kind}");
+        assert!(kept.iter().all(|f| f.lost_before == 0), "{kind}");
+        {
+            let mut world = weft_sim::transport::lock(fabric.world());
+            world.deliver(0, vec![1; 64], true);
+            world.run_cycles(2000).unwrap();
+        }
+        assert_eq!(drain(&mut capture)[0].lost_before, lost, "{kind}");
+        drop(capture);
+        let mut world = weft_sim::transport::lock(fabric.world());
+        world.deliver(0, vec![1; 64], true);
+        world.run_cycles(2000).unwrap();
+        assert!(world.iommu(0).faults().is_empty(), "{kind}");
     }
 }

@@ -25,6 +25,16 @@ const TRACE_RING: &[&str] = &[
     "prim/fifo_sync.sv",
     "observe/trace_ring.sv",
 ];
+const CAPTURE: &[&str] = &[
+    "pkg/weft_card_pkg.sv",
+    "pkg/weft_int_pkg.sv",
+    "prim/ram_1r1w.sv",
+    "prim/fifo_sync.sv",
+    "host/dma_write.sv",
+    "observe/capture_buffer.sv",
+    "observe/capture_writer.sv",
+    "observe/capture.sv",
+];
 const CRC32C: &[&str] = &[
     "crc/crc32c_pkg.sv",
     "crc/crc32c_core.sv",
@@ -85,6 +95,12 @@ fn main() {
                     .stream_in("mac_rx", "mac_rx_"),
             )
             .design(
+                sized("capture", "capture_bench", CAPTURE)
+                    .stream_in("rx", "rx_")
+                    .stream_in("tx", "tx_")
+                    .axi_master("m_axi", "m_axi_"),
+            )
+            .design(
                 sized("dma_read", "dma_read_bench", DMA_READ)
                     .stream_out("gather", "gather_")
                     .stream_out("job", "job_")
@@ -95,6 +111,7 @@ fn main() {
                 sized("dma_write", "dma_write_bench", DMA_WRITE)
                     .stream_in("place", "place_")
                     .stream_in("report", "report_")
+                    .stream_in("low", "low_")
                     .axi_master("m_axi", "m_axi_"),
             )
             .design(

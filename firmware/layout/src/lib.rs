@@ -100,6 +100,16 @@ pub mod reg {
     pub const TIME_LO: u32 = 0x00d0;
     /// High half of the clock, as it was when TIME_LO was read.
     pub const TIME_HI: u32 = 0x00d4;
+    /// Capture ring: IOVA, aligned to the slot size, low half.
+    pub const CAPTURE_BASE_LO: u32 = 0x00e0;
+    /// Capture ring: IOVA, high half.
+    pub const CAPTURE_BASE_HI: u32 = 0x00e4;
+    /// Bits 7:0 log2 of the slot size in bytes (7 to 14), bits 15:8 log2 of the number of slots (1 to 16). Writing it resets both counts to 0. Written only while CAPTURE_CTRL bits 2:0 are 0, as the base.
+    pub const CAPTURE_LOG2: u32 = 0x00e8;
+    /// Bit 0 captures received frames, bit 1 transmitted ones; bits 31:16 how many bytes of a frame are kept at most. With both bits 0, frames that were not yet begun to be written are forgotten. Bit 2 reads 1 while a frame is being written: with bits 2:0 all 0 the card has done with the ring's memory.
+    pub const CAPTURE_CTRL: u32 = 0x00ec;
+    /// Frames written to the capture ring since it was set up, modulo 2^32.
+    pub const CAPTURE_TAIL: u32 = 0x00f0;
     /// The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.
     pub const TABLE_DATA: u32 = 0x0200;
     /// Number of words of TABLE_DATA.
@@ -144,6 +154,11 @@ pub mod reg {
         ("TRACE_SIZE", 0x00cc, 1),
         ("TIME_LO", 0x00d0, 1),
         ("TIME_HI", 0x00d4, 1),
+        ("CAPTURE_BASE_LO", 0x00e0, 1),
+        ("CAPTURE_BASE_HI", 0x00e4, 1),
+        ("CAPTURE_LOG2", 0x00e8, 1),
+        ("CAPTURE_CTRL", 0x00ec, 1),
+        ("CAPTURE_TAIL", 0x00f0, 1),
         ("TABLE_DATA", 0x0200, 16),
         ("TABLE_CMD", 0x0240, 1),
         ("COUNTERS", 0x1000, 256),
@@ -179,6 +194,11 @@ pub mod reg {
         ("Entries of the trace ring, a power of two, at most 1024.", false),
         ("The clock of trace and capture, in cycles of the card, low half. Reading it keeps the high half for TIME_HI.", false),
         ("High half of the clock, as it was when TIME_LO was read.", false),
+        ("Capture ring: IOVA, aligned to the slot size, low half.", true),
+        ("Capture ring: IOVA, high half.", true),
+        ("Bits 7:0 log2 of the slot size in bytes (7 to 14), bits 15:8 log2 of the number of slots (1 to 16). Writing it resets both counts to 0. Written only while CAPTURE_CTRL bits 2:0 are 0, as the base.", true),
+        ("Bit 0 captures received frames, bit 1 transmitted ones; bits 31:16 how many bytes of a frame are kept at most. With both bits 0, frames that were not yet begun to be written are forgotten. Bit 2 reads 1 while a frame is being written: with bits 2:0 all 0 the card has done with the ring's memory.", true),
+        ("Frames written to the capture ring since it was set up, modulo 2^32.", false),
         ("The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.", true),
         ("Writing runs a table access at once: bits 31:28 1 = write the row, 2 = read it; bits 27:24 the table; bits 23:0 the index. The write response comes when the access is done, so no polling is needed. Reading gives bit 0 = 1 if the last access was refused (no such table or index) or, for an ATTACH, was not applied.", true),
         ("The counters, 32 bits each, wrapping, in the order of the list below.", false),
@@ -196,6 +216,8 @@ pub mod doorbell {
     pub const RAW_HEAD: u32 = 0x0008;
     /// Asks for one interrupt on vector 0 as soon as the report producer count differs from the value written (at once if it does already).
     pub const REPORT_ARM: u32 = 0x000c;
+    /// Number of captured frames consumed since the ring was set up, modulo 2^32. The card never overwrites one not yet consumed.
+    pub const CAPTURE_HEAD: u32 = 0x0010;
     /// One word per flow: number of receive elements posted since the queue was set up, modulo 2^32. Elements 1 to this number may be used.
     pub const RQ_TAIL: u32 = 0x8000;
 }
@@ -422,10 +444,18 @@ pub enum Counter {
     Reports,
     /// interrupt requests
     MsixRequests,
+    /// received frames copied to the capture ring
+    CaptureRxFrames,
+    /// transmitted frames copied to the capture ring
+    CaptureTxFrames,
+    /// received frames left out of the capture: no room in its buffer
+    CaptureRxLost,
+    /// transmitted frames left out of the capture: no room in its buffer
+    CaptureTxLost,
 }
 
 /// How many counters there are.
-pub const NUM_COUNTERS: usize = 63;
+pub const NUM_COUNTERS: usize = 67;
 
 impl Counter {
     /// All of them, in order.
@@ -493,6 +523,10 @@ impl Counter {
         Counter::DmaWriteErrors,
         Counter::Reports,
         Counter::MsixRequests,
+        Counter::CaptureRxFrames,
+        Counter::CaptureTxFrames,
+        Counter::CaptureRxLost,
+        Counter::CaptureTxLost,
     ];
 
     /// The name, as in the reference page.
@@ -561,6 +595,10 @@ impl Counter {
             Counter::DmaWriteErrors => "dma_write_errors",
             Counter::Reports => "reports",
             Counter::MsixRequests => "msix_requests",
+            Counter::CaptureRxFrames => "capture_rx_frames",
+            Counter::CaptureTxFrames => "capture_tx_frames",
+            Counter::CaptureRxLost => "capture_rx_lost",
+            Counter::CaptureTxLost => "capture_tx_lost",
         }
     }
 
@@ -630,6 +668,10 @@ impl Counter {
             Counter::DmaWriteErrors => "AXI write bursts answered with an error",
             Counter::Reports => "reports written",
             Counter::MsixRequests => "interrupt requests",
+            Counter::CaptureRxFrames => "received frames copied to the capture ring",
+            Counter::CaptureTxFrames => "transmitted frames copied to the capture ring",
+            Counter::CaptureRxLost => "received frames left out of the capture: no room in its buffer",
+            Counter::CaptureTxLost => "transmitted frames left out of the capture: no room in its buffer",
         }
     }
 }
@@ -1359,6 +1401,52 @@ impl JobReport {
             flow: u16::from_le_bytes([b[2], b[3]]),
             job: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
             job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            phase: u8::from_le_bytes([b[63]]),
+        }
+    }
+}
+
+/// The first 64 bytes of a slot of the capture ring; the frame's bytes are behind it. It is written after them. 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CaptureHeader {
+    /// bytes of the frame, without FCS
+    pub length: u16,
+    /// of these, in the slot
+    pub captured: u16,
+    /// bit 0 transmitted (else received), bit 1 the MAC flagged it bad
+    pub flags: u8,
+    /// frames of this direction left out since reset, when this one came
+    pub lost: u32,
+    /// the card's clock when the last beat of the frame passed the MAC's port
+    pub clock: u64,
+    /// bit 0: 1 on the first pass through the ring, then alternating; written last
+    pub phase: u8,
+}
+
+impl CaptureHeader {
+    /// Bytes of the record.
+    pub const SIZE: usize = 64;
+
+    /// The record as it lies in memory.
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..2].copy_from_slice(&self.length.to_le_bytes());
+        b[2..4].copy_from_slice(&self.captured.to_le_bytes());
+        b[4..5].copy_from_slice(&self.flags.to_le_bytes());
+        b[8..12].copy_from_slice(&self.lost.to_le_bytes());
+        b[16..24].copy_from_slice(&self.clock.to_le_bytes());
+        b[63..64].copy_from_slice(&self.phase.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            length: u16::from_le_bytes([b[0], b[1]]),
+            captured: u16::from_le_bytes([b[2], b[3]]),
+            flags: u8::from_le_bytes([b[4]]),
+            lost: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
+            clock: u64::from_le_bytes([b[16], b[17], b[18], b[19], b[20], b[21], b[22], b[23]]),
             phase: u8::from_le_bytes([b[63]]),
         }
     }

@@ -3,6 +3,7 @@
 //! Nothing here knows of connections or verbs. Each ring is a file of its own; [`port`] makes the
 //! whole the engine's `Port`.
 
+mod capture_ring;
 mod control;
 mod frame_buffers;
 mod job_ring;
@@ -19,6 +20,7 @@ use crate::error::DeviceError;
 use crate::mmio::{Mmio, ALL_ONES};
 use crate::stats::{add, CardCounters};
 
+pub(crate) use capture_ring::{CaptureRing, Wanted};
 use control::Control;
 pub use control::Health;
 use frame_buffers::FrameBuffers;
@@ -113,6 +115,7 @@ pub(crate) struct Card {
     reports: ReportRing,
     raw: RawRing,
     queues: ReceiveQueues,
+    capturing: bool,
     pub(crate) memory: MemoryMap,
     /// When the done count last moved, and to what: (time, done).
     moved: (u64, u32),
@@ -160,6 +163,7 @@ impl Card {
         let now = mmio.transport.now();
         Ok(Self {
             queues: ReceiveQueues::new(caps.flows),
+            capturing: false,
             memory: MemoryMap::default(),
             mmio,
             name,

@@ -4,6 +4,7 @@
 //! What it does is exact; when it does it is only roughly like the RTL: a frame takes the time of its
 //! beats at 512 bits a cycle plus a fixed pipeline delay, and a job a memory latency.
 
+pub mod capture;
 pub mod checks;
 pub mod counters;
 pub mod ethernet;
@@ -20,6 +21,7 @@ use std::collections::VecDeque;
 
 use weft_layout::{reg, trace_kind, Counter};
 
+use self::capture::{Capture, Passing};
 use self::counters::Counters;
 use self::raw_ring::RawRing;
 use self::receive::{accept, Accepted, Config, Receive};
@@ -87,6 +89,7 @@ struct State {
     raw: RawRing,
     counters: Counters,
     trace: Trace,
+    capture: Capture,
     incoming: Vec<(Vec<u8>, bool)>,
     arriving: VecDeque<(u64, Vec<u8>, bool)>,
     wire_busy: u64,
@@ -119,6 +122,7 @@ impl State {
             raw: RawRing::default(),
             counters: Counters::default(),
             trace: Trace::default(),
+            capture: Capture::default(),
             incoming: Vec::new(),
             arriving: VecDeque::new(),
             wire_busy: 0,
@@ -170,6 +174,7 @@ impl ModelCard {
             && s.leaving.is_empty()
             && !s.job_ready()
             && !s.reports.has_work()
+            && !s.capture.has_work()
     }
 }
 
@@ -246,9 +251,16 @@ impl State {
     fn data_path(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
         let s = self;
         while s.arriving.front().is_some_and(|a| a.0 <= s.now) {
-            let Some((_, frame, bad)) = s.arriving.pop_front() else {
+            let Some((at, frame, bad)) = s.arriving.pop_front() else {
                 break;
             };
+            let passing = Passing {
+                frame: &frame,
+                sent: false,
+                bad,
+                clock: at - RECEIVE_DELAY,
+            };
+            s.capture.note(&passing, &mut s.counters);
             if let Some(accepted) =
                 accept(frame, bad, &s.config, &s.raw, &mut s.counters, &mut s.trace)
             {
@@ -301,9 +313,16 @@ impl State {
             }
         }
         while s.leaving.front().is_some_and(|l| l.0 <= s.now) {
-            let Some((_, frame)) = s.leaving.pop_front() else {
+            let Some((at, frame)) = s.leaving.pop_front() else {
                 break;
             };
+            let passing = Passing {
+                frame: &frame.bytes,
+                sent: true,
+                bad: false,
+                clock: at,
+            };
+            s.capture.note(&passing, &mut s.counters);
             let looped = s.loopback();
             s.trace.record(frame.event(looped));
             if looped {
@@ -324,6 +343,9 @@ impl State {
             }
             Ok(false) => {}
             Err(_) => s.dma_error(2),
+        }
+        if s.capture.write(memory, &mut s.counters).is_err() {
+            s.dma_error(2);
         }
     }
 }

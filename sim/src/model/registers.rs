@@ -39,7 +39,10 @@ impl ModelCard {
             _ if (reg::COUNTERS..reg::COUNTERS + 4 * NUM_COUNTERS as u32).contains(&address) => {
                 s.counters.word((address - reg::COUNTERS) as usize / 4)
             }
-            _ => s.trace.read(address),
+            _ => match s.capture.read(address) {
+                Some(value) => value,
+                None => s.trace.read(address),
+            },
         }
     }
 
@@ -79,7 +82,7 @@ impl ModelCard {
             _ if (reg::TABLE_DATA..reg::TABLE_DATA + 64).contains(&address) => {
                 s.table_data[(address - reg::TABLE_DATA) as usize / 4] = value;
             }
-            _ => {}
+            _ => s.capture.write_register(address, value),
         }
     }
 
@@ -123,6 +126,7 @@ impl ModelCard {
             doorbell::REPORT_HEAD => s.reports.set_head(value),
             doorbell::RAW_HEAD => s.raw.set_head(value),
             doorbell::REPORT_ARM => s.reports.arm(value),
+            doorbell::CAPTURE_HEAD => s.capture.set_head(value),
             _ if offset >= doorbell::RQ_TAIL => {
                 if let Some(tail) = s
                     .tables

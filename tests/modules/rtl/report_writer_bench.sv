@@ -59,7 +59,7 @@ module report_writer_bench
   logic [63:0]        cmd_addr;
   logic [DATA_W-1:0]  wr_data;
   logic [COUNT_W-1:0] wr_count;
-  logic [1:0]         cmd_ready, wr_ready, written;
+  logic [2:0]         cmd_ready, wr_ready, written;
 
   assign cfg = '{
     reset:     ring_reset_i,
@@ -96,15 +96,15 @@ module report_writer_bench
 
   dma_write #(.DATA_W(DATA_W)) u_dma_write (
     .clk_i, .rst_ni,
-    .cmd_valid_i({cmd_valid, 1'b0}),
+    .cmd_valid_i({1'b0, cmd_valid, 1'b0}),
     .cmd_ready_o(cmd_ready),
-    .cmd_addr_i ({cmd_addr, 64'd0}),
-    .cmd_bytes_i({16'd64, 16'd64}),
-    .wr_valid_i ({wr_valid, 1'b0}),
+    .cmd_addr_i ({64'd0, cmd_addr, 64'd0}),
+    .cmd_bytes_i({16'd64, 16'd64, 16'd64}),
+    .wr_valid_i ({1'b0, wr_valid, 1'b0}),
     .wr_ready_o (wr_ready),
-    .wr_data_i  ({wr_data, DATA_W'(0)}),
-    .wr_count_i ({wr_count, COUNT_W'(0)}),
-    .wr_last_i  ({wr_last, 1'b1}),
+    .wr_data_i  ({DATA_W'(0), wr_data, DATA_W'(0)}),
+    .wr_count_i ({COUNT_W'(0), wr_count, COUNT_W'(0)}),
+    .wr_last_i  ({1'b1, wr_last, 1'b1}),
     .written_o  (written),
     .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst, .m_axi_awvalid, .m_axi_awready,
     .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
@@ -120,6 +120,6 @@ module report_writer_bench
   assign m_axi_rready  = 1'b0;
 
   logic unused;
-  assign unused = ^{cmd_ready[0], wr_ready[0], written[0], request, error, m_axi_arready, m_axi_rdata, m_axi_rvalid};
+  assign unused = ^{cmd_ready[2], cmd_ready[0], wr_ready[2], wr_ready[0], written[2], written[0], request, error, m_axi_arready, m_axi_rdata, m_axi_rvalid};
 
 endmodule

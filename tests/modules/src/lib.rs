@@ -5,6 +5,8 @@
 
 rtl_sim::include_model!("fifo_sync");
 rtl_sim::include_model!("trace_ring");
+rtl_sim::include_model!("capture_128");
+rtl_sim::include_model!("capture_512");
 rtl_sim::include_model!("crc32c_128");
 rtl_sim::include_model!("crc32c_512");
 rtl_sim::include_model!("byte_packer_128");

@@ -8,6 +8,8 @@ use std::error::Error;
 use weft_module_tests::{bit, dma_write_128, dma_write_512, set_bit, set_element};
 
 const PAGE: u64 = 4096;
+/// The client that waits for the others.
+const LOW: usize = 2;
 
 /// Host memory that knows what has to be written next.
 #[derive(Default)]
@@ -63,10 +65,10 @@ macro_rules! dma_write_tests {
             /// Returns the cycles from the first data beat on the bus to the last, and the beats.
             fn check(
                 run: &Run,
-                commands: [Vec<Command>; 2],
+                commands: [Vec<Command>; 3],
                 bad_pages: Vec<u64>,
                 timing: Timing,
-                stalls: [Stall; 4],
+                stalls: [Stall; 6],
             ) -> Result<(u64, u64), Box<dyn Error>> {
                 let mut sim = run.sim::<$design::Model>();
                 let mut host = Host {
@@ -75,10 +77,10 @@ macro_rules! dma_write_tests {
                 };
                 let mut memory = MemorySlave::<$bytes>::new(timing, run.seed);
                 let mut bus = axi::Checker::<$bytes>::new("m_axi");
-                let [a, b, c, d] = stalls;
-                let mut paces = [a, b].map(|stall| Pace::new(stall, run.seed.rng("commands")));
-                let mut sources = [(c, 1), (d, 2)]
-                    .map(|(stall, n)| Source::<$bytes>::new(stall, Seed(run.seed.0 * 2 + n)));
+                let [a, b, c, d, e, f] = stalls;
+                let mut paces = [a, b, c].map(|stall| Pace::new(stall, run.seed.rng("commands")));
+                let mut sources = [(d, 1), (e, 2), (f, 3)]
+                    .map(|(stall, n)| Source::<$bytes>::new(stall, Seed(run.seed.0 * 4 + n)));
                 for (source, commands) in sources.iter_mut().zip(&commands) {
                     commands.iter().for_each(|(_, data)| source.push(data));
                 }
@@ -112,7 +114,7 @@ macro_rules! dma_write_tests {
                         (last, sent) = (now, sent + 1);
                     }
                     responses += u64::from(inputs.m_axi.b.valid && outputs.m_axi.b_ready);
-                    for client in (0..2).filter(|client| bit(outputs.written, *client)) {
+                    for client in (0..3).filter(|client| bit(outputs.written, *client)) {
                         let done = accepted.pop_front();
                         let right = |a: &Accepted| {
                             a.client == client && host.written >= a.bytes && responses == a.bursts
@@ -130,7 +132,11 @@ macro_rules! dma_write_tests {
                     }
                     sources[0].cycle(&mut inputs.place, &outputs.place);
                     sources[1].cycle(&mut inputs.report, &outputs.report);
-                    for client in 0..2 {
+                    sources[2].cycle(&mut inputs.low, &outputs.low);
+                    if bit(outputs.cmd_ready, LOW) && inputs.cmd_valid & 3 != 0 {
+                        return Err("the last client goes before another".into());
+                    }
+                    for client in 0..3 {
                         let valid = bit(inputs.cmd_valid, client);
                         let taken = valid && bit(outputs.cmd_ready, client);
                         if taken {
@@ -153,7 +159,7 @@ macro_rules! dma_write_tests {
                                 set_element(&mut inputs.cmd_addr, client, 8, *addr);
                                 let mut sizes = inputs.cmd_bytes.to_le_bytes();
                                 set_element(&mut sizes, client, 2, data.len() as u64);
-                                inputs.cmd_bytes = u32::from_le_bytes(sizes);
+                                inputs.cmd_bytes = u64::from_le_bytes(sizes);
                             }
                         }
                     }
@@ -177,7 +183,7 @@ macro_rules! dma_write_tests {
                 (addr, (0..bytes).map(|_| rng.u8(..)).collect())
             }
 
-            fn commands(rng: &mut fastrand::Rng, counts: [usize; 2]) -> [Vec<Command>; 2] {
+            fn commands(rng: &mut fastrand::Rng, counts: [usize; 3]) -> [Vec<Command>; 3] {
                 counts.map(|count| {
                     let any = |_| {
                         let bytes = match rng.u8(0..4) {
@@ -202,7 +208,7 @@ macro_rules! dma_write_tests {
             fn every_byte_in_order() {
                 replay("write_order", 0..12, |run| {
                     let mut rng = run.seed.rng("test");
-                    let mut commands = commands(&mut rng, [60, 60]);
+                    let mut commands = commands(&mut rng, [60, 60, 60]);
                     for offset in 0..$bytes {
                         // Each alignment, with ends before, at and behind the end of a page and of a beat.
                         let bytes = rng.usize(1..=2 * $bytes);
@@ -213,7 +219,7 @@ macro_rules! dma_write_tests {
                             2 * $bytes - offset as usize,
                         ));
                     }
-                    let stalls = [(); 4].map(|()| Stall::any(&mut rng));
+                    let stalls = [(); 6].map(|()| Stall::any(&mut rng));
                     check(run, commands, Vec::new(), Timing::any(run.seed), stalls).map(drop)
                 });
             }
@@ -222,8 +228,8 @@ macro_rules! dma_write_tests {
             fn refused_writes_are_counted_and_end_all_the_same() {
                 replay("write_errors", 0..8, |run| {
                     let mut rng = run.seed.rng("test");
-                    let commands = commands(&mut rng, [80, 80]);
-                    let stalls = [(); 4].map(|()| Stall::any(&mut rng));
+                    let commands = commands(&mut rng, [80, 80, 80]);
+                    let stalls = [(); 6].map(|()| Stall::any(&mut rng));
                     check(run, commands, vec![1, 4, 5], Timing::any(run.seed), stalls).map(drop)
                 });
             }
@@ -240,8 +246,8 @@ macro_rules! dma_write_tests {
                         let mut rng = run.seed.rng("test");
                         let count = (64 << 10) / bytes;
                         let one = |n| command(&mut rng, 0x1_0000 + (n * step) as u64, bytes);
-                        let commands = [(0..count).map(one).collect(), Vec::new()];
-                        let stalls = [(); 4].map(|()| Stall::Never);
+                        let commands = [(0..count).map(one).collect(), Vec::new(), Vec::new()];
+                        let stalls = [(); 6].map(|()| Stall::Never);
                         let (span, beats) =
                             check(run, commands, Vec::new(), Timing::default(), stalls)?;
                         println!(

@@ -1,0 +1,201 @@
+//! The capture ring: copies of frames as they passed the wire.
+
+use std::sync::Arc;
+
+use weft_layout::{doorbell, reg, CaptureHeader, Counter};
+
+use super::{write_checked, Card, MappedMemory, MAX_FRAME};
+use crate::dma::{observe, DmaBuffer, SharedMemory, PAGE_SIZE};
+use crate::error::DeviceError;
+use crate::mmio::Mmio;
+
+const HEADER: usize = CaptureHeader::SIZE;
+/// Where a header has its phase.
+const PHASE: usize = 63;
+/// Flags of a header.
+const SENT: u8 = 1;
+const BAD: u8 = 2;
+/// CAPTURE_CTRL: receive, transmit; busy.
+const RECEIVED_ON: u32 = 1;
+const SENT_ON: u32 = 2;
+const BUSY: u32 = 4;
+/// How often CAPTURE_CTRL is read until the card has written the frame that it began.
+const BUSY_READS: u32 = 1000;
+
+/// The ring's memory.
+struct RingMemory(DmaBuffer);
+
+impl MappedMemory for RingMemory {
+    fn iova(&self) -> u64 {
+        self.0.iova()
+    }
+
+    fn memory(&self) -> &SharedMemory {
+        self.0.memory()
+    }
+}
+
+/// What is to be captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) received: bool,
+    pub(crate) sent: bool,
+    /// Bytes of a frame.
+    pub(crate) snap: u16,
+    pub(crate) slots_log2: u8,
+}
+
+/// A frame as it lies in its slot.
+pub(crate) struct Slot {
+    pub(crate) header: CaptureHeader,
+    pub(crate) bytes: Vec<u8>,
+    /// Frames of its direction that were left out before it, since the one before.
+    pub(crate) lost: u32,
+}
+
+impl Slot {
+    pub(crate) fn sent(&self) -> bool {
+        self.header.flags & SENT != 0
+    }
+
+    pub(crate) fn bad(&self) -> bool {
+        self.header.flags & BAD != 0
+    }
+}
+
+pub(crate) struct CaptureRing {
+    memory: Arc<RingMemory>,
+    /// Where slot 0 begins in `memory`.
+    start: usize,
+    slot_log2: u8,
+    count_log2: u8,
+    /// Frames taken, and of these the card has been told of: modulo 2^32.
+    taken: u32,
+    returned: u32,
+    /// Frames left out so far, received and sent.
+    lost: [u32; 2],
+}
+
+impl CaptureRing {
+    fn new(mmio: &Mmio, wanted: Wanted, lost: [u32; 2]) -> Result<Self, DeviceError> {
+        let frame = usize::from(wanted.snap.min(MAX_FRAME));
+        let slot_log2 = (7..14)
+            .find(|log2| HEADER + frame <= 1 << log2)
+            .unwrap_or(14);
+        let slot = 1usize << slot_log2;
+        // The ring is aligned to its slots, DMA memory only to pages.
+        let spare = slot.saturating_sub(PAGE_SIZE);
+        let memory = mmio.dma_alloc((slot << wanted.slots_log2) + spare)?;
+        let iova = memory.iova().next_multiple_of(slot as u64);
+        mmio.write_address(reg::CAPTURE_BASE_LO, reg::CAPTURE_BASE_HI, iova)?;
+        let shape = u32::from(slot_log2) | u32::from(wanted.slots_log2) << 8;
+        write_checked(mmio, "CAPTURE_LOG2", reg::CAPTURE_LOG2, shape)?;
+        let on =
+            if wanted.received { RECEIVED_ON } else { 0 } | if wanted.sent { SENT_ON } else { 0 };
+        let control = on | u32::from(wanted.snap) << 16;
+        mmio.write(reg::CAPTURE_CTRL, control)?;
+        // Once it is read back, frames are captured.
+        let read = mmio.read(reg::CAPTURE_CTRL)? & !BUSY;
+        if read != control {
+            return Err(DeviceError::Register {
+                register: "CAPTURE_CTRL",
+                wrote: control,
+                read,
+            });
+        }
+        Ok(Self {
+            start: (iova - memory.iova()) as usize,
+            memory: Arc::new(RingMemory(memory)),
+            slot_log2,
+            count_log2: wanted.slots_log2,
+            taken: 0,
+            returned: 0,
+            lost,
+        })
+    }
+
+    /// The next frame, if the card has written it: its header's phase is that of the pass through the ring.
+    pub(crate) fn take(&mut self) -> Result<Option<Slot>, DeviceError> {
+        let memory = self.memory.memory();
+        let slot = (self.taken & ((1 << self.count_log2) - 1)) as usize;
+        let phase = !(self.taken >> self.count_log2) as u8 & 1;
+        let offset = self.start + (slot << self.slot_log2);
+        if memory.read_u8(offset + PHASE)? & 1 != phase {
+            return Ok(None);
+        }
+        observe();
+        let mut header = [0; HEADER];
+        memory.read(offset, &mut header)?;
+        let header = CaptureHeader::from_bytes(&header);
+        let captured = usize::from(header.captured);
+        if captured > (1 << self.slot_log2) - HEADER || header.captured > header.length {
+            return Err(DeviceError::BadCapture {
+                number: self.taken,
+                captured: header.captured,
+                length: header.length,
+            });
+        }
+        let bytes = memory.to_vec(offset + HEADER, captured)?;
+        let total = &mut self.lost[usize::from(header.flags & SENT)];
+        let lost = header.lost.wrapping_sub(*total);
+        *total = header.lost;
+        self.taken = self.taken.wrapping_add(1);
+        Ok(Some(Slot {
+            header,
+            bytes,
+            lost,
+        }))
+    }
+
+    /// Returns the slots of the frames taken, a quarter of the ring at a time.
+    pub(crate) fn return_room(&mut self, mmio: &Mmio) -> Result<(), DeviceError> {
+        if self.taken.wrapping_sub(self.returned) >= (1u32 << self.count_log2).div_ceil(4) {
+            mmio.ring(doorbell::CAPTURE_HEAD, self.taken)?;
+            self.returned = self.taken;
+        }
+        Ok(())
+    }
+}
+
+impl Card {
+    /// Gives the card a capture ring, and turns it on.
+    pub(crate) fn start_capture(&mut self, wanted: Wanted) -> Result<CaptureRing, DeviceError> {
+        if self.capturing {
+            return Err(DeviceError::CaptureRunning);
+        }
+        let lost = [
+            self.counter(Counter::CaptureRxLost)?,
+            self.counter(Counter::CaptureTxLost)?,
+        ];
+        let ring = CaptureRing::new(&self.mmio, wanted, lost)?;
+        self.capturing = true;
+        tracing::info!(device = %self.name, ?wanted, "capture is on");
+        Ok(ring)
+    }
+
+    /// Turns capture off. The memory of the ring if the card may still write to it.
+    pub(crate) fn stop_capture(&mut self, ring: CaptureRing) -> Option<Arc<dyn MappedMemory>> {
+        self.capturing = false;
+        match self.wait_capture_off() {
+            Ok(true) => {
+                tracing::info!(device = %self.name, "capture is off");
+                None
+            }
+            Ok(false) => Some(ring.memory),
+            Err(error) => {
+                self.set_fault(error);
+                Some(ring.memory)
+            }
+        }
+    }
+
+    fn wait_capture_off(&self) -> Result<bool, DeviceError> {
+        self.mmio.write(reg::CAPTURE_CTRL, 0)?;
+        for _ in 0..BUSY_READS {
+            if self.mmio.read(reg::CAPTURE_CTRL)? & (BUSY | RECEIVED_ON | SENT_ON) == 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,173 @@
+// Copies of the frames of one direction, on their way to the capture ring: a ring of beats, and a queue of the frames in it.
+//
+// It only listens: a beat each cycle, never any back-pressure. Of each frame the first `snap_i` bytes are kept. A frame
+// becomes visible with its last beat; one that finds the ring or the queue full is left out as a whole and counted. Whether
+// a frame is captured at all is decided at its first beat. The input is registered first, so that the paths listened to are not loaded.
+// Read data come a cycle after `rd_valid_i`; space is given back in the order of the frames, up to `free_stop_i`.
+
+module capture_buffer
+  import weft_int_pkg::*;
+#(
+  parameter int unsigned DATA_W       = 512,
+  parameter int unsigned BUFFER_BYTES = 32768,
+  parameter int unsigned FRAMES       = 64
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic [63:0]         time_i,
+
+  input  logic                enable_i,
+  input  logic [15:0]         snap_i,
+
+  input  logic                beat_valid_i,
+  input  logic                beat_last_i,
+  input  logic                beat_bad_i,     // with the last beat
+  input  logic [DATA_W-1:0]   beat_data_i,
+  input  logic [DATA_W/8-1:0] beat_keep_i,
+
+  output logic                frame_valid_o,
+  input  logic                frame_ready_i,
+  output capture_frame_t      frame_o,
+  input  logic                rd_valid_i,
+  input  logic [15:0]         rd_pos_i,
+  output logic [DATA_W-1:0]   rd_data_o,
+  input  logic                free_valid_i,
+  input  logic [15:0]         free_stop_i,
+
+  output logic                lost_o,         // pulse: a frame was left out
+  output logic                idle_o          // no beat on its way into the memory
+);
+
+  localparam int unsigned LANES   = DATA_W / 8;
+  localparam int unsigned COUNT_W = $clog2(LANES) + 1;
+  localparam int unsigned DEPTH   = BUFFER_BYTES / LANES;
+  localparam int unsigned ADDR_W  = $clog2(DEPTH);
+  localparam int unsigned POS_W   = ADDR_W + 1;
+
+  // ---------------------------------------------------------------- the beat as it came
+  logic              inside_q, taking_q, taking;
+  logic              valid_q, first_q, last_q, bad_q;
+  logic [DATA_W-1:0] data_q;
+  logic [LANES-1:0]  keep_q;
+  logic [15:0]       snap_q;
+  logic [63:0]       clock_q;
+
+  assign taking = inside_q ? taking_q : enable_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      inside_q <= 1'b0;
+      taking_q <= 1'b0;
+      valid_q  <= 1'b0;
+    end else begin
+      valid_q <= beat_valid_i && taking;
+      if (beat_valid_i) begin
+        inside_q <= !beat_last_i;
+        taking_q <= taking;
+      end
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (beat_valid_i && taking) begin
+      first_q <= !inside_q;
+      last_q  <= beat_last_i;
+      bad_q   <= beat_bad_i;
+      data_q  <= beat_data_i;
+      keep_q  <= beat_keep_i;
+      clock_q <= time_i;
+      if (!inside_q) snap_q <= snap_i;
+    end
+  end
+
+  // ---------------------------------------------------------------- into the memory
+  logic [POS_W-1:0]   wr_q, start_q, free_q, wr_next;
+  logic               gone_q, gone;          // a beat of this frame found no room
+  logic [COUNT_W-1:0] count;
+  logic [15:0]        seen_q, seen, length;  // bytes before this beat; with it
+  logic [16:0]        sum;
+  logic               wanted, full, write, queue_ready, keep;
+  logic [31:0]        lost_q;
+  capture_frame_t     frame;
+
+  // Bytes of the beat, from the edge in keep.
+  always_comb begin
+    count = '0;
+    for (int unsigned i = 0; i < LANES; i++) begin
+      if (keep_q[i] && (i == LANES - 1 || !keep_q[(i + 1) % LANES])) count |= COUNT_W'(i + 1);
+    end
+  end
+
+  assign seen    = first_q ? '0 : seen_q;
+  assign sum     = 17'(seen) + 17'(count);
+  assign length  = sum[16] ? '1 : sum[15:0];
+  assign wanted  = seen < snap_q;
+  assign full    = wr_q - free_q == POS_W'(DEPTH);
+  assign gone    = (!first_q && gone_q) || (wanted && full);
+  assign write   = valid_q && wanted && !gone;
+  assign wr_next = wr_q + POS_W'(write);
+  assign keep    = valid_q && last_q && !gone && queue_ready;
+  assign lost_o  = valid_q && last_q && !keep;
+
+  always_comb begin
+    frame          = '0;
+    frame.length   = length;
+    frame.captured = length < snap_q ? length : snap_q;
+    frame.bad      = bad_q;
+    frame.clock    = clock_q;
+    frame.lost     = lost_q;
+    frame.start    = 16'(start_q);
+    frame.stop     = 16'(wr_next);
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      wr_q    <= '0;
+      start_q <= '0;
+      free_q  <= '0;
+      lost_q  <= '0;
+    end else begin
+      if (free_valid_i) free_q <= free_stop_i[POS_W-1:0];
+      if (valid_q) wr_q <= last_q && !keep ? start_q : wr_next;
+      if (keep) start_q <= wr_next;
+      if (lost_o) lost_q <= lost_q + 1'b1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (valid_q) begin
+      seen_q <= length;
+      gone_q <= gone;
+    end
+  end
+
+  ram_1r1w #(.WIDTH(DATA_W), .DEPTH(DEPTH)) u_ram (
+    .clk_i,
+    .we_i(write),      .waddr_i(wr_q[ADDR_W-1:0]),     .wdata_i(data_q),
+    .re_i(rd_valid_i), .raddr_i(rd_pos_i[ADDR_W-1:0]), .rdata_o(rd_data_o)
+  );
+
+  fifo_sync #(.WIDTH($bits(capture_frame_t)), .DEPTH(FRAMES)) u_frames (
+    .clk_i, .rst_ni,
+    .wr_valid_i(keep),          .wr_ready_o(queue_ready),   .wr_data_i(frame),
+    .rd_valid_o(frame_valid_o), .rd_ready_i(frame_ready_i), .rd_data_o(frame_o),
+    .count_o   ()
+  );
+
+  assign idle_o = !valid_q;
+
+  logic unused;
+  assign unused = ^{rd_pos_i, free_stop_i};
+
+  if ((1 << ADDR_W) != DEPTH || POS_W > 16) begin : gen_param_check
+    $error("capture_buffer: BUFFER_BYTES is a power of two and holds at most 2^15 beats");
+  end
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  room: assert property (@(posedge clk_i) disable iff (!rst_ni) wr_q - free_q <= POS_W'(DEPTH));
+  beats_fit: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                              keep |-> 32'(POS_W'(wr_next - start_q)) * LANES >= 32'(frame.captured));
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

@@ -1,0 +1,267 @@
+// Writes captured frames to the capture ring in host memory, one slot each: the bytes from byte 64 of the slot on, then,
+// as a write of its own behind them, the header at byte 0. A header with the right phase therefore stands for bytes that are there.
+//
+//   frame, the older one of both directions ─► commands: pieces, header ──────► dma_write (lowest priority)
+//                                          └─► beats: memory, header ─► queue ─►
+//
+// Bytes go in pieces that end at multiples of PIECE bytes, so that a write of somebody else never waits for more than two of them.
+// Without room in the host's ring a frame waits in its buffer, which may then overflow; with capture off what waits is
+// thrown away. What was begun is finished.
+
+module capture_writer
+  import weft_card_pkg::*;
+  import weft_int_pkg::*;
+#(
+  parameter int unsigned DATA_W      = 512,
+  parameter int unsigned PIECE       = 256,     // bytes
+  parameter int unsigned OUTSTANDING = 16,      // commands without a response
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+) (
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  input  capture_cfg_t            cfg_i,
+
+  // The buffers: 0 receive, 1 transmit.
+  input  logic [1:0]              frame_valid_i,
+  output logic [1:0]              frame_ready_o,
+  input  capture_frame_t [1:0]    frame_i,
+  output logic [1:0]              rd_valid_o,
+  output logic [15:0]             rd_pos_o,
+  input  logic [1:0][DATA_W-1:0]  rd_data_i,    // a cycle later
+  output logic [1:0]              free_valid_o,
+  output logic [15:0]             free_stop_o,
+
+  // To dma_write: commands, and their beats.
+  output logic                    cmd_valid_o,
+  input  logic                    cmd_ready_i,
+  output logic [63:0]             cmd_addr_o,
+  output logic [15:0]             cmd_bytes_o,
+  output logic                    wr_valid_o,
+  input  logic                    wr_ready_i,
+  output logic [DATA_W-1:0]       wr_data_o,
+  output logic [COUNT_W-1:0]      wr_count_o,
+  output logic                    wr_last_o,
+  input  logic                    written_i,    // pulse: the response of the oldest command has come
+
+  output logic [31:0]             tail_o,       // frames written
+  output logic [1:0]              taken_o,      // pulses: a frame is on its way to host memory
+  output logic                    idle_o        // nothing on its way, nothing that could be
+);
+
+  localparam int unsigned LANES        = DATA_W / 8;
+  localparam int unsigned HEADER       = 64;
+  localparam int unsigned HEADER_BEATS = HEADER / LANES;
+  localparam int unsigned PIECE_W      = $clog2(PIECE);
+  localparam int unsigned QUEUE        = 4;
+
+  // ---------------------------------------------------------------- the next frame
+  typedef enum logic {Idle, Send} state_e;
+
+  state_e               state_q;
+  capture_frame_t [1:0] waiting;
+  capture_frame_t       frame_q;
+  logic                 side, side_q, on, room, start, discard, finished;
+  logic [31:0]          taken_q, slot_number;
+  logic [63:0]          slot_q;
+  logic [15:0]          limit, captured, captured_q;
+  logic                 phase_q;
+
+  assign waiting     = frame_i;
+  assign side        = frame_valid_i[1] && (!frame_valid_i[0] || waiting[1].clock < waiting[0].clock);
+  assign on          = cfg_i.enable != '0;
+  // Occupancy counts modulo 2^32; there are at most 2^16 slots.
+  assign room        = ((taken_q - cfg_i.head) >> cfg_i.count_log2[4:0]) == '0;
+  assign start       = state_q == Idle && frame_valid_i != '0 && on && room && !cfg_i.reset;
+  assign discard     = state_q == Idle && frame_valid_i != '0 && !on;
+  assign slot_number = taken_q & ~(32'hffff_ffff << cfg_i.count_log2[4:0]);
+  assign limit       = 16'((32'd1 << cfg_i.slot_log2[3:0]) - HEADER);
+  assign captured    = waiting[side].captured < limit ? waiting[side].captured : limit;
+
+  always_comb begin
+    frame_ready_o       = '0;
+    frame_ready_o[side] = start || discard;
+    free_valid_o        = '0;
+    if (finished) free_valid_o[side_q] = 1'b1;
+    if (discard) free_valid_o[side] = 1'b1;
+    taken_o       = '0;
+    taken_o[side] = start;
+  end
+  assign free_stop_o = finished ? frame_q.stop : waiting[side].stop;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q <= Idle;
+      taken_q <= '0;
+    end else begin
+      if (start) state_q <= Send;
+      else if (finished) state_q <= Idle;
+      if (cfg_i.reset) taken_q <= '0;
+      else if (start) taken_q <= taken_q + 1'b1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (start) begin
+      side_q     <= side;
+      frame_q    <= waiting[side];
+      captured_q <= captured;
+      slot_q     <= cfg_i.base + (64'(slot_number) << cfg_i.slot_log2[3:0]);
+      phase_q    <= !taken_q[cfg_i.count_log2[4:0]];
+    end
+  end
+
+  // ---------------------------------------------------------------- commands: pieces of the bytes, then the header
+  logic [15:0]        cmd_left_q, cmd_at_q, piece;
+  logic [PIECE_W:0]   piece_room;
+  logic               cmd_done_q, cmd_header, track_ready, track_valid, track_header;
+
+  assign piece_room  = (PIECE_W+1)'(PIECE) - (PIECE_W+1)'(cmd_at_q[PIECE_W-1:0]);
+  assign piece       = cmd_left_q < 16'(piece_room) ? cmd_left_q : 16'(piece_room);
+  assign cmd_header  = cmd_left_q == '0;
+  assign cmd_valid_o = state_q == Send && !cmd_done_q && track_ready;
+  assign cmd_addr_o  = slot_q + (cmd_header ? '0 : 64'(cmd_at_q));
+  assign cmd_bytes_o = cmd_header ? 16'(HEADER) : piece;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cmd_done_q <= 1'b1;
+      cmd_left_q <= '0;
+      cmd_at_q   <= '0;
+    end else if (start) begin
+      cmd_done_q <= 1'b0;
+      cmd_left_q <= captured;
+      cmd_at_q   <= 16'(HEADER);
+    end else if (cmd_valid_o && cmd_ready_i) begin
+      if (cmd_header) begin
+        cmd_done_q <= 1'b1;
+      end else begin
+        cmd_left_q <= cmd_left_q - piece;
+        cmd_at_q   <= cmd_at_q + piece;
+      end
+    end
+  end
+
+  // Responses: a frame is written when its header is.
+  fifo_sync #(.WIDTH(1), .DEPTH(OUTSTANDING)) u_track (
+    .clk_i, .rst_ni,
+    .wr_valid_i(cmd_valid_o && cmd_ready_i), .wr_ready_o(track_ready), .wr_data_i(cmd_header),
+    .rd_valid_o(track_valid), .rd_ready_i(written_i), .rd_data_o(track_header),
+    .count_o   ()
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) tail_o <= '0;
+    else if (cfg_i.reset) tail_o <= '0;
+    else if (written_i && track_header) tail_o <= tail_o + 1'b1;
+  end
+
+  // ---------------------------------------------------------------- beats in the same order
+  typedef struct packed {
+    logic               last;
+    logic [COUNT_W-1:0] count;
+    logic [DATA_W-1:0]  data;
+  } beat_t;
+
+  logic [15:0]          feed_left_q, feed_pos_q;
+  logic [PIECE_W-1:0]   feed_at_q;
+  logic [3:0]           header_beat_q, header_beat;
+  logic                 feed_done_q, issue, feed_header, feed_final, piece_ends;
+  logic                 read_q, read_header_q, read_last_q;
+  logic [COUNT_W-1:0]   read_count_q;
+  logic [$clog2(QUEUE+1)-1:0] queued;
+  capture_header_t      header;
+  logic [511:0]         header_bits;
+  beat_t                beat, out;
+
+  assign feed_header = feed_left_q == '0;
+  assign feed_final  = feed_left_q <= 16'(LANES);
+  assign piece_ends  = feed_at_q == PIECE_W'(PIECE - LANES);
+  assign issue       = state_q == Send && !feed_done_q && 32'(queued) + 32'(read_q) < QUEUE - 1;
+
+  always_comb begin
+    rd_valid_o         = '0;
+    rd_valid_o[side_q] = issue && !feed_header;
+  end
+  assign rd_pos_o = feed_pos_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      feed_done_q   <= 1'b1;
+      feed_left_q   <= '0;
+      feed_pos_q    <= '0;
+      feed_at_q     <= '0;
+      header_beat_q <= '0;
+      read_q        <= 1'b0;
+    end else begin
+      read_q <= issue;
+      if (start) begin
+        feed_done_q   <= 1'b0;
+        feed_left_q   <= captured;
+        feed_pos_q    <= waiting[side].start;
+        feed_at_q     <= PIECE_W'(HEADER);
+        header_beat_q <= '0;
+      end else if (issue) begin
+        if (feed_header) begin
+          header_beat_q <= header_beat_q + 1'b1;
+          feed_done_q   <= header_beat_q == 4'(HEADER_BEATS - 1);
+        end else begin
+          feed_left_q <= feed_final ? '0 : feed_left_q - 16'(LANES);
+          feed_pos_q  <= feed_pos_q + 1'b1;
+          feed_at_q   <= feed_at_q + PIECE_W'(LANES);
+        end
+      end
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (issue) begin
+      read_header_q <= feed_header;
+      header_beat   <= header_beat_q;
+      read_count_q  <= feed_header || !feed_final ? COUNT_W'(LANES) : COUNT_W'(feed_left_q);
+      read_last_q   <= feed_header ? header_beat_q == 4'(HEADER_BEATS - 1) : feed_final || piece_ends;
+    end
+  end
+
+  always_comb begin
+    header          = '0;
+    header.length   = frame_q.length;
+    header.captured = captured_q;
+    header.flags    = {6'd0, frame_q.bad, side_q};
+    header.lost     = frame_q.lost;
+    header.clock    = frame_q.clock;
+    header.phase    = {7'd0, phase_q};
+  end
+  assign header_bits = header;
+  assign beat.last   = read_last_q;
+  assign beat.count  = read_count_q;
+  assign beat.data   = read_header_q ? DATA_W'(header_bits >> (10'(header_beat) * 10'(DATA_W))) : rd_data_i[side_q];
+
+  fifo_sync #(.WIDTH($bits(beat_t)), .DEPTH(QUEUE)) u_beats (
+    .clk_i, .rst_ni,
+    .wr_valid_i(read_q),     .wr_ready_o(),           .wr_data_i(beat),
+    .rd_valid_o(wr_valid_o), .rd_ready_i(wr_ready_i), .rd_data_o(out),
+    .count_o   (queued)
+  );
+
+  assign wr_data_o  = out.data;
+  assign wr_count_o = out.count;
+  assign wr_last_o  = out.last;
+  assign finished   = state_q == Send && cmd_done_q && feed_done_q && !read_q;
+  assign idle_o     = state_q == Idle && !start && !discard && !wr_valid_o && !track_valid && !cfg_i.reset;
+
+  logic unused;
+  assign unused = ^{cfg_i, waiting, frame_q};
+
+  if (HEADER % LANES != 0 || PIECE % LANES != 0 || PIECE < 2 * HEADER || (1 << PIECE_W) != PIECE) begin : gen_param_check
+    $error("capture_writer: PIECE is a power of two, 128 or more; DATA_W at most 512");
+  end
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  room_for_beat: assert property (@(posedge clk_i) disable iff (!rst_ni) read_q |-> 32'(queued) < QUEUE);
+  inside_slot: assert property (@(posedge clk_i) disable iff (!rst_ni)
+    cmd_valid_o |-> (cmd_header ? 32'd0 : 32'(cmd_at_q)) + 32'(cmd_bytes_o) <= 32'd1 << cfg_i.slot_log2[3:0]);
+  response_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) written_i |-> track_valid);
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

@@ -1,0 +1,155 @@
+//! The capture ring: copies of frames, as they pass the MAC's port.
+
+use std::collections::VecDeque;
+
+use weft_layout::{reg, CaptureHeader, Counter};
+
+use super::counters::Counters;
+use crate::iommu::{Fault, HostMemory};
+
+/// Bytes of frames of one direction that may wait for room in the ring, in beats of 64 bytes, and frames.
+const BUFFER: usize = 32 << 10;
+const FRAMES: usize = 64;
+const HEADER: usize = CaptureHeader::SIZE;
+
+/// A frame that passes.
+pub struct Passing<'a> {
+    /// The frame.
+    pub frame: &'a [u8],
+    /// It is sent.
+    pub sent: bool,
+    /// The MAC's verdict.
+    pub bad: bool,
+    /// The clock at its last beat.
+    pub clock: u64,
+}
+
+/// The ring and its registers.
+#[derive(Clone, Debug, Default)]
+pub struct Capture {
+    base: u64,
+    log2: u32,
+    control: u32,
+    head: u32,
+    tail: u32,
+    waiting: VecDeque<(CaptureHeader, Vec<u8>)>,
+    lost: [u32; 2],
+}
+
+impl Capture {
+    /// A register was written.
+    pub fn write_register(&mut self, offset: u32, value: u32) {
+        match offset {
+            reg::CAPTURE_BASE_LO => self.base = self.base & !0xffff_ffff | u64::from(value),
+            reg::CAPTURE_BASE_HI => self.base = self.base & 0xffff_ffff | u64::from(value) << 32,
+            reg::CAPTURE_LOG2 => {
+                self.log2 = value & 0xffff;
+                (self.head, self.tail) = (0, 0);
+            }
+            reg::CAPTURE_CTRL => self.control = value & 0xffff_0003,
+            _ => {}
+        }
+    }
+
+    /// One of its registers, if it is one.
+    pub fn read(&self, offset: u32) -> Option<u32> {
+        Some(match offset {
+            reg::CAPTURE_BASE_LO => self.base as u32,
+            reg::CAPTURE_BASE_HI => (self.base >> 32) as u32,
+            reg::CAPTURE_LOG2 => self.log2,
+            reg::CAPTURE_CTRL => self.control | u32::from(self.has_work()) << 2,
+            reg::CAPTURE_TAIL => self.tail,
+            _ => return None,
+        })
+    }
+
+    /// Doorbell.
+    pub fn set_head(&mut self, head: u32) {
+        self.head = head;
+    }
+
+    fn slot_log2(&self) -> u32 {
+        self.log2 & 0xff
+    }
+
+    fn count_log2(&self) -> u32 {
+        self.log2 >> 8
+    }
+
+    /// What is captured: bit 0 received, bit 1 sent.
+    fn on(&self) -> u32 {
+        if (7..=14).contains(&self.slot_log2()) && (1..=16).contains(&self.count_log2()) {
+            self.control & 3
+        } else {
+            0
+        }
+    }
+
+    fn room(&self) -> bool {
+        self.tail.wrapping_sub(self.head) >> self.count_log2() == 0
+    }
+
+    /// Is there something to write, or to forget?
+    pub fn has_work(&self) -> bool {
+        !self.waiting.is_empty() && (self.on() == 0 || self.room())
+    }
+
+    /// A frame passes.
+    pub fn note(&mut self, passing: &Passing<'_>, counters: &mut Counters) {
+        let side = usize::from(passing.sent);
+        if self.on() >> side & 1 == 0 {
+            return;
+        }
+        let beats = |bytes: usize| bytes.next_multiple_of(64);
+        let of_side = || self.waiting.iter().filter(|w| w.0.flags & 1 == side as u8);
+        let captured = passing.frame.len().min((self.control >> 16) as usize);
+        let used: usize = of_side().map(|w| beats(w.1.len())).sum();
+        if used + beats(captured) > BUFFER || of_side().count() >= FRAMES {
+            self.lost[side] = self.lost[side].wrapping_add(1);
+            counters.count([Counter::CaptureRxLost, Counter::CaptureTxLost][side]);
+            return;
+        }
+        let header = CaptureHeader {
+            length: passing.frame.len().min(65535) as u16,
+            flags: side as u8 | u8::from(passing.bad) << 1,
+            lost: self.lost[side],
+            clock: passing.clock,
+            ..CaptureHeader::default()
+        };
+        self.waiting
+            .push_back((header, passing.frame[..captured].to_vec()));
+    }
+
+    /// Writes what there is room for.
+    pub fn write(
+        &mut self,
+        memory: &mut dyn HostMemory,
+        counters: &mut Counters,
+    ) -> Result<(), Fault> {
+        if self.on() == 0 {
+            self.waiting.clear();
+        }
+        while self.has_work() {
+            let Some((mut header, bytes)) = self.waiting.pop_front() else {
+                break;
+            };
+            let side = usize::from(header.flags & 1);
+            let number = u64::from(self.tail & ((1 << self.count_log2()) - 1));
+            let slot = self.base.wrapping_add(number << self.slot_log2());
+            let captured = bytes.len().min((1 << self.slot_log2()) - HEADER);
+            header.captured = captured as u16;
+            header.phase = !(self.tail >> self.count_log2()) as u8 & 1;
+            self.tail = self.tail.wrapping_add(1);
+            counters.count([Counter::CaptureRxFrames, Counter::CaptureTxFrames][side]);
+            counters.add(Counter::DmaWriteRequests, 2);
+            let written = memory
+                .write(slot.wrapping_add(HEADER as u64), &bytes[..captured])
+                .and_then(|()| memory.write(slot, &header.to_bytes()));
+            if let Err(fault) = written {
+                counters.count(Counter::DmaWriteErrors);
+                return Err(fault);
+            }
+        }
+        Ok(())
+    }
+}
