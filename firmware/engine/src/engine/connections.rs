@@ -1,0 +1,277 @@
+//! The calls for connections: listen, connect, accept, reject, disconnect.
+
+use alloc::boxed::Box;
+
+use weft_wire::mpa;
+
+use super::incoming::{waits_for_answer, Listener};
+use super::Engine;
+use crate::cm::{
+    AcceptParams, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, PrivateData,
+    Revision,
+};
+use crate::conn::{Conn, Phase, Role};
+use crate::error::Error;
+use crate::negotiation::{Proposal, Terms, MAX_READS};
+use crate::port::Port;
+use crate::verbs::{QpId, QpState};
+
+/// First port that is chosen for a connection (RFC 6335 §6).
+const FIRST_PORT: u16 = 49152;
+
+impl Engine {
+    /// Listens on a TCP port; at most `backlog` connections wait for their answer at a time.
+    /// Port 0: one is chosen. Returns the port.
+    pub fn listen(&mut self, port_number: u16, backlog: usize) -> Result<u16, Error> {
+        let taken = |port| self.listeners.iter().any(|listener| listener.port == port);
+        let port = match port_number {
+            0 => (FIRST_PORT..=u16::MAX)
+                .find(|port| !taken(*port))
+                .ok_or(Error::NoPorts)?,
+            port if taken(port) => return Err(Error::PortInUse(port)),
+            port => port,
+        };
+        self.listeners.push(Listener {
+            port,
+            backlog: backlog.max(1),
+        });
+        Ok(port)
+    }
+
+    /// Stops listening. Connection requests not yet answered are reset.
+    pub fn unlisten<P: Port>(
+        &mut self,
+        now: u64,
+        port_number: u16,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        let at = self
+            .listeners
+            .iter()
+            .position(|listener| listener.port == port_number)
+            .ok_or(Error::UnknownConnection)?;
+        self.listeners.remove(at);
+        for slot in 0..self.conns.len() {
+            let waits = self.conns[slot]
+                .as_ref()
+                .is_some_and(|conn| conn.listener == port_number && waits_for_answer(conn));
+            if waits {
+                self.run(now, slot as u16, port, |link| {
+                    link.reset(ConnectFailure::Closed, DisconnectReason::Aborted);
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Connects a queue pair. Ends in `Established`, `Rejected` or `ConnectError`.
+    pub fn connect<P: Port>(
+        &mut self,
+        now: u64,
+        qp: QpId,
+        params: &ConnectParams<'_>,
+        port: &mut P,
+    ) -> Result<ConnId, Error> {
+        let state = self.qp(qp)?;
+        if state.state != QpState::Idle || state.conn.is_some() {
+            return Err(Error::WrongQpState);
+        }
+        let group = params.remote.ip[0] >= 224 || params.remote.ip[0] == 0;
+        if group || params.remote.port == 0 || params.remote.ip == self.shared.config.ip {
+            return Err(Error::InvalidAddress);
+        }
+        check_reads(params.ird, params.ord)?;
+        let rev2 = params.revision == Revision::Rev2;
+        if params.peer_to_peer && (!rev2 || params.rtr.is_empty()) {
+            return Err(Error::InvalidPeerToPeer);
+        }
+        check_private_data(params.private_data, rev2)?;
+        let port_number = match params.local_port {
+            Some(port) => port,
+            None => self.free_port(params.remote).ok_or(Error::NoPorts)?,
+        };
+        let local = Endpoint {
+            ip: self.shared.config.ip,
+            port: port_number,
+        };
+        if self.find_connection(local, params.remote).is_some() {
+            return Err(Error::PortInUse(port_number));
+        }
+        let slot = self
+            .new_connection(Role::Initiator, local, params.remote)
+            .ok_or(Error::NoConnections)?;
+        let Some(conn) = self.conns[usize::from(slot)].as_mut() else {
+            return Err(Error::NoConnections);
+        };
+        conn.qp = Some(qp.flow);
+        conn.private_data = PrivateData::new(params.private_data);
+        conn.fall_back = params.fall_back && rev2;
+        conn.proposal = Some(Proposal {
+            revision: params.revision,
+            markers: params.markers,
+            crc: params.crc,
+            rtr: if params.peer_to_peer {
+                params.rtr
+            } else {
+                mpa::RtrKinds::NONE
+            },
+            ird: params.ird,
+            ord: params.ord,
+        });
+        let id = conn.id;
+        if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
+            qp.conn = Some(slot);
+        }
+        self.run(now, slot, port, |link| link.start());
+        Ok(id)
+    }
+
+    /// Answers a `ConnectRequest` with a queue pair. Ends in `Established` or `ConnectError`.
+    pub fn accept<P: Port>(
+        &mut self,
+        now: u64,
+        conn: ConnId,
+        qp: QpId,
+        params: &AcceptParams<'_>,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        let slot = self.slot_of(conn)?;
+        let state = self.qp(qp)?;
+        if state.state != QpState::Idle || state.conn.is_some() {
+            return Err(Error::WrongQpState);
+        }
+        check_reads(params.ird, params.ord)?;
+        let Some(found) = self.conns[usize::from(slot)].as_mut() else {
+            return Err(Error::UnknownConnection);
+        };
+        if found.phase != Phase::AwaitAnswer {
+            return Err(Error::WrongConnectionState);
+        }
+        check_private_data(params.private_data, found.request.enhanced.is_some())?;
+        found.qp = Some(qp.flow);
+        if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
+            qp.conn = Some(slot);
+        }
+        let terms = Terms {
+            markers: params.markers,
+            crc: params.crc,
+            rtr: params.rtr,
+            ird: params.ird,
+            ord: params.ord,
+        };
+        self.run(now, slot, port, |link| {
+            link.accept(&terms, params.private_data);
+            link.try_attach();
+        });
+        Ok(())
+    }
+
+    /// Answers a `ConnectRequest` with no.
+    pub fn reject<P: Port>(
+        &mut self,
+        now: u64,
+        conn: ConnId,
+        private_data: &[u8],
+        port: &mut P,
+    ) -> Result<(), Error> {
+        let slot = self.slot_of(conn)?;
+        let Some(found) = self.conns[usize::from(slot)].as_ref() else {
+            return Err(Error::UnknownConnection);
+        };
+        if found.phase != Phase::AwaitAnswer {
+            return Err(Error::WrongConnectionState);
+        }
+        check_private_data(private_data, found.request.enhanced.is_some())?;
+        self.run(now, slot, port, |link| link.reject(private_data));
+        Ok(())
+    }
+
+    /// Closes in order: what is posted is done first. Ends in `Disconnected`. A connection not
+    /// yet established is aborted, without event.
+    pub fn disconnect<P: Port>(
+        &mut self,
+        now: u64,
+        conn: ConnId,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        let slot = self.slot_of(conn)?;
+        self.run(now, slot, port, |link| link.disconnect());
+        Ok(())
+    }
+
+    /// Closes at once (RST). `Disconnected` follows if the connection was established.
+    pub fn abort<P: Port>(&mut self, now: u64, conn: ConnId, port: &mut P) -> Result<(), Error> {
+        let slot = self.slot_of(conn)?;
+        self.run(now, slot, port, |link| {
+            link.reset(ConnectFailure::Closed, DisconnectReason::Aborted);
+        });
+        Ok(())
+    }
+
+    /// The queue pair's connection, if it has one.
+    pub fn connection_of(&self, qp: QpId) -> Option<ConnId> {
+        let slot = self.qp(qp).ok()?.conn?;
+        self.conns[usize::from(slot)].as_ref().map(|conn| conn.id)
+    }
+
+    /// The slot of a connection that the application still knows.
+    fn slot_of(&self, id: ConnId) -> Result<u16, Error> {
+        self.conns
+            .get(usize::from(id.slot))
+            .and_then(|conn| conn.as_ref())
+            .filter(|conn| conn.id == id && conn.phase != Phase::Finished)
+            .map(|_| id.slot)
+            .ok_or(Error::UnknownConnection)
+    }
+
+    pub(super) fn free_port(&mut self, remote: Endpoint) -> Option<u16> {
+        let span = u32::from(u16::MAX - FIRST_PORT) + 1;
+        let start = self.shared.random.next() % span;
+        (0..span)
+            .map(|step| FIRST_PORT + ((start + step) % span) as u16)
+            .find(|port| {
+                let local = Endpoint {
+                    ip: self.shared.config.ip,
+                    port: *port,
+                };
+                self.find_connection(local, remote).is_none()
+                    && !self.listeners.iter().any(|listener| listener.port == *port)
+            })
+    }
+
+    pub(super) fn new_connection(
+        &mut self,
+        role: Role,
+        local: Endpoint,
+        remote: Endpoint,
+    ) -> Option<u16> {
+        let slot = self.conns.iter().position(Option::is_none)?;
+        self.connections_made = self.connections_made.wrapping_add(1);
+        let id = ConnId {
+            slot: slot as u16,
+            generation: self.connections_made,
+        };
+        let iss = self.shared.random.next();
+        let conn = Conn::new(id, role, local, remote, iss, &self.shared.config);
+        self.conns[slot] = Some(Box::new(conn));
+        Some(slot as u16)
+    }
+}
+
+fn check_reads(ird: u16, ord: u16) -> Result<(), Error> {
+    match ird.max(ord) {
+        reads if reads > MAX_READS => Err(Error::InvalidReadDepth(reads)),
+        _ => Ok(()),
+    }
+}
+
+fn check_private_data(data: &[u8], enhanced: bool) -> Result<(), Error> {
+    let limit = mpa::MAX_PRIVATE_DATA - if enhanced { 4 } else { 0 };
+    if data.len() > limit {
+        return Err(Error::PrivateDataTooLong {
+            given: data.len(),
+            limit,
+        });
+    }
+    Ok(())
+}

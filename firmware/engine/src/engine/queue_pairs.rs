@@ -1,0 +1,205 @@
+//! The calls for domains, regions, queue pairs and their work requests.
+
+use alloc::boxed::Box;
+
+use super::Engine;
+use crate::cm::{ConnectFailure, DisconnectReason};
+use crate::error::Error;
+use crate::port::Port;
+use crate::qp::Qp;
+use crate::verbs::{Access, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr, MAX_SGE};
+use crate::work;
+
+/// Deepest work queue.
+const MAX_DEPTH: u32 = 1 << 15;
+/// How often JOB_DONE is read at most before a queue pair is destroyed in spite of jobs under way.
+const MAX_WAITS: u32 = 1000;
+
+impl Engine {
+    /// A new protection domain.
+    pub fn alloc_pd(&mut self) -> PdId {
+        self.shared.regions.alloc_pd()
+    }
+
+    /// Removes a domain that no region and no queue pair belongs to.
+    pub fn dealloc_pd(&mut self, pd: PdId) -> Result<(), Error> {
+        self.shared.regions.dealloc_pd(pd)
+    }
+
+    /// Registers `length` bytes at `iova` (mapped for the card as long as the region exists) and
+    /// returns their STag. The region's first byte has the tagged offset `base_to`.
+    pub fn register<P: Port>(
+        &mut self,
+        pd: PdId,
+        base_to: u64,
+        iova: u64,
+        length: u64,
+        access: Access,
+        port: &mut P,
+    ) -> Result<u32, Error> {
+        self.shared
+            .regions
+            .register(pd, base_to, iova, length, access, port)
+    }
+
+    /// Removes a region: from now on the card refuses its STag. The caller sees to it that no
+    /// work request uses it any more.
+    pub fn deregister<P: Port>(&mut self, stag: u32, port: &mut P) -> Result<(), Error> {
+        self.shared.regions.deregister(stag, port)
+    }
+
+    // ------------------------------------------------------------------ queue pairs
+
+    /// A new queue pair; it takes a flow of the card until it is destroyed.
+    pub fn create_qp<P: Port>(&mut self, config: &QpConfig, port: &mut P) -> Result<QpId, Error> {
+        let depths = 1..=MAX_DEPTH;
+        if !depths.contains(&config.send_depth)
+            || !depths.contains(&config.recv_depth)
+            || !(1..=MAX_SGE).contains(&usize::from(config.max_sge))
+        {
+            return Err(Error::InvalidQpConfig);
+        }
+        let flow = *self.free_flows.front().ok_or(Error::NoFlows)?;
+        self.shared.regions.join(config.pd)?;
+        let log2 = config.recv_depth.next_power_of_two().trailing_zeros() as u8;
+        let Some(iova) = port.rq_memory(flow, log2) else {
+            self.shared.regions.leave(config.pd);
+            return Err(Error::NoMemory);
+        };
+        self.free_flows.pop_front();
+        port.rq_tail(flow, 0);
+        let index = usize::from(flow);
+        self.generations[index] = self.generations[index].wrapping_add(1);
+        let id = QpId {
+            flow,
+            generation: self.generations[index],
+        };
+        self.qps[index] = Some(Box::new(Qp::new(id, *config, iova)));
+        // Room for every completion there can be, so that none is allocated when data moves.
+        let room: usize = self
+            .qps
+            .iter()
+            .flatten()
+            .map(|qp| qp.rq.capacity() + qp.config.send_depth as usize)
+            .sum();
+        self.shared.completions.reserve(room);
+        Ok(id)
+    }
+
+    /// Removes a queue pair. A connection it has is aborted (RST), with its last event; work
+    /// requests it holds are gone without completion, and so are completions not yet polled.
+    pub fn destroy_qp<P: Port>(&mut self, now: u64, qp: QpId, port: &mut P) -> Result<(), Error> {
+        if let Some(slot) = self.qp(qp)?.conn {
+            self.run(now, slot, port, |link| {
+                link.reset(ConnectFailure::Closed, DisconnectReason::Aborted);
+            });
+            // The memory of the work requests is free for others only when the card has read it.
+            for _ in 0..MAX_WAITS {
+                if self.qp(qp)?.conn.is_none() {
+                    break;
+                }
+                port.refresh_jobs_done();
+                self.run(now, slot, port, |_| ());
+            }
+            self.run(now, slot, port, |link| link.conn.parts.clear());
+        }
+        let index = usize::from(qp.flow);
+        if let Some(gone) = self.qps[index].take() {
+            self.shared.regions.leave(gone.config.pd);
+            self.free_flows.push_back(qp.flow);
+        }
+        self.shared
+            .completions
+            .retain(|completion| completion.qp != qp);
+        Ok(())
+    }
+
+    /// The state of a queue pair.
+    pub fn qp_state(&self, qp: QpId) -> Result<QpState, Error> {
+        Ok(self.qp(qp)?.state)
+    }
+
+    /// Moves a queue pair to the error state: its connection is aborted and everything in it is
+    /// flushed.
+    pub fn set_qp_error<P: Port>(&mut self, now: u64, qp: QpId, port: &mut P) -> Result<(), Error> {
+        match self.qp(qp)?.conn {
+            Some(slot) => {
+                self.run(now, slot, port, |link| {
+                    // Its work requests are flushed even if nothing was sent yet.
+                    link.conn.committed = true;
+                    link.reset(ConnectFailure::Closed, DisconnectReason::Aborted);
+                });
+            }
+            None => {
+                if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
+                    qp.flush(None, &mut self.shared.completions);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a work request into the send queue. Before the connection is established it waits
+    /// there. After the queue pair failed it completes with `Status::Flushed`.
+    pub fn post_send<P: Port>(
+        &mut self,
+        now: u64,
+        qp: QpId,
+        wr: &SendWr<'_>,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        self.shared.stats.steps += 1;
+        self.qp(qp)?;
+        let shared = &mut self.shared;
+        let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
+            return Err(Error::UnknownQp);
+        };
+        if queue.sq.is_full() {
+            return Err(Error::QueueFull);
+        }
+        let conn = queue
+            .conn
+            .and_then(|slot| self.conns[usize::from(slot)].as_ref());
+        let no_reads = conn.is_some_and(|conn| conn.reported && conn.agreed.ord == 0);
+        if no_reads && matches!(wr.op, SendOp::Read { .. }) {
+            return Err(Error::NoReadsAllowed);
+        }
+        let entry = work::send_entry(queue, &shared.regions, wr)?;
+        queue.sq.push(entry);
+        if queue.state == QpState::Error {
+            queue.flush(None, &mut shared.completions);
+        } else if let Some(slot) = queue.conn {
+            self.run(now, slot, port, |_| ());
+        }
+        Ok(())
+    }
+
+    /// Puts a work request into the receive queue; possible before the connection is made.
+    pub fn post_recv<P: Port>(
+        &mut self,
+        now: u64,
+        qp: QpId,
+        wr: &RecvWr<'_>,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        self.shared.stats.steps += 1;
+        let _ = now;
+        self.qp(qp)?;
+        let shared = &mut self.shared;
+        let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
+            return Err(Error::UnknownQp);
+        };
+        if queue.rq.is_full() {
+            return Err(Error::QueueFull);
+        }
+        let entry = work::recv_entry(queue, &shared.regions, wr)?;
+        let number = queue.rq.push(entry);
+        if queue.state == QpState::Error {
+            queue.flush(None, &mut shared.completions);
+            return Ok(());
+        }
+        port.write_element(qp.flow, queue.rq.slot(number), &work::element(&entry));
+        port.rq_tail(qp.flow, queue.rq.tail());
+        Ok(())
+    }
+}

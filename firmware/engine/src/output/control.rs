@@ -1,0 +1,176 @@
+//! Frames that no message is in: SYN, RST, probes, acknowledgments.
+
+use weft_layout::Job;
+use weft_wire::tcp::{flag, FrameHeader, Options};
+
+use crate::conn::TcpState;
+use crate::link::Link;
+use crate::port::{Full, Port};
+use crate::tcp::seq;
+use crate::timers::Timer;
+
+impl<P: Port> Link<'_, P> {
+    /// Sends one frame that the engine makes itself.
+    pub fn send_control(
+        &mut self,
+        flags: u8,
+        seq: u32,
+        mut options: Options,
+        payload: &[u8],
+    ) -> Result<(), Full> {
+        if self.conn.timestamps {
+            options.timestamps = Some((self.ts_val(), self.conn.ts_recent));
+        }
+        let synchronized = !matches!(self.conn.tcp, TcpState::Closed | TcpState::SynSent);
+        let window = if flags & flag::SYN != 0 {
+            // Never scaled in a SYN (RFC 7323 §2.2).
+            let window = self
+                .conn
+                .reassembly
+                .limit()
+                .wrapping_sub(self.conn.reassembly.base());
+            window.min(0xffff) as u16
+        } else {
+            self.conn.window_field()
+        };
+        let header = FrameHeader {
+            source_mac: self.shared.config.mac,
+            destination_mac: self.conn.remote_mac,
+            source_ip: self.conn.local.ip,
+            destination_ip: self.conn.remote.ip,
+            identification: self.shared.identification,
+            source_port: self.conn.local.port,
+            destination_port: self.conn.remote.port,
+            seq,
+            ack: if synchronized { self.conn.rcv_nxt() } else { 0 },
+            flags,
+            window,
+            options,
+        };
+        let Some(length) = header.write(payload, &mut self.shared.frame) else {
+            return Ok(());
+        };
+        self.port.send_frame(&self.shared.frame[..length])?;
+        self.shared.identification = self.shared.identification.wrapping_add(1);
+        self.shared.stats.frames_sent += 1;
+        if flags & flag::ACK != 0 && flags & flag::RST == 0 {
+            self.ack_sent();
+        }
+        Ok(())
+    }
+
+    /// SYN or SYN-ACK.
+    pub fn send_syn(&mut self) {
+        let config = &self.shared.config;
+        let answers = self.conn.tcp == TcpState::SynReceived;
+        let options = Options {
+            mss: Some(config.mtu.saturating_sub(40).max(536)),
+            // In a SYN-ACK only what the SYN had (RFC 7323 §1.3, RFC 2018 §2).
+            window_scale: (!answers || self.conn.peer_scale != u8::MAX).then_some(self.conn.scale),
+            sack_permitted: !answers || self.conn.sack,
+            ..Options::default()
+        };
+        let flags = if answers {
+            flag::SYN | flag::ACK
+        } else {
+            flag::SYN
+        };
+        let seq = self.conn.sender.una;
+        let timestamps = self.conn.timestamps;
+        // A timestamp in the first SYN asks for them.
+        self.conn.timestamps = if answers {
+            timestamps
+        } else {
+            self.shared.config.timestamps
+        };
+        let sent = self.send_control(flags, seq, options, &[]);
+        self.conn.timestamps = timestamps;
+        if sent.is_ok() {
+            if self.conn.sender.nxt == self.conn.sender.una {
+                self.conn.sender.sent(self.now, 1);
+            } else {
+                self.conn.sender.syn_sent_again(self.now);
+            }
+            self.conn
+                .timers
+                .set(Timer::Retransmit, self.conn.sender.rto_at);
+        } else {
+            self.try_later();
+        }
+    }
+
+    /// RST.
+    pub fn send_reset(&mut self) {
+        let seq = self.conn.sender.nxt;
+        self.shared.stats.resets_sent += 1;
+        let _ = self.send_control(flag::RST | flag::ACK, seq, Options::default(), &[]);
+    }
+
+    /// A segment just outside the window: the peer must answer it (window probe, keepalive).
+    pub fn send_probe(&mut self) {
+        let seq = self.conn.sender.una.wrapping_sub(1);
+        let _ = self.send_control(flag::ACK, seq, Options::default(), &[]);
+    }
+
+    fn ts_val(&self) -> u32 {
+        (self.now / 1_000_000) as u32
+    }
+
+    /// Every segment carries the acknowledgment.
+    pub(super) fn ack_sent(&mut self) {
+        self.conn.edge = self.conn.right_edge();
+        self.conn.ack = Default::default();
+        self.conn.timers.set(Timer::DelayedAck, None);
+    }
+
+    /// Sends an acknowledgment alone, if one is due and nothing else took it along.
+    pub(super) fn acknowledge(&mut self) {
+        let opened = seq::diff(self.conn.right_edge(), self.conn.edge).max(0) as u32;
+        let told = seq::diff(self.conn.edge, self.conn.rcv_nxt()).max(0) as u32;
+        let mss = self.conn.sender.mss;
+        // A window that was small and has opened (RFC 9293 §3.8.6.2.2).
+        let update = told < 4 * mss && opened >= 2 * mss && !self.conn.peer_fin_done;
+        if !(self.conn.ack.now || self.conn.ack.pending >= 2 || update) {
+            return;
+        }
+        let gap = self.conn.sack && self.conn.reassembly.has_gap();
+        let sent = match (&self.qp, self.conn.card.bound, gap) {
+            (Some(qp), true, false) => {
+                let job = Job {
+                    kind: 2,
+                    flow: qp.id.flow(),
+                    seq: self.conn.sender.nxt,
+                    ..self.tcp_fields(flag::ACK)
+                };
+                let posted = self.port.post_job(&job.to_bytes());
+                if posted.is_ok() {
+                    self.shared.stats.jobs += 1;
+                    self.ack_sent();
+                }
+                posted.map(|_| ())
+            }
+            _ => {
+                let mut options = Options::default();
+                if gap {
+                    options.sack = self.conn.reassembly.sack_blocks();
+                }
+                self.send_control(flag::ACK, self.conn.sender.nxt, options, &[])
+            }
+        };
+        match sent {
+            Ok(()) => self.shared.stats.acks_sent += 1,
+            Err(Full) => self.try_later(),
+        }
+    }
+
+    pub(super) fn tcp_fields(&self, tcp_flags: u8) -> Job {
+        Job {
+            ack: self.conn.rcv_nxt(),
+            window: self.conn.window_field(),
+            tcp_flags,
+            ts_val: self.ts_val(),
+            ts_ecr: self.conn.ts_recent,
+            ..Job::default()
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! The messages: which one is next, how much of it fits, and the job that sends it.
+
+use weft_wire::mpa::RtrKinds;
+use weft_wire::rdmap::{control, opcode, queue, ReadRequest};
+use weft_wire::tcp::flag;
+
+use super::Step;
+use crate::conn::{Phase, MAX_PARTS};
+use crate::link::Link;
+use crate::part::{fit, Data, Fit, Header, Origin, Part};
+use crate::port::{Full, Port};
+use crate::qp::{Action, PendingRead};
+use crate::verbs::MAX_INLINE;
+
+/// The STag of a 0-byte RTR: never 0, and of no region (peers.md).
+const RTR_STAG: u32 = 1;
+
+/// Which queue the next message comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Terminate,
+    Rtr,
+    Response,
+    Send,
+    Read,
+}
+
+/// A message, or what is left of one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Message {
+    source: Source,
+    header: Header,
+    data: Data,
+    /// Already sent.
+    sent: u32,
+    /// All of it.
+    length: u32,
+}
+
+impl<P: Port> Link<'_, P> {
+    /// What is to be sent next.
+    pub(super) fn next_message(&mut self) -> Option<Message> {
+        if self.conn.fin_seq.is_some() || !self.conn.may_send {
+            return None;
+        }
+        if let Some(terminate) = &self.conn.terminate {
+            let mut bytes = [0; MAX_INLINE];
+            bytes[..terminate.length].copy_from_slice(&terminate.bytes[..terminate.length]);
+            return Some(Message {
+                source: Source::Terminate,
+                header: untagged(opcode::TERMINATE, queue::TERMINATE, 1),
+                data: Data::Inline(bytes),
+                sent: 0,
+                length: terminate.length as u32,
+            });
+        }
+        if !matches!(self.conn.phase, Phase::Established | Phase::Closing) {
+            return None;
+        }
+        if self.conn.rtr_pending {
+            return self.rtr();
+        }
+        let qp = self.qp.as_mut()?;
+        let response = qp.responses.front().map(|response| Message {
+            source: Source::Response,
+            header: tagged(opcode::READ_RESPONSE, response.stag, response.to),
+            data: response.data,
+            sent: response.sent,
+            length: response.length,
+        });
+        // A message that was begun is finished first.
+        let response_begun = response.as_ref().is_some_and(|message| message.sent > 0);
+        let send_begun = qp.sq.next().is_some_and(|entry| entry.sent > 0);
+        if response_begun || response.is_some() && !send_begun && !qp.send_turn {
+            return response;
+        }
+        self.next_request().or(response)
+    }
+
+    /// The RTR (RFC 6581 §9.2): no work request stands behind it.
+    fn rtr(&self) -> Option<Message> {
+        let qp = self.qp.as_ref()?;
+        let mut bytes = [0; MAX_INLINE];
+        let mut length = 0;
+        let header = match self.conn.agreed.rtr? {
+            RtrKinds::READ => {
+                let request = ReadRequest {
+                    sink_stag: RTR_STAG,
+                    source_stag: RTR_STAG,
+                    ..ReadRequest::default()
+                };
+                length = ReadRequest::SIZE;
+                bytes[..length].copy_from_slice(&request.to_bytes());
+                untagged(opcode::READ_REQUEST, queue::READ_REQUEST, qp.read_msn)
+            }
+            RtrKinds::WRITE => tagged(opcode::WRITE, RTR_STAG, 0),
+            _ => untagged(opcode::SEND, queue::SEND, qp.send_msn),
+        };
+        Some(Message {
+            source: Source::Rtr,
+            header,
+            data: Data::Inline(bytes),
+            sent: 0,
+            length: length as u32,
+        })
+    }
+
+    /// The send queue's next message, unless it has to wait.
+    fn next_request(&self) -> Option<Message> {
+        let qp = self.qp.as_ref()?;
+        let entry = qp.sq.next()?;
+        let begun = entry.sent > 0 || entry.requested > 0;
+        let reads_before = qp
+            .reads
+            .iter()
+            .any(|read| read.entry.is_some_and(|number| number != qp.sq.started));
+        if entry.fence && !begun && reads_before {
+            return None;
+        }
+        match entry.action {
+            Action::Send { opcode, invalidate } => Some(Message {
+                source: Source::Send,
+                header: Header {
+                    rsvd_ulp: invalidate,
+                    ..untagged(opcode, queue::SEND, qp.send_msn)
+                },
+                data: entry.data,
+                sent: entry.sent,
+                length: entry.length,
+            }),
+            Action::Write { stag, to } => Some(Message {
+                source: Source::Send,
+                header: tagged(opcode::WRITE, stag, to),
+                data: entry.data,
+                sent: entry.sent,
+                length: entry.length,
+            }),
+            Action::Read { stag, to } => {
+                // The ORD limit.
+                if qp.reads.len() >= usize::from(self.conn.agreed.ord) {
+                    return None;
+                }
+                let sink = entry
+                    .sinks
+                    .get(usize::from(entry.requested))
+                    .filter(|_| entry.requested < entry.sink_count.max(1))?;
+                let request = ReadRequest {
+                    sink_stag: if sink.length == 0 {
+                        RTR_STAG
+                    } else {
+                        sink.stag
+                    },
+                    sink_to: sink.to,
+                    size: sink.length,
+                    source_stag: stag,
+                    source_to: to.wrapping_add(entry.requested_bytes),
+                };
+                let mut bytes = [0; MAX_INLINE];
+                bytes[..ReadRequest::SIZE].copy_from_slice(&request.to_bytes());
+                Some(Message {
+                    source: Source::Read,
+                    header: untagged(opcode::READ_REQUEST, queue::READ_REQUEST, qp.read_msn),
+                    data: Data::Inline(bytes),
+                    sent: 0,
+                    length: ReadRequest::SIZE as u32,
+                })
+            }
+        }
+    }
+
+    pub(super) fn send_message(&mut self, message: &Message, congestion: u32, window: u32) -> Step {
+        if self.conn.parts.len() >= MAX_PARTS {
+            return Step::NoRoom;
+        }
+        let conn = &*self.conn;
+        let markers = conn.tx_markers;
+        // FPDUs as large as the EMSS allows, and no larger than half the largest window of the
+        // peer, so that there is always a way forward.
+        let emss = conn.sender.mss.min((conn.sender.max_window / 2).max(256));
+        let mut limit = markers.mulpdu(emss as usize);
+        let left = message.length - message.sent;
+        let seq = conn.sender.nxt;
+        let room = congestion.min(window);
+        let try_fit = |limit: usize, room: u32| {
+            let header = message.header.length();
+            let payload = (limit - header) as u32;
+            fit(markers, seq, header, payload, left, room).map(|fit| (payload, fit))
+        };
+        let mut fitted = try_fit(limit, room);
+        if fitted.is_none() {
+            if window < congestion || try_fit(limit, window).is_none() {
+                // The window may stay this small: after a probe, smaller FPDUs (of 128 octets or
+                // more of ULPDU) go into what there is.
+                let small = (window as usize).saturating_sub(24).min(limit);
+                if conn.probes > 0 && conn.sender.flight() == 0 && small >= 128 {
+                    limit = small & !3;
+                    fitted = try_fit(limit, window);
+                }
+                if fitted.is_none() {
+                    return Step::NoWindow;
+                }
+            } else if conn.sender.flight() == 0 {
+                fitted = try_fit(limit, window.min(emss.max(limit as u32 + 64)));
+                if fitted.is_none() {
+                    return Step::NoWindow;
+                }
+            } else {
+                return Step::NoRoom;
+            }
+        }
+        let Some((fpdu_payload, fitted)) = fitted else {
+            return Step::NoRoom;
+        };
+        self.post(message, fpdu_payload, &fitted)
+    }
+
+    fn post(&mut self, message: &Message, fpdu_payload: u32, fitted: &Fit) -> Step {
+        let Some(qp) = self.qp.as_ref() else {
+            return Step::Nothing;
+        };
+        let seq = self.conn.sender.nxt;
+        let origin = match message.source {
+            Source::Send => Origin::Request(qp.sq.started, fitted.whole),
+            _ => Origin::Silent,
+        };
+        let mut part = Part {
+            seq,
+            end: seq.wrapping_add(fitted.wire),
+            header: Header {
+                to_or_mo: message
+                    .header
+                    .to_or_mo
+                    .wrapping_add(u64::from(message.sent)),
+                ..message.header
+            },
+            last: fitted.whole,
+            length: fitted.payload,
+            fpdu_payload: fpdu_payload.min(0xffff) as u16,
+            data: message.data.slice(message.sent, fitted.payload),
+            job: 0,
+            origin,
+        };
+        let push = if fitted.whole { flag::PSH } else { 0 };
+        let tcp = self.tcp_fields(flag::ACK | push);
+        match self
+            .port
+            .post_job(&part.slot(qp.id.flow(), &part.whole(), tcp))
+        {
+            Ok(job) => part.job = job,
+            Err(Full) => return Step::Full,
+        }
+        self.shared.stats.jobs += 1;
+        self.ack_sent();
+        self.conn.parts.push_back(part);
+        self.conn.sender.sent(self.now, fitted.wire);
+        self.advance(message, fitted);
+        Step::Sent
+    }
+
+    /// The queue that the message came from moves on.
+    fn advance(&mut self, message: &Message, fitted: &Fit) {
+        let Some(qp) = self.qp.as_mut() else {
+            return;
+        };
+        match message.source {
+            Source::Terminate => {
+                self.conn.terminate = None;
+                self.shared.stats.terminates_sent += 1;
+            }
+            Source::Rtr => {
+                self.conn.rtr_pending = false;
+                if message.header.tagged {
+                    return;
+                }
+                if message.header.stag_or_qn == queue::READ_REQUEST {
+                    qp.read_msn = qp.read_msn.wrapping_add(1);
+                    qp.reads.push_back(PendingRead {
+                        entry: None,
+                        stag: RTR_STAG,
+                        to: 0,
+                        left: 0,
+                    });
+                } else {
+                    qp.send_msn = qp.send_msn.wrapping_add(1);
+                }
+            }
+            Source::Response => {
+                qp.send_turn = true;
+                if fitted.whole {
+                    qp.responses.pop_front();
+                } else if let Some(response) = qp.responses.front_mut() {
+                    response.sent += fitted.payload;
+                }
+            }
+            Source::Send => {
+                qp.send_turn = false;
+                let number = qp.sq.started;
+                if let Some(entry) = qp.sq.get_mut(number) {
+                    entry.sent += fitted.payload;
+                }
+                if fitted.whole {
+                    qp.sq.started = number.wrapping_add(1);
+                    if !message.header.tagged {
+                        qp.send_msn = qp.send_msn.wrapping_add(1);
+                    }
+                }
+            }
+            Source::Read => {
+                qp.send_turn = false;
+                qp.read_msn = qp.read_msn.wrapping_add(1);
+                let number = qp.sq.started;
+                let Some(entry) = qp.sq.get_mut(number) else {
+                    return;
+                };
+                let sink = entry.sinks[usize::from(entry.requested)];
+                entry.requested += 1;
+                entry.requested_bytes += u64::from(sink.length);
+                entry.missing += 1;
+                let all = entry.requested >= entry.sink_count.max(1);
+                qp.reads.push_back(PendingRead {
+                    entry: Some(number),
+                    stag: sink.stag,
+                    to: sink.to,
+                    left: sink.length,
+                });
+                if all {
+                    qp.sq.started = number.wrapping_add(1);
+                }
+            }
+        }
+    }
+}
+
+fn untagged(opcode: u8, qn: u32, msn: u32) -> Header {
+    Header {
+        tagged: false,
+        rdmap_control: control(opcode),
+        stag_or_qn: qn,
+        msn,
+        to_or_mo: 0,
+        rsvd_ulp: 0,
+    }
+}
+
+fn tagged(opcode: u8, stag: u32, to: u64) -> Header {
+    Header {
+        tagged: true,
+        rdmap_control: control(opcode),
+        stag_or_qn: stag,
+        msn: 0,
+        to_or_mo: to,
+        rsvd_ulp: 0,
+    }
+}
