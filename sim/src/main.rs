@@ -50,6 +50,8 @@ enum Command {
         #[command(flatten)]
         common: Common,
     },
+    /// Captures what a card receives and sends to a pcapng file, by the card itself.
+    Capture(Box<command::capture::CaptureArgs>),
     /// Finds cards, and says of each what is wrong with it and what to do.
     Probe(command::probe::Probe),
     /// Every register and every counter with its meaning; nothing is written, nothing is reset.
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
             waves,
             common,
         } => command::demo::run(file, &common, seed, waves),
+        Command::Capture(args) => command::capture::run(&args),
         Command::Probe(args) => command::probe::run(&args),
         Command::Regs(args) => command::regs::run(&args),
         Command::Rping(args) => command::rping::run(&args),

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
-use crate::cm::{Agreed, CmError, CmEvent, ConnParam, Revision, RtrKinds};
+use crate::cm::{Agreed, CmError, CmEvent, ConnParam, ConnectFailure, Revision, RtrKinds};
 use crate::error::DeviceError;
 use crate::verbs::{AsyncEvent, TerminateCode, VerbsError, WcStatus};
 
@@ -291,7 +291,7 @@ impl PeerError {
     /// From an event that says that the connection did not come about.
     pub(super) fn not_connected(event: &CmEvent) -> Self {
         let why = match event.failure {
-            Some(failure) => format!("{failure:?}"),
+            Some(failure) => format!("{failure:?}: {}", explain(failure)),
             None if event.private_data.is_empty() => "the peer's application said no".to_owned(),
             None => format!(
                 "the peer's application said no, with \"{}\"",
@@ -337,6 +337,26 @@ impl PeerError {
                 .count(),
             length: expected.len(),
         })
+    }
+}
+
+/// What it means that a connection did not come about, and where to look.
+fn explain(failure: ConnectFailure) -> &'static str {
+    match failure {
+        ConnectFailure::Unreachable => {
+            "nobody answers ARP or SYN; is the address right and in this network, is the link up? --capture shows what leaves and arrives"
+        }
+        ConnectFailure::Refused => "nobody listens on the port",
+        ConnectFailure::TimedOut => "TCP answers, MPA does not; is the listener an iWARP one?",
+        ConnectFailure::Closed => {
+            "the peer closed the connection during MPA start-up; an old one may want --mpa-rev 1 (or --fall-back)"
+        }
+        ConnectFailure::InvalidReply => "the MPA reply is malformed; --capture shows it",
+        ConnectFailure::NoMatchingRtr => "the peer allows none of the RTR kinds offered; see --rtr",
+        ConnectFailure::InsufficientReads => "the peer takes fewer Reads at a time than asked for; see --ord",
+        ConnectFailure::NoResources => "the card has no flow left",
+        ConnectFailure::NoRtr => "the first message was not one that may be first, or the RTR never came",
+        _ => "see the capture",
     }
 }
 

@@ -14,8 +14,7 @@ use weft_hostdrv::transport::{self, Transport};
 use weft_hostdrv::{Device, DeviceConfig};
 use weft_sim::serve::{private, PrivateSpec, Served};
 
-use super::trace::Recorder;
-use super::Failure;
+use super::{capture, trace, Failure};
 
 /// How long a card stays up after the tool's work.
 const LINGER_NS: u64 = 200_000_000;
@@ -95,11 +94,15 @@ pub struct Station {
     /// Writes what the card does, from its own trace ring, to this file.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Writes what the card receives and sends, captured by the card, to this pcapng file.
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
 }
 
 /// A card that is up. Fields go in this order.
 pub struct Opened {
-    recorder: Option<Recorder>,
+    capture: Option<capture::Recorder>,
+    trace: Option<trace::Recorder>,
     /// The device.
     pub device: Device,
     _reached: Reached,
@@ -114,7 +117,8 @@ impl Opened {
                 self.device.wait(Some(until))?;
             }
         }
-        self.recorder.map_or(Ok(()), Recorder::stop)
+        self.capture.map_or(Ok(()), capture::Recorder::stop)?;
+        self.trace.map_or(Ok(()), trace::Recorder::stop)
     }
 }
 
@@ -134,10 +138,13 @@ impl Station {
     /// The same, with what is to be written beside the work.
     pub fn begin(&self) -> Result<Opened, Failure> {
         let (reached, device) = self.open()?;
-        let recorder = self.trace.as_ref();
-        let recorder = recorder.map(|path| Recorder::start(&reached.transport, path));
+        let trace = self.trace.as_ref();
+        let trace = trace.map(|path| trace::Recorder::start(&reached.transport, path));
+        let capture = self.capture.as_ref();
+        let capture = capture.map(|path| capture::Recorder::start(&device, path));
         Ok(Opened {
-            recorder: recorder.transpose()?,
+            capture: capture.transpose()?,
+            trace: trace.transpose()?,
             device,
             _reached: reached,
         })

@@ -7,6 +7,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use weft_sim::kind::CardKind;
 
+pub mod capture;
 pub mod demo;
 pub mod device;
 pub mod perf;

@@ -81,7 +81,8 @@ impl Regs {
                 out,
                 "  {offset:04x} {access} {name:<14} {value:08x}{decoded}"
             )?;
-            if !self.brief {
+            // Of several words of one register, the first says it.
+            if !self.brief && (!name.contains('[') || name.ends_with("[0]")) {
                 writeln!(out, "          {}", register.meaning)?;
             }
         }
