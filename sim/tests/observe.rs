@@ -7,9 +7,13 @@ use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::trace::{DropReason, JobEnd, Trace, TraceKind, TraceReader, Verdict};
 use weft_hostdrv::transport::{Bar, Transport};
 use weft_hostdrv::DeviceError;
-use weft_layout::{doorbell, reg, trace_kind};
+use weft_layout::{doorbell, reg, trace_kind, AttachRow, Counter, FlowRxRow, Job, StagRow};
+use weft_sim::bench::{Bench, Ends, Rings};
+use weft_sim::card::CYCLE_NS;
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
+use weft_sim::link::LinkConfig;
+use weft_sim::model::{ethernet, mpa};
 use weft_sim::pair::{Operation, Pair};
 use weft_sim::transport::SimTransport;
 
@@ -308,7 +312,10 @@ fn both_ends_capture_the_same_frames_of_a_device_in_use() {
                 .iter()
                 .filter(|f| f.direction == direction)
                 .map(|f| f.time_cycles);
-            assert!(times.clone().is_sorted_by(|x, y| x < y), "{kind}: {direction:?}");
+            assert!(
+                times.clone().is_sorted_by(|x, y| x < y),
+                "{kind}: {direction:?}"
+            );
             assert!(times.all(|t| t <= fabric.device(0).trace().unwrap().now().unwrap()));
         }
         // Another one after the first, with short slots; then memory is gone and nothing is written to it.
@@ -365,5 +372,133 @@ fn both_ends_capture_the_same_frames_of_a_device_in_use() {
         world.deliver(0, vec![1; 64], true);
         world.run_cycles(2000).unwrap();
         assert!(world.iommu(0).faults().is_empty(), "{kind}");
+    }
+}
+
+/// Cycles in which a card places and sends so many MTU-sized Writes at full rate, and the frames it captured and lost.
+fn cycles_under_load(kind: CardKind, count: usize, capture: bool) -> (u64, u32, u32) {
+    const PAYLOAD: usize = 1440;
+    const SEGMENT: usize = PAYLOAD + 2 + 14 + 4;
+    const SEQ: u32 = 0x1000;
+    let rings = Rings {
+        job: 12,
+        report: 12,
+        raw: 6,
+        raw_slot: 14,
+    };
+    let link = LinkConfig {
+        gbps: 1_000_000,
+        ..LinkConfig::default()
+    };
+    let mut bench = Bench::new(kind.build(1, 0), 1, link, rings).unwrap();
+    let memory = bench.region(1 << 20);
+    let ends = Ends::of(1);
+    let stag = StagRow {
+        valid: 1,
+        key: 1,
+        access: 15,
+        pd: 1,
+        base: 0,
+        length: 1 << 20,
+        iova: memory.iova,
+    };
+    bench.stag(0x101, &stag).unwrap();
+    let rx = FlowRxRow {
+        flags: 2 | 4,
+        rq_log2: 2,
+        pd: 1,
+        marker_base: SEQ,
+        rq_base: memory.iova,
+    };
+    let attach = AttachRow {
+        attached: 1,
+        raw_count: 0,
+        rcv_nxt: SEQ,
+        msn: 1,
+        mo: 0,
+    };
+    bench
+        .flow(1, &ends, &rx, &ends.tx(2 | 4, SEQ), &attach)
+        .unwrap();
+    let ring = bench.region(2048 << 12);
+    for (register, value) in [
+        (reg::CAPTURE_BASE_LO, ring.iova as u32),
+        (reg::CAPTURE_BASE_HI, (ring.iova >> 32) as u32),
+        (reg::CAPTURE_LOG2, 12 << 8 | 11),
+        (reg::CAPTURE_CTRL, 0xffff_0000 | if capture { 3 } else { 0 }),
+    ] {
+        bench.write(register, value);
+    }
+    bench.settle(1_000_000).unwrap();
+    bench.sent();
+    for number in 0..count {
+        let job = Job {
+            kind: 3,
+            flags: 1 | 2,
+            flow: 1,
+            seq: SEQ.wrapping_add((number * SEGMENT) as u32),
+            tcp_flags: 0x18,
+            sge_count: 1,
+            length: PAYLOAD as u32,
+            fpdu_payload: PAYLOAD as u16,
+            rdmap_control: 0x40,
+            stag_or_qn: 0x101,
+            sge0_iova: memory.iova,
+            sge0_length: PAYLOAD as u32,
+            ..Job::default()
+        };
+        bench.post(&job, &[]);
+    }
+    bench.ring_jobs();
+    let start = bench.world.now();
+    let (mut fed, mut placed, mut sent) = (0, 0, 0);
+    while placed < count || sent < count {
+        while fed < count && fed - placed < 32 {
+            let mut ulpdu = vec![0xc1, 0x40];
+            ulpdu.extend_from_slice(&0x101u32.to_be_bytes());
+            ulpdu.extend_from_slice(&((fed * PAYLOAD % 1_000_000) as u64).to_be_bytes());
+            ulpdu.resize(14 + PAYLOAD, fed as u8);
+            let fpdu = mpa::frame(0, None, true, &ulpdu);
+            let seq = SEQ.wrapping_add((fed * fpdu.len()) as u32);
+            let row = ends.peer_tx(4, 0);
+            let frame = ethernet::segment(&row, &Job::default(), seq, 0x10, 0, &fpdu);
+            bench.world.deliver(0, frame, false);
+            fed += 1;
+        }
+        bench.world.run_cycles(4).unwrap();
+        placed += bench.reports().iter().filter(|r| r.0[0] == 1).count();
+        sent += bench.sent().len();
+        assert!(
+            bench.world.now() < 10_000_000,
+            "{kind}: stuck with {placed} placed, {sent} sent"
+        );
+    }
+    let cycles = (bench.world.now() - start) / CYCLE_NS;
+    bench.settle(1_000_000).unwrap();
+    let counter = |bench: &mut Bench, c| bench.counter(c).unwrap();
+    assert_eq!(
+        counter(&mut bench, Counter::RxSegmentsPlaced) as usize,
+        count,
+        "{kind}"
+    );
+    let frames = counter(&mut bench, Counter::CaptureRxFrames)
+        + counter(&mut bench, Counter::CaptureTxFrames);
+    let lost =
+        counter(&mut bench, Counter::CaptureRxLost) + counter(&mut bench, Counter::CaptureTxLost);
+    (cycles, frames, lost)
+}
+
+#[test]
+fn a_capture_takes_only_what_the_data_path_leaves() {
+    for kind in CardKind::available() {
+        let (alone, ..) = cycles_under_load(kind, 300, false);
+        let (watched, frames, lost) = cycles_under_load(kind, 300, true);
+        println!("{kind}: {alone} cycles alone, {watched} with capture, {frames} frames captured, {lost} left out");
+        assert_eq!(frames + lost, 600, "{kind}");
+        assert!(frames > 0, "{kind}");
+        assert!(
+            watched <= alone + alone / 50,
+            "{kind}: {alone} cycles alone, {watched} with capture"
+        );
     }
 }
