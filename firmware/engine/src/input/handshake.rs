@@ -1,0 +1,147 @@
+//! Segments before a connection stands, and when it is over: RFC 9293 §3.10.7.3 and §3.10.7.4, RFC 5961,
+//! RFC 1337.
+
+use weft_wire::tcp::{flag, Options};
+
+use super::Seen;
+use crate::cm::{ConnectFailure, DisconnectReason};
+use crate::conn::{Phase, TcpState};
+use crate::link::Link;
+use crate::port::Port;
+use crate::tcp::sender::Ack;
+use crate::tcp::seq;
+use crate::timers::Timer;
+
+impl<P: Port> Link<'_, P> {
+    /// Options of the peer's SYN.
+    pub fn take_options(&mut self, seen: &Seen<'_>) {
+        let config = &self.shared.config;
+        let conn = &mut *self.conn;
+        conn.sack = seen.options.sack_permitted;
+        conn.timestamps = config.timestamps && seen.options.timestamps.is_some();
+        if let Some((value, _)) = seen.options.timestamps {
+            conn.ts_recent = value;
+        }
+        match seen.options.window_scale {
+            Some(scale) => conn.peer_scale = scale,
+            None => {
+                conn.scale = 0;
+                conn.peer_scale = u8::MAX;
+            }
+        }
+        let ours = config.mtu.saturating_sub(40);
+        let theirs = seen.options.mss.unwrap_or(536).max(64);
+        let options = if conn.timestamps { 12 } else { 0 };
+        conn.sender.mss = u32::from(ours.min(theirs)).saturating_sub(options).max(64);
+        conn.reassembly.restart(seen.seq.wrapping_add(1));
+        conn.edge = conn.reassembly.limit();
+    }
+
+    pub(super) fn in_syn_sent(&mut self, seen: &Seen<'_>) {
+        let acks_syn = seen.flags & flag::ACK != 0 && seen.ack == self.conn.sender.nxt;
+        if seen.flags & flag::ACK != 0 && !acks_syn {
+            self.refuse_ack(seen);
+            return;
+        }
+        if seen.flags & flag::RST != 0 {
+            if acks_syn {
+                self.lost(ConnectFailure::Refused, DisconnectReason::Reset);
+            }
+            return;
+        }
+        if seen.flags & flag::SYN == 0 || !acks_syn {
+            return;
+        }
+        self.take_options(seen);
+        self.open(seen, u32::from(seen.window));
+        self.conn.ack.now = true;
+        self.conn.phase = Phase::AwaitReply;
+        let at = self.now.saturating_add(self.shared.config.mpa_timeout);
+        self.conn.timers.set(Timer::Phase, Some(at));
+        self.send_request();
+    }
+
+    pub(super) fn in_syn_received(&mut self, seen: &Seen<'_>) {
+        let rcv_nxt = self.conn.rcv_nxt();
+        if seen.flags & flag::RST != 0 {
+            let limit = self.conn.reassembly.limit();
+            if seen.seq == rcv_nxt {
+                self.lost(ConnectFailure::Closed, DisconnectReason::Reset);
+            } else if seq::lt(rcv_nxt, seen.seq) && seq::le(seen.seq, limit) {
+                self.challenge();
+            }
+            return;
+        }
+        if seen.flags & flag::SYN != 0 {
+            if seen.seq.wrapping_add(1) == rcv_nxt {
+                // The SYN again: our SYN-ACK was lost.
+                self.send_syn();
+            } else {
+                self.challenge();
+            }
+            return;
+        }
+        if seen.flags & flag::ACK == 0 {
+            return;
+        }
+        if seen.ack != self.conn.sender.nxt {
+            self.refuse_ack(seen);
+            return;
+        }
+        let window = self.window_of(seen);
+        self.open(seen, window);
+        self.conn.phase = Phase::AwaitRequest;
+        let at = self.now.saturating_add(self.shared.config.mpa_timeout);
+        self.conn.timers.set(Timer::Phase, Some(at));
+        self.in_open(seen);
+    }
+
+    pub(super) fn in_time_wait(&mut self, seen: &Seen<'_>) {
+        // No RST ends it early (RFC 1337).
+        if seen.flags & flag::RST != 0 {
+            return;
+        }
+        if seen.flags & flag::SYN != 0 {
+            self.conn.ack.now = true;
+        } else if seen.flags & (flag::ACK | flag::FIN) == flag::ACK | flag::FIN {
+            self.conn.ack.now = true;
+            let at = self.now.saturating_add(self.shared.config.time_wait);
+            self.conn.timers.set(Timer::Phase, Some(at));
+        }
+    }
+
+    /// A challenge acknowledgment before the connection stands (RFC 5961 §3.2, §4.2): who sent that
+    /// RST or SYN in earnest answers with an exact RST.
+    fn challenge(&mut self) {
+        let _ = self.send_control(flag::ACK, self.conn.sender.nxt, Options::default(), &[]);
+    }
+
+    /// It acknowledges what was never sent: of an older connection between the same ports, which the peer has not forgotten.
+    /// An RST makes it forget, and the SYN that is sent again finds it free (RFC 9293 §3.10.7.3, §3.10.7.4; figure 9).
+    fn refuse_ack(&mut self, seen: &Seen<'_>) {
+        if seen.flags & flag::RST != 0 {
+            return;
+        }
+        self.shared.stats.resets_sent += 1;
+        let _ = self.send_control(flag::RST, seen.ack, Options::default(), &[]);
+    }
+
+    /// The handshake is done.
+    fn open(&mut self, seen: &Seen<'_>, window: u32) {
+        let conn = &mut *self.conn;
+        conn.tcp = TcpState::Open;
+        conn.tries = 0;
+        let ack = Ack {
+            seq: seen.seq,
+            ack: seen.ack,
+            window,
+            is_pure: false,
+            sack: &[],
+        };
+        conn.sender.acknowledge(self.now, &ack);
+        let mss = conn.sender.mss;
+        let segments = u32::from(self.shared.config.initial_window_segments);
+        conn.sender
+            .establish(mss, segments, window, seen.seq, seen.ack);
+    }
+}
