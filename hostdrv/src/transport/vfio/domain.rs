@@ -169,6 +169,15 @@ pub(super) fn explain(host: &Host, ready: &Ready, error: VfioError) -> OpenError
             path: node.to_owned(),
             holders: host.holders(node),
         },
+        // What the kernel says of a device that is bound to somebody else's iommufd.
+        (VfioError::VfioDeviceBindIommufd(_), Some(libc::EINVAL))
+            if !host.holders(node).is_empty() =>
+        {
+            OpenError::Busy {
+                path: node.to_owned(),
+                holders: host.holders(node),
+            }
+        }
         (
             VfioError::OpenContainer(_)
             | VfioError::OpenGroup(..)

@@ -25,6 +25,8 @@ const MAX_REGIONS: u32 = 64;
 const REGION_ARGSZ: usize = HEADER;
 /// A region's description without capabilities.
 const REGION_INFO: usize = 32;
+/// With capabilities, more than any region has.
+const LONGEST_REGION_INFO: usize = 1 << 16;
 
 /// What the guard knows, for the ones who call the client.
 pub(super) struct Watch {
@@ -123,7 +125,16 @@ fn pass(client: &UnixStream, server: &UnixStream, watch: &Watch) -> Result<(), S
             };
             let sent = request.send(server);
             sent.map_err(|error| watch.failure("did not take a message", &error))?;
-            let reply = answer(&request, server, watch)?;
+            let reply = match answer(&request, server, watch) {
+                Ok(reply) => reply,
+                Err(reason) if request.command() == command::DEVICE_GET_REGION_INFO => {
+                    // The client takes a connection that ends here for a description of nothing, and stumbles over it.
+                    watch.lose(reason.clone());
+                    let _ = request.echo(described(&request)).send(client);
+                    return Err(reason);
+                }
+                Err(reason) => return Err(reason),
+            };
             if reply.send(client).is_err() {
                 return Ok(());
             }
@@ -162,6 +173,12 @@ fn answer(request: &Message, server: &UnixStream, watch: &Watch) -> Result<Messa
         }
         return fit(request, reply, expected, watch);
     }
+}
+
+/// Bytes of the reply to a question for a region's description, with the room for capabilities asked for.
+fn described(request: &Message) -> usize {
+    let argsz = request.word(REGION_ARGSZ) as usize;
+    HEADER + argsz.clamp(REGION_INFO, LONGEST_REGION_INFO)
 }
 
 /// Bytes that the client reads of the reply (VERSION: at least).
@@ -208,15 +225,20 @@ fn fit(
                 .device_flags
                 .store(reply.word(HEADER + 4), Ordering::Release);
         }
-        // Asked with room for capabilities: the reply says twice how long they are.
-        command::DEVICE_GET_REGION_INFO if request.word(REGION_ARGSZ) as usize > REGION_INFO => {
+        command::DEVICE_GET_REGION_INFO => {
             let argsz = reply.word(REGION_ARGSZ) as usize;
-            if argsz.checked_sub(REGION_INFO) != Some(len - expected) {
-                return Err(format!(
-                    "described a region in {len} bytes and says that they are {argsz}"
-                ));
+            if argsz > LONGEST_REGION_INFO {
+                return Err(format!("describes a region in {argsz} bytes"));
             }
-            return Ok(reply);
+            // Asked with room for capabilities: the reply says twice how long they are.
+            if described(request) > expected {
+                if argsz.checked_sub(REGION_INFO) != Some(len - expected) {
+                    return Err(format!(
+                        "described a region in {len} bytes and says that they are {argsz}"
+                    ));
+                }
+                return Ok(reply);
+            }
         }
         command::REGION_READ | command::REGION_WRITE => {
             let (asked, done) = (request.word(HEADER + 12), reply.word(HEADER + 12));
