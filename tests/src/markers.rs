@@ -8,6 +8,7 @@
 //! What only a well-kept sender does (one FPDU in one segment, pads of zeroes, nothing behind a Terminate) is demanded of
 //! the addresses in [`Rules::ours`]; of others it is counted.
 
+pub mod annotate;
 mod framing;
 mod messages;
 mod rule;

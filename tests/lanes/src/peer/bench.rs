@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::accel::Accel;
 use crate::images::Images;
+use crate::process::built;
 use crate::qemu::{GuestConfig, Net};
 use crate::steps::{ensure, NoPass};
 use crate::{Guest, GuestError};
@@ -148,7 +149,8 @@ fn boot(
     name: &str,
     logs: &Path,
 ) -> Result<Guest, NoPass> {
-    let mut config = GuestConfig::new(name, logs);
+    let say_no = built("weft-say-no")?;
+    let mut config = GuestConfig::new(name, logs).with_file(&say_no, "weft-say-no");
     config.nets.push(Net {
         local: wire.guest_socket(),
         remote: wire.card_socket(),

@@ -82,6 +82,13 @@ impl std::fmt::Display for Seen {
             self.report.sum(|direction| direction.fpdus),
             self.report.sum(|direction| direction.crcs),
             self.decoded.fpdus,
-        )
+        )?;
+        let replies = self.report.connections.iter();
+        for no in replies.filter_map(|c| c.start_up.reply.as_ref()) {
+            if no.reject && !no.private_data.is_empty() {
+                write!(f, ", rejected with \"{}\"", no.private_data.escape_ascii())?;
+            }
+        }
+        Ok(())
     }
 }

@@ -26,6 +26,11 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         refusal("nobody listens here", Capture::Any, no_listener_here),
         refusal("siw is asked for markers", Capture::StartUp, markers),
         refusal("our application says no", Capture::Clean, we_say_no),
+        refusal(
+            "the guest's application says no",
+            Capture::StartUp,
+            guest_says_no,
+        ),
     ]
 }
 
@@ -99,6 +104,26 @@ fn we_say_no(session: &mut Session<'_>) -> Result<String, NoPass> {
         "the guest's rping: {}",
         said.trim().replace('\n', "; ")
     ))
+}
+
+/// Private data both ways: the request's reach the guest's application, the rejection's ours.
+fn guest_says_no(session: &mut Session<'_>) -> Result<String, NoPass> {
+    let guest = &mut session.bench.guest;
+    let command = format!("stdbuf -oL /host/weft-say-no {GUEST_IP} 7174 'not today'");
+    let server = guest.spawn(&command)?;
+    ensure(
+        guest.wait_for_output(&server, "listening", READY),
+        "weft-say-no does not listen",
+    )?;
+    let arguments = format!("-c -a {GUEST_IP} -C 1 --private-data may-I");
+    let said = must_fail(session, &arguments, "not today")?;
+    let guest = &mut session.bench.guest;
+    ensure(
+        guest.wait_for_output(&server, "a request with \"may-I\"", READY),
+        format!("the guest heard: {}", guest.output_so_far(&server)),
+    )?;
+    guest.kill(&server, 9)?;
+    Ok(format!("the guest heard \"may-I\"; we heard {said}"))
 }
 
 fn listen(session: &mut Session<'_>, arguments: &str) -> Result<HostProcess, NoPass> {
