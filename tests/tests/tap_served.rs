@@ -121,7 +121,7 @@ fn the_wire_ends_in_another_kernel() {
         (0, "fd00::2"),
         (1, "fd00::1"),
     ] {
-        let ping = ping(&spaces[from], &format!("-n -c 3 -i 0.01 -W 20 {to}"));
+        let ping = ping(&spaces[from], &format!("-n -c 3 -i 0.05 -w 60 {to}"));
         let (good, text) = ping.join().expect("ping");
         assert!(good, "{to}: {text}");
     }
@@ -177,7 +177,7 @@ fn rping_beside_the_kernel() {
     });
     let spaces = [a, b];
     let pings = [(0, "10.0.0.2"), (1, "10.0.0.1")]
-        .map(|(from, to)| ping(&spaces[from], &format!("-n -c 20 -i 0.01 -W 20 {to}")));
+        .map(|(from, to)| ping(&spaces[from], &format!("-n -c 20 -i 0.05 -w 60 {to}")));
     let transfer = bulk(&spaces, SocketAddr::from((ip(2), 22)), 1 << 20);
     for ping in pings {
         let (good, text) = ping.join().expect("ping");
