@@ -4,7 +4,8 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use vfio_bindings::bindings::vfio::{
-    VFIO_IRQ_INFO_EVENTFD, VFIO_PCI_INTX_IRQ_INDEX, VFIO_PCI_MSIX_IRQ_INDEX, VFIO_PCI_MSI_IRQ_INDEX,
+    VFIO_IRQ_INFO_EVENTFD, VFIO_PCI_ERR_IRQ_INDEX, VFIO_PCI_INTX_IRQ_INDEX,
+    VFIO_PCI_MSIX_IRQ_INDEX, VFIO_PCI_MSI_IRQ_INDEX, VFIO_PCI_REQ_IRQ_INDEX,
 };
 
 use super::domain::Domain;
@@ -19,11 +20,16 @@ const KINDS: [(u32, &str); 3] = [
     (VFIO_PCI_INTX_IRQ_INDEX, "INTx"),
 ];
 
+/// What VFIO tells besides: the function reported a fatal error; the host wants it back.
+const ENDS: [u32; 2] = [VFIO_PCI_ERR_IRQ_INDEX, VFIO_PCI_REQ_IRQ_INDEX];
+
 /// The vectors of the best kind that the function has, set up once, all of them.
 pub(super) struct Interrupts {
     index: u32,
     kind: &'static str,
     vectors: Vectors,
+    /// One, which is never read: what it tells of does not pass.
+    end: Vectors,
     /// INTx: the kernel masks the pin at each interrupt.
     masked: AtomicBool,
 }
@@ -58,6 +64,7 @@ impl Interrupts {
                         index,
                         kind,
                         vectors,
+                        end: watch_end(domain, device)?,
                         masked: AtomicBool::new(false),
                     });
                 }
@@ -91,7 +98,11 @@ impl Interrupts {
     ) -> Result<bool, TransportError> {
         self.unmask(domain)
             .map_err(|reason| TransportError::Interrupt { vector, reason })?;
-        let came = self.vectors.wait(vector, deadline, None, String::new)?;
+        let lost = || {
+            "the host wants the card back (it is being unbound or removed), or the card reported a fatal PCI error; close it"
+                .to_owned()
+        };
+        let came = self.vectors.wait(vector, deadline, self.end.fd(0), lost)?;
         if came && self.index == VFIO_PCI_INTX_IRQ_INDEX {
             self.masked.store(true, Ordering::Release);
         }
@@ -119,4 +130,24 @@ impl Interrupts {
             tracing::warn!(%error, "interrupts could not be taken down");
         }
     }
+}
+
+/// An eventfd that is readable when the card is to be given up.
+fn watch_end(domain: &Domain, device: &str) -> Result<Vectors, OpenError> {
+    let end = Vectors::new(1).map_err(|error| OpenError::Kernel {
+        device: device.to_owned(),
+        what: "making an eventfd",
+        reason: error.to_string(),
+    })?;
+    for index in ENDS {
+        let there = domain.device().get_irq_info(index);
+        if there.is_some_and(|irq| irq.count > 0 && irq.flags & VFIO_IRQ_INFO_EVENTFD != 0) {
+            let events = end.events().iter().collect();
+            // Without it the card works as well.
+            if let Err(error) = domain.device().enable_irq(index, events) {
+                tracing::debug!(device, index, %error, "the kernel will not tell of an end");
+            }
+        }
+    }
+    Ok(end)
 }
