@@ -166,6 +166,22 @@ impl ModelCard {
         }
     }
 
+    /// The accesses of frames and jobs in a cycle are one group: if one of them has to wait, none of it happened.
+    fn data_path_as_a_whole(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
+        match memory.begin() {
+            Group::Free => self.state.data_path(memory, events),
+            Group::Waiting => {}
+            Group::Begun => {
+                let (before, count) = (self.state.clone(), events.len());
+                self.state.data_path(memory, events);
+                if !memory.commit() {
+                    self.state = before;
+                    events.truncate(count);
+                }
+            }
+        }
+    }
+
     fn quiescent(&self) -> bool {
         let s = &self.state;
         s.incoming.is_empty()
@@ -220,20 +236,13 @@ impl Card for ModelCard {
             Some(Access::Write(address, value)) => self.write_doorbell(address - DOORBELLS, value),
             None => {}
         }
-        // The accesses of a cycle are one group: if one of them has to wait, the cycle did not happen, but for what is
-        // above, which needs no memory.
-        match memory.begin() {
-            Group::Free => self.state.data_path(memory, events),
-            Group::Waiting => {}
-            Group::Begun => {
-                let (before, count) = (self.state.clone(), events.len());
-                self.state.data_path(memory, events);
-                if !memory.commit() {
-                    self.state = before;
-                    events.truncate(count);
-                }
-            }
+        if self.state.reports.stalled() {
+            // Then neither frames nor jobs reach memory.
+            self.state.data_path(memory, events);
+        } else {
+            self.data_path_as_a_whole(memory, events);
         }
+        self.state.report(memory, events);
     }
 
     fn idle(&self) -> bool {
@@ -247,7 +256,7 @@ impl Card for ModelCard {
 }
 
 impl State {
-    /// What one cycle does with frames, jobs and reports.
+    /// What one cycle does with frames and jobs.
     fn data_path(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
         let s = self;
         while s.arriving.front().is_some_and(|a| a.0 <= s.now) {
@@ -332,6 +341,11 @@ impl State {
                 events.push(Event::Frame(frame.bytes));
             }
         }
+    }
+
+    /// Writes reports, and asks for an interrupt when one is due.
+    fn report(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
+        let s = self;
         match s
             .reports
             .write(s.transmit.done(), memory, &mut s.counters, &mut s.trace)

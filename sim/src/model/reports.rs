@@ -6,7 +6,7 @@ use weft_layout::{trace_kind, Counter, TraceEntry};
 
 use super::counters::Counters;
 use super::trace::{Trace, NO_FLOW};
-use crate::iommu::{Fault, HostMemory};
+use crate::iommu::{Fault, Group, HostMemory};
 
 /// The ring as the registers set it up.
 #[derive(Clone, Debug, Default)]
@@ -83,16 +83,24 @@ impl ReportRing {
     ) -> Result<bool, Fault> {
         let mut fault = None;
         while self.room() {
-            let Some(mut report) = self.waiting.pop_front() else {
+            let Some(mut report) = self.waiting.front().copied() else {
                 break;
             };
+            // Each report alone: the host may act on it at once, so the card must not take it back.
+            let group = memory.begin();
+            if group == Group::Waiting {
+                break;
+            }
             let slot = self.tail & ((1 << self.log2) - 1);
             let phase = !(self.tail >> self.log2) & 1;
             report[56..60].copy_from_slice(&job_done.to_le_bytes());
             report[63] = phase as u8;
-            fault = fault.or(memory
-                .write(self.base + u64::from(slot) * 64, &report)
-                .err());
+            let written = memory.write(self.base + u64::from(slot) * 64, &report);
+            if group == Group::Begun && !memory.commit() {
+                break;
+            }
+            fault = fault.or(written.err());
+            self.waiting.pop_front();
             trace.record(event(&report, self.tail));
             self.tail = self.tail.wrapping_add(1);
             counters.count(Counter::Reports);

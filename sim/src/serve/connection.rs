@@ -111,7 +111,7 @@ impl Connection {
 
     /// Is there a command that came before an answer?
     pub fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+        !self.waiting.is_empty() || self.lending.has_news()
     }
 
     /// May the client be asked for more commands, or has it to read its replies first?
@@ -119,9 +119,18 @@ impl Connection {
         self.unsent.len() < MAX_UNREAD
     }
 
-    /// The next command, if one is there.
+    /// The next command, if one is there. Behind an answer none is taken before the card has looked at it: what the
+    /// client says then may be for what it has just read in its own memory.
     pub fn command(&mut self) -> Option<Message> {
-        self.waiting.pop_front().or_else(|| self.next_command())
+        if self.lending.has_news() {
+            return None;
+        }
+        let message = self.waiting.pop_front().or_else(|| self.next_command())?;
+        if self.lending.has_news() {
+            self.waiting.push_front(message);
+            return None;
+        }
+        Some(message)
     }
 
     fn next_command(&mut self) -> Option<Message> {
@@ -137,6 +146,11 @@ impl Connection {
     /// Looks for answers to DMA messages; the commands that come before them are kept.
     pub fn look(&mut self) {
         self.flush();
+        self.look_at_news();
+        self.lending.seen();
+    }
+
+    fn look_at_news(&mut self) {
         while self.waiting.len() < MAX_WAITING {
             let Some(message) = self.next_command() else {
                 return;

@@ -82,6 +82,8 @@ pub struct Lending {
     questions: Vec<Question>,
     /// Questions that nobody wants an answer to any more.
     forgotten: Vec<u16>,
+    /// There are answers that the card has not looked at.
+    news: bool,
     silent: bool,
     asked: u64,
     unexpected: u64,
@@ -95,6 +97,7 @@ impl Default for Lending {
             layout: None,
             questions: Vec::new(),
             forgotten: Vec::new(),
+            news: false,
             silent: false,
             asked: 0,
             unexpected: 0,
@@ -123,6 +126,7 @@ impl Lending {
             }
             return;
         };
+        self.news = true;
         question.state = match (&question.about, self.layout) {
             (About::Layout, _) => {
                 let narrow = !header.is_error();
@@ -147,7 +151,18 @@ impl Lending {
             .retain(|q| q.about != About::Layout || matches!(q.state, State::Asked(_)));
     }
 
+    /// Are there answers that the card has not looked at?
+    pub fn has_news(&self) -> bool {
+        self.news
+    }
+
+    /// The card has looked.
+    pub fn seen(&mut self) {
+        self.news = false;
+    }
+
     fn forget(&mut self) {
+        self.news = false;
         for question in self.questions.drain(..) {
             if let State::Asked(_) = question.state {
                 self.forgotten.push(question.id);

@@ -136,6 +136,9 @@ impl Server {
             }
             self.frames_out();
             self.partings();
+            // The card may have found commands while it looked for answers: no poll tells of them any more.
+            let found = |seat: &Seat| seat.client.as_ref().is_some_and(|c| lock(c).has_waiting());
+            more |= self.seats.iter().any(found);
             rest = match stop {
                 _ if more => Rest::Busy,
                 Stop::Quiet => Rest::Quiet,
@@ -252,7 +255,6 @@ impl Server {
                 }
                 more |= n + 1 == COMMANDS_AT_ONCE;
             }
-            more |= lock(client).has_waiting();
         }
         Ok(more)
     }
