@@ -2,6 +2,10 @@
 # Installs what the build needs and is missing: with root by apt-get, else it prints what to install and stops.
 set -euo pipefail
 declare -A provider=([verilator]=verilator [g++]=g++ [make]=make [tshark]=tshark)
+if [ "$(id -u)" -eq 0 ]; then # tests with the kernel's own stack
+    provider[ping]=iputils-ping
+    provider[ip]=iproute2
+fi
 missing=()
 for tool in "${!provider[@]}"; do
     [ "$tool" = verilator ] && [ -n "${VERILATOR:-}" ] && continue
