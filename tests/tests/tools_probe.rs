@@ -154,6 +154,8 @@ fn pinged(seed: u64) -> Fabric {
         })
         .expect("both end");
     drop((client, server));
+    // The last acknowledgments are still on their way.
+    fabric.run_for(10_000_000).expect("runs");
     fabric
 }
 

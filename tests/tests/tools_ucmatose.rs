@@ -2,7 +2,8 @@
 
 use std::net::SocketAddrV4;
 
-use weft_hostdrv::tools::connection::{PeerError, Terms};
+use weft_hostdrv::tools::connection::Terms;
+use weft_hostdrv::tools::peer_error::PeerError;
 use weft_hostdrv::tools::ucmatose::*;
 use weft_hostdrv::tools::Machine;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};

@@ -8,6 +8,7 @@ pub mod capture;
 pub mod connection;
 mod latency;
 mod machine;
+pub mod peer_error;
 pub mod probe;
 pub mod regs;
 pub mod rping;

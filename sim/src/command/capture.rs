@@ -52,8 +52,7 @@ fn create(path: &Path, device: &Device) -> Result<CaptureFile<BufWriter<File>>, 
 /// tool does, use that tool's `--capture`.
 pub fn run(args: &CaptureArgs) -> Result<(), Failure> {
     let stop = stop_on_interrupt()?;
-    let opened = args.station.begin()?;
-    let device = opened.device.clone();
+    let (_reached, device) = args.station.open()?;
     let mut file = create(&args.write, &device)?;
     let mut capture = device.start_capture(CaptureConfig {
         snap: args.snap,
@@ -84,8 +83,7 @@ pub fn run(args: &CaptureArgs) -> Result<(), Failure> {
         }
         false => print(&captured, &args.write, &mut out)?,
     }
-    drop(device);
-    opened.close()
+    Ok(())
 }
 
 fn print(captured: &Captured, path: &Path, out: &mut impl Write) -> io::Result<()> {

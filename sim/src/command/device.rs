@@ -91,6 +91,11 @@ pub struct Station {
     /// Decides sequence numbers, ports and STag keys; another one with each run if not given.
     #[arg(long)]
     pub seed: Option<u64>,
+}
+
+/// What is written beside the work.
+#[derive(Args)]
+pub struct Beside {
     /// Writes what the card does, from its own trace ring, to this file.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
@@ -136,11 +141,11 @@ impl Station {
     }
 
     /// The same, with what is to be written beside the work.
-    pub fn begin(&self) -> Result<Opened, Failure> {
+    pub fn begin(&self, beside: &Beside) -> Result<Opened, Failure> {
         let (reached, device) = self.open()?;
-        let trace = self.trace.as_ref();
+        let trace = beside.trace.as_ref();
         let trace = trace.map(|path| trace::Recorder::start(&reached.transport, path));
-        let capture = self.capture.as_ref();
+        let capture = beside.capture.as_ref();
         let capture = capture.map(|path| capture::Recorder::start(&device, path));
         Ok(Opened {
             capture: capture.transpose()?,

@@ -9,7 +9,7 @@ use weft_hostdrv::tools::rping::{
 };
 use weft_hostdrv::tools::run as run_machine;
 
-use super::device::{nanoseconds, stop_on_interrupt, Mpa, Peer, Station};
+use super::device::{nanoseconds, stop_on_interrupt, Beside, Mpa, Peer, Station};
 use super::Failure;
 
 /// rping's options, with rping's letters.
@@ -61,6 +61,8 @@ pub struct Rping {
     mpa: Mpa,
     #[command(flatten)]
     station: Station,
+    #[command(flatten)]
+    beside: Beside,
 }
 
 impl Rping {
@@ -128,7 +130,7 @@ fn print(report: &SessionReport, out: &mut impl Write) -> io::Result<()> {
 /// Runs either role.
 pub fn run(args: &Rping) -> Result<(), Failure> {
     let stop = stop_on_interrupt()?;
-    let opened = args.station.begin()?;
+    let opened = args.station.begin(&args.beside)?;
     let device = opened.device.clone();
     let json = args.station.card.json;
     let mut out = io::stdout();

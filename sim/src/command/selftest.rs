@@ -19,7 +19,7 @@ pub struct Selftest {
     #[arg(value_name = "TEST")]
     only: Vec<String>,
     /// Lists the tests.
-    #[arg(long)]
+    #[arg(long, exclusive = true)]
     list: bool,
     /// Also writes the report as JSON to this file, to be attached to a question about the card.
     #[arg(long, value_name = "FILE")]

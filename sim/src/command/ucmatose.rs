@@ -7,7 +7,7 @@ use clap::Args;
 use weft_hostdrv::tools::run as run_machine;
 use weft_hostdrv::tools::ucmatose::{Client, Load, Note, Report, Server, PORT};
 
-use super::device::{nanoseconds, stop_on_interrupt, Mpa, Peer, Station};
+use super::device::{nanoseconds, stop_on_interrupt, Beside, Mpa, Peer, Station};
 use super::{progress, Failure};
 
 /// ucmatose's options, with ucmatose's letters.
@@ -44,6 +44,8 @@ pub struct Ucmatose {
     mpa: Mpa,
     #[command(flatten)]
     station: Station,
+    #[command(flatten)]
+    beside: Beside,
 }
 
 fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
@@ -88,7 +90,7 @@ pub fn run(args: &Ucmatose) -> Result<(), Failure> {
         return Err(format!("cannot bind to {bind}: the card's address is {own} (--ip)").into());
     }
     let stop = stop_on_interrupt()?;
-    let opened = args.station.begin()?;
+    let opened = args.station.begin(&args.beside)?;
     let device = opened.device.clone();
     let load = Load {
         connections: args.connections,

@@ -2,7 +2,8 @@
 
 use std::net::SocketAddrV4;
 
-use super::super::connection::{terminate_of, PeerError, Terms};
+use super::super::connection::Terms;
+use super::super::peer_error::{terminate_of, PeerError};
 use super::super::{Latency, Machine};
 use super::pattern::{expected, MAX_SIZE, MIN_SIZE};
 use super::report::{Note, Observer, Role, SessionReport};

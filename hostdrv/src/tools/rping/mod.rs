@@ -19,6 +19,7 @@ mod info;
 mod pattern;
 mod report;
 mod server;
+mod session;
 
 pub use client::{Client, ClientConfig};
 pub use info::Info;

@@ -4,7 +4,8 @@ use std::net::SocketAddrV4;
 
 use serde::Serialize;
 
-use super::super::connection::{Negotiated, PeerError};
+use super::super::connection::Negotiated;
+use super::super::peer_error::PeerError;
 use super::super::Latency;
 
 /// Which side.

@@ -21,7 +21,8 @@ pub use client::Client;
 pub use report::{Failed, Note, Observer, Report};
 pub use server::Server;
 
-use super::connection::{PeerError, Terms};
+use super::connection::Terms;
+use super::peer_error::PeerError;
 
 /// The port that ucmatose's server has unless told otherwise.
 pub const PORT: u16 = 7471;

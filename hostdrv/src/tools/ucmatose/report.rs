@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::super::connection::{Negotiated, PeerError};
+use super::super::connection::Negotiated;
+use super::super::peer_error::PeerError;
 use super::super::Latency;
 
 /// A connection that did not come to its end.

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddrV4;
 
-use super::super::connection::PeerError;
+use super::super::peer_error::PeerError;
 use super::super::Machine;
 use super::report::{Note, Observer, Report};
 use super::session::{Role, Session, Sessions};

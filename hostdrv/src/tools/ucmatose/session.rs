@@ -1,6 +1,6 @@
 //! One connection of either side.
 
-use super::super::connection::{terminate_of, PeerError};
+use super::super::peer_error::{terminate_of, PeerError};
 use super::super::Latency;
 use super::report::{Failed, Report};
 use super::Load;
