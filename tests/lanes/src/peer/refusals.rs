@@ -48,7 +48,7 @@ fn must_fail(session: &mut Session<'_>, arguments: &str, saying: &str) -> Result
 }
 
 fn guest_has_no_listener(session: &mut Session<'_>) -> Result<String, NoPass> {
-    must_fail(session, &format!("-c -a {GUEST_IP} -C 1"), "Refused")
+    must_fail(session, &format!("-c -a {GUEST_IP} -C 1"), "status -111")
 }
 
 fn no_listener_here(session: &mut Session<'_>) -> Result<String, NoPass> {
