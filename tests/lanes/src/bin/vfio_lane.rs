@@ -37,19 +37,16 @@ fn main() -> ExitCode {
     let (Some(images), Some(edu)) = (images, edu) else {
         return lane.finish(&report);
     };
-    let suite = lane.always("the test-suite of all transports", || {
-        let program = build(
-            &[
-                "test",
-                "--no-run",
-                "-p",
-                "weft-tests",
-                "--test",
-                "transports",
-            ],
+    let suite = lane.step("test-suite of all transports, built", || {
+        let test = [
+            "test",
+            "--no-run",
+            "-p",
+            "weft-tests",
+            "--test",
             "transports",
-        )?;
-        Ok((program, String::new()))
+        ];
+        Ok((build(&test, "transports")?, String::new()))
     });
     let accel = lane.always("KVM or emulation", || {
         let (accel, why) = Accel::choose(&images);

@@ -17,7 +17,7 @@ pub fn run(lane: &mut Lane, site: &mut Site) {
         site.must("echo 0 > /proc/sys/vm/nr_hugepages", SHORT)?;
         told
     });
-    lane.check("edu, killed 10 times in the middle of DMA", || {
+    lane.check("edu, killed 5 times in the middle of DMA", || {
         killed(site, &spec(""))
     });
 }
@@ -30,7 +30,7 @@ pub fn by_iommufd(lane: &mut Lane, site: &mut Site) {
     match there {
         Ok(output) if output.status.success() => {
             lane.check("edu, iommufd", || checks(site, &spec("iommufd&")));
-            lane.check("edu, iommufd, killed 10 times", || {
+            lane.check("edu, iommufd, killed 5 times", || {
                 killed(site, &spec("iommufd&"))
             });
         }
@@ -63,7 +63,7 @@ fn checks(site: &mut Site, spec: &str) -> Told {
 /// A process in the middle of endless DMA is killed; the device must be of use at once. edu cannot be reset: what it was
 /// told last, it finishes after 100 ms, with an interrupt. The next one waits for that.
 fn killed(site: &mut Site, spec: &str) -> Told {
-    for round in 0..10 {
+    for round in 0..5 {
         let running = site
             .guest
             .spawn(&format!("exec /host/edu --sleep {spec}"))?;

@@ -22,7 +22,8 @@ fn says(site: &mut Site, command: &str, wanted: &[&str]) -> Told {
     let line = said
         .lines()
         .find(|line| wanted.iter().any(|text| line.contains(text)));
-    Ok(line.unwrap_or_default().trim().chars().take(160).collect())
+    let line = line.unwrap_or_default().trim().trim_start_matches("FAIL ");
+    Ok(line.chars().take(160).collect())
 }
 
 pub fn before_binding(lane: &mut Lane, site: &mut Site) {
