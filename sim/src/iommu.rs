@@ -108,12 +108,16 @@ pub enum Answer {
 /// Somebody who lends memory and has to be asked for every access.
 pub trait Lender: fmt::Debug + Send + Sync {
     /// Reads at the lender's own address. `keep`: the answer stays for the same question again, until
-    /// [`forget`](Self::forget).
+    /// [`commit`](Self::commit).
     fn read(&self, address: u64, to: &mut [u8], keep: bool) -> Answer;
     /// Writes at the lender's own address.
     fn write(&self, address: u64, from: &[u8], keep: bool) -> Answer;
     /// Is a question not answered yet?
     fn is_asked(&self) -> bool;
+    /// A group of accesses begins. Answers that no group wants for a while are of no use any more.
+    fn begin(&self);
+    /// The group is done, and the answers to its questions are of no use any more.
+    fn commit(&self);
     /// All questions and answers so far are of no use any more.
     fn forget(&self);
 }
@@ -546,7 +550,8 @@ impl HostMemory for Iommu {
                 self.waited = true;
                 Group::Waiting
             }
-            Some(_) => {
+            Some(lender) => {
+                lender.begin();
                 self.grouped = true;
                 self.waited = false;
                 Group::Begun
@@ -556,8 +561,8 @@ impl HostMemory for Iommu {
 
     fn commit(&mut self) -> bool {
         self.grouped = false;
-        if !self.waited {
-            self.forget();
+        if let (Some(lender), false) = (&self.lender, self.waited) {
+            lender.commit();
         }
         !self.waited
     }
@@ -710,7 +715,7 @@ mod tests {
     struct Slow {
         memory: std::sync::Mutex<Vec<u8>>,
         asked: std::sync::Mutex<Vec<(bool, u64, usize)>>,
-        forgotten: std::sync::Mutex<usize>,
+        committed: std::sync::Mutex<usize>,
     }
 
     impl Slow {
@@ -742,9 +747,13 @@ mod tests {
         fn is_asked(&self) -> bool {
             false
         }
+        fn begin(&self) {}
+        fn commit(&self) {
+            self.asked.lock().unwrap().clear();
+            *self.committed.lock().unwrap() += 1;
+        }
         fn forget(&self) {
             self.asked.lock().unwrap().clear();
-            *self.forgotten.lock().unwrap() += 1;
         }
     }
 
@@ -778,7 +787,7 @@ mod tests {
             }
         }
         assert_eq!(rounds, 4);
-        assert_eq!(*slow.forgotten.lock().unwrap(), 1);
+        assert_eq!(*slow.committed.lock().unwrap(), 1);
         iommu.unmap(0);
         assert_eq!(iommu.begin(), Group::Free);
     }

@@ -43,6 +43,13 @@ fn frames_by_message(manner: Manner, max_data: usize) {
     let stats = served.stats();
     let card = &stats.cards[0];
     assert_eq!((card.dma_refused, card.malformed), (0, 0));
+    if manner == Manner::Eager {
+        // All but the first answer, which refuses, had a command with it.
+        eventually("the last reply", || {
+            raw.attend(Duration::from_millis(5));
+            (raw.eager == raw.asked - 1).then_some(())
+        });
+    }
     assert!(card.dma_messages > 16 && raw.longest <= max_data);
 }
 
@@ -60,6 +67,11 @@ fn memory_of_a_client_like_qemu_goes_by_message() {
 #[test]
 fn a_client_may_want_its_own_answers_first() {
     frames_by_message(Manner::OwnFirst, 1 << 20);
+}
+
+#[test]
+fn a_command_behind_an_answer_is_not_left_unread() {
+    frames_by_message(Manner::Eager, 1 << 20);
 }
 
 #[test]

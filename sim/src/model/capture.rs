@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use weft_layout::{reg, CaptureHeader, Counter};
 
 use super::counters::Counters;
-use crate::iommu::{Fault, HostMemory};
+use crate::iommu::{Fault, Group, HostMemory};
 
 /// Bytes of frames of one direction that may wait for room in the ring, in beats of 64 bytes, and frames.
 const BUFFER: usize = 32 << 10;
@@ -130,21 +130,29 @@ impl Capture {
             self.waiting.clear();
         }
         while self.has_work() {
-            let Some((mut header, bytes)) = self.waiting.pop_front() else {
+            let Some((mut header, bytes)) = self.waiting.front().cloned() else {
                 break;
             };
+            let group = memory.begin();
+            if group == Group::Waiting {
+                break;
+            }
             let side = usize::from(header.flags & 1);
             let number = u64::from(self.tail & ((1 << self.count_log2()) - 1));
             let slot = self.base.wrapping_add(number << self.slot_log2());
             let captured = bytes.len().min((1 << self.slot_log2()) - HEADER);
             header.captured = captured as u16;
             header.phase = !(self.tail >> self.count_log2()) as u8 & 1;
-            self.tail = self.tail.wrapping_add(1);
-            counters.count([Counter::CaptureRxFrames, Counter::CaptureTxFrames][side]);
-            counters.add(Counter::DmaWriteRequests, 2);
             let written = memory
                 .write(slot.wrapping_add(HEADER as u64), &bytes[..captured])
                 .and_then(|()| memory.write(slot, &header.to_bytes()));
+            if group == Group::Begun && !memory.commit() {
+                break;
+            }
+            self.waiting.pop_front();
+            self.tail = self.tail.wrapping_add(1);
+            counters.count([Counter::CaptureRxFrames, Counter::CaptureTxFrames][side]);
+            counters.add(Counter::DmaWriteRequests, 2);
             if let Err(fault) = written {
                 counters.count(Counter::DmaWriteErrors);
                 return Err(fault);

@@ -343,7 +343,7 @@ impl State {
         }
     }
 
-    /// Writes reports, and asks for an interrupt when one is due.
+    /// Writes reports and captured frames, and asks for an interrupt when one is due.
     fn report(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
         let s = self;
         match s

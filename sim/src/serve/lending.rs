@@ -16,6 +16,8 @@ use crate::iommu::{Answer, Lender};
 
 /// How long a client may take to answer.
 const REPLY_LIMIT: Duration = Duration::from_secs(5);
+/// Groups of accesses that a cycle of a card has at most.
+const GROUPS: u32 = 4;
 /// More than any client gives, and 4 in the lower 32 bits.
 const TOO_MUCH: u64 = 1 << 32 | 4;
 
@@ -71,6 +73,8 @@ struct Question {
     id: u16,
     about: About,
     state: State,
+    /// Groups of accesses that have begun since one wanted it; 0: the present one does.
+    unwanted: u32,
 }
 
 /// Questions to a client, and its answers.
@@ -151,6 +155,23 @@ impl Lending {
             .retain(|q| q.about != About::Layout || matches!(q.state, State::Asked(_)));
     }
 
+    /// A group begins. An answer that none of the last ones wanted would be old when one does.
+    fn begin(&mut self) {
+        for question in &mut self.questions {
+            question.unwanted += 1;
+        }
+        let fresh = |q: &Question| q.unwanted <= GROUPS || matches!(q.state, State::Asked(_));
+        self.questions.retain(fresh);
+    }
+
+    /// The answers that the group had are used up.
+    fn commit(&mut self) {
+        let wanted = |q: &Question| q.unwanted == 0 && matches!(q.state, State::Asked(_));
+        let open = self.questions.iter().filter(|q| wanted(q)).map(|q| q.id);
+        self.forgotten.extend(open);
+        self.questions.retain(|q| q.unwanted > 0);
+    }
+
     /// Are there answers that the card has not looked at?
     pub fn has_news(&self) -> bool {
         self.news
@@ -190,6 +211,7 @@ impl Lending {
             id,
             about,
             state: State::Asked(Instant::now()),
+            unwanted: 0,
         });
         request(id, number, payload)
     }
@@ -228,10 +250,11 @@ impl Connection {
         };
         let mut answer = Answer::Done;
         for about in &all {
-            let state = self
-                .lending
-                .find(about)
-                .map(|at| &self.lending.questions[at].state);
+            let at = self.lending.find(about);
+            if let Some(at) = at {
+                self.lending.questions[at].unwanted = 0;
+            }
+            let state = at.map(|at| &self.lending.questions[at].state);
             match state {
                 Some(State::Given(_)) => {}
                 Some(State::Refused) => answer = Answer::Refused,
@@ -316,6 +339,14 @@ impl Lender for Client {
         connection.look();
         connection.lending.look_at_the_clock();
         !connection.lending.silent && connection.lending.is_asked()
+    }
+
+    fn begin(&self) {
+        lock(&self.0).lending.begin();
+    }
+
+    fn commit(&self) {
+        lock(&self.0).lending.commit();
     }
 
     fn forget(&self) {

@@ -48,7 +48,7 @@ pub struct Files {
 impl Files {
     /// The descriptor kept for a file.
     fn keep(&mut self, stat: &Stat, fd: OwnedFd) -> Arc<OwnedFd> {
-        let key = (stat.st_dev as u64, stat.st_ino as u64);
+        let key = (stat.st_dev, stat.st_ino);
         if let Some(kept) = self.open.get(&key).and_then(Weak::upgrade) {
             return kept;
         }

@@ -147,8 +147,8 @@ mod tests {
 
     fn taken(event: &OwnedFd) -> u64 {
         let mut value = [0; 8];
-        match std::fs::File::from(event.try_clone().unwrap()).read(&mut value) {
-            Ok(_) => u64::from_ne_bytes(value),
+        match std::fs::File::from(event.try_clone().unwrap()).read_exact(&mut value) {
+            Ok(()) => u64::from_ne_bytes(value),
             Err(_) => 0,
         }
     }

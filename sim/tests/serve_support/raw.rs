@@ -61,6 +61,9 @@ pub fn payload(fields: &[Field]) -> Vec<u8> {
     bytes
 }
 
+/// The number of commands that go with answers.
+const EAGER: u16 = 0xffff;
+
 /// How the client answers the card's messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
@@ -70,6 +73,8 @@ pub enum Manner {
     LikeQemu,
     /// Not before its own commands are answered.
     OwnFirst,
+    /// Each answer together with a command of its own.
+    Eager,
     /// With errors.
     Refusing,
     /// Not at all.
@@ -85,6 +90,8 @@ pub struct Raw {
     pub memory: BTreeMap<u64, Vec<u8>>,
     /// Questions that it answers later.
     later: Vec<Message>,
+    /// Replies to the commands that went with answers.
+    pub eager: u64,
     /// Messages of DMA that it got.
     pub asked: u64,
     /// The longest of them.
@@ -104,6 +111,7 @@ impl Raw {
             manner: Manner::Properly,
             memory: BTreeMap::new(),
             later: Vec::new(),
+            eager: 0,
             asked: 0,
             longest: 0,
         }
@@ -181,6 +189,10 @@ impl Raw {
     pub fn reply_to(&mut self, id: u16) -> Message {
         loop {
             let message = self.receive().expect("the server closed the socket");
+            if message.flags & 1 == 1 && message.id == EAGER {
+                self.eager += 1;
+                continue;
+            }
             if message.flags & 1 == 1 {
                 assert_eq!(message.id, id);
                 for question in std::mem::take(&mut self.later) {
@@ -223,7 +235,12 @@ impl Raw {
     pub fn attend(&mut self, time: Duration) {
         self.stream.set_read_timeout(Some(time)).unwrap();
         while let Some(message) = self.receive() {
-            self.answer(&message);
+            if message.flags & 1 == 0 {
+                self.answer(&message);
+            } else {
+                assert_eq!(message.id, EAGER);
+                self.eager += 1;
+            }
         }
         self.stream
             .set_read_timeout(Some(Duration::from_secs(60)))
@@ -275,7 +292,12 @@ impl Raw {
             }
             (other, _) => panic!("the server sent command {other}"),
         };
-        self.send(&bytes(message.id, message.command, 1, &reply));
+        let mut answer = bytes(message.id, message.command, 1, &reply);
+        if self.manner == Manner::Eager {
+            let read = [Field::L(0), Field::W(0), Field::W(4)];
+            answer.extend(bytes(EAGER, REGION_READ, 0, &payload(&read)));
+        }
+        self.send(&answer);
     }
 
     /// Maps memory without a descriptor, and gives it by message.

@@ -95,7 +95,7 @@ impl Outside for Replay {
     }
 
     fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
-        if !self.due.is_some_and(|due| due <= Instant::now()) {
+        if self.due.is_none_or(|due| due > Instant::now()) {
             return Ok(None);
         }
         self.due = None;
