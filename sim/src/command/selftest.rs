@@ -12,36 +12,34 @@ use super::{progress, Failure};
 
 /// What to test.
 #[derive(Args)]
+#[command(after_help = list())]
 pub struct Selftest {
     #[command(flatten)]
     card: Card,
-    /// Only these tests and what they need; `--list` names them.
+    /// Only these tests and what they need.
     #[arg(value_name = "TEST")]
     only: Vec<String>,
-    /// Lists the tests.
-    #[arg(long, exclusive = true)]
-    list: bool,
     /// Also writes the report as JSON to this file, to be attached to a question about the card.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
 
+/// The tests, for the help.
+fn list() -> String {
+    let each = tests().map(|(name, what)| format!("\n  {name:<16} {what}"));
+    format!("Tests:{}", each.collect::<String>())
+}
+
 /// Tests and prints.
 pub fn run(args: &Selftest) -> Result<(), Failure> {
     let mut out = io::stdout();
-    if args.list {
-        for (name, what) in tests() {
-            writeln!(out, "{name:<16} {what}")?;
-        }
-        return Ok(());
-    }
     if let Some(unknown) = args
         .only
         .iter()
         .find(|name| !tests().any(|(known, _)| known == name.as_str()))
     {
         return Err(
-            format!("no test is called `{unknown}`; `weft selftest --list` names them").into(),
+            format!("no test is called `{unknown}`; `weft selftest --help` names them").into(),
         );
     }
     let reached = args.card.reach()?;
