@@ -206,7 +206,7 @@ impl FromStr for Mac {
         for byte in &mut bytes {
             let part = parts
                 .next()
-                .filter(|part| part.len() == 2)
+                .filter(|part| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit()))
                 .ok_or_else(bad)?;
             *byte = u8::from_str_radix(part, 16).map_err(|_| bad())?;
         }
