@@ -59,9 +59,9 @@ fn memory_without_a_descriptor_goes_by_message() {
 }
 
 #[test]
-fn memory_of_a_client_like_qemu_goes_by_message() {
-    frames_by_message(Manner::LikeQemu, 1 << 20);
-    frames_by_message(Manner::LikeQemu, 100);
+fn memory_of_a_client_that_counts_with_32_bits_goes_by_message() {
+    frames_by_message(Manner::Narrow, 1 << 20);
+    frames_by_message(Manner::Narrow, 100);
 }
 
 #[test]

@@ -3,9 +3,10 @@
 //! The card asks, and goes on asking, until the answer is there; nothing waits. It must not: a client may want a register
 //! read before it looks at what it was asked for. QEMU does, since both need its global lock.
 //!
-//! QEMU also has its own idea of the payload: 32 bits of count, and the data right behind it, where the protocol has
-//! 64 bits. It does not show in any length. So the first message of a client asks for 2^32 + 4 bytes: by the protocol more than
-//! any client gives, and refused; 4 bytes to one that looks at 32 bits only.
+//! There are clients with 32 bits of count in the payload and the data right behind it, where the protocol has 64 bits: QEMU's
+//! client as it was first proposed. (QEMU 11.1 has 64.) It does not show in any length, and would shift the data by 4
+//! bytes. So the first message to a client asks for 2^32 + 4 bytes: by the protocol more than any client gives, and refused; 4
+//! bytes to one that looks at 32 bits only.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,7 +37,7 @@ impl Layout {
         let address = Payload::new().u64(address);
         match self {
             Layout::Protocol => address.u64(len as u64).bytes(bytes).done(),
-            // As long as the other one: QEMU's structure has 4 bytes behind the count that it does not use.
+            // As long as the other one: the structure has 4 bytes behind the count that are not used.
             Layout::Narrow => address.u32(len as u32).bytes(bytes).u32(0).done(),
         }
     }
@@ -134,6 +135,8 @@ impl Lending {
         question.state = match (&question.about, self.layout) {
             (About::Layout, _) => {
                 let narrow = !header.is_error();
+                let bits = if narrow { 32 } else { 64 };
+                tracing::info!("DMA goes by message; the client counts with {bits} bits");
                 self.layout = Some(if narrow {
                     Layout::Narrow
                 } else {

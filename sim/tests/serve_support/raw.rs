@@ -69,8 +69,8 @@ const EAGER: u16 = 0xffff;
 pub enum Manner {
     /// As the protocol says.
     Properly,
-    /// As QEMU does: the count has 32 bits, and the data are behind it.
-    LikeQemu,
+    /// With 32 bits of count, and the data right behind it.
+    Narrow,
     /// Not before its own commands are answered.
     OwnFirst,
     /// Each answer together with a command of its own.
@@ -255,7 +255,7 @@ impl Raw {
             return;
         }
         let mut data = &message.payload[16..];
-        if self.manner == Manner::LikeQemu {
+        if self.manner == Manner::Narrow {
             count &= 0xffff_ffff;
             data = &message.payload[12..];
         }
@@ -272,7 +272,7 @@ impl Raw {
         self.longest = self.longest.max(count as usize);
         let range = at..at + count as usize;
         let reply = match (message.command, self.manner) {
-            (DMA_READ, Manner::LikeQemu) => {
+            (DMA_READ, Manner::Narrow) => {
                 let mut reply = message.payload[..12].to_vec();
                 reply.extend(&memory[range]);
                 reply.extend([0; 4]);
@@ -286,7 +286,7 @@ impl Raw {
             (DMA_WRITE, manner) => {
                 memory[range].copy_from_slice(&data[..count as usize]);
                 match manner {
-                    Manner::LikeQemu => Vec::new(),
+                    Manner::Narrow => Vec::new(),
                     _ => message.payload[..12].to_vec(),
                 }
             }
