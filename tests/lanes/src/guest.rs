@@ -94,20 +94,14 @@ pub enum GuestError {
         tail: String,
     },
     /// A command did not end in time; it was killed.
-    #[error("`{command}` did not end in {limit:?} and was killed\n--- stdout:\n{stdout}\n--- stderr:\n{stderr}\n--- console, {path}:\n{tail}")]
+    #[error("`{command}` did not end in {limit:?} and was killed\n{left}")]
     Timeout {
         /// The command.
         command: String,
         /// The limit.
         limit: Duration,
-        /// What it wrote until then.
-        stdout: String,
-        /// What it wrote until then.
-        stderr: String,
-        /// The console's log.
-        path: PathBuf,
-        /// Its last lines.
-        tail: String,
+        /// What there is to look at.
+        left: Box<Left>,
     },
     /// A command failed that must not.
     #[error("`{command}` failed: {}\n--- stdout:\n{}\n--- stderr:\n{}", .output.status, .output.stdout, .output.stderr)]
@@ -117,6 +111,30 @@ pub enum GuestError {
         /// What it did.
         output: Box<Output>,
     },
+}
+
+/// What a command that was killed has left to look at.
+#[derive(Debug, Clone)]
+pub struct Left {
+    /// What it wrote to standard output until then.
+    pub stdout: String,
+    /// What it wrote to standard error until then.
+    pub stderr: String,
+    /// The console's log.
+    pub console: PathBuf,
+    /// Its last lines.
+    pub tail: String,
+}
+
+impl std::fmt::Display for Left {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(
+            f,
+            "--- stdout:\n{}\n--- stderr:\n{}",
+            self.stdout, self.stderr
+        )?;
+        write!(f, "--- console, {}:\n{}", self.console.display(), self.tail)
+    }
 }
 
 fn in_the_middle_of(command: &str) -> String {
@@ -307,10 +325,12 @@ impl Guest {
                     return Err(GuestError::Timeout {
                         command: running.command.clone(),
                         limit,
-                        stdout,
-                        stderr,
-                        path: self.console.path().to_owned(),
-                        tail: self.console.tail(TAIL),
+                        left: Box::new(Left {
+                            stdout,
+                            stderr,
+                            console: self.console.path().to_owned(),
+                            tail: self.console.tail(TAIL),
+                        }),
                     });
                 }
                 _ => drop(self.commands.wait(state)),

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{channel, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +21,7 @@ const DRAIN: Duration = Duration::from_millis(300);
 type Line = Arc<Mutex<File>>;
 
 fn main() -> ExitCode {
-    let Some(path) = std::env::args_os().nth(1) else {
+    let Some(path) = std::env::args_os().nth(1).map(PathBuf::from) else {
         eprintln!("weft-guest-agent: which serial line?");
         return ExitCode::FAILURE;
     };

@@ -29,8 +29,11 @@ pub struct Scenario {
     /// What the capture must hold.
     pub capture: Capture,
     /// Does it; returns what is worth telling.
-    pub run: Box<dyn Fn(&mut Session<'_>) -> Result<String, NoPass>>,
+    pub run: Box<Work>,
 }
+
+/// The work of a scenario.
+pub type Work = dyn Fn(&mut Session<'_>) -> Result<String, NoPass>;
 
 /// What must hold of a scenario's capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
