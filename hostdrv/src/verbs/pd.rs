@@ -68,7 +68,8 @@ impl Pd {
     /// The pages that `ptr..ptr + len` touches are valid for reads and writes until the region is gone (the
     /// last [`Mr`] is dropped, no work under way uses it, *and* the device is dropped or has made
     /// progress at rest), and while that is so there is no reference to the bytes: the card and the peer may
-    /// change them at any time.
+    /// change them at any time. While this call and the region's end run nobody touches the pages at all
+    /// ([`Transport::map`](crate::transport::Transport::map)).
     pub unsafe fn reg_mr(
         &self,
         ptr: NonNull<u8>,
