@@ -91,7 +91,7 @@ impl Subject {
     fn captured(&mut self) -> [Vec<String>; 2] {
         let mut frames = [vec![], vec![]];
         loop {
-            let slot = self.capture_head as usize % (1 << CAPTURE_LOG2) << CAPTURE_SLOT_LOG2;
+            let slot = (self.capture_head as usize % (1 << CAPTURE_LOG2)) << CAPTURE_SLOT_LOG2;
             let header = self.capture.read(slot, CaptureHeader::SIZE).unwrap();
             let header = CaptureHeader::from_bytes(&header.try_into().unwrap());
             if u32::from(header.phase) == self.capture_head >> CAPTURE_LOG2 & 1 {

@@ -1,6 +1,6 @@
 //! The trace ring: what the card did, and when.
 
-use weft_layout::{doorbell, reg, table, trace_kind, Counter, TraceEntry};
+use weft_layout::{doorbell, reg, trace_kind, Counter, TraceEntry};
 use weft_layout::{trace_drop, trace_verdict};
 
 /// Entries.
@@ -120,7 +120,6 @@ impl Trace {
 
     /// A table access is done.
     pub fn table(&mut self, command: u32, refused: bool) {
-        debug_assert!(table::STAG < 16);
         let write = u8::from(command >> 28 == 1) << 7;
         let detail = write | u8::from(refused) << 6 | (command >> 24 & 15) as u8;
         self.other(trace_kind::TABLE, detail, command & 0xff_ffff, 0);

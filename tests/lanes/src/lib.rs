@@ -15,6 +15,7 @@ pub mod process;
 pub mod qemu;
 pub mod steps;
 pub mod vfio;
+pub mod wire;
 
 pub use guest::{Guest, GuestError, Output};
 pub use qemu::{Device, GuestConfig, Iommu, Memory, Net};

@@ -13,8 +13,8 @@ mod siw;
 mod sizes;
 mod storms;
 
+pub use crate::wire::Seen;
 pub use bench::{PeerBench, CARD_IP, GUEST_IP};
-pub use capture::Seen;
 pub use card::Card;
 pub use siw::{Rtr, Siw};
 

@@ -46,6 +46,8 @@ pub fn run(lane: &mut Lane, setting: &Setting<'_>) {
         edu::run(lane, &mut site);
         wrong::after_binding(lane, &mut site);
         cards::run(lane, &mut site, setting);
+        // What was on the wire is judged in the next guests: here the suite starts its cards again and again with the same
+        // seeds, so that one connection looks like another one's retransmission.
         kills::run(lane, &mut site, setting);
     }
     let private = SiteConfig {
@@ -56,6 +58,7 @@ pub fn run(lane: &mut Lane, setting: &Setting<'_>) {
     if let Some(mut site) = site::step(lane, setting, "guest, memory not shared", &private) {
         site::bind(lane, &mut site);
         cards::by_messages(lane, &mut site);
+        site::end(lane, site, ", DMA by messages");
     }
     let newer = SiteConfig {
         name: "vfio-iommufd",
@@ -66,6 +69,7 @@ pub fn run(lane: &mut Lane, setting: &Setting<'_>) {
         site::bind(lane, &mut site);
         edu::by_iommufd(lane, &mut site);
         cards::by_iommufd(lane, &mut site);
+        site::end(lane, site, ", newer kernel");
     }
     let unused = SiteConfig {
         name: "vfio-no-iommu",

@@ -1,12 +1,14 @@
 //! A guest with an edu device and two cards, and how they are bound to vfio-pci.
 
-use std::path::PathBuf;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use crate::images::Kernel;
 use crate::process::{built, HostProcess};
 use crate::steps::{ensure, Lane, NoPass};
+use crate::wire;
 use crate::{Device, Guest, GuestConfig, GuestError, Iommu, Memory, Output};
 
 use super::Setting;
@@ -21,6 +23,8 @@ pub const SHARED: &str = "0000:00:05.0";
 pub const SIBLING: &str = "0000:00:05.1";
 /// Of the two cards, which are joined to each other.
 pub const CARDS: [&str; 2] = ["0000:00:10.0", "0000:00:11.0"];
+/// The addresses that programs in the guest give them.
+pub const CARD_IPS: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 9, 0, 1), Ipv4Addr::new(10, 9, 0, 2)];
 const CARD_SLOTS: [u8; 2] = [0x10, 0x11];
 
 /// What a guest is like.
@@ -56,6 +60,8 @@ pub struct Site {
     pub guest: Guest,
     /// `weft serve`, if there are cards.
     pub server: Option<HostProcess>,
+    /// What goes between the cards.
+    capture: PathBuf,
     _folder: tempfile::TempDir,
 }
 
@@ -85,11 +91,12 @@ impl Site {
         if let Some(suite) = &setting.suite {
             guest = guest.with_file(suite, "suite");
         }
+        let capture = setting.logs.join(format!("{}.pcapng", config.name));
         let mut server = None;
         if config.cards {
             let sockets = ["a", "b"].map(|name| folder.path().join(name));
             let log = setting.logs.join(format!("{}.serve", config.name));
-            server = Some(serve(setting, &sockets, &log)?);
+            server = Some(serve(setting, &sockets, &capture, &log)?);
             for (slot, socket) in CARD_SLOTS.into_iter().zip(sockets) {
                 guest.devices.push(Device::VfioUser { slot, socket });
             }
@@ -98,6 +105,7 @@ impl Site {
         Ok(Self {
             guest,
             server,
+            capture,
             _folder: folder,
         })
     }
@@ -160,7 +168,8 @@ impl Site {
 fn serve(
     setting: &Setting<'_>,
     sockets: &[PathBuf; 2],
-    log: &std::path::Path,
+    capture: &Path,
+    log: &Path,
 ) -> Result<HostProcess, NoPass> {
     let mut command = Command::new(built("weft")?);
     command.args([
@@ -171,7 +180,9 @@ fn serve(
         "card:1",
         "--port",
         "card:0",
+        "--capture",
     ]);
+    command.arg(capture);
     for socket in sockets {
         command.arg("--socket").arg(socket);
     }
@@ -200,6 +211,28 @@ pub fn step(
             format!("Linux {}, up after {took:.1} s", release.trim()),
         ))
     })
+}
+
+/// Ends a guest and its cards, and judges what went between these.
+pub fn end(lane: &mut Lane, site: Site, what: &str) {
+    let Site {
+        guest,
+        server,
+        capture,
+        ..
+    } = site;
+    drop(guest);
+    lane.check(&format!("what was on the wire{what}"), || {
+        if let Some(mut server) = server {
+            server.stop(SHORT);
+        }
+        let seen = wire::judge(&capture, &CARD_IPS)?;
+        ensure(
+            seen.report.sum(|direction| direction.fpdus) > 0,
+            format!("no FPDU in {}", capture.display()),
+        )?;
+        Ok(seen.to_string())
+    });
 }
 
 /// Binds everything that the steps use to vfio-pci, as `weft probe` tells to.
