@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test test-vfio test-peer lanes lint synth prove firmware setup clean
+.PHONY: help demo test test-vfio test-peer lanes lint synth prove mutants doc package aarch64 device-only firmware setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -9,10 +9,10 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
 
 demo: setup ## build, then connect two simulated cards twelve ways and move verified data
-	cargo run -p weft-sim --bin weft -- demo
+	cargo weft demo
 
 test: setup ## every test: units, full stack, conformance, bad input
-	cargo test --workspace
+	WEFT_TEST_LIMIT=$${WEFT_TEST_LIMIT:-600} cargo test --workspace --features weft/sim
 
 test-vfio: lanes ## the driver under a Linux guest's VFIO, on cards served by vfio-user
 	cargo run -q -p weft-lanes --bin vfio_lane
@@ -22,11 +22,12 @@ test-peer: lanes ## Linux soft-iWARP (siw) in a guest against a simulated card
 
 lanes: setup
 	@./setup.sh guest
-	cargo build -p weft-sim -p weft-lanes
+	cargo build --features weft/sim -p weft -p weft-lanes
 
 lint: setup $(SYN_PYTHON) ## rustfmt, clippy, verilator -Wall, slang
 	cargo fmt --all --check
-	cargo clippy -q --workspace --all-targets -- -D warnings
+	cargo clippy -q --workspace --all-targets --features weft/sim -- -D warnings
+	cargo clippy -q -p weft --all-targets -- -D warnings
 	$(SYN_PYTHON) rtl/syn/lint.py
 
 synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed
@@ -34,6 +35,21 @@ synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed
 
 prove: $(SYN_PYTHON) ## proofs of RTL blocks, and that each proof can fail
 	$(SYN_PYTHON) rtl/formal/prove.py
+
+mutants: setup ## faults planted in a copy of the sources: each has to be caught by a test (MUTANTS="--sample 12" for fewer)
+	cargo run -q -p weft-mutants -- $(MUTANTS)
+
+doc: setup ## the crates' documentation, without a warning
+	RUSTDOCFLAGS="-D warnings" cargo doc -q --workspace --no-deps --features weft/sim
+
+package: ## the crates as they would be published, each built from its package
+	.ci/package
+
+aarch64: ## the command, driver, engine and simulator checked for 64-bit ARM
+	.ci/aarch64
+
+device-only: ## the command for a card where there is no Verilator and no Python
+	.ci/device-only
 
 firmware: ## the engine for riscv32imc, without an operating system
 	firmware/build-riscv.sh

@@ -1,8 +1,8 @@
 pkg/weft_card_pkg.sv
 pkg/weft_int_pkg.sv
 crc/crc32c_pkg.sv
-rx/front/rx_front_pkg.sv
 rx/walk/walk_pkg.sv
+rx/front/rx_front_pkg.sv
 tx/weft_tx_pkg.sv
 prim/ram_1r1w.sv
 prim/fifo_sync.sv
@@ -17,6 +17,7 @@ host/dma_read_client.sv
 host/dma_read.sv
 host/dma_write.sv
 host/report_writer.sv
+host/reset_drain.sv
 observe/mac_loopback.sv
 observe/trace_ring.sv
 observe/trace_events.sv
@@ -25,6 +26,7 @@ observe/capture_buffer.sv
 observe/capture_writer.sv
 observe/capture.sv
 observe/observe.sv
+rx/front/rx_accept.sv
 rx/front/rx_checksum.sv
 rx/front/rx_delay.sv
 rx/front/rx_dispatch.sv
@@ -34,14 +36,17 @@ rx/front/rx_lookup.sv
 rx/front/rx_output.sv
 rx/front/rx_parse.sv
 rx/front/rx_payload.sv
+rx/front/rx_raw_slots.sv
 rx/front/rx_store.sv
 rx/front/rx_tcp_options.sv
 rx/front/rx_verdict.sv
+rx/front/rx_walks.sv
 rx/walk/place_cut.sv
 rx/walk/place_fifo.sv
 rx/walk/place_watch.sv
 rx/walk/rq_element.sv
 rx/walk/rq_tail.sv
+rx/walk/rx_fence.sv
 rx/walk/rx_walk.sv
 rx/walk/stag_check.sv
 rx/walk/stag_table.sv
@@ -66,6 +71,7 @@ tx/tx_gather.sv
 tx/tx_job_check.sv
 tx/tx_job_fetch.sv
 tx/tx_markers.sv
+tx/tx_reports.sv
 tx/tx_segmenter.sv
 tx/tx_store.sv
 tx/tx_tcp.sv

@@ -6,7 +6,8 @@
 //        ─► dma_read  ─► receive elements, jobs, payload ─────────► weft_rx, weft_tx ─► MAC
 //   Between the two paths and the MAC lies mac_loopback. observe has counters, trace and capture.
 //
-// AXI write ID 0; read IDs 0 payload, 1 jobs, 2 receive elements. `rst_ni` is released synchronously to the clock.
+// AXI write ID 0; read IDs 0 payload, 1 jobs, 2 receive elements. `rst_ni` is released synchronously to the clock, and resets
+// the buses with the card. All other resets go through reset_drain: the core, which is all but the register bus, has its own.
 
 module weft_card
   import weft_card_pkg::*;
@@ -16,10 +17,15 @@ module weft_card
   parameter int unsigned NUM_FLOWS  = 1024,
   parameter int unsigned NUM_STAGS  = 4096,
   parameter int unsigned TRACE_LOG2 = 10,    // entries of the trace ring, at most 10
-  parameter int unsigned CAPTURE_BYTES = 32768  // of the capture's buffer, for each direction
+  parameter int unsigned CAPTURE_BYTES = 32768,  // of the capture's buffer, for each direction
+  parameter int unsigned CLOCK_KHZ  = 250_000,   // of clk_i, for the driver
+  parameter logic [3:0]  AXI_CACHE  = 4'b0011,   // normal, not cacheable, bufferable
+  parameter logic [2:0]  AXI_PROT   = 3'b010     // data, non-secure, unprivileged
 ) (
   input  logic                clk_i,
-  input  logic                rst_ni,
+  input  logic                rst_ni,        // power-on
+  input  logic                reset_req_i,   // a function-level reset: level, until reset_done_o
+  output logic                reset_done_o,
 
   // Registers (bit 16 = 0) and doorbells (bit 16 = 1).
   input  logic [16:0]         s_axil_awaddr,
@@ -46,6 +52,8 @@ module weft_card
   output logic [7:0]          m_axi_awlen,
   output logic [2:0]          m_axi_awsize,
   output logic [1:0]          m_axi_awburst,
+  output logic [3:0]          m_axi_awcache,
+  output logic [2:0]          m_axi_awprot,
   output logic                m_axi_awvalid,
   input  logic                m_axi_awready,
   output logic [DATA_W-1:0]   m_axi_wdata,
@@ -62,6 +70,8 @@ module weft_card
   output logic [7:0]          m_axi_arlen,
   output logic [2:0]          m_axi_arsize,
   output logic [1:0]          m_axi_arburst,
+  output logic [3:0]          m_axi_arcache,
+  output logic [2:0]          m_axi_arprot,
   output logic                m_axi_arvalid,
   input  logic                m_axi_arready,
   input  logic [1:0]          m_axi_rid,
@@ -101,10 +111,22 @@ module weft_card
   localparam int unsigned RD_JOB     = 1;
   localparam int unsigned RD_ELEMENT = 2;
 
+  logic        core_rst_n, soft_reset, resetting;
+  logic [31:0] resets;
+
+  // The core's side of reset_drain.
+  logic                core_awvalid, core_awready, core_wvalid, core_wready, core_wlast, core_bvalid, core_arvalid, core_arready;
+  logic                core_rvalid, core_rlast, core_msix_valid, core_msix_ready;
+  logic                core_tx_tvalid, core_tx_tready, core_rx_tvalid;
+  logic [DATA_W-1:0]   core_wdata, core_rdata;
+  logic [DATA_W/8-1:0] core_wstrb;
+  logic [1:0]          core_bid, core_bresp, core_rid, core_rresp;
+  logic [2:0]          unused_ready;
+
   rx_cfg_t     rx_cfg;
   tx_cfg_t     tx_cfg;
   report_cfg_t report_cfg;
-  logic        loopback;
+  logic        loopback, report_broken, fence_valid;
 
   logic        rq_tail_valid;
   logic [15:0] rq_tail_flow;
@@ -115,7 +137,7 @@ module weft_card
   table_req_t  tbl_req;
   table_rsp_t  tbl_rsp, rx_tbl_rsp, tx_tbl_rsp;
 
-  logic [31:0] job_done, report_tail, raw_tail, msix_count;
+  logic [31:0] fence_number, fence_done, job_done, report_tail, raw_tail, msix_count;
   logic        core_idle, quiescent;
   logic        regs_idle, rx_idle, tx_idle, read_idle, write_idle, report_idle, loopback_idle, trace_idle, capture_idle;
 
@@ -126,7 +148,7 @@ module weft_card
   logic [2:0][COUNT_W-1:0] rd_rsp_count;
 
   // Clients of dma_write: 0 receive, 1 reports, 2 capture.
-  logic [2:0]              wr_cmd_valid, wr_cmd_ready, wr_valid, wr_ready, wr_last, written;
+  logic [2:0]              wr_cmd_valid, wr_cmd_ready, wr_valid, wr_ready, wr_last, written, failed;
   logic [2:0][63:0]        wr_cmd_addr;
   logic [2:0][15:0]        wr_cmd_bytes;
   logic [2:0][DATA_W-1:0]  wr_data;
@@ -143,14 +165,60 @@ module weft_card
   host_activity_t                host;
   logic [NUM_COUNTERS-1:0][15:0] rx_inc, tx_inc;
   logic [7:0]                    counter_index;
-  logic [31:0]                   counter_value, observe_value;
+  logic [31:0]                   counter_value, counter_high, observe_value;
   reg_bus_t                      reg_bus;
   trace_event_t [1:0]            rx_trace, report_trace;
   trace_event_t [2:0]            tx_trace;
 
-  // ---------------------------------------------------------------- registers, tables
-  card_regs #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_regs (
+  // ---------------------------------------------------------------- reset
+  reset_drain #(.DATA_W(DATA_W)) u_reset_drain (
     .clk_i, .rst_ni,
+    .soft_i           (soft_reset),
+    .req_i            (reset_req_i),
+    .done_o           (reset_done_o),
+    .active_o         (resetting),
+    .core_rst_no      (core_rst_n),
+    .resets_o         (resets),
+    .core_awvalid_i   (core_awvalid),
+    .core_awready_o   (core_awready),
+    .core_wdata_i     (core_wdata),
+    .core_wstrb_i     (core_wstrb),
+    .core_wlast_i     (core_wlast),
+    .core_wvalid_i    (core_wvalid),
+    .core_wready_o    (core_wready),
+    .core_bid_o       (core_bid),
+    .core_bresp_o     (core_bresp),
+    .core_bvalid_o    (core_bvalid),
+    .core_arvalid_i   (core_arvalid),
+    .core_arready_o   (core_arready),
+    .core_rid_o       (core_rid),
+    .core_rdata_o     (core_rdata),
+    .core_rresp_o     (core_rresp),
+    .core_rlast_o     (core_rlast),
+    .core_rvalid_o    (core_rvalid),
+    .core_msix_valid_i(core_msix_valid),
+    .core_msix_ready_o(core_msix_ready),
+    .core_tx_tvalid_i (core_tx_tvalid),
+    .core_tx_tlast_i  (mac_tx_tlast),
+    .core_tx_tready_o (core_tx_tready),
+    .core_rx_tvalid_o (core_rx_tvalid),
+    .m_axi_awlen, .m_axi_awvalid, .m_axi_awready, .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
+    .m_axi_bid, .m_axi_bresp, .m_axi_bvalid, .m_axi_bready, .m_axi_arlen, .m_axi_arvalid, .m_axi_arready,
+    .m_axi_rid, .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
+    .msix_valid_o, .msix_ready_i, .mac_tx_tvalid, .mac_tx_tready, .mac_rx_tlast, .mac_rx_tvalid
+  );
+
+  assign mac_rx_tready = 1'b1;
+
+  assign {m_axi_awcache, m_axi_awprot} = {AXI_CACHE, AXI_PROT};
+  assign {m_axi_arcache, m_axi_arprot} = {AXI_CACHE, AXI_PROT};
+
+  // ---------------------------------------------------------------- registers, tables
+  card_regs #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .CLOCK_KHZ(CLOCK_KHZ)) u_regs (
+    .clk_i, .rst_ni,
+    .core_rst_ni     (core_rst_n),
+    .soft_reset_o    (soft_reset),
+    .resetting_i     (resetting),
     .s_axil_awaddr, .s_axil_awvalid, .s_axil_awready, .s_axil_wdata, .s_axil_wstrb, .s_axil_wvalid, .s_axil_wready,
     .s_axil_bresp, .s_axil_bvalid, .s_axil_bready, .s_axil_araddr, .s_axil_arvalid, .s_axil_arready,
     .s_axil_rdata, .s_axil_rresp, .s_axil_rvalid, .s_axil_rready,
@@ -169,12 +237,17 @@ module weft_card
     .quiescent_i     (core_idle),
     .read_error_i    (host.read_error),
     .write_error_i   (host.write_error),
+    .report_broken_i (report_broken),
+    .fence_valid_o   (fence_valid),
+    .fence_number_o  (fence_number),
+    .fence_done_i    (fence_done),
     .job_done_i      (job_done),
     .report_tail_i   (report_tail),
     .raw_tail_i      (raw_tail),
     .msix_count_i    (msix_count),
     .counter_index_o (counter_index),
     .counter_value_i (counter_value),
+    .counter_high_i  (counter_high),
     .bus_o           (reg_bus),
     .bus_value_i     (observe_value),
     .idle_o          (regs_idle)
@@ -186,22 +259,25 @@ module weft_card
   assign tbl_rsp       = tbl_to_tx ? tx_tbl_rsp : rx_tbl_rsp;
 
   // ---------------------------------------------------------------- counters, trace
-  assign host.read_error_id  = m_axi_rid;
+  assign host.read_error_id  = core_rid;
   assign host.write_stall    = m_axi_wvalid && !m_axi_wready;
-  assign host.report_written = written[1];
+  assign host.aw_stall       = m_axi_awvalid && !m_axi_awready;
+  assign host.report_written = written[1] && !failed[1];
   assign host.msix           = msix_valid_o && msix_ready_i;
 
   observe #(.DATA_W(DATA_W), .TRACE_LOG2(TRACE_LOG2), .CAPTURE_BYTES(CAPTURE_BYTES)) u_observe (
-    .clk_i, .rst_ni, .time_i,
+    .clk_i, .rst_ni(core_rst_n), .time_i,
     .rx_inc_i        (rx_inc),
     .tx_inc_i        (tx_inc),
     .host_i          (host),
     .counter_index_i (counter_index),
     .counter_value_o (counter_value),
+    .counter_high_o  (counter_high),
     .msix_count_o    (msix_count),
     .rx_trace_i      (rx_trace),
     .tx_trace_i      (tx_trace),
     .report_trace_i  (report_trace),
+    .resets_i        (resets),
     .looped_i        (looped),
     .bus_i           (reg_bus),
     .bus_value_o     (observe_value),
@@ -226,7 +302,7 @@ module weft_card
 
   // ---------------------------------------------------------------- host memory
   dma_read #(.DATA_W(DATA_W)) u_dma_read (
-    .clk_i, .rst_ni,
+    .clk_i, .rst_ni(core_rst_n),
     .req_valid_i(rd_req_valid),
     .req_ready_o(rd_req_ready),
     .req_addr_i (rd_req_addr),
@@ -237,15 +313,22 @@ module weft_card
     .rsp_count_o(rd_rsp_count),
     .rsp_last_o (rd_rsp_last),
     .rsp_error_o(rd_rsp_error),
-    .m_axi_arid, .m_axi_araddr, .m_axi_arlen, .m_axi_arsize, .m_axi_arburst, .m_axi_arvalid, .m_axi_arready,
-    .m_axi_rid, .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
+    .m_axi_arid, .m_axi_araddr, .m_axi_arlen, .m_axi_arsize, .m_axi_arburst,
+    .m_axi_arvalid(core_arvalid),
+    .m_axi_arready(core_arready),
+    .m_axi_rid  (core_rid),
+    .m_axi_rdata(core_rdata),
+    .m_axi_rresp(core_rresp),
+    .m_axi_rlast(core_rlast),
+    .m_axi_rvalid(core_rvalid),
+    .m_axi_rready(unused_ready[0]),
     .request_o  (host.read_request),
     .error_o    (host.read_error),
     .idle_o     (read_idle)
   );
 
   dma_write #(.DATA_W(DATA_W)) u_dma_write (
-    .clk_i, .rst_ni,
+    .clk_i, .rst_ni(core_rst_n),
     .cmd_valid_i(wr_cmd_valid),
     .cmd_ready_o(wr_cmd_ready),
     .cmd_addr_i (wr_cmd_addr),
@@ -256,9 +339,19 @@ module weft_card
     .wr_count_i (wr_count),
     .wr_last_i  (wr_last),
     .written_o  (written),
-    .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst, .m_axi_awvalid, .m_axi_awready,
-    .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
-    .m_axi_bid, .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,
+    .failed_o   (failed),
+    .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst,
+    .m_axi_awvalid(core_awvalid),
+    .m_axi_awready(core_awready),
+    .m_axi_wdata(core_wdata),
+    .m_axi_wstrb(core_wstrb),
+    .m_axi_wlast(core_wlast),
+    .m_axi_wvalid(core_wvalid),
+    .m_axi_wready(core_wready),
+    .m_axi_bid  (core_bid),
+    .m_axi_bresp(core_bresp),
+    .m_axi_bvalid(core_bvalid),
+    .m_axi_bready(unused_ready[1]),
     .request_o  (host.write_request),
     .error_o    (host.write_error),
     .idle_o     (write_idle)
@@ -266,11 +359,11 @@ module weft_card
 
   assign wr_cmd_bytes[1] = 16'd64;
 
-  logic unused_written;
-  assign unused_written = written[0];
+  logic unused_failed;
+  assign unused_failed = failed[2];
 
   report_writer #(.DATA_W(DATA_W)) u_report_writer (
-    .clk_i, .rst_ni,
+    .clk_i, .rst_ni(core_rst_n),
     .cfg_i      (report_cfg),
     .job_done_i (job_done),
     .rx_valid_i (rx_rpt_valid),
@@ -288,8 +381,12 @@ module weft_card
     .wr_count_o (wr_count[1]),
     .wr_last_o  (wr_last[1]),
     .written_i  (written[1]),
-    .msix_valid_o, .msix_ready_i, .msix_vector_o,
+    .failed_i   (failed[1]),
+    .msix_valid_o(core_msix_valid),
+    .msix_ready_i(core_msix_ready),
+    .msix_vector_o,
     .tail_o     (report_tail),
+    .broken_o   (report_broken),
     .stall_o    (host.report_stall),
     .trace_o    (report_trace),
     .idle_o     (report_idle)
@@ -297,7 +394,7 @@ module weft_card
 
   // ---------------------------------------------------------------- wire
   mac_loopback #(.DATA_W(DATA_W)) u_loopback (
-    .clk_i, .rst_ni,
+    .clk_i, .rst_ni(core_rst_n),
     .enable_i   (loopback),
     .tx_tdata_i (tx_tdata),
     .tx_tkeep_i (tx_tkeep),
@@ -309,19 +406,23 @@ module weft_card
     .rx_tlast_o (rx_tlast),
     .rx_tuser_o (rx_tuser),
     .rx_tvalid_o(rx_tvalid),
-    .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
-    .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tuser, .mac_rx_tvalid, .mac_rx_tready,
+    .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast,
+    .mac_tx_tvalid(core_tx_tvalid),
+    .mac_tx_tready(core_tx_tready),
+    .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tuser,
+    .mac_rx_tvalid(core_rx_tvalid),
+    .mac_rx_tready(unused_ready[2]),
     .looped_o   (looped),
     .ignored_o  (host.rx_ignored),
     .idle_o     (loopback_idle)
   );
 
   logic unused_wire;
-  assign unused_wire = rx_tready;
+  assign unused_wire = ^{rx_tready, unused_ready};
 
   // ---------------------------------------------------------------- receive
   weft_rx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_rx (
-    .clk_i, .rst_ni, .mac_rx_tdata(rx_tdata), .mac_rx_tkeep(rx_tkeep), .mac_rx_tlast(rx_tlast),
+    .clk_i, .rst_ni(core_rst_n), .mac_rx_tdata(rx_tdata), .mac_rx_tkeep(rx_tkeep), .mac_rx_tlast(rx_tlast),
     .mac_rx_tuser(rx_tuser), .mac_rx_tvalid(rx_tvalid), .mac_rx_tready(rx_tready), .cfg_i(rx_cfg),
     .rq_tail_valid_i(rq_tail_valid), .rq_tail_flow_i(rq_tail_flow), .rq_tail_value_i(rq_tail_value),
     .tbl_req_valid_i(tbl_req_valid && !tbl_to_tx), .tbl_req_ready_o(rx_tbl_req_ready), .tbl_req_i(tbl_req),
@@ -333,13 +434,15 @@ module weft_card
     .el_rsp_error_i(rd_rsp_error[RD_ELEMENT]), .wr_cmd_valid_o(wr_cmd_valid[0]), .wr_cmd_ready_i(wr_cmd_ready[0]),
     .wr_cmd_addr_o(wr_cmd_addr[0]), .wr_cmd_bytes_o(wr_cmd_bytes[0]), .wr_valid_o(wr_valid[0]),
     .wr_ready_i(wr_ready[0]), .wr_data_o(wr_data[0]), .wr_count_o(wr_count[0]), .wr_last_o(wr_last[0]),
+    .wr_written_i(written[0]), .wr_failed_i(failed[0]), .fence_valid_i(fence_valid), .fence_number_i(fence_number),
+    .fence_done_o(fence_done),
     .rpt_valid_o(rx_rpt_valid), .rpt_ready_i(rx_rpt_ready), .rpt_o(rx_rpt), .raw_tail_o(raw_tail), .idle_o(rx_idle),
     .trace_o(rx_trace), .cnt_inc_o(rx_inc)
   );
 
   // ---------------------------------------------------------------- transmit
   weft_tx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_tx (
-    .clk_i, .rst_ni, .cfg_i(tx_cfg), .job_done_o(job_done), .tbl_req_valid_i(tbl_req_valid && tbl_to_tx),
+    .clk_i, .rst_ni(core_rst_n), .cfg_i(tx_cfg), .job_done_o(job_done), .tbl_req_valid_i(tbl_req_valid && tbl_to_tx),
     .tbl_req_ready_o(tx_tbl_req_ready), .tbl_req_i(tbl_req), .tbl_rsp_valid_o(tx_tbl_rsp_valid),
     .tbl_rsp_o(tx_tbl_rsp), .job_req_valid_o(rd_req_valid[RD_JOB]), .job_req_ready_i(rd_req_ready[RD_JOB]),
     .job_req_addr_o(rd_req_addr[RD_JOB]), .job_req_bytes_o(rd_req_bytes[RD_JOB]),
@@ -363,7 +466,7 @@ module weft_card
 
   assign core_idle   = rx_idle && tx_idle && read_idle && write_idle && report_idle && loopback_idle &&
                        capture_idle;
-  assign input_now   = s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || mac_rx_tvalid || m_axi_rvalid || m_axi_bvalid;
+  assign input_now   = reset_req_i || resetting || s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || mac_rx_tvalid || m_axi_rvalid || m_axi_bvalid;
   assign quiescent   = core_idle && regs_idle && trace_idle;
   assign quiescent_o = quiescent && calm_q == '1;
 

@@ -11,8 +11,9 @@ const NUM_STAGS: u32 = 1024;
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(rtl)");
     println!("cargo:rerun-if-env-changed=WEFT_NO_RTL");
-    embed_file();
-    let rtl = Path::new("../rtl");
+    // In a package the sources are within it (there by the link `rtl`).
+    let rtl = ["../rtl", "rtl"].map(Path::new);
+    let rtl = rtl[usize::from(!rtl[0].join("weft_card.f").exists())];
     // WEFT_CARD_LIST: another list of sources, to try a changed card.
     println!("cargo:rerun-if-env-changed=WEFT_CARD_LIST");
     let list = std::env::var_os("WEFT_CARD_LIST").map_or(rtl.join("weft_card.f"), PathBuf::from);
@@ -36,6 +37,7 @@ fn main() {
             .parameter("DATA_W", data_w)
             .parameter("NUM_FLOWS", NUM_FLOWS)
             .parameter("NUM_STAGS", NUM_STAGS)
+            .parameter("CLOCK_KHZ", 250_000)
             .files(&files)
             .reset_low("rst_ni")
             .suffixes("_i", "_o")
@@ -48,23 +50,4 @@ fn main() {
         .design(card("weft_card_512", 512))
         .design(card("weft_card_128", 128))
         .build();
-}
-
-/// What `weft demo` moves when no file is given: the README.
-fn embed_file() {
-    let readme = ["../README.md", "../docs/card.md"]
-        .map(Path::new)
-        .into_iter()
-        .find(|p| p.exists());
-    let Some(readme) = readme else {
-        panic!("no README.md above sim")
-    };
-    println!("cargo:rerun-if-changed={}", readme.display());
-    let out = std::env::var_os("OUT_DIR").map(|o| Path::new(&o).join("README.md"));
-    let copied = out
-        .ok_or("no OUT_DIR".to_owned())
-        .and_then(|o| std::fs::copy(readme, o).map_err(|e| e.to_string()));
-    if let Err(error) = copied {
-        panic!("cannot copy {}: {error}", readme.display());
-    }
 }

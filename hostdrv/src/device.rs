@@ -4,7 +4,9 @@
 //! calls it (every poll of a completion queue or an event channel does), or sleeps in
 //! [`Device::wait`] until the card or a timer wants it.
 
+mod files;
 mod sleep;
+mod sleepers;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -14,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use weft_engine::{Engine, EngineConfig, EngineStats, Event, QpId};
+use weft_engine::{Engine, EngineConfig, EngineStats, Event, QpId, Seed};
 
 pub use crate::card::{Capabilities, Health, RingSizes};
 use crate::card::{Card, MappedMemory};
@@ -25,11 +27,21 @@ use crate::raw::RawQueues;
 use crate::stats::{add, counter_named, CardCounters, HostStats};
 use crate::transport::Transport;
 use crate::verbs::{AsyncEvent, QpEntry};
+pub(crate) use files::Events;
+pub use files::Readiness;
+use files::Watch;
+use sleepers::Sleepers;
 
 /// Reports handled before the doorbells of what they caused are rung.
 const REPORTS_PER_BATCH: usize = 16;
 /// Reports handled in one call of `progress`, so that it ends.
 const REPORTS_PER_CALL: usize = 4096;
+
+/// Asynchronous events that wait for a taker at most.
+const MAX_ASYNC_EVENTS: usize = 4096;
+
+/// How often a device with nothing to do is looked at: is it still there? One register read of about a microsecond.
+const PRESENCE_NS: u64 = 10_000_000;
 
 /// After so long without a segment a peer is asked whether it is still there. RFC 9293 §3.8.4 allows no
 /// less as a default.
@@ -45,9 +57,15 @@ pub struct DeviceConfig {
 }
 
 impl DeviceConfig {
-    /// A station with this address in a network of 256.
+    /// A station with this address in a network of 256. Sequence numbers, ports and STag keys are secret.
+    ///
+    /// # Panics
+    /// If the operating system has no randomness to give.
     pub fn new(mac: [u8; 6], ip: Ipv4Addr) -> Self {
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).expect("randomness of the operating system");
         let engine = EngineConfig {
+            seed: Seed(seed),
             mac,
             ip: ip.octets(),
             ..EngineConfig::default()
@@ -73,9 +91,10 @@ impl DeviceConfig {
         self
     }
 
-    /// Seed of sequence numbers, ports and STag keys.
+    /// A seed that everybody may know: the same seed, the same sequence numbers, ports and STag keys. For simulations and
+    /// tests; without it they are secret.
     pub fn seed(mut self, seed: u64) -> Self {
-        self.engine.seed = seed;
+        self.engine.seed = Seed::from(seed);
         self
     }
 }
@@ -88,6 +107,7 @@ pub struct Device {
 
 struct Shared {
     state: Mutex<State>,
+    sleepers: Arc<Sleepers>,
     mmio: Mmio,
     dispatching: AtomicBool,
     name: String,
@@ -103,7 +123,12 @@ pub(crate) struct State {
     pub(crate) cm: CmRegistry,
     /// The port for raw frames, if it is open.
     pub(crate) raw: Option<RawQueues>,
-    pub(crate) async_events: VecDeque<AsyncEvent>,
+    pub(crate) async_events: Arc<Events<AsyncEvent>>,
+    /// Somebody waits by a file.
+    watch: Option<Arc<Watch>>,
+    /// Events of the engine's that wait for their turn.
+    events: VecDeque<Event>,
+    sleepers: Arc<Sleepers>,
     /// Memory that is no longer registered, and that the card may still be busy with.
     graveyard: Vec<Grave>,
     /// Dropped after the lock is released: their drop may want the lock.
@@ -111,12 +136,18 @@ pub(crate) struct State {
     frame: Vec<u8>,
     next_qp_num: u32,
     armed: bool,
+    /// When to look next whether the card is still there.
+    look_at: u64,
+    /// An interrupt has come since the last `progress`.
+    woken: bool,
     fault: Option<DeviceError>,
 }
 
 struct Grave {
     jobs_posted: u32,
-    _memory: Arc<dyn MappedMemory>,
+    /// The fence that began after it was buried.
+    fence: Option<u32>,
+    memory: Arc<dyn MappedMemory>,
 }
 
 /// The state, locked; what was released meanwhile is dropped after unlocking.
@@ -151,8 +182,15 @@ impl State {
         let jobs_posted = self.card.jobs_posted();
         self.graveyard.push(Grave {
             jobs_posted,
-            _memory: memory,
+            fence: None,
+            memory,
         });
+    }
+
+    /// Is any of the host's bytes from `address` on mapped for a region, or for one that is gone?
+    pub(crate) fn holds(&self, address: usize, len: usize) -> bool {
+        let mut buried = self.graveyard.iter().map(|grave| grave.memory.memory());
+        self.card.memory.holds(address, len) || buried.any(|memory| memory.overlaps(address, len))
     }
 
     /// Drops something after the lock is released.
@@ -160,14 +198,28 @@ impl State {
         self.released.push(Box::new(thing));
     }
 
-    /// Lets go of buried memory: its jobs are done, and the card is at rest.
+    /// Lets go of buried memory: its jobs are done, and what the card checked before it was buried has landed.
     fn clear_graveyard(&mut self) -> Result<(), DeviceError> {
-        if self.graveyard.is_empty() || !self.card.health()?.quiescent {
+        if self.graveyard.is_empty() {
             return Ok(());
         }
+        self.card.ask_fence()?;
+        if self.graveyard.iter().any(|grave| grave.fence.is_none()) {
+            if let Some(number) = self.card.begin_fence()? {
+                for grave in &mut self.graveyard {
+                    grave.fence.get_or_insert(number);
+                }
+                // It takes less time than the way to the card and back.
+                self.card.ask_fence()?;
+            }
+        }
+        let card = &self.card;
         let (done, busy): (Vec<_>, Vec<_>) = std::mem::take(&mut self.graveyard)
             .into_iter()
-            .partition(|grave| self.card.jobs_done_up_to(grave.jobs_posted));
+            .partition(|grave| {
+                let landed = grave.fence.is_some_and(|number| card.fence_passed(number));
+                landed && card.jobs_done_up_to(grave.jobs_posted)
+            });
         self.graveyard = busy;
         if !self.graveyard.is_empty() {
             weft_engine::Port::refresh_jobs_done(&mut self.card);
@@ -190,16 +242,67 @@ impl State {
         }
     }
 
-    /// Ends a turn of the engine: doorbells, completions, faults.
+    /// Ends a turn of the engine: doorbells, completions, faults; tells those who sleep.
     pub(crate) fn finish_turn(&mut self) -> Result<(), DeviceError> {
         if let Err(error) = self.card.ring_doorbells() {
-            self.fault.get_or_insert(error);
+            self.fail(error);
         }
         if let Some(error) = self.card.take_fault() {
-            self.fault.get_or_insert(error);
+            self.fail(error);
         }
-        self.deliver_completions();
+        let mut news = self.deliver_completions() > 0;
+        while let Some(event) = self.engine.poll_event() {
+            self.events.push_back(event);
+            news = true;
+        }
+        if news {
+            self.sleepers.announce();
+        }
+        if self.sleepers.is_anybody_asleep() {
+            if let Some(at) = self.next_deadline() {
+                self.sleepers.timer_at(at);
+            }
+        }
+        self.keep_watch();
         self.check_fault()
+    }
+
+    /// Queues an asynchronous event. Nobody has to take them: a program that never does loses the latest.
+    pub(crate) fn tell(&mut self, event: AsyncEvent) {
+        if self.async_events.len() < MAX_ASYNC_EVENTS {
+            self.async_events.push(event);
+            self.sleepers.announce();
+        } else {
+            tracing::warn!(?event, "asynchronous event lost");
+        }
+    }
+
+    /// The device does no more.
+    pub(crate) fn fail(&mut self, error: DeviceError) {
+        if self.fault.is_some() {
+            return;
+        }
+        tracing::error!(%error, "the device failed");
+        self.tell(AsyncEvent::DeviceFatal(error.clone()));
+        self.fault = Some(error);
+        self.keep_watch();
+        self.sleepers.announce();
+    }
+
+    /// Fails if the card is known to be gone, or does not answer when it is asked, which it is from time to time; and if it
+    /// cannot report.
+    fn check_presence(&mut self, now: u64) -> Result<(), DeviceError> {
+        if now < self.look_at {
+            return Ok(());
+        }
+        self.look_at = now.saturating_add(PRESENCE_NS);
+        self.card.check_answers()?;
+        self.card.check_reports()
+    }
+
+    /// The oldest event of the engine's that had not its turn.
+    fn next_event(&mut self) -> Option<Event> {
+        self.events.pop_front().or_else(|| self.engine.poll_event())
     }
 
     /// The error that ended the device's work, if one did.
@@ -221,6 +324,7 @@ impl Device {
         };
         let card = Card::bring_up(mmio.clone(), config.mac, config.mtu, rings)?;
         let caps = card.capabilities();
+        let sleepers = Arc::new(Sleepers::new(mmio.transport.clone()));
         config.num_flows = caps.flows as u16;
         config.num_stags = caps.stags;
         let state = State {
@@ -229,17 +333,23 @@ impl Device {
             qps: BTreeMap::new(),
             cm: CmRegistry::default(),
             raw: None,
-            async_events: VecDeque::new(),
+            async_events: Arc::default(),
+            watch: None,
+            events: VecDeque::new(),
+            sleepers: sleepers.clone(),
             graveyard: Vec::new(),
             released: Vec::new(),
             frame: Vec::new(),
             next_qp_num: 1,
             armed: false,
+            look_at: mmio.transport.now().saturating_add(PRESENCE_NS),
+            woken: false,
             fault: None,
         };
         Ok(Self {
             shared: Arc::new(Shared {
                 state: Mutex::new(state),
+                sleepers,
                 name: mmio.transport.name(),
                 mmio,
                 dispatching: AtomicBool::new(false),
@@ -272,6 +382,11 @@ impl Device {
     /// The transport's time in nanoseconds.
     pub fn now(&self) -> u64 {
         self.shared.mmio.transport.now()
+    }
+
+    /// Something happened that a thread asleep on the device may wait for.
+    pub(crate) fn announce(&self) {
+        self.shared.sleepers.announce();
     }
 
     pub(crate) fn mmio(&self) -> &Mmio {
@@ -325,7 +440,8 @@ impl Device {
     /// Never blocks. Answers how much there was; 0: nothing to do before [`next_deadline`](Self::next_deadline)
     /// or the next report.
     ///
-    /// After an error the device does no more; open it anew.
+    /// After an error the device does no more; open it anew. A card that is gone is noticed by whoever polls, within
+    /// 10 ms of the device's time.
     pub fn progress(&self) -> Result<usize, DeviceError> {
         let counts = &self.shared.mmio.counts;
         add(&counts.progress_calls, 1);
@@ -334,11 +450,20 @@ impl Device {
         {
             let mut state = self.lock();
             state.check_fault()?;
+            if state.watch.is_some() {
+                // What makes the files readable is being seen to. Any report after this one makes another interrupt.
+                drop(state);
+                self.take_interrupt(Some(0))?;
+                state = self.lock();
+                state.check_fault()?;
+            }
             let result = self.handle_card(&mut state, &mut handled);
             if let Err(error) = result {
-                tracing::error!(device = self.name(), %error, "the device failed");
-                state.fault = Some(error.clone());
-                return Err(error);
+                state.fail(error);
+            }
+            state.check_fault()?;
+            if state.watch.is_some() {
+                state.arm()?;
             }
         }
         handled += self.dispatch_events()?;
@@ -359,6 +484,7 @@ impl Device {
                 .on_report(self.now(), &report, raw, &mut state.card);
             if let (true, Some(queues)) = (for_host, &mut state.raw) {
                 queues.receive(&frame);
+                state.sleepers.announce();
             }
             *handled += 1;
             if *handled % REPORTS_PER_BATCH == 0 {
@@ -382,6 +508,13 @@ impl Device {
         }
         state.finish_turn()?;
         state.card.check_moving(now)?;
+        let woken = std::mem::take(&mut state.woken);
+        if *handled == 0 {
+            if woken {
+                state.card.check_reports()?;
+            }
+            state.check_presence(now)?;
+        }
         state.clear_graveyard()
     }
 
@@ -401,8 +534,11 @@ impl Device {
         let _dispatching = Dispatching(&self.shared.dispatching);
         let mut handled = 0;
         loop {
-            let event = self.lock().engine.poll_event();
+            let event = self.lock().next_event();
             let Some(event) = event else {
+                if handled > 0 {
+                    self.announce();
+                }
                 return Ok(handled);
             };
             tracing::debug!(device = self.name(), ?event, "event");
@@ -451,8 +587,10 @@ impl Device {
     }
 
     /// The oldest asynchronous event not yet taken.
+    #[tracing::instrument(level = "trace", skip_all, fields(device = self.name()))]
     pub fn get_async_event(&self) -> Option<AsyncEvent> {
-        self.lock().async_events.pop_front()
+        let events = self.lock().async_events.clone();
+        events.pop(Some)
     }
 }
 

@@ -72,6 +72,24 @@ pub enum DeviceError {
         /// Read back.
         read: u32,
     },
+    /// Neither the card nor its transport could reset it.
+    #[error("{device} cannot be reset: by its register, {soft}; {transport}")]
+    Reset {
+        /// Where it is.
+        device: String,
+        /// What became of the soft reset.
+        soft: String,
+        /// What became of the transport's.
+        transport: TransportError,
+    },
+    /// A soft reset does not end.
+    #[error("a soft reset does not end within {waited_ns} ns (STATUS {status:#x}); the MAC does not take a frame, or host memory does not answer")]
+    StillResetting {
+        /// The register.
+        status: u32,
+        /// How long the driver waited.
+        waited_ns: u64,
+    },
     /// The card does not come to rest after reset.
     #[error("the card is still busy {waited_ns} ns after reset with job fetch and receive off (STATUS {status:#x}); its clock or its DMA is stuck")]
     NotQuiescent {
@@ -112,6 +130,14 @@ pub enum DeviceError {
         /// The register read.
         register: &'static str,
     },
+    /// The way to the device ended for good: its server died, the host wants it back, it was removed.
+    #[error("{device} is lost: {why}")]
+    Lost {
+        /// Where.
+        device: String,
+        /// What is known of it.
+        why: String,
+    },
     /// Jobs are not fetched or not finished.
     #[error(
         "the card has done nothing for {waited_ns} ns with {outstanding} jobs posted (JOB_DONE {done}, STATUS {status:#x}); \
@@ -126,6 +152,15 @@ pub enum DeviceError {
         done: u32,
         /// STATUS.
         status: u32,
+    },
+    /// The report ring has a hole.
+    #[error(
+        "the card could not write a report to host memory (STATUS bit 4), {reports} were handled; look for IOMMU faults in the \
+         kernel log, then open the device anew"
+    )]
+    ReportFailed {
+        /// Reports that came before.
+        reports: u32,
     },
     /// A report contradicts the interface.
     #[error("report {number} of the card is impossible: {why} ({report:02x?})")]
@@ -162,4 +197,17 @@ pub enum DeviceError {
     /// No counter has this name.
     #[error("the card has no counter {0:?}; `weft regs` and docs/registers.md list them")]
     NoSuchCounter(String),
+}
+
+impl DeviceError {
+    /// Is the device gone, so that there is nothing to do but to close it?
+    pub fn is_gone(&self) -> bool {
+        matches!(
+            self,
+            Self::Gone { .. }
+                | Self::Lost { .. }
+                | Self::NoAnswer { .. }
+                | Self::Transport(TransportError::Mmio { .. })
+        )
+    }
 }

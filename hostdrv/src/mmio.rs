@@ -1,12 +1,13 @@
 //! Registers and doorbells, counted.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use weft_layout::{doorbell, reg};
+use weft_layout::{doorbell, reg, Doorbell, ReadWrite, Register, Writable};
 
-use crate::dma::DmaBuffer;
+use crate::dma::{before_doorbell, DmaBuffer};
 use crate::stats::{add, HostCounts};
-use crate::transport::{Bar, Transport, TransportError};
+use crate::transport::{RegisterAccess, Transport, TransportError};
 
 /// All ones: what a bus answers for a device that does not.
 pub(crate) const ALL_ONES: u32 = u32::MAX;
@@ -19,32 +20,39 @@ pub(crate) struct Mmio {
 }
 
 impl Mmio {
-    pub(crate) fn read(&self, offset: u32) -> Result<u32, TransportError> {
+    pub(crate) fn read<A, W, R: From<u32> + Debug>(
+        &self,
+        register: Register<A, W, R>,
+    ) -> Result<R, TransportError> {
         add(&self.counts.mmio_reads, 1);
-        let value = self.transport.read32(Bar::Registers, offset)?;
+        let value = self.transport.read(register)?;
         tracing::trace!(
-            register = register_name(offset),
-            value = format_args!("{value:#x}"),
+            register = register.name(),
+            value = format_args!("{value:x?}"),
             "read"
         );
         Ok(value)
     }
 
-    pub(crate) fn write(&self, offset: u32, value: u32) -> Result<(), TransportError> {
+    pub(crate) fn write<A: Writable, W: Into<u32> + Debug, R>(
+        &self,
+        register: Register<A, W, R>,
+        value: W,
+    ) -> Result<(), TransportError> {
         add(&self.counts.mmio_writes, 1);
         tracing::trace!(
-            register = register_name(offset),
-            value = format_args!("{value:#x}"),
+            register = register.name(),
+            value = format_args!("{value:x?}"),
             "write"
         );
-        self.transport.write32(Bar::Registers, offset, value)
+        self.transport.write(register, value)
     }
 
     /// Writes an address register pair.
     pub(crate) fn write_address(
         &self,
-        low: u32,
-        high: u32,
+        low: Register<ReadWrite, u32>,
+        high: Register<ReadWrite, u32>,
         iova: u64,
     ) -> Result<(), TransportError> {
         self.write(low, iova as u32)?;
@@ -63,12 +71,13 @@ impl Mmio {
         Ok(buffer)
     }
 
-    /// Rings a doorbell. Stores to DMA memory that it announces come first: `dma::publish`.
-    pub(crate) fn ring(&self, offset: u32, value: u32) -> Result<(), TransportError> {
+    /// Rings a doorbell, behind all accesses of DMA memory before it.
+    pub(crate) fn ring(&self, doorbell: Doorbell, value: u32) -> Result<(), TransportError> {
         add(&self.counts.mmio_writes, 1);
         add(&self.counts.doorbells, 1);
-        tracing::trace!(doorbell = doorbell_name(offset), value, "ring");
-        self.transport.write32(Bar::Doorbells, offset, value)
+        tracing::trace!(doorbell = doorbell.name(), value, "ring");
+        before_doorbell();
+        self.transport.ring(doorbell, value)
     }
 }
 

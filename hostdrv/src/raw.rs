@@ -231,13 +231,14 @@ impl RawPort {
         other: Option<BorrowedFd<'_>>,
         deadline: Option<u64>,
     ) -> Result<(), DeviceError> {
+        let seen = self.device.seen();
         let queued = |queues: &RawQueues| !queues.received.is_empty();
         if self.device.lock().raw.as_ref().is_some_and(queued) {
             return Ok(());
         }
         match other {
             Some(other) => self.device.wait_or_readable(other, deadline),
-            None => self.device.wait(deadline),
+            None => self.device.wait_since(seen, deadline),
         }
     }
 

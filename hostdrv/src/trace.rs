@@ -19,7 +19,7 @@ mod event;
 
 use std::sync::Arc;
 
-use weft_layout::{reg, TraceEntry};
+use weft_layout::{reg::TraceCtrl, registers, TraceEntry};
 
 use crate::card::check_identity;
 use crate::device::Device;
@@ -29,14 +29,12 @@ use crate::transport::Transport;
 
 pub use event::{DropReason, JobEnd, ReportKind, TraceEvent, TraceKind, Verdict};
 
-/// TRACE_CTRL bits 15:0: what is recorded, by kind.
-const KINDS: u32 = 0xffff;
-/// TRACE_CTRL bit 16.
-const FREEZE: u32 = 1 << 16;
-/// TRACE_CTRL bit 31.
-const CLEAR: u32 = 1 << 31;
+/// TRACE_CTRL that records events of every kind.
+const EVERYTHING: u16 = u16::MAX;
+/// Words of an entry.
+const ENTRY_WORDS: u32 = TraceEntry::SIZE as u32 / 4;
 /// The register window has room for so many entries.
-const MAX_SIZE: u32 = reg::TRACE_COUNT / 4;
+const MAX_SIZE: u32 = registers::TRACE.count() / ENTRY_WORDS;
 
 /// Events as they were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +71,7 @@ impl TraceReader {
     }
 
     fn new(mmio: Mmio) -> Result<Self, DeviceError> {
-        let size = mmio.read(reg::TRACE_SIZE)?;
+        let size = mmio.read(registers::TRACE_SIZE)?;
         if !size.is_power_of_two() || size > MAX_SIZE {
             return Err(DeviceError::Gone {
                 device: mmio.transport.name(),
@@ -94,7 +92,7 @@ impl TraceReader {
 
     /// The events since the last call (at first, all that are there), while the card goes on.
     pub fn poll(&mut self) -> Result<Trace, DeviceError> {
-        let head = self.mmio.read(reg::TRACE_HEAD)?;
+        let head = self.mmio.read(registers::TRACE_HEAD)?;
         let first = head.wrapping_sub(head.min(self.size));
         let new = self.next.map_or(0, |next| head.wrapping_sub(next));
         let mut missed = 0;
@@ -117,7 +115,7 @@ impl TraceReader {
             number = number.wrapping_add(1);
         }
         // What was overwritten while it was read.
-        let end = self.mmio.read(reg::TRACE_HEAD)?;
+        let end = self.mmio.read(registers::TRACE_HEAD)?;
         let read = events.len();
         events.retain(|(number, _)| end.wrapping_sub(*number) <= self.size);
         missed += (read - events.len()) as u32;
@@ -130,60 +128,64 @@ impl TraceReader {
         Ok(Trace {
             events,
             missed,
-            lost: self.mmio.read(reg::TRACE_LOST)?,
+            lost: self.mmio.read(registers::TRACE_LOST)?,
             now,
         })
     }
 
     /// All events that are there. The ring is frozen while they are read: what happens meanwhile is not recorded.
     pub fn snapshot(&mut self) -> Result<Trace, DeviceError> {
-        let control = self.mmio.read(reg::TRACE_CTRL)?;
-        self.mmio.write(reg::TRACE_CTRL, control | FREEZE)?;
+        let control = self.control()?;
+        self.mmio
+            .write(registers::TRACE_CTRL, control.with_freeze(true))?;
         self.next = None;
         let trace = self.poll();
-        self.mmio.write(reg::TRACE_CTRL, control)?;
+        self.mmio.write(registers::TRACE_CTRL, control)?;
         trace
     }
 
     /// Stops recording, or goes on.
     pub fn freeze(&self, on: bool) -> Result<(), DeviceError> {
-        let kinds = self.mmio.read(reg::TRACE_CTRL)? & KINDS;
-        let freeze = if on { FREEZE } else { 0 };
-        Ok(self.mmio.write(reg::TRACE_CTRL, kinds | freeze)?)
+        let control = self.control()?.with_freeze(on);
+        Ok(self.mmio.write(registers::TRACE_CTRL, control)?)
     }
 
     /// Records only events of these kinds (numbers of `weft_layout::trace_kind`).
     pub fn only(&self, kinds: &[u8]) -> Result<(), DeviceError> {
-        let freeze = self.mmio.read(reg::TRACE_CTRL)? & FREEZE;
         let mask = kinds.iter().fold(0, |mask, kind| mask | 1 << (kind & 15));
-        Ok(self.mmio.write(reg::TRACE_CTRL, freeze | mask)?)
+        let control = self.control()?.with_kinds(mask);
+        Ok(self.mmio.write(registers::TRACE_CTRL, control)?)
     }
 
     /// Records events of every kind.
     pub fn everything(&self) -> Result<(), DeviceError> {
-        let freeze = self.mmio.read(reg::TRACE_CTRL)? & FREEZE;
-        Ok(self.mmio.write(reg::TRACE_CTRL, freeze | KINDS)?)
+        let control = self.control()?.with_kinds(EVERYTHING);
+        Ok(self.mmio.write(registers::TRACE_CTRL, control)?)
     }
 
     /// Empties the ring.
     pub fn clear(&mut self) -> Result<(), DeviceError> {
-        let control = self.mmio.read(reg::TRACE_CTRL)? & (KINDS | FREEZE);
+        let control = self.control()?.with_clear(true);
         self.next = Some(0);
-        Ok(self.mmio.write(reg::TRACE_CTRL, control | CLEAR)?)
+        Ok(self.mmio.write(registers::TRACE_CTRL, control)?)
+    }
+
+    fn control(&self) -> Result<TraceCtrl, DeviceError> {
+        Ok(self.mmio.read(registers::TRACE_CTRL)?)
     }
 
     /// The card's clock, in cycles.
     pub fn now(&self) -> Result<u64, DeviceError> {
-        let low = self.mmio.read(reg::TIME_LO)?;
-        let high = self.mmio.read(reg::TIME_HI)?;
+        let low = self.mmio.read(registers::TIME_LO)?;
+        let high = self.mmio.read(registers::TIME_HI)?;
         Ok(u64::from(high) << 32 | u64::from(low))
     }
 
     fn entry(&self, number: u32) -> Result<TraceEntry, DeviceError> {
-        let at = reg::TRACE + TraceEntry::SIZE as u32 * (number & (self.size - 1));
+        let at = ENTRY_WORDS * (number & (self.size - 1));
         let mut bytes = [0; TraceEntry::SIZE];
-        for (offset, word) in (at..).step_by(4).zip(bytes.chunks_exact_mut(4)) {
-            word.copy_from_slice(&self.mmio.read(offset)?.to_le_bytes());
+        for (n, word) in (at..).zip(bytes.chunks_exact_mut(4)) {
+            word.copy_from_slice(&self.mmio.read(registers::TRACE.word(n))?.to_le_bytes());
         }
         Ok(TraceEntry::from_bytes(&bytes))
     }

@@ -11,6 +11,8 @@ use weft_hostdrv::transport::TransportError;
 use weft_hostdrv::{Device, DeviceConfig, DeviceError};
 use weft_layout::{doorbell, reg};
 
+/// CTRL of a card that is up.
+const ON: u32 = reg::Ctrl::JOBS | reg::Ctrl::RECEIVE;
 const MAC: [u8; 6] = [2, 0x11, 0x22, 0x33, 0x44, 0x55];
 
 fn config() -> DeviceConfig {
@@ -33,7 +35,7 @@ fn refused(fault: Fault) -> DeviceError {
         !inner
             .writes
             .iter()
-            .any(|(at, value)| *at == reg::CTRL && *value != 0),
+            .any(|(at, value)| *at == reg::CTRL && *value & ON != 0),
         "turned on in spite of {fault:?}"
     );
     error
@@ -147,6 +149,22 @@ fn a_bus_that_fails() {
 }
 
 #[test]
+fn a_soft_reset_that_does_not_end() {
+    let card = FakeCard::with(Fault::SoftResetHangs);
+    drop(open(&card, config()).expect("the transport's reset brings it up"));
+    let (soft, others) = {
+        let inner = card.lock();
+        (inner.soft_resets, inner.resets)
+    };
+    assert_eq!((soft, others), (2, 2), "the transport's after each");
+
+    let text = refused(Fault::NoReset).to_string();
+    for part in ["fake card", "does not end", "STATUS 0x8", "no FLR"] {
+        assert!(text.contains(part), "`{part}` is not in: {text}");
+    }
+}
+
+#[test]
 fn settings_out_of_range() {
     let mut wrong = Vec::new();
     for mtu in [100, 9300] {
@@ -200,19 +218,19 @@ fn a_card_that_is_right() {
     let device = open(&card, config().mtu(9000)).expect("nothing is wrong");
     assert_eq!(device.capabilities().flows, 16);
     assert_eq!(device.capabilities().stags, 256);
-    assert_eq!(card.register(reg::CTRL), 3);
+    assert_eq!(card.register(reg::CTRL), ON);
     assert_eq!(card.register(reg::MTU), 9018);
     assert_eq!(card.register(reg::MAC_LO), 0x3322_1102);
     assert_eq!(card.register(reg::MAC_HI), 0x5544);
     assert_eq!(card.address(reg::JOB_BASE_LO) % 128, 0);
     assert_eq!(card.address(reg::REPORT_BASE_LO) % 64, 0);
-    let slot_log2 = card.register(reg::RAW_LOG2) & 0xff;
+    let slot_log2 = reg::RawLog2(card.register(reg::RAW_LOG2)).slot();
     assert_eq!(slot_log2, 14, "9018 bytes need slots of 16 KiB");
     assert_eq!(card.address(reg::RAW_BASE_LO) % (1 << slot_log2), 0);
     let last = card.lock().writes.last().copied();
-    assert_eq!(last, Some((reg::CTRL, 3)), "the card is turned on last");
+    assert_eq!(last, Some((reg::CTRL, ON)), "the card is turned on last");
     // The whole raw ring is mapped.
-    let count = 1u64 << (card.register(reg::RAW_LOG2) >> 8);
+    let count = 1u64 << reg::RawLog2(card.register(reg::RAW_LOG2)).count();
     let end = card.address(reg::RAW_BASE_LO) + (count << slot_log2);
     card.dma_write(end - 4, &[1; 4]);
 
@@ -227,7 +245,11 @@ fn a_card_that_is_right() {
     assert!(stats.mmio_reads > 0 && stats.doorbells == 0);
 
     drop(device);
-    assert_eq!(card.lock().resets, 2, "reset when opened and when closed");
+    let (soft, others) = {
+        let inner = card.lock();
+        (inner.soft_resets, inner.resets)
+    };
+    assert_eq!((soft, others), (2, 0), "reset when opened and when closed");
     assert!(card.lock().memory.is_empty(), "everything is unmapped");
 }
 

@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use fake::{FakeCard, Fault};
 use weft_hostdrv::cm::{CmError, CmEventType, CmState, ConnParam};
+use weft_hostdrv::dma::{page_size, Pages};
+use weft_hostdrv::transport::TransportError;
 use weft_hostdrv::verbs::{
     Access, Cq, Mr, Notify, Pd, Qp, QpCap, QpInit, QpState, RecvWr, RemoteRegion, SendWr,
-    VerbsError,
+    VerbsError, WcStatus,
 };
 use weft_hostdrv::{Device, DeviceConfig, DeviceError};
 use weft_layout::{doorbell, reg, table, ReceiveElement, StagRow};
@@ -117,10 +119,8 @@ fn regions_are_the_cards_while_they_live() {
         ),
         (1, mr.lkey() & 0xff, mr.addr(), 1000)
     );
-    assert_eq!(
-        registered.access,
-        (Access::LOCAL_WRITE | Access::READ_SINK).bits()
-    );
+    // The right to a Read's answer is there while a Read is under way.
+    assert_eq!(registered.access, Access::LOCAL_WRITE.bits());
     mr.write(990, &[7; 10]).expect("inside");
     assert_eq!(card.dma_read(registered.iova + 990, 10), [7; 10]);
     assert!(matches!(
@@ -147,6 +147,12 @@ fn regions_are_the_cards_while_they_live() {
         card.lock().memory.contains_key(&iova)
     });
     card.set(reg::STATUS, 0);
+    let fences = |card: &FakeCard| {
+        let inner = card.lock();
+        let writes = inner.writes.iter().filter(|w| w.0 == reg::FENCE);
+        writes.map(|w| w.1).collect::<Vec<_>>()
+    };
+    card.lock().fault = Some(Fault::Register(reg::FENCE_DONE, 0));
     drop((mr, part));
     assert_eq!(
         card.lock().rows[&(table::STAG, lkey >> 8)][0],
@@ -154,36 +160,139 @@ fn regions_are_the_cards_while_they_live() {
         "the STag is invalid at once"
     );
     device.progress().expect("nothing is wrong");
-    assert!(mapped(&card), "unmapped while the card was busy");
-    card.set(reg::STATUS, 1);
+    device.progress().expect("nothing is wrong");
+    assert!(mapped(&card), "unmapped before the fence");
+    assert_eq!(fences(&card), [1], "one fence, behind the STag's end");
+    // The card need not come to rest.
+    card.lock().fault = None;
     device.progress().expect("nothing is wrong");
     assert!(!mapped(&card), "stays mapped");
 }
 
 #[test]
-fn foreign_memory_is_mapped_by_pages() {
+fn foreign_memory_is_whole_pages() {
     let Setup {
         card, device, pd, ..
     } = set_up();
-    let pages = weft_hostdrv::dma::Pages::new(3 * 4096).expect("memory");
-    // SAFETY: 100 bytes into the pages.
-    let ptr = unsafe {
-        std::ptr::NonNull::new(pages.memory().as_ptr())
-            .expect("not null")
-            .add(100)
-    };
-    // SAFETY: the pages outlive the device.
-    let mr = unsafe { pd.reg_mr(ptr, 5000, Access::LOCAL_WRITE) }.expect("a region");
-    mr.write(4999, &[9]).expect("inside");
+    let page = page_size();
+    let pages = Pages::new(3 * page).expect("memory");
+    let ptr = std::ptr::NonNull::new(pages.memory().as_ptr()).expect("not null");
+    // SAFETY: the pages outlive the device, and nobody else has them.
+    let reg =
+        |offset: usize, len: usize| unsafe { pd.reg_mr(ptr.add(offset), len, Access::LOCAL_WRITE) };
+    for (offset, len) in [(100, 5000), (0, 100), (8, page), (0, 0), (page, page + 8)] {
+        let error = reg(offset, len).expect_err("not whole pages");
+        assert!(
+            matches!(error, VerbsError::NotWholePages { .. }),
+            "{offset} {len}: {error}"
+        );
+    }
+    assert!(
+        card.lock().foreign.is_empty(),
+        "what is refused is not mapped"
+    );
+    let mr = reg(0, 2 * page).expect("a region");
+    let part = mr
+        .reg_part(&pd, 100, 5000, Access::LOCAL_WRITE)
+        .expect("a part");
+    part.write(4999, &[9]).expect("inside");
     assert_eq!(pages.memory().read_u8(5099), Ok(9));
-    assert_eq!(mr.addr() % 4096, 100);
+    assert_eq!(
+        (
+            part.addr() - mr.addr(),
+            part.as_ptr() as usize - mr.as_ptr() as usize
+        ),
+        (100, 100)
+    );
     assert_eq!(
         card.lock().foreign.values().next().expect("mapped").len(),
-        2 * 4096
+        2 * page
     );
-    drop(mr);
+    // Two buffers in one page: the same answer wherever the card is.
+    for (offset, len) in [(0, page), (page, 2 * page)] {
+        let error = reg(offset, len).expect_err("registered already");
+        assert!(
+            matches!(error, VerbsError::AlreadyRegistered { .. }),
+            "{error}"
+        );
+    }
+    reg(2 * page, page)
+        .expect("its neighbour")
+        .dereg()
+        .expect("unmapped");
+    mr.dereg().expect("the part keeps it mapped");
+    assert_eq!(card.lock().foreign.len(), 1);
+    drop(part);
     device.progress().expect("nothing is wrong");
     assert!(card.lock().foreign.is_empty(), "stays mapped");
+}
+
+#[test]
+fn a_region_owns_its_memory() {
+    let Setup { card, pd, .. } = set_up();
+    let pages = Pages::new(100_000).expect("memory");
+    let mr = pd.reg_owned(pages, Access::LOCAL_WRITE).expect("a region");
+    assert!(mr.len() >= 100_000);
+    mr.write(99_999, &[5]).expect("inside");
+    // One block, many small regions, one mapping.
+    let parts: Vec<_> = (0..200)
+        .map(|n| {
+            mr.reg_part(&pd, n * 500, 100, Access::LOCAL_WRITE)
+                .expect("a part")
+        })
+        .collect();
+    assert_eq!(card.lock().foreign.len(), 1);
+    drop(parts);
+    mr.dereg().expect("unmapped");
+    assert!(card.lock().foreign.is_empty());
+    let map = memmap2::MmapMut::map_anon(10_000).expect("memory");
+    let mr = pd.reg_owned(map, Access::LOCAL_WRITE).expect("a region");
+    assert_eq!(mr.len(), 10_000);
+    assert_eq!(
+        card.lock().foreign.values().next().expect("mapped").len() % page_size(),
+        0
+    );
+    mr.dereg().expect("unmapped");
+}
+
+#[test]
+fn deregistering_says_how_it_ended() {
+    let Setup {
+        card, pd, device, ..
+    } = set_up();
+    let region = || {
+        let pages = Pages::new(1).expect("memory");
+        pd.reg_owned(pages, Access::LOCAL_WRITE).expect("a region")
+    };
+    let mr = region();
+    let handle = mr.clone();
+    let error = mr.dereg().expect_err("in use");
+    assert!(
+        matches!(error, VerbsError::RegionInUse { uses: 1, .. }),
+        "{error}"
+    );
+    handle.dereg().expect("the last handle");
+    // A transport that cannot unmap.
+    let mr = region();
+    card.lock().foreign.clear();
+    let error = mr.dereg().expect_err("not mapped");
+    assert!(
+        matches!(
+            error,
+            VerbsError::Device(DeviceError::Transport(TransportError::Unmap { .. }))
+        ),
+        "{error}"
+    );
+    // A card whose fence does not end.
+    let mr = region();
+    let ended = card.register(reg::FENCE_DONE);
+    card.lock().fault = Some(Fault::Register(reg::FENCE_DONE, ended));
+    let error = mr.dereg().expect_err("it may still be reached");
+    assert!(matches!(error, VerbsError::StaysMapped { .. }), "{error}");
+    assert_eq!(card.lock().foreign.len(), 1, "and so it is not unmapped");
+    card.lock().fault = None;
+    device.progress().expect("nothing is wrong");
+    assert!(card.lock().foreign.is_empty());
 }
 
 #[test]
@@ -662,4 +771,85 @@ fn a_card_that_does_nothing_is_noticed() {
         matches!(error, DeviceError::Stuck { done: 0, .. }),
         "{error}"
     );
+}
+
+/// What a refused request had promised is given back: afterwards there is room for exactly as much as before.
+#[test]
+fn a_refusal_takes_no_place() {
+    let setup = set_up();
+    let Setup { device, mr, .. } = &setup;
+    let cq = device.create_cq(6, None).expect("a queue");
+    let qp = connecting(&setup, CAP, &cq);
+    let recv = |n| qp.post_recv(RecvWr::new(n).sge(mr.sge(0, 8)));
+    let send = |n| qp.post_send(SendWr::send(n).sge(mr.sge(0, 8)).signaled());
+    (0..4).for_each(|n| recv(n).expect("room"));
+    for _ in 0..100 {
+        assert_eq!(recv(9), Err(VerbsError::RecvQueueFull { depth: 4 }));
+    }
+    (4..6).for_each(|n| send(n).expect("room"));
+    for _ in 0..100 {
+        assert_eq!(send(9), Err(VerbsError::CqFull { cqe: 6 }));
+    }
+    // Nothing was polled until now: each completion has its place, and each place one completion.
+    qp.modify_to_error().expect("possible");
+    assert_eq!(send(9), Err(VerbsError::CqFull { cqe: 6 }));
+    for left in 0..6 {
+        let wc = cq.poll_one().expect("works").expect("a completion");
+        assert_eq!(
+            (wc.wr_id < 6, wc.status),
+            (true, WcStatus::WrFlushError),
+            "{left}"
+        );
+        // One was taken: one more is possible, and is flushed into its place at once.
+        send(100 + left).expect("room for one");
+        assert_eq!(send(9), Err(VerbsError::CqFull { cqe: 6 }));
+    }
+    let rest: Vec<_> = cq
+        .poll(10)
+        .expect("works")
+        .iter()
+        .map(|wc| wc.wr_id)
+        .collect();
+    assert_eq!(rest, [100, 101, 102, 103, 104, 105]);
+}
+
+/// The same for queue pairs and regions: a hundred refusals, and as many fit as if there had been none.
+#[test]
+fn a_refusal_takes_no_row() {
+    let fit = |refusals: usize| {
+        let Setup {
+            card,
+            device,
+            pd,
+            cq,
+            ..
+        } = set_up();
+        card.lock().fault = Some(Fault::NoMemory);
+        for _ in 0..refusals {
+            assert!(pd.alloc_mr(100, Access::LOCAL_WRITE).is_err());
+            assert!(pd
+                .create_qp(&QpInit {
+                    cap: CAP,
+                    ..QpInit::new(&cq)
+                })
+                .is_err());
+        }
+        card.lock().fault = None;
+        let qps: Vec<_> = std::iter::from_fn(|| {
+            pd.create_qp(&QpInit {
+                cap: CAP,
+                ..QpInit::new(&cq)
+            })
+            .ok()
+        })
+        .collect();
+        let mrs: Vec<_> = std::iter::from_fn(|| pd.alloc_mr(100, Access::LOCAL_WRITE).ok())
+            .take(1000)
+            .collect();
+        device.progress().expect("nothing is wrong");
+        (qps.len(), mrs.len())
+    };
+    let all = fit(0);
+    assert!(all.0 > 10 && all.1 > 200 && all.1 < 1000, "{all:?}");
+    assert_eq!(fit(100), all);
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use fake::FakeCard;
 use weft_hostdrv::device::RingSizes;
 use weft_hostdrv::{Device, DeviceConfig, DeviceError};
-use weft_layout::{doorbell, reg};
+use weft_layout::{doorbell, reg, FrameReport, JobReport, ReportKind};
 
 const MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
 
@@ -88,27 +88,44 @@ fn impossible(report: [u8; 64], why: &str) {
 
 #[test]
 fn impossible_reports() {
-    let mut report = [0; 64];
-    report[0] = 9;
-    impossible(report, "no such kind");
-    report[0] = 4;
-    report[56] = 1;
-    impossible(report, "JOB_DONE");
-    let mut report = [0; 64];
-    report[0] = 3;
-    report[28] = 1;
-    impossible(report, "raw slot");
-    report[28] = 0;
-    report[30..32].copy_from_slice(&2049u16.to_le_bytes());
-    impossible(report, "longer than a slot");
+    let kind = (0..=u8::MAX)
+        .rev()
+        .find(|raw| ReportKind::from_raw(*raw).is_none())
+        .expect("not every number is a kind");
+    let report = JobReport {
+        kind,
+        ..JobReport::default()
+    };
+    impossible(report.to_bytes(), "no such kind");
+    let report = JobReport {
+        kind: ReportKind::Job.raw(),
+        job_done: 1,
+        ..JobReport::default()
+    };
+    impossible(report.to_bytes(), "JOB_DONE");
+    let report = FrameReport {
+        kind: ReportKind::Frame.raw(),
+        raw_slot: 1,
+        ..FrameReport::default()
+    };
+    impossible(report.to_bytes(), "raw slot");
+    let report = FrameReport {
+        raw_slot: 0,
+        raw_len: 2049,
+        ..report
+    };
+    impossible(report.to_bytes(), "longer than a slot");
 }
 
 #[test]
 fn a_report_of_the_last_pass_is_not_taken() {
     let card = FakeCard::new();
     let device = open(&card);
-    let mut report = [0; 64];
-    report[0] = 4;
+    let report = JobReport {
+        kind: ReportKind::Job.raw(),
+        ..JobReport::default()
+    }
+    .to_bytes();
     for number in 0..8 {
         card.report(number, report);
     }

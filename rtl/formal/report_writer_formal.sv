@@ -1,5 +1,6 @@
 // Proves of report_writer: report n goes to slot n mod 2^log2 with the phase of its pass, no slot is written again
-// before the host has consumed it, both sources' reports go out unchanged, and an interrupt was asked for.
+// before the host has consumed it, both sources' reports go out unchanged, an interrupt was asked for or tells of a
+// write that failed, and after one nothing more is taken.
 //
 // The host is any host that consumes no more reports than were written. The width is one report per beat.
 
@@ -17,11 +18,12 @@ module report_writer_formal
   input logic         cmd_ready_i,
   input logic         wr_ready_i,
   input logic         written_i,
+  input logic         failed_i,
   input logic         msix_ready_i,
   input logic [31:0]  consume_i       // how far the host goes in this cycle
 );
 
-  logic         rx_ready, tx_ready, cmd_valid, wr_valid, wr_last, msix_valid, stall, idle;
+  logic         rx_ready, tx_ready, cmd_valid, wr_valid, wr_last, msix_valid, broken, stall, idle;
   logic [63:0]  cmd_addr;
   logic [511:0] wr_data;
   logic [6:0]   wr_count;
@@ -48,9 +50,9 @@ module report_writer_formal
     .tx_valid_i, .tx_ready_o(tx_ready), .tx_report_i,
     .cmd_valid_o(cmd_valid), .cmd_ready_i, .cmd_addr_o(cmd_addr),
     .wr_valid_o(wr_valid), .wr_ready_i(wr_ready), .wr_data_o(wr_data), .wr_count_o(wr_count), .wr_last_o(wr_last),
-    .written_i(written),
+    .written_i(written), .failed_i(written && failed_i),
     .msix_valid_o(msix_valid), .msix_ready_i, .msix_vector_o(msix_vector),
-    .tail_o(tail), .stall_o(stall), .idle_o(idle)
+    .tail_o(tail), .broken_o(broken), .stall_o(stall), .idle_o(idle)
   );
 
   assign take    = (rx_valid_i && rx_ready) || (tx_valid_i && tx_ready);
@@ -87,7 +89,7 @@ module report_writer_formal
       end
       if (beat_go) sent_q <= sent_q + 1'b1;
       msix_q         <= msix_valid;
-      armed_before_q <= dut.armed_q;
+      armed_before_q <= dut.armed_q || dut.alarm_q;
     end
   end
 
@@ -103,6 +105,7 @@ module report_writer_formal
       phase: assert (!wr_valid || wr_data[511:504] == {7'd0, ((number_q >> log2_q) & 32'd1) == '0});
       job_done: assert (!wr_valid || wr_data[479:448] == job_done_q);
       unchanged: assert (!wr_valid || (wr_data[447:0] == taken_q[447:0] && wr_data[503:480] == taken_q[503:480]));
+      ends_with_a_failure: assert (!(broken && take));
       interrupt_once: assert (!(msix_valid && !msix_q) || armed_before_q);
       // Invariants that make the proof inductive.
       counted: assert (dut.taken_q == issued_q && dut.written_q == tail);

@@ -2,6 +2,9 @@
 //
 // One write and one read at a time, independent of each other. Only whole-word writes have an effect.
 // Reads of nothing give 0. The response to a write of TABLE_CMD waits for the table's response, so the host needs no polling.
+//
+// The bus lives on through a reset of the core: all accesses are answered, writes without effect (but for SCRATCH), and a table
+// access that the reset overtakes is refused.
 
 module card_regs
   import weft_card_pkg::*;
@@ -10,10 +13,15 @@ module card_regs
   parameter int unsigned DATA_W      = 512,
   parameter int unsigned NUM_FLOWS   = 1024,
   parameter int unsigned NUM_STAGS   = 4096,
-  parameter int unsigned NUM_VECTORS = 1
+  parameter int unsigned NUM_VECTORS = 1,
+  parameter int unsigned CLOCK_KHZ   = 250_000
 ) (
   input  logic        clk_i,
-  input  logic        rst_ni,
+  input  logic        rst_ni,           // of the bus
+  input  logic        core_rst_ni,      // of the registers and all behind them
+
+  output logic        soft_reset_o,     // pulse
+  input  logic        resetting_i,
 
   input  logic [16:0] s_axil_awaddr,
   input  logic        s_axil_awvalid,
@@ -48,15 +56,21 @@ module card_regs
   input  logic        tbl_rsp_valid_i,
   input  table_rsp_t  tbl_rsp_i,
 
+  output logic        fence_valid_o,    // pulse: a fence begins
+  output logic [31:0] fence_number_o,
+  input  logic [31:0] fence_done_i,
+
   input  logic        quiescent_i,
   input  logic        read_error_i,     // pulses
   input  logic        write_error_i,
+  input  logic        report_broken_i,  // level, until reset
   input  logic [31:0] job_done_i,
   input  logic [31:0] report_tail_i,
   input  logic [31:0] raw_tail_i,
   input  logic [31:0] msix_count_i,
   output logic [7:0]  counter_index_o,
   input  logic [31:0] counter_value_i,  // of counter_index_o, same cycle
+  input  logic [31:0] counter_high_i,
 
   output reg_bus_t    bus_o,
   input  logic [31:0] bus_value_i,      // in the cycle after bus_o.read; 0: not a register of others
@@ -64,8 +78,14 @@ module card_regs
   output logic        idle_o            // no access in progress
 );
 
-  localparam logic [31:0] CAPS = {8'(NUM_VECTORS), 8'($clog2(NUM_STAGS)), 8'($clog2(NUM_FLOWS)), 8'(DATA_W / 8)};
+  localparam logic [31:0] CAPS = 32'(NUM_VECTORS) << CAPS_VECTORS_LSB | 32'($clog2(NUM_STAGS)) << CAPS_STAGS_LOG2_LSB |
+                                 32'($clog2(NUM_FLOWS)) << CAPS_FLOWS_LOG2_LSB | 32'(DATA_W / 8) << CAPS_DATA_BYTES_LSB;
   localparam logic [1:0]  RESP_OKAY = 2'b00;
+
+  // A value outside becomes the nearest inside.
+  function automatic logic [31:0] clamp(input logic [31:0] value, input logic [31:0] least, input logic [31:0] most);
+    return value < least ? least : value > most ? most : value;
+  endfunction
 
   // ---------------------------------------------------------------- write channel
   typedef enum logic [2:0] {WrCollect, WrExecute, WrTable, WrTableWait, WrRespond} wr_state_e;
@@ -77,28 +97,35 @@ module card_regs
   logic        w_whole_q;
   logic        execute, reg_write, doorbell, table_start, table_done;
   logic [15:0] wr_offset;
+  logic [TABLE_CMD_OPERATION_WIDTH-1:0] operation;
 
   assign s_axil_awready = !aw_held_q;
   assign s_axil_wready  = !w_held_q;
   assign s_axil_bvalid  = wr_state_q == WrRespond;
   assign s_axil_bresp   = RESP_OKAY;
 
-  assign execute     = wr_state_q == WrExecute && w_whole_q;
+  assign execute     = wr_state_q == WrExecute && w_whole_q && !resetting_i;
   assign reg_write   = execute && !aw_addr_q[16];
   assign doorbell    = execute && aw_addr_q[16];
   assign wr_offset   = {aw_addr_q[15:2], 2'b00};
+  assign operation   = w_data_q[TABLE_CMD_OPERATION_LSB +: TABLE_CMD_OPERATION_WIDTH];
   assign table_start = reg_write && wr_offset == REG_TABLE_CMD;
   assign table_done  = (wr_state_q == WrTableWait || (wr_state_q == WrTable && tbl_req_ready_i)) && tbl_rsp_valid_i;
+
+  // This register is written while a reset is under way, too.
+  logic scratch_write;
+  assign scratch_write = wr_state_q == WrExecute && w_whole_q && {aw_addr_q[16], wr_offset} == {1'b0, REG_SCRATCH};
+  assign soft_reset_o  = reg_write && wr_offset == REG_CTRL && w_data_q[CTRL_RESET_BIT];
 
   always_comb begin
     wr_state_d = wr_state_q;
     unique case (wr_state_q)
       WrCollect: if (aw_held_q && w_held_q) wr_state_d = WrExecute;
-      WrExecute: wr_state_d = (table_start && (w_data_q[31:28] == 4'd1 || w_data_q[31:28] == 4'd2)) ? WrTable : WrRespond;
+      WrExecute: wr_state_d = table_start && operation inside {TABLE_OPERATION_WRITE, TABLE_OPERATION_READ} ? WrTable : WrRespond;
       WrTable:
-        if (table_done) wr_state_d = WrRespond;
+        if (table_done || !core_rst_ni) wr_state_d = WrRespond;
         else if (tbl_req_ready_i) wr_state_d = WrTableWait;
-      WrTableWait: if (table_done) wr_state_d = WrRespond;
+      WrTableWait: if (table_done || !core_rst_ni) wr_state_d = WrRespond;
       WrRespond: if (s_axil_bready) wr_state_d = WrCollect;
       default: wr_state_d = WrCollect;
     endcase
@@ -137,15 +164,26 @@ module card_regs
   logic [47:0]       mac_q;
   logic [63:0]       job_base_q, report_base_q, raw_base_q;
   logic [7:0]        job_log2_q, report_log2_q, raw_slot_log2_q, raw_count_log2_q;
-  logic [31:0]       job_tail_q, report_head_q, raw_head_q, arm_value_q;
+  logic [31:0]       job_tail_q, report_head_q, raw_head_q, raw_reserve_q, arm_value_q;
   logic              job_reset_q, report_reset_q, raw_reset_q, arm_q;
   logic              read_error_q, write_error_q;
   logic [15:0][31:0] table_data_q;
-  logic              table_refused_q;
+  logic              table_refused_q, resetting_q, clear_scratch;
+
+  assign clear_scratch = resetting_i && !resetting_q;  // as it begins: what is written meanwhile stays
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) resetting_q <= 1'b0;
+    else resetting_q <= resetting_i;
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      scratch_q        <= '0;
+    if (!rst_ni) scratch_q <= '0;
+    else if (scratch_write) scratch_q <= w_data_q;
+    else if (clear_scratch) scratch_q <= '0;
+  end
+
+  always_ff @(posedge clk_i or negedge core_rst_ni) begin
+    if (!core_rst_ni) begin
       jobs_on_q        <= 1'b0;
       receive_on_q     <= 1'b0;
       loopback_q       <= 1'b0;
@@ -162,6 +200,7 @@ module card_regs
       job_tail_q       <= '0;
       report_head_q    <= '0;
       raw_head_q       <= '0;
+      raw_reserve_q    <= '0;
       arm_value_q      <= '0;
       job_reset_q      <= 1'b0;
       report_reset_q   <= 1'b0;
@@ -173,27 +212,31 @@ module card_regs
       rq_tail_valid_o  <= 1'b0;
       rq_tail_flow_o   <= '0;
       rq_tail_value_o  <= '0;
+      fence_valid_o    <= 1'b0;
+      fence_number_o   <= '0;
     end else begin
       job_reset_q     <= 1'b0;
       report_reset_q  <= 1'b0;
       raw_reset_q     <= 1'b0;
       arm_q           <= 1'b0;
       rq_tail_valid_o <= 1'b0;
+      fence_valid_o   <= 1'b0;
       if (reg_write) begin
         unique case (wr_offset)
-          REG_SCRATCH: scratch_q <= w_data_q;
           REG_CTRL: begin
-            jobs_on_q     <= w_data_q[0];
-            receive_on_q  <= w_data_q[1];
-            loopback_q    <= w_data_q[2];
+            if (!w_data_q[CTRL_RESET_BIT]) begin
+              jobs_on_q    <= w_data_q[CTRL_JOBS_BIT];
+              receive_on_q <= w_data_q[CTRL_RECEIVE_BIT];
+              loopback_q   <= w_data_q[CTRL_LOOPBACK_BIT];
+            end
             read_error_q  <= 1'b0;
             write_error_q <= 1'b0;
           end
-          REG_MTU:    mtu_q <= w_data_q[15:0];
+          REG_MTU:    mtu_q <= 16'(clamp(w_data_q, 32'd14, 32'd9216));
           REG_MAC_LO: mac_q[31:0] <= w_data_q;
           REG_MAC_HI: begin
-            mac_q[47:32] <= w_data_q[15:0];
-            promisc_q    <= w_data_q[31];
+            mac_q[47:32] <= w_data_q[MAC_HI_MAC_LSB +: MAC_HI_MAC_WIDTH];
+            promisc_q    <= w_data_q[MAC_HI_PROMISCUOUS_BIT];
           end
           REG_JOB_BASE_LO: job_base_q[31:0] <= w_data_q;
           REG_JOB_BASE_HI: job_base_q[63:32] <= w_data_q;
@@ -212,11 +255,16 @@ module card_regs
           REG_RAW_BASE_LO: raw_base_q[31:0] <= w_data_q;
           REG_RAW_BASE_HI: raw_base_q[63:32] <= w_data_q;
           REG_RAW_LOG2: begin
-            raw_slot_log2_q  <= w_data_q[7:0];
-            raw_count_log2_q <= w_data_q[15:8];
+            raw_slot_log2_q  <= 8'(clamp(32'(w_data_q[RAW_LOG2_SLOT_LSB +: RAW_LOG2_SLOT_WIDTH]), 32'd11, 32'd14));
+            raw_count_log2_q <= 8'(clamp(32'(w_data_q[RAW_LOG2_COUNT_LSB +: RAW_LOG2_COUNT_WIDTH]), 32'd1, 32'd12));
             raw_head_q       <= '0;
             raw_reset_q      <= 1'b1;
           end
+          REG_FENCE: begin
+            fence_valid_o  <= 1'b1;
+            fence_number_o <= w_data_q;
+          end
+          REG_RAW_RESERVE: raw_reserve_q <= w_data_q;
           default: ;
         endcase
       end
@@ -246,15 +294,17 @@ module card_regs
 
   always_ff @(posedge clk_i) begin
     if (reg_write && wr_offset[15:6] == REG_TABLE_DATA[15:6]) table_data_q[wr_offset[5:2]] <= w_data_q;
-    if (table_done && w_data_q[31:28] == 4'd2 && !tbl_rsp_i.refused) table_data_q <= tbl_rsp_i.row;
+    if (table_done && operation == TABLE_OPERATION_READ && !tbl_rsp_i.refused) table_data_q <= tbl_rsp_i.row;
   end
 
   assign tbl_req_valid_o = wr_state_q == WrTable;
-  assign tbl_req_o       = '{write: w_data_q[28], number: w_data_q[27:24], index: w_data_q[23:0], row: table_data_q};
+  assign tbl_req_o       = '{write: operation == TABLE_OPERATION_WRITE,
+                              number: w_data_q[TABLE_CMD_TABLE_LSB +: TABLE_CMD_TABLE_WIDTH],
+                              index: w_data_q[TABLE_CMD_INDEX_LSB +: TABLE_CMD_INDEX_WIDTH], row: table_data_q};
 
   assign rx_cfg_o = '{enable: receive_on_q, mtu: mtu_q, mac: mac_q, promisc: promisc_q, raw_reset: raw_reset_q,
                       raw_base: raw_base_q, raw_slot_log2: raw_slot_log2_q, raw_count_log2: raw_count_log2_q,
-                      raw_head: raw_head_q};
+                      raw_head: raw_head_q, raw_reserve: raw_reserve_q};
   assign tx_cfg_o = '{enable: jobs_on_q, job_reset: job_reset_q, job_base: job_base_q, job_log2: job_log2_q,
                       job_tail: job_tail_q};
   assign report_cfg_o = '{reset: report_reset_q, base: report_base_q, log2: report_log2_q, head: report_head_q,
@@ -287,11 +337,24 @@ module card_regs
       REG_VERSION:        rd_value = INTERFACE_VERSION;
       REG_CAPS:           rd_value = CAPS;
       REG_SCRATCH:        rd_value = scratch_q;
-      REG_CTRL:           rd_value = {29'd0, loopback_q, receive_on_q, jobs_on_q};
-      REG_STATUS:         rd_value = {29'd0, write_error_q, read_error_q, quiescent_i};
+      REG_CTRL: begin
+        rd_value[CTRL_JOBS_BIT]     = jobs_on_q;
+        rd_value[CTRL_RECEIVE_BIT]  = receive_on_q;
+        rd_value[CTRL_LOOPBACK_BIT] = loopback_q;
+      end
+      REG_STATUS: begin
+        rd_value[STATUS_QUIESCENT_BIT]     = quiescent_i && !resetting_i;
+        rd_value[STATUS_READ_ERROR_BIT]    = read_error_q;
+        rd_value[STATUS_WRITE_ERROR_BIT]   = write_error_q;
+        rd_value[STATUS_RESETTING_BIT]     = resetting_i;
+        rd_value[STATUS_REPORT_FAILED_BIT] = report_broken_i;
+      end
       REG_MTU:            rd_value = {16'd0, mtu_q};
       REG_MAC_LO:         rd_value = mac_q[31:0];
-      REG_MAC_HI:         rd_value = {promisc_q, 15'd0, mac_q[47:32]};
+      REG_MAC_HI: begin
+        rd_value[MAC_HI_MAC_LSB +: MAC_HI_MAC_WIDTH] = mac_q[47:32];
+        rd_value[MAC_HI_PROMISCUOUS_BIT]             = promisc_q;
+      end
       REG_JOB_BASE_LO:    rd_value = job_base_q[31:0];
       REG_JOB_BASE_HI:    rd_value = job_base_q[63:32];
       REG_JOB_LOG2:       rd_value = {24'd0, job_log2_q};
@@ -302,10 +365,18 @@ module card_regs
       REG_REPORT_TAIL:    rd_value = report_tail_i;
       REG_RAW_BASE_LO:    rd_value = raw_base_q[31:0];
       REG_RAW_BASE_HI:    rd_value = raw_base_q[63:32];
-      REG_RAW_LOG2:       rd_value = {16'd0, raw_count_log2_q, raw_slot_log2_q};
+      REG_RAW_LOG2: begin
+        rd_value[RAW_LOG2_SLOT_LSB +: RAW_LOG2_SLOT_WIDTH]   = raw_slot_log2_q;
+        rd_value[RAW_LOG2_COUNT_LSB +: RAW_LOG2_COUNT_WIDTH] = raw_count_log2_q;
+      end
       REG_RAW_TAIL:       rd_value = raw_tail_i;
+      REG_RAW_RESERVE:    rd_value = raw_reserve_q;
       REG_MSIX_COUNT:     rd_value = msix_count_i;
-      REG_TABLE_CMD:      rd_value = {31'd0, table_refused_q};
+      REG_FENCE:          rd_value = fence_number_o;
+      REG_FENCE_DONE:     rd_value = fence_done_i;
+      REG_CLOCK_KHZ:      rd_value = CLOCK_KHZ;
+      REG_COUNTER_HI:     rd_value = counter_high_q;
+      REG_TABLE_CMD:      rd_value[TABLE_CMD_REFUSED_BIT] = table_refused_q;
       default: begin
         rd_value = bus_value_i;
         if (rd_offset[15:6] == REG_TABLE_DATA[15:6]) rd_value = table_data_q[rd_offset[5:2]];
@@ -337,10 +408,19 @@ module card_regs
     end
   end
 
+  // A counter's high half, as it was when the low one was read.
+  logic [31:0] counter_high_q;
+  always_ff @(posedge clk_i or negedge core_rst_ni) begin
+    if (!core_rst_ni) counter_high_q <= '0;
+    else if (rd_state_q == RdLook && {ar_addr_q[16], rd_offset[15:10]} == {1'b0, REG_COUNTERS[15:10]}) begin
+      counter_high_q <= counter_high_i;
+    end
+  end
+
   logic unused_addr;
   assign unused_addr = ^{s_axil_awaddr[1:0], s_axil_araddr[1:0]};
 
-  assign idle_o = !aw_held_q && !w_held_q && rd_state_q == RdIdle && !rq_tail_valid_o &&
+  assign idle_o = !aw_held_q && !w_held_q && rd_state_q == RdIdle && !rq_tail_valid_o && !fence_valid_o &&
                   !(job_reset_q || report_reset_q || raw_reset_q || arm_q);
 
   if (NUM_FLOWS > 8192 || (1 << $clog2(NUM_FLOWS)) != NUM_FLOWS || (1 << $clog2(NUM_STAGS)) != NUM_STAGS) begin : gen_param_check

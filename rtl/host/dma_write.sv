@@ -6,7 +6,7 @@
 //          └─► data FIFO ──► rotate by the address ─► merge with the beat before ─► W
 //
 // From a beat in to its W beat: two cycles. Between two beats, bursts or commands: none.
-// A burst's first W beat is not shown before its AW is. Responses are always taken.
+// A burst's first W beat is not shown before its AW is. Responses are always taken; those of a command are told as one.
 //
 // Clients 0 and 1 take turns. Client 2 is for what may be left out: its command is accepted only when nothing of the others
 // is offered or under way, and not more than two of its own. So the others never wait for more than its two
@@ -33,6 +33,7 @@ module dma_write #(
   input  logic [2:0][COUNT_W-1:0] wr_count_i,
   input  logic [2:0]              wr_last_i,
   output logic [2:0]              written_o,    // pulse: a command's last response has come
+  output logic [2:0]              failed_o,     // with it: one of its bursts was answered with an error
 
   output logic [1:0]              m_axi_awid,
   output logic [63:0]             m_axi_awaddr,
@@ -294,9 +295,17 @@ module dma_write #(
     .rd_valid_o(track_valid), .rd_ready_i(m_axi_bvalid), .rd_data_o(track), .count_o()
   );
 
+  logic bad, bad_q;    // an error in this command so far
+
   assign m_axi_bready = 1'b1;
+  assign bad          = bad_q || m_axi_bresp[1];
   for (genvar c = 0; c < 3; c++) begin : gen_written
     assign written_o[c] = m_axi_bvalid && track[0] && track[2:1] == 2'(c);
+    assign failed_o[c]  = written_o[c] && bad;
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) bad_q <= 1'b0;
+    else if (m_axi_bvalid) bad_q <= bad && !track[0];
   end
   assign request_o    = m_axi_awvalid && m_axi_awready;
   assign error_o      = m_axi_bvalid && m_axi_bresp[1];

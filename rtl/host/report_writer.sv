@@ -4,6 +4,8 @@
 // Reports of one source keep their order, and a report is accepted only after the writes its source handed to
 // dma_write before it; dma_write works in order of acceptance, so what a report tells of is in memory before it.
 // A report counts as written (`tail_o`) when its write response has come. Interrupts look at that count.
+// After a write that failed the ring has a hole that the host cannot see past: nothing more is taken or counted, and
+// one interrupt says so, armed or not (`broken_o`, until reset).
 
 module report_writer
   import weft_int_pkg::NO_FLOW;
@@ -37,12 +39,14 @@ module report_writer
   output logic [COUNT_W-1:0] wr_count_o,
   output logic               wr_last_o,
   input  logic               written_i,   // pulse: the write response of the oldest report has come
+  input  logic               failed_i,    // with it: it is an error
 
   output logic               msix_valid_o,
   input  logic               msix_ready_i,
   output logic [4:0]         msix_vector_o,
 
   output logic [31:0]        tail_o,      // reports written
+  output logic               broken_o,    // a report could not be written
   output logic               stall_o,     // a report waits for the host to make room
   output trace_event_t [1:0] trace_o,     // a report is on its way; an interrupt
   output logic               idle_o
@@ -53,7 +57,7 @@ module report_writer
   logic [31:0]  taken_q, written_q, arm_value_q;
   logic         have_q, cmd_sent_q, beats_sent_q;
   logic [511:0] report_q;
-  logic         prefer_tx_q, room, load, take_tx, cmd_done, beats_done, armed_q, due;
+  logic         prefer_tx_q, room, load, take_tx, cmd_done, beats_done, armed_q, due, broken_q, alarm_q;
   logic [31:0]  past_armed;
 
   // ---------------------------------------------------------------- one report at a time, the next one right behind
@@ -62,7 +66,7 @@ module report_writer
 
   assign cmd_done   = cmd_sent_q || cmd_ready_i;
   assign beats_done = beats_sent_q || (wr_ready_i && wr_last_o);
-  assign load       = (!have_q || (cmd_done && beats_done)) && room && !cfg_i.reset;
+  assign load       = (!have_q || (cmd_done && beats_done)) && room && !broken_q && !cfg_i.reset;
 
   assign take_tx    = tx_valid_i && (prefer_tx_q || !rx_valid_i);
   assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);
@@ -74,7 +78,7 @@ module report_writer
   always_comb begin
     filled          = take_tx ? tx_report_i : rx_report_i;
     filled.job_done = job_done_i;
-    filled.phase    = {7'd0, !taken_q[cfg_i.log2[4:0]]};
+    filled.phase    = 8'(!taken_q[cfg_i.log2[4:0]]) << SEGMENT_REPORT_PHASE_BIT;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -131,14 +135,21 @@ module report_writer
       written_q    <= '0;
       armed_q      <= 1'b0;
       arm_value_q  <= '0;
+      broken_q     <= 1'b0;
+      alarm_q      <= 1'b0;
       msix_valid_o <= 1'b0;
     end else begin
-      if (written_i) written_q <= written_q + 1'b1;
+      if (written_i && !failed_i && !broken_q) written_q <= written_q + 1'b1;
       if (msix_valid_o) begin
         msix_valid_o <= !msix_ready_i;
       end else if (due) begin
         msix_valid_o <= 1'b1;
         armed_q      <= 1'b0;
+        alarm_q      <= 1'b0;
+      end
+      if (written_i && failed_i) begin
+        broken_q <= 1'b1;
+        alarm_q  <= !broken_q;
       end
       if (cfg_i.arm) begin
         armed_q     <= 1'b1;
@@ -154,16 +165,18 @@ module report_writer
   // A host that polls may have seen a report in memory before its write response came here: then the value it arms
   // with is ahead of the count, and the interrupt is for the report after.
   assign past_armed    = written_q - arm_value_q;
-  assign due           = armed_q && past_armed != '0 && !past_armed[31];
+  assign due           = alarm_q || (armed_q && past_armed != '0 && !past_armed[31]);
   assign msix_vector_o = '0;
   assign tail_o        = written_q;
+  assign broken_o      = broken_q;
   assign idle_o        = !have_q && !rx_valid_i && !tx_valid_i && !msix_valid_o && !due;
 
   // ---------------------------------------------------------------- trace
   // Kind and flow are at the same place in all reports but the frame report, which has none. Where a segment report has
   // its flags a job report has the status, and where it has tcp_flags and raw_count, an FPDU report has the code.
   logic [15:0] info;
-  assign info = filled.kind == 8'd2 ? {filled.raw_count, filled.tcp_flags} : filled.kind == 8'd4 ? 16'(filled.flags) : '0;
+  assign info = filled.kind == REPORT_KIND_FPDU ? {filled.raw_count, filled.tcp_flags} :
+                filled.kind == REPORT_KIND_JOB ? 16'(filled.flags) : '0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -172,7 +185,7 @@ module report_writer
       trace_o[0].valid  <= load && (rx_valid_i || tx_valid_i);
       trace_o[0].kind   <= 4'(TRACE_KIND_REPORT);
       trace_o[0].detail <= filled.kind;
-      trace_o[0].flow   <= filled.kind == 8'd3 ? NO_FLOW : filled.flow;
+      trace_o[0].flow   <= filled.kind == REPORT_KIND_FRAME ? NO_FLOW : filled.flow;
       trace_o[0].value  <= taken_q;
       trace_o[0].info   <= info;
       trace_o[1].valid  <= msix_valid_o && msix_ready_i;
@@ -196,6 +209,7 @@ module report_writer
   // verilator lint_off SYNCASYNCNET
   one_source: assert property (@(posedge clk_i) disable iff (!rst_ni)
                                !(rx_valid_i && rx_ready_o && tx_valid_i && tx_ready_o));
+  stops: assert property (@(posedge clk_i) disable iff (!rst_ni) broken_q |=> broken_q && $stable(tail_o) || $past(cfg_i.reset));
   no_overrun: assert property (@(posedge clk_i) disable iff (!rst_ni || cfg_i.reset)
                                cmd_valid_o |-> ((taken_q - 1'b1 - cfg_i.head) >> cfg_i.log2[4:0]) == '0);
   // verilator lint_on SYNCASYNCNET

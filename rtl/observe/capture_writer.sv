@@ -224,10 +224,10 @@ module capture_writer
     header          = '0;
     header.length   = frame_q.length;
     header.captured = captured_q;
-    header.flags    = {6'd0, frame_q.bad, side_q};
+    header.flags    = 8'(frame_q.bad) << CAPTURE_HEADER_BAD_BIT | 8'(side_q) << CAPTURE_HEADER_SENT_BIT;
     header.lost     = frame_q.lost;
     header.clock    = frame_q.clock;
-    header.phase    = {7'd0, phase_q};
+    header.phase    = 8'(phase_q) << CAPTURE_HEADER_PHASE_BIT;
   end
   assign header_bits = header;
   assign beat.last   = read_last_q;

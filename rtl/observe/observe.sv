@@ -18,8 +18,10 @@ module observe
   input  logic [NUM_COUNTERS-1:0][15:0] rx_inc_i,
   input  logic [NUM_COUNTERS-1:0][15:0] tx_inc_i,
   input  host_activity_t                host_i,
+  input  logic [31:0]                   resets_i,         // not reset with the other counters
   input  logic [7:0]                    counter_index_i,
   output logic [31:0]                   counter_value_o,
+  output logic [31:0]                   counter_high_o,
   output logic [31:0]                   msix_count_o,
 
   // Trace.
@@ -56,14 +58,18 @@ module observe
   // ---------------------------------------------------------------- counters
   logic [NUM_COUNTERS-1:0][15:0] host_inc_q;
   logic [1:0]                    captured, left_out;
+  logic [31:0]                   counter_value;
 
   counters u_counters (
     .clk_i, .rst_ni,
     .rx_inc_i, .tx_inc_i,
     .host_inc_i(host_inc_q),
     .index_i   (counter_index_i),
-    .value_o   (counter_value_o)
+    .value_o   (counter_value),
+    .high_o    (counter_high_o)
   );
+
+  assign counter_value_o = 32'(counter_index_i) == CNT_RESETS ? resets_i : counter_value;
 
   // Of the receive stalls, those that only the host side can see are counted here.
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -74,6 +80,7 @@ module observe
       host_inc_q[CNT_RX_DROP_LOOPBACK]       <= 16'(host_i.rx_ignored);
       host_inc_q[CNT_RX_STALL_REPORT_CYCLES] <= 16'(host_i.report_stall);
       host_inc_q[CNT_RX_STALL_WRITE_CYCLES]  <= 16'(host_i.write_stall);
+      host_inc_q[CNT_DMA_AW_STALL_CYCLES]    <= 16'(host_i.aw_stall);
       host_inc_q[CNT_DMA_READ_REQUESTS]      <= 16'(host_i.read_request);
       host_inc_q[CNT_DMA_READ_ERRORS]        <= 16'(host_i.read_error);
       host_inc_q[CNT_DMA_WRITE_REQUESTS]     <= 16'(host_i.write_request);
@@ -129,8 +136,8 @@ module observe
     else looped_q <= looped_i;
   end
   always_comb begin
-    frame_out           = tx_trace_i[2];
-    frame_out.detail[2] = looped_q;
+    frame_out = tx_trace_i[2];
+    frame_out.detail[TRACE_FRAME_OUT_LOOPBACK_BIT] = looped_q;
   end
 
   trace_ring #(.SOURCES(9), .LOG2(TRACE_LOG2)) u_trace (

@@ -54,21 +54,21 @@ module observe_regs
       if (bus_i.write) begin
         unique case (bus_i.offset)
           REG_TRACE_CTRL: begin
-            trace_enable_o <= bus_i.data[15:0];
-            trace_freeze_o <= bus_i.data[16];
-            trace_clear_o  <= bus_i.data[31];
+            trace_enable_o <= bus_i.data[TRACE_CTRL_KINDS_LSB +: TRACE_CTRL_KINDS_WIDTH];
+            trace_freeze_o <= bus_i.data[TRACE_CTRL_FREEZE_BIT];
+            trace_clear_o  <= bus_i.data[TRACE_CTRL_CLEAR_BIT];
           end
           REG_CAPTURE_BASE_LO: base_q[31:0] <= bus_i.data;
           REG_CAPTURE_BASE_HI: base_q[63:32] <= bus_i.data;
           REG_CAPTURE_LOG2: begin
-            slot_log2_q  <= bus_i.data[7:0];
-            count_log2_q <= bus_i.data[15:8];
+            slot_log2_q  <= bus_i.data[CAPTURE_LOG2_SLOT_LSB +: CAPTURE_LOG2_SLOT_WIDTH];
+            count_log2_q <= bus_i.data[CAPTURE_LOG2_COUNT_LSB +: CAPTURE_LOG2_COUNT_WIDTH];
             head_q       <= '0;
             reset_q      <= 1'b1;
           end
           REG_CAPTURE_CTRL: begin
-            enable_q <= bus_i.data[1:0];
-            snap_q   <= bus_i.data[31:16];
+            enable_q <= {bus_i.data[CAPTURE_CTRL_SENT_BIT], bus_i.data[CAPTURE_CTRL_RECEIVED_BIT]};
+            snap_q   <= bus_i.data[CAPTURE_CTRL_SNAP_LSB +: CAPTURE_CTRL_SNAP_WIDTH];
           end
           default: ;
         endcase
@@ -106,10 +106,20 @@ module observe_regs
     unique case (offset_q)
       REG_CAPTURE_BASE_LO: value_o = base_q[31:0];
       REG_CAPTURE_BASE_HI: value_o = base_q[63:32];
-      REG_CAPTURE_LOG2:    value_o = {16'd0, count_log2_q, slot_log2_q};
-      REG_CAPTURE_CTRL:    value_o = {snap_q, 13'd0, capture_busy_i, enable_q};
+      REG_CAPTURE_LOG2: begin
+        value_o[CAPTURE_LOG2_SLOT_LSB +: CAPTURE_LOG2_SLOT_WIDTH]   = slot_log2_q;
+        value_o[CAPTURE_LOG2_COUNT_LSB +: CAPTURE_LOG2_COUNT_WIDTH] = count_log2_q;
+      end
+      REG_CAPTURE_CTRL: begin
+        {value_o[CAPTURE_CTRL_SENT_BIT], value_o[CAPTURE_CTRL_RECEIVED_BIT]} = enable_q;
+        value_o[CAPTURE_CTRL_BUSY_BIT] = capture_busy_i;
+        value_o[CAPTURE_CTRL_SNAP_LSB +: CAPTURE_CTRL_SNAP_WIDTH] = snap_q;
+      end
       REG_CAPTURE_TAIL:    value_o = capture_tail_i;
-      REG_TRACE_CTRL:      value_o = {15'd0, trace_freeze_o, trace_enable_o};
+      REG_TRACE_CTRL: begin
+        value_o[TRACE_CTRL_KINDS_LSB +: TRACE_CTRL_KINDS_WIDTH] = trace_enable_o;
+        value_o[TRACE_CTRL_FREEZE_BIT] = trace_freeze_o;
+      end
       REG_TRACE_HEAD:      value_o = trace_head_i;
       REG_TRACE_LOST:      value_o = trace_lost_i;
       REG_TRACE_SIZE:      value_o = 32'd1 << TRACE_LOG2;

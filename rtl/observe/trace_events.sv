@@ -27,8 +27,13 @@ module trace_events
       if (bus_i.offset >= DB_RQ_TAIL) access_o.flow = 16'(bus_i.offset[14:2]);
     end
     if (bus_i.table_done) begin
-      access_o = '{valid: 1'b1, kind: 4'(TRACE_KIND_TABLE), flow: NO_FLOW, value: 32'(bus_i.data[23:0]), info: '0,
-                   detail: {bus_i.data[28], bus_i.table_refused, 2'd0, bus_i.data[27:24]}};
+      access_o = '{valid: 1'b1, kind: 4'(TRACE_KIND_TABLE), detail: '0, flow: NO_FLOW,
+                   value: 32'(bus_i.data[TABLE_CMD_INDEX_LSB +: TABLE_CMD_INDEX_WIDTH]), info: '0};
+      access_o.detail[TRACE_TABLE_TABLE_LSB +: TRACE_TABLE_TABLE_WIDTH] =
+          bus_i.data[TABLE_CMD_TABLE_LSB +: TABLE_CMD_TABLE_WIDTH];
+      access_o.detail[TRACE_TABLE_REFUSED_BIT] = bus_i.table_refused;
+      access_o.detail[TRACE_TABLE_WRITE_BIT] =
+          bus_i.data[TABLE_CMD_OPERATION_LSB +: TABLE_CMD_OPERATION_WIDTH] == TABLE_OPERATION_WRITE;
     end
   end
 
@@ -38,7 +43,8 @@ module trace_events
     end else begin
       dma_error_o.valid  <= host_i.read_error || host_i.write_error;
       dma_error_o.kind   <= 4'(TRACE_KIND_DMA_ERROR);
-      dma_error_o.detail <= {6'd0, host_i.write_error, host_i.read_error};
+      dma_error_o.detail <= 8'(host_i.read_error) << TRACE_DMA_ERROR_READ_BIT |
+                            8'(host_i.write_error) << TRACE_DMA_ERROR_WRITE_BIT;
       dma_error_o.flow   <= NO_FLOW;
       dma_error_o.info   <= host_i.read_error ? 16'(host_i.read_error_id) : '0;
     end

@@ -2,11 +2,12 @@
 //
 // Offsets of registers and doorbells, table numbers, counter numbers, and the records that the
 // host and the card exchange. In every record bit 0 is bit 0 of byte 0; numbers are little-endian,
-// byte strings have their first byte in bits 7:0.
+// byte strings have their first byte in bits 7:0. X_BIT is the position of one bit in its register or
+// field, X_LSB and X_WIDTH that of several: value[X_LSB +: X_WIDTH].
 
 package weft_card_pkg;
 
-  parameter logic [31:0] INTERFACE_VERSION = 32'd2;
+  parameter logic [31:0] INTERFACE_VERSION = 32'd3;
 
   // Registers (byte offset in BAR0).
   parameter logic [15:0] REG_ID = 16'h0000;
@@ -32,7 +33,12 @@ package weft_card_pkg;
   parameter logic [15:0] REG_RAW_BASE_HI = 16'h0084;
   parameter logic [15:0] REG_RAW_LOG2 = 16'h0088;
   parameter logic [15:0] REG_RAW_TAIL = 16'h008c;
+  parameter logic [15:0] REG_RAW_RESERVE = 16'h0090;
   parameter logic [15:0] REG_MSIX_COUNT = 16'h00a0;
+  parameter logic [15:0] REG_FENCE = 16'h00a4;
+  parameter logic [15:0] REG_FENCE_DONE = 16'h00a8;
+  parameter logic [15:0] REG_CLOCK_KHZ = 16'h00ac;
+  parameter logic [15:0] REG_COUNTER_HI = 16'h00b0;
   parameter logic [15:0] REG_TRACE_CTRL = 16'h00c0;
   parameter logic [31:0] REG_TRACE_CTRL_RESET = 32'h0000ffff;
   parameter logic [15:0] REG_TRACE_HEAD = 16'h00c4;
@@ -53,6 +59,52 @@ package weft_card_pkg;
   parameter logic [15:0] REG_TRACE = 16'h4000;
   parameter int unsigned REG_TRACE_COUNT = 4096;
 
+  // Bits of registers.
+  parameter int unsigned CAPS_DATA_BYTES_LSB = 0;  // DATA_W/8: bytes of the data path
+  parameter int unsigned CAPS_DATA_BYTES_WIDTH = 8;
+  parameter int unsigned CAPS_FLOWS_LOG2_LSB = 8;  // log2(NUM_FLOWS)
+  parameter int unsigned CAPS_FLOWS_LOG2_WIDTH = 8;
+  parameter int unsigned CAPS_STAGS_LOG2_LSB = 16;  // log2(NUM_STAGS)
+  parameter int unsigned CAPS_STAGS_LOG2_WIDTH = 8;
+  parameter int unsigned CAPS_VECTORS_LSB = 24;  // number of MSI-X vectors
+  parameter int unsigned CAPS_VECTORS_WIDTH = 8;
+  parameter int unsigned CTRL_JOBS_BIT = 0;  // job fetch is on
+  parameter int unsigned CTRL_RECEIVE_BIT = 1;  // receive is on; frames that arrive while it is off are dropped (rx_drop_disabled)
+  parameter int unsigned CTRL_LOOPBACK_BIT = 2;  // MAC loopback: what the card sends goes to its own receive path, the MAC gets nothing and its frames are ignored
+  parameter int unsigned CTRL_RESET_BIT = 31;  // writing 1 is a soft reset: the card lets what is under way end, drops the rest, and is as after power-on but for this register block answering all the while; reads 0
+  parameter int unsigned STATUS_QUIESCENT_BIT = 0;  // nothing is under way
+  parameter int unsigned STATUS_READ_ERROR_BIT = 1;  // sticky: a DMA read was answered with an error
+  parameter int unsigned STATUS_WRITE_ERROR_BIT = 2;  // sticky: a DMA write was answered with an error
+  parameter int unsigned STATUS_RESETTING_BIT = 3;  // a reset is under way: writes of all registers but SCRATCH are without effect
+  parameter int unsigned STATUS_REPORT_FAILED_BIT = 4;  // until reset: the write of a report failed, the report ring is broken, nothing more is reported, only a reset helps
+  parameter int unsigned MAC_HI_MAC_LSB = 0;  // bytes 4-5 of the wire order, byte 4 in bits 7:0
+  parameter int unsigned MAC_HI_MAC_WIDTH = 16;
+  parameter int unsigned MAC_HI_PROMISCUOUS_BIT = 31;  // frames to any address are kept
+  parameter int unsigned RAW_LOG2_SLOT_LSB = 0;  // log2 of the slot size in bytes (11 to 14)
+  parameter int unsigned RAW_LOG2_SLOT_WIDTH = 8;
+  parameter int unsigned RAW_LOG2_COUNT_LSB = 8;  // log2 of the number of slots (1 to 12)
+  parameter int unsigned RAW_LOG2_COUNT_WIDTH = 8;
+  parameter int unsigned TRACE_CTRL_KINDS_LSB = 0;  // bit k: events of kind k (trace_kind) are recorded
+  parameter int unsigned TRACE_CTRL_KINDS_WIDTH = 16;
+  parameter int unsigned TRACE_CTRL_FREEZE_BIT = 16;  // nothing is recorded
+  parameter int unsigned TRACE_CTRL_CLEAR_BIT = 31;  // writing 1 empties the ring; reads 0
+  parameter int unsigned CAPTURE_LOG2_SLOT_LSB = 0;  // log2 of the slot size in bytes (7 to 14)
+  parameter int unsigned CAPTURE_LOG2_SLOT_WIDTH = 8;
+  parameter int unsigned CAPTURE_LOG2_COUNT_LSB = 8;  // log2 of the number of slots (1 to 16)
+  parameter int unsigned CAPTURE_LOG2_COUNT_WIDTH = 8;
+  parameter int unsigned CAPTURE_CTRL_RECEIVED_BIT = 0;  // received frames are captured
+  parameter int unsigned CAPTURE_CTRL_SENT_BIT = 1;  // transmitted frames are captured
+  parameter int unsigned CAPTURE_CTRL_BUSY_BIT = 2;  // a frame is being written (read only)
+  parameter int unsigned CAPTURE_CTRL_SNAP_LSB = 16;  // bytes of a frame that are kept at most
+  parameter int unsigned CAPTURE_CTRL_SNAP_WIDTH = 16;
+  parameter int unsigned TABLE_CMD_INDEX_LSB = 0;  // index of the row
+  parameter int unsigned TABLE_CMD_INDEX_WIDTH = 24;
+  parameter int unsigned TABLE_CMD_TABLE_LSB = 24;  // number of the table
+  parameter int unsigned TABLE_CMD_TABLE_WIDTH = 4;
+  parameter int unsigned TABLE_CMD_OPERATION_LSB = 28;  // what is done with it; another value does nothing
+  parameter int unsigned TABLE_CMD_OPERATION_WIDTH = 4;
+  parameter int unsigned TABLE_CMD_REFUSED_BIT = 0;  // the last access was refused (no such table or index) or, for an ATTACH, was not applied
+
   // Doorbells (byte offset in BAR2).
   parameter logic [15:0] DB_JOB_TAIL = 16'h0000;
   parameter logic [15:0] DB_REPORT_HEAD = 16'h0004;
@@ -67,6 +119,39 @@ package weft_card_pkg;
   parameter logic [3:0] TBL_ATTACH = 4'd3;
   parameter logic [3:0] TBL_FLOW_TX = 4'd4;
   parameter logic [3:0] TBL_STAG = 4'd5;
+
+  // What TABLE_CMD does.
+  parameter logic [3:0] TABLE_OPERATION_WRITE = 4'd1;
+  parameter logic [3:0] TABLE_OPERATION_READ = 4'd2;
+
+  // What a job sends.
+  parameter logic [7:0] JOB_KIND_RAW_FRAME = 8'd1;
+  parameter logic [7:0] JOB_KIND_SEGMENT = 8'd2;
+  parameter logic [7:0] JOB_KIND_MESSAGE = 8'd3;
+
+  // How a job ended.
+  parameter logic [7:0] JOB_STATUS_DONE = 8'd0;
+  parameter logic [7:0] JOB_STATUS_MALFORMED = 8'd1;
+  parameter logic [7:0] JOB_STATUS_READ_ERROR = 8'd2;
+
+  // What a report tells of.
+  parameter logic [7:0] REPORT_KIND_SEGMENT = 8'd1;
+  parameter logic [7:0] REPORT_KIND_FPDU = 8'd2;
+  parameter logic [7:0] REPORT_KIND_FRAME = 8'd3;
+  parameter logic [7:0] REPORT_KIND_JOB = 8'd4;
+
+  // Why a segment was not acceptable.
+  parameter logic [3:0] REFUSAL_NONE = 4'd0;
+  parameter logic [3:0] REFUSAL_NO_ACK = 4'd1;
+  parameter logic [3:0] REFUSAL_WINDOW = 4'd2;
+  parameter logic [3:0] REFUSAL_PAWS = 4'd3;
+  parameter logic [3:0] REFUSAL_NO_TIMESTAMP = 4'd4;
+
+  // What became of an FPDU.
+  parameter logic [7:0] FPDU_VERDICT_PLACED = 8'd0;
+  parameter logic [7:0] FPDU_VERDICT_ENGINE = 8'd1;
+  parameter logic [7:0] FPDU_VERDICT_ERROR = 8'd2;
+  parameter logic [7:0] FPDU_VERDICT_PLACE_FAILED = 8'd3;
 
   // What happened: kinds of a trace_entry.
   parameter logic [7:0] TRACE_KIND_FRAME_IN = 8'd1;
@@ -95,6 +180,7 @@ package weft_card_pkg;
   parameter logic [7:0] TRACE_DROP_TCP_CHECKSUM = 8'd9;
   parameter logic [7:0] TRACE_DROP_BUFFER_FULL = 8'd10;
   parameter logic [7:0] TRACE_DROP_NO_RAW_SLOT = 8'd11;
+  parameter logic [7:0] TRACE_DROP_RAW_RESERVED = 8'd12;
 
   // What became of a frame (detail of VERDICT).
   parameter logic [7:0] TRACE_VERDICT_NO_FLOW = 8'd0;
@@ -106,6 +192,25 @@ package weft_card_pkg;
   parameter logic [7:0] TRACE_VERDICT_GAP = 8'd6;
   parameter logic [7:0] TRACE_VERDICT_PARTIAL = 8'd7;
   parameter logic [7:0] TRACE_VERDICT_ERROR = 8'd8;
+  parameter logic [7:0] TRACE_VERDICT_REFUSED = 8'd9;
+
+  // Detail of FRAME_IN.
+  parameter int unsigned TRACE_FRAME_IN_TCP_BIT = 0;  // it is TCP
+
+  // Detail of FRAME_OUT.
+  parameter int unsigned TRACE_FRAME_OUT_HEADERS_BIT = 0;  // its headers are the card's
+  parameter int unsigned TRACE_FRAME_OUT_FPDU_BIT = 1;  // an FPDU
+  parameter int unsigned TRACE_FRAME_OUT_LOOPBACK_BIT = 2;  // into MAC loopback
+
+  // Detail of TABLE.
+  parameter int unsigned TRACE_TABLE_TABLE_LSB = 0;  // number of the table
+  parameter int unsigned TRACE_TABLE_TABLE_WIDTH = 4;
+  parameter int unsigned TRACE_TABLE_REFUSED_BIT = 6;  // refused or not applied
+  parameter int unsigned TRACE_TABLE_WRITE_BIT = 7;  // a write; else a read
+
+  // Detail of DMA_ERROR.
+  parameter int unsigned TRACE_DMA_ERROR_READ_BIT = 0;  // a read
+  parameter int unsigned TRACE_DMA_ERROR_WRITE_BIT = 1;  // a write
 
   // Counters.
   parameter int unsigned CNT_RX_FRAMES = 0;
@@ -175,7 +280,18 @@ package weft_card_pkg;
   parameter int unsigned CNT_CAPTURE_TX_FRAMES = 64;
   parameter int unsigned CNT_CAPTURE_RX_LOST = 65;
   parameter int unsigned CNT_CAPTURE_TX_LOST = 66;
-  parameter int unsigned NUM_COUNTERS = 67;
+  parameter int unsigned CNT_RX_REFUSED_ACK = 67;
+  parameter int unsigned CNT_RX_REFUSED_WINDOW = 68;
+  parameter int unsigned CNT_RX_REFUSED_PAWS = 69;
+  parameter int unsigned CNT_RX_REFUSED_NO_TIMESTAMP = 70;
+  parameter int unsigned CNT_RX_DROP_RAW_RESERVED = 71;
+  parameter int unsigned CNT_RX_RAW_FAILED = 72;
+  parameter int unsigned CNT_RX_PLACE_FAILED = 73;
+  parameter int unsigned CNT_TX_REPORTS_JOINED = 74;
+  parameter int unsigned CNT_DMA_AW_STALL_CYCLES = 75;
+  parameter int unsigned CNT_FENCES = 76;
+  parameter int unsigned CNT_RESETS = 77;
+  parameter int unsigned NUM_COUNTERS = 78;
 
   // A row of FLOW_KEY.
   typedef struct packed {
@@ -186,8 +302,9 @@ package weft_card_pkg;
     logic [31:0] remote_ip;  // source address of received packets
     logic [15:0] flow;  // flow number
     logic [7:0] rsvd_1;
-    logic [7:0] valid;  // 1 if the row holds a flow
+    logic [7:0] valid;
   } flow_key_row_t;
+  parameter int unsigned FLOW_KEY_ROW_VALID_BIT = 0;  // the row holds a flow
 
   // A row of FLOW_RX.
   typedef struct packed {
@@ -196,21 +313,30 @@ package weft_card_pkg;
     logic [31:0] rsvd_12;
     logic [31:0] marker_base;  // TCP sequence number of the first marker received
     logic [31:0] pd;  // protection domain of the stream
-    logic [15:0] rsvd_2;
+    logic [7:0] rsvd_3;
+    logic [7:0] epoch;  // comes back in every report of the flow: tells the reports of its queue pair from those of the one before
     logic [7:0] rq_log2;  // log2 of the number of receive elements in the ring
-    logic [7:0] flags;  // bit 0 markers are received, bit 1 CRC is checked, bit 2 the row is valid (0: payload is always bypassed)
+    logic [7:0] flags;
   } flow_rx_row_t;
+  parameter int unsigned FLOW_RX_ROW_MARKERS_BIT = 0;  // markers are received
+  parameter int unsigned FLOW_RX_ROW_CRC_BIT = 1;  // CRC is checked
+  parameter int unsigned FLOW_RX_ROW_VALID_BIT = 2;  // the row is valid; 0: payload is always bypassed
+  parameter int unsigned FLOW_RX_ROW_TIMESTAMPS_BIT = 3;  // the connection has TCP timestamps: PAWS is checked
 
   // A row of ATTACH.
   typedef struct packed {
-    logic [383:0] rsvd_16;
+    logic [319:0] rsvd_24;
+    logic [31:0] window;  // the most that was ever promised beyond rcv_nxt: payload that ends further on is refused. 0: not checked
+    logic [31:0] ts_recent;  // TS.Recent (RFC 7323 §4.3)
     logic [31:0] mo;  // next MO expected in that message
     logic [31:0] msn;  // next MSN expected on queue 0 (1 at the start)
     logic [31:0] rcv_nxt;  // next TCP sequence number; an FPDU (or the marker before it) begins there
     logic [15:0] rsvd_2;
     logic [7:0] raw_count;  // payload segments of this flow sent up raw, modulo 256
-    logic [7:0] attached;  // 1: the card frames, checks and places; 0: everything with payload goes up raw
+    logic [7:0] attached;
   } attach_row_t;
+  parameter int unsigned ATTACH_ROW_ATTACHED_BIT = 0;  // the card frames, checks and places; else everything with payload goes up raw
+  parameter int unsigned ATTACH_ROW_TS_RECENT_VALID_BIT = 1;  // ts_recent is valid
 
   // A row of FLOW_TX.
   typedef struct packed {
@@ -225,8 +351,12 @@ package weft_card_pkg;
     logic [7:0] rsvd_3;
     logic [7:0] tos;  // IPv4 type of service
     logic [7:0] ttl;  // IPv4 time to live
-    logic [7:0] flags;  // bit 0 markers are sent, bit 1 CRC is generated (else the field is 0), bit 2 the row is valid (0: jobs fail), bit 3 the TCP timestamps option is sent
+    logic [7:0] flags;
   } flow_tx_row_t;
+  parameter int unsigned FLOW_TX_ROW_MARKERS_BIT = 0;  // markers are sent
+  parameter int unsigned FLOW_TX_ROW_CRC_BIT = 1;  // CRC is generated; else the field is 0
+  parameter int unsigned FLOW_TX_ROW_VALID_BIT = 2;  // the row is valid; 0: jobs fail
+  parameter int unsigned FLOW_TX_ROW_TIMESTAMPS_BIT = 3;  // the TCP timestamps option is sent
 
   // A row of STAG.
   typedef struct packed {
@@ -236,10 +366,15 @@ package weft_card_pkg;
     logic [63:0] base;  // TO of the first byte
     logic [31:0] pd;  // protection domain
     logic [7:0] rsvd_3;
-    logic [7:0] access;  // bit 0 local write, bit 1 remote read, bit 2 remote write, bit 3 Read sink
+    logic [7:0] access;  // access rights
     logic [7:0] key;  // low 8 bits of the STag
-    logic [7:0] valid;  // 1 if the region may be used
+    logic [7:0] valid;
   } stag_row_t;
+  parameter int unsigned STAG_ROW_VALID_BIT = 0;  // the region may be used
+  parameter int unsigned STAG_ROW_LOCAL_WRITE_BIT = 0;  // receive elements may point here
+  parameter int unsigned STAG_ROW_REMOTE_READ_BIT = 1;  // the peer may read (checked by the engine)
+  parameter int unsigned STAG_ROW_REMOTE_WRITE_BIT = 2;  // the peer may write
+  parameter int unsigned STAG_ROW_READ_SINK_BIT = 3;  // Read Responses may be placed here
 
   // A slot of the job ring: 'send this'.
   typedef struct packed {
@@ -272,9 +407,13 @@ package weft_card_pkg;
     logic [31:0] ack;  // TCP acknowledgment number
     logic [31:0] seq;  // TCP sequence number of the first byte
     logic [15:0] flow;  // flow (segment, message)
-    logic [7:0] flags;  // bit 0 tagged, bit 1 last (the message ends here: the final FPDU has L), bit 2 notify (write a done report), bit 3 inline (the payload is in the slot from byte 64, at most 64 bytes, and there are no SGEs)
-    logic [7:0] kind;  // 1 raw frame, 2 segment, 3 message
+    logic [7:0] flags;
+    logic [7:0] kind;  // what is sent (JOB_KIND_*)
   } job_t;
+  parameter int unsigned JOB_TAGGED_BIT = 0;  // message: tagged
+  parameter int unsigned JOB_LAST_BIT = 1;  // message: it ends here, the final FPDU has L
+  parameter int unsigned JOB_NOTIFY_BIT = 2;  // a report is written when it is done
+  parameter int unsigned JOB_INLINE_PAYLOAD_BIT = 3;  // the payload is in the slot from byte 64, at most 64 bytes, and there are no SGEs
 
   // A receive element of a flow's receive queue: up to 4 SGEs, the first with length 0 ends the list.
   typedef struct packed {
@@ -294,8 +433,10 @@ package weft_card_pkg;
 
   // One per received TCP segment of a known flow; comes after the FPDU reports of the same segment.
   typedef struct packed {
-    logic [7:0] phase;  // bit 0: 1 on the first pass through the ring, then alternating; written last
-    logic [23:0] rsvd_60;
+    logic [7:0] phase;  // written last
+    logic [7:0] status;
+    logic [7:0] ecn;  // congestion marks
+    logic [7:0] epoch;  // epoch of the flow's FLOW_RX row
     logic [31:0] job_done;  // JOB_DONE when the report was written
     logic [31:0] sack2_right;
     logic [31:0] sack2_left;
@@ -315,14 +456,28 @@ package weft_card_pkg;
     logic [31:0] ack;  // TCP acknowledgment number
     logic [31:0] seq;  // TCP sequence number
     logic [15:0] flow;  // flow
-    logic [7:0] flags;  // bit 0 raw: the frame is in raw_slot; bit 1 timestamps present; bit 2 attached (after this segment); bit 3 wholly old data (duplicate), nothing done; bits 7:4 number of SACK blocks below (0 to 3)
-    logic [7:0] kind;  // 1
+    logic [7:0] flags;
+    logic [7:0] kind;  // SEGMENT (REPORT_KIND_*)
   } segment_report_t;
+  parameter int unsigned SEGMENT_REPORT_RAW_BIT = 0;  // the frame is in raw_slot
+  parameter int unsigned SEGMENT_REPORT_TIMESTAMPS_BIT = 1;  // ts_val and ts_ecr are there
+  parameter int unsigned SEGMENT_REPORT_ATTACHED_BIT = 2;  // the flow is attached after this segment
+  parameter int unsigned SEGMENT_REPORT_DUPLICATE_BIT = 3;  // wholly old data, nothing done
+  parameter int unsigned SEGMENT_REPORT_SACK_COUNT_LSB = 4;  // number of SACK blocks below, 0 to 3
+  parameter int unsigned SEGMENT_REPORT_SACK_COUNT_WIDTH = 4;
+  parameter int unsigned SEGMENT_REPORT_IP_ECN_LSB = 0;  // the ECN field of the IP header
+  parameter int unsigned SEGMENT_REPORT_IP_ECN_WIDTH = 2;
+  parameter int unsigned SEGMENT_REPORT_TCP_AE_BIT = 2;  // the AE flag of the TCP header
+  parameter int unsigned SEGMENT_REPORT_REFUSAL_LSB = 0;  // why it was refused, with nothing done and no raw frame
+  parameter int unsigned SEGMENT_REPORT_REFUSAL_WIDTH = 4;
+  parameter int unsigned SEGMENT_REPORT_RAW_FAILED_BIT = 7;  // the raw frame's write failed: nothing valid is in the slot
+  parameter int unsigned SEGMENT_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
 
   // One per FPDU that the card framed, in stream order, before its segment's report.
   typedef struct packed {
-    logic [7:0] phase;  // as above
-    logic [23:0] rsvd_60;
+    logic [7:0] phase;  // written last
+    logic [15:0] rsvd_61;
+    logic [7:0] epoch;  // epoch of the flow's FLOW_RX row
     logic [31:0] job_done;  // JOB_DONE when the report was written
     logic [111:0] rsvd_42;
     logic [15:0] offset;  // where in the TCP payload the FPDU begins
@@ -334,51 +489,60 @@ package weft_card_pkg;
     logic [15:0] terminate;  // layer, type and code of the Terminate that the error calls for, as its first 16 bits read in wire order (0x1100 = DDP, tagged, invalid STag); 0 otherwise
     logic [15:0] ulpdu_len;  // ULPDU length
     logic [7:0] pad;  // reserved
-    logic [7:0] verdict;  // 0 placed; 1 for the engine: an untagged FPDU of queue 1 to 3, correct, whose bytes are in the segment's raw frame; 2 error, see terminate
+    logic [7:0] verdict;  // what became of it (FPDU_VERDICT_*)
     logic [7:0] rdmap_control;  // RDMAP control byte
     logic [7:0] ddp_control;  // DDP control byte
     logic [31:0] seq;  // TCP sequence number where the FPDU begins (its leading marker, if it has one)
     logic [15:0] flow;  // flow
-    logic [7:0] flags;  // bit 0 the header below is valid (it was long enough)
-    logic [7:0] kind;  // 2
+    logic [7:0] flags;
+    logic [7:0] kind;  // FPDU (REPORT_KIND_*)
   } fpdu_report_t;
+  parameter int unsigned FPDU_REPORT_HEADER_VALID_BIT = 0;  // the header below is valid: it was long enough
+  parameter int unsigned FPDU_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
 
   // A frame of no known flow, in the raw ring.
   typedef struct packed {
-    logic [7:0] phase;  // as above
-    logic [23:0] rsvd_60;
+    logic [7:0] phase;  // written last
+    logic [7:0] status;
+    logic [15:0] rsvd_60;
     logic [31:0] job_done;  // JOB_DONE when the report was written
     logic [191:0] rsvd_32;
     logic [15:0] raw_len;  // frame bytes in it
     logic [15:0] raw_slot;  // raw slot
     logic [215:0] rsvd_1;
-    logic [7:0] kind;  // 3
+    logic [7:0] kind;  // FRAME (REPORT_KIND_*)
   } frame_report_t;
+  parameter int unsigned FRAME_REPORT_RAW_FAILED_BIT = 7;  // the raw frame's write failed: nothing valid is in the slot
+  parameter int unsigned FRAME_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
 
-  // A job that asked for it is done, or a job failed.
+  // A job that asked for it is done, or a job failed. Of several jobs that are done while a report of status 0 waits for room, the last one is reported: all before it are done, too. Failures are all reported.
   typedef struct packed {
-    logic [7:0] phase;  // as above
+    logic [7:0] phase;  // written last
     logic [23:0] rsvd_60;
     logic [31:0] job_done;  // JOB_DONE when the report was written
     logic [383:0] rsvd_8;
     logic [31:0] job;  // number of the job, counted from 0 since the ring was set up, modulo 2^32
     logic [15:0] flow;  // flow of the job
-    logic [7:0] status;  // 0 done; 1 malformed (kind, length, SGEs or flow row); 2 a DMA read was answered with an error, the frame concerned was not sent
-    logic [7:0] kind;  // 4
+    logic [7:0] status;  // how it ended (JOB_STATUS_*)
+    logic [7:0] kind;  // JOB (REPORT_KIND_*)
   } job_report_t;
+  parameter int unsigned JOB_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
 
   // The first 64 bytes of a slot of the capture ring; the frame's bytes are behind it. It is written after them.
   typedef struct packed {
-    logic [7:0] phase;  // bit 0: 1 on the first pass through the ring, then alternating; written last
+    logic [7:0] phase;  // written last
     logic [311:0] rsvd_24;
     logic [63:0] clock;  // the card's clock when the last beat of the frame passed the MAC's port
     logic [31:0] rsvd_12;
     logic [31:0] lost;  // frames of this direction left out since reset, when this one came
     logic [23:0] rsvd_5;
-    logic [7:0] flags;  // bit 0 transmitted (else received), bit 1 the MAC flagged it bad
+    logic [7:0] flags;
     logic [15:0] captured;  // of these, in the slot
     logic [15:0] length;  // bytes of the frame, without FCS
   } capture_header_t;
+  parameter int unsigned CAPTURE_HEADER_SENT_BIT = 0;  // transmitted; else received
+  parameter int unsigned CAPTURE_HEADER_BAD_BIT = 1;  // the MAC flagged it bad
+  parameter int unsigned CAPTURE_HEADER_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
 
   // An event in the trace ring. Fields that an event does not use are 0, but for flow: 65535.
   typedef struct packed {
@@ -388,7 +552,7 @@ package weft_card_pkg;
     logic [31:0] value;  // see trace_kind
     logic [15:0] flow;  // flow, or 65535
     logic [7:0] detail;  // see trace_kind
-    logic [7:0] kind;  // trace_kind
+    logic [7:0] kind;  // what happened (TRACE_KIND_*)
   } trace_entry_t;
 
 endpackage

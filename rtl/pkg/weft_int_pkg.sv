@@ -13,6 +13,7 @@ package weft_int_pkg;
     logic [7:0]  raw_slot_log2;
     logic [7:0]  raw_count_log2;
     logic [31:0] raw_head;        // raw frames the host has consumed
+    logic [31:0] raw_reserve;     // slots that frames of no flow leave free
   } rx_cfg_t;
 
   // What the registers tell the transmit path.
@@ -52,6 +53,7 @@ package weft_int_pkg;
     logic        write_request;
     logic        write_error;
     logic        write_stall;     // the bus does not take a beat
+    logic        aw_stall;        // nor a write's address
     logic        report_written;
     logic        report_stall;
     logic        msix;

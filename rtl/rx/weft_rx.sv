@@ -34,6 +34,10 @@ module weft_rx
   input  logic [15:0]                   rq_tail_flow_i,
   input  logic [31:0]                   rq_tail_value_i,
 
+  input  logic                          fence_valid_i,
+  input  logic [31:0]                   fence_number_i,
+  output logic [31:0]                   fence_done_o,
+
   input  logic                          tbl_req_valid_i,
   output logic                          tbl_req_ready_o,
   input  table_req_t                    tbl_req_i,
@@ -60,6 +64,8 @@ module weft_rx
   output logic [DATA_W-1:0]             wr_data_o,
   output logic [COUNT_W-1:0]            wr_count_o,
   output logic                          wr_last_o,
+  input  logic                          wr_written_i,   // pulse: a command is answered, in their order
+  input  logic                          wr_failed_i,    // with it: by an error
 
   output logic                          rpt_valid_o,
   input  logic                          rpt_ready_i,
@@ -117,11 +123,12 @@ module weft_rx
 
   // ---------------------------------------------------------------- flow and verdict
   logic                   lookup_valid, lookup_rsp, lookup_hit, lookup_changed, lookup_busy;
-  logic [15:0]            lookup_flow, fetch_flow, upd_flow;
-  logic                   fetch_valid, upd_valid, stuck, hold, state_changed, row_written, state_busy, state_idle;
+  logic [15:0]            lookup_flow, fetch_flow, upd_flow, row_flow;
+  logic                   fetch_valid, upd_valid, hold, state_changed, row_written, state_busy, state_idle;
   flow_rx_row_t           fetch_row, start_row;
   rx_position_t           fetch_position, upd_position;
-  logic [WALKS-1:0]       busy_valid;
+  rx_position_t [WALKS-1:0] kept;
+  logic [WALKS-1:0]       busy_valid, busy_last, finish, kept_valid;
   logic [WALKS-1:0][15:0] busy_flow;
   logic                   start_valid, start_ready, start_chained, done_valid, done_engine, op_block;
   logic [15:0]            start_flow, start_len, done_len;
@@ -142,8 +149,9 @@ module weft_rx
   rx_flow_state #(.NUM_FLOWS(NUM_FLOWS), .WALKS(WALKS)) i_flow_state (
     .clk_i, .rst_ni, .fetch_valid_i(fetch_valid), .fetch_flow_i(fetch_flow), .row_o(fetch_row),
     .position_o(fetch_position), .upd_valid_i(upd_valid), .upd_flow_i(upd_flow), .upd_position_i(upd_position),
-    .busy_valid_i(busy_valid), .busy_flow_i(busy_flow), .stuck_i(stuck), .hold_o(hold), .changed_o(state_changed),
-    .row_written_o(row_written), .tbl_req_valid_i(state_req_valid), .tbl_req_ready_o(state_req_ready), .tbl_req_i,
+    .busy_valid_i(busy_valid), .busy_flow_i(busy_flow), .busy_last_i(busy_last), .finish_i(finish),
+    .kept_valid_o(kept_valid), .kept_o(kept), .hold_o(hold), .changed_o(state_changed), .row_written_o(row_written),
+    .row_flow_o(row_flow), .tbl_req_valid_i(state_req_valid), .tbl_req_ready_o(state_req_ready), .tbl_req_i,
     .tbl_rsp_valid_o(state_rsp_valid), .tbl_rsp_o(state_rsp), .attach_o(attach), .refused_o(refused),
     .busy_o(state_busy), .idle_o(state_idle)
   );
@@ -156,7 +164,8 @@ module weft_rx
     .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .fetch_valid_o(fetch_valid),
     .fetch_flow_o(fetch_flow), .fetch_row_i(fetch_row), .fetch_position_i(fetch_position), .upd_valid_o(upd_valid),
     .upd_flow_o(upd_flow), .upd_position_o(upd_position), .busy_valid_o(busy_valid), .busy_flow_o(busy_flow),
-    .stuck_o(stuck), .hold_i(hold), .state_changed_i(state_changed), .start_valid_o(start_valid),
+    .busy_last_o(busy_last), .finish_o(finish), .kept_valid_i(kept_valid), .kept_i(kept), .hold_i(hold),
+    .state_changed_i(state_changed), .start_valid_o(start_valid),
     .start_ready_i(start_ready), .start_chained_o(start_chained), .start_flow_o(start_flow), .start_seq_o(start_seq),
     .start_len_o(start_len), .start_row_o(start_row), .start_msn_o(start_msn), .start_mo_o(start_mo),
     .done_valid_i(done_valid), .done_len_i(done_len), .done_stop_i(done_stop), .done_engine_i(done_engine),
@@ -165,7 +174,7 @@ module weft_rx
   );
 
   // ---------------------------------------------------------------- walk and output
-  logic               op_valid, op_ready, place_valid, place_ready, place_last, walk_idle, output_idle;
+  logic               op_valid, op_ready, place_valid, place_ready, place_last, walk_idle, output_idle, landed, landed_colour;
   op_t                op;
   logic [DATA_W-1:0]  place_data;
   logic [COUNT_W-1:0] place_count;
@@ -179,7 +188,8 @@ module weft_rx
     .op_valid_o(op_valid), .op_ready_i(op_ready), .op_o(op), .place_valid_o(place_valid),
     .place_ready_i(place_ready), .place_data_o(place_data), .place_count_o(place_count), .place_last_o(place_last),
     .el_req_valid_o, .el_req_ready_i, .el_req_addr_o, .el_req_bytes_o, .el_rsp_valid_i, .el_rsp_ready_o,
-    .el_rsp_data_i, .el_rsp_count_i, .el_rsp_last_i, .el_rsp_error_i, .el_flush_i(row_written),
+    .el_rsp_data_i, .el_rsp_count_i, .el_rsp_last_i, .el_rsp_error_i, .el_flush_i(row_written), .el_flush_flow_i(row_flow),
+    .fence_valid_i, .fence_number_i, .fence_done_o, .landed_i(landed), .landed_colour_i(landed_colour),
     .tbl_req_valid_i(stag_req_valid), .tbl_req_ready_o(stag_req_ready), .tbl_req_i, .tbl_rsp_valid_o(stag_rsp_valid),
     .tbl_rsp_o(stag_rsp), .rq_tail_valid_i, .rq_tail_flow_i, .rq_tail_value_i, .idle_o(walk_idle), .cnt_inc_o(walk_cnt)
   );
@@ -190,7 +200,8 @@ module weft_rx
     .place_ready_o(place_ready), .place_data_i(place_data), .place_count_i(place_count), .place_last_i(place_last),
     .rd_req_o(rd_req[1]), .rd_pos_o(rd_pos[1]), .rd_grant_i(rd_grant[1]), .rd_data_i(rd_data),
     .free_valid_o(free_valid), .free_stop_o(free_stop), .wr_cmd_valid_o, .wr_cmd_ready_i, .wr_cmd_addr_o,
-    .wr_cmd_bytes_o, .wr_valid_o, .wr_ready_i, .wr_data_o, .wr_count_o, .wr_last_o, .rpt_valid_o, .rpt_ready_i,
+    .wr_cmd_bytes_o, .wr_valid_o, .wr_ready_i, .wr_data_o, .wr_count_o, .wr_last_o,
+    .wr_written_i, .wr_failed_i, .landed_o(landed), .landed_colour_o(landed_colour), .rpt_valid_o, .rpt_ready_i,
     .rpt_o, .raw_tail_o, .idle_o(output_idle), .cnt_inc_o(output_cnt)
   );
 
@@ -241,5 +252,24 @@ module weft_rx
 
   assign idle_o = parse_idle && store_idle && payload_idle && dispatch_idle && walk_idle && output_idle && state_idle &&
                   !lookup_busy && !tbl_open_q && !refuse_q;
+
+`ifndef SYNTHESIS
+  // verilator lint_off SYNCASYNCNET
+  // Once the tables are cleared no access to them waits for anything that may wait.
+  localparam int unsigned CLEARED = NUM_STAGS + NUM_FLOWS;
+  localparam int unsigned ANSWER = 24;
+  logic [31:0] age_q, waited_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      age_q    <= '0;
+      waited_q <= '0;
+    end else begin
+      if (age_q != CLEARED) age_q <= age_q + 32'd1;
+      waited_q <= age_q != CLEARED || tbl_rsp_valid_o || !(tbl_req_valid_i || tbl_open_q) ? '0 : waited_q + 32'd1;
+    end
+  end
+  access_bounded: assert property (@(posedge clk_i) disable iff (!rst_ni) waited_q <= ANSWER);
+  // verilator lint_on SYNCASYNCNET
+`endif
 
 endmodule

@@ -238,7 +238,7 @@ module tx_gather
 
   always_comb begin
     report        = '0;
-    report.kind   = 8'd4;
+    report.kind   = REPORT_KIND_JOB;
     report.status = 8'(status);
     report.flow   = step_i.flow;
     report.job    = step_i.number;

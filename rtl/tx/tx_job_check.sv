@@ -35,7 +35,7 @@ module tx_job_check
   logic [33:0]  sge_sum_q;
   logic         is_inline;
 
-  assign is_inline = job_i.flags[JOB_INLINE];
+  assign is_inline = job_i.flags[JOB_INLINE_PAYLOAD_BIT];
 
   always_comb begin
     unique case (state_q)
@@ -60,14 +60,14 @@ module tx_job_check
     if (is_inline) bad_payload = job_i.sge_count != '0 || job_i.length > MAX_INLINE_BYTES;
     else bad_payload = job_i.sge_count > 8'd4 || sge_sum_q != 34'(job_i.length);
 
-    bad_flow  = !row_q.flags[ROW_VALID];
+    bad_flow  = !row_q.flags[FLOW_TX_ROW_VALID_BIT];
     bad_fpdu  = job_i.length != '0 && (job_i.fpdu_payload == '0 || fpdu_bytes > MAX_PAYLOAD_BYTES);
-    bad_phase = row_q.flags[ROW_MARKERS] && phase != '0;
+    bad_phase = row_q.flags[FLOW_TX_ROW_MARKERS_BIT] && phase != '0;
 
     unique case (job_i.kind)
-      KIND_RAW:     bad_size = job_i.length < MIN_RAW_BYTES || job_i.length > MAX_RAW_BYTES;
-      KIND_SEGMENT: bad_size = bad_flow || job_i.length > MAX_PAYLOAD_BYTES;
-      KIND_MESSAGE: bad_size = bad_flow || bad_fpdu || bad_phase;
+      JOB_KIND_RAW_FRAME: bad_size = job_i.length < MIN_RAW_BYTES || job_i.length > MAX_RAW_BYTES;
+      JOB_KIND_SEGMENT:   bad_size = bad_flow || job_i.length > MAX_PAYLOAD_BYTES;
+      JOB_KIND_MESSAGE:   bad_size = bad_flow || bad_fpdu || bad_phase;
       default:      bad_size = 1'b1;
     endcase
 

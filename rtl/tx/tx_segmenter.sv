@@ -52,9 +52,9 @@ module tx_segmenter
   logic [13:0]      length_q;             // TCP payload of this frame
   logic             message, is_tagged, from_slot, aborted;
 
-  assign message   = job_q.kind == KIND_MESSAGE;
-  assign is_tagged    = job_q.flags[JOB_TAGGED];
-  assign from_slot = job_q.flags[JOB_INLINE];
+  assign message   = job_q.kind == JOB_KIND_MESSAGE;
+  assign is_tagged    = job_q.flags[JOB_TAGGED_BIT];
+  assign from_slot = job_q.flags[JOB_INLINE_PAYLOAD_BIT];
   assign aborted   = abort_i && abort_number_i == number_q && abort_epoch_i == epoch_q;
 
   // ---------------------------------------------------------------- size and layout of the next frame
@@ -69,7 +69,7 @@ module tx_segmenter
   assign body_words = 12'(chunk_q[13:2]) + 12'(chunk_q[1:0] != 2'd0) + (is_tagged ? 12'd5 : 12'd6);
   assign phase      = 9'(job_q.seq - row_q.marker_base);
   assign to_marker  = 7'd0 - phase[8:2];
-  assign any_marker = row_q.flags[ROW_MARKERS] && body_words > 12'(to_marker);
+  assign any_marker = row_q.flags[FLOW_TX_ROW_MARKERS_BIT] && body_words > 12'(to_marker);
   assign spaces     = body_words - 12'(to_marker) - 12'd1;
   // A marker for each 127 words that begin behind the first one: spaces / 127, exact up to 2361.
   assign markers    = any_marker ? 5'd1 + 5'((23'(spaces) * 23'd2065) >> 18) : 5'd0;
@@ -180,7 +180,7 @@ module tx_segmenter
   logic [159:0] head;
 
   // RFC 5041 §4: T, L, reserved bits, version 1. RFC 5044 §4.1: the ULPDU's length before it.
-  assign ddp_control  = {is_tagged, final_q && job_q.flags[JOB_LAST], job_q.ddp_rsvd[5:2], 2'd1};
+  assign ddp_control  = {is_tagged, final_q && job_q.flags[JOB_LAST_BIT], job_q.ddp_rsvd[5:2], 2'd1};
   assign ulpdu_length = 16'(chunk_q) + (is_tagged ? 16'd14 : 16'd18);
   assign head = is_tagged
       ? {32'd0, swap32(job_q.to_or_mo[31:0]), swap32(job_q.to_or_mo[63:32]), swap32(job_q.stag_or_qn),
@@ -197,7 +197,7 @@ module tx_segmenter
         flow: job_q.flow,
         epoch: epoch_q,
         job_last: final_q,
-        notify: job_q.flags[JOB_NOTIFY],
+        notify: job_q.flags[JOB_NOTIFY_BIT],
         status: status_q,
         has_frame: has_frame_q,
         from_slot: from_slot,
@@ -206,17 +206,17 @@ module tx_segmenter
         head: head,
         tail_bytes: message ? {1'b1, 2'd0 - chunk_q[1:0]} : 3'd0,
         layout: '{
-            crc: message && row_q.flags[ROW_CRC],
-            markers: message && row_q.flags[ROW_MARKERS],
+            crc: message && row_q.flags[FLOW_TX_ROW_CRC_BIT],
+            markers: message && row_q.flags[FLOW_TX_ROW_MARKERS_BIT],
             to_marker: to_marker,
             length: length_q
         },
         frame: '{
             drop: 1'b0,
-            raw: job_q.kind == KIND_RAW,
+            raw: job_q.kind == JOB_KIND_RAW_FRAME,
             fpdu: message,
-            crc: message && row_q.flags[ROW_CRC],
-            timestamps: row_q.flags[ROW_TIMESTAMPS],
+            crc: message && row_q.flags[FLOW_TX_ROW_CRC_BIT],
+            timestamps: row_q.flags[FLOW_TX_ROW_TIMESTAMPS_BIT],
             length: length_q,
             seq: job_q.seq,
             ack: job_q.ack,
@@ -238,7 +238,8 @@ module tx_segmenter
 
   logic unused;
   assign unused = ^{job_q.ddp_rsvd[7:6], job_q.ddp_rsvd[1:0], job_q.length, job_q.sge_count, row_q.rsvd_3, row_q.rsvd_32,
-                    job_q.rsvd_52, job_q[1023:512], row_q.flags[7:4], row_q.flags[ROW_VALID], job_q.flags[7:4], phase[1:0]};
+                    job_q.rsvd_52, job_q[1023:512], row_q.flags[7:4],
+                    row_q.flags[FLOW_TX_ROW_VALID_BIT], job_q.flags[7:4], phase[1:0]};
 
 `ifndef SYNTHESIS
   reads_have_sges: assert property (@(posedge clk_i) disable iff (!rst_ni)

@@ -197,7 +197,7 @@ module weft_tx
   frame_t             frame;
   logic               report_valid, report_ready;
   logic [511:0]       report;
-  logic               begin_frame, end_job, bad_job, read_error, read_stall;
+  logic               begin_frame, end_job, bad_job, read_error, read_stall, joined, reports_idle;
 
   tx_gather #(
     .DATA_W(DATA_W)
@@ -242,11 +242,14 @@ module weft_tx
     .stall_o       (read_stall)
   );
 
-  fifo_sync #(.WIDTH(512), .DEPTH(2)) u_reports (
+  tx_reports u_reports (
     .clk_i, .rst_ni,
-    .wr_valid_i(report_valid), .wr_ready_o(report_ready), .wr_data_i(report),
-    .rd_valid_o(rpt_valid_o),  .rd_ready_i(rpt_ready_i),  .rd_data_o(rpt_o),
-    .count_o   ()
+    .valid_i (report_valid),
+    .ready_o (report_ready),
+    .report_i(report),
+    .rpt_valid_o, .rpt_ready_i, .rpt_o,
+    .joined_o(joined),
+    .idle_o  (reports_idle)
   );
 
   // ---------------------------------------------------------------- frames
@@ -295,7 +298,7 @@ module weft_tx
     end
   end
 
-  assign idle_o = fetch_idle && table_idle && jobs_q == '0 && frames_q == '0 && !rpt_valid_o;
+  assign idle_o = fetch_idle && table_idle && jobs_q == '0 && frames_q == '0 && reports_idle;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -308,6 +311,7 @@ module weft_tx
       cnt_inc_o[CNT_TX_BYTES]             <= sent ? sent_bytes : 16'd0;
       cnt_inc_o[CNT_TX_FPDUS]             <= 16'(sent && sent_fpdu);
       cnt_inc_o[CNT_TX_READ_ERRORS]       <= 16'(read_error);
+      cnt_inc_o[CNT_TX_REPORTS_JOINED]    <= 16'(joined);
       cnt_inc_o[CNT_TX_STALL_READ_CYCLES] <= 16'(read_stall);
       cnt_inc_o[CNT_TX_STALL_MAC_CYCLES]  <= 16'(mac_stall);
     end
@@ -335,7 +339,7 @@ module weft_tx
       trace_o[1].value  <= ended.job;
       trace_o[2].valid  <= sent;
       trace_o[2].kind   <= 4'(TRACE_KIND_FRAME_OUT);
-      trace_o[2].detail <= {6'd0, sent_fpdu, sent_segment};
+      trace_o[2].detail <= 8'(sent_fpdu) << TRACE_FRAME_OUT_FPDU_BIT | 8'(sent_segment) << TRACE_FRAME_OUT_HEADERS_BIT;
       trace_o[2].flow   <= NO_FLOW;
       trace_o[2].value  <= sent_seq;
       trace_o[2].info   <= sent_bytes;

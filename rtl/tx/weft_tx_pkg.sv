@@ -4,18 +4,6 @@ package weft_tx_pkg;
   import weft_card_pkg::*;
 
   // verilator lint_off UNUSEDPARAM
-  // Job kinds and flags, flow row flags, and TCP's PSH, as card.toml defines them.
-  parameter logic [7:0] KIND_RAW = 8'd1;
-  parameter logic [7:0] KIND_SEGMENT = 8'd2;
-  parameter logic [7:0] KIND_MESSAGE = 8'd3;
-  parameter int unsigned JOB_TAGGED = 0;
-  parameter int unsigned JOB_LAST = 1;
-  parameter int unsigned JOB_NOTIFY = 2;
-  parameter int unsigned JOB_INLINE = 3;
-  parameter int unsigned ROW_MARKERS = 0;
-  parameter int unsigned ROW_CRC = 1;
-  parameter int unsigned ROW_VALID = 2;
-  parameter int unsigned ROW_TIMESTAMPS = 3;
   parameter logic [7:0] TCP_PSH = 8'h08;
 
   parameter logic [31:0] MAX_RAW_BYTES = 32'd9216;
@@ -27,9 +15,9 @@ package weft_tx_pkg;
   parameter int unsigned HEADER_BYTES = 96;
   // verilator lint_on UNUSEDPARAM
 
-  parameter logic [1:0] STATUS_DONE = 2'd0;
-  parameter logic [1:0] STATUS_MALFORMED = 2'd1;
-  parameter logic [1:0] STATUS_READ_ERROR = 2'd2;
+  parameter logic [1:0] STATUS_DONE = 2'(JOB_STATUS_DONE);
+  parameter logic [1:0] STATUS_MALFORMED = 2'(JOB_STATUS_MALFORMED);
+  parameter logic [1:0] STATUS_READ_ERROR = 2'(JOB_STATUS_READ_ERROR);
 
   // A job, checked.
   typedef struct packed {

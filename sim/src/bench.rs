@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use weft_hostdrv::dma::{OutOfBounds, Pages};
 use weft_layout::{
-    doorbell, reg, table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, Job, StagRow,
+    doorbell,
+    reg::{self, TableCmd, TableCmdRead},
+    table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, Job, ReportKind, SegmentReport,
+    StagRow, TableOperation,
 };
 
 use crate::card::{Card, DOORBELLS};
 use crate::link::{LinkConfig, Seen};
+use crate::model::tables::key_places;
 use crate::world::{Stop, World, WorldError};
 
 /// Memory of the bench that the card can reach.
@@ -141,7 +145,9 @@ pub struct Bench {
     report_head: u32,
     raw_head: u32,
     hold_raw: bool,
+    raw_told: u32,
     report_told: u32,
+    portion: u32,
 }
 
 impl Bench {
@@ -170,7 +176,9 @@ impl Bench {
             report_head: 0,
             raw_head: 0,
             hold_raw: false,
+            raw_told: 0,
             report_told: 0,
+            portion: 1 << rings.report >> 2,
         };
         bench.set_up()?;
         Ok(bench)
@@ -190,7 +198,10 @@ impl Bench {
         self.write(reg::REPORT_LOG2, self.rings.report.into());
         self.write(
             reg::RAW_LOG2,
-            u32::from(self.rings.raw) << 8 | u32::from(self.rings.raw_slot),
+            reg::RawLog2::default()
+                .with_slot(self.rings.raw_slot)
+                .with_count(self.rings.raw)
+                .0,
         );
         self.write(
             reg::MAC_LO,
@@ -200,9 +211,25 @@ impl Bench {
             reg::MAC_HI,
             u16::from_le_bytes([STATION[4], STATION[5]]).into(),
         );
-        self.write(reg::CTRL, 3);
-        self.flows = 1 << (self.read(reg::CAPS)? >> 8 & 0xff);
+        self.write(reg::CTRL, reg::Ctrl::JOBS | reg::Ctrl::RECEIVE);
+        self.flows = 1 << reg::Caps(self.read(reg::CAPS)?).flows_log2();
         Ok(())
+    }
+
+    /// After a reset: empty rings, set up anew.
+    pub fn start_again(&mut self) -> Result<(), WorldError> {
+        for region in [&self.jobs, &self.report, &self.raw] {
+            let cleared = region.write(0, &vec![0; region.len()]);
+            assert!(cleared.is_ok(), "a region has its length");
+        }
+        (self.job_tail, self.report_head, self.report_told) = (0, 0, 0);
+        (self.raw_head, self.raw_told) = (0, 0);
+        self.set_up()
+    }
+
+    /// What is in the rings' memory: reports, raw frames.
+    pub fn rings(&self) -> [Vec<u8>; 2] {
+        [&self.report, &self.raw].map(|r| r.read(0, r.len()).unwrap_or_default())
     }
 
     /// New memory for the card to reach.
@@ -243,14 +270,26 @@ impl Bench {
                 u32::from_le_bytes([word[0], word[1], word[2], word[3]]),
             );
         }
-        self.write(reg::TABLE_CMD, 1 << 28 | u32::from(table) << 24 | index);
-        Ok(self.read(reg::TABLE_CMD)? & 1 == 0)
+        self.table(TableOperation::Write, table, index)
+    }
+
+    fn table(
+        &mut self,
+        operation: TableOperation,
+        table: u8,
+        index: u32,
+    ) -> Result<bool, WorldError> {
+        let command = TableCmd::default()
+            .with_operation(operation)
+            .with_table(table)
+            .with_index(index);
+        self.write(reg::TABLE_CMD, command.0);
+        Ok(!TableCmdRead(self.read(reg::TABLE_CMD)?).refused())
     }
 
     /// Reads a table row; `None` if refused.
     pub fn read_table(&mut self, table: u8, index: u32) -> Result<Option<[u8; 64]>, WorldError> {
-        self.write(reg::TABLE_CMD, 2 << 28 | u32::from(table) << 24 | index);
-        if self.read(reg::TABLE_CMD)? & 1 != 0 {
+        if !self.table(TableOperation::Read, table, index)? {
             return Ok(None);
         }
         let mut row = [0; 64];
@@ -275,20 +314,15 @@ impl Bench {
         key[8..10].copy_from_slice(&ends.remote_port.to_be_bytes());
         key[10..].copy_from_slice(&ends.local_port.to_be_bytes());
         let row = FlowKeyRow {
-            valid: 1,
+            valid: FlowKeyRow::VALID,
             flow,
             remote_ip: ends.remote_ip,
             local_ip: ends.local_ip,
             remote_port: ends.remote_port.to_be_bytes(),
             local_port: ends.local_port.to_be_bytes(),
         };
-        let hash = crc32c::crc32c(&key);
-        // The bank by the flow's number, so that both are used.
-        let index = if flow & 1 == 0 {
-            hash & (self.flows - 1)
-        } else {
-            self.flows + (hash >> 16 & (self.flows - 1))
-        };
+        // The place by the flow's number, so that all four are used.
+        let index = key_places(&key, self.flows)[usize::from(flow & 3)];
         self.write_table(table::FLOW_RX, flow.into(), &rx.to_bytes())?;
         self.write_table(table::FLOW_TX, flow.into(), &tx.to_bytes())?;
         self.write_table(
@@ -338,26 +372,41 @@ impl Bench {
         self.hold_raw = hold;
     }
 
+    /// Gives report slots back when so many have been taken; a quarter of the ring if nobody says it.
+    pub fn give_back(&mut self, portion: u32) {
+        self.portion = portion;
+    }
+
     /// Takes the reports that are there, each with its raw frame, and gives their room back.
     pub fn reports(&mut self) -> Vec<([u8; 64], Option<Vec<u8>>)> {
+        self.some_reports(usize::MAX)
+    }
+
+    /// Takes so many reports at most.
+    pub fn some_reports(&mut self, most: usize) -> Vec<([u8; 64], Option<Vec<u8>>)> {
         let mut all = Vec::new();
-        let raw_before = self.raw_head;
-        loop {
+        while all.len() < most {
             let slot = (self.report_head & ((1 << self.rings.report) - 1)) as usize * 64;
-            let phase = !(self.report_head >> self.rings.report) & 1;
+            let phase = !(self.report_head >> self.rings.report) as u8 & SegmentReport::PHASE;
             let Ok(bytes) = self.report.read(slot, 64) else {
                 break;
             };
             let Ok(report) = <[u8; 64]>::try_from(bytes) else {
                 break;
             };
-            if u32::from(report[63]) != phase {
+            if report[SegmentReport::PHASE_AT] != phase {
                 break;
             }
-            let has_raw = report[0] == 3 || report[0] == 1 && report[1] & 1 != 0;
+            // A frame report has its raw slot where a segment report has it.
+            let segment = SegmentReport::from_bytes(&report);
+            let has_raw = match segment.kind() {
+                Ok(ReportKind::Frame) => true,
+                Ok(ReportKind::Segment) => segment.raw(),
+                _ => false,
+            };
             let raw = has_raw.then(|| {
-                let slot = usize::from(u16::from_le_bytes([report[28], report[29]]));
-                let len = usize::from(u16::from_le_bytes([report[30], report[31]]));
+                let slot = usize::from(segment.raw_slot);
+                let len = usize::from(segment.raw_len);
                 self.raw_head = self.raw_head.wrapping_add(1);
                 self.raw
                     .read(slot << self.rings.raw_slot, len)
@@ -366,14 +415,14 @@ impl Bench {
             self.report_head = self.report_head.wrapping_add(1);
             all.push((report, raw));
         }
-        // Room is given back a quarter of the ring at a time.
-        if self.report_head.wrapping_sub(self.report_told) >= 1 << self.rings.report >> 2 {
+        if self.report_head.wrapping_sub(self.report_told) >= self.portion {
             self.report_told = self.report_head;
             let head = self.report_head;
             self.ring(doorbell::REPORT_HEAD, head);
         }
-        if self.raw_head != raw_before && !self.hold_raw {
+        if self.raw_head != self.raw_told && !self.hold_raw {
             let head = self.raw_head;
+            self.raw_told = head;
             self.ring(doorbell::RAW_HEAD, head);
         }
         all

@@ -44,8 +44,14 @@ pub trait Card: Send {
     /// `receive`: cycles may be left out.
     fn idle(&self) -> bool;
 
-    /// As at power-on.
+    /// A function-level reset: asked for now, done when [`resetting`](Self::resetting) says so. What is around the card
+    /// lives on, and may answer late.
     fn reset(&mut self);
+
+    /// A function-level reset is under way.
+    fn resetting(&self) -> bool {
+        false
+    }
 
     /// Records waves of the last cycles, at least so many of them, to files whose names begin with
     /// `path`. `false`: this card has none.

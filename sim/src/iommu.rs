@@ -28,8 +28,12 @@ pub enum Refusal {
     NotAllowed,
     /// The function may not access memory at all (Bus Master Enable is 0).
     NotMaster,
+    /// The function is being reset. No fault.
+    Resetting,
     /// The memory's owner did not give it.
     Unreachable,
+    /// The memory itself failed.
+    Broken,
     /// The memory's owner has been asked: the same access again later will tell. No fault.
     NotYet,
 }
@@ -40,7 +44,9 @@ impl fmt::Display for Refusal {
             Refusal::NotMapped => "not mapped",
             Refusal::NotAllowed => "not allowed by the mapping",
             Refusal::NotMaster => "the function is not a bus master",
+            Refusal::Resetting => "the function is being reset",
             Refusal::Unreachable => "the memory's owner did not give it",
+            Refusal::Broken => "the memory failed",
             Refusal::NotYet => "not yet there",
         })
     }
@@ -225,11 +231,14 @@ pub struct Iommu {
     faults: Vec<Fault>,
     refused: u64,
     master: bool,
+    resetting: bool,
     /// Who lends memory, and how many mappings of it there are.
     lender: Option<Arc<dyn Lender>>,
     lent: usize,
     /// In a group of accesses.
     grouped: bool,
+    /// Accesses that touch these addresses are refused, for this reason.
+    refusing: Option<(Range<u64>, Refusal)>,
     /// An access was refused with `NotYet`, in this group or since it was asked for.
     waited: bool,
     /// Time of the accesses to come, for the fault records.
@@ -250,10 +259,12 @@ impl Iommu {
             faults: Vec::new(),
             refused: 0,
             master: true,
+            resetting: false,
             lender: None,
             lent: 0,
             grouped: false,
             waited: false,
+            refusing: None,
             time: 0,
             read_bytes: 0,
             written_bytes: 0,
@@ -410,9 +421,19 @@ impl Iommu {
         self.mappings.len()
     }
 
+    /// While a function-level reset is under way, nothing reaches memory, and nothing is asked for.
+    pub fn set_resetting(&mut self, resetting: bool) {
+        self.resetting = resetting;
+    }
+
     /// May the function access memory at all? A new domain's may.
     pub fn set_master(&mut self, master: bool) {
         self.master = master;
+    }
+
+    /// Refuses accesses that touch these addresses from now on, whatever is mapped; an empty range ends it.
+    pub fn refuse(&mut self, iova: Range<u64>, why: Refusal) {
+        self.refusing = Some((iova, why)).filter(|(iova, _)| !iova.is_empty());
     }
 
     /// The faults so far, the first few thousand of them.
@@ -450,11 +471,19 @@ impl Iommu {
         allowed: impl Fn(Access) -> bool,
         mut each: impl FnMut(&Mapping, u64, u64, Range<usize>) -> Answer,
     ) -> Result<(), Refusal> {
+        if self.resetting {
+            return Err(Refusal::Resetting);
+        }
         if !self.master {
             return Err(Refusal::NotMaster);
         }
         if self.grouped && self.waited {
             return Err(Refusal::NotYet);
+        }
+        if let Some((range, why)) = &self.refusing {
+            if iova < range.end && range.start < iova.saturating_add(len as u64) {
+                return Err(*why);
+            }
         }
         for look in [true, false] {
             let mut done = 0;
@@ -490,6 +519,9 @@ impl Iommu {
         };
         if why == Refusal::NotYet {
             self.waited = true;
+            return fault;
+        }
+        if why == Refusal::Resetting {
             return fault;
         }
         self.refused += 1;

@@ -209,6 +209,8 @@ fn message(ulpdu: &[u8]) -> String {
         (false, 4) => "Send with Invalidate",
         (false, 5) => "Send with SE",
         (false, 6) => "Send with SE and Invalidate",
+        (false, 8) => "Immediate Data",
+        (false, 9) => "Immediate Data with SE",
         _ => "unknown opcode",
     };
     format!("{name} {len} at {}, MSN {}{last}", h.to_or_mo, h.msn)

@@ -7,6 +7,7 @@
 pub mod bench;
 pub mod capture;
 pub mod card;
+mod crowd;
 pub mod demo;
 pub mod fabric;
 pub mod iommu;

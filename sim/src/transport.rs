@@ -1,14 +1,23 @@
 //! The driver's [`Transport`] over a card of a [`World`] in this process.
 
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use weft_hostdrv::dma::{DmaBuffer, Pages, SharedMemory, PAGE_SIZE};
+use weft_hostdrv::dma::{page_size, DmaBuffer, Pages, SharedMemory};
 use weft_hostdrv::transport::{Bar, Transport, TransportError};
 use weft_layout::pci;
 
 use crate::card::DOORBELLS;
+use crate::crowd::Crowd;
 use crate::world::{Stop, World};
+
+/// A wait lets others into the world after so long.
+const STEP_NS: u64 = 2_000;
+
+/// A look at whether one who was called has come, should its call be missed.
+const CALLED: Duration = Duration::from_millis(10);
 
 /// A world that several transports share.
 pub type SharedWorld = Arc<Mutex<World>>;
@@ -20,19 +29,35 @@ pub fn lock(world: &SharedWorld) -> MutexGuard<'_, World> {
 }
 
 /// One card of a world.
+///
+/// Blocking calls run the world, and several threads may be in them at once. Time goes on in steps, between which
+/// the world is everybody's; it stands still while an interrupt is pending for a thread that waits for it;
+/// and it leaps over a time in which nothing happens only when every other thread that uses the world
+/// waits in it as well, or has left it alone for a while.
 #[derive(Clone)]
 pub struct SimTransport {
     world: SharedWorld,
     card: usize,
+    /// A wait is to end.
+    woken: Arc<AtomicBool>,
+    crowd: Arc<Crowd>,
 }
 
 impl SimTransport {
     /// The card with this number.
     pub fn new(world: &SharedWorld, card: usize) -> Self {
+        let crowd = Arc::clone(lock(world).crowd());
         Self {
             world: Arc::clone(world),
             card,
+            woken: Arc::default(),
+            crowd,
         }
+    }
+
+    /// The world, for one access by this thread.
+    fn enter(&self) -> MutexGuard<'_, World> {
+        self.crowd.enter(&self.world)
     }
 
     fn address(bar: Bar, offset: u32) -> u32 {
@@ -59,7 +84,7 @@ impl Drop for Mapped {
 
 impl Transport for SimTransport {
     fn read32(&self, bar: Bar, offset: u32) -> Result<u32, TransportError> {
-        lock(&self.world)
+        self.enter()
             .read(self.card, Self::address(bar, offset))
             .map_err(|e| TransportError::Mmio {
                 access: "read",
@@ -70,7 +95,8 @@ impl Transport for SimTransport {
     }
 
     fn write32(&self, bar: Bar, offset: u32, value: u32) -> Result<(), TransportError> {
-        lock(&self.world).write(self.card, Self::address(bar, offset), value);
+        self.enter()
+            .write(self.card, Self::address(bar, offset), value);
         Ok(())
     }
 
@@ -104,7 +130,8 @@ impl Transport for SimTransport {
     }
 
     unsafe fn map(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
-        if len == 0 || len % PAGE_SIZE != 0 || ptr.as_ptr() as usize % PAGE_SIZE != 0 {
+        let page = page_size();
+        if len == 0 || len % page != 0 || ptr.as_ptr() as usize % page != 0 {
             return Err(TransportError::Map {
                 len,
                 reason: "not whole pages".into(),
@@ -127,24 +154,58 @@ impl Transport for SimTransport {
     }
 
     fn now(&self) -> u64 {
-        lock(&self.world).now()
+        self.enter().now()
     }
 
     fn wait(&self, vector: u16, deadline: Option<u64>) -> Result<bool, TransportError> {
-        let mut world = lock(&self.world);
         let failed = |reason: String| TransportError::Interrupt { vector, reason };
+        let mut world = self.enter();
+        let asleep = self.crowd.sleep(self.card, vector, deadline);
+        let mut quiet = None;
         loop {
             if world.take_interrupt(self.card, vector) {
                 return Ok(true);
             }
-            match world.run(deadline).map_err(|e| failed(e.to_string()))? {
-                Stop::Interrupt | Stop::Waiting => {}
-                Stop::Deadline => return Ok(false),
+            // Who only looks takes nobody's call away.
+            let over = deadline.is_some_and(|at| at <= world.now());
+            if over || self.woken.swap(false, Ordering::AcqRel) {
+                return Ok(false);
+            }
+            if asleep.is_another_called(&world) {
+                world = asleep.pause(world, CALLED);
+                continue;
+            }
+            let end = deadline.into_iter().chain(asleep.deadline()).min();
+            let step = world.now().saturating_add(STEP_NS);
+            let stop = world.step(end.map_or(step, |end| end.min(step)));
+            match stop.map_err(|e| failed(e.to_string()))? {
+                Stop::Interrupt | Stop::Waiting => quiet = None,
+                Stop::Deadline => {
+                    quiet = None;
+                    world = asleep.give_way(&self.world, world);
+                }
+                // Nothing happens before `end`, or before somebody does something.
                 Stop::Quiet => {
-                    return Err(failed("nothing is left to happen in the simulation".into()))
+                    let leap = end.map(|end| end.saturating_sub(world.now()));
+                    let since = *quiet.get_or_insert_with(Instant::now);
+                    if let Some(grace) = asleep.grace(leap, since.elapsed()) {
+                        world = asleep.pause(world, grace);
+                    } else if end.is_some() {
+                        quiet = None;
+                        world.run(end).map_err(|e| failed(e.to_string()))?;
+                    } else {
+                        return Err(failed("nothing is left to happen in the simulation".into()));
+                    }
                 }
             }
         }
+    }
+
+    fn wake(&self) {
+        // With the lock: a sleeper is then either before its look at the flag, or in a pause.
+        let _world = lock(&self.world);
+        self.woken.store(true, Ordering::Release);
+        self.crowd.call();
     }
 
     fn reset(&self) -> Result<(), TransportError> {

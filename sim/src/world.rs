@@ -4,9 +4,14 @@
 //! not clocked, and when all are, the clock jumps to the next arrival on a link or to the caller's
 //! deadline.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use thiserror::Error;
+use weft_limit::Limit;
 
 use crate::card::{Card, Event, CYCLE_NS};
+use crate::crowd::Crowd;
 use crate::iommu::Iommu;
 use crate::link::{Link, LinkConfig};
 use crate::seed::{generator, Stream};
@@ -53,6 +58,19 @@ pub enum WorldError {
 const WAITING_CYCLES: u64 = 16;
 /// Cycles after which an unanswered read is an error.
 const READ_LIMIT: u64 = 100_000;
+/// Cycles that a function-level reset may take.
+const RESET_LIMIT: u64 = 100_000;
+
+/// What the clock does in a time without work.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Idle {
+    /// Leaps to the next arrival or the limit, what is earlier.
+    Wait,
+    /// Leaps to the next arrival only, and stands still without one.
+    Come,
+    /// The same, and not beyond the limit.
+    Stay,
+}
 
 struct Slot {
     card: Box<dyn Card>,
@@ -63,6 +81,8 @@ struct Slot {
     clocked: u64,
     mmio_reads: u64,
     mmio_writes: u64,
+    /// A reset did not end.
+    stuck: bool,
 }
 
 /// Cards, links, time.
@@ -76,6 +96,24 @@ pub struct World {
     events: Vec<Event>,
     interrupted: bool,
     waiting: bool,
+    /// A test in which nothing ends is ended.
+    _limit: Option<Limit>,
+    crowd: Arc<Crowd>,
+}
+
+/// A folder: every world records waves of its cards' last cycles there, the RTL's.
+const WAVES: &str = "WEFT_TEST_WAVES";
+/// At least so many cycles.
+const WAVE_CYCLES: u64 = 20_000;
+
+/// A test that fails says how to see more.
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let seed = self.seed;
+            eprintln!("world of seed {seed}: run this test again with {WAVES}=FOLDER for waves of its cards' last {WAVE_CYCLES} cycles");
+        }
+    }
 }
 
 impl World {
@@ -90,7 +128,14 @@ impl World {
             events: Vec::new(),
             interrupted: false,
             waiting: false,
+            _limit: Limit::if_asked(format_args!("seed {seed}")),
+            crowd: Arc::default(),
         }
+    }
+
+    /// The threads that use it.
+    pub(crate) fn crowd(&self) -> &Arc<Crowd> {
+        &self.crowd
     }
 
     /// The seed.
@@ -99,8 +144,14 @@ impl World {
     }
 
     /// Adds a card and answers its number.
-    pub fn add_card(&mut self, card: Box<dyn Card>) -> usize {
+    pub fn add_card(&mut self, mut card: Box<dyn Card>) -> usize {
         let number = self.slots.len();
+        if let Some(folder) = std::env::var_os(WAVES) {
+            let thread = std::thread::current();
+            let test = thread.name().unwrap_or("world").replace("::", "-");
+            let name = format!("{test}-seed{}-card{number}", self.seed);
+            card.record_waves(&PathBuf::from(folder).join(name), WAVE_CYCLES);
+        }
         self.slots.push(Slot {
             card,
             iommu: Iommu::new(number, self.seed),
@@ -110,6 +161,7 @@ impl World {
             clocked: 0,
             mmio_reads: 0,
             mmio_writes: 0,
+            stuck: false,
         });
         number
     }
@@ -239,26 +291,41 @@ impl World {
         self.slots.iter().any(|s| s.pending != 0)
     }
 
-    /// Resets a card; its interrupts are forgotten.
+    /// A function-level reset of a card; time goes on until it is done. What the card still has under way is refused, and its
+    /// interrupts are forgotten. If something goes wrong, the next call that lets time pass says so.
     pub fn reset(&mut self, card: usize) {
-        self.slots[card].card.reset();
         self.slots[card].iommu.forget();
+        self.slots[card].iommu.set_resetting(true);
+        self.slots[card].card.reset();
+        for cycles in 0.. {
+            let slot = &mut self.slots[card];
+            slot.stuck = cycles == RESET_LIMIT;
+            if slot.stuck || !slot.card.resetting() || self.cycle().is_err() {
+                break;
+            }
+        }
+        self.slots[card].iommu.set_resetting(false);
         self.slots[card].pending = 0;
     }
 
     /// Runs until an interrupt comes, `deadline` is reached, or nothing is left to happen and there
     /// is no deadline.
     pub fn run(&mut self, deadline: Option<u64>) -> Result<Stop, WorldError> {
-        self.advance(deadline, true)
+        self.advance(deadline, Idle::Wait)
     }
 
     /// Runs until an interrupt comes, `limit` is reached, or nothing is left to happen: the clock does
     /// not go on to the limit.
     pub fn settle(&mut self, limit: u64) -> Result<Stop, WorldError> {
-        self.advance(Some(limit), false)
+        self.advance(Some(limit), Idle::Come)
     }
 
-    fn advance(&mut self, deadline: Option<u64>, wait: bool) -> Result<Stop, WorldError> {
+    /// Like [`settle`](Self::settle), and not beyond the limit to an arrival that comes later.
+    pub fn step(&mut self, limit: u64) -> Result<Stop, WorldError> {
+        self.advance(Some(limit), Idle::Stay)
+    }
+
+    fn advance(&mut self, deadline: Option<u64>, idle: Idle) -> Result<Stop, WorldError> {
         self.interrupted = false;
         let begin = self.time;
         loop {
@@ -271,10 +338,15 @@ impl World {
                     .iter()
                     .filter_map(|(l, _)| l.next_arrival())
                     .min();
-                let next = arrival.into_iter().chain(deadline.filter(|_| wait)).min();
+                let next = arrival
+                    .into_iter()
+                    .chain(deadline.filter(|_| idle == Idle::Wait))
+                    .min();
                 let Some(next) = next else {
                     return Ok(Stop::Quiet);
                 };
+                let limit = deadline.filter(|_| idle == Idle::Stay);
+                let next = limit.map_or(next, |limit| next.min(limit));
                 if next > self.time {
                     // To the clock edge at or after it.
                     self.time = next.next_multiple_of(CYCLE_NS);
@@ -336,7 +408,8 @@ impl World {
                     }
                 }
             }
-            if let Some(what) = slot.card.failure() {
+            let stuck = || format!("a reset did not end within {RESET_LIMIT} cycles");
+            if let Some(what) = slot.card.failure().or_else(|| slot.stuck.then(stuck)) {
                 return Err(WorldError::Failure {
                     card: number,
                     name: slot.card.name(),

@@ -1,8 +1,9 @@
 //! What a card does with jobs and frames, checked on every kind of card.
 
+use weft_layout::reg::{Ctrl, Status};
 use weft_layout::{
-    table, AttachRow, Counter, FlowRxRow, FpduReport, Job, JobReport, ReceiveElement,
-    SegmentReport, StagRow,
+    fpdu_verdict, job_kind, job_status, reg, report_kind, table, AttachRow, Counter, FlowRxRow,
+    FlowTxRow, FpduReport, Job, JobReport, ReceiveElement, SegmentReport, StagRow,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
@@ -38,7 +39,7 @@ struct Setup {
 
 impl Setup {
     fn new(card: Box<dyn Card>) -> Self {
-        Self::with(card, 2 | 4, 0)
+        Self::with(card, FlowRxRow::CRC | FlowRxRow::VALID, 0)
     }
 
     fn with(card: Box<dyn Card>, flags: u8, marker_base: u32) -> Self {
@@ -47,9 +48,9 @@ impl Setup {
         let rq = bench.region(4096);
         let ends = Ends::of(FLOW);
         let stag = StagRow {
-            valid: 1,
+            valid: StagRow::VALID,
             key: 0xa5,
-            access: 1 | 4,
+            access: StagRow::LOCAL_WRITE | StagRow::REMOTE_WRITE,
             pd: PD,
             base: BASE,
             length: 10_000,
@@ -61,7 +62,7 @@ impl Setup {
                 SINK,
                 &StagRow {
                     key: 0x11,
-                    access: 8,
+                    access: StagRow::READ_SINK,
                     base: 0,
                     iova: memory.iova + 20_000,
                     ..stag
@@ -82,18 +83,21 @@ impl Setup {
             rq.write(64 * slot as usize, &e.to_bytes()).unwrap();
         }
         let rx = FlowRxRow {
-            flags,
+            // What comes is not what is sent: it has no timestamps.
+            flags: flags & !FlowRxRow::TIMESTAMPS,
             rq_log2: 2,
             pd: PD,
             marker_base,
             rq_base: rq.iova,
+            ..FlowRxRow::default()
         };
         let attach = AttachRow {
-            attached: 1,
+            attached: AttachRow::ATTACHED,
             raw_count: 0,
             rcv_nxt: SEQ,
             msn: 1,
             mo: 0,
+            ..AttachRow::default()
         };
         bench
             .flow(FLOW, &ends, &rx, &ends.tx(flags, marker_base), &attach)
@@ -110,7 +114,7 @@ impl Setup {
 
     fn segment(&self, seq: u32, payload: &[u8]) -> Vec<u8> {
         ethernet::segment(
-            &self.ends.peer_tx(4, 0),
+            &self.ends.peer_tx(FlowTxRow::VALID, 0),
             &Job::default(),
             seq,
             0x10,
@@ -127,13 +131,13 @@ impl Setup {
         let mut reports = self.bench.reports();
         let (last, raw) = reports.pop().expect("a report");
         for (report, _) in reports {
-            assert_eq!(report[0], 2);
+            assert_eq!(report[0], report_kind::FPDU);
             fpdus.push(FpduReport::from_bytes(&report));
         }
-        assert_eq!(last[0], 1);
+        assert_eq!(last[0], report_kind::SEGMENT);
         let segment = SegmentReport::from_bytes(&last);
         assert_eq!(segment.flow, FLOW);
-        if segment.flags & 1 != 0 {
+        if segment.raw() {
             assert_eq!(raw.as_deref(), Some(&self.segment(seq, payload)[..]));
         }
         (fpdus, segment)
@@ -175,9 +179,12 @@ fn writes_are_placed() {
             let (fpdus, report) = s.deliver(seq, &stream);
             assert_eq!(
                 (fpdus.len(), fpdus[0].verdict, fpdus[0].payload_len),
-                (1, 0, len as u32)
+                (1, fpdu_verdict::PLACED, len as u32)
             );
-            assert_eq!((report.flags, report.done_len), (4, stream.len() as u16));
+            assert_eq!(
+                (report.flags, report.done_len),
+                (SegmentReport::ATTACHED, stream.len() as u16)
+            );
             assert_eq!(s.memory.read(3 + at, len).unwrap(), data);
             seq += stream.len() as u32;
         }
@@ -194,7 +201,10 @@ fn sends_are_scattered() {
         let first = fpdu(&untagged(3, 0, 1, 0, false, &data[..20]));
         let second = fpdu(&untagged(3, 0, 1, 20, true, &data[20..]));
         let (fpdus, report) = s.deliver(SEQ, &[first.clone(), second.clone()].concat());
-        assert_eq!(fpdus.iter().map(|f| f.verdict).collect::<Vec<_>>(), [0, 0]);
+        assert_eq!(
+            fpdus.iter().map(|f| f.verdict).collect::<Vec<_>>(),
+            [fpdu_verdict::PLACED; 2]
+        );
         assert_eq!(usize::from(fpdus[1].offset), first.len());
         assert_eq!(usize::from(report.done_len), first.len() + second.len());
         assert_eq!(s.memory.read(3 + 5000, 33).unwrap(), data[..33]);
@@ -344,11 +354,15 @@ fn each_error_has_its_terminate_code_and_places_nothing() {
             assert_eq!(fpdus.len(), 2, "{name}");
             assert_eq!(
                 (fpdus[1].verdict, fpdus[1].terminate),
-                (2, code),
+                (fpdu_verdict::ERROR, code),
                 "{name}: {:04x}",
                 fpdus[1].terminate
             );
-            assert_eq!((report.flags, report.raw_count), (1, 1), "{name}");
+            assert_eq!(
+                (report.flags, report.raw_count),
+                (SegmentReport::RAW, 1),
+                "{name}"
+            );
             assert_eq!(usize::from(report.done_len), good.len(), "{name}");
             assert_eq!(s.bench.counter(counter).unwrap(), 1, "{name}");
             assert_eq!(
@@ -380,8 +394,11 @@ fn a_wrong_crc_places_nothing() {
         let at = stream.len() - 1;
         stream[at] ^= 0x80;
         let (fpdus, report) = s.deliver(SEQ, &stream);
-        assert_eq!((fpdus[0].verdict, fpdus[0].terminate), (2, 0x2002));
-        assert_eq!((report.flags, report.done_len), (1, 0));
+        assert_eq!(
+            (fpdus[0].verdict, fpdus[0].terminate),
+            (fpdu_verdict::ERROR, 0x2002)
+        );
+        assert_eq!((report.flags, report.done_len), (SegmentReport::RAW, 0));
         assert_eq!(s.memory.read(0, 100).unwrap(), [0; 100]);
     });
 }
@@ -398,13 +415,14 @@ fn attach_protocol() {
             (0, 1, 1, 0)
         );
         let (_, report) = s.deliver(SEQ + 30, &one[30..]);
-        assert_eq!((report.flags, report.raw_count), (1, 2));
+        assert_eq!((report.flags, report.raw_count), (SegmentReport::RAW, 2));
         let mut row = AttachRow {
-            attached: 1,
+            attached: AttachRow::ATTACHED,
             raw_count: 1,
             rcv_nxt: SEQ + len,
             msn: 1,
             mo: 0,
+            ..AttachRow::default()
         };
         assert!(!s
             .bench
@@ -417,11 +435,20 @@ fn attach_protocol() {
             .unwrap());
         // Old data, then new, then a gap.
         let (fpdus, report) = s.deliver(SEQ, &one);
-        assert_eq!((fpdus.len(), report.flags), (0, 4 | 8));
+        assert_eq!(
+            (fpdus.len(), report.flags),
+            (0, SegmentReport::ATTACHED | SegmentReport::DUPLICATE)
+        );
         let (fpdus, report) = s.deliver(SEQ + len, &one);
-        assert_eq!((fpdus.len(), report.flags, report.raw_count), (1, 4, 2));
+        assert_eq!(
+            (fpdus.len(), report.flags, report.raw_count),
+            (1, SegmentReport::ATTACHED, 2)
+        );
         let (fpdus, report) = s.deliver(SEQ + 3 * len, &one);
-        assert_eq!((fpdus.len(), report.flags, report.raw_count), (0, 1, 3));
+        assert_eq!(
+            (fpdus.len(), report.flags, report.raw_count),
+            (0, SegmentReport::RAW, 3)
+        );
         assert_eq!(s.bench.counter(Counter::RxDetachGap).unwrap(), 1);
         assert_eq!(s.bench.counter(Counter::RxDetachPartial).unwrap(), 1);
         assert_eq!(s.bench.counter(Counter::RxAttachRefused).unwrap(), 1);
@@ -433,10 +460,13 @@ fn queue_1_goes_to_the_engine_and_the_flow_stays() {
     each_kind(|s| {
         let read = fpdu(&untagged(1, 1, 1, 0, true, &[0; 28]));
         let (fpdus, report) = s.deliver(SEQ, &read);
-        assert_eq!((fpdus[0].verdict, fpdus[0].payload_len), (1, 28));
+        assert_eq!(
+            (fpdus[0].verdict, fpdus[0].payload_len),
+            (fpdu_verdict::ENGINE, 28)
+        );
         assert_eq!(
             (report.flags, report.raw_count, usize::from(report.done_len)),
-            (1 | 4, 0, read.len())
+            (SegmentReport::RAW | SegmentReport::ATTACHED, 0, read.len())
         );
     });
 }
@@ -463,7 +493,7 @@ fn other_frames_and_drops() {
         assert_eq!(reports.len(), 1);
         assert_eq!(
             (reports[0].0[0], reports[0].1.as_deref()),
-            (3, Some(&arp[..]))
+            (report_kind::FRAME, Some(&arp[..]))
         );
         use Counter::*;
         for (counter, count) in [
@@ -486,19 +516,26 @@ fn other_frames_and_drops() {
 
 #[test]
 fn messages_are_segmented_and_come_back_whole() {
+    const MARKERS: u8 = FlowTxRow::MARKERS;
+    const CRC: u8 = FlowTxRow::CRC;
+    const VALID: u8 = FlowTxRow::VALID;
+    const TIMESTAMPS: u8 = FlowTxRow::TIMESTAMPS;
     for kind in CardKind::available() {
         for (flags, base) in [
-            (2 | 4, 0),
-            (4, 0),
-            (1 | 2 | 4, SEQ),
-            (1 | 2 | 4 | 8, SEQ.wrapping_sub(300 * 4)),
+            (CRC | VALID, 0),
+            (VALID, 0),
+            (MARKERS | CRC | VALID, SEQ),
+            (
+                MARKERS | CRC | VALID | TIMESTAMPS,
+                SEQ.wrapping_sub(300 * 4),
+            ),
         ] {
             let mut s = Setup::with(kind.build(1, 0), flags, base);
             let data: Vec<u8> = (0..5000u32).map(|i| (i * 7) as u8).collect();
             s.memory.write(30_000, &data).unwrap();
             let job = Job {
-                kind: 3,
-                flags: 1 | 2 | 4,
+                kind: job_kind::MESSAGE,
+                flags: Job::TAGGED | Job::LAST | Job::NOTIFY,
                 flow: FLOW,
                 seq: SEQ,
                 ack: 77,
@@ -529,7 +566,7 @@ fn messages_are_segmented_and_come_back_whole() {
                     report.job,
                     report.job_done
                 ),
-                (1, 4, 0, 0, 1)
+                (1, report_kind::JOB, job_status::DONE, 0, 1)
             );
             let frames = s.bench.sent();
             assert_eq!(frames.len(), 4);
@@ -544,7 +581,7 @@ fn messages_are_segmented_and_come_back_whole() {
                 let (fpdus, report) = s.deliver(seq, &stream);
                 assert_eq!(
                     (fpdus.len(), fpdus[0].verdict),
-                    (1, 0),
+                    (1, fpdu_verdict::PLACED),
                     "{kind} flags {flags}: {:04x}",
                     fpdus[0].terminate
                 );
@@ -558,11 +595,12 @@ fn messages_are_segmented_and_come_back_whole() {
 
 #[test]
 fn bad_jobs_are_reported_and_the_ring_goes_on() {
+    const MALFORMED: u8 = job_status::MALFORMED;
     for kind in CardKind::available() {
         let mut s = Setup::new(kind.build(1, 0));
         let good = Job {
-            kind: 2,
-            flags: 8,
+            kind: job_kind::SEGMENT,
+            flags: Job::INLINE_PAYLOAD,
             flow: FLOW,
             length: 3,
             tcp_flags: 0x10,
@@ -570,9 +608,9 @@ fn bad_jobs_are_reported_and_the_ring_goes_on() {
         };
         let at = s.memory.iova;
         let bad = [
-            (Job { kind: 9, ..good }, 1),
-            (Job { flow: 4, ..good }, 1),
-            (Job { length: 65, ..good }, 1),
+            (Job { kind: 9, ..good }, MALFORMED),
+            (Job { flow: 4, ..good }, MALFORMED),
+            (Job { length: 65, ..good }, MALFORMED),
             (
                 Job {
                     flags: 0,
@@ -581,7 +619,7 @@ fn bad_jobs_are_reported_and_the_ring_goes_on() {
                     sge0_length: 4,
                     ..good
                 },
-                1,
+                MALFORMED,
             ),
             (
                 Job {
@@ -590,7 +628,7 @@ fn bad_jobs_are_reported_and_the_ring_goes_on() {
                     length: 0,
                     ..good
                 },
-                1,
+                MALFORMED,
             ),
             (
                 Job {
@@ -600,15 +638,15 @@ fn bad_jobs_are_reported_and_the_ring_goes_on() {
                     sge0_length: 3,
                     ..good
                 },
-                2,
+                job_status::READ_ERROR,
             ),
             (
                 Job {
-                    kind: 1,
+                    kind: job_kind::RAW_FRAME,
                     length: 13,
                     ..good
                 },
-                1,
+                MALFORMED,
             ),
         ];
         for (job, _) in bad {
@@ -646,8 +684,8 @@ fn bad_jobs_are_reported_and_the_ring_goes_on() {
         }
         assert_eq!(s.bench.world.iommu(0).take_faults().len(), 1, "{kind}");
         assert_eq!(
-            s.bench.read(weft_layout::reg::STATUS).unwrap() & 6,
-            2,
+            s.bench.read(reg::STATUS).unwrap() & (Status::READ_ERROR | Status::WRITE_ERROR),
+            Status::READ_ERROR,
             "{kind}"
         );
     }
@@ -655,13 +693,15 @@ fn bad_jobs_are_reported_and_the_ring_goes_on() {
 
 #[test]
 fn in_mac_loopback_a_frame_comes_back_and_the_wire_is_left_alone() {
+    const ON: u32 = Ctrl::JOBS | Ctrl::RECEIVE;
+    const LOOPED: u32 = ON | Ctrl::LOOPBACK;
     each_kind(|s| {
         let mut hello = weft_sim::bench::STATION.to_vec();
         hello.extend_from_slice(&[2, 0, 0, 0, 0, 9, 0x88, 0xb5]);
         hello.extend_from_slice(b"to itself");
         s.memory.write(100, &hello).unwrap();
         let job = Job {
-            kind: 1,
+            kind: job_kind::RAW_FRAME,
             sge_count: 1,
             length: hello.len() as u32,
             sge0_iova: s.memory.iova + 100,
@@ -670,9 +710,9 @@ fn in_mac_loopback_a_frame_comes_back_and_the_wire_is_left_alone() {
         };
         let mut stranger = vec![0xff; 60];
         stranger[12] = 0x88;
-        for (ctrl, looped) in [(7, true), (3, false), (7, true)] {
-            s.bench.write(weft_layout::reg::CTRL, ctrl);
-            assert_eq!(s.bench.read(weft_layout::reg::CTRL).unwrap(), ctrl);
+        for (ctrl, looped) in [(LOOPED, true), (ON, false), (LOOPED, true)] {
+            s.bench.write(reg::CTRL, ctrl);
+            assert_eq!(s.bench.read(reg::CTRL).unwrap(), ctrl);
             s.bench.post(&job, &[]);
             s.bench.ring_jobs();
             s.bench.inject(stranger.clone());

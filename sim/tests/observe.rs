@@ -7,7 +7,11 @@ use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::trace::{DropReason, JobEnd, Trace, TraceKind, TraceReader, Verdict};
 use weft_hostdrv::transport::{Bar, Transport};
 use weft_hostdrv::DeviceError;
-use weft_layout::{doorbell, reg, trace_kind, AttachRow, Counter, FlowRxRow, Job, StagRow};
+use weft_layout::reg::Status;
+use weft_layout::{
+    doorbell, job_kind, reg, report_kind, trace_kind, AttachRow, Counter, FlowRxRow, FlowTxRow,
+    Job, StagRow,
+};
 use weft_sim::bench::{Bench, Ends, Rings};
 use weft_sim::card::CYCLE_NS;
 use weft_sim::fabric::{Fabric, FabricConfig};
@@ -57,7 +61,15 @@ fn the_trace_tells_the_life_of_a_send() {
             assert!(trace.events.windows(2).all(|w| w[0].time <= w[1].time));
             assert!(trace.events.iter().all(|e| e.time <= trace.now), "{kind}");
         }
-        let job = |k: &TraceKind| matches!(k, TraceKind::JobBegin { kind: 3, .. });
+        let job = |k: &TraceKind| {
+            matches!(
+                k,
+                TraceKind::JobBegin {
+                    kind: job_kind::MESSAGE,
+                    ..
+                }
+            )
+        };
         let rung = |k: &TraceKind| matches!(k, TraceKind::Doorbell { offset, .. } if u32::from(*offset) == doorbell::JOB_TAIL);
         let out = |k: &TraceKind| {
             matches!(
@@ -181,8 +193,8 @@ fn a_card_whose_dma_is_broken_still_tells_why() {
         );
         assert!(report < dma, "{kind}");
         assert_eq!(
-            card.read32(Bar::Registers, reg::STATUS).unwrap() & 4,
-            4,
+            card.read32(Bar::Registers, reg::STATUS).unwrap() & Status::WRITE_ERROR,
+            Status::WRITE_ERROR,
             "{kind}"
         );
         // Reading it again gives the same: nothing was disturbed.
@@ -394,9 +406,12 @@ fn cycles_under_load(kind: CardKind, count: usize, capture: bool) -> (u64, u32, 
     let memory = bench.region(1 << 20);
     let ends = Ends::of(1);
     let stag = StagRow {
-        valid: 1,
+        valid: StagRow::VALID,
         key: 1,
-        access: 15,
+        access: StagRow::LOCAL_WRITE
+            | StagRow::REMOTE_READ
+            | StagRow::REMOTE_WRITE
+            | StagRow::READ_SINK,
         pd: 1,
         base: 0,
         length: 1 << 20,
@@ -404,21 +419,29 @@ fn cycles_under_load(kind: CardKind, count: usize, capture: bool) -> (u64, u32, 
     };
     bench.stag(0x101, &stag).unwrap();
     let rx = FlowRxRow {
-        flags: 2 | 4,
+        flags: FlowRxRow::CRC | FlowRxRow::VALID,
         rq_log2: 2,
         pd: 1,
         marker_base: SEQ,
         rq_base: memory.iova,
+        ..FlowRxRow::default()
     };
     let attach = AttachRow {
-        attached: 1,
+        attached: AttachRow::ATTACHED,
         raw_count: 0,
         rcv_nxt: SEQ,
         msn: 1,
         mo: 0,
+        ..AttachRow::default()
     };
     bench
-        .flow(1, &ends, &rx, &ends.tx(2 | 4, SEQ), &attach)
+        .flow(
+            1,
+            &ends,
+            &rx,
+            &ends.tx(FlowTxRow::CRC | FlowTxRow::VALID, SEQ),
+            &attach,
+        )
         .unwrap();
     let ring = bench.region(2048 << 12);
     for (register, value) in [
@@ -433,8 +456,8 @@ fn cycles_under_load(kind: CardKind, count: usize, capture: bool) -> (u64, u32, 
     bench.sent();
     for number in 0..count {
         let job = Job {
-            kind: 3,
-            flags: 1 | 2,
+            kind: job_kind::MESSAGE,
+            flags: Job::TAGGED | Job::LAST,
             flow: 1,
             seq: SEQ.wrapping_add((number * SEGMENT) as u32),
             tcp_flags: 0x18,
@@ -460,13 +483,17 @@ fn cycles_under_load(kind: CardKind, count: usize, capture: bool) -> (u64, u32, 
             ulpdu.resize(14 + PAYLOAD, fed as u8);
             let fpdu = mpa::frame(0, None, true, &ulpdu);
             let seq = SEQ.wrapping_add((fed * fpdu.len()) as u32);
-            let row = ends.peer_tx(4, 0);
+            let row = ends.peer_tx(FlowTxRow::VALID, 0);
             let frame = ethernet::segment(&row, &Job::default(), seq, 0x10, 0, &fpdu);
             bench.world.deliver(0, frame, false);
             fed += 1;
         }
         bench.world.run_cycles(4).unwrap();
-        placed += bench.reports().iter().filter(|r| r.0[0] == 1).count();
+        placed += bench
+            .reports()
+            .iter()
+            .filter(|r| r.0[0] == report_kind::SEGMENT)
+            .count();
         sent += bench.sent().len();
         assert!(
             bench.world.now() < 10_000_000,

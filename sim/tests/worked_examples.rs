@@ -1,6 +1,9 @@
 //! The worked examples of RFC 5044 §4.4: their bytes, markers and CRCs come out of every kind of card, and go in.
 
-use weft_layout::{doorbell, AttachRow, FlowRxRow, FpduReport, Job, ReceiveElement, StagRow};
+use weft_layout::{
+    doorbell, fpdu_verdict, job_kind, AttachRow, FlowRxRow, FlowTxRow, FpduReport, Job,
+    ReceiveElement, StagRow,
+};
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
@@ -12,7 +15,7 @@ const STAG: u32 = 0x0000_0142;
 /// Where the stream begins, and with it the markers.
 const SEQ: u32 = 0xffff_ff80;
 /// Markers, CRC, the row is valid.
-const FLAGS: u8 = 1 | 2 | 4;
+const FLAGS: u8 = FlowRxRow::MARKERS | FlowRxRow::CRC | FlowRxRow::VALID;
 /// Where the second example begins in the stream: its first FPDU has 492 octets.
 const SECOND: u32 = 492;
 
@@ -52,9 +55,9 @@ fn setup(kind: CardKind) -> Setup {
     let (memory, rq) = (bench.region(8192), bench.region(4096));
     let ends = Ends::of(FLOW);
     let stag = StagRow {
-        valid: 1,
+        valid: StagRow::VALID,
         key: 0x42,
-        access: 1,
+        access: StagRow::LOCAL_WRITE,
         pd: PD,
         base: 0,
         length: 8192,
@@ -77,9 +80,10 @@ fn setup(kind: CardKind) -> Setup {
         pd: PD,
         marker_base: SEQ,
         rq_base: rq.iova,
+        ..FlowRxRow::default()
     };
     let attach = AttachRow {
-        attached: 1,
+        attached: AttachRow::ATTACHED,
         rcv_nxt: SEQ,
         msn: 1,
         ..AttachRow::default()
@@ -102,8 +106,8 @@ impl Setup {
     fn send(&mut self, messages: &[(u32, u32, u32)]) -> Vec<Vec<u8>> {
         for (offset, msn, length) in messages {
             let job = Job {
-                kind: 3,
-                flags: 2,
+                kind: job_kind::MESSAGE,
+                flags: Job::LAST,
                 flow: FLOW,
                 seq: SEQ.wrapping_add(*offset),
                 tcp_flags: 0x18,
@@ -126,7 +130,7 @@ impl Setup {
 
     /// Delivers a segment and answers its FPDUs' reports.
     fn deliver(&mut self, offset: u32, payload: &[u8]) -> Vec<FpduReport> {
-        let row = self.ends.peer_tx(4, 0);
+        let row = self.ends.peer_tx(FlowTxRow::VALID, 0);
         let seq = SEQ.wrapping_add(offset);
         self.bench.inject(ethernet::segment(
             &row,
@@ -164,7 +168,7 @@ fn they_go_in() {
         let fpdus = card.deliver(0, &FIGURE_5);
         assert_eq!(
             (fpdus.len(), fpdus[0].verdict, fpdus[0].msn),
-            (1, 0, 1),
+            (1, fpdu_verdict::PLACED, 1),
             "{kind}: {fpdus:?}"
         );
         assert_eq!(
@@ -175,11 +179,15 @@ fn they_go_in() {
         let mut card = setup(kind);
         let first = card.send(&[(0, 1, 464)]).remove(0);
         card.memory.write(4096, &[0xff; 2048]).unwrap();
-        assert_eq!(card.deliver(0, &first)[0].verdict, 0, "{kind}");
+        assert_eq!(
+            card.deliver(0, &first)[0].verdict,
+            fpdu_verdict::PLACED,
+            "{kind}"
+        );
         let fpdus = card.deliver(SECOND, &FIGURE_6);
         assert_eq!(
             (fpdus.len(), fpdus[0].verdict, fpdus[0].msn),
-            (1, 0, 2),
+            (1, fpdu_verdict::PLACED, 2),
             "{kind}: {fpdus:?}"
         );
         assert_eq!(
@@ -199,7 +207,7 @@ fn a_wrong_byte_anywhere_is_refused() {
             bytes[at] ^= 0x40;
             let fpdus = card.deliver(0, &bytes);
             assert!(
-                fpdus.iter().all(|f| f.verdict == 2),
+                fpdus.iter().all(|f| f.verdict == fpdu_verdict::ERROR),
                 "{kind}, byte {at}: {fpdus:?}"
             );
             assert_eq!(

@@ -35,6 +35,30 @@ const CAPTURE: &[&str] = &[
     "observe/capture_writer.sv",
     "observe/capture.sv",
 ];
+const RX_FRONT: &[&str] = &[
+    "pkg/weft_card_pkg.sv",
+    "pkg/weft_int_pkg.sv",
+    "rx/walk/walk_pkg.sv",
+    "rx/front/rx_front_pkg.sv",
+    "prim/ram_1r1w.sv",
+    "prim/fifo_sync.sv",
+    "stream/byte_slicer.sv",
+    "rx/front/rx_accept.sv",
+    "rx/front/rx_checksum.sv",
+    "rx/front/rx_delay.sv",
+    "rx/front/rx_dispatch.sv",
+    "rx/front/rx_flow_state.sv",
+    "rx/front/rx_layers.sv",
+    "rx/front/rx_lookup.sv",
+    "rx/front/rx_parse.sv",
+    "rx/front/rx_payload.sv",
+    "rx/front/rx_raw_slots.sv",
+    "rx/front/rx_store.sv",
+    "rx/front/rx_tcp_options.sv",
+    "rx/front/rx_verdict.sv",
+    "rx/front/rx_walks.sv",
+];
+const COUNTERS: &[&str] = &["pkg/weft_card_pkg.sv", "host/counters.sv"];
 const CRC32C: &[&str] = &[
     "crc/crc32c_pkg.sv",
     "crc/crc32c_core.sv",
@@ -62,6 +86,12 @@ fn main() {
             "fifo_sync_bench",
             &["prim/ram_1r1w.sv", "prim/fifo_sync.sv"],
         ))
+        .design(design("counters", "counters_bench", COUNTERS))
+        .design(
+            design("msix_table", "msix_table", &["host/msix_table.sv"])
+                .parameter("VECTORS", 5)
+                .axi_lite_slave("s_axil", "s_axil_"),
+        )
         .design(design("trace_ring", "trace_ring_bench", TRACE_RING));
     for width in [128, 512] {
         let sized = |name: &str, top: &str, sources: &[&str]| {
@@ -114,6 +144,7 @@ fn main() {
                     .stream_in("low", "low_")
                     .axi_master("m_axi", "m_axi_"),
             )
+            .design(sized("rx_front", "rx_front_bench", RX_FRONT).stream_in("mac_rx", "mac_rx_"))
             .design(
                 sized("report_writer", "report_writer_bench", REPORT_WRITER)
                     .axi_master("m_axi", "m_axi_"),

@@ -32,7 +32,7 @@ impl Neighbours {
 
     /// Takes what an ARP packet says about its sender (RFC 826: an entry that exists is always
     /// updated, a new one is made only if the packet is for this station). The reply, if the
-    /// packet calls for one; the second value is true if an address became known.
+    /// packet calls for one; the second value is true if an address became known or has changed.
     pub fn receive(&mut self, arp: &Arp, ip: [u8; 4], mac: Mac) -> (Option<[u8; MIN_FRAME]>, bool) {
         let for_us = arp.target_ip == ip;
         let unicast = arp.sender_mac[0] & 1 == 0;
@@ -44,6 +44,7 @@ impl Neighbours {
                 .flatten()
                 .find(|entry| entry.0 == arp.sender_ip);
             if let Some(entry) = known {
+                learned = entry.1 != arp.sender_mac;
                 entry.1 = arp.sender_mac;
             } else if for_us {
                 self.entries[self.oldest] = Some((arp.sender_ip, arp.sender_mac));

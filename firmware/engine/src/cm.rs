@@ -165,7 +165,7 @@ impl Default for AcceptParams<'_> {
 /// What the two sides agreed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Agreed {
-    /// MPA revision: 0, 1 or 2.
+    /// MPA revision: 1 or 2.
     pub revision: u8,
     /// CRC32C is checked and sent.
     pub crc: bool,
@@ -199,10 +199,12 @@ pub enum ConnectFailure {
     NoMatchingRtr,
     /// The peer takes fewer Reads than this side insists on (Terminate 2/0/06 was sent).
     InsufficientReads,
-    /// The card had no room for the flow.
+    /// The card had no room for the flow. The peer was rejected or heard Terminate 2/0/05.
     NoResources,
     /// The first message was not what a first message may be, or the RTR never came.
     NoRtr,
+    /// The peer speaks a revision of MPA that this side does not (0: the RDMA Consortium's).
+    UnsupportedRevision,
 }
 
 /// Why a connection ended.

@@ -1,5 +1,7 @@
 //! Settings of an engine.
 
+use crate::random::Seed;
+
 /// Settings of an engine. `Default` gives all but the addresses; times are in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -19,8 +21,9 @@ pub struct EngineConfig {
     pub num_stags: u32,
     /// Connections that may exist at a time, those without a queue pair and in TIME_WAIT included.
     pub max_connections: u16,
-    /// Seed of initial sequence numbers, ports and STag keys: the same seed, the same frames.
-    pub seed: u64,
+    /// Seed of initial sequence numbers, ports, STag keys and cookies: the same seed, the same frames. The default is
+    /// nobody's secret; a driver takes it from the operating system.
+    pub seed: Seed,
     /// Receive window, and bytes of reassembly memory of each connection: a power of two, at
     /// least 128 KiB, so that the largest FPDU fits with room to spare.
     pub receive_window: u32,
@@ -28,9 +31,18 @@ pub struct EngineConfig {
     pub initial_window_segments: u16,
     /// Ask for TCP timestamps (RFC 7323).
     pub timestamps: bool,
+    /// Let the card frame and place. Off: the engine does it all by hand, which is slow, and good for comparing the two.
+    pub attach: bool,
+    /// Half-open connections that are remembered; what comes beyond them gets a SYN cookie (RFC 4987).
+    pub syn_cache: u16,
+    /// RSTs for segments of no connection that are sent in a second.
+    pub resets: u32,
+    /// Answers to unacceptable segments that a connection gives in a second (RFC 5961 §7).
+    pub challenge_acks: u32,
     /// An acknowledgment waits no longer than this for company.
     pub delayed_ack: u64,
-    /// Lower bound of the retransmission timer. RFC 6298 has 1 s; as Linux, 200 ms is the default.
+    /// The least that the variance counts for in the retransmission timer: it is SRTT plus this at least (G of RFC 6298 §2.3).
+    /// RFC 6298 §2.4 wants 1 s in all; as Linux, 200 ms is the default.
     pub rto_min: u64,
     /// Upper bound of the retransmission timer.
     pub rto_max: u64,
@@ -38,15 +50,29 @@ pub struct EngineConfig {
     pub retries: u8,
     /// SYNs (or SYN-ACKs) sent again before the connection is given up.
     pub syn_retries: u8,
-    /// How long a closed connection's addresses stay reserved (2 MSL).
+    /// How long a closed connection's addresses stay reserved: 2 MSL (RFC 9293 §3.6.1). That takes 2 minutes for MSL, for
+    /// the whole of the old Internet, and says that it may be chosen by experience: in the network of a data centre
+    /// nothing is older than half a second, and a new connection's sequence numbers begin above the old one's by the
+    /// clock of RFC 6528. Each such connection holds its memory.
     pub time_wait: u64,
     /// The responder waits so long for the MPA request, the initiator for the reply.
     pub mpa_timeout: u64,
+    /// Without RTR the responder waits so long for the initiator's first message.
+    pub first_message_timeout: u64,
+    /// After `disconnect` what is posted is finished first; if nothing comes of that for so long, it is given up.
+    pub drain_timeout: u64,
     /// How long a closing side waits for the peer to close too.
     pub close_timeout: u64,
     /// A connection without traffic is probed after this time, then eight times more at a quarter of it
     /// (75 s at most), then given up; `None`: never.
     pub keepalive: Option<u64>,
+}
+
+impl EngineConfig {
+    /// The MSS that is told to peers.
+    pub(crate) fn own_mss(&self) -> u16 {
+        self.mtu.saturating_sub(40).max(536)
+    }
 }
 
 impl Default for EngineConfig {
@@ -61,10 +87,14 @@ impl Default for EngineConfig {
             num_flows: 16,
             num_stags: 256,
             max_connections: 64,
-            seed: 1,
+            seed: Seed::from(1),
             receive_window: 1 << 18,
             initial_window_segments: 10,
             timestamps: false,
+            attach: true,
+            challenge_acks: 10,
+            syn_cache: 256,
+            resets: 200,
             delayed_ack: MS / 50,
             rto_min: 200 * MS,
             rto_max: 60_000 * MS,
@@ -72,6 +102,8 @@ impl Default for EngineConfig {
             syn_retries: 6,
             time_wait: 1_000 * MS,
             mpa_timeout: 10_000 * MS,
+            first_message_timeout: 300_000 * MS,
+            drain_timeout: 120_000 * MS,
             close_timeout: 30_000 * MS,
             keepalive: None,
         }

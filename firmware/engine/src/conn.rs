@@ -7,8 +7,11 @@ use weft_wire::fpdu::Markers;
 use weft_wire::mpa::MAX_FRAME;
 use weft_wire::terminate::{TerminateCode, MAX_TERMINATE};
 
+use crate::acceptance::Position;
 use crate::cm::{Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint, PrivateData};
 use crate::config::EngineConfig;
+use crate::limits::Limit;
+use crate::link::Shared;
 use crate::negotiation::{Proposal, Request};
 use crate::part::Part;
 use crate::tcp::reassembly::Reassembly;
@@ -19,6 +22,9 @@ use crate::timers::Timers;
 
 /// Parts under way at most.
 pub const MAX_PARTS: usize = 256;
+
+/// A timestamp older than this means nothing: the peer's clock may have gone half round (RFC 7323 §5.5).
+pub const TS_LIFE: u64 = 24 * 24 * 3600 * 1_000_000_000;
 
 /// Who began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +139,8 @@ pub struct OutgoingTerminate {
 pub struct AckState {
     /// At once.
     pub now: bool,
+    /// At once and without data: something lies beyond a gap.
+    pub beside: bool,
     /// Segments received since the last one sent.
     pub pending: u8,
 }
@@ -142,8 +150,12 @@ pub struct AckState {
 pub struct CardState {
     /// Its rows are written.
     pub bound: bool,
+    /// This binding's mark in the card's reports.
+    pub epoch: u8,
     /// It frames and places.
     pub attached: bool,
+    /// When its TS.Recent was taken.
+    pub ts_recent_at: u64,
     /// Raw payload segments that the engine has handled.
     pub raw_count: u8,
     /// Attempts to attach that were refused since the last success.
@@ -188,8 +200,16 @@ pub struct Conn {
     pub sack: bool,
     /// Both sides send timestamps.
     pub timestamps: bool,
-    /// Last TSval in order.
+    /// What our timestamps begin with.
+    pub ts_offset: u32,
+    /// TS.Recent (RFC 7323 §4.3).
     pub ts_recent: u32,
+    /// When it was taken.
+    pub ts_recent_at: u64,
+    /// Answers to unacceptable segments.
+    pub challenges: Limit,
+    /// Answers to probes.
+    pub answers: Limit,
     /// Right edge of the window as last told.
     pub edge: u32,
     /// The right edge does not move until the card is attached.
@@ -206,6 +226,8 @@ pub struct Conn {
     pub fin_seq: Option<u32>,
     /// Ours went out before the peer's came.
     pub closed_first: bool,
+    /// The SYN or SYN-ACK was sent again because of its timer.
+    pub syn_lost: bool,
     /// SYNs sent, or probes without answer.
     pub tries: u8,
     /// Window probes since data was sent last.
@@ -259,11 +281,12 @@ impl Conn {
         role: Role,
         local: Endpoint,
         remote: Endpoint,
-        iss: u32,
-        config: &EngineConfig,
+        now: u64,
+        shared: &Shared,
     ) -> Self {
-        let window = config.receive_window.clamp(1 << 17, 1 << 29);
-        let reassembly = Reassembly::new(window);
+        let config = &shared.config;
+        let iss = shared.secrets.initial_sequence(now, local, remote);
+        let reassembly = Reassembly::new(window_size(config));
         Conn {
             id,
             role,
@@ -277,10 +300,14 @@ impl Conn {
             sender: Sender::new(iss, Rtt::new(config.rto_min, config.rto_max)),
             reassembly,
             peer_scale: 0,
-            scale: scale_for(window.next_power_of_two()),
+            scale: own_scale(config),
             sack: false,
             timestamps: false,
+            ts_offset: shared.secrets.timestamp_offset(local, remote),
             ts_recent: 0,
+            ts_recent_at: 0,
+            challenges: Limit::default(),
+            answers: Limit::default(),
             edge: 0,
             frozen: false,
             ack: AckState::default(),
@@ -289,6 +316,7 @@ impl Conn {
             fin_queued: false,
             fin_seq: None,
             closed_first: false,
+            syn_lost: false,
             tries: 0,
             probes: 0,
             proposal: None,
@@ -324,6 +352,21 @@ impl Conn {
             .wrapping_add(u32::from(self.peer_fin_done))
     }
 
+    /// What decides about the next segment.
+    pub fn position(&self, now: u64) -> Position {
+        Position {
+            rcv_nxt: self.rcv_nxt(),
+            window: self.reassembly.capacity(),
+            timestamps: self.timestamps,
+            ts_recent: self.ts_is_valid(now).then_some(self.ts_recent),
+        }
+    }
+
+    /// TS.Recent is not too old to mean anything.
+    pub fn ts_is_valid(&self, now: u64) -> bool {
+        now.saturating_sub(self.ts_recent_at) < TS_LIFE
+    }
+
     /// The right edge that may be told now.
     pub fn right_edge(&self) -> u32 {
         if self.frozen {
@@ -346,8 +389,17 @@ impl Conn {
     }
 }
 
-/// The smallest shift with which the window fits into 16 bits (RFC 7323 §2.2).
-fn scale_for(window: u32) -> u8 {
+/// The receive window of a new connection.
+pub fn window_size(config: &EngineConfig) -> u32 {
+    config
+        .receive_window
+        .clamp(1 << 17, 1 << 29)
+        .next_power_of_two()
+}
+
+/// The smallest shift with which it fits into 16 bits (RFC 7323 §2.2).
+pub fn own_scale(config: &EngineConfig) -> u8 {
+    let window = window_size(config);
     (0..14)
         .find(|shift| window >> shift <= 0xffff)
         .unwrap_or(14)

@@ -51,6 +51,7 @@ impl<P: Port> Link<'_, P> {
                     return;
                 }
                 self.conn.tries += 1;
+                self.conn.syn_lost = true;
                 self.conn.sender.rtt.back_off();
                 self.send_syn();
             }
@@ -90,6 +91,12 @@ impl<P: Port> Link<'_, P> {
             return;
         };
         if self.conn.tcp != TcpState::Open {
+            return;
+        }
+        if self.conn.sender.flight() > 0 || self.conn.timers.is_set(Timer::Persist) {
+            // Something is under way that calls for an answer itself (RFC 9293 §3.8.4).
+            let at = self.now.saturating_add(interval);
+            self.conn.timers.set(Timer::Keepalive, Some(at));
             return;
         }
         if self.conn.tries >= KEEPALIVE_TRIES {

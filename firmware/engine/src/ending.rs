@@ -80,6 +80,17 @@ impl<P: Port> Link<'_, P> {
         self.reset(ConnectFailure::Closed, DisconnectReason::Terminated);
     }
 
+    /// A part of a Read Response was lost whose source is no longer registered. It cannot be sent again, so
+    /// nothing behind it can arrive, not even a Terminate.
+    pub fn source_gone_for_good(&mut self) {
+        self.shared.stats.reads_revoked += 1;
+        if self.conn.terminated.is_none() {
+            self.conn.terminated = Some(TerminateCode::RDMAP_STAG);
+            self.stop(None, false);
+        }
+        self.reset(ConnectFailure::Closed, DisconnectReason::Terminated);
+    }
+
     fn stop(&mut self, terminate: Option<TerminateCode>, received: bool) {
         self.detach();
         if let Some(qp) = self.qp.as_mut() {
@@ -180,6 +191,7 @@ impl<P: Port> Link<'_, P> {
         match self.conn.phase {
             Phase::Established => {
                 self.conn.phase = Phase::Closing;
+                self.arm_drain();
                 if let Some(qp) = self.qp.as_mut() {
                     qp.state = QpState::Closing;
                     qp.sq.limit = Some(qp.sq.posted);
@@ -195,7 +207,7 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// Connects once more, with revision 1.
-    pub fn fall_back(&mut self, local_port: Option<u16>, iss: u32) {
+    pub fn fall_back(&mut self, local_port: Option<u16>) {
         self.unbind();
         let Some(port) = local_port else {
             self.conn.fall_back = false;
@@ -211,8 +223,8 @@ impl<P: Port> Link<'_, P> {
             Role::Initiator,
             local,
             old.remote,
-            iss,
-            &self.shared.config,
+            self.now,
+            self.shared,
         );
         conn.qp = old.qp;
         conn.private_data = old.private_data.clone();
@@ -224,6 +236,14 @@ impl<P: Port> Link<'_, P> {
         *self.conn = conn;
         self.start();
         self.settle();
+    }
+
+    /// Nor does one that has something left to do, if nothing comes of it.
+    pub fn arm_drain(&mut self) {
+        if self.conn.phase == Phase::Closing && !self.conn.fin_queued {
+            let at = self.now.saturating_add(self.shared.config.drain_timeout);
+            self.conn.timers.set(Timer::Phase, Some(at));
+        }
     }
 
     /// A closing connection does not wait for ever.
@@ -266,6 +286,8 @@ impl<P: Port> Link<'_, P> {
                 self.conn.tcp = TcpState::Dead;
                 self.conn.timers.clear();
             }
+            // Jobs may still have to be waited for.
+            self.retire();
         }
     }
 
@@ -296,6 +318,9 @@ impl<P: Port> Link<'_, P> {
         if let Some(qp) = self.qp.as_mut() {
             name = Some(qp.id);
             qp.conn = None;
+            for read in qp.reads.drain(..).filter(|read| read.open) {
+                self.shared.regions.close_sink(read.stag, self.port);
+            }
             if self.conn.committed {
                 let first = self.conn.first_status;
                 qp.flush(first, &mut self.shared.completions);

@@ -1,6 +1,8 @@
 //! The engine's face: reports and time in, events and completions out. Its other calls have a file each.
 
+mod awake;
 mod connections;
+mod half_open;
 mod incoming;
 mod queue_pairs;
 
@@ -8,7 +10,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use weft_layout::{FpduReport, JobReport, SegmentReport};
+use weft_layout::{report_kind, FpduReport, FrameReport, JobReport, JobStatus, SegmentReport};
 
 use crate::cm::Event;
 use crate::config::EngineConfig;
@@ -20,11 +22,6 @@ use crate::port::Port;
 use crate::qp::Qp;
 use crate::stats::EngineStats;
 use crate::verbs::{Completion, QpId};
-
-const REPORT_SEGMENT: u8 = 1;
-const REPORT_FPDU: u8 = 2;
-const REPORT_FRAME: u8 = 3;
-const REPORT_JOB: u8 = 4;
 
 /// One per card: flows, queue pairs, regions, listeners, connections, timers.
 #[derive(Debug)]
@@ -79,28 +76,43 @@ impl Engine {
     ) -> bool {
         self.shared.stats.steps += 1;
         match report[0] {
-            REPORT_SEGMENT => {
+            report_kind::SEGMENT => {
                 let report = SegmentReport::from_bytes(report);
                 let Some(slot) = self.slot_of_flow(report.flow) else {
                     return false;
                 };
                 let seen = Seen::of_report(&report, raw);
                 self.run(now, slot, port, |link| {
+                    if !link.is_current(report.epoch) {
+                        return;
+                    }
+                    let Some(seen) = seen else {
+                        link.segment_report(&report, &[]);
+                        link.shared.stats.reports_unusable += 1;
+                        return;
+                    };
                     link.segment_report(&report, seen.payload);
                     link.segment(&seen);
                     link.try_attach();
                 });
             }
-            REPORT_FPDU => {
+            report_kind::FPDU => {
                 let report = FpduReport::from_bytes(report);
                 let Some(slot) = self.slot_of_flow(report.flow) else {
                     return false;
                 };
                 // What follows from it waits for the segment's own report.
-                self.with(now, slot, port, |link| link.fpdu_report(&report));
+                self.with(now, slot, port, |link| {
+                    if link.is_current(report.epoch) {
+                        link.fpdu_report(&report);
+                    }
+                });
             }
-            REPORT_FRAME => {
+            report_kind::FRAME => {
                 self.shared.stats.frames += 1;
+                let failed = FrameReport::from_bytes(report).raw_failed();
+                self.shared.stats.reports_unusable += u64::from(failed);
+                let raw = raw.filter(|_| !failed);
                 if self.shared.host_stack {
                     let for_host =
                         raw.is_some_and(|frame| self.frame_beside_host(now, frame, port));
@@ -112,9 +124,9 @@ impl Engine {
                     self.shared.stats.frames_ignored += 1;
                 }
             }
-            REPORT_JOB => {
+            report_kind::JOB => {
                 let report = JobReport::from_bytes(report);
-                if report.status == 0 {
+                if report.status() == Ok(JobStatus::Done) {
                     return false;
                 }
                 self.shared.stats.jobs_failed += 1;
@@ -130,6 +142,7 @@ impl Engine {
     /// Does what is due; early or needless calls do no harm.
     pub fn on_timer<P: Port>(&mut self, now: u64, port: &mut P) {
         self.shared.stats.steps += 1;
+        self.half_open_timers(now, port);
         for slot in 0..self.conns.len() {
             let due = self.conns[slot]
                 .as_ref()
@@ -148,6 +161,7 @@ impl Engine {
             .iter()
             .flatten()
             .filter_map(|conn| conn.timers.next())
+            .chain(self.shared.syn_cache.next_deadline())
             .min()
     }
 
@@ -171,6 +185,13 @@ impl Engine {
             .and_then(|qp| qp.as_deref())
             .filter(|qp| qp.id == id)
             .ok_or(Error::UnknownQp)
+    }
+
+    /// The card has a flow for this connection.
+    pub(crate) fn is_bound(&self, slot: u16) -> bool {
+        self.conns[usize::from(slot)]
+            .as_ref()
+            .is_some_and(|conn| conn.card.bound)
     }
 
     fn slot_of_flow(&self, flow: u16) -> Option<u16> {
@@ -220,13 +241,18 @@ impl Engine {
                 again = Some(link.conn.remote);
                 return;
             }
+            link.retire();
             link.transmit();
+            // What was learned of JOB_DONE meanwhile may have made room.
+            while link.retire() {
+                link.transmit();
+            }
             link.settle();
+            debug_assert_eq!(awake::asleep(link.conn, link.qp.as_deref()), None);
         });
         if let Some(remote) = again {
             let local = self.free_port(remote);
-            let iss = self.shared.random.next();
-            self.with(now, slot, port, |link| link.fall_back(local, iss));
+            self.with(now, slot, port, |link| link.fall_back(local));
         }
         let gone = self.conns[usize::from(slot)]
             .as_ref()

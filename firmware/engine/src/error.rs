@@ -56,6 +56,8 @@ pub enum Error {
     InlineTooLong(usize),
     /// A Read cannot have inline data.
     InlineRead,
+    /// Immediate Data is all that its message carries.
+    ImmediatePayload,
     /// A message of 2^32 bytes or more.
     MessageTooLong,
     /// The queue pair is in a state in which this cannot be done.
@@ -122,6 +124,9 @@ impl fmt::Display for Error {
             Error::TooManySges(n) => write!(f, "{n} SGEs are more than the queue pair takes"),
             Error::InlineTooLong(n) => write!(f, "{n} inline bytes, at most {MAX_INLINE} are possible"),
             Error::InlineRead => f.write_str("a Read cannot have inline data"),
+            Error::ImmediatePayload => {
+                f.write_str("Immediate Data has no SGEs and no inline data beside it")
+            }
             Error::MessageTooLong => f.write_str("a message has less than 2^32 bytes"),
             Error::WrongQpState => f.write_str("not possible in this state of the queue pair"),
             Error::WrongConnectionState => f.write_str("not possible in this state of the connection"),

@@ -31,6 +31,7 @@ impl Engine {
                         let segment = TcpSegment::parse(from, to, packet.payload).ok()?;
                         if !self.tcp_frame(now, &ethernet, &packet, &segment, port)
                             && segment.flags & flag::RST == 0
+                            && self.shared.may_reset(now)
                         {
                             refuse(&mut self.shared, &ethernet, &packet, &segment, port);
                         }
@@ -53,7 +54,7 @@ impl Engine {
             }
         }
         if learned {
-            self.neighbour_found(now, port);
+            self.neighbour_found(now, arp.sender_ip, arp.sender_mac, port);
         }
     }
 
@@ -75,6 +76,11 @@ impl Engine {
             ip: packet.destination,
             port: segment.destination_port,
         };
+        if ethernet.destination[0] & 1 != 0 || !self.may_be_peer(remote.ip) {
+            // RFC 9293 §3.9.2.3, MUST-57, MUST-63: to or from a group, or nobody: not even a RST.
+            self.shared.stats.frames_from_nobody += 1;
+            return true;
+        }
         let seen = Seen::of_segment(segment);
         let syn = segment.flags & (flag::SYN | flag::ACK | flag::RST) == flag::SYN;
         let mut slot = self.find_connection(local, remote);
@@ -85,13 +91,19 @@ impl Engine {
             }
         }
         if let Some(slot) = slot {
+            if self.is_bound(slot) {
+                // What the card has for its flow, it says in a report of the flow. This came another way (to a group
+                // address, say, or before the flow was known): it would be taken twice.
+                self.shared.stats.frames_of_bound += 1;
+                return true;
+            }
             self.run(now, slot, port, |link| {
                 link.segment(&seen);
                 link.try_attach();
             });
             return true;
         }
-        syn && self.incoming(now, ethernet.source, local, remote, &seen, port)
+        self.half_open(now, ethernet.source, (local, remote), &seen, port)
     }
 }
 
@@ -132,7 +144,7 @@ fn echo<P: Port>(
     Some(())
 }
 
-/// RST for a segment of no connection (RFC 9293 §3.10.7.1).
+/// RST for a segment of no connection (RFC 9293 §3.10.7.1), unless there were many of late.
 fn refuse<P: Port>(
     shared: &mut Shared,
     ethernet: &EthernetHeader,
@@ -167,7 +179,6 @@ fn refuse<P: Port>(
         if port.send_frame(&shared.frame[..length]).is_ok() {
             shared.identification = shared.identification.wrapping_add(1);
             shared.stats.frames_sent += 1;
-            shared.stats.resets_sent += 1;
         }
     }
 }

@@ -9,14 +9,11 @@ use weft_wire::arp::Arp;
 use weft_wire::bytes::u16_at;
 use weft_wire::ethernet::{ethertype, EthernetHeader};
 use weft_wire::ipv4::{protocol, Ipv4Packet};
-use weft_wire::tcp::{flag, TcpSegment};
+use weft_wire::tcp::TcpSegment;
 
 use crate::cm::Endpoint;
 use crate::engine::Engine;
 use crate::port::Port;
-
-/// Where a TCP header has its control bits.
-const TCP_FLAGS: usize = 13;
 
 impl Engine {
     /// With a host stack the engine answers neither ARP nor ICMP nor TCP that it does not know, and
@@ -63,8 +60,7 @@ impl Engine {
         }
     }
 
-    /// TCP of a connection of the engine, or a SYN for one of its listeners, whatever else is wrong
-    /// with it.
+    /// TCP of a connection of the engine, or for one of its listeners, whatever else is wrong with it.
     fn is_ours(&self, packet: &Ipv4Packet<'_>) -> bool {
         if packet.destination != self.shared.config.ip
             || packet.protocol != protocol::TCP
@@ -85,10 +81,7 @@ impl Engine {
             ip: packet.destination,
             port: destination,
         };
-        let syn = packet
-            .payload
-            .get(TCP_FLAGS)
-            .is_some_and(|flags| flags & (flag::SYN | flag::ACK | flag::RST) == flag::SYN);
-        self.find_connection(local, remote).is_some() || (syn && self.listens(destination))
+        // Of a port that is listened on, the engine says whose a segment is when it has seen it.
+        self.find_connection(local, remote).is_some() || self.listens(destination)
     }
 }

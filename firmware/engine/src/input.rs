@@ -2,13 +2,14 @@
 
 mod handshake;
 
-use weft_layout::SegmentReport;
+use weft_layout::{refusal, SegmentReport};
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::Ipv4Packet;
 use weft_wire::tcp::{flag, Options, SackBlocks, TcpSegment};
 
+use crate::acceptance::{judge, timestamp, Arriving, Refusal, Verdict};
 use crate::cm::{ConnectFailure, DisconnectReason};
-use crate::conn::{Phase, Role, TcpState};
+use crate::conn::{Phase, Role, TcpState, MAX_PARTS};
 use crate::link::Link;
 use crate::part::Origin;
 use crate::port::Port;
@@ -17,8 +18,8 @@ use crate::tcp::seq;
 use crate::timers::Timer;
 use crate::verbs::Status;
 
-const REPORT_RAW: u8 = 1;
-const REPORT_TIMESTAMPS: u8 = 2;
+/// Answers in a second to segments without data that were received before: window probes, keepalive.
+const ANSWERS: u32 = 100;
 
 /// A segment.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,23 @@ pub struct Seen<'a> {
     pub done: u32,
     /// The data, if it is at hand.
     pub payload: &'a [u8],
+    /// The IP header has options (of a segment that the card looked up).
+    pub ip_options: bool,
+    /// The card has refused it.
+    pub refused: Option<Refusal>,
+    /// The card has seen that all of it is old.
+    pub duplicate: bool,
+}
+
+/// Where an acceptable segment lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    /// It has something new, or nothing, at a place in the window.
+    New,
+    /// It was received before.
+    Old,
+    /// Before that: nobody would send it again.
+    Ancient,
 }
 
 impl<'a> Seen<'a> {
@@ -59,18 +77,29 @@ impl<'a> Seen<'a> {
             length: segment.payload.len() as u32,
             done: 0,
             payload: segment.payload,
+            ip_options: false,
+            refused: None,
+            duplicate: false,
         }
     }
 
-    /// From the card's report and the raw frame it may have.
-    pub fn of_report(report: &SegmentReport, raw: Option<&'a [u8]>) -> Self {
+    /// From the card's report and the raw frame it may have. `None` if they make no sense, or what is needed of the frame
+    /// was not written.
+    pub fn of_report(report: &SegmentReport, raw: Option<&'a [u8]>) -> Option<Self> {
+        let refused = match report.status & SegmentReport::REFUSAL_MASK {
+            refusal::NONE => None,
+            refusal => Some(Refusal::of_card(refusal)?),
+        };
         let mut sack = SackBlocks::default();
         let blocks = [
             (report.sack0_left, report.sack0_right),
             (report.sack1_left, report.sack1_right),
             (report.sack2_left, report.sack2_right),
         ];
-        for (left, right) in blocks.iter().take(usize::from(report.flags >> 4)) {
+        for (left, right) in blocks
+            .iter()
+            .take(usize::from(report.flags >> SegmentReport::SACK_COUNT_SHIFT))
+        {
             sack.push(*left, *right);
         }
         let mut seen = Seen {
@@ -78,31 +107,52 @@ impl<'a> Seen<'a> {
             ack: report.ack,
             flags: report.tcp_flags,
             window: report.window,
-            timestamps: (report.flags & REPORT_TIMESTAMPS != 0)
+            timestamps: report
+                .timestamps()
                 .then_some((report.ts_val, report.ts_ecr)),
             sack,
             options: Options::default(),
             length: u32::from(report.payload_len),
             done: u32::from(report.done_len.min(report.payload_len)),
             payload: &[],
+            ip_options: false,
+            refused,
+            duplicate: report.duplicate(),
         };
-        let raw = raw.filter(|_| report.flags & REPORT_RAW != 0);
-        if let Some(segment) = raw.and_then(segment_of_frame) {
+        let written = report.raw() && !report.raw_failed();
+        if let Some((segment, ip_options)) = raw.filter(|_| written).and_then(segment_of_frame) {
             seen.options = segment.options;
+            seen.timestamps = segment.options.timestamps;
+            seen.sack = segment.options.sack;
+            seen.ip_options = ip_options;
             // The report and its frame speak of the same segment.
             if segment.payload.len() as u32 == seen.length {
                 seen.payload = segment.payload;
             }
+        } else if seen.flags & flag::SYN != 0 {
+            // Without its options it says nothing.
+            return None;
         }
-        seen
+        Some(seen)
+    }
+
+    fn arriving(&self) -> Arriving {
+        Arriving {
+            seq: self.seq,
+            length: self.length,
+            flags: self.flags,
+            ts_val: self.timestamps.map(|(value, _)| value),
+            ip_options: self.ip_options,
+        }
     }
 }
 
-/// The TCP segment of a frame whose checksums the card has checked.
-fn segment_of_frame(frame: &[u8]) -> Option<TcpSegment<'_>> {
+/// The TCP segment of a frame whose checksums the card has checked, and whether its IP header has options.
+fn segment_of_frame(frame: &[u8]) -> Option<(TcpSegment<'_>, bool)> {
     let (_, packet) = EthernetHeader::parse(frame)?;
     let packet = Ipv4Packet::parse(packet).ok()?;
-    TcpSegment::parse_unchecked(packet.payload).ok()
+    let segment = TcpSegment::parse_unchecked(packet.payload).ok()?;
+    Some((segment, packet.has_options))
 }
 
 impl<P: Port> Link<'_, P> {
@@ -128,48 +178,161 @@ impl<P: Port> Link<'_, P> {
     }
 
     fn in_open(&mut self, seen: &Seen<'_>) {
+        if seen.flags & (flag::SYN | flag::RST) != 0 {
+            self.reset_or_syn(seen);
+            return;
+        }
         let rcv_nxt = self.conn.rcv_nxt();
-        let length = seen.length + u32::from(seen.flags & flag::FIN != 0);
-        let end = seen.seq.wrapping_add(length);
-        let limit = seq::max(self.conn.reassembly.limit(), rcv_nxt);
-        let acceptable = if length == 0 {
-            seq::le(rcv_nxt, seen.seq) && seq::le(seen.seq, limit)
-        } else {
-            seq::lt(rcv_nxt, end) && seq::lt(seen.seq, limit) || seen.done > 0
-        };
-        if seen.flags & flag::RST != 0 {
-            // RFC 9293 §3.10.7.4 (RFC 5961): only an exact RST is believed.
-            if seen.seq == rcv_nxt {
-                self.shared.stats.resets_received += 1;
-                self.lost(ConnectFailure::Closed, DisconnectReason::Reset);
-            } else if acceptable {
-                self.conn.ack.now = true;
-            }
-            return;
-        }
-        self.alive();
-        if seen.flags & flag::SYN != 0 {
-            self.conn.ack.now = true;
-            return;
-        }
-        if !acceptable {
-            // A probe, or something old: the answer says where we are. Its acknowledgment counts.
-            self.shared.stats.duplicates += 1;
-            self.conn.ack.now = true;
-        }
-        if seen.flags & flag::ACK == 0 {
-            return;
-        }
-        if let Some((value, _)) = seen.timestamps {
-            // PAWS (RFC 7323 §5) for what the card has not taken already.
-            if self.conn.timestamps && seq::lt(value, self.conn.ts_recent) && seen.done == 0 {
-                self.conn.ack.now = true;
+        let fit = match self.fit(seen) {
+            Ok(fit) => fit,
+            Err(refusal) => {
+                self.refused(refusal);
                 return;
             }
-            if seq::le(seen.seq, rcv_nxt) && acceptable {
-                self.conn.ts_recent = value;
+        };
+        match fit {
+            Fit::New => {}
+            Fit::Old => {
+                // A probe, or something sent again: the answer says where we are. Its acknowledgment counts.
+                self.shared.stats.duplicates += 1;
+                if seen.length > 0 || self.conn.answers.allow(self.now, ANSWERS) {
+                    self.conn.ack.now = true;
+                }
+            }
+            Fit::Ancient => {
+                self.shared.stats.duplicates += 1;
+                self.challenge();
+                return;
             }
         }
+        self.alive();
+        if fit == Fit::New && seq::le(seen.seq, rcv_nxt) {
+            self.take_timestamp(seen);
+        }
+        // The number is judged apart from the data: that is taken only at RCV.NXT, so that whoever sent it knows
+        // where the stream is.
+        if self.take_acknowledgment(seen) {
+            if fit == Fit::New {
+                self.data(seen);
+            }
+            self.fin(seen);
+        } else {
+            self.shared.stats.acks_unacceptable += 1;
+            self.challenge();
+            if fit == Fit::New {
+                self.data(seen);
+            }
+        }
+        self.freshen_card();
+    }
+
+    /// RFC 9293 §3.10.7.4 (RFC 5961 §3, §4): only an exact RST is believed.
+    fn reset_or_syn(&mut self, seen: &Seen<'_>) {
+        let rcv_nxt = self.conn.rcv_nxt();
+        if seen.flags & flag::RST == 0 {
+            self.challenge();
+        } else if seen.seq == rcv_nxt {
+            self.shared.stats.resets_received += 1;
+            self.lost(ConnectFailure::Closed, DisconnectReason::Reset);
+        } else if seq::lt(rcv_nxt, seen.seq) && seq::lt(seen.seq, self.conn.right_edge()) {
+            self.challenge();
+        }
+    }
+
+    /// The rule of acceptance; for a segment without payload as far as it applies.
+    fn fit(&self, seen: &Seen<'_>) -> Result<Fit, Refusal> {
+        if let Some(refusal) = seen.refused {
+            return Err(refusal);
+        }
+        let position = self.conn.position(self.now);
+        let rcv_nxt = position.rcv_nxt;
+        let old = if seq::diff(rcv_nxt, seen.seq) as u32 <= position.window {
+            Fit::Old
+        } else {
+            Fit::Ancient
+        };
+        if seen.done > 0 {
+            return Ok(Fit::New);
+        }
+        if seen.duplicate {
+            return Ok(old);
+        }
+        if seen.length > 0 {
+            return match judge(&seen.arriving(), &position) {
+                Verdict::InSequence | Verdict::ByHand => Ok(Fit::New),
+                Verdict::Duplicate | Verdict::Nobody => Ok(old),
+                Verdict::Refused(refusal) => Err(refusal),
+            };
+        }
+        if seen.flags & flag::ACK == 0 {
+            return Err(Refusal::NoAck);
+        }
+        if let Some(refusal) = timestamp(seen.timestamps.map(|(value, _)| value), &position) {
+            return Err(refusal);
+        }
+        let end = seen
+            .seq
+            .wrapping_add(u32::from(seen.flags & flag::FIN != 0));
+        let limit = rcv_nxt.wrapping_add(position.window);
+        if seq::lt(limit, end) {
+            Err(Refusal::Window)
+        } else if seq::lt(seen.seq, rcv_nxt) {
+            Ok(old)
+        } else {
+            Ok(Fit::New)
+        }
+    }
+
+    fn refused(&mut self, refusal: Refusal) {
+        let stats = &mut self.shared.stats;
+        match refusal {
+            Refusal::NoAck => stats.refused_no_ack += 1,
+            Refusal::NoTimestamp => stats.refused_no_timestamp += 1,
+            Refusal::Window => {
+                stats.refused_window += 1;
+                self.challenge();
+            }
+            Refusal::Timestamp => {
+                stats.refused_timestamp += 1;
+                self.challenge();
+                self.freshen_card();
+            }
+        }
+    }
+
+    /// An acknowledgment for somebody who may be anybody (RFC 5961 §7: not many of them).
+    fn challenge(&mut self) {
+        if self
+            .conn
+            .challenges
+            .allow(self.now, self.shared.config.challenge_acks)
+        {
+            self.shared.stats.challenge_acks += 1;
+            self.conn.ack.now = true;
+        } else {
+            self.shared.stats.challenge_acks_withheld += 1;
+        }
+    }
+
+    /// TS.Recent does not go back (RFC 7323 §4.3).
+    fn take_timestamp(&mut self, seen: &Seen<'_>) {
+        let Some((value, _)) = seen.timestamps.filter(|_| self.conn.timestamps) else {
+            return;
+        };
+        let valid = self.conn.ts_is_valid(self.now);
+        if !valid || seq::le(self.conn.ts_recent, value) {
+            self.conn.ts_recent = value;
+            self.conn.ts_recent_at = self.now;
+        }
+        if seen.done > 0 {
+            self.conn.card.ts_recent_at = self.now;
+        }
+    }
+
+    /// Takes the acknowledgment, the window and the SACK blocks; false if the number is unacceptable
+    /// (RFC 5961 §5).
+    fn take_acknowledgment(&mut self, seen: &Seen<'_>) -> bool {
+        let length = seen.length + u32::from(seen.flags & flag::FIN != 0);
         let window = self.window_of(seen);
         let ack = Ack {
             seq: seen.seq,
@@ -180,11 +343,9 @@ impl<P: Port> Link<'_, P> {
         };
         let recoveries = self.conn.sender.recoveries;
         match self.conn.sender.acknowledge(self.now, &ack) {
-            Acked::Unsent => {
-                self.conn.ack.now = true;
-                return;
-            }
+            Acked::Unacceptable => return false,
             Acked::New(_) => {
+                self.arm_drain();
                 self.retire();
                 if let Some(start) = self.conn.startup.seq {
                     let end = start.wrapping_add(self.conn.startup.length as u32);
@@ -197,10 +358,7 @@ impl<P: Port> Link<'_, P> {
             Acked::Nothing => {}
         }
         self.shared.stats.fast_recoveries += self.conn.sender.recoveries - recoveries;
-        if acceptable {
-            self.data(seen);
-        }
-        self.fin(seen);
+        true
     }
 
     fn alive(&mut self) {
@@ -217,6 +375,7 @@ impl<P: Port> Link<'_, P> {
         if seen.length == 0 {
             return;
         }
+        self.arm_drain();
         let before = self.conn.reassembly.next();
         let had_gap = self.conn.reassembly.has_gap();
         if seen.done > 0 {
@@ -243,6 +402,7 @@ impl<P: Port> Link<'_, P> {
         if self.conn.reassembly.next() == before || had_gap || self.conn.reassembly.has_gap() {
             // RFC 5681 §4.2: beyond a gap, filling one, or old.
             self.conn.ack.now = true;
+            self.conn.ack.beside |= self.conn.reassembly.has_gap();
         } else {
             self.conn.ack.pending = self.conn.ack.pending.saturating_add(1);
             if !self.conn.timers.is_set(Timer::DelayedAck) {
@@ -286,8 +446,9 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// Forgets the parts that are acknowledged and whose memory the card has read, and completes
-    /// the work requests that end with them.
-    pub fn retire(&mut self) {
+    /// the work requests that end with them. True: there is room for parts again where there was none.
+    pub fn retire(&mut self) -> bool {
+        let full = self.conn.parts.len() >= MAX_PARTS;
         let ending = self.conn.phase == Phase::Ending;
         while let Some(part) = self.conn.parts.front() {
             let acked = seq::le(part.end, self.conn.sender.una) || ending;
@@ -314,6 +475,7 @@ impl<P: Port> Link<'_, P> {
         if let Some(qp) = self.qp.as_mut() {
             qp.complete_sends(&mut self.shared.completions);
         }
+        full && self.conn.parts.len() < MAX_PARTS
     }
 
     /// True for the side that connects.

@@ -25,6 +25,7 @@
 
 extern crate alloc;
 
+pub mod acceptance;
 mod arp;
 mod cm;
 mod config;
@@ -37,6 +38,7 @@ mod flow_key;
 mod frames;
 mod host_stack;
 mod input;
+mod limits;
 mod link;
 mod negotiation;
 mod output;
@@ -49,6 +51,7 @@ mod region;
 mod startup;
 mod stats;
 mod stream;
+mod syn_cache;
 mod tcp;
 mod timers;
 mod verbs;
@@ -62,6 +65,7 @@ pub use config::EngineConfig;
 pub use engine::Engine;
 pub use error::Error;
 pub use port::{Full, MemoryError, Port};
+pub use random::Seed;
 pub use stats::EngineStats;
 pub use verbs::{
     Access, Completion, Opcode, Payload, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr,

@@ -9,26 +9,20 @@ use weft_layout::{table, AttachRow, FlowRxRow, FlowTxRow};
 use crate::arp::Neighbours;
 use crate::cm::Event;
 use crate::config::EngineConfig;
-use crate::conn::Conn;
+use crate::conn::{CardState, Conn};
 use crate::flow_key::FlowKeys;
+use crate::limits::Limit;
 use crate::port::Port;
 use crate::qp::Qp;
-use crate::random::Random;
+use crate::random::{Random, Secrets};
 use crate::region::Regions;
 use crate::stats::EngineStats;
+use crate::syn_cache::{Cookies, SynCache};
 use crate::timers::Timer;
 use crate::verbs::Completion;
 
 /// How long to wait before trying a full job ring again, or asking for JOB_DONE.
 pub const POLL: u64 = 2_000;
-
-const RX_MARKERS: u8 = 1;
-const RX_CRC: u8 = 2;
-const RX_VALID: u8 = 4;
-const TX_MARKERS: u8 = 1;
-const TX_CRC: u8 = 2;
-const TX_VALID: u8 = 4;
-const TX_TIMESTAMPS: u8 = 8;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -39,6 +33,8 @@ pub struct Shared {
     pub stats: EngineStats,
     /// Randomness.
     pub random: Random,
+    /// Secrets.
+    pub secrets: Secrets,
     /// Regions.
     pub regions: Regions,
     /// Neighbours.
@@ -59,19 +55,37 @@ pub struct Shared {
     pub identification: u16,
     /// The host's own stack uses the card as well.
     pub host_stack: bool,
+    /// Half-open connections.
+    pub syn_cache: SynCache,
+    /// For those that have no room there.
+    pub cookies: Cookies,
+    /// Challenge acknowledgments of half-open connections.
+    pub challenges: Limit,
+    /// Events not taken beyond which no new connection is let in.
+    pub most_events: usize,
+    resets: Limit,
+    /// The last epoch of each flow.
+    epochs: Vec<u8>,
 }
 
 impl Shared {
     /// Fresh.
     pub fn new(config: EngineConfig) -> Self {
-        let mut random = Random::new(config.seed);
+        let mut random = Random::new(&config.seed);
+        let most_events = 4 * usize::from(config.max_connections);
         Shared {
             stats: EngineStats::default(),
+            secrets: Secrets::new(&mut random),
             regions: Regions::new(config.num_stags, &mut random),
+            cookies: Cookies::new(random.secret()),
+            syn_cache: SynCache::new(config.syn_cache),
+            challenges: Limit::default(),
+            resets: Limit::default(),
+            most_events,
             random,
             neighbours: Neighbours::new(),
             keys: FlowKeys::new(config.num_flows),
-            events: VecDeque::with_capacity(4 * usize::from(config.max_connections)),
+            events: VecDeque::with_capacity(most_events),
             completions: VecDeque::new(),
             // The longest FPDU: 65535 octets of ULPDU, with markers.
             wire: vec![0; 67_000],
@@ -79,8 +93,28 @@ impl Shared {
             frame: vec![0; usize::from(config.mtu.max(576)) + 14],
             identification: 0,
             host_stack: false,
+            epochs: vec![0; usize::from(config.num_flows)],
             config,
         }
+    }
+}
+
+impl Shared {
+    /// One more RST to somebody unknown? Then it counts as sent.
+    pub fn may_reset(&mut self, now: u64) -> bool {
+        let allowed = self.resets.allow(now, self.config.resets);
+        self.stats.resets_sent += u64::from(allowed);
+        self.stats.resets_withheld += u64::from(!allowed);
+        allowed
+    }
+
+    /// The mark of a flow's next binding. Never 0, which is in the rows of flows never bound.
+    fn next_epoch(&mut self, flow: u16) -> u8 {
+        let Some(epoch) = self.epochs.get_mut(usize::from(flow)) else {
+            return 1;
+        };
+        *epoch = epoch.wrapping_add(1).max(1);
+        *epoch
     }
 }
 
@@ -107,12 +141,18 @@ impl<P: Port> Link<'_, P> {
         };
         let flow = qp.id.flow();
         let conn = &mut *self.conn;
+        if !conn.card.bound {
+            conn.card = CardState {
+                epoch: self.shared.next_epoch(flow),
+                ..CardState::default()
+            };
+        }
         let bit = |set: bool, bit: u8| if set { bit } else { 0 };
         let tx = FlowTxRow {
-            flags: bit(conn.tx_markers.0.is_some(), TX_MARKERS)
-                | bit(conn.agreed.crc, TX_CRC)
-                | TX_VALID
-                | bit(conn.timestamps, TX_TIMESTAMPS),
+            flags: bit(conn.tx_markers.0.is_some(), FlowTxRow::MARKERS)
+                | bit(conn.agreed.crc, FlowTxRow::CRC)
+                | FlowTxRow::VALID
+                | bit(conn.timestamps, FlowTxRow::TIMESTAMPS),
             ttl: 64,
             tos: 0,
             remote_mac: conn.remote_mac,
@@ -126,9 +166,11 @@ impl<P: Port> Link<'_, P> {
         self.port
             .write_table(table::FLOW_TX, u32::from(flow), &tx.to_bytes());
         let rx = FlowRxRow {
-            flags: bit(conn.rx_markers.0.is_some(), RX_MARKERS)
-                | bit(conn.agreed.crc, RX_CRC)
-                | bit(conn.committed, RX_VALID),
+            flags: bit(conn.rx_markers.0.is_some(), FlowRxRow::MARKERS)
+                | bit(conn.agreed.crc, FlowRxRow::CRC)
+                | bit(conn.committed, FlowRxRow::VALID)
+                | bit(conn.timestamps, FlowRxRow::TIMESTAMPS),
+            epoch: conn.card.epoch,
             rq_log2: qp.rq.log2(),
             pd: qp.config.pd.number(),
             marker_base: conn.rx_markers.0.unwrap_or(0),
@@ -139,7 +181,6 @@ impl<P: Port> Link<'_, P> {
         if conn.card.bound {
             return true;
         }
-        conn.card = Default::default();
         self.port.attach(flow, &AttachRow::default());
         conn.card.bound = self
             .shared
@@ -160,11 +201,13 @@ impl<P: Port> Link<'_, P> {
                 raw_count: self.conn.card.raw_count,
                 ..AttachRow::default()
             };
-            self.port.write_table(
-                table::FLOW_RX,
-                u32::from(flow),
-                &FlowRxRow::default().to_bytes(),
-            );
+            // Not valid; but its reports go on, and are this binding's.
+            let rx = FlowRxRow {
+                epoch: self.conn.card.epoch,
+                ..FlowRxRow::default()
+            };
+            self.port
+                .write_table(table::FLOW_RX, u32::from(flow), &rx.to_bytes());
             self.port.attach(flow, &row);
         }
     }
@@ -193,6 +236,15 @@ impl<P: Port> Link<'_, P> {
 
     /// The application hears of it.
     pub fn tell(&mut self, event: Event) {
+        if let Event::ConnectError { conn: gone, .. } = &event {
+            // A request that was not taken yet: then it has not heard of it, and need not.
+            let asks =
+                |event: &Event| matches!(event, Event::ConnectRequest { conn, .. } if conn == gone);
+            if let Some(at) = self.shared.events.iter().position(asks) {
+                self.shared.events.remove(at);
+                return;
+            }
+        }
         self.shared.events.push_back(event);
     }
 }

@@ -64,6 +64,8 @@ pub enum Verdict {
     Rejected,
     /// Not an answer to the request: close TCP.
     Invalid,
+    /// Of a revision that is not spoken here: close TCP (RFC 5044 §7.1.1).
+    Unsupported,
     /// Connected, but to be ended by this Terminate.
     Terminate(Agreed, TerminateCode),
 }
@@ -75,6 +77,9 @@ pub fn judge(proposal: &Proposal, reply: &StartupFrame<'_>) -> Verdict {
     }
     if reply.reject {
         return Verdict::Rejected;
+    }
+    if reply.revision == 0 {
+        return Verdict::Unsupported;
     }
     let mut agreed = Agreed {
         revision: reply.revision,
@@ -160,13 +165,11 @@ impl Request {
 
     /// The reply to it, and what is agreed then.
     pub fn accept<'a>(&self, terms: &Terms, private_data: &'a [u8]) -> (StartupFrame<'a>, Agreed) {
-        let rev0 = self.revision == 0;
         let mut agreed = Agreed {
             revision: self.revision,
-            // Revision 0 has markers and CRC both on.
-            crc: self.crc || terms.crc || rev0,
-            markers_sent: self.markers || rev0,
-            markers_received: terms.markers || rev0,
+            crc: self.crc || terms.crc,
+            markers_sent: self.markers,
+            markers_received: terms.markers,
             // A Read may come as an RTR that nobody negotiated (peers.md, iw_cxgb4).
             ird: terms.ird.max(1),
             ord: terms.ord,
@@ -183,16 +186,7 @@ impl Request {
                 ours.ord = agreed.ord;
             }
             if theirs.peer_to_peer {
-                let common = theirs.rtr.intersection(terms.rtr);
-                // One kind is named even if none matches.
-                ours.rtr = if common.is_empty() {
-                    terms.rtr.preferred()
-                } else {
-                    common.preferred()
-                };
-                if ours.rtr.is_empty() {
-                    ours.rtr = RtrKinds::READ;
-                }
+                ours.rtr = name_rtr(&theirs, terms.rtr);
                 ours.peer_to_peer = true;
                 agreed.rtr = Some(ours.rtr);
             }
@@ -220,14 +214,30 @@ impl Request {
             markers: false,
             crc: self.crc,
             reject: true,
-            revision: self.revision,
+            // To a revision that is not spoken here, the one that is (RFC 5044 §C.2.1).
+            revision: self.revision.max(1),
             enhanced: self.enhanced.map(|theirs| Enhanced {
                 ird: theirs.ord,
                 ord: theirs.ird,
                 peer_to_peer: theirs.peer_to_peer,
-                rtr: theirs.rtr.preferred(),
+                // What this side would take, as in the reply that accepts; without A none (RFC 6581 §9.2).
+                rtr: if theirs.peer_to_peer {
+                    name_rtr(&theirs, RtrKinds::ALL)
+                } else {
+                    RtrKinds::NONE
+                },
             }),
             private_data,
         }
+    }
+}
+
+/// The RTR kind that a responder names: one of those offered, or, if it takes none of them, one that it takes.
+fn name_rtr(theirs: &Enhanced, taken: RtrKinds) -> RtrKinds {
+    let common = theirs.rtr.intersection(taken);
+    match (common.is_empty(), taken.is_empty()) {
+        (false, _) => common.preferred(),
+        (true, false) => taken.preferred(),
+        (true, true) => RtrKinds::READ,
     }
 }

@@ -1,7 +1,7 @@
 //! What goes out, and in which order: retransmissions, start-up frames, messages, acknowledgments, FIN.
 
 mod control;
-mod messages;
+pub mod messages;
 
 use weft_wire::tcp::{flag, Options};
 
@@ -27,7 +27,11 @@ impl<P: Port> Link<'_, P> {
     pub fn transmit(&mut self) {
         if self.conn.tcp == TcpState::Open {
             self.conn.timers.set(Timer::Retry, None);
-            if self.retransmit().is_err() || self.send_new().is_err() {
+            let full = self.retransmit().is_err();
+            if self.conn.tcp != TcpState::Open {
+                return;
+            }
+            if full || self.send_new().is_err() {
                 self.try_later();
             }
             self.acknowledge();
@@ -43,25 +47,28 @@ impl<P: Port> Link<'_, P> {
 
     fn retransmit(&mut self) -> Result<(), Full> {
         while let Some(seq) = self.conn.sender.next_lost() {
-            let end = self.send_again(seq)?;
+            let Some(end) = self.send_again(seq)? else {
+                self.source_gone_for_good();
+                return Ok(());
+            };
             self.conn.sender.sent_again(self.now, end);
             self.shared.stats.retransmits += 1;
         }
         Ok(())
     }
 
-    /// Sends what lies at `seq` again; where it ends.
-    fn send_again(&mut self, seq: u32) -> Result<u32, Full> {
+    /// Sends what lies at `seq` again; where it ends. `None`: what lies there may not be read any more.
+    fn send_again(&mut self, seq: u32) -> Result<Option<u32>, Full> {
         if let Some(start) = self.conn.startup.seq {
             let end = start.wrapping_add(self.conn.startup.length as u32);
             if seq::le(start, seq) && seq::lt(seq, end) {
                 self.send_startup(start)?;
-                return Ok(end);
+                return Ok(Some(end));
             }
         }
         if self.conn.fin_seq == Some(seq) {
             self.send_control(flag::FIN | flag::ACK, seq, Options::default(), &[])?;
-            return Ok(seq.wrapping_add(1));
+            return Ok(Some(seq.wrapping_add(1)));
         }
         let index = self
             .conn
@@ -71,13 +78,19 @@ impl<P: Port> Link<'_, P> {
         let markers = self.conn.tx_markers;
         let (Some(part), Some(qp)) = (self.conn.parts.get_mut(index), &self.qp) else {
             // Nothing is known to lie there; it cannot be.
-            return Ok(self.conn.sender.nxt);
+            return Ok(Some(self.conn.sender.nxt));
         };
+        if part
+            .region
+            .is_some_and(|region| !self.shared.regions.stands(region))
+        {
+            return Ok(None);
+        }
         let slice = part.fpdu_at(markers, seq);
         part.job = self.port.post_job(&part.slot(qp.id.flow(), &slice, tcp))?;
         self.shared.stats.jobs += 1;
-        self.ack_sent();
-        Ok(slice.end)
+        self.ack_with_data();
+        Ok(Some(slice.end))
     }
 
     fn send_startup(&mut self, seq: u32) -> Result<(), Full> {
@@ -129,7 +142,13 @@ impl<P: Port> Link<'_, P> {
             self.conn.sender.sent(self.now, length);
             return Step::Sent;
         }
-        if let Some(message) = self.next_message() {
+        if let Some(message) = messages::next_message(self.conn, self.qp.as_deref()) {
+            let gone = |region| !self.shared.regions.stands(region);
+            if message.region().is_some_and(gone) {
+                // What follows is the Terminate.
+                self.source_gone();
+                return self.send_one();
+            }
             return self.send_message(&message, congestion, window);
         }
         if self.conn.fin_queued && self.conn.fin_seq.is_none() {

@@ -1,19 +1,16 @@
 //! What was sent and is not yet acknowledged: each part is a message, or a piece of one, that one
 //! job sent. A retransmission is made from it.
 
-use weft_layout::Job;
+use weft_layout::{Job, JobKind};
 use weft_wire::ddp::{TAGGED_HEADER, UNTAGGED_HEADER};
 use weft_wire::fpdu::Markers;
 
-use crate::region::Piece;
+use crate::region::{Piece, RegionRef};
 use crate::verbs::{MAX_INLINE, MAX_SGE};
 
 /// FPDUs that one part holds at most.
 const MAX_FPDUS: usize = 64;
 
-const JOB_TAGGED: u8 = 1;
-const JOB_LAST: u8 = 2;
-const JOB_INLINE: u8 = 8;
 /// Where a slot's inline payload begins.
 const INLINE_AT: usize = 64;
 
@@ -113,6 +110,9 @@ pub struct Part {
     pub fpdu_payload: u16,
     /// Payload.
     pub data: Data,
+    /// The region that the payload may be read from only as long as it stands: the peer's Read asked for it.
+    /// That of a work request stands until its completion.
+    pub region: Option<RegionRef>,
     /// Number of the newest job for any of it.
     pub job: u32,
     /// Who is to know.
@@ -203,9 +203,9 @@ impl Part {
     pub fn slot(&self, flow: u16, slice: &Slice, tcp: Job) -> [u8; Job::SIZE] {
         let last = self.last && slice.end == self.end;
         let mut job = Job {
-            kind: 3,
-            flags: if self.header.tagged { JOB_TAGGED } else { 0 }
-                | if last { JOB_LAST } else { 0 },
+            kind: JobKind::Message.raw(),
+            flags: if self.header.tagged { Job::TAGGED } else { 0 }
+                | if last { Job::LAST } else { 0 },
             flow,
             seq: slice.seq,
             length: slice.length,
@@ -220,7 +220,7 @@ impl Part {
         match self.data.slice(slice.offset, slice.length) {
             Data::Inline(_) if slice.length == 0 => job.to_bytes(),
             Data::Inline(bytes) => {
-                job.flags |= JOB_INLINE;
+                job.flags |= Job::INLINE_PAYLOAD;
                 let mut slot = job.to_bytes();
                 slot[INLINE_AT..INLINE_AT + MAX_INLINE].copy_from_slice(&bytes);
                 slot

@@ -4,7 +4,10 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use weft_wire::rdmap::ReadRequest;
+
 use crate::part::Data;
+use crate::region::RegionRef;
 use crate::verbs::{Completion, Opcode, QpConfig, QpId, QpState, Sge, Status, MAX_SGE};
 
 /// What a send-queue entry does.
@@ -37,7 +40,7 @@ pub struct SendEntry {
     pub action: Action,
     /// Payload (Send, Write).
     pub data: Data,
-    /// Sinks (Read), those without length left out.
+    /// The SGEs (Read: the sinks), those without length left out.
     pub sinks: [Sge; MAX_SGE],
     /// How many sinks.
     pub sink_count: u8,
@@ -204,21 +207,35 @@ pub struct PendingRead {
     pub to: u64,
     /// Bytes still missing.
     pub left: u32,
+    /// The sink's region is open for it.
+    pub open: bool,
 }
 
 /// A Read of the peer's that is to be answered.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingResponse {
-    /// The peer's sink STag.
-    pub stag: u32,
-    /// Next byte's tagged offset there.
-    pub to: u64,
+    /// What it asked for.
+    pub request: ReadRequest,
+    /// Its MSN.
+    pub msn: u32,
+    /// The source's region; `None` if no byte is asked for.
+    pub region: Option<RegionRef>,
     /// The source.
     pub data: Data,
-    /// Bytes of it.
-    pub length: u32,
     /// Bytes sent.
     pub sent: u32,
+}
+
+impl PendingResponse {
+    /// The request, moved on by what was sent (RFC 5040 §4.8, "Terminated RDMA Header").
+    pub fn rest(&self) -> ReadRequest {
+        ReadRequest {
+            sink_to: self.request.sink_to.wrapping_add(u64::from(self.sent)),
+            size: self.request.size - self.sent,
+            source_to: self.request.source_to.wrapping_add(u64::from(self.sent)),
+            ..self.request
+        }
+    }
 }
 
 /// A queue pair.
@@ -287,6 +304,17 @@ impl Qp {
         self.responses.reserve(usize::from(ird).min(1024) + 1);
     }
 
+    /// A work request that is not completed refers to this STag.
+    pub fn uses(&self, stag: u32) -> bool {
+        let names = |sges: &[Sge]| sges.iter().any(|sge| sge.length > 0 && sge.stag == stag);
+        let send = |entry: &SendEntry| names(&entry.sinks[..usize::from(entry.sink_count)]);
+        let waiting = self.rq.posted.wrapping_sub(self.rq.completed);
+        self.sq.ring.iter().flatten().any(send)
+            || (0..waiting)
+                .filter_map(|ahead| self.rq.get(self.rq.completed.wrapping_add(ahead)))
+                .any(|entry| names(&entry.sges))
+    }
+
     /// Completes the send queue's entries that have an outcome, in order.
     pub fn complete_sends(&mut self, completions: &mut VecDeque<Completion>) {
         while self.sq.completed != self.sq.posted {
@@ -308,6 +336,7 @@ impl Qp {
                     byte_len: entry.length,
                     solicited: false,
                     invalidated: None,
+                    immediate: None,
                 });
             }
         }
@@ -319,6 +348,7 @@ impl Qp {
         byte_len: u32,
         solicited: bool,
         invalidated: Option<u32>,
+        immediate: Option<u64>,
         status: Status,
         completions: &mut VecDeque<Completion>,
     ) {
@@ -333,6 +363,7 @@ impl Qp {
             byte_len,
             solicited,
             invalidated,
+            immediate,
         });
         self.rq.completed = self.rq.completed.wrapping_add(1);
     }
@@ -355,7 +386,7 @@ impl Qp {
         self.sq.limit = None;
         self.complete_sends(completions);
         while self.rq.completed != self.rq.posted {
-            self.complete_recv(0, false, None, Status::Flushed, completions);
+            self.complete_recv(0, false, None, None, Status::Flushed, completions);
         }
         self.reads.clear();
         self.responses.clear();

@@ -1,7 +1,7 @@
 //! RDMAP (RFC 5040): what a message that was checked and placed means.
 
 use weft_wire::ddp::{DdpHeader, Target, UNTAGGED_HEADER};
-use weft_wire::rdmap::{opcode, opcode_of, queue, ReadRequest};
+use weft_wire::rdmap::{control, opcode, opcode_of, queue, ReadRequest, IMMEDIATE};
 use weft_wire::terminate::{Terminate, TerminateCode};
 
 use crate::cm::PrivateData;
@@ -11,6 +11,7 @@ use crate::part::Data;
 use crate::port::Port;
 use crate::qp::PendingResponse;
 use crate::region::Piece;
+use crate::stream::scatter;
 use crate::verbs::{Access, Status, MAX_SGE};
 
 /// An error that calls for a Terminate, with what the Terminate says about it.
@@ -116,7 +117,8 @@ impl<P: Port> Link<'_, P> {
             opcode::SEND_SE => (true, false),
             opcode::SEND_INVALIDATE => (false, true),
             opcode::SEND_SE_INVALIDATE => (true, true),
-            // Immediate Data is not offered.
+            opcode::IMMEDIATE => (false, false),
+            opcode::IMMEDIATE_SE => (true, false),
             _ => return Err(TerminateCode::RDMAP_OPCODE),
         };
         let Some(qp) = self.qp.as_mut() else {
@@ -134,6 +136,13 @@ impl<P: Port> Link<'_, P> {
             invalidated = Some(rsvd_ulp);
         }
         let total = qp.mo.wrapping_add(length);
+        let immediate = match opcode {
+            opcode::IMMEDIATE | opcode::IMMEDIATE_SE => Some(self.immediate(total)?),
+            _ => None,
+        };
+        let Some(qp) = self.qp.as_mut() else {
+            return Err(TerminateCode::DDP_LOCAL);
+        };
         qp.msn = qp.msn.wrapping_add(1);
         qp.mo = 0;
         if !rtr {
@@ -141,11 +150,40 @@ impl<P: Port> Link<'_, P> {
                 total,
                 solicited,
                 invalidated,
+                immediate,
                 Status::Success,
                 &mut self.shared.completions,
             );
         }
         Ok(())
+    }
+
+    /// What an Immediate Data message of `length` bytes has left in its receive element. It has exactly 8
+    /// (RFC 7306 §6.3).
+    fn immediate(&mut self, length: u32) -> Result<u64, TerminateCode> {
+        if length as usize != IMMEDIATE {
+            return Err(TerminateCode::RDMAP_CATASTROPHIC_STREAM);
+        }
+        let qp = self.qp.as_ref().ok_or(TerminateCode::DDP_LOCAL)?;
+        let element = qp.rq.get(qp.rq.completed);
+        let sges = element.ok_or(TerminateCode::DDP_NO_BUFFER)?.sges;
+        let mut data = [0; IMMEDIATE];
+        let mut at = 0;
+        for (sge, part) in scatter(&sges, 0, &[0; IMMEDIATE]) {
+            let place = self.shared.regions.local(
+                qp.config.pd,
+                sge.stag,
+                sge.to,
+                part.len() as u32,
+                Access::LOCAL_WRITE,
+            );
+            let piece = place.map_err(|_| TerminateCode::DDP_LOCAL)?;
+            self.port
+                .copy_out(piece.iova, &mut data[at..at + part.len()])
+                .map_err(|_| TerminateCode::DDP_LOCAL)?;
+            at += part.len();
+        }
+        Ok(u64::from_be_bytes(data))
     }
 
     /// A Read Request of the peer's (RFC 5040 §5.4).
@@ -184,6 +222,7 @@ impl<P: Port> Link<'_, P> {
         };
         // A Read of no bytes names no source (RFC 5040 §5.2.1), but is answered.
         let mut pieces = [Piece::default(); MAX_SGE];
+        let mut region = None;
         if request.size > 0 {
             let source = self.shared.regions.remote(
                 qp.config.pd,
@@ -193,7 +232,10 @@ impl<P: Port> Link<'_, P> {
                 Access::REMOTE_READ,
             );
             match source {
-                Ok(piece) => pieces[0] = piece,
+                Ok(piece) => {
+                    pieces[0] = piece;
+                    region = self.shared.regions.hold(request.source_stag);
+                }
                 Err(violation) => {
                     fault.code = violation.of_read_source();
                     fault.read_request = Some(request.to_bytes());
@@ -203,16 +245,58 @@ impl<P: Port> Link<'_, P> {
         }
         qp.read_request_msn = qp.read_request_msn.wrapping_add(1);
         qp.responses.push_back(PendingResponse {
-            stag: request.sink_stag,
-            to: request.sink_to,
+            request,
+            msn,
+            region,
             data: Data::Gather(pieces),
-            length: request.size,
             sent: 0,
         });
         Ok(())
     }
 
-    /// A segment of a Read Response: it must be what the oldest Read asked for.
+    /// The source of the Read that is to be answered next is no longer there: nothing of it is read any
+    /// more, and the stream ends (RFC 5040 §4.8, §8).
+    pub fn source_gone(&mut self) {
+        let Some(response) = self.qp.as_mut().and_then(|qp| qp.responses.pop_front()) else {
+            return;
+        };
+        self.shared.stats.reads_revoked += 1;
+        let header = DdpHeader::untagged(
+            true,
+            control(opcode::READ_REQUEST),
+            0,
+            queue::READ_REQUEST,
+            response.msn,
+            0,
+        );
+        let ulpdu = header.length() + ReadRequest::SIZE;
+        self.fault(&Fault {
+            read_request: Some(response.rest().to_bytes()),
+            ..Fault::about(TerminateCode::RDMAP_STAG, ulpdu, &header)
+        });
+    }
+
+    /// A segment of a Read Response has to be what the oldest Read asked for.
+    pub fn expect_response(
+        &mut self,
+        stag: u32,
+        to: u64,
+        length: u32,
+    ) -> Result<(), TerminateCode> {
+        let read = self.qp.as_ref().and_then(|qp| qp.reads.front());
+        let wrong = match read {
+            None => TerminateCode::RDMAP_OPCODE,
+            Some(read) if length > 0 && stag != read.stag => TerminateCode::DDP_STAG,
+            Some(read) if length > 0 && (to != read.to || length > read.left) => {
+                TerminateCode::DDP_BOUNDS
+            }
+            Some(_) => return Ok(()),
+        };
+        self.shared.stats.responses_unasked += 1;
+        Err(wrong)
+    }
+
+    /// A segment of a Read Response was placed.
     fn read_response(
         &mut self,
         stag: u32,
@@ -220,6 +304,7 @@ impl<P: Port> Link<'_, P> {
         length: u32,
         last: bool,
     ) -> Result<(), TerminateCode> {
+        self.expect_response(stag, to, length)?;
         let Some(qp) = self.qp.as_mut() else {
             return Err(TerminateCode::DDP_LOCAL);
         };
@@ -227,12 +312,6 @@ impl<P: Port> Link<'_, P> {
             return Err(TerminateCode::RDMAP_OPCODE);
         };
         if length > 0 {
-            if stag != read.stag {
-                return Err(TerminateCode::DDP_STAG);
-            }
-            if to != read.to || length > read.left {
-                return Err(TerminateCode::DDP_BOUNDS);
-            }
             read.to = to.wrapping_add(u64::from(length));
             read.left -= length;
         }
@@ -243,6 +322,9 @@ impl<P: Port> Link<'_, P> {
             return Err(TerminateCode::DDP_BOUNDS);
         }
         let number = read.entry;
+        if read.open {
+            self.shared.regions.close_sink(read.stag, self.port);
+        }
         qp.reads.pop_front();
         if let Some(entry) = number.and_then(|number| qp.sq.get_mut(number)) {
             entry.missing = entry.missing.saturating_sub(1);

@@ -21,20 +21,52 @@ pub struct Piece {
     pub length: u32,
 }
 
+/// A region that somebody was let at, and which of those that its STag has named it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegionRef {
+    index: u32,
+    generation: u32,
+}
+
 /// A registered region.
 #[derive(Clone, Copy, Debug)]
 struct Region {
     /// Not invalidated by the peer.
     valid: bool,
+    generation: u32,
     key: u8,
     pd: PdId,
     access: Access,
     base: u64,
     length: u64,
     iova: u64,
+    /// Reads of this side under way that have their sink in it.
+    sinks: u32,
 }
 
 impl Region {
+    /// The rights that hold now: that of a Read sink only while there is a Read that asked for it.
+    fn rights(&self) -> Access {
+        if self.sinks > 0 {
+            self.access
+        } else {
+            self.access.without(Access::READ_SINK)
+        }
+    }
+
+    /// The card's row.
+    fn row(&self) -> StagRow {
+        StagRow {
+            valid: StagRow::VALID,
+            key: self.key,
+            access: self.rights().bits() & Access::OF_CARD,
+            pd: self.pd.0,
+            base: self.base,
+            length: self.length,
+            iova: self.iova,
+        }
+    }
+
     /// True if the range, which does not wrap, lies inside.
     fn holds(&self, to: u64, length: u64) -> bool {
         to.checked_sub(self.base)
@@ -95,7 +127,9 @@ pub struct Regions {
     /// By STag index; 0 is never used.
     rows: Vec<Option<Region>>,
     keys: Vec<u8>,
+    random: Random,
     cursor: usize,
+    registered: u32,
 }
 
 impl Regions {
@@ -106,7 +140,9 @@ impl Regions {
             domains: Vec::new(),
             rows: vec![None; count],
             keys: (0..count).map(|_| random.next() as u8).collect(),
-            cursor: 0,
+            random: random.fork(),
+            cursor: random.next() as usize % count,
+            registered: 0,
         }
     }
 
@@ -175,35 +211,31 @@ impl Regions {
         if !fits(base) || !fits(iova) {
             return Err(Error::InvalidRegion);
         }
-        // Round robin, so that an STag just removed is not handed out again at once.
+        // Round robin, so that an STag just removed is not handed out again at once; beginning anywhere.
         let count = self.rows.len();
         let index = (0..count)
             .map(|step| (self.cursor + 1 + step) % count)
             .find(|&index| index != 0 && self.rows[index].is_none())
             .ok_or(Error::NoStags)?;
         self.cursor = index;
-        let key = self.keys[index].wrapping_add(1);
+        // Any key but the last one of this index.
+        let key = self.keys[index].wrapping_add((self.random.next() % 255) as u8 + 1);
         self.keys[index] = key;
         self.domain(pd)?.members += 1;
-        self.rows[index] = Some(Region {
+        self.registered = self.registered.wrapping_add(1);
+        let region = Region {
             valid: true,
+            generation: self.registered,
             key,
             pd,
             access,
             base,
             length,
             iova,
-        });
-        let row = StagRow {
-            valid: 1,
-            key,
-            access: access.bits() & 15,
-            pd: pd.0,
-            base,
-            length,
-            iova,
+            sinks: 0,
         };
-        port.write_table(table::STAG, index as u32, &row.to_bytes());
+        self.rows[index] = Some(region);
+        port.write_table(table::STAG, index as u32, &region.row().to_bytes());
         Ok((index as u32) << 8 | u32::from(key))
     }
 
@@ -239,6 +271,29 @@ impl Regions {
         }
         port.write_table(table::STAG, index, &StagRow::default().to_bytes());
         Ok(())
+    }
+
+    /// A Read is about to be asked for whose sink lies there: with the first one the card's row opens.
+    pub fn open_sink<P: Port>(&mut self, stag: u32, port: &mut P) {
+        self.count_sink(stag, port, |sinks| sinks.saturating_add(1));
+    }
+
+    /// A Read whose sink lies there has ended: with the last one the card's row closes.
+    pub fn close_sink<P: Port>(&mut self, stag: u32, port: &mut P) {
+        self.count_sink(stag, port, |sinks| sinks.saturating_sub(1));
+    }
+
+    fn count_sink<P: Port>(&mut self, stag: u32, port: &mut P, count: impl FnOnce(u32) -> u32) {
+        let index = stag >> 8;
+        let row = self.rows.get_mut(index as usize).and_then(Option::as_mut);
+        let Some(region) = row.filter(|region| region.key == stag as u8) else {
+            return;
+        };
+        let before = region.rights();
+        region.sinks = count(region.sinks);
+        if region.valid && region.rights() != before {
+            port.write_table(table::STAG, index, &region.row().to_bytes());
+        }
     }
 
     /// Checks a local SGE of a work request and finds its memory.
@@ -286,7 +341,7 @@ impl Regions {
         if region.pd != pd {
             return Err(Violation::Domain);
         }
-        if !region.access.contains(needs) {
+        if !region.rights().contains(needs) {
             return Err(Violation::Access);
         }
         if !region.holds(to, u64::from(length)) {
@@ -296,6 +351,26 @@ impl Regions {
             iova: region.iova.wrapping_add(to.wrapping_sub(region.base)),
             length,
         })
+    }
+
+    /// The domain of a region.
+    pub fn domain_of(&self, stag: u32) -> Option<PdId> {
+        self.row(stag).map(|region| region.pd)
+    }
+
+    /// Keeps hold of the region that an STag names now.
+    pub fn hold(&self, stag: u32) -> Option<RegionRef> {
+        self.find(stag).map(|region| RegionRef {
+            index: stag >> 8,
+            generation: region.generation,
+        })
+    }
+
+    /// True as long as that region is neither deregistered nor invalidated.
+    pub fn stands(&self, held: RegionRef) -> bool {
+        let row = self.rows.get(held.index as usize);
+        row.and_then(Option::as_ref)
+            .is_some_and(|region| region.valid && region.generation == held.generation)
     }
 
     /// The region, if its STag may be used.

@@ -49,6 +49,10 @@ impl<P: Port> Link<'_, P> {
                 }
                 true
             }
+            Err(FrameError::Revision(_)) => {
+                self.refuse_revision();
+                false
+            }
             // Malformed: close TCP (RFC 5044 §7.1.1).
             Ok(_) | Err(_) => {
                 self.refuse();
@@ -62,11 +66,23 @@ impl<P: Port> Link<'_, P> {
         self.give_up(ConnectFailure::InvalidReply);
     }
 
+    /// The peer speaks a revision that this side does not: close TCP and say so here (RFC 5044 §7.1.1).
+    fn refuse_revision(&mut self) {
+        self.shared.stats.revisions_refused += 1;
+        self.give_up(ConnectFailure::UnsupportedRevision);
+    }
+
     fn request_arrived(&mut self, frame: &StartupFrame<'_>) {
         let Some(request) = Request::of(frame) else {
             self.refuse();
             return;
         };
+        if frame.revision == 0 {
+            // The RDMA Consortium's, whose DDP and RDMAP are version 0. It hears which one is spoken here.
+            self.queue_startup(&request.reject(&[]));
+            self.refuse_revision();
+            return;
+        }
         self.conn.request = request;
         self.conn.phase = Phase::AwaitAnswer;
         self.conn.timers.set(Timer::Phase, None);
@@ -94,6 +110,10 @@ impl<P: Port> Link<'_, P> {
                 self.refuse();
                 return;
             }
+            Judged::Unsupported => {
+                self.refuse_revision();
+                return;
+            }
             Judged::Rejected => {
                 self.conn.private_data = private_data;
                 self.conn.verdict = Verdict::Rejected {
@@ -106,12 +126,14 @@ impl<P: Port> Link<'_, P> {
             Judged::Accepted(agreed) => (agreed, None),
             Judged::Terminate(agreed, code) => (agreed, Some(code)),
         };
-        self.agree(agreed);
+        // What goes wrong here has no code of its own (RFC 6581 §9.3).
+        let local = (!self.agree(agreed)).then_some(TerminateCode::MPA_LOCAL);
         self.conn.timers.set(Timer::Phase, None);
         self.conn.may_send = true;
-        if let Some(code) = wrong {
+        if let Some(code) = wrong.or(local) {
             let failure = match code {
                 TerminateCode::MPA_NO_MATCHING_RTR => ConnectFailure::NoMatchingRtr,
+                TerminateCode::MPA_LOCAL => ConnectFailure::NoResources,
                 _ => ConnectFailure::InsufficientReads,
             };
             self.conn.verdict = Verdict::Failed(failure);
@@ -122,8 +144,9 @@ impl<P: Port> Link<'_, P> {
         self.established(private_data);
     }
 
-    /// Both sides know what holds from the next byte on, in both directions.
-    fn agree(&mut self, agreed: crate::cm::Agreed) {
+    /// Both sides know what holds from the next byte on, in both directions. False if the card has no room for
+    /// the flow.
+    fn agree(&mut self, agreed: crate::cm::Agreed) -> bool {
         let conn = &mut *self.conn;
         conn.agreed = agreed;
         conn.committed = true;
@@ -138,16 +161,18 @@ impl<P: Port> Link<'_, P> {
         if let Some(qp) = self.qp.as_mut() {
             qp.reserve_reads(agreed.ird, agreed.ord);
         }
-        if !self.bind() {
-            // The initiator is bound since it began; the responder asks before.
-            self.lost(ConnectFailure::NoResources, DisconnectReason::Aborted);
-        }
+        self.bind()
     }
 
-    /// Responder: the application says yes; the queue pair is the link's. False if the flow
-    /// lookup has no room.
-    pub fn accept(&mut self, terms: &Terms, private_data: &[u8]) -> bool {
+    /// Responder: the application says yes; the queue pair is the link's.
+    pub fn accept(&mut self, terms: &Terms, private_data: &[u8]) {
         let request = self.conn.request;
+        if !self.bind() {
+            // No Terminate: the responder sends no FPDU before the initiator's first (RFC 5044 §7.1.2). So it says no.
+            self.conn.verdict = Verdict::Failed(ConnectFailure::NoResources);
+            self.reject(&[]);
+            return;
+        }
         let (reply, agreed) = request.accept(terms, private_data);
         self.queue_startup(&reply);
         self.conn.phase = Phase::AwaitFirst;
@@ -155,12 +180,15 @@ impl<P: Port> Link<'_, P> {
             self.reserve_rtr_send();
         }
         self.agree(agreed);
-        if agreed.rtr.is_some() {
-            let at = self.now.saturating_add(self.shared.config.mpa_timeout);
-            self.conn.timers.set(Timer::Phase, Some(at));
-        }
+        let config = &self.shared.config;
+        let limit = match agreed.rtr {
+            Some(_) => config.mpa_timeout,
+            None => config.first_message_timeout,
+        };
+        self.conn
+            .timers
+            .set(Timer::Phase, Some(self.now.saturating_add(limit)));
         self.stream();
-        self.conn.card.bound
     }
 
     /// Responder: the application says no.

@@ -42,6 +42,14 @@ pub struct EngineStats {
     pub duplicates: u64,
     /// Acknowledgments sent without data.
     pub acks_sent: u64,
+    /// Segments with data that an acknowledgment of its own went beside, for a gap that they cannot tell.
+    pub acks_beside_data: u64,
+    /// Read Responses that no Read asked for, or not so.
+    pub responses_unasked: u64,
+    /// Streams ended because the source of a Read to be answered was deregistered or invalidated.
+    pub reads_revoked: u64,
+    /// Start-ups refused for a revision of MPA that is not spoken here.
+    pub revisions_refused: u64,
     /// Terminates sent.
     pub terminates_sent: u64,
     /// Terminates received.
@@ -56,4 +64,38 @@ pub struct EngineStats {
     pub resets_received: u64,
     /// Jobs that the card reported as failed.
     pub jobs_failed: u64,
+    /// Segments refused, by the card or the engine: no ACK flag.
+    pub refused_no_ack: u64,
+    /// Segments refused: beyond the window.
+    pub refused_window: u64,
+    /// Segments refused: older than TS.Recent (PAWS).
+    pub refused_timestamp: u64,
+    /// Segments refused: without the timestamp that was agreed.
+    pub refused_no_timestamp: u64,
+    /// Segments whose acknowledgment number is beyond what was sent, or too old (RFC 5961 §5).
+    pub acks_unacceptable: u64,
+    /// Acknowledgments sent to whoever sent something unacceptable.
+    pub challenge_acks: u64,
+    /// Such acknowledgments not sent, because there were too many.
+    pub challenge_acks_withheld: u64,
+    /// TCP frames passed up without a flow although the card has one for them (group address, fragment).
+    pub frames_of_bound: u64,
+    /// TCP frames dropped: to a group address, or from an address that is nobody's.
+    pub frames_from_nobody: u64,
+    /// SYNs dropped: the listener's backlog is full.
+    pub syns_dropped: u64,
+    /// SYN-ACKs sent with a cookie, because the table of half-open connections was full.
+    pub syn_cookies_sent: u64,
+    /// Connections made from such a cookie.
+    pub syn_cookies_taken: u64,
+    /// Half-open connections forgotten because nothing came.
+    pub half_open_forgotten: u64,
+    /// RSTs not sent, because there were too many.
+    pub resets_withheld: u64,
+    /// Reports of an earlier binding of their flow.
+    pub reports_stale: u64,
+    /// Reports that make no sense, or whose raw frame could not be written.
+    pub reports_unusable: u64,
+    /// FPDUs that the card could not write to host memory.
+    pub placements_failed: u64,
 }

@@ -1,7 +1,7 @@
 //! The raw part of the stream: what the card could not frame, framed, checked and placed by the
 //! engine with exactly the card's checks (`docs/card.md`); and how the card gets back to work.
 
-use weft_layout::{AttachRow, FpduReport, SegmentReport};
+use weft_layout::{fpdu_verdict, AttachRow, FpduReport, SegmentReport};
 use weft_wire::ddp::{self, DdpHeader, Target};
 use weft_wire::fpdu::{self, FpduError};
 use weft_wire::mpa::RtrKinds;
@@ -12,11 +12,9 @@ use crate::conn::Phase;
 use crate::link::Link;
 use crate::port::Port;
 use crate::rdmap::Fault;
+use crate::region::Violation;
 use crate::tcp::seq;
 use crate::verbs::{Access, Sge};
-
-const VERDICT_PLACED: u8 = 0;
-const VERDICT_FOR_ENGINE: u8 = 1;
 
 /// Refusals after which the window's right edge stands still.
 const PATIENCE: u32 = 6;
@@ -140,11 +138,23 @@ impl<P: Port> Link<'_, P> {
         } else {
             Access::READ_SINK
         };
-        let piece = self
+        let length = payload.len() as u32;
+        let found = self
             .shared
             .regions
-            .remote(qp.config.pd, stag, to, payload.len() as u32, needs)
-            .map_err(|violation| violation.of_segment())?;
+            .remote(qp.config.pd, stag, to, length, needs);
+        let piece = match found {
+            Ok(piece) => piece,
+            Err(violation) => {
+                let unasked = violation == Violation::Access && opcode == opcode::READ_RESPONSE;
+                self.shared.stats.responses_unasked += u64::from(unasked);
+                return Err(violation.of_segment());
+            }
+        };
+        if opcode == opcode::READ_RESPONSE {
+            // The card judges by the region's right alone; here what was asked for is known.
+            self.expect_response(stag, to, length)?;
+        }
         self.port
             .copy_in(piece.iova, payload)
             .map_err(|_| TerminateCode::DDP_LOCAL)
@@ -202,12 +212,27 @@ impl<P: Port> Link<'_, P> {
 
     // ------------------------------------------------------------------ the card's part
 
+    /// The report is of this binding of the flow.
+    pub fn is_current(&mut self, epoch: u8) -> bool {
+        let current = epoch == self.conn.card.epoch;
+        self.shared.stats.reports_stale += u64::from(!current);
+        current
+    }
+
     /// The card framed an FPDU.
     pub fn fpdu_report(&mut self, report: &FpduReport) {
         match report.verdict {
-            VERDICT_PLACED => {}
-            VERDICT_FOR_ENGINE => {
+            fpdu_verdict::PLACED => {}
+            fpdu_verdict::ENGINE => {
                 self.conn.card.for_engine = true;
+                return;
+            }
+            fpdu_verdict::PLACE_FAILED => {
+                // The stream has moved on, and what belongs there is not there.
+                self.shared.stats.placements_failed += 1;
+                if self.conn.phase.receives() {
+                    self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL));
+                }
                 return;
             }
             // The engine finds the error itself, in the raw frame.
@@ -249,8 +274,14 @@ impl<P: Port> Link<'_, P> {
             self.conn.card.attached = false;
         }
         if core::mem::take(&mut self.conn.card.for_engine) {
-            let done = payload.get(..usize::from(report.done_len)).unwrap_or(&[]);
-            self.framed_by_card(report.seq, done);
+            match payload.get(..usize::from(report.done_len)) {
+                Some(done) if !done.is_empty() => self.framed_by_card(report.seq, done),
+                // The card has moved on, and nobody has what was in them.
+                _ if self.conn.phase.receives() => {
+                    self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL));
+                }
+                _ => {}
+            }
         }
     }
 
@@ -288,7 +319,8 @@ impl<P: Port> Link<'_, P> {
         };
         let conn = &mut *self.conn;
         let rtr_send = conn.phase == Phase::AwaitFirst && conn.agreed.rtr == Some(RtrKinds::SEND);
-        if !conn.card.bound
+        if !self.shared.config.attach
+            || !conn.card.bound
             || conn.card.attached
             || !conn.committed
             || !conn.phase.receives()
@@ -302,16 +334,22 @@ impl<P: Port> Link<'_, P> {
             conn.card.pause -= 1;
             return;
         }
+        let ts_valid = conn.timestamps && conn.ts_is_valid(self.now);
         let row = AttachRow {
-            attached: 1,
             raw_count: conn.card.raw_count,
             rcv_nxt: conn.reassembly.next(),
             msn: qp.msn,
             mo: qp.mo,
-        };
+            ts_recent: if ts_valid { conn.ts_recent } else { 0 },
+            window: conn.reassembly.capacity(),
+            ..AttachRow::default()
+        }
+        .with_attached(true)
+        .with_ts_recent_valid(ts_valid);
         self.shared.stats.attaches += 1;
         if self.port.attach(qp.id.flow(), &row) {
             conn.card.attached = true;
+            conn.card.ts_recent_at = self.now;
             conn.card.refused = 0;
             conn.card.pause = 0;
             // The window opens again; `acknowledge` tells the peer.
@@ -330,8 +368,30 @@ impl<P: Port> Link<'_, P> {
     }
 }
 
+impl<P: Port> Link<'_, P> {
+    /// The card's TS.Recent goes on only with what it walks. If that is too long ago, the next timestamp may look old to
+    /// it: it is taken off the flow, and gets it back with the TS.Recent of today. The count of one more says whether a
+    /// report is from before.
+    pub fn freshen_card(&mut self) {
+        let conn = &mut *self.conn;
+        let age = self.now.saturating_sub(conn.card.ts_recent_at);
+        let (Some(qp), true) = (self.qp.as_ref(), conn.timestamps && conn.card.attached) else {
+            return;
+        };
+        if age < crate::conn::TS_LIFE / 2 {
+            return;
+        }
+        conn.card.attached = false;
+        let row = AttachRow {
+            raw_count: conn.card.raw_count.wrapping_add(1),
+            ..AttachRow::default()
+        };
+        self.port.attach(qp.id.flow(), &row);
+    }
+}
+
 /// The pieces of a payload at `mo` of a message, with the SGEs they go to.
-fn scatter<'a>(
+pub fn scatter<'a>(
     sges: &'a [Sge],
     mo: u32,
     payload: &'a [u8],

@@ -1,5 +1,7 @@
 //! The verbs' types: domains, regions, queue pairs, work requests, completions.
 
+use weft_layout::StagRow;
+
 /// SGEs that a work request can have.
 pub const MAX_SGE: usize = 4;
 /// Bytes that a work request can carry inline.
@@ -38,15 +40,19 @@ impl Access {
     /// Nothing but local read.
     pub const NONE: Access = Access(0);
     /// Receive buffers may lie in it.
-    pub const LOCAL_WRITE: Access = Access(1);
+    pub const LOCAL_WRITE: Access = Access(StagRow::LOCAL_WRITE);
     /// The peer may read it.
-    pub const REMOTE_READ: Access = Access(2);
+    pub const REMOTE_READ: Access = Access(StagRow::REMOTE_READ);
     /// The peer may write it.
-    pub const REMOTE_WRITE: Access = Access(4);
+    pub const REMOTE_WRITE: Access = Access(StagRow::REMOTE_WRITE);
     /// A Read of this side may fill it.
-    pub const READ_SINK: Access = Access(8);
+    pub const READ_SINK: Access = Access(StagRow::READ_SINK);
     /// The peer may invalidate it by a Send with Invalidate.
     pub const REMOTE_INVALIDATE: Access = Access(16);
+
+    /// Those that the card checks, too.
+    pub(crate) const OF_CARD: u8 =
+        StagRow::LOCAL_WRITE | StagRow::REMOTE_READ | StagRow::REMOTE_WRITE | StagRow::READ_SINK;
 
     /// The bits, as above; the low four are the card's.
     pub const fn bits(self) -> u8 {
@@ -55,11 +61,17 @@ impl Access {
 
     /// From bits; `None` if one of them has no meaning.
     pub const fn from_bits(bits: u8) -> Option<Access> {
-        if bits & !0x1f == 0 {
+        if bits & !(Self::OF_CARD | Self::REMOTE_INVALIDATE.0) == 0 {
             Some(Access(bits))
         } else {
             None
         }
+    }
+
+    /// What is in this set and not in `other`.
+    #[must_use]
+    pub const fn without(self, other: Access) -> Access {
+        Access(self.0 & !other.0)
     }
 
     /// True if all of `other` is in this set.
@@ -123,6 +135,14 @@ pub enum SendOp {
         solicited: bool,
         /// Also invalidates this STag of the peer's.
         invalidate: Option<u32>,
+    },
+    /// Immediate Data (RFC 7306 §6): 8 bytes, most significant first, into the peer's next receive and into
+    /// its completion. No payload. Nothing is negotiated: a peer that does not know it answers with a Terminate.
+    Immediate {
+        /// Asks the receiver for an event.
+        solicited: bool,
+        /// The bytes.
+        data: u64,
     },
     /// Write into the peer's region.
     Write {
@@ -219,4 +239,6 @@ pub struct Completion {
     pub solicited: bool,
     /// A receive: this STag was invalidated by it.
     pub invalidated: Option<u32>,
+    /// A receive: it took Immediate Data, this.
+    pub immediate: Option<u64>,
 }

@@ -1,7 +1,7 @@
 //! Work requests as posted: their checks, and what the queues keep of them.
 
 use weft_layout::ReceiveElement;
-use weft_wire::rdmap::opcode;
+use weft_wire::rdmap::{opcode, IMMEDIATE};
 
 use crate::error::Error;
 use crate::part::Data;
@@ -24,6 +24,13 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
             },
             invalidate: invalidate.unwrap_or(0),
         },
+        SendOp::Immediate { solicited, .. } => Action::Send {
+            opcode: match solicited {
+                false => opcode::IMMEDIATE,
+                true => opcode::IMMEDIATE_SE,
+            },
+            invalidate: 0,
+        },
         SendOp::Write { stag, to } => Action::Write { stag, to },
         SendOp::Read { stag, to } => Action::Read { stag, to },
     };
@@ -43,6 +50,16 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
         missing: 0,
         outcome: None,
     };
+    if let SendOp::Immediate { data, .. } = wr.op {
+        if !matches!(wr.payload, Payload::Sges([]) | Payload::Inline([])) {
+            return Err(Error::ImmediatePayload);
+        }
+        let mut copy = [0; MAX_INLINE];
+        copy[..IMMEDIATE].copy_from_slice(&data.to_be_bytes());
+        entry.data = Data::Inline(copy);
+        entry.length = IMMEDIATE as u32;
+        return Ok(entry);
+    }
     match wr.payload {
         Payload::Inline(_) if is_read => return Err(Error::InlineRead),
         Payload::Inline(bytes) => {

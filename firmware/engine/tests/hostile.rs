@@ -215,16 +215,46 @@ fn frames_of_any_kind() {
     }
 }
 
+/// Peers that go through the handshake and vanish, while the application does not look: the events do not grow.
 #[test]
-fn a_flood_of_syns_takes_only_the_backlog() {
+fn requests_nobody_takes_do_not_pile_up() {
     let mut s = Script::new(false);
     s.engine.listen(s.port, 4).unwrap();
-    for port in 1000..2000 {
-        s.peer_port = port;
-        s.send(flag::SYN, 1, Options::default(), &[]);
+    let request = Script::request(RtrKinds::READ, b"");
+    for n in 0..1000u32 {
+        s.peer_port = 2000 + n as u16;
+        s.seq = n * 77_777;
+        s.auto_ack = false;
+        let syn = s.frame(flag::SYN, s.seq, Options::default(), &[]);
+        s.card.receive(&syn);
+        s.quiet();
+        let answer = s.sent.pop().unwrap();
+        assert_eq!(answer.flags, flag::SYN | flag::ACK);
+        s.ack = answer.seq.wrapping_add(1);
+        s.seq = s.seq.wrapping_add(1);
+        let data = s.frame(flag::ACK, s.seq, Options::default(), &request);
+        s.card.receive(&data);
+        s.quiet();
+        s.seq = s.seq.wrapping_add(request.len() as u32);
+        let reset = s.frame(flag::RST, s.seq, Options::default(), &[]);
+        s.card.receive(&reset);
+        s.quiet();
     }
-    let answers = s.sent.iter().filter(|s| s.flags & flag::SYN != 0).count();
-    assert_eq!(answers, 4);
-    s.wait(1_000_000 * MS);
-    assert_eq!(s.engine.next_deadline(), None);
+    assert!(s.engine.poll_event().is_none());
+}
+
+/// No more than so many RSTs a second, whoever asks for them.
+#[test]
+fn resets_are_limited() {
+    let mut s = Script::new(false);
+    for n in 0..1000 {
+        s.send(flag::ACK, n, Options::default(), &[]);
+    }
+    let limit = u64::from(s.engine.config().resets);
+    assert_eq!(s.engine.stats().resets_sent, limit);
+    assert_eq!(s.engine.stats().resets_withheld, 1000 - limit);
+    s.wait(1_000 * MS);
+    s.sent.clear();
+    s.send(flag::ACK, 1, Options::default(), &[]);
+    assert_eq!(s.sent.len(), 1);
 }

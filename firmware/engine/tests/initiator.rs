@@ -432,3 +432,25 @@ fn an_old_connection_of_the_peer_is_reset() {
     assert!(request.is_some_and(|r| r.payload.starts_with(b"MPA ID Req Frame")));
     assert!(s.events.is_empty(), "{conn:?}: {:?}", s.events);
 }
+
+/// Revision 0 is the RDMA Consortium's: it is refused when it shows, not at the first FPDU (RFC 5044 §7.1.1).
+#[test]
+fn a_reply_of_revision_0() {
+    for revision in [Revision::Rev1, Revision::Rev2] {
+        let mut s = Script::new(false);
+        let params = ConnectParams {
+            revision,
+            peer_to_peer: revision == Revision::Rev2,
+            ..Default::default()
+        };
+        let (qp, conn, _) = connecting(&mut s, &params);
+        s.data(&reply(None, 0, false));
+        s.wait(MS);
+        assert!(fpdus(&s).is_empty());
+        assert!(s.sent.iter().any(|s| s.flags & flag::FIN != 0));
+        let reason = ConnectFailure::UnsupportedRevision;
+        assert_eq!(s.events, [Event::ConnectError { conn, reason }]);
+        assert_eq!(s.engine.stats().revisions_refused, 1);
+        assert_eq!(s.engine.qp_state(qp), Ok(QpState::Idle));
+    }
+}

@@ -85,7 +85,7 @@ fn misuse_is_refused_with_its_reason() {
         assert_eq!(e.create_qp(&bad, c), Err(Error::InvalidQpConfig));
         assert_eq!(e.dealloc_pd(pd), Err(Error::InUse));
         assert_eq!(
-            e.deregister(0x9999_9900, c),
+            e.deregister(now, 0x9999_9900, c),
             Err(Error::UnknownStag(0x9999_9900))
         );
         assert_eq!(
@@ -148,12 +148,12 @@ fn misuse_is_refused_with_its_reason() {
 fn regions_run_out_and_come_back_with_another_key() {
     let mut b = Bench::new(2);
     let pd = b.hosts[0].pd;
-    b.call(0, |e, _, c| {
+    b.call(0, |e, now, c| {
         let mut register = |e: &mut Engine| e.register(pd, 0, card::MEMORY, 8, Access::NONE, c);
         let stags: Vec<u32> = (0..63).map(|_| register(e).unwrap()).collect();
         assert!(stags.iter().all(|stag| stag >> 8 != 0));
         assert_eq!(register(e), Err(Error::NoStags));
-        e.deregister(stags[5], c).unwrap();
+        e.deregister(now, stags[5], c).unwrap();
         let again = e.register(pd, 0, card::MEMORY, 8, Access::NONE, c).unwrap();
         assert_eq!(again >> 8, stags[5] >> 8);
         assert_ne!(again, stags[5]);
@@ -250,7 +250,7 @@ fn inline_solicited_invalidate() {
         matches!(failed[0].status, Status::Success | Status::RemoteAccess),
         "{failed:?}"
     );
-    b.call(1, |e, _, c| e.deregister(window, c)).unwrap();
+    b.call(1, |e, now, c| e.deregister(now, window, c)).unwrap();
 }
 
 #[test]

@@ -292,3 +292,44 @@ fn a_card_that_never_attaches() {
         assert!(b.hosts[1].engine.stats().fpdus_card > 0);
     }
 }
+
+/// Both sides send without pause, and one frame of one side is lost: the other says so at once, although it
+/// has data to send all the time, and no timer expires.
+#[test]
+fn a_single_loss_with_data_both_ways() {
+    for (seed, timestamps) in [(500, false), (501, true), (502, false)] {
+        let mut b = Bench::with(seed, &|c| c.timestamps = timestamps);
+        let pair = b.connect(&ConnectParams::default(), &AcceptParams::default());
+        const SIZE: u32 = 2_000_000;
+        let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
+        let regions = [
+            b.hosts[0].region(SIZE.into(), access),
+            b.hosts[1].region(SIZE.into(), access),
+        ];
+        let mut big = 0;
+        b.tamper = Some(Box::new(move |from, frame| {
+            big += u32::from(from == 0 && frame.len() > 1400);
+            !(from == 0 && frame.len() > 1400 && [200, 400, 401].contains(&big))
+        }));
+        for n in 0..2 {
+            let other = regions[1 - n].0;
+            let sges = [sge(regions[n].0, 0, SIZE / 2)];
+            b.post_send(
+                n,
+                pair.qps[n],
+                &write(1, other, 0x1000 + u64::from(SIZE / 2), &sges),
+            )
+            .unwrap();
+        }
+        for n in 0..2 {
+            b.completions_of(n, 1, 10_000 * MS);
+        }
+        let stats = [b.hosts[0].engine.stats(), b.hosts[1].engine.stats()];
+        assert_eq!(
+            (stats[0].timeouts, stats[1].timeouts),
+            (0, 0),
+            "seed {seed}"
+        );
+        assert!(stats[0].fast_recoveries >= 2, "seed {seed}: {:?}", stats[0]);
+    }
+}

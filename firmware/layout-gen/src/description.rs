@@ -4,6 +4,8 @@ use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
 
+use crate::bits::{self, Bits, Enumeration, Word};
+
 /// `rtl/pkg/card.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,6 +22,8 @@ pub struct Description {
     pub(crate) records: Vec<Record>,
     #[serde(default, rename = "enumeration")]
     pub(crate) enumerations: Vec<Enumeration>,
+    #[serde(default, rename = "word")]
+    pub(crate) words: Vec<Word>,
     #[serde(default, rename = "counter")]
     pub(crate) counters: Vec<Counter>,
 }
@@ -52,6 +56,11 @@ pub(crate) struct Register {
     #[serde(default)]
     pub reset: u32,
     pub doc: String,
+    #[serde(default)]
+    pub bits: Vec<Bits>,
+    /// What a read gives, if that is not what was written.
+    #[serde(default)]
+    pub read_bits: Vec<Bits>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -90,23 +99,11 @@ pub(crate) struct Field {
     pub kind: FieldType,
     pub name: String,
     pub doc: String,
-}
-
-/// Names for the values of a byte.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Enumeration {
-    pub name: String,
-    pub doc: String,
-    pub values: Vec<Value>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Value {
-    pub name: String,
-    pub value: u8,
-    pub doc: String,
+    #[serde(default)]
+    pub bits: Vec<Bits>,
+    /// The enumeration that names the field's values.
+    #[serde(default)]
+    pub values: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -224,6 +221,7 @@ impl Description {
 
     fn check(&self) -> Result<(), String> {
         self.pci.check()?;
+        bits::check(self)?;
         if self.interface_version > 255 {
             return Err("the interface version is the PCI revision, one byte".into());
         }
@@ -268,11 +266,6 @@ impl Description {
                     "table {}: no 64-byte record {}",
                     table.name, table.row
                 ));
-            }
-        }
-        for e in &self.enumerations {
-            if e.values.windows(2).any(|v| v[0].value >= v[1].value) {
-                return Err(format!("enumeration {}: values do not rise", e.name));
             }
         }
         let counters = self.registers.iter().find(|r| r.name == "COUNTERS");

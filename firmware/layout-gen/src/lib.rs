@@ -2,9 +2,11 @@
 //! `rtl/pkg/card.toml`, and this crate turns it into the SystemVerilog package, the Rust types and the
 //! reference page. A test compares the three with what is committed.
 
+mod bits;
 mod description;
 mod page;
 mod rust;
+mod rust_bits;
 mod systemverilog;
 
 pub use description::{Description, DescriptionError};
@@ -29,7 +31,7 @@ pub fn outputs(description: &Description) -> Vec<(&'static str, String)> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn description() -> Description {
@@ -47,7 +49,7 @@ mod tests {
         }
     }
 
-    const PCI: &str = "
+    pub(crate) const PCI: &str = "
         interface_version = 1
         [pci]
         vendor = 0xfffe
@@ -63,7 +65,7 @@ mod tests {
         msix_pba = 0x800
     ";
 
-    fn refused(text: &str) -> String {
+    pub(crate) fn refused(text: &str) -> String {
         Description::parse(text)
             .expect_err("accepted what contradicts itself")
             .to_string()

@@ -1,5 +1,6 @@
 //! The reference page.
 
+use crate::bits::Bits;
 use crate::description::{Description, FieldType};
 use std::fmt::Write;
 
@@ -42,11 +43,28 @@ pub(crate) fn page(d: &Description) -> String {
         } else {
             format!("{:04x}", r.at)
         };
+        let name = match r.bits.is_empty() {
+            true => r.name.clone(),
+            false => format!("[{}](#{})", r.name, r.name.to_lowercase()),
+        };
         let _ = writeln!(
             o,
-            "| {at} | {} | {} | {:x} | {} |",
-            r.name, r.access, r.reset, r.doc
+            "| {at} | {name} | {} | {:x} | {} |",
+            r.access, r.reset, r.doc
         );
+    }
+    o.push_str("\n### Bits of registers\n\nBits without a name are reserved: written as 0, ignored when read.\n");
+    for r in d.registers.iter().filter(|r| !r.bits.is_empty()) {
+        let written = match r.read_bits.is_empty() {
+            true => "",
+            false => "Written:\n\n",
+        };
+        let _ = write!(o, "\n#### {}\n{written}", r.name);
+        bits(&mut o, &r.bits);
+        if !r.read_bits.is_empty() {
+            o.push_str("\nRead:\n\n");
+            bits(&mut o, &r.read_bits);
+        }
     }
     o.push_str("\n## Doorbells (BAR2, write only)\n\n| offset | name | |\n|---|---|---|\n");
     for b in &d.doorbells {
@@ -76,9 +94,23 @@ pub(crate) fn page(d: &Description) -> String {
                 FieldType::Number(bytes) => format!("u{}", 8 * bytes),
                 FieldType::Bytes(bytes) => format!("{bytes} bytes"),
             };
-            let _ = writeln!(o, "| {} | {} | {kind} | {} |", f.at, f.name, f.doc);
+            let doc = match f.bits.first() {
+                Some(_) => format!("{}{}see the bits below", f.doc, separator(&f.doc)),
+                None => described(&f.doc, f.values.as_deref()),
+            };
+            let _ = writeln!(o, "| {} | {} | {kind} | {doc} |", f.at, f.name);
+        }
+        if r.fields.iter().any(|f| !f.bits.is_empty()) {
+            o.push_str("\n| field | bits | name | |\n|---|---|---|---|\n");
+        }
+        for f in &r.fields {
+            for b in &f.bits {
+                let doc = described(&b.doc, b.values.as_deref());
+                let _ = writeln!(o, "| {} | {} | {} | {doc} |", f.name, b.at.text(), b.name);
+            }
         }
     }
+    o.push_str("\n## Values\n");
     for e in &d.enumerations {
         let _ = write!(
             o,
@@ -89,9 +121,37 @@ pub(crate) fn page(d: &Description) -> String {
             let _ = writeln!(o, "| {} | {} | {} |", v.value, v.name, v.doc);
         }
     }
+    for w in &d.words {
+        let _ = write!(o, "\n### {}\n{}\n\n", w.name, w.doc);
+        bits(&mut o, &w.bits);
+    }
     o.push_str("\n## Counters\n\n| word | name | |\n|---|---|---|\n");
     for (n, c) in d.counters.iter().enumerate() {
         let _ = writeln!(o, "| {n} | {} | {} |", c.name, c.doc);
     }
     o
+}
+
+fn bits(o: &mut String, all: &[Bits]) {
+    o.push_str("| bits | name | |\n|---|---|---|\n");
+    for b in all {
+        let doc = described(&b.doc, b.values.as_deref());
+        let _ = writeln!(o, "| {} | {} | {doc} |", b.at.text(), b.name);
+    }
+}
+
+/// The text, and where the names of its values are.
+fn described(doc: &str, values: Option<&str>) -> String {
+    match values {
+        Some(values) => format!("{doc}{}[{values}](#{values})", separator(doc)),
+        None => doc.to_owned(),
+    }
+}
+
+fn separator(doc: &str) -> &'static str {
+    if doc.is_empty() {
+        ""
+    } else {
+        ": "
+    }
 }

@@ -1,6 +1,7 @@
 //! The Rust types.
 
 use crate::description::{Description, Field, FieldType, Record};
+use crate::rust_bits;
 use std::fmt::Write;
 
 pub(crate) fn types(d: &Description) -> String {
@@ -9,7 +10,9 @@ pub(crate) fn types(d: &Description) -> String {
         "// Generated from rtl/pkg/card.toml by weft-layout-gen; do not edit.\n\
          //! Everything the host and the card must agree on: registers, doorbells, tables, counters, and the\n\
          //! records in host memory. `docs/registers.md` is the same as a page; `docs/card.md` says how they\n\
-         //! work together.\n#![no_std]\n#![cfg_attr(rustfmt, rustfmt_skip)]\n\n",
+         //! work together.\n#![no_std]\n#![cfg_attr(rustfmt, rustfmt_skip)]\n\n\
+         mod register;\n\n\
+         pub use register::{Doorbell, DoorbellArray, ReadOnly, ReadWrite, Register, RegisterArray, Writable};\n\n",
     );
     let _ = writeln!(
         o,
@@ -51,7 +54,9 @@ pub(crate) fn types(d: &Description) -> String {
     for r in &d.registers {
         let _ = writeln!(o, "        ({:?}, {}),", r.doc, r.access == "rw");
     }
-    o.push_str("    ];\n}\n\n/// Byte offsets of the doorbells in BAR2.\npub mod doorbell {\n");
+    o.push_str("    ];\n");
+    rust_bits::registers(&mut o, d);
+    o.push_str("}\n\n/// Byte offsets of the doorbells in BAR2.\npub mod doorbell {\n");
     for b in &d.doorbells {
         let _ = writeln!(
             o,
@@ -78,7 +83,14 @@ pub(crate) fn types(d: &Description) -> String {
             );
         }
         o.push_str("}\n");
+        rust_bits::enumeration(&mut o, e);
     }
+    rust_bits::unknown_value(&mut o);
+    for w in &d.words {
+        let kind = format!("u{}", w.width);
+        rust_bits::word(&mut o, "", &camel(&w.name), &kind, &w.doc, &w.bits);
+    }
+    rust_bits::places(&mut o, d);
     counters(&mut o, d);
     for r in &d.records {
         record(&mut o, r);
@@ -86,9 +98,9 @@ pub(crate) fn types(d: &Description) -> String {
     o
 }
 
-fn camel(name: &str) -> String {
+pub(crate) fn camel(name: &str) -> String {
     name.split('_')
-        .map(|w| w[..1].to_uppercase() + &w[1..])
+        .map(|w| w[..1].to_uppercase() + &w[1..].to_lowercase())
         .collect()
 }
 
@@ -187,17 +199,32 @@ fn record(o: &mut String, r: &Record) {
         r.doc, r.size
     );
     for f in &r.fields {
-        let doc = if f.doc.is_empty() {
-            "See the field before."
-        } else {
-            &f.doc
+        let doc = match f.doc.as_str() {
+            "" if f.bits.is_empty() => "See the field before.",
+            "" => "Its bits have getters.",
+            doc => doc,
         };
         let _ = writeln!(o, "    /// {doc}\n    pub {}: {},", f.name, rust_type(f));
     }
     let _ = writeln!(
         o,
-        "}}\n\nimpl {name} {{\n    /// Bytes of the record.\n    pub const SIZE: usize = {};\n\n    /// The record as it lies in memory.\n    pub fn to_bytes(&self) -> [u8; Self::SIZE] {{\n        let mut b = [0; Self::SIZE];",
+        "}}\n\nimpl {name} {{\n    /// Bytes of the record.\n    pub const SIZE: usize = {};",
         r.size
+    );
+    for f in &r.fields {
+        let _ = writeln!(
+            o,
+            "    /// Where {} begins.\n    pub const {}_AT: usize = {};",
+            f.name,
+            f.name.to_uppercase(),
+            f.at
+        );
+    }
+    for f in &r.fields {
+        rust_bits::constants(o, &rust_type(f), &f.bits);
+    }
+    o.push_str(
+        "\n    /// The record as it lies in memory.\n    pub fn to_bytes(&self) -> [u8; Self::SIZE] {\n        let mut b = [0; Self::SIZE];\n",
     );
     for f in &r.fields {
         let (from, to) = (f.at, f.at + f.kind.bytes());
@@ -222,5 +249,13 @@ fn record(o: &mut String, r: &Record) {
         };
         let _ = writeln!(o, "            {}: {value},", f.name);
     }
-    o.push_str("        }\n    }\n}\n");
+    o.push_str("        }\n    }\n");
+    for f in &r.fields {
+        let place = format!("self.{}", f.name);
+        rust_bits::accessors(o, "", &rust_type(f), &place, &f.bits);
+        if let Some(values) = &f.values {
+            rust_bits::value_of_field(o, f, &camel(values));
+        }
+    }
+    o.push_str("}\n");
 }

@@ -1,5 +1,6 @@
 //! The SystemVerilog package.
 
+use crate::bits::Bits;
 use crate::description::{Description, Record};
 use std::fmt::Write;
 
@@ -9,7 +10,8 @@ pub(crate) fn package(d: &Description) -> String {
         "// Generated from rtl/pkg/card.toml by weft-layout-gen; do not edit.\n//\n\
          // Offsets of registers and doorbells, table numbers, counter numbers, and the records that the\n\
          // host and the card exchange. In every record bit 0 is bit 0 of byte 0; numbers are little-endian,\n\
-         // byte strings have their first byte in bits 7:0.\n\npackage weft_card_pkg;\n\n",
+         // byte strings have their first byte in bits 7:0. X_BIT is the position of one bit in its register or\n\
+         // field, X_LSB and X_WIDTH that of several: value[X_LSB +: X_WIDTH].\n\npackage weft_card_pkg;\n\n",
     );
     let _ = writeln!(
         o,
@@ -38,6 +40,12 @@ pub(crate) fn package(d: &Description) -> String {
             );
         }
     }
+    o.push_str("\n  // Bits of registers.\n");
+    for r in &d.registers {
+        for b in r.bits.iter().chain(&r.read_bits) {
+            bits(&mut o, &r.name, b);
+        }
+    }
     o.push_str("\n  // Doorbells (byte offset in BAR2).\n");
     for b in &d.doorbells {
         let _ = writeln!(
@@ -59,11 +67,19 @@ pub(crate) fn package(d: &Description) -> String {
         for v in &e.values {
             let _ = writeln!(
                 o,
-                "  parameter logic [7:0] {}_{} = 8'd{};",
+                "  parameter logic [{}:0] {}_{} = {}'d{};",
+                e.width - 1,
                 e.name.to_uppercase(),
                 v.name,
+                e.width,
                 v.value
             );
+        }
+    }
+    for w in &d.words {
+        let _ = writeln!(o, "\n  // {}", w.doc);
+        for b in &w.bits {
+            bits(&mut o, &w.name, b);
         }
     }
     o.push_str("\n  // Counters.\n");
@@ -101,10 +117,10 @@ fn structure(o: &mut String, record: &Record) {
     for f in &record.fields {
         gap(&mut lines, at, f.at);
         at = f.at + f.kind.bytes();
-        let doc = if f.doc.is_empty() {
-            String::new()
-        } else {
-            format!("  // {}", f.doc)
+        let doc = match (&f.doc, &f.values) {
+            (doc, None) if doc.is_empty() => String::new(),
+            (doc, None) => format!("  // {doc}"),
+            (doc, Some(values)) => format!("  // {doc} ({}_*)", values.to_uppercase()),
         };
         lines.push(format!(
             "    logic [{}:0] {};{doc}\n",
@@ -121,4 +137,29 @@ fn structure(o: &mut String, record: &Record) {
         lines.concat(),
         record.name
     );
+    for f in &record.fields {
+        for b in &f.bits {
+            bits(o, &record.name, b);
+        }
+    }
+}
+
+/// Where some bits are in what they are part of.
+fn bits(o: &mut String, of: &str, bits: &Bits) {
+    let name = format!("{of}_{}", bits.name).to_uppercase();
+    let _ = if bits.is_flag() {
+        writeln!(
+            o,
+            "  parameter int unsigned {name}_BIT = {};  // {}",
+            bits.at.low, bits.doc
+        )
+    } else {
+        writeln!(
+            o,
+            "  parameter int unsigned {name}_LSB = {};  // {}\n  parameter int unsigned {name}_WIDTH = {};",
+            bits.at.low,
+            bits.doc,
+            bits.at.width()
+        )
+    };
 }

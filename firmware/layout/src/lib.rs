@@ -5,8 +5,12 @@
 #![no_std]
 #![cfg_attr(rustfmt, rustfmt_skip)]
 
+mod register;
+
+pub use register::{Doorbell, DoorbellArray, ReadOnly, ReadWrite, Register, RegisterArray, Writable};
+
 /// The version a driver must find in the VERSION register.
-pub const INTERFACE_VERSION: u32 = 2;
+pub const INTERFACE_VERSION: u32 = 3;
 
 /// The card as a PCI function. Every BAR is 64-bit memory, not prefetchable.
 pub mod pci {
@@ -17,7 +21,7 @@ pub mod pci {
     /// Class, subclass and programming interface, 24 bits.
     pub const CLASS: u32 = 0x020000;
     /// Revision id: the interface version.
-    pub const REVISION: u8 = 2;
+    pub const REVISION: u8 = 3;
     /// BAR of the registers.
     pub const REGISTERS_BAR: u8 = 0;
     /// Bytes of that BAR.
@@ -44,21 +48,21 @@ pub mod reg {
     pub const ID_RESET: u32 = 0x57454654;
     /// Interface version of this description; a driver refuses another one.
     pub const VERSION: u32 = 0x0004;
-    /// Bits 7:0 DATA_W/8, bits 15:8 log2(NUM_FLOWS), bits 23:16 log2(NUM_STAGS), bits 31:24 number of MSI-X vectors.
+    /// What this card was built with.
     pub const CAPS: u32 = 0x0008;
     /// No effect; for bring-up.
     pub const SCRATCH: u32 = 0x000c;
-    /// Bit 0 enables job fetch, bit 1 enables receive, bit 2 is MAC loopback: what the card sends goes to its own receive path, the MAC gets nothing and its frames are ignored. All 0 at reset. Frames that arrive while receive is off are dropped (rx_drop_disabled).
+    /// What the card does. A write clears the sticky bits of STATUS.
     pub const CTRL: u32 = 0x0010;
-    /// Bit 0 quiescent; bit 1 (sticky) a DMA read was answered with an error; bit 2 (sticky) a DMA write was answered with an error. Writing CTRL clears the sticky bits.
+    /// How the card is. Writing CTRL clears READ_ERROR and WRITE_ERROR.
     pub const STATUS: u32 = 0x0014;
-    /// Longest Ethernet frame accepted, header included, FCS not; longer ones are dropped (rx_drop_oversize). At most 9216.
+    /// Longest Ethernet frame accepted, header included, FCS not; longer ones are dropped (rx_drop_oversize). 14 to 9216: a value outside becomes the nearest of these.
     pub const MTU: u32 = 0x0018;
     /// Value of MTU after reset.
     pub const MTU_RESET: u32 = 0x0000233a;
     /// Station address, bytes 0-3 of the wire order, byte 0 in bits 7:0.
     pub const MAC_LO: u32 = 0x0020;
-    /// Station address, bytes 4-5. Frames neither to it nor to a group address are dropped (rx_drop_mac) unless bit 31 (promiscuous) is set.
+    /// Station address, bytes 4-5. Frames neither to it nor to a group address are dropped (rx_drop_mac).
     pub const MAC_HI: u32 = 0x0024;
     /// Job ring: IOVA, 128-byte aligned, low half.
     pub const JOB_BASE_LO: u32 = 0x0040;
@@ -80,13 +84,23 @@ pub mod reg {
     pub const RAW_BASE_LO: u32 = 0x0080;
     /// Raw receive ring: IOVA, high half.
     pub const RAW_BASE_HI: u32 = 0x0084;
-    /// Bits 7:0 log2 of the slot size in bytes (11 to 14), bits 15:8 log2 of the number of slots (1 to 12). Writing it resets both counts to 0. A frame longer than a slot is dropped (rx_drop_oversize).
+    /// Shape of the raw receive ring; a value outside its range becomes the nearest inside. Writing it resets both counts to 0. A frame longer than a slot is dropped (rx_drop_oversize).
     pub const RAW_LOG2: u32 = 0x0088;
     /// Raw frames written since the ring was set up, modulo 2^32.
     pub const RAW_TAIL: u32 = 0x008c;
+    /// Raw slots that frames of no flow leave free, so that junk cannot take them from flows. Smaller than the number of slots.
+    pub const RAW_RESERVE: u32 = 0x0090;
     /// Interrupt requests sent since reset.
     pub const MSIX_COUNT: u32 = 0x00a0;
-    /// Trace ring: bit k of 15:0 enables events of kind k (trace_kind), bit 16 freezes the ring, writing 1 to bit 31 empties it. Everything is on at reset.
+    /// Writing a number begins a fence: FENCE_DONE takes this number when every placement that was checked against the tables as they were before this write has been answered by host memory. A number written while a fence is under way begins its fence when that one has ended, and stands for those it overwrote. Ends in bounded time whatever else arrives, as long as the host makes room for reports.
+    pub const FENCE: u32 = 0x00a4;
+    /// The number of the last fence that has ended. 0 at reset.
+    pub const FENCE_DONE: u32 = 0x00a8;
+    /// Frequency of the card's clock in kHz, as the board that was built for says (parameter CLOCK_KHZ).
+    pub const CLOCK_KHZ: u32 = 0x00ac;
+    /// Bits 63:32 of the counter whose low half was read last from COUNTERS; 0 unless its name ends in _bytes (those have 64 bits).
+    pub const COUNTER_HI: u32 = 0x00b0;
+    /// Trace ring. Everything is on at reset.
     pub const TRACE_CTRL: u32 = 0x00c0;
     /// Value of TRACE_CTRL after reset.
     pub const TRACE_CTRL_RESET: u32 = 0x0000ffff;
@@ -104,9 +118,9 @@ pub mod reg {
     pub const CAPTURE_BASE_LO: u32 = 0x00e0;
     /// Capture ring: IOVA, high half.
     pub const CAPTURE_BASE_HI: u32 = 0x00e4;
-    /// Bits 7:0 log2 of the slot size in bytes (7 to 14), bits 15:8 log2 of the number of slots (1 to 16). Writing it resets both counts to 0. Written only while CAPTURE_CTRL bits 2:0 are 0, as the base.
+    /// Shape of the capture ring. Writing it resets both counts to 0. Written only while RECEIVED, SENT and BUSY of CAPTURE_CTRL are 0, as the base.
     pub const CAPTURE_LOG2: u32 = 0x00e8;
-    /// Bit 0 captures received frames, bit 1 transmitted ones; bits 31:16 how many bytes of a frame are kept at most. With both bits 0, frames that were not yet begun to be written are forgotten. Bit 2 reads 1 while a frame is being written: with bits 2:0 all 0 the card has done with the ring's memory.
+    /// What is captured. With RECEIVED and SENT both 0, frames that were not yet begun to be written are forgotten; when BUSY is 0, too, the card has done with the ring's memory.
     pub const CAPTURE_CTRL: u32 = 0x00ec;
     /// Frames written to the capture ring since it was set up, modulo 2^32.
     pub const CAPTURE_TAIL: u32 = 0x00f0;
@@ -114,9 +128,9 @@ pub mod reg {
     pub const TABLE_DATA: u32 = 0x0200;
     /// Number of words of TABLE_DATA.
     pub const TABLE_DATA_COUNT: u32 = 16;
-    /// Writing runs a table access at once: bits 31:28 1 = write the row, 2 = read it; bits 27:24 the table; bits 23:0 the index. The write response comes when the access is done, so no polling is needed. Reading gives bit 0 = 1 if the last access was refused (no such table or index) or, for an ATTACH, was not applied.
+    /// Writing runs a table access at once. The write response comes when the access is done, so no polling is needed; reading tells how it went.
     pub const TABLE_CMD: u32 = 0x0240;
-    /// The counters, 32 bits each, wrapping, in the order of the list below.
+    /// The counters, in the order of the list below: wrapping, 32 bits, those whose name ends in _bytes 64 bits, with the high half in COUNTER_HI.
     pub const COUNTERS: u32 = 0x1000;
     /// Number of words of COUNTERS.
     pub const COUNTERS_COUNT: u32 = 256;
@@ -147,7 +161,12 @@ pub mod reg {
         ("RAW_BASE_HI", 0x0084, 1),
         ("RAW_LOG2", 0x0088, 1),
         ("RAW_TAIL", 0x008c, 1),
+        ("RAW_RESERVE", 0x0090, 1),
         ("MSIX_COUNT", 0x00a0, 1),
+        ("FENCE", 0x00a4, 1),
+        ("FENCE_DONE", 0x00a8, 1),
+        ("CLOCK_KHZ", 0x00ac, 1),
+        ("COUNTER_HI", 0x00b0, 1),
         ("TRACE_CTRL", 0x00c0, 1),
         ("TRACE_HEAD", 0x00c4, 1),
         ("TRACE_LOST", 0x00c8, 1),
@@ -168,13 +187,13 @@ pub mod reg {
     pub const MEANING: &[(&str, bool)] = &[
         ("ASCII 'WEFT', most significant byte first. All ones here means that the device does not answer.", false),
         ("Interface version of this description; a driver refuses another one.", false),
-        ("Bits 7:0 DATA_W/8, bits 15:8 log2(NUM_FLOWS), bits 23:16 log2(NUM_STAGS), bits 31:24 number of MSI-X vectors.", false),
+        ("What this card was built with.", false),
         ("No effect; for bring-up.", true),
-        ("Bit 0 enables job fetch, bit 1 enables receive, bit 2 is MAC loopback: what the card sends goes to its own receive path, the MAC gets nothing and its frames are ignored. All 0 at reset. Frames that arrive while receive is off are dropped (rx_drop_disabled).", true),
-        ("Bit 0 quiescent; bit 1 (sticky) a DMA read was answered with an error; bit 2 (sticky) a DMA write was answered with an error. Writing CTRL clears the sticky bits.", false),
-        ("Longest Ethernet frame accepted, header included, FCS not; longer ones are dropped (rx_drop_oversize). At most 9216.", true),
+        ("What the card does. A write clears the sticky bits of STATUS.", true),
+        ("How the card is. Writing CTRL clears READ_ERROR and WRITE_ERROR.", false),
+        ("Longest Ethernet frame accepted, header included, FCS not; longer ones are dropped (rx_drop_oversize). 14 to 9216: a value outside becomes the nearest of these.", true),
         ("Station address, bytes 0-3 of the wire order, byte 0 in bits 7:0.", true),
-        ("Station address, bytes 4-5. Frames neither to it nor to a group address are dropped (rx_drop_mac) unless bit 31 (promiscuous) is set.", true),
+        ("Station address, bytes 4-5. Frames neither to it nor to a group address are dropped (rx_drop_mac).", true),
         ("Job ring: IOVA, 128-byte aligned, low half.", true),
         ("Job ring: IOVA, high half.", true),
         ("log2 of the number of job slots (1 to 16). Writing it resets the job ring's tail and done counts to 0.", true),
@@ -185,10 +204,15 @@ pub mod reg {
         ("Reports written since the ring was set up, modulo 2^32.", false),
         ("Raw receive ring: IOVA, aligned to the slot size, low half.", true),
         ("Raw receive ring: IOVA, high half.", true),
-        ("Bits 7:0 log2 of the slot size in bytes (11 to 14), bits 15:8 log2 of the number of slots (1 to 12). Writing it resets both counts to 0. A frame longer than a slot is dropped (rx_drop_oversize).", true),
+        ("Shape of the raw receive ring; a value outside its range becomes the nearest inside. Writing it resets both counts to 0. A frame longer than a slot is dropped (rx_drop_oversize).", true),
         ("Raw frames written since the ring was set up, modulo 2^32.", false),
+        ("Raw slots that frames of no flow leave free, so that junk cannot take them from flows. Smaller than the number of slots.", true),
         ("Interrupt requests sent since reset.", false),
-        ("Trace ring: bit k of 15:0 enables events of kind k (trace_kind), bit 16 freezes the ring, writing 1 to bit 31 empties it. Everything is on at reset.", true),
+        ("Writing a number begins a fence: FENCE_DONE takes this number when every placement that was checked against the tables as they were before this write has been answered by host memory. A number written while a fence is under way begins its fence when that one has ended, and stands for those it overwrote. Ends in bounded time whatever else arrives, as long as the host makes room for reports.", true),
+        ("The number of the last fence that has ended. 0 at reset.", false),
+        ("Frequency of the card's clock in kHz, as the board that was built for says (parameter CLOCK_KHZ).", false),
+        ("Bits 63:32 of the counter whose low half was read last from COUNTERS; 0 unless its name ends in _bytes (those have 64 bits).", false),
+        ("Trace ring. Everything is on at reset.", true),
         ("Events recorded since the ring was emptied, modulo 2^32. Event n is in entry n mod TRACE_SIZE, until event n + TRACE_SIZE takes its place.", false),
         ("Events that came too fast to be recorded, since the ring was emptied.", false),
         ("Entries of the trace ring, a power of two, at most 1024.", false),
@@ -196,14 +220,754 @@ pub mod reg {
         ("High half of the clock, as it was when TIME_LO was read.", false),
         ("Capture ring: IOVA, aligned to the slot size, low half.", true),
         ("Capture ring: IOVA, high half.", true),
-        ("Bits 7:0 log2 of the slot size in bytes (7 to 14), bits 15:8 log2 of the number of slots (1 to 16). Writing it resets both counts to 0. Written only while CAPTURE_CTRL bits 2:0 are 0, as the base.", true),
-        ("Bit 0 captures received frames, bit 1 transmitted ones; bits 31:16 how many bytes of a frame are kept at most. With both bits 0, frames that were not yet begun to be written are forgotten. Bit 2 reads 1 while a frame is being written: with bits 2:0 all 0 the card has done with the ring's memory.", true),
+        ("Shape of the capture ring. Writing it resets both counts to 0. Written only while RECEIVED, SENT and BUSY of CAPTURE_CTRL are 0, as the base.", true),
+        ("What is captured. With RECEIVED and SENT both 0, frames that were not yet begun to be written are forgotten; when BUSY is 0, too, the card has done with the ring's memory.", true),
         ("Frames written to the capture ring since it was set up, modulo 2^32.", false),
         ("The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.", true),
-        ("Writing runs a table access at once: bits 31:28 1 = write the row, 2 = read it; bits 27:24 the table; bits 23:0 the index. The write response comes when the access is done, so no polling is needed. Reading gives bit 0 = 1 if the last access was refused (no such table or index) or, for an ATTACH, was not applied.", true),
-        ("The counters, 32 bits each, wrapping, in the order of the list below.", false),
+        ("Writing runs a table access at once. The write response comes when the access is done, so no polling is needed; reading tells how it went.", true),
+        ("The counters, in the order of the list below: wrapping, 32 bits, those whose name ends in _bytes 64 bits, with the high half in COUNTER_HI.", false),
         ("The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.", false),
     ];
+
+    /// Some bits of a register: for those who print registers.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Bits {
+        /// The name.
+        pub name: &'static str,
+        /// The lowest of them.
+        pub shift: u32,
+        /// How many.
+        pub width: u32,
+        /// What they say.
+        pub doc: &'static str,
+    }
+
+    impl Bits {
+        /// Their value in that of the register.
+        pub const fn of(&self, register: u32) -> u32 {
+            register >> self.shift & u32::MAX >> (32 - self.width)
+        }
+    }
+
+    /// The bits of each register of `ALL`, as they are read.
+    pub const BITS: &[&[Bits]] = &[
+        &[],
+        &[],
+        &[
+            Bits { name: "DATA_BYTES", shift: 0, width: 8, doc: "DATA_W/8: bytes of the data path" },
+            Bits { name: "FLOWS_LOG2", shift: 8, width: 8, doc: "log2(NUM_FLOWS)" },
+            Bits { name: "STAGS_LOG2", shift: 16, width: 8, doc: "log2(NUM_STAGS)" },
+            Bits { name: "VECTORS", shift: 24, width: 8, doc: "number of MSI-X vectors" },
+        ],
+        &[],
+        &[
+            Bits { name: "JOBS", shift: 0, width: 1, doc: "job fetch is on" },
+            Bits { name: "RECEIVE", shift: 1, width: 1, doc: "receive is on; frames that arrive while it is off are dropped (rx_drop_disabled)" },
+            Bits { name: "LOOPBACK", shift: 2, width: 1, doc: "MAC loopback: what the card sends goes to its own receive path, the MAC gets nothing and its frames are ignored" },
+            Bits { name: "RESET", shift: 31, width: 1, doc: "writing 1 is a soft reset: the card lets what is under way end, drops the rest, and is as after power-on but for this register block answering all the while; reads 0" },
+        ],
+        &[
+            Bits { name: "QUIESCENT", shift: 0, width: 1, doc: "nothing is under way" },
+            Bits { name: "READ_ERROR", shift: 1, width: 1, doc: "sticky: a DMA read was answered with an error" },
+            Bits { name: "WRITE_ERROR", shift: 2, width: 1, doc: "sticky: a DMA write was answered with an error" },
+            Bits { name: "RESETTING", shift: 3, width: 1, doc: "a reset is under way: writes of all registers but SCRATCH are without effect" },
+            Bits { name: "REPORT_FAILED", shift: 4, width: 1, doc: "until reset: the write of a report failed, the report ring is broken, nothing more is reported, only a reset helps" },
+        ],
+        &[],
+        &[],
+        &[
+            Bits { name: "MAC", shift: 0, width: 16, doc: "bytes 4-5 of the wire order, byte 4 in bits 7:0" },
+            Bits { name: "PROMISCUOUS", shift: 31, width: 1, doc: "frames to any address are kept" },
+        ],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[
+            Bits { name: "SLOT", shift: 0, width: 8, doc: "log2 of the slot size in bytes (11 to 14)" },
+            Bits { name: "COUNT", shift: 8, width: 8, doc: "log2 of the number of slots (1 to 12)" },
+        ],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[
+            Bits { name: "KINDS", shift: 0, width: 16, doc: "bit k: events of kind k (trace_kind) are recorded" },
+            Bits { name: "FREEZE", shift: 16, width: 1, doc: "nothing is recorded" },
+            Bits { name: "CLEAR", shift: 31, width: 1, doc: "writing 1 empties the ring; reads 0" },
+        ],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[
+            Bits { name: "SLOT", shift: 0, width: 8, doc: "log2 of the slot size in bytes (7 to 14)" },
+            Bits { name: "COUNT", shift: 8, width: 8, doc: "log2 of the number of slots (1 to 16)" },
+        ],
+        &[
+            Bits { name: "RECEIVED", shift: 0, width: 1, doc: "received frames are captured" },
+            Bits { name: "SENT", shift: 1, width: 1, doc: "transmitted frames are captured" },
+            Bits { name: "BUSY", shift: 2, width: 1, doc: "a frame is being written (read only)" },
+            Bits { name: "SNAP", shift: 16, width: 16, doc: "bytes of a frame that are kept at most" },
+        ],
+        &[],
+        &[],
+        &[
+            Bits { name: "REFUSED", shift: 0, width: 1, doc: "the last access was refused (no such table or index) or, for an ATTACH, was not applied" },
+        ],
+        &[],
+        &[],
+    ];
+
+    /// The value of CAPS.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Caps(pub u32);
+
+    impl Caps {
+        /// Bits 7:0: DATA_W/8: bytes of the data path.
+        pub const DATA_BYTES_MASK: u32 = 0xff;
+        /// The lowest of them.
+        pub const DATA_BYTES_SHIFT: u32 = 0;
+        /// Bits 15:8: log2(NUM_FLOWS).
+        pub const FLOWS_LOG2_MASK: u32 = 0xff00;
+        /// The lowest of them.
+        pub const FLOWS_LOG2_SHIFT: u32 = 8;
+        /// Bits 23:16: log2(NUM_STAGS).
+        pub const STAGS_LOG2_MASK: u32 = 0xff0000;
+        /// The lowest of them.
+        pub const STAGS_LOG2_SHIFT: u32 = 16;
+        /// Bits 31:24: number of MSI-X vectors.
+        pub const VECTORS_MASK: u32 = 0xff000000;
+        /// The lowest of them.
+        pub const VECTORS_SHIFT: u32 = 24;
+
+        /// Bits 7:0: DATA_W/8: bytes of the data path.
+        pub const fn data_bytes(&self) -> u8 {
+            (self.0 & Self::DATA_BYTES_MASK) as u8
+        }
+
+        /// The same with this data_bytes.
+        #[must_use]
+        pub const fn with_data_bytes(mut self, value: u8) -> Self {
+            self.0 = self.0 & !Self::DATA_BYTES_MASK | (value as u32) & Self::DATA_BYTES_MASK;
+            self
+        }
+
+        /// Bits 15:8: log2(NUM_FLOWS).
+        pub const fn flows_log2(&self) -> u8 {
+            ((self.0 & Self::FLOWS_LOG2_MASK) >> Self::FLOWS_LOG2_SHIFT) as u8
+        }
+
+        /// The same with this flows_log2.
+        #[must_use]
+        pub const fn with_flows_log2(mut self, value: u8) -> Self {
+            self.0 = self.0 & !Self::FLOWS_LOG2_MASK | (value as u32) << Self::FLOWS_LOG2_SHIFT & Self::FLOWS_LOG2_MASK;
+            self
+        }
+
+        /// Bits 23:16: log2(NUM_STAGS).
+        pub const fn stags_log2(&self) -> u8 {
+            ((self.0 & Self::STAGS_LOG2_MASK) >> Self::STAGS_LOG2_SHIFT) as u8
+        }
+
+        /// The same with this stags_log2.
+        #[must_use]
+        pub const fn with_stags_log2(mut self, value: u8) -> Self {
+            self.0 = self.0 & !Self::STAGS_LOG2_MASK | (value as u32) << Self::STAGS_LOG2_SHIFT & Self::STAGS_LOG2_MASK;
+            self
+        }
+
+        /// Bits 31:24: number of MSI-X vectors.
+        pub const fn vectors(&self) -> u8 {
+            ((self.0 & Self::VECTORS_MASK) >> Self::VECTORS_SHIFT) as u8
+        }
+
+        /// The same with this vectors.
+        #[must_use]
+        pub const fn with_vectors(mut self, value: u8) -> Self {
+            self.0 = self.0 & !Self::VECTORS_MASK | (value as u32) << Self::VECTORS_SHIFT & Self::VECTORS_MASK;
+            self
+        }
+    }
+
+    impl From<u32> for Caps {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<Caps> for u32 {
+        fn from(value: Caps) -> u32 {
+            value.0
+        }
+    }
+
+    /// The value of CTRL.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Ctrl(pub u32);
+
+    impl Ctrl {
+        /// Bit 0: job fetch is on.
+        pub const JOBS: u32 = 0x1;
+        /// Bit 1: receive is on; frames that arrive while it is off are dropped (rx_drop_disabled).
+        pub const RECEIVE: u32 = 0x2;
+        /// Bit 2: MAC loopback: what the card sends goes to its own receive path, the MAC gets nothing and its frames are ignored.
+        pub const LOOPBACK: u32 = 0x4;
+        /// Bit 31: writing 1 is a soft reset: the card lets what is under way end, drops the rest, and is as after power-on but for this register block answering all the while; reads 0.
+        pub const RESET: u32 = 0x80000000;
+
+        /// Bit 0: job fetch is on.
+        pub const fn jobs(&self) -> bool {
+            self.0 & Self::JOBS != 0
+        }
+
+        /// The same with jobs set or clear.
+        #[must_use]
+        pub const fn with_jobs(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::JOBS | if on { Self::JOBS } else { 0 };
+            self
+        }
+
+        /// Bit 1: receive is on; frames that arrive while it is off are dropped (rx_drop_disabled).
+        pub const fn receive(&self) -> bool {
+            self.0 & Self::RECEIVE != 0
+        }
+
+        /// The same with receive set or clear.
+        #[must_use]
+        pub const fn with_receive(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::RECEIVE | if on { Self::RECEIVE } else { 0 };
+            self
+        }
+
+        /// Bit 2: MAC loopback: what the card sends goes to its own receive path, the MAC gets nothing and its frames are ignored.
+        pub const fn loopback(&self) -> bool {
+            self.0 & Self::LOOPBACK != 0
+        }
+
+        /// The same with loopback set or clear.
+        #[must_use]
+        pub const fn with_loopback(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::LOOPBACK | if on { Self::LOOPBACK } else { 0 };
+            self
+        }
+
+        /// Bit 31: writing 1 is a soft reset: the card lets what is under way end, drops the rest, and is as after power-on but for this register block answering all the while; reads 0.
+        pub const fn reset(&self) -> bool {
+            self.0 & Self::RESET != 0
+        }
+
+        /// The same with reset set or clear.
+        #[must_use]
+        pub const fn with_reset(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::RESET | if on { Self::RESET } else { 0 };
+            self
+        }
+    }
+
+    impl From<u32> for Ctrl {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<Ctrl> for u32 {
+        fn from(value: Ctrl) -> u32 {
+            value.0
+        }
+    }
+
+    /// The value of STATUS.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Status(pub u32);
+
+    impl Status {
+        /// Bit 0: nothing is under way.
+        pub const QUIESCENT: u32 = 0x1;
+        /// Bit 1: sticky: a DMA read was answered with an error.
+        pub const READ_ERROR: u32 = 0x2;
+        /// Bit 2: sticky: a DMA write was answered with an error.
+        pub const WRITE_ERROR: u32 = 0x4;
+        /// Bit 3: a reset is under way: writes of all registers but SCRATCH are without effect.
+        pub const RESETTING: u32 = 0x8;
+        /// Bit 4: until reset: the write of a report failed, the report ring is broken, nothing more is reported, only a reset helps.
+        pub const REPORT_FAILED: u32 = 0x10;
+
+        /// Bit 0: nothing is under way.
+        pub const fn quiescent(&self) -> bool {
+            self.0 & Self::QUIESCENT != 0
+        }
+
+        /// The same with quiescent set or clear.
+        #[must_use]
+        pub const fn with_quiescent(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::QUIESCENT | if on { Self::QUIESCENT } else { 0 };
+            self
+        }
+
+        /// Bit 1: sticky: a DMA read was answered with an error.
+        pub const fn read_error(&self) -> bool {
+            self.0 & Self::READ_ERROR != 0
+        }
+
+        /// The same with read_error set or clear.
+        #[must_use]
+        pub const fn with_read_error(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::READ_ERROR | if on { Self::READ_ERROR } else { 0 };
+            self
+        }
+
+        /// Bit 2: sticky: a DMA write was answered with an error.
+        pub const fn write_error(&self) -> bool {
+            self.0 & Self::WRITE_ERROR != 0
+        }
+
+        /// The same with write_error set or clear.
+        #[must_use]
+        pub const fn with_write_error(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::WRITE_ERROR | if on { Self::WRITE_ERROR } else { 0 };
+            self
+        }
+
+        /// Bit 3: a reset is under way: writes of all registers but SCRATCH are without effect.
+        pub const fn resetting(&self) -> bool {
+            self.0 & Self::RESETTING != 0
+        }
+
+        /// The same with resetting set or clear.
+        #[must_use]
+        pub const fn with_resetting(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::RESETTING | if on { Self::RESETTING } else { 0 };
+            self
+        }
+
+        /// Bit 4: until reset: the write of a report failed, the report ring is broken, nothing more is reported, only a reset helps.
+        pub const fn report_failed(&self) -> bool {
+            self.0 & Self::REPORT_FAILED != 0
+        }
+
+        /// The same with report_failed set or clear.
+        #[must_use]
+        pub const fn with_report_failed(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::REPORT_FAILED | if on { Self::REPORT_FAILED } else { 0 };
+            self
+        }
+    }
+
+    impl From<u32> for Status {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<Status> for u32 {
+        fn from(value: Status) -> u32 {
+            value.0
+        }
+    }
+
+    /// The value of MAC_HI.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct MacHi(pub u32);
+
+    impl MacHi {
+        /// Bits 15:0: bytes 4-5 of the wire order, byte 4 in bits 7:0.
+        pub const MAC_MASK: u32 = 0xffff;
+        /// The lowest of them.
+        pub const MAC_SHIFT: u32 = 0;
+        /// Bit 31: frames to any address are kept.
+        pub const PROMISCUOUS: u32 = 0x80000000;
+
+        /// Bits 15:0: bytes 4-5 of the wire order, byte 4 in bits 7:0.
+        pub const fn mac(&self) -> u16 {
+            (self.0 & Self::MAC_MASK) as u16
+        }
+
+        /// The same with this mac.
+        #[must_use]
+        pub const fn with_mac(mut self, value: u16) -> Self {
+            self.0 = self.0 & !Self::MAC_MASK | (value as u32) & Self::MAC_MASK;
+            self
+        }
+
+        /// Bit 31: frames to any address are kept.
+        pub const fn promiscuous(&self) -> bool {
+            self.0 & Self::PROMISCUOUS != 0
+        }
+
+        /// The same with promiscuous set or clear.
+        #[must_use]
+        pub const fn with_promiscuous(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::PROMISCUOUS | if on { Self::PROMISCUOUS } else { 0 };
+            self
+        }
+    }
+
+    impl From<u32> for MacHi {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<MacHi> for u32 {
+        fn from(value: MacHi) -> u32 {
+            value.0
+        }
+    }
+
+    /// The value of RAW_LOG2.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct RawLog2(pub u32);
+
+    impl RawLog2 {
+        /// Bits 7:0: log2 of the slot size in bytes (11 to 14).
+        pub const SLOT_MASK: u32 = 0xff;
+        /// The lowest of them.
+        pub const SLOT_SHIFT: u32 = 0;
+        /// Bits 15:8: log2 of the number of slots (1 to 12).
+        pub const COUNT_MASK: u32 = 0xff00;
+        /// The lowest of them.
+        pub const COUNT_SHIFT: u32 = 8;
+
+        /// Bits 7:0: log2 of the slot size in bytes (11 to 14).
+        pub const fn slot(&self) -> u8 {
+            (self.0 & Self::SLOT_MASK) as u8
+        }
+
+        /// The same with this slot.
+        #[must_use]
+        pub const fn with_slot(mut self, value: u8) -> Self {
+            self.0 = self.0 & !Self::SLOT_MASK | (value as u32) & Self::SLOT_MASK;
+            self
+        }
+
+        /// Bits 15:8: log2 of the number of slots (1 to 12).
+        pub const fn count(&self) -> u8 {
+            ((self.0 & Self::COUNT_MASK) >> Self::COUNT_SHIFT) as u8
+        }
+
+        /// The same with this count.
+        #[must_use]
+        pub const fn with_count(mut self, value: u8) -> Self {
+            self.0 = self.0 & !Self::COUNT_MASK | (value as u32) << Self::COUNT_SHIFT & Self::COUNT_MASK;
+            self
+        }
+    }
+
+    impl From<u32> for RawLog2 {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<RawLog2> for u32 {
+        fn from(value: RawLog2) -> u32 {
+            value.0
+        }
+    }
+
+    /// The value of TRACE_CTRL.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct TraceCtrl(pub u32);
+
+    impl TraceCtrl {
+        /// Bits 15:0: bit k: events of kind k (trace_kind) are recorded.
+        pub const KINDS_MASK: u32 = 0xffff;
+        /// The lowest of them.
+        pub const KINDS_SHIFT: u32 = 0;
+        /// Bit 16: nothing is recorded.
+        pub const FREEZE: u32 = 0x10000;
+        /// Bit 31: writing 1 empties the ring; reads 0.
+        pub const CLEAR: u32 = 0x80000000;
+
+        /// Bits 15:0: bit k: events of kind k (trace_kind) are recorded.
+        pub const fn kinds(&self) -> u16 {
+            (self.0 & Self::KINDS_MASK) as u16
+        }
+
+        /// The same with this kinds.
+        #[must_use]
+        pub const fn with_kinds(mut self, value: u16) -> Self {
+            self.0 = self.0 & !Self::KINDS_MASK | (value as u32) & Self::KINDS_MASK;
+            self
+        }
+
+        /// Bit 16: nothing is recorded.
+        pub const fn freeze(&self) -> bool {
+            self.0 & Self::FREEZE != 0
+        }
+
+        /// The same with freeze set or clear.
+        #[must_use]
+        pub const fn with_freeze(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::FREEZE | if on { Self::FREEZE } else { 0 };
+            self
+        }
+
+        /// Bit 31: writing 1 empties the ring; reads 0.
+        pub const fn clear(&self) -> bool {
+            self.0 & Self::CLEAR != 0
+        }
+
+        /// The same with clear set or clear.
+        #[must_use]
+        pub const fn with_clear(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::CLEAR | if on { Self::CLEAR } else { 0 };
+            self
+        }
+    }
+
+    impl From<u32> for TraceCtrl {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<TraceCtrl> for u32 {
+        fn from(value: TraceCtrl) -> u32 {
+            value.0
+        }
+    }
+
+    /// The value of CAPTURE_LOG2.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct CaptureLog2(pub u32);
+
+    impl CaptureLog2 {
+        /// Bits 7:0: log2 of the slot size in bytes (7 to 14).
+        pub const SLOT_MASK: u32 = 0xff;
+        /// The lowest of them.
+        pub const SLOT_SHIFT: u32 = 0;
+        /// Bits 15:8: log2 of the number of slots (1 to 16).
+        pub const COUNT_MASK: u32 = 0xff00;
+        /// The lowest of them.
+        pub const COUNT_SHIFT: u32 = 8;
+
+        /// Bits 7:0: log2 of the slot size in bytes (7 to 14).
+        pub const fn slot(&self) -> u8 {
+            (self.0 & Self::SLOT_MASK) as u8
+        }
+
+        /// The same with this slot.
+        #[must_use]
+        pub const fn with_slot(mut self, value: u8) -> Self {
+            self.0 = self.0 & !Self::SLOT_MASK | (value as u32) & Self::SLOT_MASK;
+            self
+        }
+
+        /// Bits 15:8: log2 of the number of slots (1 to 16).
+        pub const fn count(&self) -> u8 {
+            ((self.0 & Self::COUNT_MASK) >> Self::COUNT_SHIFT) as u8
+        }
+
+        /// The same with this count.
+        #[must_use]
+        pub const fn with_count(mut self, value: u8) -> Self {
+            self.0 = self.0 & !Self::COUNT_MASK | (value as u32) << Self::COUNT_SHIFT & Self::COUNT_MASK;
+            self
+        }
+    }
+
+    impl From<u32> for CaptureLog2 {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<CaptureLog2> for u32 {
+        fn from(value: CaptureLog2) -> u32 {
+            value.0
+        }
+    }
+
+    /// The value of CAPTURE_CTRL.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct CaptureCtrl(pub u32);
+
+    impl CaptureCtrl {
+        /// Bit 0: received frames are captured.
+        pub const RECEIVED: u32 = 0x1;
+        /// Bit 1: transmitted frames are captured.
+        pub const SENT: u32 = 0x2;
+        /// Bit 2: a frame is being written (read only).
+        pub const BUSY: u32 = 0x4;
+        /// Bits 31:16: bytes of a frame that are kept at most.
+        pub const SNAP_MASK: u32 = 0xffff0000;
+        /// The lowest of them.
+        pub const SNAP_SHIFT: u32 = 16;
+
+        /// Bit 0: received frames are captured.
+        pub const fn received(&self) -> bool {
+            self.0 & Self::RECEIVED != 0
+        }
+
+        /// The same with received set or clear.
+        #[must_use]
+        pub const fn with_received(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::RECEIVED | if on { Self::RECEIVED } else { 0 };
+            self
+        }
+
+        /// Bit 1: transmitted frames are captured.
+        pub const fn sent(&self) -> bool {
+            self.0 & Self::SENT != 0
+        }
+
+        /// The same with sent set or clear.
+        #[must_use]
+        pub const fn with_sent(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::SENT | if on { Self::SENT } else { 0 };
+            self
+        }
+
+        /// Bit 2: a frame is being written (read only).
+        pub const fn busy(&self) -> bool {
+            self.0 & Self::BUSY != 0
+        }
+
+        /// The same with busy set or clear.
+        #[must_use]
+        pub const fn with_busy(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::BUSY | if on { Self::BUSY } else { 0 };
+            self
+        }
+
+        /// Bits 31:16: bytes of a frame that are kept at most.
+        pub const fn snap(&self) -> u16 {
+            ((self.0 & Self::SNAP_MASK) >> Self::SNAP_SHIFT) as u16
+        }
+
+        /// The same with this snap.
+        #[must_use]
+        pub const fn with_snap(mut self, value: u16) -> Self {
+            self.0 = self.0 & !Self::SNAP_MASK | (value as u32) << Self::SNAP_SHIFT & Self::SNAP_MASK;
+            self
+        }
+    }
+
+    impl From<u32> for CaptureCtrl {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<CaptureCtrl> for u32 {
+        fn from(value: CaptureCtrl) -> u32 {
+            value.0
+        }
+    }
+
+    /// The value of TABLE_CMD.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct TableCmd(pub u32);
+
+    impl TableCmd {
+        /// Bits 23:0: index of the row.
+        pub const INDEX_MASK: u32 = 0xffffff;
+        /// The lowest of them.
+        pub const INDEX_SHIFT: u32 = 0;
+        /// Bits 27:24: number of the table.
+        pub const TABLE_MASK: u32 = 0xf000000;
+        /// The lowest of them.
+        pub const TABLE_SHIFT: u32 = 24;
+        /// Bits 31:28: what is done with it; another value does nothing.
+        pub const OPERATION_MASK: u32 = 0xf0000000;
+        /// The lowest of them.
+        pub const OPERATION_SHIFT: u32 = 28;
+
+        /// Bits 23:0: index of the row.
+        pub const fn index(&self) -> u32 {
+            self.0 & Self::INDEX_MASK
+        }
+
+        /// The same with this index.
+        #[must_use]
+        pub const fn with_index(mut self, value: u32) -> Self {
+            self.0 = self.0 & !Self::INDEX_MASK | value & Self::INDEX_MASK;
+            self
+        }
+
+        /// Bits 27:24: number of the table.
+        pub const fn table(&self) -> u8 {
+            ((self.0 & Self::TABLE_MASK) >> Self::TABLE_SHIFT) as u8
+        }
+
+        /// The same with this table.
+        #[must_use]
+        pub const fn with_table(mut self, value: u8) -> Self {
+            self.0 = self.0 & !Self::TABLE_MASK | (value as u32) << Self::TABLE_SHIFT & Self::TABLE_MASK;
+            self
+        }
+
+        /// Bits 31:28: what is done with it; another value does nothing.
+        pub fn operation(&self) -> Result<super::TableOperation, super::UnknownValue> {
+            super::TableOperation::try_from(((self.0 & Self::OPERATION_MASK) >> Self::OPERATION_SHIFT) as u8)
+        }
+
+        /// The same with this operation.
+        #[must_use]
+        pub const fn with_operation(mut self, value: super::TableOperation) -> Self {
+            self.0 = self.0 & !Self::OPERATION_MASK | (value.raw() as u32) << Self::OPERATION_SHIFT & Self::OPERATION_MASK;
+            self
+        }
+    }
+
+    impl From<u32> for TableCmd {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<TableCmd> for u32 {
+        fn from(value: TableCmd) -> u32 {
+            value.0
+        }
+    }
+
+    /// What TABLE_CMD answers.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct TableCmdRead(pub u32);
+
+    impl TableCmdRead {
+        /// Bit 0: the last access was refused (no such table or index) or, for an ATTACH, was not applied.
+        pub const REFUSED: u32 = 0x1;
+
+        /// Bit 0: the last access was refused (no such table or index) or, for an ATTACH, was not applied.
+        pub const fn refused(&self) -> bool {
+            self.0 & Self::REFUSED != 0
+        }
+
+        /// The same with refused set or clear.
+        #[must_use]
+        pub const fn with_refused(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::REFUSED | if on { Self::REFUSED } else { 0 };
+            self
+        }
+    }
+
+    impl From<u32> for TableCmdRead {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<TableCmdRead> for u32 {
+        fn from(value: TableCmdRead) -> u32 {
+            value.0
+        }
+    }
 }
 
 /// Byte offsets of the doorbells in BAR2.
@@ -224,7 +988,7 @@ pub mod doorbell {
 
 /// Table numbers for TABLE_CMD.
 pub mod table {
-    /// Exact-match lookup of the received 4-tuple. Two banks of NUM_FLOWS rows: index = bank * NUM_FLOWS + bucket. bucket = bits of the CRC32C of the key bytes (remote_ip, local_ip, remote_port, local_port in wire order): bank 0 takes the low bits, bank 1 the bits from bit 16 up. The host chooses the bank and may move a row: write the new place first, then clear the old one.
+    /// Exact-match lookup of the received 4-tuple. Two banks of NUM_FLOWS/2 buckets of two rows: index = bank * NUM_FLOWS + bucket * 2 + way. bucket = bits of the CRC32C of the key bytes (remote_ip, local_ip, remote_port, local_port in wire order): bank 0 takes the low bits, bank 1 the bits from bit 16 up. The host chooses bank and way and may move a row: write the new place first, then clear the old one. A row whose flow is not below NUM_FLOWS is refused.
     pub const FLOW_KEY: u8 = 1;
     /// What the receive path needs of a flow; index = flow.
     pub const FLOW_RX: u8 = 2;
@@ -236,34 +1000,654 @@ pub mod table {
     pub const STAG: u8 = 5;
 }
 
+/// What TABLE_CMD does.
+pub mod table_operation {
+    /// write the row in TABLE_DATA
+    pub const WRITE: u8 = 1;
+    /// read the row into TABLE_DATA
+    pub const READ: u8 = 2;
+}
+
+/// What TABLE_CMD does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum TableOperation {
+    /// write the row in TABLE_DATA
+    Write = 1,
+    /// read the row into TABLE_DATA
+    Read = 2,
+}
+
+impl TableOperation {
+    /// All of them.
+    pub const ALL: [Self; 2] = [
+        Self::Write,
+        Self::Read,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::Write),
+            2 => Some(Self::Read),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Write => "WRITE",
+            Self::Read => "READ",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Write => "write the row in TABLE_DATA",
+            Self::Read => "read the row into TABLE_DATA",
+        }
+    }
+}
+
+impl TryFrom<u8> for TableOperation {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "table_operation", value: raw })
+    }
+}
+
+impl From<TableOperation> for u8 {
+    fn from(value: TableOperation) -> u8 {
+        value.raw()
+    }
+}
+
+/// What a job sends.
+pub mod job_kind {
+    /// a whole frame, as it is
+    pub const RAW_FRAME: u8 = 1;
+    /// payload in one TCP segment of a flow
+    pub const SEGMENT: u8 = 2;
+    /// a DDP message, or a piece of one, in as many FPDUs as it takes
+    pub const MESSAGE: u8 = 3;
+}
+
+/// What a job sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum JobKind {
+    /// a whole frame, as it is
+    RawFrame = 1,
+    /// payload in one TCP segment of a flow
+    Segment = 2,
+    /// a DDP message, or a piece of one, in as many FPDUs as it takes
+    Message = 3,
+}
+
+impl JobKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [
+        Self::RawFrame,
+        Self::Segment,
+        Self::Message,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::RawFrame),
+            2 => Some(Self::Segment),
+            3 => Some(Self::Message),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RawFrame => "RAW_FRAME",
+            Self::Segment => "SEGMENT",
+            Self::Message => "MESSAGE",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::RawFrame => "a whole frame, as it is",
+            Self::Segment => "payload in one TCP segment of a flow",
+            Self::Message => "a DDP message, or a piece of one, in as many FPDUs as it takes",
+        }
+    }
+}
+
+impl TryFrom<u8> for JobKind {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "job_kind", value: raw })
+    }
+}
+
+impl From<JobKind> for u8 {
+    fn from(value: JobKind) -> u8 {
+        value.raw()
+    }
+}
+
+/// How a job ended.
+pub mod job_status {
+    /// done
+    pub const DONE: u8 = 0;
+    /// kind, length, SGEs or flow row are impossible; nothing was sent
+    pub const MALFORMED: u8 = 1;
+    /// a DMA read was answered with an error; the frame concerned was not sent
+    pub const READ_ERROR: u8 = 2;
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum JobStatus {
+    /// done
+    Done = 0,
+    /// kind, length, SGEs or flow row are impossible; nothing was sent
+    Malformed = 1,
+    /// a DMA read was answered with an error; the frame concerned was not sent
+    ReadError = 2,
+}
+
+impl JobStatus {
+    /// All of them.
+    pub const ALL: [Self; 3] = [
+        Self::Done,
+        Self::Malformed,
+        Self::ReadError,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Done),
+            1 => Some(Self::Malformed),
+            2 => Some(Self::ReadError),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Done => "DONE",
+            Self::Malformed => "MALFORMED",
+            Self::ReadError => "READ_ERROR",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Malformed => "kind, length, SGEs or flow row are impossible; nothing was sent",
+            Self::ReadError => "a DMA read was answered with an error; the frame concerned was not sent",
+        }
+    }
+}
+
+impl TryFrom<u8> for JobStatus {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "job_status", value: raw })
+    }
+}
+
+impl From<JobStatus> for u8 {
+    fn from(value: JobStatus) -> u8 {
+        value.raw()
+    }
+}
+
+/// What a report tells of.
+pub mod report_kind {
+    /// a TCP segment of a known flow: segment_report
+    pub const SEGMENT: u8 = 1;
+    /// an FPDU that the card framed: fpdu_report
+    pub const FPDU: u8 = 2;
+    /// a frame of no known flow: frame_report
+    pub const FRAME: u8 = 3;
+    /// a job: job_report
+    pub const JOB: u8 = 4;
+}
+
+/// What a report tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ReportKind {
+    /// a TCP segment of a known flow: segment_report
+    Segment = 1,
+    /// an FPDU that the card framed: fpdu_report
+    Fpdu = 2,
+    /// a frame of no known flow: frame_report
+    Frame = 3,
+    /// a job: job_report
+    Job = 4,
+}
+
+impl ReportKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Segment,
+        Self::Fpdu,
+        Self::Frame,
+        Self::Job,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::Segment),
+            2 => Some(Self::Fpdu),
+            3 => Some(Self::Frame),
+            4 => Some(Self::Job),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Segment => "SEGMENT",
+            Self::Fpdu => "FPDU",
+            Self::Frame => "FRAME",
+            Self::Job => "JOB",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Segment => "a TCP segment of a known flow: segment_report",
+            Self::Fpdu => "an FPDU that the card framed: fpdu_report",
+            Self::Frame => "a frame of no known flow: frame_report",
+            Self::Job => "a job: job_report",
+        }
+    }
+}
+
+impl TryFrom<u8> for ReportKind {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "report_kind", value: raw })
+    }
+}
+
+impl From<ReportKind> for u8 {
+    fn from(value: ReportKind) -> u8 {
+        value.raw()
+    }
+}
+
+/// Why a segment was not acceptable.
+pub mod refusal {
+    /// accepted
+    pub const NONE: u8 = 0;
+    /// no ACK flag
+    pub const NO_ACK: u8 = 1;
+    /// beyond the window
+    pub const WINDOW: u8 = 2;
+    /// older than TS.Recent
+    pub const PAWS: u8 = 3;
+    /// without the timestamps it must have
+    pub const NO_TIMESTAMP: u8 = 4;
+}
+
+/// Why a segment was not acceptable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Refusal {
+    /// accepted
+    None = 0,
+    /// no ACK flag
+    NoAck = 1,
+    /// beyond the window
+    Window = 2,
+    /// older than TS.Recent
+    Paws = 3,
+    /// without the timestamps it must have
+    NoTimestamp = 4,
+}
+
+impl Refusal {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::None,
+        Self::NoAck,
+        Self::Window,
+        Self::Paws,
+        Self::NoTimestamp,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::None),
+            1 => Some(Self::NoAck),
+            2 => Some(Self::Window),
+            3 => Some(Self::Paws),
+            4 => Some(Self::NoTimestamp),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "NONE",
+            Self::NoAck => "NO_ACK",
+            Self::Window => "WINDOW",
+            Self::Paws => "PAWS",
+            Self::NoTimestamp => "NO_TIMESTAMP",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::None => "accepted",
+            Self::NoAck => "no ACK flag",
+            Self::Window => "beyond the window",
+            Self::Paws => "older than TS.Recent",
+            Self::NoTimestamp => "without the timestamps it must have",
+        }
+    }
+}
+
+impl TryFrom<u8> for Refusal {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "refusal", value: raw })
+    }
+}
+
+impl From<Refusal> for u8 {
+    fn from(value: Refusal) -> u8 {
+        value.raw()
+    }
+}
+
+/// What became of an FPDU.
+pub mod fpdu_verdict {
+    /// all its payload is in host memory
+    pub const PLACED: u8 = 0;
+    /// for the engine: an untagged FPDU of queue 1 to 3, correct, whose bytes are in the segment's raw frame
+    pub const ENGINE: u8 = 1;
+    /// see terminate
+    pub const ERROR: u8 = 2;
+    /// checked, but a write to host memory was answered with an error: not placed
+    pub const PLACE_FAILED: u8 = 3;
+}
+
+/// What became of an FPDU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum FpduVerdict {
+    /// all its payload is in host memory
+    Placed = 0,
+    /// for the engine: an untagged FPDU of queue 1 to 3, correct, whose bytes are in the segment's raw frame
+    Engine = 1,
+    /// see terminate
+    Error = 2,
+    /// checked, but a write to host memory was answered with an error: not placed
+    PlaceFailed = 3,
+}
+
+impl FpduVerdict {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Placed,
+        Self::Engine,
+        Self::Error,
+        Self::PlaceFailed,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Placed),
+            1 => Some(Self::Engine),
+            2 => Some(Self::Error),
+            3 => Some(Self::PlaceFailed),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Placed => "PLACED",
+            Self::Engine => "ENGINE",
+            Self::Error => "ERROR",
+            Self::PlaceFailed => "PLACE_FAILED",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Placed => "all its payload is in host memory",
+            Self::Engine => "for the engine: an untagged FPDU of queue 1 to 3, correct, whose bytes are in the segment's raw frame",
+            Self::Error => "see terminate",
+            Self::PlaceFailed => "checked, but a write to host memory was answered with an error: not placed",
+        }
+    }
+}
+
+impl TryFrom<u8> for FpduVerdict {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "fpdu_verdict", value: raw })
+    }
+}
+
+impl From<FpduVerdict> for u8 {
+    fn from(value: FpduVerdict) -> u8 {
+        value.raw()
+    }
+}
+
 /// What happened: kinds of a trace_entry.
 pub mod trace_kind {
-    /// a frame was received whole and kept: info = its bytes, detail bit 0 = TCP, value = then the sequence number
+    /// a frame was received whole and kept: info = its bytes, detail = trace_frame_in, value = the sequence number if it is TCP
     pub const FRAME_IN: u8 = 1;
     /// a frame was dropped: detail = trace_drop, info = its bytes
     pub const FRAME_DROPPED: u8 = 2;
     /// what became of a kept frame, in the order of arrival: detail = trace_verdict, flow, value = sequence number (TCP), info = bytes of the frame
     pub const VERDICT: u8 = 3;
-    /// a report went to the report ring: detail = its kind (1 segment, 2 FPDU, 3 frame, 4 job), flow, value = its number, info = the terminate code of an FPDU, the status of a job
+    /// a report went to the report ring: detail = report_kind, flow, value = its number, info = the terminate code of an FPDU, the status of a job
     pub const REPORT: u8 = 4;
-    /// a job was fetched and is its turn: detail = its kind (0: its slot could not be read), flow, value = its number, info = its length, at most 65535
+    /// a job was fetched and is its turn: detail = job_kind (0: its slot could not be read), flow, value = its number, info = its length, at most 65535
     pub const JOB_BEGIN: u8 = 5;
-    /// a job is done: detail = status as in job_report, flow, value = its number
+    /// a job is done: detail = job_status, flow, value = its number
     pub const JOB_DONE: u8 = 6;
-    /// the last beat of a frame left: info = its bytes, detail bit 0 = its headers are the card's (value = sequence number), bit 1 = an FPDU, bit 2 = into MAC loopback
+    /// the last beat of a frame left: info = its bytes, detail = trace_frame_out, value = the sequence number if its headers are the card's
     pub const FRAME_OUT: u8 = 7;
     /// an interrupt was asked for: detail = vector, value = REPORT_TAIL
     pub const INTERRUPT: u8 = 8;
     /// the host rang: info = the doorbell's offset, value = what it wrote, flow (RQ_TAIL)
     pub const DOORBELL: u8 = 9;
-    /// a table access is done: detail bits 3:0 the table, bit 6 refused or not applied, bit 7 a write; value = the index
+    /// a table access is done: detail = trace_table, value = the index
     pub const TABLE: u8 = 10;
     /// the host wrote a register (not TABLE_DATA, TABLE_CMD, TRACE_CTRL): info = its offset, value
     pub const REGISTER: u8 = 11;
-    /// host memory answered with an error: detail bit 0 a read (info = its AXI ID: 0 payload, 1 jobs, 2 receive elements), bit 1 a write
+    /// host memory answered with an error: detail = trace_dma_error, info = the AXI ID of a read (0 payload, 1 jobs, 2 receive elements)
     pub const DMA_ERROR: u8 = 12;
     /// events before this one were lost: value = TRACE_LOST
     pub const LOST: u8 = 15;
+}
+
+/// What happened: kinds of a trace_entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum TraceKind {
+    /// a frame was received whole and kept: info = its bytes, detail = trace_frame_in, value = the sequence number if it is TCP
+    FrameIn = 1,
+    /// a frame was dropped: detail = trace_drop, info = its bytes
+    FrameDropped = 2,
+    /// what became of a kept frame, in the order of arrival: detail = trace_verdict, flow, value = sequence number (TCP), info = bytes of the frame
+    Verdict = 3,
+    /// a report went to the report ring: detail = report_kind, flow, value = its number, info = the terminate code of an FPDU, the status of a job
+    Report = 4,
+    /// a job was fetched and is its turn: detail = job_kind (0: its slot could not be read), flow, value = its number, info = its length, at most 65535
+    JobBegin = 5,
+    /// a job is done: detail = job_status, flow, value = its number
+    JobDone = 6,
+    /// the last beat of a frame left: info = its bytes, detail = trace_frame_out, value = the sequence number if its headers are the card's
+    FrameOut = 7,
+    /// an interrupt was asked for: detail = vector, value = REPORT_TAIL
+    Interrupt = 8,
+    /// the host rang: info = the doorbell's offset, value = what it wrote, flow (RQ_TAIL)
+    Doorbell = 9,
+    /// a table access is done: detail = trace_table, value = the index
+    Table = 10,
+    /// the host wrote a register (not TABLE_DATA, TABLE_CMD, TRACE_CTRL): info = its offset, value
+    Register = 11,
+    /// host memory answered with an error: detail = trace_dma_error, info = the AXI ID of a read (0 payload, 1 jobs, 2 receive elements)
+    DmaError = 12,
+    /// events before this one were lost: value = TRACE_LOST
+    Lost = 15,
+}
+
+impl TraceKind {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::FrameIn,
+        Self::FrameDropped,
+        Self::Verdict,
+        Self::Report,
+        Self::JobBegin,
+        Self::JobDone,
+        Self::FrameOut,
+        Self::Interrupt,
+        Self::Doorbell,
+        Self::Table,
+        Self::Register,
+        Self::DmaError,
+        Self::Lost,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::FrameIn),
+            2 => Some(Self::FrameDropped),
+            3 => Some(Self::Verdict),
+            4 => Some(Self::Report),
+            5 => Some(Self::JobBegin),
+            6 => Some(Self::JobDone),
+            7 => Some(Self::FrameOut),
+            8 => Some(Self::Interrupt),
+            9 => Some(Self::Doorbell),
+            10 => Some(Self::Table),
+            11 => Some(Self::Register),
+            12 => Some(Self::DmaError),
+            15 => Some(Self::Lost),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FrameIn => "FRAME_IN",
+            Self::FrameDropped => "FRAME_DROPPED",
+            Self::Verdict => "VERDICT",
+            Self::Report => "REPORT",
+            Self::JobBegin => "JOB_BEGIN",
+            Self::JobDone => "JOB_DONE",
+            Self::FrameOut => "FRAME_OUT",
+            Self::Interrupt => "INTERRUPT",
+            Self::Doorbell => "DOORBELL",
+            Self::Table => "TABLE",
+            Self::Register => "REGISTER",
+            Self::DmaError => "DMA_ERROR",
+            Self::Lost => "LOST",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::FrameIn => "a frame was received whole and kept: info = its bytes, detail = trace_frame_in, value = the sequence number if it is TCP",
+            Self::FrameDropped => "a frame was dropped: detail = trace_drop, info = its bytes",
+            Self::Verdict => "what became of a kept frame, in the order of arrival: detail = trace_verdict, flow, value = sequence number (TCP), info = bytes of the frame",
+            Self::Report => "a report went to the report ring: detail = report_kind, flow, value = its number, info = the terminate code of an FPDU, the status of a job",
+            Self::JobBegin => "a job was fetched and is its turn: detail = job_kind (0: its slot could not be read), flow, value = its number, info = its length, at most 65535",
+            Self::JobDone => "a job is done: detail = job_status, flow, value = its number",
+            Self::FrameOut => "the last beat of a frame left: info = its bytes, detail = trace_frame_out, value = the sequence number if its headers are the card's",
+            Self::Interrupt => "an interrupt was asked for: detail = vector, value = REPORT_TAIL",
+            Self::Doorbell => "the host rang: info = the doorbell's offset, value = what it wrote, flow (RQ_TAIL)",
+            Self::Table => "a table access is done: detail = trace_table, value = the index",
+            Self::Register => "the host wrote a register (not TABLE_DATA, TABLE_CMD, TRACE_CTRL): info = its offset, value",
+            Self::DmaError => "host memory answered with an error: detail = trace_dma_error, info = the AXI ID of a read (0 payload, 1 jobs, 2 receive elements)",
+            Self::Lost => "events before this one were lost: value = TRACE_LOST",
+        }
+    }
+}
+
+impl TryFrom<u8> for TraceKind {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "trace_kind", value: raw })
+    }
+}
+
+impl From<TraceKind> for u8 {
+    fn from(value: TraceKind) -> u8 {
+        value.raw()
+    }
 }
 
 /// Why a frame was dropped (detail of FRAME_DROPPED), each with the counter rx_drop_*.
@@ -290,13 +1674,137 @@ pub mod trace_drop {
     pub const BUFFER_FULL: u8 = 10;
     /// no free raw slot
     pub const NO_RAW_SLOT: u8 = 11;
+    /// of no flow, and only the raw slots of RAW_RESERVE were free
+    pub const RAW_RESERVED: u8 = 12;
+}
+
+/// Why a frame was dropped (detail of FRAME_DROPPED), each with the counter rx_drop_*.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum TraceDrop {
+    /// receive is off
+    Disabled = 1,
+    /// the MAC flagged it bad
+    Fcs = 2,
+    /// shorter than an Ethernet header
+    Runt = 3,
+    /// longer than MTU or a raw slot
+    Oversize = 4,
+    /// not for this station
+    Mac = 5,
+    /// IPv4 version or lengths
+    IpHeader = 6,
+    /// IPv4 header checksum
+    IpChecksum = 7,
+    /// TCP data offset or option length
+    TcpHeader = 8,
+    /// TCP checksum
+    TcpChecksum = 9,
+    /// packet buffer full
+    BufferFull = 10,
+    /// no free raw slot
+    NoRawSlot = 11,
+    /// of no flow, and only the raw slots of RAW_RESERVE were free
+    RawReserved = 12,
+}
+
+impl TraceDrop {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Disabled,
+        Self::Fcs,
+        Self::Runt,
+        Self::Oversize,
+        Self::Mac,
+        Self::IpHeader,
+        Self::IpChecksum,
+        Self::TcpHeader,
+        Self::TcpChecksum,
+        Self::BufferFull,
+        Self::NoRawSlot,
+        Self::RawReserved,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::Disabled),
+            2 => Some(Self::Fcs),
+            3 => Some(Self::Runt),
+            4 => Some(Self::Oversize),
+            5 => Some(Self::Mac),
+            6 => Some(Self::IpHeader),
+            7 => Some(Self::IpChecksum),
+            8 => Some(Self::TcpHeader),
+            9 => Some(Self::TcpChecksum),
+            10 => Some(Self::BufferFull),
+            11 => Some(Self::NoRawSlot),
+            12 => Some(Self::RawReserved),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Disabled => "DISABLED",
+            Self::Fcs => "FCS",
+            Self::Runt => "RUNT",
+            Self::Oversize => "OVERSIZE",
+            Self::Mac => "MAC",
+            Self::IpHeader => "IP_HEADER",
+            Self::IpChecksum => "IP_CHECKSUM",
+            Self::TcpHeader => "TCP_HEADER",
+            Self::TcpChecksum => "TCP_CHECKSUM",
+            Self::BufferFull => "BUFFER_FULL",
+            Self::NoRawSlot => "NO_RAW_SLOT",
+            Self::RawReserved => "RAW_RESERVED",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Disabled => "receive is off",
+            Self::Fcs => "the MAC flagged it bad",
+            Self::Runt => "shorter than an Ethernet header",
+            Self::Oversize => "longer than MTU or a raw slot",
+            Self::Mac => "not for this station",
+            Self::IpHeader => "IPv4 version or lengths",
+            Self::IpChecksum => "IPv4 header checksum",
+            Self::TcpHeader => "TCP data offset or option length",
+            Self::TcpChecksum => "TCP checksum",
+            Self::BufferFull => "packet buffer full",
+            Self::NoRawSlot => "no free raw slot",
+            Self::RawReserved => "of no flow, and only the raw slots of RAW_RESERVE were free",
+        }
+    }
+}
+
+impl TryFrom<u8> for TraceDrop {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "trace_drop", value: raw })
+    }
+}
+
+impl From<TraceDrop> for u8 {
+    fn from(value: TraceDrop) -> u8 {
+        value.raw()
+    }
 }
 
 /// What became of a frame (detail of VERDICT).
 pub mod trace_verdict {
     /// of no known flow: raw ring
     pub const NO_FLOW: u8 = 0;
-    /// a segment without payload
+    /// a segment without payload, or with SYN or RST
     pub const NO_PAYLOAD: u8 = 1;
     /// every FPDU was placed
     pub const PLACED: u8 = 2;
@@ -306,12 +1814,453 @@ pub mod trace_verdict {
     pub const DUPLICATE: u8 = 4;
     /// the flow was not attached: raw ring
     pub const BYPASSED: u8 = 5;
-    /// the flow left the card: not the next sequence number, or SYN, RST or URG
+    /// the flow left the card: not the next sequence number, URG, or IP options
     pub const GAP: u8 = 6;
     /// the flow left the card: the segment ends inside an FPDU
     pub const PARTIAL: u8 = 7;
     /// the flow left the card: an FPDU has an error
     pub const ERROR: u8 = 8;
+    /// not acceptable (no ACK, window, PAWS): report only
+    pub const REFUSED: u8 = 9;
+}
+
+/// What became of a frame (detail of VERDICT).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum TraceVerdict {
+    /// of no known flow: raw ring
+    NoFlow = 0,
+    /// a segment without payload, or with SYN or RST
+    NoPayload = 1,
+    /// every FPDU was placed
+    Placed = 2,
+    /// walked whole, some FPDU is for the engine
+    Engine = 3,
+    /// wholly old
+    Duplicate = 4,
+    /// the flow was not attached: raw ring
+    Bypassed = 5,
+    /// the flow left the card: not the next sequence number, URG, or IP options
+    Gap = 6,
+    /// the flow left the card: the segment ends inside an FPDU
+    Partial = 7,
+    /// the flow left the card: an FPDU has an error
+    Error = 8,
+    /// not acceptable (no ACK, window, PAWS): report only
+    Refused = 9,
+}
+
+impl TraceVerdict {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::NoFlow,
+        Self::NoPayload,
+        Self::Placed,
+        Self::Engine,
+        Self::Duplicate,
+        Self::Bypassed,
+        Self::Gap,
+        Self::Partial,
+        Self::Error,
+        Self::Refused,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::NoFlow),
+            1 => Some(Self::NoPayload),
+            2 => Some(Self::Placed),
+            3 => Some(Self::Engine),
+            4 => Some(Self::Duplicate),
+            5 => Some(Self::Bypassed),
+            6 => Some(Self::Gap),
+            7 => Some(Self::Partial),
+            8 => Some(Self::Error),
+            9 => Some(Self::Refused),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoFlow => "NO_FLOW",
+            Self::NoPayload => "NO_PAYLOAD",
+            Self::Placed => "PLACED",
+            Self::Engine => "ENGINE",
+            Self::Duplicate => "DUPLICATE",
+            Self::Bypassed => "BYPASSED",
+            Self::Gap => "GAP",
+            Self::Partial => "PARTIAL",
+            Self::Error => "ERROR",
+            Self::Refused => "REFUSED",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::NoFlow => "of no known flow: raw ring",
+            Self::NoPayload => "a segment without payload, or with SYN or RST",
+            Self::Placed => "every FPDU was placed",
+            Self::Engine => "walked whole, some FPDU is for the engine",
+            Self::Duplicate => "wholly old",
+            Self::Bypassed => "the flow was not attached: raw ring",
+            Self::Gap => "the flow left the card: not the next sequence number, URG, or IP options",
+            Self::Partial => "the flow left the card: the segment ends inside an FPDU",
+            Self::Error => "the flow left the card: an FPDU has an error",
+            Self::Refused => "not acceptable (no ACK, window, PAWS): report only",
+        }
+    }
+}
+
+impl TryFrom<u8> for TraceVerdict {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "trace_verdict", value: raw })
+    }
+}
+
+impl From<TraceVerdict> for u8 {
+    fn from(value: TraceVerdict) -> u8 {
+        value.raw()
+    }
+}
+
+/// A number that this interface has no name for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownValue {
+    /// The enumeration.
+    pub of: &'static str,
+    /// The number.
+    pub value: u8,
+}
+
+impl core::fmt::Display for UnknownValue {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} has no value {}", self.of, self.value)
+    }
+}
+
+impl core::error::Error for UnknownValue {}
+
+/// Detail of FRAME_IN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceFrameIn(pub u8);
+
+impl TraceFrameIn {
+    /// Bit 0: it is TCP.
+    pub const TCP: u8 = 0x1;
+
+    /// Bit 0: it is TCP.
+    pub const fn tcp(&self) -> bool {
+        self.0 & Self::TCP != 0
+    }
+
+    /// The same with tcp set or clear.
+    #[must_use]
+    pub const fn with_tcp(mut self, on: bool) -> Self {
+        self.0 = self.0 & !Self::TCP | if on { Self::TCP } else { 0 };
+        self
+    }
+}
+
+impl From<u8> for TraceFrameIn {
+    fn from(value: u8) -> Self {
+        Self(value)
+    }
+}
+
+impl From<TraceFrameIn> for u8 {
+    fn from(value: TraceFrameIn) -> u8 {
+        value.0
+    }
+}
+
+/// Detail of FRAME_OUT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceFrameOut(pub u8);
+
+impl TraceFrameOut {
+    /// Bit 0: its headers are the card's.
+    pub const HEADERS: u8 = 0x1;
+    /// Bit 1: an FPDU.
+    pub const FPDU: u8 = 0x2;
+    /// Bit 2: into MAC loopback.
+    pub const LOOPBACK: u8 = 0x4;
+
+    /// Bit 0: its headers are the card's.
+    pub const fn headers(&self) -> bool {
+        self.0 & Self::HEADERS != 0
+    }
+
+    /// The same with headers set or clear.
+    #[must_use]
+    pub const fn with_headers(mut self, on: bool) -> Self {
+        self.0 = self.0 & !Self::HEADERS | if on { Self::HEADERS } else { 0 };
+        self
+    }
+
+    /// Bit 1: an FPDU.
+    pub const fn fpdu(&self) -> bool {
+        self.0 & Self::FPDU != 0
+    }
+
+    /// The same with fpdu set or clear.
+    #[must_use]
+    pub const fn with_fpdu(mut self, on: bool) -> Self {
+        self.0 = self.0 & !Self::FPDU | if on { Self::FPDU } else { 0 };
+        self
+    }
+
+    /// Bit 2: into MAC loopback.
+    pub const fn loopback(&self) -> bool {
+        self.0 & Self::LOOPBACK != 0
+    }
+
+    /// The same with loopback set or clear.
+    #[must_use]
+    pub const fn with_loopback(mut self, on: bool) -> Self {
+        self.0 = self.0 & !Self::LOOPBACK | if on { Self::LOOPBACK } else { 0 };
+        self
+    }
+}
+
+impl From<u8> for TraceFrameOut {
+    fn from(value: u8) -> Self {
+        Self(value)
+    }
+}
+
+impl From<TraceFrameOut> for u8 {
+    fn from(value: TraceFrameOut) -> u8 {
+        value.0
+    }
+}
+
+/// Detail of TABLE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceTable(pub u8);
+
+impl TraceTable {
+    /// Bits 3:0: number of the table.
+    pub const TABLE_MASK: u8 = 0xf;
+    /// The lowest of them.
+    pub const TABLE_SHIFT: u32 = 0;
+    /// Bit 6: refused or not applied.
+    pub const REFUSED: u8 = 0x40;
+    /// Bit 7: a write; else a read.
+    pub const WRITE: u8 = 0x80;
+
+    /// Bits 3:0: number of the table.
+    pub const fn table(&self) -> u8 {
+        self.0 & Self::TABLE_MASK
+    }
+
+    /// The same with this table.
+    #[must_use]
+    pub const fn with_table(mut self, value: u8) -> Self {
+        self.0 = self.0 & !Self::TABLE_MASK | value & Self::TABLE_MASK;
+        self
+    }
+
+    /// Bit 6: refused or not applied.
+    pub const fn refused(&self) -> bool {
+        self.0 & Self::REFUSED != 0
+    }
+
+    /// The same with refused set or clear.
+    #[must_use]
+    pub const fn with_refused(mut self, on: bool) -> Self {
+        self.0 = self.0 & !Self::REFUSED | if on { Self::REFUSED } else { 0 };
+        self
+    }
+
+    /// Bit 7: a write; else a read.
+    pub const fn write(&self) -> bool {
+        self.0 & Self::WRITE != 0
+    }
+
+    /// The same with write set or clear.
+    #[must_use]
+    pub const fn with_write(mut self, on: bool) -> Self {
+        self.0 = self.0 & !Self::WRITE | if on { Self::WRITE } else { 0 };
+        self
+    }
+}
+
+impl From<u8> for TraceTable {
+    fn from(value: u8) -> Self {
+        Self(value)
+    }
+}
+
+impl From<TraceTable> for u8 {
+    fn from(value: TraceTable) -> u8 {
+        value.0
+    }
+}
+
+/// Detail of DMA_ERROR.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceDmaError(pub u8);
+
+impl TraceDmaError {
+    /// Bit 0: a read.
+    pub const READ: u8 = 0x1;
+    /// Bit 1: a write.
+    pub const WRITE: u8 = 0x2;
+
+    /// Bit 0: a read.
+    pub const fn read(&self) -> bool {
+        self.0 & Self::READ != 0
+    }
+
+    /// The same with read set or clear.
+    #[must_use]
+    pub const fn with_read(mut self, on: bool) -> Self {
+        self.0 = self.0 & !Self::READ | if on { Self::READ } else { 0 };
+        self
+    }
+
+    /// Bit 1: a write.
+    pub const fn write(&self) -> bool {
+        self.0 & Self::WRITE != 0
+    }
+
+    /// The same with write set or clear.
+    #[must_use]
+    pub const fn with_write(mut self, on: bool) -> Self {
+        self.0 = self.0 & !Self::WRITE | if on { Self::WRITE } else { 0 };
+        self
+    }
+}
+
+impl From<u8> for TraceDmaError {
+    fn from(value: u8) -> Self {
+        Self(value)
+    }
+}
+
+impl From<TraceDmaError> for u8 {
+    fn from(value: TraceDmaError) -> u8 {
+        value.0
+    }
+}
+
+/// The registers, each with what may be done with it and what is in it.
+pub mod registers {
+    use super::{reg, ReadOnly, ReadWrite, Register, RegisterArray};
+
+    /// ASCII 'WEFT', most significant byte first. All ones here means that the device does not answer.
+    pub const ID: Register<ReadOnly, u32> = Register::new("ID", reg::ID);
+    /// Interface version of this description; a driver refuses another one.
+    pub const VERSION: Register<ReadOnly, u32> = Register::new("VERSION", reg::VERSION);
+    /// What this card was built with.
+    pub const CAPS: Register<ReadOnly, reg::Caps> = Register::new("CAPS", reg::CAPS);
+    /// No effect; for bring-up.
+    pub const SCRATCH: Register<ReadWrite, u32> = Register::new("SCRATCH", reg::SCRATCH);
+    /// What the card does. A write clears the sticky bits of STATUS.
+    pub const CTRL: Register<ReadWrite, reg::Ctrl> = Register::new("CTRL", reg::CTRL);
+    /// How the card is. Writing CTRL clears READ_ERROR and WRITE_ERROR.
+    pub const STATUS: Register<ReadOnly, reg::Status> = Register::new("STATUS", reg::STATUS);
+    /// Longest Ethernet frame accepted, header included, FCS not; longer ones are dropped (rx_drop_oversize). 14 to 9216: a value outside becomes the nearest of these.
+    pub const MTU: Register<ReadWrite, u32> = Register::new("MTU", reg::MTU);
+    /// Station address, bytes 0-3 of the wire order, byte 0 in bits 7:0.
+    pub const MAC_LO: Register<ReadWrite, u32> = Register::new("MAC_LO", reg::MAC_LO);
+    /// Station address, bytes 4-5. Frames neither to it nor to a group address are dropped (rx_drop_mac).
+    pub const MAC_HI: Register<ReadWrite, reg::MacHi> = Register::new("MAC_HI", reg::MAC_HI);
+    /// Job ring: IOVA, 128-byte aligned, low half.
+    pub const JOB_BASE_LO: Register<ReadWrite, u32> = Register::new("JOB_BASE_LO", reg::JOB_BASE_LO);
+    /// Job ring: IOVA, high half.
+    pub const JOB_BASE_HI: Register<ReadWrite, u32> = Register::new("JOB_BASE_HI", reg::JOB_BASE_HI);
+    /// log2 of the number of job slots (1 to 16). Writing it resets the job ring's tail and done counts to 0.
+    pub const JOB_LOG2: Register<ReadWrite, u32> = Register::new("JOB_LOG2", reg::JOB_LOG2);
+    /// Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Also in every report.
+    pub const JOB_DONE: Register<ReadOnly, u32> = Register::new("JOB_DONE", reg::JOB_DONE);
+    /// Report ring: IOVA, 64-byte aligned, low half.
+    pub const REPORT_BASE_LO: Register<ReadWrite, u32> = Register::new("REPORT_BASE_LO", reg::REPORT_BASE_LO);
+    /// Report ring: IOVA, high half.
+    pub const REPORT_BASE_HI: Register<ReadWrite, u32> = Register::new("REPORT_BASE_HI", reg::REPORT_BASE_HI);
+    /// log2 of the number of report slots (1 to 16). Writing it resets producer and consumer counts to 0 and the phase to 1.
+    pub const REPORT_LOG2: Register<ReadWrite, u32> = Register::new("REPORT_LOG2", reg::REPORT_LOG2);
+    /// Reports written since the ring was set up, modulo 2^32.
+    pub const REPORT_TAIL: Register<ReadOnly, u32> = Register::new("REPORT_TAIL", reg::REPORT_TAIL);
+    /// Raw receive ring: IOVA, aligned to the slot size, low half.
+    pub const RAW_BASE_LO: Register<ReadWrite, u32> = Register::new("RAW_BASE_LO", reg::RAW_BASE_LO);
+    /// Raw receive ring: IOVA, high half.
+    pub const RAW_BASE_HI: Register<ReadWrite, u32> = Register::new("RAW_BASE_HI", reg::RAW_BASE_HI);
+    /// Shape of the raw receive ring; a value outside its range becomes the nearest inside. Writing it resets both counts to 0. A frame longer than a slot is dropped (rx_drop_oversize).
+    pub const RAW_LOG2: Register<ReadWrite, reg::RawLog2> = Register::new("RAW_LOG2", reg::RAW_LOG2);
+    /// Raw frames written since the ring was set up, modulo 2^32.
+    pub const RAW_TAIL: Register<ReadOnly, u32> = Register::new("RAW_TAIL", reg::RAW_TAIL);
+    /// Raw slots that frames of no flow leave free, so that junk cannot take them from flows. Smaller than the number of slots.
+    pub const RAW_RESERVE: Register<ReadWrite, u32> = Register::new("RAW_RESERVE", reg::RAW_RESERVE);
+    /// Interrupt requests sent since reset.
+    pub const MSIX_COUNT: Register<ReadOnly, u32> = Register::new("MSIX_COUNT", reg::MSIX_COUNT);
+    /// Writing a number begins a fence: FENCE_DONE takes this number when every placement that was checked against the tables as they were before this write has been answered by host memory. A number written while a fence is under way begins its fence when that one has ended, and stands for those it overwrote. Ends in bounded time whatever else arrives, as long as the host makes room for reports.
+    pub const FENCE: Register<ReadWrite, u32> = Register::new("FENCE", reg::FENCE);
+    /// The number of the last fence that has ended. 0 at reset.
+    pub const FENCE_DONE: Register<ReadOnly, u32> = Register::new("FENCE_DONE", reg::FENCE_DONE);
+    /// Frequency of the card's clock in kHz, as the board that was built for says (parameter CLOCK_KHZ).
+    pub const CLOCK_KHZ: Register<ReadOnly, u32> = Register::new("CLOCK_KHZ", reg::CLOCK_KHZ);
+    /// Bits 63:32 of the counter whose low half was read last from COUNTERS; 0 unless its name ends in _bytes (those have 64 bits).
+    pub const COUNTER_HI: Register<ReadOnly, u32> = Register::new("COUNTER_HI", reg::COUNTER_HI);
+    /// Trace ring. Everything is on at reset.
+    pub const TRACE_CTRL: Register<ReadWrite, reg::TraceCtrl> = Register::new("TRACE_CTRL", reg::TRACE_CTRL);
+    /// Events recorded since the ring was emptied, modulo 2^32. Event n is in entry n mod TRACE_SIZE, until event n + TRACE_SIZE takes its place.
+    pub const TRACE_HEAD: Register<ReadOnly, u32> = Register::new("TRACE_HEAD", reg::TRACE_HEAD);
+    /// Events that came too fast to be recorded, since the ring was emptied.
+    pub const TRACE_LOST: Register<ReadOnly, u32> = Register::new("TRACE_LOST", reg::TRACE_LOST);
+    /// Entries of the trace ring, a power of two, at most 1024.
+    pub const TRACE_SIZE: Register<ReadOnly, u32> = Register::new("TRACE_SIZE", reg::TRACE_SIZE);
+    /// The clock of trace and capture, in cycles of the card, low half. Reading it keeps the high half for TIME_HI.
+    pub const TIME_LO: Register<ReadOnly, u32> = Register::new("TIME_LO", reg::TIME_LO);
+    /// High half of the clock, as it was when TIME_LO was read.
+    pub const TIME_HI: Register<ReadOnly, u32> = Register::new("TIME_HI", reg::TIME_HI);
+    /// Capture ring: IOVA, aligned to the slot size, low half.
+    pub const CAPTURE_BASE_LO: Register<ReadWrite, u32> = Register::new("CAPTURE_BASE_LO", reg::CAPTURE_BASE_LO);
+    /// Capture ring: IOVA, high half.
+    pub const CAPTURE_BASE_HI: Register<ReadWrite, u32> = Register::new("CAPTURE_BASE_HI", reg::CAPTURE_BASE_HI);
+    /// Shape of the capture ring. Writing it resets both counts to 0. Written only while RECEIVED, SENT and BUSY of CAPTURE_CTRL are 0, as the base.
+    pub const CAPTURE_LOG2: Register<ReadWrite, reg::CaptureLog2> = Register::new("CAPTURE_LOG2", reg::CAPTURE_LOG2);
+    /// What is captured. With RECEIVED and SENT both 0, frames that were not yet begun to be written are forgotten; when BUSY is 0, too, the card has done with the ring's memory.
+    pub const CAPTURE_CTRL: Register<ReadWrite, reg::CaptureCtrl> = Register::new("CAPTURE_CTRL", reg::CAPTURE_CTRL);
+    /// Frames written to the capture ring since it was set up, modulo 2^32.
+    pub const CAPTURE_TAIL: Register<ReadOnly, u32> = Register::new("CAPTURE_TAIL", reg::CAPTURE_TAIL);
+    /// The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.
+    pub const TABLE_DATA: RegisterArray<ReadWrite, u32> = RegisterArray::new("TABLE_DATA", reg::TABLE_DATA, reg::TABLE_DATA_COUNT);
+    /// Writing runs a table access at once. The write response comes when the access is done, so no polling is needed; reading tells how it went.
+    pub const TABLE_CMD: Register<ReadWrite, reg::TableCmd, reg::TableCmdRead> = Register::new("TABLE_CMD", reg::TABLE_CMD);
+    /// The counters, in the order of the list below: wrapping, 32 bits, those whose name ends in _bytes 64 bits, with the high half in COUNTER_HI.
+    pub const COUNTERS: RegisterArray<ReadOnly, u32> = RegisterArray::new("COUNTERS", reg::COUNTERS, reg::COUNTERS_COUNT);
+    /// The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.
+    pub const TRACE: RegisterArray<ReadOnly, u32> = RegisterArray::new("TRACE", reg::TRACE, reg::TRACE_COUNT);
+}
+
+/// The doorbells, which can only be rung.
+pub mod doorbells {
+    use super::{doorbell, Doorbell, DoorbellArray};
+
+    /// Number of jobs posted since the ring was set up, modulo 2^32.
+    pub const JOB_TAIL: Doorbell = Doorbell::new("JOB_TAIL", doorbell::JOB_TAIL);
+    /// Number of reports consumed since the ring was set up, modulo 2^32. The card never overwrites a report not yet consumed.
+    pub const REPORT_HEAD: Doorbell = Doorbell::new("REPORT_HEAD", doorbell::REPORT_HEAD);
+    /// Number of raw frames consumed, modulo 2^32.
+    pub const RAW_HEAD: Doorbell = Doorbell::new("RAW_HEAD", doorbell::RAW_HEAD);
+    /// Asks for one interrupt on vector 0 as soon as the report producer count differs from the value written (at once if it does already).
+    pub const REPORT_ARM: Doorbell = Doorbell::new("REPORT_ARM", doorbell::REPORT_ARM);
+    /// Number of captured frames consumed since the ring was set up, modulo 2^32. The card never overwrites one not yet consumed.
+    pub const CAPTURE_HEAD: Doorbell = Doorbell::new("CAPTURE_HEAD", doorbell::CAPTURE_HEAD);
+    /// One word per flow: number of receive elements posted since the queue was set up, modulo 2^32. Elements 1 to this number may be used.
+    pub const RQ_TAIL: DoorbellArray = DoorbellArray::new("RQ_TAIL", doorbell::RQ_TAIL);
 }
 
 /// A counter; its number is its word in COUNTERS.
@@ -452,10 +2401,32 @@ pub enum Counter {
     CaptureRxLost,
     /// transmitted frames left out of the capture: no room in its buffer
     CaptureTxLost,
+    /// segments with payload refused: no ACK flag
+    RxRefusedAck,
+    /// segments with payload refused: beyond the window
+    RxRefusedWindow,
+    /// segments with payload refused: older than TS.Recent
+    RxRefusedPaws,
+    /// segments with payload refused: timestamps were agreed and are not there
+    RxRefusedNoTimestamp,
+    /// frames of no flow dropped: only raw slots of RAW_RESERVE were free
+    RxDropRawReserved,
+    /// raw frames whose write was answered with an error
+    RxRawFailed,
+    /// FPDUs a write of which was answered with an error
+    RxPlaceFailed,
+    /// job reports that another one, of a later job, stands for
+    TxReportsJoined,
+    /// cycles in which the AXI write address channel did not take an address that was there
+    DmaAwStallCycles,
+    /// fences ended
+    Fences,
+    /// soft and function-level resets since power-on
+    Resets,
 }
 
 /// How many counters there are.
-pub const NUM_COUNTERS: usize = 67;
+pub const NUM_COUNTERS: usize = 78;
 
 impl Counter {
     /// All of them, in order.
@@ -527,6 +2498,17 @@ impl Counter {
         Counter::CaptureTxFrames,
         Counter::CaptureRxLost,
         Counter::CaptureTxLost,
+        Counter::RxRefusedAck,
+        Counter::RxRefusedWindow,
+        Counter::RxRefusedPaws,
+        Counter::RxRefusedNoTimestamp,
+        Counter::RxDropRawReserved,
+        Counter::RxRawFailed,
+        Counter::RxPlaceFailed,
+        Counter::TxReportsJoined,
+        Counter::DmaAwStallCycles,
+        Counter::Fences,
+        Counter::Resets,
     ];
 
     /// The name, as in the reference page.
@@ -599,6 +2581,17 @@ impl Counter {
             Counter::CaptureTxFrames => "capture_tx_frames",
             Counter::CaptureRxLost => "capture_rx_lost",
             Counter::CaptureTxLost => "capture_tx_lost",
+            Counter::RxRefusedAck => "rx_refused_ack",
+            Counter::RxRefusedWindow => "rx_refused_window",
+            Counter::RxRefusedPaws => "rx_refused_paws",
+            Counter::RxRefusedNoTimestamp => "rx_refused_no_timestamp",
+            Counter::RxDropRawReserved => "rx_drop_raw_reserved",
+            Counter::RxRawFailed => "rx_raw_failed",
+            Counter::RxPlaceFailed => "rx_place_failed",
+            Counter::TxReportsJoined => "tx_reports_joined",
+            Counter::DmaAwStallCycles => "dma_aw_stall_cycles",
+            Counter::Fences => "fences",
+            Counter::Resets => "resets",
         }
     }
 
@@ -672,6 +2665,17 @@ impl Counter {
             Counter::CaptureTxFrames => "transmitted frames copied to the capture ring",
             Counter::CaptureRxLost => "received frames left out of the capture: no room in its buffer",
             Counter::CaptureTxLost => "transmitted frames left out of the capture: no room in its buffer",
+            Counter::RxRefusedAck => "segments with payload refused: no ACK flag",
+            Counter::RxRefusedWindow => "segments with payload refused: beyond the window",
+            Counter::RxRefusedPaws => "segments with payload refused: older than TS.Recent",
+            Counter::RxRefusedNoTimestamp => "segments with payload refused: timestamps were agreed and are not there",
+            Counter::RxDropRawReserved => "frames of no flow dropped: only raw slots of RAW_RESERVE were free",
+            Counter::RxRawFailed => "raw frames whose write was answered with an error",
+            Counter::RxPlaceFailed => "FPDUs a write of which was answered with an error",
+            Counter::TxReportsJoined => "job reports that another one, of a later job, stands for",
+            Counter::DmaAwStallCycles => "cycles in which the AXI write address channel did not take an address that was there",
+            Counter::Fences => "fences ended",
+            Counter::Resets => "soft and function-level resets since power-on",
         }
     }
 }
@@ -679,7 +2683,7 @@ impl Counter {
 /// A row of FLOW_KEY. 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowKeyRow {
-    /// 1 if the row holds a flow
+    /// Its bits have getters.
     pub valid: u8,
     /// flow number
     pub flow: u16,
@@ -696,6 +2700,20 @@ pub struct FlowKeyRow {
 impl FlowKeyRow {
     /// Bytes of the record.
     pub const SIZE: usize = 64;
+    /// Where valid begins.
+    pub const VALID_AT: usize = 0;
+    /// Where flow begins.
+    pub const FLOW_AT: usize = 2;
+    /// Where remote_ip begins.
+    pub const REMOTE_IP_AT: usize = 4;
+    /// Where local_ip begins.
+    pub const LOCAL_IP_AT: usize = 8;
+    /// Where remote_port begins.
+    pub const REMOTE_PORT_AT: usize = 12;
+    /// Where local_port begins.
+    pub const LOCAL_PORT_AT: usize = 14;
+    /// Bit 0: the row holds a flow.
+    pub const VALID: u8 = 0x1;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
@@ -720,15 +2738,29 @@ impl FlowKeyRow {
             local_port: [b[14], b[15]],
         }
     }
+
+    /// Bit 0: the row holds a flow.
+    pub const fn valid(&self) -> bool {
+        self.valid & Self::VALID != 0
+    }
+
+    /// The same with valid set or clear.
+    #[must_use]
+    pub const fn with_valid(mut self, on: bool) -> Self {
+        self.valid = self.valid & !Self::VALID | if on { Self::VALID } else { 0 };
+        self
+    }
 }
 
 /// A row of FLOW_RX. 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowRxRow {
-    /// bit 0 markers are received, bit 1 CRC is checked, bit 2 the row is valid (0: payload is always bypassed)
+    /// Its bits have getters.
     pub flags: u8,
     /// log2 of the number of receive elements in the ring
     pub rq_log2: u8,
+    /// comes back in every report of the flow: tells the reports of its queue pair from those of the one before
+    pub epoch: u8,
     /// protection domain of the stream
     pub pd: u32,
     /// TCP sequence number of the first marker received
@@ -740,12 +2772,33 @@ pub struct FlowRxRow {
 impl FlowRxRow {
     /// Bytes of the record.
     pub const SIZE: usize = 64;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 0;
+    /// Where rq_log2 begins.
+    pub const RQ_LOG2_AT: usize = 1;
+    /// Where epoch begins.
+    pub const EPOCH_AT: usize = 2;
+    /// Where pd begins.
+    pub const PD_AT: usize = 4;
+    /// Where marker_base begins.
+    pub const MARKER_BASE_AT: usize = 8;
+    /// Where rq_base begins.
+    pub const RQ_BASE_AT: usize = 16;
+    /// Bit 0: markers are received.
+    pub const MARKERS: u8 = 0x1;
+    /// Bit 1: CRC is checked.
+    pub const CRC: u8 = 0x2;
+    /// Bit 2: the row is valid; 0: payload is always bypassed.
+    pub const VALID: u8 = 0x4;
+    /// Bit 3: the connection has TCP timestamps: PAWS is checked.
+    pub const TIMESTAMPS: u8 = 0x8;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.flags.to_le_bytes());
         b[1..2].copy_from_slice(&self.rq_log2.to_le_bytes());
+        b[2..3].copy_from_slice(&self.epoch.to_le_bytes());
         b[4..8].copy_from_slice(&self.pd.to_le_bytes());
         b[8..12].copy_from_slice(&self.marker_base.to_le_bytes());
         b[16..24].copy_from_slice(&self.rq_base.to_le_bytes());
@@ -757,17 +2810,66 @@ impl FlowRxRow {
         Self {
             flags: u8::from_le_bytes([b[0]]),
             rq_log2: u8::from_le_bytes([b[1]]),
+            epoch: u8::from_le_bytes([b[2]]),
             pd: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
             marker_base: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
             rq_base: u64::from_le_bytes([b[16], b[17], b[18], b[19], b[20], b[21], b[22], b[23]]),
         }
+    }
+
+    /// Bit 0: markers are received.
+    pub const fn markers(&self) -> bool {
+        self.flags & Self::MARKERS != 0
+    }
+
+    /// The same with markers set or clear.
+    #[must_use]
+    pub const fn with_markers(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::MARKERS | if on { Self::MARKERS } else { 0 };
+        self
+    }
+
+    /// Bit 1: CRC is checked.
+    pub const fn crc(&self) -> bool {
+        self.flags & Self::CRC != 0
+    }
+
+    /// The same with crc set or clear.
+    #[must_use]
+    pub const fn with_crc(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::CRC | if on { Self::CRC } else { 0 };
+        self
+    }
+
+    /// Bit 2: the row is valid; 0: payload is always bypassed.
+    pub const fn valid(&self) -> bool {
+        self.flags & Self::VALID != 0
+    }
+
+    /// The same with valid set or clear.
+    #[must_use]
+    pub const fn with_valid(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::VALID | if on { Self::VALID } else { 0 };
+        self
+    }
+
+    /// Bit 3: the connection has TCP timestamps: PAWS is checked.
+    pub const fn timestamps(&self) -> bool {
+        self.flags & Self::TIMESTAMPS != 0
+    }
+
+    /// The same with timestamps set or clear.
+    #[must_use]
+    pub const fn with_timestamps(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::TIMESTAMPS | if on { Self::TIMESTAMPS } else { 0 };
+        self
     }
 }
 
 /// A row of ATTACH. 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AttachRow {
-    /// 1: the card frames, checks and places; 0: everything with payload goes up raw
+    /// Its bits have getters.
     pub attached: u8,
     /// payload segments of this flow sent up raw, modulo 256
     pub raw_count: u8,
@@ -777,11 +2879,33 @@ pub struct AttachRow {
     pub msn: u32,
     /// next MO expected in that message
     pub mo: u32,
+    /// TS.Recent (RFC 7323 §4.3)
+    pub ts_recent: u32,
+    /// the most that was ever promised beyond rcv_nxt: payload that ends further on is refused. 0: not checked
+    pub window: u32,
 }
 
 impl AttachRow {
     /// Bytes of the record.
     pub const SIZE: usize = 64;
+    /// Where attached begins.
+    pub const ATTACHED_AT: usize = 0;
+    /// Where raw_count begins.
+    pub const RAW_COUNT_AT: usize = 1;
+    /// Where rcv_nxt begins.
+    pub const RCV_NXT_AT: usize = 4;
+    /// Where msn begins.
+    pub const MSN_AT: usize = 8;
+    /// Where mo begins.
+    pub const MO_AT: usize = 12;
+    /// Where ts_recent begins.
+    pub const TS_RECENT_AT: usize = 16;
+    /// Where window begins.
+    pub const WINDOW_AT: usize = 20;
+    /// Bit 0: the card frames, checks and places; else everything with payload goes up raw.
+    pub const ATTACHED: u8 = 0x1;
+    /// Bit 1: ts_recent is valid.
+    pub const TS_RECENT_VALID: u8 = 0x2;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
@@ -791,6 +2915,8 @@ impl AttachRow {
         b[4..8].copy_from_slice(&self.rcv_nxt.to_le_bytes());
         b[8..12].copy_from_slice(&self.msn.to_le_bytes());
         b[12..16].copy_from_slice(&self.mo.to_le_bytes());
+        b[16..20].copy_from_slice(&self.ts_recent.to_le_bytes());
+        b[20..24].copy_from_slice(&self.window.to_le_bytes());
         b
     }
 
@@ -802,14 +2928,40 @@ impl AttachRow {
             rcv_nxt: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
             msn: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
             mo: u32::from_le_bytes([b[12], b[13], b[14], b[15]]),
+            ts_recent: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
+            window: u32::from_le_bytes([b[20], b[21], b[22], b[23]]),
         }
+    }
+
+    /// Bit 0: the card frames, checks and places; else everything with payload goes up raw.
+    pub const fn attached(&self) -> bool {
+        self.attached & Self::ATTACHED != 0
+    }
+
+    /// The same with attached set or clear.
+    #[must_use]
+    pub const fn with_attached(mut self, on: bool) -> Self {
+        self.attached = self.attached & !Self::ATTACHED | if on { Self::ATTACHED } else { 0 };
+        self
+    }
+
+    /// Bit 1: ts_recent is valid.
+    pub const fn ts_recent_valid(&self) -> bool {
+        self.attached & Self::TS_RECENT_VALID != 0
+    }
+
+    /// The same with ts_recent_valid set or clear.
+    #[must_use]
+    pub const fn with_ts_recent_valid(mut self, on: bool) -> Self {
+        self.attached = self.attached & !Self::TS_RECENT_VALID | if on { Self::TS_RECENT_VALID } else { 0 };
+        self
     }
 }
 
 /// A row of FLOW_TX. 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowTxRow {
-    /// bit 0 markers are sent, bit 1 CRC is generated (else the field is 0), bit 2 the row is valid (0: jobs fail), bit 3 the TCP timestamps option is sent
+    /// Its bits have getters.
     pub flags: u8,
     /// IPv4 time to live
     pub ttl: u8,
@@ -834,6 +2986,34 @@ pub struct FlowTxRow {
 impl FlowTxRow {
     /// Bytes of the record.
     pub const SIZE: usize = 64;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 0;
+    /// Where ttl begins.
+    pub const TTL_AT: usize = 1;
+    /// Where tos begins.
+    pub const TOS_AT: usize = 2;
+    /// Where remote_mac begins.
+    pub const REMOTE_MAC_AT: usize = 4;
+    /// Where local_mac begins.
+    pub const LOCAL_MAC_AT: usize = 10;
+    /// Where local_ip begins.
+    pub const LOCAL_IP_AT: usize = 16;
+    /// Where remote_ip begins.
+    pub const REMOTE_IP_AT: usize = 20;
+    /// Where local_port begins.
+    pub const LOCAL_PORT_AT: usize = 24;
+    /// Where remote_port begins.
+    pub const REMOTE_PORT_AT: usize = 26;
+    /// Where marker_base begins.
+    pub const MARKER_BASE_AT: usize = 28;
+    /// Bit 0: markers are sent.
+    pub const MARKERS: u8 = 0x1;
+    /// Bit 1: CRC is generated; else the field is 0.
+    pub const CRC: u8 = 0x2;
+    /// Bit 2: the row is valid; 0: jobs fail.
+    pub const VALID: u8 = 0x4;
+    /// Bit 3: the TCP timestamps option is sent.
+    pub const TIMESTAMPS: u8 = 0x8;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
@@ -866,16 +3046,64 @@ impl FlowTxRow {
             marker_base: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),
         }
     }
+
+    /// Bit 0: markers are sent.
+    pub const fn markers(&self) -> bool {
+        self.flags & Self::MARKERS != 0
+    }
+
+    /// The same with markers set or clear.
+    #[must_use]
+    pub const fn with_markers(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::MARKERS | if on { Self::MARKERS } else { 0 };
+        self
+    }
+
+    /// Bit 1: CRC is generated; else the field is 0.
+    pub const fn crc(&self) -> bool {
+        self.flags & Self::CRC != 0
+    }
+
+    /// The same with crc set or clear.
+    #[must_use]
+    pub const fn with_crc(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::CRC | if on { Self::CRC } else { 0 };
+        self
+    }
+
+    /// Bit 2: the row is valid; 0: jobs fail.
+    pub const fn valid(&self) -> bool {
+        self.flags & Self::VALID != 0
+    }
+
+    /// The same with valid set or clear.
+    #[must_use]
+    pub const fn with_valid(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::VALID | if on { Self::VALID } else { 0 };
+        self
+    }
+
+    /// Bit 3: the TCP timestamps option is sent.
+    pub const fn timestamps(&self) -> bool {
+        self.flags & Self::TIMESTAMPS != 0
+    }
+
+    /// The same with timestamps set or clear.
+    #[must_use]
+    pub const fn with_timestamps(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::TIMESTAMPS | if on { Self::TIMESTAMPS } else { 0 };
+        self
+    }
 }
 
 /// A row of STAG. 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StagRow {
-    /// 1 if the region may be used
+    /// Its bits have getters.
     pub valid: u8,
     /// low 8 bits of the STag
     pub key: u8,
-    /// bit 0 local write, bit 1 remote read, bit 2 remote write, bit 3 Read sink
+    /// access rights
     pub access: u8,
     /// protection domain
     pub pd: u32,
@@ -890,6 +3118,30 @@ pub struct StagRow {
 impl StagRow {
     /// Bytes of the record.
     pub const SIZE: usize = 64;
+    /// Where valid begins.
+    pub const VALID_AT: usize = 0;
+    /// Where key begins.
+    pub const KEY_AT: usize = 1;
+    /// Where access begins.
+    pub const ACCESS_AT: usize = 2;
+    /// Where pd begins.
+    pub const PD_AT: usize = 4;
+    /// Where base begins.
+    pub const BASE_AT: usize = 8;
+    /// Where length begins.
+    pub const LENGTH_AT: usize = 16;
+    /// Where iova begins.
+    pub const IOVA_AT: usize = 24;
+    /// Bit 0: the region may be used.
+    pub const VALID: u8 = 0x1;
+    /// Bit 0: receive elements may point here.
+    pub const LOCAL_WRITE: u8 = 0x1;
+    /// Bit 1: the peer may read (checked by the engine).
+    pub const REMOTE_READ: u8 = 0x2;
+    /// Bit 2: the peer may write.
+    pub const REMOTE_WRITE: u8 = 0x4;
+    /// Bit 3: Read Responses may be placed here.
+    pub const READ_SINK: u8 = 0x8;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
@@ -916,14 +3168,74 @@ impl StagRow {
             iova: u64::from_le_bytes([b[24], b[25], b[26], b[27], b[28], b[29], b[30], b[31]]),
         }
     }
+
+    /// Bit 0: the region may be used.
+    pub const fn valid(&self) -> bool {
+        self.valid & Self::VALID != 0
+    }
+
+    /// The same with valid set or clear.
+    #[must_use]
+    pub const fn with_valid(mut self, on: bool) -> Self {
+        self.valid = self.valid & !Self::VALID | if on { Self::VALID } else { 0 };
+        self
+    }
+
+    /// Bit 0: receive elements may point here.
+    pub const fn local_write(&self) -> bool {
+        self.access & Self::LOCAL_WRITE != 0
+    }
+
+    /// The same with local_write set or clear.
+    #[must_use]
+    pub const fn with_local_write(mut self, on: bool) -> Self {
+        self.access = self.access & !Self::LOCAL_WRITE | if on { Self::LOCAL_WRITE } else { 0 };
+        self
+    }
+
+    /// Bit 1: the peer may read (checked by the engine).
+    pub const fn remote_read(&self) -> bool {
+        self.access & Self::REMOTE_READ != 0
+    }
+
+    /// The same with remote_read set or clear.
+    #[must_use]
+    pub const fn with_remote_read(mut self, on: bool) -> Self {
+        self.access = self.access & !Self::REMOTE_READ | if on { Self::REMOTE_READ } else { 0 };
+        self
+    }
+
+    /// Bit 2: the peer may write.
+    pub const fn remote_write(&self) -> bool {
+        self.access & Self::REMOTE_WRITE != 0
+    }
+
+    /// The same with remote_write set or clear.
+    #[must_use]
+    pub const fn with_remote_write(mut self, on: bool) -> Self {
+        self.access = self.access & !Self::REMOTE_WRITE | if on { Self::REMOTE_WRITE } else { 0 };
+        self
+    }
+
+    /// Bit 3: Read Responses may be placed here.
+    pub const fn read_sink(&self) -> bool {
+        self.access & Self::READ_SINK != 0
+    }
+
+    /// The same with read_sink set or clear.
+    #[must_use]
+    pub const fn with_read_sink(mut self, on: bool) -> Self {
+        self.access = self.access & !Self::READ_SINK | if on { Self::READ_SINK } else { 0 };
+        self
+    }
 }
 
 /// A slot of the job ring: 'send this'. 128 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Job {
-    /// 1 raw frame, 2 segment, 3 message
+    /// what is sent
     pub kind: u8,
-    /// bit 0 tagged, bit 1 last (the message ends here: the final FPDU has L), bit 2 notify (write a done report), bit 3 inline (the payload is in the slot from byte 64, at most 64 bytes, and there are no SGEs)
+    /// Its bits have getters.
     pub flags: u8,
     /// flow (segment, message)
     pub flow: u16,
@@ -978,6 +3290,66 @@ pub struct Job {
 impl Job {
     /// Bytes of the record.
     pub const SIZE: usize = 128;
+    /// Where kind begins.
+    pub const KIND_AT: usize = 0;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 1;
+    /// Where flow begins.
+    pub const FLOW_AT: usize = 2;
+    /// Where seq begins.
+    pub const SEQ_AT: usize = 4;
+    /// Where ack begins.
+    pub const ACK_AT: usize = 8;
+    /// Where window begins.
+    pub const WINDOW_AT: usize = 12;
+    /// Where tcp_flags begins.
+    pub const TCP_FLAGS_AT: usize = 14;
+    /// Where sge_count begins.
+    pub const SGE_COUNT_AT: usize = 15;
+    /// Where ts_val begins.
+    pub const TS_VAL_AT: usize = 16;
+    /// Where ts_ecr begins.
+    pub const TS_ECR_AT: usize = 20;
+    /// Where length begins.
+    pub const LENGTH_AT: usize = 24;
+    /// Where fpdu_payload begins.
+    pub const FPDU_PAYLOAD_AT: usize = 28;
+    /// Where rdmap_control begins.
+    pub const RDMAP_CONTROL_AT: usize = 30;
+    /// Where ddp_rsvd begins.
+    pub const DDP_RSVD_AT: usize = 31;
+    /// Where stag_or_qn begins.
+    pub const STAG_OR_QN_AT: usize = 32;
+    /// Where msn begins.
+    pub const MSN_AT: usize = 36;
+    /// Where to_or_mo begins.
+    pub const TO_OR_MO_AT: usize = 40;
+    /// Where rsvd_ulp begins.
+    pub const RSVD_ULP_AT: usize = 48;
+    /// Where sge0_iova begins.
+    pub const SGE0_IOVA_AT: usize = 64;
+    /// Where sge0_length begins.
+    pub const SGE0_LENGTH_AT: usize = 72;
+    /// Where sge1_iova begins.
+    pub const SGE1_IOVA_AT: usize = 80;
+    /// Where sge1_length begins.
+    pub const SGE1_LENGTH_AT: usize = 88;
+    /// Where sge2_iova begins.
+    pub const SGE2_IOVA_AT: usize = 96;
+    /// Where sge2_length begins.
+    pub const SGE2_LENGTH_AT: usize = 104;
+    /// Where sge3_iova begins.
+    pub const SGE3_IOVA_AT: usize = 112;
+    /// Where sge3_length begins.
+    pub const SGE3_LENGTH_AT: usize = 120;
+    /// Bit 0: message: tagged.
+    pub const TAGGED: u8 = 0x1;
+    /// Bit 1: message: it ends here, the final FPDU has L.
+    pub const LAST: u8 = 0x2;
+    /// Bit 2: a report is written when it is done.
+    pub const NOTIFY: u8 = 0x4;
+    /// Bit 3: the payload is in the slot from byte 64, at most 64 bytes, and there are no SGEs.
+    pub const INLINE_PAYLOAD: u8 = 0x8;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
@@ -1042,6 +3414,59 @@ impl Job {
             sge3_length: u32::from_le_bytes([b[120], b[121], b[122], b[123]]),
         }
     }
+
+    /// What is sent: by its name.
+    pub fn kind(&self) -> Result<JobKind, UnknownValue> {
+        JobKind::try_from(self.kind)
+    }
+
+    /// Bit 0: message: tagged.
+    pub const fn tagged(&self) -> bool {
+        self.flags & Self::TAGGED != 0
+    }
+
+    /// The same with tagged set or clear.
+    #[must_use]
+    pub const fn with_tagged(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::TAGGED | if on { Self::TAGGED } else { 0 };
+        self
+    }
+
+    /// Bit 1: message: it ends here, the final FPDU has L.
+    pub const fn last(&self) -> bool {
+        self.flags & Self::LAST != 0
+    }
+
+    /// The same with last set or clear.
+    #[must_use]
+    pub const fn with_last(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::LAST | if on { Self::LAST } else { 0 };
+        self
+    }
+
+    /// Bit 2: a report is written when it is done.
+    pub const fn notify(&self) -> bool {
+        self.flags & Self::NOTIFY != 0
+    }
+
+    /// The same with notify set or clear.
+    #[must_use]
+    pub const fn with_notify(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::NOTIFY | if on { Self::NOTIFY } else { 0 };
+        self
+    }
+
+    /// Bit 3: the payload is in the slot from byte 64, at most 64 bytes, and there are no SGEs.
+    pub const fn inline_payload(&self) -> bool {
+        self.flags & Self::INLINE_PAYLOAD != 0
+    }
+
+    /// The same with inline_payload set or clear.
+    #[must_use]
+    pub const fn with_inline_payload(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::INLINE_PAYLOAD | if on { Self::INLINE_PAYLOAD } else { 0 };
+        self
+    }
 }
 
 /// A receive element of a flow's receive queue: up to 4 SGEs, the first with length 0 ends the list. 64 bytes.
@@ -1076,6 +3501,30 @@ pub struct ReceiveElement {
 impl ReceiveElement {
     /// Bytes of the record.
     pub const SIZE: usize = 64;
+    /// Where sge0_to begins.
+    pub const SGE0_TO_AT: usize = 0;
+    /// Where sge0_length begins.
+    pub const SGE0_LENGTH_AT: usize = 8;
+    /// Where sge0_stag begins.
+    pub const SGE0_STAG_AT: usize = 12;
+    /// Where sge1_to begins.
+    pub const SGE1_TO_AT: usize = 16;
+    /// Where sge1_length begins.
+    pub const SGE1_LENGTH_AT: usize = 24;
+    /// Where sge1_stag begins.
+    pub const SGE1_STAG_AT: usize = 28;
+    /// Where sge2_to begins.
+    pub const SGE2_TO_AT: usize = 32;
+    /// Where sge2_length begins.
+    pub const SGE2_LENGTH_AT: usize = 40;
+    /// Where sge2_stag begins.
+    pub const SGE2_STAG_AT: usize = 44;
+    /// Where sge3_to begins.
+    pub const SGE3_TO_AT: usize = 48;
+    /// Where sge3_length begins.
+    pub const SGE3_LENGTH_AT: usize = 56;
+    /// Where sge3_stag begins.
+    pub const SGE3_STAG_AT: usize = 60;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
@@ -1117,9 +3566,9 @@ impl ReceiveElement {
 /// One per received TCP segment of a known flow; comes after the FPDU reports of the same segment. 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SegmentReport {
-    /// 1
+    /// SEGMENT
     pub kind: u8,
-    /// bit 0 raw: the frame is in raw_slot; bit 1 timestamps present; bit 2 attached (after this segment); bit 3 wholly old data (duplicate), nothing done; bits 7:4 number of SACK blocks below (0 to 3)
+    /// Its bits have getters.
     pub flags: u8,
     /// flow
     pub flow: u16,
@@ -1159,13 +3608,95 @@ pub struct SegmentReport {
     pub sack2_right: u32,
     /// JOB_DONE when the report was written
     pub job_done: u32,
-    /// bit 0: 1 on the first pass through the ring, then alternating; written last
+    /// epoch of the flow's FLOW_RX row
+    pub epoch: u8,
+    /// congestion marks
+    pub ecn: u8,
+    /// Its bits have getters.
+    pub status: u8,
+    /// written last
     pub phase: u8,
 }
 
 impl SegmentReport {
     /// Bytes of the record.
     pub const SIZE: usize = 64;
+    /// Where kind begins.
+    pub const KIND_AT: usize = 0;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 1;
+    /// Where flow begins.
+    pub const FLOW_AT: usize = 2;
+    /// Where seq begins.
+    pub const SEQ_AT: usize = 4;
+    /// Where ack begins.
+    pub const ACK_AT: usize = 8;
+    /// Where window begins.
+    pub const WINDOW_AT: usize = 12;
+    /// Where tcp_flags begins.
+    pub const TCP_FLAGS_AT: usize = 14;
+    /// Where raw_count begins.
+    pub const RAW_COUNT_AT: usize = 15;
+    /// Where ts_val begins.
+    pub const TS_VAL_AT: usize = 16;
+    /// Where ts_ecr begins.
+    pub const TS_ECR_AT: usize = 20;
+    /// Where payload_len begins.
+    pub const PAYLOAD_LEN_AT: usize = 24;
+    /// Where done_len begins.
+    pub const DONE_LEN_AT: usize = 26;
+    /// Where raw_slot begins.
+    pub const RAW_SLOT_AT: usize = 28;
+    /// Where raw_len begins.
+    pub const RAW_LEN_AT: usize = 30;
+    /// Where sack0_left begins.
+    pub const SACK0_LEFT_AT: usize = 32;
+    /// Where sack0_right begins.
+    pub const SACK0_RIGHT_AT: usize = 36;
+    /// Where sack1_left begins.
+    pub const SACK1_LEFT_AT: usize = 40;
+    /// Where sack1_right begins.
+    pub const SACK1_RIGHT_AT: usize = 44;
+    /// Where sack2_left begins.
+    pub const SACK2_LEFT_AT: usize = 48;
+    /// Where sack2_right begins.
+    pub const SACK2_RIGHT_AT: usize = 52;
+    /// Where job_done begins.
+    pub const JOB_DONE_AT: usize = 56;
+    /// Where epoch begins.
+    pub const EPOCH_AT: usize = 60;
+    /// Where ecn begins.
+    pub const ECN_AT: usize = 61;
+    /// Where status begins.
+    pub const STATUS_AT: usize = 62;
+    /// Where phase begins.
+    pub const PHASE_AT: usize = 63;
+    /// Bit 0: the frame is in raw_slot.
+    pub const RAW: u8 = 0x1;
+    /// Bit 1: ts_val and ts_ecr are there.
+    pub const TIMESTAMPS: u8 = 0x2;
+    /// Bit 2: the flow is attached after this segment.
+    pub const ATTACHED: u8 = 0x4;
+    /// Bit 3: wholly old data, nothing done.
+    pub const DUPLICATE: u8 = 0x8;
+    /// Bits 7:4: number of SACK blocks below, 0 to 3.
+    pub const SACK_COUNT_MASK: u8 = 0xf0;
+    /// The lowest of them.
+    pub const SACK_COUNT_SHIFT: u32 = 4;
+    /// Bits 1:0: the ECN field of the IP header.
+    pub const IP_ECN_MASK: u8 = 0x3;
+    /// The lowest of them.
+    pub const IP_ECN_SHIFT: u32 = 0;
+    /// Bit 2: the AE flag of the TCP header.
+    pub const TCP_AE: u8 = 0x4;
+    /// Bits 3:0: why it was refused, with nothing done and no raw frame.
+    pub const REFUSAL_MASK: u8 = 0xf;
+    /// The lowest of them.
+    pub const REFUSAL_SHIFT: u32 = 0;
+    /// Bit 7: the raw frame's write failed: nothing valid is in the slot.
+    pub const RAW_FAILED: u8 = 0x80;
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const PHASE: u8 = 0x1;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
@@ -1191,6 +3722,9 @@ impl SegmentReport {
         b[48..52].copy_from_slice(&self.sack2_left.to_le_bytes());
         b[52..56].copy_from_slice(&self.sack2_right.to_le_bytes());
         b[56..60].copy_from_slice(&self.job_done.to_le_bytes());
+        b[60..61].copy_from_slice(&self.epoch.to_le_bytes());
+        b[61..62].copy_from_slice(&self.ecn.to_le_bytes());
+        b[62..63].copy_from_slice(&self.status.to_le_bytes());
         b[63..64].copy_from_slice(&self.phase.to_le_bytes());
         b
     }
@@ -1219,17 +3753,145 @@ impl SegmentReport {
             sack2_left: u32::from_le_bytes([b[48], b[49], b[50], b[51]]),
             sack2_right: u32::from_le_bytes([b[52], b[53], b[54], b[55]]),
             job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            epoch: u8::from_le_bytes([b[60]]),
+            ecn: u8::from_le_bytes([b[61]]),
+            status: u8::from_le_bytes([b[62]]),
             phase: u8::from_le_bytes([b[63]]),
         }
+    }
+
+    /// SEGMENT: by its name.
+    pub fn kind(&self) -> Result<ReportKind, UnknownValue> {
+        ReportKind::try_from(self.kind)
+    }
+
+    /// Bit 0: the frame is in raw_slot.
+    pub const fn raw(&self) -> bool {
+        self.flags & Self::RAW != 0
+    }
+
+    /// The same with raw set or clear.
+    #[must_use]
+    pub const fn with_raw(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::RAW | if on { Self::RAW } else { 0 };
+        self
+    }
+
+    /// Bit 1: ts_val and ts_ecr are there.
+    pub const fn timestamps(&self) -> bool {
+        self.flags & Self::TIMESTAMPS != 0
+    }
+
+    /// The same with timestamps set or clear.
+    #[must_use]
+    pub const fn with_timestamps(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::TIMESTAMPS | if on { Self::TIMESTAMPS } else { 0 };
+        self
+    }
+
+    /// Bit 2: the flow is attached after this segment.
+    pub const fn attached(&self) -> bool {
+        self.flags & Self::ATTACHED != 0
+    }
+
+    /// The same with attached set or clear.
+    #[must_use]
+    pub const fn with_attached(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::ATTACHED | if on { Self::ATTACHED } else { 0 };
+        self
+    }
+
+    /// Bit 3: wholly old data, nothing done.
+    pub const fn duplicate(&self) -> bool {
+        self.flags & Self::DUPLICATE != 0
+    }
+
+    /// The same with duplicate set or clear.
+    #[must_use]
+    pub const fn with_duplicate(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::DUPLICATE | if on { Self::DUPLICATE } else { 0 };
+        self
+    }
+
+    /// Bits 7:4: number of SACK blocks below, 0 to 3.
+    pub const fn sack_count(&self) -> u8 {
+        (self.flags & Self::SACK_COUNT_MASK) >> Self::SACK_COUNT_SHIFT
+    }
+
+    /// The same with this sack_count.
+    #[must_use]
+    pub const fn with_sack_count(mut self, value: u8) -> Self {
+        self.flags = self.flags & !Self::SACK_COUNT_MASK | value << Self::SACK_COUNT_SHIFT & Self::SACK_COUNT_MASK;
+        self
+    }
+
+    /// Bits 1:0: the ECN field of the IP header.
+    pub const fn ip_ecn(&self) -> u8 {
+        self.ecn & Self::IP_ECN_MASK
+    }
+
+    /// The same with this ip_ecn.
+    #[must_use]
+    pub const fn with_ip_ecn(mut self, value: u8) -> Self {
+        self.ecn = self.ecn & !Self::IP_ECN_MASK | value & Self::IP_ECN_MASK;
+        self
+    }
+
+    /// Bit 2: the AE flag of the TCP header.
+    pub const fn tcp_ae(&self) -> bool {
+        self.ecn & Self::TCP_AE != 0
+    }
+
+    /// The same with tcp_ae set or clear.
+    #[must_use]
+    pub const fn with_tcp_ae(mut self, on: bool) -> Self {
+        self.ecn = self.ecn & !Self::TCP_AE | if on { Self::TCP_AE } else { 0 };
+        self
+    }
+
+    /// Bits 3:0: why it was refused, with nothing done and no raw frame.
+    pub fn refusal(&self) -> Result<Refusal, UnknownValue> {
+        Refusal::try_from(self.status & Self::REFUSAL_MASK)
+    }
+
+    /// The same with this refusal.
+    #[must_use]
+    pub const fn with_refusal(mut self, value: Refusal) -> Self {
+        self.status = self.status & !Self::REFUSAL_MASK | value.raw() & Self::REFUSAL_MASK;
+        self
+    }
+
+    /// Bit 7: the raw frame's write failed: nothing valid is in the slot.
+    pub const fn raw_failed(&self) -> bool {
+        self.status & Self::RAW_FAILED != 0
+    }
+
+    /// The same with raw_failed set or clear.
+    #[must_use]
+    pub const fn with_raw_failed(mut self, on: bool) -> Self {
+        self.status = self.status & !Self::RAW_FAILED | if on { Self::RAW_FAILED } else { 0 };
+        self
+    }
+
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const fn phase(&self) -> bool {
+        self.phase & Self::PHASE != 0
+    }
+
+    /// The same with phase set or clear.
+    #[must_use]
+    pub const fn with_phase(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
     }
 }
 
 /// One per FPDU that the card framed, in stream order, before its segment's report. 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FpduReport {
-    /// 2
+    /// FPDU
     pub kind: u8,
-    /// bit 0 the header below is valid (it was long enough)
+    /// Its bits have getters.
     pub flags: u8,
     /// flow
     pub flow: u16,
@@ -1239,7 +3901,7 @@ pub struct FpduReport {
     pub ddp_control: u8,
     /// RDMAP control byte
     pub rdmap_control: u8,
-    /// 0 placed; 1 for the engine: an untagged FPDU of queue 1 to 3, correct, whose bytes are in the segment's raw frame; 2 error, see terminate
+    /// what became of it
     pub verdict: u8,
     /// reserved
     pub pad: u8,
@@ -1261,13 +3923,57 @@ pub struct FpduReport {
     pub offset: u16,
     /// JOB_DONE when the report was written
     pub job_done: u32,
-    /// as above
+    /// epoch of the flow's FLOW_RX row
+    pub epoch: u8,
+    /// written last
     pub phase: u8,
 }
 
 impl FpduReport {
     /// Bytes of the record.
     pub const SIZE: usize = 64;
+    /// Where kind begins.
+    pub const KIND_AT: usize = 0;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 1;
+    /// Where flow begins.
+    pub const FLOW_AT: usize = 2;
+    /// Where seq begins.
+    pub const SEQ_AT: usize = 4;
+    /// Where ddp_control begins.
+    pub const DDP_CONTROL_AT: usize = 8;
+    /// Where rdmap_control begins.
+    pub const RDMAP_CONTROL_AT: usize = 9;
+    /// Where verdict begins.
+    pub const VERDICT_AT: usize = 10;
+    /// Where pad begins.
+    pub const PAD_AT: usize = 11;
+    /// Where ulpdu_len begins.
+    pub const ULPDU_LEN_AT: usize = 12;
+    /// Where terminate begins.
+    pub const TERMINATE_AT: usize = 14;
+    /// Where stag_or_qn begins.
+    pub const STAG_OR_QN_AT: usize = 16;
+    /// Where msn begins.
+    pub const MSN_AT: usize = 20;
+    /// Where to_or_mo begins.
+    pub const TO_OR_MO_AT: usize = 24;
+    /// Where rsvd_ulp begins.
+    pub const RSVD_ULP_AT: usize = 32;
+    /// Where payload_len begins.
+    pub const PAYLOAD_LEN_AT: usize = 36;
+    /// Where offset begins.
+    pub const OFFSET_AT: usize = 40;
+    /// Where job_done begins.
+    pub const JOB_DONE_AT: usize = 56;
+    /// Where epoch begins.
+    pub const EPOCH_AT: usize = 60;
+    /// Where phase begins.
+    pub const PHASE_AT: usize = 63;
+    /// Bit 0: the header below is valid: it was long enough.
+    pub const HEADER_VALID: u8 = 0x1;
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const PHASE: u8 = 0x1;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
@@ -1289,6 +3995,7 @@ impl FpduReport {
         b[36..40].copy_from_slice(&self.payload_len.to_le_bytes());
         b[40..42].copy_from_slice(&self.offset.to_le_bytes());
         b[56..60].copy_from_slice(&self.job_done.to_le_bytes());
+        b[60..61].copy_from_slice(&self.epoch.to_le_bytes());
         b[63..64].copy_from_slice(&self.phase.to_le_bytes());
         b
     }
@@ -1313,15 +4020,50 @@ impl FpduReport {
             payload_len: u32::from_le_bytes([b[36], b[37], b[38], b[39]]),
             offset: u16::from_le_bytes([b[40], b[41]]),
             job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            epoch: u8::from_le_bytes([b[60]]),
             phase: u8::from_le_bytes([b[63]]),
         }
+    }
+
+    /// FPDU: by its name.
+    pub fn kind(&self) -> Result<ReportKind, UnknownValue> {
+        ReportKind::try_from(self.kind)
+    }
+
+    /// Bit 0: the header below is valid: it was long enough.
+    pub const fn header_valid(&self) -> bool {
+        self.flags & Self::HEADER_VALID != 0
+    }
+
+    /// The same with header_valid set or clear.
+    #[must_use]
+    pub const fn with_header_valid(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::HEADER_VALID | if on { Self::HEADER_VALID } else { 0 };
+        self
+    }
+
+    /// What became of it: by its name.
+    pub fn verdict(&self) -> Result<FpduVerdict, UnknownValue> {
+        FpduVerdict::try_from(self.verdict)
+    }
+
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const fn phase(&self) -> bool {
+        self.phase & Self::PHASE != 0
+    }
+
+    /// The same with phase set or clear.
+    #[must_use]
+    pub const fn with_phase(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
     }
 }
 
 /// A frame of no known flow, in the raw ring. 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameReport {
-    /// 3
+    /// FRAME
     pub kind: u8,
     /// raw slot
     pub raw_slot: u16,
@@ -1329,13 +4071,31 @@ pub struct FrameReport {
     pub raw_len: u16,
     /// JOB_DONE when the report was written
     pub job_done: u32,
-    /// as above
+    /// Its bits have getters.
+    pub status: u8,
+    /// written last
     pub phase: u8,
 }
 
 impl FrameReport {
     /// Bytes of the record.
     pub const SIZE: usize = 64;
+    /// Where kind begins.
+    pub const KIND_AT: usize = 0;
+    /// Where raw_slot begins.
+    pub const RAW_SLOT_AT: usize = 28;
+    /// Where raw_len begins.
+    pub const RAW_LEN_AT: usize = 30;
+    /// Where job_done begins.
+    pub const JOB_DONE_AT: usize = 56;
+    /// Where status begins.
+    pub const STATUS_AT: usize = 62;
+    /// Where phase begins.
+    pub const PHASE_AT: usize = 63;
+    /// Bit 7: the raw frame's write failed: nothing valid is in the slot.
+    pub const RAW_FAILED: u8 = 0x80;
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const PHASE: u8 = 0x1;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
@@ -1344,6 +4104,7 @@ impl FrameReport {
         b[28..30].copy_from_slice(&self.raw_slot.to_le_bytes());
         b[30..32].copy_from_slice(&self.raw_len.to_le_bytes());
         b[56..60].copy_from_slice(&self.job_done.to_le_bytes());
+        b[62..63].copy_from_slice(&self.status.to_le_bytes());
         b[63..64].copy_from_slice(&self.phase.to_le_bytes());
         b
     }
@@ -1355,17 +4116,47 @@ impl FrameReport {
             raw_slot: u16::from_le_bytes([b[28], b[29]]),
             raw_len: u16::from_le_bytes([b[30], b[31]]),
             job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            status: u8::from_le_bytes([b[62]]),
             phase: u8::from_le_bytes([b[63]]),
         }
     }
+
+    /// FRAME: by its name.
+    pub fn kind(&self) -> Result<ReportKind, UnknownValue> {
+        ReportKind::try_from(self.kind)
+    }
+
+    /// Bit 7: the raw frame's write failed: nothing valid is in the slot.
+    pub const fn raw_failed(&self) -> bool {
+        self.status & Self::RAW_FAILED != 0
+    }
+
+    /// The same with raw_failed set or clear.
+    #[must_use]
+    pub const fn with_raw_failed(mut self, on: bool) -> Self {
+        self.status = self.status & !Self::RAW_FAILED | if on { Self::RAW_FAILED } else { 0 };
+        self
+    }
+
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const fn phase(&self) -> bool {
+        self.phase & Self::PHASE != 0
+    }
+
+    /// The same with phase set or clear.
+    #[must_use]
+    pub const fn with_phase(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
+    }
 }
 
-/// A job that asked for it is done, or a job failed. 64 bytes.
+/// A job that asked for it is done, or a job failed. Of several jobs that are done while a report of status 0 waits for room, the last one is reported: all before it are done, too. Failures are all reported. 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobReport {
-    /// 4
+    /// JOB
     pub kind: u8,
-    /// 0 done; 1 malformed (kind, length, SGEs or flow row); 2 a DMA read was answered with an error, the frame concerned was not sent
+    /// how it ended
     pub status: u8,
     /// flow of the job
     pub flow: u16,
@@ -1373,13 +4164,27 @@ pub struct JobReport {
     pub job: u32,
     /// JOB_DONE when the report was written
     pub job_done: u32,
-    /// as above
+    /// written last
     pub phase: u8,
 }
 
 impl JobReport {
     /// Bytes of the record.
     pub const SIZE: usize = 64;
+    /// Where kind begins.
+    pub const KIND_AT: usize = 0;
+    /// Where status begins.
+    pub const STATUS_AT: usize = 1;
+    /// Where flow begins.
+    pub const FLOW_AT: usize = 2;
+    /// Where job begins.
+    pub const JOB_AT: usize = 4;
+    /// Where job_done begins.
+    pub const JOB_DONE_AT: usize = 56;
+    /// Where phase begins.
+    pub const PHASE_AT: usize = 63;
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const PHASE: u8 = 0x1;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
@@ -1404,6 +4209,28 @@ impl JobReport {
             phase: u8::from_le_bytes([b[63]]),
         }
     }
+
+    /// JOB: by its name.
+    pub fn kind(&self) -> Result<ReportKind, UnknownValue> {
+        ReportKind::try_from(self.kind)
+    }
+
+    /// How it ended: by its name.
+    pub fn status(&self) -> Result<JobStatus, UnknownValue> {
+        JobStatus::try_from(self.status)
+    }
+
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const fn phase(&self) -> bool {
+        self.phase & Self::PHASE != 0
+    }
+
+    /// The same with phase set or clear.
+    #[must_use]
+    pub const fn with_phase(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
+    }
 }
 
 /// The first 64 bytes of a slot of the capture ring; the frame's bytes are behind it. It is written after them. 64 bytes.
@@ -1413,19 +4240,37 @@ pub struct CaptureHeader {
     pub length: u16,
     /// of these, in the slot
     pub captured: u16,
-    /// bit 0 transmitted (else received), bit 1 the MAC flagged it bad
+    /// Its bits have getters.
     pub flags: u8,
     /// frames of this direction left out since reset, when this one came
     pub lost: u32,
     /// the card's clock when the last beat of the frame passed the MAC's port
     pub clock: u64,
-    /// bit 0: 1 on the first pass through the ring, then alternating; written last
+    /// written last
     pub phase: u8,
 }
 
 impl CaptureHeader {
     /// Bytes of the record.
     pub const SIZE: usize = 64;
+    /// Where length begins.
+    pub const LENGTH_AT: usize = 0;
+    /// Where captured begins.
+    pub const CAPTURED_AT: usize = 2;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 4;
+    /// Where lost begins.
+    pub const LOST_AT: usize = 8;
+    /// Where clock begins.
+    pub const CLOCK_AT: usize = 16;
+    /// Where phase begins.
+    pub const PHASE_AT: usize = 63;
+    /// Bit 0: transmitted; else received.
+    pub const SENT: u8 = 0x1;
+    /// Bit 1: the MAC flagged it bad.
+    pub const BAD: u8 = 0x2;
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const PHASE: u8 = 0x1;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
@@ -1450,12 +4295,48 @@ impl CaptureHeader {
             phase: u8::from_le_bytes([b[63]]),
         }
     }
+
+    /// Bit 0: transmitted; else received.
+    pub const fn sent(&self) -> bool {
+        self.flags & Self::SENT != 0
+    }
+
+    /// The same with sent set or clear.
+    #[must_use]
+    pub const fn with_sent(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::SENT | if on { Self::SENT } else { 0 };
+        self
+    }
+
+    /// Bit 1: the MAC flagged it bad.
+    pub const fn bad(&self) -> bool {
+        self.flags & Self::BAD != 0
+    }
+
+    /// The same with bad set or clear.
+    #[must_use]
+    pub const fn with_bad(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::BAD | if on { Self::BAD } else { 0 };
+        self
+    }
+
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const fn phase(&self) -> bool {
+        self.phase & Self::PHASE != 0
+    }
+
+    /// The same with phase set or clear.
+    #[must_use]
+    pub const fn with_phase(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
+    }
 }
 
 /// An event in the trace ring. Fields that an event does not use are 0, but for flow: 65535. 16 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceEntry {
-    /// trace_kind
+    /// what happened
     pub kind: u8,
     /// see trace_kind
     pub detail: u8,
@@ -1474,6 +4355,20 @@ pub struct TraceEntry {
 impl TraceEntry {
     /// Bytes of the record.
     pub const SIZE: usize = 16;
+    /// Where kind begins.
+    pub const KIND_AT: usize = 0;
+    /// Where detail begins.
+    pub const DETAIL_AT: usize = 1;
+    /// Where flow begins.
+    pub const FLOW_AT: usize = 2;
+    /// Where value begins.
+    pub const VALUE_AT: usize = 4;
+    /// Where info begins.
+    pub const INFO_AT: usize = 8;
+    /// Where time_hi begins.
+    pub const TIME_HI_AT: usize = 10;
+    /// Where time_lo begins.
+    pub const TIME_LO_AT: usize = 12;
 
     /// The record as it lies in memory.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
@@ -1499,5 +4394,10 @@ impl TraceEntry {
             time_hi: u16::from_le_bytes([b[10], b[11]]),
             time_lo: u32::from_le_bytes([b[12], b[13], b[14], b[15]]),
         }
+    }
+
+    /// What happened: by its name.
+    pub fn kind(&self) -> Result<TraceKind, UnknownValue> {
+        TraceKind::try_from(self.kind)
     }
 }

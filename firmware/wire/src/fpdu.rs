@@ -75,7 +75,7 @@ impl Markers {
 pub enum FpduError {
     /// Octets are missing: at least so many are needed.
     Incomplete(usize),
-    /// A marker's FPDUPTR is not the distance to the length field.
+    /// A marker's FPDUPTR, without its two low bits, is not the distance to the length field.
     Marker,
     /// The CRC is wrong.
     Crc,
@@ -138,7 +138,9 @@ pub fn decode(
         while at < wire_length {
             let expected = at.saturating_sub(leading);
             let marker = octets.get(at..at + MARKER).ok_or(FpduError::Marker)?;
-            if marker[..2] != [0, 0] || marker[2..] != (expected as u16).to_be_bytes() {
+            // The reserved half is ignored, and so are the two low bits (RFC 5044 §4.2). Both count for the CRC.
+            let pointer = u16::from_be_bytes([marker[2], marker[3]]);
+            if (pointer ^ expected as u16) & !3 != 0 {
                 return Err(FpduError::Marker);
             }
             at += MARKER_SPACING as usize;

@@ -47,6 +47,9 @@ pub mod queue {
     pub const ATOMIC_RESPONSE: u32 = 3;
 }
 
+/// Bytes of Immediate Data (RFC 7306 §6.3).
+pub const IMMEDIATE: usize = 8;
+
 /// The control byte of an opcode.
 pub fn control(opcode: u8) -> u8 {
     VERSION | opcode & 0x0f

@@ -63,6 +63,92 @@ fn mulpdu_of_rfc_5044() {
     assert_eq!(Markers::OFF.mulpdu(100), 128);
 }
 
+/// RFC 5044 §4.2: a receiver ignores the reserved half of a marker and takes the two low bits of FPDUPTR for
+/// zero; the CRC covers them as they are.
+#[test]
+fn what_a_receiver_ignores_in_a_marker() {
+    let markers = Markers(Some(1000));
+    let data = [0x5a; 1200];
+    let mut wire = vec![0; 2000];
+    let length = fpdu::encode(&[&data], 1000, markers, true, &mut wire).unwrap();
+    let mut ulpdu = vec![0; 65535];
+    for (mask, good) in [
+        ([0xff, 0xff, 0, 0], true),
+        ([0, 0, 0, 3], true),
+        ([0x80, 1, 0, 2], true),
+        ([0, 0, 0, 4], false),
+        ([0, 0, 0x80, 0], false),
+    ] {
+        // The leading one and one in the middle.
+        for at in [0, 512, 1024] {
+            let mut odd = wire[..length].to_vec();
+            for (octet, mask) in odd[at..].iter_mut().zip(mask) {
+                *octet ^= mask;
+            }
+            let without = fpdu::decode(&odd, 1000, markers, true, &mut ulpdu);
+            let sum = weft_wire::crc32c::crc32c(&odd[..length - 4]).to_le_bytes();
+            odd[length - 4..].copy_from_slice(&sum);
+            let found = fpdu::decode(&odd, 1000, markers, true, &mut ulpdu);
+            if good {
+                assert_eq!(without, Err(FpduError::Crc), "{mask:x?} at {at}");
+                assert_eq!(found.map(|f| f.ulpdu_length), Ok(1200), "{mask:x?} at {at}");
+                assert_eq!(ulpdu[..1200], data);
+            } else {
+                assert_eq!(found, Err(FpduError::Marker), "{mask:x?} at {at}");
+            }
+        }
+    }
+}
+
+/// A marker that is due where an FPDU ends is the next one's; one due before the CRC field is this one's.
+#[test]
+fn an_fpdu_that_ends_at_a_marker() {
+    let markers = Markers(Some(0));
+    let mut ulpdu = vec![0; 65535];
+    for seq in (0u32..512).step_by(4) {
+        // So that the FPDU ends at 512, 1024 or 1536, or its CRC field begins there.
+        for (end, before) in [512usize, 1024, 1536]
+            .into_iter()
+            .flat_map(|end| [(end, false), (end + 8, true)])
+        {
+            let leading = if seq == 0 { 4 } else { 0 };
+            let inside = (end - 1) / 512 - (seq as usize) / 512 - usize::from(before);
+            let room = end - seq as usize - leading - 4 * inside - if before { 4 } else { 0 };
+            if room < 12 {
+                continue;
+            }
+            let data = vec![7; room - 6];
+            let mut wire = vec![0xee; 4000];
+            let first = fpdu::encode(&[&data], seq, markers, true, &mut wire).unwrap();
+            assert_eq!(seq as usize + first, end, "from {seq}");
+            let second = fpdu::encode(
+                &[&[1; 20]],
+                seq.wrapping_add(first as u32),
+                markers,
+                true,
+                &mut wire[first..],
+            );
+            assert_eq!(second, Some(28 + if before { 0 } else { 4 }));
+            let whole = &wire[..first + second.unwrap()];
+            let found = fpdu::decode(whole, seq, markers, true, &mut ulpdu).unwrap();
+            assert_eq!((found.wire_length, found.ulpdu_length), (first, room - 6));
+            // Exactly its octets suffice, one less does not.
+            let exact = fpdu::decode(&whole[..first], seq, markers, true, &mut ulpdu);
+            assert_eq!(exact, Ok(found));
+            let short = fpdu::decode(&whole[..first - 1], seq, markers, true, &mut ulpdu);
+            assert_eq!(short, Err(FpduError::Incomplete(first)));
+            let next = fpdu::decode(
+                &whole[first..],
+                seq.wrapping_add(first as u32),
+                markers,
+                true,
+                &mut ulpdu,
+            );
+            assert_eq!(next.map(|f| f.ulpdu_length), Ok(20), "from {seq} to {end}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_encoded_is_decoded(

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use weft_layout::{doorbell, reg, CaptureHeader, Counter};
+use weft_layout::{
+    doorbells,
+    reg::{CaptureCtrl, CaptureLog2},
+    registers, CaptureHeader, Counter,
+};
 
 use super::{write_checked, Card, MappedMemory, MAX_FRAME};
 use crate::dma::{observe, DmaBuffer, SharedMemory, PAGE_SIZE};
@@ -10,15 +14,6 @@ use crate::error::DeviceError;
 use crate::mmio::Mmio;
 
 const HEADER: usize = CaptureHeader::SIZE;
-/// Where a header has its phase.
-const PHASE: usize = 63;
-/// Flags of a header.
-const SENT: u8 = 1;
-const BAD: u8 = 2;
-/// CAPTURE_CTRL: receive, transmit; busy.
-const RECEIVED_ON: u32 = 1;
-const SENT_ON: u32 = 2;
-const BUSY: u32 = 4;
 /// How often CAPTURE_CTRL is read until the card has written the frame that it began.
 const BUSY_READS: u32 = 1000;
 
@@ -55,11 +50,11 @@ pub(crate) struct Slot {
 
 impl Slot {
     pub(crate) fn sent(&self) -> bool {
-        self.header.flags & SENT != 0
+        self.header.sent()
     }
 
     pub(crate) fn bad(&self) -> bool {
-        self.header.flags & BAD != 0
+        self.header.bad()
     }
 }
 
@@ -87,20 +82,23 @@ impl CaptureRing {
         let spare = slot.saturating_sub(PAGE_SIZE);
         let memory = mmio.dma_alloc((slot << wanted.slots_log2) + spare)?;
         let iova = memory.iova().next_multiple_of(slot as u64);
-        mmio.write_address(reg::CAPTURE_BASE_LO, reg::CAPTURE_BASE_HI, iova)?;
-        let shape = u32::from(slot_log2) | u32::from(wanted.slots_log2) << 8;
-        write_checked(mmio, "CAPTURE_LOG2", reg::CAPTURE_LOG2, shape)?;
-        let on =
-            if wanted.received { RECEIVED_ON } else { 0 } | if wanted.sent { SENT_ON } else { 0 };
-        let control = on | u32::from(wanted.snap) << 16;
-        mmio.write(reg::CAPTURE_CTRL, control)?;
+        mmio.write_address(registers::CAPTURE_BASE_LO, registers::CAPTURE_BASE_HI, iova)?;
+        let shape = CaptureLog2::default()
+            .with_slot(slot_log2)
+            .with_count(wanted.slots_log2);
+        write_checked(mmio, registers::CAPTURE_LOG2, shape)?;
+        let control = CaptureCtrl::default()
+            .with_received(wanted.received)
+            .with_sent(wanted.sent)
+            .with_snap(wanted.snap);
+        mmio.write(registers::CAPTURE_CTRL, control)?;
         // Once it is read back, frames are captured.
-        let read = mmio.read(reg::CAPTURE_CTRL)? & !BUSY;
+        let read = mmio.read(registers::CAPTURE_CTRL)?.with_busy(false);
         if read != control {
             return Err(DeviceError::Register {
-                register: "CAPTURE_CTRL",
-                wrote: control,
-                read,
+                register: registers::CAPTURE_CTRL.name(),
+                wrote: control.0,
+                read: read.0,
             });
         }
         Ok(Self {
@@ -118,9 +116,9 @@ impl CaptureRing {
     pub(crate) fn take(&mut self) -> Result<Option<Slot>, DeviceError> {
         let memory = self.memory.memory();
         let slot = (self.taken & ((1 << self.count_log2) - 1)) as usize;
-        let phase = !(self.taken >> self.count_log2) as u8 & 1;
+        let phase = !(self.taken >> self.count_log2) as u8 & CaptureHeader::PHASE;
         let offset = self.start + (slot << self.slot_log2);
-        if memory.read_u8(offset + PHASE)? & 1 != phase {
+        if memory.read_u8(offset + CaptureHeader::PHASE_AT)? & CaptureHeader::PHASE != phase {
             return Ok(None);
         }
         observe();
@@ -136,7 +134,7 @@ impl CaptureRing {
             });
         }
         let bytes = memory.to_vec(offset + HEADER, captured)?;
-        let total = &mut self.lost[usize::from(header.flags & SENT)];
+        let total = &mut self.lost[usize::from(header.sent())];
         let lost = header.lost.wrapping_sub(*total);
         *total = header.lost;
         self.taken = self.taken.wrapping_add(1);
@@ -150,7 +148,7 @@ impl CaptureRing {
     /// Returns the slots of the frames taken, a quarter of the ring at a time.
     pub(crate) fn return_room(&mut self, mmio: &Mmio) -> Result<(), DeviceError> {
         if self.taken.wrapping_sub(self.returned) >= (1u32 << self.count_log2).div_ceil(4) {
-            mmio.ring(doorbell::CAPTURE_HEAD, self.taken)?;
+            mmio.ring(doorbells::CAPTURE_HEAD, self.taken)?;
             self.returned = self.taken;
         }
         Ok(())
@@ -190,9 +188,11 @@ impl Card {
     }
 
     fn wait_capture_off(&self) -> Result<bool, DeviceError> {
-        self.mmio.write(reg::CAPTURE_CTRL, 0)?;
+        self.mmio
+            .write(registers::CAPTURE_CTRL, CaptureCtrl::default())?;
         for _ in 0..BUSY_READS {
-            if self.mmio.read(reg::CAPTURE_CTRL)? & (BUSY | RECEIVED_ON | SENT_ON) == 0 {
+            let control = self.mmio.read(registers::CAPTURE_CTRL)?;
+            if !(control.busy() || control.received() || control.sent()) {
                 return Ok(true);
             }
         }

@@ -1,22 +1,15 @@
 //! CTRL and STATUS: what is on, and how the card is.
 
-use weft_layout::reg;
+use weft_layout::{reg, registers};
 
-use super::{Card, STATUS_QUIESCENT};
+use super::Card;
 use crate::device::Device;
 use crate::error::DeviceError;
 use crate::mmio::{Mmio, ALL_ONES};
 use crate::transport::TransportError;
 
-/// CTRL bit 0: job fetch.
-const CTRL_JOBS: u32 = 1;
-/// CTRL bit 1: receive.
-const CTRL_RECEIVE: u32 = 2;
-/// CTRL bit 2: MAC loopback.
-const CTRL_LOOPBACK: u32 = 4;
-/// STATUS bits 1 and 2: DMA was answered with an error.
-const STATUS_READ_ERROR: u32 = 2;
-const STATUS_WRITE_ERROR: u32 = 4;
+/// What is on while the card is up.
+const UP: reg::Ctrl = reg::Ctrl(0).with_jobs(true).with_receive(true);
 
 /// The STATUS register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,17 +22,18 @@ pub struct Health {
     pub dma_write_error: bool,
 }
 
-/// What the driver has written to CTRL, and the error bits that writing it cleared.
+/// What the driver has written to CTRL, and the errors that writing it cleared.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Control {
     loopback: bool,
-    errors: u32,
+    read_error: bool,
+    write_error: bool,
 }
 
 impl Control {
     /// Turns jobs and receive on.
     pub(super) fn start(mmio: &Mmio) -> Result<Self, TransportError> {
-        mmio.write(reg::CTRL, CTRL_JOBS | CTRL_RECEIVE)?;
+        mmio.write(registers::CTRL, UP)?;
         Ok(Self::default())
     }
 }
@@ -51,27 +45,26 @@ impl Card {
             return Ok(());
         }
         let status = self.status()?;
-        self.control.errors |= status & (STATUS_READ_ERROR | STATUS_WRITE_ERROR);
-        let loopback = if on { CTRL_LOOPBACK } else { 0 };
-        self.mmio
-            .write(reg::CTRL, CTRL_JOBS | CTRL_RECEIVE | loopback)?;
+        self.control.read_error |= status.read_error();
+        self.control.write_error |= status.write_error();
+        self.mmio.write(registers::CTRL, UP.with_loopback(on))?;
         self.control.loopback = on;
         tracing::info!(device = %self.name, on, "MAC loopback");
         Ok(())
     }
 
     pub(crate) fn health(&self) -> Result<Health, DeviceError> {
-        let status = self.status()? | self.control.errors;
+        let status = self.status()?;
         Ok(Health {
-            quiescent: status & STATUS_QUIESCENT != 0,
-            dma_read_error: status & STATUS_READ_ERROR != 0,
-            dma_write_error: status & STATUS_WRITE_ERROR != 0,
+            quiescent: status.quiescent(),
+            dma_read_error: status.read_error() || self.control.read_error,
+            dma_write_error: status.write_error() || self.control.write_error,
         })
     }
 
-    fn status(&self) -> Result<u32, DeviceError> {
-        let status = self.mmio.read(reg::STATUS)?;
-        if status == ALL_ONES {
+    pub(super) fn status(&self) -> Result<reg::Status, DeviceError> {
+        let status = self.mmio.read(registers::STATUS)?;
+        if status.0 == ALL_ONES {
             self.check_presence("STATUS")?;
         }
         Ok(status)

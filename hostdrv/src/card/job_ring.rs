@@ -1,6 +1,6 @@
 //! The job ring: what the card is to send.
 
-use weft_layout::{doorbell, reg, Job};
+use weft_layout::{doorbells, registers, Job};
 
 use super::write_checked;
 use crate::dma::{publish, DmaBuffer};
@@ -21,8 +21,12 @@ impl JobRing {
     pub(super) fn new(mmio: &Mmio, log2: u8) -> Result<Self, DeviceError> {
         let slots = 1 << log2;
         let memory = mmio.dma_alloc(slots as usize * Job::SIZE)?;
-        mmio.write_address(reg::JOB_BASE_LO, reg::JOB_BASE_HI, memory.iova())?;
-        write_checked(mmio, "JOB_LOG2", reg::JOB_LOG2, log2.into())?;
+        mmio.write_address(
+            registers::JOB_BASE_LO,
+            registers::JOB_BASE_HI,
+            memory.iova(),
+        )?;
+        write_checked(mmio, registers::JOB_LOG2, log2.into())?;
         Ok(Self {
             memory,
             slots,
@@ -78,7 +82,7 @@ impl JobRing {
     pub(super) fn ring(&mut self, mmio: &Mmio) -> Result<(), DeviceError> {
         if self.rung != self.posted {
             publish();
-            mmio.ring(doorbell::JOB_TAIL, self.posted)?;
+            mmio.ring(doorbells::JOB_TAIL, self.posted)?;
             self.rung = self.posted;
         }
         Ok(())

@@ -36,6 +36,17 @@ impl MemoryMap {
         }
     }
 
+    /// Is the memory at this IOVA registered?
+    pub(crate) fn is_registered(&self, iova: u64) -> bool {
+        self.by_iova.contains_key(&iova)
+    }
+
+    /// Is any of the host's bytes from `address` on registered?
+    pub(crate) fn holds(&self, address: usize, len: usize) -> bool {
+        let mut registered = self.by_iova.values();
+        registered.any(|(memory, _)| memory.memory().overlaps(address, len))
+    }
+
     /// The memory that holds `len` bytes from `iova`, and where in it they begin.
     pub(crate) fn find(&self, iova: u64, len: usize) -> Option<(&SharedMemory, usize)> {
         let (start, (memory, _)) = self.by_iova.range(..=iova).next_back()?;

@@ -5,6 +5,7 @@
 
 mod capture_ring;
 mod control;
+mod fence;
 mod frame_buffers;
 mod job_ring;
 mod memory_map;
@@ -12,9 +13,14 @@ mod port;
 mod raw_ring;
 mod receive_queues;
 mod report_ring;
+mod reset;
 mod table;
 
-use weft_layout::{doorbell, reg, Counter, INTERFACE_VERSION, NUM_COUNTERS};
+use std::fmt::Debug;
+
+use weft_layout::{
+    doorbells, reg, registers, Counter, ReadWrite, Register, INTERFACE_VERSION, NUM_COUNTERS,
+};
 
 use crate::error::DeviceError;
 use crate::mmio::{Mmio, ALL_ONES};
@@ -23,6 +29,7 @@ use crate::stats::{add, CardCounters};
 pub(crate) use capture_ring::{CaptureRing, Wanted};
 use control::Control;
 pub use control::Health;
+use fence::Fence;
 use frame_buffers::FrameBuffers;
 use job_ring::JobRing;
 pub(crate) use memory_map::{MappedMemory, MemoryMap};
@@ -30,8 +37,6 @@ use raw_ring::RawRing;
 use receive_queues::ReceiveQueues;
 use report_ring::ReportRing;
 
-/// STATUS bit 0.
-const STATUS_QUIESCENT: u32 = 1;
 /// The longest frame the card handles.
 pub(crate) const MAX_FRAME: u16 = 9216;
 /// Ethernet header with one VLAN tag: what MTU has beyond the IP packet.
@@ -78,8 +83,9 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    pub(crate) fn decode(device: &str, caps: u32) -> Result<Self, DeviceError> {
-        let [data_bytes, flows_log2, stags_log2, vectors] = caps.to_le_bytes();
+    pub(crate) fn decode(device: &str, caps: reg::Caps) -> Result<Self, DeviceError> {
+        let (data_bytes, vectors) = (caps.data_bytes(), caps.vectors());
+        let (flows_log2, stags_log2) = (caps.flows_log2(), caps.stags_log2());
         let why = if !matches!(data_bytes, 16 | 32 | 64) {
             "the data path is 16, 32 or 64 bytes wide"
         } else if flows_log2 > MAX_FLOWS_LOG2 {
@@ -98,7 +104,7 @@ impl Capabilities {
         };
         Err(DeviceError::Capabilities {
             device: device.to_owned(),
-            caps,
+            caps: caps.0,
             why,
         })
     }
@@ -116,6 +122,7 @@ pub(crate) struct Card {
     raw: RawRing,
     queues: ReceiveQueues,
     capturing: bool,
+    fence: Fence,
     pub(crate) memory: MemoryMap,
     /// When the done count last moved, and to what: (time, done).
     moved: (u64, u32),
@@ -143,15 +150,16 @@ impl Card {
         check_setting("reports_log2", rings.reports_log2.into(), 1..=16, "1 to 16")?;
         check_setting("raw_log2", rings.raw_log2.into(), 1..=12, "1 to 12")?;
 
-        mmio.transport.reset()?;
+        reset::reset(&mmio, &name)?;
         let caps = identify(&mmio, &name)?;
         wait_quiescent(&mmio)?;
 
         let max_frame = mtu + ETHERNET_HEADER;
         let [m0, m1, m2, m3, m4, m5] = mac;
-        mmio.write(reg::MTU, max_frame.into())?;
-        mmio.write(reg::MAC_LO, u32::from_le_bytes([m0, m1, m2, m3]))?;
-        mmio.write(reg::MAC_HI, u32::from_le_bytes([m4, m5, 0, 0]))?;
+        mmio.write(registers::MTU, max_frame.into())?;
+        mmio.write(registers::MAC_LO, u32::from_le_bytes([m0, m1, m2, m3]))?;
+        let high = reg::MacHi::default().with_mac(u16::from_le_bytes([m4, m5]));
+        mmio.write(registers::MAC_HI, high)?;
 
         let jobs = JobRing::new(&mmio, rings.jobs_log2)?;
         let frames = FrameBuffers::new(&mmio, max_frame, rings.jobs_log2)?;
@@ -164,6 +172,7 @@ impl Card {
         Ok(Self {
             queues: ReceiveQueues::new(caps.flows),
             capturing: false,
+            fence: Fence::default(),
             memory: MemoryMap::default(),
             mmio,
             name,
@@ -204,7 +213,7 @@ impl Card {
             self.raw.take(slot, length, frame)?.map_err(bad)?;
             add(&self.mmio.counts.frames_received, 1);
         }
-        tracing::trace!(number = report.number, kind = report.bytes[0], raw = ?raw, "report");
+        tracing::trace!(number = report.number, kind = report.kind(), raw = ?raw, "report");
         // Room is returned in steps of a quarter ring: one doorbell for many reports.
         self.reports.return_room(&self.mmio)?;
         self.raw.return_room(&self.mmio)?;
@@ -264,13 +273,13 @@ impl Card {
             waited_ns,
             outstanding: self.jobs.outstanding(),
             done: asked,
-            status: self.mmio.read(reg::STATUS)?,
+            status: self.mmio.read(registers::STATUS)?.0,
         })
     }
 
     /// Reads JOB_DONE.
     fn ask_jobs_done(&mut self) -> Result<u32, DeviceError> {
-        let done = self.mmio.read(reg::JOB_DONE)?;
+        let done = self.mmio.read(registers::JOB_DONE)?;
         if !self.jobs.learn_done(done) {
             self.check_presence("JOB_DONE")?;
             return Err(DeviceError::Register {
@@ -284,7 +293,7 @@ impl Card {
 
     /// All ones in a register may be a value. All ones in ID are not.
     fn check_presence(&self, register: &'static str) -> Result<(), DeviceError> {
-        if self.mmio.read(reg::ID)? == ALL_ONES {
+        if self.mmio.read(registers::ID)? == ALL_ONES {
             return Err(DeviceError::Gone {
                 device: self.name.clone(),
                 register,
@@ -293,8 +302,25 @@ impl Card {
         Ok(())
     }
 
+    /// Why the card is out of reach, if that is known.
+    pub(crate) fn lost(&self) -> Option<DeviceError> {
+        let why = self.mmio.transport.lost()?;
+        Some(DeviceError::Lost {
+            device: self.name.clone(),
+            why,
+        })
+    }
+
+    /// Fails if the card is known to be gone, or does not answer.
+    pub(crate) fn check_answers(&self) -> Result<(), DeviceError> {
+        self.lost().map_or(Ok(()), Err)?;
+        self.check_presence("ID")
+            // What became known meanwhile says more.
+            .map_err(|error| self.lost().unwrap_or(error))
+    }
+
     pub(crate) fn counter(&self, counter: Counter) -> Result<u32, DeviceError> {
-        let value = self.mmio.read(reg::COUNTERS + 4 * counter as u32)?;
+        let value = self.mmio.read(registers::COUNTERS.word(counter as u32))?;
         if value == ALL_ONES {
             self.check_presence("COUNTERS")?;
         }
@@ -311,18 +337,16 @@ impl Card {
 
     /// Asks for an interrupt as soon as there is a report not yet taken (at once if there is one).
     pub(crate) fn arm(&self) -> Result<(), DeviceError> {
-        Ok(self.mmio.ring(doorbell::REPORT_ARM, self.reports.taken())?)
+        Ok(self
+            .mmio
+            .ring(doorbells::REPORT_ARM, self.reports.taken())?)
     }
 }
 
 impl Drop for Card {
     fn drop(&mut self) {
         // The rings go back to the host only after the card was told to forget them.
-        let off = self
-            .mmio
-            .write(reg::CTRL, 0)
-            .and_then(|()| self.mmio.transport.reset());
-        match off {
+        match reset::reset(&self.mmio, &self.name) {
             Ok(()) => tracing::info!(device = %self.name, "card is off"),
             Err(error) => {
                 tracing::warn!(device = %self.name, %error, "card could not be turned off")
@@ -349,7 +373,7 @@ fn check_setting(
 
 /// Is it there, is it a Weft card, does it speak this version?
 pub(crate) fn check_identity(mmio: &Mmio, name: &str) -> Result<(), DeviceError> {
-    let id = mmio.read(reg::ID)?;
+    let id = mmio.read(registers::ID)?;
     if id == ALL_ONES {
         return Err(DeviceError::NoAnswer {
             device: name.to_owned(),
@@ -362,7 +386,7 @@ pub(crate) fn check_identity(mmio: &Mmio, name: &str) -> Result<(), DeviceError>
             expected: reg::ID_RESET,
         });
     }
-    let version = mmio.read(reg::VERSION)?;
+    let version = mmio.read(registers::VERSION)?;
     if version != INTERFACE_VERSION {
         return Err(DeviceError::WrongVersion {
             device: name.to_owned(),
@@ -377,13 +401,13 @@ pub(crate) fn check_identity(mmio: &Mmio, name: &str) -> Result<(), DeviceError>
 fn identify(mmio: &Mmio, name: &str) -> Result<Capabilities, DeviceError> {
     check_identity(mmio, name)?;
     for wrote in [0x5a5a_a5a5, 0xa5a5_5a5a, 0] {
-        mmio.write(reg::SCRATCH, wrote)?;
-        let read = mmio.read(reg::SCRATCH)?;
+        mmio.write(registers::SCRATCH, wrote)?;
+        let read = mmio.read(registers::SCRATCH)?;
         if read != wrote {
             return Err(DeviceError::Scratch { wrote, read });
         }
     }
-    let caps = Capabilities::decode(name, mmio.read(reg::CAPS)?)?;
+    let caps = Capabilities::decode(name, mmio.read(registers::CAPS)?)?;
     tracing::debug!(?caps, "identified");
     Ok(caps)
 }
@@ -391,35 +415,34 @@ fn identify(mmio: &Mmio, name: &str) -> Result<Capabilities, DeviceError> {
 /// A card that was just reset has nothing in flight.
 fn wait_quiescent(mmio: &Mmio) -> Result<(), DeviceError> {
     const STEPS: u64 = 64;
-    mmio.write(reg::CTRL, 0)?;
+    mmio.write(registers::CTRL, reg::Ctrl::default())?;
     let start = mmio.transport.now();
     for step in 1..=STEPS {
-        let status = mmio.read(reg::STATUS)?;
-        if status & STATUS_QUIESCENT != 0 {
+        let status = mmio.read(registers::STATUS)?;
+        if status.quiescent() {
             return Ok(());
         }
-        tracing::debug!(status, "waiting for the card to come to rest");
+        tracing::debug!(?status, "waiting for the card to come to rest");
         let deadline = start + step * (QUIESCE_LIMIT_NS / STEPS);
         mmio.transport.wait(0, Some(deadline))?;
     }
     Err(DeviceError::NotQuiescent {
-        status: mmio.read(reg::STATUS)?,
+        status: mmio.read(registers::STATUS)?.0,
         waited_ns: mmio.transport.now().saturating_sub(start),
     })
 }
 
 /// Writes a register and reads it back.
-fn write_checked(
+fn write_checked<V: Copy + Debug + From<u32> + Into<u32>>(
     mmio: &Mmio,
-    register: &'static str,
-    offset: u32,
-    wrote: u32,
+    register: Register<ReadWrite, V>,
+    wrote: V,
 ) -> Result<(), DeviceError> {
-    mmio.write(offset, wrote)?;
-    let read = mmio.read(offset)?;
+    mmio.write(register, wrote)?;
+    let (wrote, read) = (wrote.into(), mmio.read(register)?.into());
     if read != wrote {
         return Err(DeviceError::Register {
-            register,
+            register: register.name(),
             wrote,
             read,
         });

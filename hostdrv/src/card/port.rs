@@ -1,13 +1,11 @@
 //! The engine's hands on the card.
 
 use weft_engine::{Full, MemoryError, Port};
-use weft_layout::{table, AttachRow, Job, ReceiveElement};
+use weft_layout::{table, AttachRow, Job, JobKind, ReceiveElement};
 
 use super::Card;
 use crate::stats::add;
 
-/// Job kind "raw frame".
-const RAW_FRAME: u8 = 1;
 /// The shortest Ethernet frame that a raw-frame job may have.
 const MIN_FRAME: usize = 14;
 
@@ -60,7 +58,7 @@ impl Port for Card {
             Full
         })?;
         let job = Job {
-            kind: RAW_FRAME,
+            kind: JobKind::RawFrame.raw(),
             sge_count: 1,
             length: frame.len() as u32,
             sge0_iova: iova,

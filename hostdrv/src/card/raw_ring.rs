@@ -1,6 +1,6 @@
 //! The raw receive ring: frames that the card does not finish.
 
-use weft_layout::{doorbell, reg};
+use weft_layout::{doorbells, reg, registers};
 
 use super::write_checked;
 use crate::dma::DmaBuffer;
@@ -28,9 +28,11 @@ impl RawRing {
         let spare = slot.saturating_sub(crate::dma::PAGE_SIZE);
         let memory = mmio.dma_alloc((slot << count_log2) + spare)?;
         let iova = memory.iova().next_multiple_of(slot as u64);
-        mmio.write_address(reg::RAW_BASE_LO, reg::RAW_BASE_HI, iova)?;
-        let shape = u32::from(slot_log2) | u32::from(count_log2) << 8;
-        write_checked(mmio, "RAW_LOG2", reg::RAW_LOG2, shape)?;
+        mmio.write_address(registers::RAW_BASE_LO, registers::RAW_BASE_HI, iova)?;
+        let shape = reg::RawLog2::default()
+            .with_slot(slot_log2)
+            .with_count(count_log2);
+        write_checked(mmio, registers::RAW_LOG2, shape)?;
         Ok(Self {
             start: (iova - memory.iova()) as usize,
             memory,
@@ -65,7 +67,7 @@ impl RawRing {
     /// Returns the slots of the frames taken, a quarter of the ring at a time.
     pub(super) fn return_room(&mut self, mmio: &Mmio) -> Result<(), DeviceError> {
         if self.taken.wrapping_sub(self.returned) >= (1u32 << self.count_log2).div_ceil(4) {
-            mmio.ring(doorbell::RAW_HEAD, self.taken)?;
+            mmio.ring(doorbells::RAW_HEAD, self.taken)?;
             self.returned = self.taken;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The flows' receive queues: their memory and their doorbells.
 
-use weft_layout::{doorbell, ReceiveElement};
+use weft_layout::{doorbells, ReceiveElement};
 
 use crate::dma::{publish, DmaBuffer};
 use crate::error::DeviceError;
@@ -67,7 +67,7 @@ impl ReceiveQueues {
         }
         publish();
         for (flow, posted) in self.pending.drain(..) {
-            mmio.ring(doorbell::RQ_TAIL + 4 * u32::from(flow), posted)?;
+            mmio.ring(doorbells::RQ_TAIL.of(flow), posted)?;
         }
         Ok(())
     }

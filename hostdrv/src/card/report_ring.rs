@@ -1,6 +1,6 @@
 //! The report ring: what arrived, and what became of it.
 
-use weft_layout::{doorbell, reg, SegmentReport};
+use weft_layout::{doorbells, registers, FrameReport, ReportKind, SegmentReport};
 
 use super::write_checked;
 use crate::dma::{observe, DmaBuffer};
@@ -8,15 +8,10 @@ use crate::error::DeviceError;
 use crate::mmio::Mmio;
 
 const SIZE: usize = SegmentReport::SIZE;
-/// Where every report has its phase bit.
-const PHASE: usize = 63;
-const JOB_DONE: usize = 56;
-
-/// Kinds of report.
-const SEGMENT: u8 = 1;
-const FPDU: u8 = 2;
-const FRAME: u8 = 3;
-const JOB: u8 = 4;
+/// Every report has its kind, its phase bit and JOB_DONE at the same place.
+const KIND: usize = SegmentReport::KIND_AT;
+const PHASE: usize = SegmentReport::PHASE_AT;
+const JOB_DONE: usize = SegmentReport::JOB_DONE_AT;
 
 pub(super) struct ReportRing {
     memory: DmaBuffer,
@@ -35,8 +30,12 @@ pub(super) struct Report {
 impl ReportRing {
     pub(super) fn new(mmio: &Mmio, log2: u8) -> Result<Self, DeviceError> {
         let memory = mmio.dma_alloc(SIZE << log2)?;
-        mmio.write_address(reg::REPORT_BASE_LO, reg::REPORT_BASE_HI, memory.iova())?;
-        write_checked(mmio, "REPORT_LOG2", reg::REPORT_LOG2, log2.into())?;
+        mmio.write_address(
+            registers::REPORT_BASE_LO,
+            registers::REPORT_BASE_HI,
+            memory.iova(),
+        )?;
+        write_checked(mmio, registers::REPORT_LOG2, log2.into())?;
         Ok(Self {
             memory,
             log2,
@@ -52,9 +51,9 @@ impl ReportRing {
     /// The next report, if the card has written it: its phase is that of the pass through the ring.
     pub(super) fn take(&mut self) -> Result<Option<Report>, DeviceError> {
         let slot = (self.taken & ((1 << self.log2) - 1)) as usize;
-        let phase = !(self.taken >> self.log2) as u8 & 1;
+        let phase = !(self.taken >> self.log2) as u8 & SegmentReport::PHASE;
         let offset = slot * SIZE;
-        if self.memory.memory().read_u8(offset + PHASE)? & 1 != phase {
+        if self.memory.memory().read_u8(offset + PHASE)? & SegmentReport::PHASE != phase {
             return Ok(None);
         }
         observe();
@@ -68,7 +67,7 @@ impl ReportRing {
     /// Returns the room of the reports taken, a quarter of the ring at a time.
     pub(super) fn return_room(&mut self, mmio: &Mmio) -> Result<(), DeviceError> {
         if self.taken.wrapping_sub(self.returned) >= (1u32 << self.log2).div_ceil(4) {
-            mmio.ring(doorbell::REPORT_HEAD, self.taken)?;
+            mmio.ring(doorbells::REPORT_HEAD, self.taken)?;
             self.returned = self.taken;
         }
         Ok(())
@@ -76,8 +75,8 @@ impl ReportRing {
 }
 
 impl Report {
-    fn u16_at(&self, at: usize) -> u16 {
-        u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]])
+    pub(super) fn kind(&self) -> u8 {
+        self.bytes[KIND]
     }
 
     pub(super) fn job_done(&self) -> u32 {
@@ -87,13 +86,17 @@ impl Report {
 
     /// Slot and length of the raw frame that belongs to it, if one does.
     pub(super) fn raw_frame(&self) -> Result<Option<(u16, u16)>, &'static str> {
-        let raw = match self.bytes[0] {
-            SEGMENT => self.bytes[1] & 1 != 0,
-            FRAME => true,
-            FPDU | JOB => false,
-            _ => return Err("no such kind"),
-        };
-        // Segment and frame reports have the two fields at the same place.
-        Ok(raw.then(|| (self.u16_at(28), self.u16_at(30))))
+        match ReportKind::from_raw(self.kind()) {
+            Some(ReportKind::Segment) => {
+                let report = SegmentReport::from_bytes(&self.bytes);
+                Ok(report.raw().then_some((report.raw_slot, report.raw_len)))
+            }
+            Some(ReportKind::Frame) => {
+                let report = FrameReport::from_bytes(&self.bytes);
+                Ok(Some((report.raw_slot, report.raw_len)))
+            }
+            Some(ReportKind::Fpdu | ReportKind::Job) => Ok(None),
+            None => Err("no such kind"),
+        }
     }
 }

@@ -78,13 +78,16 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
         }
         Event::Established {
             conn,
+            qp,
             private_data,
             agreed,
-            ..
         } => {
             if let Some(id) = find(device, conn, false) {
                 {
                     let mut data = id.data();
+                    if data.state == CmState::Accepting {
+                        device.lock().qp_established(qp);
+                    }
                     // Another thread may have called `disconnect` meanwhile.
                     if matches!(data.state, CmState::Connecting | CmState::Accepting) {
                         data.state = CmState::Established;

@@ -130,7 +130,9 @@ pub(super) fn of_failure(failure: ConnectFailure) -> (CmEventType, i32) {
         ConnectFailure::Unreachable | ConnectFailure::TimedOut => (Unreachable, errno::ETIMEDOUT),
         ConnectFailure::Refused => (Rejected, errno::ECONNREFUSED),
         ConnectFailure::Closed => (Rejected, errno::ECONNRESET),
-        ConnectFailure::InvalidReply => (ConnectError, errno::EPROTO),
+        ConnectFailure::InvalidReply | ConnectFailure::UnsupportedRevision => {
+            (ConnectError, errno::EPROTO)
+        }
         ConnectFailure::NoMatchingRtr => (ConnectError, errno::EOPNOTSUPP),
         ConnectFailure::InsufficientReads | ConnectFailure::NoResources => {
             (ConnectError, errno::ENOMEM)

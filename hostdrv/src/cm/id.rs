@@ -123,7 +123,10 @@ impl CmId {
 
     pub(super) fn tell(&self, event: CmEvent) {
         match self.inner.channel.upgrade() {
-            Some(channel) => channel.push(event),
+            Some(channel) => {
+                channel.push(event);
+                self.inner.device.announce();
+            }
             None => {
                 tracing::warn!(event = %event.event, "connection event lost: its channel is gone")
             }
@@ -161,6 +164,7 @@ impl CmId {
     }
 
     /// Chooses the local address: the device's or 0.0.0.0, and a port (0: any).
+    #[tracing::instrument(name = "bind_addr", level = "debug", skip_all, fields(device = self.device().name(), %local))]
     pub fn bind_addr(&self, local: SocketAddrV4) -> Result<(), CmError> {
         let mut data = self.data();
         expect(&data, "bind_addr", &[CmState::Idle])?;
@@ -177,6 +181,7 @@ impl CmId {
 
     /// Finds the way to the peer's address. ADDR_RESOLVED or ADDR_ERROR follows at once: the device has
     /// one address, and ARP is part of connecting.
+    #[tracing::instrument(name = "resolve_addr", level = "debug", skip_all, fields(device = self.device().name(), %remote))]
     pub fn resolve_addr(&self, remote: SocketAddrV4) -> Result<(), CmError> {
         let mut data = self.data();
         expect(&data, "resolve_addr", &[CmState::Idle])?;
@@ -208,6 +213,7 @@ impl CmId {
     }
 
     /// iWARP has no routes to resolve: ROUTE_RESOLVED follows at once.
+    #[tracing::instrument(name = "resolve_route", level = "debug", skip_all, fields(device = self.device().name()))]
     pub fn resolve_route(&self) -> Result<(), CmError> {
         let mut data = self.data();
         expect(&data, "resolve_route", &[CmState::AddrResolved])?;
@@ -218,6 +224,7 @@ impl CmId {
     }
 
     /// Gives the identifier a new queue pair (`rdma_create_qp`).
+    #[tracing::instrument(name = "cm_create_qp", level = "debug", skip_all, fields(device = self.device().name()))]
     pub fn create_qp(&self, pd: &Pd, init: &QpInit) -> Result<Qp, CmError> {
         if !pd.device().is(self.device()) {
             return Err(CmError::WrongDevice {
@@ -234,6 +241,7 @@ impl CmId {
     }
 
     /// Connects (`rdma_connect`). ESTABLISHED, REJECTED, UNREACHABLE or CONNECT_ERROR follows.
+    #[tracing::instrument(name = "connect", level = "debug", skip_all, fields(device = self.device().name(), qp_num = tracing::field::Empty))]
     pub fn connect(&self, param: &ConnParam) -> Result<(), CmError> {
         const OPERATION: &str = "connect";
         let mut data = self.data();
@@ -271,8 +279,7 @@ impl CmId {
         state.bind(qp.id());
         data.conn = Some(conn);
         data.state = CmState::Connecting;
-        let _span =
-            tracing::info_span!("connect", device = device.name(), qp_num = qp.qp_num()).entered();
+        tracing::Span::current().record("qp_num", qp.qp_num());
         tracing::info!(%remote, peer_to_peer = params.peer_to_peer, ?conn, "connecting");
         Ok(state.finish_turn()?)
     }
@@ -293,6 +300,7 @@ impl CmId {
         self.start_listening(backlog, Some(Arc::new(callback)))
     }
 
+    #[tracing::instrument(name = "listen", level = "debug", skip_all, fields(device = self.device().name(), backlog = backlog))]
     fn start_listening(
         &self,
         backlog: usize,
@@ -315,6 +323,7 @@ impl CmId {
 
     /// Accepts a request (`rdma_accept`). ESTABLISHED follows when the RTR or the peer's first message has
     /// arrived, else CONNECT_ERROR.
+    #[tracing::instrument(name = "accept", level = "debug", skip_all, fields(device = self.device().name(), qp_num = tracing::field::Empty))]
     pub fn accept(&self, param: &ConnParam) -> Result<(), CmError> {
         const OPERATION: &str = "accept";
         let mut data = self.data();
@@ -342,13 +351,13 @@ impl CmId {
         })?;
         state.bind(qp.id());
         data.state = CmState::Accepting;
-        let _span =
-            tracing::info_span!("accept", device = device.name(), qp_num = qp.qp_num()).entered();
+        tracing::Span::current().record("qp_num", qp.qp_num());
         tracing::info!(remote = ?data.remote, ?conn, "accepted");
         Ok(state.finish_turn()?)
     }
 
     /// Rejects a request (`rdma_reject`).
+    #[tracing::instrument(name = "reject", level = "debug", skip_all, fields(device = self.device().name()))]
     pub fn reject(&self, private_data: &[u8]) -> Result<(), CmError> {
         const OPERATION: &str = "reject";
         let mut data = self.data();
@@ -363,6 +372,7 @@ impl CmId {
 
     /// Closes the connection in order (`rdma_disconnect`): what is posted is done first. DISCONNECTED
     /// follows on both sides.
+    #[tracing::instrument(name = "disconnect", level = "debug", skip_all, fields(device = self.device().name()))]
     pub fn disconnect(&self) -> Result<(), CmError> {
         const OPERATION: &str = "disconnect";
         let mut data = self.data();
@@ -423,6 +433,7 @@ impl Drop for IdInner {
     fn drop(&mut self) {
         let data = self.data.get_mut().unwrap_or_else(PoisonError::into_inner);
         let (state, conn, port) = (data.state, data.conn, data.local_port);
+        let _span = tracing::debug_span!("destroy_id", device = self.device.name()).entered();
         let ended = self
             .device
             .with_engine(|engine, now, card| match (state, conn) {

@@ -1,11 +1,12 @@
 //! Sleeping until there is something to do.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
+use super::sleepers::Turn;
 use super::{Device, State};
 use crate::error::DeviceError;
 use crate::raw::RawQueues;
@@ -19,8 +20,18 @@ const LONGEST_POLL_NS: u64 = 500_000_000;
 const UNPOLLED_NS: u64 = 1_000_000;
 
 impl State {
+    /// Asks for an interrupt, if that was not done.
+    pub(super) fn arm(&mut self) -> Result<(), DeviceError> {
+        self.check_fault()?;
+        if !self.armed {
+            self.card.arm()?;
+            self.armed = true;
+        }
+        Ok(())
+    }
+
     /// When there is something to do even if nothing arrives.
-    fn next_deadline(&self) -> Option<u64> {
+    pub(super) fn next_deadline(&self) -> Option<u64> {
         let raw = self.raw.as_ref().and_then(RawQueues::retry_at);
         earlier(self.engine.next_deadline(), raw)
     }
@@ -32,11 +43,22 @@ impl Device {
         self.lock().next_deadline()
     }
 
-    /// Sleeps until the card has a report, a timer is due or `deadline` (in [`now`](Self::now)'s time) has come.
-    /// Then call [`progress`](Self::progress).
+    /// Sleeps until the card has a report, a timer is due, `deadline` (in [`now`](Self::now)'s time) has come, or another
+    /// thread did something on this device. Then call [`progress`](Self::progress). Where several threads use the device,
+    /// what one looked for may come between its look and this call: [`wait_for`](Self::wait_for) looks and
+    /// sleeps without such a gap.
     pub fn wait(&self, deadline: Option<u64>) -> Result<(), DeviceError> {
-        let until = self.arm(deadline)?;
-        self.wait_for_interrupt(until)
+        self.wait_since(self.seen(), deadline)
+    }
+
+    /// What has happened so far, for [`wait_since`](Self::wait_since).
+    pub(crate) fn seen(&self) -> u64 {
+        self.shared.sleepers.seen()
+    }
+
+    /// [`wait`](Self::wait), unless something has happened since `seen`.
+    pub(crate) fn wait_since(&self, seen: u64, deadline: Option<u64>) -> Result<(), DeviceError> {
+        self.sleep(seen, deadline, false)
     }
 
     /// Like [`wait`](Self::wait), and wakes up when `other` can be read as well. It may also come back
@@ -47,49 +69,87 @@ impl Device {
         other: BorrowedFd<'_>,
         deadline: Option<u64>,
     ) -> Result<(), DeviceError> {
-        let until = self.arm(deadline)?;
-        let now = self.now();
-        match self.shared.mmio.transport.interrupt_fd(0) {
-            Some(interrupt) => {
-                let left = until.map_or(LONGEST_POLL_NS, |at| at.saturating_sub(now));
-                poll([interrupt, other], left.min(LONGEST_POLL_NS))?;
-                self.wait_for_interrupt(Some(0))
-            }
-            None if poll([other], 0)? => Ok(()),
-            None => {
-                let soon = now.saturating_add(UNPOLLED_NS);
-                self.wait_for_interrupt(earlier(until, Some(soon)))
-            }
+        let transport = &self.shared.mmio.transport;
+        if transport.interrupt_fd(0).is_some() {
+            let file = self.watching()?;
+            let left = deadline.map_or(LONGEST_POLL_NS, |at| at.saturating_sub(self.now()));
+            poll([file.as_fd(), other], left.min(LONGEST_POLL_NS))?;
+            return Ok(());
         }
+        if poll([other], 0)? {
+            return Ok(());
+        }
+        let soon = self.now().saturating_add(UNPOLLED_NS);
+        self.wait(earlier(deadline, Some(soon)))
     }
 
-    /// Asks for an interrupt; until when to wait for it.
-    fn arm(&self, deadline: Option<u64>) -> Result<Option<u64>, DeviceError> {
-        let mut state = self.lock();
-        state.check_fault()?;
-        if !state.armed {
-            state.card.arm()?;
-            state.armed = true;
-        }
-        Ok(earlier(deadline, state.next_deadline()))
-    }
-
-    fn wait_for_interrupt(&self, until: Option<u64>) -> Result<(), DeviceError> {
+    /// Sleeps until something has happened since `seen`, the card or a timer wants the device, or `deadline` has come.
+    /// `progress`: what the card wants is done before anybody else waits for it.
+    fn sleep(&self, seen: u64, deadline: Option<u64>, progress: bool) -> Result<(), DeviceError> {
         add(&self.shared.mmio.counts.waits, 1);
-        if self.shared.mmio.transport.wait(0, until)? {
-            add(&self.shared.mmio.counts.interrupts, 1);
-            self.lock().armed = false;
+        let transport = &self.shared.mmio.transport;
+        if deadline.is_some_and(|at| at <= transport.now()) {
+            // No sleep: arms, and takes an interrupt that is there.
+            self.lock().arm()?;
+            self.take_interrupt(deadline)?;
+            if self.shared.sleepers.is_anybody_asleep() {
+                // It may have been what they sleep for.
+                self.lock().arm()?;
+            }
+            return Ok(());
+        }
+        let Turn::Lead(leading) = self
+            .shared
+            .sleepers
+            .sleep(seen, deadline, || transport.now())
+        else {
+            return Ok(());
+        };
+        let begun = {
+            let mut state = self.lock();
+            state.arm()?;
+            leading.begin(state.next_deadline())
+        };
+        let Some(until) = begun else { return Ok(()) };
+        let taken = self.take_interrupt(until);
+        leading.end();
+        taken?;
+        if progress {
+            self.progress()?;
         }
         Ok(())
     }
 
+    /// Waits for the card's interrupt.
+    pub(super) fn take_interrupt(&self, until: Option<u64>) -> Result<(), DeviceError> {
+        match self.shared.mmio.transport.wait(0, until) {
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                add(&self.shared.mmio.counts.interrupts, 1);
+                let mut state = self.lock();
+                (state.armed, state.woken) = (false, true);
+                Ok(())
+            }
+            Err(error) => {
+                let mut state = self.lock();
+                let Some(lost) = state.card.lost() else {
+                    return Err(error.into());
+                };
+                state.fail(lost);
+                state.check_fault()
+            }
+        }
+    }
+
     /// Calls `progress`, and sleeps when there is nothing to do, until `condition` gives something or `deadline` has come.
+    /// Any number of threads may be in it at once: each is woken by what any other does that it may wait for.
     pub fn wait_for<T>(
         &self,
         deadline: Option<u64>,
         mut condition: impl FnMut() -> Option<T>,
     ) -> Result<Option<T>, DeviceError> {
         loop {
+            let seen = self.shared.sleepers.seen();
             let handled = self.progress()?;
             if let Some(found) = condition() {
                 return Ok(Some(found));
@@ -98,7 +158,7 @@ impl Device {
                 return Ok(None);
             }
             if handled == 0 {
-                self.wait(deadline)?;
+                self.sleep(seen, deadline, true)?;
             }
         }
     }

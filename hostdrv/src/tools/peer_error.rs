@@ -190,6 +190,7 @@ fn explain(failure: ConnectFailure) -> &'static str {
         ConnectFailure::Closed => {
             "the peer closed the connection during MPA start-up; an old one may want --mpa-rev 1 (or --fall-back)"
         }
+        ConnectFailure::UnsupportedRevision => "the peer speaks MPA of a revision that Weft does not (0 is the RDMA Consortium's)",
         ConnectFailure::InvalidReply => "the MPA reply is malformed; --capture shows it",
         ConnectFailure::NoMatchingRtr => "the peer allows none of the RTR kinds offered; see --rtr",
         ConnectFailure::InsufficientReads => "the peer takes fewer Reads at a time than asked for; see --ord",
@@ -207,7 +208,7 @@ pub(super) fn terminate_of(device: &Device, qp_num: u32) -> Option<(TerminateCod
             terminate,
             received,
         } if number == qp_num => terminate.map(|code| (code, received)),
-        AsyncEvent::QpFatal { .. } => None,
+        _ => None,
     })
 }
 

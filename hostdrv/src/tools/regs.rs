@@ -1,9 +1,10 @@
 //! Every register and every counter, with its meaning, from a bare transport: the card is not reset, nothing is written.
 
 use serde::Serialize;
-use weft_layout::{reg, Counter};
+use weft_layout::reg::{self, Bits};
+use weft_layout::{registers, Counter};
 
-use crate::transport::{Bar, Transport, TransportError};
+use crate::transport::{Bar, RegisterAccess, Transport, TransportError};
 
 /// Registers with more words than this are memory.
 const LONGEST: u32 = 16;
@@ -56,8 +57,8 @@ impl Snapshot {
     pub fn read(transport: &dyn Transport) -> Result<Self, TransportError> {
         let at_ns = transport.now();
         let mut registers = Vec::new();
-        let described = reg::ALL.iter().zip(reg::MEANING);
-        for ((name, offset, words), (meaning, writable)) in described {
+        let described = reg::ALL.iter().zip(reg::MEANING).zip(reg::BITS);
+        for (((name, offset, words), (meaning, writable)), bits) in described {
             // The counters come below, the trace ring has a tool of its own.
             if *words > LONGEST {
                 continue;
@@ -72,7 +73,7 @@ impl Snapshot {
                     },
                     offset: at,
                     value,
-                    decoded: decode(at, value),
+                    decoded: decode(at, value).or_else(|| by_name(bits, value)),
                     meaning,
                     writable: *writable,
                 });
@@ -93,7 +94,7 @@ pub fn counters(transport: &dyn Transport) -> Result<Vec<CounterValue>, Transpor
         Ok(CounterValue {
             name: counter.name(),
             group: group(counter.name()),
-            value: transport.read32(Bar::Registers, reg::COUNTERS + 4 * *counter as u32)?,
+            value: transport.read(registers::COUNTERS.word(*counter as u32))?,
             meaning: counter.doc(),
         })
     });
@@ -134,54 +135,84 @@ fn group(name: &str) -> &'static str {
         .map_or("reports and interrupts", |(_, group)| group)
 }
 
-/// The bits of a register in words.
+/// What a register says that is better said in words than by its bits.
 fn decode(offset: u32, value: u32) -> Option<String> {
-    let bits = |names: &[(u32, &str)]| {
-        let set: Vec<_> = names
-            .iter()
-            .filter(|(bit, _)| value >> bit & 1 != 0)
-            .map(|(_, name)| *name)
-            .collect();
-        match set.len() {
-            0 => "nothing set".to_owned(),
-            _ => set.join(", "),
-        }
+    let ring = |slots: u8, bytes: u8| {
+        let power = |log2: u8| 1u64 << (log2 & 31);
+        format!("{} slots of {} bytes", power(slots), power(bytes))
     };
     let [b0, b1, b2, b3] = value.to_le_bytes();
     Some(match offset {
         reg::ID => format!("\"{}\"", value.to_be_bytes().escape_ascii()),
-        reg::CAPS => format!(
-            "{} bits wide, 2^{b1} flows, 2^{b2} STags, {b3} vectors",
-            u32::from(b0) * 8
-        ),
-        reg::CTRL => bits(&[(0, "job fetch"), (1, "receive"), (2, "MAC loopback")]),
-        reg::STATUS => bits(&[
-            (0, "quiescent"),
-            (1, "DMA read error"),
-            (2, "DMA write error"),
-        ]),
+        reg::CAPS => {
+            let caps = reg::Caps(value);
+            format!(
+                "{} bits wide, 2^{} flows, 2^{} STags, {} vectors",
+                u32::from(caps.data_bytes()) * 8,
+                caps.flows_log2(),
+                caps.stags_log2(),
+                caps.vectors()
+            )
+        }
         reg::MTU => format!("{value} bytes"),
         reg::MAC_LO => format!("{b0:02x}:{b1:02x}:{b2:02x}:{b3:02x}:"),
-        reg::MAC_HI => format!(
-            "{b0:02x}:{b1:02x}{}",
-            if value >> 31 != 0 {
-                ", promiscuous"
-            } else {
-                ""
-            }
-        ),
+        reg::MAC_HI => {
+            let [b4, b5] = reg::MacHi(value).mac().to_le_bytes();
+            let promiscuous = match reg::MacHi(value).promiscuous() {
+                true => ", promiscuous",
+                false => "",
+            };
+            format!("{b4:02x}:{b5:02x}{promiscuous}")
+        }
         reg::JOB_LOG2 | reg::REPORT_LOG2 if value != 0 => format!("{} slots", 1u64 << (value & 31)),
         reg::RAW_LOG2 if value != 0 => {
-            format!("{} slots of {} bytes", 1u64 << (b1 & 31), 1u64 << (b0 & 31))
+            ring(reg::RawLog2(value).count(), reg::RawLog2(value).slot())
         }
-        reg::TABLE_CMD => bits(&[(0, "the last access was refused or not applied")]),
+        reg::CAPTURE_LOG2 if value != 0 => ring(
+            reg::CaptureLog2(value).count(),
+            reg::CaptureLog2(value).slot(),
+        ),
         _ => return None,
     })
+}
+
+/// The bits that are set by their names, those of more than one with their value.
+fn by_name(bits: &[Bits], value: u32) -> Option<String> {
+    let set: Vec<_> = bits
+        .iter()
+        .filter(|bits| bits.of(value) != 0)
+        .map(|bits| match bits.width {
+            1 => bits.name.to_owned(),
+            _ => format!("{} {:#x}", bits.name, bits.of(value)),
+        })
+        .collect();
+    match (bits, set.len()) {
+        ([], _) => None,
+        (_, 0) => Some("nothing set".into()),
+        _ => Some(set.join(", ")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bits_are_told_by_name() {
+        let bits = |register: &str| {
+            let at = reg::ALL.iter().position(|(name, ..)| *name == register);
+            reg::BITS[at.expect("a register")]
+        };
+        let told = |register, value| by_name(bits(register), value);
+        assert_eq!(told("CTRL", 0).as_deref(), Some("nothing set"));
+        assert_eq!(told("CTRL", 5).as_deref(), Some("JOBS, LOOPBACK"));
+        assert_eq!(
+            told("CAPTURE_CTRL", 0x0100_0002).as_deref(),
+            Some("SENT, SNAP 0x100")
+        );
+        assert_eq!(told("TABLE_CMD", 1).as_deref(), Some("REFUSED"));
+        assert_eq!(told("JOB_DONE", 1), None);
+    }
 
     #[test]
     fn every_counter_has_a_group_and_differences_wrap() {

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use weft_layout::{doorbell, trace_drop, trace_kind, trace_verdict, TraceEntry};
+use weft_layout::{
+    doorbell, trace_drop, trace_kind, trace_verdict, JobStatus, TraceDmaError, TraceEntry,
+    TraceFrameIn, TraceFrameOut, TraceTable,
+};
 
 use crate::mmio::{doorbell_name, register_name};
 
@@ -62,7 +65,7 @@ pub enum TraceKind {
     },
     /// A job was fetched, and its turn has come.
     JobBegin {
-        /// Raw frame 1, segment 2, message 3; 0 if its slot could not be read.
+        /// Its kind (`weft_layout::JobKind`); 0 if its slot could not be read.
         kind: u8,
         /// Its flow.
         flow: Option<u16>,
@@ -157,11 +160,11 @@ pub enum JobEnd {
 
 impl JobEnd {
     fn of(status: u8) -> Self {
-        match status {
-            0 => JobEnd::Done,
-            1 => JobEnd::Malformed,
-            2 => JobEnd::ReadError,
-            other => JobEnd::Other(other),
+        match JobStatus::from_raw(status) {
+            Some(JobStatus::Done) => JobEnd::Done,
+            Some(JobStatus::Malformed) => JobEnd::Malformed,
+            Some(JobStatus::ReadError) => JobEnd::ReadError,
+            None => JobEnd::Other(status),
         }
     }
 }
@@ -191,6 +194,18 @@ pub enum ReportKind {
     Job(JobEnd),
     /// Another kind.
     Other(u8),
+}
+
+impl ReportKind {
+    fn of(kind: u8, info: u16) -> Self {
+        match weft_layout::ReportKind::from_raw(kind) {
+            Some(weft_layout::ReportKind::Segment) => ReportKind::Segment,
+            Some(weft_layout::ReportKind::Fpdu) => ReportKind::Fpdu(info),
+            Some(weft_layout::ReportKind::Frame) => ReportKind::Frame,
+            Some(weft_layout::ReportKind::Job) => ReportKind::Job(JobEnd::of(info as u8)),
+            None => ReportKind::Other(kind),
+        }
+    }
 }
 
 macro_rules! codes {
@@ -287,11 +302,10 @@ impl TraceKind {
             ..
         } = *entry;
         let flow = (flow != NO_FLOW).then_some(flow);
-        let bit = |n: u8| detail >> n & 1 != 0;
         match kind {
             trace_kind::FRAME_IN => Self::FrameIn {
                 length: info,
-                seq: bit(0).then_some(value),
+                seq: TraceFrameIn(detail).tcp().then_some(value),
             },
             trace_kind::FRAME_DROPPED => Self::FrameDropped {
                 reason: DropReason::of(detail),
@@ -305,13 +319,7 @@ impl TraceKind {
                 length: info,
             },
             trace_kind::REPORT => Self::Report {
-                kind: match detail {
-                    1 => ReportKind::Segment,
-                    2 => ReportKind::Fpdu(info),
-                    3 => ReportKind::Frame,
-                    4 => ReportKind::Job(JobEnd::of(info as u8)),
-                    other => ReportKind::Other(other),
-                },
+                kind: ReportKind::of(detail, info),
                 flow,
                 number: value,
             },
@@ -328,9 +336,9 @@ impl TraceKind {
             },
             trace_kind::FRAME_OUT => Self::FrameOut {
                 length: info,
-                seq: bit(0).then_some(value),
-                fpdu: bit(1),
-                looped: bit(2),
+                seq: TraceFrameOut(detail).headers().then_some(value),
+                fpdu: TraceFrameOut(detail).fpdu(),
+                looped: TraceFrameOut(detail).loopback(),
             },
             trace_kind::INTERRUPT => Self::Interrupt {
                 vector: detail,
@@ -342,18 +350,18 @@ impl TraceKind {
                 flow,
             },
             trace_kind::TABLE => Self::Table {
-                table: detail & 15,
+                table: TraceTable(detail).table(),
                 index: value,
-                write: bit(7),
-                refused: bit(6),
+                write: TraceTable(detail).write(),
+                refused: TraceTable(detail).refused(),
             },
             trace_kind::REGISTER => Self::Register {
                 offset: info,
                 value,
             },
             trace_kind::DMA_ERROR => Self::DmaError {
-                read: bit(0).then_some(info),
-                write: bit(1),
+                read: TraceDmaError(detail).read().then_some(info),
+                write: TraceDmaError(detail).write(),
             },
             trace_kind::LOST => Self::Lost { total: value },
             _ => Self::Unknown(*entry),

@@ -29,7 +29,7 @@ impl IovaAllocator {
         page_sizes: u64,
         bits: u8,
     ) -> Self {
-        let page = crate::dma::PAGE_SIZE as u64;
+        let page = crate::dma::page_size() as u64;
         let smallest = 1u64.checked_shl(page_sizes.trailing_zeros()).unwrap_or(0);
         let granule = smallest.max(page);
         let top = 1u64.checked_shl(bits.into()).map_or(u64::MAX, |n| n - 1);

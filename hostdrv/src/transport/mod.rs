@@ -7,6 +7,7 @@ mod address;
 mod iova;
 mod monotonic;
 mod open;
+mod registers;
 mod spec;
 mod vectors;
 pub mod vfio;
@@ -23,9 +24,10 @@ use crate::dma::DmaBuffer;
 pub use self::address::PciAddress;
 pub use self::iova::IovaAllocator;
 pub use self::open::{open, OpenError};
+pub use self::registers::RegisterAccess;
 pub use self::spec::{Interface, Spec, VfioOptions, INTERFACE_VARIABLE};
 pub use self::vfio::{list, Found};
-pub use self::vfio_user::VfioUserTransport;
+pub use self::vfio_user::{wire as vfio_user_wire, VfioUserTransport};
 
 /// An address space of the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -130,7 +132,7 @@ pub trait Transport: Send + Sync {
     fn config_read32(&self, offset: u16) -> Result<u32, TransportError>;
 
     /// New zeroed memory, mapped for the card to read and write, of at least `len` bytes (whole
-    /// pages of [`dma::PAGE_SIZE`](crate::dma::PAGE_SIZE), both addresses page-aligned; a multiple
+    /// pages ([`dma::page_size`](crate::dma::page_size)), both addresses page-aligned; a multiple
     /// of the length's next power of two up to 2 MiB is welcome and not required). Unmapped and
     /// freed when the buffer is dropped.
     fn dma_alloc(&self, len: usize) -> Result<DmaBuffer, TransportError>;
@@ -152,8 +154,25 @@ pub trait Transport: Send + Sync {
 
     /// Waits until interrupt `vector` was asked for since the last call that answered `true`, or
     /// until `now() >= deadline`. Answers whether there was an interrupt. Interrupts are counted as one
-    /// between calls; one that came before the call ends it at once. `None`: no time limit.
+    /// between calls; one that came before the call ends it at once. `None`: no time limit. It also ends,
+    /// with `false`, by [`wake`](Self::wake), and with an error when no interrupt will come any more
+    /// ([`lost`](Self::lost)). One thread at a time waits for a vector.
     fn wait(&self, vector: u16, deadline: Option<u64>) -> Result<bool, TransportError>;
+
+    /// Ends the [`wait`](Self::wait) that another thread is in, or else the next one. Cheap, and never blocks.
+    fn wake(&self);
+
+    /// Why the card is out of reach for good; `None`: it is not, as far as is known without asking the card. A
+    /// system call at most: it is for programs that poll and never wait.
+    fn lost(&self) -> Option<String> {
+        None
+    }
+
+    /// A file that is readable from the moment on when [`lost`](Self::lost) has an answer. `None`: this
+    /// transport has none.
+    fn lost_fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
 
     /// A file that is readable while an interrupt of `vector` is there that [`wait`](Self::wait) has
     /// not told of: for callers who wait for other files as well. `wait` makes it unreadable again.

@@ -5,12 +5,14 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use vmm_sys_util::eventfd::{EventFd, EFD_CLOEXEC, EFD_NONBLOCK};
 
-use super::monotonic::wait_readable;
+use super::monotonic::{now, wait_readable};
 use super::TransportError;
 
 /// One eventfd for each interrupt vector.
 pub(super) struct Vectors {
     events: Vec<EventFd>,
+    /// Ends a wait.
+    wake: EventFd,
 }
 
 impl Vectors {
@@ -18,7 +20,20 @@ impl Vectors {
         let events = (0..count).map(|_| EventFd::new(EFD_NONBLOCK | EFD_CLOEXEC));
         Ok(Self {
             events: events.collect::<io::Result<_>>()?,
+            wake: EventFd::new(EFD_NONBLOCK | EFD_CLOEXEC)?,
         })
+    }
+
+    /// [`Transport::wake`](super::Transport::wake).
+    pub(super) fn wake(&self) {
+        // It is readable at the latest after the first time.
+        let _ = self.wake.write(1);
+    }
+
+    /// Can a vector be read? It stays so.
+    pub(super) fn is_readable(&self, vector: u16) -> bool {
+        self.fd(vector)
+            .is_some_and(|fd| wait_readable([fd], Some(0)).is_ok_and(|[ready]| ready))
     }
 
     pub(super) fn events(&self) -> &[EventFd] {
@@ -49,17 +64,39 @@ impl Vectors {
                 self.events.len()
             ))
         })?;
+        // Who only looks takes nobody's call away.
+        let looks = deadline.is_some_and(|at| at <= now());
+        let mut called = false;
         loop {
             match event.read() {
                 Ok(_) => return Ok(true),
+                // The call came with an interrupt that another thread has taken: it is not for nothing.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && called => {
+                    return Ok(false)
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(failed(error.to_string())),
             }
-            let [ready, ended] = match end {
-                Some(end) => wait_readable([fd, end], deadline),
-                None => wait_readable([fd], deadline).map(|[ready]| [ready, false]),
+            if looks {
+                let ended =
+                    end.is_some_and(|end| wait_readable([end], Some(0)).is_ok_and(|[ended]| ended));
+                return if ended {
+                    Err(failed(lost()))
+                } else {
+                    Ok(false)
+                };
+            }
+            // SAFETY: the eventfd is open as long as `self` is borrowed.
+            let wake = unsafe { BorrowedFd::borrow_raw(self.wake.as_raw_fd()) };
+            let [ready, woken, ended] = match end {
+                Some(end) => wait_readable([fd, wake, end], deadline),
+                None => wait_readable([fd, wake], deadline).map(|[a, b]| [a, b, false]),
             }
             .map_err(|error| failed(error.to_string()))?;
+            if woken {
+                let _ = self.wake.read();
+                called = true;
+            }
             // An interrupt that came before the end still counts; another thread may have taken it.
             match (ready, ended) {
                 (true, _) => {}
@@ -72,7 +109,6 @@ impl Vectors {
 
 #[cfg(test)]
 mod tests {
-    use super::super::monotonic::now;
     use super::*;
 
     #[test]
@@ -106,6 +142,26 @@ mod tests {
         assert_eq!(wait(), Ok(true), "what came before the end counts");
         let error = wait().expect_err("no interrupt comes").to_string();
         assert!(error.contains("it is gone"), "{error}");
+    }
+
+    #[test]
+    fn a_wait_is_ended_from_outside_once() {
+        let vectors = Vectors::new(1).expect("eventfds");
+        let wait = |deadline| vectors.wait(0, deadline, None, String::new);
+        vectors.wake();
+        vectors.wake();
+        assert_eq!(wait(None), Ok(false), "woken before it waits");
+        let until = now() + 2_000_000;
+        assert_eq!(wait(Some(until)), Ok(false));
+        assert!(now() >= until, "woken twice");
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| wait(None));
+            vectors.wake();
+            assert_eq!(sleeper.join().expect("no panic"), Ok(false));
+        });
+        vectors.wake();
+        vectors.events()[0].write(1).expect("room");
+        assert_eq!(wait(None), Ok(true), "an interrupt counts all the same");
     }
 
     #[test]

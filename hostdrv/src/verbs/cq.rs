@@ -7,7 +7,8 @@ use std::time::Duration;
 use weft_engine::{Completion, Opcode, Status};
 
 use super::VerbsError;
-use crate::device::Device;
+use crate::device::{Device, Events, Readiness};
+use crate::error::DeviceError;
 
 /// How work ended (`ibv_wc_status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,6 +58,8 @@ pub struct Wc {
     pub solicited: bool,
     /// A receive: this STag of ours was invalidated by it.
     pub invalidated_rkey: Option<u32>,
+    /// A receive: it took Immediate Data, this (`IBV_WC_WITH_IMM`).
+    pub imm_data: Option<u64>,
 }
 
 impl Wc {
@@ -81,6 +84,7 @@ impl Wc {
             qp_num,
             solicited: completion.solicited,
             invalidated_rkey: completion.invalidated,
+            imm_data: completion.immediate,
         }
     }
 }
@@ -149,7 +153,7 @@ impl CqInner {
         if tell {
             entries.armed = None;
             if let Some(channel) = &self.channel {
-                locked(&channel.events).push_back(Arc::downgrade(self));
+                channel.events.push(Arc::downgrade(self));
             }
         }
     }
@@ -163,6 +167,7 @@ impl CqInner {
 impl Device {
     /// A completion queue of `cqe` entries. Work is accepted only while every completion it can make has a
     /// place, so the queue cannot overrun.
+    #[tracing::instrument(name = "create_cq", level = "debug", skip_all, fields(device = self.name(), cqe = cqe))]
     pub fn create_cq(&self, cqe: usize, channel: Option<&CompChannel>) -> Result<Cq, VerbsError> {
         if cqe == 0 {
             return Err(VerbsError::InvalidSize {
@@ -187,6 +192,7 @@ impl Device {
     }
 
     /// A completion channel: where queues that were asked to announce their next completion do so.
+    #[tracing::instrument(name = "create_comp_channel", level = "debug", skip_all, fields(device = self.name()))]
     pub fn create_comp_channel(&self) -> CompChannel {
         CompChannel {
             device: self.clone(),
@@ -220,6 +226,7 @@ impl Cq {
     }
 
     /// The oldest completion, if there is one. Lets the device make progress when there is none.
+    #[tracing::instrument(name = "poll_cq", level = "trace", skip_all, fields(device = self.device.name()))]
     pub fn poll_one(&self) -> Result<Option<Wc>, VerbsError> {
         if let Some(wc) = self.pop() {
             return Ok(Some(wc));
@@ -246,6 +253,7 @@ impl Cq {
     }
 
     /// The oldest completion; sleeps until there is one or the time is over.
+    #[tracing::instrument(name = "wait_cq", level = "debug", skip_all, fields(device = self.device.name()))]
     pub fn wait_one(&self, timeout: Option<Duration>) -> Result<Option<Wc>, VerbsError> {
         let found = self
             .device
@@ -255,6 +263,7 @@ impl Cq {
 
     /// Asks for one event in the completion channel at the next completion (`ibv_req_notify_cq`). Poll once
     /// more afterwards: a completion that was there already makes no event.
+    #[tracing::instrument(name = "req_notify_cq", level = "debug", skip_all, fields(device = self.device.name(), ?which))]
     pub fn req_notify(&self, which: Notify) -> Result<(), VerbsError> {
         if self.inner.channel.is_none() {
             return Err(VerbsError::NoChannel);
@@ -277,18 +286,24 @@ pub struct CompChannel {
 
 #[derive(Debug, Default)]
 struct ChannelInner {
-    events: Mutex<VecDeque<Weak<CqInner>>>,
+    events: Arc<Events<Weak<CqInner>>>,
 }
 
 impl CompChannel {
     fn pop(&self) -> Option<Cq> {
-        let mut events = locked(&self.inner.events);
         // A queue that is gone has nothing to say.
-        let inner = std::iter::from_fn(|| events.pop_front()).find_map(|cq| cq.upgrade())?;
+        let inner = self.inner.events.pop(|cq| cq.upgrade())?;
         Some(Cq {
             device: self.device.clone(),
             inner,
         })
+    }
+
+    /// A file that is readable while a queue has announced a completion, or the device has something to do: then call
+    /// [`try_get_event`](Self::try_get_event). The order is that of `ibv_req_notify_cq` and a completion channel's `fd`: ask
+    /// ([`Cq::req_notify`]), poll once more, wait for the file, take the event, ask again, poll until the queue is empty.
+    pub fn readiness(&self) -> Result<Readiness, DeviceError> {
+        self.device.readiness_of(&self.inner.events)
     }
 
     /// The queue that announced a completion, if one did. Never blocks.
@@ -301,6 +316,7 @@ impl CompChannel {
     }
 
     /// The queue that announced a completion; sleeps until one does or the time is over.
+    #[tracing::instrument(name = "get_cq_event", level = "debug", skip_all, fields(device = self.device.name()))]
     pub fn get_event(&self, timeout: Option<Duration>) -> Result<Option<Cq>, VerbsError> {
         let found = self
             .device

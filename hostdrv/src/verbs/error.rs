@@ -124,6 +124,40 @@ pub enum VerbsError {
         /// Possible.
         allowed: &'static str,
     },
+    /// Memory to be registered is not whole pages.
+    #[error(
+        "{len} bytes at {address:#x} are not whole pages of {page} bytes: register the pages (`dma::Pages`), and the buffer as a part of them (`Mr::reg_part`)"
+    )]
+    NotWholePages {
+        /// Where they begin.
+        address: usize,
+        /// How many.
+        len: usize,
+        /// Bytes of a page.
+        page: usize,
+    },
+    /// Memory to be registered is so already.
+    #[error("a page of the {len} bytes at {address:#x} is registered already: register a part of that region (`Mr::reg_part`)")]
+    AlreadyRegistered {
+        /// Where they begin.
+        address: usize,
+        /// How many.
+        len: usize,
+    },
+    /// A region to be deregistered is in use. It stays registered.
+    #[error("the region of lkey {lkey:#010x} is held by {uses} more handles or work requests: poll the work's completions and drop them")]
+    RegionInUse {
+        /// The region.
+        lkey: u32,
+        /// How many.
+        uses: usize,
+    },
+    /// A region is deregistered, and its memory is not unmapped yet.
+    #[error("the memory of the region that had lkey {lkey:#010x} stays mapped: the card's fence has not ended")]
+    StaysMapped {
+        /// What it was.
+        lkey: u32,
+    },
     /// No completion channel to tell.
     #[error("the completion queue has no completion channel: create it with one")]
     NoChannel,

@@ -16,7 +16,7 @@ mod wr;
 pub(crate) use cq::deadline;
 pub use cq::{CompChannel, Cq, Notify, Wc, WcOpcode, WcStatus};
 pub use error::VerbsError;
-pub use mr::{Mr, RemoteRegion};
+pub use mr::{Mr, OwnedMemory, RemoteRegion};
 pub use pd::Pd;
 pub(crate) use qp::QpEntry;
 pub use qp::{AsyncEvent, Qp, QpCap, QpInit};

@@ -1,8 +1,10 @@
 //! Memory regions.
 
+use std::any::Any;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use memmap2::{MmapMut, MmapRaw};
 use weft_engine::Access;
 
 use super::pd::Pd;
@@ -10,9 +12,9 @@ use super::wr::Sge;
 use super::VerbsError;
 use crate::card::MappedMemory;
 use crate::device::Device;
-use crate::dma::{DmaBuffer, OutOfBounds, SharedMemory, PAGE_SIZE};
+use crate::dma::{page_size, DmaBuffer, OutOfBounds, Pages, SharedMemory};
 use crate::error::DeviceError;
-use crate::transport::Transport;
+use crate::transport::{Transport, TransportError};
 
 /// A memory region. Clones are the same region; it is deregistered when the last one is gone and no
 /// work under way uses it.
@@ -33,6 +35,8 @@ struct MrInner {
     addr: u64,
     stag: u32,
     access: Access,
+    /// Of memory that was mapped for this region.
+    outcome: Option<Outcome>,
 }
 
 /// What a peer must know of a region to read or write it.
@@ -88,11 +92,17 @@ impl MappedMemory for DmaBuffer {
     }
 }
 
-/// Memory of the caller's, mapped.
+/// How an unmapping ended, for the one who asked.
+type Outcome = Arc<OnceLock<Result<(), TransportError>>>;
+
+/// Memory that did not come from the transport, mapped.
 struct ForeignMemory {
     memory: SharedMemory,
     iova: u64,
     transport: Arc<dyn Transport>,
+    outcome: Outcome,
+    /// What owns it, if the region does; never freed while it is mapped.
+    owner: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl MappedMemory for ForeignMemory {
@@ -106,8 +116,54 @@ impl MappedMemory for ForeignMemory {
 
 impl Drop for ForeignMemory {
     fn drop(&mut self) {
-        if let Err(error) = self.transport.unmap(self.iova, self.memory.len()) {
-            tracing::warn!(%error, "memory stays mapped");
+        let unmapped = self.transport.unmap(self.iova, self.memory.len());
+        if let Err(error) = &unmapped {
+            tracing::error!(%error, "memory stays mapped");
+            // The card may still reach it: it is never used for anything else.
+            std::mem::forget(self.owner.take());
+        }
+        let _ = self.outcome.set(unmapped);
+    }
+}
+
+/// Whole pages that a region can own: nothing else is in them, and nothing else has a reference to them.
+///
+/// [`Pages`] are, and so are anonymous maps ([`MmapMut`], huge pages included). A `Vec` is not: it shares its pages with
+/// whatever the allocator put beside it.
+#[derive(Debug)]
+pub struct OwnedMemory(Owned);
+
+#[derive(Debug)]
+enum Owned {
+    Pages(Pages),
+    Map(MmapRaw),
+}
+
+impl From<Pages> for OwnedMemory {
+    fn from(pages: Pages) -> Self {
+        Self(Owned::Pages(pages))
+    }
+}
+
+impl From<MmapMut> for OwnedMemory {
+    fn from(map: MmapMut) -> Self {
+        Self(Owned::Map(map.into()))
+    }
+}
+
+impl OwnedMemory {
+    fn start(&self) -> Option<NonNull<u8>> {
+        NonNull::new(match &self.0 {
+            Owned::Pages(pages) => pages.memory().as_ptr(),
+            Owned::Map(map) => map.as_mut_ptr(),
+        })
+    }
+
+    /// Bytes that the caller asked for; the pages may be more.
+    fn len(&self) -> usize {
+        match &self.0 {
+            Owned::Pages(pages) => pages.memory().len(),
+            Owned::Map(map) => map.len(),
         }
     }
 }
@@ -127,6 +183,24 @@ impl Mr {
         Self::register(pd, Arc::new(memory), 0, len, addr, access)
     }
 
+    /// Registers memory that the region owns from now on.
+    pub(super) fn register_owned(
+        pd: &Pd,
+        owned: OwnedMemory,
+        access: Access,
+    ) -> Result<Self, VerbsError> {
+        let len = owned.len();
+        let start = owned.start().ok_or(VerbsError::NotWholePages {
+            address: 0,
+            len,
+            page: page_size(),
+        })?;
+        let whole = len.next_multiple_of(page_size());
+        // SAFETY: whole pages that nothing else is in (a map has them to its last page's end), without references; they live
+        // until they are unmapped, as `owner` does.
+        unsafe { Self::map(pd, start, len, whole, access, Some(Box::new(owned))) }
+    }
+
     /// # Safety
     /// See [`Pd::reg_mr`].
     pub(super) unsafe fn register_foreign(
@@ -135,28 +209,52 @@ impl Mr {
         len: usize,
         access: Access,
     ) -> Result<Self, VerbsError> {
-        let start = ptr.as_ptr() as usize % PAGE_SIZE;
-        let too_long = VerbsError::InvalidSize {
-            what: "the length of the region",
-            given: len as u64,
-            allowed: "less than the address space",
-        };
-        let pages = start
-            .checked_add(len.max(1))
-            .and_then(|end| end.checked_next_multiple_of(PAGE_SIZE))
-            .ok_or(too_long)?;
-        // SAFETY: the page that `ptr` lies in belongs to the memory the caller vouches for.
-        let (base, transport) = unsafe { (ptr.sub(start), pd.device().mmio().transport.clone()) };
+        // SAFETY: the same contract.
+        unsafe { Self::map(pd, ptr, len, len, access, None) }
+    }
+
+    /// # Safety
+    /// `ptr..ptr + whole` is memory as [`Pd::reg_mr`] asks for; `owner`, if there is one, keeps it valid.
+    unsafe fn map(
+        pd: &Pd,
+        ptr: NonNull<u8>,
+        len: usize,
+        whole: usize,
+        access: Access,
+        owner: Option<Box<dyn Any + Send + Sync>>,
+    ) -> Result<Self, VerbsError> {
+        let page = page_size();
+        let address = ptr.as_ptr() as usize;
+        if len == 0 || whole % page != 0 || address % page != 0 {
+            return Err(VerbsError::NotWholePages { address, len, page });
+        }
+        let device = pd.device();
+        let held = || device.lock().holds(address, whole);
+        if held() {
+            // Perhaps by a region that is gone.
+            device.progress()?;
+        }
+        if held() {
+            return Err(VerbsError::AlreadyRegistered { address, len });
+        }
+        let transport = device.mmio().transport.clone();
         // SAFETY: valid and without references until unmapped, by the caller's promise.
-        let iova = unsafe { transport.map(base, pages) }.map_err(DeviceError::from)?;
-        // SAFETY: as above.
-        let memory = unsafe { SharedMemory::new(base, pages) };
+        let iova = unsafe { transport.map(ptr, whole) }.map_err(DeviceError::from)?;
+        // SAFETY: as above; whole pages begin and end with whole words.
+        let memory = unsafe { SharedMemory::new(ptr, whole) };
+        let outcome = Outcome::default();
         let memory = ForeignMemory {
             memory,
             iova,
             transport,
+            outcome: outcome.clone(),
+            owner,
         };
-        Self::register(pd, Arc::new(memory), start, len, None, access)
+        let mut region = Self::register(pd, Arc::new(memory), 0, len, None, access)?;
+        if let Some(inner) = Arc::get_mut(&mut region.inner) {
+            inner.outcome = Some(outcome);
+        }
+        Ok(region)
     }
 
     fn register(
@@ -185,6 +283,7 @@ impl Mr {
                 addr,
                 stag,
                 access,
+                outcome: None,
             }),
         };
         let turn = state.finish_turn();
@@ -203,7 +302,9 @@ impl Mr {
     }
 
     /// Registers a part of this region's memory once more: another STag, other rights, perhaps another
-    /// domain of the same device.
+    /// domain of the same device. This is how one mapped block becomes many small regions: a region of its own for each
+    /// buffer would cost a mapping and whole pages.
+    #[tracing::instrument(name = "reg_part", level = "debug", skip_all, fields(device = pd.device().name(), pd = pd.id().number(), of = self.lkey(), offset = offset, len = len))]
     pub fn reg_part(
         &self,
         pd: &Pd,
@@ -217,6 +318,56 @@ impl Mr {
         self.check(offset, len)?;
         let memory = self.inner.memory.clone();
         Self::register(pd, memory, self.inner.start + offset, len, None, access)
+    }
+
+    /// Deregisters the region and waits until its memory is unmapped (`ibv_dereg_mr`): the card reaches it no more when this
+    /// answers `Ok`. Memory that other regions have as well ([`reg_part`](Self::reg_part)) stays mapped for them.
+    ///
+    /// Without it the same happens some time after the last handle is dropped, and nobody hears how it ended.
+    #[tracing::instrument(name = "dereg_mr", level = "debug", skip_all, fields(device = self.pd().device().name(), lkey = self.lkey()))]
+    pub fn dereg(self) -> Result<(), VerbsError> {
+        /// A fence takes less than a microsecond of the card's: one that has not ended in so long is stuck.
+        const LIMIT_NS: u64 = 1_000_000_000;
+        /// How often it is looked at.
+        const LOOK_NS: u64 = 20_000;
+        let inner = match Arc::try_unwrap(self.inner) {
+            Ok(inner) => inner,
+            Err(inner) => {
+                return Err(VerbsError::RegionInUse {
+                    lkey: inner.stag,
+                    uses: Arc::strong_count(&inner) - 1,
+                })
+            }
+        };
+        let device = inner.device().clone();
+        let (lkey, iova) = (inner.stag, inner.memory.iova());
+        let (memory, outcome) = (Arc::downgrade(&inner.memory), inner.outcome.clone());
+        drop(inner);
+        let shared = || device.lock().card.memory.is_registered(iova);
+        let limit = device.now().saturating_add(LIMIT_NS);
+        while memory.strong_count() > 0 && !shared() {
+            let look = device.now().saturating_add(LOOK_NS);
+            let gone = || (memory.strong_count() == 0).then_some(());
+            if device.wait_for(Some(look), gone)?.is_none() && device.now() >= limit {
+                return Err(VerbsError::StaysMapped { lkey });
+            }
+        }
+        match outcome.as_deref().and_then(OnceLock::get) {
+            Some(Err(error)) => Err(DeviceError::from(error.clone()).into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// First byte, as the host sees it. It is valid while the region is registered, and what is read and written by way of it is
+    /// shared with the card, with the peer and with other threads: no reference may be made of it, other than to
+    /// atomics of 8 bytes at multiples of 8 (as [`SharedMemory`](crate::dma::SharedMemory) accesses it), unless the program knows that
+    /// neither work under way nor the peer uses these bytes meanwhile.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.inner
+            .memory
+            .memory()
+            .as_ptr()
+            .wrapping_add(self.inner.start)
     }
 
     /// Its domain.
@@ -330,9 +481,18 @@ impl Drop for MrInner {
         let device = self.device();
         let mut state = device.lock();
         // After a Send with Invalidate the engine no longer knows it; that is as good.
-        let gone = device.turn(&mut state, |engine, _, card| {
-            engine.deregister(self.stag, card)
+        let gone = device.turn(&mut state, |engine, now, card| {
+            engine.deregister(now, self.stag, card)
         });
+        if matches!(gone, Err(weft_engine::Error::InUse)) {
+            // A queue pair holds its regions until its work is done, so this is a fault of the driver.
+            tracing::error!(
+                stag = format_args!("{:#010x}", self.stag),
+                "region in use: its memory is kept"
+            );
+            std::mem::forget(self.memory.clone());
+            return;
+        }
         tracing::debug!(
             stag = format_args!("{:#010x}", self.stag),
             ?gone,

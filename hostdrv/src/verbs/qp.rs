@@ -10,11 +10,11 @@ use weft_engine::{
 
 use super::cq::{Cq, CqInner, Wc, WcStatus};
 use super::error::access_name;
-use super::mr::Mr;
 use super::pd::Pd;
-use super::wr::{RecvWr, SendWr, Sge};
+use super::wr::{RecvWr, SendWr, Sge, SgeList};
 use super::VerbsError;
 use crate::device::{Device, State};
+use crate::error::DeviceError;
 
 /// Capacities of a queue pair (`ibv_qp_cap`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +68,13 @@ impl QpInit {
     }
 }
 
-/// What happened to a queue pair outside any work request (`ibv_async_event`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What happened outside any work request (`ibv_async_event`).
+///
+/// Of the standard's others none can occur: completion queues do not overrun (`CQ_ERR`: work that could is refused), there are no shared
+/// receive queues (`SRQ_*`, `QP_LAST_WQE_REACHED`), the send queue has no drained state (`SQ_DRAINED`), nothing migrates
+/// (`PATH_MIG*`), a request that no queue pair takes is the connection manager's (`QP_REQ_ERR`), and the card has no register of its
+/// link's state (`PORT_ACTIVE`, `PORT_ERR`).
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AsyncEvent {
     /// The queue pair failed; everything in it was flushed.
@@ -81,6 +86,20 @@ pub enum AsyncEvent {
         /// True if the peer sent it, false if this side did.
         received: bool,
     },
+    /// The peer tried to reach what it may not (`IBV_EVENT_QP_ACCESS_ERR`). Comes after `QpFatal`.
+    QpAccessError {
+        /// Which.
+        qp_num: u32,
+        /// The Terminate that this side sent.
+        terminate: TerminateCode,
+    },
+    /// The peer's first message arrived at a queue pair whose connection this side accepted (`IBV_EVENT_COMM_EST`).
+    CommEstablished {
+        /// Which.
+        qp_num: u32,
+    },
+    /// The device failed, and does no more (`IBV_EVENT_DEVICE_FATAL`).
+    DeviceFatal(DeviceError),
 }
 
 /// A queue pair. Clones are the same one; when the last one is dropped, its connection is aborted
@@ -121,8 +140,8 @@ struct Work {
     number: u64,
     wr_id: u64,
     signaled: bool,
-    /// Kept alive.
-    regions: Vec<Mr>,
+    /// Their regions are kept alive.
+    sges: SgeList,
 }
 
 impl Queue {
@@ -134,20 +153,21 @@ impl Queue {
         }
     }
 
-    fn accepted(&mut self, wr_id: u64, signaled: bool, sges: Vec<Sge>) {
+    fn accepted(&mut self, wr_id: u64, signaled: bool, sges: SgeList) {
         self.work.push_back(Work {
             number: self.next_number,
             wr_id,
             signaled,
-            regions: sges.into_iter().map(|sge| sge.mr).collect(),
+            sges,
         });
         self.next_number += 1;
     }
 }
 
 impl State {
-    /// Moves the engine's completions to the completion queues.
-    pub(crate) fn deliver_completions(&mut self) {
+    /// Moves the engine's completions to the completion queues; how many.
+    pub(crate) fn deliver_completions(&mut self) -> usize {
+        let mut delivered = 0;
         while let Some(completion) = self.engine.poll_completion() {
             let Some(entry) = self.qps.get_mut(&completion.qp) else {
                 continue;
@@ -169,14 +189,16 @@ impl State {
             };
             let wc = Wc::new(entry.qp_num, work.wr_id, &completion);
             tracing::trace!(?wc, signaled = work.signaled, "completion");
+            delivered += 1;
             if work.signaled || wc.status != WcStatus::Success {
                 queue.cq.push(wc);
             } else {
                 queue.cq.forget(1);
             }
             // The last use of a region may be this one, and its drop wants the lock.
-            self.release(work.regions);
+            self.release(work.sges);
         }
+        delivered
     }
 
     /// The engine says that a queue pair failed.
@@ -186,12 +208,31 @@ impl State {
         };
         let qp_num = entry.qp_num;
         tracing::warn!(qp_num, ?terminate, received, "queue pair failed");
-        self.async_events.push_back(AsyncEvent::QpFatal {
+        self.tell(AsyncEvent::QpFatal {
             qp_num,
             terminate,
             received,
         });
+        if let (Some(terminate), false) = (terminate, received) {
+            if is_access_error(terminate) {
+                self.tell(AsyncEvent::QpAccessError { qp_num, terminate });
+            }
+        }
     }
+
+    /// The peer of a queue pair whose connection was accepted has shown that it has the answer.
+    pub(crate) fn qp_established(&mut self, qp: QpId) {
+        if let Some(entry) = self.qps.get(&qp) {
+            let qp_num = entry.qp_num;
+            self.tell(AsyncEvent::CommEstablished { qp_num });
+        }
+    }
+}
+
+/// Is it that the peer tried what it may not: remote protection errors of RDMAP (RFC 5040 §7.2), tagged buffer errors of DDP
+/// (RFC 5041 §8.2)?
+fn is_access_error(terminate: TerminateCode) -> bool {
+    matches!(terminate.0 >> 8, 0x01 | 0x11)
 }
 
 fn check_size(
@@ -323,12 +364,14 @@ impl Qp {
     }
 
     /// Its state (`ibv_query_qp`).
+    #[tracing::instrument(name = "query_qp", level = "debug", skip_all, fields(qp_num = self.qp_num()))]
     pub fn state(&self) -> Result<QpState, VerbsError> {
         Ok(self.device().lock().engine.qp_state(self.id())?)
     }
 
     /// Moves it to the error state (`ibv_modify_qp`, `IBV_QPS_ERR`): its connection is aborted,
     /// everything in it is flushed.
+    #[tracing::instrument(name = "modify_qp", level = "debug", skip_all, fields(qp_num = self.qp_num()))]
     pub fn modify_to_error(&self) -> Result<(), VerbsError> {
         let id = self.id();
         self.device()
@@ -339,21 +382,21 @@ impl Qp {
     /// Checks the SGEs and gives them as the engine wants them.
     fn check_sges(
         &self,
-        sges: &[Sge],
+        sges: &SgeList,
         max: usize,
         needs: Access,
         work: &'static str,
     ) -> Result<([engine::Sge; MAX_SGE], usize), VerbsError> {
-        if sges.len() > max {
+        if sges.given() > max {
             return Err(VerbsError::TooManySges {
-                given: sges.len(),
+                given: sges.given(),
                 max,
             });
         }
         let mut list = [engine::Sge::default(); MAX_SGE];
         let mut used = 0;
         let mut total = 0;
-        for sge in sges {
+        for sge in sges.iter() {
             let Sge { mr, offset, length } = sge;
             let lkey = mr.lkey();
             if !mr.pd().device().is(self.device()) {
@@ -424,6 +467,7 @@ impl Qp {
 
     /// Posts a work request to the send queue. Before the connection is established (but asked for) it waits
     /// there; after it failed it completes as flushed.
+    #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
     pub fn post_send(&self, wr: SendWr) -> Result<(), VerbsError> {
         let QpInner {
             cap,
@@ -445,16 +489,16 @@ impl Qp {
         let payload = match &wr.inline {
             None => Payload::Sges(&list[..used]),
             Some(_) if is_read => return Err(VerbsError::InlineWith { with: "a Read" }),
-            Some(_) if !wr.sg_list.is_empty() => {
+            Some(_) if wr.sg_list.given() > 0 => {
                 return Err(VerbsError::InlineWith { with: "SGEs" })
             }
-            Some(bytes) if bytes.len() > cap.max_inline_data => {
+            Some(inline) if inline.given() > cap.max_inline_data => {
                 return Err(VerbsError::InlineTooLong {
-                    given: bytes.len(),
+                    given: inline.given(),
                     max: cap.max_inline_data,
                 })
             }
-            Some(bytes) => Payload::Inline(bytes),
+            Some(inline) => Payload::Inline(inline.bytes()),
         };
 
         let device = self.device();
@@ -503,6 +547,7 @@ impl Qp {
     }
 
     /// Posts a work request to the receive queue; possible before the connection is asked for.
+    #[tracing::instrument(name = "post_recv", level = "trace", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
     pub fn post_recv(&self, wr: RecvWr) -> Result<(), VerbsError> {
         let QpInner { cap, id, .. } = &*self.inner;
         let (list, used) = self.check_sges(
@@ -558,9 +603,12 @@ impl std::fmt::Debug for Qp {
 
 impl Drop for QpInner {
     fn drop(&mut self) {
+        let _span = tracing::debug_span!("destroy_qp", qp_num = self.qp_num).entered();
         let device = self.pd.device();
         let mut state = device.lock();
-        state.deliver_completions();
+        if state.deliver_completions() > 0 {
+            device.announce();
+        }
         let gone = device.turn(&mut state, |engine, now, card| {
             engine.destroy_qp(now, self.id, card)
         });

@@ -1,6 +1,6 @@
 //! Work requests.
 
-use weft_engine::SendOp;
+use weft_engine::{SendOp, MAX_INLINE, MAX_SGE};
 
 use super::mr::{Mr, RemoteRegion};
 
@@ -10,6 +10,59 @@ pub struct Sge {
     pub(super) mr: Mr,
     pub(super) offset: u64,
     pub(super) length: u32,
+}
+
+/// The SGEs of a work request, in it: posting allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SgeList {
+    list: [Option<Sge>; MAX_SGE],
+    /// What the caller gave; those beyond the list are refused.
+    given: usize,
+}
+
+impl SgeList {
+    fn push(&mut self, sge: Sge) {
+        if let Some(place) = self.list.get_mut(self.given) {
+            *place = Some(sge);
+        }
+        self.given += 1;
+    }
+
+    pub(super) fn given(&self) -> usize {
+        self.given
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Sge> {
+        self.list.iter().flatten()
+    }
+}
+
+/// Inline data, in the work request.
+#[derive(Clone, Debug)]
+pub(super) struct Inline {
+    bytes: [u8; MAX_INLINE],
+    /// What the caller gave; more than there is room for is refused.
+    given: usize,
+}
+
+impl Inline {
+    fn new(from: &[u8]) -> Self {
+        let mut bytes = [0; MAX_INLINE];
+        let kept = from.len().min(MAX_INLINE);
+        bytes[..kept].copy_from_slice(&from[..kept]);
+        Self {
+            bytes,
+            given: from.len(),
+        }
+    }
+
+    pub(super) fn given(&self) -> usize {
+        self.given
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.given.min(MAX_INLINE)]
+    }
 }
 
 /// A work request for the send queue.
@@ -26,8 +79,8 @@ pub struct Sge {
 pub struct SendWr {
     pub(super) wr_id: u64,
     pub(super) op: SendOp,
-    pub(super) sg_list: Vec<Sge>,
-    pub(super) inline: Option<Vec<u8>>,
+    pub(super) sg_list: SgeList,
+    pub(super) inline: Option<Inline>,
     pub(super) signaled: bool,
     pub(super) fence: bool,
     pub(super) misplaced: Option<&'static str>,
@@ -38,7 +91,7 @@ impl SendWr {
         Self {
             wr_id,
             op,
-            sg_list: Vec::new(),
+            sg_list: SgeList::default(),
             inline: None,
             signaled: false,
             fence: false,
@@ -53,6 +106,20 @@ impl SendWr {
             SendOp::Send {
                 solicited: false,
                 invalidate: None,
+            },
+        )
+    }
+
+    /// Immediate Data (RFC 7306 §6): the peer's next receive, which must have room for 8 bytes, takes `data`, most
+    /// significant byte first, and its completion has it, too ([`Wc::imm_data`](super::Wc::imm_data)). It takes no
+    /// SGE and no inline bytes. Behind a Write it is what `IBV_WR_RDMA_WRITE_WITH_IMM` is elsewhere. Nothing
+    /// negotiates it: a peer that does not know it ends the connection (RFC 7306 §1.1).
+    pub fn immediate(wr_id: u64, data: u64) -> Self {
+        Self::new(
+            wr_id,
+            SendOp::Immediate {
+                solicited: false,
+                data,
             },
         )
     }
@@ -87,7 +154,7 @@ impl SendWr {
 
     /// Sends these bytes instead of a region's; they are copied now.
     pub fn inline(mut self, bytes: &[u8]) -> Self {
-        self.inline = Some(bytes.to_vec());
+        self.inline = Some(Inline::new(bytes));
         self
     }
 
@@ -106,7 +173,9 @@ impl SendWr {
     /// A Send asks the receiver for an event (`IBV_SEND_SOLICITED`).
     pub fn solicited(mut self) -> Self {
         match &mut self.op {
-            SendOp::Send { solicited, .. } => *solicited = true,
+            SendOp::Send { solicited, .. } | SendOp::Immediate { solicited, .. } => {
+                *solicited = true;
+            }
             _ => self.misplaced = Some("solicited"),
         }
         self
@@ -125,6 +194,7 @@ impl SendWr {
     pub(super) fn work(&self) -> &'static str {
         match self.op {
             SendOp::Send { .. } => "Send",
+            SendOp::Immediate { .. } => "Immediate Data",
             SendOp::Write { .. } => "Write",
             SendOp::Read { .. } => "Read",
         }
@@ -136,7 +206,7 @@ impl SendWr {
 #[must_use]
 pub struct RecvWr {
     pub(super) wr_id: u64,
-    pub(super) sg_list: Vec<Sge>,
+    pub(super) sg_list: SgeList,
 }
 
 impl RecvWr {
@@ -144,7 +214,7 @@ impl RecvWr {
     pub fn new(wr_id: u64) -> Self {
         Self {
             wr_id,
-            sg_list: Vec::new(),
+            sg_list: SgeList::default(),
         }
     }
 

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use weft_hostdrv::dma::{DmaBuffer, Pages, SharedMemory};
 use weft_hostdrv::transport::{Bar, Transport, TransportError};
-use weft_layout::{doorbell, reg};
+use weft_layout::{doorbell, reg, FrameReport, ReportKind, SegmentReport, TableOperation};
+use weft_limit::Limit;
 
 /// What the fake card does wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,10 @@ pub enum Fault {
     Register(u32, u32),
     /// STATUS never says quiescent.
     NeverQuiescent,
+    /// A soft reset does not end.
+    SoftResetHangs,
+    /// Nor does the transport know a way.
+    NoReset,
     /// Reads fail.
     ReadsFail,
     /// No DMA memory.
@@ -41,9 +46,13 @@ pub struct Inner {
     pub fault: Option<Fault>,
     pub refused: bool,
     pub resets: u32,
+    pub soft_resets: u32,
     pub now: u64,
     pub interrupt: bool,
+    /// Why it is out of reach.
+    pub lost: Option<String>,
     next_iova: u64,
+    limit: Option<Limit>,
 }
 
 /// The fake card.
@@ -55,6 +64,7 @@ impl FakeCard {
         let mut inner = Inner {
             next_iova: 0x1_0000_1000,
             now: 1_000_000,
+            limit: Limit::usual("no seed"),
             ..Inner::default()
         };
         inner.power_on();
@@ -115,25 +125,26 @@ impl FakeCard {
     /// Writes report number `number` with its phase bit.
     pub fn report(&self, number: u32, mut report: [u8; 64]) {
         let log2 = self.register(reg::REPORT_LOG2);
-        report[63] = !(number >> log2) as u8 & 1;
+        report[SegmentReport::PHASE_AT] = !(number >> log2) as u8 & SegmentReport::PHASE;
         let slot = u64::from(number & ((1 << log2) - 1));
         self.dma_write(self.address(reg::REPORT_BASE_LO) + 64 * slot, &report);
     }
 
     /// Writes a frame into raw slot number `number` and its frame report.
     pub fn frame(&self, report_number: u32, raw_number: u32, frame: &[u8]) {
-        let shape = self.register(reg::RAW_LOG2);
-        let (slot_log2, count_log2) = (shape & 0xff, shape >> 8);
+        let shape = reg::RawLog2(self.register(reg::RAW_LOG2));
+        let (slot_log2, count_log2) = (shape.slot(), shape.count());
         let slot = raw_number & ((1 << count_log2) - 1);
         let at = self.address(reg::RAW_BASE_LO) + (u64::from(slot) << slot_log2);
         self.dma_write(at, frame);
-        let mut report = [0; 64];
-        report[0] = 3;
-        report[28..30].copy_from_slice(&(slot as u16).to_le_bytes());
-        report[30..32].copy_from_slice(&(frame.len() as u16).to_le_bytes());
-        let done = self.register(reg::JOB_DONE);
-        report[56..60].copy_from_slice(&done.to_le_bytes());
-        self.report(report_number, report);
+        let report = FrameReport {
+            kind: ReportKind::Frame.raw(),
+            raw_slot: slot as u16,
+            raw_len: frame.len() as u16,
+            job_done: self.register(reg::JOB_DONE),
+            ..FrameReport::default()
+        };
+        self.report(report_number, report.to_bytes());
     }
 }
 
@@ -144,7 +155,7 @@ impl Inner {
             (reg::VERSION, weft_layout::INTERFACE_VERSION),
             // 64 bytes, 16 flows, 256 STags, 2 vectors.
             (reg::CAPS, u32::from_le_bytes([64, 4, 8, 2])),
-            (reg::STATUS, 1),
+            (reg::STATUS, reg::Status::QUIESCENT),
         ]);
         self.rows.clear();
     }
@@ -191,13 +202,26 @@ impl Transport for FakeCard {
             return Ok(());
         }
         inner.writes.push((offset, value));
+        if offset == reg::CTRL && reg::Ctrl(value).reset() {
+            inner.soft_resets += 1;
+            if matches!(inner.fault, Some(Fault::SoftResetHangs | Fault::NoReset)) {
+                inner.registers.insert(reg::STATUS, reg::Status::RESETTING);
+            } else {
+                inner.power_on();
+            }
+            return Ok(());
+        }
         if ![reg::ID, reg::VERSION, reg::CAPS, reg::STATUS].contains(&offset) {
             inner.registers.insert(offset, value);
         }
+        if offset == reg::FENCE {
+            inner.registers.insert(reg::FENCE_DONE, value);
+        }
         if offset == reg::TABLE_CMD {
-            let key = ((value >> 24 & 0xf) as u8, value & 0xff_ffff);
+            let command = reg::TableCmd(value);
+            let key = (command.table(), command.index());
             inner.refused = inner.fault == Some(Fault::TablesRefuse);
-            if value >> 28 == 1 && !inner.refused {
+            if command.operation() == Ok(TableOperation::Write) && !inner.refused {
                 let mut row = [0; 64];
                 for (word, bytes) in row.chunks_exact_mut(4).enumerate() {
                     let value = inner
@@ -209,7 +233,7 @@ impl Transport for FakeCard {
                 }
                 inner.rows.insert(key, row);
             }
-            if value >> 28 == 2 {
+            if command.operation() == Ok(TableOperation::Read) {
                 let row = inner.rows.get(&key).copied().unwrap_or([0; 64]);
                 for (word, bytes) in row.chunks_exact(4).enumerate() {
                     let value = u32::from_le_bytes(bytes.try_into().expect("4 bytes"));
@@ -284,9 +308,19 @@ impl Transport for FakeCard {
         Ok(false)
     }
 
+    /// Its waits are over at once.
+    fn wake(&self) {}
+
+    fn lost(&self) -> Option<String> {
+        self.lock().lost.clone()
+    }
+
     fn reset(&self) -> Result<(), TransportError> {
         let mut inner = self.lock();
         inner.resets += 1;
+        if inner.fault == Some(Fault::NoReset) {
+            return Err(TransportError::Reset("no FLR".into()));
+        }
         inner.power_on();
         Ok(())
     }

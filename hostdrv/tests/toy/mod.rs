@@ -17,6 +17,7 @@ use vfio_bindings::bindings::vfio::{
     VFIO_REGION_INFO_FLAG_WRITE,
 };
 use vfio_user::{DmaMapFlags, DmaUnmapFlags, IrqInfo, Server, ServerBackend, ServerRegion};
+use weft_limit::Limit;
 
 /// Registers of BAR0.
 pub const SCRATCH: u32 = 0x04;
@@ -57,6 +58,7 @@ pub struct Toy {
     pub seen: Arc<Mutex<Seen>>,
     server: Option<JoinHandle<Result<(), vfio_user::Error>>>,
     _folder: tempfile::TempDir,
+    _limit: Option<Limit>,
 }
 
 impl Toy {
@@ -73,6 +75,7 @@ impl Toy {
             seen,
             server: Some(server),
             _folder: folder,
+            _limit: Limit::usual("no seed"),
         }
     }
 

@@ -1,12 +1,14 @@
 // Decides what becomes of each frame (docs/card.md "Receiving"), in the order of arrival.
 //
-// The packet at the head of the store is looked up (flow, row, position) while earlier ones are walked, and its
+// The packet at the head of the store is looked up (flow, row, position) while earlier ones are walked, judged (rx_accept), and its
 // payload is already read. A segment to be walked is started as soon as the walk takes it: a further one of the
 // same flow that continues the youngest in the walk is *chained* (the walk throws it away if the one before does
 // not end whole; it then goes up raw). All other verdicts wait until the walk is empty, so that reports and
 // positions keep the order. At the end of each packet stands one close: raw copy, report, store space.
 // Before a segment is walked a raw slot is set aside for it, because its last FPDU may turn out partial; a frame
 // that finds no free slot is dropped before it has changed anything.
+// A start is not offered but given: only in a cycle in which the walk takes it. So no decision ever stands, and the tables need
+// not wait for one: in a cycle with `hold_i` nothing is decided.
 
 module rx_dispatch
   import rx_front_pkg::*;
@@ -47,11 +49,14 @@ module rx_dispatch
   output rx_position_t                  upd_position_o,
   output logic [WALKS-1:0]              busy_valid_o,
   output logic [WALKS-1:0][15:0]        busy_flow_o,
-  output logic                          stuck_o,
+  output logic [WALKS-1:0]              busy_last_o,
+  output logic [WALKS-1:0]              finish_o,           // which of them ends in this cycle
+  input  logic [WALKS-1:0]              kept_valid_i,       // the host's word for when it has ended
+  input  rx_position_t [WALKS-1:0]      kept_i,
   input  logic                          hold_i,
   input  logic                          state_changed_i,
 
-  output logic                          start_valid_o,
+  output logic                          start_valid_o,      // only with start_ready_i
   input  logic                          start_ready_i,
   output logic                          start_chained_o,
   output logic [15:0]                   start_flow_o,
@@ -78,36 +83,26 @@ module rx_dispatch
 );
 
   localparam int unsigned WALK_W = $clog2(WALKS);
-  localparam logic [7:0] FLAG_SYN = 8'h02;
-  localparam logic [7:0] FLAG_RST = 8'h04;
-  localparam logic [7:0] FLAG_URG = 8'h20;
+  localparam int unsigned COUNT_W = $clog2(WALKS + 1);
 
   typedef enum logic [2:0] {LOOK, LOOKING, FETCH, LATCH, READY} phase_e;
-
-  typedef struct packed {
-    logic [15:0]  len;
-    stop_e        stop;
-    logic         engine;
-    logic [31:0]  msn;
-    logic [31:0]  mo;
-  } done_t;
 
   // ---------------------------------------------------------------- the next packet: flow, row, position
   phase_e       phase_q, phase_d;
   rx_segment_t  segment;
-  logic         known_q, pop, has_payload, payload_asked_q, same_upd;
+  logic         known_q, pop, reads, payload_asked_q, same_upd;
   logic [15:0]  flow_q;
   flow_rx_row_t row_q;
   rx_position_t position_q;
 
   assign segment        = packet_i.segment;
-  assign has_payload    = segment.payload_len != '0;
+  assign reads          = segment.is_tcp && segment.payload_len != '0;
   assign lookup_valid_o = packet_valid_i && phase_q == LOOK && segment.is_tcp && !lookup_busy_i && !state_busy_i;
-  assign fetch_valid_o  = phase_q == FETCH;
+  assign fetch_valid_o  = phase_q == FETCH && !hold_i;
   assign fetch_flow_o   = flow_q;
   assign same_upd       = upd_valid_o && upd_flow_o == flow_q;
 
-  assign payload_cmd_valid_o = packet_valid_i && segment.is_tcp && has_payload && !payload_asked_q && !pop;
+  assign payload_cmd_valid_o = packet_valid_i && reads && !payload_asked_q && !pop;
 
   always_comb begin
     phase_d = phase_q;
@@ -115,7 +110,7 @@ module rx_dispatch
       LOOK:    if (packet_valid_i && !segment.is_tcp) phase_d = READY;
                else if (lookup_valid_o) phase_d = LOOKING;
       LOOKING: if (lookup_rsp_i) phase_d = lookup_hit_i ? FETCH : READY;
-      FETCH:   if (!same_upd) phase_d = LATCH;
+      FETCH:   if (fetch_valid_o && !same_upd) phase_d = LATCH;
       LATCH:   phase_d = READY;
       READY:   ;
       default: phase_d = LOOK;
@@ -147,135 +142,87 @@ module rx_dispatch
     if (same_upd) position_q <= upd_position_o;
   end
 
-  // ---------------------------------------------------------------- segments in the walk, oldest first
-  logic [WALKS-1:0]              walk_valid_q;
-  logic [WALKS-1:0][15:0]        walk_flow_q;
-  logic [WALKS-1:0][7:0]         walk_raw_count_q;
-  logic [WALK_W-1:0]             head_q, tail_q, young;
-  logic [WALK_W:0]               walks_q, payloads_q;
-  rx_packet_t                    walk_packet [WALKS];
-  rx_packet_t                    oldest;
-  logic [31:0]                   young_end_q;
-  logic                          start, finish, flow_in_walk, young_is_same;
+  // ---------------------------------------------------------------- segments in the walk
+  walking_t          entry, oldest;
+  walk_done_t        done;
+  logic [WALK_W-1:0] young, head;
+  logic [COUNT_W-1:0] walks;
+  logic [31:0]       young_end, young_ts_recent;
+  logic [7:0]        raw_count, oldest_raw_count;
+  logic              start, finish, flow_in_walk, young_is_same, young_ts_valid, walk_room, done_valid, done_waits;
 
-  assign young         = tail_q - 1'b1;
-  assign oldest        = walk_packet[head_q];
-  assign young_is_same = walks_q != '0 && walk_flow_q[young] == flow_q;
-  always_comb begin
-    flow_in_walk = 1'b0;
-    for (int unsigned i = 0; i < WALKS; i++) begin
-      if (walk_valid_q[i] && walk_flow_q[i] == flow_q) flow_in_walk = 1'b1;
-    end
-  end
-
-  // Ends that wait until the close before them has left.
-  done_t done_in, done, done_head;
-  logic  done_valid, done_waits, done_room;
-  assign done_in = '{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i};
-  logic [$clog2(WALKS+1)-1:0] unused_count;
-  fifo_sync #(.WIDTH($bits(done_t)), .DEPTH(WALKS)) i_dones (
-    .clk_i, .rst_ni, .wr_valid_i(done_valid_i && (done_waits || !finish)), .wr_ready_o(done_room), .wr_data_i(done_in),
-    .rd_valid_o(done_waits), .rd_ready_i(finish), .rd_data_o(done_head), .count_o(unused_count)
+  rx_walks #(.WALKS(WALKS)) i_walks (
+    .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .entry_i(entry), .raw_count_i(position_q.raw_count), .room_o(walk_room),
+    .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .young_o(young), .young_end_o(young_end),
+    .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o,
+    .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
+    .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .oldest_o(oldest),
+    .oldest_raw_count_o(oldest_raw_count), .head_o(head), .finish_i(finish), .finish_raw_count_i(upd_position_o.raw_count),
+    .valid_o(busy_valid_o), .flow_o(busy_flow_o), .last_o(busy_last_o), .count_o(walks)
   );
-  assign done       = done_waits ? done_head : done_in;
-  assign done_valid = done_waits || done_valid_i;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      walk_valid_q <= '0;
-      head_q       <= '0;
-      tail_q       <= '0;
-      walks_q      <= '0;
-      payloads_q   <= '0;
-    end else begin
-      if (start) begin
-        walk_valid_q[tail_q] <= 1'b1;
-        tail_q               <= tail_q + 1'b1;
-      end
-      if (finish) begin
-        walk_valid_q[head_q] <= 1'b0;
-        head_q               <= head_q + 1'b1;
-      end
-      walks_q    <= walks_q + (WALK_W+1)'(start) - (WALK_W+1)'(finish);
-      payloads_q <= payloads_q + (WALK_W+1)'(start) - (WALK_W+1)'(payload_end_i);
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    // A later segment of the flow counts on from where this one ends.
-    for (int unsigned i = 0; i < WALKS; i++) begin
-      if (finish && walk_flow_q[i] == upd_flow_o) walk_raw_count_q[i] <= upd_position_o.raw_count;
-    end
-    if (start) begin
-      walk_packet[tail_q]      <= packet_i;
-      walk_flow_q[tail_q]      <= flow_q;
-      walk_raw_count_q[tail_q] <= same_upd ? upd_position_o.raw_count :
-                                  young_is_same ? walk_raw_count_q[young] : position_q.raw_count;
-      young_end_q              <= segment.seq + 32'(segment.payload_len);
-    end
-  end
-
-  assign busy_valid_o   = walk_valid_q;
-  assign busy_flow_o    = walk_flow_q;
-  assign payload_open_o = payloads_q != '0;
 
   // ---------------------------------------------------------------- the decision
-  logic [31:0] raw_tail_q, raw_used, raw_slots, behind;
-  logic        odd_flags, in_sequence, duplicate, can_walk, raw_free, raw_free_walk, decide, direct, raw_take;
-  logic        close_room, stuck_q;
-  logic        needs_raw, to_walk, detach, drop;
+  rx_position_t judged;
+  accept_e      accept;
+  logic [3:0]   refusal;
+  logic         wants_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, raw_take;
+  logic         needs_raw, detach, drop;
+  logic [15:0]  raw_slot;
 
-  assign raw_slots     = 32'd1 << cfg_i.raw_count_log2[4:0];
-  assign raw_used      = raw_tail_q - cfg_i.raw_head;
-  assign raw_free      = raw_used < raw_slots;
-  assign raw_free_walk = raw_used + 32'(walks_q) < raw_slots;
-  assign odd_flags     = (segment.tcp_flags & (FLAG_SYN | FLAG_RST | FLAG_URG)) != '0;
-  assign in_sequence   = segment.seq == position_q.rcv_nxt && !odd_flags;
-  assign behind        = position_q.rcv_nxt - segment.seq - 32'(segment.payload_len);
-  assign duplicate     = !behind[31];
-  assign close_room    = !close_valid_o || close_ready_i;
-
-  // Row not valid or detached; duplicate; in sequence: in this order.
-  assign can_walk = known_q && has_payload && row_q.flags[2] && position_q.attached && !duplicate && in_sequence;
-
+  // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole.
   always_comb begin
-    start_chained_o = flow_in_walk;
-    to_walk         = 1'b0;
-    if (flow_in_walk) to_walk = young_is_same && has_payload && row_q.flags[2] && !odd_flags && segment.seq == young_end_q;
-    else to_walk = can_walk;
+    judged = position_q;
+    if (flow_in_walk) begin
+      judged.attached  = !kept_valid_i[young];
+      judged.rcv_nxt   = young_end;
+      judged.ts_valid  = young_ts_valid;
+      judged.ts_recent = young_ts_recent;
+    end
   end
 
-  assign decide        = packet_valid_i && phase_q == READY && (stuck_q || !hold_i) && !lookup_changed_i && !state_changed_i;
-  assign start_valid_o = decide && known_q && to_walk && raw_free_walk && walks_q < (WALK_W+1)'(WALKS) && payload_asked_q;
-  assign start         = start_valid_o && start_ready_i;
-  assign direct        = decide && !start_valid_o && walks_q == '0 && payloads_q == '0 && close_room &&
-                         !(can_walk && raw_free) && (!has_payload || !segment.is_tcp || payload_asked_q);
-  assign pop            = start || direct;
-  assign packet_ready_o = pop;
-  assign stuck_o        = stuck_q;
+  rx_accept i_accept (
+    .segment_i(segment), .row_i(row_q), .position_i(judged), .accept_o(accept), .refusal_o(refusal),
+    .wants_raw_o(wants_raw), .stamps_o(stamps)
+  );
 
-  assign start_flow_o = flow_q;
-  assign start_seq_o  = segment.seq;
-  assign start_len_o  = segment.payload_len;
-  assign start_row_o  = row_q;
-  assign start_msn_o  = position_q.msn;
-  assign start_mo_o   = position_q.mo;
+  rx_raw_slots #(.WALKS(WALKS)) i_raw_slots (
+    .clk_i, .rst_ni, .cfg_i, .walks_i(walks), .take_i(raw_take), .slot_o(raw_slot), .room_o(room),
+    .room_walk_o(room_walk), .room_plain_o(room_plain)
+  );
 
+  assign close_room = !close_valid_o || close_ready_i;
+  assign to_walk    = known_q && accept == ACCEPT_WALK && (!flow_in_walk || young_is_same);
+  assign decide     = packet_valid_i && phase_q == READY && !hold_i && !lookup_changed_i && !state_changed_i;
+  assign start      = decide && to_walk && room_walk && walk_room && payload_asked_q && start_ready_i;
+  assign direct     = decide && walks == '0 && !payload_open_o && close_room && !(to_walk && room) &&
+                      (!reads || payload_asked_q);
+  assign finish     = done_valid && close_room && !hold_i;
+
+  assign pop             = start || direct;
+  assign packet_ready_o  = pop;
   assign payload_flush_o = direct;
+  assign start_valid_o   = start;
+  assign start_chained_o = flow_in_walk;
+  assign start_flow_o    = flow_q;
+  assign start_seq_o     = segment.seq;
+  assign start_len_o     = segment.payload_len;
+  assign start_row_o     = row_q;
+  assign start_msn_o     = position_q.msn;
+  assign start_mo_o      = position_q.mo;
+
+  assign entry = '{packet: packet_i, flow: flow_q, epoch: row_q.epoch, seq_end: segment.seq + 32'(segment.payload_len),
+                   window: position_q.window, ts_valid: stamps || judged.ts_valid,
+                   ts_recent: stamps ? segment.ts_val : judged.ts_recent};
 
   // What a packet that is not walked needs.
-  logic attached_payload;
-  assign attached_payload = known_q && has_payload && row_q.flags[2] && position_q.attached;
+  assign detach = known_q && accept == ACCEPT_LEAVE;
   always_comb begin
     needs_raw = 1'b1;
-    detach    = 1'b0;
-    if (known_q && !has_payload) needs_raw = (segment.tcp_flags & (FLAG_SYN | FLAG_RST)) != '0;
-    else if (attached_payload && duplicate) needs_raw = 1'b0;
-    else if (attached_payload) detach = 1'b1;
-    drop = (needs_raw || can_walk) && !raw_free;
+    if (known_q && accept == ACCEPT_BARE) needs_raw = wants_raw;
+    else if (known_q && (accept == ACCEPT_REFUSE || accept == ACCEPT_DUPLICATE)) needs_raw = 1'b0;
+    // One that should be walked is here because there is no slot.
+    drop = needs_raw && !(known_q ? room : room_plain);
   end
-
-  assign finish = done_valid && walks_q != '0 && close_room;
 
   // ---------------------------------------------------------------- what is decided: position, report, close
   rx_packet_t      of;
@@ -283,53 +230,59 @@ module rx_dispatch
   rx_position_t    position_d;
   segment_report_t record;
   frame_report_t   frame_record;
-  logic            whole, raw, is_known, is_duplicate, counts_raw;
-  logic [15:0]     of_flow, raw_slot, done_len;
-  logic [7:0]      of_raw_count, raw_count;
+  logic            whole, raw, is_known, is_duplicate, is_refused, counts_raw;
+  logic [15:0]     of_flow, done_len;
+  logic [7:0]      of_raw_count;
 
   assign whole        = done.stop == STOP_WHOLE;
-  assign of           = finish ? oldest : packet_i;
-  assign of_flow      = finish ? walk_flow_q[head_q] : flow_q;
-  assign of_raw_count = finish ? walk_raw_count_q[head_q] : position_q.raw_count;
+  assign of           = finish ? oldest.packet : packet_i;
+  assign of_flow      = finish ? oldest.flow : flow_q;
+  assign of_raw_count = finish ? oldest_raw_count : position_q.raw_count;
   assign is_known     = finish || known_q;
-  assign is_duplicate = !finish && attached_payload && duplicate;
+  assign is_duplicate = !finish && known_q && accept == ACCEPT_DUPLICATE;
+  assign is_refused   = !finish && known_q && accept == ACCEPT_REFUSE;
   assign raw          = finish ? !whole || done.engine : needs_raw && !drop;
   // Segments with payload that the engine has to complete.
-  assign counts_raw   = raw && (finish ? !whole : known_q && has_payload);
+  assign counts_raw   = raw && (finish ? !whole : known_q && accept != ACCEPT_BARE);
   assign raw_count    = of_raw_count + 8'(counts_raw);
-  assign done_len     = !finish ? '0 : (whole ? oldest.segment.payload_len : done.len);
-  assign raw_slot     = raw_tail_q[15:0] & (raw_slots[15:0] - 16'd1);
+  assign done_len     = !finish ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
   assign raw_take     = raw && (finish || direct);
+  assign finish_o     = WALKS'(finish) << head;
 
   always_comb begin
     position_d           = position_q;
     position_d.raw_count = raw_count;
     if (finish) begin
-      position_d.attached = whole;
-      position_d.rcv_nxt  = oldest.segment.seq + 32'(done_len);
-      position_d.msn      = done.msn;
-      position_d.mo       = done.mo;
+      position_d.attached  = whole;
+      position_d.rcv_nxt   = oldest.packet.segment.seq + 32'(done_len);
+      position_d.msn       = done.msn;
+      position_d.mo        = done.mo;
+      position_d.window    = oldest.window;
+      position_d.ts_valid  = oldest.ts_valid;
+      position_d.ts_recent = oldest.ts_recent;
     end else if (detach) begin
       position_d.attached = 1'b0;
     end
   end
-  assign upd_valid_o    = finish || (direct && !drop && known_q && (detach || counts_raw));
+  assign upd_valid_o    = finish || (direct && counts_raw);
   assign upd_flow_o     = of_flow;
-  assign upd_position_o = position_d;
+  assign upd_position_o = finish && kept_valid_i[head] ? kept_i[head] : position_d;
 
   always_comb begin
     record           = segment_record(of.segment);
-    record.flags[0]  = raw;
-    record.flags[2]  = position_d.attached;
-    record.flags[3]  = is_duplicate;
+    record.flags[SEGMENT_REPORT_RAW_BIT]       = raw;
+    record.flags[SEGMENT_REPORT_ATTACHED_BIT]  = position_d.attached;
+    record.flags[SEGMENT_REPORT_DUPLICATE_BIT] = is_duplicate;
     record.flow      = of_flow;
     record.raw_count = raw_count;
+    record.epoch     = finish ? oldest.epoch : row_q.epoch;
+    record.status[SEGMENT_REPORT_REFUSAL_LSB +: SEGMENT_REPORT_REFUSAL_WIDTH] = is_refused ? refusal : REFUSAL_NONE;
     record.done_len  = done_len;
     record.raw_slot  = raw ? raw_slot : '0;
     record.raw_len   = raw ? of.frame_len : '0;
 
     frame_record          = '0;
-    frame_record.kind     = 8'd3;
+    frame_record.kind     = REPORT_KIND_FRAME;
     frame_record.raw_slot = raw_slot;
     frame_record.raw_len  = of.frame_len;
 
@@ -343,13 +296,8 @@ module rx_dispatch
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       close_valid_o <= 1'b0;
-      raw_tail_q    <= '0;
-      stuck_q       <= 1'b0;
     end else begin
       if (close_room) close_valid_o <= finish || direct;
-      if (cfg_i.raw_reset) raw_tail_q <= '0;
-      else if (raw_take) raw_tail_q <= raw_tail_q + 32'd1;
-      stuck_q <= start_valid_o && !start_ready_i;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -357,20 +305,28 @@ module rx_dispatch
   end
 
   assign op_block_o = close_valid_o || done_waits;
-  assign idle_o     = !packet_valid_i && walks_q == '0 && payloads_q == '0 && !close_valid_o;
+  assign idle_o     = !packet_valid_i && walks == '0 && !payload_open_o && !close_valid_o;
 
   // ---------------------------------------------------------------- counters
+  logic only_reserved;
+  assign only_reserved = !known_q && room;
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       cnt_inc_o <= '0;
     end else begin
       cnt_inc_o <= '0;
-      cnt_inc_o[CNT_RX_DROP_NO_RAW_SLOT]   <= 16'(direct && drop);
+      cnt_inc_o[CNT_RX_DROP_NO_RAW_SLOT]   <= 16'(direct && drop && !only_reserved);
+      cnt_inc_o[CNT_RX_DROP_RAW_RESERVED]  <= 16'(direct && drop && only_reserved);
       cnt_inc_o[CNT_RX_RAW_FRAMES]         <= 16'(direct && !drop && !known_q);
       cnt_inc_o[CNT_RX_SEGMENTS]           <= 16'(finish || (direct && !drop && known_q));
       cnt_inc_o[CNT_RX_SEGMENTS_PLACED]    <= 16'(finish && whole);
       cnt_inc_o[CNT_RX_SEGMENTS_BYPASSED]  <= 16'((finish && raw) || (direct && counts_raw));
       cnt_inc_o[CNT_RX_SEGMENTS_DUPLICATE] <= 16'(direct && is_duplicate);
+      cnt_inc_o[CNT_RX_REFUSED_ACK]        <= 16'(direct && is_refused && refusal == REFUSAL_NO_ACK);
+      cnt_inc_o[CNT_RX_REFUSED_WINDOW]     <= 16'(direct && is_refused && refusal == REFUSAL_WINDOW);
+      cnt_inc_o[CNT_RX_REFUSED_PAWS]       <= 16'(direct && is_refused && refusal == REFUSAL_PAWS);
+      cnt_inc_o[CNT_RX_REFUSED_NO_TIMESTAMP] <= 16'(direct && is_refused && refusal == REFUSAL_NO_TIMESTAMP);
       // A segment thrown away behind one that did not end whole left with that one.
       cnt_inc_o[CNT_RX_DETACH_GAP]         <= 16'(direct && !drop && detach);
       cnt_inc_o[CNT_RX_DETACH_PARTIAL]     <= 16'(finish && done.stop == STOP_PARTIAL);
@@ -379,20 +335,16 @@ module rx_dispatch
   end
 
   rx_verdict i_verdict (
-    .clk_i, .rst_ni, .valid_i(finish || direct), .walked_i(finish), .dropped_i(!finish && drop), .known_i(is_known),
+    .clk_i, .rst_ni, .valid_i(finish || direct), .walked_i(finish), .dropped_i(!finish && drop),
+    .reserved_i(only_reserved), .known_i(is_known),
     .flow_i(of_flow), .tcp_i(of.segment.is_tcp), .seq_i(of.segment.seq), .frame_len_i(of.frame_len), .stop_i(done.stop),
-    .engine_i(done.engine), .payload_i(has_payload), .duplicate_i(is_duplicate), .detach_i(detach), .trace_o
+    .engine_i(done.engine), .accept_i(accept), .trace_o
   );
   logic unused;
-  assign unused = ^{cfg_i, done_room, unused_count, segment, behind};
+  assign unused = ^{cfg_i, oldest};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
-  if ((1 << WALK_W) != WALKS || WALKS < 2) begin : gen_param_check
-    $error("rx_dispatch: WALKS must be a power of two from 2 up");
-  end
-  dones_fit: assert property (@(posedge clk_i) disable iff (!rst_ni) done_valid_i |-> done_room && walks_q != '0);
-  raw_slots_fit: assert property (@(posedge clk_i) disable iff (!rst_ni) raw_take |-> raw_free || cfg_i.raw_reset);
   one_source: assert property (@(posedge clk_i) disable iff (!rst_ni) !(finish && direct));
   // verilator lint_on SYNCASYNCNET
 `endif

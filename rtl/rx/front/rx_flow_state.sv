@@ -1,11 +1,11 @@
 // FLOW_RX rows and receive positions of all flows, and the attach protocol (docs/card.md "Attach").
 //
 // `fetch`: row and position come one cycle later, valid in that cycle. `upd`: dispatch writes a position.
-// Table accesses never wait for a packet, because a host that waits for one cannot make room for the reports
-// on which the packet may wait. They are applied between two decisions of dispatch: `hold_o` forbids a decision
-// in this cycle; `stuck_i` says that one has been offered and cannot be taken back; after `changed_o` all that
-// was fetched is fetched again. A flow may have packets in the walk (`busy_*`): an ATTACH with attached = 0 is then
-// kept and written behind them, one with attached = 1 is refused (the card has not left the flow yet).
+// A table access waits for nothing, because a host that waits for one cannot make room for the reports on which a packet may
+// wait: it takes ANSWER cycles, in which dispatch decides nothing, fetches nothing and ends no walk (`hold_o`). After `changed_o`
+// all that was fetched is fetched again. A flow may have segments in the walk (`busy_*`, the youngest of each in `busy_last_i`): an
+// ATTACH with attached = 0 is then kept beside the youngest of them, and is what dispatch writes when that one ends (`finish_i`); one
+// with attached = 1 is refused, the card has not left the flow yet.
 // After reset all rows are cleared, NUM_FLOWS cycles in which nothing is accepted (`busy_o`).
 
 module rx_flow_state
@@ -30,10 +30,14 @@ module rx_flow_state
 
   input  logic [WALKS-1:0] busy_valid_i,
   input  logic [WALKS-1:0][15:0] busy_flow_i,
-  input  logic             stuck_i,
+  input  logic [WALKS-1:0] busy_last_i,
+  input  logic [WALKS-1:0] finish_i,
+  output logic [WALKS-1:0] kept_valid_o,        // with the youngest of its flow in the walk: stands when it has ended
+  output rx_position_t [WALKS-1:0] kept_o,
   output logic             hold_o,
   output logic             changed_o,
   output logic             row_written_o,
+  output logic [15:0]      row_flow_o,          // with it: of which flow
 
   input  logic             tbl_req_valid_i,     // FLOW_RX and ATTACH only
   output logic             tbl_req_ready_o,
@@ -49,12 +53,15 @@ module rx_flow_state
 
   localparam int unsigned FLOW_W = $clog2(NUM_FLOWS);
 
+  localparam int unsigned ANSWER = 4;            // cycles from a request taken to its answer
+
   typedef struct packed {
     logic [63:0] rq_base;
     logic [31:0] marker_base;
     logic [31:0] pd;
+    logic [7:0]  epoch;
     logic [7:0]  rq_log2;
-    logic [2:0]  flags;
+    logic [3:0]  flags;
   } row_t;
 
   typedef enum logic [2:0] {IDLE, READ, LATCH, APPLY, REFUSE} state_e;
@@ -62,13 +69,12 @@ module rx_flow_state
   state_e            state_q, state_d;
   table_req_t        req_q;
   row_t              row_rd, row_wr, row_q;
-  rx_position_t      position_rd, position_wr, position_req, position_q, late_q;
-  logic              late_valid_q, late_write;   // an ATTACH that waits for the packets in the walk
-  logic [15:0]       late_flow_q;
+  rx_position_t      position_rd, position_wr, position_req, position_q, position_now;
+  rx_position_t [WALKS-1:0] kept_q;
+  logic [WALKS-1:0]  kept_valid_q, youngest;     // the flow's youngest segment in the walk
   logic [FLOW_W:0]   clear_q;
   logic [FLOW_W-1:0] row_waddr, position_waddr, raddr, req_flow;
-  logic              row_we, position_we, re, is_attach, flow_in_walk, late_in_walk, apply, applied, in_range;
-  logic              attach_ok, late_set, table_position_we;
+  logic              row_we, position_we, re, is_attach, flow_in_walk, apply, applied, in_range, attach_ok;
   flow_rx_row_t      row_req;
   attach_row_t       attach_req;
 
@@ -78,71 +84,60 @@ module rx_flow_state
   assign is_attach    = req_q.number == TBL_ATTACH;
   assign req_flow     = req_q.index[FLOW_W-1:0];
   assign in_range     = tbl_req_i.index < 24'(NUM_FLOWS);
-  assign position_req = '{attached: attach_req.attached[0], raw_count: attach_req.raw_count,
-                          rcv_nxt: attach_req.rcv_nxt, msn: attach_req.msn, mo: attach_req.mo};
+  assign position_req = '{attached: attach_req.attached[ATTACH_ROW_ATTACHED_BIT], ts_valid: attach_req.attached[ATTACH_ROW_TS_RECENT_VALID_BIT],
+                          raw_count: attach_req.raw_count, rcv_nxt: attach_req.rcv_nxt, msn: attach_req.msn,
+                          mo: attach_req.mo, ts_recent: attach_req.ts_recent, window: attach_req.window};
 
   always_comb begin
-    flow_in_walk = 1'b0;
-    late_in_walk = 1'b0;
+    position_now = position_q;
     for (int unsigned i = 0; i < WALKS; i++) begin
-      if (busy_valid_i[i] && busy_flow_i[i] == 16'(req_flow)) flow_in_walk = 1'b1;
-      if (busy_valid_i[i] && busy_flow_i[i] == late_flow_q) late_in_walk = 1'b1;
+      youngest[i] = busy_valid_i[i] && busy_last_i[i] && busy_flow_i[i] == 16'(req_flow);
+      // A kept ATTACH is the newest word on its flow.
+      if (youngest[i] && kept_valid_q[i]) position_now = kept_q[i];
     end
-    // A kept ATTACH is the newest word on its flow.
-    if (late_valid_q && late_flow_q == 16'(req_flow)) flow_in_walk = 1'b1;
+    flow_in_walk = youngest != '0;
   end
-
-  assign late_write = late_valid_q && !late_in_walk && !upd_valid_i && !stuck_i;
 
   // ---------------------------------------------------------------- table accesses
   assign tbl_req_ready_o = state_q == IDLE && !busy_o;
-  assign hold_o          = late_valid_q || (state_q == APPLY && req_q.write);
-
-  // A second kept ATTACH of another flow has to wait for the first.
-  assign apply = state_q == APPLY && !upd_valid_i && !stuck_i && !late_write &&
-                 !(req_q.write && is_attach && flow_in_walk && !position_req.attached &&
-                   late_valid_q && late_flow_q != 16'(req_flow));
-
-  assign attach_ok         = !position_req.attached || (!flow_in_walk && position_q.raw_count == position_req.raw_count);
-  assign applied           = apply && req_q.write && is_attach && attach_ok;
-  assign late_set          = applied && flow_in_walk;
-  assign table_position_we = applied && !flow_in_walk;
+  assign hold_o          = state_q inside {READ, LATCH, APPLY};
+  assign apply           = state_q == APPLY;
+  assign attach_ok       = !position_req.attached || (!flow_in_walk && position_q.raw_count == position_req.raw_count);
+  assign applied         = apply && req_q.write && is_attach && attach_ok;
+  assign kept_valid_o    = kept_valid_q;
+  assign kept_o          = kept_q;
 
   always_comb begin
     state_d = state_q;
     unique case (state_q)
       IDLE:    if (tbl_req_valid_i && tbl_req_ready_o) state_d = in_range ? READ : REFUSE;
-      READ:    if (!fetch_valid_i) state_d = upd_valid_i || late_write ? READ : LATCH;
+      READ:    state_d = LATCH;
       LATCH:   state_d = APPLY;
-      APPLY: begin
-        // A position written meanwhile makes what was read old.
-        if (upd_valid_i || late_write) state_d = READ;
-        else if (apply) state_d = IDLE;
-      end
+      APPLY:   state_d = IDLE;
       REFUSE:  state_d = IDLE;
       default: state_d = IDLE;
     endcase
-    if (state_q == LATCH && (upd_valid_i || late_write)) state_d = READ;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q         <= IDLE;
       clear_q         <= '0;
-      late_valid_q    <= 1'b0;
+      kept_valid_q    <= '0;
       tbl_rsp_valid_o <= 1'b0;
       changed_o       <= 1'b0;
       row_written_o   <= 1'b0;
+      row_flow_o      <= '0;
       attach_o        <= 1'b0;
       refused_o       <= 1'b0;
     end else begin
       state_q <= state_d;
       if (busy_o) clear_q <= clear_q + 1'b1;
-      if (late_set) late_valid_q <= 1'b1;
-      else if (late_write) late_valid_q <= 1'b0;
+      kept_valid_q    <= (kept_valid_q & ~finish_i) | (applied ? youngest : '0);
       tbl_rsp_valid_o <= apply || state_q == REFUSE;
-      changed_o       <= late_write || (apply && req_q.write);
+      changed_o       <= apply && req_q.write;
       row_written_o   <= apply && req_q.write && !is_attach;
+      row_flow_o      <= 16'(req_flow);
       attach_o        <= applied;
       refused_o       <= apply && req_q.write && is_attach && !attach_ok;
     end
@@ -150,9 +145,8 @@ module rx_flow_state
 
   always_ff @(posedge clk_i) begin
     if (tbl_req_valid_i && tbl_req_ready_o) req_q <= tbl_req_i;
-    if (late_set) begin
-      late_q      <= position_req;
-      late_flow_q <= 16'(req_flow);
+    for (int unsigned i = 0; i < WALKS; i++) begin
+      if (applied && youngest[i]) kept_q[i] <= position_req;
     end
     if (state_q == LATCH) begin
       row_q      <= row_rd;
@@ -161,10 +155,12 @@ module rx_flow_state
     tbl_rsp_o         <= '0;
     tbl_rsp_o.refused <= state_q == REFUSE || (req_q.write && is_attach && !attach_ok);
     if (is_attach) begin
-      tbl_rsp_o.row <= 512'({position_q.mo, position_q.msn, position_q.rcv_nxt, 16'd0, position_q.raw_count,
-                             7'd0, position_q.attached});
+      tbl_rsp_o.row <= 512'({position_now.window, position_now.ts_recent, position_now.mo, position_now.msn,
+                             position_now.rcv_nxt, 16'd0, position_now.raw_count, 6'd0, position_now.ts_valid,
+                             position_now.attached});
     end else begin
-      tbl_rsp_o.row <= 512'({row_q.rq_base, 32'd0, row_q.marker_base, row_q.pd, 16'd0, row_q.rq_log2, 5'd0, row_q.flags});
+      tbl_rsp_o.row <= 512'({row_q.rq_base, 32'd0, row_q.marker_base, row_q.pd, 8'd0, row_q.epoch, row_q.rq_log2, 4'd0,
+                             row_q.flags});
     end
   end
 
@@ -175,10 +171,10 @@ module rx_flow_state
   assign row_we    = busy_o || (apply && req_q.write && !is_attach);
   assign row_waddr = busy_o ? clear_q[FLOW_W-1:0] : req_flow;
   assign row_wr    = busy_o ? '0 : '{rq_base: row_req.rq_base, marker_base: row_req.marker_base, pd: row_req.pd,
-                                     rq_log2: row_req.rq_log2, flags: row_req.flags[2:0]};
+                                     epoch: row_req.epoch, rq_log2: row_req.rq_log2, flags: row_req.flags[3:0]};
 
   always_comb begin
-    position_we    = busy_o || upd_valid_i || late_write || table_position_we;
+    position_we    = busy_o || upd_valid_i || (applied && !flow_in_walk);
     position_waddr = req_flow;
     position_wr    = position_req;
     if (busy_o) begin
@@ -187,9 +183,6 @@ module rx_flow_state
     end else if (upd_valid_i) begin
       position_waddr = upd_flow_i[FLOW_W-1:0];
       position_wr    = upd_position_i;
-    end else if (late_write) begin
-      position_waddr = late_flow_q[FLOW_W-1:0];
-      position_wr    = late_q;
     end
   end
 
@@ -207,15 +200,15 @@ module rx_flow_state
     row_o.marker_base = row_rd.marker_base;
     row_o.pd          = row_rd.pd;
     row_o.rq_log2     = row_rd.rq_log2;
-    row_o.flags       = {5'd0, row_rd.flags};
+    row_o.epoch       = row_rd.epoch;
+    row_o.flags       = {4'd0, row_rd.flags};
     position_o        = position_rd;
   end
 
-  assign idle_o = !busy_o && state_q == IDLE && !late_valid_q && !tbl_rsp_valid_o;
+  assign idle_o = !busy_o && state_q == IDLE && kept_valid_q == '0 && !tbl_rsp_valid_o;
 
   logic unused;
-  assign unused = ^{row_req.rsvd_24, row_req.rsvd_12, row_req.rsvd_2, row_req.flags[7:3], attach_req.rsvd_16,
-                    attach_req.rsvd_2, attach_req.attached[7:1], req_q.index, fetch_flow_i, upd_flow_i};
+  assign unused = ^{row_req, attach_req, req_q.index, fetch_flow_i, upd_flow_i};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
@@ -224,6 +217,16 @@ module rx_flow_state
   end
   only_own_tables: assert property (@(posedge clk_i) disable iff (!rst_ni)
     tbl_req_valid_i |-> tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH);
+  held: assert property (@(posedge clk_i) disable iff (!rst_ni) hold_o |-> !fetch_valid_i && !upd_valid_i);
+
+  // No access waits for anything but the clearing after reset.
+  logic [3:0] waited_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) waited_q <= '0;
+    else if (busy_o || tbl_rsp_valid_o || (state_q == IDLE && !tbl_req_valid_i)) waited_q <= '0;
+    else waited_q <= waited_q + 4'd1;
+  end
+  bounded: assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(waited_q) <= ANSWER);
   // verilator lint_on SYNCASYNCNET
 `endif
 

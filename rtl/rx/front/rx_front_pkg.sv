@@ -1,10 +1,11 @@
 // Types of the receive front: what the parser knows of a frame, and what becomes of it.
 
 package rx_front_pkg;
+  import walk_pkg::stop_e;
   import weft_card_pkg::*;
 
   // Bytes of a frame in which every header lies that the card reads. Ethernet, IPv4 without options and the
-  // longest TCP header are 94; an 802.1Q tag and IPv6 would make it 118.
+  // longest TCP header are 94, as are the longest IPv4 header and TCP without options; an 802.1Q tag and IPv6 would make it 118.
   parameter int unsigned WINDOW_BYTES = 128;
 
   // Why a frame is dropped, in the order in which the reasons are tried.
@@ -29,17 +30,23 @@ package rx_front_pkg;
     logic [15:0] ip_start;     // first byte of the network header
     logic [15:0] ip_sum_end;   // end of the bytes under the header checksum
     logic [16:0] ip_end;       // end of the datagram; Ethernet padding begins here
-    logic [15:0] pseudo_start; // from here to ip_end: addresses, then the TCP segment
-    logic        is_tcp;       // an unfragmented TCP segment behind a header without options
+    logic        ip_options;   // bytes between the network header's fixed part and the TCP header
+    logic [63:0] addresses;    // source and destination, as on the wire
+    logic [1:0]  ecn;          // ECN field of the network header
+    logic        is_tcp;       // an unfragmented TCP segment
     logic [15:0] tcp_start;    // first byte of the TCP header
+    logic [159:0] tcp_header;  // its fixed part
     logic [15:0] tcp_len;      // TCP header and payload
     logic        tcp_bad;      // shorter than its own header, or than 20 bytes
     logic [5:0]  options_len;  // bytes of TCP options, 0 to 40
+    logic [319:0] options;     // where they lie if there are no IP options
   } rx_layers_t;
 
   // The TCP segment of a frame.
   typedef struct packed {
-    logic         is_tcp;
+    logic         is_tcp;        // and the frame is for this station alone
+    logic         ip_options;    // the TCP options were not read
+    logic [2:0]   ecn;           // AE flag, ECN field of the IP header
     logic [95:0]  key;           // source and destination address, source and destination port as on the wire
     logic [31:0]  seq;
     logic [31:0]  ack;
@@ -65,11 +72,44 @@ package rx_front_pkg;
   // Receive position of a flow.
   typedef struct packed {
     logic        attached;
+    logic        ts_valid;
     logic [7:0]  raw_count;
     logic [31:0] rcv_nxt;
     logic [31:0] msn;
     logic [31:0] mo;
+    logic [31:0] ts_recent;
+    logic [31:0] window;
   } rx_position_t;
+
+  // What becomes of a segment of a known flow.
+  typedef enum logic [2:0] {
+    ACCEPT_BARE,        // it carries nothing that counts
+    ACCEPT_REFUSE,      // report only, and nothing changes
+    ACCEPT_BYPASS,      // the flow is not attached: up raw
+    ACCEPT_DUPLICATE,   // wholly old
+    ACCEPT_WALK,        // next in sequence
+    ACCEPT_LEAVE        // not what the card can go on with: up raw, and the flow leaves the card
+  } accept_e;
+
+  // A segment in the walk: what is needed when it ends.
+  typedef struct packed {
+    rx_packet_t  packet;
+    logic [15:0] flow;
+    logic [7:0]  epoch;
+    logic [31:0] seq_end;
+    logic [31:0] window;
+    logic        ts_valid;       // TS.Recent with this segment
+    logic [31:0] ts_recent;
+  } walking_t;
+
+  // How its walk ended.
+  typedef struct packed {
+    logic [15:0] len;
+    stop_e       stop;
+    logic        engine;
+    logic [31:0] msn;
+    logic [31:0] mo;
+  } walk_done_t;
 
   // What ends a packet: its report, its raw copy, and the store space it gives back.
   typedef struct packed {
@@ -79,6 +119,11 @@ package rx_front_pkg;
     logic [15:0]  start;
     logic [15:0]  stop;
   } rx_close_t;
+
+  parameter logic [7:0] TCP_SYN = 8'h02;
+  parameter logic [7:0] TCP_RST = 8'h04;
+  parameter logic [7:0] TCP_ACK = 8'h10;
+  parameter logic [7:0] TCP_URG = 8'h20;
 
   // Numbers of the wire are big-endian; byte 0 is in the low bits.
   function automatic logic [15:0] be16(input logic [15:0] bytes);
@@ -94,8 +139,9 @@ package rx_front_pkg;
   function automatic segment_report_t segment_record(input rx_segment_t segment);
     segment_report_t record;
     record             = '0;
-    record.kind        = 8'd1;
-    record.flags       = {2'b00, segment.sack_count, 2'b00, segment.ts_present, 1'b0};
+    record.kind        = REPORT_KIND_SEGMENT;
+    record.flags[SEGMENT_REPORT_TIMESTAMPS_BIT] = segment.ts_present;
+    record.flags[SEGMENT_REPORT_SACK_COUNT_LSB +: SEGMENT_REPORT_SACK_COUNT_WIDTH] = 4'(segment.sack_count);
     record.seq         = segment.seq;
     record.ack         = segment.ack;
     record.window      = segment.window;
@@ -103,6 +149,8 @@ package rx_front_pkg;
     record.ts_val      = segment.ts_val;
     record.ts_ecr      = segment.ts_ecr;
     record.payload_len = segment.payload_len;
+    record.ecn[SEGMENT_REPORT_IP_ECN_LSB +: SEGMENT_REPORT_IP_ECN_WIDTH] = segment.ecn[1:0];
+    record.ecn[SEGMENT_REPORT_TCP_AE_BIT] = segment.ecn[2];
     {record.sack2_right, record.sack2_left, record.sack1_right, record.sack1_left, record.sack0_right,
      record.sack0_left} = segment.sack;
     return record;

@@ -1,8 +1,8 @@
 // Finds the layers in the first bytes of a frame: Ethernet II, IPv4 (RFC 791), TCP (RFC 9293). Combinational.
 //
-// This is the only place that knows where a header lies: the checksums and the option scanner get byte
-// positions. An 802.1Q tag moves `ip_start` by 4; IPv6 brings its own `pseudo_start` (address pair), no header
-// checksum (`ip_sum_end` = `ip_start`) and `tcp_start` 40 bytes on.
+// This is the only place that knows where a header lies: the checksums and the option scanner get byte positions, and
+// the fixed part of the TCP header comes from wherever the IP options put it. An 802.1Q tag moves `ip_start` by 4; IPv6 brings
+// its own `addresses`, no header checksum (`ip_sum_end` = `ip_start`) and `tcp_start` 40 bytes on.
 // The window may hold bytes of an earlier frame behind the end of a short one: who uses the result compares
 // `ip_end` with the length of the frame.
 
@@ -16,12 +16,15 @@ module rx_layers
   localparam logic [15:0] ETHERTYPE_IPV4 = 16'h0800;
   localparam logic [7:0]  PROTOCOL_TCP = 8'd6;
   localparam int unsigned IP_START = 14;
-  localparam int unsigned TCP_START = IP_START + 20;
+  localparam int unsigned IP_WORDS_MIN = 5;
+  localparam int unsigned IP_WORDS_MAX = 15;
+  localparam int unsigned OPTIONS_START = IP_START + 4 * IP_WORDS_MIN + 20;
 
   logic [15:0] ethertype, total_len, fragment;
   logic [3:0]  version, ihl, data_offset;
   logic [5:0]  ip_header_len, tcp_header_len;
   logic [7:0]  protocol;
+  logic [159:0] tcp_header;
   logic        unused;
 
   assign unused = ^{window_i, fragment[15:14]};
@@ -32,7 +35,14 @@ module rx_layers
   assign total_len   = be16(window_i[(IP_START+2)*8 +: 16]);
   assign fragment    = be16(window_i[(IP_START+6)*8 +: 16]);
   assign protocol    = window_i[(IP_START+9)*8 +: 8];
-  assign data_offset = window_i[(TCP_START+12)*8 + 4 +: 4];
+  assign data_offset = tcp_header[12*8 + 4 +: 4];
+
+  always_comb begin
+    tcp_header = '0;
+    for (int unsigned words = IP_WORDS_MIN; words <= IP_WORDS_MAX; words++) begin
+      if (ihl == 4'(words)) tcp_header |= window_i[(IP_START + 4*words)*8 +: 160];
+    end
+  end
 
   assign ip_header_len  = {ihl, 2'b00};
   assign tcp_header_len = {data_offset, 2'b00};
@@ -43,15 +53,19 @@ module rx_layers
     layers_o.ip_start     = 16'(IP_START);
     layers_o.ip_sum_end   = 16'(IP_START) + 16'(ip_header_len);
     layers_o.ip_end       = 17'(IP_START) + 17'(total_len);
-    layers_o.pseudo_start = 16'(IP_START + 12);
+    layers_o.ip_options   = ihl != 4'(IP_WORDS_MIN);
+    layers_o.ecn          = window_i[(IP_START+1)*8 +: 2];
+    layers_o.addresses    = window_i[(IP_START+12)*8 +: 64];
     layers_o.ip_bad       = version != 4'd4 || ihl < 4'd5 || total_len < 16'(ip_header_len);
     // Bits 13:0 of the fragment word: More Fragments and the offset.
-    layers_o.is_tcp       = layers_o.is_ip && protocol == PROTOCOL_TCP && ihl == 4'd5 && fragment[13:0] == '0;
-    layers_o.tcp_start    = 16'(TCP_START);
-    layers_o.tcp_len      = total_len - 16'd20;
+    layers_o.is_tcp       = layers_o.is_ip && protocol == PROTOCOL_TCP && fragment[13:0] == '0;
+    layers_o.tcp_start    = layers_o.ip_sum_end;
+    layers_o.tcp_header   = tcp_header;
+    layers_o.tcp_len      = total_len - 16'(ip_header_len);
     layers_o.tcp_bad      = layers_o.tcp_len < 16'd20 || data_offset < 4'd5 ||
                             layers_o.tcp_len < 16'(tcp_header_len);
     layers_o.options_len  = data_offset < 4'd5 ? 6'd0 : tcp_header_len - 6'd20;
+    layers_o.options      = window_i[OPTIONS_START*8 +: 320];
   end
 
 endmodule

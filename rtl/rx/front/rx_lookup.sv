@@ -1,10 +1,10 @@
-// FLOW_KEY: which flow does a 4-tuple belong to? Exact match in two banks; the CRC32C of the 12 key bytes gives
-// a bucket in each.
+// FLOW_KEY: which flow does a 4-tuple belong to? Exact match in two banks of NUM_FLOWS/2 buckets of two rows; the CRC32C of the
+// 12 key bytes gives a bucket in each.
 //
 // A lookup takes two cycles: `rsp_valid_o` two cycles after `req_valid_i`, `hit_o` and `flow_o` with it and
 // until the next. Table accesses use the ports in cycles without a lookup; `changed_o` tells that a row has been
-// written, in or before the cycle in which an older lookup may have read it: look up again. After reset all
-// rows are made invalid first, NUM_FLOWS cycles in which nothing is accepted (`busy_o`).
+// written, in or before the cycle in which an older lookup may have read it: look up again. A row with a flow that does not
+// exist is refused. After reset all rows are made invalid first, NUM_FLOWS/2 cycles in which nothing is accepted (`busy_o`).
 
 module rx_lookup
   import weft_card_pkg::*;
@@ -31,13 +31,27 @@ module rx_lookup
   output logic        busy_o
 );
 
-  localparam int unsigned BUCKET_W = $clog2(NUM_FLOWS);
+  localparam int unsigned BUCKETS = NUM_FLOWS / 2;      // of a bank
+  localparam int unsigned BUCKET_W = $clog2(BUCKETS);
+  localparam int unsigned PLACES = 4;                   // rows in which a key may be: {bank, way}
 
   typedef struct packed {
     logic        valid;
     logic [15:0] flow;
     logic [95:0] key;
   } entry_t;
+
+  logic [31:0]              hash;
+  flow_key_row_t            tbl_row;
+  entry_t                   wr_entry;
+  entry_t [PLACES-1:0]      rd_entry;
+  logic [PLACES-1:0]        we, match;
+  logic                     re, tbl_take, tbl_good, tbl_read_q, read_q;
+  logic [BUCKET_W:0]        clear_q;
+  logic [BUCKET_W-1:0]      waddr, tbl_bucket;
+  logic [1:0]               tbl_place, tbl_place_q;
+  logic [1:0][BUCKET_W-1:0] raddr;
+  logic [95:0]              key_q;
 
   // CRC32C, reflected, as in iSCSI; byte 0 of the key first.
   function automatic logic [31:0] crc32c_key(input logic [95:0] key);
@@ -49,42 +63,60 @@ module rx_lookup
     return ~crc;
   endfunction
 
-  logic [31:0]              hash;
-  flow_key_row_t            tbl_row;
-  entry_t                   wr_entry;
-  entry_t [1:0]             rd_entry;
-  logic [1:0]               we, match;
-  logic                     re, tbl_take, tbl_in_range, tbl_bank, tbl_read_q, tbl_bank_q, read_q;
-  logic [BUCKET_W:0]        clear_q;
-  logic [BUCKET_W-1:0]      waddr, tbl_bucket;
-  logic [1:0][BUCKET_W-1:0] raddr;
-  logic [95:0]              key_q;
+  // It is linear but for its value for key 0: each bit of it is the parity of some bits of the key, 3 LUTs deep instead of 96 steps.
+  localparam logic [31:0] HASH_ZERO = crc32c_key('0);
 
-  assign hash         = crc32c_key(req_key_i);
+  function automatic logic [31:0][95:0] hash_masks();
+    logic [31:0][95:0] masks;
+    logic [31:0]       column;
+    for (int unsigned i = 0; i < 96; i++) begin
+      column = crc32c_key(96'd1 << i) ^ HASH_ZERO;
+      for (int unsigned b = 0; b < 32; b++) masks[b][i] = column[b];
+    end
+    return masks;
+  endfunction
+  localparam logic [31:0][95:0] HASH_MASKS = hash_masks();
+
+  always_comb begin
+    for (int unsigned b = 0; b < 32; b++) hash[b] = HASH_ZERO[b] ^ (^(req_key_i & HASH_MASKS[b]));
+  end
+
   assign busy_o       = !clear_q[BUCKET_W];
   assign tbl_row      = flow_key_row_t'(tbl_req_i.row);
-  assign tbl_in_range = tbl_req_i.index < 24'(2 * NUM_FLOWS);
-  assign tbl_bucket   = tbl_req_i.index[BUCKET_W-1:0];
-  assign tbl_bank     = tbl_req_i.index[BUCKET_W];
+  assign tbl_good     = tbl_req_i.index < 24'(2 * NUM_FLOWS) && (!tbl_req_i.write || 32'(tbl_row.flow) < NUM_FLOWS);
+  assign tbl_bucket   = tbl_req_i.index[BUCKET_W:1];
+  assign tbl_place    = {tbl_req_i.index[BUCKET_W+1], tbl_req_i.index[0]};
 
   assign tbl_req_ready_o = !busy_o && !req_valid_i && !tbl_read_q;
   assign tbl_take        = tbl_req_valid_i && tbl_req_ready_o;
 
   assign wr_entry = busy_o ? '0 : '{
-    valid: tbl_row.valid[0], flow: tbl_row.flow,
+    valid: tbl_row.valid[FLOW_KEY_ROW_VALID_BIT], flow: tbl_row.flow,
     key: {tbl_row.local_port, tbl_row.remote_port, tbl_row.local_ip, tbl_row.remote_ip}
   };
   assign waddr = busy_o ? clear_q[BUCKET_W-1:0] : tbl_bucket;
   assign re    = req_valid_i || (tbl_take && !tbl_req_i.write);
 
-  for (genvar b = 0; b < 2; b++) begin : gen_bank
-    assign we[b]    = busy_o || (tbl_take && tbl_req_i.write && tbl_in_range && tbl_bank == 1'(b));
-    assign raddr[b] = req_valid_i ? hash[16*b +: BUCKET_W] : tbl_bucket;
-    ram_1r1w #(.WIDTH($bits(entry_t)), .DEPTH(NUM_FLOWS)) i_ram (
-      .clk_i, .we_i(we[b]), .waddr_i(waddr), .wdata_i(wr_entry),
-      .re_i(re), .raddr_i(raddr[b]), .rdata_o(rd_entry[b])
+  for (genvar p = 0; p < PLACES; p++) begin : gen_place
+    localparam int unsigned BANK = p / 2;
+    assign we[p] = busy_o || (tbl_take && tbl_req_i.write && tbl_good && tbl_place == 2'(p));
+    ram_1r1w #(.WIDTH($bits(entry_t)), .DEPTH(BUCKETS)) i_ram (
+      .clk_i, .we_i(we[p]), .waddr_i(waddr), .wdata_i(wr_entry),
+      .re_i(re), .raddr_i(raddr[BANK]), .rdata_o(rd_entry[p])
     );
-    assign match[b] = rd_entry[b].valid && rd_entry[b].key == key_q;
+    assign match[p] = rd_entry[p].valid && rd_entry[p].key == key_q;
+  end
+  for (genvar b = 0; b < 2; b++) begin : gen_bank
+    assign raddr[b] = req_valid_i ? hash[16*b +: BUCKET_W] : tbl_bucket;
+  end
+
+  // A key that is being moved stands in two places, with the same flow.
+  logic [15:0] found;
+  always_comb begin
+    found = rd_entry[PLACES-1].flow;
+    for (int unsigned p = 0; p < PLACES - 1; p++) begin
+      if (match[p]) found = rd_entry[p].flow;
+    end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -93,16 +125,16 @@ module rx_lookup
       read_q          <= 1'b0;
       rsp_valid_o     <= 1'b0;
       tbl_read_q      <= 1'b0;
-      tbl_bank_q      <= 1'b0;
+      tbl_place_q     <= '0;
       tbl_rsp_valid_o <= 1'b0;
       changed_o       <= 1'b0;
     end else begin
       if (busy_o) clear_q <= clear_q + 1'b1;
       read_q          <= req_valid_i;
       rsp_valid_o     <= read_q;
-      tbl_read_q      <= tbl_take && !tbl_req_i.write && tbl_in_range;
-      tbl_bank_q      <= tbl_bank;
-      tbl_rsp_valid_o <= tbl_read_q || (tbl_take && (tbl_req_i.write || !tbl_in_range));
+      tbl_read_q      <= tbl_take && !tbl_req_i.write && tbl_good;
+      tbl_place_q     <= tbl_place;
+      tbl_rsp_valid_o <= tbl_read_q || (tbl_take && (tbl_req_i.write || !tbl_good));
       changed_o       <= we != '0;
     end
   end
@@ -111,24 +143,24 @@ module rx_lookup
     if (req_valid_i) key_q <= req_key_i;
     if (read_q) begin
       hit_o  <= match != '0;
-      flow_o <= match[0] ? rd_entry[0].flow : rd_entry[1].flow;
+      flow_o <= found;
     end
     tbl_rsp_o         <= '0;
-    tbl_rsp_o.refused <= !tbl_read_q && !tbl_in_range;
+    tbl_rsp_o.refused <= !tbl_read_q && !tbl_good;
     if (tbl_read_q) begin
-      tbl_rsp_o.row[7:0]    <= {7'd0, rd_entry[tbl_bank_q].valid};
-      tbl_rsp_o.row[31:16]  <= rd_entry[tbl_bank_q].flow;
-      tbl_rsp_o.row[127:32] <= rd_entry[tbl_bank_q].key;
+      tbl_rsp_o.row[7:0]    <= {7'd0, rd_entry[tbl_place_q].valid};
+      tbl_rsp_o.row[31:16]  <= rd_entry[tbl_place_q].flow;
+      tbl_rsp_o.row[127:32] <= rd_entry[tbl_place_q].key;
     end
   end
 
   logic unused;
-  assign unused = ^{tbl_row.rsvd_16, tbl_row.rsvd_1, tbl_row.valid[7:1], tbl_req_i.number, hash};
+  assign unused = ^{tbl_row.rsvd_16, tbl_row.rsvd_1, tbl_row.valid[7:1], tbl_req_i.number, tbl_req_i.index, hash};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
-  if ((1 << BUCKET_W) != NUM_FLOWS || BUCKET_W > 16 || NUM_FLOWS < 2) begin : gen_param_check
-    $error("rx_lookup: NUM_FLOWS must be a power of two, 2 to 65536");
+  if ((1 << BUCKET_W) != BUCKETS || BUCKET_W > 15 || NUM_FLOWS < 4) begin : gen_param_check
+    $error("rx_lookup: NUM_FLOWS must be a power of two, 4 to 65536");
   end
   no_request_while_busy: assert property (@(posedge clk_i) disable iff (!rst_ni) busy_o |-> !req_valid_i);
   // verilator lint_on SYNCASYNCNET

@@ -1,8 +1,12 @@
 // Executes what the packets have come to, strictly in order: placements and reports of the walk, and the close of
 // each packet (raw copy, report, store space given back).
 //
-// A report is offered only after the data of every write before it were taken. One operation at a time: a placement
-// takes its beats and one cycle, a report one cycle, a raw copy its beats and four cycles.
+//   operations, closes ─► queue ─► writes ─► reports that wait for their writes ─► rpt
+//                                    '─► which report each write is for ─► what became of it ─'
+//
+// Writes are made one after the other: a placement takes its beats and one cycle, a raw copy its beats and four cycles. A
+// report is offered, in order, when host memory has answered the writes that it speaks of; if one of them failed the report
+// says so. Meanwhile further writes are made, so that answers may take their time.
 
 module rx_output
   import rx_front_pkg::*;
@@ -48,6 +52,10 @@ module rx_output
   output logic [DATA_W-1:0]             wr_data_o,
   output logic [COUNT_W-1:0]            wr_count_o,
   output logic                          wr_last_o,
+  input  logic                          wr_written_i,   // pulse: a command is answered, in their order
+  input  logic                          wr_failed_i,    // with it: by an error
+  output logic                          landed_o,       // pulse: all placements of an FPDU are answered
+  output logic                          landed_colour_o,
 
   output logic                          rpt_valid_o,
   input  logic                          rpt_ready_i,
@@ -59,16 +67,34 @@ module rx_output
 );
 
   typedef enum logic [1:0] {REPORT, PLACE, CLOSE} kind_e;
-  typedef enum logic [1:0] {COMMAND, DATA, TELL} state_e;
+  typedef enum logic {COMMAND, DATA} state_e;
+
+  localparam int unsigned TOLD = 64;             // reports that may wait for their writes
+  localparam int unsigned OWED_W = $clog2(TOLD + 1);
 
   typedef struct packed {
     kind_e        kind;
     logic         raw;
     logic         report;
+    logic         last;          // PLACE: of its FPDU
+    logic         colour;        // PLACE: the fence's
     logic [15:0]  start;
     logic [15:0]  stop;
     logic [511:0] record;        // PLACE: iova, then the number of bytes
   } entry_t;
+
+  // A write under way: is it the last that its report waits for, and is that the report of an FPDU?
+  typedef struct packed {
+    logic last;
+    logic fpdu;
+    logic colour;
+  } write_t;
+
+  typedef struct packed {
+    logic         awaits;        // writes of its own
+    logic         fpdu;
+    logic [511:0] record;
+  } told_t;
 
   entry_t in, head;
   logic   in_valid, in_ready, head_valid, pop;
@@ -79,12 +105,14 @@ module rx_output
 
   always_comb begin
     if (close_valid_i) begin
-      in = '{kind: CLOSE, raw: close_i.raw, report: close_i.report, start: close_i.start, stop: close_i.stop,
-             record: close_i.record};
+      in = '{kind: CLOSE, raw: close_i.raw, report: close_i.report, last: 1'b1, colour: 1'b0, start: close_i.start,
+             stop: close_i.stop, record: close_i.record};
     end else begin
       in        = '0;
       in.kind   = op_i.is_report ? REPORT : PLACE;
       in.report = op_i.is_report;
+      in.last   = op_i.last;
+      in.colour = op_i.colour;
       in.record = op_i.is_report ? op_i.record : 512'({op_i.bytes, op_i.iova});
     end
   end
@@ -98,46 +126,101 @@ module rx_output
   // ---------------------------------------------------------------- one operation after the other
   state_e        state_q, state_d;
   frame_report_t raw_record;       // slot and length lie at the same place in a segment report
-  logic          is_place, write_first, told, last_beat;
+  logic          is_place, write_first, last_beat, placed_q, told_push, told_ready, may_write, write_room;
+  told_t         told_in;
 
   assign is_place    = head.kind == PLACE;
   assign write_first = is_place || head.raw;
   assign raw_record  = frame_report_t'(head.record);
 
-  assign wr_cmd_valid_o = head_valid && state_q == COMMAND && write_first;
+  assign may_write      = write_room && (is_place || told_ready);
+  assign wr_cmd_valid_o = head_valid && state_q == COMMAND && write_first && may_write;
   assign wr_cmd_addr_o  = is_place ? head.record[63:0] :
                           cfg_i.raw_base + (64'(raw_record.raw_slot) << cfg_i.raw_slot_log2[3:0]);
   assign wr_cmd_bytes_o = is_place ? head.record[79:64] : raw_record.raw_len;
 
-  assign rpt_valid_o = head_valid && head.report && (state_q == TELL || (state_q == COMMAND && !write_first));
-  assign rpt_o       = head.record;
-  assign told        = head_valid && (rpt_valid_o ? rpt_ready_i : !head.report);
-  assign last_beat   = wr_valid_o && wr_ready_i && wr_last_o;
+  assign last_beat = wr_valid_o && wr_ready_i && wr_last_o;
+  // A raw copy begins only where its report has room.
+  assign told_push = pop && head.report;
+  assign told_in   = '{awaits: head.kind == REPORT ? placed_q : head.raw, fpdu: head.kind == REPORT, record: head.record};
 
   always_comb begin
     state_d = state_q;
     pop     = 1'b0;
     unique case (state_q)
       COMMAND: begin
-        if (!write_first) pop = told;
+        if (!write_first) pop = head_valid && (told_ready || !head.report);
         else if (wr_cmd_valid_o && wr_cmd_ready_i) state_d = DATA;
       end
       DATA: begin
-        if (last_beat) begin
-          pop     = is_place;
-          state_d = is_place ? COMMAND : TELL;
-        end
-      end
-      TELL: begin
-        pop = told;
-        if (told) state_d = COMMAND;
+        pop = last_beat;
+        if (last_beat) state_d = COMMAND;
       end
       default: state_d = COMMAND;
     endcase
   end
 
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) placed_q <= 1'b0;
+    else if (pop) placed_q <= is_place;
+  end
+
   assign free_valid_o = pop && head.kind == CLOSE;
   assign free_stop_o  = head.stop;
+
+  // ---------------------------------------------------------------- answers of host memory, and the reports
+  logic              write_valid, told_valid, fate_valid, fate_ready, fate_failed, failed, failed_q, result, told_pop;
+  logic              write_push, tell_failed;
+  write_t            write_in, write;
+  told_t             told;
+  logic [OWED_W-1:0] owed_q;                     // results that reports will take
+  logic [6:0]        unused_counts;
+  fpdu_report_t      told_fpdu;
+  segment_report_t   told_close;
+
+  assign write_push = wr_cmd_valid_o && wr_cmd_ready_i;
+  assign write_in   = '{last: head.last, fpdu: is_place, colour: head.colour};
+  logic write_ready;
+  assign write_room = write_ready && owed_q != OWED_W'(TOLD);
+
+  fifo_sync #(.WIDTH($bits(write_t)), .DEPTH(TOLD)) i_writes (
+    .clk_i, .rst_ni, .wr_valid_i(write_push), .wr_ready_o(write_ready), .wr_data_i(write_in),
+    .rd_valid_o(write_valid), .rd_ready_i(wr_written_i), .rd_data_o(write), .count_o(unused_counts)
+  );
+  fifo_sync #(.WIDTH($bits(told_t)), .DEPTH(TOLD)) i_told (
+    .clk_i, .rst_ni, .wr_valid_i(told_push), .wr_ready_o(told_ready), .wr_data_i(told_in),
+    .rd_valid_o(told_valid), .rd_ready_i(told_pop), .rd_data_o(told), .count_o()
+  );
+  fifo_sync #(.WIDTH(1), .DEPTH(TOLD)) i_fates (
+    .clk_i, .rst_ni, .wr_valid_i(result), .wr_ready_o(fate_ready), .wr_data_i(failed),
+    .rd_valid_o(fate_valid), .rd_ready_i(told_pop && told.awaits), .rd_data_o(fate_failed), .count_o()
+  );
+
+  assign failed          = failed_q || wr_failed_i;
+  assign result          = wr_written_i && write.last;
+  assign landed_o        = result && write.fpdu;
+  assign landed_colour_o = write.colour;
+  assign told_pop        = rpt_valid_o && rpt_ready_i;
+  assign rpt_valid_o     = told_valid && (fate_valid || !told.awaits);
+  assign tell_failed     = told.awaits && fate_failed;
+
+  always_comb begin
+    told_fpdu         = fpdu_report_t'(told.record);
+    told_close        = segment_report_t'(told.record);    // a frame report has its status there, too
+    told_fpdu.verdict = tell_failed ? FPDU_VERDICT_PLACE_FAILED : told_fpdu.verdict;
+    if (tell_failed) told_close.status[SEGMENT_REPORT_RAW_FAILED_BIT] = 1'b1;
+    rpt_o             = told.fpdu ? 512'(told_fpdu) : 512'(told_close);
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      failed_q <= 1'b0;
+      owed_q   <= '0;
+    end else begin
+      if (wr_written_i) failed_q <= failed && !write.last;
+      owed_q <= owed_q + OWED_W'(write_push && head.last) - OWED_W'(told_pop && told.awaits);
+    end
+  end
 
   // ---------------------------------------------------------------- raw copy: beats of the frame from the store
   localparam int unsigned DEPTH = 4;
@@ -207,7 +290,7 @@ module rx_output
     end
   end
 
-  assign idle_o = waiting == '0 && !in_valid;
+  assign idle_o = waiting == '0 && !in_valid && !told_valid && !write_valid;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -215,16 +298,24 @@ module rx_output
     end else begin
       cnt_inc_o <= '0;
       if (is_place && wr_valid_o && wr_ready_i) cnt_inc_o[CNT_RX_PLACE_BYTES] <= 16'(wr_count_o);
+      cnt_inc_o[CNT_RX_FPDUS_PLACED] <= 16'(told_pop && told.fpdu && told_fpdu.verdict == FPDU_VERDICT_PLACED);
+      cnt_inc_o[CNT_RX_PLACE_FAILED] <= 16'(told_pop && told.fpdu && tell_failed);
+      cnt_inc_o[CNT_RX_RAW_FAILED]   <= 16'(told_pop && !told.fpdu && tell_failed);
     end
   end
 
   logic unused;
-  assign unused = ^{cfg_i, raw_record};
+  assign unused = ^{cfg_i, raw_record, fate_ready, unused_counts};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
   report_stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
     rpt_valid_o && !rpt_ready_i |=> rpt_valid_o && $stable(rpt_o));
+  write_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) wr_written_i |-> write_valid);
+  fate_fits: assert property (@(posedge clk_i) disable iff (!rst_ni) result |-> fate_ready);
+  told_fits: assert property (@(posedge clk_i) disable iff (!rst_ni) told_push |-> told_ready);
+  report_behind_places: assert property (@(posedge clk_i) disable iff (!rst_ni)
+    pop && head.kind != REPORT |-> !placed_q || is_place);
   place_ends_with_op: assert property (@(posedge clk_i) disable iff (!rst_ni)
     state_q == DATA |-> head_valid);
   // verilator lint_on SYNCASYNCNET

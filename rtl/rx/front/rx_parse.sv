@@ -124,12 +124,13 @@ module rx_parse
   } fields_t;
 
   fields_t                   fields1, fields10;
-  logic                      for_us;
-  logic [WINDOW_BYTES*8-1:0] at_tcp;
+  logic                      station, for_us;
+  logic [159:0]              tcp;
   logic [16:0]               slot_bytes;
 
-  assign for_us     = cfg_i.promisc || window_q[0] || window_q[47:0] == cfg_i.mac;
-  assign at_tcp     = window_q >> {layers.tcp_start, 3'b000};
+  assign station    = window_q[47:0] == cfg_i.mac;
+  assign for_us     = cfg_i.promisc || window_q[0] || station;
+  assign tcp        = layers.tcp_header;
   assign slot_bytes = cfg_i.raw_slot_log2 > 8'd16 ? 17'h10000 : 17'd1 << cfg_i.raw_slot_log2[4:0];
 
   always_comb begin
@@ -146,12 +147,15 @@ module rx_parse
     fields1.is_ip     = layers.is_ip;
     fields1.tcp_bad   = layers.tcp_bad;
     fields1.frame_len = s1_len_q;
-    fields1.segment.is_tcp        = layers.is_tcp;
-    fields1.segment.key           = {at_tcp[31:0], window_q[layers.pseudo_start[6:0]*8 +: 64]};
-    fields1.segment.seq           = be32(at_tcp[4*8 +: 32]);
-    fields1.segment.ack           = be32(at_tcp[8*8 +: 32]);
-    fields1.segment.tcp_flags     = at_tcp[13*8 +: 8];
-    fields1.segment.window        = be16(at_tcp[14*8 +: 16]);
+    // What goes to a group or to somebody else is of no flow.
+    fields1.segment.is_tcp        = layers.is_tcp && station;
+    fields1.segment.ip_options    = layers.ip_options;
+    fields1.segment.ecn           = {tcp[12*8], layers.ecn};
+    fields1.segment.key           = {tcp[31:0], layers.addresses};
+    fields1.segment.seq           = be32(tcp[4*8 +: 32]);
+    fields1.segment.ack           = be32(tcp[8*8 +: 32]);
+    fields1.segment.tcp_flags     = tcp[13*8 +: 8];
+    fields1.segment.window        = be16(tcp[14*8 +: 16]);
     fields1.segment.payload_start = layers.tcp_start[7:0] + 8'd20 + 8'(layers.options_len);
     fields1.segment.payload_len   = layers.tcp_len - 16'd20 - 16'(layers.options_len);
   end
@@ -169,15 +173,18 @@ module rx_parse
     .start_i(layers.ip_start), .stop_i({1'b0, layers.ip_sum_end}), .extra_i(32'd0), .ok_o(ip_ok8)
   );
 
-  // Addresses and segment lie behind one another; protocol and length complete the pseudo-header (RFC 9293 §3.1).
+  // The pseudo-header (RFC 9293 §3.1): addresses, protocol, length.
+  logic [31:0] pseudo;
+  assign pseudo = 32'(layers.addresses[15:0]) + 32'(layers.addresses[31:16]) + 32'(layers.addresses[47:32]) +
+                  32'(layers.addresses[63:48]) + 32'(be16(layers.tcp_len)) + 32'h0000_0600;
+
   rx_checksum #(.DATA_W(DATA_W)) i_tcp_checksum (
     .clk_i, .rst_ni, .valid_i(s1_valid_q), .first_i(s1_first_q), .data_i(s1_data_q), .pos_i(s1_pos_q),
-    .start_i(layers.pseudo_start), .stop_i(layers.ip_end),
-    .extra_i(32'(be16(layers.tcp_len)) + 32'h0000_0600), .ok_o(tcp_ok8)
+    .start_i(layers.tcp_start), .stop_i(layers.ip_end), .extra_i(pseudo), .ok_o(tcp_ok8)
   );
 
   rx_tcp_options i_options (
-    .clk_i, .rst_ni, .options_i(at_tcp[20*8 +: 320]), .len_i(layers.options_len), .err_o(options_err10),
+    .clk_i, .rst_ni, .options_i(layers.options), .len_i(layers.options_len), .err_o(options_err10),
     .ts_present_o(ts_present10), .ts_o(ts10), .sack_count_o(sack_count10), .sack_o(sack10)
   );
 
@@ -209,27 +216,32 @@ module rx_parse
   assign beat_last_o  = last_q[CHECK];
   assign frame_len_o  = fields10.frame_len;
 
+  logic       ts_present;
+  logic [1:0] sack_count;
+  assign ts_present = ts_present10 && !fields10.segment.ip_options;
+  assign sack_count = fields10.segment.ip_options ? 2'd0 : sack_count10;
+
   always_comb begin
     drop_o = KEEP;
     if (fields10.early != KEEP) drop_o = fields10.early;
     else if (fields10.is_ip && !ip_ok10_q) drop_o = DROP_IP_CHECKSUM;
-    else if (fields10.segment.is_tcp && (fields10.tcp_bad || options_err10)) drop_o = DROP_TCP_HEADER;
+    else if (fields10.segment.is_tcp && (fields10.tcp_bad || (options_err10 && !fields10.segment.ip_options))) drop_o = DROP_TCP_HEADER;
     else if (fields10.segment.is_tcp && !tcp_ok10_q) drop_o = DROP_TCP_CHECKSUM;
 
     segment_o            = fields10.segment;
-    segment_o.ts_present = ts_present10;
-    segment_o.ts_val     = ts_present10 ? be32(ts10[31:0]) : '0;
-    segment_o.ts_ecr     = ts_present10 ? be32(ts10[63:32]) : '0;
-    segment_o.sack_count = sack_count10;
+    segment_o.ts_present = ts_present;
+    segment_o.ts_val     = ts_present ? be32(ts10[31:0]) : '0;
+    segment_o.ts_ecr     = ts_present ? be32(ts10[63:32]) : '0;
+    segment_o.sack_count = sack_count;
     for (int unsigned i = 0; i < 6; i++) begin
-      segment_o.sack[i*32 +: 32] = (i / 2 < 32'(sack_count10)) ? be32(sack10[i*32 +: 32]) : '0;
+      segment_o.sack[i*32 +: 32] = (i / 2 < 32'(sack_count)) ? be32(sack10[i*32 +: 32]) : '0;
     end
   end
 
   assign idle_o = !s0_valid_q && s0_first_q && !s1_valid_q && valid_q == '0;
 
   logic unused;
-  assign unused = ^{cfg_i, at_tcp[WINDOW_BYTES*8-1:60*8], at_tcp[12*8 +: 8], at_tcp[16*8 +: 32]};
+  assign unused = ^{cfg_i, tcp};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET

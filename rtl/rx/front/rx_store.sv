@@ -152,7 +152,7 @@ module rx_store
     end else begin
       trace_o.valid  <= beat_valid_i && beat_last_i;
       trace_o.kind   <= drop == KEEP ? 4'(TRACE_KIND_FRAME_IN) : 4'(TRACE_KIND_FRAME_DROPPED);
-      trace_o.detail <= drop == KEEP ? 8'(segment_i.is_tcp) : 8'(drop);
+      trace_o.detail <= drop == KEEP ? 8'(segment_i.is_tcp) << TRACE_FRAME_IN_TCP_BIT : 8'(drop);
       trace_o.flow   <= NO_FLOW;
       trace_o.value  <= drop == KEEP && segment_i.is_tcp ? segment_i.seq : '0;
       trace_o.info   <= frame_len_i;

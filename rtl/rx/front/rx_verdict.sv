@@ -1,6 +1,7 @@
 // What became of a frame, as an event of the trace ring: one cycle behind `rx_dispatch`.
 
 module rx_verdict
+  import rx_front_pkg::*;
   import walk_pkg::*;
   import weft_card_pkg::*;
   import weft_int_pkg::*;
@@ -11,6 +12,7 @@ module rx_verdict
   input  logic         valid_i,
   input  logic         walked_i,       // else decided without a walk
   input  logic         dropped_i,      // no raw slot
+  input  logic         reserved_i,     // but reserved ones
   input  logic         known_i,        // of a flow
   input  logic [15:0]  flow_i,
   input  logic         tcp_i,
@@ -18,9 +20,7 @@ module rx_verdict
   input  logic [15:0]  frame_len_i,
   input  stop_e        stop_i,         // of the walk
   input  logic         engine_i,
-  input  logic         payload_i,      // without a walk: has payload; is a duplicate; ends the attachment
-  input  logic         duplicate_i,
-  input  logic         detach_i,
+  input  accept_e      accept_i,       // without a walk
 
   output trace_event_t trace_o
 );
@@ -38,12 +38,14 @@ module rx_verdict
       endcase
     end else if (!known_i) begin
       verdict = TRACE_VERDICT_NO_FLOW;
-    end else if (!payload_i) begin
-      verdict = TRACE_VERDICT_NO_PAYLOAD;
-    end else if (duplicate_i) begin
-      verdict = TRACE_VERDICT_DUPLICATE;
-    end else if (detach_i) begin
-      verdict = TRACE_VERDICT_GAP;
+    end else begin
+      unique case (accept_i)
+        ACCEPT_BARE:      verdict = TRACE_VERDICT_NO_PAYLOAD;
+        ACCEPT_REFUSE:    verdict = TRACE_VERDICT_REFUSED;
+        ACCEPT_DUPLICATE: verdict = TRACE_VERDICT_DUPLICATE;
+        ACCEPT_LEAVE:     verdict = TRACE_VERDICT_GAP;
+        default:          ;
+      endcase
     end
   end
 
@@ -53,7 +55,7 @@ module rx_verdict
     end else begin
       trace_o.valid  <= valid_i;
       trace_o.kind   <= dropped_i ? 4'(TRACE_KIND_FRAME_DROPPED) : 4'(TRACE_KIND_VERDICT);
-      trace_o.detail <= dropped_i ? TRACE_DROP_NO_RAW_SLOT : verdict;
+      trace_o.detail <= !dropped_i ? verdict : reserved_i ? TRACE_DROP_RAW_RESERVED : TRACE_DROP_NO_RAW_SLOT;
       trace_o.flow   <= known_i ? flow_i : NO_FLOW;
       trace_o.value  <= tcp_i && !dropped_i ? seq_i : '0;
       trace_o.info   <= frame_len_i;

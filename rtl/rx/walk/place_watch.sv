@@ -1,54 +1,151 @@
-// Check before place, as assertions: whatever is placed lies in the IOVA range of a region that was looked up for this FPDU
-// and found valid, of the stream's PD and with the access right; and the FPDU has no error. It keeps its own record of the
-// rows seen, one for each run of the scatter list, and knows nothing of how the checks are made.
+// Check before place, judged a second time, for simulation: whatever leaves the walk for host memory is held against what
+// came on the wire, the table rows as the host wrote them, and the receive element as it was read. Nothing of how the walk
+// makes its checks is used: it has its own copy of table STAG, reads the header itself, and looks for the region anew.
+//
+// A row may be written between its look-up and the placement: then the one of before is as good.
 
 module place_watch
+  import walk_pkg::*;
   import weft_card_pkg::*;
-(
+  import weft_int_pkg::*;
+#(
+    parameter int unsigned NUM_STAGS = 1024
+) (
     input logic clk_i,
     input logic rst_ni,
 
-    input logic check_i,  // the row is being looked at, for the run in this slot
-    input logic [1:0] check_slot_i,
-    input stag_row_t row_i,
-    input logic row_in_range_i,
-    input logic [31:0] pd_i,
-    input logic [7:0] right_i,
+    input logic tbl_accepted_i,
+    input table_req_t tbl_req_i,
+
+    input segment_t seg_i,
+    input logic head_i,  // pulses: an FPDU's header, its end, its receive element
+    input fpdu_head_t head_words_i,
+    input logic tail_i,
+    input fpdu_tail_t tail_end_i,
+    input logic crc_good_i,
+    input logic element_i,
+    input receive_element_t element_read_i,
 
     input logic place_i,
-    input logic [1:0] place_slot_i,
-    input logic place_good_i,
     input logic [63:0] iova_i,
     input logic [15:0] bytes_i
 );
-  // A row that may not be used leaves an empty range.
-  logic [3:0] usable_q;
-  logic [3:0][63:0] first_q;
-  logic [3:0][64:0] end_q;
+  localparam int unsigned INDEX_W = $clog2(NUM_STAGS);
+  stag_row_t rows[NUM_STAGS];
+  logic [NUM_STAGS-1:0] written_q;  // since reset
+  fpdu_head_t head_q;
+  fpdu_tail_t tail_q;
+  logic crc_good_q, judged_q;
+  receive_element_t element_q;
+  stag_row_t tagged_then_q;
+  stag_row_t [3:0] sge_then_q;
+
+  function automatic logic [31:0] be32(input logic [31:0] word);
+    return {word[7:0], word[15:8], word[23:16], word[31:24]};
+  endfunction
+
+  // A row and a STag have more than is looked at.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic stag_row_t row_of(input logic [31:0] stag);
+    return written_q[stag[8+:INDEX_W]] ? rows[stag[8+:INDEX_W]] : '0;
+  endfunction
+
+  // May `length` bytes at TO be written with this STag, and are those at `iova` among them?
+  function automatic logic lies_in(input stag_row_t row, input logic [31:0] stag, input logic [7:0] right,
+                                   input logic [63:0] to, input logic [15:0] length, input logic [63:0] iova);
+    logic [65:0] first, last, from, behind;
+    logic [63:0] offset;
+    first = 66'(row.base);
+    last = 66'(row.base) + 66'(row.length);
+    from = 66'(to);
+    behind = 66'(to) + 66'(length);
+    offset = iova - row.iova;
+    return stag[31:8] != '0 && 32'(stag[31:8]) < NUM_STAGS && row.valid[STAG_ROW_VALID_BIT] && row.key == stag[7:0] &&
+           row.pd == seg_i.row.pd && (row.access & right) != '0 && from >= first && behind <= last &&
+           66'(offset) == from - first;
+  endfunction
+
+  // Does `iova` lie in this SGE, and may it be written there? RFC 5041 §7 asks for the bytes of the segment only.
+  function automatic logic lies_in_sge(input stag_row_t row, input logic [31:0] stag, input logic [63:0] to,
+                                       input logic [31:0] length, input logic [63:0] iova, input logic [15:0] bytes);
+    logic [63:0] at, into;
+    at = row.base + (iova - row.iova);
+    into = at - to;
+    return into < 64'(length) && into + 64'(bytes) <= 64'(length) && lies_in(row, stag, ACCESS_LOCAL_WRITE, at, bytes, iova);
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  logic [31:0] stag;
+  logic [63:0] to;
+  logic [15:0] ulpdu;
+  logic [3:0] opcode;
+  logic is_tagged;
+  assign ulpdu = {head_q.word[0][7:0], head_q.word[0][15:8]};
+  assign is_tagged = head_q.word[0][23];
+  assign opcode = head_q.word[0][27:24];
+  assign stag = be32(head_q.word[1]);
+  assign to = {be32(head_q.word[2]), be32(head_q.word[3])};
+
+  logic [3:0][31:0] sge_stag, sge_length;
+  logic [3:0][63:0] sge_to;
+  assign sge_stag = {element_q.sge3_stag, element_q.sge2_stag, element_q.sge1_stag, element_q.sge0_stag};
+  assign sge_length = {element_q.sge3_length, element_q.sge2_length, element_q.sge1_length, element_q.sge0_length};
+  assign sge_to = {element_q.sge3_to, element_q.sge2_to, element_q.sge1_to, element_q.sge0_to};
+
+  logic row_write;
+  assign row_write = tbl_accepted_i && tbl_req_i.write && tbl_req_i.number == TBL_STAG && 32'(tbl_req_i.index) < NUM_STAGS;
+
+  logic [7:0] right;
+  logic allowed, tagged_good;
+  logic [3:0] sge_good;
+  assign right = opcode == 4'd0 ? ACCESS_REMOTE_WRITE : opcode == 4'd2 ? ACCESS_READ_SINK : 8'd0;
+  assign tagged_good = bytes_i == ulpdu - 16'd14 && (lies_in(tagged_then_q, stag, right, to, bytes_i, iova_i) ||
+                                                     lies_in(row_of(stag), stag, right, to, bytes_i, iova_i));
+  for (genvar i = 0; i < 4; i++) begin : gen_sge
+    assign sge_good[i] =
+        lies_in_sge(sge_then_q[i], sge_stag[i], sge_to[i], sge_length[i], iova_i, bytes_i) ||
+        lies_in_sge(row_of(sge_stag[i]), sge_stag[i], sge_to[i], sge_length[i], iova_i, bytes_i);
+  end
+  assign allowed = is_tagged ? tagged_good : head_q.word[2] == '0 && sge_good != '0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      usable_q <= '0;
-      first_q <= '0;
-      end_q <= '0;
-    end else if (check_i) begin
-      usable_q[check_slot_i] <= row_in_range_i && row_i.valid[0] && row_i.pd == pd_i && (row_i.access & right_i) != 8'd0;
-      first_q[check_slot_i] <= row_i.iova;
-      end_q[check_slot_i] <= {1'b0, row_i.iova} + {1'b0, row_i.length};
+      written_q <= '0;
+      judged_q <= 1'b0;
+    end else begin
+      if (row_write) written_q[tbl_req_i.index[INDEX_W-1:0]] <= 1'b1;
+      if (head_i) judged_q <= 1'b0;
+      else if (tail_i) judged_q <= 1'b1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (row_write) rows[tbl_req_i.index[INDEX_W-1:0]] <= stag_row_t'(tbl_req_i.row);
+    if (head_i) begin
+      head_q <= head_words_i;
+      tagged_then_q <= row_of(be32(head_words_i.word[1]));
+    end
+    if (tail_i) begin
+      tail_q <= tail_end_i;
+      crc_good_q <= crc_good_i;
+    end
+    if (element_i) begin
+      element_q <= element_read_i;
+      sge_then_q[0] <= row_of(element_read_i.sge0_stag);
+      sge_then_q[1] <= row_of(element_read_i.sge1_stag);
+      sge_then_q[2] <= row_of(element_read_i.sge2_stag);
+      sge_then_q[3] <= row_of(element_read_i.sge3_stag);
     end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
     end else if (place_i) begin
-      assert (place_good_i);
-      assert (usable_q[place_slot_i]);
+      assert (judged_q && !tail_q.partial && !tail_q.bad_marker && (crc_good_q || !seg_i.row.flags[FLOW_RX_ROW_CRC_BIT]));
       assert (bytes_i != 16'd0);
-      assert (iova_i >= first_q[place_slot_i]);
-      assert ({1'b0, iova_i} + 65'(bytes_i) <= end_q[place_slot_i]);
+      assert (allowed);
     end
   end
 
   logic unused;
-  assign unused = ^{row_i.rsvd_32, row_i.rsvd_3, row_i.base, row_i.key, row_i.valid, row_i.access};
+  assign unused = ^{head_q, tail_q, element_q, seg_i, tbl_req_i};
 endmodule

@@ -1,24 +1,29 @@
-// Reads receive elements from a flow's receive queue in host memory. The one used last is kept, so that a message of many
-// FPDUs reads its element once, and those posted behind it are read ahead, so that a stream of short Sends does not wait
-// for host memory each time.
+// Reads receive elements from the flows' receive queues in host memory. The one used last is kept, so that a message of
+// many FPDUs reads its element once, and those posted behind it are read ahead, so that a stream of short Sends does not
+// wait for host memory each time. That is done for CONTEXTS flows, so that flows whose Sends come in turn do not cost each
+// other a round trip; a further flow takes the place of the one that was used longest ago.
 //
 // The user holds `want_i` with flow, MSN and what is posted until `here_o`; `element_o` and `error_o` belong to what is
-// wanted while `here_o`. One cycle to an element already read, two for the next of those read ahead.
-// What was read ahead belongs to one flow: another one begins anew. Elements are read ahead only as far as they were
-// posted; when such a read fails, its elements are read one by one as they are wanted, so that an error hits only its own.
-// `flush_i` forgets everything (a queue may have been set up anew); an element that could not be read is forgotten when
-// `want_i` ends, so that the next user tries again.
+// wanted while `here_o`. `flow_i` is there at least two cycles before `want_i`. One cycle to the element used last, two to
+// one read ahead. Elements are read ahead only as far as they were posted; when such a read fails, its elements are read one
+// by one as they are wanted, so that an error hits only its own. An element that could not be read is forgotten when
+// `want_i` ends, so that the next user tries again. A context has at most one read under way.
+//
+// `flush_i` forgets all of a flow (its queue may have been set up anew). With `once_i` the queue wanted is the one of before
+// that: nothing is read ahead of it, nothing is kept. `mark_i`: `marked_o` until the reads under way then are answered.
 
 module rq_element
   import weft_card_pkg::*;
 #(
     parameter int unsigned DATA_W = 512,
+    parameter int unsigned CONTEXTS = 8,
     localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
     input logic clk_i,
     input logic rst_ni,
 
     input logic want_i,
+    input logic once_i,
     input logic [15:0] flow_i,
     input logic [31:0] msn_i,
     input logic [31:0] posted_i,
@@ -28,6 +33,9 @@ module rq_element
     output logic error_o,
     output receive_element_t element_o,
     input logic flush_i,
+    input logic [15:0] flush_flow_i,
+    input logic mark_i,
+    output logic marked_o,
 
     output logic el_req_valid_o,
     input logic el_req_ready_i,
@@ -42,50 +50,90 @@ module rq_element
 
     output logic idle_o
 );
-  localparam int unsigned SLOTS = 16;  // elements read ahead, slot = low bits of the MSN
+  localparam int unsigned SLOTS = 16;  // elements of a context, slot = low bits of the MSN
   localparam int unsigned CHUNK = 8;  // at most so many at once
   localparam int unsigned BEATS = 512 / DATA_W;
+  localparam int unsigned CONTEXT_W = $clog2(CONTEXTS);
 
-  typedef enum logic [1:0] {
-    IDLE,
-    REQUEST,
-    RESPONSE
-  } state_e;
-  state_e state_q;
+  typedef logic [CONTEXT_W-1:0] context_t;
+  typedef struct packed {
+    context_t   of;
+    logic       demand;
+    logic [3:0] chunk;
+    logic [3:0] slot;
+  } read_t;
 
-  // The element in the output register.
+  // The element at the memory's output.
   logic held_q, held_error_q;
+  logic [15:0] held_flow_q;
   logic [31:0] held_msn_q;
-  receive_element_t held_element_q;
 
-  // The flow, and the elements [base, base + count) of its queue that were read.
-  logic window_q, alone_q, stale_q, demand_q;
-  logic [15:0] flow_q;
-  logic [31:0] base_q, posted_q;
-  logic [4:0] count_q;
-  logic [63:0] rq_base_q;
-  logic [7:0] rq_log2_q;
-  logic [511:0] slots[SLOTS];
+  // For each context the flow, and the elements [base, base + count) of its queue that were read.
+  logic [CONTEXTS-1:0] valid_q, alone_q, once_q, reading_q, stale_q, marked_q;
+  logic [CONTEXTS-1:0][15:0] flow_q;
+  logic [CONTEXTS-1:0][31:0] base_q, posted_q;
+  logic [CONTEXTS-1:0][4:0] count_q;
+  logic [CONTEXTS-1:0][63:0] rq_base_q;
+  logic [CONTEXTS-1:0][7:0] rq_log2_q;
+  logic [CONTEXTS-1:0][CONTEXTS-1:0] newer_q;  // [i][j]: i was used after j
 
-  logic same_flow, in_window, miss;
+  // ------------------------------------------------------------------ what is wanted
+  logic known_q, known, in_window, miss, found, room, issue;
+  context_t context_q, match, victim, target;
   logic [31:0] into;
-  assign same_flow = window_q && flow_q == flow_i;
-  assign into = msn_i - base_q;
-  assign here_o = want_i && same_flow && held_q && held_msn_q == msn_i;
-  assign in_window = want_i && !here_o && same_flow && into < 32'(count_q);
-  assign miss = want_i && !here_o && !in_window && state_q == IDLE;
 
+  always_comb begin
+    match = '0;
+    found = 1'b0;
+    for (int unsigned i = 0; i < CONTEXTS; i++) begin
+      if (valid_q[i] && flow_q[i] == flow_i) begin
+        match = context_t'(i);
+        found = 1'b1;
+      end
+    end
+  end
+
+  // Used longest ago of those that wait for nothing.
+  always_comb begin
+    victim = '0;
+    room = 1'b0;
+    for (int unsigned i = 0; i < CONTEXTS; i++) begin
+      logic oldest;
+      oldest = !reading_q[i];
+      for (int unsigned j = 0; j < CONTEXTS; j++) begin
+        if (i != j && !reading_q[j] && !newer_q[j][i]) oldest = 1'b0;
+      end
+      if (oldest) begin
+        victim = context_t'(i);
+        room = 1'b1;
+      end
+    end
+  end
+
+  assign known = known_q && valid_q[context_q];
+  assign into = msn_i - base_q[context_q];
+  assign here_o = want_i && held_q && held_flow_q == flow_i && held_msn_q == msn_i;
+  assign in_window = want_i && !here_o && known && into < 32'(count_q[context_q]);
+  assign target = known ? context_q : victim;
+  assign miss = want_i && !here_o && !in_window && issue && (known ? !reading_q[context_q] : room);
+
+  // ------------------------------------------------------------------ reads
   // Element MSN n is at rq_base + 64 * ((n - 1) mod 2^rq_log2). What is read at once does not go round the end.
+  logic req_valid_q, ahead;
+  context_t scan_q;
+  logic [7:0] log2;
   logic [31:0] next_msn, slot, before_end, unread;
   logic [3:0] chunk, chunk_q;
-  logic ahead;
-  assign next_msn = miss ? msn_i : base_q + 32'(count_q);
-  assign unread = posted_q - next_msn + 32'd1;
+  logic [63:0] addr_q;
+  assign issue = !req_valid_q || el_req_ready_i;
+  assign log2 = miss ? rq_log2_i : rq_log2_q[scan_q];
+  assign next_msn = miss ? msn_i : base_q[scan_q] + 32'(count_q[scan_q]);
+  assign unread = posted_q[scan_q] - next_msn + 32'd1;
   always_comb begin
     slot = next_msn - 32'd1;
     before_end = 32'd0 - slot;
     for (int unsigned i = 0; i < 32; i++) begin
-      if (8'(i) >= (miss ? rq_log2_i : rq_log2_q)) begin
+      if (8'(i) >= log2) begin
         slot[i] = 1'b0;
         before_end[i] = 1'b0;
       end
@@ -93,17 +141,37 @@ module rq_element
     // All of the queue is before its end if the slot is the first one.
     chunk = 4'(CHUNK);
     if (before_end != 32'd0 && before_end < 32'(CHUNK)) chunk = before_end[3:0];
-    if (rq_log2_q < 8'd3 && before_end == 32'd0) chunk = 4'd1;
+    if (log2 < 8'd3 && before_end == 32'd0) chunk = 4'd1;
     if (unread < 32'(chunk)) chunk = unread[3:0];
     if (miss) chunk = 4'd1;
   end
-  assign ahead = state_q == IDLE && !miss && window_q && !alone_q && count_q <= 5'(SLOTS - CHUNK) && !unread[31] &&
-                 unread != 32'd0;
+  assign ahead = issue && !miss && valid_q[scan_q] && !reading_q[scan_q] && !alone_q[scan_q] &&
+                 count_q[scan_q] <= 5'(SLOTS - CHUNK) && !unread[31] && unread != 32'd0;
+
+  // Answers come in the order of the requests.
+  read_t read_in, read;
+  logic read_valid, order_ready;
+  assign read_in = '{of: miss ? target : scan_q, demand: miss, chunk: chunk, slot: next_msn[3:0]};
+  logic [$clog2(CONTEXTS+1)-1:0] reads;
+  logic rsp_fire, element_ends, rsp_ends, rsp_good, flushed;
+  fifo_sync #(
+      .WIDTH($bits(read_t)),
+      .DEPTH(CONTEXTS)
+  ) u_order (
+      .clk_i,
+      .rst_ni,
+      .wr_valid_i(miss || ahead),
+      .wr_ready_o(order_ready),
+      .wr_data_i(read_in),
+      .rd_valid_o(read_valid),
+      .rd_ready_i(rsp_ends),
+      .rd_data_o(read),
+      .count_o(reads)
+  );
 
   logic [$clog2(BEATS+1)-1:0] beat_q;
-  logic [3:0] arriving_q;
+  logic [3:0] arrived_q;
   logic [511:0] shifted, partial_q;
-  logic rsp_fire, element_ends, rsp_ends, rsp_good;
   if (DATA_W == 512) begin : gen_one_beat
     assign shifted = el_rsp_data_i;
     logic unused_partial;
@@ -113,118 +181,173 @@ module rq_element
     logic unused_partial;
     assign unused_partial = ^partial_q[DATA_W-1:0];
   end
+  assign el_rsp_ready_o = read_valid;
   assign rsp_fire = el_rsp_valid_i && el_rsp_ready_o;
   assign element_ends = rsp_fire && 32'(beat_q) == BEATS - 1;
   assign rsp_ends = rsp_fire && el_rsp_last_i;
-  assign rsp_good = rsp_ends && !el_rsp_error_i && !stale_q && !flush_i;
+  assign flushed = stale_q[read.of] || (flush_i && flow_q[read.of] == flush_flow_i);
+  assign rsp_good = rsp_ends && !el_rsp_error_i && !flushed;
 
-  logic [63:0] addr_q;
+  ram_1r1w #(
+      .WIDTH(512),
+      .DEPTH(CONTEXTS * SLOTS)
+  ) u_slots (
+      .clk_i,
+      .we_i(element_ends),
+      .waddr_i({read.of, read.slot + arrived_q}),
+      .wdata_i(shifted),
+      .re_i(in_window),
+      .raddr_i({context_q, msn_i[3:0]}),
+      .rdata_o(element_o)
+  );
+
+  // ------------------------------------------------------------------ state
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q <= IDLE;
-      window_q <= 1'b0;
+      valid_q <= '0;
+      alone_q <= '0;
+      once_q <= '0;
+      reading_q <= '0;
+      stale_q <= '0;
+      marked_q <= '0;
+      known_q <= 1'b0;
+      context_q <= '0;
       held_q <= 1'b0;
       held_error_q <= 1'b0;
-      alone_q <= 1'b0;
-      stale_q <= 1'b0;
-      count_q <= 5'd0;
+      req_valid_q <= 1'b0;
+      scan_q <= '0;
+      beat_q <= '0;
+      arrived_q <= '0;
+      for (int unsigned i = 0; i < CONTEXTS; i++) begin
+        count_q[i] <= 5'd0;
+        for (int unsigned j = 0; j < CONTEXTS; j++) newer_q[i][j] <= i > j;
+      end
     end else begin
-      if (held_error_q && !want_i) begin
+      context_q <= miss ? target : match;
+      known_q <= miss || found;
+      scan_q <= in_window ? context_q : scan_q + 1'b1;
+      req_valid_q <= miss || ahead || (req_valid_q && !el_req_ready_i);
+      if (rsp_fire) beat_q <= element_ends ? '0 : beat_q + 1'b1;
+      if (element_ends) arrived_q <= el_rsp_last_i ? 4'd0 : arrived_q + 4'd1;
+
+      if (!want_i && (held_error_q || (once_q & valid_q) != '0)) begin
         held_q <= 1'b0;
         held_error_q <= 1'b0;
+      end
+      for (int unsigned i = 0; i < CONTEXTS; i++) begin
+        // Elements before the one wanted now are over.
+        count_q[i] <= count_q[i] - (in_window && context_q == context_t'(i) ? into[4:0] : 5'd0) +
+                      (rsp_good && read.of == context_t'(i) ? 5'(read.chunk) : 5'd0);
+        if (once_q[i] && !want_i) valid_q[i] <= 1'b0;
       end
       if (in_window) begin
         held_q <= 1'b1;
         held_error_q <= 1'b0;
+        for (int unsigned j = 0; j < CONTEXTS; j++) begin
+          newer_q[j][context_q] <= 1'b0;
+          newer_q[context_q][j] <= context_t'(j) != context_q;
+        end
       end
-      // Elements before the one wanted now are over.
-      count_q <= count_q - (in_window ? into[4:0] : 5'd0) + (rsp_good ? 5'(chunk_q) : 5'd0);
-      unique case (state_q)
-        IDLE: begin
-          if (miss) begin
-            window_q <= 1'b1;
-            count_q <= 5'd0;
-            held_q <= 1'b0;
-            if (!same_flow) alone_q <= 1'b0;
-          end
-          if (miss || ahead) state_q <= REQUEST;
-          stale_q <= 1'b0;
-        end
-        REQUEST: if (el_req_ready_i) state_q <= RESPONSE;
-        RESPONSE: begin
-          if (rsp_ends) begin
-            state_q <= IDLE;
-            if (el_rsp_error_i && !stale_q) begin
-              alone_q <= 1'b1;
-              if (demand_q) begin
-                held_q <= 1'b1;
-                held_error_q <= 1'b1;
-              end
-            end
+      if (rsp_ends) begin
+        reading_q[read.of] <= 1'b0;
+        stale_q[read.of] <= 1'b0;
+        marked_q[read.of] <= 1'b0;
+        if (el_rsp_error_i && !flushed) begin
+          alone_q[read.of] <= 1'b1;
+          if (read.demand) begin
+            held_q <= 1'b1;
+            held_error_q <= 1'b1;
           end
         end
-        default: state_q <= IDLE;
-      endcase
-      if (flush_i) begin
-        window_q <= 1'b0;
+      end
+      if (miss) begin
         held_q <= 1'b0;
-        held_error_q <= 1'b0;
-        alone_q <= 1'b0;
-        count_q <= 5'd0;
-        stale_q <= 1'b1;
+        count_q[target] <= 5'd0;
+        valid_q[target] <= 1'b1;
+        once_q[target] <= once_i;
+        if (!known) alone_q[target] <= once_i;
+      end
+      if (miss || ahead) reading_q[read_in.of] <= 1'b1;
+      if (mark_i) begin
+        for (int unsigned i = 0; i < CONTEXTS; i++) begin
+          marked_q[i] <= (reading_q[i] && !(rsp_ends && read.of == context_t'(i))) ||
+                         ((miss || ahead) && read_in.of == context_t'(i));
+        end
+      end
+      if (flush_i) begin
+        if ((in_window || miss ? flow_i : held_flow_q) == flush_flow_i) begin
+          held_q <= 1'b0;
+          held_error_q <= 1'b0;
+        end
+        for (int unsigned i = 0; i < CONTEXTS; i++) begin
+          logic newly;
+          newly = (miss || ahead) && read_in.of == context_t'(i);
+          if (valid_q[i] && flow_q[i] == flush_flow_i || miss && newly && flow_i == flush_flow_i) begin
+            valid_q[i] <= 1'b0;
+            count_q[i] <= 5'd0;
+            stale_q[i] <= newly || (reading_q[i] && !(rsp_ends && read.of == context_t'(i)));
+          end
+        end
       end
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (in_window) begin
-      base_q <= msn_i;
+      base_q[context_q] <= msn_i;
+      held_flow_q <= flow_i;
       held_msn_q <= msn_i;
-      held_element_q <= slots[msn_i[3:0]];
     end
-    if (want_i && same_flow) posted_q <= posted_i;
-    if (state_q == IDLE) begin
-      demand_q <= miss;
+    if (want_i && known) posted_q[context_q] <= posted_i;
+    if (issue) begin
       chunk_q <= chunk;
-      arriving_q <= next_msn[3:0];
-      addr_q <= (miss ? rq_base_i : rq_base_q) + {26'd0, slot, 6'd0};
-      beat_q <= '0;
+      addr_q <= (miss ? rq_base_i : rq_base_q[scan_q]) + {26'd0, slot, 6'd0};
     end
     if (miss) begin
-      flow_q <= flow_i;
-      base_q <= msn_i;
+      held_flow_q <= flow_i;
       held_msn_q <= msn_i;
-      posted_q <= posted_i;
-      rq_base_q <= rq_base_i;
-      rq_log2_q <= rq_log2_i;
+      flow_q[target] <= flow_i;
+      base_q[target] <= msn_i;
+      posted_q[target] <= posted_i;
+      rq_base_q[target] <= rq_base_i;
+      rq_log2_q[target] <= rq_log2_i;
     end
-    if (rsp_fire) begin
-      partial_q <= shifted;
-      beat_q <= element_ends ? '0 : beat_q + 1'b1;
-    end
-    if (element_ends) begin
-      slots[arriving_q] <= shifted;
-      arriving_q <= arriving_q + 4'd1;
-    end
+    if (rsp_fire) partial_q <= shifted;
+  end
+
+  // At rest when all contexts were looked at since something changed.
+  logic [CONTEXT_W:0] looked_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) looked_q <= '0;
+    else if (want_i || flush_i || reading_q != '0) looked_q <= '0;
+    else if (!looked_q[CONTEXT_W]) looked_q <= looked_q + 1'b1;
   end
 
   assign error_o = held_error_q;
-  assign element_o = held_element_q;
-  assign el_req_valid_o = state_q == REQUEST;
+  assign marked_o = marked_q != '0;
+  assign el_req_valid_o = req_valid_q;
   assign el_req_addr_o = addr_q;
   assign el_req_bytes_o = {6'd0, chunk_q, 6'd0};
-  assign el_rsp_ready_o = state_q == RESPONSE;
-  assign idle_o = state_q == IDLE && !ahead;
+  assign idle_o = looked_q[CONTEXT_W] && reading_q == '0;
 
   logic unused;
-  assign unused = ^el_rsp_count_i;
+  assign unused = ^{el_rsp_count_i, order_ready, reads};
 
 `ifndef SYNTHESIS
+  if (CONTEXTS < 2 || (1 << CONTEXT_W) != CONTEXTS) begin : gen_param_check
+    $error("rq_element: CONTEXTS must be a power of two from 2 up");
+  end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
     end else begin
       if (el_req_valid_o) assert (chunk_q != 4'd0);
-      assert (32'(count_q) <= SLOTS);
+      if (miss || ahead) assert (order_ready && !reading_q[read_in.of]);
+      if (rsp_ends) assert (reading_q[read.of]);
+      for (int unsigned i = 0; i < CONTEXTS; i++) begin
+        assert (32'(count_q[i]) <= SLOTS);
+        // A flow has one context.
+        if (found && valid_q[i] && flow_q[i] == flow_i) assert (match == context_t'(i));
+      end
     end
   end
 `endif

@@ -69,7 +69,8 @@ module rx_walk
     input logic [COUNT_W-1:0] el_rsp_count_i,
     input logic el_rsp_last_i,
     input logic el_rsp_error_i,
-    input logic el_flush_i,  // a FLOW_RX row was written: forget the element read last
+    input logic el_flush_i,  // the FLOW_RX row of this flow was written
+    input logic [15:0] el_flush_flow_i,
 
     // Table STAG (other numbers are refused).
     input logic tbl_req_valid_i,
@@ -82,6 +83,13 @@ module rx_walk
     input logic [15:0] rq_tail_flow_i,
     input logic [31:0] rq_tail_value_i,
 
+    // Fence; and what host memory has answered, FPDU by FPDU.
+    input logic fence_valid_i,
+    input logic [31:0] fence_number_i,
+    output logic [31:0] fence_done_o,
+    input logic landed_i,
+    input logic landed_colour_i,
+
     output logic idle_o,
     output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
@@ -89,13 +97,15 @@ module rx_walk
   localparam int unsigned SEGMENTS = 4;
   localparam int unsigned FPDUS = 8;
 
-  logic fpdus_idle, check_idle, element_idle, place_idle;
+  logic fpdus_idle, check_idle, element_idle, place_idle, fence_idle;
 
   // ------------------------------------------------------------------ start
   segment_t start_seg, seg;
   logic seg_valid, seg_ready, seg_room, fpdus_ready;
   logic [31:0] since_marker;
+  logic colour, done_colour, mark, marked, fence_ended, old_row;
   assign start_seg.chained = start_chained_i;
+  assign start_seg.colour = colour;
   assign start_seg.flow = start_flow_i;
   assign start_seg.seq = start_seq_i;
   assign start_seg.len = start_len_i;
@@ -135,7 +145,7 @@ module rx_walk
       .seg_valid_i(start_valid_i && seg_room),
       .seg_ready_o(fpdus_ready),
       .seg_len_i(start_len_i),
-      .seg_markers_i(start_row_i.flags[0]),
+      .seg_markers_i(start_row_i.flags[FLOW_RX_ROW_MARKERS_BIT]),
       .seg_phase_i(since_marker[8:2]),
       .pl_valid_i,
       .pl_ready_o,
@@ -202,6 +212,7 @@ module rx_walk
       .clk_i,
       .rst_ni,
       .want_i(want),
+      .once_i(old_row),
       .flow_i(seg.flow),
       .msn_i(want_msn),
       .posted_i(tail_value),
@@ -211,6 +222,9 @@ module rx_walk
       .error_o(element_error),
       .element_o(element),
       .flush_i(el_flush_i),
+      .flush_flow_i(el_flush_flow_i),
+      .mark_i(mark),
+      .marked_o(marked),
       .el_req_valid_o,
       .el_req_ready_i,
       .el_req_addr_o,
@@ -224,7 +238,55 @@ module rx_walk
       .idle_o(element_idle)
   );
 
+  // ------------------------------------------------------------------ fence
+  rx_fence u_fence (
+      .clk_i,
+      .rst_ni,
+      .fence_valid_i,
+      .fence_number_i,
+      .fence_done_o,
+      .fence_ended_o(fence_ended),
+      .colour_o(colour),
+      .segment_i(start_valid_i && start_ready_o),
+      .segment_done_i(done_valid_o),
+      .segment_colour_i(done_colour),
+      .place_i(op_valid_o && op_ready_i && !op_o.is_report && op_o.last),
+      .place_colour_i(op_o.colour),
+      .landed_i,
+      .landed_colour_i,
+      .mark_o(mark),
+      .marked_i(marked),
+      .idle_o(fence_idle)
+  );
+
+  // Segments whose FLOW_RX row was written after they were started: their receive queue is the one of before.
+  localparam int unsigned ROWS = 2 * SEGMENTS;
+  localparam int unsigned ROW_W = $clog2(ROWS);
+  logic [ROWS-1:0] old_row_q;
+  logic [ROWS-1:0][15:0] row_flow_q;
+  logic [ROW_W-1:0] row_in_q, row_out_q;
+  assign old_row = old_row_q[row_out_q];
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      old_row_q <= '0;
+      row_flow_q <= '0;
+      row_in_q <= '0;
+      row_out_q <= '0;
+    end else begin
+      for (int unsigned i = 0; i < ROWS; i++) begin
+        if (el_flush_i && row_flow_q[i] == el_flush_flow_i) old_row_q[i] <= 1'b1;
+      end
+      if (start_valid_i && start_ready_o) begin
+        old_row_q[row_in_q] <= el_flush_i && start_flow_i == el_flush_flow_i;
+        row_flow_q[row_in_q] <= start_flow_i;
+        row_in_q <= row_in_q + 1'b1;
+      end
+      if (seg_valid && seg_ready) row_out_q <= row_out_q + 1'b1;
+    end
+  end
+
   // ------------------------------------------------------------------ checks
+  logic [NUM_COUNTERS-1:0][15:0] check_cnt;
   logic verdict_valid, verdict_ready, verdict_keep, run_valid, run_ready, run_end;
   logic [11:0] verdict_beats;
   logic [15:0] run_bytes;
@@ -274,8 +336,9 @@ module rx_walk
       .done_engine_o,
       .done_msn_o,
       .done_mo_o,
+      .done_colour_o(done_colour),
       .idle_o(check_idle),
-      .cnt_inc_o
+      .cnt_inc_o(check_cnt)
   );
 
   walk_place #(
@@ -303,8 +366,36 @@ module rx_walk
       .idle_o(place_idle)
   );
 
-  assign idle_o = stags_ready && tails_ready && fpdus_idle && !seg_valid && check_idle && element_idle && place_idle;
+  assign idle_o = stags_ready && tails_ready && fpdus_idle && !seg_valid && check_idle && element_idle &&
+                  place_idle && fence_idle;
+
+  always_comb begin
+    cnt_inc_o = check_cnt;
+    cnt_inc_o[CNT_FENCES] = 16'(fence_ended);
+  end
 
   logic unused;
   assign unused = ^{since_marker[31:9], since_marker[1:0]};
+
+`ifndef SYNTHESIS
+  place_watch #(
+      .NUM_STAGS(NUM_STAGS)
+  ) u_watch (
+      .clk_i,
+      .rst_ni,
+      .tbl_accepted_i(tbl_req_valid_i && tbl_req_ready_o),
+      .tbl_req_i,
+      .seg_i(seg),
+      .head_i(head_valid && head_ready),
+      .head_words_i(head),
+      .tail_i(tail_valid && tail_ready),
+      .tail_end_i(tail),
+      .crc_good_i(crc_good),
+      .element_i(want && here && !element_error),
+      .element_read_i(element),
+      .place_i(op_valid_o && op_ready_i && !op_o.is_report),
+      .iova_i(op_o.iova),
+      .bytes_i(op_o.bytes)
+  );
+`endif
 endmodule

@@ -22,7 +22,7 @@ module stag_check
 
   always_comb begin
     err_o = ERR_NONE;
-    if (!in_range_i || !row_i.valid[0] || row_i.key != stag_i[7:0]) err_o = ERR_STAG;
+    if (!in_range_i || !row_i.valid[STAG_ROW_VALID_BIT] || row_i.key != stag_i[7:0]) err_o = ERR_STAG;
     else if (end_to[64] && end_to[63:0] != 64'd0) err_o = ERR_WRAP;
     else if (row_i.pd != pd_i) err_o = ERR_PD;
     else if ((row_i.access & right_i) == 8'd0) err_o = ERR_ACCESS;

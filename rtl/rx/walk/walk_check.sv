@@ -59,6 +59,7 @@ module walk_check
     output logic done_engine_o,
     output logic [31:0] done_msn_o,
     output logic [31:0] done_mo_o,
+    output logic done_colour_o,
 
     output logic idle_o,
     output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
@@ -155,11 +156,11 @@ module walk_check
   logic silent, mpa_bad;
   err_e verdict;
   assign silent = tail_i.partial || stop != STOP_WHOLE;
-  assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[1] && !crc_good_i);
+  assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[FLOW_RX_ROW_CRC_BIT] && !crc_good_i);
   assign verdict = !mpa_bad ? err_q : (tail_i.bad_marker ? ERR_MARKER : ERR_CRC);
 
   logic unused;
-  assign unused = ^posted_behind[30:0];
+  assign unused = ^{posted_behind[30:0], tail_q.bad_marker};
 
   // ------------------------------------------------------------------ the inputs
   logic take_head, take_tail;
@@ -198,6 +199,7 @@ module walk_check
   walk_report u_report (
       .valid_i(final_step && !silent_q),
       .flow_i(seg_i.flow),
+      .epoch_i(seg_i.row.epoch),
       .seg_seq_i(seg_i.seq),
       .offset_i(offset_q),
       .header_i(header_q),
@@ -209,6 +211,8 @@ module walk_check
 
   always_comb begin
     op_d.is_report = !is_place;
+    op_d.last = run_end_o;
+    op_d.colour = seg_i.colour;
     op_d.record = report;
     op_d.iova = run_iova_q[run_q[1:0]];
     op_d.bytes = run_bytes_q[run_q[1:0]];
@@ -269,6 +273,7 @@ module walk_check
   end
 
   always_ff @(posedge clk_i) begin
+    if (final_step) done_colour_o <= seg_i.colour;
     unique case (state_q)
       HEAD: begin
         if (take_head) begin
@@ -342,22 +347,6 @@ module walk_check
   assign cnt_inc_o = cnt_q;
 
 `ifndef SYNTHESIS
-  place_watch u_watch (
-      .clk_i,
-      .rst_ni,
-      .check_i(state_q == CHECK || state_q == SGE_ROW),
-      .check_slot_i(first_check ? 2'd0 : runs_q[1:0]),
-      .row_i,
-      .row_in_range_i,
-      .pd_i(seg_i.row.pd),
-      .right_i(right),
-      .place_i(run_valid_o),
-      .place_slot_i(run_q[1:0]),
-      .place_good_i(!silent_q && err_q == ERR_NONE && !tail_q.bad_marker && !tail_q.partial),
-      .iova_i(run_iova_q[run_q[1:0]]),
-      .bytes_i(run_bytes_o)
-  );
-
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
     end else if (take_tail) begin

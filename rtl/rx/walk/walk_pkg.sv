@@ -3,9 +3,12 @@
 package walk_pkg;
   import weft_card_pkg::*;
 
-  // What the walk asks of the ordered output: `record` if `is_report`, else `bytes` of placed payload to `iova`.
+  // What the walk asks of the ordered output: `record` if `is_report`, else `bytes` of placed payload to `iova`; `last` for
+  // the last placement of an FPDU. Its report comes right behind.
   typedef struct packed {
     logic         is_report;
+    logic         last;
+    logic         colour;  // the fence's
     fpdu_report_t record;
     logic [63:0]  iova;
     logic [15:0]  bytes;
@@ -22,6 +25,7 @@ package walk_pkg;
   // A segment on its way through the checks.
   typedef struct packed {
     logic         chained;
+    logic         colour;  // the fence's
     logic [15:0]  flow;
     logic [31:0]  seq;
     logic [15:0]  len;
@@ -103,9 +107,9 @@ package walk_pkg;
   } ddp_header_t;
 
   // Access rights of a region, as bits of stag_row_t.access.
-  parameter logic [7:0] ACCESS_LOCAL_WRITE = 8'h01;
-  parameter logic [7:0] ACCESS_REMOTE_WRITE = 8'h04;
-  parameter logic [7:0] ACCESS_READ_SINK = 8'h08;
+  parameter logic [7:0] ACCESS_LOCAL_WRITE = 8'd1 << STAG_ROW_LOCAL_WRITE_BIT;
+  parameter logic [7:0] ACCESS_REMOTE_WRITE = 8'd1 << STAG_ROW_REMOTE_WRITE_BIT;
+  parameter logic [7:0] ACCESS_READ_SINK = 8'd1 << STAG_ROW_READ_SINK_BIT;
 
   // Layer, type and code of the Terminate (RFC 5044 §8, 5041 §7, 5040 §4.8).
   function automatic logic [15:0] terminate_code(input err_e err, input logic is_tagged);

@@ -6,6 +6,7 @@ module walk_report
 (
     input logic valid_i,  // the FPDU is reported in this cycle
     input logic [15:0] flow_i,
+    input logic [7:0] epoch_i,
     input logic [31:0] seg_seq_i,
     input logic [15:0] offset_i,
     input ddp_header_t header_i,
@@ -14,22 +15,19 @@ module walk_report
     output fpdu_report_t report_o,
     output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
-  localparam logic [7:0] VERDICT_PLACED = 8'd0;
-  localparam logic [7:0] VERDICT_ENGINE = 8'd1;
-  localparam logic [7:0] VERDICT_ERROR = 8'd2;
-
   logic engine;
   assign engine = header_i.kind == CLASS_ENGINE;
 
   always_comb begin
     report_o = '0;
-    report_o.kind = 8'd2;
-    report_o.flags = {7'd0, header_i.valid};
+    report_o.kind = REPORT_KIND_FPDU;
+    report_o.flags[FPDU_REPORT_HEADER_VALID_BIT] = header_i.valid;
     report_o.flow = flow_i;
+    report_o.epoch = epoch_i;
     report_o.seq = seg_seq_i + 32'(offset_i);
     report_o.ddp_control = header_i.ddp_control;
     report_o.rdmap_control = header_i.rdmap_control;
-    report_o.verdict = err_i != ERR_NONE ? VERDICT_ERROR : (engine ? VERDICT_ENGINE : VERDICT_PLACED);
+    report_o.verdict = err_i != ERR_NONE ? FPDU_VERDICT_ERROR : (engine ? FPDU_VERDICT_ENGINE : FPDU_VERDICT_PLACED);
     report_o.ulpdu_len = header_i.ulpdu_len;
     report_o.terminate = terminate_code(err_i, header_i.kind == CLASS_TAGGED);
     report_o.stag_or_qn = header_i.stag_or_qn;
@@ -38,6 +36,7 @@ module walk_report
     report_o.rsvd_ulp = header_i.rsvd_ulp;
     report_o.payload_len = 32'(header_i.payload_len);
     report_o.offset = offset_i;
+    report_o.epoch = epoch_i;
   end
 
   logic good;
@@ -46,7 +45,6 @@ module walk_report
   always_comb begin
     cnt_inc_o = '0;
     cnt_inc_o[CNT_RX_FPDUS] = 16'(valid_i);
-    cnt_inc_o[CNT_RX_FPDUS_PLACED] = 16'(good && !engine);
     cnt_inc_o[CNT_RX_FPDUS_TO_ENGINE] = 16'(good && engine);
     cnt_inc_o[CNT_RX_FPDU_NONZERO_PAD] = 16'(good && nonzero_pad_i);
     cnt_inc_o[CNT_RX_ERROR_MARKER] = 16'(valid_i && err_i == ERR_MARKER);

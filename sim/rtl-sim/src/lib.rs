@@ -1,6 +1,6 @@
 //! A testbench for SystemVerilog designs.
 //!
-//! A build script turns a design into a model with [`build`](crate::build) (feature `build`): Verilator
+//! A build script turns a design into a model with `build` (feature `build`): Verilator
 //! compiles it, and two structs, *inputs* and *outputs*, stand for its ports. Whole bus channels are one field each:
 //! an AXI4 port is an [`axi::FromMaster`] on one side and an [`axi::FromSlave`] on the other. [`Sim`] exchanges
 //! both structs with the design in one foreign call per clock cycle.

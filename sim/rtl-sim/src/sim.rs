@@ -7,6 +7,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Mutex;
 
+use weft_limit::Limit;
+
 /// The entry points of a compiled model. The build script generates the table.
 pub struct Functions<I, O> {
     /// Makes a model whose registers start at values drawn from the seed.
@@ -111,6 +113,8 @@ pub struct Sim<M: Model> {
     cycle: u64,
     seed: Seed,
     waves: Option<Waves>,
+    /// A test in which nothing ends is ended.
+    _limit: Option<Limit>,
 }
 
 enum Waves {
@@ -172,8 +176,11 @@ impl<M: Model> Sim<M> {
                 let handle =
                     (functions.new)(seed.derive("registers").derive(name).0, period_ps.max(2));
                 let mut inputs = M::Inputs::default();
-                M::set_reset(&mut inputs, true);
-                (functions.settle)(handle, &inputs, &mut M::Outputs::default());
+                // The edge into reset, so that what is reset asynchronously is so before the first clock edge.
+                for asserted in [false, true] {
+                    M::set_reset(&mut inputs, asserted);
+                    (functions.settle)(handle, &inputs, &mut M::Outputs::default());
+                }
                 handle
             }
         };
@@ -183,6 +190,7 @@ impl<M: Model> Sim<M> {
             handle,
             cycle: 0,
             seed,
+            _limit: Limit::if_asked(format_args!("model {name}, seed {seed}")),
             waves: None,
         }
     }

@@ -51,7 +51,7 @@ pub enum DemoError {
         /// Its name.
         name: &'static str,
         /// What went wrong.
-        error: PairError,
+        error: Box<PairError>,
     },
     /// A card touched memory that it may not.
     #[error("way {number} ({name}): {fault}")]
@@ -156,7 +156,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(usize, &WayReport)) -> Result<R
         let failed = |error| DemoError::Way {
             number,
             name: way.name,
-            error,
+            error: Box::new(error),
         };
         let report = connect_and_move(&fabric, plan, way, index, &mut ladder).map_err(failed)?;
         for card in 0..2 {

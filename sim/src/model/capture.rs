@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use weft_layout::{reg, CaptureHeader, Counter};
+use weft_layout::reg::{self, CaptureCtrl, CaptureLog2};
+use weft_layout::{CaptureHeader, Counter};
 
 use super::counters::Counters;
 use crate::iommu::{Fault, Group, HostMemory};
@@ -11,6 +12,10 @@ use crate::iommu::{Fault, Group, HostMemory};
 const BUFFER: usize = 32 << 10;
 const FRAMES: usize = 64;
 const HEADER: usize = CaptureHeader::SIZE;
+/// What CAPTURE_CTRL keeps of what is written.
+const CAPTURE_CTRL_KEPT: u32 = CaptureCtrl::RECEIVED | CaptureCtrl::SENT | CaptureCtrl::SNAP_MASK;
+/// Nothing is captured.
+const OFF: [bool; 2] = [false; 2];
 
 /// A frame that passes.
 pub struct Passing<'a> {
@@ -28,8 +33,8 @@ pub struct Passing<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
     base: u64,
-    log2: u32,
-    control: u32,
+    log2: CaptureLog2,
+    control: CaptureCtrl,
     head: u32,
     tail: u32,
     waiting: VecDeque<(CaptureHeader, Vec<u8>)>,
@@ -43,10 +48,10 @@ impl Capture {
             reg::CAPTURE_BASE_LO => self.base = self.base & !0xffff_ffff | u64::from(value),
             reg::CAPTURE_BASE_HI => self.base = self.base & 0xffff_ffff | u64::from(value) << 32,
             reg::CAPTURE_LOG2 => {
-                self.log2 = value & 0xffff;
+                self.log2 = CaptureLog2(value & (CaptureLog2::SLOT_MASK | CaptureLog2::COUNT_MASK));
                 (self.head, self.tail) = (0, 0);
             }
-            reg::CAPTURE_CTRL => self.control = value & 0xffff_0003,
+            reg::CAPTURE_CTRL => self.control = CaptureCtrl(value & CAPTURE_CTRL_KEPT),
             _ => {}
         }
     }
@@ -56,8 +61,8 @@ impl Capture {
         Some(match offset {
             reg::CAPTURE_BASE_LO => self.base as u32,
             reg::CAPTURE_BASE_HI => (self.base >> 32) as u32,
-            reg::CAPTURE_LOG2 => self.log2,
-            reg::CAPTURE_CTRL => self.control | u32::from(self.has_work()) << 2,
+            reg::CAPTURE_LOG2 => self.log2.0,
+            reg::CAPTURE_CTRL => self.control.with_busy(self.has_work()).0,
             reg::CAPTURE_TAIL => self.tail,
             _ => return None,
         })
@@ -69,20 +74,18 @@ impl Capture {
     }
 
     fn slot_log2(&self) -> u32 {
-        self.log2 & 0xff
+        self.log2.slot().into()
     }
 
     fn count_log2(&self) -> u32 {
-        self.log2 >> 8
+        self.log2.count().into()
     }
 
-    /// What is captured: bit 0 received, bit 1 sent.
-    fn on(&self) -> u32 {
-        if (7..=14).contains(&self.slot_log2()) && (1..=16).contains(&self.count_log2()) {
-            self.control & 3
-        } else {
-            0
-        }
+    /// What is captured: received, sent.
+    fn on(&self) -> [bool; 2] {
+        let possible =
+            (7..=14).contains(&self.slot_log2()) && (1..=16).contains(&self.count_log2());
+        [self.control.received(), self.control.sent()].map(|on| on && possible)
     }
 
     fn room(&self) -> bool {
@@ -91,18 +94,18 @@ impl Capture {
 
     /// Is there something to write, or to forget?
     pub fn has_work(&self) -> bool {
-        !self.waiting.is_empty() && (self.on() == 0 || self.room())
+        !self.waiting.is_empty() && (self.on() == OFF || self.room())
     }
 
     /// A frame passes.
     pub fn note(&mut self, passing: &Passing<'_>, counters: &mut Counters) {
         let side = usize::from(passing.sent);
-        if self.on() >> side & 1 == 0 {
+        if !self.on()[side] {
             return;
         }
         let beats = |bytes: usize| bytes.next_multiple_of(64);
-        let of_side = || self.waiting.iter().filter(|w| w.0.flags & 1 == side as u8);
-        let captured = passing.frame.len().min((self.control >> 16) as usize);
+        let of_side = || self.waiting.iter().filter(|w| w.0.sent() == passing.sent);
+        let captured = passing.frame.len().min(self.control.snap().into());
         let used: usize = of_side().map(|w| beats(w.1.len())).sum();
         if used + beats(captured) > BUFFER || of_side().count() >= FRAMES {
             self.lost[side] = self.lost[side].wrapping_add(1);
@@ -111,11 +114,12 @@ impl Capture {
         }
         let header = CaptureHeader {
             length: passing.frame.len().min(65535) as u16,
-            flags: side as u8 | u8::from(passing.bad) << 1,
             lost: self.lost[side],
             clock: passing.clock,
             ..CaptureHeader::default()
-        };
+        }
+        .with_sent(passing.sent)
+        .with_bad(passing.bad);
         self.waiting
             .push_back((header, passing.frame[..captured].to_vec()));
     }
@@ -126,7 +130,7 @@ impl Capture {
         memory: &mut dyn HostMemory,
         counters: &mut Counters,
     ) -> Result<(), Fault> {
-        if self.on() == 0 {
+        if self.on() == OFF {
             self.waiting.clear();
         }
         while self.has_work() {
@@ -137,12 +141,12 @@ impl Capture {
             if group == Group::Waiting {
                 break;
             }
-            let side = usize::from(header.flags & 1);
+            let side = usize::from(header.sent());
             let number = u64::from(self.tail & ((1 << self.count_log2()) - 1));
             let slot = self.base.wrapping_add(number << self.slot_log2());
             let captured = bytes.len().min((1 << self.slot_log2()) - HEADER);
             header.captured = captured as u16;
-            header.phase = !(self.tail >> self.count_log2()) as u8 & 1;
+            header.phase = !(self.tail >> self.count_log2()) as u8 & CaptureHeader::PHASE;
             let written = memory
                 .write(slot.wrapping_add(HEADER as u64), &bytes[..captured])
                 .and_then(|()| memory.write(slot, &header.to_bytes()));

@@ -82,12 +82,6 @@ pub enum Action {
     Engine,
 }
 
-mod access {
-    pub const LOCAL_WRITE: u8 = 1;
-    pub const REMOTE_WRITE: u8 = 4;
-    pub const READ_SINK: u8 = 8;
-}
-
 /// Checks an FPDU against its flow's position. `header` is what [`Header::read`] says.
 pub fn check(
     fpdu: &Fpdu,
@@ -98,10 +92,10 @@ pub fn check(
     memory: &mut dyn HostMemory,
 ) -> Result<Action, Error> {
     let row = &tables.rx[flow];
-    if row.flags & 1 != 0 && !fpdu.markers_good {
+    if row.markers() && !fpdu.markers_good {
         return Err((0x2003, Counter::RxErrorMarker));
     }
-    if row.flags & 2 != 0 && !fpdu.crc_good {
+    if row.crc() && !fpdu.crc_good {
         return Err((0x2002, Counter::RxErrorCrc));
     }
     let header = header
@@ -149,9 +143,9 @@ fn tagged(
         return Ok(Vec::new());
     }
     let right = if header.opcode() == 0 {
-        access::REMOTE_WRITE
+        StagRow::REMOTE_WRITE
     } else {
-        access::READ_SINK
+        StagRow::READ_SINK
     };
     let iova = region(
         tables,
@@ -170,7 +164,7 @@ fn region(tables: &Tables, stag: u32, to: u64, len: u64, pd: u32, right: u8) -> 
     let row: &StagRow = tables
         .stags
         .get(index)
-        .filter(|r| index != 0 && r.valid & 1 != 0 && r.key == stag as u8)
+        .filter(|r| index != 0 && r.valid() && r.key == stag as u8)
         .ok_or((0x1100, Counter::RxErrorStag))?;
     let (start, end) = (u128::from(to), u128::from(to) + u128::from(len));
     if end > 1 << 64 {
@@ -241,7 +235,7 @@ fn untagged(
             to.wrapping_add(skip),
             n,
             row.pd,
-            access::LOCAL_WRITE,
+            StagRow::LOCAL_WRITE,
         )
         .map_err(|_| unusable)?;
         pieces.push((iova, at..at + n as usize));

@@ -58,6 +58,17 @@ pub struct Segment {
     pub offset: usize,
     /// Its bytes.
     pub len: usize,
+    /// The IP header has options: those of TCP were not read.
+    pub ip_options: bool,
+    /// ECN field of the IP header, and the AE flag above it.
+    pub ecn: u8,
+}
+
+impl Segment {
+    /// Is the frame itself wanted, whether or not it carries payload?
+    pub fn wants_raw(&self) -> bool {
+        self.ip_options || self.flags & (flag::SYN | flag::RST) != 0
+    }
 }
 
 /// What the headers of a frame say.
@@ -79,8 +90,13 @@ fn be32(b: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
 }
 
-/// Takes a frame apart, of at least 14 bytes.
+/// Takes a frame apart, of at least 14 bytes, that is for this station.
 pub fn parse(frame: &[u8]) -> Parsed {
+    parse_for(frame, true)
+}
+
+/// Takes a frame apart; TCP is looked at only if the frame is for this station alone.
+pub fn parse_for(frame: &[u8], station: bool) -> Parsed {
     if be16(frame, 12) != 0x0800 {
         return Parsed::Other;
     }
@@ -96,10 +112,10 @@ pub fn parse(frame: &[u8]) -> Parsed {
         return Parsed::Drop(Counter::RxDropIpChecksum);
     }
     let fragment = be16(ip, 6) & 0x3fff != 0;
-    if header != IPV4 || fragment || ip[9] != 6 {
+    if !station || fragment || ip[9] != 6 {
         return Parsed::Other;
     }
-    let tcp = &ip[IPV4..total];
+    let tcp = &ip[header..total];
     if tcp.len() < TCP {
         return Parsed::Drop(Counter::RxDropTcpHeader);
     }
@@ -112,13 +128,15 @@ pub fn parse(frame: &[u8]) -> Parsed {
         ack: be32(tcp, 8),
         window: be16(tcp, 14),
         flags: tcp[13],
-        offset: ETHERNET + IPV4 + data,
+        offset: ETHERNET + header + data,
         len: tcp.len() - data,
+        ip_options: header != IPV4,
+        ecn: ip[1] & 3 | (tcp[12] & 1) << 2,
         ..Segment::default()
     };
     segment.key[..8].copy_from_slice(&ip[12..20]);
     segment.key[8..].copy_from_slice(&tcp[..4]);
-    if !options(&tcp[TCP..data], &mut segment) {
+    if !segment.ip_options && !options(&tcp[TCP..data], &mut segment) {
         return Parsed::Drop(Counter::RxDropTcpHeader);
     }
     let pseudo = [0, 6, (tcp.len() >> 8) as u8, tcp.len() as u8];
@@ -166,7 +184,7 @@ pub fn segment(
     id: u16,
     payload: &[u8],
 ) -> Vec<u8> {
-    let timestamps = row.flags & 8 != 0;
+    let timestamps = row.timestamps();
     let header = if timestamps { TCP + 12 } else { TCP };
     let total = IPV4 + header + payload.len();
     let mut f = Vec::with_capacity(ETHERNET + total);
@@ -196,9 +214,20 @@ pub fn segment(
     f
 }
 
-/// Writes both checksums of an IPv4 TCP frame without IP options.
+/// The frame with these IP options, a multiple of 4 bytes and at most 40.
+pub fn with_ip_options(frame: &[u8], options: &[u8]) -> Vec<u8> {
+    let at = ETHERNET + IPV4;
+    let mut f = [&frame[..at], options, &frame[at..]].concat();
+    f[ETHERNET] += (options.len() / 4) as u8;
+    let total = be16(&f, ETHERNET + 2) + options.len() as u16;
+    f[ETHERNET + 2..ETHERNET + 4].copy_from_slice(&total.to_be_bytes());
+    fill_checksums(&mut f);
+    f
+}
+
+/// Writes both checksums of an IPv4 TCP frame.
 pub fn fill_checksums(f: &mut [u8]) {
-    let (ip, tcp) = (ETHERNET, ETHERNET + IPV4);
+    let (ip, tcp) = (ETHERNET, ETHERNET + usize::from(f[ETHERNET] & 15) * 4);
     let end = ip + usize::from(be16(f, ip + 2));
     f[ip + 10..ip + 12].fill(0);
     let sum = checksum(&[&f[ip..tcp]]);
@@ -206,7 +235,7 @@ pub fn fill_checksums(f: &mut [u8]) {
     f[tcp + 16..tcp + 18].fill(0);
     let len = (end - tcp) as u16;
     let pseudo = [0, 6, (len >> 8) as u8, len as u8];
-    let sum = checksum(&[&f[ip + 12..tcp], &pseudo, &f[tcp..end]]);
+    let sum = checksum(&[&f[ip + 12..ip + 20], &pseudo, &f[tcp..end]]);
     f[tcp + 16..tcp + 18].copy_from_slice(&sum.to_be_bytes());
 }
 
@@ -228,7 +257,7 @@ pub fn cut_segment(frame: &[u8], choice: u32) -> Option<(Vec<u8>, Vec<u8>)> {
         f.extend_from_slice(&frame[segment.offset + from..segment.offset + to]);
         let total = (f.len() - ETHERNET) as u16;
         f[ETHERNET + 2..ETHERNET + 4].copy_from_slice(&total.to_be_bytes());
-        let tcp = ETHERNET + IPV4;
+        let tcp = ETHERNET + usize::from(f[ETHERNET] & 15) * 4;
         f[tcp + 4..tcp + 8].copy_from_slice(&segment.seq.wrapping_add(from as u32).to_be_bytes());
         f[tcp + 13] &= keep;
         fill_checksums(&mut f);
@@ -246,7 +275,7 @@ mod tests {
 
     fn row() -> FlowTxRow {
         FlowTxRow {
-            flags: 4 | 8,
+            flags: FlowTxRow::VALID | FlowTxRow::TIMESTAMPS,
             ttl: 64,
             local_ip: [10, 0, 0, 1],
             remote_ip: [10, 0, 0, 2],

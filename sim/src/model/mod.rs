@@ -4,6 +4,7 @@
 //! What it does is exact; when it does it is only roughly like the RTL: a frame takes the time of its
 //! beats at 512 bits a cycle plus a fixed pipeline delay, and a job a memory latency.
 
+pub mod acceptance;
 pub mod capture;
 pub mod checks;
 pub mod counters;
@@ -38,6 +39,9 @@ const BEAT: usize = 64;
 const RECEIVE_DELAY: u64 = 40;
 /// Cycles from a doorbell to the first beat of a frame: two memory reads of 400 ns.
 const TRANSMIT_DELAY: u64 = 220;
+/// Cycles of a fence: what the RTL takes for a segment in its walk and the answer of host memory, roughly. Here all that
+/// was checked is in memory already.
+const FENCE_DELAY: u64 = 60;
 /// Bytes of frames that may wait for a verdict.
 const BUFFER: usize = 64 << 10;
 
@@ -68,6 +72,8 @@ enum Access {
 pub struct ModelCard {
     sizes: Sizes,
     accesses: VecDeque<Access>,
+    /// Resets since power-on.
+    resets: u32,
     state: State,
 }
 
@@ -82,6 +88,10 @@ struct State {
     table_data: [u32; 16],
     table_refused: bool,
     msix_count: u32,
+    fence: u32,
+    fence_at: Option<u64>,
+    fence_done: u32,
+    counter_high: u32,
     config: Config,
     tables: Tables,
     transmit: Transmit,
@@ -110,6 +120,10 @@ impl State {
             table_data: [0; 16],
             table_refused: false,
             msix_count: 0,
+            fence: 0,
+            fence_at: None,
+            fence_done: 0,
+            counter_high: 0,
             config: Config {
                 enable: false,
                 mtu: reg::MTU_RESET,
@@ -144,7 +158,7 @@ impl State {
     }
 
     fn job_ready(&self) -> bool {
-        self.ctrl & 1 != 0 && self.transmit.has_work() && !self.reports.stalled()
+        self.ctrl & 1 != 0 && self.transmit.has_work() && self.reports.has_room_for_job()
     }
 
     fn store_ready(&self) -> bool {
@@ -162,6 +176,7 @@ impl ModelCard {
         Self {
             sizes,
             accesses: VecDeque::new(),
+            resets: 0,
             state: State::new(sizes),
         }
     }
@@ -182,6 +197,12 @@ impl ModelCard {
         }
     }
 
+    /// What is under way ends at once: the model has nothing half done between two cycles.
+    fn core_reset(&mut self) {
+        self.resets = self.resets.wrapping_add(1);
+        self.state = State::new(self.sizes);
+    }
+
     fn quiescent(&self) -> bool {
         let s = &self.state;
         s.incoming.is_empty()
@@ -191,6 +212,7 @@ impl ModelCard {
             && !s.job_ready()
             && !s.reports.has_work()
             && !s.capture.has_work()
+            && s.fence_at.is_none()
     }
 }
 
@@ -236,7 +258,7 @@ impl Card for ModelCard {
             Some(Access::Write(address, value)) => self.write_doorbell(address - DOORBELLS, value),
             None => {}
         }
-        if self.state.reports.stalled() {
+        if self.state.reports.stalled() && !self.state.job_ready() {
             // Then neither frames nor jobs reach memory.
             self.state.data_path(memory, events);
         } else {
@@ -251,7 +273,7 @@ impl Card for ModelCard {
 
     fn reset(&mut self) {
         self.accesses.clear();
-        self.state = State::new(self.sizes);
+        self.core_reset();
     }
 }
 
@@ -346,17 +368,21 @@ impl State {
     /// Writes reports and captured frames, and asks for an interrupt when one is due.
     fn report(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
         let s = self;
-        match s
+        let turn = s
             .reports
-            .write(s.transmit.done(), memory, &mut s.counters, &mut s.trace)
-        {
-            Ok(true) => {
-                s.msix_count += 1;
-                s.counters.count(Counter::MsixRequests);
-                events.push(Event::Interrupt(0));
-            }
-            Ok(false) => {}
-            Err(_) => s.dma_error(2),
+            .write(s.transmit.done(), memory, &mut s.counters, &mut s.trace);
+        if turn.interrupt {
+            s.msix_count += 1;
+            s.counters.count(Counter::MsixRequests);
+            events.push(Event::Interrupt(0));
+        }
+        if turn.failed {
+            s.dma_error(2);
+        }
+        if s.fence_at.is_some_and(|at| at <= s.now) {
+            s.fence_at = None;
+            s.fence_done = s.fence;
+            s.counters.count(Counter::Fences);
         }
         if s.capture.write(memory, &mut s.counters).is_err() {
             s.dma_error(2);

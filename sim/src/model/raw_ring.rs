@@ -11,6 +11,8 @@ pub struct RawRing {
     count_log2: u8,
     tail: u32,
     head: u32,
+    /// Slots that frames of no flow leave free.
+    pub reserve: u32,
 }
 
 impl RawRing {
@@ -18,8 +20,9 @@ impl RawRing {
     pub fn set_log2(&mut self, value: u32) {
         *self = Self {
             base: self.base,
-            slot_log2: value as u8,
-            count_log2: (value >> 8) as u8,
+            reserve: self.reserve,
+            slot_log2: (value as u8).clamp(11, 14),
+            count_log2: ((value >> 8) as u8).clamp(1, 12),
             ..Self::default()
         };
     }
@@ -45,9 +48,17 @@ impl RawRing {
             .unwrap_or(usize::MAX)
     }
 
+    fn used(&self) -> u64 {
+        self.tail.wrapping_sub(self.head).into()
+    }
+
     pub(super) fn has_room(&self) -> bool {
-        (1..=12).contains(&self.count_log2)
-            && self.tail.wrapping_sub(self.head) < 1 << self.count_log2
+        self.used() < 1 << self.count_log2
+    }
+
+    /// For a frame of no flow.
+    pub(super) fn has_room_for_junk(&self) -> bool {
+        self.used() + u64::from(self.reserve) < 1 << self.count_log2
     }
 
     /// Writes a frame; answers its slot, and whether the write was good.

@@ -1,12 +1,14 @@
 //! The receive path: drop or not, whose is it, walk, place, report.
 
 use weft_layout::{
-    trace_kind, trace_verdict, Counter, FpduReport, FrameReport, SegmentReport, TraceEntry,
+    fpdu_verdict, report_kind, trace_kind, trace_verdict, AttachRow, Counter, FpduReport,
+    FrameReport, Refusal, SegmentReport, TraceEntry,
 };
 
+use super::acceptance::{judge, note_timestamp, Judgement};
 use super::checks::{self, Action, Header};
 use super::counters::Counters;
-use super::ethernet::{flag, parse, Parsed, Segment};
+use super::ethernet::{parse_for, Parsed, Segment};
 use super::mpa;
 use super::raw_ring::RawRing;
 use super::reports::ReportRing;
@@ -75,7 +77,7 @@ pub fn accept(
     } else if frame[..6] != config.mac && frame[0] & 1 == 0 && !config.promiscuous {
         Some(Counter::RxDropMac)
     } else {
-        match parse(&frame) {
+        match parse_for(&frame, frame[..6] == config.mac) {
             Parsed::Drop(reason) => Some(reason),
             Parsed::Other => return Some(Accepted { frame, tcp: None }),
             Parsed::Tcp(segment) => {
@@ -137,10 +139,15 @@ impl Receive<'_> {
             .dropped(Counter::RxDropNoRawSlot, frame.len(), flow);
     }
 
-    fn raw_slot(&mut self, frame: &[u8]) -> u16 {
+    /// Writes a raw frame; answers its slot, and what the report's status says of it.
+    fn raw_slot(&mut self, frame: &[u8]) -> (u16, u8) {
         let (slot, good) = self.raw.put(frame, self.memory);
         self.wrote(good);
-        slot
+        if good {
+            return (slot, 0);
+        }
+        self.counters.count(Counter::RxRawFailed);
+        (slot, SegmentReport::RAW_FAILED)
     }
 
     fn wrote(&mut self, good: bool) {
@@ -154,17 +161,23 @@ impl Receive<'_> {
     /// A frame of no known flow.
     fn other(&mut self, accepted: &Accepted) {
         let frame = &accepted.frame;
-        if !self.raw.has_room() {
-            return self.no_raw_slot(frame, NO_FLOW);
+        if !self.raw.has_room_for_junk() {
+            if !self.raw.has_room() {
+                return self.no_raw_slot(frame, NO_FLOW);
+            }
+            self.counters.count(Counter::RxDropRawReserved);
+            let reason = Counter::RxDropRawReserved;
+            return self.trace.dropped(reason, frame.len(), NO_FLOW);
         }
         self.trace
             .verdict(trace_verdict::NO_FLOW, NO_FLOW, accepted.seq(), frame.len());
-        let raw_slot = self.raw_slot(frame);
+        let (raw_slot, status) = self.raw_slot(frame);
         self.counters.count(Counter::RxRawFrames);
         let report = FrameReport {
-            kind: 3,
+            kind: report_kind::FRAME,
             raw_slot,
             raw_len: frame.len() as u16,
+            status,
             ..FrameReport::default()
         };
         self.reports.push(report.to_bytes());
@@ -172,38 +185,54 @@ impl Receive<'_> {
 
     fn segment(&mut self, frame: &[u8], s: &Segment, flow: u16) {
         let f = usize::from(flow);
-        let mut position = self.tables.positions[f];
-        let (mut done, mut duplicate, mut raw) = (0, false, false);
-        let verdict;
-        if s.len == 0 {
-            raw = s.flags & (flag::SYN | flag::RST) != 0;
-            if raw && !self.raw.has_room() {
-                return self.no_raw_slot(frame, flow);
+        let (row, mut position) = (self.tables.rx[f], self.tables.positions[f]);
+        let judgement = judge(s, &row, &position);
+        let needs_room = match judgement {
+            Judgement::Bare => s.wants_raw(),
+            Judgement::Refused(_) | Judgement::Duplicate => false,
+            // Any payload may turn out to need a slot.
+            Judgement::Bypassed | Judgement::Walk | Judgement::Leave => true,
+        };
+        if needs_room && !self.raw.has_room() {
+            return self.no_raw_slot(frame, flow);
+        }
+        let (mut done, mut raw, mut status) = (0, false, 0);
+        let verdict = match judgement {
+            Judgement::Bare => {
+                raw = s.wants_raw();
+                trace_verdict::NO_PAYLOAD
             }
-            verdict = trace_verdict::NO_PAYLOAD;
-        } else {
-            let attached = position.attached != 0 && self.tables.rx[f].flags & 4 != 0;
-            let end = s.seq.wrapping_add(s.len as u32);
-            duplicate = attached && end.wrapping_sub(position.rcv_nxt) as i32 <= 0;
-            if !duplicate && !self.raw.has_room() {
-                // Any payload may turn out to need a slot.
-                return self.no_raw_slot(frame, flow);
+            Judgement::Refused(why) => {
+                status = why.raw();
+                let counter = match why {
+                    Refusal::NoAck => Some(Counter::RxRefusedAck),
+                    Refusal::Window => Some(Counter::RxRefusedWindow),
+                    Refusal::Paws => Some(Counter::RxRefusedPaws),
+                    Refusal::NoTimestamp => Some(Counter::RxRefusedNoTimestamp),
+                    Refusal::None => None,
+                };
+                if let Some(counter) = counter {
+                    self.counters.count(counter);
+                }
+                trace_verdict::REFUSED
             }
-            let special = s.flags & (flag::SYN | flag::RST | flag::URG) != 0;
-            if !attached {
-                verdict = trace_verdict::BYPASSED;
+            Judgement::Bypassed => {
                 raw = true;
                 position.raw_count = position.raw_count.wrapping_add(1);
-            } else if duplicate {
-                verdict = trace_verdict::DUPLICATE;
+                trace_verdict::BYPASSED
+            }
+            Judgement::Duplicate => {
                 self.counters.count(Counter::RxSegmentsDuplicate);
-            } else if s.seq != position.rcv_nxt || special {
-                verdict = trace_verdict::GAP;
+                trace_verdict::DUPLICATE
+            }
+            Judgement::Leave => {
                 raw = true;
                 position.raw_count = position.raw_count.wrapping_add(1);
-                position.attached = 0;
+                position.attached &= !AttachRow::ATTACHED;
                 self.counters.count(Counter::RxDetachGap);
-            } else {
+                trace_verdict::GAP
+            }
+            Judgement::Walk => {
                 let (walk, bytes, engine) = self.walk(
                     &frame[s.offset..s.offset + s.len],
                     s.seq,
@@ -212,42 +241,39 @@ impl Receive<'_> {
                 );
                 done = bytes;
                 position.rcv_nxt = s.seq.wrapping_add(done as u32);
+                note_timestamp(s, &row, &mut position);
                 raw = engine || walk != Walk::Whole;
-                verdict = match walk {
-                    Walk::Whole if engine => trace_verdict::ENGINE,
-                    Walk::Whole => trace_verdict::PLACED,
-                    Walk::Partial => trace_verdict::PARTIAL,
-                    Walk::Error => trace_verdict::ERROR,
-                };
                 if walk == Walk::Whole {
                     self.counters.count(Counter::RxSegmentsPlaced);
                 } else {
                     position.raw_count = position.raw_count.wrapping_add(1);
-                    position.attached = 0;
+                    position.attached &= !AttachRow::ATTACHED;
                     self.counters.count(if walk == Walk::Error {
                         Counter::RxDetachError
                     } else {
                         Counter::RxDetachPartial
                     });
                 }
+                match walk {
+                    Walk::Whole if engine => trace_verdict::ENGINE,
+                    Walk::Whole => trace_verdict::PLACED,
+                    Walk::Partial => trace_verdict::PARTIAL,
+                    Walk::Error => trace_verdict::ERROR,
+                }
             }
-            if raw {
-                self.counters.count(Counter::RxSegmentsBypassed);
-            }
+        };
+        let duplicate = judgement == Judgement::Duplicate;
+        if raw && judgement != Judgement::Bare {
+            self.counters.count(Counter::RxSegmentsBypassed);
         }
         self.trace.verdict(verdict, flow, s.seq, frame.len());
         self.tables.positions[f] = position;
         self.counters.count(Counter::RxSegments);
-        let raw_slot = if raw { self.raw_slot(frame) } else { 0 };
+        let (raw_slot, failed) = if raw { self.raw_slot(frame) } else { (0, 0) };
         let (ts_val, ts_ecr) = s.timestamps.unwrap_or_default();
         let sack = |i: usize| s.sacks.get(i).copied().unwrap_or_default();
         let report = SegmentReport {
-            kind: 1,
-            flags: u8::from(raw)
-                | u8::from(s.timestamps.is_some()) << 1
-                | (position.attached & 1) << 2
-                | u8::from(duplicate) << 3
-                | (s.sacks.len() as u8) << 4,
+            kind: report_kind::SEGMENT,
             flow,
             seq: s.seq,
             ack: s.ack,
@@ -260,14 +286,22 @@ impl Receive<'_> {
             done_len: done as u16,
             raw_slot,
             raw_len: if raw { frame.len() as u16 } else { 0 },
+            status: status | failed,
             sack0_left: sack(0).0,
             sack0_right: sack(0).1,
             sack1_left: sack(1).0,
             sack1_right: sack(1).1,
             sack2_left: sack(2).0,
             sack2_right: sack(2).1,
+            epoch: row.epoch,
+            ecn: s.ecn,
             ..SegmentReport::default()
-        };
+        }
+        .with_raw(raw)
+        .with_timestamps(s.timestamps.is_some())
+        .with_attached(position.attached())
+        .with_duplicate(duplicate)
+        .with_sack_count(s.sacks.len() as u8);
         self.reports.push(report.to_bytes());
     }
 
@@ -278,10 +312,10 @@ impl Receive<'_> {
         payload: &[u8],
         seq: u32,
         flow: u16,
-        position: &mut weft_layout::AttachRow,
+        position: &mut AttachRow,
     ) -> (Walk, usize, bool) {
         let row = self.tables.rx[usize::from(flow)];
-        let markers = (row.flags & 1 != 0).then_some(row.marker_base);
+        let markers = row.markers().then_some(row.marker_base);
         let (mut at, mut engine) = (0, false);
         while at < payload.len() {
             let here = seq.wrapping_add(at as u32);
@@ -300,32 +334,38 @@ impl Receive<'_> {
             );
             let (code, terminate) = match &verdict {
                 Ok(Action::Place(pieces)) => {
+                    let mut all_good = true;
                     for (iova, range) in pieces {
                         let good = self.memory.write(*iova, &fpdu.ulpdu[range.clone()]).is_ok();
+                        all_good &= good;
                         self.wrote(good);
                         self.counters.add(Counter::RxPlaceBytes, range.len());
                     }
-                    self.counters.count(Counter::RxFpdusPlaced);
-                    (0, 0)
+                    if all_good {
+                        self.counters.count(Counter::RxFpdusPlaced);
+                        (fpdu_verdict::PLACED, 0)
+                    } else {
+                        self.counters.count(Counter::RxPlaceFailed);
+                        (fpdu_verdict::PLACE_FAILED, 0)
+                    }
                 }
                 Ok(Action::Engine) => {
                     engine = true;
                     self.counters.count(Counter::RxFpdusToEngine);
-                    (1, 0)
+                    (fpdu_verdict::ENGINE, 0)
                 }
                 Err((terminate, counter)) => {
                     self.counters.count(*counter);
-                    (2, *terminate)
+                    (fpdu_verdict::ERROR, *terminate)
                 }
             };
-            if fpdu.nonzero_pad && code != 2 {
+            if fpdu.nonzero_pad && code != fpdu_verdict::ERROR {
                 self.counters.count(Counter::RxFpduNonzeroPad);
             }
             let h = header.unwrap_or_default();
             let payload_len = fpdu.ulpdu.len().saturating_sub(h.len) as u32;
             let report = FpduReport {
-                kind: 2,
-                flags: u8::from(header.is_some()),
+                kind: report_kind::FPDU,
                 flow,
                 seq: here,
                 ddp_control: h.ddp_control,
@@ -339,13 +379,15 @@ impl Receive<'_> {
                 rsvd_ulp: h.rsvd_ulp,
                 payload_len: if header.is_some() { payload_len } else { 0 },
                 offset: at as u16,
+                epoch: row.epoch,
                 ..FpduReport::default()
-            };
+            }
+            .with_header_valid(header.is_some());
             self.reports.push(report.to_bytes());
             if verdict.is_err() {
                 return (Walk::Error, at, engine);
             }
-            if code == 0 && !h.tagged {
+            if matches!(code, fpdu_verdict::PLACED | fpdu_verdict::PLACE_FAILED) && !h.tagged {
                 if h.ddp_control & 0x40 != 0 {
                     position.msn = position.msn.wrapping_add(1);
                     position.mo = 0;

@@ -1,8 +1,12 @@
 //! Registers and doorbells.
 
-use weft_layout::{doorbell, reg, INTERFACE_VERSION, NUM_COUNTERS};
+use weft_layout::{doorbell, reg, Counter, TableOperation, INTERFACE_VERSION, NUM_COUNTERS};
 
-use super::{ModelCard, BEAT, TRANSMIT_DELAY};
+use super::{ModelCard, BEAT, FENCE_DELAY, TRANSMIT_DELAY};
+use crate::card::CYCLE_NS;
+
+/// The clock.
+const CLOCK_KHZ: u32 = (1_000_000 / CYCLE_NS) as u32;
 
 impl ModelCard {
     pub(super) fn register(&mut self, address: u32) -> u32 {
@@ -12,10 +16,19 @@ impl ModelCard {
         match address {
             reg::ID => reg::ID_RESET,
             reg::VERSION => INTERFACE_VERSION,
-            reg::CAPS => BEAT as u32 | flows << 8 | stags << 16 | 1 << 24,
+            reg::CAPS => {
+                reg::Caps::default()
+                    .with_data_bytes(BEAT as u8)
+                    .with_flows_log2(flows as u8)
+                    .with_stags_log2(stags as u8)
+                    .with_vectors(1)
+                    .0
+            }
             reg::SCRATCH => s.scratch,
             reg::CTRL => s.ctrl,
-            reg::STATUS => u32::from(quiescent) | s.errors << 1,
+            reg::STATUS => {
+                u32::from(quiescent) | s.errors << 1 | u32::from(s.reports.broken()) << 4
+            }
             reg::MTU => s.config.mtu,
             reg::MAC_LO => s.mac[0],
             reg::MAC_HI => s.mac[1],
@@ -31,13 +44,24 @@ impl ModelCard {
             reg::RAW_BASE_HI => (s.raw.base >> 32) as u32,
             reg::RAW_LOG2 => s.raw.log2(),
             reg::RAW_TAIL => s.raw.tail(),
+            reg::RAW_RESERVE => s.raw.reserve,
             reg::MSIX_COUNT => s.msix_count,
+            reg::FENCE => s.fence,
+            reg::FENCE_DONE => s.fence_done,
+            reg::CLOCK_KHZ => CLOCK_KHZ,
+            reg::COUNTER_HI => s.counter_high,
             reg::TABLE_CMD => s.table_refused.into(),
             _ if (reg::TABLE_DATA..reg::TABLE_DATA + 64).contains(&address) => {
                 s.table_data[(address - reg::TABLE_DATA) as usize / 4]
             }
+            _ if address == reg::COUNTERS + 4 * Counter::Resets as u32 => {
+                s.counter_high = 0;
+                self.resets
+            }
             _ if (reg::COUNTERS..reg::COUNTERS + 4 * NUM_COUNTERS as u32).contains(&address) => {
-                s.counters.word((address - reg::COUNTERS) as usize / 4)
+                let index = (address - reg::COUNTERS) as usize / 4;
+                s.counter_high = s.counters.high(index);
+                s.counters.word(index)
             }
             _ => match s.capture.read(address) {
                 Some(value) => value,
@@ -53,12 +77,13 @@ impl ModelCard {
         let high = |base: u64| base & 0xffff_ffff | u64::from(value) << 32;
         match address {
             reg::SCRATCH => s.scratch = value,
+            reg::CTRL if reg::Ctrl(value).reset() => self.core_reset(),
             reg::CTRL => {
-                s.ctrl = value & 7;
+                s.ctrl = value & (reg::Ctrl::JOBS | reg::Ctrl::RECEIVE | reg::Ctrl::LOOPBACK);
                 s.errors = 0;
-                s.config.enable = value & 2 != 0;
+                s.config.enable = reg::Ctrl(value).receive();
             }
-            reg::MTU => s.config.mtu = value,
+            reg::MTU => s.config.mtu = value.clamp(14, 9216),
             reg::MAC_LO => {
                 s.mac[0] = value;
                 s.config.mac[..4].copy_from_slice(&value.to_le_bytes());
@@ -66,7 +91,7 @@ impl ModelCard {
             reg::MAC_HI => {
                 s.mac[1] = value;
                 s.config.mac[4..].copy_from_slice(&value.to_le_bytes()[..2]);
-                s.config.promiscuous = value >> 31 != 0;
+                s.config.promiscuous = reg::MacHi(value).promiscuous();
             }
             reg::JOB_BASE_LO => s.transmit.base = low(s.transmit.base),
             reg::JOB_BASE_HI => s.transmit.base = high(s.transmit.base),
@@ -77,7 +102,12 @@ impl ModelCard {
             reg::RAW_BASE_LO => s.raw.base = low(s.raw.base),
             reg::RAW_BASE_HI => s.raw.base = high(s.raw.base),
             reg::RAW_LOG2 => s.raw.set_log2(value),
+            reg::RAW_RESERVE => s.raw.reserve = value,
             reg::TRACE_CTRL => s.trace.set_control(value),
+            reg::FENCE => {
+                s.fence = value;
+                s.fence_at.get_or_insert(s.now + FENCE_DELAY);
+            }
             reg::TABLE_CMD => self.table_command(value),
             _ if (reg::TABLE_DATA..reg::TABLE_DATA + 64).contains(&address) => {
                 s.table_data[(address - reg::TABLE_DATA) as usize / 4] = value;
@@ -88,16 +118,17 @@ impl ModelCard {
 
     fn table_command(&mut self, value: u32) {
         let s = &mut self.state;
-        let (number, index) = ((value >> 24 & 15) as u8, (value & 0xff_ffff) as usize);
-        s.table_refused = match value >> 28 {
-            1 => {
+        let command = reg::TableCmd(value);
+        let (number, index) = (command.table(), command.index() as usize);
+        s.table_refused = match command.operation() {
+            Ok(TableOperation::Write) => {
                 let mut row = [0; 64];
                 for (bytes, word) in row.chunks_exact_mut(4).zip(s.table_data) {
                     bytes.copy_from_slice(&word.to_le_bytes());
                 }
                 !s.tables.write(number, index, &row, &mut s.counters)
             }
-            2 => match s.tables.read(number, index) {
+            Ok(TableOperation::Read) => match s.tables.read(number, index) {
                 Some(row) => {
                     for (word, bytes) in s.table_data.iter_mut().zip(row.chunks_exact(4)) {
                         *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
@@ -106,9 +137,9 @@ impl ModelCard {
                 }
                 None => true,
             },
-            _ => true,
+            Err(_) => true,
         };
-        if matches!(value >> 28, 1 | 2) {
+        if command.operation().is_ok() {
             s.trace.table(value, s.table_refused);
         }
     }

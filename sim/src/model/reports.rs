@@ -1,12 +1,26 @@
-//! The report ring: room, phase, interrupts.
+//! The report ring: room, phase, interrupts, and its end with the first report that cannot be written.
 
 use std::collections::VecDeque;
 
-use weft_layout::{trace_kind, Counter, TraceEntry};
+use weft_layout::{job_status, report_kind, trace_kind, Counter, JobReport, TraceEntry};
 
 use super::counters::Counters;
 use super::trace::{Trace, NO_FLOW};
-use crate::iommu::{Fault, Group, HostMemory};
+use crate::iommu::{Group, HostMemory};
+
+/// What came of a turn of writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// An interrupt is due.
+    pub interrupt: bool,
+    /// A report could not be written.
+    pub failed: bool,
+}
+
+/// Job reports that wait before those of jobs that are done are joined.
+const JOINED: usize = 16;
+/// Failures that wait beside these before transmit does.
+const FAILURES: usize = 16;
 
 /// The ring as the registers set it up.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +32,10 @@ pub struct ReportRing {
     head: u32,
     armed: Option<u32>,
     waiting: VecDeque<[u8; 64]>,
+    broken: bool,
+    alarm: bool,
+    /// A done report that stands for those before it.
+    late: Option<JobReport>,
 }
 
 impl ReportRing {
@@ -26,6 +44,8 @@ impl ReportRing {
         *self = Self {
             base: self.base,
             log2,
+            broken: self.broken,
+            alarm: self.alarm,
             ..Self::default()
         };
     }
@@ -55,9 +75,34 @@ impl ReportRing {
         self.waiting.push_back(report);
     }
 
+    /// A job's report. Of jobs that are done while many wait for room, the last one's stands for those before it.
+    pub fn push_job(&mut self, report: &JobReport, counters: &mut Counters) {
+        let done = report.status == job_status::DONE;
+        if !done || self.late.is_none() && self.jobs_waiting() < JOINED {
+            self.waiting.push_back(report.to_bytes());
+        } else if self.late.replace(*report).is_some() {
+            counters.count(Counter::TxReportsJoined);
+        }
+    }
+
+    /// May a job run that could fail?
+    pub fn has_room_for_job(&self) -> bool {
+        self.jobs_waiting() < JOINED + FAILURES
+    }
+
+    fn jobs_waiting(&self) -> usize {
+        let jobs = self.waiting.iter().filter(|r| r[0] == report_kind::JOB);
+        jobs.count()
+    }
+
     /// Is a report waiting for room?
     pub fn stalled(&self) -> bool {
         !self.waiting.is_empty()
+    }
+
+    /// A report could not be written: the ring is at its end until a reset.
+    pub fn broken(&self) -> bool {
+        self.broken
     }
 
     /// Could one be written now?
@@ -66,22 +111,24 @@ impl ReportRing {
     }
 
     fn room(&self) -> bool {
-        (1..=16).contains(&self.log2) && self.tail.wrapping_sub(self.head) < 1 << self.log2
+        !self.broken
+            && (1..=16).contains(&self.log2)
+            && self.tail.wrapping_sub(self.head) < 1 << self.log2
     }
 
     fn due(&self) -> bool {
-        self.armed.is_some_and(|seen| seen != self.tail)
+        self.alarm || self.armed.is_some_and(|seen| seen != self.tail)
     }
 
-    /// Writes what there is room for. `true`: an interrupt is due.
+    /// Writes what there is room for.
     pub fn write(
         &mut self,
         job_done: u32,
         memory: &mut dyn HostMemory,
         counters: &mut Counters,
         trace: &mut Trace,
-    ) -> Result<bool, Fault> {
-        let mut fault = None;
+    ) -> Turn {
+        let mut failed = false;
         while self.room() {
             let Some(mut report) = self.waiting.front().copied() else {
                 break;
@@ -99,25 +146,28 @@ impl ReportRing {
             if group == Group::Begun && !memory.commit() {
                 break;
             }
-            fault = fault.or(written.err());
+            counters.count(Counter::DmaWriteRequests);
             self.waiting.pop_front();
             trace.record(event(&report, self.tail));
+            if written.is_err() {
+                counters.count(Counter::DmaWriteErrors);
+                (failed, self.broken, self.alarm) = (true, true, true);
+                break;
+            }
+            if self.jobs_waiting() < JOINED {
+                let late = self.late.take();
+                self.waiting.extend(late.map(|r| r.to_bytes()));
+            }
             self.tail = self.tail.wrapping_add(1);
             counters.count(Counter::Reports);
-            counters.count(Counter::DmaWriteRequests);
         }
-        let due = self.due();
-        if due {
+        let interrupt = self.due();
+        if interrupt {
             trace.other(trace_kind::INTERRUPT, 0, self.tail, 0);
             self.armed = None;
+            self.alarm = false;
         }
-        match fault {
-            None => Ok(due),
-            Some(fault) => {
-                counters.count(Counter::DmaWriteErrors);
-                Err(fault)
-            }
-        }
+        Turn { interrupt, failed }
     }
 }
 
@@ -127,11 +177,15 @@ fn event(report: &[u8; 64], number: u32) -> TraceEntry {
     TraceEntry {
         kind: trace_kind::REPORT,
         detail: report[0],
-        flow: if report[0] == 3 { NO_FLOW } else { at(2) },
+        flow: if report[0] == report_kind::FRAME {
+            NO_FLOW
+        } else {
+            at(2)
+        },
         value: number,
         info: match report[0] {
-            2 => at(14),
-            4 => report[1].into(),
+            report_kind::FPDU => at(14),
+            report_kind::JOB => report[1].into(),
             _ => 0,
         },
         ..TraceEntry::default()

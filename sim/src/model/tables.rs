@@ -4,6 +4,14 @@ use weft_layout::{table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, S
 
 use super::counters::Counters;
 
+/// The rows of FLOW_KEY in which a key may be, of a card with so many flows.
+pub fn key_places(key: &[u8; 12], flows: u32) -> [u32; 4] {
+    let hash = crc32c::crc32c(key);
+    let mask = flows / 2 - 1;
+    let (low, high) = (2 * (hash & mask), flows + 2 * (hash >> 16 & mask));
+    [low, low + 1, high, high + 1]
+}
+
 /// All tables of a card.
 #[derive(Clone, Debug)]
 pub struct Tables {
@@ -37,18 +45,15 @@ impl Tables {
 
     /// The flow of a key: remote_ip, local_ip, remote_port, local_port as on the wire.
     pub fn lookup(&self, key: &[u8; 12]) -> Option<u16> {
-        let hash = crc32c::crc32c(key) as usize;
-        let mask = self.flows - 1;
-        [hash & mask, self.flows + (hash >> 16 & mask)]
+        key_places(key, self.flows as u32)
             .into_iter()
-            .map(|i| &self.keys[i])
+            .map(|i| &self.keys[i as usize])
             .find_map(|row| {
                 let same = row.remote_ip == key[..4]
                     && row.local_ip == key[4..8]
                     && row.remote_port == key[8..10]
                     && row.local_port == key[10..];
-                (row.valid & 1 != 0 && same && usize::from(row.flow) < self.flows)
-                    .then_some(row.flow)
+                (row.valid() && same).then_some(row.flow)
             })
     }
 
@@ -64,7 +69,10 @@ impl Tables {
             table.get_mut(index).map(|r| *r = row).is_some()
         }
         match number {
-            table::FLOW_KEY => put(&mut self.keys, index, FlowKeyRow::from_bytes(row)),
+            table::FLOW_KEY => {
+                let row = FlowKeyRow::from_bytes(row);
+                usize::from(row.flow) < self.flows && put(&mut self.keys, index, row)
+            }
             table::FLOW_RX => put(&mut self.rx, index, FlowRxRow::from_bytes(row)),
             table::ATTACH => self.attach(index, AttachRow::from_bytes(row), counters),
             table::FLOW_TX => put(&mut self.tx, index, FlowTxRow::from_bytes(row)),
@@ -77,12 +85,12 @@ impl Tables {
         let Some(position) = self.positions.get_mut(index) else {
             return false;
         };
-        if row.attached & 1 != 0 && row.raw_count != position.raw_count {
+        if row.attached() && row.raw_count != position.raw_count {
             counters.count(Counter::RxAttachRefused);
             return false;
         }
         *position = AttachRow {
-            attached: row.attached & 1,
+            attached: row.attached & (AttachRow::ATTACHED | AttachRow::TS_RECENT_VALID),
             ..row
         };
         counters.count(Counter::RxAttach);

@@ -1,6 +1,6 @@
 //! The trace ring: what the card did, and when.
 
-use weft_layout::{doorbell, reg, trace_kind, Counter, TraceEntry};
+use weft_layout::{doorbell, reg, trace_kind, Counter, TableOperation, TraceEntry, TraceTable};
 use weft_layout::{trace_drop, trace_verdict};
 
 /// Entries.
@@ -34,8 +34,8 @@ impl Default for Trace {
 impl Trace {
     /// An event; its kind, what it is told by, and no time.
     pub fn record(&mut self, event: TraceEntry) {
-        let (enable, frozen) = (self.control & 0xffff, self.control >> 16 & 1 != 0);
-        if frozen || enable >> (event.kind & 15) & 1 == 0 {
+        let control = reg::TraceCtrl(self.control);
+        if control.freeze() || control.kinds() >> (event.kind & 15) & 1 == 0 {
             return;
         }
         self.entries[self.head as usize % SIZE] = TraceEntry {
@@ -59,6 +59,7 @@ impl Trace {
             Counter::RxDropTcpHeader => trace_drop::TCP_HEADER,
             Counter::RxDropTcpChecksum => trace_drop::TCP_CHECKSUM,
             Counter::RxDropBufferFull => trace_drop::BUFFER_FULL,
+            Counter::RxDropRawReserved => trace_drop::RAW_RESERVED,
             _ => trace_drop::NO_RAW_SLOT,
         };
         self.record(TraceEntry {
@@ -72,7 +73,7 @@ impl Trace {
 
     /// What became of a frame.
     pub fn verdict(&mut self, verdict: u8, flow: u16, seq: u32, len: usize) {
-        debug_assert!(verdict <= trace_verdict::ERROR);
+        debug_assert!(verdict <= trace_verdict::REFUSED);
         self.record(TraceEntry {
             kind: trace_kind::VERDICT,
             detail: verdict,
@@ -120,15 +121,19 @@ impl Trace {
 
     /// A table access is done.
     pub fn table(&mut self, command: u32, refused: bool) {
-        let write = u8::from(command >> 28 == 1) << 7;
-        let detail = write | u8::from(refused) << 6 | (command >> 24 & 15) as u8;
-        self.other(trace_kind::TABLE, detail, command & 0xff_ffff, 0);
+        let command = reg::TableCmd(command);
+        let detail = TraceTable::default()
+            .with_table(command.table())
+            .with_write(command.operation() == Ok(TableOperation::Write))
+            .with_refused(refused);
+        self.other(trace_kind::TABLE, detail.0, command.index(), 0);
     }
 
     /// TRACE_CTRL was written.
     pub fn set_control(&mut self, value: u32) {
-        self.control = value & 0x1_ffff;
-        if value >> 31 != 0 {
+        let control = reg::TraceCtrl(value);
+        self.control = value & (reg::TraceCtrl::KINDS_MASK | reg::TraceCtrl::FREEZE);
+        if control.clear() {
             self.head = 0;
         }
     }

@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use weft_layout::{trace_kind, Counter, FlowTxRow, Job, JobReport, TraceEntry};
+use weft_layout::{
+    trace_kind, Counter, FlowTxRow, Job, JobKind, JobReport, JobStatus, ReportKind, TraceEntry,
+    TraceFrameOut,
+};
 
 use super::counters::Counters;
 use super::ethernet::{self, flag};
@@ -15,19 +18,6 @@ use crate::iommu::{Fault, HostMemory};
 pub const MAX_FRAME: usize = 9216;
 /// Longest payload of a segment job, and of an FPDU.
 pub const MAX_PAYLOAD: usize = 9000;
-
-mod kind {
-    pub const RAW_FRAME: u8 = 1;
-    pub const SEGMENT: u8 = 2;
-    pub const MESSAGE: u8 = 3;
-}
-
-mod job_flag {
-    pub const TAGGED: u8 = 1;
-    pub const LAST: u8 = 2;
-    pub const NOTIFY: u8 = 4;
-    pub const INLINE: u8 = 8;
-}
 
 /// A frame on its way out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +38,11 @@ impl Outgoing {
         let seq = self.bytes[..].get(SEQ..SEQ + 4).filter(|_| self.segment);
         TraceEntry {
             kind: trace_kind::FRAME_OUT,
-            detail: u8::from(self.segment) | u8::from(self.fpdu) << 1 | u8::from(looped) << 2,
+            detail: TraceFrameOut::default()
+                .with_headers(self.segment)
+                .with_fpdu(self.fpdu)
+                .with_loopback(looped)
+                .0,
             flow: NO_FLOW,
             value: seq.map_or(0, |b| u32::from_be_bytes([b[0], b[1], b[2], b[3]])),
             info: self.bytes.len() as u16,
@@ -150,32 +144,32 @@ impl Transmit {
             counters.add(Counter::TxBytes, frame.bytes.len());
         }
         let status = match &outcome {
-            Ok(()) => 0,
+            Ok(()) => JobStatus::Done,
             Err(Failure::Malformed) => {
                 counters.count(Counter::TxJobsBad);
-                1
+                JobStatus::Malformed
             }
             Err(Failure::ReadError(_)) => {
                 counters.count(Counter::TxReadErrors);
-                2
+                JobStatus::ReadError
             }
         };
         trace.record(TraceEntry {
             kind: trace_kind::JOB_DONE,
-            detail: status,
+            detail: status.raw(),
             flow: job.flow,
             value: number,
             ..TraceEntry::default()
         });
-        if status != 0 || job.flags & job_flag::NOTIFY != 0 {
+        if status != JobStatus::Done || job.notify() {
             let report = JobReport {
-                kind: 4,
-                status,
+                kind: ReportKind::Job.raw(),
+                status: status.raw(),
                 flow: job.flow,
                 job: number,
                 ..JobReport::default()
             };
-            reports.push(report.to_bytes());
+            reports.push_job(&report, counters);
         }
         if let Err(Failure::ReadError(fault)) = outcome {
             counters.count(Counter::DmaReadErrors);
@@ -195,7 +189,8 @@ impl Transmit {
     ) -> Result<(), Failure> {
         let mut payload = Payload::new(job, slot)?;
         let length = job.length as usize;
-        if job.kind == kind::RAW_FRAME {
+        let kind = job.kind().map_err(|_| Failure::Malformed)?;
+        if kind == JobKind::RawFrame {
             if !(ethernet::ETHERNET..=MAX_FRAME).contains(&length) {
                 return Err(Failure::Malformed);
             }
@@ -207,10 +202,10 @@ impl Transmit {
         }
         let row = rows
             .get(usize::from(job.flow))
-            .filter(|r| r.flags & 4 != 0)
+            .filter(|row| row.valid())
             .ok_or(Failure::Malformed)?;
-        match job.kind {
-            kind::SEGMENT if length <= MAX_PAYLOAD => {
+        match kind {
+            JobKind::Segment if length <= MAX_PAYLOAD => {
                 let bytes = payload.take(length, memory)?;
                 let id = self.next_identification();
                 frames.push_back(Outgoing {
@@ -220,7 +215,7 @@ impl Transmit {
                 });
                 Ok(())
             }
-            kind::MESSAGE => self.message(job, row, payload, memory, frames, counters),
+            JobKind::Message => self.message(job, row, payload, memory, frames, counters),
             _ => Err(Failure::Malformed),
         }
     }
@@ -237,19 +232,18 @@ impl Transmit {
         let (length, step) = (job.length as usize, usize::from(job.fpdu_payload));
         let phase = job.seq.wrapping_sub(row.marker_base) % 4;
         if length > 0 && (step == 0 || step.min(length) > MAX_PAYLOAD)
-            || row.flags & 1 != 0 && phase != 0
+            || row.markers() && phase != 0
         {
             return Err(Failure::Malformed);
         }
-        let markers = (row.flags & 1 != 0).then_some(row.marker_base);
+        let markers = row.markers().then_some(row.marker_base);
         let (mut seq, mut at) = (job.seq, 0);
         loop {
             let count = step.min(length - at);
             let final_one = at + count == length;
-            let mut ulpdu =
-                ddp_header(job, at as u64, final_one && job.flags & job_flag::LAST != 0);
+            let mut ulpdu = ddp_header(job, at as u64, final_one && job.last());
             ulpdu.extend_from_slice(&payload.take(count, memory)?);
-            let fpdu = mpa::frame(seq, markers, row.flags & 2 != 0, &ulpdu);
+            let fpdu = mpa::frame(seq, markers, row.crc(), &ulpdu);
             let flags = if final_one {
                 job.tcp_flags
             } else {
@@ -279,7 +273,7 @@ impl Transmit {
 
 /// The DDP header of the FPDU whose payload begins `at` bytes into the job's (RFC 5041 §4).
 fn ddp_header(job: &Job, at: u64, last: bool) -> Vec<u8> {
-    let tagged = job.flags & job_flag::TAGGED != 0;
+    let tagged = job.tagged();
     let control =
         if tagged { 0x80 } else { 0 } | if last { 0x40 } else { 0 } | (job.ddp_rsvd & 0x3c) | 1;
     let mut header = vec![control, job.rdmap_control];
@@ -305,7 +299,7 @@ enum Payload {
 impl Payload {
     fn new(job: &Job, slot: &[u8; Job::SIZE]) -> Result<Self, Failure> {
         let length = job.length as usize;
-        if job.flags & job_flag::INLINE != 0 {
+        if job.inline_payload() {
             if length > 64 || job.sge_count != 0 {
                 return Err(Failure::Malformed);
             }

@@ -4,7 +4,7 @@
 use cpu_time::ProcessTime;
 use serde::Serialize;
 use thiserror::Error;
-use weft_layout::{AttachRow, Counter, FlowRxRow, Job, StagRow};
+use weft_layout::{AttachRow, Counter, FlowRxRow, FlowTxRow, Job, JobKind, StagRow};
 
 use crate::bench::{Bench, Ends, Region, Rings};
 use crate::card::CYCLE_NS;
@@ -96,9 +96,12 @@ impl Setup {
         let memory = bench.region(MEMORY);
         let ends = Ends::of(FLOW);
         let stag = StagRow {
-            valid: 1,
+            valid: StagRow::VALID,
             key: 1,
-            access: 15,
+            access: StagRow::LOCAL_WRITE
+                | StagRow::REMOTE_READ
+                | StagRow::REMOTE_WRITE
+                | StagRow::READ_SINK,
             pd: PD,
             base: 0,
             length: MEMORY as u64,
@@ -106,20 +109,28 @@ impl Setup {
         };
         bench.stag(STAG, &stag)?;
         let rx = FlowRxRow {
-            flags: 2 | 4,
+            flags: FlowRxRow::CRC | FlowRxRow::VALID,
             rq_log2: 2,
             pd: PD,
             marker_base: SEQ,
             rq_base: memory.iova,
+            ..FlowRxRow::default()
         };
         let attach = AttachRow {
-            attached: 1,
+            attached: AttachRow::ATTACHED,
             raw_count: 0,
             rcv_nxt: SEQ,
             msn: 1,
             mo: 0,
+            ..AttachRow::default()
         };
-        bench.flow(FLOW, &ends, &rx, &ends.tx(2 | 4, SEQ), &attach)?;
+        bench.flow(
+            FLOW,
+            &ends,
+            &rx,
+            &ends.tx(FlowTxRow::CRC | FlowTxRow::VALID, SEQ),
+            &attach,
+        )?;
         bench.settle(1_000_000)?;
         bench.sent();
         Ok(Self {
@@ -139,7 +150,7 @@ impl Setup {
         let fpdu = mpa::frame(0, None, true, &ulpdu);
         let seq = SEQ.wrapping_add((number * fpdu.len()) as u32);
         ethernet::segment(
-            &self.ends.peer_tx(4, 0),
+            &self.ends.peer_tx(FlowTxRow::VALID, 0),
             &Job::default(),
             seq,
             0x10,
@@ -154,8 +165,8 @@ impl Setup {
         for number in 0..load.tx / load.per_message {
             let at = number * message % (MEMORY - message);
             let job = Job {
-                kind: 3,
-                flags: 1 | 2,
+                kind: JobKind::Message.raw(),
+                flags: Job::TAGGED | Job::LAST,
                 flow: FLOW,
                 seq: SEQ.wrapping_add((number * load.per_message * load.segment) as u32),
                 tcp_flags: 0x18,
@@ -250,7 +261,12 @@ pub fn run(kind: CardKind, seed: u64, load: &Load) -> Result<Rates, DataPathErro
         }
         s.bench.world.run_cycles(4)?;
         let (received, sent) = (rx.done, tx.done);
-        rx.done += s.bench.reports().iter().filter(|r| r.0[0] == 1).count();
+        rx.done += s
+            .bench
+            .reports()
+            .iter()
+            .filter(|r| r.0[0] == weft_layout::report_kind::SEGMENT)
+            .count();
         tx.done += s.bench.sent().len();
         rx.pass(s.bench.world.now());
         tx.pass(s.bench.world.now());

@@ -2,6 +2,7 @@
 
 pub mod data_path;
 pub mod full_stack;
+mod page;
 
 use std::io::{self, Write};
 
@@ -179,6 +180,8 @@ pub fn run(
         full_stack,
     })
 }
+
+pub use page::page;
 
 /// Prints it for people.
 pub fn print(p: &Performance, out: &mut impl Write) -> io::Result<()> {

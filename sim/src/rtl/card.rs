@@ -21,6 +21,8 @@ use models::{weft_card_128, weft_card_512};
 
 /// Cycles of a reset.
 const RESET: u64 = 8;
+/// Cycles that a reset waits for register accesses before it: on a bus they would have come first.
+const BEFORE_RESET: u32 = 64;
 /// Cycles for which everything must be at rest before the clock may stop.
 const REST: u32 = 8;
 /// Bytes of the longest frame that the card may send.
@@ -31,8 +33,6 @@ macro_rules! card {
         #[doc = $doc]
         pub struct $name {
             sim: Sim<$model>,
-            around: Surroundings,
-            seed: Seed,
             registers: Master,
             memory: MemorySlave<$bytes>,
             rx: Source<$bytes>,
@@ -41,24 +41,25 @@ macro_rules! card {
             check_registers: axil::Checker,
             check_tx: axis::Checker<$bytes>,
             rest: u32,
+            /// A reset was asked for; so many cycles are left for what was posted before it.
+            reset_in: Option<u32>,
             failure: Option<String>,
         }
 
         impl $name {
-            /// A card after reset.
+            /// A card after power-on.
             pub fn new(seed: Seed, around: Surroundings) -> Self {
                 let mut card = Self {
                     sim: Sim::new(seed),
-                    seed,
                     registers: Master::new(rtl_sim::Stall::Never, around.registers, seed),
                     memory: MemorySlave::new(around.memory.clone(), seed),
                     rx: Source::new(rtl_sim::Stall::Never, seed),
                     tx: Sink::new(around.mac.clone(), seed),
-                    around,
                     check_memory: axi::Checker::new("m_axi"),
                     check_registers: axil::Checker::new("s_axil"),
                     check_tx: axis::Checker::new("mac_tx").longest_packet(LONGEST_FRAME),
                     rest: 0,
+                    reset_in: None,
                     failure: None,
                 };
                 card.power_on();
@@ -124,6 +125,14 @@ macro_rules! card {
                     self.sim.skip(behind);
                 }
                 self.sim.inputs.time = now;
+                self.reset_in = match self.reset_in {
+                    Some(left) if left > 0 && !self.registers.is_idle() => Some(left - 1),
+                    Some(_) => {
+                        self.sim.inputs.reset_req = true;
+                        None
+                    }
+                    None => None,
+                };
                 if let Err(stop) = self.sim.try_step() {
                     self.failure = Some(stop.to_string());
                     return;
@@ -159,22 +168,23 @@ macro_rules! card {
                     && self.rx.is_idle()
                     && !self.tx.in_packet();
                 self.rest = if at_rest { self.rest + 1 } else { 0 };
+                // Register accesses that were posted before the reset are not to have an effect after it.
+                if outputs.reset_done && self.registers.is_idle() {
+                    inputs.reset_req = false;
+                }
             }
 
             fn idle(&self) -> bool {
-                self.rest >= REST
+                self.rest >= REST && !self.resetting()
             }
 
             fn reset(&mut self) {
-                self.registers =
-                    Master::new(rtl_sim::Stall::Never, self.around.registers, self.seed);
-                self.memory = MemorySlave::new(self.around.memory.clone(), self.seed);
-                self.rx = Source::new(rtl_sim::Stall::Never, self.seed);
-                self.tx = Sink::new(self.around.mac.clone(), self.seed);
-                self.check_memory = axi::Checker::new("m_axi");
-                self.check_registers = axil::Checker::new("s_axil");
-                self.check_tx = axis::Checker::new("mac_tx").longest_packet(LONGEST_FRAME);
-                self.power_on();
+                self.rest = 0;
+                self.reset_in = Some(BEFORE_RESET);
+            }
+
+            fn resetting(&self) -> bool {
+                self.reset_in.is_some() || self.sim.inputs.reset_req || self.sim.outputs.reset_done
             }
 
             fn record_waves(&mut self, path: &Path, cycles: u64) -> bool {

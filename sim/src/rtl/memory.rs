@@ -10,6 +10,7 @@ pub struct Behind<'a>(pub &'a mut dyn HostMemory);
 fn fault(fault: iommu::Fault) -> Fault {
     match fault.why {
         Refusal::NotYet => Fault::NotYet,
+        Refusal::Broken => Fault::Slave,
         _ => Fault::Decode,
     }
 }

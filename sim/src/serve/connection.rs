@@ -1,26 +1,18 @@
 //! One client's socket: messages with their descriptors in, replies out. Nothing here waits.
 
 use std::collections::VecDeque;
-use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::net::{
-    recvmsg, send, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags,
-};
+use rustix::net::{send, SendFlags};
 use thiserror::Error;
 
 use super::lending::Lending;
-use super::message::{Header, HEADER};
+use super::message::{receive_part, Header, HEADER};
+pub use super::message::{MAX_DATA, MAX_FDS};
 
-/// Most data in one message, either way.
-pub const MAX_DATA: usize = 1 << 20;
-/// Most descriptors a client may send with a message.
-pub const MAX_FDS: usize = 16;
-/// A message longer than this is not read: headers and fixed fields beside the data.
-const MAX_MESSAGE: usize = MAX_DATA + 256;
 /// Commands kept while answers to DMA messages are looked for.
 const MAX_WAITING: usize = 1024;
 /// No more commands are taken from a client that does not read so many bytes of replies.
@@ -204,11 +196,8 @@ impl Connection {
             return Ok(None);
         };
         let header = Header::parse(bytes);
-        let size = header.size as usize;
-        if !(HEADER..=MAX_MESSAGE).contains(&size) {
-            return Err(Gone::Malformed(format!(
-                "a message of {size} bytes (there are {HEADER} to {MAX_MESSAGE})"
-            )));
+        if let Some(why) = header.impossible() {
+            return Err(Gone::Malformed(why));
         }
         if !header.is_command() && !header.is_reply() {
             return Err(Gone::Malformed(format!(
@@ -224,29 +213,19 @@ impl Connection {
     fn read_up_to(&mut self, wanted: usize) -> Result<bool, Gone> {
         let have = self.partial.len();
         self.partial.resize(wanted, 0);
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
-        let mut control = RecvAncillaryBuffer::new(&mut space);
-        let result = recvmsg(
-            &self.stream,
-            &mut [IoSliceMut::new(&mut self.partial[have..])],
-            &mut control,
-            RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT,
-        );
+        let mut fds = std::mem::take(&mut self.fds);
+        let result = receive_part(&self.stream, &mut self.partial[have..], &mut fds);
+        self.fds = fds;
         let got = result.as_ref().map_or(0, |r| r.bytes);
         self.partial.truncate(have + got);
-        for message in control.drain() {
-            if let RecvAncillaryMessage::ScmRights(fds) = message {
-                self.fds.extend(fds);
-            }
-        }
         match result {
-            Ok(r) => {
-                self.fds_lost |= r.flags.contains(ReturnFlags::CTRUNC);
+            Ok(received) => {
+                self.fds_lost |= received.fds_lost;
                 if self.fds.len() > MAX_FDS {
                     self.fds.truncate(MAX_FDS);
                     self.fds_lost = true;
                 }
-                if r.bytes > 0 {
+                if received.bytes > 0 {
                     return Ok(true);
                 }
                 Err(if self.partial.is_empty() {
@@ -255,9 +234,11 @@ impl Connection {
                     Gone::Inside
                 })
             }
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(false),
-            Err(rustix::io::Errno::CONNRESET) => Err(Gone::Closed),
-            Err(e) => Err(Gone::Socket(e.to_string())),
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock => Ok(false),
+                io::ErrorKind::ConnectionReset => Err(Gone::Closed),
+                _ => Err(Gone::Socket(error.to_string())),
+            },
         }
     }
 

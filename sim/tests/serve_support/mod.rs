@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
-use weft_layout::{doorbell, reg, FrameReport, Job};
+use weft_layout::{doorbell, job_kind, reg, report_kind, FrameReport, Job};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
 use weft_sim::serve::port::PortSpec;
@@ -27,11 +27,12 @@ pub const STATION: [u8; 6] = [0x02, 0, 0, 0, 0, 1];
 const JOBS: u64 = 0;
 const REPORTS: u64 = 0x1000;
 const RAW: u64 = 0x4000;
-const FRAME: u64 = 0x8000;
+const FRAME: u64 = 0xc000;
 pub const MEMORY: u64 = 0x1_0000;
 const REPORT_LOG2: u32 = 4;
 const RAW_SLOT_LOG2: u32 = 11;
-const RAW_LOG2: u32 = 1;
+// A slot for each frame that a port may play before the driver looks.
+const RAW_LOG2: u32 = 4;
 
 /// How a test reaches a card.
 pub trait Reach {
@@ -147,7 +148,7 @@ impl Driver {
     pub fn send(&mut self, card: &mut impl Reach, memory: &mut impl Memory, frame: &[u8]) {
         memory.write(FRAME, frame);
         let job = Job {
-            kind: 1,
+            kind: job_kind::RAW_FRAME,
             sge_count: 1,
             length: frame.len() as u32,
             sge0_iova: self.iova + FRAME,
@@ -171,10 +172,10 @@ impl Driver {
         memory.read(REPORTS + u64::from(slot) * 64, &mut report);
         let phase = !(self.reports >> REPORT_LOG2) as u8 & 1;
         let report = FrameReport::from_bytes(&report);
-        if report.phase & 1 != phase {
+        if report.phase & FrameReport::PHASE != phase {
             return None;
         }
-        assert_eq!(report.kind, 3, "no report of a frame");
+        assert_eq!(report.kind, report_kind::FRAME, "no report of a frame");
         let mut frame = vec![0; usize::from(report.raw_len)];
         memory.read(
             RAW + (u64::from(report.raw_slot) << RAW_SLOT_LOG2),

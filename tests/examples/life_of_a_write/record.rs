@@ -124,6 +124,10 @@ impl Card for Observed {
         self.card.reset();
     }
 
+    fn resetting(&self) -> bool {
+        self.card.resetting()
+    }
+
     fn record_waves(&mut self, path: &Path, cycles: u64) -> bool {
         self.card.record_waves(path, cycles)
     }

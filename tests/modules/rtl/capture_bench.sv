@@ -66,7 +66,7 @@ module capture_bench
   logic [15:0]        cmd_bytes;
   logic [DATA_W-1:0]  wr_data;
   logic [COUNT_W-1:0] wr_count;
-  logic [2:0]         cmd_ready, wr_ready, written;
+  logic [2:0]         cmd_ready, wr_ready, written, failed;
 
   assign cfg = '{enable: enable_i, reset: ring_reset_i, snap: snap_i, base: base_i, slot_log2: slot_log2_i,
                  count_log2: count_log2_i, head: head_i};
@@ -106,6 +106,7 @@ module capture_bench
     .wr_count_i ({wr_count, (2*COUNT_W)'(0)}),
     .wr_last_i  ({wr_last, 2'b11}),
     .written_o  (written),
+    .failed_o   (failed),
     .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst, .m_axi_awvalid, .m_axi_awready,
     .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
     .m_axi_bid, .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,
@@ -122,6 +123,6 @@ module capture_bench
   assign m_axi_rready  = 1'b0;
 
   logic unused;
-  assign unused = ^{cmd_ready[1:0], wr_ready[1:0], written[1:0], request, error, busy, m_axi_arready, m_axi_rdata, m_axi_rvalid};
+  assign unused = ^{cmd_ready[1:0], wr_ready[1:0], written[1:0], failed, request, error, busy, m_axi_arready, m_axi_rdata, m_axi_rvalid};
 
 endmodule

@@ -13,6 +13,7 @@ module dma_write_bench #(
   input  logic [2:0][63:0]  cmd_addr_i,
   input  logic [2:0][15:0]  cmd_bytes_i,
   output logic [2:0]        written_o,
+  output logic [2:0]        failed_o,
 
   input  logic              place_tvalid_i,
   output logic              place_tready_o,
@@ -69,7 +70,7 @@ module dma_write_bench #(
     .wr_count_i({COUNT_W'($countones(low_tkeep_i)), COUNT_W'($countones(report_tkeep_i)),
                  COUNT_W'($countones(place_tkeep_i))}),
     .wr_last_i ({low_tlast_i, report_tlast_i, place_tlast_i}),
-    .written_o,
+    .written_o, .failed_o,
     .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst, .m_axi_awvalid, .m_axi_awready,
     .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
     .m_axi_bid, .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,

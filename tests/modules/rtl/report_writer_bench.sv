@@ -27,6 +27,7 @@ module report_writer_bench
   input  logic              msix_ready_i,
   output logic [4:0]        msix_vector_o,
   output logic [31:0]       tail_o,
+  output logic              broken_o,
   output logic              stall_o,
   output logic              idle_o,
 
@@ -59,7 +60,7 @@ module report_writer_bench
   logic [63:0]        cmd_addr;
   logic [DATA_W-1:0]  wr_data;
   logic [COUNT_W-1:0] wr_count;
-  logic [2:0]         cmd_ready, wr_ready, written;
+  logic [2:0]         cmd_ready, wr_ready, written, failed;
 
   assign cfg = '{
     reset:     ring_reset_i,
@@ -89,8 +90,10 @@ module report_writer_bench
     .wr_count_o   (wr_count),
     .wr_last_o    (wr_last),
     .written_i    (written[1]),
+    .failed_i     (failed[1]),
     .msix_valid_o, .msix_ready_i, .msix_vector_o,
-    .tail_o, .stall_o,
+    .tail_o, .broken_o, .stall_o,
+    .trace_o      (),
     .idle_o       (writer_idle)
   );
 
@@ -106,6 +109,7 @@ module report_writer_bench
     .wr_count_i ({COUNT_W'(0), wr_count, COUNT_W'(0)}),
     .wr_last_i  ({1'b1, wr_last, 1'b1}),
     .written_o  (written),
+    .failed_o   (failed),
     .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst, .m_axi_awvalid, .m_axi_awready,
     .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
     .m_axi_bid, .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,
@@ -120,6 +124,6 @@ module report_writer_bench
   assign m_axi_rready  = 1'b0;
 
   logic unused;
-  assign unused = ^{cmd_ready[2], cmd_ready[0], wr_ready[2], wr_ready[0], written[2], written[0], request, error, m_axi_arready, m_axi_rdata, m_axi_rvalid};
+  assign unused = ^{cmd_ready[2], cmd_ready[0], wr_ready[2], wr_ready[0], written[2], written[0], failed[2], failed[0], request, error, m_axi_arready, m_axi_rdata, m_axi_rvalid};
 
 endmodule

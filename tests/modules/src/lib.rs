@@ -5,6 +5,8 @@
 
 rtl_sim::include_model!("fifo_sync");
 rtl_sim::include_model!("trace_ring");
+rtl_sim::include_model!("counters");
+rtl_sim::include_model!("msix_table");
 rtl_sim::include_model!("capture_128");
 rtl_sim::include_model!("capture_512");
 rtl_sim::include_model!("crc32c_128");
@@ -21,6 +23,8 @@ rtl_sim::include_model!("mac_loopback_128");
 rtl_sim::include_model!("mac_loopback_512");
 rtl_sim::include_model!("report_writer_128");
 rtl_sim::include_model!("report_writer_512");
+rtl_sim::include_model!("rx_front_128");
+rtl_sim::include_model!("rx_front_512");
 
 /// Writes `value` into element `at` of a packed array of numbers of `width` bytes.
 pub fn set_element(array: &mut [u8], at: usize, width: usize, value: u64) {

@@ -11,24 +11,27 @@ const BASE: u64 = 0x7_ffff_0000;
 const SIZE: usize = 1 << 18;
 const PAGE: u64 = 4096;
 
-/// Memory of which some pages cannot be read.
+/// What can be read or not as a whole: a beat at 512 bits, four at 128.
+const LINE: u64 = 64;
+
+/// Memory of which some lines cannot be read.
 struct Host {
     ram: Ram,
-    bad_pages: Vec<u64>,
+    bad_lines: Vec<u64>,
 }
 
 impl Host {
-    fn new(rng: &mut fastrand::Rng, bad_pages: usize) -> Host {
+    fn new(rng: &mut fastrand::Rng, bad_lines: usize) -> Host {
         let mut ram = Ram::new(BASE, SIZE);
         ram.bytes.fill_with(|| rng.u8(..));
-        let page = |_| BASE / PAGE + rng.u64(..SIZE as u64 / PAGE);
-        let bad_pages = (0..bad_pages).map(page).collect();
-        Host { ram, bad_pages }
+        let line = |_| BASE / LINE + rng.u64(..SIZE as u64 / LINE);
+        let bad_lines = (0..bad_lines).map(line).collect();
+        Host { ram, bad_lines }
     }
 
     fn is_bad(&self, addr: u64, bytes: usize) -> bool {
-        let pages = addr / PAGE..=(addr + bytes as u64 - 1) / PAGE;
-        self.bad_pages.iter().any(|page| pages.contains(page))
+        let lines = addr / LINE..=(addr + bytes as u64 - 1) / LINE;
+        self.bad_lines.iter().any(|line| lines.contains(line))
     }
 }
 
@@ -216,7 +219,7 @@ macro_rules! dma_read_tests {
             fn errors_are_of_the_request_they_hit() {
                 replay("read_errors", 0..8, |run| {
                     let mut rng = run.seed.rng("test");
-                    let mut host = Host::new(&mut rng, 16);
+                    let mut host = Host::new(&mut rng, 100);
                     let requests = requests(&mut rng, [100, 60, 60]);
                     let stalls = [(); 6].map(|()| Stall::any(&mut rng));
                     check(run, &mut host, Timing::any(run.seed), requests, stalls, None).map(drop)

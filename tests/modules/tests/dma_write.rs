@@ -55,6 +55,8 @@ struct Accepted {
     /// Bytes written when it is done, and bursts answered.
     bytes: u64,
     bursts: u64,
+    /// Bursts before its own.
+    before: u64,
 }
 
 macro_rules! dma_write_tests {
@@ -88,6 +90,8 @@ macro_rules! dma_write_tests {
                 let mut accepted = VecDeque::new();
                 let (mut bytes, mut bursts, mut beats) = (0, 0, 0);
                 let (mut responses, mut requests, mut errors) = (0, 0, 0);
+                // Of each burst answered: was it an error?
+                let mut answers: Vec<bool> = Vec::new();
                 let (mut first, mut last, mut sent) = (None, 0, 0);
                 sim.reset(3);
                 bus.cycle(sim.cycle(), true, &sim.outputs.m_axi, &sim.inputs.m_axi)?;
@@ -113,12 +117,24 @@ macro_rules! dma_write_tests {
                         first.get_or_insert(now);
                         (last, sent) = (now, sent + 1);
                     }
-                    responses += u64::from(inputs.m_axi.b.valid && outputs.m_axi.b_ready);
+                    if inputs.m_axi.b.valid && outputs.m_axi.b_ready {
+                        responses += 1;
+                        answers.push(inputs.m_axi.b.resp >= axi::resp::SLVERR);
+                    }
+                    if outputs.failed & !outputs.written != 0 {
+                        return Err("a status without an end".into());
+                    }
                     for client in (0..3).filter(|client| bit(outputs.written, *client)) {
                         let done = accepted.pop_front();
                         let right = |a: &Accepted| {
                             a.client == client && host.written >= a.bytes && responses == a.bursts
                         };
+                        let failed = done.as_ref().is_some_and(|a: &Accepted| {
+                            answers[a.before as usize..].iter().any(|error| *error)
+                        });
+                        if bit(outputs.failed, client) != failed {
+                            return Err(format!("client {client}: failed is {}", !failed).into());
+                        }
                         if !done.as_ref().is_some_and(right) {
                             return Err(format!(
                                 "client {client}: written too early, late or not its turn"
@@ -127,6 +143,11 @@ macro_rules! dma_write_tests {
                         }
                     }
                     memory.cycle(now, &mut inputs.m_axi, &outputs.m_axi, &mut host);
+                    // Either kind of error, by turns.
+                    let b = &mut inputs.m_axi.b;
+                    if b.valid && b.resp == axi::resp::DECERR && responses % 2 == 0 {
+                        b.resp = axi::resp::SLVERR;
+                    }
                     if let Some(wrong) = host.wrong.take() {
                         return Err(wrong.into());
                     }
@@ -143,6 +164,7 @@ macro_rules! dma_write_tests {
                             let (addr, data) = todo[client].pop_front().unwrap_or_default();
                             let end = addr + data.len() as u64;
                             bytes += data.len() as u64;
+                            let before = bursts;
                             bursts += (end - 1) / PAGE - addr / PAGE + 1;
                             beats += (end - 1) / $bytes - addr / $bytes + 1;
                             host.expected.extend((addr..end).zip(data));
@@ -150,6 +172,7 @@ macro_rules! dma_write_tests {
                                 client,
                                 bytes,
                                 bursts,
+                                before,
                             });
                         }
                         if taken || !valid {

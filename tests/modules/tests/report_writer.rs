@@ -15,6 +15,8 @@ struct Ring {
     base: u64,
     slots: Vec<[u8; REPORT]>,
     outside: Option<u64>,
+    /// The byte whose beat is refused.
+    refused: Option<(usize, Fault)>,
 }
 
 impl Ring {
@@ -23,6 +25,7 @@ impl Ring {
             base: 0x12_3456_7000,
             slots: vec![[0; REPORT]; 1 << log2],
             outside: None,
+            refused: None,
         }
     }
 
@@ -39,6 +42,12 @@ impl Memory for Ring {
 
     fn write(&mut self, addr: u64, bytes: &[u8], strobe: u128) -> Result<(), Fault> {
         let at = addr.wrapping_sub(self.base) as usize;
+        if let Some((_, fault)) = self
+            .refused
+            .filter(|(byte, _)| (at..at + bytes.len()).contains(byte))
+        {
+            return Err(fault);
+        }
         let slot = self.slots.get_mut(at / REPORT);
         match slot.and_then(|slot| slot.get_mut(at % REPORT..)) {
             Some(to) if strobe.count_ones() as usize == bytes.len() => {
@@ -73,6 +82,8 @@ macro_rules! report_writer_tests {
                 consumed: usize,
                 answered: u32,
                 interrupts: u32,
+                /// A report could not be written.
+                broken: bool,
             }
 
             impl Bench {
@@ -90,6 +101,7 @@ macro_rules! report_writer_tests {
                         consumed: 0,
                         answered: 0,
                         interrupts: 0,
+                        broken: false,
                     };
                     bench.sim.inputs.base = bench.ring.base;
                     bench.sim.inputs.log2 = log2;
@@ -107,7 +119,13 @@ macro_rules! report_writer_tests {
                         let text = format!("tail {}, {} responses", outputs.tail, self.answered);
                         return Err(text.into());
                     }
-                    self.answered += u32::from(inputs.m_axi.b.valid && outputs.m_axi.b_ready);
+                    if outputs.broken != self.broken {
+                        return Err(format!("broken is {}", outputs.broken).into());
+                    }
+                    if inputs.m_axi.b.valid && outputs.m_axi.b_ready {
+                        self.broken |= inputs.m_axi.b.resp >= axi::resp::SLVERR;
+                        self.answered += u32::from(!self.broken);
+                    }
                     let under_way = self.expected.len() > outputs.tail as usize;
                     if outputs.idle && (under_way || inputs.report_valid != 0) {
                         return Err("idle with reports under way".into());
@@ -133,6 +151,9 @@ macro_rules! report_writer_tests {
                             _ => &mut inputs.tx_report,
                         };
                         if taken {
+                            if outputs.broken {
+                                return Err("taken by a ring that is broken".into());
+                            }
                             if full {
                                 return Err("taken though the ring is full".into());
                             }
@@ -334,6 +355,39 @@ macro_rules! report_writer_tests {
                     reports(&mut bench, 8)?;
                     bench.interrupts_are(3)
                 });
+            }
+
+            /// Nothing more is written or counted, and one interrupt says so, armed or not.
+            #[test]
+            fn a_report_that_cannot_be_written_is_the_last() {
+                for fault in [Fault::Slave, Fault::Decode] {
+                    for byte in (0..REPORT).step_by($bytes) {
+                        replay("report_failure", 0..4, |run| {
+                            let mut rng = run.seed.rng("test");
+                            let timing = Timing::any(run.seed);
+                            let stalls = [Stall::any(&mut rng), Stall::any(&mut rng)];
+                            let mut bench = Bench::new(run, 4, timing, stalls);
+                            let last = rng.usize(0..16);
+                            bench.ring.refused = Some((last * REPORT + byte, fault));
+                            if rng.bool() {
+                                bench.arm(40);
+                            }
+                            bench.offered = [20, 20];
+                            bench.cycles(5000)?;
+                            if !bench.broken || bench.answered as usize != last {
+                                return Err(format!("{} reports counted", bench.answered).into());
+                            }
+                            bench.interrupts_are(1)?;
+                            let before = bench.ring.slots.clone();
+                            bench.sim.inputs.head = last as u32;
+                            bench.cycles(500)?;
+                            if bench.ring.slots != before {
+                                return Err("written to a ring that is broken".into());
+                            }
+                            bench.interrupts_are(1)
+                        });
+                    }
+                }
             }
 
             #[test]

@@ -30,6 +30,7 @@ impl Mortal {
     /// then lets go of the mappings (here: when the driver's buffers are dropped).
     pub fn kill(&self) {
         self.dead.store(true, Ordering::Relaxed);
+        self.inner.wake();
         lock(&self.world).reset(self.card);
     }
 
@@ -90,6 +91,14 @@ impl Transport for Mortal {
             });
         }
         self.inner.wait(vector, deadline)
+    }
+
+    fn wake(&self) {
+        self.inner.wake();
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.is_dead().then(|| "the process is dead".to_owned())
     }
 
     fn reset(&self) -> Result<(), TransportError> {

@@ -47,6 +47,14 @@ pub fn errors_flush(way: &Way) {
         3,
         "{a_wcs:?}"
     );
+    // The client's RTR came when the connection was accepted.
+    let event = bench.device(1).get_async_event();
+    assert_eq!(
+        event,
+        Some(AsyncEvent::CommEstablished {
+            qp_num: sq.qp_num()
+        })
+    );
     let fatal = bench.device(1).get_async_event();
     let Some(AsyncEvent::QpFatal {
         terminate: Some(code),
@@ -57,11 +65,20 @@ pub fn errors_flush(way: &Way) {
         panic!("{fatal:?}");
     };
     assert_eq!(code, TerminateCode::DDP_STAG);
+    assert_eq!(
+        bench.device(1).get_async_event(),
+        Some(AsyncEvent::QpAccessError {
+            qp_num: sq.qp_num(),
+            terminate: code
+        })
+    );
+    assert_eq!(bench.device(1).get_async_event(), None);
     let fatal = bench.device(0).get_async_event();
     assert!(
         matches!(fatal, Some(AsyncEvent::QpFatal { terminate: Some(code), received: true, .. }) if code == TerminateCode::DDP_STAG),
         "{fatal:?}"
     );
+    assert_eq!(bench.device(0).get_async_event(), None);
     // Work that is posted now is flushed.
     cq.post_send(SendWr::send(12).sge(a.mr.sge(0, 10)))
         .expect("taken");

@@ -12,6 +12,7 @@ mod seam;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
+use weft_limit::Limit;
 use weft_tests::bench::Way;
 
 type Test = fn(&Way);
@@ -23,7 +24,7 @@ macro_rules! tests {
     };
 }
 
-const TESTS: [(&str, Test); 15] = tests![
+const TESTS: [(&str, Test); 16] = tests![
     seam::a_card_says_who_it_is,
     seam::reads_come_after_writes,
     seam::new_memory_is_zeroed_aligned_and_apart,
@@ -33,6 +34,7 @@ const TESTS: [(&str, Test); 15] = tests![
     seam::the_selftest_passes,
     seam::a_card_opens_again_and_again,
     messages::send_write_and_read,
+    messages::immediate_data,
     messages::completion_channel,
     messages::unsignalled_work_completes_in_silence_and_lets_go,
     connections::every_way_to_connect,
@@ -55,7 +57,8 @@ fn main() -> ExitCode {
     }
     let trial = |way: &Way, (name, test): (&str, Test)| {
         let (title, way) = (format!("{way}::{name}"), way.clone());
-        Trial::test(title, move || {
+        Trial::test(title.clone(), move || {
+            let _limit = Limit::usual(&title);
             test(&way);
             Ok(())
         })

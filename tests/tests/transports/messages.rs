@@ -114,6 +114,46 @@ pub fn send_write_and_read(way: &Way) {
     no_faults(bench);
 }
 
+pub fn immediate_data(way: &Way) {
+    let pair = connected(bench(way, 6), &ConnParam::default(), &ConnParam::default());
+    let Pair { bench, a, b, .. } = &pair;
+    let (cq, sq) = pair.qps();
+    let bytes = pattern(3000, 6);
+    a.mr.write(0, &bytes).expect("inside");
+    let data = 0x0123_4567_89ab_cdef;
+    sq.post_recv(RecvWr::new(1).sge(b.mr.sge(9000, 8)))
+        .expect("room");
+    sq.post_recv(RecvWr::new(2).sge(b.mr.sge(9100, 100)))
+        .expect("room");
+    let to = b.mr.remote().offset(5);
+    cq.post_send(SendWr::write(10, to).sge(a.mr.sge(0, 3000)))
+        .expect("room");
+    cq.post_send(SendWr::immediate(11, data).signaled())
+        .expect("room");
+    cq.post_send(SendWr::immediate(12, !data).solicited().signaled())
+        .expect("room");
+    for (wr_id, data, solicited, at) in [(1, data, false, 9000), (2, !data, true, 9100)] {
+        let wc = completion(bench, &b.cq);
+        assert_eq!(
+            (wc.wr_id, wc.status, wc.opcode, wc.byte_len),
+            (wr_id, WcStatus::Success, WcOpcode::Recv, 8)
+        );
+        assert_eq!((wc.imm_data, wc.solicited), (Some(data), solicited));
+        assert_eq!(b.mr.to_vec(at, 8).expect("inside"), data.to_be_bytes());
+    }
+    // What was written before it is there.
+    assert_eq!(b.mr.to_vec(5, 3000).expect("inside"), bytes);
+    for wr_id in [11, 12] {
+        let wc = completion(bench, &a.cq);
+        assert_eq!((wc.wr_id, wc.status), (wr_id, WcStatus::Success));
+        assert_eq!((wc.opcode, wc.imm_data), (WcOpcode::Send, None));
+    }
+    assert!(cq
+        .post_send(SendWr::immediate(13, data).inline(b"more"))
+        .is_err());
+    no_faults(bench);
+}
+
 pub fn completion_channel(way: &Way) {
     let pair = connected(bench(way, 5), &ConnParam::default(), &ConnParam::default());
     let Pair { bench, a, b, .. } = &pair;

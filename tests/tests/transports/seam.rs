@@ -82,13 +82,13 @@ pub fn new_memory_is_zeroed_aligned_and_apart(way: &Way) {
 
 /// Lets a card fetch a job from this address; could it?
 fn can_read(card: &dyn Transport, iova: u64) -> bool {
-    const READ_ERROR: u32 = 2;
+    const READ_ERROR: u32 = reg::Status::READ_ERROR;
     card.reset().expect("it can be reset");
     assert_eq!(read(card, reg::STATUS) & READ_ERROR, 0, "after reset");
     write(card, reg::JOB_BASE_LO, iova as u32);
     write(card, reg::JOB_BASE_HI, (iova >> 32) as u32);
     write(card, reg::JOB_LOG2, 4);
-    write(card, reg::CTRL, 1);
+    write(card, reg::CTRL, reg::Ctrl::JOBS);
     publish();
     card.write32(Bar::Doorbells, doorbell::JOB_TAIL, 1)
         .expect("writable");

@@ -51,6 +51,7 @@ impl Engine {
             .position(|listener| listener.port == port_number)
             .ok_or(Error::UnknownConnection)?;
         self.listeners.remove(at);
+        self.shared.syn_cache.forget_port(port_number);
         for slot in 0..self.conns.len() {
             let waits = self.conns[slot]
                 .as_ref()
@@ -98,7 +99,7 @@ impl Engine {
             return Err(Error::PortInUse(port_number));
         }
         let slot = self
-            .new_connection(Role::Initiator, local, params.remote)
+            .new_connection(now, Role::Initiator, local, params.remote)
             .ok_or(Error::NoConnections)?;
         let Some(conn) = self.conns[usize::from(slot)].as_mut() else {
             return Err(Error::NoConnections);
@@ -224,6 +225,7 @@ impl Engine {
             .ok_or(Error::UnknownConnection)
     }
 
+    /// A port nobody can foresee (RFC 6056 §3.3.1).
     pub(super) fn free_port(&mut self, remote: Endpoint) -> Option<u16> {
         let span = u32::from(u16::MAX - FIRST_PORT) + 1;
         let start = self.shared.random.next() % span;
@@ -241,6 +243,7 @@ impl Engine {
 
     pub(super) fn new_connection(
         &mut self,
+        now: u64,
         role: Role,
         local: Endpoint,
         remote: Endpoint,
@@ -251,8 +254,7 @@ impl Engine {
             slot: slot as u16,
             generation: self.connections_made,
         };
-        let iss = self.shared.random.next();
-        let conn = Conn::new(id, role, local, remote, iss, &self.shared.config);
+        let conn = Conn::new(id, role, local, remote, now, &self.shared);
         self.conns[slot] = Some(Box::new(conn));
         Some(slot as u16)
     }

@@ -5,7 +5,6 @@ use alloc::boxed::Box;
 use super::Engine;
 use crate::cm::Endpoint;
 use crate::conn::{Conn, Phase, Role, TcpState};
-use crate::input::Seen;
 use crate::port::Port;
 use crate::tcp::seq;
 
@@ -37,49 +36,38 @@ impl Engine {
             .is_some_and(|conn| conn.tcp == TcpState::TimeWait && seq::lt(conn.rcv_nxt(), syn))
     }
 
-    /// A SYN from somebody new. False if nobody listens there.
-    pub(crate) fn incoming<P: Port>(
-        &mut self,
-        now: u64,
-        mac: [u8; 6],
-        local: Endpoint,
-        remote: Endpoint,
-        seen: &Seen<'_>,
-        port: &mut P,
-    ) -> bool {
-        let Some(listener) = self.listeners.iter().find(|l| l.port == local.port) else {
-            return false;
-        };
-        let waiting = self
-            .conns
-            .iter()
-            .flatten()
-            .filter(|conn| conn.listener == local.port && waits_for_answer(conn))
-            .count();
-        // With a full backlog the SYN is dropped: the peer will send it again.
-        if waiting >= listener.backlog || mac[0] & 1 != 0 {
-            return true;
-        }
-        let Some(slot) = self.new_connection(Role::Responder, local, remote) else {
-            return true;
-        };
-        self.run(now, slot, port, |link| {
-            link.conn.listener = local.port;
-            link.conn.remote_mac = mac;
-            link.take_options(seen);
-            link.conn.tcp = TcpState::SynReceived;
-            link.send_syn();
-        });
-        true
+    /// An address that a peer may have: one station's, and not ours.
+    pub(crate) fn may_be_peer(&self, ip: [u8; 4]) -> bool {
+        let config = &self.shared.config;
+        let broadcast = (0..4).all(|i| ip[i] | config.netmask[i] == 255)
+            && (0..4).all(|i| (ip[i] ^ config.ip[i]) & config.netmask[i] == 0)
+            && config.netmask != [255; 4];
+        !matches!(ip[0], 0 | 127 | 224..) && ip != config.ip && !broadcast
     }
 
-    /// A neighbour's address became known: who waited for it goes on.
-    pub(crate) fn neighbour_found<P: Port>(&mut self, now: u64, port: &mut P) {
+    /// A neighbour's address became known or has changed: who waited for it goes on, who sends there sends to the new one.
+    pub(crate) fn neighbour_found<P: Port>(
+        &mut self,
+        now: u64,
+        ip: [u8; 4],
+        mac: [u8; 6],
+        port: &mut P,
+    ) {
+        self.shared.syn_cache.moved(ip, mac);
         for slot in 0..self.conns.len() {
-            let found = self.conns[slot]
-                .as_ref()
-                .is_some_and(|conn| conn.phase == Phase::Resolving);
-            if found {
+            let Some(conn) = self.conns[slot].as_ref() else {
+                continue;
+            };
+            if conn.phase != Phase::Resolving && conn.remote_mac != mac {
+                self.with(now, slot as u16, port, |link| {
+                    if link.next_hop() == Some(ip) {
+                        link.conn.remote_mac = mac;
+                        if link.conn.card.bound {
+                            link.bind();
+                        }
+                    }
+                });
+            } else if conn.phase == Phase::Resolving {
                 self.run(now, slot as u16, port, |link| {
                     let hop = link.next_hop();
                     if hop.is_some_and(|hop| link.shared.neighbours.find(hop).is_some()) {

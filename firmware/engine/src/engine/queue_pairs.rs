@@ -42,10 +42,35 @@ impl Engine {
             .register(pd, base_to, iova, length, access, port)
     }
 
-    /// Removes a region: from now on the card refuses its STag. The caller sees to it that no
-    /// work request uses it any more.
-    pub fn deregister<P: Port>(&mut self, stag: u32, port: &mut P) -> Result<(), Error> {
-        self.shared.regions.deregister(stag, port)
+    /// Removes a region: from now on the card refuses its STag, and no job reads it that is not posted yet.
+    /// The caller gives its memory back when the jobs posted so far are done and the placements checked so
+    /// far have ended. A stream whose Read Response would have come from it is terminated.
+    /// `Error::InUse`: a work request that is not completed refers to it.
+    pub fn deregister<P: Port>(&mut self, now: u64, stag: u32, port: &mut P) -> Result<(), Error> {
+        let regions = &mut self.shared.regions;
+        let pd = regions.domain_of(stag).ok_or(Error::UnknownStag(stag))?;
+        let held = regions.hold(stag);
+        let uses = |qp: &Qp| qp.config.pd == pd && qp.uses(stag);
+        if self.qps.iter().flatten().any(|qp| uses(qp)) {
+            return Err(Error::InUse);
+        }
+        regions.deregister(stag, port)?;
+        for flow in 0..self.qps.len() {
+            let read = |qp: &&Qp| {
+                qp.responses
+                    .iter()
+                    .any(|response| held.is_some() && response.region == held)
+            };
+            let slot = self.qps[flow]
+                .as_deref()
+                .filter(read)
+                .and_then(|qp| qp.conn);
+            if let Some(slot) = slot {
+                // It finds out.
+                self.run(now, slot, port, |_| ());
+            }
+        }
+        Ok(())
     }
 
     // ------------------------------------------------------------------ queue pairs

@@ -21,6 +21,7 @@ impl<P: Port> Link<'_, P> {
         conn.timestamps = config.timestamps && seen.options.timestamps.is_some();
         if let Some((value, _)) = seen.options.timestamps {
             conn.ts_recent = value;
+            conn.ts_recent_at = self.now;
         }
         match seen.options.window_scale {
             Some(scale) => conn.peer_scale = scale,
@@ -32,7 +33,7 @@ impl<P: Port> Link<'_, P> {
         let ours = config.mtu.saturating_sub(40);
         let theirs = seen.options.mss.unwrap_or(536).max(64);
         let options = if conn.timestamps { 12 } else { 0 };
-        conn.sender.mss = u32::from(ours.min(theirs)).saturating_sub(options).max(64);
+        conn.sender.mss = u32::from(ours.min(theirs)).saturating_sub(options).max(48);
         conn.reassembly.restart(seen.seq.wrapping_add(1));
         conn.edge = conn.reassembly.limit();
     }
@@ -49,7 +50,14 @@ impl<P: Port> Link<'_, P> {
             }
             return;
         }
-        if seen.flags & flag::SYN == 0 || !acks_syn {
+        if seen.flags & flag::SYN == 0 {
+            return;
+        }
+        if !acks_syn {
+            // Both sides began at once (RFC 9293 §3.5, figure 8).
+            self.take_options(seen);
+            self.conn.tcp = TcpState::SynReceived;
+            self.send_syn();
             return;
         }
         self.take_options(seen);
@@ -68,16 +76,18 @@ impl<P: Port> Link<'_, P> {
             if seen.seq == rcv_nxt {
                 self.lost(ConnectFailure::Closed, DisconnectReason::Reset);
             } else if seq::lt(rcv_nxt, seen.seq) && seq::le(seen.seq, limit) {
-                self.challenge();
+                self.challenge_early();
             }
             return;
         }
-        if seen.flags & flag::SYN != 0 {
-            if seen.seq.wrapping_add(1) == rcv_nxt {
+        let again = seen.seq.wrapping_add(1) == rcv_nxt;
+        let answered = again && seen.flags & flag::ACK != 0 && seen.ack == self.conn.sender.nxt;
+        if seen.flags & flag::SYN != 0 && !answered {
+            if again {
                 // The SYN again: our SYN-ACK was lost.
                 self.send_syn();
             } else {
-                self.challenge();
+                self.challenge_early();
             }
             return;
         }
@@ -89,11 +99,25 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         let window = self.window_of(seen);
+        // That of a SYN is never scaled (RFC 7323 §2.2).
+        let window = if answered {
+            u32::from(seen.window)
+        } else {
+            window
+        };
         self.open(seen, window);
-        self.conn.phase = Phase::AwaitRequest;
         let at = self.now.saturating_add(self.shared.config.mpa_timeout);
         self.conn.timers.set(Timer::Phase, Some(at));
-        self.in_open(seen);
+        if self.is_initiator() {
+            self.conn.phase = Phase::AwaitReply;
+            self.conn.ack.now = true;
+            self.send_request();
+        } else {
+            self.conn.phase = Phase::AwaitRequest;
+        }
+        if !answered {
+            self.in_open(seen);
+        }
     }
 
     pub(super) fn in_time_wait(&mut self, seen: &Seen<'_>) {
@@ -112,7 +136,7 @@ impl<P: Port> Link<'_, P> {
 
     /// A challenge acknowledgment before the connection stands (RFC 5961 §3.2, §4.2): who sent that
     /// RST or SYN in earnest answers with an exact RST.
-    fn challenge(&mut self) {
+    fn challenge_early(&mut self) {
         let _ = self.send_control(flag::ACK, self.conn.sender.nxt, Options::default(), &[]);
     }
 
@@ -122,8 +146,9 @@ impl<P: Port> Link<'_, P> {
         if seen.flags & flag::RST != 0 {
             return;
         }
-        self.shared.stats.resets_sent += 1;
-        let _ = self.send_control(flag::RST, seen.ack, Options::default(), &[]);
+        if self.shared.may_reset(self.now) {
+            let _ = self.send_control(flag::RST, seen.ack, Options::default(), &[]);
+        }
     }
 
     /// The handshake is done.
@@ -140,7 +165,12 @@ impl<P: Port> Link<'_, P> {
         };
         conn.sender.acknowledge(self.now, &ack);
         let mss = conn.sender.mss;
-        let segments = u32::from(self.shared.config.initial_window_segments);
+        let mut segments = u32::from(self.shared.config.initial_window_segments);
+        if conn.syn_lost {
+            // RFC 6298 §5.7, RFC 5681 §3.1.
+            conn.sender.rtt.syn_was_lost();
+            segments = 1;
+        }
         conn.sender
             .establish(mss, segments, window, seen.seq, seen.ack);
     }

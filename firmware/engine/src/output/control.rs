@@ -1,6 +1,6 @@
 //! Frames that no message is in: SYN, RST, probes, acknowledgments.
 
-use weft_layout::Job;
+use weft_layout::{Job, JobKind};
 use weft_wire::tcp::{flag, FrameHeader, Options};
 
 use crate::conn::TcpState;
@@ -64,7 +64,7 @@ impl<P: Port> Link<'_, P> {
         let config = &self.shared.config;
         let answers = self.conn.tcp == TcpState::SynReceived;
         let options = Options {
-            mss: Some(config.mtu.saturating_sub(40).max(536)),
+            mss: Some(config.own_mss()),
             // In a SYN-ACK only what the SYN had (RFC 7323 §1.3, RFC 2018 §2).
             window_scale: (!answers || self.conn.peer_scale != u8::MAX).then_some(self.conn.scale),
             sack_permitted: !answers || self.conn.sack,
@@ -113,7 +113,9 @@ impl<P: Port> Link<'_, P> {
     }
 
     fn ts_val(&self) -> u32 {
-        (self.now / 1_000_000) as u32
+        self.conn
+            .ts_offset
+            .wrapping_add((self.now / 1_000_000) as u32)
     }
 
     /// Every segment carries the acknowledgment.
@@ -123,6 +125,15 @@ impl<P: Port> Link<'_, P> {
         self.conn.timers.set(Timer::DelayedAck, None);
     }
 
+    /// A segment with data carries it too, but says nothing of a gap: it has no room for SACK blocks, and
+    /// is no duplicate acknowledgment (RFC 5681 §2). That one goes out beside it.
+    pub(super) fn ack_with_data(&mut self) {
+        let beside = self.conn.ack.beside;
+        self.ack_sent();
+        self.conn.ack.beside = beside;
+        self.shared.stats.acks_beside_data += u64::from(beside);
+    }
+
     /// Sends an acknowledgment alone, if one is due and nothing else took it along.
     pub(super) fn acknowledge(&mut self) {
         let opened = seq::diff(self.conn.right_edge(), self.conn.edge).max(0) as u32;
@@ -130,14 +141,15 @@ impl<P: Port> Link<'_, P> {
         let mss = self.conn.sender.mss;
         // A window that was small and has opened (RFC 9293 §3.8.6.2.2).
         let update = told < 4 * mss && opened >= 2 * mss && !self.conn.peer_fin_done;
-        if !(self.conn.ack.now || self.conn.ack.pending >= 2 || update) {
+        let owed = &self.conn.ack;
+        if !(owed.now || owed.beside || owed.pending >= 2 || update) {
             return;
         }
         let gap = self.conn.sack && self.conn.reassembly.has_gap();
         let sent = match (&self.qp, self.conn.card.bound, gap) {
             (Some(qp), true, false) => {
                 let job = Job {
-                    kind: 2,
+                    kind: JobKind::Segment.raw(),
                     flow: qp.id.flow(),
                     seq: self.conn.sender.nxt,
                     ..self.tcp_fields(flag::ACK)

@@ -5,11 +5,12 @@ use weft_wire::rdmap::{control, opcode, queue, ReadRequest};
 use weft_wire::tcp::flag;
 
 use super::Step;
-use crate::conn::{Phase, MAX_PARTS};
+use crate::conn::{Conn, Phase, MAX_PARTS};
 use crate::link::Link;
 use crate::part::{fit, Data, Fit, Header, Origin, Part};
 use crate::port::{Full, Port};
-use crate::qp::{Action, PendingRead};
+use crate::qp::{Action, PendingRead, Qp};
+use crate::region::RegionRef;
 use crate::verbs::MAX_INLINE;
 
 /// The STag of a 0-byte RTR: never 0, and of no region (peers.md).
@@ -27,147 +28,172 @@ enum Source {
 
 /// A message, or what is left of one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Message {
+pub struct Message {
     source: Source,
     header: Header,
     data: Data,
+    /// The region of a Read Response's payload.
+    region: Option<RegionRef>,
+    /// Where the bytes that it asks for go.
+    sink: Option<u32>,
     /// Already sent.
     sent: u32,
     /// All of it.
     length: u32,
 }
 
-impl<P: Port> Link<'_, P> {
-    /// What is to be sent next.
-    pub(super) fn next_message(&mut self) -> Option<Message> {
-        if self.conn.fin_seq.is_some() || !self.conn.may_send {
-            return None;
-        }
-        if let Some(terminate) = &self.conn.terminate {
-            let mut bytes = [0; MAX_INLINE];
-            bytes[..terminate.length].copy_from_slice(&terminate.bytes[..terminate.length]);
-            return Some(Message {
-                source: Source::Terminate,
-                header: untagged(opcode::TERMINATE, queue::TERMINATE, 1),
-                data: Data::Inline(bytes),
-                sent: 0,
-                length: terminate.length as u32,
-            });
-        }
-        if !matches!(self.conn.phase, Phase::Established | Phase::Closing) {
-            return None;
-        }
-        if self.conn.rtr_pending {
-            return self.rtr();
-        }
-        let qp = self.qp.as_mut()?;
-        let response = qp.responses.front().map(|response| Message {
-            source: Source::Response,
-            header: tagged(opcode::READ_RESPONSE, response.stag, response.to),
-            data: response.data,
-            sent: response.sent,
-            length: response.length,
-        });
-        // A message that was begun is finished first.
-        let response_begun = response.as_ref().is_some_and(|message| message.sent > 0);
-        let send_begun = qp.sq.next().is_some_and(|entry| entry.sent > 0);
-        if response_begun || response.is_some() && !send_begun && !qp.send_turn {
-            return response;
-        }
-        self.next_request().or(response)
+impl Message {
+    /// What it is to be read from, if that may be gone.
+    pub fn region(&self) -> Option<RegionRef> {
+        self.region
     }
+}
 
-    /// The RTR (RFC 6581 §9.2): no work request stands behind it.
-    fn rtr(&self) -> Option<Message> {
-        let qp = self.qp.as_ref()?;
+/// What is to be sent next; `None`: nothing, or it has to wait for the peer.
+pub fn next_message(conn: &Conn, qp: Option<&Qp>) -> Option<Message> {
+    if conn.fin_seq.is_some() || !conn.may_send {
+        return None;
+    }
+    if let Some(terminate) = &conn.terminate {
         let mut bytes = [0; MAX_INLINE];
-        let mut length = 0;
-        let header = match self.conn.agreed.rtr? {
-            RtrKinds::READ => {
-                let request = ReadRequest {
-                    sink_stag: RTR_STAG,
-                    source_stag: RTR_STAG,
-                    ..ReadRequest::default()
-                };
-                length = ReadRequest::SIZE;
-                bytes[..length].copy_from_slice(&request.to_bytes());
-                untagged(opcode::READ_REQUEST, queue::READ_REQUEST, qp.read_msn)
-            }
-            RtrKinds::WRITE => tagged(opcode::WRITE, RTR_STAG, 0),
-            _ => untagged(opcode::SEND, queue::SEND, qp.send_msn),
-        };
-        Some(Message {
-            source: Source::Rtr,
-            header,
+        bytes[..terminate.length].copy_from_slice(&terminate.bytes[..terminate.length]);
+        return Some(Message {
+            source: Source::Terminate,
+            header: untagged(opcode::TERMINATE, queue::TERMINATE, 1),
             data: Data::Inline(bytes),
+            region: None,
+            sink: None,
             sent: 0,
-            length: length as u32,
-        })
+            length: terminate.length as u32,
+        });
     }
+    if !matches!(conn.phase, Phase::Established | Phase::Closing) {
+        return None;
+    }
+    let qp = qp?;
+    if conn.rtr_pending {
+        return rtr(conn, qp);
+    }
+    let response = qp.responses.front().map(|response| Message {
+        source: Source::Response,
+        header: tagged(
+            opcode::READ_RESPONSE,
+            response.request.sink_stag,
+            response.request.sink_to,
+        ),
+        data: response.data,
+        region: response.region,
+        sink: None,
+        sent: response.sent,
+        length: response.request.size,
+    });
+    // A message that was begun is finished first.
+    let response_begun = response.as_ref().is_some_and(|message| message.sent > 0);
+    let send_begun = qp.sq.next().is_some_and(|entry| entry.sent > 0);
+    if response_begun || response.is_some() && !send_begun && !qp.send_turn {
+        return response;
+    }
+    next_request(conn, qp).or(response)
+}
 
-    /// The send queue's next message, unless it has to wait.
-    fn next_request(&self) -> Option<Message> {
-        let qp = self.qp.as_ref()?;
-        let entry = qp.sq.next()?;
-        let begun = entry.sent > 0 || entry.requested > 0;
-        let reads_before = qp
-            .reads
-            .iter()
-            .any(|read| read.entry.is_some_and(|number| number != qp.sq.started));
-        if entry.fence && !begun && reads_before {
-            return None;
+/// The RTR (RFC 6581 §9.2): no work request stands behind it.
+fn rtr(conn: &Conn, qp: &Qp) -> Option<Message> {
+    let mut bytes = [0; MAX_INLINE];
+    let mut length = 0;
+    let header = match conn.agreed.rtr? {
+        RtrKinds::READ => {
+            let request = ReadRequest {
+                sink_stag: RTR_STAG,
+                source_stag: RTR_STAG,
+                ..ReadRequest::default()
+            };
+            length = ReadRequest::SIZE;
+            bytes[..length].copy_from_slice(&request.to_bytes());
+            untagged(opcode::READ_REQUEST, queue::READ_REQUEST, qp.read_msn)
         }
-        match entry.action {
-            Action::Send { opcode, invalidate } => Some(Message {
-                source: Source::Send,
-                header: Header {
-                    rsvd_ulp: invalidate,
-                    ..untagged(opcode, queue::SEND, qp.send_msn)
-                },
-                data: entry.data,
-                sent: entry.sent,
-                length: entry.length,
-            }),
-            Action::Write { stag, to } => Some(Message {
-                source: Source::Send,
-                header: tagged(opcode::WRITE, stag, to),
-                data: entry.data,
-                sent: entry.sent,
-                length: entry.length,
-            }),
-            Action::Read { stag, to } => {
-                // The ORD limit.
-                if qp.reads.len() >= usize::from(self.conn.agreed.ord) {
-                    return None;
-                }
-                let sink = entry
-                    .sinks
-                    .get(usize::from(entry.requested))
-                    .filter(|_| entry.requested < entry.sink_count.max(1))?;
-                let request = ReadRequest {
-                    sink_stag: if sink.length == 0 {
-                        RTR_STAG
-                    } else {
-                        sink.stag
-                    },
-                    sink_to: sink.to,
-                    size: sink.length,
-                    source_stag: stag,
-                    source_to: to.wrapping_add(entry.requested_bytes),
-                };
-                let mut bytes = [0; MAX_INLINE];
-                bytes[..ReadRequest::SIZE].copy_from_slice(&request.to_bytes());
-                Some(Message {
-                    source: Source::Read,
-                    header: untagged(opcode::READ_REQUEST, queue::READ_REQUEST, qp.read_msn),
-                    data: Data::Inline(bytes),
-                    sent: 0,
-                    length: ReadRequest::SIZE as u32,
-                })
+        RtrKinds::WRITE => tagged(opcode::WRITE, RTR_STAG, 0),
+        _ => untagged(opcode::SEND, queue::SEND, qp.send_msn),
+    };
+    Some(Message {
+        source: Source::Rtr,
+        header,
+        data: Data::Inline(bytes),
+        region: None,
+        sink: None,
+        sent: 0,
+        length: length as u32,
+    })
+}
+
+/// The send queue's next message, unless it has to wait.
+fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
+    let entry = qp.sq.next()?;
+    let begun = entry.sent > 0 || entry.requested > 0;
+    let reads_before = qp
+        .reads
+        .iter()
+        .any(|read| read.entry.is_some_and(|number| number != qp.sq.started));
+    if entry.fence && !begun && reads_before {
+        return None;
+    }
+    match entry.action {
+        Action::Send { opcode, invalidate } => Some(Message {
+            source: Source::Send,
+            header: Header {
+                rsvd_ulp: invalidate,
+                ..untagged(opcode, queue::SEND, qp.send_msn)
+            },
+            data: entry.data,
+            region: None,
+            sink: None,
+            sent: entry.sent,
+            length: entry.length,
+        }),
+        Action::Write { stag, to } => Some(Message {
+            source: Source::Send,
+            header: tagged(opcode::WRITE, stag, to),
+            data: entry.data,
+            region: None,
+            sink: None,
+            sent: entry.sent,
+            length: entry.length,
+        }),
+        Action::Read { stag, to } => {
+            // The ORD limit.
+            if qp.reads.len() >= usize::from(conn.agreed.ord) {
+                return None;
             }
+            let sink = entry
+                .sinks
+                .get(usize::from(entry.requested))
+                .filter(|_| entry.requested < entry.sink_count.max(1))?;
+            let request = ReadRequest {
+                sink_stag: if sink.length == 0 {
+                    RTR_STAG
+                } else {
+                    sink.stag
+                },
+                sink_to: sink.to,
+                size: sink.length,
+                source_stag: stag,
+                source_to: to.wrapping_add(entry.requested_bytes),
+            };
+            let mut bytes = [0; MAX_INLINE];
+            bytes[..ReadRequest::SIZE].copy_from_slice(&request.to_bytes());
+            Some(Message {
+                source: Source::Read,
+                header: untagged(opcode::READ_REQUEST, queue::READ_REQUEST, qp.read_msn),
+                data: Data::Inline(bytes),
+                region: None,
+                sink: (sink.length > 0).then_some(sink.stag),
+                sent: 0,
+                length: ReadRequest::SIZE as u32,
+            })
         }
     }
+}
 
+impl<P: Port> Link<'_, P> {
     pub(super) fn send_message(&mut self, message: &Message, congestion: u32, window: u32) -> Step {
         if self.conn.parts.len() >= MAX_PARTS {
             return Step::NoRoom;
@@ -237,20 +263,30 @@ impl<P: Port> Link<'_, P> {
             length: fitted.payload,
             fpdu_payload: fpdu_payload.min(0xffff) as u16,
             data: message.data.slice(message.sent, fitted.payload),
+            region: message.region,
             job: 0,
             origin,
         };
         let push = if fitted.whole { flag::PSH } else { 0 };
         let tcp = self.tcp_fields(flag::ACK | push);
+        // The sink is open before the request is out, and only for as long as it is.
+        if let Some(stag) = message.sink {
+            self.shared.regions.open_sink(stag, self.port);
+        }
         match self
             .port
             .post_job(&part.slot(qp.id.flow(), &part.whole(), tcp))
         {
             Ok(job) => part.job = job,
-            Err(Full) => return Step::Full,
+            Err(Full) => {
+                if let Some(stag) = message.sink {
+                    self.shared.regions.close_sink(stag, self.port);
+                }
+                return Step::Full;
+            }
         }
         self.shared.stats.jobs += 1;
-        self.ack_sent();
+        self.ack_with_data();
         self.conn.parts.push_back(part);
         self.conn.sender.sent(self.now, fitted.wire);
         self.advance(message, fitted);
@@ -279,6 +315,7 @@ impl<P: Port> Link<'_, P> {
                         stag: RTR_STAG,
                         to: 0,
                         left: 0,
+                        open: false,
                     });
                 } else {
                     qp.send_msn = qp.send_msn.wrapping_add(1);
@@ -322,6 +359,7 @@ impl<P: Port> Link<'_, P> {
                     stag: sink.stag,
                     to: sink.to,
                     left: sink.length,
+                    open: message.sink.is_some(),
                 });
                 if all {
                     qp.sq.started = number.wrapping_add(1);

@@ -115,6 +115,14 @@ mod tests {
     }
 
     #[test]
+    fn an_edge_before_the_wrap_leaves_what_ends_behind_it() {
+        let mut ranges = Ranges::default();
+        assert!(ranges.add(u32::MAX - 9, 2));
+        ranges.remove_before(u32::MAX - 7);
+        assert_eq!(ranges.as_slice(), &[(u32::MAX - 7, 2)]);
+    }
+
+    #[test]
     fn a_full_set_refuses_one_more_but_still_merges() {
         let mut ranges = Ranges::default();
         for n in 0..CAPACITY as u32 {

@@ -54,6 +54,11 @@ impl Reassembly {
         self.next
     }
 
+    /// Bytes that fit.
+    pub fn capacity(&self) -> u32 {
+        self.ring.len() as u32
+    }
+
     /// First byte that would not fit.
     pub fn limit(&self) -> u32 {
         self.base.wrapping_add(self.ring.len() as u32)

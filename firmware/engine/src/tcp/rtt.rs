@@ -1,7 +1,9 @@
 //! Round-trip time and retransmission timeout (RFC 6298), in nanoseconds.
 
-/// Initial timeout (RFC 6298 §2).
+/// Initial timeout (RFC 6298 §2.1).
 const INITIAL: u64 = 1_000_000_000;
+/// What it is when a SYN was lost (RFC 6298 §5.7).
+const AFTER_LOST_SYN: u64 = 3_000_000_000;
 
 /// The estimator.
 #[derive(Clone, Debug)]
@@ -10,24 +12,25 @@ pub struct Rtt {
     variation: u64,
     rto: u64,
     backoff: u32,
-    min: u64,
+    granularity: u64,
     max: u64,
 }
 
 impl Rtt {
-    /// Without a sample; the timeout stays in `min..=max`.
-    pub fn new(min: u64, max: u64) -> Self {
+    /// Without a sample. `granularity` is the least the variance counts for (G of RFC 6298 §2).
+    pub fn new(granularity: u64, max: u64) -> Self {
         Rtt {
             smoothed: None,
             variation: 0,
-            rto: INITIAL.max(min).min(max),
+            rto: INITIAL.min(max),
             backoff: 0,
-            min,
+            granularity,
             max,
         }
     }
 
-    /// Takes a sample (of a segment that was not sent again: Karn).
+    /// Takes a sample (of a segment that was not sent again: Karn). Only that ends the backing off (§5.7: a timeout that
+    /// was doubled stands until there is a new one to be computed).
     pub fn sample(&mut self, rtt: u64) {
         let smoothed = match self.smoothed {
             None => {
@@ -41,8 +44,8 @@ impl Rtt {
         };
         self.smoothed = Some(smoothed);
         self.rto = smoothed
-            .saturating_add(self.variation.saturating_mul(4))
-            .clamp(self.min, self.max);
+            .saturating_add(self.variation.saturating_mul(4).max(self.granularity))
+            .min(self.max);
         self.backoff = 0;
     }
 
@@ -51,8 +54,9 @@ impl Rtt {
         self.backoff = (self.backoff + 1).min(16);
     }
 
-    /// New data was acknowledged.
-    pub fn progress(&mut self) {
+    /// The handshake is done, and its SYN had to be sent again (§5.7).
+    pub fn syn_was_lost(&mut self) {
+        self.rto = self.rto.max(AFTER_LOST_SYN).min(self.max);
         self.backoff = 0;
     }
 
@@ -78,15 +82,25 @@ mod tests {
         rtt.back_off();
         rtt.back_off();
         assert_eq!(rtt.timeout(), 4 * (112 + 4 * 62));
-        rtt.progress();
-        assert_eq!(rtt.timeout(), 112 + 4 * 62);
+        rtt.sample(112);
+        assert_eq!(rtt.timeout(), 112 + 4 * 46);
+    }
+
+    #[test]
+    fn a_lost_syn_makes_it_three_seconds() {
+        let mut rtt = Rtt::new(1, u64::MAX >> 20);
+        rtt.back_off();
+        rtt.syn_was_lost();
+        assert_eq!(rtt.timeout(), AFTER_LOST_SYN);
+        rtt.sample(100);
+        assert_eq!(rtt.timeout(), 300);
     }
 
     #[test]
     fn stays_in_bounds() {
         let mut rtt = Rtt::new(1000, 5000);
         rtt.sample(1);
-        assert_eq!(rtt.timeout(), 1000);
+        assert_eq!(rtt.timeout(), 1001, "SRTT + max(G, 4 RTTVAR)");
         for _ in 0..40 {
             rtt.back_off();
         }

@@ -28,8 +28,8 @@ pub enum Acked {
     New(u32),
     /// Nothing new, or old.
     Nothing,
-    /// It acknowledges what was never sent.
-    Unsent,
+    /// It acknowledges what was never sent, or what was acknowledged too long ago (RFC 5961 §5).
+    Unacceptable,
 }
 
 /// An acknowledgment as received.
@@ -146,6 +146,14 @@ impl Sender {
         self.start_timer(now);
     }
 
+    /// The SYN-ACK went at `since`; `timed`: once, so that its acknowledgment is an RTT sample.
+    pub fn syn_was_sent(&mut self, iss: u32, since: u64, timed: bool) {
+        self.una = iss;
+        self.nxt = iss.wrapping_add(1);
+        (self.window_ack, self.high_rxt) = (iss, iss);
+        self.timed = timed.then_some((self.nxt, since));
+    }
+
     /// New bytes that the congestion window and the peer's window allow now.
     pub fn allowed(&self) -> (u32, u32) {
         let congestion = self.cwnd.saturating_sub(self.pipe());
@@ -156,8 +164,9 @@ impl Sender {
 
     /// Takes an acknowledgment.
     pub fn acknowledge(&mut self, now: u64, ack: &Ack<'_>) -> Acked {
-        if seq::lt(self.nxt, ack.ack) {
-            return Acked::Unsent;
+        let oldest = self.una.wrapping_sub(self.max_window);
+        if seq::lt(self.nxt, ack.ack) || seq::lt(ack.ack, oldest) {
+            return Acked::Unacceptable;
         }
         if seq::lt(ack.ack, self.una) {
             return Acked::Nothing;
@@ -182,6 +191,10 @@ impl Sender {
             || self.window_seq == ack.seq && seq::le(self.window_ack, ack.ack);
         if newer {
             self.set_window(ack.window, ack.seq, ack.ack);
+        }
+        if ack.window == 0 {
+            // It is there, and says that it has no room: that may last (RFC 9293 §3.8.6.1, MUST-37).
+            self.retries = 0;
         }
         if self.recovery == Recovery::None && self.flight() > 0 {
             let lost = self.dup_acks >= DUP_THRESH || seq::lt(self.una, self.sack_lost_edge());
@@ -248,7 +261,6 @@ impl Sender {
         self.sacked.remove_before(ack);
         self.dup_acks = 0;
         self.retries = 0;
-        self.rtt.progress();
         if let Some((end, at)) = self.timed {
             if seq::le(end, ack) {
                 self.rtt.sample(now.saturating_sub(at));
@@ -356,7 +368,7 @@ mod tests {
         assert_eq!(ack(&mut s, 2 * MSS, &[]), Acked::New(2 * MSS));
         assert_eq!(s.cwnd(), 12 * MSS);
         assert_eq!(s.allowed().0, 4 * MSS);
-        assert_eq!(ack(&mut s, 50 * MSS, &[]), Acked::Unsent);
+        assert_eq!(ack(&mut s, 50 * MSS, &[]), Acked::Unacceptable);
         assert_eq!(ack(&mut s, MSS, &[]), Acked::Nothing);
     }
 
@@ -425,5 +437,27 @@ mod tests {
             },
         );
         assert_eq!(s.allowed().1, 500);
+    }
+
+    #[test]
+    fn a_window_is_newer_across_the_wrap() {
+        let mut s = Sender::new(0, Rtt::new(1_000_000, 60_000_000_000));
+        s.establish(MSS, 10, 1 << 20, u32::MAX - 5, 0);
+        let later = Ack {
+            seq: 3,
+            ack: 0,
+            window: 700,
+            is_pure: false,
+            sack: &[],
+        };
+        s.acknowledge(1, &later);
+        assert_eq!(s.allowed().1, 700);
+        let older = Ack {
+            seq: u32::MAX - 1,
+            window: 900,
+            ..later
+        };
+        s.acknowledge(2, &older);
+        assert_eq!(s.allowed().1, 700);
     }
 }

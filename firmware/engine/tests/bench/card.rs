@@ -80,6 +80,16 @@ impl Card {
         self.memory.get_mut(at..at.checked_add(length)?)
     }
 
+    /// So many jobs have been done before this engine came.
+    pub fn jobs_begin_at(&mut self, number: u32) {
+        (self.posted, self.done, self.known_done) = (number, number, number);
+    }
+
+    /// The row of an STag.
+    pub fn stag_row(&self, stag: u32) -> StagRow {
+        self.stags[(stag >> 8) as usize]
+    }
+
     fn report(&mut self, report: [u8; 64], raw: Option<&[u8]>) {
         let mut report = report;
         report[56..60].copy_from_slice(&self.done.to_le_bytes());
@@ -237,14 +247,18 @@ impl Card {
             _ => None,
         };
         if let Some(packet) = packet {
-            if packet.protocol == protocol::TCP && !packet.fragment && !packet.has_options {
-                let Ok(segment) =
+            let own = ethernet.destination == self.mac;
+            if packet.protocol == protocol::TCP && !packet.fragment && own {
+                let Ok(mut segment) =
                     TcpSegment::parse(packet.source, packet.destination, packet.payload)
                 else {
                     return;
                 };
                 if let Some(flow) = self.lookup(&packet, &segment) {
-                    self.flow_segment(flow, &segment, frame);
+                    if packet.has_options {
+                        segment.options = Options::default();
+                    }
+                    self.flow_segment(flow, &segment, packet.has_options, frame);
                     return;
                 }
             }
@@ -257,6 +271,10 @@ impl Card {
         self.report(report.to_bytes(), Some(frame));
     }
 
+    pub fn epoch_of(&self, flow: u16) -> u8 {
+        self.flows[usize::from(flow)].rx.epoch
+    }
+
     fn lookup(&self, packet: &Ipv4Packet<'_>, segment: &TcpSegment<'_>) -> Option<u16> {
         let mut key = Vec::new();
         key.extend_from_slice(&packet.source);
@@ -265,10 +283,11 @@ impl Card {
         key.extend_from_slice(&segment.destination_port.to_be_bytes());
         let hash = crc32c(&key);
         let flows = self.flows.len();
-        [hash, hash >> 16]
+        let bucket = |bits: u32| 2 * (bits as usize & (flows / 2 - 1));
+        let (low, high) = (bucket(hash), flows + bucket(hash >> 16));
+        [low, low + 1, high, high + 1]
             .iter()
-            .enumerate()
-            .map(|(bank, bits)| &self.keys[bank * flows + (*bits as usize & (flows - 1))])
+            .map(|place| &self.keys[*place])
             .find(|row| {
                 row.valid == 1
                     && row.remote_ip == packet.source
@@ -279,7 +298,13 @@ impl Card {
             .map(|row| row.flow)
     }
 
-    fn flow_segment(&mut self, flow: u16, segment: &TcpSegment<'_>, frame: &[u8]) {
+    fn flow_segment(
+        &mut self,
+        flow: u16,
+        segment: &TcpSegment<'_>,
+        ip_options: bool,
+        frame: &[u8],
+    ) {
         let length = segment.payload.len();
         let mut report = SegmentReport {
             kind: 1,
@@ -303,20 +328,37 @@ impl Card {
         (report.sack1_left, report.sack1_right) = at(1);
         (report.sack2_left, report.sack2_right) = at(2);
 
-        let odd = segment.flags & (flag::SYN | flag::RST | flag::URG) != 0;
+        let control = segment.flags & (flag::SYN | flag::RST) != 0;
         let state = self.flows[usize::from(flow)].clone();
         let mut raw = false;
         if length == 0 {
-            raw = segment.flags & (flag::SYN | flag::RST) != 0;
-        } else if state.rx.flags & 4 == 0 || state.attach.attached == 0 {
+            raw = control || ip_options;
+        } else if control {
+            raw = true;
+        } else if segment.flags & flag::ACK == 0 {
+            report.status = 1;
+        } else if state.rx.flags & 4 == 0 || state.attach.attached & 1 == 0 {
             raw = true;
             self.bump(flow, false);
         } else {
-            let end = segment.seq.wrapping_add(length as u32);
             let s = state.attach.rcv_nxt;
-            if (end.wrapping_sub(s) as i32) <= 0 {
+            let ahead = i64::from(segment.seq.wrapping_add(length as u32).wrapping_sub(s) as i32);
+            // Behind IP options the TCP options are not read: the engine reads them in the raw frame.
+            let with_timestamps = state.rx.flags & 8 != 0 && !ip_options;
+            let ts_old = |value: u32| {
+                state.attach.attached & 2 != 0
+                    && value.wrapping_sub(state.attach.ts_recent) >= 1 << 31
+            };
+            let timestamp = segment.options.timestamps.map(|(value, _)| value);
+            if with_timestamps && timestamp.is_none() {
+                report.status = 4;
+            } else if with_timestamps && timestamp.is_some_and(ts_old) {
+                report.status = 3;
+            } else if ahead <= 0 {
                 report.flags |= 8;
-            } else if segment.seq != s || odd {
+            } else if state.attach.window > 0 && ahead > i64::from(state.attach.window) {
+                report.status = 2;
+            } else if segment.seq != s || segment.flags & flag::URG != 0 || ip_options {
                 raw = true;
                 self.bump(flow, true);
             } else {
@@ -324,6 +366,10 @@ impl Card {
                 report.done_len = done as u16;
                 let row = &mut self.flows[usize::from(flow)].attach;
                 row.rcv_nxt = segment.seq.wrapping_add(done as u32);
+                if let (true, Some(value)) = (with_timestamps, timestamp) {
+                    row.ts_recent = value;
+                    row.attached |= 2;
+                }
                 raw = engine || !whole;
                 if !whole {
                     self.bump(flow, true);
@@ -332,7 +378,8 @@ impl Card {
         }
         let row = &self.flows[usize::from(flow)].attach;
         report.raw_count = row.raw_count;
-        report.flags |= row.attached << 2 | u8::from(raw);
+        report.epoch = self.flows[usize::from(flow)].rx.epoch;
+        report.flags |= (row.attached & 1) << 2 | u8::from(raw);
         report.raw_len = if raw { frame.len() as u16 } else { 0 };
         self.report(report.to_bytes(), raw.then_some(frame));
     }
@@ -358,6 +405,7 @@ impl Card {
                 kind: 2,
                 flow,
                 seq,
+                epoch: rx.epoch,
                 offset: done as u16,
                 ..Default::default()
             };
@@ -600,7 +648,7 @@ impl Port for Card {
 
     fn attach(&mut self, flow: u16, row: &AttachRow) -> bool {
         let state = &mut self.flows[usize::from(flow)];
-        if row.attached == 1 && (state.attach.raw_count != row.raw_count || self.no_attach) {
+        if row.attached & 1 != 0 && (state.attach.raw_count != row.raw_count || self.no_attach) {
             self.refused += 1;
             return false;
         }

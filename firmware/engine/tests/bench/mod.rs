@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 
 use card::{Card, MEMORY};
 use weft_engine::*;
+use weft_limit::Limit;
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::Ipv4Packet;
 use weft_wire::tcp::{FrameHeader, Options, TcpSegment};
@@ -40,7 +41,7 @@ impl Host {
         let mut config = EngineConfig {
             mac,
             ip: [10, 0, 0, n],
-            seed: seed.wrapping_mul(977).wrapping_add(u64::from(n)),
+            seed: seed.wrapping_mul(977).wrapping_add(u64::from(n)).into(),
             num_flows: 8,
             num_stags: 64,
             max_connections: 16,
@@ -116,6 +117,7 @@ pub struct Bench {
     pub capture: Vec<(u64, usize, Vec<u8>)>,
     /// Sees every frame before it goes out, and may change or drop it.
     pub tamper: Option<Tamper>,
+    _limit: Option<Limit>,
 }
 
 impl Bench {
@@ -137,6 +139,7 @@ impl Bench {
             frames: 0,
             capture: Vec::new(),
             tamper: None,
+            _limit: Limit::usual(format_args!("seed {seed}")),
         }
     }
 

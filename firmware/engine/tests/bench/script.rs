@@ -1,6 +1,7 @@
 //! A peer that is played by hand: it says exactly what a test wants, right or wrong.
 
 use weft_engine::*;
+use weft_wire::checksum::Checksum;
 use weft_wire::ddp::DdpHeader;
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::fpdu::{self, Markers};
@@ -38,6 +39,7 @@ pub struct Script {
     pub window: u16,
     pub sack: Vec<(u32, u32)>,
     pub peer_port: u16,
+    pub peer_ip: [u8; 4],
     pub port: u16,
     pub events: Vec<Event>,
     pub completions: Vec<Completion>,
@@ -48,12 +50,19 @@ pub struct Script {
     stream_next: Option<u32>,
     /// Acknowledge everything at once.
     pub auto_ack: bool,
+    /// TSval of everything the peer sends.
+    pub ts_val: Option<u32>,
+    ts_echo: u32,
 }
 
 impl Script {
     pub fn new(no_attach: bool) -> Self {
+        Self::with(no_attach, &|_| ())
+    }
+
+    pub fn with(no_attach: bool, change: &dyn Fn(&mut EngineConfig)) -> Self {
         let mac = [2, 0, 0, 0, 0, 1];
-        let config = EngineConfig {
+        let mut config = EngineConfig {
             mac,
             ip: [10, 0, 0, 1],
             num_flows: 4,
@@ -61,6 +70,7 @@ impl Script {
             max_connections: 8,
             ..Default::default()
         };
+        change(&mut config);
         let mut card = Card::new(mac, config.num_flows, config.num_stags);
         card.no_attach = no_attach;
         let mut engine = Engine::new(config);
@@ -75,6 +85,7 @@ impl Script {
             window: 60000,
             sack: Vec::new(),
             peer_port: 5000,
+            peer_ip: PEER_IP,
             port: 7000,
             events: Vec::new(),
             completions: Vec::new(),
@@ -82,6 +93,8 @@ impl Script {
             stream: Vec::new(),
             stream_next: None,
             auto_ack: true,
+            ts_val: None,
+            ts_echo: 0,
         }
     }
 
@@ -95,11 +108,14 @@ impl Script {
         self.engine.create_qp(&config, &mut self.card).unwrap()
     }
 
-    pub fn frame(&self, flags: u8, seq: u32, options: Options, payload: &[u8]) -> Vec<u8> {
+    pub fn frame(&self, flags: u8, seq: u32, mut options: Options, payload: &[u8]) -> Vec<u8> {
+        if let Some(value) = self.ts_val {
+            options.timestamps = Some((value, self.ts_echo));
+        }
         let header = FrameHeader {
             source_mac: PEER_MAC,
             destination_mac: [2, 0, 0, 0, 0, 1],
-            source_ip: PEER_IP,
+            source_ip: self.peer_ip,
             destination_ip: [10, 0, 0, 1],
             identification: 1,
             source_port: self.peer_port,
@@ -165,12 +181,27 @@ impl Script {
         }
     }
 
+    /// The same, but nobody looks at events.
+    pub fn quiet(&mut self) {
+        while let Some((report, raw)) = self.card.take_report() {
+            self.engine
+                .on_report(self.now, &report, raw.as_deref(), &mut self.card);
+        }
+        self.card.run_jobs();
+        for frame in std::mem::take(&mut self.card.out) {
+            self.take(&frame);
+        }
+    }
+
     fn take(&mut self, frame: &[u8]) {
         let (_, packet) = EthernetHeader::parse(frame).unwrap();
         let Ok(packet) = Ipv4Packet::parse(packet) else {
             return;
         };
         let segment = TcpSegment::parse(packet.source, packet.destination, packet.payload).unwrap();
+        if let Some((value, _)) = segment.options.timestamps {
+            self.ts_echo = value;
+        }
         self.sent.push(Sent {
             seq: segment.seq,
             ack: segment.ack,
@@ -211,6 +242,12 @@ impl Script {
     /// TCP's handshake as a client; what the engine offers in its SYN-ACK.
     pub fn open(&mut self, options: Options) -> Sent {
         self.engine.listen(self.port, 4).unwrap();
+        self.open_again(options)
+    }
+
+    /// The same when it listens already.
+    pub fn open_again(&mut self, options: Options) -> Sent {
+        self.sent.clear();
         let seq = self.seq;
         self.seq = seq.wrapping_add(1);
         self.ack = 0;
@@ -250,7 +287,14 @@ impl Script {
 
     /// Everything up to the engine's reply, by the given queue pair; not yet the first FPDU.
     pub fn accepted(&mut self, qp: QpId, rtr: RtrKinds, accept: &AcceptParams<'_>) -> ConnId {
-        self.open(Options {
+        self.engine.listen(self.port, 4).unwrap();
+        self.accepted_again(qp, rtr, accept)
+    }
+
+    /// The same when it listens already.
+    pub fn accepted_again(&mut self, qp: QpId, rtr: RtrKinds, accept: &AcceptParams<'_>) -> ConnId {
+        let _ = self.engine.listen(self.port, 4);
+        self.open_again(Options {
             mss: Some(1460),
             sack_permitted: true,
             ..Default::default()
@@ -297,6 +341,20 @@ impl Script {
         }
         found
     }
+}
+
+/// The same packet with four octets of IP options: no operation.
+pub fn with_ip_options(frame: &[u8]) -> Vec<u8> {
+    let mut out = frame[..34].to_vec();
+    out.extend_from_slice(&[1, 1, 1, 0]);
+    out.extend_from_slice(&frame[34..]);
+    out[14] = 0x46;
+    let total = u16::from_be_bytes([out[16], out[17]]) + 4;
+    out[16..18].copy_from_slice(&total.to_be_bytes());
+    out[24..26].copy_from_slice(&[0, 0]);
+    let sum = Checksum::default().bytes(&out[14..38]).finish();
+    out[24..26].copy_from_slice(&sum.to_be_bytes());
+    out
 }
 
 /// An FPDU with CRC, without markers.

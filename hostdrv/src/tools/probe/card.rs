@@ -1,17 +1,14 @@
 //! What the card's own registers say.
 
 use serde::Serialize;
-use weft_layout::{reg, Counter, INTERFACE_VERSION};
+use weft_layout::{reg, registers, Counter, INTERFACE_VERSION};
 
 use super::{pci, Finding, PciReport, Severity};
 use crate::device::Capabilities;
-use crate::transport::{Bar, Transport, TransportError};
+use crate::transport::{RegisterAccess, Transport, TransportError};
 
 const ALL_ONES: u32 = u32::MAX;
 /// STATUS: at rest, DMA read error, DMA write error.
-const STATUS_QUIESCENT: u32 = 1;
-const STATUS_READ_ERROR: u32 = 2;
-const STATUS_WRITE_ERROR: u32 = 4;
 /// How long a card may take to come to rest.
 const QUIESCE_STEPS: u64 = 64;
 const QUIESCE_STEP_NS: u64 = 2_000_000;
@@ -82,9 +79,8 @@ pub fn examine(transport: &dyn Transport) -> CardReport {
 }
 
 fn ask(transport: &dyn Transport, report: &mut CardReport) -> Result<(), TransportError> {
-    let read = |offset| transport.read32(Bar::Registers, offset);
     report.pci = pci::read(transport, &mut report.findings)?;
-    let id = read(reg::ID)?;
+    let id = transport.read(registers::ID)?;
     report.id = Some(id);
     if id != reg::ID_RESET {
         let (what, advice) = of_id(id);
@@ -92,7 +88,7 @@ fn ask(transport: &dyn Transport, report: &mut CardReport) -> Result<(), Transpo
         // Everything else would be noise.
         return Ok(());
     }
-    let version = read(reg::VERSION)?;
+    let version = transport.read(registers::VERSION)?;
     report.version = Some(version);
     if version != INTERFACE_VERSION {
         report.error(
@@ -113,8 +109,8 @@ fn ask(transport: &dyn Transport, report: &mut CardReport) -> Result<(), Transpo
             "the PCIe hard IP of this bitstream was configured for another version",
         ));
     }
-    let caps = read(reg::CAPS)?;
-    report.caps = Some(caps);
+    let caps = transport.read(registers::CAPS)?;
+    report.caps = Some(caps.0);
     match Capabilities::decode(&transport.name(), caps) {
         Ok(caps) => {
             report.capabilities = Some(format!(
@@ -154,10 +150,10 @@ fn of_id(id: u32) -> (String, &'static str) {
 }
 
 fn scratch(transport: &dyn Transport, report: &mut CardReport) -> Result<(), TransportError> {
-    let before = transport.read32(Bar::Registers, reg::SCRATCH)?;
+    let before = transport.read(registers::SCRATCH)?;
     for wrote in SCRATCH_PATTERNS {
-        transport.write32(Bar::Registers, reg::SCRATCH, wrote)?;
-        let read = transport.read32(Bar::Registers, reg::SCRATCH)?;
+        transport.write(registers::SCRATCH, wrote)?;
+        let read = transport.read(registers::SCRATCH)?;
         if read != wrote {
             report.error(
                 format!("register SCRATCH was written {wrote:#010x} and reads {read:#010x} (bits {:#010x} differ)", wrote ^ read),
@@ -166,36 +162,36 @@ fn scratch(transport: &dyn Transport, report: &mut CardReport) -> Result<(), Tra
             break;
         }
     }
-    transport.write32(Bar::Registers, reg::SCRATCH, before)
+    transport.write(registers::SCRATCH, before)
 }
 
 fn status(transport: &dyn Transport, report: &mut CardReport) -> Result<(), TransportError> {
-    let read = |offset| transport.read32(Bar::Registers, offset);
-    let control = read(reg::CTRL)?;
-    let mut status = read(reg::STATUS)?;
+    let control = transport.read(registers::CTRL)?;
+    let off = !(control.jobs() || control.receive());
+    let mut status = transport.read(registers::STATUS)?;
     // A card that was just reset clears its tables first.
     for _ in 0..QUIESCE_STEPS {
-        if control & 3 != 0 || status & STATUS_QUIESCENT != 0 {
+        if !off || status.quiescent() {
             break;
         }
         let until = transport.now() + QUIESCE_STEP_NS;
         transport.wait(0, Some(until))?;
-        status = read(reg::STATUS)?;
+        status = transport.read(registers::STATUS)?;
     }
-    report.status = Some(status);
-    report.control = Some(control);
-    if control & 3 == 0 && status & STATUS_QUIESCENT == 0 {
+    report.status = Some(status.0);
+    report.control = Some(control.0);
+    if off && !status.quiescent() {
         report.error(
-            format!("the card is busy (STATUS {status:#x}) for {} ms although job fetch and receive are off", QUIESCE_STEPS * QUIESCE_STEP_NS / 1_000_000),
+            format!("the card is busy (STATUS {:#x}) for {} ms although job fetch and receive are off", status.0, QUIESCE_STEPS * QUIESCE_STEP_NS / 1_000_000),
             "its DMA engine or its clock is stuck: reset it, and look at the counters dma_read_requests and dma_write_requests",
         );
     }
-    for (bit, what, counter) in [
-        (STATUS_READ_ERROR, "read", Counter::DmaReadErrors),
-        (STATUS_WRITE_ERROR, "write", Counter::DmaWriteErrors),
+    for (failed, what, counter) in [
+        (status.read_error(), "read", Counter::DmaReadErrors),
+        (status.write_error(), "write", Counter::DmaWriteErrors),
     ] {
-        if status & bit != 0 {
-            let count = read(reg::COUNTERS + 4 * counter as u32)?;
+        if failed {
+            let count = transport.read(registers::COUNTERS.word(counter as u32))?;
             report.findings.push(Finding::new(
                 Severity::Warning,
                 format!("a DMA {what} was answered with an error since CTRL was last written ({} is {count})", counter.name()),

@@ -3,13 +3,15 @@
 use std::sync::{Arc, PoisonError};
 
 use weft_engine::Port;
-use weft_layout::{reg, FpduReport, Job, JobReport, SegmentReport};
+use weft_layout::{
+    reg::Ctrl, registers, FpduReport, Job, JobKind, JobReport, Register, ReportKind, SegmentReport,
+};
 
 use super::{nonzero, Context, Counted, Failure};
 use crate::card::{Card, RingSizes};
 use crate::dma::DmaBuffer;
 use crate::mmio::Mmio;
-use crate::transport::{Bar, Transport};
+use crate::transport::{RegisterAccess, Transport};
 
 /// The station under test.
 pub(super) const MAC: [u8; 6] = [0x02, 0x57, 0, 0, 0, 1];
@@ -19,8 +21,8 @@ pub(super) const MTU: u16 = 9000;
 pub(super) const MAX_FRAME: usize = MTU as usize + 18;
 /// Without a report for so long, the card has lost something.
 const LIMIT_NS: u64 = 3_000_000_000;
-/// CTRL: job fetch, receive, MAC loopback.
-const LOOPBACK: u32 = 7;
+/// Everything on, with MAC loopback.
+const LOOPBACK: Ctrl = Ctrl(Ctrl::JOBS | Ctrl::RECEIVE | Ctrl::LOOPBACK);
 
 /// A report and what comes with it.
 #[derive(Clone, Debug)]
@@ -86,7 +88,7 @@ impl Bench {
             counts: Arc::default(),
         };
         let card = Card::bring_up(mmio, MAC, MTU, rings)?;
-        transport.write32(Bar::Registers, reg::CTRL, LOOPBACK)?;
+        transport.write(registers::CTRL, LOOPBACK)?;
         Ok(Self {
             transport,
             counted: Arc::clone(&context.counted),
@@ -95,8 +97,11 @@ impl Bench {
         })
     }
 
-    pub(super) fn read(&self, offset: u32) -> Result<u32, Failure> {
-        Ok(self.transport.read32(Bar::Registers, offset)?)
+    pub(super) fn read<A, W, R: From<u32>>(
+        &self,
+        register: Register<A, W, R>,
+    ) -> Result<R, Failure> {
+        Ok(self.transport.read(register)?)
     }
 
     pub(super) fn dma(&self, len: usize) -> Result<DmaBuffer, Failure> {
@@ -141,10 +146,13 @@ impl Bench {
             return Ok(None);
         };
         let frame = has_frame.then(|| self.frame.clone());
-        Ok(Some(match (report[0], frame) {
-            (1, frame) => Arrived::Segment(SegmentReport::from_bytes(&report), frame),
-            (2, _) => Arrived::Fpdu(FpduReport::from_bytes(&report)),
-            (3, Some(frame)) => Arrived::Frame(frame),
+        let kind = ReportKind::from_raw(report[SegmentReport::KIND_AT]);
+        Ok(Some(match (kind, frame) {
+            (Some(ReportKind::Segment), frame) => {
+                Arrived::Segment(SegmentReport::from_bytes(&report), frame)
+            }
+            (Some(ReportKind::Fpdu), _) => Arrived::Fpdu(FpduReport::from_bytes(&report)),
+            (Some(ReportKind::Frame), Some(frame)) => Arrived::Frame(frame),
             _ => Arrived::Job(JobReport::from_bytes(&report)),
         }))
     }
@@ -159,7 +167,8 @@ impl Bench {
             }
             let waited = self.now().saturating_sub(start);
             if waited >= LIMIT_NS {
-                let (done, status) = (self.read(reg::JOB_DONE)?, self.read(reg::STATUS)?);
+                let done = self.read(registers::JOB_DONE)?;
+                let status = self.read(registers::STATUS)?.0;
                 return Err(Failure::differs(
                     what(),
                     "a report",
@@ -167,7 +176,7 @@ impl Bench {
                         "none for {} ms (JOB_DONE {done} of {}, REPORT_TAIL {}, STATUS {status:#x})",
                         waited / 1_000_000,
                         self.card.jobs_posted(),
-                        self.read(reg::REPORT_TAIL)?
+                        self.read(registers::REPORT_TAIL)?
                     ),
                 ));
             }
@@ -190,7 +199,7 @@ impl Bench {
     /// A raw-frame job for one run of bytes.
     pub(super) fn raw_job(iova: u64, length: usize) -> Job {
         Job {
-            kind: 1,
+            kind: JobKind::RawFrame.raw(),
             sge_count: 1,
             length: length as u32,
             sge0_iova: iova,

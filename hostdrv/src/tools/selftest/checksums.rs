@@ -1,6 +1,6 @@
 //! IPv4 and TCP checksums, against software.
 
-use weft_layout::{reg, Counter};
+use weft_layout::{registers, Counter, JobKind};
 
 use super::bench::{plain_frame, Bench};
 use super::stream::{Shape, Stream};
@@ -36,7 +36,7 @@ pub(super) fn transmit(c: &mut Context) -> Result<(), Failure> {
                 let at = slot * 3 * PAGE_SIZE + length * 3 % 64;
                 let payload = c.random.bytes(*length);
                 memory.write(at, &payload)?;
-                bench.post(&stream.job(2, memory.iova() + at as u64, *length))?;
+                bench.post(&stream.job(JobKind::Segment, memory.iova() + at as u64, *length))?;
                 sent.push((stream.seq, payload));
                 stream.seq = stream.seq.wrapping_add(*length as u32);
             }
@@ -78,7 +78,7 @@ pub(super) fn receive(c: &mut Context) -> Result<(), Failure> {
             let bit = (at * 5 + length) % 8;
             bad[at] ^= 1 << bit;
             memory.write(0, &bad)?;
-            let address = reg::COUNTERS + 4 * counter as u32;
+            let address = registers::COUNTERS.word(counter as u32);
             let before = bench.read(address)?;
             bench.post(&Bench::raw_job(memory.iova(), bad.len()))?;
             bench.post(&Bench::raw_job(

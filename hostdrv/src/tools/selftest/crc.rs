@@ -1,6 +1,6 @@
 //! CRC32C and the making of FPDUs, against software.
 
-use weft_layout::Job;
+use weft_layout::{FpduVerdict, Job, JobKind};
 
 use super::bench::{Arrived, Bench};
 use super::stream::{tagged, Shape, Stream, BASE, STAG, WRITE};
@@ -40,12 +40,11 @@ pub(super) fn transmit(c: &mut Context) -> Result<(), Failure> {
                 memory.write(at, &payload)?;
                 let to = BASE + *length as u64;
                 let job = Job {
-                    // Tagged, last.
-                    flags: 3,
+                    flags: Job::TAGGED | Job::LAST,
                     rdmap_control: WRITE,
                     stag_or_qn: STAG,
                     to_or_mo: to,
-                    ..stream.job(3, memory.iova() + at as u64, *length)
+                    ..stream.job(JobKind::Message, memory.iova() + at as u64, *length)
                 };
                 bench.post(&job)?;
                 let fpdu = stream.fpdu(&tagged(WRITE, STAG, to, &payload));
@@ -100,7 +99,7 @@ pub(super) fn receive(c: &mut Context) -> Result<(), Failure> {
                 )
             };
             match bench.next(what)? {
-                Arrived::Fpdu(report) if report.verdict == 2 => {
+                Arrived::Fpdu(report) if report.verdict() == Ok(FpduVerdict::Error) => {
                     c.equal(CRC_ERROR, report.terminate, || {
                         format!("{}: terminate", what())
                     })?;
@@ -141,7 +140,8 @@ pub(super) fn receive(c: &mut Context) -> Result<(), Failure> {
             )
         };
         match (bench.next(what)?, bench.next(what)?) {
-            (Arrived::Fpdu(report), Arrived::Segment(..)) if report.verdict == 0 => {}
+            (Arrived::Fpdu(report), Arrived::Segment(..))
+                if report.verdict() == Ok(FpduVerdict::Placed) => {}
             (other, _) => {
                 return Err(Failure::differs(
                     what(),

@@ -1,14 +1,16 @@
 //! What goes wrong on purpose: it is reported, and nothing else is lost.
 
-use weft_layout::{reg, Counter, Job};
+use weft_layout::{reg::Status, registers, Counter, Job, JobKind, JobStatus};
 
 use super::bench::{plain_frame, Arrived, Bench};
 use super::{Context, Failure};
 use crate::dma::{DmaBuffer, PAGE_SIZE};
-use crate::transport::Bar;
+use crate::transport::RegisterAccess;
 
-const MALFORMED: u8 = 1;
-const READ_ERROR: u8 = 2;
+/// The bits of STATUS that stay set.
+fn errors_of(status: Status) -> u32 {
+    status.0 & (Status::READ_ERROR | Status::WRITE_ERROR)
+}
 
 /// Posts a bad job between two good frames: both come back, and the bad one has a report with this status.
 fn between(
@@ -16,7 +18,7 @@ fn between(
     bench: &mut Bench,
     memory: &DmaBuffer,
     bad: &Job,
-    status: u8,
+    status: JobStatus,
     name: &str,
 ) -> Result<(), Failure> {
     let frames = [plain_frame(c, 100), plain_frame(c, 300)];
@@ -33,7 +35,7 @@ fn between(
     while !reported || back.len() < 2 {
         match bench.next(what)? {
             Arrived::Job(report) if report.job == number && !reported => {
-                c.equal(status, report.status, || {
+                c.equal(status.raw(), report.status, || {
                     format!("{}: status in the job's report", what())
                 })?;
                 reported = true;
@@ -59,7 +61,8 @@ pub(super) fn unmapped(c: &mut Context) -> Result<(), Failure> {
     let memory = bench.dma(PAGE_SIZE)?;
     // An address that was mapped and is no longer: within the card's reach, and nobody's.
     let hole = bench.dma(PAGE_SIZE)?.iova();
-    let count = |bench: &Bench, counter: Counter| bench.read(reg::COUNTERS + 4 * counter as u32);
+    let count =
+        |bench: &Bench, counter: Counter| bench.read(registers::COUNTERS.word(counter as u32));
     let errors = count(&bench, Counter::TxReadErrors)?;
     let mut gathered = Bench::raw_job(memory.iova() + 2000, 164);
     gathered.sge_count = 2;
@@ -78,21 +81,21 @@ pub(super) fn unmapped(c: &mut Context) -> Result<(), Failure> {
         ),
     ];
     for (number, (name, job)) in (1..).zip(cases) {
-        between(c, &mut bench, &memory, &job, READ_ERROR, name)?;
-        let status = bench.read(reg::STATUS)?;
-        c.equal(2, status & 6, || {
-            format!("{name}: error bits of STATUS (bit 1: a read)")
+        between(c, &mut bench, &memory, &job, JobStatus::ReadError, name)?;
+        let status = bench.read(registers::STATUS)?;
+        c.equal(Status::READ_ERROR, errors_of(status), || {
+            format!("{name}: READ_ERROR and WRITE_ERROR of STATUS")
         })?;
         let now = count(&bench, Counter::TxReadErrors)?;
         c.equal(errors.wrapping_add(number), now, || {
             format!("{name}: tx_read_errors")
         })?;
         // Writing CTRL clears the bits.
-        let control = bench.read(reg::CTRL)?;
-        c.transport.write32(Bar::Registers, reg::CTRL, control)?;
-        let status = bench.read(reg::STATUS)?;
-        c.equal(0, status & 6, || {
-            "error bits of STATUS after CTRL was written".into()
+        let control = bench.read(registers::CTRL)?;
+        c.transport.write(registers::CTRL, control)?;
+        let status = bench.read(registers::STATUS)?;
+        c.equal(0, errors_of(status), || {
+            "READ_ERROR and WRITE_ERROR of STATUS after CTRL was written".into()
         })?;
     }
     Ok(())
@@ -122,15 +125,15 @@ pub(super) fn malformed(c: &mut Context) -> Result<(), Failure> {
         (
             "a segment of a flow that is not valid",
             Job {
-                kind: 2,
+                kind: JobKind::Segment.raw(),
                 flow,
                 ..good
             },
         ),
     ];
     for (name, job) in cases {
-        between(c, &mut bench, &memory, &job, MALFORMED, name)?;
+        between(c, &mut bench, &memory, &job, JobStatus::Malformed, name)?;
     }
-    let bad = bench.read(reg::COUNTERS + 4 * Counter::TxJobsBad as u32)?;
+    let bad = bench.read(registers::COUNTERS.word(Counter::TxJobsBad as u32))?;
     c.equal(cases.len() as u32, bad, || "tx_jobs_bad".into())
 }

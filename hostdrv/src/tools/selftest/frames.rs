@@ -1,6 +1,6 @@
 //! Raw frames through the data path: job ring, DMA reads, raw ring.
 
-use weft_layout::reg;
+use weft_layout::{registers, Job, JobStatus};
 
 use super::bench::{plain_frame, Arrived, Bench, MAX_FRAME};
 use super::{Context, Failure};
@@ -11,8 +11,6 @@ use crate::dma::{DmaBuffer, PAGE_SIZE};
 const BATCH: usize = 8;
 /// Room for a frame at any alignment.
 const SLOT: usize = 3 * PAGE_SIZE;
-/// A job report is wanted.
-const NOTIFY: u8 = 4;
 
 /// Lengths around everything that has a width.
 const LENGTHS: [usize; 29] = [
@@ -40,7 +38,7 @@ pub(super) fn job_ring(c: &mut Context) -> Result<(), Failure> {
         let mut numbers = Vec::new();
         for _ in 0..jobs {
             let mut job = Bench::raw_job(memory.iova(), frame.len());
-            job.flags = NOTIFY;
+            job.flags = Job::NOTIFY;
             numbers.push(bench.post(&job)?);
         }
         bench.ring()?;
@@ -51,12 +49,14 @@ pub(super) fn job_ring(c: &mut Context) -> Result<(), Failure> {
                     c.equal(number, report.job, || {
                         format!("number in the report of job {number}")
                     })?;
-                    c.equal(0, report.status, || format!("status of job {number}"))?;
+                    c.equal(JobStatus::Done.raw(), report.status, || {
+                        format!("status of job {number}")
+                    })?;
                 }
                 other => return Err(Failure::differs(what(), "its job report", other)),
             }
         }
-        let done = bench.read(reg::JOB_DONE)?;
+        let done = bench.read(registers::JOB_DONE)?;
         c.equal(bench.card.jobs_posted(), done, || {
             "JOB_DONE when all jobs were reported done".into()
         })?;

@@ -1,6 +1,6 @@
 //! Interrupts: vector 0, the only one that this interface has a source for.
 
-use weft_layout::reg;
+use weft_layout::{registers, Job};
 
 use super::bench::{plain_frame, Bench};
 use super::{Context, Failure};
@@ -21,12 +21,12 @@ pub(super) fn on_request(c: &mut Context) -> Result<(), Failure> {
     let mut latencies = Vec::new();
     // What came before does not count.
     while c.transport.wait(0, Some(bench.now()))? {}
-    let mut asked = bench.read(reg::MSIX_COUNT)?;
+    let mut asked = bench.read(registers::MSIX_COUNT)?;
     for round in 0..ROUNDS {
         let send = |bench: &mut Bench| -> Result<(), Failure> {
             let mut job = Bench::raw_job(memory.iova(), frame.len());
             // A job report, whether the frame comes back or not.
-            job.flags = 4;
+            job.flags = Job::NOTIFY;
             bench.post(&job)?;
             bench.ring()
         };
@@ -43,7 +43,10 @@ pub(super) fn on_request(c: &mut Context) -> Result<(), Failure> {
         bench.card.arm()?;
         send(&mut bench)?;
         let came = c.transport.wait(0, Some(start + LIMIT_NS))?;
-        let (count, tail) = (bench.read(reg::MSIX_COUNT)?, bench.read(reg::REPORT_TAIL)?);
+        let (count, tail) = (
+            bench.read(registers::MSIX_COUNT)?,
+            bench.read(registers::REPORT_TAIL)?,
+        );
         if !came {
             return Err(Failure::differs(
                 format!("round {round}: REPORT_ARM was rung, then a job was posted"),

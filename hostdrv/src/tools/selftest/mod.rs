@@ -233,7 +233,7 @@ pub fn run(
         .card
         .caps
         .filter(|_| report.card.identified())
-        .and_then(|caps| Capabilities::decode(&report.card.name, caps).ok());
+        .and_then(|caps| Capabilities::decode(&report.card.name, caps.into()).ok());
     let chosen = chosen(only);
     for (number, test) in chosen.iter().enumerate() {
         progress(Progress {

@@ -1,12 +1,12 @@
 //! Zero-copy placement: messages of a stream from the card to itself.
 
-use weft_layout::{doorbell, Job, ReceiveElement};
+use weft_layout::{doorbells, FpduVerdict, Job, JobKind, ReceiveElement};
 
 use super::bench::{Arrived, Bench};
 use super::stream::{Shape, Stream, BASE, RQ_LOG2, SEND, STAG, WRITE};
 use super::{Context, Failure};
 use crate::dma::{publish, DmaBuffer, PAGE_SIZE};
-use crate::transport::Bar;
+use crate::transport::RegisterAccess;
 
 /// Messages under way at a time.
 const BATCH: usize = 4;
@@ -15,8 +15,6 @@ const SLOT: usize = 4 * PAGE_SIZE;
 /// Where a message goes in its slot, before its alignment is added.
 const MARGIN: usize = 128;
 const UNTOUCHED: u8 = 0xee;
-const TAGGED: u8 = 1;
-const LAST: u8 = 2;
 
 const LENGTHS: [usize; 29] = [
     1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 60, 63, 64, 65, 66, 127, 128, 129, 255, 257,
@@ -62,7 +60,7 @@ fn placed(
     for number in 0..fpdus {
         let what = || format!("{}, FPDU {number}", what());
         match bench.next(what)? {
-            Arrived::Fpdu(report) if report.verdict == 0 => {}
+            Arrived::Fpdu(report) if report.verdict() == Ok(FpduVerdict::Placed) => {}
             other => {
                 return Err(Failure::differs(
                     what(),
@@ -120,12 +118,16 @@ pub(super) fn tagged(c: &mut Context) -> Result<(), Failure> {
             let bytes = c.random.bytes(*length);
             memory.source.write(from, &bytes)?;
             let job = Job {
-                flags: TAGGED | LAST,
+                flags: Job::TAGGED | Job::LAST,
                 fpdu_payload: *fpdu_payload,
                 rdmap_control: WRITE,
                 stag_or_qn: STAG,
                 to_or_mo: BASE + at as u64,
-                ..stream.job(3, memory.source.iova() + from as u64, *length)
+                ..stream.job(
+                    JobKind::Message,
+                    memory.source.iova() + from as u64,
+                    *length,
+                )
             };
             bench.post(&job)?;
             let most = usize::from(*fpdu_payload);
@@ -188,8 +190,8 @@ pub(super) fn untagged(c: &mut Context) -> Result<(), Failure> {
         ..Shape::default()
     };
     let mut stream = Stream::to_itself(c, &mut bench, shape, &memory.sink, &memory.rq)?;
-    let doorbell = doorbell::RQ_TAIL + 4 * u32::from(stream.flow);
-    c.transport.write32(Bar::Doorbells, doorbell, 0)?;
+    let doorbell = doorbells::RQ_TAIL.of(stream.flow);
+    c.transport.ring(doorbell, 0)?;
     let lengths = [0, 1, 2, 3, 4, 63, 64, 65, 127, 128, 129, 1000, 1442, 3500];
     let cases: Vec<_> = (0..64)
         .flat_map(|alignment| lengths.map(|length| (alignment, length)))
@@ -220,17 +222,21 @@ pub(super) fn untagged(c: &mut Context) -> Result<(), Failure> {
             let bytes = c.random.bytes(*length);
             memory.source.write(from, &bytes)?;
             let job = Job {
-                flags: LAST,
+                flags: Job::LAST,
                 rdmap_control: SEND,
                 msn,
-                ..stream.job(3, memory.source.iova() + from as u64, *length)
+                ..stream.job(
+                    JobKind::Message,
+                    memory.source.iova() + from as u64,
+                    *length,
+                )
             };
             bench.post(&job)?;
             advance(&mut stream, 18, [*length]);
             sent.push((slot, msn, pieces, bytes));
         }
         publish();
-        c.transport.write32(Bar::Doorbells, doorbell, msn)?;
+        c.transport.ring(doorbell, msn)?;
         bench.ring()?;
         for (slot, msn, pieces, bytes) in sent {
             let what = || {

@@ -1,6 +1,10 @@
 //! BAR0 and BAR2.
 
-use weft_layout::{doorbell, reg, NUM_COUNTERS};
+use weft_layout::{
+    doorbell,
+    reg::{self, MacHi},
+    NUM_COUNTERS,
+};
 
 use super::{Context, Failure};
 use crate::transport::Bar;
@@ -36,7 +40,7 @@ fn holders() -> Vec<(String, u32, u32)> {
     let mut list: Vec<(String, u32, u32)> = [
         ("SCRATCH", reg::SCRATCH, u32::MAX),
         ("MAC_LO", reg::MAC_LO, u32::MAX),
-        ("MAC_HI", reg::MAC_HI, 0x8000_ffff),
+        ("MAC_HI", reg::MAC_HI, MacHi::MAC_MASK | MacHi::PROMISCUOUS),
         ("JOB_BASE_LO", reg::JOB_BASE_LO, !127),
         ("JOB_BASE_HI", reg::JOB_BASE_HI, u32::MAX),
         ("REPORT_BASE_LO", reg::REPORT_BASE_LO, !63),

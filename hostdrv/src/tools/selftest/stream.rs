@@ -1,7 +1,7 @@
 //! A TCP stream from the card to itself, and the same in software.
 
 use weft_engine::Port;
-use weft_layout::{table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, Job, StagRow};
+use weft_layout::{table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, Job, JobKind, StagRow};
 
 use super::bench::{Bench, MAC};
 use super::{Context, Failure};
@@ -52,12 +52,8 @@ impl Stream {
     /// Sets up the sending side. The receiving side is no flow: what is sent comes back in the raw ring.
     pub(super) fn new(c: &Context, bench: &mut Bench, shape: Shape) -> Result<Self, Failure> {
         let flow = (c.caps.flows - 1) as u16;
-        let bit = |on: bool, bit: u8| u8::from(on) << bit;
         let row = FlowTxRow {
-            flags: bit(shape.markers.is_some(), 0)
-                | bit(shape.crc, 1)
-                | bit(true, 2)
-                | bit(shape.timestamps.is_some(), 3),
+            flags: 0,
             ttl: TTL,
             tos: 0,
             remote_mac: MAC,
@@ -67,7 +63,11 @@ impl Stream {
             local_port: LOCAL_PORT,
             remote_port: REMOTE_PORT,
             marker_base: shape.markers.unwrap_or(0),
-        };
+        }
+        .with_valid(true)
+        .with_markers(shape.markers.is_some())
+        .with_crc(shape.crc)
+        .with_timestamps(shape.timestamps.is_some());
         bench.row(table::FLOW_TX, flow.into(), &row.to_bytes())?;
         Ok(Self {
             flow,
@@ -88,9 +88,9 @@ impl Stream {
     ) -> Result<Self, Failure> {
         let mut stream = Self::new(c, bench, shape)?;
         let key = [REMOTE_KEY.as_slice(), &LOCAL_PORT, &REMOTE_PORT].concat();
-        let bucket = crc32c::crc32c(&key) & (c.caps.flows - 1);
+        let bucket = 2 * (crc32c::crc32c(&key) & (c.caps.flows / 2 - 1));
         let row = FlowKeyRow {
-            valid: 1,
+            valid: FlowKeyRow::VALID,
             flow: stream.flow,
             remote_ip: LOCAL_IP,
             local_ip: REMOTE_IP,
@@ -98,20 +98,21 @@ impl Stream {
             local_port: REMOTE_PORT,
         };
         bench.row(table::FLOW_KEY, bucket, &row.to_bytes())?;
-        let bit = |on: bool, bit: u8| u8::from(on) << bit;
         let row = FlowRxRow {
-            flags: bit(shape.markers.is_some(), 0) | bit(shape.crc, 1) | bit(true, 2),
             rq_log2: RQ_LOG2,
             pd: PD,
             marker_base: shape.markers.unwrap_or(0),
             rq_base: rq.iova(),
-        };
+            ..FlowRxRow::default()
+        }
+        .with_valid(true)
+        .with_markers(shape.markers.is_some())
+        .with_crc(shape.crc);
         bench.row(table::FLOW_RX, stream.flow.into(), &row.to_bytes())?;
         let row = StagRow {
-            valid: 1,
+            valid: StagRow::VALID,
             key: STAG as u8,
-            // Local write, remote write.
-            access: 1 | 4,
+            access: StagRow::LOCAL_WRITE | StagRow::REMOTE_WRITE,
             pd: PD,
             base: BASE,
             length: memory.len() as u64,
@@ -127,11 +128,12 @@ impl Stream {
     /// Lets the card place what comes next.
     pub(super) fn attach(&mut self, bench: &mut Bench, msn: u32) -> Result<(), Failure> {
         let row = AttachRow {
-            attached: 1,
+            attached: AttachRow::ATTACHED,
             raw_count: self.raw_count,
             rcv_nxt: self.seq,
             msn,
             mo: 0,
+            ..AttachRow::default()
         };
         if bench.card.attach(self.flow, &row) {
             return Ok(());
@@ -152,10 +154,10 @@ impl Stream {
     }
 
     /// A job of this stream for bytes at `iova`.
-    pub(super) fn job(&self, kind: u8, iova: u64, length: usize) -> Job {
+    pub(super) fn job(&self, kind: JobKind, iova: u64, length: usize) -> Job {
         let (ts_val, ts_ecr) = self.shape.timestamps.unwrap_or_default();
         Job {
-            kind,
+            kind: kind.raw(),
             flow: self.flow,
             seq: self.seq,
             ack: ACK,

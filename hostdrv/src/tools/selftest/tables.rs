@@ -1,44 +1,42 @@
 //! The tables behind TABLE_CMD.
 
-use weft_layout::{reg, table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, StagRow};
+use weft_layout::{
+    reg::TableCmd, registers, table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, StagRow,
+    TableOperation,
+};
 
 use super::{Context, Failure};
-use crate::transport::Bar;
-
-const WRITE: u32 = 1;
-const READ: u32 = 2;
+use crate::transport::RegisterAccess;
 
 /// Runs a table access; answers whether it was refused.
-fn access(c: &Context, operation: u32, number: u8, index: u32) -> Result<bool, Failure> {
-    let command = operation << 28 | u32::from(number) << 24 | index;
-    c.transport
-        .write32(Bar::Registers, reg::TABLE_CMD, command)?;
-    Ok(c.transport.read32(Bar::Registers, reg::TABLE_CMD)? & 1 != 0)
+fn access(c: &Context, operation: TableOperation, number: u8, index: u32) -> Result<bool, Failure> {
+    let command = TableCmd::default()
+        .with_operation(operation)
+        .with_table(number)
+        .with_index(index);
+    c.transport.write(registers::TABLE_CMD, command)?;
+    Ok(c.transport.read(registers::TABLE_CMD)?.refused())
 }
 
 fn write(c: &Context, number: u8, index: u32, row: &[u8; 64]) -> Result<bool, Failure> {
-    for (word, bytes) in (0..).zip(row.chunks_exact(4)) {
+    for (register, bytes) in registers::TABLE_DATA.words().zip(row.chunks_exact(4)) {
         let value = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        c.transport
-            .write32(Bar::Registers, reg::TABLE_DATA + 4 * word, value)?;
+        c.transport.write(register, value)?;
     }
-    access(c, WRITE, number, index)
+    access(c, TableOperation::Write, number, index)
 }
 
 fn read(c: &Context, number: u8, index: u32) -> Result<Option<[u8; 64]>, Failure> {
     // What was written last must not pass for what is read.
-    for word in 0..16 {
-        c.transport
-            .write32(Bar::Registers, reg::TABLE_DATA + 4 * word, 0xdead_beef)?;
+    for register in registers::TABLE_DATA.words() {
+        c.transport.write(register, 0xdead_beef)?;
     }
-    if access(c, READ, number, index)? {
+    if access(c, TableOperation::Read, number, index)? {
         return Ok(None);
     }
     let mut row = [0; 64];
-    for (word, bytes) in (0..).zip(row.chunks_exact_mut(4)) {
-        let value = c
-            .transport
-            .read32(Bar::Registers, reg::TABLE_DATA + 4 * word)?;
+    for (register, bytes) in registers::TABLE_DATA.words().zip(row.chunks_exact_mut(4)) {
+        let value = c.transport.read(register)?;
         bytes.copy_from_slice(&value.to_le_bytes());
     }
     Ok(Some(row))
@@ -49,7 +47,7 @@ fn sample(c: &mut Context, number: u8) -> [u8; 64] {
     let r = &mut c.random;
     match number {
         table::FLOW_KEY => FlowKeyRow {
-            valid: r.next() as u8 & 1,
+            valid: r.next() as u8 & FlowKeyRow::VALID,
             flow: (r.next() as u32 % c.caps.flows) as u16,
             remote_ip: (r.next() as u32).to_be_bytes(),
             local_ip: (r.next() as u32).to_be_bytes(),
@@ -58,8 +56,10 @@ fn sample(c: &mut Context, number: u8) -> [u8; 64] {
         }
         .to_bytes(),
         table::FLOW_RX => FlowRxRow {
-            flags: r.next() as u8 & 7,
+            flags: r.next() as u8
+                & (FlowRxRow::MARKERS | FlowRxRow::CRC | FlowRxRow::VALID | FlowRxRow::TIMESTAMPS),
             rq_log2: r.next() as u8 & 15,
+            epoch: r.next() as u8,
             pd: r.next() as u32,
             marker_base: r.next() as u32,
             rq_base: r.next() & !63,
@@ -67,15 +67,18 @@ fn sample(c: &mut Context, number: u8) -> [u8; 64] {
         .to_bytes(),
         table::ATTACH => AttachRow {
             // Not attached: the card takes such a row always.
-            attached: 0,
+            attached: r.next() as u8 & 2,
             raw_count: r.next() as u8,
             rcv_nxt: r.next() as u32,
             msn: r.next() as u32,
             mo: r.next() as u32,
+            ts_recent: r.next() as u32,
+            window: r.next() as u32,
         }
         .to_bytes(),
         table::FLOW_TX => FlowTxRow {
-            flags: r.next() as u8 & 15,
+            flags: r.next() as u8
+                & (FlowTxRow::MARKERS | FlowTxRow::CRC | FlowTxRow::VALID | FlowTxRow::TIMESTAMPS),
             ttl: r.next() as u8,
             tos: r.next() as u8,
             remote_mac: r.next().to_le_bytes()[..6].try_into().unwrap_or_default(),
@@ -88,9 +91,13 @@ fn sample(c: &mut Context, number: u8) -> [u8; 64] {
         }
         .to_bytes(),
         _ => StagRow {
-            valid: r.next() as u8 & 1,
+            valid: r.next() as u8 & StagRow::VALID,
             key: r.next() as u8,
-            access: r.next() as u8 & 15,
+            access: r.next() as u8
+                & (StagRow::LOCAL_WRITE
+                    | StagRow::REMOTE_READ
+                    | StagRow::REMOTE_WRITE
+                    | StagRow::READ_SINK),
             pd: r.next() as u32,
             base: r.next() >> 1,
             length: r.next() >> 1,
@@ -153,7 +160,7 @@ pub(super) fn rows(c: &mut Context) -> Result<(), Failure> {
     }
     let beyond = tables.map(|(_, number, rows)| (number, rows));
     for (number, index) in beyond.into_iter().chain([(0, 0), (6, 0), (15, 0)]) {
-        let refused = access(c, READ, number, index)?;
+        let refused = access(c, TableOperation::Read, number, index)?;
         c.equal(1, u8::from(refused), || {
             format!("table {number} row {index}, which does not exist, was read: refused")
         })?;

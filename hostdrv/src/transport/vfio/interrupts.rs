@@ -23,6 +23,9 @@ const KINDS: [(u32, &str); 3] = [
 /// What VFIO tells besides: the function reported a fatal error; the host wants it back.
 const ENDS: [u32; 2] = [VFIO_PCI_ERR_IRQ_INDEX, VFIO_PCI_REQ_IRQ_INDEX];
 
+/// What it means.
+const LOST: &str = "the host wants the card back (it is being unbound or removed), or the card reported a fatal PCI error; close it";
+
 /// The vectors of the best kind that the function has, set up once, all of them.
 pub(super) struct Interrupts {
     index: u32,
@@ -98,15 +101,27 @@ impl Interrupts {
     ) -> Result<bool, TransportError> {
         self.unmask(domain)
             .map_err(|reason| TransportError::Interrupt { vector, reason })?;
-        let lost = || {
-            "the host wants the card back (it is being unbound or removed), or the card reported a fatal PCI error; close it"
-                .to_owned()
-        };
+        let lost = || LOST.to_owned();
         let came = self.vectors.wait(vector, deadline, self.end.fd(0), lost)?;
         if came && self.index == VFIO_PCI_INTX_IRQ_INDEX {
             self.masked.store(true, Ordering::Release);
         }
         Ok(came)
+    }
+
+    /// Ends a wait.
+    pub(super) fn wake(&self) {
+        self.vectors.wake();
+    }
+
+    /// Is the card to be given up, and why?
+    pub(super) fn lost(&self) -> Option<String> {
+        self.end.is_readable(0).then(|| LOST.to_owned())
+    }
+
+    /// Readable when it is.
+    pub(super) fn end_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.end.fd(0)
     }
 
     /// The eventfd of a vector.

@@ -1,9 +1,10 @@
 //! The calls that `vfio-ioctls` has not, or of which it does not tell the outcome.
 
+use std::fmt;
 use std::io;
 use std::mem::{offset_of, size_of};
 use std::ops::RangeInclusive;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 
 use vfio_bindings::bindings::vfio::{
     vfio_device_info, vfio_info_cap_header, vfio_iommu_type1_info,
@@ -19,6 +20,12 @@ use iommufd_bindings::iommufd::{
 vmm_sys_util::ioctl_io_nr!(VFIO_IOMMU_GET_INFO, VFIO_TYPE.into(), VFIO_BASE + 12);
 vmm_sys_util::ioctl_io_nr!(VFIO_DEVICE_GET_INFO, VFIO_TYPE.into(), VFIO_BASE + 7);
 vmm_sys_util::ioctl_io_nr!(VFIO_DEVICE_RESET, VFIO_TYPE.into(), VFIO_BASE + 11);
+vmm_sys_util::ioctl_io_nr!(
+    VFIO_DEVICE_GET_PCI_HOT_RESET_INFO,
+    VFIO_TYPE.into(),
+    VFIO_BASE + 12
+);
+vmm_sys_util::ioctl_io_nr!(VFIO_DEVICE_PCI_HOT_RESET, VFIO_TYPE.into(), VFIO_BASE + 13);
 vmm_sys_util::ioctl_io_nr!(
     IOMMU_IOAS_IOVA_RANGES,
     IOMMUFD_TYPE as u32,
@@ -50,6 +57,86 @@ pub(super) fn can_reset(device: &impl AsRawFd) -> io::Result<bool> {
 pub(super) fn reset(device: &impl AsRawFd) -> io::Result<()> {
     // SAFETY: `device` is a VFIO device; the call takes no argument.
     check(unsafe { ioctl(device, VFIO_DEVICE_RESET()) })
+}
+
+/// A function that a reset of the bus hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Affected {
+    pub segment: u16,
+    pub bus: u8,
+    pub devfn: u8,
+}
+
+impl Affected {
+    /// Its address as sysfs writes it.
+    pub(super) fn address(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for Affected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (slot, function) = (self.devfn >> 3, self.devfn & 7);
+        write!(
+            f,
+            "{:04x}:{:02x}:{slot:02x}.{function}",
+            self.segment, self.bus
+        )
+    }
+}
+
+/// Words of `vfio_pci_hot_reset_info` and of `vfio_pci_hot_reset` before their arrays: argsz, flags, count.
+const HOT_RESET_HEAD: usize = 3;
+
+/// The functions that a reset of the device's bus hits, itself among them.
+pub(super) fn affected(device: &impl AsRawFd) -> io::Result<Vec<Affected>> {
+    let mut room = 16;
+    for _ in 0..4 {
+        // A function is two words: group or device id; then segment, bus, devfn.
+        let mut buffer = vec![0u32; HOT_RESET_HEAD + 2 * room];
+        buffer[0] = (4 * buffer.len()) as u32;
+        // SAFETY: `device` is a VFIO device; the kernel writes at most `argsz` bytes, which the buffer has.
+        let answer = unsafe {
+            ioctl_with_mut_ptr(
+                device,
+                VFIO_DEVICE_GET_PCI_HOT_RESET_INFO(),
+                buffer.as_mut_ptr(),
+            )
+        };
+        match check(answer) {
+            Ok(()) => return Ok(dependent(&buffer)),
+            Err(error) if error.raw_os_error() == Some(libc::ENOSPC) => {
+                room = (buffer[2] as usize).max(2 * room).min(1 << 16);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("the list of functions keeps growing"))
+}
+
+/// Reads a `vfio_pci_hot_reset_info`.
+fn dependent(words: &[u32]) -> Vec<Affected> {
+    let count = words.get(2).copied().unwrap_or(0) as usize;
+    let all = words.get(HOT_RESET_HEAD..).unwrap_or(&[]);
+    let each = all.chunks_exact(2).take(count).map(|pair| {
+        let [s0, s1, bus, devfn] = pair[1].to_ne_bytes();
+        Affected {
+            segment: u16::from_ne_bytes([s0, s1]),
+            bus,
+            devfn,
+        }
+    });
+    each.collect()
+}
+
+/// Resets the bus of the device. Legacy: the descriptors of all groups on it; iommufd: none.
+pub(super) fn hot_reset(device: &impl AsRawFd, groups: &[RawFd]) -> io::Result<()> {
+    let mut words = vec![0u32; HOT_RESET_HEAD];
+    words[2] = groups.len() as u32;
+    words.extend(groups.iter().map(|fd| *fd as u32));
+    words[0] = (4 * words.len()) as u32;
+    // SAFETY: `device` is a VFIO device; the kernel reads `argsz` bytes, which the buffer has.
+    check(unsafe { ioctl_with_mut_ptr(device, VFIO_DEVICE_PCI_HOT_RESET(), words.as_mut_ptr()) })
 }
 
 /// What a legacy container says of its IOMMU.
@@ -169,6 +256,17 @@ mod tests {
         let head = [0, flags, 0xf000, 0xffff_ffff, cap, 0];
         let words = head.iter().chain(rest);
         words.flat_map(|w| w.to_ne_bytes()).collect()
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn functions_that_a_reset_hits() {
+        let found = dependent(&[28, 0, 2, 26, 0x003b_0000, 26, 0x0a3b_0001, 7, 7]);
+        let text: Vec<_> = found.iter().map(Affected::address).collect();
+        assert_eq!(text, ["0000:3b:00.0", "0001:3b:01.2"]);
+        // A count beyond the buffer, a buffer without a count.
+        assert_eq!(dependent(&[20, 0, 9, 26, 0x003b_0000]).len(), 1);
+        assert!(dependent(&[0]).is_empty());
     }
 
     #[test]

@@ -19,9 +19,11 @@ mod memlock;
 mod memory;
 mod ready;
 mod region;
+mod reset;
 
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,7 +39,7 @@ use super::monotonic;
 use super::open::OpenError;
 use super::spec::{Interface, VfioOptions};
 use super::{Bar, Transport, TransportError};
-use crate::dma::{DmaBuffer, PAGE_SIZE};
+use crate::dma::{page_size, DmaBuffer};
 
 pub use host::{Function, Host, Neighbour};
 pub use list::{list, Found};
@@ -61,6 +63,9 @@ pub struct VfioTransport {
 struct Opened {
     name: String,
     interface: Interface,
+    address: PciAddress,
+    /// The group's node, where it was opened by that.
+    group_node: Option<PathBuf>,
     can_reset: bool,
     // In this order: a mapped BAR keeps the device's file open, and the group cannot be left before it is closed.
     registers: Region,
@@ -106,6 +111,8 @@ impl VfioTransport {
             registers: Region::new(&domain, Bar::Registers.index().into()),
             doorbells: Region::new(&domain, Bar::Doorbells.index().into()),
             interface: ready.interface,
+            address,
+            group_node: (ready.interface == Interface::Legacy).then(|| ready.node.clone()),
             can_reset,
             config,
             interrupts,
@@ -261,7 +268,7 @@ impl Transport for VfioTransport {
                 .granule() as usize
         };
         let memory =
-            Memory::new(len, granule.max(PAGE_SIZE)).map_err(|error| TransportError::Map {
+            Memory::new(len, granule.max(page_size())).map_err(|error| TransportError::Map {
                 len,
                 reason: error.to_string(),
             })?;
@@ -296,22 +303,29 @@ impl Transport for VfioTransport {
         device.interrupts.wait(&device.domain, vector, deadline)
     }
 
+    fn wake(&self) {
+        self.device.interrupts.wake();
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.device.interrupts.lost()
+    }
+
+    fn lost_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.device.interrupts.end_fd()
+    }
+
     fn interrupt_fd(&self, vector: u16) -> Option<BorrowedFd<'_>> {
         let device = &self.device;
         device.interrupts.fd(&device.domain, vector)
     }
 
     fn reset(&self) -> Result<(), TransportError> {
-        let device = &self.device;
-        if !device.can_reset {
-            return Err(TransportError::Reset(format!(
-                "the kernel knows no way to reset {name}: it has no FLR, and a reset of its bus would hit others \
-                 (/sys/bus/pci/devices/{name}/reset_method is empty or missing)",
-                name = device.name
-            )));
-        }
-        kernel::reset(device.domain.device())
-            .and_then(|()| device.set_command(COMMAND_MEMORY | COMMAND_MASTER, true))
+        let device = &*self.device;
+        let way = reset::reset(device, device.address).map_err(TransportError::Reset)?;
+        tracing::debug!(device = %device.name, ?way, "reset");
+        device
+            .set_command(COMMAND_MEMORY | COMMAND_MASTER, true)
             .map_err(|error| TransportError::Reset(format!("{}: {error}", device.name)))
     }
 
@@ -337,10 +351,8 @@ impl Drop for VfioTransport {
         if let Err(error) = device.set_command(COMMAND_MASTER, false) {
             tracing::warn!(device = %device.name, %error, "bus mastering could not be turned off");
         }
-        if device.can_reset {
-            if let Err(error) = kernel::reset(device.domain.device()) {
-                tracing::warn!(device = %device.name, %error, "reset failed");
-            }
+        if let Err(error) = reset::reset(&**device, device.address) {
+            tracing::warn!(device = %device.name, %error, "reset failed");
         }
         device.interrupts.take_down(&device.domain);
     }

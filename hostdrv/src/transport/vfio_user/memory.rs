@@ -1,10 +1,11 @@
 //! Memory that a server in another process can map: memfds.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::ptr::{self, NonNull};
 
 use memmap2::{MmapOptions, MmapRaw};
+use procfs::process::{MMPermissions, MMapPath, MemoryMaps, Process};
 use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
 use rustix::mm::{mmap, mremap_fixed, MapFlags, MremapFlags, ProtFlags};
 
@@ -30,8 +31,12 @@ pub(super) fn shared(len: usize) -> io::Result<(MmapRaw, File)> {
 /// `ptr..ptr + len` are whole pages, valid for reads and writes; nobody accesses them during the call, and nobody
 /// unmaps them before [`make_private`].
 pub(super) unsafe fn make_shared(ptr: NonNull<u8>, len: usize) -> io::Result<File> {
-    let maps = fs::read_to_string("/proc/self/maps")?;
-    if !is_private_memory(&maps, ptr.as_ptr() as u64, len as u64) {
+    let maps = Process::myself().and_then(|process| process.maps());
+    if !is_private_memory(
+        &maps.map_err(io::Error::other)?,
+        ptr.as_ptr() as u64,
+        len as u64,
+    ) {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
             "the memory is not private and anonymous, so that its pages cannot be moved into a file for the card's server; \
@@ -70,31 +75,24 @@ pub(super) unsafe fn make_private(ptr: NonNull<u8>, len: usize) -> io::Result<()
     Ok(())
 }
 
-/// Is all of it private, anonymous, readable and writable, and no stack, by `/proc/self/maps`?
-fn is_private_memory(maps: &str, start: u64, len: u64) -> bool {
+/// Is all of it private, anonymous, readable and writable, and no stack, by these mappings of the process?
+fn is_private_memory(maps: &MemoryMaps, start: u64, len: u64) -> bool {
     let Some(end) = start.checked_add(len) else {
         return false;
     };
     let mut next = start;
-    for line in maps.lines() {
-        let mut fields = line.split_whitespace();
-        let range = fields.next().and_then(|r| r.split_once('-'));
-        let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-        let Some((from, to)) = range.and_then(|(a, b)| Some((hex(a)?, hex(b)?))) else {
-            continue;
-        };
+    for map in maps.iter() {
+        let (from, to) = map.address;
         if to <= next || next >= end {
             continue;
         }
-        let access = fields.next().unwrap_or("");
-        let inode = fields.nth(2).unwrap_or("");
-        let name = fields.next().unwrap_or("");
-        let plain = name.is_empty() || name == "[heap]" || name.starts_with("[anon:");
-        if from > next
-            || !access.starts_with("rw-p") && !access.starts_with("rwxp")
-            || inode != "0"
-            || !plain
-        {
+        let plain = match &map.pathname {
+            MMapPath::Anonymous | MMapPath::Heap => true,
+            MMapPath::Other(name) => name.starts_with("anon:"),
+            _ => false,
+        };
+        let wanted = MMPermissions::READ | MMPermissions::WRITE | MMPermissions::PRIVATE;
+        if from > next || !map.perms.contains(wanted) || map.inode != 0 || !plain {
             return false;
         }
         next = to;
@@ -104,6 +102,8 @@ fn is_private_memory(maps: &str, start: u64, len: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use procfs::FromRead;
+
     use super::*;
     use crate::dma::{Pages, PAGE_SIZE};
 
@@ -115,9 +115,12 @@ mod tests {
             4000-5000 r--p 00000000 00:00 0 \n\
             6000-7000 rw-s 00000000 00:01 77 /memfd:x (deleted)\n\
             8000-9000 rw-p 00000000 00:00 0 [stack]\n\
-            a000-b000 rw-p 00000000 08:01 99 /lib/x.so\n";
-        let yes = |start, len| is_private_memory(maps, start, len);
+            a000-b000 rw-p 00000000 08:01 99 /lib/x.so\n\
+            d000-e000 rw-p 00000000 00:00 0 [anon:arena]\n";
+        let maps = MemoryMaps::from_read(maps.as_bytes()).expect("as the kernel writes them");
+        let yes = |start, len| is_private_memory(&maps, start, len);
         assert!(yes(0x1000, 0x2000) && yes(0x2000, 0x2000) && yes(0x3000, 0x1000));
+        assert!(yes(0xd000, 0x1000));
         for (start, len) in [
             (0x0, 0x1000),
             (0x3000, 0x2000),

@@ -1,40 +1,14 @@
-//! vfio-user messages as they are on the socket: as much of them as the guard has to know.
+//! Messages as the guard passes them on: bytes with descriptors.
 
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use rustix::net::{
-    recvmsg, sendmsg, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags,
-};
+use rustix::net::{sendmsg, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
-/// Bytes of the header.
-pub(super) const HEADER: usize = 16;
-/// No message is longer: 1 MiB of data and something before it.
-const LONGEST: usize = (1 << 20) + 4096;
-/// File descriptors in one message.
-const MAX_FDS: usize = 16;
-
-/// Commands.
-pub(super) mod command {
-    pub const VERSION: u16 = 1;
-    pub const DMA_MAP: u16 = 2;
-    pub const DMA_UNMAP: u16 = 3;
-    pub const DEVICE_GET_INFO: u16 = 4;
-    pub const DEVICE_GET_REGION_INFO: u16 = 5;
-    pub const DEVICE_GET_IRQ_INFO: u16 = 7;
-    pub const DEVICE_SET_IRQS: u16 = 8;
-    pub const REGION_READ: u16 = 9;
-    pub const REGION_WRITE: u16 = 10;
-    pub const DEVICE_RESET: u16 = 13;
-}
-
-/// Flags: the low four bits are the type.
-const TYPE: u32 = 0xf;
-const REPLY: u32 = 1;
-const ERROR: u32 = 1 << 5;
+pub(super) use super::wire::{command, HEADER};
+use super::wire::{error_header, receive_part, Header, MAX_FDS};
 
 /// A message with the descriptors that came with it.
 #[derive(Debug)]
@@ -44,9 +18,16 @@ pub(super) struct Message {
 }
 
 impl Message {
-    fn half(&self, at: usize) -> u16 {
-        let field = self.bytes.get(at..).and_then(|b| b.first_chunk());
-        field.map_or(0, |b| u16::from_ne_bytes(*b))
+    /// Its header; a message has one.
+    fn header(&self) -> Header {
+        let header = self.bytes.first_chunk();
+        Header::parse(header.unwrap_or(&[0; HEADER]))
+    }
+
+    fn set_header(&mut self, header: Header) {
+        if let Some(field) = self.bytes.first_chunk_mut() {
+            *field = header.to_bytes();
+        }
     }
 
     /// A 32-bit field; 0 beyond the end.
@@ -55,27 +36,21 @@ impl Message {
         field.map_or(0, |b| u32::from_ne_bytes(*b))
     }
 
-    fn set_word(&mut self, at: usize, value: u32) {
-        if let Some(field) = self.bytes.get_mut(at..at + 4) {
-            field.copy_from_slice(&value.to_ne_bytes());
-        }
-    }
-
     pub(super) fn id(&self) -> u16 {
-        self.half(0)
+        self.header().id
     }
 
     pub(super) fn command(&self) -> u16 {
-        self.half(2)
+        self.header().command
     }
 
     pub(super) fn is_reply(&self) -> bool {
-        self.word(8) & TYPE == REPLY
+        self.header().is_reply()
     }
 
     /// The errno of a refusal.
     pub(super) fn error(&self) -> Option<i32> {
-        (self.word(8) & ERROR != 0).then(|| self.word(12) as i32)
+        self.header().refusal()
     }
 
     /// This request as its own, good, reply of `len` bytes.
@@ -85,24 +60,24 @@ impl Message {
             fds: Vec::new(),
         };
         reply.bytes.resize(len, 0);
-        reply.set_word(4, len as u32);
-        reply.set_word(8, REPLY);
-        reply.set_word(12, 0);
+        reply.set_header(self.header().reply(len as u32));
         reply
     }
 
     /// Cuts it to `len` bytes.
     pub(super) fn cut(&mut self, len: usize) {
         self.bytes.truncate(len);
-        let len = self.bytes.len() as u32;
-        self.set_word(4, len);
+        let size = self.bytes.len() as u32;
+        self.set_header(Header {
+            size,
+            ..self.header()
+        });
     }
 
     /// The refusal of this request.
     pub(super) fn refuse(&self, errno: i32) -> Message {
         let mut reply = self.echo(HEADER);
-        reply.set_word(8, REPLY | ERROR);
-        reply.set_word(12, errno as u32);
+        reply.set_header(error_header(&self.header(), errno));
         reply
     }
 
@@ -112,35 +87,18 @@ impl Message {
         let mut fds = Vec::new();
         let mut have = 0;
         while have < HEADER {
-            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
-            let mut control = RecvAncillaryBuffer::new(&mut space);
-            let mut into = [IoSliceMut::new(&mut bytes[have..])];
-            let flags = RecvFlags::CMSG_CLOEXEC;
-            let received = match recvmsg(stream.as_fd(), &mut into, &mut control, flags) {
-                Ok(received) => received.bytes,
-                Err(rustix::io::Errno::INTR) => continue,
-                Err(error) => return Err(error.into()),
-            };
-            for message in control.drain() {
-                if let RecvAncillaryMessage::ScmRights(rights) = message {
-                    fds.extend(rights);
-                }
-            }
-            match received {
+            match receive_part(stream, &mut bytes[have..], &mut fds)?.bytes {
                 0 if have == 0 => return Ok(None),
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 n => have += n,
             }
         }
         let mut message = Self { bytes, fds };
-        let len = message.word(4) as usize;
-        if !(HEADER..=LONGEST).contains(&len) {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("a message of {len} bytes"),
-            ));
+        let header = message.header();
+        if let Some(why) = header.impossible() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }
-        message.bytes.resize(len, 0);
+        message.bytes.resize(header.size as usize, 0);
         stream.read_exact(&mut message.bytes[HEADER..])?;
         Ok(Some(message))
     }

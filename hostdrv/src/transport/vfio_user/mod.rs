@@ -6,6 +6,7 @@
 mod guard;
 mod memory;
 mod message;
+pub mod wire;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -30,7 +31,7 @@ use super::monotonic;
 use super::open::OpenError;
 use super::vectors::Vectors;
 use super::{Bar, Transport, TransportError};
-use crate::dma::{DmaBuffer, PAGE_SIZE};
+use crate::dma::{page_size, DmaBuffer};
 
 /// Longest time for an answer: a simulated card on a busy machine is slow, and not that slow.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -167,7 +168,7 @@ impl Connection {
             watch,
             guard: Some(thread),
             sizes: sizes.into(),
-            addresses: Mutex::new(IovaAllocator::new([ADDRESSES], PAGE_SIZE as u64, 64)),
+            addresses: Mutex::new(IovaAllocator::new([ADDRESSES], page_size() as u64, 64)),
             foreign: Mutex::default(),
         };
         if connection.sizes[&VFIO_PCI_CONFIG_REGION_INDEX] < 64 {
@@ -328,7 +329,7 @@ impl Transport for VfioUserTransport {
         let failed = |reason: String| TransportError::Map { len, reason };
         let whole = len
             .max(1)
-            .checked_next_multiple_of(PAGE_SIZE)
+            .checked_next_multiple_of(page_size())
             .ok_or_else(|| failed("too long".into()))?;
         let (memory, file) = memory::shared(whole).map_err(|error| failed(error.to_string()))?;
         let start = NonNull::new(memory.as_mut_ptr()).ok_or_else(|| failed("no memory".into()))?;
@@ -346,8 +347,9 @@ impl Transport for VfioUserTransport {
     /// Memory that is not private and anonymous cannot be moved and is refused.
     unsafe fn map(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
         let failed = |reason: String| TransportError::Map { len, reason };
-        if len == 0 || len % PAGE_SIZE != 0 || ptr.as_ptr() as usize % PAGE_SIZE != 0 {
-            return Err(failed(format!("not whole pages of {PAGE_SIZE} bytes")));
+        let page = page_size();
+        if len == 0 || len % page != 0 || ptr.as_ptr() as usize % page != 0 {
+            return Err(failed(format!("not whole pages of {page} bytes")));
         }
         // SAFETY: the caller vouches: whole pages, valid until `unmap`, and left alone during this call.
         let file = unsafe { memory::make_shared(ptr, len) };
@@ -397,6 +399,18 @@ impl Transport for VfioUserTransport {
         let lost = || server(&watch.lost().unwrap_or_default());
         self.vectors
             .wait(vector, deadline, Some(watch.ended()), lost)
+    }
+
+    fn wake(&self) {
+        self.vectors.wake();
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.connection.watch.lost().map(|why| server(&why))
+    }
+
+    fn lost_fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.connection.watch.ended())
     }
 
     fn interrupt_fd(&self, vector: u16) -> Option<BorrowedFd<'_>> {

@@ -97,7 +97,7 @@ impl PeerBench {
 
     /// Runs a scenario with a card of its own, and judges what was on the wire.
     ///
-    /// Where it fails because siw lost our first FPDU (see [`capture::siw_lost_it`]) it is tried again, and the note
+    /// Where it fails because siw lost our first FPDU (see `capture::siw_lost_it`) it is tried again, and the note
     /// tells that.
     pub fn run(&mut self, scenario: &Scenario) -> Result<String, NoPass> {
         let mut lost = 0;

@@ -1,0 +1,298 @@
+//! SYNs, and what follows them until there is a connection (RFC 9293 §3.10.7.2, §3.10.7.4; RFC 4987; RFC 5961).
+
+use weft_wire::ethernet::Mac;
+use weft_wire::tcp::{flag, FrameHeader, Options};
+
+use super::incoming::waits_for_answer;
+use super::Engine;
+use crate::cm::Endpoint;
+use crate::conn::{own_scale, window_size, Role, TcpState};
+use crate::input::Seen;
+use crate::link::Shared;
+use crate::port::Port;
+use crate::syn_cache::{completes, HalfOpen};
+use crate::tcp::seq;
+
+/// The time until the first SYN-ACK goes again (RFC 6298 §2.1).
+const RTO: u64 = 1_000_000_000;
+/// Without an MSS option (RFC 9293 §3.7.1).
+const DEFAULT_MSS: u16 = 536;
+
+impl Engine {
+    /// A segment of no connection. True if it is a listener's: a SYN, or one of a handshake that was begun.
+    pub(crate) fn half_open<P: Port>(
+        &mut self,
+        now: u64,
+        mac: Mac,
+        (local, remote): (Endpoint, Endpoint),
+        seen: &Seen<'_>,
+        port: &mut P,
+    ) -> bool {
+        if let Some(index) = self.shared.syn_cache.find(local, remote) {
+            self.goes_on(now, index, seen, port);
+            return true;
+        }
+        if !self.listens(local.port) {
+            return false;
+        }
+        match seen.flags & (flag::SYN | flag::ACK | flag::RST) {
+            flag::SYN => {
+                self.syn(now, mac, (local, remote), seen, port);
+                true
+            }
+            flag::ACK => self.cookie(now, mac, (local, remote), seen, port),
+            _ => false,
+        }
+    }
+
+    fn syn<P: Port>(
+        &mut self,
+        now: u64,
+        mac: Mac,
+        (local, remote): (Endpoint, Endpoint),
+        seen: &Seen<'_>,
+        port: &mut P,
+    ) {
+        // With a full backlog the SYN is dropped: the peer will send it again.
+        if self.backlog_is_full(local.port) {
+            self.shared.stats.syns_dropped += 1;
+            return;
+        }
+        let shared = &mut self.shared;
+        let timestamps = seen.options.timestamps.filter(|_| shared.config.timestamps);
+        let mut row = HalfOpen {
+            local,
+            remote,
+            mac,
+            irs: seen.seq,
+            iss: shared.secrets.initial_sequence(now, local, remote),
+            mss: seen.options.mss,
+            scale: seen.options.window_scale,
+            sack: seen.options.sack_permitted,
+            ts_val: timestamps.map(|(value, _)| value),
+            since: now,
+            again_at: now.saturating_add(RTO),
+            tries: 0,
+        };
+        if !shared.syn_cache.insert(row) {
+            let mss = row.mss.unwrap_or(DEFAULT_MSS);
+            row.iss = shared.cookies.make(now, local, remote, row.irs, mss);
+            (row.scale, row.sack, row.ts_val) = (None, false, None);
+            shared.stats.syn_cookies_sent += 1;
+        }
+        syn_ack(now, shared, &row, port);
+    }
+
+    /// A segment of a half-open connection.
+    fn goes_on<P: Port>(&mut self, now: u64, index: usize, seen: &Seen<'_>, port: &mut P) {
+        let Some(row) = self.shared.syn_cache.get(index).copied() else {
+            return;
+        };
+        let rcv_nxt = row.irs.wrapping_add(1);
+        let window = window_size(&self.shared.config);
+        let distance = seq::diff(seen.seq, rcv_nxt);
+        if seen.flags & flag::RST != 0 {
+            if distance == 0 {
+                self.shared.stats.resets_received += 1;
+                self.shared.syn_cache.remove(index);
+            } else if distance > 0 && distance as u32 <= window {
+                challenge(now, &mut self.shared, &row, port);
+            }
+        } else if seen.flags & flag::SYN != 0 {
+            if seen.seq == row.irs {
+                // The SYN again: our SYN-ACK was lost.
+                syn_ack(now, &mut self.shared, &row, port);
+            } else {
+                challenge(now, &mut self.shared, &row, port);
+            }
+        } else if seen.flags & flag::ACK == 0 {
+            self.shared.stats.refused_no_ack += 1;
+        } else if seen.ack != row.iss.wrapping_add(1) {
+            // RFC 9293 §3.10.7.4: it acknowledges what was never sent.
+            if self.shared.may_reset(now) {
+                bare(now, &mut self.shared, &row, flag::RST, seen.ack, port);
+            }
+        } else if !completes(row.irs, row.iss, seen.seq, seen.ack, window) {
+            challenge(now, &mut self.shared, &row, port);
+        } else if !self.backlog_is_full(row.local.port) && self.open(now, &row, true, seen, port) {
+            // The row may have moved, but it is there only once.
+            if let Some(index) = self.shared.syn_cache.find(row.local, row.remote) {
+                self.shared.syn_cache.remove(index);
+            }
+        }
+    }
+
+    /// An acknowledgment of nothing that is known: perhaps it returns a cookie.
+    fn cookie<P: Port>(
+        &mut self,
+        now: u64,
+        mac: Mac,
+        (local, remote): (Endpoint, Endpoint),
+        seen: &Seen<'_>,
+        port: &mut P,
+    ) -> bool {
+        let (irs, iss) = (seen.seq.wrapping_sub(1), seen.ack.wrapping_sub(1));
+        let Some(mss) = self.shared.cookies.open(now, local, remote, irs, iss) else {
+            return false;
+        };
+        if self.backlog_is_full(local.port) {
+            // It comes again with the first data.
+            return true;
+        }
+        let row = HalfOpen {
+            local,
+            remote,
+            mac,
+            irs,
+            iss,
+            mss: Some(mss),
+            scale: None,
+            sack: false,
+            ts_val: None,
+            since: now,
+            again_at: now,
+            tries: 0,
+        };
+        if self.open(now, &row, false, seen, port) {
+            self.shared.stats.syn_cookies_taken += 1;
+        }
+        true
+    }
+
+    /// Makes the connection. False if there is no room for one.
+    fn open<P: Port>(
+        &mut self,
+        now: u64,
+        row: &HalfOpen,
+        timed: bool,
+        seen: &Seen<'_>,
+        port: &mut P,
+    ) -> bool {
+        let Some(slot) = self.new_connection(now, Role::Responder, row.local, row.remote) else {
+            return false;
+        };
+        let syn = Seen {
+            seq: row.irs,
+            options: Options {
+                mss: row.mss,
+                window_scale: row.scale,
+                sack_permitted: row.sack,
+                timestamps: row.ts_val.map(|value| (value, 0)),
+                ..Options::default()
+            },
+            ..*seen
+        };
+        self.run(now, slot, port, |link| {
+            link.conn.listener = row.local.port;
+            link.conn.remote_mac = row.mac;
+            link.take_options(&syn);
+            link.conn.syn_lost = row.tries > 0;
+            link.conn
+                .sender
+                .syn_was_sent(row.iss, row.since, timed && row.tries == 0);
+            link.conn.tcp = TcpState::SynReceived;
+            link.segment(seen);
+        });
+        true
+    }
+
+    fn backlog_is_full(&self, port: u16) -> bool {
+        let Some(listener) = self.listeners.iter().find(|l| l.port == port) else {
+            return true;
+        };
+        let waiting = self
+            .conns
+            .iter()
+            .flatten()
+            .filter(|conn| conn.listener == port && waits_for_answer(conn))
+            .count();
+        waiting >= listener.backlog || self.shared.events.len() >= self.shared.most_events
+    }
+
+    /// SYN-ACKs that are due again.
+    pub(super) fn half_open_timers<P: Port>(&mut self, now: u64, port: &mut P) {
+        let retries = self.shared.config.syn_retries;
+        while let Some((row, gone)) = self.shared.syn_cache.take_due(now, retries, RTO) {
+            if gone {
+                self.shared.stats.half_open_forgotten += 1;
+            } else {
+                syn_ack(now, &mut self.shared, &row, port);
+            }
+        }
+    }
+}
+
+/// A challenge acknowledgment (RFC 5961 §3.2, §4.2): who sent that in earnest answers with an exact RST.
+fn challenge<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, port: &mut P) {
+    let most = shared.config.challenge_acks.saturating_mul(10);
+    if shared.challenges.allow(now, most) {
+        shared.stats.challenge_acks += 1;
+        bare(now, shared, row, flag::ACK, row.iss.wrapping_add(1), port);
+    } else {
+        shared.stats.challenge_acks_withheld += 1;
+    }
+}
+
+fn bare<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, flags: u8, seq: u32, port: &mut P) {
+    let ack = row.irs.wrapping_add(1);
+    send(
+        now,
+        shared,
+        row,
+        (flags, seq, ack),
+        Options::default(),
+        port,
+    );
+}
+
+fn syn_ack<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, port: &mut P) {
+    let options = Options {
+        mss: Some(shared.config.own_mss()),
+        // Only what the SYN had (RFC 7323 §1.3, RFC 2018 §2).
+        window_scale: row.scale.map(|_| own_scale(&shared.config)),
+        sack_permitted: row.sack,
+        ..Options::default()
+    };
+    let numbers = (flag::SYN | flag::ACK, row.iss, row.irs.wrapping_add(1));
+    send(now, shared, row, numbers, options, port);
+}
+
+fn send<P: Port>(
+    now: u64,
+    shared: &mut Shared,
+    row: &HalfOpen,
+    (flags, seq, ack): (u8, u32, u32),
+    mut options: Options,
+    port: &mut P,
+) {
+    let window = window_size(&shared.config);
+    // Never scaled in a SYN (RFC 7323 §2.2).
+    let scaled = flags & flag::SYN == 0 && row.scale.is_some();
+    let shift = if scaled { own_scale(&shared.config) } else { 0 };
+    options.timestamps = row.ts_val.map(|value| {
+        let offset = shared.secrets.timestamp_offset(row.local, row.remote);
+        (offset.wrapping_add((now / 1_000_000) as u32), value)
+    });
+    let header = FrameHeader {
+        source_mac: shared.config.mac,
+        destination_mac: row.mac,
+        source_ip: row.local.ip,
+        destination_ip: row.remote.ip,
+        identification: shared.identification,
+        source_port: row.local.port,
+        destination_port: row.remote.port,
+        seq,
+        ack,
+        flags,
+        window: (window >> shift).min(0xffff) as u16,
+        options,
+    };
+    let Some(length) = header.write(&[], &mut shared.frame) else {
+        return;
+    };
+    // A full job ring loses it; the SYN comes again.
+    if port.send_frame(&shared.frame[..length]).is_ok() {
+        shared.identification = shared.identification.wrapping_add(1);
+        shared.stats.frames_sent += 1;
+    }
+}

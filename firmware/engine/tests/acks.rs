@@ -1,0 +1,84 @@
+//! Acknowledgments beside data: the peer hears of a gap although there is always something to send.
+#![allow(missing_docs)]
+
+mod bench;
+
+use bench::script::*;
+use bench::*;
+use weft_engine::*;
+use weft_wire::ddp::DdpHeader;
+use weft_wire::rdmap::{control, opcode};
+use weft_wire::tcp::{flag, Options};
+
+/// Each segment beyond the gap acknowledges new data, so that each is answered by more data.
+#[test]
+fn a_gap_is_told_while_data_goes_out() {
+    for sack in [true, false] {
+        let mut s = Script::new(false);
+        let qp = s.qp();
+        let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
+        let stag = s
+            .engine
+            .register(s.pd, 0x1000, card::MEMORY, 1 << 20, access, &mut s.card)
+            .unwrap();
+        s.open(Options {
+            mss: Some(1460),
+            sack_permitted: sack,
+            ..Default::default()
+        });
+        s.data(&Script::request(RtrKinds::NONE, b""));
+        let Some(Event::ConnectRequest { conn, .. }) = s.events.pop() else {
+            panic!("{:?}", s.events);
+        };
+        s.engine
+            .accept(s.now, conn, qp, &AcceptParams::default(), &mut s.card)
+            .unwrap();
+        s.work();
+        let empty = DdpHeader::tagged(true, control(opcode::WRITE), 1, 0);
+        s.data(&message(&empty, &[]));
+        s.wait(MS);
+        s.auto_ack = false;
+        let sges = [sge(stag, 0, 1 << 19)];
+        s.sent.clear();
+        let wr = write(1, 1 << 8, 0, &sges);
+        s.engine.post_send(s.now, qp, &wr, &mut s.card).unwrap();
+        s.work();
+        // One segment is lost; five more arrive.
+        let unit = |at: u64| {
+            let header = DdpHeader::tagged(true, control(opcode::WRITE), stag, 0x1000 + at);
+            message(&header, &[at as u8; 100])
+        };
+        let lost_at = s.seq;
+        let lost = unit(0);
+        s.seq = s.seq.wrapping_add(lost.len() as u32);
+        let beyond = s.seq;
+        for n in 1..6u64 {
+            s.sent.retain(|s| !s.payload.is_empty());
+            let first = s.sent.remove(0);
+            s.ack = first.seq.wrapping_add(first.payload.len() as u32);
+            let before = s.sent.len();
+            s.data(&unit(n * 100));
+            let note = format!("sack {sack}, segment {n}: {:?}", s.engine.stats());
+            let data = s.sent[before..].iter().filter(|s| !s.payload.is_empty());
+            assert!(data.count() > 0, "{note}");
+            let pure: Vec<_> = s.sent.iter().filter(|s| s.payload.is_empty()).collect();
+            assert_eq!(pure.len(), 1, "{note}");
+            assert_eq!((pure[0].ack, pure[0].flags), (lost_at, flag::ACK), "{note}");
+            let blocks = pure[0].options.sack;
+            if sack {
+                assert_eq!(blocks.as_slice(), &[(beyond, s.seq)], "{note}");
+            } else {
+                assert_eq!(blocks.as_slice(), &[], "{note}");
+            }
+        }
+        assert_eq!(s.engine.stats().acks_beside_data, 5);
+        // When it is filled, data alone says so.
+        s.sent.retain(|s| !s.payload.is_empty());
+        let first = s.sent.remove(0);
+        s.ack = first.seq.wrapping_add(first.payload.len() as u32);
+        let before = s.sent.len();
+        s.send(flag::ACK, lost_at, Options::default(), &lost);
+        assert!(s.sent[before..].iter().all(|s| !s.payload.is_empty()));
+        assert!(s.sent[before..].iter().any(|sent| sent.ack == s.seq));
+    }
+}

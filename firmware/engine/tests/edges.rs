@@ -1,0 +1,118 @@
+//! Rare paths of TCP (RFC 9293): both sides open at once, SYNs from nobody, a peer that moves, closing without end.
+#![allow(missing_docs)]
+
+mod bench;
+
+use bench::script::*;
+use bench::*;
+use weft_engine::*;
+use weft_wire::arp::{Arp, Operation};
+use weft_wire::tcp::{flag, Options};
+
+fn mss() -> Options {
+    Options {
+        mss: Some(1460),
+        ..Default::default()
+    }
+}
+
+fn hello(s: &mut Script, mac: [u8; 6]) {
+    let arp = Arp {
+        operation: Operation::Request,
+        sender_mac: mac,
+        sender_ip: PEER_IP,
+        target_mac: [0; 6],
+        target_ip: [10, 0, 0, 1],
+    };
+    s.card.receive(&arp.frame());
+    s.work();
+}
+
+/// RFC 9293 §3.5, figure 8.
+#[test]
+fn both_sides_open_at_once() {
+    let mut s = Script::new(false);
+    s.auto_ack = false;
+    hello(&mut s, PEER_MAC);
+    let qp = s.qp();
+    let params = ConnectParams {
+        remote: Endpoint {
+            ip: PEER_IP,
+            port: s.peer_port,
+        },
+        local_port: Some(s.port),
+        ..Default::default()
+    };
+    s.engine.connect(s.now, qp, &params, &mut s.card).unwrap();
+    s.work();
+    let iss = s.sent.pop().unwrap().seq;
+    let seq = s.seq;
+    s.send(flag::SYN, seq, mss(), &[]);
+    let answer = s.sent.pop().unwrap();
+    assert_eq!((answer.flags, answer.seq), (flag::SYN | flag::ACK, iss));
+    assert_eq!(answer.ack, seq.wrapping_add(1));
+    s.ack = iss.wrapping_add(1);
+    s.send(flag::SYN | flag::ACK, seq, mss(), &[]);
+    let request = s.sent.iter().find(|s| !s.payload.is_empty()).unwrap();
+    assert!(request.payload.starts_with(b"MPA ID Req Frame"));
+}
+
+/// RFC 9293 §3.9.2.3 (MUST-57, MUST-63): not even an RST.
+#[test]
+fn nothing_is_heard_of_groups() {
+    let mut s = Script::new(false);
+    s.engine.listen(s.port, 4).unwrap();
+    let own = [10, 0, 0, 1];
+    for ip in [
+        [224, 0, 0, 1],
+        [255; 4],
+        [10, 0, 0, 255],
+        own,
+        [0; 4],
+        [127, 0, 0, 1],
+    ] {
+        s.peer_ip = ip;
+        for flags in [flag::SYN, flag::ACK] {
+            s.send(flags, 1, mss(), &[]);
+        }
+    }
+    s.peer_ip = PEER_IP;
+    let mut frame = s.frame(flag::SYN, 1, mss(), &[]);
+    frame[..6].copy_from_slice(&[0xff; 6]);
+    s.card.receive(&frame);
+    s.work();
+    assert!(s.sent.is_empty());
+    assert_eq!(s.engine.stats().frames_from_nobody, 13);
+}
+
+#[test]
+fn a_peer_with_a_new_station_address_is_followed() {
+    let mut s = Script::new(false);
+    let qp = s.qp();
+    hello(&mut s, PEER_MAC);
+    s.accepted(qp, RtrKinds::WRITE, &AcceptParams::default());
+    let moved = [2, 0, 0, 0, 0, 0x77];
+    hello(&mut s, moved);
+    let frame = s.frame(flag::RST, s.seq.wrapping_add(5), Options::default(), &[]);
+    s.card.receive(&frame);
+    while let Some((report, raw)) = s.card.take_report() {
+        s.engine
+            .on_report(s.now, &report, raw.as_deref(), &mut s.card);
+    }
+    s.card.run_jobs();
+    assert_eq!(s.card.out.last().unwrap()[..6], moved);
+}
+
+#[test]
+fn a_first_message_that_never_comes_is_not_waited_for_for_ever() {
+    let mut s = Script::new(false);
+    let qp = s.qp();
+    s.accepted(qp, RtrKinds::NONE, &AcceptParams::default());
+    s.wait(299_000 * MS);
+    assert!(s.events.is_empty());
+    s.wait(2_000 * MS);
+    let [Event::ConnectError { reason, .. }] = s.events[..] else {
+        panic!("{:?}", s.events);
+    };
+    assert_eq!(reason, ConnectFailure::NoRtr);
+}

@@ -1,0 +1,69 @@
+//! The subcommands that work on a card, real or simulated, a file each, and what they share.
+
+use std::io::{self, IsTerminal};
+
+use clap::Subcommand;
+use indicatif::{ProgressBar, ProgressStyle};
+
+pub mod capture;
+pub mod device;
+pub mod probe;
+pub mod reach;
+pub mod regs;
+pub mod rping;
+pub mod selftest;
+pub mod tap;
+pub mod trace;
+pub mod ucmatose;
+
+/// Why a command failed, as the user reads it.
+pub type Failure = Box<dyn std::error::Error>;
+
+/// What can be done with a card.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Captures what a card receives and sends to a pcapng file, by the card itself.
+    Capture(Box<capture::CaptureArgs>),
+    /// Finds cards, and says of each what is wrong with it and what to do.
+    Probe(probe::Probe),
+    /// Every register and every counter with its meaning; nothing is written, nothing is reset.
+    Regs(regs::Regs),
+    /// The ping of every RDMA installation, either side, towards another Weft or rdma-core's rping.
+    Rping(Box<rping::Rping>),
+    /// Tests the card from register bits to messages through its whole data path; it needs no cable. The card is reset.
+    Selftest(selftest::Selftest),
+    /// What the card did, event by event, from its own trace ring: works even when DMA does not.
+    Trace(trace::TraceArgs),
+    /// Many connections and messages both ways, once or in a storm, towards another Weft or rdma-core's ucmatose.
+    Ucmatose(Box<ucmatose::Ucmatose>),
+    /// A card as a network interface of Linux: the kernel's own stack beside iWARP.
+    Tap(Box<tap::Tap>),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        match self {
+            Self::Capture(args) => capture::run(args),
+            Self::Probe(args) => probe::run(args),
+            Self::Regs(args) => regs::run(args),
+            Self::Rping(args) => rping::run(args),
+            Self::Selftest(args) => selftest::run(args),
+            Self::Trace(args) => trace::run(args),
+            Self::Ucmatose(args) => ucmatose::run(args),
+            Self::Tap(args) => tap::run(args),
+        }
+    }
+}
+
+/// A progress bar, on a terminal only.
+pub fn progress(length: u64, wanted: bool) -> ProgressBar {
+    if !wanted || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(length);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} {elapsed}") {
+        bar.set_style(style);
+    }
+    bar
+}

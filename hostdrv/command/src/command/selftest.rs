@@ -1,0 +1,72 @@
+//! `weft selftest`.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use weft_hostdrv::tools::selftest::{run as run_tests, tests};
+
+use super::device::Card;
+use super::{progress, Failure};
+use crate::output;
+
+/// What to test.
+#[derive(Args)]
+#[command(after_help = list())]
+pub struct Selftest {
+    #[command(flatten)]
+    card: Card,
+    /// Only these tests and what they need.
+    #[arg(value_name = "TEST")]
+    only: Vec<String>,
+    /// Also writes the report as JSON to this file, to be attached to a question about the card.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+/// The tests, for the help.
+fn list() -> String {
+    let each = tests().map(|(name, what)| format!("\n  {name:<16} {what}"));
+    format!("Tests:{}", each.collect::<String>())
+}
+
+/// Tests and prints.
+pub fn run(args: &Selftest) -> Result<(), Failure> {
+    let mut out = output::stdout();
+    if let Some(unknown) = args
+        .only
+        .iter()
+        .find(|name| !tests().any(|(known, _)| known == name.as_str()))
+    {
+        return Err(
+            format!("no test is called `{unknown}`; `weft selftest --help` names them").into(),
+        );
+    }
+    let reached = args.card.reach()?;
+    let bar = progress(tests().count() as u64, !args.card.json);
+    let report = run_tests(&reached.transport, &args.only, |now| {
+        bar.set_length(now.of as u64);
+        bar.set_position(now.number as u64);
+        bar.set_message(now.name);
+    });
+    bar.finish_and_clear();
+    if let Some(path) = &args.report {
+        let written = File::create(path).map_err(Failure::from);
+        let written = written.and_then(|file| Ok(serde_json::to_writer_pretty(file, &report)?));
+        written.map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+    }
+    if args.card.json {
+        serde_json::to_writer_pretty(&mut out, &report)?;
+        writeln!(out)?;
+    } else {
+        writeln!(out, "{report}")?;
+    }
+    if report.passed() {
+        return Ok(());
+    }
+    Err(match report.failed().as_slice() {
+        [] => "the card could not be tested".into(),
+        failed => format!("failed: {}", failed.join(", ")).into(),
+    })
+}

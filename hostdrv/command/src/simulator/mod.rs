@@ -1,0 +1,128 @@
+//! What the simulator adds: cards that `--device sim` names, and the subcommands that need it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use weft_hostdrv::transport;
+use weft_sim::kind::CardKind;
+use weft_sim::serve::{private, PrivateSpec};
+
+use crate::command::reach::{Reached, Way};
+use crate::command::Failure;
+
+pub mod demo;
+pub mod perf;
+pub mod serve;
+
+/// Simulated cards of this process.
+pub struct Simulated;
+
+impl Way for Simulated {
+    fn kinds(&self) -> &'static [&'static str] {
+        &["sim"]
+    }
+
+    fn help(&self) -> &'static str {
+        "sim[:key=value,...] for a simulated one of its own (card=rtl512, rtl128 or model; port=...; see docs/simulator.md)"
+    }
+
+    fn reach(&self, spec: &str) -> Result<Reached, Failure> {
+        let (_, spec) = spec.split_once(':').unwrap_or((spec, ""));
+        let served = private(&spec.parse::<PrivateSpec>()?)?;
+        let socket = served
+            .sockets()
+            .first()
+            .ok_or("the simulated card has no socket")?;
+        let transport = transport::open(&format!("vfio-user:{}", socket.display()))?;
+        Ok(Reached::while_kept(transport, served))
+    }
+}
+
+/// What only the simulator can do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Two cards connect in twelve ways and move a file by Send, Write and Read; every byte is checked.
+    Demo {
+        /// The file to move; a README of Weft's if none is given.
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        seed: Seed,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Bandwidth and latency, of the card's data path alone and of the whole stack.
+    Perf {
+        #[command(flatten)]
+        seed: Seed,
+        /// Also writes the figures, with bars, to this page (HTML, self-contained).
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Runs the demonstration of a seed again, as a failure's message says, and records waves: FST files
+    /// of each card's last cycles, in the folder of the capture.
+    Replay {
+        /// The seed.
+        seed: u64,
+        /// The file that was moved.
+        file: Option<PathBuf>,
+        /// How many cycles before the end the waves cover; 0: no waves.
+        #[arg(long, default_value_t = 20_000)]
+        waves: u64,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Serves simulated cards as PCI devices over vfio-user sockets, until it is told to end.
+    Serve(serve::Arguments),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        match self {
+            Self::Demo { file, seed, common } => demo::run(file.as_deref(), common, seed.seed, 0),
+            Self::Perf { seed, html, common } => perf::run(common, seed.seed, html.as_deref()),
+            Self::Replay {
+                seed,
+                file,
+                waves,
+                common,
+            } => demo::run(file.as_deref(), common, *seed, *waves),
+            Self::Serve(arguments) => serve::run(arguments),
+        }
+    }
+
+    /// What is told of the work unless a filter is given.
+    pub fn level(&self) -> &'static str {
+        match self {
+            Self::Serve(arguments) if !arguments.quiet() => "info",
+            _ => "warn",
+        }
+    }
+}
+
+/// The seed of a simulation.
+#[derive(Args)]
+pub struct Seed {
+    /// Decides every random choice.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// What every simulation is asked.
+#[derive(Args)]
+pub struct Common {
+    /// Folder for captures, logs and waves.
+    #[arg(long, default_value = "weft-out")]
+    pub out: PathBuf,
+    /// Prints a JSON object instead of text.
+    #[arg(long)]
+    pub json: bool,
+    /// The card: rtl512, rtl128 or model.
+    #[arg(long, default_value_t = CardKind::widest())]
+    pub card: CardKind,
+    /// Largest IPv4 packet.
+    #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
+    pub mtu: u16,
+}

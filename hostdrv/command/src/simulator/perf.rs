@@ -1,0 +1,36 @@
+//! `weft perf`.
+
+use std::io::Write;
+use std::path::Path;
+
+use weft_sim::perf;
+
+use super::Common;
+use crate::command::{progress, Failure};
+use crate::output;
+
+/// Measures and prints.
+pub fn run(common: &Common, seed: u64, html: Option<&Path>) -> Result<(), Failure> {
+    let bar = progress(11, !common.json);
+    let figures = perf::run(common.card, seed, common.mtu, |what| {
+        bar.inc(1);
+        bar.set_message(what);
+    });
+    bar.finish_and_clear();
+    let figures = figures?;
+    if let Some(path) = html {
+        std::fs::write(path, perf::page(&figures))
+            .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+    }
+    let mut out = output::stdout();
+    if common.json {
+        serde_json::to_writer_pretty(&mut out, &figures)?;
+        writeln!(out)?;
+    } else {
+        perf::print(&figures, &mut out)?;
+    }
+    match figures.full_stack_error {
+        None => Ok(()),
+        Some(error) => Err(error.into()),
+    }
+}

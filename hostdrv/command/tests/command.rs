@@ -1,0 +1,219 @@
+//! The command as a user has it, without any card: what it says of itself, and how it ends.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+fn weft(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .env_remove("RUST_LOG")
+        .env_remove("WEFT_DEVICE");
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    weft(arguments).output().expect("weft starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs it with an output that nobody reads.
+fn with_a_reader_gone(mut command: Command) -> Output {
+    let (ours, its) = UnixStream::pair().expect("a pair");
+    drop(ours);
+    let child = command
+        .stdout(OwnedFd::from(its))
+        .stderr(Stdio::piped())
+        .spawn();
+    let output = child.and_then(std::process::Child::wait_with_output);
+    output.expect("weft starts and ends")
+}
+
+/// Its subcommands, from its own help.
+fn subcommands() -> Vec<String> {
+    let help = text(&run(&["--help"]).stdout);
+    help.lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
+        .collect()
+}
+
+#[test]
+fn the_version_says_what_is_in_the_build() {
+    let version = text(&run(&["--version"]).stdout);
+    assert!(version.starts_with("weft "), "{version}");
+    assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
+    let interface = format!("card interface: {}\n", weft_layout::INTERFACE_VERSION);
+    assert!(version.contains(&interface), "{version}");
+    let simulated = match cfg!(feature = "sim") {
+        true => "cards: vfio, vfio-user, sim\nsimulator: model",
+        false => "cards: vfio, vfio-user\nsimulator: none",
+    };
+    assert!(version.contains(simulated), "{version}");
+    let head = Command::new("git")
+        .args(["rev-parse", "--short=12", "HEAD"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output();
+    if let Ok(Output { status, stdout, .. }) = head {
+        if status.success() {
+            assert!(version.contains(text(&stdout).trim()), "{version}");
+        }
+    }
+}
+
+#[test]
+fn every_subcommand_has_completions_and_a_manual_page() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("man");
+    let _ = std::fs::remove_dir_all(&folder);
+    let out = folder.to_str().expect("a name of letters");
+    let made = run(&["man", "--out", out]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let commands = subcommands();
+    assert!(commands.len() >= 11, "{commands:?}");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = text(&run(&["completions", shell]).stdout);
+        for command in &commands {
+            assert!(script.contains(command.as_str()), "{shell}: {command}");
+        }
+    }
+    for command in commands.iter().filter(|command| *command != "help") {
+        let page = folder.join(format!("weft-{command}.1"));
+        let page = std::fs::read_to_string(&page).unwrap_or_else(|e| panic!("{command}: {e}"));
+        assert!(page.contains(".TH"), "{command}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error_to_complain_about() {
+    let output = with_a_reader_gone(weft(&["completions", "bash"]));
+    assert_eq!(
+        (text(&output.stderr).as_str(), output.status.code()),
+        ("", Some(141))
+    );
+}
+
+#[test]
+fn a_filter_that_is_none_is_refused_wherever_it_comes_from() {
+    let probe = ["probe", "vfio-user:/nowhere.sock"];
+    for command in [
+        weft(&["--log", "weft=loud", probe[0], probe[1]]),
+        weft(&[probe[0], probe[1], "--log", "weft=loud"]),
+        {
+            let mut command = weft(&probe);
+            command.env("RUST_LOG", "weft=loud");
+            command
+        },
+    ] {
+        let mut command = command;
+        let output = command.output().expect("weft starts");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("weft=loud"), "{said}");
+    }
+}
+
+#[cfg(not(feature = "sim"))]
+#[test]
+fn without_the_simulator_its_cards_are_refused_with_a_word_on_how_to_get_it() {
+    for spec in ["sim", "sim:card=rtl128"] {
+        let output = run(&["regs", "--device", spec]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(said.contains("--features sim"), "{said}");
+    }
+    assert!(!subcommands().iter().any(|command| command == "demo"));
+    let help = text(&run(&["regs", "--help"]).stdout);
+    assert!(!help.contains("sim"), "{help}");
+}
+
+#[test]
+fn counters_are_not_watched_without_a_pause() {
+    for interval in ["0", "-1", "0.0001", "nan", "inf", "1e30", "x"] {
+        let watch = format!("--watch={interval}");
+        let output = run(&["regs", "--device", "vfio-user:/nowhere.sock", &watch]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{interval}: {said}");
+        assert!(said.contains("--watch"), "{said}");
+    }
+}
+
+#[test]
+fn registers_as_json_are_json_even_if_there_are_none() {
+    let output = run(&["regs", "--device", "vfio-user:/nowhere.sock", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(object["error"]
+        .as_str()
+        .is_some_and(|e| e.contains("/nowhere.sock")));
+}
+
+#[cfg(feature = "sim")]
+mod on_a_simulated_card {
+    use super::*;
+
+    fn regs(arguments: &[&str]) -> Output {
+        run(&[&["regs", "--device", "sim:card=model"], arguments].concat())
+    }
+
+    #[test]
+    fn a_filter_that_nothing_passes_is_an_error() {
+        let output = regs(&["--filter", "nonsuch"]);
+        let said = text(&output.stderr);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+        assert!(said.contains("--filter nonsuch"), "{said}");
+
+        let output = regs(&["--filter", "nonsuch", "--json"]);
+        assert_eq!(output.status.code(), Some(1));
+        let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert!(object["error"].is_string());
+
+        // A name there is, and nothing to show of it: as asked.
+        let output = regs(&["--filter", "rx_drop", "--nonzero"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+
+        let output = regs(&["--filter", "status"]);
+        assert!(text(&output.stdout).contains("STATUS"));
+    }
+
+    #[test]
+    fn the_page_of_figures_stands_alone() {
+        let page = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("perf.html");
+        let path = page.to_str().expect("a name of letters");
+        let output = run(&["perf", "--card", "model", "--json", "--html", path]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let figures: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let html = std::fs::read_to_string(&page).expect("the page");
+        for load in figures["data_path"].as_array().expect("a list") {
+            let what = load["what"].as_str().expect("a name");
+            assert!(html.contains(what), "{what}");
+        }
+        assert!(html.len() < 50_000 && html.matches("<rect").count() > 10);
+        for other in ["http", "<script", "src="] {
+            assert!(!html.contains(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn half_a_list_is_read_without_a_complaint() {
+        let output = with_a_reader_gone(weft(&["regs", "--device", "sim:card=model"]));
+        assert_eq!(
+            (text(&output.stderr).as_str(), output.status.code()),
+            ("", Some(141))
+        );
+    }
+
+    #[test]
+    fn spans_are_shown_when_asked_for() {
+        let rping = ["selftest", "--device", "sim:card=model", "--log", "trace"];
+        let said = text(&run(&rping).stderr);
+        assert!(said.contains("close"), "no end of a span in:\n{said}");
+    }
+}

@@ -1,0 +1,56 @@
+//! Bringing the card back to where it was at power-on: by its own register, and when that does not do it, by the transport.
+
+use weft_layout::{reg, registers};
+
+use super::check_identity;
+use crate::error::DeviceError;
+use crate::mmio::{Mmio, ALL_ONES};
+
+/// How long the card may take: memory answers what it was asked within 50 ms, or the root port gives up.
+const LIMIT_NS: u64 = 100_000_000;
+/// Looks at STATUS meanwhile.
+const STEPS: u64 = 64;
+
+/// Soft reset; else whatever the transport has. The error says what became of each.
+pub(super) fn reset(mmio: &Mmio, name: &str) -> Result<(), DeviceError> {
+    let soft = match soft_reset(mmio, name) {
+        Ok(()) => return Ok(()),
+        Err(error) => error,
+    };
+    tracing::debug!(device = name, error = %soft, "no soft reset");
+    let Err(error) = mmio.transport.reset() else {
+        return Ok(());
+    };
+    Err(DeviceError::Reset {
+        device: name.to_owned(),
+        soft: soft.to_string(),
+        transport: error,
+    })
+}
+
+/// A device that does not answer as a card of this version is not written to.
+fn soft_reset(mmio: &Mmio, name: &str) -> Result<(), DeviceError> {
+    check_identity(mmio, name)?;
+    mmio.write(registers::CTRL, reg::Ctrl::default().with_reset(true))?;
+    let start = mmio.transport.now();
+    for step in 1..=STEPS {
+        let status = mmio.read(registers::STATUS)?;
+        if status.0 == ALL_ONES {
+            return Err(DeviceError::Gone {
+                device: name.to_owned(),
+                register: "STATUS",
+            });
+        }
+        if !status.resetting() {
+            // An interrupt that was asked for before has nobody to go to.
+            mmio.transport.wait(0, Some(0))?;
+            return Ok(());
+        }
+        let deadline = start + step * (LIMIT_NS / STEPS);
+        mmio.transport.wait(0, Some(deadline))?;
+    }
+    Err(DeviceError::StillResetting {
+        status: mmio.read(registers::STATUS)?.0,
+        waited_ns: mmio.transport.now().saturating_sub(start),
+    })
+}

@@ -1,0 +1,213 @@
+//! Threads asleep on one device.
+//!
+//! One of them at a time, the leader, waits for the card's interrupt, for the earliest timer and for the earliest
+//! deadline of all. The others wait in a queue of this process. What any thread does for another's good (a completion, an
+//! event, a failure) is announced, and wakes all; a thread that arms an earlier timer wakes the leader; a leader that
+//! leaves wakes the next. So nobody depends on who takes the interrupt.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::transport::Transport;
+
+/// Who sleeps on a device, and what they are told.
+pub(crate) struct Sleepers {
+    transport: Arc<dyn Transport>,
+    /// Counts what a sleeper may wait for.
+    happened: AtomicU64,
+    /// Threads that sleep, or are about to.
+    asleep: AtomicUsize,
+    line: Mutex<Line>,
+    woken: Condvar,
+}
+
+#[derive(Default)]
+struct Line {
+    leader: Option<Leader>,
+    /// Those who do not lead: deadline (never: the last time there is) and number.
+    followers: BTreeSet<(u64, u64)>,
+    next_number: u64,
+}
+
+/// The thread that waits for the card.
+enum Leader {
+    /// It does something else just now, and looks at everything before it waits.
+    Awake,
+    /// It waits until this time at most.
+    Waits(u64),
+}
+
+/// How a sleep may go on.
+pub(super) enum Turn<'a> {
+    /// Something has happened, or the deadline has come.
+    Over,
+    /// It is this thread that waits for the card.
+    Lead(Leading<'a>),
+}
+
+/// While it lives, its thread is the leader.
+pub(super) struct Leading<'a> {
+    sleepers: &'a Sleepers,
+    seen: u64,
+    deadline: Option<u64>,
+}
+
+/// While it lives, its thread counts as asleep.
+struct Asleep<'a>(&'a Sleepers);
+
+const NEVER: u64 = u64::MAX;
+
+impl Sleepers {
+    pub(super) fn new(transport: Arc<dyn Transport>) -> Self {
+        Self {
+            transport,
+            happened: AtomicU64::new(0),
+            asleep: AtomicUsize::new(0),
+            line: Mutex::default(),
+            woken: Condvar::new(),
+        }
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What has happened so far: to be asked for before looking for what one would sleep for.
+    pub(crate) fn seen(&self) -> u64 {
+        self.happened.load(Ordering::SeqCst)
+    }
+
+    /// Something happened that a sleeper may wait for.
+    pub(crate) fn announce(&self) {
+        // Whoever goes to sleep counts himself first and looks at this number then.
+        self.happened.fetch_add(1, Ordering::SeqCst);
+        if self.asleep.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        let mut line = self.line();
+        self.wake_leader(&mut line, 0);
+        self.woken.notify_all();
+    }
+
+    /// Is anybody asleep? Without the answer "yes" nobody has to be told of timers.
+    pub(super) fn is_anybody_asleep(&self) -> bool {
+        self.asleep.load(Ordering::SeqCst) > 0
+    }
+
+    /// The next timer of the device is due at this time. Called under the device's lock.
+    pub(super) fn timer_at(&self, at: u64) {
+        self.wake_leader(&mut self.line(), at);
+    }
+
+    /// Wakes the leader if it waits for longer than until `at`.
+    fn wake_leader(&self, line: &mut Line, at: u64) {
+        if let Some(Leader::Waits(until)) = line.leader {
+            if at < until {
+                // Once is enough.
+                line.leader = Some(Leader::Awake);
+                self.transport.wake();
+            }
+        }
+    }
+
+    /// Sleeps until something has happened since `seen`, `deadline` has come, or this thread is to lead.
+    pub(super) fn sleep(
+        &self,
+        seen: u64,
+        deadline: Option<u64>,
+        now: impl Fn() -> u64,
+    ) -> Turn<'_> {
+        let asleep = Asleep::new(self);
+        let until = deadline.unwrap_or(NEVER);
+        let mut line = self.line();
+        let number = line.next_number;
+        line.next_number += 1;
+        let over = loop {
+            if self.seen() != seen || now() >= until {
+                break true;
+            }
+            if line.leader.is_none() {
+                break false;
+            }
+            line.followers.insert((until, number));
+            // The leader keeps the time for all.
+            self.wake_leader(&mut line, until);
+            line = self
+                .woken
+                .wait(line)
+                .unwrap_or_else(PoisonError::into_inner);
+            line.followers.remove(&(until, number));
+        };
+        if over {
+            self.hand_over(&line, now());
+            return Turn::Over;
+        }
+        line.leader = Some(Leader::Awake);
+        drop(line);
+        // It counts as asleep as long as it leads.
+        std::mem::forget(asleep);
+        Turn::Lead(Leading {
+            sleepers: self,
+            seen,
+            deadline,
+        })
+    }
+
+    /// If nobody leads, somebody else is to; those whose time has come are to go.
+    fn hand_over(&self, line: &Line, now: u64) {
+        match line.followers.first() {
+            Some((until, _)) if *until <= now => self.woken.notify_all(),
+            Some(_) if line.leader.is_none() => self.woken.notify_one(),
+            _ => {}
+        }
+    }
+}
+
+impl Leading<'_> {
+    /// Begins to wait, until `timer` or the earliest deadline: until when. `None`: something has happened. Called under the
+    /// device's lock, so that no timer is armed unseen.
+    pub(super) fn begin(&self, timer: Option<u64>) -> Option<Option<u64>> {
+        let sleepers = self.sleepers;
+        let mut line = sleepers.line();
+        if sleepers.seen() != self.seen {
+            return None;
+        }
+        let first = line.followers.first().map_or(NEVER, |(until, _)| *until);
+        let until = [timer, self.deadline]
+            .into_iter()
+            .flatten()
+            .fold(first, u64::min);
+        line.leader = Some(Leader::Waits(until));
+        Some((until != NEVER).then_some(until))
+    }
+
+    /// The wait is over.
+    pub(super) fn end(&self) {
+        self.sleepers.line().leader = Some(Leader::Awake);
+    }
+}
+
+impl Drop for Leading<'_> {
+    fn drop(&mut self) {
+        let mut line = self.sleepers.line();
+        line.leader = None;
+        self.sleepers
+            .hand_over(&line, self.sleepers.transport.now());
+        drop(line);
+        drop(Asleep(self.sleepers));
+    }
+}
+
+impl<'a> Asleep<'a> {
+    fn new(sleepers: &'a Sleepers) -> Self {
+        sleepers.asleep.fetch_add(1, Ordering::SeqCst);
+        Self(sleepers)
+    }
+}
+
+impl Drop for Asleep<'_> {
+    fn drop(&mut self) {
+        self.0.asleep.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,251 @@
+// The edge of the card, and what a reset does there. The core inside is reset as a whole; the buses outside live on, so what
+// was announced on them is ended first, without the core where the core might never end it.
+//
+//   Run ─ soft_i, req_i ─► Stop ─ nothing is offered ─► Drain ─ nothing is owed ─► Hold ─ !req_i ─► Run
+//
+//   Stop   offers that stand are held until they are taken, a frame to the MAC goes on to its end, and nothing new is shown.
+//   Drain  the core is in reset. Stop and Drain give the W beats that are owed, without strobes, so that nothing more is written.
+//   Hold   `done_o`, until `req_i` goes.
+//
+// From Stop on, answers are awaited and dropped. A frame that the MAC is in the middle of when the reset ends is dropped to its end.
+//
+// AXI: at most 2^OWED_W - 1 read beats and BURSTS write bursts without answer; W data never before their AW is shown. The core
+// takes every R and B at once, so a register on each costs a cycle and no handshake.
+
+module reset_drain #(
+  parameter int unsigned DATA_W = 512,
+  parameter int unsigned BURSTS = 64,
+  parameter int unsigned OWED_W = 14
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,          // power-on
+
+  input  logic                soft_i,          // pulse
+  input  logic                req_i,           // level, until done_o
+  output logic                done_o,
+  output logic                active_o,        // a reset is under way
+  output logic                core_rst_no,
+  output logic [31:0]         resets_o,        // since power-on
+
+  // The core's side of the handshakes; what goes with a valid goes past this module, but for W and the answers.
+  input  logic                core_awvalid_i,
+  output logic                core_awready_o,
+  input  logic [DATA_W-1:0]   core_wdata_i,
+  input  logic [DATA_W/8-1:0] core_wstrb_i,
+  input  logic                core_wlast_i,
+  input  logic                core_wvalid_i,
+  output logic                core_wready_o,
+  output logic [1:0]          core_bid_o,
+  output logic [1:0]          core_bresp_o,
+  output logic                core_bvalid_o,
+  input  logic                core_arvalid_i,
+  output logic                core_arready_o,
+  output logic [1:0]          core_rid_o,
+  output logic [DATA_W-1:0]   core_rdata_o,
+  output logic [1:0]          core_rresp_o,
+  output logic                core_rlast_o,
+  output logic                core_rvalid_o,
+  input  logic                core_msix_valid_i,
+  output logic                core_msix_ready_o,
+  input  logic                core_tx_tvalid_i,
+  input  logic                core_tx_tlast_i,
+  output logic                core_tx_tready_o,
+  output logic                core_rx_tvalid_o,
+
+  // The card's ports.
+  input  logic [7:0]          m_axi_awlen,
+  output logic                m_axi_awvalid,
+  input  logic                m_axi_awready,
+  output logic [DATA_W-1:0]   m_axi_wdata,
+  output logic [DATA_W/8-1:0] m_axi_wstrb,
+  output logic                m_axi_wlast,
+  output logic                m_axi_wvalid,
+  input  logic                m_axi_wready,
+  input  logic [1:0]          m_axi_bid,
+  input  logic [1:0]          m_axi_bresp,
+  input  logic                m_axi_bvalid,
+  output logic                m_axi_bready,
+  input  logic [7:0]          m_axi_arlen,
+  output logic                m_axi_arvalid,
+  input  logic                m_axi_arready,
+  input  logic [1:0]          m_axi_rid,
+  input  logic [DATA_W-1:0]   m_axi_rdata,
+  input  logic [1:0]          m_axi_rresp,
+  input  logic                m_axi_rlast,
+  input  logic                m_axi_rvalid,
+  output logic                m_axi_rready,
+  output logic                msix_valid_o,
+  input  logic                msix_ready_i,
+  output logic                mac_tx_tvalid,
+  input  logic                mac_tx_tready,
+  input  logic                mac_rx_tlast,
+  input  logic                mac_rx_tvalid
+);
+
+  typedef enum logic [1:0] {Run, Stop, Drain, Hold} state_e;
+
+  state_e state_q, state_d;
+  logic   stop, offered, owed;
+
+  assign stop     = state_q != Run;
+  assign active_o = stop;
+  assign done_o   = state_q == Hold;
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      Run:     if (soft_i || req_i) state_d = Stop;
+      Stop:    if (!offered) state_d = Drain;
+      Drain:   if (!owed) state_d = Hold;
+      Hold:    if (!req_i) state_d = Run;
+      default: state_d = Run;
+    endcase
+  end
+
+  // The core's reset comes from a register, as it is asynchronous inside.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q     <= Run;
+      core_rst_no <= 1'b0;
+      resets_o    <= '0;
+    end else begin
+      state_q     <= state_d;
+      core_rst_no <= !(state_d inside {Drain, Hold});
+      if (state_q == Run && state_d == Stop) resets_o <= resets_o + 1'b1;
+    end
+  end
+
+  // ---------------------------------------------------------------- offers: what was shown stands until it is taken
+  logic aw_open_q, w_open_q, ar_open_q, msix_open_q, tx_open_q;
+  logic pass_aw, pass_w, pass_ar, pass_msix, pass_tx, fill;
+
+  assign pass_aw   = !stop || aw_open_q;
+  assign pass_w    = !stop || w_open_q;
+  assign pass_ar   = !stop || ar_open_q;
+  assign pass_msix = !stop || msix_open_q;
+  assign pass_tx   = !stop || tx_open_q;
+  assign offered   = aw_open_q || w_open_q || ar_open_q || msix_open_q || tx_open_q;
+
+  assign m_axi_awvalid = pass_aw && core_awvalid_i;
+  assign m_axi_arvalid = pass_ar && core_arvalid_i;
+  assign msix_valid_o  = pass_msix && core_msix_valid_i;
+  assign mac_tx_tvalid = pass_tx && core_tx_tvalid_i;
+
+  assign core_awready_o    = pass_aw && m_axi_awready;
+  assign core_wready_o     = pass_w && m_axi_wready;
+  assign core_arready_o    = pass_ar && m_axi_arready;
+  assign core_msix_ready_o = pass_msix && msix_ready_i;
+  assign core_tx_tready_o  = pass_tx && mac_tx_tready;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      aw_open_q   <= 1'b0;
+      w_open_q    <= 1'b0;
+      ar_open_q   <= 1'b0;
+      msix_open_q <= 1'b0;
+      tx_open_q   <= 1'b0;
+    end else begin
+      aw_open_q   <= m_axi_awvalid && !m_axi_awready;
+      w_open_q    <= pass_w && core_wvalid_i && !m_axi_wready;
+      ar_open_q   <= m_axi_arvalid && !m_axi_arready;
+      msix_open_q <= msix_valid_o && !msix_ready_i;
+      if (mac_tx_tvalid) tx_open_q <= !(mac_tx_tready && core_tx_tlast_i);
+    end
+  end
+
+  // ---------------------------------------------------------------- what is owed
+  localparam int unsigned BURSTS_W = $clog2(BURSTS + 1);
+
+  logic                aw_new, ar_new, w_take, len_valid, len_room, fill_last;
+  logic [7:0]          len, beat_q;
+  logic [BURSTS_W-1:0] b_owed_q;
+  logic [OWED_W-1:0]   r_owed_q;
+
+  assign aw_new    = m_axi_awvalid && !aw_open_q;
+  assign ar_new    = m_axi_arvalid && !ar_open_q;
+  assign w_take    = m_axi_wvalid && m_axi_wready;
+  assign owed      = len_valid || b_owed_q != '0 || r_owed_q != '0;
+  assign fill      = stop && !w_open_q && len_valid;
+  assign fill_last = beat_q == len;
+
+  // Bursts shown whose W has not ended.
+  fifo_sync #(.WIDTH(8), .DEPTH(BURSTS)) u_lengths (
+    .clk_i, .rst_ni,
+    .wr_valid_i(aw_new), .wr_ready_o(len_room), .wr_data_i(m_axi_awlen),
+    .rd_valid_o(len_valid), .rd_ready_i(w_take && m_axi_wlast), .rd_data_o(len), .count_o()
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      beat_q   <= '0;
+      b_owed_q <= '0;
+      r_owed_q <= '0;
+    end else begin
+      if (w_take) beat_q <= m_axi_wlast ? '0 : beat_q + 1'b1;
+      b_owed_q <= b_owed_q + BURSTS_W'(aw_new) - BURSTS_W'(m_axi_bvalid);
+      r_owed_q <= r_owed_q + (ar_new ? OWED_W'(m_axi_arlen) + 1'b1 : '0) - OWED_W'(m_axi_rvalid);
+    end
+  end
+
+  assign m_axi_wvalid = fill || (pass_w && core_wvalid_i);
+  assign m_axi_wdata  = fill ? '0 : core_wdata_i;
+  assign m_axi_wstrb  = fill ? '0 : core_wstrb_i;
+  assign m_axi_wlast  = fill ? fill_last : core_wlast_i;
+
+  // ---------------------------------------------------------------- answers
+  assign m_axi_bready = 1'b1;
+  assign m_axi_rready = 1'b1;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      core_bvalid_o <= 1'b0;
+      core_rvalid_o <= 1'b0;
+    end else begin
+      core_bvalid_o <= m_axi_bvalid && !stop;
+      core_rvalid_o <= m_axi_rvalid && !stop;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    core_bid_o   <= m_axi_bid;
+    core_bresp_o <= m_axi_bresp;
+    core_rid_o   <= m_axi_rid;
+    core_rdata_o <= m_axi_rdata;
+    core_rresp_o <= m_axi_rresp;
+    core_rlast_o <= m_axi_rlast;
+  end
+
+  // ---------------------------------------------------------------- frames from the MAC: the core gets whole ones
+  logic rx_inside_q, rx_whole_q, rx_whole;
+
+  assign rx_whole         = rx_inside_q ? rx_whole_q : !stop;
+  assign core_rx_tvalid_o = mac_rx_tvalid && rx_whole;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      rx_inside_q <= 1'b0;
+      rx_whole_q  <= 1'b0;
+    end else begin
+      if (mac_rx_tvalid) rx_inside_q <= !mac_rx_tlast;
+      rx_whole_q <= rx_whole && !stop;
+    end
+  end
+
+  logic unused;
+  assign unused = len_room;
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  lengths_fit: assert property (@(posedge clk_i) disable iff (!rst_ni) aw_new |-> len_room);
+  w_behind_aw: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_wvalid |-> len_valid);
+  last_right: assert property (@(posedge clk_i) disable iff (!rst_ni) w_take |-> m_axi_wlast == fill_last);
+  b_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_bvalid |-> b_owed_q != '0);
+  r_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_rvalid |-> r_owed_q != '0);
+  clean_start: assert property (@(posedge clk_i) disable iff (!rst_ni) state_q == Hold |-> !offered && !owed);
+  w_stands: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                             m_axi_wvalid && !m_axi_wready |=> m_axi_wvalid && $stable(m_axi_wstrb) && $stable(m_axi_wlast));
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

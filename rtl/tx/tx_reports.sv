@@ -1,0 +1,92 @@
+// Reports of jobs on their way to the report ring, so that transmit goes on while the host makes no room for them.
+//
+//   done ────►┬─► FIFO ─► report_writer       in the order of the jobs
+//   failed ───┘ ▲
+//   done ─► late┘   when JOINED or more wait: the last one stands for those before it
+//
+// A done report that is joined may so stand behind failures of later jobs. `ready_o` is room for a failure; a done report needs
+// none. It is low only while FAILURES or more failures wait.
+
+module tx_reports
+  import weft_card_pkg::*;
+#(
+  parameter int unsigned FAILURES = 16,
+  parameter int unsigned JOINED   = 16
+) (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+
+  input  logic         valid_i,
+  output logic         ready_o,
+  input  logic [511:0] report_i,
+
+  output logic         rpt_valid_o,
+  input  logic         rpt_ready_i,
+  output logic [511:0] rpt_o,
+
+  output logic         joined_o,      // pulse: a report that another one stands for
+  output logic         idle_o
+);
+
+  localparam int unsigned DEPTH   = FAILURES + JOINED;
+  localparam int unsigned COUNT_W = $clog2(DEPTH + 1);
+
+  // What a report has that is not the same in all of them.
+  typedef struct packed {
+    logic [7:0]  status;
+    logic [15:0] flow;
+    logic [31:0] job;
+  } told_t;
+
+  job_report_t        in, out;
+  told_t              now, late_q, next, head;
+  logic               done, late_valid_q, few, push, wait_late, take_late;
+  logic [COUNT_W-1:0] count;
+
+  assign in        = report_i;
+  assign now       = '{status: in.status, flow: in.flow, job: in.job};
+  assign done      = in.status == JOB_STATUS_DONE;
+  assign few       = count < COUNT_W'(JOINED);
+  assign wait_late = valid_i && ready_o && done && (late_valid_q || !few);
+  assign take_late = late_valid_q && few && !valid_i;
+  assign push      = (valid_i && ready_o && !wait_late) || take_late;
+  assign next      = take_late ? late_q : now;
+  assign joined_o  = wait_late && late_valid_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) late_valid_q <= 1'b0;
+    else if (wait_late) late_valid_q <= 1'b1;
+    else if (take_late) late_valid_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (wait_late) late_q <= now;
+  end
+
+  fifo_sync #(.WIDTH($bits(told_t)), .DEPTH(DEPTH)) u_waiting (
+    .clk_i, .rst_ni,
+    .wr_valid_i(push),        .wr_ready_o(ready_o),     .wr_data_i(next),
+    .rd_valid_o(rpt_valid_o), .rd_ready_i(rpt_ready_i), .rd_data_o(head),
+    .count_o   (count)
+  );
+
+  always_comb begin
+    out        = '0;
+    out.kind   = REPORT_KIND_JOB;
+    out.status = head.status;
+    out.flow   = head.flow;
+    out.job    = head.job;
+  end
+  assign rpt_o  = out;
+  assign idle_o = !rpt_valid_o && !late_valid_q;
+
+  logic unused;
+  assign unused = ^in;
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  late_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) take_late |-> ready_o);
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

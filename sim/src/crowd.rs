@@ -1,0 +1,191 @@
+//! The threads that use one world by its transports.
+//!
+//! A thread in a blocking call runs the world for all. So it has to let the others in, must not take away the time that they
+//! wait for, and must not leap over an idle time in which one of them was just about to do something.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use crate::transport::{lock, SharedWorld};
+use crate::world::World;
+
+/// A thread that has left the world alone for so long does not keep it from leaping.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// It keeps it from shorter leaps for so much of the machine's time for each unit of simulated time.
+const PACE: u64 = 4;
+/// And so long at least.
+const LEAST: Duration = Duration::from_micros(50);
+
+thread_local! {
+    /// Gone when its thread is.
+    static ALIVE: Arc<()> = Arc::default();
+}
+
+/// Who uses a world.
+#[derive(Default)]
+pub(crate) struct Crowd {
+    /// Threads that wait for the world's lock.
+    wanting: AtomicUsize,
+    people: Mutex<Vec<Person>>,
+    /// Goes with the world's lock.
+    changed: Condvar,
+}
+
+/// A thread.
+struct Person {
+    thread: ThreadId,
+    alive: Weak<()>,
+    /// When it last did something.
+    active: Instant,
+    sleep: Option<Sleep>,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy)]
+struct Sleep {
+    card: usize,
+    vector: u16,
+    deadline: Option<u64>,
+}
+
+/// While it lives, its thread is in a blocking call.
+pub(crate) struct Asleep<'a>(&'a Crowd);
+
+impl Crowd {
+    fn people(&self) -> MutexGuard<'_, Vec<Person>> {
+        self.people.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with_me<T>(&self, change: impl FnOnce(&mut Person) -> T) -> T {
+        let thread = thread::current().id();
+        let mut people = self.people();
+        let at = people.iter().position(|person| person.thread == thread);
+        let at = at.unwrap_or_else(|| {
+            people.retain(|person| person.alive.strong_count() > 0);
+            people.push(Person {
+                thread,
+                alive: ALIVE.with(Arc::downgrade),
+                active: Instant::now(),
+                sleep: None,
+            });
+            people.len() - 1
+        });
+        change(&mut people[at])
+    }
+
+    /// Locks the world for an access by this thread.
+    pub(crate) fn enter<'w>(&self, world: &'w SharedWorld) -> MutexGuard<'w, World> {
+        self.wanting.fetch_add(1, Ordering::SeqCst);
+        let guard = lock(world);
+        self.wanting.fetch_sub(1, Ordering::SeqCst);
+        self.with_me(|me| me.active = Instant::now());
+        self.changed.notify_all();
+        guard
+    }
+
+    /// This thread is in a blocking call from now on. Called with the world's lock.
+    pub(crate) fn sleep(&self, card: usize, vector: u16, deadline: Option<u64>) -> Asleep<'_> {
+        let sleep = Sleep {
+            card,
+            vector,
+            deadline,
+        };
+        self.with_me(|me| me.sleep = Some(sleep));
+        self.changed.notify_all();
+        Asleep(self)
+    }
+
+    /// Tells everybody to look again. Called with the world's lock.
+    pub(crate) fn call(&self) {
+        self.changed.notify_all();
+    }
+}
+
+impl Asleep<'_> {
+    fn others<T>(&self, of: impl FnOnce(&mut dyn Iterator<Item = &Person>) -> T) -> T {
+        let me = thread::current().id();
+        let people = self.0.people();
+        let mut others = people
+            .iter()
+            .filter(|person| person.thread != me && person.alive.strong_count() > 0);
+        of(&mut others)
+    }
+
+    /// Has what another thread waits for come, and it has not noticed yet?
+    pub(crate) fn is_another_called(&self, world: &World) -> bool {
+        let called = |sleep: &Sleep| {
+            let bit = 1u64.checked_shl(sleep.vector.into()).unwrap_or(0);
+            world.pending(sleep.card) & bit != 0
+                || sleep.deadline.is_some_and(|at| at <= world.now())
+        };
+        self.others(|others| {
+            others
+                .filter_map(|person| person.sleep.as_ref())
+                .any(called)
+        })
+    }
+
+    /// The earliest deadline of the other threads.
+    pub(crate) fn deadline(&self) -> Option<u64> {
+        self.others(|others| {
+            others
+                .filter_map(|person| person.sleep.as_ref()?.deadline)
+                .min()
+        })
+    }
+
+    /// How long to wait for the threads that are awake before a leap of so much time, in a world where nothing has happened
+    /// for `quiet`; `None`: there is none that could do something yet. One that only looks, again and again, does not keep the
+    /// world from leaping.
+    pub(crate) fn grace(&self, leap_ns: Option<u64>, quiet: Duration) -> Option<Duration> {
+        let patience = leap_ns.map_or(PATIENCE, |ns| {
+            Duration::from_nanos(ns.saturating_mul(PACE)).clamp(LEAST, PATIENCE)
+        });
+        self.others(|others| {
+            let awake = others.filter(|person| person.sleep.is_none());
+            let left =
+                awake.map(|person| patience.saturating_sub(person.active.elapsed().max(quiet)));
+            match leap_ns {
+                // Nothing will happen without them, however long they take.
+                None => left.max().map(|left| left.max(LEAST)),
+                Some(_) => left.max().filter(|left| !left.is_zero()),
+            }
+        })
+    }
+
+    /// Lets those into the world who want to.
+    pub(crate) fn give_way<'w>(
+        &self,
+        world: &'w SharedWorld,
+        guard: MutexGuard<'w, World>,
+    ) -> MutexGuard<'w, World> {
+        drop(guard);
+        while self.0.wanting.load(Ordering::SeqCst) > 0 {
+            thread::yield_now();
+        }
+        lock(world)
+    }
+
+    /// Lets others do what they have to, until somebody does something, or for so long.
+    pub(crate) fn pause<'w>(
+        &self,
+        guard: MutexGuard<'w, World>,
+        time: Duration,
+    ) -> MutexGuard<'w, World> {
+        self.0.changed.notify_all();
+        let waited = self.0.changed.wait_timeout(guard, time);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+impl Drop for Asleep<'_> {
+    fn drop(&mut self) {
+        self.0.with_me(|me| {
+            me.sleep = None;
+            me.active = Instant::now();
+        });
+        self.0.changed.notify_all();
+    }
+}

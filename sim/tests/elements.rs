@@ -1,0 +1,136 @@
+//! Receive elements of several flows: Sends of up to eight flows in turn cost what those of one flow do.
+
+mod flows;
+
+use flows::Flows;
+use weft_layout::{fpdu_verdict, report_kind, table, FlowRxRow, FpduReport};
+use weft_sim::bench::Rings;
+use weft_sim::card::CYCLE_NS;
+use weft_sim::kind::CardKind;
+
+const SENDS: usize = 400;
+
+/// Cycles for a Send of 64 bytes, of so many flows in turn, in the middle half of the run.
+fn cycles_each(kind: CardKind, count: usize) -> f64 {
+    let rings = Rings {
+        report: 12,
+        ..Rings::default()
+    };
+    let mut s = Flows::new(kind.build(1, 0), count as u16, rings);
+    let (mut fed, mut done, mut marks) = (0, 0, Vec::new());
+    while done < SENDS {
+        while fed < SENDS && fed - done < 64 {
+            let flow = &mut s.flows[fed % count];
+            let ulpdu = flow.send(&[fed as u8; 64]);
+            let frame = flow.segment(&[ulpdu]);
+            s.deliver(frame);
+            fed += 1;
+        }
+        s.bench.world.run_cycles(4).expect("a card");
+        for (report, _) in s.bench.reports() {
+            match report[0] {
+                report_kind::SEGMENT => done += 1,
+                _ => assert_eq!(
+                    FpduReport::from_bytes(&report).verdict,
+                    fpdu_verdict::PLACED,
+                    "{kind}"
+                ),
+            }
+        }
+        marks.push((done, s.bench.world.now() / CYCLE_NS));
+    }
+    for flow in &s.flows {
+        let last = (SENDS - count) / count % 64;
+        let placed = flow.memory.read(last * flows::ELEMENT, 64).expect("memory");
+        assert!(
+            placed.iter().all(|b| *b == placed[0]),
+            "{kind}, flow {}",
+            flow.number
+        );
+    }
+    let at = |part: usize| {
+        let mark = marks.iter().find(|m| m.0 >= part * SENDS / 4);
+        *mark.expect("all were done")
+    };
+    let ((a, from), (b, to)) = (at(1), at(3));
+    (to - from) as f64 / (b - a) as f64
+}
+
+#[test]
+fn sends_of_eight_flows_cost_what_those_of_one_do() {
+    for kind in CardKind::available() {
+        if kind == CardKind::Model {
+            continue;
+        }
+        let one = cycles_each(kind, 1);
+        for count in [2, 3, 8] {
+            let each = cycles_each(kind, count);
+            println!("{kind}: {count} flows in turn {each:.1} cycles a Send, one flow {one:.1}");
+            assert!(
+                each < one * 1.1 + 1.0,
+                "{kind}: {count} flows {each:.1}, one {one:.1}"
+            );
+        }
+        println!(
+            "{kind}: 12 flows in turn {:.1} cycles a Send",
+            cycles_each(kind, 12)
+        );
+    }
+}
+
+/// A FLOW_RX write forgets the elements of its flow, and of no other.
+#[test]
+fn a_new_row_brings_a_new_queue() {
+    for kind in CardKind::available() {
+        let mut s = Flows::new(kind.build(1, 0), 3, Rings::default());
+        for number in [0, 1, 2] {
+            let flow = &mut s.flows[number];
+            let ulpdu = flow.send(&[1; 64]);
+            let frame = flow.segment(&[ulpdu]);
+            s.deliver(frame);
+        }
+        s.settle();
+        let (before, _) = s.bench.world.iommu(0).bytes();
+        // Flow 1 gets another queue; its elements go to the end of its region.
+        let rq = s.bench.region(64 << flows::RQ_LOG2);
+        let element = weft_layout::ReceiveElement {
+            sge0_to: 50_000,
+            sge0_length: 64,
+            sge0_stag: s.flows[1].stag,
+            ..Default::default()
+        };
+        rq.write(64, &element.to_bytes()).expect("a slot");
+        let row = FlowRxRow {
+            rq_base: rq.iova,
+            ..s.flows[1].row()
+        };
+        let number = u32::from(s.flows[1].number);
+        let written = s.bench.write_table(table::FLOW_RX, number, &row.to_bytes());
+        assert!(written.expect("a card"), "{kind}");
+        for number in [0, 1, 2] {
+            let flow = &mut s.flows[number];
+            let ulpdu = flow.send(&[2; 64]);
+            let frame = flow.segment(&[ulpdu]);
+            s.deliver(frame);
+        }
+        s.settle();
+        let placed = s.flows[1].memory.read(50_000, 64).expect("memory");
+        assert_eq!(placed, [2; 64], "{kind}");
+        for number in [0, 2] {
+            let placed = s.flows[number]
+                .memory
+                .read(flows::ELEMENT, 64)
+                .expect("memory");
+            assert_eq!(placed, [2; 64], "{kind}");
+        }
+        let (after, _) = s.bench.world.iommu(0).bytes();
+        if kind != CardKind::Model {
+            // The others' elements were there: they only read on, eight each; flow 1 reads one, and eight ahead.
+            assert!(
+                after - before <= 64 * (8 + 8 + 9),
+                "{kind}: {} bytes",
+                after - before
+            );
+        }
+    }
+}

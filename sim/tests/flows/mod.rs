@@ -1,0 +1,171 @@
+//! A card with several flows, each with a region and a receive queue of its own, and a peer that writes and sends.
+
+#![allow(dead_code)]
+
+use weft_layout::{doorbell, AttachRow, FlowRxRow, FlowTxRow, Job, ReceiveElement, StagRow};
+use weft_sim::bench::{Bench, Ends, Region, Rings};
+use weft_sim::card::Card;
+use weft_sim::link::LinkConfig;
+use weft_sim::model::{ethernet, mpa};
+
+pub const SEQ: u32 = 0x1000;
+/// Bytes of a flow's region.
+pub const MEMORY: usize = 1 << 16;
+/// log2 of a receive queue's elements, and the bytes that each has.
+pub const RQ_LOG2: u8 = 6;
+pub const ELEMENT: usize = 256;
+const ACCESS: u8 = StagRow::LOCAL_WRITE | StagRow::REMOTE_WRITE | StagRow::READ_SINK;
+
+pub struct Flow {
+    pub number: u16,
+    pub ends: Ends,
+    pub memory: Region,
+    pub rq: Region,
+    pub seq: u32,
+    pub msn: u32,
+    pub stag: u32,
+    pub epoch: u8,
+}
+
+impl Flow {
+    /// Its protection domain.
+    pub fn pd(&self) -> u32 {
+        100 + u32::from(self.number)
+    }
+
+    /// The row of its region: base 0.
+    pub fn region(&self) -> StagRow {
+        StagRow {
+            valid: StagRow::VALID,
+            key: self.stag as u8,
+            access: ACCESS,
+            pd: self.pd(),
+            base: 0,
+            length: MEMORY as u64,
+            iova: self.memory.iova,
+        }
+    }
+
+    pub fn row(&self) -> FlowRxRow {
+        FlowRxRow {
+            flags: FlowRxRow::CRC | FlowRxRow::VALID,
+            rq_log2: RQ_LOG2,
+            pd: self.pd(),
+            marker_base: SEQ,
+            rq_base: self.rq.iova,
+            epoch: self.epoch,
+        }
+    }
+
+    /// The next segment, with these ULPDUs.
+    pub fn segment(&mut self, ulpdus: &[Vec<u8>]) -> Vec<u8> {
+        let mut payload = Vec::new();
+        for ulpdu in ulpdus {
+            payload.extend(mpa::frame(0, None, true, ulpdu));
+        }
+        let frame = self.frame(self.seq, &payload);
+        self.seq = self.seq.wrapping_add(payload.len() as u32);
+        frame
+    }
+
+    pub fn frame(&self, seq: u32, payload: &[u8]) -> Vec<u8> {
+        let row = self.ends.peer_tx(FlowTxRow::VALID, 0);
+        ethernet::segment(&row, &Job::default(), seq, 0x10, 0, payload)
+    }
+
+    /// The ULPDU of a Write.
+    pub fn write(&self, to: u64, data: &[u8]) -> Vec<u8> {
+        write(self.stag, to, data)
+    }
+
+    /// The ULPDU of the next Send, of one FPDU.
+    pub fn send(&mut self, data: &[u8]) -> Vec<u8> {
+        let mut ulpdu = vec![0x41, 0x43, 0, 0, 0, 0];
+        for word in [0, self.msn, 0] {
+            ulpdu.extend_from_slice(&word.to_be_bytes());
+        }
+        ulpdu.extend_from_slice(data);
+        self.msn += 1;
+        ulpdu
+    }
+}
+
+pub fn write(stag: u32, to: u64, data: &[u8]) -> Vec<u8> {
+    let mut ulpdu = vec![0xc1, 0x40];
+    ulpdu.extend_from_slice(&stag.to_be_bytes());
+    ulpdu.extend_from_slice(&to.to_be_bytes());
+    ulpdu.extend_from_slice(data);
+    ulpdu
+}
+
+pub struct Flows {
+    pub bench: Bench,
+    pub flows: Vec<Flow>,
+}
+
+impl Flows {
+    pub fn new(card: Box<dyn Card>, count: u16, rings: Rings) -> Self {
+        let link = LinkConfig {
+            gbps: 1_000_000,
+            ..LinkConfig::default()
+        };
+        let mut bench = Bench::new(card, 1, link, rings).expect("a card");
+        bench.write(weft_layout::reg::MTU, 9014);
+        let flows = (1..=count)
+            .map(|number| set_up(&mut bench, number))
+            .collect();
+        bench.settle(1_000_000).expect("a card at rest");
+        bench.sent();
+        Self { bench, flows }
+    }
+
+    /// Hands a frame to the card's MAC.
+    pub fn deliver(&mut self, frame: Vec<u8>) {
+        self.bench.world.deliver(0, frame, false);
+    }
+
+    /// Runs until everything is done, and takes the reports.
+    pub fn settle(&mut self) -> Vec<[u8; 64]> {
+        self.bench.settle(1_000_000).expect("a card");
+        self.bench.reports().into_iter().map(|r| r.0).collect()
+    }
+}
+
+/// Binds flow `number`: region, receive queue, rows, position.
+fn set_up(bench: &mut Bench, number: u16) -> Flow {
+    let flow = Flow {
+        number,
+        ends: Ends::of(number),
+        memory: bench.region(MEMORY),
+        rq: bench.region(ReceiveElement::SIZE << RQ_LOG2),
+        seq: SEQ,
+        msn: 1,
+        stag: u32::from(number) << 8 | 0x5a,
+        epoch: 0,
+    };
+    bench.stag(flow.stag, &flow.region()).expect("a card");
+    for slot in 0..1 << RQ_LOG2 {
+        let element = ReceiveElement {
+            sge0_to: (slot * ELEMENT) as u64,
+            sge0_length: ELEMENT as u32,
+            sge0_stag: flow.stag,
+            ..ReceiveElement::default()
+        };
+        let at = slot * ReceiveElement::SIZE;
+        flow.rq.write(at, &element.to_bytes()).expect("a slot");
+    }
+    let attach = AttachRow {
+        attached: AttachRow::ATTACHED,
+        raw_count: 0,
+        rcv_nxt: SEQ,
+        msn: 1,
+        mo: 0,
+        ..AttachRow::default()
+    };
+    let tx = flow.ends.tx(FlowTxRow::CRC | FlowTxRow::VALID, SEQ);
+    bench
+        .flow(number, &flow.ends, &flow.row(), &tx, &attach)
+        .expect("a card");
+    bench.ring(doorbell::RQ_TAIL + 4 * u32::from(number), 100_000);
+    flow
+}

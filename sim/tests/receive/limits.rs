@@ -1,0 +1,227 @@
+//! Exact boundaries: lengths, raw slots, flows.
+
+use rand::Rng;
+use weft_layout::{reg, report_kind, table, Counter, FlowKeyRow, FlowTxRow};
+use weft_sim::bench::STATION;
+use weft_sim::model::ethernet::{self, flag};
+use weft_sim::model::tables::key_places;
+use weft_sim::seed::{generator, Stream};
+
+use crate::setup::{each, write, ATTACHED, FLOW, PLAIN, SEQ};
+
+fn plain(len: usize) -> Vec<u8> {
+    let mut frame = vec![0x5a; len];
+    frame[..6].copy_from_slice(&STATION);
+    frame[12..14].copy_from_slice(&[0x88, 0xb5]);
+    frame
+}
+
+#[test]
+fn a_frame_of_exactly_the_mtu_is_taken() {
+    each(PLAIN, ATTACHED, |s| {
+        for mtu in [60, 63, 64, 65, 127, 128, 129, 300, 1514, 9216] {
+            s.bench.write(reg::MTU, mtu);
+            assert_eq!(s.bench.read(reg::MTU).unwrap(), mtu);
+            let dropped = s.bench.counter(Counter::RxDropOversize).unwrap();
+            for len in [mtu + 1, mtu, mtu - 1] {
+                let frame = plain(len as usize);
+                let raw: Vec<_> = s.inject(&frame).into_iter().map(|r| r.1).collect();
+                let should = if len > mtu { vec![] } else { vec![Some(frame)] };
+                assert_eq!(raw, should, "{len} bytes, MTU {mtu}");
+            }
+            let now = s.bench.counter(Counter::RxDropOversize).unwrap();
+            assert_eq!(now, dropped + 1);
+        }
+    });
+}
+
+#[test]
+fn lengths_that_cannot_be_become_the_nearest() {
+    each(PLAIN, ATTACHED, |s| {
+        for (value, is) in [
+            (0, 14),
+            (13, 14),
+            (14, 14),
+            (9216, 9216),
+            (9217, 9216),
+            (0x1_0040, 9216),
+            (u32::MAX, 9216),
+        ] {
+            s.bench.write(reg::MTU, value);
+            assert_eq!(s.bench.read(reg::MTU).unwrap(), is, "MTU {value}");
+        }
+        for (value, is) in [
+            (0x0000, 0x010b),
+            (0x030a, 0x030b),
+            (0x040e, 0x040e),
+            (0x0c0f, 0x0c0e),
+            (0xffff, 0x0c0e),
+        ] {
+            s.bench.write(reg::RAW_LOG2, value);
+            assert_eq!(
+                s.bench.read(reg::RAW_LOG2).unwrap(),
+                is,
+                "RAW_LOG2 {value:#x}"
+            );
+        }
+        // Slots of 2048 bytes: what is longer is dropped, whatever the MTU.
+        s.bench.write(reg::RAW_LOG2, 0x010b);
+        s.inject(&plain(2049));
+        assert_eq!(s.bench.counter(Counter::RxDropOversize).unwrap(), 1);
+        s.inject(&plain(2048));
+        assert_eq!(s.bench.read(reg::RAW_TAIL).unwrap(), 1);
+    });
+}
+
+/// Junk takes the raw slots that are not reserved; what is in sequence goes on.
+#[test]
+fn a_flood_of_junk_does_not_stop_a_flow() {
+    each(PLAIN, ATTACHED, |s| {
+        s.bench.write(reg::RAW_RESERVE, 3);
+        assert_eq!(s.bench.read(reg::RAW_RESERVE).unwrap(), 3);
+        s.bench.hold_raw(true);
+        let stream = write(300);
+        let mut seq = SEQ;
+        for _ in 0..20 {
+            for _ in 0..5 {
+                s.bench.inject(plain(100));
+            }
+            let frame = s.segment(seq, flag::ACK, None, &stream);
+            seq = seq.wrapping_add(stream.len() as u32);
+            s.bench.inject(frame);
+        }
+        s.bench.settle(1_000_000).unwrap();
+        let reports = s.bench.reports();
+        let of = |kind: u8| reports.iter().filter(|r| r.0[0] == kind).count();
+        // 64 slots.
+        assert_eq!((of(report_kind::SEGMENT), of(report_kind::FRAME)), (20, 61));
+        assert_eq!(s.position().rcv_nxt, seq);
+        assert_eq!(s.bench.counter(Counter::RxSegmentsPlaced).unwrap(), 20);
+        assert_eq!(s.bench.counter(Counter::RxDropRawReserved).unwrap(), 39);
+        assert_eq!(s.bench.counter(Counter::RxDropNoRawSlot).unwrap(), 0);
+        // The flow has the reserved ones: three segments that end inside an FPDU, then none.
+        for _ in 0..3 {
+            let heard = s.data(seq, &stream[..40]);
+            assert!(heard.segment.raw());
+        }
+        let frame = s.segment(seq, flag::ACK, None, &stream);
+        assert!(s.inject(&frame).is_empty());
+        assert_eq!(s.bench.counter(Counter::RxDropNoRawSlot).unwrap(), 1);
+        // What needs no slot still comes.
+        let bare = s.segment(seq, flag::ACK, None, &[]);
+        assert_eq!(s.hear(&bare).segment.flags, 0);
+        // And junk is dropped as such when nothing at all is free.
+        s.inject(&plain(100));
+        assert_eq!(s.bench.counter(Counter::RxDropRawReserved).unwrap(), 39);
+        assert_eq!(s.bench.counter(Counter::RxDropNoRawSlot).unwrap(), 2);
+    });
+}
+
+/// Two segments in a row that both turn out partial, and one slot.
+#[test]
+fn one_raw_slot_and_two_partial_segments() {
+    each(PLAIN, ATTACHED, |s| {
+        s.bench.hold_raw(true);
+        for _ in 0..63 {
+            s.bench.inject(plain(60));
+        }
+        s.bench.settle(1_000_000).unwrap();
+        assert_eq!(s.bench.reports().len(), 63);
+        let stream = write(300);
+        let (first, second) = stream.split_at(100);
+        let a = s.segment(SEQ, flag::ACK, None, first);
+        let b = s.segment(SEQ.wrapping_add(100), flag::ACK, None, second);
+        s.bench.inject(a.clone());
+        s.bench.inject(b);
+        s.bench.settle(1_000_000).unwrap();
+        let reports = s.bench.reports();
+        assert_eq!(reports.len(), 1);
+        assert_eq!(reports[0].1.as_ref(), Some(&a));
+        assert_eq!(s.bench.counter(Counter::RxDropNoRawSlot).unwrap(), 1);
+        let position = s.position();
+        assert_eq!((position.attached(), position.raw_count), (false, 1));
+    });
+}
+
+/// As many flows as the card has, with any addresses: each in one of its four places, and found there.
+#[test]
+fn all_flows_fit_into_flow_key() {
+    each(PLAIN, ATTACHED, |s| {
+        let flows = 1u32 << (s.bench.read(reg::CAPS).unwrap() >> 8 & 0xff);
+        let mut rng = generator(7, Stream::Application);
+        let row = |flow: u16, key: &[u8; 12]| FlowKeyRow {
+            valid: FlowKeyRow::VALID,
+            flow,
+            remote_ip: key[..4].try_into().unwrap(),
+            local_ip: key[4..8].try_into().unwrap(),
+            remote_port: key[8..10].try_into().unwrap(),
+            local_port: key[10..].try_into().unwrap(),
+        };
+        let keys: Vec<[u8; 12]> = (0..flows).map(|_| rng.random()).collect();
+        // The flow of the setup makes room.
+        for place in 0..2 * flows {
+            let empty = FlowKeyRow::default().to_bytes();
+            assert!(s.bench.write_table(table::FLOW_KEY, place, &empty).unwrap());
+        }
+        let mut places: Vec<Option<u16>> = vec![None; 2 * flows as usize];
+        for (flow, key) in (0..).zip(&keys) {
+            // A random walk: whoever is in the way moves.
+            let (mut flow, mut key): (u16, [u8; 12]) = (flow, *key);
+            for step in 0.. {
+                assert!(step < 100, "flow {flow} finds no place");
+                let all = key_places(&key, flows);
+                let free = all.into_iter().find(|p| places[*p as usize].is_none());
+                let place = free.unwrap_or(all[rng.random_range(0..4)]);
+                let bytes = row(flow, &key).to_bytes();
+                assert!(s.bench.write_table(table::FLOW_KEY, place, &bytes).unwrap());
+                match places[place as usize].replace(flow) {
+                    None => break,
+                    Some(moved) => (flow, key) = (moved, keys[usize::from(moved)]),
+                }
+            }
+        }
+        for (flow, key) in (0..flows as u16).zip(&keys) {
+            let mut tx = s.ends.peer_tx(FlowTxRow::VALID, 0);
+            tx.local_ip = key[..4].try_into().unwrap();
+            tx.remote_ip = key[4..8].try_into().unwrap();
+            tx.local_port = key[8..10].try_into().unwrap();
+            tx.remote_port = key[10..].try_into().unwrap();
+            let frame = ethernet::segment(&tx, &Default::default(), 5, flag::ACK, 0, &[]);
+            assert_eq!(s.hear(&frame).segment.flow, flow);
+        }
+    });
+}
+
+#[test]
+fn a_flow_that_does_not_exist_is_refused() {
+    each(PLAIN, ATTACHED, |s| {
+        let flows = 1u32 << (s.bench.read(reg::CAPS).unwrap() >> 8 & 0xff);
+        let mut row = FlowKeyRow {
+            valid: FlowKeyRow::VALID,
+            flow: flows as u16 - 1,
+            ..FlowKeyRow::default()
+        };
+        let last = 2 * flows - 1;
+        assert!(s
+            .bench
+            .write_table(table::FLOW_KEY, last, &row.to_bytes())
+            .unwrap());
+        assert!(!s
+            .bench
+            .write_table(table::FLOW_KEY, last + 1, &row.to_bytes())
+            .unwrap());
+        for flow in [flows as u16, flows as u16 + FLOW, u16::MAX] {
+            row.flow = flow;
+            assert!(!s
+                .bench
+                .write_table(table::FLOW_KEY, 0, &row.to_bytes())
+                .unwrap());
+        }
+        for table in [table::FLOW_RX, table::ATTACH, table::FLOW_TX] {
+            assert!(!s.bench.write_table(table, flows, &[0; 64]).unwrap());
+            assert_eq!(s.bench.read_table(table, flows).unwrap(), None);
+        }
+        let read = s.bench.read_table(table::FLOW_KEY, 0).unwrap();
+        assert_eq!(FlowKeyRow::from_bytes(&read.unwrap()).valid, 0);
+    });
+}

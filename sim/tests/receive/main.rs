@@ -1,0 +1,7 @@
+//! The receive front on every kind of card: which segments are taken, refused or handed up, its limits, and tables written while
+//! frames come.
+
+mod acceptance;
+mod limits;
+mod setup;
+mod tables;

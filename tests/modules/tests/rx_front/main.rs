@@ -1,0 +1,571 @@
+//! The receive front alone, under random back-pressure and with its tables written all the while. The walk, the output and the host are here;
+//! what has to come out is told by an account that shares nothing with it (`reference`).
+
+mod frames;
+mod reference;
+
+use fastrand::Rng;
+use frames::{Frame, Tcp, ACK, MTU, RST, STATION, SYN, URG};
+use reference::{places, Close, Done, Position, Reference, Row, FLOWS, KEYS};
+use rtl_sim::axis::Source;
+use rtl_sim::{replay, Pace, Run, Seed, Stall};
+use std::collections::VecDeque;
+use std::error::Error;
+use weft_module_tests::{rx_front_128, rx_front_512};
+
+const STORE: usize = 4096;
+const QUEUE: usize = 16;
+/// Flows with a key.
+const USED: usize = 5;
+const FLOW_KEY: u8 = 1;
+const FLOW_RX: u8 = 2;
+const ATTACH: u8 = 3;
+/// Cycles from a table request to its answer.
+const ANSWER: u64 = 8;
+
+/// A frame on its way to the store, and the fullest the store has been since it was sent.
+struct Arriving {
+    frame: Frame,
+    fullest: usize,
+}
+
+/// Payload on its way into the walk.
+struct Payload {
+    number: u32,
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+/// What the sender of a flow does next.
+struct Sender {
+    key: [u8; 12],
+    seq: u32,
+    ts: u32,
+}
+
+enum Access {
+    Key(usize, Option<([u8; 12], usize)>),
+    Row(usize, Row),
+    Attach(usize, Position),
+    Read(usize),
+}
+
+fn attach_row(p: &Position) -> [u8; 64] {
+    let mut row = [0; 64];
+    row[0] = u8::from(p.attached) | u8::from(p.ts_valid) << 1;
+    row[1] = p.raw_count;
+    row[4..8].copy_from_slice(&p.rcv_nxt.to_le_bytes());
+    row[8..12].copy_from_slice(&p.msn.to_le_bytes());
+    row[16..20].copy_from_slice(&p.ts_recent.to_le_bytes());
+    row[20..24].copy_from_slice(&p.window.to_le_bytes());
+    row
+}
+
+impl Access {
+    fn words(&self) -> (u8, bool, u32, [u8; 64]) {
+        let mut bytes = [0; 64];
+        match self {
+            Access::Key(place, row) => {
+                if let Some((key, flow)) = row {
+                    bytes[0] = 1;
+                    bytes[2] = *flow as u8;
+                    bytes[4..16].copy_from_slice(key);
+                }
+                (FLOW_KEY, true, *place as u32, bytes)
+            }
+            Access::Row(flow, row) => {
+                bytes[0] = 2 | u8::from(row.valid) << 2 | u8::from(row.timestamps) << 3;
+                bytes[2] = row.epoch;
+                (FLOW_RX, true, *flow as u32, bytes)
+            }
+            Access::Attach(flow, position) => (ATTACH, true, *flow as u32, attach_row(position)),
+            Access::Read(flow) => (ATTACH, false, *flow as u32, bytes),
+        }
+    }
+}
+
+fn any_position(rng: &mut Rng, sender: &Sender, now: &Position) -> Position {
+    Position {
+        attached: rng.u8(0..4) != 0,
+        ts_valid: rng.bool(),
+        raw_count: if rng.u8(0..12) == 0 {
+            rng.u8(..)
+        } else {
+            now.raw_count
+        },
+        rcv_nxt: sender.seq,
+        msn: rng.u32(..),
+        ts_recent: sender.ts,
+        window: [0, 2000, 8000][rng.usize(0..3)],
+    }
+}
+
+/// A frame of one of the flows, nearly always the next, or something else.
+fn any_frame(rng: &mut Rng, senders: &mut [Sender]) -> Frame {
+    if rng.u8(0..12) == 0 {
+        return frames::plain(rng);
+    }
+    let stranger = rng.u8(0..30) == 0;
+    let sender = &mut senders[rng.usize(0..USED)];
+    let len = match rng.u8(0..8) {
+        0 => 0,
+        1 => rng.usize(1..5),
+        2..5 => rng.usize(1..200),
+        _ => rng.usize(200..1100),
+    };
+    let mut tcp = Tcp {
+        key: sender.key,
+        seq: sender.seq,
+        ack: rng.u32(..),
+        window: rng.u16(..),
+        flags: ACK | [0, 8][rng.usize(0..2)],
+        ecn: rng.u8(0..8),
+        payload: (0..len).map(|_| rng.u8(..)).collect(),
+        ..Tcp::default()
+    };
+    if stranger {
+        tcp.key[rng.usize(0..12)] ^= 1 << rng.u8(0..8);
+    }
+    if rng.u8(0..3) != 0 {
+        sender.ts = sender.ts.wrapping_add(rng.u32(0..2));
+        let late = if rng.u8(0..20) == 0 {
+            rng.u32(0..2) << 31 | rng.u32(0..3)
+        } else {
+            0
+        };
+        tcp.ts = Some((sender.ts.wrapping_sub(late), rng.u32(..)));
+    } else if rng.u8(0..4) == 0 {
+        tcp.sack = (0..rng.usize(1..=4))
+            .map(|_| (rng.u32(..), rng.u32(..)))
+            .collect();
+    }
+    let window = [2000u32, 8000][rng.usize(0..2)];
+    match rng.u8(0..70) {
+        0 => tcp.flags ^= ACK,
+        1 => tcp.flags |= SYN,
+        2 => tcp.flags |= RST,
+        3 => tcp.flags |= URG,
+        // The edges: wholly old or by all but one byte, the window's last byte and the one behind it.
+        4 => {
+            tcp.seq = sender
+                .seq
+                .wrapping_sub(len as u32)
+                .wrapping_add(rng.u32(0..2))
+        }
+        5 => {
+            tcp.seq = sender
+                .seq
+                .wrapping_sub(len as u32)
+                .wrapping_add(window + rng.u32(0..2))
+        }
+        6 => tcp.seq = rng.u32(..),
+        _ if !stranger => sender.seq = sender.seq.wrapping_add(len as u32),
+        _ => {}
+    }
+    let options = if rng.u8(0..20) == 0 {
+        4 * rng.usize(1..=10)
+    } else {
+        0
+    };
+    frames::segment(tcp, options, rng)
+}
+
+macro_rules! rx_front_tests {
+    ($width:ident, $design:ident, $bytes:literal) => {
+        mod $width {
+            use super::*;
+
+            const BEATS: usize = STORE / $bytes;
+
+            /// A packet whose close was taken: its beats are read, then given back.
+            struct Leaving {
+                frame: Frame,
+                start: u16,
+                stop: u16,
+                read: Vec<u8>,
+                asked: usize,
+            }
+
+            fn beats(frame: &Frame) -> usize {
+                frame.bytes.len().div_ceil($bytes)
+            }
+
+            fn check(run: &Run, wanted: usize) -> Result<[u32; 8], Box<dyn Error>> {
+                let mut rng = run.seed.rng("test");
+                let mut sim = run.sim::<$design::Model>();
+                let raw_log2 = rng.u8(1..5);
+                let reserve = rng.u32(0..3).min((1 << raw_log2) - 1);
+                let mut reference = Reference::new(1 << raw_log2, reserve);
+                let mut source = Source::<$bytes>::new(
+                    if rng.bool() {
+                        Stall::Never
+                    } else {
+                        Stall::any(&mut rng)
+                    },
+                    Seed(run.seed.0 + 1),
+                );
+                let pace = |rng: &mut Rng| Pace::new(Stall::any(rng), rng.fork());
+                let mut paces = [(); 6].map(|()| pace(&mut rng));
+                sim.inputs.mtu = MTU as u16;
+                let mut mac = [0; 8];
+                mac[..6].copy_from_slice(&STATION);
+                sim.inputs.mac = u64::from_le_bytes(mac);
+                sim.inputs.raw_count_log2 = raw_log2;
+                sim.inputs.raw_reserve = reserve;
+                sim.reset(3);
+                let mut senders: Vec<Sender> = (0..USED)
+                    .map(|_| {
+                        let mut key = [0; 12];
+                        rng.fill(&mut key);
+                        Sender {
+                            key,
+                            seq: rng.u32(..),
+                            ts: rng.u32(..),
+                        }
+                    })
+                    .collect();
+                // Near the wrap of both numbers.
+                senders[0].seq = u32::MAX - 3000;
+                senders[1].ts = u32::MAX - 10;
+                let mut accesses: VecDeque<Access> = VecDeque::new();
+                for (flow, sender) in senders.iter().enumerate() {
+                    let place = places(&sender.key)[rng.usize(0..4)];
+                    let row = Row {
+                        valid: true,
+                        timestamps: flow % 2 == 1,
+                        epoch: flow as u8,
+                    };
+                    let position = Position {
+                        attached: true,
+                        rcv_nxt: sender.seq,
+                        ts_recent: sender.ts,
+                        ..Position::default()
+                    };
+                    accesses.push_back(Access::Key(place, Some((sender.key, flow))));
+                    accesses.push_back(Access::Row(flow, row));
+                    accesses.push_back(Access::Attach(flow, position));
+                }
+                let mut under_way: Option<(u64, bool)> = None;
+                let mut arriving: VecDeque<Arriving> = VecDeque::new();
+                // What is given back counts for some cycles more: the store tells late of what came.
+                let mut freed: VecDeque<(u64, usize)> = VecDeque::new();
+                let mut kept_beats = 0;
+                let mut made = 0;
+                let mut close_stands = false;
+                let mut closing: Option<Frame> = None;
+                let mut leaving: VecDeque<Leaving> = VecDeque::new();
+                let mut reading = false;
+                let mut raw_seen = 0u32;
+                let mut before_head = 0u32;
+                // The walk: what began, payload to come, what is to be told, whether the chain is broken.
+                let mut payloads: VecDeque<Payload> = VecDeque::new();
+                let (mut walks, mut told) = (0, 0);
+                let mut dones: VecDeque<(Done, bool)> = VecDeque::new();
+                let mut broken = false;
+                let mut slow = 0;
+                loop {
+                    sim.step();
+                    let now = sim.cycle();
+                    if now > 400_000 {
+                        return Err(format!("stuck with {} open", reference.open()).into());
+                    }
+                    let (i, o) = (&mut sim.inputs, &sim.outputs);
+                    // ---- the store
+                    if freed.front().is_some_and(|f| f.0 + 4 <= now) {
+                        kept_beats -= freed.pop_front().map_or(0, |f| f.1);
+                    }
+                    if o.stored_valid {
+                        let a = arriving.pop_front().ok_or("a frame too many")?;
+                        let why = (!o.stored_kept).then_some(o.stored_detail);
+                        let full = why == Some(10);
+                        if full {
+                            // Two frames may have left the queue since.
+                            let could = a.fullest + beats(&a.frame) > BEATS
+                                || reference.waiting.len() + 2 >= QUEUE;
+                            if !could || a.frame.drop.is_some() {
+                                return Err("dropped, though there was room".into());
+                            }
+                        } else if why != a.frame.drop
+                            && !(why == Some(8) && a.frame.drop == Some(9))
+                        {
+                            return Err(format!(
+                                "{why:?}, should be {:?}: {:02x?}",
+                                a.frame.drop, a.frame.bytes
+                            )
+                            .into());
+                        }
+                        if why.is_none() {
+                            kept_beats += beats(&a.frame);
+                            reference.waiting.push_back(a.frame);
+                        }
+                    }
+                    // With what came, and before anything is given back.
+                    for frame in &mut arriving {
+                        frame.fullest = frame.fullest.max(kept_beats);
+                    }
+                    // ---- closes, then tables, then starts: in this order they were decided
+                    if o.close_valid && !close_stands {
+                        let close = Close {
+                            raw: o.close_raw,
+                            report: o.close_report,
+                            record: o.close_record,
+                        };
+                        closing = Some(reference.close(&close, before_head)?);
+                    }
+                    close_stands = o.close_valid && !i.close_ready;
+                    if o.close_valid && i.close_ready {
+                        let frame = closing.take().ok_or("a close without a frame")?;
+                        leaving.push_back(Leaving {
+                            frame,
+                            start: o.close_start,
+                            stop: o.close_stop,
+                            read: vec![],
+                            asked: 0,
+                        });
+                    }
+                    if i.tbl_req_valid && o.tbl_req_ready {
+                        under_way = under_way.map(|(at, _)| (at, true));
+                        i.tbl_req_valid = false;
+                    }
+                    if let Some((at, _)) = under_way {
+                        if now - at > ANSWER && reference.open() > 0 || now - at > 100 {
+                            return Err("a table access that waits".into());
+                        }
+                    }
+                    if o.tbl_rsp_valid {
+                        let access = accesses.pop_front().ok_or("an answer to nothing")?;
+                        under_way = None;
+                        let good = match access {
+                            Access::Key(place, row) => {
+                                reference.keys[place] = row;
+                                !o.tbl_refused
+                            }
+                            Access::Row(flow, row) => {
+                                reference.rows[flow] = row;
+                                !o.tbl_refused
+                            }
+                            Access::Attach(flow, row) => {
+                                reference.attach(flow, row) != o.tbl_refused
+                            }
+                            Access::Read(flow) => {
+                                let should = reference.read(flow);
+                                if o.tbl_row != attach_row(&should) {
+                                    return Err(format!(
+                                        "flow {flow} {:02x?}, should be {should:?}",
+                                        &o.tbl_row[..24]
+                                    )
+                                    .into());
+                                }
+                                true
+                            }
+                        };
+                        if !good {
+                            return Err("refused and should not be, or the other way round".into());
+                        }
+                    }
+                    if o.start_valid {
+                        if !i.start_ready {
+                            return Err("a start that was not asked for".into());
+                        }
+                        let flow = usize::from(o.start_flow);
+                        let begun = (flow, o.start_seq, usize::from(o.start_len), o.start_chained);
+                        let payload = reference.start(begun, i.raw_head)?;
+                        if o.start_row[2] != reference.rows[flow].epoch {
+                            return Err("a start with another row".into());
+                        }
+                        broken &= o.start_chained;
+                        let stop = if broken {
+                            3
+                        } else {
+                            [0, 0, 0, 0, 0, 0, 1, 2][rng.usize(0..8)]
+                        };
+                        broken |= stop != 0;
+                        let len = match stop {
+                            0 => payload.len() as u16,
+                            3 => 0,
+                            _ => rng.u16(0..payload.len() as u16) & !3,
+                        };
+                        // What is not walked to its end may be told before all of it has passed.
+                        let early = stop != 0 && rng.bool();
+                        let done = Done {
+                            stop,
+                            len,
+                            engine: rng.u8(0..4) == 0 && stop != 3,
+                            msn: rng.u32(..),
+                        };
+                        dones.push_back((done, early));
+                        payloads.push_back(Payload {
+                            number: walks,
+                            bytes: payload,
+                            at: 0,
+                        });
+                        walks += 1;
+                    }
+                    if o.pl_valid && i.pl_ready {
+                        let p = payloads.front_mut().ok_or("payload of nothing")?;
+                        let count = usize::from(o.pl_count);
+                        let rest = &p.bytes[p.at..];
+                        // What is told of already may have given its space back; the walk throws the rest away.
+                        let right = rest.len().min($bytes) == count
+                            && (o.pl_data[..count] == rest[..count] || p.number < told)
+                            && o.pl_last == (rest.len() <= $bytes);
+                        if !right {
+                            let (at, len) = (p.at, p.bytes.len());
+                            return Err(format!("payload is wrong at {at} of {len}").into());
+                        }
+                        p.at += count;
+                        if p.at == p.bytes.len() {
+                            payloads.pop_front();
+                        }
+                    }
+                    before_head = i.raw_head;
+
+                    // ---- output: read the frame, give its space back
+                    i.free_valid = false;
+                    if reading {
+                        if let Some(l) = leaving.front_mut() {
+                            l.read.extend(&o.rd_data);
+                        }
+                        reading = false;
+                    }
+                    if i.rd_req && o.rd_grant {
+                        reading = true;
+                        if let Some(l) = leaving.front_mut() {
+                            l.asked += 1;
+                        }
+                    }
+                    i.rd_req = false;
+                    slow = if slow == 0 && rng.u16(0..2000) == 0 {
+                        rng.u32(200..1500)
+                    } else {
+                        slow.max(1) - 1
+                    };
+                    if let Some(l) = leaving.front().filter(|_| slow == 0) {
+                        let all = beats(&l.frame);
+                        if l.asked < all {
+                            i.rd_req = paces[0].start();
+                            i.rd_pos =
+                                l.start.wrapping_add(l.asked as u16) & (2 * BEATS as u16 - 1);
+                        } else if l.read.len() >= all * $bytes && paces[1].start() {
+                            if l.read[..l.frame.bytes.len()] != l.frame.bytes {
+                                return Err("the store has other bytes".into());
+                            }
+                            i.free_valid = true;
+                            i.free_stop = l.stop;
+                            freed.push_back((now, all));
+                            leaving.pop_front();
+                        }
+                    }
+                    // ---- the host frees raw slots, now and then none for long
+                    if rng.u8(0..8) == 0 && slow == 0 {
+                        raw_seen += rng.u32(0..=reference.raw_tail.wrapping_sub(raw_seen));
+                        i.raw_head = raw_seen;
+                    }
+                    // ---- back-pressure
+                    i.start_ready = paces[2].start();
+                    i.pl_ready = paces[3].start();
+                    i.close_ready = paces[4].start() && leaving.len() < 6;
+                    // ---- the walk tells
+                    i.done_valid = false;
+                    if let Some((done, early)) = dones.front().copied() {
+                        let passed = payloads.front().is_none_or(|p| p.number > told);
+                        if (passed || early) && paces[5].start() {
+                            dones.pop_front();
+                            told += 1;
+                            reference.done(done);
+                            i.done_valid = true;
+                            (i.done_stop, i.done_len) = (done.stop, done.len);
+                            (i.done_engine, i.done_msn) = (done.engine, done.msn);
+                        }
+                    }
+                    // ---- tables
+                    if accesses.is_empty() && made < wanted && rng.u8(0..60) == 0 {
+                        any_access(&mut rng, &mut accesses, &reference, &senders);
+                    }
+                    if under_way.is_none() {
+                        if let Some(access) = accesses.front() {
+                            let (number, write, index, row) = access.words();
+                            (i.tbl_number, i.tbl_write, i.tbl_index, i.tbl_row) =
+                                (number, write, index, row);
+                            i.tbl_req_valid = true;
+                            under_way = Some((now, false));
+                        }
+                    }
+                    // ---- frames
+                    if source.pending() < 3 && made < wanted && accesses.len() < 4 {
+                        let frame = any_frame(&mut rng, &mut senders);
+                        source.push(&frame.bytes);
+                        arriving.push_back(Arriving {
+                            frame,
+                            fullest: kept_beats,
+                        });
+                        made += 1;
+                    }
+                    source.cycle(&mut i.mac_rx, &o.mac_rx);
+                    let all = made == wanted && source.is_idle() && arriving.is_empty();
+                    if all
+                        && reference.open() == 0
+                        && leaving.is_empty()
+                        && accesses.is_empty()
+                        && !i.free_valid
+                        && o.idle
+                    {
+                        break;
+                    }
+                }
+                Ok(reference.seen)
+            }
+
+            #[test]
+            fn every_frame_under_pressure_and_tables_written_all_the_while() {
+                let seen = std::cell::RefCell::new([0u32; 8]);
+                replay(concat!("rx_front_", $bytes), 0..12, |run| {
+                    let now = check(run, 600)?;
+                    let mut seen = seen.borrow_mut();
+                    for (all, n) in seen.iter_mut().zip(now) {
+                        *all += n;
+                    }
+                    Ok(())
+                });
+                let seen = seen.into_inner();
+                if std::env::var_os("RTL_SIM_SEED").is_none() {
+                    assert!(seen.iter().all(|n| *n > 10), "what came: {seen:?}");
+                }
+            }
+        }
+    };
+}
+
+/// Something that the host does to a flow.
+fn any_access(rng: &mut Rng, accesses: &mut VecDeque<Access>, r: &Reference, senders: &[Sender]) {
+    let flow = rng.usize(0..USED);
+    let sender = &senders[flow];
+    match rng.u8(0..6) {
+        0 => {
+            // Moved: the new place first, then the old one.
+            let from = (0..KEYS).find(|at| r.keys[*at].is_some_and(|row| row.1 == flow));
+            let to = places(&sender.key)[rng.usize(0..4)];
+            if let Some(from) = from.filter(|_| r.keys[to].is_none()) {
+                accesses.push_back(Access::Key(to, r.keys[from]));
+                accesses.push_back(Access::Key(from, None));
+            }
+        }
+        1 => accesses.push_back(Access::Row(
+            flow,
+            Row {
+                valid: rng.u8(0..8) != 0,
+                timestamps: flow % 2 == 1,
+                epoch: rng.u8(..),
+            },
+        )),
+        2 => accesses.push_back(Access::Read(rng.usize(0..FLOWS))),
+        _ => {
+            let row = any_position(rng, sender, &r.read(flow));
+            accesses.push_back(Access::Attach(flow, row));
+            accesses.push_back(Access::Read(flow));
+        }
+    }
+}
+
+rx_front_tests!(bits_128, rx_front_128, 16);
+rx_front_tests!(bits_512, rx_front_512, 64);

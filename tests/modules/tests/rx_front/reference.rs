@@ -1,0 +1,383 @@
+//! What the receive front has to do, frame by frame: an account of its own of the tables, the walk and the raw ring.
+
+use crate::frames::{Frame, Tcp, ACK, RST, SYN, URG};
+use std::collections::VecDeque;
+
+pub const FLOWS: usize = 16;
+pub const KEYS: usize = 2 * FLOWS;
+
+/// CRC32C bit by bit.
+pub fn crc32c(bytes: &[u8]) -> u32 {
+    let mut crc = !0u32;
+    for byte in bytes {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = crc >> 1 ^ if crc & 1 == 1 { 0x82f6_3b78 } else { 0 };
+        }
+    }
+    !crc
+}
+
+/// The rows in which a key may be.
+pub fn places(key: &[u8; 12]) -> [usize; 4] {
+    let hash = crc32c(key) as usize;
+    let (low, high) = (hash % (FLOWS / 2) * 2, (hash >> 16) % (FLOWS / 2) * 2);
+    [low, low + 1, FLOWS + high, FLOWS + high + 1]
+}
+
+/// A row of FLOW_RX, as far as it matters here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    pub valid: bool,
+    pub timestamps: bool,
+    pub epoch: u8,
+}
+
+/// A row of ATTACH.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    pub attached: bool,
+    pub ts_valid: bool,
+    pub raw_count: u8,
+    pub rcv_nxt: u32,
+    pub msn: u32,
+    pub ts_recent: u32,
+    pub window: u32,
+}
+
+/// How a walk ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// 0 whole, 1 partial, 2 error, 3 not walked.
+    pub stop: u8,
+    pub len: u16,
+    pub engine: bool,
+    pub msn: u32,
+}
+
+#[derive(Debug)]
+struct Walking {
+    frame: Frame,
+    flow: usize,
+    row: Row,
+    /// Where it leaves the flow if it ends whole.
+    after: Position,
+    done: Option<Done>,
+}
+
+/// A close as it came.
+#[derive(Debug)]
+pub struct Close {
+    pub raw: bool,
+    pub report: bool,
+    pub record: [u8; 64],
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    Bare,
+    Refused(u8),
+    Bypass,
+    Duplicate,
+    Walk,
+    Leave,
+}
+
+/// The account.
+pub struct Reference {
+    pub keys: [Option<([u8; 12], usize)>; KEYS],
+    pub rows: [Row; FLOWS],
+    pub positions: [Position; FLOWS],
+    kept: [Option<Position>; FLOWS],
+    walking: VecDeque<Walking>,
+    /// Kept by the store, not yet begun or closed.
+    pub waiting: VecDeque<Frame>,
+    pub raw_tail: u32,
+    pub raw_slots: u32,
+    pub reserve: u32,
+    /// How often each verdict came: 0 plain, then as in [`Verdict`], 7 no slot.
+    pub seen: [u32; 8],
+}
+
+impl Reference {
+    pub fn new(raw_slots: u32, reserve: u32) -> Self {
+        Self {
+            keys: [None; KEYS],
+            rows: Default::default(),
+            positions: Default::default(),
+            kept: [None; FLOWS],
+            walking: VecDeque::new(),
+            waiting: VecDeque::new(),
+            raw_tail: 0,
+            raw_slots,
+            reserve,
+            seen: [0; 8],
+        }
+    }
+
+    pub fn in_walk(&self, flow: usize) -> bool {
+        self.walking.iter().any(|w| w.flow == flow)
+    }
+
+    /// Frames that have not been closed.
+    pub fn open(&self) -> usize {
+        self.walking.len() + self.waiting.len()
+    }
+
+    fn flow(&self, tcp: &Tcp) -> Option<usize> {
+        let rows = places(&tcp.key).map(|place| self.keys[place]);
+        let mut found = rows.into_iter().flatten();
+        found.find(|row| row.0 == tcp.key).map(|row| row.1)
+    }
+
+    fn judge(tcp: &Tcp, row: Row, p: &Position) -> Verdict {
+        let len = tcp.payload.len() as u32;
+        if len == 0 || tcp.flags & (SYN | RST) != 0 {
+            return Verdict::Bare;
+        }
+        if tcp.flags & ACK == 0 {
+            return Verdict::Refused(1);
+        }
+        if !row.valid || !p.attached {
+            return Verdict::Bypass;
+        }
+        if row.timestamps && !tcp.ip_options {
+            let Some((value, _)) = tcp.ts else {
+                return Verdict::Refused(4);
+            };
+            if p.ts_valid && value.wrapping_sub(p.ts_recent) >= 1 << 31 {
+                return Verdict::Refused(3);
+            }
+        }
+        let beyond = tcp.seq.wrapping_add(len).wrapping_sub(p.rcv_nxt) as i32;
+        if beyond <= 0 {
+            Verdict::Duplicate
+        } else if p.window != 0 && i64::from(beyond) > i64::from(p.window) {
+            Verdict::Refused(2)
+        } else if tcp.seq == p.rcv_nxt && tcp.flags & URG == 0 && !tcp.ip_options {
+            Verdict::Walk
+        } else {
+            Verdict::Leave
+        }
+    }
+
+    /// A walk begins. Answers the payload.
+    pub fn start(
+        &mut self,
+        (flow, seq, len, chained): (usize, u32, usize, bool),
+        raw_head: u32,
+    ) -> Result<Vec<u8>, String> {
+        let frame = self.waiting.pop_front().ok_or("a start of nothing")?;
+        let tcp = frame.tcp.clone().ok_or("a start of a plain frame")?;
+        let found = self.flow(&tcp);
+        if (found, tcp.seq, tcp.payload.len()) != (Some(flow), seq, len) {
+            return Err(format!(
+                "start of {flow} {seq} {len}, should be {found:?} {tcp:?}"
+            ));
+        }
+        let youngest = self.walking.back().filter(|w| w.flow == flow);
+        if self.in_walk(flow) != youngest.is_some() || chained != youngest.is_some() {
+            return Err("not chained to the youngest".into());
+        }
+        if youngest.is_some() && self.kept[flow].is_some() {
+            return Err("started behind an ATTACH that takes the flow away".into());
+        }
+        let before = youngest.map_or(self.positions[flow], |w| w.after);
+        let row = self.rows[flow];
+        let verdict = Self::judge(&tcp, row, &before);
+        if verdict != Verdict::Walk {
+            return Err(format!("started, but {verdict:?}: {tcp:?} at {before:?}"));
+        }
+        let used = self.raw_tail.wrapping_sub(raw_head);
+        if used + self.walking.len() as u32 >= self.raw_slots {
+            return Err("started without a raw slot".into());
+        }
+        let mut after = before;
+        after.rcv_nxt = seq.wrapping_add(len as u32);
+        if let Some((value, _)) = tcp.ts.filter(|_| row.timestamps) {
+            (after.ts_recent, after.ts_valid) = (value, true);
+        }
+        self.seen[5] += 1;
+        self.walking.push_back(Walking {
+            frame,
+            flow,
+            row,
+            after,
+            done: None,
+        });
+        Ok(tcp.payload)
+    }
+
+    /// The walk tells of the oldest segment of which it has not told.
+    pub fn done(&mut self, done: Done) {
+        if let Some(walking) = self.walking.iter_mut().find(|w| w.done.is_none()) {
+            walking.done = Some(done);
+        }
+    }
+
+    /// A packet ends; `raw_head` is what the host had consumed when that was decided. Answers the frame.
+    pub fn close(&mut self, close: &Close, raw_head: u32) -> Result<Frame, String> {
+        if let Some(walking) = self.walking.pop_front() {
+            return self.finish(walking, close);
+        }
+        let frame = self.waiting.pop_front().ok_or("a close of nothing")?;
+        let used = self.raw_tail.wrapping_sub(raw_head);
+        let flow = frame.tcp.as_ref().and_then(|tcp| self.flow(tcp));
+        let (Some(flow), Some(tcp)) = (flow, &frame.tcp) else {
+            self.seen[0] += 1;
+            let room = used + self.reserve < self.raw_slots;
+            return self.plain(frame, close, room);
+        };
+        let room = used < self.raw_slots;
+        let mut position = self.positions[flow];
+        let verdict = Self::judge(tcp, self.rows[flow], &position);
+        let raw = match verdict {
+            Verdict::Bare => tcp.flags & (SYN | RST) != 0 || tcp.ip_options,
+            Verdict::Refused(_) | Verdict::Duplicate => false,
+            Verdict::Bypass | Verdict::Leave => true,
+            Verdict::Walk if room => return Err(format!("not walked: {tcp:?} at {position:?}")),
+            Verdict::Walk => true,
+        };
+        if raw && !room {
+            self.seen[7] += 1;
+            let good = !close.report && !close.raw;
+            return good
+                .then_some(frame)
+                .ok_or("not dropped for want of a slot".into());
+        }
+        if verdict == Verdict::Leave {
+            position.attached = false;
+        }
+        if matches!(verdict, Verdict::Bypass | Verdict::Leave) {
+            position.raw_count = position.raw_count.wrapping_add(1);
+        }
+        self.positions[flow] = position;
+        let mut should = record(tcp, flow, self.rows[flow], &position);
+        if verdict == Verdict::Duplicate {
+            should[1] |= 8;
+        }
+        if let Verdict::Refused(status) = verdict {
+            should[62] = status;
+        }
+        self.seen[match verdict {
+            Verdict::Bare => 1,
+            Verdict::Refused(_) => 2,
+            Verdict::Bypass => 3,
+            Verdict::Duplicate => 4,
+            Verdict::Walk => 5,
+            Verdict::Leave => 6,
+        }] += 1;
+        self.compare(should, raw, &frame, close)?;
+        Ok(frame)
+    }
+
+    fn finish(&mut self, walking: Walking, close: &Close) -> Result<Frame, String> {
+        let flow = walking.flow;
+        let tcp = walking.frame.tcp.clone().ok_or("walked, but no segment")?;
+        let done = walking.done.ok_or("closed before its walk ended")?;
+        let mut position = self.positions[flow];
+        let whole = done.stop == 0;
+        let len = if whole {
+            tcp.payload.len() as u16
+        } else {
+            done.len
+        };
+        position.attached = whole;
+        position.rcv_nxt = tcp.seq.wrapping_add(len.into());
+        position.msn = done.msn;
+        (position.ts_valid, position.ts_recent) = (walking.after.ts_valid, walking.after.ts_recent);
+        if !whole {
+            position.raw_count = position.raw_count.wrapping_add(1);
+        }
+        let mut should = record(&tcp, flow, walking.row, &position);
+        should[26..28].copy_from_slice(&len.to_le_bytes());
+        self.positions[flow] = position;
+        if !self.in_walk(flow) {
+            if let Some(kept) = self.kept[flow].take() {
+                self.positions[flow] = kept;
+            }
+        }
+        self.compare(should, !whole || done.engine, &walking.frame, close)?;
+        Ok(walking.frame)
+    }
+
+    fn plain(&mut self, frame: Frame, close: &Close, room: bool) -> Result<Frame, String> {
+        if !room {
+            self.seen[7] += 1;
+            let good = !close.report && !close.raw;
+            return good.then_some(frame).ok_or("junk not dropped".into());
+        }
+        let mut should = [0; 64];
+        should[0] = 3;
+        self.compare(should, true, &frame, close)?;
+        Ok(frame)
+    }
+
+    fn compare(
+        &mut self,
+        mut should: [u8; 64],
+        raw: bool,
+        frame: &Frame,
+        close: &Close,
+    ) -> Result<(), String> {
+        if raw {
+            if should[0] == 1 {
+                should[1] |= 1;
+            }
+            let slot = self.raw_tail % self.raw_slots;
+            should[28..30].copy_from_slice(&(slot as u16).to_le_bytes());
+            should[30..32].copy_from_slice(&(frame.bytes.len() as u16).to_le_bytes());
+            self.raw_tail = self.raw_tail.wrapping_add(1);
+        }
+        if (close.raw, close.report, close.record) != (raw, true, should) {
+            return Err(format!(
+                "raw {} report {} {:02x?}\nshould be raw {raw} {should:02x?}\n{:?}",
+                close.raw, close.report, close.record, frame.tcp
+            ));
+        }
+        Ok(())
+    }
+
+    /// The host writes ATTACH; whether it is applied.
+    pub fn attach(&mut self, flow: usize, row: Position) -> bool {
+        let in_walk = self.in_walk(flow);
+        if row.attached && (in_walk || row.raw_count != self.positions[flow].raw_count) {
+            return false;
+        }
+        match in_walk {
+            true => self.kept[flow] = Some(row),
+            false => self.positions[flow] = row,
+        }
+        true
+    }
+
+    /// What the host reads.
+    pub fn read(&self, flow: usize) -> Position {
+        self.kept[flow].unwrap_or(self.positions[flow])
+    }
+}
+
+/// A segment report without raw frame.
+fn record(tcp: &Tcp, flow: usize, row: Row, position: &Position) -> [u8; 64] {
+    let mut r = [0; 64];
+    let sacks = tcp.sack.len().min(3);
+    r[0] = 1;
+    r[1] = u8::from(tcp.ts.is_some()) << 1 | u8::from(position.attached) << 2 | (sacks as u8) << 4;
+    r[2..4].copy_from_slice(&(flow as u16).to_le_bytes());
+    r[4..8].copy_from_slice(&tcp.seq.to_le_bytes());
+    r[8..12].copy_from_slice(&tcp.ack.to_le_bytes());
+    r[12..14].copy_from_slice(&tcp.window.to_le_bytes());
+    r[14] = tcp.flags;
+    r[15] = position.raw_count;
+    let (value, echo) = tcp.ts.unwrap_or_default();
+    r[16..20].copy_from_slice(&value.to_le_bytes());
+    r[20..24].copy_from_slice(&echo.to_le_bytes());
+    r[24..26].copy_from_slice(&(tcp.payload.len() as u16).to_le_bytes());
+    for (block, (left, right)) in tcp.sack[..sacks].iter().enumerate() {
+        r[32 + 8 * block..][..4].copy_from_slice(&left.to_le_bytes());
+        r[36 + 8 * block..][..4].copy_from_slice(&right.to_le_bytes());
+    }
+    r[60] = row.epoch;
+    r[61] = tcp.ecn;
+    r
+}

@@ -1,0 +1,107 @@
+//! The copy of the sources with all faults in it. Files that did not change are left alone, so that a second build is a short one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::list::Fault;
+use crate::plant;
+
+/// Where the models' own C++ is.
+const RUNTIME: &str = "sim/rtl-sim/src/build/runtime.cpp";
+
+/// Makes `to` the sources of `from` with the faults planted.
+pub fn make(from: &Path, to: &Path, faults: &[Fault]) -> Result<(), String> {
+    let mut by_file: BTreeMap<&str, Vec<(u32, &Fault)>> = BTreeMap::new();
+    for (number, fault) in (1..).zip(faults) {
+        by_file
+            .entry(&fault.file)
+            .or_default()
+            .push((number, fault));
+    }
+    // The crates that ask for the choice.
+    let mut crates = BTreeSet::new();
+    for file in by_file.keys().filter(|file| file.ends_with(".rs")) {
+        let manifest = Path::new(file)
+            .ancestors()
+            .skip(1)
+            .map(|folder| folder.join("Cargo.toml"))
+            .find(|manifest| from.join(manifest).exists());
+        crates.insert(manifest.ok_or(format!("{file} belongs to no crate"))?);
+    }
+    let sources = sources(from)?;
+    for path in &sources {
+        let source = from.join(path);
+        let bytes = fs::read(&source).map_err(|error| format!("{}: {error}", source.display()))?;
+        let name = path.to_string_lossy();
+        let bytes = if let Some(faults) = by_file.remove(&*name) {
+            let text = String::from_utf8(bytes).map_err(|error| format!("{name}: {error}"))?;
+            plant::plant(&text, &faults)?.into_bytes()
+        } else if crates.contains(path) {
+            let text = String::from_utf8(bytes).map_err(|error| format!("{name}: {error}"))?;
+            with_choice(&text, path)?.into_bytes()
+        } else if name == RUNTIME {
+            [&bytes, plant::CPP.as_bytes()].concat()
+        } else {
+            bytes
+        };
+        write(&to.join(path), &bytes, &source)?;
+    }
+    if let Some((file, faults)) = by_file.first_key_value() {
+        return Err(format!("{}: there is no {file}", faults[0].1.name));
+    }
+    for path in self::sources(to)? {
+        if !sources.contains(&path) {
+            fs::remove_file(to.join(&path)).map_err(|error| error.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+/// A manifest with the crate that knows which fault is to show.
+fn with_choice(manifest: &str, path: &Path) -> Result<String, String> {
+    let up = "../".repeat(path.components().count() - 1);
+    let header = "[dependencies]\n";
+    if !manifest.contains(header) {
+        return Err(format!("{} has no [dependencies]", path.display()));
+    }
+    let line = format!("{header}weft-planted = {{ path = \"{up}tests/mutants/planted\" }}\n");
+    Ok(manifest.replacen(header, &line, 1))
+}
+
+/// All files below a folder but what was built, relative to it.
+fn sources(root: &Path) -> Result<BTreeSet<PathBuf>, String> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(root.join(&folder)) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let path = folder.join(entry.file_name());
+            let kind = entry.file_type().map_err(|error| error.to_string())?;
+            if kind.is_dir() {
+                let name = entry.file_name();
+                if name != "target" && name != ".git" {
+                    folders.push(path);
+                }
+            } else if kind.is_file() {
+                found.insert(path);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn write(path: &Path, bytes: &[u8], like: &Path) -> Result<(), String> {
+    if fs::read(path).is_ok_and(|there| there == bytes) {
+        return Ok(());
+    }
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    fs::write(path, bytes).map_err(failed)?;
+    let permissions = fs::metadata(like).map_err(failed)?.permissions();
+    fs::set_permissions(path, permissions).map_err(failed)
+}
