@@ -330,6 +330,15 @@ module card_regs
   assign rd_offset       = {ar_addr_q[15:2], 2'b00};
   assign counter_index_o = ar_addr_q[9:2];
 
+  // A counter's high half, as it was when the low one was read.
+  logic [31:0] counter_high_q;
+  always_ff @(posedge clk_i or negedge core_rst_ni) begin
+    if (!core_rst_ni) counter_high_q <= '0;
+    else if (rd_state_q == RdLook && {ar_addr_q[16], rd_offset[15:10]} == {1'b0, REG_COUNTERS[15:10]}) begin
+      counter_high_q <= counter_high_i;
+    end
+  end
+
   always_comb begin
     rd_value = '0;
     unique case (rd_offset)
@@ -405,15 +414,6 @@ module card_regs
         RdRespond: if (s_axil_rready) rd_state_q <= RdIdle;
         default:   rd_state_q <= RdIdle;
       endcase
-    end
-  end
-
-  // A counter's high half, as it was when the low one was read.
-  logic [31:0] counter_high_q;
-  always_ff @(posedge clk_i or negedge core_rst_ni) begin
-    if (!core_rst_ni) counter_high_q <= '0;
-    else if (rd_state_q == RdLook && {ar_addr_q[16], rd_offset[15:10]} == {1'b0, REG_COUNTERS[15:10]}) begin
-      counter_high_q <= counter_high_i;
     end
   end
 
