@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""The longest paths of the card's blocks, in LUT levels for UltraScale+.
+
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/timing.py [--top NAME ...] [--width 128 512] [--paths 20]
+
+Each block is mapped by yosys, flattened, and every path from a register, memory or pin to the next is measured (levels.py).
+A LUT, and each 8 bits of a carry chain, is one level; MUXF7 and MUXF8 stand in the LUT's slice and are none. The rules:
+
+    levels   a path from register to register, at most 8
+    memory   from a memory's output, at most 3
+    pin      from or to a port of the block, at most 2 (the worst is printed; blocks inside the card may have more)
+    loop     from a register back to itself, at most 6
+
+Columns: the worst of each kind, endpoints with more than 8 levels, and an estimate of the worst path in ns. The change is
+against timing.json, the last recorded table; --record writes it. --gate ends with status 1 if a block became worse.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import levels
+import synth
+
+RECORDED = pathlib.Path(__file__).with_name("timing.json")
+
+# (block, parameters without DATA_W). Blocks whose ports are the card's or registers; the whole paths on request.
+BLOCKS = [
+    ("rx_parse", {}),
+    ("rx_lookup", {"NUM_FLOWS": 1024}),
+    ("rx_store", {}),
+    ("rx_flow_state", {"NUM_FLOWS": 1024}),
+    ("rx_dispatch", {}),
+    ("rx_output", {}),
+    ("rx_walk", {"NUM_FLOWS": 1024, "NUM_STAGS": 4096}),
+    ("weft_tx", {"NUM_FLOWS": 1024, "NUM_STAGS": 4096}),
+    ("card_regs", {}),
+    ("counters", {}),
+    ("dma_read", {}),
+    ("dma_write", {}),
+    ("report_writer", {}),
+    ("msix_table", {}),
+    ("observe", {}),
+    ("weft_rx", {"NUM_FLOWS": 1024, "NUM_STAGS": 4096}),
+    ("weft_card", {"NUM_FLOWS": 1024, "NUM_STAGS": 4096}),
+]
+ON_REQUEST = ["weft_rx", "weft_card"]
+NO_WIDTH = ["rx_lookup", "rx_flow_state", "counters", "msix_table"]
+
+
+def map_block(top: str, parameters: dict, out: str) -> None:
+    """Runs in a process of its own: a pass that fails ends the process."""
+    from pyosys import libyosys
+
+    os.chdir(synth.RTL)
+    design = libyosys.Design()
+    settings = " ".join(f"-G {name}={value}" for name, value in parameters.items())
+    for command in (
+        f"read_slang --top {top} {settings} " + " ".join(synth.sources()),
+        *(f"scratchpad -set abc9.{name}" for name in synth.QUICKER),
+        synth.SYNTHESIS["xcup"].format(top=top),
+        f"select {top}",
+        f"write_json -selected {out}",
+    ):
+        libyosys.run_pass(command, design)
+
+
+def measure(top: str, parameters: dict, log: pathlib.Path, paths: int) -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        netlist = f"{folder}/{top}.json"
+        child = [sys.executable, __file__, "--child", json.dumps([top, parameters, netlist])]
+        with log.open("w") as output:
+            done = subprocess.run(child, stdout=output, stderr=subprocess.STDOUT, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{top}: yosys failed, see {log}")
+        return levels.report(netlist, paths)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="The longest paths of the card's blocks, in LUT levels.")
+    parser.add_argument("--top", nargs="*", help=f"these, of the list or any other module ({', '.join(ON_REQUEST)} only so)")
+    parser.add_argument("--width", nargs="*", type=int, default=[128, 512])
+    parser.add_argument("--paths", type=int, default=0, help="print so many of the worst families of paths")
+    parser.add_argument("--record", action="store_true", help="write what was measured to timing.json")
+    parser.add_argument("--gate", action="store_true", help="end with status 1 if a block is worse than recorded")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--logs", type=pathlib.Path, default=synth.RTL.parent / "target/syn", help="folder for yosys' logs")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        map_block(*json.loads(options.child))
+        return 0
+    options.logs.mkdir(parents=True, exist_ok=True)
+    recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+    work = []
+    blocks = dict(BLOCKS)
+    for top in options.top or [name for name in blocks if name not in ON_REQUEST]:
+        parameters = blocks.get(top, {})
+        for width in [None] if top in NO_WIDTH else options.width:
+            work.append((top, width, {**parameters, **({"DATA_W": width} if width else {})}))
+    worse = False
+    print(f"{'block':<14}{'bits':>5}{'levels':>8}{'memory':>8}{'pin':>5}{'loop':>6}{'over 8':>8}{'of':>8}{'ns':>6}  change", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
+        results = [(item, pool.submit(measure, item[0], item[2], options.logs / f"levels-{item[0]}-{item[1]}.log", options.paths))
+                   for item in work]
+        for (top, width, _), result in results:
+            row = result.result()
+            name = f"{top} {width or ''}".strip()
+            before = recorded.get(name)
+            change = "new" if before is None else f"{row['levels'] - before['levels']:+d} levels, {row['over'] - before['over']:+d} over 8"
+            worse |= before is not None and (row["levels"] > max(8, before["levels"]) or row["over"] > before["over"])
+            print(f"{top:<14}{width or '':>5}{row['levels']:>8}{row['memory']:>8}{row['pin']:>5}{row['loop']:>6}{row['over']:>8}"
+                  f"{row['endpoints']:>8}{row['ns']:>6.1f}  {change}", flush=True)
+            for line in row.pop("paths"):
+                print("    " + line)
+            recorded[name] = row
+    if options.record:
+        RECORDED.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n")
+    return 1 if options.gate and worse else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
