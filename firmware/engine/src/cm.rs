@@ -199,12 +199,14 @@ pub enum ConnectFailure {
     NoMatchingRtr,
     /// The peer takes fewer Reads than this side insists on (Terminate 2/0/06 was sent).
     InsufficientReads,
-    /// The card had no room for the flow. The peer was rejected or heard Terminate 2/0/05.
+    /// The card had no room for the flow: before the SYN, or the peer was rejected.
     NoResources,
     /// The first message was not what a first message may be, or the RTR never came.
     NoRtr,
     /// The peer speaks a revision of MPA that this side does not (0: the RDMA Consortium's).
     UnsupportedRevision,
+    /// The peer's MSS leaves no room for an FPDU of 128 octets (RFC 5044 §4.5).
+    SegmentTooSmall,
 }
 
 /// Why a connection ended.

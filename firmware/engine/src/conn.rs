@@ -117,6 +117,15 @@ pub struct Startup {
     pub length: usize,
     /// Where it was sent.
     pub seq: Option<u32>,
+    /// How much of it was sent.
+    pub sent: usize,
+}
+
+impl Startup {
+    /// What was not sent yet.
+    pub fn unsent(&self) -> usize {
+        self.length.saturating_sub(self.sent)
+    }
 }
 
 impl core::fmt::Debug for Startup {
@@ -328,6 +337,7 @@ impl Conn {
                 bytes: [0; MAX_FRAME],
                 length: 0,
                 seq: None,
+                sent: 0,
             },
             may_send: false,
             rtr_pending: false,
@@ -403,4 +413,22 @@ pub fn own_scale(config: &EngineConfig) -> u8 {
     (0..14)
         .find(|shift| window >> shift <= 0xffff)
         .unwrap_or(14)
+}
+
+/// Without an MSS option (RFC 9293 §3.7.1, MUST-15).
+pub const DEFAULT_MSS: u16 = 536;
+/// Octets of the timestamps option in each segment.
+const TIMESTAMPS: u16 = 12;
+/// The smallest segment that holds an FPDU of 128 octets of ULPDU, with a marker. MPA makes no smaller ones (RFC 5044 §4.5), and
+/// the card does not cut one in two.
+pub const MIN_SEGMENT: u16 = 140;
+
+/// The most data that a segment to a peer that said `mss` may have (RFC 9293 §3.7.1, MUST-16). `None`: not enough for an FPDU.
+/// An MSS of 0 says nothing, as with Linux.
+pub fn segment_size(config: &EngineConfig, mss: Option<u16>, timestamps: bool) -> Option<u32> {
+    let theirs = mss.filter(|mss| *mss > 0).unwrap_or(DEFAULT_MSS);
+    let options = if timestamps { TIMESTAMPS } else { 0 };
+    let size = config.mtu.saturating_sub(40).min(theirs);
+    let size = size.saturating_sub(options);
+    (size >= MIN_SEGMENT).then_some(u32::from(size))
 }

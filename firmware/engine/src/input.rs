@@ -351,6 +351,7 @@ impl<P: Port> Link<'_, P> {
                     let end = start.wrapping_add(self.conn.startup.length as u32);
                     if seq::le(end, self.conn.sender.una) {
                         self.conn.startup.length = 0;
+                        self.conn.startup.sent = 0;
                         self.conn.startup.seq = None;
                     }
                 }

@@ -60,10 +60,12 @@ impl<P: Port> Link<'_, P> {
     /// Sends what lies at `seq` again; where it ends. `None`: what lies there may not be read any more.
     fn send_again(&mut self, seq: u32) -> Result<Option<u32>, Full> {
         if let Some(start) = self.conn.startup.seq {
-            let end = start.wrapping_add(self.conn.startup.length as u32);
-            if seq::le(start, seq) && seq::lt(seq, end) {
-                self.send_startup(start)?;
-                return Ok(Some(end));
+            let sent = self.conn.startup.sent as u32;
+            let offset = seq.wrapping_sub(start);
+            if offset < sent {
+                let length = (sent - offset).min(self.conn.sender.mss);
+                self.send_startup(seq, offset, length)?;
+                return Ok(Some(seq.wrapping_add(length)));
             }
         }
         if self.conn.fin_seq == Some(seq) {
@@ -93,10 +95,36 @@ impl<P: Port> Link<'_, P> {
         Ok(Some(slice.end))
     }
 
-    fn send_startup(&mut self, seq: u32) -> Result<(), Full> {
+    fn send_startup(&mut self, seq: u32, offset: u32, length: u32) -> Result<(), Full> {
         let startup = self.conn.startup.clone();
-        let bytes = &startup.bytes[..startup.length];
+        let bytes = &startup.bytes[offset as usize..(offset + length) as usize];
         self.send_control(flag::ACK | flag::PSH, seq, Options::default(), bytes)
+    }
+
+    /// The next segment of the start-up frame.
+    fn send_more_startup(&mut self, congestion: u32, window: u32) -> Step {
+        let sender = &self.conn.sender;
+        let idle = sender.flight() == 0;
+        let mut length = (self.conn.startup.unsent() as u32).min(sender.mss);
+        if window < length {
+            // As with messages: less than a segment only behind a probe.
+            if window == 0 || !idle || self.conn.probes == 0 {
+                return Step::NoWindow;
+            }
+            length = window;
+        }
+        if congestion < length && !idle {
+            return Step::NoRoom;
+        }
+        let seq = sender.nxt;
+        let offset = self.conn.startup.sent as u32;
+        if self.send_startup(seq, offset, length).is_err() {
+            return Step::Full;
+        }
+        self.conn.startup.seq.get_or_insert(seq);
+        self.conn.startup.sent += length as usize;
+        self.conn.sender.sent(self.now, length);
+        Step::Sent
     }
 
     // ------------------------------------------------------------------ sending
@@ -129,18 +157,8 @@ impl<P: Port> Link<'_, P> {
 
     fn send_one(&mut self) -> Step {
         let (congestion, window) = self.conn.sender.allowed();
-        if self.conn.startup.length > 0 && self.conn.startup.seq.is_none() {
-            let length = self.conn.startup.length as u32;
-            if window < length {
-                return Step::NoWindow;
-            }
-            let seq = self.conn.sender.nxt;
-            if self.send_startup(seq).is_err() {
-                return Step::Full;
-            }
-            self.conn.startup.seq = Some(seq);
-            self.conn.sender.sent(self.now, length);
-            return Step::Sent;
+        if self.conn.startup.unsent() > 0 {
+            return self.send_more_startup(congestion, window);
         }
         if let Some(message) = messages::next_message(self.conn, self.qp.as_deref()) {
             let gone = |region| !self.shared.regions.stands(region);

@@ -26,6 +26,7 @@ impl<P: Port> Link<'_, P> {
         let startup = &mut self.conn.startup;
         startup.length = frame.write(&mut startup.bytes).unwrap_or(0);
         startup.seq = None;
+        startup.sent = 0;
     }
 
     /// A start-up frame may be at the front of the stream. False if more bytes are needed.
@@ -126,14 +127,12 @@ impl<P: Port> Link<'_, P> {
             Judged::Accepted(agreed) => (agreed, None),
             Judged::Terminate(agreed, code) => (agreed, Some(code)),
         };
-        // What goes wrong here has no code of its own (RFC 6581 §9.3).
-        let local = (!self.agree(agreed)).then_some(TerminateCode::MPA_LOCAL);
+        self.agree(agreed);
         self.conn.timers.set(Timer::Phase, None);
         self.conn.may_send = true;
-        if let Some(code) = wrong.or(local) {
+        if let Some(code) = wrong {
             let failure = match code {
                 TerminateCode::MPA_NO_MATCHING_RTR => ConnectFailure::NoMatchingRtr,
-                TerminateCode::MPA_LOCAL => ConnectFailure::NoResources,
                 _ => ConnectFailure::InsufficientReads,
             };
             self.conn.verdict = Verdict::Failed(failure);
@@ -144,24 +143,21 @@ impl<P: Port> Link<'_, P> {
         self.established(private_data);
     }
 
-    /// Both sides know what holds from the next byte on, in both directions. False if the card has no room for
-    /// the flow.
-    fn agree(&mut self, agreed: crate::cm::Agreed) -> bool {
+    /// Both sides know what holds from the next byte on, in both directions. The card has had the flow before: nothing is left
+    /// that this side might not have (RFC 6581 §9.3, Terminate 2005).
+    fn agree(&mut self, agreed: crate::cm::Agreed) {
+        debug_assert!(self.conn.card.bound);
         let conn = &mut *self.conn;
         conn.agreed = agreed;
         conn.committed = true;
         conn.rx_markers = Markers(agreed.markers_received.then_some(conn.reassembly.base()));
         // The reply, if it is not sent yet, comes first.
-        let unsent = match (conn.startup.seq, conn.startup.length) {
-            (None, length) => length as u32,
-            _ => 0,
-        };
-        let first = conn.sender.nxt.wrapping_add(unsent);
+        let first = conn.sender.nxt.wrapping_add(conn.startup.unsent() as u32);
         conn.tx_markers = Markers(agreed.markers_sent.then_some(first));
         if let Some(qp) = self.qp.as_mut() {
             qp.reserve_reads(agreed.ird, agreed.ord);
         }
-        self.bind()
+        self.bind();
     }
 
     /// Responder: the application says yes; the queue pair is the link's.

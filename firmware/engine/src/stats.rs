@@ -82,6 +82,8 @@ pub struct EngineStats {
     pub frames_of_bound: u64,
     /// TCP frames dropped: to a group address, or from an address that is nobody's.
     pub frames_from_nobody: u64,
+    /// Connections refused because the peer's MSS leaves no room for an FPDU.
+    pub segments_too_small: u64,
     /// SYNs dropped: the listener's backlog is full.
     pub syns_dropped: u64,
     /// SYN-ACKs sent with a cookie, because the table of half-open connections was full.

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use weft_wire::ethernet::Mac;
 
 use crate::cm::Endpoint;
+use crate::conn::MIN_SEGMENT;
 use crate::random::Secret;
 use crate::tcp::seq;
 
@@ -115,8 +116,8 @@ impl SynCache {
     }
 }
 
-/// The MSS values that a cookie can say.
-const MSS: [u16; 8] = [64, 256, 536, 1220, 1380, 1460, 4096, 8960];
+/// The MSS values that a cookie can say. Who says less is refused.
+const MSS: [u16; 8] = [MIN_SEGMENT, 256, 536, 1220, 1380, 1460, 4096, 8960];
 /// The clock of cookies: one is good for two of these periods at the most.
 const PERIOD: u64 = 64_000_000_000;
 const MAC_BITS: u32 = 24;
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(cookies.open(0, local, remote, 7, 0), None);
         for start in [0, 31 * PERIOD + 5, 1000 * PERIOD - 1] {
             for (mss, said) in [
-                (0, 64),
+                (140, 140),
                 (536, 536),
                 (1459, 1380),
                 (1460, 1460),

@@ -7,7 +7,11 @@ use bench::script::*;
 use bench::*;
 use weft_engine::*;
 use weft_wire::arp::{Arp, Operation};
+use weft_wire::ddp::DdpHeader;
+use weft_wire::rdmap::{control, opcode};
 use weft_wire::tcp::{flag, Options};
+
+const SECOND: u64 = 1_000 * MS;
 
 fn mss() -> Options {
     Options {
@@ -115,4 +119,65 @@ fn a_first_message_that_never_comes_is_not_waited_for_for_ever() {
         panic!("{:?}", s.events);
     };
     assert_eq!(reason, ConnectFailure::NoRtr);
+}
+
+/// A peer that does not do its part of the close: in none of TCP's states is it waited for longer than `close_timeout`.
+/// FIN-WAIT-1: our FIN is never acknowledged. FIN-WAIT-2: it never closes. CLOSING: its FIN came, and did not acknowledge
+/// ours. LAST-ACK: it closed first, and is gone.
+#[test]
+fn no_state_of_the_close_lasts_for_ever() {
+    for state in ["FIN-WAIT-1", "FIN-WAIT-2", "CLOSING", "LAST-ACK"] {
+        let mut s = Script::with(false, &|config| config.max_connections = 1);
+        let limit = s.engine.config().close_timeout;
+        let qp = s.qp();
+        let conn = s.accepted(qp, RtrKinds::NONE, &AcceptParams::default());
+        let write = DdpHeader::tagged(true, control(opcode::WRITE), 1, 0);
+        s.data(&message(&write, &[]));
+        assert!(matches!(s.events.pop(), Some(Event::Established { .. })));
+        s.wait(MS);
+        s.sent.clear();
+        let fin = |s: &mut Script| {
+            let seq = s.seq;
+            s.seq = seq.wrapping_add(1);
+            s.send(flag::FIN | flag::ACK, seq, Options::default(), &[]);
+        };
+        s.auto_ack = false;
+        if state == "LAST-ACK" {
+            fin(&mut s);
+        } else {
+            s.engine.disconnect(s.now, conn, &mut s.card).unwrap();
+            s.work();
+        }
+        assert!(s.sent.iter().any(|s| s.flags & flag::FIN != 0), "{state}");
+        match state {
+            "FIN-WAIT-2" => {
+                s.ack = s.ack.wrapping_add(1);
+                s.acknowledge();
+            }
+            "CLOSING" => fin(&mut s),
+            _ => {}
+        }
+        // It is alive: it answers each FIN that comes again, and acknowledges nothing.
+        let end = s.now + limit - SECOND;
+        while s.now < end {
+            s.wait(SECOND);
+            if !std::mem::take(&mut s.sent).is_empty() {
+                s.acknowledge();
+            }
+        }
+        let resets = |s: &Script| s.sent.iter().filter(|s| s.flags & flag::RST != 0).count();
+        assert_eq!(resets(&s), 0, "{state}");
+        s.wait(2 * SECOND);
+        assert_eq!(resets(&s), 1, "{state}");
+        assert_eq!(s.events.len(), 1, "{state}: {:?}", s.events);
+        assert!(matches!(s.events[0], Event::Disconnected { .. }));
+        assert_eq!(s.engine.next_deadline(), None, "{state}");
+        // Its place is free.
+        s.events.clear();
+        s.engine.destroy_qp(s.now, qp, &mut s.card).unwrap();
+        let qp = s.qp();
+        s.auto_ack = true;
+        s.peer_port += 1;
+        s.accepted_again(qp, RtrKinds::NONE, &AcceptParams::default());
+    }
 }

@@ -44,3 +44,63 @@ fn a_peer_that_vanished_is_given_up() {
     let took = b.now - start;
     assert!(took >= IDLE - SECOND + 8 * 75 * SECOND, "{took}");
 }
+
+/// MUST-26: not while something is under way that calls for an answer itself. A peer that says nothing is given up
+/// by the retransmission timer then, and one that answers has its two hours again.
+#[test]
+fn nobody_is_asked_while_data_is_under_way() {
+    use bench::script::*;
+    use weft_wire::ddp::DdpHeader;
+    use weft_wire::tcp::flag;
+
+    let interval = SECOND / 10;
+    let mut s = Script::with(false, &|c| c.keepalive = Some(interval));
+    let qp = s.qp();
+    let access = Access::LOCAL_WRITE;
+    let stag = s
+        .engine
+        .register(s.pd, 0x1000, card::MEMORY, 1000, access, &mut s.card)
+        .unwrap();
+    s.accepted(qp, RtrKinds::NONE, &AcceptParams::default());
+    s.data(&message(&DdpHeader::tagged(true, 0x40, 1, 0), &[]));
+    assert!(matches!(s.events.pop(), Some(Event::Established { .. })));
+    s.auto_ack = false;
+    s.wait(interval / 2);
+    let post = |s: &mut Script, id| {
+        let sges = [sge(stag, 0, 500)];
+        let wr = write(id, 0x100, 0, &sges);
+        s.engine.post_send(s.now, qp, &wr, &mut s.card).unwrap();
+    };
+    post(&mut s, 1);
+    s.work();
+    s.sent.clear();
+    // 0.2, 0.4 and so on; the interval passes many times.
+    s.wait(10 * SECOND);
+    assert!(s.sent.len() >= 4);
+    assert!(s.sent.iter().all(|s| !s.payload.is_empty()), "a question");
+    assert!(s.events.is_empty());
+    // All is acknowledged: an interval later it is asked.
+    let last = s.sent.last().unwrap();
+    s.ack = last.seq.wrapping_add(last.payload.len() as u32);
+    s.sent.clear();
+    s.acknowledge();
+    s.wait(interval - MS);
+    assert_eq!(s.completions.len(), 1);
+    assert!(s.sent.is_empty(), "too early");
+    s.wait(2 * MS);
+    assert_eq!(s.sent.len(), 1);
+    assert_eq!(s.sent[0].seq, s.ack.wrapping_sub(1));
+    // Its answer, then silence under data: twelve retransmissions and not eight questions end it.
+    s.sent.clear();
+    s.acknowledge();
+    post(&mut s, 2);
+    s.wait(3600 * SECOND);
+    let [Event::Disconnected { reason, .. }] = s.events[..] else {
+        panic!("{:?}", s.events);
+    };
+    assert_eq!(reason, DisconnectReason::TimedOut);
+    let (end, data) = s.sent.split_last().unwrap();
+    assert!(end.flags & flag::RST != 0);
+    assert_eq!(data.len(), 13);
+    assert!(data.iter().all(|s| !s.payload.is_empty()), "a question");
+}

@@ -6,6 +6,7 @@ mod bench;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
+use weft_wire::arp::{Arp, Operation};
 use weft_wire::mpa::{Enhanced, FrameKind, StartupFrame};
 use weft_wire::tcp::{flag, Options};
 
@@ -86,17 +87,19 @@ fn a_rejection_names_rtr_kinds_as_the_rfc_wants() {
     }
 }
 
+/// The card's buckets of a connection between the peer's `port` and 7000, with eight flows.
+fn place(port: u16) -> (u32, u32) {
+    let mut key = [10, 0, 0, 9, 10, 0, 0, 1, 0, 0, 0x1b, 0x58];
+    key[8..10].copy_from_slice(&port.to_be_bytes());
+    let hash = weft_wire::crc32c::crc32c(&key);
+    (hash & 7, hash >> 16 & 7)
+}
+
 /// Connections whose addresses fall into the same buckets of the card's lookup: the one that finds no room
 /// is rejected, not left hanging, and its queue pair can be used again.
 #[test]
 fn no_room_in_the_card() {
     let mut s = Script::with(false, &|config| config.num_flows = 8);
-    let place = |port: u16| {
-        let mut key = [10, 0, 0, 9, 10, 0, 0, 1, 0, 0, 0x1b, 0x58];
-        key[8..10].copy_from_slice(&port.to_be_bytes());
-        let hash = weft_wire::crc32c::crc32c(&key);
-        (hash & 7, hash >> 16 & 7)
-    };
     assert_eq!(s.port, 0x1b58);
     let same = |port: &u16| place(*port) == place(5000);
     s.engine.listen(s.port, 8).unwrap();
@@ -130,4 +133,41 @@ fn no_room_in_the_card() {
         }
     }
     assert!(full, "all found room");
+}
+
+/// Who connects has the card's room before the SYN goes: nothing is left to fail when the reply is there, so that nobody hears
+/// Terminate 2005 (RFC 6581 §9.3).
+#[test]
+fn no_room_in_the_card_for_who_connects() {
+    let mut s = Script::with(false, &|config| config.num_flows = 8);
+    let question = Arp {
+        operation: Operation::Request,
+        sender_mac: PEER_MAC,
+        sender_ip: PEER_IP,
+        target_mac: [0; 6],
+        target_ip: [10, 0, 0, 1],
+    };
+    s.card.receive(&question.frame());
+    s.work();
+    let same = |port: &u16| place(*port) == place(5000);
+    for (index, port) in (5000..=u16::MAX).filter(same).take(5).enumerate() {
+        s.sent.clear();
+        let qp = s.qp();
+        let params = ConnectParams {
+            remote: Endpoint { ip: PEER_IP, port },
+            local_port: Some(s.port),
+            ..Default::default()
+        };
+        let conn = s.engine.connect(s.now, qp, &params, &mut s.card).unwrap();
+        s.work();
+        if index < 4 {
+            assert!(s.events.is_empty());
+            assert_eq!(s.sent[0].flags, flag::SYN);
+        } else {
+            let reason = ConnectFailure::NoResources;
+            assert_eq!(s.events, [Event::ConnectError { conn, reason }]);
+            assert!(s.sent.is_empty());
+            assert_eq!(s.engine.qp_state(qp), Ok(QpState::Idle));
+        }
+    }
 }

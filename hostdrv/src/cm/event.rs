@@ -115,6 +115,7 @@ pub(super) mod errno {
     pub const EIO: i32 = 5;
     pub const ENOMEM: i32 = 12;
     pub const EPROTO: i32 = 71;
+    pub const EMSGSIZE: i32 = 90;
     pub const EOPNOTSUPP: i32 = 95;
     pub const ECONNABORTED: i32 = 103;
     pub const ECONNRESET: i32 = 104;
@@ -137,6 +138,7 @@ pub(super) fn of_failure(failure: ConnectFailure) -> (CmEventType, i32) {
         ConnectFailure::InsufficientReads | ConnectFailure::NoResources => {
             (ConnectError, errno::ENOMEM)
         }
+        ConnectFailure::SegmentTooSmall => (ConnectError, errno::EMSGSIZE),
         ConnectFailure::NoRtr => (ConnectError, errno::ETIMEDOUT),
         _ => (ConnectError, errno::EIO),
     }

@@ -48,7 +48,7 @@ pub(super) fn asleep(conn: &Conn, qp: Option<&Qp>) -> Option<&'static str> {
         TcpState::Open => {
             let flight = conn.sender.flight() > 0;
             let owed = conn.ack.now || conn.ack.beside || conn.ack.pending > 0;
-            let unsent = conn.startup.length > 0 && conn.startup.seq.is_none()
+            let unsent = conn.startup.unsent() > 0
                 || conn.fin_queued && conn.fin_seq.is_none()
                 || next_message(conn, qp).is_some();
             let tried = flight

@@ -6,7 +6,7 @@ use weft_wire::tcp::{flag, FrameHeader, Options};
 use super::incoming::waits_for_answer;
 use super::Engine;
 use crate::cm::Endpoint;
-use crate::conn::{own_scale, window_size, Role, TcpState};
+use crate::conn::{own_scale, segment_size, window_size, Role, TcpState, DEFAULT_MSS};
 use crate::input::Seen;
 use crate::link::Shared;
 use crate::port::Port;
@@ -15,8 +15,6 @@ use crate::tcp::seq;
 
 /// The time until the first SYN-ACK goes again (RFC 6298 §2.1).
 const RTO: u64 = 1_000_000_000;
-/// Without an MSS option (RFC 9293 §3.7.1).
-const DEFAULT_MSS: u16 = 536;
 
 impl Engine {
     /// A segment of no connection. True if it is a listener's: a SYN, or one of a handshake that was begun.
@@ -36,6 +34,8 @@ impl Engine {
             return false;
         }
         match seen.flags & (flag::SYN | flag::ACK | flag::RST) {
+            // Refused as if nobody listened: no FPDU could be sent there.
+            flag::SYN if !self.fits(seen) => false,
             flag::SYN => {
                 self.syn(now, mac, (local, remote), seen, port);
                 true
@@ -43,6 +43,15 @@ impl Engine {
             flag::ACK => self.cookie(now, mac, (local, remote), seen, port),
             _ => false,
         }
+    }
+
+    /// The segments that the SYN allows are large enough.
+    fn fits(&mut self, syn: &Seen<'_>) -> bool {
+        let config = &self.shared.config;
+        let timestamps = config.timestamps && syn.options.timestamps.is_some();
+        let fits = segment_size(config, syn.options.mss, timestamps).is_some();
+        self.shared.stats.segments_too_small += u64::from(!fits);
+        fits
     }
 
     fn syn<P: Port>(
@@ -75,7 +84,7 @@ impl Engine {
             tries: 0,
         };
         if !shared.syn_cache.insert(row) {
-            let mss = row.mss.unwrap_or(DEFAULT_MSS);
+            let mss = row.mss.filter(|mss| *mss > 0).unwrap_or(DEFAULT_MSS);
             row.iss = shared.cookies.make(now, local, remote, row.irs, mss);
             (row.scale, row.sack, row.ts_val) = (None, false, None);
             shared.stats.syn_cookies_sent += 1;
@@ -185,7 +194,8 @@ impl Engine {
         self.run(now, slot, port, |link| {
             link.conn.listener = row.local.port;
             link.conn.remote_mac = row.mac;
-            link.take_options(&syn);
+            // Its size was looked at when the SYN came.
+            let _ = link.take_options(&syn);
             link.conn.syn_lost = row.tries > 0;
             link.conn
                 .sender

@@ -5,7 +5,7 @@ use weft_wire::tcp::{flag, Options};
 
 use super::Seen;
 use crate::cm::{ConnectFailure, DisconnectReason};
-use crate::conn::{Phase, TcpState};
+use crate::conn::{segment_size, Phase, TcpState};
 use crate::link::Link;
 use crate::port::Port;
 use crate::tcp::sender::Ack;
@@ -13,8 +13,9 @@ use crate::tcp::seq;
 use crate::timers::Timer;
 
 impl<P: Port> Link<'_, P> {
-    /// Options of the peer's SYN.
-    pub fn take_options(&mut self, seen: &Seen<'_>) {
+    /// Options of the peer's SYN. False if its segments are too small for FPDUs.
+    #[must_use]
+    pub fn take_options(&mut self, seen: &Seen<'_>) -> bool {
         let config = &self.shared.config;
         let conn = &mut *self.conn;
         conn.sack = seen.options.sack_permitted;
@@ -30,12 +31,22 @@ impl<P: Port> Link<'_, P> {
                 conn.peer_scale = u8::MAX;
             }
         }
-        let ours = config.mtu.saturating_sub(40);
-        let theirs = seen.options.mss.unwrap_or(536).max(64);
-        let options = if conn.timestamps { 12 } else { 0 };
-        conn.sender.mss = u32::from(ours.min(theirs)).saturating_sub(options).max(48);
         conn.reassembly.restart(seen.seq.wrapping_add(1));
         conn.edge = conn.reassembly.limit();
+        match segment_size(config, seen.options.mss, conn.timestamps) {
+            Some(size) => conn.sender.mss = size,
+            None => {
+                self.shared.stats.segments_too_small += 1;
+                return false;
+            }
+        }
+        true
+    }
+
+    /// This peer cannot be spoken with.
+    fn refuse_segment_size(&mut self) {
+        self.conn.tcp = TcpState::SynReceived;
+        self.reset(ConnectFailure::SegmentTooSmall, DisconnectReason::Aborted);
     }
 
     pub(super) fn in_syn_sent(&mut self, seen: &Seen<'_>) {
@@ -55,12 +66,18 @@ impl<P: Port> Link<'_, P> {
         }
         if !acks_syn {
             // Both sides began at once (RFC 9293 §3.5, figure 8).
-            self.take_options(seen);
+            if !self.take_options(seen) {
+                self.refuse_segment_size();
+                return;
+            }
             self.conn.tcp = TcpState::SynReceived;
             self.send_syn();
             return;
         }
-        self.take_options(seen);
+        if !self.take_options(seen) {
+            self.refuse_segment_size();
+            return;
+        }
         self.open(seen, u32::from(seen.window));
         self.conn.ack.now = true;
         self.conn.phase = Phase::AwaitReply;

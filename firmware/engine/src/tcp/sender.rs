@@ -162,6 +162,11 @@ impl Sender {
         (congestion, window)
     }
 
+    /// The window still holds the first segment of what is under way.
+    fn has_room(&self) -> bool {
+        self.window >= self.flight().min(self.mss)
+    }
+
     /// Takes an acknowledgment.
     pub fn acknowledge(&mut self, now: u64, ack: &Ack<'_>) -> Acked {
         let oldest = self.una.wrapping_sub(self.max_window);
@@ -189,12 +194,16 @@ impl Sender {
         };
         let newer = seq::lt(self.window_seq, ack.seq)
             || self.window_seq == ack.seq && seq::le(self.window_ack, ack.ack);
+        let had_room = self.has_room();
         if newer {
             self.set_window(ack.window, ack.seq, ack.ack);
         }
-        if ack.window == 0 {
-            // It is there, and says that it has no room: that may last (RFC 9293 §3.8.6.1, MUST-37).
+        if !self.has_room() {
+            // It is there, and says that it has no room: that may last (RFC 9293 §3.8.6, MUST-37, SHLD-17).
             self.retries = 0;
+        } else if !had_room && matches!(self.recovery, Recovery::Timeout { .. }) {
+            // It has room again: what it had none for goes at once, not when the timer says so.
+            self.high_rxt = self.una;
         }
         if self.recovery == Recovery::None && self.flight() > 0 {
             let lost = self.dup_acks >= DUP_THRESH || seq::lt(self.una, self.sack_lost_edge());
