@@ -10,7 +10,7 @@ use weft_wire::terminate::TerminateCode;
 use crate::error::Error;
 use crate::port::Port;
 use crate::random::Random;
-use crate::verbs::{Access, PdId};
+use crate::verbs::{Access, PdId, Sge};
 
 /// A piece of host memory as the card sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +42,8 @@ struct Region {
     iova: u64,
     /// Reads of this side under way that have their sink in it.
     sinks: u32,
+    /// From the first to behind the last byte that they and those before them ask for, as offsets, since there were none.
+    reach: (u64, u64),
 }
 
 impl Region {
@@ -54,16 +56,28 @@ impl Region {
         }
     }
 
+    /// Nothing but Read Responses may be placed there, so that the card's row need not reach further than they do.
+    fn only_sink(&self) -> bool {
+        let rights = self.access.bits()
+            & (StagRow::LOCAL_WRITE | StagRow::REMOTE_WRITE | StagRow::READ_SINK);
+        rights == StagRow::READ_SINK
+    }
+
     /// The card's row.
     fn row(&self) -> StagRow {
+        let (from, to) = if self.only_sink() && self.sinks > 0 {
+            self.reach
+        } else {
+            (0, self.length)
+        };
         StagRow {
             valid: StagRow::VALID,
             key: self.key,
             access: self.rights().bits() & Access::OF_CARD,
             pd: self.pd.0,
-            base: self.base,
-            length: self.length,
-            iova: self.iova,
+            base: self.base.wrapping_add(from),
+            length: to - from,
+            iova: self.iova.wrapping_add(from),
         }
     }
 
@@ -233,6 +247,7 @@ impl Regions {
             length,
             iova,
             sinks: 0,
+            reach: (0, 0),
         };
         self.rows[index] = Some(region);
         port.write_table(table::STAG, index as u32, &region.row().to_bytes());
@@ -273,26 +288,41 @@ impl Regions {
         Ok(())
     }
 
-    /// A Read is about to be asked for whose sink lies there: with the first one the card's row opens.
-    pub fn open_sink<P: Port>(&mut self, stag: u32, port: &mut P) {
-        self.count_sink(stag, port, |sinks| sinks.saturating_add(1));
+    /// A Read is about to be asked for whose sink lies there: with the first one the card's row opens. That of a region which
+    /// nothing but Reads may fill opens no further than the Reads under way reach.
+    pub fn open_sink<P: Port>(&mut self, sink: &Sge, port: &mut P) {
+        self.change(sink.stag, port, |region| {
+            let from = sink.to.wrapping_sub(region.base);
+            let to = from
+                .saturating_add(u64::from(sink.length))
+                .min(region.length);
+            region.reach = match region.sinks {
+                0 => (from, to),
+                _ => (region.reach.0.min(from), region.reach.1.max(to)),
+            };
+            region.sinks = region.sinks.saturating_add(1);
+        });
     }
 
     /// A Read whose sink lies there has ended: with the last one the card's row closes.
     pub fn close_sink<P: Port>(&mut self, stag: u32, port: &mut P) {
-        self.count_sink(stag, port, |sinks| sinks.saturating_sub(1));
+        self.change(stag, port, |region| {
+            region.sinks = region.sinks.saturating_sub(1);
+        });
     }
 
-    fn count_sink<P: Port>(&mut self, stag: u32, port: &mut P, count: impl FnOnce(u32) -> u32) {
+    /// Changes a region, and the card's row if it is another one then.
+    fn change<P: Port>(&mut self, stag: u32, port: &mut P, change: impl FnOnce(&mut Region)) {
         let index = stag >> 8;
         let row = self.rows.get_mut(index as usize).and_then(Option::as_mut);
         let Some(region) = row.filter(|region| region.key == stag as u8) else {
             return;
         };
-        let before = region.rights();
-        region.sinks = count(region.sinks);
-        if region.valid && region.rights() != before {
-            port.write_table(table::STAG, index, &region.row().to_bytes());
+        let before = region.row();
+        change(region);
+        let after = region.row();
+        if region.valid && after != before {
+            port.write_table(table::STAG, index, &after.to_bytes());
         }
     }
 

@@ -6,6 +6,7 @@ mod bench;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
+use weft_layout::StagRow;
 use weft_wire::ddp::DdpHeader;
 use weft_wire::rdmap::{control, opcode};
 
@@ -19,9 +20,12 @@ struct Setup {
 
 /// A connection that stands, and a region that Reads may fill; by the card's hands or the engine's.
 fn standing(no_attach: bool) -> Setup {
+    standing_with(no_attach, Access::LOCAL_WRITE | Access::READ_SINK)
+}
+
+fn standing_with(no_attach: bool, access: Access) -> Setup {
     let mut s = Script::new(no_attach);
     let qp = s.qp();
-    let access = Access::LOCAL_WRITE | Access::READ_SINK;
     let stag = s
         .engine
         .register(s.pd, 0x1000, IOVA, 1000, access, &mut s.card)
@@ -100,11 +104,77 @@ fn the_engine_places_what_was_asked_for() {
     }
 }
 
+/// Behind the card's back the engine judges all the same: what was not asked for ends the stream with the code that says why. The
+/// message has to be in order, and of the length that was asked for.
+#[test]
+fn what_the_card_placed_is_judged_by_the_read() {
+    for no_attach in [false, true] {
+        for (at, length, last, code) in [
+            (99, 50, true, 0x1101),
+            (101, 49, true, 0x1101),
+            (100, 51, true, 0x1101),
+            (100, 49, true, 0x1101),
+            (500, 50, true, 0x1101),
+        ] {
+            let mut t = standing(no_attach);
+            t.read(1, 100, 50);
+            let unit = response(t.stag, at, last, &vec![0xbd; length]);
+            t.s.data(&unit);
+            t.s.wait(MS);
+            let note = format!("no_attach {no_attach}: {length} at {at}");
+            assert_eq!(t.s.terminate().map(|t| t.0), Some(code), "{note}");
+        }
+        // The second half before the first one.
+        let mut t = standing(no_attach);
+        t.read(1, 100, 50);
+        let unit = response(t.stag, 125, true, &[0xbd; 25]);
+        t.s.data(&unit);
+        t.ends_by(0x1101);
+    }
+}
+
+/// A region that only Reads may fill is open no further than they reach: what lies beside that is not even placed.
+#[test]
+fn a_region_for_reads_alone_opens_as_far_as_they_reach() {
+    for (at, length) in [(99, 10), (150, 1), (149, 2), (0, 10), (990, 10), (95, 60)] {
+        let mut t = standing_with(false, Access::READ_SINK | Access::REMOTE_READ);
+        let range = |t: &Setup| {
+            let row = t.s.card.stag_row(t.stag);
+            let open = row.access & StagRow::READ_SINK != 0;
+            (open, row.base, row.length, row.iova)
+        };
+        let closed = (false, 0x1000, 1000, IOVA);
+        assert_eq!(range(&t), closed);
+        // Two at a time: from the first to the last of what they ask for.
+        t.read(1, 700, 50);
+        assert_eq!(range(&t), (true, 0x1000 + 700, 50, IOVA + 700));
+        t.read(2, 600, 10);
+        assert_eq!(range(&t), (true, 0x1000 + 600, 150, IOVA + 600));
+        let unit = response(t.stag, 700, true, &[1; 50]);
+        t.s.data(&unit);
+        assert_eq!(range(&t), (true, 0x1000 + 600, 150, IOVA + 600));
+        let unit = response(t.stag, 600, true, &[2; 10]);
+        t.s.data(&unit);
+        assert_eq!(t.s.completions.len(), 2);
+        assert_eq!(range(&t), closed);
+        // One: exactly that.
+        t.read(3, 100, 50);
+        assert_eq!(range(&t), (true, 0x1000 + 100, 50, IOVA + 100));
+        let before = t.memory();
+        let unit = response(t.stag, at, true, &vec![0xbd; length]);
+        t.s.data(&unit);
+        assert!(t.memory() == before, "{length} at {at}");
+        t.s.wait(MS);
+        assert_eq!(t.s.terminate().map(|t| t.0), Some(0x1101));
+        assert_eq!(t.s.engine.stats().fpdus_software, 1);
+    }
+}
+
 /// The card judges by the region: it is open for the two Reads together, and closed behind the last.
 #[test]
 fn the_right_is_there_as_long_as_a_read_is() {
     let mut t = standing(false);
-    let open = |t: &Setup| t.s.card.stag_row(t.stag).access & 8 != 0;
+    let open = |t: &Setup| t.s.card.stag_row(t.stag).access & StagRow::READ_SINK != 0;
     assert!(!open(&t));
     t.read(1, 0, 50);
     t.read(2, 100, 50);
@@ -133,7 +203,7 @@ fn the_right_is_there_as_long_as_a_read_is() {
 #[test]
 fn a_full_job_ring_counts_nothing() {
     let mut t = standing(false);
-    let open = |t: &Setup| t.s.card.stag_row(t.stag).access & 8 != 0;
+    let open = |t: &Setup| t.s.card.stag_row(t.stag).access & StagRow::READ_SINK != 0;
     let ring = std::mem::replace(&mut t.s.card.ring, 0);
     t.read(1, 0, 50);
     assert!(t.s.engine.stats().jobs_full > 0);

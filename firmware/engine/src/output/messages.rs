@@ -11,7 +11,7 @@ use crate::part::{fit, Data, Fit, Header, Origin, Part};
 use crate::port::{Full, Port};
 use crate::qp::{Action, PendingRead, Qp};
 use crate::region::RegionRef;
-use crate::verbs::MAX_INLINE;
+use crate::verbs::{Sge, MAX_INLINE};
 
 /// The STag of a 0-byte RTR: never 0, and of no region (peers.md).
 const RTR_STAG: u32 = 1;
@@ -35,7 +35,7 @@ pub struct Message {
     /// The region of a Read Response's payload.
     region: Option<RegionRef>,
     /// Where the bytes that it asks for go.
-    sink: Option<u32>,
+    sink: Option<Sge>,
     /// Already sent.
     sent: u32,
     /// All of it.
@@ -185,7 +185,7 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
                 header: untagged(opcode::READ_REQUEST, queue::READ_REQUEST, qp.read_msn),
                 data: Data::Inline(bytes),
                 region: None,
-                sink: (sink.length > 0).then_some(sink.stag),
+                sink: (sink.length > 0).then_some(*sink),
                 sent: 0,
                 length: ReadRequest::SIZE as u32,
             })
@@ -270,8 +270,8 @@ impl<P: Port> Link<'_, P> {
         let push = if fitted.whole { flag::PSH } else { 0 };
         let tcp = self.tcp_fields(flag::ACK | push);
         // The sink is open before the request is out, and only for as long as it is.
-        if let Some(stag) = message.sink {
-            self.shared.regions.open_sink(stag, self.port);
+        if let Some(sink) = &message.sink {
+            self.shared.regions.open_sink(sink, self.port);
         }
         match self
             .port
@@ -279,8 +279,8 @@ impl<P: Port> Link<'_, P> {
         {
             Ok(job) => part.job = job,
             Err(Full) => {
-                if let Some(stag) = message.sink {
-                    self.shared.regions.close_sink(stag, self.port);
+                if let Some(sink) = &message.sink {
+                    self.shared.regions.close_sink(sink.stag, self.port);
                 }
                 return Step::Full;
             }
