@@ -1,4 +1,4 @@
-//! The card's RTL as a [`Card`](crate::Card): the Verilated `weft_card` with a host memory, a register master and
+//! The card's RTL as a [`Card`](crate::card::Card): the Verilated `weft_card` with a host memory, a register master and
 //! a MAC around it.
 
 mod card;
