@@ -58,6 +58,66 @@ const RX_FRONT: &[&str] = &[
     "rx/front/rx_verdict.sv",
     "rx/front/rx_walks.sv",
 ];
+const RX_WALK: &[&str] = &[
+    "pkg/weft_card_pkg.sv",
+    "pkg/weft_int_pkg.sv",
+    "crc/crc32c_pkg.sv",
+    "rx/walk/walk_pkg.sv",
+    "prim/ram_1r1w.sv",
+    "prim/fifo_sync.sv",
+    "crc/crc32c.sv",
+    "crc/crc32c_core.sv",
+    "crc/crc32c_unpad.sv",
+    "rx/walk/place_cut.sv",
+    "rx/walk/place_fifo.sv",
+    "rx/walk/place_watch.sv",
+    "rx/walk/rq_element.sv",
+    "rx/walk/rq_tail.sv",
+    "rx/walk/rx_fence.sv",
+    "rx/walk/rx_walk.sv",
+    "rx/walk/stag_check.sv",
+    "rx/walk/stag_table.sv",
+    "rx/walk/walk_check.sv",
+    "rx/walk/walk_crc.sv",
+    "rx/walk/walk_ddp.sv",
+    "rx/walk/walk_fpdus.sv",
+    "rx/walk/walk_framer.sv",
+    "rx/walk/walk_head.sv",
+    "rx/walk/walk_pack.sv",
+    "rx/walk/walk_place.sv",
+    "rx/walk/walk_progress.sv",
+    "rx/walk/walk_report.sv",
+    "rx/walk/walk_scatter.sv",
+    "rx/walk/walk_strip.sv",
+];
+const TX: &[&str] = &[
+    "pkg/weft_card_pkg.sv",
+    "pkg/weft_int_pkg.sv",
+    "crc/crc32c_pkg.sv",
+    "tx/weft_tx_pkg.sv",
+    "prim/ram_1r1w.sv",
+    "prim/fifo_sync.sv",
+    "crc/crc32c.sv",
+    "crc/crc32c_core.sv",
+    "crc/crc32c_unpad.sv",
+    "stream/byte_packer.sv",
+    "stream/byte_slicer.sv",
+    "host/dma_read_client.sv",
+    "host/dma_read.sv",
+    "tx/tx_digest.sv",
+    "tx/tx_emit.sv",
+    "tx/tx_flow_table.sv",
+    "tx/tx_framer.sv",
+    "tx/tx_gather.sv",
+    "tx/tx_job_check.sv",
+    "tx/tx_job_fetch.sv",
+    "tx/tx_markers.sv",
+    "tx/tx_reports.sv",
+    "tx/tx_segmenter.sv",
+    "tx/tx_store.sv",
+    "tx/tx_tcp.sv",
+    "tx/weft_tx.sv",
+];
 const COUNTERS: &[&str] = &["pkg/weft_card_pkg.sv", "host/counters.sv"];
 const CRC32C: &[&str] = &[
     "crc/crc32c_pkg.sv",
@@ -145,6 +205,12 @@ fn main() {
                     .axi_master("m_axi", "m_axi_"),
             )
             .design(sized("rx_front", "rx_front_bench", RX_FRONT).stream_in("mac_rx", "mac_rx_"))
+            .design(sized("rx_walk", "rx_walk_bench", RX_WALK))
+            .design(
+                sized("weft_tx", "weft_tx_bench", TX)
+                    .stream_out("mac_tx", "mac_tx_")
+                    .axi_master("m_axi", "m_axi_"),
+            )
             .design(
                 sized("report_writer", "report_writer_bench", REPORT_WRITER)
                     .axi_master("m_axi", "m_axi_"),

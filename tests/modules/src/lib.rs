@@ -25,6 +25,10 @@ rtl_sim::include_model!("report_writer_128");
 rtl_sim::include_model!("report_writer_512");
 rtl_sim::include_model!("rx_front_128");
 rtl_sim::include_model!("rx_front_512");
+rtl_sim::include_model!("rx_walk_128");
+rtl_sim::include_model!("rx_walk_512");
+rtl_sim::include_model!("weft_tx_128");
+rtl_sim::include_model!("weft_tx_512");
 
 /// Writes `value` into element `at` of a packed array of numbers of `width` bytes.
 pub fn set_element(array: &mut [u8], at: usize, width: usize, value: u64) {

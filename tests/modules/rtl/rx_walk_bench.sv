@@ -1,0 +1,127 @@
+// The receive walk alone, its records as numbers. Dispatch, output, host memory and tables' owner are the test.
+
+module rx_walk_bench
+  import walk_pkg::*;
+  import weft_card_pkg::*;
+  import weft_int_pkg::*;
+#(
+  parameter int unsigned DATA_W = 512,
+  parameter int unsigned NUM_FLOWS = 16,
+  parameter int unsigned NUM_STAGS = 32,
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+
+  input  logic               start_valid_i,
+  output logic               start_ready_o,
+  input  logic               start_chained_i,
+  input  logic [15:0]        start_flow_i,
+  input  logic [31:0]        start_seq_i,
+  input  logic [15:0]        start_len_i,
+  input  logic [511:0]       start_row_i,
+  input  logic [31:0]        start_msn_i,
+  input  logic [31:0]        start_mo_i,
+
+  input  logic               pl_valid_i,
+  output logic               pl_ready_o,
+  input  logic [DATA_W-1:0]  pl_data_i,
+  input  logic [COUNT_W-1:0] pl_count_i,
+  input  logic               pl_last_i,
+
+  output logic               done_valid_o,
+  output logic [15:0]        done_len_o,
+  output logic [1:0]         done_stop_o,
+  output logic               done_engine_o,
+  output logic [31:0]        done_msn_o,
+  output logic [31:0]        done_mo_o,
+
+  output logic               op_valid_o,
+  input  logic               op_ready_i,
+  output logic               op_is_report_o,
+  output logic               op_last_o,
+  output logic               op_colour_o,
+  output logic [511:0]       op_record_o,
+  output logic [63:0]        op_iova_o,
+  output logic [15:0]        op_bytes_o,
+
+  output logic               place_valid_o,
+  input  logic               place_ready_i,
+  output logic [DATA_W-1:0]  place_data_o,
+  output logic [COUNT_W-1:0] place_count_o,
+  output logic               place_last_o,
+
+  output logic               el_req_valid_o,
+  input  logic               el_req_ready_i,
+  output logic [63:0]        el_req_addr_o,
+  output logic [15:0]        el_req_bytes_o,
+  input  logic               el_rsp_valid_i,
+  output logic               el_rsp_ready_o,
+  input  logic [DATA_W-1:0]  el_rsp_data_i,
+  input  logic               el_rsp_last_i,
+  input  logic               el_rsp_error_i,
+  input  logic               el_flush_i,
+  input  logic [15:0]        el_flush_flow_i,
+
+  input  logic               tbl_req_valid_i,
+  output logic               tbl_req_ready_o,
+  input  logic               tbl_write_i,
+  input  logic [3:0]         tbl_number_i,
+  input  logic [23:0]        tbl_index_i,
+  input  logic [511:0]       tbl_row_i,
+  output logic               tbl_rsp_valid_o,
+  output logic               tbl_refused_o,
+  output logic [511:0]       tbl_row_o,
+
+  input  logic               rq_tail_valid_i,
+  input  logic [15:0]        rq_tail_flow_i,
+  input  logic [31:0]        rq_tail_value_i,
+
+  input  logic               fence_valid_i,
+  input  logic [31:0]        fence_number_i,
+  output logic [31:0]        fence_done_o,
+  input  logic               landed_i,
+  input  logic               landed_colour_i,
+
+  output logic               idle_o,
+  output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+);
+
+  op_t        op;
+  stop_e      done_stop;
+  table_req_t tbl_req;
+  table_rsp_t tbl_rsp;
+
+  assign op_is_report_o = op.is_report;
+  assign op_last_o      = op.last;
+  assign op_colour_o    = op.colour;
+  assign op_record_o    = op.record;
+  assign op_iova_o      = op.iova;
+  assign op_bytes_o     = op.bytes;
+  assign done_stop_o    = done_stop;
+  assign tbl_req        = '{write: tbl_write_i, number: tbl_number_i, index: tbl_index_i, row: tbl_row_i};
+  assign tbl_refused_o  = tbl_rsp.refused;
+  assign tbl_row_o      = tbl_rsp.row;
+
+  rx_walk #(
+    .DATA_W   (DATA_W),
+    .NUM_FLOWS(NUM_FLOWS),
+    .NUM_STAGS(NUM_STAGS)
+  ) u_dut (
+    .clk_i, .rst_ni,
+    .start_valid_i, .start_ready_o, .start_chained_i, .start_flow_i, .start_seq_i, .start_len_i,
+    .start_row_i(flow_rx_row_t'(start_row_i)), .start_msn_i, .start_mo_i,
+    .pl_valid_i, .pl_ready_o, .pl_data_i, .pl_count_i, .pl_last_i,
+    .done_valid_o, .done_len_o, .done_stop_o(done_stop), .done_engine_o, .done_msn_o, .done_mo_o,
+    .op_valid_o, .op_ready_i, .op_o(op),
+    .place_valid_o, .place_ready_i, .place_data_o, .place_count_o, .place_last_o,
+    .el_req_valid_o, .el_req_ready_i, .el_req_addr_o, .el_req_bytes_o,
+    .el_rsp_valid_i, .el_rsp_ready_o, .el_rsp_data_i, .el_rsp_count_i(COUNT_W'(DATA_W / 8)), .el_rsp_last_i, .el_rsp_error_i,
+    .el_flush_i, .el_flush_flow_i,
+    .tbl_req_valid_i, .tbl_req_ready_o, .tbl_req_i(tbl_req), .tbl_rsp_valid_o, .tbl_rsp_o(tbl_rsp),
+    .rq_tail_valid_i, .rq_tail_flow_i, .rq_tail_value_i,
+    .fence_valid_i, .fence_number_i, .fence_done_o, .landed_i, .landed_colour_i,
+    .idle_o, .cnt_inc_o
+  );
+
+endmodule
