@@ -10,6 +10,12 @@ const DMA_READ: &[&str] = &[
     "host/dma_read.sv",
 ];
 const DMA_WRITE: &[&str] = &["prim/ram_1r1w.sv", "prim/fifo_sync.sv", "host/dma_write.sv"];
+const WRITE_WATCH: &[&str] = &[
+    "prim/ram_1r1w.sv",
+    "prim/fifo_sync.sv",
+    "host/dma_write.sv",
+    "host/write_watch.sv",
+];
 const REPORT_WRITER: &[&str] = &[
     "pkg/weft_card_pkg.sv",
     "pkg/weft_int_pkg.sv",
@@ -202,6 +208,12 @@ fn main() {
                     .stream_in("place", "place_")
                     .stream_in("report", "report_")
                     .stream_in("low", "low_")
+                    .axi_master("m_axi", "m_axi_"),
+            )
+            .design(
+                sized("write_watch", "write_watch_bench", WRITE_WATCH)
+                    .stream_in("place", "place_")
+                    .stream_in("report", "report_")
                     .axi_master("m_axi", "m_axi_"),
             )
             .design(sized("rx_front", "rx_front_bench", RX_FRONT).stream_in("mac_rx", "mac_rx_"))

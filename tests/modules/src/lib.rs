@@ -29,6 +29,8 @@ rtl_sim::include_model!("rx_walk_128");
 rtl_sim::include_model!("rx_walk_512");
 rtl_sim::include_model!("weft_tx_128");
 rtl_sim::include_model!("weft_tx_512");
+rtl_sim::include_model!("write_watch_128");
+rtl_sim::include_model!("write_watch_512");
 
 /// Writes `value` into element `at` of a packed array of numbers of `width` bytes.
 pub fn set_element(array: &mut [u8], at: usize, width: usize, value: u64) {
