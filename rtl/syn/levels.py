@@ -62,6 +62,8 @@ class Netlist:
                 self.level.setdefault(bit, 0.0)
             end = family(name) if cell.memory or not cell.starts else self.label(cell.starts[0])
             self.ends += [(end, pin, bit) for pin, bit in cell.ends]
+            if not cell.through and not cell.starts:  # a carry of constants
+                self.level.update(dict.fromkeys(cell.outputs, 0.0))
             if cell.through:
                 passing[name] = cell
                 inputs = set(cell.through)

@@ -8,7 +8,7 @@
 
 module rx_checksum #(
   parameter int unsigned DATA_W = 512,
-  localparam int unsigned LATENCY = 7,
+  localparam int unsigned LATENCY = 8,
   localparam int unsigned LANES = DATA_W / 8,
   localparam int unsigned REL_W = $clog2(LANES + 1)
 ) (
@@ -35,15 +35,15 @@ module rx_checksum #(
     return distance[REL_W-1:0];
   endfunction
 
-  logic [DATA_W-1:0]       data1_q, masked1;
+  logic [DATA_W-1:0]       data1_q, data2_q, masked2;
+  logic [LANES-1:0]        mask2_q;
   logic [REL_W-1:0]        start1_q, stop1_q;
-  logic [GROUPS-1:0][17:0] group2_d, group2_q;
-  logic [21:0]             beat3_d, beat3_q;
-  logic [31:0]             sum4_q, sum5_q;
-  logic [16:0]             fold6_q;
-  logic [15:0]             fold6;
-  logic [3:1]              valid_q, first_q;
-  logic [31:0]             extra4;
+  logic [GROUPS-1:0][17:0] group3_d, group3_q;
+  logic [21:0]             beat4_d, beat4_q;
+  logic [31:0]             sum5_q, sum6_q;
+  logic [16:0]             fold7_q;
+  logic [4:1]              valid_q, first_q;
+  logic [31:0]             extra5;
 
   // Stage 1: the range within the beat.
   always_ff @(posedge clk_i) begin
@@ -52,43 +52,46 @@ module rx_checksum #(
     stop1_q  <= in_beat(stop_i, pos_i);
   end
 
-  // Stage 2: bytes outside are 0; sums of four words.
+  // Stage 2: a bit for each byte.
+  always_ff @(posedge clk_i) begin
+    data2_q <= data1_q;
+    for (int unsigned i = 0; i < LANES; i++) mask2_q[i] <= REL_W'(i) >= start1_q && REL_W'(i) < stop1_q;
+  end
+
+  // Stage 3: bytes outside are 0; sums of four words.
   always_comb begin
-    for (int unsigned i = 0; i < LANES; i++) begin
-      masked1[i*8 +: 8] = (REL_W'(i) >= start1_q && REL_W'(i) < stop1_q) ? data1_q[i*8 +: 8] : 8'h00;
-    end
+    for (int unsigned i = 0; i < LANES; i++) masked2[i*8 +: 8] = data2_q[i*8 +: 8] & {8{mask2_q[i]}};
     for (int unsigned g = 0; g < GROUPS; g++) begin
-      group2_d[g] = 18'(masked1[g*64 +: 16]) + 18'(masked1[g*64+16 +: 16]) +
-                    18'(masked1[g*64+32 +: 16]) + 18'(masked1[g*64+48 +: 16]);
+      group3_d[g] = (18'(masked2[g*64 +: 16]) + 18'(masked2[g*64+16 +: 16])) +
+                    (18'(masked2[g*64+32 +: 16]) + 18'(masked2[g*64+48 +: 16]));
     end
   end
-  always_ff @(posedge clk_i) group2_q <= group2_d;
+  always_ff @(posedge clk_i) group3_q <= group3_d;
 
-  // Stage 3: the beat's sum.
+  // Stage 4: the beat's sum.
   always_comb begin
-    beat3_d = '0;
-    for (int unsigned g = 0; g < GROUPS; g++) beat3_d = beat3_d + 22'(group2_q[g]);
+    beat4_d = '0;
+    for (int unsigned g = 0; g < GROUPS; g++) beat4_d = beat4_d + 22'(group3_q[g]);
   end
-  always_ff @(posedge clk_i) beat3_q <= beat3_d;
+  always_ff @(posedge clk_i) beat4_q <= beat4_d;
 
-  // Stages 4 to 7: the frame's sum, the extra words, two folds.
-  rx_delay #(.WIDTH(32), .CYCLES(4)) i_extra (.clk_i, .rst_ni, .data_i(extra_i), .data_o(extra4));
+  // Stages 5 to 8: the frame's sum, the extra words, two folds.
+  rx_delay #(.WIDTH(32), .CYCLES(5)) i_extra (.clk_i, .rst_ni, .data_i(extra_i), .data_o(extra5));
 
   always_ff @(posedge clk_i) begin
-    if (valid_q[3]) sum4_q <= (first_q[3] ? 32'd0 : sum4_q) + 32'(beat3_q);
-    sum5_q  <= sum4_q + extra4;
-    fold6_q <= 17'(sum5_q[15:0]) + 17'(sum5_q[31:16]);
-    ok_o    <= fold6 == 16'hffff;
+    if (valid_q[4]) sum5_q <= (first_q[4] ? 32'd0 : sum5_q) + 32'(beat4_q);
+    sum6_q  <= sum5_q + extra5;
+    fold7_q <= 17'(sum6_q[15:0]) + 17'(sum6_q[31:16]);
+    ok_o    <= fold7_q == 17'h0ffff || fold7_q == 17'h1fffe;     // the carry added in
   end
-  assign fold6 = fold6_q[15:0] + 16'(fold6_q[16]);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       valid_q <= '0;
       first_q <= '0;
     end else begin
-      valid_q <= {valid_q[2:1], valid_i};
-      first_q <= {first_q[2:1], first_i};
+      valid_q <= {valid_q[3:1], valid_i};
+      first_q <= {first_q[3:1], first_i};
     end
   end
 

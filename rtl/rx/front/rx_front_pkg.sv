@@ -39,7 +39,6 @@ package rx_front_pkg;
     logic [15:0] tcp_len;      // TCP header and payload
     logic        tcp_bad;      // shorter than its own header, or than 20 bytes
     logic [5:0]  options_len;  // bytes of TCP options, 0 to 40
-    logic [319:0] options;     // where they lie if there are no IP options
   } rx_layers_t;
 
   // The TCP segment of a frame.

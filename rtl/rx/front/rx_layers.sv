@@ -1,4 +1,4 @@
-// Finds the layers in the first bytes of a frame: Ethernet II, IPv4 (RFC 791), TCP (RFC 9293). Combinational.
+// Finds the layers in the first bytes of a frame: Ethernet II, IPv4 (RFC 791), TCP (RFC 9293). One cycle.
 //
 // This is the only place that knows where a header lies: the checksums and the option scanner get byte positions, and
 // the fixed part of the TCP header comes from wherever the IP options put it. An 802.1Q tag moves `ip_start` by 4; IPv6 brings
@@ -9,7 +9,10 @@
 module rx_layers
   import rx_front_pkg::*;
 (
+  input  logic                      clk_i,
   input  logic [WINDOW_BYTES*8-1:0] window_i,
+  output logic [3:0]                plain_offset_o,  // TCP's data offset and options, if there are no IP options; in the same cycle
+  output logic [319:0]              options_o,
   output rx_layers_t                layers_o
 );
 
@@ -20,22 +23,25 @@ module rx_layers
   localparam int unsigned IP_WORDS_MAX = 15;
   localparam int unsigned OPTIONS_START = IP_START + 4 * IP_WORDS_MIN + 20;
 
-  logic [15:0] ethertype, total_len, fragment;
-  logic [3:0]  version, ihl, data_offset;
-  logic [5:0]  ip_header_len, tcp_header_len;
-  logic [7:0]  protocol;
+  logic [15:0]  ethertype, total_len, fragment;
+  logic [3:0]   version, ihl, data_offset;
+  logic [5:0]   ip_header_len;
+  logic [7:0]   protocol;
   logic [159:0] tcp_header;
-  logic        unused;
+  logic         unused;
 
   assign unused = ^{window_i, fragment[15:14]};
 
-  assign ethertype   = be16(window_i[12*8 +: 16]);
-  assign ihl         = window_i[IP_START*8 +: 4];
-  assign version     = window_i[IP_START*8 + 4 +: 4];
-  assign total_len   = be16(window_i[(IP_START+2)*8 +: 16]);
-  assign fragment    = be16(window_i[(IP_START+6)*8 +: 16]);
-  assign protocol    = window_i[(IP_START+9)*8 +: 8];
-  assign data_offset = tcp_header[12*8 + 4 +: 4];
+  assign ethertype     = be16(window_i[12*8 +: 16]);
+  assign ihl           = window_i[IP_START*8 +: 4];
+  assign version       = window_i[IP_START*8 + 4 +: 4];
+  assign total_len     = be16(window_i[(IP_START+2)*8 +: 16]);
+  assign fragment      = be16(window_i[(IP_START+6)*8 +: 16]);
+  assign protocol      = window_i[(IP_START+9)*8 +: 8];
+  assign ip_header_len = {ihl, 2'b00};
+
+  assign plain_offset_o = window_i[(OPTIONS_START-8)*8 + 4 +: 4];
+  assign options_o      = window_i[OPTIONS_START*8 +: 320];
 
   always_comb begin
     tcp_header = '0;
@@ -44,28 +50,31 @@ module rx_layers
     end
   end
 
-  assign ip_header_len  = {ihl, 2'b00};
-  assign tcp_header_len = {data_offset, 2'b00};
+  // What the network layer says; of the TCP header only where it lies.
+  rx_layers_t layers_q;
+  always_ff @(posedge clk_i) begin
+    layers_q            <= '0;
+    layers_q.is_ip      <= ethertype == ETHERTYPE_IPV4;
+    layers_q.ip_start   <= 16'(IP_START);
+    layers_q.ip_sum_end <= 16'(IP_START) + 16'(ip_header_len);
+    layers_q.ip_end     <= 17'(IP_START) + 17'(total_len);
+    layers_q.ip_options <= ihl != 4'(IP_WORDS_MIN);
+    layers_q.ecn        <= window_i[(IP_START+1)*8 +: 2];
+    layers_q.addresses  <= window_i[(IP_START+12)*8 +: 64];
+    layers_q.ip_bad     <= version != 4'd4 || ihl < 4'd5 || total_len < 16'(ip_header_len);
+    // Bits 13:0 of the fragment word: More Fragments and the offset.
+    layers_q.is_tcp     <= ethertype == ETHERTYPE_IPV4 && protocol == PROTOCOL_TCP && fragment[13:0] == '0;
+    layers_q.tcp_header <= tcp_header;
+    layers_q.tcp_len    <= total_len - 16'(ip_header_len);
+  end
+
+  assign data_offset = layers_q.tcp_header[12*8 + 4 +: 4];
 
   always_comb begin
-    layers_o = '0;
-    layers_o.is_ip        = ethertype == ETHERTYPE_IPV4;
-    layers_o.ip_start     = 16'(IP_START);
-    layers_o.ip_sum_end   = 16'(IP_START) + 16'(ip_header_len);
-    layers_o.ip_end       = 17'(IP_START) + 17'(total_len);
-    layers_o.ip_options   = ihl != 4'(IP_WORDS_MIN);
-    layers_o.ecn          = window_i[(IP_START+1)*8 +: 2];
-    layers_o.addresses    = window_i[(IP_START+12)*8 +: 64];
-    layers_o.ip_bad       = version != 4'd4 || ihl < 4'd5 || total_len < 16'(ip_header_len);
-    // Bits 13:0 of the fragment word: More Fragments and the offset.
-    layers_o.is_tcp       = layers_o.is_ip && protocol == PROTOCOL_TCP && fragment[13:0] == '0;
-    layers_o.tcp_start    = layers_o.ip_sum_end;
-    layers_o.tcp_header   = tcp_header;
-    layers_o.tcp_len      = total_len - 16'(ip_header_len);
-    layers_o.tcp_bad      = layers_o.tcp_len < 16'd20 || data_offset < 4'd5 ||
-                            layers_o.tcp_len < 16'(tcp_header_len);
-    layers_o.options_len  = data_offset < 4'd5 ? 6'd0 : tcp_header_len - 6'd20;
-    layers_o.options      = window_i[OPTIONS_START*8 +: 320];
+    layers_o             = layers_q;
+    layers_o.tcp_start   = layers_q.ip_sum_end;
+    layers_o.tcp_bad     = layers_q.tcp_len < 16'd20 || data_offset < 4'd5 || layers_q.tcp_len < {10'd0, data_offset, 2'b00};
+    layers_o.options_len = data_offset < 4'd5 ? 6'd0 : {data_offset - 4'd5, 2'b00};
   end
 
 endmodule

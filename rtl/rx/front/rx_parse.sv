@@ -3,9 +3,9 @@
 //
 // Feed-forward and never stalled (a MAC cannot wait): a beat each cycle, frames of any length back to back. The
 // beats themselves travel in a delay ring beside the checks and leave with the verdict, so that a bad frame is
-// simply rolled back behind this module. 11 cycles from `mac_rx_tvalid` to `beat_valid_o`.
+// simply rolled back behind this module. 13 cycles from `mac_rx_tvalid` to `beat_valid_o`.
 //
-//   S0 input | S1 header window, layers | S2..S8 checksums, S2..S9 TCP options | S10 verdict, out
+//   S0 input | S1 header window | S2 layers, length | S3..S10 checksums, S2..S11 TCP options | S12 verdict, out
 
 module rx_parse
   import rx_front_pkg::*;
@@ -37,7 +37,7 @@ module rx_parse
   localparam int unsigned LANES = DATA_W / 8;
   localparam int unsigned COUNT_W = $clog2(LANES) + 1;
   localparam int unsigned WINDOW_BEATS = WINDOW_BYTES / LANES;
-  localparam int unsigned CHECK = 9;            // cycles from S1 to S10
+  localparam int unsigned CHECK = 10;           // cycles from S2 to S12
   localparam logic [15:0] POS_MAX = 16'(65536 - 2 * LANES);
 
   assign mac_rx_tready = 1'b1;
@@ -76,18 +76,17 @@ module rx_parse
   // ---------------------------------------------------------------- S1: the header window
   logic                      s1_valid_q, s1_first_q, s1_last_q, s1_bad_q, s1_enabled_q;
   logic [DATA_W-1:0]         s1_data_q;
-  logic [15:0]               s1_pos_q, s1_pos_d, s1_len_q, s1_len_d;
-  logic [16:0]               s1_len_sum;
+  logic [COUNT_W-1:0]        s1_count_q;
+  logic [15:0]               s1_pos_q, s1_pos_d;
+  logic [WINDOW_BEATS-1:0]   slot, slot_q;       // which part of the window the beat is, if any
   logic [WINDOW_BYTES*8-1:0] window_q;
-  rx_layers_t                layers;
 
   always_comb begin
     s1_pos_d = s1_pos_q;
     if (s0_first_q) s1_pos_d = '0;
     else if (s1_pos_q < POS_MAX) s1_pos_d = s1_pos_q + 16'(LANES);
-    s1_len_sum = 17'(s0_count) + (s0_first_q ? 17'd0 : {1'b0, s1_len_q});
-    s1_len_d   = s1_len_sum[16] ? 16'hffff : s1_len_sum[15:0];
   end
+  assign slot = s0_first_q ? WINDOW_BEATS'(1) : slot_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -104,17 +103,48 @@ module rx_parse
       s1_last_q  <= s0_last_q;
       s1_bad_q   <= s0_bad_q;
       s1_data_q  <= s0_data_q;
+      s1_count_q <= s0_count;
       s1_pos_q   <= s1_pos_d;
-      s1_len_q   <= s1_len_d;
+      slot_q     <= slot << 1;
       for (int unsigned b = 0; b < WINDOW_BEATS; b++) begin
-        if (s1_pos_d == 16'(b * LANES)) window_q[b*DATA_W +: DATA_W] <= s0_data_q;
+        if (slot[b]) window_q[b*DATA_W +: DATA_W] <= s0_data_q;
       end
     end
   end
 
-  rx_layers i_layers (.window_i(window_q), .layers_o(layers));
+  // ---------------------------------------------------------------- S2: layers, length, station
+  logic              s2_valid_q, s2_first_q, s2_last_q, s2_bad_q, s2_enabled_q, station_q, for_us_q;
+  logic [DATA_W-1:0] s2_data_q;
+  logic [15:0]       s2_pos_q, s2_len_q, limit_q;
+  logic [16:0]       s2_len_sum;
+  logic [3:0]        data_offset1;
+  logic [319:0]      options1;
+  rx_layers_t        layers;
 
-  // ---------------------------------------------------------------- S1: what the fields alone decide
+  rx_layers i_layers (.clk_i, .window_i(window_q), .plain_offset_o(data_offset1), .options_o(options1), .layers_o(layers));
+
+  assign s2_len_sum = 17'(s1_count_q) + (s1_first_q ? 17'd0 : {1'b0, s2_len_q});
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) s2_valid_q <= 1'b0;
+    else s2_valid_q <= s1_valid_q;
+  end
+  always_ff @(posedge clk_i) begin
+    s2_first_q   <= s1_first_q;
+    s2_last_q    <= s1_last_q;
+    s2_bad_q     <= s1_bad_q;
+    s2_enabled_q <= s1_enabled_q;
+    s2_data_q    <= s1_data_q;
+    s2_pos_q     <= s1_pos_q;
+    station_q    <= window_q[47:0] == cfg_i.mac;
+    for_us_q     <= cfg_i.promisc || window_q[0];
+    if (s1_valid_q) s2_len_q <= s2_len_sum[16] ? 16'hffff : s2_len_sum[15:0];
+    // No longer than the MTU and a raw slot.
+    limit_q      <= cfg_i.raw_slot_log2 < 8'd16 && (cfg_i.mtu >> cfg_i.raw_slot_log2[3:0]) != '0 ?
+                    16'd1 << cfg_i.raw_slot_log2[3:0] : cfg_i.mtu;
+  end
+
+  // ---------------------------------------------------------------- S2: what the fields alone decide
   typedef struct packed {
     rx_drop_e    early;          // reasons before the IP checksum
     logic        is_ip;
@@ -123,76 +153,72 @@ module rx_parse
     rx_segment_t segment;        // without the options
   } fields_t;
 
-  fields_t                   fields1, fields10;
-  logic                      station, for_us;
-  logic [159:0]              tcp;
-  logic [16:0]               slot_bytes;
+  fields_t      fields2, fields11;
+  logic [159:0] tcp;
 
-  assign station    = window_q[47:0] == cfg_i.mac;
-  assign for_us     = cfg_i.promisc || window_q[0] || station;
-  assign tcp        = layers.tcp_header;
-  assign slot_bytes = cfg_i.raw_slot_log2 > 8'd16 ? 17'h10000 : 17'd1 << cfg_i.raw_slot_log2[4:0];
+  assign tcp = layers.tcp_header;
 
   always_comb begin
-    fields1 = '0;
-    fields1.early = KEEP;
-    if (!s1_enabled_q) fields1.early = DROP_DISABLED;
-    else if (s1_bad_q) fields1.early = DROP_FCS;
-    else if (s1_len_q < 16'd14) fields1.early = DROP_RUNT;
-    else if (s1_len_q > cfg_i.mtu || {1'b0, s1_len_q} > slot_bytes) fields1.early = DROP_OVERSIZE;
-    else if (!for_us) fields1.early = DROP_MAC;
-    else if (layers.is_ip && (s1_len_q < 16'd34 || layers.ip_bad || layers.ip_end > {1'b0, s1_len_q})) begin
-      fields1.early = DROP_IP_HEADER;
+    fields2 = '0;
+    fields2.early = KEEP;
+    if (!s2_enabled_q) fields2.early = DROP_DISABLED;
+    else if (s2_bad_q) fields2.early = DROP_FCS;
+    else if (s2_len_q < 16'd14) fields2.early = DROP_RUNT;
+    else if (s2_len_q > limit_q) fields2.early = DROP_OVERSIZE;
+    else if (!for_us_q && !station_q) fields2.early = DROP_MAC;
+    else if (layers.is_ip && (s2_len_q < 16'd34 || layers.ip_bad || layers.ip_end > {1'b0, s2_len_q})) begin
+      fields2.early = DROP_IP_HEADER;
     end
-    fields1.is_ip     = layers.is_ip;
-    fields1.tcp_bad   = layers.tcp_bad;
-    fields1.frame_len = s1_len_q;
+    fields2.is_ip     = layers.is_ip;
+    fields2.tcp_bad   = layers.tcp_bad;
+    fields2.frame_len = s2_len_q;
     // What goes to a group or to somebody else is of no flow.
-    fields1.segment.is_tcp        = layers.is_tcp && station;
-    fields1.segment.ip_options    = layers.ip_options;
-    fields1.segment.ecn           = {tcp[12*8], layers.ecn};
-    fields1.segment.key           = {tcp[31:0], layers.addresses};
-    fields1.segment.seq           = be32(tcp[4*8 +: 32]);
-    fields1.segment.ack           = be32(tcp[8*8 +: 32]);
-    fields1.segment.tcp_flags     = tcp[13*8 +: 8];
-    fields1.segment.window        = be16(tcp[14*8 +: 16]);
-    fields1.segment.payload_start = layers.tcp_start[7:0] + 8'd20 + 8'(layers.options_len);
-    fields1.segment.payload_len   = layers.tcp_len - 16'd20 - 16'(layers.options_len);
+    fields2.segment.is_tcp        = layers.is_tcp && station_q;
+    fields2.segment.ip_options    = layers.ip_options;
+    fields2.segment.ecn           = {tcp[12*8], layers.ecn};
+    fields2.segment.key           = {tcp[31:0], layers.addresses};
+    fields2.segment.seq           = be32(tcp[4*8 +: 32]);
+    fields2.segment.ack           = be32(tcp[8*8 +: 32]);
+    fields2.segment.tcp_flags     = tcp[13*8 +: 8];
+    fields2.segment.window        = be16(tcp[14*8 +: 16]);
+    fields2.segment.payload_start = layers.tcp_start[7:0] + 8'd20 + 8'(layers.options_len);
+    fields2.segment.payload_len   = layers.tcp_len - 16'd20 - 16'(layers.options_len);
   end
 
-  // ---------------------------------------------------------------- S2 to S10
-  logic         ip_ok8, tcp_ok8, ip_ok9_q, tcp_ok9_q, ip_ok10_q, tcp_ok10_q;
-  logic         options_err10, ts_present10;
-  logic [63:0]  ts10;
-  logic [1:0]   sack_count10;
-  logic [191:0] sack10;
-  logic [CHECK:1] valid_q, last_q;
+  // ---------------------------------------------------------------- S3 to S11
+  logic           ip_ok10, tcp_ok10, ip_ok11_q, tcp_ok11_q;
+  logic           options_err11, ts_present11;
+  logic [63:0]    ts11;
+  logic [1:0]     sack_count11;
+  logic [191:0]   sack11;
+  logic [CHECK:1] valid_q, last_q;               // S3 to S12
 
   rx_checksum #(.DATA_W(DATA_W)) i_ip_checksum (
-    .clk_i, .rst_ni, .valid_i(s1_valid_q), .first_i(s1_first_q), .data_i(s1_data_q), .pos_i(s1_pos_q),
-    .start_i(layers.ip_start), .stop_i({1'b0, layers.ip_sum_end}), .extra_i(32'd0), .ok_o(ip_ok8)
+    .clk_i, .rst_ni, .valid_i(s2_valid_q), .first_i(s2_first_q), .data_i(s2_data_q), .pos_i(s2_pos_q),
+    .start_i(layers.ip_start), .stop_i({1'b0, layers.ip_sum_end}), .extra_i(32'd0), .ok_o(ip_ok10)
   );
 
   // The pseudo-header (RFC 9293 §3.1): addresses, protocol, length.
   logic [31:0] pseudo;
-  assign pseudo = 32'(layers.addresses[15:0]) + 32'(layers.addresses[31:16]) + 32'(layers.addresses[47:32]) +
-                  32'(layers.addresses[63:48]) + 32'(be16(layers.tcp_len)) + 32'h0000_0600;
+  assign pseudo = ((32'(layers.addresses[15:0]) + 32'(layers.addresses[31:16])) +
+                   (32'(layers.addresses[47:32]) + 32'(layers.addresses[63:48]))) +
+                  (32'(be16(layers.tcp_len)) + 32'h0000_0600);
 
   rx_checksum #(.DATA_W(DATA_W)) i_tcp_checksum (
-    .clk_i, .rst_ni, .valid_i(s1_valid_q), .first_i(s1_first_q), .data_i(s1_data_q), .pos_i(s1_pos_q),
-    .start_i(layers.tcp_start), .stop_i(layers.ip_end), .extra_i(pseudo), .ok_o(tcp_ok8)
+    .clk_i, .rst_ni, .valid_i(s2_valid_q), .first_i(s2_first_q), .data_i(s2_data_q), .pos_i(s2_pos_q),
+    .start_i(layers.tcp_start), .stop_i(layers.ip_end), .extra_i(pseudo), .ok_o(tcp_ok10)
   );
 
   rx_tcp_options i_options (
-    .clk_i, .rst_ni, .options_i(layers.options), .len_i(layers.options_len), .err_o(options_err10),
-    .ts_present_o(ts_present10), .ts_o(ts10), .sack_count_o(sack_count10), .sack_o(sack10)
+    .clk_i, .rst_ni, .options_i(options1), .data_offset_i(data_offset1), .err_o(options_err11),
+    .ts_present_o(ts_present11), .ts_o(ts11), .sack_count_o(sack_count11), .sack_o(sack11)
   );
 
-  rx_delay #(.WIDTH($bits(fields_t)), .CYCLES(CHECK)) i_fields (
-    .clk_i, .rst_ni, .data_i(fields1), .data_o(fields10)
+  rx_delay #(.WIDTH($bits(fields_t)), .CYCLES(CHECK - 1)) i_fields (
+    .clk_i, .rst_ni, .data_i(fields2), .data_o(fields11)
   );
   rx_delay #(.WIDTH(DATA_W), .CYCLES(CHECK)) i_data (
-    .clk_i, .rst_ni, .data_i(s1_data_q), .data_o(beat_data_o)
+    .clk_i, .rst_ni, .data_i(s2_data_q), .data_o(beat_data_o)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -200,45 +226,49 @@ module rx_parse
       valid_q <= '0;
       last_q  <= '0;
     end else begin
-      valid_q <= {valid_q[CHECK-1:1], s1_valid_q};
-      last_q  <= {last_q[CHECK-1:1], s1_valid_q && s1_last_q};
+      valid_q <= {valid_q[CHECK-1:1], s2_valid_q};
+      last_q  <= {last_q[CHECK-1:1], s2_valid_q && s2_last_q};
     end
   end
   always_ff @(posedge clk_i) begin
-    ip_ok9_q   <= ip_ok8;
-    tcp_ok9_q  <= tcp_ok8;
-    ip_ok10_q  <= ip_ok9_q;
-    tcp_ok10_q <= tcp_ok9_q;
+    ip_ok11_q  <= ip_ok10;
+    tcp_ok11_q <= tcp_ok10;
   end
 
-  // ---------------------------------------------------------------- S10: verdict
+  // ---------------------------------------------------------------- S12: verdict
   assign beat_valid_o = valid_q[CHECK];
   assign beat_last_o  = last_q[CHECK];
-  assign frame_len_o  = fields10.frame_len;
 
   logic       ts_present;
   logic [1:0] sack_count;
-  assign ts_present = ts_present10 && !fields10.segment.ip_options;
-  assign sack_count = fields10.segment.ip_options ? 2'd0 : sack_count10;
+  assign ts_present = ts_present11 && !fields11.segment.ip_options;
+  assign sack_count = fields11.segment.ip_options ? 2'd0 : sack_count11;
 
+  rx_drop_e    drop_d;
+  rx_segment_t segment_d;
   always_comb begin
-    drop_o = KEEP;
-    if (fields10.early != KEEP) drop_o = fields10.early;
-    else if (fields10.is_ip && !ip_ok10_q) drop_o = DROP_IP_CHECKSUM;
-    else if (fields10.segment.is_tcp && (fields10.tcp_bad || (options_err10 && !fields10.segment.ip_options))) drop_o = DROP_TCP_HEADER;
-    else if (fields10.segment.is_tcp && !tcp_ok10_q) drop_o = DROP_TCP_CHECKSUM;
+    drop_d = KEEP;
+    if (fields11.early != KEEP) drop_d = fields11.early;
+    else if (fields11.is_ip && !ip_ok11_q) drop_d = DROP_IP_CHECKSUM;
+    else if (fields11.segment.is_tcp && (fields11.tcp_bad || (options_err11 && !fields11.segment.ip_options))) drop_d = DROP_TCP_HEADER;
+    else if (fields11.segment.is_tcp && !tcp_ok11_q) drop_d = DROP_TCP_CHECKSUM;
 
-    segment_o            = fields10.segment;
-    segment_o.ts_present = ts_present;
-    segment_o.ts_val     = ts_present ? be32(ts10[31:0]) : '0;
-    segment_o.ts_ecr     = ts_present ? be32(ts10[63:32]) : '0;
-    segment_o.sack_count = sack_count;
+    segment_d            = fields11.segment;
+    segment_d.ts_present = ts_present;
+    segment_d.ts_val     = ts_present ? be32(ts11[31:0]) : '0;
+    segment_d.ts_ecr     = ts_present ? be32(ts11[63:32]) : '0;
+    segment_d.sack_count = sack_count;
     for (int unsigned i = 0; i < 6; i++) begin
-      segment_o.sack[i*32 +: 32] = (i / 2 < 32'(sack_count)) ? be32(sack10[i*32 +: 32]) : '0;
+      segment_d.sack[i*32 +: 32] = (i / 2 < 32'(sack_count)) ? be32(sack11[i*32 +: 32]) : '0;
     end
   end
+  always_ff @(posedge clk_i) begin
+    drop_o      <= drop_d;
+    frame_len_o <= fields11.frame_len;
+    segment_o   <= segment_d;
+  end
 
-  assign idle_o = !s0_valid_q && s0_first_q && !s1_valid_q && valid_q == '0;
+  assign idle_o = !s0_valid_q && s0_first_q && !s1_valid_q && !s2_valid_q && valid_q == '0;
 
   logic unused;
   assign unused = ^{cfg_i, tcp};

@@ -1,16 +1,17 @@
 // Scans TCP options (RFC 9293 §3.1, timestamps RFC 7323 §3.2, SACK RFC 2018 §3) at any alignment, a header each
-// cycle: eight stages of five bytes. `err_o`: a length below 2 or one that reaches behind the header.
+// cycle: what each byte would say if an option began with it, a cycle ahead; then eight stages of five bytes find where options
+// begin. `err_o`: a length below 2 or one that reaches behind the header.
 // A timestamps option whose length is not 10, and a SACK option without whole blocks, are skipped. Of several,
 // the last counts. All results come LATENCY cycles after the input, for every cycle, useful or not.
 
 module rx_tcp_options #(
-  localparam int unsigned LATENCY = 9,
+  localparam int unsigned LATENCY = 10,
   localparam int unsigned OPTION_BYTES = 40
 ) (
   input  logic                      clk_i,
   input  logic                      rst_ni,
   input  logic [OPTION_BYTES*8-1:0] options_i,
-  input  logic [5:0]                len_i,
+  input  logic [3:0]                data_offset_i, // of the TCP header: words before its payload
   output logic                      err_o,
   output logic                      ts_present_o,
   output logic [63:0]               ts_o,         // TSval, TSecr as on the wire
@@ -18,85 +19,125 @@ module rx_tcp_options #(
   output logic [191:0]              sack_o        // up to three blocks as on the wire
 );
 
-  localparam int unsigned STAGES = 8;
+  localparam int unsigned STAGES = LATENCY - 2;
   localparam int unsigned STEP = OPTION_BYTES / STAGES;
 
+  // An option that begins with this byte.
   typedef struct packed {
     logic       err;
-    logic       ended;
-    logic [5:0] skip;        // bytes until the next option begins
+    logic [5:0] len;         // the next one begins so many bytes on; 0: none does
+    logic [STEP-1:1] soon;   // the same for a few, a bit each
     logic       ts;
-    logic [5:0] ts_at;
-    logic [1:0] sack;
-    logic [5:0] sack_at;
+    logic [1:0] sack;        // blocks
+  } option_t;
+
+  typedef struct packed {
+    logic                    err;
+    logic [OPTION_BYTES-1:0] begins;     // where the next option begins: one bit, or none behind the last
+    logic                    ts;
+    logic [5:0]              ts_at;
+    logic [1:0]              sack;
+    logic [5:0]              sack_at;
   } scan_t;
 
-  // One byte at position `at`: `kind` and, behind it, `len`; `stop` is the end of the options.
-  function automatic scan_t scan_byte(input scan_t from, input logic [5:0] at, input logic [7:0] kind,
-                                      input logic [7:0] len, input logic [5:0] stop);
-    scan_t      to;
-    logic [8:0] option_end;
-    logic       bad;
-    option_end = 9'(at) + 9'(len);
-    bad        = (7'(at) + 7'd1 >= 7'(stop)) || len < 8'd2 || option_end > 9'(stop);
-    to         = from;
-    if (at < stop && !from.ended) begin
-      if (from.skip != '0) begin
-        to.skip = from.skip - 6'd1;
-      end else if (kind == 8'd0) begin
-        to.ended = 1'b1;
-      end else if (kind != 8'd1) begin
-        if (bad) begin
-          to.err   = 1'b1;
-          to.ended = 1'b1;
-        end else begin
-          to.skip = len[5:0] - 6'd1;
-          if (kind == 8'd8 && len == 8'd10) begin
-            to.ts    = 1'b1;
-            to.ts_at = at;
-          end
-          if (kind == 8'd5 && len[2:0] == 3'd2 && len[7:3] != '0) begin
-            to.sack    = len[7:3] > 5'd3 ? 2'd3 : len[4:3];
-            to.sack_at = at;
-          end
-        end
+  // The byte at position `at` and the one behind it. Options begin behind 20 bytes of header.
+  function automatic option_t decode(input int unsigned at, input logic [7:0] kind, input logic [7:0] len, input logic [3:0] data_offset);
+    option_t option;
+    logic    inside_len, known, fits;
+    inside_len = 6'(at + 20) < {data_offset, 2'b00};
+    // Does it end inside? A length byte behind the end does not count.
+    fits       = 6'(at + 21) < {data_offset, 2'b00} && 9'(at + 20) + 9'(len) <= {3'd0, data_offset, 2'b00};
+    known      = kind != 8'd0 && kind != 8'd1;
+    option     = '0;
+    if (inside_len && kind == 8'd1) option.len = 6'd1;
+    if (inside_len && known) begin
+      option.err = len < 8'd2 || !fits;
+      if (!option.err) begin
+        option.len = len[5:0];
+        option.ts  = kind == 8'd8 && len == 8'd10;
+        if (kind == 8'd5 && len[2:0] == 3'd2 && len[7:3] != '0) option.sack = len[7:3] > 5'd3 ? 2'd3 : len[4:3];
+      end
+    end
+    for (int unsigned b = 1; b < STEP; b++) option.soon[b] = option.len == 6'(b);
+    return option;
+  endfunction
+
+  // No two of five neighbours can be options of ten bytes or more.
+  function automatic scan_t scan_bytes(input scan_t from, input int unsigned at, input option_t [STEP-1:0] option);
+    scan_t           to;
+    logic [STEP-1:0] here, ts, sack;
+    to = from;
+    // Which of them begin an option; then who else does behind them.
+    for (int unsigned b = 0; b < STEP; b++) begin
+      here[b] = from.begins[at + b];
+      for (int unsigned c = 0; c < b; c++) here[b] |= here[c] && option[c].soon[b - c];
+    end
+    for (int unsigned next = at + STEP; next < OPTION_BYTES; next++) begin
+      for (int unsigned b = 0; b < STEP; b++) to.begins[next] |= here[b] && option[b].len == 6'(next - at - b);
+    end
+    for (int unsigned b = 0; b < STEP; b++) begin
+      to.err |= here[b] && option[b].err;
+      ts[b]   = here[b] && option[b].ts;
+      sack[b] = here[b] && option[b].sack != '0;
+    end
+    if (ts != '0) begin
+      to.ts    = 1'b1;
+      to.ts_at = '0;
+    end
+    if (sack != '0) begin
+      to.sack    = '0;
+      to.sack_at = '0;
+    end
+    for (int unsigned b = 0; b < STEP; b++) begin
+      if (ts[b]) to.ts_at |= 6'(at + b);
+      if (sack[b]) begin
+        to.sack    |= option[b].sack;
+        to.sack_at |= 6'(at + b);
       end
     end
     return to;
   endfunction
 
   scan_t [STAGES:0]                     scan;
-  logic [STAGES:0][OPTION_BYTES*8-1:0]  bytes;     // only what is still to be scanned is kept by synthesis
-  logic [STAGES:0][5:0]                 options_len;
+  option_t [STAGES:0][STEP-1:0]         decoded;
+  logic [STAGES:0][OPTION_BYTES*8-1:0]  bytes;     // only what is still to be decoded is kept by synthesis
+  logic [STAGES:0][3:0]                 data_offset;
   logic [OPTION_BYTES*8-1:0]            options;
 
-  assign scan[0]  = '0;
+  // Stage 0 only decodes; stage s scans what the one before decoded, and decodes what the next one scans.
+  assign scan[0]  = '{begins: OPTION_BYTES'(1), default: '0};
   assign bytes[0] = options_i;
-  assign options_len[0] = len_i;
+  assign data_offset[0] = data_offset_i;
 
-  for (genvar s = 0; s < STAGES; s++) begin : gen_stage
-    scan_t                     scan_d, scan_q;
-    logic [OPTION_BYTES*8-1:0] bytes_q;
-    logic [5:0]                len_q;
+  for (genvar s = 0; s <= STAGES; s++) begin : gen_stage
+    option_t [STEP-1:0] option_d;
 
-    always_comb begin
-      scan_d = scan[s];
-      for (int unsigned b = 0; b < STEP; b++) begin
-        scan_d = scan_byte(scan_d, 6'(s*STEP + b), bytes[s][b*8 +: 8], bytes[s][(b+1)*8 +: 8], options_len[s]);
+    for (genvar b = 0; b < STEP; b++) begin : gen_byte
+      if (s == STAGES) assign option_d[b] = '0;
+      else if (s*STEP + b + 1 == OPTION_BYTES) assign option_d[b] = decode(s*STEP + b, bytes[s][b*8 +: 8], 8'd0, data_offset[s]);
+      else assign option_d[b] = decode(s*STEP + b, bytes[s][b*8 +: 8], bytes[s][(b+1)*8 +: 8], data_offset[s]);
+    end
+    always_ff @(posedge clk_i) decoded[s] <= option_d;
+
+    if (s > 0) begin : gen_scan
+      scan_t scan_q;
+      always_ff @(posedge clk_i) scan_q <= scan_bytes(scan[s-1], (s - 1) * STEP, decoded[s-1]);
+      assign scan[s] = scan_q;
+    end
+    if (s < STAGES) begin : gen_next
+      logic [OPTION_BYTES*8-1:0] bytes_q;
+      logic [3:0]                data_offset_q;
+      always_ff @(posedge clk_i) begin
+        bytes_q <= bytes[s] >> (STEP * 8);
+        data_offset_q <= data_offset[s];
       end
+      assign bytes[s+1] = bytes_q;
+      assign data_offset[s+1] = data_offset_q;
     end
-    always_ff @(posedge clk_i) begin
-      scan_q  <= scan_d;
-      bytes_q <= bytes[s] >> (STEP * 8);
-      len_q   <= options_len[s];
-    end
-    assign scan[s+1]  = scan_q;
-    assign bytes[s+1] = bytes_q;
-    assign options_len[s+1] = len_q;
   end
 
   // The values, once it is known where they lie.
-  rx_delay #(.WIDTH(OPTION_BYTES*8), .CYCLES(STAGES)) i_options (.clk_i, .rst_ni, .data_i(options_i), .data_o(options));
+  rx_delay #(.WIDTH(OPTION_BYTES*8), .CYCLES(LATENCY - 1)) i_options (.clk_i, .rst_ni, .data_i(options_i), .data_o(options));
 
   logic [OPTION_BYTES*8-1:0] ts_shifted, sack_shifted;
   assign ts_shifted   = options >> {scan[STAGES].ts_at, 3'b000};
@@ -104,7 +145,7 @@ module rx_tcp_options #(
 
   logic unused_tail;
   assign unused_tail = ^{ts_shifted[OPTION_BYTES*8-1:80], ts_shifted[15:0], sack_shifted[OPTION_BYTES*8-1:208],
-                         sack_shifted[15:0], bytes[STAGES], options_len[STAGES], scan[STAGES].ended, scan[STAGES].skip};
+                         sack_shifted[15:0], bytes[STAGES], data_offset[STAGES], decoded[STAGES], scan[STAGES].begins};
 
   always_ff @(posedge clk_i) begin
     err_o        <= scan[STAGES].err;
