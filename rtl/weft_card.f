@@ -6,11 +6,11 @@ rx/front/rx_front_pkg.sv
 tx/weft_tx_pkg.sv
 prim/ram_1r1w.sv
 prim/fifo_sync.sv
+prim/skid_buffer.sv
 crc/crc32c.sv
 crc/crc32c_core.sv
 crc/crc32c_unpad.sv
 stream/byte_packer.sv
-stream/byte_slicer.sv
 host/card_regs.sv
 host/counters.sv
 host/dma_read_client.sv

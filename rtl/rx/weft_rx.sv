@@ -106,6 +106,8 @@ module weft_rx
 
   // ---------------------------------------------------------------- payload of the next packet
   logic               payload_cmd_valid, payload_cmd_ready, payload_flush, payload_open, payload_end, payload_idle;
+  logic [15:0]        payload_cmd_start, payload_cmd_len;
+  logic [7:0]         payload_cmd_offset;
   logic               payload_valid, pl_valid, pl_ready, pl_last;
   logic [DATA_W-1:0]  pl_data;
   logic [COUNT_W-1:0] pl_count;
@@ -115,7 +117,7 @@ module weft_rx
 
   rx_payload #(.DATA_W(DATA_W)) i_payload (
     .clk_i, .rst_ni, .flush_i(payload_flush), .cmd_valid_i(payload_cmd_valid), .cmd_ready_o(payload_cmd_ready),
-    .cmd_start_i(packet.start), .cmd_offset_i(packet.segment.payload_start), .cmd_len_i(packet.segment.payload_len),
+    .cmd_start_i(payload_cmd_start), .cmd_offset_i(payload_cmd_offset), .cmd_len_i(payload_cmd_len),
     .rd_req_o(rd_req[0]), .rd_pos_o(rd_pos[0]), .rd_grant_i(rd_grant[0]), .rd_data_i(rd_data),
     .pl_valid_o(payload_valid), .pl_ready_i(pl_ready && payload_open), .pl_data_o(pl_data), .pl_count_o(pl_count),
     .pl_last_o(pl_last), .idle_o(payload_idle)
@@ -123,6 +125,7 @@ module weft_rx
 
   // ---------------------------------------------------------------- flow and verdict
   logic                   lookup_valid, lookup_rsp, lookup_hit, lookup_changed, lookup_busy;
+  logic [95:0]            lookup_key;
   logic [15:0]            lookup_flow, fetch_flow, upd_flow, row_flow;
   logic                   fetch_valid, upd_valid, hold, state_changed, row_written, state_busy, state_idle;
   flow_rx_row_t           fetch_row, start_row;
@@ -141,7 +144,7 @@ module weft_rx
   table_rsp_t             key_rsp, state_rsp, stag_rsp;
 
   rx_lookup #(.NUM_FLOWS(NUM_FLOWS)) i_lookup (
-    .clk_i, .rst_ni, .req_valid_i(lookup_valid), .req_key_i(packet.segment.key), .rsp_valid_o(lookup_rsp),
+    .clk_i, .rst_ni, .req_valid_i(lookup_valid), .req_key_i(lookup_key), .rsp_valid_o(lookup_rsp),
     .hit_o(lookup_hit), .flow_o(lookup_flow), .tbl_req_valid_i(key_req_valid), .tbl_req_ready_o(key_req_ready),
     .tbl_req_i, .tbl_rsp_valid_o(key_rsp_valid), .tbl_rsp_o(key_rsp), .changed_o(lookup_changed), .busy_o(lookup_busy)
   );
@@ -158,9 +161,11 @@ module weft_rx
 
   rx_dispatch #(.WALKS(WALKS)) i_dispatch (
     .clk_i, .rst_ni, .cfg_i, .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
-    .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready), .payload_flush_o(payload_flush),
+    .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready),
+    .payload_cmd_start_o(payload_cmd_start), .payload_cmd_offset_o(payload_cmd_offset), .payload_cmd_len_o(payload_cmd_len),
+    .payload_flush_o(payload_flush),
     .payload_open_o(payload_open), .payload_end_i(payload_end), .lookup_busy_i(lookup_busy),
-    .lookup_valid_o(lookup_valid), .lookup_rsp_i(lookup_rsp), .lookup_hit_i(lookup_hit), .lookup_flow_i(lookup_flow),
+    .lookup_valid_o(lookup_valid), .lookup_key_o(lookup_key), .lookup_rsp_i(lookup_rsp), .lookup_hit_i(lookup_hit), .lookup_flow_i(lookup_flow),
     .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .fetch_valid_o(fetch_valid),
     .fetch_flow_o(fetch_flow), .fetch_row_i(fetch_row), .fetch_position_i(fetch_position), .upd_valid_o(upd_valid),
     .upd_flow_o(upd_flow), .upd_position_o(upd_position), .busy_valid_o(busy_valid), .busy_flow_o(busy_flow),

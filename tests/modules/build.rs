@@ -48,7 +48,7 @@ const RX_FRONT: &[&str] = &[
     "rx/front/rx_front_pkg.sv",
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
-    "stream/byte_slicer.sv",
+    "prim/skid_buffer.sv",
     "rx/front/rx_accept.sv",
     "rx/front/rx_checksum.sv",
     "rx/front/rx_delay.sv",
@@ -173,15 +173,6 @@ fn main() {
                 )
                 .stream_out("m_axis", "m_axis_")
                 .stream_in("s_axis", "s_axis_"),
-            )
-            .design(
-                sized(
-                    "byte_slicer",
-                    "byte_slicer_bench",
-                    &["stream/byte_slicer.sv"],
-                )
-                .stream_in("s_axis", "s_axis_")
-                .stream_out("m_axis", "m_axis_"),
             )
             .design(
                 sized("mac_loopback", "mac_loopback", &["observe/mac_loopback.sv"])

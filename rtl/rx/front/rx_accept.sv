@@ -1,24 +1,35 @@
-// The rule of acceptance (docs/card.md "Rule of acceptance"): what becomes of a segment of a known flow. Combinational.
+// The rule of acceptance (docs/card.md "Rule of acceptance"): what becomes of a segment of a known flow. Three cycles: what segment
+// and position say of each other, with `weigh_i`; the rule; the verdict's register.
 //
 // The same position serves for a segment behind others that are still in the walk, if it says where those will leave the flow.
+// `attached_i` may come later than the rest: it counts with the cycle before the verdict.
 
 module rx_accept
   import rx_front_pkg::*;
   import weft_card_pkg::*;
 (
+  input  logic         clk_i,
+  input  logic         weigh_i,
   // verilator lint_off UNUSEDSIGNAL
   input  rx_segment_t  segment_i,
+  input  logic [31:0]  seq_end_i,
   input  flow_rx_row_t row_i,
   input  rx_position_t position_i,
   // verilator lint_on UNUSEDSIGNAL
+  input  logic         attached_i,
+  input  logic         used_i,          // the verdict counts, and for the position as it is now
+  input  rx_position_t now_i,
   output accept_e      accept_o,
   output logic [3:0]   refusal_o,       // why, with ACCEPT_REFUSE
   output logic         wants_raw_o,     // with ACCEPT_BARE: the frame goes up all the same
   output logic         stamps_o         // if it is walked, its TSval is the flow's TS.Recent
 );
 
-  logic        control, bare, has_ack, attached, judges_time, has_time, older, duplicate, beyond, next;
-  logic [31:0] ahead, age;
+  logic        control, bare, has_ack, attached, judges_time, has_time, plain;
+  logic        older_q, duplicate_q, beyond_q, next_q;
+  logic [31:0] ahead, room, age;
+  accept_e     accept;
+  logic [3:0]  refusal;
 
   assign control = (segment_i.tcp_flags & (TCP_SYN | TCP_RST)) != '0;
   assign has_ack = (segment_i.tcp_flags & TCP_ACK) != '0;
@@ -27,41 +38,70 @@ module rx_accept
   assign bare        = segment_i.payload_len == '0 || control;
   assign wants_raw_o = control || segment_i.ip_options;
 
-  assign attached = row_i.flags[FLOW_RX_ROW_VALID_BIT] && position_i.attached;
+  assign attached = row_i.flags[FLOW_RX_ROW_VALID_BIT] && attached_i;
 
   // RFC 7323 §3.2, §5.3. Timestamps behind IP options have not been read: the engine's to judge.
   assign judges_time = row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.ip_options;
   assign has_time    = segment_i.ts_present;
   assign age         = segment_i.ts_val - position_i.ts_recent;
-  assign older       = position_i.ts_valid && age[31];
   assign stamps_o    = row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && has_time;
 
-  // How far the segment reaches beyond what was received.
-  assign ahead     = segment_i.seq + 32'(segment_i.payload_len) - position_i.rcv_nxt;
-  assign duplicate = ahead[31] || ahead == '0;
-  assign beyond    = position_i.window != '0 && ahead > position_i.window;
-  assign next      = segment_i.seq == position_i.rcv_nxt && (segment_i.tcp_flags & TCP_URG) == '0 && !segment_i.ip_options;
+  // How far the segment reaches beyond what was received, and what the window leaves then. The latter is asked for only where the
+  // former is positive, so its sign is right for a window below 2^31, and a larger one is never passed.
+  assign ahead = seq_end_i - position_i.rcv_nxt;
+  assign room  = position_i.window + position_i.rcv_nxt - seq_end_i;
+  assign plain = (segment_i.tcp_flags & TCP_URG) == '0 && !segment_i.ip_options;
+
+  always_ff @(posedge clk_i) begin
+    if (weigh_i) begin
+      older_q     <= position_i.ts_valid && age[31];
+      duplicate_q <= ahead[31] || seq_end_i == position_i.rcv_nxt;
+      beyond_q    <= position_i.window != '0 && !position_i.window[31] && room[31];
+      next_q      <= segment_i.seq == position_i.rcv_nxt && plain;
+    end
+    accept_o  <= accept;
+    refusal_o <= refusal;
+  end
 
   always_comb begin
-    refusal_o = REFUSAL_NO_ACK;
-    if (bare)                              accept_o = ACCEPT_BARE;
-    else if (!has_ack)                     accept_o = ACCEPT_REFUSE;
-    else if (!attached)                    accept_o = ACCEPT_BYPASS;
+    refusal = REFUSAL_NO_ACK;
+    if (bare)                              accept = ACCEPT_BARE;
+    else if (!has_ack)                     accept = ACCEPT_REFUSE;
+    else if (!attached)                    accept = ACCEPT_BYPASS;
     else if (judges_time && !has_time) begin
-      accept_o  = ACCEPT_REFUSE;
-      refusal_o = REFUSAL_NO_TIMESTAMP;
-    end else if (judges_time && older) begin
-      accept_o  = ACCEPT_REFUSE;
-      refusal_o = REFUSAL_PAWS;
-    end else if (duplicate)                accept_o = ACCEPT_DUPLICATE;
-    else if (beyond) begin
-      accept_o  = ACCEPT_REFUSE;
-      refusal_o = REFUSAL_WINDOW;
-    end else if (next)                     accept_o = ACCEPT_WALK;
-    else                                   accept_o = ACCEPT_LEAVE;
+      accept  = ACCEPT_REFUSE;
+      refusal = REFUSAL_NO_TIMESTAMP;
+    end else if (judges_time && older_q) begin
+      accept  = ACCEPT_REFUSE;
+      refusal = REFUSAL_PAWS;
+    end else if (duplicate_q)              accept = ACCEPT_DUPLICATE;
+    else if (beyond_q) begin
+      accept  = ACCEPT_REFUSE;
+      refusal = REFUSAL_WINDOW;
+    end else if (next_q)                   accept = ACCEPT_WALK;
+    else                                   accept = ACCEPT_LEAVE;
   end
 
   logic unused;
-  assign unused = ^age[30:0];
+  assign unused = ^{age[30:0], ahead[30:0], room[30:0], used_i, now_i};
+
+`ifndef SYNTHESIS
+  // The rule once more, as the flow stands now.
+  logic [31:0] reach;
+  accept_e     rule;
+  assign reach = segment_i.seq + 32'(segment_i.payload_len) - now_i.rcv_nxt;
+  always_comb begin
+    if (segment_i.payload_len == '0 || |(segment_i.tcp_flags & (TCP_SYN | TCP_RST))) rule = ACCEPT_BARE;
+    else if ((segment_i.tcp_flags & TCP_ACK) == '0) rule = ACCEPT_REFUSE;
+    else if (!row_i.flags[FLOW_RX_ROW_VALID_BIT] || !now_i.attached) rule = ACCEPT_BYPASS;
+    else if (row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.ip_options &&
+             (!segment_i.ts_present || (now_i.ts_valid && $signed(segment_i.ts_val - now_i.ts_recent) < 0))) rule = ACCEPT_REFUSE;
+    else if ($signed(reach) <= 0) rule = ACCEPT_DUPLICATE;
+    else if (now_i.window != '0 && reach > now_i.window) rule = ACCEPT_REFUSE;
+    else if (segment_i.seq == now_i.rcv_nxt && !segment_i.ip_options && (segment_i.tcp_flags & TCP_URG) == '0) rule = ACCEPT_WALK;
+    else rule = ACCEPT_LEAVE;
+  end
+  as_the_rule_says: assert property (@(posedge clk_i) used_i |-> accept_o == rule);
+`endif
 
 endmodule

@@ -1,7 +1,7 @@
 // Decides what becomes of each frame (docs/card.md "Receiving"), in the order of arrival.
 //
-// The packet at the head of the store is looked up (flow, row, position) while earlier ones are walked, judged (rx_accept), and its
-// payload is already read. A segment to be walked is started as soon as the walk takes it: a further one of the
+// The packet at the head of the store's queue is looked up while the one before it stands here: its row and position are read, it is
+// judged (rx_accept), and its payload is already read, all while earlier ones are walked. A segment to be walked is started as soon as the walk takes it: a further one of the
 // same flow that continues the youngest in the walk is *chained* (the walk throws it away if the one before does
 // not end whole; it then goes up raw). All other verdicts wait until the walk is empty, so that reports and
 // positions keep the order. At the end of each packet stands one close: raw copy, report, store space.
@@ -28,12 +28,16 @@ module rx_dispatch
 
   output logic                          payload_cmd_valid_o,
   input  logic                          payload_cmd_ready_i,
+  output logic [15:0]                   payload_cmd_start_o,
+  output logic [7:0]                    payload_cmd_offset_o,
+  output logic [15:0]                   payload_cmd_len_o,
   output logic                          payload_flush_o,
   output logic                          payload_open_o,     // payload may pass on to the walk
   input  logic                          payload_end_i,      // last beat of a packet has passed on
 
   input  logic                          lookup_busy_i,
   output logic                          lookup_valid_o,
+  output logic [95:0]                   lookup_key_o,
   input  logic                          lookup_rsp_i,
   input  logic                          lookup_hit_i,
   input  logic [15:0]                   lookup_flow_i,
@@ -85,61 +89,97 @@ module rx_dispatch
   localparam int unsigned WALK_W = $clog2(WALKS);
   localparam int unsigned COUNT_W = $clog2(WALKS + 1);
 
-  typedef enum logic [2:0] {LOOK, LOOKING, FETCH, LATCH, READY} phase_e;
+  // LOOK, LOOKING, FETCH: again, because a table was written.
+  typedef enum logic [2:0] {EMPTY, LOOK, LOOKING, FETCH, LATCH, WEIGH, JUDGE, READY} phase_e;
 
-  // ---------------------------------------------------------------- the next packet: flow, row, position
+  // ---------------------------------------------------------------- the packet behind: flow
+  typedef enum logic [1:0] {SEEK, SEEKING, SOUGHT} seek_e;
+
   phase_e       phase_q, phase_d;
+  seek_e        seek_q;
+  rx_packet_t   packet_q;
   rx_segment_t  segment;
-  logic         known_q, pop, reads, payload_asked_q, same_upd;
+  logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, reads, payload_asked_q, same_upd, next_same_upd;
+  logic         young_is_same;
   logic [15:0]  flow_q;
+  logic [31:0]  seq_end_q;
   flow_rx_row_t row_q;
   rx_position_t position_q;
 
-  assign segment        = packet_i.segment;
-  assign reads          = segment.is_tcp && segment.payload_len != '0;
-  assign lookup_valid_o = packet_valid_i && phase_q == LOOK && segment.is_tcp && !lookup_busy_i && !state_busy_i;
-  assign fetch_valid_o  = phase_q == FETCH && !hold_i;
-  assign fetch_flow_o   = flow_q;
-  assign same_upd       = upd_valid_o && upd_flow_o == flow_q;
+  assign segment = packet_q.segment;
 
-  assign payload_cmd_valid_o = packet_valid_i && reads && !payload_asked_q && !pop;
+  // One lookup at a time. The packet that stands here goes first.
+  assign again          = phase_q == LOOK || phase_q == LOOKING;
+  assign seek           = packet_valid_i && packet_i.segment.is_tcp && seek_q == SEEK && !again;
+  assign next_found     = seek_q == SOUGHT || (seek_q == SEEKING && lookup_rsp_i);
+  assign lookup_valid_o = (phase_q == LOOK || seek) && seek_q != SEEKING && !lookup_busy_i && !state_busy_i && !lookup_changed_i;
+  assign lookup_key_o   = phase_q == LOOK ? segment.key : packet_i.segment.key;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) seek_q <= SEEK;
+    else if (load || lookup_changed_i) seek_q <= SEEK;
+    else if (seek && lookup_valid_o) seek_q <= SEEKING;
+    else if (next_found || (packet_valid_i && !packet_i.segment.is_tcp)) seek_q <= SOUGHT;
+  end
+  always_ff @(posedge clk_i) next_tcp_q <= packet_i.segment.is_tcp;
+
+  // ---------------------------------------------------------------- the next packet: row, position
+  assign load           = phase_q == EMPTY && next_found && !hold_i && !next_same_upd && !lookup_changed_i;
+  assign load_known     = next_tcp_q && lookup_hit_i;
+  assign packet_ready_o = load;
+  assign reads          = segment.is_tcp && segment.payload_len != '0;
+  assign fetch_valid_o  = (phase_q == FETCH && !hold_i) || load;
+  assign fetch_flow_o   = phase_q == EMPTY ? lookup_flow_i : flow_q;
+
+  assign payload_cmd_valid_o  = phase_q != EMPTY && reads && !payload_asked_q;
+  assign payload_cmd_start_o  = packet_q.start;
+  assign payload_cmd_offset_o = segment.payload_start;
+  assign payload_cmd_len_o    = segment.payload_len;
 
   always_comb begin
     phase_d = phase_q;
     unique case (phase_q)
-      LOOK:    if (packet_valid_i && !segment.is_tcp) phase_d = READY;
-               else if (lookup_valid_o) phase_d = LOOKING;
+      EMPTY:   if (load) phase_d = load_known ? LATCH : READY;
+      LOOK:    if (lookup_valid_o) phase_d = LOOKING;
       LOOKING: if (lookup_rsp_i) phase_d = lookup_hit_i ? FETCH : READY;
       FETCH:   if (fetch_valid_o && !same_upd) phase_d = LATCH;
-      LATCH:   phase_d = READY;
+      LATCH:   phase_d = WEIGH;
+      WEIGH:   phase_d = JUDGE;
+      JUDGE:   phase_d = READY;
       READY:   ;
-      default: phase_d = LOOK;
+      default: phase_d = EMPTY;
     endcase
-    if (phase_q != LOOK && (lookup_changed_i || state_changed_i)) phase_d = LOOK;
-    if (pop) phase_d = LOOK;
+    // Its flow's last segment in the walk was not the youngest there, so it was weighed against an older position.
+    if (phase_q inside {WEIGH, JUDGE, READY} && known_q && same_upd && !young_is_same) phase_d = WEIGH;
+    if (phase_q inside {LATCH, WEIGH, JUDGE, READY} && known_q && state_changed_i) phase_d = FETCH;
+    if (phase_q != EMPTY && segment.is_tcp && lookup_changed_i) phase_d = LOOK;
+    if (pop) phase_d = EMPTY;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      phase_q         <= LOOK;
+      phase_q         <= EMPTY;
       known_q         <= 1'b0;
       payload_asked_q <= 1'b0;
     end else begin
       phase_q <= phase_d;
-      if (phase_q == LOOK) known_q <= 1'b0;
+      if (phase_q == EMPTY) known_q <= load_known;
+      else if (phase_q == LOOK) known_q <= 1'b0;
       else if (phase_q == LOOKING && lookup_rsp_i) known_q <= lookup_hit_i;
-      if (pop) payload_asked_q <= 1'b0;
+      if (phase_q == EMPTY) payload_asked_q <= 1'b0;
       else if (payload_cmd_valid_o && payload_cmd_ready_i) payload_asked_q <= 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (phase_q == LOOKING && lookup_rsp_i) flow_q <= lookup_flow_i;
+    if (phase_q == EMPTY) packet_q <= packet_i;
+    if (phase_q == EMPTY || phase_q == LOOKING) flow_q <= lookup_flow_i;
     if (phase_q == LATCH) begin
       row_q      <= fetch_row_i;
       position_q <= fetch_position_i;
     end
     if (same_upd) position_q <= upd_position_o;
+    seq_end_q <= segment.seq + 32'(segment.payload_len);
   end
 
   // ---------------------------------------------------------------- segments in the walk
@@ -149,24 +189,25 @@ module rx_dispatch
   logic [COUNT_W-1:0] walks;
   logic [31:0]       young_end, young_ts_recent;
   logic [7:0]        raw_count, oldest_raw_count;
-  logic              start, finish, flow_in_walk, young_is_same, young_ts_valid, walk_room, done_valid, done_waits;
+  logic [31:0]       done_end;
+  logic              start, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
 
   rx_walks #(.WALKS(WALKS)) i_walks (
     .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .entry_i(entry), .raw_count_i(position_q.raw_count), .room_o(walk_room),
-    .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .young_o(young), .young_end_o(young_end),
+    .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_o(young), .young_end_o(young_end),
     .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o,
     .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
-    .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .oldest_o(oldest),
+    .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .done_end_o(done_end), .oldest_o(oldest),
     .oldest_raw_count_o(oldest_raw_count), .head_o(head), .finish_i(finish), .finish_raw_count_i(upd_position_o.raw_count),
     .valid_o(busy_valid_o), .flow_o(busy_flow_o), .last_o(busy_last_o), .count_o(walks)
   );
 
   // ---------------------------------------------------------------- the decision
-  rx_position_t judged;
+  rx_position_t judged, weighed;
   accept_e      accept;
   logic [3:0]   refusal;
   logic         wants_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, raw_take;
-  logic         needs_raw, detach, drop;
+  logic         needs_raw, detach, drop, settled, steady_q, empty_q;
   logic [15:0]  raw_slot;
 
   // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole.
@@ -180,26 +221,46 @@ module rx_dispatch
     end
   end
 
+  // The same as it was a cycle before. Where the flow's segments in the walk end whole, its position says the same as the youngest
+  // said; where one does not the flow is not attached, and nothing else counts.
+  always_comb begin
+    weighed = position_q;
+    if (was_youngest) begin
+      weighed.rcv_nxt   = young_end;
+      weighed.ts_valid  = young_ts_valid;
+      weighed.ts_recent = young_ts_recent;
+    end
+  end
+
   rx_accept i_accept (
-    .segment_i(segment), .row_i(row_q), .position_i(judged), .accept_o(accept), .refusal_o(refusal),
-    .wants_raw_o(wants_raw), .stamps_o(stamps)
+    .clk_i, .weigh_i(phase_q == WEIGH), .segment_i(segment), .seq_end_i(seq_end_q), .row_i(row_q), .position_i(weighed),
+    .attached_i(judged.attached), .used_i(pop && known_q), .now_i(judged), .accept_o(accept), .refusal_o(refusal), .wants_raw_o(wants_raw), .stamps_o(stamps)
   );
 
   rx_raw_slots #(.WALKS(WALKS)) i_raw_slots (
-    .clk_i, .rst_ni, .cfg_i, .walks_i(walks), .take_i(raw_take), .slot_o(raw_slot), .room_o(room),
+    .clk_i, .rst_ni, .cfg_i, .walks_i(walks), .start_i(start), .take_i(raw_take), .settled_o(settled), .slot_o(raw_slot), .room_o(room),
     .room_walk_o(room_walk), .room_plain_o(room_plain)
   );
 
   assign close_room = !close_valid_o || close_ready_i;
   assign to_walk    = known_q && accept == ACCEPT_WALK && (!flow_in_walk || young_is_same);
-  assign decide     = packet_valid_i && phase_q == READY && !hold_i && !lookup_changed_i && !state_changed_i;
-  assign start      = decide && to_walk && room_walk && walk_room && payload_asked_q && start_ready_i;
-  assign direct     = decide && walks == '0 && !payload_open_o && close_room && !(to_walk && room) &&
-                      (!reads || payload_asked_q);
+  assign decide     = phase_q == READY && settled && !hold_i && !lookup_changed_i && !state_changed_i;
+  assign start      = decide && steady_q && to_walk && room_walk && walk_room && payload_asked_q && start_ready_i;
+  assign direct     = decide && empty_q && close_room && !(to_walk && room) && (!reads || payload_asked_q);
   assign finish     = done_valid && close_room && !hold_i;
 
+  // The verdict is a cycle old: no segment has ended in that cycle; none is in the walk any more.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      steady_q <= 1'b0;
+      empty_q  <= 1'b0;
+    end else begin
+      steady_q <= !finish;
+      empty_q  <= walks == '0 && !payload_open_o;
+    end
+  end
+
   assign pop             = start || direct;
-  assign packet_ready_o  = pop;
   assign payload_flush_o = direct;
   assign start_valid_o   = start;
   assign start_chained_o = flow_in_walk;
@@ -210,7 +271,7 @@ module rx_dispatch
   assign start_msn_o     = position_q.msn;
   assign start_mo_o      = position_q.mo;
 
-  assign entry = '{packet: packet_i, flow: flow_q, epoch: row_q.epoch, seq_end: segment.seq + 32'(segment.payload_len),
+  assign entry = '{packet: packet_q, flow: flow_q, epoch: row_q.epoch, seq_end: seq_end_q,
                    window: position_q.window, ts_valid: stamps || judged.ts_valid,
                    ts_recent: stamps ? segment.ts_val : judged.ts_recent};
 
@@ -235,7 +296,7 @@ module rx_dispatch
   logic [7:0]      of_raw_count;
 
   assign whole        = done.stop == STOP_WHOLE;
-  assign of           = finish ? oldest.packet : packet_i;
+  assign of           = finish ? oldest.packet : packet_q;
   assign of_flow      = finish ? oldest.flow : flow_q;
   assign of_raw_count = finish ? oldest_raw_count : position_q.raw_count;
   assign is_known     = finish || known_q;
@@ -254,7 +315,7 @@ module rx_dispatch
     position_d.raw_count = raw_count;
     if (finish) begin
       position_d.attached  = whole;
-      position_d.rcv_nxt   = oldest.packet.segment.seq + 32'(done_len);
+      position_d.rcv_nxt   = done_end;
       position_d.msn       = done.msn;
       position_d.mo        = done.mo;
       position_d.window    = oldest.window;
@@ -266,6 +327,8 @@ module rx_dispatch
   end
   assign upd_valid_o    = finish || (direct && counts_raw);
   assign upd_flow_o     = of_flow;
+  assign same_upd       = upd_valid_o && upd_flow_o == flow_q;
+  assign next_same_upd  = finish && oldest.flow == lookup_flow_i;
   assign upd_position_o = finish && kept_valid_i[head] ? kept_i[head] : position_d;
 
   always_comb begin
@@ -305,46 +368,21 @@ module rx_dispatch
   end
 
   assign op_block_o = close_valid_o || done_waits;
-  assign idle_o     = !packet_valid_i && walks == '0 && !payload_open_o && !close_valid_o;
+  assign idle_o     = !packet_valid_i && phase_q == EMPTY && walks == '0 && !payload_open_o && !close_valid_o;
 
-  // ---------------------------------------------------------------- counters
-  logic only_reserved;
-  assign only_reserved = !known_q && room;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      cnt_inc_o <= '0;
-    end else begin
-      cnt_inc_o <= '0;
-      cnt_inc_o[CNT_RX_DROP_NO_RAW_SLOT]   <= 16'(direct && drop && !only_reserved);
-      cnt_inc_o[CNT_RX_DROP_RAW_RESERVED]  <= 16'(direct && drop && only_reserved);
-      cnt_inc_o[CNT_RX_RAW_FRAMES]         <= 16'(direct && !drop && !known_q);
-      cnt_inc_o[CNT_RX_SEGMENTS]           <= 16'(finish || (direct && !drop && known_q));
-      cnt_inc_o[CNT_RX_SEGMENTS_PLACED]    <= 16'(finish && whole);
-      cnt_inc_o[CNT_RX_SEGMENTS_BYPASSED]  <= 16'((finish && raw) || (direct && counts_raw));
-      cnt_inc_o[CNT_RX_SEGMENTS_DUPLICATE] <= 16'(direct && is_duplicate);
-      cnt_inc_o[CNT_RX_REFUSED_ACK]        <= 16'(direct && is_refused && refusal == REFUSAL_NO_ACK);
-      cnt_inc_o[CNT_RX_REFUSED_WINDOW]     <= 16'(direct && is_refused && refusal == REFUSAL_WINDOW);
-      cnt_inc_o[CNT_RX_REFUSED_PAWS]       <= 16'(direct && is_refused && refusal == REFUSAL_PAWS);
-      cnt_inc_o[CNT_RX_REFUSED_NO_TIMESTAMP] <= 16'(direct && is_refused && refusal == REFUSAL_NO_TIMESTAMP);
-      // A segment thrown away behind one that did not end whole left with that one.
-      cnt_inc_o[CNT_RX_DETACH_GAP]         <= 16'(direct && !drop && detach);
-      cnt_inc_o[CNT_RX_DETACH_PARTIAL]     <= 16'(finish && done.stop == STOP_PARTIAL);
-      cnt_inc_o[CNT_RX_DETACH_ERROR]       <= 16'(finish && done.stop == STOP_ERROR);
-    end
-  end
-
+  // ---------------------------------------------------------------- counters, trace
   rx_verdict i_verdict (
-    .clk_i, .rst_ni, .valid_i(finish || direct), .walked_i(finish), .dropped_i(!finish && drop),
-    .reserved_i(only_reserved), .known_i(is_known),
-    .flow_i(of_flow), .tcp_i(of.segment.is_tcp), .seq_i(of.segment.seq), .frame_len_i(of.frame_len), .stop_i(done.stop),
-    .engine_i(done.engine), .accept_i(accept), .trace_o
+    .clk_i, .rst_ni, .finish_i(finish), .direct_i(direct), .dropped_i(!finish && drop), .reserved_i(!known_q && room),
+    .known_i(is_known), .raw_i(raw), .counts_raw_i(counts_raw), .flow_i(of_flow), .tcp_i(of.segment.is_tcp), .seq_i(of.segment.seq),
+    .frame_len_i(of.frame_len), .stop_i(done.stop), .engine_i(done.engine), .accept_i(accept), .refusal_i(refusal), .trace_o, .cnt_inc_o
   );
+
   logic unused;
   assign unused = ^{cfg_i, oldest};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
+  nothing_in_walk: assert property (@(posedge clk_i) disable iff (!rst_ni) direct |-> walks == '0 && !payload_open_o);
   one_source: assert property (@(posedge clk_i) disable iff (!rst_ni) !(finish && direct));
   // verilator lint_on SYNCASYNCNET
 `endif

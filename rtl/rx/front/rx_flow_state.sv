@@ -71,7 +71,7 @@ module rx_flow_state
   row_t              row_rd, row_wr, row_q;
   rx_position_t      position_rd, position_wr, position_req, position_q, position_now;
   rx_position_t [WALKS-1:0] kept_q;
-  logic [WALKS-1:0]  kept_valid_q, youngest;     // the flow's youngest segment in the walk
+  logic [WALKS-1:0]  kept_valid_q, youngest, youngest_q;  // the flow's youngest segment in the walk, which stays so with hold_o
   logic [FLOW_W:0]   clear_q;
   logic [FLOW_W-1:0] row_waddr, position_waddr, raddr, req_flow;
   logic              row_we, position_we, re, is_attach, flow_in_walk, apply, applied, in_range, attach_ok;
@@ -93,9 +93,9 @@ module rx_flow_state
     for (int unsigned i = 0; i < WALKS; i++) begin
       youngest[i] = busy_valid_i[i] && busy_last_i[i] && busy_flow_i[i] == 16'(req_flow);
       // A kept ATTACH is the newest word on its flow.
-      if (youngest[i] && kept_valid_q[i]) position_now = kept_q[i];
+      if (youngest_q[i] && kept_valid_q[i]) position_now = kept_q[i];
     end
-    flow_in_walk = youngest != '0;
+    flow_in_walk = youngest_q != '0;
   end
 
   // ---------------------------------------------------------------- table accesses
@@ -133,7 +133,7 @@ module rx_flow_state
     end else begin
       state_q <= state_d;
       if (busy_o) clear_q <= clear_q + 1'b1;
-      kept_valid_q    <= (kept_valid_q & ~finish_i) | (applied ? youngest : '0);
+      kept_valid_q    <= (kept_valid_q & ~finish_i) | (applied ? youngest_q : '0);
       tbl_rsp_valid_o <= apply || state_q == REFUSE;
       changed_o       <= apply && req_q.write;
       row_written_o   <= apply && req_q.write && !is_attach;
@@ -146,9 +146,10 @@ module rx_flow_state
   always_ff @(posedge clk_i) begin
     if (tbl_req_valid_i && tbl_req_ready_o) req_q <= tbl_req_i;
     for (int unsigned i = 0; i < WALKS; i++) begin
-      if (applied && youngest[i]) kept_q[i] <= position_req;
+      if (applied && youngest_q[i]) kept_q[i] <= position_req;
     end
     if (state_q == LATCH) begin
+      youngest_q <= youngest;
       row_q      <= row_rd;
       position_q <= position_rd;
     end
@@ -217,6 +218,7 @@ module rx_flow_state
   end
   only_own_tables: assert property (@(posedge clk_i) disable iff (!rst_ni)
     tbl_req_valid_i |-> tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH);
+  youngest_stays: assert property (@(posedge clk_i) disable iff (!rst_ni) apply |-> youngest_q == youngest);
   held: assert property (@(posedge clk_i) disable iff (!rst_ni) hold_o |-> !fetch_valid_i && !upd_valid_i);
 
   // No access waits for anything but the clearing after reset.

@@ -1,9 +1,10 @@
 // FLOW_KEY: which flow does a 4-tuple belong to? Exact match in two banks of NUM_FLOWS/2 buckets of two rows; the CRC32C of the
 // 12 key bytes gives a bucket in each.
 //
-// A lookup takes two cycles: `rsp_valid_o` two cycles after `req_valid_i`, `hit_o` and `flow_o` with it and
-// until the next. Table accesses use the ports in cycles without a lookup; `changed_o` tells that a row has been
-// written, in or before the cycle in which an older lookup may have read it: look up again. A row with a flow that does not
+// A lookup takes four cycles (key, hash and read, two steps of compare): `rsp_valid_o` four cycles after `req_valid_i`, `hit_o` and
+// `flow_o` with it and until the next; one at a time. A table access is taken in its second cycle or, while a lookup reads, in the
+// one behind; `changed_o` tells that a row has been written, in or before the cycle in which an older lookup may have read it: a
+// lookup under way is dropped then, look up again. A row with a flow that does not
 // exist is refused. After reset all rows are made invalid first, NUM_FLOWS/2 cycles in which nothing is accepted (`busy_o`).
 
 module rx_lookup
@@ -15,7 +16,7 @@ module rx_lookup
   input  logic        clk_i,
   input  logic        rst_ni,
 
-  input  logic        req_valid_i,      // not while busy_o
+  input  logic        req_valid_i,      // not while busy_o, with changed_o, or before the answer to the one before
   input  logic [95:0] req_key_i,
   output logic        rsp_valid_o,
   output logic        hit_o,
@@ -34,6 +35,7 @@ module rx_lookup
   localparam int unsigned BUCKETS = NUM_FLOWS / 2;      // of a bank
   localparam int unsigned BUCKET_W = $clog2(BUCKETS);
   localparam int unsigned PLACES = 4;                   // rows in which a key may be: {bank, way}
+  localparam int unsigned PARTS = 6;                    // of a key, compared each for itself first
 
   typedef struct packed {
     logic        valid;
@@ -45,8 +47,10 @@ module rx_lookup
   flow_key_row_t            tbl_row;
   entry_t                   wr_entry;
   entry_t [PLACES-1:0]      rd_entry;
-  logic [PLACES-1:0]        we, match;
-  logic                     re, tbl_take, tbl_good, tbl_read_q, read_q;
+  logic [PLACES-1:0]        we, match, row_valid_q;
+  logic [PLACES-1:0][PARTS-1:0] same_q;
+  logic [PLACES-1:0][15:0]  row_flow_q;
+  logic                     re, tbl_take, tbl_good, tbl_seen_q, tbl_good_q, tbl_read_q, key_valid_q, read_q, compared_q;
   logic [BUCKET_W:0]        clear_q;
   logic [BUCKET_W-1:0]      waddr, tbl_bucket;
   logic [1:0]               tbl_place, tbl_place_q;
@@ -78,7 +82,7 @@ module rx_lookup
   localparam logic [31:0][95:0] HASH_MASKS = hash_masks();
 
   always_comb begin
-    for (int unsigned b = 0; b < 32; b++) hash[b] = HASH_ZERO[b] ^ (^(req_key_i & HASH_MASKS[b]));
+    for (int unsigned b = 0; b < 32; b++) hash[b] = HASH_ZERO[b] ^ (^(key_q & HASH_MASKS[b]));
   end
 
   assign busy_o       = !clear_q[BUCKET_W];
@@ -87,66 +91,79 @@ module rx_lookup
   assign tbl_bucket   = tbl_req_i.index[BUCKET_W:1];
   assign tbl_place    = {tbl_req_i.index[BUCKET_W+1], tbl_req_i.index[0]};
 
-  assign tbl_req_ready_o = !busy_o && !req_valid_i && !tbl_read_q;
-  assign tbl_take        = tbl_req_valid_i && tbl_req_ready_o;
+  // The request stands still from its first cycle on.
+  assign tbl_take        = tbl_seen_q && !busy_o && !key_valid_q && !tbl_read_q;
+  assign tbl_req_ready_o = tbl_take;
 
   assign wr_entry = busy_o ? '0 : '{
     valid: tbl_row.valid[FLOW_KEY_ROW_VALID_BIT], flow: tbl_row.flow,
     key: {tbl_row.local_port, tbl_row.remote_port, tbl_row.local_ip, tbl_row.remote_ip}
   };
   assign waddr = busy_o ? clear_q[BUCKET_W-1:0] : tbl_bucket;
-  assign re    = req_valid_i || (tbl_take && !tbl_req_i.write);
+  assign re    = key_valid_q || (tbl_take && !tbl_req_i.write);
 
   for (genvar p = 0; p < PLACES; p++) begin : gen_place
     localparam int unsigned BANK = p / 2;
-    assign we[p] = busy_o || (tbl_take && tbl_req_i.write && tbl_good && tbl_place == 2'(p));
+    assign we[p] = busy_o || (tbl_take && tbl_req_i.write && tbl_good_q && tbl_place == 2'(p));
     ram_1r1w #(.WIDTH($bits(entry_t)), .DEPTH(BUCKETS)) i_ram (
       .clk_i, .we_i(we[p]), .waddr_i(waddr), .wdata_i(wr_entry),
       .re_i(re), .raddr_i(raddr[BANK]), .rdata_o(rd_entry[p])
     );
-    assign match[p] = rd_entry[p].valid && rd_entry[p].key == key_q;
+    always_ff @(posedge clk_i) begin
+      row_valid_q[p] <= rd_entry[p].valid;
+      row_flow_q[p]  <= rd_entry[p].flow;
+      for (int unsigned i = 0; i < PARTS; i++) same_q[p][i] <= rd_entry[p].key[i*16 +: 16] == key_q[i*16 +: 16];
+    end
+    assign match[p] = row_valid_q[p] && same_q[p] == '1;
   end
   for (genvar b = 0; b < 2; b++) begin : gen_bank
-    assign raddr[b] = req_valid_i ? hash[16*b +: BUCKET_W] : tbl_bucket;
+    assign raddr[b] = key_valid_q ? hash[16*b +: BUCKET_W] : tbl_bucket;
   end
 
   // A key that is being moved stands in two places, with the same flow.
   logic [15:0] found;
   always_comb begin
-    found = rd_entry[PLACES-1].flow;
+    found = row_flow_q[PLACES-1];
     for (int unsigned p = 0; p < PLACES - 1; p++) begin
-      if (match[p]) found = rd_entry[p].flow;
+      if (match[p]) found = row_flow_q[p];
     end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       clear_q         <= '0;
+      key_valid_q     <= 1'b0;
       read_q          <= 1'b0;
+      compared_q      <= 1'b0;
       rsp_valid_o     <= 1'b0;
+      tbl_seen_q      <= 1'b0;
       tbl_read_q      <= 1'b0;
       tbl_place_q     <= '0;
       tbl_rsp_valid_o <= 1'b0;
       changed_o       <= 1'b0;
     end else begin
       if (busy_o) clear_q <= clear_q + 1'b1;
-      read_q          <= req_valid_i;
-      rsp_valid_o     <= read_q;
-      tbl_read_q      <= tbl_take && !tbl_req_i.write && tbl_good;
+      key_valid_q     <= req_valid_i;
+      read_q          <= key_valid_q && !changed_o;
+      compared_q      <= read_q && !changed_o;
+      rsp_valid_o     <= compared_q && !changed_o;
+      tbl_seen_q      <= tbl_req_valid_i && !tbl_take;
+      tbl_read_q      <= tbl_take && !tbl_req_i.write && tbl_good_q;
       tbl_place_q     <= tbl_place;
-      tbl_rsp_valid_o <= tbl_read_q || (tbl_take && (tbl_req_i.write || !tbl_good));
+      tbl_rsp_valid_o <= tbl_read_q || (tbl_take && (tbl_req_i.write || !tbl_good_q));
       changed_o       <= we != '0;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (req_valid_i) key_q <= req_key_i;
-    if (read_q) begin
+    tbl_good_q <= tbl_good;
+    if (compared_q) begin
       hit_o  <= match != '0;
       flow_o <= found;
     end
     tbl_rsp_o         <= '0;
-    tbl_rsp_o.refused <= !tbl_read_q && !tbl_good;
+    tbl_rsp_o.refused <= !tbl_read_q && !tbl_good_q;
     if (tbl_read_q) begin
       tbl_rsp_o.row[7:0]    <= {7'd0, rd_entry[tbl_place_q].valid};
       tbl_rsp_o.row[31:16]  <= rd_entry[tbl_place_q].flow;
@@ -163,6 +180,10 @@ module rx_lookup
     $error("rx_lookup: NUM_FLOWS must be a power of two, 4 to 65536");
   end
   no_request_while_busy: assert property (@(posedge clk_i) disable iff (!rst_ni) busy_o |-> !req_valid_i);
+  one_at_a_time: assert property (@(posedge clk_i) disable iff (!rst_ni)
+    req_valid_i |-> !changed_o && !key_valid_q && !read_q && !compared_q);
+  request_stands: assert property (@(posedge clk_i) disable iff (!rst_ni)
+    tbl_req_valid_i && !tbl_req_ready_o |=> tbl_req_valid_i && $stable(tbl_req_i));
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -4,7 +4,7 @@
 //   operations, closes ─► queue ─► writes ─► reports that wait for their writes ─► rpt
 //                                    '─► which report each write is for ─► what became of it ─'
 //
-// Writes are made one after the other: a placement takes its beats and one cycle, a raw copy its beats and four cycles. A
+// Writes are made one after the other: a placement takes its beats and one cycle, a raw copy its beats and seven cycles. A
 // report is offered, in order, when host memory has answered the writes that it speaks of; if one of them failed the report
 // says so. Meanwhile further writes are made, so that answers may take their time.
 
@@ -67,7 +67,7 @@ module rx_output
 );
 
   typedef enum logic [1:0] {REPORT, PLACE, CLOSE} kind_e;
-  typedef enum logic {COMMAND, DATA} state_e;
+  typedef enum logic [1:0] {COMMAND, PLACING, COPYING} state_e;
 
   localparam int unsigned TOLD = 64;             // reports that may wait for their writes
   localparam int unsigned OWED_W = $clog2(TOLD + 1);
@@ -96,8 +96,8 @@ module rx_output
     logic [511:0] record;
   } told_t;
 
-  entry_t in, head;
-  logic   in_valid, in_ready, head_valid, pop;
+  entry_t in, next, head;
+  logic   in_valid, in_ready, next_valid, next_pop, head_valid, pop;
 
   assign close_ready_o = in_ready;
   assign op_ready_o    = in_ready && !op_block_i;
@@ -120,8 +120,16 @@ module rx_output
   logic [5:0] waiting;
   fifo_sync #(.WIDTH($bits(entry_t)), .DEPTH(32)) i_queue (
     .clk_i, .rst_ni, .wr_valid_i(in_valid), .wr_ready_o(in_ready), .wr_data_i(in),
-    .rd_valid_o(head_valid), .rd_ready_i(pop), .rd_data_o(head), .count_o(waiting)
+    .rd_valid_o(next_valid), .rd_ready_i(next_pop), .rd_data_o(next), .count_o(waiting)
   );
+
+  // What is being made, in registers.
+  assign next_pop = !head_valid || pop;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) head_valid <= 1'b0;
+    else if (next_pop) head_valid <= next_valid;
+  end
+  always_ff @(posedge clk_i) if (next_pop) head <= next;
 
   // ---------------------------------------------------------------- one operation after the other
   state_e        state_q, state_d;
@@ -133,13 +141,39 @@ module rx_output
   assign write_first = is_place || head.raw;
   assign raw_record  = frame_report_t'(head.record);
 
-  assign may_write      = write_room && (is_place || told_ready);
+  localparam int unsigned DEPTH = 4;
+  logic              raw_start, reading_q, pending_q, raw_data;
+  logic [15:0]       pos_q, beats_q, left_q;      // next beat, beats to read, beats not yet handed on
+  logic [15:0]       raw_beats;
+  logic              raw_last_q;
+  logic [COUNT_W-1:0] raw_count_q;                // bytes of the last one
+  logic [DATA_W-1:0] buffer [DEPTH];
+  logic [2:0]        buffer_wr_q, buffer_rd_q, buffer_used;
+
+  // Where a raw frame goes to: the slot's offset, and the sum in two halves.
+  logic [30:0] raw_offset_q;
+  logic [32:0] raw_low_q;
+  logic [31:0] raw_addr_low_q, raw_addr_high_q;
+  logic [2:0]  raw_steps_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) raw_steps_q <= '0;
+    else if (next_pop) raw_steps_q <= '0;
+    else raw_steps_q <= {raw_steps_q[1:0], 1'b1};
+  end
+  always_ff @(posedge clk_i) begin
+    raw_offset_q    <= 31'(raw_record.raw_slot) << cfg_i.raw_slot_log2[3:0];
+    raw_low_q       <= 33'(cfg_i.raw_base[31:0]) + 33'(raw_offset_q);
+    raw_addr_low_q  <= raw_low_q[31:0];
+    raw_addr_high_q <= cfg_i.raw_base[63:32] + 32'(raw_low_q[32]);
+  end
+
+  assign may_write      = write_room && (is_place || (told_ready && raw_steps_q[2]));
   assign wr_cmd_valid_o = head_valid && state_q == COMMAND && write_first && may_write;
-  assign wr_cmd_addr_o  = is_place ? head.record[63:0] :
-                          cfg_i.raw_base + (64'(raw_record.raw_slot) << cfg_i.raw_slot_log2[3:0]);
+  assign wr_cmd_addr_o  = is_place ? head.record[63:0] : {raw_addr_high_q, raw_addr_low_q};
   assign wr_cmd_bytes_o = is_place ? head.record[79:64] : raw_record.raw_len;
 
-  assign last_beat = wr_valid_o && wr_ready_i && wr_last_o;
+  assign last_beat = wr_ready_i && ((state_q == PLACING && place_valid_i && place_last_i) ||
+                                    (state_q == COPYING && buffer_used != '0 && raw_last_q));
   // A raw copy begins only where its report has room.
   assign told_push = pop && head.report;
   assign told_in   = '{awaits: head.kind == REPORT ? placed_q : head.raw, fpdu: head.kind == REPORT, record: head.record};
@@ -150,9 +184,9 @@ module rx_output
     unique case (state_q)
       COMMAND: begin
         if (!write_first) pop = head_valid && (told_ready || !head.report);
-        else if (wr_cmd_valid_o && wr_cmd_ready_i) state_d = DATA;
+        else if (wr_cmd_valid_o && wr_cmd_ready_i) state_d = is_place ? PLACING : COPYING;
       end
-      DATA: begin
+      PLACING, COPYING: begin
         pop = last_beat;
         if (last_beat) state_d = COMMAND;
       end
@@ -165,11 +199,15 @@ module rx_output
     else if (pop) placed_q <= is_place;
   end
 
-  assign free_valid_o = pop && head.kind == CLOSE;
-  assign free_stop_o  = head.stop;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) free_valid_o <= 1'b0;
+    else free_valid_o <= pop && head.kind == CLOSE;
+  end
+  always_ff @(posedge clk_i) free_stop_o <= head.stop;
 
   // ---------------------------------------------------------------- answers of host memory, and the reports
-  logic              write_valid, told_valid, fate_valid, fate_ready, fate_failed, failed, failed_q, result, told_pop;
+  logic              write_valid, told_valid, fate_valid, fate_ready, fate_failed, failed, failed_q, result, told_pop, tell;
+  logic              written_q, written_failed_q;
   logic              write_push, tell_failed;
   write_t            write_in, write;
   told_t             told;
@@ -185,7 +223,7 @@ module rx_output
 
   fifo_sync #(.WIDTH($bits(write_t)), .DEPTH(TOLD)) i_writes (
     .clk_i, .rst_ni, .wr_valid_i(write_push), .wr_ready_o(write_ready), .wr_data_i(write_in),
-    .rd_valid_o(write_valid), .rd_ready_i(wr_written_i), .rd_data_o(write), .count_o(unused_counts)
+    .rd_valid_o(write_valid), .rd_ready_i(written_q), .rd_data_o(write), .count_o(unused_counts)
   );
   fifo_sync #(.WIDTH($bits(told_t)), .DEPTH(TOLD)) i_told (
     .clk_i, .rst_ni, .wr_valid_i(told_push), .wr_ready_o(told_ready), .wr_data_i(told_in),
@@ -196,12 +234,18 @@ module rx_output
     .rd_valid_o(fate_valid), .rd_ready_i(told_pop && told.awaits), .rd_data_o(fate_failed), .count_o()
   );
 
-  assign failed          = failed_q || wr_failed_i;
-  assign result          = wr_written_i && write.last;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) written_q <= 1'b0;
+    else written_q <= wr_written_i;
+  end
+  always_ff @(posedge clk_i) written_failed_q <= wr_failed_i;
+
+  assign failed          = failed_q || written_failed_q;
+  assign result          = written_q && write.last;
   assign landed_o        = result && write.fpdu;
   assign landed_colour_o = write.colour;
-  assign told_pop        = rpt_valid_o && rpt_ready_i;
-  assign rpt_valid_o     = told_valid && (fate_valid || !told.awaits);
+  assign tell            = told_valid && (fate_valid || !told.awaits);
+  assign told_pop        = tell && (!rpt_valid_o || rpt_ready_i);
   assign tell_failed     = told.awaits && fate_failed;
 
   always_comb begin
@@ -209,31 +253,28 @@ module rx_output
     told_close        = segment_report_t'(told.record);    // a frame report has its status there, too
     told_fpdu.verdict = tell_failed ? FPDU_VERDICT_PLACE_FAILED : told_fpdu.verdict;
     if (tell_failed) told_close.status[SEGMENT_REPORT_RAW_FAILED_BIT] = 1'b1;
-    rpt_o             = told.fpdu ? 512'(told_fpdu) : 512'(told_close);
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      failed_q <= 1'b0;
-      owed_q   <= '0;
+      failed_q    <= 1'b0;
+      owed_q      <= '0;
+      rpt_valid_o <= 1'b0;
     end else begin
-      if (wr_written_i) failed_q <= failed && !write.last;
+      if (!rpt_valid_o || rpt_ready_i) rpt_valid_o <= tell;
+      if (written_q) failed_q <= failed && !write.last;
       owed_q <= owed_q + OWED_W'(write_push && head.last) - OWED_W'(told_pop && told.awaits);
     end
   end
+  always_ff @(posedge clk_i) if (told_pop) rpt_o <= told.fpdu ? 512'(told_fpdu) : 512'(told_close);
 
   // ---------------------------------------------------------------- raw copy: beats of the frame from the store
-  localparam int unsigned DEPTH = 4;
-  logic              raw_start, reading_q, pending_q, raw_data;
-  logic [15:0]       pos_q, beats_q, left_q;      // next beat, beats to read, bytes not yet handed on
-  logic [DATA_W-1:0] buffer [DEPTH];
-  logic [2:0]        buffer_wr_q, buffer_rd_q, buffer_used;
-
   assign raw_start   = wr_cmd_valid_o && wr_cmd_ready_i && !is_place;
-  assign raw_data    = state_q == DATA && !is_place;
+  assign raw_data    = state_q == COPYING;
   assign buffer_used = buffer_wr_q - buffer_rd_q;
   assign rd_req_o    = reading_q && (buffer_used + 3'(pending_q)) < 3'(DEPTH);
   assign rd_pos_o    = pos_q;
+  assign raw_beats   = (raw_record.raw_len + 16'(LANES - 1)) / 16'(LANES);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -252,24 +293,30 @@ module rx_output
       if (raw_start) begin
         reading_q <= 1'b1;
         pos_q     <= head.start;
-        left_q    <= raw_record.raw_len;
-        beats_q   <= (raw_record.raw_len + 16'(LANES - 1)) / 16'(LANES);
+        left_q    <= raw_beats;
+        beats_q   <= raw_beats;
       end else begin
         if (rd_grant_i) begin
           pos_q     <= pos_q + 16'd1;
           beats_q   <= beats_q - 16'd1;
           reading_q <= beats_q != 16'd1;
         end
-        if (raw_data && wr_valid_o && wr_ready_i) left_q <= left_q - 16'(wr_count_o);
+        if (raw_data && wr_valid_o && wr_ready_i) left_q <= left_q - 16'd1;
       end
       if (pending_q) buffer_wr_q <= buffer_wr_q + 3'd1;
       if (raw_data && wr_valid_o && wr_ready_i) buffer_rd_q <= buffer_rd_q + 3'd1;
       if (cfg_i.raw_reset) raw_tail_o <= '0;
-      else if (last_beat && !is_place) raw_tail_o <= raw_tail_o + 32'd1;
+      else if (last_beat && state_q == COPYING) raw_tail_o <= raw_tail_o + 32'd1;
     end
   end
   always_ff @(posedge clk_i) begin
     if (pending_q) buffer[buffer_wr_q[1:0]] <= rd_data_i;
+    if (raw_start) begin
+      raw_last_q  <= raw_record.raw_len <= 16'(LANES);
+      raw_count_q <= {raw_record.raw_len[COUNT_W-2:0] == '0, raw_record.raw_len[COUNT_W-2:0]};
+    end else if (raw_data && wr_valid_o && wr_ready_i) begin
+      raw_last_q <= left_q == 16'd2;
+    end
   end
 
   // ---------------------------------------------------------------- data out
@@ -279,25 +326,25 @@ module rx_output
     wr_data_o     = place_data_i;
     wr_count_o    = place_count_i;
     wr_last_o     = place_last_i;
-    if (state_q == DATA && is_place) begin
+    if (state_q == PLACING) begin
       wr_valid_o    = place_valid_i;
       place_ready_o = wr_ready_i;
     end else if (raw_data) begin
       wr_valid_o = buffer_used != '0;
       wr_data_o  = buffer[buffer_rd_q[1:0]];
-      wr_last_o  = left_q <= 16'(LANES);
-      wr_count_o = wr_last_o ? left_q[COUNT_W-1:0] : COUNT_W'(LANES);
+      wr_last_o  = raw_last_q;
+      wr_count_o = raw_last_q ? raw_count_q : COUNT_W'(LANES);
     end
   end
 
-  assign idle_o = waiting == '0 && !in_valid && !told_valid && !write_valid;
+  assign idle_o = waiting == '0 && !in_valid && !head_valid && !free_valid_o && !told_valid && !rpt_valid_o && !write_valid;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       cnt_inc_o <= '0;
     end else begin
       cnt_inc_o <= '0;
-      if (is_place && wr_valid_o && wr_ready_i) cnt_inc_o[CNT_RX_PLACE_BYTES] <= 16'(wr_count_o);
+      if (state_q == PLACING && wr_valid_o && wr_ready_i) cnt_inc_o[CNT_RX_PLACE_BYTES] <= 16'(wr_count_o);
       cnt_inc_o[CNT_RX_FPDUS_PLACED] <= 16'(told_pop && told.fpdu && told_fpdu.verdict == FPDU_VERDICT_PLACED);
       cnt_inc_o[CNT_RX_PLACE_FAILED] <= 16'(told_pop && told.fpdu && tell_failed);
       cnt_inc_o[CNT_RX_RAW_FAILED]   <= 16'(told_pop && !told.fpdu && tell_failed);
@@ -317,7 +364,7 @@ module rx_output
   report_behind_places: assert property (@(posedge clk_i) disable iff (!rst_ni)
     pop && head.kind != REPORT |-> !placed_q || is_place);
   place_ends_with_op: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    state_q == DATA |-> head_valid);
+    state_q != COMMAND |-> head_valid && is_place == (state_q == PLACING));
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -2,6 +2,9 @@
 //
 // Commands come one packet ahead: the payload of the next packet waits in here while the present one is walked.
 // `flush_i` (with no command in the same cycle) throws away all that is inside, for a packet that is not walked after all.
+//
+// A beat out is the upper lanes of one beat of the store and the lower ones of the next: `prev_q`, and the head of the buffer. A packet
+// whose last beat in has only lower lanes for the last one out *spills*. Output from a skid buffer: `pl_ready_i` goes no further.
 
 module rx_payload #(
   parameter int unsigned DATA_W = 512,
@@ -33,22 +36,43 @@ module rx_payload #(
 );
 
   localparam int unsigned LANE_W = $clog2(LANES);
-  localparam int unsigned DEPTH = 4;           // covers the way from request to the slicer at a beat per cycle
+  localparam int unsigned DEPTH = 4;           // covers the way from request to the buffer at a beat per cycle
 
-  logic              reading_q, last_read, pending_q, pending_last_q;
+  // A packet to be cut out.
+  typedef struct packed {
+    logic [LANE_W-1:0]  shift;     // lane of its first byte
+    logic [15:0]        left;      // beats out still to come
+    logic [COUNT_W-1:0] count;     // bytes of the last one
+    logic               last;      // the next one is the last
+    logic               spill;
+  } cut_t;
+
+  // ---------------------------------------------------------------- commands
+  logic        take, reading_q, next_valid_q, cut_valid_q;
+  cut_t        next_d, next_q, cut_q;
+  logic [16:0] beats_in, beats_out;
+
+  assign cmd_ready_o = !reading_q && !next_valid_q;
+  assign take        = cmd_valid_i && cmd_ready_o;
+  assign beats_in    = (17'(cmd_offset_i[LANE_W-1:0]) + 17'(LANES - 1) + 17'(cmd_len_i)) >> LANE_W;
+  assign beats_out   = (17'(cmd_len_i) + 17'(LANES - 1)) >> LANE_W;
+
+  always_comb begin
+    next_d.shift = cmd_offset_i[LANE_W-1:0];
+    next_d.left  = beats_out[15:0];
+    next_d.count = {cmd_len_i[LANE_W-1:0] == '0, cmd_len_i[LANE_W-1:0]};
+    next_d.last  = cmd_len_i <= 16'(LANES);
+    next_d.spill = beats_in[0] != beats_out[0];     // it is one more at most
+  end
+
+  // ---------------------------------------------------------------- requests, as many as the buffer can take
+  logic              last_read, pending_q, pending_last_q, in_valid, in_pop, in_last;
   logic [15:0]       pos_q, left_q;            // next beat to read, beats left
-  logic [16:0]       beats;
-  logic              slice_ready, take;
   logic [DATA_W-1:0] buffer [DEPTH];
+  logic [DATA_W-1:0] in_data;
   logic [DEPTH-1:0]  buffer_last_q;
   logic [2:0]        wr_q, rd_q, used;
-  logic              in_valid, in_ready;
 
-  assign cmd_ready_o = !reading_q && slice_ready;
-  assign take        = cmd_valid_i && cmd_ready_o;
-  assign beats       = (17'(cmd_offset_i[LANE_W-1:0]) + 17'(cmd_len_i) + 17'(LANES - 1)) >> LANE_W;
-
-  // Requests, as many as the buffer can take.
   assign used      = wr_q - rd_q;
   assign rd_req_o  = reading_q && (used + 3'(pending_q)) < 3'(DEPTH);
   assign rd_pos_o  = pos_q;
@@ -65,11 +89,11 @@ module rx_payload #(
     end else begin
       pending_q <= rd_grant_i;
       if (pending_q) wr_q <= wr_q + 3'd1;
-      if (in_valid && in_ready) rd_q <= rd_q + 3'd1;
+      if (in_pop) rd_q <= rd_q + 3'd1;
       if (take) begin
         reading_q <= 1'b1;
         pos_q     <= cmd_start_i + (16'(cmd_offset_i) >> LANE_W);
-        left_q    <= beats[15:0];
+        left_q    <= beats_in[15:0];
       end else if (rd_grant_i) begin
         reading_q <= !last_read;
         pos_q     <= pos_q + 16'd1;
@@ -93,23 +117,74 @@ module rx_payload #(
   end
 
   assign in_valid = used != '0;
+  assign in_data  = buffer[rd_q[1:0]];
+  assign in_last  = buffer_last_q[rd_q[1:0]];
 
-  byte_slicer #(.DATA_W(DATA_W)) i_slicer (
-    .clk_i, .rst_ni, .flush_i,
-    .cmd_valid_i(take), .cmd_ready_o(slice_ready), .cmd_skip_i(16'(cmd_offset_i[LANE_W-1:0])), .cmd_keep_i(cmd_len_i),
-    .in_valid_i(in_valid), .in_ready_o(in_ready), .in_data_i(buffer[rd_q[1:0]]), .in_last_i(buffer_last_q[rd_q[1:0]]),
-    .out_valid_o(pl_valid_o), .out_ready_i(pl_ready_i), .out_data_o(pl_data_o), .out_count_o(pl_count_o), .out_last_o(pl_last_o)
+  // ---------------------------------------------------------------- the bytes, to lane 0
+  logic                prev_valid_q, prev_last_q, alone, fire, finish, swallow, load, out_ready;
+  logic [DATA_W-1:0]   prev_q;
+  logic [2*DATA_W-1:0] pair;
+
+  // Nothing of the next beat is wanted.
+  assign alone   = prev_last_q || cut_q.shift == '0;
+  assign fire    = prev_valid_q && out_ready && (alone || in_valid);
+  assign finish  = fire && cut_q.last;
+  assign swallow = finish && cut_q.spill;
+  // Behind a packet's last beat out the next packet's first beat may follow at once.
+  assign load    = in_valid && (!prev_valid_q || fire) && !swallow;
+  assign in_pop  = load || swallow;
+  assign pair    = {in_data, prev_q} >> {cut_q.shift, 3'b000};
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      next_valid_q <= 1'b0;
+      cut_valid_q  <= 1'b0;
+      prev_valid_q <= 1'b0;
+    end else if (flush_i) begin
+      next_valid_q <= 1'b0;
+      cut_valid_q  <= 1'b0;
+      prev_valid_q <= 1'b0;
+    end else begin
+      if (take) next_valid_q <= 1'b1;
+      else if (!cut_valid_q || finish) next_valid_q <= 1'b0;
+      if (!cut_valid_q || finish) cut_valid_q <= next_valid_q;
+      if (load) prev_valid_q <= 1'b1;
+      else if (fire) prev_valid_q <= 1'b0;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (take) next_q <= next_d;
+    if (!cut_valid_q || finish) begin
+      cut_q <= next_q;
+    end else if (fire) begin
+      cut_q.left <= cut_q.left - 16'd1;
+      cut_q.last <= cut_q.left == 16'd2;
+    end
+    if (load) begin
+      prev_q      <= in_data;
+      prev_last_q <= in_last;
+    end
+  end
+
+  skid_buffer #(.WIDTH(DATA_W + COUNT_W + 1)) i_out (
+    .clk_i, .rst_ni, .clear_i(flush_i), .wr_valid_i(fire), .wr_ready_o(out_ready),
+    .wr_data_i({pair[DATA_W-1:0], cut_q.last ? cut_q.count : COUNT_W'(LANES), cut_q.last}),
+    .rd_valid_o(pl_valid_o), .rd_ready_i(pl_ready_i), .rd_data_o({pl_data_o, pl_count_o, pl_last_o})
   );
 
-  assign idle_o = !reading_q && !pending_q && used == '0 && !pl_valid_o;
+  assign idle_o = !reading_q && !pending_q && used == '0 && !prev_valid_q && !pl_valid_o;
 
-  logic unused_beats;
-  assign unused_beats = beats[16];
+  logic unused;
+  assign unused = ^{beats_in[16], beats_out[16], pair[2*DATA_W-1:DATA_W]};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
   no_overrun: assert property (@(posedge clk_i) disable iff (!rst_ni) used <= 3'(DEPTH));
   no_command_with_flush: assert property (@(posedge clk_i) disable iff (!rst_ni) !(flush_i && take));
+  not_empty: assert property (@(posedge clk_i) disable iff (!rst_ni) take |-> cmd_len_i != '0);
+  one_packet: assert property (@(posedge clk_i) disable iff (!rst_ni) prev_valid_q |-> cut_valid_q);
+  ends_agree: assert property (@(posedge clk_i) disable iff (!rst_ni)
+    fire |-> (cut_q.last && !cut_q.spill) == prev_last_q && (!swallow || in_last));
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -1,12 +1,14 @@
 // Slots of the raw ring: who may take one, and which is next.
 //
 // Frames of no flow leave RAW_RESERVE slots free, so that junk takes none from the flows. A segment is walked only with a slot
-// set aside for it: its last FPDU may turn out partial.
+// set aside for it: its last FPDU may turn out partial. What there is room for is told LATENCY cycles late: `settled_o` says that no
+// slot was taken and no walk begun in them. Only room that the host gave back is not seen at once.
 
 module rx_raw_slots
   import weft_int_pkg::rx_cfg_t;
 #(
   parameter int unsigned WALKS = 4,
+  localparam int unsigned LATENCY = 3,
   localparam int unsigned COUNT_W = $clog2(WALKS + 1)
 ) (
   input  logic               clk_i,
@@ -15,31 +17,55 @@ module rx_raw_slots
   input  rx_cfg_t            cfg_i,
   // verilator lint_on UNUSEDSIGNAL
   input  logic [COUNT_W-1:0] walks_i,        // segments in the walk
+  input  logic               start_i,        // there will be one more
   input  logic               take_i,         // slot_o is taken
+  output logic               settled_o,
   output logic [15:0]        slot_o,
   output logic               room_o,         // for a segment of a flow that is not walked
   output logic               room_walk_o,    // for one more in the walk
   output logic               room_plain_o    // for a frame of no flow
 );
 
-  logic [31:0] tail_q, used, slots;
+  logic [31:0]        tail_q, used_q, plain_used_q, slot_mask_q;
+  logic [32:0]        with_walks_q, with_reserve_q;
+  logic [COUNT_W-1:0] walks_q;
+  logic [LATENCY-1:0] recent_q;
 
-  assign slots        = 32'd1 << cfg_i.raw_count_log2[4:0];
-  assign used         = tail_q - cfg_i.raw_head;
-  assign room_o       = used < slots;
-  assign room_walk_o  = used + 32'(walks_i) < slots;
-  assign room_plain_o = 33'(used) + 33'(cfg_i.raw_reserve) < 33'(slots);
-  assign slot_o       = tail_q[15:0] & (slots[15:0] - 16'd1);
+  assign slot_o    = tail_q[15:0] & slot_mask_q[15:0];
+  assign settled_o = recent_q == '0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) tail_q <= '0;
-    else if (cfg_i.raw_reset) tail_q <= '0;
-    else if (take_i) tail_q <= tail_q + 32'd1;
+    if (!rst_ni) begin
+      tail_q   <= '0;
+      recent_q <= '1;
+    end else begin
+      if (cfg_i.raw_reset) tail_q <= '0;
+      else if (take_i) tail_q <= tail_q + 32'd1;
+      recent_q <= {recent_q[LATENCY-2:0], start_i || take_i || cfg_i.raw_reset};
+    end
+  end
+
+  // The number of slots is a power of two: a number is below it if no bit above its mask is set.
+  always_ff @(posedge clk_i) begin
+    slot_mask_q    <= (32'd1 << cfg_i.raw_count_log2[4:0]) - 32'd1;
+    used_q         <= tail_q - cfg_i.raw_head;
+    walks_q        <= walks_i;
+    plain_used_q   <= used_q;
+    with_walks_q   <= 33'(used_q) + 33'(walks_q);
+    with_reserve_q <= 33'(used_q) + 33'(cfg_i.raw_reserve);
+    room_o         <= (plain_used_q & ~slot_mask_q) == '0;
+    room_walk_o    <= (with_walks_q & {1'b1, ~slot_mask_q}) == '0;
+    room_plain_o   <= (with_reserve_q & {1'b1, ~slot_mask_q}) == '0;
   end
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
-  slots_fit: assert property (@(posedge clk_i) disable iff (!rst_ni) take_i |-> room_o || cfg_i.raw_reset);
+  // Judged anew, at once.
+  logic [31:0] used, slots;
+  assign used  = tail_q - cfg_i.raw_head;
+  assign slots = 32'd1 << cfg_i.raw_count_log2[4:0];
+  room_is_there: assert property (@(posedge clk_i) disable iff (!rst_ni) take_i |-> used < slots || cfg_i.raw_reset);
+  walk_has_slot: assert property (@(posedge clk_i) disable iff (!rst_ni) start_i |-> used + 32'(walks_i) < slots || cfg_i.raw_reset);
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -47,20 +47,21 @@ module rx_store
   localparam int unsigned POS_W = ADDR_W + 1;
 
   logic [POS_W-1:0] wr_q, start_q, free_q, wr_next;
+  logic [POS_W-1:0] end_q, end_before_q;         // where the ring is full, and the place before
+  logic             full_q;
   logic             lost_q;                      // a beat of the present frame found no room
-  logic             full, queue_ready, write, keep;
+  logic             queue_ready, write, keep;
   rx_drop_e         drop;
   rx_packet_t       packet_d;
 
   logic [$clog2(MAX_FRAMES+1)-1:0] unused_count;
 
-  assign full    = wr_q - free_q == POS_W'(DEPTH);
-  assign write   = beat_valid_i && !full && !lost_q;
+  assign write   = beat_valid_i && !full_q && !lost_q;
   assign wr_next = wr_q + 1'b1;
 
   always_comb begin
     drop = drop_i;
-    if (drop_i == KEEP && (full || lost_q || !queue_ready)) drop = DROP_BUFFER_FULL;
+    if (drop_i == KEEP && (full_q || lost_q || !queue_ready)) drop = DROP_BUFFER_FULL;
   end
   assign keep = beat_valid_i && beat_last_i && drop == KEEP;
 
@@ -78,8 +79,19 @@ module rx_store
       start_q <= '0;
       free_q  <= '0;
       lost_q  <= 1'b0;
+      full_q  <= 1'b0;
+      end_q   <= POS_W'(DEPTH);
+      end_before_q <= POS_W'(DEPTH - 1);
     end else begin
-      if (free_valid_i) free_q <= free_stop_i[POS_W-1:0];
+      if (free_valid_i) begin
+        free_q       <= free_stop_i[POS_W-1:0];
+        end_q        <= free_stop_i[POS_W-1:0] ^ POS_W'(DEPTH);
+        end_before_q <= free_stop_i[POS_W-1:0] + POS_W'(DEPTH - 1);
+      end
+      // Space given back is seen a cycle late.
+      if (beat_valid_i && beat_last_i && !keep) full_q <= start_q == end_q;
+      else if (keep || write) full_q <= wr_q == end_before_q;
+      else full_q <= wr_q == end_q;
       if (beat_valid_i) begin
         if (!beat_last_i) begin
           if (write) wr_q <= wr_next;
@@ -166,6 +178,7 @@ module rx_store
   if ((1 << ADDR_W) != DEPTH || POS_W > 16) begin : gen_param_check
     $error("rx_store: STORE_BYTES must be a power of two and hold at most 2^15 beats");
   end
+  no_overwrite: assert property (@(posedge clk_i) disable iff (!rst_ni) write |-> wr_q - free_q < POS_W'(DEPTH));
   room: assert property (@(posedge clk_i) disable iff (!rst_ni) wr_q - free_q <= POS_W'(DEPTH));
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -1,6 +1,6 @@
 // Scans TCP options (RFC 9293 §3.1, timestamps RFC 7323 §3.2, SACK RFC 2018 §3) at any alignment, a header each
 // cycle: what each byte would say if an option began with it, a cycle ahead; then eight stages of five bytes find where options
-// begin. `err_o`: a length below 2 or one that reaches behind the header.
+// begin, and a stage later what they are. `err_o`: a length below 2 or one that reaches behind the header.
 // A timestamps option whose length is not 10, and a SACK option without whole blocks, are skipped. Of several,
 // the last counts. All results come LATENCY cycles after the input, for every cycle, useful or not.
 
@@ -32,7 +32,9 @@ module rx_tcp_options #(
   } option_t;
 
   typedef struct packed {
-    logic                    err;
+    logic [STEP-1:0]         here;       // of the stage's bytes: these begin one
+    option_t [STEP-1:0]      option;     // those
+    logic                    err;        // of what the stages before found, as all below
     logic [OPTION_BYTES-1:0] begins;     // where the next option begins: one bit, or none behind the last
     logic                    ts;
     logic [5:0]              ts_at;
@@ -62,12 +64,12 @@ module rx_tcp_options #(
     return option;
   endfunction
 
-  // No two of five neighbours can be options of ten bytes or more.
+  // Which of a stage's bytes begin an option, and what those of the stage before are. No two of five neighbours can be options of ten
+  // bytes or more, and none of the last stage's can.
   function automatic scan_t scan_bytes(input scan_t from, input int unsigned at, input option_t [STEP-1:0] option);
     scan_t           to;
     logic [STEP-1:0] here, ts, sack;
     to = from;
-    // Which of them begin an option; then who else does behind them.
     for (int unsigned b = 0; b < STEP; b++) begin
       here[b] = from.begins[at + b];
       for (int unsigned c = 0; c < b; c++) here[b] |= here[c] && option[c].soon[b - c];
@@ -75,10 +77,13 @@ module rx_tcp_options #(
     for (int unsigned next = at + STEP; next < OPTION_BYTES; next++) begin
       for (int unsigned b = 0; b < STEP; b++) to.begins[next] |= here[b] && option[b].len == 6'(next - at - b);
     end
+    to.here   = here;
+    to.option = option;
+
     for (int unsigned b = 0; b < STEP; b++) begin
-      to.err |= here[b] && option[b].err;
-      ts[b]   = here[b] && option[b].ts;
-      sack[b] = here[b] && option[b].sack != '0;
+      to.err |= from.here[b] && from.option[b].err;
+      ts[b]   = from.here[b] && from.option[b].ts;
+      sack[b] = from.here[b] && from.option[b].sack != '0;
     end
     if (ts != '0) begin
       to.ts    = 1'b1;
@@ -89,10 +94,10 @@ module rx_tcp_options #(
       to.sack_at = '0;
     end
     for (int unsigned b = 0; b < STEP; b++) begin
-      if (ts[b]) to.ts_at |= 6'(at + b);
+      if (ts[b]) to.ts_at |= 6'(at + b - STEP);
       if (sack[b]) begin
-        to.sack    |= option[b].sack;
-        to.sack_at |= 6'(at + b);
+        to.sack    |= from.option[b].sack;
+        to.sack_at |= 6'(at + b - STEP);
       end
     end
     return to;
@@ -140,15 +145,19 @@ module rx_tcp_options #(
   rx_delay #(.WIDTH(OPTION_BYTES*8), .CYCLES(LATENCY - 1)) i_options (.clk_i, .rst_ni, .data_i(options_i), .data_o(options));
 
   logic [OPTION_BYTES*8-1:0] ts_shifted, sack_shifted;
+  logic [STEP-1:0] late_err;
+  for (genvar b = 0; b < STEP; b++) begin : gen_late
+    assign late_err[b] = scan[STAGES].here[b] && scan[STAGES].option[b].err;
+  end
   assign ts_shifted   = options >> {scan[STAGES].ts_at, 3'b000};
   assign sack_shifted = options >> {scan[STAGES].sack_at, 3'b000};
 
   logic unused_tail;
   assign unused_tail = ^{ts_shifted[OPTION_BYTES*8-1:80], ts_shifted[15:0], sack_shifted[OPTION_BYTES*8-1:208],
-                         sack_shifted[15:0], bytes[STAGES], data_offset[STAGES], decoded[STAGES], scan[STAGES].begins};
+                         sack_shifted[15:0], bytes[STAGES], data_offset[STAGES], decoded[STAGES], scan[STAGES]};
 
   always_ff @(posedge clk_i) begin
-    err_o        <= scan[STAGES].err;
+    err_o        <= scan[STAGES].err || late_err != '0;
     ts_present_o <= scan[STAGES].ts;
     ts_o         <= ts_shifted[16 +: 64];
     sack_count_o <= scan[STAGES].sack;

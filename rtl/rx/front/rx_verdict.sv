@@ -1,4 +1,4 @@
-// What became of a frame, as an event of the trace ring: one cycle behind `rx_dispatch`.
+// What became of a frame, for the counters and as an event of the trace ring: one cycle behind `rx_dispatch`.
 
 module rx_verdict
   import rx_front_pkg::*;
@@ -9,11 +9,13 @@ module rx_verdict
   input  logic         clk_i,
   input  logic         rst_ni,
 
-  input  logic         valid_i,
-  input  logic         walked_i,       // else decided without a walk
+  input  logic         finish_i,       // its walk has ended,
+  input  logic         direct_i,       // or it was decided without a walk
   input  logic         dropped_i,      // no raw slot
   input  logic         reserved_i,     // but reserved ones
   input  logic         known_i,        // of a flow
+  input  logic         raw_i,
+  input  logic         counts_raw_i,   // and the flow's count of raw segments goes on
   input  logic [15:0]  flow_i,
   input  logic         tcp_i,
   input  logic [31:0]  seq_i,
@@ -21,15 +23,45 @@ module rx_verdict
   input  stop_e        stop_i,         // of the walk
   input  logic         engine_i,
   input  accept_e      accept_i,       // without a walk
+  input  logic [3:0]   refusal_i,
 
-  output trace_event_t trace_o
+  output trace_event_t trace_o,
+  output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
+
+  logic plain, known, refused;
+  assign plain   = direct_i && !dropped_i;
+  assign known   = direct_i && known_i;
+  assign refused = known && accept_i == ACCEPT_REFUSE;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cnt_inc_o <= '0;
+    end else begin
+      cnt_inc_o <= '0;
+      cnt_inc_o[CNT_RX_DROP_NO_RAW_SLOT]   <= 16'(direct_i && dropped_i && !reserved_i);
+      cnt_inc_o[CNT_RX_DROP_RAW_RESERVED]  <= 16'(direct_i && dropped_i && reserved_i);
+      cnt_inc_o[CNT_RX_RAW_FRAMES]         <= 16'(plain && !known_i);
+      cnt_inc_o[CNT_RX_SEGMENTS]           <= 16'(finish_i || (plain && known_i));
+      cnt_inc_o[CNT_RX_SEGMENTS_PLACED]    <= 16'(finish_i && stop_i == STOP_WHOLE);
+      cnt_inc_o[CNT_RX_SEGMENTS_BYPASSED]  <= 16'((finish_i && raw_i) || (direct_i && counts_raw_i));
+      cnt_inc_o[CNT_RX_SEGMENTS_DUPLICATE] <= 16'(known && accept_i == ACCEPT_DUPLICATE);
+      cnt_inc_o[CNT_RX_REFUSED_ACK]        <= 16'(refused && refusal_i == REFUSAL_NO_ACK);
+      cnt_inc_o[CNT_RX_REFUSED_WINDOW]     <= 16'(refused && refusal_i == REFUSAL_WINDOW);
+      cnt_inc_o[CNT_RX_REFUSED_PAWS]       <= 16'(refused && refusal_i == REFUSAL_PAWS);
+      cnt_inc_o[CNT_RX_REFUSED_NO_TIMESTAMP] <= 16'(refused && refusal_i == REFUSAL_NO_TIMESTAMP);
+      // A segment thrown away behind one that did not end whole left with that one.
+      cnt_inc_o[CNT_RX_DETACH_GAP]         <= 16'(known && !dropped_i && accept_i == ACCEPT_LEAVE);
+      cnt_inc_o[CNT_RX_DETACH_PARTIAL]     <= 16'(finish_i && stop_i == STOP_PARTIAL);
+      cnt_inc_o[CNT_RX_DETACH_ERROR]       <= 16'(finish_i && stop_i == STOP_ERROR);
+    end
+  end
 
   logic [7:0] verdict;
 
   always_comb begin
     verdict = TRACE_VERDICT_BYPASSED;
-    if (walked_i) begin
+    if (finish_i) begin
       unique case (stop_i)
         STOP_WHOLE:   verdict = engine_i ? TRACE_VERDICT_ENGINE : TRACE_VERDICT_PLACED;
         STOP_PARTIAL: verdict = TRACE_VERDICT_PARTIAL;
@@ -53,7 +85,7 @@ module rx_verdict
     if (!rst_ni) begin
       trace_o <= '0;
     end else begin
-      trace_o.valid  <= valid_i;
+      trace_o.valid  <= finish_i || direct_i;
       trace_o.kind   <= dropped_i ? 4'(TRACE_KIND_FRAME_DROPPED) : 4'(TRACE_KIND_VERDICT);
       trace_o.detail <= !dropped_i ? verdict : reserved_i ? TRACE_DROP_RAW_RESERVED : TRACE_DROP_NO_RAW_SLOT;
       trace_o.flow   <= known_i ? flow_i : NO_FLOW;

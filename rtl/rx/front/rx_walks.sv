@@ -1,10 +1,12 @@
 // The segments in the walk, oldest first, and how those ended that have not been closed yet.
 //
 // A flow's segments stand behind one another: a further one is started only if the youngest of all is of its flow. `last_o`
-// marks the youngest of each flow. `done_i` comes in the order of the starts and is kept until `finish_i` takes it.
+// marks the youngest of each flow. `done_i` comes in the order of the starts and is kept until `finish_i` takes it; it can be taken in the
+// next cycle, or one later where the segment did not end whole. The oldest segment waits for it in a register.
 
 module rx_walks
   import rx_front_pkg::*;
+  import walk_pkg::STOP_WHOLE;
 #(
   parameter int unsigned WALKS = 4,          // a power of two
   localparam int unsigned COUNT_W = $clog2(WALKS + 1),
@@ -19,8 +21,9 @@ module rx_walks
   input  walking_t               entry_i,          // of flow_i
   input  logic [7:0]             raw_count_i,
   output logic                   room_o,
-  output logic                   in_walk_o,        // its flow is in the walk,
+  output logic                   in_walk_o,        // its flow is in the walk, a cycle after flow_i has changed
   output logic                   youngest_o,       // as the youngest,
+  output logic                   was_youngest_o,   // and so it was a cycle ago, by the flow_i of then
   output logic [INDEX_W-1:0]     young_o,          // in this place,
   output logic [31:0]            young_end_o,      // which ends here
   output logic                   young_ts_valid_o, // and leaves this TS.Recent
@@ -32,8 +35,9 @@ module rx_walks
   input  logic                   done_valid_i,
   input  walk_done_t             done_i,
   output logic                   done_valid_o,
-  output logic                   done_waits_o,     // one was there before this cycle
+  output logic                   done_waits_o,     // one is there, perhaps not yet to be taken
   output walk_done_t             done_o,
+  output logic [31:0]            done_end_o,       // where it leaves the flow
   output walking_t               oldest_o,
   output logic [7:0]             oldest_raw_count_o,
   output logic [INDEX_W-1:0]     head_o,
@@ -47,48 +51,83 @@ module rx_walks
 );
 
   walking_t               entry_q [WALKS];
-  walking_t               youngest;
-  logic [WALKS-1:0]       valid_q, last_q;
+  walking_t               oldest_q;
+  logic                   oldest_valid_q;
+  logic [WALKS-1:0]       valid_q, last_q, same_q;
   logic [WALKS-1:0][15:0] flow_q;
   logic [WALKS-1:0][7:0]  raw_count_q;
   logic [INDEX_W-1:0]     head_q, tail_q;
   logic [COUNT_W-1:0]     count_q, payloads_q;
-  logic                   done_room;
-  walk_done_t             done_head;
+  logic [31:0]            young_end_q, young_ts_recent_q, stopped_at_q;
+  logic                   young_same_q, young_ts_valid_q;
 
-  assign young_o  = tail_q - 1'b1;
-  assign youngest = entry_q[young_o];
+  assign young_o           = tail_q - 1'b1;
+  assign youngest_o        = count_q != '0 && young_same_q;
+  assign young_end_o       = young_end_q;
+  assign young_ts_valid_o  = young_ts_valid_q;
+  assign young_ts_recent_o = young_ts_recent_q;
+  assign in_walk_o         = (valid_q & same_q) != '0;
 
-  assign youngest_o        = count_q != '0 && flow_q[young_o] == flow_i;
-  assign young_end_o       = youngest.seq_end;
-  assign young_ts_valid_o  = youngest.ts_valid;
-  assign young_ts_recent_o = youngest.ts_recent;
-
-  always_comb begin
-    in_walk_o = 1'b0;
-    for (int unsigned i = 0; i < WALKS; i++) begin
-      if (valid_q[i] && flow_q[i] == flow_i) in_walk_o = 1'b1;
+  // A start is only of a flow that has stood here for some cycles.
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < WALKS; i++) same_q[i] <= flow_q[i] == flow_i;
+    young_same_q   <= flow_q[young_o] == flow_i;
+    was_youngest_o <= flow_q[young_o] == flow_i && count_q != '0;
+    if (start_i) begin
+      young_end_q       <= entry_i.seq_end;
+      young_ts_valid_q  <= entry_i.ts_valid;
+      young_ts_recent_q <= entry_i.ts_recent;
     end
   end
 
   assign room_o             = count_q < COUNT_W'(WALKS);
   assign payload_open_o     = payloads_q != '0;
   assign head_o             = head_q;
-  assign oldest_o           = entry_q[head_q];
+  assign oldest_o           = oldest_q;
   assign oldest_raw_count_o = raw_count_q[head_q];
   assign valid_o            = valid_q;
   assign flow_o             = flow_q;
   assign last_o             = last_q;
   assign count_o            = count_q;
 
-  // The fate of a segment whose close has to wait is kept.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) oldest_valid_q <= 1'b0;
+    else oldest_valid_q <= valid_q[head_q] && !finish_i;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!oldest_valid_q) oldest_q <= entry_q[head_q];
+  end
+
+  // How segments ended whose close has to wait; the first of them in a register.
+  logic       done_valid_q, done_aged_q, done_free, fifo_valid, fifo_ready;
+  walk_done_t done_q, fifo_done;
   logic [$clog2(WALKS+1)-1:0] unused_count;
+
+  assign done_free = !done_valid_q || finish_i;
+
   fifo_sync #(.WIDTH($bits(walk_done_t)), .DEPTH(WALKS)) i_dones (
-    .clk_i, .rst_ni, .wr_valid_i(done_valid_i && (done_waits_o || !finish_i)), .wr_ready_o(done_room), .wr_data_i(done_i),
-    .rd_valid_o(done_waits_o), .rd_ready_i(finish_i), .rd_data_o(done_head), .count_o(unused_count)
+    .clk_i, .rst_ni, .wr_valid_i(done_valid_i && (fifo_valid || done_valid_q)), .wr_ready_o(fifo_ready), .wr_data_i(done_i),
+    .rd_valid_o(fifo_valid), .rd_ready_i(done_free), .rd_data_o(fifo_done), .count_o(unused_count)
   );
-  assign done_o       = done_waits_o ? done_head : done_i;
-  assign done_valid_o = (done_waits_o || done_valid_i) && count_q != '0;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      done_valid_q <= 1'b0;
+      done_aged_q  <= 1'b0;
+    end else begin
+      if (done_free) done_valid_q <= fifo_valid || (done_valid_i && !done_valid_q);
+      done_aged_q <= done_valid_q && oldest_valid_q && !finish_i;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (done_free) done_q <= fifo_valid ? fifo_done : done_i;
+    stopped_at_q <= oldest_q.packet.segment.seq + 32'(done_q.len);
+  end
+
+  assign done_o       = done_q;
+  assign done_end_o   = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
+  assign done_waits_o = done_valid_q || fifo_valid;
+  assign done_valid_o = done_valid_q && oldest_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -129,14 +168,24 @@ module rx_walks
   end
 
   logic unused;
-  assign unused = ^{unused_count, done_room, youngest};
+  assign unused = ^{unused_count, fifo_ready};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
   if ((1 << INDEX_W) != WALKS || WALKS < 2) begin : gen_param_check
     $error("rx_walks: WALKS must be a power of two from 2 up");
   end
-  dones_fit: assert property (@(posedge clk_i) disable iff (!rst_ni) done_valid_i |-> done_room && count_q != '0);
+  logic in_walk;
+  always_comb begin
+    in_walk = 1'b0;
+    for (int unsigned i = 0; i < WALKS; i++) begin
+      if (valid_q[i] && flow_q[i] == flow_i) in_walk = 1'b1;
+    end
+  end
+  dones_fit: assert property (@(posedge clk_i) disable iff (!rst_ni) done_valid_i |-> fifo_ready && count_q != '0);
+  oldest_is_oldest: assert property (@(posedge clk_i) disable iff (!rst_ni) finish_i |-> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);
+  flow_stood: assert property (@(posedge clk_i) disable iff (!rst_ni)
+    start_i |-> young_same_q == (flow_q[young_o] == flow_i) && in_walk_o == in_walk);
   starts_fit: assert property (@(posedge clk_i) disable iff (!rst_ni) start_i |-> room_o && (!in_walk_o || youngest_o));
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -91,6 +91,9 @@ module rx_front_bench
   trace_event_t       stored, verdict;
   logic               payload_cmd_valid, payload_cmd_ready, payload_flush, payload_open, payload_idle, payload_valid;
   logic [COUNT_W-1:0] pl_count;
+  logic [15:0]        payload_cmd_start, payload_cmd_len;
+  logic [7:0]         payload_cmd_offset;
+  logic [95:0]        lookup_key;
   logic               lookup_valid, lookup_rsp, lookup_hit, lookup_changed, lookup_busy, fetch_valid, upd_valid, hold;
   logic               state_changed, state_busy, state_idle, dispatch_idle, row_written, attach, refused;
   logic [15:0]        lookup_flow, fetch_flow, upd_flow, row_flow;
@@ -132,14 +135,14 @@ module rx_front_bench
 
   rx_payload #(.DATA_W(DATA_W)) i_payload (
     .clk_i, .rst_ni, .flush_i(payload_flush), .cmd_valid_i(payload_cmd_valid), .cmd_ready_o(payload_cmd_ready),
-    .cmd_start_i(packet.start), .cmd_offset_i(packet.segment.payload_start), .cmd_len_i(packet.segment.payload_len),
+    .cmd_start_i(payload_cmd_start), .cmd_offset_i(payload_cmd_offset), .cmd_len_i(payload_cmd_len),
     .rd_req_o(rd_req[0]), .rd_pos_o(rd_pos[0]), .rd_grant_i(rd_grant[0]), .rd_data_i(rd_data_o),
     .pl_valid_o(payload_valid), .pl_ready_i(pl_ready_i && payload_open), .pl_data_o, .pl_count_o(pl_count),
     .pl_last_o, .idle_o(payload_idle)
   );
 
   rx_lookup #(.NUM_FLOWS(NUM_FLOWS)) i_lookup (
-    .clk_i, .rst_ni, .req_valid_i(lookup_valid), .req_key_i(packet.segment.key), .rsp_valid_o(lookup_rsp),
+    .clk_i, .rst_ni, .req_valid_i(lookup_valid), .req_key_i(lookup_key), .rsp_valid_o(lookup_rsp),
     .hit_o(lookup_hit), .flow_o(lookup_flow), .tbl_req_valid_i(tbl_req_valid_i && !open_q && tbl_number_i == TBL_FLOW_KEY),
     .tbl_req_ready_o(key_ready), .tbl_req_i(tbl_req), .tbl_rsp_valid_o(key_rsp_valid), .tbl_rsp_o(key_rsp),
     .changed_o(lookup_changed), .busy_o(lookup_busy)
@@ -158,9 +161,11 @@ module rx_front_bench
 
   rx_dispatch #(.WALKS(WALKS)) i_dispatch (
     .clk_i, .rst_ni, .cfg_i(cfg), .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
-    .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready), .payload_flush_o(payload_flush),
+    .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready),
+    .payload_cmd_start_o(payload_cmd_start), .payload_cmd_offset_o(payload_cmd_offset), .payload_cmd_len_o(payload_cmd_len),
+    .payload_flush_o(payload_flush),
     .payload_open_o(payload_open), .payload_end_i(pl_valid_o && pl_ready_i && pl_last_o), .lookup_busy_i(lookup_busy),
-    .lookup_valid_o(lookup_valid), .lookup_rsp_i(lookup_rsp), .lookup_hit_i(lookup_hit), .lookup_flow_i(lookup_flow),
+    .lookup_valid_o(lookup_valid), .lookup_key_o(lookup_key), .lookup_rsp_i(lookup_rsp), .lookup_hit_i(lookup_hit), .lookup_flow_i(lookup_flow),
     .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .fetch_valid_o(fetch_valid),
     .fetch_flow_o(fetch_flow), .fetch_row_i(fetch_row), .fetch_position_i(fetch_position), .upd_valid_o(upd_valid),
     .upd_flow_o(upd_flow), .upd_position_o(upd_position), .busy_valid_o(busy_valid), .busy_flow_o(busy_flow),

@@ -13,8 +13,6 @@ rtl_sim::include_model!("crc32c_128");
 rtl_sim::include_model!("crc32c_512");
 rtl_sim::include_model!("byte_packer_128");
 rtl_sim::include_model!("byte_packer_512");
-rtl_sim::include_model!("byte_slicer_128");
-rtl_sim::include_model!("byte_slicer_512");
 rtl_sim::include_model!("dma_read_128");
 rtl_sim::include_model!("dma_read_512");
 rtl_sim::include_model!("dma_write_128");

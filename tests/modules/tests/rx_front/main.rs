@@ -22,6 +22,8 @@ const FLOW_RX: u8 = 2;
 const ATTACH: u8 = 3;
 /// Cycles from a table request to its answer.
 const ANSWER: u64 = 8;
+/// Cycles after which the card sees that the host has freed a raw slot.
+const ROOM_LATE: usize = 3;
 
 /// A frame on its way to the store, and the fullest the store has been since it was sent.
 struct Arriving {
@@ -256,7 +258,7 @@ macro_rules! rx_front_tests {
                 let mut leaving: VecDeque<Leaving> = VecDeque::new();
                 let mut reading = false;
                 let mut raw_seen = 0u32;
-                let mut before_head = 0u32;
+                let mut heads = [0u32; 1 + ROOM_LATE];
                 // The walk: what began, payload to come, what is to be told, whether the chain is broken.
                 let mut payloads: VecDeque<Payload> = VecDeque::new();
                 let (mut walks, mut told) = (0, 0);
@@ -310,7 +312,7 @@ macro_rules! rx_front_tests {
                             report: o.close_report,
                             record: o.close_record,
                         };
-                        closing = Some(reference.close(&close, before_head)?);
+                        closing = Some(reference.close(&close, heads[ROOM_LATE])?);
                     }
                     close_stands = o.close_valid && !i.close_ready;
                     if o.close_valid && i.close_ready {
@@ -418,7 +420,8 @@ macro_rules! rx_front_tests {
                             payloads.pop_front();
                         }
                     }
-                    before_head = i.raw_head;
+                    heads.rotate_right(1);
+                    heads[0] = i.raw_head;
 
                     // ---- output: read the frame, give its space back
                     i.free_valid = false;
