@@ -107,7 +107,6 @@ const TX: &[&str] = &[
     "crc/crc32c_core.sv",
     "crc/crc32c_unpad.sv",
     "stream/byte_packer.sv",
-    "stream/byte_slicer.sv",
     "host/dma_read_client.sv",
     "host/dma_read.sv",
     "tx/tx_digest.sv",
