@@ -1,6 +1,6 @@
 //! Transmit does not need the host to make room for reports.
 
-use weft_layout::{job_status, reg, report_kind, Counter, Job, JobReport};
+use weft_layout::{job_kind, job_status, reg, report_kind, Counter, Job, JobReport};
 use weft_sim::bench::{Bench, Rings};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
@@ -12,8 +12,7 @@ const FAILURES: u32 = 12;
 fn job(kind: u8) -> Job {
     Job {
         kind,
-        // Notify, inline.
-        flags: 4 | 8,
+        flags: Job::NOTIFY | Job::INLINE_PAYLOAD,
         length: 60,
         ..Job::default()
     }
@@ -30,7 +29,12 @@ fn transmit_goes_on_while_the_report_ring_is_full() {
         bench.sent();
         let fails = |number: u32| number % 16 == 5 && number < 16 * FAILURES;
         for number in 0..JOBS {
-            bench.post(&job(u8::from(!fails(number))), &[0x5a; 60]);
+            let kind = if fails(number) {
+                0
+            } else {
+                job_kind::RAW_FRAME
+            };
+            bench.post(&job(kind), &[0x5a; 60]);
         }
         bench.ring_jobs();
         bench.settle(200_000).unwrap();

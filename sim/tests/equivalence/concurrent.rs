@@ -9,8 +9,9 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use weft_layout::reg::Status;
 use weft_layout::{
-    doorbell, reg, table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FpduReport, FrameReport, Job,
-    JobReport, ReceiveElement, SegmentReport, StagRow,
+    doorbell, job_kind, job_status, reg, report_kind, table, AttachRow, Counter, FlowKeyRow,
+    FlowRxRow, FlowTxRow, FpduReport, FrameReport, Job, JobReport, ReceiveElement, SegmentReport,
+    StagRow,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
@@ -126,17 +127,17 @@ impl Host {
             report[63] = 0;
             let segment = SegmentReport::from_bytes(&report);
             let (who, text) = match report[0] {
-                4 => {
+                report_kind::JOB => {
                     let job = JobReport::from_bytes(&report);
-                    if job.status == 0 {
+                    if job.status == job_status::DONE {
                         self.done.push(job.job);
                     } else {
                         self.outcome.failed_jobs.push(format!("{job:?}"));
                     }
                     continue;
                 }
-                1 => (segment.flow, format!("{segment:?}")),
-                2 => {
+                report_kind::SEGMENT => (segment.flow, format!("{segment:?}")),
+                report_kind::FPDU => {
                     let fpdu = FpduReport::from_bytes(&report);
                     (fpdu.flow, format!("{fpdu:?}"))
                 }
@@ -350,7 +351,7 @@ impl Script {
             }
             _ => {
                 // Ends where a marker comes.
-                let base = (state.rx.flags & 1 != 0).then_some(state.rx.marker_base)?;
+                let base = state.rx.markers().then_some(state.rx.marker_base)?;
                 let mut u = tagged(0x101, (1 << 40) + rng.random_range(0..10_000), 0);
                 u.resize(14 + rng.random_range(0..300), 0x5c);
                 for _ in 0..140 {
@@ -580,14 +581,14 @@ impl Plan {
         for _ in 0..self.script.rng.random_range(2..9) {
             let (mut job, inline) = self.script.job();
             self.clear_of_edges(&mut job);
-            if job.flow != quiet || job.kind == 1 {
+            if job.flow != quiet || job.kind == job_kind::RAW_FRAME {
                 jobs.push_back(Op::Job(Box::new(job), inline));
             }
         }
         streams.push(jobs);
         let send_seq = self.state(quiet).send_seq;
         let rng = &mut self.script.rng;
-        let mut row = Ends::of(quiet).tx(4 | rng.random_range(0..16), send_seq);
+        let mut row = Ends::of(quiet).tx(FlowTxRow::VALID | rng.random_range(0..16), send_seq);
         row.tos = rng.random();
         let row = Op::Row(table::FLOW_TX, quiet.into(), row.to_bytes());
         streams.push([row, Op::Look(table::FLOW_TX, quiet.into())].into());
@@ -632,7 +633,7 @@ impl Plan {
             ops.push(self.key(flow, true));
         }
         let state = &mut self.script.flows[usize::from(flow)];
-        if position.attached & 1 != 0 {
+        if position.attached & AttachRow::ATTACHED != 0 {
             (state.msn, state.mo) = (position.msn, position.mo);
         } else {
             state.mo = 0;
@@ -647,7 +648,10 @@ impl Plan {
         let rng = &mut self.script.rng;
         let state = &self.script.flows[usize::from(flow)];
         let row = AttachRow {
-            attached: 1 | rng.random_range(0..2u8) << 1,
+            attached: [
+                AttachRow::ATTACHED,
+                AttachRow::ATTACHED | AttachRow::TS_RECENT_VALID,
+            ][usize::from(rng.random_range(0..2u8))],
             raw_count: position
                 .raw_count
                 .wrapping_add(u8::from(rng.random_ratio(1, 10))),
@@ -718,7 +722,7 @@ impl Plan {
                     let valid = !self.keys[usize::from(flow)];
                     ops.push(self.key(flow, valid));
                 }
-                4 if position.attached & 1 == 0 => {
+                4 if position.attached & AttachRow::ATTACHED == 0 => {
                     ops.extend(self.elements(flow));
                     let posted = self.state(flow).posted;
                     self.tails[usize::from(flow)] = posted;

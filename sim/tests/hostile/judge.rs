@@ -55,7 +55,7 @@ pub fn outcome(flow: &mut Tracked, memories: &mut [Memory], spec: &Spec) -> Outc
         status: refusal::NONE,
         duplicate: false,
         raw: false,
-        attached: flow.at.attached & 1 != 0,
+        attached: flow.at.attached & AttachRow::ATTACHED != 0,
         raw_count: flow.at.raw_count,
         done: 0,
         fpdus: Vec::new(),
@@ -73,7 +73,8 @@ pub fn outcome(flow: &mut Tracked, memories: &mut [Memory], spec: &Spec) -> Outc
         window: flow.at.window,
         // Behind IP options the card has not read them.
         timestamps: flow.timestamps && !ip_options,
-        ts_recent: (flow.at.attached & 2 != 0).then_some(flow.at.ts_recent),
+        ts_recent: (flow.at.attached & AttachRow::TS_RECENT_VALID != 0)
+            .then_some(flow.at.ts_recent),
     };
     let mut verdict = judge(&arriving, &position);
     if spec.payload.is_empty() {
@@ -98,11 +99,11 @@ pub fn outcome(flow: &mut Tracked, memories: &mut [Memory], spec: &Spec) -> Outc
         Verdict::InSequence => leaves = walk(flow, memories, spec, &mut out),
     }
     if leaves {
-        flow.at.attached &= !1;
+        flow.at.attached &= !AttachRow::ATTACHED;
         flow.at.raw_count = flow.at.raw_count.wrapping_add(1);
         out.raw = true;
     }
-    out.attached = flow.at.attached & 1 != 0;
+    out.attached = flow.at.attached & AttachRow::ATTACHED != 0;
     out.raw_count = flow.at.raw_count;
     out
 }
@@ -200,7 +201,11 @@ fn check(flow: &mut Tracked, memories: &mut [Memory], cut: &Cut) -> Result<u8, u
     if is_tagged {
         no(opcode != 0 && opcode != 2, 0x0206)?;
         let to = u64::from(word(ulpdu, 6)) << 32 | u64::from(word(ulpdu, 10));
-        let right = if opcode == 0 { 4 } else { 8 };
+        let right = if opcode == 0 {
+            StagRow::REMOTE_WRITE
+        } else {
+            StagRow::READ_SINK
+        };
         let data = &ulpdu[14..];
         if !data.is_empty() {
             let (number, at) = access(
@@ -255,7 +260,7 @@ fn access(
     let found = memories.iter().position(|m| m.stag >> 8 == stag >> 8);
     let number = found.ok_or(0x1100u16)?;
     let row = &memories[number].row;
-    if row.valid & 1 == 0 || row.key != stag as u8 {
+    if row.valid & StagRow::VALID == 0 || row.key != stag as u8 {
         return Err(0x1100);
     }
     if u128::from(to) + u128::from(len) > 1 << 64 {

@@ -6,8 +6,8 @@ use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use weft_layout::{
-    doorbell, reg, table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FpduReport, ReceiveElement,
-    SegmentReport, StagRow,
+    doorbell, fpdu_verdict, reg, report_kind, table, AttachRow, Counter, FlowKeyRow, FlowRxRow,
+    FpduReport, ReceiveElement, SegmentReport, StagRow,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::kind::CardKind;
@@ -21,6 +21,8 @@ use crate::judge::{outcome, Memory, Outcome, Tracked, APART, ELEMENTS, PIECES, R
 /// Frames of a run, at most.
 const FRAMES: usize = 40;
 const REGION: usize = 4096;
+const ALL_RIGHTS: u8 =
+    StagRow::LOCAL_WRITE | StagRow::REMOTE_READ | StagRow::REMOTE_WRITE | StagRow::READ_SINK;
 /// Simulated nanoseconds in which a card has to come to rest.
 const LIMIT: u64 = 1_000_000;
 
@@ -165,9 +167,9 @@ impl Run<'_> {
                     0x1234_5678,
                 ];
                 let row = StagRow {
-                    valid: 1,
+                    valid: StagRow::VALID,
                     key,
-                    access: 1 | 4 | 8,
+                    access: StagRow::LOCAL_WRITE | StagRow::REMOTE_WRITE | StagRow::READ_SINK,
                     pd,
                     base: *bases.choose(&mut self.random).unwrap_or(&0),
                     length: REGION as u64,
@@ -271,8 +273,9 @@ impl Run<'_> {
             1 << 30,
             0x7fff_ffff,
         ];
+        let ts_recent_valid = self.random.random_bool(0.7);
         AttachRow {
-            attached: 1 | u8::from(self.random.random_bool(0.7)) << 1,
+            attached: AttachRow::ATTACHED,
             raw_count,
             rcv_nxt: near(&mut self.random) & !3,
             msn: near(&mut self.random),
@@ -280,6 +283,7 @@ impl Run<'_> {
             ts_recent: near(&mut self.random),
             window: *windows.choose(&mut self.random).unwrap_or(&0),
         }
+        .with_ts_recent_valid(ts_recent_valid)
     }
 
     /// A ULPDU, mostly right, for this MSN and MO; says how they go on.
@@ -490,15 +494,15 @@ impl Run<'_> {
         if spec.fragment & 0x3fff != 0 {
             self.expected.push_back(Expected::Frame(bytes.clone()));
         } else {
-            let was = flow.tracked.at.attached & 1 != 0;
+            let was = flow.tracked.at.attached & AttachRow::ATTACHED != 0;
             let what = outcome(&mut flow.tracked, &mut self.memories, &spec);
             let t = &mut *self.tally;
             t.refused[usize::from(what.status)] += 1;
             t.duplicates += u64::from(what.duplicate);
             let has = |verdict: u8| what.fpdus.iter().any(|x| x.0 == verdict);
-            t.placed += u64::from(has(0));
-            t.errors += u64::from(has(2));
-            if was && !what.attached && !has(2) {
+            t.placed += u64::from(has(fpdu_verdict::PLACED));
+            t.errors += u64::from(has(fpdu_verdict::ERROR));
+            if was && !what.attached && !has(fpdu_verdict::ERROR) {
                 let in_sequence = what.done > 0 || !what.fpdus.is_empty();
                 t.partial += u64::from(in_sequence);
                 t.by_hand += u64::from(!in_sequence);
@@ -605,9 +609,9 @@ impl Run<'_> {
         match self.below(6) {
             0 => {
                 let row = StagRow {
-                    valid: 1,
+                    valid: StagRow::VALID,
                     key: self.random.random(),
-                    access: 15,
+                    access: ALL_RIGHTS,
                     length: 64,
                     ..StagRow::default()
                 };
@@ -616,7 +620,7 @@ impl Run<'_> {
             }
             1 => {
                 let row = AttachRow {
-                    attached: 3,
+                    attached: AttachRow::ATTACHED | AttachRow::TS_RECENT_VALID,
                     raw_count: raw_count.wrapping_add(100),
                     ..self.position(0)
                 };
@@ -631,7 +635,7 @@ impl Run<'_> {
             2 => {
                 let ends = Ends::of(200);
                 let row = FlowKeyRow {
-                    valid: 1,
+                    valid: FlowKeyRow::VALID,
                     flow: 200,
                     remote_ip: ends.remote_ip,
                     local_ip: ends.local_ip,
@@ -661,15 +665,15 @@ impl Run<'_> {
         let mut fpdus = Vec::new();
         for (bytes, raw) in self.bench.reports() {
             match bytes[0] {
-                1 => {
+                report_kind::SEGMENT => {
                     let report = SegmentReport::from_bytes(&bytes);
                     self.reported(&report, raw, std::mem::take(&mut fpdus))?;
                 }
-                2 => {
+                report_kind::FPDU => {
                     let r = FpduReport::from_bytes(&bytes);
                     fpdus.push((r.verdict, r.terminate, r.offset));
                 }
-                3 => match self.expected.pop_front() {
+                report_kind::FRAME => match self.expected.pop_front() {
                     Some(Expected::Frame(sent)) if raw.as_ref() == Some(&sent) => {}
                     _ => return Err("a frame report that has no frame".into()),
                 },
@@ -725,9 +729,9 @@ impl Run<'_> {
         };
         let is = Outcome {
             status: r.status,
-            duplicate: r.flags & 8 != 0,
-            raw: r.flags & 1 != 0,
-            attached: r.flags & 4 != 0,
+            duplicate: r.duplicate(),
+            raw: r.raw(),
+            attached: r.attached(),
             raw_count: r.raw_count,
             done: r.done_len,
             fpdus,
@@ -737,7 +741,7 @@ impl Run<'_> {
         let said = (r.flow, r.seq, r.ack, r.tcp_flags, r.payload_len, r.epoch);
         let length = spec.payload.len() as u16;
         let was = (flow, spec.seq, spec.ack, spec.flags, length, epoch);
-        let stamp = (r.flags & 2 != 0).then_some(r.ts_val);
+        let stamp = r.timestamps().then_some(r.ts_val);
         let stamped = spec.ts_val.filter(|_| spec.ip_options == 0);
         if is != want || said != was || stamp != stamped {
             return Err(format!(
@@ -755,9 +759,9 @@ impl Run<'_> {
         for n in 0..self.flows.len() {
             let at = self.flows[n].tracked.at;
             let number = u32::from(self.flows[n].number);
-            if at.attached & 1 == 0 && self.random.random_bool(0.8) {
+            if at.attached & AttachRow::ATTACHED == 0 && self.random.random_bool(0.8) {
                 let mut row = AttachRow {
-                    attached: at.attached | 1,
+                    attached: at.attached | AttachRow::ATTACHED,
                     ..at
                 };
                 // As if the engine had taken some by hand.
@@ -795,16 +799,16 @@ impl Run<'_> {
             let pd = self.memories[number - 1].row.pd;
             let memory = &mut self.memories[number];
             match draw {
-                0 => memory.row.valid ^= 1,
+                0 => memory.row.valid ^= StagRow::VALID,
                 1 => memory.row.key = memory.row.key.wrapping_add(1),
-                2 => memory.row.access = self.random.random_range(0..16),
+                2 => memory.row.access = self.random.random_range(0..=ALL_RIGHTS),
                 3 => memory.row.pd ^= 1,
                 4 => memory.row.length = self.random.random_range(0..=longest),
                 _ => {
                     memory.row = StagRow {
-                        valid: 1,
+                        valid: StagRow::VALID,
                         key: memory.stag as u8,
-                        access: 12,
+                        access: StagRow::REMOTE_WRITE | StagRow::READ_SINK,
                         pd,
                         length: longest,
                         ..memory.row

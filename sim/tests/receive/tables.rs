@@ -3,7 +3,7 @@
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use weft_layout::{
-    doorbell, reg, report_kind, table, AttachRow, Counter, FlowRxRow, FlowTxRow, Job,
+    doorbell, reg, report_kind, table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, Job,
     SegmentReport, StagRow,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
@@ -204,8 +204,8 @@ fn tables_under_traffic(seed: u64, name: &str, card: Box<dyn Card>) {
     let mut count = |reports: Vec<([u8; 64], Option<Vec<u8>>)>| {
         for (report, _) in reports {
             match report[0] {
-                1 => segments += 1,
-                3 => plain += 1,
+                report_kind::SEGMENT => segments += 1,
+                report_kind::FRAME => plain += 1,
                 _ => {}
             }
         }
@@ -312,7 +312,7 @@ fn access(t: &mut Traffic, rng: &mut ChaCha8Rng) {
             let place = rng.random_range(0..512);
             t.timely("FLOW_KEY, read", |bench| {
                 let row = bench.read_table(table::FLOW_KEY, place).unwrap().unwrap();
-                if row[0] == 0 {
+                if FlowKeyRow::from_bytes(&row).valid != FlowKeyRow::VALID {
                     assert!(bench.write_table(table::FLOW_KEY, place, &row).unwrap());
                 }
             });

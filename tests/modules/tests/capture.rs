@@ -6,10 +6,11 @@ use rtl_sim::{replay, Pace, Run, Seed, Stall};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::error::Error;
+use weft_layout::CaptureHeader;
 use weft_module_tests::{bit, capture_128, capture_512};
 
 const BASE: u64 = 0x7_0000_0000;
-const HEADER: usize = 64;
+const HEADER: usize = CaptureHeader::SIZE;
 
 /// Host memory: the ring and nothing else.
 struct Host {
@@ -136,17 +137,16 @@ macro_rules! capture_tests {
                     }
                     // The header's phase is all that the host goes by.
                     let at = (head as usize & ((1 << s.count_log2) - 1)) * slot;
-                    let phase = !(head >> s.count_log2) as u8 & 1;
-                    if host.ring[at + 63] != phase {
+                    let phase = !(head >> s.count_log2) as u8 & CaptureHeader::PHASE;
+                    let header = CaptureHeader::from_bytes(host.ring[at..at + HEADER].try_into()?);
+                    if header.phase != phase {
                         continue;
                     }
                     calm = 0;
-                    let header = &host.ring[at..at + HEADER];
-                    let u16_at = |n: usize| u16::from_le_bytes([header[n], header[n + 1]]) as usize;
-                    let (length, captured, flags) = (u16_at(0), u16_at(2), header[4]);
-                    let said_lost = u32::from_le_bytes(header[8..12].try_into()?) as usize;
-                    let clock = u64::from_le_bytes(header[16..24].try_into()?);
-                    let side = usize::from(flags & 1);
+                    let (length, captured) = (header.length.into(), header.captured.into());
+                    let (said_lost, clock, flags) =
+                        (header.lost as usize, header.clock, header.flags);
+                    let side = usize::from(flags & CaptureHeader::SENT != 0);
                     let bytes = &host.ring[at + HEADER..at + HEADER + captured];
                     let mut skipped = 0;
                     loop {
@@ -157,7 +157,7 @@ macro_rules! capture_tests {
                             continue;
                         }
                         let most = frame.len().min(s.snap.into()).min(slot - HEADER);
-                        if (time, frame.len(), bad, most) != (clock, length, flags & 2 != 0, captured)
+                        if (time, frame.len(), bad, most) != (clock, length, flags & CaptureHeader::BAD != 0, captured)
                             || frame[..most] != *bytes
                         {
                             return Err(format!(

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use weft_engine::{Full, MemoryError, Port};
 use weft_layout::{
-    table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, FpduReport, FrameReport, Job, JobReport,
-    ReceiveElement, SegmentReport, StagRow,
+    fpdu_verdict, job_kind, job_status, refusal, report_kind, table, AttachRow, FlowKeyRow,
+    FlowRxRow, FlowTxRow, FpduReport, FrameReport, Job, JobReport, ReceiveElement, SegmentReport,
+    StagRow,
 };
 use weft_wire::crc32c::crc32c;
 use weft_wire::ddp::{self, DdpHeader, Target};
@@ -20,6 +21,10 @@ pub const MEMORY: u64 = 0x10_0000;
 
 /// A report and its raw frame.
 pub type Report = ([u8; 64], Option<Vec<u8>>);
+
+fn is_attached(row: &AttachRow) -> bool {
+    row.attached & AttachRow::ATTACHED != 0
+}
 
 #[derive(Clone, Default)]
 struct Flow {
@@ -110,9 +115,9 @@ impl Card {
         while let Some(slot) = self.jobs.pop_front() {
             let job = Job::from_bytes(&slot);
             let status = self.run_job(&job, &slot);
-            if status != 0 {
+            if status != job_status::DONE {
                 let report = JobReport {
-                    kind: 4,
+                    kind: report_kind::JOB,
                     status,
                     flow: job.flow,
                     job: self.done,
@@ -128,7 +133,7 @@ impl Card {
 
     fn run_job(&mut self, job: &Job, slot: &[u8; 128]) -> u8 {
         let mut payload = Vec::new();
-        if job.flags & 8 != 0 {
+        if job.inline_payload() {
             assert_eq!(job.sge_count, 0);
             payload.extend_from_slice(&slot[64..64 + job.length as usize]);
         } else {
@@ -142,30 +147,30 @@ impl Card {
                 assert!(*length > 0, "an SGE without bytes");
                 match self.bytes(*iova, *length as usize) {
                     Some(bytes) => payload.extend_from_slice(bytes),
-                    None => return 2,
+                    None => return job_status::READ_ERROR,
                 }
             }
         }
         assert_eq!(payload.len(), job.length as usize);
         let row = self.flows[usize::from(job.flow)].tx;
         match job.kind {
-            1 => self.out.push(payload),
-            2 => self.segment(&row, job, job.seq, job.tcp_flags, &payload),
-            3 => {
-                if row.flags & 4 == 0 {
-                    return 1;
+            job_kind::RAW_FRAME => self.out.push(payload),
+            job_kind::SEGMENT => self.segment(&row, job, job.seq, job.tcp_flags, &payload),
+            job_kind::MESSAGE => {
+                if !row.valid() {
+                    return job_status::MALFORMED;
                 }
                 self.message(&row, job, &payload);
             }
-            _ => return 1,
+            _ => return job_status::MALFORMED,
         }
-        0
+        job_status::DONE
     }
 
     fn segment(&mut self, row: &FlowTxRow, job: &Job, seq: u32, flags: u8, payload: &[u8]) {
-        assert!(row.flags & 4 != 0, "no FLOW_TX row");
+        assert!(row.valid(), "no FLOW_TX row");
         let mut options = Options::default();
-        if row.flags & 8 != 0 {
+        if row.timestamps() {
             options.timestamps = Some((job.ts_val, job.ts_ecr));
         }
         let header = FrameHeader {
@@ -191,7 +196,7 @@ impl Card {
 
     fn message(&mut self, row: &FlowTxRow, job: &Job, payload: &[u8]) {
         assert!(job.fpdu_payload > 0 || payload.is_empty());
-        let markers = Markers((row.flags & 1 != 0).then_some(row.marker_base));
+        let markers = Markers(row.markers().then_some(row.marker_base));
         let mut chunks: Vec<&[u8]> = payload
             .chunks(usize::from(job.fpdu_payload.max(1)))
             .collect();
@@ -202,9 +207,9 @@ impl Card {
         let count = chunks.len();
         for (index, chunk) in chunks.into_iter().enumerate() {
             let end = index + 1 == count;
-            let last = end && job.flags & 2 != 0;
+            let last = end && job.last();
             let at = job.to_or_mo.wrapping_add(offset);
-            let header = if job.flags & 1 != 0 {
+            let header = if job.tagged() {
                 DdpHeader::tagged(last, job.rdmap_control, job.stag_or_qn, at)
             } else {
                 DdpHeader::untagged(
@@ -218,7 +223,7 @@ impl Card {
             };
             let mut out = vec![0; chunk.len() + 2000];
             let head = &header.to_bytes()[..header.length()];
-            let crc = row.flags & 2 != 0;
+            let crc = row.crc();
             let length = fpdu::encode(&[head, chunk], seq, markers, crc, &mut out).unwrap();
             let flags = if end {
                 job.tcp_flags
@@ -264,7 +269,7 @@ impl Card {
             }
         }
         let report = FrameReport {
-            kind: 3,
+            kind: report_kind::FRAME,
             raw_len: frame.len() as u16,
             ..Default::default()
         };
@@ -289,7 +294,7 @@ impl Card {
             .iter()
             .map(|place| &self.keys[*place])
             .find(|row| {
-                row.valid == 1
+                row.valid == FlowKeyRow::VALID
                     && row.remote_ip == packet.source
                     && row.local_ip == packet.destination
                     && row.remote_port == segment.source_port.to_be_bytes()
@@ -307,7 +312,7 @@ impl Card {
     ) {
         let length = segment.payload.len();
         let mut report = SegmentReport {
-            kind: 1,
+            kind: report_kind::SEGMENT,
             flow,
             seq: segment.seq,
             ack: segment.ack,
@@ -317,13 +322,13 @@ impl Card {
             ..Default::default()
         };
         if let Some((value, echo)) = segment.options.timestamps {
-            report.flags |= 2;
+            report.flags |= SegmentReport::TIMESTAMPS;
             report.ts_val = value;
             report.ts_ecr = echo;
         }
         let blocks = segment.options.sack.as_slice();
         let at = |n: usize| blocks.get(n).copied().unwrap_or_default();
-        report.flags |= (blocks.len().min(3) as u8) << 4;
+        report.flags |= (blocks.len().min(3) as u8) << SegmentReport::SACK_COUNT_SHIFT;
         (report.sack0_left, report.sack0_right) = at(0);
         (report.sack1_left, report.sack1_right) = at(1);
         (report.sack2_left, report.sack2_right) = at(2);
@@ -336,28 +341,28 @@ impl Card {
         } else if control {
             raw = true;
         } else if segment.flags & flag::ACK == 0 {
-            report.status = 1;
-        } else if state.rx.flags & 4 == 0 || state.attach.attached & 1 == 0 {
+            report.status = refusal::NO_ACK;
+        } else if !state.rx.valid() || !is_attached(&state.attach) {
             raw = true;
             self.bump(flow, false);
         } else {
             let s = state.attach.rcv_nxt;
             let ahead = i64::from(segment.seq.wrapping_add(length as u32).wrapping_sub(s) as i32);
             // Behind IP options the TCP options are not read: the engine reads them in the raw frame.
-            let with_timestamps = state.rx.flags & 8 != 0 && !ip_options;
+            let with_timestamps = state.rx.timestamps() && !ip_options;
             let ts_old = |value: u32| {
-                state.attach.attached & 2 != 0
+                state.attach.attached & AttachRow::TS_RECENT_VALID != 0
                     && value.wrapping_sub(state.attach.ts_recent) >= 1 << 31
             };
             let timestamp = segment.options.timestamps.map(|(value, _)| value);
             if with_timestamps && timestamp.is_none() {
-                report.status = 4;
+                report.status = refusal::NO_TIMESTAMP;
             } else if with_timestamps && timestamp.is_some_and(ts_old) {
-                report.status = 3;
+                report.status = refusal::PAWS;
             } else if ahead <= 0 {
-                report.flags |= 8;
+                report.flags |= SegmentReport::DUPLICATE;
             } else if state.attach.window > 0 && ahead > i64::from(state.attach.window) {
-                report.status = 2;
+                report.status = refusal::WINDOW;
             } else if segment.seq != s || segment.flags & flag::URG != 0 || ip_options {
                 raw = true;
                 self.bump(flow, true);
@@ -368,7 +373,7 @@ impl Card {
                 row.rcv_nxt = segment.seq.wrapping_add(done as u32);
                 if let (true, Some(value)) = (with_timestamps, timestamp) {
                     row.ts_recent = value;
-                    row.attached |= 2;
+                    row.attached |= AttachRow::TS_RECENT_VALID;
                 }
                 raw = engine || !whole;
                 if !whole {
@@ -379,7 +384,12 @@ impl Card {
         let row = &self.flows[usize::from(flow)].attach;
         report.raw_count = row.raw_count;
         report.epoch = self.flows[usize::from(flow)].rx.epoch;
-        report.flags |= (row.attached & 1) << 2 | u8::from(raw);
+        for (on, bit) in [
+            (is_attached(row), SegmentReport::ATTACHED),
+            (raw, SegmentReport::RAW),
+        ] {
+            report.flags |= if on { bit } else { 0 };
+        }
         report.raw_len = if raw { frame.len() as u16 } else { 0 };
         self.report(report.to_bytes(), raw.then_some(frame));
     }
@@ -395,24 +405,24 @@ impl Card {
     /// Bytes done, whether that is all, whether an FPDU is for the engine.
     fn walk(&mut self, flow: u16, segment: &TcpSegment<'_>) -> (usize, bool, bool) {
         let rx = self.flows[usize::from(flow)].rx;
-        let markers = Markers((rx.flags & 1 != 0).then_some(rx.marker_base));
+        let markers = Markers(rx.markers().then_some(rx.marker_base));
         let mut ulpdu = vec![0; 65536];
         let (mut done, mut engine) = (0, false);
         while done < segment.payload.len() {
             let seq = segment.seq.wrapping_add(done as u32);
             let octets = &segment.payload[done..];
             let mut report = FpduReport {
-                kind: 2,
+                kind: report_kind::FPDU,
                 flow,
                 seq,
                 epoch: rx.epoch,
                 offset: done as u16,
                 ..Default::default()
             };
-            let found = match fpdu::decode(octets, seq, markers, rx.flags & 2 != 0, &mut ulpdu) {
+            let found = match fpdu::decode(octets, seq, markers, rx.crc(), &mut ulpdu) {
                 Err(FpduError::Incomplete(_)) => return (done, false, engine),
                 Err(error) => {
-                    report.verdict = 2;
+                    report.verdict = fpdu_verdict::ERROR;
                     report.terminate = if error == FpduError::Crc {
                         0x2002
                     } else {
@@ -426,12 +436,12 @@ impl Card {
             let unit = &ulpdu[..found.ulpdu_length];
             report.ulpdu_len = unit.len() as u16;
             let Some((header, payload)) = DdpHeader::parse(unit) else {
-                report.verdict = 2;
+                report.verdict = fpdu_verdict::ERROR;
                 report.terminate = 0x1000;
                 self.report(report.to_bytes(), None);
                 return (done, false, engine);
             };
-            report.flags = 1;
+            report.flags = FpduReport::HEADER_VALID;
             report.ddp_control = header.control;
             report.rdmap_control = header.rdmap_control;
             report.payload_len = payload.len() as u32;
@@ -454,11 +464,15 @@ impl Card {
             }
             match self.place(flow, &rx, &header, payload) {
                 Ok(for_engine) => {
-                    report.verdict = u8::from(for_engine);
+                    report.verdict = if for_engine {
+                        fpdu_verdict::ENGINE
+                    } else {
+                        fpdu_verdict::PLACED
+                    };
                     engine |= for_engine;
                 }
                 Err(code) => {
-                    report.verdict = 2;
+                    report.verdict = fpdu_verdict::ERROR;
                     report.terminate = code;
                     self.report(report.to_bytes(), None);
                     return (done, false, engine);
@@ -492,7 +506,11 @@ impl Card {
                 if payload.is_empty() {
                     return Ok(false);
                 }
-                let access = if opcode == 0 { 4 } else { 8 };
+                let access = if opcode == rdmap::opcode::WRITE {
+                    StagRow::REMOTE_WRITE
+                } else {
+                    StagRow::READ_SINK
+                };
                 let iova = self.check(rx.pd, stag, to, payload.len() as u64, access)?;
                 self.put(iova, payload)?;
                 Ok(false)
@@ -543,7 +561,13 @@ impl Card {
                     let count = rest.len().min((u64::from(length) - skipped) as usize);
                     if count > 0 {
                         let iova = self
-                            .check(rx.pd, stag, to + skipped, count as u64, 1)
+                            .check(
+                                rx.pd,
+                                stag,
+                                to + skipped,
+                                count as u64,
+                                StagRow::LOCAL_WRITE,
+                            )
                             .map_err(|_| 0x1000u16)?;
                         self.put(iova, &rest[..count])?;
                         rest = &rest[count..];
@@ -565,7 +589,7 @@ impl Card {
         let row = self
             .stags
             .get((stag >> 8) as usize)
-            .filter(|row| row.valid == 1 && row.key == stag as u8)
+            .filter(|row| row.valid == StagRow::VALID && row.key == stag as u8)
             .ok_or(0x1100u16)?;
         to.checked_add(length - 1).ok_or(0x1103u16)?;
         if row.pd != pd {
@@ -609,7 +633,7 @@ impl Port for Card {
         let at = MEMORY + (6 << 20) + u64::from(self.posted % 256) * 2048;
         self.bytes(at, frame.len()).unwrap().copy_from_slice(frame);
         let job = Job {
-            kind: 1,
+            kind: job_kind::RAW_FRAME,
             sge_count: 1,
             length: frame.len() as u32,
             sge0_iova: at,
@@ -648,7 +672,7 @@ impl Port for Card {
 
     fn attach(&mut self, flow: u16, row: &AttachRow) -> bool {
         let state = &mut self.flows[usize::from(flow)];
-        if row.attached & 1 != 0 && (state.attach.raw_count != row.raw_count || self.no_attach) {
+        if is_attached(row) && (state.attach.raw_count != row.raw_count || self.no_attach) {
             self.refused += 1;
             return false;
         }

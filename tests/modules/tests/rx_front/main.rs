@@ -11,15 +11,14 @@ use rtl_sim::axis::Source;
 use rtl_sim::{replay, Pace, Run, Seed, Stall};
 use std::collections::VecDeque;
 use std::error::Error;
+use weft_layout::table::{ATTACH, FLOW_KEY, FLOW_RX};
+use weft_layout::{AttachRow, FlowKeyRow, FlowRxRow};
 use weft_module_tests::{rx_front_128, rx_front_512};
 
 const STORE: usize = 4096;
 const QUEUE: usize = 16;
 /// Flows with a key.
 const USED: usize = 5;
-const FLOW_KEY: u8 = 1;
-const FLOW_RX: u8 = 2;
-const ATTACH: u8 = 3;
 /// Cycles from a table request to its answer.
 const ANSWER: u64 = 8;
 /// Cycles after which the card sees that the host has freed a raw slot.
@@ -53,35 +52,45 @@ enum Access {
 }
 
 fn attach_row(p: &Position) -> [u8; 64] {
-    let mut row = [0; 64];
-    row[0] = u8::from(p.attached) | u8::from(p.ts_valid) << 1;
-    row[1] = p.raw_count;
-    row[4..8].copy_from_slice(&p.rcv_nxt.to_le_bytes());
-    row[8..12].copy_from_slice(&p.msn.to_le_bytes());
-    row[16..20].copy_from_slice(&p.ts_recent.to_le_bytes());
-    row[20..24].copy_from_slice(&p.window.to_le_bytes());
-    row
+    let row = AttachRow {
+        raw_count: p.raw_count,
+        rcv_nxt: p.rcv_nxt,
+        msn: p.msn,
+        ts_recent: p.ts_recent,
+        window: p.window,
+        ..AttachRow::default()
+    };
+    row.with_attached(p.attached)
+        .with_ts_recent_valid(p.ts_valid)
+        .to_bytes()
 }
 
 impl Access {
     fn words(&self) -> (u8, bool, u32, [u8; 64]) {
-        let mut bytes = [0; 64];
         match self {
             Access::Key(place, row) => {
-                if let Some((key, flow)) = row {
-                    bytes[0] = 1;
-                    bytes[2] = *flow as u8;
-                    bytes[4..16].copy_from_slice(key);
-                }
-                (FLOW_KEY, true, *place as u32, bytes)
+                let row = row.map_or(FlowKeyRow::default(), |(key, flow)| FlowKeyRow {
+                    valid: FlowKeyRow::VALID,
+                    flow: flow as u16,
+                    remote_ip: [key[0], key[1], key[2], key[3]],
+                    local_ip: [key[4], key[5], key[6], key[7]],
+                    remote_port: [key[8], key[9]],
+                    local_port: [key[10], key[11]],
+                });
+                (FLOW_KEY, true, *place as u32, row.to_bytes())
             }
             Access::Row(flow, row) => {
-                bytes[0] = 2 | u8::from(row.valid) << 2 | u8::from(row.timestamps) << 3;
-                bytes[2] = row.epoch;
-                (FLOW_RX, true, *flow as u32, bytes)
+                let row = FlowRxRow {
+                    flags: FlowRxRow::CRC,
+                    epoch: row.epoch,
+                    ..FlowRxRow::default()
+                }
+                .with_valid(row.valid)
+                .with_timestamps(row.timestamps);
+                (FLOW_RX, true, *flow as u32, row.to_bytes())
             }
             Access::Attach(flow, position) => (ATTACH, true, *flow as u32, attach_row(position)),
-            Access::Read(flow) => (ATTACH, false, *flow as u32, bytes),
+            Access::Read(flow) => (ATTACH, false, *flow as u32, [0; 64]),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::frames::{Frame, Tcp, ACK, RST, SYN, URG};
 use std::collections::VecDeque;
+use weft_layout::{refusal, report_kind, FrameReport, SegmentReport};
 
 pub const FLOWS: usize = 16;
 pub const KEYS: usize = 2 * FLOWS;
@@ -136,24 +137,24 @@ impl Reference {
             return Verdict::Bare;
         }
         if tcp.flags & ACK == 0 {
-            return Verdict::Refused(1);
+            return Verdict::Refused(refusal::NO_ACK);
         }
         if !row.valid || !p.attached {
             return Verdict::Bypass;
         }
         if row.timestamps && !tcp.ip_options {
             let Some((value, _)) = tcp.ts else {
-                return Verdict::Refused(4);
+                return Verdict::Refused(refusal::NO_TIMESTAMP);
             };
             if p.ts_valid && value.wrapping_sub(p.ts_recent) >= 1 << 31 {
-                return Verdict::Refused(3);
+                return Verdict::Refused(refusal::PAWS);
             }
         }
         let beyond = tcp.seq.wrapping_add(len).wrapping_sub(p.rcv_nxt) as i32;
         if beyond <= 0 {
             Verdict::Duplicate
         } else if p.window != 0 && i64::from(beyond) > i64::from(p.window) {
-            Verdict::Refused(2)
+            Verdict::Refused(refusal::WINDOW)
         } else if tcp.seq == p.rcv_nxt && tcp.flags & URG == 0 && !tcp.ip_options {
             Verdict::Walk
         } else {
@@ -254,10 +255,10 @@ impl Reference {
         self.positions[flow] = position;
         let mut should = record(tcp, flow, self.rows[flow], &position);
         if verdict == Verdict::Duplicate {
-            should[1] |= 8;
+            should.flags |= SegmentReport::DUPLICATE;
         }
         if let Verdict::Refused(status) = verdict {
-            should[62] = status;
+            should.status = status;
         }
         self.seen[match verdict {
             Verdict::Bare => 1,
@@ -267,7 +268,7 @@ impl Reference {
             Verdict::Walk => 5,
             Verdict::Leave => 6,
         }] += 1;
-        self.compare(should, raw, &frame, close)?;
+        self.segment(should, raw, &frame, close)?;
         Ok(frame)
     }
 
@@ -290,14 +291,14 @@ impl Reference {
             position.raw_count = position.raw_count.wrapping_add(1);
         }
         let mut should = record(&tcp, flow, walking.row, &position);
-        should[26..28].copy_from_slice(&len.to_le_bytes());
+        should.done_len = len;
         self.positions[flow] = position;
         if !self.in_walk(flow) {
             if let Some(kept) = self.kept[flow].take() {
                 self.positions[flow] = kept;
             }
         }
-        self.compare(should, !whole || done.engine, &walking.frame, close)?;
+        self.segment(should, !whole || done.engine, &walking.frame, close)?;
         Ok(walking.frame)
     }
 
@@ -307,35 +308,36 @@ impl Reference {
             let good = !close.report && !close.raw;
             return good.then_some(frame).ok_or("junk not dropped".into());
         }
-        let mut should = [0; 64];
-        should[0] = 3;
-        self.compare(should, true, &frame, close)?;
+        let (raw_slot, raw_len) = self.slot(&frame);
+        let should = FrameReport {
+            kind: report_kind::FRAME,
+            raw_slot,
+            raw_len,
+            ..FrameReport::default()
+        };
+        compare(should.to_bytes(), true, &frame, close)?;
         Ok(frame)
     }
 
-    fn compare(
+    /// The next raw slot, and what is in it.
+    fn slot(&mut self, frame: &Frame) -> (u16, u16) {
+        let slot = self.raw_tail % self.raw_slots;
+        self.raw_tail = self.raw_tail.wrapping_add(1);
+        (slot as u16, frame.bytes.len() as u16)
+    }
+
+    fn segment(
         &mut self,
-        mut should: [u8; 64],
+        mut should: SegmentReport,
         raw: bool,
         frame: &Frame,
         close: &Close,
     ) -> Result<(), String> {
         if raw {
-            if should[0] == 1 {
-                should[1] |= 1;
-            }
-            let slot = self.raw_tail % self.raw_slots;
-            should[28..30].copy_from_slice(&(slot as u16).to_le_bytes());
-            should[30..32].copy_from_slice(&(frame.bytes.len() as u16).to_le_bytes());
-            self.raw_tail = self.raw_tail.wrapping_add(1);
+            should.flags |= SegmentReport::RAW;
+            (should.raw_slot, should.raw_len) = self.slot(frame);
         }
-        if (close.raw, close.report, close.record) != (raw, true, should) {
-            return Err(format!(
-                "raw {} report {} {:02x?}\nshould be raw {raw} {should:02x?}\n{:?}",
-                close.raw, close.report, close.record, frame.tcp
-            ));
-        }
-        Ok(())
+        compare(should.to_bytes(), raw, frame, close)
     }
 
     /// The host writes ATTACH; whether it is applied.
@@ -357,27 +359,43 @@ impl Reference {
     }
 }
 
-/// A segment report without raw frame.
-fn record(tcp: &Tcp, flow: usize, row: Row, position: &Position) -> [u8; 64] {
-    let mut r = [0; 64];
-    let sacks = tcp.sack.len().min(3);
-    r[0] = 1;
-    r[1] = u8::from(tcp.ts.is_some()) << 1 | u8::from(position.attached) << 2 | (sacks as u8) << 4;
-    r[2..4].copy_from_slice(&(flow as u16).to_le_bytes());
-    r[4..8].copy_from_slice(&tcp.seq.to_le_bytes());
-    r[8..12].copy_from_slice(&tcp.ack.to_le_bytes());
-    r[12..14].copy_from_slice(&tcp.window.to_le_bytes());
-    r[14] = tcp.flags;
-    r[15] = position.raw_count;
-    let (value, echo) = tcp.ts.unwrap_or_default();
-    r[16..20].copy_from_slice(&value.to_le_bytes());
-    r[20..24].copy_from_slice(&echo.to_le_bytes());
-    r[24..26].copy_from_slice(&(tcp.payload.len() as u16).to_le_bytes());
-    for (block, (left, right)) in tcp.sack[..sacks].iter().enumerate() {
-        r[32 + 8 * block..][..4].copy_from_slice(&left.to_le_bytes());
-        r[36 + 8 * block..][..4].copy_from_slice(&right.to_le_bytes());
+fn compare(should: [u8; 64], raw: bool, frame: &Frame, close: &Close) -> Result<(), String> {
+    if (close.raw, close.report, close.record) != (raw, true, should) {
+        return Err(format!(
+            "raw {} report {} {:02x?}\nshould be raw {raw} {should:02x?}\n{:?}",
+            close.raw, close.report, close.record, frame.tcp
+        ));
     }
-    r[60] = row.epoch;
-    r[61] = tcp.ecn;
-    r
+    Ok(())
+}
+
+/// A segment report without raw frame.
+fn record(tcp: &Tcp, flow: usize, row: Row, position: &Position) -> SegmentReport {
+    let sacks = tcp.sack.len().min(3);
+    let sack = |n: usize| tcp.sack.get(n).copied().unwrap_or_default();
+    let (ts_val, ts_ecr) = tcp.ts.unwrap_or_default();
+    SegmentReport {
+        kind: report_kind::SEGMENT,
+        flow: flow as u16,
+        seq: tcp.seq,
+        ack: tcp.ack,
+        window: tcp.window,
+        tcp_flags: tcp.flags,
+        raw_count: position.raw_count,
+        ts_val,
+        ts_ecr,
+        payload_len: tcp.payload.len() as u16,
+        sack0_left: sack(0).0,
+        sack0_right: sack(0).1,
+        sack1_left: sack(1).0,
+        sack1_right: sack(1).1,
+        sack2_left: sack(2).0,
+        sack2_right: sack(2).1,
+        epoch: row.epoch,
+        ecn: tcp.ecn,
+        ..SegmentReport::default()
+    }
+    .with_timestamps(tcp.ts.is_some())
+    .with_attached(position.attached)
+    .with_sack_count(sacks as u8)
 }
