@@ -77,6 +77,15 @@ impl DeviceConfig {
         config.keepalive(Some(KEEPALIVE))
     }
 
+    /// The same, with a station address that is made of the IP address: 02:57 and its four numbers.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn at(ip: Ipv4Addr) -> Self {
+        let [a, b, c, d] = ip.octets();
+        Self::new([0x02, 0x57, a, b, c, d], ip)
+    }
+
     /// Largest IPv4 packet: 1500, or 9000 with jumbo frames.
     pub fn mtu(mut self, mtu: u16) -> Self {
         self.engine.mtu = mtu;

@@ -107,4 +107,24 @@ fn none_for_each_post() {
             .expect("room")
     };
     judge("sends of 64 bytes inline", &allocations(posts, inline));
+
+    // And taking what became of it: of an empty queue, and of a full one.
+    let mut found = Vec::with_capacity(16);
+    let mut poll = |_| {
+        found.clear();
+        cq.poll_into(&mut found).expect("it works");
+    };
+    poll(0);
+    let each = allocations(100, &mut poll);
+    assert!(each.iter().all(|count| *count == 0), "{each:?}");
+    qp.modify_to_error().expect("possible");
+    let all = 3 * u64::from(POSTS);
+    let mut taken = 0;
+    let each = allocations(all.div_ceil(16), |_| {
+        found.clear();
+        taken += cq.poll_into(&mut found).expect("it works");
+        assert!(found.iter().all(|wc| wc.status == WcStatus::WrFlushError));
+    });
+    assert_eq!(taken as u64, all);
+    assert!(each.iter().all(|count| *count == 0), "{each:?}");
 }

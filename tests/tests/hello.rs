@@ -37,7 +37,12 @@ fn the_example_says_hello() {
     let (server, client) = (open(0), open(1));
     let heard = std::thread::scope(|scope| {
         let server = scope.spawn(|| hello::serve(&server).map_err(|e| e.to_string()));
-        hello::greet(&client, ip(0), "hello, RDMA").expect("it is heard");
+        hello::greet(
+            &client,
+            std::net::SocketAddrV4::new(ip(0), 7471),
+            "hello, RDMA",
+        )
+        .expect("it is heard");
         server.join().expect("no panic")
     });
     assert_eq!(heard.as_deref(), Ok("hello, RDMA"));

@@ -56,6 +56,14 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
                     .ok();
                 return Ok(());
             };
+            let channel = listener.inner.channel.upgrade();
+            if channel.is_some_and(|channel| channel.is_full()) {
+                tracing::warn!(port, "request rejected: nobody takes the channel's events");
+                device
+                    .with_engine(|engine, now, card| engine.reject(now, conn, &[], card))?
+                    .ok();
+                return Ok(());
+            }
             let data = IdData {
                 state: CmState::Requested,
                 conn: Some(conn),
@@ -118,6 +126,10 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
         }
         Event::ConnectError { conn, reason } => {
             if let Some(id) = find(device, conn, true) {
+                let channel = id.inner.channel.upgrade();
+                if channel.is_some_and(|channel| channel.forget_request(&id)) {
+                    return Ok(());
+                }
                 let (kind, errno) = of_failure(reason);
                 let mut event = CmEvent::new(id.clone(), kind).with_status(errno);
                 event.failure = Some(reason);

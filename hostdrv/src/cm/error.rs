@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 
 use thiserror::Error;
 
+use super::event::CmEventType;
 use super::id::CmState;
 use super::param::PEER_TO_PEER_VARIABLE;
 use crate::error::DeviceError;
@@ -56,9 +57,24 @@ pub enum CmError {
     /// The environment variable holds nonsense.
     #[error("environment variable {PEER_TO_PEER_VARIABLE} is {0:?}; it must be 1, 0, on, off, true, false, yes or no")]
     Environment(String),
+    /// Another event than the one that was waited for.
+    #[error("{wanted} was to come, and there came {}", describe(.came))]
+    Unexpected {
+        /// What was waited for.
+        wanted: CmEventType,
+        /// What came, with its status; `None`: nothing, until the time was over.
+        came: Option<(CmEventType, i32)>,
+    },
     /// Refused by the engine.
     #[error("refused: {0}")]
     Refused(#[from] weft_engine::Error),
+}
+
+fn describe(came: &Option<(CmEventType, i32)>) -> String {
+    match came {
+        Some((event, status)) => format!("{event}, status {status}"),
+        None => "nothing".into(),
+    }
 }
 
 fn hint(operation: &str) -> &'static str {

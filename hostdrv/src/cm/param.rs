@@ -36,6 +36,16 @@ pub struct ConnParam {
     pub fall_back: bool,
 }
 
+impl ConnParam {
+    /// The default, and this for the peer's application.
+    pub fn with_private_data(private_data: impl Into<Vec<u8>>) -> Self {
+        Self {
+            private_data: private_data.into(),
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for ConnParam {
     fn default() -> Self {
         Self {

@@ -93,10 +93,24 @@ impl<T> Events<T> {
     pub(crate) fn pop<U>(&self, wanted: impl FnMut(T) -> Option<U>) -> Option<U> {
         let mut queue = self.queue();
         let found = std::iter::from_fn(|| queue.pop_front()).find_map(wanted);
+        self.silence(&queue);
+        found
+    }
+
+    /// The bell of an empty queue does not ring.
+    fn silence(&self, queue: &VecDeque<T>) {
         if let (true, Some(bell)) = (queue.is_empty(), self.bell.get()) {
             // It may be silent already.
             let _ = rustix::io::read(bell, &mut [0; 8]);
         }
+    }
+
+    /// Takes out the first event of which this holds, wherever it stands.
+    pub(crate) fn remove(&self, is: impl FnMut(&T) -> bool) -> Option<T> {
+        let mut queue = self.queue();
+        let at = queue.iter().position(is)?;
+        let found = queue.remove(at);
+        self.silence(&queue);
         found
     }
 

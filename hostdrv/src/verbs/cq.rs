@@ -252,6 +252,35 @@ impl Cq {
         Ok(found)
     }
 
+    /// Completions, oldest first, as many as there is room for without the vector growing (`ibv_poll_cq`): with one that is used again
+    /// and again, polling allocates nothing. How many were added; lets the device make progress when there is none.
+    pub fn poll_into(&self, found: &mut Vec<Wc>) -> Result<usize, VerbsError> {
+        let before = found.len();
+        while found.len() < found.capacity() {
+            let next = if found.len() == before {
+                self.poll_one()?
+            } else {
+                self.pop()
+            };
+            match next {
+                Some(wc) => found.push(wc),
+                None => break,
+            }
+        }
+        Ok(found.len() - before)
+    }
+
+    /// The next completion, which has to be one of success: another one, or none in time, is an error. For programs that do one
+    /// thing after the other.
+    pub fn wait_success(&self, timeout: Option<Duration>) -> Result<Wc, VerbsError> {
+        match self.wait_one(timeout)? {
+            Some(wc) if wc.status == WcStatus::Success => Ok(wc),
+            came => Err(VerbsError::NotDone {
+                came: came.map(|wc| (wc.wr_id, wc.status)),
+            }),
+        }
+    }
+
     /// The oldest completion; sleeps until there is one or the time is over.
     #[tracing::instrument(name = "wait_cq", level = "debug", skip_all, fields(device = self.device.name()))]
     pub fn wait_one(&self, timeout: Option<Duration>) -> Result<Option<Wc>, VerbsError> {

@@ -3,6 +3,7 @@
 use thiserror::Error;
 use weft_engine::{Access, QpState};
 
+use super::cq::WcStatus;
 use crate::dma::OutOfBounds;
 use crate::error::DeviceError;
 
@@ -13,6 +14,12 @@ pub enum VerbsError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// Work was waited for that is not done.
+    #[error("work was to be done: {}", describe(.came))]
+    NotDone {
+        /// The work request and how it ended; `None`: nothing ended in time.
+        came: Option<(u64, WcStatus)>,
+    },
     /// Things of two devices do not go together.
     #[error("the {what} is of another device than the queue pair")]
     WrongDevice {
@@ -175,6 +182,13 @@ fn hint(state: &QpState) -> &'static str {
         QpState::Rts => "",
         QpState::Closing => ": the connection is being closed",
         QpState::Terminating | QpState::Error => ": the connection is gone, destroy the queue pair",
+    }
+}
+
+fn describe(came: &Option<(u64, WcStatus)>) -> String {
+    match came {
+        Some((wr_id, status)) => format!("request {wr_id} ended with {status:?}"),
+        None => "nothing ended in time".into(),
     }
 }
 
