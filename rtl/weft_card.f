@@ -18,6 +18,7 @@ host/dma_read.sv
 host/dma_write.sv
 host/report_writer.sv
 host/reset_drain.sv
+host/write_watch.sv
 observe/mac_loopback.sv
 observe/trace_ring.sv
 observe/trace_events.sv

@@ -476,4 +476,36 @@ module weft_card
     else if (calm_q != '1) calm_q <= calm_q + 1'b1;
   end
 
+`ifndef SYNTHESIS
+  // ---------------------------------------------------------------- every byte written is judged at the port
+  walk_pkg::op_t watch_op;
+  capture_cfg_t  watch_capture;
+  logic          watch_grant;
+  assign watch_op      = u_rx.op;
+  assign watch_grant   = u_rx.op_valid && u_rx.op_ready && !watch_op.is_report;
+  assign watch_capture = u_observe.capture_cfg;
+
+  write_watch #(.DATA_W(DATA_W)) u_write_watch (
+    .clk_i, .rst_ni,
+    .core_rst_ni  (core_rst_n),
+    .grant_i      (watch_grant),
+    .grant_addr_i (watch_op.iova),
+    .grant_bytes_i(watch_op.bytes),
+    .ring_base_i  ({watch_capture.base, report_cfg.base, rx_cfg.raw_base}),
+    .ring_log2_i  ({watch_capture.slot_log2 + watch_capture.count_log2, report_cfg.log2 + 8'd6,
+                    rx_cfg.raw_slot_log2 + rx_cfg.raw_count_log2}),
+    .idle_i       (core_idle && !resetting),
+    .awaddr_i     (m_axi_awaddr),
+    .awvalid_i    (m_axi_awvalid),
+    .awready_i    (m_axi_awready),
+    .wstrb_i      (m_axi_wstrb),
+    .wlast_i      (m_axi_wlast),
+    .wvalid_i     (m_axi_wvalid),
+    .wready_i     (m_axi_wready)
+  );
+
+  logic unused_watch;
+  assign unused_watch = ^{watch_op, watch_capture};
+`endif
+
 endmodule
