@@ -10,6 +10,7 @@ prim/skid_buffer.sv
 crc/crc32c.sv
 crc/crc32c_core.sv
 crc/crc32c_unpad.sv
+stream/beat_skid.sv
 stream/byte_packer.sv
 host/card_regs.sv
 host/counters.sv
@@ -46,6 +47,7 @@ rx/walk/place_cut.sv
 rx/walk/place_fifo.sv
 rx/walk/place_watch.sv
 rx/walk/rq_element.sv
+rx/walk/rq_request.sv
 rx/walk/rq_tail.sv
 rx/walk/rx_fence.sv
 rx/walk/rx_walk.sv

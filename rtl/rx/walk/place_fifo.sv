@@ -1,17 +1,19 @@
 // Payload that waits for its verdict. Beats are written as they come; nothing of them can be seen at the output before a
-// verdict says "keep the next n beats" or "drop them" (dropping takes one cycle). Verdicts come in the order of the FPDUs.
-// Handshake: ready/valid. A verdict may come before the last of its beats were written. From the write to the output two
-// cycles; one beat per cycle. DEPTH beats must hold the longest FPDU, because a verdict waits for all of it.
+// verdict says "keep the next n beats" or "drop them" (dropping takes two cycles). Verdicts come in the order of the FPDUs.
+// Handshake: beats are always taken; while `wr_go_o` (a register) there is room for SLACK more. Else ready/valid. A verdict
+// may come before the last of its beats were written. From the write to the output three cycles; one beat per cycle. DEPTH
+// beats without SLACK must hold the longest FPDU, because a verdict waits for all of it.
 
 module place_fifo #(
     parameter int unsigned DATA_W = 512,
-    parameter int unsigned DEPTH = 256
+    parameter int unsigned DEPTH = 256,
+    parameter int unsigned SLACK = 16
 ) (
     input logic clk_i,
     input logic rst_ni,
 
     input logic wr_valid_i,
-    output logic wr_ready_o,
+    output logic wr_go_o,
     input logic [DATA_W-1:0] wr_data_i,
 
     input logic verdict_valid_i,
@@ -30,16 +32,16 @@ module place_fifo #(
 
   logic [ADDR_W-1:0] wr_ptr_q, rd_ptr_q;
   logic [ADDR_W:0] stored_q;
-  logic [11:0] keep_q;  // beats to keep that are not yet fetched
-  logic head_q;         // the memory's output register holds a beat
-  logic write, fetch, drop;
+  logic [11:0] keep_q;      // beats to keep that are not yet fetched
+  logic keeping_q, head_q;  // there are such; the memory's output register holds a beat
+  logic enough_q;           // the verdict "drop" can be done
+  logic out_ready, fetch, drop;
   logic [ADDR_W:0] leave;
+  logic [DATA_W-1:0] rdata;
 
-  assign wr_ready_o = stored_q != FULL;
-  assign write = wr_valid_i && wr_ready_o;
-  assign fetch = keep_q != 12'd0 && stored_q != '0 && (!head_q || rd_ready_i);
-  assign drop = verdict_valid_i && !verdict_keep_i && keep_q == 12'd0 && 12'(stored_q) >= verdict_beats_i;
-  assign verdict_ready_o = verdict_keep_i ? keep_q == 12'd0 : drop;
+  assign fetch = keeping_q && stored_q != '0 && (!head_q || out_ready);
+  assign drop = verdict_valid_i && enough_q;
+  assign verdict_ready_o = verdict_keep_i ? !keeping_q : enough_q;
   assign leave = drop ? (ADDR_W + 1)'(verdict_beats_i) : (ADDR_W + 1)'(fetch);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -48,15 +50,26 @@ module place_fifo #(
       rd_ptr_q <= '0;
       stored_q <= '0;
       keep_q <= '0;
+      keeping_q <= 1'b0;
+      enough_q <= 1'b0;
       head_q <= 1'b0;
+      wr_go_o <= 1'b0;
     end else begin
-      if (write) wr_ptr_q <= wr_ptr_q + 1'b1;
+      if (wr_valid_i) wr_ptr_q <= wr_ptr_q + 1'b1;
       rd_ptr_q <= rd_ptr_q + leave[ADDR_W-1:0];
-      stored_q <= stored_q + (ADDR_W + 1)'(write) - leave;
-      if (verdict_valid_i && verdict_ready_o && verdict_keep_i) keep_q <= verdict_beats_i;
-      else if (fetch) keep_q <= keep_q - 12'd1;
+      stored_q <= stored_q + (ADDR_W + 1)'(wr_valid_i) - leave;
+      wr_go_o <= stored_q <= (ADDR_W + 1)'(DEPTH - SLACK);
+      if (verdict_valid_i && verdict_keep_i && !keeping_q) begin
+        keep_q <= verdict_beats_i;
+        keeping_q <= verdict_beats_i != 12'd0;
+      end else if (fetch) begin
+        keep_q <= keep_q - 12'd1;
+        keeping_q <= keep_q != 12'd1;
+      end
+      // Nothing is fetched meanwhile.
+      enough_q <= verdict_valid_i && !verdict_keep_i && !keeping_q && !enough_q && 12'(stored_q) >= verdict_beats_i;
       if (fetch) head_q <= 1'b1;
-      else if (rd_ready_i) head_q <= 1'b0;
+      else if (out_ready) head_q <= 1'b0;
     end
   end
 
@@ -65,29 +78,44 @@ module place_fifo #(
       .DEPTH(DEPTH)
   ) u_ram (
       .clk_i,
-      .we_i(write),
+      .we_i(wr_valid_i),
       .waddr_i(wr_ptr_q),
       .wdata_i(wr_data_i),
       .re_i(fetch),
       .raddr_i(rd_ptr_q),
-      .rdata_o(rd_data_o)
+      .rdata_o(rdata)
   );
 
-  assign rd_valid_o = head_q;
-  assign idle_o = !head_q && keep_q == 12'd0 && stored_q == '0;
+  // No input reaches the memory, and behind it comes a register.
+  beat_skid #(
+      .WIDTH(DATA_W)
+  ) u_out (
+      .clk_i,
+      .rst_ni,
+      .valid_i(head_q),
+      .ready_o(out_ready),
+      .data_i(rdata),
+      .valid_o(rd_valid_o),
+      .ready_i(rd_ready_i),
+      .data_o(rd_data_o)
+  );
+
+  assign idle_o = !head_q && !rd_valid_o && !keeping_q && stored_q == '0;
 
 `ifndef SYNTHESIS
   initial begin
-    assert ((1 << ADDR_W) == DEPTH && DEPTH < 4096)
+    assert ((1 << ADDR_W) == DEPTH && DEPTH < 4096 && DEPTH > SLACK)
     else $fatal(1, "place_fifo: DEPTH must be a power of two below 4096");
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
     end else begin
       assert (stored_q <= FULL);
-      if (verdict_valid_i) assert (verdict_beats_i <= 12'(DEPTH));
+      if (wr_valid_i) assert (stored_q != FULL);
+      if (verdict_valid_i) assert (verdict_beats_i <= 12'(DEPTH - SLACK));
       // Nothing leaves without a verdict.
-      if (fetch) assert (keep_q != 12'd0);
+      assert (keeping_q == (keep_q != 12'd0));
+      if (drop) assert (!fetch && !verdict_keep_i && stored_q >= leave);
     end
   end
 `endif

@@ -4,10 +4,11 @@
 // other a round trip; a further flow takes the place of the one that was used longest ago.
 //
 // The user holds `want_i` with flow, MSN and what is posted until `here_o`; `element_o` and `error_o` belong to what is
-// wanted while `here_o`. `flow_i` is there at least two cycles before `want_i`. One cycle to the element used last, two to
-// one read ahead. Elements are read ahead only as far as they were posted; when such a read fails, its elements are read one
+// wanted while `here_o`. `flow_i` is there at least three cycles before `want_i`, `msn_i` two. One cycle to the element used
+// last, two to one read ahead. Elements are read ahead only as far as they were posted; when such a read fails, its elements are read one
 // by one as they are wanted, so that an error hits only its own. An element that could not be read is forgotten when
-// `want_i` ends, so that the next user tries again. A context has at most one read under way.
+// `want_i` ends, so that the next user tries again. A context has at most one read under way. A read takes six cycles to be
+// asked for, and so does each look at a context for something to read ahead.
 //
 // `flush_i` forgets all of a flow (its queue may have been set up anew). With `once_i` the queue wanted is the one of before
 // that: nothing is read ahead of it, nothing is kept. `mark_i`: `marked_o` until the reads under way then are answered.
@@ -78,9 +79,8 @@ module rq_element
   logic [CONTEXTS-1:0][CONTEXTS-1:0] newer_q;  // [i][j]: i was used after j
 
   // ------------------------------------------------------------------ what is wanted
-  logic known_q, known, in_window, miss, found, room, issue;
+  logic known_q, known, in_window, miss, take_miss, found, room;
   context_t context_q, match, victim, target;
-  logic [31:0] into;
 
   always_comb begin
     match = '0;
@@ -110,57 +110,115 @@ module rq_element
     end
   end
 
+  // Where it is was found out the cycle before: `same_q`, `into_q`, and `victim_q`, which may have begun to read since.
+  logic same_q, room_q;
+  context_t victim_q;
+  logic [31:0] into_q;
   assign known = known_q && valid_q[context_q];
-  assign into = msn_i - base_q[context_q];
-  assign here_o = want_i && held_q && held_flow_q == flow_i && held_msn_q == msn_i;
-  assign in_window = want_i && !here_o && known && into < 32'(count_q[context_q]);
-  assign target = known ? context_q : victim;
-  assign miss = want_i && !here_o && !in_window && issue && (known ? !reading_q[context_q] : room);
+  assign here_o = want_i && held_q && same_q;
+  assign in_window = want_i && !here_o && known && into_q < 32'(count_q[context_q]);
+  assign target = known ? context_q : victim_q;
+  assign miss = want_i && !here_o && !in_window && take_miss && (known || room_q) && !reading_q[target];
+
+  always_ff @(posedge clk_i) begin
+    same_q <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
+    into_q <= msn_i - base_q[context_q];
+    victim_q <= victim;
+    room_q <= room;
+  end
 
   // ------------------------------------------------------------------ reads
-  // Element MSN n is at rq_base + 64 * ((n - 1) mod 2^rq_log2). What is read at once does not go round the end.
-  logic req_valid_q, ahead;
-  context_t scan_q;
-  logic [7:0] log2;
-  logic [31:0] next_msn, slot, before_end, unread;
-  logic [3:0] chunk, chunk_q;
-  logic [63:0] addr_q;
-  assign issue = !req_valid_q || el_req_ready_i;
-  assign log2 = miss ? rq_log2_i : rq_log2_q[scan_q];
-  assign next_msn = miss ? msn_i : base_q[scan_q] + 32'(count_q[scan_q]);
-  assign unread = posted_q[scan_q] - next_msn + 32'd1;
-  always_comb begin
-    slot = next_msn - 32'd1;
-    before_end = 32'd0 - slot;
-    for (int unsigned i = 0; i < 32; i++) begin
-      if (8'(i) >= log2) begin
-        slot[i] = 1'b0;
-        before_end[i] = 1'b0;
-      end
+  logic rsp_ends;
+  // Looks at one context after the other, at one where an element is missed (`demand_q`) first.
+  typedef enum logic [2:0] {
+    LOOK,  // at a context; then rq_request takes four cycles
+    STEP1,
+    STEP2,
+    STEP3,
+    STEP4,
+    ASK
+  } look_e;
+  look_e look_q;
+  logic req_valid_q, ahead, asked, demand_q, of_demand_q, changed, changed_q, allowed_q, posted;
+  context_t scan_q, demand_of_q, of_q;
+  logic [3:0] chunk, chunk_q, slot;
+  logic [63:0] addr, addr_q;
+
+  rq_request #(
+      .CHUNK(CHUNK)
+  ) u_request (
+      .clk_i,
+      .demand_i(of_demand_q),
+      .base_i(base_q[of_q]),
+      .count_i(count_q[of_q]),
+      .posted_i(posted_q[of_q]),
+      .rq_base_i(rq_base_q[of_q]),
+      .rq_log2_i(rq_log2_q[of_q]),
+      .slot_o(slot),
+      .chunk_o(chunk),
+      .addr_o(addr),
+      .posted_o(posted)
+  );
+
+  // What was looked at has changed: a look that was for reading ahead was in vain.
+  assign changed = miss || rsp_ends || flush_i;
+  // No element is missed in the cycle in which one may be read ahead.
+  assign take_miss = !demand_q && look_q != ASK;
+  assign asked = look_q == ASK && !req_valid_q && (of_demand_q || !changed_q);
+  assign ahead = asked && !of_demand_q && allowed_q && posted && valid_q[of_q] && !reading_q[of_q];
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      look_q <= LOOK;
+      demand_q <= 1'b0;
+      scan_q <= '0;
+      req_valid_q <= 1'b0;
+    end else begin
+      unique case (look_q)
+        LOOK: look_q <= STEP1;
+        STEP1: look_q <= STEP2;
+        STEP2: look_q <= STEP3;
+        STEP3: look_q <= STEP4;
+        STEP4: look_q <= ASK;
+        default: if (!req_valid_q) look_q <= LOOK;
+      endcase
+      if (miss) demand_q <= 1'b1;
+      else if (look_q == LOOK) demand_q <= 1'b0;
+      if (in_window) scan_q <= context_q;
+      else if (look_q == LOOK && !demand_q) scan_q <= scan_q + 1'b1;
+      else if (look_q == ASK && changed_q && !of_demand_q) scan_q <= of_q;
+      if (el_req_ready_i) req_valid_q <= 1'b0;
+      if (ahead || (asked && of_demand_q)) req_valid_q <= 1'b1;
     end
-    // All of the queue is before its end if the slot is the first one.
-    chunk = 4'(CHUNK);
-    if (before_end != 32'd0 && before_end < 32'(CHUNK)) chunk = before_end[3:0];
-    if (log2 < 8'd3 && before_end == 32'd0) chunk = 4'd1;
-    if (unread < 32'(chunk)) chunk = unread[3:0];
-    if (miss) chunk = 4'd1;
   end
-  assign ahead = issue && !miss && valid_q[scan_q] && !reading_q[scan_q] && !alone_q[scan_q] &&
-                 count_q[scan_q] <= 5'(SLOTS - CHUNK) && !unread[31] && unread != 32'd0;
+
+  always_ff @(posedge clk_i) begin
+    if (miss) demand_of_q <= target;
+    changed_q <= changed || (look_q != LOOK && changed_q);
+    if (look_q == LOOK) begin
+      of_q <= demand_q ? demand_of_q : scan_q;
+      of_demand_q <= demand_q;
+    end
+    allowed_q <= !alone_q[of_q] && count_q[of_q] <= 5'(SLOTS - CHUNK);
+    if (!req_valid_q) begin
+      chunk_q <= chunk;
+      addr_q <= addr;
+    end
+  end
 
   // Answers come in the order of the requests.
   read_t read_in, read;
   logic read_valid, order_ready;
-  assign read_in = '{of: miss ? target : scan_q, demand: miss, chunk: chunk, slot: next_msn[3:0]};
+  assign read_in = '{of: of_q, demand: of_demand_q, chunk: chunk, slot: slot};
   logic [$clog2(CONTEXTS+1)-1:0] reads;
-  logic rsp_fire, element_ends, rsp_ends, rsp_good, flushed;
+  logic rsp_fire, element_ends, rsp_good, flushed;
   fifo_sync #(
       .WIDTH($bits(read_t)),
       .DEPTH(CONTEXTS)
   ) u_order (
       .clk_i,
       .rst_ni,
-      .wr_valid_i(miss || ahead),
+      .wr_valid_i(ahead || (asked && of_demand_q)),
       .wr_ready_o(order_ready),
       .wr_data_i(read_in),
       .rd_valid_o(read_valid),
@@ -214,8 +272,6 @@ module rq_element
       context_q <= '0;
       held_q <= 1'b0;
       held_error_q <= 1'b0;
-      req_valid_q <= 1'b0;
-      scan_q <= '0;
       beat_q <= '0;
       arrived_q <= '0;
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
@@ -225,8 +281,6 @@ module rq_element
     end else begin
       context_q <= miss ? target : match;
       known_q <= miss || found;
-      scan_q <= in_window ? context_q : scan_q + 1'b1;
-      req_valid_q <= miss || ahead || (req_valid_q && !el_req_ready_i);
       if (rsp_fire) beat_q <= element_ends ? '0 : beat_q + 1'b1;
       if (element_ends) arrived_q <= el_rsp_last_i ? 4'd0 : arrived_q + 4'd1;
 
@@ -236,7 +290,7 @@ module rq_element
       end
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
         // Elements before the one wanted now are over.
-        count_q[i] <= count_q[i] - (in_window && context_q == context_t'(i) ? into[4:0] : 5'd0) +
+        count_q[i] <= count_q[i] - (in_window && context_q == context_t'(i) ? into_q[4:0] : 5'd0) +
                       (rsp_good && read.of == context_t'(i) ? 5'(read.chunk) : 5'd0);
         if (once_q[i] && !want_i) valid_q[i] <= 1'b0;
       end
@@ -267,11 +321,12 @@ module rq_element
         once_q[target] <= once_i;
         if (!known) alone_q[target] <= once_i;
       end
-      if (miss || ahead) reading_q[read_in.of] <= 1'b1;
+      if (miss) reading_q[target] <= 1'b1;
+      if (ahead) reading_q[of_q] <= 1'b1;
       if (mark_i) begin
         for (int unsigned i = 0; i < CONTEXTS; i++) begin
           marked_q[i] <= (reading_q[i] && !(rsp_ends && read.of == context_t'(i))) ||
-                         ((miss || ahead) && read_in.of == context_t'(i));
+                         (miss && target == context_t'(i)) || (ahead && of_q == context_t'(i));
         end
       end
       if (flush_i) begin
@@ -281,7 +336,7 @@ module rq_element
         end
         for (int unsigned i = 0; i < CONTEXTS; i++) begin
           logic newly;
-          newly = (miss || ahead) && read_in.of == context_t'(i);
+          newly = (miss && target == context_t'(i)) || (ahead && of_q == context_t'(i));
           if (valid_q[i] && flow_q[i] == flush_flow_i || miss && newly && flow_i == flush_flow_i) begin
             valid_q[i] <= 1'b0;
             count_q[i] <= 5'd0;
@@ -299,10 +354,6 @@ module rq_element
       held_msn_q <= msn_i;
     end
     if (want_i && known) posted_q[context_q] <= posted_i;
-    if (issue) begin
-      chunk_q <= chunk;
-      addr_q <= (miss ? rq_base_i : rq_base_q[scan_q]) + {26'd0, slot, 6'd0};
-    end
     if (miss) begin
       held_flow_q <= flow_i;
       held_msn_q <= msn_i;
@@ -320,7 +371,7 @@ module rq_element
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) looked_q <= '0;
     else if (want_i || flush_i || reading_q != '0) looked_q <= '0;
-    else if (!looked_q[CONTEXT_W]) looked_q <= looked_q + 1'b1;
+    else if (!looked_q[CONTEXT_W] && asked) looked_q <= looked_q + 1'b1;
   end
 
   assign error_o = held_error_q;
@@ -341,7 +392,13 @@ module rq_element
     if (!rst_ni) begin
     end else begin
       if (el_req_valid_o) assert (chunk_q != 4'd0);
-      if (miss || ahead) assert (order_ready && !reading_q[read_in.of]);
+      if (ahead || (asked && of_demand_q)) assert (order_ready);
+      if (ahead) assert (!miss && !reading_q[of_q]);
+      if (miss) assert (!reading_q[target]);
+      if (asked && of_demand_q) assert (reading_q[of_q]);
+      // What was found out the cycle before is of what is wanted now.
+      if (want_i && held_q) assert (same_q == (held_flow_q == flow_i && held_msn_q == msn_i));
+      if (want_i && known && count_q[context_q] != 5'd0) assert (here_o || (flow_q[context_q] == flow_i && into_q == msn_i - base_q[context_q]));
       if (rsp_ends) assert (reading_q[read.of]);
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
         assert (32'(count_q[i]) <= SLOTS);

@@ -131,7 +131,7 @@ module rx_walk
   );
 
   // ------------------------------------------------------------------ FPDUs
-  logic head_valid, head_ready, tail_valid, tail_ready, crc_valid, crc_ready, crc_good, pk_valid, pk_ready;
+  logic head_valid, head_ready, tail_valid, tail_ready, crc_valid, crc_ready, crc_good, pk_valid, pk_go;
   fpdu_head_t head;
   fpdu_tail_t tail;
   logic [DATA_W-1:0] pk_data;
@@ -162,7 +162,7 @@ module rx_walk
       .crc_ready_i(crc_ready),
       .crc_good_o(crc_good),
       .pk_valid_o(pk_valid),
-      .pk_ready_i(pk_ready),
+      .pk_go_i(pk_go),
       .pk_data_o(pk_data),
       .idle_o(fpdus_idle)
   );
@@ -348,7 +348,7 @@ module rx_walk
       .clk_i,
       .rst_ni,
       .pk_valid_i(pk_valid),
-      .pk_ready_o(pk_ready),
+      .pk_go_o(pk_go),
       .pk_data_i(pk_data),
       .verdict_valid_i(verdict_valid),
       .verdict_ready_o(verdict_ready),

@@ -1,8 +1,10 @@
 // From the payload of segments to FPDUs: for each one its head as soon as it is here, its tail and its CRC verdict when it
 // has ended, and its DDP payload as packed beats (walk_framer, walk_crc, walk_strip, walk_head, walk_pack).
 //
-// Handshake: ready/valid everywhere. Heads, tails and verdicts are queues in the order of the FPDUs; a segment's last FPDU
-// has `seg_last` in its tail. An FPDU begins only if all three queues have room for it, so only payload can block.
+// Handshake: ready/valid. Heads, tails and verdicts are queues in the order of the FPDUs; a segment's last FPDU has
+// `seg_last` in its tail. Behind walk_framer nothing waits: an FPDU begins only if all three queues have room for it, and
+// a beat goes only if there is room for it and all that are on their way (`pk_go_i`: for FLIGHT beats). So only
+// payload can block.
 
 module walk_fpdus
   import walk_pkg::*;
@@ -36,16 +38,30 @@ module walk_fpdus
     input logic crc_ready_i,
     output logic crc_good_o,
 
+    input logic pk_go_i,
     output logic pk_valid_o,
-    input logic pk_ready_i,
     output logic [DATA_W-1:0] pk_data_o,
 
     output logic idle_o
 );
-  logic fp_valid, fp_ready, fp_room, fp_fire, st_valid, st_ready, st_fire, st_bad_marker;
+  logic fp_valid, st_valid, st_bad_marker;
   logic [DATA_W-1:0] fp_data, st_data;
   fpdu_beat_t fp_beat, st_beat;
-  logic fpdu_begins, fpdu_ends, framer_idle, crc_idle;
+  logic fpdu_begins, fpdu_ends, framer_idle, crc_idle, pack_idle;
+
+  // An FPDU begins only if there is room for its head, its tail and its verdict.
+  logic [$clog2(FPDUS+1)-1:0] fpdus_q;
+  logic room_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      fpdus_q <= '0;
+      room_q <= 1'b0;
+    end else begin
+      if (fpdu_begins && !fpdu_ends) fpdus_q <= fpdus_q + 1'b1;
+      else if (!fpdu_begins && fpdu_ends) fpdus_q <= fpdus_q - 1'b1;
+      room_q <= 32'(fpdus_q) != FPDUS;  // walk_framer begins none for two cycles behind one
+    end
+  end
 
   walk_framer #(
       .DATA_W(DATA_W)
@@ -62,23 +78,14 @@ module walk_fpdus
       .pl_data_i,
       .pl_count_i,
       .pl_last_i,
+      .room_i(room_q),
+      .begin_o(fpdu_begins),
+      .go_i(pk_go_i),
       .fp_valid_o(fp_valid),
-      .fp_ready_i(fp_ready && fp_room),
       .fp_data_o(fp_data),
       .fp_beat_o(fp_beat),
       .idle_o(framer_idle)
   );
-
-  // An FPDU begins only if there is room for its head, its tail and its verdict.
-  logic [$clog2(FPDUS+1)-1:0] fpdus_q;
-  assign fp_room = !fp_beat.first || 32'(fpdus_q) != FPDUS;
-  assign fp_fire = fp_valid && fp_ready && fp_room;
-  assign fpdu_begins = fp_fire && fp_beat.first;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) fpdus_q <= '0;
-    else if (fpdu_begins && !fpdu_ends) fpdus_q <= fpdus_q + 1'b1;
-    else if (!fpdu_begins && fpdu_ends) fpdus_q <= fpdus_q - 1'b1;
-  end
 
   logic verdict_valid, verdict_good;
   walk_crc #(
@@ -86,7 +93,7 @@ module walk_fpdus
   ) u_crc (
       .clk_i,
       .rst_ni,
-      .valid_i(fp_fire),
+      .valid_i(fp_valid),
       .data_i(fp_data),
       .beat_i(fp_beat),
       .verdict_valid_o(verdict_valid),
@@ -99,17 +106,14 @@ module walk_fpdus
   ) u_strip (
       .clk_i,
       .rst_ni,
-      .fp_valid_i(fp_valid && fp_room),
-      .fp_ready_o(fp_ready),
+      .fp_valid_i(fp_valid),
       .fp_data_i(fp_data),
       .fp_beat_i(fp_beat),
       .st_valid_o(st_valid),
-      .st_ready_i(st_ready),
       .st_data_o(st_data),
       .st_beat_o(st_beat),
       .st_bad_marker_o(st_bad_marker)
   );
-  assign st_fire = st_valid && st_ready;
 
   logic head_new, tail_new;
   fpdu_head_t head_d;
@@ -118,7 +122,7 @@ module walk_fpdus
       .DATA_W(DATA_W)
   ) u_head (
       .clk_i,
-      .valid_i(st_fire),
+      .valid_i(st_valid),
       .data_i(st_data),
       .beat_i(st_beat),
       .head_valid_o(head_new),
@@ -131,15 +135,14 @@ module walk_fpdus
       .clk_i,
       .rst_ni,
       .st_valid_i(st_valid),
-      .st_ready_o(st_ready),
       .st_data_i(st_data),
       .st_beat_i(st_beat),
       .st_bad_marker_i(st_bad_marker),
       .pk_valid_o,
-      .pk_ready_i,
       .pk_data_o,
       .tail_valid_o(tail_new),
-      .tail_o(tail_d)
+      .tail_o(tail_d),
+      .idle_o(pack_idle)
   );
 
   // ------------------------------------------------------------------ what the checks wait for
@@ -188,7 +191,7 @@ module walk_fpdus
   );
   assign fpdu_ends = tail_valid_o && tail_ready_i;
 
-  assign idle_o = framer_idle && crc_idle && !st_valid && !pk_valid_o && fpdus_q == '0;
+  assign idle_o = framer_idle && crc_idle && pack_idle && fpdus_q == '0;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin

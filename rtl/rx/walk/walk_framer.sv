@@ -3,7 +3,11 @@
 //
 // A segment's last FPDU has `seg_last`; what is not whole in the segment comes as one with `partial`, from no words at all
 // (left over bytes) to all but the CRC, and the rest of the segment is thrown away.
-// Handshake: ready/valid everywhere. One beat of one FPDU per cycle, output registered; a segment may follow at once.
+// Handshake: ready/valid for segments and payload, both readies are registers. Beats of FPDUs go out, registered, while
+// `go_i`, and are always taken. An FPDU begins (`begin_o`) when `room_i`; both are looked at a cycle late.
+// An FPDU takes a cycle for each beat and two before its first one: one for its length field, one for what follows from it.
+// What a beat is (the last one? how many words?) is decided in the cycle before it goes. A segment takes one cycle more.
+// So behind an FPDU's last beat there are two cycles without one at least; walk_pack counts on that.
 // An FPDU and its markers are whole words, so everything is counted in words of 4 bytes.
 
 module walk_framer
@@ -27,8 +31,10 @@ module walk_framer
     input logic [COUNT_W-1:0] pl_count_i,
     input logic pl_last_i,
 
+    input logic room_i,
+    output logic begin_o,
+    input logic go_i,
     output logic fp_valid_o,
-    input logic fp_ready_i,
     output logic [DATA_W-1:0] fp_data_o,
     output fpdu_beat_t fp_beat_o,
 
@@ -37,137 +43,205 @@ module walk_framer
   localparam int unsigned WORDS = DATA_W / 32;
   localparam int unsigned LANE_W = $clog2(WORDS);
 
-  // The beat that holds the next word to use, and that word's lane; the beat behind it is at the port.
-  logic held_q, held_last_q, drain_q;
-  logic [DATA_W-1:0] held_data_q;
+  typedef enum logic [2:0] {
+    IDLE,
+    LENGTH,  // an FPDU's length field
+    FIRST,   // decide on its first beat
+    BEATS,   // a beat goes, and the next one is decided
+    THROW    // the rest of the segment
+  } state_e;
+  state_e state_q;
+
+  // The beat that holds the next word to use, and that word's lane; the beat behind it.
+  logic held_q, held_last_q, next_valid, next_last, next_taken;
+  logic [DATA_W-1:0] held_data_q, next_data;
   logic [LANE_W-1:0] lane_q;
 
-  // The segment, and the FPDU in it.
-  logic active_q, markers_q, first_q;
-  logic [6:0] phase_q;
-  logic [15:0] len_q, left_q, offset_q, header_q;
-  logic [14:0] rest_q;  // words of the FPDU still to come, without markers
+  beat_skid #(
+      .WIDTH(DATA_W + 1)
+  ) u_next (
+      .clk_i,
+      .rst_ni,
+      .valid_i(pl_valid_i),
+      .ready_o(pl_ready_o),
+      .data_i({pl_last_i, pl_data_i}),
+      .valid_o(next_valid),
+      .ready_i(next_taken),
+      .data_o({next_last, next_data})
+  );
 
   logic [2*DATA_W-1:0] window;
-  logic [DATA_W-1:0] aligned;
-  assign window = {pl_data_i, held_data_q} >> {lane_q, 5'd0};
-  assign aligned = window[DATA_W-1:0];
+  assign window = {next_data, held_data_q} >> {lane_q, 5'd0};
 
-  // Where this beat's marker is, and what remains of the FPDU.
-  logic leading, marker_near, marker, cut_head, partial, last, seg_last;
-  logic [6:0] marker_lane;
-  logic [15:0] position, ulpdu_len;
+  // ------------------------------------------------------------------ what a beat is
+  typedef struct packed {
+    logic       last;
+    logic       partial;
+    logic       seg_last;
+    logic       marker;
+    logic [4:0] words;
+  } judged_t;
+
+  // `want` words of the FPDU, `reaches` if that is not more than a beat; `left` words of the segment.
+  function automatic judged_t judge(input logic [4:0] want, input logic reaches, input logic [13:0] left, input logic odd,
+                                    input logic marker);
+    logic few, whole;
+    few = left <= 14'(WORDS);
+    whole = reaches && (!few || want <= left[4:0]);
+    judge.partial = !whole && few;
+    judge.last = whole || few;
+    judge.seg_last = few && (!whole || (want == left[4:0] && !odd));
+    judge.words = whole ? want : (few ? left[4:0] : 5'(WORDS));
+    judge.marker = marker;
+  endfunction
+
+  // Does the beat have lane `lane`, if the FPDU ends in it with `rest` words?
+  function automatic logic has_lane(input logic [4:0] rest, input logic [LANE_W-1:0] lane);
+    has_lane = 5'(lane) < rest;
+  endfunction
+
+  // The segment. `left_q` words of it are not yet gone, `behind_q` are behind the beat that goes.
+  logic markers_q, odd_q;
+  logic [6:0] phase_q, until_marker;
+  logic [13:0] position_q, left_q, behind_q;
+  // The FPDU. Its length field as it came, its words (without markers) behind the beat that goes.
+  logic first_q, leading, leading_q, cut, cut_q, near;
+  logic [LANE_W:0] length_lane;
   logic [31:0] length_word;
-  logic [14:0] rest;
-  logic [15:0] want, left_words;
-  logic [4:0] words;
+  logic [15:0] ulpdu_len_q;
+  logic [14:0] rest, rest_q;
+  logic [4:0] few_rest, few_want;
+  logic first_marker, next_marker;
+  logic [13:0] offset_q, distance_q;
+  logic [LANE_W-1:0] marker_lane_q;
+  logic [6-LANE_W:0] marker_beat_q;  // so many beats on, of the one that is decided
+  judged_t first_d, next_d, beat_q;
 
-  assign position = len_q - left_q;
-  assign left_words = {2'd0, left_q[15:2]};
-  assign leading = first_q && markers_q && phase_q == 7'd0;
-  assign length_word = leading ? aligned[63:32] : aligned[31:0];
-  assign ulpdu_len = {length_word[7:0], length_word[15:8]};
-  assign rest = first_q ? 15'((17'(ulpdu_len) + 17'd5) >> 2) + 15'd1 : rest_q;
-  assign marker_lane = 7'd0 - phase_q;
-  assign marker_near = markers_q && marker_lane < 7'(WORDS) && 15'(marker_lane) < rest;
-  assign want = 16'(rest) + 16'(marker_near);
-  assign cut_head = first_q && left_words < (leading ? 16'd2 : 16'd1);
-  assign partial = cut_head || want > left_words;
-  assign last = partial || want <= 16'(WORDS);
-  assign seg_last = partial || (last && left_q == {want[13:0], 2'b00});
-
+  assign leading = markers_q && phase_q == 7'd0;
+  assign cut = left_q == 14'd0 || (leading && left_q == 14'd1);
+  assign length_lane = (LANE_W + 1)'(lane_q) + (LANE_W + 1)'(leading);
+  assign length_word = 32'({next_data[31:0], held_data_q} >> {length_lane, 5'd0});
+  assign until_marker = 7'd0 - phase_q;
+  assign rest = 15'((17'(ulpdu_len_q) + 17'd9) >> 2);
+  assign near = markers_q && marker_beat_q == '0;
+  // A marker comes in this beat if the FPDU reaches there. Both cases are judged meanwhile.
+  assign next_marker = near && (rest_q > 15'(WORDS) || has_lane(rest_q[4:0], marker_lane_q));
+  assign next_d = next_marker ? judge(rest_q[4:0] + 5'd1, rest_q < 15'(WORDS), behind_q, odd_q, 1'b1) :
+                                judge(rest_q[4:0], rest_q <= 15'(WORDS), behind_q, odd_q, 1'b0);
+  // The same of the first beat, where `rest` is (length + 9) / 4.
+  assign few_rest = 5'((7'(ulpdu_len_q) + 7'd9) >> 2);
+  assign few_want = 5'((7'(ulpdu_len_q) + 7'd13) >> 2);
+  assign first_marker = near && (ulpdu_len_q >= 16'(4 * WORDS - 5) || has_lane(few_rest, marker_lane_q));
   always_comb begin
-    words = 5'(WORDS);
-    if (cut_head || left_words < 16'(WORDS)) words = cut_head ? {4'd0, left_words[0]} : left_words[4:0];
-    if (!partial && want <= 16'(WORDS)) words = want[4:0];
+    first_d = first_marker ? judge(few_want, ulpdu_len_q < 16'(4 * WORDS - 9), left_q, odd_q, 1'b1) :
+                             judge(few_rest, ulpdu_len_q < 16'(4 * WORDS - 5), left_q, odd_q, 1'b0);
+    // Not even its length field is here.
+    if (cut_q) first_d = '{last: 1'b1, partial: 1'b1, seg_last: 1'b1, marker: 1'b0, words: {4'd0, left_q[0]}};
   end
-  assign marker = marker_near && marker_lane < 7'(words);
 
-  // A beat goes out when all its lanes are here.
-  logic fire, out_ready, wrap;
+  // ------------------------------------------------------------------ the cycle
+  logic fire, ends, found, throw, used_up;
   logic [LANE_W:0] next_lane;
-  assign fire = active_q && held_q && out_ready && (lane_q == '0 || held_last_q || pl_valid_i);
-  assign next_lane = {1'b0, lane_q} + (LANE_W + 1)'(words);
-  assign wrap = next_lane[LANE_W];
+  // A beat goes when all its lanes are here.
+  assign fire = state_q == BEATS && go_i && held_q && (lane_q == '0 || held_last_q || next_valid);
+  assign ends = fire && beat_q.last;
+  assign found = state_q == LENGTH && room_i && held_q && (!length_lane[LANE_W] || held_last_q || next_valid);
+  assign next_lane = {1'b0, lane_q} + (LANE_W + 1)'(beat_q.words);
 
   // The held beat is used up, and the next one (perhaps of the next segment) takes its place; or the rest is thrown away.
-  logic used_up, throw;
-  assign used_up = fire && (seg_last ? held_last_q : wrap);
-  assign throw = drain_q || (fire && seg_last && !held_last_q);
-  assign pl_ready_o = !held_q || used_up || throw;
-  assign seg_ready_o = !active_q || (fire && seg_last);
-  assign idle_o = !active_q && !drain_q && !fp_valid_o;
+  assign throw = state_q == THROW || (fire && beat_q.seg_last && !held_last_q);
+  assign used_up = fire && (beat_q.seg_last ? held_last_q : next_lane[LANE_W]);
+  assign next_taken = !held_q || used_up || throw;
+
+  assign seg_ready_o = state_q == IDLE;
+  assign begin_o = found;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      state_q <= IDLE;
       held_q <= 1'b0;
-      drain_q <= 1'b0;
-      active_q <= 1'b0;
     end else begin
-      if (throw) begin
-        held_q <= 1'b0;
-        drain_q <= !(pl_valid_i && pl_last_i);
-      end else if (pl_ready_o) begin
-        held_q <= pl_valid_i;
-      end
-      if (seg_ready_o) active_q <= seg_valid_i;
+      if (next_taken) held_q <= next_valid && !throw;
+      unique case (state_q)
+        IDLE: if (seg_valid_i) state_q <= LENGTH;
+        LENGTH: if (found) state_q <= FIRST;
+        FIRST: state_q <= BEATS;
+        BEATS: begin
+          if (ends) state_q <= !beat_q.seg_last ? LENGTH : (held_last_q || (next_valid && next_last) ? IDLE : THROW);
+        end
+        default: if (next_valid && next_last) state_q <= IDLE;
+      endcase
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (pl_ready_o) begin
-      held_data_q <= pl_data_i;
-      held_last_q <= pl_last_i;
+    if (next_taken) begin
+      held_data_q <= next_data;
+      held_last_q <= next_last;
     end
-    if (fire) begin
-      lane_q <= next_lane[LANE_W-1:0];
-      phase_q <= phase_q + 7'(words);
-      left_q <= left_q - {9'd0, words, 2'b00};
-      rest_q <= rest - 15'(words) + 15'(marker);
-      first_q <= last;
-      if (first_q) begin
-        offset_q <= position;
-        header_q <= position + (leading ? 16'd4 : 16'd0);
-      end
-    end
-    if (seg_ready_o && seg_valid_i) begin
+    if (state_q == IDLE) begin
       lane_q <= '0;
       phase_q <= seg_phase_i;
       markers_q <= seg_markers_i;
-      len_q <= seg_len_i;
-      left_q <= seg_len_i;
+      odd_q <= seg_len_i[1:0] != 2'd0;
+      left_q <= seg_len_i[15:2];
+      position_q <= 14'd0;
+    end
+    if (state_q == LENGTH) begin
+      ulpdu_len_q <= {length_word[7:0], length_word[15:8]};
+      leading_q <= leading;
+      cut_q <= cut;
+      offset_q <= position_q;
+      behind_q <= left_q - 14'(WORDS);
+      {marker_beat_q, marker_lane_q} <= until_marker;
       first_q <= 1'b1;
+      distance_q <= 14'd0;
+    end
+    if (state_q == FIRST) begin
+      beat_q <= first_d;
+      rest_q <= rest - 15'(WORDS) + 15'(near);
+      marker_beat_q <= marker_beat_q - 1'b1;
+    end
+    if (fire) begin
+      lane_q <= next_lane[LANE_W-1:0];
+      phase_q <= phase_q + 7'(beat_q.words);
+      position_q <= position_q + 14'(beat_q.words);
+      left_q <= left_q - 14'(beat_q.words);
+      behind_q <= behind_q - 14'(WORDS);
+      beat_q <= next_d;
+      rest_q <= rest_q - 15'(WORDS) + 15'(near);
+      marker_beat_q <= marker_beat_q - 1'b1;
+      // FPDUPTR counts from the length field.
+      distance_q <= distance_q + 14'(WORDS) - 14'(first_q && leading_q);
+      first_q <= 1'b0;
     end
   end
 
-  fpdu_beat_t beat_d, beat_q;
+  // ------------------------------------------------------------------ out
   logic out_valid_q;
   logic [DATA_W-1:0] out_data_q;
+  fpdu_beat_t out_q;
 
-  assign beat_d.first = first_q;
-  assign beat_d.last = last;
-  assign beat_d.partial = partial;
-  assign beat_d.seg_last = seg_last;
-  assign beat_d.marker = marker;
-  assign beat_d.lane = 4'(marker_lane);
-  assign beat_d.distance = (first_q ? 16'd0 : position - header_q) + {7'd0, marker_lane, 2'b00};
-  assign beat_d.words = words;
-  assign beat_d.offset = first_q ? position : offset_q;
-
-  assign out_ready = !out_valid_q || fp_ready_i;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) out_valid_q <= 1'b0;
-    else if (out_ready) out_valid_q <= fire;
+    else out_valid_q <= fire;
   end
   always_ff @(posedge clk_i) begin
-    if (out_ready) begin
-      out_data_q <= aligned;
-      beat_q <= beat_d;
-    end
+    out_data_q <= window[DATA_W-1:0];
+    out_q.first <= first_q;
+    out_q.last <= beat_q.last;
+    out_q.partial <= beat_q.partial;
+    out_q.seg_last <= beat_q.seg_last;
+    out_q.marker <= beat_q.marker;
+    out_q.lane <= 4'(marker_lane_q);
+    out_q.distance <= {distance_q + 14'(marker_lane_q), 2'd0};
+    out_q.words <= beat_q.words;
+    out_q.offset <= {offset_q, 2'd0};
   end
   assign fp_valid_o = out_valid_q;
   assign fp_data_o = out_data_q;
-  assign fp_beat_o = beat_q;
+  assign fp_beat_o = out_q;
+  assign idle_o = state_q == IDLE && !out_valid_q;
 
   // The segment's length says all; the upper half of the window is only there to be shifted down.
   logic unused;
@@ -185,8 +259,10 @@ module walk_framer
       if (seg_valid_i && seg_ready_o) assert (seg_len_i != 16'd0);
       if (pl_valid_i && !pl_last_i) assert (pl_count_i == COUNT_W'(DATA_W / 8));
       // The beats agree with the length: a segment's last word is in its last beat.
-      if (fire && held_last_q && !seg_last) assert (32'(next_lane) <= WORDS);
-      if (fire && words == 5'd0) assert (partial);
+      if (fire && held_last_q && !beat_q.seg_last) assert (32'(next_lane) <= WORDS);
+      if (fire && beat_q.words == 5'd0) assert (beat_q.partial);
+      if (fire && !beat_q.last) assert (beat_q.words == 5'(WORDS));
+      if (fp_valid_o && fp_beat_o.last) assert (!fire);
     end
   end
 `endif

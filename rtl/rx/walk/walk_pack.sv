@@ -1,7 +1,10 @@
 // Packs the DDP payload of each FPDU into full beats from lane 0: drops length field, DDP header, pad word excess and CRC.
-// At the FPDU's end `tail_valid_o` (one cycle, no back-pressure) says what was seen and how many beats were made; they may
-// still be on their way out. Handshake: ready/valid; one beat per cycle, and one cycle more when the last words of an FPDU
-// spill over.
+// At the FPDU's end `tail_valid_o` (one cycle) says what was seen and how many beats were made; they may still be on their
+// way out. Nothing waits: one beat per cycle in, and four cycles later out, one more when the last words of an FPDU spill
+// over. For that the cycle behind an FPDU's last beat has to be without one. The tail comes two cycles before the last beat.
+//
+// Four stages: (1) which words of the beat are payload, and where the pad is; (2) how many words are kept from before, and
+// what becomes of them; (3) the beat is turned to its place; (4) it is put behind the words kept.
 
 module walk_pack
   import walk_pkg::*;
@@ -12,131 +15,172 @@ module walk_pack
     input logic rst_ni,
 
     input logic st_valid_i,
-    output logic st_ready_o,
     input logic [DATA_W-1:0] st_data_i,
     input fpdu_beat_t st_beat_i,
     input logic st_bad_marker_i,
 
     output logic pk_valid_o,
-    input logic pk_ready_i,
     output logic [DATA_W-1:0] pk_data_o,
 
     output logic tail_valid_o,
-    output fpdu_tail_t tail_o
+    output fpdu_tail_t tail_o,
+
+    output logic idle_o
 );
   localparam int unsigned WORDS = DATA_W / 32;
   localparam int unsigned LANE_W = $clog2(WORDS);
 
-  // What the first word says; kept for the FPDU's other beats.
-  logic is_tagged, tagged_q;
-  logic [15:0] ulpdu_len, ulpdu_len_q, head_bytes, payload_len;
-  logic [14:0] at, at_q, head_words, end_word, pad_word;
-  logic first;
+  typedef struct packed {
+    logic first;
+    logic last;
+    logic partial;
+    logic seg_last;
+    logic bad_marker;
+  } mark_t;
 
-  assign first = st_beat_i.first;
-  assign is_tagged = first ? st_data_i[23] : tagged_q;
-  assign ulpdu_len = first ? {st_data_i[7:0], st_data_i[15:8]} : ulpdu_len_q;
-  assign head_bytes = is_tagged ? 16'd14 : 16'd18;
-  assign head_words = is_tagged ? 15'd4 : 15'd5;
-  assign payload_len = ulpdu_len > head_bytes ? ulpdu_len - head_bytes : 16'd0;
-  assign end_word = head_words + 15'((17'(payload_len) + 17'd3) >> 2);
-  assign pad_word = 15'((17'(ulpdu_len) + 17'd1) >> 2);
-  assign at = first ? 15'd0 : at_q;
-
-  // Payload words of this beat are lanes [low, high).
-  logic [4:0] low, high, payload;
-  always_comb begin
-    low = at < head_words ? 5'(head_words - at) : 5'd0;
-    high = at >= end_word ? 5'd0 : (end_word - at < 15'(st_beat_i.words) ? 5'(end_word - at) : st_beat_i.words);
-    payload = high > low ? high - low : 5'd0;
+  logic [2:0] valid_q;  // a beat in stage 2, 3, 4
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) valid_q <= '0;
+    else valid_q <= {valid_q[1:0], st_valid_i};
   end
 
-  // They go behind the words kept from before.
-  logic [LANE_W-1:0] kept_q, kept;
-  logic [DATA_W-1:0] keep_q, turned, merged;
-  logic [2*DATA_W-1:0] twice;
-  logic [LANE_W-1:0] turn;
-  logic [LANE_W+1:0] filled;
-  assign kept = first ? '0 : kept_q;
-  assign turn = LANE_W'(low) - kept;  // to the right
-  assign twice = {st_data_i, st_data_i} >> {turn, 5'd0};
-  assign turned = twice[DATA_W-1:0];
-  assign filled = (LANE_W + 2)'(kept) + (LANE_W + 2)'(payload);
-  always_comb begin
-    for (int unsigned i = 0; i < WORDS; i++) begin
-      merged[32*i+:32] = LANE_W'(i) < kept ? keep_q[32*i+:32] : turned[32*i+:32];
+  // ------------------------------------------------------------------ 1: what is in the beat
+  // Words from this beat's begin to the payload's (pad included) end and begin. The pad is in the last one of them.
+  // Without payload that is the header's last word.
+  logic [14:0] to_end, to_end_q;
+  logic [2:0] to_begin, to_begin_q;
+  logic [15:0] ulpdu_len;
+  logic [1:0] used, used_q;
+  logic [4:0] words;
+  assign words = st_beat_i.words;
+  assign ulpdu_len = {st_data_i[7:0], st_data_i[15:8]};
+  assign to_end = st_beat_i.first ? 15'((17'(ulpdu_len) + 17'd5) >> 2) : to_end_q;
+  assign to_begin = st_beat_i.first ? (st_data_i[23] ? 3'd4 : 3'd5) : to_begin_q;
+  assign used = st_beat_i.first ? 2'(ulpdu_len + 16'd2) : used_q;
+
+  logic [DATA_W-1:0] data1_q, data2_q;
+  mark_t mark1_q, mark2_q;
+  logic [4:0] high_q;
+  logic [2:0] low_q;
+  logic pad_here_q;
+  logic [LANE_W-1:0] pad_lane_q;
+  always_ff @(posedge clk_i) begin
+    if (st_valid_i) begin
+      to_end_q <= to_end > 15'(words) ? to_end - 15'(words) : 15'd0;
+      to_begin_q <= 5'(to_begin) > words ? 3'(5'(to_begin) - words) : 3'd0;
+      used_q <= used;
     end
+    data1_q <= st_data_i;
+    mark1_q <= '{first: st_beat_i.first, last: st_beat_i.last, partial: st_beat_i.partial, seg_last: st_beat_i.seg_last,
+                 bad_marker: st_bad_marker_i};
+    // Payload words are lanes [low, high).
+    low_q <= to_begin;
+    high_q <= to_end < 15'(words) ? to_end[4:0] : words;
+    pad_here_q <= to_end != 15'd0 && to_end <= 15'(words);
+    pad_lane_q <= LANE_W'(to_end) - 1'b1;
   end
 
-  logic fire, out_ready, full, over, emit, spill_q;
+  // ------------------------------------------------------------------ 2: how it goes on from the beats before
+  logic [4:0] payload;
+  logic [LANE_W-1:0] kept, kept_q, kept2_q, turn_q;
+  logic [LANE_W+1:0] filled;
+  logic full, full_q, over_q, emit_q;
+  assign payload = high_q > 5'(low_q) ? high_q - 5'(low_q) : 5'd0;
+  assign kept = mark1_q.first ? '0 : kept_q;
+  assign filled = (LANE_W + 2)'(kept) + (LANE_W + 2)'(payload);
   assign full = filled >= (LANE_W + 2)'(WORDS);
-  assign over = filled > (LANE_W + 2)'(WORDS);
-  assign out_ready = !pk_valid_o || pk_ready_i;
-  assign st_ready_o = out_ready && !spill_q;
-  assign fire = st_valid_i && st_ready_o;
-  assign emit = full || (st_beat_i.last && filled != '0);
 
   // Pad bytes: behind the ULPDU's end in its last word (RFC 5044 §4.1).
-  logic [14:0] pad_lane;
   logic [DATA_W-1:0] pad_shifted;
-  logic nonzero_pad, nonzero_pad_q, bad_marker, bad_marker_q;
-  logic [1:0] used;
-  assign pad_lane = pad_word - at;
-  assign pad_shifted = st_data_i >> {LANE_W'(pad_lane), 5'd0};
-  assign used = 2'(ulpdu_len + 16'd2);
+  logic nonzero_pad_q, bad_pad;
+  assign pad_shifted = data1_q >> {pad_lane_q, 5'd0};
   always_comb begin
-    nonzero_pad = nonzero_pad_q && !first;
-    if (pad_word >= at && pad_lane < 15'(st_beat_i.words)) begin
-      unique case (used)
-        2'd1: nonzero_pad = |pad_shifted[31:8];
-        2'd2: nonzero_pad = |pad_shifted[31:16];
-        2'd3: nonzero_pad = |pad_shifted[31:24];
-        default: nonzero_pad = 1'b0;
-      endcase
+    unique case (used_q)
+      2'd1: bad_pad = |pad_shifted[31:8];
+      2'd2: bad_pad = |pad_shifted[31:16];
+      2'd3: bad_pad = |pad_shifted[31:24];
+      default: bad_pad = 1'b0;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (valid_q[0]) kept_q <= filled[LANE_W-1:0];
+    data2_q <= data1_q;
+    mark2_q <= mark1_q;
+    turn_q <= LANE_W'(low_q) - kept;  // to the right
+    kept2_q <= kept;
+    full_q <= full;
+    over_q <= filled > (LANE_W + 2)'(WORDS);
+    emit_q <= full || (mark1_q.last && filled != '0);
+    if (valid_q[0] && (mark1_q.first || pad_here_q)) nonzero_pad_q <= pad_here_q && bad_pad;
+  end
+
+  // ------------------------------------------------------------------ 3: turned
+  logic [DATA_W-1:0] turned_q;
+  logic [2*DATA_W-1:0] twice;
+  logic [LANE_W-1:0] kept3_q;
+  logic full3_q, emit3_q, spill3_q, bad_marker, bad_marker_q;
+  logic [11:0] beats, beats_q;
+  assign twice = {data2_q, data2_q} >> {turn_q, 5'd0};
+  assign beats = (mark2_q.first ? 12'd0 : beats_q) + 12'(emit_q);
+  assign bad_marker = mark2_q.bad_marker || (bad_marker_q && !mark2_q.first);
+
+  always_ff @(posedge clk_i) begin
+    if (valid_q[1]) begin
+      beats_q <= beats;
+      bad_marker_q <= bad_marker;
+    end
+    turned_q <= twice[DATA_W-1:0];
+    kept3_q <= kept2_q;
+    full3_q <= full_q;
+    emit3_q <= emit_q;
+    spill3_q <= mark2_q.last && over_q;
+  end
+
+  assign tail_valid_o = valid_q[1] && mark2_q.last;
+  assign tail_o.partial = mark2_q.partial;
+  assign tail_o.seg_last = mark2_q.seg_last;
+  assign tail_o.bad_marker = bad_marker;
+  assign tail_o.nonzero_pad = nonzero_pad_q;
+  assign tail_o.beats = beats + 12'(over_q);
+
+  // ------------------------------------------------------------------ 4: behind the words kept
+  logic [DATA_W-1:0] keep_q, merged, out_data_q;
+  logic out_valid_q, spill_q;
+  always_comb begin
+    for (int unsigned i = 0; i < WORDS; i++) begin
+      merged[32*i+:32] = LANE_W'(i) < kept3_q ? keep_q[32*i+:32] : turned_q[32*i+:32];
     end
   end
-  assign bad_marker = st_bad_marker_i || (bad_marker_q && !first);
 
-  logic [11:0] beats, beats_q;
-  assign beats = (first ? 12'd0 : beats_q) + 12'(emit);
-
-  assign tail_valid_o = fire && st_beat_i.last;
-  assign tail_o.partial = st_beat_i.partial;
-  assign tail_o.seg_last = st_beat_i.seg_last;
-  assign tail_o.bad_marker = bad_marker;
-  assign tail_o.nonzero_pad = nonzero_pad;
-  assign tail_o.beats = beats + 12'(over);
-
-  logic out_valid_q;
-  logic [DATA_W-1:0] out_data_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       out_valid_q <= 1'b0;
       spill_q <= 1'b0;
     end else begin
-      if (out_ready) out_valid_q <= spill_q || (fire && emit);
-      if (fire) spill_q <= st_beat_i.last && over;
-      else if (out_ready) spill_q <= 1'b0;
+      out_valid_q <= spill_q || (valid_q[2] && emit3_q);
+      spill_q <= valid_q[2] && spill3_q;
     end
   end
-
   always_ff @(posedge clk_i) begin
-    if (out_ready) out_data_q <= spill_q ? keep_q : merged;
-    if (fire) begin
-      tagged_q <= is_tagged;
-      ulpdu_len_q <= ulpdu_len;
-      at_q <= at + 15'(st_beat_i.words);
-      kept_q <= filled[LANE_W-1:0];
-      keep_q <= full ? turned : merged;
-      beats_q <= beats;
-      nonzero_pad_q <= nonzero_pad;
-      bad_marker_q <= bad_marker;
-    end
+    out_data_q <= spill_q ? keep_q : merged;
+    if (valid_q[2]) keep_q <= full3_q ? turned_q : merged;
   end
   assign pk_valid_o = out_valid_q;
   assign pk_data_o = out_data_q;
+  assign idle_o = !st_valid_i && valid_q == '0 && !spill_q && !pk_valid_o;
 
   logic unused;
-  assign unused = ^{payload, twice[2*DATA_W-1:DATA_W], pad_shifted[DATA_W-1:32], pad_shifted[7:0], st_beat_i.marker, st_beat_i.lane,
-                    st_beat_i.distance, st_beat_i.offset};
+  assign unused = ^{payload, twice[2*DATA_W-1:DATA_W], pad_shifted[DATA_W-1:32], pad_shifted[7:0], st_beat_i.marker,
+                    st_beat_i.lane, st_beat_i.distance, st_beat_i.offset};
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+    end else begin
+      // The room for words that spill over.
+      if (valid_q[0] && mark1_q.last) assert (!st_valid_i);
+    end
+  end
+`endif
 endmodule

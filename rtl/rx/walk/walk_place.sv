@@ -1,7 +1,8 @@
 // Payload behind its verdict, and cut into placements (place_fifo, place_cut).
 //
-// Handshake: ready/valid. Packed payload comes before anything is known of it; one verdict for each FPDU that has payload
-// beats, and one run for each of its placements, in order.
+// Handshake: ready/valid; packed payload is always taken, and comes only while `pk_go_o` and some cycles after (place_fifo).
+// It comes before anything is known of it; one verdict for each FPDU that has payload beats, and one run for each of its
+// placements, in order.
 
 module walk_place #(
     parameter int unsigned DATA_W = 512,
@@ -12,7 +13,7 @@ module walk_place #(
     input logic rst_ni,
 
     input logic pk_valid_i,
-    output logic pk_ready_o,
+    output logic pk_go_o,
     input logic [DATA_W-1:0] pk_data_i,
 
     input logic verdict_valid_i,
@@ -83,7 +84,7 @@ module walk_place #(
       .clk_i,
       .rst_ni,
       .wr_valid_i(pk_valid_i),
-      .wr_ready_o(pk_ready_o),
+      .wr_go_o(pk_go_o),
       .wr_data_i(pk_data_i),
       .verdict_valid_i(judged_valid),
       .verdict_ready_o(judged_ready),

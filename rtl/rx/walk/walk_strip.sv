@@ -1,5 +1,5 @@
 // Takes the markers out of FPDU beats (RFC 5044 §4.3) and says whether they point where they should. The two low bits of
-// FPDUPTR count as zero, as §4.2 asks. Handshake: ready/valid, one register stage, one beat per cycle.
+// FPDUPTR count as zero, as §4.2 asks. One register stage, one beat per cycle, nothing waits.
 
 module walk_strip
   import walk_pkg::*;
@@ -10,12 +10,10 @@ module walk_strip
     input logic rst_ni,
 
     input logic fp_valid_i,
-    output logic fp_ready_o,
     input logic [DATA_W-1:0] fp_data_i,
     input fpdu_beat_t fp_beat_i,
 
     output logic st_valid_o,
-    input logic st_ready_i,
     output logic [DATA_W-1:0] st_data_o,
     output fpdu_beat_t st_beat_o,  // `words` without the marker
     output logic st_bad_marker_o
@@ -40,17 +38,14 @@ module walk_strip
     beat_d.words = fp_beat_i.words - 5'(fp_beat_i.marker);
   end
 
-  assign fp_ready_o = !valid_q || st_ready_i;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= 1'b0;
-    else if (fp_ready_o) valid_q <= fp_valid_i;
+    else valid_q <= fp_valid_i;
   end
   always_ff @(posedge clk_i) begin
-    if (fp_ready_o) begin
-      data_q <= data_d;
-      beat_q <= beat_d;
-      bad_q <= bad_d;
-    end
+    data_q <= data_d;
+    beat_q <= beat_d;
+    bad_q <= bad_d;
   end
 
   assign st_valid_o = valid_q;
