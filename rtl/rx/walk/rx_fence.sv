@@ -32,13 +32,14 @@ module rx_fence (
 );
   localparam int unsigned COUNT_W = 9;
 
-  logic colour_q, running_q, waiting_q, begins, ends;
+  logic colour_q, running_q, settled_q, waiting_q, begins, ends;
   logic [31:0] number_q, next_q, done_q;
-  logic [1:0][COUNT_W-1:0] count_q;
+  // What is added to a count is a cycle late; so is a segment that came with the fence, and the fence waits for that.
+  logic [1:0][COUNT_W-1:0] count_q, change_q;
 
   assign begins = (fence_valid_i || waiting_q) && !running_q;
   // `marked_i` follows `mark_o` by a cycle, as `running_q` does.
-  assign ends = running_q && count_q[!colour_q] == '0 && !marked_i;
+  assign ends = running_q && settled_q && count_q[!colour_q] == '0 && !marked_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -49,9 +50,12 @@ module rx_fence (
       next_q <= '0;
       done_q <= '0;
       count_q <= '0;
+      change_q <= '0;
+      settled_q <= 1'b0;
       fence_ended_o <= 1'b0;
     end else begin
       fence_ended_o <= ends;
+      settled_q <= running_q && !ends;
       if (begins) begin
         colour_q <= !colour_q;
         running_q <= 1'b1;
@@ -66,10 +70,10 @@ module rx_fence (
         done_q <= number_q;
       end
       for (int unsigned i = 0; i < 2; i++) begin
-        count_q[i] <= count_q[i] + COUNT_W'(segment_i && colour_q == 1'(i)) +
-                      COUNT_W'(place_i && place_colour_i == 1'(i)) -
-                      COUNT_W'(segment_done_i && segment_colour_i == 1'(i)) -
-                      COUNT_W'(landed_i && landed_colour_i == 1'(i));
+        change_q[i] <= COUNT_W'(segment_i && colour_q == 1'(i)) + COUNT_W'(place_i && place_colour_i == 1'(i)) -
+                       COUNT_W'(segment_done_i && segment_colour_i == 1'(i)) -
+                       COUNT_W'(landed_i && landed_colour_i == 1'(i));
+        count_q[i] <= count_q[i] + change_q[i];
       end
     end
   end
@@ -77,7 +81,7 @@ module rx_fence (
   assign colour_o = colour_q;
   assign mark_o = begins;
   assign fence_done_o = done_q;
-  assign idle_o = !running_q && !waiting_q && count_q == '0;
+  assign idle_o = !running_q && !waiting_q && count_q == '0 && change_q == '0;
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
