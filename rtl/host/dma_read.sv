@@ -48,7 +48,7 @@ module dma_read #(
   logic [2:0][63:LANE_W]   burst_addr;
   logic [2:0][BURST_W-1:0] burst_beats;
   logic [1:0]              pick;
-  logic                    ar_load;
+  logic                    ar_ready;
 
   for (genvar c = 0; c < 3; c++) begin : gen_client
     localparam bit GATHER = c == 0;
@@ -80,29 +80,25 @@ module dma_read #(
       .idle_o       (client_idle[c])
     );
 
-    assign burst_ready[c] = ar_load && pick == 2'(c);
+    assign burst_ready[c] = ar_ready && pick == 2'(c);
   end
 
   // ---------------------------------------------------------------- AR
   assign pick    = burst_valid[2] ? 2'd2 : burst_valid[1] ? 2'd1 : 2'd0;
-  assign ar_load = burst_valid != '0 && (!m_axi_arvalid || m_axi_arready);
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      m_axi_arvalid <= 1'b0;
-      m_axi_arid    <= '0;
-      m_axi_araddr  <= '0;
-      m_axi_arlen   <= '0;
-    end else if (ar_load) begin
-      m_axi_arvalid <= 1'b1;
-      m_axi_arid    <= pick;
-      m_axi_araddr  <= {burst_addr[pick], LANE_W'(0)};
-      m_axi_arlen   <= 8'(burst_beats[pick] - 1'b1);
-    end else if (m_axi_arready) begin
-      m_axi_arvalid <= 1'b0;
-    end
-  end
+  logic [63:LANE_W]   ar_addr;
+  logic [BURST_W-2:0] ar_beats;
 
+  stream_slice #(.WIDTH(2 + 64 - LANE_W + BURST_W - 1)) u_ar (
+    .clk_i, .rst_ni,
+    .in_valid_i (burst_valid != '0), .in_ready_o (ar_ready),
+    .in_data_i  ({pick, burst_addr[pick], (BURST_W-1)'(burst_beats[pick] - 1'b1)}),
+    .out_valid_o(m_axi_arvalid),     .out_ready_i(m_axi_arready),
+    .out_data_o ({m_axi_arid, ar_addr, ar_beats}), .shown_o()
+  );
+
+  assign m_axi_araddr  = {ar_addr, LANE_W'(0)};
+  assign m_axi_arlen   = 8'(ar_beats);
   assign m_axi_arsize  = 3'(LANE_W);
   assign m_axi_arburst = 2'b01;
   assign m_axi_rready  = 1'b1;
@@ -118,7 +114,7 @@ module dma_read #(
 
   assign request_o = m_axi_arvalid && m_axi_arready;
   assign error_o   = m_axi_rvalid && m_axi_rlast && (bad_q[m_axi_rid] || m_axi_rresp[1]);
-  assign idle_o    = client_idle == '1 && req_valid_i == '0;
+  assign idle_o    = client_idle == '1 && req_valid_i == '0 && !m_axi_arvalid;
 
   logic unused_resp;
   assign unused_resp = m_axi_rresp[0];

@@ -6,7 +6,8 @@
 //   bus beats ─► response buffer ─► rotate by the address ─► merge two neighbours ─► packed beats
 //
 // The bus beats of a request leave the buffer one per cycle, those of the next one right behind. With ALIGNED
-// set every request begins at a multiple of the bus width, and the buffer's output is the answer.
+// set every request begins at a multiple of the bus width, and the buffer's output is the answer. A request is offered as a
+// burst three cycles later; a burst follows the other after two.
 
 module dma_read_client #(
   parameter int unsigned DATA_W       = 512,
@@ -53,22 +54,24 @@ module dma_read_client #(
   typedef struct packed {
     logic [LANE_W-1:0]  offset;
     logic [LANE_W-1:0]  tail;       // bytes of the last packed beat; 0: all of them
-    logic [BEATS_W-1:0] bus_beats;
+    logic [BEATS_W-1:0] bus_beats;  // less one
     logic               flush;      // the last bus beat does not complete the last packed beat by itself
   } desc_t;
 
-  desc_t              desc_in, desc;
+  desc_t              desc_in, kept_desc, desc;
+  logic               kept_valid, kept_ready;
   logic               desc_wr_ready, desc_valid, desc_pop, accept;
   logic [15:0]        bus_span, out_span;
-  logic               busy_q, burst_final, burst_take;
-  logic [63:LANE_W]   addr_q;
-  logic [BEATS_W-1:0] left_q;
-  logic [BURST_W-1:0] to_boundary;
-  logic [ROOM_W-1:0]  room_q;
-  logic               pop;
+  logic                busy_q, burst_final, burst_take, cut, have_q, fits_q;
+  logic [63:LANE_W]    addr_q, burst_addr_q;
+  logic [BEATS_W-1:0]  left_q;                   // less one
+  logic [BURST_64-1:0] to_boundary, cut_beats;   // less one
+  logic [BURST_W-1:0]  burst_beats_q;
+  logic [ROOM_W-1:0]   room_q, taken;
+  logic                pop;
 
-  assign bus_span = req_bytes_i + 16'(req_addr_i[LANE_W-1:0]) + 16'(BYTES - 1);
-  assign out_span = req_bytes_i + 16'(BYTES - 1);
+  assign bus_span = req_bytes_i + 16'(req_addr_i[LANE_W-1:0]) - 16'd1;
+  assign out_span = req_bytes_i - 16'd1;
   assign desc_in  = '{
     offset:    req_addr_i[LANE_W-1:0],
     tail:      req_bytes_i[LANE_W-1:0],
@@ -76,39 +79,60 @@ module dma_read_client #(
     flush:     bus_span[LANE_W +: BEATS_W] == out_span[LANE_W +: BEATS_W]
   };
 
-  assign burst_take    = burst_valid_o && burst_ready_i;
-  assign req_ready_o   = desc_wr_ready && (!busy_q || (burst_take && burst_final));
+  // What is left of the request is cut into a burst in one cycle, and measured against the room in the next: the room of a
+  // burst that waits only grows.
+  assign burst_take    = have_q && fits_q && burst_ready_i;
+  assign cut           = busy_q && (!have_q || burst_take);
+  assign req_ready_o   = desc_wr_ready && !busy_q;
   assign accept        = req_valid_i && req_ready_o;
-  assign to_boundary   = BURST_W'(1 << BURST_64) - BURST_W'(addr_q[LANE_W +: BURST_64]);
+  assign to_boundary   = ~addr_q[LANE_W +: BURST_64];
   assign burst_final   = left_q <= BEATS_W'(to_boundary);
-  assign burst_beats_o = burst_final ? BURST_W'(left_q) : to_boundary;
-  assign burst_addr_o  = addr_q;
-  assign burst_valid_o = busy_q && ROOM_W'(burst_beats_o) <= room_q;
+  assign cut_beats     = burst_final ? left_q[BURST_64-1:0] : to_boundary;
+  assign burst_beats_o = burst_beats_q;
+  assign burst_addr_o  = burst_addr_q;
+  assign burst_valid_o = have_q && fits_q;
+  assign taken         = burst_take ? ROOM_W'(burst_beats_q) : '0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       busy_q <= 1'b0;
-      addr_q <= '0;
-      left_q <= '0;
+      have_q <= 1'b0;
+      fits_q <= 1'b0;
       room_q <= ROOM_W'(BUFFER_BEATS);
     end else begin
-      if (accept) begin
-        busy_q <= 1'b1;
-        addr_q <= req_addr_i[63:LANE_W];
-        left_q <= bus_span[LANE_W +: BEATS_W];
-      end else if (burst_take) begin
-        busy_q <= !burst_final;
-        addr_q <= addr_q + (64-LANE_W)'(burst_beats_o);
-        left_q <= left_q - BEATS_W'(burst_beats_o);
-      end
-      room_q <= room_q - (burst_take ? ROOM_W'(burst_beats_o) : '0) + ROOM_W'(pop);
+      if (accept) busy_q <= 1'b1;
+      else if (cut && burst_final) busy_q <= 1'b0;
+      if (cut) have_q <= 1'b1;
+      else if (burst_take) have_q <= 1'b0;
+      fits_q <= have_q && !burst_take && ROOM_W'(burst_beats_q) <= room_q;
+      room_q <= room_q - taken + ROOM_W'(pop);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (accept) begin
+      addr_q <= req_addr_i[63:LANE_W];
+      left_q <= bus_span[LANE_W +: BEATS_W];
+    end else if (cut) begin
+      addr_q <= {addr_q[63:LANE_W+BURST_64] + 1'b1, BURST_64'(0)};
+      left_q <= left_q - BEATS_W'(to_boundary) - 1'b1;
+    end
+    if (cut) begin
+      burst_addr_q  <= addr_q;
+      burst_beats_q <= BURST_W'(cut_beats) + 1'b1;
     end
   end
 
   fifo_sync #(.WIDTH($bits(desc_t)), .DEPTH(REQUESTS)) u_desc_fifo (
     .clk_i, .rst_ni,
     .wr_valid_i(accept), .wr_ready_o(desc_wr_ready), .wr_data_i(desc_in),
-    .rd_valid_o(desc_valid), .rd_ready_i(desc_pop), .rd_data_o(desc), .count_o()
+    .rd_valid_o(kept_valid), .rd_ready_i(kept_ready), .rd_data_o(kept_desc), .count_o()
+  );
+
+  stream_slice #(.WIDTH($bits(desc_t))) u_desc (
+    .clk_i, .rst_ni,
+    .in_valid_i (kept_valid), .in_ready_o (kept_ready), .in_data_i (kept_desc),
+    .out_valid_o(desc_valid), .out_ready_i(desc_pop),   .out_data_o(desc), .shown_o()
   );
 
   // ---------------------------------------------------------------- response buffer
@@ -125,7 +149,7 @@ module dma_read_client #(
 
   assign pop       = buf_valid && buf_ready;
   assign bus_first = beat_q == '0;
-  assign bus_last  = beat_q == desc.bus_beats - 1'b1;
+  assign bus_last  = beat_q == desc.bus_beats;
   assign desc_pop  = pop && bus_last;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -133,16 +157,28 @@ module dma_read_client #(
     else if (pop) beat_q <= bus_last ? '0 : beat_q + 1'b1;
   end
 
+  // The answer, and a register slice behind it: neither the memory nor the way back to it leaves this module.
+  logic               out_valid, out_ready, out_last, out_error;
+  logic [DATA_W-1:0]  out_data;
+  logic [COUNT_W-1:0] out_count;
+
+  stream_slice #(.WIDTH(2 + COUNT_W + DATA_W)) u_answer (
+    .clk_i, .rst_ni,
+    .in_valid_i (out_valid),   .in_ready_o (out_ready),   .in_data_i ({out_error, out_last, out_count, out_data}),
+    .out_valid_o(rsp_valid_o), .out_ready_i(rsp_ready_i), .out_data_o({rsp_error_o, rsp_last_o, rsp_count_o, rsp_data_o}),
+    .shown_o    ()
+  );
+
   if (ALIGNED) begin : gen_aligned
     logic error_q;
 
-    assign buf_ready   = rsp_ready_i;
-    assign rsp_valid_o = buf_valid;
-    assign rsp_data_o  = buf_data;
-    assign rsp_last_o  = bus_last;
-    assign rsp_count_o = (bus_last && desc.tail != '0) ? COUNT_W'(desc.tail) : COUNT_W'(BYTES);
-    assign rsp_error_o = bus_last && (buf_error || (error_q && !bus_first));
-    assign idle_o      = !busy_q && !desc_valid;
+    assign buf_ready = out_ready;
+    assign out_valid = buf_valid;
+    assign out_data  = buf_data;
+    assign out_last  = bus_last;
+    assign out_count = (bus_last && desc.tail != '0) ? COUNT_W'(desc.tail) : COUNT_W'(BYTES);
+    assign out_error = bus_last && (buf_error || (error_q && !bus_first));
+    assign idle_o    = !busy_q && !have_q && !kept_valid && !desc_valid && !rsp_valid_o;
 
     always_ff @(posedge clk_i) begin
       if (pop) error_q <= buf_error || (error_q && !bus_first);
@@ -160,19 +196,19 @@ module dma_read_client #(
     } tag_t;
 
     // Two rotated neighbours: `old` the earlier, `new` the later one.
-    logic              new_valid_q, old_valid_q, new_ready, old_ready, emit, need_new, joined, old_keeps;
+    logic              new_valid_q, old_valid_q, new_ready, old_ready, emit, needs, need_new_q, joined, old_keeps;
     logic [DATA_W-1:0] rotated, new_q, old_q;
     tag_t              new_tag_q, old_tag_q;
-    logic [BYTES-1:0]  from_old;
+    logic [BYTES-1:0]  from_old_q;
 
     assign rotated = DATA_W'({buf_data, buf_data} >> {desc.offset, 3'd0});
 
     // `old` is complete with its last bus beat or without an offset; else the next bus beat has the rest.
-    assign need_new = !old_tag_q.last && old_tag_q.offset != '0;
+    assign needs = !new_tag_q.last && new_tag_q.offset != '0;
     // The later neighbour completes the answer and leaves nothing.
-    assign joined      = need_new && new_tag_q.last && !new_tag_q.flush;
-    assign rsp_valid_o = old_valid_q && (!need_new || new_valid_q);
-    assign emit        = rsp_valid_o && rsp_ready_i;
+    assign joined      = need_new_q && new_tag_q.last && !new_tag_q.flush;
+    assign out_valid   = old_valid_q && (!need_new_q || new_valid_q);
+    assign emit        = out_valid && out_ready;
     assign old_ready   = !old_valid_q || emit;
     assign new_ready   = !new_valid_q || old_ready;
     assign buf_ready   = new_ready;
@@ -195,22 +231,23 @@ module dma_read_client #(
                        tail: desc.tail, flush: desc.flush};
       end
       if (old_ready) begin
-        old_q     <= new_q;
-        old_tag_q <= new_tag_q;
+        old_q      <= new_q;
+        old_tag_q  <= new_tag_q;
+        need_new_q <= needs;
+        from_old_q <= needs ? ~({BYTES{1'b1}} << (BYTES - 32'(new_tag_q.offset))) : '1;
       end
     end
 
     for (genvar i = 0; i < int'(BYTES); i++) begin : gen_lane
-      assign rsp_data_o[8*i +: 8] = from_old[i] ? old_q[8*i +: 8] : new_q[8*i +: 8];
+      assign out_data[8*i +: 8] = from_old_q[i] ? old_q[8*i +: 8] : new_q[8*i +: 8];
     end
-    assign from_old    = need_new ? ~({BYTES{1'b1}} << (BYTES - 32'(old_tag_q.offset))) : '1;
-    assign rsp_last_o  = old_tag_q.last || joined;
-    assign rsp_count_o = (rsp_last_o && old_tag_q.tail != '0) ? COUNT_W'(old_tag_q.tail) : COUNT_W'(BYTES);
-    assign rsp_error_o = rsp_last_o && (old_tag_q.error || (joined && new_tag_q.error));
-    assign idle_o      = !busy_q && !desc_valid && !new_valid_q && !old_valid_q;
+    assign out_last    = old_tag_q.last || joined;
+    assign out_count   = (out_last && old_tag_q.tail != '0) ? COUNT_W'(old_tag_q.tail) : COUNT_W'(BYTES);
+    assign out_error   = out_last && (old_tag_q.error || (joined && new_tag_q.error));
+    assign idle_o      = !busy_q && !have_q && !kept_valid && !desc_valid && !new_valid_q && !old_valid_q && !rsp_valid_o;
 
     logic unused_tag;
-    assign unused_tag = old_tag_q.flush;
+    assign unused_tag = ^{old_tag_q.flush, old_tag_q.offset};
   end
 
   logic unused_inputs;
@@ -228,7 +265,9 @@ module dma_read_client #(
   size_ok: assert property (@(posedge clk_i) disable iff (!rst_ni)
                             req_valid_i |-> req_bytes_i >= 16'd1 && req_bytes_i <= 16'd16384);
   fits_buffer: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                busy_q |-> 32'(burst_beats_o) <= BUFFER_BEATS);
+                                have_q |-> 32'(burst_beats_o) <= BUFFER_BEATS);
+  room_is_there: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                                  burst_valid_o |-> ROOM_W'(burst_beats_o) <= room_q);
   if (ALIGNED) begin : gen_aligned_check
     aligned: assert property (@(posedge clk_i) disable iff (!rst_ni)
                               req_valid_i |-> req_addr_i[LANE_W-1:0] == '0);

@@ -5,8 +5,9 @@
 //   command ─► order FIFO ─► splitter at 4 KiB ─► AW          (a burst never exceeds 4 KiB; 256 beats at 128 bits)
 //          └─► data FIFO ──► rotate by the address ─► merge with the beat before ─► W
 //
-// From a beat in to its W beat: two cycles. Between two beats, bursts or commands: none.
-// A burst's first W beat is not shown before its AW is. Responses are always taken; those of a command are told as one.
+// From a beat in to its W beat: two cycles. Between two beats, bursts or commands: none. AW, W and the rotated beats stand in
+// register slices, so neither bus nor client reaches through. A burst's first W beat is not shown before its AW is.
+// Responses are always taken; those of a command are told as one.
 //
 // Clients 0 and 1 take turns. Client 2 is for what may be left out: its command is accepted only when nothing of the others
 // is offered or under way, and not more than two of its own. So the others never wait for more than its two
@@ -64,7 +65,7 @@ module dma_write #(
   typedef struct packed {
     logic [1:0]          client;
     logic [63:LANE_W]    addr;
-    logic [BEATS_W-1:0]  beats;      // on the bus
+    logic [BEATS_W-1:0]  beats;      // on the bus, less one
   } burst_cmd_t;
 
   typedef struct packed {
@@ -72,7 +73,7 @@ module dma_write #(
     logic [LANE_W-1:0]      offset;
     logic [PAGE_BEAT_W-1:0] page_beat;
     logic [LANE_W-1:0]      end_lane;   // lanes used of the last bus beat; 0: all of them
-    logic [BEATS_W-1:0]     in_beats;
+    logic [BEATS_W-1:0]     in_beats;   // less one
     logic                   extra;      // one bus beat more than beats from the client
   } data_cmd_t;
 
@@ -82,8 +83,9 @@ module dma_write #(
   logic [3:0] high_q;                     // the same of the others
   logic       high, low_may, accept, prefer_q;
   logic       burst_wr_ready, burst_valid, burst_pop, data_wr_ready, data_valid, data_pop;
-  burst_cmd_t burst_in, burst;
-  data_cmd_t  data_in, data;
+  logic [1:0] kept_valid, kept_ready;
+  burst_cmd_t burst_in, kept_burst, burst;
+  data_cmd_t  data_in, kept_data, data;
 
   assign high    = cmd_valid_i[0] || cmd_valid_i[1];
   assign low_may = high_q == '0 && low_q < 2'd2;
@@ -98,8 +100,8 @@ module dma_write #(
   logic [15:0] cmd_bytes, cmd_in_span, cmd_bus_span;
   assign cmd_addr     = cmd_addr_i[choice];
   assign cmd_bytes    = cmd_bytes_i[choice];
-  assign cmd_in_span  = cmd_bytes + 16'(BYTES - 1);
-  assign cmd_bus_span = cmd_bytes + 16'(cmd_addr[LANE_W-1:0]) + 16'(BYTES - 1);
+  assign cmd_in_span  = cmd_bytes - 16'd1;
+  assign cmd_bus_span = cmd_bytes + 16'(cmd_addr[LANE_W-1:0]) - 16'd1;
 
   assign burst_in = '{
     client: choice,
@@ -130,52 +132,67 @@ module dma_write #(
   fifo_sync #(.WIDTH($bits(burst_cmd_t)), .DEPTH(8)) u_burst_fifo (
     .clk_i, .rst_ni,
     .wr_valid_i(accept), .wr_ready_o(burst_wr_ready), .wr_data_i(burst_in),
-    .rd_valid_o(burst_valid), .rd_ready_i(burst_pop), .rd_data_o(burst), .count_o()
+    .rd_valid_o(kept_valid[0]), .rd_ready_i(kept_ready[0]), .rd_data_o(kept_burst), .count_o()
   );
 
   fifo_sync #(.WIDTH($bits(data_cmd_t)), .DEPTH(8)) u_data_fifo (
     .clk_i, .rst_ni,
     .wr_valid_i(accept), .wr_ready_o(data_wr_ready), .wr_data_i(data_in),
-    .rd_valid_o(data_valid), .rd_ready_i(data_pop), .rd_data_o(data), .count_o()
+    .rd_valid_o(kept_valid[1]), .rd_ready_i(kept_ready[1]), .rd_data_o(kept_data), .count_o()
+  );
+
+  stream_slice #(.WIDTH($bits(burst_cmd_t))) u_burst (
+    .clk_i, .rst_ni,
+    .in_valid_i (kept_valid[0]), .in_ready_o (kept_ready[0]), .in_data_i (kept_burst),
+    .out_valid_o(burst_valid),   .out_ready_i(burst_pop),     .out_data_o(burst), .shown_o()
+  );
+
+  stream_slice #(.WIDTH($bits(data_cmd_t))) u_data (
+    .clk_i, .rst_ni,
+    .in_valid_i (kept_valid[1]), .in_ready_o (kept_ready[1]), .in_data_i (kept_data),
+    .out_valid_o(data_valid),    .out_ready_i(data_pop),      .out_data_o(data), .shown_o()
   );
 
   // ---------------------------------------------------------------- AW: one burst per page
-  logic                 split_q;       // the command at the FIFO's head is already partly issued
-  logic [63:LANE_W]     next_addr_q, burst_addr;
-  logic [BEATS_W-1:0]   left_q, burst_left;
-  logic [PAGE_BEAT_W:0] page_room, burst_beats;
-  logic                 burst_final, aw_load, track_ready;
+  // All numbers of beats are less one: so those to the end of the page are the beat in the page, inverted.
+  logic                   split_q;     // the command at the FIFO's head is already partly issued
+  logic [63:12]           next_page_q;
+  logic [63:LANE_W]       burst_addr;
+  logic [BEATS_W-1:0]     left_q, burst_left;
+  logic [PAGE_BEAT_W-1:0] to_page_end, burst_beats;
+  logic                   burst_final, aw_load, aw_ready, aw_shown, track_ready;
 
-  assign burst_addr  = split_q ? next_addr_q : burst.addr;
+  assign burst_addr  = split_q ? {next_page_q, PAGE_BEAT_W'(0)} : burst.addr;
   assign burst_left  = split_q ? left_q : burst.beats;
-  assign page_room   = (PAGE_BEAT_W+1)'(1 << PAGE_BEAT_W) - (PAGE_BEAT_W+1)'(burst_addr[11:LANE_W]);
-  assign burst_final = burst_left <= BEATS_W'(page_room);
-  assign burst_beats = burst_final ? burst_left[PAGE_BEAT_W:0] : page_room;
-  assign aw_load     = burst_valid && track_ready && (!m_axi_awvalid || m_axi_awready);
+  assign to_page_end = ~burst_addr[11:LANE_W];
+  assign burst_final = burst_left <= BEATS_W'(to_page_end);
+  assign burst_beats = burst_final ? burst_left[PAGE_BEAT_W-1:0] : to_page_end;
+  assign aw_load     = burst_valid && track_ready && aw_ready;
   assign burst_pop   = aw_load && burst_final;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      split_q       <= 1'b0;
-      next_addr_q   <= '0;
-      left_q        <= '0;
-      m_axi_awvalid <= 1'b0;
-      m_axi_awaddr  <= '0;
-      m_axi_awlen   <= '0;
-    end else begin
-      if (aw_load) begin
-        split_q       <= !burst_final;
-        next_addr_q   <= {burst_addr[63:12] + 52'd1, PAGE_BEAT_W'(0)};
-        left_q        <= burst_left - BEATS_W'(page_room);
-        m_axi_awvalid <= 1'b1;
-        m_axi_awaddr  <= {burst_addr, LANE_W'(0)};
-        m_axi_awlen   <= 8'(burst_beats - 1'b1);
-      end else if (m_axi_awready) begin
-        m_axi_awvalid <= 1'b0;
-      end
+    if (!rst_ni) split_q <= 1'b0;
+    else if (aw_load) split_q <= !burst_final;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (aw_load) begin
+      next_page_q <= burst_addr[63:12] + 52'd1;
+      left_q      <= burst_left - BEATS_W'(to_page_end) - 1'b1;
     end
   end
 
+  logic [63:LANE_W]       aw_addr;
+  logic [PAGE_BEAT_W-1:0] aw_beats;
+
+  stream_slice #(.WIDTH(64 - LANE_W + PAGE_BEAT_W)) u_aw (
+    .clk_i, .rst_ni,
+    .in_valid_i (burst_valid && track_ready), .in_ready_o (aw_ready), .in_data_i ({burst_addr, burst_beats}),
+    .out_valid_o(m_axi_awvalid), .out_ready_i(m_axi_awready), .out_data_o({aw_addr, aw_beats}), .shown_o(aw_shown)
+  );
+
+  assign m_axi_awaddr  = {aw_addr, LANE_W'(0)};
+  assign m_axi_awlen   = 8'(aw_beats);
   assign m_axi_awid    = 2'd0;
   assign m_axi_awsize  = 3'(LANE_W);
   assign m_axi_awburst = 2'b01;
@@ -192,13 +209,13 @@ module dma_write #(
   } tag_t;
 
   logic [BEATS_W-1:0] in_beat_q;
-  logic               in_valid, in_last, rot_ready, rot_valid_q;
+  logic               in_valid, in_last, rot_ready, rot_valid_q, rot_take;
   logic [DATA_W-1:0]  in_data, rot_d, rot_q;
   tag_t               tag_d, tag_q;
 
   assign in_valid      = data_valid && wr_valid_i[data.client];
   assign in_data       = wr_data_i[data.client];
-  assign in_last       = in_beat_q == data.in_beats - 1'b1;
+  assign in_last       = in_beat_q == data.in_beats;
   for (genvar c = 0; c < 3; c++) begin : gen_data_ready
     assign wr_ready_o[c] = data_valid && rot_ready && data.client == 2'(c);
   end
@@ -208,21 +225,16 @@ module dma_write #(
                            end_lane: data.end_lane, extra: data.extra, first: in_beat_q == '0, last: in_last};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      in_beat_q   <= '0;
-      rot_valid_q <= 1'b0;
-    end else begin
-      if (rot_ready) rot_valid_q <= in_valid;
-      if (in_valid && rot_ready) in_beat_q <= in_last ? '0 : in_beat_q + 1'b1;
-    end
+    if (!rst_ni) in_beat_q <= '0;
+    else if (in_valid && rot_ready) in_beat_q <= in_last ? '0 : in_beat_q + 1'b1;
   end
 
-  always_ff @(posedge clk_i) begin
-    if (rot_ready) begin
-      rot_q <= rot_d;
-      tag_q <= tag_d;
-    end
-  end
+  // The client's way to ready ends here: no bus signal comes so far.
+  stream_slice #(.WIDTH($bits(tag_t) + DATA_W)) u_rotated (
+    .clk_i, .rst_ni,
+    .in_valid_i (in_valid),    .in_ready_o (rot_ready), .in_data_i ({tag_d, rot_d}),
+    .out_valid_o(rot_valid_q), .out_ready_i(rot_take),  .out_data_o({tag_q, rot_q}), .shown_o()
+  );
 
   // ---------------------------------------------------------------- merge
   logic [DATA_W-1:0]      carry_q;       // the rotated beat before this one
@@ -248,31 +260,30 @@ module dma_write #(
 
   // Bursts whose AW was shown and whose W has not begun.
   logic [$clog2(OUTSTANDING+1)-1:0] shown_q;
-  logic                             starts;
+  logic                             any_shown_q, starts;
 
-  assign out_valid = (rot_valid_q || extra_q) && (!burst_start || shown_q != '0);
-  assign out_load  = out_valid && (!m_axi_wvalid || m_axi_wready);
+  logic                             w_ready, w_last;
+
+  assign out_valid = (rot_valid_q || extra_q) && (!burst_start || any_shown_q);
+  assign out_load  = out_valid && w_ready;
   assign starts    = out_load && burst_start;
-  assign rot_ready = !rot_valid_q || (out_load && !extra_q);
+  assign rot_take  = out_load && !extra_q;
+  assign w_last    = out_final || page_beat == '1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      extra_q      <= 1'b0;
-      page_beat_q  <= '0;
-      shown_q      <= '0;
-      m_axi_wvalid <= 1'b0;
-      m_axi_wlast  <= 1'b0;
+      extra_q     <= 1'b0;
+      shown_q     <= '0;
+      any_shown_q <= 1'b0;
     end else begin
-      if (out_load) begin
-        extra_q      <= !extra_q && tag_q.last && tag_q.extra;
-        page_beat_q  <= page_beat + 1'b1;
-        m_axi_wvalid <= 1'b1;
-        m_axi_wlast  <= out_final || page_beat == '1;
-      end else if (m_axi_wready) begin
-        m_axi_wvalid <= 1'b0;
+      if (out_load) extra_q <= !extra_q && tag_q.last && tag_q.extra;
+      if (aw_shown && !starts) begin
+        shown_q     <= shown_q + 1'b1;
+        any_shown_q <= 1'b1;
+      end else if (!aw_shown && starts) begin
+        shown_q     <= shown_q - 1'b1;
+        any_shown_q <= shown_q != 1;
       end
-      if (aw_load && !starts) shown_q <= shown_q + 1'b1;
-      else if (!aw_load && starts) shown_q <= shown_q - 1'b1;
     end
   end
 
@@ -280,19 +291,31 @@ module dma_write #(
     if (out_load) begin
       cur_tag_q   <= cur;
       carry_q     <= rot_q;
-      m_axi_wdata <= merged;
-      m_axi_wstrb <= strobe;
+      page_beat_q <= page_beat + 1'b1;
     end
   end
 
+  stream_slice #(.WIDTH(1 + BYTES + DATA_W)) u_w (
+    .clk_i, .rst_ni,
+    .in_valid_i (out_valid),    .in_ready_o (w_ready),      .in_data_i ({w_last, strobe, merged}),
+    .out_valid_o(m_axi_wvalid), .out_ready_i(m_axi_wready), .out_data_o({m_axi_wlast, m_axi_wstrb, m_axi_wdata}), .shown_o()
+  );
+
   // ---------------------------------------------------------------- responses, in the order of the bursts
-  logic       track_valid;
-  logic [2:0] track;   // {client, the command's last burst}
+  logic       track_valid, kept_track_valid, kept_track_ready;
+  logic [2:0] track, kept_track;   // {client, the command's last burst}
 
   fifo_sync #(.WIDTH(3), .DEPTH(OUTSTANDING)) u_track_fifo (
     .clk_i, .rst_ni,
     .wr_valid_i(aw_load), .wr_ready_o(track_ready), .wr_data_i({burst.client, burst_final}),
-    .rd_valid_o(track_valid), .rd_ready_i(m_axi_bvalid), .rd_data_o(track), .count_o()
+    .rd_valid_o(kept_track_valid), .rd_ready_i(kept_track_ready), .rd_data_o(kept_track), .count_o()
+  );
+
+  // Two cycles behind the AW at most, which is before its answer.
+  stream_slice #(.WIDTH(3)) u_track (
+    .clk_i, .rst_ni,
+    .in_valid_i (kept_track_valid), .in_ready_o (kept_track_ready), .in_data_i (kept_track),
+    .out_valid_o(track_valid),      .out_ready_i(m_axi_bvalid),     .out_data_o(track), .shown_o()
   );
 
   logic bad, bad_q;    // an error in this command so far
@@ -309,8 +332,8 @@ module dma_write #(
   end
   assign request_o    = m_axi_awvalid && m_axi_awready;
   assign error_o      = m_axi_bvalid && m_axi_bresp[1];
-  assign idle_o       = !burst_valid && !data_valid && !track_valid && !rot_valid_q && !extra_q && !m_axi_wvalid &&
-                        cmd_valid_i == '0;
+  assign idle_o       = !burst_valid && !data_valid && !kept_track_valid && !track_valid && !rot_valid_q && !extra_q && !m_axi_wvalid &&
+                        kept_valid == '0 && cmd_valid_i == '0;
 
   logic unused_inputs;
   assign unused_inputs = ^{m_axi_bid, m_axi_bresp[0], wr_count_i, wr_last_i, cmd_in_span[LANE_W-1:0],

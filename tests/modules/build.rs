@@ -6,13 +6,20 @@ use std::path::{Path, PathBuf};
 const DMA_READ: &[&str] = &[
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_slice.sv",
     "host/dma_read_client.sv",
     "host/dma_read.sv",
 ];
-const DMA_WRITE: &[&str] = &["prim/ram_1r1w.sv", "prim/fifo_sync.sv", "host/dma_write.sv"];
+const DMA_WRITE: &[&str] = &[
+    "prim/ram_1r1w.sv",
+    "prim/fifo_sync.sv",
+    "stream/stream_slice.sv",
+    "host/dma_write.sv",
+];
 const WRITE_WATCH: &[&str] = &[
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_slice.sv",
     "host/dma_write.sv",
     "host/write_watch.sv",
 ];
@@ -21,6 +28,7 @@ const REPORT_WRITER: &[&str] = &[
     "pkg/weft_int_pkg.sv",
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_slice.sv",
     "host/dma_write.sv",
     "host/report_writer.sv",
 ];
@@ -36,6 +44,7 @@ const CAPTURE: &[&str] = &[
     "pkg/weft_int_pkg.sv",
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_slice.sv",
     "host/dma_write.sv",
     "observe/capture_buffer.sv",
     "observe/capture_writer.sv",
@@ -109,6 +118,7 @@ const TX: &[&str] = &[
     "crc/crc32c_core.sv",
     "crc/crc32c_unpad.sv",
     "stream/byte_packer.sv",
+    "stream/stream_slice.sv",
     "host/dma_read_client.sv",
     "host/dma_read.sv",
     "tx/tx_digest.sv",

@@ -1,0 +1,59 @@
+// A register in a ready/valid stream, in both directions: `in_ready_o` and `out_*` come from registers, so no path goes through.
+//
+//   in ─► [spare] ─► [out]         the spare takes what came while the output waited
+//
+// One cycle of latency, one item a cycle. `shown_o`: an item moves to the output in this cycle.
+
+module stream_slice #(
+  parameter int unsigned WIDTH = 32
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+
+  input  logic             in_valid_i,
+  output logic             in_ready_o,
+  input  logic [WIDTH-1:0] in_data_i,
+
+  output logic             out_valid_o,
+  input  logic             out_ready_i,
+  output logic [WIDTH-1:0] out_data_o,
+  output logic             shown_o
+);
+
+  logic             out_valid_q, spare_q, free;
+  logic [WIDTH-1:0] out_data_q, spare_data_q;
+
+  assign free        = !out_valid_q || out_ready_i;
+  assign in_ready_o  = !spare_q;
+  assign out_valid_o = out_valid_q;
+  assign out_data_o  = out_data_q;
+  assign shown_o     = free && (in_valid_i || spare_q);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      out_valid_q <= 1'b0;
+      spare_q     <= 1'b0;
+    end else if (free) begin
+      out_valid_q <= in_valid_i || spare_q;
+      spare_q     <= 1'b0;
+    end else if (in_valid_i) begin
+      spare_q     <= 1'b1;
+    end
+  end
+
+  // No reset, and enables that do not look at `in_valid_i`: without it the words are nobody's.
+  always_ff @(posedge clk_i) begin
+    if (free) out_data_q <= spare_q ? spare_data_q : in_data_i;
+    if (!spare_q) spare_data_q <= in_data_i;
+  end
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  spare_behind_output: assert property (@(posedge clk_i) disable iff (!rst_ni) spare_q |-> out_valid_q);
+  output_stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
+                                  out_valid_o && !out_ready_i |=> out_valid_o && $stable(out_data_o));
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule
