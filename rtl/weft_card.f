@@ -13,6 +13,7 @@ crc/crc32c_unpad.sv
 stream/beat_skid.sv
 stream/byte_packer.sv
 stream/stream_slice.sv
+host/card_reads.sv
 host/card_regs.sv
 host/counters.sv
 host/dma_read_client.sv

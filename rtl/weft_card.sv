@@ -158,9 +158,10 @@ module weft_card
   logic [511:0] rx_rpt, tx_rpt;
 
   // Both paths at their end to mac_loopback.
-  logic [DATA_W-1:0]   tx_tdata, rx_tdata;
-  logic [DATA_W/8-1:0] tx_tkeep, rx_tkeep;
+  logic [DATA_W-1:0]   tx_tdata, rx_tdata, in_tdata;
+  logic [DATA_W/8-1:0] tx_tkeep, rx_tkeep, in_tkeep;
   logic                tx_tlast, tx_tvalid, tx_tready, rx_tlast, rx_tuser, rx_tvalid, rx_tready, looped;
+  logic                in_tlast, in_tuser, in_tvalid;
 
   host_activity_t                host;
   logic [NUM_COUNTERS-1:0][15:0] rx_inc, tx_inc;
@@ -401,11 +402,11 @@ module weft_card
     .tx_tlast_i (tx_tlast),
     .tx_tvalid_i(tx_tvalid),
     .tx_tready_o(tx_tready),
-    .rx_tdata_o (rx_tdata),
-    .rx_tkeep_o (rx_tkeep),
-    .rx_tlast_o (rx_tlast),
-    .rx_tuser_o (rx_tuser),
-    .rx_tvalid_o(rx_tvalid),
+    .rx_tdata_o (in_tdata),
+    .rx_tkeep_o (in_tkeep),
+    .rx_tlast_o (in_tlast),
+    .rx_tuser_o (in_tuser),
+    .rx_tvalid_o(in_tvalid),
     .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast,
     .mac_tx_tvalid(core_tx_tvalid),
     .mac_tx_tready(core_tx_tready),
@@ -416,6 +417,19 @@ module weft_card
     .ignored_o  (host.rx_ignored),
     .idle_o     (loopback_idle)
   );
+
+  // A register for what comes in, from the MAC or looped.
+  always_ff @(posedge clk_i or negedge core_rst_n) begin
+    if (!core_rst_n) rx_tvalid <= 1'b0;
+    else rx_tvalid <= in_tvalid;
+  end
+
+  always_ff @(posedge clk_i) begin
+    rx_tdata <= in_tdata;
+    rx_tkeep <= in_tkeep;
+    rx_tlast <= in_tlast;
+    rx_tuser <= in_tuser;
+  end
 
   logic unused_wire;
   assign unused_wire = ^{rx_tready, unused_ready};
@@ -465,7 +479,7 @@ module weft_card
   logic       input_now;
 
   assign core_idle   = rx_idle && tx_idle && read_idle && write_idle && report_idle && loopback_idle &&
-                       capture_idle;
+                       capture_idle && !rx_tvalid;
   assign input_now   = reset_req_i || resetting || s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || mac_rx_tvalid || m_axi_rvalid || m_axi_bvalid;
   assign quiescent   = core_idle && regs_idle && trace_idle;
   assign quiescent_o = quiescent && calm_q == '1;

@@ -1,7 +1,7 @@
 // Registers and doorbells: the AXI4-Lite slave (bit 16 of the address: 0 = BAR0, 1 = BAR2).
 //
 // One write and one read at a time, independent of each other. Only whole-word writes have an effect.
-// Reads of nothing give 0. The response to a write of TABLE_CMD waits for the table's response, so the host needs no polling.
+// Reads of nothing give 0 (card_reads). The response to a write of TABLE_CMD waits for the table's response, so the host needs no polling.
 //
 // The bus lives on through a reset of the core: all accesses are answered, writes without effect (but for SCRATCH), and a table
 // access that the reset overtakes is refused.
@@ -69,11 +69,11 @@ module card_regs
   input  logic [31:0] raw_tail_i,
   input  logic [31:0] msix_count_i,
   output logic [7:0]  counter_index_o,
-  input  logic [31:0] counter_value_i,  // of counter_index_o, same cycle
+  input  logic [31:0] counter_value_i,  // of counter_index_o, two cycles later
   input  logic [31:0] counter_high_i,
 
   output reg_bus_t    bus_o,
-  input  logic [31:0] bus_value_i,      // in the cycle after bus_o.read; 0: not a register of others
+  input  logic [31:0] bus_value_i,      // two cycles after bus_o.read; 0: not a register of others
 
   output logic        idle_o            // no access in progress
 );
@@ -311,116 +311,71 @@ module card_regs
                           arm: arm_q, arm_value: arm_value_q};
   assign loopback_o = loopback_q;
 
+  logic        bus_read;
+  logic [15:0] bus_read_offset;
+
   assign bus_o = '{write: reg_write, doorbell: doorbell, offset: wr_offset, data: w_data_q, table_done: table_done,
-                   table_refused: tbl_rsp_i.refused, read: s_axil_arvalid && s_axil_arready,
-                   read_offset: {s_axil_araddr[15:2], 2'b00}};
+                   table_refused: tbl_rsp_i.refused, read: bus_read, read_offset: bus_read_offset};
 
   // ---------------------------------------------------------------- read channel
-  typedef enum logic [1:0] {RdIdle, RdLook, RdRespond} rd_state_e;
-
-  rd_state_e   rd_state_q;
-  logic [16:2] ar_addr_q;
-  logic [15:0] rd_offset;
-  logic [31:0] rd_value, rd_data_q;
-
-  assign s_axil_arready  = rd_state_q == RdIdle;
-  assign s_axil_rvalid   = rd_state_q == RdRespond;
-  assign s_axil_rdata    = rd_data_q;
-  assign s_axil_rresp    = RESP_OKAY;
-  assign rd_offset       = {ar_addr_q[15:2], 2'b00};
-  assign counter_index_o = ar_addr_q[9:2];
-
-  // A counter's high half, as it was when the low one was read.
-  logic [31:0] counter_high_q;
-  always_ff @(posedge clk_i or negedge core_rst_ni) begin
-    if (!core_rst_ni) counter_high_q <= '0;
-    else if (rd_state_q == RdLook && {ar_addr_q[16], rd_offset[15:10]} == {1'b0, REG_COUNTERS[15:10]}) begin
-      counter_high_q <= counter_high_i;
-    end
-  end
+  logic [NUM_READ_WORDS-1:0][31:0] words;
+  logic                            reads_idle;
 
   always_comb begin
-    rd_value = '0;
-    unique case (rd_offset)
-      REG_ID:             rd_value = REG_ID_RESET;
-      REG_VERSION:        rd_value = INTERFACE_VERSION;
-      REG_CAPS:           rd_value = CAPS;
-      REG_SCRATCH:        rd_value = scratch_q;
-      REG_CTRL: begin
-        rd_value[CTRL_JOBS_BIT]     = jobs_on_q;
-        rd_value[CTRL_RECEIVE_BIT]  = receive_on_q;
-        rd_value[CTRL_LOOPBACK_BIT] = loopback_q;
-      end
-      REG_STATUS: begin
-        rd_value[STATUS_QUIESCENT_BIT]     = quiescent_i && !resetting_i;
-        rd_value[STATUS_READ_ERROR_BIT]    = read_error_q;
-        rd_value[STATUS_WRITE_ERROR_BIT]   = write_error_q;
-        rd_value[STATUS_RESETTING_BIT]     = resetting_i;
-        rd_value[STATUS_REPORT_FAILED_BIT] = report_broken_i;
-      end
-      REG_MTU:            rd_value = {16'd0, mtu_q};
-      REG_MAC_LO:         rd_value = mac_q[31:0];
-      REG_MAC_HI: begin
-        rd_value[MAC_HI_MAC_LSB +: MAC_HI_MAC_WIDTH] = mac_q[47:32];
-        rd_value[MAC_HI_PROMISCUOUS_BIT]             = promisc_q;
-      end
-      REG_JOB_BASE_LO:    rd_value = job_base_q[31:0];
-      REG_JOB_BASE_HI:    rd_value = job_base_q[63:32];
-      REG_JOB_LOG2:       rd_value = {24'd0, job_log2_q};
-      REG_JOB_DONE:       rd_value = job_done_i;
-      REG_REPORT_BASE_LO: rd_value = report_base_q[31:0];
-      REG_REPORT_BASE_HI: rd_value = report_base_q[63:32];
-      REG_REPORT_LOG2:    rd_value = {24'd0, report_log2_q};
-      REG_REPORT_TAIL:    rd_value = report_tail_i;
-      REG_RAW_BASE_LO:    rd_value = raw_base_q[31:0];
-      REG_RAW_BASE_HI:    rd_value = raw_base_q[63:32];
-      REG_RAW_LOG2: begin
-        rd_value[RAW_LOG2_SLOT_LSB +: RAW_LOG2_SLOT_WIDTH]   = raw_slot_log2_q;
-        rd_value[RAW_LOG2_COUNT_LSB +: RAW_LOG2_COUNT_WIDTH] = raw_count_log2_q;
-      end
-      REG_RAW_TAIL:       rd_value = raw_tail_i;
-      REG_RAW_RESERVE:    rd_value = raw_reserve_q;
-      REG_MSIX_COUNT:     rd_value = msix_count_i;
-      REG_FENCE:          rd_value = fence_number_o;
-      REG_FENCE_DONE:     rd_value = fence_done_i;
-      REG_CLOCK_KHZ:      rd_value = CLOCK_KHZ;
-      REG_COUNTER_HI:     rd_value = counter_high_q;
-      REG_TABLE_CMD:      rd_value[TABLE_CMD_REFUSED_BIT] = table_refused_q;
-      default: begin
-        rd_value = bus_value_i;
-        if (rd_offset[15:6] == REG_TABLE_DATA[15:6]) rd_value = table_data_q[rd_offset[5:2]];
-        if (rd_offset[15:10] == REG_COUNTERS[15:10]) rd_value = counter_value_i;
-      end
-    endcase
-    if (ar_addr_q[16]) rd_value = '0;  // doorbells are write-only
+    words = '0;
+    words[REG_ID[9:2]]      = REG_ID_RESET;
+    words[REG_VERSION[9:2]] = INTERFACE_VERSION;
+    words[REG_CAPS[9:2]]    = CAPS;
+    words[REG_SCRATCH[9:2]] = scratch_q;
+    words[REG_CTRL[9:2]][CTRL_JOBS_BIT]     = jobs_on_q;
+    words[REG_CTRL[9:2]][CTRL_RECEIVE_BIT]  = receive_on_q;
+    words[REG_CTRL[9:2]][CTRL_LOOPBACK_BIT] = loopback_q;
+    words[REG_STATUS[9:2]][STATUS_QUIESCENT_BIT]     = quiescent_i && !resetting_i;
+    words[REG_STATUS[9:2]][STATUS_READ_ERROR_BIT]    = read_error_q;
+    words[REG_STATUS[9:2]][STATUS_WRITE_ERROR_BIT]   = write_error_q;
+    words[REG_STATUS[9:2]][STATUS_RESETTING_BIT]     = resetting_i;
+    words[REG_STATUS[9:2]][STATUS_REPORT_FAILED_BIT] = report_broken_i;
+    words[REG_MTU[9:2]]    = {16'd0, mtu_q};
+    words[REG_MAC_LO[9:2]] = mac_q[31:0];
+    words[REG_MAC_HI[9:2]][MAC_HI_MAC_LSB +: MAC_HI_MAC_WIDTH] = mac_q[47:32];
+    words[REG_MAC_HI[9:2]][MAC_HI_PROMISCUOUS_BIT]             = promisc_q;
+    words[REG_JOB_BASE_LO[9:2]]    = job_base_q[31:0];
+    words[REG_JOB_BASE_HI[9:2]]    = job_base_q[63:32];
+    words[REG_JOB_LOG2[9:2]]       = {24'd0, job_log2_q};
+    words[REG_JOB_DONE[9:2]]       = job_done_i;
+    words[REG_REPORT_BASE_LO[9:2]] = report_base_q[31:0];
+    words[REG_REPORT_BASE_HI[9:2]] = report_base_q[63:32];
+    words[REG_REPORT_LOG2[9:2]]    = {24'd0, report_log2_q};
+    words[REG_REPORT_TAIL[9:2]]    = report_tail_i;
+    words[REG_RAW_BASE_LO[9:2]]    = raw_base_q[31:0];
+    words[REG_RAW_BASE_HI[9:2]]    = raw_base_q[63:32];
+    words[REG_RAW_LOG2[9:2]][RAW_LOG2_SLOT_LSB +: RAW_LOG2_SLOT_WIDTH]   = raw_slot_log2_q;
+    words[REG_RAW_LOG2[9:2]][RAW_LOG2_COUNT_LSB +: RAW_LOG2_COUNT_WIDTH] = raw_count_log2_q;
+    words[REG_RAW_TAIL[9:2]]       = raw_tail_i;
+    words[REG_RAW_RESERVE[9:2]]    = raw_reserve_q;
+    words[REG_MSIX_COUNT[9:2]]     = msix_count_i;
+    words[REG_FENCE[9:2]]          = fence_number_o;
+    words[REG_FENCE_DONE[9:2]]     = fence_done_i;
+    words[REG_CLOCK_KHZ[9:2]]      = CLOCK_KHZ;
+    words[REG_TABLE_CMD[9:2]][TABLE_CMD_REFUSED_BIT] = table_refused_q;
+    for (int unsigned w = 0; w < 16; w++) words[32'(REG_TABLE_DATA[9:2]) + w] = table_data_q[w];
   end
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      rd_state_q <= RdIdle;
-      ar_addr_q  <= '0;
-      rd_data_q  <= '0;
-    end else begin
-      unique case (rd_state_q)
-        RdIdle:
-          if (s_axil_arvalid) begin
-            ar_addr_q  <= s_axil_araddr[16:2];
-            rd_state_q <= RdLook;
-          end
-        RdLook: begin
-          rd_data_q  <= rd_value;
-          rd_state_q <= RdRespond;
-        end
-        RdRespond: if (s_axil_rready) rd_state_q <= RdIdle;
-        default:   rd_state_q <= RdIdle;
-      endcase
-    end
-  end
+  card_reads u_reads (
+    .clk_i, .rst_ni, .core_rst_ni,
+    .s_axil_araddr, .s_axil_arvalid, .s_axil_arready, .s_axil_rdata, .s_axil_rresp, .s_axil_rvalid, .s_axil_rready,
+    .words_i        (words),
+    .counter_index_o, .counter_value_i, .counter_high_i,
+    .bus_read_o     (bus_read),
+    .bus_offset_o   (bus_read_offset),
+    .bus_value_i,
+    .idle_o         (reads_idle)
+  );
 
   logic unused_addr;
-  assign unused_addr = ^{s_axil_awaddr[1:0], s_axil_araddr[1:0]};
+  assign unused_addr = ^s_axil_awaddr[1:0];
 
-  assign idle_o = !aw_held_q && !w_held_q && rd_state_q == RdIdle && !rq_tail_valid_o && !fence_valid_o &&
+  assign idle_o = !aw_held_q && !w_held_q && reads_idle && !rq_tail_valid_o && !fence_valid_o &&
                   !(job_reset_q || report_reset_q || raw_reset_q || arm_q);
 
   if (NUM_FLOWS > 8192 || (1 << $clog2(NUM_FLOWS)) != NUM_FLOWS || (1 << $clog2(NUM_STAGS)) != NUM_STAGS) begin : gen_param_check

@@ -1,5 +1,6 @@
 // The card's counters: 32 bits each, those of bytes 64, wrapping. Each counter belongs to one subsystem, so the three
-// increment vectors are simply merged. The read port is combinational.
+// increment vectors are simply merged, in a register. A counter is read two cycles after its index is there; its two halves are of
+// one moment.
 
 module counters
   import weft_card_pkg::*;
@@ -23,7 +24,10 @@ module counters
   logic [NUM_COUNTERS-1:0][31:0] count_q;
   logic [NUM_COUNTERS-1:0][15:0] inc;
 
-  assign inc = rx_inc_i | tx_inc_i | host_inc_i;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) inc <= '0;
+    else inc <= rx_inc_i | tx_inc_i | host_inc_i;
+  end
 
   for (genvar i = 0; i < int'(NUM_COUNTERS); i++) begin : gen_counter
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -32,26 +36,45 @@ module counters
     end
   end
 
+  // A carry comes in a cycle late, and the high half is read a cycle after the low one.
   logic [NUM_WIDE-1:0][31:0] high_q;
+  logic [NUM_WIDE-1:0]       carry_q;
 
   for (genvar w = 0; w < int'(NUM_WIDE); w++) begin : gen_high
     logic carry;
     logic [31:0] unused_sum;
     assign {carry, unused_sum} = {1'b0, count_q[WIDE[w]]} + 33'(inc[WIDE[w]]);
     always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) high_q[w] <= '0;
-      else if (carry) high_q[w] <= high_q[w] + 1'b1;
+      if (!rst_ni) begin
+        carry_q[w] <= 1'b0;
+        high_q[w]  <= '0;
+      end else begin
+        carry_q[w] <= carry;
+        if (carry_q[w]) high_q[w] <= high_q[w] + 1'b1;
+      end
     end
   end
+
+  // ---------------------------------------------------------------- read, in eights
+  localparam int unsigned EIGHTS  = (NUM_COUNTERS + 7) / 8;
+  localparam int unsigned EIGHT_W = $clog2(EIGHTS);
+
+  logic [8*EIGHTS-1:0][31:0] padded;
+  logic [EIGHTS-1:0][31:0]   eight_q;
 
   always_comb begin
-    high_o = '0;
-    for (int unsigned w = 0; w < NUM_WIDE; w++) begin
-      if (32'(index_i) == WIDE[w]) high_o = high_q[w];
-    end
+    padded = '0;
+    padded[NUM_COUNTERS-1:0] = count_q;
   end
 
-  assign value_o = 32'(index_i) < NUM_COUNTERS ? count_q[index_i[$clog2(NUM_COUNTERS)-1:0]] : '0;
+  always_ff @(posedge clk_i) begin
+    for (int unsigned e = 0; e < EIGHTS; e++) eight_q[e] <= padded[8*e + 32'(index_i[2:0])];
+    value_o <= 32'(index_i[7:3]) < EIGHTS ? eight_q[EIGHT_W'(index_i[7:3])] : '0;
+    high_o  <= '0;
+    for (int unsigned w = 0; w < NUM_WIDE; w++) begin
+      if (32'(index_i) == WIDE[w]) high_o <= high_q[w];
+    end
+  end
 
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.

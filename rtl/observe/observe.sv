@@ -155,18 +155,41 @@ module observe
   );
 
   // ---------------------------------------------------------------- capture
+  // A register for the beats: what says that one passes may come from a pin.
+  logic [1:0]               passed_q, passed_last_q;
+  logic                     passed_bad_q, capture_idle;
+  logic [1:0][DATA_W-1:0]   passed_data_q;
+  logic [1:0][DATA_W/8-1:0] passed_keep_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) passed_q <= '0;
+    else passed_q <= beat_valid_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    passed_last_q <= beat_last_i;
+    passed_bad_q  <= beat_bad_i;
+    passed_data_q <= beat_data_i;
+    passed_keep_q <= beat_keep_i;
+  end
+
+  assign capture_idle_o = capture_idle && passed_q == '0;
+
   capture #(.DATA_W(DATA_W), .BUFFER_BYTES(CAPTURE_BYTES)) u_capture (
     .clk_i, .rst_ni, .time_i,
     .cfg_i     (capture_cfg),
-    .beat_valid_i, .beat_last_i,
-    .beat_bad_i({1'b0, beat_bad_i}),
-    .beat_data_i, .beat_keep_i, .cmd_valid_o, .cmd_ready_i, .cmd_addr_o, .cmd_bytes_o, .wr_valid_o, .wr_ready_i, .wr_data_o,
+    .beat_valid_i(passed_q),
+    .beat_last_i (passed_last_q),
+    .beat_bad_i  ({1'b0, passed_bad_q}),
+    .beat_data_i (passed_data_q),
+    .beat_keep_i (passed_keep_q),
+    .cmd_valid_o, .cmd_ready_i, .cmd_addr_o, .cmd_bytes_o, .wr_valid_o, .wr_ready_i, .wr_data_o,
     .wr_count_o, .wr_last_o, .written_i,
     .tail_o    (capture_tail),
     .busy_o    (capture_busy),
     .taken_o   (captured),
     .lost_o    (left_out),
-    .idle_o    (capture_idle_o)
+    .idle_o    (capture_idle)
   );
 
 endmodule

@@ -1,4 +1,4 @@
-// Registers of what watches the card: clock, trace ring, capture ring. card_regs has the bus; a value is there in the cycle after
+// Registers of what watches the card: clock, trace ring, capture ring. card_regs has the bus; a value is there two cycles after
 // `bus_i.read`, and 0 for what is no register of these.
 
 module observe_regs
@@ -84,7 +84,7 @@ module observe_regs
   // ---------------------------------------------------------------- reads
   logic        read_q;
   logic [15:0] offset_q;
-  logic [31:0] time_hi_q;
+  logic [31:0] time_hi_q, value;
 
   assign trace_rd_valid_o = bus_i.read;
   assign trace_rd_entry_o = bus_i.read_offset[13:4];
@@ -102,31 +102,37 @@ module observe_regs
   end
 
   always_comb begin
-    value_o = '0;
+    value = '0;
     unique case (offset_q)
-      REG_CAPTURE_BASE_LO: value_o = base_q[31:0];
-      REG_CAPTURE_BASE_HI: value_o = base_q[63:32];
+      REG_CAPTURE_BASE_LO: value = base_q[31:0];
+      REG_CAPTURE_BASE_HI: value = base_q[63:32];
       REG_CAPTURE_LOG2: begin
-        value_o[CAPTURE_LOG2_SLOT_LSB +: CAPTURE_LOG2_SLOT_WIDTH]   = slot_log2_q;
-        value_o[CAPTURE_LOG2_COUNT_LSB +: CAPTURE_LOG2_COUNT_WIDTH] = count_log2_q;
+        value[CAPTURE_LOG2_SLOT_LSB +: CAPTURE_LOG2_SLOT_WIDTH]   = slot_log2_q;
+        value[CAPTURE_LOG2_COUNT_LSB +: CAPTURE_LOG2_COUNT_WIDTH] = count_log2_q;
       end
       REG_CAPTURE_CTRL: begin
-        {value_o[CAPTURE_CTRL_SENT_BIT], value_o[CAPTURE_CTRL_RECEIVED_BIT]} = enable_q;
-        value_o[CAPTURE_CTRL_BUSY_BIT] = capture_busy_i;
-        value_o[CAPTURE_CTRL_SNAP_LSB +: CAPTURE_CTRL_SNAP_WIDTH] = snap_q;
+        {value[CAPTURE_CTRL_SENT_BIT], value[CAPTURE_CTRL_RECEIVED_BIT]} = enable_q;
+        value[CAPTURE_CTRL_BUSY_BIT] = capture_busy_i;
+        value[CAPTURE_CTRL_SNAP_LSB +: CAPTURE_CTRL_SNAP_WIDTH] = snap_q;
       end
-      REG_CAPTURE_TAIL:    value_o = capture_tail_i;
+      REG_CAPTURE_TAIL:    value = capture_tail_i;
       REG_TRACE_CTRL: begin
-        value_o[TRACE_CTRL_KINDS_LSB +: TRACE_CTRL_KINDS_WIDTH] = trace_enable_o;
-        value_o[TRACE_CTRL_FREEZE_BIT] = trace_freeze_o;
+        value[TRACE_CTRL_KINDS_LSB +: TRACE_CTRL_KINDS_WIDTH] = trace_enable_o;
+        value[TRACE_CTRL_FREEZE_BIT] = trace_freeze_o;
       end
-      REG_TRACE_HEAD:      value_o = trace_head_i;
-      REG_TRACE_LOST:      value_o = trace_lost_i;
-      REG_TRACE_SIZE:      value_o = 32'd1 << TRACE_LOG2;
-      REG_TIME_LO:         value_o = time_i[31:0];
-      REG_TIME_HI:         value_o = time_hi_q;
-      default:             if (offset_q[15:14] == REG_TRACE[15:14]) value_o = trace_rd_data_i[32*offset_q[3:2] +: 32];
+      REG_TRACE_HEAD:      value = trace_head_i;
+      REG_TRACE_LOST:      value = trace_lost_i;
+      REG_TRACE_SIZE:      value = 32'd1 << TRACE_LOG2;
+      REG_TIME_LO:         value = time_i[31:0];
+      REG_TIME_HI:         value = time_hi_q;
+      default:             if (offset_q[15:14] == REG_TRACE[15:14]) value = trace_rd_data_i[32*offset_q[3:2] +: 32];
     endcase
+  end
+
+  // 0 in a reset, in which the bus lives on.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) value_o <= '0;
+    else if (read_q) value_o <= value;
   end
 
   logic unused;

@@ -60,6 +60,9 @@ package weft_int_pkg;
     logic        rx_ignored;      // a frame from the MAC, in loopback
   } host_activity_t;
 
+  // Words that card_regs itself gives to reads: up to TABLE_CMD, in eights.
+  parameter int unsigned NUM_READ_WORDS = 152;
+
   // What the host does at the registers, for those who have registers of their own and for the trace.
   typedef struct packed {
     logic        write;           // pulses: of a register, of a doorbell
@@ -68,7 +71,7 @@ package weft_int_pkg;
     logic [31:0] data;
     logic        table_done;      // pulse: TABLE_CMD, with `data`, is done
     logic        table_refused;
-    logic        read;            // pulse: the value of a register is wanted in the next cycle
+    logic        read;            // pulse: the value of a register is wanted two cycles later
     logic [15:0] read_offset;
   } reg_bus_t;
 
