@@ -32,7 +32,8 @@ module tx_digest
 
   localparam int unsigned BYTES   = DATA_W / 8;
   localparam int unsigned HALVES  = DATA_W / 16;
-  localparam int unsigned GROUPS  = HALVES / 8;
+  localparam int unsigned GROUPS  = HALVES / 4;             // of four words
+  localparam int unsigned TOTALS  = (GROUPS + 3) / 4;       // of four groups
   localparam int unsigned OPEN_W  = $clog2(RESULTS + 1);
 
   // ---------------------------------------------------------------- results not taken yet
@@ -122,19 +123,21 @@ module tx_digest
     .count_o   ()
   );
 
-  // ---------------------------------------------------------------- sum: groups of eight words, all groups, all beats
+  // ---------------------------------------------------------------- sum: groups of four words, of four groups, all beats
   logic                    g_valid_q, g_first_q, g_last_q, t_valid_q, t_first_q, t_last_q, s_valid_q, sum_room;
-  logic [GROUPS-1:0][18:0] group_d, group_q;
-  logic [21:0]             total_d, total_q;
-  logic [31:0]             sum_q;
+  logic [GROUPS-1:0][17:0] group_d, group_q;
+  logic [TOTALS-1:0][19:0] total_d, total_q;
+  logic [31:0]             beat_sum, sum_q;
 
   always_comb begin
-    group_d = '0;
-    total_d = '0;
+    group_d  = '0;
+    total_d  = '0;
+    beat_sum = '0;
     for (int unsigned g = 0; g < GROUPS; g++) begin
-      for (int unsigned h = 0; h < 8; h++) group_d[g] += 19'(b_data_q[128*g+16*h+:16]);
-      total_d += 22'(group_q[g]);
+      for (int unsigned h = 0; h < 4; h++) group_d[g] += 18'(b_data_q[64*g+16*h+:16]);
+      total_d[g/4] += 20'(group_q[g]);
     end
+    for (int unsigned t = 0; t < TOTALS; t++) beat_sum += 32'(total_q[t]);
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -156,7 +159,7 @@ module tx_digest
     total_q   <= total_d;
     t_first_q <= g_first_q;
     t_last_q  <= g_last_q;
-    if (t_valid_q) sum_q <= (t_first_q ? 32'd0 : sum_q) + 32'(total_q);
+    if (t_valid_q) sum_q <= (t_first_q ? 32'd0 : sum_q) + beat_sum;
   end
 
   fifo_sync #(

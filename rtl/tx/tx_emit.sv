@@ -1,7 +1,7 @@
 // Puts headers and payload together into frames for the MAC.
 //
-//   header ────────────────────────┐
-//   payload beats ─► rotate by the header's length ─► merge ─► register ─► AXI-Stream
+//   header ─► register ────────────┐
+//   payload beats ─► rotate by the header's length ─► merge ─► register slice ─► AXI-Stream
 //
 // A frame is begun when its header and the first beat of its payload are there; the store then has a beat each cycle, so a
 // frame once begun has no bubble. Headers have any even length up to HEADER_BYTES, or none.
@@ -41,6 +41,25 @@ module tx_emit
   localparam int unsigned PADDED_W     = HEADER_BEATS * DATA_W;
   localparam logic [14:0] BEAT_BYTES   = 15'(BYTES);
 
+  // The header, and the bytes of its frame.
+  logic        head_valid_q, head_take;
+  out_header_t head_q;
+  logic [14:0] bytes_q;
+
+  assign header_ready_o = !head_valid_q || head_take;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) head_valid_q <= 1'b0;
+    else if (header_ready_o) head_valid_q <= header_valid_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (header_ready_o) begin
+      head_q  <= header_i;
+      bytes_q <= 15'(header_i.header_bytes) + 15'(header_i.payload_bytes);
+    end
+  end
+
   logic                begun_q;
   logic [14:0]         left_q, left;           // bytes of the frame from this beat on
   logic [14:0]         payload_left_q, payload_left;
@@ -49,29 +68,29 @@ module tx_emit
   logic [LANE_W-1:0]   rest;                   // header bytes behind these
   logic [PADDED_W-1:0] padded;
   logic [DATA_W-1:0]   header_beat, rotated, merged, carry_q, carry;
+  logic [DATA_W/8-1:0] keep;
   logic                in_header, have, free, load, last, use_payload;
 
-  assign left         = begun_q ? left_q : 15'(header_i.header_bytes) + 15'(header_i.payload_bytes);
-  assign payload_left = begun_q ? payload_left_q : 15'(header_i.payload_bytes);
+  assign left         = begun_q ? left_q : bytes_q;
+  assign payload_left = begun_q ? payload_left_q : 15'(head_q.payload_bytes);
   assign beat         = begun_q ? beat_q : 3'd0;
-  assign header_beats = 3'(header_i.header_bytes >> LANE_W);
-  assign rest         = header_i.header_bytes[LANE_W-1:0];
+  assign header_beats = 3'(head_q.header_bytes >> LANE_W);
+  assign rest         = head_q.header_bytes[LANE_W-1:0];
   assign in_header    = beat < header_beats;
   assign last         = left <= BEAT_BYTES;
   assign use_payload  = !in_header && payload_left != '0;
 
   // Before the begin, the payload's first beat must be there even if the headers fill the first beat.
-  assign have = header_valid_i && (payload_valid_i || (begun_q ? !use_payload : header_i.payload_bytes == '0));
-  assign free = !mac_tx_tvalid || mac_tx_tready;
+  assign have = head_valid_q && (payload_valid_i || (begun_q ? !use_payload : head_q.payload_bytes == '0));
   assign load = have && free;
 
   assign payload_ready_o = load && use_payload;
-  assign header_ready_o  = load && last;
+  assign head_take       = load && last;
 
   // ---------------------------------------------------------------- data
   always_comb begin
     padded = '0;
-    padded[8*HEADER_BYTES-1:0] = header_i.header;
+    padded[8*HEADER_BYTES-1:0] = head_q.header;
     header_beat = padded[DATA_W-1:0];
     for (int unsigned b = 1; b < HEADER_BEATS; b++) begin
       if (beat == 3'(b)) header_beat = padded[DATA_W*b+:DATA_W];
@@ -84,17 +103,13 @@ module tx_emit
     for (int unsigned b = 0; b < BYTES; b++) begin
       if (in_header) merged[8*b+:8] = header_beat[8*b+:8];
       else merged[8*b+:8] = LANE_W'(b) < rest ? carry[8*b+:8] : rotated[8*b+:8];
+      keep[b] = 15'(b) < left;
     end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      begun_q       <= 1'b0;
-      mac_tx_tvalid <= 1'b0;
-    end else begin
-      if (load) begun_q <= !last;
-      if (free) mac_tx_tvalid <= have;
-    end
+    if (!rst_ni) begun_q <= 1'b0;
+    else if (load) begun_q <= !last;
   end
 
   always_ff @(posedge clk_i) begin
@@ -103,31 +118,33 @@ module tx_emit
       payload_left_q <= !use_payload ? payload_left : payload_left > BEAT_BYTES ? payload_left - BEAT_BYTES : '0;
       beat_q         <= beat > header_beats ? beat : beat + 3'd1;
       carry_q        <= rotated;
-      mac_tx_tdata   <= merged;
-      mac_tx_tlast   <= last;
-      for (int unsigned b = 0; b < BYTES; b++) mac_tx_tkeep[b] <= 15'(b) < left;
     end
   end
 
-  // ---------------------------------------------------------------- what was sent
-  logic [15:0] bytes_q;
-  logic        fpdu_q, segment_q;
-  logic [31:0] seq_q;
+  // ---------------------------------------------------------------- out, and what was sent
+  typedef struct packed {
+    logic [14:0] bytes;
+    logic        fpdu;
+    logic        segment;
+    logic [31:0] seq;
+  } sent_t;
 
-  always_ff @(posedge clk_i) begin
-    if (load && last) begin
-      bytes_q   <= 16'(header_i.header_bytes) + 16'(header_i.payload_bytes);
-      fpdu_q    <= header_i.fpdu;
-      segment_q <= header_i.header_bytes != '0;
-      seq_q     <= header_i.seq;
-    end
-  end
+  sent_t sent_in, sent;
+
+  assign sent_in = '{bytes: bytes_q, fpdu: head_q.fpdu, segment: head_q.header_bytes != '0, seq: head_q.seq};
+
+  stream_slice #(.WIDTH($bits(sent_t) + 1 + DATA_W / 8 + DATA_W)) u_out (
+    .clk_i, .rst_ni,
+    .in_valid_i (have),          .in_ready_o (free),          .in_data_i ({sent_in, last, keep, merged}),
+    .out_valid_o(mac_tx_tvalid), .out_ready_i(mac_tx_tready),
+    .out_data_o ({sent, mac_tx_tlast, mac_tx_tkeep, mac_tx_tdata}), .shown_o()
+  );
 
   assign sent_o         = mac_tx_tvalid && mac_tx_tready && mac_tx_tlast;
-  assign sent_bytes_o   = bytes_q;
-  assign sent_fpdu_o    = fpdu_q;
-  assign sent_segment_o = segment_q;
-  assign sent_seq_o     = seq_q;
+  assign sent_bytes_o   = 16'(sent.bytes);
+  assign sent_fpdu_o    = sent.fpdu;
+  assign sent_segment_o = sent.segment;
+  assign sent_seq_o     = sent.seq;
   assign stall_o        = mac_tx_tvalid && !mac_tx_tready;
 
 `ifndef SYNTHESIS

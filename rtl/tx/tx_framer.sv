@@ -4,8 +4,8 @@
 //   layout ───────────────────────────┘└► CRC, sum ─► tcp ─► headers, commands ─► emit ─► MAC
 //   what the headers say, when the payload is all read ──┘
 //
-// `layout_*` has an item for each frame with a payload, `frame_*` one for each frame, after its last piece at the earliest.
-// Ready/valid at all inputs; a frame waits in the store until its checksum is known, then goes out without a bubble.
+// `layout_*` has an item for each frame with a payload, `frame_*` one for each frame, after its last piece at the earliest. Their
+// ready is told early: three more may come when it is low. Ready/valid at the pieces; a frame waits in the store until its checksum is known, then goes out without a bubble.
 
 module tx_framer
   import weft_tx_pkg::*;
@@ -44,24 +44,43 @@ module tx_framer
 );
 
   localparam int unsigned FRAMES = 16;        // frames between the gather and their headers
+  localparam int unsigned LATE   = 3;         // those that may come yet when `ready` goes low
 
-  logic    layout_valid, layout_ready, frame_valid, frame_ready;
-  layout_t layout;
-  frame_t  frame;
+  logic                        layout_valid, layout_ready, layout_room, frame_valid, frame_ready, frame_room;
+  logic                        kept_valid, kept_ready;
+  layout_t                     layout, kept;
+  frame_t                      frame;
+  logic [$clog2(FRAMES+1)-1:0] layouts, frames;
 
   fifo_sync #(.WIDTH($bits(layout_t)), .DEPTH(FRAMES)) u_layouts (
     .clk_i, .rst_ni,
-    .wr_valid_i(layout_valid_i), .wr_ready_o(layout_ready_o), .wr_data_i(layout_i),
-    .rd_valid_o(layout_valid),   .rd_ready_i(layout_ready),   .rd_data_o(layout),
-    .count_o   ()
+    .wr_valid_i(layout_valid_i), .wr_ready_o(layout_room),  .wr_data_i(layout_i),
+    .rd_valid_o(kept_valid),     .rd_ready_i(kept_ready),   .rd_data_o(kept),
+    .count_o   (layouts)
+  );
+
+  stream_slice #(.WIDTH($bits(layout_t))) u_layout (
+    .clk_i, .rst_ni,
+    .in_valid_i (kept_valid),   .in_ready_o (kept_ready),   .in_data_i (kept),
+    .out_valid_o(layout_valid), .out_ready_i(layout_ready), .out_data_o(layout), .shown_o()
   );
 
   fifo_sync #(.WIDTH($bits(frame_t)), .DEPTH(FRAMES)) u_frames (
     .clk_i, .rst_ni,
-    .wr_valid_i(frame_valid_i), .wr_ready_o(frame_ready_o), .wr_data_i(frame_i),
-    .rd_valid_o(frame_valid),   .rd_ready_i(frame_ready),   .rd_data_o(frame),
-    .count_o   ()
+    .wr_valid_i(frame_valid_i), .wr_ready_o(frame_room),  .wr_data_i(frame_i),
+    .rd_valid_o(frame_valid),   .rd_ready_i(frame_ready), .rd_data_o(frame),
+    .count_o   (frames)
   );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      layout_ready_o <= 1'b0;
+      frame_ready_o  <= 1'b0;
+    end else begin
+      layout_ready_o <= 32'(layouts) <= FRAMES - LATE;
+      frame_ready_o  <= 32'(frames) <= FRAMES - LATE;
+    end
+  end
 
   // ---------------------------------------------------------------- framing
   logic               packed_valid, packed_ready, packed_last, marked_valid, marked_ready, marked_last;
@@ -201,5 +220,13 @@ module tx_framer
     .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
     .sent_o, .sent_bytes_o, .sent_fpdu_o, .sent_segment_o, .sent_seq_o, .stall_o
   );
+
+`ifndef SYNTHESIS
+  layout_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) layout_valid_i |-> layout_room);
+  frame_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) frame_valid_i |-> frame_room);
+`else
+  logic unused_room;
+  assign unused_room = layout_room && frame_room;
+`endif
 
 endmodule

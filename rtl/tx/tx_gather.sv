@@ -1,9 +1,12 @@
 // Turns each step into the pieces of its TCP payload, in order: MPA length and DDP header, the bytes read from host memory
 // or the job's slot, pad and a zero CRC field. The CRC itself is put in on the way out (tx_store).
 //
-//   step ─┬─► pieces ─► byte_packer         per frame: one cycle to begin, one a piece
-//         ├─► layout, when the frame begins
-//         └─► frame headers, when its last byte has been read; at the end of a job its report and JOB_DONE
+//   step ─► register ─┬─► pieces ─► register slice ─► byte_packer      per frame: one cycle to begin, one a piece
+//                     ├─► layout, when the frame begins
+//                     └─► register ─► frame headers, a cycle after its last byte was read; at the end of a job its report, JOB_DONE
+//
+// What goes beside the pieces goes a cycle late, and the room for it is looked at a cycle late: whoever takes it keeps room for
+// three more when it says that it is ready.
 //
 // A read error marks the frame as dropped; the rest of its job is read and thrown away as far as it was asked for.
 
@@ -48,8 +51,8 @@ module tx_gather
   output logic               layout_valid_o,
   input  logic               layout_ready_i,
   output layout_t            layout_o,
-  output logic               frame_valid_o,   // there is room: layout_ready_i and frame_ready_i are looked at when a
-  input  logic               frame_ready_i,   // step begins
+  output logic               frame_valid_o,   // there is room (see above): layout_ready_i and frame_ready_i are looked at
+  input  logic               frame_ready_i,   // when a step begins
   output frame_t             frame_o,
 
   output logic               rpt_valid_o,
@@ -81,17 +84,31 @@ module tx_gather
 
   assign room    = layout_ready_i && frame_ready_i && rpt_ready_i;
   assign quiet   = failed_q;                  // nothing more is sent of this job
-  assign can_put = !piece_valid_o || piece_ready_i;
+
+  // ---------------------------------------------------------------- the step under way; the next one is taken as it ends
+  logic  step_valid_q;
+  step_t step;
+
+  assign step_ready_o = !step_valid_q || done;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) step_valid_q <= 1'b0;
+    else if (step_ready_o) step_valid_q <= step_valid_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (step_ready_o) step <= step_i;
+  end
 
   // ---------------------------------------------------------------- payload bytes
-  assign body_count = step_i.from_slot ? (left_q < BEAT_BYTES ? COUNT_W'(left_q) : COUNT_W'(BYTES)) : rsp_count_i;
+  assign body_count = step.from_slot ? (left_q < BEAT_BYTES ? COUNT_W'(left_q) : COUNT_W'(BYTES)) : rsp_count_i;
   assign body_last  = left_q == 14'(body_count);
-  assign body_valid = step_i.from_slot ? slot_valid_i : rsp_valid_i;
+  assign body_valid = step.from_slot ? slot_valid_i : rsp_valid_i;
   assign body_take  = state_q == BODY && body_valid && (quiet || can_put);
-  assign rsp_ready_o  = state_q == BODY && !step_i.from_slot && (quiet || can_put);
-  assign slot_ready_o = body_take && step_i.from_slot && body_last;
-  assign error_now    = error_q || (body_take && !step_i.from_slot && rsp_last_i && rsp_error_i);
-  assign stall_o      = state_q == BODY && !step_i.from_slot && !rsp_valid_i;
+  assign rsp_ready_o  = state_q == BODY && !step.from_slot && (quiet || can_put);
+  assign slot_ready_o = body_take && step.from_slot && body_last;
+  assign error_now    = error_q || (body_take && !step.from_slot && rsp_last_i && rsp_error_i);
+  assign stall_o      = state_q == BODY && !step.from_slot && !rsp_valid_i;
 
   logic [DATA_W-1:0] slot_data;
   always_comb begin
@@ -105,11 +122,11 @@ module tx_gather
   logic       start, fpdu;
   logic [7:0] head_bytes;
 
-  assign head_bytes = 8'(step_i.head_bytes);
+  assign head_bytes = 8'(step.head_bytes);
   assign fpdu  = head_bytes != '0;
-  assign start = state_q == BEGIN && step_valid_i && room;
-  assign put   = can_put && !quiet && ((state_q == BODY && body_valid) || state_q == HEAD || state_q == HEAD_REST ||
-                                       state_q == TAIL);
+  assign start = state_q == BEGIN && step_valid_q && room;
+  assign put   = !quiet && ((state_q == BODY && body_valid) || state_q == HEAD || state_q == HEAD_REST ||
+                            state_q == TAIL);
 
   always_comb begin
     state_d = state_q;
@@ -117,19 +134,19 @@ module tx_gather
     unique case (state_q)
       BEGIN: begin
         if (start) begin
-          if (!step_i.has_frame) done = 1'b1;
+          if (!step.has_frame) done = 1'b1;
           else if (fpdu && !quiet) state_d = HEAD;
-          else if (step_i.bytes != '0) state_d = BODY;
+          else if (step.bytes != '0) state_d = BODY;
           else done = 1'b1;
         end
       end
       HEAD: begin
         if (can_put) begin
           if (head_bytes > HEAD_BYTES) state_d = HEAD_REST;
-          else state_d = step_i.bytes != '0 ? BODY : TAIL;
+          else state_d = step.bytes != '0 ? BODY : TAIL;
         end
       end
-      HEAD_REST: if (can_put) state_d = step_i.bytes != '0 ? BODY : TAIL;
+      HEAD_REST: if (can_put) state_d = step.bytes != '0 ? BODY : TAIL;
       BODY: begin
         if (body_take && body_last) begin
           if (fpdu && !quiet) begin
@@ -150,29 +167,21 @@ module tx_gather
     endcase
   end
 
-  assign step_ready_o = done;
-
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q       <= BEGIN;
-      error_q       <= 1'b0;
-      failed_q      <= 1'b0;
-      piece_valid_o <= 1'b0;
+      state_q  <= BEGIN;
+      error_q  <= 1'b0;
+      failed_q <= 1'b0;
     end else begin
       state_q <= state_d;
       error_q <= error_now && !done;
-      if (done) failed_q <= (failed_q || error_now) && !step_i.job_last;
-      if (can_put) piece_valid_o <= put;
+      if (done) failed_q <= (failed_q || error_now) && !step.job_last;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (done) begin
-      abort_number_o <= step_i.number;
-      abort_epoch_o  <= step_i.epoch;
-    end
     if (state_q == BEGIN) begin
-      left_q      <= step_i.bytes;
+      left_q      <= step.bytes;
       slot_beat_q <= '0;
     end else if (body_take) begin
       left_q      <= left_q - 14'(body_count);
@@ -184,84 +193,139 @@ module tx_gather
   logic [DATA_W-1:0] head_first, head_rest;
 
   if (DATA_W < 160) begin : gen_two_head_pieces
-    assign head_first = step_i.head[DATA_W-1:0];
-    assign head_rest  = DATA_W'(step_i.head[159:DATA_W]);
+    assign head_first = step.head[DATA_W-1:0];
+    assign head_rest  = DATA_W'(step.head[159:DATA_W]);
   end else begin : gen_one_head_piece
-    assign head_first = DATA_W'(step_i.head);
+    assign head_first = DATA_W'(step.head);
     assign head_rest  = '0;
   end
 
-  always_ff @(posedge clk_i) begin
-    if (can_put) begin
-      unique case (state_q)
-        HEAD: begin
-          piece_data_o  <= head_first;
-          piece_count_o <= COUNT_W'(head_bytes > HEAD_BYTES ? HEAD_BYTES : head_bytes);
-          piece_last_o  <= 1'b0;
-        end
-        HEAD_REST: begin
-          piece_data_o  <= head_rest;
-          piece_count_o <= COUNT_W'(head_bytes - HEAD_BYTES);
-          piece_last_o  <= 1'b0;
-        end
-        BODY: begin
-          piece_data_o  <= step_i.from_slot ? slot_data : rsp_data_i;
-          piece_count_o <= body_count;
-          piece_last_o  <= body_last && !fpdu;
-        end
-        default: begin
-          piece_data_o  <= '0;
-          piece_count_o <= COUNT_W'(step_i.tail_bytes);
-          piece_last_o  <= 1'b1;
-        end
-      endcase
+  logic [DATA_W-1:0]  piece_data;
+  logic [COUNT_W-1:0] piece_count;
+  logic               piece_last;
+
+  always_comb begin
+    unique case (state_q)
+      HEAD: begin
+        piece_data  = head_first;
+        piece_count = COUNT_W'(head_bytes > HEAD_BYTES ? HEAD_BYTES : head_bytes);
+        piece_last  = 1'b0;
+      end
+      HEAD_REST: begin
+        piece_data  = head_rest;
+        piece_count = COUNT_W'(head_bytes - HEAD_BYTES);
+        piece_last  = 1'b0;
+      end
+      BODY: begin
+        piece_data  = step.from_slot ? slot_data : rsp_data_i;
+        piece_count = body_count;
+        piece_last  = body_last && !fpdu;
+      end
+      default: begin
+        piece_data  = '0;
+        piece_count = COUNT_W'(step.tail_bytes);
+        piece_last  = 1'b1;
+      end
+    endcase
+  end
+
+  stream_slice #(.WIDTH(1 + COUNT_W + DATA_W)) u_pieces (
+    .clk_i, .rst_ni,
+    .in_valid_i (put),           .in_ready_o (can_put),       .in_data_i ({piece_last, piece_count, piece_data}),
+    .out_valid_o(piece_valid_o), .out_ready_i(piece_ready_i), .out_data_o({piece_last_o, piece_count_o, piece_data_o}),
+    .shown_o    ()
+  );
+
+  // ---------------------------------------------------------------- what goes beside the pieces
+  logic begins_frame, begins_layout;
+
+  assign begins_frame  = start && step.has_frame && !quiet;
+  assign begins_layout = begins_frame && (fpdu || step.bytes != '0);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      begin_frame_o  <= 1'b0;
+      layout_valid_o <= 1'b0;
+    end else begin
+      begin_frame_o  <= begins_frame;
+      layout_valid_o <= begins_layout;
     end
   end
 
-  // ---------------------------------------------------------------- what goes beside the pieces
-  assign layout_valid_o = start && state_d != BEGIN && !quiet;
-  assign layout_o       = step_i.layout;
-  assign begin_frame_o  = start && step_i.has_frame && !quiet;
-  assign frame_valid_o  = done && step_i.has_frame && !quiet;
-  assign abort_o        = failed_q;
+  always_ff @(posedge clk_i) begin
+    layout_o <= step.layout;
+  end
+
+  // ---------------------------------------------------------------- the step that ended
+  logic        end_q, end_frame_q, end_bad_q;    // bad: of its job, a read failed
+  logic        end_last_q, end_notify_q;
+  logic [1:0]  end_status_q, status;
+  logic [15:0] end_flow_q;
+  frame_t      end_step_frame_q;
+  logic        end_drop_q;
+  job_report_t report;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      end_q       <= 1'b0;
+      end_frame_q <= 1'b0;
+    end else begin
+      end_q       <= done;
+      end_frame_q <= done && step.has_frame && !quiet;
+    end
+  end
+
+  // The number and the epoch stay for the abort.
+  always_ff @(posedge clk_i) begin
+    if (step_ready_o) begin
+      end_bad_q        <= failed_q || error_now;
+      end_last_q       <= step.job_last;
+      end_notify_q     <= step.notify;
+      end_status_q     <= step.status;
+      end_flow_q       <= step.flow;
+      end_step_frame_q <= step.frame;
+      end_drop_q       <= error_now;
+    end
+    if (done) begin
+      abort_number_o <= step.number;
+      abort_epoch_o  <= step.epoch;
+    end
+  end
+
+  assign frame_valid_o = end_frame_q;
+  assign abort_o       = failed_q;
 
   always_comb begin
-    frame_o      = step_i.frame;
-    frame_o.drop = error_now;
+    frame_o      = end_step_frame_q;
+    frame_o.drop = end_drop_q;
   end
 
   // ---------------------------------------------------------------- the end of a job
-  logic [1:0]  status;
-  job_report_t report;
-
-  assign status = (failed_q || error_now) ? STATUS_READ_ERROR : step_i.status;
+  assign status = end_bad_q ? STATUS_READ_ERROR : end_status_q;
 
   always_comb begin
     report        = '0;
     report.kind   = REPORT_KIND_JOB;
     report.status = 8'(status);
-    report.flow   = step_i.flow;
-    report.job    = step_i.number;
+    report.flow   = end_flow_q;
+    report.job    = abort_number_o;
   end
 
-  assign end_job_o    = done && step_i.job_last;
-  assign rpt_valid_o  = end_job_o && step_i.epoch == epoch_i && !job_reset_i && (step_i.notify || status != STATUS_DONE);
+  assign end_job_o    = end_q && end_last_q;
+  assign rpt_valid_o  = end_job_o && abort_epoch_o == epoch_i && !job_reset_i && (end_notify_q || status != STATUS_DONE);
   assign rpt_o        = report;
-  assign bad_job_o    = end_job_o && step_i.status == STATUS_MALFORMED;
+  assign bad_job_o    = end_job_o && end_status_q == STATUS_MALFORMED;
   assign read_error_o = end_job_o && status == STATUS_READ_ERROR;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) job_done_o <= '0;
     else if (job_reset_i) job_done_o <= '0;
-    else if (end_job_o && step_i.epoch == epoch_i) job_done_o <= job_done_o + 1'b1;
+    else if (end_job_o && abort_epoch_o == epoch_i) job_done_o <= job_done_o + 1'b1;
   end
 
 `ifndef SYNTHESIS
   answer_within_step: assert property (@(posedge clk_i) disable iff (!rst_ni)
                                        body_take |-> 14'(body_count) <= left_q && body_count != '0);
-  layout_room_kept: assert property (@(posedge clk_i) disable iff (!rst_ni) layout_valid_o |-> layout_ready_i);
-  frame_room_kept: assert property (@(posedge clk_i) disable iff (!rst_ni) frame_valid_o |-> frame_ready_i);
-  report_room_kept: assert property (@(posedge clk_i) disable iff (!rst_ni) rpt_valid_o |-> rpt_ready_i);
 `endif
 
 endmodule

@@ -32,7 +32,7 @@ module tx_job_check
   state_e       state_q, state_d;
   flow_tx_row_t row_q;
   logic [1:0]   status_d, status_q;
-  logic [33:0]  sge_sum_q;
+  logic [33:0]  first_two_q, last_two_q, sge_sum_q;
   logic         is_inline;
 
   assign is_inline = job_i.flags[JOB_INLINE_PAYLOAD_BIT];
@@ -49,10 +49,8 @@ module tx_job_check
 
   // ---------------------------------------------------------------- the checks
   logic        bad_payload, bad_flow, bad_size, bad_fpdu, bad_phase;
-  logic [31:0] fpdu_bytes;
   logic [1:0]  phase;
 
-  assign fpdu_bytes = job_i.length < 32'(job_i.fpdu_payload) ? job_i.length : 32'(job_i.fpdu_payload);
   // FPDUs are whole words, so a marker can only lie at whole words from an FPDU's begin (RFC 5044 §4.3).
   assign phase      = job_i.seq[1:0] - row_q.marker_base[1:0];
 
@@ -61,7 +59,8 @@ module tx_job_check
     else bad_payload = job_i.sge_count > 8'd4 || sge_sum_q != 34'(job_i.length);
 
     bad_flow  = !row_q.flags[FLOW_TX_ROW_VALID_BIT];
-    bad_fpdu  = job_i.length != '0 && (job_i.fpdu_payload == '0 || fpdu_bytes > MAX_PAYLOAD_BYTES);
+    bad_fpdu  = job_i.length != '0 && (job_i.fpdu_payload == '0 ||
+                (job_i.length > MAX_PAYLOAD_BYTES && 32'(job_i.fpdu_payload) > MAX_PAYLOAD_BYTES));
     bad_phase = row_q.flags[FLOW_TX_ROW_MARKERS_BIT] && phase != '0;
 
     unique case (job_i.kind)
@@ -84,11 +83,12 @@ module tx_job_check
   always_ff @(posedge clk_i) begin
     if (state_q == ROW) begin
       row_q     <= lookup_row_i;
-      sge_sum_q <= ((job_i.sge_count > 8'd0 ? 34'(job_i.sge0_length) : 34'd0) +
-                    (job_i.sge_count > 8'd1 ? 34'(job_i.sge1_length) : 34'd0)) +
-                   ((job_i.sge_count > 8'd2 ? 34'(job_i.sge2_length) : 34'd0) +
-                    (job_i.sge_count > 8'd3 ? 34'(job_i.sge3_length) : 34'd0));
+      sge_sum_q <= first_two_q + last_two_q;
     end
+    first_two_q <= (job_i.sge_count > 8'd0 ? 34'(job_i.sge0_length) : 34'd0) +
+                   (job_i.sge_count > 8'd1 ? 34'(job_i.sge1_length) : 34'd0);
+    last_two_q  <= (job_i.sge_count > 8'd2 ? 34'(job_i.sge2_length) : 34'd0) +
+                   (job_i.sge_count > 8'd3 ? 34'(job_i.sge3_length) : 34'd0);
     if (state_q == CHECK) status_q <= status_d;
   end
 

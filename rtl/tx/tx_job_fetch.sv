@@ -48,7 +48,8 @@ module tx_job_fetch
   logic [31:0]        head_q, mask;
   logic [AHEAD_W-1:0] ahead_q, stale_q;        // jobs asked for and not given out; of these, from before a reset
   logic               req_valid_q, wanted, issue, leave;
-  logic [63:0]        req_addr_q;
+  logic [24:0]        req_low_q;               // with its carry into the high part
+  logic [63:24]       req_high_q;
   logic               ring_ok;
 
   assign ring_ok = cfg_i.job_log2 >= 8'd1 && cfg_i.job_log2 <= 8'd16;
@@ -82,11 +83,14 @@ module tx_job_fetch
   end
 
   always_ff @(posedge clk_i) begin
-    if (issue) req_addr_q <= cfg_i.job_base + {25'd0, head_q & mask, 7'd0};
+    if (issue) begin
+      req_low_q  <= 25'(cfg_i.job_base[23:0]) + 25'({head_q[15:0] & mask[15:0], 7'd0});
+      req_high_q <= cfg_i.job_base[63:24];
+    end
   end
 
   assign req_valid_o = req_valid_q;
-  assign req_addr_o  = req_addr_q;
+  assign req_addr_o  = {req_high_q + 40'(req_low_q[24]), req_low_q[23:0]};
   assign req_bytes_o = 16'd128;
 
   // ---------------------------------------------------------------- beats
@@ -151,7 +155,7 @@ module tx_job_fetch
 
   // Every answer is one whole job.
   logic unused;
-  assign unused = ^{rsp_count_i, cfg_i.job_log2[7:5]};
+  assign unused = ^{rsp_count_i, cfg_i.job_log2[7:5], mask[31:16]};
 
 `ifndef SYNTHESIS
   if (DATA_W > 512 || JOB_BITS % DATA_W != 0) begin : gen_param_check

@@ -36,11 +36,11 @@ module tx_markers
 );
 
   // ---------------------------------------------------------------- insert
-  // Words of the packet before this beat, and how far the next marker is from this beat's first word.
+  // How far the next marker is from this beat's first word.
   logic               first_q;
   logic [6:0]         to_marker_q, to_marker;
-  logic [11:0]        place_q, place;          // words of the packet, markers included, before this beat
-  logic               leading_q, leading;      // the packet began with a marker
+  logic               seen_q, seen;            // a marker was put into the packet
+  logic [13:0]        next_q;                  // what the marker after it says
   logic [WORD_W-1:0]  fill_q;                  // words that do not fill a beat yet
   logic [COUNT_W:0]   sum;                     // at most 2 * BYTES
   logic               insert, take;
@@ -51,11 +51,10 @@ module tx_markers
 
   assign words     = (8'(in_count_i) + 8'd3) >> 2;
   assign to_marker = first_q ? in_layout_i.to_marker : to_marker_q;
-  assign place     = first_q ? '0 : place_q;
+  assign seen      = !first_q && seen_q;
   assign insert    = in_layout_i.markers && 8'(to_marker) < words;
-  assign leading   = first_q ? to_marker == '0 : leading_q;
-  // From the ULPDU length field to the marker; the leading marker says 0.
-  assign pointer   = {place + 12'(to_marker), 2'b00} - ((leading && !(first_q && insert)) ? 14'd4 : 14'd0);
+  // From the ULPDU length field to the marker. A leading marker says 0, and the length field is behind it.
+  assign pointer   = seen ? next_q : {5'd0, in_layout_i.to_marker, 2'b00};
   assign marker    = {swap16(16'(pointer)), 16'd0};
   assign sum       = (COUNT_W + 1)'({fill_q, 2'b00}) + (COUNT_W + 1)'(in_count_i) + (insert ? (COUNT_W + 1)'(4) : '0);
 
@@ -96,8 +95,8 @@ module tx_markers
   always_ff @(posedge clk_i) begin
     if (take) begin
       to_marker_q <= to_marker - 7'(words) + (insert ? 7'd127 : 7'd0);
-      place_q     <= place + 12'(words) + 12'(insert);
-      leading_q   <= leading;
+      seen_q      <= seen || insert;
+      if (insert) next_q <= pointer + (pointer == '0 ? 14'd508 : 14'd512);
       x_data_q    <= expanded;
       x_fill_q    <= fill_q;
       x_sum_q     <= sum;

@@ -5,7 +5,7 @@
 //   done ─► late┘   when JOINED or more wait: the last one stands for those before it
 //
 // A done report that is joined may so stand behind failures of later jobs. `ready_o` is room for a failure; a done report needs
-// none. It is low only while FAILURES or more failures wait.
+// none. It is low only while FAILURES or more failures wait, and told a cycle late: up to three reports may come with it low.
 
 module tx_reports
   import weft_card_pkg::*;
@@ -28,7 +28,9 @@ module tx_reports
   output logic         idle_o
 );
 
-  localparam int unsigned DEPTH   = FAILURES + JOINED;
+  // Between a report and its effect on `ready_o`, two more may begin.
+  localparam int unsigned LATE    = 3;
+  localparam int unsigned DEPTH   = FAILURES + JOINED + LATE;
   localparam int unsigned COUNT_W = $clog2(DEPTH + 1);
 
   // What a report has that is not the same in all of them.
@@ -40,16 +42,17 @@ module tx_reports
 
   job_report_t        in, out;
   told_t              now, late_q, next, head;
-  logic               done, late_valid_q, few, push, wait_late, take_late;
+  logic               done, late_valid_q, few, push, wait_late, take_late, room, ready_q;
   logic [COUNT_W-1:0] count;
 
   assign in        = report_i;
   assign now       = '{status: in.status, flow: in.flow, job: in.job};
   assign done      = in.status == JOB_STATUS_DONE;
   assign few       = count < COUNT_W'(JOINED);
-  assign wait_late = valid_i && ready_o && done && (late_valid_q || !few);
+  assign wait_late = valid_i && done && (late_valid_q || !few);
   assign take_late = late_valid_q && few && !valid_i;
-  assign push      = (valid_i && ready_o && !wait_late) || take_late;
+  assign push      = (valid_i && !wait_late) || take_late;
+  assign ready_o   = ready_q;
   assign next      = take_late ? late_q : now;
   assign joined_o  = wait_late && late_valid_q;
 
@@ -58,13 +61,17 @@ module tx_reports
     else if (wait_late) late_valid_q <= 1'b1;
     else if (take_late) late_valid_q <= 1'b0;
   end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) ready_q <= 1'b0;
+    else ready_q <= count < COUNT_W'(FAILURES + JOINED);
+  end
   always_ff @(posedge clk_i) begin
     if (wait_late) late_q <= now;
   end
 
   fifo_sync #(.WIDTH($bits(told_t)), .DEPTH(DEPTH)) u_waiting (
     .clk_i, .rst_ni,
-    .wr_valid_i(push),        .wr_ready_o(ready_o),     .wr_data_i(next),
+    .wr_valid_i(push),        .wr_ready_o(room),        .wr_data_i(next),
     .rd_valid_o(rpt_valid_o), .rd_ready_i(rpt_ready_i), .rd_data_o(head),
     .count_o   (count)
   );
@@ -80,12 +87,13 @@ module tx_reports
   assign idle_o = !rpt_valid_o && !late_valid_q;
 
   logic unused;
-  assign unused = ^in;
+  assign unused = ^{in, room};
 
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  late_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) take_late |-> ready_o);
+  late_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) take_late |-> room);
+  report_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) valid_i |-> room);
   // verilator lint_on SYNCASYNCNET
 `endif
 

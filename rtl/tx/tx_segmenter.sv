@@ -2,7 +2,7 @@
 //
 //   checked job ─► size of the next frame ─► its layout ─► step ─► reads, SGE by SGE ─► next frame or next job
 //
-// Four cycles a frame, and one for each SGE piece; steps and reads wait in FIFOs behind, so that many frames' reads
+// Five cycles a frame, and one for each SGE piece; steps and reads wait in FIFOs behind, so that many frames' reads
 // are under way. An inline payload goes to `slot_*`, once for each frame, its first byte in bits 7:0; between two frames it is
 // shifted down, a cycle for each byte.
 // `abort_*` names a job whose read failed: no more frames are made of it, only its last step.
@@ -36,7 +36,7 @@ module tx_segmenter
   output logic [13:0]  read_bytes_o
 );
 
-  typedef enum logic [2:0] {TAKE, SIZE, LAYOUT, STEP, READ, DROP_BYTES, NEXT} state_e;
+  typedef enum logic [2:0] {TAKE, SIZE, LAYOUT, COUNT, STEP, READ, DROP_BYTES, NEXT} state_e;
 
   state_e           state_q, state_d;
   job_t             job_q;                // seq and to_or_mo move on
@@ -58,25 +58,26 @@ module tx_segmenter
   assign aborted   = abort_i && abort_number_i == number_q && abort_epoch_i == epoch_q;
 
   // ---------------------------------------------------------------- size and layout of the next frame
+  // SIZE: payload, and where the first marker lies. LAYOUT: words. COUNT: markers.
   logic        final_d;
-  logic [11:0] body_words, spaces;        // FPDU without markers; words behind the first marker's place
-  logic [6:0]  to_marker;
+  logic [11:0] body_words, body_q;        // FPDU without markers
+  logic [11:0] spaces_q;                  // words behind the first marker's place
+  logic [6:0]  to_marker_q;
   logic [8:0]  phase;
   logic [4:0]  markers;
-  logic        any_marker;
+  logic        any_marker_q;
 
   assign final_d    = !message || left_q <= 32'(job_q.fpdu_payload);
-  assign body_words = 12'(chunk_q[13:2]) + 12'(chunk_q[1:0] != 2'd0) + (is_tagged ? 12'd5 : 12'd6);
+  assign body_words = 12'(chunk_q[13:2]) + (is_tagged ? 12'd5 : 12'd6) + 12'(chunk_q[1:0] != 2'd0);
   assign phase      = 9'(job_q.seq - row_q.marker_base);
-  assign to_marker  = 7'd0 - phase[8:2];
-  assign any_marker = row_q.flags[FLOW_TX_ROW_MARKERS_BIT] && body_words > 12'(to_marker);
-  assign spaces     = body_words - 12'(to_marker) - 12'd1;
-  // A marker for each 127 words that begin behind the first one: spaces / 127, exact up to 2361.
-  assign markers    = any_marker ? 5'd1 + 5'((23'(spaces) * 23'd2065) >> 18) : 5'd0;
+  // A marker for each 127 words that begin behind the first one: spaces / 127, exact up to 128 * 127.
+  assign markers    = any_marker_q ? 5'd1 + 5'((spaces_q + 12'(spaces_q[11:7]) + 12'd1) >> 7) : 5'd0;
 
   // ---------------------------------------------------------------- reads
   logic [13:0] piece;
   logic        piece_ends_sge, sge_empty, sge_shift;
+  // The high halves of TO and of the current SGE's address follow a cycle later.
+  logic        to_carry_q, iova_carry_q;
 
   assign piece_ends_sge = sge_len_q[0] <= 32'(to_read_q);
   assign piece          = piece_ends_sge ? sge_len_q[0][13:0] : to_read_q;
@@ -84,6 +85,7 @@ module tx_segmenter
   assign read_valid_o   = state_q == READ && !sge_empty;
   assign read_addr_o    = sge_iova_q[0];
   assign read_bytes_o   = piece;
+  // An SGE moves on at the end of its frame only: its address by what the frame had of it.
   assign sge_shift      = state_q == READ && (sge_empty || (read_ready_i && piece_ends_sge));
 
   // ---------------------------------------------------------------- sequence
@@ -99,7 +101,8 @@ module tx_segmenter
     unique case (state_q)
       TAKE: if (checked_valid_i) state_d = SIZE;
       SIZE: state_d = LAYOUT;
-      LAYOUT: state_d = STEP;
+      LAYOUT: state_d = COUNT;
+      COUNT: state_d = STEP;
       STEP: begin
         if (step_taken) begin
           if (has_frame_q && !from_slot && chunk_q != '0) state_d = READ;
@@ -134,6 +137,8 @@ module tx_segmenter
         sge_len_q  <= {checked_i.job.sge3_length, checked_i.job.sge2_length, checked_i.job.sge1_length,
                        checked_i.job.sge0_length};
         slot_q     <= checked_i.job[1023:512];
+        to_carry_q   <= 1'b0;
+        iova_carry_q <= 1'b0;
         if (checked_i.status == STATUS_READ_ERROR) begin
           job_q.flow  <= '0;
           job_q.flags <= '0;
@@ -143,18 +148,26 @@ module tx_segmenter
         has_frame_q <= status_q == STATUS_DONE && !aborted;
         final_q     <= final_d || status_q != STATUS_DONE || aborted;
         chunk_q     <= final_d ? left_q[13:0] : job_q.fpdu_payload[13:0];
+        to_marker_q <= 7'd0 - phase[8:2];
+        if (to_carry_q) job_q.to_or_mo[63:32] <= job_q.to_or_mo[63:32] + 32'd1;
       end
       LAYOUT: begin
-        to_read_q <= chunk_q;
-        length_q  <= message ? {body_words + 12'(markers), 2'b00} : chunk_q;
+        to_read_q    <= chunk_q;
+        body_q       <= body_words;
+        spaces_q     <= body_words - 12'(to_marker_q) - 12'd1;
+        any_marker_q <= row_q.flags[FLOW_TX_ROW_MARKERS_BIT] && body_words > 12'(to_marker_q);
+      end
+      COUNT: begin
+        length_q <= message ? {body_q + 12'(markers), 2'b00} : chunk_q;
       end
       READ: begin
         if (read_valid_o && read_ready_i) begin
-          sge_iova_q[0] <= sge_iova_q[0] + 64'(piece);
-          sge_len_q[0]  <= sge_len_q[0] - 32'(piece);
+          {iova_carry_q, sge_iova_q[0][31:0]} <= 33'(sge_iova_q[0][31:0]) + 33'(to_read_q);
+          sge_len_q[0]  <= sge_len_q[0] - 32'(to_read_q);
           to_read_q     <= to_read_q - piece;
         end
         if (sge_shift) begin
+          iova_carry_q <= 1'b0;
           sge_iova_q <= {64'd0, sge_iova_q[3:1]};
           sge_len_q  <= {32'd0, sge_len_q[3:1]};
         end
@@ -168,7 +181,9 @@ module tx_segmenter
       NEXT: begin
         left_q         <= left_q - 32'(chunk_q);
         job_q.seq      <= job_q.seq + 32'(length_q);
-        job_q.to_or_mo <= job_q.to_or_mo + 64'(chunk_q);
+        {to_carry_q, job_q.to_or_mo[31:0]} <= 33'(job_q.to_or_mo[31:0]) + 33'(chunk_q);
+        if (iova_carry_q) sge_iova_q[0][63:32] <= sge_iova_q[0][63:32] + 32'd1;
+        iova_carry_q   <= 1'b0;
       end
       default: ;
     endcase
@@ -208,7 +223,7 @@ module tx_segmenter
         layout: '{
             crc: message && row_q.flags[FLOW_TX_ROW_CRC_BIT],
             markers: message && row_q.flags[FLOW_TX_ROW_MARKERS_BIT],
-            to_marker: to_marker,
+            to_marker: to_marker_q,
             length: length_q
         },
         frame: '{
@@ -244,6 +259,7 @@ module tx_segmenter
 `ifndef SYNTHESIS
   reads_have_sges: assert property (@(posedge clk_i) disable iff (!rst_ni)
                                     state_q == READ && sge_empty |-> |sge_len_q[3:1]);
+  address_whole: assert property (@(posedge clk_i) disable iff (!rst_ni) read_valid_o |-> !iova_carry_q);
 `endif
 
 endmodule

@@ -2,7 +2,8 @@
 //
 //   beats ─► ring of beats ─► fetch commands, in order: read out, or throw away ─► beats, CRC put in ─► FIFO
 //
-// From the first beat of a packet at the output on, one beat per cycle is there. Room is freed as beats are read.
+// From the first beat of a packet at the output on, one beat per cycle is there. Room is freed as beats are read. A command is kept
+// in a register, and what a sender asks of the store comes from a register, too: one place of the ring stays empty.
 
 module tx_store
   import weft_tx_pkg::*;
@@ -34,38 +35,72 @@ module tx_store
   localparam int unsigned ADDR_W     = $clog2(DEPTH);
   localparam int unsigned OUT_DEPTH  = 8;
 
-  logic [ADDR_W-1:0]      wr_ptr_q, rd_ptr_q;
-  logic [ADDR_W:0]        used_q;
-  logic                   write, read, out_pop;
-  logic [13-LANE_W:0]     beats, beat_no_q;    // of the packet, less one
-  logic                   beat_last, discard;
+  // The command under way; the next one is taken as it ends.
+  logic                   have_q, last_q;      // last_q: its last beat is read next
+  fetch_t                 now_q;
+  logic [13-LANE_W:0]     beats, left_q;       // of the packet from the next one on, less one
+  logic                   next_take, discard, read, out_pop;
   logic [3:0]             credit_q;            // beats on their way to the output or waiting there
+  logic                   credit_ok_q;
 
-  assign beats     = (14-LANE_W)'((fetch_i.length - 14'd1) >> LANE_W);
-  assign beat_last = beat_no_q == beats;
-  assign discard   = fetch_valid_i && fetch_i.drop;
-  assign read      = fetch_valid_i && !fetch_i.drop && credit_q != 4'(OUT_DEPTH);
-
-  assign in_ready_o    = used_q != (ADDR_W + 1)'(DEPTH);
-  assign write         = in_valid_i && in_ready_o;
-  assign fetch_ready_o = discard || (read && beat_last);
+  assign beats         = (14-LANE_W)'((fetch_i.length - 14'd1) >> LANE_W);
+  assign discard       = have_q && now_q.drop;
+  assign read          = have_q && !now_q.drop && credit_ok_q;
+  assign next_take     = !have_q || discard || (read && last_q);
+  assign fetch_ready_o = next_take;
   assign out_pop       = out_valid_o && out_ready_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      wr_ptr_q  <= '0;
-      rd_ptr_q  <= '0;
-      used_q    <= '0;
-      beat_no_q <= '0;
-      credit_q  <= '0;
+      have_q      <= 1'b0;
+      credit_q    <= '0;
+      credit_ok_q <= 1'b1;
+    end else begin
+      if (next_take) have_q <= fetch_valid_i;
+      if (read && !out_pop) begin
+        credit_q    <= credit_q + 1'b1;
+        credit_ok_q <= credit_q != 4'(OUT_DEPTH - 1);
+      end else if (!read && out_pop) begin
+        credit_q    <= credit_q - 1'b1;
+        credit_ok_q <= 1'b1;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (next_take) begin
+      now_q  <= fetch_i;
+      left_q <= beats;
+      last_q <= beats == '0;
+    end else if (read) begin
+      left_q <= left_q - 1'b1;
+      last_q <= left_q == (14-LANE_W)'(1);
+    end
+  end
+
+  // ---------------------------------------------------------------- room: freed a cycle late, told a cycle late
+  logic [ADDR_W-1:0] wr_ptr_q, rd_ptr_q;
+  logic [ADDR_W:0]   used_q;
+  logic [ADDR_W-1:0] freed_q;
+  logic              room_q, write;
+
+  assign in_ready_o = room_q;
+  assign write      = in_valid_i && room_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      wr_ptr_q <= '0;
+      rd_ptr_q <= '0;
+      used_q   <= '0;
+      freed_q  <= '0;
+      room_q   <= 1'b0;
     end else begin
       if (write) wr_ptr_q <= wr_ptr_q + 1'b1;
-      if (discard) rd_ptr_q <= rd_ptr_q + ADDR_W'(beats) + 1'b1;
+      if (discard) rd_ptr_q <= rd_ptr_q + ADDR_W'(left_q) + 1'b1;
       else if (read) rd_ptr_q <= rd_ptr_q + 1'b1;
-      used_q <= used_q + (ADDR_W + 1)'(write) -
-                (discard ? (ADDR_W + 1)'(beats) + 1'b1 : (ADDR_W + 1)'(read));
-      if (read) beat_no_q <= beat_last ? '0 : beat_no_q + 1'b1;
-      credit_q <= credit_q + 4'(read) - 4'(out_pop);
+      freed_q <= discard ? ADDR_W'(left_q) + 1'b1 : ADDR_W'(read);
+      used_q  <= used_q + (ADDR_W + 1)'(write) - (ADDR_W + 1)'(freed_q);
+      room_q  <= used_q < (ADDR_W + 1)'(DEPTH - 1);
     end
   end
 
@@ -94,9 +129,9 @@ module tx_store
   end
 
   always_ff @(posedge clk_i) begin
-    m_crc_q       <= fetch_i.crc && beat_last;
-    m_word_q      <= (LANE_W - 2)'((fetch_i.length - 14'd4) >> 2);
-    m_crc_value_q <= fetch_i.crc_value;
+    m_crc_q       <= now_q.crc && last_q;
+    m_word_q      <= now_q.length[LANE_W-1:2] - 1'b1;
+    m_crc_value_q <= now_q.crc_value;
   end
 
   // ---------------------------------------------------------------- CRC in its place
@@ -137,7 +172,8 @@ module tx_store
     $error("tx_store: BYTES must be a power of two, and hold two of the longest frames");
   end
   out_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) c_valid_q |-> out_room);
-  has_beats: assert property (@(posedge clk_i) disable iff (!rst_ni) read |-> used_q != '0);
+  has_beats: assert property (@(posedge clk_i) disable iff (!rst_ni) read |-> used_q > (ADDR_W + 1)'(freed_q));
+  has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) write |-> used_q != (ADDR_W + 1)'(DEPTH));
   fetch_has_length: assert property (@(posedge clk_i) disable iff (!rst_ni) fetch_valid_i |-> fetch_i.length != '0);
 `endif
 

@@ -1,8 +1,9 @@
 // Builds Ethernet, IPv4 and TCP headers with their checksums, and releases the frame's payload from the store.
 //
-//   frame, sum and CRC of its payload ─► header without checksums ─► sums ─► folded ─► header, fetch command
+//   frame ─► register, with sums of its words in groups ─┬─► sums ─► folded ─► header, fetch command
+//   sum and CRC of its payload ──────────────────────────┘
 //
-// Five cycles a frame. All sums are of 16-bit words with the first byte in bits 7:0: the ones' complement sum does not mind
+// Five cycles a frame; the register takes the next one at their end. All sums are of 16-bit words with the first byte in bits 7:0: the ones' complement sum does not mind
 // (RFC 1071). Addresses serve both the IPv4 header and TCP's pseudo header. A frame to drop has only its payload thrown away.
 
 module tx_tcp
@@ -40,86 +41,108 @@ module tx_tcp
   typedef enum logic [2:0] {WAIT, ADD, FOLD, FINISH, OUT} state_e;
 
   state_e      state_q;
-  logic        has_payload, ready, out_taken;
-  logic [31:0] sum_q, crc_q;
+  logic        frame_valid_q, has_payload, ready, out_taken;
+  frame_t      frame_q;
   logic [15:0] id_q;
 
-  assign has_payload = frame_i.length != '0;
-  assign ready       = frame_valid_i && (!has_payload || sum_valid_i) && (!frame_i.crc || crc_valid_i);
+  assign frame_ready_o = !frame_valid_q || out_taken;
+  assign has_payload   = frame_q.length != '0;
+  assign ready         = frame_valid_q && (!has_payload || sum_valid_i) && (!frame_q.crc || crc_valid_i);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) frame_valid_q <= 1'b0;
+    else if (frame_ready_o) frame_valid_q <= frame_valid_i;
+  end
 
   // ---------------------------------------------------------------- headers, checksums zero
   logic [6:0]         length;
-  logic [15:0]        tcp_length;
+  logic [15:0]        ip_length;
   logic [8*BYTES-1:0] header;
   logic [7:0]         offset;
 
-  assign tcp_length = 16'(TCP) + (frame_i.timestamps ? 16'(STAMPS) : 16'd0) + 16'(frame_i.length);
-  assign length     = frame_i.raw ? 7'd0 : frame_i.timestamps ? 7'(BYTES) : 7'(BYTES - STAMPS);
-  assign offset     = frame_i.timestamps ? 8'h80 : 8'h50;
+  assign ip_length = 16'(frame_q.length) + (frame_q.timestamps ? 16'(IPV4 + TCP + STAMPS) : 16'(IPV4 + TCP));
+  assign length    = frame_q.raw ? 7'd0 : frame_q.timestamps ? 7'(BYTES) : 7'(BYTES - STAMPS);
+  assign offset    = frame_q.timestamps ? 8'h80 : 8'h50;
 
   assign header = {
-      frame_i.timestamps ? {swap32(frame_i.ts_ecr), swap32(frame_i.ts_val), 32'h0A08_0101} : 96'd0,
-      16'd0, 16'd0, swap16(frame_i.window), frame_i.tcp_flags, offset,
-      swap32(frame_i.ack), swap32(frame_i.seq), frame_i.remote_port, frame_i.local_port,
-      frame_i.remote_ip, frame_i.local_ip, 16'd0, 8'd6, frame_i.ttl, swap16(16'h4000), swap16(id_q),
-      swap16(tcp_length + 16'(IPV4)), frame_i.tos, 8'h45,
-      16'h0008, frame_i.local_mac, frame_i.remote_mac};
+      frame_q.timestamps ? {swap32(frame_q.ts_ecr), swap32(frame_q.ts_val), 32'h0A08_0101} : 96'd0,
+      16'd0, 16'd0, swap16(frame_q.window), frame_q.tcp_flags, offset,
+      swap32(frame_q.ack), swap32(frame_q.seq), frame_q.remote_port, frame_q.local_port,
+      frame_q.remote_ip, frame_q.local_ip, 16'd0, 8'd6, frame_q.ttl, swap16(16'h4000), swap16(id_q),
+      swap16(ip_length), frame_q.tos, 8'h45,
+      16'h0008, frame_q.local_mac, frame_q.remote_mac};
 
   // ---------------------------------------------------------------- checksums
-  logic [20:0] ip_fixed_d, ip_fixed_q, addresses_d, addresses_q;
-  logic [21:0] tcp_d, tcp_q;
-  logic [21:0] ip_sum_q;
-  logic [32:0] tcp_sum_q;
-  logic [15:0] ip_check_q, tcp_check_q;
+  // Of the frame that the register takes: four words or less in a group. The lengths go in as payload and constant apart: the sum
+  // does not mind as long as it is not zero, and no sum here is.
+  localparam logic [15:0] IP_WORDS  = swap16(16'h4000) + 16'h45;             // fragment field; version and length
+  localparam logic [15:0] PLAIN     = 16'(TCP);
+  localparam logic [15:0] STAMPED   = 16'(TCP + STAMPS);
 
-  function automatic logic [15:0] fold(input logic [32:0] s);
-    logic [17:0] once;
-    logic [16:0] twice;
-    once  = 18'(s[15:0]) + 18'(s[31:16]) + 18'(s[32]);
-    twice = 17'(once[15:0]) + 17'(once[17:16]);
-    return twice[15:0] + 16'(twice[16]);
-  endfunction
+  logic [17:0] ip_q, addresses_q, ports_q, numbers_q, stamps_q;
+  logic [18:0] fields_q;
+  logic [15:0] options;                        // NOP NOP, kind and length of the timestamps, in one word
 
-  always_comb begin
-    ip_fixed_d  = '0;
-    addresses_d = '0;
-    tcp_d       = 22'h600 + 22'(swap16(tcp_length));
-    for (int unsigned b = ETHERNET; b < ETHERNET + 12; b += 2) ip_fixed_d += 21'(header[8*b+:16]);
-    for (int unsigned b = ETHERNET + 12; b < ETHERNET + IPV4; b += 2) addresses_d += 21'(header[8*b+:16]);
-    for (int unsigned b = ETHERNET + IPV4; b < BYTES; b += 2) tcp_d += 22'(header[8*b+:16]);
-  end
+  assign options = 16'h0101 + 16'h0A08;
 
   always_ff @(posedge clk_i) begin
-    if (state_q == WAIT) begin
-      ip_fixed_q  <= ip_fixed_d;
-      addresses_q <= addresses_d;
-      tcp_q       <= tcp_d;
-      sum_q       <= has_payload ? sum_i : 32'd0;
-      crc_q       <= frame_i.crc ? crc_i : 32'd0;
+    if (frame_ready_o) begin
+      frame_q     <= frame_i;
+      ip_q        <= 18'(swap16(16'(frame_i.length))) + 18'(swap16(16'(IPV4) + (frame_i.timestamps ? STAMPED : PLAIN))) +
+                     18'({frame_i.tos, 8'd0}) + 18'({8'd6, frame_i.ttl});
+      addresses_q <= 18'(frame_i.local_ip[15:0]) + 18'(frame_i.local_ip[31:16]) + 18'(frame_i.remote_ip[15:0]) +
+                     18'(frame_i.remote_ip[31:16]);
+      ports_q     <= 18'(frame_i.local_port) + 18'(frame_i.remote_port) + 18'(swap16(frame_i.window)) +
+                     18'({frame_i.tcp_flags, frame_i.timestamps ? 8'h80 : 8'h50});
+      numbers_q   <= 18'(swap16(frame_i.seq[15:0])) + 18'(swap16(frame_i.seq[31:16])) + 18'(swap16(frame_i.ack[15:0])) +
+                     18'(swap16(frame_i.ack[31:16]));
+      stamps_q    <= frame_i.timestamps ? 18'(swap16(frame_i.ts_val[15:0])) + 18'(swap16(frame_i.ts_val[31:16])) +
+                     18'(swap16(frame_i.ts_ecr[15:0])) + 18'(swap16(frame_i.ts_ecr[31:16])) : '0;
+      fields_q    <= 19'h600 + 19'(swap16(16'(frame_i.length))) + 19'(swap16(frame_i.timestamps ? STAMPED : PLAIN)) +
+                     (frame_i.timestamps ? 19'(options) : 19'd0);
     end
-    ip_sum_q    <= 22'(ip_fixed_q) + 22'(addresses_q);
-    tcp_sum_q   <= 33'(sum_q) + 33'(tcp_q) + 33'(addresses_q) + (33'(crc_q[15:0]) + 33'(crc_q[31:16]));
-    ip_check_q  <= ~fold(33'(ip_sum_q));
-    tcp_check_q <= ~fold(tcp_sum_q);
+  end
+
+  logic [19:0] ip_part_q, ip_sum_q, payload_q;
+  logic [20:0] tcp_q;
+  logic [21:0] tcp_sum_q;
+  logic [31:0] crc_q;
+  logic [16:0] crc_sum_q, ip_once_q, tcp_once_q;
+  logic [15:0] ip_check_q, tcp_check_q;
+
+  // WAIT, ADD, FOLD, FINISH: a step in each. Folded once, a sum has 17 bits, and its carry fits.
+  always_ff @(posedge clk_i) begin
+    if (state_q == WAIT) begin
+      ip_part_q <= 20'(ip_q) + 20'(IP_WORDS) + 20'(swap16(id_q));
+      tcp_q     <= (21'(ports_q) + 21'(numbers_q)) + (21'(stamps_q) + 21'(fields_q)) + 21'(addresses_q);
+      payload_q <= has_payload ? 20'(sum_i[15:0]) + 20'(sum_i[31:16]) : '0;
+      crc_q     <= frame_q.crc ? crc_i : 32'd0;
+      crc_sum_q <= frame_q.crc ? 17'(crc_i[15:0]) + 17'(crc_i[31:16]) : '0;
+    end
+    ip_sum_q    <= ip_part_q + 20'(addresses_q);
+    tcp_sum_q   <= 22'(tcp_q) + 22'(payload_q) + 22'(crc_sum_q);
+    ip_once_q   <= 17'(ip_sum_q[15:0]) + 17'(ip_sum_q[19:16]);
+    tcp_once_q  <= 17'(tcp_sum_q[15:0]) + 17'(tcp_sum_q[21:16]);
+    ip_check_q  <= ~(ip_once_q[15:0] + 16'(ip_once_q[16]));
+    tcp_check_q <= ~(tcp_once_q[15:0] + 16'(tcp_once_q[16]));
   end
 
   // ---------------------------------------------------------------- out
   logic want_header, want_fetch;
 
-  assign want_header = !frame_i.drop;
+  assign want_header = !frame_q.drop;
   assign want_fetch  = has_payload;
   assign out_taken   = state_q == OUT && (!want_header || header_ready_i) && (!want_fetch || fetch_ready_i);
 
   assign header_valid_o = out_taken && want_header;
   assign fetch_valid_o  = out_taken && want_fetch;
-  assign fetch_o        = '{drop: frame_i.drop, crc: frame_i.crc, length: frame_i.length, crc_value: crc_q};
-  assign drop_o         = out_taken && frame_i.drop;
-  assign frame_ready_o  = out_taken;
+  assign fetch_o        = '{drop: frame_q.drop, crc: frame_q.crc, length: frame_q.length, crc_value: crc_q};
+  assign drop_o         = out_taken && frame_q.drop;
   assign sum_ready_o    = out_taken && has_payload;
-  assign crc_ready_o    = out_taken && frame_i.crc;
+  assign crc_ready_o    = out_taken && frame_q.crc;
 
   always_comb begin
-    header_o = '{fpdu: frame_i.fpdu, seq: frame_i.raw ? '0 : frame_i.seq, payload_bytes: frame_i.length,
+    header_o = '{fpdu: frame_q.fpdu, seq: frame_q.raw ? '0 : frame_q.seq, payload_bytes: frame_q.length,
                  header_bytes: length, header: '0};
     header_o.header[8*BYTES-1:0] = header;
     header_o.header[8*(ETHERNET+10)+:16] = ip_check_q;
@@ -139,7 +162,7 @@ module tx_tcp
         OUT:     if (out_taken) state_q <= WAIT;
         default: state_q <= WAIT;
       endcase
-      if (out_taken && !frame_i.drop && !frame_i.raw) id_q <= id_q + 1'b1;
+      if (out_taken && !frame_q.drop && !frame_q.raw) id_q <= id_q + 1'b1;
     end
   end
 
