@@ -83,9 +83,9 @@ module dma_write #(
   logic [3:0] high_q;                     // the same of the others
   logic       high, low_may, accept, prefer_q;
   logic       burst_wr_ready, burst_valid, burst_pop, data_wr_ready, data_valid, data_pop;
-  logic [1:0] kept_valid, kept_ready;
+  logic       kept_valid, kept_ready;
   burst_cmd_t burst_in, kept_burst, burst;
-  data_cmd_t  data_in, kept_data, data;
+  data_cmd_t  data_in, data;
 
   assign high    = cmd_valid_i[0] || cmd_valid_i[1];
   assign low_may = high_q == '0 && low_q < 2'd2;
@@ -132,25 +132,19 @@ module dma_write #(
   fifo_sync #(.WIDTH($bits(burst_cmd_t)), .DEPTH(8)) u_burst_fifo (
     .clk_i, .rst_ni,
     .wr_valid_i(accept), .wr_ready_o(burst_wr_ready), .wr_data_i(burst_in),
-    .rd_valid_o(kept_valid[0]), .rd_ready_i(kept_ready[0]), .rd_data_o(kept_burst), .count_o()
+    .rd_valid_o(kept_valid), .rd_ready_i(kept_ready), .rd_data_o(kept_burst), .count_o()
   );
 
   fifo_sync #(.WIDTH($bits(data_cmd_t)), .DEPTH(8)) u_data_fifo (
     .clk_i, .rst_ni,
     .wr_valid_i(accept), .wr_ready_o(data_wr_ready), .wr_data_i(data_in),
-    .rd_valid_o(kept_valid[1]), .rd_ready_i(kept_ready[1]), .rd_data_o(kept_data), .count_o()
+    .rd_valid_o(data_valid), .rd_ready_i(data_pop), .rd_data_o(data), .count_o()
   );
 
   stream_slice #(.WIDTH($bits(burst_cmd_t))) u_burst (
     .clk_i, .rst_ni,
-    .in_valid_i (kept_valid[0]), .in_ready_o (kept_ready[0]), .in_data_i (kept_burst),
+    .in_valid_i (kept_valid), .in_ready_o (kept_ready), .in_data_i (kept_burst),
     .out_valid_o(burst_valid),   .out_ready_i(burst_pop),     .out_data_o(burst), .shown_o()
-  );
-
-  stream_slice #(.WIDTH($bits(data_cmd_t))) u_data (
-    .clk_i, .rst_ni,
-    .in_valid_i (kept_valid[1]), .in_ready_o (kept_ready[1]), .in_data_i (kept_data),
-    .out_valid_o(data_valid),    .out_ready_i(data_pop),      .out_data_o(data), .shown_o()
   );
 
   // ---------------------------------------------------------------- AW: one burst per page
@@ -241,6 +235,7 @@ module dma_write #(
   tag_t                   cur_tag_q, cur;
   logic                   extra_q;       // the carry holds the command's last bytes
   logic [PAGE_BEAT_W-1:0] page_beat_q, page_beat;
+  logic                   page_start_q;  // the next beat is the first of a page
   logic                   out_valid, out_first, out_final, out_load, burst_start;
   logic [BYTES-1:0]       from_offset, below_end, strobe;
   logic [DATA_W-1:0]      merged;
@@ -249,7 +244,7 @@ module dma_write #(
   assign out_first   = !extra_q && tag_q.first;
   assign out_final   = extra_q || (tag_q.last && !tag_q.extra);
   assign page_beat   = out_first ? tag_q.page_beat : page_beat_q;
-  assign burst_start = out_first || page_beat == '0;
+  assign burst_start = out_first || page_start_q;
 
   for (genvar i = 0; i < int'(BYTES); i++) begin : gen_lane
     assign merged[8*i +: 8] = (from_offset[i] && !extra_q) ? rot_q[8*i +: 8] : carry_q[8*i +: 8];
@@ -289,9 +284,10 @@ module dma_write #(
 
   always_ff @(posedge clk_i) begin
     if (out_load) begin
-      cur_tag_q   <= cur;
-      carry_q     <= rot_q;
-      page_beat_q <= page_beat + 1'b1;
+      cur_tag_q    <= cur;
+      carry_q      <= rot_q;
+      page_beat_q  <= page_beat + 1'b1;
+      page_start_q <= page_beat == '1;
     end
   end
 
@@ -333,7 +329,7 @@ module dma_write #(
   assign request_o    = m_axi_awvalid && m_axi_awready;
   assign error_o      = m_axi_bvalid && m_axi_bresp[1];
   assign idle_o       = !burst_valid && !data_valid && !kept_track_valid && !track_valid && !rot_valid_q && !extra_q && !m_axi_wvalid &&
-                        kept_valid == '0 && cmd_valid_i == '0;
+                        !kept_valid && cmd_valid_i == '0;
 
   logic unused_inputs;
   assign unused_inputs = ^{m_axi_bid, m_axi_bresp[0], wr_count_i, wr_last_i, cmd_in_span[LANE_W-1:0],
