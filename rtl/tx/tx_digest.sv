@@ -78,15 +78,13 @@ module tx_digest
   end
 
   always_ff @(posedge clk_i) begin
-    if (beat_i) begin
-      left_q        <= left - 14'(count_i);
-      b_first_q     <= first_q;
-      b_last_q      <= last_i;
-      b_data_q      <= masked;
-      b_crc_q       <= layout_i.crc && left > 14'd4;
-      b_crc_last_q  <= covered <= 14'(BYTES);
-      b_crc_count_q <= covered < 14'(BYTES) ? COUNT_W'(covered) : COUNT_W'(BYTES);
-    end
+    if (beat_i) left_q <= left - 14'(count_i);
+    b_first_q     <= first_q;
+    b_last_q      <= last_i;
+    b_data_q      <= masked;
+    b_crc_q       <= layout_i.crc && left > 14'd4;
+    b_crc_last_q  <= covered <= 14'(BYTES);
+    b_crc_count_q <= covered < 14'(BYTES) ? COUNT_W'(covered) : COUNT_W'(BYTES);
   end
 
   // ---------------------------------------------------------------- CRC

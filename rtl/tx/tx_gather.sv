@@ -102,7 +102,7 @@ module tx_gather
 
   // ---------------------------------------------------------------- payload bytes
   assign body_count = step.from_slot ? (left_q < BEAT_BYTES ? COUNT_W'(left_q) : COUNT_W'(BYTES)) : rsp_count_i;
-  assign body_last  = left_q == 14'(body_count);
+  assign body_last  = step.from_slot ? left_q <= BEAT_BYTES : left_q == 14'(rsp_count_i);
   assign body_valid = step.from_slot ? slot_valid_i : rsp_valid_i;
   assign body_take  = state_q == BODY && body_valid && (quiet || can_put);
   assign rsp_ready_o  = state_q == BODY && !step.from_slot && (quiet || can_put);

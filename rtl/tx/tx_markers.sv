@@ -42,7 +42,7 @@ module tx_markers
   logic               seen_q, seen;            // a marker was put into the packet
   logic [13:0]        next_q;                  // what the marker after it says
   logic [WORD_W-1:0]  fill_q;                  // words that do not fill a beat yet
-  logic [COUNT_W:0]   sum;                     // at most 2 * BYTES
+  logic [COUNT_W:0]   sum, plain, marked;      // at most 2 * BYTES
   logic               insert, take;
   logic [7:0]         words;                   // of this beat, begun ones included
   logic [13:0]        pointer;
@@ -56,11 +56,15 @@ module tx_markers
   // From the ULPDU length field to the marker. A leading marker says 0, and the length field is behind it.
   assign pointer   = seen ? next_q : {5'd0, in_layout_i.to_marker, 2'b00};
   assign marker    = {swap16(16'(pointer)), 16'd0};
-  assign sum       = (COUNT_W + 1)'({fill_q, 2'b00}) + (COUNT_W + 1)'(in_count_i) + (insert ? (COUNT_W + 1)'(4) : '0);
+  // Both sums, and the choice last: whether a marker goes in is known late.
+  assign plain     = (COUNT_W + 1)'({fill_q, 2'b00}) + (COUNT_W + 1)'(in_count_i);
+  assign marked    = (COUNT_W + 1)'({(WORD_W + 1)'(fill_q) + (WORD_W + 1)'(1), 2'b00}) + (COUNT_W + 1)'(in_count_i);
+  assign sum       = insert ? marked : plain;
 
+  // A place behind the beat's last word gets a marker as well: nobody looks at these words.
   always_comb begin
     expanded = {32'd0, in_data_i};
-    if (insert) begin
+    if (in_layout_i.markers) begin
       for (int unsigned w = 0; w <= WORDS; w++) begin
         if (8'(w) == 8'(to_marker)) expanded[32*w+:32] = marker;
         else if (8'(w) > 8'(to_marker)) expanded[32*w+:32] = in_data_i[32*(w-1)+:32];
@@ -94,7 +98,7 @@ module tx_markers
 
   always_ff @(posedge clk_i) begin
     if (take) begin
-      to_marker_q <= to_marker - 7'(words) + (insert ? 7'd127 : 7'd0);
+      to_marker_q <= insert ? to_marker + (7'd127 - 7'(words)) : to_marker - 7'(words);
       seen_q      <= seen || insert;
       if (insert) next_q <= pointer + (pointer == '0 ? 14'd508 : 14'd512);
       x_data_q    <= expanded;

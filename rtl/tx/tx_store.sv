@@ -135,8 +135,8 @@ module tx_store
   end
 
   // ---------------------------------------------------------------- CRC in its place
-  logic              c_valid_q, out_room;
-  logic [DATA_W-1:0] c_data_q;
+  logic              c_valid_q, out_room, kept_valid, kept_ready;
+  logic [DATA_W-1:0] c_data_q, kept_data;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) c_valid_q <= 1'b0;
@@ -158,10 +158,16 @@ module tx_store
     .wr_valid_i(c_valid_q),
     .wr_ready_o(out_room),
     .wr_data_i (c_data_q),
-    .rd_valid_o(out_valid_o),
-    .rd_ready_i(out_ready_i),
-    .rd_data_o (out_data_o),
+    .rd_valid_o(kept_valid),
+    .rd_ready_i(kept_ready),
+    .rd_data_o (kept_data),
     .count_o   ()
+  );
+
+  stream_slice #(.WIDTH(DATA_W)) u_shown (
+    .clk_i, .rst_ni,
+    .in_valid_i (kept_valid),  .in_ready_o (kept_ready),  .in_data_i (kept_data),
+    .out_valid_o(out_valid_o), .out_ready_i(out_ready_i), .out_data_o(out_data_o), .shown_o()
   );
 
   logic unused;

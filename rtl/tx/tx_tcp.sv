@@ -41,13 +41,12 @@ module tx_tcp
   typedef enum logic [2:0] {WAIT, ADD, FOLD, FINISH, OUT} state_e;
 
   state_e      state_q;
-  logic        frame_valid_q, has_payload, ready, out_taken;
+  logic        frame_valid_q, has_payload_q, ready, out_taken;
   frame_t      frame_q;
   logic [15:0] id_q;
 
   assign frame_ready_o = !frame_valid_q || out_taken;
-  assign has_payload   = frame_q.length != '0;
-  assign ready         = frame_valid_q && (!has_payload || sum_valid_i) && (!frame_q.crc || crc_valid_i);
+  assign ready         = frame_valid_q && (!has_payload_q || sum_valid_i) && (!frame_q.crc || crc_valid_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) frame_valid_q <= 1'b0;
@@ -87,7 +86,8 @@ module tx_tcp
 
   always_ff @(posedge clk_i) begin
     if (frame_ready_o) begin
-      frame_q     <= frame_i;
+      frame_q       <= frame_i;
+      has_payload_q <= frame_i.length != '0;
       ip_q        <= 18'(swap16(16'(frame_i.length))) + 18'(swap16(16'(IPV4) + (frame_i.timestamps ? STAMPED : PLAIN))) +
                      18'({frame_i.tos, 8'd0}) + 18'({8'd6, frame_i.ttl});
       addresses_q <= 18'(frame_i.local_ip[15:0]) + 18'(frame_i.local_ip[31:16]) + 18'(frame_i.remote_ip[15:0]) +
@@ -115,7 +115,7 @@ module tx_tcp
     if (state_q == WAIT) begin
       ip_part_q <= 20'(ip_q) + 20'(IP_WORDS) + 20'(swap16(id_q));
       tcp_q     <= (21'(ports_q) + 21'(numbers_q)) + (21'(stamps_q) + 21'(fields_q)) + 21'(addresses_q);
-      payload_q <= has_payload ? 20'(sum_i[15:0]) + 20'(sum_i[31:16]) : '0;
+      payload_q <= has_payload_q ? 20'(sum_i[15:0]) + 20'(sum_i[31:16]) : '0;
       crc_q     <= frame_q.crc ? crc_i : 32'd0;
       crc_sum_q <= frame_q.crc ? 17'(crc_i[15:0]) + 17'(crc_i[31:16]) : '0;
     end
@@ -131,14 +131,14 @@ module tx_tcp
   logic want_header, want_fetch;
 
   assign want_header = !frame_q.drop;
-  assign want_fetch  = has_payload;
+  assign want_fetch  = has_payload_q;
   assign out_taken   = state_q == OUT && (!want_header || header_ready_i) && (!want_fetch || fetch_ready_i);
 
   assign header_valid_o = out_taken && want_header;
   assign fetch_valid_o  = out_taken && want_fetch;
   assign fetch_o        = '{drop: frame_q.drop, crc: frame_q.crc, length: frame_q.length, crc_value: crc_q};
   assign drop_o         = out_taken && frame_q.drop;
-  assign sum_ready_o    = out_taken && has_payload;
+  assign sum_ready_o    = out_taken && has_payload_q;
   assign crc_ready_o    = out_taken && frame_q.crc;
 
   always_comb begin
