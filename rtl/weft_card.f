@@ -6,11 +6,9 @@ rx/front/rx_front_pkg.sv
 tx/weft_tx_pkg.sv
 prim/ram_1r1w.sv
 prim/fifo_sync.sv
-prim/skid_buffer.sv
 crc/crc32c.sv
 crc/crc32c_core.sv
 crc/crc32c_unpad.sv
-stream/beat_skid.sv
 stream/byte_packer.sv
 stream/stream_slice.sv
 host/card_reads.sv

@@ -5,8 +5,8 @@
 //   command ─► order FIFO ─► splitter at 4 KiB ─► AW          (a burst never exceeds 4 KiB; 256 beats at 128 bits)
 //          └─► data FIFO ──► rotate by the address ─► merge with the beat before ─► W
 //
-// From a beat in to its W beat: two cycles. Between two beats, bursts or commands: none. AW, W and the rotated beats stand in
-// register slices, so neither bus nor client reaches through. A burst's first W beat is not shown before its AW is.
+// From a beat in to its W beat: two cycles. Between two beats, bursts or commands: none. AW and W stand in register slices and
+// the rotated beats in a queue, so neither bus nor client reaches through. A burst's first W beat is not shown before its AW is.
 // Responses are always taken; those of a command are told as one.
 //
 // Clients 0 and 1 take turns. Client 2 is for what may be left out: its command is accepted only when nothing of the others
@@ -142,7 +142,7 @@ module dma_write #(
   );
 
   stream_slice #(.WIDTH($bits(burst_cmd_t))) u_burst (
-    .clk_i, .rst_ni,
+    .clk_i, .rst_ni, .clear_i(1'b0),
     .in_valid_i (kept_valid), .in_ready_o (kept_ready), .in_data_i (kept_burst),
     .out_valid_o(burst_valid),   .out_ready_i(burst_pop),     .out_data_o(burst), .shown_o()
   );
@@ -180,7 +180,7 @@ module dma_write #(
   logic [PAGE_BEAT_W-1:0] aw_beats;
 
   stream_slice #(.WIDTH(64 - LANE_W + PAGE_BEAT_W)) u_aw (
-    .clk_i, .rst_ni,
+    .clk_i, .rst_ni, .clear_i(1'b0),
     .in_valid_i (burst_valid && track_ready), .in_ready_o (aw_ready), .in_data_i ({burst_addr, burst_beats}),
     .out_valid_o(m_axi_awvalid), .out_ready_i(m_axi_awready), .out_data_o({aw_addr, aw_beats}), .shown_o(aw_shown)
   );
@@ -203,7 +203,7 @@ module dma_write #(
   } tag_t;
 
   logic [BEATS_W-1:0] in_beat_q;
-  logic               in_valid, in_last, rot_ready, rot_valid_q, rot_take;
+  logic               in_valid, in_last, rot_ready, rot_valid, rot_take;
   logic [DATA_W-1:0]  in_data, rot_d, rot_q;
   tag_t               tag_d, tag_q;
 
@@ -223,11 +223,11 @@ module dma_write #(
     else if (in_valid && rot_ready) in_beat_q <= in_last ? '0 : in_beat_q + 1'b1;
   end
 
-  // The client's way to ready ends here: no bus signal comes so far.
-  stream_slice #(.WIDTH($bits(tag_t) + DATA_W)) u_rotated (
+  // The client's way to ready ends here: no bus signal comes so far. Four beats, as many as come before a command's AW is shown.
+  fifo_sync #(.WIDTH($bits(tag_t) + DATA_W), .DEPTH(4)) u_rotated (
     .clk_i, .rst_ni,
-    .in_valid_i (in_valid),    .in_ready_o (rot_ready), .in_data_i ({tag_d, rot_d}),
-    .out_valid_o(rot_valid_q), .out_ready_i(rot_take),  .out_data_o({tag_q, rot_q}), .shown_o()
+    .wr_valid_i(in_valid),    .wr_ready_o(rot_ready), .wr_data_i({tag_d, rot_d}),
+    .rd_valid_o(rot_valid), .rd_ready_i(rot_take),  .rd_data_o({tag_q, rot_q}), .count_o()
   );
 
   // ---------------------------------------------------------------- merge
@@ -259,7 +259,7 @@ module dma_write #(
 
   logic                             w_ready, w_last;
 
-  assign out_valid = (rot_valid_q || extra_q) && (!burst_start || any_shown_q);
+  assign out_valid = (rot_valid || extra_q) && (!burst_start || any_shown_q);
   assign out_load  = out_valid && w_ready;
   assign starts    = out_load && burst_start;
   assign rot_take  = out_load && !extra_q;
@@ -292,7 +292,7 @@ module dma_write #(
   end
 
   stream_slice #(.WIDTH(1 + BYTES + DATA_W)) u_w (
-    .clk_i, .rst_ni,
+    .clk_i, .rst_ni, .clear_i(1'b0),
     .in_valid_i (out_valid),    .in_ready_o (w_ready),      .in_data_i ({w_last, strobe, merged}),
     .out_valid_o(m_axi_wvalid), .out_ready_i(m_axi_wready), .out_data_o({m_axi_wlast, m_axi_wstrb, m_axi_wdata}), .shown_o()
   );
@@ -309,7 +309,7 @@ module dma_write #(
 
   // Two cycles behind the AW at most, which is before its answer.
   stream_slice #(.WIDTH(3)) u_track (
-    .clk_i, .rst_ni,
+    .clk_i, .rst_ni, .clear_i(1'b0),
     .in_valid_i (kept_track_valid), .in_ready_o (kept_track_ready), .in_data_i (kept_track),
     .out_valid_o(track_valid),      .out_ready_i(m_axi_bvalid),     .out_data_o(track), .shown_o()
   );
@@ -328,7 +328,7 @@ module dma_write #(
   end
   assign request_o    = m_axi_awvalid && m_axi_awready;
   assign error_o      = m_axi_bvalid && m_axi_bresp[1];
-  assign idle_o       = !burst_valid && !data_valid && !kept_track_valid && !track_valid && !rot_valid_q && !extra_q && !m_axi_wvalid &&
+  assign idle_o       = !burst_valid && !data_valid && !kept_track_valid && !track_valid && !rot_valid && !extra_q && !m_axi_wvalid &&
                         !kept_valid && cmd_valid_i == '0;
 
   logic unused_inputs;

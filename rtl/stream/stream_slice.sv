@@ -9,6 +9,7 @@ module stream_slice #(
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
+  input  logic             clear_i,      // forgets what is inside
 
   input  logic             in_valid_i,
   output logic             in_ready_o,
@@ -33,6 +34,9 @@ module stream_slice #(
     if (!rst_ni) begin
       out_valid_q <= 1'b0;
       spare_q     <= 1'b0;
+    end else if (clear_i) begin
+      out_valid_q <= 1'b0;
+      spare_q     <= 1'b0;
     end else if (free) begin
       out_valid_q <= in_valid_i || spare_q;
       spare_q     <= 1'b0;
@@ -52,7 +56,7 @@ module stream_slice #(
   // verilator lint_off SYNCASYNCNET
   spare_behind_output: assert property (@(posedge clk_i) disable iff (!rst_ni) spare_q |-> out_valid_q);
   output_stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                  out_valid_o && !out_ready_i |=> out_valid_o && $stable(out_data_o));
+                                  out_valid_o && !out_ready_i && !clear_i |=> out_valid_o && $stable(out_data_o));
   // verilator lint_on SYNCASYNCNET
 `endif
 

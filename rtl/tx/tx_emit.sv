@@ -134,7 +134,7 @@ module tx_emit
   assign sent_in = '{bytes: bytes_q, fpdu: head_q.fpdu, segment: head_q.header_bytes != '0, seq: head_q.seq};
 
   stream_slice #(.WIDTH($bits(sent_t) + 1 + DATA_W / 8 + DATA_W)) u_out (
-    .clk_i, .rst_ni,
+    .clk_i, .rst_ni, .clear_i(1'b0),
     .in_valid_i (have),          .in_ready_o (free),          .in_data_i ({sent_in, last, keep, merged}),
     .out_valid_o(mac_tx_tvalid), .out_ready_i(mac_tx_tready),
     .out_data_o ({sent, mac_tx_tlast, mac_tx_tkeep, mac_tx_tdata}), .shown_o()

@@ -60,7 +60,7 @@ module tx_framer
   );
 
   stream_slice #(.WIDTH($bits(layout_t))) u_layout (
-    .clk_i, .rst_ni,
+    .clk_i, .rst_ni, .clear_i(1'b0),
     .in_valid_i (kept_valid),   .in_ready_o (kept_ready),   .in_data_i (kept),
     .out_valid_o(layout_valid), .out_ready_i(layout_ready), .out_data_o(layout), .shown_o()
   );

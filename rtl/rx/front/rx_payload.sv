@@ -166,10 +166,10 @@ module rx_payload #(
     end
   end
 
-  skid_buffer #(.WIDTH(DATA_W + COUNT_W + 1)) i_out (
-    .clk_i, .rst_ni, .clear_i(flush_i), .wr_valid_i(fire), .wr_ready_o(out_ready),
-    .wr_data_i({pair[DATA_W-1:0], cut_q.last ? cut_q.count : COUNT_W'(LANES), cut_q.last}),
-    .rd_valid_o(pl_valid_o), .rd_ready_i(pl_ready_i), .rd_data_o({pl_data_o, pl_count_o, pl_last_o})
+  stream_slice #(.WIDTH(DATA_W + COUNT_W + 1)) i_out (
+    .clk_i, .rst_ni, .clear_i(flush_i), .in_valid_i(fire), .in_ready_o(out_ready),
+    .in_data_i({pair[DATA_W-1:0], cut_q.last ? cut_q.count : COUNT_W'(LANES), cut_q.last}),
+    .out_valid_o(pl_valid_o), .out_ready_i(pl_ready_i), .out_data_o({pl_data_o, pl_count_o, pl_last_o}), .shown_o()
   );
 
   assign idle_o = !reading_q && !pending_q && used == '0 && !prev_valid_q && !pl_valid_o;
