@@ -370,7 +370,7 @@ macro_rules! weft_tx_tests {
                             }
                         }
                         // Lines that cannot be read: somewhere in the payload, or the slot itself.
-                        if rng.u8(0..12) == 0 && !job.inline && length > 0 {
+                        if rng.u8(0..12) == 0 && !job.sges.is_empty() {
                             let (iova, bytes) = job.sges[rng.usize(0..job.sges.len())];
                             if bytes > 0 {
                                 bad.push((iova + rng.u64(0..bytes.into())) / LINE);
