@@ -452,7 +452,7 @@ macro_rules! weft_tx_tests {
                 let seen = seen.into_inner();
                 println!("jobs, bad, frames, bytes, fpdus, errors, joined, cycles: {seen:?}");
                 if std::env::var_os("RTL_SIM_SEED").is_none() && seeds >= 16 {
-                    assert!(seen.iter().all(|n| *n > 10), "what came: {seen:?}");
+                    assert!(seen.iter().all(|n| *n > 4), "what came: {seen:?}");
                 }
             }
         }
