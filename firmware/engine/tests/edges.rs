@@ -6,7 +6,6 @@ mod bench;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
-use weft_wire::arp::{Arp, Operation};
 use weft_wire::ddp::DdpHeader;
 use weft_wire::rdmap::{control, opcode};
 use weft_wire::tcp::{flag, Options};
@@ -20,36 +19,13 @@ fn mss() -> Options {
     }
 }
 
-fn hello(s: &mut Script, mac: [u8; 6]) {
-    let arp = Arp {
-        operation: Operation::Request,
-        sender_mac: mac,
-        sender_ip: PEER_IP,
-        target_mac: [0; 6],
-        target_ip: [10, 0, 0, 1],
-    };
-    s.card.receive(&arp.frame());
-    s.work();
-}
-
 /// RFC 9293 §3.5, figure 8.
 #[test]
 fn both_sides_open_at_once() {
     let mut s = Script::new(false);
     s.auto_ack = false;
-    hello(&mut s, PEER_MAC);
-    let qp = s.qp();
-    let params = ConnectParams {
-        remote: Endpoint {
-            ip: PEER_IP,
-            port: s.peer_port,
-        },
-        local_port: Some(s.port),
-        ..Default::default()
-    };
-    s.engine.connect(s.now, qp, &params, &mut s.card).unwrap();
-    s.work();
-    let iss = s.sent.pop().unwrap().seq;
+    let (_, _, syn) = s.call(&ConnectParams::default());
+    let iss = syn.seq;
     let seq = s.seq;
     s.send(flag::SYN, seq, mss(), &[]);
     let answer = s.sent.pop().unwrap();
@@ -93,10 +69,10 @@ fn nothing_is_heard_of_groups() {
 fn a_peer_with_a_new_station_address_is_followed() {
     let mut s = Script::new(false);
     let qp = s.qp();
-    hello(&mut s, PEER_MAC);
+    s.hello(PEER_MAC);
     s.accepted(qp, RtrKinds::WRITE, &AcceptParams::default());
     let moved = [2, 0, 0, 0, 0, 0x77];
-    hello(&mut s, moved);
+    s.hello(moved);
     let frame = s.frame(flag::RST, s.seq.wrapping_add(5), Options::default(), &[]);
     s.card.receive(&frame);
     while let Some((report, raw)) = s.card.take_report() {

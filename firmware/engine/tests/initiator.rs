@@ -7,54 +7,16 @@ mod bench;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
-use weft_wire::arp::{Arp, Operation};
 use weft_wire::ddp::DdpHeader;
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::fpdu::{self, Markers};
 use weft_wire::mpa::{Enhanced, FrameKind, StartupFrame};
 use weft_wire::tcp::{flag, Options};
 
-/// The engine sends its SYN, which the peer's `ack` acknowledges.
-fn calling(s: &mut Script, params: &ConnectParams<'_>) -> (QpId, ConnId) {
-    // The neighbour is known from a question of its own.
-    let question = Arp {
-        operation: Operation::Request,
-        sender_mac: PEER_MAC,
-        sender_ip: PEER_IP,
-        target_mac: [0; 6],
-        target_ip: [10, 0, 0, 1],
-    };
-    s.card.receive(&question.frame());
-    let (report, raw) = s.card.take_report().unwrap();
-    s.engine
-        .on_report(s.now, &report, raw.as_deref(), &mut s.card);
-    s.card.run_jobs();
-    let reply = s.card.out.pop().unwrap();
-    let (_, packet) = EthernetHeader::parse(&reply).unwrap();
-    assert_eq!(Arp::parse(packet).unwrap().operation, Operation::Reply);
-
-    let qp = s.qp();
-    let params = ConnectParams {
-        remote: Endpoint {
-            ip: PEER_IP,
-            port: s.peer_port,
-        },
-        local_port: Some(s.port),
-        ..*params
-    };
-    let conn = s.engine.connect(s.now, qp, &params, &mut s.card).unwrap();
-    s.auto_ack = false;
-    s.work();
-    let syn = s.sent.pop().unwrap();
-    assert_eq!(syn.flags, flag::SYN);
-    s.ack = syn.seq.wrapping_add(1);
-    s.sent.clear();
-    (qp, conn)
-}
-
 /// The engine connects; returns its request.
 fn connecting(s: &mut Script, params: &ConnectParams<'_>) -> (QpId, ConnId, Vec<u8>) {
-    let (qp, conn) = calling(s, params);
+    let (qp, conn, _) = s.call(params);
+    s.auto_ack = false;
     let seq = s.seq;
     s.seq = seq.wrapping_add(1);
     let options = Options {
@@ -411,7 +373,8 @@ fn echo_is_answered() {
 #[test]
 fn an_old_connection_of_the_peer_is_reset() {
     let mut s = Script::new(false);
-    let (_, conn) = calling(&mut s, &ConnectParams::default());
+    let (_, conn, _) = s.call(&ConnectParams::default());
+    s.auto_ack = false;
     let right = s.ack;
     s.ack = right.wrapping_sub(66_172_042);
     s.acknowledge();

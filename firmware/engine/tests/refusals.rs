@@ -6,7 +6,6 @@ mod bench;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
-use weft_wire::arp::{Arp, Operation};
 use weft_wire::mpa::{Enhanced, FrameKind, StartupFrame};
 use weft_wire::tcp::{flag, Options};
 
@@ -140,15 +139,7 @@ fn no_room_in_the_card() {
 #[test]
 fn no_room_in_the_card_for_who_connects() {
     let mut s = Script::with(false, &|config| config.num_flows = 8);
-    let question = Arp {
-        operation: Operation::Request,
-        sender_mac: PEER_MAC,
-        sender_ip: PEER_IP,
-        target_mac: [0; 6],
-        target_ip: [10, 0, 0, 1],
-    };
-    s.card.receive(&question.frame());
-    s.work();
+    s.hello(PEER_MAC);
     let same = |port: &u16| place(*port) == place(5000);
     for (index, port) in (5000..=u16::MAX).filter(same).take(5).enumerate() {
         s.sent.clear();

@@ -7,7 +7,6 @@ mod bench;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
-use weft_wire::arp::{Arp, Operation};
 use weft_wire::ddp::DdpHeader;
 use weft_wire::tcp::{flag, Options};
 
@@ -31,29 +30,9 @@ fn answers(s: &mut Script) -> Vec<Answer> {
 fn a_half_open_connection_of_the_peer_is_ended() {
     let mut s = Script::new(false);
     s.auto_ack = false;
-    let hello = Arp {
-        operation: Operation::Request,
-        sender_mac: PEER_MAC,
-        sender_ip: PEER_IP,
-        target_mac: [0; 6],
-        target_ip: [10, 0, 0, 1],
-    };
-    s.card.receive(&hello.frame());
-    s.work();
-    let qp = s.qp();
-    let params = ConnectParams {
-        remote: Endpoint {
-            ip: PEER_IP,
-            port: s.peer_port,
-        },
-        local_port: Some(s.port),
-        ..Default::default()
-    };
-    s.engine.connect(s.now, qp, &params, &mut s.card).unwrap();
-    s.work();
-    let [(flag::SYN, iss, _)] = answers(&mut s)[..] else {
-        panic!("one SYN");
-    };
+    let (_, _, syn) = s.call(&ConnectParams::default());
+    let iss = syn.seq;
+    assert!(s.sent.is_empty(), "one SYN");
     // The peer has this connection from before a crash of ours: it says where it stands.
     s.ack = iss.wrapping_sub(70_000);
     let seq = s.seq;

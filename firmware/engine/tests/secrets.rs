@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
-use weft_wire::arp::{Arp, Operation};
 use weft_wire::tcp::flag;
 
 fn script(seed: u64) -> Script {
@@ -19,15 +18,7 @@ fn script(seed: u64) -> Script {
         c.num_stags = 256;
     });
     s.auto_ack = false;
-    let hello = Arp {
-        operation: Operation::Request,
-        sender_mac: PEER_MAC,
-        sender_ip: PEER_IP,
-        target_mac: [0; 6],
-        target_ip: [10, 0, 0, 1],
-    };
-    s.card.receive(&hello.frame());
-    s.work();
+    s.hello(PEER_MAC);
     s
 }
 

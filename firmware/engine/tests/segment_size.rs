@@ -7,7 +7,6 @@ mod bench;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
-use weft_wire::arp::{Arp, Operation};
 use weft_wire::ddp::DdpHeader;
 use weft_wire::mpa::StartupFrame;
 use weft_wire::tcp::{flag, Options};
@@ -165,31 +164,11 @@ fn the_reply_comes_in_pieces_that_are_lost() {
 }
 
 fn connecting(s: &mut Script, private_data: &[u8], mss: Option<u16>) -> ConnId {
-    let question = Arp {
-        operation: Operation::Request,
-        sender_mac: PEER_MAC,
-        sender_ip: PEER_IP,
-        target_mac: [0; 6],
-        target_ip: [10, 0, 0, 1],
-    };
-    s.card.receive(&question.frame());
-    s.work();
-    let qp = s.qp();
     let params = ConnectParams {
-        remote: Endpoint {
-            ip: PEER_IP,
-            port: s.peer_port,
-        },
-        local_port: Some(s.port),
         private_data,
         ..Default::default()
     };
-    let conn = s.engine.connect(s.now, qp, &params, &mut s.card).unwrap();
-    s.auto_ack = false;
-    s.work();
-    s.ack = s.sent.pop().unwrap().seq.wrapping_add(1);
-    s.sent.clear();
-    s.auto_ack = true;
+    let (_, conn, _) = s.call(&params);
     let seq = s.seq;
     s.seq = seq.wrapping_add(1);
     s.send(flag::SYN | flag::ACK, seq, options(mss), &[]);

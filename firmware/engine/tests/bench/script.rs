@@ -1,6 +1,7 @@
 //! A peer that is played by hand: it says exactly what a test wants, right or wrong.
 
 use weft_engine::*;
+use weft_wire::arp::{Arp, Operation};
 use weft_wire::checksum::Checksum;
 use weft_wire::ddp::DdpHeader;
 use weft_wire::ethernet::EthernetHeader;
@@ -237,6 +238,45 @@ impl Script {
             self.work();
         }
         self.now = end;
+    }
+
+    /// The peer asks for the engine's address from this station: so the engine knows where the peer is.
+    pub fn hello(&mut self, mac: [u8; 6]) {
+        let question = Arp {
+            operation: Operation::Request,
+            sender_mac: mac,
+            sender_ip: PEER_IP,
+            target_mac: [0; 6],
+            target_ip: [10, 0, 0, 1],
+        };
+        self.card.receive(&question.frame());
+        self.work();
+    }
+
+    /// The engine calls the peer at the usual ports: its SYN, which nobody has answered.
+    pub fn call(&mut self, params: &ConnectParams<'_>) -> (QpId, ConnId, Sent) {
+        self.hello(PEER_MAC);
+        let qp = self.qp();
+        let params = ConnectParams {
+            remote: Endpoint {
+                ip: PEER_IP,
+                port: self.peer_port,
+            },
+            local_port: Some(self.port),
+            ..*params
+        };
+        let now = self.now;
+        let conn = self
+            .engine
+            .connect(now, qp, &params, &mut self.card)
+            .unwrap();
+        let auto_ack = std::mem::replace(&mut self.auto_ack, false);
+        self.work();
+        self.auto_ack = auto_ack;
+        let syn = self.sent.pop().unwrap();
+        assert_eq!(syn.flags, flag::SYN);
+        self.ack = syn.seq.wrapping_add(1);
+        (qp, conn, syn)
     }
 
     /// TCP's handshake as a client; what the engine offers in its SYN-ACK.
