@@ -5,6 +5,7 @@ rx/walk/walk_pkg.sv
 rx/front/rx_front_pkg.sv
 tx/weft_tx_pkg.sv
 prim/ram_1r1w.sv
+stream/stream_rules.sv
 prim/fifo_sync.sv
 crc/crc32c.sv
 crc/crc32c_core.sv

@@ -99,8 +99,11 @@ module card_reads
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  one_owner: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                              state_q == Pick && is_word_q && word_q != '0 |-> bus_value_i == '0);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      one_owner: assert (state_q == Pick && is_word_q && word_q != '0 -> bus_value_i == '0);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -385,8 +385,21 @@ module card_regs
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  one_response: assert property (@(posedge clk_i) disable iff (!rst_ni) tbl_rsp_valid_i |-> table_done);
-  b_held: assert property (@(posedge clk_i) disable iff (!rst_ni) s_axil_bvalid && !s_axil_bready |=> s_axil_bvalid);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      one_response: assert (tbl_rsp_valid_i -> table_done);
+    end
+  end
+  stream_rules #(
+      .WIDTH(1)
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(s_axil_bvalid),
+      .ready_i(s_axil_bready),
+      .data_i(1'b0)
+  );
   // verilator lint_on SYNCASYNCNET
 `endif
 

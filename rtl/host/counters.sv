@@ -79,8 +79,11 @@ module counters
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  one_owner: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                              ((rx_inc_i & tx_inc_i) | (rx_inc_i & host_inc_i) | (tx_inc_i & host_inc_i)) == '0);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      one_owner: assert (((rx_inc_i & tx_inc_i) | (rx_inc_i & host_inc_i) | (tx_inc_i & host_inc_i)) == '0);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -122,7 +122,11 @@ module dma_read #(
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  id_known: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_rvalid |-> m_axi_rid != 2'd3);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      id_known: assert (m_axi_rvalid -> m_axi_rid != 2'd3);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -260,20 +260,32 @@ module dma_read_client #(
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  buffer_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) bus_valid_i |-> buf_wr_ready);
-  answer_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) buf_valid |-> desc_valid);
-  size_ok: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                            req_valid_i |-> req_bytes_i >= 16'd1 && req_bytes_i <= 16'd16384);
-  fits_buffer: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                have_q |-> 32'(burst_beats_o) <= BUFFER_BEATS);
-  room_is_there: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                  burst_valid_o |-> ROOM_W'(burst_beats_o) <= room_q);
-  if (ALIGNED) begin : gen_aligned_check
-    aligned: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                              req_valid_i |-> req_addr_i[LANE_W-1:0] == '0);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      buffer_has_room: assert (bus_valid_i -> buf_wr_ready);
+      answer_expected: assert (buf_valid -> desc_valid);
+      size_ok: assert (req_valid_i -> req_bytes_i >= 16'd1 && req_bytes_i <= 16'd16384);
+      fits_buffer: assert (have_q -> 32'(burst_beats_o) <= BUFFER_BEATS);
+      room_is_there: assert (burst_valid_o -> ROOM_W'(burst_beats_o) <= room_q);
+    end
   end
-  rsp_held: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                             rsp_valid_o && !rsp_ready_i |=> rsp_valid_o && $stable(rsp_data_o) && $stable(rsp_last_o));
+  if (ALIGNED) begin : gen_aligned_check
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) begin
+        aligned: assert (req_valid_i -> req_addr_i[LANE_W-1:0] == '0);
+      end
+    end
+  end
+  stream_rules #(
+      .WIDTH(DATA_W + 1)
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(rsp_valid_o),
+      .ready_i(rsp_ready_i),
+      .data_i({rsp_data_o, rsp_last_o})
+  );
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -343,19 +343,22 @@ module dma_write #(
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   for (genvar c = 0; c < 3; c++) begin : gen_client_check
-    size_ok: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                              cmd_valid_i[c] |-> cmd_bytes_i[c] >= 16'd1 && cmd_bytes_i[c] <= 16'd16384);
-    last_fits: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                wr_valid_i[c] && wr_ready_o[c] |-> wr_last_i[c] == in_last);
-    full_but_last: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                    wr_valid_i[c] && !wr_last_i[c] |-> wr_count_i[c] == COUNT_W'(BYTES));
-    count_fits: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                 wr_valid_i[c] && wr_ready_o[c] && in_last |->
-                                 wr_count_i[c][LANE_W-1:0] == data.end_lane - data.offset);
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) begin
+        size_ok: assert (cmd_valid_i[c] -> cmd_bytes_i[c] >= 16'd1 && cmd_bytes_i[c] <= 16'd16384);
+        last_fits: assert (wr_valid_i[c] && wr_ready_o[c] -> wr_last_i[c] == in_last);
+        full_but_last: assert (wr_valid_i[c] && !wr_last_i[c] -> wr_count_i[c] == COUNT_W'(BYTES));
+        count_fits: assert (wr_valid_i[c] && wr_ready_o[c] && in_last -> wr_count_i[c][LANE_W-1:0] == data.end_lane - data.offset);
+      end
+    end
   end
-  low_waits: assert property (@(posedge clk_i) disable iff (!rst_ni) cmd_ready_o[LOW] |-> !high && high_q == '0);
-  response_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_bvalid |-> track_valid);
-  one_id: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_bvalid |-> m_axi_bid == 2'd0);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      low_waits: assert (cmd_ready_o[LOW] -> !high && high_q == '0);
+      response_expected: assert (m_axi_bvalid -> track_valid);
+      one_id: assert (m_axi_bvalid -> m_axi_bid == 2'd0);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

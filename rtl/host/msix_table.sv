@@ -202,9 +202,21 @@ module msix_table #(
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  message_stands: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                   msg_valid_o && !msg_ready_i |=> msg_valid_o && $stable(msg_addr_o) && $stable(msg_data_o));
-  vector_known: assert property (@(posedge clk_i) disable iff (!rst_ni) vector_valid_i |-> 32'(vector_i) < VECTORS);
+  stream_rules #(
+      .WIDTH($bits(msg_addr_o) + $bits(msg_data_o))
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(msg_valid_o),
+      .ready_i(msg_ready_i),
+      .data_i({msg_addr_o, msg_data_o})
+  );
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      vector_known: assert (vector_valid_i -> 32'(vector_i) < VECTORS);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -207,11 +207,17 @@ module report_writer
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  one_source: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                               !(rx_valid_i && rx_ready_o && tx_valid_i && tx_ready_o));
-  stops: assert property (@(posedge clk_i) disable iff (!rst_ni) broken_q |=> broken_q && $stable(tail_o) || $past(cfg_i.reset));
-  no_overrun: assert property (@(posedge clk_i) disable iff (!rst_ni || cfg_i.reset)
-                               cmd_valid_o |-> ((taken_q - 1'b1 - cfg_i.head) >> cfg_i.log2[4:0]) == '0);
+  logic stopped_q;
+  logic [31:0] stopped_at_q;
+  always_ff @(posedge clk_i) begin
+    stopped_q <= rst_ni && broken_q && !cfg_i.reset;
+    stopped_at_q <= tail_o;
+    if (rst_ni) begin
+      one_source: assert (!(rx_valid_i && rx_ready_o && tx_valid_i && tx_ready_o));
+      stops: assert (stopped_q -> broken_q && tail_o == stopped_at_q);
+      no_overrun: assert (cmd_valid_o && !cfg_i.reset -> ((taken_q - 1'b1 - cfg_i.head) >> cfg_i.log2[4:0]) == '0);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

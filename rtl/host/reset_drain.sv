@@ -237,14 +237,26 @@ module reset_drain #(
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  lengths_fit: assert property (@(posedge clk_i) disable iff (!rst_ni) aw_new |-> len_room);
-  w_behind_aw: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_wvalid |-> len_valid);
-  last_right: assert property (@(posedge clk_i) disable iff (!rst_ni) w_take |-> m_axi_wlast == fill_last);
-  b_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_bvalid |-> b_owed_q != '0);
-  r_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_rvalid |-> r_owed_q != '0);
-  clean_start: assert property (@(posedge clk_i) disable iff (!rst_ni) state_q == Hold |-> !offered && !owed);
-  w_stands: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                             m_axi_wvalid && !m_axi_wready |=> m_axi_wvalid && $stable(m_axi_wstrb) && $stable(m_axi_wlast));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      lengths_fit: assert (aw_new -> len_room);
+      w_behind_aw: assert (m_axi_wvalid -> len_valid);
+      last_right: assert (w_take -> m_axi_wlast == fill_last);
+      b_expected: assert (m_axi_bvalid -> b_owed_q != '0);
+      r_expected: assert (m_axi_rvalid -> r_owed_q != '0);
+      clean_start: assert (state_q == Hold -> !offered && !owed);
+    end
+  end
+  stream_rules #(
+      .WIDTH($bits(m_axi_wstrb) + 1)
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(m_axi_wvalid),
+      .ready_i(m_axi_wready),
+      .data_i({m_axi_wstrb, m_axi_wlast})
+  );
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -168,9 +168,12 @@ module capture_buffer
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  room: assert property (@(posedge clk_i) disable iff (!rst_ni) wr_q - free_q <= POS_W'(DEPTH));
-  beats_fit: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                              keep |-> 32'(POS_W'(wr_next - start_q)) * LANES >= 32'(frame.captured));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      room: assert (wr_q - free_q <= POS_W'(DEPTH));
+      beats_fit: assert (keep -> 32'(POS_W'(wr_next - start_q)) * LANES >= 32'(frame.captured));
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -257,10 +257,13 @@ module capture_writer
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  room_for_beat: assert property (@(posedge clk_i) disable iff (!rst_ni) read_q |-> 32'(queued) < QUEUE);
-  inside_slot: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    cmd_valid_o |-> (cmd_header ? 32'd0 : 32'(cmd_at_q)) + 32'(cmd_bytes_o) <= 32'd1 << cfg_i.slot_log2[3:0]);
-  response_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) written_i |-> track_valid);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      room_for_beat: assert (read_q -> 32'(queued) < QUEUE);
+      inside_slot: assert (cmd_valid_o -> (cmd_header ? 32'd0 : 32'(cmd_at_q)) + 32'(cmd_bytes_o) <= 32'd1 << cfg_i.slot_log2[3:0]);
+      response_expected: assert (written_i -> track_valid);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

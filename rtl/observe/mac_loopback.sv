@@ -109,10 +109,22 @@ module mac_loopback #(
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  offer_stands: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                 mac_tx_tvalid && !mac_tx_tready |=> mac_tx_tvalid);
-  one_source: assert property (@(posedge clk_i) disable iff (!rst_ni) !(looped_o && mac_rx_tvalid && rx_taking));
-  whole_frames: assert property (@(posedge clk_i) disable iff (!rst_ni) to_q == Between |-> !tx_inside_q);
+  stream_rules #(
+      .WIDTH(1)
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(mac_tx_tvalid),
+      .ready_i(mac_tx_tready),
+      .data_i(mac_tx_tlast)
+  );
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      one_source: assert (!(looped_o && mac_rx_tvalid && rx_taking));
+      whole_frames: assert (to_q == Between -> !tx_inside_q);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

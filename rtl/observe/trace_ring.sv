@@ -148,8 +148,12 @@ module trace_ring
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  one_taken: assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(take) && (take & ~waiting) == '0);
-  all_served: assert property (@(posedge clk_i) disable iff (!rst_ni) waiting != '0 |-> take != '0);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      one_taken: assert ($onehot0(take) && (take & ~waiting) == '0);
+      all_served: assert (waiting != '0 -> take != '0);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

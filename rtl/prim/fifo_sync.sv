@@ -106,10 +106,22 @@ module fifo_sync #(
   end
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  count_in_range: assert property (@(posedge clk_i) disable iff (!rst_ni) count_q <= COUNT_W'(DEPTH));
-  full_is_full: assert property (@(posedge clk_i) disable iff (!rst_ni) full_q == (count_q == COUNT_W'(DEPTH)));
-  output_stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                  rd_valid_o && !rd_ready_i |=> rd_valid_o && $stable(rd_data_o));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      count_in_range: assert (count_q <= COUNT_W'(DEPTH));
+      full_is_full: assert (full_q == (count_q == COUNT_W'(DEPTH)));
+    end
+  end
+  stream_rules #(
+      .WIDTH(WIDTH)
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(rd_valid_o),
+      .ready_i(rd_ready_i),
+      .data_i(rd_data_o)
+  );
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -34,8 +34,10 @@ module ram_1r1w #(
     $error("ram_1r1w: WIDTH and DEPTH must be positive");
   end
   if ((1 << ADDR_W) != DEPTH) begin : gen_range_check
-    write_in_range: assert property (@(posedge clk_i) we_i |-> 32'(waddr_i) < DEPTH);
-    read_in_range: assert property (@(posedge clk_i) re_i |-> 32'(raddr_i) < DEPTH);
+    always_ff @(posedge clk_i) begin
+      write_in_range: assert (we_i -> 32'(waddr_i) < DEPTH);
+      read_in_range: assert (re_i -> 32'(raddr_i) < DEPTH);
+    end
   end
 `endif
 

@@ -273,7 +273,11 @@ module weft_rx
       waited_q <= age_q != CLEARED || tbl_rsp_valid_o || !(tbl_req_valid_i || tbl_open_q) ? '0 : waited_q + 32'd1;
     end
   end
-  access_bounded: assert property (@(posedge clk_i) disable iff (!rst_ni) waited_q <= ANSWER);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      access_bounded: assert (waited_q <= ANSWER);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -115,12 +115,22 @@ module byte_packer #(
   if (DATA_W < 16 || (1 << FILL_W) * 8 != DATA_W) begin : gen_param_check
     $error("byte_packer: DATA_W must be a power of two, at least 16");
   end
-  piece_size: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                               in_valid_i |-> in_count_i != '0 && in_count_i <= COUNT_W'(BYTES));
-  beats_full: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                               out_valid_o |-> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)));
-  output_stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                  out_valid_o && !out_ready_i |=> out_valid_o && $stable(out_data_o));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      piece_size: assert (in_valid_i -> in_count_i != '0 && in_count_i <= COUNT_W'(BYTES));
+      beats_full: assert (out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)));
+    end
+  end
+  stream_rules #(
+      .WIDTH($bits(out_data_o))
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(out_valid_o),
+      .ready_i(out_ready_i),
+      .data_i(out_data_o)
+  );
 `endif
 
 endmodule

@@ -54,9 +54,21 @@ module stream_slice #(
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  spare_behind_output: assert property (@(posedge clk_i) disable iff (!rst_ni) spare_q |-> out_valid_q);
-  output_stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                  out_valid_o && !out_ready_i && !clear_i |=> out_valid_o && $stable(out_data_o));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      spare_behind_output: assert (spare_q -> out_valid_q);
+    end
+  end
+  stream_rules #(
+      .WIDTH(WIDTH)
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(clear_i),
+      .valid_i(out_valid_o),
+      .ready_i(out_ready_i),
+      .data_i(out_data_o)
+  );
   // verilator lint_on SYNCASYNCNET
 `endif
 

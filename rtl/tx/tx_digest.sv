@@ -179,9 +179,13 @@ module tx_digest
   assign unused = ^{layout_i.markers, layout_i.to_marker, sum_room, crc_room};
 
 `ifndef SYNTHESIS
-  crc_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) crc_valid |-> crc_room);
-  sum_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) s_valid_q |-> sum_room);
-  length_right: assert property (@(posedge clk_i) disable iff (!rst_ni) beat_i |-> last_i == (left == 14'(count_i)));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      crc_has_room: assert (crc_valid -> crc_room);
+      sum_has_room: assert (s_valid_q -> sum_room);
+      length_right: assert (beat_i -> last_i == (left == 14'(count_i)));
+    end
+  end
 `endif
 
 endmodule

@@ -148,12 +148,26 @@ module tx_emit
   assign stall_o        = mac_tx_tvalid && !mac_tx_tready;
 
 `ifndef SYNTHESIS
-  no_bubble: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                              mac_tx_tvalid && !(mac_tx_tready && mac_tx_tlast) |=> mac_tx_tvalid);
-  stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                           mac_tx_tvalid && !mac_tx_tready |=> $stable(mac_tx_tdata) && $stable(mac_tx_tkeep));
-  even_header: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                header_valid_i |-> !header_i.header_bytes[0] && 32'(header_i.header_bytes) <= HEADER_BYTES);
+  stream_rules #(
+      .WIDTH($bits(mac_tx_tdata) + $bits(mac_tx_tkeep))
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(mac_tx_tvalid),
+      .ready_i(mac_tx_tready),
+      .data_i({mac_tx_tdata, mac_tx_tkeep})
+  );
+  // A frame has no gap.
+  logic inside_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) inside_q <= 1'b0;
+    else if (mac_tx_tvalid) inside_q <= !(mac_tx_tready && mac_tx_tlast);
+    if (rst_ni) begin
+      no_bubble: assert (inside_q -> mac_tx_tvalid);
+      even_header: assert (header_valid_i -> !header_i.header_bytes[0] && 32'(header_i.header_bytes) <= HEADER_BYTES);
+    end
+  end
 `endif
 
 endmodule

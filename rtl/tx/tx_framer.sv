@@ -222,8 +222,12 @@ module tx_framer
   );
 
 `ifndef SYNTHESIS
-  layout_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) layout_valid_i |-> layout_room);
-  frame_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) frame_valid_i |-> frame_room);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      layout_has_room: assert (layout_valid_i -> layout_room);
+      frame_has_room: assert (frame_valid_i -> frame_room);
+    end
+  end
 `else
   logic unused_room;
   assign unused_room = layout_room && frame_room;

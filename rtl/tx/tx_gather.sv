@@ -324,8 +324,11 @@ module tx_gather
   end
 
 `ifndef SYNTHESIS
-  answer_within_step: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                       body_take |-> 14'(body_count) <= left_q && body_count != '0);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      answer_within_step: assert (body_take -> 14'(body_count) <= left_q && body_count != '0);
+    end
+  end
 `endif
 
 endmodule

@@ -161,8 +161,12 @@ module tx_job_fetch
   if (DATA_W > 512 || JOB_BITS % DATA_W != 0) begin : gen_param_check
     $error("tx_job_fetch: DATA_W must divide 1024 and be at most 512");
   end
-  room_for_answers: assert property (@(posedge clk_i) disable iff (!rst_ni) rsp_valid_i |-> rsp_ready_o);
-  stale_in_range: assert property (@(posedge clk_i) disable iff (!rst_ni) stale_q <= ahead_q);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      room_for_answers: assert (rsp_valid_i -> rsp_ready_o);
+      stale_in_range: assert (stale_q <= ahead_q);
+    end
+  end
 `endif
 
 endmodule

@@ -195,10 +195,12 @@ module tx_markers
   assign out_layout_o = o_layout_q;
 
 `ifndef SYNTHESIS
-  whole_words: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                take && in_layout_i.markers |-> in_count_i[1:0] == 2'd0);
-  beats_full: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                               out_valid_o |-> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      whole_words: assert (take && in_layout_i.markers -> in_count_i[1:0] == 2'd0);
+      beats_full: assert (out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)));
+    end
+  end
 `endif
 
 endmodule

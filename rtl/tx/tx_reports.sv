@@ -92,8 +92,12 @@ module tx_reports
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  late_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) take_late |-> room);
-  report_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) valid_i |-> room);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      late_has_room: assert (take_late -> room);
+      report_has_room: assert (valid_i -> room);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

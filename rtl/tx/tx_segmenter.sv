@@ -257,9 +257,12 @@ module tx_segmenter
                     row_q.flags[FLOW_TX_ROW_VALID_BIT], job_q.flags[7:4], phase[1:0]};
 
 `ifndef SYNTHESIS
-  reads_have_sges: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                                    state_q == READ && sge_empty |-> |sge_len_q[3:1]);
-  address_whole: assert property (@(posedge clk_i) disable iff (!rst_ni) read_valid_o |-> !iova_carry_q);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      reads_have_sges: assert (state_q == READ && sge_empty -> |sge_len_q[3:1]);
+      address_whole: assert (read_valid_o -> !iova_carry_q);
+    end
+  end
 `endif
 
 endmodule

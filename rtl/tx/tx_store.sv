@@ -177,10 +177,14 @@ module tx_store
   if ((1 << ADDR_W) != DEPTH || BYTES < 2 * 9216) begin : gen_param_check
     $error("tx_store: BYTES must be a power of two, and hold two of the longest frames");
   end
-  out_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) c_valid_q |-> out_room);
-  has_beats: assert property (@(posedge clk_i) disable iff (!rst_ni) read |-> used_q > (ADDR_W + 1)'(freed_q));
-  has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) write |-> used_q != (ADDR_W + 1)'(DEPTH));
-  fetch_has_length: assert property (@(posedge clk_i) disable iff (!rst_ni) fetch_valid_i |-> fetch_i.length != '0);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      out_has_room: assert (c_valid_q -> out_room);
+      has_beats: assert (read -> used_q > (ADDR_W + 1)'(freed_q));
+      has_room: assert (write -> used_q != (ADDR_W + 1)'(DEPTH));
+      fetch_has_length: assert (fetch_valid_i -> fetch_i.length != '0);
+    end
+  end
 `endif
 
 endmodule

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 const DMA_READ: &[&str] = &[
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_rules.sv",
     "stream/stream_slice.sv",
     "host/dma_read_client.sv",
     "host/dma_read.sv",
@@ -13,12 +14,14 @@ const DMA_READ: &[&str] = &[
 const DMA_WRITE: &[&str] = &[
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_rules.sv",
     "stream/stream_slice.sv",
     "host/dma_write.sv",
 ];
 const WRITE_WATCH: &[&str] = &[
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_rules.sv",
     "stream/stream_slice.sv",
     "host/dma_write.sv",
     "host/write_watch.sv",
@@ -28,6 +31,7 @@ const REPORT_WRITER: &[&str] = &[
     "pkg/weft_int_pkg.sv",
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_rules.sv",
     "stream/stream_slice.sv",
     "host/dma_write.sv",
     "host/report_writer.sv",
@@ -37,6 +41,7 @@ const TRACE_RING: &[&str] = &[
     "pkg/weft_int_pkg.sv",
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_rules.sv",
     "observe/trace_ring.sv",
 ];
 const CAPTURE: &[&str] = &[
@@ -44,6 +49,7 @@ const CAPTURE: &[&str] = &[
     "pkg/weft_int_pkg.sv",
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_rules.sv",
     "stream/stream_slice.sv",
     "host/dma_write.sv",
     "observe/capture_buffer.sv",
@@ -57,6 +63,7 @@ const RX_FRONT: &[&str] = &[
     "rx/front/rx_front_pkg.sv",
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_rules.sv",
     "stream/stream_slice.sv",
     "rx/front/rx_accept.sv",
     "rx/front/rx_checksum.sv",
@@ -80,6 +87,7 @@ const RX_WALK: &[&str] = &[
     "rx/walk/walk_pkg.sv",
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_rules.sv",
     "stream/stream_slice.sv",
     "crc/crc32c.sv",
     "crc/crc32c_core.sv",
@@ -114,6 +122,7 @@ const TX: &[&str] = &[
     "tx/weft_tx_pkg.sv",
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
+    "stream/stream_rules.sv",
     "crc/crc32c.sv",
     "crc/crc32c_core.sv",
     "crc/crc32c_unpad.sv",
@@ -180,7 +189,7 @@ fn main() {
                 sized(
                     "byte_packer",
                     "byte_packer_bench",
-                    &["stream/byte_packer.sv"],
+                    &["stream/stream_rules.sv", "stream/byte_packer.sv"],
                 )
                 .stream_out("m_axis", "m_axis_")
                 .stream_in("s_axis", "s_axis_"),

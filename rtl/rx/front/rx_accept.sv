@@ -101,7 +101,9 @@ module rx_accept
     else if (segment_i.seq == now_i.rcv_nxt && !segment_i.ip_options && (segment_i.tcp_flags & TCP_URG) == '0) rule = ACCEPT_WALK;
     else rule = ACCEPT_LEAVE;
   end
-  as_the_rule_says: assert property (@(posedge clk_i) used_i |-> accept_o == rule);
+  always_ff @(posedge clk_i) begin
+    as_the_rule_says: assert (used_i -> accept_o == rule);
+  end
 `endif
 
 endmodule

@@ -100,7 +100,11 @@ module rx_checksum #(
   if (DATA_W % 64 != 0) begin : gen_param_check
     $error("rx_checksum: DATA_W must be a multiple of 64");
   end
-  even_start: assert property (@(posedge clk_i) disable iff (!rst_ni) valid_i |-> !start_i[0]);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      even_start: assert (valid_i -> !start_i[0]);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -382,8 +382,12 @@ module rx_dispatch
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
-  nothing_in_walk: assert property (@(posedge clk_i) disable iff (!rst_ni) direct |-> walks == '0 && !payload_open_o);
-  one_source: assert property (@(posedge clk_i) disable iff (!rst_ni) !(finish && direct));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      nothing_in_walk: assert (direct -> walks == '0 && !payload_open_o);
+      one_source: assert (!(finish && direct));
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

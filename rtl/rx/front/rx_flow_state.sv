@@ -216,10 +216,13 @@ module rx_flow_state
   if ((1 << FLOW_W) != NUM_FLOWS || FLOW_W > 16 || NUM_FLOWS < 2) begin : gen_param_check
     $error("rx_flow_state: NUM_FLOWS must be a power of two, 2 to 65536");
   end
-  only_own_tables: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    tbl_req_valid_i |-> tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH);
-  youngest_stays: assert property (@(posedge clk_i) disable iff (!rst_ni) apply |-> youngest_q == youngest);
-  held: assert property (@(posedge clk_i) disable iff (!rst_ni) hold_o |-> !fetch_valid_i && !upd_valid_i);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      only_own_tables: assert (tbl_req_valid_i -> tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH);
+      youngest_stays: assert (apply -> youngest_q == youngest);
+      held: assert (hold_o -> !fetch_valid_i && !upd_valid_i);
+    end
+  end
 
   // No access waits for anything but the clearing after reset.
   logic [3:0] waited_q;
@@ -228,7 +231,11 @@ module rx_flow_state
     else if (busy_o || tbl_rsp_valid_o || (state_q == IDLE && !tbl_req_valid_i)) waited_q <= '0;
     else waited_q <= waited_q + 4'd1;
   end
-  bounded: assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(waited_q) <= ANSWER);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      bounded: assert (32'(waited_q) <= ANSWER);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -179,11 +179,22 @@ module rx_lookup
   if ((1 << BUCKET_W) != BUCKETS || BUCKET_W > 15 || NUM_FLOWS < 4) begin : gen_param_check
     $error("rx_lookup: NUM_FLOWS must be a power of two, 4 to 65536");
   end
-  no_request_while_busy: assert property (@(posedge clk_i) disable iff (!rst_ni) busy_o |-> !req_valid_i);
-  one_at_a_time: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    req_valid_i |-> !changed_o && !key_valid_q && !read_q && !compared_q);
-  request_stands: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    tbl_req_valid_i && !tbl_req_ready_o |=> tbl_req_valid_i && $stable(tbl_req_i));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      no_request_while_busy: assert (busy_o -> !req_valid_i);
+      one_at_a_time: assert (req_valid_i -> !changed_o && !key_valid_q && !read_q && !compared_q);
+    end
+  end
+  stream_rules #(
+      .WIDTH($bits(table_req_t))
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(tbl_req_valid_i),
+      .ready_i(tbl_req_ready_o),
+      .data_i(tbl_req_i)
+  );
   // verilator lint_on SYNCASYNCNET
 `endif
 

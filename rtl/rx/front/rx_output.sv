@@ -356,15 +356,25 @@ module rx_output
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
-  report_stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    rpt_valid_o && !rpt_ready_i |=> rpt_valid_o && $stable(rpt_o));
-  write_expected: assert property (@(posedge clk_i) disable iff (!rst_ni) wr_written_i |-> write_valid);
-  fate_fits: assert property (@(posedge clk_i) disable iff (!rst_ni) result |-> fate_ready);
-  told_fits: assert property (@(posedge clk_i) disable iff (!rst_ni) told_push |-> told_ready);
-  report_behind_places: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    pop && head.kind != REPORT |-> !placed_q || is_place);
-  place_ends_with_op: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    state_q != COMMAND |-> head_valid && is_place == (state_q == PLACING));
+  stream_rules #(
+      .WIDTH($bits(rpt_o))
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(rpt_valid_o),
+      .ready_i(rpt_ready_i),
+      .data_i(rpt_o)
+  );
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      write_expected: assert (wr_written_i -> write_valid);
+      fate_fits: assert (result -> fate_ready);
+      told_fits: assert (told_push -> told_ready);
+      report_behind_places: assert (pop && head.kind != REPORT -> !placed_q || is_place);
+      place_ends_with_op: assert (state_q != COMMAND -> head_valid && is_place == (state_q == PLACING));
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

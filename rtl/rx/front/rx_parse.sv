@@ -278,8 +278,11 @@ module rx_parse
   if (WINDOW_BYTES % LANES != 0) begin : gen_param_check
     $error("rx_parse: DATA_W/8 must divide %0d", WINDOW_BYTES);
   end
-  keep_contiguous: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    mac_rx_tvalid |-> ((mac_rx_tkeep + 1'b1) & mac_rx_tkeep) == '0 && mac_rx_tkeep[0] && (mac_rx_tlast || &mac_rx_tkeep));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      keep_contiguous: assert (mac_rx_tvalid -> ((mac_rx_tkeep + 1'b1) & mac_rx_tkeep) == '0 && mac_rx_tkeep[0] && (mac_rx_tlast || &mac_rx_tkeep));
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

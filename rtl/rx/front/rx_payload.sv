@@ -179,12 +179,15 @@ module rx_payload #(
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
-  no_overrun: assert property (@(posedge clk_i) disable iff (!rst_ni) used <= 3'(DEPTH));
-  no_command_with_flush: assert property (@(posedge clk_i) disable iff (!rst_ni) !(flush_i && take));
-  not_empty: assert property (@(posedge clk_i) disable iff (!rst_ni) take |-> cmd_len_i != '0);
-  one_packet: assert property (@(posedge clk_i) disable iff (!rst_ni) prev_valid_q |-> cut_valid_q);
-  ends_agree: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    fire |-> (cut_q.last && !cut_q.spill) == prev_last_q && (!swallow || in_last));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      no_overrun: assert (used <= 3'(DEPTH));
+      no_command_with_flush: assert (!(flush_i && take));
+      not_empty: assert (take -> cmd_len_i != '0);
+      one_packet: assert (prev_valid_q -> cut_valid_q);
+      ends_agree: assert (fire -> (cut_q.last && !cut_q.spill) == prev_last_q && (!swallow || in_last));
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

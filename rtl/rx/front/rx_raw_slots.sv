@@ -64,8 +64,12 @@ module rx_raw_slots
   logic [31:0] used, slots;
   assign used  = tail_q - cfg_i.raw_head;
   assign slots = 32'd1 << cfg_i.raw_count_log2[4:0];
-  room_is_there: assert property (@(posedge clk_i) disable iff (!rst_ni) take_i |-> used < slots || cfg_i.raw_reset);
-  walk_has_slot: assert property (@(posedge clk_i) disable iff (!rst_ni) start_i |-> used + 32'(walks_i) < slots || cfg_i.raw_reset);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      room_is_there: assert (take_i -> used < slots || cfg_i.raw_reset);
+      walk_has_slot: assert (start_i -> used + 32'(walks_i) < slots || cfg_i.raw_reset);
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -178,8 +178,12 @@ module rx_store
   if ((1 << ADDR_W) != DEPTH || POS_W > 16) begin : gen_param_check
     $error("rx_store: STORE_BYTES must be a power of two and hold at most 2^15 beats");
   end
-  no_overwrite: assert property (@(posedge clk_i) disable iff (!rst_ni) write |-> wr_q - free_q < POS_W'(DEPTH));
-  room: assert property (@(posedge clk_i) disable iff (!rst_ni) wr_q - free_q <= POS_W'(DEPTH));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      no_overwrite: assert (write -> wr_q - free_q < POS_W'(DEPTH));
+      room: assert (wr_q - free_q <= POS_W'(DEPTH));
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

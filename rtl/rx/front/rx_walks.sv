@@ -182,11 +182,14 @@ module rx_walks
       if (valid_q[i] && flow_q[i] == flow_i) in_walk = 1'b1;
     end
   end
-  dones_fit: assert property (@(posedge clk_i) disable iff (!rst_ni) done_valid_i |-> fifo_ready && count_q != '0);
-  oldest_is_oldest: assert property (@(posedge clk_i) disable iff (!rst_ni) finish_i |-> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);
-  flow_stood: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    start_i |-> young_same_q == (flow_q[young_o] == flow_i) && in_walk_o == in_walk);
-  starts_fit: assert property (@(posedge clk_i) disable iff (!rst_ni) start_i |-> room_o && (!in_walk_o || youngest_o));
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      dones_fit: assert (done_valid_i -> fifo_ready && count_q != '0);
+      oldest_is_oldest: assert (finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);
+      flow_stood: assert (start_i -> young_same_q == (flow_q[young_o] == flow_i) && in_walk_o == in_walk);
+      starts_fit: assert (start_i -> room_o && (!in_walk_o || youngest_o));
+    end
+  end
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -85,9 +85,17 @@ module rx_fence (
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
-  other_colour_is_empty: assert property (@(posedge clk_i) disable iff (!rst_ni) !running_q |-> count_q[!colour_q] == '0);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      other_colour_is_empty: assert (!running_q -> count_q[!colour_q] == '0);
+    end
+  end
   for (genvar i = 0; i < 2; i++) begin : gen_count_check
-    no_wrap: assert property (@(posedge clk_i) disable iff (!rst_ni) count_q[i] < 9'd400);
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) begin
+        no_wrap: assert (count_q[i] < 9'd400);
+      end
+    end
   end
   // verilator lint_on SYNCASYNCNET
 `endif
