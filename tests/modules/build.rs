@@ -161,6 +161,7 @@ fn design(name: &str, top: &str, sources: &[&str]) -> Design {
         .argument("../../rtl/syn/lint.vlt")
         .files(sources.iter().map(|file| rtl.join(file)))
         .files(bench)
+        .optimise(false) // they run for seconds
         .reset_low("rst_ni")
         .suffixes("_i", "_o")
 }

@@ -48,6 +48,7 @@ pub struct Design {
     bundles: Vec<Bundle>,
     trace: bool,
     coverage: bool,
+    optimise: bool,
 }
 
 impl Design {
@@ -68,6 +69,7 @@ impl Design {
             bundles: Vec::new(),
             trace: true,
             coverage: false,
+            optimise: true,
         }
     }
 
@@ -176,6 +178,13 @@ impl Design {
         self
     }
 
+    /// Whether the compiler takes its time for a fast model (-O3, else -O1). Default: yes. A model that runs for seconds is
+    /// ready in half the time without.
+    pub fn optimise(mut self, on: bool) -> Design {
+        self.optimise = on;
+        self
+    }
+
     /// Whether to compile line coverage in. Default: no.
     pub fn coverage(mut self, on: bool) -> Design {
         self.coverage = on;
@@ -249,7 +258,7 @@ impl Design {
             .into_iter()
             .map(|(class, hot)| Source {
                 path: folder.join(class).with_extension("cpp"),
-                hot,
+                hot: hot && self.optimise,
                 includes: vec![folder.clone()],
                 flags: flags.clone(),
             })
