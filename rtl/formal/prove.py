@@ -32,7 +32,7 @@ PROOFS = [
         ("prim/fifo_sync.sv", "else if (rd_ready_i) head_valid_q <= 1'b0;", ""),
     ]),
     ("report_writer_formal", REPORT, {}, [
-        ("host/report_writer.sv", "(taken_q - cfg_i.head) >>", "(taken_q - cfg_i.head - 1'b1) >>"),
+        ("host/report_writer.sv", "<= taken_q - cfg_i.head;", "<= taken_q - cfg_i.head - 1'b1;"),
         ("host/report_writer.sv", "!taken_q[cfg_i.log2[4:0]]", "taken_q[0]"),
         ("host/report_writer.sv", "assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);", "assign tx_ready_o = load;"),
     ]),

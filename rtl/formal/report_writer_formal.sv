@@ -32,7 +32,7 @@ module report_writer_formal
 
   logic [63:0]  base_q;
   logic [2:0]   log2_q;
-  logic [31:0]  head_q, issued_q, sent_q, number_q;
+  logic [31:0]  head_q, head_was_q, issued_q, sent_q, number_q;
   report_cfg_t  cfg;
 
   assign cfg = '{reset: 1'b0, base: base_q, log2: 8'(log2_q), head: head_q,
@@ -72,6 +72,7 @@ module report_writer_formal
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       head_q     <= '0;
+      head_was_q <= '0;
       issued_q   <= '0;
       sent_q     <= '0;
       number_q   <= '0;
@@ -80,6 +81,7 @@ module report_writer_formal
       msix_q         <= 1'b0;
       armed_before_q <= 1'b0;
     end else begin
+      head_was_q <= head_q;
       if (consume_i <= tail - head_q) head_q <= head_q + consume_i;
       if (take) begin
         number_q   <= issued_q;
@@ -93,9 +95,10 @@ module report_writer_formal
     end
   end
 
-  logic [31:0] size, slot;
+  logic [31:0] size, slot, next_slot;
   assign size = 32'd1 << log2_q;
   assign slot = number_q & (size - 32'd1);
+  assign next_slot = issued_q & (size - 32'd1);
 
   always_comb begin
     if (rst_ni) begin
@@ -111,6 +114,10 @@ module report_writer_formal
       counted: assert (dut.taken_q == issued_q && dut.written_q == tail);
       in_order: assert (issued_q - head_q <= size && tail - head_q <= issued_q - head_q);
       behind: assert (sent_q - tail <= issued_q - tail && issued_q - sent_q == 32'(wr_valid));
+      sums: assert (dut.fresh_q || dut.used_q == issued_q - head_was_q);
+      head_forward: assert (head_q - head_was_q <= issued_q - head_was_q && tail - head_q <= tail - head_was_q);
+      addresses: assert (dut.fresh_q || {dut.addr_carry_q, dut.addr_q} == 25'(base_q[23:0]) + 25'({next_slot[17:0], 6'd0}));
+      index: assert (dut.fresh_q || dut.not_index_q == ~(size - 32'd1));
       last_taken: assert (!(cmd_valid || wr_valid) || number_q == issued_q - 32'd1);
       held: assert (wr_valid == (dut.have_q && !dut.beats_sent_q) && cmd_valid == (dut.have_q && !dut.cmd_sent_q));
       beat_behind: assert (!(dut.have_q && dut.beats_sent_q && !dut.cmd_sent_q));

@@ -6,6 +6,9 @@
 // A report counts as written (`tail_o`) when its write response has come. Interrupts look at that count.
 // After a write that failed the ring has a hole that the host cannot see past: nothing more is taken or counted, and
 // one interrupt says so, armed or not (`broken_o`, until reset).
+//
+// A report takes two cycles at least: room and address for the next one are sums of their own cycle, right again in the
+// second cycle after a report was taken. An interrupt is asked for two cycles after what it tells of was counted.
 
 module report_writer
   import weft_int_pkg::NO_FLOW;
@@ -58,11 +61,24 @@ module report_writer
   logic         have_q, cmd_sent_q, beats_sent_q;
   logic [511:0] report_q;
   logic         prefer_tx_q, room, load, take_tx, cmd_done, beats_done, armed_q, due, broken_q, alarm_q;
-  logic [31:0]  past_armed;
+
+  // Sums of the cycle before.
+  logic [31:0]  not_index_q, used_q, past_armed_q;  // not_index: the bits of a count that are no slot number
+  logic [23:0]  addr_q;                             // the lower bits of the next slot's address, and the carry out of them
+  logic         addr_carry_q, fresh_q, settled_q, counted_q;
 
   // ---------------------------------------------------------------- one report at a time, the next one right behind
-  // Occupancy counts modulo 2^32; log2 is at most 16.
-  assign room = ((taken_q - cfg_i.head) >> cfg_i.log2[4:0]) == '0;
+  // Occupancy counts modulo 2^32; log2 is at most 16. HEAD may have moved since, which only makes room.
+  always_ff @(posedge clk_i) begin
+    not_index_q            <= '1 << cfg_i.log2[4:0];
+    used_q                 <= taken_q - cfg_i.head;
+    {addr_carry_q, addr_q} <= {1'b0, cfg_i.base[23:0]} + 25'({taken_q[17:0] & ~not_index_q[17:0], 6'd0});
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) fresh_q <= 1'b1;
+    else fresh_q <= cfg_i.reset || (load && (rx_valid_i || tx_valid_i));
+  end
+  assign room = (used_q & not_index_q) == '0 && !fresh_q;
 
   assign cmd_done   = cmd_sent_q || cmd_ready_i;
   assign beats_done = beats_sent_q || (wr_ready_i && wr_last_o);
@@ -71,7 +87,7 @@ module report_writer
   assign take_tx    = tx_valid_i && (prefer_tx_q || !rx_valid_i);
   assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);
   assign rx_ready_o = load && !(prefer_tx_q && tx_valid_i);
-  assign stall_o    = (rx_valid_i || tx_valid_i) && !room;
+  assign stall_o    = (rx_valid_i || tx_valid_i) && !room && !fresh_q;
 
   // Every report has job_done and phase at the same place.
   segment_report_t filled;
@@ -96,7 +112,7 @@ module report_writer
         beats_sent_q <= 1'b0;
         prefer_tx_q  <= !tx_ready_o;
         taken_q      <= taken_q + 1'b1;
-        cmd_addr_o   <= cfg_i.base + 64'({taken_q & ~('1 << cfg_i.log2[4:0]), 6'd0});
+        cmd_addr_o   <= {cfg_i.base[63:24] + 40'(addr_carry_q), addr_q};
       end else begin
         if (have_q && cmd_ready_i) cmd_sent_q <= 1'b1;
         if (wr_valid_o && wr_ready_i && wr_last_o) beats_sent_q <= 1'b1;
@@ -135,11 +151,17 @@ module report_writer
       written_q    <= '0;
       armed_q      <= 1'b0;
       arm_value_q  <= '0;
+      past_armed_q <= '0;
+      settled_q    <= 1'b0;
+      counted_q    <= 1'b0;
       broken_q     <= 1'b0;
       alarm_q      <= 1'b0;
       msix_valid_o <= 1'b0;
     end else begin
       if (written_i && !failed_i && !broken_q) written_q <= written_q + 1'b1;
+      counted_q    <= written_i;
+      past_armed_q <= written_q - arm_value_q;
+      settled_q    <= !cfg_i.arm;
       if (msix_valid_o) begin
         msix_valid_o <= !msix_ready_i;
       end else if (due) begin
@@ -164,12 +186,12 @@ module report_writer
 
   // A host that polls may have seen a report in memory before its write response came here: then the value it arms
   // with is ahead of the count, and the interrupt is for the report after.
-  assign past_armed    = written_q - arm_value_q;
-  assign due           = alarm_q || (armed_q && past_armed != '0 && !past_armed[31]);
+  assign due           = alarm_q || (armed_q && settled_q && past_armed_q != '0 && !past_armed_q[31]);
   assign msix_vector_o = '0;
   assign tail_o        = written_q;
   assign broken_o      = broken_q;
-  assign idle_o        = !have_q && !rx_valid_i && !tx_valid_i && !msix_valid_o && !due;
+  assign idle_o        = !have_q && !rx_valid_i && !tx_valid_i && !msix_valid_o && !due &&
+                         !(armed_q && (counted_q || !settled_q));
 
   // ---------------------------------------------------------------- trace
   // Kind and flow are at the same place in all reports but the frame report, which has none. Where a segment report has
