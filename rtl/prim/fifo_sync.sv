@@ -108,7 +108,9 @@ module fifo_sync #(
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      // verilator lint_off CMPCONST
       count_in_range: assert (count_q <= COUNT_W'(DEPTH));
+      // verilator lint_on CMPCONST
       full_is_full: assert (full_q == (count_q == COUNT_W'(DEPTH)));
     end
   end

@@ -1,6 +1,6 @@
 // Puts headers and payload together into frames for the MAC.
 //
-//   header ─► register ────────────┐
+//   header ─► two registers ───────┐
 //   payload beats ─► rotate by the header's length ─► merge ─► register slice ─► AXI-Stream
 //
 // A frame is begun when its header and the first beat of its payload are there; the store then has a beat each cycle, so a
@@ -41,51 +41,91 @@ module tx_emit
   localparam int unsigned PADDED_W     = HEADER_BEATS * DATA_W;
   localparam logic [14:0] BEAT_BYTES   = 15'(BYTES);
 
-  // The header, and the bytes of its frame.
-  logic        head_valid_q, head_take;
-  out_header_t head_q;
-  logic [14:0] bytes_q;
+  // The next header, and the bytes of its frame.
+  logic        next_valid_q, next_take;
+  out_header_t next_q;
+  logic [14:0] next_bytes_q;
 
-  assign header_ready_o = !head_valid_q || head_take;
+  assign header_ready_o = !next_valid_q || next_take;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) head_valid_q <= 1'b0;
-    else if (header_ready_o) head_valid_q <= header_valid_i;
+    if (!rst_ni) next_valid_q <= 1'b0;
+    else if (header_ready_o) next_valid_q <= header_valid_i;
   end
 
   always_ff @(posedge clk_i) begin
     if (header_ready_o) begin
-      head_q  <= header_i;
-      bytes_q <= 15'(header_i.header_bytes) + 15'(header_i.payload_bytes);
+      next_q       <= header_i;
+      next_bytes_q <= 15'(header_i.header_bytes) + 15'(header_i.payload_bytes);
     end
   end
 
-  logic                begun_q;
-  logic [14:0]         left_q, left;           // bytes of the frame from this beat on
-  logic [14:0]         payload_left_q, payload_left;
-  logic [2:0]          beat_q, beat;           // stops at the first beat behind the header
-  logic [2:0]          header_beats;           // full ones
-  logic [LANE_W-1:0]   rest;                   // header bytes behind these
+  // ---------------------------------------------------------------- the frame under way, and what its next beat is
+  logic                head_valid_q, head_take;
+  out_header_t         head_q;
+  logic [14:0]         bytes_q, left_q;         // of the frame; from the next beat on
+  logic [14:0]         payload_left_q;
+  logic [2:0]          beat_q, beat_d;          // stops at the first beat behind the header
+  logic [2:0]          header_beats, next_header_beats;  // full ones
+  logic [LANE_W-1:0]   rest;                    // header bytes behind these
+  logic [BYTES-1:0]    in_rest_q, keep_q;
+  logic                in_header_q, edge_q;     // all of it is header; the header's last bytes are in it
+  logic                last_q, use_payload_q, need_payload_q;
   logic [PADDED_W-1:0] padded;
   logic [DATA_W-1:0]   header_beat, rotated, merged, carry_q, carry;
-  logic [DATA_W/8-1:0] keep;
-  logic                in_header, have, free, load, last, use_payload;
+  logic                in_header_d, more_payload, have, free, load;
 
-  assign left         = begun_q ? left_q : bytes_q;
-  assign payload_left = begun_q ? payload_left_q : 15'(head_q.payload_bytes);
-  assign beat         = begun_q ? beat_q : 3'd0;
-  assign header_beats = 3'(head_q.header_bytes >> LANE_W);
-  assign rest         = head_q.header_bytes[LANE_W-1:0];
-  assign in_header    = beat < header_beats;
-  assign last         = left <= BEAT_BYTES;
-  assign use_payload  = !in_header && payload_left != '0;
+  assign header_beats      = 3'(head_q.header_bytes >> LANE_W);
+  assign next_header_beats = 3'(next_q.header_bytes >> LANE_W);
+  assign rest              = head_q.header_bytes[LANE_W-1:0];
+  assign beat_d            = beat_q > header_beats ? beat_q : beat_q + 3'd1;
+  assign in_header_d       = beat_d < header_beats;
+  assign more_payload      = use_payload_q ? payload_left_q > BEAT_BYTES : payload_left_q != '0;
 
-  // Before the begin, the payload's first beat must be there even if the headers fill the first beat.
-  assign have = head_valid_q && (payload_valid_i || (begun_q ? !use_payload : head_q.payload_bytes == '0));
-  assign load = have && free;
+  assign have            = head_valid_q && (payload_valid_i || !need_payload_q);
+  assign load            = have && free;
+  assign payload_ready_o = load && use_payload_q;
+  assign head_take       = load && last_q;
+  assign next_take       = !head_valid_q || head_take;
 
-  assign payload_ready_o = load && use_payload;
-  assign head_take       = load && last;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) head_valid_q <= 1'b0;
+    else if (next_take) head_valid_q <= next_valid_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (next_take) begin
+      head_q         <= next_q;
+      bytes_q        <= next_bytes_q;
+      left_q         <= next_bytes_q;
+      last_q         <= next_bytes_q <= BEAT_BYTES;
+      beat_q         <= 3'd0;
+      in_header_q    <= next_header_beats != 3'd0;
+      edge_q         <= next_header_beats == 3'd0;
+      payload_left_q <= 15'(next_q.payload_bytes);
+      use_payload_q  <= next_header_beats == 3'd0 && next_q.payload_bytes != '0;
+      // Before the begin, the payload's first beat must be there even if the headers fill the first beat.
+      need_payload_q <= next_q.payload_bytes != '0;
+      for (int unsigned b = 0; b < BYTES; b++) begin
+        in_rest_q[b] <= LANE_W'(b) < next_q.header_bytes[LANE_W-1:0];
+        keep_q[b]    <= 15'(b) < next_bytes_q;
+      end
+    end else if (load) begin
+      left_q         <= left_q - BEAT_BYTES;
+      last_q         <= left_q <= 15'(2 * BYTES);
+      beat_q         <= beat_d;
+      in_header_q    <= in_header_d;
+      edge_q         <= beat_d == header_beats;
+      if (use_payload_q) payload_left_q <= payload_left_q > BEAT_BYTES ? payload_left_q - BEAT_BYTES : '0;
+      use_payload_q  <= !in_header_d && more_payload;
+      need_payload_q <= !in_header_d && more_payload;
+      for (int unsigned b = 0; b < BYTES; b++) keep_q[b] <= 15'(b + BYTES) < left_q;
+    end
+    if (load) carry_q <= rotated;
+  end
+
+  logic unused_payload_bytes;
+  assign unused_payload_bytes = ^head_q.payload_bytes;
 
   // ---------------------------------------------------------------- data
   always_comb begin
@@ -93,31 +133,16 @@ module tx_emit
     padded[8*HEADER_BYTES-1:0] = head_q.header;
     header_beat = padded[DATA_W-1:0];
     for (int unsigned b = 1; b < HEADER_BEATS; b++) begin
-      if (beat == 3'(b)) header_beat = padded[DATA_W*b+:DATA_W];
+      if (beat_q == 3'(b)) header_beat = padded[DATA_W*b+:DATA_W];
     end
     rotated = payload_data_i;
     for (int unsigned s = 1; s < LANE_W; s++) begin
       if (rest[s]) rotated = (rotated << (8 << s)) | (rotated >> (DATA_W - (8 << s)));
     end
-    carry = beat == header_beats ? header_beat : carry_q;
+    carry = edge_q ? header_beat : carry_q;
     for (int unsigned b = 0; b < BYTES; b++) begin
-      if (in_header) merged[8*b+:8] = header_beat[8*b+:8];
-      else merged[8*b+:8] = LANE_W'(b) < rest ? carry[8*b+:8] : rotated[8*b+:8];
-      keep[b] = 15'(b) < left;
-    end
-  end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begun_q <= 1'b0;
-    else if (load) begun_q <= !last;
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (load) begin
-      left_q         <= left - BEAT_BYTES;
-      payload_left_q <= !use_payload ? payload_left : payload_left > BEAT_BYTES ? payload_left - BEAT_BYTES : '0;
-      beat_q         <= beat > header_beats ? beat : beat + 3'd1;
-      carry_q        <= rotated;
+      if (in_header_q) merged[8*b+:8] = header_beat[8*b+:8];
+      else merged[8*b+:8] = in_rest_q[b] ? carry[8*b+:8] : rotated[8*b+:8];
     end
   end
 
@@ -135,7 +160,7 @@ module tx_emit
 
   stream_slice #(.WIDTH($bits(sent_t) + 1 + DATA_W / 8 + DATA_W)) u_out (
     .clk_i, .rst_ni, .clear_i(1'b0),
-    .in_valid_i (have),          .in_ready_o (free),          .in_data_i ({sent_in, last, keep, merged}),
+    .in_valid_i (have),          .in_ready_o (free),          .in_data_i ({sent_in, last_q, keep_q, merged}),
     .out_valid_o(mac_tx_tvalid), .out_ready_i(mac_tx_tready),
     .out_data_o ({sent, mac_tx_tlast, mac_tx_tkeep, mac_tx_tdata}), .shown_o()
   );

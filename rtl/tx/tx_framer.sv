@@ -83,9 +83,10 @@ module tx_framer
   end
 
   // ---------------------------------------------------------------- framing
-  logic               packed_valid, packed_ready, packed_last, marked_valid, marked_ready, marked_last;
-  logic [DATA_W-1:0]  packed_data, marked_data;
-  logic [COUNT_W-1:0] packed_count, marked_count;
+  logic               filled_valid, filled_ready, filled_last, packed_valid, packed_ready, packed_last;
+  logic               marked_valid, marked_ready, marked_last;
+  logic [DATA_W-1:0]  filled_data, packed_data, marked_data;
+  logic [COUNT_W-1:0] filled_count, packed_count, marked_count;
   layout_t            marked_layout;
   logic               store_ready, digest_ready;
 
@@ -98,11 +99,18 @@ module tx_framer
     .in_data_i  (piece_data_i),
     .in_count_i (piece_count_i),
     .in_last_i  (piece_last_i),
-    .out_valid_o(packed_valid),
-    .out_ready_i(packed_ready),
-    .out_data_o (packed_data),
-    .out_count_o(packed_count),
-    .out_last_o (packed_last)
+    .out_valid_o(filled_valid),
+    .out_ready_i(filled_ready),
+    .out_data_o (filled_data),
+    .out_count_o(filled_count),
+    .out_last_o (filled_last)
+  );
+
+  stream_slice #(.WIDTH(1 + COUNT_W + DATA_W)) u_filled (
+    .clk_i, .rst_ni, .clear_i(1'b0),
+    .in_valid_i (filled_valid), .in_ready_o (filled_ready), .in_data_i ({filled_last, filled_count, filled_data}),
+    .out_valid_o(packed_valid), .out_ready_i(packed_ready), .out_data_o({packed_last, packed_count, packed_data}),
+    .shown_o    ()
   );
 
   tx_markers #(

@@ -88,6 +88,7 @@ module tx_gather
   // ---------------------------------------------------------------- the step under way; the next one is taken as it ends
   logic  step_valid_q;
   step_t step;
+  logic  fpdu_q, long_head_q, empty_q;       // it has a header; one of two pieces; and no payload
 
   assign step_ready_o = !step_valid_q || done;
 
@@ -97,7 +98,12 @@ module tx_gather
   end
 
   always_ff @(posedge clk_i) begin
-    if (step_ready_o) step <= step_i;
+    if (step_ready_o) begin
+      step        <= step_i;
+      fpdu_q      <= step_i.head_bytes != '0;
+      long_head_q <= 8'(step_i.head_bytes) > HEAD_BYTES;
+      empty_q     <= step_i.bytes == '0;
+    end
   end
 
   // ---------------------------------------------------------------- payload bytes
@@ -119,11 +125,10 @@ module tx_gather
   end
 
   // ---------------------------------------------------------------- sequence
-  logic       start, fpdu;
+  logic       start;
   logic [7:0] head_bytes;
 
   assign head_bytes = 8'(step.head_bytes);
-  assign fpdu  = head_bytes != '0;
   assign start = state_q == BEGIN && step_valid_q && room;
   assign put   = !quiet && ((state_q == BODY && body_valid) || state_q == HEAD || state_q == HEAD_REST ||
                             state_q == TAIL);
@@ -135,21 +140,21 @@ module tx_gather
       BEGIN: begin
         if (start) begin
           if (!step.has_frame) done = 1'b1;
-          else if (fpdu && !quiet) state_d = HEAD;
-          else if (step.bytes != '0) state_d = BODY;
+          else if (fpdu_q && !quiet) state_d = HEAD;
+          else if (!empty_q) state_d = BODY;
           else done = 1'b1;
         end
       end
       HEAD: begin
         if (can_put) begin
-          if (head_bytes > HEAD_BYTES) state_d = HEAD_REST;
-          else state_d = step.bytes != '0 ? BODY : TAIL;
+          if (long_head_q) state_d = HEAD_REST;
+          else state_d = empty_q ? TAIL : BODY;
         end
       end
-      HEAD_REST: if (can_put) state_d = step.bytes != '0 ? BODY : TAIL;
+      HEAD_REST: if (can_put) state_d = empty_q ? TAIL : BODY;
       BODY: begin
         if (body_take && body_last) begin
-          if (fpdu && !quiet) begin
+          if (fpdu_q && !quiet) begin
             state_d = TAIL;
           end else begin
             state_d = BEGIN;
@@ -208,7 +213,7 @@ module tx_gather
     unique case (state_q)
       HEAD: begin
         piece_data  = head_first;
-        piece_count = COUNT_W'(head_bytes > HEAD_BYTES ? HEAD_BYTES : head_bytes);
+        piece_count = COUNT_W'(long_head_q ? HEAD_BYTES : head_bytes);
         piece_last  = 1'b0;
       end
       HEAD_REST: begin
@@ -219,7 +224,7 @@ module tx_gather
       BODY: begin
         piece_data  = step.from_slot ? slot_data : rsp_data_i;
         piece_count = body_count;
-        piece_last  = body_last && !fpdu;
+        piece_last  = body_last && !fpdu_q;
       end
       default: begin
         piece_data  = '0;
@@ -240,7 +245,7 @@ module tx_gather
   logic begins_frame, begins_layout;
 
   assign begins_frame  = start && step.has_frame && !quiet;
-  assign begins_layout = begins_frame && (fpdu || step.bytes != '0);
+  assign begins_layout = begins_frame && (fpdu_q || !empty_q);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

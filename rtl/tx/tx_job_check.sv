@@ -85,10 +85,11 @@ module tx_job_check
       row_q     <= lookup_row_i;
       sge_sum_q <= first_two_q + last_two_q;
     end
-    first_two_q <= (job_i.sge_count > 8'd0 ? 34'(job_i.sge0_length) : 34'd0) +
-                   (job_i.sge_count > 8'd1 ? 34'(job_i.sge1_length) : 34'd0);
-    last_two_q  <= (job_i.sge_count > 8'd2 ? 34'(job_i.sge2_length) : 34'd0) +
-                   (job_i.sge_count > 8'd3 ? 34'(job_i.sge3_length) : 34'd0);
+    // Of the number of SGEs three bits say enough: more than four are refused in any case.
+    first_two_q <= (job_i.sge_count[2:0] > 3'd0 ? 34'(job_i.sge0_length) : 34'd0) +
+                   (job_i.sge_count[2:0] > 3'd1 ? 34'(job_i.sge1_length) : 34'd0);
+    last_two_q  <= (job_i.sge_count[2:0] > 3'd2 ? 34'(job_i.sge2_length) : 34'd0) +
+                   (job_i.sge_count[2:0] > 3'd3 ? 34'(job_i.sge3_length) : 34'd0);
     if (state_q == CHECK) status_q <= status_d;
   end
 

@@ -1,8 +1,8 @@
 // Inserts MPA markers (RFC 5044 §4.2, §4.3) into packed FPDUs; passes everything else through.
 //
-//   beats ─► put the marker among the words (at most one a beat) ─► rotate to the fill level ─► merge ─► beats
+//   beats ─► where is the marker? ─► put it among the words (at most one a beat) ─► rotate to the fill level ─► merge ─► beats
 //
-// Markers and FPDUs are whole 32-bit words, so all shifts are by words. Ready/valid at both ends; latency three cycles; one
+// Markers and FPDUs are whole 32-bit words, so all shifts are by words. Ready/valid at both ends; latency four cycles; one
 // beat per cycle, one cycle more when a packet spills into another beat. `in_layout_i` is a stream of one item for each
 // packet; at the output it is constant over the packet.
 
@@ -47,7 +47,6 @@ module tx_markers
   logic [7:0]         words;                   // of this beat, begun ones included
   logic [13:0]        pointer;
   logic [31:0]        marker;
-  logic [DATA_W+31:0] expanded;
 
   assign words     = (8'(in_count_i) + 8'd3) >> 2;
   assign to_marker = first_q ? in_layout_i.to_marker : to_marker_q;
@@ -61,24 +60,15 @@ module tx_markers
   assign marked    = (COUNT_W + 1)'({(WORD_W + 1)'(fill_q) + (WORD_W + 1)'(1), 2'b00}) + (COUNT_W + 1)'(in_count_i);
   assign sum       = insert ? marked : plain;
 
-  // A place behind the beat's last word gets a marker as well: nobody looks at these words.
-  always_comb begin
-    expanded = {32'd0, in_data_i};
-    if (in_layout_i.markers) begin
-      for (int unsigned w = 0; w <= WORDS; w++) begin
-        if (8'(w) == 8'(to_marker)) expanded[32*w+:32] = marker;
-        else if (8'(w) > 8'(to_marker)) expanded[32*w+:32] = in_data_i[32*(w-1)+:32];
-      end
-    end
-  end
+  logic               p_valid_q, p_take, p_last_q;
+  logic [DATA_W-1:0]  p_data_q;
+  logic [WORDS:0]     at, behind, p_at_q, p_behind_q;      // the word is the marker; it lies behind it
+  logic [31:0]        p_marker_q;
+  logic [WORD_W-1:0]  p_fill_q;
+  logic [COUNT_W:0]   p_sum_q;
+  layout_t            p_layout_q;
 
-  logic               x_valid_q, x_take, x_last_q;
-  logic [DATA_W+31:0] x_data_q;
-  logic [WORD_W-1:0]  x_fill_q;
-  logic [COUNT_W:0]   x_sum_q;
-  layout_t            x_layout_q;
-
-  assign in_ready_o        = in_layout_valid_i && (!x_valid_q || x_take);
+  assign in_ready_o        = in_layout_valid_i && (!p_valid_q || p_take);
   assign take              = in_valid_i && in_ready_o;
   assign in_layout_ready_o = take && in_last_i;
 
@@ -86,26 +76,65 @@ module tx_markers
     if (!rst_ni) begin
       first_q   <= 1'b1;
       fill_q    <= '0;
-      x_valid_q <= 1'b0;
+      p_valid_q <= 1'b0;
     end else begin
       if (take) begin
         first_q <= in_last_i;
         fill_q  <= (in_last_i || !in_layout_i.markers) ? '0 : sum[COUNT_W-2:2];
       end
-      if (!x_valid_q || x_take) x_valid_q <= take;
+      if (!p_valid_q || p_take) p_valid_q <= take;
     end
   end
 
+  // As shifts: comparisons with each word's number would be chains.
+  assign at     = {{WORDS{1'b0}}, in_layout_i.markers} << to_marker;
+  assign behind = {{WORDS{in_layout_i.markers}}, 1'b0} << to_marker;
+
+  // A place behind the beat's last word gets a marker as well: nobody looks at these words.
   always_ff @(posedge clk_i) begin
     if (take) begin
       to_marker_q <= insert ? to_marker + (7'd127 - 7'(words)) : to_marker - 7'(words);
       seen_q      <= seen || insert;
       if (insert) next_q <= pointer + (pointer == '0 ? 14'd508 : 14'd512);
-      x_data_q    <= expanded;
-      x_fill_q    <= fill_q;
-      x_sum_q     <= sum;
-      x_last_q    <= in_last_i;
-      x_layout_q  <= in_layout_i;
+      p_behind_q <= behind;
+      p_at_q     <= at;
+      p_marker_q <= marker;
+      p_data_q   <= in_data_i;
+      p_fill_q   <= fill_q;
+      p_sum_q    <= sum;
+      p_last_q   <= in_last_i;
+      p_layout_q <= in_layout_i;
+    end
+  end
+
+  logic               x_valid_q, x_take, x_last_q;
+  logic [DATA_W+31:0] expanded, x_data_q;
+  logic [WORD_W-1:0]  x_fill_q;
+  logic [COUNT_W:0]   x_sum_q;
+  layout_t            x_layout_q;
+
+  assign p_take = !x_valid_q || x_take;
+
+  always_comb begin
+    expanded = {32'd0, p_data_q};
+    for (int unsigned w = 0; w <= WORDS; w++) begin
+      if (p_at_q[w]) expanded[32*w+:32] = p_marker_q;
+      else if (w > 0 && p_behind_q[w]) expanded[32*w+:32] = p_data_q[32*(w > 0 ? w-1 : 0)+:32];
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) x_valid_q <= 1'b0;
+    else if (p_take) x_valid_q <= p_valid_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (p_take) begin
+      x_data_q   <= expanded;
+      x_fill_q   <= p_fill_q;
+      x_sum_q    <= p_sum_q;
+      x_last_q   <= p_last_q;
+      x_layout_q <= p_layout_q;
     end
   end
 
@@ -146,14 +175,13 @@ module tx_markers
   localparam logic [COUNT_W:0] ONE_BEAT = (COUNT_W + 1)'(BYTES);
   localparam logic [COUNT_W:0] TWO_BEATS = (COUNT_W + 1)'(2 * BYTES);
 
-  logic               full, spill, flush_q, flush_last_q, o_free, o_valid_q, o_last_q;
-  logic [DATA_W-1:0]  merged, beyond, rest_q, o_data_q;
-  logic [COUNT_W-1:0] o_count_q, flush_count_q;
-  layout_t            o_layout_q, flush_layout_q;
+  logic               full, spill, flush_q, flush_last_q, o_free, o_valid, o_last;
+  logic [DATA_W-1:0]  merged, beyond, rest_q, o_data;
+  logic [COUNT_W-1:0] o_count, flush_count_q;
+  layout_t            o_layout, flush_layout_q;
 
   assign full   = r_sum_q >= ONE_BEAT;
   assign spill  = (r_last_q && r_sum_q > ONE_BEAT) || r_sum_q == TWO_BEATS;
-  assign o_free = !o_valid_q || out_ready_i;
   assign r_take = o_free && !flush_q;
 
   always_comb begin
@@ -164,35 +192,31 @@ module tx_markers
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      o_valid_q <= 1'b0;
-      flush_q   <= 1'b0;
-    end else if (o_free) begin
-      o_valid_q <= flush_q || (r_valid_q && (full || r_last_q));
-      flush_q   <= !flush_q && r_valid_q && spill;
-    end
+    if (!rst_ni) flush_q <= 1'b0;
+    else if (o_free) flush_q <= !flush_q && r_valid_q && spill;
   end
 
   always_ff @(posedge clk_i) begin
-    if (o_free) begin
-      o_data_q   <= flush_q ? rest_q : merged;
-      o_last_q   <= flush_q ? flush_last_q : r_last_q && !spill;
-      o_count_q  <= flush_q ? flush_count_q : full ? COUNT_W'(BYTES) : COUNT_W'(r_sum_q);
-      o_layout_q <= flush_q ? flush_layout_q : r_layout_q;
-      if (r_valid_q && !flush_q) begin
-        rest_q         <= full ? beyond : merged;
-        flush_count_q  <= COUNT_W'(r_sum_q - ONE_BEAT);
-        flush_last_q   <= r_last_q;
-        flush_layout_q <= r_layout_q;
-      end
+    if (o_free && r_valid_q && !flush_q) begin
+      rest_q         <= full ? beyond : merged;
+      flush_count_q  <= COUNT_W'(r_sum_q - ONE_BEAT);
+      flush_last_q   <= r_last_q;
+      flush_layout_q <= r_layout_q;
     end
   end
 
-  assign out_valid_o  = o_valid_q;
-  assign out_data_o   = o_data_q;
-  assign out_count_o  = o_count_q;
-  assign out_last_o   = o_last_q;
-  assign out_layout_o = o_layout_q;
+  assign o_valid  = flush_q || (r_valid_q && (full || r_last_q));
+  assign o_data   = flush_q ? rest_q : merged;
+  assign o_last   = flush_q ? flush_last_q : r_last_q && !spill;
+  assign o_count  = flush_q ? flush_count_q : full ? COUNT_W'(BYTES) : COUNT_W'(r_sum_q);
+  assign o_layout = flush_q ? flush_layout_q : r_layout_q;
+
+  stream_slice #(.WIDTH($bits(layout_t) + 1 + COUNT_W + DATA_W)) u_out (
+    .clk_i, .rst_ni, .clear_i(1'b0),
+    .in_valid_i (o_valid),     .in_ready_o (o_free),      .in_data_i ({o_layout, o_last, o_count, o_data}),
+    .out_valid_o,              .out_ready_i,              .out_data_o({out_layout_o, out_last_o, out_count_o, out_data_o}),
+    .shown_o    ()
+  );
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

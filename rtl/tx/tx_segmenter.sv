@@ -65,7 +65,7 @@ module tx_segmenter
   logic [6:0]  to_marker_q;
   logic [8:0]  phase;
   logic [4:0]  markers;
-  logic        any_marker_q;
+  logic        any_marker_q, some_q;      // some: the frame has payload
 
   assign final_d    = !message || left_q <= 32'(job_q.fpdu_payload);
   assign body_words = 12'(chunk_q[13:2]) + (is_tagged ? 12'd5 : 12'd6) + 12'(chunk_q[1:0] != 2'd0);
@@ -75,13 +75,15 @@ module tx_segmenter
 
   // ---------------------------------------------------------------- reads
   logic [13:0] piece;
-  logic        piece_ends_sge, sge_empty, sge_shift;
+  logic        piece_ends_sge, piece_is_rest, sge_empty, sge_shift;
+  logic [3:0]  sge_empty_q;               // an SGE under way has bytes left until it moves on
   // The high halves of TO and of the current SGE's address follow a cycle later.
   logic        to_carry_q, iova_carry_q;
 
   assign piece_ends_sge = sge_len_q[0] <= 32'(to_read_q);
   assign piece          = piece_ends_sge ? sge_len_q[0][13:0] : to_read_q;
-  assign sge_empty      = sge_len_q[0] == '0;
+  assign piece_is_rest  = sge_len_q[0] >= 32'(to_read_q);
+  assign sge_empty      = sge_empty_q[0];
   assign read_valid_o   = state_q == READ && !sge_empty;
   assign read_addr_o    = sge_iova_q[0];
   assign read_bytes_o   = piece;
@@ -91,7 +93,7 @@ module tx_segmenter
   // ---------------------------------------------------------------- sequence
   logic step_taken, slot_used;
 
-  assign slot_used    = has_frame_q && from_slot && chunk_q != '0;
+  assign slot_used    = has_frame_q && from_slot && some_q;
   assign step_valid_o = state_q == STEP && (!slot_used || slot_ready_i);
   assign slot_valid_o = state_q == STEP && slot_used && step_ready_i;
   assign step_taken   = step_valid_o && step_ready_i;
@@ -105,13 +107,13 @@ module tx_segmenter
       COUNT: state_d = STEP;
       STEP: begin
         if (step_taken) begin
-          if (has_frame_q && !from_slot && chunk_q != '0) state_d = READ;
+          if (has_frame_q && !from_slot && some_q) state_d = READ;
           else if (final_q) state_d = TAKE;
           else state_d = DROP_BYTES;
         end
       end
       READ: begin
-        if (read_valid_o && read_ready_i && piece == to_read_q) state_d = final_q ? TAKE : NEXT;
+        if (read_valid_o && read_ready_i && piece_is_rest) state_d = final_q ? TAKE : NEXT;
       end
       DROP_BYTES: if (to_read_q == '0) state_d = NEXT;
       NEXT: state_d = SIZE;
@@ -136,6 +138,8 @@ module tx_segmenter
         sge_iova_q <= {checked_i.job.sge3_iova, checked_i.job.sge2_iova, checked_i.job.sge1_iova, checked_i.job.sge0_iova};
         sge_len_q  <= {checked_i.job.sge3_length, checked_i.job.sge2_length, checked_i.job.sge1_length,
                        checked_i.job.sge0_length};
+        sge_empty_q <= {checked_i.job.sge3_length == '0, checked_i.job.sge2_length == '0, checked_i.job.sge1_length == '0,
+                        checked_i.job.sge0_length == '0};
         slot_q     <= checked_i.job[1023:512];
         to_carry_q   <= 1'b0;
         iova_carry_q <= 1'b0;
@@ -153,6 +157,7 @@ module tx_segmenter
       end
       LAYOUT: begin
         to_read_q    <= chunk_q;
+        some_q       <= chunk_q != '0;
         body_q       <= body_words;
         spaces_q     <= body_words - 12'(to_marker_q) - 12'd1;
         any_marker_q <= row_q.flags[FLOW_TX_ROW_MARKERS_BIT] && body_words > 12'(to_marker_q);
@@ -170,6 +175,7 @@ module tx_segmenter
           iova_carry_q <= 1'b0;
           sge_iova_q <= {64'd0, sge_iova_q[3:1]};
           sge_len_q  <= {32'd0, sge_len_q[3:1]};
+          sge_empty_q <= {1'b1, sge_empty_q[3:1]};
         end
       end
       DROP_BYTES: begin

@@ -171,13 +171,21 @@ fn main() {
         .design(design(
             "fifo_sync",
             "fifo_sync_bench",
-            &["prim/ram_1r1w.sv", "prim/fifo_sync.sv"],
+            &[
+                "prim/ram_1r1w.sv",
+                "stream/stream_rules.sv",
+                "prim/fifo_sync.sv",
+            ],
         ))
         .design(design("counters", "counters_bench", COUNTERS))
         .design(
-            design("msix_table", "msix_table", &["host/msix_table.sv"])
-                .parameter("VECTORS", 5)
-                .axi_lite_slave("s_axil", "s_axil_"),
+            design(
+                "msix_table",
+                "msix_table",
+                &["stream/stream_rules.sv", "host/msix_table.sv"],
+            )
+            .parameter("VECTORS", 5)
+            .axi_lite_slave("s_axil", "s_axil_"),
         )
         .design(design("trace_ring", "trace_ring_bench", TRACE_RING));
     for width in [128, 512] {
@@ -196,11 +204,15 @@ fn main() {
                 .stream_in("s_axis", "s_axis_"),
             )
             .design(
-                sized("mac_loopback", "mac_loopback", &["observe/mac_loopback.sv"])
-                    .stream_in("tx", "tx_")
-                    .stream_out("rx", "rx_")
-                    .stream_out("mac_tx", "mac_tx_")
-                    .stream_in("mac_rx", "mac_rx_"),
+                sized(
+                    "mac_loopback",
+                    "mac_loopback",
+                    &["stream/stream_rules.sv", "observe/mac_loopback.sv"],
+                )
+                .stream_in("tx", "tx_")
+                .stream_out("rx", "rx_")
+                .stream_out("mac_tx", "mac_tx_")
+                .stream_in("mac_rx", "mac_rx_"),
             )
             .design(
                 sized("capture", "capture_bench", CAPTURE)
