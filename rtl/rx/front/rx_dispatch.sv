@@ -1,7 +1,8 @@
 // Decides what becomes of each frame (docs/card.md "Receiving"), in the order of arrival.
 //
 // The packet at the head of the store's queue is looked up while the one before it stands here: its row and position are read, it is
-// judged (rx_accept), and its payload is already read, all while earlier ones are walked. A segment to be walked is started as soon as the walk takes it: a further one of the
+// judged (rx_accept), and its payload is already read, all while earlier ones are walked. The payload is asked for while
+// the packet is still at the queue's head, so that the decision never waits for it. A segment to be walked is started as soon as the walk takes it: a further one of the
 // same flow that continues the youngest in the walk is *chained* (the walk throws it away if the one before does
 // not end whole; it then goes up raw). All other verdicts wait until the walk is empty, so that reports and
 // positions keep the order. At the end of each packet stands one close: raw copy, report, store space.
@@ -32,7 +33,7 @@ module rx_dispatch
   output logic [7:0]                    payload_cmd_offset_o,
   output logic [15:0]                   payload_cmd_len_o,
   output logic                          payload_flush_o,
-  output logic                          payload_open_o,     // payload may pass on to the walk
+  output logic                          payload_open_o,     // payload may pass on to the walk, from the cycle of its start on
   input  logic                          payload_end_i,      // last beat of a packet has passed on
 
   input  logic                          lookup_busy_i,
@@ -99,7 +100,7 @@ module rx_dispatch
   seek_e        seek_q;
   rx_packet_t   packet_q;
   rx_segment_t  segment;
-  logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, reads, payload_asked_q, same_upd, next_same_upd;
+  logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, payload_set_q, same_upd, next_same_upd;
   logic         young_is_same;
   logic [15:0]  flow_q;
   logic [31:0]  seq_end_q;
@@ -124,17 +125,17 @@ module rx_dispatch
   always_ff @(posedge clk_i) next_tcp_q <= packet_i.segment.is_tcp;
 
   // ---------------------------------------------------------------- the next packet: row, position
-  assign load           = phase_q == EMPTY && next_found && !hold_i && !next_same_upd && !lookup_changed_i;
+  // Its payload has been asked for, or there is none to ask for.
+  assign load           = phase_q == EMPTY && next_found && (payload_set_q || payload_cmd_ready_i) && !hold_i && !next_same_upd && !lookup_changed_i;
   assign load_known     = next_tcp_q && lookup_hit_i;
   assign packet_ready_o = load;
-  assign reads          = segment.is_tcp && segment.payload_len != '0;
   assign fetch_valid_o  = (phase_q == FETCH && !hold_i) || load;
   assign fetch_flow_o   = phase_q == EMPTY ? lookup_flow_i : flow_q;
 
-  assign payload_cmd_valid_o  = phase_q != EMPTY && reads && !payload_asked_q;
-  assign payload_cmd_start_o  = packet_q.start;
-  assign payload_cmd_offset_o = segment.payload_start;
-  assign payload_cmd_len_o    = segment.payload_len;
+  assign payload_cmd_valid_o  = packet_valid_i && packet_i.segment.is_tcp && packet_i.segment.payload_len != '0 && !payload_set_q;
+  assign payload_cmd_start_o  = packet_i.start;
+  assign payload_cmd_offset_o = packet_i.segment.payload_start;
+  assign payload_cmd_len_o    = packet_i.segment.payload_len;
 
   always_comb begin
     phase_d = phase_q;
@@ -158,16 +159,17 @@ module rx_dispatch
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      phase_q         <= EMPTY;
-      known_q         <= 1'b0;
-      payload_asked_q <= 1'b0;
+      phase_q       <= EMPTY;
+      known_q       <= 1'b0;
+      payload_set_q <= 1'b0;
     end else begin
       phase_q <= phase_d;
       if (phase_q == EMPTY) known_q <= load_known;
       else if (phase_q == LOOK) known_q <= 1'b0;
       else if (phase_q == LOOKING && lookup_rsp_i) known_q <= lookup_hit_i;
-      if (phase_q == EMPTY) payload_asked_q <= 1'b0;
-      else if (payload_cmd_valid_o && payload_cmd_ready_i) payload_asked_q <= 1'b1;
+      // A flush takes with it what was asked for the packet behind.
+      if (load || payload_flush_o) payload_set_q <= 1'b0;
+      else if (packet_valid_i && payload_cmd_ready_i) payload_set_q <= 1'b1;
     end
   end
 
@@ -190,12 +192,12 @@ module rx_dispatch
   logic [31:0]       young_end, young_ts_recent;
   logic [7:0]        raw_count, oldest_raw_count;
   logic [31:0]       done_end;
-  logic              start, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
+  logic              payload_left, start, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
 
   rx_walks #(.WALKS(WALKS)) i_walks (
     .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .entry_i(entry), .raw_count_i(position_q.raw_count), .room_o(walk_room),
     .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_o(young), .young_end_o(young_end),
-    .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o,
+    .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
     .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
     .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .done_end_o(done_end), .oldest_o(oldest),
     .oldest_raw_count_o(oldest_raw_count), .head_o(head), .finish_i(finish), .finish_raw_count_i(upd_position_o.raw_count),
@@ -245,8 +247,8 @@ module rx_dispatch
   assign close_room = !close_valid_o || close_ready_i;
   assign to_walk    = known_q && accept == ACCEPT_WALK && (!flow_in_walk || young_is_same);
   assign decide     = phase_q == READY && settled && !hold_i && !lookup_changed_i && !state_changed_i;
-  assign start      = decide && steady_q && to_walk && room_walk && walk_room && payload_asked_q && start_ready_i;
-  assign direct     = decide && empty_q && close_room && !(to_walk && room) && (!reads || payload_asked_q);
+  assign start      = decide && steady_q && to_walk && room_walk && walk_room && start_ready_i;
+  assign direct     = decide && empty_q && close_room && !(to_walk && room);
   assign finish     = done_valid && close_room && !hold_i;
 
   // The verdict is a cycle old: no segment has ended in that cycle; none is in the walk any more.
@@ -256,7 +258,7 @@ module rx_dispatch
       empty_q  <= 1'b0;
     end else begin
       steady_q <= !finish;
-      empty_q  <= walks == '0 && !payload_open_o;
+      empty_q  <= walks == '0 && !payload_left;
     end
   end
 
@@ -368,7 +370,7 @@ module rx_dispatch
   end
 
   assign op_block_o = close_valid_o || done_waits;
-  assign idle_o     = !packet_valid_i && phase_q == EMPTY && walks == '0 && !payload_open_o && !close_valid_o;
+  assign idle_o     = !packet_valid_i && phase_q == EMPTY && walks == '0 && !payload_left && !close_valid_o;
 
   // ---------------------------------------------------------------- counters, trace
   rx_verdict i_verdict (
@@ -382,7 +384,7 @@ module rx_dispatch
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
-  nothing_in_walk: assert property (@(posedge clk_i) disable iff (!rst_ni) direct |-> walks == '0 && !payload_open_o);
+  nothing_in_walk: assert property (@(posedge clk_i) disable iff (!rst_ni) direct |-> walks == '0 && !payload_left);
   one_source: assert property (@(posedge clk_i) disable iff (!rst_ni) !(finish && direct));
   // verilator lint_on SYNCASYNCNET
 `endif
