@@ -17,7 +17,7 @@ module rx_dispatch
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-  parameter int unsigned WALKS = 4          // segments in the walk, a power of two
+  parameter int unsigned WALKS = 8          // segments in the walk, a power of two
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,

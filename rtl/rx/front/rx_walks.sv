@@ -8,7 +8,7 @@ module rx_walks
   import rx_front_pkg::*;
   import walk_pkg::STOP_WHOLE;
 #(
-  parameter int unsigned WALKS = 4,          // a power of two
+  parameter int unsigned WALKS = 8,          // a power of two
   localparam int unsigned COUNT_W = $clog2(WALKS + 1),
   localparam int unsigned INDEX_W = $clog2(WALKS)
 ) (
