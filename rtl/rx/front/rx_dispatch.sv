@@ -1,11 +1,12 @@
 // Decides what becomes of each frame (docs/card.md "Receiving"), in the order of arrival.
 //
 // The packet at the head of the store's queue is looked up while the one before it stands here: its row and position are read, it is
-// judged (rx_accept), and its payload is already read, all while earlier ones are walked. The payload is asked for while
-// the packet is still at the queue's head, so that the decision never waits for it. A segment to be walked is started as soon as the walk takes it: a further one of the
-// same flow that continues the youngest in the walk is *chained* (the walk throws it away if the one before does
+// judged (rx_accept), all while earlier ones are walked. Its payload was asked for before, at the queue's head, so no decision waits for
+// it; it passes on to the walk from the cycle of the start on. A segment to be walked is started as soon as the walk takes it: a
+// further one of the same flow that continues the youngest in the walk is *chained* (the walk throws it away if the one before does
 // not end whole; it then goes up raw). All other verdicts wait until the walk is empty, so that reports and
 // positions keep the order. At the end of each packet stands one close: raw copy, report, store space.
+// From the packet at the queue's head to its start, if nothing is in the way: eight cycles.
 // Before a segment is walked a raw slot is set aside for it, because its last FPDU may turn out partial; a frame
 // that finds no free slot is dropped before it has changed anything.
 // A start is not offered but given: only in a cycle in which the walk takes it. So no decision ever stands, and the tables need
@@ -190,7 +191,7 @@ module rx_dispatch
   logic [WALK_W-1:0] young, head;
   logic [COUNT_W-1:0] walks;
   logic [31:0]       young_end, young_ts_recent;
-  logic [7:0]        raw_count, oldest_raw_count;
+  logic [7:0]        raw_count, finish_raw_count, oldest_raw_count, oldest_counted;
   logic [31:0]       done_end;
   logic              payload_left, start, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
 
@@ -200,7 +201,7 @@ module rx_dispatch
     .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
     .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
     .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .done_end_o(done_end), .oldest_o(oldest),
-    .oldest_raw_count_o(oldest_raw_count), .head_o(head), .finish_i(finish), .finish_raw_count_i(upd_position_o.raw_count),
+    .oldest_raw_count_o(oldest_raw_count), .head_o(head), .finish_i(finish), .finish_raw_count_i(finish_raw_count),
     .valid_o(busy_valid_o), .flow_o(busy_flow_o), .last_o(busy_last_o), .count_o(walks)
   );
 
@@ -209,7 +210,7 @@ module rx_dispatch
   accept_e      accept;
   logic [3:0]   refusal;
   logic         wants_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, raw_take;
-  logic         needs_raw, detach, drop, settled, steady_q, empty_q;
+  logic         needs_raw, detach, drop, settled, steady_q, empty_q, follows_q, chained_q, direct_counts;
   logic [15:0]  raw_slot;
 
   // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole.
@@ -245,13 +246,14 @@ module rx_dispatch
   );
 
   assign close_room = !close_valid_o || close_ready_i;
-  assign to_walk    = known_q && accept == ACCEPT_WALK && (!flow_in_walk || young_is_same);
+  assign to_walk    = known_q && accept == ACCEPT_WALK && follows_q;
   assign decide     = phase_q == READY && settled && !hold_i && !lookup_changed_i && !state_changed_i;
   assign start      = decide && steady_q && to_walk && room_walk && walk_room && start_ready_i;
   assign direct     = decide && empty_q && close_room && !(to_walk && room);
   assign finish     = done_valid && close_room && !hold_i;
 
-  // The verdict is a cycle old: no segment has ended in that cycle; none is in the walk any more.
+  // The verdict is a cycle old, and what is known of its flow's segments in the walk: no segment has ended in that cycle; none is in
+  // the walk any more.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       steady_q <= 1'b0;
@@ -262,10 +264,15 @@ module rx_dispatch
     end
   end
 
+  always_ff @(posedge clk_i) begin
+    follows_q <= !flow_in_walk || young_is_same;
+    chained_q <= flow_in_walk;
+  end
+
   assign pop             = start || direct;
   assign payload_flush_o = direct;
   assign start_valid_o   = start;
-  assign start_chained_o = flow_in_walk;
+  assign start_chained_o = chained_q;
   assign start_flow_o    = flow_q;
   assign start_seq_o     = segment.seq;
   assign start_len_o     = segment.payload_len;
@@ -295,22 +302,23 @@ module rx_dispatch
   frame_report_t   frame_record;
   logic            whole, raw, is_known, is_duplicate, is_refused, counts_raw;
   logic [15:0]     of_flow, done_len;
-  logic [7:0]      of_raw_count;
 
-  assign whole        = done.stop == STOP_WHOLE;
-  assign of           = finish ? oldest.packet : packet_q;
-  assign of_flow      = finish ? oldest.flow : flow_q;
-  assign of_raw_count = finish ? oldest_raw_count : position_q.raw_count;
-  assign is_known     = finish || known_q;
-  assign is_duplicate = !finish && known_q && accept == ACCEPT_DUPLICATE;
-  assign is_refused   = !finish && known_q && accept == ACCEPT_REFUSE;
-  assign raw          = finish ? !whole || done.engine : needs_raw && !drop;
+  assign whole            = done.stop == STOP_WHOLE;
+  assign of               = finish ? oldest.packet : packet_q;
+  assign of_flow          = finish ? oldest.flow : flow_q;
+  assign is_known         = finish || known_q;
+  assign is_duplicate     = !finish && known_q && accept == ACCEPT_DUPLICATE;
+  assign is_refused       = !finish && known_q && accept == ACCEPT_REFUSE;
+  assign raw              = finish ? !whole || done.engine : needs_raw && !drop;
   // Segments with payload that the engine has to complete.
-  assign counts_raw   = raw && (finish ? !whole : known_q && accept != ACCEPT_BARE);
-  assign raw_count    = of_raw_count + 8'(counts_raw);
-  assign done_len     = !finish ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
-  assign raw_take     = raw && (finish || direct);
-  assign finish_o     = WALKS'(finish) << head;
+  assign direct_counts    = known_q && room && accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
+  assign counts_raw       = finish ? !whole : direct_counts;
+  assign oldest_counted   = oldest_raw_count + 8'(!whole);
+  assign raw_count        = finish ? oldest_counted : position_q.raw_count + 8'(direct_counts);
+  assign finish_raw_count = kept_valid_i[head] ? kept_i[head].raw_count : oldest_counted;
+  assign done_len         = !finish ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
+  assign raw_take         = raw && (finish || direct);
+  assign finish_o         = WALKS'(finish) << head;
 
   always_comb begin
     position_d           = position_q;
