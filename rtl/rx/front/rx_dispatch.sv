@@ -106,7 +106,7 @@ module rx_dispatch
   logic [15:0]  flow_q;
   logic [31:0]  seq_end_q;
   flow_rx_row_t row_q;
-  rx_position_t position_q;
+  rx_position_t position_q, finish_position;
 
   assign segment = packet_q.segment;
 
@@ -181,7 +181,7 @@ module rx_dispatch
       row_q      <= fetch_row_i;
       position_q <= fetch_position_i;
     end
-    if (same_upd) position_q <= upd_position_o;
+    if (same_upd) position_q <= finish_position;
     seq_end_q <= segment.seq + 32'(segment.payload_len);
   end
 
@@ -315,36 +315,31 @@ module rx_dispatch
   assign counts_raw       = finish ? !whole : direct_counts;
   assign oldest_counted   = oldest_raw_count + 8'(!whole);
   assign raw_count        = finish ? oldest_counted : position_q.raw_count + 8'(direct_counts);
-  assign finish_raw_count = kept_valid_i[head] ? kept_i[head].raw_count : oldest_counted;
+  assign finish_raw_count = finish_position.raw_count;
   assign done_len         = !finish ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
   assign raw_take         = raw && (finish || direct);
   assign finish_o         = WALKS'(finish) << head;
 
+  // Where a walk's end leaves the flow, and where a verdict without a walk does.
   always_comb begin
+    finish_position = '{attached: whole, ts_valid: oldest.ts_valid, raw_count: oldest_counted, rcv_nxt: done_end, msn: done.msn,
+                        mo: done.mo, ts_recent: oldest.ts_recent, window: oldest.window};
+    if (kept_valid_i[head]) finish_position = kept_i[head];
     position_d           = position_q;
     position_d.raw_count = raw_count;
-    if (finish) begin
-      position_d.attached  = whole;
-      position_d.rcv_nxt   = done_end;
-      position_d.msn       = done.msn;
-      position_d.mo        = done.mo;
-      position_d.window    = oldest.window;
-      position_d.ts_valid  = oldest.ts_valid;
-      position_d.ts_recent = oldest.ts_recent;
-    end else if (detach) begin
-      position_d.attached = 1'b0;
-    end
+    position_d.attached  = position_q.attached && !detach;
   end
   assign upd_valid_o    = finish || (direct && counts_raw);
   assign upd_flow_o     = of_flow;
-  assign same_upd       = upd_valid_o && upd_flow_o == flow_q;
+  // With a verdict without a walk the packet leaves, so only an end of a walk counts for what is here.
+  assign same_upd       = finish && oldest.flow == flow_q;
   assign next_same_upd  = finish && oldest.flow == lookup_flow_i;
-  assign upd_position_o = finish && kept_valid_i[head] ? kept_i[head] : position_d;
+  assign upd_position_o = finish ? finish_position : position_d;
 
   always_comb begin
     record           = segment_record(of.segment);
     record.flags[SEGMENT_REPORT_RAW_BIT]       = raw;
-    record.flags[SEGMENT_REPORT_ATTACHED_BIT]  = position_d.attached;
+    record.flags[SEGMENT_REPORT_ATTACHED_BIT]  = finish ? whole : position_d.attached;
     record.flags[SEGMENT_REPORT_DUPLICATE_BIT] = is_duplicate;
     record.flow      = of_flow;
     record.raw_count = raw_count;
