@@ -19,6 +19,7 @@ host/dma_read_client.sv
 host/dma_read.sv
 host/dma_write.sv
 host/report_writer.sv
+host/report_ahead.sv
 host/reset_drain.sv
 host/write_watch.sv
 observe/mac_loopback.sv

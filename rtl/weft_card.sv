@@ -363,6 +363,10 @@ module weft_card
   logic unused_failed;
   assign unused_failed = failed[2];
 
+  logic              ahead_cmd_valid, ahead_cmd_ready, ahead_valid, ahead_ready, ahead_last, ahead_idle;
+  logic [63:0]       ahead_cmd_addr;
+  logic [DATA_W-1:0] ahead_data;
+
   report_writer #(.DATA_W(DATA_W)) u_report_writer (
     .clk_i, .rst_ni(core_rst_n),
     .cfg_i      (report_cfg),
@@ -373,14 +377,14 @@ module weft_card
     .tx_valid_i (tx_rpt_valid),
     .tx_ready_o (tx_rpt_ready),
     .tx_report_i(tx_rpt),
-    .cmd_valid_o(wr_cmd_valid[1]),
-    .cmd_ready_i(wr_cmd_ready[1]),
-    .cmd_addr_o (wr_cmd_addr[1]),
-    .wr_valid_o (wr_valid[1]),
-    .wr_ready_i (wr_ready[1]),
-    .wr_data_o  (wr_data[1]),
+    .cmd_valid_o(ahead_cmd_valid),
+    .cmd_ready_i(ahead_cmd_ready),
+    .cmd_addr_o (ahead_cmd_addr),
+    .wr_valid_o (ahead_valid),
+    .wr_ready_i (ahead_ready),
+    .wr_data_o  (ahead_data),
     .wr_count_o (wr_count[1]),
-    .wr_last_o  (wr_last[1]),
+    .wr_last_o  (ahead_last),
     .written_i  (written[1]),
     .failed_i   (failed[1]),
     .msix_valid_o(core_msix_valid),
@@ -391,6 +395,25 @@ module weft_card
     .stall_o    (host.report_stall),
     .trace_o    (report_trace),
     .idle_o     (report_idle)
+  );
+
+  report_ahead #(.DATA_W(DATA_W)) u_report_ahead (
+    .clk_i, .rst_ni(core_rst_n),
+    .cmd_valid_i(ahead_cmd_valid),
+    .cmd_ready_o(ahead_cmd_ready),
+    .cmd_addr_i (ahead_cmd_addr),
+    .wr_valid_i (ahead_valid),
+    .wr_ready_o (ahead_ready),
+    .wr_data_i  (ahead_data),
+    .wr_last_i  (ahead_last),
+    .cmd_valid_o(wr_cmd_valid[1]),
+    .cmd_ready_i(wr_cmd_ready[1]),
+    .cmd_addr_o (wr_cmd_addr[1]),
+    .wr_valid_o (wr_valid[1]),
+    .wr_ready_i (wr_ready[1]),
+    .wr_data_o  (wr_data[1]),
+    .wr_last_o  (wr_last[1]),
+    .idle_o     (ahead_idle)
   );
 
   // ---------------------------------------------------------------- wire
@@ -478,7 +501,7 @@ module weft_card
   logic [2:0] calm_q;
   logic       input_now;
 
-  assign core_idle   = rx_idle && tx_idle && read_idle && write_idle && report_idle && loopback_idle &&
+  assign core_idle   = rx_idle && tx_idle && read_idle && write_idle && report_idle && ahead_idle && loopback_idle &&
                        capture_idle && !rx_tvalid;
   assign input_now   = reset_req_i || resetting || s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || mac_rx_tvalid || m_axi_rvalid || m_axi_bvalid;
   assign quiescent   = core_idle && regs_idle && trace_idle;

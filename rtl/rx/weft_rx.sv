@@ -77,7 +77,7 @@ module weft_rx
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
-  localparam int unsigned WALKS = 4;
+  localparam int unsigned WALKS = 8;
 
   // ---------------------------------------------------------------- frames into the store
   logic              beat_valid, beat_last, parse_idle, store_idle;

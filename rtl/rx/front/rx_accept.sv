@@ -26,7 +26,7 @@ module rx_accept
 );
 
   logic        control, bare, has_ack, attached, judges_time, has_time, plain;
-  logic        older_q, duplicate_q, beyond_q, next_q;
+  logic        bare_q, ack_q, timeless_q, older_q, duplicate_q, beyond_q, next_q;
   logic [31:0] ahead, room, age;
   accept_e     accept;
   logic [3:0]  refusal;
@@ -54,7 +54,10 @@ module rx_accept
 
   always_ff @(posedge clk_i) begin
     if (weigh_i) begin
-      older_q     <= position_i.ts_valid && age[31];
+      bare_q      <= bare;
+      ack_q       <= has_ack;
+      timeless_q  <= judges_time && !has_time;
+      older_q     <= judges_time && position_i.ts_valid && age[31];
       duplicate_q <= ahead[31] || seq_end_i == position_i.rcv_nxt;
       beyond_q    <= position_i.window != '0 && !position_i.window[31] && room[31];
       next_q      <= segment_i.seq == position_i.rcv_nxt && plain;
@@ -65,13 +68,13 @@ module rx_accept
 
   always_comb begin
     refusal = REFUSAL_NO_ACK;
-    if (bare)                              accept = ACCEPT_BARE;
-    else if (!has_ack)                     accept = ACCEPT_REFUSE;
+    if (bare_q)                            accept = ACCEPT_BARE;
+    else if (!ack_q)                       accept = ACCEPT_REFUSE;
     else if (!attached)                    accept = ACCEPT_BYPASS;
-    else if (judges_time && !has_time) begin
+    else if (timeless_q) begin
       accept  = ACCEPT_REFUSE;
       refusal = REFUSAL_NO_TIMESTAMP;
-    end else if (judges_time && older_q) begin
+    end else if (older_q) begin
       accept  = ACCEPT_REFUSE;
       refusal = REFUSAL_PAWS;
     end else if (duplicate_q)              accept = ACCEPT_DUPLICATE;

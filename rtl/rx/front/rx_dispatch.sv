@@ -1,10 +1,12 @@
 // Decides what becomes of each frame (docs/card.md "Receiving"), in the order of arrival.
 //
 // The packet at the head of the store's queue is looked up while the one before it stands here: its row and position are read, it is
-// judged (rx_accept), and its payload is already read, all while earlier ones are walked. A segment to be walked is started as soon as the walk takes it: a further one of the
-// same flow that continues the youngest in the walk is *chained* (the walk throws it away if the one before does
+// judged (rx_accept), all while earlier ones are walked. Its payload was asked for before, at the queue's head, so no decision waits for
+// it; it passes on to the walk from the cycle of the start on. A segment to be walked is started as soon as the walk takes it: a
+// further one of the same flow that continues the youngest in the walk is *chained* (the walk throws it away if the one before does
 // not end whole; it then goes up raw). All other verdicts wait until the walk is empty, so that reports and
 // positions keep the order. At the end of each packet stands one close: raw copy, report, store space.
+// From the packet at the queue's head to its start, if nothing is in the way: eight cycles.
 // Before a segment is walked a raw slot is set aside for it, because its last FPDU may turn out partial; a frame
 // that finds no free slot is dropped before it has changed anything.
 // A start is not offered but given: only in a cycle in which the walk takes it. So no decision ever stands, and the tables need
@@ -16,7 +18,7 @@ module rx_dispatch
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-  parameter int unsigned WALKS = 4          // segments in the walk, a power of two
+  parameter int unsigned WALKS = 8          // segments in the walk, a power of two
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
@@ -32,7 +34,7 @@ module rx_dispatch
   output logic [7:0]                    payload_cmd_offset_o,
   output logic [15:0]                   payload_cmd_len_o,
   output logic                          payload_flush_o,
-  output logic                          payload_open_o,     // payload may pass on to the walk
+  output logic                          payload_open_o,     // payload may pass on to the walk, from the cycle of its start on
   input  logic                          payload_end_i,      // last beat of a packet has passed on
 
   input  logic                          lookup_busy_i,
@@ -99,12 +101,12 @@ module rx_dispatch
   seek_e        seek_q;
   rx_packet_t   packet_q;
   rx_segment_t  segment;
-  logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, reads, payload_asked_q, same_upd, next_same_upd;
+  logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, payload_set_q, same_upd, next_same_upd;
   logic         young_is_same;
   logic [15:0]  flow_q;
   logic [31:0]  seq_end_q;
   flow_rx_row_t row_q;
-  rx_position_t position_q;
+  rx_position_t position_q, finish_position;
 
   assign segment = packet_q.segment;
 
@@ -124,17 +126,17 @@ module rx_dispatch
   always_ff @(posedge clk_i) next_tcp_q <= packet_i.segment.is_tcp;
 
   // ---------------------------------------------------------------- the next packet: row, position
-  assign load           = phase_q == EMPTY && next_found && !hold_i && !next_same_upd && !lookup_changed_i;
+  // Its payload has been asked for, or there is none to ask for.
+  assign load           = phase_q == EMPTY && next_found && (payload_set_q || payload_cmd_ready_i) && !hold_i && !next_same_upd && !lookup_changed_i;
   assign load_known     = next_tcp_q && lookup_hit_i;
   assign packet_ready_o = load;
-  assign reads          = segment.is_tcp && segment.payload_len != '0;
   assign fetch_valid_o  = (phase_q == FETCH && !hold_i) || load;
   assign fetch_flow_o   = phase_q == EMPTY ? lookup_flow_i : flow_q;
 
-  assign payload_cmd_valid_o  = phase_q != EMPTY && reads && !payload_asked_q;
-  assign payload_cmd_start_o  = packet_q.start;
-  assign payload_cmd_offset_o = segment.payload_start;
-  assign payload_cmd_len_o    = segment.payload_len;
+  assign payload_cmd_valid_o  = packet_valid_i && packet_i.segment.is_tcp && packet_i.segment.payload_len != '0 && !payload_set_q;
+  assign payload_cmd_start_o  = packet_i.start;
+  assign payload_cmd_offset_o = packet_i.segment.payload_start;
+  assign payload_cmd_len_o    = packet_i.segment.payload_len;
 
   always_comb begin
     phase_d = phase_q;
@@ -158,16 +160,17 @@ module rx_dispatch
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      phase_q         <= EMPTY;
-      known_q         <= 1'b0;
-      payload_asked_q <= 1'b0;
+      phase_q       <= EMPTY;
+      known_q       <= 1'b0;
+      payload_set_q <= 1'b0;
     end else begin
       phase_q <= phase_d;
       if (phase_q == EMPTY) known_q <= load_known;
       else if (phase_q == LOOK) known_q <= 1'b0;
       else if (phase_q == LOOKING && lookup_rsp_i) known_q <= lookup_hit_i;
-      if (phase_q == EMPTY) payload_asked_q <= 1'b0;
-      else if (payload_cmd_valid_o && payload_cmd_ready_i) payload_asked_q <= 1'b1;
+      // A flush takes with it what was asked for the packet behind.
+      if (load || payload_flush_o) payload_set_q <= 1'b0;
+      else if (packet_valid_i && payload_cmd_ready_i) payload_set_q <= 1'b1;
     end
   end
 
@@ -178,7 +181,7 @@ module rx_dispatch
       row_q      <= fetch_row_i;
       position_q <= fetch_position_i;
     end
-    if (same_upd) position_q <= upd_position_o;
+    if (same_upd) position_q <= finish_position;
     seq_end_q <= segment.seq + 32'(segment.payload_len);
   end
 
@@ -188,17 +191,17 @@ module rx_dispatch
   logic [WALK_W-1:0] young, head;
   logic [COUNT_W-1:0] walks;
   logic [31:0]       young_end, young_ts_recent;
-  logic [7:0]        raw_count, oldest_raw_count;
+  logic [7:0]        raw_count, finish_raw_count, oldest_raw_count, oldest_counted;
   logic [31:0]       done_end;
-  logic              start, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
+  logic              payload_left, start, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
 
   rx_walks #(.WALKS(WALKS)) i_walks (
     .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .entry_i(entry), .raw_count_i(position_q.raw_count), .room_o(walk_room),
     .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_o(young), .young_end_o(young_end),
-    .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o,
+    .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
     .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
     .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .done_end_o(done_end), .oldest_o(oldest),
-    .oldest_raw_count_o(oldest_raw_count), .head_o(head), .finish_i(finish), .finish_raw_count_i(upd_position_o.raw_count),
+    .oldest_raw_count_o(oldest_raw_count), .head_o(head), .finish_i(finish), .finish_raw_count_i(finish_raw_count),
     .valid_o(busy_valid_o), .flow_o(busy_flow_o), .last_o(busy_last_o), .count_o(walks)
   );
 
@@ -207,7 +210,7 @@ module rx_dispatch
   accept_e      accept;
   logic [3:0]   refusal;
   logic         wants_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, raw_take;
-  logic         needs_raw, detach, drop, settled, steady_q, empty_q;
+  logic         needs_raw, detach, drop, settled, steady_q, empty_q, follows_q, chained_q, direct_counts;
   logic [15:0]  raw_slot;
 
   // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole.
@@ -243,27 +246,33 @@ module rx_dispatch
   );
 
   assign close_room = !close_valid_o || close_ready_i;
-  assign to_walk    = known_q && accept == ACCEPT_WALK && (!flow_in_walk || young_is_same);
+  assign to_walk    = known_q && accept == ACCEPT_WALK && follows_q;
   assign decide     = phase_q == READY && settled && !hold_i && !lookup_changed_i && !state_changed_i;
-  assign start      = decide && steady_q && to_walk && room_walk && walk_room && payload_asked_q && start_ready_i;
-  assign direct     = decide && empty_q && close_room && !(to_walk && room) && (!reads || payload_asked_q);
+  assign start      = decide && steady_q && to_walk && room_walk && walk_room && start_ready_i;
+  assign direct     = decide && empty_q && close_room && !(to_walk && room);
   assign finish     = done_valid && close_room && !hold_i;
 
-  // The verdict is a cycle old: no segment has ended in that cycle; none is in the walk any more.
+  // The verdict is a cycle old, and what is known of its flow's segments in the walk: no segment has ended in that cycle; none is in
+  // the walk any more.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       steady_q <= 1'b0;
       empty_q  <= 1'b0;
     end else begin
       steady_q <= !finish;
-      empty_q  <= walks == '0 && !payload_open_o;
+      empty_q  <= walks == '0 && !payload_left;
     end
+  end
+
+  always_ff @(posedge clk_i) begin
+    follows_q <= !flow_in_walk || young_is_same;
+    chained_q <= flow_in_walk;
   end
 
   assign pop             = start || direct;
   assign payload_flush_o = direct;
   assign start_valid_o   = start;
-  assign start_chained_o = flow_in_walk;
+  assign start_chained_o = chained_q;
   assign start_flow_o    = flow_q;
   assign start_seq_o     = segment.seq;
   assign start_len_o     = segment.payload_len;
@@ -293,48 +302,44 @@ module rx_dispatch
   frame_report_t   frame_record;
   logic            whole, raw, is_known, is_duplicate, is_refused, counts_raw;
   logic [15:0]     of_flow, done_len;
-  logic [7:0]      of_raw_count;
 
-  assign whole        = done.stop == STOP_WHOLE;
-  assign of           = finish ? oldest.packet : packet_q;
-  assign of_flow      = finish ? oldest.flow : flow_q;
-  assign of_raw_count = finish ? oldest_raw_count : position_q.raw_count;
-  assign is_known     = finish || known_q;
-  assign is_duplicate = !finish && known_q && accept == ACCEPT_DUPLICATE;
-  assign is_refused   = !finish && known_q && accept == ACCEPT_REFUSE;
-  assign raw          = finish ? !whole || done.engine : needs_raw && !drop;
+  assign whole            = done.stop == STOP_WHOLE;
+  assign of               = finish ? oldest.packet : packet_q;
+  assign of_flow          = finish ? oldest.flow : flow_q;
+  assign is_known         = finish || known_q;
+  assign is_duplicate     = !finish && known_q && accept == ACCEPT_DUPLICATE;
+  assign is_refused       = !finish && known_q && accept == ACCEPT_REFUSE;
+  assign raw              = finish ? !whole || done.engine : needs_raw && !drop;
   // Segments with payload that the engine has to complete.
-  assign counts_raw   = raw && (finish ? !whole : known_q && accept != ACCEPT_BARE);
-  assign raw_count    = of_raw_count + 8'(counts_raw);
-  assign done_len     = !finish ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
-  assign raw_take     = raw && (finish || direct);
-  assign finish_o     = WALKS'(finish) << head;
+  assign direct_counts    = known_q && room && accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
+  assign counts_raw       = finish ? !whole : direct_counts;
+  assign oldest_counted   = oldest_raw_count + 8'(!whole);
+  assign raw_count        = finish ? oldest_counted : position_q.raw_count + 8'(direct_counts);
+  assign finish_raw_count = finish_position.raw_count;
+  assign done_len         = !finish ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
+  assign raw_take         = raw && (finish || direct);
+  assign finish_o         = WALKS'(finish) << head;
 
+  // Where a walk's end leaves the flow, and where a verdict without a walk does.
   always_comb begin
+    finish_position = '{attached: whole, ts_valid: oldest.ts_valid, raw_count: oldest_counted, rcv_nxt: done_end, msn: done.msn,
+                        mo: done.mo, ts_recent: oldest.ts_recent, window: oldest.window};
+    if (kept_valid_i[head]) finish_position = kept_i[head];
     position_d           = position_q;
     position_d.raw_count = raw_count;
-    if (finish) begin
-      position_d.attached  = whole;
-      position_d.rcv_nxt   = done_end;
-      position_d.msn       = done.msn;
-      position_d.mo        = done.mo;
-      position_d.window    = oldest.window;
-      position_d.ts_valid  = oldest.ts_valid;
-      position_d.ts_recent = oldest.ts_recent;
-    end else if (detach) begin
-      position_d.attached = 1'b0;
-    end
+    position_d.attached  = position_q.attached && !detach;
   end
   assign upd_valid_o    = finish || (direct && counts_raw);
   assign upd_flow_o     = of_flow;
-  assign same_upd       = upd_valid_o && upd_flow_o == flow_q;
+  // With a verdict without a walk the packet leaves, so only an end of a walk counts for what is here.
+  assign same_upd       = finish && oldest.flow == flow_q;
   assign next_same_upd  = finish && oldest.flow == lookup_flow_i;
-  assign upd_position_o = finish && kept_valid_i[head] ? kept_i[head] : position_d;
+  assign upd_position_o = finish ? finish_position : position_d;
 
   always_comb begin
     record           = segment_record(of.segment);
     record.flags[SEGMENT_REPORT_RAW_BIT]       = raw;
-    record.flags[SEGMENT_REPORT_ATTACHED_BIT]  = position_d.attached;
+    record.flags[SEGMENT_REPORT_ATTACHED_BIT]  = finish ? whole : position_d.attached;
     record.flags[SEGMENT_REPORT_DUPLICATE_BIT] = is_duplicate;
     record.flow      = of_flow;
     record.raw_count = raw_count;
@@ -368,7 +373,7 @@ module rx_dispatch
   end
 
   assign op_block_o = close_valid_o || done_waits;
-  assign idle_o     = !packet_valid_i && phase_q == EMPTY && walks == '0 && !payload_open_o && !close_valid_o;
+  assign idle_o     = !packet_valid_i && phase_q == EMPTY && walks == '0 && !payload_left && !close_valid_o;
 
   // ---------------------------------------------------------------- counters, trace
   rx_verdict i_verdict (
@@ -384,7 +389,7 @@ module rx_dispatch
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      nothing_in_walk: assert (direct -> walks == '0 && !payload_open_o);
+      nothing_in_walk: assert (direct -> walks == '0 && !payload_left);
       one_source: assert (!(finish && direct));
     end
   end

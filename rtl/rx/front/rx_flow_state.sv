@@ -14,7 +14,7 @@ module rx_flow_state
   import weft_int_pkg::*;
 #(
   parameter int unsigned NUM_FLOWS = 256,
-  parameter int unsigned WALKS = 4               // segments in the walk
+  parameter int unsigned WALKS = 8               // segments in the walk
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,

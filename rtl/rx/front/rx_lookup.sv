@@ -35,7 +35,7 @@ module rx_lookup
   localparam int unsigned BUCKETS = NUM_FLOWS / 2;      // of a bank
   localparam int unsigned BUCKET_W = $clog2(BUCKETS);
   localparam int unsigned PLACES = 4;                   // rows in which a key may be: {bank, way}
-  localparam int unsigned PARTS = 6;                    // of a key, compared each for itself first
+  localparam int unsigned PARTS = 12;                   // of a key, compared each for itself first: little logic behind a memory
 
   typedef struct packed {
     logic        valid;
@@ -112,7 +112,7 @@ module rx_lookup
     always_ff @(posedge clk_i) begin
       row_valid_q[p] <= rd_entry[p].valid;
       row_flow_q[p]  <= rd_entry[p].flow;
-      for (int unsigned i = 0; i < PARTS; i++) same_q[p][i] <= rd_entry[p].key[i*16 +: 16] == key_q[i*16 +: 16];
+      for (int unsigned i = 0; i < PARTS; i++) same_q[p][i] <= rd_entry[p].key[i*8 +: 8] == key_q[i*8 +: 8];
     end
     assign match[p] = row_valid_q[p] && same_q[p] == '1;
   end

@@ -1,7 +1,8 @@
 // Reads the TCP payload of a frame out of the packet store and delivers it from lane 0 on.
 //
-// Commands come one packet ahead: the payload of the next packet waits in here while the present one is walked.
-// `flush_i` (with no command in the same cycle) throws away all that is inside, for a packet that is not walked after all.
+// Commands come up to two packets ahead: the payload of the next packet waits in here while the present one is walked, and the command
+// behind it in a register. `flush_i` throws away all that is inside, for a packet that is not walked after all, and a command that
+// comes in the same cycle. Commands: ready/valid, `cmd_ready_o` is a register. From the command to the first beat out six cycles.
 //
 // A beat out is the upper lanes of one beat of the store and the lower ones of the next: `prev_q`, and the head of the buffer. A packet
 // whose last beat in has only lower lanes for the last one out *spills*. Output from a skid buffer: `pl_ready_i` goes no further.
@@ -48,20 +49,36 @@ module rx_payload #(
   } cut_t;
 
   // ---------------------------------------------------------------- commands
-  logic        take, reading_q, next_valid_q, cut_valid_q;
+  logic        cmd_valid_q, take, reading_q, next_valid_q, cut_valid_q;
+  logic [15:0] cmd_start_q, cmd_len_q;
+  logic [7:0]  cmd_offset_q;
   cut_t        next_d, next_q, cut_q;
   logic [16:0] beats_in, beats_out;
 
-  assign cmd_ready_o = !reading_q && !next_valid_q;
-  assign take        = cmd_valid_i && cmd_ready_o;
-  assign beats_in    = (17'(cmd_offset_i[LANE_W-1:0]) + 17'(LANES - 1) + 17'(cmd_len_i)) >> LANE_W;
-  assign beats_out   = (17'(cmd_len_i) + 17'(LANES - 1)) >> LANE_W;
+  assign cmd_ready_o = !cmd_valid_q;
+  assign take        = cmd_valid_q && !reading_q && !next_valid_q;
+  assign beats_in    = (17'(cmd_offset_q[LANE_W-1:0]) + 17'(LANES - 1) + 17'(cmd_len_q)) >> LANE_W;
+  assign beats_out   = (17'(cmd_len_q) + 17'(LANES - 1)) >> LANE_W;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) cmd_valid_q <= 1'b0;
+    else if (flush_i) cmd_valid_q <= 1'b0;
+    else if (!cmd_valid_q) cmd_valid_q <= cmd_valid_i;
+    else if (take) cmd_valid_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!cmd_valid_q) begin
+      cmd_start_q  <= cmd_start_i;
+      cmd_offset_q <= cmd_offset_i;
+      cmd_len_q    <= cmd_len_i;
+    end
+  end
 
   always_comb begin
-    next_d.shift = cmd_offset_i[LANE_W-1:0];
+    next_d.shift = cmd_offset_q[LANE_W-1:0];
     next_d.left  = beats_out[15:0];
-    next_d.count = {cmd_len_i[LANE_W-1:0] == '0, cmd_len_i[LANE_W-1:0]};
-    next_d.last  = cmd_len_i <= 16'(LANES);
+    next_d.count = {cmd_len_q[LANE_W-1:0] == '0, cmd_len_q[LANE_W-1:0]};
+    next_d.last  = cmd_len_q <= 16'(LANES);
     next_d.spill = beats_in[0] != beats_out[0];     // it is one more at most
   end
 
@@ -92,7 +109,7 @@ module rx_payload #(
       if (in_pop) rd_q <= rd_q + 3'd1;
       if (take) begin
         reading_q <= 1'b1;
-        pos_q     <= cmd_start_i + (16'(cmd_offset_i) >> LANE_W);
+        pos_q     <= cmd_start_q + (16'(cmd_offset_q) >> LANE_W);
         left_q    <= beats_in[15:0];
       end else if (rd_grant_i) begin
         reading_q <= !last_read;
@@ -172,7 +189,7 @@ module rx_payload #(
     .out_valid_o(pl_valid_o), .out_ready_i(pl_ready_i), .out_data_o({pl_data_o, pl_count_o, pl_last_o}), .shown_o()
   );
 
-  assign idle_o = !reading_q && !pending_q && used == '0 && !prev_valid_q && !pl_valid_o;
+  assign idle_o = !cmd_valid_q && !reading_q && !pending_q && used == '0 && !prev_valid_q && !pl_valid_o;
 
   logic unused;
   assign unused = ^{beats_in[16], beats_out[16], pair[2*DATA_W-1:DATA_W]};
@@ -182,8 +199,7 @@ module rx_payload #(
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       no_overrun: assert (used <= 3'(DEPTH));
-      no_command_with_flush: assert (!(flush_i && take));
-      not_empty: assert (take -> cmd_len_i != '0);
+      not_empty: assert (take -> cmd_len_q != '0);
       one_packet: assert (prev_valid_q -> cut_valid_q);
       ends_agree: assert (fire -> (cut_q.last && !cut_q.spill) == prev_last_q && (!swallow || in_last));
     end

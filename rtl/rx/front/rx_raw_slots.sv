@@ -7,7 +7,7 @@
 module rx_raw_slots
   import weft_int_pkg::rx_cfg_t;
 #(
-  parameter int unsigned WALKS = 4,
+  parameter int unsigned WALKS = 8,
   localparam int unsigned LATENCY = 3,
   localparam int unsigned COUNT_W = $clog2(WALKS + 1)
 ) (

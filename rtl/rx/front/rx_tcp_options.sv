@@ -26,7 +26,7 @@ module rx_tcp_options #(
   typedef struct packed {
     logic       err;
     logic [5:0] len;         // the next one begins so many bytes on; 0: none does
-    logic [STEP-1:1] soon;   // the same for a few, a bit each
+    logic [2*STEP-1:1] soon; // the same for those of this stage and the next, a bit each
     logic       ts;
     logic [1:0] sack;        // blocks
   } option_t;
@@ -45,26 +45,25 @@ module rx_tcp_options #(
   // The byte at position `at` and the one behind it. Options begin behind 20 bytes of header.
   function automatic option_t decode(input int unsigned at, input logic [7:0] kind, input logic [7:0] len, input logic [3:0] data_offset);
     option_t option;
-    logic    inside_len, known, fits;
-    inside_len = 6'(at + 20) < {data_offset, 2'b00};
-    // Does it end inside? A length byte behind the end does not count.
-    fits       = 6'(at + 21) < {data_offset, 2'b00} && 9'(at + 20) + 9'(len) <= {3'd0, data_offset, 2'b00};
-    known      = kind != 8'd0 && kind != 8'd1;
+    logic    inside_len, known, ok;
+    logic [6:0] reach;
+    inside_len = data_offset > 4'((at + 20) / 4);
+    // Does it end inside? In words, rounded up. A length byte behind the end does not count.
+    reach      = 7'(at + 23) + 7'(len[5:0]);
+    ok         = data_offset > 4'((at + 21) / 4) && len[7:6] == '0 && len[5:1] != '0 && reach[6:2] <= {1'b0, data_offset};
+    known      = inside_len && kind[7:1] != '0;
     option     = '0;
-    if (inside_len && kind == 8'd1) option.len = 6'd1;
-    if (inside_len && known) begin
-      option.err = len < 8'd2 || !fits;
-      if (!option.err) begin
-        option.len = len[5:0];
-        option.ts  = kind == 8'd8 && len == 8'd10;
-        if (kind == 8'd5 && len[2:0] == 3'd2 && len[7:3] != '0) option.sack = len[7:3] > 5'd3 ? 2'd3 : len[4:3];
-      end
-    end
-    for (int unsigned b = 1; b < STEP; b++) option.soon[b] = option.len == 6'(b);
+    option.err  = known && !ok;
+    option.len  = (known && ok ? len[5:0] : '0) | 6'(inside_len && kind == 8'd1);
+    option.ts   = known && ok && kind == 8'd8 && len == 8'd10;
+    if (known && ok && kind == 8'd5 && len[2:0] == 3'd2 && len[7:3] != '0) option.sack = len[7:3] > 5'd3 ? 2'd3 : len[4:3];
+    // What follows from the length alone is ready before it is known that the option fits.
+    for (int unsigned b = 1; b < 2 * STEP; b++) option.soon[b] = (known && ok && len[5:0] == 6'(b)) || (b == 1 && inside_len && kind == 8'd1);
     return option;
   endfunction
 
-  // Which of a stage's bytes begin an option, and what those of the stage before are. No two of five neighbours can be options of ten
+  // Which of a stage's bytes begin an option, and what those of the stage before are. Where the next one begins is settled at once for
+  // the next stage's bytes; for those behind it a stage later. No two of five neighbours can be options of ten
   // bytes or more, and none of the last stage's can.
   function automatic scan_t scan_bytes(input scan_t from, input int unsigned at, input option_t [STEP-1:0] option);
     scan_t           to;
@@ -75,7 +74,10 @@ module rx_tcp_options #(
       for (int unsigned c = 0; c < b; c++) here[b] |= here[c] && option[c].soon[b - c];
     end
     for (int unsigned next = at + STEP; next < OPTION_BYTES; next++) begin
-      for (int unsigned b = 0; b < STEP; b++) to.begins[next] |= here[b] && option[b].len == 6'(next - at - b);
+      for (int unsigned b = 0; b < STEP; b++) begin
+        if (next < at + 2 * STEP) to.begins[next] |= here[b] && option[b].soon[next - at - b];
+        to.begins[next] |= from.here[b] && from.option[b].len == 6'(next + STEP - at - b);
+      end
     end
     to.here   = here;
     to.option = option;

@@ -8,7 +8,7 @@ module rx_walks
   import rx_front_pkg::*;
   import walk_pkg::STOP_WHOLE;
 #(
-  parameter int unsigned WALKS = 4,          // a power of two
+  parameter int unsigned WALKS = 8,          // a power of two
   localparam int unsigned COUNT_W = $clog2(WALKS + 1),
   localparam int unsigned INDEX_W = $clog2(WALKS)
 ) (
@@ -30,7 +30,8 @@ module rx_walks
   output logic [31:0]            young_ts_recent_o,
 
   input  logic                   payload_end_i,
-  output logic                   payload_open_o,   // payload of some segment has not all passed
+  output logic                   payload_open_o,   // payload of some segment has not all passed; with start_i at once
+  output logic                   payload_left_o,   // the same without the one that starts
 
   input  logic                   done_valid_i,
   input  walk_done_t             done_i,
@@ -81,7 +82,8 @@ module rx_walks
   end
 
   assign room_o             = count_q < COUNT_W'(WALKS);
-  assign payload_open_o     = payloads_q != '0;
+  assign payload_left_o     = payloads_q != '0;
+  assign payload_open_o     = payload_left_o || start_i;
   assign head_o             = head_q;
   assign oldest_o           = oldest_q;
   assign oldest_raw_count_o = raw_count_q[head_q];

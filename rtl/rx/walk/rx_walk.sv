@@ -94,7 +94,7 @@ module rx_walk
     output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
   // Segments inside, and FPDUs between framing and checks.
-  localparam int unsigned SEGMENTS = 4;
+  localparam int unsigned SEGMENTS = 8;
   localparam int unsigned FPDUS = 8;
 
   logic fpdus_idle, check_idle, element_idle, place_idle, fence_idle;

@@ -77,7 +77,7 @@ module rx_front_bench
   output logic                idle_o
 );
 
-  localparam int unsigned WALKS = 4;
+  localparam int unsigned WALKS = 8;
 
   rx_cfg_t            cfg;
   logic               beat_valid, beat_last, parse_idle, store_idle, packet_valid, packet_ready;
