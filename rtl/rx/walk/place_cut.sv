@@ -36,7 +36,7 @@ module place_cut #(
   logic [COUNT_W-2:0] skip_q, skip_d, reach_q;
   logic [COUNT_W:0] reach_d;
   logic [DATA_W-1:0] held_data_q;
-  logic fire, out_ready, load, whole;
+  logic fire, out_ready, load, whole, need_d;
   logic [2*DATA_W-1:0] window;
 
   assign window = {rd_data_i, held_q ? held_data_q : rd_data_i} >> {skip_q, 3'd0};
@@ -49,9 +49,11 @@ module place_cut #(
   // The beat behind it: of the same run, or the first one of the next.
   assign left = active_q && !last_q ? left_q : run_bytes_i;
   assign whole = left > 16'(BYTES);
+  // A whole beat needs the next one, if only to begin with it.
+  assign need_d = whole || skip_d == '0 || reach_d > (COUNT_W + 1)'(BYTES);
   assign count_d = whole ? COUNT_W'(BYTES) : left[COUNT_W-1:0];
   assign skip_d = !active_q ? skip_q : (last_q && end_q ? '0 : reach_q);
-  assign reach_d = (COUNT_W + 1)'(skip_d) + (COUNT_W + 1)'(count_d);
+  assign reach_d = (COUNT_W + 1)'(skip_d) + (COUNT_W + 1)'(left[COUNT_W-1:0]);  // if it is not whole
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -71,8 +73,8 @@ module place_cut #(
       last_q <= !whole;
       count_q <= count_d;
       left_q <= left - 16'(BYTES);
-      reach_q <= reach_d[COUNT_W-2:0];
-      need_q <= skip_d == '0 || reach_d > (COUNT_W + 1)'(BYTES);
+      reach_q <= whole ? skip_d : reach_d[COUNT_W-2:0];
+      need_q <= need_d;
     end
     if (load) end_q <= run_end_i;
     if (fire && need_q) held_data_q <= rd_data_i;

@@ -73,7 +73,6 @@ module rq_element
 
   // ------------------------------------------------------------------ what is wanted
   logic known_q, known, in_window, miss, take_miss, found, room, flush_q, ahead;
-  logic [CONTEXTS-1:0] flush_hit_q;  // flows flushed
   context_t context_q, match, victim;
 
   always_comb begin
@@ -104,10 +103,17 @@ module rq_element
   // read to. `sure_q`: nothing has moved in between.
   logic same_q, fits_q, free_q, had_q, sure_q, ends;
   context_t target_q;
-  logic [31:0] into_q;
+  logic [31:0] into_q, base;
+  logic [16:0] into_low;
+  logic [15:0] into_high, into_less;
+  // msn - base, the upper half for either carry.
+  assign base = base_q[context_q];
+  assign into_low = {1'b0, msn_i[15:0]} - {1'b0, base[15:0]};
+  assign into_high = msn_i[31:16] - base[31:16];
+  assign into_less = msn_i[31:16] + ~base[31:16];
   assign known = known_q && valid_q[context_q];
   assign here_o = want_i && held_q && same_q;
-  assign in_window = want_i && !here_o && known && fits_q && sure_q;
+  assign in_window = want_i && !here_o && known && fits_q && sure_q && !ends;
   assign miss = want_i && !here_o && !(known && fits_q) && take_miss && free_q && sure_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -116,7 +122,7 @@ module rq_element
   end
   always_ff @(posedge clk_i) begin
     same_q <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
-    into_q <= msn_i - base_q[context_q];
+    into_q <= {into_low[16] ? into_less : into_high, into_low[15:0]};
     fits_q <= into_q[31:5] == '0 && into_q[4:0] < count_q[context_q];
     free_q <= known ? !reading_q[context_q] : room;
     had_q <= known;
@@ -131,9 +137,6 @@ module rq_element
   end
   always_ff @(posedge clk_i) begin
     flush_flow_q <= flush_flow_i;
-    for (int unsigned i = 0; i < CONTEXTS; i++) begin
-      flush_hit_q[i] <= flush_i && (miss && target_q == context_t'(i) ? flow_i : flow_q[i]) == flush_flow_i;
-    end
   end
 
   // ------------------------------------------------------------------ reads
@@ -147,7 +150,7 @@ module rq_element
     ASK
   } look_e;
   look_e look_q;
-  logic req_valid_q, asked, demand_q, of_demand_q, changed, changed_q, allowed_q, posted;
+  logic req_valid_q, asked, demand_q, of_demand_q, changed, changed_q, allowed_q, can_q, posted;
   context_t scan_q, demand_of_q, of_q;
   logic [3:0] chunk, chunk_q, slot;
   logic [63:0] addr, addr_q;
@@ -173,7 +176,7 @@ module rq_element
   // No element is missed in the cycle in which one may be read ahead.
   assign take_miss = !demand_q && look_q != ASK;
   assign asked = look_q == ASK && !req_valid_q && (of_demand_q || !changed_q);
-  assign ahead = asked && !of_demand_q && allowed_q && posted && valid_q[of_q] && !reading_q[of_q] && !flush_q;
+  assign ahead = asked && !of_demand_q && posted && can_q && !flush_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -207,6 +210,8 @@ module rq_element
       of_q <= demand_q ? demand_of_q : scan_q;
       of_demand_q <= demand_q;
     end
+    // What has changed since is in `changed_q`.
+    can_q <= allowed_q && valid_q[of_q] && !reading_q[of_q];
     allowed_q <= !alone_q[of_q] && count_q[of_q] <= 5'(SLOTS - CHUNK);
     if (!req_valid_q) begin
       chunk_q <= chunk;
@@ -246,13 +251,6 @@ module rq_element
   );
 
   // ------------------------------------------------------------------ state
-  logic [CONTEXTS-1:0][4:0] counts;
-  always_comb begin
-    for (int unsigned i = 0; i < CONTEXTS; i++) begin
-      counts[i] = count_q[i] + (ends && !failed && !stale_q[i] && ended == context_t'(i) ? 5'(gain) : 5'd0);
-    end
-  end
-
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       valid_q <= '0;
@@ -276,7 +274,8 @@ module rq_element
       end
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
         // Elements before the one wanted now are over.
-        count_q[i] <= in_window && context_q == context_t'(i) ? counts[i] - into_q[4:0] : counts[i];
+        if (in_window && context_q == context_t'(i)) count_q[i] <= count_q[i] - into_q[4:0];
+        if (ends && !failed && !stale_q[i] && ended == context_t'(i)) count_q[i] <= count_q[i] + 5'(gain);
         if (once_q[i] && !want_i) valid_q[i] <= 1'b0;
       end
       if (in_window) begin
@@ -287,7 +286,7 @@ module rq_element
         reading_q[ended] <= 1'b0;
         stale_q[ended] <= 1'b0;
         marked_q[ended] <= 1'b0;
-        if (failed && !stale_q[ended] && !flush_hit_q[ended]) begin
+        if (failed && !stale_q[ended] && !flush_q) begin
           alone_q[ended] <= 1'b1;
           if (demanded) begin
             held_q <= 1'b1;
@@ -315,7 +314,7 @@ module rq_element
         held_error_q <= 1'b0;
       end
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
-        if (valid_q[i] && flush_hit_q[i]) begin
+        if (flush_q && valid_q[i] && flow_q[i] == flush_flow_q) begin
           valid_q[i] <= 1'b0;
           count_q[i] <= 5'd0;
           stale_q[i] <= reading_q[i] && !(ends && ended == context_t'(i));
@@ -378,7 +377,8 @@ module rq_element
         assert (here_o || (flow_q[context_q] == flow_i && into_q == msn_i - base_q[context_q]) || !sure_q);
         if (sure_q) assert (here_o || fits_q == (into_q < 32'(count_q[context_q])));
       end
-      if (ends) assert (reading_q[ended]);
+      if (ends) assert (reading_q[ended] && !in_window);
+      if (ahead) assert (valid_q[of_q]);
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
         assert (32'(count_q[i]) <= SLOTS);
         // A flow has one context.

@@ -24,6 +24,7 @@ module stag_check
     input logic [31:0] pd_i,
 
     output region_bad_t bad_o,
+    output logic any_bad_o,
     output logic [63:0] iova_o,
     output logic [31:0] pd_o
 );
@@ -66,20 +67,25 @@ module stag_check
 
   // 2: sums and differences.
   logic [16:0] end_low;
-  region_bad_t bad_q;
-  logic below_q;
+  region_bad_t bad_d, bad_q;
+  logic below, below_q, other_bad_q;
   logic [64:0] room_q;
   logic [63:0] iova_q;
   logic [31:0] pd_q;
   logic [15:0] asked_q;
   assign end_low = {1'b0, to_q[15:0]} + {1'b0, bytes_q};
+  assign below = to_q[63:32] < row_q.base[63:32] || (to_q[63:32] == row_q.base[63:32] && to_q[31:0] < row_q.base[31:0]);
+  always_comb begin
+    bad_d.stag = !in_range_q || !row_q.valid[STAG_ROW_VALID_BIT] || row_q.key != key_q;
+    bad_d.wrap = to_q[63:16] == '1 && end_low[16] && end_low[15:0] != 16'd0;
+    bad_d.pd = row_q.pd != pd_i;
+    bad_d.access = (row_q.access & right_q) == 8'd0;
+    bad_d.bounds = 1'b0;
+  end
   always_ff @(posedge clk_i) begin
-    bad_q.stag <= !in_range_q || !row_q.valid[STAG_ROW_VALID_BIT] || row_q.key != key_q;
-    bad_q.wrap <= to_q[63:16] == '1 && end_low[16] && end_low[15:0] != 16'd0;
-    bad_q.pd <= row_q.pd != pd_i;
-    bad_q.access <= (row_q.access & right_q) == 8'd0;
-    bad_q.bounds <= 1'b0;
-    below_q <= to_q[63:32] < row_q.base[63:32] || (to_q[63:32] == row_q.base[63:32] && to_q[31:0] < row_q.base[31:0]);
+    bad_q <= bad_d;
+    below_q <= below;
+    other_bad_q <= bad_d != '0 || below;
     room_q <= add_sub({1'b0, row_q.base}, {1'b0, row_q.length}, {1'b0, to_q});
     iova_q <= 64'(add_sub({1'b0, row_q.iova}, {1'b0, to_q}, {1'b0, row_q.base}));
     pd_q <= row_q.pd;
@@ -93,6 +99,7 @@ module stag_check
     bad_o = bad_q;
     bad_o.bounds = below_q || beyond;
   end
+  assign any_bad_o = other_bad_q || beyond;
   assign iova_o = iova_q;
   assign pd_o = pd_q;
 

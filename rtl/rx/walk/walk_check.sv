@@ -3,7 +3,7 @@
 //
 // Head and tail of an FPDU come apart, and walk_region checks the region of a tagged one while the rest of it is on its
 // way, or the FPDU in front is not done. Nothing is asked of host memory and nothing is let through before tail and CRC
-// verdict are there. Four cycles for a tagged FPDU; nine for one of queue 0 (ten if its element is not the one used
+// verdict are there. Five cycles for a tagged FPDU; nine for one of queue 0 (ten if its element is not the one used
 // last), five for each further SGE it reaches into; if its message has begun before, three more and two for each SGE that lies
 // before its offset.
 // Handshake: ready/valid; `done_valid_o` for one cycle, not before all operations of the segment were taken.
@@ -85,7 +85,7 @@ module walk_check
   ddp_header_t next_header, header_q;
   logic [15:0] next_offset, offset_q;
   logic next_valid, next_checked, take, take_tail;
-  logic has_payload_q, receive_q;
+  logic has_payload_q, has_beats_q, receive_q;
   logic region_q;  // a region is to be checked
   logic [31:0] pd_q;
   err_e err_q;
@@ -208,9 +208,9 @@ module walk_check
   assign is_place = run_q != runs_q;
   assign verdict_keep_o = keep;
   assign verdict_beats_o = tail_q.beats;
-  assign verdict_valid_o = state_q == OPS && op_free && run_q == 3'd0 && tail_q.beats != 12'd0 && (!is_place || run_ready_i);
+  assign verdict_valid_o = state_q == OPS && op_free && run_q == 3'd0 && has_beats_q && (!is_place || run_ready_i);
   assign step = state_q == OPS && op_free && (!is_place || run_ready_i) &&
-                (run_q != 3'd0 || tail_q.beats == 12'd0 || verdict_ready_i);
+                (run_q != 3'd0 || !has_beats_q || verdict_ready_i);
   assign final_step = step && !is_place;
   assign run_valid_o = step && is_place;
   assign run_bytes_o = run_bytes_q[run_q[1:0]];
@@ -274,7 +274,7 @@ module walk_check
       unique case (state_q)
         HEAD: if (take) state_q <= next_header.kind == CLASS_RECEIVE ? CHECK : VERDICT;
         CHECK: state_q <= VERDICT;
-        VERDICT: if (take_tail) state_q <= !silent && verdict == ERR_NONE && receive_q ? ELEMENT : OPS;
+        VERDICT: if (take_tail) state_q <= !silent && !mpa_bad && err_q == ERR_NONE && receive_q ? ELEMENT : OPS;
         ELEMENT: begin
           if (no_buffer_q || (el_here_i && el_error_i)) state_q <= OPS;
           else if (el_here_i) state_q <= straight_q ? ROW : SKIP;
@@ -320,6 +320,7 @@ module walk_check
         run_bytes_q[0] <= header_q.payload_len;
         if (take_tail) begin
           tail_q <= tail_i;
+          has_beats_q <= tail_i.beats != 12'd0;
           silent_q <= silent;
           err_q <= verdict;
           run_q <= 3'd0;

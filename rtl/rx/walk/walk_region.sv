@@ -3,7 +3,7 @@
 // answers for the SGEs of receive elements, which go first.
 //
 // Handshake: ready/valid. An FPDU is at the output a cycle after its header was taken. The answer for its region is there
-// (`region_valid_o`) three cycles after the header was taken, and until `free_i`, behind which the next header is taken. Whose
+// (`region_valid_o`) four cycles after the header was taken, and until `free_i`, behind which the next header is taken. Whose
 // segment an FPDU is in is not known here, so its PD is left for the user to compare with `region_pd_o`.
 // SGEs: `sge_look_i` with its index; a cycle later STag, TO and bytes, two later the PD, three later the answer.
 //
@@ -108,19 +108,19 @@ module walk_region
       .right_i(sge_q ? ACCESS_LOCAL_WRITE : right),
       .pd_i(sge_pd_i),
       .bad_o(bad),
+      .any_bad_o(sge_bad_o),
       .iova_o(iova),
       .pd_o(pd)
   );
 
-  assign sge_bad_o = bad != '0;
   assign sge_iova_o = iova;
   assign next_valid_o = busy_q && !given_q;
   assign next_header_o = header_q;
   assign next_offset_o = offset_q;
-  assign region_valid_o = answered_q || step_q[2];
-  assign region_bad_o = answered_q ? bad_q : bad;
-  assign region_pd_o = answered_q ? pd_q : pd;
-  assign region_iova_o = answered_q ? iova_q : iova;
+  assign region_valid_o = answered_q;
+  assign region_bad_o = bad_q;
+  assign region_pd_o = pd_q;
+  assign region_iova_o = iova_q;
   assign idle_o = !busy_q;
 
 `ifndef SYNTHESIS
