@@ -98,23 +98,22 @@ module rq_element
       .oldest_o(victim)
   );
 
-  // Where it is was found out before: a cycle ago what the memory has at its output (`same_q`), how far from the context's
-  // first element it is (`into_q`), and by that of one more cycle ago whether it was read (`fits_q`), and which context it may be
-  // read to. `sure_q`: nothing has moved in between.
+  // Where it is was found out before: a cycle ago whether it is at the memory's output (`same_q`), how far from the context's
+  // first element (`into_q`), whether that was read (`fits_q`; by the base of one more cycle ago), whether there is a context
+  // (`had_q`), or which one may have it. `sure_q`: nothing has moved in between.
   logic same_q, fits_q, free_q, had_q, sure_q, ends;
   context_t target_q;
-  logic [31:0] into_q, base;
-  logic [16:0] into_low;
-  logic [15:0] into_high, into_less;
-  // msn - base, the upper half for either carry.
-  assign base = base_q[context_q];
-  assign into_low = {1'b0, msn_i[15:0]} - {1'b0, base[15:0]};
-  assign into_high = msn_i[31:16] - base[31:16];
-  assign into_less = msn_i[31:16] + ~base[31:16];
+  logic [31:0] near_q;  // the context's base
+  logic [26:0] over_q;  // its upper bits and one more
+  logic [4:0] into_q;
+  logic [5:0] into;
+  logic close;
+  assign into = {1'b0, msn_i[4:0]} - {1'b0, near_q[4:0]};
+  assign close = into[5] ? msn_i[31:5] == over_q : msn_i[31:5] == near_q[31:5];
   assign known = known_q && valid_q[context_q];
   assign here_o = want_i && held_q && same_q;
-  assign in_window = want_i && !here_o && known && fits_q && sure_q && !ends;
-  assign miss = want_i && !here_o && !(known && fits_q) && take_miss && free_q && sure_q;
+  assign in_window = want_i && !here_o && had_q && fits_q && sure_q && !ends;
+  assign miss = want_i && !here_o && !(had_q && fits_q) && take_miss && free_q && sure_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) sure_q <= 1'b0;
@@ -122,8 +121,10 @@ module rq_element
   end
   always_ff @(posedge clk_i) begin
     same_q <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
-    into_q <= {into_low[16] ? into_less : into_high, into_low[15:0]};
-    fits_q <= into_q[31:5] == '0 && into_q[4:0] < count_q[context_q];
+    near_q <= base_q[context_q];
+    over_q <= base_q[context_q][31:5] + 27'd1;
+    into_q <= into[4:0];
+    fits_q <= close && into[4:0] < count_q[context_q];
     free_q <= known ? !reading_q[context_q] : room;
     had_q <= known;
     target_q <= known ? context_q : victim;
@@ -274,7 +275,7 @@ module rq_element
       end
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
         // Elements before the one wanted now are over.
-        if (in_window && context_q == context_t'(i)) count_q[i] <= count_q[i] - into_q[4:0];
+        if (in_window && context_q == context_t'(i)) count_q[i] <= count_q[i] - into_q;
         if (ends && !failed && !stale_q[i] && ended == context_t'(i)) count_q[i] <= count_q[i] + 5'(gain);
         if (once_q[i] && !want_i) valid_q[i] <= 1'b0;
       end
@@ -373,9 +374,10 @@ module rq_element
       if (asked && of_demand_q) assert (reading_q[of_q]);
       // What was found out the cycle before is of what is wanted now.
       if (want_i && held_q) assert (same_q == (held_flow_q == flow_i && held_msn_q == msn_i));
+      if (want_i && sure_q) assert (had_q == known);
       if (want_i && known && count_q[context_q] != 5'd0) begin
-        assert (here_o || (flow_q[context_q] == flow_i && into_q == msn_i - base_q[context_q]) || !sure_q);
-        if (sure_q) assert (here_o || fits_q == (into_q < 32'(count_q[context_q])));
+        if (sure_q && !here_o) assert (flow_q[context_q] == flow_i && fits_q == (msn_i - base_q[context_q] < 32'(count_q[context_q])));
+        if (in_window) assert (into_q == msn_i[4:0] - base_q[context_q][4:0]);
       end
       if (ends) assert (reading_q[ended] && !in_window);
       if (ahead) assert (valid_q[of_q]);

@@ -94,7 +94,8 @@ module stag_check
 
   // 3: the answer.
   logic beyond;
-  assign beyond = room_q[64] || (room_q[63:16] == '0 && room_q[15:0] < asked_q);
+  assign beyond = room_q[64] || (room_q[63:16] == '0 && (room_q[15:8] < asked_q[15:8] ||
+                                                         (room_q[15:8] == asked_q[15:8] && room_q[7:0] < asked_q[7:0])));
   always_comb begin
     bad_o = bad_q;
     bad_o.bounds = below_q || beyond;

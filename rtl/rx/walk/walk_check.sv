@@ -99,12 +99,14 @@ module walk_check
   // Where the payload goes.
   logic [3:0][63:0] run_iova_q;
   logic [3:0][15:0] run_bytes_q;
-  logic [2:0] runs_q, run_q;
+  logic [3:0] todo_q;  // a one for each run to be placed yet
+  logic [1:0] runs_q, run_q;
+  logic first_q;  // nothing of the FPDU has gone out
 
   // ------------------------------------------------------------------ regions
   logic region_valid, region_idle, sge_look, sge_bad;
   region_bad_t region_bad;
-  logic [31:0] region_pd, sge_stag;
+  logic [31:0] sge_stag;
   logic [63:0] region_iova, sge_iova, sge_to;
   logic [15:0] piece, taken;
 
@@ -124,7 +126,7 @@ module walk_check
       .sge_stag_i(sge_stag),
       .sge_to_i(sge_to),
       .sge_bytes_i(piece),
-      .sge_pd_i(pd_q),
+      .pd_i(pd_q),
       .sge_bad_o(sge_bad),
       .sge_iova_o(sge_iova),
       .next_valid_o(next_valid),
@@ -133,7 +135,6 @@ module walk_check
       .next_offset_o(next_offset),
       .region_valid_o(region_valid),
       .region_bad_o(region_bad),
-      .region_pd_o(region_pd),
       .region_iova_o(region_iova),
       .free_i(take_tail),
       .idle_o(region_idle)
@@ -169,17 +170,11 @@ module walk_check
   logic [31:0] posted_q, posted_behind;
   assign posted_behind = posted_q - header_q.msn;
 
-  region_bad_t bad;
-  always_comb begin
-    bad = region_bad;
-    bad.pd = region_pd != pd_q;
-  end
-
   logic silent, mpa_bad;
   err_e checked, verdict;
   assign silent = tail_i.partial || stop != STOP_WHOLE;
   assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[FLOW_RX_ROW_CRC_BIT] && !crc_good_i);
-  assign checked = region_q ? region_error(bad) : err_q;
+  assign checked = region_q ? region_error(region_bad) : err_q;
   assign verdict = !mpa_bad ? checked : (tail_i.bad_marker ? ERR_MARKER : ERR_CRC);
 
   logic unused;
@@ -204,17 +199,17 @@ module walk_check
   logic [NUM_COUNTERS-1:0][15:0] cnt;
 
   assign op_free = !op_valid_q || op_ready_i;
-  assign keep = runs_q != 3'd0;
-  assign is_place = run_q != runs_q;
+  assign keep = todo_q[0];
+  assign is_place = todo_q[0];
   assign verdict_keep_o = keep;
   assign verdict_beats_o = tail_q.beats;
-  assign verdict_valid_o = state_q == OPS && op_free && run_q == 3'd0 && has_beats_q && (!is_place || run_ready_i);
+  assign verdict_valid_o = state_q == OPS && op_free && first_q && has_beats_q && (!is_place || run_ready_i);
   assign step = state_q == OPS && op_free && (!is_place || run_ready_i) &&
-                (run_q != 3'd0 || !has_beats_q || verdict_ready_i);
+                (!first_q || !has_beats_q || verdict_ready_i);
   assign final_step = step && !is_place;
   assign run_valid_o = step && is_place;
-  assign run_bytes_o = run_bytes_q[run_q[1:0]];
-  assign run_end_o = run_q + 3'd1 == runs_q;
+  assign run_bytes_o = run_bytes_q[run_q];
+  assign run_end_o = !todo_q[1];
 
   walk_report u_report (
       .valid_i(final_step && !silent_q),
@@ -234,8 +229,8 @@ module walk_check
     op_d.last = run_end_o;
     op_d.colour = seg_i.colour;
     op_d.record = report;
-    op_d.iova = run_iova_q[run_q[1:0]];
-    op_d.bytes = run_bytes_q[run_q[1:0]];
+    op_d.iova = run_iova_q[run_q];
+    op_d.bytes = run_bytes_q[run_q];
   end
 
   walk_progress u_progress (
@@ -323,8 +318,10 @@ module walk_check
           has_beats_q <= tail_i.beats != 12'd0;
           silent_q <= silent;
           err_q <= verdict;
-          run_q <= 3'd0;
-          runs_q <= 3'(!silent && !mpa_bad && region_q && bad == '0);
+          run_q <= 2'd0;
+          first_q <= 1'b1;
+          runs_q <= 2'd0;
+          todo_q <= 4'(!silent && !mpa_bad && region_q && region_bad == '0);
         end
       end
       ELEMENT: begin
@@ -332,17 +329,24 @@ module walk_check
         else if (el_here_i && el_error_i) err_q <= ERR_ELEMENT;
       end
       RESULT: begin
-        run_iova_q[runs_q[1:0]] <= sge_iova;
-        run_bytes_q[runs_q[1:0]] <= taken;
+        run_iova_q[runs_q] <= sge_iova;
+        run_bytes_q[runs_q] <= taken;
         if (too_long) begin
           err_q <= ERR_TOO_LONG;
-          runs_q <= 3'd0;
+          todo_q <= 4'd0;
         end else if (has_payload_q) begin
           if (sge_bad) err_q <= ERR_ELEMENT;
-          runs_q <= sge_bad ? 3'd0 : runs_q + 3'd1;
+          todo_q <= sge_bad ? 4'd0 : {todo_q[2:0], 1'b1};
+          runs_q <= runs_q + 2'd1;
         end
       end
-      OPS: if (step) run_q <= run_q + 3'd1;
+      OPS: begin
+        if (step) begin
+          run_q <= run_q + 2'd1;
+          todo_q <= todo_q >> 1;
+          first_q <= 1'b0;
+        end
+      end
       default: ;
     endcase
     if (op_free) op_q <= op_d;

@@ -4,8 +4,8 @@
 //
 // Handshake: ready/valid. An FPDU is at the output a cycle after its header was taken. The answer for its region is there
 // (`region_valid_o`) four cycles after the header was taken, and until `free_i`, behind which the next header is taken. Whose
-// segment an FPDU is in is not known here, so its PD is left for the user to compare with `region_pd_o`.
-// SGEs: `sge_look_i` with its index; a cycle later STag, TO and bytes, two later the PD, three later the answer.
+// segment an FPDU is in is known only when it is taken at the output; `pd_i` is its PD from the cycle after on, and compared then.
+// SGEs: `sge_look_i` with its index; a cycle later STag, TO and bytes, three later the answer; `pd_i` all the time.
 //
 // A row that is written later than its look-up does not count. That is as the fence has it (docs/card.md): an FPDU that is
 // looked up is of a segment that has entered the walk, and has its colour.
@@ -32,7 +32,7 @@ module walk_region
     input logic [31:0] sge_stag_i,
     input logic [63:0] sge_to_i,
     input logic [15:0] sge_bytes_i,
-    input logic [31:0] sge_pd_i,
+    input logic [31:0] pd_i,
     output logic sge_bad_o,
     output logic [63:0] sge_iova_o,
 
@@ -42,8 +42,7 @@ module walk_region
     output logic [15:0] next_offset_o,
 
     output logic region_valid_o,
-    output region_bad_t region_bad_o,  // not `pd`
-    output logic [31:0] region_pd_o,
+    output region_bad_t region_bad_o,
     output logic [63:0] region_iova_o,
     input logic free_i,                // with the last FPDU given out all is done
 
@@ -52,11 +51,12 @@ module walk_region
   ddp_header_t header, header_q;
   logic [15:0] offset_q;
   logic [2:0] step_q;  // cycles 1, 2, 3 of a look-up
-  logic busy_q, given_q, answered_q, sge_q, take;
+  logic busy_q, given_q, compared_q, answered_q, sge_q, take;
   region_bad_t bad, bad_q;
   logic [63:0] iova, iova_q;
   logic [31:0] pd, pd_q;
   logic [7:0] right;
+  logic bad_pd_q;
 
   walk_ddp u_ddp (
       .head_i,
@@ -74,6 +74,7 @@ module walk_region
       step_q <= '0;
       busy_q <= 1'b0;
       given_q <= 1'b0;
+      compared_q <= 1'b0;
       answered_q <= 1'b0;
       sge_q <= 1'b0;
     end else begin
@@ -81,6 +82,7 @@ module walk_region
       step_q <= free_i ? '0 : {step_q[1:0], take};
       answered_q <= !free_i && (answered_q || step_q[2]);
       given_q <= !free_i && (given_q || next_ready_i);
+      compared_q <= !free_i && given_q;
       busy_q <= !free_i && (busy_q || take);
     end
   end
@@ -94,6 +96,7 @@ module walk_region
       iova_q <= iova;
       pd_q <= pd;
     end
+    bad_pd_q <= (step_q[2] ? pd : pd_q) != pd_i;
   end
 
   assign right = header_q.rdmap_control[1] ? ACCESS_READ_SINK : ACCESS_REMOTE_WRITE;
@@ -106,7 +109,7 @@ module walk_region
       .to_i(sge_q ? sge_to_i : header_q.to_or_mo),
       .bytes_i(sge_q ? sge_bytes_i : header_q.payload_len),
       .right_i(sge_q ? ACCESS_LOCAL_WRITE : right),
-      .pd_i(sge_pd_i),
+      .pd_i,
       .bad_o(bad),
       .any_bad_o(sge_bad_o),
       .iova_o(iova),
@@ -117,9 +120,11 @@ module walk_region
   assign next_valid_o = busy_q && !given_q;
   assign next_header_o = header_q;
   assign next_offset_o = offset_q;
-  assign region_valid_o = answered_q;
-  assign region_bad_o = bad_q;
-  assign region_pd_o = pd_q;
+  assign region_valid_o = answered_q && compared_q;
+  always_comb begin
+    region_bad_o = bad_q;
+    region_bad_o.pd = bad_pd_q;
+  end
   assign region_iova_o = iova_q;
   assign idle_o = !busy_q;
 
