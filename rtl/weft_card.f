@@ -48,7 +48,9 @@ rx/front/rx_walks.sv
 rx/walk/place_cut.sv
 rx/walk/place_fifo.sv
 rx/walk/place_watch.sv
+rx/walk/rq_answer.sv
 rx/walk/rq_element.sv
+rx/walk/rq_oldest.sv
 rx/walk/rq_request.sv
 rx/walk/rq_tail.sv
 rx/walk/rx_fence.sv
@@ -64,7 +66,9 @@ rx/walk/walk_head.sv
 rx/walk/walk_pack.sv
 rx/walk/walk_place.sv
 rx/walk/walk_progress.sv
+rx/walk/walk_region.sv
 rx/walk/walk_report.sv
+rx/walk/walk_rows.sv
 rx/walk/walk_scatter.sv
 rx/walk/walk_strip.sv
 rx/weft_rx.sv

@@ -1,7 +1,7 @@
 // Cuts the payload of each FPDU, packed from lane 0, into the runs of its scatter list: each run comes out as packed beats
 // from lane 0, `last` on its last one. `run_end_i` marks an FPDU's last run; what follows it in the beat belongs to nobody.
 // Handshake: ready/valid, output registered, one beat per cycle. An FPDU of one run passes straight through; only behind
-// a run that ends inside a beat are beats shifted.
+// a run that ends inside a beat are beats shifted. A run is taken the cycle before its first beat can be made.
 
 module place_cut #(
     parameter int unsigned DATA_W = 512,
@@ -28,69 +28,79 @@ module place_cut #(
 
     output logic idle_o
 );
-  // A beat of which bytes from `skip_q` on are still to go.
-  logic held_q;
+  // The output beat that is made next, all of it found out before: bytes of the run it has and that are behind it; from which
+  // byte on of the held beat it begins (0: nothing is held), and up to which byte of its last beat it reaches.
+  logic active_q, last_q, end_q, need_q, held_q;
+  logic [COUNT_W-1:0] count_q, count_d;
+  logic [15:0] left_q, left;
+  logic [COUNT_W-2:0] skip_q, skip_d, reach_q;
+  logic [COUNT_W:0] reach_d;
   logic [DATA_W-1:0] held_data_q;
-  logic [COUNT_W-2:0] skip_q;
-  logic [15:0] sent_q;
-
-  logic [15:0] left;
-  logic run_last, need, fire, out_ready, end_run;
-  logic [COUNT_W-1:0] count;
-  logic [COUNT_W:0] reach;
+  logic fire, out_ready, load, whole, need_d;
   logic [2*DATA_W-1:0] window;
 
-  assign left = run_bytes_i - sent_q;
-  assign run_last = left <= 16'(BYTES);
-  assign count = run_last ? left[COUNT_W-1:0] : COUNT_W'(BYTES);
-  assign reach = (held_q ? (COUNT_W + 1)'(skip_q) : '0) + (COUNT_W + 1)'(count);
-  // The next beat is needed unless all bytes are in the held one.
-  assign need = !held_q || reach > (COUNT_W + 1)'(BYTES);
-  assign window = {rd_data_i, held_q ? held_data_q : rd_data_i} >> {held_q ? skip_q : '0, 3'd0};
-
+  assign window = {rd_data_i, held_q ? held_data_q : rd_data_i} >> {skip_q, 3'd0};
   assign out_ready = !place_valid_o || place_ready_i;
-  assign fire = run_valid_i && out_ready && (!need || rd_valid_i);
-  assign end_run = fire && run_last;
-  assign run_ready_o = end_run;
-  assign rd_ready_o = fire && need;
+  assign fire = active_q && out_ready && (!need_q || rd_valid_i);
+  assign load = !active_q || (fire && last_q);
+  assign run_ready_o = load;
+  assign rd_ready_o = fire && need_q;
 
-  logic [COUNT_W:0] reach_new;  // in the newest beat used
-  assign reach_new = held_q && need ? reach - (COUNT_W + 1)'(BYTES) : reach;
-
-  logic valid_q, last_q;
-  logic [DATA_W-1:0] data_q;
-  logic [COUNT_W-1:0] count_q;
+  // The beat behind it: of the same run, or the first one of the next.
+  assign left = active_q && !last_q ? left_q : run_bytes_i;
+  assign whole = left > 16'(BYTES);
+  // A whole beat needs the next one, if only to begin with it.
+  assign need_d = whole || skip_d == '0 || reach_d > (COUNT_W + 1)'(BYTES);
+  assign count_d = whole ? COUNT_W'(BYTES) : left[COUNT_W-1:0];
+  assign skip_d = !active_q ? skip_q : (last_q && end_q ? '0 : reach_q);
+  assign reach_d = (COUNT_W + 1)'(skip_d) + (COUNT_W + 1)'(left[COUNT_W-1:0]);  // if it is not whole
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      active_q <= 1'b0;
+      skip_q <= '0;
       held_q <= 1'b0;
-      valid_q <= 1'b0;
-      sent_q <= 16'd0;
     end else begin
-      if (out_ready) valid_q <= fire;
+      if (load) active_q <= run_valid_i;
       if (fire) begin
-        sent_q <= run_last ? 16'd0 : sent_q + 16'(BYTES);
-        held_q <= !(end_run && run_end_i) && reach_new != (COUNT_W + 1)'(BYTES);
+        skip_q <= skip_d;
+        held_q <= skip_d != '0;
       end
     end
   end
   always_ff @(posedge clk_i) begin
-    if (fire) begin
-      skip_q <= reach_new[COUNT_W-2:0];
-      if (need) held_data_q <= rd_data_i;
+    if (fire || !active_q) begin
+      last_q <= !whole;
+      count_q <= count_d;
+      left_q <= left - 16'(BYTES);
+      reach_q <= whole ? skip_d : reach_d[COUNT_W-2:0];
+      need_q <= need_d;
     end
+    if (load) end_q <= run_end_i;
+    if (fire && need_q) held_data_q <= rd_data_i;
+  end
+
+  logic valid_q, place_last_q;
+  logic [DATA_W-1:0] data_q;
+  logic [COUNT_W-1:0] place_count_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) valid_q <= 1'b0;
+    else if (out_ready) valid_q <= fire;
+  end
+  always_ff @(posedge clk_i) begin
     if (out_ready) begin
       data_q <= window[DATA_W-1:0];
-      count_q <= count;
-      last_q <= run_last;
+      place_count_q <= count_q;
+      place_last_q <= last_q;
     end
   end
 
   assign place_valid_o = valid_q;
   assign place_data_o = data_q;
-  assign place_count_o = count_q;
-  assign place_last_o = last_q;
-  assign idle_o = !valid_q && !run_valid_i;
+  assign place_count_o = place_count_q;
+  assign place_last_o = place_last_q;
+  assign idle_o = !valid_q && !active_q && !run_valid_i;
 
   logic unused;
   assign unused = ^window[2*DATA_W-1:DATA_W];

@@ -18,8 +18,9 @@ module place_watch
     input table_req_t tbl_req_i,
 
     input segment_t seg_i,
-    input logic head_i,  // pulses: an FPDU's header, its end, its receive element
+    input logic head_i,  // an FPDU's header, and its look-up, while the FPDU in front may be in hand
     input fpdu_head_t head_words_i,
+    input logic begin_i,  // pulses: that FPDU is in hand; its end, its receive element
     input logic tail_i,
     input fpdu_tail_t tail_end_i,
     input logic crc_good_i,
@@ -33,11 +34,11 @@ module place_watch
   localparam int unsigned INDEX_W = $clog2(NUM_STAGS);
   stag_row_t rows[NUM_STAGS];
   logic [NUM_STAGS-1:0] written_q;  // since reset
-  fpdu_head_t head_q;
+  fpdu_head_t next_head_q, head_q;
   fpdu_tail_t tail_q;
   logic crc_good_q, judged_q;
   receive_element_t element_q;
-  stag_row_t tagged_then_q;
+  stag_row_t next_then_q, tagged_then_q;
   stag_row_t [3:0] sge_then_q;
 
   function automatic logic [31:0] be32(input logic [31:0] word);
@@ -114,15 +115,19 @@ module place_watch
       judged_q <= 1'b0;
     end else begin
       if (row_write) written_q[tbl_req_i.index[INDEX_W-1:0]] <= 1'b1;
-      if (head_i) judged_q <= 1'b0;
+      if (begin_i) judged_q <= 1'b0;
       else if (tail_i) judged_q <= 1'b1;
     end
   end
   always_ff @(posedge clk_i) begin
     if (row_write) rows[tbl_req_i.index[INDEX_W-1:0]] <= stag_row_t'(tbl_req_i.row);
     if (head_i) begin
-      head_q <= head_words_i;
-      tagged_then_q <= row_of(be32(head_words_i.word[1]));
+      next_head_q <= head_words_i;
+      next_then_q <= row_of(be32(head_words_i.word[1]));
+    end
+    if (begin_i) begin
+      head_q <= next_head_q;
+      tagged_then_q <= next_then_q;
     end
     if (tail_i) begin
       tail_q <= tail_end_i;

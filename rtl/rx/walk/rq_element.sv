@@ -5,13 +5,14 @@
 //
 // The user holds `want_i` with flow, MSN and what is posted until `here_o`; `element_o` and `error_o` belong to what is
 // wanted while `here_o`. `flow_i` is there at least three cycles before `want_i`, `msn_i` two. One cycle to the element used
-// last, two to one read ahead. Elements are read ahead only as far as they were posted; when such a read fails, its elements are read one
-// by one as they are wanted, so that an error hits only its own. An element that could not be read is forgotten when
+// last, two to one read ahead. Elements are read ahead only as far as they were posted; when such a read fails, its elements are
+// read one by one as they are wanted, so that an error hits only its own. An element that could not be read is forgotten when
 // `want_i` ends, so that the next user tries again. A context has at most one read under way. A read takes six cycles to be
 // asked for, and so does each look at a context for something to read ahead.
 //
 // `flush_i` forgets all of a flow (its queue may have been set up anew). With `once_i` the queue wanted is the one of before
-// that: nothing is read ahead of it, nothing is kept. `mark_i`: `marked_o` until the reads under way then are answered.
+// that: nothing is read ahead of it, nothing is kept. It takes effect a cycle later; so does the end of a read, in which
+// an element was written to the memory. `mark_i`: `marked_o` until the reads under way then are answered.
 
 module rq_element
   import weft_card_pkg::*;
@@ -53,16 +54,9 @@ module rq_element
 );
   localparam int unsigned SLOTS = 16;  // elements of a context, slot = low bits of the MSN
   localparam int unsigned CHUNK = 8;  // at most so many at once
-  localparam int unsigned BEATS = 512 / DATA_W;
   localparam int unsigned CONTEXT_W = $clog2(CONTEXTS);
 
   typedef logic [CONTEXT_W-1:0] context_t;
-  typedef struct packed {
-    context_t   of;
-    logic       demand;
-    logic [3:0] chunk;
-    logic [3:0] slot;
-  } read_t;
 
   // The element at the memory's output.
   logic held_q, held_error_q;
@@ -76,59 +70,77 @@ module rq_element
   logic [CONTEXTS-1:0][4:0] count_q;
   logic [CONTEXTS-1:0][63:0] rq_base_q;
   logic [CONTEXTS-1:0][7:0] rq_log2_q;
-  logic [CONTEXTS-1:0][CONTEXTS-1:0] newer_q;  // [i][j]: i was used after j
 
   // ------------------------------------------------------------------ what is wanted
-  logic known_q, known, in_window, miss, take_miss, found, room;
-  context_t context_q, match, victim, target;
+  logic known_q, known, in_window, miss, take_miss, found, room, flush_q, ahead;
+  context_t context_q, match, victim;
 
   always_comb begin
     match = '0;
     found = 1'b0;
     for (int unsigned i = 0; i < CONTEXTS; i++) begin
       if (valid_q[i] && flow_q[i] == flow_i) begin
-        match = context_t'(i);
+        match = match | context_t'(i);
         found = 1'b1;
       end
     end
   end
 
-  // Used longest ago of those that wait for nothing.
-  always_comb begin
-    victim = '0;
-    room = 1'b0;
-    for (int unsigned i = 0; i < CONTEXTS; i++) begin
-      logic oldest;
-      oldest = !reading_q[i];
-      for (int unsigned j = 0; j < CONTEXTS; j++) begin
-        if (i != j && !reading_q[j] && !newer_q[j][i]) oldest = 1'b0;
-      end
-      if (oldest) begin
-        victim = context_t'(i);
-        room = 1'b1;
-      end
-    end
-  end
+  rq_oldest #(
+      .CONTEXTS(CONTEXTS)
+  ) u_oldest (
+      .clk_i,
+      .rst_ni,
+      .used_i(in_window),
+      .used_context_i(context_q),
+      .waits_i(reading_q),
+      .found_o(room),
+      .oldest_o(victim)
+  );
 
-  // Where it is was found out the cycle before: `same_q`, `into_q`, and `victim_q`, which may have begun to read since.
-  logic same_q, room_q;
-  context_t victim_q;
-  logic [31:0] into_q;
+  // Where it is was found out before: a cycle ago whether it is at the memory's output (`same_q`), how far from the context's
+  // first element (`into_q`), whether that was read (`fits_q`; by the base of one more cycle ago), whether there is a context
+  // (`had_q`), or which one may have it. `sure_q`: nothing has moved in between.
+  logic same_q, fits_q, free_q, had_q, sure_q, ends;
+  context_t target_q;
+  logic [31:0] near_q;  // the context's base
+  logic [26:0] over_q;  // its upper bits and one more
+  logic [4:0] into_q;
+  logic [5:0] into;
+  logic close;
+  assign into = {1'b0, msn_i[4:0]} - {1'b0, near_q[4:0]};
+  assign close = into[5] ? msn_i[31:5] == over_q : msn_i[31:5] == near_q[31:5];
   assign known = known_q && valid_q[context_q];
   assign here_o = want_i && held_q && same_q;
-  assign in_window = want_i && !here_o && known && into_q < 32'(count_q[context_q]);
-  assign target = known ? context_q : victim_q;
-  assign miss = want_i && !here_o && !in_window && take_miss && (known || room_q) && !reading_q[target];
+  assign in_window = want_i && !here_o && had_q && fits_q && sure_q && !ends;
+  assign miss = want_i && !here_o && !(had_q && fits_q) && take_miss && free_q && sure_q;
 
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) sure_q <= 1'b0;
+    else sure_q <= !in_window && !miss && !ahead && !ends && !flush_i && !flush_q && !((once_q & valid_q) != '0 && !want_i);
+  end
   always_ff @(posedge clk_i) begin
     same_q <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
-    into_q <= msn_i - base_q[context_q];
-    victim_q <= victim;
-    room_q <= room;
+    near_q <= base_q[context_q];
+    over_q <= base_q[context_q][31:5] + 27'd1;
+    into_q <= into[4:0];
+    fits_q <= close && into[4:0] < count_q[context_q];
+    free_q <= known ? !reading_q[context_q] : room;
+    had_q <= known;
+    target_q <= known ? context_q : victim;
+  end
+
+  // A flush waits a cycle, in which nothing else happens: what was begun with it counts as before it.
+  logic [15:0] flush_flow_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) flush_q <= 1'b0;
+    else flush_q <= flush_i;
+  end
+  always_ff @(posedge clk_i) begin
+    flush_flow_q <= flush_flow_i;
   end
 
   // ------------------------------------------------------------------ reads
-  logic rsp_ends;
   // Looks at one context after the other, at one where an element is missed (`demand_q`) first.
   typedef enum logic [2:0] {
     LOOK,  // at a context; then rq_request takes four cycles
@@ -139,7 +151,7 @@ module rq_element
     ASK
   } look_e;
   look_e look_q;
-  logic req_valid_q, ahead, asked, demand_q, of_demand_q, changed, changed_q, allowed_q, posted;
+  logic req_valid_q, asked, demand_q, of_demand_q, changed, changed_q, allowed_q, can_q, posted;
   context_t scan_q, demand_of_q, of_q;
   logic [3:0] chunk, chunk_q, slot;
   logic [63:0] addr, addr_q;
@@ -161,11 +173,11 @@ module rq_element
   );
 
   // What was looked at has changed: a look that was for reading ahead was in vain.
-  assign changed = miss || rsp_ends || flush_i;
+  assign changed = miss || ends || flush_q;
   // No element is missed in the cycle in which one may be read ahead.
   assign take_miss = !demand_q && look_q != ASK;
   assign asked = look_q == ASK && !req_valid_q && (of_demand_q || !changed_q);
-  assign ahead = asked && !of_demand_q && allowed_q && posted && valid_q[of_q] && !reading_q[of_q];
+  assign ahead = asked && !of_demand_q && posted && can_q && !flush_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -193,12 +205,14 @@ module rq_element
   end
 
   always_ff @(posedge clk_i) begin
-    if (miss) demand_of_q <= target;
+    if (miss) demand_of_q <= target_q;
     changed_q <= changed || (look_q != LOOK && changed_q);
     if (look_q == LOOK) begin
       of_q <= demand_q ? demand_of_q : scan_q;
       of_demand_q <= demand_q;
     end
+    // What has changed since is in `changed_q`.
+    can_q <= allowed_q && valid_q[of_q] && !reading_q[of_q];
     allowed_q <= !alone_q[of_q] && count_q[of_q] <= 5'(SLOTS - CHUNK);
     if (!req_valid_q) begin
       chunk_q <= chunk;
@@ -206,57 +220,35 @@ module rq_element
     end
   end
 
-  // Answers come in the order of the requests.
-  read_t read_in, read;
-  logic read_valid, order_ready;
-  assign read_in = '{of: of_q, demand: of_demand_q, chunk: chunk, slot: slot};
-  logic [$clog2(CONTEXTS+1)-1:0] reads;
-  logic rsp_fire, element_ends, rsp_good, flushed;
-  fifo_sync #(
-      .WIDTH($bits(read_t)),
-      .DEPTH(CONTEXTS)
-  ) u_order (
+  logic failed, demanded;
+  context_t ended;
+  logic [3:0] gain;
+  rq_answer #(
+      .DATA_W(DATA_W),
+      .CONTEXTS(CONTEXTS),
+      .SLOTS(SLOTS)
+  ) u_answer (
       .clk_i,
       .rst_ni,
-      .wr_valid_i(ahead || (asked && of_demand_q)),
-      .wr_ready_o(order_ready),
-      .wr_data_i(read_in),
-      .rd_valid_o(read_valid),
-      .rd_ready_i(rsp_ends),
-      .rd_data_o(read),
-      .count_o(reads)
-  );
-
-  logic [$clog2(BEATS+1)-1:0] beat_q;
-  logic [3:0] arrived_q;
-  logic [511:0] shifted, partial_q;
-  if (DATA_W == 512) begin : gen_one_beat
-    assign shifted = el_rsp_data_i;
-    logic unused_partial;
-    assign unused_partial = ^partial_q;
-  end else begin : gen_beats
-    assign shifted = {el_rsp_data_i, partial_q[511:DATA_W]};
-    logic unused_partial;
-    assign unused_partial = ^partial_q[DATA_W-1:0];
-  end
-  assign el_rsp_ready_o = read_valid;
-  assign rsp_fire = el_rsp_valid_i && el_rsp_ready_o;
-  assign element_ends = rsp_fire && 32'(beat_q) == BEATS - 1;
-  assign rsp_ends = rsp_fire && el_rsp_last_i;
-  assign flushed = stale_q[read.of] || (flush_i && flow_q[read.of] == flush_flow_i);
-  assign rsp_good = rsp_ends && !el_rsp_error_i && !flushed;
-
-  ram_1r1w #(
-      .WIDTH(512),
-      .DEPTH(CONTEXTS * SLOTS)
-  ) u_slots (
-      .clk_i,
-      .we_i(element_ends),
-      .waddr_i({read.of, read.slot + arrived_q}),
-      .wdata_i(shifted),
-      .re_i(in_window),
-      .raddr_i({context_q, msn_i[3:0]}),
-      .rdata_o(element_o)
+      .read_i(ahead || (asked && of_demand_q)),
+      .read_context_i(of_q),
+      .read_demand_i(of_demand_q),
+      .read_chunk_i(chunk),
+      .read_slot_i(slot),
+      .rsp_valid_i(el_rsp_valid_i),
+      .rsp_ready_o(el_rsp_ready_o),
+      .rsp_data_i(el_rsp_data_i),
+      .rsp_last_i(el_rsp_last_i),
+      .rsp_error_i(el_rsp_error_i),
+      .ends_o(ends),
+      .ends_failed_o(failed),
+      .ends_demand_o(demanded),
+      .ends_context_o(ended),
+      .ends_chunk_o(gain),
+      .look_i(in_window),
+      .look_context_i(context_q),
+      .look_slot_i(msn_i[3:0]),
+      .element_o
   );
 
   // ------------------------------------------------------------------ state
@@ -272,17 +264,10 @@ module rq_element
       context_q <= '0;
       held_q <= 1'b0;
       held_error_q <= 1'b0;
-      beat_q <= '0;
-      arrived_q <= '0;
-      for (int unsigned i = 0; i < CONTEXTS; i++) begin
-        count_q[i] <= 5'd0;
-        for (int unsigned j = 0; j < CONTEXTS; j++) newer_q[i][j] <= i > j;
-      end
+      count_q <= '0;
     end else begin
-      context_q <= miss ? target : match;
+      context_q <= miss ? target_q : match;
       known_q <= miss || found;
-      if (rsp_fire) beat_q <= element_ends ? '0 : beat_q + 1'b1;
-      if (element_ends) arrived_q <= el_rsp_last_i ? 4'd0 : arrived_q + 4'd1;
 
       if (!want_i && (held_error_q || (once_q & valid_q) != '0)) begin
         held_q <= 1'b0;
@@ -290,25 +275,21 @@ module rq_element
       end
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
         // Elements before the one wanted now are over.
-        count_q[i] <= count_q[i] - (in_window && context_q == context_t'(i) ? into_q[4:0] : 5'd0) +
-                      (rsp_good && read.of == context_t'(i) ? 5'(read.chunk) : 5'd0);
+        if (in_window && context_q == context_t'(i)) count_q[i] <= count_q[i] - into_q;
+        if (ends && !failed && !stale_q[i] && ended == context_t'(i)) count_q[i] <= count_q[i] + 5'(gain);
         if (once_q[i] && !want_i) valid_q[i] <= 1'b0;
       end
       if (in_window) begin
         held_q <= 1'b1;
         held_error_q <= 1'b0;
-        for (int unsigned j = 0; j < CONTEXTS; j++) begin
-          newer_q[j][context_q] <= 1'b0;
-          newer_q[context_q][j] <= context_t'(j) != context_q;
-        end
       end
-      if (rsp_ends) begin
-        reading_q[read.of] <= 1'b0;
-        stale_q[read.of] <= 1'b0;
-        marked_q[read.of] <= 1'b0;
-        if (el_rsp_error_i && !flushed) begin
-          alone_q[read.of] <= 1'b1;
-          if (read.demand) begin
+      if (ends) begin
+        reading_q[ended] <= 1'b0;
+        stale_q[ended] <= 1'b0;
+        marked_q[ended] <= 1'b0;
+        if (failed && !stale_q[ended] && !flush_q) begin
+          alone_q[ended] <= 1'b1;
+          if (demanded) begin
             held_q <= 1'b1;
             held_error_q <= 1'b1;
           end
@@ -316,32 +297,28 @@ module rq_element
       end
       if (miss) begin
         held_q <= 1'b0;
-        count_q[target] <= 5'd0;
-        valid_q[target] <= 1'b1;
-        once_q[target] <= once_i;
-        if (!known) alone_q[target] <= once_i;
+        count_q[target_q] <= 5'd0;
+        valid_q[target_q] <= 1'b1;
+        once_q[target_q] <= once_i;
+        if (!had_q) alone_q[target_q] <= once_i;
+        reading_q[target_q] <= 1'b1;
       end
-      if (miss) reading_q[target] <= 1'b1;
       if (ahead) reading_q[of_q] <= 1'b1;
       if (mark_i) begin
         for (int unsigned i = 0; i < CONTEXTS; i++) begin
-          marked_q[i] <= (reading_q[i] && !(rsp_ends && read.of == context_t'(i))) ||
-                         (miss && target == context_t'(i)) || (ahead && of_q == context_t'(i));
+          marked_q[i] <= (reading_q[i] && !(ends && ended == context_t'(i))) ||
+                         (miss && target_q == context_t'(i)) || (ahead && of_q == context_t'(i));
         end
       end
-      if (flush_i) begin
-        if ((in_window || miss ? flow_i : held_flow_q) == flush_flow_i) begin
-          held_q <= 1'b0;
-          held_error_q <= 1'b0;
-        end
-        for (int unsigned i = 0; i < CONTEXTS; i++) begin
-          logic newly;
-          newly = (miss && target == context_t'(i)) || (ahead && of_q == context_t'(i));
-          if (valid_q[i] && flow_q[i] == flush_flow_i || miss && newly && flow_i == flush_flow_i) begin
-            valid_q[i] <= 1'b0;
-            count_q[i] <= 5'd0;
-            stale_q[i] <= newly || (reading_q[i] && !(rsp_ends && read.of == context_t'(i)));
-          end
+      if (flush_q && held_flow_q == flush_flow_q) begin
+        held_q <= 1'b0;
+        held_error_q <= 1'b0;
+      end
+      for (int unsigned i = 0; i < CONTEXTS; i++) begin
+        if (flush_q && valid_q[i] && flow_q[i] == flush_flow_q) begin
+          valid_q[i] <= 1'b0;
+          count_q[i] <= 5'd0;
+          stale_q[i] <= reading_q[i] && !(ends && ended == context_t'(i));
         end
       end
     end
@@ -357,13 +334,12 @@ module rq_element
     if (miss) begin
       held_flow_q <= flow_i;
       held_msn_q <= msn_i;
-      flow_q[target] <= flow_i;
-      base_q[target] <= msn_i;
-      posted_q[target] <= posted_i;
-      rq_base_q[target] <= rq_base_i;
-      rq_log2_q[target] <= rq_log2_i;
+      flow_q[target_q] <= flow_i;
+      base_q[target_q] <= msn_i;
+      posted_q[target_q] <= posted_i;
+      rq_base_q[target_q] <= rq_base_i;
+      rq_log2_q[target_q] <= rq_log2_i;
     end
-    if (rsp_fire) partial_q <= shifted;
   end
 
   // At rest when all contexts were looked at since something changed.
@@ -382,7 +358,7 @@ module rq_element
   assign idle_o = looked_q[CONTEXT_W] && reading_q == '0;
 
   logic unused;
-  assign unused = ^{el_rsp_count_i, order_ready, reads};
+  assign unused = ^el_rsp_count_i;
 
 `ifndef SYNTHESIS
   if (CONTEXTS < 2 || (1 << CONTEXT_W) != CONTEXTS) begin : gen_param_check
@@ -392,14 +368,19 @@ module rq_element
     if (!rst_ni) begin
     end else begin
       if (el_req_valid_o) assert (chunk_q != 4'd0);
-      if (ahead || (asked && of_demand_q)) assert (order_ready);
       if (ahead) assert (!miss && !reading_q[of_q]);
-      if (miss) assert (!reading_q[target]);
+      if (miss) assert (!reading_q[target_q] && target_q == (known ? context_q : victim) && had_q == known);
+      if (flush_q) assert (!in_window && !miss && !ahead);
       if (asked && of_demand_q) assert (reading_q[of_q]);
       // What was found out the cycle before is of what is wanted now.
       if (want_i && held_q) assert (same_q == (held_flow_q == flow_i && held_msn_q == msn_i));
-      if (want_i && known && count_q[context_q] != 5'd0) assert (here_o || (flow_q[context_q] == flow_i && into_q == msn_i - base_q[context_q]));
-      if (rsp_ends) assert (reading_q[read.of]);
+      if (want_i && sure_q) assert (had_q == known);
+      if (want_i && known && count_q[context_q] != 5'd0) begin
+        if (sure_q && !here_o) assert (flow_q[context_q] == flow_i && fits_q == (msn_i - base_q[context_q] < 32'(count_q[context_q])));
+        if (in_window) assert (into_q == msn_i[4:0] - base_q[context_q][4:0]);
+      end
+      if (ends) assert (reading_q[ended] && !in_window);
+      if (ahead) assert (valid_q[of_q]);
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
         assert (32'(count_q[i]) <= SLOTS);
         // A flow has one context.

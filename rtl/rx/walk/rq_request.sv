@@ -41,11 +41,13 @@ module rq_request #(
   // 3: the slot; how many are posted from there on.
   logic [31:0] slot_q, unread_q;
   logic [3:0] msn_q;
+  logic [63:0] rq_base_q;
   logic far_q;  // more than 8 slots before the queue's end, or the first one
   always_ff @(posedge clk_i) begin
     slot_q <= first_q & mask_q;
     unread_q <= posted_q - first_q;
     msn_q <= first_q[3:0] + 4'd1;
+    rq_base_q <= rq_base_i;
     far_q <= (first_q[2:0] & mask_q[2:0]) == 3'd0 || (~first_q[31:3] & mask_q[31:3]) != '0;
   end
 
@@ -62,14 +64,14 @@ module rq_request #(
   end
   always_ff @(posedge clk_i) begin
     chunk_q <= chunk;
-    {carry_q, low_q} <= {1'b0, rq_base_i[37:0]} + {1'b0, slot_q, 6'd0};
+    {carry_q, low_q} <= {1'b0, rq_base_q[37:0]} + {1'b0, slot_q, 6'd0};
     any_q <= !unread_q[31] && unread_q != 32'd0;
     msn2_q <= msn_q;
   end
 
   assign slot_o = msn2_q;
   assign chunk_o = chunk_q;
-  assign addr_o = {rq_base_i[63:38] + 26'(carry_q), low_q};
+  assign addr_o = {rq_base_q[63:38] + 26'(carry_q), low_q};
   assign posted_o = any_q;
 
 `ifndef SYNTHESIS

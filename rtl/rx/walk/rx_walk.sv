@@ -259,35 +259,22 @@ module rx_walk
       .idle_o(fence_idle)
   );
 
-  // Segments whose FLOW_RX row was written after they were started: their receive queue is the one of before.
-  localparam int unsigned ROWS = 2 * SEGMENTS;
-  localparam int unsigned ROW_W = $clog2(ROWS);
-  logic [ROWS-1:0] old_row_q;
-  logic [ROWS-1:0][15:0] row_flow_q;
-  logic [ROW_W-1:0] row_in_q, row_out_q;
-  assign old_row = old_row_q[row_out_q];
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      old_row_q <= '0;
-      row_flow_q <= '0;
-      row_in_q <= '0;
-      row_out_q <= '0;
-    end else begin
-      for (int unsigned i = 0; i < ROWS; i++) begin
-        if (el_flush_i && row_flow_q[i] == el_flush_flow_i) old_row_q[i] <= 1'b1;
-      end
-      if (start_valid_i && start_ready_o) begin
-        old_row_q[row_in_q] <= el_flush_i && start_flow_i == el_flush_flow_i;
-        row_flow_q[row_in_q] <= start_flow_i;
-        row_in_q <= row_in_q + 1'b1;
-      end
-      if (seg_valid && seg_ready) row_out_q <= row_out_q + 1'b1;
-    end
-  end
+  walk_rows #(
+      .SEGMENTS(SEGMENTS)
+  ) u_rows (
+      .clk_i,
+      .rst_ni,
+      .start_i(start_valid_i && start_ready_o),
+      .start_flow_i,
+      .end_i(seg_valid && seg_ready),
+      .written_i(el_flush_i),
+      .written_flow_i(el_flush_flow_i),
+      .old_row_o(old_row)
+  );
 
   // ------------------------------------------------------------------ checks
   logic [NUM_COUNTERS-1:0][15:0] check_cnt;
-  logic verdict_valid, verdict_ready, verdict_keep, run_valid, run_ready, run_end;
+  logic verdict_valid, verdict_ready, verdict_keep, run_valid, run_ready, run_end, fpdu_begins;
   logic [11:0] verdict_beats;
   logic [15:0] run_bytes;
 
@@ -301,6 +288,7 @@ module rx_walk
       .head_valid_i(head_valid),
       .head_ready_o(head_ready),
       .head_i(head),
+      .begin_o(fpdu_begins),
       .tail_valid_i(tail_valid),
       .tail_ready_o(tail_ready),
       .tail_i(tail),
@@ -388,6 +376,7 @@ module rx_walk
       .seg_i(seg),
       .head_i(head_valid && head_ready),
       .head_words_i(head),
+      .begin_i(fpdu_begins),
       .tail_i(tail_valid && tail_ready),
       .tail_end_i(tail),
       .crc_good_i(crc_good),

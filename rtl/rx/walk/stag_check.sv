@@ -1,34 +1,109 @@
 // May `bytes` bytes at TO of the region be written by this stream with this access right, and where are they? The checks
-// of RFC 5041 §7 and RFC 5040 §4.8 in the order of docs/card.md. Combinational.
+// of RFC 5041 §7 and RFC 5040 §4.8 in the order of docs/card.md (walk_pkg::region_error).
+//
+// A pipeline; a question each cycle, and the user knows when its answer is due. Cycle 1, behind the look-up: the row at the
+// table's output, STag, TO, bytes, right. Cycle 2: the stream's PD. Cycle 3: the answer, and the row's PD for a user who
+// did not know his in cycle 2.
+//
+// With to >= base, base + length - to is what the region has from TO on, less than 2^64 either way: its sign and 16 bits of
+// it are all that `bytes` has to be held against.
 
 module stag_check
   import walk_pkg::*;
   import weft_card_pkg::*;
 (
+    input logic clk_i,
+
     input stag_row_t row_i,
     input logic in_range_i,
     input logic [31:0] stag_i,
     input logic [63:0] to_i,
     input logic [15:0] bytes_i,
-    input logic [31:0] pd_i,
     input logic [7:0] right_i,
-    output err_e err_o,
-    output logic [63:0] iova_o
-);
-  logic [64:0] end_to, end_region;
-  assign end_to = {1'b0, to_i} + 65'(bytes_i);
-  assign end_region = {1'b0, row_i.base} + {1'b0, row_i.length};
-  assign iova_o = row_i.iova + (to_i - row_i.base);
 
-  always_comb begin
-    err_o = ERR_NONE;
-    if (!in_range_i || !row_i.valid[STAG_ROW_VALID_BIT] || row_i.key != stag_i[7:0]) err_o = ERR_STAG;
-    else if (end_to[64] && end_to[63:0] != 64'd0) err_o = ERR_WRAP;
-    else if (row_i.pd != pd_i) err_o = ERR_PD;
-    else if ((row_i.access & right_i) == 8'd0) err_o = ERR_ACCESS;
-    else if (to_i < row_i.base || end_to > end_region) err_o = ERR_BOUNDS;
+    input logic [31:0] pd_i,
+
+    output region_bad_t bad_o,
+    output logic any_bad_o,
+    output logic [63:0] iova_o,
+    output logic [31:0] pd_o
+);
+  // The lowest and highest bits are only there for the carry.
+  // verilator lint_off UNUSEDSIGNAL
+  // a + b - c. A carry chain of 65 bits would be too long: three of 22 bits, the upper two for either carry.
+  function automatic logic [64:0] add_sub(input logic [64:0] a, input logic [64:0] b, input logic [64:0] c);
+    logic [65:0] x, y;
+    logic [22:0] low, mid;
+    logic [23:0] mid_0, mid_1;
+    logic [22:0] high_0, high_1;
+    x = {1'b0, a ^ b ^ ~c};
+    y = {(a & b) | (a & ~c) | (b & ~c), 1'b1};
+    low = {1'b0, x[21:0]} + {1'b0, y[21:0]};
+    mid_0 = {1'b0, x[43:22], 1'b0} + {1'b0, y[43:22], 1'b0};
+    mid_1 = {1'b0, x[43:22], 1'b1} + {1'b0, y[43:22], 1'b1};
+    high_0 = {x[65:44], 1'b0} + {y[65:44], 1'b0};
+    high_1 = {x[65:44], 1'b1} + {y[65:44], 1'b1};
+    mid = low[22] ? mid_1[23:1] : mid_0[23:1];
+    add_sub = {mid[22] ? high_1[21:1] : high_0[21:1], mid[21:0], low[21:0]};
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  // 1: the row.
+  // verilator lint_off UNUSEDSIGNAL
+  stag_row_t row_q;
+  // verilator lint_on UNUSEDSIGNAL
+  logic in_range_q;
+  logic [7:0] key_q, right_q;
+  logic [63:0] to_q;
+  logic [15:0] bytes_q;
+  always_ff @(posedge clk_i) begin
+    row_q <= row_i;
+    in_range_q <= in_range_i;
+    key_q <= stag_i[7:0];
+    to_q <= to_i;
+    bytes_q <= bytes_i;
+    right_q <= right_i;
   end
 
+  // 2: sums and differences.
+  logic [16:0] end_low;
+  region_bad_t bad_d, bad_q;
+  logic below, below_q, other_bad_q;
+  logic [64:0] room_q;
+  logic [63:0] iova_q;
+  logic [31:0] pd_q;
+  logic [15:0] asked_q;
+  assign end_low = {1'b0, to_q[15:0]} + {1'b0, bytes_q};
+  assign below = to_q[63:32] < row_q.base[63:32] || (to_q[63:32] == row_q.base[63:32] && to_q[31:0] < row_q.base[31:0]);
+  always_comb begin
+    bad_d.stag = !in_range_q || !row_q.valid[STAG_ROW_VALID_BIT] || row_q.key != key_q;
+    bad_d.wrap = to_q[63:16] == '1 && end_low[16] && end_low[15:0] != 16'd0;
+    bad_d.pd = row_q.pd != pd_i;
+    bad_d.access = (row_q.access & right_q) == 8'd0;
+    bad_d.bounds = 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    bad_q <= bad_d;
+    below_q <= below;
+    other_bad_q <= bad_d != '0 || below;
+    room_q <= add_sub({1'b0, row_q.base}, {1'b0, row_q.length}, {1'b0, to_q});
+    iova_q <= 64'(add_sub({1'b0, row_q.iova}, {1'b0, to_q}, {1'b0, row_q.base}));
+    pd_q <= row_q.pd;
+    asked_q <= bytes_q;
+  end
+
+  // 3: the answer.
+  logic beyond;
+  assign beyond = room_q[64] || (room_q[63:16] == '0 && (room_q[15:8] < asked_q[15:8] ||
+                                                         (room_q[15:8] == asked_q[15:8] && room_q[7:0] < asked_q[7:0])));
+  always_comb begin
+    bad_o = bad_q;
+    bad_o.bounds = below_q || beyond;
+  end
+  assign any_bad_o = other_bad_q || beyond;
+  assign iova_o = iova_q;
+  assign pd_o = pd_q;
+
   logic unused;
-  assign unused = ^{row_i.rsvd_32, row_i.rsvd_3, row_i.valid[7:1], stag_i[31:8]};
+  assign unused = ^stag_i[31:8];
 endmodule

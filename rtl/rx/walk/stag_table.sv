@@ -1,4 +1,4 @@
-// Table STAG: the regions. One lookup per cycle for the walk, row one cycle later and until the next lookup; a row written
+// Table STAG: the regions. One lookup per cycle for the walk, row one cycle later, for that cycle; a row written
 // in the cycle of its lookup may come old or new. All rows are made invalid after reset, one per cycle, and until then
 // neither host nor walk gets at them (`ready_o`). Host accesses: one response pulse for each request; reads wait for a
 // cycle without lookup.
@@ -88,18 +88,7 @@ module stag_table
       .rdata_o(rdata)
   );
 
-  // A host read would disturb the row of a lookup that is still looked at: the walk's rows are kept.
-  logic looked_q;
-  logic [ROW_W-1:0] row_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) looked_q <= 1'b0;
-    else looked_q <= lookup_i;
-  end
-  always_ff @(posedge clk_i) begin
-    if (looked_q) row_q <= rdata;
-  end
-
-  assign row_o = {256'd0, looked_q ? rdata : row_q};
+  assign row_o = {256'd0, rdata};
   assign row_in_range_o = in_range_q;
   assign tbl_rsp_valid_o = state_q == ANSWER;
   assign tbl_rsp_o.refused = refused_q;

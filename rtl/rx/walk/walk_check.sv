@@ -1,10 +1,11 @@
 // The checks of docs/card.md, FPDU by FPDU and in stream order, and what follows from them: placements, reports, verdicts
 // for the waiting payload, and the end of each segment.
 //
-// Head and tail of an FPDU come apart, so that the tagged checks run while the rest of it is on its way. Nothing is asked of
-// host memory and nothing is let through before tail and CRC verdict are there. Five cycles for a tagged FPDU; one of queue 0
-// takes three more (four if its element is not the one used last), three for each further SGE it reaches into, and one for each
-// SGE that lies before its offset.
+// Head and tail of an FPDU come apart, and walk_region checks the region of a tagged one while the rest of it is on its
+// way, or the FPDU in front is not done. Nothing is asked of host memory and nothing is let through before tail and CRC
+// verdict are there. Five cycles for a tagged FPDU; nine for one of queue 0 (ten if its element is not the one used
+// last), five for each further SGE it reaches into; if its message has begun before, three more and two for each SGE that lies
+// before its offset.
 // Handshake: ready/valid; `done_valid_o` for one cycle, not before all operations of the segment were taken.
 
 module walk_check
@@ -21,6 +22,7 @@ module walk_check
     input logic head_valid_i,
     output logic head_ready_o,
     input fpdu_head_t head_i,
+    output logic begin_o,  // the head taken last is that of the FPDU in hand
     input logic tail_valid_i,
     output logic tail_ready_o,
     input fpdu_tail_t tail_i,
@@ -64,21 +66,29 @@ module walk_check
     output logic idle_o,
     output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
-  typedef enum logic [2:0] {
-    HEAD,     // wait for an FPDU's header; look up its STag
-    CHECK,    // tagged and queue checks
-    VERDICT,  // wait for its end
-    ELEMENT,  // wait for the receive element
-    SGE,      // look up the STag of the next SGE that the payload reaches into
-    SGE_ROW,  // check it
+  typedef enum logic [3:0] {
+    HEAD,     // wait for an FPDU
+    CHECK,    // queue checks
+    VERDICT,  // wait for its end, and for the answer for its region
+    ELEMENT,  // wait for the receive element; look up the STag of its first SGE
+    SKIP,     // the payload begins behind what was placed before: in this SGE?
+    SKIPPED,
+    LOOK,     // look up the STag of the SGE that the payload reaches into
+    ROW,      // check it
+    SUMS,
+    RESULT,
     OPS       // placements, then the report
   } state_e;
   state_e state_q;
 
   // The FPDU.
-  ddp_header_t header, header_q;
-  logic [15:0] offset_q;
-  err_e err_q, err_d;
+  ddp_header_t next_header, header_q;
+  logic [15:0] next_offset, offset_q;
+  logic next_valid, next_checked, take, take_tail;
+  logic has_payload_q, has_beats_q, receive_q;
+  logic region_q;  // a region is to be checked
+  logic [31:0] pd_q;
+  err_e err_q;
   fpdu_tail_t tail_q;
   logic silent_q;  // not reported: partial, or behind the FPDU at which the walk stopped
 
@@ -89,93 +99,98 @@ module walk_check
   // Where the payload goes.
   logic [3:0][63:0] run_iova_q;
   logic [3:0][15:0] run_bytes_q;
-  logic [2:0] runs_q, run_q;
+  logic [3:0] todo_q;  // a one for each run to be placed yet
+  logic [1:0] runs_q, run_q;
+  logic first_q;  // nothing of the FPDU has gone out
 
-  walk_ddp u_ddp (
+  // ------------------------------------------------------------------ regions
+  logic region_valid, region_idle, sge_look, sge_bad;
+  region_bad_t region_bad;
+  logic [31:0] sge_stag;
+  logic [63:0] region_iova, sge_iova, sge_to;
+  logic [15:0] piece, taken;
+
+  walk_region u_region (
+      .clk_i,
+      .rst_ni,
+      .tables_ready_i,
+      .head_valid_i,
+      .head_ready_o,
       .head_i,
-      .header_o(header)
+      .lookup_o,
+      .lookup_index_o,
+      .row_in_range_i,
+      .row_i,
+      .sge_look_i(sge_look),
+      .sge_index_i(state_q == LOOK ? sge_stag[31:8] : element_i.sge0_stag[31:8]),
+      .sge_stag_i(sge_stag),
+      .sge_to_i(sge_to),
+      .sge_bytes_i(piece),
+      .pd_i(pd_q),
+      .sge_bad_o(sge_bad),
+      .sge_iova_o(sge_iova),
+      .next_valid_o(next_valid),
+      .next_ready_i(take),
+      .next_header_o(next_header),
+      .next_offset_o(next_offset),
+      .region_valid_o(region_valid),
+      .region_bad_o(region_bad),
+      .region_iova_o(region_iova),
+      .free_i(take_tail),
+      .idle_o(region_idle)
   );
 
   // ------------------------------------------------------------------ scatter list
-  logic [33:0] room;
-  logic [1:0] sge_q;
-  logic [31:0] skip_q, sge_length, sge_stag, piece_stag_q;
-  logic [15:0] rest_q, piece, piece_q;
-  logic [63:0] piece_to, piece_to_q;
+  logic el_good, no_buffer_q, straight_q, too_long, beyond, ends, first_sge;
+  assign el_good = state_q == ELEMENT && !no_buffer_q && el_here_i && !el_error_i;
+  assign sge_look = (el_good && straight_q) || state_q == LOOK;
 
   walk_scatter u_scatter (
+      .clk_i,
+      .load_i(el_good),
       .element_i,
-      .room_o(room),
-      .sge_i(sge_q),
-      .skip_i(skip_q),
-      .rest_i(rest_q),
-      .length_o(sge_length),
+      .mo_i(mo),
+      .payload_len_i(header_q.payload_len),
+      .too_long_o(too_long),
+      .compare_i(state_q == SKIP),
+      .skip_i(state_q == SKIPPED),
+      .beyond_o(beyond),
+      .cut_i(state_q == ROW),
+      .ends_o(ends),
+      .next_i(state_q == RESULT),
+      .first_o(first_sge),
       .stag_o(sge_stag),
-      .to_o(piece_to),
-      .piece_o(piece)
+      .to_o(sge_to),
+      .piece_o(piece),
+      .taken_o(taken)
   );
 
   // ------------------------------------------------------------------ checks
-  logic first_check;
-  err_e region_err;
-  logic [63:0] region_iova;
-  logic [7:0] right;
-  assign first_check = state_q == CHECK;
-  assign right = !first_check ? ACCESS_LOCAL_WRITE : (header_q.rdmap_control[1] ? ACCESS_READ_SINK : ACCESS_REMOTE_WRITE);
-
-  stag_check u_region (
-      .row_i,
-      .in_range_i(row_in_range_i),
-      .stag_i(first_check ? header_q.stag_or_qn : piece_stag_q),
-      .to_i(first_check ? header_q.to_or_mo : piece_to_q),
-      .bytes_i(first_check ? header_q.payload_len : piece_q),
-      .pd_i(seg_i.row.pd),
-      .right_i(right),
-      .err_o(region_err),
-      .iova_o(region_iova)
-  );
-
-  logic [31:0] posted_behind;
-  assign posted_behind = rq_tail_i - header_q.msn;
-
-  always_comb begin
-    err_d = header_q.err;
-    if (header_q.err == ERR_NONE) begin
-      unique case (header_q.kind)
-        CLASS_TAGGED: if (header_q.payload_len != 16'd0) err_d = region_err;
-        CLASS_RECEIVE: begin
-          if (header_q.msn != msn) err_d = ERR_MSN;
-          else if (header_q.to_or_mo != {32'd0, mo}) err_d = ERR_MO;
-          else if (posted_behind[31]) err_d = ERR_NO_BUFFER;
-        end
-        default: ;
-      endcase
-    end
-  end
+  // What was posted is a cycle behind CHECK, and compared while the FPDU's end is awaited: RFC 5041 asks for MSN and MO first.
+  logic [31:0] posted_q, posted_behind;
+  assign posted_behind = posted_q - header_q.msn;
 
   logic silent, mpa_bad;
-  err_e verdict;
+  err_e checked, verdict;
   assign silent = tail_i.partial || stop != STOP_WHOLE;
   assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[FLOW_RX_ROW_CRC_BIT] && !crc_good_i);
-  assign verdict = !mpa_bad ? err_q : (tail_i.bad_marker ? ERR_MARKER : ERR_CRC);
+  assign checked = region_q ? region_error(region_bad) : err_q;
+  assign verdict = !mpa_bad ? checked : (tail_i.bad_marker ? ERR_MARKER : ERR_CRC);
 
   logic unused;
   assign unused = ^{posted_behind[30:0], tail_q.bad_marker};
 
   // ------------------------------------------------------------------ the inputs
-  logic take_head, take_tail;
-  assign take_head = state_q == HEAD && head_valid_i && seg_valid_i && tables_ready_i;
-  assign take_tail = state_q == VERDICT && tail_valid_i && crc_valid_i;
-  assign head_ready_o = take_head;
+  assign take = state_q == HEAD && next_valid && seg_valid_i;
+  assign next_checked = !region_q || region_valid;
+  assign take_tail = state_q == VERDICT && tail_valid_i && crc_valid_i && next_checked;
+  assign begin_o = take;
   assign tail_ready_o = take_tail;
   assign crc_ready_o = take_tail;
-  assign lookup_o = take_head || (state_q == SGE);
-  assign lookup_index_o = state_q == SGE ? sge_stag[31:8] : header.stag_or_qn[31:8];
-  assign tail_read_o = take_head;
+  assign tail_read_o = take;
   assign tail_flow_o = seg_i.flow;
-  assign el_want_o = state_q == ELEMENT;
+  assign el_want_o = state_q == ELEMENT && !no_buffer_q;
   assign el_msn_o = msn;
-
   // ------------------------------------------------------------------ the outputs
   logic op_free, step, is_place, final_step, keep;
   op_t op_d, op_q;
@@ -184,17 +199,17 @@ module walk_check
   logic [NUM_COUNTERS-1:0][15:0] cnt;
 
   assign op_free = !op_valid_q || op_ready_i;
-  assign keep = runs_q != 3'd0;
-  assign is_place = run_q != runs_q;
+  assign keep = todo_q[0];
+  assign is_place = todo_q[0];
   assign verdict_keep_o = keep;
   assign verdict_beats_o = tail_q.beats;
-  assign verdict_valid_o = state_q == OPS && op_free && run_q == 3'd0 && tail_q.beats != 12'd0 && (!is_place || run_ready_i);
+  assign verdict_valid_o = state_q == OPS && op_free && first_q && has_beats_q && (!is_place || run_ready_i);
   assign step = state_q == OPS && op_free && (!is_place || run_ready_i) &&
-                (run_q != 3'd0 || tail_q.beats == 12'd0 || verdict_ready_i);
+                (!first_q || !has_beats_q || verdict_ready_i);
   assign final_step = step && !is_place;
   assign run_valid_o = step && is_place;
-  assign run_bytes_o = run_bytes_q[run_q[1:0]];
-  assign run_end_o = run_q + 3'd1 == runs_q;
+  assign run_bytes_o = run_bytes_q[run_q];
+  assign run_end_o = !todo_q[1];
 
   walk_report u_report (
       .valid_i(final_step && !silent_q),
@@ -214,14 +229,14 @@ module walk_check
     op_d.last = run_end_o;
     op_d.colour = seg_i.colour;
     op_d.record = report;
-    op_d.iova = run_iova_q[run_q[1:0]];
-    op_d.bytes = run_bytes_q[run_q[1:0]];
+    op_d.iova = run_iova_q[run_q];
+    op_d.bytes = run_bytes_q[run_q];
   end
 
   walk_progress u_progress (
       .clk_i,
       .rst_ni,
-      .begin_i(take_head),
+      .begin_i(take),
       .seg_i,
       .end_i(final_step),
       .header_i(header_q),
@@ -252,20 +267,20 @@ module walk_check
     end else begin
       if (op_free) op_valid_q <= step && (is_place || !silent_q);
       unique case (state_q)
-        HEAD: if (take_head) state_q <= CHECK;
+        HEAD: if (take) state_q <= next_header.kind == CLASS_RECEIVE ? CHECK : VERDICT;
         CHECK: state_q <= VERDICT;
-        VERDICT: begin
-          if (take_tail) begin
-            state_q <= !silent && verdict == ERR_NONE && header_q.kind == CLASS_RECEIVE ? ELEMENT : OPS;
-          end
-        end
+        VERDICT: if (take_tail) state_q <= !silent && !mpa_bad && err_q == ERR_NONE && receive_q ? ELEMENT : OPS;
         ELEMENT: begin
-          if (el_here_i) begin
-            state_q <= el_error_i || header_q.payload_len == 16'd0 || 34'(mo) + 34'(header_q.payload_len) > room ? OPS : SGE;
-          end
+          if (no_buffer_q || (el_here_i && el_error_i)) state_q <= OPS;
+          else if (el_here_i) state_q <= straight_q ? ROW : SKIP;
         end
-        SGE: if (skip_q < sge_length) state_q <= SGE_ROW;
-        SGE_ROW: state_q <= region_err != ERR_NONE || piece_q == rest_q ? OPS : SGE;
+        // Not beyond the last SGE: by then it is known that not all fits.
+        SKIP: state_q <= !first_sge && too_long ? RESULT : SKIPPED;
+        SKIPPED: state_q <= beyond ? SKIP : LOOK;
+        LOOK: state_q <= ROW;
+        ROW: state_q <= SUMS;
+        SUMS: state_q <= RESULT;
+        RESULT: state_q <= too_long || !has_payload_q || sge_bad || ends ? OPS : LOOK;
         OPS: if (final_step) state_q <= HEAD;
         default: state_q <= HEAD;
       endcase
@@ -274,59 +289,64 @@ module walk_check
 
   always_ff @(posedge clk_i) begin
     if (final_step) done_colour_o <= seg_i.colour;
+    posted_q <= rq_tail_i;
+    no_buffer_q <= posted_behind[31];
+    straight_q <= mo == 32'd0 || !has_payload_q;
     unique case (state_q)
       HEAD: begin
-        if (take_head) begin
-          header_q <= header;
-          offset_q <= head_i.offset;
+        if (take) begin
+          header_q <= next_header;
+          offset_q <= next_offset;
+          has_payload_q <= next_header.payload_len != 16'd0;
+          receive_q <= next_header.kind == CLASS_RECEIVE;
+          region_q <= next_header.kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
+          err_q <= next_header.err;
+          pd_q <= seg_i.row.pd;
         end
       end
       CHECK: begin
-        err_q <= err_d;
-        run_iova_q[0] <= region_iova;
-        run_bytes_q[0] <= header_q.payload_len;
+        if (err_q == ERR_NONE) begin
+          if (header_q.msn != msn) err_q <= ERR_MSN;
+          else if (header_q.to_or_mo != {32'd0, mo}) err_q <= ERR_MO;
+        end
       end
       VERDICT: begin
+        run_iova_q[0] <= region_iova;
+        run_bytes_q[0] <= header_q.payload_len;
         if (take_tail) begin
           tail_q <= tail_i;
+          has_beats_q <= tail_i.beats != 12'd0;
           silent_q <= silent;
           err_q <= verdict;
-          run_q <= 3'd0;
-          runs_q <= 3'(!silent && verdict == ERR_NONE && header_q.kind == CLASS_TAGGED && header_q.payload_len != 16'd0);
-          sge_q <= 2'd0;
-          skip_q <= mo;
-          rest_q <= header_q.payload_len;
+          run_q <= 2'd0;
+          first_q <= 1'b1;
+          runs_q <= 2'd0;
+          todo_q <= 4'(!silent && !mpa_bad && region_q && region_bad == '0);
         end
       end
       ELEMENT: begin
-        if (el_here_i) begin
-          if (el_error_i) err_q <= ERR_ELEMENT;
-          else if (34'(mo) + 34'(header_q.payload_len) > room) err_q <= ERR_TOO_LONG;
+        if (no_buffer_q) err_q <= ERR_NO_BUFFER;
+        else if (el_here_i && el_error_i) err_q <= ERR_ELEMENT;
+      end
+      RESULT: begin
+        run_iova_q[runs_q] <= sge_iova;
+        run_bytes_q[runs_q] <= taken;
+        if (too_long) begin
+          err_q <= ERR_TOO_LONG;
+          todo_q <= 4'd0;
+        end else if (has_payload_q) begin
+          if (sge_bad) err_q <= ERR_ELEMENT;
+          todo_q <= sge_bad ? 4'd0 : {todo_q[2:0], 1'b1};
+          runs_q <= runs_q + 2'd1;
         end
       end
-      SGE: begin
-        piece_q <= piece;
-        piece_to_q <= piece_to;
-        piece_stag_q <= sge_stag;
-        if (skip_q >= sge_length) begin
-          skip_q <= skip_q - sge_length;
-          sge_q <= sge_q + 2'd1;
+      OPS: begin
+        if (step) begin
+          run_q <= run_q + 2'd1;
+          todo_q <= todo_q >> 1;
+          first_q <= 1'b0;
         end
       end
-      SGE_ROW: begin
-        skip_q <= 32'd0;
-        sge_q <= sge_q + 2'd1;
-        rest_q <= rest_q - piece_q;
-        if (region_err != ERR_NONE) begin
-          err_q <= ERR_ELEMENT;
-          runs_q <= 3'd0;
-        end else begin
-          run_iova_q[runs_q[1:0]] <= region_iova;
-          run_bytes_q[runs_q[1:0]] <= piece_q;
-          runs_q <= runs_q + 3'd1;
-        end
-      end
-      OPS: if (step) run_q <= run_q + 3'd1;
       default: ;
     endcase
     if (op_free) op_q <= op_d;
@@ -337,13 +357,13 @@ module walk_check
     if (!rst_ni) cnt_q <= '0;
     else begin
       cnt_q <= cnt;
-      cnt_q[CNT_RX_STALL_ELEMENT_CYCLES] <= 16'(state_q == ELEMENT && !el_here_i);
+      cnt_q[CNT_RX_STALL_ELEMENT_CYCLES] <= 16'(el_want_o && !el_here_i);
     end
   end
 
   assign op_valid_o = op_valid_q;
   assign op_o = op_q;
-  assign idle_o = state_q == HEAD && !head_valid_i && !op_valid_q && !done_pending;
+  assign idle_o = state_q == HEAD && region_idle && !head_valid_i && !op_valid_q && !done_pending;
   assign cnt_inc_o = cnt_q;
 
 `ifndef SYNTHESIS

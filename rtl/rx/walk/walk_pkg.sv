@@ -106,6 +106,23 @@ package walk_pkg;
     logic [31:0] rsvd_ulp;
   } ddp_header_t;
 
+  // What speaks against a region, in the order of the checks.
+  typedef struct packed {
+    logic stag;
+    logic wrap;
+    logic pd;
+    logic access;
+    logic bounds;
+  } region_bad_t;
+
+  function automatic err_e region_error(input region_bad_t bad);
+    if (bad.stag) return ERR_STAG;
+    if (bad.wrap) return ERR_WRAP;
+    if (bad.pd) return ERR_PD;
+    if (bad.access) return ERR_ACCESS;
+    return bad.bounds ? ERR_BOUNDS : ERR_NONE;
+  endfunction
+
   // Access rights of a region, as bits of stag_row_t.access.
   parameter logic [7:0] ACCESS_LOCAL_WRITE = 8'd1 << STAG_ROW_LOCAL_WRITE_BIT;
   parameter logic [7:0] ACCESS_REMOTE_WRITE = 8'd1 << STAG_ROW_REMOTE_WRITE_BIT;

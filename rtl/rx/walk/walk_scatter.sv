@@ -1,39 +1,122 @@
-// One look into a receive element (RFC 5041 §5.3): how many bytes its SGEs have together, and of the SGE looked at what lies
-// behind its first `skip` bytes, as far as `rest` bytes of payload reach. The first SGE with length 0 ends the list.
-// Combinational.
+// Goes along the SGEs of a receive element (RFC 5041 §5.3): where the payload of an FPDU begins that lies behind the first
+// `skip` bytes, and what of it each SGE takes. The first SGE with length 0 ends the list; whether all fits is said, three
+// cycles behind `load_i`, by `too_long_o`.
+//
+// `load_i` takes the element, and the first SGE is looked at. `compare_i`, then `skip_i` goes on to the byte asked for: by
+// one SGE if `beyond_o`, else into this one. `piece_o` is what the payload that is left has of the SGE looked at, registered
+// with `cut_i` for `next_i`, which takes it away and looks at the next SGE; `ends_o` is of `cut_i`, two cycles later.
 
 module walk_scatter
   import weft_card_pkg::*;
 (
-    input receive_element_t element_i,
-    output logic [33:0] room_o,
+    input logic clk_i,
 
-    input logic [1:0] sge_i,
-    input logic [31:0] skip_i,
-    input logic [15:0] rest_i,
-    output logic [31:0] length_o,
-    output logic [31:0] stag_o,
-    output logic [63:0] to_o,     // behind the skipped bytes
-    output logic [15:0] piece_o   // meaningful if skip < length
+    input logic load_i,
+    input receive_element_t element_i,
+    input logic [31:0] mo_i,           // there since the cycle before `load_i`, and until `too_long_o`
+    input logic [15:0] payload_len_i,
+    output logic too_long_o,
+
+    input logic compare_i,
+    input logic skip_i,
+    output logic beyond_o,
+    input logic cut_i,
+    output logic ends_o,
+    input logic next_i,
+
+    output logic first_o,          // the element's first SGE
+    output logic [31:0] stag_o,    // of the SGE looked at
+    output logic [63:0] to_o,
+    output logic [15:0] piece_o,
+    output logic [15:0] taken_o    // the piece of `cut_i`
 );
+  // ------------------------------------------------------------------ the SGE looked at
+  receive_element_t element_q;
+  logic [1:0] sge_q;
   logic [3:0][63:0] to;
   logic [3:0][31:0] length, stag;
-  logic [31:0] left;
+  logic [1:0] following;
+  assign to = {element_q.sge3_to, element_q.sge2_to, element_q.sge1_to, element_q.sge0_to};
+  assign length = {element_q.sge3_length, element_q.sge2_length, element_q.sge1_length, element_q.sge0_length};
+  assign stag = {element_q.sge3_stag, element_q.sge2_stag, element_q.sge1_stag, element_q.sge0_stag};
+  assign following = sge_q + 2'd1;
 
-  assign to = {element_i.sge3_to, element_i.sge2_to, element_i.sge1_to, element_i.sge0_to};
-  assign stag = {element_i.sge3_stag, element_i.sge2_stag, element_i.sge1_stag, element_i.sge0_stag};
+  logic [31:0] left_q, stag_q, skip_q, left_less_q, skip_less_q;
+  logic [63:0] to_q, to_more_q;
+  logic [15:0] rest_q, taken_q;
+  logic beyond_q, ends_q;
+  logic [32:0] low;
+  assign low = {1'b0, to_q[31:0]} + {1'b0, skip_q};
+  assign piece_o = left_q[31:16] == '0 && left_q[15:0] < rest_q ? left_q[15:0] : rest_q;
 
-  always_comb begin
-    length[0] = element_i.sge0_length;
-    length[1] = length[0] == 32'd0 ? 32'd0 : element_i.sge1_length;
-    length[2] = length[1] == 32'd0 ? 32'd0 : element_i.sge2_length;
-    length[3] = length[2] == 32'd0 ? 32'd0 : element_i.sge3_length;
-    room_o = 34'(length[0]) + 34'(length[1]) + 34'(length[2]) + 34'(length[3]);
+  always_ff @(posedge clk_i) begin
+    if (load_i) begin
+      element_q <= element_i;
+      sge_q <= 2'd0;
+      left_q <= element_i.sge0_length;
+      stag_q <= element_i.sge0_stag;
+      to_q <= element_i.sge0_to;
+      skip_q <= mo_i;
+      rest_q <= payload_len_i;
+    end
+    if (compare_i) begin
+      beyond_q <= skip_q >= left_q;
+      left_less_q <= left_q - skip_q;
+      skip_less_q <= skip_q - left_q;
+      to_more_q <= {low[32] ? to_q[63:32] + 32'd1 : to_q[63:32], low[31:0]};
+    end
+    if (skip_i && !beyond_q) begin
+      left_q <= left_less_q;
+      to_q <= to_more_q;
+    end
+    if (skip_i) skip_q <= skip_less_q;
+    if (next_i || (skip_i && beyond_q)) begin
+      sge_q <= following;
+      left_q <= length[following];
+      stag_q <= stag[following];
+      to_q <= to[following];
+    end
+    if (cut_i) taken_q <= piece_o;
+    ends_q <= taken_q == rest_q;
+    if (next_i) rest_q <= rest_q - taken_q;
   end
 
-  assign length_o = length[sge_i];
-  assign stag_o = stag[sge_i];
-  assign to_o = to[sge_i] + 64'(skip_i);
-  assign left = length[sge_i] - skip_i;
-  assign piece_o = left < 32'(rest_i) ? left[15:0] : rest_i;
+  // ------------------------------------------------------------------ does it fit?
+  logic [3:0] some_q;  // no SGE up to this one has length 0
+  logic [32:0] room_low_q, room_high_q, need_q;
+  logic [3:0][31:0] counts;
+  logic [34:0] a, b, c, x, y, over;
+  logic [33:0] over_q;
+  always_comb begin
+    for (int unsigned i = 0; i < 4; i++) counts[i] = some_q[i] ? length[i] : 32'd0;
+    // room_low + room_high - need: three numbers to two, which are added.
+    a = 35'(room_low_q);
+    b = 35'(room_high_q);
+    c = ~35'(need_q);
+    x = a ^ b ^ c;
+    y = {34'((a & b) | (a & c) | (b & c)), 1'b1};
+    over = x + y;
+  end
+  always_ff @(posedge clk_i) begin
+    if (load_i) begin
+      some_q[0] <= element_i.sge0_length != 32'd0;
+      some_q[1] <= element_i.sge0_length != 32'd0 && element_i.sge1_length != 32'd0;
+      some_q[2] <= element_i.sge0_length != 32'd0 && element_i.sge1_length != 32'd0 && element_i.sge2_length != 32'd0;
+      some_q[3] <= element_i.sge0_length != 32'd0 && element_i.sge1_length != 32'd0 && element_i.sge2_length != 32'd0;
+    end
+    need_q <= 33'(mo_i) + 33'(payload_len_i);
+    room_low_q <= 33'(counts[0]) + 33'(counts[1]);
+    room_high_q <= 33'(counts[2]) + 33'(counts[3]);
+    {too_long_o, over_q} <= over;
+  end
+
+  assign first_o = sge_q == 2'd0;
+  assign beyond_o = beyond_q;
+  assign ends_o = ends_q;
+  assign stag_o = stag_q;
+  assign to_o = to_q;
+  assign taken_o = taken_q;
+
+  logic unused;
+  assign unused = ^over_q;
 endmodule

@@ -1,0 +1,51 @@
+// Which of the contexts of rq_element makes room: of those that do not wait for a read, the one that was used longest ago.
+// Combinational but for the order of use.
+
+module rq_oldest #(
+    parameter int unsigned CONTEXTS = 8,
+    localparam int unsigned CONTEXT_W = $clog2(CONTEXTS)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic used_i,
+    input logic [CONTEXT_W-1:0] used_context_i,
+    input logic [CONTEXTS-1:0] waits_i,
+    output logic found_o,
+    output logic [CONTEXT_W-1:0] oldest_o
+);
+  logic [CONTEXTS-1:0][CONTEXTS-1:0] newer_q;  // [i][j]: i was used after j
+  logic [CONTEXTS-1:0] oldest;
+
+  always_comb begin
+    oldest_o = '0;
+    for (int unsigned i = 0; i < CONTEXTS; i++) begin
+      oldest[i] = !waits_i[i];
+      for (int unsigned j = 0; j < CONTEXTS; j++) begin
+        if (i != j && !waits_i[j] && !newer_q[j][i]) oldest[i] = 1'b0;
+      end
+      if (oldest[i]) oldest_o = oldest_o | CONTEXT_W'(i);
+    end
+  end
+  assign found_o = waits_i != '1;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      for (int unsigned i = 0; i < CONTEXTS; i++) begin
+        for (int unsigned j = 0; j < CONTEXTS; j++) newer_q[i][j] <= i > j;
+      end
+    end else if (used_i) begin
+      for (int unsigned j = 0; j < CONTEXTS; j++) begin
+        newer_q[j][used_context_i] <= 1'b0;
+        newer_q[used_context_i][j] <= CONTEXT_W'(j) != used_context_i;
+      end
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+    end else assert (found_o ? $onehot(oldest) : oldest == '0);
+  end
+`endif
+endmodule
