@@ -210,7 +210,7 @@ module rx_parse
   );
 
   rx_tcp_options i_options (
-    .clk_i, .rst_ni, .options_i(options1), .data_offset_i(data_offset1), .err_o(options_err11),
+    .clk_i, .rst_ni, .valid_i(s1_valid_q && s1_last_q), .options_i(options1), .data_offset_i(data_offset1), .err_o(options_err11),
     .ts_present_o(ts_present11), .ts_o(ts11), .sack_count_o(sack_count11), .sack_o(sack11)
   );
 

@@ -2,7 +2,8 @@
 // cycle: what each byte would say if an option began with it, a cycle ahead; then eight stages of five bytes find where options
 // begin, and a stage later what they are. `err_o`: a length below 2 or one that reaches behind the header.
 // A timestamps option whose length is not 10, and a SACK option without whole blocks, are skipped. Of several,
-// the last counts. All results come LATENCY cycles after the input, for every cycle, useful or not.
+// the last counts. All results come LATENCY cycles after a header with
+// `valid_i`, and stand for a cycle at least; what has no `valid_i` moves nothing.
 
 module rx_tcp_options #(
   localparam int unsigned LATENCY = 10,
@@ -10,6 +11,7 @@ module rx_tcp_options #(
 ) (
   input  logic                      clk_i,
   input  logic                      rst_ni,
+  input  logic                      valid_i,
   input  logic [OPTION_BYTES*8-1:0] options_i,
   input  logic [3:0]                data_offset_i, // of the TCP header: words before its payload
   output logic                      err_o,
@@ -46,11 +48,9 @@ module rx_tcp_options #(
   function automatic option_t decode(input int unsigned at, input logic [7:0] kind, input logic [7:0] len, input logic [3:0] data_offset);
     option_t option;
     logic    inside_len, known, ok;
-    logic [6:0] reach;
     inside_len = data_offset > 4'((at + 20) / 4);
     // Does it end inside? In words, rounded up. A length byte behind the end does not count.
-    reach      = 7'(at + 23) + 7'(len[5:0]);
-    ok         = data_offset > 4'((at + 21) / 4) && len[7:6] == '0 && len[5:1] != '0 && reach[6:2] <= {1'b0, data_offset};
+    ok         = data_offset > 4'((at + 21) / 4) && len[7:6] == '0 && len[5:1] != '0 && 5'((7'(at + 23) + 7'(len[5:0])) >> 2) <= {1'b0, data_offset};
     known      = inside_len && kind[7:1] != '0;
     option     = '0;
     option.err  = known && !ok;
@@ -106,38 +106,46 @@ module rx_tcp_options #(
   endfunction
 
   scan_t [STAGES:0]                     scan;
-  option_t [STAGES:0][STEP-1:0]         decoded;
+  option_t [STAGES-1:0][STEP-1:0]       decoded;
   logic [STAGES:0][OPTION_BYTES*8-1:0]  bytes;     // only what is still to be decoded is kept by synthesis
   logic [STAGES:0][3:0]                 data_offset;
   logic [OPTION_BYTES*8-1:0]            options;
+  logic [STAGES:1]                      valid_q;
+  logic [STAGES-1:0]                    valid;
 
   // Stage 0 only decodes; stage s scans what the one before decoded, and decodes what the next one scans.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) valid_q <= '0;
+    else valid_q <= valid;
+  end
+  assign valid    = {valid_q[STAGES-1:1], valid_i};
   assign scan[0]  = '{begins: OPTION_BYTES'(1), default: '0};
   assign bytes[0] = options_i;
   assign data_offset[0] = data_offset_i;
 
   for (genvar s = 0; s <= STAGES; s++) begin : gen_stage
-    option_t [STEP-1:0] option_d;
-
-    for (genvar b = 0; b < STEP; b++) begin : gen_byte
-      if (s == STAGES) assign option_d[b] = '0;
-      else if (s*STEP + b + 1 == OPTION_BYTES) assign option_d[b] = decode(s*STEP + b, bytes[s][b*8 +: 8], 8'd0, data_offset[s]);
-      else assign option_d[b] = decode(s*STEP + b, bytes[s][b*8 +: 8], bytes[s][(b+1)*8 +: 8], data_offset[s]);
-    end
-    always_ff @(posedge clk_i) decoded[s] <= option_d;
-
     if (s > 0) begin : gen_scan
       scan_t scan_q;
-      always_ff @(posedge clk_i) scan_q <= scan_bytes(scan[s-1], (s - 1) * STEP, decoded[s-1]);
+      always_ff @(posedge clk_i) begin
+        if (valid_q[s]) scan_q <= scan_bytes(scan[s-1], (s - 1) * STEP, decoded[s-1]);
+      end
       assign scan[s] = scan_q;
     end
     if (s < STAGES) begin : gen_next
+      option_t [STEP-1:0]        decoded_q;
       logic [OPTION_BYTES*8-1:0] bytes_q;
       logic [3:0]                data_offset_q;
       always_ff @(posedge clk_i) begin
-        bytes_q <= bytes[s] >> (STEP * 8);
-        data_offset_q <= data_offset[s];
+        if (valid[s]) begin
+          // Behind the last byte there are zeros.
+          for (int unsigned b = 0; b < STEP; b++) begin
+            decoded_q[b] <= decode(s * STEP + b, bytes[s][b*8 +: 8], bytes[s][(b+1)*8 +: 8], data_offset[s]);
+          end
+          bytes_q <= bytes[s] >> (STEP * 8);
+          data_offset_q <= data_offset[s];
+        end
       end
+      assign decoded[s] = decoded_q;
       assign bytes[s+1] = bytes_q;
       assign data_offset[s+1] = data_offset_q;
     end
@@ -156,7 +164,7 @@ module rx_tcp_options #(
 
   logic unused_tail;
   assign unused_tail = ^{ts_shifted[OPTION_BYTES*8-1:80], ts_shifted[15:0], sack_shifted[OPTION_BYTES*8-1:208],
-                         sack_shifted[15:0], bytes[STAGES], data_offset[STAGES], decoded[STAGES], scan[STAGES]};
+                         sack_shifted[15:0], bytes[STAGES], data_offset[STAGES], scan[STAGES]};
 
   always_ff @(posedge clk_i) begin
     err_o        <= scan[STAGES].err || late_err != '0;
