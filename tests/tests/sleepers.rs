@@ -87,11 +87,15 @@ fn many_asleep(way: &Way, sleepers: usize, lookers: usize) {
     let longest = AtomicU64::new(0);
     let rounds = WAKE_UPS / sleepers as u64;
     let start = Instant::now();
+    // A simulated world leaps over idle time unless it knows of a thread that is awake: all have to have been there once.
+    let known = Barrier::new(sleepers + lookers + 1);
     thread::scope(|scope| {
         let (woken, told) = mpsc::channel();
         for _ in 0..lookers {
-            let (device, done) = (bench.device(0), &done);
+            let (device, done, known) = (bench.device(0), &done, &known);
             scope.spawn(move || {
+                device.progress().expect("the device works");
+                known.wait();
                 while !done.load(Ordering::Relaxed) {
                     device.wait(Some(0)).expect("the device works");
                     device.progress().expect("the device works");
@@ -102,10 +106,12 @@ fn many_asleep(way: &Way, sleepers: usize, lookers: usize) {
         for (n, lane) in lanes.iter().enumerate() {
             let (_, qp, cq, mr) = &lane.near;
             let (woken, late, done, device) = (woken.clone(), &late, &done, bench.device(0));
-            let longest = &longest;
+            let (longest, known) = (&longest, &known);
             qp.post_recv(RecvWr::new(0).sge(mr.sge(0, 64)))
                 .expect("room");
             scope.spawn(move || {
+                device.progress().expect("the device works");
+                known.wait();
                 for round in 0..rounds {
                     let begun = Instant::now();
                     let wc = loop {
@@ -129,6 +135,7 @@ fn many_asleep(way: &Way, sleepers: usize, lookers: usize) {
                 }
             });
         }
+        known.wait();
         for round in 0..rounds {
             for (n, lane) in lanes.iter().enumerate() {
                 let (_, qp, cq, _) = &lane.far;
