@@ -45,7 +45,7 @@ class Netlist:
     def __init__(self, path: str):
         module = next(iter(m for m in json.load(open(path))["modules"].values() if m["cells"]))
         self.names = self._names(module)
-        self.level, self.before, self.kind, self.ends = {}, {}, {}, []
+        self.level, self.before, self.kind, self.ends, self.places = {}, {}, {}, [], {}
         waiting, readers, passing = {}, collections.defaultdict(list), {}
         for name, port in module["ports"].items():
             for bit in port["bits"]:
@@ -61,6 +61,8 @@ class Netlist:
                 self.kind[bit] = "memory" if cell.memory else "register"
                 self.level.setdefault(bit, 0.0)
             end = family(name) if cell.memory or not cell.starts else self.label(cell.starts[0])
+            if end.startswith("$"):  # mapping gave it a name of its own: where it is written says more
+                self.places[end] = re.sub(r"(.*/)?(.*?)(\.\d+)?(-.*)?$", r"\2", raw["attributes"].get("src", end).split("|")[0])
             self.ends += [(end, pin, bit) for pin, bit in cell.ends]
             if not cell.through and not cell.starts:  # a carry of constants
                 self.level.update(dict.fromkeys(cell.outputs, 0.0))
@@ -83,6 +85,9 @@ class Netlist:
                 if not isinstance(bit, str) and (bit not in best or order < best[bit]):
                     best[bit] = order
         return {bit: order[-1] for bit, order in best.items()}
+
+    def shown(self, label: str) -> str:
+        return self.places.get(label, label)
 
     def label(self, bit: int) -> str:
         return family(self.names.get(bit, str(bit)))
@@ -139,7 +144,10 @@ def report(path: str, paths: int) -> dict:
         if count > families.get(key, (-1,))[0]:
             families[key] = (count, nets)
     lines = []
-    for (kind, start, end, pin), (count, nets) in sorted(families.items(), key=lambda item: -item[1][0])[:paths]:
+    shown = {}
+    for (kind, start, end, pin), (count, nets) in sorted(families.items(), key=lambda item: -item[1][0]):
+        shown.setdefault((kind, netlist.shown(start), netlist.shown(end), pin), (count, nets))
+    for (kind, start, end, pin), (count, nets) in list(shown.items())[:paths]:
         by = [name for name in dict.fromkeys(netlist.label(net) for net in nets[1:]) if not name.startswith("$")]
         lines.append(f"{count:>3} {kind:<8} {start} -> {end} {pin}" + (f"  by {', '.join(by)}" if by else ""))
     return {"levels": worst["register"], "memory": worst["memory"], "pin": worst["pin"], "loop": worst["loop"], "over": over,
