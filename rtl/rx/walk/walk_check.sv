@@ -77,6 +77,7 @@ module walk_check
     ROW,      // check it
     SUMS,
     RESULT,
+    BAD_SGE,
     OPS       // placements, then the report
   } state_e;
   state_e state_q;
@@ -280,7 +281,11 @@ module walk_check
         LOOK: state_q <= ROW;
         ROW: state_q <= SUMS;
         SUMS: state_q <= RESULT;
-        RESULT: state_q <= too_long || !has_payload_q || sge_bad || ends ? OPS : LOOK;
+        RESULT: begin
+          if (too_long || !has_payload_q) state_q <= OPS;
+          else state_q <= sge_bad ? BAD_SGE : (ends ? OPS : LOOK);
+        end
+        BAD_SGE: state_q <= OPS;
         OPS: if (final_step) state_q <= HEAD;
         default: state_q <= HEAD;
       endcase
@@ -335,10 +340,13 @@ module walk_check
           err_q <= ERR_TOO_LONG;
           todo_q <= 4'd0;
         end else if (has_payload_q) begin
-          if (sge_bad) err_q <= ERR_ELEMENT;
-          todo_q <= sge_bad ? 4'd0 : {todo_q[2:0], 1'b1};
+          todo_q <= {todo_q[2:0], 1'b1};
           runs_q <= runs_q + 2'd1;
         end
+      end
+      BAD_SGE: begin
+        err_q <= ERR_ELEMENT;
+        todo_q <= 4'd0;
       end
       OPS: begin
         if (step) begin
