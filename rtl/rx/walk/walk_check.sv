@@ -68,7 +68,7 @@ module walk_check
 );
   typedef enum logic [3:0] {
     HEAD,     // wait for an FPDU
-    CHECK,    // queue checks
+    CHECK,    // of queue 0: compare MSN and MO
     VERDICT,  // wait for its end, and for the answer for its region
     ELEMENT,  // wait for the receive element; look up the STag of its first SGE
     SKIP,     // the payload begins behind what was placed before: in this SGE?
@@ -86,7 +86,8 @@ module walk_check
   ddp_header_t next_header, header_q;
   logic [15:0] next_offset, offset_q;
   logic next_valid, next_checked, take, take_tail;
-  logic has_payload_q, has_beats_q, receive_q;
+  logic has_payload_q, has_beats_q;
+  logic receive_q, bad_msn_q, bad_mo_q;  // of queue 0, good so far; not its MSN, MO
   logic region_q;  // a region is to be checked
   logic [31:0] pd_q;
   err_e err_q;
@@ -175,7 +176,12 @@ module walk_check
   err_e checked, verdict;
   assign silent = tail_i.partial || stop != STOP_WHOLE;
   assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[FLOW_RX_ROW_CRC_BIT] && !crc_good_i);
-  assign checked = region_q ? region_error(region_bad) : err_q;
+  always_comb begin
+    checked = err_q;
+    if (region_q) checked = region_error(region_bad);
+    else if (receive_q && bad_msn_q) checked = ERR_MSN;
+    else if (receive_q && bad_mo_q) checked = ERR_MO;
+  end
   assign verdict = !mpa_bad ? checked : (tail_i.bad_marker ? ERR_MARKER : ERR_CRC);
 
   logic unused;
@@ -270,7 +276,7 @@ module walk_check
       unique case (state_q)
         HEAD: if (take) state_q <= next_header.kind == CLASS_RECEIVE ? CHECK : VERDICT;
         CHECK: state_q <= VERDICT;
-        VERDICT: if (take_tail) state_q <= !silent && !mpa_bad && err_q == ERR_NONE && receive_q ? ELEMENT : OPS;
+        VERDICT: if (take_tail) state_q <= !silent && !mpa_bad && receive_q && !bad_msn_q && !bad_mo_q ? ELEMENT : OPS;
         ELEMENT: begin
           if (no_buffer_q || (el_here_i && el_error_i)) state_q <= OPS;
           else if (el_here_i) state_q <= straight_q ? ROW : SKIP;
@@ -297,22 +303,18 @@ module walk_check
     posted_q <= rq_tail_i;
     no_buffer_q <= posted_behind[31];
     straight_q <= mo == 32'd0 || !has_payload_q;
+    bad_msn_q <= header_q.msn != msn;
+    bad_mo_q <= header_q.to_or_mo != {32'd0, mo};
     unique case (state_q)
       HEAD: begin
         if (take) begin
           header_q <= next_header;
           offset_q <= next_offset;
           has_payload_q <= next_header.payload_len != 16'd0;
-          receive_q <= next_header.kind == CLASS_RECEIVE;
+          receive_q <= next_header.kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
           region_q <= next_header.kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
           err_q <= next_header.err;
           pd_q <= seg_i.row.pd;
-        end
-      end
-      CHECK: begin
-        if (err_q == ERR_NONE) begin
-          if (header_q.msn != msn) err_q <= ERR_MSN;
-          else if (header_q.to_or_mo != {32'd0, mo}) err_q <= ERR_MO;
         end
       end
       VERDICT: begin
