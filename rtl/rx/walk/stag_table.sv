@@ -41,9 +41,9 @@ module stag_table
 
   assign known = tbl_req_i.number == TBL_STAG && 32'(tbl_req_i.index) < NUM_STAGS;
   assign ready_o = state_q != CLEAR;
+  assign host_write = tbl_req_valid_i && state_q == IDLE && known && tbl_req_i.write;
+  assign host_read = tbl_req_valid_i && state_q == IDLE && known && !tbl_req_i.write;  // if there is no look-up
   assign tbl_req_ready_o = state_q == IDLE && (tbl_req_i.write || !known || !lookup_i);
-  assign host_write = tbl_req_valid_i && tbl_req_ready_o && known && tbl_req_i.write;
-  assign host_read = tbl_req_valid_i && tbl_req_ready_o && known && !tbl_req_i.write;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

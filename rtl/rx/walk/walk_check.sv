@@ -77,7 +77,6 @@ module walk_check
     ROW,      // check it
     SUMS,
     RESULT,
-    BAD_SGE,
     OPS       // placements, then the report
   } state_e;
   state_e state_q;
@@ -86,7 +85,7 @@ module walk_check
   ddp_header_t next_header, header_q;
   logic [15:0] next_offset, offset_q;
   logic next_valid, next_checked, take, take_tail;
-  logic has_payload_q, has_beats_q;
+  logic has_payload_q;
   logic receive_q, bad_msn_q, bad_mo_q;  // of queue 0, good so far; not its MSN, MO
   logic region_q;  // a region is to be checked
   logic [31:0] pd_q;
@@ -103,7 +102,7 @@ module walk_check
   logic [3:0][15:0] run_bytes_q;
   logic [3:0] todo_q;  // a one for each run to be placed yet
   logic [1:0] runs_q, run_q;
-  logic first_q;  // nothing of the FPDU has gone out
+  logic owed_q;  // the payload waits for its verdict: nothing of the FPDU has gone out, and it has beats
 
   // ------------------------------------------------------------------ regions
   logic region_valid, region_idle, sge_look, sge_bad;
@@ -199,7 +198,8 @@ module walk_check
   assign el_want_o = state_q == ELEMENT && !no_buffer_q;
   assign el_msn_o = msn;
   // ------------------------------------------------------------------ the outputs
-  logic op_free, step, is_place, final_step, keep;
+  logic refused_q;  // the SGE checked last
+  logic ops, op_free, step, is_place, final_step, keep;
   op_t op_d, op_q;
   logic op_valid_q, done_pending;
   fpdu_report_t report;
@@ -210,10 +210,10 @@ module walk_check
   assign is_place = todo_q[0];
   assign verdict_keep_o = keep;
   assign verdict_beats_o = tail_q.beats;
-  assign verdict_valid_o = state_q == OPS && op_free && first_q && has_beats_q && (!is_place || run_ready_i);
-  assign step = state_q == OPS && op_free && (!is_place || run_ready_i) &&
-                (!first_q || !has_beats_q || verdict_ready_i);
-  assign final_step = step && !is_place;
+  assign ops = state_q == OPS && !refused_q;
+  assign verdict_valid_o = ops && op_free && owed_q && (!is_place || run_ready_i);
+  assign step = ops && op_free && (!is_place || run_ready_i) && (!owed_q || verdict_ready_i);
+  assign final_step = ops && op_free && !is_place && (!owed_q || verdict_ready_i);
   assign run_valid_o = step && is_place;
   assign run_bytes_o = run_bytes_q[run_q];
   assign run_end_o = !todo_q[1];
@@ -271,7 +271,9 @@ module walk_check
     if (!rst_ni) begin
       state_q <= HEAD;
       op_valid_q <= 1'b0;
+      refused_q <= 1'b0;
     end else begin
+      refused_q <= state_q == RESULT && sge_bad && has_payload_q && !too_long;
       if (op_free) op_valid_q <= step && (is_place || !silent_q);
       unique case (state_q)
         HEAD: if (take) state_q <= next_header.kind == CLASS_RECEIVE ? CHECK : VERDICT;
@@ -287,14 +289,11 @@ module walk_check
         LOOK: state_q <= ROW;
         ROW: state_q <= SUMS;
         SUMS: state_q <= RESULT;
-        RESULT: begin
-          if (too_long || !has_payload_q) state_q <= OPS;
-          else state_q <= sge_bad ? BAD_SGE : (ends ? OPS : LOOK);
-        end
-        BAD_SGE: state_q <= OPS;
+        RESULT: state_q <= too_long || !has_payload_q || ends ? OPS : LOOK;
         OPS: if (final_step) state_q <= HEAD;
         default: state_q <= HEAD;
       endcase
+      if (refused_q) state_q <= OPS;
     end
   end
 
@@ -322,11 +321,10 @@ module walk_check
         run_bytes_q[0] <= header_q.payload_len;
         if (take_tail) begin
           tail_q <= tail_i;
-          has_beats_q <= tail_i.beats != 12'd0;
           silent_q <= silent;
           err_q <= verdict;
           run_q <= 2'd0;
-          first_q <= 1'b1;
+          owed_q <= tail_i.beats != 12'd0;
           runs_q <= 2'd0;
           todo_q <= 4'(!silent && !mpa_bad && region_q && region_bad == '0);
         end
@@ -346,19 +344,20 @@ module walk_check
           runs_q <= runs_q + 2'd1;
         end
       end
-      BAD_SGE: begin
-        err_q <= ERR_ELEMENT;
-        todo_q <= 4'd0;
-      end
       OPS: begin
         if (step) begin
           run_q <= run_q + 2'd1;
           todo_q <= todo_q >> 1;
-          first_q <= 1'b0;
+          owed_q <= 1'b0;
         end
       end
       default: ;
     endcase
+    // The state behind RESULT goes for it.
+    if (refused_q) begin
+      err_q <= ERR_ELEMENT;
+      todo_q <= 4'd0;
+    end
     if (op_free) op_q <= op_d;
   end
 
