@@ -34,12 +34,13 @@ module place_fifo #(
   logic [ADDR_W:0] stored_q;
   logic [11:0] keep_q;      // beats to keep that are not yet fetched
   logic keeping_q, head_q;  // there are such; the memory's output register holds a beat
+  logic some_q;             // `stored_q` is not 0; behind a drop, when nothing is fetched, a cycle late
   logic enough_q;           // the verdict "drop" can be done
   logic out_ready, fetch, drop;
   logic [ADDR_W:0] leave;
   logic [DATA_W-1:0] rdata;
 
-  assign fetch = keeping_q && stored_q != '0 && (!head_q || out_ready);
+  assign fetch = keeping_q && some_q && (!head_q || out_ready);
   assign drop = verdict_valid_i && enough_q;
   assign verdict_ready_o = verdict_keep_i ? !keeping_q : enough_q;
   assign leave = drop ? (ADDR_W + 1)'(verdict_beats_i) : (ADDR_W + 1)'(fetch);
@@ -49,6 +50,7 @@ module place_fifo #(
       wr_ptr_q <= '0;
       rd_ptr_q <= '0;
       stored_q <= '0;
+      some_q <= 1'b0;
       keep_q <= '0;
       keeping_q <= 1'b0;
       enough_q <= 1'b0;
@@ -58,6 +60,7 @@ module place_fifo #(
       if (wr_valid_i) wr_ptr_q <= wr_ptr_q + 1'b1;
       rd_ptr_q <= rd_ptr_q + leave[ADDR_W-1:0];
       stored_q <= stored_q + (ADDR_W + 1)'(wr_valid_i) - leave;
+      some_q <= wr_valid_i || stored_q > (ADDR_W + 1)'(1) || (stored_q[0] && !fetch);
       wr_go_o <= stored_q <= (ADDR_W + 1)'(DEPTH - SLACK);
       if (verdict_valid_i && verdict_keep_i && !keeping_q) begin
         keep_q <= verdict_beats_i;
@@ -117,6 +120,7 @@ module place_fifo #(
       if (verdict_valid_i) assert (verdict_beats_i <= 12'(DEPTH - SLACK));
       // Nothing leaves without a verdict.
       assert (keeping_q == (keep_q != 12'd0));
+      if (keeping_q) assert (some_q == (stored_q != '0));
       if (drop) assert (!fetch && !verdict_keep_i && stored_q >= leave);
     end
   end

@@ -72,17 +72,15 @@ module rq_element
   logic [CONTEXTS-1:0][7:0] rq_log2_q;
 
   // ------------------------------------------------------------------ what is wanted
-  logic known_q, known, in_window, miss, take_miss, found, room, flush_q, ahead;
-  context_t context_q, match, victim;
+  logic known, in_window, miss, take_miss, room, flush_q, ahead;
+  logic [CONTEXTS-1:0] match, match_q;  // the flow's context
+  context_t current, victim;
 
   always_comb begin
-    match = '0;
-    found = 1'b0;
+    current = '0;
     for (int unsigned i = 0; i < CONTEXTS; i++) begin
-      if (valid_q[i] && flow_q[i] == flow_i) begin
-        match = match | context_t'(i);
-        found = 1'b1;
-      end
+      match[i] = valid_q[i] && flow_q[i] == flow_i;
+      if (match_q[i]) current = current | context_t'(i);
     end
   end
 
@@ -92,7 +90,7 @@ module rq_element
       .clk_i,
       .rst_ni,
       .used_i(in_window),
-      .used_context_i(context_q),
+      .used_context_i(current),
       .waits_i(reading_q),
       .found_o(room),
       .oldest_o(victim)
@@ -104,13 +102,15 @@ module rq_element
   logic same_q, fits_q, free_q, had_q, sure_q, ends;
   context_t target_q;
   logic [31:0] near_q;  // the context's base
-  logic [26:0] over_q;  // its upper bits and one more
+  logic [26:0] far;
   logic [4:0] into_q;
   logic [5:0] into;
   logic close;
   assign into = {1'b0, msn_i[4:0]} - {1'b0, near_q[4:0]};
-  assign close = into[5] ? msn_i[31:5] == over_q : msn_i[31:5] == near_q[31:5];
-  assign known = known_q && valid_q[context_q];
+  // The upper bits of the base and the carry of the lower ones are those of the MSN: each bit follows from those at its right.
+  assign far = near_q[31:5] ^ msn_i[31:5] ^ {near_q[30:5] & ~msn_i[30:5], into[5]};
+  assign close = far == '0;
+  assign known = (match_q & valid_q) != '0;
   assign here_o = want_i && held_q && same_q;
   assign in_window = want_i && !here_o && had_q && fits_q && sure_q && !ends;
   assign miss = want_i && !here_o && !(had_q && fits_q) && take_miss && free_q && sure_q;
@@ -121,13 +121,12 @@ module rq_element
   end
   always_ff @(posedge clk_i) begin
     same_q <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
-    near_q <= base_q[context_q];
-    over_q <= base_q[context_q][31:5] + 27'd1;
+    near_q <= base_q[current];
     into_q <= into[4:0];
-    fits_q <= close && into[4:0] < count_q[context_q];
-    free_q <= known ? !reading_q[context_q] : room;
+    fits_q <= had_q && close && into[4:0] < count_q[target_q];
+    free_q <= known ? !reading_q[current] : room;
     had_q <= known;
-    target_q <= known ? context_q : victim;
+    target_q <= known ? current : victim;
   end
 
   // A flush waits a cycle, in which nothing else happens: what was begun with it counts as before it.
@@ -196,7 +195,7 @@ module rq_element
       endcase
       if (miss) demand_q <= 1'b1;
       else if (look_q == LOOK) demand_q <= 1'b0;
-      if (in_window) scan_q <= context_q;
+      if (in_window) scan_q <= current;
       else if (look_q == LOOK && !demand_q) scan_q <= scan_q + 1'b1;
       else if (look_q == ASK && changed_q && !of_demand_q) scan_q <= of_q;
       if (el_req_ready_i) req_valid_q <= 1'b0;
@@ -246,7 +245,7 @@ module rq_element
       .ends_context_o(ended),
       .ends_chunk_o(gain),
       .look_i(in_window),
-      .look_context_i(context_q),
+      .look_context_i(current),
       .look_slot_i(msn_i[3:0]),
       .element_o
   );
@@ -260,14 +259,12 @@ module rq_element
       reading_q <= '0;
       stale_q <= '0;
       marked_q <= '0;
-      known_q <= 1'b0;
-      context_q <= '0;
+      match_q <= '0;
       held_q <= 1'b0;
       held_error_q <= 1'b0;
       count_q <= '0;
     end else begin
-      context_q <= miss ? target_q : match;
-      known_q <= miss || found;
+      match_q <= miss ? CONTEXTS'(1) << target_q : match;
 
       if (!want_i && (held_error_q || (once_q & valid_q) != '0)) begin
         held_q <= 1'b0;
@@ -275,7 +272,7 @@ module rq_element
       end
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
         // Elements before the one wanted now are over.
-        if (in_window && context_q == context_t'(i)) count_q[i] <= count_q[i] - into_q;
+        if (in_window && current == context_t'(i)) count_q[i] <= count_q[i] - into_q;
         if (ends && !failed && !stale_q[i] && ended == context_t'(i)) count_q[i] <= count_q[i] + 5'(gain);
         if (once_q[i] && !want_i) valid_q[i] <= 1'b0;
       end
@@ -326,11 +323,11 @@ module rq_element
 
   always_ff @(posedge clk_i) begin
     if (in_window) begin
-      base_q[context_q] <= msn_i;
+      base_q[current] <= msn_i;
       held_flow_q <= flow_i;
       held_msn_q <= msn_i;
     end
-    if (want_i && known) posted_q[context_q] <= posted_i;
+    if (want_i && known) posted_q[current] <= posted_i;
     if (miss) begin
       held_flow_q <= flow_i;
       held_msn_q <= msn_i;
@@ -369,22 +366,21 @@ module rq_element
     end else begin
       if (el_req_valid_o) assert (chunk_q != 4'd0);
       if (ahead) assert (!miss && !reading_q[of_q]);
-      if (miss) assert (!reading_q[target_q] && target_q == (known ? context_q : victim) && had_q == known);
+      if (miss) assert (!reading_q[target_q] && target_q == (known ? current : victim) && had_q == known);
       if (flush_q) assert (!in_window && !miss && !ahead);
       if (asked && of_demand_q) assert (reading_q[of_q]);
       // What was found out the cycle before is of what is wanted now.
       if (want_i && held_q) assert (same_q == (held_flow_q == flow_i && held_msn_q == msn_i));
       if (want_i && sure_q) assert (had_q == known);
-      if (want_i && known && count_q[context_q] != 5'd0) begin
-        if (sure_q && !here_o) assert (flow_q[context_q] == flow_i && fits_q == (msn_i - base_q[context_q] < 32'(count_q[context_q])));
-        if (in_window) assert (into_q == msn_i[4:0] - base_q[context_q][4:0]);
+      if (want_i && known && count_q[current] != 5'd0) begin
+        if (sure_q && !here_o) assert (flow_q[current] == flow_i && fits_q == (msn_i - base_q[current] < 32'(count_q[current])));
+        if (in_window) assert (into_q == msn_i[4:0] - base_q[current][4:0]);
       end
       if (ends) assert (reading_q[ended] && !in_window);
       if (ahead) assert (valid_q[of_q]);
+      assert ($onehot0(match) && $onehot0(match_q));  // a flow has one context
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
         assert (32'(count_q[i]) <= SLOTS);
-        // A flow has one context.
-        if (found && valid_q[i] && flow_q[i] == flow_i) assert (match == context_t'(i));
       end
     end
   end

@@ -35,14 +35,15 @@ module stag_table
   } state_e;
   state_e state_q;
   logic [INDEX_W-1:0] clear_q;
-  logic refused_q, read_q, in_range_q, host_read, host_write, known;
+  logic [23:0] index_q;
+  logic refused_q, read_q, host_read, host_write, known;
   logic [ROW_W-1:0] rdata;
 
   assign known = tbl_req_i.number == TBL_STAG && 32'(tbl_req_i.index) < NUM_STAGS;
   assign ready_o = state_q != CLEAR;
+  assign host_write = tbl_req_valid_i && state_q == IDLE && known && tbl_req_i.write;
+  assign host_read = tbl_req_valid_i && state_q == IDLE && known && !tbl_req_i.write;  // if there is no look-up
   assign tbl_req_ready_o = state_q == IDLE && (tbl_req_i.write || !known || !lookup_i);
-  assign host_write = tbl_req_valid_i && tbl_req_ready_o && known && tbl_req_i.write;
-  assign host_read = tbl_req_valid_i && tbl_req_ready_o && known && !tbl_req_i.write;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -72,7 +73,7 @@ module stag_table
   logic [ROW_W-1:0] answer_q;
   always_ff @(posedge clk_i) begin
     if (state_q == READ) answer_q <= rdata;
-    if (lookup_i) in_range_q <= 32'(lookup_index_i) < NUM_STAGS && lookup_index_i != 24'd0;
+    index_q <= lookup_index_i;
   end
 
   ram_1r1w #(
@@ -89,7 +90,7 @@ module stag_table
   );
 
   assign row_o = {256'd0, rdata};
-  assign row_in_range_o = in_range_q;
+  assign row_in_range_o = 32'(index_q) < NUM_STAGS && index_q != 24'd0;
   assign tbl_rsp_valid_o = state_q == ANSWER;
   assign tbl_rsp_o.refused = refused_q;
   assign tbl_rsp_o.row = read_q ? {256'd0, answer_q} : '0;

@@ -68,7 +68,7 @@ module walk_check
 );
   typedef enum logic [3:0] {
     HEAD,     // wait for an FPDU
-    CHECK,    // queue checks
+    CHECK,    // of queue 0: compare MSN and MO
     VERDICT,  // wait for its end, and for the answer for its region
     ELEMENT,  // wait for the receive element; look up the STag of its first SGE
     SKIP,     // the payload begins behind what was placed before: in this SGE?
@@ -85,7 +85,8 @@ module walk_check
   ddp_header_t next_header, header_q;
   logic [15:0] next_offset, offset_q;
   logic next_valid, next_checked, take, take_tail;
-  logic has_payload_q, has_beats_q, receive_q;
+  logic has_payload_q;
+  logic receive_q, bad_msn_q, bad_mo_q;  // of queue 0, good so far; not its MSN, MO
   logic region_q;  // a region is to be checked
   logic [31:0] pd_q;
   err_e err_q;
@@ -101,7 +102,7 @@ module walk_check
   logic [3:0][15:0] run_bytes_q;
   logic [3:0] todo_q;  // a one for each run to be placed yet
   logic [1:0] runs_q, run_q;
-  logic first_q;  // nothing of the FPDU has gone out
+  logic owed_q;  // the payload waits for its verdict: nothing of the FPDU has gone out, and it has beats
 
   // ------------------------------------------------------------------ regions
   logic region_valid, region_idle, sge_look, sge_bad;
@@ -174,7 +175,12 @@ module walk_check
   err_e checked, verdict;
   assign silent = tail_i.partial || stop != STOP_WHOLE;
   assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[FLOW_RX_ROW_CRC_BIT] && !crc_good_i);
-  assign checked = region_q ? region_error(region_bad) : err_q;
+  always_comb begin
+    checked = err_q;
+    if (region_q) checked = region_error(region_bad);
+    else if (receive_q && bad_msn_q) checked = ERR_MSN;
+    else if (receive_q && bad_mo_q) checked = ERR_MO;
+  end
   assign verdict = !mpa_bad ? checked : (tail_i.bad_marker ? ERR_MARKER : ERR_CRC);
 
   logic unused;
@@ -192,7 +198,8 @@ module walk_check
   assign el_want_o = state_q == ELEMENT && !no_buffer_q;
   assign el_msn_o = msn;
   // ------------------------------------------------------------------ the outputs
-  logic op_free, step, is_place, final_step, keep;
+  logic refused_q;  // the SGE checked last
+  logic ops, op_free, step, is_place, final_step, keep;
   op_t op_d, op_q;
   logic op_valid_q, done_pending;
   fpdu_report_t report;
@@ -203,10 +210,10 @@ module walk_check
   assign is_place = todo_q[0];
   assign verdict_keep_o = keep;
   assign verdict_beats_o = tail_q.beats;
-  assign verdict_valid_o = state_q == OPS && op_free && first_q && has_beats_q && (!is_place || run_ready_i);
-  assign step = state_q == OPS && op_free && (!is_place || run_ready_i) &&
-                (!first_q || !has_beats_q || verdict_ready_i);
-  assign final_step = step && !is_place;
+  assign ops = state_q == OPS && !refused_q;
+  assign verdict_valid_o = ops && op_free && owed_q && (!is_place || run_ready_i);
+  assign step = ops && op_free && (!is_place || run_ready_i) && (!owed_q || verdict_ready_i);
+  assign final_step = ops && op_free && !is_place && (!owed_q || verdict_ready_i);
   assign run_valid_o = step && is_place;
   assign run_bytes_o = run_bytes_q[run_q];
   assign run_end_o = !todo_q[1];
@@ -264,12 +271,14 @@ module walk_check
     if (!rst_ni) begin
       state_q <= HEAD;
       op_valid_q <= 1'b0;
+      refused_q <= 1'b0;
     end else begin
+      refused_q <= state_q == RESULT && sge_bad && has_payload_q && !too_long;
       if (op_free) op_valid_q <= step && (is_place || !silent_q);
       unique case (state_q)
         HEAD: if (take) state_q <= next_header.kind == CLASS_RECEIVE ? CHECK : VERDICT;
         CHECK: state_q <= VERDICT;
-        VERDICT: if (take_tail) state_q <= !silent && !mpa_bad && err_q == ERR_NONE && receive_q ? ELEMENT : OPS;
+        VERDICT: if (take_tail) state_q <= !silent && !mpa_bad && receive_q && !bad_msn_q && !bad_mo_q ? ELEMENT : OPS;
         ELEMENT: begin
           if (no_buffer_q || (el_here_i && el_error_i)) state_q <= OPS;
           else if (el_here_i) state_q <= straight_q ? ROW : SKIP;
@@ -280,10 +289,11 @@ module walk_check
         LOOK: state_q <= ROW;
         ROW: state_q <= SUMS;
         SUMS: state_q <= RESULT;
-        RESULT: state_q <= too_long || !has_payload_q || sge_bad || ends ? OPS : LOOK;
+        RESULT: state_q <= too_long || !has_payload_q || ends ? OPS : LOOK;
         OPS: if (final_step) state_q <= HEAD;
         default: state_q <= HEAD;
       endcase
+      if (refused_q) state_q <= OPS;
     end
   end
 
@@ -292,22 +302,18 @@ module walk_check
     posted_q <= rq_tail_i;
     no_buffer_q <= posted_behind[31];
     straight_q <= mo == 32'd0 || !has_payload_q;
+    bad_msn_q <= header_q.msn != msn;
+    bad_mo_q <= header_q.to_or_mo != {32'd0, mo};
     unique case (state_q)
       HEAD: begin
         if (take) begin
           header_q <= next_header;
           offset_q <= next_offset;
           has_payload_q <= next_header.payload_len != 16'd0;
-          receive_q <= next_header.kind == CLASS_RECEIVE;
+          receive_q <= next_header.kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
           region_q <= next_header.kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
           err_q <= next_header.err;
           pd_q <= seg_i.row.pd;
-        end
-      end
-      CHECK: begin
-        if (err_q == ERR_NONE) begin
-          if (header_q.msn != msn) err_q <= ERR_MSN;
-          else if (header_q.to_or_mo != {32'd0, mo}) err_q <= ERR_MO;
         end
       end
       VERDICT: begin
@@ -315,11 +321,10 @@ module walk_check
         run_bytes_q[0] <= header_q.payload_len;
         if (take_tail) begin
           tail_q <= tail_i;
-          has_beats_q <= tail_i.beats != 12'd0;
           silent_q <= silent;
           err_q <= verdict;
           run_q <= 2'd0;
-          first_q <= 1'b1;
+          owed_q <= tail_i.beats != 12'd0;
           runs_q <= 2'd0;
           todo_q <= 4'(!silent && !mpa_bad && region_q && region_bad == '0);
         end
@@ -335,8 +340,7 @@ module walk_check
           err_q <= ERR_TOO_LONG;
           todo_q <= 4'd0;
         end else if (has_payload_q) begin
-          if (sge_bad) err_q <= ERR_ELEMENT;
-          todo_q <= sge_bad ? 4'd0 : {todo_q[2:0], 1'b1};
+          todo_q <= {todo_q[2:0], 1'b1};
           runs_q <= runs_q + 2'd1;
         end
       end
@@ -344,11 +348,16 @@ module walk_check
         if (step) begin
           run_q <= run_q + 2'd1;
           todo_q <= todo_q >> 1;
-          first_q <= 1'b0;
+          owed_q <= 1'b0;
         end
       end
       default: ;
     endcase
+    // The state behind RESULT goes for it.
+    if (refused_q) begin
+      err_q <= ERR_ELEMENT;
+      todo_q <= 4'd0;
+    end
     if (op_free) op_q <= op_d;
   end
 

@@ -82,13 +82,17 @@ module walk_scatter
   end
 
   // ------------------------------------------------------------------ does it fit?
-  logic [3:0] some_q;  // no SGE up to this one has length 0
+  logic [2:0][1:0] some_q;  // a half of the SGE's length is not 0
+  logic [2:0] some;
+  logic [3:0] counted;      // no SGE before this one has length 0
   logic [32:0] room_low_q, room_high_q, need_q;
   logic [3:0][31:0] counts;
   logic [34:0] a, b, c, x, y, over;
   logic [33:0] over_q;
   always_comb begin
-    for (int unsigned i = 0; i < 4; i++) counts[i] = some_q[i] ? length[i] : 32'd0;
+    for (int unsigned i = 0; i < 3; i++) some[i] = some_q[i] != '0;
+    counted = {&some, &some[1:0], some[0], 1'b1};
+    for (int unsigned i = 0; i < 4; i++) counts[i] = counted[i] ? length[i] : 32'd0;
     // room_low + room_high - need: three numbers to two, which are added.
     a = 35'(room_low_q);
     b = 35'(room_high_q);
@@ -99,10 +103,9 @@ module walk_scatter
   end
   always_ff @(posedge clk_i) begin
     if (load_i) begin
-      some_q[0] <= element_i.sge0_length != 32'd0;
-      some_q[1] <= element_i.sge0_length != 32'd0 && element_i.sge1_length != 32'd0;
-      some_q[2] <= element_i.sge0_length != 32'd0 && element_i.sge1_length != 32'd0 && element_i.sge2_length != 32'd0;
-      some_q[3] <= element_i.sge0_length != 32'd0 && element_i.sge1_length != 32'd0 && element_i.sge2_length != 32'd0;
+      some_q[0] <= {element_i.sge0_length[31:16] != '0, element_i.sge0_length[15:0] != '0};
+      some_q[1] <= {element_i.sge1_length[31:16] != '0, element_i.sge1_length[15:0] != '0};
+      some_q[2] <= {element_i.sge2_length[31:16] != '0, element_i.sge2_length[15:0] != '0};
     end
     need_q <= 33'(mo_i) + 33'(payload_len_i);
     room_low_q <= 33'(counts[0]) + 33'(counts[1]);
