@@ -74,6 +74,7 @@ module dma_write #(
     logic [PAGE_BEAT_W-1:0] page_beat;
     logic [LANE_W-1:0]      end_lane;   // lanes used of the last bus beat; 0: all of them
     logic [BEATS_W-1:0]     in_beats;   // less one
+    logic                   single;     // there is one
     logic                   extra;      // one bus beat more than beats from the client
   } data_cmd_t;
 
@@ -114,6 +115,7 @@ module dma_write #(
     page_beat: cmd_addr[11:LANE_W],
     end_lane:  cmd_addr[LANE_W-1:0] + cmd_bytes[LANE_W-1:0],
     in_beats:  cmd_in_span[LANE_W +: BEATS_W],
+    single:    cmd_in_span[LANE_W +: BEATS_W] == '0,
     extra:     cmd_bus_span[LANE_W +: BEATS_W] != cmd_in_span[LANE_W +: BEATS_W]
   };
 
@@ -193,34 +195,42 @@ module dma_write #(
 
   // ---------------------------------------------------------------- rotate
   typedef struct packed {
-    logic [1:0]             client;
-    logic [LANE_W-1:0]      offset;
-    logic [PAGE_BEAT_W-1:0] page_beat;  // of the command's first bus beat
-    logic [LANE_W-1:0]      end_lane;
+    logic [PAGE_BEAT_W-1:0] page_beat;    // of the command's first bus beat
+    logic [BYTES-1:0]       from_offset;  // lanes from the first byte on
+    logic [BYTES-1:0]       below_end;    // lanes up to the last one
     logic                   extra;
     logic                   first;
     logic                   last;
   } tag_t;
 
-  logic [BEATS_W-1:0] in_beat_q;
+  logic [BEATS_W-1:0] in_left_q, in_left;     // beats of the client from this one on, less one
+  logic               in_first_q, in_last_q;   // this beat is the command's first one; of others: its last one
   logic               in_valid, in_last, rot_ready, rot_valid, rot_take;
   logic [DATA_W-1:0]  in_data, rot_d, rot_q;
   tag_t               tag_d, tag_q;
 
   assign in_valid      = data_valid && wr_valid_i[data.client];
   assign in_data       = wr_data_i[data.client];
-  assign in_last       = in_beat_q == data.in_beats;
+  assign in_left       = in_first_q ? data.in_beats : in_left_q;
+  assign in_last       = in_first_q ? data.single : in_last_q;
   for (genvar c = 0; c < 3; c++) begin : gen_data_ready
     assign wr_ready_o[c] = data_valid && rot_ready && data.client == 2'(c);
   end
   assign data_pop      = in_valid && rot_ready && in_last;
   assign rot_d         = DATA_W'({in_data, in_data} >> {LANE_W'(0) - data.offset, 3'd0});
-  assign tag_d         = '{client: data.client, offset: data.offset, page_beat: data.page_beat,
-                           end_lane: data.end_lane, extra: data.extra, first: in_beat_q == '0, last: in_last};
+  assign tag_d         = '{page_beat: data.page_beat, from_offset: {BYTES{1'b1}} << data.offset,
+                           below_end: data.end_lane == '0 ? '1 : ~({BYTES{1'b1}} << data.end_lane),
+                           extra: data.extra, first: in_first_q, last: in_last};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) in_beat_q <= '0;
-    else if (in_valid && rot_ready) in_beat_q <= in_last ? '0 : in_beat_q + 1'b1;
+    if (!rst_ni) in_first_q <= 1'b1;
+    else if (in_valid && rot_ready) in_first_q <= in_last;
+  end
+  always_ff @(posedge clk_i) begin
+    if (in_valid && rot_ready) begin
+      in_left_q <= in_left - 1'b1;
+      in_last_q <= in_left == BEATS_W'(1);
+    end
   end
 
   // The client's way to ready ends here: no bus signal comes so far. Four beats, as many as come before a command's AW is shown.
@@ -232,26 +242,24 @@ module dma_write #(
 
   // ---------------------------------------------------------------- merge
   logic [DATA_W-1:0]      carry_q;       // the rotated beat before this one
-  tag_t                   cur_tag_q, cur;
+  logic [BYTES-1:0]       below_end_q, below_end;
   logic                   extra_q;       // the carry holds the command's last bytes
   logic [PAGE_BEAT_W-1:0] page_beat_q, page_beat;
   logic                   page_start_q;  // the next beat is the first of a page
   logic                   out_valid, out_first, out_final, out_load, burst_start;
-  logic [BYTES-1:0]       from_offset, below_end, strobe;
+  logic [BYTES-1:0]       strobe;
   logic [DATA_W-1:0]      merged;
 
-  assign cur         = extra_q ? cur_tag_q : tag_q;
+  assign below_end   = extra_q ? below_end_q : tag_q.below_end;
   assign out_first   = !extra_q && tag_q.first;
   assign out_final   = extra_q || (tag_q.last && !tag_q.extra);
   assign page_beat   = out_first ? tag_q.page_beat : page_beat_q;
   assign burst_start = out_first || page_start_q;
 
   for (genvar i = 0; i < int'(BYTES); i++) begin : gen_lane
-    assign merged[8*i +: 8] = (from_offset[i] && !extra_q) ? rot_q[8*i +: 8] : carry_q[8*i +: 8];
+    assign merged[8*i +: 8] = (tag_q.from_offset[i] && !extra_q) ? rot_q[8*i +: 8] : carry_q[8*i +: 8];
   end
-  assign from_offset = {BYTES{1'b1}} << cur.offset;
-  assign below_end   = cur.end_lane == '0 ? '1 : ~({BYTES{1'b1}} << cur.end_lane);
-  assign strobe = (out_first ? from_offset : '1) & (out_final ? below_end : '1);
+  assign strobe = (out_first ? tag_q.from_offset : '1) & (out_final ? below_end : '1);
 
   // Bursts whose AW was shown and whose W has not begun.
   logic [$clog2(OUTSTANDING+1)-1:0] shown_q;
@@ -284,7 +292,7 @@ module dma_write #(
 
   always_ff @(posedge clk_i) begin
     if (out_load) begin
-      cur_tag_q    <= cur;
+      below_end_q  <= below_end;
       carry_q      <= rot_q;
       page_beat_q  <= page_beat + 1'b1;
       page_start_q <= page_beat == '1;
@@ -333,7 +341,7 @@ module dma_write #(
 
   logic unused_inputs;
   assign unused_inputs = ^{m_axi_bid, m_axi_bresp[0], wr_count_i, wr_last_i, cmd_in_span[LANE_W-1:0],
-                           cmd_bus_span[LANE_W-1:0], cmd_in_span[15], cmd_bus_span[15], cur_tag_q};
+                           cmd_bus_span[LANE_W-1:0], cmd_in_span[15], cmd_bus_span[15]};
 
   if (BYTES < 16 || BYTES > 64 || (1 << LANE_W) != BYTES) begin : gen_param_check
     $error("dma_write: DATA_W must be 128, 256 or 512");

@@ -41,6 +41,7 @@ module rx_walks
   output logic [31:0]            done_end_o,       // where it leaves the flow
   output walking_t               oldest_o,
   output logic [7:0]             oldest_raw_count_o,
+  output logic [7:0]             oldest_raw_more_o,      // one more
   output logic [INDEX_W-1:0]     head_o,
   input  logic                   finish_i,
   input  logic [7:0]             finish_raw_count_i,
@@ -57,6 +58,7 @@ module rx_walks
   logic [WALKS-1:0]       valid_q, last_q, same_q;
   logic [WALKS-1:0][15:0] flow_q;
   logic [WALKS-1:0][7:0]  raw_count_q;
+  logic [7:0]             oldest_raw_q, oldest_raw_more_q;
   logic [INDEX_W-1:0]     head_q, tail_q;
   logic [COUNT_W-1:0]     count_q, payloads_q;
   logic [31:0]            young_end_q, young_ts_recent_q, stopped_at_q;
@@ -86,7 +88,8 @@ module rx_walks
   assign payload_open_o     = payload_left_o || start_i;
   assign head_o             = head_q;
   assign oldest_o           = oldest_q;
-  assign oldest_raw_count_o = raw_count_q[head_q];
+  assign oldest_raw_count_o = oldest_raw_q;
+  assign oldest_raw_more_o  = oldest_raw_more_q;
   assign valid_o            = valid_q;
   assign flow_o             = flow_q;
   assign last_o             = last_q;
@@ -98,6 +101,9 @@ module rx_walks
   end
   always_ff @(posedge clk_i) begin
     if (!oldest_valid_q) oldest_q <= entry_q[head_q];
+    // It does not change before its segment ends.
+    oldest_raw_q      <= raw_count_q[head_q];
+    oldest_raw_more_q <= raw_count_q[head_q] + 8'd1;
   end
 
   // How segments ended whose close has to wait; the first of them in a register.
