@@ -97,8 +97,9 @@ fn can_read(card: &dyn Transport, iova: u64) -> bool {
     loop {
         let deadline = Some(card.now() + 1_000_000);
         card.wait(0, deadline).expect("it waits");
-        let status = read(card, reg::STATUS);
+        // In this order: a job that could not be read is done as well, and the error is there before it is.
         let done = read(card, reg::JOB_DONE);
+        let status = read(card, reg::STATUS);
         if status & READ_ERROR != 0 || done == 1 {
             card.reset().expect("it can be reset");
             return status & READ_ERROR == 0;
