@@ -178,6 +178,24 @@ fn a_segment_older_than_ts_recent_is_refused() {
     });
 }
 
+/// A flow that has heard no TSval yet takes any, and has it as TS.Recent then.
+#[test]
+fn the_first_timestamp_may_be_any() {
+    let attach = AttachRow {
+        ts_recent: 3,
+        ..ATTACHED
+    };
+    for ts in [2, 0x8000_0003, u32::MAX] {
+        each(TIMED, attach, |s| {
+            let frame = s.segment(SEQ, flag::ACK, Some(ts), &write(20));
+            let heard = s.hear(&frame);
+            assert_eq!(heard.outcome(), (false, true, 0, 0, 40), "TSval {ts}");
+            let position = s.position();
+            assert_eq!((position.ts_recent, position.attached), (ts, 3));
+        });
+    }
+}
+
 /// Timestamps behind IP options are not read, so they are not judged here.
 #[test]
 fn timestamps_behind_ip_options_are_the_engines() {
