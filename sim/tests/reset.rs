@@ -319,7 +319,16 @@ fn works(subject: &mut Subject) {
     assert!(subject.sink.read(0x4001, 900).unwrap() == payload);
 }
 
-fn run(name: &str, card: Box<dyn Card>, seed: u64) {
+/// What can be seen of a run from outside: the frames up to the reset with their times, memory then and at the end, the time.
+#[derive(PartialEq)]
+struct Outside {
+    frames: Vec<(u64, Vec<u8>)>,
+    before: Vec<Vec<u8>>,
+    after: Vec<Vec<u8>>,
+    now: u64,
+}
+
+fn run(name: &str, card: Box<dyn Card>, seed: u64) -> Outside {
     let mut rng = generator(seed, Stream::Application);
     let rings = Rings {
         report: [2, 4, 8][rng.random_range(0..3)],
@@ -330,11 +339,23 @@ fn run(name: &str, card: Box<dyn Card>, seed: u64) {
     eprintln!("{name}: seed {seed}, soft {soft}, {rings:?}");
     let mut subject = Subject::new(card, seed, rings);
     traffic(&mut subject, &mut rng);
+    let sent = subject.bench.sent();
+    let frames = sent
+        .into_iter()
+        .map(|seen| (seen.time, seen.frame))
+        .collect();
+    let before = subject.image();
     reset(&mut subject, soft);
     let scratch = subject.bench.read(reg::SCRATCH).unwrap();
     assert!(scratch == 0 || soft, "SCRATCH {scratch:#x}");
     as_after_power_on(&mut subject);
     works(&mut subject);
+    Outside {
+        frames,
+        before,
+        after: subject.image(),
+        now: subject.bench.world.now(),
+    }
 }
 
 fn seeds(usual: u64) -> std::ops::Range<u64> {
@@ -362,5 +383,45 @@ fn rtl512() {
 fn rtl128() {
     for seed in seeds(20) {
         run("rtl128", Box::new(weft_sim::rtl::any128(seed, 0)), seed);
+    }
+}
+
+/// A reset ends in the middle of a frame from the MAC: what is left of it is no frame.
+#[cfg(rtl)]
+#[test]
+fn half_a_frame_is_no_frame() {
+    let cards: [Box<dyn Card>; 2] = [
+        Box::new(weft_sim::rtl::card512(1, 0)),
+        Box::new(weft_sim::rtl::card128(1, 0)),
+    ];
+    for mut subject in cards.map(|card| Subject::new(card, 1, Rings::default())) {
+        for cycles in 0..20 {
+            let before = subject.bench.counter(Counter::Resets).unwrap();
+            subject.bench.world.deliver(0, vec![0xee; 9000], false);
+            subject.bench.world.run_cycles(cycles).unwrap();
+            reset(&mut subject, true);
+            subject.bench.settle(1_000_000).unwrap();
+            let counts = [Counter::RxFrames, Counter::RxBytes, Counter::Resets]
+                .map(|counter| subject.bench.counter(counter).unwrap());
+            assert_eq!(counts, [0, 0, before + 1], "reset after {cycles} cycles");
+        }
+    }
+}
+
+/// Whatever registers and memories held before the first reset: the same bytes, at the same time.
+#[cfg(rtl)]
+#[test]
+fn nothing_depends_on_the_state_before_the_first_reset() {
+    for seed in seeds(6) {
+        let wide = |start| Box::new(weft_sim::rtl::any512_started(seed, 0, start));
+        assert!(
+            run("rtl512", wide(1), seed) == run("rtl512", wide(2), seed),
+            "rtl512, seed {seed}"
+        );
+        let narrow = |start| Box::new(weft_sim::rtl::any128_started(seed, 0, start));
+        assert!(
+            run("rtl128", narrow(1), seed) == run("rtl128", narrow(2), seed),
+            "rtl128, seed {seed}"
+        );
     }
 }

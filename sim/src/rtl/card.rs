@@ -50,7 +50,7 @@ macro_rules! card {
             /// A card after power-on.
             pub fn new(seed: Seed, around: Surroundings) -> Self {
                 let mut card = Self {
-                    sim: Sim::new(seed),
+                    sim: Sim::new(around.start.unwrap_or(seed)),
                     registers: Master::new(rtl_sim::Stall::Never, around.registers, seed),
                     memory: MemorySlave::new(around.memory.clone(), seed),
                     rx: Source::new(rtl_sim::Stall::Never, seed),

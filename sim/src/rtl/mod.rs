@@ -18,6 +18,8 @@ pub struct Surroundings {
     pub mac: Stall,
     /// Register accesses in flight.
     pub registers: usize,
+    /// What registers and memories hold before the first reset is drawn from this; from the card's own seed if there is none.
+    pub start: Option<Seed>,
 }
 
 impl Default for Surroundings {
@@ -27,6 +29,7 @@ impl Default for Surroundings {
             memory: Timing::latency(100),
             mac: Stall::Never,
             registers: 4,
+            start: None,
         }
     }
 }
@@ -58,11 +61,26 @@ pub fn any128(world_seed: u64, number: u32) -> Rtl128 {
     Rtl128::new(seed, any(seed))
 }
 
+/// [`any512`], with other values in registers and memories before the first reset: nothing else is drawn differently.
+pub fn any512_started(world_seed: u64, number: u32, start: u64) -> Rtl512 {
+    let seed = seed(world_seed, number);
+    let start = Some(Seed(start));
+    Rtl512::new(seed, Surroundings { start, ..any(seed) })
+}
+
+/// [`any512_started`] at 128 bits.
+pub fn any128_started(world_seed: u64, number: u32, start: u64) -> Rtl128 {
+    let seed = seed(world_seed, number);
+    let start = Some(Seed(start));
+    Rtl128::new(seed, Surroundings { start, ..any(seed) })
+}
+
 fn any(seed: Seed) -> Surroundings {
     let mut rng = seed.rng("surroundings");
     Surroundings {
         memory: Timing::any(seed),
         mac: Stall::any(&mut rng),
         registers: rng.usize(1..8),
+        start: None,
     }
 }
