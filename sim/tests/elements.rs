@@ -3,9 +3,12 @@
 mod flows;
 
 use flows::Flows;
-use weft_layout::{fpdu_verdict, report_kind, table, FlowRxRow, FpduReport};
+use weft_layout::{
+    doorbell, fpdu_verdict, report_kind, table, FlowRxRow, FpduReport, ReceiveElement,
+};
 use weft_sim::bench::Rings;
 use weft_sim::card::CYCLE_NS;
+use weft_sim::iommu::Refusal;
 use weft_sim::kind::CardKind;
 
 const SENDS: usize = 400;
@@ -93,7 +96,7 @@ fn a_new_row_brings_a_new_queue() {
         let (before, _) = s.bench.world.iommu(0).bytes();
         // Flow 1 gets another queue; its elements go to the end of its region.
         let rq = s.bench.region(64 << flows::RQ_LOG2);
-        let element = weft_layout::ReceiveElement {
+        let element = ReceiveElement {
             sge0_to: 50_000,
             sge0_length: 64,
             sge0_stag: s.flows[1].stag,
@@ -131,6 +134,120 @@ fn a_new_row_brings_a_new_queue() {
                 "{kind}: {} bytes",
                 after - before
             );
+        }
+    }
+}
+
+/// An element for 64 bytes of this flow's region.
+fn element(flow: &flows::Flow, to: u64) -> [u8; 64] {
+    let element = ReceiveElement {
+        sge0_to: to,
+        sge0_length: 64,
+        sge0_stag: flow.stag,
+        ..Default::default()
+    };
+    element.to_bytes()
+}
+
+/// Delivers one Send of 64 bytes.
+fn send(s: &mut Flows, flow: usize, byte: u8) {
+    let ulpdu = s.flows[flow].send(&[byte; 64]);
+    let frame = s.flows[flow].segment(&[ulpdu]);
+    s.deliver(frame);
+}
+
+/// What is in a slot of the queue before it was posted is nothing.
+#[test]
+fn an_element_counts_from_when_it_was_posted() {
+    for kind in CardKind::available() {
+        let mut s = Flows::new(kind.build(1, 0), 1, Rings::default());
+        for posted in 1..40 {
+            s.bench.ring(doorbell::RQ_TAIL + 4, posted);
+            if posted == 1 {
+                send(&mut s, 0, 1);
+                s.settle();
+                continue;
+            }
+            // The card has read ahead as far as it will.
+            s.settle();
+            let to = 40_000 + 64 * u64::from(posted);
+            let next = element(&s.flows[0], to);
+            let slot = posted as usize * ReceiveElement::SIZE;
+            s.flows[0].rq.write(slot, &next).expect("a slot");
+            send(&mut s, 0, posted as u8);
+            s.settle();
+        }
+        for number in 3..40u8 {
+            let to = 40_000 + 64 * (usize::from(number) - 1);
+            let placed = s.flows[0].memory.read(to, 64).expect("memory");
+            assert_eq!(placed, [number; 64], "{kind}, Send {number}");
+        }
+    }
+}
+
+/// A read ahead that failed hurts none of the elements before the one that cannot be read.
+#[test]
+fn an_element_that_cannot_be_read_hurts_its_own_message() {
+    for kind in CardKind::available() {
+        for bad in 1..12u64 {
+            let mut s = Flows::new(kind.build(1, 0), 1, Rings::default());
+            let byte = s.flows[0].rq.iova + 64 * bad + 7;
+            s.bench
+                .world
+                .iommu(0)
+                .refuse(byte..byte + 1, Refusal::NotMapped);
+            for number in 0..bad {
+                send(&mut s, 0, number as u8);
+                let reports = s.settle();
+                let verdict = FpduReport::from_bytes(&reports[0]).verdict;
+                assert_eq!(verdict, fpdu_verdict::PLACED, "{kind}, {number} of {bad}");
+            }
+            send(&mut s, 0, 99);
+            let verdicts: Vec<_> = s
+                .settle()
+                .iter()
+                .filter(|r| r[0] == report_kind::FPDU)
+                .map(|r| FpduReport::from_bytes(r).verdict)
+                .collect();
+            assert!(
+                !verdicts.contains(&fpdu_verdict::PLACED),
+                "{kind}: {verdicts:?}"
+            );
+            s.bench.world.iommu(0).take_faults();
+        }
+    }
+}
+
+/// The segment that waits for an element of the old queue has it; the next one has its element from the new queue.
+#[test]
+fn a_queue_set_up_anew_while_an_element_is_read() {
+    for kind in CardKind::available() {
+        for delay in (0..240).step_by(9) {
+            let mut s = Flows::new(kind.build(1, 0), 1, Rings::default());
+            let rq = s.bench.region(64 << flows::RQ_LOG2);
+            for slot in 0..8 {
+                let to = if slot == 0 { 0 } else { 50_000 + 64 * slot };
+                rq.write(64 * slot as usize, &element(&s.flows[0], to))
+                    .expect("a slot");
+            }
+            send(&mut s, 0, 1);
+            s.bench.world.run_cycles(delay).expect("a card");
+            let row = FlowRxRow {
+                rq_base: rq.iova,
+                ..s.flows[0].row()
+            };
+            let number = u32::from(s.flows[0].number);
+            let written = s.bench.write_table(table::FLOW_RX, number, &row.to_bytes());
+            assert!(written.expect("a card"), "{kind}");
+            for byte in 2..6 {
+                send(&mut s, 0, byte);
+            }
+            s.settle();
+            for byte in 2..6usize {
+                let placed = s.flows[0].memory.read(50_000 + 64 * (byte - 1), 64);
+                let what = format!("{kind}, Send {byte}, {delay} cycles");
+                assert_eq!(placed.expect("memory"), [byte as u8; 64], "{what}");
+            }
         }
     }
 }

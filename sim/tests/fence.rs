@@ -191,3 +191,39 @@ fn the_last_number_counts() {
         assert_eq!(s.settle().len(), 2, "{what}");
     }
 }
+
+/// Of fences that come while one is under way the last is told, and it holds for all of them.
+#[test]
+fn the_last_of_several_fences_is_told() {
+    for (what, card) in cards() {
+        let mut s = Flows::new(card, 2, rings());
+        let mut load = Load {
+            other: 1,
+            send: false,
+            fed: 0,
+            done: 0,
+        };
+        for number in [1, 4, 7, 10] {
+            for _ in 0..20 + number {
+                load.run(&mut s);
+            }
+            for fence in number..number + 3 {
+                s.bench.write(reg::FENCE, fence);
+            }
+            // The slowest of the surroundings take 900 cycles for a segment.
+            let limit = s.bench.world.now() + 60_000 * CYCLE_NS;
+            loop {
+                load.run(&mut s);
+                let done = s.bench.read(reg::FENCE_DONE).expect("a card");
+                if done == number + 2 {
+                    break;
+                }
+                assert!(
+                    s.bench.world.now() < limit,
+                    "{what}: {done} of {}",
+                    number + 2
+                );
+            }
+        }
+    }
+}

@@ -5,7 +5,7 @@ mod flows;
 use flows::{Flows, MEMORY};
 use weft_layout::reg::Status;
 use weft_layout::{
-    fpdu_verdict, reg, report_kind, Counter, FpduReport, FrameReport, SegmentReport,
+    fpdu_verdict, reg, report_kind, Counter, FpduReport, FrameReport, ReceiveElement, SegmentReport,
 };
 use weft_sim::bench::Rings;
 use weft_sim::iommu::Refusal;
@@ -89,6 +89,55 @@ fn a_placement_that_failed_is_not_placed() {
             Status::WRITE_ERROR
         );
         assert!(!s.bench.world.iommu(0).take_faults().is_empty());
+    });
+}
+
+/// A Send over several SGEs is written in pieces: each of them counts.
+#[test]
+fn a_send_of_which_any_piece_failed_is_not_placed() {
+    each(|s, why, what| {
+        let stag = s.flows[0].stag;
+        let place = |slot: u64, sge: u64| PAGE * (1 + sge) + 200 * slot;
+        for slot in 0..8 {
+            let element = ReceiveElement {
+                sge0_to: place(slot, 0),
+                sge0_length: 100,
+                sge0_stag: stag,
+                sge1_to: place(slot, 1),
+                sge1_length: 100,
+                sge1_stag: stag,
+                sge2_to: place(slot, 2),
+                sge2_length: 100,
+                sge2_stag: stag,
+                ..ReceiveElement::default()
+            };
+            let at = 64 * slot as usize;
+            s.flows[0].rq.write(at, &element.to_bytes()).unwrap();
+        }
+        for sge in 0..3 {
+            let slot = 2 * sge;
+            let byte = s.flows[0].memory.iova + place(slot, sge) + 50;
+            s.bench.world.iommu(0).refuse(byte..byte + 1, why);
+            let flow = &mut s.flows[0];
+            let bad = flow.send(&[0xee; 300]);
+            let good = flow.send(&[sge as u8 + 1; 300]);
+            let frame = flow.segment(&[bad, good]);
+            s.deliver(frame);
+            let reports = s.settle();
+            let verdicts = [0, 1].map(|i| FpduReport::from_bytes(&reports[i]).verdict);
+            assert_eq!(
+                verdicts,
+                [fpdu_verdict::PLACE_FAILED, fpdu_verdict::PLACED],
+                "{what}, SGE {sge}"
+            );
+            for piece in 0..3 {
+                let at = place(slot + 1, piece) as usize;
+                let placed = s.flows[0].memory.read(at, 100).unwrap();
+                assert_eq!(placed, [sge as u8 + 1; 100], "{what}, SGE {sge}");
+            }
+            s.bench.world.iommu(0).refuse(0..0, why);
+        }
+        s.bench.world.iommu(0).take_faults();
     });
 }
 

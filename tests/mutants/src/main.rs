@@ -6,7 +6,7 @@ mod programs;
 mod run;
 mod tree;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -39,10 +39,13 @@ struct Options {
     /// Run at once.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// Seconds for one test program.
+    /// Seconds for one test program, at most; with a fault it has three times what it takes without, and 20 more.
     #[arg(long, default_value_t = 180)]
     limit: u64,
 }
+
+/// What a test may take longer with a fault than without, over three times as long.
+const GRACE: Duration = Duration::from_secs(20);
 
 /// A fault with its number, and what became of it.
 struct Row<'a> {
@@ -119,8 +122,13 @@ fn go(options: &Options) -> Result<bool, String> {
     sound.sort_by_key(|catch| (&catch.target, &catch.filter));
     sound.dedup_by_key(|catch| (&catch.target, &catch.filter));
     let wrong = Mutex::new(Vec::new());
+    let usual = Mutex::new(BTreeMap::new());
     spread(options.jobs, &sound, |catch| {
         let end = run::run(&programs[&catch.target], catch, 0, limit);
+        if let Ok((_, took)) = &end {
+            let mut usual = usual.lock().unwrap_or_else(|e| e.into_inner());
+            usual.insert((&catch.target, &catch.filter), *took);
+        }
         if !matches!(end, Ok((End::Passed, _))) {
             let Catch { target, filter } = catch;
             let what = format!("{}/{} {filter:?}: {end:?}", target.package, target.name);
@@ -137,6 +145,13 @@ fn go(options: &Options) -> Result<bool, String> {
         begun.elapsed().as_secs_f64()
     );
 
+    // Who takes three times as long, and some seconds, hangs.
+    let usual = usual.into_inner().unwrap_or_else(|e| e.into_inner());
+    let patience = |catch: &Catch| {
+        let usual = usual.get(&(&catch.target, &catch.filter));
+        usual.map_or(limit, |took| limit.min(3 * *took + GRACE))
+    };
+
     let begun = Instant::now();
     let rows = Mutex::new(Vec::new());
     let work: Vec<_> = chosen.iter().zip(&catches).collect();
@@ -148,7 +163,7 @@ fn go(options: &Options) -> Result<bool, String> {
             took: Duration::ZERO,
         };
         for (catch, text) in catches.iter().zip(&fault.catch) {
-            match run::run(&programs[&catch.target], catch, *number, limit) {
+            match run::run(&programs[&catch.target], catch, *number, patience(catch)) {
                 Ok((end, took)) => {
                     row.took += took;
                     if matches!(end, End::Failed | End::Hung) {
