@@ -49,6 +49,7 @@ module dma_read_client #(
   localparam int unsigned BEATS_W  = 15 - LANE_W;
   localparam int unsigned ROOM_W   = $clog2(BUFFER_BEATS + 1);
   localparam int unsigned BURST_64 = 6;         // bursts end where the beat address is a multiple of 64
+  localparam int unsigned PAGE_LOW_W = 32 - LANE_W - BURST_64;
 
   // ---------------------------------------------------------------- requests into bursts
   typedef struct packed {
@@ -64,10 +65,13 @@ module dma_read_client #(
   logic [15:0]        bus_span, out_span;
   logic                busy_q, burst_final, burst_take, cut, have_q, fits_q;
   logic [63:LANE_W]    addr_q, burst_addr_q;
+  logic                page_carry_q;             // of the next burst's address, from its lower half
+  logic [PAGE_LOW_W:0] page_low;
   logic [BEATS_W-1:0]  left_q;                   // less one
   logic [BURST_64-1:0] to_boundary, cut_beats;   // less one
   logic [BURST_W-1:0]  burst_beats_q;
-  logic [ROOM_W-1:0]   room_q, taken;
+  logic [ROOM_W-1:0]   room_q, burst_minus_q;   // the beats of the burst, negative
+  logic [1:0]          freed_q;                  // beats that have left, not yet counted as room
   logic                pop;
 
   assign bus_span = req_bytes_i + 16'(req_addr_i[LANE_W-1:0]) - 16'd1;
@@ -80,32 +84,34 @@ module dma_read_client #(
   };
 
   // What is left of the request is cut into a burst in one cycle, and measured against the room in the next: the room of a
-  // burst that waits only grows.
+  // burst that waits only grows. It has one adder: what becomes free while a burst is taken counts a cycle later.
   assign burst_take    = have_q && fits_q && burst_ready_i;
   assign cut           = busy_q && (!have_q || burst_take);
   assign req_ready_o   = desc_wr_ready && !busy_q;
   assign accept        = req_valid_i && req_ready_o;
+  assign page_low      = {1'b0, addr_q[31:LANE_W+BURST_64]} + 1'b1;
   assign to_boundary   = ~addr_q[LANE_W +: BURST_64];
   assign burst_final   = left_q <= BEATS_W'(to_boundary);
   assign cut_beats     = burst_final ? left_q[BURST_64-1:0] : to_boundary;
   assign burst_beats_o = burst_beats_q;
   assign burst_addr_o  = burst_addr_q;
   assign burst_valid_o = have_q && fits_q;
-  assign taken         = burst_take ? ROOM_W'(burst_beats_q) : '0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      busy_q <= 1'b0;
-      have_q <= 1'b0;
-      fits_q <= 1'b0;
-      room_q <= ROOM_W'(BUFFER_BEATS);
+      busy_q  <= 1'b0;
+      have_q  <= 1'b0;
+      fits_q  <= 1'b0;
+      room_q  <= ROOM_W'(BUFFER_BEATS);
+      freed_q <= '0;
     end else begin
       if (accept) busy_q <= 1'b1;
       else if (cut && burst_final) busy_q <= 1'b0;
       if (cut) have_q <= 1'b1;
       else if (burst_take) have_q <= 1'b0;
-      fits_q <= have_q && !burst_take && ROOM_W'(burst_beats_q) <= room_q;
-      room_q <= room_q - taken + ROOM_W'(pop);
+      fits_q  <= have_q && !burst_take && ROOM_W'(burst_beats_q) <= room_q;
+      room_q  <= room_q + (burst_take ? burst_minus_q : ROOM_W'(freed_q));
+      freed_q <= (burst_take ? freed_q : 2'd0) + 2'(pop);
     end
   end
 
@@ -113,13 +119,19 @@ module dma_read_client #(
     if (accept) begin
       addr_q <= req_addr_i[63:LANE_W];
       left_q <= bus_span[LANE_W +: BEATS_W];
-    end else if (cut) begin
-      addr_q <= {addr_q[63:LANE_W+BURST_64] + 1'b1, BURST_64'(0)};
-      left_q <= left_q - BEATS_W'(to_boundary) - 1'b1;
+    end else begin
+      if (cut) begin
+        addr_q[31:LANE_W] <= {page_low[PAGE_LOW_W-1:0], BURST_64'(0)};
+        left_q <= left_q - BEATS_W'(to_boundary) - 1'b1;
+      end
+      // The carry comes a cycle later; a burst follows the other after two.
+      if (page_carry_q) addr_q[63:32] <= addr_q[63:32] + 32'd1;
     end
+    page_carry_q <= cut && page_low[PAGE_LOW_W];
     if (cut) begin
       burst_addr_q  <= addr_q;
       burst_beats_q <= BURST_W'(cut_beats) + 1'b1;
+      burst_minus_q <= ~ROOM_W'(cut_beats);
     end
   end
 
@@ -266,6 +278,7 @@ module dma_read_client #(
       answer_expected: assert (buf_valid -> desc_valid);
       size_ok: assert (req_valid_i -> req_bytes_i >= 16'd1 && req_bytes_i <= 16'd16384);
       fits_buffer: assert (have_q -> 32'(burst_beats_o) <= BUFFER_BEATS);
+      freed_fits: assert (freed_q != 2'd3);
       room_is_there: assert (burst_valid_o -> ROOM_W'(burst_beats_o) <= room_q);
     end
   end

@@ -109,7 +109,8 @@ module tx_gather
   // ---------------------------------------------------------------- payload bytes
   assign body_count = step.from_slot ? (left_q < BEAT_BYTES ? COUNT_W'(left_q) : COUNT_W'(BYTES)) : rsp_count_i;
   assign body_last  = step.from_slot ? left_q <= BEAT_BYTES : left_q == 14'(rsp_count_i);
-  assign body_valid = step.from_slot ? slot_valid_i : rsp_valid_i;
+  // A slot comes beside its step, which takes two cycles more to get here.
+  assign body_valid = step.from_slot || rsp_valid_i;
   assign body_take  = state_q == BODY && body_valid && (quiet || can_put);
   assign rsp_ready_o  = state_q == BODY && !step.from_slot && (quiet || can_put);
   assign slot_ready_o = body_take && step.from_slot && body_last;
@@ -328,9 +329,13 @@ module tx_gather
     else if (end_job_o && abort_epoch_o == epoch_i) job_done_o <= job_done_o + 1'b1;
   end
 
+  logic unused;
+  assign unused = slot_valid_i;
+
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      slot_is_there: assert (state_q == BODY && step.from_slot -> slot_valid_i);
       answer_within_step: assert (body_take -> 14'(body_count) <= left_q && body_count != '0);
     end
   end

@@ -2,6 +2,7 @@
 //
 //   JOB_TAIL ─► read requests (up to PREFETCH jobs ahead) ─► beats ─► one job in a register
 //
+// A request goes out two cycles after JOB_TAIL has moved, and one in two cycles at most.
 // `job_reset` starts the ring again at 0 in a new epoch: what was read or asked for before is thrown away.
 // A job stays at the output, its fields stable, until taken; only `job_reset` may withdraw it.
 
@@ -47,7 +48,7 @@ module tx_job_fetch
   // ---------------------------------------------------------------- requests
   logic [31:0]        head_q, mask;
   logic [AHEAD_W-1:0] ahead_q, stale_q;        // jobs asked for and not given out; of these, from before a reset
-  logic               req_valid_q, wanted, issue, leave;
+  logic               req_valid_q, wanted, wanted_q, issue, leave;
   logic [24:0]        req_low_q;               // with its carry into the high part
   logic [63:24]       req_high_q;
   logic               ring_ok;
@@ -55,7 +56,7 @@ module tx_job_fetch
   assign ring_ok = cfg_i.job_log2 >= 8'd1 && cfg_i.job_log2 <= 8'd16;
   assign mask    = ~(32'hFFFF_FFFF << cfg_i.job_log2[4:0]);
   assign wanted  = cfg_i.enable && ring_ok && head_q != cfg_i.job_tail;
-  assign issue   = wanted && !cfg_i.job_reset && ahead_q != AHEAD_W'(PREFETCH) && (!req_valid_q || req_ready_i);
+  assign issue   = wanted_q && !cfg_i.job_reset && ahead_q != AHEAD_W'(PREFETCH) && (!req_valid_q || req_ready_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -63,8 +64,11 @@ module tx_job_fetch
       ahead_q     <= '0;
       stale_q     <= '0;
       req_valid_q <= 1'b0;
+      wanted_q    <= 1'b0;
       epoch_o     <= '0;
     end else begin
+      // By the head of this cycle: it moves with a request, or back to 0.
+      wanted_q <= wanted && !issue && !cfg_i.job_reset;
       if (issue) req_valid_q <= 1'b1;
       else if (req_ready_i) req_valid_q <= 1'b0;
 
@@ -151,7 +155,7 @@ module tx_job_fetch
   assign job_o        = job_q;
   assign job_number_o = number_q;
   assign job_error_o  = error_q;
-  assign idle_o       = ahead_q == '0 && !wanted && !cfg_i.job_reset;
+  assign idle_o       = ahead_q == '0 && !wanted && !wanted_q && !cfg_i.job_reset;
 
   // Every answer is one whole job.
   logic unused;

@@ -2,7 +2,7 @@
 //
 //   done ────►┬─► FIFO ─► report_writer       in the order of the jobs
 //   failed ───┘ ▲
-//   done ─► late┘   when JOINED or more wait: the last one stands for those before it
+//   done ─► late┘   when JOINED or more waited a cycle ago: the last one stands for those before it
 //
 // A done report that is joined may so stand behind failures of later jobs. `ready_o` is room for a failure; a done report needs
 // none. It is low only while FAILURES or more failures wait, and told a cycle late: up to three reports may come with it low.
@@ -42,15 +42,14 @@ module tx_reports
 
   job_report_t        in, out;
   told_t              now, late_q, next, head;
-  logic               done, late_valid_q, few, push, wait_late, take_late, room, ready_q;
+  logic               done, late_valid_q, few_q, push, wait_late, take_late, room, ready_q;
   logic [COUNT_W-1:0] count;
 
   assign in        = report_i;
   assign now       = '{status: in.status, flow: in.flow, job: in.job};
   assign done      = in.status == JOB_STATUS_DONE;
-  assign few       = count < COUNT_W'(JOINED);
-  assign wait_late = valid_i && done && (late_valid_q || !few);
-  assign take_late = late_valid_q && few && !valid_i;
+  assign wait_late = valid_i && done && (late_valid_q || !few_q);
+  assign take_late = late_valid_q && few_q && !valid_i;
   assign push      = (valid_i && !wait_late) || take_late;
   assign ready_o   = ready_q;
   assign next      = take_late ? late_q : now;
@@ -62,8 +61,13 @@ module tx_reports
     else if (take_late) late_valid_q <= 1'b0;
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) ready_q <= 1'b0;
-    else ready_q <= count < COUNT_W'(FAILURES + JOINED);
+    if (!rst_ni) begin
+      few_q   <= 1'b0;
+      ready_q <= 1'b0;
+    end else begin
+      few_q   <= count < COUNT_W'(JOINED);
+      ready_q <= count < COUNT_W'(FAILURES + JOINED);
+    end
   end
   always_ff @(posedge clk_i) begin
     if (wait_late) late_q <= now;

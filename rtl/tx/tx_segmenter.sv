@@ -2,7 +2,7 @@
 //
 //   checked job ─► size of the next frame ─► its layout ─► step ─► reads, SGE by SGE ─► next frame or next job
 //
-// Five cycles a frame, and one for each SGE piece; steps and reads wait in FIFOs behind, so that many frames' reads
+// Five cycles a frame, one for its first SGE piece and two for each further one; steps and reads wait in FIFOs behind, so that many frames' reads
 // are under way. An inline payload goes to `slot_*`, once for each frame, its first byte in bits 7:0; between two frames it is
 // shifted down, a cycle for each byte.
 // `abort_*` names a job whose read failed: no more frames are made of it, only its last step.
@@ -74,21 +74,31 @@ module tx_segmenter
   assign markers    = any_marker_q ? 5'd1 + 5'((spaces_q + 12'(spaces_q[11:7]) + 12'd1) >> 7) : 5'd0;
 
   // ---------------------------------------------------------------- reads
-  logic [13:0] piece;
-  logic        piece_ends_sge, piece_is_rest, sge_empty, sge_shift;
+  // Measured a cycle ahead: LAYOUT and each read or shift of READ change what is measured.
+  logic [13:0] piece_q;
+  logic        piece_ends_sge_q, piece_is_rest_q, measured_q;
+  logic        sge_empty, sge_shift, read_taken;
   logic [3:0]  sge_empty_q;               // an SGE under way has bytes left until it moves on
   // The high halves of TO and of the current SGE's address follow a cycle later.
   logic        to_carry_q, iova_carry_q;
 
-  assign piece_ends_sge = sge_len_q[0] <= 32'(to_read_q);
-  assign piece          = piece_ends_sge ? sge_len_q[0][13:0] : to_read_q;
-  assign piece_is_rest  = sge_len_q[0] >= 32'(to_read_q);
   assign sge_empty      = sge_empty_q[0];
-  assign read_valid_o   = state_q == READ && !sge_empty;
+  assign read_valid_o   = state_q == READ && measured_q && !sge_empty;
+  assign read_taken     = read_valid_o && read_ready_i;
   assign read_addr_o    = sge_iova_q[0];
-  assign read_bytes_o   = piece;
+  assign read_bytes_o   = piece_q;
   // An SGE moves on at the end of its frame only: its address by what the frame had of it.
-  assign sge_shift      = state_q == READ && (sge_empty || (read_ready_i && piece_ends_sge));
+  assign sge_shift      = state_q == READ && measured_q && (sge_empty || (read_ready_i && piece_ends_sge_q));
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) measured_q <= 1'b0;
+    else measured_q <= !(read_taken || sge_shift);
+  end
+  always_ff @(posedge clk_i) begin
+    piece_ends_sge_q <= sge_len_q[0] <= 32'(to_read_q);
+    piece_is_rest_q  <= sge_len_q[0] >= 32'(to_read_q);
+    piece_q          <= sge_len_q[0] <= 32'(to_read_q) ? sge_len_q[0][13:0] : to_read_q;
+  end
 
   // ---------------------------------------------------------------- sequence
   logic step_taken, slot_used;
@@ -113,7 +123,7 @@ module tx_segmenter
         end
       end
       READ: begin
-        if (read_valid_o && read_ready_i && piece_is_rest) state_d = final_q ? TAKE : NEXT;
+        if (read_taken && piece_is_rest_q) state_d = final_q ? TAKE : NEXT;
       end
       DROP_BYTES: if (to_read_q == '0) state_d = NEXT;
       NEXT: state_d = SIZE;
@@ -166,10 +176,10 @@ module tx_segmenter
         length_q <= message ? {body_q + 12'(markers), 2'b00} : chunk_q;
       end
       READ: begin
-        if (read_valid_o && read_ready_i) begin
+        if (read_taken) begin
           {iova_carry_q, sge_iova_q[0][31:0]} <= 33'(sge_iova_q[0][31:0]) + 33'(to_read_q);
           sge_len_q[0]  <= sge_len_q[0] - 32'(to_read_q);
-          to_read_q     <= to_read_q - piece;
+          to_read_q     <= to_read_q - piece_q;
         end
         if (sge_shift) begin
           iova_carry_q <= 1'b0;
@@ -266,6 +276,7 @@ module tx_segmenter
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       reads_have_sges: assert (state_q == READ && sge_empty -> |sge_len_q[3:1]);
+      measure_is_new: assert (read_valid_o -> piece_q == (sge_len_q[0] <= 32'(to_read_q) ? sge_len_q[0][13:0] : to_read_q));
       address_whole: assert (read_valid_o -> !iova_carry_q);
     end
   end
