@@ -1,5 +1,6 @@
 //! Plants faults in a copy of the sources, builds it once, and sees each of them caught by a test.
 
+mod lint;
 mod list;
 mod plant;
 mod programs;
@@ -97,6 +98,8 @@ fn go(options: &Options) -> Result<bool, String> {
     let folder = root.join("target/mutants");
     let begun = Instant::now();
     tree::make(root, &folder.join("tree"), &faults)?;
+    // All of them, also where only some are built: a text that is no expression any more is found here.
+    lint::rtl(&folder.join("tree/rtl"))?;
     let mut catches = Vec::new();
     let mut targets = BTreeSet::new();
     for (_, fault) in &chosen {
