@@ -1,9 +1,10 @@
 // Turns each step into the pieces of its TCP payload, in order: MPA length and DDP header, the bytes read from host memory
 // or the job's slot, pad and a zero CRC field. The CRC itself is put in on the way out (tx_store).
 //
-//   step ─► register ─┬─► pieces ─► register slice ─► byte_packer      per frame: one cycle to begin, one a piece
-//                     ├─► layout, when the frame begins
-//                     └─► register ─► frame headers, a cycle after its last byte was read; at the end of a job its report, JOB_DONE
+//   step ─► next ─► register ─┬─► pieces ─► register slice ─► byte_packer      per frame: one cycle to begin, one a piece
+//                             ├─► layout, when the frame begins
+//                             └─► register ─► frame headers, a cycle after its last byte was read; at the end of a job its
+//                                             report, JOB_DONE
 //
 // What goes beside the pieces goes a cycle late, and the room for it is looked at a cycle late: whoever takes it keeps room for
 // three more when it says that it is ready.
@@ -86,23 +87,32 @@ module tx_gather
   assign quiet   = failed_q;                  // nothing more is sent of this job
 
   // ---------------------------------------------------------------- the step under way; the next one is taken as it ends
-  logic  step_valid_q;
-  step_t step;
+  logic  next_valid_q, step_valid_q, advance;
+  step_t next_q, step;
   logic  fpdu_q, long_head_q, empty_q;       // it has a header; one of two pieces; and no payload
 
-  assign step_ready_o = !step_valid_q || done;
+  // The end of a step is known late in its cycle: it does not reach the queue that the steps come from.
+  assign step_ready_o = !next_valid_q;
+  assign advance      = !step_valid_q || done;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) step_valid_q <= 1'b0;
-    else if (step_ready_o) step_valid_q <= step_valid_i;
+    if (!rst_ni) begin
+      next_valid_q <= 1'b0;
+      step_valid_q <= 1'b0;
+    end else begin
+      if (step_ready_o) next_valid_q <= step_valid_i;
+      else if (advance) next_valid_q <= 1'b0;
+      if (advance) step_valid_q <= next_valid_q;
+    end
   end
 
   always_ff @(posedge clk_i) begin
-    if (step_ready_o) begin
-      step        <= step_i;
-      fpdu_q      <= step_i.head_bytes != '0;
-      long_head_q <= 8'(step_i.head_bytes) > HEAD_BYTES;
-      empty_q     <= step_i.bytes == '0;
+    if (step_ready_o) next_q <= step_i;
+    if (advance) begin
+      step        <= next_q;
+      fpdu_q      <= next_q.head_bytes != '0;
+      long_head_q <= 8'(next_q.head_bytes) > HEAD_BYTES;
+      empty_q     <= next_q.bytes == '0;
     end
   end
 
@@ -283,7 +293,7 @@ module tx_gather
 
   // The number and the epoch stay for the abort.
   always_ff @(posedge clk_i) begin
-    if (step_ready_o) begin
+    if (advance) begin
       end_bad_q        <= failed_q || error_now;
       end_last_q       <= step.job_last;
       end_notify_q     <= step.notify;
