@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+import linear
 from proofs import PROOFS, Proof
 
 RTL = pathlib.Path(__file__).resolve().parent.parent
@@ -27,6 +28,8 @@ INDUCTION = "sat -verify -tempinduct -prove-asserts -set-assumes -seq 1 -maxstep
 NO_INVARIANTS = "chformal -assert -remove c:*inv_*"
 AIGER = ["setundef -undriven -anyseq", "techmap", "opt -fast", "dffunmap", "aigmap", "opt_clean",
          "write_aiger -I -B -zinit -no-startoffset -ywmap {folder}/names.json {folder}/design.aig"]
+GATES = ["read_slang --top {top} {settings} {files}", "prep -flatten -top {top}", "async2sync", "opt -full", "techmap", "opt -fast", "dffunmap",
+         "simplemap", "opt_clean", "write_json {folder}/gates.json"]
 ABC = "read_aiger {folder}/design.aig; fold; strash; scleanup; scorr; dc2; {command}"
 
 
@@ -57,15 +60,15 @@ def copy(proof: Proof, fault: tuple | None, folder: str) -> None:
         path.write_text(text)
 
 
-def read_commands(proof: Proof, folder: str) -> list[str]:
+def commands_for(proof: Proof, folder: str, commands: list[str] = READ) -> list[str]:
     settings = " ".join(f"-G {name}={value}" for name, value in proof.parameters.items())
     files = " ".join(f"{folder}/{name}" for name in proof.files)
-    return [command.format(top=proof.top, settings=settings, files=files) for command in READ]
+    return [command.format(top=proof.top, settings=settings, files=files, folder=folder) for command in commands]
 
 
 def induction(proof: Proof, folder: str) -> str | None:
     """None if proven, else what was not."""
-    status, said = child(read_commands(proof, folder) + [INDUCTION.format(depth=proof.depth, limit=LIMIT_S)])
+    status, said = child(commands_for(proof, folder) + [INDUCTION.format(depth=proof.depth, limit=LIMIT_S)])
     if status == 0:
         return None
     if "proof did fail" not in said:
@@ -77,7 +80,7 @@ def abc(proof: Proof, folder: str, command: str, more: list[str]) -> str | None:
     """`pdr` or `bmc3`. None if proven (as far as it goes), else the assertion that a run from reset breaks."""
     from pyosys import libyosys
 
-    status, said = child(read_commands(proof, folder) + more + [line.format(folder=folder) for line in AIGER])
+    status, said = child(commands_for(proof, folder) + more + [line.format(folder=folder) for line in AIGER])
     if status != 0:
         raise RuntimeError(said[-3000:])
     program = pathlib.Path(libyosys.__file__).parent / "yosys-abc"
@@ -92,9 +95,18 @@ def abc(proof: Proof, folder: str, command: str, more: list[str]) -> str | None:
     return f"{name}, cycle {done.stdout.split('was asserted in frame ')[1].split('.')[0]}"
 
 
+def linear_check(proof: Proof, folder: str) -> str | None:
+    status, said = child(commands_for(proof, folder, GATES))
+    if status != 0:
+        raise RuntimeError(said[-3000:])
+    return linear.CHECKS[proof.top](linear.Netlist(pathlib.Path(folder) / "gates.json", proof.top), proof.parameters)
+
+
 def broken(proof: Proof, fault: tuple | None) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         copy(proof, fault, folder)
+        if proof.method == "linear":
+            return linear_check(proof, folder)
         if fault:
             return abc(proof, folder, f"bmc3 -F {max(proof.depth, FAULT_CYCLES)} -T {LIMIT_S}", [NO_INVARIANTS])
         if proof.method == "induction":
@@ -110,7 +122,8 @@ def main() -> int:
     for proof in PROOFS:
         if sys.argv[1:] and proof.top not in sys.argv[1:]:
             continue
-        proven = {"induction": "proven by induction", "pdr": "proven (PDR)", "bounded": f"holds for {proof.depth} cycles from reset"}
+        proven = {"induction": "proven by induction", "pdr": "proven (PDR)", "linear": "equal for all data",
+                  "bounded": f"holds for {proof.depth} cycles from reset"}
         settings = "".join(f" {name}={value}" for name, value in proof.parameters.items())
         for fault in [None, *proof.faults]:
             began = time.monotonic()
