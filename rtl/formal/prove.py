@@ -20,17 +20,19 @@ from proofs import PROOFS, Proof
 
 RTL = pathlib.Path(__file__).resolve().parent.parent
 LIMIT_S = 200
+FAULT_LIMIT_S = 60
 FAULT_CYCLES = 40       # a planted fault has to show within so many
 
 # The assertions of the modules count too. After this every flip-flop is plain, memories are flip-flops.
-READ = ["read_slang --no-synthesis-define --top {top} {settings} {files}", "prep -flatten -top {top}", "async2sync", "memory_map", "opt -full"]
+READ = ["read_slang --no-synthesis-define --top {top} {settings} {files}", "prep -flatten -top {top}",
+        "chformal -assert -remove {without}", "opt_clean", "async2sync", "memory_map", "opt -full"]
 INDUCTION = "sat -verify -tempinduct -prove-asserts -set-assumes -seq 1 -maxsteps {depth} -timeout {limit}"
 NO_INVARIANTS = "chformal -assert -remove c:*inv_*"
-AIGER = ["setundef -undriven -anyseq", "techmap", "opt -fast", "dffunmap", "aigmap", "opt_clean",
+AIGER = ["setundef -undriven -anyseq", "techmap", "opt -fast", "setundef -anyseq", "dffunmap", "aigmap", "opt_clean",
          "write_aiger -I -B -zinit -no-startoffset -ywmap {folder}/names.json {folder}/design.aig"]
 GATES = ["read_slang --top {top} {settings} {files}", "prep -flatten -top {top}", "async2sync", "opt -full", "techmap", "opt -fast", "dffunmap",
          "simplemap", "opt_clean", "write_json {folder}/gates.json"]
-ABC = "read_aiger {folder}/design.aig; fold; strash; scleanup; scorr; dc2; {command}"
+ABC = "read_aiger {folder}/design.aig; fold; strash; scleanup; {command}"
 
 
 def yosys(commands: list[str]) -> None:
@@ -63,7 +65,8 @@ def copy(proof: Proof, fault: tuple | None, folder: str) -> None:
 def commands_for(proof: Proof, folder: str, commands: list[str] = READ) -> list[str]:
     settings = " ".join(f"-G {name}={value}" for name, value in proof.parameters.items())
     files = " ".join(f"{folder}/{name}" for name in proof.files)
-    return [command.format(top=proof.top, settings=settings, files=files, folder=folder) for command in commands]
+    without = " ".join(f"c:{pattern}" for pattern in proof.without) or "c:none"
+    return [command.format(top=proof.top, without=without, settings=settings, files=files, folder=folder) for command in commands]
 
 
 def induction(proof: Proof, folder: str) -> str | None:
@@ -85,7 +88,9 @@ def abc(proof: Proof, folder: str, command: str, more: list[str]) -> str | None:
         raise RuntimeError(said[-3000:])
     program = pathlib.Path(libyosys.__file__).parent / "yosys-abc"
     done = subprocess.run([program, "-c", ABC.format(folder=folder, command=command)], capture_output=True, text=True, check=False)
-    if "Property proved" in done.stdout or "No output asserted in" in done.stdout:
+    if "Property proved" in done.stdout or ("No output asserted in" in done.stdout and "(timeout" not in done.stdout):
+        return None
+    if NO_INVARIANTS in more and "(timeout" in done.stdout:
         return None
     if "was asserted in frame" not in done.stdout:
         raise RuntimeError(done.stdout[-3000:] + done.stderr[-3000:])
@@ -108,10 +113,10 @@ def broken(proof: Proof, fault: tuple | None) -> str | None:
         if proof.method == "linear":
             return linear_check(proof, folder)
         if fault:
-            return abc(proof, folder, f"bmc3 -F {max(proof.depth, FAULT_CYCLES)} -T {LIMIT_S}", [NO_INVARIANTS])
+            return abc(proof, folder, f"bmc3 -F {max(proof.depth, FAULT_CYCLES)} -T {FAULT_LIMIT_S}", [NO_INVARIANTS])
         if proof.method == "induction":
             return induction(proof, folder)
-        return abc(proof, folder, f"pdr -T {LIMIT_S}" if proof.method == "pdr" else f"bmc3 -F {proof.depth} -T {LIMIT_S}", [])
+        return abc(proof, folder, f"scorr; dc2; pdr -T {LIMIT_S}" if proof.method == "pdr" else f"bmc3 -F {proof.depth} -T {LIMIT_S}", [])
 
 
 def main() -> int:
