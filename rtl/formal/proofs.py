@@ -1,6 +1,7 @@
 """What prove.py proves: the table, and the faults that have to refute each proof."""
 
 import dataclasses
+import pathlib
 
 PACKAGES = ["pkg/weft_card_pkg.sv", "pkg/weft_int_pkg.sv"]
 STREAM = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/stream_order.sv"]
@@ -17,6 +18,7 @@ WRITE_PROOF = [*AXI, "host/dma_write.sv", "formal/dma_write_formal.sv"]
 READ_PROOF = [*AXI, "host/dma_read_client.sv", "host/dma_read.sv", "formal/dma_read_formal.sv"]
 LOOKUP_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "stream/stream_rules.sv", "rx/front/rx_lookup.sv", "formal/from_reset.sv",
                 "formal/rx_lookup_formal.sv"]
+CARD = [line for line in (pathlib.Path(__file__).resolve().parent.parent / "weft_card.f").read_text().split() if line.endswith(".sv")]
 REPORT_PROOF = [*PACKAGES, "formal/from_reset.sv", "host/report_writer.sv", "formal/report_writer_formal.sv"]
 
 
@@ -26,7 +28,7 @@ class Proof:
 
     method: "induction" (from reset, and from any `depth` cycles that keep the properties), "pdr" (ABC finds what is missing for
     an induction by itself), "bounded" (the first `depth` cycles from reset, nothing about later ones), or "linear" (linear.py:
-    control as it is given there, all data).
+    control as it is given there, all data). "paths" is about wires: no combinational loop, and none from a ready to a valid.
     """
 
     top: str
@@ -104,7 +106,6 @@ PROOFS = [
     ], {"DATA_W": 8, "BURSTS": 2}),
     Proof("rx_lookup_formal", LOOKUP_PROOF, [
         ("rx/front/rx_lookup.sv", "rsp_valid_o     <= compared_q && !changed_o;", "rsp_valid_o     <= compared_q;"),
-        ("rx/front/rx_lookup.sv", "read_q          <= key_valid_q && !changed_o;", "read_q          <= key_valid_q;"),
         ("rx/front/rx_lookup.sv", "assign match[p] = row_valid_q[p] &&", "assign match[p] ="),
         ("rx/front/rx_lookup.sv", "if (match[p]) found", "if (row_valid_q[p]) found"),
     ], {"NUM_FLOWS": 4}, "bounded", 10, without=("dut.*",)),
@@ -113,4 +114,12 @@ PROOFS = [
         ("host/report_writer.sv", "!taken_q[cfg_i.log2[4:0]]", "taken_q[0]"),
         ("host/report_writer.sv", "assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);", "assign tx_ready_o = load;"),
     ]),
+    Proof("weft_card", CARD, [
+        ("stream/stream_slice.sv", "assign free        = !out_valid_q || out_ready_i;",
+         "assign free        = !out_valid_q || (out_ready_i && shown_o);"),
+    ], {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}, "paths"),
+    *(Proof(top, CARD, [
+        ("stream/stream_slice.sv", "assign out_valid_o = out_valid_q;", "assign out_valid_o = out_valid_q && out_ready_i;"),
+    ] if top == "stream_slice" else [], method="paths") for top in (
+        "stream_slice", "fifo_sync", "byte_packer", "tx_markers", "dma_write", "dma_read", "card_regs", "reset_drain", "report_writer")),
 ]

@@ -32,6 +32,9 @@ AIGER = ["setundef -undriven -anyseq", "techmap", "opt -fast", "setundef -anyseq
          "write_aiger -I -B -zinit -no-startoffset -ywmap {folder}/names.json {folder}/design.aig"]
 GATES = ["read_slang --top {top} {settings} {files}", "prep -flatten -top {top}", "async2sync", "opt -full", "techmap", "opt -fast", "dffunmap",
          "simplemap", "opt_clean", "write_json {folder}/gates.json"]
+REGISTERS = ",".join(("$dff", "$adff", "$aldff", "$dffe", "$adffe", "$aldffe", "$sdff", "$sdffe", "$sdffce"))
+PATHS = ["read_slang --top {top} {settings} {files}", "proc", "flatten", "opt_clean", "check -assert",
+         f"select -assert-none o:*valid* %ci*:-{REGISTERS} i:*ready* %i"]
 ABC = "read_aiger {folder}/design.aig; fold; strash; scleanup; {command}"
 
 
@@ -107,11 +110,24 @@ def linear_check(proof: Proof, folder: str) -> str | None:
     return linear.CHECKS[proof.top](linear.Netlist(pathlib.Path(folder) / "gates.json", proof.top), proof.parameters)
 
 
+def paths(proof: Proof, folder: str) -> str | None:
+    """No combinational loop, and none from a ready input to a valid output."""
+    status, said = child(commands_for(proof, folder, PATHS))
+    if status == 0:
+        return None
+    for sign, what in {"problems in 'check -assert'": "a loop", "selection is not empty": "a path from ready to valid"}.items():
+        if sign in said:
+            return what
+    raise RuntimeError(said[-3000:])
+
+
 def broken(proof: Proof, fault: tuple | None) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         copy(proof, fault, folder)
         if proof.method == "linear":
             return linear_check(proof, folder)
+        if proof.method == "paths":
+            return paths(proof, folder)
         if fault:
             return abc(proof, folder, f"bmc3 -F {max(proof.depth, FAULT_CYCLES)} -T {FAULT_LIMIT_S}", [NO_INVARIANTS])
         if proof.method == "induction":
@@ -127,7 +143,7 @@ def main() -> int:
     for proof in PROOFS:
         if sys.argv[1:] and proof.top not in sys.argv[1:]:
             continue
-        proven = {"induction": "proven by induction", "pdr": "proven (PDR)", "linear": "equal for all data",
+        proven = {"induction": "proven by induction", "pdr": "proven (PDR)", "linear": "equal for all data", "paths": "no loop, none from ready to valid",
                   "bounded": f"holds for {proof.depth} cycles from reset"}
         settings = "".join(f" {name}={value}" for name, value in proof.parameters.items())
         for fault in [None, *proof.faults]:
