@@ -107,7 +107,7 @@ PROOFS = [
     Proof("rx_lookup_formal", LOOKUP_PROOF, [
         ("rx/front/rx_lookup.sv", "rsp_valid_o     <= compared_q && !changed_o;", "rsp_valid_o     <= compared_q;"),
         ("rx/front/rx_lookup.sv", "assign match[p] = row_valid_q[p] &&", "assign match[p] ="),
-        ("rx/front/rx_lookup.sv", "if (match[p]) found", "if (row_valid_q[p]) found"),
+        ("rx/front/rx_lookup.sv", "found = row_flow_q[p];", "found = row_flow_q[0];"),
     ], {"NUM_FLOWS": 4}, "bounded", 10, without=("dut.*",)),
     Proof("report_writer_formal", REPORT_PROOF, [
         ("host/report_writer.sv", "<= taken_q - cfg_i.head;", "<= taken_q - cfg_i.head - 1'b1;"),
