@@ -110,7 +110,7 @@ PROOFS = [
         ("rx/front/rx_lookup.sv", "found = row_flow_q[p];", "found = row_flow_q[0];"),
     ], {"NUM_FLOWS": 4}, "bounded", 10, without=("dut.*",)),
     Proof("report_writer_formal", REPORT_PROOF, [
-        ("host/report_writer.sv", "<= taken_q - cfg_i.head;", "<= taken_q - cfg_i.head - 1'b1;"),
+        ("host/report_writer.sv", "(used_q & not_index_q) == '0 && !fresh_q;", "(used_q & not_index_q) == '0;"),
         ("host/report_writer.sv", "!taken_q[cfg_i.log2[4:0]]", "taken_q[0]"),
         ("host/report_writer.sv", "assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);", "assign tx_ready_o = load;"),
     ]),
