@@ -16,6 +16,8 @@ module fifo_sync_formal #(
   input logic             mark_i
 );
 
+  from_reset u_start (.clk_i, .rst_ni);
+
   logic               wr_ready, rd_valid;
   logic [WIDTH-1:0]   rd_data;
   logic [COUNT_W-1:0] count;
@@ -72,8 +74,8 @@ module fifo_sync_formal #(
       integrity: assert (!(followed_q && ahead_q == '0 && rd_valid) || rd_data == word_q);
       held: assert (!was_offered_q || (rd_valid && rd_data == offered_q));
       // Invariants that make the proof inductive.
-      in_pointer: assert (32'(dut.wr_ptr_q) < DEPTH && 32'(dut.rd_ptr_q) < DEPTH);
-      full_flag: assert (dut.full_q == (count == COUNT_W'(DEPTH)));
+      inv_in_pointer: assert (32'(dut.wr_ptr_q) < DEPTH && 32'(dut.rd_ptr_q) < DEPTH);
+      inv_full_flag: assert (dut.full_q == (count == COUNT_W'(DEPTH)));
     end
   end
 
@@ -81,8 +83,8 @@ module fifo_sync_formal #(
     always_comb begin
       if (rst_ni) begin
         at_once: assert (rd_valid == (count != '0));
-        distance: assert (place(dut.rd_ptr_q, count) == dut.wr_ptr_q);
-        stored: assert (!followed_q || dut.gen_lut_ram.mem[place(dut.rd_ptr_q, ahead_q)] == word_q);
+        inv_distance: assert (place(dut.rd_ptr_q, count) == dut.wr_ptr_q);
+        inv_stored: assert (!followed_q || dut.gen_lut_ram.mem[place(dut.rd_ptr_q, ahead_q)] == word_q);
       end
     end
   end else begin : gen_block_ram
@@ -90,9 +92,9 @@ module fifo_sync_formal #(
     assign head = dut.gen_block_ram.head_valid_q;
     always_comb begin
       if (rst_ni) begin
-        parts: assert (dut.gen_block_ram.stored_q + COUNT_W'(head) == count);
-        distance: assert (place(dut.rd_ptr_q, dut.gen_block_ram.stored_q) == dut.wr_ptr_q);
-        stored: assert (!followed_q || (head && ahead_q == '0) ||
+        inv_parts: assert (dut.gen_block_ram.stored_q + COUNT_W'(head) == count);
+        inv_distance: assert (place(dut.rd_ptr_q, dut.gen_block_ram.stored_q) == dut.wr_ptr_q);
+        inv_stored: assert (!followed_q || (head && ahead_q == '0) ||
                         dut.gen_block_ram.u_ram.mem[place(dut.rd_ptr_q, ahead_q - COUNT_W'(head))] == word_q);
       end
     end

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Proves properties of small RTL blocks with yosys' SAT solver: a base case from reset, and induction.
+"""Proves properties of RTL blocks with yosys and ABC. The table is in proofs.py.
 
-    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/formal/prove.py
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/formal/prove.py [top ...]
 
-Each proof is then repeated with a fault put into the design and has to fail: a proof that cannot fail says
-nothing. Ends with status 1 if a proof fails or a fault goes unnoticed.
+Each proof is then repeated with a fault put into the design and has to fail, with a run from reset that breaks a property:
+a proof that cannot fail says nothing. Assertions named inv_ are about a block's inside and there for the induction: what
+refutes a fault has to be another. Ends with status 1 if a proof fails or a fault goes unnoticed.
 """
 
 import json
@@ -14,84 +15,145 @@ import sys
 import tempfile
 import time
 
+import linear
+from proofs import PROOFS, Proof
+
 RTL = pathlib.Path(__file__).resolve().parent.parent
-FIFO = ["prim/ram_1r1w.sv", "prim/fifo_sync.sv", "formal/fifo_sync_formal.sv"]
-REPORT = ["pkg/weft_card_pkg.sv", "pkg/weft_int_pkg.sv", "host/report_writer.sv", "formal/report_writer_formal.sv"]
+LIMIT_S = 200
+FAULT_LIMIT_S = 60
+FAULT_CYCLES = 40       # a planted fault has to show within so many
 
-# (top, files, parameters, [(file, text, text of the fault)])
-PROOFS = [
-    ("fifo_sync_formal", FIFO, {"DEPTH": 4}, [
-        ("prim/fifo_sync.sv", "assign rd_data_o  = mem[rd_ptr_q];", "assign rd_data_o  = mem[wr_ptr_q];"),
-        ("prim/fifo_sync.sv", "full_q  <= count_q == COUNT_W'(DEPTH - 1);", "full_q  <= count_q == COUNT_W'(DEPTH);"),
-    ]),
-    ("fifo_sync_formal", FIFO, {"DEPTH": 5}, [
-        ("prim/fifo_sync.sv", "rd_ptr_q <= (rd_ptr_q == LAST) ? '0 :", "rd_ptr_q <="),
-    ]),
-    ("fifo_sync_formal", FIFO, {"DEPTH": 6, "LUT_RAM_DEPTH": 2}, [
-        ("prim/fifo_sync.sv", "&& (!head_valid_q || rd_ready_i)", ""),
-        ("prim/fifo_sync.sv", "else if (rd_ready_i) head_valid_q <= 1'b0;", ""),
-    ]),
-    ("report_writer_formal", REPORT, {}, [
-        ("host/report_writer.sv", "<= taken_q - cfg_i.head;", "<= taken_q - cfg_i.head - 1'b1;"),
-        ("host/report_writer.sv", "!taken_q[cfg_i.log2[4:0]]", "taken_q[0]"),
-        ("host/report_writer.sv", "assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);", "assign tx_ready_o = load;"),
-    ]),
-]
+# The assertions of the modules count too. After this every flip-flop is plain, memories are flip-flops.
+READ = ["read_slang --no-synthesis-define --top {top} {settings} {files}", "prep -flatten -top {top}",
+        "chformal -assert -remove {without}", "opt_clean", "async2sync", "memory_map", "opt -full"]
+INDUCTION = "sat -verify -tempinduct -prove-asserts -set-assumes -seq 1 -maxsteps {depth} -timeout {limit}"
+NO_INVARIANTS = "chformal -assert -remove c:*inv_*"
+AIGER = ["setundef -undriven -anyseq", "techmap", "opt -fast", "setundef -anyseq", "dffunmap", "aigmap", "opt_clean",
+         "write_aiger -I -B -zinit -no-startoffset -ywmap {folder}/names.json {folder}/design.aig"]
+GATES = ["read_slang --top {top} {settings} {files}", "prep -flatten -top {top}", "async2sync", "opt -full", "techmap", "opt -fast", "dffunmap",
+         "simplemap", "opt_clean", "write_json {folder}/gates.json"]
+REGISTERS = ",".join(("$dff", "$adff", "$aldff", "$dffe", "$adffe", "$aldffe", "$sdff", "$sdffe", "$sdffce"))
+PATHS = ["read_slang --top {top} {settings} {files}", "proc", "flatten", "opt_clean", "check -assert",
+         f"select -assert-none o:*valid* %ci*:-{REGISTERS} i:*ready* %i"]
+ABC = "read_aiger {folder}/design.aig; fold; strash; scleanup; {command}"
 
 
-def prove(top: str, files: list[str], parameters: dict, folder: str) -> None:
-    """Runs in a process of its own, which ends with an error if the proof fails."""
+def yosys(commands: list[str]) -> None:
+    """Runs in a process of its own: a pass that fails ends it."""
     from pyosys import libyosys
 
     design = libyosys.Design()
-    settings = " ".join(f"-G {name}={value}" for name, value in parameters.items())
-    for command in (
-        f"read_slang --top {top} {settings} " + " ".join(f"{folder}/{name}" for name in files),
-        f"prep -flatten -top {top}",
-        "async2sync",
-        "memory_map",
-        "opt -full",
-        "sat -verify -tempinduct -prove-asserts -seq 1 -set-at 1 rst_ni 0 -maxsteps 2 -timeout 120",
-    ):
+    for command in commands:
         libyosys.run_pass(command, design)
 
 
-def holds(top: str, files: list[str], parameters: dict, fault: tuple | None) -> bool:
-    """Whether the proof succeeds on a copy of the files, with the fault put in."""
+def child(commands: list[str]) -> tuple[int, str]:
+    done = subprocess.run([sys.executable, __file__, "--yosys", json.dumps(commands)], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def copy(proof: Proof, fault: tuple | None, folder: str) -> None:
+    """The proof's files in the folder, with the fault put in."""
+    for name in proof.files:
+        text = (RTL / name).read_text()
+        if fault and fault[0] == name:
+            if text.count(fault[1]) != 1:
+                raise RuntimeError(f"{name}: the fault's text is there {text.count(fault[1])} times: {fault[1]}")
+            text = text.replace(fault[1], fault[2])
+        path = pathlib.Path(folder) / name
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(text)
+
+
+def commands_for(proof: Proof, folder: str, commands: list[str] = READ) -> list[str]:
+    settings = " ".join(f"-G {name}={value}" for name, value in proof.parameters.items())
+    files = " ".join(f"{folder}/{name}" for name in proof.files)
+    without = " ".join(f"c:{pattern}" for pattern in proof.without) or "c:none"
+    return [command.format(top=proof.top, without=without, settings=settings, files=files, folder=folder) for command in commands]
+
+
+def induction(proof: Proof, folder: str) -> str | None:
+    """None if proven, else what was not."""
+    status, said = child(commands_for(proof, folder) + [INDUCTION.format(depth=proof.depth, limit=LIMIT_S)])
+    if status == 0:
+        return None
+    if "proof did fail" not in said:
+        raise RuntimeError(said[-3000:])
+    return "broken from reset" if "model found for base case" in said else "not inductive"
+
+
+def abc(proof: Proof, folder: str, command: str, more: list[str]) -> str | None:
+    """`pdr` or `bmc3`. None if proven (as far as it goes), else the assertion that a run from reset breaks."""
+    from pyosys import libyosys
+
+    status, said = child(commands_for(proof, folder) + more + [line.format(folder=folder) for line in AIGER])
+    if status != 0:
+        raise RuntimeError(said[-3000:])
+    program = pathlib.Path(libyosys.__file__).parent / "yosys-abc"
+    done = subprocess.run([program, "-c", ABC.format(folder=folder, command=command)], capture_output=True, text=True, check=False)
+    if "Property proved" in done.stdout or ("No output asserted in" in done.stdout and "(timeout" not in done.stdout):
+        return None
+    if NO_INVARIANTS in more and "(timeout" in done.stdout:
+        return None
+    if "was asserted in frame" not in done.stdout:
+        raise RuntimeError(done.stdout[-3000:] + done.stderr[-3000:])
+    words = done.stdout.split("Output ")[-1].split()
+    asserts = json.loads((pathlib.Path(folder) / "names.json").read_text())["asserts"]
+    name = ".".join(part.lstrip("\\") for part in asserts[int(words[0])])
+    return f"{name}, cycle {done.stdout.split('was asserted in frame ')[1].split('.')[0]}"
+
+
+def linear_check(proof: Proof, folder: str) -> str | None:
+    status, said = child(commands_for(proof, folder, GATES))
+    if status != 0:
+        raise RuntimeError(said[-3000:])
+    return linear.CHECKS[proof.top](linear.Netlist(pathlib.Path(folder) / "gates.json", proof.top), proof.parameters)
+
+
+def paths(proof: Proof, folder: str) -> str | None:
+    """No combinational loop, and none from a ready input to a valid output."""
+    status, said = child(commands_for(proof, folder, PATHS))
+    if status == 0:
+        return None
+    for sign, what in {"problems in 'check -assert'": "a loop", "selection is not empty": "a path from ready to valid"}.items():
+        if sign in said:
+            return what
+    raise RuntimeError(said[-3000:])
+
+
+def broken(proof: Proof, fault: tuple | None) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
-        for name in files:
-            text = (RTL / name).read_text()
-            if fault and fault[0] == name:
-                if text.count(fault[1]) != 1:
-                    raise RuntimeError(f"{name}: the fault's text is there {text.count(fault[1])} times: {fault[1]}")
-                text = text.replace(fault[1], fault[2])
-            path = pathlib.Path(folder) / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-        child = [sys.executable, __file__, "--child", json.dumps([top, files, parameters, folder])]
-        done = subprocess.run(child, capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            return True
-        if "proof did fail" not in done.stdout + done.stderr:
-            raise RuntimeError(done.stdout[-3000:] + done.stderr[-3000:])
-        return False
+        copy(proof, fault, folder)
+        if proof.method == "linear":
+            return linear_check(proof, folder)
+        if proof.method == "paths":
+            return paths(proof, folder)
+        if fault:
+            return abc(proof, folder, f"bmc3 -F {max(proof.depth, FAULT_CYCLES)} -T {FAULT_LIMIT_S}", [NO_INVARIANTS])
+        if proof.method == "induction":
+            return induction(proof, folder)
+        return abc(proof, folder, f"scorr; dc2; pdr -T {LIMIT_S}" if proof.method == "pdr" else f"bmc3 -F {proof.depth} -T {LIMIT_S}", [])
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["--child"]:
-        prove(*json.loads(sys.argv[2]))
+    if sys.argv[1:2] == ["--yosys"]:
+        yosys(json.loads(sys.argv[2]))
         return 0
     bad = 0
-    for top, files, parameters, faults in PROOFS:
-        for fault in [None, *faults]:
+    for proof in PROOFS:
+        if sys.argv[1:] and proof.top not in sys.argv[1:]:
+            continue
+        proven = {"induction": "proven by induction", "pdr": "proven (PDR)", "linear": "equal for all data", "paths": "no loop, none from ready to valid",
+                  "bounded": f"holds for {proof.depth} cycles from reset"}
+        settings = "".join(f" {name}={value}" for name, value in proof.parameters.items())
+        for fault in [None, *proof.faults]:
             began = time.monotonic()
-            proven = holds(top, files, parameters, fault)
-            good = proven != bool(fault)
+            what = broken(proof, fault)
+            good = bool(what) == bool(fault)
             bad += not good
-            what = f"with the fault `{fault[2] or 'without ' + fault[1]}`" if fault else "as it is"
-            verdict = "proven" if proven else "refuted"
-            settings = " ".join(f"{name}={value}" for name, value in parameters.items())
-            print(f"{'ok ' if good else 'BAD'} {top} {settings} {what}: {verdict} ({time.monotonic() - began:.1f} s)", flush=True)
+            verdict = f"refuted ({what})" if what else proven[proof.method] if not fault else "NOT NOTICED"
+            case = f" with the fault `{fault[2] or 'without ' + fault[1]}`" if fault else ""
+            print(f"{'ok ' if good else 'BAD'} {proof.top}{settings}{case}: {verdict}, {time.monotonic() - began:.1f} s", flush=True)
     return 1 if bad else 0
 
 

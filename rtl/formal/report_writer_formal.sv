@@ -23,6 +23,8 @@ module report_writer_formal
   input logic [31:0]  consume_i       // how far the host goes in this cycle
 );
 
+  from_reset u_start (.clk_i, .rst_ni);
+
   logic         rx_ready, tx_ready, cmd_valid, wr_valid, wr_last, msix_valid, broken, stall, idle;
   logic [63:0]  cmd_addr;
   logic [511:0] wr_data;
@@ -111,17 +113,17 @@ module report_writer_formal
       ends_with_a_failure: assert (!(broken && take));
       interrupt_once: assert (!(msix_valid && !msix_q) || armed_before_q);
       // Invariants that make the proof inductive.
-      counted: assert (dut.taken_q == issued_q && dut.written_q == tail);
-      in_order: assert (issued_q - head_q <= size && tail - head_q <= issued_q - head_q);
-      behind: assert (sent_q - tail <= issued_q - tail && issued_q - sent_q == 32'(wr_valid));
-      sums: assert (dut.fresh_q || dut.used_q == issued_q - head_was_q);
-      head_forward: assert (head_q - head_was_q <= issued_q - head_was_q && tail - head_q <= tail - head_was_q);
-      addresses: assert (dut.fresh_q || {dut.addr_carry_q, dut.addr_q} == 25'(base_q[23:0]) + 25'({next_slot[17:0], 6'd0}));
-      index: assert (dut.fresh_q || dut.not_index_q == ~(size - 32'd1));
-      last_taken: assert (!(cmd_valid || wr_valid) || number_q == issued_q - 32'd1);
-      held: assert (wr_valid == (dut.have_q && !dut.beats_sent_q) && cmd_valid == (dut.have_q && !dut.cmd_sent_q));
-      beat_behind: assert (!(dut.have_q && dut.beats_sent_q && !dut.cmd_sent_q));
-      no_old: assert (!(dut.have_q && dut.cmd_sent_q && dut.beats_sent_q));
+      inv_counted: assert (dut.taken_q == issued_q && dut.written_q == tail);
+      inv_in_order: assert (issued_q - head_q <= size && tail - head_q <= issued_q - head_q);
+      inv_behind: assert (sent_q - tail <= issued_q - tail && issued_q - sent_q == 32'(wr_valid));
+      inv_sums: assert (dut.fresh_q || dut.used_q == issued_q - head_was_q);
+      inv_head_forward: assert (head_q - head_was_q <= issued_q - head_was_q && tail - head_q <= tail - head_was_q);
+      inv_addresses: assert (dut.fresh_q || {dut.addr_carry_q, dut.addr_q} == 25'(base_q[23:0]) + 25'({next_slot[17:0], 6'd0}));
+      inv_index: assert (dut.fresh_q || dut.not_index_q == ~(size - 32'd1));
+      inv_last_taken: assert (!(cmd_valid || wr_valid) || number_q == issued_q - 32'd1);
+      inv_held: assert (wr_valid == (dut.have_q && !dut.beats_sent_q) && cmd_valid == (dut.have_q && !dut.cmd_sent_q));
+      inv_beat_behind: assert (!(dut.have_q && dut.beats_sent_q && !dut.cmd_sent_q));
+      inv_no_old: assert (!(dut.have_q && dut.cmd_sent_q && dut.beats_sent_q));
     end
   end
 

@@ -1,0 +1,125 @@
+"""What prove.py proves: the table, and the faults that have to refute each proof."""
+
+import dataclasses
+import pathlib
+
+PACKAGES = ["pkg/weft_card_pkg.sv", "pkg/weft_int_pkg.sv"]
+STREAM = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/stream_order.sv"]
+FIFO = ["prim/ram_1r1w.sv", "stream/stream_rules.sv", "prim/fifo_sync.sv"]
+FIFO_PROOF = [*FIFO, "formal/from_reset.sv", "formal/fifo_sync_formal.sv"]
+SLICE_PROOF = [*STREAM, "stream/stream_slice.sv", "formal/stream_slice_formal.sv"]
+PACKER_PROOF = [*STREAM, "stream/byte_packer.sv", "formal/byte_packer_formal.sv"]
+CRC = ["crc/crc32c_pkg.sv", "crc/crc32c_core.sv", "crc/crc32c_unpad.sv", "crc/crc32c.sv"]
+REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/card_reads.sv", "host/card_regs.sv", "formal/from_reset.sv",
+              "formal/card_regs_formal.sv"]
+AXI = [*FIFO, "stream/stream_slice.sv", "formal/from_reset.sv", "formal/axi_rules.sv"]
+DRAIN_PROOF = [*AXI, "host/reset_drain.sv", "formal/reset_drain_formal.sv"]
+WRITE_PROOF = [*AXI, "host/dma_write.sv", "formal/dma_write_formal.sv"]
+READ_PROOF = [*AXI, "host/dma_read_client.sv", "host/dma_read.sv", "formal/dma_read_formal.sv"]
+LOOKUP_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "stream/stream_rules.sv", "rx/front/rx_lookup.sv", "formal/from_reset.sv",
+                "formal/rx_lookup_formal.sv"]
+CARD = [line for line in (pathlib.Path(__file__).resolve().parent.parent / "weft_card.f").read_text().split() if line.endswith(".sv")]
+REPORT_PROOF = [*PACKAGES, "formal/from_reset.sv", "host/report_writer.sv", "formal/report_writer_formal.sv"]
+
+
+@dataclasses.dataclass
+class Proof:
+    """`faults`: (file, text that is there once, text of the fault).
+
+    method: "induction" (from reset, and from any `depth` cycles that keep the properties), "pdr" (ABC finds what is missing for
+    an induction by itself), "bounded" (the first `depth` cycles from reset, nothing about later ones), or "linear" (linear.py:
+    control as it is given there, all data). "paths" is about wires: no combinational loop, and none from a ready to a valid.
+    """
+
+    top: str
+    files: list[str]
+    faults: list[tuple[str, str, str]]
+    parameters: dict = dataclasses.field(default_factory=dict)
+    method: str = "induction"
+    depth: int = 2
+    # Assertions that are left out, as they are proven by themselves, or told in another line of the table.
+    without: tuple[str, ...] = ()
+
+
+PROOFS = [
+    Proof("fifo_sync_formal", FIFO_PROOF, [
+        ("prim/fifo_sync.sv", "assign rd_data_o  = mem[rd_ptr_q];", "assign rd_data_o  = mem[wr_ptr_q];"),
+        ("prim/fifo_sync.sv", "full_q  <= count_q == COUNT_W'(DEPTH - 1);", "full_q  <= count_q == COUNT_W'(DEPTH);"),
+    ], {"DEPTH": 4}),
+    Proof("fifo_sync_formal", FIFO_PROOF, [
+        ("prim/fifo_sync.sv", "rd_ptr_q <= (rd_ptr_q == LAST) ? '0 :", "rd_ptr_q <="),
+    ], {"DEPTH": 5}),
+    Proof("fifo_sync_formal", FIFO_PROOF, [
+        ("prim/fifo_sync.sv", "&& (!head_valid_q || rd_ready_i)", ""),
+        ("prim/fifo_sync.sv", "else if (rd_ready_i) head_valid_q <= 1'b0;", ""),
+    ], {"DEPTH": 6, "LUT_RAM_DEPTH": 2}),
+    Proof("stream_slice_formal", SLICE_PROOF, [
+        ("stream/stream_slice.sv", "assign in_ready_o  = !spare_q;", "assign in_ready_o  = free;"),
+        ("stream/stream_slice.sv", "if (!spare_q) spare_data_q <= in_data_i;", "spare_data_q <= in_data_i;"),
+        ("stream/stream_slice.sv", "out_valid_q <= in_valid_i || spare_q;", "out_valid_q <= in_valid_i;"),
+    ], {"WIDTH": 64}, "pdr"),
+    Proof("byte_packer_formal", PACKER_PROOF, [
+        ("stream/byte_packer.sv", "r_last_q && r_sum_q > COUNT_W'(BYTES);", "r_last_q && r_sum_q >= COUNT_W'(BYTES);"),
+        ("stream/byte_packer.sv", "fill_q <= in_last_i ? '0 : sum[FILL_W-1:0];", "fill_q <= sum[FILL_W-1:0];"),
+        ("stream/byte_packer.sv", "assign r_take = o_free && !flush_q;", "assign r_take = o_free;"),
+        ("stream/byte_packer.sv", "flush_q || (r_last_q && !spill);", "flush_q || r_last_q;"),
+    ], {"DATA_W": 128}),
+    *(Proof("crc32c", CRC, [
+        ("crc/crc32c_pkg.sv", "32'h82F6_3B78", "32'hEDB8_8320"),
+        ("crc/crc32c_core.sv", "COUNT_W'(b) < count_i ?", "COUNT_W'(b) <= count_i ?"),
+        ("crc/crc32c_core.sv", "mark_q[1].first ? FIRST_STATE", "mark_q[0].first ? FIRST_STATE"),
+        ("crc/crc32c.sv", "assign crc_o = ~state[STAGES];", "assign crc_o = state[STAGES];"),
+    ] if width == 128 else [], {"DATA_W": width}, "linear") for width in (128, 512)),
+    *(Proof("crc32c_unpad", CRC[:3], [
+        ("crc/crc32c_unpad.sv", "advance_matrix(-8 *", "advance_matrix(8 *"),
+        ("crc/crc32c_unpad.sv", "state_q <= pad_i[$clog2(PAD_BYTES)]", "state_q <= pad_i[0]"),
+    ] if size == 4 else [], {"PAD_BYTES": size, "PAD_W": 6}, "linear") for size in (1, 2, 4, 8, 16, 32)),
+    Proof("card_regs_formal", REGS_PROOF, [
+        ("host/card_regs.sv", "WrCollect: if (aw_held_q && w_held_q)", "WrCollect: if (aw_held_q)"),
+        ("host/card_regs.sv", "WrTableWait: if (table_done || !core_rst_ni) wr_state_d", "WrTableWait: if (table_done) wr_state_d"),
+        ("host/card_reads.sv", "s_axil_arready  = state_q == Idle;", "s_axil_arready  = state_q inside {Idle, Look};"),
+    ], method="pdr"),
+    # Its queues have their own proof. That every beat has its request is not said here.
+    Proof("dma_read_formal", READ_PROOF, [
+        ("host/dma_read_client.sv", "ROOM_W'(burst_beats_q) <= room_q;", "'1;"),
+        ("host/dma_read_client.sv", "assign to_boundary   = ~addr_q[LANE_W +: BURST_64];", "assign to_boundary   = '1;"),
+        ("host/dma_read.sv", "assign m_axi_rready  = 1'b1;", "assign m_axi_rready  = rsp_ready_i[0];"),
+    ], {"DATA_W": 128}, without=("*fifo.*", "*u_buffer.*", "*client.u_rules.data_stays", "*u_answer.u_rules.data_stays", "*answer_expected")),
+    # W and AW of a write apart: who goes with whom is a sum over two queues, followed from reset only.
+    Proof("dma_write_formal", WRITE_PROOF, [
+        ("host/dma_write.sv", "assign to_page_end = ~burst_addr[11:LANE_W];", "assign to_page_end = '1;"),
+        ("host/dma_write.sv", "assign m_axi_bready = 1'b1;", "assign m_axi_bready = !bad_q;"),
+        ("host/dma_write.sv", ".in_valid_i (burst_valid && track_ready), .in_ready_o (aw_ready)", ".in_valid_i (burst_valid), .in_ready_o (aw_ready)"),
+    ], {"DATA_W": 128, "OUTSTANDING": 4}, "pdr", without=("*fifo.*", "*u_rotated.*", "u_w.last_*", "u_w.w_behind_aw")),
+    Proof("dma_write_formal", WRITE_PROOF, [
+        ("host/dma_write.sv", "assign w_last    = out_final || page_beat == '1;", "assign w_last    = out_final;"),
+        ("host/dma_write.sv", "&& (!burst_start || any_shown_q);", ";"),
+        ("host/dma_write.sv", "extra:     cmd_bus_span[LANE_W +: BEATS_W] != cmd_in_span[LANE_W +: BEATS_W]", "extra: 1'b0"),
+    ], {"DATA_W": 128, "OUTSTANDING": 4}, "bounded", 10, without=("dut.*", "u_aw.*", "u_w.u_stands.*", "u_w.outstanding", "*told_once")),
+    Proof("reset_drain_formal", DRAIN_PROOF, [
+        ("host/reset_drain.sv", "Stop:    if (!offered) state_d", "Stop:    state_d"),
+        ("host/reset_drain.sv", "Drain:   if (!owed) state_d", "Drain:   state_d"),
+        ("host/reset_drain.sv", "m_axi_wstrb  = fill ? '0 : core_wstrb_i;", "m_axi_wstrb  = core_wstrb_i;"),
+        ("host/reset_drain.sv", "m_axi_wlast  = fill ? fill_last : core_wlast_i;", "m_axi_wlast  = fill || core_wlast_i;"),
+        ("host/reset_drain.sv", "assign pass_ar   = !stop || ar_open_q;", "assign pass_ar   = !stop;"),
+        ("host/reset_drain.sv", "core_bvalid_o <= m_axi_bvalid && !stop;", "core_bvalid_o <= m_axi_bvalid;"),
+    ], {"DATA_W": 8, "BURSTS": 2}),
+    Proof("rx_lookup_formal", LOOKUP_PROOF, [
+        ("rx/front/rx_lookup.sv", "rsp_valid_o     <= compared_q && !changed_o;", "rsp_valid_o     <= compared_q;"),
+        ("rx/front/rx_lookup.sv", "assign match[p] = row_valid_q[p] &&", "assign match[p] ="),
+        ("rx/front/rx_lookup.sv", "found = row_flow_q[p];", "found = row_flow_q[0];"),
+    ], {"NUM_FLOWS": 4}, "bounded", 10, without=("dut.*",)),
+    Proof("report_writer_formal", REPORT_PROOF, [
+        ("host/report_writer.sv", "(used_q & not_index_q) == '0 && !fresh_q;", "(used_q & not_index_q) == '0;"),
+        ("host/report_writer.sv", "!taken_q[cfg_i.log2[4:0]]", "taken_q[0]"),
+        ("host/report_writer.sv", "assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);", "assign tx_ready_o = load;"),
+    ]),
+    Proof("weft_card", CARD, [
+        ("stream/stream_slice.sv", "assign free        = !out_valid_q || out_ready_i;",
+         "assign free        = !out_valid_q || (out_ready_i && shown_o);"),
+    ], {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}, "paths"),
+    *(Proof(top, CARD, [
+        ("stream/stream_slice.sv", "assign out_valid_o = out_valid_q;", "assign out_valid_o = out_valid_q && out_ready_i;"),
+    ] if top == "stream_slice" else [], method="paths") for top in (
+        "stream_slice", "fifo_sync", "byte_packer", "tx_markers", "dma_write", "dma_read", "card_regs", "reset_drain", "report_writer")),
+]
