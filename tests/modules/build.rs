@@ -177,6 +177,12 @@ const MAC_TX_FIFO: &[&str] = &[
     "boards/mac/frame_fifo.sv",
     "boards/mac/mac_tx_fifo.sv",
 ];
+const BOARD_PCIE: &[&str] = &[
+    "stream/stream_rules.sv",
+    "boards/pcie/irq_request.sv",
+    "boards/pcie/flr_request.sv",
+    "boards/board_regs.sv",
+];
 const COUNTERS: &[&str] = &["pkg/weft_card_pkg.sv", "host/counters.sv"];
 const CRC32C: &[&str] = &[
     "crc/crc32c_pkg.sv",
@@ -212,6 +218,7 @@ fn main() {
         ))
         .design(design("counters", "counters_bench", COUNTERS))
         .design(design("fifo_async", "fifo_async_bench", CROSSING))
+        .design(design("board_pcie", "board_pcie_bench", BOARD_PCIE))
         .design(
             design(
                 "msix_table",

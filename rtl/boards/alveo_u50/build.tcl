@@ -42,7 +42,7 @@ set_property used_in_synthesis false [get_files cdc.tcl]
 
 # ---------------------------------------------------------------- PCIe: QDMA as a bridge (PG302)
 # Slave bridge without address translation: IOVAs go out as they are. BAR0 and BAR2 are the card's, at 0x00000 and 0x10000 of m_axil;
-# BAR4 is the core's own (the registers of its queues, which nobody uses, and the MSI-X table). Relaxed ordering stays off.
+# BAR4 is the core's own (the registers of its queues, which nobody uses, and the MSI-X table). axi_aresetn goes with the link (User_Reset).
 create_ip -name qdma -vendor xilinx.com -library ip -module_name qdma_0
 set_property -dict [list \
   CONFIG.mode_selection {Advanced} \
@@ -58,7 +58,7 @@ set_property -dict [list \
   CONFIG.csr_axilite_slave {false} \
   CONFIG.cfg_mgmt_if {false} \
   CONFIG.flr_enable {true} \
-  CONFIG.dma_reset_source_sel {Phy_Ready} \
+  CONFIG.dma_reset_source_sel {User_Reset} \
   CONFIG.tl_pf_enable_reg {1} \
   CONFIG.testname {mm} \
   CONFIG.vendor_id {FFFE} \

@@ -145,17 +145,22 @@ module weft_u50 #(
   );
 
   // ---------------------------------------------------------------- what the board has to tell
-  logic [31:0]     rx_dropped, tx_dropped;
-  logic [3:0]      mac_state_q, mac_state;
-  logic            link;
+  logic [31:0]      rx_dropped, tx_dropped;
+  logic [3:0]       mac_state_q, mac_state;
+  logic [1:0]       pcie_state;
+  logic             link;
   logic [7:0][31:0] board_words;
 
   assign board_words[0] = 32'h57464244;   // "WFBD"
   assign board_words[1] = 32'h00000050;   // which board
-  assign board_words[2] = {25'd0, flr_req, pcie_phy_ready, pcie_link, mac_state};
+  assign board_words[2] = {25'd0, flr_req, pcie_state, mac_state};
   assign board_words[3] = rx_dropped;
   assign board_words[4] = tx_dropped;
   assign board_words[7:5] = '0;
+
+  bit_sync #(.WIDTH(2)) u_pcie_state (
+    .clk_i(axi_aclk), .rst_ni(card_rst_n), .async_i({pcie_phy_ready, pcie_link}), .sync_o(pcie_state)
+  );
 
   board_regs #(.FIRST(17'h0ff00), .WORDS(8)) u_board_regs (
     .clk_i(axi_aclk), .rst_ni(card_rst_n),

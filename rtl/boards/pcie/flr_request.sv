@@ -19,6 +19,9 @@ module flr_request #(
   input  logic             done_i
 );
 
+  logic drained;
+  assign drained = req_o && done_i;
+
   // The answer is a pulse: once the card is done, `req_o` goes with it, and the card then leaves its reset.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -27,15 +30,13 @@ module flr_request #(
       flr_done_fnc_o <= '0;
     end else begin
       flr_done_o <= 1'b0;
-      if (req_o) begin
-        if (done_i) begin
-          req_o          <= 1'b0;
-          flr_done_o     <= 1'b1;
-          flr_done_fnc_o <= '0;
-        end
+      if (drained) begin
+        req_o          <= 1'b0;
+        flr_done_o     <= 1'b1;
+        flr_done_fnc_o <= '0;
       end else if (flr_set_i && flr_fnc_i == '0) begin
         req_o <= 1'b1;
-      end else if (flr_set_i) begin
+      end else if (flr_set_i && !req_o) begin
         flr_done_o     <= 1'b1;
         flr_done_fnc_o <= flr_fnc_i;
       end
