@@ -183,6 +183,12 @@ const BOARD_PCIE: &[&str] = &[
     "boards/pcie/flr_request.sv",
     "boards/board_regs.sv",
 ];
+const WRITE_WHOLE: &[&str] = &[
+    "prim/ram_1r1w.sv",
+    "prim/fifo_sync.sv",
+    "stream/stream_rules.sv",
+    "boards/pcie/write_whole.sv",
+];
 const COUNTERS: &[&str] = &["pkg/weft_card_pkg.sv", "host/counters.sv"];
 const CRC32C: &[&str] = &[
     "crc/crc32c_pkg.sv",
@@ -219,6 +225,7 @@ fn main() {
         .design(design("counters", "counters_bench", COUNTERS))
         .design(design("fifo_async", "fifo_async_bench", CROSSING))
         .design(design("board_pcie", "board_pcie_bench", BOARD_PCIE))
+        .design(design("write_whole", "write_whole", WRITE_WHOLE).parameter("DATA_W", 128))
         .design(
             design(
                 "msix_table",

@@ -1,7 +1,7 @@
 // Weft on an AMD Alveo U50: the card between AMD's QDMA core, used as a bridge, and the integrated 100G MAC. docs/boards.md says why these.
 //
 //   PCIe ─► QDMA ─ m_axil ─► board_regs ─► weft_card ─► mac_tx_fifo ─► CMAC ─► QSFP28
-//              ◄─ s_axib ───────────────────┘      ◄─── mac_rx_fifo ◄──┘
+//              ◄─ s_axib ◄─ write_whole ◄───┘      ◄─── mac_rx_fifo ◄──┘
 //              ◄─ usr_irq ◄─ irq_request ◄──┘
 //              ── usr_flr ─► flr_request ───┘
 //
@@ -69,14 +69,16 @@ module weft_u50 #(
   logic        axil_arvalid, axil_arready, axil_rvalid, axil_rready;
   logic        card_arvalid, card_arready, card_rvalid, card_rready;
 
-  logic [63:0]         awaddr, araddr;
+  // aw, w, b: between write_whole and the bridge; card_*: between the card and write_whole.
+  logic [63:0]         awaddr, araddr, card_awaddr;
   logic [7:0]          awlen, arlen;
-  logic [2:0]          awsize, arsize;
-  logic [1:0]          awid, arid, awburst, arburst, bresp, rresp;
-  logic [3:0]          bid, rid;
-  logic [DATA_W-1:0]   wdata, rdata;
-  logic [DATA_W/8-1:0] wstrb;
+  logic [2:0]          arsize;
+  logic [1:0]          arid, arburst, bresp, rresp, card_bresp;
+  logic [3:0]          rid;
+  logic [DATA_W-1:0]   wdata, rdata, card_wdata;
+  logic [DATA_W/8-1:0] wstrb, card_wstrb;
   logic                awvalid, awready, wlast, wvalid, wready, bvalid, bready, arvalid, arready, rlast, rvalid, rready;
+  logic                card_awvalid, card_awready, card_wlast, card_wvalid, card_wready, card_bvalid, card_bready;
 
   logic        irq_valid, irq_ack, irq_fail, flr_set, flr_done, pcie_link, pcie_phy_ready;
   logic [4:0]  irq_vector;
@@ -95,12 +97,12 @@ module weft_u50 #(
     .m_axil_arvalid(axil_arvalid), .m_axil_arready(axil_arready),
     .m_axil_rdata(axil_rdata), .m_axil_rresp(axil_rresp), .m_axil_rvalid(axil_rvalid), .m_axil_rready(axil_rready),
 
-    .s_axib_awid({2'b00, awid}), .s_axib_awaddr(awaddr), .s_axib_awuser('0), .s_axib_awregion('0),
-    .s_axib_awlen(awlen), .s_axib_awsize(awsize), .s_axib_awburst(awburst),
+    .s_axib_awid('0), .s_axib_awaddr(awaddr), .s_axib_awuser('0), .s_axib_awregion('0),
+    .s_axib_awlen(awlen), .s_axib_awsize(3'($clog2(DATA_W / 8))), .s_axib_awburst(2'b01),
     .s_axib_awvalid(awvalid), .s_axib_awready(awready),
     .s_axib_wdata(wdata), .s_axib_wuser('0), .s_axib_wstrb(wstrb), .s_axib_wlast(wlast),
     .s_axib_wvalid(wvalid), .s_axib_wready(wready),
-    .s_axib_bid(bid), .s_axib_bresp(bresp), .s_axib_bvalid(bvalid), .s_axib_bready(bready),
+    .s_axib_bid(), .s_axib_bresp(bresp), .s_axib_bvalid(bvalid), .s_axib_bready(bready),
     .s_axib_arid({2'b00, arid}), .s_axib_araddr(araddr), .s_axib_aruser('0), .s_axib_arregion('0),
     .s_axib_arlen(arlen), .s_axib_arsize(arsize), .s_axib_arburst(arburst),
     .s_axib_arvalid(arvalid), .s_axib_arready(arready),
@@ -127,6 +129,18 @@ module weft_u50 #(
     .dsc_crdt_in_vld(1'b0), .dsc_crdt_in_crdt('0), .dsc_crdt_in_qid('0), .dsc_crdt_in_dir(1'b0),
     .dsc_crdt_in_fence(1'b0), .dsc_crdt_in_rdy(),
     .qsts_out_op(), .qsts_out_data(), .qsts_out_port_id(), .qsts_out_qid(), .qsts_out_vld(), .qsts_out_rdy(1'b1)
+  );
+
+  // A drain's beats without strobes end here.
+  write_whole #(.DATA_W(DATA_W)) u_write_whole (
+    .clk_i(axi_aclk), .rst_ni(card_rst_n),
+    .s_axi_awaddr(card_awaddr), .s_axi_awvalid(card_awvalid), .s_axi_awready(card_awready),
+    .s_axi_wdata(card_wdata), .s_axi_wstrb(card_wstrb), .s_axi_wlast(card_wlast),
+    .s_axi_wvalid(card_wvalid), .s_axi_wready(card_wready),
+    .s_axi_bresp(card_bresp), .s_axi_bvalid(card_bvalid), .s_axi_bready(card_bready),
+    .m_axi_awaddr(awaddr), .m_axi_awlen(awlen), .m_axi_awvalid(awvalid), .m_axi_awready(awready),
+    .m_axi_wdata(wdata), .m_axi_wstrb(wstrb), .m_axi_wlast(wlast), .m_axi_wvalid(wvalid), .m_axi_wready(wready),
+    .m_axi_bresp(bresp), .m_axi_bvalid(bvalid), .m_axi_bready(bready)
   );
 
   // ---------------------------------------------------------------- interrupts, function-level reset
@@ -189,11 +203,12 @@ module weft_u50 #(
     .s_axil_bresp(axil_bresp), .s_axil_bvalid(axil_bvalid), .s_axil_bready(axil_bready),
     .s_axil_araddr(card_araddr), .s_axil_arvalid(card_arvalid), .s_axil_arready(card_arready),
     .s_axil_rdata(card_rdata), .s_axil_rresp(card_rresp), .s_axil_rvalid(card_rvalid), .s_axil_rready(card_rready),
-    // The bridge has no AxCACHE and AxPROT, and one order for all writes.
-    .m_axi_awid(awid), .m_axi_awaddr(awaddr), .m_axi_awlen(awlen), .m_axi_awsize(awsize), .m_axi_awburst(awburst),
-    .m_axi_awcache(), .m_axi_awprot(), .m_axi_awvalid(awvalid), .m_axi_awready(awready),
-    .m_axi_wdata(wdata), .m_axi_wstrb(wstrb), .m_axi_wlast(wlast), .m_axi_wvalid(wvalid), .m_axi_wready(wready),
-    .m_axi_bid(bid[1:0]), .m_axi_bresp(bresp), .m_axi_bvalid(bvalid), .m_axi_bready(bready),
+    // The bridge has no AxCACHE and AxPROT, and one order for all writes: they have ID 0, full width, INCR.
+    .m_axi_awid(), .m_axi_awaddr(card_awaddr), .m_axi_awlen(), .m_axi_awsize(), .m_axi_awburst(),
+    .m_axi_awcache(), .m_axi_awprot(), .m_axi_awvalid(card_awvalid), .m_axi_awready(card_awready),
+    .m_axi_wdata(card_wdata), .m_axi_wstrb(card_wstrb), .m_axi_wlast(card_wlast),
+    .m_axi_wvalid(card_wvalid), .m_axi_wready(card_wready),
+    .m_axi_bid('0), .m_axi_bresp(card_bresp), .m_axi_bvalid(card_bvalid), .m_axi_bready(card_bready),
     .m_axi_arid(arid), .m_axi_araddr(araddr), .m_axi_arlen(arlen), .m_axi_arsize(arsize), .m_axi_arburst(arburst),
     .m_axi_arcache(), .m_axi_arprot(), .m_axi_arvalid(arvalid), .m_axi_arready(arready),
     .m_axi_rid(rid[1:0]), .m_axi_rdata(rdata), .m_axi_rresp(rresp), .m_axi_rlast(rlast), .m_axi_rvalid(rvalid), .m_axi_rready(rready),
@@ -280,6 +295,6 @@ module weft_u50 #(
   );
 
   logic unused;
-  assign unused = ^{axil_awaddr[31:17], axil_araddr[31:17], bid[3:2], rid[3:2]};
+  assign unused = ^{axil_awaddr[31:17], axil_araddr[31:17], rid[3:2]};
 
 endmodule
