@@ -187,6 +187,7 @@ const WRITE_WHOLE: &[&str] = &[
     "prim/ram_1r1w.sv",
     "prim/fifo_sync.sv",
     "stream/stream_rules.sv",
+    "stream/stream_slice.sv",
     "boards/pcie/write_whole.sv",
 ];
 const COUNTERS: &[&str] = &["pkg/weft_card_pkg.sv", "host/counters.sv"];

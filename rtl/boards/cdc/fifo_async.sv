@@ -1,8 +1,8 @@
 // FIFO between two clocks that need not know of each other; first-word fall-through, DEPTH words (a power of two) in LUT RAM.
 //
-// Ready/valid at both ends; neither output depends on an input of the same cycle. A word can be read 4 to 5 cycles of the reader
-// after it was written, its room is seen as late by the writer, so both must run at the same rate for DEPTH >= 16 to give a word
-// each cycle. Both sides are reset together: the two resets are one reset, each released in its own clock.
+// Ready/valid at both ends, both from registers. A word can be read a cycle of the writer and 4 to 5 of the reader after it was
+// written, and its room is seen as late by the writer: with equal clocks 16 words are enough for one each cycle. Both sides are reset
+// together: the two resets are one reset, each released in its own clock.
 
 module fifo_async #(
   parameter int unsigned WIDTH = 32,
@@ -24,22 +24,26 @@ module fifo_async #(
   localparam int unsigned ADDR_W = $clog2(DEPTH);
 
   // One bit more than the address: full is as far apart as can be.
-  logic [ADDR_W:0]  wr_count_q, rd_count_q, wr_seen, rd_seen, used;
+  logic [ADDR_W:0]  wr_count_q, rd_count_q, rd_next_q, wr_seen, rd_seen, used;
   logic             push, pop;
   logic [WIDTH-1:0] mem [DEPTH];
 
   // ---------------------------------------------------------------- writer
-  assign used       = wr_count_q - rd_seen;
-  assign wr_ready_o = !used[ADDR_W];
-  assign push       = wr_valid_i && wr_ready_o;
+  assign used = wr_count_q - rd_seen;
+  assign push = wr_valid_i && wr_ready_o;
 
   always_ff @(posedge wr_clk_i) begin
     if (push) mem[wr_count_q[ADDR_W-1:0]] <= wr_data_i;
   end
 
   always_ff @(posedge wr_clk_i or negedge wr_rst_ni) begin
-    if (!wr_rst_ni) wr_count_q <= '0;
-    else if (push) wr_count_q <= wr_count_q + 1'b1;
+    if (!wr_rst_ni) begin
+      wr_count_q <= '0;
+      wr_ready_o <= 1'b0;
+    end else begin
+      if (push) wr_count_q <= wr_count_q + 1'b1;
+      wr_ready_o <= used < (push ? (ADDR_W + 1)'(DEPTH - 1) : (ADDR_W + 1)'(DEPTH));
+    end
   end
 
   gray_sync #(.WIDTH(ADDR_W + 1)) u_wr_count (
@@ -48,13 +52,21 @@ module fifo_async #(
   );
 
   // ---------------------------------------------------------------- reader
-  assign rd_valid_o = wr_seen != rd_count_q;
-  assign rd_data_o  = mem[rd_count_q[ADDR_W-1:0]];
-  assign pop        = rd_valid_o && rd_ready_i;
+  assign rd_data_o = mem[rd_count_q[ADDR_W-1:0]];
+  assign pop       = rd_valid_o && rd_ready_i;
 
   always_ff @(posedge rd_clk_i or negedge rd_rst_ni) begin
-    if (!rd_rst_ni) rd_count_q <= '0;
-    else if (pop) rd_count_q <= rd_count_q + 1'b1;
+    if (!rd_rst_ni) begin
+      rd_count_q <= '0;
+      rd_next_q  <= (ADDR_W + 1)'(1);
+      rd_valid_o <= 1'b0;
+    end else begin
+      if (pop) begin
+        rd_count_q <= rd_next_q;
+        rd_next_q  <= rd_next_q + 1'b1;
+      end
+      rd_valid_o <= wr_seen != (pop ? rd_next_q : rd_count_q);
+    end
   end
 
   gray_sync #(.WIDTH(ADDR_W + 1)) u_rd_count (

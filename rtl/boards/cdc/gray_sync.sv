@@ -27,9 +27,9 @@ module gray_sync #(
 
   bit_sync #(.WIDTH(WIDTH)) u_sync (.clk_i(dst_clk_i), .rst_ni(dst_rst_ni), .async_i(gray_q), .sync_o(seen));
 
+  // A bit is the parity of those from its place on.
   always_comb begin
-    count = seen;
-    for (int unsigned s = 1; s < WIDTH; s++) count ^= seen >> s;
+    for (int unsigned b = 0; b < WIDTH; b++) count[b] = ^(seen >> b);
   end
 
   always_ff @(posedge dst_clk_i or negedge dst_rst_ni) begin

@@ -14,7 +14,7 @@
 // lost what it had of a frame: nothing is shown, the frame that it was in the middle of is thrown away to its end.
 //
 // Room for DEPTH - 2 beats and FRAMES frames; what was read is room again some 5 cycles of both clocks later. From the last beat of a
-// frame to its first at the reader: 6 to 7 of the reader's cycles. Both resets are one reset.
+// frame to its first at the reader: a cycle of the writer and 7 to 8 of the reader. Both resets are one reset.
 
 module frame_fifo #(
   parameter int unsigned WIDTH  = 577,
@@ -85,7 +85,7 @@ module frame_fifo #(
   end
 
   // ---------------------------------------------------------------- across
-  logic              length_valid, next;
+  logic              length_valid, length_taken;
   logic [ADDR_W-1:0] length;
   logic [ADDR_W:0]   read_q;
 
@@ -96,7 +96,7 @@ module frame_fifo #(
     .wr_data_i (length_q + 1'b1),
     .rd_clk_i, .rd_rst_ni,
     .rd_valid_o(length_valid),
-    .rd_ready_i(next),
+    .rd_ready_i(length_taken),
     .rd_data_o (length)
   );
 
@@ -106,31 +106,49 @@ module frame_fifo #(
   );
 
   // ---------------------------------------------------------------- reader
-  // The memory's output register is the beat that is shown; `left_q` beats of its frame are still to be fetched.
-  logic [ADDR_W-1:0] left_q;
-  logic              head_valid_q, head_last_q, inside_q, lost_q, fetch, take;
+  // The memory's output register is the beat that is shown. `left_q` beats of its frame are still to be fetched, none or one of them in
+  // bits of their own; the length of the next frame stands beside.
+  logic [ADDR_W-1:0] left_q, ahead_q;
+  logic              some_q, one_q, ahead_valid_q, ahead_one_q, head_valid_q, head_last_q, inside_q, lost_q, fetch, take, next;
 
-  assign rd_valid_o = head_valid_q && !lost_q && !rd_abort_i;
-  assign rd_last_o  = head_last_q;
-  assign take       = head_valid_q && (lost_q || (rd_ready_i && !rd_abort_i));
-  assign fetch      = left_q != '0 && (!head_valid_q || take);
-  assign next       = left_q == '0 || (left_q == ADDR_W'(1) && fetch);
+  assign rd_valid_o   = head_valid_q && !lost_q && !rd_abort_i;
+  assign rd_last_o    = head_last_q;
+  assign take         = head_valid_q && (lost_q || (rd_ready_i && !rd_abort_i));
+  assign fetch        = some_q && (!head_valid_q || take);
+  assign next         = !some_q || (one_q && fetch);
+  assign length_taken = !ahead_valid_q || next;
 
   always_ff @(posedge rd_clk_i or negedge rd_rst_ni) begin
     if (!rd_rst_ni) begin
-      left_q       <= '0;
-      read_q       <= '0;
-      head_valid_q <= 1'b0;
-      head_last_q  <= 1'b0;
-      inside_q     <= 1'b0;
-      lost_q       <= 1'b0;
+      left_q        <= '0;
+      some_q        <= 1'b0;
+      one_q         <= 1'b0;
+      ahead_q       <= '0;
+      ahead_one_q   <= 1'b0;
+      ahead_valid_q <= 1'b0;
+      read_q        <= '0;
+      head_valid_q  <= 1'b0;
+      head_last_q   <= 1'b0;
+      inside_q      <= 1'b0;
+      lost_q        <= 1'b0;
     end else begin
-      if (next) left_q <= length_valid ? length : '0;
-      else if (fetch) left_q <= left_q - 1'b1;
+      if (length_taken) begin
+        ahead_valid_q <= length_valid;
+        ahead_q       <= length;
+        ahead_one_q   <= length == ADDR_W'(1);
+      end
+      if (next) begin
+        left_q <= ahead_q;
+        some_q <= ahead_valid_q;
+        one_q  <= ahead_one_q;
+      end else if (fetch) begin
+        left_q <= left_q - 1'b1;
+        one_q  <= left_q == ADDR_W'(2);
+      end
       if (fetch) begin
         read_q       <= read_q + 1'b1;
         head_valid_q <= 1'b1;
-        head_last_q  <= left_q == ADDR_W'(1);
+        head_last_q  <= one_q;
       end else if (take) begin
         head_valid_q <= 1'b0;
       end
@@ -169,6 +187,7 @@ module frame_fifo #(
   always_ff @(posedge rd_clk_i) begin
     if (rd_rst_ni) begin
       no_gap_inside: assert (!inside_q || head_valid_q);
+      one_is_one:    assert (!some_q || (one_q == (left_q == ADDR_W'(1)) && left_q != '0));
     end
   end
   stream_rules #(
