@@ -25,12 +25,18 @@ module fifo_async #(
 
   // One bit more than the address: full is as far apart as can be.
   logic [ADDR_W:0]  wr_count_q, rd_count_q, rd_next_q, wr_seen, rd_seen, used;
-  logic             push, pop;
+  logic             push, pop, room, room_still, more, more_still;
   logic [WIDTH-1:0] mem [DEPTH];
 
   // ---------------------------------------------------------------- writer
   assign used = wr_count_q - rd_seen;
   assign push = wr_valid_i && wr_ready_o;
+
+  // Both answers are there before it is known whether a word moves now.
+  assign room       = used < (ADDR_W + 1)'(DEPTH);
+  assign room_still = used < (ADDR_W + 1)'(DEPTH - 1);
+  assign more       = wr_seen != rd_count_q;
+  assign more_still = wr_seen != rd_next_q;
 
   always_ff @(posedge wr_clk_i) begin
     if (push) mem[wr_count_q[ADDR_W-1:0]] <= wr_data_i;
@@ -42,7 +48,7 @@ module fifo_async #(
       wr_ready_o <= 1'b0;
     end else begin
       if (push) wr_count_q <= wr_count_q + 1'b1;
-      wr_ready_o <= used < (push ? (ADDR_W + 1)'(DEPTH - 1) : (ADDR_W + 1)'(DEPTH));
+      wr_ready_o <= push ? room_still : room;
     end
   end
 
@@ -65,7 +71,7 @@ module fifo_async #(
         rd_count_q <= rd_next_q;
         rd_next_q  <= rd_next_q + 1'b1;
       end
-      rd_valid_o <= wr_seen != (pop ? rd_next_q : rd_count_q);
+      rd_valid_o <= pop ? more_still : more;
     end
   end
 
