@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Lints the RTL with Verilator (-Wall) and slang, for each data width.
+"""Lints the RTL with Verilator (-Wall) and slang: the card for each data width, and each board's top against stubs of what its vendor brings.
 
-    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/lint.py [--top weft_card] [--width 128 512]
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/lint.py [--top weft_card] [--width 128 512] [--board alveo_u50]
 
 The style asks for `unique case` with a default, which slang alone finds redundant, and some casts are to the same
 width for one of the data widths only.
@@ -18,24 +18,33 @@ import sys
 RTL = pathlib.Path(__file__).resolve().parent.parent
 WIDTHS = [128, 256, 512]
 
+# A board's top, and its lists of files behind those of the card.
+BOARDS = {
+    "alveo_u50": (
+        "weft_u50",
+        ["boards/boards.f", "boards/alveo_u50/stubs.f", "boards/alveo_u50/weft_u50.f"],
+    ),
+}
 
-def sources() -> list[str]:
-    """The files of weft_card.f, packages first, as absolute paths."""
-    lines = (RTL / "weft_card.f").read_text().splitlines()
+
+def sources(lists: list[str]) -> list[str]:
+    """The files of weft_card.f, packages first, and of the lists, as absolute paths."""
+    lines = [line for name in ["weft_card.f", *lists] for line in (RTL / name).read_text().splitlines()]
     return [str(RTL / line.strip()) for line in lines if line.strip() and not line.startswith("#")]
 
 
-def run_verilator(top: str, width: int) -> str:
+def run_verilator(top: str, parameters: list[str], files: list[str]) -> str:
     """Complaints of Verilator, or an empty string."""
     verilator = os.environ.get("VERILATOR") or shutil.which("verilator")
     if not verilator:
         return "verilator is not installed: apt-get install verilator, or set $VERILATOR\n"
-    command = [verilator, "--lint-only", "--assert", "-sv", "-Wall", f"-GDATA_W={width}", "--top-module", top]
-    done = subprocess.run(command + [str(RTL / "syn/lint.vlt")] + sources(), capture_output=True, text=True, check=False)
+    command = [verilator, "--lint-only", "--assert", "-sv", "-Wall", "--top-module", top]
+    command += [f"-G{parameter}" for parameter in parameters]
+    done = subprocess.run(command + [str(RTL / "syn/lint.vlt")] + files, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr if done.returncode else ""
 
 
-def run_slang(top: str, width: int, defines: list[str]) -> str:
+def run_slang(top: str, parameters: list[str], files: list[str], defines: list[str]) -> str:
     """Complaints of slang, or an empty string."""
     try:
         import pyslang
@@ -43,8 +52,9 @@ def run_slang(top: str, width: int, defines: list[str]) -> str:
         return "pyslang is not installed: run rtl/syn/setup.sh and use its Python\n"
     driver = getattr(pyslang, "driver", pyslang).Driver()
     driver.addStandardArgs()
-    arguments = ["slang", "-Wextra", "-Wno-case-redundant-default", "-Wno-useless-cast", "--top", top, "-G", f"DATA_W={width}"]
-    arguments += [f"-D{name}" for name in defines] + sources()
+    arguments = ["slang", "-Wextra", "-Wno-case-redundant-default", "-Wno-useless-cast", "--top", top]
+    arguments += [word for parameter in parameters for word in ("-G", parameter)]
+    arguments += [f"-D{name}" for name in defines] + files
     if not driver.parseCommandLine(" ".join(arguments)) or not driver.processOptions() or not driver.parseAllSources():
         return f"slang does not accept {arguments}\n"
     compilation = driver.createCompilation()
@@ -53,24 +63,33 @@ def run_slang(top: str, width: int, defines: list[str]) -> str:
     return "complaints above\n" if report.numErrors or report.numWarnings else ""
 
 
+def check(top: str, parameters: list[str], files: list[str]) -> int:
+    """Runs all tools over one top; returns how many had a complaint."""
+    checks = {
+        "verilator -Wall": lambda: run_verilator(top, parameters, files),
+        "slang": lambda: run_slang(top, parameters, files, []),
+        "slang, synthesis": lambda: run_slang(top, parameters, files, ["SYNTHESIS"]),
+    }
+    bad = 0
+    for name, run in checks.items():
+        complaints = run()
+        print(f"{' '.join([top, *parameters])} {name}: {'FAILED' if complaints else 'clean'}", flush=True)
+        if complaints:
+            print(complaints, end="")
+            bad += 1
+    return bad
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Lint the RTL with Verilator and slang.")
     parser.add_argument("--top", default="weft_card")
     parser.add_argument("--width", type=int, nargs="*", default=WIDTHS)
+    parser.add_argument("--board", nargs="*", choices=BOARDS, default=list(BOARDS))
     options = parser.parse_args()
-    bad = 0
-    for width in options.width:
-        checks = {
-            "verilator -Wall": lambda w=width: run_verilator(options.top, w),
-            "slang": lambda w=width: run_slang(options.top, w, []),
-            "slang, synthesis": lambda w=width: run_slang(options.top, w, ["SYNTHESIS"]),
-        }
-        for name, check in checks.items():
-            complaints = check()
-            print(f"{options.top} DATA_W={width} {name}: {'FAILED' if complaints else 'clean'}", flush=True)
-            if complaints:
-                print(complaints, end="")
-                bad += 1
+    bad = sum(check(options.top, [f"DATA_W={width}"], sources([])) for width in options.width)
+    for board in options.board:
+        top, lists = BOARDS[board]
+        bad += check(top, [], sources(lists))
     return 1 if bad else 0
 
 

@@ -34,6 +34,8 @@ MODULES = [
     ("trace_ring", {}),
     ("capture", {"DATA_W": 512}),
     ("capture", {"DATA_W": 128}),
+    ("mac_rx_fifo", {"DATA_W": 512}),
+    ("mac_tx_fifo", {"DATA_W": 512}),
     ("weft_rx", {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}),
     ("weft_tx", {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}),
     ("weft_card", {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}),
@@ -68,8 +70,9 @@ COLUMNS = ["lut", "ff", "lutram", "bram", "dsp"]
 
 
 def sources() -> list[str]:
-    """The files of weft_card.f, packages first."""
-    lines = (RTL / "weft_card.f").read_text().splitlines()
+    """The files of weft_card.f, packages first, and the vendor-free ones for boards."""
+    lists = ["weft_card.f", "boards/boards.f"]
+    lines = [line for name in lists for line in (RTL / name).read_text().splitlines()]
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 

@@ -148,6 +148,48 @@ const TX: &[&str] = &[
     "tx/tx_tcp.sv",
     "tx/weft_tx.sv",
 ];
+const CROSSING: &[&str] = &[
+    "stream/stream_rules.sv",
+    "boards/cdc/reset_sync.sv",
+    "boards/cdc/bit_sync.sv",
+    "boards/cdc/word_sync.sv",
+    "boards/cdc/gray_sync.sv",
+    "boards/cdc/fifo_async.sv",
+];
+const MAC_RX_FIFO: &[&str] = &[
+    "stream/stream_rules.sv",
+    "boards/cdc/reset_sync.sv",
+    "boards/cdc/bit_sync.sv",
+    "boards/cdc/word_sync.sv",
+    "boards/cdc/gray_sync.sv",
+    "boards/cdc/fifo_async.sv",
+    "boards/cdc/ram_2clk.sv",
+    "boards/mac/frame_fifo.sv",
+    "boards/mac/mac_rx_fifo.sv",
+];
+const MAC_TX_FIFO: &[&str] = &[
+    "stream/stream_rules.sv",
+    "boards/cdc/reset_sync.sv",
+    "boards/cdc/bit_sync.sv",
+    "boards/cdc/gray_sync.sv",
+    "boards/cdc/fifo_async.sv",
+    "boards/cdc/ram_2clk.sv",
+    "boards/mac/frame_fifo.sv",
+    "boards/mac/mac_tx_fifo.sv",
+];
+const BOARD_PCIE: &[&str] = &[
+    "stream/stream_rules.sv",
+    "boards/pcie/irq_request.sv",
+    "boards/pcie/flr_request.sv",
+    "boards/board_regs.sv",
+];
+const WRITE_WHOLE: &[&str] = &[
+    "prim/ram_1r1w.sv",
+    "prim/fifo_sync.sv",
+    "stream/stream_rules.sv",
+    "stream/stream_slice.sv",
+    "boards/pcie/write_whole.sv",
+];
 const COUNTERS: &[&str] = &["pkg/weft_card_pkg.sv", "host/counters.sv"];
 const CRC32C: &[&str] = &[
     "crc/crc32c_pkg.sv",
@@ -182,6 +224,9 @@ fn main() {
             ],
         ))
         .design(design("counters", "counters_bench", COUNTERS))
+        .design(design("fifo_async", "fifo_async_bench", CROSSING))
+        .design(design("board_pcie", "board_pcie_bench", BOARD_PCIE))
+        .design(design("write_whole", "write_whole", WRITE_WHOLE).parameter("DATA_W", 128))
         .design(
             design(
                 "msix_table",
@@ -217,6 +262,16 @@ fn main() {
                 .stream_out("rx", "rx_")
                 .stream_out("mac_tx", "mac_tx_")
                 .stream_in("mac_rx", "mac_rx_"),
+            )
+            .design(
+                sized("mac_rx_fifo", "mac_rx_fifo_bench", MAC_RX_FIFO)
+                    .stream_in("mac", "mac_")
+                    .stream_out("rx", "rx_"),
+            )
+            .design(
+                sized("mac_tx_fifo", "mac_tx_fifo_bench", MAC_TX_FIFO)
+                    .stream_in("tx", "tx_")
+                    .stream_out("mac", "mac_"),
             )
             .design(
                 sized("capture", "capture_bench", CAPTURE)

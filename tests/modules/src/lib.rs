@@ -4,6 +4,9 @@
 //! are not a bus that `rtl-sim` knows: it renames, and turns byte counts into strobes and back.
 
 rtl_sim::include_model!("fifo_sync");
+rtl_sim::include_model!("fifo_async");
+rtl_sim::include_model!("board_pcie");
+rtl_sim::include_model!("write_whole");
 rtl_sim::include_model!("trace_ring");
 rtl_sim::include_model!("counters");
 rtl_sim::include_model!("msix_table");
@@ -19,6 +22,10 @@ rtl_sim::include_model!("dma_write_128");
 rtl_sim::include_model!("dma_write_512");
 rtl_sim::include_model!("mac_loopback_128");
 rtl_sim::include_model!("mac_loopback_512");
+rtl_sim::include_model!("mac_rx_fifo_128");
+rtl_sim::include_model!("mac_rx_fifo_512");
+rtl_sim::include_model!("mac_tx_fifo_128");
+rtl_sim::include_model!("mac_tx_fifo_512");
 rtl_sim::include_model!("report_writer_128");
 rtl_sim::include_model!("report_writer_512");
 rtl_sim::include_model!("rx_front_128");
@@ -43,4 +50,43 @@ pub fn set_bit(bits: &mut u8, at: usize, on: bool) {
 /// Bit `at`.
 pub fn bit(bits: u8, at: usize) -> bool {
     bits >> at & 1 == 1
+}
+
+/// Which of the simulator's cycles are cycles of one of two clocks: at a rate of its own, with jitter.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    rate: f64,
+    jitter: f64,
+    phase: f64,
+    rng: fastrand::Rng,
+}
+
+impl Clock {
+    /// `rate`: cycles for each of the simulator's, at most 1.
+    pub fn new(rate: f64, jitter: f64, mut rng: fastrand::Rng) -> Clock {
+        let phase = rng.f64();
+        Clock {
+            rate,
+            jitter,
+            phase,
+            rng,
+        }
+    }
+
+    /// A clock of any rate from a tenth on.
+    pub fn any(rng: &mut fastrand::Rng) -> Clock {
+        let rate = 0.1 + 0.9 * rng.f64();
+        let jitter = if rng.bool() { 0.0 } else { 0.4 * rng.f64() };
+        Clock::new(rate, jitter, rng.fork())
+    }
+
+    /// Whether it has an edge in the next cycle.
+    pub fn go(&mut self) -> bool {
+        self.phase += self.rate * (1.0 + self.jitter * (self.rng.f64() - 0.5));
+        let edge = self.phase >= 1.0;
+        if edge {
+            self.phase = (self.phase - 1.0).min(1.0);
+        }
+        edge
+    }
 }

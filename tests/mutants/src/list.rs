@@ -31,6 +31,8 @@ pub enum Kind {
     Rule,
     /// A thread sleeps, or a queue rests, past its event.
     Wake,
+    /// From one clock to another.
+    Crossing,
 }
 
 /// One planted fault.

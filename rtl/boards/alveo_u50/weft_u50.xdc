@@ -1,0 +1,131 @@
+# Pins, clocks and exceptions of weft_u50 on an Alveo U50. The pins are those of the board's public files (board_files of the vendor, UG1371).
+# Exceptions of the clock crossings are in rtl/boards/cdc/cdc.tcl. Not yet read by Vivado: see docs/boards.md.
+
+# ---------------------------------------------------------------- configuration
+set_property CONFIG_VOLTAGE 1.8                     [current_design]
+set_property CONFIG_MODE SPIx4                      [current_design]
+set_property BITSTREAM.GENERAL.COMPRESS TRUE        [current_design]
+set_property BITSTREAM.CONFIG.CONFIGFALLBACK ENABLE [current_design]
+set_property BITSTREAM.CONFIG.SPI_BUSWIDTH 4        [current_design]
+set_property BITSTREAM.CONFIG.CONFIGRATE 63.8       [current_design]
+set_property BITSTREAM.CONFIG.SPI_FALL_EDGE YES     [current_design]
+set_property BITSTREAM.CONFIG.SPI_32BIT_ADDR YES    [current_design]
+set_property BITSTREAM.CONFIG.UNUSEDPIN PULLUP      [current_design]
+# The card's 75 W, less what is not the FPGA's.
+set_operating_conditions -design_power_budget 63
+
+# ---------------------------------------------------------------- pins
+# PCIe: the reference of quad 225, for all 16 lanes; the slot's reset.
+set_property PACKAGE_PIN AF9 [get_ports pcie_refclk_p]
+set_property PACKAGE_PIN AF8 [get_ports pcie_refclk_n]
+set_property -dict {PACKAGE_PIN AW27 IOSTANDARD LVCMOS18 PULLUP true} [get_ports pcie_rst_n]
+
+# Quads 227 to 224, four lanes each.
+set_property PACKAGE_PIN AL2  [get_ports {pcie_rx_p[0]}]
+set_property PACKAGE_PIN AL1  [get_ports {pcie_rx_n[0]}]
+set_property PACKAGE_PIN Y5   [get_ports {pcie_tx_p[0]}]
+set_property PACKAGE_PIN Y4   [get_ports {pcie_tx_n[0]}]
+set_property PACKAGE_PIN AM4  [get_ports {pcie_rx_p[1]}]
+set_property PACKAGE_PIN AM3  [get_ports {pcie_rx_n[1]}]
+set_property PACKAGE_PIN AA7  [get_ports {pcie_tx_p[1]}]
+set_property PACKAGE_PIN AA6  [get_ports {pcie_tx_n[1]}]
+set_property PACKAGE_PIN AK4  [get_ports {pcie_rx_p[2]}]
+set_property PACKAGE_PIN AK3  [get_ports {pcie_rx_n[2]}]
+set_property PACKAGE_PIN AB5  [get_ports {pcie_tx_p[2]}]
+set_property PACKAGE_PIN AB4  [get_ports {pcie_tx_n[2]}]
+set_property PACKAGE_PIN AN2  [get_ports {pcie_rx_p[3]}]
+set_property PACKAGE_PIN AN1  [get_ports {pcie_rx_n[3]}]
+set_property PACKAGE_PIN AC7  [get_ports {pcie_tx_p[3]}]
+set_property PACKAGE_PIN AC6  [get_ports {pcie_tx_n[3]}]
+set_property PACKAGE_PIN AP4  [get_ports {pcie_rx_p[4]}]
+set_property PACKAGE_PIN AP3  [get_ports {pcie_rx_n[4]}]
+set_property PACKAGE_PIN AD5  [get_ports {pcie_tx_p[4]}]
+set_property PACKAGE_PIN AD4  [get_ports {pcie_tx_n[4]}]
+set_property PACKAGE_PIN AR2  [get_ports {pcie_rx_p[5]}]
+set_property PACKAGE_PIN AR1  [get_ports {pcie_rx_n[5]}]
+set_property PACKAGE_PIN AF5  [get_ports {pcie_tx_p[5]}]
+set_property PACKAGE_PIN AF4  [get_ports {pcie_tx_n[5]}]
+set_property PACKAGE_PIN AT4  [get_ports {pcie_rx_p[6]}]
+set_property PACKAGE_PIN AT3  [get_ports {pcie_rx_n[6]}]
+set_property PACKAGE_PIN AE7  [get_ports {pcie_tx_p[6]}]
+set_property PACKAGE_PIN AE6  [get_ports {pcie_tx_n[6]}]
+set_property PACKAGE_PIN AU2  [get_ports {pcie_rx_p[7]}]
+set_property PACKAGE_PIN AU1  [get_ports {pcie_rx_n[7]}]
+set_property PACKAGE_PIN AH5  [get_ports {pcie_tx_p[7]}]
+set_property PACKAGE_PIN AH4  [get_ports {pcie_tx_n[7]}]
+set_property PACKAGE_PIN AV4  [get_ports {pcie_rx_p[8]}]
+set_property PACKAGE_PIN AV3  [get_ports {pcie_rx_n[8]}]
+set_property PACKAGE_PIN AG7  [get_ports {pcie_tx_p[8]}]
+set_property PACKAGE_PIN AG6  [get_ports {pcie_tx_n[8]}]
+set_property PACKAGE_PIN AW2  [get_ports {pcie_rx_p[9]}]
+set_property PACKAGE_PIN AW1  [get_ports {pcie_rx_n[9]}]
+set_property PACKAGE_PIN AJ7  [get_ports {pcie_tx_p[9]}]
+set_property PACKAGE_PIN AJ6  [get_ports {pcie_tx_n[9]}]
+set_property PACKAGE_PIN BA2  [get_ports {pcie_rx_p[10]}]
+set_property PACKAGE_PIN BA1  [get_ports {pcie_rx_n[10]}]
+set_property PACKAGE_PIN AL7  [get_ports {pcie_tx_p[10]}]
+set_property PACKAGE_PIN AL6  [get_ports {pcie_tx_n[10]}]
+set_property PACKAGE_PIN BC2  [get_ports {pcie_rx_p[11]}]
+set_property PACKAGE_PIN BC1  [get_ports {pcie_rx_n[11]}]
+set_property PACKAGE_PIN AM9  [get_ports {pcie_tx_p[11]}]
+set_property PACKAGE_PIN AM8  [get_ports {pcie_tx_n[11]}]
+set_property PACKAGE_PIN AY4  [get_ports {pcie_rx_p[12]}]
+set_property PACKAGE_PIN AY3  [get_ports {pcie_rx_n[12]}]
+set_property PACKAGE_PIN AN7  [get_ports {pcie_tx_p[12]}]
+set_property PACKAGE_PIN AN6  [get_ports {pcie_tx_n[12]}]
+set_property PACKAGE_PIN BB4  [get_ports {pcie_rx_p[13]}]
+set_property PACKAGE_PIN BB3  [get_ports {pcie_rx_n[13]}]
+set_property PACKAGE_PIN AP9  [get_ports {pcie_tx_p[13]}]
+set_property PACKAGE_PIN AP8  [get_ports {pcie_tx_n[13]}]
+set_property PACKAGE_PIN BD4  [get_ports {pcie_rx_p[14]}]
+set_property PACKAGE_PIN BD3  [get_ports {pcie_rx_n[14]}]
+set_property PACKAGE_PIN AR7  [get_ports {pcie_tx_p[14]}]
+set_property PACKAGE_PIN AR6  [get_ports {pcie_tx_n[14]}]
+set_property PACKAGE_PIN BE6  [get_ports {pcie_rx_p[15]}]
+set_property PACKAGE_PIN BE5  [get_ports {pcie_rx_n[15]}]
+set_property PACKAGE_PIN AT9  [get_ports {pcie_tx_p[15]}]
+set_property PACKAGE_PIN AT8  [get_ports {pcie_tx_n[15]}]
+
+# QSFP28: quad 131, its reference from the clock generator's output 0.
+set_property PACKAGE_PIN N36 [get_ports qsfp_refclk_p]
+set_property PACKAGE_PIN N37 [get_ports qsfp_refclk_n]
+set_property PACKAGE_PIN J45  [get_ports {qsfp_rx_p[0]}]
+set_property PACKAGE_PIN J46  [get_ports {qsfp_rx_n[0]}]
+set_property PACKAGE_PIN D42  [get_ports {qsfp_tx_p[0]}]
+set_property PACKAGE_PIN D43  [get_ports {qsfp_tx_n[0]}]
+set_property PACKAGE_PIN G45  [get_ports {qsfp_rx_p[1]}]
+set_property PACKAGE_PIN G46  [get_ports {qsfp_rx_n[1]}]
+set_property PACKAGE_PIN C40  [get_ports {qsfp_tx_p[1]}]
+set_property PACKAGE_PIN C41  [get_ports {qsfp_tx_n[1]}]
+set_property PACKAGE_PIN F43  [get_ports {qsfp_rx_p[2]}]
+set_property PACKAGE_PIN F44  [get_ports {qsfp_rx_n[2]}]
+set_property PACKAGE_PIN B42  [get_ports {qsfp_tx_p[2]}]
+set_property PACKAGE_PIN B43  [get_ports {qsfp_tx_n[2]}]
+set_property PACKAGE_PIN E45  [get_ports {qsfp_rx_p[3]}]
+set_property PACKAGE_PIN E46  [get_ports {qsfp_rx_n[3]}]
+set_property PACKAGE_PIN A40  [get_ports {qsfp_tx_p[3]}]
+set_property PACKAGE_PIN A41  [get_ports {qsfp_tx_n[3]}]
+
+set_property -dict {PACKAGE_PIN BB18 IOSTANDARD LVDS}     [get_ports clk_100mhz_p]
+set_property -dict {PACKAGE_PIN BC18 IOSTANDARD LVDS}     [get_ports clk_100mhz_n]
+set_property -dict {PACKAGE_PIN E18 IOSTANDARD LVCMOS18}  [get_ports qsfp_led_act]
+set_property -dict {PACKAGE_PIN E16 IOSTANDARD LVCMOS18}  [get_ports qsfp_led_stat_g]
+set_property -dict {PACKAGE_PIN F17 IOSTANDARD LVCMOS18}  [get_ports qsfp_led_stat_y]
+set_property -dict {PACKAGE_PIN J18 IOSTANDARD LVCMOS18 PULLDOWN true} [get_ports hbm_cattrip]
+
+# ---------------------------------------------------------------- clocks
+# The cores derive axi_aclk (250 MHz) and mac_clk (322.265625 MHz) from these.
+create_clock -period 10.000 -name pcie_refclk [get_ports pcie_refclk_p]
+create_clock -period 6.206  -name qsfp_refclk [get_ports qsfp_refclk_p]
+create_clock -period 10.000 -name clk_100mhz  [get_ports clk_100mhz_p]
+
+# ---------------------------------------------------------------- pins without timing
+set_false_path -from [get_ports pcie_rst_n]
+set_false_path -to   [get_ports {qsfp_led_act qsfp_led_stat_g qsfp_led_stat_y hbm_cattrip}]
+
+# ---------------------------------------------------------------- floor
+# The U50 has two dies. PCIe is in the lower right, the QSFP in the upper left: the card stays with PCIe, and the crossing of
+# the dies is between it and the MAC, where the FIFOs are.
+create_pblock pblock_card
+add_cells_to_pblock pblock_card [get_cells u_card]
+resize_pblock pblock_card -add SLR0

@@ -1,0 +1,111 @@
+// FIFO between two clocks that need not know of each other; first-word fall-through, DEPTH words (a power of two) in LUT RAM.
+//
+// Ready/valid at both ends, both from registers. A word can be read a cycle of the writer and 4 to 5 of the reader after it was
+// written, and its room is seen as late by the writer: with equal clocks 16 words are enough for one each cycle. Both sides are reset
+// together: the two resets are one reset, each released in its own clock.
+
+module fifo_async #(
+  parameter int unsigned WIDTH = 32,
+  parameter int unsigned DEPTH = 16
+) (
+  input  logic             wr_clk_i,
+  input  logic             wr_rst_ni,
+  input  logic             wr_valid_i,
+  output logic             wr_ready_o,
+  input  logic [WIDTH-1:0] wr_data_i,
+
+  input  logic             rd_clk_i,
+  input  logic             rd_rst_ni,
+  output logic             rd_valid_o,
+  input  logic             rd_ready_i,
+  output logic [WIDTH-1:0] rd_data_o
+);
+
+  localparam int unsigned ADDR_W = $clog2(DEPTH);
+
+  // One bit more than the address: full is as far apart as can be.
+  logic [ADDR_W:0]  wr_count_q, rd_count_q, rd_next_q, wr_seen, rd_seen, used;
+  logic             push, pop, room, room_still, more, more_still;
+  logic [WIDTH-1:0] mem [DEPTH];
+
+  // ---------------------------------------------------------------- writer
+  assign used = wr_count_q - rd_seen;
+  assign push = wr_valid_i && wr_ready_o;
+
+  // Both answers are there before it is known whether a word moves now.
+  assign room       = used < (ADDR_W + 1)'(DEPTH);
+  assign room_still = used < (ADDR_W + 1)'(DEPTH - 1);
+  assign more       = wr_seen != rd_count_q;
+  assign more_still = wr_seen != rd_next_q;
+
+  always_ff @(posedge wr_clk_i) begin
+    if (push) mem[wr_count_q[ADDR_W-1:0]] <= wr_data_i;
+  end
+
+  always_ff @(posedge wr_clk_i or negedge wr_rst_ni) begin
+    if (!wr_rst_ni) begin
+      wr_count_q <= '0;
+      wr_ready_o <= 1'b0;
+    end else begin
+      if (push) wr_count_q <= wr_count_q + 1'b1;
+      wr_ready_o <= push ? room_still : room;
+    end
+  end
+
+  gray_sync #(.WIDTH(ADDR_W + 1)) u_wr_count (
+    .src_clk_i(wr_clk_i), .src_rst_ni(wr_rst_ni), .src_count_i(wr_count_q),
+    .dst_clk_i(rd_clk_i), .dst_rst_ni(rd_rst_ni), .dst_count_o(wr_seen)
+  );
+
+  // ---------------------------------------------------------------- reader
+  assign rd_data_o = mem[rd_count_q[ADDR_W-1:0]];
+  assign pop       = rd_valid_o && rd_ready_i;
+
+  always_ff @(posedge rd_clk_i or negedge rd_rst_ni) begin
+    if (!rd_rst_ni) begin
+      rd_count_q <= '0;
+      rd_next_q  <= (ADDR_W + 1)'(1);
+      rd_valid_o <= 1'b0;
+    end else begin
+      if (pop) begin
+        rd_count_q <= rd_next_q;
+        rd_next_q  <= rd_next_q + 1'b1;
+      end
+      rd_valid_o <= pop ? more_still : more;
+    end
+  end
+
+  gray_sync #(.WIDTH(ADDR_W + 1)) u_rd_count (
+    .src_clk_i(rd_clk_i), .src_rst_ni(rd_rst_ni), .src_count_i(rd_count_q),
+    .dst_clk_i(wr_clk_i), .dst_rst_ni(wr_rst_ni), .dst_count_o(rd_seen)
+  );
+
+  if (DEPTH < 4 || (1 << ADDR_W) != DEPTH) begin : gen_param_check
+    $error("fifo_async: DEPTH must be a power of two, at least 4");
+  end
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  logic [ADDR_W:0] held;
+  assign held = wr_seen - rd_count_q;
+  always_ff @(posedge wr_clk_i) begin
+    if (wr_rst_ni) never_more_than_room: assert (used <= (ADDR_W + 1)'(DEPTH));
+  end
+  always_ff @(posedge rd_clk_i) begin
+    if (rd_rst_ni) never_read_ahead: assert (held <= (ADDR_W + 1)'(DEPTH));
+  end
+  stream_rules #(
+      .WIDTH(WIDTH)
+  ) u_rules (
+      .clk_i(rd_clk_i),
+      .rst_ni(rd_rst_ni),
+      .clear_i(1'b0),
+      .valid_i(rd_valid_o),
+      .ready_i(rd_ready_i),
+      .data_i(rd_data_o)
+  );
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

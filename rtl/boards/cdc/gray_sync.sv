@@ -1,0 +1,48 @@
+// A counter that goes up by at most one a cycle, seen in another clock domain: a value that it had a short while ago, never
+// another one, because its Gray code changes in one bit.
+//
+// `src_count_i` is registered here in Gray code, so a count is seen 1 cycle of the source and 2 to 3 of the destination late. Both resets
+// are one reset.
+
+module gray_sync #(
+  parameter int unsigned WIDTH = 8
+) (
+  input  logic             src_clk_i,
+  input  logic             src_rst_ni,
+  input  logic [WIDTH-1:0] src_count_i,
+
+  input  logic             dst_clk_i,
+  input  logic             dst_rst_ni,
+  output logic [WIDTH-1:0] dst_count_o
+);
+
+  logic [WIDTH-1:0] gray_q, gray_d, seen, count;
+
+  assign gray_d = src_count_i ^ (src_count_i >> 1);
+
+  always_ff @(posedge src_clk_i or negedge src_rst_ni) begin
+    if (!src_rst_ni) gray_q <= '0;
+    else gray_q <= gray_d;
+  end
+
+  bit_sync #(.WIDTH(WIDTH)) u_sync (.clk_i(dst_clk_i), .rst_ni(dst_rst_ni), .async_i(gray_q), .sync_o(seen));
+
+  // A bit is the parity of those from its place on.
+  always_comb begin
+    for (int unsigned b = 0; b < WIDTH; b++) count[b] = ^(seen >> b);
+  end
+
+  always_ff @(posedge dst_clk_i or negedge dst_rst_ni) begin
+    if (!dst_rst_ni) dst_count_o <= '0;
+    else dst_count_o <= count;
+  end
+
+`ifndef SYNTHESIS
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge src_clk_i) begin
+    if (src_rst_ni) one_bit_at_a_time: assert ($onehot0(gray_d ^ gray_q));
+  end
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

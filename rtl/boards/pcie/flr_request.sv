@@ -1,0 +1,58 @@
+// A function-level reset as AMD's cores tell of it (a pulse with the function's number, a pulse as the answer) into the card's
+// handshake: `req_o` stays until the card has drained (`done_i`), then the core is told, and `req_o` goes.
+//
+// The card has function 0. A pulse for another function is answered at once, since nothing here belongs to it. Pulses while one is under
+// way: of function 0 they are the same reset, of others they are not answered (a device with one function has none).
+
+module flr_request #(
+  parameter int unsigned FNC_W = 8
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+
+  input  logic             flr_set_i,
+  input  logic [FNC_W-1:0] flr_fnc_i,
+  output logic             flr_done_o,
+  output logic [FNC_W-1:0] flr_done_fnc_o,
+
+  output logic             req_o,
+  input  logic             done_i
+);
+
+  logic drained;
+  assign drained = req_o && done_i;
+
+  // The answer is a pulse: once the card is done, `req_o` goes with it, and the card then leaves its reset.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      req_o          <= 1'b0;
+      flr_done_o     <= 1'b0;
+      flr_done_fnc_o <= '0;
+    end else begin
+      flr_done_o <= 1'b0;
+      if (drained) begin
+        req_o          <= 1'b0;
+        flr_done_o     <= 1'b1;
+        flr_done_fnc_o <= '0;
+      end else if (flr_set_i && flr_fnc_i == '0) begin
+        req_o <= 1'b1;
+      end else if (flr_set_i && !req_o) begin
+        flr_done_o     <= 1'b1;
+        flr_done_fnc_o <= flr_fnc_i;
+      end
+    end
+  end
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  logic req_last_q, done_last_q;
+  always_ff @(posedge clk_i) begin
+    req_last_q  <= rst_ni && req_o;
+    done_last_q <= done_i;
+    if (rst_ni) req_until_done: assert (!req_last_q || req_o || done_last_q);
+  end
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule
