@@ -76,7 +76,8 @@ module tx_gather
   typedef enum logic [2:0] {BEGIN, HEAD, HEAD_REST, BODY, TAIL} state_e;
 
   state_e      state_q, state_d;
-  logic [13:0] left_q;                        // payload bytes of the step not taken yet
+  logic [13:0] left_q, left_then;             // payload bytes of the step not taken yet
+  logic        fits_q;                        // a beat may have all of them
   logic [1:0]  slot_beat_q;
   logic        error_q, failed_q;             // of this frame; of this job
   logic        room, quiet, can_put, put, done;
@@ -117,8 +118,9 @@ module tx_gather
   end
 
   // ---------------------------------------------------------------- payload bytes
-  assign body_count = step.from_slot ? (left_q < BEAT_BYTES ? COUNT_W'(left_q) : COUNT_W'(BYTES)) : rsp_count_i;
-  assign body_last  = step.from_slot ? left_q <= BEAT_BYTES : left_q == 14'(rsp_count_i);
+  assign body_count = step.from_slot ? (fits_q ? COUNT_W'(left_q) : COUNT_W'(BYTES)) : rsp_count_i;
+  assign body_last  = fits_q && (step.from_slot || left_q[COUNT_W-1:0] == rsp_count_i);
+  assign left_then  = left_q - 14'(body_count);
   // A slot comes beside its step, which takes two cycles more to get here.
   assign body_valid = step.from_slot || rsp_valid_i;
   assign body_take  = state_q == BODY && body_valid && (quiet || can_put);
@@ -198,9 +200,11 @@ module tx_gather
   always_ff @(posedge clk_i) begin
     if (state_q == BEGIN) begin
       left_q      <= step.bytes;
+      fits_q      <= step.bytes <= BEAT_BYTES;
       slot_beat_q <= '0;
     end else if (body_take) begin
-      left_q      <= left_q - 14'(body_count);
+      left_q      <= left_then;
+      fits_q      <= left_then <= BEAT_BYTES;
       slot_beat_q <= slot_beat_q + 1'b1;
     end
   end
