@@ -386,6 +386,7 @@ module rx_dispatch
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       nothing_in_walk: assert (direct -> walks == '0 && !payload_left);
+      chained_as_it_stands: assert (start -> start_chained_o == young_is_same);
       one_source: assert (!(finish && direct));
     end
   end
