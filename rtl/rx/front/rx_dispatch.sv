@@ -55,7 +55,6 @@ module rx_dispatch
   output rx_position_t                  upd_position_o,
   output logic [WALKS-1:0]              busy_valid_o,
   output logic [WALKS-1:0][15:0]        busy_flow_o,
-  output logic [WALKS-1:0]              busy_last_o,
   output logic [WALKS-1:0]              finish_o,           // which of them ends in this cycle
   input  logic [WALKS-1:0]              kept_valid_i,       // the host's word for when it has ended
   input  rx_position_t [WALKS-1:0]      kept_i,
@@ -191,7 +190,7 @@ module rx_dispatch
   logic [WALK_W-1:0] young, head;
   logic [COUNT_W-1:0] walks;
   logic [31:0]       young_end, young_ts_recent;
-  logic [7:0]        raw_count, finish_raw_count, oldest_raw_count, oldest_raw_more, oldest_counted;
+  logic [7:0]        raw_count, oldest_counted;
   logic [31:0]       done_end;
   logic              payload_left, start, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
 
@@ -201,8 +200,7 @@ module rx_dispatch
     .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
     .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
     .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .done_end_o(done_end), .oldest_o(oldest),
-    .oldest_raw_count_o(oldest_raw_count), .oldest_raw_more_o(oldest_raw_more), .head_o(head), .finish_i(finish), .finish_raw_count_i(finish_raw_count),
-    .valid_o(busy_valid_o), .flow_o(busy_flow_o), .last_o(busy_last_o), .count_o(walks)
+    .oldest_counted_o(oldest_counted), .head_o(head), .finish_i(finish), .valid_o(busy_valid_o), .flow_o(busy_flow_o), .count_o(walks)
   );
 
   // ---------------------------------------------------------------- the decision
@@ -303,22 +301,20 @@ module rx_dispatch
   logic            whole, raw, is_known, is_duplicate, is_refused, counts_raw;
   logic [15:0]     of_flow, done_len;
 
-  assign whole            = done.stop == STOP_WHOLE;
-  assign of               = finish ? oldest.packet : packet_q;
-  assign of_flow          = finish ? oldest.flow : flow_q;
-  assign is_known         = finish || known_q;
-  assign is_duplicate     = !finish && known_q && accept == ACCEPT_DUPLICATE;
-  assign is_refused       = !finish && known_q && accept == ACCEPT_REFUSE;
-  assign raw              = finish ? !whole || done.engine : needs_raw && !drop;
+  assign whole         = done.stop == STOP_WHOLE;
+  assign of            = finish ? oldest.packet : packet_q;
+  assign of_flow       = finish ? oldest.flow : flow_q;
+  assign is_known      = finish || known_q;
+  assign is_duplicate  = !finish && known_q && accept == ACCEPT_DUPLICATE;
+  assign is_refused    = !finish && known_q && accept == ACCEPT_REFUSE;
+  assign raw           = finish ? !whole || done.engine : needs_raw && !drop;
   // Segments with payload that the engine has to complete.
-  assign direct_counts    = known_q && room && accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
-  assign counts_raw       = finish ? !whole : direct_counts;
-  assign oldest_counted   = whole ? oldest_raw_count : oldest_raw_more;
-  assign raw_count        = finish ? oldest_counted : position_q.raw_count + 8'(direct_counts);
-  assign finish_raw_count = finish_position.raw_count;
-  assign done_len         = !finish ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
-  assign raw_take         = raw && (finish || direct);
-  assign finish_o         = WALKS'(finish) << head;
+  assign direct_counts = known_q && room && accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
+  assign counts_raw    = finish ? !whole : direct_counts;
+  assign raw_count     = finish ? oldest_counted : position_q.raw_count + 8'(direct_counts);
+  assign done_len      = !finish ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
+  assign raw_take      = raw && (finish || direct);
+  assign finish_o      = WALKS'(finish) << head;
 
   // Where a walk's end leaves the flow, and where a verdict without a walk does.
   always_comb begin
@@ -390,6 +386,7 @@ module rx_dispatch
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       nothing_in_walk: assert (direct -> walks == '0 && !payload_left);
+      chained_as_it_stands: assert (start -> start_chained_o == young_is_same);
       one_source: assert (!(finish && direct));
     end
   end

@@ -3,9 +3,9 @@
 // `fetch`: row and position come one cycle later, valid in that cycle. `upd`: dispatch writes a position.
 // A table access waits for nothing, because a host that waits for one cannot make room for the reports on which a packet may
 // wait: it takes ANSWER cycles, in which dispatch decides nothing, fetches nothing and ends no walk (`hold_o`). After `changed_o`
-// all that was fetched is fetched again. A flow may have segments in the walk (`busy_*`, the youngest of each in `busy_last_i`): an
-// ATTACH with attached = 0 is then kept beside the youngest of them, and is what dispatch writes when that one ends (`finish_i`); one
-// with attached = 1 is refused, the card has not left the flow yet.
+// all that was fetched is fetched again. A flow may have segments in the walk (`busy_*`): an ATTACH with attached = 0 is then kept beside
+// each of them, and is what dispatch writes when they end (`finish_i`); one with attached = 1 is refused, the card has not left the
+// flow yet. With a kept one none of the flow is started any more.
 // After reset all rows are cleared, NUM_FLOWS cycles in which nothing is accepted (`busy_o`).
 
 module rx_flow_state
@@ -30,9 +30,8 @@ module rx_flow_state
 
   input  logic [WALKS-1:0] busy_valid_i,
   input  logic [WALKS-1:0][15:0] busy_flow_i,
-  input  logic [WALKS-1:0] busy_last_i,
   input  logic [WALKS-1:0] finish_i,
-  output logic [WALKS-1:0] kept_valid_o,        // with the youngest of its flow in the walk: stands when it has ended
+  output logic [WALKS-1:0] kept_valid_o,        // the host's word for when it has ended
   output rx_position_t [WALKS-1:0] kept_o,
   output logic             hold_o,
   output logic             changed_o,
@@ -71,7 +70,7 @@ module rx_flow_state
   row_t              row_rd, row_wr, row_q;
   rx_position_t      position_rd, position_wr, position_req, position_q, position_now;
   rx_position_t [WALKS-1:0] kept_q;
-  logic [WALKS-1:0]  kept_valid_q, youngest, youngest_q;  // the flow's youngest segment in the walk, which stays so with hold_o
+  logic [WALKS-1:0]  kept_valid_q, walked, walked_q;  // the flow's segments in the walk, which stay so with hold_o
   logic [FLOW_W:0]   clear_q;
   logic [FLOW_W-1:0] row_waddr, position_waddr, raddr, req_flow;
   logic              row_we, position_we, re, is_attach, flow_in_walk, apply, applied, in_range, attach_ok;
@@ -91,11 +90,11 @@ module rx_flow_state
   always_comb begin
     position_now = position_q;
     for (int unsigned i = 0; i < WALKS; i++) begin
-      youngest[i] = busy_valid_i[i] && busy_last_i[i] && busy_flow_i[i] == 16'(req_flow);
-      // A kept ATTACH is the newest word on its flow.
-      if (youngest_q[i] && kept_valid_q[i]) position_now = kept_q[i];
+      walked[i] = busy_valid_i[i] && busy_flow_i[i] == 16'(req_flow);
+      // A kept ATTACH is the newest word on its flow, and the same beside each of the flow's segments.
+      if (walked_q[i] && kept_valid_q[i]) position_now = kept_q[i];
     end
-    flow_in_walk = youngest_q != '0;
+    flow_in_walk = walked_q != '0;
   end
 
   // ---------------------------------------------------------------- table accesses
@@ -133,7 +132,7 @@ module rx_flow_state
     end else begin
       state_q <= state_d;
       if (busy_o) clear_q <= clear_q + 1'b1;
-      kept_valid_q    <= (kept_valid_q & ~finish_i) | (applied ? youngest_q : '0);
+      kept_valid_q    <= (kept_valid_q & ~finish_i) | (applied ? walked_q : '0);
       tbl_rsp_valid_o <= apply || state_q == REFUSE;
       changed_o       <= apply && req_q.write;
       row_written_o   <= apply && req_q.write && !is_attach;
@@ -146,10 +145,10 @@ module rx_flow_state
   always_ff @(posedge clk_i) begin
     if (tbl_req_valid_i && tbl_req_ready_o) req_q <= tbl_req_i;
     for (int unsigned i = 0; i < WALKS; i++) begin
-      if (applied && youngest_q[i]) kept_q[i] <= position_req;
+      if (applied && walked_q[i]) kept_q[i] <= position_req;
     end
     if (state_q == LATCH) begin
-      youngest_q <= youngest;
+      walked_q   <= walked;
       row_q      <= row_rd;
       position_q <= position_rd;
     end
@@ -219,7 +218,8 @@ module rx_flow_state
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       only_own_tables: assert (tbl_req_valid_i -> tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH);
-      youngest_stays: assert (apply -> youngest_q == youngest);
+      walked_stay: assert (apply -> walked_q == walked);
+      kept_beside_all: assert (apply -> (walked_q & kept_valid_q) == '0 || (walked_q & ~kept_valid_q) == '0);
       held: assert (hold_o -> !fetch_valid_i && !upd_valid_i);
     end
   end

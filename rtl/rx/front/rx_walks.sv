@@ -1,7 +1,8 @@
 // The segments in the walk, oldest first, and how those ended that have not been closed yet.
 //
-// A flow's segments stand behind one another: a further one is started only if the youngest of all is of its flow. `last_o`
-// marks the youngest of each flow. `done_i` comes in the order of the starts and is kept until `finish_i` takes it; it can be taken in the
+// A flow's segments stand behind one another: a further one, *chained*, is started only if the youngest of all is of its flow. So a flow's
+// raw count goes from each to the one behind it, if that is chained; else it is as it was at the start, because nobody else changes the
+// count of a flow that is in the walk. `done_i` comes in the order of the starts and is kept until `finish_i` takes it; it can be taken in the
 // next cycle, or one later where the segment did not end whole. The oldest segment waits for it in a register.
 
 module rx_walks
@@ -19,7 +20,7 @@ module rx_walks
   input  logic [15:0]            flow_i,
   input  logic                   start_i,
   input  walking_t               entry_i,          // of flow_i
-  input  logic [7:0]             raw_count_i,
+  input  logic [7:0]             raw_count_i,      // as it stands in this cycle
   output logic                   room_o,
   output logic                   in_walk_o,        // its flow is in the walk, a cycle after flow_i has changed
   output logic                   youngest_o,       // as the youngest,
@@ -40,25 +41,22 @@ module rx_walks
   output walk_done_t             done_o,
   output logic [31:0]            done_end_o,       // where it leaves the flow
   output walking_t               oldest_o,
-  output logic [7:0]             oldest_raw_count_o,
-  output logic [7:0]             oldest_raw_more_o,      // one more
+  output logic [7:0]             oldest_counted_o, // its flow's raw count, this one counted if it did not end whole
   output logic [INDEX_W-1:0]     head_o,
   input  logic                   finish_i,
-  input  logic [7:0]             finish_raw_count_i,
 
   output logic [WALKS-1:0]       valid_o,
   output logic [WALKS-1:0][15:0] flow_o,
-  output logic [WALKS-1:0]       last_o,
   output logic [COUNT_W-1:0]     count_o
 );
 
   walking_t               entry_q [WALKS];
   walking_t               oldest_q;
   logic                   oldest_valid_q;
-  logic [WALKS-1:0]       valid_q, last_q, same_q;
+  logic [WALKS-1:0]       valid_q, same_q, chained_q;
   logic [WALKS-1:0][15:0] flow_q;
   logic [WALKS-1:0][7:0]  raw_count_q;
-  logic [7:0]             oldest_raw_q, oldest_raw_more_q;
+  logic [7:0]             head_raw, oldest_raw_q, oldest_raw_more_q, counted_q;
   logic [INDEX_W-1:0]     head_q, tail_q;
   logic [COUNT_W-1:0]     count_q, payloads_q;
   logic [31:0]            young_end_q, young_ts_recent_q, stopped_at_q;
@@ -83,27 +81,29 @@ module rx_walks
     end
   end
 
-  assign room_o             = count_q < COUNT_W'(WALKS);
-  assign payload_left_o     = payloads_q != '0;
-  assign payload_open_o     = payload_left_o || start_i;
-  assign head_o             = head_q;
-  assign oldest_o           = oldest_q;
-  assign oldest_raw_count_o = oldest_raw_q;
-  assign oldest_raw_more_o  = oldest_raw_more_q;
-  assign valid_o            = valid_q;
-  assign flow_o             = flow_q;
-  assign last_o             = last_q;
-  assign count_o            = count_q;
+  assign room_o         = count_q < COUNT_W'(WALKS);
+  assign payload_left_o = payloads_q != '0;
+  assign payload_open_o = payload_left_o || start_i;
+  assign head_o         = head_q;
+  assign oldest_o       = oldest_q;
+  assign valid_o        = valid_q;
+  assign flow_o         = flow_q;
+  assign count_o        = count_q;
+
+  // What the one before has left is read in the cycle after it ended: a chained one was started by then.
+  assign head_raw       = chained_q[head_q] ? counted_q : raw_count_q[head_q];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) oldest_valid_q <= 1'b0;
     else oldest_valid_q <= valid_q[head_q] && !finish_i;
   end
   always_ff @(posedge clk_i) begin
-    if (!oldest_valid_q) oldest_q <= entry_q[head_q];
-    // It does not change before its segment ends.
-    oldest_raw_q      <= raw_count_q[head_q];
-    oldest_raw_more_q <= raw_count_q[head_q] + 8'd1;
+    if (!oldest_valid_q) begin
+      oldest_q          <= entry_q[head_q];
+      oldest_raw_q      <= head_raw;
+      oldest_raw_more_q <= head_raw + 8'd1;
+    end
+    counted_q <= oldest_counted_o;
   end
 
   // How segments ended whose close has to wait; the first of them in a register.
@@ -132,15 +132,15 @@ module rx_walks
     stopped_at_q <= oldest_q.packet.segment.seq + 32'(done_q.len);
   end
 
-  assign done_o       = done_q;
-  assign done_end_o   = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
-  assign done_waits_o = done_valid_q || fifo_valid;
-  assign done_valid_o = done_valid_q && oldest_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q);
+  assign done_o           = done_q;
+  assign done_end_o       = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
+  assign oldest_counted_o = done_q.stop == STOP_WHOLE ? oldest_raw_q : oldest_raw_more_q;
+  assign done_waits_o     = done_valid_q || fifo_valid;
+  assign done_valid_o     = done_valid_q && oldest_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       valid_q    <= '0;
-      last_q     <= '0;
       head_q     <= '0;
       tail_q     <= '0;
       count_q    <= '0;
@@ -148,13 +148,10 @@ module rx_walks
     end else begin
       if (finish_i) begin
         valid_q[head_q] <= 1'b0;
-        last_q[head_q]  <= 1'b0;
         head_q          <= head_q + 1'b1;
       end
       if (start_i) begin
-        if (youngest_o) last_q[young_o] <= 1'b0;
         valid_q[tail_q] <= 1'b1;
-        last_q[tail_q]  <= 1'b1;
         tail_q          <= tail_q + 1'b1;
       end
       count_q    <= count_q + COUNT_W'(start_i) - COUNT_W'(finish_i);
@@ -163,15 +160,11 @@ module rx_walks
   end
 
   always_ff @(posedge clk_i) begin
-    // A later segment of the flow counts on from where this one ends.
-    for (int unsigned i = 0; i < WALKS; i++) begin
-      if (finish_i && flow_q[i] == oldest_o.flow) raw_count_q[i] <= finish_raw_count_i;
-    end
     if (start_i) begin
       entry_q[tail_q]     <= entry_i;
       flow_q[tail_q]      <= flow_i;
-      raw_count_q[tail_q] <= finish_i && oldest_o.flow == flow_i ? finish_raw_count_i :
-                             youngest_o ? raw_count_q[young_o] : raw_count_i;
+      raw_count_q[tail_q] <= raw_count_i;
+      chained_q[tail_q]   <= youngest_o;
     end
   end
 
@@ -190,8 +183,19 @@ module rx_walks
       if (valid_q[i] && flow_q[i] == flow_i) in_walk = 1'b1;
     end
   end
+  // The counts told once more: an end changes those of all its flow's segments.
+  logic [WALKS-1:0][7:0] counts_q;
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < WALKS; i++) begin
+      if (finish_i && flow_q[i] == oldest_q.flow) counts_q[i] <= oldest_counted_o;
+    end
+    if (start_i) counts_q[tail_q] <= finish_i && flow_i == oldest_q.flow ? oldest_counted_o : raw_count_i;
+  end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      counts_on: assert (finish_i -> oldest_raw_q == counts_q[head_q]);
+      one_count: assert (start_i && youngest_o -> raw_count_i == counts_q[young_o]);
+      no_more_than_fit: assert (32'(count_q) <= WALKS);
       dones_fit: assert (done_valid_i -> fifo_ready && count_q != '0);
       oldest_is_oldest: assert (finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);
       flow_stood: assert (start_i -> young_same_q == (flow_q[young_o] == flow_i) && in_walk_o == in_walk);

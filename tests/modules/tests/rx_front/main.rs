@@ -6,7 +6,7 @@ mod reference;
 
 use fastrand::Rng;
 use frames::{Frame, Tcp, ACK, MTU, RST, STATION, SYN, URG};
-use reference::{places, Close, Done, Position, Reference, Row, FLOWS, KEYS};
+use reference::{places, Close, Done, Position, Reference, Row, FLOWS, KEYS, SEEN};
 use rtl_sim::axis::Source;
 use rtl_sim::{replay, Pace, Run, Seed, Stall};
 use std::collections::VecDeque;
@@ -19,6 +19,8 @@ const STORE: usize = 4096;
 const QUEUE: usize = 16;
 /// Flows with a key.
 const USED: usize = 5;
+/// Bytes of the longest frame of a chain.
+const FRAME: usize = 500;
 /// Cycles from a table request to its answer.
 const ANSWER: u64 = 8;
 /// Cycles after which the card sees that the host has freed a raw slot.
@@ -28,6 +30,15 @@ const ROOM_LATE: usize = 3;
 struct Arriving {
     frame: Frame,
     fullest: usize,
+}
+
+/// What comes.
+#[derive(Clone, Copy)]
+enum Traffic {
+    /// All sorts of frames, from all flows.
+    Any,
+    /// Of so many flows one segment after the other, so that the walk is long; one out of so many does not end whole.
+    Chains { flows: usize, breaks: u32 },
 }
 
 /// Payload on its way into the walk.
@@ -181,6 +192,31 @@ fn any_frame(rng: &mut Rng, senders: &mut [Sender]) -> Frame {
     frames::segment(tcp, options, rng)
 }
 
+/// The next segment of one of the first flows.
+fn next_frame(rng: &mut Rng, senders: &mut [Sender], flows: usize) -> Frame {
+    let sender = &mut senders[rng.usize(0..flows)];
+    let len = match rng.u8(0..8) {
+        0 => rng.usize(100..FRAME - 66),
+        _ => rng.usize(1..60),
+    };
+    sender.ts = sender.ts.wrapping_add(rng.u32(0..2));
+    let tcp = Tcp {
+        key: sender.key,
+        seq: sender.seq,
+        flags: ACK,
+        ts: Some((sender.ts, 0)),
+        payload: (0..len).map(|_| rng.u8(..)).collect(),
+        ..Tcp::default()
+    };
+    sender.seq = sender.seq.wrapping_add(len as u32);
+    loop {
+        let frame = frames::segment(tcp.clone(), 0, rng);
+        if frame.drop.is_none() && frame.tcp.is_some() {
+            return frame;
+        }
+    }
+}
+
 macro_rules! rx_front_tests {
     ($width:ident, $design:ident, $bytes:literal) => {
         mod $width {
@@ -201,10 +237,21 @@ macro_rules! rx_front_tests {
                 frame.bytes.len().div_ceil($bytes)
             }
 
-            fn check(run: &Run, wanted: usize) -> Result<[u32; 8], Box<dyn Error>> {
+            fn check(
+                run: &Run,
+                wanted: usize,
+                chains: bool,
+            ) -> Result<[u32; SEEN], Box<dyn Error>> {
                 let mut rng = run.seed.rng("test");
+                let traffic = match chains {
+                    false => Traffic::Any,
+                    true => Traffic::Chains {
+                        flows: rng.usize(1..4),
+                        breaks: [2, 5, 20, 100][rng.usize(0..4)],
+                    },
+                };
                 let mut sim = run.sim::<$design::Model>();
-                let raw_log2 = rng.u8(1..5);
+                let raw_log2 = if chains { 4 } else { rng.u8(1..5) };
                 let reserve = rng.u32(0..3).min((1 << raw_log2) - 1);
                 let mut reference = Reference::new(1 << raw_log2, reserve);
                 let mut source = Source::<$bytes>::new(
@@ -239,8 +286,14 @@ macro_rules! rx_front_tests {
                 senders[0].seq = u32::MAX - 3000;
                 senders[1].ts = u32::MAX - 10;
                 let mut accesses: VecDeque<Access> = VecDeque::new();
+                let mut taken = vec![];
                 for (flow, sender) in senders.iter().enumerate() {
-                    let place = places(&sender.key)[rng.usize(0..4)];
+                    let (all, from) = (places(&sender.key), rng.usize(0..4));
+                    let place = (from..from + 4)
+                        .map(|n| all[n % 4])
+                        .find(|place| !taken.contains(place))
+                        .unwrap_or(all[from]);
+                    taken.push(place);
                     let row = Row {
                         valid: true,
                         timestamps: flow % 2 == 1,
@@ -273,7 +326,7 @@ macro_rules! rx_front_tests {
                 let (mut walks, mut told) = (0, 0);
                 let mut dones: VecDeque<(Done, bool)> = VecDeque::new();
                 let mut broken = false;
-                let mut slow = 0;
+                let (mut slow, mut silent) = (0, 0);
                 loop {
                     sim.step();
                     let now = sim.cycle();
@@ -385,10 +438,13 @@ macro_rules! rx_front_tests {
                             return Err("a start with another row".into());
                         }
                         broken &= o.start_chained;
-                        let stop = if broken {
-                            3
-                        } else {
-                            [0, 0, 0, 0, 0, 0, 1, 2][rng.usize(0..8)]
+                        let stop = match traffic {
+                            _ if broken => 3,
+                            Traffic::Any => [0, 0, 0, 0, 0, 0, 1, 2][rng.usize(0..8)],
+                            Traffic::Chains { breaks, .. } if rng.u32(0..breaks) == 0 => {
+                                rng.u8(1..3)
+                            }
+                            Traffic::Chains { .. } => 0,
                         };
                         broken |= stop != 0;
                         let len = match stop {
@@ -477,9 +533,14 @@ macro_rules! rx_front_tests {
                     i.start_ready = paces[2].start();
                     i.pl_ready = paces[3].start();
                     i.close_ready = paces[4].start() && leaving.len() < 6;
-                    // ---- the walk tells
+                    // ---- the walk tells; where chains are wanted now and then nothing for long
                     i.done_valid = false;
-                    if let Some((done, early)) = dones.front().copied() {
+                    silent = if silent == 0 && chains && rng.u8(0..100) == 0 {
+                        rng.u32(20..300)
+                    } else {
+                        silent.max(1) - 1
+                    };
+                    if let Some((done, early)) = dones.front().copied().filter(|_| silent == 0) {
                         let passed = payloads.front().is_none_or(|p| p.number > told);
                         if (passed || early) && paces[5].start() {
                             dones.pop_front();
@@ -491,8 +552,16 @@ macro_rules! rx_front_tests {
                         }
                     }
                     // ---- tables
-                    if accesses.is_empty() && made < wanted && rng.u8(0..60) == 0 {
-                        any_access(&mut rng, &mut accesses, &reference, &senders);
+                    if accesses.is_empty() && made < wanted {
+                        match traffic {
+                            Traffic::Any if rng.u8(0..60) == 0 => {
+                                any_access(&mut rng, &mut accesses, &reference, &senders)
+                            }
+                            Traffic::Chains { flows, .. } if rng.u8(0..20) == 0 => {
+                                chain_access(&mut rng, &mut accesses, &reference, &senders, flows)
+                            }
+                            _ => {}
+                        }
                     }
                     if under_way.is_none() {
                         if let Some(access) = accesses.front() {
@@ -504,8 +573,18 @@ macro_rules! rx_front_tests {
                         }
                     }
                     // ---- frames
-                    if source.pending() < 3 && made < wanted && accesses.len() < 4 {
-                        let frame = any_frame(&mut rng, &mut senders);
+                    let coming: usize = arriving.iter().map(|a| beats(&a.frame)).sum();
+                    let fits = kept_beats + coming + FRAME.div_ceil($bytes) < BEATS
+                        && reference.waiting.len() + arriving.len() + 3 < QUEUE;
+                    // What the store dropped would end a chain.
+                    let calm = !chains || fits;
+                    if source.pending() < 3 && made < wanted && accesses.len() < 4 && calm {
+                        let frame = match traffic {
+                            Traffic::Any => any_frame(&mut rng, &mut senders),
+                            Traffic::Chains { flows, .. } => {
+                                next_frame(&mut rng, &mut senders, flows)
+                            }
+                        };
                         source.push(&frame.bytes);
                         arriving.push_back(Arriving {
                             frame,
@@ -528,20 +607,33 @@ macro_rules! rx_front_tests {
                 Ok(reference.seen)
             }
 
-            #[test]
-            fn every_frame_under_pressure_and_tables_written_all_the_while() {
-                let seen = std::cell::RefCell::new([0u32; 8]);
-                replay(concat!("rx_front_", $bytes), 0..12, |run| {
-                    let now = check(run, 600)?;
+            /// What came in all runs.
+            fn check_all(name: &str, runs: u64, wanted: usize, chains: bool) -> [u32; SEEN] {
+                let seen = std::cell::RefCell::new([0u32; SEEN]);
+                replay(name, 0..runs, |run| {
+                    let now = check(run, wanted, chains)?;
                     let mut seen = seen.borrow_mut();
                     for (all, n) in seen.iter_mut().zip(now) {
                         *all += n;
                     }
                     Ok(())
                 });
-                let seen = seen.into_inner();
+                seen.into_inner()
+            }
+
+            #[test]
+            fn every_frame_under_pressure_and_tables_written_all_the_while() {
+                let seen = check_all(concat!("rx_front_", $bytes), 12, 600, false);
                 if std::env::var_os("RTL_SIM_SEED").is_none() {
-                    assert!(seen.iter().all(|n| *n > 10), "what came: {seen:?}");
+                    assert!(seen[..8].iter().all(|n| *n > 10), "what came: {seen:?}");
+                }
+            }
+
+            #[test]
+            fn long_walks_that_break_and_flows_that_come_back() {
+                let seen = check_all(concat!("rx_front_chains_", $bytes), 24, 600, true);
+                if std::env::var_os("RTL_SIM_SEED").is_none() {
+                    assert!(seen[8..].iter().all(|n| *n > 100), "what came: {seen:?}");
                 }
             }
         }
@@ -550,7 +642,7 @@ macro_rules! rx_front_tests {
 
 /// Something that the host does to a flow.
 fn any_access(rng: &mut Rng, accesses: &mut VecDeque<Access>, r: &Reference, senders: &[Sender]) {
-    let flow = rng.usize(0..USED);
+    let flow = rng.usize(0..senders.len());
     let sender = &senders[flow];
     match rng.u8(0..6) {
         0 => {
@@ -577,6 +669,48 @@ fn any_access(rng: &mut Rng, accesses: &mut VecDeque<Access>, r: &Reference, sen
             accesses.push_back(Access::Read(flow));
         }
     }
+}
+
+/// The host gives a flow back that the card has left, from one of the segments that wait; now and then it takes one away.
+fn chain_access(
+    rng: &mut Rng,
+    accesses: &mut VecDeque<Access>,
+    r: &Reference,
+    senders: &[Sender],
+    flows: usize,
+) {
+    let flow = rng.usize(0..flows);
+    let sender = &senders[flow];
+    let now = r.read(flow);
+    if now.attached {
+        match rng.u8(0..20) {
+            0 => {
+                let row = Position {
+                    attached: false,
+                    raw_count: rng.u8(..),
+                    ..now
+                };
+                accesses.push_back(Access::Attach(flow, row));
+                accesses.push_back(Access::Read(flow));
+            }
+            1 => any_access(rng, accesses, r, &senders[..flows]),
+            2..5 => accesses.push_back(Access::Read(flow)),
+            _ => {}
+        }
+        return;
+    }
+    let mut waiting = r.waiting.iter().filter_map(|frame| frame.tcp.as_ref());
+    let next = waiting.find(|tcp| tcp.key == sender.key && rng.bool());
+    let row = Position {
+        attached: true,
+        ts_valid: rng.bool(),
+        raw_count: now.raw_count,
+        rcv_nxt: next.map_or(sender.seq, |tcp| tcp.seq),
+        msn: rng.u32(..),
+        ts_recent: next.and_then(|tcp| tcp.ts).map_or(sender.ts, |ts| ts.0),
+        window: [0, 8000][rng.usize(0..2)],
+    };
+    accesses.push_back(Access::Attach(flow, row));
 }
 
 rx_front_tests!(bits_128, rx_front_128, 16);

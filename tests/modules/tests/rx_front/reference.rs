@@ -6,6 +6,9 @@ use weft_layout::{refusal, report_kind, FrameReport, SegmentReport};
 
 pub const FLOWS: usize = 16;
 pub const KEYS: usize = 2 * FLOWS;
+/// Segments in the walk at once.
+const WALKS: usize = 8;
+pub const SEEN: usize = 11;
 
 /// CRC32C bit by bit.
 pub fn crc32c(bytes: &[u8]) -> u32 {
@@ -96,8 +99,9 @@ pub struct Reference {
     pub raw_tail: u32,
     pub raw_slots: u32,
     pub reserve: u32,
-    /// How often each verdict came: 0 plain, then as in [`Verdict`], 7 no slot.
-    pub seen: [u32; 8],
+    /// How often each verdict came: 0 plain, then as in [`Verdict`], 7 no slot. Segments of the walk: 8 chained, 9 the last for which it
+    /// had room, 10 not whole with another of the flow behind.
+    pub seen: [u32; SEEN],
 }
 
 impl Reference {
@@ -112,7 +116,7 @@ impl Reference {
             raw_tail: 0,
             raw_slots,
             reserve,
-            seen: [0; 8],
+            seen: [0; SEEN],
         }
     }
 
@@ -189,6 +193,9 @@ impl Reference {
         if verdict != Verdict::Walk {
             return Err(format!("started, but {verdict:?}: {tcp:?} at {before:?}"));
         }
+        if self.walking.len() >= WALKS {
+            return Err("started, though the walk is full".into());
+        }
         let used = self.raw_tail.wrapping_sub(raw_head);
         if used + self.walking.len() as u32 >= self.raw_slots {
             return Err("started without a raw slot".into());
@@ -199,6 +206,8 @@ impl Reference {
             (after.ts_recent, after.ts_valid) = (value, true);
         }
         self.seen[5] += 1;
+        self.seen[8] += u32::from(chained);
+        self.seen[9] += u32::from(self.walking.len() == WALKS - 1);
         self.walking.push_back(Walking {
             frame,
             flow,
@@ -288,6 +297,7 @@ impl Reference {
         position.msn = done.msn;
         (position.ts_valid, position.ts_recent) = (walking.after.ts_valid, walking.after.ts_recent);
         if !whole {
+            self.seen[10] += u32::from(self.in_walk(flow));
             position.raw_count = position.raw_count.wrapping_add(1);
         }
         let mut should = record(&tcp, flow, walking.row, &position);
