@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
+
+/// An object that no build has asked for in this time is forgotten.
+const KEPT: Duration = Duration::from_secs(14 * 24 * 3600);
 
 /// One C++ source to compile.
 pub struct Source {
@@ -18,6 +22,19 @@ pub struct Source {
     pub includes: Vec<PathBuf>,
     /// Further arguments.
     pub flags: Vec<String>,
+}
+
+/// Where objects are kept: cargo runs a build script into a folder of its own for each set of features, and the models are the same
+/// in all of them. So the folder is that of the profile, above them.
+pub fn cache(out: &Path) -> PathBuf {
+    let build = out.parent().and_then(Path::parent);
+    match build
+        .filter(|build| build.ends_with("build"))
+        .and_then(Path::parent)
+    {
+        Some(profile) => profile.join("rtl-objects"),
+        None => out.join("objects"),
+    }
 }
 
 /// Compiles the sources that are not in the cache folder yet, `jobs` at a time, and returns all objects.
@@ -46,7 +63,12 @@ pub fn compile(sources: &[Source], cache: &Path, jobs: usize) -> Result<Vec<Path
             .unwrap_or_default()
             .to_string_lossy();
         let object = cache.join(format!("{stem}-{:016x}.o", hash.finish()));
-        if !object.exists() && !work.iter().any(|(_, other)| *other == object) {
+        // One that is there is young again. Another build script may be at work beside this one.
+        let found = fs::File::options().append(true).open(&object);
+        if let Ok(file) = &found {
+            let _ = file.set_modified(SystemTime::now());
+        }
+        if found.is_err() && !work.iter().any(|(_, other)| *other == object) {
             let mut command = compiler.to_command();
             command.args([
                 "-std=gnu++17",
@@ -62,7 +84,7 @@ pub fn compile(sources: &[Source], cache: &Path, jobs: usize) -> Result<Vec<Path
                 .arg("-c")
                 .arg(&source.path)
                 .arg("-o")
-                .arg(object.with_extension("tmp"));
+                .arg(unfinished(&object));
             work.push((command, object.clone()));
         }
         objects.push(object);
@@ -78,8 +100,7 @@ pub fn compile(sources: &[Source], cache: &Path, jobs: usize) -> Result<Vec<Path
                     let Ok(mut job) = job.lock() else { return };
                     let (command, object) = &mut *job;
                     let result = run(command).and_then(|_| {
-                        fs::rename(object.with_extension("tmp"), &*object)
-                            .map_err(|error| error.to_string())
+                        fs::rename(unfinished(object), &*object).map_err(|error| error.to_string())
                     });
                     if let (Err(error), Ok(mut failure)) = (result, failure.lock()) {
                         failure.get_or_insert(error);
@@ -93,11 +114,18 @@ pub fn compile(sources: &[Source], cache: &Path, jobs: usize) -> Result<Vec<Path
     }
     // Objects of earlier versions would pile up for ever.
     for entry in fs::read_dir(cache).into_iter().flatten().flatten() {
-        if !objects.contains(&entry.path()) {
+        let modified = entry.metadata().and_then(|data| data.modified());
+        let age = modified.ok().and_then(|then| then.elapsed().ok());
+        if age.is_some_and(|age| age > KEPT) {
             let _ = fs::remove_file(entry.path());
         }
     }
     Ok(objects)
+}
+
+/// The name of an object that this process is making.
+fn unfinished(object: &Path) -> PathBuf {
+    object.with_extension(format!("{}.tmp", std::process::id()))
 }
 
 /// Runs a command; its output is the error when it fails.

@@ -380,7 +380,7 @@ impl Project {
                 );
             }
         }
-        let objects = compile::compile(&sources, &out.join("objects"), jobs)?;
+        let objects = compile::compile(&sources, &compile::cache(&out), jobs)?;
         let package = std::env::var("CARGO_PKG_NAME")
             .unwrap_or_default()
             .replace('-', "_");
