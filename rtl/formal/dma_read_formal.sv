@@ -66,13 +66,18 @@ module dma_read_formal #(
 
   for (genvar c = 0; c < 3; c++) begin : gen_client
     localparam int unsigned BEATS = c == 0 ? 512 : 32 * 1024 / DATA_W;
+    localparam int unsigned ROOM_W = $clog2(BEATS + 1);
     logic [11:0] in_slice;
     assign in_slice = ((arvalid && arid == 2'(c)) ? 12'(arlen) + 1'b1 : '0) +
                       ((dut.u_ar.spare_q && spare_id == 2'(c)) ? 12'(spare_beats) + 1'b1 : '0);
     always_comb begin
       if (rst_ni) begin
-        inv_room: assert (12'(dut.gen_client[c].u_client.room_q) + 12'(dut.gen_client[c].u_client.u_buffer.count_q) +
+        inv_room: assert (12'(dut.gen_client[c].u_client.room_q) + 12'(dut.gen_client[c].u_client.freed_q) + 12'(dut.gen_client[c].u_client.u_buffer.count_q) +
                           12'(u_r.owed_q[c]) + in_slice == 12'(BEATS));
+        inv_freed: assert (dut.gen_client[c].u_client.freed_q <= 2'd1 ||
+                           (dut.gen_client[c].u_client.freed_q == 2'd2 && !dut.gen_client[c].u_client.fits_q));
+        inv_minus: assert (!dut.gen_client[c].u_client.have_q ||
+                           ROOM_W'(dut.gen_client[c].u_client.burst_minus_q + dut.gen_client[c].u_client.burst_beats_q) == '0);
         inv_fits: assert (!(dut.gen_client[c].u_client.have_q && dut.gen_client[c].u_client.fits_q) ||
                           12'(dut.gen_client[c].u_client.burst_beats_q) <= 12'(dut.gen_client[c].u_client.room_q));
         inv_burst: assert (!dut.gen_client[c].u_client.have_q || (dut.gen_client[c].u_client.burst_beats_q != '0 &&

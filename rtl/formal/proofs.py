@@ -102,7 +102,8 @@ PROOFS = [
         ("host/reset_drain.sv", "m_axi_wstrb  = fill ? '0 : core_wstrb_i;", "m_axi_wstrb  = core_wstrb_i;"),
         ("host/reset_drain.sv", "m_axi_wlast  = fill ? fill_last : core_wlast_i;", "m_axi_wlast  = fill || core_wlast_i;"),
         ("host/reset_drain.sv", "assign pass_ar   = !stop || ar_open_q;", "assign pass_ar   = !stop;"),
-        ("host/reset_drain.sv", "core_bvalid_o <= m_axi_bvalid && !stop;", "core_bvalid_o <= m_axi_bvalid;"),
+        ("host/reset_drain.sv", "assign owed      = len_valid || b_owed_q != '0 || r_owed_q != '0;",
+         "assign owed      = len_valid || b_owed_q != '0;"),
     ], {"DATA_W": 8, "BURSTS": 2}),
     Proof("rx_lookup_formal", LOOKUP_PROOF, [
         ("rx/front/rx_lookup.sv", "rsp_valid_o     <= compared_q && !changed_o;", "rsp_valid_o     <= compared_q;"),

@@ -251,3 +251,42 @@ fn a_queue_set_up_anew_while_an_element_is_read() {
         }
     }
 }
+
+/// A message of two segments, and a new queue in between: the second is placed by the new one, also if the first has waited for
+/// the element of the old one.
+#[test]
+fn a_message_goes_on_in_the_queue_that_is_set_up() {
+    for kind in CardKind::available() {
+        for delay in (0..240).step_by(9) {
+            let mut s = Flows::new(kind.build(1, 0), 1, Rings::default());
+            let rq = s.bench.region(64 << flows::RQ_LOG2);
+            let element = ReceiveElement {
+                sge0_to: 50_000,
+                sge0_length: flows::ELEMENT as u32,
+                sge0_stag: s.flows[0].stag,
+                ..Default::default()
+            };
+            rq.write(0, &element.to_bytes()).expect("a slot");
+            let mut first = s.flows[0].send(&[1; 64]);
+            let mut second = first.clone();
+            first[0] &= !0x40; // Not the last of its message.
+            second[14..18].copy_from_slice(&64u32.to_be_bytes());
+            second[18..].fill(2);
+            let frame = s.flows[0].segment(&[first]);
+            s.deliver(frame);
+            s.bench.world.run_cycles(delay).expect("a card");
+            let row = FlowRxRow {
+                rq_base: rq.iova,
+                ..s.flows[0].row()
+            };
+            let number = u32::from(s.flows[0].number);
+            let written = s.bench.write_table(table::FLOW_RX, number, &row.to_bytes());
+            assert!(written.expect("a card"), "{kind}");
+            let frame = s.flows[0].segment(&[second]);
+            s.deliver(frame);
+            s.settle();
+            let placed = s.flows[0].memory.read(50_064, 64).expect("memory");
+            assert_eq!(placed, [2; 64], "{kind}, {delay} cycles");
+        }
+    }
+}
