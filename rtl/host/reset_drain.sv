@@ -7,7 +7,8 @@
 //   Drain  the core is in reset. Stop and Drain give the W beats that are owed, without strobes, so that nothing more is written.
 //   Hold   `done_o`, until `req_i` goes.
 //
-// Answers go to the core, which is in reset from Drain on, and leaves it when none is owed. A frame that the MAC is in the middle of when the reset ends is dropped to its end.
+// Answers go to the core, which is in reset from Drain on, and leaves it when none is owed. A frame that the MAC is in the middle
+// of when the reset ends is dropped to its end.
 //
 // AXI: at most 2^OWED_W - 1 read beats and BURSTS write bursts without answer; W data never before their AW is shown. The core
 // takes every R and B at once, so a register on each costs a cycle and no handshake.
@@ -245,7 +246,6 @@ module reset_drain #(
       b_expected: assert (m_axi_bvalid -> b_owed_q != '0);
       r_expected: assert (m_axi_rvalid -> r_owed_q != '0);
       clean_start: assert (state_q == Hold -> !offered && !owed);
-      no_late_answer: assert (core_rvalid_o || core_bvalid_o -> state_q != Hold || !core_rst_no);
     end
   end
   stream_rules #(

@@ -15,22 +15,18 @@ import shutil
 import subprocess
 import sys
 
+import synth
+
 RTL = pathlib.Path(__file__).resolve().parent.parent
 WIDTHS = [128, 256, 512]
 
-# A board's top, and its lists of files behind those of the card.
+# A board's top, and its lists of files behind `synth.sources`.
 BOARDS = {
     "alveo_u50": (
         "weft_u50",
-        ["boards/boards.f", "boards/alveo_u50/stubs.f", "boards/alveo_u50/weft_u50.f"],
+        ["boards/alveo_u50/stubs.f", "boards/alveo_u50/weft_u50.f"],
     ),
 }
-
-
-def sources(lists: list[str]) -> list[str]:
-    """The files of weft_card.f, packages first, and of the lists, as absolute paths."""
-    lines = [line for name in ["weft_card.f", *lists] for line in (RTL / name).read_text().splitlines()]
-    return [str(RTL / line.strip()) for line in lines if line.strip() and not line.startswith("#")]
 
 
 def run_verilator(top: str, parameters: list[str], files: list[str]) -> str:
@@ -86,10 +82,11 @@ def main() -> int:
     parser.add_argument("--width", type=int, nargs="*", default=WIDTHS)
     parser.add_argument("--board", nargs="*", choices=BOARDS, default=list(BOARDS))
     options = parser.parse_args()
-    bad = sum(check(options.top, [f"DATA_W={width}"], sources([])) for width in options.width)
+    card = [str(RTL / name) for name in synth.sources()]
+    bad = sum(check(options.top, [f"DATA_W={width}"], card) for width in options.width)
     for board in options.board:
         top, lists = BOARDS[board]
-        bad += check(top, [], sources(lists))
+        bad += check(top, [], [str(RTL / name) for name in synth.sources(*lists)])
     return 1 if bad else 0
 
 

@@ -69,9 +69,9 @@ CELLS = {
 COLUMNS = ["lut", "ff", "lutram", "bram", "dsp"]
 
 
-def sources() -> list[str]:
-    """The files of weft_card.f, packages first, and the vendor-free ones for boards."""
-    lists = ["weft_card.f", "boards/boards.f"]
+def sources(*more: str) -> list[str]:
+    """The files of weft_card.f, packages first, the vendor-free ones for boards, and those of further lists."""
+    lists = ["weft_card.f", "boards/boards.f", *more]
     lines = [line for name in lists for line in (RTL / name).read_text().splitlines()]
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 

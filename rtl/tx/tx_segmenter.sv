@@ -2,8 +2,8 @@
 //
 //   checked job ─► size of the next frame ─► its layout ─► step ─► reads, SGE by SGE ─► next frame or next job
 //
-// Five cycles a frame, one for its first SGE piece and two for each further one; steps and reads wait in FIFOs behind, so that many frames' reads
-// are under way. An inline payload goes to `slot_*`, once for each frame, its first byte in bits 7:0; between two frames it is
+// Five cycles a frame, one for its first SGE piece and two for each further one; steps and reads wait in FIFOs behind, so that
+// many frames' reads are under way. An inline payload goes to `slot_*`, once for each frame, its first byte in bits 7:0; between two frames it is
 // shifted down, a cycle for each byte.
 // `abort_*` names a job whose read failed: no more frames are made of it, only its last step.
 
@@ -75,13 +75,15 @@ module tx_segmenter
 
   // ---------------------------------------------------------------- reads
   // Measured a cycle ahead: LAYOUT and each read or shift of READ change what is measured.
-  logic [13:0] piece_q;
-  logic        piece_ends_sge_q, piece_is_rest_q, measured_q;
+  logic [13:0] piece, piece_q;
+  logic        piece_ends_sge, piece_ends_sge_q, piece_is_rest_q, measured_q;
   logic        sge_empty, sge_shift, read_taken;
   logic [3:0]  sge_empty_q;               // an SGE under way has bytes left until it moves on
   // The high halves of TO and of the current SGE's address follow a cycle later.
   logic        to_carry_q, iova_carry_q;
 
+  assign piece_ends_sge = sge_len_q[0] <= 32'(to_read_q);
+  assign piece          = piece_ends_sge ? sge_len_q[0][13:0] : to_read_q;
   assign sge_empty      = sge_empty_q[0];
   assign read_valid_o   = state_q == READ && measured_q && !sge_empty;
   assign read_taken     = read_valid_o && read_ready_i;
@@ -95,9 +97,9 @@ module tx_segmenter
     else measured_q <= !(read_taken || sge_shift);
   end
   always_ff @(posedge clk_i) begin
-    piece_ends_sge_q <= sge_len_q[0] <= 32'(to_read_q);
+    piece_ends_sge_q <= piece_ends_sge;
     piece_is_rest_q  <= sge_len_q[0] >= 32'(to_read_q);
-    piece_q          <= sge_len_q[0] <= 32'(to_read_q) ? sge_len_q[0][13:0] : to_read_q;
+    piece_q          <= piece;
   end
 
   // ---------------------------------------------------------------- sequence
@@ -276,7 +278,7 @@ module tx_segmenter
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       reads_have_sges: assert (state_q == READ && sge_empty -> |sge_len_q[3:1]);
-      measure_is_new: assert (read_valid_o -> piece_q == (sge_len_q[0] <= 32'(to_read_q) ? sge_len_q[0][13:0] : to_read_q));
+      measure_is_new: assert (read_valid_o -> piece_q == piece && piece_ends_sge_q == piece_ends_sge);
       address_whole: assert (read_valid_o -> !iova_carry_q);
     end
   end

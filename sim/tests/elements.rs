@@ -6,12 +6,30 @@ use flows::Flows;
 use weft_layout::{
     doorbell, fpdu_verdict, report_kind, table, FlowRxRow, FpduReport, ReceiveElement,
 };
-use weft_sim::bench::Rings;
+use weft_sim::bench::{Region, Rings};
 use weft_sim::card::CYCLE_NS;
 use weft_sim::iommu::Refusal;
 use weft_sim::kind::CardKind;
 
 const SENDS: usize = 400;
+
+/// Delivers one Send of 64 bytes.
+fn send(s: &mut Flows, flow: usize, byte: u8) {
+    let ulpdu = s.flows[flow].send(&[byte; 64]);
+    let frame = s.flows[flow].segment(&[ulpdu]);
+    s.deliver(frame);
+}
+
+/// Gives a flow another receive queue.
+fn set_queue(s: &mut Flows, flow: usize, rq: &Region) {
+    let row = FlowRxRow {
+        rq_base: rq.iova,
+        ..s.flows[flow].row()
+    };
+    let number = u32::from(s.flows[flow].number);
+    let written = s.bench.write_table(table::FLOW_RX, number, &row.to_bytes());
+    assert!(written.expect("a card"), "{}", s.bench.world.card(0).name());
+}
 
 /// Cycles for a Send of 64 bytes, of so many flows in turn, in the middle half of the run.
 fn cycles_each(kind: CardKind, count: usize) -> f64 {
@@ -23,10 +41,7 @@ fn cycles_each(kind: CardKind, count: usize) -> f64 {
     let (mut fed, mut done, mut marks) = (0, 0, Vec::new());
     while done < SENDS {
         while fed < SENDS && fed - done < 64 {
-            let flow = &mut s.flows[fed % count];
-            let ulpdu = flow.send(&[fed as u8; 64]);
-            let frame = flow.segment(&[ulpdu]);
-            s.deliver(frame);
+            send(&mut s, fed % count, fed as u8);
             fed += 1;
         }
         s.bench.world.run_cycles(4).expect("a card");
@@ -87,34 +102,17 @@ fn a_new_row_brings_a_new_queue() {
     for kind in CardKind::available() {
         let mut s = Flows::new(kind.build(1, 0), 3, Rings::default());
         for number in [0, 1, 2] {
-            let flow = &mut s.flows[number];
-            let ulpdu = flow.send(&[1; 64]);
-            let frame = flow.segment(&[ulpdu]);
-            s.deliver(frame);
+            send(&mut s, number, 1);
         }
         s.settle();
         let (before, _) = s.bench.world.iommu(0).bytes();
         // Flow 1 gets another queue; its elements go to the end of its region.
         let rq = s.bench.region(64 << flows::RQ_LOG2);
-        let element = ReceiveElement {
-            sge0_to: 50_000,
-            sge0_length: 64,
-            sge0_stag: s.flows[1].stag,
-            ..Default::default()
-        };
-        rq.write(64, &element.to_bytes()).expect("a slot");
-        let row = FlowRxRow {
-            rq_base: rq.iova,
-            ..s.flows[1].row()
-        };
-        let number = u32::from(s.flows[1].number);
-        let written = s.bench.write_table(table::FLOW_RX, number, &row.to_bytes());
-        assert!(written.expect("a card"), "{kind}");
+        let element = s.flows[1].element(50_000, 64);
+        rq.write(ReceiveElement::SIZE, &element).expect("a slot");
+        set_queue(&mut s, 1, &rq);
         for number in [0, 1, 2] {
-            let flow = &mut s.flows[number];
-            let ulpdu = flow.send(&[2; 64]);
-            let frame = flow.segment(&[ulpdu]);
-            s.deliver(frame);
+            send(&mut s, number, 2);
         }
         s.settle();
         let placed = s.flows[1].memory.read(50_000, 64).expect("memory");
@@ -138,24 +136,6 @@ fn a_new_row_brings_a_new_queue() {
     }
 }
 
-/// An element for 64 bytes of this flow's region.
-fn element(flow: &flows::Flow, to: u64) -> [u8; 64] {
-    let element = ReceiveElement {
-        sge0_to: to,
-        sge0_length: 64,
-        sge0_stag: flow.stag,
-        ..Default::default()
-    };
-    element.to_bytes()
-}
-
-/// Delivers one Send of 64 bytes.
-fn send(s: &mut Flows, flow: usize, byte: u8) {
-    let ulpdu = s.flows[flow].send(&[byte; 64]);
-    let frame = s.flows[flow].segment(&[ulpdu]);
-    s.deliver(frame);
-}
-
 /// What is in a slot of the queue before it was posted is nothing.
 #[test]
 fn an_element_counts_from_when_it_was_posted() {
@@ -171,7 +151,7 @@ fn an_element_counts_from_when_it_was_posted() {
             // The card has read ahead as far as it will.
             s.settle();
             let to = 40_000 + 64 * u64::from(posted);
-            let next = element(&s.flows[0], to);
+            let next = s.flows[0].element(to, 64);
             let slot = posted as usize * ReceiveElement::SIZE;
             s.flows[0].rq.write(slot, &next).expect("a slot");
             send(&mut s, 0, posted as u8);
@@ -227,18 +207,12 @@ fn a_queue_set_up_anew_while_an_element_is_read() {
             let rq = s.bench.region(64 << flows::RQ_LOG2);
             for slot in 0..8 {
                 let to = if slot == 0 { 0 } else { 50_000 + 64 * slot };
-                rq.write(64 * slot as usize, &element(&s.flows[0], to))
+                rq.write(64 * slot as usize, &s.flows[0].element(to, 64))
                     .expect("a slot");
             }
             send(&mut s, 0, 1);
             s.bench.world.run_cycles(delay).expect("a card");
-            let row = FlowRxRow {
-                rq_base: rq.iova,
-                ..s.flows[0].row()
-            };
-            let number = u32::from(s.flows[0].number);
-            let written = s.bench.write_table(table::FLOW_RX, number, &row.to_bytes());
-            assert!(written.expect("a card"), "{kind}");
+            set_queue(&mut s, 0, &rq);
             for byte in 2..6 {
                 send(&mut s, 0, byte);
             }
@@ -260,13 +234,8 @@ fn a_message_goes_on_in_the_queue_that_is_set_up() {
         for delay in (0..240).step_by(9) {
             let mut s = Flows::new(kind.build(1, 0), 1, Rings::default());
             let rq = s.bench.region(64 << flows::RQ_LOG2);
-            let element = ReceiveElement {
-                sge0_to: 50_000,
-                sge0_length: flows::ELEMENT as u32,
-                sge0_stag: s.flows[0].stag,
-                ..Default::default()
-            };
-            rq.write(0, &element.to_bytes()).expect("a slot");
+            let element = s.flows[0].element(50_000, flows::ELEMENT);
+            rq.write(0, &element).expect("a slot");
             let mut first = s.flows[0].send(&[1; 64]);
             let mut second = first.clone();
             first[0] &= !0x40; // Not the last of its message.
@@ -275,13 +244,7 @@ fn a_message_goes_on_in_the_queue_that_is_set_up() {
             let frame = s.flows[0].segment(&[first]);
             s.deliver(frame);
             s.bench.world.run_cycles(delay).expect("a card");
-            let row = FlowRxRow {
-                rq_base: rq.iova,
-                ..s.flows[0].row()
-            };
-            let number = u32::from(s.flows[0].number);
-            let written = s.bench.write_table(table::FLOW_RX, number, &row.to_bytes());
-            assert!(written.expect("a card"), "{kind}");
+            set_queue(&mut s, 0, &rq);
             let frame = s.flows[0].segment(&[second]);
             s.deliver(frame);
             s.settle();

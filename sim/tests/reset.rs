@@ -412,13 +412,25 @@ fn half_a_frame_is_no_frame() {
 #[cfg(rtl)]
 #[test]
 fn nothing_depends_on_the_state_before_the_first_reset() {
+    use weft_sim::rtl;
     for seed in seeds(6) {
-        let wide = |start| Box::new(weft_sim::rtl::any512_started(seed, 0, start));
+        let started = |start| {
+            let (own, around) = rtl::any(seed, 0);
+            let start = Some(rtl_sim::Seed(start));
+            (own, rtl::Surroundings { start, ..around })
+        };
+        let wide = |start| {
+            let (own, around) = started(start);
+            Box::new(rtl::Rtl512::new(own, around))
+        };
         assert!(
             run("rtl512", wide(1), seed) == run("rtl512", wide(2), seed),
             "rtl512, seed {seed}"
         );
-        let narrow = |start| Box::new(weft_sim::rtl::any128_started(seed, 0, start));
+        let narrow = |start| {
+            let (own, around) = started(start);
+            Box::new(rtl::Rtl128::new(own, around))
+        };
         assert!(
             run("rtl128", narrow(1), seed) == run("rtl128", narrow(2), seed),
             "rtl128, seed {seed}"

@@ -49,38 +49,27 @@ pub fn card128(world_seed: u64, number: u32) -> Rtl128 {
     Rtl128::new(seed(world_seed, number), Surroundings::default())
 }
 
-/// A card at 512 bits with everything around it drawn at random: latencies, pauses, order of answers.
-pub fn any512(world_seed: u64, number: u32) -> Rtl512 {
+/// The seed of card `number` and surroundings drawn at random from it: latencies, pauses, order of answers.
+pub fn any(world_seed: u64, number: u32) -> (Seed, Surroundings) {
     let seed = seed(world_seed, number);
-    Rtl512::new(seed, any(seed))
-}
-
-/// A card at 128 bits with everything around it drawn at random.
-pub fn any128(world_seed: u64, number: u32) -> Rtl128 {
-    let seed = seed(world_seed, number);
-    Rtl128::new(seed, any(seed))
-}
-
-/// [`any512`], with other values in registers and memories before the first reset: nothing else is drawn differently.
-pub fn any512_started(world_seed: u64, number: u32, start: u64) -> Rtl512 {
-    let seed = seed(world_seed, number);
-    let start = Some(Seed(start));
-    Rtl512::new(seed, Surroundings { start, ..any(seed) })
-}
-
-/// [`any512_started`] at 128 bits.
-pub fn any128_started(world_seed: u64, number: u32, start: u64) -> Rtl128 {
-    let seed = seed(world_seed, number);
-    let start = Some(Seed(start));
-    Rtl128::new(seed, Surroundings { start, ..any(seed) })
-}
-
-fn any(seed: Seed) -> Surroundings {
     let mut rng = seed.rng("surroundings");
-    Surroundings {
+    let around = Surroundings {
         memory: Timing::any(seed),
         mac: Stall::any(&mut rng),
         registers: rng.usize(1..8),
         start: None,
-    }
+    };
+    (seed, around)
+}
+
+/// A card at 512 bits in [any] surroundings.
+pub fn any512(world_seed: u64, number: u32) -> Rtl512 {
+    let (seed, around) = any(world_seed, number);
+    Rtl512::new(seed, around)
+}
+
+/// A card at 128 bits in [any] surroundings.
+pub fn any128(world_seed: u64, number: u32) -> Rtl128 {
+    let (seed, around) = any(world_seed, number);
+    Rtl128::new(seed, around)
 }

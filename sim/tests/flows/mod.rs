@@ -57,6 +57,17 @@ impl Flow {
         }
     }
 
+    /// A receive element for so many bytes of its region.
+    pub fn element(&self, to: u64, length: usize) -> [u8; ReceiveElement::SIZE] {
+        let element = ReceiveElement {
+            sge0_to: to,
+            sge0_length: length as u32,
+            sge0_stag: self.stag,
+            ..ReceiveElement::default()
+        };
+        element.to_bytes()
+    }
+
     /// The next segment, with these ULPDUs.
     pub fn segment(&mut self, ulpdus: &[Vec<u8>]) -> Vec<u8> {
         let mut payload = Vec::new();
@@ -145,14 +156,9 @@ fn set_up(bench: &mut Bench, number: u16) -> Flow {
     };
     bench.stag(flow.stag, &flow.region()).expect("a card");
     for slot in 0..1 << RQ_LOG2 {
-        let element = ReceiveElement {
-            sge0_to: (slot * ELEMENT) as u64,
-            sge0_length: ELEMENT as u32,
-            sge0_stag: flow.stag,
-            ..ReceiveElement::default()
-        };
+        let element = flow.element((slot * ELEMENT) as u64, ELEMENT);
         let at = slot * ReceiveElement::SIZE;
-        flow.rq.write(at, &element.to_bytes()).expect("a slot");
+        flow.rq.write(at, &element).expect("a slot");
     }
     let attach = AttachRow {
         attached: AttachRow::ATTACHED,

@@ -52,6 +52,29 @@ pub fn bit(bits: u8, at: usize) -> bool {
     bits >> at & 1 == 1
 }
 
+/// Puts a design in reset with an edge of it, as its registers are random before. It stays in reset.
+pub fn enter_reset<M: rtl_sim::Model>(sim: &mut rtl_sim::Sim<M>) {
+    for asserted in [false, true] {
+        M::set_reset(&mut sim.inputs, asserted);
+        sim.settle();
+    }
+}
+
+/// Frames of random bytes that begin with their number, so that no two are the same.
+pub fn numbered_frames(
+    count: usize,
+    bytes: std::ops::RangeInclusive<usize>,
+    rng: &mut fastrand::Rng,
+) -> Vec<Vec<u8>> {
+    let one = |number: usize| {
+        let mut frame = vec![0; rng.usize(bytes.clone())];
+        rng.fill(&mut frame);
+        frame[..4].copy_from_slice(&(number as u32).to_le_bytes());
+        frame
+    };
+    (0..count).map(one).collect()
+}
+
 /// Which of the simulator's cycles are cycles of one of two clocks: at a rate of its own, with jitter.
 #[derive(Clone, Debug)]
 pub struct Clock {

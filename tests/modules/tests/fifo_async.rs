@@ -2,7 +2,7 @@
 
 use rtl_sim::{replay, Pace, Sim, Stall};
 use std::collections::VecDeque;
-use weft_module_tests::{bit, fifo_async, set_bit, Clock};
+use weft_module_tests::{bit, enter_reset, fifo_async, set_bit, Clock};
 
 /// Width and depth, as in `rtl/fifo_async_bench.sv`.
 const FIFOS: [(u32, usize); 3] = [(1, 4), (17, 16), (128, 64)];
@@ -10,13 +10,10 @@ const FIFOS: [(u32, usize); 3] = [(1, 4), (17, 16), (128, 64)];
 /// Bytes of a lane.
 const LANE: usize = 16;
 
-/// Resets with an edge: before it, the registers are random.
+/// Resets both sides, each with a clock.
 fn reset(sim: &mut Sim<fifo_async::Model>) {
     (sim.inputs.wr_go, sim.inputs.rd_go) = (true, true);
-    sim.inputs.rst_ni = true;
-    sim.settle();
-    sim.inputs.rst_ni = false;
-    sim.settle();
+    enter_reset(sim);
     sim.reset(3);
 }
 

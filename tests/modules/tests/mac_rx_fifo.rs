@@ -3,7 +3,7 @@
 use rtl_sim::axis::{keep, Checker, Sink};
 use rtl_sim::{replay, Pace, Run, Stall};
 use std::error::Error;
-use weft_module_tests::{mac_rx_fifo_128, mac_rx_fifo_512, Clock};
+use weft_module_tests::{enter_reset, mac_rx_fifo_128, mac_rx_fifo_512, numbered_frames, Clock};
 
 /// How a run is driven.
 struct Drive {
@@ -34,14 +34,7 @@ macro_rules! mac_rx_fifo_tests {
 
             fn check(run: &Run, drive: Drive) -> Result<Count, Box<dyn Error>> {
                 let mut rng = run.seed.rng("frames");
-                let frames: Vec<Vec<u8>> = (0..drive.frames)
-                    .map(|n| {
-                        let length = rng.usize(6..=drive.longest);
-                        let mut frame: Vec<u8> = (0..length).map(|_| rng.u8(..)).collect();
-                        frame[..4].copy_from_slice(&(n as u32).to_le_bytes());
-                        frame
-                    })
-                    .collect();
+                let frames = numbered_frames(drive.frames, 6..=drive.longest, &mut rng);
                 let mut sim = run.sim::<$design::Model>();
                 let [mut mac_clock, mut card_clock] = drive.clocks;
                 let mut pace = Pace::new(drive.mac, rng.fork());
@@ -53,11 +46,7 @@ macro_rules! mac_rx_fifo_tests {
                 let mut aligned = false;
                 let mut reset = 0;
                 let mut calm = 0;
-                // With an edge: before it, the registers are random.
-                sim.inputs.rst_ni = true;
-                sim.settle();
-                sim.inputs.rst_ni = false;
-                sim.settle();
+                enter_reset(&mut sim);
                 sim.inputs.mac_rst = !drive.early;
                 let mut card_now = 0;
                 for now in 0..400_000_u64 {

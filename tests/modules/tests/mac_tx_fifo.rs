@@ -4,7 +4,7 @@ use rtl_sim::axis::{Checker, Source};
 use rtl_sim::{replay, Pace, Run, Seed, Stall};
 use std::collections::VecDeque;
 use std::error::Error;
-use weft_module_tests::{mac_tx_fifo_128, mac_tx_fifo_512, Clock};
+use weft_module_tests::{enter_reset, mac_tx_fifo_128, mac_tx_fifo_512, numbered_frames, Clock};
 
 /// How a run is driven.
 struct Drive {
@@ -36,14 +36,7 @@ macro_rules! mac_tx_fifo_tests {
 
             fn check(run: &Run, drive: Drive) -> Result<Count, Box<dyn Error>> {
                 let mut rng = run.seed.rng("frames");
-                let frames: Vec<Vec<u8>> = (0..drive.frames)
-                    .map(|n| {
-                        let length = rng.usize(14..=drive.longest);
-                        let mut frame: Vec<u8> = (0..length).map(|_| rng.u8(..)).collect();
-                        frame[..4].copy_from_slice(&(n as u32).to_le_bytes());
-                        frame
-                    })
-                    .collect();
+                let frames = numbered_frames(drive.frames, 14..=drive.longest, &mut rng);
                 let mut sim = run.sim::<$design::Model>();
                 let [mut card_clock, mut mac_clock] = drive.clocks;
                 let mut source = Source::<$bytes>::new(drive.card, Seed(run.seed.0 + 7));
@@ -56,11 +49,7 @@ macro_rules! mac_tx_fifo_tests {
                 let (mut reset, mut down, mut waited) = (0, 0, 0);
                 let (mut mac_now, mut beats, mut first, mut last) = (0_u64, 0_u64, None, 0);
                 let mut calm = 0;
-                // With an edge: before it, the registers are random.
-                sim.inputs.rst_ni = true;
-                sim.settle();
-                sim.inputs.rst_ni = false;
-                sim.settle();
+                enter_reset(&mut sim);
                 sim.inputs.link = true;
                 for now in 0..600_000_u64 {
                     if calm > 200 {
