@@ -5,15 +5,37 @@ mod card;
 mod memory;
 
 use rtl_sim::axi::Timing;
+pub use rtl_sim::axi::Visible;
 use rtl_sim::{Seed, Stall};
 
 pub use card::{Rtl128, Rtl512};
+
+/// What goes behind the card's writes on its way to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pushes {
+    /// Interrupts do.
+    pub interrupts: bool,
+    /// The answers to register reads do.
+    pub answers: bool,
+}
+
+impl Default for Pushes {
+    /// All of it, as it has to be.
+    fn default() -> Self {
+        Self {
+            interrupts: true,
+            answers: true,
+        }
+    }
+}
 
 /// How the surroundings of the RTL behave.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     /// Host memory.
     pub memory: Timing,
+    /// What waits for writes that the host does not see yet.
+    pub pushes: Pushes,
     /// Pauses of the MAC on transmit.
     pub mac: Stall,
     /// Register accesses in flight.
@@ -27,6 +49,7 @@ impl Default for Surroundings {
     fn default() -> Self {
         Self {
             memory: Timing::latency(100),
+            pushes: Pushes::default(),
             mac: Stall::Never,
             registers: 4,
             start: None,
@@ -75,10 +98,44 @@ pub fn any128_started(world_seed: u64, number: u32, start: u64) -> Rtl128 {
     Rtl128::new(seed, Surroundings { start, ..any(seed) })
 }
 
+/// A card at 512 bits behind a bridge with this order of writes, and all else at random.
+pub fn ordered512(world_seed: u64, number: u32, visible: Visible, pushes: Pushes) -> Rtl512 {
+    let seed = seed(world_seed, number);
+    Rtl512::new(seed, ordered(seed, visible, pushes))
+}
+
+/// [`ordered512`] at 128 bits.
+pub fn ordered128(world_seed: u64, number: u32, visible: Visible, pushes: Pushes) -> Rtl128 {
+    let seed = seed(world_seed, number);
+    Rtl128::new(seed, ordered(seed, visible, pushes))
+}
+
+fn ordered(seed: Seed, visible: Visible, pushes: Pushes) -> Surroundings {
+    let around = any(seed);
+    let mut rng = seed.rng("order of writes");
+    Surroundings {
+        memory: Timing {
+            visible,
+            hidden: [30, 300, 1500][rng.usize(0..3)],
+            ..around.memory
+        },
+        pushes,
+        ..around
+    }
+}
+
 fn any(seed: Seed) -> Surroundings {
     let mut rng = seed.rng("surroundings");
+    // Of the orders of writes those with which an error of a write comes back to the card.
+    let mut order = seed.rng("order of writes");
+    let memory = Timing {
+        visible: [Visible::AtOnce, Visible::Answered][order.usize(0..2)],
+        hidden: order.u32(0..200),
+        ..Timing::any(seed)
+    };
     Surroundings {
-        memory: Timing::any(seed),
+        memory,
+        pushes: Pushes::default(),
         mac: Stall::any(&mut rng),
         registers: rng.usize(1..8),
         start: None,
