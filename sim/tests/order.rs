@@ -222,6 +222,11 @@ fn that_a_write_stays_behind_answered_ones_is_needed() {
     unlawful(Visible::Unordered, Pushes::default(), polls);
 }
 
+#[test]
+fn that_a_report_becomes_visible_front_to_back_is_needed() {
+    unlawful(Visible::Torn, Pushes::default(), polls);
+}
+
 /// A host that sleeps: when it is woken the report is there.
 fn sleeps(seed: u64, card: Box<dyn Card>) -> Result<(), String> {
     let mut rng = rtl_sim::Seed(seed).rng("test");

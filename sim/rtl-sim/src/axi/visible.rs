@@ -2,6 +2,7 @@
 //! the moment at which a program there finds the bytes.
 
 use super::{Fault, Memory};
+use crate::axis::keep;
 use fastrand::Rng;
 use std::collections::VecDeque;
 
@@ -22,6 +23,9 @@ pub enum Visible {
     /// The least that a master can rely on whose AWUSER bit 0 stands for writes without any order: one of the others becomes visible
     /// behind all writes that were answered before it was shown. Errors are lost.
     Weakest,
+    /// The same, but a block of 64 bytes becomes visible in parts of 16, in any order. A master that has its word that something is valid in the block's
+    /// last byte, and its host, have to fail with it.
+    Torn,
     /// Less than that: in any order, long after the response. Errors are lost. A master and its host have to fail with it.
     Unordered,
 }
@@ -69,6 +73,8 @@ struct Burst {
 
 /// Beats that may wait; then WREADY goes low.
 const ROOM: usize = 256;
+/// Bytes of a part of a torn block.
+const PART: usize = 16;
 /// Beats that become visible in one cycle.
 const RATE: usize = 4;
 
@@ -139,7 +145,7 @@ impl Hidden {
             Visible::Posted | Visible::Relaxed => {
                 self.pieces.iter().all(|piece| piece.burst >= mark.bursts)
             }
-            Visible::Weakest | Visible::Unordered => !self.hides(mark.answers),
+            Visible::Weakest | Visible::Torn | Visible::Unordered => !self.hides(mark.answers),
         }
     }
 
@@ -172,6 +178,15 @@ impl Hidden {
         bytes: &[u8],
         strobe: u128,
     ) {
+        let torn = self.mode == Visible::Torn;
+        if torn && bytes.len() > PART {
+            for (n, part) in bytes.chunks(PART).enumerate() {
+                let at = n * PART;
+                let strobe = strobe >> at & keep(part.len());
+                self.beat(now, relaxed, after, addr + at as u64, part, strobe);
+            }
+            return;
+        }
         let Some(burst) = self.bursts.back_mut() else {
             return;
         };
@@ -180,7 +195,7 @@ impl Hidden {
         let beat = (addr, bytes.to_vec(), strobe);
         if let Some(last) = self.pieces.back_mut() {
             let same = last.burst == burst.number && last.bytes.start / 64 == addr / 64;
-            if same && !relaxed {
+            if same && !relaxed && !torn {
                 last.bytes.end = end;
                 last.beats.push_back(beat);
                 return;
@@ -243,7 +258,9 @@ impl Hidden {
             Visible::Answered | Visible::Unordered => !same_bytes(),
             Visible::Posted => at == 0,
             Visible::Relaxed => at == 0 || piece.relaxed,
-            Visible::Weakest => piece.relaxed || !(self.hides(piece.after) || same_bytes()),
+            Visible::Weakest | Visible::Torn => {
+                piece.relaxed || !(self.hides(piece.after) || same_bytes())
+            }
         }
     }
 
