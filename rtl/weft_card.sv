@@ -54,6 +54,7 @@ module weft_card
   output logic [1:0]          m_axi_awburst,
   output logic [3:0]          m_axi_awcache,
   output logic [2:0]          m_axi_awprot,
+  output logic                m_axi_awuser,  // this write may be passed, and pass: PCIe's relaxed ordering, if the wrapper wants it
   output logic                m_axi_awvalid,
   input  logic                m_axi_awready,
   output logic [DATA_W-1:0]   m_axi_wdata,
@@ -341,7 +342,7 @@ module weft_card
     .wr_last_i  (wr_last),
     .written_o  (written),
     .failed_o   (failed),
-    .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst,
+    .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst, .m_axi_awuser,
     .m_axi_awvalid(core_awvalid),
     .m_axi_awready(core_awready),
     .m_axi_wdata(core_wdata),

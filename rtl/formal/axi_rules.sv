@@ -17,7 +17,8 @@ module axi_address_rules #(
   input logic [63:0] addr_i,
   input logic [7:0]  len_i,
   input logic [2:0]  size_i,
-  input logic [1:0]  burst_i
+  input logic [1:0]  burst_i,
+  input logic        user_i
 );
 
   localparam int unsigned LANE_W = $clog2(DATA_W / 8);
@@ -26,8 +27,8 @@ module axi_address_rules #(
   assign first = 13'(addr_i[11:LANE_W]);
   assign beats = 13'(len_i) + 1'b1;
 
-  stream_rules #(.WIDTH(2 + 64 + 8)) u_stands (
-    .clk_i, .rst_ni, .clear_i(1'b0), .valid_i, .ready_i, .data_i({id_i, addr_i, len_i})
+  stream_rules #(.WIDTH(2 + 64 + 8 + 1)) u_stands (
+    .clk_i, .rst_ni, .clear_i(1'b0), .valid_i, .ready_i, .data_i({id_i, addr_i, len_i, user_i})
   );
 
   always_comb begin

@@ -41,7 +41,7 @@ module dma_read_formal #(
 
   axi_address_rules #(.DATA_W(DATA_W), .LONGEST(64)) u_ar (
     .clk_i, .rst_ni, .valid_i(arvalid), .ready_i(m_axi_arready),
-    .id_i(arid), .addr_i(araddr), .len_i(arlen), .size_i(arsize), .burst_i(arburst)
+    .id_i(arid), .addr_i(araddr), .len_i(arlen), .size_i(arsize), .burst_i(arburst), .user_i(1'b0)
   );
 
   axi_read_rules #(.IDS(3), .BEATS(512)) u_r (

@@ -32,7 +32,7 @@ module dma_write_formal #(
   logic [63:0]             awaddr;
   logic [7:0]              awlen;
   logic [2:0]              awsize;
-  logic                    awvalid, wlast, wvalid, bready, request, error, idle;
+  logic                    awuser, awvalid, wlast, wvalid, bready, request, error, idle;
   logic [DATA_W-1:0]       wdata;
   logic [BYTES-1:0]        wstrb;
   logic [LANE_W-1:0]       last_count;
@@ -47,7 +47,7 @@ module dma_write_formal #(
     .wr_valid_i, .wr_ready_o(wr_ready), .wr_data_i, .wr_count_i(wr_count), .wr_last_i(wr_last),
     .written_o(written), .failed_o(failed),
     .m_axi_awid(awid), .m_axi_awaddr(awaddr), .m_axi_awlen(awlen), .m_axi_awsize(awsize), .m_axi_awburst(awburst),
-    .m_axi_awvalid(awvalid), .m_axi_awready,
+    .m_axi_awuser(awuser), .m_axi_awvalid(awvalid), .m_axi_awready,
     .m_axi_wdata(wdata), .m_axi_wstrb(wstrb), .m_axi_wlast(wlast), .m_axi_wvalid(wvalid), .m_axi_wready,
     .m_axi_bid, .m_axi_bresp, .m_axi_bvalid, .m_axi_bready(bready),
     .request_o(request), .error_o(error), .idle_o(idle)
@@ -55,7 +55,7 @@ module dma_write_formal #(
 
   axi_address_rules #(.DATA_W(DATA_W), .LONGEST(4096 / BYTES)) u_aw (
     .clk_i, .rst_ni, .valid_i(awvalid), .ready_i(m_axi_awready),
-    .id_i(awid), .addr_i(awaddr), .len_i(awlen), .size_i(awsize), .burst_i(awburst)
+    .id_i(awid), .addr_i(awaddr), .len_i(awlen), .size_i(awsize), .burst_i(awburst), .user_i(awuser)
   );
 
   axi_write_rules #(.DATA_W(DATA_W), .BURSTS(OUTSTANDING + 2)) u_w (

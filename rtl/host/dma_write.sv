@@ -9,6 +9,9 @@
 // the rotated beats in a queue, so neither bus nor client reaches through. A burst's first W beat is not shown before its AW is.
 // Responses are always taken; those of a command are told as one.
 //
+// AWUSER: 1 with the writes of client 0, whose order nobody looks at before a report that waits for their answers; 0 with all
+// others, which may not be seen before any write in front of them (docs/card.md, "Order").
+//
 // Clients 0 and 1 take turns. Client 2 is for what may be left out: its command is accepted only when nothing of the others
 // is offered or under way, and not more than two of its own. So the others never wait for more than its two
 // commands, which it keeps short.
@@ -41,6 +44,7 @@ module dma_write #(
   output logic [7:0]              m_axi_awlen,
   output logic [2:0]              m_axi_awsize,
   output logic [1:0]              m_axi_awburst,
+  output logic                    m_axi_awuser,
   output logic                    m_axi_awvalid,
   input  logic                    m_axi_awready,
   output logic [DATA_W-1:0]       m_axi_wdata,
@@ -181,10 +185,10 @@ module dma_write #(
   logic [63:LANE_W]       aw_addr;
   logic [PAGE_BEAT_W-1:0] aw_beats;
 
-  stream_slice #(.WIDTH(64 - LANE_W + PAGE_BEAT_W)) u_aw (
+  stream_slice #(.WIDTH(1 + 64 - LANE_W + PAGE_BEAT_W)) u_aw (
     .clk_i, .rst_ni, .clear_i(1'b0),
-    .in_valid_i (burst_valid && track_ready), .in_ready_o (aw_ready), .in_data_i ({burst_addr, burst_beats}),
-    .out_valid_o(m_axi_awvalid), .out_ready_i(m_axi_awready), .out_data_o({aw_addr, aw_beats}), .shown_o(aw_shown)
+    .in_valid_i (burst_valid && track_ready), .in_ready_o (aw_ready), .in_data_i ({burst.client == 2'd0, burst_addr, burst_beats}),
+    .out_valid_o(m_axi_awvalid), .out_ready_i(m_axi_awready), .out_data_o({m_axi_awuser, aw_addr, aw_beats}), .shown_o(aw_shown)
   );
 
   assign m_axi_awaddr  = {aw_addr, LANE_W'(0)};

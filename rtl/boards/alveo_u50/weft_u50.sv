@@ -205,7 +205,7 @@ module weft_u50 #(
     .s_axil_rdata(card_rdata), .s_axil_rresp(card_rresp), .s_axil_rvalid(card_rvalid), .s_axil_rready(card_rready),
     // The bridge has no AxCACHE and AxPROT, and one order for all writes: they have ID 0, full width, INCR.
     .m_axi_awid(), .m_axi_awaddr(card_awaddr), .m_axi_awlen(), .m_axi_awsize(), .m_axi_awburst(),
-    .m_axi_awcache(), .m_axi_awprot(), .m_axi_awvalid(card_awvalid), .m_axi_awready(card_awready),
+    .m_axi_awcache(), .m_axi_awprot(), .m_axi_awuser(), .m_axi_awvalid(card_awvalid), .m_axi_awready(card_awready),
     .m_axi_wdata(card_wdata), .m_axi_wstrb(card_wstrb), .m_axi_wlast(card_wlast),
     .m_axi_wvalid(card_wvalid), .m_axi_wready(card_wready),
     .m_axi_bid('0), .m_axi_bresp(card_bresp), .m_axi_bvalid(card_bvalid), .m_axi_bready(card_bready),

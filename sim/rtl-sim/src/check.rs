@@ -23,6 +23,8 @@ pub enum Rule {
     EmptyBeat,
     /// A packet ends within the length limit.
     PacketTooLong,
+    /// Valid is high in every cycle from a packet's first beat to its last.
+    Gap,
     /// A burst stays within 4 KiB (AXI4 A3.4.1).
     Crosses4K,
     /// A beat is not wider than the bus (AXI4 A3.4.1).
@@ -57,6 +59,7 @@ impl fmt::Display for Rule {
             Rule::PartialBeat => "partial beat inside a packet",
             Rule::EmptyBeat => "beat without bytes",
             Rule::PacketTooLong => "packet does not end",
+            Rule::Gap => "gap inside a packet",
             Rule::Crosses4K => "burst crosses a 4 KiB boundary",
             Rule::BeatSize => "beats wider than the bus",
             Rule::BurstType => "reserved burst type",

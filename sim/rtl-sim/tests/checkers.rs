@@ -185,6 +185,52 @@ fn broken_register_ports_are_caught() {
     }
 }
 
+/// A packet that stops in its middle, as a MAC must not see it; pauses of ready, and between packets, are no gap.
+#[test]
+fn gaps_are_caught() {
+    use axis::{Backward, Forward};
+    let beat = |valid, last, ready| {
+        let forward = Forward::<8> {
+            keep: 0xff,
+            valid,
+            last,
+            ..Forward::default()
+        };
+        (forward, Backward { ready })
+    };
+    let check = |checker: axis::Checker<8>, beats: &[(Forward<8>, Backward)]| {
+        let mut checker = checker;
+        let mut beats = beats.iter().enumerate();
+        beats
+            .find_map(|(now, (forward, backward))| {
+                checker.cycle(now as u64, false, forward, backward).err()
+            })
+            .map(|violation| violation.rule)
+    };
+    let (on, last, none) = (
+        beat(true, false, true),
+        beat(true, true, true),
+        beat(false, false, true),
+    );
+    let good = [
+        on,
+        beat(true, false, false),
+        on,
+        last,
+        none,
+        beat(true, true, false),
+        last,
+        none,
+        on,
+        last,
+    ];
+    let bad = [on, on, none, last];
+    let gapless = || axis::Checker::new("mac").gapless();
+    assert_eq!(check(gapless(), &good), None);
+    assert_eq!(check(gapless(), &bad), Some(Rule::Gap));
+    assert_eq!(check(axis::Checker::new("fifo"), &bad), None);
+}
+
 /// The AXI4 checker's rules for slaves, with a slave made of plain struct values.
 #[test]
 fn broken_slaves_are_caught() {

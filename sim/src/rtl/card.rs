@@ -1,14 +1,15 @@
 //! One Verilated card. The two widths are two types with the same text, as their port structs differ.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
-use rtl_sim::axi::{self, MemorySlave, Totals};
+use rtl_sim::axi::{self, Mark, MemorySlave, Totals};
 use rtl_sim::axil::{self, Access, Master};
 use rtl_sim::axis::{self, Sink, Source};
 use rtl_sim::{Seed, Sim, Violation};
 
 use super::memory::Behind;
-use super::Surroundings;
+use super::{Pushes, Surroundings};
 use crate::card::{Card, Event};
 use crate::iommu::HostMemory;
 
@@ -35,6 +36,10 @@ macro_rules! card {
             sim: Sim<$model>,
             registers: Master,
             memory: MemorySlave<$bytes>,
+            pushes: Pushes,
+            /// Interrupts and answers that wait for what was written before them.
+            interrupts: VecDeque<(Mark, u8)>,
+            answers: VecDeque<(Mark, u32)>,
             rx: Source<$bytes>,
             tx: Sink<$bytes>,
             check_memory: axi::Checker<$bytes>,
@@ -53,11 +58,16 @@ macro_rules! card {
                     sim: Sim::new(around.start.unwrap_or(seed)),
                     registers: Master::new(rtl_sim::Stall::Never, around.registers, seed),
                     memory: MemorySlave::new(around.memory.clone(), seed),
+                    pushes: around.pushes,
+                    interrupts: VecDeque::new(),
+                    answers: VecDeque::new(),
                     rx: Source::new(rtl_sim::Stall::Never, seed),
                     tx: Sink::new(around.mac.clone(), seed),
                     check_memory: axi::Checker::new("m_axi"),
                     check_registers: axil::Checker::new("s_axil"),
-                    check_tx: axis::Checker::new("mac_tx").longest_packet(LONGEST_FRAME),
+                    check_tx: axis::Checker::new("mac_tx")
+                        .longest_packet(LONGEST_FRAME)
+                        .gapless(),
                     rest: 0,
                     reset_in: None,
                     failure: None,
@@ -144,8 +154,11 @@ macro_rules! card {
                 }
                 let (inputs, outputs) = (&mut self.sim.inputs, &self.sim.outputs);
                 let msix = outputs.msix_valid;
+                // What this cycle's responses told the card, it knows from the next one on.
+                let mark = self.memory.mark();
                 if msix && inputs.msix_ready {
-                    events.push(Event::Interrupt(outputs.msix_vector as u8));
+                    let vector = outputs.msix_vector as u8;
+                    self.interrupts.push_back((mark, vector));
                 }
                 self.registers
                     .cycle(now, &mut inputs.s_axil, &outputs.s_axil);
@@ -155,8 +168,22 @@ macro_rules! card {
                 self.tx.cycle(now, &mut inputs.mac_tx, &outputs.mac_tx);
                 while let Some(done) = self.registers.pop() {
                     if matches!(done.access, Access::Read { .. }) {
-                        events.push(Event::Read(done.data as u32));
+                        self.answers.push_back((mark, done.data as u32));
                     }
+                }
+                while let Some((mark, vector)) = self.interrupts.front().copied() {
+                    if self.pushes.interrupts && !self.memory.is_seen(mark) {
+                        break;
+                    }
+                    self.interrupts.pop_front();
+                    events.push(Event::Interrupt(vector));
+                }
+                while let Some((mark, value)) = self.answers.front().copied() {
+                    if self.pushes.answers && !self.memory.is_seen(mark) {
+                        break;
+                    }
+                    self.answers.pop_front();
+                    events.push(Event::Read(value));
                 }
                 while let Some(packet) = self.tx.pop() {
                     events.push(Event::Frame(packet.data));
@@ -165,6 +192,8 @@ macro_rules! card {
                     && !msix
                     && self.registers.is_idle()
                     && self.memory.is_idle()
+                    && self.interrupts.is_empty()
+                    && self.answers.is_empty()
                     && self.rx.is_idle()
                     && !self.tx.in_packet();
                 self.rest = if at_rest { self.rest + 1 } else { 0 };
@@ -184,7 +213,10 @@ macro_rules! card {
             }
 
             fn resetting(&self) -> bool {
-                self.reset_in.is_some() || self.sim.inputs.reset_req || self.sim.outputs.reset_done
+                self.reset_in.is_some()
+                    || self.sim.inputs.reset_req
+                    || self.sim.outputs.reset_done
+                    || !self.memory.is_seen(self.memory.mark())
             }
 
             fn record_waves(&mut self, path: &Path, cycles: u64) -> bool {

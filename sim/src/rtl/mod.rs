@@ -5,15 +5,37 @@ mod card;
 mod memory;
 
 use rtl_sim::axi::Timing;
+pub use rtl_sim::axi::Visible;
 use rtl_sim::{Seed, Stall};
 
 pub use card::{Rtl128, Rtl512};
+
+/// What goes behind the card's writes on its way to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pushes {
+    /// Interrupts do.
+    pub interrupts: bool,
+    /// The answers to register reads do.
+    pub answers: bool,
+}
+
+impl Default for Pushes {
+    /// All of it, as it has to be.
+    fn default() -> Self {
+        Self {
+            interrupts: true,
+            answers: true,
+        }
+    }
+}
 
 /// How the surroundings of the RTL behave.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     /// Host memory.
     pub memory: Timing,
+    /// What waits for writes that the host does not see yet.
+    pub pushes: Pushes,
     /// Pauses of the MAC on transmit.
     pub mac: Stall,
     /// Register accesses in flight.
@@ -27,6 +49,7 @@ impl Default for Surroundings {
     fn default() -> Self {
         Self {
             memory: Timing::latency(100),
+            pushes: Pushes::default(),
             mac: Stall::Never,
             registers: 4,
             start: None,
@@ -53,8 +76,16 @@ pub fn card128(world_seed: u64, number: u32) -> Rtl128 {
 pub fn any(world_seed: u64, number: u32) -> (Seed, Surroundings) {
     let seed = seed(world_seed, number);
     let mut rng = seed.rng("surroundings");
+    // Of the orders of writes those with which an error of a write comes back to the card.
+    let mut order = seed.rng("order of writes");
+    let memory = Timing {
+        visible: [Visible::AtOnce, Visible::Answered][order.usize(0..2)],
+        hidden: order.u32(0..200),
+        ..Timing::any(seed)
+    };
     let around = Surroundings {
-        memory: Timing::any(seed),
+        memory,
+        pushes: Pushes::default(),
         mac: Stall::any(&mut rng),
         registers: rng.usize(1..8),
         start: None,
@@ -72,4 +103,32 @@ pub fn any512(world_seed: u64, number: u32) -> Rtl512 {
 pub fn any128(world_seed: u64, number: u32) -> Rtl128 {
     let (seed, around) = any(world_seed, number);
     Rtl128::new(seed, around)
+}
+
+/// A card at 512 bits behind a bridge with this order of writes, and all else at random.
+pub fn ordered512(world_seed: u64, number: u32, visible: Visible, pushes: Pushes) -> Rtl512 {
+    let (seed, around) = ordered(world_seed, number, visible, pushes);
+    Rtl512::new(seed, around)
+}
+
+/// [`ordered512`] at 128 bits.
+pub fn ordered128(world_seed: u64, number: u32, visible: Visible, pushes: Pushes) -> Rtl128 {
+    let (seed, around) = ordered(world_seed, number, visible, pushes);
+    Rtl128::new(seed, around)
+}
+
+fn ordered(world_seed: u64, number: u32, visible: Visible, pushes: Pushes) -> (Seed, Surroundings) {
+    let (seed, around) = any(world_seed, number);
+    let hidden = [30, 300, 1500][seed.rng("order of writes").usize(0..3)];
+    let memory = Timing {
+        visible,
+        hidden,
+        ..around.memory
+    };
+    let ordered = Surroundings {
+        memory,
+        pushes,
+        ..around
+    };
+    (seed, ordered)
 }

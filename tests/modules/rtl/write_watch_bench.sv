@@ -38,6 +38,7 @@ module write_watch_bench #(
   output logic [7:0]        m_axi_awlen,
   output logic [2:0]        m_axi_awsize,
   output logic [1:0]        m_axi_awburst,
+  output logic              m_axi_awuser,
   output logic              m_axi_awvalid,
   input  logic              m_axi_awready,
   output logic [DATA_W-1:0] m_axi_wdata,
@@ -76,7 +77,7 @@ module write_watch_bench #(
     .wr_count_i({COUNT_W'(0), COUNT_W'($countones(report_tkeep_i)), COUNT_W'($countones(place_tkeep_i))}),
     .wr_last_i ({1'b0, report_tlast_i, place_tlast_i}),
     .written_o(written), .failed_o(failed),
-    .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst, .m_axi_awvalid, .m_axi_awready,
+    .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst, .m_axi_awuser, .m_axi_awvalid, .m_axi_awready,
     .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
     .m_axi_bid, .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,
     .request_o(request), .error_o(error), .idle_o

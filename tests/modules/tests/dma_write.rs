@@ -88,6 +88,8 @@ macro_rules! dma_write_tests {
                 }
                 let mut todo = commands.map(VecDeque::from);
                 let mut accepted = VecDeque::new();
+                // AWUSER of the bursts to come: only what the first client writes may be passed.
+                let mut users = VecDeque::new();
                 let (mut bytes, mut bursts, mut beats) = (0, 0, 0);
                 let (mut responses, mut requests, mut errors) = (0, 0, 0);
                 // Of each burst answered: was it an error?
@@ -112,6 +114,12 @@ macro_rules! dma_write_tests {
                     errors += u64::from(outputs.error);
                     if outputs.idle && (inputs.cmd_valid != 0 || !accepted.is_empty()) {
                         return Err("idle with commands under way".into());
+                    }
+                    if outputs.m_axi.aw.valid && inputs.m_axi.aw_ready {
+                        let user = outputs.m_axi.aw.user;
+                        if users.pop_front() != Some(user) {
+                            return Err(format!("AWUSER {user} is another client's").into());
+                        }
                     }
                     if outputs.m_axi.w.valid && inputs.m_axi.w_ready {
                         first.get_or_insert(now);
@@ -166,6 +174,7 @@ macro_rules! dma_write_tests {
                             bytes += data.len() as u64;
                             let before = bursts;
                             bursts += (end - 1) / PAGE - addr / PAGE + 1;
+                            users.extend((before..bursts).map(|_| u32::from(client == 0)));
                             beats += (end - 1) / $bytes - addr / $bytes + 1;
                             host.expected.extend((addr..end).zip(data));
                             accepted.push_back(Accepted {

@@ -1,5 +1,6 @@
 //! A memory behind an AXI4 master of the design, with the timing of a host behind PCIe.
 
+use super::visible::{Hidden, Mark, Visible};
 use super::{resp, Address, FromMaster, FromSlave, WriteData};
 use crate::axis::keep;
 use crate::{Pace, Seed, Stall};
@@ -19,7 +20,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    fn resp(self) -> u8 {
+    pub(super) fn resp(self) -> u8 {
         match self {
             Fault::Slave => resp::SLVERR,
             Fault::Decode | Fault::NotYet => resp::DECERR,
@@ -122,6 +123,10 @@ pub struct Timing {
     pub completions: Option<(u32, RangeInclusive<u32>)>,
     /// Bytes a cycle, for reads and for writes each; 0: no limit.
     pub bytes_per_cycle: f64,
+    /// When the memory has what was written.
+    pub visible: Visible,
+    /// The most cycles for which a block that was written stays invisible of its own accord, if [`visible`](Self::visible) lets it.
+    pub hidden: u32,
     /// The share of bursts answered with SLVERR though the memory would do them.
     pub error_rate: f64,
 }
@@ -141,6 +146,8 @@ impl Default for Timing {
             order: Order::Asked,
             completions: None,
             bytes_per_cycle: 0.0,
+            visible: Visible::AtOnce,
+            hidden: 0,
             error_rate: 0.0,
         }
     }
@@ -170,7 +177,7 @@ impl Timing {
         }
     }
 
-    /// Everything at random, drawn from the seed: pauses, latencies, order and splits. No errors.
+    /// Everything at random, drawn from the seed: pauses, latencies, order of reads and splits. No errors; writes are visible at once.
     pub fn any(seed: Seed) -> Timing {
         let mut rng = seed.rng("axi timing");
         let longest = [2, 20, 200][rng.usize(0..3)];
@@ -187,6 +194,8 @@ impl Timing {
             order: [Order::Asked, Order::BetweenIds, Order::Interleaved][rng.usize(0..3)],
             completions: rng.bool().then_some((64, 0..=rng.u32(0..8))),
             bytes_per_cycle: 0.0,
+            visible: Visible::AtOnce,
+            hidden: 0,
             error_rate: 0.0,
         }
     }
@@ -205,6 +214,8 @@ pub struct Totals {
     pub write_bytes: u64,
     /// Bursts answered with an error.
     pub errors: u64,
+    /// Beats that the memory refused when their burst had long been answered.
+    pub lost: u64,
 }
 
 struct Read {
@@ -217,11 +228,15 @@ struct Read {
 
 struct Write {
     address: Address,
+    number: u64,
+    /// Responses before it was shown.
+    after: u64,
     beat: u32,
     resp: u8,
 }
 
 struct Response {
+    number: u64,
     id: u32,
     resp: u8,
     ready_at: u64,
@@ -240,6 +255,11 @@ pub struct MemorySlave<const N: usize> {
     writes: VecDeque<Write>,
     early: VecDeque<WriteData<N>>,
     responses: VecDeque<Response>,
+    hidden: Hidden,
+    /// Bursts so far; the one whose response is offered; responses when the one on AW was shown, if one was.
+    bursts: u64,
+    answering: u64,
+    shown_after: Option<u64>,
     read_credit: f64,
     write_credit: f64,
     totals: Totals,
@@ -258,6 +278,10 @@ impl<const N: usize> MemorySlave<N> {
         ];
         MemorySlave {
             rng: seed.rng("latency"),
+            hidden: Hidden::new(timing.visible, timing.hidden, seed.rng("visible")),
+            bursts: 0,
+            answering: 0,
+            shown_after: None,
             paces,
             reads: VecDeque::with_capacity(timing.max_reads + 1),
             current: None,
@@ -273,7 +297,23 @@ impl<const N: usize> MemorySlave<N> {
 
     /// What went over the bus so far.
     pub fn totals(&self) -> Totals {
-        self.totals
+        let (write_bytes, lost) = self.hidden.totals();
+        Totals {
+            write_bytes: self.totals.write_bytes + write_bytes,
+            lost,
+            ..self.totals
+        }
+    }
+
+    /// What was written so far, for something that goes behind it another way: the answer to a register read, an interrupt. To be asked
+    /// before [`cycle`](Self::cycle).
+    pub fn mark(&self) -> Mark {
+        self.hidden.mark()
+    }
+
+    /// Is that visible that must not be overtaken by what went behind it?
+    pub fn is_seen(&self, mark: Mark) -> bool {
+        self.hidden.is_seen(mark)
     }
 
     /// Nothing in flight.
@@ -282,6 +322,7 @@ impl<const N: usize> MemorySlave<N> {
             && self.writes.is_empty()
             && self.early.is_empty()
             && self.responses.is_empty()
+            && self.hidden.is_empty()
     }
 
     /// One cycle: takes the handshakes, and sets the next cycle's readies, response and data.
@@ -297,13 +338,21 @@ impl<const N: usize> MemorySlave<N> {
         let w = drive.w_ready && seen.w.valid;
         let ar = drive.ar_ready && seen.ar.valid;
         let busy = !self.is_idle() || drive.b.valid || drive.r.valid;
+        let after = match self.shown_after {
+            Some(after) => after,
+            None => self.hidden.answers(),
+        };
+        self.shown_after = (seen.aw.valid && !aw).then_some(after);
         if aw {
             let resp = self.injected();
             self.writes.push_back(Write {
                 address: seen.aw,
+                number: self.bursts,
+                after,
                 beat: 0,
                 resp,
             });
+            self.bursts += 1;
         }
         if w {
             self.early.push_back(seen.w);
@@ -320,7 +369,14 @@ impl<const N: usize> MemorySlave<N> {
             });
         }
         if busy || aw || w || ar {
+            if drive.b.valid && seen.b_ready {
+                self.hidden.answered(self.answering);
+            }
             self.write(now, memory);
+            self.hidden.cycle(now, memory);
+            while let Some((number, id, resp)) = self.hidden.answerable() {
+                self.answer(now, number, id, resp);
+            }
             self.respond(now, drive, seen);
             self.read(now, drive, seen, memory);
         }
@@ -342,7 +398,11 @@ impl<const N: usize> MemorySlave<N> {
 
     fn write(&mut self, now: u64, memory: &mut impl Memory) {
         self.write_credit = self.credit(self.write_credit);
+        let hides = self.hidden.is_used();
         while let (Some(write), Some(beat)) = (self.writes.front_mut(), self.early.front()) {
+            if self.hidden.is_full() {
+                return;
+            }
             if self.timing.bytes_per_cycle > 0.0 && self.write_credit < N as f64 {
                 return;
             }
@@ -350,7 +410,16 @@ impl<const N: usize> MemorySlave<N> {
             let (addr, bytes) = write.address.beat(write.beat, N);
             let lane = addr as usize % N;
             let strobe = beat.strb >> lane & keep(bytes);
-            if strobe != 0 && write.resp != resp::SLVERR {
+            if hides && write.beat == 0 {
+                self.hidden
+                    .begin(write.number, write.address.id, write.resp);
+            }
+            if strobe != 0 && hides && write.resp != resp::SLVERR {
+                let relaxed = write.address.user & 1 == 1;
+                let bytes = &beat.data[lane..lane + bytes];
+                self.hidden
+                    .beat(now, relaxed, write.after, addr, bytes, strobe);
+            } else if strobe != 0 && write.resp != resp::SLVERR {
                 match memory.write(addr, &beat.data[lane..lane + bytes], strobe) {
                     Ok(()) => self.totals.write_bytes += u64::from(strobe.count_ones()),
                     Err(Fault::NotYet) => {
@@ -365,17 +434,25 @@ impl<const N: usize> MemorySlave<N> {
             let done = write.beat == write.address.beats();
             self.early.pop_front();
             if done {
-                if let Some(write) = self.writes.pop_front() {
-                    let latency = self.rng.u32(self.timing.write_latency.clone());
-                    let ready_at = now + u64::from(latency);
-                    self.responses.push_back(Response {
-                        id: write.address.id,
-                        resp: write.resp,
-                        ready_at,
-                    });
+                let Some(write) = self.writes.pop_front() else {
+                    return;
+                };
+                if !hides || self.hidden.end() {
+                    self.answer(now, write.number, write.address.id, write.resp);
                 }
             }
         }
+    }
+
+    fn answer(&mut self, now: u64, number: u64, id: u32, resp: u8) {
+        let latency = self.rng.u32(self.timing.write_latency.clone());
+        let ready_at = now + u64::from(latency);
+        self.responses.push_back(Response {
+            number,
+            id,
+            resp,
+            ready_at,
+        });
     }
 
     fn respond(&mut self, now: u64, drive: &mut FromSlave<N>, seen: &FromMaster<N>) {
@@ -404,6 +481,7 @@ impl<const N: usize> MemorySlave<N> {
         if response.ready_at > now || !self.paces[3].start() {
             return;
         }
+        self.answering = response.number;
         drive.b.id = response.id;
         drive.b.resp = response.resp;
         drive.b.valid = true;

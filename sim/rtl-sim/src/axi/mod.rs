@@ -2,9 +2,11 @@
 
 mod checker;
 mod memory;
+mod visible;
 
 pub use checker::Checker;
 pub use memory::{Fault, Memory, MemorySlave, Order, Ram, Timing, Totals};
+pub use visible::{Mark, Visible};
 
 /// Values of AxBURST.
 pub mod burst {
@@ -36,6 +38,8 @@ pub struct Address {
     pub addr: u64,
     /// AxID.
     pub id: u32,
+    /// AxUSER.
+    pub user: u32,
     /// AxLEN: beats - 1.
     pub len: u8,
     /// AxSIZE: log2 of the bytes in a beat.

@@ -10,6 +10,8 @@ pub struct Checker<const N: usize> {
     bus: String,
     handshake: Handshake<Forward<N>>,
     packed: bool,
+    gapless: bool,
+    inside: bool,
     longest: usize,
     limit: u64,
     length: usize,
@@ -23,6 +25,8 @@ impl<const N: usize> Checker<N> {
             bus: name.to_string(),
             handshake: Handshake::new(),
             packed: true,
+            gapless: false,
+            inside: false,
             longest: usize::MAX,
             limit: 10_000,
             length: 0,
@@ -32,6 +36,12 @@ impl<const N: usize> Checker<N> {
     /// Any TKEEP is allowed.
     pub fn unpacked(mut self) -> Self {
         self.packed = false;
+        self
+    }
+
+    /// A packet once begun has no gap, as a MAC needs it: valid is high as long as it is under way, whenever ready comes.
+    pub fn gapless(mut self) -> Self {
+        self.gapless = true;
         self
     }
 
@@ -71,11 +81,17 @@ impl<const N: usize> Checker<N> {
         )?;
         if reset {
             self.length = 0;
+            self.inside = false;
             return Ok(());
+        }
+        if self.gapless && self.inside && !forward.valid {
+            self.inside = false;
+            return place.broken(Rule::Gap, format!("after {} bytes", self.length));
         }
         if !(forward.valid && backward.ready) {
             return Ok(());
         }
+        self.inside = !forward.last;
         let count = forward.keep.count_ones() as usize;
         self.length += count;
         if self.packed {

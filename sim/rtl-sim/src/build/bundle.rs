@@ -95,6 +95,7 @@ const STREAM: &[Signal] = &[
 const AXI: &[Signal] = &[
     needed("awaddr", "aw.addr", 64, true),
     signal("awid", "aw.id", 32, true, "0"),
+    signal("awuser", "aw.user", 32, true, "0"),
     signal("awlen", "aw.len", 8, true, "0"),
     signal("awsize", "aw.size", 8, true, FULL_SIZE),
     signal("awburst", "aw.burst", 8, true, "1"),
@@ -115,6 +116,7 @@ const AXI: &[Signal] = &[
     needed("bready", "b_ready", 1, true),
     needed("araddr", "ar.addr", 64, true),
     signal("arid", "ar.id", 32, true, "0"),
+    signal("aruser", "ar.user", 32, true, "0"),
     signal("arlen", "ar.len", 8, true, "0"),
     signal("arsize", "ar.size", 8, true, FULL_SIZE),
     signal("arburst", "ar.burst", 8, true, "1"),

@@ -23,6 +23,7 @@ struct AxisBackward {
 struct AxiAddress {
     uint64_t addr;
     uint32_t id;
+    uint32_t user;
     uint8_t len;
     uint8_t size;
     uint8_t burst;
