@@ -22,6 +22,10 @@ CARD = [line for line in (pathlib.Path(__file__).resolve().parent.parent / "weft
 REPORT_PROOF = [*PACKAGES, "formal/from_reset.sv", "host/report_writer.sv", "formal/report_writer_formal.sv"]
 
 
+WALK_PACKAGES = [*PACKAGES, "rx/walk/walk_pkg.sv"]
+STAG_PROOF = [*WALK_PACKAGES, "rx/walk/stag_check.sv", "formal/region_rule.sv", "formal/stag_check_formal.sv"]
+
+
 @dataclasses.dataclass
 class Proof:
     """`faults`: (file, text that is there once, text of the fault).
@@ -115,6 +119,13 @@ PROOFS = [
         ("host/report_writer.sv", "!taken_q[cfg_i.log2[4:0]]", "taken_q[0]"),
         ("host/report_writer.sv", "assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);", "assign tx_ready_o = load;"),
     ]),
+    Proof("stag_check_formal", STAG_PROOF, [
+        ("rx/walk/stag_check.sv", "bad_o.bounds = below_q || beyond;", "bad_o.bounds = beyond;"),
+        ("rx/walk/stag_check.sv", "bad_d != '0 || below;", "bad_d != '0;"),
+        ("rx/walk/stag_check.sv", "(row_q.access & right_q) == 8'd0", "row_q.access == 8'd0"),
+        ("rx/walk/stag_check.sv", "end_low[16] && end_low[15:0] != 16'd0", "end_low[16]"),
+        ("rx/walk/stag_check.sv", "mid = low[22] ? mid_1[23:1] : mid_0[23:1];", "mid = mid_0[23:1];"),
+    ], depth=3),
     Proof("weft_card", CARD, [
         ("stream/stream_slice.sv", "assign free        = !out_valid_q || out_ready_i;",
          "assign free        = !out_valid_q || (out_ready_i && shown_o);"),
