@@ -33,6 +33,7 @@ OUTPUT_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", *SHORT, "rx/front/rx
 CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "stag_check", "walk_region", "walk_scatter", "walk_report",
                                                                    "walk_progress", "walk_check")),
                "formal/from_reset.sv", "formal/walk_check_formal.sv"]
+SCATTER_PROOF = [*WALK_PACKAGES, "rx/walk/walk_scatter.sv", "formal/from_reset.sv", "formal/walk_scatter_formal.sv"]
 HIDE_PROOF = ["stream/stream_rules.sv", "stream/stream_slice.sv", "prim/ram_1r1w.sv", "rx/walk/place_fifo.sv", "formal/from_reset.sv",
               "formal/place_fifo_formal.sv"]
 CUT_PROOF = ["stream/stream_rules.sv", "rx/walk/place_cut.sv", "formal/from_reset.sv", "formal/place_cut_formal.sv"]
@@ -170,8 +171,14 @@ PROOFS = [
         ("rx/walk/walk_check.sv", "assign ops = state_q == OPS && !refused_q;", "assign ops = state_q == OPS;"),
         ("rx/walk/walk_check.sv", "assign run_bytes_o = run_bytes_q[run_q];", "assign run_bytes_o = header_q.payload_len;"),
     ]),
+    Proof("walk_scatter_formal", SCATTER_PROOF, [
+        ("rx/walk/walk_scatter.sv", "beyond_q <= skip_q >= left_q;", "beyond_q <= skip_q > left_q;"),
+        ("rx/walk/walk_scatter.sv", "left_less_q <= left_q - skip_q;", "left_less_q <= left_q;"),
+        ("rx/walk/walk_scatter.sv", "counted = {&some, &some[1:0], some[0], 1'b1};", "counted = '1;"),
+        ("rx/walk/walk_scatter.sv", "left_q[31:16] == '0 && left_q[15:0] < rest_q", "left_q[15:0] < rest_q"),
+    ], depth=4),
     Proof("rx_output_formal", OUTPUT_PROOF, [
-        ("rx/front/rx_output.sv", "state_q == COMMAND && write_first && may_write;", "state_q == COMMAND && may_write;"),
+        ("rx/front/rx_output.sv", "is_place ? head.record[79:64] : raw_record.raw_len;", "head.record[79:64];"),
         ("rx/front/rx_output.sv", "(told_ready && raw_steps_q[2]));", "(told_ready && raw_steps_q[1]));"),
         ("rx/front/rx_output.sv", "raw_last_q  <= raw_record.raw_len <= 16'(LANES);", "raw_last_q  <= raw_record.raw_len < 16'(LANES);"),
         ("rx/front/rx_output.sv", "assign next_pop = !head_valid || pop;", "assign next_pop = !head_valid || pop || wr_cmd_ready_i;"),
@@ -184,7 +191,7 @@ PROOFS = [
         ("rx/walk/place_fifo.sv", "verdict_keep_i ? !keeping_q : enough_q;", "verdict_keep_i || enough_q;"),
         ("rx/walk/place_fifo.sv", "stored_q <= (ADDR_W + 1)'(DEPTH - SLACK);", "stored_q <= (ADDR_W + 1)'(DEPTH);"),
         ("rx/walk/place_fifo.sv", "if (verdict_valid_i && verdict_keep_i && !keeping_q) begin", "if (verdict_valid_i && !keeping_q) begin"),
-    ], {"DATA_W": 4, "DEPTH": 16, "SLACK": 8}),
+    ], {"DATA_W": 4, "DEPTH": 8, "SLACK": 4}),
     Proof("place_cut_formal", CUT_PROOF, [
         ("rx/walk/place_cut.sv", "(last_q && end_q ? '0 : reach_q);", "reach_q;"),
         ("rx/walk/place_cut.sv", "skip_d == '0 || reach_d > (COUNT_W + 1)'(BYTES);", "skip_d == '0 || reach_d >= (COUNT_W + 1)'(BYTES);"),

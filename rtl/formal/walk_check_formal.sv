@@ -91,14 +91,14 @@ module walk_check_formal
     end
     piece_1_q <= dut.piece;
     piece_2_q <= piece_1_q;
-    if (begins) begin
+    if (begins || !rst_ni) begin
       header_q  <= dut.next_header;
       pd_q      <= seg_i.row.pd;
       grants_q  <= '0;
       placed_q  <= '0;
       refused_q <= 1'b0;
     end
-    if (tail_ready) begin
+    if (tail_ready && rst_ni) begin
       whole_q         <= !tail_i.partial && !tail_i.bad_marker && (crc_good_i || !seg_i.row.flags[FLOW_RX_ROW_CRC_BIT]) && dut.stop == STOP_WHOLE;
       beats_q         <= tail_i.beats;
       verdict_given_q <= 1'b0;
@@ -107,12 +107,12 @@ module walk_check_formal
         grant_q[0] <= '{iova: dut.region_iova, bytes: header_q.payload_len};
       end
     end
-    if (asked_q[2]) begin
+    if (asked_q[2] && rst_ni) begin
       if (dut.sge_bad) refused_q <= 1'b1;
       grant_q[grants_q[1:0]] <= '{iova: dut.sge_iova, bytes: piece_2_q};
       grants_q               <= grants_q + 3'd1;
     end
-    if (place) begin
+    if (place && rst_ni) begin
       placed_q <= placed_q + 3'd1;
       given_q  <= grant_q[placed_q[1:0]];
     end
@@ -177,11 +177,16 @@ module walk_check_formal
       inv_todo_gathering: assert (!gathering || dut.refused_q || !dut.has_payload_q || (dut.todo_q == ones && dut.runs_q == grants_q[1:0]));
       inv_todo_none: assert (!gathering || dut.has_payload_q || dut.todo_q == '0);
       inv_done: assert (!(ops && !dut.refused_q && dut.todo_q == '0) || placed_q == '0 || placed_q == grants_q);
-      for (int unsigned i = 0; i < 4; i++) begin
+      inv_op: assert (!(op_valid && !op.is_report) || {op.iova, op.bytes} == given_q);
+    end
+  end
+
+  for (genvar i = 0; i < 4; i++) begin : gen_grant
+    always_comb begin
+      if (rst_ni) begin
         inv_grant: assert (!(gathering || ops) || dut.refused_q || dut.todo_q == '0 || 3'(i) >= grants_q ||
                            {dut.run_iova_q[i], dut.run_bytes_q[i]} == grant_q[i]);
       end
-      inv_op: assert (!(op_valid && !op.is_report) || {op.iova, op.bytes} == given_q);
     end
   end
 
