@@ -154,6 +154,7 @@ module walk_check_formal
       inv_state: assert (state <= OPS);
       inv_seg: assert (state == HEAD || seg_on_q);
       inv_given: assert ((state == CHECK || state == VERDICT) == dut.u_region.given_q && (!dut.u_region.given_q || dut.u_region.busy_q));
+      inv_looks_up: assert ((dut.u_region.step_q & (dut.u_region.step_q - 3'd1)) == '0 && (dut.u_region.busy_q || dut.u_region.step_q == '0));
       inv_header: assert (state == HEAD || dut.header_q == header_q);
       inv_payload: assert (state == HEAD || dut.has_payload_q == (header_q.payload_len != '0));
       inv_region: assert (state == HEAD || dut.region_q == (header_q.kind == CLASS_TAGGED && header_q.err == ERR_NONE && header_q.payload_len != '0));
@@ -172,6 +173,8 @@ module walk_check_formal
       inv_refused_all: assert (!(ops && refused_q && !dut.refused_q) || dut.todo_q == '0);
       inv_refused_ends: assert (!(gathering && refused_q) || dut.refused_q || !dut.has_payload_q);
       inv_grants: assert (grants_q <= 3'd4 && placed_q <= grants_q);
+      inv_four: assert (!gathering || grants_q <= 3'd3);
+      inv_none_yet: assert (!(state inside {ELEMENT, SKIP, SKIPPED}) || grants_q == '0);
       inv_todo: assert (!(ops && !dut.refused_q) || dut.todo_q == '0 || (dut.todo_q == left && whole_q && header_q.err == ERR_NONE &&
                         header_q.kind != CLASS_ENGINE && !refused_q));
       inv_todo_gathering: assert (!gathering || dut.refused_q || !dut.has_payload_q || (dut.todo_q == ones && dut.runs_q == grants_q[1:0]));
