@@ -1,12 +1,13 @@
-// Proves of fifo_sync: what goes in comes out, once and in order; a word offered stays; count and room are right.
-//
-// Any one word is followed: `mark_i` chooses the moment, so the proof is about all of them.
+// Proves of fifo_sync: stream_order and stream_rules; count and room are right; a word is offered at once, or a cycle later from block
+// RAM.
 
 module fifo_sync_formal #(
   parameter int unsigned DEPTH = 4,
   parameter int unsigned LUT_RAM_DEPTH = 64,
   localparam int unsigned WIDTH = 2,
-  localparam int unsigned COUNT_W = $clog2(DEPTH + 1)
+  localparam int unsigned ADDR_W = $clog2(DEPTH),
+  localparam int unsigned COUNT_W = $clog2(DEPTH + 1),
+  localparam bit IN_LUTS = DEPTH <= LUT_RAM_DEPTH
 ) (
   input logic             clk_i,
   input logic             rst_ni,
@@ -28,63 +29,39 @@ module fifo_sync_formal #(
     .rd_valid_o(rd_valid), .rd_ready_i, .rd_data_o(rd_data), .count_o(count)
   );
 
-  logic               push, pop, followed_q, was_offered_q;
-  logic [COUNT_W-1:0] ahead_q;        // words in front of the followed one
-  logic [WIDTH-1:0]   word_q, offered_q;
-
-  assign push = wr_valid_i && wr_ready;
-  assign pop  = rd_valid && rd_ready_i;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      followed_q    <= 1'b0;
-      was_offered_q <= 1'b0;
-      ahead_q       <= '0;
-      word_q        <= '0;
-      offered_q     <= '0;
-    end else begin
-      was_offered_q <= rd_valid && !rd_ready_i;
-      offered_q     <= rd_data;
-      if (followed_q) begin
-        if (pop) begin
-          ahead_q    <= ahead_q - 1'b1;
-          followed_q <= ahead_q != '0;
-        end
-      end else if (push && mark_i) begin
-        followed_q <= 1'b1;
-        ahead_q    <= count - COUNT_W'(pop);
-        word_q     <= wr_data_i;
-      end
-    end
-  end
+  stream_order #(.UNIT_W(WIDTH), .INSIDE(DEPTH), .WAIT_OUT(IN_LUTS ? 0 : 1), .WAIT_IN(IN_LUTS ? 1 : 2)) u_order (
+    .clk_i, .rst_ni, .clear_i(1'b0),
+    .in_valid_i(wr_valid_i), .in_ready_i(wr_ready), .in_data_i(wr_data_i), .in_count_i(1'b1), .in_last_i(1'b0),
+    .out_valid_i(rd_valid), .out_ready_i(rd_ready_i), .out_data_i(rd_data), .out_count_i(1'b1), .out_last_i(1'b0),
+    .mark_i, .lane_i(1'b0)
+  );
 
   // Where the followed word lies in the memory.
-  function automatic logic [$clog2(DEPTH)-1:0] place(logic [$clog2(DEPTH)-1:0] from, logic [COUNT_W-1:0] steps);
+  function automatic logic [ADDR_W-1:0] place(logic [ADDR_W-1:0] from, logic [COUNT_W-1:0] steps);
     logic [COUNT_W:0] sum;
     sum = (COUNT_W+1)'(from) + (COUNT_W+1)'(steps);
-    place = $clog2(DEPTH)'(sum >= (COUNT_W+1)'(DEPTH) ? sum - (COUNT_W+1)'(DEPTH) : sum);
+    place = ADDR_W'(sum >= (COUNT_W+1)'(DEPTH) ? sum - (COUNT_W+1)'(DEPTH) : sum);
   endfunction
+
+  logic [COUNT_W-1:0] ahead;
+  assign ahead = COUNT_W'(u_order.ahead_q);
 
   always_comb begin
     if (rst_ni) begin
-      count_range: assert (count <= COUNT_W'(DEPTH));
+      count_right: assert (32'(count) == 32'(u_order.inside_q));
       room: assert (wr_ready == (count != COUNT_W'(DEPTH)));
-      nothing_from_nothing: assert (!(rd_valid && count == '0));
-      still_in: assert (!followed_q || ahead_q < count);
-      integrity: assert (!(followed_q && ahead_q == '0 && rd_valid) || rd_data == word_q);
-      held: assert (!was_offered_q || (rd_valid && rd_data == offered_q));
       // Invariants that make the proof inductive.
       inv_in_pointer: assert (32'(dut.wr_ptr_q) < DEPTH && 32'(dut.rd_ptr_q) < DEPTH);
-      inv_full_flag: assert (dut.full_q == (count == COUNT_W'(DEPTH)));
+      inv_silent: assert (u_order.silent_q == '0 || rd_valid);
+      inv_blocked: assert (u_order.blocked_q == '0 || wr_ready || (!IN_LUTS && u_order.blocked_q == 4'd1 && rd_valid));
     end
   end
 
-  if (DEPTH <= LUT_RAM_DEPTH) begin : gen_lut_ram
+  if (IN_LUTS) begin : gen_lut_ram
     always_comb begin
       if (rst_ni) begin
-        at_once: assert (rd_valid == (count != '0));
         inv_distance: assert (place(dut.rd_ptr_q, count) == dut.wr_ptr_q);
-        inv_stored: assert (!followed_q || dut.gen_lut_ram.mem[place(dut.rd_ptr_q, ahead_q)] == word_q);
+        inv_stored: assert (!u_order.followed_q || dut.gen_lut_ram.mem[place(dut.rd_ptr_q, ahead)] == u_order.unit_q);
       end
     end
   end else begin : gen_block_ram
@@ -94,8 +71,8 @@ module fifo_sync_formal #(
       if (rst_ni) begin
         inv_parts: assert (dut.gen_block_ram.stored_q + COUNT_W'(head) == count);
         inv_distance: assert (place(dut.rd_ptr_q, dut.gen_block_ram.stored_q) == dut.wr_ptr_q);
-        inv_stored: assert (!followed_q || (head && ahead_q == '0) ||
-                        dut.gen_block_ram.u_ram.mem[place(dut.rd_ptr_q, ahead_q - COUNT_W'(head))] == word_q);
+        inv_stored: assert (!u_order.followed_q || (head && ahead == '0) ||
+                        dut.gen_block_ram.u_ram.mem[place(dut.rd_ptr_q, ahead - COUNT_W'(head))] == u_order.unit_q);
       end
     end
   end

@@ -6,7 +6,7 @@ import pathlib
 PACKAGES = ["pkg/weft_card_pkg.sv", "pkg/weft_int_pkg.sv"]
 STREAM = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/stream_order.sv"]
 FIFO = ["prim/ram_1r1w.sv", "stream/stream_rules.sv", "prim/fifo_sync.sv"]
-FIFO_PROOF = [*FIFO, "formal/from_reset.sv", "formal/fifo_sync_formal.sv"]
+FIFO_PROOF = ["prim/ram_1r1w.sv", *STREAM, "prim/fifo_sync.sv", "formal/fifo_sync_formal.sv"]
 SLICE_PROOF = [*STREAM, "stream/stream_slice.sv", "formal/stream_slice_formal.sv"]
 PACKER_PROOF = [*STREAM, "stream/byte_packer.sv", "formal/byte_packer_formal.sv"]
 CRC = ["crc/crc32c_pkg.sv", "crc/crc32c_core.sv", "crc/crc32c_unpad.sv", "crc/crc32c.sv"]
@@ -15,11 +15,28 @@ REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/card_reads.sv", "host/c
 AXI = [*FIFO, "stream/stream_slice.sv", "formal/from_reset.sv", "formal/axi_rules.sv"]
 DRAIN_PROOF = [*AXI, "host/reset_drain.sv", "formal/reset_drain_formal.sv"]
 WRITE_PROOF = [*AXI, "host/dma_write.sv", "formal/dma_write_formal.sv"]
+SHORT = ["formal/fifo_short.sv", "stream/stream_rules.sv", "stream/stream_slice.sv", "formal/from_reset.sv"]
+ORDER_PROOF = [*SHORT, "formal/axi_rules.sv", "host/dma_write.sv", "formal/dma_write_order_formal.sv"]
 READ_PROOF = [*AXI, "host/dma_read_client.sv", "host/dma_read.sv", "formal/dma_read_formal.sv"]
 LOOKUP_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "stream/stream_rules.sv", "rx/front/rx_lookup.sv", "formal/from_reset.sv",
                 "formal/rx_lookup_formal.sv"]
 CARD = [line for line in (pathlib.Path(__file__).resolve().parent.parent / "weft_card.f").read_text().split() if line.endswith(".sv")]
 REPORT_PROOF = [*PACKAGES, "formal/from_reset.sv", "host/report_writer.sv", "formal/report_writer_formal.sv"]
+
+
+WALK_PACKAGES = [*PACKAGES, "rx/walk/walk_pkg.sv"]
+MARKERS_PROOF = [*PACKAGES, "tx/weft_tx_pkg.sv", "stream/stream_rules.sv", "stream/stream_slice.sv", "tx/tx_markers.sv",
+                 "formal/from_reset.sv", "formal/tx_markers_formal.sv"]
+REGION_PROOF = [*WALK_PACKAGES, "formal/stag_check_any.sv", "rx/walk/walk_ddp.sv", "rx/walk/walk_region.sv",
+                "formal/from_reset.sv", "formal/walk_region_formal.sv"]
+OUTPUT_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", *SHORT, "rx/front/rx_output.sv", "formal/rx_output_formal.sv"]
+CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "stag_check", "walk_region", "walk_scatter", "walk_report",
+                                                                   "walk_progress", "walk_check")),
+               "formal/from_reset.sv", "formal/walk_check_formal.sv"]
+HIDE_PROOF = ["stream/stream_rules.sv", "stream/stream_slice.sv", "prim/ram_1r1w.sv", "rx/walk/place_fifo.sv", "formal/from_reset.sv",
+              "formal/place_fifo_formal.sv"]
+CUT_PROOF = ["stream/stream_rules.sv", "rx/walk/place_cut.sv", "formal/from_reset.sv", "formal/place_cut_formal.sv"]
+STAG_PROOF = [*WALK_PACKAGES, "rx/walk/stag_check.sv", "formal/region_rule.sv", "formal/stag_check_formal.sv"]
 
 
 @dataclasses.dataclass
@@ -96,6 +113,14 @@ PROOFS = [
         ("host/dma_write.sv", "&& (!burst_start || any_shown_q);", ";"),
         ("host/dma_write.sv", "extra:     cmd_bus_span[LANE_W +: BEATS_W] != cmd_in_span[LANE_W +: BEATS_W]", "extra: 1'b0"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, "bounded", 10, without=("dut.*", "u_aw.*", "u_w.u_stands.*", "u_w.outstanding", "*told_once")),
+    Proof("dma_write_order_formal", ORDER_PROOF, [
+        ("host/dma_write.sv", "page_beat_q  <= page_beat + 1'b1;", "page_beat_q  <= page_beat;"),
+        ("host/dma_write.sv", "& (out_final ? below_end : '1);", "& (out_final ? tag_q.below_end : '1);"),
+        ("host/dma_write.sv", "{in_data, in_data} >> {LANE_W'(0) - data.offset, 3'd0}", "{in_data, in_data} >> {data.offset, 3'd0}"),
+        ("host/dma_write.sv", "assign burst_addr  = split_q ? {next_page_q, PAGE_BEAT_W'(0)} : burst.addr;", "assign burst_addr  = burst.addr;"),
+        ("host/dma_write.sv", "end_lane:  cmd_addr[LANE_W-1:0] + cmd_bytes[LANE_W-1:0],", "end_lane:  cmd_bytes[LANE_W-1:0],"),
+        ("host/dma_write.sv", "&& (!burst_start || any_shown_q);", "&& (!burst_start || any_shown_q || extra_q);"),
+    ], {"DATA_W": 128, "OUTSTANDING": 4}, without=("u_w.last_*",)),
     Proof("reset_drain_formal", DRAIN_PROOF, [
         ("host/reset_drain.sv", "Stop:    if (!offered) state_d", "Stop:    state_d"),
         ("host/reset_drain.sv", "Drain:   if (!owed) state_d", "Drain:   state_d"),
@@ -115,6 +140,55 @@ PROOFS = [
         ("host/report_writer.sv", "!taken_q[cfg_i.log2[4:0]]", "taken_q[0]"),
         ("host/report_writer.sv", "assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);", "assign tx_ready_o = load;"),
     ]),
+    Proof("stag_check_formal", STAG_PROOF, [
+        ("rx/walk/stag_check.sv", "bad_o.bounds = below_q || beyond;", "bad_o.bounds = beyond;"),
+        ("rx/walk/stag_check.sv", "bad_d != '0 || below;", "bad_d != '0;"),
+        ("rx/walk/stag_check.sv", "(row_q.access & right_q) == 8'd0", "row_q.access == 8'd0"),
+        ("rx/walk/stag_check.sv", "end_low[16] && end_low[15:0] != 16'd0", "end_low[16]"),
+        ("rx/walk/stag_check.sv", "mid = low[22] ? mid_1[23:1] : mid_0[23:1];", "mid = mid_0[23:1];"),
+    ], depth=3),
+    Proof("walk_region_formal", REGION_PROOF, [
+        ("rx/walk/walk_region.sv", "(step_q[2] ? pd : pd_q) != pd_i;", "pd_q != pd_i;"),
+        ("rx/walk/walk_region.sv", "header_q.rdmap_control[1] ? ACCESS_READ_SINK : ACCESS_REMOTE_WRITE;", "ACCESS_REMOTE_WRITE;"),
+        ("rx/walk/walk_region.sv", "assign take = head_valid_i && tables_ready_i && !sge_look_i && !busy_q;", "assign take = head_valid_i && tables_ready_i && !busy_q;"),
+        ("rx/walk/walk_region.sv", ".right_i(sge_q ? ACCESS_LOCAL_WRITE : right),", ".right_i(right),"),
+        ("rx/walk/walk_region.sv", "region_bad_o.pd = bad_pd_q;", ""),
+    ], depth=4),
+    # 36 words at most: a packet's second marker is not reached.
+    Proof("tx_markers_formal", MARKERS_PROOF, [
+        ("tx/tx_markers.sv", "{5'd0, in_layout_i.to_marker, 2'b00};", "{6'd0, in_layout_i.to_marker, 1'b0};"),
+        ("tx/tx_markers.sv", "8'(to_marker) < words;", "8'(to_marker) <= words;"),
+        ("tx/tx_markers.sv", "WORD_W'(w) == r_fill_q ? r_extra_q", "1'b0 ? r_extra_q"),
+    ], {"DATA_W": 128}, "bounded", 9),
+    Proof("walk_check_formal", CHECK_PROOF, [
+        ("rx/walk/walk_check.sv", "&& !crc_good_i);", "&& 1'b0);"),
+        ("rx/walk/walk_check.sv", "4'(!silent && !mpa_bad && region_q && region_bad == '0);", "4'(!silent && !mpa_bad && region_q && !region_bad.bounds);"),
+        ("rx/walk/walk_check.sv", "4'(!silent && !mpa_bad && region_q && region_bad == '0)", "4'(!mpa_bad && region_q && region_bad == '0)"),
+        ("rx/walk/walk_check.sv", "sge_bad && has_payload_q && !too_long;", "sge_bad && has_payload_q && !too_long && runs_q == 2'd0;"),
+        ("rx/walk/walk_check.sv", "assign ops = state_q == OPS && !refused_q;", "assign ops = state_q == OPS;"),
+        ("rx/walk/walk_check.sv", "assign run_bytes_o = run_bytes_q[run_q];", "assign run_bytes_o = header_q.payload_len;"),
+    ], depth=4),
+    Proof("rx_output_formal", OUTPUT_PROOF, [
+        ("rx/front/rx_output.sv", "is_place ? head.record[79:64] : raw_record.raw_len;", "head.record[79:64];"),
+        ("rx/front/rx_output.sv", "(told_ready && raw_steps_q[2]));", "(told_ready && raw_steps_q[1]));"),
+        ("rx/front/rx_output.sv", "raw_last_q  <= raw_record.raw_len <= 16'(LANES);", "raw_last_q  <= raw_record.raw_len < 16'(LANES);"),
+        ("rx/front/rx_output.sv", "assign next_pop = !head_valid || pop;", "assign next_pop = !head_valid || pop || wr_cmd_ready_i;"),
+        ("rx/front/rx_output.sv", "place_ready_o = wr_ready_i;", "place_ready_o = 1'b1;"),
+    ], {"DATA_W": 128}, without=("*write_expected", "*fate_fits", "*told_fits", "*report_behind_places", "*u_rules.*")),
+    Proof("place_fifo_formal", HIDE_PROOF, [
+        ("rx/walk/place_fifo.sv", "assign fetch = keeping_q && some_q", "assign fetch = some_q"),
+        ("rx/walk/place_fifo.sv", "!keeping_q && !enough_q && 12'(stored_q)", "!enough_q && 12'(stored_q)"),
+        ("rx/walk/place_fifo.sv", "(ADDR_W + 1)'(verdict_beats_i) : (ADDR_W + 1)'(fetch);", "(ADDR_W + 1)'(1) : (ADDR_W + 1)'(fetch);"),
+        ("rx/walk/place_fifo.sv", "verdict_keep_i ? !keeping_q : enough_q;", "verdict_keep_i || enough_q;"),
+        ("rx/walk/place_fifo.sv", "stored_q <= (ADDR_W + 1)'(DEPTH - SLACK);", "stored_q <= (ADDR_W + 1)'(DEPTH);"),
+        ("rx/walk/place_fifo.sv", "if (verdict_valid_i && verdict_keep_i && !keeping_q) begin", "if (verdict_valid_i && !keeping_q) begin"),
+    ], {"DATA_W": 4, "DEPTH": 8, "SLACK": 4}),
+    Proof("place_cut_formal", CUT_PROOF, [
+        ("rx/walk/place_cut.sv", "(last_q && end_q ? '0 : reach_q);", "reach_q;"),
+        ("rx/walk/place_cut.sv", "skip_d == '0 || reach_d > (COUNT_W + 1)'(BYTES);", "skip_d == '0 || reach_d >= (COUNT_W + 1)'(BYTES);"),
+        ("rx/walk/place_cut.sv", "assign whole = left > 16'(BYTES);", "assign whole = left >= 16'(BYTES);"),
+        ("rx/walk/place_cut.sv", "{rd_data_i, held_q ? held_data_q : rd_data_i}", "{rd_data_i, held_data_q}"),
+    ], {"DATA_W": 64}),
     Proof("weft_card", CARD, [
         ("stream/stream_slice.sv", "assign free        = !out_valid_q || out_ready_i;",
          "assign free        = !out_valid_q || (out_ready_i && shown_o);"),

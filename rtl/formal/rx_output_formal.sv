@@ -1,0 +1,171 @@
+// Proves of rx_output: each placement that the walk gives, and each raw copy, becomes one write command with its address and its
+// bytes, in their order, and behind it come exactly that many bytes of its own; nothing else is written. A report and a close without
+// raw copy write nothing.
+//
+// What was accepted stands in a list here, newest first (fifo_short); the oldest is left when the block is done with it. The placement
+// data come as place_cut gives them: the runs in order, each in full beats with `last` on its last one.
+
+module rx_output_formal
+  import rx_front_pkg::*;
+  import walk_pkg::op_t;
+  import weft_card_pkg::*;
+  import weft_int_pkg::*;
+#(
+  parameter int unsigned DATA_W = 128,
+  localparam int unsigned LANES   = DATA_W / 8,
+  localparam int unsigned COUNT_W = $clog2(LANES) + 1
+) (
+  input logic               clk_i,
+  input logic               rst_ni,
+  input rx_cfg_t            cfg_i,
+  input logic               op_valid_i,
+  input op_t                op_i,
+  input logic               op_block_i,
+  input logic               close_valid_i,
+  input rx_close_t          close_i,
+  input logic               place_valid_i,
+  input logic [DATA_W-1:0]  place_data_i,
+  input logic [COUNT_W-1:0] place_count_i,
+  input logic               place_last_i,
+  input logic               rd_grant_i,
+  input logic [DATA_W-1:0]  rd_data_i,
+  input logic               wr_cmd_ready_i,
+  input logic               wr_ready_i,
+  input logic               wr_written_i,
+  input logic               wr_failed_i,
+  input logic               rpt_ready_i
+);
+
+  logic                          op_ready, close_ready, place_ready, rd_req, free_valid, cmd_valid, wr_valid, wr_last, landed, landed_colour;
+  logic                          rpt_valid, idle;
+  logic [15:0]                   rd_pos, free_stop, cmd_bytes;
+  logic [63:0]                   cmd_addr;
+  logic [DATA_W-1:0]             wr_data;
+  logic [COUNT_W-1:0]            wr_count;
+  logic [511:0]                  rpt;
+  logic [31:0]                   raw_tail;
+  logic [NUM_COUNTERS-1:0][15:0] cnt_inc;
+
+  rx_output #(.DATA_W(DATA_W)) dut (
+    .clk_i, .rst_ni, .cfg_i, .op_valid_i, .op_ready_o(op_ready), .op_i, .op_block_i, .close_valid_i, .close_ready_o(close_ready), .close_i,
+    .place_valid_i, .place_ready_o(place_ready), .place_data_i, .place_count_i, .place_last_i,
+    .rd_req_o(rd_req), .rd_pos_o(rd_pos), .rd_grant_i, .rd_data_i, .free_valid_o(free_valid), .free_stop_o(free_stop),
+    .wr_cmd_valid_o(cmd_valid), .wr_cmd_ready_i, .wr_cmd_addr_o(cmd_addr), .wr_cmd_bytes_o(cmd_bytes),
+    .wr_valid_o(wr_valid), .wr_ready_i, .wr_data_o(wr_data), .wr_count_o(wr_count), .wr_last_o(wr_last),
+    .wr_written_i, .wr_failed_i, .landed_o(landed), .landed_colour_o(landed_colour),
+    .rpt_valid_o(rpt_valid), .rpt_ready_i, .rpt_o(rpt), .raw_tail_o(raw_tail), .idle_o(idle), .cnt_inc_o(cnt_inc)
+  );
+
+  from_reset u_start (.clk_i, .rst_ni);
+
+  typedef struct packed {
+    logic        place;
+    logic        raw;
+    logic [63:0] iova;
+    logic [15:0] bytes;      // of either
+    logic [15:0] slot;
+  } write_t;
+  write_t [3:0]    list_q;   // [0] is nobody
+  write_t          oldest;
+  logic [1:0]      inside_q;
+  logic            accept, commanded_q, cmd, beat, due_last;
+  logic [15:0]     left_q;   // bytes of the command
+  logic [COUNT_W-1:0] due;
+  frame_report_t   record;
+  logic [63:0]     base_q;
+  logic [3:0]      log2_q;
+
+  assign record   = frame_report_t'(close_i.record);
+  assign accept   = (close_valid_i && close_ready) || (op_valid_i && op_ready && !close_valid_i);
+  assign oldest   = list_q[inside_q];
+  assign cmd      = cmd_valid && wr_cmd_ready_i;
+  assign beat     = wr_valid && wr_ready_i;
+  assign due_last = left_q <= 16'(LANES);
+  assign due      = due_last ? COUNT_W'(left_q) : COUNT_W'(LANES);
+
+  always_ff @(posedge clk_i) begin
+    base_q <= cfg_i.raw_base;
+    log2_q <= cfg_i.raw_slot_log2[3:0];
+    if (!rst_ni) begin
+      inside_q    <= '0;
+      commanded_q <= 1'b0;
+    end else begin
+      inside_q    <= inside_q + 2'(accept) - 2'(dut.pop);
+      commanded_q <= (commanded_q || cmd) && !dut.pop;
+      if (cmd) left_q <= cmd_bytes;
+      else if (beat) left_q <= left_q - 16'(LANES);
+    end
+    if (accept) begin
+      list_q[3:2] <= list_q[2:1];
+      if (close_valid_i) list_q[1] <= '{place: 1'b0, raw: close_i.raw, iova: '0, bytes: record.raw_len, slot: record.raw_slot};
+      else list_q[1] <= '{place: !op_i.is_report, raw: 1'b0, iova: op_i.iova, bytes: op_i.bytes, slot: '0};
+    end
+  end
+
+  always_comb begin
+    a_set_once: assume (!rst_ni || (cfg_i.raw_base == base_q && cfg_i.raw_slot_log2[3:0] == log2_q));
+    a_close: assume (!(close_valid_i && close_i.raw) || (record.raw_len != '0 && record.raw_len <= 16'd16384));
+    a_op: assume (!(op_valid_i && !op_i.is_report) || (op_i.bytes != '0 && op_i.bytes <= 16'd16384));
+    a_runs: assume (!(place_valid_i && place_ready) || (place_count_i == due && place_last_i == due_last));
+    if (rst_ni) begin
+      write_is_given: assert (!cmd_valid || (inside_q != '0 && (oldest.place || oldest.raw) && !commanded_q));
+      bytes: assert (!cmd_valid || cmd_bytes == oldest.bytes);
+      to_its_place: assert (!(cmd_valid && oldest.place) || cmd_addr == oldest.iova);
+      to_its_slot: assert (!(cmd_valid && oldest.raw) || cmd_addr == base_q + (64'(oldest.slot) << log2_q));
+      data_behind: assert (!wr_valid || commanded_q);
+      data_count: assert (!beat || (wr_count == due && wr_last == due_last));
+      data_unchanged: assert (!(beat && oldest.place) || (place_valid_i && place_ready && wr_data == place_data_i));
+      nobody_elses: assert (!(place_valid_i && place_ready) || (commanded_q && oldest.place && beat));
+      done: assert (!(dut.pop && (oldest.place || oldest.raw)) || (commanded_q && beat && due_last));
+      known: assert (!dut.pop || inside_q != '0);
+    end
+  end
+
+  // ---------------------------------------------------------------- where everything is
+  localparam int unsigned ENTRY_W = 6 + 32 + 512;
+  localparam logic [1:0] REPORT = 2'd0, PLACE = 2'd1, CLOSE = 2'd2, COMMAND = 2'd0, PLACING = 2'd1, COPYING = 2'd2;
+  function automatic logic is_it(input logic [ENTRY_W-1:0] entry, input write_t given);
+    logic [1:0]    kind;
+    frame_report_t as_record;
+    kind      = entry[ENTRY_W-1-:2];
+    as_record = frame_report_t'(entry[511:0]);
+    if (kind == PLACE) return given.place && !given.raw && !entry[ENTRY_W-3] && entry[63:0] == given.iova && entry[79:64] == given.bytes;
+    return !given.place && entry[ENTRY_W-3] == given.raw && (kind == CLOSE || (kind == REPORT && !given.raw)) &&
+           (!given.raw || (as_record.raw_len == given.bytes && as_record.raw_slot == given.slot));
+  endfunction
+  logic [1:0]  queued;
+  logic [ENTRY_W-1:0] head;
+  logic [31:0] low;
+  logic [63:0] slot_at;
+  assign queued  = dut.i_queue.count_q;
+  assign head    = dut.head;
+  assign slot_at = 64'(oldest.slot) << log2_q;
+  logic [32:0] low_sum;
+  assign low_sum = 33'(base_q[31:0]) + 33'(slot_at[31:0]);
+  assign low     = low_sum[31:0];
+  logic sized_1, sized_2, sized_3;
+  assign sized_1 = !(list_q[1].place || list_q[1].raw) || (list_q[1].bytes != '0 && list_q[1].bytes <= 16'd16384);
+  assign sized_2 = !(list_q[2].place || list_q[2].raw) || (list_q[2].bytes != '0 && list_q[2].bytes <= 16'd16384);
+  assign sized_3 = !(list_q[3].place || list_q[3].raw) || (list_q[3].bytes != '0 && list_q[3].bytes <= 16'd16384);
+  always_comb begin
+    if (rst_ni) begin
+      inv_inside: assert (inside_q == queued + 2'(dut.head_valid) && queued <= 2'd2);
+      inv_queue_1: assert (queued < 2'd1 || is_it(dut.i_queue.word_q[0], list_q[1]));
+      inv_queue_2: assert (queued < 2'd2 || is_it(dut.i_queue.word_q[1], list_q[2]));
+      inv_head: assert (!dut.head_valid || is_it(head, oldest));
+      inv_sizes: assert ((inside_q < 2'd1 || sized_1) && (inside_q < 2'd2 || sized_2) && (inside_q < 2'd3 || sized_3));
+      inv_state: assert (commanded_q == (dut.state_q != COMMAND) && dut.state_q != 2'd3);
+      inv_kind: assert (dut.state_q == COMMAND || (dut.head_valid && (dut.state_q == PLACING ? oldest.place : oldest.raw)));
+      inv_left: assert (!commanded_q || (left_q != '0 && left_q <= 16'd16384));
+      inv_copy: assert (dut.state_q != COPYING || (dut.left_q == (left_q + 16'(LANES - 1)) / 16'(LANES) && dut.raw_last_q == due_last &&
+                        (!due_last || dut.raw_count_q == COUNT_W'(left_q))));
+      inv_copy_count: assert (dut.state_q != COPYING || dut.raw_count_q == {left_q[COUNT_W-2:0] == '0, left_q[COUNT_W-2:0]});
+      inv_steps: assert (dut.raw_steps_q == 3'd0 || dut.raw_steps_q == 3'd1 || dut.raw_steps_q == 3'd3 || dut.raw_steps_q == 3'd7);
+      inv_raw_1: assert (!(dut.head_valid && oldest.raw && dut.raw_steps_q[0]) || 64'(dut.raw_offset_q) == slot_at);
+      inv_raw_2: assert (!(dut.head_valid && oldest.raw && dut.raw_steps_q[1]) || dut.raw_low_q == low_sum);
+      inv_raw_3: assert (!(dut.head_valid && oldest.raw && dut.raw_steps_q[2]) ||
+                         {dut.raw_addr_high_q, dut.raw_addr_low_q} == base_q + slot_at);
+    end
+  end
+
+endmodule
