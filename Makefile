@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test test-vfio test-peer lanes lint synth prove mutants doc package aarch64 device-only firmware setup clean
+.PHONY: help demo test test-vfio test-peer lanes lint synth route prove mutants doc package aarch64 device-only firmware setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -32,6 +32,9 @@ lint: setup $(SYN_PYTHON) ## rustfmt, clippy, verilator -Wall, slang
 
 synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed
 	$(SYN_PYTHON) rtl/syn/synth.py
+
+route: $(SYN_PYTHON) ## the transmit path placed and routed for ECP5, its clock printed (TOP=weft_rx for another block)
+	$(SYN_PYTHON) rtl/syn/route.py --top $(or $(TOP),weft_tx)
 
 prove: $(SYN_PYTHON) ## proofs of RTL blocks, and that each proof can fail
 	$(SYN_PYTHON) rtl/formal/prove.py

@@ -87,8 +87,9 @@ module fifo_sync #(
     end
 
     ram_1r1w #(
-      .WIDTH(WIDTH),
-      .DEPTH(DEPTH)
+      .WIDTH (WIDTH),
+      .DEPTH (DEPTH),
+      .UNSEEN(1'b1)
     ) u_ram (
       .clk_i,
       .we_i   (push),

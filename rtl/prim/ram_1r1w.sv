@@ -1,11 +1,14 @@
-// One write port, one read port, one clock: an inferred memory (block RAM, or LUT RAM when small).
+// One write port, one read port, one clock: an inferred block RAM.
 //
 // Read data come one cycle after `re_i` and stay until the next `re_i`. A read of the address that is
 // written in the same cycle gives the old or the new word: users forward. No reset of the contents.
+// Where the block RAM promises nothing for such a read (ECP5) that costs a comparison before the memory and a
+// multiplexer behind it. With UNSEEN the user never looks at such a word, and both are left out; in simulation it is wrong then.
 
 module ram_1r1w #(
   parameter int unsigned WIDTH = 32,
   parameter int unsigned DEPTH = 512,
+  parameter bit          UNSEEN = 1'b0,
   localparam int unsigned ADDR_W = DEPTH > 1 ? $clog2(DEPTH) : 1
 ) (
   input  logic              clk_i,
@@ -19,7 +22,7 @@ module ram_1r1w #(
   output logic [WIDTH-1:0]  rdata_o
 );
 
-  logic [WIDTH-1:0] mem [DEPTH];
+  (* ram_style = "block", no_rw_check = UNSEEN *) logic [WIDTH-1:0] mem [DEPTH];
 
   always_ff @(posedge clk_i) begin
     if (we_i) mem[waddr_i] <= wdata_i;
@@ -27,6 +30,9 @@ module ram_1r1w #(
 
   always_ff @(posedge clk_i) begin
     if (re_i) rdata_o <= mem[raddr_i];
+`ifndef SYNTHESIS
+    if (UNSEEN && re_i && we_i && waddr_i == raddr_i) rdata_o <= ~mem[raddr_i];
+`endif
   end
 
 `ifndef SYNTHESIS

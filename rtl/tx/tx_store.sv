@@ -111,8 +111,9 @@ module tx_store
   logic [DATA_W-1:0] m_data;
 
   ram_1r1w #(
-    .WIDTH(DATA_W),
-    .DEPTH(DEPTH)
+    .WIDTH (DATA_W),
+    .DEPTH (DEPTH),
+    .UNSEEN(1'b1)
   ) u_ring (
     .clk_i,
     .we_i   (write),

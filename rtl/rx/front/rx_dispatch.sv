@@ -298,21 +298,25 @@ module rx_dispatch
   rx_position_t    position_d;
   segment_report_t record;
   frame_report_t   frame_record;
-  logic            whole, raw, is_known, is_duplicate, is_refused, counts_raw;
+  logic            whole, raw, is_known, is_duplicate, is_refused, counts_raw, of_walk_q;
   logic [15:0]     of_flow, done_len;
 
+  // A verdict without a walk comes only where no segment was in the walk a cycle ago, an end of a walk only where one was. So which
+  // of the two it would be is a register, and whether it is one, known late, stands before none of what it says.
+  always_ff @(posedge clk_i) of_walk_q <= walks != '0;
+
   assign whole         = done.stop == STOP_WHOLE;
-  assign of            = finish ? oldest.packet : packet_q;
-  assign of_flow       = finish ? oldest.flow : flow_q;
-  assign is_known      = finish || known_q;
-  assign is_duplicate  = !finish && known_q && accept == ACCEPT_DUPLICATE;
-  assign is_refused    = !finish && known_q && accept == ACCEPT_REFUSE;
-  assign raw           = finish ? !whole || done.engine : needs_raw && !drop;
+  assign of            = of_walk_q ? oldest.packet : packet_q;
+  assign of_flow       = of_walk_q ? oldest.flow : flow_q;
+  assign is_known      = of_walk_q || known_q;
+  assign is_duplicate  = !of_walk_q && known_q && accept == ACCEPT_DUPLICATE;
+  assign is_refused    = !of_walk_q && known_q && accept == ACCEPT_REFUSE;
+  assign raw           = of_walk_q ? !whole || done.engine : needs_raw && !drop;
   // Segments with payload that the engine has to complete.
   assign direct_counts = known_q && room && accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
-  assign counts_raw    = finish ? !whole : direct_counts;
-  assign raw_count     = finish ? oldest_counted : position_q.raw_count + 8'(direct_counts);
-  assign done_len      = !finish ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
+  assign counts_raw    = of_walk_q ? !whole : direct_counts;
+  assign raw_count     = of_walk_q ? oldest_counted : position_q.raw_count + 8'(direct_counts);
+  assign done_len      = !of_walk_q ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
   assign raw_take      = raw && (finish || direct);
   assign finish_o      = WALKS'(finish) << head;
 
@@ -330,16 +334,16 @@ module rx_dispatch
   // With a verdict without a walk the packet leaves, so only an end of a walk counts for what is here.
   assign same_upd       = finish && oldest.flow == flow_q;
   assign next_same_upd  = finish && oldest.flow == lookup_flow_i;
-  assign upd_position_o = finish ? finish_position : position_d;
+  assign upd_position_o = of_walk_q ? finish_position : position_d;
 
   always_comb begin
     record           = segment_record(of.segment);
     record.flags[SEGMENT_REPORT_RAW_BIT]       = raw;
-    record.flags[SEGMENT_REPORT_ATTACHED_BIT]  = finish ? whole : position_d.attached;
+    record.flags[SEGMENT_REPORT_ATTACHED_BIT]  = of_walk_q ? whole : position_d.attached;
     record.flags[SEGMENT_REPORT_DUPLICATE_BIT] = is_duplicate;
     record.flow      = of_flow;
     record.raw_count = raw_count;
-    record.epoch     = finish ? oldest.epoch : row_q.epoch;
+    record.epoch     = of_walk_q ? oldest.epoch : row_q.epoch;
     record.status[SEGMENT_REPORT_REFUSAL_LSB +: SEGMENT_REPORT_REFUSAL_WIDTH] = is_refused ? refusal : REFUSAL_NONE;
     record.done_len  = done_len;
     record.raw_slot  = raw ? raw_slot : '0;
@@ -351,7 +355,7 @@ module rx_dispatch
     frame_record.raw_len  = of.frame_len;
 
     close_d.raw    = raw;
-    close_d.report = finish || !drop;
+    close_d.report = of_walk_q || !drop;
     close_d.record = is_known ? record : frame_record;
     close_d.start  = of.start;
     close_d.stop   = of.stop;
@@ -364,16 +368,14 @@ module rx_dispatch
       if (close_room) close_valid_o <= finish || direct;
     end
   end
-  always_ff @(posedge clk_i) begin
-    if (finish || direct) close_o <= close_d;
-  end
+  always_ff @(posedge clk_i) if (close_room) close_o <= close_d;
 
   assign op_block_o = close_valid_o || done_waits;
   assign idle_o     = !packet_valid_i && phase_q == EMPTY && walks == '0 && !payload_left && !close_valid_o;
 
   // ---------------------------------------------------------------- counters, trace
   rx_verdict i_verdict (
-    .clk_i, .rst_ni, .finish_i(finish), .direct_i(direct), .dropped_i(!finish && drop), .reserved_i(!known_q && room),
+    .clk_i, .rst_ni, .finish_i(finish), .direct_i(direct), .dropped_i(!of_walk_q && drop), .reserved_i(!known_q && room),
     .known_i(is_known), .raw_i(raw), .counts_raw_i(counts_raw), .flow_i(of_flow), .tcp_i(of.segment.is_tcp), .seq_i(of.segment.seq),
     .frame_len_i(of.frame_len), .stop_i(done.stop), .engine_i(done.engine), .accept_i(accept), .refusal_i(refusal), .trace_o, .cnt_inc_o
   );
@@ -388,6 +390,7 @@ module rx_dispatch
       nothing_in_walk: assert (direct -> walks == '0 && !payload_left);
       chained_as_it_stands: assert (start -> start_chained_o == young_is_same);
       one_source: assert (!(finish && direct));
+      source_told: assert (!(finish && !of_walk_q) && !(direct && of_walk_q));
     end
   end
   // verilator lint_on SYNCASYNCNET

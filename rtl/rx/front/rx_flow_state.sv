@@ -186,10 +186,10 @@ module rx_flow_state
     end
   end
 
-  ram_1r1w #(.WIDTH($bits(row_t)), .DEPTH(NUM_FLOWS)) i_rows (
+  ram_1r1w #(.WIDTH($bits(row_t)), .DEPTH(NUM_FLOWS), .UNSEEN(1'b1)) i_rows (
     .clk_i, .we_i(row_we), .waddr_i(row_waddr), .wdata_i(row_wr), .re_i(re), .raddr_i(raddr), .rdata_o(row_rd)
   );
-  ram_1r1w #(.WIDTH($bits(rx_position_t)), .DEPTH(NUM_FLOWS)) i_positions (
+  ram_1r1w #(.WIDTH($bits(rx_position_t)), .DEPTH(NUM_FLOWS), .UNSEEN(1'b1)) i_positions (
     .clk_i, .we_i(position_we), .waddr_i(position_waddr), .wdata_i(position_wr),
     .re_i(re), .raddr_i(raddr), .rdata_o(position_rd)
   );

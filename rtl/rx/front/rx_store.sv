@@ -122,7 +122,7 @@ module rx_store
     else if (rd_req_i != '0) turn_q <= !pick;
   end
 
-  ram_1r1w #(.WIDTH(DATA_W), .DEPTH(DEPTH)) i_ram (
+  ram_1r1w #(.WIDTH(DATA_W), .DEPTH(DEPTH), .UNSEEN(1'b1)) i_ram (
     .clk_i, .we_i(write), .waddr_i(wr_q[ADDR_W-1:0]), .wdata_i(beat_data_i),
     .re_i(rd_grant_o != '0), .raddr_i(rd_pos_i[pick][ADDR_W-1:0]), .rdata_o(rd_data_o)
   );

@@ -77,8 +77,9 @@ module place_fifo #(
   end
 
   ram_1r1w #(
-      .WIDTH(DATA_W),
-      .DEPTH(DEPTH)
+      .WIDTH (DATA_W),
+      .DEPTH (DEPTH),
+      .UNSEEN(1'b1)
   ) u_ram (
       .clk_i,
       .we_i(wr_valid_i),

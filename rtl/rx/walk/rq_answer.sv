@@ -101,8 +101,9 @@ module rq_answer
   end
 
   ram_1r1w #(
-      .WIDTH(512),
-      .DEPTH(CONTEXTS * SLOTS)
+      .WIDTH (512),
+      .DEPTH (CONTEXTS * SLOTS),
+      .UNSEEN(1'b1)
   ) u_slots (
       .clk_i,
       .we_i(element_ends),

@@ -1,7 +1,6 @@
-// Table STAG: the regions. One lookup per cycle for the walk, row one cycle later, for that cycle; a row written
-// in the cycle of its lookup may come old or new. All rows are made invalid after reset, one per cycle, and until then
-// neither host nor walk gets at them (`ready_o`). Host accesses: one response pulse for each request; reads wait for a
-// cycle without lookup.
+// Table STAG: the regions. One lookup per cycle for the walk, row one cycle later, for that cycle. All rows are made invalid after
+// reset, one per cycle, and until then neither host nor walk gets at them (`ready_o`). Host accesses: one response pulse for each
+// request; they wait for a cycle without lookup, so no row is written while it is read.
 
 module stag_table
   import weft_card_pkg::*;
@@ -41,9 +40,9 @@ module stag_table
 
   assign known = tbl_req_i.number == TBL_STAG && 32'(tbl_req_i.index) < NUM_STAGS;
   assign ready_o = state_q != CLEAR;
-  assign host_write = tbl_req_valid_i && state_q == IDLE && known && tbl_req_i.write;
+  assign host_write = tbl_req_valid_i && state_q == IDLE && known && tbl_req_i.write && !lookup_i;
   assign host_read = tbl_req_valid_i && state_q == IDLE && known && !tbl_req_i.write;  // if there is no look-up
-  assign tbl_req_ready_o = state_q == IDLE && (tbl_req_i.write || !known || !lookup_i);
+  assign tbl_req_ready_o = state_q == IDLE && (!known || !lookup_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -77,8 +76,9 @@ module stag_table
   end
 
   ram_1r1w #(
-      .WIDTH(ROW_W),
-      .DEPTH(NUM_STAGS)
+      .WIDTH (ROW_W),
+      .DEPTH (NUM_STAGS),
+      .UNSEEN(1'b1)
   ) u_rows (
       .clk_i,
       .we_i(state_q == CLEAR || host_write),
