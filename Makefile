@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test test-vfio test-peer lanes lint synth route prove mutants doc package aarch64 device-only firmware setup clean
+.PHONY: help demo test test-vfio test-peer lanes lint synth area route prove mutants coverage doc package aarch64 device-only firmware setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -30,8 +30,11 @@ lint: setup $(SYN_PYTHON) ## rustfmt, clippy, verilator -Wall, slang
 	cargo clippy -q -p weft --all-targets -- -D warnings
 	$(SYN_PYTHON) rtl/syn/lint.py
 
-synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed
-	$(SYN_PYTHON) rtl/syn/synth.py
+synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed (SYNTH="--target ecp5" for one of them)
+	$(SYN_PYTHON) rtl/syn/synth.py $(SYNTH)
+
+area: $(SYN_PYTHON) ## the card block by block for UltraScale+, growth beyond what is recorded fails (AREA="--width 512 --flows 4096")
+	$(SYN_PYTHON) rtl/syn/area.py --gate $(or $(AREA),--width 128 --flows 64)
 
 route: $(SYN_PYTHON) ## the transmit path placed and routed for ECP5, its clock printed (TOP=weft_rx for another block)
 	$(SYN_PYTHON) rtl/syn/route.py --top $(or $(TOP),weft_tx)
@@ -41,6 +44,16 @@ prove: $(SYN_PYTHON) ## proofs of RTL blocks, and that each proof can fail
 
 mutants: setup ## faults planted in a copy of the sources: each has to be caught by a test (MUTANTS="--sample 12" for fewer)
 	cargo run -q -p weft-mutants -- $(MUTANTS)
+
+coverage: export RTL_SIM_COVERAGE := 1
+coverage: export RTL_SIM_TRACE := 0
+coverage: export RTL_SIM_COVERAGE_DIR := $(CURDIR)/target/coverage/counts
+coverage: export CARGO_TARGET_DIR := $(CURDIR)/target/coverage
+coverage: setup ## lines of the RTL that the tests of the card and of its modules reach
+	rm -rf $(RTL_SIM_COVERAGE_DIR)
+	mkdir -p $(RTL_SIM_COVERAGE_DIR)
+	cargo test -q -p weft-sim -p weft-module-tests
+	cargo run -q -p rtl-sim --bin rtl-coverage -- $(RTL_SIM_COVERAGE_DIR)
 
 doc: setup ## the crates' documentation, without a warning
 	RUSTDOCFLAGS="-D warnings" cargo doc -q --workspace --no-deps --features weft/sim

@@ -208,6 +208,7 @@ fn design(name: &str, top: &str, sources: &[&str]) -> Design {
         .files(sources.iter().map(|file| rtl.join(file)))
         .files(bench)
         .optimise(false) // they run for seconds
+        .trace(false) // a good part of what there would be to compile; RTL_SIM_TRACE=1 brings them
         .reset_low("rst_ni")
         .suffixes("_i", "_o")
 }

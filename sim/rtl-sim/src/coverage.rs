@@ -55,7 +55,9 @@ impl Coverage {
             };
             let Some(file) = value("f") else { continue };
             let count: u64 = count.trim().parse().unwrap_or(0);
-            let lines = self.files.entry(file.to_string()).or_default();
+            // Models are built in folders at several depths; the file is the same.
+            let file = file.trim_start_matches("../").to_string();
+            let lines = self.files.entry(file).or_default();
             // `S` lists all lines of the block, `3-5,8`; `l` is its first.
             for range in value("S").or(value("l")).unwrap_or_default().split(',') {
                 let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -147,5 +149,7 @@ mod tests {
         coverage.read(&point("20", 4));
         assert_eq!(coverage.files().collect::<Vec<_>>(), [("a.sv", 5, 8)]);
         assert!(coverage.to_string().contains("not reached: 10-12\n"));
+        coverage.read(&point("11", 1).replace("a.sv", "../../a.sv"));
+        assert_eq!(coverage.missed("a.sv"), [10, 12]);
     }
 }
