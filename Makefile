@@ -30,8 +30,8 @@ lint: setup $(SYN_PYTHON) ## rustfmt, clippy, verilator -Wall, slang
 	cargo clippy -q -p weft --all-targets -- -D warnings
 	$(SYN_PYTHON) rtl/syn/lint.py
 
-synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed (SYNTH="--target ecp5" for one of them)
-	$(SYN_PYTHON) rtl/syn/synth.py $(SYNTH)
+synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed
+	$(SYN_PYTHON) rtl/syn/synth.py
 
 area: $(SYN_PYTHON) ## the card block by block for UltraScale+, growth beyond what is recorded fails (AREA="--width 512 --flows 4096")
 	$(SYN_PYTHON) rtl/syn/area.py --gate $(or $(AREA),--width 128 --flows 64)
