@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test test-vfio test-peer lanes lint synth area route prove mutants coverage doc package aarch64 device-only firmware setup clean
+.PHONY: help demo test test-vfio test-peer lanes fast cost lint synth area timing route bitstream prove mutants coverage doc package aarch64 device-only firmware setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -15,14 +15,31 @@ test: setup ## every test: units, full stack, conformance, bad input
 	WEFT_TEST_LIMIT=$${WEFT_TEST_LIMIT:-600} cargo test --workspace --features weft/sim
 
 test-vfio: lanes ## the driver under a Linux guest's VFIO, on cards served by vfio-user
-	cargo run -q -p weft-lanes --bin vfio_lane
+	cargo run -q --bin vfio_lane --features weft/sim
 
 test-peer: lanes ## Linux soft-iWARP (siw) in a guest against a simulated card
-	cargo run -q -p weft-lanes --bin peer_lane
+	cargo run -q --bin peer_lane --features weft/sim
 
 lanes: setup
 	@./setup.sh guest
-	cargo build --features weft/sim -p weft -p weft-lanes
+	cargo build --workspace --features weft/sim --bin weft --bin vfio_lane --bin peer_lane --bin weft-guest-agent --bin weft-say-no
+
+cost: setup ## instructions of a post and its poll, of the engine for each segment, and bytes for each connection: tables (COST=--gate: above a bar fails)
+	@./setup.sh cost
+	cargo bench -q -p weft-hostdrv --bench post_poll -- $(COST)
+	cargo bench -q -p weft-engine --bench cost -- $(COST)
+
+FAST := $(CURDIR)/target/fast
+fast: export CXX := clang++-19
+fast: export RTL_SIM_TRACE := 0
+fast: export WEFT_CARD_OBSERVE := 0
+fast: setup ## target/fast/debug/weft, whose simulation is faster: models made for their own profile, without waves, trace and capture
+	@./setup.sh fast
+	RTL_SIM_PROFILE=count CARGO_TARGET_DIR=$(FAST)/count cargo build -q -p weft --features weft/sim
+	rm -f $(FAST)/*.profraw
+	for card in rtl512 rtl256 rtl128; do LLVM_PROFILE_FILE=$(FAST)/$$card.profraw $(FAST)/count/debug/weft perf --card $$card > /dev/null || exit 1; done
+	llvm-profdata-19 merge -o $(FAST)/weft.profdata $(FAST)/*.profraw
+	RTL_SIM_PROFILE=$(FAST)/weft.profdata CARGO_TARGET_DIR=$(FAST) cargo build -q -p weft --features weft/sim
 
 lint: setup $(SYN_PYTHON) ## rustfmt, clippy, verilator -Wall, slang
 	cargo fmt --all --check
@@ -33,14 +50,20 @@ lint: setup $(SYN_PYTHON) ## rustfmt, clippy, verilator -Wall, slang
 synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed
 	$(SYN_PYTHON) rtl/syn/synth.py
 
-area: $(SYN_PYTHON) ## the card block by block for UltraScale+, growth beyond what is recorded fails (AREA="--width 512 --flows 4096")
+area: $(SYN_PYTHON) ## the card block by block for UltraScale+, growth beyond what is recorded fails (AREA="--width 512 --flows 1024" for the other size)
 	$(SYN_PYTHON) rtl/syn/area.py --gate $(or $(AREA),--width 128 --flows 64)
+
+timing: $(SYN_PYTHON) ## LUT levels of the card's blocks at 128 and 512 bits, a broken rule or a worse block fails (TIMING=--quick for less)
+	$(SYN_PYTHON) rtl/syn/timing.py --gate $(TIMING)
 
 route: $(SYN_PYTHON) ## the transmit path placed and routed for ECP5, its clock printed (TOP=weft_rx for another block)
 	$(SYN_PYTHON) rtl/syn/route.py --top $(or $(TOP),weft_tx)
 
-prove: $(SYN_PYTHON) ## proofs of RTL blocks, and that each proof can fail
-	$(SYN_PYTHON) rtl/formal/prove.py
+bitstream: $(SYN_PYTHON) ## the ECPIX-5 by open tools, to target/ecpix5/weft.bit, with its report (BITSTREAM="--seeds 4 5")
+	$(SYN_PYTHON) rtl/boards/ecpix5/build.py $(BITSTREAM)
+
+prove: $(SYN_PYTHON) ## proofs of RTL blocks, and that each proof can fail (PROVE="--faults 1" for less)
+	$(SYN_PYTHON) rtl/formal/prove.py $(PROVE)
 
 mutants: setup ## faults planted in a copy of the sources: each has to be caught by a test (MUTANTS="--sample 12" for fewer)
 	cargo run -q -p weft-mutants -- $(MUTANTS)
@@ -49,11 +72,11 @@ coverage: export RTL_SIM_COVERAGE := 1
 coverage: export RTL_SIM_TRACE := 0
 coverage: export RTL_SIM_COVERAGE_DIR := $(CURDIR)/target/coverage/counts
 coverage: export CARGO_TARGET_DIR := $(CURDIR)/target/coverage
-coverage: setup ## lines of the RTL that the tests of the card and of its modules reach
+coverage: setup ## lines of the RTL that the tests reach, and the points of the card that they meet
 	rm -rf $(RTL_SIM_COVERAGE_DIR)
 	mkdir -p $(RTL_SIM_COVERAGE_DIR)
 	cargo test -q -p weft-sim -p weft-module-tests
-	cargo run -q -p rtl-sim --bin rtl-coverage -- $(RTL_SIM_COVERAGE_DIR)
+	cargo run -q -p rtl-sim --bin rtl-coverage -- $(RTL_SIM_COVERAGE_DIR) weft_card weft_tx=u_tx rx_walk=u_rx.i_walk dma_read=u_dma_read dma_write=u_dma_write
 
 doc: setup ## the crates' documentation, without a warning
 	RUSTDOCFLAGS="-D warnings" cargo doc -q --workspace --no-deps --features weft/sim

@@ -15,6 +15,14 @@ done
 if [ "${1:-}" = python ]; then                      # lint, synthesis and proofs
     python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 fi
+if [ "${1:-}" = cost ]; then                        # instructions counted
+    command -v valgrind >/dev/null || missing+=(valgrind)
+fi
+if [ "${1:-}" = fast ]; then                        # models made for their profile
+    command -v clang++-19 >/dev/null || missing+=(clang-19)
+    command -v llvm-profdata-19 >/dev/null || missing+=(llvm-19)
+    compgen -G '/usr/lib/llvm-19/lib/clang/19/lib/*/libclang_rt.profile*' >/dev/null || missing+=(libclang-rt-19-dev)
+fi
 if [ "${1:-}" = guest ]; then # the guests of the VFIO and the peer lane
     declare -A guest=([lz4]=lz4 [xz]=xz-utils [zstd]=zstd [gcc]=gcc [depmod]=kmod [mke2fs]=e2fsprogs)
     for tool in "${!guest[@]}"; do

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=riscv32imc-unknown-none-elf
-packages=(-p weft-layout -p weft-wire -p weft-engine)
+packages=(-p weft-layout -p weft-queues -p weft-wire -p weft-tcp -p weft-engine)
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/riscv"
 
 if rustup target add "$target" >/dev/null 2>&1; then

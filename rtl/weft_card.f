@@ -12,6 +12,8 @@ crc/crc32c_core.sv
 crc/crc32c_unpad.sv
 stream/byte_packer.sv
 stream/stream_slice.sv
+stream/stream_skid.sv
+stream/read_ahead.sv
 host/card_reads.sv
 host/card_regs.sv
 host/counters.sv
@@ -33,6 +35,7 @@ observe/observe.sv
 rx/front/rx_accept.sv
 rx/front/rx_checksum.sv
 rx/front/rx_delay.sv
+rx/front/rx_ended.sv
 rx/front/rx_dispatch.sv
 rx/front/rx_flow_state.sv
 rx/front/rx_layers.sv

@@ -18,6 +18,7 @@ module weft_card
   parameter int unsigned NUM_STAGS  = 4096,
   parameter int unsigned TRACE_LOG2 = 10,    // entries of the trace ring, at most 10
   parameter int unsigned CAPTURE_BYTES = 32768,  // of the capture's buffer, for each direction
+  parameter bit          OBSERVE    = 1'b1,      // 0: without trace and capture, for a part that has no room for them
   parameter int unsigned CLOCK_KHZ  = 250_000,   // of clk_i, for the driver
   parameter logic [3:0]  AXI_CACHE  = 4'b0011,   // normal, not cacheable, bufferable
   parameter logic [2:0]  AXI_PROT   = 3'b010     // data, non-secure, unprivileged
@@ -102,7 +103,7 @@ module weft_card
 
   input  logic [63:0]         time_i,        // clock of the time stamps: free-running, in cycles
 
-  output logic                quiescent_o    // nothing in flight; nothing will happen before the next input
+  output logic                quiescent_o    // nothing in flight; nothing will happen before the next input. A register
 );
 
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1;
@@ -118,7 +119,7 @@ module weft_card
   // The core's side of reset_drain.
   logic                core_awvalid, core_awready, core_wvalid, core_wready, core_wlast, core_bvalid, core_arvalid, core_arready;
   logic                core_rvalid, core_rlast, core_msix_valid, core_msix_ready;
-  logic                core_tx_tvalid, core_tx_tready, core_rx_tvalid;
+  logic                core_tx_tvalid, core_tx_tready, core_rx_tvalid, out_tvalid, out_tready, out_tlast;
   logic [DATA_W-1:0]   core_wdata, core_rdata;
   logic [DATA_W/8-1:0] core_wstrb;
   logic [1:0]          core_bid, core_bresp, core_rid, core_rresp;
@@ -133,13 +134,13 @@ module weft_card
   logic [15:0] rq_tail_flow;
   logic [31:0] rq_tail_value;
 
-  logic        tbl_req_valid, tbl_req_ready, tbl_rsp_valid, tbl_to_tx;
+  logic        tbl_req_valid, tbl_rx_q, tbl_tx_q, tbl_rsp_valid, tbl_to_tx;    // asked of the receive, of the transmit path
   logic        rx_tbl_req_ready, rx_tbl_rsp_valid, tx_tbl_req_ready, tx_tbl_rsp_valid;
   table_req_t  tbl_req;
   table_rsp_t  tbl_rsp, rx_tbl_rsp, tx_tbl_rsp;
 
   logic [31:0] fence_number, fence_done, job_done, report_tail, raw_tail, msix_count;
-  logic        core_idle, quiescent;
+  logic        core_idle;
   logic        regs_idle, rx_idle, tx_idle, read_idle, write_idle, report_idle, loopback_idle, trace_idle, capture_idle;
 
   logic [2:0]              rd_req_valid, rd_req_ready, rd_rsp_valid, rd_rsp_ready, rd_rsp_last, rd_rsp_error;
@@ -158,9 +159,9 @@ module weft_card
   logic         rx_rpt_valid, rx_rpt_ready, tx_rpt_valid, tx_rpt_ready;
   logic [511:0] rx_rpt, tx_rpt;
 
-  // Both paths at their end to mac_loopback.
-  logic [DATA_W-1:0]   tx_tdata, rx_tdata, in_tdata;
-  logic [DATA_W/8-1:0] tx_tkeep, rx_tkeep, in_tkeep;
+  // Both paths at their end to mac_loopback; out: what it offers the MAC.
+  logic [DATA_W-1:0]   out_tdata, tx_tdata, rx_tdata, in_tdata;
+  logic [DATA_W/8-1:0] out_tkeep, tx_tkeep, rx_tkeep, in_tkeep;
   logic                tx_tlast, tx_tvalid, tx_tready, rx_tlast, rx_tuser, rx_tvalid, rx_tready, looped;
   logic                in_tlast, in_tuser, in_tvalid;
 
@@ -232,7 +233,7 @@ module weft_card
     .rq_tail_flow_o  (rq_tail_flow),
     .rq_tail_value_o (rq_tail_value),
     .tbl_req_valid_o (tbl_req_valid),
-    .tbl_req_ready_i (tbl_req_ready),
+    .tbl_req_ready_i (1'b1),
     .tbl_req_o       (tbl_req),
     .tbl_rsp_valid_i (tbl_rsp_valid),
     .tbl_rsp_i       (tbl_rsp),
@@ -255,10 +256,24 @@ module weft_card
     .idle_o          (regs_idle)
   );
 
-  assign tbl_to_tx     = tbl_req.number == TBL_FLOW_TX;
-  assign tbl_req_ready = tbl_to_tx ? tx_tbl_req_ready : rx_tbl_req_ready;
-  assign tbl_rsp_valid = tbl_to_tx ? tx_tbl_rsp_valid : rx_tbl_rsp_valid;
-  assign tbl_rsp       = tbl_to_tx ? tx_tbl_rsp : rx_tbl_rsp;
+  // Whether a table takes an access, and its answer, come late in their cycle, from deep in the paths. There is one access at a time
+  // and it stands until it is answered, so what has to be kept of it is that it was asked for.
+  assign tbl_to_tx = tbl_req.number == TBL_FLOW_TX;
+
+  always_ff @(posedge clk_i or negedge core_rst_n) begin
+    if (!core_rst_n) begin
+      {tbl_rx_q, tbl_tx_q} <= '0;
+      tbl_rsp_valid        <= 1'b0;
+    end else begin
+      tbl_rx_q      <= tbl_req_valid ? !tbl_to_tx : tbl_rx_q && !rx_tbl_req_ready;
+      tbl_tx_q      <= tbl_req_valid ? tbl_to_tx : tbl_tx_q && !tx_tbl_req_ready;
+      tbl_rsp_valid <= tbl_to_tx ? tx_tbl_rsp_valid : rx_tbl_rsp_valid;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    tbl_rsp <= tbl_to_tx ? tx_tbl_rsp : rx_tbl_rsp;
+  end
 
   // ---------------------------------------------------------------- counters, trace
   assign host.read_error_id  = core_rid;
@@ -267,8 +282,14 @@ module weft_card
   assign host.report_written = written[1] && !failed[1];
   assign host.msix           = msix_valid_o && msix_ready_i;
 
-  observe #(.DATA_W(DATA_W), .TRACE_LOG2(TRACE_LOG2), .CAPTURE_BYTES(CAPTURE_BYTES)) u_observe (
-    .clk_i, .rst_ni(core_rst_n), .time_i,
+  logic [63:0] time_q;
+  always_ff @(posedge clk_i) begin
+    time_q <= time_i;
+  end
+
+  observe #(.DATA_W(DATA_W), .TRACE_LOG2(TRACE_LOG2), .CAPTURE_BYTES(CAPTURE_BYTES), .OBSERVE(OBSERVE)) u_observe (
+    .clk_i, .rst_ni(core_rst_n),
+    .time_i          (time_q),
     .rx_inc_i        (rx_inc),
     .tx_inc_i        (tx_inc),
     .host_i          (host),
@@ -431,15 +452,24 @@ module weft_card
     .rx_tlast_o (in_tlast),
     .rx_tuser_o (in_tuser),
     .rx_tvalid_o(in_tvalid),
-    .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast,
-    .mac_tx_tvalid(core_tx_tvalid),
-    .mac_tx_tready(core_tx_tready),
+    .mac_tx_tdata (out_tdata),
+    .mac_tx_tkeep (out_tkeep),
+    .mac_tx_tlast (out_tlast),
+    .mac_tx_tvalid(out_tvalid),
+    .mac_tx_tready(out_tready),
     .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tuser,
     .mac_rx_tvalid(core_rx_tvalid),
     .mac_rx_tready(unused_ready[2]),
     .looped_o   (looped),
     .ignored_o  (host.rx_ignored),
     .idle_o     (loopback_idle)
+  );
+
+  // TREADY goes no further than this register.
+  stream_slice #(.WIDTH(1 + DATA_W / 8 + DATA_W)) u_mac_tx (
+    .clk_i, .rst_ni(core_rst_n), .clear_i(1'b0),
+    .in_valid_i (out_tvalid),     .in_ready_o (out_tready),     .in_data_i ({out_tlast, out_tkeep, out_tdata}),
+    .out_valid_o(core_tx_tvalid), .out_ready_i(core_tx_tready), .out_data_o({mac_tx_tlast, mac_tx_tkeep, mac_tx_tdata}), .shown_o()
   );
 
   // A register for what comes in, from the MAC or looped.
@@ -463,7 +493,7 @@ module weft_card
     .clk_i, .rst_ni(core_rst_n), .mac_rx_tdata(rx_tdata), .mac_rx_tkeep(rx_tkeep), .mac_rx_tlast(rx_tlast),
     .mac_rx_tuser(rx_tuser), .mac_rx_tvalid(rx_tvalid), .mac_rx_tready(rx_tready), .cfg_i(rx_cfg),
     .rq_tail_valid_i(rq_tail_valid), .rq_tail_flow_i(rq_tail_flow), .rq_tail_value_i(rq_tail_value),
-    .tbl_req_valid_i(tbl_req_valid && !tbl_to_tx), .tbl_req_ready_o(rx_tbl_req_ready), .tbl_req_i(tbl_req),
+    .tbl_req_valid_i(tbl_rx_q), .tbl_req_ready_o(rx_tbl_req_ready), .tbl_req_i(tbl_req),
     .tbl_rsp_valid_o(rx_tbl_rsp_valid), .tbl_rsp_o(rx_tbl_rsp), .el_req_valid_o(rd_req_valid[RD_ELEMENT]),
     .el_req_ready_i(rd_req_ready[RD_ELEMENT]), .el_req_addr_o(rd_req_addr[RD_ELEMENT]),
     .el_req_bytes_o(rd_req_bytes[RD_ELEMENT]), .el_rsp_valid_i(rd_rsp_valid[RD_ELEMENT]),
@@ -480,7 +510,7 @@ module weft_card
 
   // ---------------------------------------------------------------- transmit
   weft_tx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_tx (
-    .clk_i, .rst_ni(core_rst_n), .cfg_i(tx_cfg), .job_done_o(job_done), .tbl_req_valid_i(tbl_req_valid && tbl_to_tx),
+    .clk_i, .rst_ni(core_rst_n), .cfg_i(tx_cfg), .job_done_o(job_done), .tbl_req_valid_i(tbl_tx_q),
     .tbl_req_ready_o(tx_tbl_req_ready), .tbl_req_i(tbl_req), .tbl_rsp_valid_o(tx_tbl_rsp_valid),
     .tbl_rsp_o(tx_tbl_rsp), .job_req_valid_o(rd_req_valid[RD_JOB]), .job_req_ready_i(rd_req_ready[RD_JOB]),
     .job_req_addr_o(rd_req_addr[RD_JOB]), .job_req_bytes_o(rd_req_bytes[RD_JOB]),
@@ -498,20 +528,34 @@ module weft_card
   );
 
   // ---------------------------------------------------------------- quiescence
-  // Idle for eight cycles without an input, so that nothing between two subsystems is overlooked.
-  logic [2:0] calm_q;
-  logic       input_now;
+  // Idle for eight cycles without an input, so that nothing between two subsystems is overlooked. What each of them says comes late in
+  // its cycle: it is looked at in the next one, and all of it together in the one behind.
+  logic [9:0] core_idle_now, core_idle_q;
+  logic [1:0] other_idle_q;
+  logic       quiet_q, input_now, input_q;
+  logic [7:0] calm_q;               // of the last eight cycles; what comes in clears the last one at once, the others a cycle later
 
-  assign core_idle   = rx_idle && tx_idle && read_idle && write_idle && report_idle && ahead_idle && loopback_idle &&
-                       capture_idle && !rx_tvalid;
-  assign input_now   = reset_req_i || resetting || s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || mac_rx_tvalid || m_axi_rvalid || m_axi_bvalid;
-  assign quiescent   = core_idle && regs_idle && trace_idle;
-  assign quiescent_o = quiescent && calm_q == '1;
+  assign core_idle_now = {rx_idle, tx_idle, read_idle, write_idle, report_idle, ahead_idle, loopback_idle, capture_idle, !core_tx_tvalid,
+                          !rx_tvalid};
+  assign core_idle     = core_idle_q == '1;
+  // Not the answers of host memory: while one is awaited a client is not idle.
+  assign input_now     = reset_req_i || resetting || s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || mac_rx_tvalid;
+  assign quiescent_o   = calm_q[7];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) calm_q <= '0;
-    else if (!quiescent || input_now) calm_q <= '0;
-    else if (calm_q != '1) calm_q <= calm_q + 1'b1;
+    if (!rst_ni) begin
+      core_idle_q  <= '0;
+      other_idle_q <= '0;
+      quiet_q      <= 1'b0;
+      input_q      <= 1'b1;
+      calm_q       <= '0;
+    end else begin
+      core_idle_q  <= core_idle_now;
+      other_idle_q <= {regs_idle, trace_idle};
+      quiet_q      <= core_idle && other_idle_q == '1;
+      input_q      <= input_now;
+      calm_q       <= quiet_q && !input_q ? {calm_q[6] && !input_now, calm_q[5:0], 1'b1} : '0;
+    end
   end
 
 `ifndef SYNTHESIS
@@ -532,7 +576,7 @@ module weft_card
     .ring_base_i  ({watch_capture.base, report_cfg.base, rx_cfg.raw_base}),
     .ring_log2_i  ({watch_capture.slot_log2 + watch_capture.count_log2, report_cfg.log2 + 8'd6,
                     rx_cfg.raw_slot_log2 + rx_cfg.raw_count_log2}),
-    .idle_i       (core_idle && !resetting),
+    .idle_i       (core_idle_now == '1 && !resetting),
     .awaddr_i     (m_axi_awaddr),
     .awvalid_i    (m_axi_awvalid),
     .awready_i    (m_axi_awready),
@@ -544,6 +588,26 @@ module weft_card
 
   logic unused_watch;
   assign unused_watch = ^{watch_op, watch_capture};
+
+  // ---------------------------------------------------------------- what tests should have met (docs/testbench.md, Coverage)
+  logic rx_busy_q, tx_busy_q;          // before the access came, which is work too
+  always_ff @(posedge clk_i) if (!tbl_req_valid) {rx_busy_q, tx_busy_q} <= {!rx_idle, !tx_idle};
+  for (genvar t = int'(TBL_FLOW_KEY); t <= int'(TBL_STAG); t++) begin : gen_table_point
+    logic now, busy;
+    assign now  = ((tbl_rx_q && rx_tbl_req_ready) || (tbl_tx_q && tx_tbl_req_ready)) && tbl_req.number == 4'(t);
+    assign busy = tbl_to_tx ? tx_busy_q : rx_busy_q;
+    write_at_rest:    cover property (@(posedge clk_i) now && tbl_req.write && !busy);
+    write_in_traffic: cover property (@(posedge clk_i) now && tbl_req.write && busy);
+    read_at_rest:     cover property (@(posedge clk_i) now && !tbl_req.write && !busy);
+    read_in_traffic:  cover property (@(posedge clk_i) now && !tbl_req.write && busy);
+  end
+  for (genvar i = 0; i < 3; i++) begin : gen_read_point
+    failed: cover property (@(posedge clk_i) core_rst_n && host.read_error && host.read_error_id == 2'(i));
+  end
+  soft_reset_in_traffic:     cover property (@(posedge clk_i) core_rst_n && soft_reset && !core_idle);
+  function_reset_in_traffic: cover property (@(posedge clk_i) core_rst_n && reset_req_i && !core_idle);
+  owed_answers_in_reset:     cover property (@(posedge clk_i) resetting && (m_axi_bvalid || m_axi_rvalid));
+  reset_inside_a_frame:      cover property (@(posedge clk_i) resetting && mac_rx_tvalid && !mac_rx_tlast);
 `endif
 
 endmodule

@@ -1,12 +1,13 @@
-//! Compiles the card's RTL at two data widths.
+//! Compiles the card's RTL at its three data widths.
 
 use std::path::{Path, PathBuf};
 
 use rtl_sim::build::{Design, Project};
 
-/// Sizes of the simulated card; `model::Sizes` has the same.
-const NUM_FLOWS: u32 = 256;
-const NUM_STAGS: u32 = 1024;
+/// Flows and STags of the simulated card; `model::Sizes` has the same.
+const USUAL: (u32, u32) = (256, 1024);
+/// Those of the card at 256 bits: as many as are promised to fit on a chip.
+const MANY: (u32, u32) = (4096, 16384);
 
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(rtl)");
@@ -31,12 +32,17 @@ fn main() {
         return;
     }
     println!("cargo:rustc-cfg=rtl");
-    let card = |name: &str, data_w: u32| {
+    // WEFT_CARD_OBSERVE=0: without trace and capture, which cost time even while nobody looks.
+    println!("cargo:rerun-if-env-changed=WEFT_CARD_OBSERVE");
+    let observe = std::env::var_os("WEFT_CARD_OBSERVE").is_none_or(|value| value != "0");
+    let observe = if observe { "1'b1" } else { "1'b0" };
+    let card = |name: &str, data_w: u32, (flows, stags): (u32, u32)| {
         Design::new(name)
             .top("weft_card")
             .parameter("DATA_W", data_w)
-            .parameter("NUM_FLOWS", NUM_FLOWS)
-            .parameter("NUM_STAGS", NUM_STAGS)
+            .parameter("NUM_FLOWS", flows)
+            .parameter("NUM_STAGS", stags)
+            .parameter("OBSERVE", observe)
             .parameter("CLOCK_KHZ", 250_000)
             .files(&files)
             .reset_low("rst_ni")
@@ -47,7 +53,9 @@ fn main() {
             .stream_in("mac_rx", "mac_rx_")
     };
     Project::new()
-        .design(card("weft_card_512", 512))
-        .design(card("weft_card_128", 128))
+        .design(card("weft_card_512", 512, USUAL))
+        // Waves are for the other two, unless RTL_SIM_TRACE=1 asks.
+        .design(card("weft_card_256", 256, MANY).trace(false))
+        .design(card("weft_card_128", 128, USUAL))
         .build();
 }

@@ -4,6 +4,7 @@
 //! calls it (every poll of a completion queue or an event channel does), or sleeps in
 //! [`Device::wait`] until the card or a timer wants it.
 
+mod bells;
 mod files;
 mod sleep;
 mod sleepers;
@@ -12,11 +13,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{fence, AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
-use weft_engine::{Engine, EngineConfig, EngineStats, Event, QpId, Seed};
+use weft_engine::{Congestion, Engine, EngineConfig, EngineStats, Event, QpId, Seed};
 
 pub use crate::card::{Capabilities, Health, RingSizes};
 use crate::card::{Card, MappedMemory};
@@ -27,6 +28,7 @@ use crate::raw::RawQueues;
 use crate::stats::{add, counter_named, CardCounters, HostStats};
 use crate::transport::Transport;
 use crate::verbs::{AsyncEvent, QpEntry};
+use bells::PostBells;
 pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
@@ -54,6 +56,9 @@ pub struct DeviceConfig {
     pub engine: EngineConfig,
     /// Sizes of the rings in host memory.
     pub rings: RingSizes,
+    /// A post only writes its WQE and rings; the next [`Device::progress`] sends. Else the thread that posts sends, if no other thread
+    /// is at work in the device.
+    pub deferred: bool,
 }
 
 impl DeviceConfig {
@@ -73,6 +78,7 @@ impl DeviceConfig {
         let config = Self {
             engine,
             rings: RingSizes::default(),
+            deferred: false,
         };
         config.keepalive(Some(KEEPALIVE))
     }
@@ -89,6 +95,19 @@ impl DeviceConfig {
     /// Largest IPv4 packet: 1500, or 9000 with jumbo frames.
     pub fn mtu(mut self, mtu: u16) -> Self {
         self.engine.mtu = mtu;
+        self
+    }
+
+    /// Posts only ring, and cost the same whatever the device has to do; the next [`Device::progress`] (every poll that finds nothing
+    /// calls it) sends what was posted.
+    pub fn deferred(mut self) -> Self {
+        self.deferred = true;
+        self
+    }
+
+    /// Congestion control of its connections: CUBIC unless this says otherwise.
+    pub fn congestion(mut self, congestion: Congestion) -> Self {
+        self.engine.congestion = congestion;
         self
     }
 
@@ -119,6 +138,11 @@ struct Shared {
     sleepers: Arc<Sleepers>,
     mmio: Mmio,
     dispatching: AtomicBool,
+    /// Queue pairs with work that nobody has taken.
+    bells: Arc<PostBells>,
+    /// The device does no more.
+    failed: Arc<AtomicBool>,
+    deferred: bool,
     name: String,
     caps: Capabilities,
     config: EngineConfig,
@@ -129,6 +153,12 @@ pub(crate) struct State {
     pub(crate) card: Card,
     pub(crate) engine: Engine,
     pub(crate) qps: BTreeMap<QpId, QpEntry>,
+    /// The queue pair of each flow.
+    pub(crate) flows: Vec<Option<QpId>>,
+    pub(crate) bells: Arc<PostBells>,
+    /// Flows whose queues another process has: nothing rings for them.
+    pub(crate) lent: Vec<u16>,
+    failed: Arc<AtomicBool>,
     pub(crate) cm: CmRegistry,
     /// The port for raw frames, if it is open.
     pub(crate) raw: Option<RawQueues>,
@@ -161,8 +191,14 @@ struct Grave {
 
 /// The state, locked; what was released meanwhile is dropped after unlocking.
 pub(crate) struct StateGuard<'a> {
-    // In this order: the lock goes before what is dropped after it.
+    // In this order: the lock goes before what is done after it.
     guard: MutexGuard<'a, State>,
+    after: Unlocked<'a>,
+}
+
+/// What is done when the lock has gone.
+struct Unlocked<'a> {
+    shared: &'a Shared,
     released: Vec<Box<dyn Send>>,
 }
 
@@ -181,7 +217,39 @@ impl DerefMut for StateGuard<'_> {
 
 impl Drop for StateGuard<'_> {
     fn drop(&mut self) {
-        self.released = std::mem::take(&mut self.guard.released);
+        self.after.released = std::mem::take(&mut self.guard.released);
+    }
+}
+
+impl Drop for Unlocked<'_> {
+    fn drop(&mut self) {
+        self.released.clear();
+        // Who posted while the lock was held has left it to the holder.
+        if !self.shared.deferred {
+            self.shared.take_posted();
+        }
+    }
+}
+
+impl Shared {
+    /// Lets the engine take what was posted, unless another thread is at work in the device: then that one does it when it leaves.
+    fn take_posted(&self) {
+        // Who posts rings and then tries the lock; who leaves gives the lock back and then looks at the bells: one of them sees the other.
+        fence(Ordering::SeqCst);
+        while self.bells.is_rung() && !self.failed.load(Ordering::Acquire) {
+            let mut state = match self.state.try_lock() {
+                Ok(state) => state,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => return,
+            };
+            add(&self.mmio.counts.engine_steps, 1);
+            state.take_posted(self.mmio.transport.now());
+            // A failure is the device's, and kept there.
+            let _ = state.finish_turn();
+            let released = std::mem::take(&mut state.released);
+            drop(state);
+            drop(released);
+        }
     }
 }
 
@@ -246,9 +314,28 @@ impl State {
 
     /// A connection was asked for: the queue pair takes work.
     pub(crate) fn bind(&mut self, qp: QpId) {
-        if let Some(entry) = self.qps.get_mut(&qp) {
-            entry.bound = true;
+        if let Some(entry) = self.qps.get(&qp) {
+            entry.rings.bind();
         }
+    }
+
+    /// A new queue pair.
+    pub(crate) fn add_qp(&mut self, qp: QpId, entry: QpEntry) {
+        let at = usize::from(qp.flow());
+        if self.flows.len() <= at {
+            self.flows.resize(at + 1, None);
+        }
+        self.flows[at] = Some(qp);
+        self.qps.insert(qp, entry);
+    }
+
+    /// It is destroyed.
+    pub(crate) fn remove_qp(&mut self, qp: QpId) {
+        self.qps.remove(&qp);
+        if let Some(flow) = self.flows.get_mut(usize::from(qp.flow())) {
+            flow.take_if(|there| *there == qp);
+        }
+        self.lent.retain(|flow| *flow != qp.flow());
     }
 
     /// Ends a turn of the engine: doorbells, completions, faults; tells those who sleep.
@@ -294,6 +381,7 @@ impl State {
         tracing::error!(%error, "the device failed");
         self.tell(AsyncEvent::DeviceFatal(error.clone()));
         self.fault = Some(error);
+        self.failed.store(true, Ordering::Release);
         self.keep_watch();
         self.sleepers.announce();
     }
@@ -326,6 +414,7 @@ impl Device {
         let DeviceConfig {
             engine: mut config,
             rings,
+            deferred,
         } = config;
         let mmio = Mmio {
             transport,
@@ -336,10 +425,16 @@ impl Device {
         let sleepers = Arc::new(Sleepers::new(mmio.transport.clone()));
         config.num_flows = caps.flows as u16;
         config.num_stags = caps.stags;
+        let bells = Arc::new(PostBells::new(caps.flows as usize));
+        let failed = Arc::new(AtomicBool::new(false));
         let state = State {
             card,
             engine: Engine::new(config.clone()),
             qps: BTreeMap::new(),
+            flows: Vec::new(),
+            bells: bells.clone(),
+            lent: Vec::new(),
+            failed: failed.clone(),
             cm: CmRegistry::default(),
             raw: None,
             async_events: Arc::default(),
@@ -362,6 +457,9 @@ impl Device {
                 name: mmio.transport.name(),
                 mmio,
                 dispatching: AtomicBool::new(false),
+                bells,
+                failed,
+                deferred,
                 caps,
                 config,
             }),
@@ -416,8 +514,32 @@ impl Device {
             .unwrap_or_else(PoisonError::into_inner);
         StateGuard {
             guard,
-            released: Vec::new(),
+            after: Unlocked {
+                shared: &self.shared,
+                released: Vec::new(),
+            },
         }
+    }
+
+    /// The device's failure, if there was one; without its lock.
+    #[inline]
+    pub(crate) fn check_fault(&self) -> Result<(), DeviceError> {
+        match self.shared.failed.load(Ordering::Acquire) {
+            false => Ok(()),
+            true => self.lock().check_fault(),
+        }
+    }
+
+    /// A queue pair of this flow has new work.
+    #[inline]
+    pub(crate) fn posted(&self, flow: u16) -> Result<(), DeviceError> {
+        self.shared.bells.ring(flow);
+        // Who sleeps for the device does not look at the bells.
+        if self.shared.deferred && !self.shared.sleepers.is_anybody_asleep() {
+            return Ok(());
+        }
+        self.shared.take_posted();
+        self.check_fault()
     }
 
     /// Calls the engine with its card and the time, then rings what must be rung.
@@ -429,6 +551,7 @@ impl Device {
         let mut state = self.lock();
         state.check_fault()?;
         add(&self.shared.mmio.counts.engine_steps, 1);
+        state.take_posted(now);
         let State { engine, card, .. } = &mut *state;
         let answer = turn(engine, now, card);
         state.finish_turn()?;
@@ -442,7 +565,9 @@ impl Device {
         turn: impl FnOnce(&mut Engine, u64, &mut Card) -> T,
     ) -> T {
         add(&self.shared.mmio.counts.engine_steps, 1);
-        turn(&mut state.engine, self.now(), &mut state.card)
+        let now = self.now();
+        state.take_posted(now);
+        turn(&mut state.engine, now, &mut state.card)
     }
 
     /// Handles what is there: reports, timers, connection events (callbacks run here, without any lock).
@@ -515,6 +640,7 @@ impl Device {
         {
             *handled += queues.send_waiting(now, card);
         }
+        state.take_posted(now);
         state.finish_turn()?;
         state.card.check_moving(now)?;
         let woken = std::mem::take(&mut state.woken);

@@ -185,6 +185,12 @@ pub enum DeviceError {
     /// The card has one capture ring.
     #[error("a capture is running on this device; end it first")]
     CaptureRunning,
+    /// The bitstream was made without trace and capture.
+    #[error("{device} is without trace and capture: its bitstream left them out for want of room (parameter OBSERVE); counters and registers are there (`weft regs`)")]
+    NotObserved {
+        /// Where.
+        device: String,
+    },
     /// The driver left one of its own buffers: a bug in the driver.
     #[error("a ring access left its buffer: {0}")]
     RingBounds(#[from] OutOfBounds),

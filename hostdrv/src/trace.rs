@@ -49,6 +49,16 @@ pub struct Trace {
     pub now: u64,
 }
 
+/// Entries of the trace ring. A card without one has no capture ring either.
+pub(crate) fn ring_size(mmio: &Mmio) -> Result<u32, DeviceError> {
+    match mmio.read(registers::TRACE_SIZE)? {
+        0 => Err(DeviceError::NotObserved {
+            device: mmio.transport.name(),
+        }),
+        size => Ok(size),
+    }
+}
+
 /// Reads a card's trace ring.
 #[derive(Clone)]
 pub struct TraceReader {
@@ -71,7 +81,7 @@ impl TraceReader {
     }
 
     fn new(mmio: Mmio) -> Result<Self, DeviceError> {
-        let size = mmio.read(registers::TRACE_SIZE)?;
+        let size = ring_size(&mmio)?;
         if !size.is_power_of_two() || size > MAX_SIZE {
             return Err(DeviceError::Gone {
                 device: mmio.transport.name(),

@@ -459,6 +459,62 @@ fn queues_fill_up() {
     qp.post_recv(RecvWr::new(3)).expect("room again");
 }
 
+/// A list is posted up to the first that is refused, and all of it before that is there.
+#[test]
+fn a_list_says_how_far_it_came() {
+    let setup = set_up();
+    let Setup {
+        card, device, mr, ..
+    } = &setup;
+    let cq = device.create_cq(64, None).expect("a queue");
+    let qp = connecting(&setup, CAP, &cq);
+    let recv = |n| RecvWr::new(n).sge(mr.sge(0, 8));
+    assert_eq!(qp.post_recv_list((0..3).map(recv)), Ok(()));
+    assert_eq!(
+        qp.post_recv_list((3..9).map(recv)),
+        Err((1, VerbsError::RecvQueueFull { depth: 4 }))
+    );
+    assert_eq!(
+        card.doorbell(doorbell::RQ_TAIL + 4 * u32::from(qp.flow())),
+        Some(4)
+    );
+    let send = |n| SendWr::send(n).sge(mr.sge(0, 8));
+    let list = [send(10), send(11), send(12).sge(mr.sge(4096, 1)), send(13)];
+    let refused = qp.post_send_list(list);
+    assert!(
+        matches!(refused, Err((2, VerbsError::SgeBeyondMr { .. }))),
+        "{refused:?}"
+    );
+    qp.modify_to_error().expect("possible");
+    let mut ids: Vec<_> = cq
+        .poll(64)
+        .expect("works")
+        .iter()
+        .map(|wc| wc.wr_id)
+        .collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [0, 1, 2, 3, 10, 11]);
+    assert_eq!(qp.post_send_list([]), Ok(()));
+}
+
+/// A deferred device sends when it is asked to make progress, and not before.
+#[test]
+fn deferred_posts_wait_for_progress() {
+    let card = FakeCard::new();
+    let config = DeviceConfig::new([2, 0, 0, 0, 0, 1], [10, 0, 0, 1].into()).deferred();
+    let device = Device::open(Arc::new(card.clone()), config).expect("nothing is wrong");
+    let pd = device.alloc_pd().expect("a domain");
+    let mr = pd.alloc_mr(4096, Access::LOCAL_WRITE).expect("a region");
+    let cq = device.create_cq(16, None).expect("a queue");
+    let qp = pd.create_qp(&QpInit::new(&cq)).expect("a queue pair");
+    let tail = doorbell::RQ_TAIL + 4 * u32::from(qp.flow());
+    qp.post_recv(RecvWr::new(1).sge(mr.sge(0, 8)))
+        .expect("room");
+    assert_eq!(card.doorbell(tail), Some(0));
+    device.progress().expect("it works");
+    assert_eq!(card.doorbell(tail), Some(1));
+}
+
 #[test]
 fn receive_elements_hold_the_sges_that_have_bytes() {
     let Setup { card, mr, qp, .. } = set_up();
@@ -779,7 +835,12 @@ fn a_refusal_takes_no_place() {
     let setup = set_up();
     let Setup { device, mr, .. } = &setup;
     let cq = device.create_cq(6, None).expect("a queue");
-    let qp = connecting(&setup, CAP, &cq);
+    // Room in the send queue for all that the completion queue takes: it comes back when a completion is polled.
+    let cap = QpCap {
+        max_send_wr: 8,
+        ..CAP
+    };
+    let qp = connecting(&setup, cap, &cq);
     let recv = |n| qp.post_recv(RecvWr::new(n).sge(mr.sge(0, 8)));
     let send = |n| qp.post_send(SendWr::send(n).sge(mr.sge(0, 8)).signaled());
     (0..4).for_each(|n| recv(n).expect("room"));

@@ -12,3 +12,14 @@ boards/pcie/write_whole.sv
 boards/pcie/irq_request.sv
 boards/pcie/flr_request.sv
 boards/board_regs.sv
+boards/crc32_byte.sv
+boards/serial_host/serial_pkg.sv
+boards/serial_host/serial_receive.sv
+boards/serial_host/serial_send.sv
+boards/serial_host/serial_write.sv
+boards/serial_host/serial_read.sv
+boards/serial_host/serial_host.sv
+boards/serial_host/serial_uart.sv
+boards/rgmii/gmii_rx.sv
+boards/rgmii/gmii_tx.sv
+boards/serial_nic.sv

@@ -85,6 +85,8 @@ module dma_read_formal #(
         inv_parts: assert (12'(dut.gen_client[c].u_client.u_buffer.gen_block_ram.stored_q) +
                            12'(dut.gen_client[c].u_client.u_buffer.gen_block_ram.head_valid_q) ==
                            12'(dut.gen_client[c].u_client.u_buffer.count_q));
+        inv_any: assert (dut.gen_client[c].u_client.u_buffer.gen_block_ram.any_stored_q ==
+                         (dut.gen_client[c].u_client.u_buffer.gen_block_ram.stored_q != '0));
         inv_full: assert (dut.gen_client[c].u_client.u_buffer.full_q ==
                           (12'(dut.gen_client[c].u_client.u_buffer.count_q) == 12'(BEATS)));
       end

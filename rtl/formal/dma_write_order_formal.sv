@@ -48,7 +48,7 @@ module dma_write_order_formal #(
     .wr_valid_i, .wr_ready_o(wr_ready), .wr_data_i, .wr_count_i(wr_count), .wr_last_i(wr_last),
     .written_o(written), .failed_o(failed),
     .m_axi_awid(awid), .m_axi_awaddr(awaddr), .m_axi_awlen(awlen), .m_axi_awsize(awsize), .m_axi_awburst(awburst),
-    .m_axi_awvalid(awvalid), .m_axi_awready,
+    .m_axi_awvalid(awvalid), .m_axi_awready, .m_axi_awuser(),
     .m_axi_wdata(wdata), .m_axi_wstrb(wstrb), .m_axi_wlast(wlast), .m_axi_wvalid(wvalid), .m_axi_wready,
     .m_axi_bid, .m_axi_bresp, .m_axi_bvalid, .m_axi_bready(bready),
     .request_o(request), .error_o(error), .idle_o(idle)
@@ -325,8 +325,8 @@ module dma_write_order_formal #(
   assign tracked    = 8'(dut.u_track_fifo.count_q) + 8'(dut.u_track.spare_q) + 8'(dut.u_track.out_valid_q);
   always_comb begin
     if (rst_ni) begin
-      inv_shown: assert (dut.any_shown_q == (dut.shown_q != '0));
-      inv_owed: assert (8'(u_w.data_owed) == 8'(dut.shown_q) + 8'(mid) + 8'(ends_in_w));
+      inv_given: assert (dut.some_given_q == (dut.given_q != '0) && dut.more_given_q == (dut.given_q > 1) && (!dut.u_aw.spare_q || dut.some_given_q));
+      inv_owed: assert (8'(u_w.data_owed) + 8'(dut.u_aw.spare_q) == 8'(dut.given_q) + 8'(mid) + 8'(ends_in_w));
       inv_tracked: assert (unanswered + 8'(dut.u_aw.spare_q) == tracked);
       inv_answers: assert (unanswered == 8'(u_w.data_owed) + 8'(u_w.done_q));
       inv_track_new: assert (dut.u_track_fifo.count_q == '0 || dut.u_track.out_valid_q ||

@@ -4,6 +4,7 @@
 module fifo_sync_formal #(
   parameter int unsigned DEPTH = 4,
   parameter int unsigned LUT_RAM_DEPTH = 64,
+  parameter bit          HEAD = 1'b0,
   localparam int unsigned WIDTH = 2,
   localparam int unsigned ADDR_W = $clog2(DEPTH),
   localparam int unsigned COUNT_W = $clog2(DEPTH + 1),
@@ -23,7 +24,7 @@ module fifo_sync_formal #(
   logic [WIDTH-1:0]   rd_data;
   logic [COUNT_W-1:0] count;
 
-  fifo_sync #(.WIDTH(WIDTH), .DEPTH(DEPTH), .LUT_RAM_DEPTH(LUT_RAM_DEPTH)) dut (
+  fifo_sync #(.WIDTH(WIDTH), .DEPTH(DEPTH), .LUT_RAM_DEPTH(LUT_RAM_DEPTH), .HEAD(HEAD)) dut (
     .clk_i, .rst_ni,
     .wr_valid_i, .wr_ready_o(wr_ready), .wr_data_i,
     .rd_valid_o(rd_valid), .rd_ready_i, .rd_data_o(rd_data), .count_o(count)
@@ -57,7 +58,20 @@ module fifo_sync_formal #(
     end
   end
 
-  if (IN_LUTS) begin : gen_lut_ram
+  if (IN_LUTS && HEAD) begin : gen_head
+    logic               some;
+    logic [COUNT_W-1:0] stored;
+    assign some   = dut.gen_lut_ram.any_q;
+    assign stored = count - COUNT_W'(some);
+    always_comb begin
+      if (rst_ni) begin
+        inv_parts: assert (some == (count != '0) && dut.gen_lut_ram.gen_head.more_q == (stored != '0));
+        inv_distance: assert (place(dut.rd_ptr_q, stored) == dut.wr_ptr_q);
+        inv_stored: assert (!u_order.followed_q || (ahead == '0 ? dut.gen_lut_ram.gen_head.head_q :
+                        dut.gen_lut_ram.mem[place(dut.rd_ptr_q, ahead - 1'b1)]) == u_order.unit_q);
+      end
+    end
+  end else if (IN_LUTS) begin : gen_lut_ram
     always_comb begin
       if (rst_ni) begin
         inv_distance: assert (place(dut.rd_ptr_q, count) == dut.wr_ptr_q);

@@ -1,7 +1,9 @@
 """Runs a netlist with symbols for its data and known values for its control: exact for logic that is linear over GF(2).
 
 A value is an integer: bit 0 is a constant, bit n+1 says that symbol n is added. What is not linear in the symbols gets a symbol of
-its own, as do registers before their first value: such a result equals nothing that was expected, so nothing is assumed of it.
+its own, as do registers before their first value: such a result equals nothing that was expected, so nothing is assumed of it. Of an AND
+it is kept which values all have to be 1: a comparison of words is such a set of equations, and two of them can be held against
+each other.
 """
 
 import json
@@ -19,6 +21,7 @@ class Netlist:
         self.ports = {name: port["bits"] for name, port in module["ports"].items()}
         self.values = {"0": 0, "1": 1, "x": None}
         self.symbols = 0
+        self.all_of = {}        # of a symbol that stands for an AND: the values
         self.registers, gates = [], {}
         for cell in module["cells"].values():
             pins = {name: bits[0] for name, bits in cell["connections"].items()}
@@ -51,6 +54,15 @@ class Netlist:
         self.symbols += 1
         return 1 << self.symbols
 
+    def both(self, a: int, b: int) -> int:
+        """a AND b, neither of them constant."""
+        values = frozenset().union(*(self.all_of.get(value, {value}) for value in (a, b)))
+        if any(value ^ 1 in values for value in values):
+            return 0
+        result = self.symbol()
+        self.all_of[result] = values
+        return result
+
     def word(self, bits: int) -> list[int]:
         return [self.symbol() for _ in range(bits)]
 
@@ -73,9 +85,9 @@ class Netlist:
             elif kind == "$_NOT_":
                 result = a ^ 1
             elif kind == "$_AND_":
-                result = 0 if a == 0 or b == 0 else a if b == 1 or a == b else b if a == 1 else self.symbol()
+                result = 0 if a == 0 or b == 0 else a if b == 1 or a == b else b if a == 1 else self.both(a, b)
             elif kind == "$_OR_":
-                result = 1 if a == 1 or b == 1 else a if b == 0 or a == b else b if a == 0 else self.symbol()
+                result = 1 if a == 1 or b == 1 else a if b == 0 or a == b else b if a == 0 else self.both(a ^ 1, b ^ 1) ^ 1
             else:
                 select = values[pins[2]]
                 result = a if select == 0 or a == b else b if select == 1 else self.symbol()
@@ -105,6 +117,24 @@ def rank(rows: list[int]) -> int:
         if row:
             found[row.bit_length()] = row
     return len(found)
+
+
+def solutions(equations) -> list[int] | None:
+    """Of values that all have to be 1: the same list for the same solutions. None if there are none."""
+    found = {}
+    for row in equations:
+        row ^= 1                                          # has to be 0
+        while row > 1 and row.bit_length() in found:
+            row ^= found[row.bit_length()]
+        if row == 1:
+            return None
+        if row:
+            found[row.bit_length()] = row
+    for top in sorted(found):                             # each leading symbol in its own row only
+        for other in found:
+            if other > top and found[other] >> top - 1 & 1:
+                found[other] ^= found[top]
+    return sorted(found.values())
 
 
 def check_crc32c(netlist: Netlist, parameters: dict) -> str | None:
@@ -176,4 +206,52 @@ def check_crc32c_unpad(netlist: Netlist, parameters: dict) -> str | None:
     return None
 
 
-CHECKS = {"crc32c": check_crc32c, "crc32c_unpad": check_crc32c_unpad}
+def check_walk_crc(netlist: Netlist, parameters: dict) -> str | None:
+    """FPDUs of one to three beats, each number of words in the last one, whose last word is the CRC; and ones cut off with or without words.
+
+    The verdict has to be good for the CRC of RFC 3720 of all words before it, inverted, low byte first, and for no other. The
+    first beat leads to every state (`check_crc32c`), so what the others do to it, any beat behind them does.
+    """
+    width = parameters["DATA_W"]
+    lanes = width // 32
+    beats, wanted = [], []
+    for length in (1, 2, 3):
+        for count in range(0 if length == 1 else 1, lanes + 1):
+            whole = count > (1 if length == 1 else 0)
+            state = [1] * 32
+            for beat in range(length):
+                last = beat + 1 == length
+                data = netlist.word(width)
+                words = count if last else lanes
+                state = serial(state, data[: 32 * (words - 1 if last and words else words)])
+                fields = [(1, not beat), (1, last), (1, last and not whole), (1, None), (1, None), (4, None), (16, None), (5, words), (16, None)]
+                bits = [int(value) >> i & 1 if value is not None else netlist.symbol() for size, value in reversed(fields) for i in range(size)]
+                beats.append((data, bits))
+            field = data[32 * (count - 1): 32 * count]
+            wanted.append((length, count, solutions(crc ^ bit for crc, bit in zip(state, field)) if whole else None))
+    netlist.set("rst_ni", 0)
+    given = taken = cycle = 0
+    while taken < len(wanted):
+        valid = cycle % 7 != 6 and cycle % 11 != 5 and given < len(beats)
+        netlist.set("valid_i", int(valid))
+        netlist.set("data_i", beats[given][0] if valid else None)
+        netlist.set("beat_i", beats[given][1] if valid else None)
+        netlist.settle()
+        if cycle > 0 and netlist.get("verdict_valid_o") != [0]:
+            length, count, equations = wanted[taken]
+            verdict, = netlist.get("verdict_good_o")
+            if netlist.get("verdict_valid_o") != [1]:
+                return "whether there is a verdict"
+            if equations is not None and solutions(netlist.all_of.get(verdict, {verdict})) != equations:
+                return f"the verdict on an FPDU of {length} beats, the last one of {count} words"
+            taken += 1
+        given += valid and cycle > 0
+        netlist.clock()
+        netlist.set("rst_ni", 1)
+        cycle += 1
+        if cycle > 4 * len(beats) + 100:
+            return "a verdict does not come"
+    return None
+
+
+CHECKS = {"walk_crc": check_walk_crc, "crc32c": check_crc32c, "crc32c_unpad": check_crc32c_unpad}

@@ -8,6 +8,7 @@ STREAM = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/stream_order
 FIFO = ["prim/ram_1r1w.sv", "stream/stream_rules.sv", "prim/fifo_sync.sv"]
 FIFO_PROOF = ["prim/ram_1r1w.sv", *STREAM, "prim/fifo_sync.sv", "formal/fifo_sync_formal.sv"]
 SLICE_PROOF = [*STREAM, "stream/stream_slice.sv", "formal/stream_slice_formal.sv"]
+SKID_PROOF = ["stream/stream_rules.sv", "stream/stream_skid.sv", "formal/from_reset.sv", "formal/stream_skid_formal.sv"]
 PACKER_PROOF = [*STREAM, "stream/byte_packer.sv", "formal/byte_packer_formal.sv"]
 CRC = ["crc/crc32c_pkg.sv", "crc/crc32c_core.sv", "crc/crc32c_unpad.sv", "crc/crc32c.sv"]
 REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/card_reads.sv", "host/card_regs.sv", "formal/from_reset.sv",
@@ -18,21 +19,26 @@ WRITE_PROOF = [*AXI, "host/dma_write.sv", "formal/dma_write_formal.sv"]
 SHORT = ["formal/fifo_short.sv", "stream/stream_rules.sv", "stream/stream_slice.sv", "formal/from_reset.sv"]
 ORDER_PROOF = [*SHORT, "formal/axi_rules.sv", "host/dma_write.sv", "formal/dma_write_order_formal.sv"]
 READ_PROOF = [*AXI, "host/dma_read_client.sv", "host/dma_read.sv", "formal/dma_read_formal.sv"]
+ANSWER_PROOF = [*SHORT, "host/dma_read_client.sv", "formal/dma_read_client_formal.sv"]
 LOOKUP_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "stream/stream_rules.sv", "rx/front/rx_lookup.sv", "formal/from_reset.sv",
                 "formal/rx_lookup_formal.sv"]
 CARD = [line for line in (pathlib.Path(__file__).resolve().parent.parent / "weft_card.f").read_text().split() if line.endswith(".sv")]
 REPORT_PROOF = [*PACKAGES, "formal/from_reset.sv", "host/report_writer.sv", "formal/report_writer_formal.sv"]
-
-
 WALK_PACKAGES = [*PACKAGES, "rx/walk/walk_pkg.sv"]
+VERDICT = [*WALK_PACKAGES, *CRC[:2], "rx/walk/walk_crc.sv"]
 MARKERS_PROOF = [*PACKAGES, "tx/weft_tx_pkg.sv", "stream/stream_rules.sv", "stream/stream_slice.sv", "tx/tx_markers.sv",
                  "formal/from_reset.sv", "formal/tx_markers_formal.sv"]
 REGION_PROOF = [*WALK_PACKAGES, "formal/stag_check_any.sv", "rx/walk/walk_ddp.sv", "rx/walk/walk_region.sv",
                 "formal/from_reset.sv", "formal/walk_region_formal.sv"]
-OUTPUT_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", *SHORT, "rx/front/rx_output.sv", "formal/rx_output_formal.sv"]
+OUTPUT_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", *SHORT, "stream/read_ahead.sv", "rx/front/rx_output.sv", "formal/rx_output_formal.sv"]
 CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "stag_check", "walk_region", "walk_scatter", "walk_report",
                                                                    "walk_progress", "walk_check")),
                "formal/from_reset.sv", "formal/walk_check_formal.sv"]
+CHECKSUM_PROOF = ["rx/front/rx_delay.sv", "rx/front/rx_checksum.sv", "formal/from_reset.sv", "formal/rx_checksum_formal.sv"]
+PACK_PROOF = [*WALK_PACKAGES, "rx/walk/walk_pack.sv", "formal/from_reset.sv", "formal/walk_pack_formal.sv"]
+STRIP_PROOF = [*WALK_PACKAGES, "rx/walk/walk_strip.sv", "formal/from_reset.sv", "formal/walk_strip_formal.sv"]
+FRAMER_PROOF = [*WALK_PACKAGES, "stream/stream_rules.sv", "stream/stream_slice.sv", "rx/walk/walk_framer.sv", "formal/from_reset.sv",
+                "formal/walk_framer_formal.sv"]
 HIDE_PROOF = ["stream/stream_rules.sv", "stream/stream_slice.sv", "prim/ram_1r1w.sv", "rx/walk/place_fifo.sv", "formal/from_reset.sv",
               "formal/place_fifo_formal.sv"]
 CUT_PROOF = ["stream/stream_rules.sv", "rx/walk/place_cut.sv", "formal/from_reset.sv", "formal/place_cut_formal.sv"]
@@ -43,7 +49,8 @@ STAG_PROOF = [*WALK_PACKAGES, "rx/walk/stag_check.sv", "formal/region_rule.sv", 
 class Proof:
     """`faults`: (file, text that is there once, text of the fault).
 
-    method: "induction" (from reset, and from any `depth` cycles that keep the properties), "pdr" (ABC finds what is missing for
+    method: "induction" (from reset, and from any `depth` cycles that keep the properties),
+    "correspondence" (the same in ABC, with the equal nodes inside that it finds), "pdr" (ABC finds what is missing for
     an induction by itself), "bounded" (the first `depth` cycles from reset, nothing about later ones), or "linear" (linear.py:
     control as it is given there, all data). "paths" is about wires: no combinational loop, and none from a ready to a valid.
     """
@@ -60,7 +67,7 @@ class Proof:
 
 PROOFS = [
     Proof("fifo_sync_formal", FIFO_PROOF, [
-        ("prim/fifo_sync.sv", "assign rd_data_o  = mem[rd_ptr_q];", "assign rd_data_o  = mem[wr_ptr_q];"),
+        ("prim/fifo_sync.sv", "assign rd_data_o = mem[rd_ptr_q];", "assign rd_data_o = mem[wr_ptr_q];"),
         ("prim/fifo_sync.sv", "full_q  <= count_q == COUNT_W'(DEPTH - 1);", "full_q  <= count_q == COUNT_W'(DEPTH);"),
     ], {"DEPTH": 4}),
     Proof("fifo_sync_formal", FIFO_PROOF, [
@@ -70,10 +77,19 @@ PROOFS = [
         ("prim/fifo_sync.sv", "&& (!head_valid_q || rd_ready_i)", ""),
         ("prim/fifo_sync.sv", "else if (rd_ready_i) head_valid_q <= 1'b0;", ""),
     ], {"DEPTH": 6, "LUT_RAM_DEPTH": 2}),
+    Proof("fifo_sync_formal", FIFO_PROOF, [
+        ("prim/fifo_sync.sv", "assign past      = !more_q && (!any_q || pop);", "assign past      = !any_q || pop;"),
+        ("prim/fifo_sync.sv", "else if (!push && pop) more_q <= count_q > COUNT_W'(2);", "else if (!push && pop) more_q <= 1'b0;"),
+    ], {"DEPTH": 5, "HEAD": 1}),
     Proof("stream_slice_formal", SLICE_PROOF, [
         ("stream/stream_slice.sv", "assign in_ready_o  = !spare_q;", "assign in_ready_o  = free;"),
         ("stream/stream_slice.sv", "if (!spare_q) spare_data_q <= in_data_i;", "spare_data_q <= in_data_i;"),
         ("stream/stream_slice.sv", "out_valid_q <= in_valid_i || spare_q;", "out_valid_q <= in_valid_i;"),
+    ], {"WIDTH": 64}, "pdr"),
+    Proof("stream_skid_formal", SKID_PROOF, [
+        ("stream/stream_skid.sv", "assign in_ready_o  = !spare_q;", "assign in_ready_o  = !spare_q || out_ready_i;"),
+        ("stream/stream_skid.sv", "if (!spare_q) spare_data_q <= in_data_i;", "spare_data_q <= in_data_i;"),
+        ("stream/stream_skid.sv", "else spare_q <= out_valid_o && !out_ready_i;", "else spare_q <= in_valid_i && !out_ready_i;"),
     ], {"WIDTH": 64}, "pdr"),
     Proof("byte_packer_formal", PACKER_PROOF, [
         ("stream/byte_packer.sv", "r_last_q && r_sum_q > COUNT_W'(BYTES);", "r_last_q && r_sum_q >= COUNT_W'(BYTES);"),
@@ -91,6 +107,12 @@ PROOFS = [
         ("crc/crc32c_unpad.sv", "advance_matrix(-8 *", "advance_matrix(8 *"),
         ("crc/crc32c_unpad.sv", "state_q <= pad_i[$clog2(PAD_BYTES)]", "state_q <= pad_i[0]"),
     ] if size == 4 else [], {"PAD_BYTES": size, "PAD_W": 6}, "linear") for size in (1, 2, 4, 8, 16, 32)),
+    *(Proof("walk_crc", VERDICT, [
+        ("rx/walk/walk_crc.sv", "RESIDUE[4'(pad>>2)]", "RESIDUE[4'(pad>>3)]"),
+        ("rx/walk/walk_crc.sv", "COUNT_W'({beat_i.words, 2'b00})", "COUNT_W'({beat_i.words, 2'b01})"),
+        ("rx/walk/walk_crc.sv", "valid_i && beat_i.last};", "valid_i && beat_i.last && beat_i.words != 5'd0};"),
+        ("crc/crc32c_pkg.sv", "t[words] = advance(INIT, 32 + 32 * words);", "t[words] = advance(INIT, 32 * words);"),
+    ] if width == 128 else [], {"DATA_W": width}, "linear") for width in (128, 512)),
     Proof("card_regs_formal", REGS_PROOF, [
         ("host/card_regs.sv", "WrCollect: if (aw_held_q && w_held_q)", "WrCollect: if (aw_held_q)"),
         ("host/card_regs.sv", "WrTableWait: if (table_done || !core_rst_ni) wr_state_d", "WrTableWait: if (table_done) wr_state_d"),
@@ -102,30 +124,37 @@ PROOFS = [
         ("host/dma_read_client.sv", "assign to_boundary   = ~addr_q[LANE_W +: BURST_64];", "assign to_boundary   = '1;"),
         ("host/dma_read.sv", "assign m_axi_rready  = 1'b1;", "assign m_axi_rready  = rsp_ready_i[0];"),
     ], {"DATA_W": 128}, without=("*fifo.*", "*u_buffer.*", "*client.u_rules.data_stays", "*u_answer.u_rules.data_stays", "*answer_expected")),
+    Proof("dma_read_client_formal", ANSWER_PROOF, [
+        ("host/dma_read_client.sv", "assign joined      = need_new_q && new_tag_q.last && !new_tag_q.flush;", "assign joined      = need_new_q && new_tag_q.last;"),
+        ("host/dma_read_client.sv", "DATA_W'({buf_data, buf_data} >> {desc.offset[LANE_W-1:FINE_W], FINE_W'(0), 3'd0});", "buf_data;"),
+        ("host/dma_read_client.sv", "assign burst_final   = left_q <= BEATS_W'(to_boundary);", "assign burst_final   = left_q < BEATS_W'(to_boundary);"),
+        ("host/dma_read_client.sv", "buf_error || (!bus_first && new_tag_q.error)", "buf_error"),
+        ("host/dma_read_client.sv", "&& ROOM_W'(burst_beats_q) <= room_q;", "&& ROOM_W'(burst_beats_q) < room_q;"),
+    ], {"DATA_W": 128}, "correspondence"),
     # W and AW of a write apart: who goes with whom is a sum over two queues, followed from reset only.
     Proof("dma_write_formal", WRITE_PROOF, [
         ("host/dma_write.sv", "assign to_page_end = ~burst_addr[11:LANE_W];", "assign to_page_end = '1;"),
         ("host/dma_write.sv", "assign m_axi_bready = 1'b1;", "assign m_axi_bready = !bad_q;"),
         ("host/dma_write.sv", ".in_valid_i (burst_valid && track_ready), .in_ready_o (aw_ready)", ".in_valid_i (burst_valid), .in_ready_o (aw_ready)"),
-    ], {"DATA_W": 128, "OUTSTANDING": 4}, "pdr", without=("*fifo.*", "*u_rotated.*", "u_w.last_*", "u_w.w_behind_aw")),
+    ], {"DATA_W": 128, "OUTSTANDING": 4}, "pdr", without=("*fifo.*", "*u_rotated.*", "u_w.last_*", "u_w.w_behind_aw", "*given_told")),
     Proof("dma_write_formal", WRITE_PROOF, [
         ("host/dma_write.sv", "assign w_last    = out_final || page_beat == '1;", "assign w_last    = out_final;"),
-        ("host/dma_write.sv", "&& (!burst_start || any_shown_q);", ";"),
-        ("host/dma_write.sv", "extra:     cmd_bus_span[LANE_W +: BEATS_W] != cmd_in_span[LANE_W +: BEATS_W]", "extra: 1'b0"),
+        ("host/dma_write.sv", "&& (!burst_start || any_shown);", ";"),
+        ("host/dma_write.sv", "extra:     over", "extra: 1'b0"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, "bounded", 10, without=("dut.*", "u_aw.*", "u_w.u_stands.*", "u_w.outstanding", "*told_once")),
     Proof("dma_write_order_formal", ORDER_PROOF, [
         ("host/dma_write.sv", "page_beat_q  <= page_beat + 1'b1;", "page_beat_q  <= page_beat;"),
         ("host/dma_write.sv", "& (out_final ? below_end : '1);", "& (out_final ? tag_q.below_end : '1);"),
         ("host/dma_write.sv", "{in_data, in_data} >> {LANE_W'(0) - data.offset, 3'd0}", "{in_data, in_data} >> {data.offset, 3'd0}"),
         ("host/dma_write.sv", "assign burst_addr  = split_q ? {next_page_q, PAGE_BEAT_W'(0)} : burst.addr;", "assign burst_addr  = burst.addr;"),
-        ("host/dma_write.sv", "end_lane:  cmd_addr[LANE_W-1:0] + cmd_bytes[LANE_W-1:0],", "end_lane:  cmd_bytes[LANE_W-1:0],"),
-        ("host/dma_write.sv", "&& (!burst_start || any_shown_q);", "&& (!burst_start || any_shown_q || extra_q);"),
+        ("host/dma_write.sv", "end_lane:  offset + bytes[LANE_W-1:0],", "end_lane:  bytes[LANE_W-1:0],"),
+        ("host/dma_write.sv", "&& (!burst_start || any_shown);", "&& (!burst_start || any_shown || extra_q);"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, without=("u_w.last_*",)),
     Proof("reset_drain_formal", DRAIN_PROOF, [
         ("host/reset_drain.sv", "Stop:    if (!offered) state_d", "Stop:    state_d"),
         ("host/reset_drain.sv", "Drain:   if (!owed) state_d", "Drain:   state_d"),
-        ("host/reset_drain.sv", "m_axi_wstrb  = fill ? '0 : core_wstrb_i;", "m_axi_wstrb  = core_wstrb_i;"),
-        ("host/reset_drain.sv", "m_axi_wlast  = fill ? fill_last : core_wlast_i;", "m_axi_wlast  = fill || core_wlast_i;"),
+        ("host/reset_drain.sv", "m_axi_wstrb  = fill_q ? '0 : core_wstrb_i;", "m_axi_wstrb  = core_wstrb_i;"),
+        ("host/reset_drain.sv", "m_axi_wlast  = fill_q ? fill_last_q : core_wlast_i;", "m_axi_wlast  = fill_q || core_wlast_i;"),
         ("host/reset_drain.sv", "assign pass_ar   = !stop || ar_open_q;", "assign pass_ar   = !stop;"),
         ("host/reset_drain.sv", "assign owed      = len_valid || b_owed_q != '0 || r_owed_q != '0;",
          "assign owed      = len_valid || b_owed_q != '0;"),
@@ -136,9 +165,14 @@ PROOFS = [
         ("rx/front/rx_lookup.sv", "found = row_flow_q[p];", "found = row_flow_q[0];"),
     ], {"NUM_FLOWS": 4}, "bounded", 10, without=("dut.*",)),
     Proof("report_writer_formal", REPORT_PROOF, [
-        ("host/report_writer.sv", "(used_q & not_index_q) == '0 && !fresh_q;", "(used_q & not_index_q) == '0;"),
+        ("host/report_writer.sv", "(took_q[1] ? two_q : one_q) && !took_q[0]", "one_q && !took_q[0]"),
         ("host/report_writer.sv", "!taken_q[cfg_i.log2[4:0]]", "taken_q[0]"),
         ("host/report_writer.sv", "assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);", "assign tx_ready_o = load;"),
+        ("host/report_writer.sv", "<= taken_q - cfg_i.head;", "<= taken_q - cfg_i.head + 32'd1;"),
+        ("host/report_writer.sv", "prefer_tx_q  <= !tx_ready_o;", "prefer_tx_q  <= tx_ready_o;"),
+        ("host/report_writer.sv", "if (written_i && !failed_i && !broken_q) written_q", "if (written_i && !broken_q) written_q"),
+        ("host/report_writer.sv", "settled_q && past_armed_q != '0", "settled_q && past_armed_q[31:1] != '0"),
+        ("host/report_writer.sv", "alarm_q  <= !broken_q;", "alarm_q  <= 1'b0;"),
     ]),
     Proof("stag_check_formal", STAG_PROOF, [
         ("rx/walk/stag_check.sv", "bad_o.bounds = below_q || beyond;", "bad_o.bounds = beyond;"),
@@ -154,12 +188,13 @@ PROOFS = [
         ("rx/walk/walk_region.sv", ".right_i(sge_q ? ACCESS_LOCAL_WRITE : right),", ".right_i(right),"),
         ("rx/walk/walk_region.sv", "region_bad_o.pd = bad_pd_q;", ""),
     ], depth=4),
-    # 36 words at most: a packet's second marker is not reached.
     Proof("tx_markers_formal", MARKERS_PROOF, [
         ("tx/tx_markers.sv", "{5'd0, in_layout_i.to_marker, 2'b00};", "{6'd0, in_layout_i.to_marker, 1'b0};"),
         ("tx/tx_markers.sv", "8'(to_marker) < words;", "8'(to_marker) <= words;"),
         ("tx/tx_markers.sv", "WORD_W'(w) == r_fill_q ? r_extra_q", "1'b0 ? r_extra_q"),
-    ], {"DATA_W": 128}, "bounded", 9),
+        ("tx/tx_markers.sv", "to_marker + (7'd127 - 7'(words))", "to_marker + (7'd3 - 7'(words))"),
+        ("tx/tx_markers.sv", "assign seen      = !first_q && seen_q;", "assign seen      = seen_q;"),
+    ], {"DATA_W": 128}),
     Proof("walk_check_formal", CHECK_PROOF, [
         ("rx/walk/walk_check.sv", "&& !crc_good_i);", "&& 1'b0);"),
         ("rx/walk/walk_check.sv", "4'(!silent && !mpa_bad && region_q && region_bad == '0);", "4'(!silent && !mpa_bad && region_q && !region_bad.bounds);"),
@@ -168,13 +203,46 @@ PROOFS = [
         ("rx/walk/walk_check.sv", "assign ops = state_q == OPS && !refused_q;", "assign ops = state_q == OPS;"),
         ("rx/walk/walk_check.sv", "assign run_bytes_o = run_bytes_q[run_q];", "assign run_bytes_o = header_q.payload_len;"),
     ], depth=4),
+    Proof("walk_framer_formal", FRAMER_PROOF, [
+        ("rx/walk/walk_framer.sv", "assign leading = markers_q && phase_q == 7'd0;", "assign leading = 1'b0;"),
+        ("rx/walk/walk_framer.sv", "(17'(ulpdu_len_q) + 17'd9) >> 2", "(17'(ulpdu_len_q) + 17'd10) >> 2"),
+        ("rx/walk/walk_framer.sv", "(want == left[4:0] && !odd)", "want == left[4:0]"),
+        ("rx/walk/walk_framer.sv", "rest_q <= rest - 15'(WORDS) + 15'(near);", "rest_q <= rest - 15'(WORDS);"),
+        ("rx/walk/walk_framer.sv", "{distance_q + 14'(marker_lane_q), 2'd0};", "{distance_q, 2'd0};"),
+        ("rx/walk/walk_framer.sv", "fire && (beat_q.seg_last ? held_last_q : next_lane[LANE_W]);", "fire && next_lane[LANE_W];"),
+    ], {"DATA_W": 128}, "correspondence"),
+    Proof("walk_strip_formal", STRIP_PROOF, [
+        ("rx/walk/walk_strip.sv", "4'(i) >= fp_beat_i.lane", "4'(i) > fp_beat_i.lane"),
+        ("rx/walk/walk_strip.sv", "fp_beat_i.words - 5'(fp_beat_i.marker)", "fp_beat_i.words"),
+        ("rx/walk/walk_strip.sv", "pointer[15:2] != fp_beat_i.distance[15:2]", "pointer[13:2] != fp_beat_i.distance[13:2]"),
+    ], {"DATA_W": 128}),
+    Proof("walk_pack_formal", PACK_PROOF, [
+        ("rx/walk/walk_pack.sv", "st_data_i[23] ? 3'd4 : 3'd5", "3'd4"),
+        ("rx/walk/walk_pack.sv", "spill3_q <= mark2_q.last && over_q;", "spill3_q <= mark2_q.last && full_q;"),
+        ("rx/walk/walk_pack.sv", "assign tail_o.beats = beats + 12'(over_q);", "assign tail_o.beats = beats;"),
+        ("rx/walk/walk_pack.sv", "out_data_q <= spill_q ? keep_q : merged;", "out_data_q <= merged;"),
+        ("rx/walk/walk_pack.sv", "assign kept = mark1_q.first ? '0 : kept_q;", "assign kept = kept_q;"),
+        ("rx/walk/walk_pack.sv", "(17'(ulpdu_len) + 17'd5) >> 2", "(17'(ulpdu_len) + 17'd6) >> 2"),
+    ], {"DATA_W": 128}),
+    Proof("ones_complement_formal", ["formal/from_reset.sv", "formal/ones_complement_formal.sv"], [
+        ("formal/ones_complement_formal.sv", "return {a[7:0], a[15:8]};", "return a >> 1;"),
+        ("formal/ones_complement_formal.sv", "begins: assert (folded(32'd0)", "begins: assert (folded(32'd65536)"),
+        ("formal/ones_complement_formal.sv", "of_the_sum: assert (more[32] || ", "of_the_sum: assert ("),
+    ], depth=1),
+    Proof("rx_checksum_formal", CHECKSUM_PROOF, [
+        ("rx/front/rx_checksum.sv", "REL_W'(i) >= start1_q && REL_W'(i) < stop1_q", "REL_W'(i) >= start1_q && REL_W'(i) <= stop1_q"),
+        ("rx/front/rx_checksum.sv", "17'(sum6_q[15:0]) + 17'(sum6_q[31:16]);", "17'(sum6_q[15:0]);"),
+        ("rx/front/rx_checksum.sv", "(first_q[4] ? 32'd0 : sum5_q)", "(first_q[3] ? 32'd0 : sum5_q)"),
+        ("rx/front/rx_checksum.sv", ".CYCLES(5)", ".CYCLES(4)"),
+        ("rx/front/rx_checksum.sv", "if (distance >= 17'(LANES))", "if (distance >= 17'(LANES - 1))"),
+    ], {"DATA_W": 128}),
     Proof("rx_output_formal", OUTPUT_PROOF, [
         ("rx/front/rx_output.sv", "is_place ? head.record[79:64] : raw_record.raw_len;", "head.record[79:64];"),
         ("rx/front/rx_output.sv", "(told_ready && raw_steps_q[2]));", "(told_ready && raw_steps_q[1]));"),
         ("rx/front/rx_output.sv", "raw_last_q  <= raw_record.raw_len <= 16'(LANES);", "raw_last_q  <= raw_record.raw_len < 16'(LANES);"),
         ("rx/front/rx_output.sv", "assign next_pop = !head_valid || pop;", "assign next_pop = !head_valid || pop || wr_cmd_ready_i;"),
-        ("rx/front/rx_output.sv", "place_ready_o = wr_ready_i;", "place_ready_o = 1'b1;"),
-    ], {"DATA_W": 128}, without=("*write_expected", "*fate_fits", "*told_fits", "*report_behind_places", "*u_rules.*")),
+        ("rx/front/rx_output.sv", "assign place_ready_o = placing && wr_ready_i;", "assign place_ready_o = placing;"),
+    ], {"DATA_W": 128}, without=("*write_expected", "*owed_full", "*fate_fits", "*told_fits", "*report_behind_places", "*u_rules.*")),
     Proof("place_fifo_formal", HIDE_PROOF, [
         ("rx/walk/place_fifo.sv", "assign fetch = keeping_q && some_q", "assign fetch = some_q"),
         ("rx/walk/place_fifo.sv", "!keeping_q && !enough_q && 12'(stored_q)", "!enough_q && 12'(stored_q)"),

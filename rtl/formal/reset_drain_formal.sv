@@ -87,7 +87,12 @@ module reset_drain_formal #(
   logic [DATA_W-1:0]   wdata_q;
   logic [DATA_W/8-1:0] wstrb_q;
 
-  assign core_wlast = u_w.beat_q == dut.len;
+  // The block counts a beat a cycle after it was taken.
+  logic       ended;
+  logic [7:0] len;
+  assign ended      = dut.took_q && dut.took_last_q;
+  assign len        = ended ? dut.u_lengths.gen_lut_ram.mem[~dut.u_lengths.rd_ptr_q] : dut.len;
+  assign core_wlast = u_w.beat_q == len;
 
   always_ff @(posedge clk_i) begin
     aw_waits_q    <= rst_ni && core_rst_n && core_awvalid_i && !awready;
@@ -138,16 +143,20 @@ module reset_drain_formal #(
 
   // What the block counts is what the bus counts; the lengths that wait are those of the bursts shown.
   logic followed_place;
-  assign followed_place = dut.u_lengths.rd_ptr_q ^ u_w.ahead_q[0];
+  assign followed_place = dut.u_lengths.rd_ptr_q ^ u_w.ahead_q[0] ^ ended;
   always_comb begin
     if (rst_ni) begin
-      inv_b: assert (8'(dut.b_owed_q) == 8'(u_w.owed_q));
-      inv_r: assert (12'(dut.r_owed_q) == 12'(u_r.owed_q[0]) + (dut.ar_open_q ? 12'(arlen_q) + 1'b1 : '0));
-      inv_w: assert (8'(dut.u_lengths.count_q) == 8'(u_w.data_owed_q));
-      inv_beat: assert (dut.beat_q == u_w.beat_q && (u_w.data_owed_q == '0 ? dut.beat_q == '0 : dut.beat_q <= dut.len));
+      inv_b: assert (8'(dut.b_owed_q) == 8'(u_w.owed_q) + 8'(core_bvalid));
+      inv_r: assert (12'(dut.r_owed_q) == 12'(u_r.owed_q[0]) + 12'(core_rvalid) + (dut.ar_open_q ? 12'(arlen_q) + 1'b1 : '0));
+      inv_stop: assert (dut.stop == (dut.state_q != 2'd0));
+      inv_w: assert (8'(dut.u_lengths.count_q) == 8'(u_w.data_owed_q) + 8'(ended));
+      inv_beat: assert (u_w.beat_q == (ended ? '0 : dut.beat_q + 8'(dut.took_q)) && (u_w.data_owed_q == '0 ? u_w.beat_q == '0 : u_w.beat_q <= len));
+      inv_took: assert (!dut.took_q || (dut.len_valid && dut.took_last_q == (dut.beat_q == dut.len) && dut.beat_q <= dut.len));
+      inv_fill: assert (!dut.fill_q || (active && !done && !dut.took_q && !dut.w_open_q && dut.len_valid &&
+                                        dut.fill_last_q == (dut.beat_q == dut.len)));
       inv_taken: assert (8'(u_w.owed_q) == 8'(u_w.taken_q) + 8'(u_w.shown_before_q));
       inv_done: assert (8'(u_w.owed_q) == 8'(u_w.done_q) + 8'(u_w.data_owed_q));
-      inv_few: assert (8'(u_w.owed_q) <= 8'(BURSTS) && 32'(dut.r_owed_q) <= (32'd1 << OWED_W) - 32'd257);
+      inv_few: assert (8'(u_w.owed_q) <= 8'(BURSTS) && 32'(dut.r_owed_q) - 32'(core_rvalid) <= (32'd1 << OWED_W) - 32'd257);
       inv_followed: assert (!u_w.followed_q || (u_w.ahead_q < u_w.data_owed_q && dut.u_lengths.gen_lut_ram.mem[followed_place] == u_w.len_q));
       inv_pointers: assert (dut.u_lengths.wr_ptr_q == (dut.u_lengths.rd_ptr_q ^ dut.u_lengths.count_q[0]));
       inv_full: assert (dut.u_lengths.full_q == (dut.u_lengths.count_q == 2'(BURSTS)) && dut.u_lengths.count_q <= 2'(BURSTS));

@@ -106,6 +106,7 @@ module rx_output_formal
     a_set_once: assume (!rst_ni || (cfg_i.raw_base == base_q && cfg_i.raw_slot_log2[3:0] == log2_q));
     a_close: assume (!(close_valid_i && close_i.raw) || (record.raw_len != '0 && record.raw_len <= 16'd16384));
     a_op: assume (!(op_valid_i && !op_i.is_report) || (op_i.bytes != '0 && op_i.bytes <= 16'd16384));
+    a_grant: assume (!rd_grant_i || rd_req);
     a_runs: assume (!(place_valid_i && place_ready) || (place_count_i == due && place_last_i == due_last));
     if (rst_ni) begin
       write_is_given: assert (!cmd_valid || (inside_q != '0 && (oldest.place || oldest.raw) && !commanded_q));

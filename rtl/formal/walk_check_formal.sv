@@ -156,6 +156,7 @@ module walk_check_formal
       inv_given: assert ((state == CHECK || state == VERDICT) == dut.u_region.given_q && (!dut.u_region.given_q || dut.u_region.busy_q));
       inv_looks_up: assert ((dut.u_region.step_q & (dut.u_region.step_q - 3'd1)) == '0 && (dut.u_region.busy_q || dut.u_region.step_q == '0));
       inv_header: assert (state == HEAD || dut.header_q == header_q);
+      inv_bad: assert (state == HEAD || dut.bad_q == (dut.err_q != ERR_NONE));
       inv_payload: assert (state == HEAD || dut.has_payload_q == (header_q.payload_len != '0));
       inv_region: assert (state == HEAD || dut.region_q == (header_q.kind == CLASS_TAGGED && header_q.err == ERR_NONE && header_q.payload_len != '0));
       inv_receive: assert (state == HEAD || dut.receive_q == (header_q.kind == CLASS_RECEIVE && header_q.err == ERR_NONE));

@@ -53,7 +53,7 @@ module card_regs
   output logic        tbl_req_valid_o,
   input  logic        tbl_req_ready_i,
   output table_req_t  tbl_req_o,
-  input  logic        tbl_rsp_valid_i,
+  input  logic        tbl_rsp_valid_i,  // later than the request was taken
   input  table_rsp_t  tbl_rsp_i,
 
   output logic        fence_valid_o,    // pulse: a fence begins
@@ -110,7 +110,7 @@ module card_regs
   assign wr_offset   = {aw_addr_q[15:2], 2'b00};
   assign operation   = w_data_q[TABLE_CMD_OPERATION_LSB +: TABLE_CMD_OPERATION_WIDTH];
   assign table_start = reg_write && wr_offset == REG_TABLE_CMD;
-  assign table_done  = (wr_state_q == WrTableWait || (wr_state_q == WrTable && tbl_req_ready_i)) && tbl_rsp_valid_i;
+  assign table_done  = wr_state_q == WrTableWait && tbl_rsp_valid_i;
 
   // This register is written while a reset is under way, too.
   logic scratch_write;
@@ -123,7 +123,7 @@ module card_regs
       WrCollect: if (aw_held_q && w_held_q) wr_state_d = WrExecute;
       WrExecute: wr_state_d = table_start && operation inside {TABLE_OPERATION_WRITE, TABLE_OPERATION_READ} ? WrTable : WrRespond;
       WrTable:
-        if (table_done || !core_rst_ni) wr_state_d = WrRespond;
+        if (!core_rst_ni) wr_state_d = WrRespond;
         else if (tbl_req_ready_i) wr_state_d = WrTableWait;
       WrTableWait: if (table_done || !core_rst_ni) wr_state_d = WrRespond;
       WrRespond: if (s_axil_bready) wr_state_d = WrCollect;

@@ -85,6 +85,10 @@ module counters
     end
   end
   // verilator lint_on SYNCASYNCNET
+
+  for (genvar i = 0; i < int'(NUM_COUNTERS); i++) begin : gen_point
+    counted: cover property (@(posedge clk_i) rst_ni && inc[i] != '0);
+  end
 `endif
 
 endmodule

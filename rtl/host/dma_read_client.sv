@@ -207,13 +207,17 @@ module dma_read_client #(
       logic              flush;
     } tag_t;
 
-    // Two rotated neighbours: `old` the earlier, `new` the later one.
-    logic              new_valid_q, old_valid_q, new_ready, old_ready, emit, needs, need_new_q, joined, old_keeps;
-    logic [DATA_W-1:0] rotated, new_q, old_q;
-    tag_t              new_tag_q, old_tag_q;
-    logic [BYTES-1:0]  from_old_q;
+    // A beat is rotated in two steps: by whole pieces of 8 bytes behind the memory, which may feed three levels, and by what is
+    // left of the offset behind the merge. A rotation moves a lane the same way in both neighbours, so they can be merged in between.
+    localparam int unsigned FINE_W = 3;
 
-    assign rotated = DATA_W'({buf_data, buf_data} >> {desc.offset, 3'd0});
+    // Two neighbours, half rotated: `old` the earlier, `new` the later one.
+    logic              new_valid_q, old_valid_q, new_ready, old_ready, emit, needs, need_new_q, joined, old_keeps;
+    logic [DATA_W-1:0] rotated, new_q, old_q, merged;
+    tag_t              new_tag_q, old_tag_q;
+    logic [BYTES-1:0]  from_old_q, from_old;    // by the lane before the second step
+
+    assign rotated = DATA_W'({buf_data, buf_data} >> {desc.offset[LANE_W-1:FINE_W], FINE_W'(0), 3'd0});
 
     // `old` is complete with its last bus beat or without an offset; else the next bus beat has the rest.
     assign needs = !new_tag_q.last && new_tag_q.offset != '0;
@@ -246,20 +250,23 @@ module dma_read_client #(
         old_q      <= new_q;
         old_tag_q  <= new_tag_q;
         need_new_q <= needs;
-        from_old_q <= needs ? ~({BYTES{1'b1}} << (BYTES - 32'(new_tag_q.offset))) : '1;
+        from_old_q <= from_old;
       end
     end
 
+    // Lane i comes to lane i - offset % 8, and from there on to be the answer's first `BYTES - offset` bytes, which `old` has.
     for (genvar i = 0; i < int'(BYTES); i++) begin : gen_lane
-      assign out_data[8*i +: 8] = from_old_q[i] ? old_q[8*i +: 8] : new_q[8*i +: 8];
+      assign from_old[i]       = !needs || LANE_W'(i) - LANE_W'(new_tag_q.offset[FINE_W-1:0]) < LANE_W'(0) - new_tag_q.offset;
+      assign merged[8*i +: 8]  = from_old_q[i] ? old_q[8*i +: 8] : new_q[8*i +: 8];
     end
+    assign out_data = DATA_W'({merged, merged} >> {old_tag_q.offset[FINE_W-1:0], 3'd0});
     assign out_last    = old_tag_q.last || joined;
     assign out_count   = (out_last && old_tag_q.tail != '0) ? COUNT_W'(old_tag_q.tail) : COUNT_W'(BYTES);
     assign out_error   = out_last && (old_tag_q.error || (joined && new_tag_q.error));
     assign idle_o      = !busy_q && !have_q && !kept_valid && !desc_valid && !new_valid_q && !old_valid_q && !rsp_valid_o;
 
     logic unused_tag;
-    assign unused_tag = ^{old_tag_q.flush, old_tag_q.offset};
+    assign unused_tag = ^{old_tag_q.flush, old_tag_q.offset[LANE_W-1:FINE_W]};
   end
 
   logic unused_inputs;

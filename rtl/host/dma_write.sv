@@ -86,7 +86,7 @@ module dma_write #(
 
   logic [1:0] choice, low_q;              // commands of LOW whose data are still to come
   logic [3:0] high_q;                     // the same of the others
-  logic       high, low_may, accept, prefer_q;
+  logic       high, low_may, room, accept, prefer_q;
   logic       burst_wr_ready, burst_valid, burst_pop, data_wr_ready, data_valid, data_pop;
   logic       kept_valid, kept_ready;
   burst_cmd_t burst_in, kept_burst, burst;
@@ -95,33 +95,43 @@ module dma_write #(
   assign high    = cmd_valid_i[0] || cmd_valid_i[1];
   assign low_may = high_q == '0 && low_q < 2'd2;
   assign choice  = !high ? LOW : cmd_valid_i[{1'b0, prefer_q}] ? {1'b0, prefer_q} : {1'b0, !prefer_q};
-  assign accept  = burst_wr_ready && data_wr_ready && (high || (cmd_valid_i[LOW] && low_may));
+  assign room    = burst_wr_ready && data_wr_ready;
+  assign accept  = room && (high || (cmd_valid_i[LOW] && low_may));
 
-  for (genvar c = 0; c < 3; c++) begin : gen_ready
-    assign cmd_ready_o[c] = accept && choice == 2'(c);
+  // A client's ready does not look at its own valid, which comes late.
+  assign cmd_ready_o = {room && !high && low_may, room && (prefer_q || !cmd_valid_i[0]), room && !(prefer_q && cmd_valid_i[1])};
+
+  // What its command comes to is worked out for each client by itself: who is chosen is known late.
+  burst_cmd_t [2:0] burst_of;
+  data_cmd_t  [2:0] data_of;
+  logic       [2:0] unused_bytes;
+  for (genvar c = 0; c < 3; c++) begin : gen_command
+    logic [15:0]       bytes, in_span, bus_more;
+    logic [LANE_W-1:0] offset, unused_lane;
+    logic              over;      // a beat more on the bus than from the client
+    assign bytes               = cmd_bytes_i[c];
+    assign offset              = cmd_addr_i[c][LANE_W-1:0];
+    assign in_span             = bytes - 16'd1;
+    assign bus_more            = bytes + 16'(BYTES - 1);
+    assign {over, unused_lane} = {1'b0, in_span[LANE_W-1:0]} + {1'b0, offset};
+    assign burst_of[c] = '{
+      client: 2'(c),
+      addr:   cmd_addr_i[c][63:LANE_W],
+      beats:  over ? bus_more[LANE_W +: BEATS_W] : in_span[LANE_W +: BEATS_W]
+    };
+    assign data_of[c] = '{
+      client:    2'(c),
+      offset:    offset,
+      page_beat: cmd_addr_i[c][11:LANE_W],
+      end_lane:  offset + bytes[LANE_W-1:0],
+      in_beats:  in_span[LANE_W +: BEATS_W],
+      single:    in_span[LANE_W +: BEATS_W] == '0,
+      extra:     over
+    };
+    assign unused_bytes[c] = ^{unused_lane, in_span[15], bus_more[15], bus_more[LANE_W-1:0]};
   end
-
-  logic [63:0] cmd_addr;
-  logic [15:0] cmd_bytes, cmd_in_span, cmd_bus_span;
-  assign cmd_addr     = cmd_addr_i[choice];
-  assign cmd_bytes    = cmd_bytes_i[choice];
-  assign cmd_in_span  = cmd_bytes - 16'd1;
-  assign cmd_bus_span = cmd_bytes + 16'(cmd_addr[LANE_W-1:0]) - 16'd1;
-
-  assign burst_in = '{
-    client: choice,
-    addr:   cmd_addr[63:LANE_W],
-    beats:  cmd_bus_span[LANE_W +: BEATS_W]
-  };
-  assign data_in = '{
-    client:    choice,
-    offset:    cmd_addr[LANE_W-1:0],
-    page_beat: cmd_addr[11:LANE_W],
-    end_lane:  cmd_addr[LANE_W-1:0] + cmd_bytes[LANE_W-1:0],
-    in_beats:  cmd_in_span[LANE_W +: BEATS_W],
-    single:    cmd_in_span[LANE_W +: BEATS_W] == '0,
-    extra:     cmd_bus_span[LANE_W +: BEATS_W] != cmd_in_span[LANE_W +: BEATS_W]
-  };
+  assign burst_in = burst_of[choice];
+  assign data_in  = data_of[choice];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -130,8 +140,8 @@ module dma_write #(
       low_q    <= '0;
     end else begin
       if (accept && high) prefer_q <= !choice[0];
-      high_q <= high_q + 4'(accept && choice != LOW) - 4'(data_pop && data.client != LOW);
-      low_q  <= low_q + 2'(accept && choice == LOW) - 2'(data_pop && data.client == LOW);
+      high_q <= high_q + 4'(room && high) - 4'(data_pop && data.client != LOW);
+      low_q  <= low_q + 2'(accept && !high) - 2'(data_pop && data.client == LOW);
     end
   end
 
@@ -141,7 +151,8 @@ module dma_write #(
     .rd_valid_o(kept_valid), .rd_ready_i(kept_ready), .rd_data_o(kept_burst), .count_o()
   );
 
-  fifo_sync #(.WIDTH($bits(data_cmd_t)), .DEPTH(8)) u_data_fifo (
+  // From a register: where a client's beat goes, and whether it is taken, begins with it.
+  fifo_sync #(.WIDTH($bits(data_cmd_t)), .DEPTH(8), .HEAD(1'b1)) u_data_fifo (
     .clk_i, .rst_ni,
     .wr_valid_i(accept), .wr_ready_o(data_wr_ready), .wr_data_i(data_in),
     .rd_valid_o(data_valid), .rd_ready_i(data_pop), .rd_data_o(data), .count_o()
@@ -160,7 +171,7 @@ module dma_write #(
   logic [63:LANE_W]       burst_addr;
   logic [BEATS_W-1:0]     left_q, burst_left;
   logic [PAGE_BEAT_W-1:0] to_page_end, burst_beats;
-  logic                   burst_final, aw_load, aw_ready, aw_shown, track_ready;
+  logic                   burst_final, aw_load, aw_ready, track_ready;
 
   assign burst_addr  = split_q ? {next_page_q, PAGE_BEAT_W'(0)} : burst.addr;
   assign burst_left  = split_q ? left_q : burst.beats;
@@ -188,7 +199,7 @@ module dma_write #(
   stream_slice #(.WIDTH(1 + 64 - LANE_W + PAGE_BEAT_W)) u_aw (
     .clk_i, .rst_ni, .clear_i(1'b0),
     .in_valid_i (burst_valid && track_ready), .in_ready_o (aw_ready), .in_data_i ({burst.client == 2'd0, burst_addr, burst_beats}),
-    .out_valid_o(m_axi_awvalid), .out_ready_i(m_axi_awready), .out_data_o({m_axi_awuser, aw_addr, aw_beats}), .shown_o(aw_shown)
+    .out_valid_o(m_axi_awvalid), .out_ready_i(m_axi_awready), .out_data_o({m_axi_awuser, aw_addr, aw_beats}), .shown_o()
   );
 
   assign m_axi_awaddr  = {aw_addr, LANE_W'(0)};
@@ -265,13 +276,15 @@ module dma_write #(
   end
   assign strobe = (out_first ? tag_q.from_offset : '1) & (out_final ? below_end : '1);
 
-  // Bursts whose AW was shown and whose W has not begun.
-  logic [$clog2(OUTSTANDING+1)-1:0] shown_q;
-  logic                             any_shown_q, starts;
+  // Bursts that were given to AW's register and whose W has not begun: all of them are shown, but for one that waits behind another
+  // there (AWREADY itself comes to no count).
+  logic [$clog2(OUTSTANDING+3)-1:0] given_q;
+  logic                             some_given_q, more_given_q, any_shown, starts;    // given_q != 0, given_q > 1
 
   logic                             w_ready, w_last;
 
-  assign out_valid = (rot_valid || extra_q) && (!burst_start || any_shown_q);
+  assign any_shown = more_given_q || (some_given_q && aw_ready);
+  assign out_valid = (rot_valid || extra_q) && (!burst_start || any_shown);
   assign out_load  = out_valid && w_ready;
   assign starts    = out_load && burst_start;
   assign rot_take  = out_load && !extra_q;
@@ -279,17 +292,20 @@ module dma_write #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      extra_q     <= 1'b0;
-      shown_q     <= '0;
-      any_shown_q <= 1'b0;
+      extra_q      <= 1'b0;
+      given_q      <= '0;
+      some_given_q <= 1'b0;
+      more_given_q <= 1'b0;
     end else begin
       if (out_load) extra_q <= !extra_q && tag_q.last && tag_q.extra;
-      if (aw_shown && !starts) begin
-        shown_q     <= shown_q + 1'b1;
-        any_shown_q <= 1'b1;
-      end else if (!aw_shown && starts) begin
-        shown_q     <= shown_q - 1'b1;
-        any_shown_q <= shown_q != 1;
+      if (aw_load && !starts) begin
+        given_q      <= given_q + 1'b1;
+        some_given_q <= 1'b1;
+        more_given_q <= some_given_q;
+      end else if (!aw_load && starts) begin
+        given_q      <= given_q - 1'b1;
+        some_given_q <= more_given_q;
+        more_given_q <= given_q > 2;
       end
     end
   end
@@ -344,8 +360,7 @@ module dma_write #(
                         !kept_valid && cmd_valid_i == '0;
 
   logic unused_inputs;
-  assign unused_inputs = ^{m_axi_bid, m_axi_bresp[0], wr_count_i, wr_last_i, cmd_in_span[LANE_W-1:0],
-                           cmd_bus_span[LANE_W-1:0], cmd_in_span[15], cmd_bus_span[15]};
+  assign unused_inputs = ^{m_axi_bid, m_axi_bresp[0], wr_count_i, wr_last_i, unused_bytes};
 
   if (BYTES < 16 || BYTES > 64 || (1 << LANE_W) != BYTES) begin : gen_param_check
     $error("dma_write: DATA_W must be 128, 256 or 512");
@@ -368,10 +383,19 @@ module dma_write #(
     if (rst_ni) begin
       low_waits: assert (cmd_ready_o[LOW] -> !high && high_q == '0);
       response_expected: assert (m_axi_bvalid -> track_valid);
+      given_told: assert (some_given_q == (given_q != '0) && more_given_q == (given_q > 1));
       one_id: assert (m_axi_bvalid -> m_axi_bid == 2'd0);
     end
   end
   // verilator lint_on SYNCASYNCNET
+
+  for (genvar i = 0; i < int'(BYTES); i++) begin : gen_point
+    begins: cover property (@(posedge clk_i) rst_ni && accept && data_in.offset == LANE_W'(i));
+    ends:   cover property (@(posedge clk_i) rst_ni && accept && data_in.end_lane == LANE_W'(i));
+  end
+  for (genvar c = 0; c < 3; c++) begin : gen_client_point
+    failed: cover property (@(posedge clk_i) rst_ni && failed_o[c]);
+  end
 `endif
 
 endmodule

@@ -7,8 +7,9 @@
 // After a write that failed the ring has a hole that the host cannot see past: nothing more is taken or counted, and
 // one interrupt says so, armed or not (`broken_o`, until reset).
 //
-// A report takes two cycles at least: room and address for the next one are sums of their own cycle, right again in the
-// second cycle after a report was taken. An interrupt is asked for two cycles after what it tells of was counted.
+// A report takes two cycles at least: the address for the next one is a sum of its own cycle, right again in the second cycle after a
+// report was taken. Room is looked at two cycles ahead, for one report and for two, as one may be taken meanwhile. An interrupt is
+// asked for two cycles after what it tells of was counted.
 
 module report_writer
   import weft_int_pkg::NO_FLOW;
@@ -60,34 +61,45 @@ module report_writer
   logic [31:0]  taken_q, written_q, arm_value_q;
   logic         have_q, cmd_sent_q, beats_sent_q;
   logic [511:0] report_q;
-  logic         prefer_tx_q, room, load, take_tx, cmd_done, beats_done, armed_q, due, broken_q, alarm_q;
+  logic         prefer_tx_q, room, load, take, take_tx, cmd_done, beats_done, armed_q, due, broken_q, alarm_q;
 
   // Sums of the cycle before.
   logic [31:0]  not_index_q, used_q, past_armed_q;  // not_index: the bits of a count that are no slot number
   logic [23:0]  addr_q;                             // the lower bits of the next slot's address, and the carry out of them
-  logic         addr_carry_q, fresh_q, settled_q, counted_q;
+  logic         addr_carry_q, settled_q, counted_q;
+  logic         one_q, two_q;                       // room for that many behind those that `used_q` counted
+  logic [1:0]   took_q;                             // a report was taken: a cycle ago, two cycles ago
+  logic         fresh_q;                            // the ring was reset a cycle ago
 
   // ---------------------------------------------------------------- one report at a time, the next one right behind
   // Occupancy counts modulo 2^32; log2 is at most 16. HEAD may have moved since, which only makes room.
   always_ff @(posedge clk_i) begin
     not_index_q            <= '1 << cfg_i.log2[4:0];
     used_q                 <= taken_q - cfg_i.head;
+    one_q                  <= fresh_q || (used_q & not_index_q) == '0;      // a ring that was reset is empty
+    two_q                  <= (used_q & not_index_q) == '0 && (used_q | not_index_q) != '1;
     {addr_carry_q, addr_q} <= {1'b0, cfg_i.base[23:0]} + 25'({taken_q[17:0] & ~not_index_q[17:0], 6'd0});
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) fresh_q <= 1'b1;
-    else fresh_q <= cfg_i.reset || (load && (rx_valid_i || tx_valid_i));
+    if (!rst_ni) begin
+      took_q  <= '0;
+      fresh_q <= 1'b1;
+    end else begin
+      took_q  <= {took_q[0], take};
+      fresh_q <= cfg_i.reset;
+    end
   end
-  assign room = (used_q & not_index_q) == '0 && !fresh_q;
+  assign room = (took_q[1] ? two_q : one_q) && !took_q[0] && !fresh_q;
 
   assign cmd_done   = cmd_sent_q || cmd_ready_i;
   assign beats_done = beats_sent_q || (wr_ready_i && wr_last_o);
   assign load       = (!have_q || (cmd_done && beats_done)) && room && !broken_q && !cfg_i.reset;
 
+  assign take       = load && (rx_valid_i || tx_valid_i);
   assign take_tx    = tx_valid_i && (prefer_tx_q || !rx_valid_i);
   assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);
   assign rx_ready_o = load && !(prefer_tx_q && tx_valid_i);
-  assign stall_o    = (rx_valid_i || tx_valid_i) && !room && !fresh_q;
+  assign stall_o    = (rx_valid_i || tx_valid_i) && !room && !took_q[0] && !fresh_q;
 
   // Every report has job_done and phase at the same place.
   segment_report_t filled;
@@ -106,7 +118,7 @@ module report_writer
       prefer_tx_q  <= 1'b0;
       cmd_addr_o   <= '0;
     end else begin
-      if (load && (rx_valid_i || tx_valid_i)) begin
+      if (take) begin
         have_q       <= 1'b1;
         cmd_sent_q   <= 1'b0;
         beats_sent_q <= 1'b0;
@@ -204,7 +216,7 @@ module report_writer
     if (!rst_ni) begin
       trace_o <= '0;
     end else begin
-      trace_o[0].valid  <= load && (rx_valid_i || tx_valid_i);
+      trace_o[0].valid  <= take;
       trace_o[0].kind   <= 4'(TRACE_KIND_REPORT);
       trace_o[0].detail <= filled.kind;
       trace_o[0].flow   <= filled.kind == REPORT_KIND_FRAME ? NO_FLOW : filled.flow;

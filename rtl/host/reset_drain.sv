@@ -4,7 +4,8 @@
 //   Run ─ soft_i, req_i ─► Stop ─ nothing is offered ─► Drain ─ nothing is owed ─► Hold ─ !req_i ─► Run
 //
 //   Stop   offers that stand are held until they are taken, a frame to the MAC goes on to its end, and nothing new is shown.
-//   Drain  the core is in reset. Stop and Drain give the W beats that are owed, without strobes, so that nothing more is written.
+//   Drain  the core is in reset. Stop and Drain give the W beats that are owed, without strobes, so that nothing more is written:
+//          one in three cycles, as a beat is counted a cycle after it was taken, so that WREADY comes to no counter.
 //   Hold   `done_o`, until `req_i` goes.
 //
 // Answers go to the core, which is in reset from Drain on, and leaves it when none is owed. A frame that the MAC is in the middle
@@ -86,9 +87,8 @@ module reset_drain #(
   typedef enum logic [1:0] {Run, Stop, Drain, Hold} state_e;
 
   state_e state_q, state_d;
-  logic   stop, offered, owed;
+  logic   stop, offered, owed;      // stop: a register of its own, state_q != Run
 
-  assign stop     = state_q != Run;
   assign active_o = stop;
   assign done_o   = state_q == Hold;
 
@@ -107,10 +107,12 @@ module reset_drain #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q     <= Run;
+      stop        <= 1'b0;
       core_rst_no <= 1'b0;
       resets_o    <= '0;
     end else begin
       state_q     <= state_d;
+      stop        <= state_d != Run;
       core_rst_no <= !(state_d inside {Drain, Hold});
       if (state_q == Run && state_d == Stop) resets_o <= resets_o + 1'b1;
     end
@@ -118,7 +120,7 @@ module reset_drain #(
 
   // ---------------------------------------------------------------- offers: what was shown stands until it is taken
   logic aw_open_q, w_open_q, ar_open_q, msix_open_q, tx_open_q;
-  logic pass_aw, pass_w, pass_ar, pass_msix, pass_tx, fill;
+  logic pass_aw, pass_w, pass_ar, pass_msix, pass_tx, fill_q;      // fill_q: a beat without strobes is offered
 
   assign pass_aw   = !stop || aw_open_q;
   assign pass_w    = !stop || w_open_q;
@@ -157,23 +159,22 @@ module reset_drain #(
   // ---------------------------------------------------------------- what is owed
   localparam int unsigned BURSTS_W = $clog2(BURSTS + 1);
 
-  logic                aw_new, ar_new, w_take, len_valid, len_room, fill_last;
+  logic                aw_new, ar_new, took_q, took_last_q, len_valid, len_room, ends, fill_last_q;
   logic [7:0]          len, beat_q;
   logic [BURSTS_W-1:0] b_owed_q;
   logic [OWED_W-1:0]   r_owed_q;
 
   assign aw_new    = m_axi_awvalid && !aw_open_q;
   assign ar_new    = m_axi_arvalid && !ar_open_q;
-  assign w_take    = m_axi_wvalid && m_axi_wready;
+  // Answers are counted as they go to the core.
   assign owed      = len_valid || b_owed_q != '0 || r_owed_q != '0;
-  assign fill      = stop && !w_open_q && len_valid;
-  assign fill_last = beat_q == len;
+  assign ends      = beat_q == len;
 
   // Bursts shown whose W has not ended.
   fifo_sync #(.WIDTH(8), .DEPTH(BURSTS)) u_lengths (
     .clk_i, .rst_ni,
     .wr_valid_i(aw_new), .wr_ready_o(len_room), .wr_data_i(m_axi_awlen),
-    .rd_valid_o(len_valid), .rd_ready_i(w_take && m_axi_wlast), .rd_data_o(len), .count_o()
+    .rd_valid_o(len_valid), .rd_ready_i(took_q && took_last_q), .rd_data_o(len), .count_o()
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -181,17 +182,26 @@ module reset_drain #(
       beat_q   <= '0;
       b_owed_q <= '0;
       r_owed_q <= '0;
+      took_q   <= 1'b0;
+      fill_q   <= 1'b0;
     end else begin
-      if (w_take) beat_q <= m_axi_wlast ? '0 : beat_q + 1'b1;
-      b_owed_q <= b_owed_q + BURSTS_W'(aw_new) - BURSTS_W'(m_axi_bvalid);
-      r_owed_q <= r_owed_q + (ar_new ? OWED_W'(m_axi_arlen) + 1'b1 : '0) - OWED_W'(m_axi_rvalid);
+      took_q <= m_axi_wvalid && m_axi_wready;
+      if (took_q) beat_q <= took_last_q ? '0 : beat_q + 1'b1;
+      fill_q <= fill_q ? !m_axi_wready : stop && !w_open_q && len_valid && !took_q;
+      b_owed_q <= b_owed_q + BURSTS_W'(aw_new) - BURSTS_W'(core_bvalid_o);
+      r_owed_q <= r_owed_q + (ar_new ? OWED_W'(m_axi_arlen) + 1'b1 : '0) - OWED_W'(core_rvalid_o);
     end
   end
 
-  assign m_axi_wvalid = fill || (pass_w && core_wvalid_i);
-  assign m_axi_wdata  = fill ? '0 : core_wdata_i;
-  assign m_axi_wstrb  = fill ? '0 : core_wstrb_i;
-  assign m_axi_wlast  = fill ? fill_last : core_wlast_i;
+  always_ff @(posedge clk_i) begin
+    took_last_q <= m_axi_wlast;
+    if (!fill_q) fill_last_q <= ends;
+  end
+
+  assign m_axi_wvalid = fill_q || (pass_w && core_wvalid_i);
+  assign m_axi_wdata  = fill_q ? '0 : core_wdata_i;
+  assign m_axi_wstrb  = fill_q ? '0 : core_wstrb_i;
+  assign m_axi_wlast  = fill_q ? fill_last_q : core_wlast_i;
 
   // ---------------------------------------------------------------- answers
   assign m_axi_bready = 1'b1;
@@ -241,10 +251,11 @@ module reset_drain #(
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       lengths_fit: assert (aw_new -> len_room);
-      w_behind_aw: assert (m_axi_wvalid -> len_valid);
-      last_right: assert (w_take -> m_axi_wlast == fill_last);
-      b_expected: assert (m_axi_bvalid -> b_owed_q != '0);
-      r_expected: assert (m_axi_rvalid -> r_owed_q != '0);
+      w_behind_aw: assert (took_q -> len_valid);
+      last_right: assert (took_q -> took_last_q == ends);
+      b_expected: assert (core_bvalid_o -> b_owed_q != '0);
+      r_expected: assert (core_rvalid_o -> r_owed_q != '0);
+      stop_told: assert (stop == (state_q != Run));
       clean_start: assert (state_q == Hold -> !offered && !owed);
     end
   end

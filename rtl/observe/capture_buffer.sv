@@ -1,8 +1,10 @@
 // Copies of the frames of one direction, on their way to the capture ring: a ring of beats, and a queue of the frames in it.
 //
 // It only listens: a beat each cycle, never any back-pressure. Of each frame the first `snap_i` bytes are kept. A frame
-// becomes visible with its last beat; one that finds the ring or the queue full is left out as a whole and counted. Whether
-// a frame is captured at all is decided at its first beat. The input is registered first, so that the paths listened to are not loaded.
+// becomes visible with its last beat; one that finds the ring or the queue full is left out as a whole and counted. Full is looked
+// at a cycle late, with one beat to spare, so that a frame right behind one that was left out may be left out and counted, too.
+// Whether a frame is captured at all is decided at its first beat. The input is registered first, so that the paths listened to are
+// not loaded.
 // Read data come a cycle after `rd_valid_i`; space is given back in the order of the frames, up to `free_stop_i`.
 
 module capture_buffer
@@ -48,11 +50,23 @@ module capture_buffer
   logic              inside_q, taking_q, taking;
   logic              valid_q, first_q, last_q, bad_q;
   logic [DATA_W-1:0] data_q;
-  logic [LANES-1:0]  keep_q;
+  logic [COUNT_W-1:0] count, count_q;
   logic [15:0]       snap_q;
   logic [63:0]       clock_q;
 
   assign taking = inside_q ? taking_q : enable_i;
+
+  // Bytes of the beat: all of them, or in the last beat as many as the edge in keep says. (For a simulator, which
+  // would else look for the edge in every cycle, the cheap case comes first.)
+  always_comb begin
+    count = COUNT_W'(LANES);
+    if (beat_valid_i && beat_last_i) begin
+      count = '0;
+      for (int unsigned i = 0; i < LANES; i++) begin
+        if (beat_keep_i[i] && (i == LANES - 1 || !beat_keep_i[(i + 1) % LANES])) count |= COUNT_W'(i + 1);
+      end
+    end
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -73,7 +87,7 @@ module capture_buffer
       last_q  <= beat_last_i;
       bad_q   <= beat_bad_i;
       data_q  <= beat_data_i;
-      keep_q  <= beat_keep_i;
+      count_q <= count;
       clock_q <= time_i;
       if (!inside_q) snap_q <= snap_i;
     end
@@ -82,33 +96,20 @@ module capture_buffer
   // ---------------------------------------------------------------- into the memory
   logic [POS_W-1:0]   wr_q, start_q, free_q, wr_next;
   logic               gone_q, gone;          // a beat of this frame found no room
-  logic [COUNT_W-1:0] count;
   logic [15:0]        seen_q, seen, length;  // bytes before this beat; with it
   logic [16:0]        sum;
-  logic               wanted, full, write, queue_ready, keep;
+  logic               more_q, full_q;        // the next beat of this frame is wanted; there may be no room
+  logic               wanted, write, queue_ready, keep;
   logic [31:0]        lost_q;
   capture_frame_t     frame;
 
-  // Bytes of the beat: all of them, or in the last beat as many as the edge in keep says. (For a simulator, which
-  // would else look for the edge in every cycle, the cheap case comes first.)
-  always_comb begin
-    count = COUNT_W'(LANES);
-    if (valid_q && last_q) begin
-      count = '0;
-      for (int unsigned i = 0; i < LANES; i++) begin
-        if (keep_q[i] && (i == LANES - 1 || !keep_q[(i + 1) % LANES])) count |= COUNT_W'(i + 1);
-      end
-    end
-  end
-
   assign seen    = first_q ? '0 : seen_q;
-  assign sum     = 17'(seen) + 17'(count);
+  assign sum     = 17'(seen) + 17'(count_q);
   assign length  = sum[16] ? '1 : sum[15:0];
-  assign wanted  = seen < snap_q;
-  assign full    = wr_q - free_q == POS_W'(DEPTH);
-  assign gone    = (!first_q && gone_q) || (wanted && full);
+  assign wanted  = first_q ? snap_q != '0 : more_q;
+  assign gone    = (!first_q && gone_q) || (wanted && full_q);
   assign write   = valid_q && wanted && !gone;
-  assign wr_next = wr_q + POS_W'(write);
+  assign wr_next = write ? wr_q + 1'b1 : wr_q;
   assign keep    = valid_q && last_q && !gone && queue_ready;
   assign lost_o  = valid_q && last_q && !keep;
 
@@ -129,7 +130,10 @@ module capture_buffer
       start_q <= '0;
       free_q  <= '0;
       lost_q  <= '0;
+      full_q  <= 1'b0;
     end else begin
+      // Of the positions of this cycle, for the next one, which may have one beat more.
+      full_q <= POS_W'(wr_q - free_q) >= POS_W'(DEPTH - 1);
       if (free_valid_i) free_q <= free_stop_i[POS_W-1:0];
       if (valid_q) wr_q <= last_q && !keep ? start_q : wr_next;
       if (keep) start_q <= wr_next;
@@ -139,6 +143,7 @@ module capture_buffer
   always_ff @(posedge clk_i) begin
     if (valid_q) begin
       seen_q <= length;
+      more_q <= length < snap_q;
       gone_q <= gone;
     end
   end

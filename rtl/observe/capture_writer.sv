@@ -1,8 +1,11 @@
 // Writes captured frames to the capture ring in host memory, one slot each: the bytes from byte 64 of the slot on, then,
 // as a write of its own behind them, the header at byte 0. A header with the right phase therefore stands for bytes that are there.
 //
-//   frame, the older one of both directions ─► commands: pieces, header ──────► dma_write (lowest priority)
-//                                          └─► beats: memory, header ─► queue ─►
+//   frame, the older one of both directions ─► commands: pieces, header ─► register slice ─► dma_write (lowest priority)
+//                                          └─► beats: memory, header ─► queue ───────────►
+//
+// Which frame is older is known two cycles after it came. The room in the ring and the next slot's address are worked out
+// ahead, in five cycles behind what they depend on: a frame takes longer, and after a reset of the ring none begins for as long.
 //
 // Bytes go in pieces that end at multiples of PIECE bytes, so that a write of somebody else never waits for more than two of them.
 // Without room in the host's ring a frame waits in its buffer, which may then overflow; with capture off what waits is
@@ -55,95 +58,145 @@ module capture_writer
   localparam int unsigned QUEUE        = 4;
 
   // ---------------------------------------------------------------- the next frame
-  typedef enum logic {Idle, Send} state_e;
+  typedef enum logic [1:0] {Idle, Choose, Wait, Send} state_e;
+
+  localparam int unsigned AHEAD = 5;            // cycles from the ring's state to what is known of it
 
   state_e               state_q;
   capture_frame_t [1:0] waiting;
-  capture_frame_t       frame_q;
-  logic                 side, side_q, on, room, start, discard, finished;
-  logic [31:0]          taken_q, slot_number;
-  logic [63:0]          slot_q;
-  logic [15:0]          limit, captured, captured_q;
+  capture_frame_t       frame_q, chosen;
+  logic                 side_q, on, start, discard, finished;
+  logic [1:0]           valid_q;                // frames that were compared
+  logic [3:0]           below_q;                // by 16 bits of the clock: transmit's frame is older
+  logic [3:1]           equal_q;                // as old
+  logic                 older;
+  logic [AHEAD-1:0]     settling_q;             // after a reset of the ring
+  logic [31:0]          taken_q, inside_q;
+  logic                 room_q;
+  logic [29:0]          slot_offset_q;          // at most 2^16 slots of 2^14 bytes
+  logic [32:0]          slot_low_q;
+  logic [63:0]          slot_next_q, slot_q;
+  logic [63:16]         up_next_q, up_q;        // of the slot's address, one more: a carry of the lower half chooses
+  logic [15:0]          limit_q, captured, captured_q;
   logic                 phase_q;
 
-  assign waiting     = frame_i;
-  assign side        = frame_valid_i[1] && (!frame_valid_i[0] || waiting[1].clock < waiting[0].clock);
-  assign on          = cfg_i.enable != '0;
-  // Occupancy counts modulo 2^32; there are at most 2^16 slots.
-  assign room        = ((taken_q - cfg_i.head) >> cfg_i.count_log2[4:0]) == '0;
-  assign start       = state_q == Idle && frame_valid_i != '0 && on && room && !cfg_i.reset;
-  assign discard     = state_q == Idle && frame_valid_i != '0 && !on;
-  assign slot_number = taken_q & ~(32'hffff_ffff << cfg_i.count_log2[4:0]);
-  assign limit       = 16'((32'd1 << cfg_i.slot_log2[3:0]) - HEADER);
-  assign captured    = waiting[side].captured < limit ? waiting[side].captured : limit;
+  assign waiting  = frame_i;
+  assign chosen   = waiting[side_q];
+  assign on       = cfg_i.enable != '0;
+  assign start    = state_q == Wait && on && room_q && !cfg_i.reset && settling_q == '0;
+  assign discard  = state_q == Wait && !on;
+  assign captured = chosen.captured < limit_q ? chosen.captured : limit_q;
+  assign older    = below_q[3] || (equal_q[3] && (below_q[2] || (equal_q[2] && (below_q[1] || (equal_q[1] && below_q[0])))));
 
   always_comb begin
-    frame_ready_o       = '0;
-    frame_ready_o[side] = start || discard;
-    free_valid_o        = '0;
-    if (finished) free_valid_o[side_q] = 1'b1;
-    if (discard) free_valid_o[side] = 1'b1;
-    taken_o       = '0;
-    taken_o[side] = start;
+    frame_ready_o         = '0;
+    frame_ready_o[side_q] = start || discard;
+    free_valid_o          = '0;
+    free_valid_o[side_q]  = finished || discard;
+    taken_o               = '0;
+    taken_o[side_q]       = start;
   end
-  assign free_stop_o = finished ? frame_q.stop : waiting[side].stop;
+  assign free_stop_o = finished ? frame_q.stop : chosen.stop;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q <= Idle;
-      taken_q <= '0;
+      state_q    <= Idle;
+      taken_q    <= '0;
+      settling_q <= '1;
     end else begin
-      if (start) state_q <= Send;
-      else if (finished) state_q <= Idle;
+      unique case (state_q)
+        Idle:    if (frame_valid_i != '0) state_q <= Choose;
+        Choose:  state_q <= Wait;
+        Wait: begin
+          if (start) state_q <= Send;
+          else if (discard) state_q <= Idle;
+        end
+        Send:    if (finished) state_q <= Idle;
+        default: state_q <= Idle;
+      endcase
+      settling_q <= {settling_q[AHEAD-2:0], cfg_i.reset};
       if (cfg_i.reset) taken_q <= '0;
       else if (start) taken_q <= taken_q + 1'b1;
     end
   end
   always_ff @(posedge clk_i) begin
+    valid_q <= frame_valid_i;
+    for (int unsigned w = 0; w < 4; w++) begin
+      below_q[w] <= waiting[1].clock[16*w+:16] < waiting[0].clock[16*w+:16];
+    end
+    for (int unsigned w = 1; w < 4; w++) begin
+      equal_q[w] <= waiting[1].clock[16*w+:16] == waiting[0].clock[16*w+:16];
+    end
+    if (state_q == Choose) side_q <= valid_q[1] && (!valid_q[0] || older);
     if (start) begin
-      side_q     <= side;
-      frame_q    <= waiting[side];
+      frame_q    <= chosen;
       captured_q <= captured;
-      slot_q     <= cfg_i.base + (64'(slot_number) << cfg_i.slot_log2[3:0]);
+      slot_q     <= slot_next_q;
+      up_q       <= up_next_q;
       phase_q    <= !taken_q[cfg_i.count_log2[4:0]];
     end
   end
 
-  // ---------------------------------------------------------------- commands: pieces of the bytes, then the header
-  logic [15:0]        cmd_left_q, cmd_at_q, piece;
-  logic [PIECE_W:0]   piece_room;
-  logic               cmd_done_q, cmd_header, track_ready, track_valid, track_header;
+  // Occupancy counts modulo 2^32; there are at most 2^16 slots.
+  always_ff @(posedge clk_i) begin
+    inside_q      <= taken_q - cfg_i.head;
+    room_q        <= (inside_q >> cfg_i.count_log2[4:0]) == '0;
+    limit_q       <= 16'((32'd1 << cfg_i.slot_log2[3:0]) - HEADER);
+    slot_offset_q <= 30'(taken_q & ~(32'hffff_ffff << cfg_i.count_log2[4:0])) << cfg_i.slot_log2[3:0];
+    slot_low_q    <= 33'(cfg_i.base[31:0]) + 33'(slot_offset_q);
+    slot_next_q   <= {cfg_i.base[63:32] + 32'(slot_low_q[32]), slot_low_q[31:0]};
+    up_next_q     <= slot_next_q[63:16] + 48'd1;
+  end
 
-  assign piece_room  = (PIECE_W+1)'(PIECE) - (PIECE_W+1)'(cmd_at_q[PIECE_W-1:0]);
-  assign piece       = cmd_left_q < 16'(piece_room) ? cmd_left_q : 16'(piece_room);
+  // ---------------------------------------------------------------- commands: pieces of the bytes, then the header
+  logic [15:0]        cmd_left_q, cmd_at_q, piece_room, cmd_bytes;
+  logic               cmd_done_q, cmd_first_q, cmd_header, cmd_short, track_ready, track_valid, track_header;
+  logic               piece_valid, piece_ready, piece_take;
+  logic [16:0]        cmd_low;
+  logic [63:0]        cmd_addr;
+
+  // The first piece begins behind the header, all others at multiples of PIECE.
+  assign piece_room  = 16'(PIECE) - (cmd_first_q ? 16'(HEADER) : 16'd0);
+  assign cmd_short   = cmd_left_q <= piece_room;
   assign cmd_header  = cmd_left_q == '0;
-  assign cmd_valid_o = state_q == Send && !cmd_done_q && track_ready;
-  assign cmd_addr_o  = slot_q + (cmd_header ? '0 : 64'(cmd_at_q));
-  assign cmd_bytes_o = cmd_header ? 16'(HEADER) : piece;
+  assign piece_valid = state_q == Send && !cmd_done_q && track_ready;
+  assign piece_take  = piece_valid && piece_ready;
+  assign cmd_low     = 17'(slot_q[15:0]) + (cmd_header ? 17'd0 : 17'(cmd_at_q));
+  assign cmd_addr    = {cmd_low[16] ? up_q : slot_q[63:16], cmd_low[15:0]};
+  assign cmd_bytes   = cmd_header ? 16'(HEADER) : cmd_short ? cmd_left_q : piece_room;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      cmd_done_q <= 1'b1;
-      cmd_left_q <= '0;
-      cmd_at_q   <= '0;
+      cmd_done_q  <= 1'b1;
+      cmd_left_q  <= '0;
+      cmd_at_q    <= '0;
+      cmd_first_q <= 1'b0;
     end else if (start) begin
-      cmd_done_q <= 1'b0;
-      cmd_left_q <= captured;
-      cmd_at_q   <= 16'(HEADER);
-    end else if (cmd_valid_o && cmd_ready_i) begin
+      cmd_done_q  <= 1'b0;
+      cmd_left_q  <= captured;
+      cmd_at_q    <= 16'(HEADER);
+      cmd_first_q <= 1'b1;
+    end else if (piece_take) begin
       if (cmd_header) begin
         cmd_done_q <= 1'b1;
       end else begin
-        cmd_left_q <= cmd_left_q - piece;
-        cmd_at_q   <= cmd_at_q + piece;
+        cmd_left_q  <= cmd_short ? '0 : cmd_left_q - piece_room;
+        cmd_at_q    <= {cmd_at_q[15:PIECE_W] + 1'b1, PIECE_W'(0)};
+        cmd_first_q <= 1'b0;
       end
     end
   end
 
+  stream_slice #(.WIDTH(64 + 16)) u_commands (
+    .clk_i, .rst_ni, .clear_i(1'b0),
+    .in_valid_i (piece_valid), .in_ready_o (piece_ready), .in_data_i ({cmd_addr, cmd_bytes}),
+    .out_valid_o(cmd_valid_o), .out_ready_i(cmd_ready_i), .out_data_o({cmd_addr_o, cmd_bytes_o}), .shown_o()
+  );
+
   // Responses: a frame is written when its header is.
   fifo_sync #(.WIDTH(1), .DEPTH(OUTSTANDING)) u_track (
     .clk_i, .rst_ni,
-    .wr_valid_i(cmd_valid_o && cmd_ready_i), .wr_ready_o(track_ready), .wr_data_i(cmd_header),
+    .wr_valid_i(piece_take), .wr_ready_o(track_ready), .wr_data_i(cmd_header),
     .rd_valid_o(track_valid), .rd_ready_i(written_i), .rd_data_o(track_header),
     .count_o   ()
   );
@@ -196,7 +249,7 @@ module capture_writer
       if (start) begin
         feed_done_q   <= 1'b0;
         feed_left_q   <= captured;
-        feed_pos_q    <= waiting[side].start;
+        feed_pos_q    <= chosen.start;
         feed_at_q     <= PIECE_W'(HEADER);
         header_beat_q <= '0;
       end else if (issue) begin
@@ -245,7 +298,8 @@ module capture_writer
   assign wr_count_o = out.count;
   assign wr_last_o  = out.last;
   assign finished   = state_q == Send && cmd_done_q && feed_done_q && !read_q;
-  assign idle_o     = state_q == Idle && !start && !discard && !wr_valid_o && !track_valid && !cfg_i.reset;
+  assign idle_o     = ((state_q == Idle && frame_valid_i == '0) || (state_q == Wait && on && !start && settling_q == '0)) &&
+                      !cmd_valid_o && !wr_valid_o && !track_valid && !cfg_i.reset;
 
   logic unused;
   assign unused = ^{cfg_i, waiting, frame_q};
@@ -255,12 +309,18 @@ module capture_writer
   end
 
 `ifndef SYNTHESIS
+  logic [31:0] slot_number;
+  assign slot_number = taken_q & ~(32'hffff_ffff << cfg_i.count_log2[4:0]);
+
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       room_for_beat: assert (read_q -> 32'(queued) < QUEUE);
-      inside_slot: assert (cmd_valid_o -> (cmd_header ? 32'd0 : 32'(cmd_at_q)) + 32'(cmd_bytes_o) <= 32'd1 << cfg_i.slot_log2[3:0]);
+      inside_slot: assert (piece_valid -> (cmd_header ? 32'd0 : 32'(cmd_at_q)) + 32'(cmd_bytes) <= 32'd1 << cfg_i.slot_log2[3:0]);
+      right_address: assert (piece_valid -> cmd_addr == slot_q + (cmd_header ? '0 : 64'(cmd_at_q)));
+      there_is_room: assert (start -> (taken_q - cfg_i.head) >> cfg_i.count_log2[4:0] == '0);
+      in_its_slot: assert (start -> slot_next_q == cfg_i.base + (64'(slot_number) << cfg_i.slot_log2[3:0]));
       response_expected: assert (written_i -> track_valid);
     end
   end

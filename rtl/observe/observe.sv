@@ -1,5 +1,8 @@
 // What watches the card: counters, the trace ring and the capture ring, with their registers. Nothing in the data path waits
 // for anything here, but for up to two short writes of the capture (see dma_write).
+//
+// With OBSERVE = 0 there are only the counters: for a part that has no room for more. The registers of trace and capture are then 0
+// and stay so, TRACE_SIZE too, by which a driver knows; the clock's are there.
 
 module observe
   import weft_card_pkg::*;
@@ -8,6 +11,7 @@ module observe
   parameter int unsigned DATA_W        = 512,
   parameter int unsigned TRACE_LOG2    = 10,
   parameter int unsigned CAPTURE_BYTES = 32768,
+  parameter bit          OBSERVE       = 1'b1,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input  logic                          clk_i,
@@ -98,7 +102,7 @@ module observe
   // ---------------------------------------------------------------- registers
   capture_cfg_t capture_cfg;
   logic [31:0]  capture_tail;
-  logic         capture_busy;
+  logic         capture_busy, capture_busy_q;
   trace_event_t access, dma_error, frame_out;
   logic [15:0]  enable;
   logic         freeze, clear, rd_valid;
@@ -106,7 +110,7 @@ module observe
   trace_entry_t rd_data;
   logic [31:0]  head, lost;
 
-  observe_regs #(.TRACE_LOG2(TRACE_LOG2)) u_regs (
+  observe_regs #(.TRACE_LOG2(TRACE_LOG2), .OBSERVE(OBSERVE)) u_regs (
     .clk_i, .rst_ni, .time_i, .bus_i,
     .value_o         (bus_value_o),
     .trace_enable_o  (enable),
@@ -119,77 +123,106 @@ module observe
     .trace_lost_i    (lost),
     .capture_cfg_o   (capture_cfg),
     .capture_tail_i  (capture_tail),
-    .capture_busy_i  (capture_busy)
+    .capture_busy_i  (capture_busy_q)
   );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) capture_busy_q <= 1'b0;
+    else capture_busy_q <= capture_busy;
+  end
 
   // ---------------------------------------------------------------- trace
-  trace_events u_events (
-    .clk_i, .rst_ni, .bus_i, .host_i,
-    .access_o   (access),
-    .dma_error_o(dma_error)
-  );
+  if (OBSERVE) begin : gen_observe
+    trace_events u_events (
+      .clk_i, .rst_ni, .bus_i, .host_i,
+      .access_o   (access),
+      .dma_error_o(dma_error)
+    );
 
-  // The event of a frame that left is a cycle behind its last beat.
-  logic looped_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) looped_q <= 1'b0;
-    else looped_q <= looped_i;
+    // The event of a frame that left is a cycle behind its last beat.
+    logic looped_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) looped_q <= 1'b0;
+      else looped_q <= looped_i;
+    end
+    always_comb begin
+      frame_out = tx_trace_i[2];
+      frame_out.detail[TRACE_FRAME_OUT_LOOPBACK_BIT] = looped_q;
+    end
+
+    trace_ring #(.SOURCES(9), .LOG2(TRACE_LOG2)) u_trace (
+      .clk_i, .rst_ni, .time_i,
+      .enable_i  (enable),
+      .freeze_i  (freeze),
+      .clear_i   (clear),
+      .event_i   ({dma_error, access, report_trace_i, frame_out, tx_trace_i[1:0], rx_trace_i}),
+      .rd_valid_i(rd_valid),
+      .rd_entry_i(rd_entry),
+      .rd_data_o (rd_data),
+      .head_o    (head),
+      .lost_o    (lost),
+      .idle_o    (trace_idle_o)
+    );
+
+    // -------------------------------------------------------------- capture
+    // A register for the beats: what says that one passes may come from a pin.
+    logic [1:0]               passed_q, passed_last_q;
+    logic                     passed_bad_q, capture_idle;
+    logic [1:0][DATA_W-1:0]   passed_data_q;
+    logic [1:0][DATA_W/8-1:0] passed_keep_q;
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) passed_q <= '0;
+      else passed_q <= beat_valid_i;
+    end
+
+    always_ff @(posedge clk_i) begin
+      passed_last_q <= beat_last_i;
+      passed_bad_q  <= beat_bad_i;
+      passed_data_q <= beat_data_i;
+      passed_keep_q <= beat_keep_i;
+    end
+
+    assign capture_idle_o = capture_idle && passed_q == '0;
+
+    capture #(.DATA_W(DATA_W), .BUFFER_BYTES(CAPTURE_BYTES)) u_capture (
+      .clk_i, .rst_ni, .time_i,
+      .cfg_i     (capture_cfg),
+      .beat_valid_i(passed_q),
+      .beat_last_i (passed_last_q),
+      .beat_bad_i  ({1'b0, passed_bad_q}),
+      .beat_data_i (passed_data_q),
+      .beat_keep_i (passed_keep_q),
+      .cmd_valid_o, .cmd_ready_i, .cmd_addr_o, .cmd_bytes_o, .wr_valid_o, .wr_ready_i, .wr_data_o,
+      .wr_count_o, .wr_last_o, .written_i,
+      .tail_o    (capture_tail),
+      .busy_o    (capture_busy),
+      .taken_o   (captured),
+      .lost_o    (left_out),
+      .idle_o    (capture_idle)
+    );
+  end else begin : gen_counters_only
+    assign rd_data        = '0;
+    assign head           = '0;
+    assign lost           = '0;
+    assign trace_idle_o   = 1'b1;
+    assign cmd_valid_o    = 1'b0;
+    assign cmd_addr_o     = '0;
+    assign cmd_bytes_o    = '0;
+    assign wr_valid_o     = 1'b0;
+    assign wr_data_o      = '0;
+    assign wr_count_o     = '0;
+    assign wr_last_o      = 1'b0;
+    assign capture_tail   = '0;
+    assign capture_busy   = 1'b0;
+    assign captured       = '0;
+    assign left_out       = '0;
+    assign capture_idle_o = 1'b1;
+    assign {access, dma_error, frame_out} = '0;
+
+    logic unused;
+    assign unused = ^{rx_trace_i, tx_trace_i, report_trace_i, looped_i, beat_valid_i, beat_last_i, beat_bad_i, beat_data_i, beat_keep_i,
+                      cmd_ready_i, wr_ready_i, written_i, enable, freeze, clear, rd_valid, rd_entry, capture_cfg, access, dma_error, frame_out, host_i};
   end
-  always_comb begin
-    frame_out = tx_trace_i[2];
-    frame_out.detail[TRACE_FRAME_OUT_LOOPBACK_BIT] = looped_q;
-  end
-
-  trace_ring #(.SOURCES(9), .LOG2(TRACE_LOG2)) u_trace (
-    .clk_i, .rst_ni, .time_i,
-    .enable_i  (enable),
-    .freeze_i  (freeze),
-    .clear_i   (clear),
-    .event_i   ({dma_error, access, report_trace_i, frame_out, tx_trace_i[1:0], rx_trace_i}),
-    .rd_valid_i(rd_valid),
-    .rd_entry_i(rd_entry),
-    .rd_data_o (rd_data),
-    .head_o    (head),
-    .lost_o    (lost),
-    .idle_o    (trace_idle_o)
-  );
-
-  // ---------------------------------------------------------------- capture
-  // A register for the beats: what says that one passes may come from a pin.
-  logic [1:0]               passed_q, passed_last_q;
-  logic                     passed_bad_q, capture_idle;
-  logic [1:0][DATA_W-1:0]   passed_data_q;
-  logic [1:0][DATA_W/8-1:0] passed_keep_q;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) passed_q <= '0;
-    else passed_q <= beat_valid_i;
-  end
-
-  always_ff @(posedge clk_i) begin
-    passed_last_q <= beat_last_i;
-    passed_bad_q  <= beat_bad_i;
-    passed_data_q <= beat_data_i;
-    passed_keep_q <= beat_keep_i;
-  end
-
-  assign capture_idle_o = capture_idle && passed_q == '0;
-
-  capture #(.DATA_W(DATA_W), .BUFFER_BYTES(CAPTURE_BYTES)) u_capture (
-    .clk_i, .rst_ni, .time_i,
-    .cfg_i     (capture_cfg),
-    .beat_valid_i(passed_q),
-    .beat_last_i (passed_last_q),
-    .beat_bad_i  ({1'b0, passed_bad_q}),
-    .beat_data_i (passed_data_q),
-    .beat_keep_i (passed_keep_q),
-    .cmd_valid_o, .cmd_ready_i, .cmd_addr_o, .cmd_bytes_o, .wr_valid_o, .wr_ready_i, .wr_data_o,
-    .wr_count_o, .wr_last_o, .written_i,
-    .tail_o    (capture_tail),
-    .busy_o    (capture_busy),
-    .taken_o   (captured),
-    .lost_o    (left_out),
-    .idle_o    (capture_idle)
-  );
 
 endmodule

@@ -5,7 +5,8 @@ module observe_regs
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-  parameter int unsigned TRACE_LOG2 = 10
+  parameter int unsigned TRACE_LOG2 = 10,
+  parameter bit          OBSERVE    = 1'b1   // 0: no trace and no capture, their registers are 0
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -34,11 +35,11 @@ module observe_regs
   logic [1:0]  enable_q;
   logic [15:0] snap_q;
   logic [31:0] head_q;
-  logic        reset_q, ring_ok;
+  logic        reset_q, ring_ok_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      trace_enable_o <= REG_TRACE_CTRL_RESET[15:0];
+      trace_enable_o <= OBSERVE ? REG_TRACE_CTRL_RESET[15:0] : '0;
       trace_freeze_o <= 1'b0;
       trace_clear_o  <= 1'b0;
       base_q         <= '0;
@@ -51,7 +52,7 @@ module observe_regs
     end else begin
       trace_clear_o <= 1'b0;
       reset_q       <= 1'b0;
-      if (bus_i.write) begin
+      if (bus_i.write && OBSERVE) begin
         unique case (bus_i.offset)
           REG_TRACE_CTRL: begin
             trace_enable_o <= bus_i.data[TRACE_CTRL_KINDS_LSB +: TRACE_CTRL_KINDS_WIDTH];
@@ -73,12 +74,17 @@ module observe_regs
           default: ;
         endcase
       end
-      if (bus_i.doorbell && bus_i.offset == DB_CAPTURE_HEAD) head_q <= bus_i.data;
+      if (OBSERVE && bus_i.doorbell && bus_i.offset == DB_CAPTURE_HEAD) head_q <= bus_i.data;
     end
   end
 
-  assign ring_ok       = slot_log2_q inside {[8'd7:8'd14]} && count_log2_q inside {[8'd1:8'd16]};
-  assign capture_cfg_o = '{enable: ring_ok ? enable_q : '0, reset: reset_q, snap: snap_q, base: base_q,
+  // A cycle late: in that one the ring is being reset.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) ring_ok_q <= 1'b0;
+    else ring_ok_q <= slot_log2_q inside {[8'd7:8'd14]} && count_log2_q inside {[8'd1:8'd16]};
+  end
+
+  assign capture_cfg_o = '{enable: ring_ok_q ? enable_q : '0, reset: reset_q, snap: snap_q, base: base_q,
                            slot_log2: slot_log2_q, count_log2: count_log2_q, head: head_q};
 
   // ---------------------------------------------------------------- reads
@@ -122,7 +128,7 @@ module observe_regs
       end
       REG_TRACE_HEAD:      value = trace_head_i;
       REG_TRACE_LOST:      value = trace_lost_i;
-      REG_TRACE_SIZE:      value = 32'd1 << TRACE_LOG2;
+      REG_TRACE_SIZE:      value = OBSERVE ? 32'd1 << TRACE_LOG2 : '0;
       REG_TIME_LO:         value = time_i[31:0];
       REG_TIME_HI:         value = time_hi_q;
       default:             if (offset_q[15:14] == REG_TRACE[15:14]) value = trace_rd_data_i[32*offset_q[3:2] +: 32];

@@ -1,12 +1,15 @@
 // The trace ring: the card's own events with the time of each, in a memory that the host reads through registers. It
 // works when DMA does not.
 //
-//   events ─► a small queue for each source ─► one at a time, in turn ─► ring
+//   events ─► register ─► a small queue for each source ─► one at a time, in turn ─► its age ─► its time ─► ring
+//                                    rounds of those that wait ─┘
 //
 // Every source may have an event in each cycle and never waits: one that finds its queue full is lost and counted, and
 // when all queues are empty again an event LOST says so. The time is that of the event, not of its way into the ring: it
 // travels as the low bits of the clock, since no event waits as long as these take to come around. So
 // entries of different sources may stand in the ring in another order than they happened in; of one source they do not.
+// An event counts as recorded when its turn has come, three cycles before it is in the memory, so that who reads the count right behind a
+// register write finds that write's event counted. A read of the entry itself comes later than that.
 // `freeze_i` stops taking new ones. Read data come a cycle after `rd_valid_i`.
 
 module trace_ring
@@ -30,13 +33,13 @@ module trace_ring
   input  logic [9:0]                 rd_entry_i,
   output trace_entry_t               rd_data_o,
 
-  output logic [31:0]                head_o,     // events recorded
+  output logic [31:0]                head_o,     // events recorded, those on their way included
   output logic [31:0]                lost_o,
   output logic                       idle_o
 );
 
-  localparam int unsigned AGE_W    = 16;         // of the clock, beside an event in its queue
-  localparam int unsigned SOURCE_W = $clog2(SOURCES);
+  localparam int unsigned AGE_W  = 16;           // of the clock, beside an event in its queue
+  localparam int unsigned LOST_W = $clog2(SOURCES + 1);
 
   typedef struct packed {
     logic [AGE_W-1:0] stamp;
@@ -49,97 +52,139 @@ module trace_ring
 
   // ---------------------------------------------------------------- a queue for each source
   queued_t [SOURCES-1:0] head;
-  logic    [SOURCES-1:0] wanted, ready, waiting, take, lost;
+  logic    [SOURCES-1:0] wanted, wanted_q, ready, waiting, more, turn_q, take, lost;
+  // more: than one waits; turn_q: sources to be served in this round; take: the present one
 
   for (genvar s = 0; s < int'(SOURCES); s++) begin : gen_source
     trace_event_t now;
-    queued_t      entry;
+    queued_t      entry_q;
+    logic [$clog2(QUEUE+1)-1:0] count;
 
     assign now       = event_i[s];
     assign wanted[s] = now.valid && enable_i[now.kind] && !freeze_i;
-    assign lost[s]   = wanted[s] && !ready[s];
-    assign entry     = '{stamp: time_i[AGE_W-1:0], kind: now.kind, detail: now.detail, flow: now.flow,
-                         value: now.value, info: now.info};
+    assign lost[s]   = wanted_q[s] && !ready[s];
+
+    always_ff @(posedge clk_i) begin
+      entry_q <= '{stamp: time_i[AGE_W-1:0], kind: now.kind, detail: now.detail, flow: now.flow, value: now.value,
+                   info: now.info};
+    end
 
     fifo_sync #(.WIDTH($bits(queued_t)), .DEPTH(QUEUE)) u_queue (
       .clk_i, .rst_ni,
-      .wr_valid_i(wanted[s]),  .wr_ready_o(ready[s]), .wr_data_i(entry),
-      .rd_valid_o(waiting[s]), .rd_ready_i(take[s]),  .rd_data_o(head[s]),
-      .count_o   ()
+      .wr_valid_i(wanted_q[s]), .wr_ready_o(ready[s]), .wr_data_i(entry_q),
+      .rd_valid_o(waiting[s]),  .rd_ready_i(take[s]),  .rd_data_o(head[s]),
+      .count_o   (count)
     );
+    assign more[s] = (count >> 1) != '0;
   end
 
   // ---------------------------------------------------------------- one at a time
-  logic [SOURCE_W-1:0] last_q, pick;             // the source served last
-  logic                tell_lost, write_q;
-  logic [31:0]         lost_q, told_q, head_q;
-  logic [47:0]         age;
-  queued_t             chosen;
-  trace_entry_t        entry_d, entry_q;
+  logic [SOURCES-1:0]  asks, left;               // who waits; sources of this round without the present one
+  logic [LOST_W-1:0]   turns_q;                  // of this round, the present one included
+  logic                last, now_one;            // one goes on its way
+  logic                tell_lost, owed_q;      // a loss that was not told
+  logic [LOST_W-1:0]   lost_now_q;
+  logic [31:0]         lost_q, head_q;
+  queued_t             chosen, chosen_q;
 
-  // The first that waits behind the one served last; else the first of all.
+  // In rounds: who waits when a round begins is served once in it. The last one of a round, which goes as the next round is made up, is
+  // in that one only if it has more.
+  assign asks    = waiting & (~turn_q | more);
+  assign take    = turn_q & (~turn_q + 1'b1);
+  assign left    = turn_q & (turn_q - 1'b1);
+  assign last    = turns_q <= LOST_W'(1);
+  assign now_one = turns_q != '0 || tell_lost;
+
+  // What was lost is told once nothing waits and all of it is counted.
+  assign tell_lost = waiting == '0 && owed_q && lost_now_q == '0 && !freeze_i;
+
   always_comb begin
-    pick = '0;
-    for (int unsigned s = SOURCES; s > 0; s--) begin
-      if (waiting[s-1]) pick = SOURCE_W'(s - 1);
+    chosen = '0;
+    for (int unsigned s = 0; s < SOURCES; s++) begin
+      if (take[s]) chosen |= head[s];
     end
-    for (int unsigned s = SOURCES; s > 0; s--) begin
-      if (waiting[s-1] && SOURCE_W'(s - 1) > last_q) pick = SOURCE_W'(s - 1);
+    if (tell_lost) begin
+      chosen = '{stamp: time_i[AGE_W-1:0], kind: TRACE_KIND_LOST[3:0], detail: '0, flow: NO_FLOW, value: lost_q, info: '0};
     end
-    take = '0;
-    if (waiting != '0) take[pick] = 1'b1;
   end
 
-  assign tell_lost = waiting == '0 && lost_q != told_q && !freeze_i;
-  assign chosen    = head[pick];
-  assign age       = 48'(AGE_W'(time_i[AGE_W-1:0] - chosen.stamp));
+  // ---------------------------------------------------------------- its age, its time, into the ring
+  logic         chosen_valid_q, aged_valid_q, write_q;
+  logic [47:0]  time_q, aged_time_q;             // of the age
+  logic [AGE_W-1:0] age_q;
+  logic [LOG2-1:0]  chosen_at_q, aged_at_q, write_at_q;
+  queued_t      aged_q;
+  trace_entry_t entry_d, entry_q;
 
   always_comb begin
     entry_d        = '0;
-    entry_d.kind   = tell_lost ? TRACE_KIND_LOST : {4'd0, chosen.kind};
-    entry_d.detail = tell_lost ? '0 : chosen.detail;
-    entry_d.flow   = tell_lost ? NO_FLOW : chosen.flow;
-    entry_d.value  = tell_lost ? lost_q : chosen.value;
-    entry_d.info   = tell_lost ? '0 : chosen.info;
-    {entry_d.time_hi, entry_d.time_lo} = time_i[47:0] - (tell_lost ? '0 : age);
+    entry_d.kind   = {4'd0, aged_q.kind};
+    entry_d.detail = aged_q.detail;
+    entry_d.flow   = aged_q.flow;
+    entry_d.value  = aged_q.value;
+    entry_d.info   = aged_q.info;
+    {entry_d.time_hi, entry_d.time_lo} = aged_time_q - 48'(age_q);
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      last_q  <= '0;
-      write_q <= 1'b0;
-      head_q  <= '0;
-      lost_q  <= '0;
-      told_q  <= '0;
+      wanted_q       <= '0;
+      turn_q         <= '0;
+      turns_q        <= '0;
+      chosen_valid_q <= 1'b0;
+      aged_valid_q   <= 1'b0;
+      write_q        <= 1'b0;
+      lost_now_q     <= '0;
+      owed_q         <= 1'b0;
+      lost_q         <= '0;
+      head_q         <= '0;
     end else begin
-      write_q <= waiting != '0 || tell_lost;
-      if (waiting != '0) last_q <= pick;
-      if (write_q) head_q <= head_q + 1'b1;
-      if (tell_lost) told_q <= lost_q;
-      lost_q <= lost_q + 32'($countones(lost));
+      wanted_q       <= wanted;
+      turn_q         <= last ? asks : left;
+      turns_q        <= last ? LOST_W'($countones(asks)) : turns_q - 1'b1;
+      chosen_valid_q <= now_one;
+      aged_valid_q   <= chosen_valid_q;
+      write_q        <= aged_valid_q;
+      if (now_one) head_q <= head_q + 1'b1;
+      lost_now_q     <= LOST_W'($countones(lost));
+      lost_q         <= lost_q + 32'(lost_now_q);
+      if (lost_now_q != '0) owed_q <= 1'b1;
+      else if (tell_lost) owed_q <= 1'b0;
       if (clear_i) begin
-        head_q <= '0;
-        lost_q <= '0;
-        told_q <= '0;
+        head_q         <= '0;
+        lost_q         <= '0;
+        lost_now_q     <= '0;
+        owed_q         <= 1'b0;
+        chosen_valid_q <= 1'b0;      // with their numbers
+        aged_valid_q   <= 1'b0;
+        write_q        <= 1'b0;
       end
     end
   end
   always_ff @(posedge clk_i) begin
-    entry_q <= entry_d;
+    time_q      <= time_i[47:0];
+    chosen_q    <= chosen;
+    aged_q      <= chosen_q;
+    aged_time_q <= time_q;
+    age_q       <= time_q[AGE_W-1:0] - chosen_q.stamp;
+    entry_q     <= entry_d;
+    chosen_at_q <= head_q[LOG2-1:0];
+    aged_at_q   <= chosen_at_q;
+    write_at_q  <= aged_at_q;
   end
 
   ram_1r1w #(.WIDTH($bits(trace_entry_t)), .DEPTH(1 << LOG2)) u_ring (
     .clk_i,
-    .we_i(write_q),    .waddr_i(head_q[LOG2-1:0]),     .wdata_i(entry_q),
+    .we_i(write_q),    .waddr_i(write_at_q),           .wdata_i(entry_q),
     .re_i(rd_valid_i), .raddr_i(rd_entry_i[LOG2-1:0]), .rdata_o(rd_data_o)
   );
 
   assign head_o = head_q;
   assign lost_o = lost_q;
-  assign idle_o = waiting == '0 && !tell_lost && !write_q;
+  assign idle_o = wanted_q == '0 && waiting == '0 && lost_now_q == '0 && !tell_lost && !chosen_valid_q && !aged_valid_q && !write_q;
 
   logic unused;
-  assign unused = ^{rd_entry_i, time_i[63:48]};
+  assign unused = ^{rd_entry_i, time_i[63:48], aged_q.stamp};
 
   if (SOURCES < 2 || LOG2 > 10 || LOG2 < 2 || SOURCES * QUEUE >= (1 << AGE_W)) begin : gen_param_check
     $error("trace_ring: 2 sources or more, 4 to 1024 entries, queues that empty before the clock's low bits come around");
@@ -150,8 +195,8 @@ module trace_ring
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      one_taken: assert ($onehot0(take) && (take & ~waiting) == '0);
-      all_served: assert (waiting != '0 -> take != '0);
+      one_taken: assert ($onehot0(take) && (turn_q & ~waiting) == '0);
+      turns_told: assert (turns_q == LOST_W'($countones(turn_q)));
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -153,6 +153,26 @@ package weft_card_pkg;
   parameter logic [7:0] FPDU_VERDICT_ERROR = 8'd2;
   parameter logic [7:0] FPDU_VERDICT_PLACE_FAILED = 8'd3;
 
+  // What a WQE is to do.
+  parameter logic [7:0] WQE_OPCODE_SEND = 8'd1;
+  parameter logic [7:0] WQE_OPCODE_WRITE = 8'd2;
+  parameter logic [7:0] WQE_OPCODE_READ = 8'd3;
+  parameter logic [7:0] WQE_OPCODE_IMMEDIATE = 8'd4;
+
+  // What was completed.
+  parameter logic [7:0] CQE_OPCODE_SEND = 8'd1;
+  parameter logic [7:0] CQE_OPCODE_WRITE = 8'd2;
+  parameter logic [7:0] CQE_OPCODE_READ = 8'd3;
+  parameter logic [7:0] CQE_OPCODE_RECV = 8'd4;
+
+  // How work ended.
+  parameter logic [7:0] CQE_STATUS_SUCCESS = 8'd0;
+  parameter logic [7:0] CQE_STATUS_FLUSHED = 8'd1;
+  parameter logic [7:0] CQE_STATUS_LOCAL_PROTECTION = 8'd2;
+  parameter logic [7:0] CQE_STATUS_LOCAL_OPERATION = 8'd3;
+  parameter logic [7:0] CQE_STATUS_REMOTE_ACCESS = 8'd4;
+  parameter logic [7:0] CQE_STATUS_REMOTE_OPERATION = 8'd5;
+
   // What happened: kinds of a trace_entry.
   parameter logic [7:0] TRACE_KIND_FRAME_IN = 8'd1;
   parameter logic [7:0] TRACE_KIND_FRAME_DROPPED = 8'd2;
@@ -543,6 +563,74 @@ package weft_card_pkg;
   parameter int unsigned CAPTURE_HEADER_SENT_BIT = 0;  // transmitted; else received
   parameter int unsigned CAPTURE_HEADER_BAD_BIT = 1;  // the MAC flagged it bad
   parameter int unsigned CAPTURE_HEADER_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
+
+  // The first block of a WQE in a send queue. Inline payload begins at byte 32 and goes on in the blocks behind it; else there are two SGEs here and four in each block behind it, laid out as a receive_element.
+  typedef struct packed {
+    logic [31:0] sge1_stag;  // STag
+    logic [31:0] sge1_length;  // bytes
+    logic [63:0] sge1_to;  // second SGE
+    logic [31:0] sge0_stag;  // STag of a region in the queue pair's PD
+    logic [31:0] sge0_length;  // bytes
+    logic [63:0] sge0_to;  // TO in the region of sge0_stag
+    logic [95:0] rsvd_20;
+    logic [31:0] stag;  // Write, Read: the peer's STag. Send with invalidate: what is to be invalidated
+    logic [63:0] to;  // Write, Read: TO in the peer's region. Immediate: the data
+    logic [31:0] length;  // inline: bytes, at most 256; else 0
+    logic [7:0] sge_count;  // SGEs, 0 to 16; 0 if inline
+    logic [7:0] blocks;  // blocks of 64 bytes, this one included: 1 to 5
+    logic [7:0] flags;
+    logic [7:0] opcode;  // what is to be done (WQE_OPCODE_*)
+  } send_wqe_t;
+  parameter int unsigned SEND_WQE_SIGNALED_BIT = 0;  // a CQE is written on success too
+  parameter int unsigned SEND_WQE_FENCE_BIT = 1;  // starts when all Reads before it are complete
+  parameter int unsigned SEND_WQE_SOLICITED_BIT = 2;  // Send, Immediate: the receiver is asked for an event
+  parameter int unsigned SEND_WQE_INVALIDATE_BIT = 3;  // Send: invalidates the peer's STag in stag
+  parameter int unsigned SEND_WQE_INLINE_PAYLOAD_BIT = 4;  // the payload is in the WQE
+
+  // An entry of a completion queue.
+  typedef struct packed {
+    logic [7:0] phase;  // written last
+    logic [15:0] rsvd_29;
+    logic [7:0] flags;
+    logic [7:0] status;  // how it ended (CQE_STATUS_*)
+    logic [7:0] opcode;  // what it was (CQE_OPCODE_*)
+    logic [15:0] flow;  // the queue pair's flow
+    logic [31:0] invalidated;  // the STag that the peer invalidated, if has_invalidated
+    logic [31:0] byte_len;  // bytes moved
+    logic [63:0] immediate;  // the Immediate Data, if has_immediate
+    logic [31:0] work;  // send queue: number of the WQE's first block, receive queue: number of the element; counted from 0, modulo 2^32
+    logic [31:0] qp_num;  // the queue pair
+  } cqe_t;
+  parameter int unsigned CQE_SOLICITED_BIT = 0;  // the sender asked for an event
+  parameter int unsigned CQE_HAS_IMMEDIATE_BIT = 1;  // the receive took Immediate Data
+  parameter int unsigned CQE_HAS_INVALIDATED_BIT = 2;  // an STag was invalidated
+  parameter int unsigned CQE_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
+
+  // Doorbells of a queue pair, written by the one who posts. Each in a word of 8 bytes of its own.
+  typedef struct packed {
+    logic [415:0] rsvd_12;
+    logic [31:0] recv_tail;  // elements posted to the receive queue
+    logic [31:0] rsvd_4;
+    logic [31:0] send_tail;  // blocks posted to the send queue
+  } queue_doorbell_t;
+
+  // How far the work of a queue pair is, written by the one who takes it. Each in a word of 8 bytes of its own.
+  typedef struct packed {
+    logic [415:0] rsvd_12;
+    logic [31:0] recv_done;  // elements of the receive queue that were filled
+    logic [31:0] rsvd_4;
+    logic [31:0] send_done;  // blocks of the send queue whose WQEs were done successfully
+  } queue_status_t;
+
+  // Doorbells of a completion queue, written by the one who polls. Each in a word of 8 bytes of its own.
+  typedef struct packed {
+    logic [439:0] rsvd_9;
+    logic [7:0] armed;
+    logic [31:0] rsvd_4;
+    logic [31:0] taken;  // CQEs taken
+  } cq_doorbell_t;
+  parameter int unsigned CQ_DOORBELL_ANY_BIT = 0;  // the next CQE makes an event
+  parameter int unsigned CQ_DOORBELL_SOLICITED_BIT = 1;  // the next one that is solicited or failed does
 
   // An event in the trace ring. Fields that an event does not use are 0, but for flow: 65535.
   typedef struct packed {

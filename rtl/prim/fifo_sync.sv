@@ -1,13 +1,15 @@
 // First-word fall-through FIFO, one clock, any depth from 2, exactly DEPTH words of room.
 //
-// Ready/valid at both ends; neither output depends on an input of the same cycle. Up to LUT_RAM_DEPTH words lie in
-// LUT RAM and can be read one cycle after the write. Deeper ones lie in block RAM, whose output register is
-// the head of the queue, and can be read two cycles after the write. Both take and give a word each cycle.
+// Ready/valid at both ends, each from a register. Up to LUT_RAM_DEPTH words lie in LUT RAM and can be read one cycle after
+// the write. Deeper ones lie in block RAM, whose output register is the head of the queue, and can be read two cycles after the
+// write. Both take and give a word each cycle. With HEAD the oldest word of a LUT RAM's queue is in a register, at the same times: for
+// who looks at it deeply.
 
 module fifo_sync #(
   parameter int unsigned WIDTH = 32,
   parameter int unsigned DEPTH = 16,
   parameter int unsigned LUT_RAM_DEPTH = 64,      // deeper ones are in block RAM
+  parameter bit          HEAD = 1'b0,
   localparam int unsigned COUNT_W = $clog2(DEPTH + 1)
 ) (
   input  logic               clk_i,
@@ -30,7 +32,7 @@ module fifo_sync #(
   logic [ADDR_W-1:0]  wr_ptr_q, rd_ptr_q;
   logic [COUNT_W-1:0] count_q;
   logic               full_q;
-  logic               push, pop, fetch;
+  logic               push, pop, store, fetch;    // store, fetch: of the memory
 
   assign push       = wr_valid_i && wr_ready_o;
   assign pop        = rd_valid_o && rd_ready_i;
@@ -44,7 +46,7 @@ module fifo_sync #(
       count_q  <= '0;
       full_q   <= 1'b0;
     end else begin
-      if (push) wr_ptr_q <= (wr_ptr_q == LAST) ? '0 : wr_ptr_q + 1'b1;
+      if (store) wr_ptr_q <= (wr_ptr_q == LAST) ? '0 : wr_ptr_q + 1'b1;
       if (fetch) rd_ptr_q <= (rd_ptr_q == LAST) ? '0 : rd_ptr_q + 1'b1;
       if (push && !pop) begin
         count_q <= count_q + 1'b1;
@@ -58,27 +60,62 @@ module fifo_sync #(
 
   if (DEPTH <= LUT_RAM_DEPTH) begin : gen_lut_ram
     logic [WIDTH-1:0] mem [DEPTH];
+    logic             any_q;     // count_q != 0
+    logic             past;      // the word goes past the memory
 
+    // `wr_valid_i`, which may be late, makes it count.
     always_ff @(posedge clk_i) begin
-      if (push) mem[wr_ptr_q] <= wr_data_i;
+      if (wr_ready_o) mem[wr_ptr_q] <= wr_data_i;
     end
 
-    assign fetch      = pop;
-    assign rd_valid_o = count_q != '0;
-    assign rd_data_o  = mem[rd_ptr_q];
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) any_q <= 1'b0;
+      else if (push) any_q <= 1'b1;
+      else if (pop) any_q <= count_q != COUNT_W'(1);
+    end
+
+    assign rd_valid_o = any_q;
+
+    if (HEAD) begin : gen_head
+      logic             more_q;  // count_q > 1
+      logic [WIDTH-1:0] head_q;
+
+      assign past      = !more_q && (!any_q || pop);
+      assign fetch     = pop && more_q;
+      assign rd_data_o = head_q;
+
+      always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) more_q <= 1'b0;
+        else if (push && !pop) more_q <= any_q;
+        else if (!push && pop) more_q <= count_q > COUNT_W'(2);
+      end
+      always_ff @(posedge clk_i) begin
+        if (!any_q || rd_ready_i) head_q <= more_q ? mem[rd_ptr_q] : wr_data_i;
+      end
+    end else begin : gen_no_head
+      assign past      = 1'b0;
+      assign fetch     = pop;
+      assign rd_data_o = mem[rd_ptr_q];
+    end
+    assign store = push && !past;
   end else begin : gen_block_ram
     // Words in the memory that are not yet in its output register.
     logic [COUNT_W-1:0] stored_q;
+    logic               any_stored_q;     // stored_q != 0
     logic               head_valid_q;
 
-    assign fetch      = stored_q != '0 && (!head_valid_q || rd_ready_i);
+    assign store      = push;
+    assign fetch      = any_stored_q && (!head_valid_q || rd_ready_i);
     assign rd_valid_o = head_valid_q;
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
         stored_q     <= '0;
+        any_stored_q <= 1'b0;
         head_valid_q <= 1'b0;
       end else begin
+        if (push) any_stored_q <= 1'b1;
+        else if (fetch) any_stored_q <= stored_q != COUNT_W'(1);
         if (push && !fetch) stored_q <= stored_q + 1'b1;
         else if (!push && fetch) stored_q <= stored_q - 1'b1;
         if (fetch) head_valid_q <= 1'b1;
@@ -92,7 +129,7 @@ module fifo_sync #(
       .UNSEEN(1'b1)
     ) u_ram (
       .clk_i,
-      .we_i   (push),
+      .we_i   (wr_ready_o),    // `wr_valid_i` makes it count
       .waddr_i(wr_ptr_q),
       .wdata_i(wr_data_i),
       .re_i   (fetch),
@@ -113,6 +150,26 @@ module fifo_sync #(
       count_in_range: assert (count_q <= COUNT_W'(DEPTH));
       // verilator lint_on CMPCONST
       full_is_full: assert (full_q == (count_q == COUNT_W'(DEPTH)));
+    end
+  end
+  if (DEPTH <= LUT_RAM_DEPTH) begin : gen_lut_ram_check
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) begin
+        any_is_any: assert (gen_lut_ram.any_q == (count_q != '0));
+      end
+    end
+    if (HEAD) begin : gen_head_check
+      always_ff @(posedge clk_i) begin
+        if (rst_ni) begin
+          more_is_more: assert (gen_lut_ram.gen_head.more_q == (count_q > COUNT_W'(1)));
+        end
+      end
+    end
+  end else begin : gen_block_ram_check
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) begin
+        any_is_any: assert (gen_block_ram.any_stored_q == (gen_block_ram.stored_q != '0));
+      end
     end
   end
   stream_rules #(

@@ -40,9 +40,12 @@ module ram_1r1w #(
     $error("ram_1r1w: WIDTH and DEPTH must be positive");
   end
   if ((1 << ADDR_W) != DEPTH) begin : gen_range_check
+    // At the first edge the user's registers may not have been reset yet.
+    logic begun_q = 1'b0;
     always_ff @(posedge clk_i) begin
-      write_in_range: assert (we_i -> 32'(waddr_i) < DEPTH);
-      read_in_range: assert (re_i -> 32'(raddr_i) < DEPTH);
+      begun_q <= 1'b1;
+      write_in_range: assert (begun_q && we_i -> 32'(waddr_i) < DEPTH);
+      read_in_range: assert (begun_q && re_i -> 32'(raddr_i) < DEPTH);
     end
   end
 `endif

@@ -184,6 +184,11 @@ module weft_rx
   logic [DATA_W-1:0]  place_data;
   logic [COUNT_W-1:0] place_count;
 
+  // To host memory, from rx_output.
+  logic               beat_out_valid, beat_out_ready, beat_out_last;
+  logic [DATA_W-1:0]  beat_out_data;
+  logic [COUNT_W-1:0] beat_out_count;
+
   rx_walk #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) i_walk (
     .clk_i, .rst_ni, .start_valid_i(start_valid), .start_ready_o(start_ready), .start_chained_i(start_chained),
     .start_flow_i(start_flow), .start_seq_i(start_seq), .start_len_i(start_len), .start_row_i(start_row),
@@ -205,9 +210,18 @@ module weft_rx
     .place_ready_o(place_ready), .place_data_i(place_data), .place_count_i(place_count), .place_last_i(place_last),
     .rd_req_o(rd_req[1]), .rd_pos_o(rd_pos[1]), .rd_grant_i(rd_grant[1]), .rd_data_i(rd_data),
     .free_valid_o(free_valid), .free_stop_o(free_stop), .wr_cmd_valid_o, .wr_cmd_ready_i, .wr_cmd_addr_o,
-    .wr_cmd_bytes_o, .wr_valid_o, .wr_ready_i, .wr_data_o, .wr_count_o, .wr_last_o,
+    .wr_cmd_bytes_o, .wr_valid_o(beat_out_valid), .wr_ready_i(beat_out_ready), .wr_data_o(beat_out_data), .wr_count_o(beat_out_count),
+    .wr_last_o(beat_out_last),
     .wr_written_i, .wr_failed_i, .landed_o(landed), .landed_colour_o(landed_colour), .rpt_valid_o, .rpt_ready_i,
     .rpt_o, .raw_tail_o, .idle_o(output_idle), .cnt_inc_o(output_cnt)
+  );
+
+  // Whose data dma_write takes in a cycle is known late in it: it goes no further than here. A beat in here is of a write that waits
+  // for its answer, so rx_output is not idle.
+  stream_skid #(.WIDTH(DATA_W + COUNT_W + 1)) i_beats (
+    .clk_i, .rst_ni, .in_valid_i(beat_out_valid), .in_ready_o(beat_out_ready),
+    .in_data_i({beat_out_data, beat_out_count, beat_out_last}),
+    .out_valid_o(wr_valid_o), .out_ready_i(wr_ready_i), .out_data_o({wr_data_o, wr_count_o, wr_last_o})
   );
 
   // ---------------------------------------------------------------- tables by number; one access at a time

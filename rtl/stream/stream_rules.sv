@@ -25,4 +25,8 @@ module stream_rules #(
     end
   end
   // verilator lint_on SYNCASYNCNET
+
+`ifndef SYNTHESIS
+  stalled: cover property (@(posedge clk_i) rst_ni && valid_i && !ready_i);
+`endif
 endmodule

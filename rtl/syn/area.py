@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The size of the card, block by block, for each data width and number of flows.
 
-    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/area.py [--target xcup ecp5] [--width 128 256 512] [--flows 64 1024 4096]
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/area.py [--target xcup ecp5] [--width 128 256 512] [--flows 64 1024 4096] [--blocks rx_walk ...]
 
 Each block is synthesized by itself (synth.py); NUM_STAGS is four times NUM_FLOWS. The last row of a size is the sum: what
 stands between the blocks, some registers, is not in it. Columns as in synth.py.
@@ -49,12 +49,13 @@ BLOCKS = {
 }
 
 
-def size(width: int, flows: int) -> dict:
-    return {"DATA_W": width, "NUM_FLOWS": flows, "NUM_STAGS": 4 * flows}
+def parameters(block: str, width: int, flows: int) -> dict:
+    size = {"DATA_W": width, "NUM_FLOWS": flows, "NUM_STAGS": 4 * flows}
+    return {key: size[key] for key in BLOCKS[block]}
 
 
-def name(target: str, block: str, parameters: dict) -> str:
-    return " ".join([target, block, *(f"{key}={value}" for key, value in parameters.items())])
+def name(target: str, block: str, settings: dict) -> str:
+    return " ".join([target, block, *(f"{key}={value}" for key, value in settings.items())])
 
 
 def grown(row: dict, limit: dict) -> list[str]:
@@ -72,6 +73,7 @@ def main() -> int:
     parser.add_argument("--target", nargs="*", choices=list(synth.SYNTHESIS), default=["xcup"])
     parser.add_argument("--width", nargs="*", type=int, default=WIDTHS)
     parser.add_argument("--flows", nargs="*", type=int, default=FLOWS)
+    parser.add_argument("--blocks", nargs="*", choices=list(BLOCKS), default=list(BLOCKS), metavar="BLOCK", help="only these")
     parser.add_argument("--record", action="store_true", help="write what was measured to area.json")
     parser.add_argument("--gate", action="store_true", help="end with status 1 if a block grew, or has a latch")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -85,16 +87,16 @@ def main() -> int:
         # A block is synthesized once for all sizes that it does not tell apart.
         results = {}
         for target, width, flows in sizes:
-            for block, has in BLOCKS.items():
-                parameters = {key: value for key, value in size(width, flows).items() if key in has}
-                key = name(target, block, parameters)
+            for block in options.blocks:
+                settings = parameters(block, width, flows)
+                key = name(target, block, settings)
                 if key not in results:
-                    results[key] = pool.submit(synth.measure, target, block, parameters, options.logs / (key.replace(" ", "-") + ".log"))
+                    results[key] = pool.submit(synth.measure, target, block, settings, options.logs / (key.replace(" ", "-") + ".log"))
         for target, width, flows in sizes:
             print(f"{target}\n bits flows  {'block':<14}" + "".join(f"{column:>9}" for column in synth.COLUMNS), flush=True)
             total = dict.fromkeys(synth.COLUMNS, 0.0)
-            for block, has in BLOCKS.items():
-                key = name(target, block, {key: value for key, value in size(width, flows).items() if key in has})
+            for block in options.blocks:
+                key = name(target, block, parameters(block, width, flows))
                 result = results[key].result()
                 row = {column: result[column] for column in synth.COLUMNS}
                 for column in synth.COLUMNS:

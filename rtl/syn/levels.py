@@ -1,6 +1,16 @@
-"""Logic levels of a netlist that yosys has mapped for UltraScale+ (its JSON, one flattened module)."""
+"""Logic levels of a netlist that yosys has mapped for UltraScale+ (its JSON, one flattened module).
+
+Flip-flops have to be named after the wires they drive (`rename -wire` before mapping): `name[3]` is bit 3 of the register `name`.
+A path is followed from each kind of start by itself, so that a long path from a register hides none from a memory or a pin
+to the same end.
+
+A loop is a path from a bit of a register to a bit of the same register from which, over as many cycles as it takes but over
+bits of this register alone, the first one can be reached again. So the bits of a counter are in loops; a pipeline's bits that only
+move on, or two fields of one name of which one never hears of the other, are in none. A memory is one such bit.
+"""
 
 import collections
+import heapq
 import json
 import math
 import re
@@ -12,6 +22,10 @@ CLOCK_TO_OUT, MEMORY_TO_OUT, LEVEL, NET_AND_SETUP = 0.10, 1.00, 0.44, 0.36
 # Levels of the cells through which a value passes within a cycle. CARRY4 is half of a CARRY8.
 THROUGH = {"LUT": 1.0, "INV": 0.0, "MUXF": 0.0, "CARRY8": 1.0, "CARRY4": 0.5, "BUF": 0.0}
 NOT_TIMED = {"C", "CLR", "PRE", "WCLK", "CLK", "CLKARDCLK", "CLKBWRCLK"}
+KINDS = ("register", "memory", "pin")
+
+# The rules (docs/timing.md).
+LEVELS, MEMORY, LOOP, PIN = 8, 3, 6, 2
 
 
 class Cell:
@@ -23,13 +37,14 @@ class Cell:
         inputs = [(pin, bit) for pin, bit in pins if way[pin] == "input" and pin not in NOT_TIMED]
         self.outputs = [bit for pin, bit in pins if way[pin] == "output"]
         self.starts, self.ends, self.through, self.level = [], [], [], 0.0
-        self.memory = kind.startswith(("RAM", "URAM"))
+        self.block = kind.startswith(("RAMB", "URAM"))
+        self.memory = kind.startswith(("RAM", "URAM", "SRL"))
         passing = next((level for prefix, level in THROUGH.items() if kind.startswith(prefix)), None)
         if passing is not None:
             self.through, self.level = [bit for _, bit in inputs], passing
-        elif kind.startswith(("RAMB", "URAM", "DSP", "FD")):
+        elif self.block or kind.startswith(("DSP", "FD")):
             self.starts, self.ends = self.outputs, [(pin, bit) for pin, bit in inputs if not pin.startswith("RST")]
-        elif kind.startswith(("RAM", "SRL")):  # written at the clock, read in passing
+        elif self.memory:  # written at the clock, read in passing
             self.starts, self.ends, self.level = self.outputs, inputs, 1.0
             self.through = [bit for pin, bit in inputs if pin.startswith(("ADDR", "DPRA", "A"))]
         elif not kind.startswith(("VCC", "GND", "$")):
@@ -37,44 +52,45 @@ class Cell:
 
 
 def family(name: str) -> str:
-    """A register's name without what yosys added, a memory's without its piece."""
-    return re.sub(r"(\.\d+)+$", "", re.sub(r"_(FD[CPRS]E|LUT\d|RAM|SRL).*$", "", name))
+    """A register's name without its bit and what yosys added, a memory's without its piece."""
+    return re.sub(r"(\[\d+\])+$", "", re.sub(r"(\.\d+)+$", "", re.sub(r"(\$_\w*DFF|_(FD[CPRS]E|LUT\d|RAM|SRL)).*$", "", name)))
 
 
 class Netlist:
     def __init__(self, path: str):
         module = next(iter(m for m in json.load(open(path))["modules"].values() if m["cells"]))
         self.names = self._names(module)
-        self.level, self.before, self.kind, self.ends, self.places = {}, {}, {}, [], {}
-        waiting, readers, passing = {}, collections.defaultdict(list), {}
+        self.kind, self.node, self.ends, self.places = {}, {}, [], {}
+        self.readers, self.driver, self.cells = collections.defaultdict(list), {}, {}
         for name, port in module["ports"].items():
             for bit in port["bits"]:
                 if isinstance(bit, str):
                     continue
                 if port["direction"] == "input":
-                    self.level[bit], self.kind[bit] = 0.0, "pin"
+                    self.kind[bit], self.node[bit] = "pin", (name, "")
                 else:
-                    self.ends.append((f"pin {name}", "pin", bit))
+                    self.ends.append((("pin " + name, ""), "pin", bit))
         for name, raw in module["cells"].items():
             cell = Cell(raw["type"], raw)
+            label = family(name)
+            if label.startswith("$"):  # mapping gave it a name of its own: where it is written says more
+                self.places[label] = re.sub(r"(.*/)?(.*?)(\.\d+)?(-.*)?$", r"\2", raw["attributes"].get("src", label).split("|")[0])
+            node = (label, "" if cell.memory else name)
             for bit in cell.starts:
-                self.kind[bit] = "memory" if cell.memory else "register"
-                self.level.setdefault(bit, 0.0)
-            end = family(name) if cell.memory or not cell.starts else self.label(cell.starts[0])
-            if end.startswith("$"):  # mapping gave it a name of its own: where it is written says more
-                self.places[end] = re.sub(r"(.*/)?(.*?)(\.\d+)?(-.*)?$", r"\2", raw["attributes"].get("src", end).split("|")[0])
-            self.ends += [(end, pin, bit) for pin, bit in cell.ends]
-            if not cell.through and not cell.starts:  # a carry of constants
-                self.level.update(dict.fromkeys(cell.outputs, 0.0))
+                self.node[bit] = node
+                if not cell.through:
+                    self.kind[bit] = "memory" if cell.block else "register"
+            self.ends += [(node, pin, bit) for pin, bit in cell.ends]
             if cell.through:
-                passing[name] = cell
-                inputs = set(cell.through)
-                waiting[name] = len(inputs)
-                for bit in inputs:
-                    readers[bit].append(name)
-            for bit in cell.starts if cell.through else []:
-                self.level.pop(bit, None)  # known when its address is
-        self._propagate(passing, waiting, readers)
+                self.cells[name] = cell
+                for bit in set(cell.through):
+                    self.readers[bit].append(name)
+                for bit in cell.outputs:
+                    self.driver[bit] = cell
+        self._order()
+        self.level, self.before = {}, {}
+        for kind in KINDS:
+            self._propagate(kind)
 
     @staticmethod
     def _names(module: dict) -> dict:
@@ -90,32 +106,111 @@ class Netlist:
         return self.places.get(label, label)
 
     def label(self, bit: int) -> str:
-        return family(self.names.get(bit, str(bit)))
+        return self.node[bit][0] if bit in self.node else family(self.names.get(bit, str(bit)))
 
-    def _propagate(self, passing: dict, waiting: dict, readers: dict) -> None:
-        worst = {name: (0.0, None) for name in passing}
-        ready = list(self.level)
-        for bit in ready:  # grows
-            for name in readers[bit]:
-                if self.level[bit] >= worst[name][0]:
-                    worst[name] = (self.level[bit], bit)
-                waiting[name] -= 1
-                if waiting[name]:
-                    continue
-                cell = passing[name]
+    def _order(self) -> None:
+        """The cells that a value passes, each behind those that it depends on, and the place of each net."""
+        driven = set(self.driver)
+        waiting = {name: len({bit for bit in cell.through if bit in driven}) for name, cell in self.cells.items()}
+        ready = [name for name, count in waiting.items() if not count]
+        self.order, self.place = [], {}
+        for name in ready:  # grows
+            cell = self.cells[name]
+            self.order.append(cell)
+            for out in cell.outputs:
+                self.place[out] = len(self.order)
+                for reader in self.readers.get(out, ()):
+                    waiting[reader] -= 1
+                    if not waiting[reader]:
+                        ready.append(reader)
+        self.loops = len(self.cells) - len(self.order)
+
+    def _propagate(self, kind: str) -> None:
+        level = {bit: 0.0 for bit, of in self.kind.items() if of == kind}
+        before = {}
+        for cell in self.order:
+            worst, by = max(((level[bit], bit) for bit in cell.through if bit in level), default=(None, None))
+            if by is not None:
                 for out in cell.outputs:
-                    self.level[out] = worst[name][0] + cell.level
-                    if worst[name][1] is not None:
-                        self.before[out] = worst[name][1]
-                    ready.append(out)
-        self.loops = sum(1 for name in waiting if waiting[name])
+                    level[out], before[out] = worst + cell.level, by
+        self.level[kind], self.before[kind] = level, before
 
-    def path(self, bit: int) -> list:
-        """The nets of the longest path to `bit`, its start first."""
+    def path(self, kind: str, bit: int) -> list:
+        """The nets of the longest path to `bit` from a start of this kind, its start first."""
         nets = [bit]
-        while nets[-1] in self.before:
-            nets.append(self.before[nets[-1]])
+        while nets[-1] in self.before[kind]:
+            nets.append(self.before[kind][nets[-1]])
         return nets[::-1]
+
+    def _from_same(self, label: str, bit: int, best: int) -> dict:
+        """Bits of the register `label`, with the levels from each to the end `bit` where those are over `best`."""
+        away, found = {bit: 0.0}, {}
+        heap = [(-self.place.get(bit, 0), bit)]
+        while heap:
+            _, net = heapq.heappop(heap)
+            count = away[net]
+            if self.node.get(net, ("",))[0] == label:  # of a LUT RAM its own level is part of the path
+                found[self.node[net]] = max(found.get(self.node[net], 0), math.ceil(count + (self.driver[net].level if net in self.driver else 0)))
+            cell = self.driver.get(net)
+            if cell is None:
+                continue
+            for source in set(cell.through):
+                far = count + cell.level
+                if math.ceil(far + max(self.level[kind].get(source, -99.0) for kind in ("register", "memory"))) <= best:
+                    continue
+                if source not in away:
+                    heapq.heappush(heap, (-self.place.get(source, 0), source))
+                    away[source] = far
+                elif far > away[source]:
+                    away[source] = far
+        return {start: count for start, count in found.items() if count > best}
+
+    def _reaches(self, start: tuple, goal: tuple, starts: dict, ends: dict) -> bool:
+        """Whether a value of the bit `start` comes to `goal`, over bits of this register alone."""
+        seen, todo = {start}, [start]
+        while todo:
+            nets = list(starts[todo.pop()])
+            passed = set(nets)
+            for net in nets:  # grows
+                for node in ends.get(net, ()):
+                    if node == goal:
+                        return True
+                    if node not in seen:
+                        seen.add(node)
+                        todo.append(node)
+                for name in self.readers.get(net, ()):
+                    for out in self.cells[name].outputs:
+                        if out not in passed:
+                            passed.add(out)
+                            nets.append(out)
+        return False
+
+    def loops_over(self, limit: int) -> tuple:
+        """The levels of the longest loop, and each register whose longest loop has over `limit` levels, with these."""
+        starts, ends = collections.defaultdict(lambda: collections.defaultdict(list)), collections.defaultdict(list)
+        for bit, node in self.node.items():
+            starts[node[0]][node].append(bit)
+        far = {}
+        for node, pin, bit in self.ends:
+            if pin != "pin" and node[0] in starts:
+                ends[node[0]].append((node, bit))
+                far[node[0], bit] = math.ceil(max(self.level[kind].get(bit, 0.0) for kind in ("register", "memory")))
+        worst, over = 0, {}
+        for label in sorted(ends, key=lambda name: -max(far[name, bit] for _, bit in ends[name])):
+            best = min(worst, limit)
+            by_bit = collections.defaultdict(set)
+            for node, bit in ends[label]:
+                by_bit[bit].add(node)
+            for bit in sorted(by_bit, key=lambda end: -far[label, end]):
+                if far[label, bit] <= best:
+                    break
+                for start, count in sorted(self._from_same(label, bit, best).items(), key=lambda item: -item[1]):
+                    if count > best and any(node == start or self._reaches(node, start, starts[label], by_bit) for node in by_bit[bit]):
+                        best = count
+            worst = max(worst, best)
+            if best > limit:
+                over[label] = best
+        return worst, over
 
 
 def report(path: str, paths: int) -> dict:
@@ -123,32 +218,36 @@ def report(path: str, paths: int) -> dict:
     netlist = Netlist(path)
     if netlist.loops:
         raise ValueError(f"a combinational loop through {netlist.loops} cells")
-    worst = {"register": 0, "memory": 0, "pin": 0, "loop": 0}
+    worst = dict.fromkeys(KINDS, 0)
     over = endpoints = 0
-    slowest, families = 0.0, {}
-    for end, pin, bit in netlist.ends:
-        if bit not in netlist.level:
-            continue  # a constant
-        count = math.ceil(netlist.level[bit])
-        nets = netlist.path(bit)
-        kind = "pin" if pin == "pin" else netlist.kind.get(nets[0], "register")
-        start = netlist.label(nets[0])
-        worst[kind] = max(worst[kind], count)
-        if start == end:
-            worst["loop"] = max(worst["loop"], count)
-        if kind != "pin":
-            endpoints += 1
-            over += count > 8
-            slowest = max(slowest, (MEMORY_TO_OUT if kind == "memory" else CLOCK_TO_OUT) + LEVEL * count + NET_AND_SETUP)
-        key = (kind, start, end, pin if pin in ("CE", "R", "S") else "")
-        if count > families.get(key, (-1,))[0]:
-            families[key] = (count, nets)
-    lines = []
+    slowest, families, enables = 0.0, {}, {}
+    for (end, _), pin, bit in netlist.ends:
+        longest = 0
+        for kind in KINDS:
+            if bit not in netlist.level[kind]:
+                continue
+            count = math.ceil(netlist.level[kind][bit])
+            column = "pin" if pin == "pin" else kind
+            worst[column] = max(worst[column], count)
+            if column != "pin":
+                longest = max(longest, count)
+                slowest = max(slowest, (MEMORY_TO_OUT if kind == "memory" else CLOCK_TO_OUT) + LEVEL * count + NET_AND_SETUP)
+            key = (column, netlist.label(netlist.path(kind, bit)[0]), end, pin if pin in ("CE", "R", "S") or pin.startswith(("EN", "WE")) else "")
+            if count > families.get(key, (-1,))[0]:
+                families[key] = (count, kind, bit)
+            if kind == "pin" and pin.startswith(("EN", "WE")):
+                enables[end] = netlist.label(netlist.path(kind, bit)[0])
+        endpoints += pin != "pin"
+        over += longest > LEVELS
+    loop, loops = netlist.loops_over(LOOP)
+    lines = [f"{count:>3} loop     {netlist.shown(register)}" for register, count in sorted(loops.items(), key=lambda item: -item[1])]
     shown = {}
-    for (kind, start, end, pin), (count, nets) in sorted(families.items(), key=lambda item: -item[1][0]):
-        shown.setdefault((kind, netlist.shown(start), netlist.shown(end), pin), (count, nets))
-    for (kind, start, end, pin), (count, nets) in list(shown.items())[:paths]:
-        by = [name for name in dict.fromkeys(netlist.label(net) for net in nets[1:]) if not name.startswith("$")]
-        lines.append(f"{count:>3} {kind:<8} {start} -> {end} {pin}" + (f"  by {', '.join(by)}" if by else ""))
-    return {"levels": worst["register"], "memory": worst["memory"], "pin": worst["pin"], "loop": worst["loop"], "over": over,
+    for (column, start, end, pin), found in sorted(families.items(), key=lambda item: (KINDS.index(item[0][0]), -item[1][0])):
+        shown.setdefault((column, netlist.shown(start), netlist.shown(end), pin), found)
+    for kind in KINDS:
+        for (column, start, end, pin), (count, way, bit) in [item for item in shown.items() if item[0][0] == kind][:paths]:
+            nets = netlist.path(way, bit)
+            by = [name for name in dict.fromkeys(netlist.label(net) for net in nets[1:]) if not name.startswith("$")]
+            lines.append(f"{count:>3} {column:<8} {start} -> {end} {pin}" + (f"  by {', '.join(by)}" if by else ""))
+    return {"levels": worst["register"], "memory": worst["memory"], "pin": worst["pin"], "loop": loop, "enables": len(enables), "over": over,
             "endpoints": endpoints, "ns": round(slowest, 2), "paths": lines}

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Lints the RTL with Verilator (-Wall) and slang: the card for each data width, and each board's top against stubs of what its vendor brings.
+The proofs' own files by slang alone: they are not for Verilator.
 
     rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/lint.py [--top weft_card] [--width 128 512] [--board alveo_u50]
 
@@ -18,6 +19,10 @@ import sys
 import synth
 
 RTL = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(RTL / "formal"))
+
+from proofs import PROOFS  # noqa: E402
+
 WIDTHS = [128, 256, 512]
 
 # A board's top, and its lists of files behind `synth.sources`.
@@ -25,6 +30,10 @@ BOARDS = {
     "alveo_u50": (
         "weft_u50",
         ["boards/alveo_u50/stubs.f", "boards/alveo_u50/weft_u50.f"],
+    ),
+    "ecpix5": (
+        "weft_ecpix5",
+        ["boards/ecpix5/stubs.f", "boards/ecpix5/weft_ecpix5.f"],
     ),
 }
 
@@ -59,16 +68,18 @@ def run_slang(top: str, parameters: list[str], files: list[str], defines: list[s
     return "complaints above\n" if report.numErrors or report.numWarnings else ""
 
 
-def check(top: str, parameters: list[str], files: list[str]) -> int:
-    """Runs all tools over one top; returns how many had a complaint."""
-    checks = {
-        "verilator -Wall": lambda: run_verilator(top, parameters, files),
-        "slang": lambda: run_slang(top, parameters, files, []),
-        "slang, synthesis": lambda: run_slang(top, parameters, files, ["SYNTHESIS"]),
-    }
+TOOLS = {
+    "verilator -Wall": run_verilator,
+    "slang": lambda *of: run_slang(*of, []),
+    "slang, synthesis": lambda *of: run_slang(*of, ["SYNTHESIS"]),
+}
+
+
+def check(top: str, parameters: list[str], files: list[str], tools: dict = TOOLS) -> int:
+    """Runs the tools over one top; returns how many had a complaint."""
     bad = 0
-    for name, run in checks.items():
-        complaints = run()
+    for name, run in tools.items():
+        complaints = run(top, parameters, files)
         print(f"{' '.join([top, *parameters])} {name}: {'FAILED' if complaints else 'clean'}", flush=True)
         if complaints:
             print(complaints, end="")
@@ -87,6 +98,8 @@ def main() -> int:
     for board in options.board:
         top, lists = BOARDS[board]
         bad += check(top, [], [str(RTL / name) for name in synth.sources(*lists)])
+    proofs = {(proof.top, *(f"{name}={value}" for name, value in proof.parameters.items())): proof.files for proof in PROOFS}
+    bad += sum(check(top, parameters, [str(RTL / name) for name in files], {"slang": TOOLS["slang"]}) for (top, *parameters), files in proofs.items())
     return 1 if bad else 0
 
 

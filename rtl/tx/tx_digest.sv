@@ -39,20 +39,27 @@ module tx_digest
   // ---------------------------------------------------------------- results not taken yet
   logic              first_q;
   logic [OPEN_W-1:0] open_q;
+  logic              full_q;                   // open_q == RESULTS
   logic              open, close;
 
   assign open    = beat_i && first_q;
   assign close   = sum_valid_o && sum_ready_i;
-  assign ready_o = !first_q || open_q != OPEN_W'(RESULTS);
+  assign ready_o = !first_q || !full_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       first_q <= 1'b1;
       open_q  <= '0;
+      full_q  <= 1'b0;
     end else begin
       if (beat_i) first_q <= last_i;
-      if (open && !close) open_q <= open_q + 1'b1;
-      else if (!open && close) open_q <= open_q - 1'b1;
+      if (open && !close) begin
+        open_q <= open_q + 1'b1;
+        full_q <= open_q == OPEN_W'(RESULTS - 1);
+      end else if (!open && close) begin
+        open_q <= open_q - 1'b1;
+        full_q <= 1'b0;
+      end
     end
   end
 
@@ -183,6 +190,7 @@ module tx_digest
     if (rst_ni) begin
       crc_has_room: assert (crc_valid -> crc_room);
       sum_has_room: assert (s_valid_q -> sum_room);
+      full_is_full: assert (full_q == (open_q == OPEN_W'(RESULTS)));
       length_right: assert (beat_i -> last_i == (left == 14'(count_i)));
     end
   end

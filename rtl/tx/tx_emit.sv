@@ -193,6 +193,10 @@ module tx_emit
       even_header: assert (header_valid_i -> !header_i.header_bytes[0] && 32'(header_i.header_bytes) <= HEADER_BYTES);
     end
   end
+
+  for (genvar i = 0; i < DATA_W / 8; i++) begin : gen_point
+    ends: cover property (@(posedge clk_i) rst_ni && mac_tx_tvalid && mac_tx_tlast && mac_tx_tkeep == '1 >> (DATA_W / 8 - 1 - i));
+  end
 `endif
 
 endmodule

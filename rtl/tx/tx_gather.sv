@@ -100,16 +100,15 @@ module tx_gather
   assign advance      = !step_valid_q || done;
 
   always_comb begin
-    step            = advanced_q ? next_q : step_q;
-    step.job_last   = step_q.job_last;
-    step.notify     = step_q.notify;
-    step.status     = step_q.status;
-    step.has_frame  = step_q.has_frame;
-    step.from_slot  = step_q.from_slot;
-    step.bytes      = step_q.bytes;
-    step.head_bytes = step_q.head_bytes;
-    step.head       = step_q.head;           // not looked at in the first cycle
-    step.tail_bytes = step_q.tail_bytes;
+    step = step_q;
+    if (advanced_q) begin
+      step.number = next_q.number;
+      step.flow   = next_q.flow;
+      step.epoch  = next_q.epoch;
+      step.layout = next_q.layout;
+      step.frame  = next_q.frame;
+      // The head is not looked at in the first cycle.
+    end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -119,8 +118,7 @@ module tx_gather
       advanced_q   <= 1'b0;
     end else begin
       advanced_q <= advance;
-      if (step_ready_o) next_valid_q <= step_valid_i;
-      else if (advance) next_valid_q <= 1'b0;
+      next_valid_q <= next_valid_q ? !advance : step_valid_i;
       if (advance) step_valid_q <= next_valid_q;
     end
   end

@@ -90,12 +90,20 @@ module tx_markers
   assign at     = {{WORDS{1'b0}}, in_layout_i.markers} << to_marker;
   assign behind = {{WORDS{in_layout_i.markers}}, 1'b0} << to_marker;
 
+  // 512 further; 508 behind a marker in front of its FPDU, which only a packet's first one can be.
+  logic [13:0] following;
+  always_comb begin
+    if (seen) following = {next_q[13:9] + 5'd1, next_q[8:0]};
+    else if (in_layout_i.to_marker == '0) following = 14'd508;
+    else following = {5'd1, in_layout_i.to_marker, 2'b00};
+  end
+
   // A place behind the beat's last word gets a marker as well: nobody looks at these words.
   always_ff @(posedge clk_i) begin
     if (take) begin
       to_marker_q <= insert ? to_marker + (7'd127 - 7'(words)) : to_marker - 7'(words);
       seen_q      <= seen || insert;
-      if (insert) next_q <= pointer + (pointer == '0 ? 14'd508 : 14'd512);
+      if (insert) next_q <= following;
       p_behind_q <= behind;
       p_at_q     <= at;
       p_marker_q <= marker;
@@ -224,6 +232,10 @@ module tx_markers
       whole_words: assert (take && in_layout_i.markers -> in_count_i[1:0] == 2'd0);
       beats_full: assert (out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)));
     end
+  end
+
+  for (genvar i = 0; i < int'(WORDS); i++) begin : gen_point
+    marker: cover property (@(posedge clk_i) rst_ni && take && insert && to_marker == 7'(i));
   end
 `endif
 

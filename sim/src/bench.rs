@@ -232,6 +232,11 @@ impl Bench {
         [&self.report, &self.raw].map(|r| r.read(0, r.len()).unwrap_or_default())
     }
 
+    /// Flows that the card has.
+    pub fn flows(&self) -> u32 {
+        self.flows
+    }
+
     /// New memory for the card to reach.
     pub fn region(&mut self, len: usize) -> Region {
         region(&mut self.world, len)

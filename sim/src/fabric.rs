@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
-use weft_hostdrv::{Device, DeviceConfig, DeviceError};
+use weft_hostdrv::{Congestion, Device, DeviceConfig, DeviceError};
 
 use crate::capture::Capture;
 use crate::card::Card;
@@ -57,6 +57,8 @@ pub struct FabricConfig {
     pub link: LinkConfig,
     /// Largest IPv4 packet.
     pub mtu: u16,
+    /// Congestion control of all devices.
+    pub congestion: Congestion,
     /// Where captures go; none are written without.
     pub captures: Option<PathBuf>,
     /// Records waves of the last cycles, so many, beside the captures.
@@ -70,6 +72,7 @@ impl Default for FabricConfig {
             cards: vec![CardKind::Model; 2],
             link: LinkConfig::default(),
             mtu: 1500,
+            congestion: Congestion::default(),
             captures: None,
             waves: None,
         }
@@ -137,6 +140,7 @@ impl Fabric {
                 rand::Rng::random(&mut generator(config.seed, Stream::Engine(number as u32)));
             let device = DeviceConfig::new(mac(number), ip(number))
                 .mtu(config.mtu)
+                .congestion(config.congestion)
                 .seed(seed)
                 // Nothing happens in an idle simulation, not even in two hours.
                 .keepalive(None);

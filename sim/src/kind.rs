@@ -11,6 +11,8 @@ use crate::model::{ModelCard, Sizes};
 pub enum CardKind {
     /// The RTL, 512 bits wide.
     Rtl512,
+    /// The RTL, 256 bits wide, with 4096 flows and 16384 STags.
+    Rtl256,
     /// The RTL, 128 bits wide.
     Rtl128,
     /// The functional model.
@@ -22,7 +24,7 @@ impl CardKind {
     pub fn available() -> Vec<Self> {
         let mut kinds = vec![CardKind::Model];
         if cfg!(rtl) {
-            kinds.extend([CardKind::Rtl512, CardKind::Rtl128]);
+            kinds.extend([CardKind::Rtl512, CardKind::Rtl256, CardKind::Rtl128]);
         }
         kinds
     }
@@ -36,6 +38,35 @@ impl CardKind {
         }
     }
 
+    /// Bytes that it moves in a cycle: a beat of the RTL, or as the widest one.
+    pub fn lanes(self) -> usize {
+        match self {
+            CardKind::Rtl512 | CardKind::Model => 64,
+            CardKind::Rtl256 => 32,
+            CardKind::Rtl128 => 16,
+        }
+    }
+
+    /// The link that such a card can fill, in Gb/s.
+    pub fn gbps(self) -> u64 {
+        match self {
+            CardKind::Rtl512 | CardKind::Model => 100,
+            CardKind::Rtl256 => 50,
+            CardKind::Rtl128 => 25,
+        }
+    }
+
+    /// How many flows and STags it has.
+    pub fn sizes(self) -> Sizes {
+        match self {
+            CardKind::Rtl256 => Sizes {
+                flows: 4096,
+                stags: 16384,
+            },
+            CardKind::Rtl512 | CardKind::Rtl128 | CardKind::Model => Sizes::default(),
+        }
+    }
+
     /// A card of this kind: number `number` of the world with this seed.
     ///
     /// # Panics
@@ -45,9 +76,11 @@ impl CardKind {
             #[cfg(rtl)]
             CardKind::Rtl512 => Box::new(crate::rtl::card512(seed, number)),
             #[cfg(rtl)]
+            CardKind::Rtl256 => Box::new(crate::rtl::card256(seed, number)),
+            #[cfg(rtl)]
             CardKind::Rtl128 => Box::new(crate::rtl::card128(seed, number)),
             #[cfg(not(rtl))]
-            CardKind::Rtl512 | CardKind::Rtl128 => {
+            CardKind::Rtl512 | CardKind::Rtl256 | CardKind::Rtl128 => {
                 panic!("{self} was left out of this build (WEFT_NO_RTL)")
             }
             CardKind::Model => {
@@ -62,6 +95,7 @@ impl fmt::Display for CardKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             CardKind::Rtl512 => "rtl512",
+            CardKind::Rtl256 => "rtl256",
             CardKind::Rtl128 => "rtl128",
             CardKind::Model => "model",
         })
@@ -74,11 +108,12 @@ impl FromStr for CardKind {
     fn from_str(name: &str) -> Result<Self, String> {
         let kind = match name {
             "rtl512" => CardKind::Rtl512,
+            "rtl256" => CardKind::Rtl256,
             "rtl128" => CardKind::Rtl128,
             "model" => CardKind::Model,
             _ => {
                 return Err(format!(
-                    "no card is called `{name}`: there are rtl512, rtl128 and model"
+                    "no card is called `{name}`: there are rtl512, rtl256, rtl128 and model"
                 ))
             }
         };

@@ -245,6 +245,59 @@ fn a_marker_right_behind_an_fpdu_belongs_to_the_next_one() {
 }
 
 #[test]
+fn a_wrong_marker_is_found_in_whichever_lane_it_lies() {
+    // RFC 5040 §4.8: layer 2 (LLP), MPA error 3, marker and ULPDU length fields do not agree.
+    let mismatch = (fpdu_verdict::ERROR, 0x2003);
+    each_kind(|kind| {
+        // The widest beat has 16 words.
+        for word in 1..=16u32 {
+            let base = SEQ.wrapping_add(4 * word);
+            let mut s = Setup::new(kind, 0, Some(base), AttachRow::default());
+            let mut one = mpa::frame(SEQ, Some(base), true, &write(0, &[3; 100]));
+            let pointer = 4 * word as usize + 3;
+            assert_eq!(u32::from(one[pointer]), 4 * word, "{kind}, word {word}");
+            one[pointer] ^= 4;
+            assert_eq!(s.deliver(SEQ, &one), [mismatch], "{kind}, word {word}");
+            assert_eq!(s.memory.read(0, 100).unwrap(), [0; 100], "{kind}");
+        }
+    });
+}
+
+#[test]
+fn a_frame_may_end_in_any_lane() {
+    each_kind(|kind| {
+        let mut s = Setup::new(kind, 0, None, AttachRow::default());
+        let data: Vec<u8> = (0..200).collect();
+        s.memory.write(0, &data).unwrap();
+        for length in 1..=128u32 {
+            let job = Job {
+                kind: job_kind::SEGMENT,
+                flow: FLOW,
+                seq: SEQ,
+                tcp_flags: 0x10,
+                sge_count: 1,
+                length,
+                sge0_iova: s.memory.iova,
+                sge0_length: length,
+                ..Job::default()
+            };
+            s.bench.post(&job, &[]);
+        }
+        s.bench.ring_jobs();
+        s.bench.settle(1_000_000).unwrap();
+        let frames = s.bench.sent();
+        assert_eq!(frames.len(), 128, "{kind}");
+        for (length, seen) in (1..).zip(frames) {
+            let Parsed::Tcp(t) = ethernet::parse(&seen.frame) else {
+                panic!("{kind}: the frame of {length} bytes is wrong")
+            };
+            let payload = &seen.frame[t.offset..][..length];
+            assert_eq!(payload, &data[..length], "{kind}, {length} bytes");
+        }
+    });
+}
+
+#[test]
 fn tagged_offsets_carry_into_the_upper_half() {
     each_kind(|kind| {
         let mut s = Setup::new(kind, 0, None, AttachRow::default());

@@ -2,15 +2,15 @@
 
 mod flows;
 
+use flows::load::Load;
 use flows::{Flows, MEMORY, SEQ};
-use weft_layout::{reg, report_kind, table, Counter, FlowRxRow, StagRow};
+use weft_layout::{reg, table, Counter, FlowRxRow};
 use weft_sim::bench::Rings;
 use weft_sim::card::{Card, CYCLE_NS};
 use weft_sim::kind::CardKind;
 
-/// Bytes of frames on their way into the card: less than it can store.
-const IN_FLIGHT: usize = 40 << 10;
-const FRAME: usize = 1400 + 20 + 54;
+/// Cycles in which a fence has ended.
+const LIMIT: u64 = 20_000;
 
 /// Cards of each kind, those in RTL with any surroundings, too.
 fn cards() -> Vec<(String, Box<dyn Card>)> {
@@ -20,12 +20,13 @@ fn cards() -> Vec<(String, Box<dyn Card>)> {
     }
     #[cfg(rtl)]
     for seed in 0..4 {
-        let (a, b) = (
-            weft_sim::rtl::any512(seed, 0),
-            weft_sim::rtl::any128(seed, 0),
-        );
-        cards.push((format!("rtl512, any surroundings {seed}"), Box::new(a)));
-        cards.push((format!("rtl128, any surroundings {seed}"), Box::new(b)));
+        use weft_sim::rtl;
+        let any: [(&str, Box<dyn Card>); 3] = [
+            ("rtl512", Box::new(rtl::any512(seed, 0))),
+            ("rtl256", Box::new(rtl::any256(seed, 0))),
+            ("rtl128", Box::new(rtl::any128(seed, 0))),
+        ];
+        cards.extend(any.map(|(name, card)| (format!("{name}, any surroundings {seed}"), card)));
     }
     cards
 }
@@ -39,77 +40,21 @@ fn rings() -> Rings {
     }
 }
 
-/// Traffic on flow 0, as much as the card takes, and on another one as much again.
-struct Load {
-    other: usize,
-    send: bool,
-    fed: usize,
-    done: usize,
-}
-
-impl Load {
-    /// Some cycles of it.
-    fn run(&mut self, s: &mut Flows) {
-        while self.fed - self.done < IN_FLIGHT / FRAME {
-            let number = if self.fed % 2 == 0 { 0 } else { self.other };
-            let flow = &mut s.flows[number];
-            let to = (self.fed * 1500 % (MEMORY - 1400)) as u64;
-            let ulpdu = match self.send && number > 0 {
-                true => flow.send(&[self.fed as u8; 200]),
-                false => flow.write(to, &[self.fed as u8; 1400]),
-            };
-            let frame = flow.segment(&[ulpdu]);
-            s.deliver(frame);
-            self.fed += 1;
-        }
-        s.bench.world.run_cycles(8).expect("a card");
-        self.done += s
-            .bench
-            .reports()
-            .iter()
-            .filter(|r| r.0[0] == report_kind::SEGMENT)
-            .count();
-    }
-
-    /// Runs until FENCE_DONE has this number; how many cycles that took.
-    fn fence(&mut self, s: &mut Flows, number: u32, what: &str) -> u64 {
-        let from = s.bench.world.now();
-        s.bench.write(reg::FENCE, number);
-        loop {
-            self.run(s);
-            let cycles = (s.bench.world.now() - from) / CYCLE_NS;
-            if s.bench.read(reg::FENCE_DONE).expect("a card") == number {
-                return cycles;
-            }
-            assert!(cycles < 20_000, "{what}: fence {number} does not end");
-        }
-    }
-}
-
 /// Regions are dropped under full load, and their memory is unmapped as soon as the fence has ended.
 #[test]
 fn nothing_is_written_behind_a_fence() {
     for (what, card) in cards() {
         let mut s = Flows::new(card, 10, rings());
-        let mut load = Load {
-            other: 1,
-            send: false,
-            fed: 0,
-            done: 0,
-        };
+        let mut load = Load::writes();
         let mut longest = 0;
         for other in 1..10 {
             load.other = other;
             for _ in 0..40 + 3 * other {
                 load.run(&mut s);
             }
-            let gone = StagRow {
-                valid: 0,
-                ..s.flows[other].region()
-            };
-            let stag = s.flows[other].stag;
-            s.bench.stag(stag, &gone).expect("a card");
-            longest = longest.max(load.fence(&mut s, other as u32 + 10, &what));
+            s.invalidate(other);
+            let cycles = load.fence(&mut s, other as u32 + 10, LIMIT);
+            longest = longest.max(cycles.unwrap_or_else(|| panic!("{what}: no end")));
             let iova = s.flows[other].memory.iova;
             assert!(s.bench.world.iommu(0).unmap(iova));
             let image = s.flows[other].memory.read(0, MEMORY).expect("memory");
@@ -138,12 +83,7 @@ fn nothing_is_written_behind_a_fence() {
 fn nothing_is_read_behind_a_fence() {
     for (what, card) in cards() {
         let mut s = Flows::new(card, 10, rings());
-        let mut load = Load {
-            other: 1,
-            send: true,
-            fed: 0,
-            done: 0,
-        };
+        let mut load = Load::sends();
         for other in 1..10 {
             load.other = other;
             for _ in 0..40 + 3 * other {
@@ -158,7 +98,8 @@ fn nothing_is_read_behind_a_fence() {
                 .bench
                 .write_table(table::FLOW_RX, number.into(), &row.to_bytes());
             assert!(written.expect("a card"), "{what}");
-            load.fence(&mut s, other as u32, &what);
+            let cycles = load.fence(&mut s, other as u32, LIMIT);
+            assert!(cycles.is_some(), "{what}: no end");
             let iova = s.flows[other].rq.iova;
             assert!(s.bench.world.iommu(0).unmap(iova));
             for _ in 0..60 {
@@ -197,12 +138,7 @@ fn the_last_number_counts() {
 fn the_last_of_several_fences_is_told() {
     for (what, card) in cards() {
         let mut s = Flows::new(card, 2, rings());
-        let mut load = Load {
-            other: 1,
-            send: false,
-            fed: 0,
-            done: 0,
-        };
+        let mut load = Load::writes();
         for number in [1, 4, 7, 10] {
             for _ in 0..20 + number {
                 load.run(&mut s);

@@ -6,36 +6,31 @@ mod flows;
 
 use std::collections::VecDeque;
 
-use flows::{Flows, ELEMENT, MEMORY, RQ_LOG2};
+use flows::load::Load;
+use flows::{Flows, ELEMENT, IN_FLIGHT, MEMORY, RQ_LOG2};
 use weft_hostdrv::capture::{CaptureConfig, CapturedFrame, Direction};
 use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::verbs::SendWr;
-use weft_layout::{
-    doorbell, fpdu_verdict, reg, report_kind, FpduReport, FrameReport, SegmentReport, StagRow,
-};
+use weft_layout::{doorbell, fpdu_verdict, report_kind, FpduReport, FrameReport, SegmentReport};
 use weft_sim::bench::Rings;
 use weft_sim::card::{Card, CYCLE_NS};
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::pair::{Operation, Pair};
 use weft_sim::rtl::{self, Pushes, Visible};
 
-/// Bytes and frames on their way into the card: less than it can store, and than there are receive elements and raw slots.
-const IN_FLIGHT: usize = 40 << 10;
+/// Frames on their way into the card: less than there are receive elements and raw slots.
 const FRAMES_IN_FLIGHT: usize = 40;
 
-/// Both widths, each with this bridge.
-fn cards(seed: u64, visible: Visible, pushes: Pushes) -> [(String, Box<dyn Card>); 2] {
-    let name = |width| format!("{width} bits, {visible:?}, {pushes:?}, seed {seed}");
-    [
-        (
-            name(512),
-            Box::new(rtl::ordered512(seed, 0, visible, pushes)),
-        ),
-        (
-            name(128),
-            Box::new(rtl::ordered128(seed, 0, visible, pushes)),
-        ),
-    ]
+const WIDTHS: [usize; 3] = [512, 256, 128];
+
+/// Card `number` at this width, behind this bridge.
+fn card(width: usize, seed: u64, number: u32, visible: Visible, pushes: Pushes) -> Box<dyn Card> {
+    let (own, around) = rtl::ordered(seed, number, visible, pushes);
+    match width {
+        512 => Box::new(rtl::Rtl512::new(own, around)),
+        256 => Box::new(rtl::Rtl256::new(own, around)),
+        _ => Box::new(rtl::Rtl128::new(own, around)),
+    }
 }
 
 fn rings() -> Rings {
@@ -52,9 +47,10 @@ fn rings() -> Rings {
 fn lawful(seeds: std::ops::Range<u64>, test: impl Fn(u64, Box<dyn Card>) -> Result<(), String>) {
     for visible in Visible::LAWFUL {
         for seed in seeds.clone() {
-            for (name, card) in cards(seed, visible, Pushes::default()) {
+            for width in WIDTHS {
+                let card = card(width, seed, 0, visible, Pushes::default());
                 if let Err(what) = test(seed, card) {
-                    panic!("{name}: {what}");
+                    panic!("{width} bits, {visible:?}, seed {seed}: {what}");
                 }
             }
         }
@@ -67,12 +63,11 @@ fn unlawful(
     pushes: Pushes,
     test: impl Fn(u64, Box<dyn Card>) -> Result<(), String>,
 ) {
-    for width in 0..2 {
+    for width in WIDTHS {
         let caught = (0..20).any(|seed| {
-            let (name, card) = cards(seed, visible, pushes).into_iter().nth(width).unwrap();
-            let result = test(seed, card);
+            let result = test(seed, card(width, seed, 0, visible, pushes));
             if let Err(what) = &result {
-                println!("{name}: {what}");
+                println!("{width} bits, {visible:?}, {pushes:?}, seed {seed}: {what}");
             }
             result.is_err()
         });
@@ -277,45 +272,20 @@ fn that_an_interrupt_stays_behind_answered_writes_is_needed() {
 fn fences(seed: u64, card: Box<dyn Card>) -> Result<(), String> {
     let mut rng = rtl_sim::Seed(seed).rng("test");
     let mut s = Flows::new(card, 6, rings());
-    let (mut fed, mut done) = (0, 0);
+    let mut load = Load::writes();
     for other in 1..6 {
-        let mut load = |s: &mut Flows, cycles| -> Result<(), String> {
-            let end = s.bench.world.now() + cycles * CYCLE_NS;
-            while s.bench.world.now() < end {
-                while fed - done < 25 {
-                    let flow = &mut s.flows[if fed % 2 == 0 { 0 } else { other }];
-                    let to = fed * 1500 % (MEMORY - 1400);
-                    let ulpdu = flow.write(to as u64, &[fed as u8; 1400]);
-                    let frame = flow.segment(&[ulpdu]);
-                    s.deliver(frame);
-                    fed += 1;
-                }
-                s.bench.world.run_cycles(8).map_err(|e| e.to_string())?;
-                let reports = s.bench.reports();
-                done += reports
-                    .iter()
-                    .filter(|r| r.0[0] == report_kind::SEGMENT)
-                    .count();
-            }
-            Ok(())
-        };
-        load(&mut s, rng.u64(300..3000))?;
-        let gone = StagRow {
-            valid: 0,
-            ..s.flows[other].region()
-        };
-        let stag = s.flows[other].stag;
-        s.bench.stag(stag, &gone).map_err(|e| e.to_string())?;
-        s.bench.write(reg::FENCE, other as u32);
-        let limit = s.bench.world.now() + 200_000 * CYCLE_NS;
-        while s.bench.read(reg::FENCE_DONE).map_err(|e| e.to_string())? != other as u32 {
-            if s.bench.world.now() > limit {
-                return Err(format!("fence {other} does not end"));
-            }
-            load(&mut s, 8)?;
+        load.other = other;
+        for _ in 0..rng.usize(40..400) {
+            load.run(&mut s);
+        }
+        s.invalidate(other);
+        if load.fence(&mut s, other as u32, 200_000).is_none() {
+            return Err(format!("fence {other} does not end"));
         }
         s.bench.world.iommu(0).unmap(s.flows[other].memory.iova);
-        load(&mut s, 3000)?;
+        for _ in 0..400 {
+            load.run(&mut s);
+        }
         let faults = s.bench.world.iommu(0).take_faults();
         if let Some(fault) = faults.first() {
             return Err(format!("behind fence {other}: {fault}"));
@@ -341,20 +311,13 @@ fn that_a_register_answer_stays_behind_answered_writes_is_needed() {
 }
 
 /// Two cards and their devices behind bridges of this kind.
-fn fabrics(seed: u64, visible: Visible) -> [Fabric; 2] {
-    [0, 1].map(|width| {
-        let card = |number| -> Box<dyn Card> {
-            match width {
-                0 => Box::new(rtl::ordered512(seed, number, visible, Pushes::default())),
-                _ => Box::new(rtl::ordered128(seed, number, visible, Pushes::default())),
-            }
-        };
-        let config = FabricConfig {
-            seed,
-            ..FabricConfig::default()
-        };
-        Fabric::with_cards(&config, vec![card(0), card(1)]).expect("devices")
-    })
+fn fabric(width: usize, seed: u64, visible: Visible) -> Fabric {
+    let config = FabricConfig {
+        seed,
+        ..FabricConfig::default()
+    };
+    let cards = [0, 1].map(|number| card(width, seed, number, visible, Pushes::default()));
+    Fabric::with_cards(&config, cards.into()).expect("devices")
 }
 
 /// Bytes of the regions at both ends.
@@ -368,7 +331,8 @@ fn source(seed: u64) -> Vec<u8> {
 #[test]
 fn devices_work_with_any_bridge_that_keeps_the_rule() {
     for visible in Visible::LAWFUL {
-        for fabric in fabrics(7, visible) {
+        for width in WIDTHS {
+            let fabric = fabric(width, 7, visible);
             let source = source(1);
             let quiet = ConnParam::default();
             let mut pair = Pair::connect(&fabric, 7471, &quiet, &quiet, &source, BYTES)
@@ -457,8 +421,8 @@ fn captures(fabric: &Fabric) -> Result<(), String> {
 #[test]
 fn a_capture_is_right_where_writes_stay_in_order() {
     for visible in [Visible::AtOnce, Visible::Posted, Visible::Relaxed] {
-        for fabric in fabrics(3, visible) {
-            captures(&fabric).unwrap_or_else(|e| panic!("{visible:?}: {e}"));
+        for width in WIDTHS {
+            captures(&fabric(width, 3, visible)).unwrap_or_else(|e| panic!("{visible:?}: {e}"));
         }
     }
 }
@@ -467,8 +431,10 @@ fn a_capture_is_right_where_writes_stay_in_order() {
 fn that_writes_stay_in_order_is_needed_by_the_capture() {
     for visible in [Visible::Answered, Visible::Weakest] {
         let caught = (0..10).any(|seed| {
-            fabrics(seed, visible).iter().any(|fabric| {
-                let what = captures(fabric).err().unwrap_or_default();
+            WIDTHS.iter().any(|width| {
+                let what = captures(&fabric(*width, seed, visible))
+                    .err()
+                    .unwrap_or_default();
                 println!("{visible:?}, seed {seed}: {what}");
                 what.contains("is not the one")
             })

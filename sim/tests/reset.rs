@@ -237,7 +237,9 @@ fn reset(subject: &mut Subject, soft: bool) {
 fn as_after_power_on(subject: &mut Subject) {
     subject.bench.world.take_interrupt(0, 0);
     let image = subject.image();
-    subject.bench.world.run_cycles(3000).unwrap();
+    // The tables clear themselves, a row a cycle.
+    let rows = 1u64 << (subject.bench.read(reg::CAPS).unwrap() >> 16 & 0xff);
+    subject.bench.world.run_cycles(2000 + rows).unwrap();
     assert!(
         subject.image() == image,
         "memory has changed after the reset"
@@ -375,6 +377,14 @@ fn model() {
 fn rtl512() {
     for seed in seeds(20) {
         run("rtl512", Box::new(weft_sim::rtl::any512(seed, 0)), seed);
+    }
+}
+
+#[cfg(rtl)]
+#[test]
+fn rtl256() {
+    for seed in seeds(4) {
+        run("rtl256", Box::new(weft_sim::rtl::any256(seed, 0)), seed);
     }
 }
 

@@ -65,10 +65,12 @@ const RX_FRONT: &[&str] = &[
     "prim/fifo_sync.sv",
     "stream/stream_rules.sv",
     "stream/stream_slice.sv",
+    "stream/read_ahead.sv",
     "rx/front/rx_accept.sv",
     "rx/front/rx_checksum.sv",
     "rx/front/rx_delay.sv",
     "rx/front/rx_dispatch.sv",
+    "rx/front/rx_ended.sv",
     "rx/front/rx_flow_state.sv",
     "rx/front/rx_layers.sv",
     "rx/front/rx_lookup.sv",
@@ -158,6 +160,7 @@ const CROSSING: &[&str] = &[
 ];
 const MAC_RX_FIFO: &[&str] = &[
     "stream/stream_rules.sv",
+    "stream/stream_slice.sv",
     "boards/cdc/reset_sync.sv",
     "boards/cdc/bit_sync.sv",
     "boards/cdc/word_sync.sv",
@@ -169,6 +172,7 @@ const MAC_RX_FIFO: &[&str] = &[
 ];
 const MAC_TX_FIFO: &[&str] = &[
     "stream/stream_rules.sv",
+    "stream/stream_slice.sv",
     "boards/cdc/reset_sync.sv",
     "boards/cdc/bit_sync.sv",
     "boards/cdc/gray_sync.sv",

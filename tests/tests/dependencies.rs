@@ -18,14 +18,16 @@ const LICENCES: [&str; 8] = [
     "Zlib",
 ];
 /// The crates that a user builds; the others are tests.
-const PUBLISHED: [&str; 8] = [
+const PUBLISHED: [&str; 10] = [
     "rtl-sim",
     "weft",
     "weft-engine",
     "weft-hostdrv",
     "weft-layout",
     "weft-limit",
+    "weft-queues",
     "weft-sim",
+    "weft-tcp",
     "weft-wire",
 ];
 

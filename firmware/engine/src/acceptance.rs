@@ -4,7 +4,7 @@
 use weft_layout::refusal;
 use weft_wire::tcp::flag;
 
-use crate::tcp::seq;
+use weft_tcp::seq;
 
 /// What the receiver knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! Settings of an engine.
 
+use weft_tcp::control::Congestion;
+
 use crate::random::Seed;
 
 /// Settings of an engine. `Default` gives all but the addresses; times are in nanoseconds.
@@ -24,15 +26,24 @@ pub struct EngineConfig {
     /// Seed of initial sequence numbers, ports, STag keys and cookies: the same seed, the same frames. The default is
     /// nobody's secret; a driver takes it from the operating system.
     pub seed: Seed,
-    /// Receive window, and bytes of reassembly memory of each connection: a power of two, at
-    /// least 128 KiB, so that the largest FPDU fits with room to spare.
+    /// Receive window of each connection: a power of two, at least 128 KiB, so that the largest FPDU fits with room to spare.
     pub receive_window: u32,
+    /// Bytes that all connections together may hold beyond gaps. What does not fit is dropped, and comes again.
+    pub reassembly_memory: u32,
     /// Initial congestion window in segments (RFC 6928).
     pub initial_window_segments: u16,
+    /// Congestion control (`docs/tcp.md`).
+    pub congestion: Congestion,
+    /// A peer keeps an acknowledgment back no longer than this: so much longer a lone segment waits for its own before it is sent
+    /// again as a probe (RFC 8985 §7.2). Linux waits 40 ms; where all peers are Weft, `delayed_ack` is enough.
+    pub peer_ack_delay: u64,
     /// Ask for TCP timestamps (RFC 7323).
     pub timestamps: bool,
     /// Let the card frame and place. Off: the engine does it all by hand, which is slow, and good for comparing the two.
     pub attach: bool,
+    /// Handle the usual segment of a connection that stands the short way. Off: step by step as any other, with the same
+    /// frames; good for comparing the two.
+    pub short_way: bool,
     /// Half-open connections that are remembered; what comes beyond them gets a SYN cookie (RFC 4987).
     pub syn_cache: u16,
     /// RSTs for segments of no connection that are sent in a second.
@@ -89,9 +100,13 @@ impl Default for EngineConfig {
             max_connections: 64,
             seed: Seed::from(1),
             receive_window: 1 << 18,
+            reassembly_memory: 1 << 23,
             initial_window_segments: 10,
+            congestion: Congestion::default(),
+            peer_ack_delay: 40 * MS,
             timestamps: false,
             attach: true,
+            short_way: true,
             challenge_acks: 10,
             syn_cache: 256,
             resets: 200,

@@ -1,24 +1,24 @@
 //! A connection: its TCP state, how far its start-up has come, and what the card knows of it.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use weft_wire::ethernet::Mac;
 use weft_wire::fpdu::Markers;
-use weft_wire::mpa::MAX_FRAME;
 use weft_wire::terminate::{TerminateCode, MAX_TERMINATE};
 
 use crate::acceptance::Position;
-use crate::cm::{Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint, PrivateData};
+use crate::cm::{Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint};
 use crate::config::EngineConfig;
 use crate::limits::Limit;
 use crate::link::Shared;
 use crate::negotiation::{Proposal, Request};
 use crate::part::Part;
-use crate::tcp::reassembly::Reassembly;
-use crate::tcp::rtt::Rtt;
-use crate::tcp::sender::Sender;
-use crate::tcp::seq;
 use crate::timers::Timers;
+use weft_tcp::reassembly::Reassembly;
+use weft_tcp::sender::{Counts, Sender, Settings};
+use weft_tcp::seq;
 
 /// Parts under way at most.
 pub const MAX_PARTS: usize = 256;
@@ -109,10 +109,10 @@ pub enum Verdict {
 }
 
 /// The start-up frame of this side, kept until it is acknowledged.
-#[derive(Clone)]
+#[derive(Default)]
 pub struct Startup {
-    /// The frame.
-    pub bytes: [u8; MAX_FRAME],
+    /// The frame; no memory without one.
+    pub bytes: Vec<u8>,
     /// Its bytes; 0: none.
     pub length: usize,
     /// Where it was sent.
@@ -199,6 +199,8 @@ pub struct Conn {
 
     /// Sending half.
     pub sender: Sender,
+    /// What of its counts is in the engine's statistics.
+    pub counted: Counts,
     /// Receiving half.
     pub reassembly: Reassembly,
     /// Shift of the peer's window field.
@@ -244,8 +246,8 @@ pub struct Conn {
 
     /// The initiator's request.
     pub proposal: Option<Proposal>,
-    /// Its private data (for a second try).
-    pub private_data: PrivateData,
+    /// Its private data (for a second try); at the end the peer's, if it said no.
+    pub private_data: Vec<u8>,
     /// Try once more with revision 1.
     pub fall_back: bool,
     /// The peer's request.
@@ -267,7 +269,7 @@ pub struct Conn {
     /// Markers in what is sent.
     pub tx_markers: Markers,
     /// The Terminate to be sent next.
-    pub terminate: Option<OutgoingTerminate>,
+    pub terminate: Option<Box<OutgoingTerminate>>,
     /// A Terminate was sent or received.
     pub terminated: Option<TerminateCode>,
     /// The status of the oldest send at the end.
@@ -306,7 +308,8 @@ impl Conn {
             phase: Phase::Handshake,
             qp: None,
             listener: 0,
-            sender: Sender::new(iss, Rtt::new(config.rto_min, config.rto_max)),
+            sender: Sender::new(iss, &sender_settings(config)),
+            counted: Counts::default(),
             reassembly,
             peer_scale: 0,
             scale: own_scale(config),
@@ -329,16 +332,11 @@ impl Conn {
             tries: 0,
             probes: 0,
             proposal: None,
-            private_data: PrivateData::default(),
+            private_data: Vec::new(),
             fall_back: false,
             request: Request::default(),
             agreed: Agreed::default(),
-            startup: Startup {
-                bytes: [0; MAX_FRAME],
-                length: 0,
-                seq: None,
-                sent: 0,
-            },
+            startup: Startup::default(),
             may_send: false,
             rtr_pending: false,
             reported: false,
@@ -349,7 +347,7 @@ impl Conn {
             terminated: None,
             first_status: None,
             verdict: Verdict::Silent,
-            parts: VecDeque::with_capacity(MAX_PARTS),
+            parts: VecDeque::new(),
             card: CardState::default(),
             timers: Timers::new(),
         }
@@ -396,6 +394,15 @@ impl Conn {
     pub fn fin_acked(&self) -> bool {
         self.fin_seq
             .is_some_and(|fin| seq::lt(fin, self.sender.una))
+    }
+}
+
+fn sender_settings(config: &EngineConfig) -> Settings {
+    Settings {
+        granularity: config.rto_min,
+        rto_max: config.rto_max,
+        peer_ack_delay: config.peer_ack_delay,
+        congestion: config.congestion,
     }
 }
 

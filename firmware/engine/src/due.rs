@@ -6,6 +6,7 @@ use crate::conn::{Phase, TcpState};
 use crate::link::Link;
 use crate::port::Port;
 use crate::timers::Timer;
+use weft_tcp::sender::Due;
 
 /// ARP requests sent before an address counts as unreachable, and the time between them.
 const ARP_TRIES: u8 = 5;
@@ -55,14 +56,19 @@ impl<P: Port> Link<'_, P> {
                 self.conn.sender.rtt.back_off();
                 self.send_syn();
             }
-            TcpState::Open => {
-                self.shared.stats.timeouts += 1;
-                if self.conn.sender.retries >= self.shared.config.retries {
-                    self.reset(ConnectFailure::TimedOut, DisconnectReason::TimedOut);
-                    return;
+            TcpState::Open => match self.conn.sender.due(self.now) {
+                Due::Nothing => {}
+                Due::Reordering => self.conn.sender.look_again(self.now),
+                Due::Probe => self.conn.sender.probe(self.now),
+                Due::Timeout => {
+                    self.shared.stats.timeouts += 1;
+                    if self.conn.sender.retries >= self.shared.config.retries {
+                        self.reset(ConnectFailure::TimedOut, DisconnectReason::TimedOut);
+                        return;
+                    }
+                    self.conn.sender.timeout(self.now);
                 }
-                self.conn.sender.timeout(self.now);
-            }
+            },
             _ => {}
         }
     }

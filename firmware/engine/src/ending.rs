@@ -1,10 +1,11 @@
 //! How connections end: in order, by a Terminate, by RST, by silence.
 
-use weft_wire::terminate::{Terminate, TerminateCode, MAX_TERMINATE};
+use alloc::boxed::Box;
 
 use weft_wire::mpa::RtrKinds;
+use weft_wire::terminate::{Terminate, TerminateCode, MAX_TERMINATE};
 
-use crate::cm::{ConnectFailure, DisconnectReason, Event, Revision};
+use crate::cm::{ConnectFailure, DisconnectReason, Event, PrivateData, Revision};
 use crate::conn::{Conn, OutgoingTerminate, Phase, Role, TcpState, Verdict};
 use crate::link::Link;
 use crate::negotiation::Proposal;
@@ -42,7 +43,7 @@ impl<P: Port> Link<'_, P> {
             siw_layout: false,
         };
         let length = terminate.write(&mut bytes).unwrap_or(0);
-        self.conn.terminate = Some(OutgoingTerminate { bytes, length });
+        self.conn.terminate = Some(Box::new(OutgoingTerminate { bytes, length }));
         self.conn.terminated = Some(code);
         self.conn.may_send = true;
         self.stop(Some(code), false);
@@ -117,7 +118,9 @@ impl<P: Port> Link<'_, P> {
         self.conn.phase = Phase::Finishing;
         self.conn.fin_queued = true;
         self.arm_close();
-        self.conn.reassembly.consume(usize::MAX);
+        self.conn
+            .reassembly
+            .consume(usize::MAX, &mut self.shared.pool);
     }
 
     /// The start-up cannot go on: TCP is closed in order.
@@ -227,12 +230,14 @@ impl<P: Port> Link<'_, P> {
             self.shared,
         );
         conn.qp = old.qp;
-        conn.private_data = old.private_data.clone();
+        conn.private_data = core::mem::take(&mut old.private_data);
         conn.proposal = old.proposal.map(|proposal| Proposal {
             revision: Revision::Rev1,
             rtr: RtrKinds::NONE,
             ..proposal
         });
+        self.shared.take_back(self.conn);
+        self.conn.reassembly.release(&mut self.shared.pool);
         *self.conn = conn;
         self.start();
         self.settle();
@@ -336,7 +341,7 @@ impl<P: Port> Link<'_, P> {
             (Verdict::Silent, _) => {}
             (Verdict::Failed(reason), _) => self.tell(Event::ConnectError { conn, reason }),
             (Verdict::Rejected { ird, ord }, _) => {
-                let private_data = core::mem::take(&mut self.conn.private_data);
+                let private_data = PrivateData::new(&self.conn.private_data);
                 self.tell(Event::Rejected {
                     conn,
                     private_data,

@@ -15,19 +15,29 @@ use weft_layout::{report_kind, FpduReport, FrameReport, JobReport, JobStatus, Se
 use crate::cm::Event;
 use crate::config::EngineConfig;
 use crate::conn::{Conn, Phase, TcpState};
+use crate::deadlines::Deadlines;
 use crate::error::Error;
 use crate::input::Seen;
 use crate::link::{Link, Shared};
 use crate::port::Port;
 use crate::qp::Qp;
 use crate::stats::EngineStats;
+use crate::usual::is_placed_write;
 use crate::verbs::{Completion, QpId};
+
+/// Where the flow is in the reports that have one.
+const FLOW_AT: usize = SegmentReport::FLOW_AT;
+const _: () = assert!(FpduReport::FLOW_AT == FLOW_AT);
 
 /// One per card: flows, queue pairs, regions, listeners, connections, timers.
 #[derive(Debug)]
 pub struct Engine {
     pub(crate) shared: Shared,
     conns: Vec<Option<Box<Conn>>>,
+    /// When the connections' timers are due.
+    deadlines: Deadlines,
+    /// Those that are, at a time.
+    due: Vec<u16>,
     qps: Vec<Option<Box<Qp>>>,
     /// Flows without queue pair: the one unused for longest is taken next.
     free_flows: VecDeque<u16>,
@@ -43,6 +53,8 @@ impl Engine {
         let slots = usize::from(config.max_connections.max(1));
         Engine {
             conns: (0..slots).map(|_| None).collect(),
+            deadlines: Deadlines::new(slots),
+            due: Vec::with_capacity(slots),
             qps: (0..flows).map(|_| None).collect(),
             free_flows: (0..flows).collect(),
             generations: (0..flows).map(|_| 0).collect(),
@@ -77,36 +89,34 @@ impl Engine {
         self.shared.stats.steps += 1;
         match report[0] {
             report_kind::SEGMENT => {
-                let report = SegmentReport::from_bytes(report);
-                let Some(slot) = self.slot_of_flow(report.flow) else {
+                let flow = u16::from_le_bytes([report[FLOW_AT], report[FLOW_AT + 1]]);
+                let Some(slot) = self.slot_of_flow(flow) else {
                     return false;
                 };
-                let seen = Seen::of_report(&report, raw);
-                self.run(now, slot, port, |link| {
-                    if !link.is_current(report.epoch) {
-                        return;
-                    }
-                    let Some(seen) = seen else {
-                        link.segment_report(&report, &[]);
-                        link.shared.stats.reports_unusable += 1;
-                        return;
-                    };
-                    link.segment_report(&report, seen.payload);
-                    link.segment(&seen);
-                    link.try_attach();
+                let mut usual = false;
+                self.with(now, slot, port, |link| {
+                    usual = link.usual_segment(report);
+                    debug_assert!(!usual || awake::asleep(link.conn, link.qp.as_deref()).is_none());
                 });
+                if !usual {
+                    self.segment(now, slot, report, raw, port);
+                } else if self.is_dead(slot) {
+                    self.run(now, slot, port, |_| ());
+                }
             }
             report_kind::FPDU => {
-                let report = FpduReport::from_bytes(report);
-                let Some(slot) = self.slot_of_flow(report.flow) else {
+                let flow = u16::from_le_bytes([report[FLOW_AT], report[FLOW_AT + 1]]);
+                let Some(slot) = self.slot_of_flow(flow) else {
                     return false;
                 };
-                // What follows from it waits for the segment's own report.
-                self.with(now, slot, port, |link| {
-                    if link.is_current(report.epoch) {
-                        link.fpdu_report(&report);
-                    }
-                });
+                let conn = self.conns[usize::from(slot)].as_deref();
+                if self.shared.config.short_way
+                    && conn.is_some_and(|conn| is_placed_write(conn, report))
+                {
+                    self.shared.stats.fpdus_card += 1;
+                } else {
+                    self.fpdu(now, slot, report, port);
+                }
             }
             report_kind::FRAME => {
                 self.shared.stats.frames += 1;
@@ -139,30 +149,65 @@ impl Engine {
         false
     }
 
+    /// A segment of a flow.
+    #[inline(never)]
+    fn segment<P: Port>(
+        &mut self,
+        now: u64,
+        slot: u16,
+        report: &[u8; 64],
+        raw: Option<&[u8]>,
+        port: &mut P,
+    ) {
+        let report = SegmentReport::from_bytes(report);
+        let seen = Seen::of_report(&report, raw);
+        self.run(now, slot, port, |link| {
+            if !link.is_current(report.epoch) {
+                return;
+            }
+            let Some(seen) = seen else {
+                link.segment_report(&report, &[]);
+                link.shared.stats.reports_unusable += 1;
+                return;
+            };
+            link.segment_report(&report, seen.payload);
+            link.segment(&seen);
+            link.try_attach();
+        });
+    }
+
+    /// An FPDU in a segment whose own report comes next; what follows from it waits for that.
+    #[inline(never)]
+    fn fpdu<P: Port>(&mut self, now: u64, slot: u16, report: &[u8; 64], port: &mut P) {
+        let report = FpduReport::from_bytes(report);
+        self.with(now, slot, port, |link| {
+            if link.is_current(report.epoch) {
+                link.fpdu_report(&report);
+            }
+        });
+    }
+
     /// Does what is due; early or needless calls do no harm.
     pub fn on_timer<P: Port>(&mut self, now: u64, port: &mut P) {
         self.shared.stats.steps += 1;
         self.half_open_timers(now, port);
-        for slot in 0..self.conns.len() {
-            let due = self.conns[slot]
-                .as_ref()
-                .and_then(|conn| conn.timers.next())
-                .is_some_and(|at| at <= now);
-            if due {
-                self.run(now, slot as u16, port, |link| link.timers_due());
-            }
+        let mut due = core::mem::take(&mut self.due);
+        self.deadlines.due(now, &mut due);
+        due.sort_unstable();
+        for slot in due.drain(..) {
+            self.run(now, slot, port, |link| link.timers_due());
         }
+        self.due = due;
     }
 
     /// When to call [`Engine::on_timer`] next; `None`: not before the next report or call. May lie in
     /// the past: then call at once.
     pub fn next_deadline(&self) -> Option<u64> {
-        self.conns
-            .iter()
-            .flatten()
-            .filter_map(|conn| conn.timers.next())
-            .chain(self.shared.syn_cache.next_deadline())
-            .min()
+        let half_open = self.shared.syn_cache.next_deadline();
+        match (self.deadlines.first(), half_open) {
+            (Some(at), Some(other)) => Some(at.min(other)),
+            (at, other) => at.or(other),
+        }
     }
 
     // ------------------------------------------------------------------ events out
@@ -194,12 +239,22 @@ impl Engine {
             .is_some_and(|conn| conn.card.bound)
     }
 
+    fn is_dead(&self, slot: u16) -> bool {
+        self.conns[usize::from(slot)]
+            .as_ref()
+            .is_some_and(|conn| conn.tcp == TcpState::Dead)
+    }
+
     fn slot_of_flow(&self, flow: u16) -> Option<u16> {
         self.qps.get(usize::from(flow))?.as_ref()?.conn
     }
 
     pub(crate) fn forget(&mut self, slot: u16) {
-        self.conns[usize::from(slot)] = None;
+        if let Some(mut conn) = self.conns[usize::from(slot)].take() {
+            self.shared.take_back(&mut conn);
+            conn.reassembly.release(&mut self.shared.pool);
+        }
+        self.deadlines.set(slot, None);
     }
 
     /// Lets a connection work, and nothing more.
@@ -219,11 +274,12 @@ impl Engine {
         };
         work(&mut Link {
             now,
-            conn,
+            conn: &mut *conn,
             qp,
             shared: &mut self.shared,
             port,
         });
+        self.deadlines.set(slot, conn.timers.next());
     }
 
     /// Lets a connection work, sends what follows from it, and looks whether it is over.
@@ -248,6 +304,7 @@ impl Engine {
                 link.transmit();
             }
             link.settle();
+            link.shared.take_back(link.conn);
             debug_assert_eq!(awake::asleep(link.conn, link.qp.as_deref()), None);
         });
         if let Some(remote) = again {

@@ -9,14 +9,14 @@ use weft_wire::tcp::{flag, Options, SackBlocks, TcpSegment};
 
 use crate::acceptance::{judge, timestamp, Arriving, Refusal, Verdict};
 use crate::cm::{ConnectFailure, DisconnectReason};
-use crate::conn::{Phase, Role, TcpState, MAX_PARTS};
+use crate::conn::{Phase, Role, Startup, TcpState, MAX_PARTS};
 use crate::link::Link;
 use crate::part::Origin;
 use crate::port::Port;
-use crate::tcp::sender::{Ack, Acked};
-use crate::tcp::seq;
 use crate::timers::Timer;
 use crate::verbs::Status;
+use weft_tcp::sender::{Ack, Acked};
+use weft_tcp::seq;
 
 /// Answers in a second to segments without data that were received before: window probes, keepalive.
 const ANSWERS: u32 = 100;
@@ -195,6 +195,11 @@ impl<P: Port> Link<'_, P> {
             Fit::Old => {
                 // A probe, or something sent again: the answer says where we are. Its acknowledgment counts.
                 self.shared.stats.duplicates += 1;
+                if seen.length > 0 {
+                    let end = seen.seq.wrapping_add(seen.length);
+                    self.conn.reassembly.arrived_twice(seen.seq, end);
+                    self.conn.ack.beside |= self.conn.sack;
+                }
                 if seen.length > 0 || self.conn.answers.allow(self.now, ANSWERS) {
                     self.conn.ack.now = true;
                 }
@@ -340,8 +345,9 @@ impl<P: Port> Link<'_, P> {
             window,
             is_pure: length == 0,
             sack: seen.sack.as_slice(),
+            // ECN is not agreed on: the card neither sets ECT nor reports CE.
+            echo: false,
         };
-        let recoveries = self.conn.sender.recoveries;
         match self.conn.sender.acknowledge(self.now, &ack) {
             Acked::Unacceptable => return false,
             Acked::New(_) => {
@@ -350,16 +356,18 @@ impl<P: Port> Link<'_, P> {
                 if let Some(start) = self.conn.startup.seq {
                     let end = start.wrapping_add(self.conn.startup.length as u32);
                     if seq::le(end, self.conn.sender.una) {
-                        self.conn.startup.length = 0;
-                        self.conn.startup.sent = 0;
-                        self.conn.startup.seq = None;
+                        self.conn.startup = Startup::default();
                     }
                 }
             }
             Acked::Nothing => {}
         }
-        self.shared.stats.fast_recoveries += self.conn.sender.recoveries - recoveries;
         true
+    }
+
+    /// The next acknowledgment is to tell of what arrived twice.
+    pub fn tells_twice(&self) -> bool {
+        self.conn.sack && self.conn.reassembly.twice().is_some()
     }
 
     fn alive(&mut self) {
@@ -382,7 +390,7 @@ impl<P: Port> Link<'_, P> {
         if seen.done > 0 {
             let end = seen.seq.wrapping_add(seen.done);
             if seq::le(seen.seq, before) {
-                self.conn.reassembly.skip_to(end);
+                self.conn.reassembly.skip_to(end, &mut self.shared.pool);
             }
         }
         if seen.done < seen.length {
@@ -397,13 +405,15 @@ impl<P: Port> Link<'_, P> {
                     }
                     None => rest,
                 };
-                self.conn.reassembly.insert(at, rest);
+                let pool = &mut self.shared.pool;
+                let kept = self.conn.reassembly.insert(at, rest, pool);
+                self.shared.stats.segments_without_memory += u64::from(!kept);
             }
         }
         if self.conn.reassembly.next() == before || had_gap || self.conn.reassembly.has_gap() {
             // RFC 5681 §4.2: beyond a gap, filling one, or old.
             self.conn.ack.now = true;
-            self.conn.ack.beside |= self.conn.reassembly.has_gap();
+            self.conn.ack.beside |= self.conn.reassembly.has_gap() || self.tells_twice();
         } else {
             self.conn.ack.pending = self.conn.ack.pending.saturating_add(1);
             if !self.conn.timers.is_set(Timer::DelayedAck) {

@@ -30,6 +30,7 @@ mod arp;
 mod cm;
 mod config;
 mod conn;
+mod deadlines;
 mod due;
 mod ending;
 mod engine;
@@ -52,8 +53,8 @@ mod startup;
 mod stats;
 mod stream;
 mod syn_cache;
-mod tcp;
 mod timers;
+mod usual;
 mod verbs;
 mod work;
 
@@ -71,5 +72,6 @@ pub use verbs::{
     Access, Completion, Opcode, Payload, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr,
     Sge, Status, MAX_INLINE, MAX_SGE,
 };
+pub use weft_tcp::control::Congestion;
 pub use weft_wire::mpa::RtrKinds;
 pub use weft_wire::terminate::TerminateCode;

@@ -12,6 +12,7 @@ use crate::config::EngineConfig;
 use crate::conn::{CardState, Conn};
 use crate::flow_key::FlowKeys;
 use crate::limits::Limit;
+use crate::part::Part;
 use crate::port::Port;
 use crate::qp::Qp;
 use crate::random::{Random, Secrets};
@@ -20,9 +21,14 @@ use crate::stats::EngineStats;
 use crate::syn_cache::{Cookies, SynCache};
 use crate::timers::Timer;
 use crate::verbs::Completion;
+use weft_tcp::pages::Pool;
+use weft_tcp::scoreboard::Run;
+use weft_tcp::spare::Spare;
 
 /// How long to wait before trying a full job ring again, or asking for JOB_DONE.
 pub const POLL: u64 = 2_000;
+/// Connections that may come to rest and wake again without asking for memory.
+const SPARE: usize = 32;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -45,6 +51,12 @@ pub struct Shared {
     pub events: VecDeque<Event>,
     /// Completions out.
     pub completions: VecDeque<Completion>,
+    /// Memory for what lies beyond gaps, and for FPDUs that are not whole.
+    pub pool: Pool,
+    /// Memory to keep account of what is under way.
+    pub spare_parts: Spare<Part>,
+    /// The same, of the sender.
+    pub spare_runs: Spare<Run>,
     /// An FPDU as received.
     pub wire: Vec<u8>,
     /// Its ULPDU.
@@ -87,6 +99,9 @@ impl Shared {
             keys: FlowKeys::new(config.num_flows),
             events: VecDeque::with_capacity(most_events),
             completions: VecDeque::new(),
+            pool: Pool::new(config.reassembly_memory as usize),
+            spare_parts: Spare::new(SPARE),
+            spare_runs: Spare::new(SPARE),
             // The longest FPDU: 65535 octets of ULPDU, with markers.
             wire: vec![0; 67_000],
             ulpdu: vec![0; 65_536],
@@ -100,6 +115,20 @@ impl Shared {
 }
 
 impl Shared {
+    /// A connection that has something under way has memory to keep account of it.
+    pub fn lend(&mut self, conn: &mut Conn) {
+        self.spare_parts.lend(&mut conn.parts);
+        conn.sender.lend(&mut self.spare_runs);
+    }
+
+    /// One that has nothing needs none.
+    pub fn take_back(&mut self, conn: &mut Conn) {
+        if conn.parts.is_empty() {
+            self.spare_parts.take_back(&mut conn.parts);
+            conn.sender.give_back(&mut self.spare_runs);
+        }
+    }
+
     /// One more RST to somebody unknown? Then it counts as sent.
     pub fn may_reset(&mut self, now: u64) -> bool {
         let allowed = self.resets.allow(now, self.config.resets);
@@ -223,7 +252,7 @@ impl<P: Port> Link<'_, P> {
 
     /// The card has done this job.
     pub fn is_done(&self, job: u32) -> bool {
-        crate::tcp::seq::lt(job, self.port.jobs_done())
+        weft_tcp::seq::lt(job, self.port.jobs_done())
     }
 
     /// The job ring is full.

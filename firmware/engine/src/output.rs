@@ -8,8 +8,8 @@ use weft_wire::tcp::{flag, Options};
 use crate::conn::TcpState;
 use crate::link::Link;
 use crate::port::{Full, Port};
-use crate::tcp::seq;
 use crate::timers::Timer;
+use weft_tcp::seq;
 
 /// What came of an attempt to send.
 enum Step {
@@ -27,50 +27,73 @@ impl<P: Port> Link<'_, P> {
     pub fn transmit(&mut self) {
         if self.conn.tcp == TcpState::Open {
             self.conn.timers.set(Timer::Retry, None);
-            let full = self.retransmit().is_err();
+            let mut full = self.retransmit().is_err();
             if self.conn.tcp != TcpState::Open {
                 return;
             }
-            if full || self.send_new().is_err() {
+            full = full || self.send_new().is_err();
+            // A probe, or the question whether the timer expired for nothing, waits for new data: there was none.
+            if !full && self.conn.sender.no_news() {
+                full = self.retransmit().is_err();
+                if self.conn.tcp != TcpState::Open {
+                    return;
+                }
+            }
+            if full {
                 self.try_later();
             }
             self.acknowledge();
             self.conn
                 .timers
-                .set(Timer::Retransmit, self.conn.sender.rto_at);
+                .set(Timer::Retransmit, self.conn.sender.deadline());
+            self.count();
         } else if self.conn.tcp == TcpState::TimeWait {
             self.acknowledge();
         }
+    }
+
+    /// What the sender has counted since.
+    fn count(&mut self) {
+        let (now, before) = (self.conn.sender.counts, self.conn.counted);
+        let stats = &mut self.shared.stats;
+        stats.fast_recoveries += now.recoveries - before.recoveries;
+        stats.recoveries_undone += now.undone - before.undone;
+        stats.tail_probes += now.probes - before.probes;
+        self.conn.counted = now;
     }
 
     // ------------------------------------------------------------------ sending again
 
     fn retransmit(&mut self) -> Result<(), Full> {
         while let Some(seq) = self.conn.sender.next_lost() {
-            let Some(end) = self.send_again(seq)? else {
+            let Some((from, end)) = self.send_again(seq)? else {
                 self.source_gone_for_good();
                 return Ok(());
             };
-            self.conn.sender.sent_again(self.now, end);
+            self.conn.sender.sent_again(self.now, from, end);
             self.shared.stats.retransmits += 1;
         }
         Ok(())
     }
 
-    /// Sends what lies at `seq` again; where it ends. `None`: what lies there may not be read any more.
-    fn send_again(&mut self, seq: u32) -> Result<Option<u32>, Full> {
+    /// Sends what lies at `seq` again; from where to where. `None`: what lies there may not be read any more.
+    fn send_again(&mut self, seq: u32) -> Result<Option<(u32, u32)>, Full> {
         if let Some(start) = self.conn.startup.seq {
             let sent = self.conn.startup.sent as u32;
             let offset = seq.wrapping_sub(start);
             if offset < sent {
-                let length = (sent - offset).min(self.conn.sender.mss);
-                self.send_startup(seq, offset, length)?;
-                return Ok(Some(seq.wrapping_add(length)));
+                // It was cut from its begin on.
+                let mss = self.conn.sender.mss.max(1);
+                let offset = offset - offset % mss;
+                let from = start.wrapping_add(offset);
+                let length = (sent - offset).min(mss);
+                self.send_startup(from, offset, length)?;
+                return Ok(Some((from, from.wrapping_add(length))));
             }
         }
         if self.conn.fin_seq == Some(seq) {
             self.send_control(flag::FIN | flag::ACK, seq, Options::default(), &[])?;
-            return Ok(Some(seq.wrapping_add(1)));
+            return Ok(Some((seq, seq.wrapping_add(1))));
         }
         let index = self
             .conn
@@ -80,7 +103,7 @@ impl<P: Port> Link<'_, P> {
         let markers = self.conn.tx_markers;
         let (Some(part), Some(qp)) = (self.conn.parts.get_mut(index), &self.qp) else {
             // Nothing is known to lie there; it cannot be.
-            return Ok(Some(self.conn.sender.nxt));
+            return Ok(Some((seq, self.conn.sender.nxt)));
         };
         if part
             .region
@@ -92,13 +115,16 @@ impl<P: Port> Link<'_, P> {
         part.job = self.port.post_job(&part.slot(qp.id.flow(), &slice, tcp))?;
         self.shared.stats.jobs += 1;
         self.ack_with_data();
-        Ok(Some(slice.end))
+        Ok(Some((slice.seq, slice.end)))
     }
 
     fn send_startup(&mut self, seq: u32, offset: u32, length: u32) -> Result<(), Full> {
-        let startup = self.conn.startup.clone();
-        let bytes = &startup.bytes[offset as usize..(offset + length) as usize];
-        self.send_control(flag::ACK | flag::PSH, seq, Options::default(), bytes)
+        let frame = core::mem::take(&mut self.conn.startup.bytes);
+        let bytes = frame.get(offset as usize..(offset + length) as usize);
+        let bytes = bytes.unwrap_or_default();
+        let sent = self.send_control(flag::ACK | flag::PSH, seq, Options::default(), bytes);
+        self.conn.startup.bytes = frame;
+        sent
     }
 
     /// The next segment of the start-up frame.
@@ -156,9 +182,17 @@ impl<P: Port> Link<'_, P> {
     }
 
     fn send_one(&mut self) -> Step {
-        let (congestion, window) = self.conn.sender.allowed();
+        let (congestion, window) = self.conn.sender.allowed(self.now);
         if self.conn.startup.unsent() > 0 {
             return self.send_more_startup(congestion, window);
+        }
+        if self.waits_for_room(congestion.min(window)) {
+            return Step::NoRoom;
+        }
+        match self.send_middle(congestion.min(window)) {
+            Ok(true) => return Step::Sent,
+            Ok(false) => {}
+            Err(Full) => return Step::Full,
         }
         if let Some(message) = messages::next_message(self.conn, self.qp.as_deref()) {
             let gone = |region| !self.shared.regions.stands(region);

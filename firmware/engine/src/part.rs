@@ -9,7 +9,7 @@ use crate::region::{Piece, RegionRef};
 use crate::verbs::{MAX_INLINE, MAX_SGE};
 
 /// FPDUs that one part holds at most.
-const MAX_FPDUS: usize = 64;
+pub const MAX_FPDUS: usize = 64;
 
 /// Where a slot's inline payload begins.
 const INLINE_AT: usize = 64;
@@ -145,7 +145,16 @@ pub fn fit(
         wire: 0,
         whole: false,
     };
-    for _ in 0..MAX_FPDUS {
+    let mut first = 0;
+    if markers == Markers::OFF && fpdu_payload > 0 {
+        // All of one length: as many as there is room and payload for, but for the last.
+        let wire = markers.fpdu_length(seq, header + fpdu_payload as usize) as u32;
+        let most = (MAX_FPDUS as u32 - 1).min(left.saturating_sub(1) / fpdu_payload);
+        let count = most.min(room / wire.max(1));
+        (fit.payload, fit.wire) = (count * fpdu_payload, count * wire);
+        first = count as usize;
+    }
+    for _ in first..MAX_FPDUS {
         let payload = (left - fit.payload).min(fpdu_payload);
         let wire = markers.fpdu_length(seq.wrapping_add(fit.wire), header + payload as usize);
         if fit.wire.saturating_add(wire as u32) > room {
@@ -191,7 +200,7 @@ impl Part {
             slice.end = slice
                 .seq
                 .wrapping_add(markers.fpdu_length(slice.seq, ulpdu) as u32);
-            if crate::tcp::seq::lt(seq, slice.end) || slice.end == self.end {
+            if weft_tcp::seq::lt(seq, slice.end) || slice.end == self.end {
                 break;
             }
         }
@@ -217,7 +226,13 @@ impl Part {
             rsvd_ulp: self.header.rsvd_ulp,
             ..tcp
         };
-        match self.data.slice(slice.offset, slice.length) {
+        let whole = slice.length == self.length;
+        let data = if whole {
+            self.data
+        } else {
+            self.data.slice(slice.offset, slice.length)
+        };
+        match data {
             Data::Inline(_) if slice.length == 0 => job.to_bytes(),
             Data::Inline(bytes) => {
                 job.flags |= Job::INLINE_PAYLOAD;
@@ -244,6 +259,40 @@ impl Part {
             end: self.end,
             offset: 0,
             length: self.length,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is reckoned without markers is what goes in one by one.
+    #[test]
+    fn as_many_fit_as_go_in_one_by_one() {
+        for (left, room) in
+            (0..200).flat_map(|left| (0..300).map(move |room| (left * 7, room * 11)))
+        {
+            let fitted = fit(Markers::OFF, 5, TAGGED_HEADER, 20, left, room);
+            let (mut payload, mut wire, mut count) = (0, 0, 0);
+            while count < MAX_FPDUS {
+                let next = (left - payload).min(20);
+                let length = Markers::OFF.fpdu_length(0, TAGGED_HEADER + next as usize) as u32;
+                if wire + length > room {
+                    break;
+                }
+                (payload, wire, count) = (payload + next, wire + length, count + 1);
+                if payload == left {
+                    break;
+                }
+            }
+            let whole = count > 0 && payload == left;
+            let expected = (count > 0).then_some(Fit {
+                payload,
+                wire,
+                whole,
+            });
+            assert_eq!(fitted, expected, "{left} bytes into {room}");
         }
     }
 }

@@ -319,13 +319,12 @@ impl Qp {
     pub fn complete_sends(&mut self, completions: &mut VecDeque<Completion>) {
         while self.sq.completed != self.sq.posted {
             let at = self.sq.index(self.sq.completed);
-            let Some(entry) = self.sq.ring[at] else {
+            let Some(status) = self.sq.ring[at].as_ref().and_then(|entry| entry.outcome) else {
                 return;
             };
-            let Some(status) = entry.outcome else {
+            let Some(entry) = self.sq.ring[at].take() else {
                 return;
             };
-            self.sq.ring[at] = None;
             self.sq.completed = self.sq.completed.wrapping_add(1);
             if entry.signalled || status != Status::Success {
                 completions.push_back(Completion {

@@ -1,5 +1,8 @@
 //! The MPA start-up of a connection (RFC 5044 §7.1, RFC 6581).
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use weft_wire::fpdu::Markers;
 use weft_wire::mpa::{FrameError, FrameKind, RtrKinds, StartupFrame, MAX_FRAME};
 use weft_wire::terminate::TerminateCode;
@@ -18,13 +21,18 @@ impl<P: Port> Link<'_, P> {
         let Some(proposal) = self.conn.proposal else {
             return;
         };
-        let data = self.conn.private_data.clone();
+        let data = core::mem::take(&mut self.conn.private_data);
         self.queue_startup(&proposal.request(&data));
+        if self.conn.fall_back {
+            self.conn.private_data = data;
+        }
     }
 
     fn queue_startup(&mut self, frame: &StartupFrame<'_>) {
         let startup = &mut self.conn.startup;
+        startup.bytes = vec![0; MAX_FRAME];
         startup.length = frame.write(&mut startup.bytes).unwrap_or(0);
+        startup.bytes = startup.bytes[..startup.length].to_vec();
         startup.seq = None;
         startup.sent = 0;
     }
@@ -43,7 +51,7 @@ impl<P: Port> Link<'_, P> {
         match StartupFrame::parse(&bytes[..count]) {
             Err(FrameError::Incomplete(_)) => false,
             Ok((frame, length)) if frame.kind == wanted => {
-                self.conn.reassembly.consume(length);
+                self.conn.reassembly.consume(length, &mut self.shared.pool);
                 match wanted {
                     FrameKind::Reply => self.reply_arrived(&frame),
                     FrameKind::Request => self.request_arrived(&frame),
@@ -116,7 +124,7 @@ impl<P: Port> Link<'_, P> {
                 return;
             }
             Judged::Rejected => {
-                self.conn.private_data = private_data;
+                self.conn.private_data = private_data.to_vec();
                 self.conn.verdict = Verdict::Rejected {
                     ird: frame.enhanced.map(|e| e.ird),
                     ord: frame.enhanced.map(|e| e.ord),
@@ -218,6 +226,7 @@ impl<P: Port> Link<'_, P> {
         qp.state = QpState::Rts;
         let qp = qp.id;
         self.conn.phase = Phase::Established;
+        self.conn.private_data = Vec::new();
         self.conn.reported = true;
         self.conn.may_send = true;
         self.conn.timers.set(Timer::Phase, None);

@@ -16,6 +16,8 @@ pub struct EngineStats {
     pub segments: u64,
     /// TCP segments whose payload the engine had to handle, wholly or in part.
     pub segments_raw: u64,
+    /// Segments dropped because the memory for what lies beyond gaps was used up.
+    pub segments_without_memory: u64,
     /// FPDUs received by the card's hands.
     pub fpdus_card: u64,
     /// FPDUs received by the engine's hands.
@@ -36,6 +38,10 @@ pub struct EngineStats {
     pub timeouts: u64,
     /// Entries into fast recovery.
     pub fast_recoveries: u64,
+    /// Tail loss probes sent (RFC 8985).
+    pub tail_probes: u64,
+    /// Reductions of the congestion window taken back, because nothing was lost.
+    pub recoveries_undone: u64,
     /// Window probes sent.
     pub window_probes: u64,
     /// Duplicate or out-of-window segments received.

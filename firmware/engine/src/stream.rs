@@ -13,8 +13,8 @@ use crate::link::Link;
 use crate::port::Port;
 use crate::rdmap::Fault;
 use crate::region::Violation;
-use crate::tcp::seq;
 use crate::verbs::{Access, Sge};
+use weft_tcp::seq;
 
 /// Refusals after which the window's right edge stands still.
 const PATIENCE: u32 = 6;
@@ -24,13 +24,15 @@ const GIVE_UP: u32 = 64;
 impl<P: Port> Link<'_, P> {
     /// Takes what is in order, as far as it is whole.
     pub fn stream(&mut self) {
-        loop {
+        while self.conn.reassembly.available() > 0 {
             let went_on = match self.conn.phase {
                 Phase::AwaitReply | Phase::AwaitRequest => self.startup_frame(),
                 phase if phase.receives() => self.software_fpdu(),
                 Phase::Finishing | Phase::Ending | Phase::Finished => {
                     // Nobody wants it any more.
-                    self.conn.reassembly.consume(usize::MAX);
+                    self.conn
+                        .reassembly
+                        .consume(usize::MAX, &mut self.shared.pool);
                     false
                 }
                 _ => false,
@@ -64,7 +66,7 @@ impl<P: Port> Link<'_, P> {
             }
             None => Err(FpduError::Marker),
         };
-        self.conn.reassembly.consume(length);
+        self.conn.reassembly.consume(length, &mut self.shared.pool);
         match result {
             Ok(found) => {
                 self.shared.stats.fpdus_software += 1;

@@ -10,7 +10,7 @@ use weft_wire::ethernet::Mac;
 use crate::cm::Endpoint;
 use crate::conn::MIN_SEGMENT;
 use crate::random::Secret;
-use crate::tcp::seq;
+use weft_tcp::seq;
 
 /// A half-open connection.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +46,8 @@ pub struct HalfOpen {
 pub struct SynCache {
     rows: Vec<HalfOpen>,
     room: usize,
+    /// The first time that a SYN-ACK goes again.
+    soonest: Option<u64>,
 }
 
 impl SynCache {
@@ -54,6 +56,7 @@ impl SynCache {
         SynCache {
             rows: Vec::with_capacity(usize::from(room)),
             room: usize::from(room),
+            soonest: None,
         }
     }
 
@@ -73,6 +76,8 @@ impl SynCache {
     pub fn insert(&mut self, row: HalfOpen) -> bool {
         let room = self.rows.len() < self.room;
         if room {
+            let at = row.again_at;
+            self.soonest = Some(self.soonest.map_or(at, |soonest| soonest.min(at)));
             self.rows.push(row);
         }
         room
@@ -82,7 +87,12 @@ impl SynCache {
     pub fn remove(&mut self, index: usize) {
         if index < self.rows.len() {
             self.rows.swap_remove(index);
+            self.changed();
         }
+    }
+
+    fn changed(&mut self) {
+        self.soonest = self.rows.iter().map(|row| row.again_at).min();
     }
 
     /// A neighbour has another station address.
@@ -95,24 +105,30 @@ impl SynCache {
     /// Forgets those of a port.
     pub fn forget_port(&mut self, port: u16) {
         self.rows.retain(|row| row.local.port != port);
+        self.changed();
     }
 
     /// When the next SYN-ACK goes again.
     pub fn next_deadline(&self) -> Option<u64> {
-        self.rows.iter().map(|row| row.again_at).min()
+        self.soonest
     }
 
     /// A row whose SYN-ACK is due. It is forgotten when that went `retries` times, else it waits twice as long for the
     /// next; the second value is false then.
     pub fn take_due(&mut self, now: u64, retries: u8, rto: u64) -> Option<(HalfOpen, bool)> {
+        self.soonest.filter(|at| *at <= now)?;
         let index = self.rows.iter().position(|row| row.again_at <= now)?;
-        if self.rows[index].tries >= retries {
-            return Some((self.rows.swap_remove(index), true));
-        }
-        let row = &mut self.rows[index];
-        row.tries += 1;
-        row.again_at = now.saturating_add(rto << row.tries.min(16));
-        Some((*row, false))
+        let gone = self.rows[index].tries >= retries;
+        let row = if gone {
+            self.rows.swap_remove(index)
+        } else {
+            let row = &mut self.rows[index];
+            row.tries += 1;
+            row.again_at = now.saturating_add(rto << row.tries.min(16));
+            *row
+        };
+        self.changed();
+        Some((row, gone))
     }
 }
 

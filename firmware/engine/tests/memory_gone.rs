@@ -4,6 +4,8 @@
 
 mod bench;
 
+use std::collections::HashSet;
+
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
@@ -82,11 +84,16 @@ impl Setup {
         self.s.acknowledge();
     }
 
-    /// Payload octets of the Read Responses sent so far that have this value.
+    /// Payload octets of the Read Responses sent so far that have this value; those of a segment that was sent again unchanged
+    /// count once.
     fn told(&self, byte: u8) -> usize {
         let mut ulpdu = vec![0; 65536];
         let mut count = 0;
+        let mut seen = HashSet::new();
         for sent in &self.s.sent {
+            if !seen.insert((sent.seq, &sent.payload)) {
+                continue;
+            }
             let mut octets = &sent.payload[..];
             while let Ok(unit) = fpdu::decode(octets, 0, Markers::OFF, true, &mut ulpdu) {
                 let (header, payload) = DdpHeader::parse(&ulpdu[..unit.ulpdu_length]).unwrap();

@@ -108,7 +108,7 @@ pub mod reg {
     pub const TRACE_HEAD: u32 = 0x00c4;
     /// Events that came too fast to be recorded, since the ring was emptied.
     pub const TRACE_LOST: u32 = 0x00c8;
-    /// Entries of the trace ring, a power of two, at most 1024.
+    /// Entries of the trace ring, a power of two, at most 1024. 0: the card was made without trace and capture; their registers are 0 and stay so.
     pub const TRACE_SIZE: u32 = 0x00cc;
     /// The clock of trace and capture, in cycles of the card, low half. Reading it keeps the high half for TIME_HI.
     pub const TIME_LO: u32 = 0x00d0;
@@ -215,7 +215,7 @@ pub mod reg {
         ("Trace ring. Everything is on at reset.", true),
         ("Events recorded since the ring was emptied, modulo 2^32. Event n is in entry n mod TRACE_SIZE, until event n + TRACE_SIZE takes its place.", false),
         ("Events that came too fast to be recorded, since the ring was emptied.", false),
-        ("Entries of the trace ring, a power of two, at most 1024.", false),
+        ("Entries of the trace ring, a power of two, at most 1024. 0: the card was made without trace and capture; their registers are 0 and stay so.", false),
         ("The clock of trace and capture, in cycles of the card, low half. Reading it keeps the high half for TIME_HI.", false),
         ("High half of the clock, as it was when TIME_LO was read.", false),
         ("Capture ring: IOVA, aligned to the slot size, low half.", true),
@@ -1492,6 +1492,280 @@ impl From<FpduVerdict> for u8 {
     }
 }
 
+/// What a WQE is to do.
+pub mod wqe_opcode {
+    /// Send
+    pub const SEND: u8 = 1;
+    /// RDMA Write
+    pub const WRITE: u8 = 2;
+    /// RDMA Read into the SGEs
+    pub const READ: u8 = 3;
+    /// Immediate Data (RFC 7306)
+    pub const IMMEDIATE: u8 = 4;
+}
+
+/// What a WQE is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum WqeOpcode {
+    /// Send
+    Send = 1,
+    /// RDMA Write
+    Write = 2,
+    /// RDMA Read into the SGEs
+    Read = 3,
+    /// Immediate Data (RFC 7306)
+    Immediate = 4,
+}
+
+impl WqeOpcode {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Send,
+        Self::Write,
+        Self::Read,
+        Self::Immediate,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::Send),
+            2 => Some(Self::Write),
+            3 => Some(Self::Read),
+            4 => Some(Self::Immediate),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Send => "SEND",
+            Self::Write => "WRITE",
+            Self::Read => "READ",
+            Self::Immediate => "IMMEDIATE",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Send => "Send",
+            Self::Write => "RDMA Write",
+            Self::Read => "RDMA Read into the SGEs",
+            Self::Immediate => "Immediate Data (RFC 7306)",
+        }
+    }
+}
+
+impl TryFrom<u8> for WqeOpcode {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "wqe_opcode", value: raw })
+    }
+}
+
+impl From<WqeOpcode> for u8 {
+    fn from(value: WqeOpcode) -> u8 {
+        value.raw()
+    }
+}
+
+/// What was completed.
+pub mod cqe_opcode {
+    /// Send, Immediate Data
+    pub const SEND: u8 = 1;
+    /// RDMA Write
+    pub const WRITE: u8 = 2;
+    /// RDMA Read
+    pub const READ: u8 = 3;
+    /// a receive
+    pub const RECV: u8 = 4;
+}
+
+/// What was completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum CqeOpcode {
+    /// Send, Immediate Data
+    Send = 1,
+    /// RDMA Write
+    Write = 2,
+    /// RDMA Read
+    Read = 3,
+    /// a receive
+    Recv = 4,
+}
+
+impl CqeOpcode {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Send,
+        Self::Write,
+        Self::Read,
+        Self::Recv,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::Send),
+            2 => Some(Self::Write),
+            3 => Some(Self::Read),
+            4 => Some(Self::Recv),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Send => "SEND",
+            Self::Write => "WRITE",
+            Self::Read => "READ",
+            Self::Recv => "RECV",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Send => "Send, Immediate Data",
+            Self::Write => "RDMA Write",
+            Self::Read => "RDMA Read",
+            Self::Recv => "a receive",
+        }
+    }
+}
+
+impl TryFrom<u8> for CqeOpcode {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "cqe_opcode", value: raw })
+    }
+}
+
+impl From<CqeOpcode> for u8 {
+    fn from(value: CqeOpcode) -> u8 {
+        value.raw()
+    }
+}
+
+/// How work ended.
+pub mod cqe_status {
+    /// done
+    pub const SUCCESS: u8 = 0;
+    /// not done: the connection ended, or the queue pair failed, before
+    pub const FLUSHED: u8 = 1;
+    /// its memory could not be used
+    pub const LOCAL_PROTECTION: u8 = 2;
+    /// the WQE says nothing that can be done
+    pub const LOCAL_OPERATION: u8 = 3;
+    /// the peer refused the access
+    pub const REMOTE_ACCESS: u8 = 4;
+    /// the peer could not do it
+    pub const REMOTE_OPERATION: u8 = 5;
+}
+
+/// How work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum CqeStatus {
+    /// done
+    Success = 0,
+    /// not done: the connection ended, or the queue pair failed, before
+    Flushed = 1,
+    /// its memory could not be used
+    LocalProtection = 2,
+    /// the WQE says nothing that can be done
+    LocalOperation = 3,
+    /// the peer refused the access
+    RemoteAccess = 4,
+    /// the peer could not do it
+    RemoteOperation = 5,
+}
+
+impl CqeStatus {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Success,
+        Self::Flushed,
+        Self::LocalProtection,
+        Self::LocalOperation,
+        Self::RemoteAccess,
+        Self::RemoteOperation,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Success),
+            1 => Some(Self::Flushed),
+            2 => Some(Self::LocalProtection),
+            3 => Some(Self::LocalOperation),
+            4 => Some(Self::RemoteAccess),
+            5 => Some(Self::RemoteOperation),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Success => "SUCCESS",
+            Self::Flushed => "FLUSHED",
+            Self::LocalProtection => "LOCAL_PROTECTION",
+            Self::LocalOperation => "LOCAL_OPERATION",
+            Self::RemoteAccess => "REMOTE_ACCESS",
+            Self::RemoteOperation => "REMOTE_OPERATION",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Success => "done",
+            Self::Flushed => "not done: the connection ended, or the queue pair failed, before",
+            Self::LocalProtection => "its memory could not be used",
+            Self::LocalOperation => "the WQE says nothing that can be done",
+            Self::RemoteAccess => "the peer refused the access",
+            Self::RemoteOperation => "the peer could not do it",
+        }
+    }
+}
+
+impl TryFrom<u8> for CqeStatus {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "cqe_status", value: raw })
+    }
+}
+
+impl From<CqeStatus> for u8 {
+    fn from(value: CqeStatus) -> u8 {
+        value.raw()
+    }
+}
+
 /// What happened: kinds of a trace_entry.
 pub mod trace_kind {
     /// a frame was received whole and kept: info = its bytes, detail = trace_frame_in, value = the sequence number if it is TCP
@@ -2219,7 +2493,7 @@ pub mod registers {
     pub const TRACE_HEAD: Register<ReadOnly, u32> = Register::new("TRACE_HEAD", reg::TRACE_HEAD);
     /// Events that came too fast to be recorded, since the ring was emptied.
     pub const TRACE_LOST: Register<ReadOnly, u32> = Register::new("TRACE_LOST", reg::TRACE_LOST);
-    /// Entries of the trace ring, a power of two, at most 1024.
+    /// Entries of the trace ring, a power of two, at most 1024. 0: the card was made without trace and capture; their registers are 0 and stay so.
     pub const TRACE_SIZE: Register<ReadOnly, u32> = Register::new("TRACE_SIZE", reg::TRACE_SIZE);
     /// The clock of trace and capture, in cycles of the card, low half. Reading it keeps the high half for TIME_HI.
     pub const TIME_LO: Register<ReadOnly, u32> = Register::new("TIME_LO", reg::TIME_LO);
@@ -4329,6 +4603,459 @@ impl CaptureHeader {
     #[must_use]
     pub const fn with_phase(mut self, on: bool) -> Self {
         self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
+    }
+}
+
+/// The first block of a WQE in a send queue. Inline payload begins at byte 32 and goes on in the blocks behind it; else there are two SGEs here and four in each block behind it, laid out as a receive_element. 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SendWqe {
+    /// what is to be done
+    pub opcode: u8,
+    /// Its bits have getters.
+    pub flags: u8,
+    /// blocks of 64 bytes, this one included: 1 to 5
+    pub blocks: u8,
+    /// SGEs, 0 to 16; 0 if inline
+    pub sge_count: u8,
+    /// inline: bytes, at most 256; else 0
+    pub length: u32,
+    /// Write, Read: TO in the peer's region. Immediate: the data
+    pub to: u64,
+    /// Write, Read: the peer's STag. Send with invalidate: what is to be invalidated
+    pub stag: u32,
+    /// TO in the region of sge0_stag
+    pub sge0_to: u64,
+    /// bytes
+    pub sge0_length: u32,
+    /// STag of a region in the queue pair's PD
+    pub sge0_stag: u32,
+    /// second SGE
+    pub sge1_to: u64,
+    /// bytes
+    pub sge1_length: u32,
+    /// STag
+    pub sge1_stag: u32,
+}
+
+impl SendWqe {
+    /// Bytes of the record.
+    pub const SIZE: usize = 64;
+    /// Where opcode begins.
+    pub const OPCODE_AT: usize = 0;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 1;
+    /// Where blocks begins.
+    pub const BLOCKS_AT: usize = 2;
+    /// Where sge_count begins.
+    pub const SGE_COUNT_AT: usize = 3;
+    /// Where length begins.
+    pub const LENGTH_AT: usize = 4;
+    /// Where to begins.
+    pub const TO_AT: usize = 8;
+    /// Where stag begins.
+    pub const STAG_AT: usize = 16;
+    /// Where sge0_to begins.
+    pub const SGE0_TO_AT: usize = 32;
+    /// Where sge0_length begins.
+    pub const SGE0_LENGTH_AT: usize = 40;
+    /// Where sge0_stag begins.
+    pub const SGE0_STAG_AT: usize = 44;
+    /// Where sge1_to begins.
+    pub const SGE1_TO_AT: usize = 48;
+    /// Where sge1_length begins.
+    pub const SGE1_LENGTH_AT: usize = 56;
+    /// Where sge1_stag begins.
+    pub const SGE1_STAG_AT: usize = 60;
+    /// Bit 0: a CQE is written on success too.
+    pub const SIGNALED: u8 = 0x1;
+    /// Bit 1: starts when all Reads before it are complete.
+    pub const FENCE: u8 = 0x2;
+    /// Bit 2: Send, Immediate: the receiver is asked for an event.
+    pub const SOLICITED: u8 = 0x4;
+    /// Bit 3: Send: invalidates the peer's STag in stag.
+    pub const INVALIDATE: u8 = 0x8;
+    /// Bit 4: the payload is in the WQE.
+    pub const INLINE_PAYLOAD: u8 = 0x10;
+
+    /// The record as it lies in memory.
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..1].copy_from_slice(&self.opcode.to_le_bytes());
+        b[1..2].copy_from_slice(&self.flags.to_le_bytes());
+        b[2..3].copy_from_slice(&self.blocks.to_le_bytes());
+        b[3..4].copy_from_slice(&self.sge_count.to_le_bytes());
+        b[4..8].copy_from_slice(&self.length.to_le_bytes());
+        b[8..16].copy_from_slice(&self.to.to_le_bytes());
+        b[16..20].copy_from_slice(&self.stag.to_le_bytes());
+        b[32..40].copy_from_slice(&self.sge0_to.to_le_bytes());
+        b[40..44].copy_from_slice(&self.sge0_length.to_le_bytes());
+        b[44..48].copy_from_slice(&self.sge0_stag.to_le_bytes());
+        b[48..56].copy_from_slice(&self.sge1_to.to_le_bytes());
+        b[56..60].copy_from_slice(&self.sge1_length.to_le_bytes());
+        b[60..64].copy_from_slice(&self.sge1_stag.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            opcode: u8::from_le_bytes([b[0]]),
+            flags: u8::from_le_bytes([b[1]]),
+            blocks: u8::from_le_bytes([b[2]]),
+            sge_count: u8::from_le_bytes([b[3]]),
+            length: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            to: u64::from_le_bytes([b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]]),
+            stag: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
+            sge0_to: u64::from_le_bytes([b[32], b[33], b[34], b[35], b[36], b[37], b[38], b[39]]),
+            sge0_length: u32::from_le_bytes([b[40], b[41], b[42], b[43]]),
+            sge0_stag: u32::from_le_bytes([b[44], b[45], b[46], b[47]]),
+            sge1_to: u64::from_le_bytes([b[48], b[49], b[50], b[51], b[52], b[53], b[54], b[55]]),
+            sge1_length: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            sge1_stag: u32::from_le_bytes([b[60], b[61], b[62], b[63]]),
+        }
+    }
+
+    /// What is to be done: by its name.
+    pub fn opcode(&self) -> Result<WqeOpcode, UnknownValue> {
+        WqeOpcode::try_from(self.opcode)
+    }
+
+    /// Bit 0: a CQE is written on success too.
+    pub const fn signaled(&self) -> bool {
+        self.flags & Self::SIGNALED != 0
+    }
+
+    /// The same with signaled set or clear.
+    #[must_use]
+    pub const fn with_signaled(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::SIGNALED | if on { Self::SIGNALED } else { 0 };
+        self
+    }
+
+    /// Bit 1: starts when all Reads before it are complete.
+    pub const fn fence(&self) -> bool {
+        self.flags & Self::FENCE != 0
+    }
+
+    /// The same with fence set or clear.
+    #[must_use]
+    pub const fn with_fence(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::FENCE | if on { Self::FENCE } else { 0 };
+        self
+    }
+
+    /// Bit 2: Send, Immediate: the receiver is asked for an event.
+    pub const fn solicited(&self) -> bool {
+        self.flags & Self::SOLICITED != 0
+    }
+
+    /// The same with solicited set or clear.
+    #[must_use]
+    pub const fn with_solicited(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::SOLICITED | if on { Self::SOLICITED } else { 0 };
+        self
+    }
+
+    /// Bit 3: Send: invalidates the peer's STag in stag.
+    pub const fn invalidate(&self) -> bool {
+        self.flags & Self::INVALIDATE != 0
+    }
+
+    /// The same with invalidate set or clear.
+    #[must_use]
+    pub const fn with_invalidate(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::INVALIDATE | if on { Self::INVALIDATE } else { 0 };
+        self
+    }
+
+    /// Bit 4: the payload is in the WQE.
+    pub const fn inline_payload(&self) -> bool {
+        self.flags & Self::INLINE_PAYLOAD != 0
+    }
+
+    /// The same with inline_payload set or clear.
+    #[must_use]
+    pub const fn with_inline_payload(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::INLINE_PAYLOAD | if on { Self::INLINE_PAYLOAD } else { 0 };
+        self
+    }
+}
+
+/// An entry of a completion queue. 32 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cqe {
+    /// the queue pair
+    pub qp_num: u32,
+    /// send queue: number of the WQE's first block, receive queue: number of the element; counted from 0, modulo 2^32
+    pub work: u32,
+    /// the Immediate Data, if has_immediate
+    pub immediate: u64,
+    /// bytes moved
+    pub byte_len: u32,
+    /// the STag that the peer invalidated, if has_invalidated
+    pub invalidated: u32,
+    /// the queue pair's flow
+    pub flow: u16,
+    /// what it was
+    pub opcode: u8,
+    /// how it ended
+    pub status: u8,
+    /// Its bits have getters.
+    pub flags: u8,
+    /// written last
+    pub phase: u8,
+}
+
+impl Cqe {
+    /// Bytes of the record.
+    pub const SIZE: usize = 32;
+    /// Where qp_num begins.
+    pub const QP_NUM_AT: usize = 0;
+    /// Where work begins.
+    pub const WORK_AT: usize = 4;
+    /// Where immediate begins.
+    pub const IMMEDIATE_AT: usize = 8;
+    /// Where byte_len begins.
+    pub const BYTE_LEN_AT: usize = 16;
+    /// Where invalidated begins.
+    pub const INVALIDATED_AT: usize = 20;
+    /// Where flow begins.
+    pub const FLOW_AT: usize = 24;
+    /// Where opcode begins.
+    pub const OPCODE_AT: usize = 26;
+    /// Where status begins.
+    pub const STATUS_AT: usize = 27;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 28;
+    /// Where phase begins.
+    pub const PHASE_AT: usize = 31;
+    /// Bit 0: the sender asked for an event.
+    pub const SOLICITED: u8 = 0x1;
+    /// Bit 1: the receive took Immediate Data.
+    pub const HAS_IMMEDIATE: u8 = 0x2;
+    /// Bit 2: an STag was invalidated.
+    pub const HAS_INVALIDATED: u8 = 0x4;
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const PHASE: u8 = 0x1;
+
+    /// The record as it lies in memory.
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..4].copy_from_slice(&self.qp_num.to_le_bytes());
+        b[4..8].copy_from_slice(&self.work.to_le_bytes());
+        b[8..16].copy_from_slice(&self.immediate.to_le_bytes());
+        b[16..20].copy_from_slice(&self.byte_len.to_le_bytes());
+        b[20..24].copy_from_slice(&self.invalidated.to_le_bytes());
+        b[24..26].copy_from_slice(&self.flow.to_le_bytes());
+        b[26..27].copy_from_slice(&self.opcode.to_le_bytes());
+        b[27..28].copy_from_slice(&self.status.to_le_bytes());
+        b[28..29].copy_from_slice(&self.flags.to_le_bytes());
+        b[31..32].copy_from_slice(&self.phase.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            qp_num: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            work: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            immediate: u64::from_le_bytes([b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]]),
+            byte_len: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
+            invalidated: u32::from_le_bytes([b[20], b[21], b[22], b[23]]),
+            flow: u16::from_le_bytes([b[24], b[25]]),
+            opcode: u8::from_le_bytes([b[26]]),
+            status: u8::from_le_bytes([b[27]]),
+            flags: u8::from_le_bytes([b[28]]),
+            phase: u8::from_le_bytes([b[31]]),
+        }
+    }
+
+    /// What it was: by its name.
+    pub fn opcode(&self) -> Result<CqeOpcode, UnknownValue> {
+        CqeOpcode::try_from(self.opcode)
+    }
+
+    /// How it ended: by its name.
+    pub fn status(&self) -> Result<CqeStatus, UnknownValue> {
+        CqeStatus::try_from(self.status)
+    }
+
+    /// Bit 0: the sender asked for an event.
+    pub const fn solicited(&self) -> bool {
+        self.flags & Self::SOLICITED != 0
+    }
+
+    /// The same with solicited set or clear.
+    #[must_use]
+    pub const fn with_solicited(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::SOLICITED | if on { Self::SOLICITED } else { 0 };
+        self
+    }
+
+    /// Bit 1: the receive took Immediate Data.
+    pub const fn has_immediate(&self) -> bool {
+        self.flags & Self::HAS_IMMEDIATE != 0
+    }
+
+    /// The same with has_immediate set or clear.
+    #[must_use]
+    pub const fn with_has_immediate(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::HAS_IMMEDIATE | if on { Self::HAS_IMMEDIATE } else { 0 };
+        self
+    }
+
+    /// Bit 2: an STag was invalidated.
+    pub const fn has_invalidated(&self) -> bool {
+        self.flags & Self::HAS_INVALIDATED != 0
+    }
+
+    /// The same with has_invalidated set or clear.
+    #[must_use]
+    pub const fn with_has_invalidated(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::HAS_INVALIDATED | if on { Self::HAS_INVALIDATED } else { 0 };
+        self
+    }
+
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const fn phase(&self) -> bool {
+        self.phase & Self::PHASE != 0
+    }
+
+    /// The same with phase set or clear.
+    #[must_use]
+    pub const fn with_phase(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
+    }
+}
+
+/// Doorbells of a queue pair, written by the one who posts. Each in a word of 8 bytes of its own. 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueDoorbell {
+    /// blocks posted to the send queue
+    pub send_tail: u32,
+    /// elements posted to the receive queue
+    pub recv_tail: u32,
+}
+
+impl QueueDoorbell {
+    /// Bytes of the record.
+    pub const SIZE: usize = 64;
+    /// Where send_tail begins.
+    pub const SEND_TAIL_AT: usize = 0;
+    /// Where recv_tail begins.
+    pub const RECV_TAIL_AT: usize = 8;
+
+    /// The record as it lies in memory.
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..4].copy_from_slice(&self.send_tail.to_le_bytes());
+        b[8..12].copy_from_slice(&self.recv_tail.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            send_tail: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            recv_tail: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
+        }
+    }
+}
+
+/// How far the work of a queue pair is, written by the one who takes it. Each in a word of 8 bytes of its own. 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueStatus {
+    /// blocks of the send queue whose WQEs were done successfully
+    pub send_done: u32,
+    /// elements of the receive queue that were filled
+    pub recv_done: u32,
+}
+
+impl QueueStatus {
+    /// Bytes of the record.
+    pub const SIZE: usize = 64;
+    /// Where send_done begins.
+    pub const SEND_DONE_AT: usize = 0;
+    /// Where recv_done begins.
+    pub const RECV_DONE_AT: usize = 8;
+
+    /// The record as it lies in memory.
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..4].copy_from_slice(&self.send_done.to_le_bytes());
+        b[8..12].copy_from_slice(&self.recv_done.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            send_done: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            recv_done: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
+        }
+    }
+}
+
+/// Doorbells of a completion queue, written by the one who polls. Each in a word of 8 bytes of its own. 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CqDoorbell {
+    /// CQEs taken
+    pub taken: u32,
+    /// Its bits have getters.
+    pub armed: u8,
+}
+
+impl CqDoorbell {
+    /// Bytes of the record.
+    pub const SIZE: usize = 64;
+    /// Where taken begins.
+    pub const TAKEN_AT: usize = 0;
+    /// Where armed begins.
+    pub const ARMED_AT: usize = 8;
+    /// Bit 0: the next CQE makes an event.
+    pub const ANY: u8 = 0x1;
+    /// Bit 1: the next one that is solicited or failed does.
+    pub const SOLICITED: u8 = 0x2;
+
+    /// The record as it lies in memory.
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..4].copy_from_slice(&self.taken.to_le_bytes());
+        b[8..9].copy_from_slice(&self.armed.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            taken: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            armed: u8::from_le_bytes([b[8]]),
+        }
+    }
+
+    /// Bit 0: the next CQE makes an event.
+    pub const fn any(&self) -> bool {
+        self.armed & Self::ANY != 0
+    }
+
+    /// The same with any set or clear.
+    #[must_use]
+    pub const fn with_any(mut self, on: bool) -> Self {
+        self.armed = self.armed & !Self::ANY | if on { Self::ANY } else { 0 };
+        self
+    }
+
+    /// Bit 1: the next one that is solicited or failed does.
+    pub const fn solicited(&self) -> bool {
+        self.armed & Self::SOLICITED != 0
+    }
+
+    /// The same with solicited set or clear.
+    #[must_use]
+    pub const fn with_solicited(mut self, on: bool) -> Self {
+        self.armed = self.armed & !Self::SOLICITED | if on { Self::SOLICITED } else { 0 };
         self
     }
 }

@@ -54,8 +54,8 @@ fn the_version_says_what_is_in_the_build() {
     let interface = format!("card interface: {}\n", weft_layout::INTERFACE_VERSION);
     assert!(version.contains(&interface), "{version}");
     let simulated = match cfg!(feature = "sim") {
-        true => "cards: vfio, vfio-user, sim\nsimulator: model",
-        false => "cards: vfio, vfio-user\nsimulator: none",
+        true => "cards: vfio, vfio-user, serial, sim\nsimulator: model",
+        false => "cards: vfio, vfio-user, serial\nsimulator: none",
     };
     assert!(version.contains(simulated), "{version}");
     let head = Command::new("git")

@@ -12,6 +12,7 @@ use super::{write_checked, Card, MappedMemory, MAX_FRAME};
 use crate::dma::{observe, DmaBuffer, SharedMemory, PAGE_SIZE};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
+use crate::trace::ring_size;
 
 const HEADER: usize = CaptureHeader::SIZE;
 /// How often CAPTURE_CTRL is read until the card has written the frame that it began.
@@ -73,6 +74,7 @@ pub(crate) struct CaptureRing {
 
 impl CaptureRing {
     fn new(mmio: &Mmio, wanted: Wanted, lost: [u32; 2]) -> Result<Self, DeviceError> {
+        ring_size(mmio)?;
         let frame = usize::from(wanted.snap.min(MAX_FRAME));
         let slot_log2 = (7..14)
             .find(|log2| HEADER + frame <= 1 << log2)

@@ -90,6 +90,9 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
             private_data,
             agreed,
         } => {
+            if agreed.ord == 0 {
+                device.lock().refuse_reads(qp);
+            }
             if let Some(id) = find(device, conn, false) {
                 {
                     let mut data = id.data();

@@ -1,13 +1,14 @@
 //! The seam to a card: everything the driver needs of whatever stands between it and the hardware.
 //!
 //! A transport reaches one PCIe function: its two BARs, its DMA window, its interrupt vectors. Kernel
-//! VFIO, vfio-user and the in-process simulator are transports; everything above is one code.
+//! VFIO, vfio-user, a serial line and the in-process simulator are transports; everything above is one code.
 
 mod address;
 mod iova;
 mod monotonic;
 mod open;
 mod registers;
+mod serial;
 mod spec;
 mod vectors;
 pub mod vfio;
@@ -25,6 +26,7 @@ pub use self::address::PciAddress;
 pub use self::iova::IovaAllocator;
 pub use self::open::{open, OpenError};
 pub use self::registers::RegisterAccess;
+pub use self::serial::{SerialTransport, BAUD as SERIAL_BAUD};
 pub use self::spec::{Interface, Spec, VfioOptions, INTERFACE_VARIABLE};
 pub use self::vfio::{list, Found};
 pub use self::vfio_user::{wire as vfio_user_wire, VfioUserTransport};

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::address::PciAddress;
+use super::serial::SerialTransport;
 use super::spec::Spec;
 use super::vfio::{Host, Neighbour, VfioTransport};
 use super::vfio_user::VfioUserTransport;
 use super::Transport;
 
-/// Opens the device that `spec` names: `vfio:0000:3b:00.0` (kernel VFIO; options see [`Spec`]) or
-/// `vfio-user:/path/to.sock`.
+/// Opens the device that `spec` names: `vfio:0000:3b:00.0` (kernel VFIO; options see [`Spec`]),
+/// `vfio-user:/path/to.sock` or `serial:/dev/ttyUSB1`.
 ///
 /// Nothing is checked that is a Weft card's own: that is [`Device::open`](crate::Device::open)'s.
 pub fn open(spec: &str) -> Result<Arc<dyn Transport>, OpenError> {
@@ -22,6 +23,7 @@ pub fn open(spec: &str) -> Result<Arc<dyn Transport>, OpenError> {
             Ok(Arc::new(transport))
         }
         Spec::VfioUser(socket) => Ok(Arc::new(VfioUserTransport::connect(&socket)?)),
+        Spec::Serial(path, baud) => Ok(Arc::new(SerialTransport::open(&path, baud)?)),
     }
 }
 
@@ -31,7 +33,7 @@ pub fn open(spec: &str) -> Result<Arc<dyn Transport>, OpenError> {
 pub enum OpenError {
     /// The name of the device is none.
     #[error(
-        "`{spec}` does not name a device: {why}; use vfio:0000:3b:00.0 or vfio-user:/path/to.sock"
+        "`{spec}` does not name a device: {why}; use vfio:0000:3b:00.0, vfio-user:/path/to.sock or serial:/dev/ttyUSB1"
     )]
     Spec {
         /// What was given.
@@ -198,6 +200,26 @@ pub enum OpenError {
         socket: PathBuf,
         /// What the system said.
         reason: String,
+    },
+    /// The serial line cannot be used.
+    #[error("the serial line {path}: {reason}", path = path.display())]
+    Serial {
+        /// The tty.
+        path: PathBuf,
+        /// What the system said, or the card.
+        reason: String,
+    },
+    /// Nobody answers at the serial line.
+    #[error(
+        "no card answers on {path} at {baud} baud: another port (a board's FTDI has two, the second one is the card's), another speed than the \
+         bitstream's (`?baud=N`), or no bitstream in the board",
+        path = path.display()
+    )]
+    SerialSilent {
+        /// The tty.
+        path: PathBuf,
+        /// The speed that was set.
+        baud: u32,
     },
     /// The server does not speak vfio-user as it should.
     #[error("the vfio-user server at {socket} {reason}; it must speak protocol 0.1 and serve one client at a time", socket = socket.display())]

@@ -1,4 +1,4 @@
-//! How a user names a device: `vfio:0000:3b:00.0`, `vfio-user:/run/card.sock`.
+//! How a user names a device: `vfio:0000:3b:00.0`, `vfio-user:/run/card.sock`, `serial:/dev/ttyUSB1`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use super::address::PciAddress;
 use super::open::OpenError;
+use super::serial::BAUD;
 
 /// Chooses the kernel's interface for every `vfio:` device that does not name one: `legacy` or `iommufd`.
 pub const INTERFACE_VARIABLE: &str = "WEFT_VFIO";
@@ -57,6 +58,8 @@ pub enum Spec {
     Vfio(PciAddress, VfioOptions),
     /// A vfio-user server: `vfio-user:PATH`.
     VfioUser(PathBuf),
+    /// A board at a serial line: `serial:PATH[?baud=N]`.
+    Serial(PathBuf, u32),
 }
 
 impl FromStr for Spec {
@@ -79,7 +82,22 @@ impl FromStr for Spec {
             }
             "vfio-user" if rest.is_empty() => Err(bad("the path of the socket is missing")),
             "vfio-user" => Ok(Spec::VfioUser(PathBuf::from(rest))),
-            _ => Err(bad("it begins neither with `vfio:` nor with `vfio-user:`")),
+            "serial" => {
+                let (path, options) = rest.split_once('?').unwrap_or((rest, ""));
+                if path.is_empty() {
+                    return Err(bad("the path of the serial line is missing"));
+                }
+                let baud = match options.split_once('=') {
+                    None if options.is_empty() => Some(BAUD),
+                    Some(("baud", baud)) => baud.parse().ok().filter(|b| *b >= 9600),
+                    _ => None,
+                };
+                let baud = baud.ok_or_else(|| bad("the option is baud=N, from 9600 on"))?;
+                Ok(Spec::Serial(PathBuf::from(path), baud))
+            }
+            _ => Err(bad(
+                "it begins with none of `vfio:`, `vfio-user:`, `serial:`",
+            )),
         }
     }
 }
@@ -121,6 +139,14 @@ mod tests {
                 ),
             ),
             ("vfio-user:/a:b?c", Spec::VfioUser("/a:b?c".into())),
+            (
+                "serial:/dev/ttyUSB1",
+                Spec::Serial("/dev/ttyUSB1".into(), BAUD),
+            ),
+            (
+                "serial:/a:b?baud=12000000",
+                Spec::Serial("/a:b".into(), 12_000_000),
+            ),
         ] {
             assert_eq!(text.parse::<Spec>(), Ok(spec), "{text}");
         }
@@ -134,6 +160,10 @@ mod tests {
             "vfio:00:04.0?iova-bits=",
             "vfio:00:04.0?x=1",
             "vfio-user:",
+            "serial:",
+            "serial:?baud=9600",
+            "serial:/dev/ttyUSB1?baud=0",
+            "serial:/dev/ttyUSB1?speed=1",
             "uio:00:04.0",
         ] {
             let error = text.parse::<Spec>().expect_err(text).to_string();

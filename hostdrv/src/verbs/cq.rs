@@ -1,13 +1,20 @@
 //! Completion queues and completion channels.
 
-use std::collections::VecDeque;
+use std::fmt;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use weft_engine::{Completion, Opcode, Status};
+use weft_layout::{CqDoorbell, Cqe, CqeOpcode, CqeStatus};
+use weft_queues::CompletionQueue;
 
+use super::memory::QueueMemory;
+use super::rings::Rings;
+use super::wr::SgeList;
 use super::VerbsError;
 use crate::device::{Device, Events, Readiness};
+use crate::dma::SharedMemory;
 use crate::error::DeviceError;
 
 /// How work ended (`ibv_wc_status`).
@@ -24,6 +31,8 @@ pub enum WcStatus {
     RemoteAccessError,
     /// The peer could not do it: `IBV_WC_REM_OP_ERR`.
     RemoteOperationError,
+    /// The work request says nothing that can be done: `IBV_WC_LOC_QP_OP_ERR`.
+    LocalQpOperationError,
     /// Something else: `IBV_WC_GENERAL_ERR`.
     GeneralError,
 }
@@ -63,28 +72,29 @@ pub struct Wc {
 }
 
 impl Wc {
-    pub(super) fn new(qp_num: u32, wr_id: u64, completion: &Completion) -> Self {
+    fn new(wr_id: u64, cqe: &Cqe) -> Self {
         Self {
             wr_id,
-            status: match completion.status {
-                Status::Success => WcStatus::Success,
-                Status::Flushed => WcStatus::WrFlushError,
-                Status::LocalProtection => WcStatus::LocalProtectionError,
-                Status::RemoteAccess => WcStatus::RemoteAccessError,
-                Status::RemoteOperation => WcStatus::RemoteOperationError,
-                _ => WcStatus::GeneralError,
+            status: match cqe.status() {
+                Ok(CqeStatus::Success) => WcStatus::Success,
+                Ok(CqeStatus::Flushed) => WcStatus::WrFlushError,
+                Ok(CqeStatus::LocalProtection) => WcStatus::LocalProtectionError,
+                Ok(CqeStatus::LocalOperation) => WcStatus::LocalQpOperationError,
+                Ok(CqeStatus::RemoteAccess) => WcStatus::RemoteAccessError,
+                Ok(CqeStatus::RemoteOperation) => WcStatus::RemoteOperationError,
+                Err(_) => WcStatus::GeneralError,
             },
-            opcode: match completion.opcode {
-                Opcode::Send => WcOpcode::Send,
-                Opcode::Write => WcOpcode::RdmaWrite,
-                Opcode::Read => WcOpcode::RdmaRead,
-                Opcode::Recv => WcOpcode::Recv,
+            opcode: match cqe.opcode() {
+                Ok(CqeOpcode::Write) => WcOpcode::RdmaWrite,
+                Ok(CqeOpcode::Read) => WcOpcode::RdmaRead,
+                Ok(CqeOpcode::Recv) => WcOpcode::Recv,
+                Ok(CqeOpcode::Send) | Err(_) => WcOpcode::Send,
             },
-            byte_len: completion.byte_len,
-            qp_num,
-            solicited: completion.solicited,
-            invalidated_rkey: completion.invalidated,
-            imm_data: completion.immediate,
+            byte_len: cqe.byte_len,
+            qp_num: cqe.qp_num,
+            solicited: cqe.solicited(),
+            invalidated_rkey: cqe.has_invalidated().then_some(cqe.invalidated),
+            imm_data: cqe.has_immediate().then_some(cqe.immediate),
         }
     }
 }
@@ -105,62 +115,157 @@ pub struct Cq {
     inner: Arc<CqInner>,
 }
 
-#[derive(Debug)]
 pub(crate) struct CqInner {
     cqe: usize,
     channel: Option<Arc<ChannelInner>>,
-    entries: Mutex<Entries>,
+    layout: CompletionQueue,
+    memory: QueueMemory,
+    /// Places that work under way or a CQE not polled has.
+    promised: AtomicUsize,
+    /// CQEs written; only by who has the device's lock.
+    written: AtomicU32,
+    taking: Mutex<Taking>,
 }
 
-#[derive(Debug, Default)]
-struct Entries {
-    queue: VecDeque<Wc>,
-    /// Work under way that may still complete into this queue.
-    promised: usize,
-    armed: Option<Notify>,
+/// The poller's side.
+#[derive(Default)]
+struct Taking {
+    /// CQEs taken.
+    taken: u32,
+    /// The queue pairs that complete here, by their flow.
+    queues: Vec<Option<Arc<Rings>>>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl fmt::Debug for CqInner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CqInner")
+            .field("cqe", &self.cqe)
+            .field("promised", &self.promised.load(Ordering::Relaxed))
+            .finish_non_exhaustive()
+    }
+}
+
 impl CqInner {
-    /// Keeps an entry for work that is being posted.
+    fn memory(&self) -> &SharedMemory {
+        self.memory.memory()
+    }
+
+    /// The file, if it can be lent.
+    pub(super) fn file(&self) -> Option<BorrowedFd<'_>> {
+        self.memory.file()
+    }
+
+    /// Keeps a place for work that is being posted.
+    #[inline]
     pub(super) fn promise(&self) -> Result<(), VerbsError> {
-        let mut entries = locked(&self.entries);
-        if entries.queue.len() + entries.promised >= self.cqe {
+        if self.promised.fetch_add(1, Ordering::Relaxed) >= self.cqe {
+            self.forget(1);
             return Err(VerbsError::CqFull { cqe: self.cqe });
         }
-        entries.promised += 1;
         Ok(())
     }
 
-    /// Gives promised entries back.
+    /// Gives promised places back.
+    #[inline]
     pub(super) fn forget(&self, count: usize) {
-        locked(&self.entries).promised -= count;
+        self.promised.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Turns a promised entry into a completion.
-    pub(super) fn push(self: &Arc<Self>, wc: Wc) {
-        let mut entries = locked(&self.entries);
-        entries.promised -= 1;
-        entries.queue.push_back(wc);
-        let tell = match entries.armed {
-            None => false,
-            Some(Notify::Any) => true,
-            Some(Notify::Solicited) => wc.solicited || wc.status != WcStatus::Success,
+    /// A queue pair completes here from now on.
+    pub(super) fn join(&self, rings: &Arc<Rings>) {
+        let mut taking = locked(&self.taking);
+        let at = usize::from(rings.flow());
+        if taking.queues.len() <= at {
+            taking.queues.resize(at + 1, None);
+        }
+        taking.queues[at] = Some(rings.clone());
+    }
+
+    /// The queue pair is no more: its CQEs that nobody took are passed over. How many there are of its receive or its send queue.
+    pub(super) fn leave(&self, rings: &Rings, recv: bool) -> usize {
+        let mut taking = locked(&self.taking);
+        let gone = taking
+            .queues
+            .get_mut(usize::from(rings.flow()))
+            .and_then(Option::take);
+        let left = (0..self.layout.capacity())
+            .map_while(|ahead| {
+                let number = taking.taken.wrapping_add(ahead);
+                self.layout.get(self.memory(), number)
+            })
+            .filter(|cqe| {
+                cqe.qp_num == rings.qp_num && recv == (cqe.opcode == CqeOpcode::Recv as u8)
+            })
+            .count();
+        drop(taking);
+        drop(gone);
+        left
+    }
+
+    /// Writes a CQE, for which there was a promise. Only by who has the device's lock.
+    pub(super) fn complete(self: &Arc<Self>, cqe: Cqe) {
+        let number = self.written.load(Ordering::Relaxed);
+        if !self.layout.has_room(self.memory(), number) {
+            tracing::error!(?cqe, "the completion queue overran");
+            return;
+        }
+        self.layout.put(self.memory(), number, cqe);
+        self.written
+            .store(number.wrapping_add(1), Ordering::Relaxed);
+        let Some(channel) = &self.channel else {
+            return;
         };
-        if tell {
-            entries.armed = None;
-            if let Some(channel) = &self.channel {
-                channel.events.push(Arc::downgrade(self));
-            }
+        let armed = self.layout.disarm(self.memory());
+        let asked = armed & CqDoorbell::ANY != 0
+            || armed & CqDoorbell::SOLICITED != 0
+                && (cqe.solicited() || cqe.status != CqeStatus::Success as u8);
+        if asked {
+            channel.events.push(Arc::downgrade(self));
+        } else if armed != 0 {
+            self.layout.arm(self.memory(), armed);
         }
     }
 
-    /// Removes the completions of a queue pair that is destroyed.
-    pub(super) fn remove_qp(&self, qp_num: u32) {
-        locked(&self.entries).queue.retain(|wc| wc.qp_num != qp_num);
+    /// The oldest completion, and what held its regions: to be dropped without any lock.
+    #[inline]
+    fn pop(&self) -> Option<(Wc, SgeList)> {
+        let mut taking = locked(&self.taking);
+        loop {
+            let cqe = self.layout.get(self.memory(), taking.taken)?;
+            taking.taken = taking.taken.wrapping_add(1);
+            self.layout.taken(self.memory(), taking.taken);
+            self.forget(1);
+            let rings = taking
+                .queues
+                .get(usize::from(cqe.flow))
+                .and_then(Option::as_ref)
+                .filter(|rings| rings.qp_num == cqe.qp_num);
+            let Some(rings) = rings else {
+                continue;
+            };
+            let is_recv = cqe.opcode == CqeOpcode::Recv as u8;
+            let (queue, done) = match is_recv {
+                true => (&rings.recv, rings.recv_done()),
+                false => (&rings.send, rings.send_done()),
+            };
+            let Some((wr_id, sges, more)) = queue.finish(cqe.work, done) else {
+                tracing::error!(?cqe, "completion of work that is not under way");
+                continue;
+            };
+            let wc = Wc::new(wr_id, &cqe);
+            if more {
+                let rings = rings.clone();
+                drop(taking);
+                while let Some(sges) = rings.send.reap(done) {
+                    drop(sges);
+                }
+            }
+            return Some((wc, sges));
+        }
     }
 }
 
@@ -169,6 +274,21 @@ impl Device {
     /// place, so the queue cannot overrun.
     #[tracing::instrument(name = "create_cq", level = "debug", skip_all, fields(device = self.name(), cqe = cqe))]
     pub fn create_cq(&self, cqe: usize, channel: Option<&CompChannel>) -> Result<Cq, VerbsError> {
+        self.make_cq(cqe, channel, false)
+    }
+
+    /// A completion queue for a queue pair that is lent to another process ([`Qp::lend`](super::Qp::lend)).
+    #[tracing::instrument(name = "create_cq", level = "debug", skip_all, fields(device = self.name(), cqe = cqe))]
+    pub fn create_lendable_cq(&self, cqe: usize) -> Result<Cq, VerbsError> {
+        self.make_cq(cqe, None, true)
+    }
+
+    fn make_cq(
+        &self,
+        cqe: usize,
+        channel: Option<&CompChannel>,
+        lendable: bool,
+    ) -> Result<Cq, VerbsError> {
         if cqe == 0 {
             return Err(VerbsError::InvalidSize {
                 what: "the number of completion queue entries",
@@ -181,12 +301,22 @@ impl Device {
                 what: "completion channel",
             });
         }
+        let layout = CompletionQueue::new(cqe).ok_or(VerbsError::InvalidSize {
+            what: "the number of completion queue entries",
+            given: cqe as u64,
+            allowed: "at most 16777216",
+        })?;
+        let memory = QueueMemory::new(layout.bytes(), lendable)?;
         Ok(Cq {
             device: self.clone(),
             inner: Arc::new(CqInner {
                 cqe,
                 channel: channel.map(|channel| channel.inner.clone()),
-                entries: Mutex::default(),
+                layout,
+                memory,
+                promised: AtomicUsize::new(0),
+                written: AtomicU32::new(0),
+                taking: Mutex::default(),
             }),
         })
     }
@@ -221,8 +351,10 @@ impl Cq {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
+    #[inline]
     fn pop(&self) -> Option<Wc> {
-        locked(&self.inner.entries).queue.pop_front()
+        let (wc, _sges) = self.inner.pop()?;
+        Some(wc)
     }
 
     /// The oldest completion, if there is one. Lets the device make progress when there is none.
@@ -297,11 +429,11 @@ impl Cq {
         if self.inner.channel.is_none() {
             return Err(VerbsError::NoChannel);
         }
-        let mut entries = locked(&self.inner.entries);
-        // "Any" includes "solicited": the wider request stays.
-        if entries.armed != Some(Notify::Any) {
-            entries.armed = Some(which);
-        }
+        let armed = match which {
+            Notify::Any => CqDoorbell::ANY,
+            Notify::Solicited => CqDoorbell::SOLICITED,
+        };
+        self.inner.layout.arm(self.inner.memory(), armed);
         Ok(())
     }
 }

@@ -113,6 +113,18 @@ pub enum VerbsError {
         /// Its size.
         cqe: usize,
     },
+    /// No memory for a queue.
+    #[error("no memory for a queue of {bytes} bytes")]
+    NoMemory {
+        /// How much.
+        bytes: usize,
+    },
+    /// The queue pair was not made to be lent.
+    #[error("the queues cannot be lent: create the queue pair lendable, with one completion queue for both queues, made by create_lendable_cq")]
+    NotLendable,
+    /// The queues are another process's.
+    #[error("the queues are lent to another process, which posts and polls")]
+    Lent,
     /// Not in this state.
     #[error("a {operation} is not possible in state {state:?}{}", hint(.state))]
     WrongQpState {

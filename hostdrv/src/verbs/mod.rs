@@ -8,17 +8,24 @@
 
 mod cq;
 mod error;
+mod lent;
+mod memory;
 mod mr;
 mod pd;
 mod qp;
+mod rings;
+mod taking;
 mod wr;
 
 pub(crate) use cq::deadline;
 pub use cq::{CompChannel, Cq, Notify, Wc, WcOpcode, WcStatus};
 pub use error::VerbsError;
+pub use lent::{Lease, LentQp, Terms};
 pub use mr::{Mr, OwnedMemory, RemoteRegion};
 pub use pd::Pd;
-pub(crate) use qp::QpEntry;
 pub use qp::{AsyncEvent, Qp, QpCap, QpInit};
+pub(crate) use taking::QpEntry;
 pub use weft_engine::{Access, QpState, TerminateCode, MAX_INLINE, MAX_SGE};
+/// What a borrower of queues writes and reads.
+pub use weft_queues as queues;
 pub use wr::{RecvWr, SendWr, Sge};

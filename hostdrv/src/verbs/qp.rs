@@ -1,16 +1,17 @@
 //! Reliable-connected queue pairs.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use weft_engine::{
-    self as engine, Access, Opcode, Payload, QpId, QpState, SendOp, TerminateCode, MAX_INLINE,
-    MAX_SGE,
+    self as engine, Access, QpId, QpState, SendOp, TerminateCode, MAX_INLINE, MAX_SGE,
 };
+use weft_queues::{Capacity, Payload, SendWqe, Wqe, WqeOpcode};
 
-use super::cq::{Cq, CqInner, Wc, WcStatus};
+use super::cq::Cq;
 use super::error::access_name;
 use super::pd::Pd;
+use super::rings::Rings;
+use super::taking::QpEntry;
 use super::wr::{RecvWr, SendWr, Sge, SgeList};
 use super::VerbsError;
 use crate::device::{Device, State};
@@ -54,6 +55,8 @@ pub struct QpInit {
     pub cap: QpCap,
     /// Every send work request is signaled.
     pub sq_sig_all: bool,
+    /// Its queues can be lent to another process ([`Qp::lend`]).
+    pub lendable: bool,
 }
 
 impl QpInit {
@@ -64,6 +67,7 @@ impl QpInit {
             recv_cq: cq.clone(),
             cap: QpCap::default(),
             sq_sig_all: false,
+            lendable: false,
         }
     }
 }
@@ -111,102 +115,20 @@ pub struct Qp {
 
 struct QpInner {
     pd: Pd,
-    id: QpId,
-    qp_num: u32,
+    rings: Arc<Rings>,
     cap: QpCap,
     sq_sig_all: bool,
     send_cq: Cq,
     recv_cq: Cq,
 }
 
-/// The device's side of a queue pair.
-pub(crate) struct QpEntry {
-    qp_num: u32,
-    send: Queue,
-    recv: Queue,
-    /// A connection was asked for, so work may be posted.
-    pub(crate) bound: bool,
-}
-
-/// Work that is under way in one queue, oldest first.
-struct Queue {
-    cq: Arc<CqInner>,
-    work: VecDeque<Work>,
-    next_number: u64,
-}
-
-struct Work {
-    /// What the engine knows it by.
-    number: u64,
-    wr_id: u64,
-    signaled: bool,
-    /// Their regions are kept alive.
-    sges: SgeList,
-}
-
-impl Queue {
-    fn new(cq: &Cq) -> Self {
-        Self {
-            cq: cq.inner().clone(),
-            work: VecDeque::new(),
-            next_number: 0,
-        }
-    }
-
-    fn accepted(&mut self, wr_id: u64, signaled: bool, sges: SgeList) {
-        self.work.push_back(Work {
-            number: self.next_number,
-            wr_id,
-            signaled,
-            sges,
-        });
-        self.next_number += 1;
-    }
-}
-
 impl State {
-    /// Moves the engine's completions to the completion queues; how many.
-    pub(crate) fn deliver_completions(&mut self) -> usize {
-        let mut delivered = 0;
-        while let Some(completion) = self.engine.poll_completion() {
-            let Some(entry) = self.qps.get_mut(&completion.qp) else {
-                continue;
-            };
-            let queue = match completion.opcode {
-                Opcode::Recv => &mut entry.recv,
-                Opcode::Send | Opcode::Write | Opcode::Read => &mut entry.send,
-            };
-            let Some(at) = queue
-                .work
-                .iter()
-                .position(|work| work.number == completion.wr_id)
-            else {
-                tracing::error!(?completion, "completion of work that is not under way");
-                continue;
-            };
-            let Some(work) = queue.work.remove(at) else {
-                continue;
-            };
-            let wc = Wc::new(entry.qp_num, work.wr_id, &completion);
-            tracing::trace!(?wc, signaled = work.signaled, "completion");
-            delivered += 1;
-            if work.signaled || wc.status != WcStatus::Success {
-                queue.cq.push(wc);
-            } else {
-                queue.cq.forget(1);
-            }
-            // The last use of a region may be this one, and its drop wants the lock.
-            self.release(work.sges);
-        }
-        delivered
-    }
-
     /// The engine says that a queue pair failed.
     pub(crate) fn qp_failed(&mut self, qp: QpId, terminate: Option<TerminateCode>, received: bool) {
         let Some(entry) = self.qps.get(&qp) else {
             return;
         };
-        let qp_num = entry.qp_num;
+        let qp_num = entry.rings.qp_num;
         tracing::warn!(qp_num, ?terminate, received, "queue pair failed");
         self.tell(AsyncEvent::QpFatal {
             qp_num,
@@ -220,10 +142,17 @@ impl State {
         }
     }
 
+    /// The connection of a queue pair stands, and the peer takes no Reads.
+    pub(crate) fn refuse_reads(&self, qp: QpId) {
+        if let Some(entry) = self.qps.get(&qp) {
+            entry.rings.refuse_reads();
+        }
+    }
+
     /// The peer of a queue pair whose connection was accepted has shown that it has the answer.
     pub(crate) fn qp_established(&mut self, qp: QpId) {
         if let Some(entry) = self.qps.get(&qp) {
-            let qp_num = entry.qp_num;
+            let qp_num = entry.rings.qp_num;
             self.tell(AsyncEvent::CommEstablished { qp_num });
         }
     }
@@ -293,20 +222,32 @@ impl Qp {
             engine.create_qp(&config, card)
         })?;
         let qp_num = state.take_qp_num();
-        let entry = QpEntry {
-            qp_num,
-            send: Queue::new(&init.send_cq),
-            recv: Queue::new(&init.recv_cq),
-            bound: false,
+        let capacity = Capacity {
+            send: cap.max_send_wr,
+            sges: cap.max_send_sge,
+            inline: cap.max_inline_data,
+            recv: cap.max_recv_wr,
         };
-        state.qps.insert(id, entry);
+        let (send_cq, recv_cq) = (init.send_cq.inner(), init.recv_cq.inner());
+        let cqs = [send_cq.clone(), recv_cq.clone()];
+        let rings = match Rings::new(id, qp_num, capacity, cqs, init.lendable) {
+            Ok(rings) => Arc::new(rings),
+            Err(error) => {
+                let _ = device.turn(&mut state, |engine, now, card| {
+                    engine.destroy_qp(now, id, card)
+                });
+                return Err(error);
+            }
+        };
+        send_cq.join(&rings);
+        recv_cq.join(&rings);
+        state.add_qp(id, QpEntry::new(rings.clone()));
         let turn = state.finish_turn();
         drop(state);
         let qp = Self {
             inner: Arc::new(QpInner {
                 pd: pd.clone(),
-                id,
-                qp_num,
+                rings,
                 cap,
                 sq_sig_all: init.sq_sig_all,
                 send_cq: init.send_cq.clone(),
@@ -326,7 +267,7 @@ impl Qp {
 
     /// Its number, in completions and messages.
     pub fn qp_num(&self) -> u32 {
-        self.inner.qp_num
+        self.inner.rings.qp_num
     }
 
     /// Its protection domain.
@@ -341,7 +282,7 @@ impl Qp {
 
     /// The card's flow that it has.
     pub fn flow(&self) -> u16 {
-        self.inner.id.flow()
+        self.inner.rings.flow()
     }
 
     /// Where its send queue completes.
@@ -359,8 +300,12 @@ impl Qp {
         self.inner.cap
     }
 
+    pub(super) fn rings(&self) -> &Rings {
+        &self.inner.rings
+    }
+
     pub(crate) fn id(&self) -> QpId {
-        self.inner.id
+        self.inner.rings.id
     }
 
     /// Its state (`ibv_query_qp`).
@@ -386,14 +331,14 @@ impl Qp {
         max: usize,
         needs: Access,
         work: &'static str,
-    ) -> Result<([engine::Sge; MAX_SGE], usize), VerbsError> {
+    ) -> Result<([weft_queues::Sge; MAX_SGE], usize), VerbsError> {
         if sges.given() > max {
             return Err(VerbsError::TooManySges {
                 given: sges.given(),
                 max,
             });
         }
-        let mut list = [engine::Sge::default(); MAX_SGE];
+        let mut list = [weft_queues::Sge::default(); MAX_SGE];
         let mut used = 0;
         let mut total = 0;
         for sge in sges.iter() {
@@ -433,7 +378,7 @@ impl Qp {
             total += u64::from(*length);
             // An element of no bytes would end a receive element's list.
             if *length > 0 {
-                list[used] = engine::Sge {
+                list[used] = weft_queues::Sge {
                     stag: lkey,
                     to: mr.addr() + offset,
                     length: *length,
@@ -447,31 +392,78 @@ impl Qp {
         Ok((list, used))
     }
 
-    /// What it means to the caller that the engine refused a work request; `full`: if its queue is full.
-    fn refused(
-        &self,
-        operation: &'static str,
-        wr_id: u64,
-        state: QpState,
-        full: VerbsError,
-        error: engine::Error,
-    ) -> VerbsError {
-        let error = match error {
-            engine::Error::QueueFull => full,
-            engine::Error::WrongQpState => VerbsError::WrongQpState { operation, state },
-            error => error.into(),
-        };
-        tracing::debug!(qp_num = self.qp_num(), wr_id, %error, operation, "refused");
-        error
+    /// Work may be posted: a connection was asked for, or is over already.
+    #[cold]
+    fn check_state(&self, operation: &'static str) -> Result<(), VerbsError> {
+        match self.state()? {
+            QpState::Idle => Err(VerbsError::WrongQpState {
+                operation,
+                state: QpState::Idle,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Posts a work request to the send queue. Before the connection is established (but asked for) it waits
     /// there; after it failed it completes as flushed.
+    ///
+    /// It writes a WQE and rings; whoever has the device's lock, or this thread if nobody has it, sends ([`DeviceConfig::deferred`]:
+    /// the next [`Device::progress`] does).
+    ///
+    /// [`DeviceConfig::deferred`]: crate::DeviceConfig::deferred
     #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
+    #[inline]
     pub fn post_send(&self, wr: SendWr) -> Result<(), VerbsError> {
+        self.put_send(wr)?;
+        Ok(self.device().posted(self.flow())?)
+    }
+
+    /// Posts work requests to the send queue, one after the other, and rings once. The first that is refused ends the list: `Err` has how
+    /// many were posted before it, and why (`bad_wr` of `ibv_post_send`).
+    #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = self.qp_num()))]
+    pub fn post_send_list(
+        &self,
+        list: impl IntoIterator<Item = SendWr>,
+    ) -> Result<(), (usize, VerbsError)> {
+        self.post_list(list, Self::put_send)
+    }
+
+    /// Posts work requests to the receive queue, one after the other, and rings once; as [`post_send_list`](Self::post_send_list).
+    #[tracing::instrument(name = "post_recv", level = "trace", skip_all, fields(qp_num = self.qp_num()))]
+    pub fn post_recv_list(
+        &self,
+        list: impl IntoIterator<Item = RecvWr>,
+    ) -> Result<(), (usize, VerbsError)> {
+        self.post_list(list, Self::put_recv)
+    }
+
+    fn post_list<W>(
+        &self,
+        list: impl IntoIterator<Item = W>,
+        put: impl Fn(&Self, W) -> Result<(), VerbsError>,
+    ) -> Result<(), (usize, VerbsError)> {
+        let mut posted = 0;
+        let mut refused = Ok(());
+        for wr in list {
+            refused = put(self, wr).map_err(|error| (posted, error));
+            if refused.is_err() {
+                break;
+            }
+            posted += 1;
+        }
+        if posted > 0 {
+            let told = self.device().posted(self.flow());
+            told.map_err(|error| (posted, error.into()))?;
+        }
+        refused
+    }
+
+    /// Writes a WQE and its doorbell.
+    #[inline]
+    fn put_send(&self, wr: SendWr) -> Result<(), VerbsError> {
         let QpInner {
             cap,
-            id,
+            rings,
             sq_sig_all,
             ..
         } = &*self.inner;
@@ -500,128 +492,108 @@ impl Qp {
             }
             Some(inline) => Payload::Inline(inline.bytes()),
         };
-
-        let device = self.device();
-        let mut state = device.lock();
-        state.check_fault()?;
-        let queue_state = state.engine.qp_state(*id)?;
-        let Some(entry) = state.qps.get_mut(id) else {
-            return Err(engine::Error::UnknownQp.into());
-        };
-        if queue_state == QpState::Idle && !entry.bound {
-            return Err(VerbsError::WrongQpState {
-                operation: "post_send",
-                state: queue_state,
-            });
+        self.device().check_fault()?;
+        if rings.is_lent() {
+            return Err(VerbsError::Lent);
         }
-        let full = VerbsError::SendQueueFull {
-            depth: cap.max_send_wr,
-        };
-        if entry.send.work.len() >= cap.max_send_wr as usize {
-            return Err(full);
+        if !rings.is_bound() {
+            self.check_state("post_send")?;
         }
-        let number = entry.send.next_number;
-        let cq = entry.send.cq.clone();
-        cq.promise()?;
-        let engine_wr = engine::SendWr {
-            id: number,
-            op: wr.op,
-            payload,
-            // The driver filters: it must hear of every end, to let go of the regions.
-            signalled: true,
-            fence: wr.fence,
-        };
-        let posted = device.turn(&mut state, |engine, now, card| {
-            engine.post_send(now, *id, &engine_wr, card)
-        });
-        if let Err(error) = posted {
-            cq.forget(1);
-            return Err(self.refused("post_send", wr.wr_id, queue_state, full, error));
+        if is_read && !rings.takes_reads() {
+            return Err(engine::Error::NoReadsAllowed.into());
         }
-        tracing::trace!(qp_num = self.qp_num(), wr_id = wr.wr_id, work, "post_send");
+        let has_payload = match payload {
+            Payload::Sges(sges) => !sges.is_empty(),
+            Payload::Inline(bytes) => !bytes.is_empty(),
+        };
+        if has_payload && matches!(wr.op, SendOp::Immediate { .. }) {
+            return Err(engine::Error::ImmediatePayload.into());
+        }
+        let flag = |on: bool, flag: u8| if on { flag } else { 0 };
+        let (opcode, special, to, stag) = match wr.op {
+            SendOp::Send {
+                solicited,
+                invalidate,
+            } => (
+                WqeOpcode::Send,
+                flag(solicited, SendWqe::SOLICITED)
+                    | flag(invalidate.is_some(), SendWqe::INVALIDATE),
+                0,
+                invalidate.unwrap_or(0),
+            ),
+            SendOp::Immediate { solicited, data } => (
+                WqeOpcode::Immediate,
+                flag(solicited, SendWqe::SOLICITED),
+                data,
+                0,
+            ),
+            SendOp::Write { stag, to } => (WqeOpcode::Write, 0, to, stag),
+            SendOp::Read { stag, to } => (WqeOpcode::Read, 0, to, stag),
+        };
         let signaled = wr.signaled || *sq_sig_all;
-        if let Some(entry) = state.qps.get_mut(id) {
-            entry.send.accepted(wr.wr_id, signaled, wr.sg_list);
-        }
-        Ok(state.finish_turn()?)
+        let wqe = Wqe {
+            opcode,
+            flags: special | flag(signaled, SendWqe::SIGNALED) | flag(wr.fence, SendWqe::FENCE),
+            to,
+            stag,
+            payload,
+        };
+        rings.post_send(wr.wr_id, signaled, wr.sg_list, &wqe)
     }
 
     /// Posts a work request to the receive queue; possible before the connection is asked for.
     #[tracing::instrument(name = "post_recv", level = "trace", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
+    #[inline]
     pub fn post_recv(&self, wr: RecvWr) -> Result<(), VerbsError> {
-        let QpInner { cap, id, .. } = &*self.inner;
+        self.put_recv(wr)?;
+        Ok(self.device().posted(self.flow())?)
+    }
+
+    /// Writes an element and its doorbell.
+    #[inline]
+    fn put_recv(&self, wr: RecvWr) -> Result<(), VerbsError> {
+        let QpInner { cap, rings, .. } = &*self.inner;
         let (list, used) = self.check_sges(
             &wr.sg_list,
             cap.max_recv_sge,
             Access::LOCAL_WRITE,
             "receive",
         )?;
-
-        let device = self.device();
-        let mut state = device.lock();
-        state.check_fault()?;
-        let queue_state = state.engine.qp_state(*id)?;
-        let Some(entry) = state.qps.get_mut(id) else {
-            return Err(engine::Error::UnknownQp.into());
-        };
-        let full = VerbsError::RecvQueueFull {
-            depth: cap.max_recv_wr,
-        };
-        if entry.recv.work.len() >= cap.max_recv_wr as usize {
-            return Err(full);
+        self.device().check_fault()?;
+        if rings.is_lent() {
+            return Err(VerbsError::Lent);
         }
-        let number = entry.recv.next_number;
-        let cq = entry.recv.cq.clone();
-        cq.promise()?;
-        let engine_wr = engine::RecvWr {
-            id: number,
-            sges: &list[..used],
-        };
-        let posted = device.turn(&mut state, |engine, now, card| {
-            engine.post_recv(now, *id, &engine_wr, card)
-        });
-        if let Err(error) = posted {
-            cq.forget(1);
-            return Err(self.refused("post_recv", wr.wr_id, queue_state, full, error));
-        }
-        tracing::trace!(qp_num = self.qp_num(), wr_id = wr.wr_id, "post_recv");
-        if let Some(entry) = state.qps.get_mut(id) {
-            entry.recv.accepted(wr.wr_id, true, wr.sg_list);
-        }
-        Ok(state.finish_turn()?)
+        rings.post_recv(wr.wr_id, wr.sg_list, &list[..used])
     }
 }
 
 impl std::fmt::Debug for Qp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Qp")
-            .field("qp_num", &self.inner.qp_num)
-            .field("flow", &self.inner.id.flow())
+            .field("qp_num", &self.qp_num())
+            .field("flow", &self.flow())
             .finish()
     }
 }
 
 impl Drop for QpInner {
     fn drop(&mut self) {
-        let _span = tracing::debug_span!("destroy_qp", qp_num = self.qp_num).entered();
+        let qp_num = self.rings.qp_num;
+        let _span = tracing::debug_span!("destroy_qp", qp_num).entered();
         let device = self.pd.device();
         let mut state = device.lock();
         if state.deliver_completions() > 0 {
             device.announce();
         }
+        let id = self.rings.id;
         let gone = device.turn(&mut state, |engine, now, card| {
-            engine.destroy_qp(now, self.id, card)
+            engine.destroy_qp(now, id, card)
         });
-        tracing::debug!(qp_num = self.qp_num, ?gone, "queue pair destroyed");
-        if let Some(entry) = state.qps.remove(&self.id) {
-            for queue in [entry.send, entry.recv] {
-                queue.cq.forget(queue.work.len());
-                queue.cq.remove_qp(self.qp_num);
-                // Jobs that refer to these regions may still be in the ring; regions bury their memory when
-                // they go, after the lock is released.
-                state.release(queue.work);
-            }
-        }
+        tracing::debug!(qp_num, ?gone, "queue pair destroyed");
+        state.remove_qp(id);
+        // Jobs that refer to these regions may still be in the ring; regions bury their memory when
+        // they go, after the lock is released.
+        state.release(self.rings.close());
         if let Err(error) = state.finish_turn() {
             tracing::debug!(%error, "queue pair of a device that failed");
         }

@@ -107,40 +107,44 @@ module frame_fifo #(
 
   // ---------------------------------------------------------------- reader
   // The memory's output register is the beat that is shown. `left_q` beats of its frame are still to be fetched, none or one of them in
-  // bits of their own; the length of the next frame stands beside.
-  logic [ADDR_W-1:0] left_q, ahead_q;
-  logic              some_q, one_q, ahead_valid_q, ahead_one_q, head_valid_q, head_last_q, inside_q, lost_q, fetch, take, next;
+  // bits of their own; the length of the next frame stands beside, in a slice, so that no path goes from a taken beat on to the lengths' FIFO.
+  logic [ADDR_W-1:0] left_q, ahead;
+  logic              some_q, one_q, ahead_valid, ahead_one, head_valid_q, head_last_q, inside_q, lost_q, fetch, take, next;
+
+  stream_slice #(.WIDTH(ADDR_W + 1)) u_ahead (
+    .clk_i      (rd_clk_i),
+    .rst_ni     (rd_rst_ni),
+    .clear_i    (1'b0),
+    .in_valid_i (length_valid),
+    .in_ready_o (length_taken),
+    .in_data_i  ({length == ADDR_W'(1), length}),
+    .out_valid_o(ahead_valid),
+    .out_ready_i(next),
+    .out_data_o ({ahead_one, ahead}),
+    .shown_o    ()
+  );
 
   assign rd_valid_o   = head_valid_q && !lost_q && !rd_abort_i;
   assign rd_last_o    = head_last_q;
   assign take         = head_valid_q && (lost_q || (rd_ready_i && !rd_abort_i));
   assign fetch        = some_q && (!head_valid_q || take);
   assign next         = !some_q || (one_q && fetch);
-  assign length_taken = !ahead_valid_q || next;
 
   always_ff @(posedge rd_clk_i or negedge rd_rst_ni) begin
     if (!rd_rst_ni) begin
-      left_q        <= '0;
-      some_q        <= 1'b0;
-      one_q         <= 1'b0;
-      ahead_q       <= '0;
-      ahead_one_q   <= 1'b0;
-      ahead_valid_q <= 1'b0;
-      read_q        <= '0;
-      head_valid_q  <= 1'b0;
-      head_last_q   <= 1'b0;
-      inside_q      <= 1'b0;
-      lost_q        <= 1'b0;
+      left_q       <= '0;
+      some_q       <= 1'b0;
+      one_q        <= 1'b0;
+      read_q       <= '0;
+      head_valid_q <= 1'b0;
+      head_last_q  <= 1'b0;
+      inside_q     <= 1'b0;
+      lost_q       <= 1'b0;
     end else begin
-      if (length_taken) begin
-        ahead_valid_q <= length_valid;
-        ahead_q       <= length;
-        ahead_one_q   <= length == ADDR_W'(1);
-      end
       if (next) begin
-        left_q <= ahead_q;
-        some_q <= ahead_valid_q;
-        one_q  <= ahead_one_q;
+        left_q <= ahead;
+        some_q <= ahead_valid;
+        one_q  <= ahead_one;
       end else if (fetch) begin
         left_q <= left_q - 1'b1;
         one_q  <= left_q == ADDR_W'(2);

@@ -100,12 +100,12 @@ module rx_dispatch
   seek_e        seek_q;
   rx_packet_t   packet_q;
   rx_segment_t  segment;
-  logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, payload_set_q, same_upd, next_same_upd;
-  logic         young_is_same;
-  logic [15:0]  flow_q;
+  logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, payload_set_q, same_q, same_upd;
+  logic         young_is_same, ended, ended_same_q;   // ended: a cycle ago a walk of the flow
+  logic [15:0]  flow_d, flow_q, oldest_flow;
   logic [31:0]  seq_end_q;
   flow_rx_row_t row_q;
-  rx_position_t position_q, finish_position;
+  rx_position_t position_q, finish_position, ended_position;
 
   assign segment = packet_q.segment;
 
@@ -126,13 +126,14 @@ module rx_dispatch
 
   // ---------------------------------------------------------------- the next packet: row, position
   // Its payload has been asked for, or there is none to ask for.
-  assign load           = phase_q == EMPTY && next_found && (payload_set_q || payload_cmd_ready_i) && !hold_i && !next_same_upd && !lookup_changed_i;
+  assign load           = phase_q == EMPTY && next_found && (payload_set_q || payload_cmd_ready_i) && !hold_i && !lookup_changed_i;
   assign load_known     = next_tcp_q && lookup_hit_i;
   assign packet_ready_o = load;
   assign fetch_valid_o  = (phase_q == FETCH && !hold_i) || load;
   assign fetch_flow_o   = phase_q == EMPTY ? lookup_flow_i : flow_q;
+  assign flow_d         = phase_q == EMPTY || phase_q == LOOKING ? lookup_flow_i : flow_q;
 
-  assign payload_cmd_valid_o  = packet_valid_i && packet_i.segment.is_tcp && packet_i.segment.payload_len != '0 && !payload_set_q;
+  assign payload_cmd_valid_o  = packet_valid_i && packet_i.payload && !payload_set_q;
   assign payload_cmd_start_o  = packet_i.start;
   assign payload_cmd_offset_o = packet_i.segment.payload_start;
   assign payload_cmd_len_o    = packet_i.segment.payload_len;
@@ -143,7 +144,7 @@ module rx_dispatch
       EMPTY:   if (load) phase_d = load_known ? LATCH : READY;
       LOOK:    if (lookup_valid_o) phase_d = LOOKING;
       LOOKING: if (lookup_rsp_i) phase_d = lookup_hit_i ? FETCH : READY;
-      FETCH:   if (fetch_valid_o && !same_upd) phase_d = LATCH;
+      FETCH:   if (fetch_valid_o) phase_d = LATCH;
       LATCH:   phase_d = WEIGH;
       WEIGH:   phase_d = JUDGE;
       JUDGE:   phase_d = READY;
@@ -175,12 +176,15 @@ module rx_dispatch
 
   always_ff @(posedge clk_i) begin
     if (phase_q == EMPTY) packet_q <= packet_i;
-    if (phase_q == EMPTY || phase_q == LOOKING) flow_q <= lookup_flow_i;
+    flow_q      <= flow_d;
+    same_q      <= oldest_flow == flow_d;
     if (phase_q == LATCH) begin
       row_q      <= fetch_row_i;
       position_q <= fetch_position_i;
     end
-    if (same_upd) position_q <= finish_position;
+    // What an end leaves comes a cycle behind it, also for what was read in its cycle; at once only what the rule looks at last.
+    if (same_upd) position_q.attached <= finish_position.attached;
+    if (ended) position_q <= ended_position;
     seq_end_q <= segment.seq + 32'(segment.payload_len);
   end
 
@@ -199,7 +203,7 @@ module rx_dispatch
     .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_o(young), .young_end_o(young_end),
     .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
     .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
-    .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .done_end_o(done_end), .oldest_o(oldest),
+    .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .done_end_o(done_end), .oldest_o(oldest), .oldest_flow_o(oldest_flow),
     .oldest_counted_o(oldest_counted), .head_o(head), .finish_i(finish), .valid_o(busy_valid_o), .flow_o(busy_flow_o), .count_o(walks)
   );
 
@@ -222,10 +226,10 @@ module rx_dispatch
     end
   end
 
-  // The same as it was a cycle before. Where the flow's segments in the walk end whole, its position says the same as the youngest
+  // The same as a cycle before. Where the flow's segments in the walk end whole, its position says the same as the youngest
   // said; where one does not the flow is not attached, and nothing else counts.
   always_comb begin
-    weighed = position_q;
+    weighed = ended_same_q ? ended_position : position_q;
     if (was_youngest) begin
       weighed.rcv_nxt   = young_end;
       weighed.ts_valid  = young_ts_valid;
@@ -249,17 +253,11 @@ module rx_dispatch
   assign start      = decide && steady_q && to_walk && room_walk && walk_room && start_ready_i;
   assign direct     = decide && empty_q && close_room && !(to_walk && room);
   assign finish     = done_valid && close_room && !hold_i;
-
   // The verdict is a cycle old, and what is known of its flow's segments in the walk: no segment has ended in that cycle; none is in
   // the walk any more.
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      steady_q <= 1'b0;
-      empty_q  <= 1'b0;
-    end else begin
-      steady_q <= !finish;
-      empty_q  <= walks == '0 && !payload_left;
-    end
+    if (!rst_ni) {steady_q, empty_q, ended_same_q} <= '0;
+    else {steady_q, empty_q, ended_same_q} <= {!finish, walks == '0 && !payload_left, same_upd};
   end
 
   always_ff @(posedge clk_i) begin
@@ -321,19 +319,19 @@ module rx_dispatch
   assign finish_o      = WALKS'(finish) << head;
 
   // Where a walk's end leaves the flow, and where a verdict without a walk does.
+  rx_ended #(.WALKS(WALKS)) i_ended (
+    .clk_i, .rst_ni, .finish_i(finish), .head_i(head), .oldest_i(oldest), .done_i(done), .done_end_i(done_end), .counted_i(oldest_counted),
+    .kept_valid_i, .kept_i, .position_o(finish_position), .flow_i(flow_q), .ended_o(ended), .ended_position_o(ended_position)
+  );
   always_comb begin
-    finish_position = '{attached: whole, ts_valid: oldest.ts_valid, raw_count: oldest_counted, rcv_nxt: done_end, msn: done.msn,
-                        mo: done.mo, ts_recent: oldest.ts_recent, window: oldest.window};
-    if (kept_valid_i[head]) finish_position = kept_i[head];
     position_d           = position_q;
     position_d.raw_count = raw_count;
     position_d.attached  = position_q.attached && !detach;
   end
   assign upd_valid_o    = finish || (direct && counts_raw);
   assign upd_flow_o     = of_flow;
-  // With a verdict without a walk the packet leaves, so only an end of a walk counts for what is here.
-  assign same_upd       = finish && oldest.flow == flow_q;
-  assign next_same_upd  = finish && oldest.flow == lookup_flow_i;
+  // With a verdict without a walk the packet leaves, so only an end of a walk counts for what is here. Compared a cycle ago.
+  assign same_upd       = finish && same_q;
   assign upd_position_o = of_walk_q ? finish_position : position_d;
 
   always_comb begin
@@ -381,7 +379,7 @@ module rx_dispatch
   );
 
   logic unused;
-  assign unused = ^{cfg_i, oldest};
+  assign unused = ^{cfg_i, oldest, of.payload};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
@@ -389,6 +387,9 @@ module rx_dispatch
     if (rst_ni) begin
       nothing_in_walk: assert (direct -> walks == '0 && !payload_left);
       chained_as_it_stands: assert (start -> start_chained_o == young_is_same);
+      same_as_ever: assert (finish -> same_q == (oldest.flow == flow_q));
+      ended_as_compared: assert (phase_q == WEIGH -> ended_same_q == ended);
+      known_by_then: assert (start || direct -> !ended);
       one_source: assert (!(finish && direct));
       source_told: assert (!(finish && !of_walk_q) && !(direct && of_walk_q));
     end

@@ -52,7 +52,7 @@ module rx_flow_state
 
   localparam int unsigned FLOW_W = $clog2(NUM_FLOWS);
 
-  localparam int unsigned ANSWER = 4;            // cycles from a request taken to its answer
+  localparam int unsigned ANSWER = 5;            // cycles from a request taken to its answer
 
   typedef struct packed {
     logic [63:0] rq_base;
@@ -63,7 +63,7 @@ module rx_flow_state
     logic [3:0]  flags;
   } row_t;
 
-  typedef enum logic [2:0] {IDLE, READ, LATCH, APPLY, REFUSE} state_e;
+  typedef enum logic [2:0] {IDLE, READ, LATCH, JUDGE, APPLY, REFUSE} state_e;
 
   state_e            state_q, state_d;
   table_req_t        req_q;
@@ -73,7 +73,7 @@ module rx_flow_state
   logic [WALKS-1:0]  kept_valid_q, walked, walked_q;  // the flow's segments in the walk, which stay so with hold_o
   logic [FLOW_W:0]   clear_q;
   logic [FLOW_W-1:0] row_waddr, position_waddr, raddr, req_flow;
-  logic              row_we, position_we, re, is_attach, flow_in_walk, apply, applied, in_range, attach_ok;
+  logic              row_we, position_we, is_attach, flow_in_walk, apply, applied, in_range, attach_ok, attach_ok_q;
   flow_rx_row_t      row_req;
   attach_row_t       attach_req;
 
@@ -99,10 +99,9 @@ module rx_flow_state
 
   // ---------------------------------------------------------------- table accesses
   assign tbl_req_ready_o = state_q == IDLE && !busy_o;
-  assign hold_o          = state_q inside {READ, LATCH, APPLY};
   assign apply           = state_q == APPLY;
   assign attach_ok       = !position_req.attached || (!flow_in_walk && position_q.raw_count == position_req.raw_count);
-  assign applied         = apply && req_q.write && is_attach && attach_ok;
+  assign applied         = apply && req_q.write && is_attach && attach_ok_q;
   assign kept_valid_o    = kept_valid_q;
   assign kept_o          = kept_q;
 
@@ -111,7 +110,8 @@ module rx_flow_state
     unique case (state_q)
       IDLE:    if (tbl_req_valid_i && tbl_req_ready_o) state_d = in_range ? READ : REFUSE;
       READ:    state_d = LATCH;
-      LATCH:   state_d = APPLY;
+      LATCH:   state_d = JUDGE;
+      JUDGE:   state_d = APPLY;
       APPLY:   state_d = IDLE;
       REFUSE:  state_d = IDLE;
       default: state_d = IDLE;
@@ -121,6 +121,7 @@ module rx_flow_state
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q         <= IDLE;
+      hold_o          <= 1'b0;
       clear_q         <= '0;
       kept_valid_q    <= '0;
       tbl_rsp_valid_o <= 1'b0;
@@ -131,6 +132,8 @@ module rx_flow_state
       refused_o       <= 1'b0;
     end else begin
       state_q <= state_d;
+      // Dispatch sees a kept ATTACH a cycle late.
+      hold_o  <= state_d inside {READ, LATCH, JUDGE, APPLY} || apply;
       if (busy_o) clear_q <= clear_q + 1'b1;
       kept_valid_q    <= (kept_valid_q & ~finish_i) | (applied ? walked_q : '0);
       tbl_rsp_valid_o <= apply || state_q == REFUSE;
@@ -138,7 +141,7 @@ module rx_flow_state
       row_written_o   <= apply && req_q.write && !is_attach;
       row_flow_o      <= 16'(req_flow);
       attach_o        <= applied;
-      refused_o       <= apply && req_q.write && is_attach && !attach_ok;
+      refused_o       <= apply && req_q.write && is_attach && !attach_ok_q;
     end
   end
 
@@ -152,8 +155,9 @@ module rx_flow_state
       row_q      <= row_rd;
       position_q <= position_rd;
     end
+    attach_ok_q       <= attach_ok;
     tbl_rsp_o         <= '0;
-    tbl_rsp_o.refused <= state_q == REFUSE || (req_q.write && is_attach && !attach_ok);
+    tbl_rsp_o.refused <= state_q == REFUSE || (req_q.write && is_attach && !attach_ok_q);
     if (is_attach) begin
       tbl_rsp_o.row <= 512'({position_now.window, position_now.ts_recent, position_now.mo, position_now.msn,
                              position_now.rcv_nxt, 16'd0, position_now.raw_count, 6'd0, position_now.ts_valid,
@@ -165,8 +169,8 @@ module rx_flow_state
   end
 
   // ---------------------------------------------------------------- memories
-  assign raddr = fetch_valid_i ? fetch_flow_i[FLOW_W-1:0] : req_flow;
-  assign re    = fetch_valid_i || state_q == READ;
+  // A read is looked at in the cycle behind it alone, so there may be one in each.
+  assign raddr = state_q == READ ? req_flow : fetch_flow_i[FLOW_W-1:0];
 
   assign row_we    = busy_o || (apply && req_q.write && !is_attach);
   assign row_waddr = busy_o ? clear_q[FLOW_W-1:0] : req_flow;
@@ -175,23 +179,24 @@ module rx_flow_state
 
   always_comb begin
     position_we    = busy_o || upd_valid_i || (applied && !flow_in_walk);
-    position_waddr = req_flow;
-    position_wr    = position_req;
+    // No position comes from dispatch with `hold_o`, so `upd_valid_i`, which is late, selects nothing.
+    position_waddr = upd_flow_i[FLOW_W-1:0];
+    position_wr    = upd_position_i;
     if (busy_o) begin
       position_waddr = clear_q[FLOW_W-1:0];
       position_wr    = '0;
-    end else if (upd_valid_i) begin
-      position_waddr = upd_flow_i[FLOW_W-1:0];
-      position_wr    = upd_position_i;
+    end else if (apply) begin
+      position_waddr = req_flow;
+      position_wr    = position_req;
     end
   end
 
   ram_1r1w #(.WIDTH($bits(row_t)), .DEPTH(NUM_FLOWS), .UNSEEN(1'b1)) i_rows (
-    .clk_i, .we_i(row_we), .waddr_i(row_waddr), .wdata_i(row_wr), .re_i(re), .raddr_i(raddr), .rdata_o(row_rd)
+    .clk_i, .we_i(row_we), .waddr_i(row_waddr), .wdata_i(row_wr), .re_i(1'b1), .raddr_i(raddr), .rdata_o(row_rd)
   );
   ram_1r1w #(.WIDTH($bits(rx_position_t)), .DEPTH(NUM_FLOWS), .UNSEEN(1'b1)) i_positions (
     .clk_i, .we_i(position_we), .waddr_i(position_waddr), .wdata_i(position_wr),
-    .re_i(re), .raddr_i(raddr), .rdata_o(position_rd)
+    .re_i(1'b1), .raddr_i(raddr), .rdata_o(position_rd)
   );
 
   always_comb begin

@@ -65,6 +65,7 @@ package rx_front_pkg;
     logic [15:0] start;
     logic [15:0] stop;           // position behind the last beat
     logic [15:0] frame_len;
+    logic        payload;      // there is some, of TCP
     rx_segment_t segment;
   } rx_packet_t;
 

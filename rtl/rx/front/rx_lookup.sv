@@ -156,7 +156,7 @@ module rx_lookup
   end
 
   always_ff @(posedge clk_i) begin
-    if (req_valid_i) key_q <= req_key_i;
+    if (!key_valid_q && !read_q) key_q <= req_key_i;
     tbl_good_q <= tbl_good;
     if (compared_q) begin
       hit_o  <= match != '0;

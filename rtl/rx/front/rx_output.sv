@@ -4,7 +4,7 @@
 //   operations, closes ─► queue ─► writes ─► reports that wait for their writes ─► rpt
 //                                    '─► which report each write is for ─► what became of it ─'
 //
-// Writes are made one after the other: a placement takes its beats and one cycle, a raw copy its beats and seven cycles. A
+// Writes are made one after the other: a placement takes its beats and one cycle, a raw copy its beats and eight cycles. A
 // report is offered, in order, when host memory has answered the writes that it speaks of; if one of them failed the report
 // says so. Meanwhile further writes are made, so that answers may take their time.
 
@@ -66,8 +66,9 @@ module rx_output
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
-  typedef enum logic [1:0] {REPORT, PLACE, CLOSE} kind_e;
-  typedef enum logic [1:0] {COMMAND, PLACING, COPYING} state_e;
+  // A bit each for what much waits for.
+  typedef enum logic [1:0] {REPORT = 2'b00, PLACE = 2'b01, CLOSE = 2'b10} kind_e;
+  typedef enum logic [1:0] {COMMAND = 2'b00, PLACING = 2'b01, COPYING = 2'b10} state_e;
 
   localparam int unsigned TOLD = 64;             // reports that may wait for their writes
   localparam int unsigned OWED_W = $clog2(TOLD + 1);
@@ -91,13 +92,12 @@ module rx_output
   } write_t;
 
   typedef struct packed {
-    logic         awaits;        // writes of its own
-    logic         fpdu;
-    logic [511:0] record;
+    logic awaits;                // writes of its own
+    logic fpdu;
   } told_t;
 
-  entry_t in, next, head;
-  logic   in_valid, in_ready, next_valid, next_pop, head_valid, pop;
+  entry_t in, next, head_d, head;
+  logic   in_valid, in_ready, next_valid, next_pop, head_valid, pop, write_first;
 
   assign close_ready_o = in_ready;
   assign op_ready_o    = in_ready && !op_block_i;
@@ -117,38 +117,52 @@ module rx_output
     end
   end
 
+  // Wide and deep, so in block RAM; what comes goes past it if there is nothing before it.
   logic [5:0] waiting;
-  fifo_sync #(.WIDTH($bits(entry_t)), .DEPTH(32)) i_queue (
-    .clk_i, .rst_ni, .wr_valid_i(in_valid), .wr_ready_o(in_ready), .wr_data_i(in),
+  logic       waits_q, push;     // something is in the queue
+  fifo_sync #(.WIDTH($bits(entry_t)), .DEPTH(32), .LUT_RAM_DEPTH(0)) i_queue (
+    .clk_i, .rst_ni, .wr_valid_i(push), .wr_ready_o(in_ready), .wr_data_i(in),
     .rd_valid_o(next_valid), .rd_ready_i(next_pop), .rd_data_o(next), .count_o(waiting)
   );
 
   // What is being made, in registers.
   assign next_pop = !head_valid || pop;
+  assign head_d   = waits_q ? next : in;
+  assign push     = in_valid && (waits_q || head_valid);
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) head_valid <= 1'b0;
-    else if (next_pop) head_valid <= next_valid;
+    if (!rst_ni) begin
+      {head_valid, waits_q} <= '0;
+    end else begin
+      if (next_pop) head_valid <= waits_q ? next_valid : in_valid && !head_valid;
+      if (push) waits_q <= 1'b1;
+      else if (next_valid && next_pop && waiting == 6'd1) waits_q <= 1'b0;
+    end
   end
-  always_ff @(posedge clk_i) if (next_pop) head <= next;
+  always_ff @(posedge clk_i) begin
+    if (next_pop) begin
+      head        <= head_d;
+      write_first <= head_d.kind == PLACE || head_d.raw;
+    end
+  end
 
   // ---------------------------------------------------------------- one operation after the other
   state_e        state_q, state_d;
   frame_report_t raw_record;       // slot and length lie at the same place in a segment report
-  logic          is_place, write_first, last_beat, placed_q, told_push, told_ready, may_write, write_room;
+  logic          is_place, placing, copying, last_beat, placed_q, told_push, told_ready, may_write, write_room;
   told_t         told_in;
 
-  assign is_place    = head.kind == PLACE;
-  assign write_first = is_place || head.raw;
+  assign is_place    = head.kind[0];
+  assign placing     = state_q[0];
+  assign copying     = state_q[1];
   assign raw_record  = frame_report_t'(head.record);
 
-  localparam int unsigned DEPTH = 4;
-  logic              raw_start, reading_q, pending_q, raw_data;
+  logic              raw_start, reading_q, room;
   logic [15:0]       pos_q, beats_q, left_q;      // next beat, beats to read, beats not yet handed on
   logic [15:0]       raw_beats;
   logic              raw_last_q;
   logic [COUNT_W-1:0] raw_count_q;                // bytes of the last one
-  logic [DATA_W-1:0] buffer [DEPTH];
-  logic [2:0]        buffer_wr_q, buffer_rd_q, buffer_used;
+  logic [DATA_W-1:0] read_beat, raw_beat_q;
+  logic              buffered, raw_valid_q, raw_free, raw_take, unused_idle; // one has been read; it is in the register; it goes
 
   // Where a raw frame goes to: the slot's offset, and the sum in two halves.
   logic [30:0] raw_offset_q;
@@ -172,11 +186,11 @@ module rx_output
   assign wr_cmd_addr_o  = is_place ? head.record[63:0] : {raw_addr_high_q, raw_addr_low_q};
   assign wr_cmd_bytes_o = is_place ? head.record[79:64] : raw_record.raw_len;
 
-  assign last_beat = wr_ready_i && ((state_q == PLACING && place_valid_i && place_last_i) ||
-                                    (state_q == COPYING && buffer_used != '0 && raw_last_q));
+  assign last_beat = wr_ready_i && ((placing && place_valid_i && place_last_i) ||
+                                    (copying && raw_valid_q && raw_last_q));
   // A raw copy begins only where its report has room.
   assign told_push = pop && head.report;
-  assign told_in   = '{awaits: head.kind == REPORT ? placed_q : head.raw, fpdu: head.kind == REPORT, record: head.record};
+  assign told_in   = '{awaits: head.kind == REPORT ? placed_q : head.raw, fpdu: head.kind == REPORT};
 
   always_comb begin
     state_d = state_q;
@@ -194,24 +208,15 @@ module rx_output
     endcase
   end
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) placed_q <= 1'b0;
-    else if (pop) placed_q <= is_place;
-  end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) free_valid_o <= 1'b0;
-    else free_valid_o <= pop && head.kind == CLOSE;
-  end
-  always_ff @(posedge clk_i) free_stop_o <= head.stop;
-
   // ---------------------------------------------------------------- answers of host memory, and the reports
   logic              write_valid, told_valid, fate_valid, fate_ready, fate_failed, failed, failed_q, result, told_pop, tell;
   logic              written_q, written_failed_q;
-  logic              write_push, tell_failed;
+  logic              write_push, tell_failed, kind_ready, told_next, told_some;
   write_t            write_in, write;
-  told_t             told;
+  told_t             told_d, told;
+  logic [511:0]      told_record;
   logic [OWED_W-1:0] owed_q;                     // results that reports will take
+  logic owed_full_q, owed_more, owed_less;       // no more of them
   logic [6:0]        unused_counts;
   fpdu_report_t      told_fpdu;
   segment_report_t   told_close;
@@ -219,25 +224,28 @@ module rx_output
   assign write_push = wr_cmd_valid_o && wr_cmd_ready_i;
   assign write_in   = '{last: head.last, fpdu: is_place, colour: head.colour};
   logic write_ready;
-  assign write_room = write_ready && owed_q != OWED_W'(TOLD);
+  assign write_room = write_ready && !owed_full_q;
 
   fifo_sync #(.WIDTH($bits(write_t)), .DEPTH(TOLD)) i_writes (
     .clk_i, .rst_ni, .wr_valid_i(write_push), .wr_ready_o(write_ready), .wr_data_i(write_in),
     .rd_valid_o(write_valid), .rd_ready_i(written_q), .rd_data_o(write), .count_o(unused_counts)
   );
+  // The records in block RAM. What decides is beside them, in LUT RAM and a register that is loaded as the memory's output is.
+  assign told_next = !told_valid || told_pop;
+  always_ff @(posedge clk_i) if (told_next) told <= told_d;
   fifo_sync #(.WIDTH($bits(told_t)), .DEPTH(TOLD)) i_told (
-    .clk_i, .rst_ni, .wr_valid_i(told_push), .wr_ready_o(told_ready), .wr_data_i(told_in),
-    .rd_valid_o(told_valid), .rd_ready_i(told_pop), .rd_data_o(told), .count_o()
+    .clk_i, .rst_ni, .wr_valid_i(told_push), .wr_ready_o(kind_ready), .wr_data_i(told_in),
+    .rd_valid_o(told_some), .rd_ready_i(told_next), .rd_data_o(told_d), .count_o()
+  );
+  fifo_sync #(.WIDTH(512), .DEPTH(TOLD), .LUT_RAM_DEPTH(0)) i_records (
+    .clk_i, .rst_ni, .wr_valid_i(told_push), .wr_ready_o(told_ready), .wr_data_i(head.record),
+    .rd_valid_o(told_valid), .rd_ready_i(told_pop), .rd_data_o(told_record), .count_o()
   );
   fifo_sync #(.WIDTH(1), .DEPTH(TOLD)) i_fates (
     .clk_i, .rst_ni, .wr_valid_i(result), .wr_ready_o(fate_ready), .wr_data_i(failed),
     .rd_valid_o(fate_valid), .rd_ready_i(told_pop && told.awaits), .rd_data_o(fate_failed), .count_o()
   );
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) written_q <= 1'b0;
-    else written_q <= wr_written_i;
-  end
   always_ff @(posedge clk_i) written_failed_q <= wr_failed_i;
 
   assign failed          = failed_q || written_failed_q;
@@ -247,49 +255,51 @@ module rx_output
   assign tell            = told_valid && (fate_valid || !told.awaits);
   assign told_pop        = tell && (!rpt_valid_o || rpt_ready_i);
   assign tell_failed     = told.awaits && fate_failed;
+  assign owed_more       = write_push && head.last;
+  assign owed_less       = told_pop && told.awaits;
 
   always_comb begin
-    told_fpdu         = fpdu_report_t'(told.record);
-    told_close        = segment_report_t'(told.record);    // a frame report has its status there, too
+    told_fpdu         = fpdu_report_t'(told_record);
+    told_close        = segment_report_t'(told_record);    // a frame report has its status there, too
     told_fpdu.verdict = tell_failed ? FPDU_VERDICT_PLACE_FAILED : told_fpdu.verdict;
     if (tell_failed) told_close.status[SEGMENT_REPORT_RAW_FAILED_BIT] = 1'b1;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      failed_q    <= 1'b0;
-      owed_q      <= '0;
-      rpt_valid_o <= 1'b0;
+      {written_q, failed_q, rpt_valid_o} <= '0;
+      owed_q <= '0;
+      owed_full_q <= 1'b0;
     end else begin
+      written_q <= wr_written_i;
       if (!rpt_valid_o || rpt_ready_i) rpt_valid_o <= tell;
       if (written_q) failed_q <= failed && !write.last;
-      owed_q <= owed_q + OWED_W'(write_push && head.last) - OWED_W'(told_pop && told.awaits);
+      owed_q <= owed_q + OWED_W'(owed_more) - OWED_W'(owed_less);
+      if (owed_more != owed_less) owed_full_q <= owed_more && owed_q == OWED_W'(TOLD - 1);
     end
   end
-  always_ff @(posedge clk_i) if (told_pop) rpt_o <= told.fpdu ? 512'(told_fpdu) : 512'(told_close);
+  always_ff @(posedge clk_i) if (!rpt_valid_o || rpt_ready_i) rpt_o <= told.fpdu ? 512'(told_fpdu) : 512'(told_close);
 
   // ---------------------------------------------------------------- raw copy: beats of the frame from the store
   assign raw_start   = wr_cmd_valid_o && wr_cmd_ready_i && !is_place;
-  assign raw_data    = state_q == COPYING;
-  assign buffer_used = buffer_wr_q - buffer_rd_q;
-  assign rd_req_o    = reading_q && (buffer_used + 3'(pending_q)) < 3'(DEPTH);
+  assign raw_take    = copying && raw_valid_q && wr_ready_i;
+  assign rd_req_o    = reading_q && room;
   assign rd_pos_o    = pos_q;
   assign raw_beats   = (raw_record.raw_len + 16'(LANES - 1)) / 16'(LANES);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      {placed_q, free_valid_o} <= '0;
       state_q     <= COMMAND;
       reading_q   <= 1'b0;
-      pending_q   <= 1'b0;
       pos_q       <= '0;
       beats_q     <= '0;
       left_q      <= '0;
-      buffer_wr_q <= '0;
-      buffer_rd_q <= '0;
       raw_tail_o  <= '0;
     end else begin
-      state_q   <= state_d;
-      pending_q <= rd_grant_i;
+      state_q      <= state_d;
+      free_valid_o <= pop && head.kind == CLOSE;
+      if (pop) placed_q <= is_place;
       if (raw_start) begin
         reading_q <= 1'b1;
         pos_q     <= head.start;
@@ -301,50 +311,46 @@ module rx_output
           beats_q   <= beats_q - 16'd1;
           reading_q <= beats_q != 16'd1;
         end
-        if (raw_data && wr_valid_o && wr_ready_i) left_q <= left_q - 16'd1;
+        if (raw_take) left_q <= left_q - 16'd1;
       end
-      if (pending_q) buffer_wr_q <= buffer_wr_q + 3'd1;
-      if (raw_data && wr_valid_o && wr_ready_i) buffer_rd_q <= buffer_rd_q + 3'd1;
       if (cfg_i.raw_reset) raw_tail_o <= '0;
-      else if (last_beat && state_q == COPYING) raw_tail_o <= raw_tail_o + 32'd1;
+      else if (last_beat && copying) raw_tail_o <= raw_tail_o + 32'd1;
     end
   end
   always_ff @(posedge clk_i) begin
-    if (pending_q) buffer[buffer_wr_q[1:0]] <= rd_data_i;
+    free_stop_o <= head.stop;
     if (raw_start) begin
       raw_last_q  <= raw_record.raw_len <= 16'(LANES);
       raw_count_q <= {raw_record.raw_len[COUNT_W-2:0] == '0, raw_record.raw_len[COUNT_W-2:0]};
-    end else if (raw_data && wr_valid_o && wr_ready_i) begin
+    end else if (raw_take) begin
       raw_last_q <= left_q == 16'd2;
     end
   end
 
-  // ---------------------------------------------------------------- data out
-  always_comb begin
-    wr_valid_o    = 1'b0;
-    place_ready_o = 1'b0;
-    wr_data_o     = place_data_i;
-    wr_count_o    = place_count_i;
-    wr_last_o     = place_last_i;
-    if (state_q == PLACING) begin
-      wr_valid_o    = place_valid_i;
-      place_ready_o = wr_ready_i;
-    end else if (raw_data) begin
-      wr_valid_o = buffer_used != '0;
-      wr_data_o  = buffer[buffer_rd_q[1:0]];
-      wr_last_o  = raw_last_q;
-      wr_count_o = raw_last_q ? raw_count_q : COUNT_W'(LANES);
-    end
-  end
+  read_ahead #(.WIDTH(DATA_W)) i_ahead (
+    .clk_i, .rst_ni, .clear_i(1'b0), .room_o(room), .grant_i(rd_grant_i), .data_i(rd_data_i),
+    .valid_o(buffered), .take_i(buffered && raw_free), .data_o(read_beat), .idle_o(unused_idle)
+  );
 
-  assign idle_o = waiting == '0 && !in_valid && !head_valid && !free_valid_o && !told_valid && !rpt_valid_o && !write_valid;
+  // Behind a beat stand dma_write's choice and rotation, so it comes from a register and not from the LUT RAM.
+  assign raw_free = !raw_valid_q || raw_take;
+  always_ff @(posedge clk_i or negedge rst_ni) if (!rst_ni) raw_valid_q <= 1'b0; else if (raw_free) raw_valid_q <= buffered;
+  always_ff @(posedge clk_i) if (raw_free) raw_beat_q <= read_beat;
+
+  // ---------------------------------------------------------------- data out
+  assign place_ready_o = placing && wr_ready_i;
+  assign wr_valid_o    = (placing && place_valid_i) || (copying && raw_valid_q);
+  assign wr_data_o     = copying ? raw_beat_q : place_data_i;
+  assign wr_last_o     = copying ? raw_last_q : place_last_i;
+  assign wr_count_o    = !copying ? place_count_i : (raw_last_q ? raw_count_q : COUNT_W'(LANES));
+
+  assign idle_o = !waits_q && !in_valid && !head_valid && !free_valid_o && !told_some && !told_valid && !rpt_valid_o && !write_valid;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
+    if (!rst_ni) cnt_inc_o <= '0;
+    else begin
       cnt_inc_o <= '0;
-    end else begin
-      cnt_inc_o <= '0;
-      if (state_q == PLACING && wr_valid_o && wr_ready_i) cnt_inc_o[CNT_RX_PLACE_BYTES] <= 16'(wr_count_o);
+      if (placing && wr_valid_o && wr_ready_i) cnt_inc_o[CNT_RX_PLACE_BYTES] <= 16'(wr_count_o);
       cnt_inc_o[CNT_RX_FPDUS_PLACED] <= 16'(told_pop && told.fpdu && told_fpdu.verdict == FPDU_VERDICT_PLACED);
       cnt_inc_o[CNT_RX_PLACE_FAILED] <= 16'(told_pop && told.fpdu && tell_failed);
       cnt_inc_o[CNT_RX_RAW_FAILED]   <= 16'(told_pop && !told.fpdu && tell_failed);
@@ -352,7 +358,7 @@ module rx_output
   end
 
   logic unused;
-  assign unused = ^{cfg_i, raw_record, fate_ready, unused_counts};
+  assign unused = ^{cfg_i, raw_record, fate_ready, kind_ready, unused_counts, unused_idle};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
@@ -370,8 +376,12 @@ module rx_output
     if (rst_ni) begin
       write_expected: assert (wr_written_i -> write_valid);
       fate_fits: assert (result -> fate_ready);
-      told_fits: assert (told_push -> told_ready);
+      owed_full: assert (owed_full_q == (owed_q == OWED_W'(TOLD)));
+      one_bit_each: assert (state_q != 2'b11 && !(head_valid && head.kind == 2'b11));
+      told_fits: assert (told_push -> told_ready && kind_ready);
+      past_nothing: assert (waits_q == (waiting != '0) && (waits_q || in_ready));
       report_behind_places: assert (pop && head.kind != REPORT -> !placed_q || is_place);
+      first_told: assert (head_valid -> write_first == (is_place || head.raw));
       place_ends_with_op: assert (state_q != COMMAND -> head_valid && is_place == (state_q == PLACING));
     end
   end

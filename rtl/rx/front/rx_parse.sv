@@ -284,6 +284,10 @@ module rx_parse
     end
   end
   // verilator lint_on SYNCASYNCNET
+
+  for (genvar i = 0; i < int'(LANES); i++) begin : gen_point
+    ends: cover property (@(posedge clk_i) rst_ni && mac_rx_tvalid && mac_rx_tlast && mac_rx_tkeep == '1 >> (int'(LANES) - 1 - i));
+  end
 `endif
 
 endmodule

@@ -4,7 +4,7 @@
 // behind it in a register. `flush_i` throws away all that is inside, for a packet that is not walked after all, and a command that
 // comes in the same cycle. Commands: ready/valid, `cmd_ready_o` is a register. From the command to the first beat out six cycles.
 //
-// A beat out is the upper lanes of one beat of the store and the lower ones of the next: `prev_q`, and the head of the buffer. A packet
+// A beat out is the upper lanes of one beat of the store and the lower ones of the next: `prev_q`, and the oldest of read_ahead. A packet
 // whose last beat in has only lower lanes for the last one out *spills*. Output from a skid buffer: `pl_ready_i` goes no further.
 
 module rx_payload #(
@@ -37,11 +37,11 @@ module rx_payload #(
 );
 
   localparam int unsigned LANE_W = $clog2(LANES);
-  localparam int unsigned DEPTH = 4;           // covers the way from request to the buffer at a beat per cycle
 
   // A packet to be cut out.
   typedef struct packed {
     logic [LANE_W-1:0]  shift;     // lane of its first byte
+    logic               aligned;   // it is lane 0
     logic [15:0]        left;      // beats out still to come
     logic [COUNT_W-1:0] count;     // bytes of the last one
     logic               last;      // the next one is the last
@@ -75,38 +75,29 @@ module rx_payload #(
   end
 
   always_comb begin
-    next_d.shift = cmd_offset_q[LANE_W-1:0];
-    next_d.left  = beats_out[15:0];
-    next_d.count = {cmd_len_q[LANE_W-1:0] == '0, cmd_len_q[LANE_W-1:0]};
-    next_d.last  = cmd_len_q <= 16'(LANES);
-    next_d.spill = beats_in[0] != beats_out[0];     // it is one more at most
+    next_d.shift   = cmd_offset_q[LANE_W-1:0];
+    next_d.aligned = cmd_offset_q[LANE_W-1:0] == '0;
+    next_d.left    = beats_out[15:0];
+    next_d.count   = {cmd_len_q[LANE_W-1:0] == '0, cmd_len_q[LANE_W-1:0]};
+    next_d.last    = cmd_len_q <= 16'(LANES);
+    next_d.spill   = beats_in[0] != beats_out[0];     // it is one more at most
   end
 
   // ---------------------------------------------------------------- requests, as many as the buffer can take
-  logic              last_read, pending_q, pending_last_q, in_valid, in_pop, in_last;
+  logic              room, last_read, pending_last_q, in_valid, in_pop, in_last, ahead_idle;
   logic [15:0]       pos_q, left_q;            // next beat to read, beats left
-  logic [DATA_W-1:0] buffer [DEPTH];
   logic [DATA_W-1:0] in_data;
-  logic [DEPTH-1:0]  buffer_last_q;
-  logic [2:0]        wr_q, rd_q, used;
 
-  assign used      = wr_q - rd_q;
-  assign rd_req_o  = reading_q && (used + 3'(pending_q)) < 3'(DEPTH);
+  assign rd_req_o  = reading_q && room;
   assign rd_pos_o  = pos_q;
   assign last_read = left_q == 16'd1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       reading_q <= 1'b0;
-      pending_q <= 1'b0;
-      wr_q      <= '0;
-      rd_q      <= '0;
       pos_q     <= '0;
       left_q    <= '0;
     end else begin
-      pending_q <= rd_grant_i;
-      if (pending_q) wr_q <= wr_q + 3'd1;
-      if (in_pop) rd_q <= rd_q + 3'd1;
       if (take) begin
         reading_q <= 1'b1;
         pos_q     <= cmd_start_q + (16'(cmd_offset_q) >> LANE_W);
@@ -116,26 +107,15 @@ module rx_payload #(
         pos_q     <= pos_q + 16'd1;
         left_q    <= left_q - 16'd1;
       end
-      if (flush_i) begin
-        reading_q <= 1'b0;
-        pending_q <= 1'b0;
-        wr_q      <= '0;
-        rd_q      <= '0;
-      end
+      if (flush_i) reading_q <= 1'b0;
     end
   end
+  always_ff @(posedge clk_i) pending_last_q <= last_read;
 
-  always_ff @(posedge clk_i) begin
-    pending_last_q <= last_read;
-    if (pending_q) begin
-      buffer[wr_q[1:0]]        <= rd_data_i;
-      buffer_last_q[wr_q[1:0]] <= pending_last_q;
-    end
-  end
-
-  assign in_valid = used != '0;
-  assign in_data  = buffer[rd_q[1:0]];
-  assign in_last  = buffer_last_q[rd_q[1:0]];
+  read_ahead #(.WIDTH(1 + DATA_W)) i_ahead (
+    .clk_i, .rst_ni, .clear_i(flush_i), .room_o(room), .grant_i(rd_grant_i), .data_i({pending_last_q, rd_data_i}),
+    .valid_o(in_valid), .take_i(in_pop), .data_o({in_last, in_data}), .idle_o(ahead_idle)
+  );
 
   // ---------------------------------------------------------------- the bytes, to lane 0
   logic                prev_valid_q, prev_last_q, alone, fire, finish, swallow, load, out_ready;
@@ -143,7 +123,7 @@ module rx_payload #(
   logic [2*DATA_W-1:0] pair;
 
   // Nothing of the next beat is wanted.
-  assign alone   = prev_last_q || cut_q.shift == '0;
+  assign alone   = prev_last_q || cut_q.aligned;
   assign fire    = prev_valid_q && out_ready && (alone || in_valid);
   assign finish  = fire && cut_q.last;
   assign swallow = finish && cut_q.spill;
@@ -189,7 +169,7 @@ module rx_payload #(
     .out_valid_o(pl_valid_o), .out_ready_i(pl_ready_i), .out_data_o({pl_data_o, pl_count_o, pl_last_o}), .shown_o()
   );
 
-  assign idle_o = !cmd_valid_q && !reading_q && !pending_q && used == '0 && !prev_valid_q && !pl_valid_o;
+  assign idle_o = !cmd_valid_q && !reading_q && ahead_idle && !prev_valid_q && !pl_valid_o;
 
   logic unused;
   assign unused = ^{beats_in[16], beats_out[16], pair[2*DATA_W-1:DATA_W]};
@@ -198,7 +178,6 @@ module rx_payload #(
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      no_overrun: assert (used <= 3'(DEPTH));
       not_empty: assert (take -> cmd_len_q != '0);
       one_packet: assert (prev_valid_q -> cut_valid_q);
       ends_agree: assert (fire -> (cut_q.last && !cut_q.spill) == prev_last_q && (!swallow || in_last));

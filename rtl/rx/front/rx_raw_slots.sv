@@ -2,7 +2,8 @@
 //
 // Frames of no flow leave RAW_RESERVE slots free, so that junk takes none from the flows. A segment is walked only with a slot
 // set aside for it: its last FPDU may turn out partial. What there is room for is told LATENCY cycles late: `settled_o` says that no
-// slot was taken and no walk begun in them. Only room that the host gave back is not seen at once.
+// slot was taken and no walk begun in them, but for the last one, in which it may stand: nobody decides in the cycle behind a start or
+// a taking, so that neither has to be looked at in its own cycle. Only room that the host gave back is not seen at once.
 
 module rx_raw_slots
   import weft_int_pkg::rx_cfg_t;
@@ -29,19 +30,22 @@ module rx_raw_slots
   logic [31:0]        tail_q, used_q, plain_used_q, slot_mask_q;
   logic [32:0]        with_walks_q, with_reserve_q;
   logic [COUNT_W-1:0] walks_q;
-  logic [LATENCY-1:0] recent_q;
+  logic [LATENCY-2:0] recent_q;        // of the cycles before this one
+  logic               recent;
 
   assign slot_o    = tail_q[15:0] & slot_mask_q[15:0];
-  assign settled_o = recent_q == '0;
+  assign recent    = start_i || take_i || cfg_i.raw_reset;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      tail_q   <= '0;
-      recent_q <= '1;
+      tail_q    <= '0;
+      recent_q  <= '1;
+      settled_o <= 1'b0;
     end else begin
       if (cfg_i.raw_reset) tail_q <= '0;
       else if (take_i) tail_q <= tail_q + 32'd1;
-      recent_q <= {recent_q[LATENCY-2:0], start_i || take_i || cfg_i.raw_reset};
+      recent_q  <= {recent_q[LATENCY-3:0], recent};
+      settled_o <= recent_q == '0 && !cfg_i.raw_reset;
     end
   end
 
@@ -67,6 +71,7 @@ module rx_raw_slots
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       room_is_there: assert (take_i -> used < slots || cfg_i.raw_reset);
+      not_at_once: assert (start_i -> !recent_q[0]);
       walk_has_slot: assert (start_i -> used + 32'(walks_i) < slots || cfg_i.raw_reset);
     end
   end

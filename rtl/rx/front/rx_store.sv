@@ -70,6 +70,7 @@ module rx_store
     packet_d.start     = 16'(start_q);
     packet_d.stop      = 16'(wr_next);
     packet_d.frame_len = frame_len_i;
+    packet_d.payload   = segment_i.is_tcp && segment_i.payload_len != '0;
     packet_d.segment   = segment_i;
   end
 

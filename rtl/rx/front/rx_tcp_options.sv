@@ -1,6 +1,7 @@
 // Scans TCP options (RFC 9293 §3.1, timestamps RFC 7323 §3.2, SACK RFC 2018 §3) at any alignment, a header each
-// cycle: what each byte would say if an option began with it, a cycle ahead; then eight stages of five bytes find where options
-// begin, and a stage later what they are. `err_o`: a length below 2 or one that reaches behind the header.
+// cycle: what each byte would say if an option began with it, a cycle ahead (and how much of the header lies behind it, two cycles
+// ahead); then eight stages of five bytes find where options begin, and a stage later what they are. `err_o`: a length below 2 or
+// one that reaches behind the header; then nothing else that is told counts.
 // A timestamps option whose length is not 10, and a SACK option without whole blocks, are skipped. Of several,
 // the last counts. All results come LATENCY cycles after a header with
 // `valid_i`, and stand for a cycle at least; what has no `valid_i` moves nothing.
@@ -24,6 +25,13 @@ module rx_tcp_options #(
   localparam int unsigned STAGES = LATENCY - 2;
   localparam int unsigned STEP = OPTION_BYTES / STAGES;
 
+  // How much of the header there is behind a byte.
+  typedef struct packed {
+    logic       kind;        // it lies inside,
+    logic       len;         // and so does the one behind it
+    logic [3:0] words;       // from the next whole word on
+  } room_t;
+
   // An option that begins with this byte.
   typedef struct packed {
     logic       err;
@@ -44,21 +52,41 @@ module rx_tcp_options #(
     logic [5:0]              sack_at;
   } scan_t;
 
-  // The byte at position `at` and the one behind it. Options begin behind 20 bytes of header.
-  function automatic option_t decode(input int unsigned at, input logic [7:0] kind, input logic [7:0] len, input logic [3:0] data_offset);
+  // a + more <= b, as gates, two bits at a time: a carry chain for so few bits is slower.
+  function automatic logic at_most(input logic [3:0] a, input logic more, input logic [3:0] b);
+    logic [1:0] less, same;
+    for (int unsigned i = 0; i < 2; i++) begin
+      less[i] = (!a[2*i+1] && b[2*i+1]) || (a[2*i+1] == b[2*i+1] && !a[2*i] && b[2*i]);
+      same[i] = a[2*i+1] == b[2*i+1] && a[2*i] == b[2*i];
+    end
+    return less[1] || (same[1] && less[0]) || (same[1] && same[0] && !more);
+  endfunction
+
+  // Behind the byte at position `at`. Options begin behind 20 bytes of header.
+  function automatic room_t room_behind(input int unsigned at, input logic [3:0] data_offset);
+    room_t room;
+    room = '0;
+    for (int unsigned words = 0; words < 16; words++) begin
+      if (data_offset == 4'(words)) room |= room_t'{kind: words > (at + 20) / 4, len: words > (at + 21) / 4, words: 4'(words - (at + 23) / 4)};
+    end
+    return room;
+  endfunction
+
+  // The byte at position `at` and the one behind it.
+  function automatic option_t decode(input int unsigned at, input logic [7:0] kind, input logic [7:0] len, input room_t room);
     option_t option;
-    logic    inside_len, known, ok;
-    inside_len = data_offset > 4'((at + 20) / 4);
+    logic    known, ok, more;
     // Does it end inside? In words, rounded up. A length byte behind the end does not count.
-    ok         = data_offset > 4'((at + 21) / 4) && len[7:6] == '0 && len[5:1] != '0 && 5'((7'(at + 23) + 7'(len[5:0])) >> 2) <= {1'b0, data_offset};
-    known      = inside_len && kind[7:1] != '0;
+    more       = 32'(len[1:0]) + (at + 23) % 4 > 3;
+    ok         = room.len && len[7:6] == '0 && len[5:1] != '0 && at_most(len[5:2], more, room.words);
+    known      = room.kind && kind[7:1] != '0;
     option     = '0;
     option.err  = known && !ok;
-    option.len  = (known && ok ? len[5:0] : '0) | 6'(inside_len && kind == 8'd1);
-    option.ts   = known && ok && kind == 8'd8 && len == 8'd10;
-    if (known && ok && kind == 8'd5 && len[2:0] == 3'd2 && len[7:3] != '0) option.sack = len[7:3] > 5'd3 ? 2'd3 : len[4:3];
-    // What follows from the length alone is ready before it is known that the option fits.
-    for (int unsigned b = 1; b < 2 * STEP; b++) option.soon[b] = (known && ok && len[5:0] == 6'(b)) || (b == 1 && inside_len && kind == 8'd1);
+    // What follows from kind and length does not wait for whether it fits: if not, `err_o` says so, and all else counts no more.
+    option.len  = (known ? len[5:0] : '0) | 6'(room.kind && kind == 8'd1);
+    option.ts   = room.kind && kind == 8'd8 && len == 8'd10;
+    if (room.kind && kind == 8'd5 && len[2:0] == 3'd2 && len[7:3] != '0) option.sack = len[7:3] > 5'd3 ? 2'd3 : len[4:3];
+    for (int unsigned b = 1; b < 2 * STEP; b++) option.soon[b] = (known && len[5:0] == 6'(b)) || (b == 1 && room.kind && kind == 8'd1);
     return option;
   endfunction
 
@@ -109,6 +137,7 @@ module rx_tcp_options #(
   option_t [STAGES-1:0][STEP-1:0]       decoded;
   logic [STAGES:0][OPTION_BYTES*8-1:0]  bytes;     // only what is still to be decoded is kept by synthesis
   logic [STAGES:0][3:0]                 data_offset;
+  room_t [STAGES:0][STEP-1:0]           room;      // of the bytes that the stage decodes
   logic [OPTION_BYTES*8-1:0]            options;
   logic [STAGES:1]                      valid_q;
   logic [STAGES-1:0]                    valid;
@@ -122,6 +151,9 @@ module rx_tcp_options #(
   assign scan[0]  = '{begins: OPTION_BYTES'(1), default: '0};
   assign bytes[0] = options_i;
   assign data_offset[0] = data_offset_i;
+  for (genvar b = 0; b < int'(STEP); b++) begin : gen_room
+    assign room[0][b] = room_behind(b, data_offset_i);
+  end
 
   for (genvar s = 0; s <= STAGES; s++) begin : gen_stage
     if (s > 0) begin : gen_scan
@@ -135,11 +167,13 @@ module rx_tcp_options #(
       option_t [STEP-1:0]        decoded_q;
       logic [OPTION_BYTES*8-1:0] bytes_q;
       logic [3:0]                data_offset_q;
+      room_t [STEP-1:0]          room_q;
       always_ff @(posedge clk_i) begin
         if (valid[s]) begin
           // Behind the last byte there are zeros.
           for (int unsigned b = 0; b < STEP; b++) begin
-            decoded_q[b] <= decode(s * STEP + b, bytes[s][b*8 +: 8], bytes[s][(b+1)*8 +: 8], data_offset[s]);
+            decoded_q[b] <= decode(s * STEP + b, bytes[s][b*8 +: 8], bytes[s][(b+1)*8 +: 8], room[s][b]);
+            room_q[b]    <= room_behind((s + 1) * STEP + b, data_offset[s]);
           end
           bytes_q <= bytes[s] >> (STEP * 8);
           data_offset_q <= data_offset[s];
@@ -148,23 +182,39 @@ module rx_tcp_options #(
       assign decoded[s] = decoded_q;
       assign bytes[s+1] = bytes_q;
       assign data_offset[s+1] = data_offset_q;
+      assign room[s+1] = room_q;
     end
   end
 
   // The values, once it is known where they lie.
   rx_delay #(.WIDTH(OPTION_BYTES*8), .CYCLES(LATENCY - 1)) i_options (.clk_i, .rst_ni, .data_i(options_i), .data_o(options));
 
-  logic [OPTION_BYTES*8-1:0] ts_shifted, sack_shifted;
+  // From byte `at` on, the large steps first: of what they leave, less and less is wanted. No option with values begins behind byte
+  // 30, and what comes behind an option's end is nobody's, so that the last bytes may stay where they are.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic logic [207:0] from_byte(input logic [OPTION_BYTES*8-1:0] all, input logic [5:0] at);
+    logic [319:0] by16;
+    logic [263:0] by8;
+    logic [231:0] by4;
+    logic [215:0] by2;
+    by16 = at[4] ? {all[319:192], all[319:128]} : all;
+    by8  = at[3] ? {by16[263:256], by16[319:64]} : by16[263:0];
+    by4  = at[2] ? by8[263:32] : by8[231:0];
+    by2  = at[1] ? by4[231:16] : by4[215:0];
+    return at[0] ? by2[215:8] : by2[207:0];
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  logic [207:0]    ts_shifted, sack_shifted;
   logic [STEP-1:0] late_err;
   for (genvar b = 0; b < STEP; b++) begin : gen_late
     assign late_err[b] = scan[STAGES].here[b] && scan[STAGES].option[b].err;
   end
-  assign ts_shifted   = options >> {scan[STAGES].ts_at, 3'b000};
-  assign sack_shifted = options >> {scan[STAGES].sack_at, 3'b000};
+  assign ts_shifted   = from_byte(options, scan[STAGES].ts_at);
+  assign sack_shifted = from_byte(options, scan[STAGES].sack_at);
 
   logic unused_tail;
-  assign unused_tail = ^{ts_shifted[OPTION_BYTES*8-1:80], ts_shifted[15:0], sack_shifted[OPTION_BYTES*8-1:208],
-                         sack_shifted[15:0], bytes[STAGES], data_offset[STAGES], scan[STAGES]};
+  assign unused_tail = ^{ts_shifted[207:80], ts_shifted[15:0], sack_shifted[15:0], bytes[STAGES], data_offset[STAGES], room[STAGES], scan[STAGES]};
 
   always_ff @(posedge clk_i) begin
     err_o        <= scan[STAGES].err || late_err != '0;

@@ -41,6 +41,7 @@ module rx_walks
   output walk_done_t             done_o,
   output logic [31:0]            done_end_o,       // where it leaves the flow
   output walking_t               oldest_o,
+  output logic [15:0]            oldest_flow_o,    // its flow, a cycle ahead
   output logic [7:0]             oldest_counted_o, // its flow's raw count, this one counted if it did not end whole
   output logic [INDEX_W-1:0]     head_o,
   input  logic                   finish_i,
@@ -86,6 +87,7 @@ module rx_walks
   assign payload_open_o = payload_left_o || start_i;
   assign head_o         = head_q;
   assign oldest_o       = oldest_q;
+  assign oldest_flow_o  = oldest_valid_q ? oldest_q.flow : entry_q[head_q].flow;
   assign valid_o        = valid_q;
   assign flow_o         = flow_q;
   assign count_o        = count_q;
@@ -160,7 +162,8 @@ module rx_walks
   end
 
   always_ff @(posedge clk_i) begin
-    if (start_i) begin
+    // `start_i`, which is late, makes it count.
+    if (room_o) begin
       entry_q[tail_q]     <= entry_i;
       flow_q[tail_q]      <= flow_i;
       raw_count_q[tail_q] <= raw_count_i;

@@ -111,7 +111,9 @@ module place_watch
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      written_q <= '0;
+      // verilator lint_off WIDTHCONCAT
+      written_q <= '0;  // wide on purpose: a bit for each STag
+      // verilator lint_on WIDTHCONCAT
       judged_q <= 1'b0;
     end else begin
       if (row_write) written_q[tbl_req_i.index[INDEX_W-1:0]] <= 1'b1;

@@ -150,6 +150,7 @@ module rq_element
     ASK
   } look_e;
   look_e look_q;
+  logic led_q;  // `scan_q` is of the element used last, and not looked at yet
   logic req_valid_q, asked, demand_q, of_demand_q, changed, changed_q, allowed_q, can_q, posted;
   context_t scan_q, demand_of_q, of_q;
   logic [3:0] chunk, chunk_q, slot;
@@ -182,6 +183,7 @@ module rq_element
     if (!rst_ni) begin
       look_q <= LOOK;
       demand_q <= 1'b0;
+      led_q <= 1'b0;
       scan_q <= '0;
       req_valid_q <= 1'b0;
     end else begin
@@ -197,7 +199,9 @@ module rq_element
       else if (look_q == LOOK) demand_q <= 1'b0;
       if (in_window) scan_q <= current;
       else if (look_q == LOOK && !demand_q) scan_q <= scan_q + 1'b1;
-      else if (look_q == ASK && changed_q && !of_demand_q) scan_q <= of_q;
+      else if (look_q == ASK && changed_q && !of_demand_q && !led_q) scan_q <= of_q;
+      if (in_window) led_q <= 1'b1;
+      else if (look_q == LOOK && !demand_q) led_q <= 1'b0;
       if (el_req_ready_i) req_valid_q <= 1'b0;
       if (ahead || (asked && of_demand_q)) req_valid_q <= 1'b1;
     end

@@ -90,6 +90,7 @@ module walk_check
   logic region_q;  // a region is to be checked
   logic [31:0] pd_q;
   err_e err_q;
+  logic bad_q;  // there is one
   fpdu_tail_t tail_q;
   logic silent_q;  // not reported: partial, or behind the FPDU at which the walk stopped
 
@@ -148,7 +149,7 @@ module walk_check
 
   walk_scatter u_scatter (
       .clk_i,
-      .load_i(el_good),
+      .load_i(state_q == ELEMENT),  // the last one counts
       .element_i,
       .mo_i(mo),
       .payload_len_i(header_q.payload_len),
@@ -176,7 +177,7 @@ module walk_check
   assign silent = tail_i.partial || stop != STOP_WHOLE;
   assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[FLOW_RX_ROW_CRC_BIT] && !crc_good_i);
   always_comb begin
-    checked = err_q;
+    checked = header_q.err;
     if (region_q) checked = region_error(region_bad);
     else if (receive_q && bad_msn_q) checked = ERR_MSN;
     else if (receive_q && bad_mo_q) checked = ERR_MO;
@@ -219,6 +220,8 @@ module walk_check
   assign run_end_o = !todo_q[1];
 
   walk_report u_report (
+      .clk_i,
+      .rst_ni,
       .valid_i(final_step && !silent_q),
       .flow_i(seg_i.flow),
       .epoch_i(seg_i.row.epoch),
@@ -247,7 +250,7 @@ module walk_check
       .seg_i,
       .end_i(final_step),
       .header_i(header_q),
-      .err_i(err_q),
+      .bad_i(bad_q),
       .offset_i(offset_q),
       .partial_i(tail_q.partial),
       .seg_last_i(tail_q.seg_last),
@@ -306,38 +309,41 @@ module walk_check
     bad_mo_q <= header_q.to_or_mo != {32'd0, mo};
     unique case (state_q)
       HEAD: begin
-        if (take) begin
-          header_q <= next_header;
-          offset_q <= next_offset;
-          has_payload_q <= next_header.payload_len != 16'd0;
-          receive_q <= next_header.kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
-          region_q <= next_header.kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
-          err_q <= next_header.err;
-          pd_q <= seg_i.row.pd;
-        end
+        // What counts is of the cycle of `take`.
+        header_q <= next_header;
+        offset_q <= next_offset;
+        has_payload_q <= next_header.payload_len != 16'd0;
+        receive_q <= next_header.kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
+        region_q <= next_header.kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
+        err_q <= next_header.err;
+        bad_q <= next_header.err != ERR_NONE;
+        pd_q <= seg_i.row.pd;
       end
       VERDICT: begin
         run_iova_q[0] <= region_iova;
         run_bytes_q[0] <= header_q.payload_len;
-        if (take_tail) begin
-          tail_q <= tail_i;
-          silent_q <= silent;
-          err_q <= verdict;
-          run_q <= 2'd0;
-          owed_q <= tail_i.beats != 12'd0;
-          runs_q <= 2'd0;
-          todo_q <= 4'(!silent && !mpa_bad && region_q && region_bad == '0);
-        end
+        // What counts is of the cycle of `take_tail`, which is known late.
+        err_q <= verdict;
+        bad_q <= verdict != ERR_NONE;
+        tail_q <= tail_i;
+        silent_q <= silent;
+        run_q <= 2'd0;
+        owed_q <= tail_i.beats != 12'd0;
+        runs_q <= 2'd0;
+        todo_q <= 4'(!silent && !mpa_bad && region_q && region_bad == '0);
       end
       ELEMENT: begin
-        if (no_buffer_q) err_q <= ERR_NO_BUFFER;
-        else if (el_here_i && el_error_i) err_q <= ERR_ELEMENT;
+        if (no_buffer_q || (el_here_i && el_error_i)) begin
+          err_q <= no_buffer_q ? ERR_NO_BUFFER : ERR_ELEMENT;
+          bad_q <= 1'b1;
+        end
       end
       RESULT: begin
         run_iova_q[runs_q] <= sge_iova;
         run_bytes_q[runs_q] <= taken;
         if (too_long) begin
           err_q <= ERR_TOO_LONG;
+          bad_q <= 1'b1;
           todo_q <= 4'd0;
         end else if (has_payload_q) begin
           todo_q <= {todo_q[2:0], 1'b1};
@@ -356,6 +362,7 @@ module walk_check
     // The state behind RESULT goes for it.
     if (refused_q) begin
       err_q <= ERR_ELEMENT;
+      bad_q <= 1'b1;
       todo_q <= 4'd0;
     end
     if (op_free) op_q <= op_d;
@@ -378,8 +385,9 @@ module walk_check
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-    end else if (take_tail) begin
-      assert (seg_valid_i && (!tail_i.partial || tail_i.seg_last));
+    end else begin
+      if (take_tail) assert (seg_valid_i && (!tail_i.partial || tail_i.seg_last));
+      if (final_step) assert (bad_q == (err_q != ERR_NONE));
     end
   end
 `endif

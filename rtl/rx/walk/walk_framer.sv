@@ -102,6 +102,22 @@ module walk_framer
     has_lane = 5'(lane) < rest;
   endfunction
 
+  // An FPDU of `length` bytes (of those below 64) has (length + 1) / 4 words and two more. Are those `most` at most? As gates, two bits at a
+  // time: a carry chain for so few bits is slower.
+  typedef struct packed {
+    logic       never;
+    logic [3:0] most;
+  } limit_t;
+
+  function automatic logic at_most(input logic [5:0] length, input limit_t limit);
+    logic [1:0] less, same;
+    for (int unsigned i = 0; i < 2; i++) begin
+      less[i] = (!length[2*i+3] && limit.most[2*i+1]) || (length[2*i+3] == limit.most[2*i+1] && !length[2*i+2] && limit.most[2*i]);
+      same[i] = length[2*i+3] == limit.most[2*i+1] && length[2*i+2] == limit.most[2*i];
+    end
+    at_most = !limit.never && (less[1] || (same[1] && less[0]) || (same == '1 && length[1:0] != 2'd3));
+  endfunction
+
   // The segment. `left_q` words of it are not yet gone, `behind_q` are behind the beat that goes.
   logic markers_q, odd_q;
   logic [6:0] phase_q, until_marker;
@@ -113,7 +129,10 @@ module walk_framer
   logic [15:0] ulpdu_len_q;
   logic [14:0] rest, rest_q;
   logic [4:0] few_rest, few_want;
-  logic first_marker, next_marker;
+  logic few, few_q, long_len, first_marker, first_whole, first_tight, next_marker;
+  limit_t [2:0] fits_q;  // the FPDU and n words more fit into the beat and the segment
+  limit_t before_q;      // it ends before the marker's lane
+  logic [2:0] fits;
   logic [13:0] offset_q, distance_q;
   logic [LANE_W-1:0] marker_lane_q;
   logic [6-LANE_W:0] marker_beat_q;  // so many beats on, of the one that is decided
@@ -130,13 +149,24 @@ module walk_framer
   assign next_marker = near && (rest_q > 15'(WORDS) || has_lane(rest_q[4:0], marker_lane_q));
   assign next_d = next_marker ? judge(rest_q[4:0] + 5'd1, rest_q < 15'(WORDS), behind_q, odd_q, 1'b1) :
                                 judge(rest_q[4:0], rest_q <= 15'(WORDS), behind_q, odd_q, 1'b0);
-  // The same of the first beat, where `rest` is (length + 9) / 4.
-  assign few_rest = 5'((7'(ulpdu_len_q) + 7'd9) >> 2);
-  assign few_want = 5'((7'(ulpdu_len_q) + 7'd13) >> 2);
-  assign first_marker = near && (ulpdu_len_q >= 16'(4 * WORDS - 5) || has_lane(few_rest, marker_lane_q));
+  // The same of the first beat, straight from the length field, which is there late: it is held against limits that were made a cycle
+  // before. One word more than fit would not: so it fills the segment.
+  assign few = left_q <= 14'(WORDS);
+  assign long_len = ulpdu_len_q[15:6] != '0;
+  for (genvar n = 0; n < 3; n++) begin : gen_fits
+    assign fits[n] = !long_len && at_most(ulpdu_len_q[5:0], fits_q[n]);
+  end
+  assign few_rest = 5'((7'(ulpdu_len_q[5:0]) + 7'd9) >> 2);
+  assign few_want = 5'((7'(ulpdu_len_q[5:0]) + 7'd13) >> 2);
+  assign first_marker = near && (long_len || !at_most(ulpdu_len_q[5:0], before_q));
+  assign first_whole = first_marker ? fits[1] : fits[0];
+  assign first_tight = first_marker ? !fits[2] : !fits[1];
   always_comb begin
-    first_d = first_marker ? judge(few_want, ulpdu_len_q < 16'(4 * WORDS - 9), left_q, odd_q, 1'b1) :
-                             judge(few_rest, ulpdu_len_q < 16'(4 * WORDS - 5), left_q, odd_q, 1'b0);
+    first_d.partial = !first_whole && few_q;
+    first_d.last = first_whole || few_q;
+    first_d.seg_last = few_q && (!first_whole || (first_tight && !odd_q));
+    first_d.words = first_whole ? (first_marker ? few_want : few_rest) : (few_q ? left_q[4:0] : 5'(WORDS));
+    first_d.marker = first_marker;
     // Not even its length field is here.
     if (cut_q) first_d = '{last: 1'b1, partial: 1'b1, seg_last: 1'b1, marker: 1'b0, words: {4'd0, left_q[0]}};
   end
@@ -195,6 +225,11 @@ module walk_framer
       cut_q <= cut;
       offset_q <= position_q;
       behind_q <= left_q - 14'(WORDS);
+      few_q <= few;
+      for (int unsigned n = 0; n < 3; n++) begin
+        fits_q[n] <= '{never: left_q < 14'(n + 2), most: 4'((few ? left_q[4:0] : 5'(WORDS)) - 5'(n + 2))};
+      end
+      before_q <= '{never: until_marker[LANE_W-1:0] < LANE_W'(2), most: 4'(until_marker[LANE_W-1:0]) - 4'd2};
       {marker_beat_q, marker_lane_q} <= until_marker;
       first_q <= 1'b1;
       distance_q <= 14'd0;

@@ -13,13 +13,13 @@ module walk_progress
     input segment_t seg_i,
     input logic end_i,    // it is finished
     input ddp_header_t header_i,
-    input err_e err_i,
+    input logic bad_i,  // there is an error in it
     input logic [15:0] offset_i,
     input logic partial_i,
     input logic seg_last_i,
 
     output stop_e stop_o,  // from the cycle after `begin_i`
-    output logic [31:0] msn_o,
+    output logic [31:0] msn_o,  // so, too
     output logic [31:0] mo_o,
 
     input logic done_ready_i,
@@ -31,28 +31,36 @@ module walk_progress
     output logic [31:0] done_msn_o,
     output logic [31:0] done_mo_o
 );
-  logic first_q, engine_q, engine_d;
+  logic first_q, engine_q, engine_d, ended_q, counts_q, last_q;
   stop_e stop_q, stop_d;
-  logic [15:0] stop_at_q, stop_at_d;
-  logic [31:0] msn_q, msn_d, mo_q, mo_d;
+  logic [15:0] stop_at_q;
+  logic [31:0] msn_q, msn_d, mo_q, mo_d, msn_more_q, mo_more_q;
 
   always_comb begin
     stop_d = stop_q;
-    stop_at_d = stop_at_q;
     engine_d = engine_q;
+    if (stop_q == STOP_WHOLE) begin
+      if (partial_i) stop_d = STOP_PARTIAL;
+      else if (bad_i) stop_d = STOP_ERROR;
+      else engine_d = engine_q || header_i.kind == CLASS_ENGINE;
+    end
+  end
+
+  // `end_i` is known late, so MSN and MO follow a cycle behind it: of the next FPDU they are asked for behind `begin_i`.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) ended_q <= 1'b0;
+    else ended_q <= end_i;
+  end
+  always_ff @(posedge clk_i) begin
+    counts_q <= stop_q == STOP_WHOLE && !partial_i && !bad_i && header_i.kind == CLASS_RECEIVE;
+    last_q <= header_i.last;
+  end
+  always_comb begin
     msn_d = msn_q;
     mo_d = mo_q;
-    if (stop_q == STOP_WHOLE) begin
-      stop_at_d = offset_i;
-      if (partial_i) stop_d = STOP_PARTIAL;
-      else if (err_i != ERR_NONE) stop_d = STOP_ERROR;
-      else begin
-        engine_d = engine_q || header_i.kind == CLASS_ENGINE;
-        if (header_i.kind == CLASS_RECEIVE) begin
-          msn_d = header_i.last ? msn_q + 32'd1 : msn_q;
-          mo_d = header_i.last ? 32'd0 : mo_q + 32'(header_i.payload_len);
-        end
-      end
+    if (counts_q) begin
+      if (last_q) msn_d = msn_more_q;
+      mo_d = last_q ? 32'd0 : mo_more_q;
     end
   end
 
@@ -69,17 +77,21 @@ module walk_progress
     end
   end
 
+  // `end_i` comes two cycles behind `begin_i` at least.
   always_ff @(posedge clk_i) begin
-    if (begin_i && first_q) begin
-      engine_q <= 1'b0;
-      stop_at_q <= 16'd0;
-      if (!seg_i.chained) begin
-        msn_q <= seg_i.msn;
-        mo_q <= seg_i.mo;
-      end
-    end else if (end_i) begin
-      engine_q <= engine_d;
-      stop_at_q <= stop_at_d;
+    msn_more_q <= msn_q + 32'd1;
+    mo_more_q <= mo_q + 32'(header_i.payload_len);
+  end
+  always_ff @(posedge clk_i) begin
+    if (begin_i && first_q) engine_q <= 1'b0;
+    else if (end_i) engine_q <= engine_d;
+    // Where it stops, if it does.
+    if (begin_i && first_q) stop_at_q <= 16'd0;
+    else if (stop_q == STOP_WHOLE) stop_at_q <= offset_i;
+    if (begin_i && first_q && !seg_i.chained) begin
+      msn_q <= seg_i.msn;
+      mo_q <= seg_i.mo;
+    end else if (ended_q) begin
       msn_q <= msn_d;
       mo_q <= mo_d;
     end
@@ -96,9 +108,12 @@ module walk_progress
   end
   always_ff @(posedge clk_i) begin
     if (done_ready_i) begin
-      done_len_q <= stop_d == STOP_WHOLE ? seg_i.len : stop_at_d;
+      done_len_q <= stop_d == STOP_WHOLE ? seg_i.len : (stop_q == STOP_WHOLE ? offset_i : stop_at_q);
       done_stop_q <= stop_d;
       done_engine_q <= engine_d;
+    end
+    // A done that waits longer than a cycle.
+    if (ended_q) begin
       done_msn_q <= msn_d;
       done_mo_q <= mo_d;
     end
@@ -112,8 +127,8 @@ module walk_progress
   assign done_len_o = done_len_q;
   assign done_stop_o = done_stop_q;
   assign done_engine_o = done_engine_q;
-  assign done_msn_o = done_msn_q;
-  assign done_mo_o = done_mo_q;
+  assign done_msn_o = ended_q ? msn_d : done_msn_q;
+  assign done_mo_o = ended_q ? mo_d : done_mo_q;
 
   logic unused;
   assign unused = ^{header_i, seg_i};
@@ -124,6 +139,7 @@ module walk_progress
     end else if (end_i) begin
       // A done would be lost otherwise.
       assert (done_ready_i && !begin_i);
+      assert (msn_more_q == msn_q + 32'd1 && mo_more_q - mo_q == 32'(header_i.payload_len));
     end
   end
 `endif

@@ -87,7 +87,8 @@ module walk_region
     end
   end
   always_ff @(posedge clk_i) begin
-    if (take) begin
+    // `take`, which is late, ends with `busy_q` what begins here.
+    if (!busy_q) begin
       header_q <= header;
       offset_q <= head_i.offset;
     end

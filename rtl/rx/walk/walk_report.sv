@@ -1,9 +1,11 @@
-// What is told of an FPDU: its report (docs/card.md) and its counts. Combinational.
+// What is told of an FPDU: its report (docs/card.md), combinational, and its counts, a cycle later.
 
 module walk_report
   import walk_pkg::*;
   import weft_card_pkg::*;
 (
+    input logic clk_i,
+    input logic rst_ni,
     input logic valid_i,  // the FPDU is reported in this cycle
     input logic [15:0] flow_i,
     input logic [7:0] epoch_i,
@@ -39,31 +41,42 @@ module walk_report
     report_o.epoch = epoch_i;
   end
 
-  logic good;
-  assign good = valid_i && err_i == ERR_NONE;
+  // `valid_i` is known late.
+  logic told_q, engine_q, nonzero_pad_q, good;
+  err_e err_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) told_q <= 1'b0;
+    else told_q <= valid_i;
+  end
+  always_ff @(posedge clk_i) begin
+    engine_q <= engine;
+    nonzero_pad_q <= nonzero_pad_i;
+    err_q <= err_i;
+  end
+  assign good = told_q && err_q == ERR_NONE;
 
   always_comb begin
     cnt_inc_o = '0;
-    cnt_inc_o[CNT_RX_FPDUS] = 16'(valid_i);
-    cnt_inc_o[CNT_RX_FPDUS_TO_ENGINE] = 16'(good && engine);
-    cnt_inc_o[CNT_RX_FPDU_NONZERO_PAD] = 16'(good && nonzero_pad_i);
-    cnt_inc_o[CNT_RX_ERROR_MARKER] = 16'(valid_i && err_i == ERR_MARKER);
-    cnt_inc_o[CNT_RX_ERROR_CRC] = 16'(valid_i && err_i == ERR_CRC);
-    cnt_inc_o[CNT_RX_ERROR_ULPDU] = 16'(valid_i && err_i == ERR_ULPDU);
-    cnt_inc_o[CNT_RX_ERROR_DDP_VERSION] = 16'(valid_i && err_i == ERR_DDP_VERSION);
-    cnt_inc_o[CNT_RX_ERROR_RDMAP_VERSION] = 16'(valid_i && err_i == ERR_RDMAP_VERSION);
-    cnt_inc_o[CNT_RX_ERROR_QN] = 16'(valid_i && err_i == ERR_QN);
-    cnt_inc_o[CNT_RX_ERROR_OPCODE] = 16'(valid_i && err_i == ERR_OPCODE);
-    cnt_inc_o[CNT_RX_ERROR_MSN] = 16'(valid_i && err_i == ERR_MSN);
-    cnt_inc_o[CNT_RX_ERROR_MO] = 16'(valid_i && err_i == ERR_MO);
-    cnt_inc_o[CNT_RX_ERROR_NO_BUFFER] = 16'(valid_i && err_i == ERR_NO_BUFFER);
-    cnt_inc_o[CNT_RX_ERROR_TOO_LONG] = 16'(valid_i && err_i == ERR_TOO_LONG);
-    cnt_inc_o[CNT_RX_ERROR_ELEMENT] = 16'(valid_i && err_i == ERR_ELEMENT);
-    cnt_inc_o[CNT_RX_ERROR_STAG] = 16'(valid_i && err_i == ERR_STAG);
-    cnt_inc_o[CNT_RX_ERROR_WRAP] = 16'(valid_i && err_i == ERR_WRAP);
-    cnt_inc_o[CNT_RX_ERROR_PD] = 16'(valid_i && err_i == ERR_PD);
-    cnt_inc_o[CNT_RX_ERROR_ACCESS] = 16'(valid_i && err_i == ERR_ACCESS);
-    cnt_inc_o[CNT_RX_ERROR_BOUNDS] = 16'(valid_i && err_i == ERR_BOUNDS);
+    cnt_inc_o[CNT_RX_FPDUS] = 16'(told_q);
+    cnt_inc_o[CNT_RX_FPDUS_TO_ENGINE] = 16'(good && engine_q);
+    cnt_inc_o[CNT_RX_FPDU_NONZERO_PAD] = 16'(good && nonzero_pad_q);
+    cnt_inc_o[CNT_RX_ERROR_MARKER] = 16'(told_q && err_q == ERR_MARKER);
+    cnt_inc_o[CNT_RX_ERROR_CRC] = 16'(told_q && err_q == ERR_CRC);
+    cnt_inc_o[CNT_RX_ERROR_ULPDU] = 16'(told_q && err_q == ERR_ULPDU);
+    cnt_inc_o[CNT_RX_ERROR_DDP_VERSION] = 16'(told_q && err_q == ERR_DDP_VERSION);
+    cnt_inc_o[CNT_RX_ERROR_RDMAP_VERSION] = 16'(told_q && err_q == ERR_RDMAP_VERSION);
+    cnt_inc_o[CNT_RX_ERROR_QN] = 16'(told_q && err_q == ERR_QN);
+    cnt_inc_o[CNT_RX_ERROR_OPCODE] = 16'(told_q && err_q == ERR_OPCODE);
+    cnt_inc_o[CNT_RX_ERROR_MSN] = 16'(told_q && err_q == ERR_MSN);
+    cnt_inc_o[CNT_RX_ERROR_MO] = 16'(told_q && err_q == ERR_MO);
+    cnt_inc_o[CNT_RX_ERROR_NO_BUFFER] = 16'(told_q && err_q == ERR_NO_BUFFER);
+    cnt_inc_o[CNT_RX_ERROR_TOO_LONG] = 16'(told_q && err_q == ERR_TOO_LONG);
+    cnt_inc_o[CNT_RX_ERROR_ELEMENT] = 16'(told_q && err_q == ERR_ELEMENT);
+    cnt_inc_o[CNT_RX_ERROR_STAG] = 16'(told_q && err_q == ERR_STAG);
+    cnt_inc_o[CNT_RX_ERROR_WRAP] = 16'(told_q && err_q == ERR_WRAP);
+    cnt_inc_o[CNT_RX_ERROR_PD] = 16'(told_q && err_q == ERR_PD);
+    cnt_inc_o[CNT_RX_ERROR_ACCESS] = 16'(told_q && err_q == ERR_ACCESS);
+    cnt_inc_o[CNT_RX_ERROR_BOUNDS] = 16'(told_q && err_q == ERR_BOUNDS);
   end
 
   logic unused;

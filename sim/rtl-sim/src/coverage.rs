@@ -1,7 +1,7 @@
-//! Line coverage: collects what models wrote, and says what was never reached.
+//! Coverage of lines and of `cover` statements: collects what models wrote, and says what was never reached.
 //!
 //! Models built with coverage (`Design::coverage`, or `RTL_SIM_COVERAGE=1` for the build) write a file each into the folder
-//! `RTL_SIM_COVERAGE_DIR` when they are dropped. `rtl-coverage FOLDER` prints the summary.
+//! `RTL_SIM_COVERAGE_DIR` when they are dropped. `rtl-coverage FOLDER TOP` prints the summary, with the points of one design.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,10 +19,11 @@ pub(crate) fn next_file(model: &str) -> Option<PathBuf> {
     Some(folder.join(format!("{model}-{}-{number}.dat", std::process::id())))
 }
 
-/// How often each line was reached: by file, then by line.
+/// How often each line was reached: by file, then by line. And how often each `cover` statement was met: by its place in the design.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     files: BTreeMap<String, BTreeMap<u32, u64>>,
+    points: BTreeMap<String, u64>,
 }
 
 impl Coverage {
@@ -55,6 +56,14 @@ impl Coverage {
             };
             let Some(file) = value("f") else { continue };
             let count: u64 = count.trim().parse().unwrap_or(0);
+            if value("page").is_some_and(|page| page.starts_with("v_user")) {
+                let place = value("h").unwrap_or_default();
+                // Verilator's name for all of the model comes first: `top.weft_card.u_rx...`.
+                let place = place.split_once('.').map_or(place, |(_, inside)| inside);
+                let place = place.replace("__BRA__", "[").replace("__KET__", "]");
+                *self.points.entry(place).or_default() += count;
+                continue;
+            }
             // Models are built in folders at several depths; the file is the same.
             let file = file.trim_start_matches("../").to_string();
             let lines = self.files.entry(file).or_default();
@@ -77,6 +86,23 @@ impl Coverage {
             .filter(|(_, count)| **count == 0)
             .map(|(line, _)| *line)
             .collect()
+    }
+
+    /// The `cover` statements of the design with this top module, and how often each was met. Models of several sizes make one list.
+    pub fn points<'a>(&'a self, top: &'a str) -> impl Iterator<Item = (&'a str, u64)> {
+        self.points.iter().filter_map(move |(place, count)| {
+            let inside = place.strip_prefix(top)?.strip_prefix('.')?;
+            Some((inside, *count))
+        })
+    }
+
+    /// How often a point of an instance was met where its module is simulated by itself: `top` as the instance `instance`.
+    pub fn met_alone(&self, top: &str, instance: &str, point: &str) -> u64 {
+        let inside = point
+            .strip_prefix(instance)
+            .and_then(|rest| rest.strip_prefix('.'));
+        let count = inside.and_then(|inside| self.points.get(&format!("{top}.{inside}")));
+        count.copied().unwrap_or(0)
     }
 
     /// The files with their lines reached and all their lines.
@@ -141,7 +167,7 @@ mod tests {
     #[test]
     fn merges_and_names_missed_lines() {
         let point = |lines: &str, count: u32| {
-            format!("C '\u{1}f\u{2}a.sv\u{1}l\u{2}3\u{1}page\u{2}v_line/a\u{1}S\u{2}{lines}\u{1}h\u{2}TOP' {count}\n")
+            format!("C '\u{1}f\u{2}a.sv\u{1}l\u{2}3\u{1}page\u{2}v_line/a\u{1}S\u{2}{lines}\u{1}h\u{2}top.a' {count}\n")
         };
         let mut coverage = Coverage::default();
         coverage.read(&(point("3-5,8", 1) + &point("10-12", 0) + &point("20", 0)));
@@ -151,5 +177,22 @@ mod tests {
         assert!(coverage.to_string().contains("not reached: 10-12\n"));
         coverage.read(&point("11", 1).replace("a.sv", "../../a.sv"));
         assert_eq!(coverage.missed("a.sv"), [10, 12]);
+    }
+
+    #[test]
+    fn points_are_those_of_one_design() {
+        let point = |place: &str, count: u32| {
+            format!("C '\u{1}f\u{2}a.sv\u{1}l\u{2}3\u{1}page\u{2}v_user/a\u{1}o\u{2}met\u{1}S\u{2}3\u{1}h\u{2}top.{place}' {count}\n")
+        };
+        let mut coverage = Coverage::default();
+        coverage.read(&(point("card.u_a.gen__BRA__3__KET__.met", 2) + &point("card.idle", 0)));
+        coverage.read(&(point("card.u_a.gen__BRA__3__KET__.met", 1) + &point("cards.idle", 7)));
+        let points: Vec<_> = coverage.points("card").collect();
+        assert_eq!(points, [("idle", 0), ("u_a.gen[3].met", 3)]);
+        assert_eq!(coverage.files().count(), 0);
+        coverage.read(&(point("b.u_c.met", 1) + &point("b.idle", 0)));
+        assert_eq!(coverage.met_alone("b", "u_b", "u_b.u_c.met"), 1);
+        assert_eq!(coverage.met_alone("b", "u_b", "u_b.idle"), 0);
+        assert_eq!(coverage.met_alone("b", "u", "u_b.u_c.met"), 0);
     }
 }

@@ -134,11 +134,7 @@ const LARGE: (usize, usize, usize) = (2_500_003, 9, 4095);
 /// Runs it. `progress` hears of each way that is done.
 pub fn run(plan: &Plan, mut progress: impl FnMut(usize, &WayReport)) -> Result<Report, DemoError> {
     let link = LinkConfig {
-        gbps: if plan.card == CardKind::Rtl128 {
-            25
-        } else {
-            100
-        },
+        gbps: plan.card.gbps(),
         ..LinkConfig::default()
     };
     let fabric = Fabric::new(&FabricConfig {
@@ -148,6 +144,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(usize, &WayReport)) -> Result<R
         mtu: plan.mtu,
         captures: plan.out.clone(),
         waves: plan.waves,
+        ..FabricConfig::default()
     })?;
     let mut ways = Vec::new();
     let mut ladder = Vec::new();

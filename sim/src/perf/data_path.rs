@@ -298,9 +298,7 @@ pub fn run(kind: CardKind, seed: u64, load: &Load) -> Result<Rates, DataPathErro
 pub fn wire_to_memory(kind: CardKind, seed: u64) -> Result<Option<u64>, WorldError> {
     let mut s = Setup::new(kind, seed)?;
     let frame = s.frame(1, 64);
-    let beats = frame
-        .len()
-        .div_ceil(if kind == CardKind::Rtl128 { 16 } else { 64 }) as u64;
+    let beats = frame.len().div_ceil(kind.lanes()) as u64;
     // The frame is number 1 by its place in memory; by its sequence number it has to be the first.
     let mut first = frame;
     first[38..42].copy_from_slice(&SEQ.to_be_bytes());

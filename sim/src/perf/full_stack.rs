@@ -3,13 +3,13 @@
 use cpu_time::ProcessTime;
 use serde::Serialize;
 use weft_hostdrv::cm::{ConnParam, RtrKinds};
-use weft_hostdrv::verbs::SendWr;
 
 use crate::card::CYCLE_NS;
 use crate::fabric::{Fabric, FabricConfig};
 use crate::kind::CardKind;
 use crate::link::LinkConfig;
-use crate::pair::{Operation, Pair, PairError, LIMIT};
+use crate::pair::{Operation, Pair, PairError};
+use crate::perf::writes::Writes;
 use crate::transport::lock;
 
 /// What the host and its card did for each message.
@@ -104,13 +104,10 @@ impl Counts {
     }
 }
 
-/// Messages under way.
-const DEPTH: usize = 32;
-
 /// Measures.
 pub fn run(kind: CardKind, seed: u64, mtu: u16) -> Result<FullStack, PairError> {
     let link = LinkConfig {
-        gbps: if kind == CardKind::Rtl128 { 25 } else { 100 },
+        gbps: kind.gbps(),
         ..LinkConfig::default()
     };
     let fabric = Fabric::new(&FabricConfig {
@@ -179,20 +176,9 @@ fn writes(
 ) -> Result<Bandwidth, PairError> {
     let before = [0, 1].map(|n| Counts::of(fabric, n));
     let start = fabric.now();
-    let [a, b] = &pair.ends;
-    let (mut posted, mut done) = (0, 0);
-    while done < messages {
-        while posted < messages && posted - done < DEPTH {
-            let wr = SendWr::write(posted as u64, b.target.remote())
-                .sge(a.source.sge(0, bytes as u32))
-                .signaled();
-            a.qp.post_send(wr)?;
-            posted += 1;
-        }
-        fabric.run_until("a Write's completion", LIMIT, || {
-            a.cq.poll_one().transpose()
-        })??;
-        done += 1;
+    let mut writes = Writes::default();
+    while writes.done < messages {
+        writes.one_more(fabric, pair, bytes, messages)?;
     }
     let cycles = (fabric.now() - start) as f64 / CYCLE_NS as f64 / messages as f64;
     let after = [0, 1].map(|n| Counts::of(fabric, n));

@@ -2,7 +2,9 @@
 
 pub mod data_path;
 pub mod full_stack;
+pub mod loss;
 mod page;
+mod writes;
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! One Verilated card. The two widths are two types with the same text, as their port structs differ.
+//! One Verilated card. The three widths are three types with the same text, as their port structs differ.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -12,25 +12,29 @@ use super::memory::Behind;
 use super::{Pushes, Surroundings};
 use crate::card::{Card, Event};
 use crate::iommu::HostMemory;
+use crate::kind::CardKind;
 
 mod models {
     #![allow(missing_docs)]
     rtl_sim::include_model!("weft_card_512");
     rtl_sim::include_model!("weft_card_128");
+    rtl_sim::include_model!("weft_card_256");
 }
-use models::{weft_card_128, weft_card_512};
+use models::{weft_card_128, weft_card_256, weft_card_512};
 
 /// Cycles of a reset.
 const RESET: u64 = 8;
 /// Cycles that a reset waits for register accesses before it: on a bus they would have come first.
 const BEFORE_RESET: u32 = 64;
+/// Register accesses wait while tables clear themselves, a row a cycle, and this much longer.
+const AFTER_SWEEP: usize = 500;
 /// Cycles for which everything must be at rest before the clock may stop.
 const REST: u32 = 8;
 /// Bytes of the longest frame that the card may send.
 const LONGEST_FRAME: usize = 9216;
 
 macro_rules! card {
-    ($name:ident, $model:path, $bytes:literal, $doc:literal) => {
+    ($name:ident, $kind:path, $model:path, $bytes:literal, $doc:literal) => {
         #[doc = $doc]
         pub struct $name {
             sim: Sim<$model>,
@@ -64,7 +68,8 @@ macro_rules! card {
                     rx: Source::new(rtl_sim::Stall::Never, seed),
                     tx: Sink::new(around.mac.clone(), seed),
                     check_memory: axi::Checker::new("m_axi"),
-                    check_registers: axil::Checker::new("s_axil"),
+                    check_registers: axil::Checker::new("s_axil")
+                        .limit(($kind.sizes().stags + AFTER_SWEEP) as u64),
                     check_tx: axis::Checker::new("mac_tx")
                         .longest_packet(LONGEST_FRAME)
                         .gapless(),
@@ -230,5 +235,24 @@ macro_rules! card {
     };
 }
 
-card!(Rtl512, weft_card_512::Model, 64, "The card at 512 bits.");
-card!(Rtl128, weft_card_128::Model, 16, "The card at 128 bits.");
+card!(
+    Rtl512,
+    CardKind::Rtl512,
+    weft_card_512::Model,
+    64,
+    "The card at 512 bits."
+);
+card!(
+    Rtl256,
+    CardKind::Rtl256,
+    weft_card_256::Model,
+    32,
+    "The card at 256 bits, with 4096 flows and 16384 STags."
+);
+card!(
+    Rtl128,
+    CardKind::Rtl128,
+    weft_card_128::Model,
+    16,
+    "The card at 128 bits."
+);

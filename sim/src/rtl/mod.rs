@@ -8,7 +8,7 @@ use rtl_sim::axi::Timing;
 pub use rtl_sim::axi::Visible;
 use rtl_sim::{Seed, Stall};
 
-pub use card::{Rtl128, Rtl512};
+pub use card::{Rtl128, Rtl256, Rtl512};
 
 /// What goes behind the card's writes on its way to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +67,11 @@ pub fn card512(world_seed: u64, number: u32) -> Rtl512 {
     Rtl512::new(seed(world_seed, number), Surroundings::default())
 }
 
+/// The card at 256 bits.
+pub fn card256(world_seed: u64, number: u32) -> Rtl256 {
+    Rtl256::new(seed(world_seed, number), Surroundings::default())
+}
+
 /// The card at 128 bits.
 pub fn card128(world_seed: u64, number: u32) -> Rtl128 {
     Rtl128::new(seed(world_seed, number), Surroundings::default())
@@ -99,25 +104,25 @@ pub fn any512(world_seed: u64, number: u32) -> Rtl512 {
     Rtl512::new(seed, around)
 }
 
+/// A card at 256 bits in [any] surroundings.
+pub fn any256(world_seed: u64, number: u32) -> Rtl256 {
+    let (seed, around) = any(world_seed, number);
+    Rtl256::new(seed, around)
+}
+
 /// A card at 128 bits in [any] surroundings.
 pub fn any128(world_seed: u64, number: u32) -> Rtl128 {
     let (seed, around) = any(world_seed, number);
     Rtl128::new(seed, around)
 }
 
-/// A card at 512 bits behind a bridge with this order of writes, and all else at random.
-pub fn ordered512(world_seed: u64, number: u32, visible: Visible, pushes: Pushes) -> Rtl512 {
-    let (seed, around) = ordered(world_seed, number, visible, pushes);
-    Rtl512::new(seed, around)
-}
-
-/// [`ordered512`] at 128 bits.
-pub fn ordered128(world_seed: u64, number: u32, visible: Visible, pushes: Pushes) -> Rtl128 {
-    let (seed, around) = ordered(world_seed, number, visible, pushes);
-    Rtl128::new(seed, around)
-}
-
-fn ordered(world_seed: u64, number: u32, visible: Visible, pushes: Pushes) -> (Seed, Surroundings) {
+/// [`any`], behind a bridge with this order of writes.
+pub fn ordered(
+    world_seed: u64,
+    number: u32,
+    visible: Visible,
+    pushes: Pushes,
+) -> (Seed, Surroundings) {
     let (seed, around) = any(world_seed, number);
     let hidden = [30, 300, 1500][seed.rng("order of writes").usize(0..3)];
     let memory = Timing {

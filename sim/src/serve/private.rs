@@ -13,7 +13,7 @@ use crate::link::LinkConfig;
 /// What a device specification `sim[:...]` asks for, without the `sim:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrivateSpec {
-    /// `card=`: rtl512, rtl128 or model. Without it, the widest card of this build.
+    /// `card=`: rtl512, rtl256, rtl128 or model. Without it, the widest card of this build.
     pub card: CardKind,
     /// `port=`: what its port is joined to. Without it, nothing.
     pub port: PortSpec,

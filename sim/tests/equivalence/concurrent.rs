@@ -18,7 +18,7 @@ use weft_sim::card::Card;
 use weft_sim::iommu::Refusal;
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
-use weft_sim::model::{mpa, tables::key_places};
+use weft_sim::model::{mpa, tables::key_places, ModelCard, Sizes};
 use weft_sim::seed::{generator, Stream};
 use weft_sim::world::Stop;
 
@@ -377,6 +377,8 @@ fn tagged(stag: u32, to: u64, opcode: u8) -> Vec<u8> {
 /// Decides what happens. It knows where the model stood when all was still.
 struct Plan {
     script: Script,
+    /// How many the card has.
+    card_flows: u32,
     rings: Rings,
     reserve: u32,
     burst: u32,
@@ -682,7 +684,7 @@ impl Plan {
             &row.local_port,
         ]
         .concat();
-        let places = key_places(&key.try_into().unwrap(), 256);
+        let places = key_places(&key.try_into().unwrap(), self.card_flows);
         let index = places[usize::from(flow & 3)];
         Op::Row(table::FLOW_KEY, index, row.to_bytes())
     }
@@ -816,9 +818,9 @@ fn do_it(host: &mut Host, ops: Vec<Op>) -> Record {
     }
 }
 
-fn record(seed: u64) -> Vec<Record> {
+fn record(seed: u64, sizes: Sizes) -> Vec<Record> {
     let rings = Plan::rings(seed);
-    let mut host = Host::new(CardKind::Model.build(seed, 0), seed, rings);
+    let mut host = Host::new(Box::new(ModelCard::new(sizes)), seed, rings);
     let mut plan = Plan {
         script: Script {
             rng: generator(seed ^ 0xc0_0000, Stream::Application),
@@ -828,6 +830,7 @@ fn record(seed: u64) -> Vec<Record> {
             queues: host.queues.iova,
             flows: vec![],
         },
+        card_flows: host.bench.flows(),
         rings,
         reserve: 0,
         burst: 0,
@@ -860,8 +863,8 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, name: &str, is: &[T], should
     }
 }
 
-fn compare(seed: u64, kind: &str, card: Box<dyn Card>) {
-    let log = record(seed);
+fn compare(seed: u64, kind: CardKind, card: Box<dyn Card>) {
+    let log = record(seed, kind.sizes());
     let mut host = Host::new(card, seed, Plan::rings(seed));
     for (number, should) in log.iter().enumerate() {
         let is = do_it(&mut host, should.ops.clone());
@@ -896,7 +899,7 @@ fn compare(seed: u64, kind: &str, card: Box<dyn Card>) {
 #[test]
 fn the_model_repeats_itself() {
     for seed in 0..4 {
-        compare(seed, "model", CardKind::Model.build(seed, 0));
+        compare(seed, CardKind::Model, CardKind::Model.build(seed, 0));
     }
 }
 
@@ -905,7 +908,7 @@ fn the_model_repeats_itself() {
 fn everything_happens() {
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for seed in 0..40 {
-        for record in record(seed) {
+        for record in record(seed, Sizes::default()) {
             for (name, value) in record.counters {
                 *counts.entry(name).or_default() += value;
             }
@@ -958,20 +961,27 @@ fn seeds() -> u64 {
 
 #[cfg(rtl)]
 mod rtl {
-    use super::{compare, seeds};
+    use super::{compare, seeds, CardKind};
     use weft_sim::rtl;
 
     #[test]
     fn rtl_at_512_bits() {
         for seed in 0..seeds() {
-            compare(seed, "rtl512", Box::new(rtl::any512(seed, 0)));
+            compare(seed, CardKind::Rtl512, Box::new(rtl::any512(seed, 0)));
+        }
+    }
+
+    #[test]
+    fn rtl_at_256_bits() {
+        for seed in 0..seeds() {
+            compare(seed, CardKind::Rtl256, Box::new(rtl::any256(seed, 0)));
         }
     }
 
     #[test]
     fn rtl_at_128_bits() {
         for seed in 0..seeds() {
-            compare(seed, "rtl128", Box::new(rtl::any128(seed, 0)));
+            compare(seed, CardKind::Rtl128, Box::new(rtl::any128(seed, 0)));
         }
     }
 }

@@ -14,7 +14,7 @@ use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
-use weft_sim::model::{ethernet, mpa};
+use weft_sim::model::{ethernet, mpa, ModelCard, Sizes};
 use weft_sim::seed::{generator, Stream};
 
 const FLOWS: u16 = 4;
@@ -698,8 +698,8 @@ impl Script {
 }
 
 /// Runs the script on the model and writes it down.
-fn record(seed: u64, rounds: usize) -> (Vec<(Step, Outcome)>, Subject) {
-    let mut subject = Subject::new(CardKind::Model.build(seed, 0), seed);
+fn record(seed: u64, rounds: usize, sizes: Sizes) -> (Vec<(Step, Outcome)>, Subject) {
+    let mut subject = Subject::new(Box::new(ModelCard::new(sizes)), seed);
     let mut script = Script {
         rng: generator(seed, Stream::Application),
         memory: subject.memory.iova,
@@ -761,8 +761,8 @@ fn comparable(counter: Counter) -> bool {
         )
 }
 
-fn compare(seed: u64, rounds: usize, kind: &str, card: Box<dyn Card>) {
-    let (log, mut model) = record(seed, rounds);
+fn compare(seed: u64, rounds: usize, kind: CardKind, card: Box<dyn Card>) {
+    let (log, mut model) = record(seed, rounds, kind.sizes());
     let should = trace(&mut model.bench);
     let mut subject = Subject::new(card, seed);
     for (number, (step, expected)) in log.iter().enumerate() {
@@ -814,7 +814,7 @@ fn seeds() -> u64 {
 fn the_script_is_worth_its_name() {
     let mut counts = vec![0u32; NUM_COUNTERS];
     for seed in 0..40 {
-        let (_, mut model) = record(seed, 40);
+        let (_, mut model) = record(seed, 40, Sizes::default());
         for counter in Counter::ALL {
             counts[counter as usize] += model.bench.counter(counter).unwrap();
         }
@@ -853,7 +853,7 @@ fn the_script_is_worth_its_name() {
 
 #[test]
 fn the_model_repeats_itself() {
-    compare(1, 30, "model", CardKind::Model.build(1, 0));
+    compare(1, 30, CardKind::Model, CardKind::Model.build(1, 0));
 }
 
 #[cfg(rtl)]
@@ -864,14 +864,21 @@ mod rtl {
     #[test]
     fn rtl_at_512_bits() {
         for seed in 0..seeds() {
-            compare(seed, 30, "rtl512", Box::new(rtl::any512(seed, 0)));
+            compare(seed, 30, CardKind::Rtl512, Box::new(rtl::any512(seed, 0)));
+        }
+    }
+
+    #[test]
+    fn rtl_at_256_bits() {
+        for seed in 0..seeds() {
+            compare(seed, 30, CardKind::Rtl256, Box::new(rtl::any256(seed, 0)));
         }
     }
 
     #[test]
     fn rtl_at_128_bits() {
         for seed in 0..seeds() {
-            compare(seed, 30, "rtl128", Box::new(rtl::any128(seed, 0)));
+            compare(seed, 30, CardKind::Rtl128, Box::new(rtl::any128(seed, 0)));
         }
     }
 }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+pub mod load;
+
 use weft_layout::{doorbell, AttachRow, FlowRxRow, FlowTxRow, Job, ReceiveElement, StagRow};
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
@@ -14,6 +16,8 @@ pub const MEMORY: usize = 1 << 16;
 /// log2 of a receive queue's elements, and the bytes that each has.
 pub const RQ_LOG2: u8 = 6;
 pub const ELEMENT: usize = 256;
+/// Bytes of frames on their way into the card: less than it can store.
+pub const IN_FLIGHT: usize = 40 << 10;
 const ACCESS: u8 = StagRow::LOCAL_WRITE | StagRow::REMOTE_WRITE | StagRow::READ_SINK;
 
 pub struct Flow {
@@ -133,6 +137,16 @@ impl Flows {
     /// Hands a frame to the card's MAC.
     pub fn deliver(&mut self, frame: Vec<u8>) {
         self.bench.world.deliver(0, frame, false);
+    }
+
+    /// Takes a flow's region out of the table.
+    pub fn invalidate(&mut self, flow: usize) {
+        let gone = StagRow {
+            valid: 0,
+            ..self.flows[flow].region()
+        };
+        let stag = self.flows[flow].stag;
+        self.bench.stag(stag, &gone).expect("a card");
     }
 
     /// Runs until everything is done, and takes the reports.

@@ -247,7 +247,7 @@ impl Run<'_> {
         self.bench.ring(tail, tracked.rq_tail);
         Ok(Flow {
             number,
-            key_index: places(&ends)[usize::from(number & 3)],
+            key_index: places(&ends, self.bench.flows())[usize::from(number & 3)],
             ends,
             rq_before: rq.read(0, rq.len()).map_err(failed)?,
             rq,
@@ -643,7 +643,7 @@ impl Run<'_> {
                     local_port: ends.local_port.to_be_bytes(),
                 };
                 let taken = |at: &&u32| self.flows.iter().all(|f| f.key_index != **at);
-                if let Some(at) = places(&ends).iter().find(taken) {
+                if let Some(at) = places(&ends, self.bench.flows()).iter().find(taken) {
                     self.bench
                         .write_table(table::FLOW_KEY, *at, &row.to_bytes())
                         .map_err(failed)?;
@@ -853,11 +853,11 @@ impl Run<'_> {
 }
 
 /// Where the key of a flow may be.
-fn places(ends: &Ends) -> [u32; 4] {
+fn places(ends: &Ends, flows: u32) -> [u32; 4] {
     let mut key = [0; 12];
     key[..4].copy_from_slice(&ends.remote_ip);
     key[4..8].copy_from_slice(&ends.local_ip);
     key[8..10].copy_from_slice(&ends.remote_port.to_be_bytes());
     key[10..].copy_from_slice(&ends.local_port.to_be_bytes());
-    key_places(&key, 256)
+    key_places(&key, flows)
 }

@@ -1,13 +1,14 @@
 //! Exact boundaries: lengths, raw slots, flows.
 
 use rand::Rng;
-use weft_layout::{reg, report_kind, table, Counter, FlowKeyRow, FlowTxRow};
+use weft_layout::{reg, report_kind, table, AttachRow, Counter, FlowKeyRow, FlowTxRow, StagRow};
 use weft_sim::bench::STATION;
 use weft_sim::model::ethernet::{self, flag};
+use weft_sim::model::mpa;
 use weft_sim::model::tables::key_places;
 use weft_sim::seed::{generator, Stream};
 
-use crate::setup::{each, write, ATTACHED, FLOW, PLAIN, SEQ};
+use crate::setup::{each, write, ATTACHED, FLOW, PD, PLAIN, SEQ};
 
 fn plain(len: usize) -> Vec<u8> {
     let mut frame = vec![0x5a; len];
@@ -223,5 +224,57 @@ fn a_flow_that_does_not_exist_is_refused() {
         }
         let read = s.bench.read_table(table::FLOW_KEY, 0).unwrap();
         assert_eq!(FlowKeyRow::from_bytes(&read.unwrap()).valid, 0);
+    });
+}
+
+/// The last STag, and each whose number has one bit: a Write finds its own region. None is beyond the last, and none is number 0.
+#[test]
+fn each_stag_has_its_own_region() {
+    each(PLAIN, ATTACHED, |s| {
+        let stags = 1u32 << (s.bench.read(reg::CAPS).unwrap() >> 16 & 0xff);
+        let bits = (0..stags.ilog2()).map(|bit| 1 << bit);
+        let rows: Vec<u32> = bits.chain([stags - 1]).collect();
+        for (index, at) in rows.iter().zip((0..).step_by(8)) {
+            let region = StagRow {
+                valid: StagRow::VALID,
+                key: 0x77,
+                access: StagRow::REMOTE_WRITE,
+                pd: PD,
+                base: 0,
+                length: 8,
+                iova: s.memory.iova + at,
+            };
+            s.bench.stag(index << 8 | 0x77, &region).unwrap();
+        }
+        let mut seq = SEQ;
+        let write = |index: u32| {
+            let mut ulpdu = vec![0xc1, 0x40];
+            ulpdu.extend_from_slice(&(index << 8 | 0x77).to_be_bytes());
+            ulpdu.extend_from_slice(&[0; 8]);
+            ulpdu.extend_from_slice(&u64::from(index + 1).to_le_bytes());
+            mpa::frame(SEQ, None, true, &ulpdu)
+        };
+        for index in &rows {
+            let stream = write(*index);
+            let heard = s.data(seq, &stream);
+            assert!(heard.segment.attached(), "STag {index}: {heard:?}");
+            seq = seq.wrapping_add(stream.len() as u32);
+        }
+        let expected: Vec<u8> = rows
+            .iter()
+            .flat_map(|index| u64::from(index + 1).to_le_bytes())
+            .collect();
+        assert_eq!(s.memory.read(0, 8 * rows.len()).unwrap(), expected);
+        assert_eq!(s.bench.read_table(table::STAG, stags).unwrap(), None);
+        for index in [0, stags] {
+            let heard = s.data(seq, &write(index));
+            assert!(!heard.segment.attached(), "STag {index}: {heard:?}");
+            let again = AttachRow {
+                rcv_nxt: seq,
+                raw_count: s.position().raw_count,
+                ..ATTACHED
+            };
+            s.attach(&again);
+        }
     });
 }

@@ -375,6 +375,13 @@ mod rtl {
     }
 
     #[test]
+    fn rtl_at_256_bits() {
+        for seed in 0..seeds() {
+            tables_under_traffic(seed, "rtl256", Box::new(rtl::any256(seed, 0)));
+        }
+    }
+
+    #[test]
     fn rtl_at_128_bits() {
         for seed in 0..seeds() {
             tables_under_traffic(seed, "rtl128", Box::new(rtl::any128(seed, 0)));

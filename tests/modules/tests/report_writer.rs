@@ -80,6 +80,8 @@ macro_rules! report_writer_tests {
                 expected: Vec<[u8; REPORT]>,
                 /// In the cycle before there was no room; a report was taken.
                 was_full: bool,
+                /// As the host had said a cycle earlier.
+                head_was: u32,
                 took: bool,
                 /// Reports that the host has read.
                 consumed: usize,
@@ -102,6 +104,7 @@ macro_rules! report_writer_tests {
                         offered: [0; 2],
                         expected: Vec::new(),
                         was_full: false,
+                        head_was: 0,
                         took: true,
                         consumed: 0,
                         answered: 0,
@@ -145,12 +148,13 @@ macro_rules! report_writer_tests {
 
                     let slots = self.ring.slots.len();
                     let full = self.expected.len() - inputs.head as usize == slots;
-                    // Room is a sum of the cycle before, and not right in the cycle after a report was taken.
+                    // Room is worked out in the two cycles before, and not right in the cycle after a report was taken.
+                    let was_full = self.expected.len() - self.head_was as usize == slots;
                     let stall = self.was_full && !self.took && inputs.report_valid != 0;
                     if outputs.stall != stall {
                         return Err(format!("stall is {}", outputs.stall).into());
                     }
-                    (self.was_full, self.took) = (full, false);
+                    (self.was_full, self.head_was, self.took) = (was_full, inputs.head, false);
                     for source in 0..2 {
                         let valid = bit(inputs.report_valid, source);
                         let taken = valid && bit(outputs.report_ready, source);
@@ -218,7 +222,7 @@ macro_rules! report_writer_tests {
                     self.sim.step();
                     self.sim.inputs.ring_reset = false;
                     self.expected.clear();
-                    (self.consumed, self.answered) = (0, 0);
+                    (self.consumed, self.answered, self.head_was) = (0, 0, 0);
                     self.cycle()
                 }
 

@@ -112,7 +112,8 @@ fn every_event_with_its_time_or_counted_as_lost() {
                 b.cycle(&[(); SOURCES].map(|()| event(&mut rng)));
             }
             b.sim.inputs.freeze = false;
-            b.quiet(SOURCES * 8 + 4);
+            // All queues full, what was lost, and seven cycles of way into the ring.
+            b.quiet(SOURCES * 8 + 9);
             if !b.sim.outputs.idle {
                 return Err("not idle with nothing left to record".into());
             }

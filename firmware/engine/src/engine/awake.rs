@@ -6,8 +6,8 @@ use crate::cm::ConnId;
 use crate::conn::{Conn, Phase, TcpState};
 use crate::output::messages::next_message;
 use crate::qp::Qp;
-use crate::tcp::seq;
 use crate::timers::Timer;
+use weft_tcp::seq;
 
 impl Engine {
     /// A connection that nothing would ever wake although it has something to do, and what that is. There is

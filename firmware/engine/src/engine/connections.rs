@@ -7,8 +7,7 @@ use weft_wire::mpa;
 use super::incoming::{waits_for_answer, Listener};
 use super::Engine;
 use crate::cm::{
-    AcceptParams, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, PrivateData,
-    Revision,
+    AcceptParams, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, Revision,
 };
 use crate::conn::{Conn, Phase, Role};
 use crate::error::Error;
@@ -105,7 +104,7 @@ impl Engine {
             return Err(Error::NoConnections);
         };
         conn.qp = Some(qp.flow);
-        conn.private_data = PrivateData::new(params.private_data);
+        conn.private_data = params.private_data.to_vec();
         conn.fall_back = params.fall_back && rev2;
         conn.proposal = Some(Proposal {
             revision: params.revision,

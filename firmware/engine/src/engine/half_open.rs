@@ -11,7 +11,7 @@ use crate::input::Seen;
 use crate::link::Shared;
 use crate::port::Port;
 use crate::syn_cache::{completes, HalfOpen};
-use crate::tcp::seq;
+use weft_tcp::seq;
 
 /// The time until the first SYN-ACK goes again (RFC 6298 §2.1).
 const RTO: u64 = 1_000_000_000;

@@ -6,7 +6,7 @@ use super::Engine;
 use crate::cm::Endpoint;
 use crate::conn::{Conn, Phase, Role, TcpState};
 use crate::port::Port;
-use crate::tcp::seq;
+use weft_tcp::seq;
 
 /// A port that is listened on.
 #[derive(Debug)]

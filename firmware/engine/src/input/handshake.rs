@@ -8,9 +8,9 @@ use crate::cm::{ConnectFailure, DisconnectReason};
 use crate::conn::{segment_size, Phase, TcpState};
 use crate::link::Link;
 use crate::port::Port;
-use crate::tcp::sender::Ack;
-use crate::tcp::seq;
 use crate::timers::Timer;
+use weft_tcp::sender::Ack;
+use weft_tcp::seq;
 
 impl<P: Port> Link<'_, P> {
     /// Options of the peer's SYN. False if its segments are too small for FPDUs.
@@ -31,7 +31,8 @@ impl<P: Port> Link<'_, P> {
                 conn.peer_scale = u8::MAX;
             }
         }
-        conn.reassembly.restart(seen.seq.wrapping_add(1));
+        conn.reassembly
+            .restart(seen.seq.wrapping_add(1), &mut self.shared.pool);
         conn.edge = conn.reassembly.limit();
         match segment_size(config, seen.options.mss, conn.timestamps) {
             Some(size) => conn.sender.mss = size,
@@ -179,6 +180,7 @@ impl<P: Port> Link<'_, P> {
             window,
             is_pure: false,
             sack: &[],
+            echo: false,
         };
         conn.sender.acknowledge(self.now, &ack);
         let mss = conn.sender.mss;
@@ -188,7 +190,8 @@ impl<P: Port> Link<'_, P> {
             conn.sender.rtt.syn_was_lost();
             segments = 1;
         }
+        let numbers = (seen.seq, seen.ack);
         conn.sender
-            .establish(mss, segments, window, seen.seq, seen.ack);
+            .establish(mss, segments, conn.sack, window, numbers);
     }
 }

@@ -6,8 +6,8 @@ use weft_wire::tcp::{flag, FrameHeader, Options};
 use crate::conn::TcpState;
 use crate::link::Link;
 use crate::port::{Full, Port};
-use crate::tcp::seq;
 use crate::timers::Timer;
+use weft_tcp::seq;
 
 impl<P: Port> Link<'_, P> {
     /// Sends one frame that the engine makes itself.
@@ -93,7 +93,7 @@ impl<P: Port> Link<'_, P> {
             }
             self.conn
                 .timers
-                .set(Timer::Retransmit, self.conn.sender.rto_at);
+                .set(Timer::Retransmit, self.conn.sender.deadline());
         } else {
             self.try_later();
         }
@@ -127,7 +127,7 @@ impl<P: Port> Link<'_, P> {
 
     /// A segment with data carries it too, but says nothing of a gap: it has no room for SACK blocks, and
     /// is no duplicate acknowledgment (RFC 5681 §2). That one goes out beside it.
-    pub(super) fn ack_with_data(&mut self) {
+    pub(crate) fn ack_with_data(&mut self) {
         let beside = self.conn.ack.beside;
         self.ack_sent();
         self.conn.ack.beside = beside;
@@ -135,7 +135,7 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// Sends an acknowledgment alone, if one is due and nothing else took it along.
-    pub(super) fn acknowledge(&mut self) {
+    pub(crate) fn acknowledge(&mut self) {
         let opened = seq::diff(self.conn.right_edge(), self.conn.edge).max(0) as u32;
         let told = seq::diff(self.conn.edge, self.conn.rcv_nxt()).max(0) as u32;
         let mss = self.conn.sender.mss;
@@ -145,7 +145,7 @@ impl<P: Port> Link<'_, P> {
         if !(owed.now || owed.beside || owed.pending >= 2 || update) {
             return;
         }
-        let gap = self.conn.sack && self.conn.reassembly.has_gap();
+        let gap = self.conn.sack && self.conn.reassembly.has_gap() || self.tells_twice();
         let sent = match (&self.qp, self.conn.card.bound, gap) {
             (Some(qp), true, false) => {
                 let job = Job {
@@ -164,9 +164,15 @@ impl<P: Port> Link<'_, P> {
             _ => {
                 let mut options = Options::default();
                 if gap {
-                    options.sack = self.conn.reassembly.sack_blocks();
+                    for (left, right) in self.conn.reassembly.sack_blocks() {
+                        options.sack.push(left, right);
+                    }
                 }
-                self.send_control(flag::ACK, self.conn.sender.nxt, options, &[])
+                let sent = self.send_control(flag::ACK, self.conn.sender.nxt, options, &[]);
+                if sent.is_ok() {
+                    self.conn.reassembly.told();
+                }
+                sent
             }
         };
         match sent {
@@ -175,7 +181,7 @@ impl<P: Port> Link<'_, P> {
         }
     }
 
-    pub(super) fn tcp_fields(&self, tcp_flags: u8) -> Job {
+    pub(crate) fn tcp_fields(&self, tcp_flags: u8) -> Job {
         Job {
             ack: self.conn.rcv_nxt(),
             window: self.conn.window_field(),

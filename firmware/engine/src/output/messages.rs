@@ -194,15 +194,41 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
 }
 
 impl<P: Port> Link<'_, P> {
+    /// Something is under way whose acknowledgment brings more room, and what is sent next fills a segment, for which there is
+    /// not enough now.
+    pub(super) fn waits_for_room(&self, room: u32) -> bool {
+        let conn = &*self.conn;
+        let Some(qp) = self.qp.as_ref() else {
+            return false;
+        };
+        conn.sender.flight() > 0
+            && room + 4 <= self.emss()
+            && conn.may_send
+            && conn.fin_seq.is_none()
+            && conn.terminate.is_none()
+            && !conn.rtr_pending
+            && matches!(conn.phase, Phase::Established | Phase::Closing)
+            && qp.responses.is_empty()
+            && qp.sq.next().is_some_and(|entry| {
+                !matches!(entry.action, Action::Read { .. })
+                    && entry.length - entry.sent >= self.emss()
+            })
+    }
+
+    /// FPDUs are as large as the EMSS allows, and no larger than half the largest window of the
+    /// peer, so that there is always a way forward.
+    pub fn emss(&self) -> u32 {
+        let sender = &self.conn.sender;
+        sender.mss.min((sender.max_window / 2).max(256))
+    }
+
     pub(super) fn send_message(&mut self, message: &Message, congestion: u32, window: u32) -> Step {
         if self.conn.parts.len() >= MAX_PARTS {
             return Step::NoRoom;
         }
         let conn = &*self.conn;
         let markers = conn.tx_markers;
-        // FPDUs as large as the EMSS allows, and no larger than half the largest window of the
-        // peer, so that there is always a way forward.
-        let emss = conn.sender.mss.min((conn.sender.max_window / 2).max(256));
+        let emss = self.emss();
         let mut limit = markers.mulpdu(emss as usize);
         let left = message.length - message.sent;
         let seq = conn.sender.nxt;
@@ -287,6 +313,7 @@ impl<P: Port> Link<'_, P> {
         }
         self.shared.stats.jobs += 1;
         self.ack_with_data();
+        self.shared.lend(self.conn);
         self.conn.parts.push_back(part);
         self.conn.sender.sent(self.now, fitted.wire);
         self.advance(message, fitted);

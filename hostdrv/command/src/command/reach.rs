@@ -81,11 +81,11 @@ struct Driver;
 
 impl Way for Driver {
     fn kinds(&self) -> &'static [&'static str] {
-        &["vfio", "vfio-user"]
+        &["vfio", "vfio-user", "serial"]
     }
 
     fn help(&self) -> &'static str {
-        "vfio:0000:3b:00.0, vfio-user:/path/to.sock"
+        "vfio:0000:3b:00.0, vfio-user:/path/to.sock, serial:/dev/ttyUSB1"
     }
 
     fn reach(&self, spec: &str) -> Result<Reached, Failure> {

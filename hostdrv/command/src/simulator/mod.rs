@@ -23,7 +23,7 @@ impl Way for Simulated {
     }
 
     fn help(&self) -> &'static str {
-        "sim[:key=value,...] for a simulated one of its own (card=rtl512, rtl128 or model; port=...; see docs/simulator.md)"
+        "sim[:key=value,...] for a simulated one of its own (card=rtl512, rtl256, rtl128 or model; port=...; see docs/simulator.md)"
     }
 
     fn reach(&self, spec: &str) -> Result<Reached, Failure> {
@@ -57,6 +57,12 @@ pub enum Command {
         /// Also writes the figures, with bars, to this page (HTML, self-contained).
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
+        /// Instead: goodput of each congestion controller where the network loses and reorders.
+        #[arg(long, conflicts_with = "html")]
+        loss: bool,
+        /// Simulated time of each run of --loss.
+        #[arg(long, value_name = "N", default_value_t = 3, requires = "loss")]
+        milliseconds: u64,
         #[command(flatten)]
         common: Common,
     },
@@ -82,7 +88,19 @@ impl Command {
     pub fn run(&self) -> Result<(), Failure> {
         match self {
             Self::Demo { file, seed, common } => demo::run(file.as_deref(), common, seed.seed, 0),
-            Self::Perf { seed, html, common } => perf::run(common, seed.seed, html.as_deref()),
+            Self::Perf {
+                seed,
+                html,
+                loss,
+                milliseconds,
+                common,
+            } => {
+                if *loss {
+                    perf::loss(common, seed.seed, *milliseconds)
+                } else {
+                    perf::run(common, seed.seed, html.as_deref())
+                }
+            }
             Self::Replay {
                 seed,
                 file,
@@ -119,7 +137,7 @@ pub struct Common {
     /// Prints a JSON object instead of text.
     #[arg(long)]
     pub json: bool,
-    /// The card: rtl512, rtl128 or model.
+    /// The card: rtl512, rtl256, rtl128 or model.
     #[arg(long, default_value_t = CardKind::widest())]
     pub card: CardKind,
     /// Largest IPv4 packet.

@@ -34,3 +34,19 @@ pub fn run(common: &Common, seed: u64, html: Option<&Path>) -> Result<(), Failur
         Some(error) => Err(error.into()),
     }
 }
+
+/// Goodput of each congestion controller under loss.
+pub fn loss(common: &Common, seed: u64, milliseconds: u64) -> Result<(), Failure> {
+    let bar = progress(perf::loss::runs(), !common.json);
+    let table = perf::loss::run(common.card, seed, common.mtu, milliseconds, || bar.inc(1));
+    bar.finish_and_clear();
+    let table = table?;
+    let mut out = output::stdout();
+    if common.json {
+        serde_json::to_writer_pretty(&mut out, &table)?;
+        writeln!(out)?;
+    } else {
+        perf::loss::print(&table, &mut out)?;
+    }
+    Ok(())
+}

@@ -24,7 +24,7 @@ pub struct Arguments {
     /// Socket of a card; once for each card.
     #[arg(long, required = true)]
     socket: Vec<PathBuf>,
-    /// The card: rtl512, rtl128 or model; once for all cards, or for each. [default: the widest one of this build]
+    /// The card: rtl512, rtl256, rtl128 or model; once for all cards, or for each. [default: the widest one of this build]
     #[arg(long)]
     card: Vec<CardKind>,
     /// What its port is joined to.

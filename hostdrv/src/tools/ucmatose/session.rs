@@ -68,6 +68,7 @@ impl Session {
                 ..QpCap::default()
             },
             sq_sig_all: true,
+            lendable: false,
             ..QpInit::new(&cq)
         };
         let qp = id.create_qp(&pd, &init)?;

@@ -213,7 +213,7 @@ impl Hidden {
         });
     }
 
-    /// The burst begun last has all its beats. Its response, if it may be given now.
+    /// The burst begun last has all its beats. May it be answered now, or when `answerable` says so?
     pub(super) fn end(&mut self) -> bool {
         self.whole += 1;
         if let Some(burst) = self.bursts.back_mut() {

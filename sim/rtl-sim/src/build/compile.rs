@@ -37,16 +37,21 @@ pub fn cache(out: &Path) -> PathBuf {
     }
 }
 
-/// Compiles the sources that are not in the cache folder yet, `jobs` at a time, and returns all objects.
-pub fn compile(sources: &[Source], cache: &Path, jobs: usize) -> Result<Vec<PathBuf>, String> {
-    fs::create_dir_all(cache).map_err(|error| format!("{}: {error}", cache.display()))?;
-    let compiler = cc::Build::new()
+/// The C++ compiler.
+pub fn compiler() -> cc::Tool {
+    cc::Build::new()
         .cpp(true)
         .opt_level(3)
         .debug(false)
         .warnings(false)
         .cargo_metadata(false)
-        .get_compiler();
+        .get_compiler()
+}
+
+/// Compiles the sources that are not in the cache folder yet, `jobs` at a time, and returns all objects.
+pub fn compile(sources: &[Source], cache: &Path, jobs: usize) -> Result<Vec<PathBuf>, String> {
+    fs::create_dir_all(cache).map_err(|error| format!("{}: {error}", cache.display()))?;
+    let compiler = compiler();
     let mut objects = Vec::new();
     let mut work: Vec<(Command, PathBuf)> = Vec::new();
     for source in sources {

@@ -270,7 +270,7 @@ bool {name}_trace(void* raw, const char* path) {{
         }
         let _ = writeln!(text, "bool {name}_coverage(void* raw, const char* path) {{");
         if self.coverage {
-            text.push_str("    static_cast<Handle*>(raw)->context.coveragep()->write(path);\n    return true;\n}\n");
+            text.push_str("    auto* counts = static_cast<Handle*>(raw)->context.coveragep();\n    counts->forcePerInstance(true);\n    counts->write(path);\n    return true;\n}\n");
         } else {
             text.push_str("    (void)raw; (void)path;\n    return false;\n}\n");
         }
@@ -389,10 +389,46 @@ fn copy_number(text: &mut String, port: &Port, field: &str, field_bits: u32) {
     let (name, width, bits) = (&port.name, port.width, port.scalar_bits());
     let _ = match (port.input, bits) {
         // Wider than 64 bits only as the strobes of a bus.
-        (true, 0) => writeln!(text, "    rtl_sim::wide_in(top->{name}, &in->{field}, {});", port.bytes()),
-        (false, 0) => writeln!(text, "    out->{field} = 0; rtl_sim::wide_out(&out->{field}, top->{name}, {});", port.bytes()),
+        (true, 0) => writeln!(
+            text,
+            "    rtl_sim::wide_in(top->{name}, &in->{field}, {});",
+            port.bytes()
+        ),
+        (false, 0) => writeln!(
+            text,
+            "    out->{field} = 0; rtl_sim::wide_out(&out->{field}, top->{name}, {});",
+            port.bytes()
+        ),
         (true, _) if width == field_bits => writeln!(text, "    top->{name} = in->{field};"),
-        (true, _) => writeln!(text, "    top->{name} = static_cast<uint{bits}_t>(in->{field} & ((uint64_t(1) << {width}) - 1));"),
+        (true, _) => writeln!(
+            text,
+            "    top->{name} = static_cast<uint{bits}_t>(in->{field} & {:#x}ull);",
+            u64::MAX >> (64 - width)
+        ),
         (false, _) => writeln!(text, "    out->{field} = top->{name};"),
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The strobes of 64 lanes fill a word: a mask made by a shift of 64 would be anything a compiler likes.
+    #[test]
+    fn a_number_is_cut_to_its_ports_width() {
+        for (width, mask) in [
+            (64, "0xffffffffffffffffull"),
+            (63, "0x7fffffffffffffffull"),
+            (3, "0x7ull"),
+        ] {
+            let port = Port {
+                name: "keep_i".into(),
+                width,
+                input: true,
+            };
+            let mut text = String::new();
+            copy_number(&mut text, &port, "mac.keep", 128);
+            assert!(text.contains(&format!("in->mac.keep & {mask})")), "{text}");
+        }
+    }
 }

@@ -17,17 +17,21 @@
 //! ```
 //!
 //! The environment of the build: `VERILATOR` names another Verilator (and `VERILATOR_ROOT` its folder);
-//! `RTL_SIM_TRACE=0|1` leaves waves out or compiles them into every model; `RTL_SIM_COVERAGE=1` compiles line coverage in;
+//! `RTL_SIM_TRACE=0|1` leaves waves out or compiles them into every model; `RTL_SIM_COVERAGE=1` compiles line coverage and `cover` statements in;
 //! `RTL_SIM_CFLAGS` adds C++ compiler flags; `-march=x86-64` there makes a binary that runs on every processor.
+//! `RTL_SIM_PROFILE=count` makes models that count their branches (with clang, named by `CXX`), and
+//! `RTL_SIM_PROFILE=FILE`, an absolute path, models for the counts that `llvm-profdata merge` put into the file.
 
 mod bundle;
 mod compile;
 mod emit;
 mod ports;
+mod profile;
 
 use bundle::{Bundle, Protocol};
 use compile::{run, Source};
 use emit::Interface;
+use profile::Profile;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -225,7 +229,7 @@ impl Design {
             command.args(["--trace-fst", "--trace-structs"]);
         }
         if self.coverage {
-            command.arg("--coverage-line");
+            command.args(["--coverage-line", "--coverage-user"]);
         }
         for (name, value) in &self.parameters {
             command.arg(format!("-G{name}={value}"));
@@ -344,6 +348,7 @@ impl Project {
             "RTL_SIM_TRACE",
             "RTL_SIM_COVERAGE",
             "RTL_SIM_CFLAGS",
+            profile::VARIABLE,
         ] {
             println!("cargo:rerun-if-env-changed={variable}");
         }
@@ -356,6 +361,7 @@ impl Project {
         }
         let trace = self.designs.iter().any(|design| design.trace);
         let verilator = Verilator::find()?;
+        verilator.profile.tell_cargo()?;
 
         let mut sources = verilator.runtime(&out, trace)?;
         let jobs = std::env::var("NUM_JOBS")
@@ -411,6 +417,8 @@ struct Verilator {
     include: PathBuf,
     /// Its first line about itself, letters and digits only.
     version: String,
+    /// What is done about branches.
+    profile: Profile,
 }
 
 impl Verilator {
@@ -448,6 +456,7 @@ impl Verilator {
             program,
             include,
             version,
+            profile: Profile::find()?,
         })
     }
 
@@ -482,6 +491,7 @@ impl Verilator {
         if std::env::var("HOST") == std::env::var("TARGET") && knows_x86_64_v3() {
             flags.push("-march=x86-64-v3".into());
         }
+        flags.extend(self.profile.flags());
         let more = std::env::var("RTL_SIM_CFLAGS").unwrap_or_default();
         flags.extend(more.split_whitespace().map(String::from));
         // So that another Verilator does not find objects of this one.

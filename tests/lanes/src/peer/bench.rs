@@ -26,7 +26,7 @@ const SHORT: Duration = Duration::from_secs(30);
 pub struct PeerBench {
     /// The guest.
     pub guest: Guest,
-    /// `rtl512`, `rtl128` or `model`.
+    /// `rtl512`, `rtl256`, `rtl128` or `model`.
     pub card_kind: String,
     images: Images,
     accel: Accel,

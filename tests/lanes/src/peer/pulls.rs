@@ -87,7 +87,7 @@ fn guest_pings(session: &mut Session<'_>) -> Result<(), NoPass> {
     let command = format!("rping -c -a {CARD_IP} -C 3 -V");
     let client = session.bench.guest.run(&command, BOUND)?;
     ensure(
-        client.status.success(),
+        super::rping::ended_well(&client),
         format!(
             "{command}: {}\n{}{}",
             client.status, client.stdout, client.stderr

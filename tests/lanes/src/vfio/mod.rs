@@ -20,7 +20,7 @@ pub struct Setting<'a> {
     pub images: &'a Images,
     /// Emulation or KVM.
     pub accel: Accel,
-    /// `rtl512`, `rtl128` or `model`.
+    /// `rtl512`, `rtl256`, `rtl128` or `model`.
     pub card: &'a str,
     /// The folder of the logs.
     pub logs: &'a std::path::Path,

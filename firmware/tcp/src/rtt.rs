@@ -1,9 +1,44 @@
-//! Round-trip time and retransmission timeout (RFC 6298), in nanoseconds.
+//! Round-trip time and retransmission timeout (RFC 6298), and the least round-trip time of late, in nanoseconds.
 
 /// Initial timeout (RFC 6298 §2.1).
 const INITIAL: u64 = 1_000_000_000;
 /// What it is when a SYN was lost (RFC 6298 §5.7).
 const AFTER_LOST_SYN: u64 = 3_000_000_000;
+
+/// The least of late is that of so long.
+pub const MEMORY: u64 = 10_000_000_000;
+
+/// The least of a window of time, from three candidates: the least, the least since, and the least since that.
+#[derive(Clone, Copy, Debug, Default)]
+struct Least([(u64, u64); 3]);
+
+impl Least {
+    fn take(&mut self, now: u64, value: u64) {
+        let new = (now, value);
+        let [first, second, third] = &mut self.0;
+        if first.1 == 0 || value <= first.1 || now.saturating_sub(third.0) > MEMORY {
+            self.0 = [new; 3];
+            return;
+        }
+        if value <= second.1 {
+            (*second, *third) = (new, new);
+        } else if value <= third.1 {
+            *third = new;
+        }
+        let age = now.saturating_sub(first.0);
+        if age > MEMORY {
+            // The first is too old: the others move up.
+            (*first, *second, *third) = (*second, *third, new);
+            if now.saturating_sub(first.0) > MEMORY {
+                (*first, *second) = (*second, *third);
+            }
+        } else if second.0 == first.0 && age > MEMORY / 4 {
+            (*second, *third) = (new, new);
+        } else if third.0 == second.0 && age > MEMORY / 2 {
+            *third = new;
+        }
+    }
+}
 
 /// The estimator.
 #[derive(Clone, Debug)]
@@ -14,6 +49,7 @@ pub struct Rtt {
     backoff: u32,
     granularity: u64,
     max: u64,
+    least: Least,
 }
 
 impl Rtt {
@@ -26,6 +62,7 @@ impl Rtt {
             backoff: 0,
             granularity,
             max,
+            least: Least::default(),
         }
     }
 
@@ -47,6 +84,21 @@ impl Rtt {
             .saturating_add(self.variation.saturating_mul(4).max(self.granularity))
             .min(self.max);
         self.backoff = 0;
+    }
+
+    /// What the newest segment that arrived took, if it was sent once.
+    pub fn observe(&mut self, now: u64, rtt: u64) {
+        self.least.take(now, rtt.max(1));
+    }
+
+    /// The least of late; 0: none was seen.
+    pub fn least(&self) -> u64 {
+        self.least.0[0].1
+    }
+
+    /// SRTT; `None` without a sample.
+    pub fn smoothed(&self) -> Option<u64> {
+        self.smoothed
     }
 
     /// The timer expired: wait twice as long next time (§5.5).
@@ -94,6 +146,29 @@ mod tests {
         assert_eq!(rtt.timeout(), AFTER_LOST_SYN);
         rtt.sample(100);
         assert_eq!(rtt.timeout(), 300);
+    }
+
+    #[test]
+    fn the_least_is_forgotten_after_a_while() {
+        let mut rtt = Rtt::new(1, u64::MAX);
+        assert_eq!(rtt.least(), 0);
+        rtt.observe(0, 50);
+        rtt.observe(1, 20);
+        rtt.observe(2, 90);
+        assert_eq!(rtt.least(), 20);
+        // The path has become longer: the old least holds for as long as the memory, then the new one.
+        for n in 0..100 {
+            rtt.observe(1000 + n * MEMORY / 50, 70);
+            let least = if n * MEMORY / 50 + 999 <= MEMORY {
+                20
+            } else {
+                70
+            };
+            assert_eq!(rtt.least(), least, "{n}");
+        }
+        rtt.observe(4 * MEMORY, 30);
+        rtt.observe(7 * MEMORY, 80);
+        assert_eq!(rtt.least(), 80, "nothing was seen for long");
     }
 
     #[test]

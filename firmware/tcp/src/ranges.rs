@@ -1,31 +1,31 @@
-//! A small set of disjoint ranges of sequence numbers, in order: what was received beyond a gap,
-//! or what the peer says it has received beyond one.
+//! A small set of disjoint ranges of sequence numbers, in order: what was received beyond a gap.
 
-use super::seq;
+use alloc::vec::Vec;
 
-const CAPACITY: usize = 32;
+use crate::seq;
+
+const CAPACITY: usize = 128;
 
 /// Disjoint, non-adjacent ranges `[left, right)` in ascending order.
+///
+/// They have memory only while there are any.
 #[derive(Clone, Debug, Default)]
-pub struct Ranges {
-    list: [(u32, u32); CAPACITY],
-    count: usize,
-}
+pub struct Ranges(Vec<(u32, u32)>);
 
 impl Ranges {
     /// The ranges.
     pub fn as_slice(&self) -> &[(u32, u32)] {
-        &self.list[..self.count]
+        &self.0
     }
 
     /// No range at all.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.0.is_empty()
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.count = 0;
+        self.0 = Vec::new();
     }
 
     /// Adds a range, merging it with those it touches. False if there was no room for one more.
@@ -37,33 +37,32 @@ impl Ranges {
         // [first, last) are the ranges it touches.
         let first = self.as_slice().partition_point(|r| seq::lt(r.1, left));
         let mut last = first;
-        while last < self.count && seq::le(self.list[last].0, right) {
-            left = seq::min(left, self.list[last].0);
-            right = seq::max(right, self.list[last].1);
+        while last < self.0.len() && seq::le(self.0[last].0, right) {
+            left = seq::min(left, self.0[last].0);
+            right = seq::max(right, self.0[last].1);
             last += 1;
         }
         if first == last {
-            if self.count == CAPACITY {
+            if self.0.len() >= CAPACITY {
                 return false;
             }
-            self.list.copy_within(first..self.count, first + 1);
-            self.count += 1;
+            self.0.insert(first, (left, right));
         } else {
-            self.list.copy_within(last..self.count, first + 1);
-            self.count -= last - first - 1;
+            self.0.drain(first + 1..last);
+            self.0[first] = (left, right);
         }
-        self.list[first] = (left, right);
         true
     }
 
     /// Removes everything before `edge`.
     pub fn remove_before(&mut self, edge: u32) {
         let gone = self.as_slice().partition_point(|r| seq::le(r.1, edge));
-        self.list.copy_within(gone..self.count, 0);
-        self.count -= gone;
-        if self.count > 0 {
-            self.list[0].0 = seq::max(self.list[0].0, edge);
+        if gone == self.0.len() {
+            self.clear();
+            return;
         }
+        self.0.drain(..gone);
+        self.0[0].0 = seq::max(self.0[0].0, edge);
     }
 
     /// The end of the range that holds `at`.
@@ -71,24 +70,6 @@ impl Ranges {
         let after = self.as_slice().partition_point(|r| seq::le(r.1, at));
         let range = self.as_slice().get(after)?;
         seq::le(range.0, at).then_some(range.1)
-    }
-
-    /// Numbers in all ranges.
-    pub fn total(&self) -> u32 {
-        self.as_slice()
-            .iter()
-            .fold(0, |sum, r| sum.wrapping_add(r.1.wrapping_sub(r.0)))
-    }
-
-    /// Numbers of `[left, right)` that are in a range.
-    pub fn covered(&self, left: u32, right: u32) -> u32 {
-        self.as_slice()
-            .iter()
-            .map(|r| {
-                let length = seq::diff(seq::min(r.1, right), seq::max(r.0, left));
-                length.max(0) as u32
-            })
-            .sum()
     }
 }
 
@@ -104,12 +85,12 @@ mod tests {
         assert!(ranges.add(at(10), at(20)));
         assert!(ranges.add(at(30), at(40)));
         assert!(ranges.add(at(50), at(60)));
-        assert_eq!(ranges.total(), 30);
+        let three = [(at(10), at(20)), (at(30), at(40)), (at(50), at(60))];
+        assert_eq!(ranges.as_slice(), &three);
         assert!(ranges.add(at(20), at(30)));
         assert_eq!(ranges.as_slice(), &[(at(10), at(40)), (at(50), at(60))]);
         assert_eq!(ranges.end_of(at(15)), Some(at(40)));
         assert_eq!(ranges.end_of(at(45)), None);
-        assert_eq!(ranges.covered(at(35), at(55)), 10);
         ranges.remove_before(at(55));
         assert_eq!(ranges.as_slice(), &[(at(55), at(60))]);
     }

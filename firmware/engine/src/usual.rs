@@ -1,0 +1,226 @@
+//! The usual report, the short way. Where a connection stands, the card frames and places, and nothing is missing, a segment
+//! changes little: what is decided elsewhere step by step is decided here at once, and what it leads to is done by the same
+//! functions. Whatever is not usual is left alone, as if it had not been looked at. `EngineConfig::short_way` switches it off, so
+//! that a test can compare: the frames are the same.
+
+use weft_layout::{fpdu_verdict, refusal, FpduReport, Job, JobKind, SegmentReport};
+use weft_wire::ddp;
+use weft_wire::fpdu::Markers;
+use weft_wire::rdmap::{control, opcode};
+use weft_wire::tcp::flag;
+
+use crate::conn::{Conn, Phase, TcpState, MAX_PARTS};
+use crate::link::Link;
+use crate::part::{Data, Header, Origin, Part, MAX_FPDUS};
+use crate::port::{Full, Port};
+use crate::qp::Action;
+use crate::region::Piece;
+use crate::timers::Timer;
+use crate::verbs::MAX_SGE;
+use weft_tcp::sender::{Ack, Acked};
+use weft_tcp::seq;
+
+/// A Write's segment was placed, of a connection that stands: nothing follows from that.
+pub fn is_placed_write(conn: &Conn, report: &[u8; FpduReport::SIZE]) -> bool {
+    let report = FpduReport::from_bytes(report);
+    report.verdict == fpdu_verdict::PLACED
+        && report.ddp_control & ddp::TAGGED != 0
+        && report.rdmap_control == control(opcode::WRITE)
+        && report.epoch == conn.card.epoch
+        && conn.phase == Phase::Established
+        && !seq::lt(report.seq, conn.reassembly.base())
+}
+
+impl<P: Port> Link<'_, P> {
+    /// Handles a segment if it is a usual one; false: nothing was done.
+    pub fn usual_segment(&mut self, report: &[u8; SegmentReport::SIZE]) -> bool {
+        let report = SegmentReport::from_bytes(report);
+        let conn = &mut *self.conn;
+        let next = conn.reassembly.next();
+        let length = u32::from(report.payload_len);
+        let usual = report.flags & !SegmentReport::ATTACHED == 0
+            && report.status == refusal::NONE
+            && report.tcp_flags & !flag::PSH == flag::ACK
+            && report.done_len == report.payload_len
+            && report.seq == next
+            && report.epoch == conn.card.epoch
+            && report.raw_count == conn.card.raw_count
+            && conn.card.attached
+            && !conn.card.for_engine
+            && conn.tcp == TcpState::Open
+            && conn.phase == Phase::Established
+            && conn.agreed.ord > 0
+            && !conn.timestamps
+            && conn.peer_fin.is_none()
+            && conn.startup.seq.is_none()
+            && conn.reassembly.is_empty()
+            && conn.reassembly.twice().is_none();
+        if !usual || !self.shared.config.short_way {
+            return false;
+        }
+        let shift = if conn.peer_scale == u8::MAX {
+            0
+        } else {
+            conn.peer_scale
+        };
+        let ack = Ack {
+            seq: report.seq,
+            ack: report.ack,
+            window: u32::from(report.window) << shift,
+            is_pure: length == 0,
+            sack: &[],
+            echo: false,
+        };
+        if conn.sender.acknowledge(self.now, &ack) == Acked::Unacceptable {
+            return false;
+        }
+        self.shared.stats.segments += 1;
+        conn.tries = 0;
+        if let Some(keepalive) = self.shared.config.keepalive {
+            let at = self.now.saturating_add(keepalive);
+            conn.timers.set(Timer::Keepalive, Some(at));
+        }
+        if length > 0 {
+            let end = next.wrapping_add(length);
+            conn.reassembly.skip_to(end, &mut self.shared.pool);
+            conn.ack.pending = conn.ack.pending.saturating_add(1);
+            if !conn.timers.is_set(Timer::DelayedAck) {
+                let at = self.now.saturating_add(self.shared.config.delayed_ack);
+                conn.timers.set(Timer::DelayedAck, Some(at));
+            }
+        }
+        if self.is_quiet() {
+            self.acknowledge();
+        } else {
+            self.go_on();
+        }
+        true
+    }
+
+    /// What follows from an acknowledgment.
+    fn go_on(&mut self) {
+        self.retire();
+        self.transmit();
+        while self.conn.parts.len() >= MAX_PARTS && self.retire() {
+            self.transmit();
+        }
+        if self.conn.phase != Phase::Established || self.conn.tcp != TcpState::Open {
+            self.settle();
+        }
+        self.shared.take_back(self.conn);
+    }
+
+    /// There is nothing to send, and nothing that was sent is waited for.
+    fn is_quiet(&self) -> bool {
+        let conn = &*self.conn;
+        conn.parts.is_empty()
+            && conn.sender.flight() == 0
+            && conn.terminate.is_none()
+            && !conn.rtr_pending
+            && !conn.fin_queued
+            && !conn.timers.is_set(Timer::Retransmit)
+            && !conn.timers.is_set(Timer::Persist)
+            && !conn.timers.is_set(Timer::Retry)
+            && self
+                .qp
+                .as_ref()
+                .is_some_and(|qp| qp.sq.completed == qp.sq.posted && qp.responses.is_empty())
+    }
+
+    /// Sends the middle of a Write: whole segments from one piece of memory. False: that is not what comes next, or there is
+    /// no room for it.
+    pub fn send_middle(&mut self, room: u32) -> Result<bool, Full> {
+        let conn = &*self.conn;
+        let emss = self.emss();
+        let Some(qp) = self.qp.as_ref() else {
+            return Ok(false);
+        };
+        let Some(entry) = qp.sq.next() else {
+            return Ok(false);
+        };
+        let (Action::Write { stag, to }, Data::Gather(pieces)) = (entry.action, &entry.data) else {
+            return Ok(false);
+        };
+        let fpdu_payload = (Markers::OFF.mulpdu(emss as usize) - ddp::TAGGED_HEADER) as u32;
+        let wire = Markers::OFF.fpdu_length(0, ddp::TAGGED_HEADER + fpdu_payload as usize) as u32;
+        let left = entry.length - entry.sent;
+        if !self.shared.config.short_way
+            || conn.tx_markers != Markers::OFF
+            || !qp.responses.is_empty()
+            || entry.sent == 0
+            || pieces[1].length > 0
+            || room < wire
+            || left <= fpdu_payload
+            || conn.parts.len() >= MAX_PARTS
+            || !conn.may_send
+            || conn.fin_seq.is_some()
+            || conn.terminate.is_some()
+            || conn.rtr_pending
+            || conn.phase != Phase::Established
+        {
+            return Ok(false);
+        }
+        let count = (room / wire).min(MAX_FPDUS as u32);
+        let (payload, octets) = (count * fpdu_payload, count * wire);
+        if payload + fpdu_payload >= left {
+            // What is left behind them might fit as well: that is the end of the message.
+            return Ok(false);
+        }
+        let first = conn.sender.nxt;
+        let header = Header {
+            tagged: true,
+            rdmap_control: control(opcode::WRITE),
+            stag_or_qn: stag,
+            msn: 0,
+            to_or_mo: to.wrapping_add(u64::from(entry.sent)),
+            rsvd_ulp: 0,
+        };
+        let piece = Piece {
+            iova: pieces[0].iova.wrapping_add(u64::from(entry.sent)),
+            length: payload,
+        };
+        let job = Job {
+            kind: JobKind::Message.raw(),
+            flags: Job::TAGGED,
+            flow: qp.id.flow(),
+            seq: first,
+            length: payload,
+            fpdu_payload: fpdu_payload.min(0xffff) as u16,
+            rdmap_control: header.rdmap_control,
+            stag_or_qn: stag,
+            to_or_mo: header.to_or_mo,
+            sge_count: 1,
+            sge0_iova: piece.iova,
+            sge0_length: payload,
+            ..self.tcp_fields(flag::ACK)
+        };
+        let origin = Origin::Request(qp.sq.started, false);
+        let number = self.port.post_job(&job.to_bytes())?;
+        self.shared.stats.jobs += 1;
+        self.ack_with_data();
+        self.shared.lend(self.conn);
+        let mut all = [Piece::default(); MAX_SGE];
+        all[0] = piece;
+        self.conn.parts.push_back(Part {
+            seq: first,
+            end: first.wrapping_add(octets),
+            header,
+            last: false,
+            length: payload,
+            fpdu_payload: job.fpdu_payload,
+            data: Data::Gather(all),
+            region: None,
+            job: number,
+            origin,
+        });
+        self.conn.sender.sent(self.now, octets);
+        if let Some(qp) = self.qp.as_mut() {
+            qp.send_turn = false;
+            let started = qp.sq.started;
+            if let Some(entry) = qp.sq.get_mut(started) {
+                entry.sent += payload;
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,104 @@
+//! The memory of a completion queue: doorbells and CQEs.
+
+use weft_layout::{CqDoorbell, Cqe};
+
+use crate::memory::Memory;
+
+const CQES: usize = CqDoorbell::SIZE / 8;
+const TAKEN: usize = CqDoorbell::TAKEN_AT / 8;
+const ARMED: usize = CqDoorbell::ARMED_AT / 8;
+const CQE_WORDS: usize = Cqe::SIZE / 8;
+/// Most CQEs.
+const MAX_CQES: usize = 1 << 24;
+
+/// Where a completion queue's parts lie in its memory; the same value on both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompletionQueue {
+    mask: u32,
+}
+
+impl CompletionQueue {
+    /// Room for so many CQEs: a power of two. `None` if that is none, or more than 2^24.
+    pub fn new(cqes: usize) -> Option<Self> {
+        (1..=MAX_CQES).contains(&cqes).then(|| CompletionQueue {
+            mask: cqes.next_power_of_two() as u32 - 1,
+        })
+    }
+
+    /// Bytes of memory that it takes, zero at first.
+    pub fn bytes(&self) -> usize {
+        8 * (CQES + CQE_WORDS * (self.mask as usize + 1))
+    }
+
+    /// CQEs that it holds.
+    pub fn capacity(&self) -> u32 {
+        self.mask + 1
+    }
+
+    fn at(&self, number: u32) -> usize {
+        CQES + CQE_WORDS * (number & self.mask) as usize
+    }
+
+    /// The phase bit of the CQE of this number.
+    fn phase(&self, number: u32) -> bool {
+        number & (self.mask + 1) == 0
+    }
+
+    // ------------------------------------------------------------------ who completes
+
+    /// Is there room for the CQE of this number? It may not be asked of a poller that overruns itself.
+    pub fn has_room<M: Memory + ?Sized>(&self, memory: &M, number: u32) -> bool {
+        number.wrapping_sub(memory.load_first(TAKEN) as u32) < self.capacity()
+    }
+
+    /// Writes the CQE of this number; the word with its phase bit last.
+    pub fn put<M: Memory + ?Sized>(&self, memory: &M, number: u32, cqe: Cqe) {
+        let bytes = cqe.with_phase(self.phase(number)).to_bytes();
+        let mut words = bytes.chunks_exact(8).map(|bytes| {
+            let mut word = [0; 8];
+            word.copy_from_slice(bytes);
+            u64::from_le_bytes(word)
+        });
+        let at = self.at(number);
+        for word in 0..CQE_WORDS - 1 {
+            memory.store(at + word, words.next().unwrap_or(0));
+        }
+        memory.store_last(at + CQE_WORDS - 1, words.next().unwrap_or(0));
+    }
+
+    /// Takes away what the poller armed ([`CqDoorbell::ANY`], [`CqDoorbell::SOLICITED`]), behind the CQE that was put before.
+    pub fn disarm<M: Memory + ?Sized>(&self, memory: &M) -> u8 {
+        memory.take(ARMED) as u8
+    }
+
+    // ------------------------------------------------------------------ who polls
+
+    /// The CQE of this number, if it is there.
+    #[inline]
+    pub fn get<M: Memory + ?Sized>(&self, memory: &M, number: u32) -> Option<Cqe> {
+        let at = self.at(number);
+        let last = memory.load_first(at + CQE_WORDS - 1);
+        let phase = (last >> (8 * (Cqe::PHASE_AT % 8))) as u8 & Cqe::PHASE != 0;
+        if phase != self.phase(number) {
+            return None;
+        }
+        let mut bytes = [0; Cqe::SIZE];
+        for (word, place) in bytes.chunks_exact_mut(8).take(CQE_WORDS - 1).enumerate() {
+            place.copy_from_slice(&memory.load(at + word).to_le_bytes());
+        }
+        bytes[Cqe::SIZE - 8..].copy_from_slice(&last.to_le_bytes());
+        Some(Cqe::from_bytes(&bytes))
+    }
+
+    /// Doorbell: so many CQEs were taken.
+    #[inline]
+    pub fn taken<M: Memory + ?Sized>(&self, memory: &M, count: u32) {
+        memory.store_last(TAKEN, count.into());
+    }
+
+    /// Asks for an event at the next CQE ([`CqDoorbell::ANY`], [`CqDoorbell::SOLICITED`]), besides what was asked for before. Look once
+    /// more afterwards. Who completes gives back so what it [took away](Self::disarm) and did not use.
+    pub fn arm<M: Memory + ?Sized>(&self, memory: &M, armed: u8) {
+        memory.set(ARMED, armed.into());
+    }
+}

@@ -1,0 +1,31 @@
+//! The upper cut: queues in memory between verbs and whoever works for them.
+//!
+//! ```text
+//!   who posts: WQE, element ──► queue ──► who takes        who polls ◄── CQEs ◄── who completes
+//!              then a doorbell: how many                   a phase bit says which are new
+//! ```
+//!
+//! A [`QueuePair`] lies in one run of memory: its doorbells, how far its work is, the send queue in blocks of 64 bytes, the
+//! receive queue in elements of 64 bytes. A [`CompletionQueue`] is another run. The two sides of a queue may be threads,
+//! processes, or a host and a card: they share [`Memory`] and nothing else, and the one that takes believes nothing that it
+//! finds there. Every layout is one of `rtl/pkg/card.toml`; `docs/queues.md` shows how they go together.
+//!
+//! Numbers of blocks, elements and CQEs count from 0 and only grow, modulo 2^32.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod completion;
+mod memory;
+mod queue_pair;
+mod wqe;
+
+pub use completion::CompletionQueue;
+pub use memory::Memory;
+pub use queue_pair::{Capacity, QueuePair};
+pub use weft_layout::{Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode};
+pub use wqe::{blocks_of, BadWqe, Payload, Sge, Taken, Wqe, MAX_INLINE, MAX_RECV_SGE, MAX_SGE};
+
+/// Bytes of a block of the send queue, and of a receive element.
+pub const BLOCK: usize = 64;
+/// Words of a block.
+const BLOCK_WORDS: usize = BLOCK / 8;

@@ -1,0 +1,75 @@
+//! The memory that queues lie in.
+
+/// Memory that two sides share, as little-endian words of 8 bytes. All access to a word is atomic.
+///
+/// An access beyond the end reads 0 and writes nothing: a queue that was laid out for its memory makes none.
+pub trait Memory {
+    /// How many words there are.
+    fn words(&self) -> usize;
+    /// Reads a word, in no order.
+    fn load(&self, word: usize) -> u64;
+    /// Writes a word, in no order.
+    fn store(&self, word: usize, value: u64);
+    /// Reads a word before all that is read and written afterwards.
+    fn load_first(&self, word: usize) -> u64;
+    /// Writes a word behind all that was read and written before.
+    fn store_last(&self, word: usize, value: u64);
+    /// Sets bits of a word. It and [`take`](Self::take) have one order; what was stored before comes before them, what is
+    /// loaded afterwards behind them.
+    fn set(&self, word: usize, bits: u64);
+    /// Reads a word and leaves 0.
+    fn take(&self, word: usize) -> u64;
+}
+
+#[cfg(target_has_atomic = "64")]
+mod atomic {
+    use core::sync::atomic::{fence, AtomicU64, Ordering};
+
+    use super::Memory;
+
+    impl Memory for [AtomicU64] {
+        fn words(&self) -> usize {
+            self.len()
+        }
+        #[inline]
+        fn load(&self, word: usize) -> u64 {
+            let word = self.get(word);
+            word.map_or(0, |word| u64::from_le(word.load(Ordering::Relaxed)))
+        }
+        #[inline]
+        fn store(&self, word: usize, value: u64) {
+            if let Some(word) = self.get(word) {
+                word.store(value.to_le(), Ordering::Relaxed);
+            }
+        }
+        #[inline]
+        fn load_first(&self, word: usize) -> u64 {
+            let word = self.get(word);
+            word.map_or(0, |word| u64::from_le(word.load(Ordering::Acquire)))
+        }
+        #[inline]
+        fn store_last(&self, word: usize, value: u64) {
+            if let Some(word) = self.get(word) {
+                word.store(value.to_le(), Ordering::Release);
+            }
+        }
+        #[inline]
+        fn set(&self, word: usize, bits: u64) {
+            if let Some(word) = self.get(word) {
+                fence(Ordering::SeqCst);
+                word.fetch_or(bits.to_le(), Ordering::SeqCst);
+                fence(Ordering::SeqCst);
+            }
+        }
+        #[inline]
+        fn take(&self, word: usize) -> u64 {
+            let Some(word) = self.get(word) else {
+                return 0;
+            };
+            fence(Ordering::SeqCst);
+            let before = u64::from_le(word.swap(0, Ordering::SeqCst));
+            fence(Ordering::SeqCst);
+            before
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! WQEs: as they are posted, and as they are found.
+
+use weft_layout::{SendWqe, WqeOpcode};
+
+use crate::memory::Memory;
+use crate::BLOCK_WORDS;
+
+/// SGEs of a WQE at most.
+pub const MAX_SGE: usize = 16;
+/// SGEs of a receive element at most.
+pub const MAX_RECV_SGE: usize = 4;
+/// Bytes that a WQE holds itself at most.
+pub const MAX_INLINE: usize = 256;
+/// Blocks of a WQE at most.
+pub(crate) const MAX_BLOCKS: u32 = 5;
+/// SGEs in the first block.
+const FIRST_SGES: usize = 2;
+/// SGEs in each block behind it.
+const BLOCK_SGES: usize = 4;
+/// Where payload and SGEs begin in the first block, in words.
+const HEADER_WORDS: usize = SendWqe::SGE0_TO_AT / 8;
+/// Inline bytes in the first block.
+const FIRST_INLINE: usize = 8 * (BLOCK_WORDS - HEADER_WORDS);
+
+/// A piece of a region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sge {
+    /// Tagged offset of its first byte.
+    pub to: u64,
+    /// Bytes.
+    pub length: u32,
+    /// STag of the region.
+    pub stag: u32,
+}
+
+impl Sge {
+    /// Its words: TO, then length and STag.
+    #[inline]
+    pub(crate) fn words(self) -> [u64; 2] {
+        [self.to, u64::from(self.length) | u64::from(self.stag) << 32]
+    }
+
+    #[inline]
+    pub(crate) fn from_words([to, rest]: [u64; 2]) -> Self {
+        Sge {
+            to,
+            length: rest as u32,
+            stag: (rest >> 32) as u32,
+        }
+    }
+}
+
+/// Where a message comes from (or, for a Read, goes to).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payload<'a> {
+    /// Registered memory; SGEs beyond [`MAX_SGE`] are left out.
+    Sges(&'a [Sge]),
+    /// These bytes; those beyond [`MAX_INLINE`] are left out.
+    Inline(&'a [u8]),
+}
+
+/// A WQE to be posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wqe<'a> {
+    /// What to do.
+    pub opcode: WqeOpcode,
+    /// The bits of [`SendWqe::flags`] but INLINE_PAYLOAD.
+    pub flags: u8,
+    /// Write, Read: the peer's TO; Immediate: the data.
+    pub to: u64,
+    /// Write, Read: the peer's STag; Send: what to invalidate.
+    pub stag: u32,
+    /// With what.
+    pub payload: Payload<'a>,
+}
+
+/// Blocks that a WQE with so many SGEs or inline bytes takes.
+pub(crate) fn blocks(sges: usize, inline: usize) -> u32 {
+    let behind = sges.saturating_sub(FIRST_SGES).div_ceil(BLOCK_SGES);
+    let inline_behind = inline
+        .saturating_sub(FIRST_INLINE)
+        .div_ceil(8 * BLOCK_WORDS);
+    1 + behind.max(inline_behind) as u32
+}
+
+/// Blocks that a WQE takes in a send queue.
+pub fn blocks_of(wqe: &Wqe<'_>) -> u32 {
+    match wqe.payload {
+        Payload::Sges(sges) => blocks(sges.len().min(MAX_SGE), 0),
+        Payload::Inline(bytes) => blocks(0, bytes.len().min(MAX_INLINE)),
+    }
+}
+
+/// Words of a WQE from its first block on, as they lie in the ring.
+pub(crate) struct Place {
+    /// The ring's first word.
+    pub ring: usize,
+    /// Blocks of the ring, less one.
+    pub mask: u32,
+    /// The WQE's first block.
+    pub block: u32,
+}
+
+impl Place {
+    /// Where a word is in the memory.
+    #[inline]
+    fn at(&self, word: usize) -> usize {
+        let block = self.block.wrapping_add((word / BLOCK_WORDS) as u32) & self.mask;
+        self.ring + block as usize * BLOCK_WORDS + word % BLOCK_WORDS
+    }
+
+    /// Writes a WQE; its blocks.
+    #[inline]
+    pub fn put<M: Memory + ?Sized>(&self, memory: &M, wqe: &Wqe<'_>) -> u32 {
+        let (sges, inline): (&[Sge], &[u8]) = match wqe.payload {
+            Payload::Sges(sges) => (&sges[..sges.len().min(MAX_SGE)], &[]),
+            Payload::Inline(bytes) => (&[], &bytes[..bytes.len().min(MAX_INLINE)]),
+        };
+        let blocks = blocks(sges.len(), inline.len());
+        let is_inline = matches!(wqe.payload, Payload::Inline(_));
+        let header = SendWqe {
+            opcode: wqe.opcode as u8,
+            flags: wqe.flags,
+            blocks: blocks as u8,
+            sge_count: sges.len() as u8,
+            length: inline.len() as u32,
+            to: wqe.to,
+            stag: wqe.stag,
+            ..SendWqe::default()
+        }
+        .with_inline_payload(is_inline)
+        .to_bytes();
+        for (word, bytes) in header.chunks_exact(8).take(HEADER_WORDS).enumerate() {
+            memory.store(self.at(word), le(bytes));
+        }
+        for (index, sge) in sges.iter().enumerate() {
+            let [to, rest] = sge.words();
+            memory.store(self.at(HEADER_WORDS + 2 * index), to);
+            memory.store(self.at(HEADER_WORDS + 2 * index + 1), rest);
+        }
+        for (index, bytes) in inline.chunks(8).enumerate() {
+            memory.store(self.at(HEADER_WORDS + index), le(bytes));
+        }
+        blocks
+    }
+
+    /// Reads a WQE; `posted`: blocks from here on that are posted. Each word is read once: what the poster does to it
+    /// afterwards changes nothing.
+    pub fn take<M: Memory + ?Sized>(&self, memory: &M, posted: u32) -> Result<Taken, BadWqe> {
+        let mut header = [0; SendWqe::SIZE];
+        for (word, bytes) in header.chunks_exact_mut(8).take(HEADER_WORDS).enumerate() {
+            bytes.copy_from_slice(&memory.load(self.at(word)).to_le_bytes());
+        }
+        let wqe = SendWqe::from_bytes(&header);
+        let opcode = wqe.opcode().map_err(|_| BadWqe::Opcode(wqe.opcode))?;
+        let (sges, inline) = (usize::from(wqe.sge_count), wqe.length as usize);
+        let is_inline = wqe.inline_payload();
+        if sges > MAX_SGE || is_inline && sges > 0 {
+            return Err(BadWqe::Sges(wqe.sge_count));
+        }
+        if inline > MAX_INLINE || !is_inline && inline > 0 {
+            return Err(BadWqe::Length(wqe.length));
+        }
+        let blocks = blocks(sges, inline);
+        if blocks != u32::from(wqe.blocks) || blocks > posted {
+            return Err(BadWqe::Blocks(wqe.blocks));
+        }
+        let mut taken = Taken {
+            opcode,
+            flags: wqe.flags,
+            to: wqe.to,
+            stag: wqe.stag,
+            blocks,
+            sges: [Sge::default(); MAX_SGE],
+            sge_count: sges,
+            inline: [0; MAX_INLINE],
+            inline_length: is_inline.then_some(inline),
+        };
+        for (index, sge) in taken.sges[..sges].iter_mut().enumerate() {
+            let at = HEADER_WORDS + 2 * index;
+            *sge = Sge::from_words([memory.load(self.at(at)), memory.load(self.at(at + 1))]);
+        }
+        for (index, bytes) in taken.inline[..inline].chunks_mut(8).enumerate() {
+            let word = memory.load(self.at(HEADER_WORDS + index)).to_le_bytes();
+            bytes.copy_from_slice(&word[..bytes.len()]);
+        }
+        Ok(taken)
+    }
+}
+
+/// Up to 8 bytes as a word.
+#[inline]
+fn le(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+/// A WQE as it was found, checked for its form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// What to do.
+    pub opcode: WqeOpcode,
+    flags: u8,
+    /// Write, Read: the peer's TO; Immediate: the data.
+    pub to: u64,
+    /// Write, Read: the peer's STag; Send: what to invalidate.
+    pub stag: u32,
+    /// Blocks that it takes.
+    pub blocks: u32,
+    sges: [Sge; MAX_SGE],
+    sge_count: usize,
+    inline: [u8; MAX_INLINE],
+    inline_length: Option<usize>,
+}
+
+impl Taken {
+    /// A flag, as [`SendWqe::SIGNALED`] and the others.
+    pub fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// With what.
+    pub fn payload(&self) -> Payload<'_> {
+        match self.inline_length {
+            Some(length) => Payload::Inline(&self.inline[..length]),
+            None => Payload::Sges(&self.sges[..self.sge_count]),
+        }
+    }
+}
+
+/// Why a WQE cannot be understood. Where the next one begins is not known: nothing more can be taken from this queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadWqe {
+    /// No such opcode.
+    Opcode(u8),
+    /// More SGEs than there can be, or SGEs and inline payload.
+    Sges(u8),
+    /// More inline bytes than there can be, or some without the flag.
+    Length(u32),
+    /// Not the blocks that its content takes, or more than were posted.
+    Blocks(u8),
+}
+
+impl core::fmt::Display for BadWqe {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            BadWqe::Opcode(opcode) => write!(f, "WQE of opcode {opcode}"),
+            BadWqe::Sges(count) => write!(
+                f,
+                "WQE of {count} SGEs: at most {MAX_SGE}, none if it is inline"
+            ),
+            BadWqe::Length(length) => {
+                write!(
+                    f,
+                    "WQE of {length} bytes inline: at most {MAX_INLINE}, none without the flag"
+                )
+            }
+            BadWqe::Blocks(blocks) => {
+                write!(
+                    f,
+                    "WQE of {blocks} blocks: not what its content takes, or not all posted"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for BadWqe {}

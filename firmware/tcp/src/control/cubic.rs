@@ -1,0 +1,223 @@
+//! CUBIC (RFC 9438): after a loss the window goes back to where the loss was by a cubic curve of time, flat around it, and never
+//! grows slower than Reno would (its friendly region), which is what decides where round-trip times are microseconds.
+//! Integers only: windows in bytes, times in milliseconds on the curve. Not here: HyStart++ (§4.10).
+
+use super::{Control, Event, Progress, Window, LIMIT};
+
+const MS: u64 = 1_000_000;
+/// β = 7/10 (§4.6).
+const BETA: (u64, u64) = (7, 10);
+/// α of the friendly region, 3 (1 - β) / (1 + β) = 9/17 (§4.3).
+const ALPHA: (u64, u64) = (9, 17);
+/// Times on the curve are no longer than this, from its middle: 17 minutes.
+const LONGEST: u64 = 1 << 20;
+
+/// The controller.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cubic {
+    window: Window,
+    /// W_max (§4.1.2).
+    max: u32,
+    /// cwnd when the last congestion was.
+    prior: u32,
+    epoch: Option<Epoch>,
+}
+
+/// A time of congestion avoidance (§4.2).
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    since: u64,
+    /// K, in milliseconds.
+    k: u64,
+    /// The curve's middle.
+    middle: u32,
+    /// W_est.
+    friendly: Window,
+}
+
+/// The whole part of the cube root.
+fn cube_root(of: u64) -> u64 {
+    let mut root = 0u64;
+    for bit in (0..22).rev() {
+        let tried = root | 1 << bit;
+        if tried.checked_pow(3).is_some_and(|cube| cube <= of) {
+            root = tried;
+        }
+    }
+    root
+}
+
+impl Cubic {
+    fn begin(&self, now: u64) -> Epoch {
+        let Window { cwnd, mss, .. } = self.window;
+        let middle = self.max.max(cwnd);
+        // K = cbrt((W_max - cwnd) / C) seconds, W in segments, C = 0.4: in milliseconds the cube is 2.5e9 times that.
+        let missing = u64::from(middle - cwnd) * 2_500_000_000 / u64::from(mss.max(1));
+        Epoch {
+            since: now,
+            k: cube_root(missing),
+            middle,
+            friendly: self.window,
+        }
+    }
+
+    /// W_cubic at a time since the epoch began (§4.2), in bytes.
+    fn curve(&self, epoch: &Epoch, since: u64) -> u32 {
+        let at = since / MS;
+        let distance = at.abs_diff(epoch.k).min(LONGEST);
+        // C d³: in thousandths of a segment.
+        let height = distance.pow(3) / 2_500_000;
+        let bytes = (height * u64::from(self.window.mss) / 1000).min(u64::from(LIMIT)) as u32;
+        if at < epoch.k {
+            epoch.middle.saturating_sub(bytes)
+        } else {
+            epoch.middle.saturating_add(bytes)
+        }
+    }
+}
+
+impl Control for Cubic {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn acknowledged(&mut self, progress: &Progress) {
+        if progress.recovering || !progress.limited {
+            return;
+        }
+        if self.window.in_slow_start() {
+            self.window.slow_start(progress.acked);
+            return;
+        }
+        let mut epoch = match self.epoch.take() {
+            Some(epoch) => epoch,
+            None => self.begin(progress.now),
+        };
+        // §4.3: as Reno would, first so that it is fair with β = 0.7, then a segment for each round.
+        let caught_up = epoch.friendly.cwnd >= self.prior;
+        let alpha = if caught_up { (1, 1) } else { ALPHA };
+        epoch.friendly.add(progress.acked, alpha.0, alpha.1);
+        let since = progress.now.saturating_sub(epoch.since);
+        let cwnd = self.window.cwnd;
+        if self.curve(&epoch, since) < epoch.friendly.cwnd {
+            self.window.set(epoch.friendly.cwnd.max(cwnd));
+        } else {
+            // §4.4, §4.5: to where the curve is a round-trip time later, by half of the window at most.
+            let most = cwnd.saturating_add(cwnd / 2);
+            let target = self
+                .curve(&epoch, since.saturating_add(progress.smoothed))
+                .clamp(cwnd, most);
+            let missing = u64::from(target - cwnd);
+            self.window
+                .add(progress.acked, missing, u64::from(self.window.mss.max(1)));
+        }
+        self.epoch = Some(epoch);
+    }
+
+    fn congestion(&mut self, event: Event, _now: u64, flight: u32) {
+        let cwnd = self.window.cwnd;
+        // §4.7: fast convergence.
+        self.max = if cwnd < self.max {
+            (u64::from(cwnd) * (BETA.0 + BETA.1) / (2 * BETA.1)) as u32
+        } else {
+            cwnd
+        };
+        self.prior = cwnd;
+        self.epoch = None;
+        // §4.6: of what is under way, where the window was not in use.
+        let used = u64::from(flight.min(cwnd));
+        self.window.reduce((used * BETA.0 / BETA.1) as u32, event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u32 = 1000;
+
+    fn cubic(cwnd: u32) -> Cubic {
+        let mut cubic = Cubic::default();
+        cubic.window = Window {
+            cwnd,
+            ssthresh: cwnd,
+            mss: MSS,
+            ..cubic.window
+        };
+        cubic
+    }
+
+    /// Acknowledges the window, a segment at a time, once each `rtt` until `until`.
+    fn rounds(cubic: &mut Cubic, from: u64, until: u64, rtt: u64) {
+        let mut now = from;
+        while now < until {
+            for _ in 0..cubic.window.cwnd / MSS {
+                cubic.acknowledged(&Progress {
+                    now,
+                    acked: MSS,
+                    smoothed: rtt,
+                    limited: true,
+                    ..Progress::default()
+                });
+            }
+            now += rtt;
+        }
+    }
+
+    #[test]
+    fn cube_roots() {
+        for n in [0, 1, 2, 3, 999, 1 << 20] {
+            assert_eq!(cube_root(n * n * n), n);
+            assert_eq!(cube_root((n + 1).pow(3) - 1), n);
+        }
+        assert_eq!(cube_root(u64::MAX), 2_642_245);
+    }
+
+    #[test]
+    fn takes_three_tenths() {
+        let mut cubic = cubic(100 * MSS);
+        cubic.congestion(Event::Loss, 0, 100 * MSS);
+        assert_eq!((cubic.window.cwnd, cubic.max), (70 * MSS, 100 * MSS));
+        cubic.congestion(Event::Loss, 0, 70 * MSS);
+        // Fast convergence: room for others.
+        assert_eq!((cubic.window.cwnd, cubic.max), (49 * MSS, 59_500));
+    }
+
+    /// §4.2: with W_max = 1000 segments and β = 0.7, K = cbrt(300 / 0.4) = 9.086 s; there the window is W_max again.
+    #[test]
+    fn comes_back_to_where_the_loss_was_after_k() {
+        let mut cubic = cubic(1000 * MSS);
+        cubic.congestion(Event::Loss, 0, 1000 * MSS);
+        let rtt = 100 * MS;
+        rounds(&mut cubic, 0, 5_000 * MS, rtt);
+        // 0.4 (5 - 9.086)³ + 1000 = 972.7
+        let half = cubic.window.cwnd / MSS;
+        assert!((968..=976).contains(&half), "{half}");
+        rounds(&mut cubic, 5_000 * MS, 9_086 * MS, rtt);
+        let there = cubic.window.cwnd / MSS;
+        assert!((995..=1003).contains(&there), "{there}");
+        rounds(&mut cubic, 9_086 * MS, 14_086 * MS, rtt);
+        // 0.4 * 5³ = 50 more.
+        let beyond = cubic.window.cwnd / MSS;
+        assert!((1040..=1065).contains(&beyond), "{beyond}");
+    }
+
+    /// §4.3: where the curve is slow it grows as Reno: 9/17 of a segment for each round up to W_max, then one.
+    #[test]
+    fn is_no_slower_than_reno() {
+        let mut cubic = cubic(20 * MSS);
+        cubic.congestion(Event::Loss, 0, 20 * MSS);
+        assert_eq!(cubic.window.cwnd, 14 * MSS);
+        let rtt = MS / 1000;
+        rounds(&mut cubic, 0, 11 * rtt, rtt);
+        let cwnd = cubic.window.cwnd;
+        assert!((19_200..=20_000).contains(&cwnd), "{cwnd}");
+        rounds(&mut cubic, 11 * rtt, 22 * rtt, rtt);
+        let later = cubic.window.cwnd - cwnd;
+        assert!((9_500..=11_000).contains(&later), "{later}");
+    }
+}

@@ -1,0 +1,155 @@
+//! By delay, in the spirit of Swift and TIMELY: the window grows while the round-trip time is near the least of late, and shrinks
+//! by how far it is above that. A lost packet says nothing; only many in a round do. For a network that is the host's own: against
+//! flows that fill the queues it gets little, and a queue that stands for as long as the least is remembered is taken for the path.
+
+use super::{Control, Event, Progress, Window};
+
+const US: u64 = 1000;
+/// Above half as much again as the least, what the hosts and their cards add without any queue.
+const SLACK: u64 = 5 * US;
+/// Of each round, so much lost is congestion: 1/8.
+const LOSS: u64 = 8;
+/// No round takes more than half.
+const MOST: (u64, u64) = (1, 2);
+/// How hard it brakes: 4/5 of the share by which the delay is too long.
+const BRAKE: (u64, u64) = (4, 5);
+
+/// The controller.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delay {
+    window: Window,
+    /// Of this round.
+    delivered: u64,
+    lost: u64,
+    /// It was reduced in this round.
+    reduced: bool,
+}
+
+impl Delay {
+    /// The round-trip time that is aimed at.
+    fn target(min_rtt: u64) -> u64 {
+        min_rtt.saturating_add(min_rtt / 2).saturating_add(SLACK)
+    }
+
+    /// Reduces by this share, once in a round.
+    fn brake(&mut self, numerator: u64, denominator: u64) {
+        if self.reduced {
+            return;
+        }
+        self.reduced = true;
+        let less = u64::from(self.window.cwnd) * numerator / denominator.max(1);
+        let least = 2 * self.window.mss;
+        let cwnd = self.window.cwnd.saturating_sub(less as u32).max(least);
+        self.window.set(cwnd);
+        self.window.ssthresh = cwnd;
+    }
+}
+
+impl Control for Delay {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn acknowledged(&mut self, progress: &Progress) {
+        self.delivered += u64::from(progress.delivered);
+        self.lost += u64::from(progress.lost);
+        if progress.round {
+            let all = self.delivered + self.lost;
+            // Of a few segments, one lost is not a share.
+            let many = self.lost > 2 * u64::from(self.window.mss);
+            if many && self.lost * LOSS > all {
+                self.brake(MOST.0, MOST.1);
+            }
+            (self.delivered, self.lost, self.reduced) = (0, 0, false);
+        }
+        let target = Self::target(progress.min_rtt);
+        match progress.rtt {
+            Some(rtt) if rtt > target => {
+                let over = (rtt - target) * BRAKE.0;
+                let most = rtt * BRAKE.1 * MOST.0 / MOST.1;
+                self.brake(over.min(most), rtt * BRAKE.1);
+            }
+            _ if !progress.limited => {}
+            _ if self.window.in_slow_start() => self.window.slow_start(progress.delivered),
+            _ => self.window.add(progress.delivered, 1, 1),
+        }
+        // Nothing that is lost brings it back to slow start.
+        if !self.window.in_slow_start() {
+            self.window.ssthresh = self.window.cwnd;
+        }
+    }
+
+    fn congestion(&mut self, event: Event, _now: u64, flight: u32) {
+        match event {
+            Event::Loss => {}
+            Event::Echo => self.brake(MOST.0, MOST.1),
+            Event::Timeout => self.window.reduce(flight / 2, event),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u32 = 1000;
+
+    fn delay(cwnd: u32) -> Delay {
+        let mut delay = Delay::default();
+        delay.window = Window {
+            cwnd,
+            ssthresh: cwnd,
+            mss: MSS,
+            ..delay.window
+        };
+        delay
+    }
+
+    fn acked(rtt: u64, lost: u32, round: bool) -> Progress {
+        Progress {
+            delivered: MSS,
+            acked: MSS,
+            lost,
+            rtt: Some(rtt),
+            min_rtt: 20 * US,
+            limited: true,
+            round,
+            ..Progress::default()
+        }
+    }
+
+    #[test]
+    fn grows_below_the_target_and_brakes_above_it() {
+        let mut delay = delay(100 * MSS);
+        // The target is 35 µs.
+        delay.acknowledged(&acked(35 * US, 0, true));
+        assert_eq!(delay.window.cwnd, 100 * MSS + 10);
+        delay.acknowledged(&acked(50 * US, 0, false));
+        // 0.8 * 15/50 = 0.24
+        assert_eq!(delay.window.cwnd, 76_008);
+        delay.acknowledged(&acked(50 * US, 0, false));
+        assert_eq!(delay.window.cwnd, 76_008, "once in a round");
+        delay.acknowledged(&acked(10_000 * US, 0, true));
+        assert_eq!(delay.window.cwnd, 38_004, "by half at most");
+    }
+
+    #[test]
+    fn a_loss_says_nothing_but_many_do() {
+        let mut delay = delay(100 * MSS);
+        delay.congestion(Event::Loss, 0, 100 * MSS);
+        assert_eq!(delay.window.cwnd, 100 * MSS);
+        for n in 1..=100 {
+            delay.acknowledged(&acked(20 * US, if n % 20 == 0 { MSS } else { 0 }, n == 100));
+        }
+        let cwnd = delay.window.cwnd;
+        assert!(cwnd > 100 * MSS, "{cwnd}: one of twenty");
+        for n in 1..=100 {
+            delay.acknowledged(&acked(20 * US, if n % 4 == 0 { MSS } else { 0 }, n == 100));
+        }
+        assert!(delay.window.cwnd < cwnd * 6 / 10, "one of four");
+    }
+}

@@ -1,0 +1,406 @@
+//! Bytes of the stream that the card handed up raw, until they make whole FPDUs.
+//!
+//! ```text
+//!   base             next            range            base + capacity
+//!    │ in order, not  │ gap ...      │ beyond the gap │ ...    │
+//!    │ yet consumed   │              │                │        │
+//! ```
+
+use alloc::collections::VecDeque;
+
+use crate::pages::{Page, Pool, PAGE};
+use crate::ranges::Ranges;
+use crate::seq;
+
+/// In order, so many bytes find memory even if the pool has none left: the largest FPDU, with markers. So whatever others hold
+/// beyond their gaps, a stream goes on.
+const ALWAYS: u32 = 68_000;
+/// A table of pages that is this small stays.
+const SMALL: usize = 8;
+
+/// Received bytes, in pages by sequence number.
+#[derive(Debug)]
+pub struct Reassembly {
+    /// From the one that `base` lies in; `None` where nothing lies.
+    pages: VecDeque<Option<Page>>,
+    capacity: u32,
+    base: u32,
+    next: u32,
+    beyond: Ranges,
+    latest: u32,
+    /// Arrived twice, and not told yet.
+    twice: Option<(u32, u32)>,
+}
+
+impl Reassembly {
+    /// Of `capacity` bytes. It has memory only for what lies there.
+    pub fn new(capacity: u32) -> Self {
+        Reassembly {
+            pages: VecDeque::new(),
+            capacity,
+            base: 0,
+            next: 0,
+            beyond: Ranges::default(),
+            latest: 0,
+            twice: None,
+        }
+    }
+
+    /// Empties it; the next byte expected is `seq`.
+    pub fn restart(&mut self, seq: u32, pool: &mut Pool) {
+        self.release(pool);
+        self.base = seq;
+        self.next = seq;
+        self.beyond.clear();
+        self.twice = None;
+    }
+
+    /// First byte not yet consumed.
+    pub fn base(&self) -> u32 {
+        self.base
+    }
+
+    /// Next byte expected in order.
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Bytes that fit.
+    pub fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    /// First byte that would not fit.
+    pub fn limit(&self) -> u32 {
+        self.base.wrapping_add(self.capacity)
+    }
+
+    /// Bytes in order.
+    pub fn available(&self) -> usize {
+        self.next.wrapping_sub(self.base) as usize
+    }
+
+    /// Nothing buffered, in order or not.
+    pub fn is_empty(&self) -> bool {
+        self.base == self.next && self.beyond.is_empty()
+    }
+
+    /// Something lies beyond a gap.
+    pub fn has_gap(&self) -> bool {
+        !self.beyond.is_empty()
+    }
+
+    /// All of `[left, right)` has arrived.
+    pub fn has(&self, left: u32, right: u32) -> bool {
+        let left = seq::max(left, self.next);
+        seq::le(right, left)
+            || self
+                .beyond
+                .end_of(left)
+                .is_some_and(|end| seq::le(right, end))
+    }
+
+    /// All of `[left, right)` was there when it arrived: the next acknowledgment tells of it (RFC 2883).
+    pub fn arrived_twice(&mut self, left: u32, right: u32) {
+        if seq::lt(left, right) {
+            self.twice = Some((left, right));
+        }
+    }
+
+    /// What arrived twice and was not told yet.
+    pub fn twice(&self) -> Option<(u32, u32)> {
+        self.twice
+    }
+
+    /// An acknowledgment has told of it: once (RFC 2883 §4).
+    pub fn told(&mut self) {
+        self.twice = None;
+    }
+
+    /// Stores bytes that begin at `seq`; what is old, does not fit or would make too many gaps is
+    /// left out. False: the pool has no memory for them. It has always some for what is in order.
+    pub fn insert(&mut self, seq: u32, bytes: &[u8], pool: &mut Pool) -> bool {
+        let arrived = seq.wrapping_add(bytes.len() as u32);
+        if self.has(seq, arrived) {
+            self.arrived_twice(seq, arrived);
+            if seq::lt(self.next, seq) {
+                self.latest = seq;
+            }
+            return true;
+        }
+        let old = seq::diff(self.next, seq).max(0) as usize;
+        self.arrived_twice(seq, seq.wrapping_add(old as u32));
+        let Some(bytes) = bytes.get(old..) else {
+            return true;
+        };
+        let start = seq.wrapping_add(old as u32);
+        let room = seq::diff(self.limit(), start).max(0) as usize;
+        let bytes = &bytes[..bytes.len().min(room)];
+        if bytes.is_empty() {
+            return true;
+        }
+        let end = start.wrapping_add(bytes.len() as u32);
+        let in_order = start == self.next;
+        let always = in_order && self.available() < ALWAYS as usize;
+        if !always && !pool.has_room(self.missing(start, end)) {
+            return false;
+        }
+        if in_order {
+            self.store(start, bytes, pool);
+            self.advance(end);
+        } else if self.beyond.add(start, end) {
+            self.store(start, bytes, pool);
+            self.latest = start;
+        }
+        true
+    }
+
+    /// The card has dealt with everything before `seq`.
+    pub fn skip_to(&mut self, seq: u32, pool: &mut Pool) {
+        if self.pages.is_empty() && self.is_empty() {
+            // The usual case: nothing lies here at all.
+            self.base = seq::max(self.base, seq);
+            self.next = self.base;
+            return;
+        }
+        if seq::lt(self.next, seq) {
+            self.advance(seq);
+        }
+        if seq::lt(self.base, seq) {
+            self.rebase(seq, pool);
+        }
+    }
+
+    /// Copies in-order bytes from the front; how many.
+    pub fn copy_front(&self, out: &mut [u8]) -> usize {
+        let count = out.len().min(self.available());
+        let (mut done, mut at) = (0, self.base as usize % PAGE);
+        for page in &self.pages {
+            let length = (count - done).min(PAGE - at);
+            if let (Some(page), true) = (page, length > 0) {
+                out[done..done + length].copy_from_slice(&page[at..at + length]);
+            }
+            (done, at) = (done + length, 0);
+        }
+        count
+    }
+
+    /// Takes in-order bytes from the front.
+    pub fn consume(&mut self, count: usize, pool: &mut Pool) {
+        let count = count.min(self.available()) as u32;
+        self.rebase(self.base.wrapping_add(count), pool);
+    }
+
+    /// Gives all memory back; what lies there is gone.
+    pub fn release(&mut self, pool: &mut Pool) {
+        self.pages.drain(..).flatten().for_each(|p| pool.give(p));
+        if self.pages.capacity() > SMALL {
+            self.pages = VecDeque::new();
+        }
+    }
+
+    /// SACK blocks: first what arrived twice (RFC 2883 §4), then the block with the latest bytes, then the others (RFC 2018 §4).
+    pub fn sack_blocks(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let ranges = self.beyond.as_slice();
+        let latest = |r: &&(u32, u32)| seq::le(r.0, self.latest) && seq::lt(self.latest, r.1);
+        let first = ranges.iter().find(latest);
+        let others = ranges.iter().filter(move |r| !latest(r));
+        let twice = self.twice.into_iter();
+        twice.chain(first.into_iter().chain(others).copied())
+    }
+
+    /// Which page a byte lies in, and where.
+    fn place(&self, seq: u32) -> (usize, usize) {
+        let offset = seq.wrapping_sub(self.base) as usize + self.base as usize % PAGE;
+        (offset / PAGE, offset % PAGE)
+    }
+
+    /// How many pages it takes to hold `[start, end)` too.
+    fn missing(&self, start: u32, end: u32) -> usize {
+        let (first, last) = (self.place(start).0, self.place(end.wrapping_sub(1)).0);
+        let has = |at: &usize| self.pages.get(*at).is_some_and(Option::is_some);
+        (first..=last).filter(|at| !has(at)).count()
+    }
+
+    fn store(&mut self, seq: u32, mut bytes: &[u8], pool: &mut Pool) {
+        let (mut index, mut at) = self.place(seq);
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(PAGE - at));
+            while self.pages.len() <= index {
+                self.pages.push_back(None);
+            }
+            let page = self.pages[index].get_or_insert_with(|| pool.take());
+            page[at..at + now.len()].copy_from_slice(now);
+            (bytes, index, at) = (later, index + 1, 0);
+        }
+    }
+
+    /// Nothing before `base` is needed any more.
+    fn rebase(&mut self, base: u32, pool: &mut Pool) {
+        if !self.pages.is_empty() {
+            let gone = self.place(base).0.min(self.pages.len());
+            let pages = self.pages.drain(..gone);
+            pages.flatten().for_each(|page| pool.give(page));
+        }
+        self.base = base;
+        if !self.pages.is_empty() && self.is_empty() {
+            self.release(pool);
+        }
+    }
+
+    fn advance(&mut self, next: u32) {
+        self.next = next;
+        if self.beyond.is_empty() {
+            return;
+        }
+        // A range that begins at or before `next` is no longer beyond a gap.
+        if let Some(end) = self.beyond.end_of(next) {
+            self.next = end;
+        }
+        self.beyond.remove_before(self.next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn pool() -> Pool {
+        Pool::new(1 << 20)
+    }
+
+    #[test]
+    fn overlapping_pieces_in_any_order() {
+        let data: Vec<u8> = (0..200u8).collect();
+        let base = u32::MAX - 50;
+        let mut pool = pool();
+        let mut piece = |r: &mut Reassembly, from: usize, to: usize| {
+            assert!(r.insert(base.wrapping_add(from as u32), &data[from..to], &mut pool));
+        };
+        let mut r = Reassembly::new(256);
+        r.restart(base, &mut Pool::new(0));
+        piece(&mut r, 100, 150);
+        piece(&mut r, 20, 60);
+        assert_eq!(r.available(), 0);
+        assert_eq!(
+            r.sack_blocks().collect::<Vec<_>>(),
+            [
+                (base.wrapping_add(20), base.wrapping_add(60)),
+                (base.wrapping_add(100), base.wrapping_add(150))
+            ]
+        );
+        piece(&mut r, 0, 30);
+        assert_eq!(r.available(), 60);
+        piece(&mut r, 50, 110);
+        assert_eq!(r.available(), 150);
+        assert!(!r.has_gap());
+        piece(&mut r, 10, 20);
+        let mut out = [0; 150];
+        assert_eq!(r.copy_front(&mut out), 150);
+        assert_eq!(out[..], data[..150]);
+        r.consume(150, &mut Pool::new(0));
+        assert!(r.is_empty());
+        piece(&mut r, 140, 200);
+        assert_eq!(r.available(), 50);
+    }
+
+    #[test]
+    fn what_arrives_twice_is_told_once_and_first() {
+        let (mut r, mut pool) = (Reassembly::new(256), pool());
+        let pool = &mut pool;
+        r.restart(0, pool);
+        r.insert(0, &[1; 20], pool);
+        r.insert(40, &[1; 20], pool);
+        r.insert(80, &[1; 20], pool);
+        assert_eq!(r.twice(), None);
+        assert!(r.has(5, 20) && r.has(45, 60) && !r.has(15, 25) && !r.has(50, 70));
+        // Beyond a gap: behind it the block that holds it.
+        r.insert(45, &[1; 10], pool);
+        let blocks: Vec<_> = r.sack_blocks().collect();
+        assert_eq!(blocks, [(45, 55), (40, 60), (80, 100)]);
+        r.told();
+        assert_eq!(r.sack_blocks().count(), 2);
+        // Before it; partly.
+        r.insert(10, &[1; 20], pool);
+        assert_eq!(r.sack_blocks().next(), Some((10, 20)));
+        assert_eq!(r.next(), 30);
+        r.told();
+        r.arrived_twice(3, 3);
+        assert_eq!(r.twice(), None);
+    }
+
+    #[test]
+    fn bytes_beyond_the_window_are_cut_off() {
+        let (mut r, mut pool) = (Reassembly::new(16), pool());
+        let pool = &mut pool;
+        r.restart(0, pool);
+        r.insert(0, &[1; 40], pool);
+        assert_eq!(r.available(), 16);
+        r.insert(16, &[2; 4], pool);
+        assert_eq!(r.available(), 16);
+        r.consume(4, pool);
+        r.insert(16, &[2; 10], pool);
+        assert_eq!(r.available(), 16);
+    }
+
+    #[test]
+    fn memory_is_held_only_for_what_lies_there() {
+        let (mut r, mut pool) = (Reassembly::new(1 << 20), pool());
+        let pool = &mut pool;
+        let base = u32::MAX - 10_000;
+        r.restart(base, pool);
+        assert!(r.insert(base.wrapping_add(100_000), &[7; 3000], pool));
+        assert!(pool.held() <= 2, "nothing in the gap");
+        r.skip_to(base.wrapping_add(99_000), pool);
+        assert!(r.insert(base.wrapping_add(99_000), &[6; 1000], pool));
+        assert_eq!(r.available(), 4000);
+        let mut out = [0; 4000];
+        r.copy_front(&mut out);
+        assert!(out[..1000].iter().all(|b| *b == 6) && out[1000..].iter().all(|b| *b == 7));
+        r.consume(3999, pool);
+        assert_eq!(pool.held(), 1);
+        r.consume(1, pool);
+        assert_eq!(pool.held(), 0);
+        assert!(r.insert(base.wrapping_add(104_000), &[1; 9000], pool));
+        r.restart(0, pool);
+        assert_eq!(pool.held(), 0);
+    }
+
+    /// What others hold beyond their gaps stops no stream, and nothing of theirs is lost.
+    #[test]
+    fn an_empty_pool_drops_what_is_beyond_a_gap_and_no_more() {
+        let mut pool = Pool::new(4 * PAGE);
+        let pool = &mut pool;
+        let (mut greedy, mut other) = (Reassembly::new(1 << 18), Reassembly::new(1 << 18));
+        greedy.restart(0, pool);
+        other.restart(0, pool);
+        let mut at = 10;
+        while greedy.insert(at, &[3; 1000], pool) {
+            at += 1000;
+        }
+        assert_eq!(at, 10 + 16 * 1000);
+        let told: Vec<_> = greedy.sack_blocks().collect();
+        assert_eq!(told, [(10, at)], "what was dropped is not told");
+        assert!(!other.insert(5000, &[4; 1000], pool));
+        assert!(!other.has_gap());
+        // The largest FPDU that there is, in order.
+        let mut next = 0;
+        while other.available() < 67_000 {
+            assert!(other.insert(next, &[5; 1000], pool), "{next}");
+            next += 1000;
+        }
+        other.consume(67_000, pool);
+        assert_eq!(greedy.sack_blocks().count(), 1);
+        assert!(greedy.insert(0, &[2; 10], pool), "it fills its gap");
+        assert_eq!(greedy.available(), 16_010);
+        greedy.consume(16_010, pool);
+        assert_eq!(pool.held(), 0);
+        // Who says nothing that is whole gets no more than that.
+        let mut at = 0;
+        while other.insert(next.wrapping_add(at), &[1; 1000], pool) {
+            at += 1000;
+        }
+        assert!((ALWAYS..ALWAYS + 1000).contains(&at), "{at}");
+    }
+}

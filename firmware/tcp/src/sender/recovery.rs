@@ -1,0 +1,216 @@
+//! Into recovery and out of it, and back from one that was none.
+
+use super::{Phase, Sender, DUP_THRESH};
+use crate::control::{Control, Controller, Event};
+use crate::prr::Prr;
+use crate::seq;
+
+/// What is known of whether the timer expired for nothing (RFC 5682).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spurious {
+    /// Nothing; nothing is looked for.
+    Unknown,
+    /// The first segment went again; its acknowledgment is waited for.
+    First,
+    /// Up to two new segments went; the next acknowledgment tells. What lies behind this edge is new.
+    Second {
+        /// SND.NXT when the first acknowledgment came.
+        edge: u32,
+    },
+}
+
+/// What it takes to undo a reduction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    before: Controller,
+    /// SND.UNA then.
+    from: u32,
+    /// Bytes sent again of which it is not known that they arrived twice.
+    open: u32,
+    /// Something was sent again.
+    any: bool,
+}
+
+impl Undo {
+    pub(super) fn sent_again(&mut self, bytes: u32) {
+        self.open = self.open.saturating_add(bytes);
+        self.any = true;
+    }
+}
+
+impl Sender {
+    /// The reordering timer expired: what has not come by now is lost.
+    pub fn look_again(&mut self, now: u64) {
+        let lost = self.look_for_losses(now, 0);
+        self.lost_meanwhile = self.lost_meanwhile.saturating_add(lost);
+    }
+
+    /// The retransmission timer expired.
+    pub fn timeout(&mut self, now: u64) {
+        let flight = self.flight();
+        let phase = self.phase;
+        if matches!(phase, Phase::Timeout { .. }) {
+            let window = self.control.window_mut();
+            window.set(window.mss);
+        } else {
+            self.undo = (phase == Phase::None).then_some(self.undo_record());
+            self.control.congestion(Event::Timeout, now, flight);
+        }
+        // RFC 5682 §2.1 step 1: not in a recovery that was there before.
+        self.spurious = match phase {
+            Phase::None if self.has_room() => Spurious::First,
+            _ => Spurious::Unknown,
+        };
+        let moment = self.moment(now);
+        self.phase = Phase::Timeout { point: self.nxt };
+        self.dup_acks = 0;
+        self.urgent = true;
+        self.probe.forget();
+        if self.board.has_reneged() {
+            // The peer has dropped what it said it had (RFC 2018 §8).
+            self.board.forget_sacks();
+        }
+        if self.sack && self.has_room() {
+            self.rack
+                .expired(&moment, self.una, self.mss, &mut self.board);
+        } else {
+            self.board.lose(|run| Some(run.end), |_| ());
+        }
+        self.retries = self.retries.saturating_add(1);
+        self.rtt.back_off();
+        self.reordering_at = None;
+        self.start_timer(now);
+    }
+
+    /// Up to two new segments tell whether the timer expired for nothing: nothing else goes meanwhile. How much of them is
+    /// still to go.
+    pub(super) fn awaits_news(&self) -> Option<u32> {
+        match (self.phase, self.spurious) {
+            (Phase::Timeout { .. }, Spurious::Second { edge }) => {
+                Some((2 * self.mss).saturating_sub(self.nxt.wrapping_sub(edge)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Finds what is lost, and begins a recovery if anything is. Bytes found.
+    pub(super) fn look_for_losses(&mut self, now: u64, newly: u32) -> u32 {
+        let moment = self.moment(now);
+        let since = self.fast_since;
+        let (mut lost, mut twice) = (0u32, false);
+        self.reordering_at = None;
+        if self.sack {
+            let Sender { board, rack, .. } = self;
+            self.reordering_at = rack.detect(&moment, board, |run| {
+                lost += run.length();
+                twice |= run.again && run.sent_at >= since;
+            });
+        }
+        lost += self.by_duplicates(newly);
+        match self.phase {
+            Phase::None if self.board.lost() > 0 => self.enter(now),
+            Phase::Fast { .. } if twice => {
+                // RFC 5681 §4.3: the loss of a retransmission is congestion once more.
+                let flight = self.flight() - self.board.sacked();
+                let used = flight.min(self.control.window().cwnd);
+                self.control.congestion(Event::Loss, now, used);
+                self.phase = Phase::Fast { point: self.nxt };
+                self.prr = Prr::new(flight);
+                self.fast_since = now;
+            }
+            _ => {}
+        }
+        lost
+    }
+
+    /// Three duplicates, or a partial acknowledgment, where there are no SACK blocks (RFC 5681 §3.2, RFC 6582 §3.2).
+    fn by_duplicates(&mut self, newly: u32) -> u32 {
+        let (una, mss) = (self.una, self.mss);
+        let entering = self.phase == Phase::None && self.dup_acks >= DUP_THRESH;
+        let partial = matches!(self.phase, Phase::Fast { .. }) && newly > 0 && !self.sack;
+        if self.board.sacked() > 0 || self.flight() == 0 || !(entering || partial) {
+            return 0;
+        }
+        let mut lost = 0;
+        let first = una.wrapping_add(mss.min(self.flight()));
+        self.board.lose(
+            |run| (run.seq == una && !run.again).then_some(first),
+            |run| lost += run.length(),
+        );
+        self.urgent |= lost > 0;
+        lost
+    }
+
+    fn undo_record(&self) -> Undo {
+        Undo {
+            before: self.control,
+            from: self.una,
+            open: 0,
+            any: false,
+        }
+    }
+
+    /// Fast recovery begins.
+    fn enter(&mut self, now: u64) {
+        let flight = self.flight();
+        self.undo = Some(self.undo_record());
+        self.control.congestion(Event::Loss, now, flight);
+        self.phase = Phase::Fast { point: self.nxt };
+        self.prr = Prr::new(flight);
+        self.fast_window = self.pipe();
+        self.fast_since = now;
+        self.urgent = true;
+        self.probe.forget();
+        self.counts.recoveries += 1;
+    }
+
+    /// Recovery ends when everything that was under way when it began is acknowledged.
+    pub(super) fn leave(&mut self, newly: u32) {
+        match self.phase {
+            Phase::Fast { point } | Phase::Timeout { point }
+                if newly > 0 && seq::le(point, self.una) =>
+            {
+                self.phase = Phase::None;
+                self.urgent = false;
+                self.spurious = Spurious::Unknown;
+                self.rack.recovered();
+            }
+            _ => {}
+        }
+    }
+
+    /// What was sent again has arrived twice: if all of it has, nothing was lost (RFC 3708).
+    pub(super) fn take_back(&mut self, twice: Option<(u32, u32)>) {
+        let (Some((left, right)), Some(undo)) = (twice, &mut self.undo) else {
+            return;
+        };
+        if seq::lt(left, undo.from) || !undo.any {
+            return;
+        }
+        undo.open = undo.open.saturating_sub(right.wrapping_sub(left));
+        if undo.open == 0 {
+            self.rack.saw_reordering();
+            self.restore();
+        }
+    }
+
+    /// As if there had been no congestion.
+    pub(super) fn restore(&mut self) {
+        let Some(undo) = self.undo.take() else {
+            return;
+        };
+        let now = *self.control.window();
+        self.control = undo.before;
+        let window = self.control.window_mut();
+        window.cwnd = window.cwnd.max(now.cwnd);
+        window.ssthresh = window.ssthresh.max(now.ssthresh);
+        if self.phase != Phase::None {
+            self.phase = Phase::None;
+            self.rack.recovered();
+        }
+        self.board.nothing_lost();
+        self.urgent = false;
+        self.spurious = Spurious::Unknown;
+        self.counts.undone += 1;
+    }
+}

@@ -1,0 +1,434 @@
+//! What the RFCs say that a sender does, scene by scene.
+#![allow(missing_docs)]
+
+use weft_tcp::control::{Congestion, Control};
+use weft_tcp::sender::{Ack, Acked, Due, Sender, Settings};
+
+const MSS: u32 = 1000;
+const US: u64 = 1000;
+const MS: u64 = 1_000_000;
+const RTT: u64 = 100 * US;
+const WINDOW: u32 = 1 << 20;
+
+/// A sender with SRTT = min RTT = 100 µs, and nothing under way, 100 ms from the begin.
+struct Scene {
+    s: Sender,
+    now: u64,
+}
+
+impl Scene {
+    fn with(congestion: Congestion, sack: bool) -> Self {
+        let settings = Settings {
+            granularity: 200 * MS,
+            rto_max: 60_000 * MS,
+            peer_ack_delay: 40 * MS,
+            congestion,
+        };
+        let mut s = Sender::new(u32::MAX, &settings);
+        s.sent(0, 1);
+        let mut scene = Scene { s, now: RTT };
+        assert_eq!(scene.ack(0, &[]), Acked::New(1));
+        scene.s.establish(MSS, 10, sack, WINDOW, (0, 0));
+        scene
+    }
+
+    fn new() -> Self {
+        Self::with(Congestion::Reno, true)
+    }
+
+    fn say(&mut self, ack: u32, sack: &[(u32, u32)], echo: bool) -> Acked {
+        let ack = Ack {
+            seq: 0,
+            ack: ack * MSS,
+            window: WINDOW,
+            is_pure: true,
+            sack: &sack
+                .iter()
+                .map(|(l, r)| (l * MSS, r * MSS))
+                .collect::<Vec<_>>(),
+            echo,
+        };
+        self.s.acknowledge(self.now, &ack)
+    }
+
+    /// An acknowledgment now; numbers in segments.
+    fn ack(&mut self, ack: u32, sack: &[(u32, u32)]) -> Acked {
+        self.say(ack, sack, false)
+    }
+
+    /// Sends so many new segments.
+    fn send(&mut self, segments: u32) {
+        for _ in 0..segments {
+            self.s.sent(self.now, MSS);
+        }
+    }
+
+    /// Sends as many new ones as it may, up to so many; how many.
+    fn send_allowed(&mut self, most: u32) -> u32 {
+        let mut sent = 0;
+        while sent < most {
+            let (congestion, window) = self.s.allowed(self.now);
+            if congestion.min(window) < MSS {
+                break;
+            }
+            self.send(1);
+            sent += 1;
+        }
+        sent
+    }
+
+    /// Sends again what it says; which segments.
+    fn again(&mut self) -> Vec<u32> {
+        let mut sent = Vec::new();
+        while let Some(seq) = self.s.next_lost() {
+            let segment = seq / MSS;
+            self.s
+                .sent_again(self.now, segment * MSS, (segment + 1) * MSS);
+            sent.push(segment);
+        }
+        sent
+    }
+
+    /// Waits for what is due.
+    fn wait(&mut self) -> Due {
+        self.now = self.s.deadline().expect("a timer");
+        let due = self.s.due(self.now);
+        match due {
+            Due::Nothing => {}
+            Due::Reordering => self.s.look_again(self.now),
+            Due::Probe => self.s.probe(self.now),
+            Due::Timeout => self.s.timeout(self.now),
+        }
+        due
+    }
+
+    fn cwnd(&self) -> u32 {
+        self.s.cwnd() / MSS
+    }
+}
+
+// ------------------------------------------------------------------ RFC 8985 §7
+
+#[test]
+fn a_lost_tail_is_found_by_a_probe_and_not_by_the_timer() {
+    let mut t = Scene::new();
+    t.send(5);
+    let start = t.now;
+    t.now += RTT;
+    t.ack(3, &[]);
+    assert_eq!(t.wait(), Due::Probe);
+    assert!(t.now - start < 4 * RTT, "twice SRTT");
+    assert_eq!(t.again(), [0; 0], "new data first");
+    assert!(t.s.no_news());
+    assert_eq!(t.again(), [4], "there is none: the last one");
+    assert_eq!(t.s.counts.probes, 1);
+    t.now += RTT;
+    t.ack(3, &[(4, 5)]);
+    assert_eq!(t.again(), [3], "it went long before the probe");
+    t.now += RTT;
+    t.ack(5, &[]);
+    assert_eq!(t.s.flight(), 0);
+    assert!(t.now - start < 10 * RTT);
+}
+
+#[test]
+fn a_probe_takes_new_data_where_there_is_some() {
+    let mut t = Scene::new();
+    t.send(10);
+    assert_eq!(t.s.allowed(t.now).0, 0);
+    assert_eq!(t.wait(), Due::Probe);
+    assert_eq!(t.send_allowed(5), 1, "one, whatever the window says");
+    assert!(!t.s.no_news());
+    assert_eq!((t.again(), t.s.counts.probes), (vec![], 1));
+    assert_eq!(t.wait(), Due::Timeout, "one probe at a time");
+}
+
+#[test]
+fn a_lone_segment_waits_for_the_peers_delayed_acknowledgment() {
+    let mut t = Scene::new();
+    t.send(1);
+    let start = t.now;
+    assert_eq!(t.wait(), Due::Probe);
+    assert_eq!(t.now - start, 2 * RTT + 40 * MS);
+}
+
+#[test]
+fn a_probe_that_repairs_a_loss_is_a_loss() {
+    let mut t = Scene::new();
+    t.send(10);
+    t.now += RTT;
+    t.ack(9, &[]);
+    let before = t.cwnd();
+    assert_eq!(t.wait(), Due::Probe);
+    assert!(t.s.no_news());
+    assert_eq!(t.again(), [9]);
+    t.now += RTT;
+    t.ack(10, &[]);
+    let before = before.max(t.cwnd());
+    assert_eq!(t.s.counts.recoveries, 0, "it may have been late only");
+    t.send(1);
+    t.now += RTT;
+    t.ack(11, &[]);
+    assert!(t.cwnd() < before, "no D-SACK came");
+}
+
+#[test]
+fn a_probe_that_was_not_needed_changes_nothing() {
+    let mut t = Scene::new();
+    t.send(10);
+    t.now += RTT;
+    t.ack(9, &[]);
+    let before = t.cwnd();
+    assert_eq!(t.wait(), Due::Probe);
+    t.s.no_news();
+    t.again();
+    t.now += 5 * US;
+    t.ack(10, &[]);
+    t.now += RTT;
+    t.ack(10, &[(9, 10)]);
+    t.send(1);
+    t.now += RTT;
+    t.ack(11, &[]);
+    assert!(t.cwnd() >= before);
+    assert_eq!(t.s.counts.recoveries, 0);
+}
+
+#[test]
+fn without_sack_there_is_no_probe() {
+    let mut t = Scene::with(Congestion::Reno, false);
+    t.send(5);
+    assert_eq!(t.wait(), Due::Timeout);
+}
+
+// ------------------------------------------------------------------ RFC 8985 §6
+
+#[test]
+fn a_lost_retransmission_is_found_without_the_timer() {
+    let mut t = Scene::new();
+    t.send(10);
+    t.now += RTT;
+    t.ack(0, &[(1, 5)]);
+    assert_eq!(t.again(), [0]);
+    let cwnd = t.s.controller().window().cwnd;
+    assert_eq!(t.send_allowed(20), 0, "the reduction takes what arrives");
+    t.now += 10 * US;
+    t.ack(0, &[(1, 10)]);
+    let new = t.send_allowed(20);
+    assert!(new > 0);
+    t.now += RTT;
+    t.ack(0, &[(1, 10 + new)]);
+    assert_eq!(t.again(), [0], "what was sent after it has arrived");
+    // RFC 5681 §4.3: that is congestion once more.
+    assert!(t.s.controller().window().cwnd < cwnd);
+    t.now += RTT;
+    t.ack(10 + new, &[]);
+    assert_eq!(t.s.flight(), 0);
+}
+
+#[test]
+fn reordering_reduces_nothing_once_it_is_known() {
+    let mut t = Scene::with(Congestion::Reno, true);
+    let mut base = 0;
+    let mut reduced = Vec::new();
+    for round in 0..12 {
+        t.send(8);
+        t.now += RTT;
+        let before = t.s.counts.recoveries;
+        // The first comes behind all others, a half of a round-trip time late.
+        t.ack(base, &[(base + 1, base + 8)]);
+        let again = t.again();
+        while t.s.deadline().is_some_and(|at| at <= t.now + RTT / 2) {
+            t.wait();
+            t.again();
+        }
+        t.now += RTT / 2;
+        base += 8;
+        t.ack(base, &[]);
+        if t.s.counts.recoveries > before {
+            reduced.push(round);
+            // What went again has arrived twice.
+            t.ack(base, &[(base - 8, base - 7)]);
+        }
+        assert!(again.len() <= 1);
+        t.now += RTT;
+    }
+    assert!(reduced.len() <= 4 && !reduced.contains(&11), "{reduced:?}");
+    assert_eq!(t.s.counts.undone, t.s.counts.recoveries);
+}
+
+// ------------------------------------------------------------------ RFC 2883, RFC 3708
+
+#[test]
+fn a_recovery_for_nothing_is_undone() {
+    let mut t = Scene::new();
+    t.send(10);
+    let before = t.cwnd();
+    t.now += RTT;
+    t.ack(0, &[(2, 6)]);
+    assert_eq!(t.again(), [0]);
+    t.ack(0, &[(2, 7)]);
+    t.ack(0, &[(2, 8)]);
+    assert_eq!(t.again(), [1]);
+    assert!(t.s.is_recovering() && t.cwnd() < before);
+    // Both were late only, and arrive twice.
+    t.ack(8, &[]);
+    t.ack(8, &[(0, 1)]);
+    assert_eq!(t.s.counts.undone, 0, "one of them may have been lost");
+    t.ack(8, &[(1, 2)]);
+    assert_eq!(t.s.counts.undone, 1);
+    assert!(!t.s.is_recovering());
+    assert!(t.cwnd() >= before);
+}
+
+#[test]
+fn a_recovery_for_one_of_two_is_not() {
+    let mut t = Scene::new();
+    t.send(10);
+    t.now += RTT;
+    t.ack(0, &[(2, 8)]);
+    while t.again().is_empty() {
+        t.now += US;
+    }
+    t.ack(0, &[(2, 10)]);
+    t.again();
+    t.now += RTT;
+    t.ack(10, &[]);
+    t.ack(10, &[(0, 1)]);
+    assert_eq!(t.s.counts.undone, 0);
+    assert!(t.cwnd() <= 5);
+}
+
+// ------------------------------------------------------------------ RFC 6937
+
+#[test]
+fn a_recovery_sends_in_proportion_to_what_arrives() {
+    let mut t = Scene::new();
+    t.send(10);
+    t.now += RTT;
+    t.ack(10, &[]);
+    t.send(20);
+    t.now += RTT;
+    let mut sent = 0;
+    for n in 12..=30 {
+        t.ack(10, &[(11, n)]);
+        let now = t.again().len() as u32 + t.send_allowed(100);
+        assert!(now <= 2, "{now} for one");
+        sent += now;
+        t.now += US;
+    }
+    // 20 under way, 10 are wanted: of 19 arrivals every second sends one.
+    assert!((9..=11).contains(&sent), "{sent}");
+    t.now += RTT;
+    t.ack(30, &[]);
+    assert_eq!(t.cwnd(), 10);
+}
+
+// ------------------------------------------------------------------ RFC 5682
+
+/// The timer expires, for nothing: everything is late.
+fn late() -> (Scene, u32) {
+    let mut t = Scene::with(Congestion::Reno, true);
+    t.send(10);
+    let before = t.cwnd();
+    while t.wait() != Due::Timeout {
+        t.s.no_news();
+        t.again();
+    }
+    assert_eq!((t.again(), t.cwnd()), (vec![0], 1));
+    (t, before)
+}
+
+#[test]
+fn a_timeout_for_nothing_is_undone() {
+    let (mut t, before) = late();
+    t.now += US;
+    t.ack(2, &[]);
+    assert_eq!(t.again(), [0; 0]);
+    assert_eq!(t.send_allowed(5), 2, "two new ones, to see");
+    t.ack(4, &[]);
+    assert_eq!(t.s.counts.undone, 1);
+    assert!(!t.s.is_recovering() && t.cwnd() >= before);
+    assert_eq!(t.again(), [0; 0], "nothing was lost");
+}
+
+#[test]
+fn a_timeout_for_a_loss_is_not() {
+    let (mut t, _) = late();
+    t.now += RTT;
+    t.ack(1, &[]);
+    assert_eq!(t.send_allowed(5), 2);
+    t.now += RTT;
+    // What is new arrives, what is old does not.
+    t.ack(1, &[(10, 11)]);
+    assert_eq!(t.s.counts.undone, 0);
+    assert!(t.s.is_recovering());
+    assert_eq!(t.again().first(), Some(&1));
+}
+
+#[test]
+fn a_timeout_goes_on_where_nothing_new_can_be_sent() {
+    let (mut t, _) = late();
+    t.now += RTT;
+    t.ack(1, &[]);
+    assert_eq!(t.again(), [0; 0]);
+    assert!(t.s.no_news());
+    assert_eq!(t.again(), [1, 2]);
+}
+
+// ------------------------------------------------------------------ RFC 2018 §8, RFC 5681 §4.1, RFC 3168
+
+#[test]
+fn a_peer_that_drops_what_it_had_gets_it_again() {
+    let mut t = Scene::new();
+    t.send(10);
+    t.now += RTT;
+    t.ack(0, &[(1, 10)]);
+    assert_eq!(t.again(), [0]);
+    t.now += RTT;
+    // The first fills the gap, but the rest has been dropped.
+    t.ack(1, &[]);
+    assert_eq!(t.wait(), Due::Timeout);
+    assert_eq!(t.again(), [1]);
+    t.now += RTT;
+    t.ack(2, &[]);
+    t.s.no_news();
+    assert_eq!(t.again().first(), Some(&2));
+}
+
+#[test]
+fn after_a_pause_the_window_is_the_first_one_again() {
+    let mut t = Scene::new();
+    for _ in 0..3 {
+        let base = t.s.nxt / MSS;
+        let sent = t.send_allowed(100);
+        t.now += RTT;
+        for n in 1..=sent {
+            t.ack(base + n, &[]);
+        }
+    }
+    assert!(t.cwnd() > 50);
+    t.now += 100 * MS;
+    assert!(t.s.allowed(t.now).0 > 50 * MSS);
+    t.now += 200 * MS;
+    assert_eq!(t.s.allowed(t.now).0, 10 * MSS);
+}
+
+#[test]
+fn marks_halve_once_for_a_window() {
+    let mut t = Scene::new();
+    t.send(10);
+    t.now += RTT;
+    t.say(1, &[], true);
+    let half = t.cwnd();
+    assert!((4..=5).contains(&half), "{half}");
+    assert!(t.s.take_cwr() && !t.s.take_cwr());
+    for n in 2..=9 {
+        t.say(n, &[], true);
+    }
+    assert!(t.cwnd() >= half);
+    assert_eq!(t.s.counts.echoes, 1);
+    t.send(4);
+    t.say(10, &[], true);
+    assert_eq!(t.s.counts.echoes, 2, "the next window");
+    assert_eq!(t.s.counts.recoveries, 0);
+}

@@ -1,0 +1,314 @@
+//! The other end of the queues: the engine takes what was posted, and its completions become CQEs.
+
+use std::sync::Arc;
+
+use weft_engine::{self as engine, Completion, Opcode, QpState, SendOp, Status, MAX_SGE};
+use weft_layout::{Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode};
+use weft_queues::{BadWqe, Payload, Taken};
+
+use super::rings::Rings;
+use crate::device::State;
+
+/// The device's side of a queue pair.
+pub(crate) struct QpEntry {
+    pub(crate) rings: Arc<Rings>,
+    /// Blocks and elements taken.
+    send_taken: u32,
+    recv_taken: u32,
+    /// Its send queue holds what nobody understands: nothing more is taken from it.
+    broken: bool,
+}
+
+/// What the engine calls a work request by: number, blocks, whether a CQE is wanted on success.
+fn engine_id(number: u32, blocks: u32, signaled: bool) -> u64 {
+    u64::from(number) | u64::from(blocks) << 32 | u64::from(signaled) << 48
+}
+
+impl QpEntry {
+    pub(super) fn new(rings: Arc<Rings>) -> Self {
+        Self {
+            rings,
+            send_taken: 0,
+            recv_taken: 0,
+            broken: false,
+        }
+    }
+
+    /// The next WQE of the send queue.
+    fn next_send(&mut self) -> Option<Result<(u32, Taken), BadWqe>> {
+        if self.broken {
+            return None;
+        }
+        let memory = self.rings.memory();
+        let tail = self.rings.layout.send_tail(memory);
+        let taken = self.rings.layout.take_send(memory, self.send_taken, tail)?;
+        Some(match taken {
+            Ok(taken) => {
+                let number = self.send_taken;
+                self.send_taken = number.wrapping_add(taken.blocks);
+                Ok((number, taken))
+            }
+            Err(bad) => {
+                self.broken = true;
+                Err(bad)
+            }
+        })
+    }
+
+    /// The next element of the receive queue.
+    fn next_recv(&mut self) -> Option<(u32, [engine::Sge; MAX_SGE], usize)> {
+        let memory = self.rings.memory();
+        let layout = self.rings.layout;
+        let number = self.recv_taken;
+        let posted = layout.recv_tail(memory).wrapping_sub(number);
+        // A tail that is further away than the ring is long says nothing.
+        if posted == 0 || posted > layout.recv_elements() {
+            return None;
+        }
+        self.recv_taken = number.wrapping_add(1);
+        let element = layout.take_recv(memory, number);
+        let used = element.iter().take_while(|sge| sge.length > 0).count();
+        Some((number, element.map(engine_sge), used))
+    }
+}
+
+fn engine_sge(sge: weft_queues::Sge) -> engine::Sge {
+    engine::Sge {
+        stag: sge.stag,
+        to: sge.to,
+        length: sge.length,
+    }
+}
+
+/// What the engine is to do; `None`: nothing that it can.
+fn operation(taken: &Taken) -> Option<SendOp> {
+    let solicited = taken.has(SendWqe::SOLICITED);
+    let invalidate = taken.has(SendWqe::INVALIDATE).then_some(taken.stag);
+    Some(match taken.opcode {
+        WqeOpcode::Send => SendOp::Send {
+            solicited,
+            invalidate,
+        },
+        _ if invalidate.is_some() => return None,
+        WqeOpcode::Immediate => SendOp::Immediate {
+            solicited,
+            data: taken.to,
+        },
+        _ if solicited => return None,
+        WqeOpcode::Write => SendOp::Write {
+            stag: taken.stag,
+            to: taken.to,
+        },
+        WqeOpcode::Read => SendOp::Read {
+            stag: taken.stag,
+            to: taken.to,
+        },
+    })
+}
+
+fn cqe_opcode(opcode: WqeOpcode) -> CqeOpcode {
+    match opcode {
+        WqeOpcode::Send | WqeOpcode::Immediate => CqeOpcode::Send,
+        WqeOpcode::Write => CqeOpcode::Write,
+        WqeOpcode::Read => CqeOpcode::Read,
+    }
+}
+
+/// What a work request is told that the engine does not take.
+fn refusal(error: engine::Error) -> CqeStatus {
+    match error {
+        engine::Error::UnknownStag(_)
+        | engine::Error::WrongPd(_)
+        | engine::Error::OutOfBounds { .. }
+        | engine::Error::NeedsLocalWrite(_)
+        | engine::Error::NeedsReadSink(_) => CqeStatus::LocalProtection,
+        _ => CqeStatus::LocalOperation,
+    }
+}
+
+/// The CQE of a completion, but for what names the queue.
+fn cqe_of(completion: &Completion) -> Cqe {
+    let opcode = match completion.opcode {
+        Opcode::Send => CqeOpcode::Send,
+        Opcode::Write => CqeOpcode::Write,
+        Opcode::Read => CqeOpcode::Read,
+        Opcode::Recv => CqeOpcode::Recv,
+    };
+    let status = match completion.status {
+        Status::Success => CqeStatus::Success,
+        Status::Flushed => CqeStatus::Flushed,
+        Status::LocalProtection => CqeStatus::LocalProtection,
+        Status::RemoteAccess => CqeStatus::RemoteAccess,
+        Status::RemoteOperation => CqeStatus::RemoteOperation,
+        _ => CqeStatus::LocalOperation,
+    };
+    Cqe {
+        work: completion.wr_id as u32,
+        byte_len: completion.byte_len,
+        opcode: opcode as u8,
+        status: status as u8,
+        immediate: completion.immediate.unwrap_or(0),
+        invalidated: completion.invalidated.unwrap_or(0),
+        ..Cqe::default()
+    }
+    .with_solicited(completion.solicited)
+    .with_has_immediate(completion.immediate.is_some())
+    .with_has_invalidated(completion.invalidated.is_some())
+}
+
+impl State {
+    /// Lets the engine take all that was posted.
+    pub(crate) fn take_posted(&mut self, now: u64) {
+        while let Some(flow) = self.bells.take() {
+            self.take_from(now, flow);
+        }
+        for at in 0..self.lent.len() {
+            self.take_from(now, self.lent[at]);
+        }
+    }
+
+    fn take_from(&mut self, now: u64, flow: u16) {
+        let id = self.flows.get(usize::from(flow)).copied().flatten();
+        if let Some(id) = id {
+            self.take_recvs(now, id);
+            self.take_sends(now, id);
+        }
+    }
+
+    fn take_recvs(&mut self, now: u64, id: engine::QpId) {
+        while let Some(entry) = self.qps.get_mut(&id) {
+            let Some((number, list, used)) = entry.next_recv() else {
+                return;
+            };
+            let wr = engine::RecvWr {
+                id: engine_id(number, 1, true),
+                sges: &list[..used],
+            };
+            if let Err(error) = self.engine.post_recv(now, id, &wr, &mut self.card) {
+                self.refuse(now, id, number, 1, CqeOpcode::Recv, error);
+            }
+        }
+    }
+
+    fn take_sends(&mut self, now: u64, id: engine::QpId) {
+        while let Some(entry) = self.qps.get_mut(&id) {
+            let (number, taken) = match entry.next_send() {
+                None => return,
+                Some(Ok(next)) => next,
+                Some(Err(bad)) => {
+                    let qp_num = entry.rings.qp_num;
+                    tracing::error!(qp_num, %bad, "nothing more is taken from this send queue");
+                    let _ = self.engine.set_qp_error(now, id, &mut self.card);
+                    return;
+                }
+            };
+            let mut sges = [engine::Sge::default(); MAX_SGE];
+            let payload = match taken.payload() {
+                Payload::Inline(bytes) => Ok(engine::Payload::Inline(bytes)),
+                Payload::Sges(list) if list.len() > MAX_SGE => {
+                    Err(engine::Error::TooManySges(list.len()))
+                }
+                Payload::Sges(list) => {
+                    for (place, sge) in sges.iter_mut().zip(list) {
+                        *place = engine_sge(*sge);
+                    }
+                    Ok(engine::Payload::Sges(&sges[..list.len()]))
+                }
+            };
+            let signaled = taken.has(SendWqe::SIGNALED);
+            let posted = match (operation(&taken), payload) {
+                (None, _) => Err(engine::Error::ImmediatePayload),
+                (_, Err(error)) => Err(error),
+                (Some(op), Ok(payload)) => {
+                    let wr = engine::SendWr {
+                        id: engine_id(number, taken.blocks, signaled),
+                        op,
+                        payload,
+                        // The room in the queue is given back at each end.
+                        signalled: true,
+                        fence: taken.has(SendWqe::FENCE),
+                    };
+                    self.engine.post_send(now, id, &wr, &mut self.card)
+                }
+            };
+            if let Err(error) = posted {
+                let opcode = cqe_opcode(taken.opcode);
+                self.refuse(now, id, number, taken.blocks, opcode, error);
+            }
+        }
+    }
+
+    /// The engine does not take a work request: the queue pair fails, everything before it is flushed, then comes its own CQE.
+    fn refuse(
+        &mut self,
+        now: u64,
+        id: engine::QpId,
+        number: u32,
+        blocks: u32,
+        opcode: CqeOpcode,
+        error: engine::Error,
+    ) {
+        if self.engine.qp_state(id) != Ok(QpState::Error) {
+            tracing::warn!(flow = id.flow(), number, %error, "work request refused");
+            let _ = self.engine.set_qp_error(now, id, &mut self.card);
+        }
+        self.deliver_completions();
+        let cqe = Cqe {
+            work: number,
+            opcode: opcode as u8,
+            status: refusal(error) as u8,
+            ..Cqe::default()
+        };
+        self.complete(id, number, blocks, true, cqe);
+    }
+
+    /// Makes CQEs of the engine's completions; how many there were.
+    pub(crate) fn deliver_completions(&mut self) -> usize {
+        let mut delivered = 0;
+        while let Some(completion) = self.engine.poll_completion() {
+            let id = completion.wr_id;
+            let signaled = id >> 48 & 1 != 0 || completion.status != Status::Success;
+            let blocks = (id >> 32) as u16;
+            let cqe = cqe_of(&completion);
+            self.complete(completion.qp, id as u32, blocks.into(), signaled, cqe);
+            delivered += 1;
+        }
+        delivered
+    }
+
+    fn complete(
+        &mut self,
+        id: engine::QpId,
+        number: u32,
+        blocks: u32,
+        signaled: bool,
+        mut cqe: Cqe,
+    ) {
+        let Some(entry) = self.qps.get(&id) else {
+            return;
+        };
+        let rings = entry.rings.clone();
+        let done = number.wrapping_add(blocks);
+        let is_recv = cqe.opcode == CqeOpcode::Recv as u8;
+        let queue = if is_recv { &rings.recv } else { &rings.send };
+        // What fails has a CQE, which gives its room back.
+        if cqe.status == CqeStatus::Success as u8 {
+            match is_recv {
+                true => rings.layout.set_recv_done(rings.memory(), done),
+                false => rings.layout.set_send_done(rings.memory(), done),
+            }
+        }
+        tracing::trace!(qp_num = rings.qp_num, ?cqe, signaled, "completion");
+        if signaled {
+            cqe.qp_num = rings.qp_num;
+            cqe.flow = rings.flow();
+            queue.cq.complete(cqe);
+        } else if !rings.is_lent() {
+            queue.cq.forget(1);
+            while let Some(sges) = queue.reap(done) {
+                // The last use of a region may be this one, and its drop wants the lock.
+                self.release(sges);
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// Where the end of a walk leaves its flow: for the table at once, and a cycle later for the packet that dispatch holds.
+//
+// `finish_i` is known late, so nothing wide waits for it. What the host said meanwhile (`kept_*`) goes before; it has stood for two
+// cycles at least before an end.
+
+module rx_ended
+  import rx_front_pkg::*;
+  import walk_pkg::STOP_WHOLE;
+#(
+  parameter int unsigned WALKS = 8,
+  localparam int unsigned INDEX_W = $clog2(WALKS)
+) (
+  input  logic                     clk_i,
+  input  logic                     rst_ni,
+
+  input  logic                     finish_i,
+  input  logic [INDEX_W-1:0]       head_i,           // of this one
+  // verilator lint_off UNUSEDSIGNAL
+  input  walking_t                 oldest_i,
+  input  walk_done_t               done_i,
+  // verilator lint_on UNUSEDSIGNAL
+  input  logic [31:0]              done_end_i,
+  input  logic [7:0]               counted_i,
+  input  logic [WALKS-1:0]         kept_valid_i,
+  input  rx_position_t [WALKS-1:0] kept_i,
+  output rx_position_t             position_o,
+
+  input  logic [15:0]              flow_i,           // of the packet that stands here
+  output logic                     ended_o,          // a walk ended a cycle ago, and it was of this flow
+  output rx_position_t             ended_position_o
+);
+
+  logic         kept_valid_q, ended_q;
+  logic [15:0]  flow_q;
+  rx_position_t kept_q;
+
+  always_comb begin
+    position_o = '{attached: done_i.stop == STOP_WHOLE, ts_valid: oldest_i.ts_valid, raw_count: counted_i, rcv_nxt: done_end_i,
+                   msn: done_i.msn, mo: done_i.mo, ts_recent: oldest_i.ts_recent, window: oldest_i.window};
+    if (kept_valid_q) position_o = kept_q;
+  end
+
+  assign ended_o = ended_q && flow_q == flow_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) ended_q <= 1'b0;
+    else ended_q <= finish_i;
+  end
+  always_ff @(posedge clk_i) begin
+    kept_valid_q     <= kept_valid_i[head_i];
+    kept_q           <= kept_i[head_i];
+    flow_q           <= oldest_i.flow;
+    ended_position_o <= position_o;
+  end
+
+`ifndef SYNTHESIS
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      kept_stood: assert (finish_i -> kept_valid_q == kept_valid_i[head_i] && (!kept_valid_q || kept_q == kept_i[head_i]));
+      one_at_a_time: assert (!(finish_i && ended_q));
+    end
+  end
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

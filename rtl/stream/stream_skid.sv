@@ -1,0 +1,56 @@
+// Ready of a stream from a register, and no latency: what comes while the output does not take it waits in here.
+//
+//   in ─┬──────────► out        `in_ready_o` does not look at the other end; valid and data go through
+//       └─► [spare] ─┘
+//
+// For where a beat may not become later. stream_slice cuts the other direction as well.
+
+module stream_skid #(
+  parameter int unsigned WIDTH = 32
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+
+  input  logic             in_valid_i,
+  output logic             in_ready_o,
+  input  logic [WIDTH-1:0] in_data_i,
+
+  output logic             out_valid_o,
+  input  logic             out_ready_i,
+  output logic [WIDTH-1:0] out_data_o
+);
+
+  logic             spare_q;
+  logic [WIDTH-1:0] spare_data_q;
+
+  assign in_ready_o  = !spare_q;
+  assign out_valid_o = spare_q || in_valid_i;
+  assign out_data_o  = spare_q ? spare_data_q : in_data_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) spare_q <= 1'b0;
+    else spare_q <= out_valid_o && !out_ready_i;
+  end
+
+  // No reset, and an enable that does not look at `in_valid_i`: without it the word is nobody's.
+  always_ff @(posedge clk_i) begin
+    if (!spare_q) spare_data_q <= in_data_i;
+  end
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  stream_rules #(
+      .WIDTH(WIDTH)
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(out_valid_o),
+      .ready_i(out_ready_i),
+      .data_i(out_data_o)
+  );
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

@@ -1,0 +1,193 @@
+//! Goodput where the network loses and reorders: each congestion controller, over two lengths of path.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use weft_hostdrv::cm::ConnParam;
+use weft_hostdrv::{Congestion, EngineStats};
+
+use crate::fabric::{Fabric, FabricConfig};
+use crate::kind::CardKind;
+use crate::link::{Faults, LinkConfig};
+use crate::pair::{Pair, PairError};
+use crate::perf::writes::{Writes, DEPTH};
+use crate::transport::lock;
+
+/// Bytes of a Write.
+const BYTES: usize = 1 << 16;
+
+/// What is measured: one way, in nanoseconds.
+pub const DELAYS: [u64; 2] = [500, 10_000];
+/// Frames of a million that are lost.
+pub const LOSSES: [u32; 4] = [0, 1_000, 10_000, 30_000];
+/// Frames of a million that come late.
+pub const REORDERED: u32 = 10_000;
+/// The controllers. DCTCP is not among them: the card does not tell of marks, and without them it is Reno.
+pub const CONTROLLERS: [Congestion; 3] = [Congestion::Reno, Congestion::Cubic, Congestion::Delay];
+
+/// One run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Goodput {
+    /// The controller.
+    pub congestion: &'static str,
+    /// One-way delay of the link.
+    pub delay_ns: u64,
+    /// Frames of a million that are lost.
+    pub loss: u32,
+    /// Frames of a million that come late.
+    pub reorder: u32,
+    /// Gb/s of what Writes carried.
+    pub gbps: f64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Tail loss probes.
+    pub tail_probes: u64,
+    /// Entries into fast recovery.
+    pub recoveries: u64,
+    /// Reductions taken back.
+    pub undone: u64,
+}
+
+/// All runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct LossTable {
+    /// The seed.
+    pub seed: u64,
+    /// The kind of card.
+    pub card: String,
+    /// Largest IPv4 packet.
+    pub mtu: u16,
+    /// Simulated time of each run.
+    pub milliseconds: u64,
+    /// The runs.
+    pub runs: Vec<Goodput>,
+}
+
+/// The faults of each column, and its name.
+fn columns() -> Vec<(String, Faults)> {
+    let loss = |loss: u32| {
+        let faults = Faults {
+            loss,
+            ..Faults::default()
+        };
+        (format!("{} %", f64::from(loss) / 10_000.0), faults)
+    };
+    let late = Faults {
+        reorder: REORDERED,
+        ..Faults::default()
+    };
+    let late = (format!("{} % late", f64::from(REORDERED) / 10_000.0), late);
+    LOSSES.into_iter().map(loss).chain([late]).collect()
+}
+
+/// How many runs there are.
+pub fn runs() -> u64 {
+    (DELAYS.len() * CONTROLLERS.len() * columns().len()) as u64
+}
+
+/// Measures everything, each run for so long in simulated time. `progress` hears that another is done.
+pub fn run(
+    kind: CardKind,
+    seed: u64,
+    mtu: u16,
+    milliseconds: u64,
+    mut progress: impl FnMut(),
+) -> Result<LossTable, PairError> {
+    let mut runs = Vec::new();
+    for delay_ns in DELAYS {
+        for congestion in CONTROLLERS {
+            for (_, faults) in columns() {
+                let link = LinkConfig {
+                    gbps: kind.gbps(),
+                    delay_ns,
+                    ..LinkConfig::default()
+                };
+                let config = FabricConfig {
+                    seed,
+                    cards: vec![kind; 2],
+                    link,
+                    mtu,
+                    congestion,
+                    ..FabricConfig::default()
+                };
+                runs.push(measure(&config, faults, milliseconds * 1_000_000)?);
+                progress();
+            }
+        }
+    }
+    Ok(LossTable {
+        seed,
+        card: kind.to_string(),
+        mtu,
+        milliseconds,
+        runs,
+    })
+}
+
+fn measure(config: &FabricConfig, faults: Faults, time: u64) -> Result<Goodput, PairError> {
+    let fabric = Fabric::new(config)?;
+    let way = ConnParam::default();
+    let source: Vec<u8> = (0..BYTES).map(|i| (i * 31) as u8).collect();
+    let mut pair = Pair::connect(&fabric, 4000, &way, &way, &source, BYTES)?;
+    pair.established()?;
+    lock(fabric.world()).link(0).set_config(LinkConfig {
+        faults,
+        ..config.link
+    });
+    let start = fabric.now();
+    let mut writes = Writes::default();
+    while fabric.now() < start + time {
+        writes.one_more(&fabric, &pair, BYTES, usize::MAX)?;
+    }
+    let took = fabric.now() - start;
+    let stats: EngineStats = fabric.device(0).engine_stats();
+    Ok(Goodput {
+        congestion: config.congestion.name(),
+        delay_ns: config.link.delay_ns,
+        loss: faults.loss,
+        reorder: faults.reorder,
+        gbps: (writes.done * BYTES) as f64 * 8.0 / took.max(1) as f64,
+        retransmits: stats.retransmits,
+        timeouts: stats.timeouts,
+        tail_probes: stats.tail_probes,
+        recoveries: stats.fast_recoveries,
+        undone: stats.recoveries_undone,
+    })
+}
+
+/// Prints it for people.
+pub fn print(table: &LossTable, out: &mut impl Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "Card {}, seed {}, MTU {}: Gb/s of Writes of {} KiB, {DEPTH} under way, {} ms each; lost or late frames both ways.",
+        table.card,
+        table.seed,
+        table.mtu,
+        BYTES >> 10,
+        table.milliseconds
+    )?;
+    let columns = columns();
+    for delay_ns in DELAYS {
+        write!(
+            out,
+            "\n  {:<16}",
+            format!("{} us each way", delay_ns as f64 / 1000.0)
+        )?;
+        for (name, _) in &columns {
+            write!(out, " {name:>9}")?;
+        }
+        writeln!(out)?;
+        for congestion in CONTROLLERS {
+            write!(out, "  {:<16}", congestion.name())?;
+            for run in &table.runs {
+                if run.delay_ns == delay_ns && run.congestion == congestion.name() {
+                    write!(out, " {:>9.1}", run.gbps)?;
+                }
+            }
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
