@@ -224,6 +224,46 @@ fn two_processes_post_to_one_engine() {
     no_faults(&bench);
 }
 
+/// A borrower that is quick fills the rings before the owner looks: small WQEs are more than the engine's queue holds, and wait.
+#[test]
+fn a_borrower_fills_its_rings_before_the_owner_looks() {
+    let bench = bench();
+    let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
+    let _listener = b.listen(&bench);
+    let source = pattern(AREA as usize, 4);
+    a.mr.write(0, &source).expect("inside");
+    let connection = connect(&bench, &a, &b, 256);
+    let qp = connection.client.qp().expect("has one");
+    let lease = qp.lend().expect("made for it");
+    let errand = errand(&lease, &a, &b, 0);
+    let mut qp = open(&errand);
+    let (mut posted, mut done) = (0, 0);
+    while posted < MESSAGES && post(&mut qp, &errand, posted, SendWqe::SIGNALED) {
+        posted += 1;
+    }
+    let depth = u64::from(errand.terms.max_send_wr);
+    assert!(posted > depth, "{posted} in a ring for {depth}");
+    let sge = Sge {
+        to: a.mr.addr(),
+        length: 100,
+        stag: a.mr.lkey(),
+    };
+    while qp.post_recv(&[sge]).is_some() {}
+    work_until(&bench, || {
+        while let Some(cqe) = qp.poll() {
+            assert_eq!(cqe.status(), Ok(CqeStatus::Success), "{done}: {cqe:?}");
+            done += 1;
+        }
+        done == posted
+    });
+    for at in (0..posted as usize).filter(|number| number % 4 != 3) {
+        let range = at * BYTES as usize..(at + 1) * BYTES as usize;
+        let there = b.mr.to_vec(range.start, BYTES as usize).expect("inside");
+        assert_eq!(there, source[range], "{at}");
+    }
+    no_faults(&bench);
+}
+
 /// What a borrower asks for that is not to be had fails its queue pair, with a CQE that says what; the owner's own goes on.
 #[test]
 fn a_borrower_reaches_no_more_than_its_domain() {

@@ -184,8 +184,12 @@ impl State {
                 id: engine_id(number, 1, true),
                 sges: &list[..used],
             };
-            if let Err(error) = self.engine.post_recv(now, id, &wr, &mut self.card) {
-                self.refuse(now, id, number, 1, CqeOpcode::Recv, error);
+            match self.engine.post_recv(now, id, &wr, &mut self.card) {
+                Ok(()) => (),
+                Err(engine::Error::QueueFull) => {
+                    return self.put_back(id, |e| e.recv_taken = number)
+                }
+                Err(error) => self.refuse(now, id, number, 1, CqeOpcode::Recv, error),
             }
         }
     }
@@ -231,10 +235,24 @@ impl State {
                     self.engine.post_send(now, id, &wr, &mut self.card)
                 }
             };
-            if let Err(error) = posted {
-                let opcode = cqe_opcode(taken.opcode);
-                self.refuse(now, id, number, taken.blocks, opcode, error);
+            match posted {
+                Ok(()) => (),
+                Err(engine::Error::QueueFull) => {
+                    return self.put_back(id, |e| e.send_taken = number)
+                }
+                Err(error) => {
+                    let opcode = cqe_opcode(taken.opcode);
+                    self.refuse(now, id, number, taken.blocks, opcode, error);
+                }
             }
+        }
+    }
+
+    /// The engine has no place for it now. A ring may hold more than the engine's queue (small WQEs in room for large ones): it stays where it
+    /// is until the next look.
+    fn put_back(&mut self, id: engine::QpId, back: impl FnOnce(&mut QpEntry)) {
+        if let Some(entry) = self.qps.get_mut(&id) {
+            back(entry);
         }
     }
 
