@@ -334,6 +334,59 @@ fn a_borrower_reaches_no_more_than_its_domain() {
     assert_eq!(completion(&bench, &a.cq).status, WcStatus::Success);
 }
 
+/// Work that the engine does not take completes in its turn: behind what was posted before it, before what was posted afterwards.
+#[test]
+fn refused_work_completes_in_its_turn() {
+    let bench = bench();
+    let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
+    let _listener = b.listen(&bench);
+    for bad_recv in [false, true] {
+        let connection = connect(&bench, &a, &b, 64);
+        let qp = connection.client.qp().expect("has one");
+        let lease = qp.lend().expect("made for it");
+        let good = errand(&lease, &a, &b, 0);
+        let bad = Errand {
+            stag: good.stag ^ 1,
+            ..errand(&lease, &a, &b, 0)
+        };
+        let mut qp = open(&good);
+        let wrong_at = |at: u64| if at == 2 { &bad } else { &good };
+        for at in 0..5 {
+            if bad_recv {
+                let sge = Sge {
+                    to: good.from,
+                    length: 100,
+                    stag: wrong_at(at).stag,
+                };
+                qp.post_recv(&[sge]).expect("room");
+            } else {
+                assert!(post(&mut qp, wrong_at(at), at, SendWqe::SIGNALED));
+            }
+        }
+        let mut came: Vec<Cqe> = Vec::new();
+        work_until(&bench, || {
+            came.extend(std::iter::from_fn(|| qp.poll()));
+            came.len() == 5
+        });
+        assert!(
+            came.windows(2).all(|pair| pair[0].work < pair[1].work),
+            "{came:?}"
+        );
+        for (at, cqe) in came.iter().enumerate() {
+            let status = match at {
+                2 => CqeStatus::LocalProtection,
+                _ => CqeStatus::Flushed,
+            };
+            let done = at < 2 && cqe.status() == Ok(CqeStatus::Success);
+            assert!(done || cqe.status() == Ok(status), "{at}: {cqe:?}");
+        }
+        for end in [&a, &b] {
+            next_event(&bench, &end.channel, CmEventType::Disconnected);
+        }
+        drop(connection);
+    }
+}
+
 /// Whatever is written into lent queues, the owner lives, and its own connection moves data.
 #[test]
 fn a_borrower_that_writes_nonsense_hurts_nobody() {

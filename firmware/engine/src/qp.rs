@@ -135,6 +135,8 @@ pub struct RecvEntry {
     pub sges: [Sge; MAX_SGE],
     /// Bytes of all.
     pub length: u32,
+    /// It failed as it was posted: this is how it ends.
+    pub fault: Option<Status>,
 }
 
 /// The receive queue; element `n` (from 0) takes the Send with MSN `n + 1 + shift`.
@@ -358,7 +360,7 @@ impl Qp {
             qp: self.id,
             wr_id: entry.id,
             opcode: Opcode::Recv,
-            status,
+            status: entry.fault.unwrap_or(status),
             byte_len,
             solicited,
             invalidated,

@@ -217,6 +217,8 @@ pub enum Status {
     Flushed,
     /// This work request is what made the queue pair fail: the card could not read its memory.
     LocalProtection,
+    /// This work request says nothing that can be done ([`Engine::fail_send`](crate::Engine::fail_send)).
+    LocalOperation,
     /// The peer refused it by a Terminate.
     RemoteAccess,
     /// The peer refused it by a Terminate of another kind.

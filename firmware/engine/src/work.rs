@@ -7,7 +7,9 @@ use crate::error::Error;
 use crate::part::Data;
 use crate::qp::{Action, Qp, RecvEntry, SendEntry};
 use crate::region::{Piece, Regions};
-use crate::verbs::{Access, Payload, RecvWr, SendOp, SendWr, Sge, MAX_INLINE, MAX_SGE};
+use crate::verbs::{
+    Access, Opcode, Payload, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE, MAX_SGE,
+};
 
 /// Checks a send work request and makes the queue's entry of it.
 pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEntry, Error> {
@@ -99,7 +101,44 @@ pub fn recv_entry(qp: &Qp, regions: &Regions, wr: &RecvWr<'_>) -> Result<RecvEnt
         id: wr.id,
         sges: list.map(|(sge, _)| sge),
         length,
+        fault: None,
     })
+}
+
+/// An entry that fails in its turn.
+pub fn failed_send(id: u64, opcode: Opcode, status: Status) -> SendEntry {
+    let (stag, to) = (0, 0);
+    SendEntry {
+        id,
+        action: match opcode {
+            Opcode::Write => Action::Write { stag, to },
+            Opcode::Read => Action::Read { stag, to },
+            Opcode::Send | Opcode::Recv => Action::Send {
+                opcode: opcode::SEND,
+                invalidate: 0,
+            },
+        },
+        data: Data::Inline([0; MAX_INLINE]),
+        sinks: [Sge::default(); MAX_SGE],
+        sink_count: 0,
+        length: 0,
+        signalled: true,
+        fence: false,
+        sent: 0,
+        requested: 0,
+        requested_bytes: 0,
+        missing: 0,
+        outcome: Some(status),
+    }
+}
+
+/// An element that fails in its turn: it takes no byte.
+pub fn failed_recv(id: u64, status: Status) -> RecvEntry {
+    RecvEntry {
+        id,
+        fault: Some(status),
+        ..RecvEntry::default()
+    }
 }
 
 /// SGEs with their memory, those without length left out, and all their bytes.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weft_engine::{self as engine, Completion, Opcode, QpState, SendOp, Status, MAX_SGE};
+use weft_engine::{self as engine, Completion, Opcode, SendOp, Status, MAX_SGE};
 use weft_layout::{Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode};
 use weft_queues::{BadWqe, Payload, Taken};
 
@@ -106,23 +106,30 @@ fn operation(taken: &Taken) -> Option<SendOp> {
     })
 }
 
-fn cqe_opcode(opcode: WqeOpcode) -> CqeOpcode {
+fn engine_opcode(opcode: WqeOpcode) -> Opcode {
     match opcode {
-        WqeOpcode::Send | WqeOpcode::Immediate => CqeOpcode::Send,
-        WqeOpcode::Write => CqeOpcode::Write,
-        WqeOpcode::Read => CqeOpcode::Read,
+        WqeOpcode::Send | WqeOpcode::Immediate => Opcode::Send,
+        WqeOpcode::Write => Opcode::Write,
+        WqeOpcode::Read => Opcode::Read,
     }
 }
 
-/// What a work request is told that the engine does not take.
-fn refusal(error: engine::Error) -> CqeStatus {
+/// Why the engine never takes it, if it does not.
+fn refused(posted: Result<(), engine::Error>) -> Option<engine::Error> {
+    posted
+        .err()
+        .filter(|error| *error != engine::Error::QueueFull)
+}
+
+/// How a work request ends that the engine does not take: in its turn, and the queue pair with it.
+fn refusal(error: engine::Error) -> Status {
     match error {
         engine::Error::UnknownStag(_)
         | engine::Error::WrongPd(_)
         | engine::Error::OutOfBounds { .. }
         | engine::Error::NeedsLocalWrite(_)
-        | engine::Error::NeedsReadSink(_) => CqeStatus::LocalProtection,
-        _ => CqeStatus::LocalOperation,
+        | engine::Error::NeedsReadSink(_) => Status::LocalProtection,
+        _ => Status::LocalOperation,
     }
 }
 
@@ -184,12 +191,16 @@ impl State {
                 id: engine_id(number, 1, true),
                 sges: &list[..used],
             };
-            match self.engine.post_recv(now, id, &wr, &mut self.card) {
-                Ok(()) => (),
-                Err(engine::Error::QueueFull) => {
-                    return self.put_back(id, |e| e.recv_taken = number)
-                }
-                Err(error) => self.refuse(now, id, number, 1, CqeOpcode::Recv, error),
+            let mut posted = self.engine.post_recv(now, id, &wr, &mut self.card);
+            if let Some(error) = refused(posted) {
+                tracing::warn!(flow = id.flow(), number, %error, "receive refused");
+                let status = refusal(error);
+                posted = self
+                    .engine
+                    .fail_recv(now, id, wr.id, status, &mut self.card);
+            }
+            if posted.is_err() {
+                return self.put_back(id, |entry| entry.recv_taken = number);
             }
         }
     }
@@ -220,12 +231,13 @@ impl State {
                 }
             };
             let signaled = taken.has(SendWqe::SIGNALED);
-            let posted = match (operation(&taken), payload) {
+            let wr_id = engine_id(number, taken.blocks, signaled);
+            let mut posted = match (operation(&taken), payload) {
                 (None, _) => Err(engine::Error::ImmediatePayload),
                 (_, Err(error)) => Err(error),
                 (Some(op), Ok(payload)) => {
                     let wr = engine::SendWr {
-                        id: engine_id(number, taken.blocks, signaled),
+                        id: wr_id,
                         op,
                         payload,
                         // The room in the queue is given back at each end.
@@ -235,15 +247,14 @@ impl State {
                     self.engine.post_send(now, id, &wr, &mut self.card)
                 }
             };
-            match posted {
-                Ok(()) => (),
-                Err(engine::Error::QueueFull) => {
-                    return self.put_back(id, |e| e.send_taken = number)
-                }
-                Err(error) => {
-                    let opcode = cqe_opcode(taken.opcode);
-                    self.refuse(now, id, number, taken.blocks, opcode, error);
-                }
+            if let Some(error) = refused(posted) {
+                tracing::warn!(flow = id.flow(), number, %error, "work request refused");
+                let work = (wr_id, engine_opcode(taken.opcode));
+                let status = refusal(error);
+                posted = self.engine.fail_send(now, id, work, status, &mut self.card);
+            }
+            if posted.is_err() {
+                return self.put_back(id, |entry| entry.send_taken = number);
             }
         }
     }
@@ -254,30 +265,6 @@ impl State {
         if let Some(entry) = self.qps.get_mut(&id) {
             back(entry);
         }
-    }
-
-    /// The engine does not take a work request: the queue pair fails, everything before it is flushed, then comes its own CQE.
-    fn refuse(
-        &mut self,
-        now: u64,
-        id: engine::QpId,
-        number: u32,
-        blocks: u32,
-        opcode: CqeOpcode,
-        error: engine::Error,
-    ) {
-        if self.engine.qp_state(id) != Ok(QpState::Error) {
-            tracing::warn!(flow = id.flow(), number, %error, "work request refused");
-            let _ = self.engine.set_qp_error(now, id, &mut self.card);
-        }
-        self.deliver_completions();
-        let cqe = Cqe {
-            work: number,
-            opcode: opcode as u8,
-            status: refusal(error) as u8,
-            ..Cqe::default()
-        };
-        self.complete(id, number, blocks, true, cqe);
     }
 
     /// Makes CQEs of the engine's completions; how many there were.

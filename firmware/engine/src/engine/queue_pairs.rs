@@ -7,7 +7,9 @@ use crate::cm::{ConnectFailure, DisconnectReason};
 use crate::error::Error;
 use crate::port::Port;
 use crate::qp::Qp;
-use crate::verbs::{Access, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr, MAX_SGE};
+use crate::verbs::{
+    Access, Opcode, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr, Status, MAX_SGE,
+};
 use crate::work;
 
 /// Deepest work queue.
@@ -226,5 +228,51 @@ impl Engine {
         port.write_element(qp.flow, queue.rq.slot(number), &work::element(&entry));
         port.rq_tail(qp.flow, queue.rq.tail());
         Ok(())
+    }
+
+    /// Puts work into the send queue that failed before it began: it completes with this status in its turn, and the queue
+    /// pair fails.
+    pub fn fail_send<P: Port>(
+        &mut self,
+        now: u64,
+        qp: QpId,
+        (id, opcode): (u64, Opcode),
+        status: Status,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        self.qp(qp)?;
+        let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
+            return Err(Error::UnknownQp);
+        };
+        if queue.sq.is_full() {
+            return Err(Error::QueueFull);
+        }
+        queue.sq.push(work::failed_send(id, opcode, status));
+        self.set_qp_error(now, qp, port)
+    }
+
+    /// Puts work into the receive queue that failed before it began: it completes with this status in its turn, and the queue
+    /// pair fails.
+    pub fn fail_recv<P: Port>(
+        &mut self,
+        now: u64,
+        qp: QpId,
+        id: u64,
+        status: Status,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        self.qp(qp)?;
+        let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
+            return Err(Error::UnknownQp);
+        };
+        if queue.rq.is_full() {
+            return Err(Error::QueueFull);
+        }
+        let entry = work::failed_recv(id, status);
+        let number = queue.rq.push(entry);
+        if queue.state != QpState::Error {
+            port.write_element(qp.flow, queue.rq.slot(number), &work::element(&entry));
+        }
+        self.set_qp_error(now, qp, port)
     }
 }
