@@ -55,6 +55,9 @@ pub struct EngineConfig {
     /// The least that the variance counts for in the retransmission timer: it is SRTT plus this at least (G of RFC 6298 §2.3).
     /// RFC 6298 §2.4 wants 1 s in all; as Linux, 200 ms is the default.
     pub rto_min: u64,
+    /// The same with two full segments or more under way, when the peer may not keep its acknowledgment back (RFC 5681 §4.2); for the
+    /// first three expiries in a row. What it takes for lost too early is found out and taken back (RFC 5682, RFC 3708).
+    pub rto_min_in_flight: u64,
     /// Upper bound of the retransmission timer.
     pub rto_max: u64,
     /// Retransmissions of the same data before the connection is given up.
@@ -99,7 +102,7 @@ impl Default for EngineConfig {
             num_stags: 256,
             max_connections: 64,
             seed: Seed::from(1),
-            receive_window: 1 << 18,
+            receive_window: 1 << 20,
             reassembly_memory: 1 << 23,
             initial_window_segments: 10,
             congestion: Congestion::default(),
@@ -112,6 +115,7 @@ impl Default for EngineConfig {
             resets: 200,
             delayed_ack: MS / 50,
             rto_min: 200 * MS,
+            rto_min_in_flight: MS,
             rto_max: 60_000 * MS,
             retries: 12,
             syn_retries: 6,

@@ -17,6 +17,7 @@ use crate::negotiation::{Proposal, Request};
 use crate::part::Part;
 use crate::timers::Timers;
 use weft_tcp::reassembly::Reassembly;
+use weft_tcp::rtt::Granularity;
 use weft_tcp::sender::{Counts, Sender, Settings};
 use weft_tcp::seq;
 
@@ -399,7 +400,10 @@ impl Conn {
 
 fn sender_settings(config: &EngineConfig) -> Settings {
     Settings {
-        granularity: config.rto_min,
+        granularity: Granularity {
+            alone: config.rto_min,
+            in_flight: config.rto_min_in_flight.min(config.rto_min),
+        },
         rto_max: config.rto_max,
         peer_ack_delay: config.peer_ack_delay,
         congestion: config.congestion,

@@ -300,7 +300,7 @@ fn a_single_loss_with_data_both_ways() {
     for (seed, timestamps) in [(500, false), (501, true), (502, false)] {
         let mut b = Bench::with(seed, &|c| c.timestamps = timestamps);
         let pair = b.connect(&ConnectParams::default(), &AcceptParams::default());
-        const SIZE: u32 = 2_000_000;
+        const SIZE: u32 = 4_000_000;
         let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
         let regions = [
             b.hosts[0].region(SIZE.into(), access),
@@ -309,7 +309,7 @@ fn a_single_loss_with_data_both_ways() {
         let mut big = 0;
         b.tamper = Some(Box::new(move |from, frame| {
             big += u32::from(from == 0 && frame.len() > 1400);
-            !(from == 0 && frame.len() > 1400 && [200, 400, 401].contains(&big))
+            !(from == 0 && frame.len() > 1400 && [200, 1200, 1201].contains(&big))
         }));
         for n in 0..2 {
             let other = regions[1 - n].0;

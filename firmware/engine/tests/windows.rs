@@ -125,7 +125,12 @@ fn the_window_shrinks_over_what_is_under_way() {
         // An hour, and more than a dozen times: the peer is there, and has no room.
         let mut again = 0;
         for _ in 0..36_000 {
-            s.wait(SECOND / 10);
+            // The first expiries come soon one after the other.
+            s.wait(if again < 4 {
+                SECOND / 2000
+            } else {
+                SECOND / 10
+            });
             let (bytes, _) = look(&mut s);
             if bytes > 0 {
                 assert!(bytes <= 1460, "{bytes} at once");

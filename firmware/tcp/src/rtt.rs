@@ -40,25 +40,38 @@ impl Least {
     }
 }
 
+/// The least that the variance counts for in the timeout (G of RFC 6298 §2.3): what the peer may add to a round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granularity {
+    /// With less than two full segments under way: the peer may keep the acknowledgment back.
+    pub alone: u64,
+    /// With more it may not (RFC 5681 §4.2); for the first expiries ([`QUICK`]) only.
+    pub in_flight: u64,
+}
+
+/// So often in a row the timer may expire by the lesser granularity: then the path is in a state that nobody measured.
+const QUICK: u32 = 3;
+
 /// The estimator.
 #[derive(Clone, Debug)]
 pub struct Rtt {
     smoothed: Option<u64>,
     variation: u64,
-    rto: u64,
+    /// The timeout without a sample.
+    unknown: u64,
     backoff: u32,
-    granularity: u64,
+    granularity: Granularity,
     max: u64,
     least: Least,
 }
 
 impl Rtt {
-    /// Without a sample. `granularity` is the least the variance counts for (G of RFC 6298 §2).
-    pub fn new(granularity: u64, max: u64) -> Self {
+    /// Without a sample.
+    pub fn new(granularity: Granularity, max: u64) -> Self {
         Rtt {
             smoothed: None,
             variation: 0,
-            rto: INITIAL.min(max),
+            unknown: INITIAL.min(max),
             backoff: 0,
             granularity,
             max,
@@ -80,9 +93,6 @@ impl Rtt {
             }
         };
         self.smoothed = Some(smoothed);
-        self.rto = smoothed
-            .saturating_add(self.variation.saturating_mul(4).max(self.granularity))
-            .min(self.max);
         self.backoff = 0;
     }
 
@@ -108,13 +118,28 @@ impl Rtt {
 
     /// The handshake is done, and its SYN had to be sent again (§5.7).
     pub fn syn_was_lost(&mut self) {
-        self.rto = self.rto.max(AFTER_LOST_SYN).min(self.max);
+        self.unknown = self.unknown.max(AFTER_LOST_SYN).min(self.max);
         self.backoff = 0;
     }
 
-    /// The timeout now.
+    /// The timeout now, with little or nothing under way.
     pub fn timeout(&self) -> u64 {
-        (self.rto << self.backoff).min(self.max)
+        self.timeout_by(self.granularity.alone)
+    }
+
+    /// The timeout now, with two full segments under way or more.
+    pub fn timeout_in_flight(&self) -> u64 {
+        self.timeout_by(match self.backoff {
+            0..QUICK => self.granularity.in_flight,
+            _ => self.granularity.alone,
+        })
+    }
+
+    fn timeout_by(&self, granularity: u64) -> u64 {
+        let rto = self.smoothed.map_or(self.unknown, |smoothed| {
+            smoothed.saturating_add(self.variation.saturating_mul(4).max(granularity))
+        });
+        (rto.min(self.max) << self.backoff).min(self.max)
     }
 }
 
@@ -122,9 +147,37 @@ impl Rtt {
 mod tests {
     use super::*;
 
+    fn same(granularity: u64) -> Granularity {
+        Granularity {
+            alone: granularity,
+            in_flight: granularity,
+        }
+    }
+
+    #[test]
+    fn the_lesser_granularity_is_for_the_first_expiries() {
+        let granularity = Granularity {
+            alone: 1000,
+            in_flight: 10,
+        };
+        let mut rtt = Rtt::new(granularity, u64::MAX >> 20);
+        assert_eq!(rtt.timeout_in_flight(), INITIAL);
+        for _ in 0..60 {
+            rtt.sample(100);
+        }
+        assert_eq!((rtt.timeout(), rtt.timeout_in_flight()), (1100, 110));
+        rtt.back_off();
+        rtt.back_off();
+        assert_eq!((rtt.timeout(), rtt.timeout_in_flight()), (4400, 440));
+        rtt.back_off();
+        assert_eq!((rtt.timeout(), rtt.timeout_in_flight()), (8800, 8800));
+        rtt.sample(100);
+        assert_eq!(rtt.timeout_in_flight(), 110);
+    }
+
     #[test]
     fn follows_rfc_6298() {
-        let mut rtt = Rtt::new(1, u64::MAX >> 20);
+        let mut rtt = Rtt::new(same(1), u64::MAX >> 20);
         assert_eq!(rtt.timeout(), INITIAL);
         rtt.sample(100);
         assert_eq!(rtt.timeout(), 100 + 4 * 50);
@@ -140,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_lost_syn_makes_it_three_seconds() {
-        let mut rtt = Rtt::new(1, u64::MAX >> 20);
+        let mut rtt = Rtt::new(same(1), u64::MAX >> 20);
         rtt.back_off();
         rtt.syn_was_lost();
         assert_eq!(rtt.timeout(), AFTER_LOST_SYN);
@@ -150,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_least_is_forgotten_after_a_while() {
-        let mut rtt = Rtt::new(1, u64::MAX);
+        let mut rtt = Rtt::new(same(1), u64::MAX);
         assert_eq!(rtt.least(), 0);
         rtt.observe(0, 50);
         rtt.observe(1, 20);
@@ -173,7 +226,7 @@ mod tests {
 
     #[test]
     fn stays_in_bounds() {
-        let mut rtt = Rtt::new(1000, 5000);
+        let mut rtt = Rtt::new(same(1000), 5000);
         rtt.sample(1);
         assert_eq!(rtt.timeout(), 1001, "SRTT + max(G, 4 RTTVAR)");
         for _ in 0..40 {

@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 
 use weft_tcp::control::{Congestion, Control};
+use weft_tcp::rtt::Granularity;
 use weft_tcp::sender::{Ack, Acked, Due, Sender, Settings};
 
 const MSS: u32 = 1000;
@@ -19,7 +20,10 @@ struct Scene {
 impl Scene {
     fn with(congestion: Congestion, sack: bool) -> Self {
         let settings = Settings {
-            granularity: 200 * MS,
+            granularity: Granularity {
+                alone: 200 * MS,
+                in_flight: 200 * MS,
+            },
             rto_max: 60_000 * MS,
             peer_ack_delay: 40 * MS,
             congestion,

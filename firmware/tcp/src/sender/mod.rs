@@ -21,7 +21,7 @@ mod tests;
 use crate::control::{Congestion, Control, Controller};
 use crate::prr::Prr;
 use crate::rack::{Moment, Rack};
-use crate::rtt::Rtt;
+use crate::rtt::{Granularity, Rtt};
 use crate::scoreboard::{Run, Scoreboard};
 use crate::seq;
 use crate::spare::Spare;
@@ -89,8 +89,8 @@ pub struct Ack<'a> {
 /// Settings of a sender. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// The least that the variance counts for in the retransmission timer (G of RFC 6298 §2.3).
-    pub granularity: u64,
+    /// The least that the variance counts for in the retransmission timer.
+    pub granularity: Granularity,
     /// Upper bound of the retransmission timer.
     pub rto_max: u64,
     /// The peer keeps an acknowledgment back no longer than this (TLP.max_ack_delay of RFC 8985 §7.2).
@@ -281,7 +281,9 @@ impl Sender {
         if matches!(self.phase, Phase::Fast { .. }) {
             self.prr.sent(length);
         }
-        if self.rto_at.is_none() {
+        let two = 2 * self.mss;
+        let many = self.flight() >= two && from.wrapping_sub(self.una) < two;
+        if many || self.rto_at.is_none() {
             self.start_timer(now);
         }
         if self.pipe().saturating_add(self.mss) > self.cwnd() {
@@ -395,7 +397,12 @@ impl Sender {
 
     /// Restarts the timer from now, if something is under way.
     pub fn start_timer(&mut self, now: u64) {
-        self.rto_at = (self.flight() > 0).then(|| now.saturating_add(self.rtt.timeout()));
+        let flight = self.flight();
+        let timeout = match flight >= 2 * self.mss {
+            true => self.rtt.timeout_in_flight(),
+            false => self.rtt.timeout(),
+        };
+        self.rto_at = (flight > 0).then(|| now.saturating_add(timeout));
     }
 
     /// The window still holds the first segment of what is under way.

@@ -2,16 +2,18 @@ use super::*;
 
 const MSS: u32 = 1000;
 
+const SETTINGS: Settings = Settings {
+    granularity: Granularity {
+        alone: 1_000_000,
+        in_flight: 1_000_000,
+    },
+    rto_max: 60_000_000_000,
+    peer_ack_delay: 40_000_000,
+    congestion: Congestion::Reno,
+};
+
 fn new(iss: u32) -> Sender {
-    Sender::new(
-        iss,
-        &Settings {
-            granularity: 1_000_000,
-            rto_max: 60_000_000_000,
-            peer_ack_delay: 40_000_000,
-            congestion: Congestion::Reno,
-        },
-    )
+    Sender::new(iss, &SETTINGS)
 }
 
 fn sender(sack: bool) -> Sender {
@@ -44,6 +46,35 @@ fn slow_start_opens_the_window() {
     assert_eq!(s.allowed(0).0, 4 * MSS);
     assert_eq!(ack(&mut s, 50 * MSS, &[]), Acked::Unacceptable);
     assert_eq!(ack(&mut s, MSS, &[]), Acked::Nothing);
+}
+
+/// The peer may delay the acknowledgment of one segment, and not of two.
+#[test]
+fn the_timer_is_short_with_two_segments_under_way() {
+    const MS: u64 = 1_000_000;
+    let granularity = Granularity {
+        alone: 200 * MS,
+        in_flight: MS,
+    };
+    let mut s = Sender::new(
+        0,
+        &Settings {
+            granularity,
+            ..SETTINGS
+        },
+    );
+    s.establish(MSS, 10, false, 1 << 20, (0, 0));
+    s.sent(0, MSS);
+    assert_eq!(s.deadline(), Some(1000 * MS), "nothing is measured yet");
+    ack(&mut s, MSS, &[]);
+    s.sent(200, MSS);
+    assert_eq!(s.deadline(), Some(200 + 100 + 200 * MS));
+    s.sent(300, MSS);
+    assert_eq!(s.deadline(), Some(300 + 100 + MS), "from the second on");
+    s.sent(400, MSS);
+    assert_eq!(s.deadline(), Some(300 + 100 + MS), "which began");
+    ack(&mut s, 3 * MSS, &[]);
+    assert!(s.deadline() > Some(200 * MS), "one is left");
 }
 
 #[test]

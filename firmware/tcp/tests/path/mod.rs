@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use weft_tcp::control::Congestion;
 use weft_tcp::pages::Pool;
 use weft_tcp::reassembly::Reassembly;
+use weft_tcp::rtt::Granularity;
 use weft_tcp::sender::{Ack, Acked, Due, Sender, Settings};
 
 pub const US: u64 = 1000;
@@ -149,7 +150,10 @@ fn byte(at: u64) -> u8 {
 impl Run {
     pub fn new(path: Path, total: u64) -> Self {
         let settings = Settings {
-            granularity: 20 * MS,
+            granularity: Granularity {
+                alone: 20 * MS,
+                in_flight: 20 * MS,
+            },
             rto_max: 60_000 * MS,
             peer_ack_delay: 100 * US,
             congestion: path.congestion,
