@@ -129,9 +129,10 @@ impl Rtt {
 
     /// The timeout now, with two full segments under way or more.
     pub fn timeout_in_flight(&self) -> u64 {
-        self.timeout_by(match self.backoff {
-            0..QUICK => self.granularity.in_flight,
-            _ => self.granularity.alone,
+        let quick = self.backoff < QUICK;
+        self.timeout_by(match quick {
+            true => self.granularity.in_flight,
+            false => self.granularity.alone,
         })
     }
 
