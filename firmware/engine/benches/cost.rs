@@ -133,7 +133,7 @@ fn not_counted(host: &mut Host, now: u64, step: &Step<'_>) -> Option<u64> {
 impl World {
     fn new(change: &dyn Fn(&mut EngineConfig)) -> Self {
         let bench = Bench::with(1, &|config| {
-            (config.num_flows, config.max_connections) = (64, 64);
+            (config.num_flows, config.max_connections) = (64, Some(64));
             change(config);
         });
         World {

@@ -21,8 +21,9 @@ pub struct EngineConfig {
     pub num_flows: u16,
     /// NUM_STAGS of the card: limit of regions, plus one.
     pub num_stags: u32,
-    /// Connections that may exist at a time, those without a queue pair and in TIME_WAIT included.
-    pub max_connections: u16,
+    /// Connections that may exist at a time, those without a queue pair and in TIME_WAIT included; `None`: as many as the card has
+    /// flows, and half as many more, at least 64.
+    pub max_connections: Option<u16>,
     /// Seed of initial sequence numbers, ports, STag keys and cookies: the same seed, the same frames. The default is
     /// nobody's secret; a driver takes it from the operating system.
     pub seed: Seed,
@@ -83,6 +84,15 @@ pub struct EngineConfig {
 }
 
 impl EngineConfig {
+    /// Connections that may exist at a time.
+    pub(crate) fn slots(&self) -> u16 {
+        let by_flows = self.num_flows.saturating_add(self.num_flows / 2).max(64);
+        // The last number is nobody's.
+        self.max_connections
+            .unwrap_or(by_flows)
+            .clamp(1, u16::MAX - 1)
+    }
+
     /// The MSS that is told to peers.
     pub(crate) fn own_mss(&self) -> u16 {
         self.mtu.saturating_sub(40).max(536)
@@ -100,7 +110,7 @@ impl Default for EngineConfig {
             mtu: 1500,
             num_flows: 16,
             num_stags: 256,
-            max_connections: 64,
+            max_connections: None,
             seed: Seed::from(1),
             receive_window: 1 << 20,
             reassembly_memory: 1 << 23,

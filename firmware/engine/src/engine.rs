@@ -5,6 +5,7 @@ mod connections;
 mod half_open;
 mod incoming;
 mod queue_pairs;
+mod table;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -12,9 +13,10 @@ use alloc::vec::Vec;
 
 use weft_layout::{report_kind, FpduReport, FrameReport, JobReport, JobStatus, SegmentReport};
 
+use self::table::Connections;
 use crate::cm::Event;
 use crate::config::EngineConfig;
-use crate::conn::{Conn, Phase, TcpState};
+use crate::conn::{Phase, TcpState};
 use crate::deadlines::Deadlines;
 use crate::error::Error;
 use crate::input::Seen;
@@ -33,7 +35,7 @@ const _: () = assert!(FpduReport::FLOW_AT == FLOW_AT);
 #[derive(Debug)]
 pub struct Engine {
     pub(crate) shared: Shared,
-    conns: Vec<Option<Box<Conn>>>,
+    conns: Connections,
     /// When the connections' timers are due.
     deadlines: Deadlines,
     /// Those that are, at a time.
@@ -50,11 +52,11 @@ impl Engine {
     /// An engine for a card that was just reset (its tables are empty).
     pub fn new(config: EngineConfig) -> Self {
         let flows = config.num_flows;
-        let slots = usize::from(config.max_connections.max(1));
+        let slots = config.slots();
         Engine {
-            conns: (0..slots).map(|_| None).collect(),
-            deadlines: Deadlines::new(slots),
-            due: Vec::with_capacity(slots),
+            conns: Connections::new(slots),
+            deadlines: Deadlines::new(usize::from(slots)),
+            due: Vec::with_capacity(usize::from(slots)),
             qps: (0..flows).map(|_| None).collect(),
             free_flows: (0..flows).collect(),
             generations: (0..flows).map(|_| 0).collect(),
@@ -109,7 +111,7 @@ impl Engine {
                 let Some(slot) = self.slot_of_flow(flow) else {
                     return false;
                 };
-                let conn = self.conns[usize::from(slot)].as_deref();
+                let conn = self.conns.get(slot);
                 if self.shared.config.short_way
                     && conn.is_some_and(|conn| is_placed_write(conn, report))
                 {
@@ -234,14 +236,12 @@ impl Engine {
 
     /// The card has a flow for this connection.
     pub(crate) fn is_bound(&self, slot: u16) -> bool {
-        self.conns[usize::from(slot)]
-            .as_ref()
-            .is_some_and(|conn| conn.card.bound)
+        self.conns.get(slot).is_some_and(|conn| conn.card.bound)
     }
 
     fn is_dead(&self, slot: u16) -> bool {
-        self.conns[usize::from(slot)]
-            .as_ref()
+        self.conns
+            .get(slot)
             .is_some_and(|conn| conn.tcp == TcpState::Dead)
     }
 
@@ -250,7 +250,7 @@ impl Engine {
     }
 
     pub(crate) fn forget(&mut self, slot: u16) {
-        if let Some(mut conn) = self.conns[usize::from(slot)].take() {
+        if let Some(mut conn) = self.conns.remove(slot) {
             self.shared.take_back(&mut conn);
             conn.reassembly.release(&mut self.shared.pool);
         }
@@ -265,7 +265,7 @@ impl Engine {
         port: &mut P,
         work: impl FnOnce(&mut Link<'_, P>),
     ) {
-        let Some(Some(conn)) = self.conns.get_mut(usize::from(slot)) else {
+        let Some(conn) = self.conns.get_mut(slot) else {
             return;
         };
         let qp = match conn.qp {
@@ -274,7 +274,7 @@ impl Engine {
         };
         work(&mut Link {
             now,
-            conn: &mut *conn,
+            conn,
             qp,
             shared: &mut self.shared,
             port,
@@ -309,10 +309,13 @@ impl Engine {
         });
         if let Some(remote) = again {
             let local = self.free_port(remote);
+            let before = self.conns.addresses(slot);
             self.with(now, slot, port, |link| link.fall_back(local));
+            self.conns.readdressed(slot, before);
         }
-        let gone = self.conns[usize::from(slot)]
-            .as_ref()
+        let gone = self
+            .conns
+            .get(slot)
             .is_some_and(|conn| conn.tcp == TcpState::Dead && conn.phase == Phase::Finished);
         if gone {
             self.forget(slot);

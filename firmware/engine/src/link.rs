@@ -84,7 +84,7 @@ impl Shared {
     /// Fresh.
     pub fn new(config: EngineConfig) -> Self {
         let mut random = Random::new(&config.seed);
-        let most_events = 4 * usize::from(config.max_connections);
+        let most_events = 4 * usize::from(config.slots());
         Shared {
             stats: EngineStats::default(),
             secrets: Secrets::new(&mut random),
@@ -97,7 +97,7 @@ impl Shared {
             random,
             neighbours: Neighbours::new(),
             keys: FlowKeys::new(config.num_flows),
-            events: VecDeque::with_capacity(most_events),
+            events: VecDeque::with_capacity(most_events.min(256)),
             completions: VecDeque::new(),
             pool: Pool::new(config.reassembly_memory as usize),
             spare_parts: Spare::new(SPARE),

@@ -103,7 +103,7 @@ fn a_first_message_that_never_comes_is_not_waited_for_for_ever() {
 #[test]
 fn no_state_of_the_close_lasts_for_ever() {
     for state in ["FIN-WAIT-1", "FIN-WAIT-2", "CLOSING", "LAST-ACK"] {
-        let mut s = Script::with(false, &|config| config.max_connections = 1);
+        let mut s = Script::with(false, &|config| config.max_connections = Some(1));
         let limit = s.engine.config().close_timeout;
         let qp = s.qp();
         let conn = s.accepted(qp, RtrKinds::NONE, &AcceptParams::default());

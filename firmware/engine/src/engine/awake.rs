@@ -13,7 +13,7 @@ impl Engine {
     /// A connection that nothing would ever wake although it has something to do, and what that is. There is
     /// none: debug builds look after each step.
     pub fn check_awake(&self) -> Result<(), (ConnId, &'static str)> {
-        for conn in self.conns.iter().flatten() {
+        for conn in self.conns.iter() {
             let qp = conn
                 .qp
                 .and_then(|flow| self.qps[usize::from(flow)].as_deref());

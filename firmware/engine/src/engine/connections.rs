@@ -1,6 +1,6 @@
 //! The calls for connections: listen, connect, accept, reject, disconnect.
 
-use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use weft_wire::mpa;
 
@@ -33,6 +33,7 @@ impl Engine {
         self.listeners.push(Listener {
             port,
             backlog: backlog.max(1),
+            waiting: Vec::new(),
         });
         Ok(port)
     }
@@ -51,12 +52,13 @@ impl Engine {
             .ok_or(Error::UnknownConnection)?;
         self.listeners.remove(at);
         self.shared.syn_cache.forget_port(port_number);
-        for slot in 0..self.conns.len() {
-            let waits = self.conns[slot]
-                .as_ref()
+        for slot in 0..self.conns.slots() {
+            let waits = self
+                .conns
+                .get(slot)
                 .is_some_and(|conn| conn.listener == port_number && waits_for_answer(conn));
             if waits {
-                self.run(now, slot as u16, port, |link| {
+                self.run(now, slot, port, |link| {
                     link.reset(ConnectFailure::Closed, DisconnectReason::Aborted);
                 });
             }
@@ -100,7 +102,7 @@ impl Engine {
         let slot = self
             .new_connection(now, Role::Initiator, local, params.remote)
             .ok_or(Error::NoConnections)?;
-        let Some(conn) = self.conns[usize::from(slot)].as_mut() else {
+        let Some(conn) = self.conns.get_mut(slot) else {
             return Err(Error::NoConnections);
         };
         conn.qp = Some(qp.flow);
@@ -141,7 +143,7 @@ impl Engine {
             return Err(Error::WrongQpState);
         }
         check_reads(params.ird, params.ord)?;
-        let Some(found) = self.conns[usize::from(slot)].as_mut() else {
+        let Some(found) = self.conns.get_mut(slot) else {
             return Err(Error::UnknownConnection);
         };
         if found.phase != Phase::AwaitAnswer {
@@ -175,7 +177,7 @@ impl Engine {
         port: &mut P,
     ) -> Result<(), Error> {
         let slot = self.slot_of(conn)?;
-        let Some(found) = self.conns[usize::from(slot)].as_ref() else {
+        let Some(found) = self.conns.get(slot) else {
             return Err(Error::UnknownConnection);
         };
         if found.phase != Phase::AwaitAnswer {
@@ -211,14 +213,13 @@ impl Engine {
     /// The queue pair's connection, if it has one.
     pub fn connection_of(&self, qp: QpId) -> Option<ConnId> {
         let slot = self.qp(qp).ok()?.conn?;
-        self.conns[usize::from(slot)].as_ref().map(|conn| conn.id)
+        self.conns.get(slot).map(|conn| conn.id)
     }
 
     /// The slot of a connection that the application still knows.
     fn slot_of(&self, id: ConnId) -> Result<u16, Error> {
         self.conns
-            .get(usize::from(id.slot))
-            .and_then(|conn| conn.as_ref())
+            .get(id.slot)
             .filter(|conn| conn.id == id && conn.phase != Phase::Finished)
             .map(|_| id.slot)
             .ok_or(Error::UnknownConnection)
@@ -247,15 +248,13 @@ impl Engine {
         local: Endpoint,
         remote: Endpoint,
     ) -> Option<u16> {
-        let slot = self.conns.iter().position(Option::is_none)?;
-        self.connections_made = self.connections_made.wrapping_add(1);
-        let id = ConnId {
-            slot: slot as u16,
-            generation: self.connections_made,
-        };
-        let conn = Conn::new(id, role, local, remote, now, &self.shared);
-        self.conns[slot] = Some(Box::new(conn));
-        Some(slot as u16)
+        let generation = self.connections_made.wrapping_add(1);
+        let slot = self.conns.insert(|slot| {
+            let id = ConnId { slot, generation };
+            Conn::new(id, role, local, remote, now, &self.shared)
+        })?;
+        self.connections_made = generation;
+        Some(slot)
     }
 }
 

@@ -180,6 +180,10 @@ impl Engine {
         let Some(slot) = self.new_connection(now, Role::Responder, row.local, row.remote) else {
             return false;
         };
+        let listener = self.listeners.iter_mut().find(|l| l.port == row.local.port);
+        if let (Some(listener), Some(conn)) = (listener, self.conns.get(slot)) {
+            listener.waiting.push(conn.id);
+        }
         let syn = Seen {
             seq: row.irs,
             options: Options {
@@ -206,17 +210,19 @@ impl Engine {
         true
     }
 
-    fn backlog_is_full(&self, port: u16) -> bool {
-        let Some(listener) = self.listeners.iter().find(|l| l.port == port) else {
+    fn backlog_is_full(&mut self, port: u16) -> bool {
+        let Some(listener) = self.listeners.iter_mut().find(|l| l.port == port) else {
             return true;
         };
-        let waiting = self
-            .conns
-            .iter()
-            .flatten()
-            .filter(|conn| conn.listener == port && waits_for_answer(conn))
-            .count();
-        waiting >= listener.backlog || self.shared.events.len() >= self.shared.most_events
+        if listener.waiting.len() >= listener.backlog {
+            let conns = &self.conns;
+            listener.waiting.retain(|id| {
+                let conn = conns.get(id.slot).filter(|conn| conn.id == *id);
+                conn.is_some_and(waits_for_answer)
+            });
+        }
+        let full = listener.waiting.len() >= listener.backlog;
+        full || self.shared.events.len() >= self.shared.most_events
     }
 
     /// SYN-ACKs that are due again.

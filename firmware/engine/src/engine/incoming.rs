@@ -1,9 +1,9 @@
 //! Connections as frames find them: by their addresses, or new ones for a listener.
 
-use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use super::Engine;
-use crate::cm::Endpoint;
+use crate::cm::{ConnId, Endpoint};
 use crate::conn::{Conn, Phase, Role, TcpState};
 use crate::port::Port;
 use weft_tcp::seq;
@@ -13,15 +13,13 @@ use weft_tcp::seq;
 pub(super) struct Listener {
     pub(super) port: u16,
     pub(super) backlog: usize,
+    /// Connections that came in and waited for their answer when last looked at.
+    pub(super) waiting: Vec<ConnId>,
 }
 
 impl Engine {
     pub(crate) fn find_connection(&self, local: Endpoint, remote: Endpoint) -> Option<u16> {
-        let found = |conn: &Option<Box<Conn>>| {
-            conn.as_ref()
-                .is_some_and(|conn| conn.local == local && conn.remote == remote)
-        };
-        self.conns.iter().position(found).map(|slot| slot as u16)
+        self.conns.find(local, remote)
     }
 
     /// Does somebody listen on this port?
@@ -31,8 +29,8 @@ impl Engine {
 
     /// A SYN may reuse the addresses of a connection in TIME_WAIT (RFC 9293 §3.10.7.4).
     pub(crate) fn may_be_replaced(&self, slot: u16, syn: u32) -> bool {
-        self.conns[usize::from(slot)]
-            .as_ref()
+        self.conns
+            .get(slot)
             .is_some_and(|conn| conn.tcp == TcpState::TimeWait && seq::lt(conn.rcv_nxt(), syn))
     }
 
@@ -54,12 +52,12 @@ impl Engine {
         port: &mut P,
     ) {
         self.shared.syn_cache.moved(ip, mac);
-        for slot in 0..self.conns.len() {
-            let Some(conn) = self.conns[slot].as_ref() else {
+        for slot in 0..self.conns.slots() {
+            let Some(conn) = self.conns.get(slot) else {
                 continue;
             };
             if conn.phase != Phase::Resolving && conn.remote_mac != mac {
-                self.with(now, slot as u16, port, |link| {
+                self.with(now, slot, port, |link| {
                     if link.next_hop() == Some(ip) {
                         link.conn.remote_mac = mac;
                         if link.conn.card.bound {
@@ -68,7 +66,7 @@ impl Engine {
                     }
                 });
             } else if conn.phase == Phase::Resolving {
-                self.run(now, slot as u16, port, |link| {
+                self.run(now, slot, port, |link| {
                     let hop = link.next_hop();
                     if hop.is_some_and(|hop| link.shared.neighbours.find(hop).is_some()) {
                         link.start();

@@ -184,9 +184,7 @@ impl Engine {
         if queue.sq.is_full() {
             return Err(Error::QueueFull);
         }
-        let conn = queue
-            .conn
-            .and_then(|slot| self.conns[usize::from(slot)].as_ref());
+        let conn = queue.conn.and_then(|slot| self.conns.get(slot));
         let no_reads = conn.is_some_and(|conn| conn.reported && conn.agreed.ord == 0);
         if no_reads && matches!(wr.op, SendOp::Read { .. }) {
             return Err(Error::NoReadsAllowed);

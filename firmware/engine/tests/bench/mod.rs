@@ -44,7 +44,7 @@ impl Host {
             seed: seed.wrapping_mul(977).wrapping_add(u64::from(n)).into(),
             num_flows: 8,
             num_stags: 64,
-            max_connections: 16,
+            max_connections: Some(16),
             ..Default::default()
         };
         change(&mut config);

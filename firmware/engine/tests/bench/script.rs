@@ -68,7 +68,7 @@ impl Script {
             ip: [10, 0, 0, 1],
             num_flows: 4,
             num_stags: 16,
-            max_connections: 8,
+            max_connections: Some(8),
             ..Default::default()
         };
         change(&mut config);

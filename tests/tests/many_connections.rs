@@ -1,0 +1,73 @@
+//! As many connections as the card has flows: all of them move data, and one more is refused without harm to them.
+
+use weft_hostdrv::cm::*;
+use weft_hostdrv::verbs::*;
+use weft_tests::bench::{Bench, Way};
+use weft_tests::ends::{no_faults, pattern, End, LIMIT};
+
+/// Flows of the functional model and of the RTL at 512 bits.
+const FLOWS: usize = 256;
+/// Bytes that each connection moves.
+const BYTES: usize = 512;
+
+/// Answers requests until `wanted` clients have their event of this kind; the servers' identifiers are kept in `servers`.
+fn answer(bench: &Bench, (a, b): (&End, &End), servers: &mut Vec<CmId>, wanted: usize) {
+    let mut established = 0;
+    let all = bench.run_until("all connections", LIMIT, || {
+        while let Some(event) = b.channel.try_get_event().expect("works") {
+            if event.event == CmEventType::ConnectRequest {
+                let id = event.id;
+                id.create_qp(&b.pd, &QpInit::new(&b.cq))
+                    .expect("a queue pair");
+                id.accept(&ConnParam::default()).expect("possible");
+                servers.push(id);
+            }
+        }
+        while let Some(event) = a.channel.try_get_event().expect("works") {
+            assert_eq!(event.event, CmEventType::Established, "{event:?}");
+            established += 1;
+        }
+        (established == wanted).then_some(())
+    });
+    all.unwrap_or_else(|error| panic!("{established} of {wanted}: {error}"));
+}
+
+#[test]
+fn every_flow_has_a_connection() {
+    let bench = Bench::new(&Way::Sim, 7).expect("two cards come up");
+    let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
+    let _listener = b.listen(&bench);
+    let source = pattern(FLOWS * BYTES, 3);
+    a.mr.write(0, &source).expect("inside");
+    let (mut clients, mut servers) = (Vec::new(), Vec::new());
+    // The listener's backlog is 8.
+    for _ in 0..FLOWS / 8 {
+        clients.extend((0..8).map(|_| a.client(&bench, &ConnParam::default())));
+        answer(&bench, (&a, &b), &mut servers, 8);
+    }
+    // No flow is left.
+    let refused = a.pd.create_qp(&QpInit::new(&a.cq));
+    let refused = refused.map(|qp| qp.qp_num());
+    assert!(format!("{refused:?}").contains("NoFlows"), "{refused:?}");
+
+    for (n, client) in clients.iter().enumerate() {
+        let (at, qp) = (n * BYTES, client.qp().expect("has one"));
+        let write = SendWr::write(n as u64, b.mr.remote().offset(at as u64))
+            .sge(a.mr.sge(at as u64, BYTES as u32));
+        qp.post_send(write.signaled()).expect("room");
+    }
+    let mut done = Vec::new();
+    bench
+        .run_until("all Writes", LIMIT, || {
+            while let Some(wc) = a.cq.poll_one().expect("works") {
+                assert_eq!(wc.status, WcStatus::Success);
+                done.push(wc.wr_id);
+            }
+            (done.len() == FLOWS).then_some(())
+        })
+        .expect("they complete");
+    done.sort_unstable();
+    assert!(done.iter().copied().eq(0..FLOWS as u64));
+    assert_eq!(b.mr.to_vec(0, source.len()).expect("inside"), source);
+    no_faults(&bench);
+}
