@@ -4,12 +4,17 @@ use weft_wire::arp::{Arp, Operation};
 use weft_wire::ethernet::{Mac, MIN_FRAME};
 
 const ENTRIES: usize = 64;
+/// Time between two requests for an address.
+pub const INTERVAL: u64 = 1_000_000_000;
 
 /// The addresses known, oldest replaced first.
 #[derive(Debug)]
 pub struct Neighbours {
     entries: [Option<([u8; 4], Mac)>; ENTRIES],
     oldest: usize,
+    /// Addresses that were asked for, and when.
+    asked: [Option<([u8; 4], u64)>; ENTRIES],
+    oldest_asked: usize,
 }
 
 impl Neighbours {
@@ -18,6 +23,8 @@ impl Neighbours {
         Neighbours {
             entries: [None; ENTRIES],
             oldest: 0,
+            asked: [None; ENTRIES],
+            oldest_asked: 0,
         }
     }
 
@@ -63,6 +70,22 @@ impl Neighbours {
             .frame()
         });
         (reply, learned)
+    }
+
+    /// May this address be asked for now? Once a second, however many wait for it (RFC 1122 §2.3.2.1).
+    pub fn may_ask(&self, now: u64, ip: [u8; 4]) -> bool {
+        let asked = self.asked.iter().flatten().find(|asked| asked.0 == ip);
+        asked.is_none_or(|(_, at)| now >= at.saturating_add(INTERVAL))
+    }
+
+    /// It was asked for.
+    pub fn asked(&mut self, now: u64, ip: [u8; 4]) {
+        let same = |asked: &Option<([u8; 4], u64)>| asked.is_some_and(|asked| asked.0 == ip);
+        let place = self.asked.iter().position(same).unwrap_or_else(|| {
+            self.oldest_asked = (self.oldest_asked + 1) % ENTRIES;
+            self.oldest_asked
+        });
+        self.asked[place] = Some((ip, now));
     }
 
     /// The question for an address.

@@ -1,6 +1,6 @@
 //! What happens when a timer of a connection is due.
 
-use crate::arp::Neighbours;
+use crate::arp::{Neighbours, INTERVAL};
 use crate::cm::{ConnectFailure, DisconnectReason};
 use crate::conn::{Phase, TcpState};
 use crate::link::Link;
@@ -8,9 +8,8 @@ use crate::port::Port;
 use crate::timers::Timer;
 use weft_tcp::sender::Due;
 
-/// ARP requests sent before an address counts as unreachable, and the time between them.
+/// ARP requests before an address counts as unreachable.
 const ARP_TRIES: u8 = 5;
-const ARP_INTERVAL: u64 = 1_000_000_000;
 /// Keepalive probes without answer before the connection is given up.
 const KEEPALIVE_TRIES: u8 = 8;
 /// The longest time between two of them, as Linux has it.
@@ -151,17 +150,20 @@ impl<P: Port> Link<'_, P> {
         }
     }
 
-    /// Sends an ARP request.
+    /// Sends an ARP request, unless one went for another connection just now.
     pub fn ask_for_neighbour(&mut self) {
         self.conn.tries += 1;
-        if let Some(hop) = self.next_hop() {
+        let now = self.now;
+        let hop = self.next_hop();
+        if let Some(hop) = hop.filter(|hop| self.shared.neighbours.may_ask(now, *hop)) {
             let config = &self.shared.config;
             let frame = Neighbours::request(config.ip, config.mac, hop);
             if self.port.send_frame(&frame).is_ok() {
                 self.shared.stats.frames_sent += 1;
+                self.shared.neighbours.asked(now, hop);
             }
         }
-        let at = self.now.saturating_add(ARP_INTERVAL);
+        let at = now.saturating_add(INTERVAL);
         self.conn.timers.set(Timer::Phase, Some(at));
     }
 

@@ -33,6 +33,8 @@ pub struct HalfOpen {
     pub sack: bool,
     /// Its timestamp, if both sides want them.
     pub ts_val: Option<u32>,
+    /// There was no room for the SYN-ACK: it has not gone yet.
+    pub unsent: bool,
     /// When the SYN-ACK went first.
     pub since: u64,
     /// When it goes again.
@@ -40,6 +42,9 @@ pub struct HalfOpen {
     /// How often it went again.
     pub tries: u8,
 }
+
+/// A card has sent something after so long, and there is room again.
+const SOON: u64 = 100_000;
 
 /// The table.
 #[derive(Debug)]
@@ -113,14 +118,28 @@ impl SynCache {
         self.soonest
     }
 
+    /// There was no room for the first SYN-ACK of a row: it is due soon.
+    pub fn unsent(&mut self, now: u64, row: &HalfOpen) {
+        let index = self.find(row.local, row.remote);
+        if let Some(row) = index.and_then(|index| self.rows.get_mut(index)) {
+            (row.unsent, row.again_at) = (true, now.saturating_add(SOON));
+            self.changed();
+        }
+    }
+
     /// A row whose SYN-ACK is due. It is forgotten when that went `retries` times, else it waits twice as long for the
     /// next; the second value is false then.
     pub fn take_due(&mut self, now: u64, retries: u8, rto: u64) -> Option<(HalfOpen, bool)> {
         self.soonest.filter(|at| *at <= now)?;
         let index = self.rows.iter().position(|row| row.again_at <= now)?;
-        let gone = self.rows[index].tries >= retries;
+        let unsent = core::mem::take(&mut self.rows[index].unsent);
+        let gone = !unsent && self.rows[index].tries >= retries;
         let row = if gone {
             self.rows.swap_remove(index)
+        } else if unsent {
+            let row = &mut self.rows[index];
+            (row.since, row.again_at) = (now, now.saturating_add(rto));
+            *row
         } else {
             let row = &mut self.rows[index];
             row.tries += 1;

@@ -79,6 +79,7 @@ impl Engine {
             scale: seen.options.window_scale,
             sack: seen.options.sack_permitted,
             ts_val: timestamps.map(|(value, _)| value),
+            unsent: false,
             since: now,
             again_at: now.saturating_add(RTO),
             tries: 0,
@@ -89,7 +90,10 @@ impl Engine {
             (row.scale, row.sack, row.ts_val) = (None, false, None);
             shared.stats.syn_cookies_sent += 1;
         }
-        syn_ack(now, shared, &row, port);
+        if !syn_ack(now, shared, &row, port) {
+            // Nobody remembers a cookie: the peer will ask again.
+            shared.syn_cache.unsent(now, &row);
+        }
     }
 
     /// A segment of a half-open connection.
@@ -109,8 +113,8 @@ impl Engine {
             }
         } else if seen.flags & flag::SYN != 0 {
             if seen.seq == row.irs {
-                // The SYN again: our SYN-ACK was lost.
-                syn_ack(now, &mut self.shared, &row, port);
+                // The SYN again: our SYN-ACK was lost. If there is no room for it now, it has a timer.
+                let _ = syn_ack(now, &mut self.shared, &row, port);
             } else {
                 challenge(now, &mut self.shared, &row, port);
             }
@@ -158,6 +162,7 @@ impl Engine {
             scale: None,
             sack: false,
             ts_val: None,
+            unsent: false,
             since: now,
             again_at: now,
             tries: 0,
@@ -231,8 +236,8 @@ impl Engine {
         while let Some((row, gone)) = self.shared.syn_cache.take_due(now, retries, RTO) {
             if gone {
                 self.shared.stats.half_open_forgotten += 1;
-            } else {
-                syn_ack(now, &mut self.shared, &row, port);
+            } else if !syn_ack(now, &mut self.shared, &row, port) && row.tries == 0 {
+                self.shared.syn_cache.unsent(now, &row);
             }
         }
     }
@@ -261,7 +266,8 @@ fn bare<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, flags: u8, seq: 
     );
 }
 
-fn syn_ack<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, port: &mut P) {
+/// False if there was no room.
+fn syn_ack<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, port: &mut P) -> bool {
     let options = Options {
         mss: Some(shared.config.own_mss()),
         // Only what the SYN had (RFC 7323 §1.3, RFC 2018 §2).
@@ -270,9 +276,10 @@ fn syn_ack<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, port: &mut P)
         ..Options::default()
     };
     let numbers = (flag::SYN | flag::ACK, row.iss, row.irs.wrapping_add(1));
-    send(now, shared, row, numbers, options, port);
+    send(now, shared, row, numbers, options, port)
 }
 
+/// False if there was no room.
 fn send<P: Port>(
     now: u64,
     shared: &mut Shared,
@@ -280,7 +287,7 @@ fn send<P: Port>(
     (flags, seq, ack): (u8, u32, u32),
     mut options: Options,
     port: &mut P,
-) {
+) -> bool {
     let window = window_size(&shared.config);
     // Never scaled in a SYN (RFC 7323 §2.2).
     let scaled = flags & flag::SYN == 0 && row.scale.is_some();
@@ -304,11 +311,12 @@ fn send<P: Port>(
         options,
     };
     let Some(length) = header.write(&[], &mut shared.frame) else {
-        return;
+        return true;
     };
-    // A full job ring loses it; the SYN comes again.
-    if port.send_frame(&shared.frame[..length]).is_ok() {
+    let sent = port.send_frame(&shared.frame[..length]).is_ok();
+    if sent {
         shared.identification = shared.identification.wrapping_add(1);
         shared.stats.frames_sent += 1;
     }
+    sent
 }

@@ -60,8 +60,11 @@ pub enum Command {
         /// Instead: goodput of each congestion controller where the network loses and reorders.
         #[arg(long, conflicts_with = "html")]
         loss: bool,
-        /// Simulated time of each run of --loss.
-        #[arg(long, value_name = "N", default_value_t = 3, requires = "loss")]
+        /// Instead: how fast as many connections are made as the card has flows, and how fairly 64 of them share the line.
+        #[arg(long, conflicts_with_all = ["html", "loss"])]
+        scale: bool,
+        /// Simulated time of each run of --loss or --scale.
+        #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "html")]
         milliseconds: u64,
         #[command(flatten)]
         common: Common,
@@ -92,11 +95,14 @@ impl Command {
                 seed,
                 html,
                 loss,
+                scale,
                 milliseconds,
                 common,
             } => {
                 if *loss {
                     perf::loss(common, seed.seed, *milliseconds)
+                } else if *scale {
+                    perf::scale(common, seed.seed, *milliseconds)
                 } else {
                     perf::run(common, seed.seed, html.as_deref())
                 }

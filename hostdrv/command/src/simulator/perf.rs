@@ -1,13 +1,14 @@
 //! `weft perf`.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
+use serde::Serialize;
 use weft_sim::perf;
 
 use super::Common;
 use crate::command::{progress, Failure};
-use crate::output;
+use crate::output::{self, Stdout};
 
 /// Measures and prints.
 pub fn run(common: &Common, seed: u64, html: Option<&Path>) -> Result<(), Failure> {
@@ -40,13 +41,29 @@ pub fn loss(common: &Common, seed: u64, milliseconds: u64) -> Result<(), Failure
     let bar = progress(perf::loss::runs(), !common.json);
     let table = perf::loss::run(common.card, seed, common.mtu, milliseconds, || bar.inc(1));
     bar.finish_and_clear();
-    let table = table?;
+    show(common, &table?, perf::loss::print)
+}
+
+/// Many connections.
+pub fn scale(common: &Common, seed: u64, milliseconds: u64) -> Result<(), Failure> {
+    let bar = progress(perf::scale::connections(common.card), !common.json);
+    let table = perf::scale::run(common.card, seed, common.mtu, milliseconds, || bar.inc(1));
+    bar.finish_and_clear();
+    show(common, &table?, perf::scale::print)
+}
+
+/// As JSON or for people.
+fn show<T: Serialize>(
+    common: &Common,
+    table: &T,
+    print: impl Fn(&T, &mut Stdout) -> io::Result<()>,
+) -> Result<(), Failure> {
     let mut out = output::stdout();
     if common.json {
-        serde_json::to_writer_pretty(&mut out, &table)?;
+        serde_json::to_writer_pretty(&mut out, table)?;
         writeln!(out)?;
     } else {
-        perf::loss::print(&table, &mut out)?;
+        print(table, &mut out)?;
     }
     Ok(())
 }
