@@ -53,6 +53,9 @@ pub struct EngineConfig {
     pub challenge_acks: u32,
     /// An acknowledgment waits no longer than this for company.
     pub delayed_ack: u64,
+    /// The end of a Write is acknowledged with the next [`Engine::on_timer`](crate::Engine::on_timer): its sender waits for that, and
+    /// nobody here hears of it who would answer. Off: it waits as any other.
+    pub prompt_ack: bool,
     /// The least that the variance counts for in the retransmission timer: it is SRTT plus this at least (G of RFC 6298 §2.3).
     /// RFC 6298 §2.4 wants 1 s in all; as Linux, 200 ms is the default.
     pub rto_min: u64,
@@ -124,6 +127,7 @@ impl Default for EngineConfig {
             syn_cache: 256,
             resets: 200,
             delayed_ack: MS / 50,
+            prompt_ack: true,
             rto_min: 200 * MS,
             rto_min_in_flight: MS,
             rto_max: 60_000 * MS,

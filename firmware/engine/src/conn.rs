@@ -15,7 +15,7 @@ use crate::limits::Limit;
 use crate::link::Shared;
 use crate::negotiation::{Proposal, Request};
 use crate::part::Part;
-use crate::timers::Timers;
+use crate::timers::{Timer, Timers};
 use weft_tcp::reassembly::Reassembly;
 use weft_tcp::rtt::Granularity;
 use weft_tcp::sender::{Counts, Sender, Settings};
@@ -151,6 +151,8 @@ pub struct AckState {
     pub now: bool,
     /// At once and without data: something lies beyond a gap.
     pub beside: bool,
+    /// A Write has ended: its sender waits for the acknowledgment.
+    pub prompt: bool,
     /// Segments received since the last one sent.
     pub pending: u8,
 }
@@ -382,6 +384,17 @@ impl Conn {
             seq::max(self.edge, self.rcv_nxt())
         } else {
             seq::max(self.reassembly.limit(), self.edge)
+        }
+    }
+
+    /// One segment more is to be acknowledged: soon, or as soon as all that has come is handled.
+    pub fn owe_ack(&mut self, now: u64, delayed: u64) {
+        self.ack.pending = self.ack.pending.saturating_add(1);
+        let prompt = core::mem::take(&mut self.ack.prompt);
+        if prompt || !self.timers.is_set(Timer::DelayedAck) {
+            let wait = if prompt { 0 } else { delayed };
+            let at = now.saturating_add(wait);
+            self.timers.set(Timer::DelayedAck, Some(at));
         }
     }
 

@@ -415,11 +415,8 @@ impl<P: Port> Link<'_, P> {
             self.conn.ack.now = true;
             self.conn.ack.beside |= self.conn.reassembly.has_gap() || self.tells_twice();
         } else {
-            self.conn.ack.pending = self.conn.ack.pending.saturating_add(1);
-            if !self.conn.timers.is_set(Timer::DelayedAck) {
-                let at = self.now.saturating_add(self.shared.config.delayed_ack);
-                self.conn.timers.set(Timer::DelayedAck, Some(at));
-            }
+            let delayed = self.shared.config.delayed_ack;
+            self.conn.owe_ack(self.now, delayed);
         }
         self.stream();
     }

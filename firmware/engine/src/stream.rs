@@ -13,6 +13,7 @@ use crate::link::Link;
 use crate::port::Port;
 use crate::rdmap::Fault;
 use crate::region::Violation;
+use crate::usual::ends_write;
 use crate::verbs::{Access, Sge};
 use weft_tcp::seq;
 
@@ -245,6 +246,8 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         self.shared.stats.fpdus_card += 1;
+        let ends = ends_write(report.ddp_control, report.rdmap_control);
+        self.conn.ack.prompt |= ends && self.shared.config.prompt_ack;
         let header = DdpHeader {
             control: report.ddp_control,
             rdmap_control: report.rdmap_control,

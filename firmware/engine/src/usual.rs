@@ -20,6 +20,12 @@ use crate::verbs::MAX_SGE;
 use weft_tcp::sender::{Ack, Acked};
 use weft_tcp::seq;
 
+/// The last segment of a Write.
+pub fn ends_write(ddp_control: u8, rdmap_control: u8) -> bool {
+    ddp_control & (ddp::TAGGED | ddp::LAST) == ddp::TAGGED | ddp::LAST
+        && rdmap_control == control(opcode::WRITE)
+}
+
 /// A Write's segment was placed, of a connection that stands: nothing follows from that.
 pub fn is_placed_write(conn: &Conn, report: &[u8; FpduReport::SIZE]) -> bool {
     let report = FpduReport::from_bytes(report);
@@ -83,11 +89,7 @@ impl<P: Port> Link<'_, P> {
         if length > 0 {
             let end = next.wrapping_add(length);
             conn.reassembly.skip_to(end, &mut self.shared.pool);
-            conn.ack.pending = conn.ack.pending.saturating_add(1);
-            if !conn.timers.is_set(Timer::DelayedAck) {
-                let at = self.now.saturating_add(self.shared.config.delayed_ack);
-                conn.timers.set(Timer::DelayedAck, Some(at));
-            }
+            conn.owe_ack(self.now, self.shared.config.delayed_ack);
         }
         if self.is_quiet() {
             self.acknowledge();

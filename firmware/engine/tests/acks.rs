@@ -82,3 +82,37 @@ fn a_gap_is_told_while_data_goes_out() {
         assert!(s.sent[before..].iter().any(|sent| sent.ack == s.seq));
     }
 }
+
+/// The sender of a Write waits for its acknowledgment, and nobody here hears of it who would answer: it goes with what is due
+/// when all that has come was handled. In the middle of a Write, and for a Send, there may be company.
+#[test]
+fn the_end_of_a_write_is_acknowledged_promptly() {
+    for (prompt_ack, short_way) in [(true, true), (true, false), (false, true), (false, false)] {
+        let mut s = Script::with(false, &|config| {
+            config.prompt_ack = prompt_ack;
+            config.short_way = short_way;
+        });
+        let qp = s.qp();
+        let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
+        let stag = s
+            .engine
+            .register(s.pd, 0x1000, card::MEMORY, 1 << 20, access, &mut s.card)
+            .unwrap();
+        s.accepted(qp, RtrKinds::READ, &AcceptParams::default());
+        s.wait(MS);
+        let unit = |last: bool| {
+            let header = DdpHeader::tagged(last, control(opcode::WRITE), stag, 0x1000);
+            message(&header, &[7; 100])
+        };
+        for (last, soon) in [(false, false), (true, prompt_ack)] {
+            s.sent.clear();
+            s.data(&unit(last));
+            s.wait(0);
+            let note = format!("prompt {prompt_ack}, short way {short_way}, last {last}");
+            assert_eq!(s.sent.len(), usize::from(soon), "{note}");
+            s.wait(MS);
+            assert_eq!(s.sent.len(), 1, "{note}");
+            assert_eq!(s.sent[0].ack, s.seq, "{note}");
+        }
+    }
+}

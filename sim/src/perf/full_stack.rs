@@ -64,6 +64,8 @@ pub struct FullStack {
     pub link_gbps: u64,
     /// Ping-pongs.
     pub pingpong: Vec<PingPong>,
+    /// Cycles from the post of a Write of 64 bytes to its completion, nothing else being under way.
+    pub lone_write_cycles: f64,
     /// Bandwidth by size.
     pub bandwidth: Vec<Bandwidth>,
     /// Cycles for which a card was clocked in a second of one core's time, both cards together.
@@ -104,6 +106,9 @@ impl Counts {
     }
 }
 
+/// Ping-pongs and lone Writes of a size.
+const ROUNDS: u64 = 20;
+
 /// Measures.
 pub fn run(kind: CardKind, seed: u64, mtu: u16) -> Result<FullStack, PairError> {
     let link = LinkConfig {
@@ -134,7 +139,6 @@ pub fn run(kind: CardKind, seed: u64, mtu: u16) -> Result<FullStack, PairError> 
     let before = clocked();
     let mut pingpong = Vec::new();
     for bytes in [64, 4096] {
-        const ROUNDS: u64 = 20;
         let mut cycles = 0;
         for _ in 0..ROUNDS {
             for from in [0, 1] {
@@ -146,6 +150,11 @@ pub fn run(kind: CardKind, seed: u64, mtu: u16) -> Result<FullStack, PairError> 
             cycles: cycles as f64 / ROUNDS as f64,
         });
     }
+    let mut cycles = 0;
+    for _ in 0..ROUNDS {
+        cycles += pair.transfer(Operation::Write, 0, 0, 0, 64)?;
+    }
+    let lone_write_cycles = cycles as f64 / ROUNDS as f64;
     let mut bandwidth = Vec::new();
     for (bytes, messages) in [
         (64, 400),
@@ -163,6 +172,7 @@ pub fn run(kind: CardKind, seed: u64, mtu: u16) -> Result<FullStack, PairError> 
         link_delay_ns: link.delay_ns,
         link_gbps: link.gbps,
         pingpong,
+        lone_write_cycles,
         bandwidth,
         simulated_per_second,
     })

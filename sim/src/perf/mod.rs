@@ -233,6 +233,12 @@ pub fn print(p: &Performance, out: &mut impl Write) -> io::Result<()> {
         }
         writeln!(
             out,
+            "  Write of 64 bytes alone, to its completion: {:.0} cycles ({:.0} ns)",
+            f.lone_write_cycles,
+            f.lone_write_cycles * 4.0
+        )?;
+        writeln!(
+            out,
             "\n  {:>8} {:>10} {:>8}   for each message, sender | receiver: MMIO reads, writes; DMA bytes; engine steps",
             "Write", "cycles", "Gb/s"
         )?;
