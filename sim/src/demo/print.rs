@@ -2,10 +2,7 @@
 
 use std::io::{self, Write};
 
-use weft_hostdrv::EngineConfig;
-
 use super::Report;
-use crate::card::CYCLE_NS;
 
 /// Lines of the ladder that are shown.
 const LADDER: usize = 40;
@@ -51,13 +48,10 @@ pub fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
             of("Read")
         )?;
     }
-    let delayed = EngineConfig::default().delayed_ack;
     writeln!(
         out,
-        "\nA Send and a Read end when the receiver has the bytes. A Write ends when its sender knows that the peer's TCP has them: with nothing to\n\
-         send back, that TCP waits for more, {} cycles ({} µs, delayed acknowledgment), before it says so. `weft perf` has Writes in a row.",
-        delayed / CYCLE_NS,
-        delayed / 1000
+        "\nA Send and a Read end when the receiver has the bytes. A Write ends when its sender knows that the peer's TCP has them: an\n\
+         acknowledgment comes back. `weft perf` has Writes in a row."
     )?;
     if let Some(way) = report.ways.first() {
         writeln!(out, "\nBy size ({}), cycles and Gb/s:\n", way.name)?;
