@@ -313,9 +313,8 @@ impl Engine {
         });
         if let Some(remote) = again {
             let local = self.free_port(remote);
-            let before = self.conns.addresses(slot);
             self.with(now, slot, port, |link| link.fall_back(local));
-            self.conns.readdressed(slot, before);
+            self.conns.readdressed(slot);
         }
         let gone = self
             .conns

@@ -1,7 +1,6 @@
 //! The connections: each in its slot, found by it or by its addresses.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::cm::Endpoint;
@@ -16,7 +15,8 @@ pub(super) struct Connections {
     slots: Vec<Option<Box<Conn>>>,
     /// Slots without a connection; the one used last is the next.
     free: Vec<u16>,
-    by_addresses: BTreeMap<Addresses, u16>,
+    /// Slots with one, in the order of their addresses.
+    sorted: Vec<u16>,
 }
 
 fn addresses(conn: &Conn) -> Addresses {
@@ -28,7 +28,7 @@ impl Connections {
         Connections {
             slots: (0..slots).map(|_| None).collect(),
             free: (0..slots).rev().collect(),
-            by_addresses: BTreeMap::new(),
+            sorted: Vec::with_capacity(usize::from(slots)),
         }
     }
 
@@ -44,36 +44,41 @@ impl Connections {
         self.slots.get_mut(usize::from(slot))?.as_deref_mut()
     }
 
+    /// Where in the order these addresses are, or would be.
+    fn place(&self, wanted: Addresses) -> Result<usize, usize> {
+        self.sorted
+            .binary_search_by_key(&Some(wanted), |slot| self.get(*slot).map(addresses))
+    }
+
     pub(super) fn find(&self, local: Endpoint, remote: Endpoint) -> Option<u16> {
-        self.by_addresses.get(&(local, remote)).copied()
+        let place = self.place((local, remote)).ok()?;
+        self.sorted.get(place).copied()
     }
 
     /// Makes a connection, of addresses that no other one has, for a free slot; its slot, if there is one.
     pub(super) fn insert(&mut self, make: impl FnOnce(u16) -> Conn) -> Option<u16> {
         let slot = self.free.pop()?;
         let conn = make(slot);
-        self.by_addresses.insert(addresses(&conn), slot);
+        let (Ok(place) | Err(place)) = self.place(addresses(&conn));
+        self.sorted.insert(place, slot);
         self.slots[usize::from(slot)] = Some(Box::new(conn));
         Some(slot)
     }
 
     pub(super) fn remove(&mut self, slot: u16) -> Option<Box<Conn>> {
-        let conn = self.slots.get_mut(usize::from(slot))?.take()?;
-        self.by_addresses.remove(&addresses(&conn));
+        if let Ok(place) = self.place(self.get(slot).map(addresses)?) {
+            self.sorted.remove(place);
+        }
         self.free.push(slot);
-        Some(conn)
+        self.slots.get_mut(usize::from(slot))?.take()
     }
 
-    /// The addresses of a connection.
-    pub(super) fn addresses(&self, slot: u16) -> Option<Addresses> {
-        self.get(slot).map(addresses)
-    }
-
-    /// Its addresses are other ones now than `before`.
-    pub(super) fn readdressed(&mut self, slot: u16, before: Option<Addresses>) {
-        if let (Some(before), Some(after)) = (before, self.addresses(slot)) {
-            self.by_addresses.remove(&before);
-            self.by_addresses.insert(after, slot);
+    /// A connection's addresses are other ones now.
+    pub(super) fn readdressed(&mut self, slot: u16) {
+        self.sorted.retain(|other| *other != slot);
+        if let Some(after) = self.get(slot).map(addresses) {
+            let (Ok(place) | Err(place)) = self.place(after);
+            self.sorted.insert(place, slot);
         }
     }
 

@@ -66,7 +66,7 @@ impl Card {
             flows: vec![Flow::default(); usize::from(flows)],
             keys: vec![FlowKeyRow::default(); 2 * usize::from(flows)],
             stags: vec![StagRow::default(); stags as usize],
-            jobs: VecDeque::new(),
+            jobs: VecDeque::with_capacity(1024),
             posted: 0,
             done: 0,
             known_done: 0,

@@ -131,7 +131,8 @@ pub struct Sender {
     pub retries: u8,
     /// What happened.
     pub counts: Counts,
-    settings: Settings,
+    peer_ack_delay: u64,
+    congestion: Congestion,
     window_seq: u32,
     window_ack: u32,
     /// The peer permits SACK.
@@ -179,7 +180,8 @@ impl Sender {
             rtt: Rtt::new(settings.granularity, settings.rto_max),
             retries: 0,
             counts: Counts::default(),
-            settings: *settings,
+            peer_ack_delay: settings.peer_ack_delay,
+            congestion: settings.congestion,
             window_seq: 0,
             window_ack: iss,
             sack: false,
@@ -219,7 +221,7 @@ impl Sender {
         self.mss = mss;
         self.sack = sack;
         self.initial_window = mss.saturating_mul(initial_segments.max(1));
-        self.control = Controller::new(self.settings.congestion);
+        self.control = Controller::new(self.congestion);
         let first = self.control.window_mut();
         first.mss = mss;
         first.set(self.initial_window);

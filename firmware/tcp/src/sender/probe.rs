@@ -85,7 +85,7 @@ impl Sender {
         let mut wait = smoothed.saturating_mul(2);
         if self.flight() <= self.mss {
             // Perhaps one segment: its acknowledgment may be waiting for company.
-            wait = wait.saturating_add(self.settings.peer_ack_delay);
+            wait = wait.saturating_add(self.peer_ack_delay);
         }
         let at = now.saturating_add(wait);
         self.probe.at = Some(self.rto_at.map_or(at, |rto| rto.min(at)));
