@@ -201,6 +201,42 @@ mod on_a_simulated_card {
         }
     }
 
+    /// One run of `weft perf`, short, of the functional model: simulated time, so that the figures are the same everywhere.
+    fn perf(table: &str) -> serde_json::Value {
+        let short = ["--card", "model", "--milliseconds", "1", "--json"];
+        let output = run(&[&["perf", table][..], &short].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    }
+
+    #[test]
+    fn every_flow_is_connected_and_the_line_is_shared() {
+        let table = perf("--scale");
+        assert_eq!(table["connections"], 256);
+        let rate = table["connections_per_second"].as_f64();
+        assert!(rate.expect("a number") > 10_000.0, "{table:#}");
+        let runs = table["sharing"].as_array().expect("a list");
+        assert_eq!(runs.len(), 7);
+        for run in runs {
+            let of = |name: &str| run[name].as_f64().expect("a number");
+            assert!(of("gbps") > 80.0 && of("jain") > 0.9, "{run:#}");
+            assert!(of("least") > 0.0 && of("most") < 10.0, "{run:#}");
+        }
+    }
+
+    #[test]
+    fn each_controller_is_measured_under_loss() {
+        let table = perf("--loss");
+        let runs = table["runs"].as_array().expect("a list");
+        assert_eq!(runs.len(), 2 * 3 * 5);
+        for run in runs {
+            let of = |name: &str| run[name].as_f64().expect("a number");
+            let clean = of("loss") == 0.0 && of("reorder") == 0.0;
+            assert_eq!(of("retransmits") == 0.0, clean, "{run:#}");
+            assert!(of("gbps") > if clean { 80.0 } else { 0.5 }, "{run:#}");
+        }
+    }
+
     #[test]
     fn half_a_list_is_read_without_a_complaint() {
         let output = with_a_reader_gone(weft(&["regs", "--device", "sim:card=model"]));
