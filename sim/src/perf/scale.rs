@@ -81,7 +81,7 @@ pub fn run(
     milliseconds: u64,
     mut progress: impl FnMut(),
 ) -> Result<ScaleTable, PairError> {
-    let all = kind.sizes().flows as usize;
+    let all = kind.sizes().flows;
     let mut connect_ns = 0;
     let mut sharing = Vec::new();
     for (congestion, idle, loss) in runs(all) {
@@ -125,7 +125,7 @@ pub fn run(
 
 /// How many connections all runs make.
 pub fn connections(kind: CardKind) -> u64 {
-    let all = kind.sizes().flows as usize;
+    let all = kind.sizes().flows;
     let runs = runs(all);
     runs.iter().map(|(_, idle, _)| (ACTIVE + idle) as u64).sum()
 }
