@@ -45,7 +45,7 @@ impl Least {
 pub struct Granularity {
     /// With less than two full segments under way: the peer may keep the acknowledgment back.
     pub alone: u64,
-    /// With more it may not (RFC 5681 §4.2); for the first expiries ([`QUICK`]) only.
+    /// With more it may not (RFC 5681 §4.2); for the first three expiries in a row only.
     pub in_flight: u64,
 }
 
