@@ -103,6 +103,11 @@ impl End {
 
     /// Connects to the bench's second device.
     pub fn client(&self, bench: &Bench, param: &ConnParam) -> CmId {
+        self.client_with(bench, &QpInit::new(&self.cq), param)
+    }
+
+    /// The same with a queue pair like this.
+    pub fn client_with(&self, bench: &Bench, init: &QpInit, param: &ConnParam) -> CmId {
         let id = self.channel.create_id();
         id.resolve_addr(SocketAddrV4::new(bench.ip(1), PORT))
             .expect("possible");
@@ -115,10 +120,24 @@ impl End {
                 .expect("at once");
             assert_eq!(event.event, wanted);
         }
-        id.create_qp(&self.pd, &QpInit::new(&self.cq))
-            .expect("a queue pair");
+        id.create_qp(&self.pd, init).expect("a queue pair");
         id.connect(param).expect("possible");
         id
+    }
+
+    /// Accepts a request, with a queue pair of its own.
+    pub fn accept(&self, request: CmId, param: &ConnParam) -> CmId {
+        request
+            .create_qp(&self.pd, &QpInit::new(&self.cq))
+            .expect("a queue pair");
+        request.accept(param).expect("possible");
+        request
+    }
+
+    /// Accepts the next request.
+    pub fn accept_next(&self, bench: &Bench) -> CmId {
+        let request = next_event(bench, &self.channel, CmEventType::ConnectRequest);
+        self.accept(request.id, &ConnParam::default())
     }
 
     /// Listens as the bench's second device.
@@ -164,11 +183,7 @@ pub fn connected(bench: Bench, connect: &ConnParam, accept: &ConnParam) -> Pair 
     let request = next_event(&bench, &b.channel, CmEventType::ConnectRequest);
     assert!(request.listen_id.is_some_and(|id| id.is(&listener)));
     assert_eq!(request.private_data, connect.private_data);
-    let server = request.id;
-    server
-        .create_qp(&b.pd, &QpInit::new(&b.cq))
-        .expect("a queue pair");
-    server.accept(accept).expect("possible");
+    let server = b.accept(request.id, accept);
     let up = next_event(&bench, &a.channel, CmEventType::Established);
     assert!(up.id.is(&client));
     assert_eq!(up.private_data, accept.private_data);

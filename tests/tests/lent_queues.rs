@@ -46,28 +46,16 @@ struct Lendable {
 
 fn connect(bench: &Bench, a: &End, b: &End, cqe: usize) -> Lendable {
     let cq = bench.device(0).create_lendable_cq(cqe).expect("a queue");
-    let id = a.channel.create_id();
-    id.resolve_addr(std::net::SocketAddrV4::new(bench.ip(1), 4791))
-        .expect("possible");
-    id.resolve_route().expect("possible");
-    for _ in 0..2 {
-        a.channel.try_get_event().expect("works").expect("at once");
-    }
     let init = QpInit {
         lendable: true,
         ..QpInit::new(&cq)
     };
-    id.create_qp(&a.pd, &init).expect("a queue pair");
-    id.connect(&ConnParam::default()).expect("possible");
-    let server = next_event(bench, &b.channel, CmEventType::ConnectRequest).id;
-    server
-        .create_qp(&b.pd, &QpInit::new(&b.cq))
-        .expect("a queue pair");
-    server.accept(&ConnParam::default()).expect("possible");
+    let client = a.client_with(bench, &init, &ConnParam::default());
+    let server = b.accept_next(bench);
     next_event(bench, &a.channel, CmEventType::Established);
     next_event(bench, &b.channel, CmEventType::Established);
     Lendable {
-        client: id,
+        client,
         _server: server,
     }
 }
@@ -322,11 +310,7 @@ fn a_borrower_reaches_no_more_than_its_domain() {
     }
     // The owner's own work is none of theirs.
     let own = a.client(&bench, &ConnParam::default());
-    let server = next_event(&bench, &b.channel, CmEventType::ConnectRequest).id;
-    server
-        .create_qp(&b.pd, &QpInit::new(&b.cq))
-        .expect("a queue pair");
-    server.accept(&ConnParam::default()).expect("possible");
+    let _server = b.accept_next(&bench);
     next_event(&bench, &a.channel, CmEventType::Established);
     let qp = own.qp().expect("has one");
     let write = SendWr::write(1, b.mr.remote()).sge(a.mr.sge(0, 5000));
@@ -394,11 +378,7 @@ fn a_borrower_that_writes_nonsense_hurts_nobody() {
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);
     let own = a.client(&bench, &ConnParam::default());
-    let server = next_event(&bench, &b.channel, CmEventType::ConnectRequest).id;
-    server
-        .create_qp(&b.pd, &QpInit::new(&b.cq))
-        .expect("a queue pair");
-    server.accept(&ConnParam::default()).expect("possible");
+    let _server = b.accept_next(&bench);
     next_event(&bench, &a.channel, CmEventType::Established);
     next_event(&bench, &b.channel, CmEventType::Established);
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(3);

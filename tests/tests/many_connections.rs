@@ -16,11 +16,7 @@ fn answer(bench: &Bench, (a, b): (&End, &End), servers: &mut Vec<CmId>, wanted: 
     let all = bench.run_until("all connections", LIMIT, || {
         while let Some(event) = b.channel.try_get_event().expect("works") {
             if event.event == CmEventType::ConnectRequest {
-                let id = event.id;
-                id.create_qp(&b.pd, &QpInit::new(&b.cq))
-                    .expect("a queue pair");
-                id.accept(&ConnParam::default()).expect("possible");
-                servers.push(id);
+                servers.push(b.accept(event.id, &ConnParam::default()));
             }
         }
         while let Some(event) = a.channel.try_get_event().expect("works") {

@@ -45,11 +45,7 @@ fn a_link_that_loses_reorders_and_repeats() {
         let (a, b) = (End::new(fabric.device(0)), End::new(fabric.device(1)));
         let _listener = b.listen(&bench);
         let client = a.client(&bench, &ConnParam::default());
-        let server = next_event(&bench, &b.channel, CmEventType::ConnectRequest).id;
-        server
-            .create_qp(&b.pd, &QpInit::new(&b.cq))
-            .expect("a queue pair");
-        server.accept(&ConnParam::default()).expect("possible");
+        let server = b.accept_next(&bench);
         next_event(&bench, &a.channel, CmEventType::Established);
         next_event(&bench, &b.channel, CmEventType::Established);
         let faults = weft_sim::link::Faults {

@@ -24,15 +24,12 @@ use crate::link::{Link, Shared};
 use crate::port::Port;
 use crate::qp::Qp;
 use crate::stats::EngineStats;
-use crate::usual::{ends_write, is_placed_write};
+use crate::usual::placed_write;
 use crate::verbs::{Completion, QpId};
 
 /// Where the flow is in the reports that have one.
 const FLOW_AT: usize = SegmentReport::FLOW_AT;
 const _: () = assert!(FpduReport::FLOW_AT == FLOW_AT);
-/// DDP's control byte in an FPDU report, and RDMAP's behind it.
-const FPDU_CONTROL: usize = FpduReport::DDP_CONTROL_AT;
-const _: () = assert!(FpduReport::RDMAP_CONTROL_AT == FPDU_CONTROL + 1);
 
 /// One per card: flows, queue pairs, regions, listeners, connections, timers.
 #[derive(Debug)]
@@ -115,13 +112,11 @@ impl Engine {
                     return false;
                 };
                 let config = &self.shared.config;
-                match self.conns.get_mut(slot) {
-                    Some(conn) if config.short_way && is_placed_write(conn, report) => {
-                        self.shared.stats.fpdus_card += 1;
-                        let ends = ends_write(report[FPDU_CONTROL], report[FPDU_CONTROL + 1]);
-                        conn.ack.prompt |= ends && self.shared.config.prompt_ack;
-                    }
-                    _ => self.fpdu(now, slot, report, port),
+                let conn = self.conns.get_mut(slot);
+                if conn.is_some_and(|conn| placed_write(conn, report, config)) {
+                    self.shared.stats.fpdus_card += 1;
+                } else {
+                    self.fpdu(now, slot, report, port);
                 }
             }
             report_kind::FRAME => {

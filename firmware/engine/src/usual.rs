@@ -9,6 +9,7 @@ use weft_wire::fpdu::Markers;
 use weft_wire::rdmap::{control, opcode};
 use weft_wire::tcp::flag;
 
+use crate::config::EngineConfig;
 use crate::conn::{Conn, Phase, TcpState, MAX_PARTS};
 use crate::link::Link;
 use crate::part::{Data, Header, Origin, Part, MAX_FPDUS};
@@ -21,20 +22,28 @@ use weft_tcp::sender::{Ack, Acked};
 use weft_tcp::seq;
 
 /// The last segment of a Write.
-pub fn ends_write(ddp_control: u8, rdmap_control: u8) -> bool {
-    ddp_control & (ddp::TAGGED | ddp::LAST) == ddp::TAGGED | ddp::LAST
-        && rdmap_control == control(opcode::WRITE)
+pub fn ends_write(report: &FpduReport) -> bool {
+    report.ddp_control & (ddp::TAGGED | ddp::LAST) == ddp::TAGGED | ddp::LAST
+        && report.rdmap_control == control(opcode::WRITE)
 }
 
-/// A Write's segment was placed, of a connection that stands: nothing follows from that.
-pub fn is_placed_write(conn: &Conn, report: &[u8; FpduReport::SIZE]) -> bool {
+/// Handles the report of a Write's segment that was placed, of a connection that stands: nothing follows from that but, at its end, an
+/// acknowledgment. False: it is another report, and nothing was done.
+pub fn placed_write(
+    conn: &mut Conn,
+    report: &[u8; FpduReport::SIZE],
+    config: &EngineConfig,
+) -> bool {
     let report = FpduReport::from_bytes(report);
-    report.verdict == fpdu_verdict::PLACED
+    let placed = config.short_way
+        && report.verdict == fpdu_verdict::PLACED
         && report.ddp_control & ddp::TAGGED != 0
         && report.rdmap_control == control(opcode::WRITE)
         && report.epoch == conn.card.epoch
         && conn.phase == Phase::Established
-        && !seq::lt(report.seq, conn.reassembly.base())
+        && !seq::lt(report.seq, conn.reassembly.base());
+    conn.ack.prompt |= placed && config.prompt_ack && ends_write(&report);
+    placed
 }
 
 impl<P: Port> Link<'_, P> {

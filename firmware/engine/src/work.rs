@@ -11,6 +11,25 @@ use crate::verbs::{
     Access, Opcode, Payload, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE, MAX_SGE,
 };
 
+/// An entry of which nothing is done yet, without payload.
+fn new_entry(id: u64, action: Action) -> SendEntry {
+    SendEntry {
+        id,
+        action,
+        data: Data::Gather([Piece::default(); MAX_SGE]),
+        sinks: [Sge::default(); MAX_SGE],
+        sink_count: 0,
+        length: 0,
+        signalled: true,
+        fence: false,
+        sent: 0,
+        requested: 0,
+        requested_bytes: 0,
+        missing: 0,
+        outcome: None,
+    }
+}
+
 /// Checks a send work request and makes the queue's entry of it.
 pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEntry, Error> {
     let action = match wr.op {
@@ -38,19 +57,9 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
     };
     let is_read = matches!(action, Action::Read { .. });
     let mut entry = SendEntry {
-        id: wr.id,
-        action,
-        data: Data::Gather([Piece::default(); MAX_SGE]),
-        sinks: [Sge::default(); MAX_SGE],
-        sink_count: 0,
-        length: 0,
         signalled: wr.signalled,
         fence: wr.fence,
-        sent: 0,
-        requested: 0,
-        requested_bytes: 0,
-        missing: 0,
-        outcome: None,
+        ..new_entry(wr.id, action)
     };
     if let SendOp::Immediate { data, .. } = wr.op {
         if !matches!(wr.payload, Payload::Sges([]) | Payload::Inline([])) {
@@ -108,27 +117,17 @@ pub fn recv_entry(qp: &Qp, regions: &Regions, wr: &RecvWr<'_>) -> Result<RecvEnt
 /// An entry that fails in its turn.
 pub fn failed_send(id: u64, opcode: Opcode, status: Status) -> SendEntry {
     let (stag, to) = (0, 0);
-    SendEntry {
-        id,
-        action: match opcode {
-            Opcode::Write => Action::Write { stag, to },
-            Opcode::Read => Action::Read { stag, to },
-            Opcode::Send | Opcode::Recv => Action::Send {
-                opcode: opcode::SEND,
-                invalidate: 0,
-            },
+    let action = match opcode {
+        Opcode::Write => Action::Write { stag, to },
+        Opcode::Read => Action::Read { stag, to },
+        Opcode::Send | Opcode::Recv => Action::Send {
+            opcode: opcode::SEND,
+            invalidate: 0,
         },
-        data: Data::Inline([0; MAX_INLINE]),
-        sinks: [Sge::default(); MAX_SGE],
-        sink_count: 0,
-        length: 0,
-        signalled: true,
-        fence: false,
-        sent: 0,
-        requested: 0,
-        requested_bytes: 0,
-        missing: 0,
+    };
+    SendEntry {
         outcome: Some(status),
+        ..new_entry(id, action)
     }
 }
 
