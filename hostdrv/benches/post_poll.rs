@@ -17,7 +17,9 @@ use weft_hostdrv::verbs::*;
 use weft_hostdrv::{Device, DeviceConfig};
 
 /// Work requests of a run.
-const WORK: u64 = 1000;
+const WORK: u64 = 1024;
+/// Work requests of a list.
+const LIST: u64 = 16;
 /// Instructions at most, of a post and its poll.
 const BAR: u64 = 150;
 
@@ -30,15 +32,18 @@ const PEER: RemoteRegion = RemoteRegion {
 struct Scene {
     name: &'static str,
     title: &'static str,
+    /// Work requests of a post, and completions of a poll.
+    list: u64,
     post: fn(&Qp, &Mr, u64),
     /// Its bar, if it has one.
     bar: Option<u64>,
 }
 
-const SCENES: [Scene; 4] = [
+const SCENES: [Scene; 5] = [
     Scene {
         name: "write",
         title: "Write of 64 bytes",
+        list: 1,
         post: |qp, mr, n| {
             let wr = SendWr::write(n, PEER).sge(mr.sge(0, 64)).signaled();
             qp.post_send(wr).expect("room");
@@ -46,8 +51,19 @@ const SCENES: [Scene; 4] = [
         bar: Some(BAR),
     },
     Scene {
+        name: "list",
+        title: "Write of 64 bytes, in lists of 16",
+        list: LIST,
+        post: |qp, mr, n| {
+            let wr = |n| SendWr::write(n, PEER).sge(mr.sge(0, 64)).signaled();
+            qp.post_send_list((n..n + LIST).map(wr)).expect("room");
+        },
+        bar: Some(BAR),
+    },
+    Scene {
         name: "inline",
         title: "Write of 64 bytes inline",
+        list: 1,
         post: |qp, _, n| {
             let wr = SendWr::write(n, PEER).inline(&[7; 64]).signaled();
             qp.post_send(wr).expect("room");
@@ -57,15 +73,18 @@ const SCENES: [Scene; 4] = [
     Scene {
         name: "send",
         title: "Send of two SGEs",
+        list: 1,
         post: |qp, mr, n| {
-            let wr = SendWr::send(n).sge(mr.sge(0, 64)).sge(mr.sge(64, 64));
-            qp.post_send(wr.signaled()).expect("room");
+            let list = [mr.sge(0, 64), mr.sge(64, 64)];
+            let wr = SendWr::send(n).sges(&list).signaled();
+            qp.post_send(wr).expect("room");
         },
         bar: None,
     },
     Scene {
         name: "receive",
         title: "receive of one SGE",
+        list: 1,
         post: |qp, mr, n| {
             qp.post_recv(RecvWr::new(n).sge(mr.sge(0, 64)))
                 .expect("room");
@@ -82,9 +101,10 @@ fn weft_counted_post(scene: &Scene, qp: &Qp, mr: &Mr, n: u64) {
 
 /// And in here.
 #[inline(never)]
-fn weft_counted_poll(cq: &Cq) -> u64 {
-    let wc = cq.poll_one().expect("it works").expect("a completion");
-    black_box(wc).wr_id
+fn weft_counted_poll(cq: &Cq, found: &mut [Wc]) -> usize {
+    let count = cq.poll_slice(found).expect("it works");
+    black_box(found);
+    count
 }
 
 /// Posts and polls, under callgrind.
@@ -109,12 +129,14 @@ fn run(scene: &Scene) {
     };
     let qp = id.create_qp(&pd, &init).expect("a queue pair");
     id.connect(&ConnParam::default()).expect("possible");
-    for n in 0..WORK {
+    for n in (0..WORK).step_by(scene.list as usize) {
         weft_counted_post(scene, &qp, &mr, n);
     }
     qp.modify_to_error().expect("possible");
-    for n in 0..WORK {
-        assert_eq!(weft_counted_poll(&cq), n);
+    let mut found = vec![Wc::default(); scene.list as usize];
+    for n in (0..WORK).step_by(found.len()) {
+        assert_eq!(weft_counted_poll(&cq, &mut found), found.len());
+        assert_eq!(found[0].wr_id, n);
     }
 }
 

@@ -27,7 +27,7 @@ use crate::mmio::Mmio;
 use crate::raw::RawQueues;
 use crate::stats::{add, counter_named, CardCounters, HostStats};
 use crate::transport::Transport;
-use crate::verbs::{AsyncEvent, QpEntry};
+use crate::verbs::{AsyncEvent, Leaving, QpEntry};
 use bells::PostBells;
 pub(crate) use files::Events;
 pub use files::Readiness;
@@ -168,6 +168,8 @@ pub(crate) struct State {
     /// Events of the engine's that wait for their turn.
     events: VecDeque<Event>,
     sleepers: Arc<Sleepers>,
+    /// Regions that nobody has a handle of, and that work under way uses.
+    pub(crate) leaving: Vec<Leaving>,
     /// Memory that is no longer registered, and that the card may still be busy with.
     graveyard: Vec<Grave>,
     /// Dropped after the lock is released: their drop may want the lock.
@@ -347,6 +349,9 @@ impl State {
             self.fail(error);
         }
         let mut news = self.deliver_completions() > 0;
+        if news && !self.leaving.is_empty() {
+            self.leave_regions(self.card.now());
+        }
         while let Some(event) = self.engine.poll_event() {
             self.events.push_back(event);
             news = true;
@@ -382,6 +387,9 @@ impl State {
         self.tell(AsyncEvent::DeviceFatal(error.clone()));
         self.fault = Some(error);
         self.failed.store(true, Ordering::Release);
+        for entry in self.qps.values() {
+            entry.rings.fail();
+        }
         self.keep_watch();
         self.sleepers.announce();
     }
@@ -441,6 +449,7 @@ impl Device {
             watch: None,
             events: VecDeque::new(),
             sleepers: sleepers.clone(),
+            leaving: Vec::new(),
             graveyard: Vec::new(),
             released: Vec::new(),
             frame: Vec::new(),
@@ -501,6 +510,7 @@ impl Device {
     }
 
     /// Are the two the same device?
+    #[inline]
     pub(crate) fn is(&self, other: &Device) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
@@ -531,13 +541,18 @@ impl Device {
     }
 
     /// A queue pair of this flow has new work.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn posted(&self, flow: u16) -> Result<(), DeviceError> {
         self.shared.bells.ring(flow);
         // Who sleeps for the device does not look at the bells.
-        if self.shared.deferred && !self.shared.sleepers.is_anybody_asleep() {
-            return Ok(());
+        match self.shared.deferred && !self.shared.sleepers.is_anybody_asleep() {
+            true => Ok(()),
+            false => self.send_posted(),
         }
+    }
+
+    #[inline(never)]
+    fn send_posted(&self) -> Result<(), DeviceError> {
         self.shared.take_posted();
         self.check_fault()
     }

@@ -161,20 +161,6 @@ impl SharedMemory {
         unsafe { AtomicU64::from_ptr(self.ptr.as_ptr().add(start).cast()) }
     }
 
-    /// The aligned words that lie wholly in the run.
-    #[inline]
-    fn atomic_words(&self) -> &[AtomicU64] {
-        let skew = self.ptr.as_ptr() as usize % WORD;
-        let before = if skew == 0 { 0 } else { WORD - skew };
-        let words = self.len.saturating_sub(before) / WORD;
-        if words == 0 {
-            return &[];
-        }
-        // SAFETY: aligned and inside the run; the memory is valid as long as `self`, and nobody accesses these words but by
-        // atomic operations of this size.
-        unsafe { std::slice::from_raw_parts(self.ptr.as_ptr().add(before).cast(), words) }
-    }
-
     /// A byte that is in no word.
     #[inline]
     fn byte(&self, offset: usize) -> &AtomicU8 {
@@ -292,37 +278,6 @@ impl SharedMemory {
             Place::Word(start, at, _) => self.word(start).load(Ordering::Relaxed).to_ne_bytes()[at],
             Place::Byte => self.byte(offset).load(Ordering::Relaxed),
         })
-    }
-}
-
-/// Words from the first aligned one on; those of [`Pages`] are all aligned.
-impl weft_queues::Memory for SharedMemory {
-    fn words(&self) -> usize {
-        self.atomic_words().words()
-    }
-    #[inline]
-    fn load(&self, word: usize) -> u64 {
-        self.atomic_words().load(word)
-    }
-    #[inline]
-    fn store(&self, word: usize, value: u64) {
-        self.atomic_words().store(word, value);
-    }
-    #[inline]
-    fn load_first(&self, word: usize) -> u64 {
-        self.atomic_words().load_first(word)
-    }
-    #[inline]
-    fn store_last(&self, word: usize, value: u64) {
-        self.atomic_words().store_last(word, value);
-    }
-    #[inline]
-    fn set(&self, word: usize, bits: u64) {
-        self.atomic_words().set(word, bits);
-    }
-    #[inline]
-    fn take(&self, word: usize) -> u64 {
-        self.atomic_words().take(word)
     }
 }
 

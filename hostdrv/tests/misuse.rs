@@ -295,6 +295,67 @@ fn deregistering_says_how_it_ended() {
     assert!(card.lock().foreign.is_empty());
 }
 
+/// A region that nobody has a handle of stays as long as work that was posted before uses it, and no longer: work of another queue pair, or
+/// with another region, does not keep it.
+#[test]
+fn work_keeps_its_regions() {
+    let setup = set_up();
+    let Setup {
+        card,
+        device,
+        pd,
+        mr,
+        ..
+    } = &setup;
+    let cq = device.create_cq(64, None).expect("a queue");
+    let qps = [connecting(&setup, CAP, &cq), connecting(&setup, CAP, &cq)];
+    let is_there = |lkey: u32| {
+        let row = card.lock().rows[&(table::STAG, lkey >> 8)][0];
+        row & StagRow::VALID != 0
+    };
+    let region = || pd.alloc_mr(64, Access::LOCAL_WRITE | Access::READ_SINK);
+    let regions: Vec<Mr> = (0..5).map(|_| region().expect("a region")).collect();
+    let lkeys: Vec<u32> = regions.iter().map(Mr::lkey).collect();
+    qps[0]
+        .post_recv(RecvWr::new(0).sge(regions[0].sge(0, 8)))
+        .expect("room");
+    qps[0]
+        .post_send(SendWr::send(1).sges(&[mr.sge(0, 8), regions[1].sge(8, 8)]))
+        .expect("room");
+    qps[1]
+        .post_send(SendWr::read(2, REMOTE).sge(regions[2].sge(0, 8)))
+        .expect("room");
+    // A part of no bytes is no use.
+    qps[1]
+        .post_send(SendWr::send(3).sge(regions[3].sge(0, 0)))
+        .expect("room");
+    for mr in regions {
+        let lkey = mr.lkey();
+        // That card does no jobs, so what it may be busy with stays mapped.
+        let answer = match lkeys.iter().position(|key| *key == lkey) {
+            Some(0..=2) => VerbsError::RegionInUse { lkey, uses: 0 },
+            _ => VerbsError::StaysMapped { lkey },
+        };
+        assert_eq!(mr.dereg(), Err(answer));
+    }
+    let there = || lkeys.iter().map(|lkey| is_there(*lkey)).collect::<Vec<_>>();
+    assert_eq!(there(), [true, true, true, false, false]);
+    qps[1].modify_to_error().expect("possible");
+    assert_eq!(there(), [true, true, false, false, false]);
+    qps[0].modify_to_error().expect("possible");
+    assert_eq!(there(), [false; 5]);
+    // A queue pair that goes lets go as well.
+    let qp = pd.create_qp(&QpInit::new(&cq)).expect("a queue pair");
+    let mr = region().expect("a region");
+    let lkey = mr.lkey();
+    qp.post_recv(RecvWr::new(0).sge(mr.sge(0, 8)))
+        .expect("room");
+    drop(mr);
+    assert!(is_there(lkey));
+    drop(qp);
+    assert!(!is_there(lkey));
+}
+
 #[test]
 fn sges_are_checked() {
     let setup = set_up();
@@ -364,17 +425,13 @@ fn sges_are_checked() {
     qp.post_send(SendWr::send(1).sge(read_only.sge(0, 8)))
         .expect("any region can be sent from");
 
-    let three = SendWr::send(1)
-        .sge(mr.sge(0, 1))
-        .sge(mr.sge(1, 1))
-        .sge(mr.sge(2, 1));
+    let list = [0, 1, 2, 3].map(|offset| mr.sge(offset, 1));
     assert_eq!(
-        qp.post_send(three),
+        qp.post_send(SendWr::send(1).sges(&list[..3])),
         Err(VerbsError::TooManySges { given: 3, max: 2 })
     );
-    let four = (0..4).fold(RecvWr::new(1), |wr, i| wr.sge(mr.sge(i, 1)));
     assert_eq!(
-        qp.post_recv(four),
+        qp.post_recv(RecvWr::new(1).sges(&list)),
         Err(VerbsError::TooManySges { given: 4, max: 3 })
     );
 }
@@ -390,15 +447,12 @@ fn inline_and_flags_are_checked() {
         Err(VerbsError::InlineTooLong { given: 33, max: 32 })
     );
     let read = SendWr::read(1, REMOTE).inline(&[0; 3]);
-    assert_eq!(
-        qp.post_send(read),
-        Err(VerbsError::InlineWith { with: "a Read" })
-    );
+    assert_eq!(qp.post_send(read), Err(VerbsError::InlineRead));
     let both = SendWr::send(1).inline(&[0; 3]).sge(setup.mr.sge(0, 1));
-    assert_eq!(
-        qp.post_send(both),
-        Err(VerbsError::InlineWith { with: "SGEs" })
-    );
+    assert_eq!(qp.post_send(both), Err(VerbsError::MixedPayload));
+    let twice = RecvWr::new(1).sge(setup.mr.sge(0, 1));
+    let twice = twice.sge(setup.mr.sge(1, 1));
+    assert_eq!(qp.post_recv(twice), Err(VerbsError::MixedPayload));
     let solicited = SendWr::write(1, REMOTE).solicited();
     assert_eq!(
         qp.post_send(solicited),
@@ -479,7 +533,12 @@ fn a_list_says_how_far_it_came() {
         Some(4)
     );
     let send = |n| SendWr::send(n).sge(mr.sge(0, 8));
-    let list = [send(10), send(11), send(12).sge(mr.sge(4096, 1)), send(13)];
+    let list = [
+        send(10),
+        send(11),
+        SendWr::send(12).sge(mr.sge(4096, 1)),
+        send(13),
+    ];
     let refused = qp.post_send_list(list);
     assert!(
         matches!(refused, Err((2, VerbsError::SgeBeyondMr { .. }))),
@@ -518,13 +577,8 @@ fn deferred_posts_wait_for_progress() {
 #[test]
 fn receive_elements_hold_the_sges_that_have_bytes() {
     let Setup { card, mr, qp, .. } = set_up();
-    qp.post_recv(
-        RecvWr::new(1)
-            .sge(mr.sge(0, 5))
-            .sge(mr.sge(9, 0))
-            .sge(mr.sge(7, 11)),
-    )
-    .expect("room");
+    let list = [mr.sge(0, 5), mr.sge(9, 0), mr.sge(7, 11)];
+    qp.post_recv(RecvWr::new(1).sges(&list)).expect("room");
     // Wherever the receive queue is: the only memory with this in it is the new element.
     let starts_like = |bytes: &[u8]| bytes.starts_with(&mr.addr().to_le_bytes()) && bytes[8] == 5;
     let inner = card.lock();
@@ -585,7 +639,7 @@ fn states_and_sizes_are_checked() {
             ..CAP
         },
         QpCap {
-            max_send_sge: 5,
+            max_send_sge: 17,
             ..CAP
         },
         QpCap {
@@ -593,7 +647,11 @@ fn states_and_sizes_are_checked() {
             ..CAP
         },
         QpCap {
-            max_inline_data: 65,
+            max_recv_sge: 5,
+            ..CAP
+        },
+        QpCap {
+            max_inline_data: 257,
             ..CAP
         },
     ] {

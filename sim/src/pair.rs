@@ -5,7 +5,7 @@ use std::net::SocketAddrV4;
 use thiserror::Error;
 use weft_hostdrv::cm::{CmError, CmEventType, CmId, ConnParam, EventChannel};
 use weft_hostdrv::verbs::{
-    Access, Cq, Mr, Pd, Qp, QpInit, RecvWr, SendWr, VerbsError, Wc, WcStatus,
+    Access, Cq, Mr, Pd, Qp, QpInit, RecvWr, SendWr, Sge, VerbsError, Wc, WcStatus,
 };
 
 use crate::card::CYCLE_NS;
@@ -265,16 +265,10 @@ impl<'a> Pair<'a> {
         let start = self.fabric.now();
         let done = match operation {
             Operation::Send => {
-                let mut receive = RecvWr::new(1);
-                for (at, part) in parts(len, 2) {
-                    receive = receive.sge(b.target.sge((to_offset + at) as u64, part as u32));
-                }
-                b.qp.post_recv(receive)?;
-                let mut send = SendWr::send(2).signaled();
-                for (at, part) in parts(len, 3) {
-                    send = send.sge(a.source.sge((from_offset + at) as u64, part as u32));
-                }
-                a.qp.post_send(send)?;
+                let list = sges(&b.target, to_offset, len, 2);
+                b.qp.post_recv(RecvWr::new(1).sges(&list))?;
+                let list = sges(&a.source, from_offset, len, 3);
+                a.qp.post_send(SendWr::send(2).sges(&list).signaled())?;
                 let received = self.completion(1 - from, "the receive's completion")?;
                 self.check_completion(operation, len, &received)?;
                 let cycles = (self.fabric.now() - start) / CYCLE_NS;
@@ -283,12 +277,9 @@ impl<'a> Pair<'a> {
                 cycles
             }
             Operation::Write => {
-                let mut write =
-                    SendWr::write(3, b.target.remote().offset(to_offset as u64)).signaled();
-                for (at, part) in parts(len, 3) {
-                    write = write.sge(a.source.sge((from_offset + at) as u64, part as u32));
-                }
-                a.qp.post_send(write)?;
+                let list = sges(&a.source, from_offset, len, 3);
+                let write = SendWr::write(3, b.target.remote().offset(to_offset as u64));
+                a.qp.post_send(write.sges(&list).signaled())?;
                 let wc = self.completion(from, "the Write's completion")?;
                 self.check_status(operation, len, &wc)?;
                 (self.fabric.now() - start) / CYCLE_NS
@@ -363,6 +354,14 @@ impl<'a> Pair<'a> {
         }
         Ok(())
     }
+}
+
+/// `len` bytes of a region from `from` on, in up to `count` SGEs.
+fn sges(mr: &Mr, from: usize, len: usize, count: usize) -> Vec<Sge<'_>> {
+    parts(len, count)
+        .into_iter()
+        .map(|(at, part)| mr.sge((from + at) as u64, part as u32))
+        .collect()
 }
 
 /// `len` bytes in up to `count` parts of odd sizes: where each begins, and its bytes.

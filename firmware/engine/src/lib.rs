@@ -70,7 +70,7 @@ pub use random::Seed;
 pub use stats::EngineStats;
 pub use verbs::{
     Access, Completion, Opcode, Payload, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr,
-    Sge, Status, MAX_INLINE, MAX_SGE,
+    Sge, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
 pub use weft_tcp::control::Congestion;
 pub use weft_wire::mpa::RtrKinds;

@@ -6,21 +6,24 @@ use weft_wire::ddp::{TAGGED_HEADER, UNTAGGED_HEADER};
 use weft_wire::fpdu::Markers;
 
 use crate::region::{Piece, RegionRef};
-use crate::verbs::{MAX_INLINE, MAX_SGE};
 
 /// FPDUs that one part holds at most.
 pub const MAX_FPDUS: usize = 64;
 
 /// Where a slot's inline payload begins.
 const INLINE_AT: usize = 64;
+/// Pieces of memory that a job gathers at most.
+pub const JOB_PIECES: usize = 4;
+/// Bytes that a job holds itself at most.
+pub const JOB_INLINE: usize = 64;
 
-/// Where the payload comes from.
+/// Where a part's payload comes from: as much as one job can have. A message with more is cut there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
     /// These pieces of host memory, one after the other.
-    Gather([Piece; MAX_SGE]),
+    Gather([Piece; JOB_PIECES]),
     /// These bytes.
-    Inline([u8; MAX_INLINE]),
+    Inline([u8; JOB_INLINE]),
 }
 
 impl Data {
@@ -28,7 +31,7 @@ impl Data {
     pub fn slice(&self, offset: u32, length: u32) -> Data {
         match self {
             Data::Gather(pieces) => {
-                let mut out = [Piece::default(); MAX_SGE];
+                let mut out = [Piece::default(); JOB_PIECES];
                 let (mut skip, mut left, mut used) = (offset, length, 0);
                 for piece in pieces {
                     let skipped = skip.min(piece.length);
@@ -46,9 +49,9 @@ impl Data {
                 Data::Gather(out)
             }
             Data::Inline(bytes) => {
-                let mut out = [0; MAX_INLINE];
-                let from = (offset as usize).min(MAX_INLINE);
-                let to = (from + length as usize).min(MAX_INLINE);
+                let mut out = [0; JOB_INLINE];
+                let from = (offset as usize).min(JOB_INLINE);
+                let to = (from + length as usize).min(JOB_INLINE);
                 out[..to - from].copy_from_slice(&bytes[from..to]);
                 Data::Inline(out)
             }
@@ -237,7 +240,7 @@ impl Part {
             Data::Inline(bytes) => {
                 job.flags |= Job::INLINE_PAYLOAD;
                 let mut slot = job.to_bytes();
-                slot[INLINE_AT..INLINE_AT + MAX_INLINE].copy_from_slice(&bytes);
+                slot[INLINE_AT..INLINE_AT + JOB_INLINE].copy_from_slice(&bytes);
                 slot
             }
             Data::Gather(pieces) => {

@@ -6,9 +6,11 @@ use alloc::vec::Vec;
 
 use weft_wire::rdmap::ReadRequest;
 
-use crate::part::Data;
-use crate::region::RegionRef;
-use crate::verbs::{Completion, Opcode, QpConfig, QpId, QpState, Sge, Status, MAX_SGE};
+use crate::part::{Data, JOB_INLINE, JOB_PIECES};
+use crate::region::{Piece, RegionRef};
+use crate::verbs::{
+    Completion, Opcode, QpConfig, QpId, QpState, Sge, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
+};
 
 /// What a send-queue entry does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,71 @@ impl Action {
     }
 }
 
+/// A piece of a region that a work request names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Local {
+    /// Its STag.
+    pub stag: u32,
+    /// Bytes; never 0 in a list.
+    pub length: u32,
+    /// Send, Write: its IOVA. Read: its TO.
+    pub at: u64,
+}
+
+/// The payload of a work request.
+#[derive(Clone, Copy, Debug)]
+pub enum Payload {
+    /// Its first so many pieces.
+    Pieces([Local; MAX_SGE], u8),
+    /// These bytes.
+    Inline([u8; MAX_INLINE]),
+}
+
+impl Payload {
+    /// The pieces.
+    pub fn pieces(&self) -> &[Local] {
+        match self {
+            Payload::Pieces(list, count) => &list[..usize::from(*count)],
+            Payload::Inline(_) => &[],
+        }
+    }
+
+    /// What one job can have of `length` bytes from `offset` on, and how many bytes that are.
+    pub fn slice(&self, offset: u32, length: u32) -> (Data, u32) {
+        match self {
+            Payload::Pieces(..) => {
+                let mut out = [Piece::default(); JOB_PIECES];
+                let (mut skip, mut taken, mut used) = (offset, 0, 0);
+                for piece in self.pieces() {
+                    let skipped = skip.min(piece.length);
+                    skip -= skipped;
+                    let take = (piece.length - skipped).min(length - taken);
+                    if take == 0 {
+                        continue;
+                    }
+                    let Some(place) = out.get_mut(used) else {
+                        break;
+                    };
+                    *place = Piece {
+                        iova: piece.at.wrapping_add(u64::from(skipped)),
+                        length: take,
+                    };
+                    used += 1;
+                    taken += take;
+                }
+                (Data::Gather(out), taken)
+            }
+            Payload::Inline(bytes) => {
+                let mut out = [0; JOB_INLINE];
+                let from = (offset as usize).min(MAX_INLINE);
+                let count = (MAX_INLINE - from).min(length as usize).min(JOB_INLINE);
+                out[..count].copy_from_slice(&bytes[from..from + count]);
+                (Data::Inline(out), count as u32)
+            }
+        }
+    }
+}
+
 /// An entry of the send queue.
 #[derive(Clone, Copy, Debug)]
 pub struct SendEntry {
@@ -38,12 +105,8 @@ pub struct SendEntry {
     pub id: u64,
     /// What to do.
     pub action: Action,
-    /// Payload (Send, Write).
-    pub data: Data,
-    /// The SGEs (Read: the sinks), those without length left out.
-    pub sinks: [Sge; MAX_SGE],
-    /// How many sinks.
-    pub sink_count: u8,
+    /// Its payload; a Read's sinks.
+    pub payload: Payload,
     /// Bytes of the message.
     pub length: u32,
     /// Complete on success too.
@@ -60,6 +123,15 @@ pub struct SendEntry {
     pub missing: u8,
     /// How it ended.
     pub outcome: Option<Status>,
+}
+
+impl SendEntry {
+    /// Where the Read Response goes that is asked for next; `None`: all were asked for. A Read of no bytes has one that is nowhere.
+    pub fn next_sink(&self) -> Option<Local> {
+        let sinks = self.payload.pieces();
+        let none = (sinks.is_empty() && self.requested == 0).then(Local::default);
+        sinks.get(usize::from(self.requested)).copied().or(none)
+    }
 }
 
 /// The send queue: entries `completed..started` are under way, `started..posted` wait. The numbers
@@ -132,7 +204,7 @@ pub struct RecvEntry {
     /// The application's number.
     pub id: u64,
     /// Where the message goes; the first without length ends the list.
-    pub sges: [Sge; MAX_SGE],
+    pub sges: [Sge; MAX_RECV_SGE],
     /// Bytes of all.
     pub length: u32,
     /// It failed as it was posted: this is how it ends.
@@ -309,7 +381,10 @@ impl Qp {
     /// A work request that is not completed refers to this STag.
     pub fn uses(&self, stag: u32) -> bool {
         let names = |sges: &[Sge]| sges.iter().any(|sge| sge.length > 0 && sge.stag == stag);
-        let send = |entry: &SendEntry| names(&entry.sinks[..usize::from(entry.sink_count)]);
+        let send = |entry: &SendEntry| {
+            let mut pieces = entry.payload.pieces().iter();
+            pieces.any(|piece| piece.stag == stag)
+        };
         let waiting = self.rq.posted.wrapping_sub(self.rq.completed);
         self.sq.ring.iter().flatten().any(send)
             || (0..waiting)

@@ -7,12 +7,12 @@ use weft_wire::terminate::{Terminate, TerminateCode};
 use crate::cm::PrivateData;
 use crate::conn::Phase;
 use crate::link::Link;
-use crate::part::Data;
+use crate::part::{Data, JOB_PIECES};
 use crate::port::Port;
 use crate::qp::PendingResponse;
 use crate::region::Piece;
 use crate::stream::scatter;
-use crate::verbs::{Access, Status, MAX_SGE};
+use crate::verbs::{Access, Status};
 
 /// An error that calls for a Terminate, with what the Terminate says about it.
 #[derive(Clone, Copy, Debug)]
@@ -221,7 +221,7 @@ impl<P: Port> Link<'_, P> {
             }
         };
         // A Read of no bytes names no source (RFC 5040 §5.2.1), but is answered.
-        let mut pieces = [Piece::default(); MAX_SGE];
+        let mut pieces = [Piece::default(); JOB_PIECES];
         let mut region = None;
         if request.size > 0 {
             let source = self.shared.regions.remote(
@@ -328,7 +328,7 @@ impl<P: Port> Link<'_, P> {
         qp.reads.pop_front();
         if let Some(entry) = number.and_then(|number| qp.sq.get_mut(number)) {
             entry.missing = entry.missing.saturating_sub(1);
-            if entry.missing == 0 && entry.requested >= entry.sink_count.max(1) {
+            if entry.missing == 0 && entry.next_sink().is_none() {
                 entry.outcome.get_or_insert(Status::Success);
             }
             qp.complete_sends(&mut self.shared.completions);

@@ -12,12 +12,11 @@ use weft_wire::tcp::flag;
 use crate::config::EngineConfig;
 use crate::conn::{Conn, Phase, TcpState, MAX_PARTS};
 use crate::link::Link;
-use crate::part::{Data, Header, Origin, Part, MAX_FPDUS};
+use crate::part::{Data, Header, Origin, Part, JOB_PIECES, MAX_FPDUS};
 use crate::port::{Full, Port};
 use crate::qp::Action;
 use crate::region::Piece;
 use crate::timers::Timer;
-use crate::verbs::MAX_SGE;
 use weft_tcp::sender::{Ack, Acked};
 use weft_tcp::seq;
 
@@ -149,7 +148,7 @@ impl<P: Port> Link<'_, P> {
         let Some(entry) = qp.sq.next() else {
             return Ok(false);
         };
-        let (Action::Write { stag, to }, Data::Gather(pieces)) = (entry.action, &entry.data) else {
+        let (Action::Write { stag, to }, [source]) = (entry.action, entry.payload.pieces()) else {
             return Ok(false);
         };
         let fpdu_payload = (Markers::OFF.mulpdu(emss as usize) - ddp::TAGGED_HEADER) as u32;
@@ -159,7 +158,6 @@ impl<P: Port> Link<'_, P> {
             || conn.tx_markers != Markers::OFF
             || !qp.responses.is_empty()
             || entry.sent == 0
-            || pieces[1].length > 0
             || room < wire
             || left <= fpdu_payload
             || conn.parts.len() >= MAX_PARTS
@@ -187,7 +185,7 @@ impl<P: Port> Link<'_, P> {
             rsvd_ulp: 0,
         };
         let piece = Piece {
-            iova: pieces[0].iova.wrapping_add(u64::from(entry.sent)),
+            iova: source.at.wrapping_add(u64::from(entry.sent)),
             length: payload,
         };
         let job = Job {
@@ -210,7 +208,7 @@ impl<P: Port> Link<'_, P> {
         self.shared.stats.jobs += 1;
         self.ack_with_data();
         self.shared.lend(self.conn);
-        let mut all = [Piece::default(); MAX_SGE];
+        let mut all = [Piece::default(); JOB_PIECES];
         all[0] = piece;
         self.conn.parts.push_back(Part {
             seq: first,

@@ -2,10 +2,12 @@
 
 use weft_layout::StagRow;
 
-/// SGEs that a work request can have.
-pub const MAX_SGE: usize = 4;
+/// SGEs that a send work request can have.
+pub const MAX_SGE: usize = 16;
+/// SGEs that a receive can have: as many as the card's receive elements.
+pub const MAX_RECV_SGE: usize = 4;
 /// Bytes that a work request can carry inline.
-pub const MAX_INLINE: usize = 64;
+pub const MAX_INLINE: usize = 256;
 
 /// A protection domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

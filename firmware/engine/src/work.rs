@@ -4,11 +4,10 @@ use weft_layout::ReceiveElement;
 use weft_wire::rdmap::{opcode, IMMEDIATE};
 
 use crate::error::Error;
-use crate::part::Data;
-use crate::qp::{Action, Qp, RecvEntry, SendEntry};
+use crate::qp::{self, Action, Local, Qp, RecvEntry, SendEntry};
 use crate::region::{Piece, Regions};
 use crate::verbs::{
-    Access, Opcode, Payload, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE, MAX_SGE,
+    Access, Opcode, Payload, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
 
 /// An entry of which nothing is done yet, without payload.
@@ -16,9 +15,7 @@ fn new_entry(id: u64, action: Action) -> SendEntry {
     SendEntry {
         id,
         action,
-        data: Data::Gather([Piece::default(); MAX_SGE]),
-        sinks: [Sge::default(); MAX_SGE],
-        sink_count: 0,
+        payload: qp::Payload::Pieces([Local::default(); MAX_SGE], 0),
         length: 0,
         signalled: true,
         fence: false,
@@ -67,7 +64,7 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
         }
         let mut copy = [0; MAX_INLINE];
         copy[..IMMEDIATE].copy_from_slice(&data.to_be_bytes());
-        entry.data = Data::Inline(copy);
+        entry.payload = qp::Payload::Inline(copy);
         entry.length = IMMEDIATE as u32;
         return Ok(entry);
     }
@@ -79,7 +76,7 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
                 .get_mut(..bytes.len())
                 .ok_or(Error::InlineTooLong(bytes.len()))?;
             room.copy_from_slice(bytes);
-            entry.data = Data::Inline(copy);
+            entry.payload = qp::Payload::Inline(copy);
             entry.length = bytes.len() as u32;
         }
         Payload::Sges(sges) => {
@@ -88,16 +85,17 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
             } else {
                 Access::NONE
             };
-            let (list, total) = check(qp, regions, sges, needs)?;
-            entry.length = total;
-            let mut pieces = [Piece::default(); MAX_SGE];
-            let used = list.iter().take_while(|(sge, _)| sge.length > 0);
-            for (index, (sge, piece)) in used.enumerate() {
-                pieces[index] = *piece;
-                entry.sinks[index] = *sge;
-                entry.sink_count += 1;
-            }
-            entry.data = Data::Gather(pieces);
+            let mut list = [Local::default(); MAX_SGE];
+            let mut count = 0;
+            entry.length = check(qp, regions, sges, MAX_SGE, needs, |sge, piece| {
+                list[usize::from(count)] = Local {
+                    stag: sge.stag,
+                    length: sge.length,
+                    at: if is_read { sge.to } else { piece.iova },
+                };
+                count += 1;
+            })?;
+            entry.payload = qp::Payload::Pieces(list, count);
         }
     }
     Ok(entry)
@@ -105,10 +103,17 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
 
 /// Checks a receive work request and makes the queue's entry of it.
 pub fn recv_entry(qp: &Qp, regions: &Regions, wr: &RecvWr<'_>) -> Result<RecvEntry, Error> {
-    let (list, length) = check(qp, regions, wr.sges, Access::LOCAL_WRITE)?;
+    let mut sges = [Sge::default(); MAX_RECV_SGE];
+    let mut places = sges.iter_mut();
+    let needs = Access::LOCAL_WRITE;
+    let length = check(qp, regions, wr.sges, MAX_RECV_SGE, needs, |sge, _| {
+        if let Some(place) = places.next() {
+            *place = sge;
+        }
+    })?;
     Ok(RecvEntry {
         id: wr.id,
-        sges: list.map(|(sge, _)| sge),
+        sges,
         length,
         fault: None,
     })
@@ -140,22 +145,25 @@ pub fn failed_recv(id: u64, status: Status) -> RecvEntry {
     }
 }
 
-/// SGEs with their memory, those without length left out, and all their bytes.
-type Checked = ([(Sge, Piece); MAX_SGE], u32);
-
-fn check(qp: &Qp, regions: &Regions, sges: &[Sge], needs: Access) -> Result<Checked, Error> {
-    if sges.len() > usize::from(qp.config.max_sge).min(MAX_SGE) {
+/// Checks SGEs, of which a work request of this kind has `max` at most, and gives those with bytes to `take`; all their bytes.
+fn check(
+    qp: &Qp,
+    regions: &Regions,
+    sges: &[Sge],
+    max: usize,
+    needs: Access,
+    mut take: impl FnMut(Sge, Piece),
+) -> Result<u32, Error> {
+    if sges.len() > usize::from(qp.config.max_sge).min(max) {
         return Err(Error::TooManySges(sges.len()));
     }
-    let mut list = [(Sge::default(), Piece::default()); MAX_SGE];
     let mut total = 0u32;
-    let used = sges.iter().filter(|sge| sge.length > 0);
-    for (place, sge) in list.iter_mut().zip(used) {
+    for sge in sges.iter().filter(|sge| sge.length > 0) {
         let piece = regions.local(qp.config.pd, sge.stag, sge.to, sge.length, needs)?;
         total = total.checked_add(sge.length).ok_or(Error::MessageTooLong)?;
-        *place = (*sge, piece);
+        take(*sge, piece);
     }
-    Ok((list, total))
+    Ok(total)
 }
 
 /// The card's form of a receive element.

@@ -56,8 +56,8 @@ fn misuse_is_refused_with_its_reason() {
         ..send(1, &[])
     };
     assert_eq!(
-        post(&mut b, &inline(&[0; 65])),
-        Err(Error::InlineTooLong(65))
+        post(&mut b, &inline(&[0; 257])),
+        Err(Error::InlineTooLong(257))
     );
     let wr = SendWr {
         payload: Payload::Inline(b"x"),

@@ -224,7 +224,7 @@ fn record(o: &mut String, r: &Record) {
         rust_bits::constants(o, &rust_type(f), &f.bits);
     }
     o.push_str(
-        "\n    /// The record as it lies in memory.\n    pub fn to_bytes(&self) -> [u8; Self::SIZE] {\n        let mut b = [0; Self::SIZE];\n",
+        "\n    /// The record as it lies in memory.\n    #[inline]\n    pub fn to_bytes(&self) -> [u8; Self::SIZE] {\n        let mut b = [0; Self::SIZE];\n",
     );
     for f in &r.fields {
         let (from, to) = (f.at, f.at + f.kind.bytes());
@@ -236,7 +236,7 @@ fn record(o: &mut String, r: &Record) {
     }
     let _ = writeln!(
         o,
-        "        b\n    }}\n\n    /// Reads it back; reserved bytes are ignored.\n    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {{\n        Self {{"
+        "        b\n    }}\n\n    /// Reads it back; reserved bytes are ignored.\n    #[inline]\n    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {{\n        Self {{"
     );
     for f in &r.fields {
         let bytes: Vec<String> = (f.at..f.at + f.kind.bytes())

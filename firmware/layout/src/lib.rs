@@ -2990,6 +2990,7 @@ impl FlowKeyRow {
     pub const VALID: u8 = 0x1;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.valid.to_le_bytes());
@@ -3002,6 +3003,7 @@ impl FlowKeyRow {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             valid: u8::from_le_bytes([b[0]]),
@@ -3068,6 +3070,7 @@ impl FlowRxRow {
     pub const TIMESTAMPS: u8 = 0x8;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.flags.to_le_bytes());
@@ -3080,6 +3083,7 @@ impl FlowRxRow {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             flags: u8::from_le_bytes([b[0]]),
@@ -3182,6 +3186,7 @@ impl AttachRow {
     pub const TS_RECENT_VALID: u8 = 0x2;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.attached.to_le_bytes());
@@ -3195,6 +3200,7 @@ impl AttachRow {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             attached: u8::from_le_bytes([b[0]]),
@@ -3290,6 +3296,7 @@ impl FlowTxRow {
     pub const TIMESTAMPS: u8 = 0x8;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.flags.to_le_bytes());
@@ -3306,6 +3313,7 @@ impl FlowTxRow {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             flags: u8::from_le_bytes([b[0]]),
@@ -3418,6 +3426,7 @@ impl StagRow {
     pub const READ_SINK: u8 = 0x8;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.valid.to_le_bytes());
@@ -3431,6 +3440,7 @@ impl StagRow {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             valid: u8::from_le_bytes([b[0]]),
@@ -3626,6 +3636,7 @@ impl Job {
     pub const INLINE_PAYLOAD: u8 = 0x8;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.kind.to_le_bytes());
@@ -3658,6 +3669,7 @@ impl Job {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             kind: u8::from_le_bytes([b[0]]),
@@ -3801,6 +3813,7 @@ impl ReceiveElement {
     pub const SGE3_STAG_AT: usize = 60;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..8].copy_from_slice(&self.sge0_to.to_le_bytes());
@@ -3819,6 +3832,7 @@ impl ReceiveElement {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             sge0_to: u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]),
@@ -3973,6 +3987,7 @@ impl SegmentReport {
     pub const PHASE: u8 = 0x1;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.kind.to_le_bytes());
@@ -4004,6 +4019,7 @@ impl SegmentReport {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             kind: u8::from_le_bytes([b[0]]),
@@ -4250,6 +4266,7 @@ impl FpduReport {
     pub const PHASE: u8 = 0x1;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.kind.to_le_bytes());
@@ -4275,6 +4292,7 @@ impl FpduReport {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             kind: u8::from_le_bytes([b[0]]),
@@ -4372,6 +4390,7 @@ impl FrameReport {
     pub const PHASE: u8 = 0x1;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.kind.to_le_bytes());
@@ -4384,6 +4403,7 @@ impl FrameReport {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             kind: u8::from_le_bytes([b[0]]),
@@ -4461,6 +4481,7 @@ impl JobReport {
     pub const PHASE: u8 = 0x1;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.kind.to_le_bytes());
@@ -4473,6 +4494,7 @@ impl JobReport {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             kind: u8::from_le_bytes([b[0]]),
@@ -4547,6 +4569,7 @@ impl CaptureHeader {
     pub const PHASE: u8 = 0x1;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..2].copy_from_slice(&self.length.to_le_bytes());
@@ -4559,6 +4582,7 @@ impl CaptureHeader {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             length: u16::from_le_bytes([b[0], b[1]]),
@@ -4679,6 +4703,7 @@ impl SendWqe {
     pub const INLINE_PAYLOAD: u8 = 0x10;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.opcode.to_le_bytes());
@@ -4698,6 +4723,7 @@ impl SendWqe {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             opcode: u8::from_le_bytes([b[0]]),
@@ -4840,6 +4866,7 @@ impl Cqe {
     pub const PHASE: u8 = 0x1;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..4].copy_from_slice(&self.qp_num.to_le_bytes());
@@ -4856,6 +4883,7 @@ impl Cqe {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             qp_num: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
@@ -4948,6 +4976,7 @@ impl QueueDoorbell {
     pub const RECV_TAIL_AT: usize = 8;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..4].copy_from_slice(&self.send_tail.to_le_bytes());
@@ -4956,6 +4985,7 @@ impl QueueDoorbell {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             send_tail: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
@@ -4982,6 +5012,7 @@ impl QueueStatus {
     pub const RECV_DONE_AT: usize = 8;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..4].copy_from_slice(&self.send_done.to_le_bytes());
@@ -4990,6 +5021,7 @@ impl QueueStatus {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             send_done: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
@@ -5020,6 +5052,7 @@ impl CqDoorbell {
     pub const SOLICITED: u8 = 0x2;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..4].copy_from_slice(&self.taken.to_le_bytes());
@@ -5028,6 +5061,7 @@ impl CqDoorbell {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             taken: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
@@ -5098,6 +5132,7 @@ impl TraceEntry {
     pub const TIME_LO_AT: usize = 12;
 
     /// The record as it lies in memory.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.kind.to_le_bytes());
@@ -5111,6 +5146,7 @@ impl TraceEntry {
     }
 
     /// Reads it back; reserved bytes are ignored.
+    #[inline]
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             kind: u8::from_le_bytes([b[0]]),

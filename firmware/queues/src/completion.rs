@@ -35,11 +35,13 @@ impl CompletionQueue {
         self.mask + 1
     }
 
+    #[inline(always)]
     fn at(&self, number: u32) -> usize {
         CQES + CQE_WORDS * (number & self.mask) as usize
     }
 
     /// The phase bit of the CQE of this number.
+    #[inline(always)]
     fn phase(&self, number: u32) -> bool {
         number & (self.mask + 1) == 0
     }
@@ -74,24 +76,24 @@ impl CompletionQueue {
     // ------------------------------------------------------------------ who polls
 
     /// The CQE of this number, if it is there.
-    #[inline]
+    #[inline(always)]
     pub fn get<M: Memory + ?Sized>(&self, memory: &M, number: u32) -> Option<Cqe> {
-        let at = self.at(number);
-        let last = memory.load_first(at + CQE_WORDS - 1);
+        let cqe = memory.part(self.at(number), CQE_WORDS)?;
+        let last = cqe.load_first(CQE_WORDS - 1);
         let phase = (last >> (8 * (Cqe::PHASE_AT % 8))) as u8 & Cqe::PHASE != 0;
         if phase != self.phase(number) {
             return None;
         }
         let mut bytes = [0; Cqe::SIZE];
         for (word, place) in bytes.chunks_exact_mut(8).take(CQE_WORDS - 1).enumerate() {
-            place.copy_from_slice(&memory.load(at + word).to_le_bytes());
+            place.copy_from_slice(&cqe.load(word).to_le_bytes());
         }
         bytes[Cqe::SIZE - 8..].copy_from_slice(&last.to_le_bytes());
         Some(Cqe::from_bytes(&bytes))
     }
 
     /// Doorbell: so many CQEs were taken.
-    #[inline]
+    #[inline(always)]
     pub fn taken<M: Memory + ?Sized>(&self, memory: &M, count: u32) {
         memory.store_last(TAKEN, count.into());
     }

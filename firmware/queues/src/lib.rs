@@ -23,7 +23,9 @@ pub use completion::CompletionQueue;
 pub use memory::Memory;
 pub use queue_pair::{Capacity, QueuePair};
 pub use weft_layout::{Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode};
-pub use wqe::{blocks_of, BadWqe, Payload, Sge, Taken, Wqe, MAX_INLINE, MAX_RECV_SGE, MAX_SGE};
+pub use wqe::{
+    blocks_of, BadWqe, Payload, Sge, Taken, Wqe, MAX_BLOCKS, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
+};
 
 /// Bytes of a block of the send queue, and of a receive element.
 pub const BLOCK: usize = 64;

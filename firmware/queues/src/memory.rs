@@ -6,6 +6,8 @@
 pub trait Memory {
     /// How many words there are.
     fn words(&self) -> usize;
+    /// These words by themselves; `None` if they are not all there.
+    fn part(&self, word: usize, words: usize) -> Option<&Self>;
     /// Reads a word, in no order.
     fn load(&self, word: usize) -> u64;
     /// Writes a word, in no order.
@@ -31,29 +33,33 @@ mod atomic {
         fn words(&self) -> usize {
             self.len()
         }
-        #[inline]
+        #[inline(always)]
+        fn part(&self, word: usize, words: usize) -> Option<&Self> {
+            self.get(word..word.checked_add(words)?)
+        }
+        #[inline(always)]
         fn load(&self, word: usize) -> u64 {
             let word = self.get(word);
             word.map_or(0, |word| u64::from_le(word.load(Ordering::Relaxed)))
         }
-        #[inline]
+        #[inline(always)]
         fn store(&self, word: usize, value: u64) {
             if let Some(word) = self.get(word) {
                 word.store(value.to_le(), Ordering::Relaxed);
             }
         }
-        #[inline]
+        #[inline(always)]
         fn load_first(&self, word: usize) -> u64 {
             let word = self.get(word);
             word.map_or(0, |word| u64::from_le(word.load(Ordering::Acquire)))
         }
-        #[inline]
+        #[inline(always)]
         fn store_last(&self, word: usize, value: u64) {
             if let Some(word) = self.get(word) {
                 word.store(value.to_le(), Ordering::Release);
             }
         }
-        #[inline]
+        #[inline(always)]
         fn set(&self, word: usize, bits: u64) {
             if let Some(word) = self.get(word) {
                 fence(Ordering::SeqCst);
@@ -61,7 +67,7 @@ mod atomic {
                 fence(Ordering::SeqCst);
             }
         }
-        #[inline]
+        #[inline(always)]
         fn take(&self, word: usize) -> u64 {
             let Some(word) = self.get(word) else {
                 return 0;

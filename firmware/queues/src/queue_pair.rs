@@ -4,7 +4,7 @@ use weft_layout::{QueueDoorbell, QueueStatus, ReceiveElement};
 
 use crate::memory::Memory;
 use crate::wqe::{
-    blocks, BadWqe, Place, Sge, Taken, Wqe, MAX_BLOCKS, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
+    blocks, put_sge, BadWqe, Place, Sge, Taken, Wqe, MAX_BLOCKS, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
 use crate::{BLOCK, BLOCK_WORDS};
 
@@ -60,6 +60,7 @@ impl QueuePair {
     }
 
     /// Blocks of the send queue.
+    #[inline(always)]
     pub fn send_blocks(&self) -> u32 {
         self.send_mask + 1
     }
@@ -69,6 +70,7 @@ impl QueuePair {
         self.recv_mask + 1
     }
 
+    #[inline(always)]
     fn send_place(&self, block: u32) -> Place {
         Place {
             ring: SEND,
@@ -77,6 +79,7 @@ impl QueuePair {
         }
     }
 
+    #[inline(always)]
     fn element(&self, number: u32) -> usize {
         SEND + BLOCK_WORDS * (self.send_blocks() as usize + (number & self.recv_mask) as usize)
     }
@@ -84,31 +87,32 @@ impl QueuePair {
     // ------------------------------------------------------------------ who posts
 
     /// Writes a WQE into the blocks from `block` on, which are free; how many it takes.
-    #[inline]
+    #[inline(always)]
     pub fn put_send<M: Memory + ?Sized>(&self, memory: &M, block: u32, wqe: &Wqe<'_>) -> u32 {
         self.send_place(block).put(memory, wqe)
     }
 
     /// Doorbell: so many blocks were posted.
-    #[inline]
+    #[inline(always)]
     pub fn ring_send<M: Memory + ?Sized>(&self, memory: &M, tail: u32) {
         memory.store_last(SEND_TAIL, tail.into());
     }
 
     /// Writes an element of up to [`MAX_RECV_SGE`] SGEs, which is free; SGEs without length are left out.
-    #[inline]
+    #[inline(always)]
     pub fn put_recv<M: Memory + ?Sized>(&self, memory: &M, number: u32, sges: &[Sge]) {
-        let at = self.element(number);
+        let Some(element) = memory.part(self.element(number), BLOCK_WORDS) else {
+            return;
+        };
         let mut used = sges.iter().filter(|sge| sge.length > 0);
         for place in 0..MAX_RECV_SGE {
-            let [to, rest] = used.next().copied().unwrap_or_default().words();
-            memory.store(at + 2 * place, to);
-            memory.store(at + 2 * place + 1, rest);
+            let sge = used.next().copied().unwrap_or_default();
+            put_sge(element, 2 * place, sge);
         }
     }
 
     /// Doorbell: so many elements were posted.
-    #[inline]
+    #[inline(always)]
     pub fn ring_recv<M: Memory + ?Sized>(&self, memory: &M, tail: u32) {
         memory.store_last(RECV_TAIL, tail.into());
     }

@@ -12,7 +12,7 @@ pub const MAX_RECV_SGE: usize = 4;
 /// Bytes that a WQE holds itself at most.
 pub const MAX_INLINE: usize = 256;
 /// Blocks of a WQE at most.
-pub(crate) const MAX_BLOCKS: u32 = 5;
+pub const MAX_BLOCKS: u32 = 5;
 /// SGEs in the first block.
 const FIRST_SGES: usize = 2;
 /// SGEs in each block behind it.
@@ -75,6 +75,7 @@ pub struct Wqe<'a> {
 }
 
 /// Blocks that a WQE with so many SGEs or inline bytes takes.
+#[inline]
 pub(crate) fn blocks(sges: usize, inline: usize) -> u32 {
     let behind = sges.saturating_sub(FIRST_SGES).div_ceil(BLOCK_SGES);
     let inline_behind = inline
@@ -103,14 +104,14 @@ pub(crate) struct Place {
 
 impl Place {
     /// Where a word is in the memory.
-    #[inline]
+    #[inline(always)]
     fn at(&self, word: usize) -> usize {
         let block = self.block.wrapping_add((word / BLOCK_WORDS) as u32) & self.mask;
         self.ring + block as usize * BLOCK_WORDS + word % BLOCK_WORDS
     }
 
     /// Writes a WQE; its blocks.
-    #[inline]
+    #[inline(always)]
     pub fn put<M: Memory + ?Sized>(&self, memory: &M, wqe: &Wqe<'_>) -> u32 {
         let (sges, inline): (&[Sge], &[u8]) = match wqe.payload {
             Payload::Sges(sges) => (&sges[..sges.len().min(MAX_SGE)], &[]),
@@ -130,18 +131,41 @@ impl Place {
         }
         .with_inline_payload(is_inline)
         .to_bytes();
+        let Some(first) = memory.part(self.at(0), BLOCK_WORDS) else {
+            return blocks;
+        };
         for (word, bytes) in header.chunks_exact(8).take(HEADER_WORDS).enumerate() {
-            memory.store(self.at(word), le(bytes));
+            first.store(word, le(bytes));
         }
-        for (index, sge) in sges.iter().enumerate() {
-            let [to, rest] = sge.words();
-            memory.store(self.at(HEADER_WORDS + 2 * index), to);
-            memory.store(self.at(HEADER_WORDS + 2 * index + 1), rest);
+        for (index, sge) in sges.iter().take(FIRST_SGES).enumerate() {
+            put_sge(first, HEADER_WORDS + 2 * index, *sge);
         }
-        for (index, bytes) in inline.chunks(8).enumerate() {
-            memory.store(self.at(HEADER_WORDS + index), le(bytes));
+        let (here, behind) = inline.split_at(inline.len().min(FIRST_INLINE));
+        put_bytes(first, HEADER_WORDS, here);
+        if blocks > 1 {
+            self.put_behind(memory, sges.get(FIRST_SGES..).unwrap_or(&[]), behind);
         }
         blocks
+    }
+
+    /// What has no place in the first block.
+    #[inline(never)]
+    fn put_behind<M: Memory + ?Sized>(&self, memory: &M, sges: &[Sge], inline: &[u8]) {
+        let sges = sges.chunks(BLOCK_SGES).enumerate();
+        for (block, sges) in sges {
+            let Some(block) = memory.part(self.at((1 + block) * BLOCK_WORDS), BLOCK_WORDS) else {
+                return;
+            };
+            for (index, sge) in sges.iter().enumerate() {
+                put_sge(block, 2 * index, *sge);
+            }
+        }
+        for (block, bytes) in inline.chunks(8 * BLOCK_WORDS).enumerate() {
+            let Some(block) = memory.part(self.at((1 + block) * BLOCK_WORDS), BLOCK_WORDS) else {
+                return;
+            };
+            put_bytes(block, 0, bytes);
+        }
     }
 
     /// Reads a WQE; `posted`: blocks from here on that are posted. Each word is read once: what the poster does to it
@@ -185,6 +209,27 @@ impl Place {
             bytes.copy_from_slice(&word[..bytes.len()]);
         }
         Ok(taken)
+    }
+}
+
+/// Writes an SGE.
+#[inline(always)]
+pub(crate) fn put_sge<M: Memory + ?Sized>(memory: &M, at: usize, sge: Sge) {
+    let [to, rest] = sge.words();
+    memory.store(at, to);
+    memory.store(at + 1, rest);
+}
+
+/// Writes bytes as words.
+#[inline]
+fn put_bytes<M: Memory + ?Sized>(memory: &M, at: usize, bytes: &[u8]) {
+    let words = bytes.chunks_exact(8);
+    let rest = words.remainder();
+    if !rest.is_empty() {
+        memory.store(at + bytes.len() / 8, le(rest));
+    }
+    for (index, word) in words.enumerate() {
+        memory.store(at + index, le(word));
     }
 }
 

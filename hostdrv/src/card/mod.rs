@@ -187,6 +187,11 @@ impl Card {
         })
     }
 
+    /// The transport's time.
+    pub(crate) fn now(&self) -> u64 {
+        self.mmio.transport.now()
+    }
+
     pub(crate) fn capabilities(&self) -> Capabilities {
         self.caps
     }

@@ -23,17 +23,24 @@ impl PostBells {
     }
 
     /// This flow's queue pair has work.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ring(&self, flow: u16) {
         let word = usize::from(flow) / BITS;
         let Some(bits) = self.words.get(word) else {
             return;
         };
-        // Whoever makes a word nobody's any more has its bit in the summary, or is about to.
-        if bits.fetch_or(1 << (usize::from(flow) % BITS), Ordering::SeqCst) == 0 {
-            if let Some(summary) = self.summary.get(word / BITS) {
-                summary.fetch_or(1 << (word % BITS), Ordering::SeqCst);
-            }
+        let bit = 1 << (usize::from(flow) % BITS);
+        // Whoever finds it rung has somebody before him who has told the summary, or is about to.
+        if bits.fetch_or(bit, Ordering::SeqCst) & bit == 0 {
+            self.tell(word);
+        }
+    }
+
+    /// A word has bits.
+    #[inline(never)]
+    fn tell(&self, word: usize) {
+        if let Some(summary) = self.summary.get(word / BITS) {
+            summary.fetch_or(1 << (word % BITS), Ordering::SeqCst);
         }
     }
 

@@ -91,6 +91,7 @@ impl Sleepers {
     }
 
     /// Is anybody asleep? Without the answer "yes" nobody has to be told of timers.
+    #[inline(always)]
     pub(super) fn is_anybody_asleep(&self) -> bool {
         self.asleep.load(Ordering::SeqCst) > 0
     }

@@ -2,19 +2,18 @@
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use weft_layout::{CqDoorbell, Cqe, CqeOpcode, CqeStatus};
 use weft_queues::CompletionQueue;
 
 use super::memory::QueueMemory;
 use super::rings::Rings;
-use super::wr::SgeList;
 use super::VerbsError;
 use crate::device::{Device, Events, Readiness};
-use crate::dma::SharedMemory;
 use crate::error::DeviceError;
 
 /// How work ended (`ibv_wc_status`).
@@ -50,6 +49,34 @@ pub enum WcOpcode {
     Recv,
 }
 
+/// Codes of a CQE that are looked up.
+const CODES: usize = 8;
+
+impl WcStatus {
+    /// By the code in a CQE.
+    const OF_CQE: [Self; CODES] = {
+        let mut table = [Self::GeneralError; CODES];
+        table[CqeStatus::Success as usize] = Self::Success;
+        table[CqeStatus::Flushed as usize] = Self::WrFlushError;
+        table[CqeStatus::LocalProtection as usize] = Self::LocalProtectionError;
+        table[CqeStatus::LocalOperation as usize] = Self::LocalQpOperationError;
+        table[CqeStatus::RemoteAccess as usize] = Self::RemoteAccessError;
+        table[CqeStatus::RemoteOperation as usize] = Self::RemoteOperationError;
+        table
+    };
+}
+
+impl WcOpcode {
+    /// By the code in a CQE.
+    const OF_CQE: [Self; CODES] = {
+        let mut table = [Self::Send; CODES];
+        table[CqeOpcode::Write as usize] = Self::RdmaWrite;
+        table[CqeOpcode::Read as usize] = Self::RdmaRead;
+        table[CqeOpcode::Recv as usize] = Self::Recv;
+        table
+    };
+}
+
 /// A work completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wc {
@@ -71,31 +98,34 @@ pub struct Wc {
     pub imm_data: Option<u64>,
 }
 
-impl Wc {
-    fn new(wr_id: u64, cqe: &Cqe) -> Self {
+impl Default for Wc {
+    /// Of nothing: to be written over by [`Cq::poll_slice`].
+    fn default() -> Self {
         Self {
-            wr_id,
-            status: match cqe.status() {
-                Ok(CqeStatus::Success) => WcStatus::Success,
-                Ok(CqeStatus::Flushed) => WcStatus::WrFlushError,
-                Ok(CqeStatus::LocalProtection) => WcStatus::LocalProtectionError,
-                Ok(CqeStatus::LocalOperation) => WcStatus::LocalQpOperationError,
-                Ok(CqeStatus::RemoteAccess) => WcStatus::RemoteAccessError,
-                Ok(CqeStatus::RemoteOperation) => WcStatus::RemoteOperationError,
-                Err(_) => WcStatus::GeneralError,
-            },
-            opcode: match cqe.opcode() {
-                Ok(CqeOpcode::Write) => WcOpcode::RdmaWrite,
-                Ok(CqeOpcode::Read) => WcOpcode::RdmaRead,
-                Ok(CqeOpcode::Recv) => WcOpcode::Recv,
-                Ok(CqeOpcode::Send) | Err(_) => WcOpcode::Send,
-            },
-            byte_len: cqe.byte_len,
-            qp_num: cqe.qp_num,
-            solicited: cqe.solicited(),
-            invalidated_rkey: cqe.has_invalidated().then_some(cqe.invalidated),
-            imm_data: cqe.has_immediate().then_some(cqe.immediate),
+            wr_id: 0,
+            status: WcStatus::GeneralError,
+            opcode: WcOpcode::Send,
+            byte_len: 0,
+            qp_num: 0,
+            solicited: false,
+            invalidated_rkey: None,
+            imm_data: None,
         }
+    }
+}
+
+impl Wc {
+    /// What a CQE says. Written in place: a completion is not copied on its way to the program.
+    #[inline(always)]
+    fn set(&mut self, wr_id: u64, cqe: &Cqe) {
+        self.wr_id = wr_id;
+        self.status = WcStatus::OF_CQE[usize::from(cqe.status) % CODES];
+        self.opcode = WcOpcode::OF_CQE[usize::from(cqe.opcode) % CODES];
+        self.byte_len = cqe.byte_len;
+        self.qp_num = cqe.qp_num;
+        self.solicited = cqe.solicited();
+        self.invalidated_rkey = cqe.has_invalidated().then_some(cqe.invalidated);
+        self.imm_data = cqe.has_immediate().then_some(cqe.immediate);
     }
 }
 
@@ -129,15 +159,11 @@ pub(crate) struct CqInner {
 
 /// The poller's side.
 #[derive(Default)]
-struct Taking {
+pub(super) struct Taking {
     /// CQEs taken.
     taken: u32,
     /// The queue pairs that complete here, by their flow.
     queues: Vec<Option<Arc<Rings>>>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for CqInner {
@@ -150,8 +176,9 @@ impl fmt::Debug for CqInner {
 }
 
 impl CqInner {
-    fn memory(&self) -> &SharedMemory {
-        self.memory.memory()
+    #[inline(always)]
+    fn memory(&self) -> &[AtomicU64] {
+        self.memory.words()
     }
 
     /// The file, if it can be lent.
@@ -160,24 +187,58 @@ impl CqInner {
     }
 
     /// Keeps a place for work that is being posted.
-    #[inline]
+    #[inline(always)]
     pub(super) fn promise(&self) -> Result<(), VerbsError> {
+        match self.try_promise() {
+            true => Ok(()),
+            false => self.promise_again(),
+        }
+    }
+
+    #[inline(always)]
+    fn try_promise(&self) -> bool {
         if self.promised.fetch_add(1, Ordering::Relaxed) >= self.cqe {
             self.forget(1);
-            return Err(VerbsError::CqFull { cqe: self.cqe });
+            return false;
         }
-        Ok(())
+        true
+    }
+
+    /// Looks first for what was done silently: its places are free.
+    #[cold]
+    fn promise_again(&self) -> Result<(), VerbsError> {
+        self.reap(|taking| {
+            let queues = std::mem::take(&mut taking.queues);
+            let reaped = queues
+                .iter()
+                .flatten()
+                .map(|rings| rings.reap(self, taking));
+            let reaped = reaped.sum();
+            taking.queues = queues;
+            reaped
+        });
+        match self.try_promise() {
+            true => Ok(()),
+            false => Err(VerbsError::CqFull { cqe: self.cqe }),
+        }
+    }
+
+    /// Gives back as many places as `reap` says.
+    #[cold]
+    pub(super) fn reap(&self, reap: impl FnOnce(&mut Taking) -> usize) {
+        let reaped = reap(&mut self.taking.lock());
+        self.forget(reaped);
     }
 
     /// Gives promised places back.
-    #[inline]
+    #[inline(always)]
     pub(super) fn forget(&self, count: usize) {
         self.promised.fetch_sub(count, Ordering::Relaxed);
     }
 
     /// A queue pair completes here from now on.
     pub(super) fn join(&self, rings: &Arc<Rings>) {
-        let mut taking = locked(&self.taking);
+        let mut taking = self.taking.lock();
         let at = usize::from(rings.flow());
         if taking.queues.len() <= at {
             taking.queues.resize(at + 1, None);
@@ -187,7 +248,7 @@ impl CqInner {
 
     /// The queue pair is no more: its CQEs that nobody took are passed over. How many there are of its receive or its send queue.
     pub(super) fn leave(&self, rings: &Rings, recv: bool) -> usize {
-        let mut taking = locked(&self.taking);
+        let mut taking = self.taking.lock();
         let gone = taking
             .queues
             .get_mut(usize::from(rings.flow()))
@@ -230,43 +291,52 @@ impl CqInner {
         }
     }
 
-    /// The oldest completion, and what held its regions: to be dropped without any lock.
-    #[inline]
-    fn pop(&self) -> Option<(Wc, SgeList)> {
-        let mut taking = locked(&self.taking);
-        loop {
-            let cqe = self.layout.get(self.memory(), taking.taken)?;
+    /// Writes the oldest completions, as many as there is room for; how many.
+    #[inline(always)]
+    fn pop(&self, found: &mut [Wc]) -> usize {
+        let mut taking = self.taking.lock();
+        let (layout, memory) = (self.layout, self.memory());
+        let mut count = 0;
+        while let Some(wc) = found.get_mut(count) {
+            let Some(cqe) = layout.get(memory, taking.taken) else {
+                break;
+            };
             taking.taken = taking.taken.wrapping_add(1);
-            self.layout.taken(self.memory(), taking.taken);
-            self.forget(1);
-            let rings = taking
-                .queues
-                .get(usize::from(cqe.flow))
-                .and_then(Option::as_ref)
-                .filter(|rings| rings.qp_num == cqe.qp_num);
-            let Some(rings) = rings else {
-                continue;
-            };
-            let is_recv = cqe.opcode == CqeOpcode::Recv as u8;
-            let (queue, done) = match is_recv {
-                true => (&rings.recv, rings.recv_done()),
-                false => (&rings.send, rings.send_done()),
-            };
-            let Some((wr_id, sges, more)) = queue.finish(cqe.work, done) else {
-                tracing::error!(?cqe, "completion of work that is not under way");
-                continue;
-            };
-            let wc = Wc::new(wr_id, &cqe);
-            if more {
-                let rings = rings.clone();
-                drop(taking);
-                while let Some(sges) = rings.send.reap(done) {
-                    drop(sges);
+            layout.taken(memory, taking.taken);
+            match self.finish(&cqe, &taking) {
+                Some((wr_id, ended)) => {
+                    self.forget(ended);
+                    wc.set(wr_id, &cqe);
+                    count += 1;
                 }
+                None => self.forget(1),
             }
-            return Some((wc, sges));
         }
+        count
     }
+
+    /// The `wr_id` of a CQE, and how many work requests it ends. `None`: its queue pair is no more.
+    #[inline(always)]
+    fn finish(&self, cqe: &Cqe, taking: &Taking) -> Option<(u64, usize)> {
+        let rings = taking.queues.get(usize::from(cqe.flow))?.as_ref()?;
+        if rings.qp_num != cqe.qp_num {
+            return None;
+        }
+        let queue = match cqe.opcode == CqeOpcode::Recv as u8 {
+            true => &rings.recv,
+            false => &rings.send,
+        };
+        let ended = queue.finish(cqe.work);
+        if ended.is_none() {
+            report_stray(*cqe);
+        }
+        ended
+    }
+}
+
+#[cold]
+fn report_stray(cqe: Cqe) {
+    tracing::error!(?cqe, "completion of work that is not under way");
 }
 
 impl Device {
@@ -351,55 +421,49 @@ impl Cq {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    #[inline]
     fn pop(&self) -> Option<Wc> {
-        let (wc, _sges) = self.inner.pop()?;
-        Some(wc)
+        let mut wc = Wc::default();
+        let count = self.inner.pop(std::slice::from_mut(&mut wc));
+        (count > 0).then_some(wc)
+    }
+
+    /// Writes the oldest completions over `found`, as many as it has room for (`ibv_poll_cq`); how many. Lets the device make progress when
+    /// there is none.
+    #[inline(always)]
+    pub fn poll_slice(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
+        if !tracing::level_enabled!(tracing::Level::TRACE) {
+            let count = self.inner.pop(found);
+            if count > 0 {
+                return Ok(count);
+            }
+        }
+        self.poll_after_progress(found)
+    }
+
+    #[cold]
+    #[tracing::instrument(name = "poll_cq", level = "trace", skip_all, fields(device = self.device.name()))]
+    fn poll_after_progress(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
+        let count = self.inner.pop(found);
+        if count > 0 {
+            return Ok(count);
+        }
+        self.device.progress()?;
+        Ok(self.inner.pop(found))
     }
 
     /// The oldest completion, if there is one. Lets the device make progress when there is none.
-    #[tracing::instrument(name = "poll_cq", level = "trace", skip_all, fields(device = self.device.name()))]
     pub fn poll_one(&self) -> Result<Option<Wc>, VerbsError> {
-        if let Some(wc) = self.pop() {
-            return Ok(Some(wc));
-        }
-        self.device.progress()?;
-        Ok(self.pop())
+        let mut wc = Wc::default();
+        let count = self.poll_slice(std::slice::from_mut(&mut wc))?;
+        Ok((count > 0).then_some(wc))
     }
 
     /// Up to `max` completions, oldest first.
     pub fn poll(&self, max: usize) -> Result<Vec<Wc>, VerbsError> {
-        let mut found = Vec::new();
-        while found.len() < max {
-            let next = if found.is_empty() {
-                self.poll_one()?
-            } else {
-                self.pop()
-            };
-            match next {
-                Some(wc) => found.push(wc),
-                None => break,
-            }
-        }
+        let mut found = vec![Wc::default(); max.min(self.cqe())];
+        let count = self.poll_slice(&mut found)?;
+        found.truncate(count);
         Ok(found)
-    }
-
-    /// Completions, oldest first, as many as there is room for without the vector growing (`ibv_poll_cq`): with one that is used again
-    /// and again, polling allocates nothing. How many were added; lets the device make progress when there is none.
-    pub fn poll_into(&self, found: &mut Vec<Wc>) -> Result<usize, VerbsError> {
-        let before = found.len();
-        while found.len() < found.capacity() {
-            let next = if found.len() == before {
-                self.poll_one()?
-            } else {
-                self.pop()
-            };
-            match next {
-                Some(wc) => found.push(wc),
-                None => break,
-            }
-        }
-        Ok(found.len() - before)
     }
 
     /// The next completion, which has to be one of success: another one, or none in time, is an error. For programs that do one

@@ -63,7 +63,7 @@ pub enum VerbsError {
         work: &'static str,
     },
     /// Too many SGEs in a work request.
-    #[error("{given} SGEs in a work request, the queue takes {max}: create the queue pair with more, up to 4, or split the work")]
+    #[error("{given} SGEs in a work request, the queue takes {max}: create the queue pair with more, or split the work")]
     TooManySges {
         /// In the work request.
         given: usize,
@@ -78,12 +78,12 @@ pub enum VerbsError {
         /// What the queue pair takes.
         max: usize,
     },
-    /// Inline data and SGEs, or inline data in a Read.
-    #[error("inline data cannot be combined with {with}")]
-    InlineWith {
-        /// What it was combined with.
-        with: &'static str,
-    },
+    /// Inline data in a Read.
+    #[error("a Read takes no inline data: give it an SGE")]
+    InlineRead,
+    /// A payload was given more than once.
+    #[error("a work request has one payload: sge, sges or inline, once")]
+    MixedPayload,
     /// A flag that this kind of work request cannot have.
     #[error("{flag} has no meaning in a {work}")]
     MeaninglessFlag {
@@ -163,12 +163,12 @@ pub enum VerbsError {
         /// How many.
         len: usize,
     },
-    /// A region to be deregistered is in use. It stays registered.
-    #[error("the region of lkey {lkey:#010x} is held by {uses} more handles or work requests: poll the work's completions and drop them")]
+    /// A region to be deregistered is in use. It stays registered as long.
+    #[error("the region of lkey {lkey:#010x} is in use, by {uses} more handles or by work that is not done: drop them, or wait for its completions; then it goes by itself")]
     RegionInUse {
         /// The region.
         lkey: u32,
-        /// How many.
+        /// Handles besides the one given; 0: work.
         uses: usize,
     },
     /// A region is deregistered, and its memory is not unmapped yet.

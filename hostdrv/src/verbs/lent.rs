@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use weft_layout::Cqe;
 use weft_queues::{Capacity, CompletionQueue, QueuePair, Sge, Wqe};
 
-use super::memory::MappedFile;
+use super::memory::QueueMemory;
 use super::qp::Qp;
 use super::VerbsError;
 
@@ -98,9 +98,9 @@ impl Qp {
 /// Borrowed queues. It has no lock: one thread posts and polls.
 pub struct LentQp {
     layout: QueuePair,
-    queues: MappedFile,
+    queues: QueueMemory,
     cq_layout: CompletionQueue,
-    completions: MappedFile,
+    completions: QueueMemory,
     terms: Terms,
     /// Blocks and elements posted, CQEs taken.
     send_tail: u32,
@@ -122,11 +122,11 @@ impl LentQp {
                 format!("no queue is like this: {terms:?}"),
             ));
         };
-        let queues = MappedFile::map(queues)?;
-        let completions = MappedFile::map(completions)?;
+        let queues = QueueMemory::map(queues)?;
+        let completions = QueueMemory::map(completions)?;
         for (file, bytes) in [(&queues, layout.bytes()), (&completions, cq_layout.bytes())] {
-            if file.memory().len() < bytes {
-                let there = file.memory().len();
+            let there = size_of_val(file.words());
+            if there < bytes {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
                     format!("a file of {there} bytes for a queue of {bytes}"),
@@ -154,7 +154,7 @@ impl LentQp {
 
     /// Posts a WQE; its number, which its CQE has. `None`: the queue is full.
     pub fn post_send(&mut self, wqe: &Wqe<'_>) -> Option<u32> {
-        let memory = self.queues.memory();
+        let memory = self.queues.words();
         let number = self.send_tail;
         let needs = weft_queues::blocks_of(wqe);
         if number.wrapping_add(needs).wrapping_sub(self.send_head) > self.layout.send_blocks() {
@@ -167,7 +167,7 @@ impl LentQp {
 
     /// Posts a receive element; its number. `None`: the queue is full.
     pub fn post_recv(&mut self, sges: &[Sge]) -> Option<u32> {
-        let memory = self.queues.memory();
+        let memory = self.queues.words();
         let number = self.recv_tail;
         if number.wrapping_sub(self.recv_head) >= self.terms.max_recv_wr {
             return None;
@@ -180,7 +180,7 @@ impl LentQp {
 
     /// The oldest CQE. The room of its work, and of all before it in its queue, can be used again.
     pub fn poll(&mut self) -> Option<Cqe> {
-        let memory = self.completions.memory();
+        let memory = self.completions.words();
         let cqe = self.cq_layout.get(memory, self.taken)?;
         self.taken = self.taken.wrapping_add(1);
         self.cq_layout.taken(memory, self.taken);

@@ -1,76 +1,93 @@
 //! The memory that queues lie in: this process's own, or a file that another process maps as well.
 
 use std::fs::File;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
+use std::slice;
+use std::sync::atomic::AtomicU64;
 
 use memmap2::MmapRaw;
 use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
 
 use super::VerbsError;
-use crate::dma::{Pages, SharedMemory};
+use crate::dma::Pages;
 
-/// Zeroed memory of one queue.
-pub(super) enum QueueMemory {
-    Own(Pages),
-    Lendable(MappedFile),
+/// Memory of one queue: words, accessed by atomic operations only.
+pub(super) struct QueueMemory {
+    words: NonNull<AtomicU64>,
+    count: usize,
+    /// Its pages, mapped as long as this lives.
+    kept: Kept,
 }
 
-/// A file in memory, mapped.
-pub(super) struct MappedFile {
-    memory: SharedMemory,
-    file: OwnedFd,
-    _map: MmapRaw,
+enum Kept {
+    Own {
+        _pages: Pages,
+    },
+    /// Another process may have it, too.
+    File {
+        _map: MmapRaw,
+        file: OwnedFd,
+    },
 }
 
-impl MappedFile {
-    /// Maps all of a file. The other side may do what it likes with it: this side reads each word once, and believes nothing.
-    pub(super) fn map(file: OwnedFd) -> std::io::Result<Self> {
+// SAFETY: it is an address, and what is done with it is atomic.
+unsafe impl Send for QueueMemory {}
+// SAFETY: likewise.
+unsafe impl Sync for QueueMemory {}
+
+impl QueueMemory {
+    /// Zeroed memory.
+    pub(super) fn new(bytes: usize, lendable: bool) -> Result<Self, VerbsError> {
+        let none = VerbsError::NoMemory { bytes };
+        if lendable {
+            let file = || -> io::Result<Self> {
+                let file = memfd_create("weft-queue", MemfdFlags::CLOEXEC)?;
+                ftruncate(&file, bytes as u64)?;
+                Self::map(file)
+            };
+            return file().map_err(|_| none);
+        }
+        let pages = Pages::new(bytes).ok_or(none.clone())?;
+        let (start, len) = (pages.memory().as_ptr(), pages.memory().len());
+        Self::over(start, len, Kept::Own { _pages: pages }).ok_or(none)
+    }
+
+    /// Maps all of a file. The other side may do what it likes with it: this side reads each word once, and believes nothing. (One that
+    /// makes the file shorter ends this process by SIGBUS: lending is to whom one trusts so far.)
+    pub(super) fn map(file: OwnedFd) -> io::Result<Self> {
         let file = File::from(file);
         let map = MmapRaw::map_raw(&file)?;
-        let start = NonNull::new(map.as_mut_ptr()).ok_or(std::io::ErrorKind::OutOfMemory)?;
-        // SAFETY: mapped as long as `_map` lives, which is as long as `memory` does, and without references; another process has
-        // it at other addresses. (One that makes the file shorter ends this process by SIGBUS: lending is to whom one trusts so far.)
-        let memory = unsafe { SharedMemory::new(start, map.len()) };
-        Ok(Self {
-            memory,
-            file: file.into(),
+        let (start, len) = (map.as_mut_ptr(), map.len());
+        let kept = Kept::File {
             _map: map,
+            file: file.into(),
+        };
+        Self::over(start, len, kept).ok_or(io::ErrorKind::OutOfMemory.into())
+    }
+
+    /// `kept` has whole pages from `start` on.
+    fn over(start: *mut u8, len: usize, kept: Kept) -> Option<Self> {
+        Some(Self {
+            words: NonNull::new(start.cast())?,
+            count: len / size_of::<AtomicU64>(),
+            kept,
         })
     }
 
-    pub(super) fn memory(&self) -> &SharedMemory {
-        &self.memory
-    }
-}
-
-impl QueueMemory {
-    pub(super) fn new(bytes: usize, lendable: bool) -> Result<Self, VerbsError> {
-        let none = VerbsError::NoMemory { bytes };
-        if !lendable {
-            return Pages::new(bytes).map(Self::Own).ok_or(none);
-        }
-        let file = || -> std::io::Result<MappedFile> {
-            let file = memfd_create("weft-queue", MemfdFlags::CLOEXEC)?;
-            ftruncate(&file, bytes as u64)?;
-            MappedFile::map(file)
-        };
-        file().map(Self::Lendable).map_err(|_| none)
-    }
-
-    #[inline]
-    pub(super) fn memory(&self) -> &SharedMemory {
-        match self {
-            Self::Own(pages) => pages.memory(),
-            Self::Lendable(file) => file.memory(),
-        }
+    /// Its words.
+    #[inline(always)]
+    pub(super) fn words(&self) -> &[AtomicU64] {
+        // SAFETY: the beginning of pages that `kept` keeps, which has at least so many bytes; nobody has a reference to them but by this.
+        unsafe { slice::from_raw_parts(self.words.as_ptr(), self.count) }
     }
 
     /// The file, if it can be lent.
     pub(super) fn file(&self) -> Option<BorrowedFd<'_>> {
-        match self {
-            Self::Own(_) => None,
-            Self::Lendable(file) => Some(file.file.as_fd()),
+        match &self.kept {
+            Kept::Own { .. } => None,
+            Kept::File { file, .. } => Some(file.as_fd()),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use memmap2::{MmapMut, MmapRaw};
 use weft_engine::Access;
 
+use super::leaving::Leaving;
 use super::pd::Pd;
 use super::wr::Sge;
 use super::VerbsError;
@@ -16,8 +17,8 @@ use crate::dma::{page_size, DmaBuffer, OutOfBounds, Pages, SharedMemory};
 use crate::error::DeviceError;
 use crate::transport::{Transport, TransportError};
 
-/// A memory region. Clones are the same region; it is deregistered when the last one is gone and no
-/// work under way uses it.
+/// A memory region. Clones are the same region; it is deregistered when the last one is gone and the work that was posted
+/// before is done.
 ///
 /// The bytes are read and written by copy, because the card and the peer may write them at any
 /// time. Bytes that work under way sends must be left alone until its completion.
@@ -343,6 +344,9 @@ impl Mr {
         let (lkey, iova) = (inner.stag, inner.memory.iova());
         let (memory, outcome) = (Arc::downgrade(&inner.memory), inner.outcome.clone());
         drop(inner);
+        if device.lock().is_leaving(lkey) {
+            return Err(VerbsError::RegionInUse { lkey, uses: 0 });
+        }
         let shared = || device.lock().card.memory.is_registered(iova);
         let limit = device.now().saturating_add(LIMIT_NS);
         while memory.strong_count() > 0 && !shared() {
@@ -371,16 +375,19 @@ impl Mr {
     }
 
     /// Its domain.
+    #[inline]
     pub fn pd(&self) -> &Pd {
         &self.inner.pd
     }
 
     /// Address (tagged offset) of its first byte.
+    #[inline]
     pub fn addr(&self) -> u64 {
         self.inner.addr
     }
 
     /// Bytes.
+    #[inline]
     pub fn len(&self) -> usize {
         self.inner.len
     }
@@ -391,6 +398,7 @@ impl Mr {
     }
 
     /// The key for local work: the STag.
+    #[inline]
     pub fn lkey(&self) -> u32 {
         self.inner.stag
     }
@@ -401,6 +409,7 @@ impl Mr {
     }
 
     /// Its rights.
+    #[inline]
     pub fn access(&self) -> Access {
         self.inner.access
     }
@@ -415,9 +424,10 @@ impl Mr {
     }
 
     /// `length` bytes that begin `offset` bytes in, for a work request (which checks them).
-    pub fn sge(&self, offset: u64, length: u32) -> Sge {
+    #[inline]
+    pub fn sge(&self, offset: u64, length: u32) -> Sge<'_> {
         Sge {
-            mr: self.clone(),
+            mr: self,
             offset,
             length,
         }
@@ -479,28 +489,18 @@ impl MrInner {
 impl Drop for MrInner {
     fn drop(&mut self) {
         let device = self.device();
+        let now = device.now();
         let mut state = device.lock();
-        // After a Send with Invalidate the engine no longer knows it; that is as good.
-        let gone = device.turn(&mut state, |engine, now, card| {
-            engine.deregister(now, self.stag, card)
-        });
-        if matches!(gone, Err(weft_engine::Error::InUse)) {
-            // A queue pair holds its regions until its work is done, so this is a fault of the driver.
-            tracing::error!(
-                stag = format_args!("{:#010x}", self.stag),
-                "region in use: its memory is kept"
-            );
-            std::mem::forget(self.memory.clone());
-            return;
-        }
-        tracing::debug!(
-            stag = format_args!("{:#010x}", self.stag),
-            ?gone,
-            "region removed"
+        // What was posted before is seen first.
+        state.take_posted(now);
+        state.leave(
+            now,
+            Leaving {
+                stag: self.stag,
+                memory: self.memory.clone(),
+                pd: self.pd.clone(),
+            },
         );
-        state.card.memory.remove(&self.memory);
-        // A packet that was checked before may still be on its way into the memory.
-        state.bury(self.memory.clone());
         if let Err(error) = state.finish_turn() {
             tracing::debug!(%error, "region removed from a device that failed");
         }

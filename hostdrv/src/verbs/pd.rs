@@ -39,15 +39,18 @@ impl Device {
 
 impl Pd {
     /// Its device.
+    #[inline]
     pub fn device(&self) -> &Device {
         &self.inner.device
     }
 
+    #[inline]
     pub(crate) fn id(&self) -> PdId {
         self.inner.id
     }
 
     /// Are the two the same domain?
+    #[inline]
     pub(crate) fn is(&self, other: &Pd) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use weft_engine::{
-    self as engine, Access, QpId, QpState, SendOp, TerminateCode, MAX_INLINE, MAX_SGE,
+    self as engine, Access, QpId, QpState, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
 use weft_queues::{Capacity, Payload, SendWqe, Wqe, WqeOpcode};
 
@@ -12,7 +12,7 @@ use super::error::access_name;
 use super::pd::Pd;
 use super::rings::Rings;
 use super::taking::QpEntry;
-use super::wr::{RecvWr, SendWr, Sge, SgeList};
+use super::wr::{self, RecvWr, SendWr, Sge};
 use super::VerbsError;
 use crate::device::{Device, State};
 use crate::error::DeviceError;
@@ -24,11 +24,11 @@ pub struct QpCap {
     pub max_send_wr: u32,
     /// Work requests in the receive queue, 1 to 32768.
     pub max_recv_wr: u32,
-    /// SGEs of a send work request, 1 to 4.
+    /// SGEs of a send work request, 1 to 16. A segment takes from four at most: what is scattered more makes more segments.
     pub max_send_sge: usize,
     /// SGEs of a receive, 1 to 4.
     pub max_recv_sge: usize,
-    /// Bytes inline, at most 64.
+    /// Bytes inline, at most 256. A segment has 64 of them at most.
     pub max_inline_data: usize,
 }
 
@@ -37,9 +37,9 @@ impl Default for QpCap {
         Self {
             max_send_wr: 64,
             max_recv_wr: 64,
-            max_send_sge: MAX_SGE,
-            max_recv_sge: MAX_SGE,
-            max_inline_data: MAX_INLINE,
+            max_send_sge: 4,
+            max_recv_sge: MAX_RECV_SGE,
+            max_inline_data: 64,
         }
     }
 }
@@ -190,19 +190,19 @@ impl Qp {
             "max_send_sge",
             cap.max_send_sge as u64,
             MAX_SGE as u64,
-            "1 to 4",
+            "1 to 16",
         )?;
         check_size(
             "max_recv_sge",
             cap.max_recv_sge as u64,
-            MAX_SGE as u64,
+            MAX_RECV_SGE as u64,
             "1 to 4",
         )?;
         if cap.max_inline_data > MAX_INLINE {
             return Err(VerbsError::InvalidSize {
                 what: "max_inline_data",
                 given: cap.max_inline_data as u64,
-                allowed: "0 to 64",
+                allowed: "0 to 256",
             });
         }
         if !init.send_cq.device().is(device) || !init.recv_cq.device().is(device) {
@@ -271,16 +271,19 @@ impl Qp {
     }
 
     /// Its protection domain.
+    #[inline(always)]
     pub fn pd(&self) -> &Pd {
         &self.inner.pd
     }
 
     /// Its device.
+    #[inline(always)]
     pub fn device(&self) -> &Device {
         self.inner.pd.device()
     }
 
     /// The card's flow that it has.
+    #[inline(always)]
     pub fn flow(&self) -> u16 {
         self.inner.rings.flow()
     }
@@ -300,6 +303,7 @@ impl Qp {
         self.inner.cap
     }
 
+    #[inline(always)]
     pub(super) fn rings(&self) -> &Rings {
         &self.inner.rings
     }
@@ -324,72 +328,87 @@ impl Qp {
             .map_err(VerbsError::from)
     }
 
-    /// Checks the SGEs and gives them as the engine wants them.
-    fn check_sges(
+    /// An SGE as the queue has it; `work`: what it is of, `None`: a receive.
+    #[inline(always)]
+    fn check_sge(
         &self,
-        sges: &SgeList,
-        max: usize,
+        sge: Sge<'_>,
         needs: Access,
-        work: &'static str,
-    ) -> Result<([weft_queues::Sge; MAX_SGE], usize), VerbsError> {
-        if sges.given() > max {
-            return Err(VerbsError::TooManySges {
-                given: sges.given(),
-                max,
-            });
+        work: Option<WqeOpcode>,
+    ) -> Result<weft_queues::Sge, VerbsError> {
+        let Sge { mr, offset, length } = sge;
+        let end = offset.checked_add(length.into());
+        let is_inside = end.is_some_and(|end| end <= mr.len() as u64);
+        if !mr.pd().is(self.pd()) || !is_inside || !mr.access().contains(needs) {
+            return Err(self.refuse_sge(sge, is_inside, needs, work));
         }
-        let mut list = [weft_queues::Sge::default(); MAX_SGE];
-        let mut used = 0;
+        Ok(weft_queues::Sge {
+            stag: mr.lkey(),
+            to: mr.addr().wrapping_add(offset),
+            length,
+        })
+    }
+
+    /// Why an SGE is refused.
+    #[cold]
+    fn refuse_sge(
+        &self,
+        sge: Sge<'_>,
+        is_inside: bool,
+        needs: Access,
+        work: Option<WqeOpcode>,
+    ) -> VerbsError {
+        let Sge { mr, offset, length } = sge;
+        let lkey = mr.lkey();
+        if !mr.pd().device().is(self.device()) {
+            return VerbsError::WrongDevice { what: "region" };
+        }
+        if !mr.pd().is(self.pd()) {
+            return VerbsError::WrongPd {
+                lkey,
+                region_pd: mr.pd().id().number(),
+                qp_pd: self.pd().id().number(),
+            };
+        }
+        if !is_inside {
+            return VerbsError::SgeBeyondMr {
+                lkey,
+                offset,
+                length,
+                region: mr.len() as u64,
+            };
+        }
+        VerbsError::NoAccess {
+            lkey,
+            has: mr.access().bits(),
+            needs: needs.bits(),
+            name: access_name(needs),
+            work: work.map_or("receive", wr::name),
+        }
+    }
+
+    /// Several SGEs as the queue has them, those of no bytes left out (one would end a receive element's list).
+    fn check_sges<'l>(
+        &self,
+        list: &'l mut [weft_queues::Sge; MAX_SGE],
+        sges: &[Sge<'_>],
+        needs: Access,
+        work: Option<WqeOpcode>,
+    ) -> Result<&'l [weft_queues::Sge], VerbsError> {
         let mut total = 0;
-        for sge in sges.iter() {
-            let Sge { mr, offset, length } = sge;
-            let lkey = mr.lkey();
-            if !mr.pd().device().is(self.device()) {
-                return Err(VerbsError::WrongDevice { what: "region" });
-            }
-            if !mr.pd().is(self.pd()) {
-                return Err(VerbsError::WrongPd {
-                    lkey,
-                    region_pd: mr.pd().id().number(),
-                    qp_pd: self.pd().id().number(),
-                });
-            }
-            let region = mr.len() as u64;
-            if offset
-                .checked_add((*length).into())
-                .is_none_or(|end| end > region)
-            {
-                return Err(VerbsError::SgeBeyondMr {
-                    lkey,
-                    offset: *offset,
-                    length: *length,
-                    region,
-                });
-            }
-            if !mr.access().contains(needs) {
-                return Err(VerbsError::NoAccess {
-                    lkey,
-                    has: mr.access().bits(),
-                    needs: needs.bits(),
-                    name: access_name(needs),
-                    work,
-                });
-            }
-            total += u64::from(*length);
-            // An element of no bytes would end a receive element's list.
-            if *length > 0 {
-                list[used] = weft_queues::Sge {
-                    stag: lkey,
-                    to: mr.addr() + offset,
-                    length: *length,
-                };
+        let mut used = 0;
+        for sge in sges {
+            let sge = self.check_sge(*sge, needs, work)?;
+            total += u64::from(sge.length);
+            if sge.length > 0 {
+                list[used] = sge;
                 used += 1;
             }
         }
         if total > u32::MAX.into() {
             return Err(VerbsError::MessageTooLong(total));
         }
-        Ok((list, used))
+        Ok(&list[..used])
     }
 
     /// Work may be posted: a connection was asked for, or is over already.
@@ -411,9 +430,18 @@ impl Qp {
     /// the next [`Device::progress`] does).
     ///
     /// [`DeviceConfig::deferred`]: crate::DeviceConfig::deferred
+    #[inline(always)]
+    pub fn post_send(&self, wr: SendWr<'_>) -> Result<(), VerbsError> {
+        if tracing::level_enabled!(tracing::Level::TRACE) {
+            return self.post_send_traced(&wr.copied());
+        }
+        self.put_send(&wr)?;
+        Ok(self.device().posted(self.flow())?)
+    }
+
+    #[cold]
     #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
-    #[inline]
-    pub fn post_send(&self, wr: SendWr) -> Result<(), VerbsError> {
+    fn post_send_traced(&self, wr: &SendWr<'_>) -> Result<(), VerbsError> {
         self.put_send(wr)?;
         Ok(self.device().posted(self.flow())?)
     }
@@ -421,18 +449,18 @@ impl Qp {
     /// Posts work requests to the send queue, one after the other, and rings once. The first that is refused ends the list: `Err` has how
     /// many were posted before it, and why (`bad_wr` of `ibv_post_send`).
     #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = self.qp_num()))]
-    pub fn post_send_list(
+    pub fn post_send_list<'a>(
         &self,
-        list: impl IntoIterator<Item = SendWr>,
+        list: impl IntoIterator<Item = SendWr<'a>>,
     ) -> Result<(), (usize, VerbsError)> {
         self.post_list(list, Self::put_send)
     }
 
     /// Posts work requests to the receive queue, one after the other, and rings once; as [`post_send_list`](Self::post_send_list).
     #[tracing::instrument(name = "post_recv", level = "trace", skip_all, fields(qp_num = self.qp_num()))]
-    pub fn post_recv_list(
+    pub fn post_recv_list<'a>(
         &self,
-        list: impl IntoIterator<Item = RecvWr>,
+        list: impl IntoIterator<Item = RecvWr<'a>>,
     ) -> Result<(), (usize, VerbsError)> {
         self.post_list(list, Self::put_recv)
     }
@@ -440,12 +468,12 @@ impl Qp {
     fn post_list<W>(
         &self,
         list: impl IntoIterator<Item = W>,
-        put: impl Fn(&Self, W) -> Result<(), VerbsError>,
+        put: impl Fn(&Self, &W) -> Result<(), VerbsError>,
     ) -> Result<(), (usize, VerbsError)> {
         let mut posted = 0;
         let mut refused = Ok(());
         for wr in list {
-            refused = put(self, wr).map_err(|error| (posted, error));
+            refused = put(self, &wr).map_err(|error| (posted, error));
             if refused.is_err() {
                 break;
             }
@@ -459,111 +487,154 @@ impl Qp {
     }
 
     /// Writes a WQE and its doorbell.
-    #[inline]
-    fn put_send(&self, wr: SendWr) -> Result<(), VerbsError> {
-        let QpInner {
-            cap,
-            rings,
-            sq_sig_all,
-            ..
-        } = &*self.inner;
-        let work = wr.work();
-        if let Some(flag) = wr.misplaced {
-            return Err(VerbsError::MeaninglessFlag { flag, work });
+    #[inline(always)]
+    fn put_send(&self, wr: &SendWr<'_>) -> Result<(), VerbsError> {
+        if !self.rings().is_open() || wr.misplaced != 0 {
+            self.check_send(&wr.copied())?;
         }
-        let is_read = matches!(wr.op, SendOp::Read { .. });
-        let needs = if is_read {
-            Access::READ_SINK
-        } else {
-            Access::NONE
+        let needs = match wr.opcode {
+            WqeOpcode::Read => Access::READ_SINK,
+            _ => Access::NONE,
         };
-        let (list, used) = self.check_sges(&wr.sg_list, cap.max_send_sge, needs, work)?;
-        let payload = match &wr.inline {
-            None => Payload::Sges(&list[..used]),
-            Some(_) if is_read => return Err(VerbsError::InlineWith { with: "a Read" }),
-            Some(_) if wr.sg_list.given() > 0 => {
-                return Err(VerbsError::InlineWith { with: "SGEs" })
+        if let wr::Payload::One(sge) = wr.payload {
+            if wr.opcode != WqeOpcode::Immediate && sge.length > 0 {
+                let sge = self.check_sge(sge, needs, Some(wr.opcode))?;
+                return self.put_wqe(wr, Payload::Sges(&[sge]));
             }
-            Some(inline) if inline.given() > cap.max_inline_data => {
+        }
+        self.put_other_send(&wr.copied(), needs)
+    }
+
+    /// Likewise, whatever its payload is.
+    #[inline(never)]
+    fn put_other_send(&self, wr: &SendWr<'_>, needs: Access) -> Result<(), VerbsError> {
+        let cap = self.inner.cap;
+        let has_payload = match wr.payload {
+            wr::Payload::Mixed => return Err(VerbsError::MixedPayload),
+            wr::Payload::Inline(_) if wr.opcode == WqeOpcode::Read => {
+                return Err(VerbsError::InlineRead)
+            }
+            wr::Payload::Inline(bytes) if bytes.len() > cap.max_inline_data => {
                 return Err(VerbsError::InlineTooLong {
-                    given: inline.given(),
+                    given: bytes.len(),
                     max: cap.max_inline_data,
                 })
             }
-            Some(inline) => Payload::Inline(inline.bytes()),
+            wr::Payload::Inline(bytes) => !bytes.is_empty(),
+            _ => wr.payload.sges().iter().any(|sge| sge.length > 0),
         };
-        self.device().check_fault()?;
+        if has_payload && wr.opcode == WqeOpcode::Immediate {
+            return Err(engine::Error::ImmediatePayload.into());
+        }
+        if let wr::Payload::Inline(bytes) = wr.payload {
+            return self.put_wqe(wr, Payload::Inline(bytes));
+        }
+        let sges = wr.payload.sges();
+        if sges.len() > cap.max_send_sge {
+            return Err(VerbsError::TooManySges {
+                given: sges.len(),
+                max: cap.max_send_sge,
+            });
+        }
+        let mut list = [weft_queues::Sge::default(); MAX_SGE];
+        let list = self.check_sges(&mut list, sges, needs, Some(wr.opcode))?;
+        self.put_wqe(wr, Payload::Sges(list))
+    }
+
+    #[inline(always)]
+    fn put_wqe(&self, wr: &SendWr<'_>, payload: Payload<'_>) -> Result<(), VerbsError> {
+        let all_signaled = match self.inner.sq_sig_all {
+            true => SendWqe::SIGNALED,
+            false => 0,
+        };
+        let wqe = Wqe {
+            opcode: wr.opcode,
+            flags: wr.flags | all_signaled,
+            to: wr.to,
+            stag: wr.stag,
+            payload,
+        };
+        let signaled = wqe.flags & SendWqe::SIGNALED != 0;
+        self.rings().post_send(wr.wr_id, signaled, &wqe)
+    }
+
+    /// May it be posted at all?
+    #[cold]
+    fn check_send(&self, wr: &SendWr<'_>) -> Result<(), VerbsError> {
+        let rings = self.rings();
+        if wr.misplaced != 0 {
+            return Err(VerbsError::MeaninglessFlag {
+                flag: wr.misplaced(),
+                work: wr::name(wr.opcode),
+            });
+        }
         if rings.is_lent() {
             return Err(VerbsError::Lent);
         }
+        self.device().check_fault()?;
         if !rings.is_bound() {
             self.check_state("post_send")?;
         }
-        if is_read && !rings.takes_reads() {
+        if wr.opcode == WqeOpcode::Read && !rings.takes_reads() {
             return Err(engine::Error::NoReadsAllowed.into());
         }
-        let has_payload = match payload {
-            Payload::Sges(sges) => !sges.is_empty(),
-            Payload::Inline(bytes) => !bytes.is_empty(),
-        };
-        if has_payload && matches!(wr.op, SendOp::Immediate { .. }) {
-            return Err(engine::Error::ImmediatePayload.into());
-        }
-        let flag = |on: bool, flag: u8| if on { flag } else { 0 };
-        let (opcode, special, to, stag) = match wr.op {
-            SendOp::Send {
-                solicited,
-                invalidate,
-            } => (
-                WqeOpcode::Send,
-                flag(solicited, SendWqe::SOLICITED)
-                    | flag(invalidate.is_some(), SendWqe::INVALIDATE),
-                0,
-                invalidate.unwrap_or(0),
-            ),
-            SendOp::Immediate { solicited, data } => (
-                WqeOpcode::Immediate,
-                flag(solicited, SendWqe::SOLICITED),
-                data,
-                0,
-            ),
-            SendOp::Write { stag, to } => (WqeOpcode::Write, 0, to, stag),
-            SendOp::Read { stag, to } => (WqeOpcode::Read, 0, to, stag),
-        };
-        let signaled = wr.signaled || *sq_sig_all;
-        let wqe = Wqe {
-            opcode,
-            flags: special | flag(signaled, SendWqe::SIGNALED) | flag(wr.fence, SendWqe::FENCE),
-            to,
-            stag,
-            payload,
-        };
-        rings.post_send(wr.wr_id, signaled, wr.sg_list, &wqe)
+        Ok(())
     }
 
     /// Posts a work request to the receive queue; possible before the connection is asked for.
+    #[inline(always)]
+    pub fn post_recv(&self, wr: RecvWr<'_>) -> Result<(), VerbsError> {
+        if tracing::level_enabled!(tracing::Level::TRACE) {
+            return self.post_recv_traced(&wr.copied());
+        }
+        self.put_recv(&wr)?;
+        Ok(self.device().posted(self.flow())?)
+    }
+
+    #[cold]
     #[tracing::instrument(name = "post_recv", level = "trace", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
-    #[inline]
-    pub fn post_recv(&self, wr: RecvWr) -> Result<(), VerbsError> {
+    fn post_recv_traced(&self, wr: &RecvWr<'_>) -> Result<(), VerbsError> {
         self.put_recv(wr)?;
         Ok(self.device().posted(self.flow())?)
     }
 
     /// Writes an element and its doorbell.
-    #[inline]
-    fn put_recv(&self, wr: RecvWr) -> Result<(), VerbsError> {
-        let QpInner { cap, rings, .. } = &*self.inner;
-        let (list, used) = self.check_sges(
-            &wr.sg_list,
-            cap.max_recv_sge,
-            Access::LOCAL_WRITE,
-            "receive",
-        )?;
-        self.device().check_fault()?;
-        if rings.is_lent() {
-            return Err(VerbsError::Lent);
+    #[inline(always)]
+    fn put_recv(&self, wr: &RecvWr<'_>) -> Result<(), VerbsError> {
+        if !self.rings().takes_receives() {
+            self.check_recv()?;
         }
-        rings.post_recv(wr.wr_id, wr.sg_list, &list[..used])
+        if let wr::Payload::One(sge) = wr.payload {
+            let sge = self.check_sge(sge, Access::LOCAL_WRITE, None)?;
+            return self.rings().post_recv(wr.wr_id, &[sge]);
+        }
+        self.put_other_recv(&wr.copied())
+    }
+
+    #[cold]
+    fn check_recv(&self) -> Result<(), VerbsError> {
+        match self.rings().is_lent() {
+            true => Err(VerbsError::Lent),
+            false => Ok(self.device().check_fault()?),
+        }
+    }
+
+    /// Likewise, whatever its SGEs are.
+    #[inline(never)]
+    fn put_other_recv(&self, wr: &RecvWr<'_>) -> Result<(), VerbsError> {
+        let (sges, max) = (wr.payload.sges(), self.inner.cap.max_recv_sge);
+        if sges.len() > max {
+            return Err(VerbsError::TooManySges {
+                given: sges.len(),
+                max,
+            });
+        }
+        if let wr::Payload::Mixed = wr.payload {
+            return Err(VerbsError::MixedPayload);
+        }
+        let mut list = [weft_queues::Sge::default(); MAX_SGE];
+        let list = self.check_sges(&mut list, sges, Access::LOCAL_WRITE, None)?;
+        self.rings().post_recv(wr.wr_id, list)
     }
 }
 
@@ -591,9 +662,8 @@ impl Drop for QpInner {
         });
         tracing::debug!(qp_num, ?gone, "queue pair destroyed");
         state.remove_qp(id);
-        // Jobs that refer to these regions may still be in the ring; regions bury their memory when
-        // they go, after the lock is released.
-        state.release(self.rings.close());
+        self.rings.close();
+        state.leave_regions(device.now());
         if let Err(error) = state.finish_turn() {
             tracing::debug!(%error, "queue pair of a device that failed");
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weft_engine::{self as engine, Completion, Opcode, SendOp, Status, MAX_SGE};
+use weft_engine::{self as engine, Completion, Opcode, SendOp, Status, MAX_RECV_SGE, MAX_SGE};
 use weft_layout::{Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode};
 use weft_queues::{BadWqe, Payload, Taken};
 
@@ -56,7 +56,7 @@ impl QpEntry {
     }
 
     /// The next element of the receive queue.
-    fn next_recv(&mut self) -> Option<(u32, [engine::Sge; MAX_SGE], usize)> {
+    fn next_recv(&mut self) -> Option<(u32, [engine::Sge; MAX_RECV_SGE], usize)> {
         let memory = self.rings.memory();
         let layout = self.rings.layout;
         let number = self.recv_taken;
@@ -217,10 +217,14 @@ impl State {
                     return;
                 }
             };
+            let capacity = entry.rings.capacity;
             let mut sges = [engine::Sge::default(); MAX_SGE];
             let payload = match taken.payload() {
+                Payload::Inline(bytes) if bytes.len() > capacity.inline => {
+                    Err(engine::Error::InlineTooLong(bytes.len()))
+                }
                 Payload::Inline(bytes) => Ok(engine::Payload::Inline(bytes)),
-                Payload::Sges(list) if list.len() > MAX_SGE => {
+                Payload::Sges(list) if list.len() > capacity.sges => {
                     Err(engine::Error::TooManySges(list.len()))
                 }
                 Payload::Sges(list) => {
@@ -292,10 +296,9 @@ impl State {
         let Some(entry) = self.qps.get(&id) else {
             return;
         };
-        let rings = entry.rings.clone();
+        let rings = &entry.rings;
         let done = number.wrapping_add(blocks);
         let is_recv = cqe.opcode == CqeOpcode::Recv as u8;
-        let queue = if is_recv { &rings.recv } else { &rings.send };
         // What fails has a CQE, which gives its room back.
         if cqe.status == CqeStatus::Success as u8 {
             match is_recv {
@@ -307,13 +310,8 @@ impl State {
         if signaled {
             cqe.qp_num = rings.qp_num;
             cqe.flow = rings.flow();
+            let queue = if is_recv { &rings.recv } else { &rings.send };
             queue.cq.complete(cqe);
-        } else if !rings.is_lent() {
-            queue.cq.forget(1);
-            while let Some(sges) = queue.reap(done) {
-                // The last use of a region may be this one, and its drop wants the lock.
-                self.release(sges);
-            }
         }
     }
 }

@@ -1,226 +1,251 @@
-//! Work requests.
+//! Work requests: what is to be done, and where the bytes are. They refer to both, and own nothing: posting copies them once, into the queue.
 
-use weft_engine::{SendOp, MAX_INLINE, MAX_SGE};
+use weft_queues::{SendWqe, WqeOpcode};
 
 use super::mr::{Mr, RemoteRegion};
 
 /// A part of a region: scatter/gather element. Made by [`Mr::sge`].
-#[derive(Clone, Debug)]
-pub struct Sge {
-    pub(super) mr: Mr,
+#[derive(Clone, Copy, Debug)]
+pub struct Sge<'a> {
+    pub(super) mr: &'a Mr,
     pub(super) offset: u64,
     pub(super) length: u32,
 }
 
-/// The SGEs of a work request, in it: posting allocates nothing.
-#[derive(Clone, Debug, Default)]
-pub(super) struct SgeList {
-    list: [Option<Sge>; MAX_SGE],
-    /// What the caller gave; those beyond the list are refused.
-    given: usize,
+/// Where a message comes from, or goes to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Payload<'a> {
+    None,
+    One(Sge<'a>),
+    List(&'a [Sge<'a>]),
+    Inline(&'a [u8]),
+    /// More than one of them was given.
+    Mixed,
 }
 
-impl SgeList {
-    fn push(&mut self, sge: Sge) {
-        if let Some(place) = self.list.get_mut(self.given) {
-            *place = Some(sge);
-        }
-        self.given += 1;
-    }
-
-    pub(super) fn given(&self) -> usize {
-        self.given
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Sge> {
-        self.list.iter().flatten()
-    }
-}
-
-/// Inline data, in the work request.
-#[derive(Clone, Debug)]
-pub(super) struct Inline {
-    bytes: [u8; MAX_INLINE],
-    /// What the caller gave; more than there is room for is refused.
-    given: usize,
-}
-
-impl Inline {
-    fn new(from: &[u8]) -> Self {
-        let mut bytes = [0; MAX_INLINE];
-        let kept = from.len().min(MAX_INLINE);
-        bytes[..kept].copy_from_slice(&from[..kept]);
-        Self {
-            bytes,
-            given: from.len(),
+impl<'a> Payload<'a> {
+    /// A payload is given to what had `self`.
+    #[inline(always)]
+    fn with(self, given: Payload<'a>) -> Self {
+        match self {
+            Payload::None => given,
+            _ => Payload::Mixed,
         }
     }
 
-    pub(super) fn given(&self) -> usize {
-        self.given
+    /// The same, made of its parts.
+    #[inline(always)]
+    fn copied(&self) -> Self {
+        match *self {
+            Payload::None => Payload::None,
+            Payload::One(Sge { mr, offset, length }) => Payload::One(Sge { mr, offset, length }),
+            Payload::List(list) => Payload::List(list),
+            Payload::Inline(bytes) => Payload::Inline(bytes),
+            Payload::Mixed => Payload::Mixed,
+        }
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.given.min(MAX_INLINE)]
+    /// The SGEs.
+    pub(super) fn sges(&self) -> &[Sge<'a>] {
+        match self {
+            Payload::One(sge) => std::slice::from_ref(sge),
+            Payload::List(list) => list,
+            Payload::None | Payload::Inline(_) | Payload::Mixed => &[],
+        }
     }
 }
 
-/// A work request for the send queue.
+/// A work request for the send queue. It refers to the SGEs, regions and bytes of its payload, of which it takes one: [`sge`](Self::sge),
+/// [`sges`](Self::sges) or [`inline`](Self::inline).
 ///
 /// ```
 /// # use weft_hostdrv::verbs::*;
 /// # fn example(qp: Qp, mr: Mr, peer: RemoteRegion) -> Result<(), VerbsError> {
 /// qp.post_send(SendWr::write(7, peer).sge(mr.sge(0, 4096)).signaled())?;
+/// qp.post_send(SendWr::send(8).sges(&[mr.sge(0, 16), mr.sge(512, 100)]))?;
+/// qp.post_send(SendWr::send(9).inline(b"a few bytes"))?;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 #[must_use]
-pub struct SendWr {
+pub struct SendWr<'a> {
     pub(super) wr_id: u64,
-    pub(super) op: SendOp,
-    pub(super) sg_list: SgeList,
-    pub(super) inline: Option<Inline>,
-    pub(super) signaled: bool,
-    pub(super) fence: bool,
-    pub(super) misplaced: Option<&'static str>,
+    pub(super) to: u64,
+    pub(super) stag: u32,
+    pub(super) opcode: WqeOpcode,
+    /// Bits of the WQE.
+    pub(super) flags: u8,
+    /// Bits of the WQE that this opcode does not have.
+    pub(super) misplaced: u8,
+    pub(super) payload: Payload<'a>,
 }
 
-impl SendWr {
-    fn new(wr_id: u64, op: SendOp) -> Self {
+impl<'a> SendWr<'a> {
+    #[inline(always)]
+    fn new(wr_id: u64, opcode: WqeOpcode, to: u64, stag: u32) -> Self {
         Self {
             wr_id,
-            op,
-            sg_list: SgeList::default(),
-            inline: None,
-            signaled: false,
-            fence: false,
-            misplaced: None,
+            to,
+            stag,
+            opcode,
+            flags: 0,
+            misplaced: 0,
+            payload: Payload::None,
         }
     }
 
     /// Send: the peer's next receive takes it.
+    #[inline(always)]
     pub fn send(wr_id: u64) -> Self {
-        Self::new(
-            wr_id,
-            SendOp::Send {
-                solicited: false,
-                invalidate: None,
-            },
-        )
+        Self::new(wr_id, WqeOpcode::Send, 0, 0)
     }
 
     /// Immediate Data (RFC 7306 §6): the peer's next receive, which must have room for 8 bytes, takes `data`, most
     /// significant byte first, and its completion has it, too ([`Wc::imm_data`](super::Wc::imm_data)). It takes no
     /// SGE and no inline bytes. Behind a Write it is what `IBV_WR_RDMA_WRITE_WITH_IMM` is elsewhere. Nothing
     /// negotiates it: a peer that does not know it ends the connection (RFC 7306 §1.1).
+    #[inline(always)]
     pub fn immediate(wr_id: u64, data: u64) -> Self {
-        Self::new(
-            wr_id,
-            SendOp::Immediate {
-                solicited: false,
-                data,
-            },
-        )
+        Self::new(wr_id, WqeOpcode::Immediate, data, 0)
     }
 
     /// RDMA Write to the beginning of `to`.
+    #[inline(always)]
     pub fn write(wr_id: u64, to: RemoteRegion) -> Self {
-        Self::new(
-            wr_id,
-            SendOp::Write {
-                stag: to.rkey,
-                to: to.addr,
-            },
-        )
+        Self::new(wr_id, WqeOpcode::Write, to.addr, to.rkey)
     }
 
     /// RDMA Read from the beginning of `from` into the SGEs.
+    #[inline(always)]
     pub fn read(wr_id: u64, from: RemoteRegion) -> Self {
-        Self::new(
-            wr_id,
-            SendOp::Read {
-                stag: from.rkey,
-                to: from.addr,
-            },
-        )
+        Self::new(wr_id, WqeOpcode::Read, from.addr, from.rkey)
     }
 
-    /// Adds an SGE.
-    pub fn sge(mut self, sge: Sge) -> Self {
-        self.sg_list.push(sge);
+    /// Its payload is, or goes to, one SGE.
+    #[inline(always)]
+    pub fn sge(mut self, sge: Sge<'a>) -> Self {
+        self.payload = self.payload.with(Payload::One(sge));
         self
     }
 
-    /// Sends these bytes instead of a region's; they are copied now.
-    pub fn inline(mut self, bytes: &[u8]) -> Self {
-        self.inline = Some(Inline::new(bytes));
+    /// Its payload is, or goes to, these SGEs one after the other.
+    #[inline(always)]
+    pub fn sges(mut self, list: &'a [Sge<'a>]) -> Self {
+        self.payload = self.payload.with(Payload::List(list));
+        self
+    }
+
+    /// Sends these bytes instead of a region's; they are copied when it is posted.
+    #[inline(always)]
+    pub fn inline(mut self, bytes: &'a [u8]) -> Self {
+        self.payload = self.payload.with(Payload::Inline(bytes));
         self
     }
 
     /// Makes a completion on success too (`IBV_SEND_SIGNALED`).
+    #[inline(always)]
     pub fn signaled(mut self) -> Self {
-        self.signaled = true;
+        self.flags |= SendWqe::SIGNALED;
         self
     }
 
     /// Starts only when all Reads posted before are complete (`IBV_SEND_FENCE`).
+    #[inline(always)]
     pub fn fence(mut self) -> Self {
-        self.fence = true;
+        self.flags |= SendWqe::FENCE;
         self
     }
 
     /// A Send asks the receiver for an event (`IBV_SEND_SOLICITED`).
+    #[inline(always)]
     pub fn solicited(mut self) -> Self {
-        match &mut self.op {
-            SendOp::Send { solicited, .. } | SendOp::Immediate { solicited, .. } => {
-                *solicited = true;
-            }
-            _ => self.misplaced = Some("solicited"),
+        match self.opcode {
+            WqeOpcode::Send | WqeOpcode::Immediate => self.flags |= SendWqe::SOLICITED,
+            WqeOpcode::Write | WqeOpcode::Read => self.misplaced |= SendWqe::SOLICITED,
         }
         self
     }
 
     /// A Send also invalidates this STag of the peer's.
+    #[inline(always)]
     pub fn invalidate(mut self, rkey: u32) -> Self {
-        match &mut self.op {
-            SendOp::Send { invalidate, .. } => *invalidate = Some(rkey),
-            _ => self.misplaced = Some("invalidate"),
+        match self.opcode {
+            WqeOpcode::Send => {
+                self.flags |= SendWqe::INVALIDATE;
+                self.stag = rkey;
+            }
+            _ => self.misplaced |= SendWqe::INVALIDATE,
         }
         self
     }
 
-    /// What it does, for messages.
-    pub(super) fn work(&self) -> &'static str {
-        match self.op {
-            SendOp::Send { .. } => "Send",
-            SendOp::Immediate { .. } => "Immediate Data",
-            SendOp::Write { .. } => "Write",
-            SendOp::Read { .. } => "Read",
+    /// The same, made of its parts: for calls on which the fast path must not depend. Else it has to lie in memory for them.
+    #[inline(always)]
+    pub(super) fn copied(&self) -> Self {
+        Self {
+            payload: self.payload.copied(),
+            ..*self
         }
+    }
+
+    /// The flag that it cannot have, for messages.
+    pub(super) fn misplaced(&self) -> &'static str {
+        match self.misplaced & SendWqe::SOLICITED {
+            0 => "invalidate",
+            _ => "solicited",
+        }
+    }
+}
+
+/// What a work request does, for messages.
+pub(super) fn name(opcode: WqeOpcode) -> &'static str {
+    match opcode {
+        WqeOpcode::Send => "Send",
+        WqeOpcode::Immediate => "Immediate Data",
+        WqeOpcode::Write => "Write",
+        WqeOpcode::Read => "Read",
     }
 }
 
 /// A work request for the receive queue.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 #[must_use]
-pub struct RecvWr {
+pub struct RecvWr<'a> {
     pub(super) wr_id: u64,
-    pub(super) sg_list: SgeList,
+    pub(super) payload: Payload<'a>,
 }
 
-impl RecvWr {
+impl<'a> RecvWr<'a> {
     /// A receive without room, until it has SGEs.
+    #[inline(always)]
     pub fn new(wr_id: u64) -> Self {
         Self {
             wr_id,
-            sg_list: SgeList::default(),
+            payload: Payload::None,
         }
     }
 
-    /// Adds an SGE.
-    pub fn sge(mut self, sge: Sge) -> Self {
-        self.sg_list.push(sge);
+    /// As [`SendWr::copied`].
+    #[inline(always)]
+    pub(super) fn copied(&self) -> Self {
+        Self {
+            payload: self.payload.copied(),
+            ..*self
+        }
+    }
+
+    /// The message goes to one SGE.
+    #[inline(always)]
+    pub fn sge(mut self, sge: Sge<'a>) -> Self {
+        self.payload = self.payload.with(Payload::One(sge));
+        self
+    }
+
+    /// The message goes to these SGEs one after the other.
+    #[inline(always)]
+    pub fn sges(mut self, list: &'a [Sge<'a>]) -> Self {
+        self.payload = self.payload.with(Payload::List(list));
         self
     }
 }

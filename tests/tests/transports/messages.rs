@@ -31,20 +31,15 @@ pub fn send_write_and_read(way: &Way) {
         // Send, from three SGEs into two.
         let third = (len / 3) as u32;
         let rest = len as u32 - 2 * third;
-        sq.post_recv(
-            RecvWr::new(n)
-                .sge(b.mr.sge(1, 7))
-                .sge(b.mr.sge(1000, 70_000)),
-        )
-        .expect("room");
-        cq.post_send(
-            SendWr::send(100 + n)
-                .sge(a.mr.sge(3, third))
-                .sge(a.mr.sge(3 + u64::from(third), third))
-                .sge(a.mr.sge(3 + 2 * u64::from(third), rest))
-                .signaled(),
-        )
-        .expect("room");
+        let list = [b.mr.sge(1, 7), b.mr.sge(1000, 70_000)];
+        sq.post_recv(RecvWr::new(n).sges(&list)).expect("room");
+        let list = [
+            a.mr.sge(3, third),
+            a.mr.sge(3 + u64::from(third), third),
+            a.mr.sge(3 + 2 * u64::from(third), rest),
+        ];
+        cq.post_send(SendWr::send(100 + n).sges(&list).signaled())
+            .expect("room");
         let wc = completion(bench, &b.cq);
         assert_eq!(
             (wc.wr_id, wc.status, wc.opcode, wc.byte_len as usize),

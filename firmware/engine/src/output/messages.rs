@@ -7,11 +7,11 @@ use weft_wire::tcp::flag;
 use super::Step;
 use crate::conn::{Conn, Phase, MAX_PARTS};
 use crate::link::Link;
-use crate::part::{fit, Data, Fit, Header, Origin, Part};
+use crate::part::{fit, Data, Fit, Header, Origin, Part, JOB_INLINE};
 use crate::port::{Full, Port};
 use crate::qp::{Action, PendingRead, Qp};
 use crate::region::RegionRef;
-use crate::verbs::{Sge, MAX_INLINE};
+use crate::verbs::Sge;
 
 /// The STag of a 0-byte RTR: never 0, and of no region (peers.md).
 const RTR_STAG: u32 = 1;
@@ -31,7 +31,9 @@ enum Source {
 pub struct Message {
     source: Source,
     header: Header,
+    /// What a job can have of what is left, and how many bytes that are.
     data: Data,
+    reach: u32,
     /// The region of a Read Response's payload.
     region: Option<RegionRef>,
     /// Where the bytes that it asks for go.
@@ -55,12 +57,13 @@ pub fn next_message(conn: &Conn, qp: Option<&Qp>) -> Option<Message> {
         return None;
     }
     if let Some(terminate) = &conn.terminate {
-        let mut bytes = [0; MAX_INLINE];
+        let mut bytes = [0; JOB_INLINE];
         bytes[..terminate.length].copy_from_slice(&terminate.bytes[..terminate.length]);
         return Some(Message {
             source: Source::Terminate,
             header: untagged(opcode::TERMINATE, queue::TERMINATE, 1),
             data: Data::Inline(bytes),
+            reach: terminate.length as u32,
             region: None,
             sink: None,
             sent: 0,
@@ -74,18 +77,22 @@ pub fn next_message(conn: &Conn, qp: Option<&Qp>) -> Option<Message> {
     if conn.rtr_pending {
         return rtr(conn, qp);
     }
-    let response = qp.responses.front().map(|response| Message {
-        source: Source::Response,
-        header: tagged(
-            opcode::READ_RESPONSE,
-            response.request.sink_stag,
-            response.request.sink_to,
-        ),
-        data: response.data,
-        region: response.region,
-        sink: None,
-        sent: response.sent,
-        length: response.request.size,
+    let response = qp.responses.front().map(|response| {
+        let left = response.request.size - response.sent;
+        Message {
+            source: Source::Response,
+            header: tagged(
+                opcode::READ_RESPONSE,
+                response.request.sink_stag,
+                response.request.sink_to,
+            ),
+            data: response.data.slice(response.sent, left),
+            reach: left,
+            region: response.region,
+            sink: None,
+            sent: response.sent,
+            length: response.request.size,
+        }
     });
     // A message that was begun is finished first.
     let response_begun = response.as_ref().is_some_and(|message| message.sent > 0);
@@ -98,7 +105,7 @@ pub fn next_message(conn: &Conn, qp: Option<&Qp>) -> Option<Message> {
 
 /// The RTR (RFC 6581 §9.2): no work request stands behind it.
 fn rtr(conn: &Conn, qp: &Qp) -> Option<Message> {
-    let mut bytes = [0; MAX_INLINE];
+    let mut bytes = [0; JOB_INLINE];
     let mut length = 0;
     let header = match conn.agreed.rtr? {
         RtrKinds::READ => {
@@ -118,6 +125,7 @@ fn rtr(conn: &Conn, qp: &Qp) -> Option<Message> {
         source: Source::Rtr,
         header,
         data: Data::Inline(bytes),
+        reach: length as u32,
         region: None,
         sink: None,
         sent: 0,
@@ -136,56 +144,55 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
     if entry.fence && !begun && reads_before {
         return None;
     }
+    let send = |header| {
+        let (data, reach) = entry.payload.slice(entry.sent, entry.length - entry.sent);
+        Message {
+            source: Source::Send,
+            header,
+            data,
+            reach,
+            region: None,
+            sink: None,
+            sent: entry.sent,
+            length: entry.length,
+        }
+    };
     match entry.action {
-        Action::Send { opcode, invalidate } => Some(Message {
-            source: Source::Send,
-            header: Header {
-                rsvd_ulp: invalidate,
-                ..untagged(opcode, queue::SEND, qp.send_msn)
-            },
-            data: entry.data,
-            region: None,
-            sink: None,
-            sent: entry.sent,
-            length: entry.length,
-        }),
-        Action::Write { stag, to } => Some(Message {
-            source: Source::Send,
-            header: tagged(opcode::WRITE, stag, to),
-            data: entry.data,
-            region: None,
-            sink: None,
-            sent: entry.sent,
-            length: entry.length,
-        }),
+        Action::Send { opcode, invalidate } => Some(send(Header {
+            rsvd_ulp: invalidate,
+            ..untagged(opcode, queue::SEND, qp.send_msn)
+        })),
+        Action::Write { stag, to } => Some(send(tagged(opcode::WRITE, stag, to))),
         Action::Read { stag, to } => {
             // The ORD limit.
             if qp.reads.len() >= usize::from(conn.agreed.ord) {
                 return None;
             }
-            let sink = entry
-                .sinks
-                .get(usize::from(entry.requested))
-                .filter(|_| entry.requested < entry.sink_count.max(1))?;
+            let sink = entry.next_sink()?;
             let request = ReadRequest {
                 sink_stag: if sink.length == 0 {
                     RTR_STAG
                 } else {
                     sink.stag
                 },
-                sink_to: sink.to,
+                sink_to: sink.at,
                 size: sink.length,
                 source_stag: stag,
                 source_to: to.wrapping_add(entry.requested_bytes),
             };
-            let mut bytes = [0; MAX_INLINE];
+            let mut bytes = [0; JOB_INLINE];
             bytes[..ReadRequest::SIZE].copy_from_slice(&request.to_bytes());
             Some(Message {
                 source: Source::Read,
                 header: untagged(opcode::READ_REQUEST, queue::READ_REQUEST, qp.read_msn),
                 data: Data::Inline(bytes),
+                reach: ReadRequest::SIZE as u32,
                 region: None,
-                sink: (sink.length > 0).then_some(*sink),
+                sink: (sink.length > 0).then_some(Sge {
+                    stag: sink.stag,
+                    to: sink.at,
+                    length: sink.length,
+                }),
                 sent: 0,
                 length: ReadRequest::SIZE as u32,
             })
@@ -230,7 +237,7 @@ impl<P: Port> Link<'_, P> {
         let markers = conn.tx_markers;
         let emss = self.emss();
         let mut limit = markers.mulpdu(emss as usize);
-        let left = message.length - message.sent;
+        let left = message.reach;
         let seq = conn.sender.nxt;
         let room = congestion.min(window);
         let try_fit = |limit: usize, room: u32| {
@@ -260,9 +267,10 @@ impl<P: Port> Link<'_, P> {
                 return Step::NoRoom;
             }
         }
-        let Some((fpdu_payload, fitted)) = fitted else {
+        let Some((fpdu_payload, mut fitted)) = fitted else {
             return Step::NoRoom;
         };
+        fitted.whole &= message.sent + message.reach == message.length;
         self.post(message, fpdu_payload, &fitted)
     }
 
@@ -288,7 +296,7 @@ impl<P: Port> Link<'_, P> {
             last: fitted.whole,
             length: fitted.payload,
             fpdu_payload: fpdu_payload.min(0xffff) as u16,
-            data: message.data.slice(message.sent, fitted.payload),
+            data: message.data.slice(0, fitted.payload),
             region: message.region,
             job: 0,
             origin,
@@ -376,15 +384,17 @@ impl<P: Port> Link<'_, P> {
                 let Some(entry) = qp.sq.get_mut(number) else {
                     return;
                 };
-                let sink = entry.sinks[usize::from(entry.requested)];
+                let Some(sink) = entry.next_sink() else {
+                    return;
+                };
                 entry.requested += 1;
                 entry.requested_bytes += u64::from(sink.length);
                 entry.missing += 1;
-                let all = entry.requested >= entry.sink_count.max(1);
+                let all = entry.next_sink().is_none();
                 qp.reads.push_back(PendingRead {
                     entry: Some(number),
                     stag: sink.stag,
-                    to: sink.to,
+                    to: sink.at,
                     left: sink.length,
                     open: message.sink.is_some(),
                 });

@@ -1,0 +1,54 @@
+//! Regions whose last handle is gone. What was posted before may still use them: they stay registered until it is done.
+
+use std::sync::Arc;
+
+use weft_engine as engine;
+
+use super::pd::Pd;
+use crate::card::MappedMemory;
+use crate::device::State;
+
+/// A region that nobody has a handle of.
+pub(crate) struct Leaving {
+    pub(super) stag: u32,
+    pub(super) memory: Arc<dyn MappedMemory>,
+    /// A domain lives as long as its regions.
+    pub(super) pd: Pd,
+}
+
+impl State {
+    /// The last handle of a region has gone.
+    pub(super) fn leave(&mut self, now: u64, region: Leaving) {
+        self.leaving.push(region);
+        self.leave_regions(now);
+    }
+
+    /// Does work use a region that nobody has a handle of?
+    pub(super) fn is_leaving(&self, stag: u32) -> bool {
+        self.leaving.iter().any(|region| region.stag == stag)
+    }
+
+    /// Removes the regions that nobody has and no work uses. What was posted has been taken: the engine knows of all work.
+    pub(crate) fn leave_regions(&mut self, now: u64) {
+        for region in std::mem::take(&mut self.leaving) {
+            let gone = self
+                .engine
+                .deregister(now, region.stag, &mut self.card)
+                .err();
+            if gone == Some(engine::Error::InUse) {
+                self.leaving.push(region);
+                continue;
+            }
+            // After a Send with Invalidate the engine no longer knows it; that is as good.
+            tracing::debug!(
+                stag = format_args!("{:#010x}", region.stag),
+                ?gone,
+                "region removed"
+            );
+            self.card.memory.remove(&region.memory);
+            // A packet that was checked before may still be on its way into the memory.
+            self.bury(region.memory);
+            self.release(region.pd);
+        }
+    }
+}
