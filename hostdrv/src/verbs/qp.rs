@@ -473,8 +473,8 @@ impl Qp {
         let mut posted = 0;
         let mut refused = Ok(());
         for wr in list {
-            refused = put(self, &wr).map_err(|error| (posted, error));
-            if refused.is_err() {
+            if let Err(error) = put(self, &wr) {
+                refused = Err((posted, error));
                 break;
             }
             posted += 1;
