@@ -43,6 +43,7 @@ pub(super) struct WorkQueue {
     posting: Mutex<Posting>,
     /// By a WQE's first block, or an element's number, modulo their number.
     work: Box<[Work]>,
+    /// A [`Freed`].
     freed: AtomicU64,
 }
 
@@ -81,6 +82,7 @@ impl Freed {
 #[derive(Default)]
 struct Work {
     wr_id: AtomicU64,
+    /// A [`Name`].
     name: AtomicU64,
 }
 
