@@ -216,7 +216,7 @@ module rx_output
   told_t             told_d, told;
   logic [511:0]      told_record;
   logic [OWED_W-1:0] owed_q;                     // results that reports will take
-  logic owed_full_q, owed_more, owed_less;       // no more of them
+  logic owed_full_q, owed_more_q, owed_less;     // no more of them; another one since the last cycle; one is taken
   logic [6:0]        unused_counts;
   fpdu_report_t      told_fpdu;
   segment_report_t   told_close;
@@ -255,7 +255,6 @@ module rx_output
   assign tell            = told_valid && (fate_valid || !told.awaits);
   assign told_pop        = tell && (!rpt_valid_o || rpt_ready_i);
   assign tell_failed     = told.awaits && fate_failed;
-  assign owed_more       = write_push && head.last;
   assign owed_less       = told_pop && told.awaits;
 
   always_comb begin
@@ -269,13 +268,15 @@ module rx_output
     if (!rst_ni) begin
       {written_q, failed_q, rpt_valid_o} <= '0;
       owed_q <= '0;
-      owed_full_q <= 1'b0;
+      {owed_more_q, owed_full_q} <= '0;
     end else begin
       written_q <= wr_written_i;
       if (!rpt_valid_o || rpt_ready_i) rpt_valid_o <= tell;
       if (written_q) failed_q <= failed && !write.last;
-      owed_q <= owed_q + OWED_W'(owed_more) - OWED_W'(owed_less);
-      if (owed_more != owed_less) owed_full_q <= owed_more && owed_q == OWED_W'(TOLD - 1);
+      // Counted a cycle late: the next command comes two cycles after one at the earliest, and its answer later still.
+      owed_more_q <= write_push && head.last;
+      owed_q <= owed_q + OWED_W'(owed_more_q) - OWED_W'(owed_less);
+      if (owed_more_q != owed_less) owed_full_q <= owed_more_q && owed_q == OWED_W'(TOLD - 1);
     end
   end
   always_ff @(posedge clk_i) if (!rpt_valid_o || rpt_ready_i) rpt_o <= told.fpdu ? 512'(told_fpdu) : 512'(told_close);
@@ -377,6 +378,7 @@ module rx_output
       write_expected: assert (wr_written_i -> write_valid);
       fate_fits: assert (result -> fate_ready);
       owed_full: assert (owed_full_q == (owed_q == OWED_W'(TOLD)));
+      owed_counted: assert (!(owed_more_q && write_push));
       one_bit_each: assert (state_q != 2'b11 && !(head_valid && head.kind == 2'b11));
       told_fits: assert (told_push -> told_ready && kind_ready);
       past_nothing: assert (waits_q == (waiting != '0) && (waits_q || in_ready));
