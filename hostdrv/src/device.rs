@@ -349,8 +349,8 @@ impl State {
             self.fail(error);
         }
         let mut news = self.deliver_completions() > 0;
-        if news && !self.leaving.is_empty() {
-            self.leave_regions(self.card.now());
+        if news {
+            self.leave_regions();
         }
         while let Some(event) = self.engine.poll_event() {
             self.events.push_back(event);
@@ -510,7 +510,6 @@ impl Device {
     }
 
     /// Are the two the same device?
-    #[inline]
     pub(crate) fn is(&self, other: &Device) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }

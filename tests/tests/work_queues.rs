@@ -3,16 +3,30 @@
 use weft_hostdrv::cm::{CmEventType, ConnParam};
 use weft_hostdrv::verbs::*;
 use weft_tests::bench::{Bench, Way};
-use weft_tests::ends::{completion, connected, next_event, no_faults, pattern, End};
+use weft_tests::ends::{completion, connected, next_event, no_faults, pattern, End, Pair};
+
+/// Two cards, connected.
+fn simulated_pair() -> Pair {
+    connected(
+        Bench::new(&Way::Sim, 3).expect("two cards come up"),
+        &ConnParam::default(),
+        &ConnParam::default(),
+    )
+}
+
+/// Time for all that was posted.
+fn settle(pair: &Pair) {
+    let fabric = pair.bench.fabric().expect("simulated");
+    for _ in 0..100 {
+        fabric.progress().expect("it works");
+        fabric.run_for(10_000).expect("it works");
+    }
+}
 
 /// As rdma-core has it: work that makes a completion has its place until that was polled, however long it has been done.
 #[test]
 fn a_place_is_free_when_its_completion_was_polled() {
-    let pair = connected(
-        Bench::new(&Way::Sim, 3).expect("two cards come up"),
-        &ConnParam::default(),
-        &ConnParam::default(),
-    );
+    let pair = simulated_pair();
     let (a, b) = (&pair.a, &pair.b);
     let qp = pair.client.qp().expect("has one");
     let depth = u64::from(QpCap::default().max_send_wr);
@@ -23,11 +37,7 @@ fn a_place_is_free_when_its_completion_was_polled() {
     for id in 0..depth {
         post(id).expect("room");
     }
-    let fabric = pair.bench.fabric().expect("simulated");
-    for _ in 0..100 {
-        fabric.progress().expect("it works");
-        fabric.run_for(10_000).expect("it works");
-    }
+    settle(&pair);
     for id in depth..2 * depth {
         assert!(
             matches!(post(id), Err(VerbsError::SendQueueFull { .. })),
@@ -40,18 +50,13 @@ fn a_place_is_free_when_its_completion_was_polled() {
     no_faults(&pair.bench);
 }
 
-/// Work that makes no completion has its places, in its queue and in a completion queue that holds no more, until it is done; nobody has to poll.
+/// Work that makes no completion has its place until it is done; nobody has to poll.
 #[test]
 fn the_places_of_silent_work_are_free_when_it_is_done() {
-    let pair = connected(
-        Bench::new(&Way::Sim, 3).expect("two cards come up"),
-        &ConnParam::default(),
-        &ConnParam::default(),
-    );
+    let pair = simulated_pair();
     let (a, b) = (&pair.a, &pair.b);
     let qp = pair.client.qp().expect("has one");
     let depth = u64::from(QpCap::default().max_send_wr);
-    let fabric = pair.bench.fabric().expect("simulated");
     let write = |id| SendWr::write(id, b.mr.remote()).sge(a.mr.sge(0, 8));
     for round in 0..5 {
         for id in 0..depth - 1 {
@@ -67,10 +72,7 @@ fn the_places_of_silent_work_are_free_when_it_is_done() {
             qp.post_send(write(0)),
             Err(VerbsError::SendQueueFull { .. })
         ));
-        for _ in 0..100 {
-            fabric.progress().expect("it works");
-            fabric.run_for(10_000).expect("it works");
-        }
+        settle(&pair);
         let mut found = [Wc::default(); 4];
         let count = a.cq.poll_slice(&mut found).expect("works");
         let ids: Vec<_> = found[..count].iter().map(|wc| wc.wr_id).collect();

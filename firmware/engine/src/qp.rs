@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use weft_wire::rdmap::ReadRequest;
 
-use crate::part::{Data, JOB_INLINE, JOB_PIECES};
+use crate::part::{copy_out, gather, Data};
 use crate::region::{Piece, RegionRef};
 use crate::verbs::{
     Completion, Opcode, QpConfig, QpId, QpState, Sge, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
@@ -64,36 +64,13 @@ impl Payload {
 
     /// What one job can have of `length` bytes from `offset` on, and how many bytes that are.
     pub fn slice(&self, offset: u32, length: u32) -> (Data, u32) {
+        let piece = |local: &Local| Piece {
+            iova: local.at,
+            length: local.length,
+        };
         match self {
-            Payload::Pieces(..) => {
-                let mut out = [Piece::default(); JOB_PIECES];
-                let (mut skip, mut taken, mut used) = (offset, 0, 0);
-                for piece in self.pieces() {
-                    let skipped = skip.min(piece.length);
-                    skip -= skipped;
-                    let take = (piece.length - skipped).min(length - taken);
-                    if take == 0 {
-                        continue;
-                    }
-                    let Some(place) = out.get_mut(used) else {
-                        break;
-                    };
-                    *place = Piece {
-                        iova: piece.at.wrapping_add(u64::from(skipped)),
-                        length: take,
-                    };
-                    used += 1;
-                    taken += take;
-                }
-                (Data::Gather(out), taken)
-            }
-            Payload::Inline(bytes) => {
-                let mut out = [0; JOB_INLINE];
-                let from = (offset as usize).min(MAX_INLINE);
-                let count = (MAX_INLINE - from).min(length as usize).min(JOB_INLINE);
-                out[..count].copy_from_slice(&bytes[from..from + count]);
-                (Data::Inline(out), count as u32)
-            }
+            Payload::Pieces(..) => gather(self.pieces().iter().map(piece), offset, length),
+            Payload::Inline(bytes) => copy_out(bytes, offset, length),
         }
     }
 }

@@ -4,8 +4,6 @@
 ///
 /// An access beyond the end reads 0 and writes nothing: a queue that was laid out for its memory makes none.
 pub trait Memory {
-    /// How many words there are.
-    fn words(&self) -> usize;
     /// These words by themselves; `None` if they are not all there.
     fn part(&self, word: usize, words: usize) -> Option<&Self>;
     /// Reads a word, in no order.
@@ -30,9 +28,6 @@ mod atomic {
     use super::Memory;
 
     impl Memory for [AtomicU64] {
-        fn words(&self) -> usize {
-            self.len()
-        }
         #[inline(always)]
         fn part(&self, word: usize, words: usize) -> Option<&Self> {
             self.get(word..word.checked_add(words)?)

@@ -131,7 +131,7 @@ impl Place {
         }
         .with_inline_payload(is_inline)
         .to_bytes();
-        let Some(first) = memory.part(self.at(0), BLOCK_WORDS) else {
+        let Some(first) = self.block(memory, 0) else {
             return blocks;
         };
         for (word, bytes) in header.chunks_exact(8).take(HEADER_WORDS).enumerate() {
@@ -148,20 +148,26 @@ impl Place {
         blocks
     }
 
+    /// One of the WQE's blocks.
+    #[inline(always)]
+    fn block<'m, M: Memory + ?Sized>(&self, memory: &'m M, number: usize) -> Option<&'m M> {
+        memory.part(self.at(number * BLOCK_WORDS), BLOCK_WORDS)
+    }
+
     /// What has no place in the first block.
     #[inline(never)]
     fn put_behind<M: Memory + ?Sized>(&self, memory: &M, sges: &[Sge], inline: &[u8]) {
-        let sges = sges.chunks(BLOCK_SGES).enumerate();
-        for (block, sges) in sges {
-            let Some(block) = memory.part(self.at((1 + block) * BLOCK_WORDS), BLOCK_WORDS) else {
+        let behind = |number| self.block(memory, 1 + number);
+        for (number, sges) in sges.chunks(BLOCK_SGES).enumerate() {
+            let Some(block) = behind(number) else {
                 return;
             };
             for (index, sge) in sges.iter().enumerate() {
                 put_sge(block, 2 * index, *sge);
             }
         }
-        for (block, bytes) in inline.chunks(8 * BLOCK_WORDS).enumerate() {
-            let Some(block) = memory.part(self.at((1 + block) * BLOCK_WORDS), BLOCK_WORDS) else {
+        for (number, bytes) in inline.chunks(8 * BLOCK_WORDS).enumerate() {
+            let Some(block) = behind(number) else {
                 return;
             };
             put_bytes(block, 0, bytes);

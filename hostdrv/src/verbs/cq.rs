@@ -11,7 +11,7 @@ use weft_layout::{CqDoorbell, Cqe, CqeOpcode, CqeStatus};
 use weft_queues::CompletionQueue;
 
 use super::memory::QueueMemory;
-use super::rings::Rings;
+use super::rings::{Rings, WorkQueue};
 use super::VerbsError;
 use crate::device::{Device, Events, Readiness};
 use crate::error::DeviceError;
@@ -47,34 +47,6 @@ pub enum WcOpcode {
     RdmaRead,
     /// A receive.
     Recv,
-}
-
-/// Codes of a CQE that are looked up.
-const CODES: usize = 8;
-
-impl WcStatus {
-    /// By the code in a CQE.
-    const OF_CQE: [Self; CODES] = {
-        let mut table = [Self::GeneralError; CODES];
-        table[CqeStatus::Success as usize] = Self::Success;
-        table[CqeStatus::Flushed as usize] = Self::WrFlushError;
-        table[CqeStatus::LocalProtection as usize] = Self::LocalProtectionError;
-        table[CqeStatus::LocalOperation as usize] = Self::LocalQpOperationError;
-        table[CqeStatus::RemoteAccess as usize] = Self::RemoteAccessError;
-        table[CqeStatus::RemoteOperation as usize] = Self::RemoteOperationError;
-        table
-    };
-}
-
-impl WcOpcode {
-    /// By the code in a CQE.
-    const OF_CQE: [Self; CODES] = {
-        let mut table = [Self::Send; CODES];
-        table[CqeOpcode::Write as usize] = Self::RdmaWrite;
-        table[CqeOpcode::Read as usize] = Self::RdmaRead;
-        table[CqeOpcode::Recv as usize] = Self::Recv;
-        table
-    };
 }
 
 /// A work completion.
@@ -119,8 +91,21 @@ impl Wc {
     #[inline(always)]
     fn set(&mut self, wr_id: u64, cqe: &Cqe) {
         self.wr_id = wr_id;
-        self.status = WcStatus::OF_CQE[usize::from(cqe.status) % CODES];
-        self.opcode = WcOpcode::OF_CQE[usize::from(cqe.opcode) % CODES];
+        self.status = match cqe.status() {
+            Ok(CqeStatus::Success) => WcStatus::Success,
+            Ok(CqeStatus::Flushed) => WcStatus::WrFlushError,
+            Ok(CqeStatus::LocalProtection) => WcStatus::LocalProtectionError,
+            Ok(CqeStatus::LocalOperation) => WcStatus::LocalQpOperationError,
+            Ok(CqeStatus::RemoteAccess) => WcStatus::RemoteAccessError,
+            Ok(CqeStatus::RemoteOperation) => WcStatus::RemoteOperationError,
+            Err(_) => WcStatus::GeneralError,
+        };
+        self.opcode = match cqe.opcode() {
+            Ok(CqeOpcode::Write) => WcOpcode::RdmaWrite,
+            Ok(CqeOpcode::Read) => WcOpcode::RdmaRead,
+            Ok(CqeOpcode::Recv) => WcOpcode::Recv,
+            Ok(CqeOpcode::Send) | Err(_) => WcOpcode::Send,
+        };
         self.byte_len = cqe.byte_len;
         self.qp_num = cqe.qp_num;
         self.solicited = cqe.solicited();
@@ -159,7 +144,7 @@ pub(crate) struct CqInner {
 
 /// The poller's side.
 #[derive(Default)]
-pub(super) struct Taking {
+struct Taking {
     /// CQEs taken.
     taken: u32,
     /// The queue pairs that complete here, by their flow.
@@ -207,27 +192,21 @@ impl CqInner {
     /// Looks first for what was done silently: its places are free.
     #[cold]
     fn promise_again(&self) -> Result<(), VerbsError> {
-        self.reap(|taking| {
-            let queues = std::mem::take(&mut taking.queues);
-            let reaped = queues
-                .iter()
-                .flatten()
-                .map(|rings| rings.reap(self, taking));
-            let reaped = reaped.sum();
-            taking.queues = queues;
-            reaped
-        });
+        let taking = self.taking.lock();
+        let queues = taking.queues.iter().flatten();
+        self.forget(queues.map(|rings| rings.reap(self)).sum());
+        drop(taking);
         match self.try_promise() {
             true => Ok(()),
             false => Err(VerbsError::CqFull { cqe: self.cqe }),
         }
     }
 
-    /// Gives back as many places as `reap` says.
+    /// Gives back the places of what was done silently in a queue, up to `done`.
     #[cold]
-    pub(super) fn reap(&self, reap: impl FnOnce(&mut Taking) -> usize) {
-        let reaped = reap(&mut self.taking.lock());
-        self.forget(reaped);
+    pub(super) fn reap(&self, queue: &WorkQueue, done: u32) {
+        let _taking = self.taking.lock();
+        self.forget(queue.reap(done));
     }
 
     /// Gives promised places back.
@@ -431,22 +410,28 @@ impl Cq {
     /// there is none.
     #[inline(always)]
     pub fn poll_slice(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
-        if !tracing::level_enabled!(tracing::Level::TRACE) {
-            let count = self.inner.pop(found);
-            if count > 0 {
-                return Ok(count);
-            }
+        if tracing::level_enabled!(tracing::Level::TRACE) {
+            return self.poll_traced(found);
         }
-        self.poll_after_progress(found)
+        self.poll_or_progress(found)
     }
 
     #[cold]
     #[tracing::instrument(name = "poll_cq", level = "trace", skip_all, fields(device = self.device.name()))]
-    fn poll_after_progress(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
-        let count = self.inner.pop(found);
-        if count > 0 {
-            return Ok(count);
+    fn poll_traced(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
+        self.poll_or_progress(found)
+    }
+
+    #[inline(always)]
+    fn poll_or_progress(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
+        match self.inner.pop(found) {
+            0 => self.progress_and_pop(found),
+            count => Ok(count),
         }
+    }
+
+    #[inline(never)]
+    fn progress_and_pop(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
         self.device.progress()?;
         Ok(self.inner.pop(found))
     }
@@ -460,9 +445,18 @@ impl Cq {
 
     /// Up to `max` completions, oldest first.
     pub fn poll(&self, max: usize) -> Result<Vec<Wc>, VerbsError> {
-        let mut found = vec![Wc::default(); max.min(self.cqe())];
-        let count = self.poll_slice(&mut found)?;
-        found.truncate(count);
+        let mut found = Vec::new();
+        while found.len() < max {
+            let next = if found.is_empty() {
+                self.poll_one()?
+            } else {
+                self.pop()
+            };
+            match next {
+                Some(wc) => found.push(wc),
+                None => break,
+            }
+        }
         Ok(found)
     }
 
@@ -554,4 +548,28 @@ impl CompChannel {
 pub(crate) fn deadline(device: &Device, timeout: Option<Duration>) -> Option<u64> {
     let nanos = |t: Duration| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX);
     timeout.map(|t| device.now().saturating_add(nanos(t)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever is written where a code should be: what nobody knows is no success.
+    #[test]
+    fn codes_that_nobody_knows_are_errors() {
+        for code in 0..=u8::MAX {
+            let mut wc = Wc::default();
+            let cqe = Cqe {
+                status: code,
+                opcode: code,
+                ..Cqe::default()
+            };
+            wc.set(1, &cqe);
+            let known = code <= CqeStatus::RemoteOperation as u8;
+            assert_eq!(wc.status == WcStatus::GeneralError, !known, "{code}");
+            assert_eq!(wc.status == WcStatus::Success, code == 0, "{code}");
+            let send = !(2..=4).contains(&code);
+            assert_eq!(wc.opcode == WcOpcode::Send, send, "{code}");
+        }
+    }
 }

@@ -18,9 +18,11 @@ pub(crate) struct Leaving {
 
 impl State {
     /// The last handle of a region has gone.
-    pub(super) fn leave(&mut self, now: u64, region: Leaving) {
+    pub(super) fn leave(&mut self, region: Leaving) {
+        // What was posted before is seen first.
+        self.take_posted(self.card.now());
         self.leaving.push(region);
-        self.leave_regions(now);
+        self.leave_regions();
     }
 
     /// Does work use a region that nobody has a handle of?
@@ -29,8 +31,9 @@ impl State {
     }
 
     /// Removes the regions that nobody has and no work uses. What was posted has been taken: the engine knows of all work.
-    pub(crate) fn leave_regions(&mut self, now: u64) {
+    pub(crate) fn leave_regions(&mut self) {
         for region in std::mem::take(&mut self.leaving) {
+            let now = self.card.now();
             let gone = self
                 .engine
                 .deregister(now, region.stag, &mut self.card)

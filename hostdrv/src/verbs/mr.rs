@@ -489,18 +489,12 @@ impl MrInner {
 impl Drop for MrInner {
     fn drop(&mut self) {
         let device = self.device();
-        let now = device.now();
         let mut state = device.lock();
-        // What was posted before is seen first.
-        state.take_posted(now);
-        state.leave(
-            now,
-            Leaving {
-                stag: self.stag,
-                memory: self.memory.clone(),
-                pd: self.pd.clone(),
-            },
-        );
+        state.leave(Leaving {
+            stag: self.stag,
+            memory: self.memory.clone(),
+            pd: self.pd.clone(),
+        });
         if let Err(error) = state.finish_turn() {
             tracing::debug!(%error, "region removed from a device that failed");
         }

@@ -44,7 +44,6 @@ impl Pd {
         &self.inner.device
     }
 
-    #[inline]
     pub(crate) fn id(&self) -> PdId {
         self.inner.id
     }

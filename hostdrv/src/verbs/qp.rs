@@ -663,7 +663,7 @@ impl Drop for QpInner {
         tracing::debug!(qp_num, ?gone, "queue pair destroyed");
         state.remove_qp(id);
         self.rings.close();
-        state.leave_regions(device.now());
+        state.leave_regions();
         if let Err(error) = state.finish_turn() {
             tracing::debug!(%error, "queue pair of a device that failed");
         }

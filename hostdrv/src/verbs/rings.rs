@@ -8,7 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 use weft_engine::QpId;
 use weft_queues::{Capacity, QueuePair, Sge, Wqe, MAX_BLOCKS};
 
-use super::cq::{CqInner, Taking};
+use super::cq::CqInner;
 use super::memory::QueueMemory;
 use super::VerbsError;
 
@@ -146,7 +146,7 @@ impl WorkQueue {
     /// Gives back the places of what was done silently; true: there is one now.
     #[cold]
     fn make_room(&self, posting: &Posting, done: impl FnOnce() -> u32) -> bool {
-        self.cq.reap(|taking| self.reap(done(), taking));
+        self.cq.reap(self, done());
         !self.is_full(posting)
     }
 
@@ -203,8 +203,8 @@ impl WorkQueue {
         Some((wr_id, ended as usize))
     }
 
-    /// Gives back the places of the oldest work that is done and makes no CQE; how many.
-    fn reap(&self, done: u32, _: &mut Taking) -> usize {
+    /// Gives back the places of the oldest work that is done and makes no CQE; how many. Only by who has the completion queue's lock.
+    pub(super) fn reap(&self, done: u32) -> usize {
         let mut freed = self.freed();
         let mut reaped = 0;
         while freed.tail != done && is_done(freed.tail, done) {
@@ -352,12 +352,12 @@ impl Rings {
         Ok(())
     }
 
-    /// Gives back the places of what was done silently, if the send queue completes to `cq`; how many.
-    pub(super) fn reap(&self, cq: &CqInner, taking: &mut Taking) -> usize {
+    /// Gives back the places of what was done silently, if the send queue completes to `cq`; how many. Only by who has its lock.
+    pub(super) fn reap(&self, cq: &CqInner) -> usize {
         if !std::ptr::eq(cq, &*self.send.cq) {
             return 0;
         }
-        self.send.reap(self.layout.send_done(self.memory()), taking)
+        self.send.reap(self.layout.send_done(self.memory()))
     }
 
     /// The queue pair is no more: its completions are not to be had.
