@@ -44,6 +44,7 @@ rx/front/rx_output.sv
 rx/front/rx_parse.sv
 rx/front/rx_payload.sv
 rx/front/rx_raw_slots.sv
+rx/front/rx_report.sv
 rx/front/rx_store.sv
 rx/front/rx_tcp_options.sv
 rx/front/rx_verdict.sv
@@ -82,6 +83,7 @@ tx/tx_framer.sv
 tx/tx_gather.sv
 tx/tx_job_check.sv
 tx/tx_job_fetch.sv
+tx/tx_job_push.sv
 tx/tx_markers.sv
 tx/tx_reports.sv
 tx/tx_segmenter.sv

@@ -1,6 +1,7 @@
 // The card: everything between the PCIe hard IP and the MAC. docs/card.md describes the boundary.
 //
 //   AXI4-Lite ─► card_regs ─► configuration, doorbells, tables ─► weft_rx, weft_tx
+//   push window ────────────────────────────────────────────────► weft_tx
 //   AXI4 ◄─ dma_write ◄─ placement and raw frames ◄──────────────── weft_rx ◄─ MAC
 //        ◄─ dma_write ◄─ report_writer ◄─ reports ◄──────────────── weft_rx, weft_tx
 //        ─► dma_read  ─► receive elements, jobs, payload ─────────► weft_rx, weft_tx ─► MAC
@@ -16,6 +17,7 @@ module weft_card
   parameter int unsigned DATA_W     = 512,   // 128, 256 or 512
   parameter int unsigned NUM_FLOWS  = 1024,
   parameter int unsigned NUM_STAGS  = 4096,
+  parameter int unsigned PUSH_SLOTS = 32,    // of the push window; 0: none
   parameter int unsigned TRACE_LOG2 = 10,    // entries of the trace ring, at most 10
   parameter int unsigned CAPTURE_BYTES = 32768,  // of the capture's buffer, for each direction
   parameter bit          OBSERVE    = 1'b1,      // 0: without trace and capture, for a part that has no room for them
@@ -46,6 +48,12 @@ module weft_card
   output logic [1:0]          s_axil_rresp,
   output logic                s_axil_rvalid,
   input  logic                s_axil_rready,
+
+  // The push window: writes of the bridge to its 4 KiB, a beat at its place each, always taken. Without one: tied to 0.
+  input  logic                push_valid_i,
+  input  logic [11:0]         push_addr_i,
+  input  logic [DATA_W-1:0]   push_data_i,
+  input  logic [DATA_W/8-1:0] push_strb_i,
 
   // Host memory.
   output logic [1:0]          m_axi_awid,
@@ -217,7 +225,7 @@ module weft_card
   assign {m_axi_arcache, m_axi_arprot} = {AXI_CACHE, AXI_PROT};
 
   // ---------------------------------------------------------------- registers, tables
-  card_regs #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .CLOCK_KHZ(CLOCK_KHZ)) u_regs (
+  card_regs #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(PUSH_SLOTS), .CLOCK_KHZ(CLOCK_KHZ)) u_regs (
     .clk_i, .rst_ni,
     .core_rst_ni     (core_rst_n),
     .soft_reset_o    (soft_reset),
@@ -509,8 +517,9 @@ module weft_card
   );
 
   // ---------------------------------------------------------------- transmit
-  weft_tx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_tx (
-    .clk_i, .rst_ni(core_rst_n), .cfg_i(tx_cfg), .job_done_o(job_done), .tbl_req_valid_i(tbl_tx_q),
+  weft_tx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(PUSH_SLOTS)) u_tx (
+    .clk_i, .rst_ni(core_rst_n), .cfg_i(tx_cfg), .job_done_o(job_done), .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
+    .tbl_req_valid_i(tbl_tx_q),
     .tbl_req_ready_o(tx_tbl_req_ready), .tbl_req_i(tbl_req), .tbl_rsp_valid_o(tx_tbl_rsp_valid),
     .tbl_rsp_o(tx_tbl_rsp), .job_req_valid_o(rd_req_valid[RD_JOB]), .job_req_ready_i(rd_req_ready[RD_JOB]),
     .job_req_addr_o(rd_req_addr[RD_JOB]), .job_req_bytes_o(rd_req_bytes[RD_JOB]),
@@ -539,7 +548,7 @@ module weft_card
                           !rx_tvalid};
   assign core_idle     = core_idle_q == '1;
   // Not the answers of host memory: while one is awaited a client is not idle.
-  assign input_now     = reset_req_i || resetting || s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || mac_rx_tvalid;
+  assign input_now     = reset_req_i || resetting || s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || push_valid_i || mac_rx_tvalid;
   assign quiescent_o   = calm_q[7];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -3,11 +3,14 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use weft_layout::{doorbell, reg, Doorbell, ReadWrite, Register, Writable};
+use weft_layout::{doorbell, reg, Doorbell, Job, ReadWrite, Register, Writable};
 
 use crate::dma::{before_doorbell, DmaBuffer};
 use crate::stats::{add, HostCounts};
-use crate::transport::{RegisterAccess, Transport, TransportError};
+use crate::transport::{Bar, RegisterAccess, Transport, TransportError};
+
+/// A job in words of 64 bits.
+pub(crate) const JOB_WORDS: usize = Job::SIZE / 8;
 
 /// All ones: what a bus answers for a device that does not.
 pub(crate) const ALL_ONES: u32 = u32::MAX;
@@ -71,6 +74,16 @@ impl Mmio {
         Ok(buffer)
     }
 
+    /// Writes a job into the card's push window, behind all accesses of DMA memory before it.
+    pub(crate) fn push_job(&self, slot: u32, job: &[u64; JOB_WORDS]) -> Result<(), TransportError> {
+        add(&self.counts.mmio_writes, JOB_WORDS as u64);
+        add(&self.counts.jobs_pushed, 1);
+        tracing::trace!(slot, "push");
+        before_doorbell();
+        let at = doorbell::JOB_PUSH + slot * Job::SIZE as u32;
+        self.transport.write_block(Bar::Doorbells, at, job)
+    }
+
     /// Rings a doorbell, behind all accesses of DMA memory before it.
     pub(crate) fn ring(&self, doorbell: Doorbell, value: u32) -> Result<(), TransportError> {
         add(&self.counts.mmio_writes, 1);
@@ -97,6 +110,7 @@ pub(crate) fn doorbell_name(offset: u32) -> &'static str {
         doorbell::RAW_HEAD => "RAW_HEAD",
         doorbell::REPORT_ARM => "REPORT_ARM",
         doorbell::CAPTURE_HEAD => "CAPTURE_HEAD",
-        _ => "RQ_TAIL",
+        doorbell::RQ_TAIL.. => "RQ_TAIL",
+        _ => "JOB_PUSH",
     }
 }

@@ -85,6 +85,8 @@ host_stats! {
     dma_bytes_allocated,
     /// Jobs given to the card.
     jobs,
+    /// Jobs of these that were written into the card's push window.
+    jobs_pushed,
     /// Raw-frame jobs of these.
     frames_sent,
     /// Reports taken from the card.

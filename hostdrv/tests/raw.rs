@@ -21,6 +21,7 @@ fn open(card: &FakeCard) -> Device {
         jobs_log2: 3,
         reports_log2: 4,
         raw_log2: 3,
+        ..RingSizes::default()
     };
     let config = DeviceConfig {
         rings,

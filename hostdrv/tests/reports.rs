@@ -17,6 +17,7 @@ fn open(card: &FakeCard) -> Device {
         jobs_log2: 3,
         reports_log2: 3,
         raw_log2: 2,
+        ..RingSizes::default()
     };
     let config = DeviceConfig {
         rings,

@@ -105,7 +105,7 @@ module serial_nic #(
   logic [DATA_W/8-1:0] tx_tkeep, rx_tkeep;
   logic                tx_tlast, tx_tvalid, tx_tready, rx_tlast, rx_tuser, rx_tvalid, rx_tready;
 
-  weft_card #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .OBSERVE(OBSERVE), .TRACE_LOG2(6), .CAPTURE_BYTES(4096),
+  weft_card #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(0), .OBSERVE(OBSERVE), .TRACE_LOG2(6), .CAPTURE_BYTES(4096),
               .CLOCK_KHZ(CLOCK_KHZ)) u_card (
     .clk_i, .rst_ni, .reset_req_i(1'b0), .reset_done_o(),
     .s_axil_awaddr(axil_awaddr), .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready),
@@ -113,6 +113,7 @@ module serial_nic #(
     .s_axil_bresp(), .s_axil_bvalid(axil_bvalid), .s_axil_bready(axil_bready),
     .s_axil_araddr(card_araddr), .s_axil_arvalid(card_arvalid), .s_axil_arready(card_arready),
     .s_axil_rdata(card_rdata), .s_axil_rresp(card_rresp), .s_axil_rvalid(card_rvalid), .s_axil_rready(card_rready),
+    .push_valid_i(1'b0), .push_addr_i('0), .push_data_i('0), .push_strb_i('0),
     .m_axi_awid(), .m_axi_awaddr(awaddr), .m_axi_awlen(), .m_axi_awsize(), .m_axi_awburst(),
     .m_axi_awcache(), .m_axi_awprot(), .m_axi_awuser(), .m_axi_awvalid(awvalid), .m_axi_awready(awready),
     .m_axi_wdata(wdata), .m_axi_wstrb(wstrb), .m_axi_wlast(wlast), .m_axi_wvalid(wvalid), .m_axi_wready(wready),

@@ -14,6 +14,7 @@ module card_regs
   parameter int unsigned NUM_FLOWS   = 1024,
   parameter int unsigned NUM_STAGS   = 4096,
   parameter int unsigned NUM_VECTORS = 1,
+  parameter int unsigned PUSH_SLOTS  = 32,
   parameter int unsigned CLOCK_KHZ   = 250_000
 ) (
   input  logic        clk_i,
@@ -343,6 +344,7 @@ module card_regs
     words[REG_JOB_BASE_HI[9:2]]    = job_base_q[63:32];
     words[REG_JOB_LOG2[9:2]]       = {24'd0, job_log2_q};
     words[REG_JOB_DONE[9:2]]       = job_done_i;
+    words[REG_JOB_PUSH[9:2]]       = PUSH_SLOTS;
     words[REG_REPORT_BASE_LO[9:2]] = report_base_q[31:0];
     words[REG_REPORT_BASE_HI[9:2]] = report_base_q[63:32];
     words[REG_REPORT_LOG2[9:2]]    = {24'd0, report_log2_q};

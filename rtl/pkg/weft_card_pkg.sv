@@ -7,7 +7,7 @@
 
 package weft_card_pkg;
 
-  parameter logic [31:0] INTERFACE_VERSION = 32'd3;
+  parameter logic [31:0] INTERFACE_VERSION = 32'd4;
 
   // Registers (byte offset in BAR0).
   parameter logic [15:0] REG_ID = 16'h0000;
@@ -25,6 +25,7 @@ package weft_card_pkg;
   parameter logic [15:0] REG_JOB_BASE_HI = 16'h0044;
   parameter logic [15:0] REG_JOB_LOG2 = 16'h0048;
   parameter logic [15:0] REG_JOB_DONE = 16'h004c;
+  parameter logic [15:0] REG_JOB_PUSH = 16'h0050;
   parameter logic [15:0] REG_REPORT_BASE_LO = 16'h0060;
   parameter logic [15:0] REG_REPORT_BASE_HI = 16'h0064;
   parameter logic [15:0] REG_REPORT_LOG2 = 16'h0068;
@@ -111,6 +112,7 @@ package weft_card_pkg;
   parameter logic [15:0] DB_RAW_HEAD = 16'h0008;
   parameter logic [15:0] DB_REPORT_ARM = 16'h000c;
   parameter logic [15:0] DB_CAPTURE_HEAD = 16'h0010;
+  parameter logic [15:0] DB_JOB_PUSH = 16'h1000;
   parameter logic [15:0] DB_RQ_TAIL = 16'h8000;
 
   // Tables.
@@ -139,6 +141,7 @@ package weft_card_pkg;
   parameter logic [7:0] REPORT_KIND_FPDU = 8'd2;
   parameter logic [7:0] REPORT_KIND_FRAME = 8'd3;
   parameter logic [7:0] REPORT_KIND_JOB = 8'd4;
+  parameter logic [7:0] REPORT_KIND_PLACED = 8'd5;
 
   // Why a segment was not acceptable.
   parameter logic [3:0] REFUSAL_NONE = 4'd0;
@@ -410,7 +413,8 @@ package weft_card_pkg;
     logic [31:0] rsvd_76;
     logic [31:0] sge0_length;  // its bytes
     logic [63:0] sge0_iova;  // first SGE
-    logic [95:0] rsvd_52;
+    logic [63:0] rsvd_56;
+    logic [31:0] number;  // push window: the job's number, counted from 0 since the ring was set up, modulo 2^32. Job ring: not looked at
     logic [31:0] rsvd_ulp;  // untagged: the RDMAP part of RsvdULP (Invalidate STag, or 0)
     logic [63:0] to_or_mo;  // TO (tagged) or MO of the first payload byte
     logic [31:0] msn;  // untagged message: MSN
@@ -451,7 +455,7 @@ package weft_card_pkg;
     logic [63:0] sge0_to;  // TO in the region of sge0_stag
   } receive_element_t;
 
-  // One per received TCP segment of a known flow; comes after the FPDU reports of the same segment.
+  // One per received TCP segment of a known flow that has no placed_report; comes after the FPDU reports of the same segment.
   typedef struct packed {
     logic [7:0] phase;  // written last
     logic [7:0] status;
@@ -493,7 +497,7 @@ package weft_card_pkg;
   parameter int unsigned SEGMENT_REPORT_RAW_FAILED_BIT = 7;  // the raw frame's write failed: nothing valid is in the slot
   parameter int unsigned SEGMENT_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
 
-  // One per FPDU that the card framed, in stream order, before its segment's report.
+  // One per FPDU that the card framed and that has no placed_report, in stream order, before its segment's report.
   typedef struct packed {
     logic [7:0] phase;  // written last
     logic [15:0] rsvd_61;
@@ -519,6 +523,38 @@ package weft_card_pkg;
   } fpdu_report_t;
   parameter int unsigned FPDU_REPORT_HEADER_VALID_BIT = 0;  // the header below is valid: it was long enough
   parameter int unsigned FPDU_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
+
+  // A TCP segment of a known flow whose payload is one FPDU that was placed, without SACK blocks: stands for the fpdu_report and the segment_report, which is accepted, neither raw nor duplicate, and done as a whole.
+  typedef struct packed {
+    logic [7:0] phase;  // written last
+    logic [7:0] rsvd_62;
+    logic [7:0] ecn;  // congestion marks, as in a segment_report
+    logic [7:0] epoch;  // epoch of the flow's FLOW_RX row
+    logic [31:0] job_done;  // JOB_DONE when the report was written
+    logic [31:0] rsvd_52;
+    logic [31:0] rsvd_ulp;  // untagged: the RDMAP part of RsvdULP
+    logic [63:0] to_or_mo;  // TO (tagged) or MO
+    logic [31:0] msn;  // MSN (untagged)
+    logic [31:0] stag_or_qn;  // STag (tagged) or queue number
+    logic [15:0] ddp_payload_len;  // DDP payload bytes; all of them are in host memory
+    logic [7:0] rdmap_control;  // RDMAP control byte
+    logic [7:0] ddp_control;  // DDP control byte
+    logic [15:0] ulpdu_len;  // ULPDU length
+    logic [15:0] payload_len;  // TCP payload bytes
+    logic [31:0] ts_ecr;  // TSecr
+    logic [31:0] ts_val;  // TSval
+    logic [7:0] raw_count;  // payload segments of this flow sent up raw, modulo 256
+    logic [7:0] tcp_flags;  // TCP flags
+    logic [15:0] window;  // TCP window field as received
+    logic [31:0] ack;  // TCP acknowledgment number
+    logic [31:0] seq;  // TCP sequence number of the segment and of its FPDU
+    logic [15:0] flow;  // flow
+    logic [7:0] flags;
+    logic [7:0] kind;  // PLACED (REPORT_KIND_*)
+  } placed_report_t;
+  parameter int unsigned PLACED_REPORT_TIMESTAMPS_BIT = 1;  // ts_val and ts_ecr are there
+  parameter int unsigned PLACED_REPORT_ATTACHED_BIT = 2;  // the flow is attached after this segment
+  parameter int unsigned PLACED_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
 
   // A frame of no known flow, in the raw ring.
   typedef struct packed {

@@ -1,8 +1,10 @@
-// Reads jobs from the job ring ahead of their turn and gives them out in order, one 128-byte job at a time.
+// Reads jobs ahead of their turn, from the job ring or from the push window, and gives them out in order, one 128-byte job at a time.
 //
-//   JOB_TAIL ─► read requests (up to PREFETCH jobs ahead) ─► beats ─► one job in a register
+//   JOB_TAIL ─► read requests (up to PREFETCH jobs ahead) ─► beats ─┬─► one job in a register
+//   push window ─► the next job, if it is there and not in the ring ┘
 //
-// A request goes out two cycles after JOB_TAIL has moved, and one in two cycles at most.
+// A request goes out two cycles after JOB_TAIL has moved, and one in two cycles at most. A pushed job is taken three cycles after it
+// is in the window. Which of both the jobs ahead come from is in a queue, in their order.
 // `job_reset` starts the ring again at 0 in a new epoch: what was read or asked for before is thrown away.
 // A job stays at the output, its fields stable, until taken; only `job_reset` may withdraw it.
 
@@ -31,6 +33,13 @@ module tx_job_fetch
   input  logic               rsp_last_i,
   input  logic               rsp_error_i,
 
+  output logic [31:0]        push_head_o,     // to tx_job_push: the job wanted next
+  input  logic               push_here_i,     // it is there
+  output logic               push_take_o,
+  input  logic               push_valid_i,    // its beats
+  output logic               push_ready_o,
+  input  logic [DATA_W-1:0]  push_data_i,
+
   output logic               job_valid_o,
   input  logic               job_ready_i,
   output job_t               job_o,
@@ -48,15 +57,19 @@ module tx_job_fetch
   // ---------------------------------------------------------------- requests
   logic [31:0]        head_q, mask;
   logic [AHEAD_W-1:0] ahead_q, stale_q;        // jobs asked for and not given out; of these, from before a reset
-  logic               req_valid_q, wanted, wanted_q, issue, leave;
+  logic               req_valid_q, wanted, wanted_q, issue, pushed, leave;
+  logic [31:0]        posted;                  // by JOB_TAIL, from the head on; negative if more than these were pushed
+  logic [1:0]         stood_q;                 // what is said of the push window is of this head
   logic [24:0]        req_low_q;               // with its carry into the high part
   logic [63:24]       req_high_q;
   logic               ring_ok;
 
   assign ring_ok = cfg_i.job_log2 >= 8'd1 && cfg_i.job_log2 <= 8'd16;
   assign mask    = ~(32'hFFFF_FFFF << cfg_i.job_log2[4:0]);
-  assign wanted  = cfg_i.enable && ring_ok && head_q != cfg_i.job_tail;
+  assign posted  = cfg_i.job_tail - head_q;
+  assign wanted  = cfg_i.enable && ring_ok && posted != '0 && !posted[31];
   assign issue   = wanted_q && !cfg_i.job_reset && ahead_q != AHEAD_W'(PREFETCH) && (!req_valid_q || req_ready_i);
+  assign pushed  = push_here_i && stood_q[1] && cfg_i.enable && ring_ok && !cfg_i.job_reset && !wanted_q && ahead_q != AHEAD_W'(PREFETCH);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -65,22 +78,24 @@ module tx_job_fetch
       stale_q     <= '0;
       req_valid_q <= 1'b0;
       wanted_q    <= 1'b0;
+      stood_q     <= '0;
       epoch_o     <= '0;
     end else begin
       // By the head of this cycle: it moves with a request, or back to 0.
-      wanted_q <= wanted && !issue && !cfg_i.job_reset;
+      wanted_q <= wanted && !issue && !pushed && !cfg_i.job_reset;
+      stood_q  <= issue || pushed || cfg_i.job_reset ? '0 : {stood_q[0], 1'b1};
       if (issue) req_valid_q <= 1'b1;
       else if (req_ready_i) req_valid_q <= 1'b0;
 
-      if (issue && !leave) ahead_q <= ahead_q + 1'b1;
-      else if (!issue && leave) ahead_q <= ahead_q - 1'b1;
+      if ((issue || pushed) && !leave) ahead_q <= ahead_q + 1'b1;
+      else if (!(issue || pushed) && leave) ahead_q <= ahead_q - 1'b1;
 
       if (cfg_i.job_reset) begin
         head_q  <= '0;
         stale_q <= leave ? ahead_q - 1'b1 : ahead_q;
         epoch_o <= epoch_o + 1'b1;
       end else begin
-        if (issue) head_q <= head_q + 1'b1;
+        if (issue || pushed) head_q <= head_q + 1'b1;
         if (leave && stale_q != '0) stale_q <= stale_q - 1'b1;
       end
     end
@@ -96,10 +111,19 @@ module tx_job_fetch
   assign req_valid_o = req_valid_q;
   assign req_addr_o  = {req_high_q + 40'(req_low_q[24]), req_low_q[23:0]};
   assign req_bytes_o = 16'd128;
+  assign push_head_o = head_q;
+  assign push_take_o = pushed;
 
   // ---------------------------------------------------------------- beats
-  logic              beat_valid, beat_ready, beat_error;
-  logic [DATA_W-1:0] beat;
+  logic              read_valid, read_error, beat_valid, beat_ready, next_valid, next_pushed, order_ready;
+  logic [DATA_W-1:0] read, beat;
+
+  fifo_sync #(.WIDTH(1), .DEPTH(PREFETCH)) u_order (
+    .clk_i, .rst_ni,
+    .wr_valid_i(issue || pushed), .wr_ready_o(order_ready), .wr_data_i(pushed),
+    .rd_valid_o(next_valid),      .rd_ready_i(leave),       .rd_data_o(next_pushed),
+    .count_o   ()
+  );
 
   fifo_sync #(
     .WIDTH(DATA_W + 1),
@@ -110,11 +134,15 @@ module tx_job_fetch
     .wr_valid_i(rsp_valid_i),
     .wr_ready_o(rsp_ready_o),
     .wr_data_i ({rsp_error_i && rsp_last_i, rsp_data_i}),
-    .rd_valid_o(beat_valid),
-    .rd_ready_i(beat_ready),
-    .rd_data_o ({beat_error, beat}),
+    .rd_valid_o(read_valid),
+    .rd_ready_i(beat_ready && next_valid && !next_pushed),
+    .rd_data_o ({read_error, read}),
     .count_o   ()
   );
+
+  assign beat_valid   = next_valid && (next_pushed ? push_valid_i : read_valid);
+  assign beat         = next_pushed ? push_data_i : read;
+  assign push_ready_o = beat_ready && next_valid && next_pushed;
 
   // ---------------------------------------------------------------- one job
   logic                have_q, error_q;
@@ -148,7 +176,7 @@ module tx_job_fetch
   always_ff @(posedge clk_i) begin
     if (beat_valid && beat_ready) begin
       job_q   <= {beat, job_q[JOB_BITS-1:DATA_W]};
-      error_q <= beat_error;
+      error_q <= read_error && !next_pushed;
     end
   end
 
@@ -168,6 +196,8 @@ module tx_job_fetch
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       room_for_answers: assert (rsp_valid_i -> rsp_ready_o);
+      room_for_order: assert (issue || pushed -> order_ready);
+      one_of_both: assert (!(issue && pushed));
       stale_in_range: assert (stale_q <= ahead_q);
     end
   end

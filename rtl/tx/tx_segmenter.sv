@@ -271,7 +271,7 @@ module tx_segmenter
 
   logic unused;
   assign unused = ^{job_q.ddp_rsvd[7:6], job_q.ddp_rsvd[1:0], job_q.length, job_q.sge_count, row_q.rsvd_3, row_q.rsvd_32,
-                    job_q.rsvd_52, job_q[1023:512], row_q.flags[7:4],
+                    job_q.number, job_q.rsvd_56, job_q[1023:512], row_q.flags[7:4],
                     row_q.flags[FLOW_TX_ROW_VALID_BIT], job_q.flags[7:4], phase[1:0]};
 
 `ifndef SYNTHESIS

@@ -16,6 +16,7 @@ module weft_tx
   parameter int unsigned DATA_W    = 512,
   parameter int unsigned NUM_FLOWS = 1024,
   parameter int unsigned NUM_STAGS = 4096,    // of the receive path
+  parameter int unsigned PUSH_SLOTS = 32,     // of the push window; 0: none
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input  logic                          clk_i,
@@ -23,6 +24,11 @@ module weft_tx
 
   input  tx_cfg_t                       cfg_i,
   output logic [31:0]                   job_done_o,
+
+  input  logic                          push_valid_i,   // writes of the push window, always taken
+  input  logic [11:0]                   push_addr_i,
+  input  logic [DATA_W-1:0]             push_data_i,
+  input  logic [DATA_W/8-1:0]           push_strb_i,
 
   input  logic                          tbl_req_valid_i,
   output logic                          tbl_req_ready_o,
@@ -80,6 +86,30 @@ module weft_tx
   flow_tx_row_t lookup_row;
   checked_t     checked;
 
+  logic              push_here, push_take, pushed_valid, pushed_ready, push_idle;
+  logic [31:0]       push_head;
+  logic [DATA_W-1:0] pushed_data;
+
+  if (PUSH_SLOTS != 0) begin : gen_push
+    tx_job_push #(.DATA_W(DATA_W), .SLOTS(PUSH_SLOTS)) u_job_push (
+      .clk_i, .rst_ni,
+      .clear_i     (cfg_i.job_reset),
+      .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
+      .head_i      (push_head),
+      .here_o      (push_here),
+      .take_i      (push_take),
+      .beat_valid_o(pushed_valid),
+      .beat_ready_i(pushed_ready),
+      .beat_o      (pushed_data),
+      .idle_o      (push_idle)
+    );
+  end else begin : gen_no_push
+    logic unused_push;
+    assign unused_push = ^{push_valid_i, push_addr_i, push_data_i, push_strb_i, push_head, push_take, pushed_ready};
+    assign {push_here, pushed_valid, pushed_data} = '0;
+    assign push_idle = 1'b1;
+  end
+
   tx_job_fetch #(
     .DATA_W(DATA_W)
   ) u_job_fetch (
@@ -96,6 +126,12 @@ module weft_tx
     .rsp_count_i (job_rsp_count_i),
     .rsp_last_i  (job_rsp_last_i),
     .rsp_error_i (job_rsp_error_i),
+    .push_head_o (push_head),
+    .push_here_i (push_here),
+    .push_take_o (push_take),
+    .push_valid_i(pushed_valid),
+    .push_ready_o(pushed_ready),
+    .push_data_i (pushed_data),
     .job_valid_o (job_valid),
     .job_ready_i (job_ready),
     .job_o       (job),
@@ -298,7 +334,7 @@ module weft_tx
     end
   end
 
-  assign idle_o = fetch_idle && table_idle && jobs_q == '0 && frames_q == '0 && reports_idle;
+  assign idle_o = fetch_idle && push_idle && table_idle && jobs_q == '0 && frames_q == '0 && reports_idle;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -7,13 +7,14 @@ use weft_hostdrv::dma::{OutOfBounds, Pages};
 use weft_layout::{
     doorbell,
     reg::{self, TableCmd, TableCmdRead},
-    table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, Job, ReportKind, SegmentReport,
-    StagRow, TableOperation,
+    table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, Job, PlacedReport, ReportKind,
+    SegmentReport, StagRow, TableOperation,
 };
 
 use crate::card::{Card, DOORBELLS};
 use crate::link::{LinkConfig, Seen};
 use crate::model::tables::key_places;
+use crate::model::transmit::PUSH_SLOTS;
 use crate::world::{Stop, World, WorldError};
 
 /// Memory of the bench that the card can reach.
@@ -142,6 +143,8 @@ pub struct Bench {
     report: Region,
     raw: Region,
     job_tail: u32,
+    /// Jobs that the card was told of.
+    job_told: u32,
     report_head: u32,
     raw_head: u32,
     hold_raw: bool,
@@ -173,6 +176,7 @@ impl Bench {
             report,
             raw,
             job_tail: 0,
+            job_told: 0,
             report_head: 0,
             raw_head: 0,
             hold_raw: false,
@@ -222,7 +226,8 @@ impl Bench {
             let cleared = region.write(0, &vec![0; region.len()]);
             assert!(cleared.is_ok(), "a region has its length");
         }
-        (self.job_tail, self.report_head, self.report_told) = (0, 0, 0);
+        (self.job_tail, self.job_told) = (0, 0);
+        (self.report_head, self.report_told) = (0, 0);
         (self.raw_head, self.raw_told) = (0, 0);
         self.set_up()
     }
@@ -360,6 +365,7 @@ impl Bench {
         if !inline.is_empty() {
             bytes[64..64 + inline.len()].copy_from_slice(inline);
         }
+        bytes[Job::NUMBER_AT..Job::NUMBER_AT + 4].copy_from_slice(&number.to_le_bytes());
         let written = self.jobs.write(slot, &bytes);
         assert!(written.is_ok(), "the job ring has this slot");
         self.job_tail = number.wrapping_add(1);
@@ -369,7 +375,22 @@ impl Bench {
     /// Rings the doorbell for the jobs posted.
     pub fn ring_jobs(&mut self) {
         let tail = self.job_tail;
+        self.job_told = tail;
         self.ring(doorbell::JOB_TAIL, tail);
+    }
+
+    /// Writes the jobs posted into the push window instead; at most as many as it has slots may be under way.
+    pub fn push_jobs(&mut self) {
+        let slots = (self.jobs.len() / Job::SIZE) as u32;
+        while self.job_told != self.job_tail {
+            let number = self.job_told;
+            let at = (number & (slots - 1)) as usize * Job::SIZE;
+            let job = self.jobs.read(at, Job::SIZE).unwrap_or_default();
+            let slot = number % PUSH_SLOTS * Job::SIZE as u32;
+            self.world
+                .write_block(0, DOORBELLS + doorbell::JOB_PUSH + slot, &job);
+            self.job_told = number.wrapping_add(1);
+        }
     }
 
     /// Keeps raw slots instead of freeing them with their reports.
@@ -382,13 +403,19 @@ impl Bench {
         self.portion = portion;
     }
 
-    /// Takes the reports that are there, each with its raw frame, and gives their room back.
-    pub fn reports(&mut self) -> Vec<([u8; 64], Option<Vec<u8>>)> {
+    /// Takes the reports that are there, each with its raw frame, and gives their room back. One that stands for two comes as the two.
+    pub fn reports(&mut self) -> Vec<Report> {
         self.some_reports(usize::MAX)
     }
 
     /// Takes so many reports at most.
-    pub fn some_reports(&mut self, most: usize) -> Vec<([u8; 64], Option<Vec<u8>>)> {
+    pub fn some_reports(&mut self, most: usize) -> Vec<Report> {
+        let written = self.reports_as_written(most);
+        written.into_iter().flat_map(apart).collect()
+    }
+
+    /// Takes so many reports at most, as the card wrote them.
+    pub fn reports_as_written(&mut self, most: usize) -> Vec<Report> {
         let mut all = Vec::new();
         while all.len() < most {
             let slot = (self.report_head & ((1 << self.rings.report) - 1)) as usize * 64;
@@ -456,6 +483,21 @@ impl Bench {
         link.watch();
         seen.into_iter().filter(|s| s.from == 0).collect()
     }
+}
+
+/// A report and its raw frame.
+pub type Report = ([u8; 64], Option<Vec<u8>>);
+
+/// The reports that one stands for.
+fn apart(report: Report) -> Vec<Report> {
+    let placed = PlacedReport::from_bytes(&report.0);
+    if placed.kind() != Ok(ReportKind::Placed) {
+        return vec![report];
+    }
+    vec![
+        (placed.fpdu().to_bytes(), None),
+        (placed.segment().to_bytes(), None),
+    ]
 }
 
 fn region(world: &mut World, len: usize) -> Region {

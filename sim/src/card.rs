@@ -11,6 +11,9 @@ pub const CYCLE_NS: u64 = 4;
 /// Where the doorbells begin in the card's one address space (bit 16 selects BAR2).
 pub const DOORBELLS: u32 = 0x1_0000;
 
+/// The push window's bytes, from `doorbell::JOB_PUSH` on.
+pub const PUSH_WINDOW: u32 = 4096;
+
 /// What a card did in a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -29,6 +32,10 @@ pub trait Card: Send {
 
     /// Posts a write of a 32-bit word; runs after all accesses before it.
     fn write(&mut self, address: u32, value: u32);
+
+    /// Posts a write of whole words into the push window, `offset` from the start of the doorbells. It may overtake accesses before it,
+    /// and they may overtake it.
+    fn push(&mut self, offset: u32, bytes: &[u8]);
 
     /// Asks for a read; its answer comes as [`Event::Read`].
     fn read(&mut self, address: u32);

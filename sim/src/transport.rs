@@ -100,6 +100,13 @@ impl Transport for SimTransport {
         Ok(())
     }
 
+    fn write_block(&self, bar: Bar, offset: u32, words: &[u64]) -> Result<(), TransportError> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.enter()
+            .write_block(self.card, Self::address(bar, offset), &bytes);
+        Ok(())
+    }
+
     fn config_read32(&self, offset: u16) -> Result<u32, TransportError> {
         // No capabilities.
         Ok(match offset & !3 {

@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use thiserror::Error;
+use weft_layout::doorbell;
 use weft_limit::Limit;
 
-use crate::card::{Card, Event, CYCLE_NS};
+use crate::card::{Card, Event, CYCLE_NS, DOORBELLS, PUSH_WINDOW};
 use crate::crowd::Crowd;
 use crate::iommu::Iommu;
 use crate::link::{Link, LinkConfig};
@@ -114,6 +115,13 @@ impl Drop for World {
             eprintln!("world of seed {seed}: run this test again with {WAVES}=FOLDER for waves of its cards' last {WAVE_CYCLES} cycles");
         }
     }
+}
+
+/// Where in the doorbells an address of the push window is.
+fn push_offset(address: u32) -> Option<u32> {
+    let offset = address.checked_sub(DOORBELLS)?;
+    let window = doorbell::JOB_PUSH..doorbell::JOB_PUSH + PUSH_WINDOW;
+    window.contains(&offset).then_some(offset)
 }
 
 impl World {
@@ -251,7 +259,26 @@ impl World {
     /// Posts an MMIO write.
     pub fn write(&mut self, card: usize, address: u32, value: u32) {
         self.slots[card].mmio_writes += 1;
-        self.slots[card].card.write(address, value);
+        match push_offset(address) {
+            Some(offset) => self.slots[card].card.push(offset, &value.to_le_bytes()),
+            None => self.slots[card].card.write(address, value),
+        }
+    }
+
+    /// Posts an MMIO write of several words, which reach the card's push window as wide as its port is.
+    pub fn write_block(&mut self, card: usize, address: u32, bytes: &[u8]) {
+        match push_offset(address) {
+            Some(offset) => {
+                self.slots[card].mmio_writes += bytes.len().div_ceil(8) as u64;
+                self.slots[card].card.push(offset, bytes);
+            }
+            None => {
+                for (word, at) in bytes.chunks_exact(4).zip((address..).step_by(4)) {
+                    let value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+                    self.write(card, at, value);
+                }
+            }
+        }
     }
 
     /// The interrupts a card asked for that were not taken: a bit for each vector.

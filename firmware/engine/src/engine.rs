@@ -11,7 +11,9 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use weft_layout::{report_kind, FpduReport, FrameReport, JobReport, JobStatus, SegmentReport};
+use weft_layout::{
+    report_kind, FpduReport, FrameReport, JobReport, JobStatus, PlacedReport, SegmentReport,
+};
 
 use self::table::Connections;
 use crate::cm::Event;
@@ -95,15 +97,19 @@ impl Engine {
                 let Some(slot) = self.slot_of_flow(flow) else {
                     return false;
                 };
-                let mut usual = false;
-                self.with(now, slot, port, |link| {
-                    usual = link.usual_segment(report);
-                    debug_assert!(!usual || awake::asleep(link.conn, link.qp.as_deref()).is_none());
-                });
-                if !usual {
-                    self.segment(now, slot, report, raw, port);
-                } else if self.is_dead(slot) {
-                    self.run(now, slot, port, |_| ());
+                let report = SegmentReport::from_bytes(report);
+                if !self.usual(now, slot, port, |link| link.usual_segment(&report, false)) {
+                    self.segment(now, slot, &report, raw, port);
+                }
+            }
+            report_kind::PLACED => {
+                let flow = u16::from_le_bytes([report[FLOW_AT], report[FLOW_AT + 1]]);
+                let Some(slot) = self.slot_of_flow(flow) else {
+                    return false;
+                };
+                let report = PlacedReport::from_bytes(report);
+                if !self.usual(now, slot, port, |link| link.usual_placed(&report)) {
+                    self.placed(now, slot, &report, port);
                 }
             }
             report_kind::FPDU => {
@@ -116,7 +122,7 @@ impl Engine {
                 if conn.is_some_and(|conn| placed_write(conn, report, config)) {
                     self.shared.stats.fpdus_card += 1;
                 } else {
-                    self.fpdu(now, slot, report, port);
+                    self.fpdu(now, slot, &FpduReport::from_bytes(report), port);
                 }
             }
             report_kind::FRAME => {
@@ -150,28 +156,57 @@ impl Engine {
         false
     }
 
+    /// Tries the short way of a report; false: nothing was done.
+    #[inline]
+    fn usual<P: Port>(
+        &mut self,
+        now: u64,
+        slot: u16,
+        port: &mut P,
+        work: impl FnOnce(&mut Link<'_, P>) -> bool,
+    ) -> bool {
+        let mut usual = false;
+        self.with(now, slot, port, |link| {
+            usual = work(link);
+            debug_assert!(!usual || awake::asleep(link.conn, link.qp.as_deref()).is_none());
+        });
+        if usual && self.is_dead(slot) {
+            self.run(now, slot, port, |_| ());
+        }
+        usual
+    }
+
+    /// A segment and its one FPDU, as if each had its report.
+    #[inline(never)]
+    fn placed<P: Port>(&mut self, now: u64, slot: u16, report: &PlacedReport, port: &mut P) {
+        self.fpdu(now, slot, &report.fpdu(), port);
+        let segment = report.segment();
+        if !self.usual(now, slot, port, |link| link.usual_segment(&segment, false)) {
+            self.segment(now, slot, &segment, None, port);
+        }
+    }
+
     /// A segment of a flow.
     #[inline(never)]
     fn segment<P: Port>(
         &mut self,
         now: u64,
         slot: u16,
-        report: &[u8; 64],
+        report: &SegmentReport,
         raw: Option<&[u8]>,
         port: &mut P,
     ) {
-        let report = SegmentReport::from_bytes(report);
-        let seen = Seen::of_report(&report, raw);
+        let seen = Seen::of_report(report, raw);
         self.run(now, slot, port, |link| {
             if !link.is_current(report.epoch) {
                 return;
             }
             let Some(seen) = seen else {
-                link.segment_report(&report, &[]);
+                link.segment_report(report, &[]);
                 link.shared.stats.reports_unusable += 1;
                 return;
             };
-            link.segment_report(&report, seen.payload);
+            link.segment_report(report, seen.payload);
             link.segment(&seen);
             link.try_attach();
         });
@@ -179,11 +214,10 @@ impl Engine {
 
     /// An FPDU in a segment whose own report comes next; what follows from it waits for that.
     #[inline(never)]
-    fn fpdu<P: Port>(&mut self, now: u64, slot: u16, report: &[u8; 64], port: &mut P) {
-        let report = FpduReport::from_bytes(report);
+    fn fpdu<P: Port>(&mut self, now: u64, slot: u16, report: &FpduReport, port: &mut P) {
         self.with(now, slot, port, |link| {
             if link.is_current(report.epoch) {
-                link.fpdu_report(&report);
+                link.fpdu_report(report);
             }
         });
     }

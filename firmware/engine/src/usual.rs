@@ -3,7 +3,7 @@
 //! functions. Whatever is not usual is left alone, as if it had not been looked at. `EngineConfig::short_way` switches it off, so
 //! that a test can compare: the frames are the same.
 
-use weft_layout::{fpdu_verdict, refusal, FpduReport, Job, JobKind, SegmentReport};
+use weft_layout::{fpdu_verdict, refusal, FpduReport, Job, JobKind, PlacedReport, SegmentReport};
 use weft_wire::ddp;
 use weft_wire::fpdu::Markers;
 use weft_wire::rdmap::{control, opcode};
@@ -26,29 +26,48 @@ pub fn ends_write(report: &FpduReport) -> bool {
         && report.rdmap_control == control(opcode::WRITE)
 }
 
-/// Handles the report of a Write's segment that was placed, of a connection that stands: nothing follows from that but, at its end, an
-/// acknowledgment. False: it is another report, and nothing was done.
+/// The report is of a Write's FPDU that was placed, of a connection that stands: nothing follows from that but, at its end, an
+/// acknowledgment.
+#[inline]
+fn is_placed_write(conn: &Conn, report: &FpduReport, config: &EngineConfig) -> bool {
+    config.short_way
+        && report.verdict == fpdu_verdict::PLACED
+        && report.ddp_control & ddp::TAGGED != 0
+        && report.rdmap_control == control(opcode::WRITE)
+        && report.epoch == conn.card.epoch
+        && conn.phase == Phase::Established
+        && !seq::lt(report.seq, conn.reassembly.base())
+}
+
+/// Handles such a report. False: it is another one, and nothing was done.
 pub fn placed_write(
     conn: &mut Conn,
     report: &[u8; FpduReport::SIZE],
     config: &EngineConfig,
 ) -> bool {
     let report = FpduReport::from_bytes(report);
-    let placed = config.short_way
-        && report.verdict == fpdu_verdict::PLACED
-        && report.ddp_control & ddp::TAGGED != 0
-        && report.rdmap_control == control(opcode::WRITE)
-        && report.epoch == conn.card.epoch
-        && conn.phase == Phase::Established
-        && !seq::lt(report.seq, conn.reassembly.base());
+    let placed = is_placed_write(conn, &report, config);
     conn.ack.prompt |= placed && config.prompt_ack && ends_write(&report);
     placed
 }
 
 impl<P: Port> Link<'_, P> {
-    /// Handles a segment if it is a usual one; false: nothing was done.
-    pub fn usual_segment(&mut self, report: &[u8; SegmentReport::SIZE]) -> bool {
-        let report = SegmentReport::from_bytes(report);
+    /// Handles a segment of one FPDU of a Write if it is a usual one; false: nothing was done.
+    pub fn usual_placed(&mut self, report: &PlacedReport) -> bool {
+        let fpdu = report.fpdu();
+        if !is_placed_write(self.conn, &fpdu, &self.shared.config) {
+            return false;
+        }
+        let prompt = self.shared.config.prompt_ack && ends_write(&fpdu);
+        if !self.usual_segment(&report.segment(), prompt) {
+            return false;
+        }
+        self.shared.stats.fpdus_card += 1;
+        true
+    }
+
+    /// Handles a segment if it is a usual one, the acknowledgment at once if `prompt`; false: nothing was done.
+    pub fn usual_segment(&mut self, report: &SegmentReport, prompt: bool) -> bool {
         let conn = &mut *self.conn;
         let next = conn.reassembly.next();
         let length = u32::from(report.payload_len);
@@ -89,6 +108,7 @@ impl<P: Port> Link<'_, P> {
             return false;
         }
         self.shared.stats.segments += 1;
+        conn.ack.prompt |= prompt;
         conn.tries = 0;
         if let Some(keepalive) = self.shared.config.keepalive {
             let at = self.now.saturating_add(keepalive);

@@ -5,12 +5,13 @@
 #![no_std]
 #![cfg_attr(rustfmt, rustfmt_skip)]
 
+mod placed;
 mod register;
 
 pub use register::{Doorbell, DoorbellArray, ReadOnly, ReadWrite, Register, RegisterArray, Writable};
 
 /// The version a driver must find in the VERSION register.
-pub const INTERFACE_VERSION: u32 = 3;
+pub const INTERFACE_VERSION: u32 = 4;
 
 /// The card as a PCI function. Every BAR is 64-bit memory, not prefetchable.
 pub mod pci {
@@ -21,7 +22,7 @@ pub mod pci {
     /// Class, subclass and programming interface, 24 bits.
     pub const CLASS: u32 = 0x020000;
     /// Revision id: the interface version.
-    pub const REVISION: u8 = 3;
+    pub const REVISION: u8 = 4;
     /// BAR of the registers.
     pub const REGISTERS_BAR: u8 = 0;
     /// Bytes of that BAR.
@@ -72,6 +73,8 @@ pub mod reg {
     pub const JOB_LOG2: u32 = 0x0048;
     /// Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Also in every report.
     pub const JOB_DONE: u32 = 0x004c;
+    /// Slots of the push window (doorbell JOB_PUSH), a power of two. 0: the card has none.
+    pub const JOB_PUSH: u32 = 0x0050;
     /// Report ring: IOVA, 64-byte aligned, low half.
     pub const REPORT_BASE_LO: u32 = 0x0060;
     /// Report ring: IOVA, high half.
@@ -153,6 +156,7 @@ pub mod reg {
         ("JOB_BASE_HI", 0x0044, 1),
         ("JOB_LOG2", 0x0048, 1),
         ("JOB_DONE", 0x004c, 1),
+        ("JOB_PUSH", 0x0050, 1),
         ("REPORT_BASE_LO", 0x0060, 1),
         ("REPORT_BASE_HI", 0x0064, 1),
         ("REPORT_LOG2", 0x0068, 1),
@@ -198,6 +202,7 @@ pub mod reg {
         ("Job ring: IOVA, high half.", true),
         ("log2 of the number of job slots (1 to 16). Writing it resets the job ring's tail and done counts to 0.", true),
         ("Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Also in every report.", false),
+        ("Slots of the push window (doorbell JOB_PUSH), a power of two. 0: the card has none.", false),
         ("Report ring: IOVA, 64-byte aligned, low half.", true),
         ("Report ring: IOVA, high half.", true),
         ("log2 of the number of report slots (1 to 16). Writing it resets producer and consumer counts to 0 and the phase to 1.", true),
@@ -279,6 +284,7 @@ pub mod reg {
             Bits { name: "MAC", shift: 0, width: 16, doc: "bytes 4-5 of the wire order, byte 4 in bits 7:0" },
             Bits { name: "PROMISCUOUS", shift: 31, width: 1, doc: "frames to any address are kept" },
         ],
+        &[],
         &[],
         &[],
         &[],
@@ -982,6 +988,8 @@ pub mod doorbell {
     pub const REPORT_ARM: u32 = 0x000c;
     /// Number of captured frames consumed since the ring was set up, modulo 2^32. The card never overwrites one not yet consumed.
     pub const CAPTURE_HEAD: u32 = 0x0010;
+    /// The push window: job n is written to 128 * (n mod slots) from here on, front to back in words of 32 bits or several of them; with its last word it is posted, as by JOB_TAIL n + 1. Its slot of the job ring has the same bytes. Reads give 0.
+    pub const JOB_PUSH: u32 = 0x1000;
     /// One word per flow: number of receive elements posted since the queue was set up, modulo 2^32. Elements 1 to this number may be used.
     pub const RQ_TAIL: u32 = 0x8000;
 }
@@ -1236,6 +1244,8 @@ pub mod report_kind {
     pub const FRAME: u8 = 3;
     /// a job: job_report
     pub const JOB: u8 = 4;
+    /// a TCP segment of a known flow and its one FPDU, which was placed: placed_report
+    pub const PLACED: u8 = 5;
 }
 
 /// What a report tells of.
@@ -1250,15 +1260,18 @@ pub enum ReportKind {
     Frame = 3,
     /// a job: job_report
     Job = 4,
+    /// a TCP segment of a known flow and its one FPDU, which was placed: placed_report
+    Placed = 5,
 }
 
 impl ReportKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Segment,
         Self::Fpdu,
         Self::Frame,
         Self::Job,
+        Self::Placed,
     ];
 
     /// The number.
@@ -1273,6 +1286,7 @@ impl ReportKind {
             2 => Some(Self::Fpdu),
             3 => Some(Self::Frame),
             4 => Some(Self::Job),
+            5 => Some(Self::Placed),
             _ => None,
         }
     }
@@ -1284,6 +1298,7 @@ impl ReportKind {
             Self::Fpdu => "FPDU",
             Self::Frame => "FRAME",
             Self::Job => "JOB",
+            Self::Placed => "PLACED",
         }
     }
 
@@ -1294,6 +1309,7 @@ impl ReportKind {
             Self::Fpdu => "an FPDU that the card framed: fpdu_report",
             Self::Frame => "a frame of no known flow: frame_report",
             Self::Job => "a job: job_report",
+            Self::Placed => "a TCP segment of a known flow and its one FPDU, which was placed: placed_report",
         }
     }
 }
@@ -2459,6 +2475,8 @@ pub mod registers {
     pub const JOB_LOG2: Register<ReadWrite, u32> = Register::new("JOB_LOG2", reg::JOB_LOG2);
     /// Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Also in every report.
     pub const JOB_DONE: Register<ReadOnly, u32> = Register::new("JOB_DONE", reg::JOB_DONE);
+    /// Slots of the push window (doorbell JOB_PUSH), a power of two. 0: the card has none.
+    pub const JOB_PUSH: Register<ReadOnly, u32> = Register::new("JOB_PUSH", reg::JOB_PUSH);
     /// Report ring: IOVA, 64-byte aligned, low half.
     pub const REPORT_BASE_LO: Register<ReadWrite, u32> = Register::new("REPORT_BASE_LO", reg::REPORT_BASE_LO);
     /// Report ring: IOVA, high half.
@@ -2533,6 +2551,8 @@ pub mod doorbells {
     pub const REPORT_ARM: Doorbell = Doorbell::new("REPORT_ARM", doorbell::REPORT_ARM);
     /// Number of captured frames consumed since the ring was set up, modulo 2^32. The card never overwrites one not yet consumed.
     pub const CAPTURE_HEAD: Doorbell = Doorbell::new("CAPTURE_HEAD", doorbell::CAPTURE_HEAD);
+    /// The push window: job n is written to 128 * (n mod slots) from here on, front to back in words of 32 bits or several of them; with its last word it is posted, as by JOB_TAIL n + 1. Its slot of the job ring has the same bytes. Reads give 0.
+    pub const JOB_PUSH: DoorbellArray = DoorbellArray::new("JOB_PUSH", doorbell::JOB_PUSH);
     /// One word per flow: number of receive elements posted since the queue was set up, modulo 2^32. Elements 1 to this number may be used.
     pub const RQ_TAIL: DoorbellArray = DoorbellArray::new("RQ_TAIL", doorbell::RQ_TAIL);
 }
@@ -3553,6 +3573,8 @@ pub struct Job {
     pub to_or_mo: u64,
     /// untagged: the RDMAP part of RsvdULP (Invalidate STag, or 0)
     pub rsvd_ulp: u32,
+    /// push window: the job's number, counted from 0 since the ring was set up, modulo 2^32. Job ring: not looked at
+    pub number: u32,
     /// first SGE
     pub sge0_iova: u64,
     /// its bytes
@@ -3610,6 +3632,8 @@ impl Job {
     pub const TO_OR_MO_AT: usize = 40;
     /// Where rsvd_ulp begins.
     pub const RSVD_ULP_AT: usize = 48;
+    /// Where number begins.
+    pub const NUMBER_AT: usize = 52;
     /// Where sge0_iova begins.
     pub const SGE0_IOVA_AT: usize = 64;
     /// Where sge0_length begins.
@@ -3657,6 +3681,7 @@ impl Job {
         b[36..40].copy_from_slice(&self.msn.to_le_bytes());
         b[40..48].copy_from_slice(&self.to_or_mo.to_le_bytes());
         b[48..52].copy_from_slice(&self.rsvd_ulp.to_le_bytes());
+        b[52..56].copy_from_slice(&self.number.to_le_bytes());
         b[64..72].copy_from_slice(&self.sge0_iova.to_le_bytes());
         b[72..76].copy_from_slice(&self.sge0_length.to_le_bytes());
         b[80..88].copy_from_slice(&self.sge1_iova.to_le_bytes());
@@ -3690,6 +3715,7 @@ impl Job {
             msn: u32::from_le_bytes([b[36], b[37], b[38], b[39]]),
             to_or_mo: u64::from_le_bytes([b[40], b[41], b[42], b[43], b[44], b[45], b[46], b[47]]),
             rsvd_ulp: u32::from_le_bytes([b[48], b[49], b[50], b[51]]),
+            number: u32::from_le_bytes([b[52], b[53], b[54], b[55]]),
             sge0_iova: u64::from_le_bytes([b[64], b[65], b[66], b[67], b[68], b[69], b[70], b[71]]),
             sge0_length: u32::from_le_bytes([b[72], b[73], b[74], b[75]]),
             sge1_iova: u64::from_le_bytes([b[80], b[81], b[82], b[83], b[84], b[85], b[86], b[87]]),
@@ -3851,7 +3877,7 @@ impl ReceiveElement {
     }
 }
 
-/// One per received TCP segment of a known flow; comes after the FPDU reports of the same segment. 64 bytes.
+/// One per received TCP segment of a known flow that has no placed_report; comes after the FPDU reports of the same segment. 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SegmentReport {
     /// SEGMENT
@@ -4176,7 +4202,7 @@ impl SegmentReport {
     }
 }
 
-/// One per FPDU that the card framed, in stream order, before its segment's report. 64 bytes.
+/// One per FPDU that the card framed and that has no placed_report, in stream order, before its segment's report. 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FpduReport {
     /// FPDU
@@ -4337,6 +4363,215 @@ impl FpduReport {
     /// What became of it: by its name.
     pub fn verdict(&self) -> Result<FpduVerdict, UnknownValue> {
         FpduVerdict::try_from(self.verdict)
+    }
+
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const fn phase(&self) -> bool {
+        self.phase & Self::PHASE != 0
+    }
+
+    /// The same with phase set or clear.
+    #[must_use]
+    pub const fn with_phase(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
+    }
+}
+
+/// A TCP segment of a known flow whose payload is one FPDU that was placed, without SACK blocks: stands for the fpdu_report and the segment_report, which is accepted, neither raw nor duplicate, and done as a whole. 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlacedReport {
+    /// PLACED
+    pub kind: u8,
+    /// Its bits have getters.
+    pub flags: u8,
+    /// flow
+    pub flow: u16,
+    /// TCP sequence number of the segment and of its FPDU
+    pub seq: u32,
+    /// TCP acknowledgment number
+    pub ack: u32,
+    /// TCP window field as received
+    pub window: u16,
+    /// TCP flags
+    pub tcp_flags: u8,
+    /// payload segments of this flow sent up raw, modulo 256
+    pub raw_count: u8,
+    /// TSval
+    pub ts_val: u32,
+    /// TSecr
+    pub ts_ecr: u32,
+    /// TCP payload bytes
+    pub payload_len: u16,
+    /// ULPDU length
+    pub ulpdu_len: u16,
+    /// DDP control byte
+    pub ddp_control: u8,
+    /// RDMAP control byte
+    pub rdmap_control: u8,
+    /// DDP payload bytes; all of them are in host memory
+    pub ddp_payload_len: u16,
+    /// STag (tagged) or queue number
+    pub stag_or_qn: u32,
+    /// MSN (untagged)
+    pub msn: u32,
+    /// TO (tagged) or MO
+    pub to_or_mo: u64,
+    /// untagged: the RDMAP part of RsvdULP
+    pub rsvd_ulp: u32,
+    /// JOB_DONE when the report was written
+    pub job_done: u32,
+    /// epoch of the flow's FLOW_RX row
+    pub epoch: u8,
+    /// congestion marks, as in a segment_report
+    pub ecn: u8,
+    /// written last
+    pub phase: u8,
+}
+
+impl PlacedReport {
+    /// Bytes of the record.
+    pub const SIZE: usize = 64;
+    /// Where kind begins.
+    pub const KIND_AT: usize = 0;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 1;
+    /// Where flow begins.
+    pub const FLOW_AT: usize = 2;
+    /// Where seq begins.
+    pub const SEQ_AT: usize = 4;
+    /// Where ack begins.
+    pub const ACK_AT: usize = 8;
+    /// Where window begins.
+    pub const WINDOW_AT: usize = 12;
+    /// Where tcp_flags begins.
+    pub const TCP_FLAGS_AT: usize = 14;
+    /// Where raw_count begins.
+    pub const RAW_COUNT_AT: usize = 15;
+    /// Where ts_val begins.
+    pub const TS_VAL_AT: usize = 16;
+    /// Where ts_ecr begins.
+    pub const TS_ECR_AT: usize = 20;
+    /// Where payload_len begins.
+    pub const PAYLOAD_LEN_AT: usize = 24;
+    /// Where ulpdu_len begins.
+    pub const ULPDU_LEN_AT: usize = 26;
+    /// Where ddp_control begins.
+    pub const DDP_CONTROL_AT: usize = 28;
+    /// Where rdmap_control begins.
+    pub const RDMAP_CONTROL_AT: usize = 29;
+    /// Where ddp_payload_len begins.
+    pub const DDP_PAYLOAD_LEN_AT: usize = 30;
+    /// Where stag_or_qn begins.
+    pub const STAG_OR_QN_AT: usize = 32;
+    /// Where msn begins.
+    pub const MSN_AT: usize = 36;
+    /// Where to_or_mo begins.
+    pub const TO_OR_MO_AT: usize = 40;
+    /// Where rsvd_ulp begins.
+    pub const RSVD_ULP_AT: usize = 48;
+    /// Where job_done begins.
+    pub const JOB_DONE_AT: usize = 56;
+    /// Where epoch begins.
+    pub const EPOCH_AT: usize = 60;
+    /// Where ecn begins.
+    pub const ECN_AT: usize = 61;
+    /// Where phase begins.
+    pub const PHASE_AT: usize = 63;
+    /// Bit 1: ts_val and ts_ecr are there.
+    pub const TIMESTAMPS: u8 = 0x2;
+    /// Bit 2: the flow is attached after this segment.
+    pub const ATTACHED: u8 = 0x4;
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const PHASE: u8 = 0x1;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..1].copy_from_slice(&self.kind.to_le_bytes());
+        b[1..2].copy_from_slice(&self.flags.to_le_bytes());
+        b[2..4].copy_from_slice(&self.flow.to_le_bytes());
+        b[4..8].copy_from_slice(&self.seq.to_le_bytes());
+        b[8..12].copy_from_slice(&self.ack.to_le_bytes());
+        b[12..14].copy_from_slice(&self.window.to_le_bytes());
+        b[14..15].copy_from_slice(&self.tcp_flags.to_le_bytes());
+        b[15..16].copy_from_slice(&self.raw_count.to_le_bytes());
+        b[16..20].copy_from_slice(&self.ts_val.to_le_bytes());
+        b[20..24].copy_from_slice(&self.ts_ecr.to_le_bytes());
+        b[24..26].copy_from_slice(&self.payload_len.to_le_bytes());
+        b[26..28].copy_from_slice(&self.ulpdu_len.to_le_bytes());
+        b[28..29].copy_from_slice(&self.ddp_control.to_le_bytes());
+        b[29..30].copy_from_slice(&self.rdmap_control.to_le_bytes());
+        b[30..32].copy_from_slice(&self.ddp_payload_len.to_le_bytes());
+        b[32..36].copy_from_slice(&self.stag_or_qn.to_le_bytes());
+        b[36..40].copy_from_slice(&self.msn.to_le_bytes());
+        b[40..48].copy_from_slice(&self.to_or_mo.to_le_bytes());
+        b[48..52].copy_from_slice(&self.rsvd_ulp.to_le_bytes());
+        b[56..60].copy_from_slice(&self.job_done.to_le_bytes());
+        b[60..61].copy_from_slice(&self.epoch.to_le_bytes());
+        b[61..62].copy_from_slice(&self.ecn.to_le_bytes());
+        b[63..64].copy_from_slice(&self.phase.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            kind: u8::from_le_bytes([b[0]]),
+            flags: u8::from_le_bytes([b[1]]),
+            flow: u16::from_le_bytes([b[2], b[3]]),
+            seq: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            ack: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
+            window: u16::from_le_bytes([b[12], b[13]]),
+            tcp_flags: u8::from_le_bytes([b[14]]),
+            raw_count: u8::from_le_bytes([b[15]]),
+            ts_val: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
+            ts_ecr: u32::from_le_bytes([b[20], b[21], b[22], b[23]]),
+            payload_len: u16::from_le_bytes([b[24], b[25]]),
+            ulpdu_len: u16::from_le_bytes([b[26], b[27]]),
+            ddp_control: u8::from_le_bytes([b[28]]),
+            rdmap_control: u8::from_le_bytes([b[29]]),
+            ddp_payload_len: u16::from_le_bytes([b[30], b[31]]),
+            stag_or_qn: u32::from_le_bytes([b[32], b[33], b[34], b[35]]),
+            msn: u32::from_le_bytes([b[36], b[37], b[38], b[39]]),
+            to_or_mo: u64::from_le_bytes([b[40], b[41], b[42], b[43], b[44], b[45], b[46], b[47]]),
+            rsvd_ulp: u32::from_le_bytes([b[48], b[49], b[50], b[51]]),
+            job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            epoch: u8::from_le_bytes([b[60]]),
+            ecn: u8::from_le_bytes([b[61]]),
+            phase: u8::from_le_bytes([b[63]]),
+        }
+    }
+
+    /// PLACED: by its name.
+    pub fn kind(&self) -> Result<ReportKind, UnknownValue> {
+        ReportKind::try_from(self.kind)
+    }
+
+    /// Bit 1: ts_val and ts_ecr are there.
+    pub const fn timestamps(&self) -> bool {
+        self.flags & Self::TIMESTAMPS != 0
+    }
+
+    /// The same with timestamps set or clear.
+    #[must_use]
+    pub const fn with_timestamps(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::TIMESTAMPS | if on { Self::TIMESTAMPS } else { 0 };
+        self
+    }
+
+    /// Bit 2: the flow is attached after this segment.
+    pub const fn attached(&self) -> bool {
+        self.flags & Self::ATTACHED != 0
+    }
+
+    /// The same with attached set or clear.
+    #[must_use]
+    pub const fn with_attached(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::ATTACHED | if on { Self::ATTACHED } else { 0 };
+        self
     }
 
     /// Bit 0: 1 on the first pass through the ring, then alternating.

@@ -5,8 +5,11 @@ use weft_layout::{doorbells, registers, Job};
 use super::write_checked;
 use crate::dma::{publish, DmaBuffer};
 use crate::error::DeviceError;
-use crate::mmio::Mmio;
+use crate::mmio::{Mmio, JOB_WORDS};
 use crate::stats::add;
+
+/// Slots of the largest push window.
+const MAX_WINDOW: u32 = 32;
 
 pub(super) struct JobRing {
     memory: DmaBuffer,
@@ -15,10 +18,13 @@ pub(super) struct JobRing {
     posted: u32,
     rung: u32,
     done: u32,
+    /// Slots of the card's push window, and how many jobs at a time go there.
+    window: u32,
+    push: u32,
 }
 
 impl JobRing {
-    pub(super) fn new(mmio: &Mmio, log2: u8) -> Result<Self, DeviceError> {
+    pub(super) fn new(mmio: &Mmio, log2: u8, push: u32) -> Result<Self, DeviceError> {
         let slots = 1 << log2;
         let memory = mmio.dma_alloc(slots as usize * Job::SIZE)?;
         mmio.write_address(
@@ -27,12 +33,19 @@ impl JobRing {
             memory.iova(),
         )?;
         write_checked(mmio, registers::JOB_LOG2, log2.into())?;
+        let mut window = mmio.read(registers::JOB_PUSH)?;
+        if window > MAX_WINDOW || !(window == 0 || window.is_power_of_two()) {
+            tracing::warn!(window, "not used: an impossible push window");
+            window = 0;
+        }
         Ok(Self {
             memory,
             slots,
             posted: 0,
             rung: 0,
             done: 0,
+            window,
+            push,
         })
     }
 
@@ -72,18 +85,41 @@ impl JobRing {
     /// Writes a job into its slot, which is free, and returns its number. The card hears of it by `ring`.
     pub(super) fn push(&mut self, mmio: &Mmio, job: &[u8; Job::SIZE]) -> Result<u32, DeviceError> {
         let number = self.posted;
-        let slot = (number & (self.slots - 1)) as usize;
-        self.memory.write(slot * Job::SIZE, job)?;
+        let mut job = *job;
+        job[Job::NUMBER_AT..Job::NUMBER_AT + 4].copy_from_slice(&number.to_le_bytes());
+        self.memory.write(self.place(number), &job)?;
         self.posted = number.wrapping_add(1);
         add(&mmio.counts.jobs, 1);
         Ok(number)
     }
 
+    /// Where a job lies in the ring.
+    fn place(&self, number: u32) -> usize {
+        (number & (self.slots - 1)) as usize * Job::SIZE
+    }
+
+    /// Tells the card of the jobs posted since: few are written into it, so that it need not fetch them; for more it is told how many there are.
     pub(super) fn ring(&mut self, mmio: &Mmio) -> Result<(), DeviceError> {
-        if self.rung != self.posted {
-            publish();
+        let new = self.posted.wrapping_sub(self.rung);
+        if new == 0 {
+            return Ok(());
+        }
+        publish();
+        // A slot of the window is free when its job before is done.
+        if new > self.push || self.outstanding() > self.window {
             mmio.ring(doorbells::JOB_TAIL, self.posted)?;
             self.rung = self.posted;
+            return Ok(());
+        }
+        while self.rung != self.posted {
+            let mut job = [0; Job::SIZE];
+            self.memory.read(self.place(self.rung), &mut job)?;
+            let mut words = [0; JOB_WORDS];
+            for (word, bytes) in words.iter_mut().zip(job.as_chunks().0) {
+                *word = u64::from_le_bytes(*bytes);
+            }
+            mmio.push_job(self.rung & (self.window - 1), &words)?;
+            self.rung = self.rung.wrapping_add(1);
         }
         Ok(())
     }

@@ -48,7 +48,7 @@ const QUIESCE_LIMIT_NS: u64 = 100_000_000;
 /// A card with jobs that does none for so long is stuck.
 const STUCK_LIMIT_NS: u64 = 10_000_000_000;
 
-/// Sizes of the rings, as log2 of their slots.
+/// Sizes of the rings, as log2 of their slots, and how jobs are announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingSizes {
     /// Jobs, 1 to 16.
@@ -57,6 +57,9 @@ pub struct RingSizes {
     pub reports_log2: u8,
     /// Raw frames, 1 to 12.
     pub raw_log2: u8,
+    /// Up to so many jobs posted at a time are written into the card, where it has a push window: its sending begins a read of host
+    /// memory earlier, for 128 bytes of MMIO each. 0: none.
+    pub push: u32,
 }
 
 impl Default for RingSizes {
@@ -65,6 +68,7 @@ impl Default for RingSizes {
             jobs_log2: 9,
             reports_log2: 11,
             raw_log2: 8,
+            push: 2,
         }
     }
 }
@@ -161,7 +165,7 @@ impl Card {
         let high = reg::MacHi::default().with_mac(u16::from_le_bytes([m4, m5]));
         mmio.write(registers::MAC_HI, high)?;
 
-        let jobs = JobRing::new(&mmio, rings.jobs_log2)?;
+        let jobs = JobRing::new(&mmio, rings.jobs_log2, rings.push)?;
         let frames = FrameBuffers::new(&mmio, max_frame, rings.jobs_log2)?;
         let reports = ReportRing::new(&mmio, rings.reports_log2)?;
         let raw = RawRing::new(&mmio, rings.raw_log2, max_frame)?;

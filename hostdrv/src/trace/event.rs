@@ -190,6 +190,8 @@ pub enum ReportKind {
     Fpdu(u16),
     /// Of a frame of no flow.
     Frame,
+    /// Of a segment and its one FPDU, which was placed.
+    Placed,
     /// Of a job.
     Job(JobEnd),
     /// Another kind.
@@ -202,6 +204,7 @@ impl ReportKind {
             Some(weft_layout::ReportKind::Segment) => ReportKind::Segment,
             Some(weft_layout::ReportKind::Fpdu) => ReportKind::Fpdu(info),
             Some(weft_layout::ReportKind::Frame) => ReportKind::Frame,
+            Some(weft_layout::ReportKind::Placed) => ReportKind::Placed,
             Some(weft_layout::ReportKind::Job) => ReportKind::Job(JobEnd::of(info as u8)),
             None => ReportKind::Other(kind),
         }
@@ -429,6 +432,7 @@ impl fmt::Display for TraceKind {
                         )
                     }
                     ReportKind::Frame => write!(f, "report {number}: frame"),
+                    ReportKind::Placed => write!(f, "report {number}: segment of one FPDU, placed{flow}"),
                     ReportKind::Job(end) => write!(f, "report {number}: job{flow} {end}"),
                     ReportKind::Other(kind) => write!(f, "report {number} of kind {kind}{flow}"),
                 }

@@ -196,13 +196,14 @@ module weft_u50 #(
     else time_q <= time_q + 1'b1;
   end
 
-  weft_card #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .CLOCK_KHZ(250_000)) u_card (
+  weft_card #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(0), .CLOCK_KHZ(250_000)) u_card (
     .clk_i(axi_aclk), .rst_ni(card_rst_n), .reset_req_i(flr_req), .reset_done_o(flr_drained),
     .s_axil_awaddr(axil_awaddr[16:0]), .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready),
     .s_axil_wdata(axil_wdata), .s_axil_wstrb(axil_wstrb), .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready),
     .s_axil_bresp(axil_bresp), .s_axil_bvalid(axil_bvalid), .s_axil_bready(axil_bready),
     .s_axil_araddr(card_araddr), .s_axil_arvalid(card_arvalid), .s_axil_arready(card_arready),
     .s_axil_rdata(card_rdata), .s_axil_rresp(card_rresp), .s_axil_rvalid(card_rvalid), .s_axil_rready(card_rready),
+    .push_valid_i(1'b0), .push_addr_i('0), .push_data_i('0), .push_strb_i('0),
     // The bridge has no AxCACHE and AxPROT, and one order for all writes: they have ID 0, full width, INCR.
     .m_axi_awid(), .m_axi_awaddr(card_awaddr), .m_axi_awlen(), .m_axi_awsize(), .m_axi_awburst(),
     .m_axi_awcache(), .m_axi_awprot(), .m_axi_awuser(), .m_axi_awvalid(card_awvalid), .m_axi_awready(card_awready),

@@ -1,7 +1,7 @@
 // Executes what the packets have come to, strictly in order: placements and reports of the walk, and the close of
 // each packet (raw copy, report, store space given back).
 //
-//   operations, closes ─► queue ─► writes ─► reports that wait for their writes ─► rpt
+//   operations, closes ─► queue ─► writes ─► reports that wait for their writes ─► rx_report ─► rpt
 //                                    '─► which report each write is for ─► what became of it ─'
 //
 // Writes are made one after the other: a placement takes its beats and one cycle, a raw copy its beats and eight cycles. A
@@ -94,6 +94,7 @@ module rx_output
   typedef struct packed {
     logic awaits;                // writes of its own
     logic fpdu;
+    logic joins;                 // for rx_report
   } told_t;
 
   entry_t in, next, head_d, head;
@@ -190,7 +191,18 @@ module rx_output
                                     (copying && raw_valid_q && raw_last_q));
   // A raw copy begins only where its report has room.
   assign told_push = pop && head.report;
-  assign told_in   = '{awaits: head.kind == REPORT ? placed_q : head.raw, fpdu: head.kind == REPORT};
+
+  // verilator lint_off UNUSEDSIGNAL
+  fpdu_report_t    head_fpdu;
+  segment_report_t head_segment;
+  // verilator lint_on UNUSEDSIGNAL
+  assign head_fpdu      = fpdu_report_t'(head.record);
+  assign head_segment   = segment_report_t'(head.record);
+  assign told_in.awaits = head.kind == REPORT ? placed_q : head.raw;
+  assign told_in.fpdu   = head.kind == REPORT;
+  assign told_in.joins  = head.kind == REPORT ? head_fpdu.verdict == FPDU_VERDICT_PLACED && head_fpdu.offset == '0 :
+                          !head.raw && head_segment.kind == REPORT_KIND_SEGMENT &&
+                          head_segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB +: SEGMENT_REPORT_SACK_COUNT_WIDTH] == '0;
 
   always_comb begin
     state_d = state_q;
@@ -218,8 +230,10 @@ module rx_output
   logic [OWED_W-1:0] owed_q;                     // results that reports will take
   logic owed_full_q, owed_more_q, owed_less;     // no more of them; another one since the last cycle; one is taken
   logic [6:0]        unused_counts;
+  logic              tell_ready, report_idle;
+  // verilator lint_off UNUSEDSIGNAL
   fpdu_report_t      told_fpdu;
-  segment_report_t   told_close;
+  // verilator lint_on UNUSEDSIGNAL
 
   assign write_push = wr_cmd_valid_o && wr_cmd_ready_i;
   assign write_in   = '{last: head.last, fpdu: is_place, colour: head.colour};
@@ -253,25 +267,23 @@ module rx_output
   assign landed_o        = result && write.fpdu;
   assign landed_colour_o = write.colour;
   assign tell            = told_valid && (fate_valid || !told.awaits);
-  assign told_pop        = tell && (!rpt_valid_o || rpt_ready_i);
+  assign told_pop        = tell && tell_ready;
   assign tell_failed     = told.awaits && fate_failed;
+  assign told_fpdu       = fpdu_report_t'(told_record);
   assign owed_less       = told_pop && told.awaits;
 
-  always_comb begin
-    told_fpdu         = fpdu_report_t'(told_record);
-    told_close        = segment_report_t'(told_record);    // a frame report has its status there, too
-    told_fpdu.verdict = tell_failed ? FPDU_VERDICT_PLACE_FAILED : told_fpdu.verdict;
-    if (tell_failed) told_close.status[SEGMENT_REPORT_RAW_FAILED_BIT] = 1'b1;
-  end
+  rx_report i_report (
+    .clk_i, .rst_ni, .valid_i(tell), .ready_o(tell_ready), .fpdu_i(told.fpdu), .joins_i(told.joins), .failed_i(tell_failed),
+    .next_i(told_valid), .record_i(told_record), .rpt_valid_o, .rpt_ready_i, .rpt_o, .idle_o(report_idle)
+  );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      {written_q, failed_q, rpt_valid_o} <= '0;
+      {written_q, failed_q} <= '0;
       owed_q <= '0;
       {owed_more_q, owed_full_q} <= '0;
     end else begin
       written_q <= wr_written_i;
-      if (!rpt_valid_o || rpt_ready_i) rpt_valid_o <= tell;
       if (written_q) failed_q <= failed && !write.last;
       // Counted a cycle late: the next command comes two cycles after one at the earliest, and its answer later still.
       owed_more_q <= write_push && head.last;
@@ -279,7 +291,6 @@ module rx_output
       if (owed_more_q != owed_less) owed_full_q <= owed_more_q && owed_q == OWED_W'(TOLD - 1);
     end
   end
-  always_ff @(posedge clk_i) if (!rpt_valid_o || rpt_ready_i) rpt_o <= told.fpdu ? 512'(told_fpdu) : 512'(told_close);
 
   // ---------------------------------------------------------------- raw copy: beats of the frame from the store
   assign raw_start   = wr_cmd_valid_o && wr_cmd_ready_i && !is_place;
@@ -345,14 +356,14 @@ module rx_output
   assign wr_last_o     = copying ? raw_last_q : place_last_i;
   assign wr_count_o    = !copying ? place_count_i : (raw_last_q ? raw_count_q : COUNT_W'(LANES));
 
-  assign idle_o = !waits_q && !in_valid && !head_valid && !free_valid_o && !told_some && !told_valid && !rpt_valid_o && !write_valid;
+  assign idle_o = !waits_q && !in_valid && !head_valid && !free_valid_o && !told_some && !told_valid && report_idle && !write_valid;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) cnt_inc_o <= '0;
     else begin
       cnt_inc_o <= '0;
       if (placing && wr_valid_o && wr_ready_i) cnt_inc_o[CNT_RX_PLACE_BYTES] <= 16'(wr_count_o);
-      cnt_inc_o[CNT_RX_FPDUS_PLACED] <= 16'(told_pop && told.fpdu && told_fpdu.verdict == FPDU_VERDICT_PLACED);
+      cnt_inc_o[CNT_RX_FPDUS_PLACED] <= 16'(told_pop && told.fpdu && told_fpdu.verdict == FPDU_VERDICT_PLACED && !tell_failed);
       cnt_inc_o[CNT_RX_PLACE_FAILED] <= 16'(told_pop && told.fpdu && tell_failed);
       cnt_inc_o[CNT_RX_RAW_FAILED]   <= 16'(told_pop && !told.fpdu && tell_failed);
     end
@@ -363,16 +374,6 @@ module rx_output
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
-  stream_rules #(
-      .WIDTH($bits(rpt_o))
-  ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(rpt_valid_o),
-      .ready_i(rpt_ready_i),
-      .data_i(rpt_o)
-  );
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       write_expected: assert (wr_written_i -> write_valid);

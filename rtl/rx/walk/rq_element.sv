@@ -5,7 +5,8 @@
 //
 // The user holds `want_i` with flow, MSN and what is posted until `here_o`; `element_o` and `error_o` belong to what is
 // wanted while `here_o`. `flow_i` is there at least three cycles before `want_i`, `msn_i` two. One cycle to the element used
-// last, two to one read ahead. Elements are read ahead only as far as they were posted; when such a read fails, its elements are
+// last, two to one read ahead. Elements are read ahead only as far as they were posted, which `tail_*` tells when it changes for
+// a flow that has a context; when such a read fails, its elements are
 // read one by one as they are wanted, so that an error hits only its own. An element that could not be read is forgotten when
 // `want_i` ends, so that the next user tries again. A context has at most one read under way. A read takes six cycles to be
 // asked for, and so does each look at a context for something to read ahead.
@@ -34,6 +35,9 @@ module rq_element
     output logic here_o,
     output logic error_o,
     output receive_element_t element_o,
+    input logic tail_valid_i,
+    input logic [15:0] tail_flow_i,
+    input logic [31:0] tail_value_i,
     input logic flush_i,
     input logic [15:0] flush_flow_i,
     input logic mark_i,
@@ -137,6 +141,21 @@ module rq_element
   end
   always_ff @(posedge clk_i) begin
     flush_flow_q <= flush_flow_i;
+  end
+
+  // What is posted to a flow that has a context, unless the context becomes another's.
+  logic [CONTEXTS-1:0] told_q;
+  logic [31:0] told_value_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) told_q <= '0;
+    else begin
+      for (int unsigned i = 0; i < CONTEXTS; i++) begin
+        told_q[i] <= tail_valid_i && valid_q[i] && flow_q[i] == tail_flow_i && !(miss && target_q == context_t'(i));
+      end
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    told_value_q <= tail_value_i;
   end
 
   // ------------------------------------------------------------------ reads
@@ -332,6 +351,9 @@ module rq_element
       held_msn_q <= msn_i;
     end
     if (want_i && known) posted_q[current] <= posted_i;
+    for (int unsigned i = 0; i < CONTEXTS; i++) begin
+      if (told_q[i]) posted_q[i] <= told_value_q;
+    end
     if (miss) begin
       held_flow_q <= flow_i;
       held_msn_q <= msn_i;
@@ -347,7 +369,7 @@ module rq_element
   logic [CONTEXT_W:0] looked_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) looked_q <= '0;
-    else if (want_i || flush_i || reading_q != '0) looked_q <= '0;
+    else if (want_i || flush_i || tail_valid_i || told_q != '0 || reading_q != '0) looked_q <= '0;
     else if (!looked_q[CONTEXT_W] && asked) looked_q <= looked_q + 1'b1;
   end
 

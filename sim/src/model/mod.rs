@@ -39,6 +39,8 @@ const BEAT: usize = 64;
 const RECEIVE_DELAY: u64 = 40;
 /// Cycles from a doorbell to the first beat of a frame: two memory reads of 400 ns.
 const TRANSMIT_DELAY: u64 = 220;
+/// The same from a pushed job: one read.
+const PUSHED_DELAY: u64 = 120;
 /// Cycles of a fence: what the RTL takes for a segment in its walk and the answer of host memory, roughly. Here all that
 /// was checked is in memory already.
 const FENCE_DELAY: u64 = 60;
@@ -66,6 +68,8 @@ impl Default for Sizes {
 enum Access {
     Read(u32),
     Write(u32, u32),
+    /// Into the push window.
+    Push(u32, Vec<u8>),
 }
 
 /// The card.
@@ -229,6 +233,10 @@ impl Card for ModelCard {
         self.accesses.push_back(Access::Read(address));
     }
 
+    fn push(&mut self, offset: u32, bytes: &[u8]) {
+        self.accesses.push_back(Access::Push(offset, bytes.to_vec()));
+    }
+
     fn receive(&mut self, frame: Vec<u8>, bad: bool) {
         self.state.incoming.push((frame, bad));
     }
@@ -256,6 +264,7 @@ impl Card for ModelCard {
                 self.write_register(address, value)
             }
             Some(Access::Write(address, value)) => self.write_doorbell(address - DOORBELLS, value),
+            Some(Access::Push(offset, bytes)) => self.write_push_window(offset, &bytes),
             None => {}
         }
         if self.state.reports.stalled() && !self.state.job_ready() {

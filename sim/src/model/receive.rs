@@ -2,7 +2,7 @@
 
 use weft_layout::{
     fpdu_verdict, report_kind, trace_kind, trace_verdict, AttachRow, Counter, FpduReport,
-    FrameReport, Refusal, SegmentReport, TraceEntry,
+    FrameReport, PlacedReport, Refusal, SegmentReport, TraceEntry,
 };
 
 use super::acceptance::{judge, note_timestamp, Judgement};
@@ -197,6 +197,7 @@ impl Receive<'_> {
             return self.no_raw_slot(frame, flow);
         }
         let (mut done, mut raw, mut status) = (0, false, 0);
+        let mut fpdus = Vec::new();
         let verdict = match judgement {
             Judgement::Bare => {
                 raw = s.wants_raw();
@@ -238,6 +239,7 @@ impl Receive<'_> {
                     s.seq,
                     flow,
                     &mut position,
+                    &mut fpdus,
                 );
                 done = bytes;
                 position.rcv_nxt = s.seq.wrapping_add(done as u32);
@@ -302,17 +304,26 @@ impl Receive<'_> {
         .with_attached(position.attached())
         .with_duplicate(duplicate)
         .with_sack_count(s.sacks.len() as u8);
+        if let [fpdu] = &fpdus[..] {
+            if let Some(both) = PlacedReport::of(fpdu, &report) {
+                return self.reports.push(both.to_bytes());
+            }
+        }
+        for fpdu in &fpdus {
+            self.reports.push(fpdu.to_bytes());
+        }
         self.reports.push(report.to_bytes());
     }
 
     /// Walks the payload from the front. Answers how it ended, the bytes before the FPDU where it
-    /// stopped, and whether an FPDU is for the engine.
+    /// stopped, and whether an FPDU is for the engine; the FPDUs' reports go to `reports`.
     fn walk(
         &mut self,
         payload: &[u8],
         seq: u32,
         flow: u16,
         position: &mut AttachRow,
+        reports: &mut Vec<FpduReport>,
     ) -> (Walk, usize, bool) {
         let row = self.tables.rx[usize::from(flow)];
         let markers = row.markers().then_some(row.marker_base);
@@ -383,7 +394,7 @@ impl Receive<'_> {
                 ..FpduReport::default()
             }
             .with_header_valid(header.is_some());
-            self.reports.push(report.to_bytes());
+            reports.push(report);
             if verdict.is_err() {
                 return (Walk::Error, at, engine);
             }

@@ -2,7 +2,8 @@
 
 use weft_layout::{doorbell, reg, Counter, TableOperation, INTERFACE_VERSION, NUM_COUNTERS};
 
-use super::{ModelCard, BEAT, FENCE_DELAY, TRANSMIT_DELAY};
+use super::transmit::PUSH_SLOTS;
+use super::{ModelCard, BEAT, FENCE_DELAY, PUSHED_DELAY, TRANSMIT_DELAY};
 use crate::card::CYCLE_NS;
 
 /// The clock.
@@ -36,6 +37,7 @@ impl ModelCard {
             reg::JOB_BASE_HI => (s.transmit.base >> 32) as u32,
             reg::JOB_LOG2 => s.transmit.log2().into(),
             reg::JOB_DONE => s.transmit.done(),
+            reg::JOB_PUSH => PUSH_SLOTS,
             reg::REPORT_BASE_LO => s.reports.base as u32,
             reg::REPORT_BASE_HI => (s.reports.base >> 32) as u32,
             reg::REPORT_LOG2 => s.reports.log2().into(),
@@ -141,6 +143,15 @@ impl ModelCard {
         };
         if command.operation().is_ok() {
             s.trace.table(value, s.table_refused);
+        }
+    }
+
+    pub(super) fn write_push_window(&mut self, offset: u32, bytes: &[u8]) {
+        let s = &mut self.state;
+        let had_work = s.transmit.has_work();
+        s.transmit.push(offset, bytes);
+        if !had_work && s.transmit.has_work() {
+            s.jobs_at = s.jobs_at.max(s.now + PUSHED_DELAY);
         }
     }
 

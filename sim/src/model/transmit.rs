@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use weft_layout::{
-    trace_kind, Counter, FlowTxRow, Job, JobKind, JobReport, JobStatus, ReportKind, TraceEntry,
+    doorbell, trace_kind, Counter, FlowTxRow, Job, JobKind, JobReport, JobStatus, ReportKind, TraceEntry,
     TraceFrameOut,
 };
 
@@ -66,6 +66,59 @@ pub struct Transmit {
     tail: u32,
     done: u32,
     identification: u16,
+    push: PushWindow,
+}
+
+/// Slots of the push window.
+pub const PUSH_SLOTS: u32 = 32;
+
+/// Jobs that the host has written into the card.
+#[derive(Clone, Debug)]
+struct PushWindow {
+    slots: [[u8; Job::SIZE]; PUSH_SLOTS as usize],
+    /// The last word of the slot was written, and nobody has taken the job.
+    full: u32,
+}
+
+impl Default for PushWindow {
+    fn default() -> Self {
+        Self {
+            slots: [[0; Job::SIZE]; PUSH_SLOTS as usize],
+            full: 0,
+        }
+    }
+}
+
+impl PushWindow {
+    /// A write of the host, in words of 32 bits; `offset` counts from the window's start.
+    fn write(&mut self, offset: usize, bytes: &[u8]) {
+        for (n, word) in bytes.chunks_exact(4).enumerate() {
+            let at = offset + 4 * n;
+            let slot = at / Job::SIZE;
+            let Some(bytes) = self.slots.get_mut(slot) else {
+                return;
+            };
+            bytes[at % Job::SIZE..][..4].copy_from_slice(word);
+            if at % Job::SIZE == Job::SIZE - 4 {
+                self.full |= 1 << slot;
+            }
+        }
+    }
+
+    /// The job of this number, if it is there.
+    fn get(&self, number: u32) -> Option<&[u8; Job::SIZE]> {
+        let slot = number % PUSH_SLOTS;
+        let job = self.slots.get(slot as usize)?;
+        let at = &job[Job::NUMBER_AT..Job::NUMBER_AT + 4];
+        let there = self.full & 1 << slot != 0 && at == &number.to_le_bytes()[..];
+        there.then_some(job)
+    }
+
+    fn take(&mut self, number: u32) -> Option<[u8; Job::SIZE]> {
+        let job = *self.get(number)?;
+        self.full &= !(1 << (number % PUSH_SLOTS));
+        Some(job)
+    }
 }
 
 impl Transmit {
@@ -94,9 +147,20 @@ impl Transmit {
         self.done
     }
 
+    /// A write into the push window, at this offset of the doorbells.
+    pub fn push(&mut self, offset: u32, bytes: &[u8]) {
+        let from_start = offset.saturating_sub(doorbell::JOB_PUSH);
+        self.push.write(from_start as usize, bytes);
+    }
+
     /// Is there a job to run?
     pub fn has_work(&self) -> bool {
-        (1..=16).contains(&self.log2) && self.tail != self.done
+        (1..=16).contains(&self.log2) && (self.in_ring() || self.push.get(self.done).is_some())
+    }
+
+    /// The next job is in the ring.
+    fn in_ring(&self) -> bool {
+        (self.tail.wrapping_sub(self.done) as i32) > 0
     }
 
     /// Runs the next job; its frames go to `frames`. `Err`: some DMA read failed.
@@ -112,8 +176,18 @@ impl Transmit {
         let number = self.done;
         let mut slot = [0; Job::SIZE];
         let address = self.base + u64::from(number & ((1 << self.log2) - 1)) * Job::SIZE as u64;
+        let pushed = (!self.in_ring()).then(|| self.push.take(number)).flatten();
         counters.count(Counter::TxJobs);
-        counters.count(Counter::DmaReadRequests);
+        let read = match pushed {
+            Some(job) => {
+                slot = job;
+                Ok(())
+            }
+            None => {
+                counters.count(Counter::DmaReadRequests);
+                memory.read(address, &mut slot)
+            }
+        };
         let before = frames.len();
         let begin = TraceEntry {
             kind: trace_kind::JOB_BEGIN,
@@ -121,7 +195,7 @@ impl Transmit {
             value: number,
             ..TraceEntry::default()
         };
-        let (job, outcome) = match memory.read(address, &mut slot) {
+        let (job, outcome) = match read {
             Err(fault) => {
                 trace.record(begin);
                 (Job::default(), Err(Failure::ReadError(fault)))

@@ -8,6 +8,8 @@ use rtl_sim::axil::{self, Access, Master};
 use rtl_sim::axis::{self, Sink, Source};
 use rtl_sim::{Seed, Sim, Violation};
 
+use weft_layout::doorbell;
+
 use super::memory::Behind;
 use super::{Pushes, Surroundings};
 use crate::card::{Card, Event};
@@ -46,6 +48,8 @@ macro_rules! card {
             answers: VecDeque<(Mark, u32)>,
             rx: Source<$bytes>,
             tx: Sink<$bytes>,
+            /// Beats for the push window: where, which bytes, which of them count.
+            window: VecDeque<(u16, [u8; $bytes], u64)>,
             check_memory: axi::Checker<$bytes>,
             check_registers: axil::Checker,
             check_tx: axis::Checker<$bytes>,
@@ -67,6 +71,7 @@ macro_rules! card {
                     answers: VecDeque::new(),
                     rx: Source::new(rtl_sim::Stall::Never, seed),
                     tx: Sink::new(around.mac.clone(), seed),
+                    window: VecDeque::new(),
                     check_memory: axi::Checker::new("m_axi"),
                     check_registers: axil::Checker::new("s_axil")
                         .limit(($kind.sizes().stags + AFTER_SWEEP) as u64),
@@ -120,6 +125,22 @@ macro_rules! card {
                 self.registers.write(address.into(), value);
             }
 
+            fn push(&mut self, offset: u32, bytes: &[u8]) {
+                self.rest = 0;
+                let start = (offset - doorbell::JOB_PUSH) as usize;
+                let mut beat = None::<(u16, [u8; $bytes], u64)>;
+                for (at, byte) in (start..).zip(bytes) {
+                    let place = (at / $bytes * $bytes) as u16;
+                    if let Some(full) = beat.take_if(|beat| beat.0 != place) {
+                        self.window.push_back(full);
+                    }
+                    let (_, data, strobes) = beat.get_or_insert((place, [0; $bytes], 0));
+                    data[at % $bytes] = *byte;
+                    *strobes |= 1 << (at % $bytes);
+                }
+                self.window.extend(beat);
+            }
+
             fn read(&mut self, address: u32) {
                 self.rest = 0;
                 self.registers.read(address.into());
@@ -148,6 +169,13 @@ macro_rules! card {
                     }
                     None => None,
                 };
+                let beat = self.window.pop_front();
+                self.sim.inputs.push_valid = beat.is_some();
+                if let Some((place, data, strobes)) = beat {
+                    self.sim.inputs.push_addr = place.into();
+                    self.sim.inputs.push_data = data;
+                    self.sim.inputs.push_strb = strobes as _;
+                }
                 if let Err(stop) = self.sim.try_step() {
                     self.failure = Some(stop.to_string());
                     return;
@@ -195,6 +223,7 @@ macro_rules! card {
                 }
                 let at_rest = outputs.quiescent
                     && !msix
+                    && self.window.is_empty()
                     && self.registers.is_idle()
                     && self.memory.is_idle()
                     && self.interrupts.is_empty()

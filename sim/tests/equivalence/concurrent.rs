@@ -10,7 +10,8 @@ use rand_chacha::ChaCha8Rng;
 use weft_layout::reg::Status;
 use weft_layout::{
     doorbell, job_kind, job_status, reg, report_kind, table, AttachRow, Counter, FlowKeyRow,
-    FlowRxRow, FlowTxRow, FpduReport, FrameReport, Job, JobReport, ReceiveElement, SegmentReport,
+    FlowRxRow, FlowTxRow, FpduReport, FrameReport, Job, JobReport, PlacedReport, ReceiveElement,
+    SegmentReport,
     StagRow,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
@@ -119,7 +120,7 @@ impl Host {
     fn take(&mut self, most: usize) -> bool {
         let keep = self.whim.random_ratio(2, 3);
         self.bench.hold_raw(keep);
-        let reports = self.bench.some_reports(most);
+        let reports = self.bench.reports_as_written(most);
         let any = !reports.is_empty();
         self.outcome.received.resize(usize::from(FLOWS) + 1, vec![]);
         for (mut report, raw) in reports {
@@ -140,6 +141,10 @@ impl Host {
                 report_kind::FPDU => {
                     let fpdu = FpduReport::from_bytes(&report);
                     (fpdu.flow, format!("{fpdu:?}"))
+                }
+                report_kind::PLACED => {
+                    let placed = PlacedReport::from_bytes(&report);
+                    (placed.flow, format!("{placed:?}"))
                 }
                 _ => (FLOWS, format!("{:?}", FrameReport::from_bytes(&report))),
             };
@@ -241,7 +246,11 @@ impl Host {
                 }
                 self.bench.post(job, inline);
                 self.posted = self.posted.wrapping_add(1);
-                self.bench.ring_jobs();
+                if self.whim.random_ratio(1, 2) {
+                    self.bench.push_jobs();
+                } else {
+                    self.bench.ring_jobs();
+                }
             }
             Op::Run(cycles) => b.world.run_cycles(*cycles).unwrap(),
             Op::Take(most) => {

@@ -147,7 +147,12 @@ impl Subject {
                 for (job, inline) in jobs {
                     b.post(job, inline);
                 }
-                b.ring_jobs();
+                // By the push window as well, if it has room for them.
+                if jobs.len() % 2 == 1 && jobs.len() < 32 {
+                    b.push_jobs();
+                } else {
+                    b.ring_jobs();
+                }
             }
         }
         b.settle(10_000_000).unwrap();
@@ -157,7 +162,7 @@ impl Subject {
             frames: vec![],
             captured: [vec![], vec![]],
         };
-        for (mut report, raw) in b.reports() {
+        for (mut report, raw) in b.reports_as_written(usize::MAX) {
             // How many jobs were done by then is a matter of timing.
             report[56..60].fill(0);
             report[63] = 0;
@@ -174,6 +179,9 @@ impl Subject {
                 report_kind::FPDU => format!("{:?}", weft_layout::FpduReport::from_bytes(&report)),
                 report_kind::FRAME => {
                     format!("{:?}", weft_layout::FrameReport::from_bytes(&report))
+                }
+                report_kind::PLACED => {
+                    format!("{:?}", weft_layout::PlacedReport::from_bytes(&report))
                 }
                 _ => format!("{report:?}"),
             });

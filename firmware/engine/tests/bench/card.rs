@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use weft_engine::{Full, MemoryError, Port};
 use weft_layout::{
     fpdu_verdict, job_kind, job_status, refusal, report_kind, table, AttachRow, FlowKeyRow,
-    FlowRxRow, FlowTxRow, FpduReport, FrameReport, Job, JobReport, ReceiveElement, SegmentReport,
-    StagRow,
+    FlowRxRow, FlowTxRow, FpduReport, FrameReport, Job, JobReport, PlacedReport, ReceiveElement,
+    SegmentReport, StagRow,
 };
 use weft_wire::crc32c::crc32c;
 use weft_wire::ddp::{self, DdpHeader, Target};
@@ -335,7 +335,7 @@ impl Card {
 
         let control = segment.flags & (flag::SYN | flag::RST) != 0;
         let state = self.flows[usize::from(flow)].clone();
-        let mut raw = false;
+        let (mut raw, mut fpdus) = (false, Vec::new());
         if length == 0 {
             raw = control || ip_options;
         } else if control {
@@ -367,7 +367,7 @@ impl Card {
                 raw = true;
                 self.bump(flow, true);
             } else {
-                let (done, whole, engine) = self.walk(flow, segment);
+                let (done, whole, engine) = self.walk(flow, segment, &mut fpdus);
                 report.done_len = done as u16;
                 let row = &mut self.flows[usize::from(flow)].attach;
                 row.rcv_nxt = segment.seq.wrapping_add(done as u32);
@@ -391,6 +391,15 @@ impl Card {
             report.flags |= if on { bit } else { 0 };
         }
         report.raw_len = if raw { frame.len() as u16 } else { 0 };
+        // One report for a segment of one FPDU that was placed.
+        if let [fpdu] = &fpdus[..] {
+            if let Some(both) = PlacedReport::of(fpdu, &report) {
+                return self.report(both.to_bytes(), None);
+            }
+        }
+        for fpdu in fpdus {
+            self.report(fpdu.to_bytes(), None);
+        }
         self.report(report.to_bytes(), raw.then_some(frame));
     }
 
@@ -403,7 +412,7 @@ impl Card {
     }
 
     /// Bytes done, whether that is all, whether an FPDU is for the engine.
-    fn walk(&mut self, flow: u16, segment: &TcpSegment<'_>) -> (usize, bool, bool) {
+    fn walk(&mut self, flow: u16, segment: &TcpSegment<'_>, reports: &mut Vec<FpduReport>) -> (usize, bool, bool) {
         let rx = self.flows[usize::from(flow)].rx;
         let markers = Markers(rx.markers().then_some(rx.marker_base));
         let mut ulpdu = vec![0; 65536];
@@ -428,7 +437,7 @@ impl Card {
                     } else {
                         0x2003
                     };
-                    self.report(report.to_bytes(), None);
+                    reports.push(report);
                     return (done, false, engine);
                 }
                 Ok(found) => found,
@@ -438,7 +447,7 @@ impl Card {
             let Some((header, payload)) = DdpHeader::parse(unit) else {
                 report.verdict = fpdu_verdict::ERROR;
                 report.terminate = 0x1000;
-                self.report(report.to_bytes(), None);
+                reports.push(report);
                 return (done, false, engine);
             };
             report.flags = FpduReport::HEADER_VALID;
@@ -474,11 +483,11 @@ impl Card {
                 Err(code) => {
                     report.verdict = fpdu_verdict::ERROR;
                     report.terminate = code;
-                    self.report(report.to_bytes(), None);
+                    reports.push(report);
                     return (done, false, engine);
                 }
             }
-            self.report(report.to_bytes(), None);
+            reports.push(report);
             done += found.wire_length;
         }
         (done, true, engine)

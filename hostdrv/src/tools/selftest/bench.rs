@@ -4,7 +4,8 @@ use std::sync::{Arc, PoisonError};
 
 use weft_engine::Port;
 use weft_layout::{
-    reg::Ctrl, registers, FpduReport, Job, JobKind, JobReport, Register, ReportKind, SegmentReport,
+    reg::Ctrl, registers, FpduReport, Job, JobKind, JobReport, PlacedReport, Register, ReportKind,
+    SegmentReport,
 };
 
 use super::{nonzero, Context, Counted, Failure};
@@ -29,6 +30,7 @@ const LOOPBACK: Ctrl = Ctrl(Ctrl::JOBS | Ctrl::RECEIVE | Ctrl::LOOPBACK);
 pub(super) enum Arrived {
     Segment(SegmentReport, Option<Vec<u8>>),
     Fpdu(FpduReport),
+    Placed(PlacedReport),
     Frame(Vec<u8>),
     Job(JobReport),
 }
@@ -49,6 +51,11 @@ impl std::fmt::Display for Arrived {
                 f,
                 "an FPDU report (verdict {}, terminate {:#06x}, {} payload bytes)",
                 report.verdict, report.terminate, report.payload_len
+            ),
+            Self::Placed(report) => write!(
+                f,
+                "a placed report (seq {:#x}, {} bytes, {} of them payload of the FPDU)",
+                report.seq, report.payload_len, report.ddp_payload_len
             ),
             Self::Frame(frame) => write!(f, "a raw frame of {} bytes", frame.len()),
             Self::Job(report) => write!(
@@ -77,6 +84,7 @@ impl Bench {
                 jobs_log2: 6,
                 reports_log2: 8,
                 raw_log2: 6,
+                push: 0,
             },
         )
     }
@@ -152,6 +160,7 @@ impl Bench {
                 Arrived::Segment(SegmentReport::from_bytes(&report), frame)
             }
             (Some(ReportKind::Fpdu), _) => Arrived::Fpdu(FpduReport::from_bytes(&report)),
+            (Some(ReportKind::Placed), _) => Arrived::Placed(PlacedReport::from_bytes(&report)),
             (Some(ReportKind::Frame), Some(frame)) => Arrived::Frame(frame),
             _ => Arrived::Job(JobReport::from_bytes(&report)),
         }))

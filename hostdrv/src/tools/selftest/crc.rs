@@ -139,16 +139,9 @@ pub(super) fn receive(c: &mut Context) -> Result<(), Failure> {
                 fpdu.len()
             )
         };
-        match (bench.next(what)?, bench.next(what)?) {
-            (Arrived::Fpdu(report), Arrived::Segment(..))
-                if report.verdict() == Ok(FpduVerdict::Placed) => {}
-            (other, _) => {
-                return Err(Failure::differs(
-                    what(),
-                    "an FPDU report, verdict 0 (placed)",
-                    other,
-                ))
-            }
+        match bench.next(what)? {
+            Arrived::Placed(_) => {}
+            other => return Err(Failure::differs(what(), "a placed report", other)),
         }
         let placed = sink.memory().to_vec(0, length)?;
         c.same_bytes(&payload, &placed, what)?;

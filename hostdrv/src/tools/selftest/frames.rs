@@ -19,6 +19,12 @@ const LENGTHS: [usize; 29] = [
 ];
 
 pub(super) fn job_ring(c: &mut Context) -> Result<(), Failure> {
+    jobs_in_order(c, 0, "JOB_TAIL was rung")?;
+    // Where the card has a push window.
+    jobs_in_order(c, 3, "it was written into the push window")
+}
+
+fn jobs_in_order(c: &mut Context, push: u32, told: &str) -> Result<(), Failure> {
     // As small as rings get: each job is another slot, each fourth another pass.
     let mut bench = Bench::with_rings(
         c,
@@ -26,6 +32,7 @@ pub(super) fn job_ring(c: &mut Context) -> Result<(), Failure> {
             jobs_log2: 2,
             reports_log2: 2,
             raw_log2: 2,
+            push,
         },
     )?;
     let memory = bench.dma(PAGE_SIZE)?;
@@ -43,7 +50,7 @@ pub(super) fn job_ring(c: &mut Context) -> Result<(), Failure> {
         }
         bench.ring()?;
         for number in numbers {
-            let what = || format!("job {number} was posted in a ring of 4, JOB_TAIL was rung");
+            let what = || format!("job {number} was posted in a ring of 4, {told}");
             match bench.next(what)? {
                 Arrived::Job(report) => {
                     c.equal(number, report.job, || {

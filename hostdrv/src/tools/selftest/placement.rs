@@ -1,6 +1,6 @@
 //! Zero-copy placement: messages of a stream from the card to itself.
 
-use weft_layout::{doorbells, FpduVerdict, Job, JobKind, ReceiveElement};
+use weft_layout::{doorbells, Job, JobKind, ReceiveElement};
 
 use super::bench::{Arrived, Bench};
 use super::stream::{Shape, Stream, BASE, RQ_LOG2, SEND, STAG, WRITE};
@@ -52,7 +52,6 @@ impl Memory {
 
 /// Takes the reports of a message in `fpdus` FPDUs, all of which must have been placed.
 fn placed(
-    c: &mut Context,
     bench: &mut Bench,
     fpdus: usize,
     what: impl Fn() -> String,
@@ -60,28 +59,8 @@ fn placed(
     for number in 0..fpdus {
         let what = || format!("{}, FPDU {number}", what());
         match bench.next(what)? {
-            Arrived::Fpdu(report) if report.verdict() == Ok(FpduVerdict::Placed) => {}
-            other => {
-                return Err(Failure::differs(
-                    what(),
-                    "an FPDU report, verdict 0 (placed)",
-                    other,
-                ))
-            }
-        }
-        match bench.next(what)? {
-            Arrived::Segment(report, None) => {
-                c.equal(report.payload_len, report.done_len, || {
-                    format!("{}: done_len of the segment's report", what())
-                })?;
-            }
-            other => {
-                return Err(Failure::differs(
-                    what(),
-                    "the segment's report without a raw frame",
-                    other,
-                ))
-            }
+            Arrived::Placed(_) => {}
+            other => return Err(Failure::differs(what(), "a placed report", other)),
         }
     }
     Ok(())
@@ -147,7 +126,7 @@ pub(super) fn tagged(c: &mut Context) -> Result<(), Failure> {
                     iova % 64
                 )
             };
-            placed(c, &mut bench, fpdus, what)?;
+            placed(&mut bench, fpdus, what)?;
             let expected = Memory::expect(&[(MARGIN + alignment, bytes.len())], &bytes);
             let got = memory.sink.memory().to_vec(slot * SLOT, SLOT)?;
             c.same_bytes(&expected, &got, || {
@@ -250,7 +229,7 @@ pub(super) fn untagged(c: &mut Context) -> Result<(), Failure> {
                     each.join(", ")
                 )
             };
-            placed(c, &mut bench, 1, what)?;
+            placed(&mut bench, 1, what)?;
             let expected = Memory::expect(&pieces, &bytes);
             let got = memory.sink.memory().to_vec(slot * SLOT, SLOT)?;
             c.same_bytes(&expected, &got, || {

@@ -249,6 +249,13 @@ impl Transport for VfioTransport {
             .map_err(|error| mmio("write", bar, offset, &error))
     }
 
+    fn write_block(&self, bar: Bar, offset: u32, words: &[u64]) -> Result<(), TransportError> {
+        let region = self.device.region(bar);
+        region
+            .write_block(self.device.domain.fd(), offset.into(), words)
+            .map_err(|error| mmio("write", bar, offset, &error))
+    }
+
     fn config_read32(&self, offset: u16) -> Result<u32, TransportError> {
         self.device
             .config

@@ -32,14 +32,27 @@ struct Window {
 }
 
 impl Window {
-    /// Its registers. 32-bit accesses only; PCI is little-endian.
+    /// Its registers. PCI is little-endian.
     fn registers(&self) -> &[RW<u32>] {
+        // SAFETY: a word of 32 bits has no invalid values.
+        unsafe { self.cells() }
+    }
+
+    /// The same in words of 64 bits, for the push window.
+    fn words(&self) -> &[RW<u64>] {
+        // SAFETY: a word of 64 bits has no invalid values.
+        unsafe { self.cells() }
+    }
+
+    /// # Safety
+    /// `T` is a word of at most 64 bits of which every value is valid.
+    unsafe fn cells<T: Copy>(&self) -> &[RW<T>] {
         // SAFETY: the mapping is page-aligned, so long, and lives as long as `self`; the kernel maps it uncached, and
         // `RW` (a volatile cell) makes no assumption about what is there.
         unsafe {
             slice::from_raw_parts(
                 self.memory.as_mut_ptr().cast(),
-                self.memory.len() / size_of::<u32>(),
+                self.memory.len() / size_of::<T>(),
             )
         }
     }
@@ -115,6 +128,16 @@ impl Region {
         })
     }
 
+    /// So many words of 64 bits from here on, if they are mapped.
+    fn words(&self, offset: u64, count: usize) -> Option<&[RW<u64>]> {
+        self.windows.iter().find_map(|window| {
+            let from = offset.checked_sub(window.start)?;
+            let first = usize::try_from(from / size_of::<u64>() as u64).ok()?;
+            let aligned = from % size_of::<u64>() as u64 == 0;
+            window.words().get(first..first.checked_add(count)?).filter(|_| aligned)
+        })
+    }
+
     fn check(&self, offset: u64, allowed: bool) -> io::Result<()> {
         if !allowed || self.size == 0 {
             return Err(io::Error::other("the function has no such region"));
@@ -153,6 +176,27 @@ impl Region {
             return Ok(());
         }
         self.write(device, offset, &value.to_le_bytes())
+    }
+
+    /// Writes words of 64 bits one behind the other.
+    pub(super) fn write_block(
+        &self,
+        device: BorrowedFd<'_>,
+        offset: u64,
+        words: &[u64],
+    ) -> io::Result<()> {
+        let length = size_of_val(words) as u64;
+        self.check(offset, self.writable)?;
+        self.check(offset + length.saturating_sub(4), self.writable)?;
+        if let Some(cells) = self.words(offset, words.len()) {
+            for (cell, word) in cells.iter().zip(words) {
+                // SAFETY: as for a word of 32 bits.
+                unsafe { cell.write(word.to_le()) };
+            }
+            return Ok(());
+        }
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.write(device, offset, &bytes)
     }
 
     /// Writes a half word (PCI command).

@@ -218,9 +218,10 @@ impl Connection {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    fn write(&self, region: u32, offset: u64, value: u32) -> Result<(), String> {
+    /// Writes words of 32 bits one behind the other.
+    fn write(&self, region: u32, offset: u64, bytes: &[u8]) -> Result<(), String> {
         self.check(region, offset)?;
-        self.call(|client| client.region_write(region, offset, &value.to_le_bytes()))
+        self.call(|client| client.region_write(region, offset, bytes))
             .map_err(|why| server(&why))
     }
 
@@ -294,6 +295,19 @@ impl Connection {
     }
 }
 
+impl VfioUserTransport {
+    fn write_bytes(&self, bar: Bar, offset: u32, bytes: &[u8]) -> Result<(), TransportError> {
+        let region = bar.index().into();
+        let written = self.connection.write(region, offset.into(), bytes);
+        written.map_err(|reason| TransportError::Mmio {
+            access: "write",
+            bar,
+            offset,
+            reason,
+        })
+    }
+}
+
 fn server(why: &str) -> String {
     format!("the card's server {why}")
 }
@@ -310,14 +324,12 @@ impl Transport for VfioUserTransport {
     }
 
     fn write32(&self, bar: Bar, offset: u32, value: u32) -> Result<(), TransportError> {
-        let region = bar.index().into();
-        let written = self.connection.write(region, offset.into(), value);
-        written.map_err(|reason| TransportError::Mmio {
-            access: "write",
-            bar,
-            offset,
-            reason,
-        })
+        self.write_bytes(bar, offset, &value.to_le_bytes())
+    }
+
+    fn write_block(&self, bar: Bar, offset: u32, words: &[u64]) -> Result<(), TransportError> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.write_bytes(bar, offset, &bytes)
     }
 
     fn config_read32(&self, offset: u16) -> Result<u32, TransportError> {

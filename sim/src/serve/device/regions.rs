@@ -116,13 +116,11 @@ impl Device {
                     return Err(Refused::new(Errno::Invalid, why));
                 }
                 for (n, word) in words.enumerate() {
-                    let value = u32::from_le_bytes([0, 1, 2, 3].map(|i| word[i]));
-                    let address = address + 4 * n as u32;
-                    if address == reg::CTRL {
-                        self.receiving = value & 2 != 0;
+                    if address + 4 * n as u32 == reg::CTRL {
+                        self.receiving = word[0] & reg::Ctrl::RECEIVE as u8 != 0;
                     }
-                    world.write(self.card, address, value);
                 }
+                world.write_block(self.card, address, data);
             }
             Place::Msix => {
                 let _ = self.msix.write(offset, data);

@@ -1,5 +1,5 @@
 //! Transmit alone, behind the card's DMA reader: jobs of all kinds in a ring, payload anywhere, read answers delayed, mixed and
-//! failing, a MAC that stops for longer than the store lasts. Every frame and every report is held against `reference`. What a job
+//! failing, a MAC that stops for longer than the store lasts; jobs told of by the ring's tail, by the push window, or both. Every frame and every report is held against `reference`. What a job
 //! that is done has read is overwritten at once. No cycle is counted.
 
 mod reference;
@@ -201,6 +201,10 @@ macro_rules! weft_tx_tests {
                 let mut jobs: VecDeque<Posted> = VecDeque::new();
                 let mut area_at = 0;
                 let (mut posted, mut done) = (0u32, 0u32);
+                // Told of, or on their way into the push window; told of.
+                let (mut planned, mut announced) = (0u32, 0u32);
+                let mut from_ring: Vec<bool> = vec![];
+                let mut beats: VecDeque<Beat> = VecDeque::new();
                 let mut frames: VecDeque<(Vec<u8>, bool)> = VecDeque::new();
                 let mut told: VecDeque<Told> = VecDeque::new();
                 let mut id = 0u16;
@@ -380,7 +384,9 @@ macro_rules! weft_tx_tests {
                             bad.push((RING + slot as u64) / LINE + rng.u64(0..2));
                         }
                         host.bad.extend(&bad);
-                        host.ring[slot..slot + 128].copy_from_slice(&job.bytes());
+                        let mut bytes = job.bytes();
+                        bytes[52..56].copy_from_slice(&posted.to_le_bytes());
+                        host.ring[slot..slot + 128].copy_from_slice(&bytes);
                         // What has to come of it.
                         let row = &rows[usize::from(job.flow)];
                         let unread = host.is_bad(RING + slot as u64, 128);
@@ -413,15 +419,33 @@ macro_rules! weft_tx_tests {
                                 flow: (!unread).then_some(job.flow),
                             });
                         }
+                        // What only the ring can show comes from there.
+                        from_ring.push(unread);
                         jobs.push_back(Posted { area, bad, flow: job.flow });
                         posted += 1;
                     }
-                    if o.idle && o.job_done != i.job_tail && now > rung + 8 {
+                    if o.idle && o.job_done != announced && now > rung + 8 {
                         return Err("idle, and is not".into());
                     }
-                    // Told of some jobs at once.
-                    if i.job_tail != posted && (rng.u8(0..4) == 0 || posted == wanted) {
-                        (i.job_tail, rung) = (posted, now);
+                    // Told of some jobs at once, or one is pushed; what is on its way into the window may be overtaken.
+                    if planned != posted && (rng.u8(0..4) == 0 || posted == wanted) {
+                        if from_ring[planned as usize] || rng.u8(0..4) == 0 {
+                            (i.job_tail, planned, announced, rung) = (posted, posted, posted, now);
+                        } else {
+                            let slot = (planned as usize & ((1 << log2) - 1)) * 128;
+                            let job = &host.ring[slot..slot + 128];
+                            push(&mut rng, planned, job, &mut beats);
+                            planned += 1;
+                        }
+                    }
+                    i.push_valid = false;
+                    if rng.u8(0..3) > 0 {
+                        if let Some((place, data, strobes, ends)) = beats.pop_front() {
+                            (i.push_valid, i.push_addr, i.push_data, i.push_strb) = (true, place, data, strobes as _);
+                            if let Some(number) = ends.filter(|n| *n >= announced) {
+                                (announced, rung) = (number + 1, now);
+                            }
+                        }
                     }
                     let over = posted == wanted && done == wanted && frames.is_empty() && told.is_empty();
                     quiet = if over && o.idle { quiet + 1 } else { 0 };
@@ -439,6 +463,26 @@ macro_rules! weft_tx_tests {
                     *all += n;
                 }
                 Ok(())
+            }
+
+            type Beat = (u16, [u8; $bytes], u64, Option<u32>);
+
+            /// A job's way into the push window: front to back, in words of 32 bits or more at once.
+            fn push(rng: &mut Rng, number: u32, job: &[u8], beats: &mut VecDeque<Beat>) {
+                let start = (number as usize % 32) * 128;
+                for (n, part) in job.chunks($bytes).enumerate() {
+                    let words = rng.usize(1..=$bytes / 4);
+                    for (m, bytes) in part.chunks(4 * words).enumerate() {
+                        let at = 4 * words * m;
+                        // What is not written there is noise.
+                        let mut data = [0; $bytes];
+                        rng.fill(&mut data);
+                        data[at..at + bytes.len()].copy_from_slice(bytes);
+                        let strobes = (!0 >> (64 - bytes.len())) << at;
+                        let last = n * $bytes + at + bytes.len() == 128;
+                        beats.push_back(((start + n * $bytes) as u16, data, strobes, last.then_some(number)));
+                    }
+                }
             }
 
             #[test]

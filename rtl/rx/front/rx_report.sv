@@ -1,0 +1,98 @@
+// The receive path's reports, as they go out. What has failed is written into them, and the two of a segment that is one FPDU,
+// placed, become one (placed_report).
+//
+// The report of an FPDU that may be one of the two stays in the register at the output, not offered yet, until the next one comes:
+// that is of the same segment. If it may be the other one they go together; else the first goes alone and the next one waits.
+
+module rx_report
+  import weft_card_pkg::*;
+(
+  input  logic         clk_i,
+  input  logic         rst_ni,
+
+  input  logic         valid_i,     // the next report may go out
+  output logic         ready_o,
+  input  logic         fpdu_i,      // of an FPDU; else of a segment or a frame
+  input  logic         joins_i,     // of an FPDU that was placed and is its segment's first; of a segment without raw frame and SACK blocks
+  input  logic         failed_i,    // a write that it speaks of has
+  input  logic         next_i,      // there is a next one, `fpdu_i` and `joins_i` are of it; it may have to wait
+  input  logic [511:0] record_i,
+
+  output logic         rpt_valid_o,
+  input  logic         rpt_ready_i,
+  output logic [511:0] rpt_o,
+
+  output logic         idle_o
+);
+
+  // verilator lint_off UNUSEDSIGNAL
+  fpdu_report_t    fpdu, held;
+  // verilator lint_on UNUSEDSIGNAL
+  segment_report_t segment;          // a frame report has its status there, too
+  placed_report_t  placed;
+  logic            hold_q, join_both, take;
+
+  assign join_both = hold_q && joins_i && !fpdu_i;
+  assign ready_o   = (!rpt_valid_o || rpt_ready_i) && (!hold_q || join_both);
+  assign take      = valid_i && ready_o;
+  assign held      = fpdu_report_t'(rpt_o);
+
+  always_comb begin
+    fpdu    = fpdu_report_t'(record_i);
+    segment = segment_report_t'(record_i);
+    if (failed_i) begin
+      fpdu.verdict = FPDU_VERDICT_PLACE_FAILED;
+      segment.status[SEGMENT_REPORT_RAW_FAILED_BIT] = 1'b1;
+    end
+    // The FPDU's in the place of raw slot and SACK blocks.
+    placed                 = placed_report_t'(segment);
+    placed.kind            = REPORT_KIND_PLACED;
+    placed.ulpdu_len       = held.ulpdu_len;
+    placed.ddp_control     = held.ddp_control;
+    placed.rdmap_control   = held.rdmap_control;
+    placed.ddp_payload_len = held.payload_len[15:0];
+    placed.stag_or_qn      = held.stag_or_qn;
+    placed.msn             = held.msn;
+    placed.to_or_mo        = held.to_or_mo;
+    placed.rsvd_ulp        = held.rsvd_ulp;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      {rpt_valid_o, hold_q} <= '0;
+    end else if (take) begin
+      {rpt_valid_o, hold_q} <= fpdu_i && joins_i && !failed_i ? 2'b01 : 2'b10;
+    end else if (hold_q && next_i && !join_both) begin
+      {rpt_valid_o, hold_q} <= 2'b10;
+    end else if (rpt_ready_i) begin
+      rpt_valid_o <= 1'b0;
+    end
+  end
+  always_ff @(posedge clk_i) if (take) rpt_o <= fpdu_i ? 512'(fpdu) : hold_q ? 512'(placed) : 512'(segment);
+
+  assign idle_o = !rpt_valid_o && !hold_q;
+
+`ifndef SYNTHESIS
+  // verilator lint_off SYNCASYNCNET
+  stream_rules #(
+      .WIDTH($bits(rpt_o))
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(rpt_valid_o),
+      .ready_i(rpt_ready_i),
+      .data_i(rpt_o)
+  );
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      held_alone: assert (!(hold_q && rpt_valid_o));
+      next_of_all: assert (valid_i -> next_i);
+      of_one_segment: assert (take && hold_q -> {held.flow, held.seq, held.epoch} == {segment.flow, segment.seq, segment.epoch} &&
+                              segment.done_len == segment.payload_len && segment.status == '0);
+    end
+  end
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule
