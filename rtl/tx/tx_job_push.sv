@@ -7,7 +7,8 @@
 // written and its number is the one looked for. `here_o` speaks of the `head_i` of two cycles ago; the user waits so long when
 // it has moved. `take_i`, only with `here_o`: the beats of the job at `head_i` come out, one job behind the other.
 //
-// A slot is written again only when the host knows that the job before in it is done.
+// A slot is written again only when the host knows that the job before in it is done. That one may have come from the ring, and its
+// writes here late.
 
 module tx_job_push
   import weft_card_pkg::*;
@@ -70,11 +71,24 @@ module tx_job_push
   logic                some_q;                 // of the head's slot, a cycle ago
   logic [NUMBER_W-1:0] number, sought_q;
 
+  // A slot that is being written is not full, whatever was in it: its new number comes into the memory a cycle after that.
+  logic                numbered_q;
+  logic [SLOT_W-1:0]   slot_q;
+  logic [NUMBER_W-1:0] number_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) numbered_q <= 1'b0;
+    else numbered_q <= numbered;
+  end
+  always_ff @(posedge clk_i) begin
+    slot_q   <= place_q[BEAT_W +: SLOT_W];
+    number_q <= data_q[NUMBER_LSB + SLOT_W +: NUMBER_W];
+  end
+
   ram_1r1w #(.WIDTH(NUMBER_W), .DEPTH(SLOTS)) u_numbers (
     .clk_i,
-    .we_i   (numbered),
-    .waddr_i(place_q[BEAT_W +: SLOT_W]),
-    .wdata_i(data_q[NUMBER_LSB + SLOT_W +: NUMBER_W]),
+    .we_i   (numbered_q),
+    .waddr_i(slot_q),
+    .wdata_i(number_q),
     .re_i   (1'b1),
     .raddr_i(head_i[SLOT_W-1:0]),
     .rdata_o(number)
@@ -86,7 +100,7 @@ module tx_job_push
       some_q <= 1'b0;
       here_o <= 1'b0;
     end else begin
-      if (whole) full_q[place_q[BEAT_W +: SLOT_W]] <= 1'b1;
+      if (whole || numbered) full_q[place_q[BEAT_W +: SLOT_W]] <= whole;
       if (take_i) full_q[head_i[SLOT_W-1:0]] <= 1'b0;
       if (clear_i) full_q <= '0;
       some_q <= full_q[head_i[SLOT_W-1:0]];

@@ -265,16 +265,8 @@ impl<'a> Pair<'a> {
         let start = self.fabric.now();
         let done = match operation {
             Operation::Send => {
-                let list = sges(&b.target, to_offset, len, 2);
-                b.qp.post_recv(RecvWr::new(1).sges(&list))?;
                 let list = sges(&a.source, from_offset, len, 3);
-                a.qp.post_send(SendWr::send(2).sges(&list).signaled())?;
-                let received = self.completion(1 - from, "the receive's completion")?;
-                self.check_completion(operation, len, &received)?;
-                let cycles = (self.fabric.now() - start) / CYCLE_NS;
-                let sent = self.completion(from, "the Send's completion")?;
-                self.check_status(operation, len, &sent)?;
-                cycles
+                self.send(from, to_offset, len, SendWr::send(2).sges(&list))?
             }
             Operation::Write => {
                 let list = sges(&a.source, from_offset, len, 3);
@@ -297,6 +289,28 @@ impl<'a> Pair<'a> {
             }
         };
         Ok(done)
+    }
+
+    /// Posts a receive of `len` bytes at `to_offset` of the other end's target, and this Send of so many. Answers the cycles from there to
+    /// the receive's completion.
+    pub fn send(
+        &self,
+        from: usize,
+        to_offset: usize,
+        len: usize,
+        send: SendWr<'_>,
+    ) -> Result<u64, PairError> {
+        let (a, b) = (&self.ends[from], &self.ends[1 - from]);
+        let start = self.fabric.now();
+        let list = sges(&b.target, to_offset, len, 2);
+        b.qp.post_recv(RecvWr::new(1).sges(&list))?;
+        a.qp.post_send(send.signaled())?;
+        let received = self.completion(1 - from, "the receive's completion")?;
+        self.check_completion(Operation::Send, len, &received)?;
+        let cycles = (self.fabric.now() - start) / CYCLE_NS;
+        let sent = self.completion(from, "the Send's completion")?;
+        self.check_status(Operation::Send, len, &sent)?;
+        Ok(cycles)
     }
 
     /// Checks that the target of end `to` is `before` but for `len` bytes at `to_offset`, which are

@@ -153,6 +153,8 @@ pub struct AckState {
     pub beside: bool,
     /// A Write has ended: its sender waits for the acknowledgment.
     pub prompt: bool,
+    /// The peer waits for the acknowledgment owed.
+    pub urgent: bool,
     /// Segments received since the last one sent.
     pub pending: u8,
 }
@@ -391,6 +393,7 @@ impl Conn {
     pub fn owe_ack(&mut self, now: u64, delayed: u64) {
         self.ack.pending = self.ack.pending.saturating_add(1);
         let prompt = core::mem::take(&mut self.ack.prompt);
+        self.ack.urgent |= prompt;
         if prompt || !self.timers.is_set(Timer::DelayedAck) {
             let wait = if prompt { 0 } else { delayed };
             let at = now.saturating_add(wait);

@@ -19,6 +19,9 @@ pub trait Port {
     /// job's number, counted from 0 since the ring was set up, modulo 2^32.
     fn post_job(&mut self, slot: &[u8; Job::SIZE]) -> Result<u32, Full>;
 
+    /// Somebody waits for the job posted last: an implementation that can show it to the card sooner, at a cost, does.
+    fn urgent(&mut self) {}
+
     /// Sends one Ethernet frame by a raw-frame job. The bytes are copied before this returns.
     fn send_frame(&mut self, frame: &[u8]) -> Result<(), Full>;
 

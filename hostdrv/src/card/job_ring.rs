@@ -21,6 +21,8 @@ pub(super) struct JobRing {
     /// Slots of the card's push window, and how many jobs at a time go there.
     window: u32,
     push: u32,
+    /// The jobs posted before this number are waited for.
+    urgent: u32,
 }
 
 impl JobRing {
@@ -46,6 +48,7 @@ impl JobRing {
             done: 0,
             window,
             push,
+            urgent: 0,
         })
     }
 
@@ -98,7 +101,13 @@ impl JobRing {
         (number & (self.slots - 1)) as usize * Job::SIZE
     }
 
-    /// Tells the card of the jobs posted since: few are written into it, so that it need not fetch them; for more it is told how many there are.
+    /// Somebody waits for the job posted last.
+    pub(super) fn urge(&mut self) {
+        self.urgent = self.posted;
+    }
+
+    /// Tells the card of the jobs posted since. A few, of which the last one is waited for, are written into the card, so that it need not
+    /// fetch them; else it is told how many there are.
     pub(super) fn ring(&mut self, mmio: &Mmio) -> Result<(), DeviceError> {
         let new = self.posted.wrapping_sub(self.rung);
         if new == 0 {
@@ -106,7 +115,7 @@ impl JobRing {
         }
         publish();
         // A slot of the window is free when its job before is done.
-        if new > self.push || self.outstanding() > self.window {
+        if self.urgent != self.posted || new > self.push || self.outstanding() > self.window {
             mmio.ring(doorbells::JOB_TAIL, self.posted)?;
             self.rung = self.posted;
             return Ok(());

@@ -40,6 +40,10 @@ impl Port for Card {
         })
     }
 
+    fn urgent(&mut self) {
+        self.jobs.urge();
+    }
+
     fn send_frame(&mut self, frame: &[u8]) -> Result<(), Full> {
         if !(MIN_FRAME..=self.frames.capacity()).contains(&frame.len()) {
             tracing::error!(len = frame.len(), "frame not sent: impossible length");

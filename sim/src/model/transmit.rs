@@ -72,6 +72,9 @@ pub struct Transmit {
 /// Slots of the push window.
 pub const PUSH_SLOTS: u32 = 32;
 
+/// Where the last word of a slot is.
+const LAST_WORD: usize = Job::SIZE - 4;
+
 /// Jobs that the host has written into the card.
 #[derive(Clone, Debug)]
 struct PushWindow {
@@ -99,8 +102,11 @@ impl PushWindow {
                 return;
             };
             bytes[at % Job::SIZE..][..4].copy_from_slice(word);
-            if at % Job::SIZE == Job::SIZE - 4 {
-                self.full |= 1 << slot;
+            match at % Job::SIZE {
+                // Whatever was in it.
+                Job::NUMBER_AT => self.full &= !(1 << slot),
+                LAST_WORD => self.full |= 1 << slot,
+                _ => {}
             }
         }
     }

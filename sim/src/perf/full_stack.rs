@@ -3,13 +3,14 @@
 use cpu_time::ProcessTime;
 use serde::Serialize;
 use weft_hostdrv::cm::{ConnParam, RtrKinds};
+use weft_hostdrv::verbs::SendWr;
 
 use crate::card::CYCLE_NS;
 use crate::fabric::{Fabric, FabricConfig};
 use crate::kind::CardKind;
 use crate::link::LinkConfig;
 use crate::pair::{Operation, Pair, PairError};
-use crate::perf::writes::Writes;
+use crate::perf::writes::{Writes, INLINE};
 use crate::transport::lock;
 
 /// What the host and its card did for each message.
@@ -142,7 +143,12 @@ pub fn run(kind: CardKind, seed: u64, mtu: u16) -> Result<FullStack, PairError> 
         let mut cycles = 0;
         for _ in 0..ROUNDS {
             for from in [0, 1] {
-                cycles += pair.transfer(Operation::Send, from, 0, 0, bytes)?;
+                cycles += if bytes <= INLINE {
+                    let payload = [0x57; INLINE];
+                    pair.send(from, 0, bytes, SendWr::send(2).inline(&payload[..bytes]))?
+                } else {
+                    pair.transfer(Operation::Send, from, 0, 0, bytes)?
+                };
             }
         }
         pingpong.push(PingPong {

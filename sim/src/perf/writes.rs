@@ -8,6 +8,9 @@ use crate::pair::{Pair, PairError, LIMIT};
 /// How many are under way.
 pub(super) const DEPTH: usize = 32;
 
+/// Messages of up to so many bytes are inline, as programs that care for time post them.
+pub(super) const INLINE: usize = 64;
+
 /// How many were posted, and how many are complete.
 #[derive(Default)]
 pub(super) struct Writes {
@@ -26,10 +29,13 @@ impl Writes {
     ) -> Result<(), PairError> {
         let [a, b] = &pair.ends;
         while self.posted < most && self.posted - self.done < DEPTH {
-            let wr = SendWr::write(self.posted as u64, b.target.remote())
-                .sge(a.source.sge(0, bytes as u32))
-                .signaled();
-            a.qp.post_send(wr)?;
+            let wr = SendWr::write(self.posted as u64, b.target.remote()).signaled();
+            if bytes <= INLINE {
+                a.qp.post_send(wr.inline(&[0x57; INLINE][..bytes]))?;
+            } else {
+                let source = a.source.sge(0, bytes as u32);
+                a.qp.post_send(wr.sge(source))?;
+            }
             self.posted += 1;
         }
         fabric.run_until("a Write's completion", LIMIT, || {

@@ -157,6 +157,9 @@ impl<P: Port> Link<'_, P> {
                 let posted = self.port.post_job(&job.to_bytes());
                 if posted.is_ok() {
                     self.shared.stats.jobs += 1;
+                    if self.conn.ack.urgent {
+                        self.port.urgent();
+                    }
                     self.ack_sent();
                 }
                 posted.map(|_| ())

@@ -320,6 +320,10 @@ impl<P: Port> Link<'_, P> {
             }
         }
         self.shared.stats.jobs += 1;
+        // A small message, and what goes out where nothing is under way.
+        if fitted.whole && fitted.payload as usize <= JOB_INLINE || self.conn.sender.flight() == 0 {
+            self.port.urgent();
+        }
         self.ack_with_data();
         self.shared.lend(self.conn);
         self.conn.parts.push_back(part);

@@ -123,6 +123,7 @@ impl Bench {
     /// Posts a job and answers its number; the card hears of it by [`ring`](Self::ring).
     pub(super) fn post(&mut self, job: &Job) -> Result<u32, Failure> {
         let posted = self.card.post_job(&job.to_bytes());
+        self.card.urgent();
         self.fault()?;
         posted.map_err(|_| {
             Failure::because(

@@ -204,7 +204,7 @@ macro_rules! weft_tx_tests {
                 // Told of, or on their way into the push window; told of.
                 let (mut planned, mut announced) = (0u32, 0u32);
                 let mut from_ring: Vec<bool> = vec![];
-                let mut beats: VecDeque<Beat> = VecDeque::new();
+                let mut window: VecDeque<Beat> = VecDeque::new();
                 let mut frames: VecDeque<(Vec<u8>, bool)> = VecDeque::new();
                 let mut told: VecDeque<Told> = VecDeque::new();
                 let mut id = 0u16;
@@ -434,13 +434,13 @@ macro_rules! weft_tx_tests {
                         } else {
                             let slot = (planned as usize & ((1 << log2) - 1)) * 128;
                             let job = &host.ring[slot..slot + 128];
-                            push(&mut rng, planned, job, &mut beats);
+                            push(&mut rng, planned, job, &mut window);
                             planned += 1;
                         }
                     }
                     i.push_valid = false;
                     if rng.u8(0..3) > 0 {
-                        if let Some((place, data, strobes, ends)) = beats.pop_front() {
+                        if let Some((place, data, strobes, ends)) = window.pop_front() {
                             (i.push_valid, i.push_addr, i.push_data, i.push_strb) = (true, place, data, strobes as _);
                             if let Some(number) = ends.filter(|n| *n >= announced) {
                                 (announced, rung) = (number + 1, now);
