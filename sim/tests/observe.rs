@@ -272,6 +272,8 @@ fn both_ends_capture_the_same_frames_of_a_device_in_use() {
             slots_log2: 6,
             ..CaptureConfig::default()
         };
+        // Nothing is on its way when they begin.
+        fabric.run_for(100_000).unwrap();
         let mut captures = [0, 1].map(|n| fabric.device(n).start_capture(config).unwrap());
         assert!(
             matches!(

@@ -56,6 +56,9 @@ pub struct EngineConfig {
     /// The end of a Write is acknowledged with the next [`Engine::on_timer`](crate::Engine::on_timer): its sender waits for that, and
     /// nobody here hears of it who would answer. Off: it waits as any other.
     pub prompt_ack: bool,
+    /// A long message waits until so many full segments may go at once, or a quarter of what is under way: one job and one doorbell for all
+    /// of them. 1: whatever may go, goes.
+    pub burst: u8,
     /// The least that the variance counts for in the retransmission timer: it is SRTT plus this at least (G of RFC 6298 §2.3).
     /// RFC 6298 §2.4 wants 1 s in all; as Linux, 200 ms is the default.
     pub rto_min: u64,
@@ -128,6 +131,7 @@ impl Default for EngineConfig {
             resets: 200,
             delayed_ack: MS / 50,
             prompt_ack: true,
+            burst: 16,
             rto_min: 200 * MS,
             rto_min_in_flight: MS,
             rto_max: 60_000 * MS,

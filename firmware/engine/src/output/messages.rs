@@ -202,14 +202,15 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
 
 impl<P: Port> Link<'_, P> {
     /// Something is under way whose acknowledgment brings more room, and what is sent next fills a segment, for which there is
-    /// not enough now.
+    /// not enough now; or more of them, where nothing is missing: so many that they are worth a job.
     pub(super) fn waits_for_room(&self, room: u32) -> bool {
         let conn = &*self.conn;
         let Some(qp) = self.qp.as_ref() else {
             return false;
         };
-        conn.sender.flight() > 0
-            && room + 4 <= self.emss()
+        let flight = conn.sender.flight();
+        flight > 0
+            && room + 4 <= self.worth_a_job(flight)
             && conn.may_send
             && conn.fin_seq.is_none()
             && conn.terminate.is_none()
@@ -220,6 +221,18 @@ impl<P: Port> Link<'_, P> {
                 !matches!(entry.action, Action::Read { .. })
                     && entry.length - entry.sent >= self.emss()
             })
+    }
+
+    /// Octets that are sent together while so many are under way: a segment at least.
+    fn worth_a_job(&self, flight: u32) -> u32 {
+        let emss = self.emss();
+        if !self.conn.sender.is_steady() {
+            return emss;
+        }
+        let burst = u32::from(self.shared.config.burst) * emss;
+        let left = self.qp.as_ref().and_then(|qp| qp.sq.next());
+        let left = left.map_or(0, |entry| entry.length - entry.sent);
+        burst.min(flight / 4).min(left).max(emss)
     }
 
     /// FPDUs are as large as the EMSS allows, and no larger than half the largest window of the

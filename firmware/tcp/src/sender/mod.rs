@@ -348,6 +348,11 @@ impl Sender {
         (congestion, window)
     }
 
+    /// Nothing is missing, and nothing is to be found out by sending.
+    pub fn is_steady(&self) -> bool {
+        self.phase == Phase::None && self.awaits_news().is_none() && !self.probe.is_due()
+    }
+
     /// Where to send again, if something is lost and the congestion window allows it.
     pub fn next_lost(&self) -> Option<u32> {
         if self.probe.is_for_the_last() {
