@@ -357,10 +357,15 @@ impl Bench {
         Ok(())
     }
 
+    /// Where a job lies in its ring.
+    fn job_place(&self, number: u32) -> usize {
+        (number & ((1 << self.rings.job) - 1)) as usize * Job::SIZE
+    }
+
     /// Writes a job slot without ringing the doorbell. `inline` goes to byte 64 on.
     pub fn post(&mut self, job: &Job, inline: &[u8]) -> u32 {
         let number = self.job_tail;
-        let slot = (number & ((1 << self.rings.job) - 1)) as usize * Job::SIZE;
+        let slot = self.job_place(number);
         let mut bytes = job.to_bytes();
         if !inline.is_empty() {
             bytes[64..64 + inline.len()].copy_from_slice(inline);
@@ -381,10 +386,9 @@ impl Bench {
 
     /// Writes the jobs posted into the push window instead; at most as many as it has slots may be under way.
     pub fn push_jobs(&mut self) {
-        let slots = (self.jobs.len() / Job::SIZE) as u32;
         while self.job_told != self.job_tail {
             let number = self.job_told;
-            let at = (number & (slots - 1)) as usize * Job::SIZE;
+            let at = self.job_place(number);
             let job = self.jobs.read(at, Job::SIZE).unwrap_or_default();
             let slot = number % PUSH_SLOTS * Job::SIZE as u32;
             self.world

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
+use weft_hostdrv::device::RingSizes;
 use weft_hostdrv::{Congestion, Device, DeviceConfig, DeviceError};
 
 use crate::capture::Capture;
@@ -59,6 +60,8 @@ pub struct FabricConfig {
     pub mtu: u16,
     /// Congestion control of all devices.
     pub congestion: Congestion,
+    /// Their rings.
+    pub rings: RingSizes,
     /// Where captures go; none are written without.
     pub captures: Option<PathBuf>,
     /// Records waves of the last cycles, so many, beside the captures.
@@ -73,6 +76,7 @@ impl Default for FabricConfig {
             link: LinkConfig::default(),
             mtu: 1500,
             congestion: Congestion::default(),
+            rings: RingSizes::default(),
             captures: None,
             waves: None,
         }
@@ -138,12 +142,13 @@ impl Fabric {
             let transport = Arc::new(SimTransport::new(&world, number));
             let seed =
                 rand::Rng::random(&mut generator(config.seed, Stream::Engine(number as u32)));
-            let device = DeviceConfig::new(mac(number), ip(number))
+            let mut device = DeviceConfig::new(mac(number), ip(number))
                 .mtu(config.mtu)
                 .congestion(config.congestion)
                 .seed(seed)
                 // Nothing happens in an idle simulation, not even in two hours.
                 .keepalive(None);
+            device.rings = config.rings;
             devices.push(Device::open(transport, device)?);
         }
         Ok(Self {

@@ -227,7 +227,7 @@ fn sleeps(seed: u64, card: Box<dyn Card>) -> Result<(), String> {
     let mut rng = rtl_sim::Seed(seed).rng("test");
     let mut s = Flows::new(card, 1, rings());
     for number in 1..=60 {
-        s.bench.ring(doorbell::REPORT_ARM, 2 * (number - 1));
+        s.bench.ring(doorbell::REPORT_ARM, number - 1);
         let data = vec![number as u8; rng.usize(1..1300)];
         let to = rng.usize(0..MEMORY - data.len());
         let ulpdu = s.flows[0].write(to as u64, &data);

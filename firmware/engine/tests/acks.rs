@@ -14,7 +14,7 @@ use weft_wire::tcp::{flag, Options};
 #[test]
 fn a_gap_is_told_while_data_goes_out() {
     for sack in [true, false] {
-        let mut s = Script::new(false);
+        let mut s = Script::with(false, &|config| config.burst = 1);
         let qp = s.qp();
         let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
         let stag = s

@@ -236,7 +236,6 @@ impl Host {
             Op::Frame(frame, bad) => b.world.deliver(0, frame.clone(), *bad),
             Op::Job(job, inline) => {
                 for round in 0.. {
-                    if round == 2000 { self.bench.world.card(0).debug(); println!("stuck posted {} done {} tail {} STATUS {:x}", self.posted, self.bench.read(reg::JOB_DONE).unwrap(), self.bench.read(reg::REPORT_TAIL).unwrap(), self.bench.read(reg::STATUS).unwrap()); }
                     assert!(round < 20_000, "no room for a job");
                     let done = self.bench.read(reg::JOB_DONE).unwrap();
                     if self.posted.wrapping_sub(done) < 1 << JOB_LOG2 {
