@@ -47,6 +47,10 @@ fn broken_register_accesses() {
         ["job-ring"]
     );
     assert_eq!(
+        failed(Fault::DoorbellLost(doorbell::JOB_PUSH)),
+        ["job-ring"]
+    );
+    assert_eq!(
         failed(Fault::DoorbellLost(doorbell::REPORT_HEAD)),
         ["job-ring"]
     );

@@ -97,9 +97,8 @@ impl Engine {
                 let Some(slot) = self.slot_of_flow(flow) else {
                     return false;
                 };
-                let report = SegmentReport::from_bytes(report);
-                if !self.usual(now, slot, port, |link| link.usual_segment(&report, false)) {
-                    self.segment(now, slot, &report, raw, port);
+                if !self.usual(now, slot, port, |link| link.usual_segment(report)) {
+                    self.segment(now, slot, &SegmentReport::from_bytes(report), raw, port);
                 }
             }
             report_kind::PLACED => {
@@ -107,9 +106,8 @@ impl Engine {
                 let Some(slot) = self.slot_of_flow(flow) else {
                     return false;
                 };
-                let report = PlacedReport::from_bytes(report);
-                if !self.usual(now, slot, port, |link| link.usual_placed(&report)) {
-                    self.placed(now, slot, &report, port);
+                if !self.usual(now, slot, port, |link| link.usual_placed(report)) {
+                    self.placed(now, slot, &PlacedReport::from_bytes(report), port);
                 }
             }
             report_kind::FPDU => {
@@ -181,7 +179,8 @@ impl Engine {
     fn placed<P: Port>(&mut self, now: u64, slot: u16, report: &PlacedReport, port: &mut P) {
         self.fpdu(now, slot, &report.fpdu(), port);
         let segment = report.segment();
-        if !self.usual(now, slot, port, |link| link.usual_segment(&segment, false)) {
+        let bytes = segment.to_bytes();
+        if !self.usual(now, slot, port, |link| link.usual_segment(&bytes)) {
             self.segment(now, slot, &segment, None, port);
         }
     }

@@ -21,60 +21,116 @@ use weft_tcp::sender::{Ack, Acked};
 use weft_tcp::seq;
 
 /// The last segment of a Write.
-pub fn ends_write(report: &FpduReport) -> bool {
-    report.ddp_control & (ddp::TAGGED | ddp::LAST) == ddp::TAGGED | ddp::LAST
-        && report.rdmap_control == control(opcode::WRITE)
+pub fn ends_write(ddp_control: u8, rdmap_control: u8) -> bool {
+    ddp_control & (ddp::TAGGED | ddp::LAST) == ddp::TAGGED | ddp::LAST
+        && rdmap_control == control(opcode::WRITE)
 }
 
-/// The report is of a Write's FPDU that was placed, of a connection that stands: nothing follows from that but, at its end, an
-/// acknowledgment.
-#[inline]
-fn is_placed_write(conn: &Conn, report: &FpduReport, config: &EngineConfig) -> bool {
+/// Of a Write's FPDU that was placed, of a connection that stands, nothing follows but, at its end, an acknowledgment.
+#[inline(always)]
+fn is_write(conn: &Conn, config: &EngineConfig, of: &Fpdu) -> bool {
     config.short_way
-        && report.verdict == fpdu_verdict::PLACED
-        && report.ddp_control & ddp::TAGGED != 0
-        && report.rdmap_control == control(opcode::WRITE)
-        && report.epoch == conn.card.epoch
+        && of.ddp_control & ddp::TAGGED != 0
+        && of.rdmap_control == control(opcode::WRITE)
+        && of.epoch == conn.card.epoch
         && conn.phase == Phase::Established
-        && !seq::lt(report.seq, conn.reassembly.base())
+        && !seq::lt(of.seq, conn.reassembly.base())
 }
 
-/// Handles such a report. False: it is another one, and nothing was done.
+/// What of an FPDU's report says whether it is usual.
+struct Fpdu {
+    ddp_control: u8,
+    rdmap_control: u8,
+    epoch: u8,
+    seq: u32,
+}
+
+/// What of a segment's report says whether it is usual, and what follows then.
+struct Segment {
+    tcp_flags: u8,
+    epoch: u8,
+    raw_count: u8,
+    window: u16,
+    seq: u32,
+    ack: u32,
+    length: u32,
+    /// The FPDU in it ends a Write, whose sender waits.
+    prompt: bool,
+}
+
+/// Handles the report of a Write's FPDU that was placed. False: it is another one, and nothing was done.
 pub fn placed_write(
     conn: &mut Conn,
     report: &[u8; FpduReport::SIZE],
     config: &EngineConfig,
 ) -> bool {
     let report = FpduReport::from_bytes(report);
-    let placed = is_placed_write(conn, &report, config);
-    conn.ack.prompt |= placed && config.prompt_ack && ends_write(&report);
+    let of = Fpdu {
+        ddp_control: report.ddp_control,
+        rdmap_control: report.rdmap_control,
+        epoch: report.epoch,
+        seq: report.seq,
+    };
+    let placed = report.verdict == fpdu_verdict::PLACED && is_write(conn, config, &of);
+    conn.ack.prompt |=
+        placed && config.prompt_ack && ends_write(report.ddp_control, report.rdmap_control);
     placed
 }
 
 impl<P: Port> Link<'_, P> {
     /// Handles a segment of one FPDU of a Write if it is a usual one; false: nothing was done.
-    pub fn usual_placed(&mut self, report: &PlacedReport) -> bool {
-        let fpdu = report.fpdu();
-        if !is_placed_write(self.conn, &fpdu, &self.shared.config) {
+    pub fn usual_placed(&mut self, report: &[u8; PlacedReport::SIZE]) -> bool {
+        let report = PlacedReport::from_bytes(report);
+        let (ddp_control, rdmap_control) = (report.ddp_control, report.rdmap_control);
+        let config = &self.shared.config;
+        let of = Fpdu {
+            ddp_control,
+            rdmap_control,
+            epoch: report.epoch,
+            seq: report.seq,
+        };
+        if report.flags & !PlacedReport::ATTACHED != 0 || !is_write(self.conn, config, &of) {
             return false;
         }
-        let prompt = self.shared.config.prompt_ack && ends_write(&fpdu);
-        if !self.usual_segment(&report.segment(), prompt) {
-            return false;
-        }
-        self.shared.stats.fpdus_card += 1;
-        true
+        let done = self.usual(&Segment {
+            tcp_flags: report.tcp_flags,
+            epoch: report.epoch,
+            raw_count: report.raw_count,
+            window: report.window,
+            seq: report.seq,
+            ack: report.ack,
+            length: u32::from(report.payload_len),
+            prompt: config.prompt_ack && ends_write(ddp_control, rdmap_control),
+        });
+        self.shared.stats.fpdus_card += u64::from(done);
+        done
     }
 
-    /// Handles a segment if it is a usual one, the acknowledgment at once if `prompt`; false: nothing was done.
-    pub fn usual_segment(&mut self, report: &SegmentReport, prompt: bool) -> bool {
+    /// Handles a segment if it is a usual one; false: nothing was done.
+    pub fn usual_segment(&mut self, report: &[u8; SegmentReport::SIZE]) -> bool {
+        let report = SegmentReport::from_bytes(report);
+        report.flags & !SegmentReport::ATTACHED == 0
+            && report.status == refusal::NONE
+            && report.done_len == report.payload_len
+            && self.usual(&Segment {
+                tcp_flags: report.tcp_flags,
+                epoch: report.epoch,
+                raw_count: report.raw_count,
+                window: report.window,
+                seq: report.seq,
+                ack: report.ack,
+                length: u32::from(report.payload_len),
+                prompt: false,
+            })
+    }
+
+    /// A segment without timestamps and SACK blocks that the card has dealt with as a whole.
+    #[inline(always)]
+    fn usual(&mut self, report: &Segment) -> bool {
         let conn = &mut *self.conn;
         let next = conn.reassembly.next();
-        let length = u32::from(report.payload_len);
-        let usual = report.flags & !SegmentReport::ATTACHED == 0
-            && report.status == refusal::NONE
-            && report.tcp_flags & !flag::PSH == flag::ACK
-            && report.done_len == report.payload_len
+        let length = report.length;
+        let usual = report.tcp_flags & !flag::PSH == flag::ACK
             && report.seq == next
             && report.epoch == conn.card.epoch
             && report.raw_count == conn.card.raw_count
@@ -108,7 +164,7 @@ impl<P: Port> Link<'_, P> {
             return false;
         }
         self.shared.stats.segments += 1;
-        conn.ack.prompt |= prompt;
+        conn.ack.prompt |= report.prompt;
         conn.tries = 0;
         if let Some(keepalive) = self.shared.config.keepalive {
             let at = self.now.saturating_add(keepalive);

@@ -151,8 +151,8 @@ fn run(folder: &Path) -> Result<(Vec<Section>, Times), Box<dyn Error>> {
     };
     let jobs = [told.job(0)?, told.job(1)?];
     let reports = told.reports(1);
-    let [fpdu, segment] = reports.as_slice() else {
-        return Err(format!("{} reports at the far card instead of 2", reports.len()).into());
+    let [placed] = reports.as_slice() else {
+        return Err(format!("{} reports at the far card instead of 1", reports.len()).into());
     };
     let ack = told.reports(0);
     let [ack] = ack.as_slice() else {
@@ -239,12 +239,8 @@ fn run(folder: &Path) -> Result<(Vec<Section>, Times), Box<dyn Error>> {
             text: told.bus(1, 0, told.cycle_of_interrupt(1)),
         },
         Section {
-            name: "fpdu report",
-            text: show::fpdu_report(fpdu),
-        },
-        Section {
-            name: "segment report",
-            text: show::segment_report(segment),
+            name: "placed report",
+            text: show::placed_report(placed),
         },
         Section {
             name: "ack bus B",
@@ -416,18 +412,22 @@ impl Told<'_> {
         (rings.jobs..rings.jobs + rings.job_bytes).contains(&iova)
     }
 
-    /// The first job a card fetched.
+    /// The first job that a card got.
     fn job(&self, card: usize) -> Result<[u8; Job::SIZE], Box<dyn Error>> {
         let mut slot = Vec::new();
         for entry in self.of(card) {
-            if let What::Read { iova, bytes } = &entry.what {
-                if self.is_job(card, *iova) && slot.len() < Job::SIZE {
+            match &entry.what {
+                What::Push(bytes) if slot.len() < Job::SIZE => slot.extend_from_slice(bytes),
+                What::Read { iova, bytes }
+                    if self.is_job(card, *iova) && slot.len() < Job::SIZE =>
+                {
                     slot.extend_from_slice(bytes);
                 }
+                _ => {}
             }
         }
         slot.try_into()
-            .map_err(|_| "the job was not fetched whole".into())
+            .map_err(|_| "the job did not come whole".into())
     }
 
     /// The reports a card wrote.
@@ -447,6 +447,7 @@ impl Told<'_> {
         for entry in self.of(card).filter(|e| e.cycle >= from && e.cycle <= to) {
             let what = match &entry.what {
                 What::Write { address, value } => format!("write   {} = {value}", name(*address)),
+                What::Push(bytes) => format!("push    {:>3} bytes  job", bytes.len()),
                 What::Read { iova, bytes } => {
                     format!(
                         "read    {iova:#014x}  {:>3} bytes  {}",
@@ -461,7 +462,7 @@ impl Told<'_> {
                 What::Place { iova, bytes } => {
                     let kind = match (self.rings[card].is_report(*iova), bytes[0]) {
                         (true, 1) => "segment report",
-                        (true, 2) => "FPDU report",
+                        (true, 5) => "placed report",
                         (true, _) => "report",
                         _ => "payload",
                     };
@@ -512,6 +513,7 @@ impl Told<'_> {
                         step(entry.cycle, host, card, format!("JOB_TAIL {value}"));
                     }
                 }
+                What::Push(_) => step(entry.cycle, host, card, "push".into()),
                 What::Read { iova, .. } if self.is_job(here, *iova) => {
                     step(entry.cycle, memory, card, "job".into())
                 }
@@ -519,7 +521,7 @@ impl Told<'_> {
                 What::Place { iova, bytes } => {
                     let what = match (self.rings[here].is_report(*iova), bytes[0]) {
                         (true, 1) => "segment rep.",
-                        (true, 2) => "FPDU report",
+                        (true, 5) => "placed report",
                         (true, _) => "report",
                         _ => "payload",
                     };

@@ -11,6 +11,8 @@ use weft_sim::iommu::{Fault, HostMemory};
 pub enum What {
     /// The host wrote a register or a doorbell.
     Write { address: u32, value: u32 },
+    /// The host wrote into the push window.
+    Push(Vec<u8>),
     /// A beat of host memory was read.
     Read { iova: u64, bytes: Vec<u8> },
     /// A beat was written to host memory: the bytes with a strobe.
@@ -84,6 +86,11 @@ impl Card for Observed {
     fn write(&mut self, address: u32, value: u32) {
         self.came_in.push(What::Write { address, value });
         self.card.write(address, value);
+    }
+
+    fn push(&mut self, offset: u32, bytes: &[u8]) {
+        self.came_in.push(What::Push(bytes.to_vec()));
+        self.card.push(offset, bytes);
     }
 
     fn read(&mut self, address: u32) {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use weft_layout::{FlowRxRow, FpduReport, Job, SegmentReport, StagRow};
+use weft_layout::{FlowRxRow, Job, PlacedReport, SegmentReport, StagRow};
 
 /// Bytes, 16 a line, with their offsets; `from` is the offset of the first.
 pub fn hex(bytes: &[u8], from: usize) -> String {
@@ -150,56 +150,45 @@ pub fn flow_rx_row(index: u32, row: &[u8; 64]) -> String {
     )
 }
 
-/// An FPDU report.
-pub fn fpdu_report(bytes: &[u8; 64]) -> String {
-    let r = FpduReport::from_bytes(bytes);
+/// The report of a segment and its one FPDU.
+pub fn placed_report(bytes: &[u8; 64]) -> String {
+    let r = PlacedReport::from_bytes(bytes);
     let mut f = Fields::of(bytes);
-    f.field(0, 1, "kind", "FPDU");
-    f.field(1, 1, "flags", "the header below is valid");
+    f.field(0, 1, "kind", "placed");
+    f.field(1, 1, "flags", if r.attached() { "attached" } else { "" });
     f.field(2, 2, "flow", format!("{}", r.flow));
     f.field(
         4,
         4,
         "seq",
-        format!("{:#010x}: where the FPDU begins", r.seq),
+        format!("{:#010x}: of the segment and the FPDU", r.seq),
     );
-    f.field(8, 1, "ddp_control", "T, L, version 1");
+    f.field(8, 4, "ack", format!("{:#010x}", r.ack));
+    f.field(12, 2, "window", format!("{}", r.window));
+    f.field(14, 1, "tcp_flags", flags(r.tcp_flags));
     f.field(
-        9,
+        15,
         1,
-        "rdmap_control",
-        format!(
-            "version {}, opcode {:x}",
-            r.rdmap_control >> 6,
-            r.rdmap_control & 15
-        ),
+        "raw_count",
+        format!("{} payload segments came up raw so far", r.raw_count),
     );
-    let verdict = match r.verdict {
-        0 => "placed",
-        1 => "for the engine",
-        _ => "error",
-    };
-    f.field(10, 1, "verdict", verdict);
-    f.field(12, 2, "ulpdu_len", format!("{}", r.ulpdu_len));
+    f.field(24, 2, "payload_len", format!("{} of TCP", r.payload_len));
+    f.field(26, 2, "ulpdu_len", format!("{}", r.ulpdu_len));
+    f.field(28, 1, "ddp_control", "T, L, version 1");
+    let control = format!(
+        "version {}, opcode {:x}",
+        r.rdmap_control >> 6,
+        r.rdmap_control & 15
+    );
+    f.field(29, 1, "rdmap_control", control);
     f.field(
-        14,
+        30,
         2,
-        "terminate",
-        if r.terminate == 0 {
-            "none".into()
-        } else {
-            format!("{:#06x}", r.terminate)
-        },
+        "ddp_payload_len",
+        format!("{}: in host memory", r.ddp_payload_len),
     );
-    f.field(16, 4, "stag_or_qn", format!("STag {:#010x}", r.stag_or_qn));
-    f.field(24, 8, "to_or_mo", format!("TO {:#x}", r.to_or_mo));
-    f.field(36, 4, "payload_len", format!("{}", r.payload_len));
-    f.field(
-        40,
-        2,
-        "offset",
-        format!("{}: first FPDU of the segment", r.offset),
-    );
+    f.field(32, 4, "stag_or_qn", format!("STag {:#010x}", r.stag_or_qn));
+    f.field(40, 8, "to_or_mo", format!("TO {:#x}", r.to_or_mo));
     f.field(56, 4, "job_done", format!("{}", r.job_done));
     f.field(63, 1, "phase", format!("{}", r.phase));
     f.text

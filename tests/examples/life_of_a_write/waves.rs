@@ -15,16 +15,12 @@ pub type Stage = (&'static str, &'static [&'static str]);
 
 /// The way of a message job through the transmit path.
 pub const SEND: &[Stage] = &[
+    ("first beat of the job at the push port", &["push_valid_i"]),
+    ("the job is there: taken", &["u_tx.push_take"]),
     (
-        "doorbell at the register port",
-        &["s_axil_wvalid", "s_axil_wready"],
+        "its first beat out of the window",
+        &["u_tx.pushed_valid", "u_tx.pushed_ready"],
     ),
-    (
-        "job fetch asks for the slot",
-        &["u_tx.job_req_valid_o", "u_tx.job_req_ready_i"],
-    ),
-    ("AXI read address", &["m_axi_arvalid", "m_axi_arready"]),
-    ("first beat of the slot", &["m_axi_rvalid", "m_axi_rready"]),
     ("job whole, to the check", &["u_tx.job_valid"]),
     (
         "flow row read, job accepted",
@@ -38,6 +34,7 @@ pub const SEND: &[Stage] = &[
         "gather asks for the payload",
         &["u_tx.ga_req_valid_o", "u_tx.ga_req_ready_i"],
     ),
+    ("AXI read address", &["m_axi_arvalid", "m_axi_arready"]),
     (
         "payload, first aligned beat",
         &["u_tx.ga_rsp_valid_i", "u_tx.ga_rsp_ready_o"],

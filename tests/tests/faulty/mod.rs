@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use weft_hostdrv::dma::PAGE_SIZE;
 use weft_hostdrv::transport::Transport;
-use weft_layout::{reg, table, Job, SegmentReport};
+use weft_layout::{doorbell, reg, table, Job, SegmentReport};
 use weft_sim::card::{Card, Event, DOORBELLS};
 use weft_sim::iommu::{self, HostMemory};
 use weft_sim::kind::CardKind;
@@ -190,6 +190,12 @@ impl Card for FaultyCard {
             _ => (address, value),
         };
         self.write_table(address, value);
+    }
+
+    fn push(&mut self, offset: u32, bytes: &[u8]) {
+        if self.fault != Fault::DoorbellLost(doorbell::JOB_PUSH) {
+            self.card.push(offset, bytes);
+        }
     }
 
     fn read(&mut self, address: u32) {
