@@ -165,6 +165,40 @@ fn an_element_counts_from_when_it_was_posted() {
     }
 }
 
+/// One element at a time is posted, long before its Send comes: no Send but the first waits for a read.
+#[test]
+fn an_element_is_read_when_it_is_posted() {
+    for kind in CardKind::available()
+        .into_iter()
+        .filter(|k| *k != CardKind::Model)
+    {
+        let mut s = Flows::new(kind.build(1, 0), 3, Rings::default());
+        for number in 1..=3 {
+            s.bench.ring(doorbell::RQ_TAIL + 4 * number, 1);
+        }
+        let mut cycles = Vec::new();
+        for round in 1..=6u32 {
+            for flow in 0..3 {
+                s.settle();
+                let start = s.bench.world.now();
+                send(&mut s, flow, round as u8);
+                while s.bench.reports().is_empty() {
+                    s.bench.world.run_cycles(1).expect("a card");
+                }
+                let took = (s.bench.world.now() - start) / CYCLE_NS;
+                if round > 1 {
+                    cycles.push(took);
+                }
+                s.bench
+                    .ring(doorbell::RQ_TAIL + 4 * (flow as u32 + 1), round + 1);
+            }
+        }
+        println!("{kind}: {cycles:?}");
+        // A read takes 100 cycles.
+        assert!(cycles.iter().all(|took| *took < 100), "{kind}: {cycles:?}");
+    }
+}
+
 /// A read ahead that failed hurts none of the elements before the one that cannot be read.
 #[test]
 fn an_element_that_cannot_be_read_hurts_its_own_message() {

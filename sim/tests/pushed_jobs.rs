@@ -2,8 +2,8 @@
 
 use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::device::RingSizes;
-use weft_hostdrv::HostStats;
 use weft_hostdrv::verbs::SendWr;
+use weft_hostdrv::HostStats;
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
 use weft_sim::pair::{Operation, Pair};
@@ -83,5 +83,6 @@ fn a_long_write_is_told_of_once_for_many_segments() {
         let segments = LONG as u64 / 1440;
         println!("{kind}: {segments} segments, {counted:?}");
         assert!(counted.jobs * 16 <= segments + 32, "{kind}: {counted:?}");
+        assert_eq!(counted.jobs_pushed, 0, "{kind}: nobody waits for them");
     }
 }

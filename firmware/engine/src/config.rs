@@ -56,8 +56,8 @@ pub struct EngineConfig {
     /// The end of a Write is acknowledged with the next [`Engine::on_timer`](crate::Engine::on_timer): its sender waits for that, and
     /// nobody here hears of it who would answer. Off: it waits as any other.
     pub prompt_ack: bool,
-    /// A long message waits until so many full segments may go at once, or a quarter of what is under way: one job and one doorbell for all
-    /// of them. 1: whatever may go, goes.
+    /// Where the peer's window limits it, a long message waits until so many full segments may go at once, or a quarter of what is under
+    /// way: one job and one doorbell for all of them. 1: whatever may go, goes.
     pub burst: u8,
     /// The least that the variance counts for in the retransmission timer: it is SRTT plus this at least (G of RFC 6298 §2.3).
     /// RFC 6298 §2.4 wants 1 s in all; as Linux, 200 ms is the default.

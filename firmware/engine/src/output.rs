@@ -186,7 +186,7 @@ impl<P: Port> Link<'_, P> {
         if self.conn.startup.unsent() > 0 {
             return self.send_more_startup(congestion, window);
         }
-        if self.waits_for_room(congestion.min(window)) {
+        if self.waits_for_room(congestion, window) {
             return Step::NoRoom;
         }
         match self.send_middle(congestion.min(window)) {

@@ -246,8 +246,8 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         self.shared.stats.fpdus_card += 1;
-        self.conn.ack.prompt |= self.shared.config.prompt_ack
-            && ends_write(report.ddp_control, report.rdmap_control);
+        self.conn.ack.prompt |=
+            self.shared.config.prompt_ack && ends_write(report.ddp_control, report.rdmap_control);
         let header = DdpHeader {
             control: report.ddp_control,
             rdmap_control: report.rdmap_control,

@@ -432,7 +432,9 @@ impl fmt::Display for TraceKind {
                         )
                     }
                     ReportKind::Frame => write!(f, "report {number}: frame"),
-                    ReportKind::Placed => write!(f, "report {number}: segment of one FPDU, placed{flow}"),
+                    ReportKind::Placed => {
+                        write!(f, "report {number}: segment of one FPDU, placed{flow}")
+                    }
                     ReportKind::Job(end) => write!(f, "report {number}: job{flow} {end}"),
                     ReportKind::Other(kind) => write!(f, "report {number} of kind {kind}{flow}"),
                 }

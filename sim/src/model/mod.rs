@@ -234,7 +234,8 @@ impl Card for ModelCard {
     }
 
     fn push(&mut self, offset: u32, bytes: &[u8]) {
-        self.accesses.push_back(Access::Push(offset, bytes.to_vec()));
+        self.accesses
+            .push_back(Access::Push(offset, bytes.to_vec()));
     }
 
     fn receive(&mut self, frame: Vec<u8>, bad: bool) {

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use weft_layout::{
-    doorbell, trace_kind, Counter, FlowTxRow, Job, JobKind, JobReport, JobStatus, ReportKind, TraceEntry,
-    TraceFrameOut,
+    doorbell, trace_kind, Counter, FlowTxRow, Job, JobKind, JobReport, JobStatus, ReportKind,
+    TraceEntry, TraceFrameOut,
 };
 
 use super::counters::Counters;

@@ -11,8 +11,7 @@ use weft_layout::reg::Status;
 use weft_layout::{
     doorbell, job_kind, job_status, reg, report_kind, table, AttachRow, Counter, FlowKeyRow,
     FlowRxRow, FlowTxRow, FpduReport, FrameReport, Job, JobReport, PlacedReport, ReceiveElement,
-    SegmentReport,
-    StagRow,
+    SegmentReport, StagRow,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;

@@ -202,15 +202,20 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
 
 impl<P: Port> Link<'_, P> {
     /// Something is under way whose acknowledgment brings more room, and what is sent next fills a segment, for which there is
-    /// not enough now; or more of them, where nothing is missing: so many that they are worth a job.
-    pub(super) fn waits_for_room(&self, room: u32) -> bool {
+    /// not enough now; or more of them, where it is the peer's window that is too small: so many that they are worth a job.
+    pub(super) fn waits_for_room(&self, congestion: u32, window: u32) -> bool {
         let conn = &*self.conn;
         let Some(qp) = self.qp.as_ref() else {
             return false;
         };
         let flight = conn.sender.flight();
+        let enough = if window < congestion {
+            self.worth_a_job(flight)
+        } else {
+            self.emss()
+        };
         flight > 0
-            && room + 4 <= self.worth_a_job(flight)
+            && congestion.min(window) + 4 <= enough
             && conn.may_send
             && conn.fin_seq.is_none()
             && conn.terminate.is_none()
@@ -223,7 +228,8 @@ impl<P: Port> Link<'_, P> {
             })
     }
 
-    /// Octets that are sent together while so many are under way: a segment at least.
+    /// Octets that are sent together while so many are under way: a segment at least. (Where it is the congestion window that is too small,
+    /// what it allows is sent at once: a controller learns nothing of a window that is not used.)
     fn worth_a_job(&self, flight: u32) -> u32 {
         let emss = self.emss();
         if !self.conn.sender.is_steady() {

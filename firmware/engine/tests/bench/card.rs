@@ -412,7 +412,12 @@ impl Card {
     }
 
     /// Bytes done, whether that is all, whether an FPDU is for the engine.
-    fn walk(&mut self, flow: u16, segment: &TcpSegment<'_>, reports: &mut Vec<FpduReport>) -> (usize, bool, bool) {
+    fn walk(
+        &mut self,
+        flow: u16,
+        segment: &TcpSegment<'_>,
+        reports: &mut Vec<FpduReport>,
+    ) -> (usize, bool, bool) {
         let rx = self.flows[usize::from(flow)].rx;
         let markers = Markers(rx.markers().then_some(rx.marker_base));
         let mut ulpdu = vec![0; 65536];

@@ -51,11 +51,7 @@ impl Memory {
 }
 
 /// Takes the reports of a message in `fpdus` FPDUs, all of which must have been placed.
-fn placed(
-    bench: &mut Bench,
-    fpdus: usize,
-    what: impl Fn() -> String,
-) -> Result<(), Failure> {
+fn placed(bench: &mut Bench, fpdus: usize, what: impl Fn() -> String) -> Result<(), Failure> {
     for number in 0..fpdus {
         let what = || format!("{}, FPDU {number}", what());
         match bench.next(what)? {

@@ -134,7 +134,10 @@ impl Region {
             let from = offset.checked_sub(window.start)?;
             let first = usize::try_from(from / size_of::<u64>() as u64).ok()?;
             let aligned = from % size_of::<u64>() as u64 == 0;
-            window.words().get(first..first.checked_add(count)?).filter(|_| aligned)
+            window
+                .words()
+                .get(first..first.checked_add(count)?)
+                .filter(|_| aligned)
         })
     }
 
