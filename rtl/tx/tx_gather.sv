@@ -88,7 +88,7 @@ module tx_gather
   assign quiet   = failed_q;                  // nothing more is sent of this job
 
   // ---------------------------------------------------------------- the step under way; the next one is taken as it ends
-  logic  next_valid_q, step_valid_q, advance;
+  logic  next_valid_q, there_q, next_there, step_valid_q, advance;
   step_t next_q, step_q, step;
   logic  fpdu_q, long_head_q, empty_q;       // it has a header; one of two pieces; and no payload
   logic  advanced_q;
@@ -96,7 +96,9 @@ module tx_gather
   // The end of a step is known late in its cycle: it does not reach the queue that the steps come from, and loads only those
   // fields that the sequence needs at once. The hundreds of bits beside them follow a cycle later: in their first cycle they are
   // read from the next step's register, which keeps them until then.
-  assign step_ready_o = !next_valid_q;
+  // That the next step was taken is told a cycle later, too.
+  assign next_there   = next_valid_q && !(advanced_q && there_q);
+  assign step_ready_o = !next_there;
   assign advance      = !step_valid_q || done;
 
   always_comb begin
@@ -114,12 +116,14 @@ module tx_gather
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       next_valid_q <= 1'b0;
+      there_q      <= 1'b0;
       step_valid_q <= 1'b0;
       advanced_q   <= 1'b0;
     end else begin
       advanced_q <= advance;
-      next_valid_q <= next_valid_q ? !advance : step_valid_i;
-      if (advance) step_valid_q <= next_valid_q;
+      there_q      <= next_there;
+      next_valid_q <= next_there || step_valid_i;
+      if (advance) step_valid_q <= next_there;
     end
   end
 

@@ -183,7 +183,7 @@ module tx_job_fetch
   assign job_o        = job_q;
   assign job_number_o = number_q;
   assign job_error_o  = error_q;
-  assign idle_o       = ahead_q == '0 && !wanted && !wanted_q && !cfg_i.job_reset;
+  assign idle_o       = ahead_q == '0 && !wanted_q && !cfg_i.job_reset;    // a cycle behind JOB_TAIL
 
   // Every answer is one whole job.
   logic unused;

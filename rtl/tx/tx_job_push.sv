@@ -84,15 +84,12 @@ module tx_job_push
     number_q <= data_q[NUMBER_LSB + SLOT_W +: NUMBER_W];
   end
 
-  ram_1r1w #(.WIDTH(NUMBER_W), .DEPTH(SLOTS)) u_numbers (
-    .clk_i,
-    .we_i   (numbered_q),
-    .waddr_i(slot_q),
-    .wdata_i(number_q),
-    .re_i   (1'b1),
-    .raddr_i(head_i[SLOT_W-1:0]),
-    .rdata_o(number)
-  );
+  // In LUT RAM: behind a block RAM's output the comparison would be too long.
+  logic [NUMBER_W-1:0] numbers [SLOTS];
+  always_ff @(posedge clk_i) begin
+    if (numbered_q) numbers[slot_q] <= number_q;
+    number <= numbers[head_i[SLOT_W-1:0]];
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

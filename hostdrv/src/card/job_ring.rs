@@ -124,8 +124,8 @@ impl JobRing {
             let mut job = [0; Job::SIZE];
             self.memory.read(self.place(self.rung), &mut job)?;
             let mut words = [0; JOB_WORDS];
-            for (word, bytes) in words.iter_mut().zip(job.as_chunks().0) {
-                *word = u64::from_le_bytes(*bytes);
+            for (word, bytes) in words.iter_mut().zip(job.chunks_exact(8)) {
+                *word = u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|n| bytes[n]));
             }
             mmio.push_job(self.rung & (self.window - 1), &words)?;
             self.rung = self.rung.wrapping_add(1);
