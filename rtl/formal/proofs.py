@@ -242,7 +242,7 @@ PROOFS = [
         ("rx/front/rx_output.sv", "raw_last_q  <= raw_record.raw_len <= 16'(LANES);", "raw_last_q  <= raw_record.raw_len < 16'(LANES);"),
         ("rx/front/rx_output.sv", "assign next_pop = !head_valid || pop;", "assign next_pop = !head_valid || pop || wr_cmd_ready_i;"),
         ("rx/front/rx_output.sv", "assign place_ready_o = placing && wr_ready_i;", "assign place_ready_o = placing;"),
-    ], {"DATA_W": 128}, without=("*write_expected", "*owed_full", "*fate_fits", "*told_fits", "*report_behind_places", "*u_rules.*")),
+    ], {"DATA_W": 128}, without=("*write_expected", "*owed_full", "*fate_fits", "*told_fits", "*report_behind_places", "*of_one_segment", "*u_rules.*")),
     Proof("place_fifo_formal", HIDE_PROOF, [
         ("rx/walk/place_fifo.sv", "assign fetch = keeping_q && some_q", "assign fetch = some_q"),
         ("rx/walk/place_fifo.sv", "!keeping_q && !enough_q && 12'(stored_q)", "!enough_q && 12'(stored_q)"),
