@@ -9,9 +9,6 @@ use crate::dma::{before_doorbell, DmaBuffer};
 use crate::stats::{add, HostCounts};
 use crate::transport::{Bar, RegisterAccess, Transport, TransportError};
 
-/// A job in words of 64 bits.
-pub(crate) const JOB_WORDS: usize = Job::SIZE / 8;
-
 /// All ones: what a bus answers for a device that does not.
 pub(crate) const ALL_ONES: u32 = u32::MAX;
 
@@ -75,8 +72,8 @@ impl Mmio {
     }
 
     /// Writes a job into the card's push window, behind all accesses of DMA memory before it.
-    pub(crate) fn push_job(&self, slot: u32, job: &[u64; JOB_WORDS]) -> Result<(), TransportError> {
-        add(&self.counts.mmio_writes, JOB_WORDS as u64);
+    pub(crate) fn push_job(&self, slot: u32, job: &[u8; Job::SIZE]) -> Result<(), TransportError> {
+        add(&self.counts.mmio_writes, Job::SIZE as u64 / 8);
         add(&self.counts.jobs_pushed, 1);
         tracing::trace!(slot, "push");
         before_doorbell();

@@ -100,10 +100,9 @@ impl Transport for SimTransport {
         Ok(())
     }
 
-    fn write_block(&self, bar: Bar, offset: u32, words: &[u64]) -> Result<(), TransportError> {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    fn write_block(&self, bar: Bar, offset: u32, bytes: &[u8]) -> Result<(), TransportError> {
         self.enter()
-            .write_block(self.card, Self::address(bar, offset), &bytes);
+            .write_block(self.card, Self::address(bar, offset), bytes);
         Ok(())
     }
 

@@ -93,8 +93,7 @@ impl Engine {
         self.shared.stats.steps += 1;
         match report[0] {
             report_kind::SEGMENT => {
-                let flow = u16::from_le_bytes([report[FLOW_AT], report[FLOW_AT + 1]]);
-                let Some(slot) = self.slot_of_flow(flow) else {
+                let Some(slot) = self.slot_of_report(report) else {
                     return false;
                 };
                 if !self.usual(now, slot, port, |link| link.usual_segment(report)) {
@@ -102,8 +101,7 @@ impl Engine {
                 }
             }
             report_kind::PLACED => {
-                let flow = u16::from_le_bytes([report[FLOW_AT], report[FLOW_AT + 1]]);
-                let Some(slot) = self.slot_of_flow(flow) else {
+                let Some(slot) = self.slot_of_report(report) else {
                     return false;
                 };
                 if !self.usual(now, slot, port, |link| link.usual_placed(report)) {
@@ -111,8 +109,7 @@ impl Engine {
                 }
             }
             report_kind::FPDU => {
-                let flow = u16::from_le_bytes([report[FLOW_AT], report[FLOW_AT + 1]]);
-                let Some(slot) = self.slot_of_flow(flow) else {
+                let Some(slot) = self.slot_of_report(report) else {
                     return false;
                 };
                 let config = &self.shared.config;
@@ -275,6 +272,12 @@ impl Engine {
         self.conns
             .get(slot)
             .is_some_and(|conn| conn.tcp == TcpState::Dead)
+    }
+
+    /// Of the connection that a report of a flow is about.
+    #[inline]
+    fn slot_of_report(&self, report: &[u8; 64]) -> Option<u16> {
+        self.slot_of_flow(u16::from_le_bytes([report[FLOW_AT], report[FLOW_AT + 1]]))
     }
 
     fn slot_of_flow(&self, flow: u16) -> Option<u16> {

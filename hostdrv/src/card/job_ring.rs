@@ -5,7 +5,7 @@ use weft_layout::{doorbells, registers, Job};
 use super::write_checked;
 use crate::dma::{publish, DmaBuffer};
 use crate::error::DeviceError;
-use crate::mmio::{Mmio, JOB_WORDS};
+use crate::mmio::Mmio;
 use crate::stats::add;
 
 /// Slots of the largest push window.
@@ -123,11 +123,7 @@ impl JobRing {
         while self.rung != self.posted {
             let mut job = [0; Job::SIZE];
             self.memory.read(self.place(self.rung), &mut job)?;
-            let mut words = [0; JOB_WORDS];
-            for (word, bytes) in words.iter_mut().zip(job.chunks_exact(8)) {
-                *word = u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|n| bytes[n]));
-            }
-            mmio.push_job(self.rung & (self.window - 1), &words)?;
+            mmio.push_job(self.rung & (self.window - 1), &job)?;
             self.rung = self.rung.wrapping_add(1);
         }
         Ok(())

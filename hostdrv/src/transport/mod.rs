@@ -130,12 +130,12 @@ pub trait Transport: Send + Sync {
     /// Writes a 32-bit register or doorbell.
     fn write32(&self, bar: Bar, offset: u32, value: u32) -> Result<(), TransportError>;
 
-    /// Writes several words one behind the other, each as wide as the transport can; `offset` is a multiple of 8. They come in this
+    /// Writes whole words of 64 bits one behind the other, each as wide as the transport can; `offset` is a multiple of 8. They come in this
     /// order, and behind stores to DMA memory as `write32`s do; for the doorbells' push window, which is not ordered with other registers.
-    fn write_block(&self, bar: Bar, offset: u32, words: &[u64]) -> Result<(), TransportError> {
-        for (word, at) in words.iter().zip((offset..).step_by(8)) {
-            self.write32(bar, at, *word as u32)?;
-            self.write32(bar, at + 4, (*word >> 32) as u32)?;
+    fn write_block(&self, bar: Bar, offset: u32, bytes: &[u8]) -> Result<(), TransportError> {
+        for (word, at) in bytes.chunks_exact(4).zip((offset..).step_by(4)) {
+            let value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+            self.write32(bar, at, value)?;
         }
         Ok(())
     }

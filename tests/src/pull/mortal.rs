@@ -62,9 +62,9 @@ impl Transport for Mortal {
         self.inner.write32(bar, offset, value)
     }
 
-    fn write_block(&self, bar: Bar, offset: u32, words: &[u64]) -> Result<(), TransportError> {
+    fn write_block(&self, bar: Bar, offset: u32, bytes: &[u8]) -> Result<(), TransportError> {
         self.mmio("write", bar, offset)?;
-        self.inner.write_block(bar, offset, words)
+        self.inner.write_block(bar, offset, bytes)
     }
 
     fn config_read32(&self, offset: u16) -> Result<u32, TransportError> {

@@ -208,13 +208,17 @@ impl<P: Port> Link<'_, P> {
         let Some(qp) = self.qp.as_ref() else {
             return false;
         };
-        let flight = conn.sender.flight();
+        let next = qp.sq.next();
+        let next = next.filter(|entry| !matches!(entry.action, Action::Read { .. }));
+        let left = next.map_or(0, |entry| entry.length - entry.sent);
+        let (flight, emss) = (conn.sender.flight(), self.emss());
         let enough = if window < congestion {
-            self.worth_a_job(flight)
+            self.worth_a_job(flight, left)
         } else {
-            self.emss()
+            emss
         };
         flight > 0
+            && left >= emss
             && congestion.min(window) + 4 <= enough
             && conn.may_send
             && conn.fin_seq.is_none()
@@ -222,22 +226,16 @@ impl<P: Port> Link<'_, P> {
             && !conn.rtr_pending
             && matches!(conn.phase, Phase::Established | Phase::Closing)
             && qp.responses.is_empty()
-            && qp.sq.next().is_some_and(|entry| {
-                !matches!(entry.action, Action::Read { .. })
-                    && entry.length - entry.sent >= self.emss()
-            })
     }
 
-    /// Octets that are sent together while so many are under way: a segment at least. (Where it is the congestion window that is too small,
+    /// Octets of the message's rest that are sent together while so many are under way: a segment at least. (Where it is the congestion window that is too small,
     /// what it allows is sent at once: a controller learns nothing of a window that is not used.)
-    fn worth_a_job(&self, flight: u32) -> u32 {
+    fn worth_a_job(&self, flight: u32, left: u32) -> u32 {
         let emss = self.emss();
         if !self.conn.sender.is_steady() {
             return emss;
         }
         let burst = u32::from(self.shared.config.burst) * emss;
-        let left = self.qp.as_ref().and_then(|qp| qp.sq.next());
-        let left = left.map_or(0, |entry| entry.length - entry.sent);
         burst.min(flight / 4).min(left).max(emss)
     }
 

@@ -167,6 +167,14 @@ impl Bench {
         }))
     }
 
+    /// Takes the next report, which has to be of a segment of one FPDU that was placed.
+    pub(super) fn placed(&mut self, what: impl Fn() -> String) -> Result<(), Failure> {
+        match self.next(&what)? {
+            Arrived::Placed(_) => Ok(()),
+            other => Err(Failure::differs(what(), "a placed report", other)),
+        }
+    }
+
     /// The next report; `what` is waited for. Does not trust interrupts: it looks more and more seldom.
     pub(super) fn next(&mut self, what: impl FnOnce() -> String) -> Result<Arrived, Failure> {
         let start = self.now();

@@ -249,10 +249,10 @@ impl Transport for VfioTransport {
             .map_err(|error| mmio("write", bar, offset, &error))
     }
 
-    fn write_block(&self, bar: Bar, offset: u32, words: &[u64]) -> Result<(), TransportError> {
+    fn write_block(&self, bar: Bar, offset: u32, bytes: &[u8]) -> Result<(), TransportError> {
         let region = self.device.region(bar);
         region
-            .write_block(self.device.domain.fd(), offset.into(), words)
+            .write_block(self.device.domain.fd(), offset.into(), bytes)
             .map_err(|error| mmio("write", bar, offset, &error))
     }
 

@@ -186,20 +186,22 @@ impl Region {
         &self,
         device: BorrowedFd<'_>,
         offset: u64,
-        words: &[u64],
+        bytes: &[u8],
     ) -> io::Result<()> {
-        let length = size_of_val(words) as u64;
         self.check(offset, self.writable)?;
-        self.check(offset + length.saturating_sub(4), self.writable)?;
-        if let Some(cells) = self.words(offset, words.len()) {
-            for (cell, word) in cells.iter().zip(words) {
+        self.check(
+            offset + (bytes.len() as u64).saturating_sub(4),
+            self.writable,
+        )?;
+        if let Some(cells) = self.words(offset, bytes.len() / size_of::<u64>()) {
+            for (cell, word) in cells.iter().zip(bytes.chunks_exact(size_of::<u64>())) {
+                let word = [0, 1, 2, 3, 4, 5, 6, 7].map(|n| word[n]);
                 // SAFETY: as for a word of 32 bits.
-                unsafe { cell.write(word.to_le()) };
+                unsafe { cell.write(u64::from_ne_bytes(word)) };
             }
             return Ok(());
         }
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        self.write(device, offset, &bytes)
+        self.write(device, offset, bytes)
     }
 
     /// Writes a half word (PCI command).

@@ -295,19 +295,6 @@ impl Connection {
     }
 }
 
-impl VfioUserTransport {
-    fn write_bytes(&self, bar: Bar, offset: u32, bytes: &[u8]) -> Result<(), TransportError> {
-        let region = bar.index().into();
-        let written = self.connection.write(region, offset.into(), bytes);
-        written.map_err(|reason| TransportError::Mmio {
-            access: "write",
-            bar,
-            offset,
-            reason,
-        })
-    }
-}
-
 fn server(why: &str) -> String {
     format!("the card's server {why}")
 }
@@ -324,12 +311,18 @@ impl Transport for VfioUserTransport {
     }
 
     fn write32(&self, bar: Bar, offset: u32, value: u32) -> Result<(), TransportError> {
-        self.write_bytes(bar, offset, &value.to_le_bytes())
+        self.write_block(bar, offset, &value.to_le_bytes())
     }
 
-    fn write_block(&self, bar: Bar, offset: u32, words: &[u64]) -> Result<(), TransportError> {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        self.write_bytes(bar, offset, &bytes)
+    fn write_block(&self, bar: Bar, offset: u32, bytes: &[u8]) -> Result<(), TransportError> {
+        let region = bar.index().into();
+        let written = self.connection.write(region, offset.into(), bytes);
+        written.map_err(|reason| TransportError::Mmio {
+            access: "write",
+            bar,
+            offset,
+            reason,
+        })
     }
 
     fn config_read32(&self, offset: u16) -> Result<u32, TransportError> {
