@@ -132,7 +132,7 @@ fn run(scene: &Scene) {
     for n in (0..WORK).step_by(scene.list as usize) {
         weft_counted_post(scene, &qp, &mr, n);
     }
-    qp.modify_to_error().expect("possible");
+    qp.modify(QpState::Error).expect("possible");
     let mut found = vec![Wc::default(); scene.list as usize];
     for n in (0..WORK).step_by(found.len()) {
         assert_eq!(weft_counted_poll(&cq, &mut found), found.len());

@@ -114,7 +114,7 @@ fn none_for_each_post() {
     poll(0);
     let each = allocations(100, &mut poll);
     assert!(each.iter().all(|count| *count == 0), "{each:?}");
-    qp.modify_to_error().expect("possible");
+    qp.modify(QpState::Error).expect("possible");
     let all = 3 * u64::from(POSTS);
     let mut taken = 0;
     let each = allocations(all.div_ceil(16), |_| {

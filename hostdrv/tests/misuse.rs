@@ -340,9 +340,9 @@ fn work_keeps_its_regions() {
     }
     let there = || lkeys.iter().map(|lkey| is_there(*lkey)).collect::<Vec<_>>();
     assert_eq!(there(), [true, true, true, false, false]);
-    qps[1].modify_to_error().expect("possible");
+    qps[1].modify(QpState::Error).expect("possible");
     assert_eq!(there(), [true, true, false, false, false]);
-    qps[0].modify_to_error().expect("possible");
+    qps[0].modify(QpState::Error).expect("possible");
     assert_eq!(there(), [false; 5]);
     // A queue pair that goes lets go as well.
     let qp = pd.create_qp(&QpInit::new(&cq)).expect("a queue pair");
@@ -504,7 +504,7 @@ fn queues_fill_up() {
         Err(VerbsError::CqFull { cqe: 3 })
     );
     // In the error state everything comes back, flushed.
-    qp.modify_to_error().expect("possible");
+    qp.modify(QpState::Error).expect("possible");
     let wcs = small.poll(8).expect("works");
     assert_eq!(wcs.len(), 3, "{wcs:?}");
     assert!(wcs
@@ -544,7 +544,7 @@ fn a_list_says_how_far_it_came() {
         matches!(refused, Err((2, VerbsError::SgeBeyondMr { .. }))),
         "{refused:?}"
     );
-    qp.modify_to_error().expect("possible");
+    qp.modify(QpState::Error).expect("possible");
     let mut ids: Vec<_> = cq
         .poll(64)
         .expect("works")
@@ -910,7 +910,7 @@ fn a_refusal_takes_no_place() {
         assert_eq!(send(9), Err(VerbsError::CqFull { cqe: 6 }));
     }
     // Nothing was polled until now: each completion has its place, and each place one completion.
-    qp.modify_to_error().expect("possible");
+    qp.modify(QpState::Error).expect("possible");
     assert_eq!(send(9), Err(VerbsError::CqFull { cqe: 6 }));
     for left in 0..6 {
         let wc = cq.poll_one().expect("works").expect("a completion");

@@ -79,7 +79,7 @@ fn everything() {
     id.accept(&ConnParam::default()).expect_err("no request");
     id.reject(b"").expect_err("no request");
     id.disconnect().expect("possible");
-    qp.modify_to_error().ok();
+    qp.modify(QpState::Error).ok();
     device.get_async_event();
 }
 

@@ -30,6 +30,7 @@ mod arp;
 mod cm;
 mod config;
 mod conn;
+mod conn_info;
 mod deadlines;
 mod due;
 mod ending;
@@ -63,8 +64,10 @@ pub use cm::{
     PrivateData, Revision, MAX_PRIVATE_DATA,
 };
 pub use config::EngineConfig;
+pub use conn_info::ConnInfo;
 pub use engine::Engine;
 pub use error::Error;
+pub use negotiation::MAX_READS;
 pub use port::{Full, MemoryError, Port};
 pub use random::Seed;
 pub use stats::EngineStats;

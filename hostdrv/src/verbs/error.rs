@@ -133,6 +133,14 @@ pub enum VerbsError {
         /// The queue pair's state.
         state: QpState,
     },
+    /// A queue pair does not go from one of these states to the other because a program wants it.
+    #[error("a queue pair in state {from:?} cannot be moved to {to:?}{}", other_way(.to))]
+    NoSuchTransition {
+        /// Its state.
+        from: QpState,
+        /// The one wanted.
+        to: QpState,
+    },
     /// A size is out of range.
     #[error("{what} is {given}, it must be {allowed}")]
     InvalidSize {
@@ -194,6 +202,16 @@ fn hint(state: &QpState) -> &'static str {
         QpState::Rts => "",
         QpState::Closing => ": the connection is being closed",
         QpState::Terminating | QpState::Error => ": the connection is gone, destroy the queue pair",
+    }
+}
+
+fn other_way(to: &QpState) -> &'static str {
+    match to {
+        QpState::Idle => ": it goes with its connection, create another one",
+        QpState::Rts => ": connect or accept does that",
+        QpState::Closing => ": only a connection that stands can be closed, move it to Error",
+        QpState::Terminating => ": only a fault does that, move it to Error",
+        QpState::Error => "",
     }
 }
 

@@ -6,6 +6,7 @@
 //! handle of a thing destroys it. Every misuse is a [`VerbsError`] that says what was given and
 //! what would be right.
 
+mod attributes;
 mod cq;
 mod error;
 mod leaving;
@@ -18,6 +19,7 @@ mod rings;
 mod taking;
 mod wr;
 
+pub use attributes::{DeviceAttr, QpAttr};
 pub(crate) use cq::deadline;
 pub use cq::{CompChannel, Cq, Notify, Wc, WcOpcode, WcStatus};
 pub use error::VerbsError;
@@ -27,7 +29,9 @@ pub use mr::{Mr, OwnedMemory, RemoteRegion};
 pub use pd::Pd;
 pub use qp::{AsyncEvent, Qp, QpCap, QpInit};
 pub(crate) use taking::QpEntry;
-pub use weft_engine::{Access, QpState, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE};
+pub use weft_engine::{
+    Access, ConnInfo, QpState, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
+};
 /// What a borrower of queues writes and reads.
 pub use weft_queues as queues;
 pub use wr::{RecvWr, SendWr, Sge};

@@ -17,6 +17,9 @@ use super::VerbsError;
 use crate::device::{Device, State};
 use crate::error::DeviceError;
 
+/// Work requests that a queue can have.
+pub(super) const MAX_WORK: u32 = 32768;
+
 /// Capacities of a queue pair (`ibv_qp_cap`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QpCap {
@@ -184,8 +187,12 @@ impl Qp {
     pub(super) fn create(pd: &Pd, init: &QpInit) -> Result<Self, VerbsError> {
         let device = pd.device();
         let cap = init.cap;
-        check_size("max_send_wr", cap.max_send_wr.into(), 32768, "1 to 32768")?;
-        check_size("max_recv_wr", cap.max_recv_wr.into(), 32768, "1 to 32768")?;
+        for (what, given) in [
+            ("max_send_wr", cap.max_send_wr),
+            ("max_recv_wr", cap.max_recv_wr),
+        ] {
+            check_size(what, given.into(), MAX_WORK.into(), "1 to 32768")?;
+        }
         check_size(
             "max_send_sge",
             cap.max_send_sge as u64,
@@ -303,6 +310,11 @@ impl Qp {
         self.inner.cap
     }
 
+    /// Is every send work request signaled?
+    pub(super) fn signals_all(&self) -> bool {
+        self.inner.sq_sig_all
+    }
+
     #[inline(always)]
     pub(super) fn rings(&self) -> &Rings {
         &self.inner.rings
@@ -316,16 +328,6 @@ impl Qp {
     #[tracing::instrument(name = "query_qp", level = "debug", skip_all, fields(qp_num = self.qp_num()))]
     pub fn state(&self) -> Result<QpState, VerbsError> {
         Ok(self.device().lock().engine.qp_state(self.id())?)
-    }
-
-    /// Moves it to the error state (`ibv_modify_qp`, `IBV_QPS_ERR`): its connection is aborted,
-    /// everything in it is flushed.
-    #[tracing::instrument(name = "modify_qp", level = "debug", skip_all, fields(qp_num = self.qp_num()))]
-    pub fn modify_to_error(&self) -> Result<(), VerbsError> {
-        let id = self.id();
-        self.device()
-            .with_engine(|engine, now, card| engine.set_qp_error(now, id, card))?
-            .map_err(VerbsError::from)
     }
 
     /// An SGE as the queue has it; `work`: what it is of, `None`: a receive.

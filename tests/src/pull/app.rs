@@ -5,7 +5,7 @@ use std::net::SocketAddrV4;
 
 use weft_hostdrv::cm::{CmEventType, CmId, EventChannel};
 use weft_hostdrv::verbs::{
-    Access, Cq, Mr, Pd, Qp, QpInit, RecvWr, RemoteRegion, SendWr, Wc, WcStatus,
+    Access, Cq, Mr, Pd, Qp, QpInit, QpState, RecvWr, RemoteRegion, SendWr, Wc, WcStatus,
 };
 use weft_hostdrv::Device;
 use weft_sim::fabric::ip;
@@ -156,7 +156,7 @@ impl App {
     /// A queue pair that was never connected keeps its receives; it goes, and they are flushed.
     fn give_up(&mut self) {
         if let Some(qp) = &self.qp {
-            qp.modify_to_error().expect("a living device works");
+            qp.modify(QpState::Error).expect("a living device works");
         }
     }
 

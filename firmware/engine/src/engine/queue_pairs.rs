@@ -4,6 +4,8 @@ use alloc::boxed::Box;
 
 use super::Engine;
 use crate::cm::{ConnectFailure, DisconnectReason};
+use crate::conn::Phase;
+use crate::conn_info::ConnInfo;
 use crate::error::Error;
 use crate::port::Port;
 use crate::qp::Qp;
@@ -144,6 +146,15 @@ impl Engine {
     /// The state of a queue pair.
     pub fn qp_state(&self, qp: QpId) -> Result<QpState, Error> {
         Ok(self.qp(qp)?.state)
+    }
+
+    /// How a queue pair's connection stands; `None`: it has none, or none any more.
+    pub fn conn_info(&self, qp: QpId) -> Result<Option<ConnInfo>, Error> {
+        let slot = self.qp(qp)?.conn;
+        let conn = slot.and_then(|slot| self.conns.get(slot));
+        Ok(conn
+            .filter(|conn| conn.phase != Phase::Finished)
+            .map(ConnInfo::of))
     }
 
     /// Moves a queue pair to the error state: its connection is aborted and everything in it is

@@ -253,6 +253,11 @@ impl Sender {
         }
     }
 
+    /// Which controller it was made with.
+    pub fn congestion(&self) -> Congestion {
+        self.congestion
+    }
+
     /// The controller.
     pub fn controller(&self) -> &Controller {
         &self.control

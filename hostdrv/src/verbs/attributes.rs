@@ -1,0 +1,118 @@
+//! What can be asked of a queue pair and a device, and the states that a program can name.
+
+use weft_engine::{ConnInfo, QpState, MAX_INLINE, MAX_READS, MAX_RECV_SGE, MAX_SGE};
+
+use super::qp::{Qp, QpCap, MAX_WORK};
+use super::VerbsError;
+use crate::device::Device;
+
+/// A queue pair as it stands (`ibv_qp_attr` and `ibv_qp_init_attr`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QpAttr {
+    /// Its number.
+    pub qp_num: u32,
+    /// The card's flow that it has.
+    pub flow: u16,
+    /// Its state.
+    pub state: QpState,
+    /// Its capacities.
+    pub cap: QpCap,
+    /// Every send work request is signaled.
+    pub sq_sig_all: bool,
+    /// Another process has its queues ([`Qp::lend`]).
+    pub lent: bool,
+    /// Its connection: addresses, IRD and ORD as agreed, segment size, and how TCP fares. `None`: it has none, or none any more.
+    pub connection: Option<ConnInfo>,
+}
+
+/// What a device can do at most (`ibv_device_attr`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceAttr {
+    /// Queue pairs: each has one of the card's flows.
+    pub max_qp: u32,
+    /// Work requests in a send or receive queue.
+    pub max_qp_wr: u32,
+    /// SGEs of a send work request.
+    pub max_send_sge: usize,
+    /// SGEs of a receive.
+    pub max_recv_sge: usize,
+    /// Bytes inline.
+    pub max_inline_data: usize,
+    /// Regions, parts included: each has one of the card's STags.
+    pub max_mr: u32,
+    /// Reads of the peer under way on a connection (IRD).
+    pub max_qp_rd_atom: u16,
+    /// Reads of this side under way on a connection (ORD).
+    pub max_qp_init_rd_atom: u16,
+    /// Largest IPv4 packet.
+    pub mtu: u16,
+    /// Bytes of a page, in which memory is registered.
+    pub page_size: usize,
+}
+
+impl Device {
+    /// What it can do at most (`ibv_query_device`). Host memory may end before.
+    pub fn attributes(&self) -> DeviceAttr {
+        let caps = self.capabilities();
+        DeviceAttr {
+            max_qp: caps.flows,
+            max_qp_wr: MAX_WORK,
+            max_send_sge: MAX_SGE,
+            max_recv_sge: MAX_RECV_SGE,
+            max_inline_data: MAX_INLINE,
+            max_mr: caps.stags,
+            max_qp_rd_atom: MAX_READS,
+            max_qp_init_rd_atom: MAX_READS,
+            mtu: self.config().mtu,
+            page_size: crate::dma::page_size(),
+        }
+    }
+}
+
+impl Qp {
+    /// Everything about it, as of one moment (`ibv_query_qp`).
+    #[tracing::instrument(name = "query_qp", level = "debug", skip_all, fields(qp_num = self.qp_num()))]
+    pub fn query(&self) -> Result<QpAttr, VerbsError> {
+        let state = self.device().lock();
+        Ok(QpAttr {
+            qp_num: self.qp_num(),
+            flow: self.flow(),
+            state: state.engine.qp_state(self.id())?,
+            cap: self.cap(),
+            sq_sig_all: self.signals_all(),
+            lent: self.rings().is_lent(),
+            connection: state.engine.conn_info(self.id())?,
+        })
+    }
+
+    /// Moves it to a state (`ibv_modify_qp`).
+    ///
+    /// | to | from | what happens |
+    /// |---|---|---|
+    /// | `Closing` | `Rts` | the connection is closed in order, as [`CmId::disconnect`](crate::cm::CmId::disconnect) does: what is posted is done first |
+    /// | `Error` | any | the connection is aborted, everything in the queues is flushed |
+    /// | the state it has | | nothing |
+    ///
+    /// The others it reaches by itself: `Rts` with its connection (connect, accept), `Terminating` by a fault. `Idle` is where
+    /// it begins and never comes back to: in iWARP a queue pair goes with its TCP connection (RFC 5040 §5), and a new one costs no more.
+    #[tracing::instrument(name = "modify_qp", level = "debug", skip_all, fields(qp_num = self.qp_num(), ?to))]
+    pub fn modify(&self, to: QpState) -> Result<(), VerbsError> {
+        let id = self.id();
+        self.device().with_engine(|engine, now, card| {
+            let from = engine.qp_state(id)?;
+            match (from, to) {
+                _ if from == to => {}
+                (_, QpState::Error) => engine.set_qp_error(now, id, card)?,
+                (QpState::Rts, QpState::Closing) => {
+                    if let Some(conn) = engine.connection_of(id) {
+                        engine.disconnect(now, conn, card)?;
+                    }
+                }
+                _ => return Err(VerbsError::NoSuchTransition { from, to }),
+            }
+            Ok(())
+        })?
+    }
+}
