@@ -114,6 +114,9 @@ fn other_moves_are_refused() {
     assert_eq!(idle.state(), Ok(QpState::Error));
 }
 
+/// Sets one capacity.
+type Set = fn(&mut QpCap, usize);
+
 /// What a device says that it can is what it can: one more is refused.
 #[test]
 fn a_device_keeps_its_limits() {
@@ -130,30 +133,30 @@ fn a_device_keeps_its_limits() {
         change(&mut init.cap);
         pd.create_qp(&init)
     };
-    let most: [(&str, &dyn Fn(&mut QpCap, usize), usize); 5] = [
+    let most: [(&str, Set, usize); 5] = [
         (
             "send work",
-            &|cap, n| cap.max_send_wr = n as u32,
+            |cap, n| cap.max_send_wr = n as u32,
             attr.max_qp_wr as usize,
         ),
         (
             "receive work",
-            &|cap, n| cap.max_recv_wr = n as u32,
+            |cap, n| cap.max_recv_wr = n as u32,
             attr.max_qp_wr as usize,
         ),
         (
             "send SGEs",
-            &|cap, n| cap.max_send_sge = n,
+            |cap, n| cap.max_send_sge = n,
             attr.max_send_sge,
         ),
         (
             "receive SGEs",
-            &|cap, n| cap.max_recv_sge = n,
+            |cap, n| cap.max_recv_sge = n,
             attr.max_recv_sge,
         ),
         (
             "inline",
-            &|cap, n| cap.max_inline_data = n,
+            |cap, n| cap.max_inline_data = n,
             attr.max_inline_data,
         ),
     ];
