@@ -19,7 +19,7 @@ pub struct ConnInfo {
     pub next_hop: [u8; 6],
     /// What MPA's start-up agreed on; `None` until it is over.
     pub agreed: Option<Agreed>,
-    /// Largest segment (EMSS, RFC 5044 §5.1).
+    /// Largest segment (EMSS, RFC 5044 §2).
     pub segment: u32,
     /// Smoothed round-trip time (RFC 6298); `None`: none was measured.
     pub round_trip: Option<u64>,
