@@ -438,6 +438,7 @@ package weft_card_pkg;
   parameter int unsigned JOB_LAST_BIT = 1;  // message: it ends here, the final FPDU has L
   parameter int unsigned JOB_NOTIFY_BIT = 2;  // a report is written when it is done
   parameter int unsigned JOB_INLINE_PAYLOAD_BIT = 3;  // the payload is in the slot from byte 64, at most 64 bytes, and there are no SGEs
+  parameter int unsigned JOB_ECT_BIT = 4;  // segment, message: each frame says that congestion may be marked in it, ECT(0) (RFC 3168 §5)
 
   // A receive element of a flow's receive queue: up to 4 SGEs, the first with length 0 ends the list.
   typedef struct packed {

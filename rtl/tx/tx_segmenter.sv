@@ -258,7 +258,7 @@ module tx_segmenter
             ts_val: job_q.ts_val,
             ts_ecr: job_q.ts_ecr,
             ttl: row_q.ttl,
-            tos: row_q.tos,
+            tos: row_q.tos | {6'd0, job_q.flags[JOB_ECT_BIT], 1'b0},
             remote_mac: row_q.remote_mac,
             local_mac: row_q.local_mac,
             local_ip: row_q.local_ip,
@@ -272,7 +272,7 @@ module tx_segmenter
   logic unused;
   assign unused = ^{job_q.ddp_rsvd[7:6], job_q.ddp_rsvd[1:0], job_q.length, job_q.sge_count, row_q.rsvd_3, row_q.rsvd_32,
                     job_q.number, job_q.rsvd_56, job_q[1023:512], row_q.flags[7:4],
-                    row_q.flags[FLOW_TX_ROW_VALID_BIT], job_q.flags[7:4], phase[1:0]};
+                    row_q.flags[FLOW_TX_ROW_VALID_BIT], job_q.flags[7:5], phase[1:0]};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

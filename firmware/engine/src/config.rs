@@ -2,6 +2,7 @@
 
 use weft_tcp::control::Congestion;
 
+use crate::ecn::{Ecn, EcnState};
 use crate::random::Seed;
 
 /// Settings of an engine. `Default` gives all but the addresses; times are in nanoseconds.
@@ -35,6 +36,8 @@ pub struct EngineConfig {
     pub initial_window_segments: u16,
     /// Congestion control (`docs/tcp.md`).
     pub congestion: Congestion,
+    /// Whether connections have ECN (RFC 3168).
+    pub ecn: Ecn,
     /// A peer keeps an acknowledgment back no longer than this: so much longer a lone segment waits for its own before it is sent
     /// again as a probe (RFC 8985 §7.2). Linux waits 40 ms; where all peers are Weft, `delayed_ack` is enough.
     pub peer_ack_delay: u64,
@@ -99,6 +102,20 @@ impl EngineConfig {
             .clamp(1, u16::MAX - 1)
     }
 
+    /// A SYN asks for ECN.
+    pub(crate) fn asks_for_ecn(&self) -> bool {
+        self.ecn == Ecn::Ask || self.ecn == Ecn::WhenAsked && self.congestion == Congestion::Dctcp
+    }
+
+    /// ECN as agreed on in the handshake.
+    pub(crate) fn ecn_state(&self, agreed: bool) -> EcnState {
+        EcnState {
+            agreed,
+            exact: self.congestion == Congestion::Dctcp,
+            ..EcnState::default()
+        }
+    }
+
     /// The MSS that is told to peers.
     pub(crate) fn own_mss(&self) -> u16 {
         self.mtu.saturating_sub(40).max(536)
@@ -122,6 +139,7 @@ impl Default for EngineConfig {
             reassembly_memory: 1 << 23,
             initial_window_segments: 10,
             congestion: Congestion::default(),
+            ecn: Ecn::default(),
             peer_ack_delay: 40 * MS,
             timestamps: false,
             attach: true,

@@ -11,6 +11,7 @@ use weft_wire::terminate::{TerminateCode, MAX_TERMINATE};
 use crate::acceptance::Position;
 use crate::cm::{Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint};
 use crate::config::EngineConfig;
+use crate::ecn::EcnState;
 use crate::limits::Limit;
 use crate::link::Shared;
 use crate::negotiation::{Proposal, Request};
@@ -214,6 +215,8 @@ pub struct Conn {
     pub scale: u8,
     /// Both sides permit SACK.
     pub sack: bool,
+    /// Marks of congestion.
+    pub ecn: EcnState,
     /// Both sides send timestamps.
     pub timestamps: bool,
     /// What our timestamps begin with.
@@ -319,6 +322,7 @@ impl Conn {
             peer_scale: 0,
             scale: own_scale(config),
             sack: false,
+            ecn: EcnState::default(),
             timestamps: false,
             ts_offset: shared.secrets.timestamp_offset(local, remote),
             ts_recent: 0,

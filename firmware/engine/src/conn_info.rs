@@ -19,6 +19,8 @@ pub struct ConnInfo {
     pub next_hop: [u8; 6],
     /// What MPA's start-up agreed on; `None` until it is over.
     pub agreed: Option<Agreed>,
+    /// Switches may mark what is sent (ECN).
+    pub ecn: bool,
     /// Largest segment (EMSS, RFC 5044 §2).
     pub segment: u32,
     /// Smoothed round-trip time (RFC 6298); `None`: none was measured.
@@ -46,6 +48,7 @@ impl ConnInfo {
             remote: conn.remote,
             next_hop: conn.remote_mac,
             agreed: conn.reported.then_some(conn.agreed),
+            ecn: conn.ecn.agreed,
             segment: sender.mss,
             round_trip: sender.rtt.smoothed(),
             timeout: sender.rtt.timeout(),

@@ -44,6 +44,8 @@ pub struct Seen<'a> {
     pub done: u32,
     /// The data, if it is at hand.
     pub payload: &'a [u8],
+    /// A switch has marked it (CE).
+    pub marked: bool,
     /// The IP header has options (of a segment that the card looked up).
     pub ip_options: bool,
     /// The card has refused it.
@@ -77,6 +79,7 @@ impl<'a> Seen<'a> {
             length: segment.payload.len() as u32,
             done: 0,
             payload: segment.payload,
+            marked: false,
             ip_options: false,
             refused: None,
             duplicate: false,
@@ -115,6 +118,7 @@ impl<'a> Seen<'a> {
             length: u32::from(report.payload_len),
             done: u32::from(report.done_len.min(report.payload_len)),
             payload: &[],
+            marked: is_marked(report.ecn),
             ip_options: false,
             refused,
             duplicate: report.duplicate(),
@@ -145,6 +149,11 @@ impl<'a> Seen<'a> {
             ip_options: self.ip_options,
         }
     }
+}
+
+/// A report's byte of marks says that a switch has met congestion (CE, RFC 3168 §5).
+pub fn is_marked(ecn: u8) -> bool {
+    ecn & SegmentReport::IP_ECN_MASK == SegmentReport::IP_ECN_MASK
 }
 
 /// The TCP segment of a frame whose checksums the card has checked, and whether its IP header has options.
@@ -345,8 +354,7 @@ impl<P: Port> Link<'_, P> {
             window,
             is_pure: length == 0,
             sack: seen.sack.as_slice(),
-            // ECN is not agreed on: the card neither sets ECT nor reports CE.
-            echo: false,
+            echo: self.conn.ecn.agreed && seen.flags & flag::ECE != 0,
         };
         match self.conn.sender.acknowledge(self.now, &ack) {
             Acked::Unacceptable => return false,
@@ -385,6 +393,7 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         self.arm_drain();
+        self.take_mark(seen);
         let before = self.conn.reassembly.next();
         let had_gap = self.conn.reassembly.has_gap();
         if seen.done > 0 {
@@ -419,6 +428,18 @@ impl<P: Port> Link<'_, P> {
             self.conn.owe_ack(self.now, delayed);
         }
         self.stream();
+    }
+
+    /// What the segment's data tells of congestion.
+    fn take_mark(&mut self, seen: &Seen<'_>) {
+        self.shared.stats.marked += u64::from(seen.marked && self.conn.ecn.agreed);
+        if self.conn.ecn.differs(seen.marked) && self.conn.ack.pending > 0 {
+            let prompt = self.conn.ack.prompt;
+            self.conn.ack.now = true;
+            self.acknowledge();
+            self.conn.ack.prompt = prompt;
+        }
+        self.conn.ecn.data(seen.marked, seen.flags & flag::CWR != 0);
     }
 
     /// The segment's FIN, or an earlier one whose turn has come.

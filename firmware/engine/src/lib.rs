@@ -33,6 +33,7 @@ mod conn;
 mod conn_info;
 mod deadlines;
 mod due;
+mod ecn;
 mod ending;
 mod engine;
 mod error;
@@ -65,6 +66,7 @@ pub use cm::{
 };
 pub use config::EngineConfig;
 pub use conn_info::ConnInfo;
+pub use ecn::Ecn;
 pub use engine::Engine;
 pub use error::Error;
 pub use negotiation::MAX_READS;

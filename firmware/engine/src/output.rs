@@ -59,6 +59,7 @@ impl<P: Port> Link<'_, P> {
         stats.fast_recoveries += now.recoveries - before.recoveries;
         stats.recoveries_undone += now.undone - before.undone;
         stats.tail_probes += now.probes - before.probes;
+        stats.marks_heeded += now.echoes - before.echoes;
         self.conn.counted = now;
     }
 

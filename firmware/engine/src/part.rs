@@ -227,7 +227,8 @@ impl Part {
         let last = self.last && slice.end == self.end;
         let mut job = Job {
             kind: JobKind::Message.raw(),
-            flags: if self.header.tagged { Job::TAGGED } else { 0 }
+            flags: tcp.flags
+                | if self.header.tagged { Job::TAGGED } else { 0 }
                 | if last { Job::LAST } else { 0 },
             flow,
             seq: slice.seq,

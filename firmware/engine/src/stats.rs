@@ -40,6 +40,10 @@ pub struct EngineStats {
     pub fast_recoveries: u64,
     /// Tail loss probes sent (RFC 8985).
     pub tail_probes: u64,
+    /// Segments with data that a switch has marked (ECN).
+    pub marked: u64,
+    /// Times that the congestion window was reduced because the peer told of marks.
+    pub marks_heeded: u64,
     /// Reductions of the congestion window taken back, because nothing was lost.
     pub recoveries_undone: u64,
     /// Window probes sent.

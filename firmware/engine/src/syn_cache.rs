@@ -31,6 +31,8 @@ pub struct HalfOpen {
     pub scale: Option<u8>,
     /// It permits SACK.
     pub sack: bool,
+    /// It asks for ECN, and may have it. (A cookie has no room for that.)
+    pub ecn: bool,
     /// Its timestamp, if both sides want them.
     pub ts_val: Option<u32>,
     /// There was no room for the SYN-ACK: it has not gone yet.

@@ -11,6 +11,7 @@ use weft_wire::tcp::flag;
 
 use crate::config::EngineConfig;
 use crate::conn::{Conn, Phase, TcpState, MAX_PARTS};
+use crate::input::is_marked;
 use crate::link::Link;
 use crate::part::{Data, Header, Origin, Part, JOB_PIECES, MAX_FPDUS};
 use crate::port::{Full, Port};
@@ -54,6 +55,8 @@ struct Segment {
     seq: u32,
     ack: u32,
     length: u32,
+    /// A switch has marked it.
+    marked: bool,
     /// The FPDU in it ends a Write, whose sender waits.
     prompt: bool,
 }
@@ -100,6 +103,7 @@ impl<P: Port> Link<'_, P> {
             seq: report.seq,
             ack: report.ack,
             length: u32::from(report.payload_len),
+            marked: is_marked(report.ecn),
             prompt: config.prompt_ack && ends_write(ddp_control, rdmap_control),
         });
         self.shared.stats.fpdus_card += u64::from(done);
@@ -120,6 +124,7 @@ impl<P: Port> Link<'_, P> {
                 seq: report.seq,
                 ack: report.ack,
                 length: u32::from(report.payload_len),
+                marked: is_marked(report.ecn),
                 prompt: false,
             })
     }
@@ -133,6 +138,7 @@ impl<P: Port> Link<'_, P> {
         let usual = report.tcp_flags & !flag::PSH == flag::ACK
             && report.seq == next
             && report.epoch == conn.card.epoch
+            && report.marked == conn.ecn.marked
             && report.raw_count == conn.card.raw_count
             && conn.card.attached
             && !conn.card.for_engine
@@ -164,6 +170,7 @@ impl<P: Port> Link<'_, P> {
             return false;
         }
         self.shared.stats.segments += 1;
+        self.shared.stats.marked += u64::from(report.marked);
         conn.ack.prompt |= report.prompt;
         conn.tries = 0;
         if let Some(keepalive) = self.shared.config.keepalive {
@@ -237,6 +244,7 @@ impl<P: Port> Link<'_, P> {
             || room < wire
             || left <= fpdu_payload
             || conn.parts.len() >= MAX_PARTS
+            || conn.sender.owes_cwr()
             || !conn.may_send
             || conn.fin_seq.is_some()
             || conn.terminate.is_some()
@@ -266,7 +274,7 @@ impl<P: Port> Link<'_, P> {
         };
         let job = Job {
             kind: JobKind::Message.raw(),
-            flags: Job::TAGGED,
+            flags: Job::TAGGED | self.new_data().0,
             flow: qp.id.flow(),
             seq: first,
             length: payload,

@@ -248,6 +248,7 @@ fn reordering_duplication_and_splitting() {
             duplicate: 3000,
             reorder: 6000,
             split: 6000,
+            mark: 3000,
         };
         run(seed, faults, &|_| ());
     }
@@ -275,6 +276,7 @@ fn the_same_seed_gives_the_same_frames() {
         duplicate: 1000,
         reorder: 2000,
         split: 1000,
+        mark: 0,
     };
     let one = run(42, faults, &|_| ());
     let two = run(42, faults, &|_| ());

@@ -15,6 +15,11 @@ fn run(seed: u64, faults: Faults, short_way: bool) -> (Frames, [EngineStats; 2])
         config.keepalive = (seed % 2 == 0).then_some(3_000 * MS);
         config.timestamps = seed % 5 == 4;
         config.congestion = Congestion::ALL[seed as usize % 4];
+        config.ecn = if seed % 3 == 0 {
+            Ecn::Ask
+        } else {
+            Ecn::WhenAsked
+        };
     });
     let params = ConnectParams {
         markers: seed % 7 == 6,
@@ -88,6 +93,7 @@ fn the_same_frames_with_loss_reordering_duplicates_and_cuts() {
         duplicate: 600,
         reorder: 1500,
         split: 600,
+        mark: 3000,
     };
     compare(100..124, faults);
 }

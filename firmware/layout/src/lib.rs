@@ -3658,6 +3658,8 @@ impl Job {
     pub const NOTIFY: u8 = 0x4;
     /// Bit 3: the payload is in the slot from byte 64, at most 64 bytes, and there are no SGEs.
     pub const INLINE_PAYLOAD: u8 = 0x8;
+    /// Bit 4: segment, message: each frame says that congestion may be marked in it, ECT(0) (RFC 3168 §5).
+    pub const ECT: u8 = 0x10;
 
     /// The record as it lies in memory.
     #[inline]
@@ -3777,6 +3779,18 @@ impl Job {
     #[must_use]
     pub const fn with_inline_payload(mut self, on: bool) -> Self {
         self.flags = self.flags & !Self::INLINE_PAYLOAD | if on { Self::INLINE_PAYLOAD } else { 0 };
+        self
+    }
+
+    /// Bit 4: segment, message: each frame says that congestion may be marked in it, ECT(0) (RFC 3168 §5).
+    pub const fn ect(&self) -> bool {
+        self.flags & Self::ECT != 0
+    }
+
+    /// The same with ect set or clear.
+    #[must_use]
+    pub const fn with_ect(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::ECT | if on { Self::ECT } else { 0 };
         self
     }
 }

@@ -433,6 +433,8 @@ fn marks_halve_once_for_a_window() {
     assert_eq!(t.s.counts.echoes, 1);
     t.send(4);
     t.say(10, &[], true);
+    assert_eq!(t.s.counts.echoes, 1, "the segment with CWR is under way");
+    t.say(11, &[], true);
     assert_eq!(t.s.counts.echoes, 2, "the next window");
     assert_eq!(t.s.counts.recoveries, 0);
 }

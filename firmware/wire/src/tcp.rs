@@ -26,6 +26,10 @@ pub mod flag {
     pub const ACK: u8 = 0x10;
     /// URG.
     pub const URG: u8 = 0x20;
+    /// ECE: data came with a mark of congestion (RFC 3168 §6.1); in a SYN and its answer: ECN is wanted.
+    pub const ECE: u8 = 0x40;
+    /// CWR: the echo was heeded; in a SYN: ECN is wanted.
+    pub const CWR: u8 = 0x80;
 }
 
 /// Up to four SACK blocks: left and right edge.

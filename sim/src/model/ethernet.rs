@@ -191,7 +191,7 @@ pub fn segment(
     f.extend_from_slice(&row.remote_mac);
     f.extend_from_slice(&row.local_mac);
     f.extend_from_slice(&[8, 0]);
-    f.extend_from_slice(&[0x45, row.tos]);
+    f.extend_from_slice(&[0x45, row.tos | u8::from(job.ect()) << 1]);
     f.extend_from_slice(&(total as u16).to_be_bytes());
     f.extend_from_slice(&id.to_be_bytes());
     f.extend_from_slice(&[0x40, 0, row.ttl, 6, 0, 0]);

@@ -7,12 +7,15 @@ use super::incoming::waits_for_answer;
 use super::Engine;
 use crate::cm::Endpoint;
 use crate::conn::{own_scale, segment_size, window_size, Role, TcpState, DEFAULT_MSS};
+use crate::ecn::Ecn;
 use crate::input::Seen;
 use crate::link::Shared;
 use crate::port::Port;
 use crate::syn_cache::{completes, HalfOpen};
 use weft_tcp::seq;
 
+/// A SYN that asks for ECN (RFC 3168 §6.1.1).
+const ASKS: u8 = flag::ECE | flag::CWR;
 /// The time until the first SYN-ACK goes again (RFC 6298 §2.1).
 const RTO: u64 = 1_000_000_000;
 
@@ -78,6 +81,7 @@ impl Engine {
             mss: seen.options.mss,
             scale: seen.options.window_scale,
             sack: seen.options.sack_permitted,
+            ecn: shared.config.ecn != Ecn::Never && seen.flags & ASKS == ASKS,
             ts_val: timestamps.map(|(value, _)| value),
             unsent: false,
             since: now,
@@ -87,7 +91,7 @@ impl Engine {
         if !shared.syn_cache.insert(row) {
             let mss = row.mss.filter(|mss| *mss > 0).unwrap_or(DEFAULT_MSS);
             row.iss = shared.cookies.make(now, local, remote, row.irs, mss);
-            (row.scale, row.sack, row.ts_val) = (None, false, None);
+            (row.scale, row.sack, row.ecn, row.ts_val) = (None, false, false, None);
             shared.stats.syn_cookies_sent += 1;
         }
         if !syn_ack(now, shared, &row, port) {
@@ -161,6 +165,7 @@ impl Engine {
             mss: Some(mss),
             scale: None,
             sack: false,
+            ecn: false,
             ts_val: None,
             unsent: false,
             since: now,
@@ -209,6 +214,7 @@ impl Engine {
             link.conn
                 .sender
                 .syn_was_sent(row.iss, row.since, timed && row.tries == 0);
+            link.conn.ecn = link.shared.config.ecn_state(row.ecn);
             link.conn.tcp = TcpState::SynReceived;
             link.segment(seen);
         });
@@ -275,7 +281,12 @@ fn syn_ack<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, port: &mut P)
         sack_permitted: row.sack,
         ..Options::default()
     };
-    let numbers = (flag::SYN | flag::ACK, row.iss, row.irs.wrapping_add(1));
+    let ece = if row.ecn { flag::ECE } else { 0 };
+    let numbers = (
+        flag::SYN | flag::ACK | ece,
+        row.iss,
+        row.irs.wrapping_add(1),
+    );
     send(now, shared, row, numbers, options, port)
 }
 

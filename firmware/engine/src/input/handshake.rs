@@ -79,6 +79,9 @@ impl<P: Port> Link<'_, P> {
             self.refuse_segment_size();
             return;
         }
+        let config = &self.shared.config;
+        let ece = seen.flags & (flag::ECE | flag::CWR) == flag::ECE;
+        self.conn.ecn = config.ecn_state(ece && config.asks_for_ecn());
         self.open(seen, u32::from(seen.window));
         self.conn.ack.now = true;
         self.conn.phase = Phase::AwaitReply;

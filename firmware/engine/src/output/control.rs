@@ -13,11 +13,14 @@ impl<P: Port> Link<'_, P> {
     /// Sends one frame that the engine makes itself.
     pub fn send_control(
         &mut self,
-        flags: u8,
+        mut flags: u8,
         seq: u32,
         mut options: Options,
         payload: &[u8],
     ) -> Result<(), Full> {
+        if flags & (flag::SYN | flag::RST) == 0 {
+            flags |= self.echo();
+        }
         if self.conn.timestamps {
             options.timestamps = Some((self.ts_val(), self.conn.ts_recent));
         }
@@ -70,8 +73,12 @@ impl<P: Port> Link<'_, P> {
             sack_permitted: !answers || self.conn.sack,
             ..Options::default()
         };
+        // Once only: a SYN with these flags may be what is dropped on the way (RFC 3168 §6.1.1.1).
+        let first = self.conn.sender.nxt == self.conn.sender.una;
         let flags = if answers {
             flag::SYN | flag::ACK
+        } else if first && config.asks_for_ecn() {
+            flag::SYN | flag::ECE | flag::CWR
         } else {
             flag::SYN
         };
@@ -184,11 +191,32 @@ impl<P: Port> Link<'_, P> {
         }
     }
 
+    /// What tells the peer of marks.
+    fn echo(&self) -> u8 {
+        if self.conn.ecn.echo {
+            flag::ECE
+        } else {
+            0
+        }
+    }
+
+    /// Flags of a job with new data and its TCP flags: it may be marked, and the first after a reduction says so. (Not what is sent again, and
+    /// no bare acknowledgment: RFC 3168 §6.1.4, §6.1.5.)
+    pub(crate) fn new_data(&self) -> (u8, u8) {
+        let ect = if self.conn.ecn.agreed { Job::ECT } else { 0 };
+        let cwr = if self.conn.sender.owes_cwr() {
+            flag::CWR
+        } else {
+            0
+        };
+        (ect, cwr)
+    }
+
     pub(crate) fn tcp_fields(&self, tcp_flags: u8) -> Job {
         Job {
             ack: self.conn.rcv_nxt(),
             window: self.conn.window_field(),
-            tcp_flags,
+            tcp_flags: tcp_flags | self.echo(),
             ts_val: self.ts_val(),
             ts_ecr: self.conn.ts_recent,
             ..Job::default()

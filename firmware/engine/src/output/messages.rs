@@ -1,5 +1,6 @@
 //! The messages: which one is next, how much of it fits, and the job that sends it.
 
+use weft_layout::Job;
 use weft_wire::mpa::RtrKinds;
 use weft_wire::rdmap::{control, opcode, queue, ReadRequest};
 use weft_wire::tcp::flag;
@@ -256,7 +257,11 @@ impl<P: Port> Link<'_, P> {
         let mut limit = markers.mulpdu(emss as usize);
         let left = message.reach;
         let seq = conn.sender.nxt;
-        let room = congestion.min(window);
+        let mut room = congestion.min(window);
+        if conn.sender.owes_cwr() {
+            // In one segment and no more.
+            room = room.min(emss);
+        }
         let try_fit = |limit: usize, room: u32| {
             let header = message.header.length();
             let payload = (limit - header) as u32;
@@ -319,7 +324,11 @@ impl<P: Port> Link<'_, P> {
             origin,
         };
         let push = if fitted.whole { flag::PSH } else { 0 };
-        let tcp = self.tcp_fields(flag::ACK | push);
+        let (ect, cwr) = self.new_data();
+        let tcp = Job {
+            flags: ect,
+            ..self.tcp_fields(flag::ACK | push | cwr)
+        };
         // The sink is open before the request is out, and only for as long as it is.
         if let Some(sink) = &message.sink {
             self.shared.regions.open_sink(sink, self.port);
@@ -337,6 +346,7 @@ impl<P: Port> Link<'_, P> {
             }
         }
         self.shared.stats.jobs += 1;
+        let _ = self.conn.sender.take_cwr();
         // A small message, and what goes out where nothing is under way.
         if fitted.whole && fitted.payload as usize <= JOB_INLINE || self.conn.sender.flight() == 0 {
             self.port.urgent();

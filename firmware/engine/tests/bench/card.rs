@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::{ecn, set_ecn, ECT};
 use weft_engine::{Full, MemoryError, Port};
 use weft_layout::{
     fpdu_verdict, job_kind, job_status, refusal, report_kind, table, AttachRow, FlowKeyRow,
@@ -190,6 +191,9 @@ impl Card {
         let mut frame = vec![0; payload.len() + 100];
         let length = header.write(payload, &mut frame).unwrap();
         frame.truncate(length);
+        if job.ect() {
+            set_ecn(&mut frame, ECT);
+        }
         assert!(frame.len() <= 1514, "a frame of {} bytes", frame.len());
         self.out.push(frame);
     }
@@ -319,6 +323,7 @@ impl Card {
             window: segment.window,
             tcp_flags: segment.flags,
             payload_len: length as u16,
+            ecn: ecn(frame),
             ..Default::default()
         };
         if let Some((value, echo)) = segment.options.timestamps {

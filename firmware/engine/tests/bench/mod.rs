@@ -24,6 +24,8 @@ pub struct Faults {
     pub duplicate: u32,
     pub reorder: u32,
     pub split: u32,
+    /// Marked, if it may be.
+    pub mark: u32,
 }
 
 pub struct Host {
@@ -165,6 +167,9 @@ impl Bench {
             if !tamper(from, &mut frame) {
                 return;
             }
+        }
+        if ecn(&frame) == ECT && self.chance(self.faults.mark) {
+            set_ecn(&mut frame, CE);
         }
         self.frames += 1;
         self.capture.push((self.now, from, frame.clone()));
@@ -427,6 +432,30 @@ pub fn sge(stag: u32, at: u64, length: u32) -> Sge {
         to: 0x1000 + at,
         length,
     }
+}
+
+/// Codepoints of the IP header's ECN field (RFC 3168 §5).
+pub const ECT: u8 = 2;
+pub const CE: u8 = 3;
+
+/// The ECN field of a frame; 0: it is not IPv4.
+pub fn ecn(frame: &[u8]) -> u8 {
+    match EthernetHeader::parse(frame) {
+        Some((header, packet)) if header.ethertype == 0x0800 => packet[1] & 3,
+        _ => 0,
+    }
+}
+
+pub fn set_ecn(frame: &mut [u8], ecn: u8) {
+    frame[15] = frame[15] & !3 | ecn;
+    frame[24..26].fill(0);
+    let words = frame[14..34].chunks_exact(2);
+    let sum: u32 = words
+        .map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])))
+        .sum();
+    let sum = (sum & 0xffff) + (sum >> 16);
+    let sum = ((sum & 0xffff) + (sum >> 16)) as u16;
+    frame[24..26].copy_from_slice(&(!sum).to_be_bytes());
 }
 
 /// Cuts a TCP segment in two, as a middle box might; other frames stay whole.

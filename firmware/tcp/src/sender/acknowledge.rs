@@ -225,7 +225,8 @@ impl Sender {
 
     /// Marks of congestion: once for a window (RFC 3168 §6.1.2), and not beside a loss.
     fn heed_echo(&mut self, now: u64, ack: &Ack<'_>) {
-        let again = seq::lt(self.echo_point, self.una) || self.echo_point == self.una;
+        // The segment that begins there has CWR: before it is acknowledged the peer cannot know.
+        let again = seq::lt(self.echo_point, self.una);
         if ack.echo && again && self.phase == Phase::None {
             let flight = self.flight();
             self.control.congestion(Event::Echo, now, flight);

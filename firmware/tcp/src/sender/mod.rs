@@ -402,6 +402,11 @@ impl Sender {
         }
     }
 
+    /// The next segment with new data is to have the CWR flag (RFC 3168 §6.1.2), if ECN was agreed on.
+    pub fn owes_cwr(&self) -> bool {
+        self.cwr
+    }
+
     /// The next segment with new data is to have the CWR flag (RFC 3168 §6.1.2), if ECN was agreed on; then it is forgotten.
     pub fn take_cwr(&mut self) -> bool {
         core::mem::take(&mut self.cwr)
