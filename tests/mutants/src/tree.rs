@@ -105,3 +105,27 @@ fn write(path: &Path, bytes: &[u8], like: &Path) -> Result<(), String> {
     let permissions = fs::metadata(like).map_err(failed)?.permissions();
     fs::set_permissions(path, permissions).map_err(failed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fault_has_its_place_in_the_sources() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = here.ancestors().nth(2).unwrap();
+        let faults = crate::list::read(&here.join("faults")).unwrap();
+        let mut by_file: BTreeMap<&str, Vec<(u32, &Fault)>> = BTreeMap::new();
+        for fault in &faults {
+            by_file.entry(&fault.file).or_default().push((1, fault));
+        }
+        let lost: Vec<_> = by_file
+            .iter()
+            .filter_map(|(file, faults)| match fs::read_to_string(root.join(file)) {
+                Ok(text) => plant::plant(&text, faults).err(),
+                Err(error) => Some(format!("{file}: {error}")),
+            })
+            .collect();
+        assert!(lost.is_empty(), "{lost:#?}");
+    }
+}
