@@ -17,7 +17,7 @@ use std::sync::atomic::{fence, AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
-use weft_engine::{Congestion, Engine, EngineConfig, EngineStats, Event, QpId, Seed};
+use weft_engine::{Congestion, Ecn, Engine, EngineConfig, EngineStats, Event, QpId, Seed};
 
 pub use crate::card::{Capabilities, Health, RingSizes};
 use crate::card::{Card, MappedMemory};
@@ -108,6 +108,12 @@ impl DeviceConfig {
     /// Congestion control of its connections: CUBIC unless this says otherwise.
     pub fn congestion(mut self, congestion: Congestion) -> Self {
         self.engine.congestion = congestion;
+        self
+    }
+
+    /// Marks of congestion instead of losses (ECN, RFC 3168): used where the peer asks for it, unless this says otherwise.
+    pub fn ecn(mut self, ecn: Ecn) -> Self {
+        self.engine.ecn = ecn;
         self
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
 use weft_hostdrv::device::RingSizes;
-use weft_hostdrv::{Congestion, Device, DeviceConfig, DeviceError};
+use weft_hostdrv::{Congestion, Device, DeviceConfig, DeviceError, Ecn};
 
 use crate::capture::Capture;
 use crate::card::Card;
@@ -60,6 +60,8 @@ pub struct FabricConfig {
     pub mtu: u16,
     /// Congestion control of all devices.
     pub congestion: Congestion,
+    /// Whether they ask for marks of congestion.
+    pub ecn: Ecn,
     /// Their rings.
     pub rings: RingSizes,
     /// Where captures go; none are written without.
@@ -76,6 +78,7 @@ impl Default for FabricConfig {
             link: LinkConfig::default(),
             mtu: 1500,
             congestion: Congestion::default(),
+            ecn: Ecn::default(),
             rings: RingSizes::default(),
             captures: None,
             waves: None,
@@ -145,6 +148,7 @@ impl Fabric {
             let mut device = DeviceConfig::new(mac(number), ip(number))
                 .mtu(config.mtu)
                 .congestion(config.congestion)
+                .ecn(config.ecn)
                 .seed(seed)
                 // Nothing happens in an idle simulation, not even in two hours.
                 .keepalive(None);

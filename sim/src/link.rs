@@ -1,5 +1,6 @@
 //! A link between two ends: delay, bandwidth, and faults by seed (loss, duplication, reordering,
-//! corruption, another cutting of TCP segments, as a middle box may do).
+//! corruption, another cutting of TCP segments, as a middle box may do), and a queue before it that
+//! marks or drops, as the port of a switch does.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,6 +26,30 @@ pub struct Faults {
     pub resegment: u32,
 }
 
+/// What the port before a link does with frames that wait for it. Each limit is of the time that a frame would wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queue {
+    /// Frames that would wait longer are marked if their flow knows marks (RFC 3168 §5). `None`: none is.
+    pub mark_ns: Option<u64>,
+    /// Frames that would wait longer are dropped. `None`: there is room for all.
+    pub drop_ns: Option<u64>,
+}
+
+/// What a port's queue did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// Frames that came.
+    pub frames: u64,
+    /// Those that were marked.
+    pub marked: u64,
+    /// Those that found no room.
+    pub dropped: u64,
+    /// The longest wait in nanoseconds.
+    pub longest_ns: u64,
+    /// All waits together.
+    pub waited_ns: u64,
+}
+
 /// What a link is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkConfig {
@@ -32,6 +57,8 @@ pub struct LinkConfig {
     pub delay_ns: u64,
     /// Rate in Gb/s; each frame takes 24 bytes more on the wire (preamble, FCS, gap).
     pub gbps: u64,
+    /// The port at each end.
+    pub queue: Queue,
     /// Faults.
     pub faults: Faults,
 }
@@ -41,6 +68,7 @@ impl Default for LinkConfig {
         Self {
             delay_ns: 500,
             gbps: 100,
+            queue: Queue::default(),
             faults: Faults::default(),
         }
     }
@@ -85,6 +113,7 @@ pub struct Link {
     config: LinkConfig,
     rng: ChaCha8Rng,
     busy_until: [u64; 2],
+    waits: [Waits; 2],
     flights: BinaryHeap<Reverse<Flight>>,
     sent: u64,
     capture: Option<Capture>,
@@ -99,6 +128,7 @@ impl Link {
             config,
             rng,
             busy_until: [0; 2],
+            waits: [Waits::default(); 2],
             flights: BinaryHeap::new(),
             sent: 0,
             capture: None,
@@ -140,6 +170,31 @@ impl Link {
         self.sent
     }
 
+    /// What the port of the end `from` did since this was last asked.
+    pub fn take_waits(&mut self, from: usize) -> Waits {
+        std::mem::take(&mut self.waits[from])
+    }
+
+    /// When the frame is on the wire, or `None` if the port has no room for it. The port may mark it.
+    fn queue(&mut self, time: u64, from: usize, frame: &mut [u8]) -> Option<u64> {
+        let Queue { mark_ns, drop_ns } = self.config.queue;
+        let waits = &mut self.waits[from];
+        let wait = self.busy_until[from].saturating_sub(time);
+        waits.frames += 1;
+        if drop_ns.is_some_and(|most| wait > most) {
+            waits.dropped += 1;
+            return None;
+        }
+        waits.longest_ns = waits.longest_ns.max(wait);
+        waits.waited_ns += wait;
+        if mark_ns.is_some_and(|most| wait > most) && ethernet::mark(frame) {
+            waits.marked += 1;
+        }
+        let wire = (frame.len() as u64 + 24) * 8;
+        self.busy_until[from] = time + wait + wire.div_ceil(self.config.gbps.max(1));
+        Some(self.busy_until[from])
+    }
+
     fn chance(&mut self, per_million: u32) -> bool {
         per_million != 0 && self.rng.random_range(0..1_000_000) < per_million
     }
@@ -148,19 +203,24 @@ impl Link {
     pub fn send(&mut self, time: u64, from: usize, frame: Vec<u8>) {
         let faults = self.config.faults;
         let mut fate = Vec::new();
-        let wire = (frame.len() as u64 + 24) * 8;
-        let start = time.max(self.busy_until[from]);
-        self.busy_until[from] = start + wire.div_ceil(self.config.gbps.max(1));
-        let mut arrival = self.busy_until[from] + self.config.delay_ns;
+        let mut out = frame.clone();
+        let sent = self.queue(time, from, &mut out);
+        if out != frame {
+            fate.push("marked");
+        }
+        let mut arrival = sent.unwrap_or(time) + self.config.delay_ns;
 
-        let mut copies = vec![(frame.clone(), false)];
-        if self.chance(faults.loss) {
+        let mut copies = vec![(out, false)];
+        if sent.is_none() {
+            fate.push("no room");
+            copies.clear();
+        } else if self.chance(faults.loss) {
             fate.push("lost");
             copies.clear();
         }
         if self.chance(faults.resegment) && !copies.is_empty() {
             let at = self.rng.random_range(0..u32::MAX);
-            if let Some((a, b)) = ethernet::cut_segment(&frame, at) {
+            if let Some((a, b)) = ethernet::cut_segment(&copies[0].0, at) {
                 fate.push("cut in two");
                 copies = vec![(a, false), (b, false)];
             }
@@ -226,5 +286,77 @@ impl Link {
             frame: f.frame,
             bad: f.bad,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{generator, Stream};
+
+    /// An IPv4 frame of 125 bytes on the wire, with this ECN field: 1000 ns at 1 Gb/s.
+    fn frame(ecn: u8) -> Vec<u8> {
+        let mut frame = vec![0; 101];
+        frame[12] = 8;
+        frame[14..16].copy_from_slice(&[0x45, ecn]);
+        frame
+    }
+
+    fn link(mark_ns: Option<u64>, drop_ns: Option<u64>) -> Link {
+        let config = LinkConfig {
+            gbps: 1,
+            queue: Queue { mark_ns, drop_ns },
+            ..LinkConfig::default()
+        };
+        Link::new(config, generator(1, Stream::Link(0)))
+    }
+
+    /// Sends eight at once; when each arrived that did, and its ECN field.
+    fn eight(link: &mut Link, ecn: u8) -> Vec<(u64, u8)> {
+        for _ in 0..8 {
+            link.send(5000, 0, frame(ecn));
+        }
+        std::iter::from_fn(|| {
+            let at = link.next_arrival()?;
+            Some((at, link.arrived(at)?.frame[15]))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn a_port_marks_those_that_wait_longer_than_it_likes_and_has_no_room_for_others() {
+        let arrival = |n: u64| 5000 + 1000 * (n + 1) + 500;
+        // Frame n waits n µs. A wait of the limit itself is none too long.
+        let mut port = link(Some(3000), Some(5000));
+        let wanted: Vec<_> = (0..6)
+            .map(|n| (arrival(n), if n > 3 { 3 } else { 2 }))
+            .collect();
+        assert_eq!(eight(&mut port, 2), wanted);
+        let waits = Waits {
+            frames: 8,
+            marked: 2,
+            dropped: 2,
+            longest_ns: 5000,
+            waited_ns: 15_000,
+        };
+        assert_eq!(port.take_waits(0), waits);
+        assert_eq!(port.take_waits(0), Waits::default());
+        assert_eq!(port.take_waits(1), Waits::default());
+    }
+
+    #[test]
+    fn a_flow_that_knows_no_marks_gets_none() {
+        let mut port = link(Some(0), None);
+        assert!(eight(&mut port, 0).iter().all(|&(_, ecn)| ecn == 0));
+        assert_eq!(port.take_waits(0).marked, 0);
+        assert_eq!(eight(&mut link(None, None), 1).len(), 8);
+    }
+
+    #[test]
+    fn the_other_direction_has_a_port_of_its_own() {
+        let mut link = link(Some(0), Some(0));
+        link.send(0, 0, frame(2));
+        link.send(0, 1, frame(2));
+        assert_eq!([0, 1].map(|end| link.take_waits(end).dropped), [0, 0]);
     }
 }

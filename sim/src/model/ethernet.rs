@@ -37,6 +37,25 @@ pub fn checksum(parts: &[&[u8]]) -> u16 {
     !(sum as u16)
 }
 
+/// Marks an IPv4 frame as a congested port does (RFC 3168 §5), if its flow knows marks; else it is as it was. The header's
+/// checksum is mended by the difference (RFC 1624 §3): one that was wrong stays wrong.
+pub fn mark(frame: &mut [u8]) -> bool {
+    let ip4 = frame.len() >= ETHERNET + IPV4 && be16(frame, 12) == 0x0800;
+    if !ip4 || matches!(frame[ETHERNET + 1] & 3, 0 | 3) {
+        return false;
+    }
+    let before = be16(frame, ETHERNET);
+    frame[ETHERNET + 1] |= 3;
+    let mut sum = u32::from(!be16(frame, ETHERNET + 10))
+        + u32::from(!before)
+        + u32::from(be16(frame, ETHERNET));
+    while sum >> 16 != 0 {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    frame[ETHERNET + 10..ETHERNET + 12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+    true
+}
+
 /// What the receive path reads of a TCP segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
@@ -310,6 +329,40 @@ mod tests {
                     "bit {bit} flipped, not noticed"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_mark_is_on_what_may_be_marked_and_the_checksum_stays_as_right_as_it_was() {
+        for identification in [0, 1, 0x1234, 0xfffe, 0xffff] {
+            for field in 0..4 {
+                let mut frame =
+                    segment(&row(), &Job::default(), 1, flag::ACK, identification, b"x");
+                frame[ETHERNET + 1] |= field;
+                let header = ETHERNET + 10..ETHERNET + 12;
+                frame[header.clone()].fill(0);
+                let sum = checksum(&[&frame[ETHERNET..ETHERNET + IPV4]]);
+                frame[header.clone()].copy_from_slice(&sum.to_be_bytes());
+                let mut wrong = frame.clone();
+                wrong[ETHERNET + 10] ^= 0x20;
+                let before = frame.clone();
+
+                let may = matches!(field, 1 | 2);
+                assert_eq!((mark(&mut frame), mark(&mut wrong)), (may, may));
+                assert_eq!(frame[ETHERNET + 1] & 3, if may { 3 } else { field });
+                let Parsed::Tcp(seen) = parse(&frame) else {
+                    panic!("the checksum of a marked frame is wrong")
+                };
+                assert_eq!(seen.ecn & 3, frame[ETHERNET + 1] & 3);
+                assert!(!matches!(parse(&wrong), Parsed::Tcp(_)));
+                frame[ETHERNET + 1] = before[ETHERNET + 1];
+                frame[header.clone()].copy_from_slice(&before[header]);
+                assert_eq!(frame, before, "something else was changed");
+            }
+        }
+        for other in [&[0; 60][..], &[0x45; 33]] {
+            let mut frame = other.to_vec();
+            assert!(!mark(&mut frame) && frame == other);
         }
     }
 

@@ -22,7 +22,7 @@ pub const DELAYS: [u64; 2] = [500, 10_000];
 pub const LOSSES: [u32; 4] = [0, 1_000, 10_000, 30_000];
 /// Frames of a million that come late.
 pub const REORDERED: u32 = 10_000;
-/// The controllers. DCTCP is not among them: the card does not tell of marks, and without them it is Reno.
+/// The controllers. DCTCP is not among them: where nothing is marked it is Reno.
 pub const CONTROLLERS: [Congestion; 3] = [Congestion::Reno, Congestion::Cubic, Congestion::Delay];
 
 /// One run.

@@ -4,6 +4,7 @@ pub mod data_path;
 pub mod full_stack;
 pub mod loss;
 mod page;
+pub mod queue;
 pub mod scale;
 mod writes;
 

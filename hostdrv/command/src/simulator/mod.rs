@@ -63,7 +63,10 @@ pub enum Command {
         /// Instead: how fast as many connections are made as the card has flows, and how fairly 64 of them share the line.
         #[arg(long, conflicts_with_all = ["html", "loss"])]
         scale: bool,
-        /// Simulated time of each run of --loss or --scale.
+        /// Instead: each congestion controller behind a slow port that marks, with marks (ECN) and without.
+        #[arg(long, conflicts_with_all = ["html", "loss", "scale"])]
+        queue: bool,
+        /// Simulated time of each run of --loss, --scale or --queue.
         #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "html")]
         milliseconds: u64,
         #[command(flatten)]
@@ -96,6 +99,7 @@ impl Command {
                 html,
                 loss,
                 scale,
+                queue,
                 milliseconds,
                 common,
             } => {
@@ -103,6 +107,8 @@ impl Command {
                     perf::loss(common, seed.seed, *milliseconds)
                 } else if *scale {
                     perf::scale(common, seed.seed, *milliseconds)
+                } else if *queue {
+                    perf::queue(common, seed.seed, *milliseconds)
                 } else {
                     perf::run(common, seed.seed, html.as_deref())
                 }

@@ -52,6 +52,14 @@ pub fn scale(common: &Common, seed: u64, milliseconds: u64) -> Result<(), Failur
     show(common, &table?, perf::scale::print)
 }
 
+/// A slow port that marks.
+pub fn queue(common: &Common, seed: u64, milliseconds: u64) -> Result<(), Failure> {
+    let bar = progress(perf::queue::RUNS, !common.json);
+    let table = perf::queue::run(common.card, seed, common.mtu, milliseconds, || bar.inc(1));
+    bar.finish_and_clear();
+    show(common, &table?, perf::queue::print)
+}
+
 /// As JSON or for people.
 fn show<T: Serialize>(
     common: &Common,
