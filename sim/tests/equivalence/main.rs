@@ -645,7 +645,7 @@ impl Script {
         }
         let mut job = Job {
             kind,
-            flags: rng.random_range(0..8),
+            flags: rng.random_range(0..8) | *[0, Job::ECT].choose(rng).unwrap(),
             flow,
             seq: state.send_seq,
             ack: rng.random(),
