@@ -176,6 +176,90 @@ package weft_card_pkg;
   parameter logic [7:0] CQE_STATUS_REMOTE_ACCESS = 8'd4;
   parameter logic [7:0] CQE_STATUS_REMOTE_OPERATION = 8'd5;
 
+  // What a command is to do, with which fields; in the answer.
+  parameter logic [7:0] COMMAND_OPCODE_ALLOC_PD = 8'd1;
+  parameter logic [7:0] COMMAND_OPCODE_DEALLOC_PD = 8'd2;
+  parameter logic [7:0] COMMAND_OPCODE_REGISTER = 8'd3;
+  parameter logic [7:0] COMMAND_OPCODE_DEREGISTER = 8'd4;
+  parameter logic [7:0] COMMAND_OPCODE_CREATE_QP = 8'd5;
+  parameter logic [7:0] COMMAND_OPCODE_DESTROY_QP = 8'd6;
+  parameter logic [7:0] COMMAND_OPCODE_MODIFY_QP = 8'd7;
+  parameter logic [7:0] COMMAND_OPCODE_QUERY_QP = 8'd8;
+  parameter logic [7:0] COMMAND_OPCODE_LISTEN = 8'd9;
+  parameter logic [7:0] COMMAND_OPCODE_UNLISTEN = 8'd10;
+  parameter logic [7:0] COMMAND_OPCODE_CONNECT = 8'd11;
+  parameter logic [7:0] COMMAND_OPCODE_ACCEPT = 8'd12;
+  parameter logic [7:0] COMMAND_OPCODE_REJECT = 8'd13;
+  parameter logic [7:0] COMMAND_OPCODE_DISCONNECT = 8'd14;
+  parameter logic [7:0] COMMAND_OPCODE_ABORT = 8'd15;
+
+  // What became of a command. Unless it was DONE, nothing was changed.
+  parameter logic [7:0] COMMAND_STATUS_DONE = 8'd0;
+  parameter logic [7:0] COMMAND_STATUS_MALFORMED = 8'd1;
+  parameter logic [7:0] COMMAND_STATUS_UNKNOWN_PD = 8'd2;
+  parameter logic [7:0] COMMAND_STATUS_UNKNOWN_QP = 8'd3;
+  parameter logic [7:0] COMMAND_STATUS_UNKNOWN_CONNECTION = 8'd4;
+  parameter logic [7:0] COMMAND_STATUS_UNKNOWN_STAG = 8'd5;
+  parameter logic [7:0] COMMAND_STATUS_INVALID_REGION = 8'd6;
+  parameter logic [7:0] COMMAND_STATUS_NO_STAGS = 8'd7;
+  parameter logic [7:0] COMMAND_STATUS_NO_FLOWS = 8'd8;
+  parameter logic [7:0] COMMAND_STATUS_NO_FLOW_KEY = 8'd9;
+  parameter logic [7:0] COMMAND_STATUS_NO_CONNECTIONS = 8'd10;
+  parameter logic [7:0] COMMAND_STATUS_NO_MEMORY = 8'd11;
+  parameter logic [7:0] COMMAND_STATUS_NO_PORTS = 8'd12;
+  parameter logic [7:0] COMMAND_STATUS_INVALID_QP_CONFIG = 8'd13;
+  parameter logic [7:0] COMMAND_STATUS_WRONG_QP_STATE = 8'd14;
+  parameter logic [7:0] COMMAND_STATUS_WRONG_CONNECTION_STATE = 8'd15;
+  parameter logic [7:0] COMMAND_STATUS_IN_USE = 8'd16;
+  parameter logic [7:0] COMMAND_STATUS_PORT_IN_USE = 8'd17;
+  parameter logic [7:0] COMMAND_STATUS_PRIVATE_DATA_TOO_LONG = 8'd18;
+  parameter logic [7:0] COMMAND_STATUS_INVALID_READ_DEPTH = 8'd19;
+  parameter logic [7:0] COMMAND_STATUS_INVALID_PEER_TO_PEER = 8'd20;
+  parameter logic [7:0] COMMAND_STATUS_INVALID_ADDRESS = 8'd21;
+  parameter logic [7:0] COMMAND_STATUS_NO_TRANSITION = 8'd22;
+
+  // States of a queue pair.
+  parameter logic [7:0] QUEUE_PAIR_STATE_IDLE = 8'd0;
+  parameter logic [7:0] QUEUE_PAIR_STATE_RTS = 8'd1;
+  parameter logic [7:0] QUEUE_PAIR_STATE_CLOSING = 8'd2;
+  parameter logic [7:0] QUEUE_PAIR_STATE_TERMINATING = 8'd3;
+  parameter logic [7:0] QUEUE_PAIR_STATE_ERROR = 8'd4;
+
+  // Congestion control of a connection.
+  parameter logic [7:0] CONGESTION_CONTROL_RENO = 8'd0;
+  parameter logic [7:0] CONGESTION_CONTROL_CUBIC = 8'd1;
+  parameter logic [7:0] CONGESTION_CONTROL_DCTCP = 8'd2;
+  parameter logic [7:0] CONGESTION_CONTROL_DELAY = 8'd3;
+
+  // What an event tells of, with which fields.
+  parameter logic [7:0] EVENT_KIND_CONNECT_REQUEST = 8'd1;
+  parameter logic [7:0] EVENT_KIND_ESTABLISHED = 8'd2;
+  parameter logic [7:0] EVENT_KIND_REJECTED = 8'd3;
+  parameter logic [7:0] EVENT_KIND_CONNECT_ERROR = 8'd4;
+  parameter logic [7:0] EVENT_KIND_DISCONNECTED = 8'd5;
+  parameter logic [7:0] EVENT_KIND_QP_FATAL = 8'd6;
+
+  // Why a connection did not come about.
+  parameter logic [7:0] CONNECT_FAILURE_UNREACHABLE = 8'd1;
+  parameter logic [7:0] CONNECT_FAILURE_REFUSED = 8'd2;
+  parameter logic [7:0] CONNECT_FAILURE_TIMED_OUT = 8'd3;
+  parameter logic [7:0] CONNECT_FAILURE_CLOSED = 8'd4;
+  parameter logic [7:0] CONNECT_FAILURE_INVALID_REPLY = 8'd5;
+  parameter logic [7:0] CONNECT_FAILURE_NO_MATCHING_RTR = 8'd6;
+  parameter logic [7:0] CONNECT_FAILURE_INSUFFICIENT_READS = 8'd7;
+  parameter logic [7:0] CONNECT_FAILURE_NO_RESOURCES = 8'd8;
+  parameter logic [7:0] CONNECT_FAILURE_NO_RTR = 8'd9;
+  parameter logic [7:0] CONNECT_FAILURE_UNSUPPORTED_REVISION = 8'd10;
+  parameter logic [7:0] CONNECT_FAILURE_SEGMENT_TOO_SMALL = 8'd11;
+
+  // Why a connection ended.
+  parameter logic [7:0] DISCONNECT_REASON_LOCAL = 8'd1;
+  parameter logic [7:0] DISCONNECT_REASON_PEER = 8'd2;
+  parameter logic [7:0] DISCONNECT_REASON_RESET = 8'd3;
+  parameter logic [7:0] DISCONNECT_REASON_TIMED_OUT = 8'd4;
+  parameter logic [7:0] DISCONNECT_REASON_ABORTED = 8'd5;
+  parameter logic [7:0] DISCONNECT_REASON_TERMINATED = 8'd6;
+
   // What happened: kinds of a trace_entry.
   parameter logic [7:0] TRACE_KIND_FRAME_IN = 8'd1;
   parameter logic [7:0] TRACE_KIND_FRAME_DROPPED = 8'd2;
@@ -668,6 +752,144 @@ package weft_card_pkg;
   } cq_doorbell_t;
   parameter int unsigned CQ_DOORBELL_ANY_BIT = 0;  // the next CQE makes an event
   parameter int unsigned CQ_DOORBELL_SOLICITED_BIT = 1;  // the next one that is solicited or failed does
+
+  // A slot of a command ring; 512 bytes for private data follow it. A command has the fields that command_opcode names; the others are ignored.
+  typedef struct packed {
+    logic [391:0] rsvd_79;
+    logic [7:0] state;  // the state to move a queue pair to (QUEUE_PAIR_STATE_*)
+    logic [7:0] revision;  // MPA revision: 1 or 2
+    logic [7:0] max_sge;  // SGEs of a work request
+    logic [15:0] ord;  // Reads of this side under way at a time
+    logic [15:0] ird;  // Reads of the peer that this side takes at a time
+    logic [15:0] port;  // TCP port of this side; 0: one is chosen
+    logic [15:0] remote_port;  // the peer's TCP port
+    logic [31:0] remote_ip;  // the peer's IPv4 address
+    logic [31:0] recv_depth;  // work requests that the receive queue holds
+    logic [31:0] send_depth;  // work requests that the send queue holds
+    logic [63:0] region_length;  // bytes of a region
+    logic [63:0] iova;  // IOVA of a region's first byte
+    logic [63:0] base_to;  // TO of a region's first byte
+    logic [31:0] backlog;  // connections that may wait for their answer
+    logic [31:0] stag;  // STag of a region
+    logic [31:0] pd;  // number of a protection domain
+    logic [31:0] qp;  // number of a queue pair
+    logic [63:0] conn;  // number of a connection
+    logic [31:0] length;  // bytes of private data; of more than 512 the slot has the first 512, and the command is refused
+    logic [7:0] rtr;  // RTR kinds offered, or good enough
+    logic [7:0] access;  // rights of a region
+    logic [7:0] flags;
+    logic [7:0] opcode;  // what is to be done (COMMAND_OPCODE_*)
+  } command_t;
+  parameter int unsigned COMMAND_PEER_TO_PEER_BIT = 0;  // either side may send first
+  parameter int unsigned COMMAND_CRC_BIT = 1;  // CRC32C is asked for
+  parameter int unsigned COMMAND_MARKERS_BIT = 2;  // the peer is asked for markers
+  parameter int unsigned COMMAND_FALL_BACK_BIT = 3;  // once more with revision 1 if the peer closes instead of replying
+  parameter int unsigned COMMAND_LOCAL_WRITE_BIT = 0;  // receive elements may point here
+  parameter int unsigned COMMAND_REMOTE_READ_BIT = 1;  // the peer may read
+  parameter int unsigned COMMAND_REMOTE_WRITE_BIT = 2;  // the peer may write
+  parameter int unsigned COMMAND_READ_SINK_BIT = 3;  // Reads of this side may fill it
+  parameter int unsigned COMMAND_REMOTE_INVALIDATE_BIT = 4;  // the peer may invalidate its STag
+  parameter int unsigned COMMAND_RTR_SEND_BIT = 0;  // Send of 0 bytes
+  parameter int unsigned COMMAND_RTR_WRITE_BIT = 1;  // Write of 0 bytes
+  parameter int unsigned COMMAND_RTR_READ_BIT = 2;  // Read of 0 bytes
+
+  // What became of a command: an entry of the ring of answers, at the command's place.
+  typedef struct packed {
+    logic [7:0] phase;  // written last
+    logic [183:0] rsvd_104;
+    logic [31:0] in_flight;  // bytes sent and not acknowledged
+    logic [31:0] peer_window;  // bytes that the peer takes
+    logic [31:0] congestion_window;  // bytes that may be under way
+    logic [31:0] segment;  // bytes of the largest segment
+    logic [63:0] recoveries;  // times that fast recovery began
+    logic [63:0] timeout;  // retransmission timeout, ns
+    logic [63:0] round_trip;  // smoothed round-trip time, ns
+    logic [15:0] rsvd_62;
+    logic [7:0] flags;
+    logic [7:0] congestion;  // who decides how much is under way (CONGESTION_CONTROL_*)
+    logic [15:0] ord;  // Reads of this side under way at a time
+    logic [15:0] ird;  // Reads of the peer that this side takes at a time
+    logic [7:0] rtr;  // RTR kinds agreed on, if has_rtr
+    logic [7:0] revision;  // MPA revision agreed on
+    logic [47:0] next_hop;  // MAC address of the next station; 0: not known yet
+    logic [15:0] remote_port;  // the other side's
+    logic [15:0] local_port;  // this side's TCP port
+    logic [31:0] remote_ip;  // the other side's
+    logic [31:0] local_ip;  // QUERY_QP, here and below: this side's address
+    logic [31:0] limit;  // PRIVATE_DATA_TOO_LONG: bytes possible
+    logic [31:0] given;  // PRIVATE_DATA_TOO_LONG: bytes; INVALID_READ_DEPTH: which
+    logic [31:0] stag;  // REGISTER: the region; UNKNOWN_STAG: which
+    logic [31:0] pd;  // ALLOC_PD: the domain
+    logic [31:0] qp;  // CREATE_QP: the queue pair
+    logic [63:0] conn;  // CONNECT: the connection; QUERY_QP: likewise
+    logic [15:0] port;  // LISTEN: the port; PORT_IN_USE: which
+    logic [7:0] state;  // QUERY_QP: the queue pair's state; NO_TRANSITION: the state that it is in (QUEUE_PAIR_STATE_*)
+    logic [7:0] status;  // done, or why not (COMMAND_STATUS_*)
+    logic [31:0] command;  // number of the command, counted from 0, modulo 2^32
+  } answer_t;
+  parameter int unsigned ANSWER_RTR_SEND_BIT = 0;  // Send of 0 bytes
+  parameter int unsigned ANSWER_RTR_WRITE_BIT = 1;  // Write of 0 bytes
+  parameter int unsigned ANSWER_RTR_READ_BIT = 2;  // Read of 0 bytes
+  parameter int unsigned ANSWER_HAS_CONNECTION_BIT = 0;  // the queue pair has a connection
+  parameter int unsigned ANSWER_AGREED_BIT = 1;  // its start-up is over
+  parameter int unsigned ANSWER_HAS_RTR_BIT = 2;  // peer-to-peer was agreed on
+  parameter int unsigned ANSWER_CRC_BIT = 3;  // CRC32C was agreed on
+  parameter int unsigned ANSWER_MARKERS_SENT_BIT = 4;  // this side sends markers
+  parameter int unsigned ANSWER_MARKERS_RECEIVED_BIT = 5;  // the other side does
+  parameter int unsigned ANSWER_ECN_BIT = 6;  // ECN was agreed on
+  parameter int unsigned ANSWER_HAS_ROUND_TRIP_BIT = 7;  // a round trip was measured
+  parameter int unsigned ANSWER_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
+
+  // A slot of an event ring; 512 bytes for private data follow it. An event has the fields that event_kind names; the others are 0.
+  typedef struct packed {
+    logic [7:0] phase;  // written last
+    logic [231:0] rsvd_34;
+    logic [7:0] flags;
+    logic [7:0] rtr;  // RTR kinds, if has_rtr
+    logic [15:0] terminate;  // the Terminate's layer, type and code, if has_terminate
+    logic [15:0] length;  // bytes of private data, at most 512
+    logic [15:0] ord;  // the peer's ORD, if has_ord; ESTABLISHED: this side's
+    logic [15:0] ird;  // the peer's IRD, if has_ird; ESTABLISHED: this side's
+    logic [15:0] port;  // the port that listens
+    logic [15:0] remote_port;  // its TCP port
+    logic [31:0] remote_ip;  // who wants to connect
+    logic [63:0] conn;  // number of the connection
+    logic [31:0] qp;  // number of the queue pair
+    logic [7:0] revision;  // MPA revision of the request, or as agreed
+    logic [7:0] reason;  // DISCONNECTED: why (DISCONNECT_REASON_*)
+    logic [7:0] failure;  // CONNECT_ERROR: why (CONNECT_FAILURE_*)
+    logic [7:0] kind;  // what happened (EVENT_KIND_*)
+  } event_entry_t;
+  parameter int unsigned EVENT_ENTRY_RTR_SEND_BIT = 0;  // Send of 0 bytes
+  parameter int unsigned EVENT_ENTRY_RTR_WRITE_BIT = 1;  // Write of 0 bytes
+  parameter int unsigned EVENT_ENTRY_RTR_READ_BIT = 2;  // Read of 0 bytes
+  parameter int unsigned EVENT_ENTRY_HAS_IRD_BIT = 0;  // the peer said its IRD
+  parameter int unsigned EVENT_ENTRY_HAS_ORD_BIT = 1;  // the peer said its ORD
+  parameter int unsigned EVENT_ENTRY_HAS_RTR_BIT = 2;  // peer-to-peer is wanted, or was agreed on
+  parameter int unsigned EVENT_ENTRY_CRC_BIT = 3;  // CRC32C was agreed on
+  parameter int unsigned EVENT_ENTRY_MARKERS_SENT_BIT = 4;  // this side sends markers
+  parameter int unsigned EVENT_ENTRY_MARKERS_RECEIVED_BIT = 5;  // the other side does
+  parameter int unsigned EVENT_ENTRY_HAS_TERMINATE_BIT = 6;  // a Terminate ended the queue pair
+  parameter int unsigned EVENT_ENTRY_RECEIVED_BIT = 7;  // the peer sent it
+  parameter int unsigned EVENT_ENTRY_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
+
+  // Doorbells of a command ring, written by the one who commands. Each in a word of 8 bytes of its own.
+  typedef struct packed {
+    logic [439:0] rsvd_9;
+    logic [7:0] armed;
+    logic [31:0] rsvd_4;
+    logic [31:0] tail;  // commands posted
+  } command_doorbell_t;
+  parameter int unsigned COMMAND_DOORBELL_ANY_BIT = 0;  // the next answer wakes the one who commands
+
+  // Doorbells of an event ring, written by the one who takes the events. Each in a word of 8 bytes of its own.
+  typedef struct packed {
+    logic [439:0] rsvd_9;
+    logic [7:0] armed;
+    logic [31:0] rsvd_4;
+    logic [31:0] taken;  // events taken
+  } event_doorbell_t;
+  parameter int unsigned EVENT_DOORBELL_ANY_BIT = 0;  // the next event wakes the one who takes
 
   // An event in the trace ring. Fields that an event does not use are 0, but for flow: 65535.
   typedef struct packed {

@@ -1782,6 +1782,944 @@ impl From<CqeStatus> for u8 {
     }
 }
 
+/// What a command is to do, with which fields; in the answer.
+pub mod command_opcode {
+    /// a new protection domain; pd
+    pub const ALLOC_PD: u8 = 1;
+    /// removes an empty one: pd
+    pub const DEALLOC_PD: u8 = 2;
+    /// a new region: pd, base_to, iova, region_length, access; stag
+    pub const REGISTER: u8 = 3;
+    /// removes a region: stag
+    pub const DEREGISTER: u8 = 4;
+    /// a new queue pair: pd, send_depth, recv_depth, max_sge; qp
+    pub const CREATE_QP: u8 = 5;
+    /// removes a queue pair: qp
+    pub const DESTROY_QP: u8 = 6;
+    /// moves a queue pair to CLOSING or ERROR: qp, state
+    pub const MODIFY_QP: u8 = 7;
+    /// asks for a queue pair: qp; state and its connection
+    pub const QUERY_QP: u8 = 8;
+    /// listens: port, backlog; port
+    pub const LISTEN: u8 = 9;
+    /// listens no more: port
+    pub const UNLISTEN: u8 = 10;
+    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, private data; conn
+    pub const CONNECT: u8 = 11;
+    /// answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, private data
+    pub const ACCEPT: u8 = 12;
+    /// answers a request with no: conn, private data
+    pub const REJECT: u8 = 13;
+    /// closes in order: conn
+    pub const DISCONNECT: u8 = 14;
+    /// closes at once: conn
+    pub const ABORT: u8 = 15;
+}
+
+/// What a command is to do, with which fields; in the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum CommandOpcode {
+    /// a new protection domain; pd
+    AllocPd = 1,
+    /// removes an empty one: pd
+    DeallocPd = 2,
+    /// a new region: pd, base_to, iova, region_length, access; stag
+    Register = 3,
+    /// removes a region: stag
+    Deregister = 4,
+    /// a new queue pair: pd, send_depth, recv_depth, max_sge; qp
+    CreateQp = 5,
+    /// removes a queue pair: qp
+    DestroyQp = 6,
+    /// moves a queue pair to CLOSING or ERROR: qp, state
+    ModifyQp = 7,
+    /// asks for a queue pair: qp; state and its connection
+    QueryQp = 8,
+    /// listens: port, backlog; port
+    Listen = 9,
+    /// listens no more: port
+    Unlisten = 10,
+    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, private data; conn
+    Connect = 11,
+    /// answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, private data
+    Accept = 12,
+    /// answers a request with no: conn, private data
+    Reject = 13,
+    /// closes in order: conn
+    Disconnect = 14,
+    /// closes at once: conn
+    Abort = 15,
+}
+
+impl CommandOpcode {
+    /// All of them.
+    pub const ALL: [Self; 15] = [
+        Self::AllocPd,
+        Self::DeallocPd,
+        Self::Register,
+        Self::Deregister,
+        Self::CreateQp,
+        Self::DestroyQp,
+        Self::ModifyQp,
+        Self::QueryQp,
+        Self::Listen,
+        Self::Unlisten,
+        Self::Connect,
+        Self::Accept,
+        Self::Reject,
+        Self::Disconnect,
+        Self::Abort,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::AllocPd),
+            2 => Some(Self::DeallocPd),
+            3 => Some(Self::Register),
+            4 => Some(Self::Deregister),
+            5 => Some(Self::CreateQp),
+            6 => Some(Self::DestroyQp),
+            7 => Some(Self::ModifyQp),
+            8 => Some(Self::QueryQp),
+            9 => Some(Self::Listen),
+            10 => Some(Self::Unlisten),
+            11 => Some(Self::Connect),
+            12 => Some(Self::Accept),
+            13 => Some(Self::Reject),
+            14 => Some(Self::Disconnect),
+            15 => Some(Self::Abort),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AllocPd => "ALLOC_PD",
+            Self::DeallocPd => "DEALLOC_PD",
+            Self::Register => "REGISTER",
+            Self::Deregister => "DEREGISTER",
+            Self::CreateQp => "CREATE_QP",
+            Self::DestroyQp => "DESTROY_QP",
+            Self::ModifyQp => "MODIFY_QP",
+            Self::QueryQp => "QUERY_QP",
+            Self::Listen => "LISTEN",
+            Self::Unlisten => "UNLISTEN",
+            Self::Connect => "CONNECT",
+            Self::Accept => "ACCEPT",
+            Self::Reject => "REJECT",
+            Self::Disconnect => "DISCONNECT",
+            Self::Abort => "ABORT",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::AllocPd => "a new protection domain; pd",
+            Self::DeallocPd => "removes an empty one: pd",
+            Self::Register => "a new region: pd, base_to, iova, region_length, access; stag",
+            Self::Deregister => "removes a region: stag",
+            Self::CreateQp => "a new queue pair: pd, send_depth, recv_depth, max_sge; qp",
+            Self::DestroyQp => "removes a queue pair: qp",
+            Self::ModifyQp => "moves a queue pair to CLOSING or ERROR: qp, state",
+            Self::QueryQp => "asks for a queue pair: qp; state and its connection",
+            Self::Listen => "listens: port, backlog; port",
+            Self::Unlisten => "listens no more: port",
+            Self::Connect => "connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, private data; conn",
+            Self::Accept => "answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, private data",
+            Self::Reject => "answers a request with no: conn, private data",
+            Self::Disconnect => "closes in order: conn",
+            Self::Abort => "closes at once: conn",
+        }
+    }
+}
+
+impl TryFrom<u8> for CommandOpcode {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "command_opcode", value: raw })
+    }
+}
+
+impl From<CommandOpcode> for u8 {
+    fn from(value: CommandOpcode) -> u8 {
+        value.raw()
+    }
+}
+
+/// What became of a command. Unless it was DONE, nothing was changed.
+pub mod command_status {
+    /// done
+    pub const DONE: u8 = 0;
+    /// no such command, or a field of it has a value without meaning
+    pub const MALFORMED: u8 = 1;
+    /// no such protection domain
+    pub const UNKNOWN_PD: u8 = 2;
+    /// no such queue pair
+    pub const UNKNOWN_QP: u8 = 3;
+    /// no such connection
+    pub const UNKNOWN_CONNECTION: u8 = 4;
+    /// no such region: stag
+    pub const UNKNOWN_STAG: u8 = 5;
+    /// base plus length exceeds 2^64
+    pub const INVALID_REGION: u8 = 6;
+    /// all STags are in use
+    pub const NO_STAGS: u8 = 7;
+    /// all flows of the card are in use
+    pub const NO_FLOWS: u8 = 8;
+    /// the card's flow lookup has no place for this address pair
+    pub const NO_FLOW_KEY: u8 = 9;
+    /// all connections are in use
+    pub const NO_CONNECTIONS: u8 = 10;
+    /// no memory for a receive queue
+    pub const NO_MEMORY: u8 = 11;
+    /// all local ports are in use
+    pub const NO_PORTS: u8 = 12;
+    /// a depth or a number of SGEs that no queue pair has
+    pub const INVALID_QP_CONFIG: u8 = 13;
+    /// not in this state of the queue pair
+    pub const WRONG_QP_STATE: u8 = 14;
+    /// not in this state of the connection
+    pub const WRONG_CONNECTION_STATE: u8 = 15;
+    /// still in use
+    pub const IN_USE: u8 = 16;
+    /// another listener or connection has the port: port
+    pub const PORT_IN_USE: u8 = 17;
+    /// more than the MPA frame has room for: given, limit
+    pub const PRIVATE_DATA_TOO_LONG: u8 = 18;
+    /// an IRD or ORD above 16382: given
+    pub const INVALID_READ_DEPTH: u8 = 19;
+    /// peer-to-peer without revision 2 or without RTR kind
+    pub const INVALID_PEER_TO_PEER: u8 = 20;
+    /// not the address of a station that can be reached
+    pub const INVALID_ADDRESS: u8 = 21;
+    /// a queue pair in state is not moved to the one asked for by command
+    pub const NO_TRANSITION: u8 = 22;
+}
+
+/// What became of a command. Unless it was DONE, nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum CommandStatus {
+    /// done
+    Done = 0,
+    /// no such command, or a field of it has a value without meaning
+    Malformed = 1,
+    /// no such protection domain
+    UnknownPd = 2,
+    /// no such queue pair
+    UnknownQp = 3,
+    /// no such connection
+    UnknownConnection = 4,
+    /// no such region: stag
+    UnknownStag = 5,
+    /// base plus length exceeds 2^64
+    InvalidRegion = 6,
+    /// all STags are in use
+    NoStags = 7,
+    /// all flows of the card are in use
+    NoFlows = 8,
+    /// the card's flow lookup has no place for this address pair
+    NoFlowKey = 9,
+    /// all connections are in use
+    NoConnections = 10,
+    /// no memory for a receive queue
+    NoMemory = 11,
+    /// all local ports are in use
+    NoPorts = 12,
+    /// a depth or a number of SGEs that no queue pair has
+    InvalidQpConfig = 13,
+    /// not in this state of the queue pair
+    WrongQpState = 14,
+    /// not in this state of the connection
+    WrongConnectionState = 15,
+    /// still in use
+    InUse = 16,
+    /// another listener or connection has the port: port
+    PortInUse = 17,
+    /// more than the MPA frame has room for: given, limit
+    PrivateDataTooLong = 18,
+    /// an IRD or ORD above 16382: given
+    InvalidReadDepth = 19,
+    /// peer-to-peer without revision 2 or without RTR kind
+    InvalidPeerToPeer = 20,
+    /// not the address of a station that can be reached
+    InvalidAddress = 21,
+    /// a queue pair in state is not moved to the one asked for by command
+    NoTransition = 22,
+}
+
+impl CommandStatus {
+    /// All of them.
+    pub const ALL: [Self; 23] = [
+        Self::Done,
+        Self::Malformed,
+        Self::UnknownPd,
+        Self::UnknownQp,
+        Self::UnknownConnection,
+        Self::UnknownStag,
+        Self::InvalidRegion,
+        Self::NoStags,
+        Self::NoFlows,
+        Self::NoFlowKey,
+        Self::NoConnections,
+        Self::NoMemory,
+        Self::NoPorts,
+        Self::InvalidQpConfig,
+        Self::WrongQpState,
+        Self::WrongConnectionState,
+        Self::InUse,
+        Self::PortInUse,
+        Self::PrivateDataTooLong,
+        Self::InvalidReadDepth,
+        Self::InvalidPeerToPeer,
+        Self::InvalidAddress,
+        Self::NoTransition,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Done),
+            1 => Some(Self::Malformed),
+            2 => Some(Self::UnknownPd),
+            3 => Some(Self::UnknownQp),
+            4 => Some(Self::UnknownConnection),
+            5 => Some(Self::UnknownStag),
+            6 => Some(Self::InvalidRegion),
+            7 => Some(Self::NoStags),
+            8 => Some(Self::NoFlows),
+            9 => Some(Self::NoFlowKey),
+            10 => Some(Self::NoConnections),
+            11 => Some(Self::NoMemory),
+            12 => Some(Self::NoPorts),
+            13 => Some(Self::InvalidQpConfig),
+            14 => Some(Self::WrongQpState),
+            15 => Some(Self::WrongConnectionState),
+            16 => Some(Self::InUse),
+            17 => Some(Self::PortInUse),
+            18 => Some(Self::PrivateDataTooLong),
+            19 => Some(Self::InvalidReadDepth),
+            20 => Some(Self::InvalidPeerToPeer),
+            21 => Some(Self::InvalidAddress),
+            22 => Some(Self::NoTransition),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Done => "DONE",
+            Self::Malformed => "MALFORMED",
+            Self::UnknownPd => "UNKNOWN_PD",
+            Self::UnknownQp => "UNKNOWN_QP",
+            Self::UnknownConnection => "UNKNOWN_CONNECTION",
+            Self::UnknownStag => "UNKNOWN_STAG",
+            Self::InvalidRegion => "INVALID_REGION",
+            Self::NoStags => "NO_STAGS",
+            Self::NoFlows => "NO_FLOWS",
+            Self::NoFlowKey => "NO_FLOW_KEY",
+            Self::NoConnections => "NO_CONNECTIONS",
+            Self::NoMemory => "NO_MEMORY",
+            Self::NoPorts => "NO_PORTS",
+            Self::InvalidQpConfig => "INVALID_QP_CONFIG",
+            Self::WrongQpState => "WRONG_QP_STATE",
+            Self::WrongConnectionState => "WRONG_CONNECTION_STATE",
+            Self::InUse => "IN_USE",
+            Self::PortInUse => "PORT_IN_USE",
+            Self::PrivateDataTooLong => "PRIVATE_DATA_TOO_LONG",
+            Self::InvalidReadDepth => "INVALID_READ_DEPTH",
+            Self::InvalidPeerToPeer => "INVALID_PEER_TO_PEER",
+            Self::InvalidAddress => "INVALID_ADDRESS",
+            Self::NoTransition => "NO_TRANSITION",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Malformed => "no such command, or a field of it has a value without meaning",
+            Self::UnknownPd => "no such protection domain",
+            Self::UnknownQp => "no such queue pair",
+            Self::UnknownConnection => "no such connection",
+            Self::UnknownStag => "no such region: stag",
+            Self::InvalidRegion => "base plus length exceeds 2^64",
+            Self::NoStags => "all STags are in use",
+            Self::NoFlows => "all flows of the card are in use",
+            Self::NoFlowKey => "the card's flow lookup has no place for this address pair",
+            Self::NoConnections => "all connections are in use",
+            Self::NoMemory => "no memory for a receive queue",
+            Self::NoPorts => "all local ports are in use",
+            Self::InvalidQpConfig => "a depth or a number of SGEs that no queue pair has",
+            Self::WrongQpState => "not in this state of the queue pair",
+            Self::WrongConnectionState => "not in this state of the connection",
+            Self::InUse => "still in use",
+            Self::PortInUse => "another listener or connection has the port: port",
+            Self::PrivateDataTooLong => "more than the MPA frame has room for: given, limit",
+            Self::InvalidReadDepth => "an IRD or ORD above 16382: given",
+            Self::InvalidPeerToPeer => "peer-to-peer without revision 2 or without RTR kind",
+            Self::InvalidAddress => "not the address of a station that can be reached",
+            Self::NoTransition => "a queue pair in state is not moved to the one asked for by command",
+        }
+    }
+}
+
+impl TryFrom<u8> for CommandStatus {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "command_status", value: raw })
+    }
+}
+
+impl From<CommandStatus> for u8 {
+    fn from(value: CommandStatus) -> u8 {
+        value.raw()
+    }
+}
+
+/// States of a queue pair.
+pub mod queue_pair_state {
+    /// not connected yet
+    pub const IDLE: u8 = 0;
+    /// connected
+    pub const RTS: u8 = 1;
+    /// this side closes: what is posted is still done
+    pub const CLOSING: u8 = 2;
+    /// a Terminate is on its way out
+    pub const TERMINATING: u8 = 3;
+    /// everything is flushed
+    pub const ERROR: u8 = 4;
+}
+
+/// States of a queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum QueuePairState {
+    /// not connected yet
+    Idle = 0,
+    /// connected
+    Rts = 1,
+    /// this side closes: what is posted is still done
+    Closing = 2,
+    /// a Terminate is on its way out
+    Terminating = 3,
+    /// everything is flushed
+    Error = 4,
+}
+
+impl QueuePairState {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Idle,
+        Self::Rts,
+        Self::Closing,
+        Self::Terminating,
+        Self::Error,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Idle),
+            1 => Some(Self::Rts),
+            2 => Some(Self::Closing),
+            3 => Some(Self::Terminating),
+            4 => Some(Self::Error),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "IDLE",
+            Self::Rts => "RTS",
+            Self::Closing => "CLOSING",
+            Self::Terminating => "TERMINATING",
+            Self::Error => "ERROR",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Idle => "not connected yet",
+            Self::Rts => "connected",
+            Self::Closing => "this side closes: what is posted is still done",
+            Self::Terminating => "a Terminate is on its way out",
+            Self::Error => "everything is flushed",
+        }
+    }
+}
+
+impl TryFrom<u8> for QueuePairState {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "queue_pair_state", value: raw })
+    }
+}
+
+impl From<QueuePairState> for u8 {
+    fn from(value: QueuePairState) -> u8 {
+        value.raw()
+    }
+}
+
+/// Congestion control of a connection.
+pub mod congestion_control {
+    /// RFC 5681, RFC 6582
+    pub const RENO: u8 = 0;
+    /// RFC 9438
+    pub const CUBIC: u8 = 1;
+    /// RFC 8257
+    pub const DCTCP: u8 = 2;
+    /// by delay
+    pub const DELAY: u8 = 3;
+}
+
+/// Congestion control of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum CongestionControl {
+    /// RFC 5681, RFC 6582
+    Reno = 0,
+    /// RFC 9438
+    Cubic = 1,
+    /// RFC 8257
+    Dctcp = 2,
+    /// by delay
+    Delay = 3,
+}
+
+impl CongestionControl {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Reno,
+        Self::Cubic,
+        Self::Dctcp,
+        Self::Delay,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Reno),
+            1 => Some(Self::Cubic),
+            2 => Some(Self::Dctcp),
+            3 => Some(Self::Delay),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "RENO",
+            Self::Cubic => "CUBIC",
+            Self::Dctcp => "DCTCP",
+            Self::Delay => "DELAY",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Reno => "RFC 5681, RFC 6582",
+            Self::Cubic => "RFC 9438",
+            Self::Dctcp => "RFC 8257",
+            Self::Delay => "by delay",
+        }
+    }
+}
+
+impl TryFrom<u8> for CongestionControl {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "congestion_control", value: raw })
+    }
+}
+
+impl From<CongestionControl> for u8 {
+    fn from(value: CongestionControl) -> u8 {
+        value.raw()
+    }
+}
+
+/// What an event tells of, with which fields.
+pub mod event_kind {
+    /// somebody wants to connect: conn, port, remote_ip, remote_port, ird, ord, rtr, revision, private data
+    pub const CONNECT_REQUEST: u8 = 1;
+    /// the connection stands: conn, qp, revision, ird, ord, rtr, flags, private data
+    pub const ESTABLISHED: u8 = 2;
+    /// the peer's application said no: conn, ird, ord, private data
+    pub const REJECTED: u8 = 3;
+    /// the connection did not come about: conn, failure
+    pub const CONNECT_ERROR: u8 = 4;
+    /// an established connection ended: conn, qp, reason
+    pub const DISCONNECTED: u8 = 5;
+    /// the queue pair failed: qp, terminate, received
+    pub const QP_FATAL: u8 = 6;
+}
+
+/// What an event tells of, with which fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum EventKind {
+    /// somebody wants to connect: conn, port, remote_ip, remote_port, ird, ord, rtr, revision, private data
+    ConnectRequest = 1,
+    /// the connection stands: conn, qp, revision, ird, ord, rtr, flags, private data
+    Established = 2,
+    /// the peer's application said no: conn, ird, ord, private data
+    Rejected = 3,
+    /// the connection did not come about: conn, failure
+    ConnectError = 4,
+    /// an established connection ended: conn, qp, reason
+    Disconnected = 5,
+    /// the queue pair failed: qp, terminate, received
+    QpFatal = 6,
+}
+
+impl EventKind {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::ConnectRequest,
+        Self::Established,
+        Self::Rejected,
+        Self::ConnectError,
+        Self::Disconnected,
+        Self::QpFatal,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::ConnectRequest),
+            2 => Some(Self::Established),
+            3 => Some(Self::Rejected),
+            4 => Some(Self::ConnectError),
+            5 => Some(Self::Disconnected),
+            6 => Some(Self::QpFatal),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ConnectRequest => "CONNECT_REQUEST",
+            Self::Established => "ESTABLISHED",
+            Self::Rejected => "REJECTED",
+            Self::ConnectError => "CONNECT_ERROR",
+            Self::Disconnected => "DISCONNECTED",
+            Self::QpFatal => "QP_FATAL",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::ConnectRequest => "somebody wants to connect: conn, port, remote_ip, remote_port, ird, ord, rtr, revision, private data",
+            Self::Established => "the connection stands: conn, qp, revision, ird, ord, rtr, flags, private data",
+            Self::Rejected => "the peer's application said no: conn, ird, ord, private data",
+            Self::ConnectError => "the connection did not come about: conn, failure",
+            Self::Disconnected => "an established connection ended: conn, qp, reason",
+            Self::QpFatal => "the queue pair failed: qp, terminate, received",
+        }
+    }
+}
+
+impl TryFrom<u8> for EventKind {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "event_kind", value: raw })
+    }
+}
+
+impl From<EventKind> for u8 {
+    fn from(value: EventKind) -> u8 {
+        value.raw()
+    }
+}
+
+/// Why a connection did not come about.
+pub mod connect_failure {
+    /// no answer to ARP or SYN
+    pub const UNREACHABLE: u8 = 1;
+    /// the port has no listener
+    pub const REFUSED: u8 = 2;
+    /// the peer's TCP answered, its MPA did not
+    pub const TIMED_OUT: u8 = 3;
+    /// closed or reset during start-up
+    pub const CLOSED: u8 = 4;
+    /// the reply is malformed, or no answer to the request
+    pub const INVALID_REPLY: u8 = 5;
+    /// the reply allows none of the RTR kinds offered
+    pub const NO_MATCHING_RTR: u8 = 6;
+    /// the peer takes fewer Reads than this side insists on
+    pub const INSUFFICIENT_READS: u8 = 7;
+    /// the card had no room for the flow
+    pub const NO_RESOURCES: u8 = 8;
+    /// the first message was none that may come first, or the RTR never came
+    pub const NO_RTR: u8 = 9;
+    /// the peer speaks another revision of MPA
+    pub const UNSUPPORTED_REVISION: u8 = 10;
+    /// the peer's MSS leaves no room for an FPDU of 128 bytes
+    pub const SEGMENT_TOO_SMALL: u8 = 11;
+}
+
+/// Why a connection did not come about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ConnectFailure {
+    /// no answer to ARP or SYN
+    Unreachable = 1,
+    /// the port has no listener
+    Refused = 2,
+    /// the peer's TCP answered, its MPA did not
+    TimedOut = 3,
+    /// closed or reset during start-up
+    Closed = 4,
+    /// the reply is malformed, or no answer to the request
+    InvalidReply = 5,
+    /// the reply allows none of the RTR kinds offered
+    NoMatchingRtr = 6,
+    /// the peer takes fewer Reads than this side insists on
+    InsufficientReads = 7,
+    /// the card had no room for the flow
+    NoResources = 8,
+    /// the first message was none that may come first, or the RTR never came
+    NoRtr = 9,
+    /// the peer speaks another revision of MPA
+    UnsupportedRevision = 10,
+    /// the peer's MSS leaves no room for an FPDU of 128 bytes
+    SegmentTooSmall = 11,
+}
+
+impl ConnectFailure {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Unreachable,
+        Self::Refused,
+        Self::TimedOut,
+        Self::Closed,
+        Self::InvalidReply,
+        Self::NoMatchingRtr,
+        Self::InsufficientReads,
+        Self::NoResources,
+        Self::NoRtr,
+        Self::UnsupportedRevision,
+        Self::SegmentTooSmall,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::Unreachable),
+            2 => Some(Self::Refused),
+            3 => Some(Self::TimedOut),
+            4 => Some(Self::Closed),
+            5 => Some(Self::InvalidReply),
+            6 => Some(Self::NoMatchingRtr),
+            7 => Some(Self::InsufficientReads),
+            8 => Some(Self::NoResources),
+            9 => Some(Self::NoRtr),
+            10 => Some(Self::UnsupportedRevision),
+            11 => Some(Self::SegmentTooSmall),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unreachable => "UNREACHABLE",
+            Self::Refused => "REFUSED",
+            Self::TimedOut => "TIMED_OUT",
+            Self::Closed => "CLOSED",
+            Self::InvalidReply => "INVALID_REPLY",
+            Self::NoMatchingRtr => "NO_MATCHING_RTR",
+            Self::InsufficientReads => "INSUFFICIENT_READS",
+            Self::NoResources => "NO_RESOURCES",
+            Self::NoRtr => "NO_RTR",
+            Self::UnsupportedRevision => "UNSUPPORTED_REVISION",
+            Self::SegmentTooSmall => "SEGMENT_TOO_SMALL",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Unreachable => "no answer to ARP or SYN",
+            Self::Refused => "the port has no listener",
+            Self::TimedOut => "the peer's TCP answered, its MPA did not",
+            Self::Closed => "closed or reset during start-up",
+            Self::InvalidReply => "the reply is malformed, or no answer to the request",
+            Self::NoMatchingRtr => "the reply allows none of the RTR kinds offered",
+            Self::InsufficientReads => "the peer takes fewer Reads than this side insists on",
+            Self::NoResources => "the card had no room for the flow",
+            Self::NoRtr => "the first message was none that may come first, or the RTR never came",
+            Self::UnsupportedRevision => "the peer speaks another revision of MPA",
+            Self::SegmentTooSmall => "the peer's MSS leaves no room for an FPDU of 128 bytes",
+        }
+    }
+}
+
+impl TryFrom<u8> for ConnectFailure {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "connect_failure", value: raw })
+    }
+}
+
+impl From<ConnectFailure> for u8 {
+    fn from(value: ConnectFailure) -> u8 {
+        value.raw()
+    }
+}
+
+/// Why a connection ended.
+pub mod disconnect_reason {
+    /// this side closed it in order
+    pub const LOCAL: u8 = 1;
+    /// the peer closed it in order
+    pub const PEER: u8 = 2;
+    /// RST from the peer
+    pub const RESET: u8 = 3;
+    /// the peer no longer answers
+    pub const TIMED_OUT: u8 = 4;
+    /// aborted by this side
+    pub const ABORTED: u8 = 5;
+    /// after a Terminate
+    pub const TERMINATED: u8 = 6;
+}
+
+/// Why a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum DisconnectReason {
+    /// this side closed it in order
+    Local = 1,
+    /// the peer closed it in order
+    Peer = 2,
+    /// RST from the peer
+    Reset = 3,
+    /// the peer no longer answers
+    TimedOut = 4,
+    /// aborted by this side
+    Aborted = 5,
+    /// after a Terminate
+    Terminated = 6,
+}
+
+impl DisconnectReason {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Local,
+        Self::Peer,
+        Self::Reset,
+        Self::TimedOut,
+        Self::Aborted,
+        Self::Terminated,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::Local),
+            2 => Some(Self::Peer),
+            3 => Some(Self::Reset),
+            4 => Some(Self::TimedOut),
+            5 => Some(Self::Aborted),
+            6 => Some(Self::Terminated),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Local => "LOCAL",
+            Self::Peer => "PEER",
+            Self::Reset => "RESET",
+            Self::TimedOut => "TIMED_OUT",
+            Self::Aborted => "ABORTED",
+            Self::Terminated => "TERMINATED",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Local => "this side closed it in order",
+            Self::Peer => "the peer closed it in order",
+            Self::Reset => "RST from the peer",
+            Self::TimedOut => "the peer no longer answers",
+            Self::Aborted => "aborted by this side",
+            Self::Terminated => "after a Terminate",
+        }
+    }
+}
+
+impl TryFrom<u8> for DisconnectReason {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "disconnect_reason", value: raw })
+    }
+}
+
+impl From<DisconnectReason> for u8 {
+    fn from(value: DisconnectReason) -> u8 {
+        value.raw()
+    }
+}
+
 /// What happened: kinds of a trace_entry.
 pub mod trace_kind {
     /// a frame was received whole and kept: info = its bytes, detail = trace_frame_in, value = the sequence number if it is TCP
@@ -5339,6 +6277,1130 @@ impl CqDoorbell {
     #[must_use]
     pub const fn with_solicited(mut self, on: bool) -> Self {
         self.armed = self.armed & !Self::SOLICITED | if on { Self::SOLICITED } else { 0 };
+        self
+    }
+}
+
+/// A slot of a command ring; 512 bytes for private data follow it. A command has the fields that command_opcode names; the others are ignored. 128 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Command {
+    /// what is to be done
+    pub opcode: u8,
+    /// Its bits have getters.
+    pub flags: u8,
+    /// rights of a region
+    pub access: u8,
+    /// RTR kinds offered, or good enough
+    pub rtr: u8,
+    /// bytes of private data; of more than 512 the slot has the first 512, and the command is refused
+    pub length: u32,
+    /// number of a connection
+    pub conn: u64,
+    /// number of a queue pair
+    pub qp: u32,
+    /// number of a protection domain
+    pub pd: u32,
+    /// STag of a region
+    pub stag: u32,
+    /// connections that may wait for their answer
+    pub backlog: u32,
+    /// TO of a region's first byte
+    pub base_to: u64,
+    /// IOVA of a region's first byte
+    pub iova: u64,
+    /// bytes of a region
+    pub region_length: u64,
+    /// work requests that the send queue holds
+    pub send_depth: u32,
+    /// work requests that the receive queue holds
+    pub recv_depth: u32,
+    /// the peer's IPv4 address
+    pub remote_ip: [u8; 4],
+    /// the peer's TCP port
+    pub remote_port: u16,
+    /// TCP port of this side; 0: one is chosen
+    pub port: u16,
+    /// Reads of the peer that this side takes at a time
+    pub ird: u16,
+    /// Reads of this side under way at a time
+    pub ord: u16,
+    /// SGEs of a work request
+    pub max_sge: u8,
+    /// MPA revision: 1 or 2
+    pub revision: u8,
+    /// the state to move a queue pair to
+    pub state: u8,
+}
+
+impl Command {
+    /// Bytes of the record.
+    pub const SIZE: usize = 128;
+    /// Where opcode begins.
+    pub const OPCODE_AT: usize = 0;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 1;
+    /// Where access begins.
+    pub const ACCESS_AT: usize = 2;
+    /// Where rtr begins.
+    pub const RTR_AT: usize = 3;
+    /// Where length begins.
+    pub const LENGTH_AT: usize = 4;
+    /// Where conn begins.
+    pub const CONN_AT: usize = 8;
+    /// Where qp begins.
+    pub const QP_AT: usize = 16;
+    /// Where pd begins.
+    pub const PD_AT: usize = 20;
+    /// Where stag begins.
+    pub const STAG_AT: usize = 24;
+    /// Where backlog begins.
+    pub const BACKLOG_AT: usize = 28;
+    /// Where base_to begins.
+    pub const BASE_TO_AT: usize = 32;
+    /// Where iova begins.
+    pub const IOVA_AT: usize = 40;
+    /// Where region_length begins.
+    pub const REGION_LENGTH_AT: usize = 48;
+    /// Where send_depth begins.
+    pub const SEND_DEPTH_AT: usize = 56;
+    /// Where recv_depth begins.
+    pub const RECV_DEPTH_AT: usize = 60;
+    /// Where remote_ip begins.
+    pub const REMOTE_IP_AT: usize = 64;
+    /// Where remote_port begins.
+    pub const REMOTE_PORT_AT: usize = 68;
+    /// Where port begins.
+    pub const PORT_AT: usize = 70;
+    /// Where ird begins.
+    pub const IRD_AT: usize = 72;
+    /// Where ord begins.
+    pub const ORD_AT: usize = 74;
+    /// Where max_sge begins.
+    pub const MAX_SGE_AT: usize = 76;
+    /// Where revision begins.
+    pub const REVISION_AT: usize = 77;
+    /// Where state begins.
+    pub const STATE_AT: usize = 78;
+    /// Bit 0: either side may send first.
+    pub const PEER_TO_PEER: u8 = 0x1;
+    /// Bit 1: CRC32C is asked for.
+    pub const CRC: u8 = 0x2;
+    /// Bit 2: the peer is asked for markers.
+    pub const MARKERS: u8 = 0x4;
+    /// Bit 3: once more with revision 1 if the peer closes instead of replying.
+    pub const FALL_BACK: u8 = 0x8;
+    /// Bit 0: receive elements may point here.
+    pub const LOCAL_WRITE: u8 = 0x1;
+    /// Bit 1: the peer may read.
+    pub const REMOTE_READ: u8 = 0x2;
+    /// Bit 2: the peer may write.
+    pub const REMOTE_WRITE: u8 = 0x4;
+    /// Bit 3: Reads of this side may fill it.
+    pub const READ_SINK: u8 = 0x8;
+    /// Bit 4: the peer may invalidate its STag.
+    pub const REMOTE_INVALIDATE: u8 = 0x10;
+    /// Bit 0: Send of 0 bytes.
+    pub const RTR_SEND: u8 = 0x1;
+    /// Bit 1: Write of 0 bytes.
+    pub const RTR_WRITE: u8 = 0x2;
+    /// Bit 2: Read of 0 bytes.
+    pub const RTR_READ: u8 = 0x4;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..1].copy_from_slice(&self.opcode.to_le_bytes());
+        b[1..2].copy_from_slice(&self.flags.to_le_bytes());
+        b[2..3].copy_from_slice(&self.access.to_le_bytes());
+        b[3..4].copy_from_slice(&self.rtr.to_le_bytes());
+        b[4..8].copy_from_slice(&self.length.to_le_bytes());
+        b[8..16].copy_from_slice(&self.conn.to_le_bytes());
+        b[16..20].copy_from_slice(&self.qp.to_le_bytes());
+        b[20..24].copy_from_slice(&self.pd.to_le_bytes());
+        b[24..28].copy_from_slice(&self.stag.to_le_bytes());
+        b[28..32].copy_from_slice(&self.backlog.to_le_bytes());
+        b[32..40].copy_from_slice(&self.base_to.to_le_bytes());
+        b[40..48].copy_from_slice(&self.iova.to_le_bytes());
+        b[48..56].copy_from_slice(&self.region_length.to_le_bytes());
+        b[56..60].copy_from_slice(&self.send_depth.to_le_bytes());
+        b[60..64].copy_from_slice(&self.recv_depth.to_le_bytes());
+        b[64..68].copy_from_slice(&self.remote_ip);
+        b[68..70].copy_from_slice(&self.remote_port.to_le_bytes());
+        b[70..72].copy_from_slice(&self.port.to_le_bytes());
+        b[72..74].copy_from_slice(&self.ird.to_le_bytes());
+        b[74..76].copy_from_slice(&self.ord.to_le_bytes());
+        b[76..77].copy_from_slice(&self.max_sge.to_le_bytes());
+        b[77..78].copy_from_slice(&self.revision.to_le_bytes());
+        b[78..79].copy_from_slice(&self.state.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            opcode: u8::from_le_bytes([b[0]]),
+            flags: u8::from_le_bytes([b[1]]),
+            access: u8::from_le_bytes([b[2]]),
+            rtr: u8::from_le_bytes([b[3]]),
+            length: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            conn: u64::from_le_bytes([b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]]),
+            qp: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
+            pd: u32::from_le_bytes([b[20], b[21], b[22], b[23]]),
+            stag: u32::from_le_bytes([b[24], b[25], b[26], b[27]]),
+            backlog: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),
+            base_to: u64::from_le_bytes([b[32], b[33], b[34], b[35], b[36], b[37], b[38], b[39]]),
+            iova: u64::from_le_bytes([b[40], b[41], b[42], b[43], b[44], b[45], b[46], b[47]]),
+            region_length: u64::from_le_bytes([b[48], b[49], b[50], b[51], b[52], b[53], b[54], b[55]]),
+            send_depth: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            recv_depth: u32::from_le_bytes([b[60], b[61], b[62], b[63]]),
+            remote_ip: [b[64], b[65], b[66], b[67]],
+            remote_port: u16::from_le_bytes([b[68], b[69]]),
+            port: u16::from_le_bytes([b[70], b[71]]),
+            ird: u16::from_le_bytes([b[72], b[73]]),
+            ord: u16::from_le_bytes([b[74], b[75]]),
+            max_sge: u8::from_le_bytes([b[76]]),
+            revision: u8::from_le_bytes([b[77]]),
+            state: u8::from_le_bytes([b[78]]),
+        }
+    }
+
+    /// What is to be done: by its name.
+    pub fn opcode(&self) -> Result<CommandOpcode, UnknownValue> {
+        CommandOpcode::try_from(self.opcode)
+    }
+
+    /// Bit 0: either side may send first.
+    pub const fn peer_to_peer(&self) -> bool {
+        self.flags & Self::PEER_TO_PEER != 0
+    }
+
+    /// The same with peer_to_peer set or clear.
+    #[must_use]
+    pub const fn with_peer_to_peer(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::PEER_TO_PEER | if on { Self::PEER_TO_PEER } else { 0 };
+        self
+    }
+
+    /// Bit 1: CRC32C is asked for.
+    pub const fn crc(&self) -> bool {
+        self.flags & Self::CRC != 0
+    }
+
+    /// The same with crc set or clear.
+    #[must_use]
+    pub const fn with_crc(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::CRC | if on { Self::CRC } else { 0 };
+        self
+    }
+
+    /// Bit 2: the peer is asked for markers.
+    pub const fn markers(&self) -> bool {
+        self.flags & Self::MARKERS != 0
+    }
+
+    /// The same with markers set or clear.
+    #[must_use]
+    pub const fn with_markers(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::MARKERS | if on { Self::MARKERS } else { 0 };
+        self
+    }
+
+    /// Bit 3: once more with revision 1 if the peer closes instead of replying.
+    pub const fn fall_back(&self) -> bool {
+        self.flags & Self::FALL_BACK != 0
+    }
+
+    /// The same with fall_back set or clear.
+    #[must_use]
+    pub const fn with_fall_back(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::FALL_BACK | if on { Self::FALL_BACK } else { 0 };
+        self
+    }
+
+    /// Bit 0: receive elements may point here.
+    pub const fn local_write(&self) -> bool {
+        self.access & Self::LOCAL_WRITE != 0
+    }
+
+    /// The same with local_write set or clear.
+    #[must_use]
+    pub const fn with_local_write(mut self, on: bool) -> Self {
+        self.access = self.access & !Self::LOCAL_WRITE | if on { Self::LOCAL_WRITE } else { 0 };
+        self
+    }
+
+    /// Bit 1: the peer may read.
+    pub const fn remote_read(&self) -> bool {
+        self.access & Self::REMOTE_READ != 0
+    }
+
+    /// The same with remote_read set or clear.
+    #[must_use]
+    pub const fn with_remote_read(mut self, on: bool) -> Self {
+        self.access = self.access & !Self::REMOTE_READ | if on { Self::REMOTE_READ } else { 0 };
+        self
+    }
+
+    /// Bit 2: the peer may write.
+    pub const fn remote_write(&self) -> bool {
+        self.access & Self::REMOTE_WRITE != 0
+    }
+
+    /// The same with remote_write set or clear.
+    #[must_use]
+    pub const fn with_remote_write(mut self, on: bool) -> Self {
+        self.access = self.access & !Self::REMOTE_WRITE | if on { Self::REMOTE_WRITE } else { 0 };
+        self
+    }
+
+    /// Bit 3: Reads of this side may fill it.
+    pub const fn read_sink(&self) -> bool {
+        self.access & Self::READ_SINK != 0
+    }
+
+    /// The same with read_sink set or clear.
+    #[must_use]
+    pub const fn with_read_sink(mut self, on: bool) -> Self {
+        self.access = self.access & !Self::READ_SINK | if on { Self::READ_SINK } else { 0 };
+        self
+    }
+
+    /// Bit 4: the peer may invalidate its STag.
+    pub const fn remote_invalidate(&self) -> bool {
+        self.access & Self::REMOTE_INVALIDATE != 0
+    }
+
+    /// The same with remote_invalidate set or clear.
+    #[must_use]
+    pub const fn with_remote_invalidate(mut self, on: bool) -> Self {
+        self.access = self.access & !Self::REMOTE_INVALIDATE | if on { Self::REMOTE_INVALIDATE } else { 0 };
+        self
+    }
+
+    /// Bit 0: Send of 0 bytes.
+    pub const fn rtr_send(&self) -> bool {
+        self.rtr & Self::RTR_SEND != 0
+    }
+
+    /// The same with rtr_send set or clear.
+    #[must_use]
+    pub const fn with_rtr_send(mut self, on: bool) -> Self {
+        self.rtr = self.rtr & !Self::RTR_SEND | if on { Self::RTR_SEND } else { 0 };
+        self
+    }
+
+    /// Bit 1: Write of 0 bytes.
+    pub const fn rtr_write(&self) -> bool {
+        self.rtr & Self::RTR_WRITE != 0
+    }
+
+    /// The same with rtr_write set or clear.
+    #[must_use]
+    pub const fn with_rtr_write(mut self, on: bool) -> Self {
+        self.rtr = self.rtr & !Self::RTR_WRITE | if on { Self::RTR_WRITE } else { 0 };
+        self
+    }
+
+    /// Bit 2: Read of 0 bytes.
+    pub const fn rtr_read(&self) -> bool {
+        self.rtr & Self::RTR_READ != 0
+    }
+
+    /// The same with rtr_read set or clear.
+    #[must_use]
+    pub const fn with_rtr_read(mut self, on: bool) -> Self {
+        self.rtr = self.rtr & !Self::RTR_READ | if on { Self::RTR_READ } else { 0 };
+        self
+    }
+
+    /// The state to move a queue pair to: by its name.
+    pub fn state(&self) -> Result<QueuePairState, UnknownValue> {
+        QueuePairState::try_from(self.state)
+    }
+}
+
+/// What became of a command: an entry of the ring of answers, at the command's place. 128 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// number of the command, counted from 0, modulo 2^32
+    pub command: u32,
+    /// done, or why not
+    pub status: u8,
+    /// QUERY_QP: the queue pair's state; NO_TRANSITION: the state that it is in
+    pub state: u8,
+    /// LISTEN: the port; PORT_IN_USE: which
+    pub port: u16,
+    /// CONNECT: the connection; QUERY_QP: likewise
+    pub conn: u64,
+    /// CREATE_QP: the queue pair
+    pub qp: u32,
+    /// ALLOC_PD: the domain
+    pub pd: u32,
+    /// REGISTER: the region; UNKNOWN_STAG: which
+    pub stag: u32,
+    /// PRIVATE_DATA_TOO_LONG: bytes; INVALID_READ_DEPTH: which
+    pub given: u32,
+    /// PRIVATE_DATA_TOO_LONG: bytes possible
+    pub limit: u32,
+    /// QUERY_QP, here and below: this side's address
+    pub local_ip: [u8; 4],
+    /// the other side's
+    pub remote_ip: [u8; 4],
+    /// this side's TCP port
+    pub local_port: u16,
+    /// the other side's
+    pub remote_port: u16,
+    /// MAC address of the next station; 0: not known yet
+    pub next_hop: [u8; 6],
+    /// MPA revision agreed on
+    pub revision: u8,
+    /// RTR kinds agreed on, if has_rtr
+    pub rtr: u8,
+    /// Reads of the peer that this side takes at a time
+    pub ird: u16,
+    /// Reads of this side under way at a time
+    pub ord: u16,
+    /// who decides how much is under way
+    pub congestion: u8,
+    /// Its bits have getters.
+    pub flags: u8,
+    /// smoothed round-trip time, ns
+    pub round_trip: u64,
+    /// retransmission timeout, ns
+    pub timeout: u64,
+    /// times that fast recovery began
+    pub recoveries: u64,
+    /// bytes of the largest segment
+    pub segment: u32,
+    /// bytes that may be under way
+    pub congestion_window: u32,
+    /// bytes that the peer takes
+    pub peer_window: u32,
+    /// bytes sent and not acknowledged
+    pub in_flight: u32,
+    /// written last
+    pub phase: u8,
+}
+
+impl Answer {
+    /// Bytes of the record.
+    pub const SIZE: usize = 128;
+    /// Where command begins.
+    pub const COMMAND_AT: usize = 0;
+    /// Where status begins.
+    pub const STATUS_AT: usize = 4;
+    /// Where state begins.
+    pub const STATE_AT: usize = 5;
+    /// Where port begins.
+    pub const PORT_AT: usize = 6;
+    /// Where conn begins.
+    pub const CONN_AT: usize = 8;
+    /// Where qp begins.
+    pub const QP_AT: usize = 16;
+    /// Where pd begins.
+    pub const PD_AT: usize = 20;
+    /// Where stag begins.
+    pub const STAG_AT: usize = 24;
+    /// Where given begins.
+    pub const GIVEN_AT: usize = 28;
+    /// Where limit begins.
+    pub const LIMIT_AT: usize = 32;
+    /// Where local_ip begins.
+    pub const LOCAL_IP_AT: usize = 36;
+    /// Where remote_ip begins.
+    pub const REMOTE_IP_AT: usize = 40;
+    /// Where local_port begins.
+    pub const LOCAL_PORT_AT: usize = 44;
+    /// Where remote_port begins.
+    pub const REMOTE_PORT_AT: usize = 46;
+    /// Where next_hop begins.
+    pub const NEXT_HOP_AT: usize = 48;
+    /// Where revision begins.
+    pub const REVISION_AT: usize = 54;
+    /// Where rtr begins.
+    pub const RTR_AT: usize = 55;
+    /// Where ird begins.
+    pub const IRD_AT: usize = 56;
+    /// Where ord begins.
+    pub const ORD_AT: usize = 58;
+    /// Where congestion begins.
+    pub const CONGESTION_AT: usize = 60;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 61;
+    /// Where round_trip begins.
+    pub const ROUND_TRIP_AT: usize = 64;
+    /// Where timeout begins.
+    pub const TIMEOUT_AT: usize = 72;
+    /// Where recoveries begins.
+    pub const RECOVERIES_AT: usize = 80;
+    /// Where segment begins.
+    pub const SEGMENT_AT: usize = 88;
+    /// Where congestion_window begins.
+    pub const CONGESTION_WINDOW_AT: usize = 92;
+    /// Where peer_window begins.
+    pub const PEER_WINDOW_AT: usize = 96;
+    /// Where in_flight begins.
+    pub const IN_FLIGHT_AT: usize = 100;
+    /// Where phase begins.
+    pub const PHASE_AT: usize = 127;
+    /// Bit 0: Send of 0 bytes.
+    pub const RTR_SEND: u8 = 0x1;
+    /// Bit 1: Write of 0 bytes.
+    pub const RTR_WRITE: u8 = 0x2;
+    /// Bit 2: Read of 0 bytes.
+    pub const RTR_READ: u8 = 0x4;
+    /// Bit 0: the queue pair has a connection.
+    pub const HAS_CONNECTION: u8 = 0x1;
+    /// Bit 1: its start-up is over.
+    pub const AGREED: u8 = 0x2;
+    /// Bit 2: peer-to-peer was agreed on.
+    pub const HAS_RTR: u8 = 0x4;
+    /// Bit 3: CRC32C was agreed on.
+    pub const CRC: u8 = 0x8;
+    /// Bit 4: this side sends markers.
+    pub const MARKERS_SENT: u8 = 0x10;
+    /// Bit 5: the other side does.
+    pub const MARKERS_RECEIVED: u8 = 0x20;
+    /// Bit 6: ECN was agreed on.
+    pub const ECN: u8 = 0x40;
+    /// Bit 7: a round trip was measured.
+    pub const HAS_ROUND_TRIP: u8 = 0x80;
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const PHASE: u8 = 0x1;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..4].copy_from_slice(&self.command.to_le_bytes());
+        b[4..5].copy_from_slice(&self.status.to_le_bytes());
+        b[5..6].copy_from_slice(&self.state.to_le_bytes());
+        b[6..8].copy_from_slice(&self.port.to_le_bytes());
+        b[8..16].copy_from_slice(&self.conn.to_le_bytes());
+        b[16..20].copy_from_slice(&self.qp.to_le_bytes());
+        b[20..24].copy_from_slice(&self.pd.to_le_bytes());
+        b[24..28].copy_from_slice(&self.stag.to_le_bytes());
+        b[28..32].copy_from_slice(&self.given.to_le_bytes());
+        b[32..36].copy_from_slice(&self.limit.to_le_bytes());
+        b[36..40].copy_from_slice(&self.local_ip);
+        b[40..44].copy_from_slice(&self.remote_ip);
+        b[44..46].copy_from_slice(&self.local_port.to_le_bytes());
+        b[46..48].copy_from_slice(&self.remote_port.to_le_bytes());
+        b[48..54].copy_from_slice(&self.next_hop);
+        b[54..55].copy_from_slice(&self.revision.to_le_bytes());
+        b[55..56].copy_from_slice(&self.rtr.to_le_bytes());
+        b[56..58].copy_from_slice(&self.ird.to_le_bytes());
+        b[58..60].copy_from_slice(&self.ord.to_le_bytes());
+        b[60..61].copy_from_slice(&self.congestion.to_le_bytes());
+        b[61..62].copy_from_slice(&self.flags.to_le_bytes());
+        b[64..72].copy_from_slice(&self.round_trip.to_le_bytes());
+        b[72..80].copy_from_slice(&self.timeout.to_le_bytes());
+        b[80..88].copy_from_slice(&self.recoveries.to_le_bytes());
+        b[88..92].copy_from_slice(&self.segment.to_le_bytes());
+        b[92..96].copy_from_slice(&self.congestion_window.to_le_bytes());
+        b[96..100].copy_from_slice(&self.peer_window.to_le_bytes());
+        b[100..104].copy_from_slice(&self.in_flight.to_le_bytes());
+        b[127..128].copy_from_slice(&self.phase.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            command: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            status: u8::from_le_bytes([b[4]]),
+            state: u8::from_le_bytes([b[5]]),
+            port: u16::from_le_bytes([b[6], b[7]]),
+            conn: u64::from_le_bytes([b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]]),
+            qp: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
+            pd: u32::from_le_bytes([b[20], b[21], b[22], b[23]]),
+            stag: u32::from_le_bytes([b[24], b[25], b[26], b[27]]),
+            given: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),
+            limit: u32::from_le_bytes([b[32], b[33], b[34], b[35]]),
+            local_ip: [b[36], b[37], b[38], b[39]],
+            remote_ip: [b[40], b[41], b[42], b[43]],
+            local_port: u16::from_le_bytes([b[44], b[45]]),
+            remote_port: u16::from_le_bytes([b[46], b[47]]),
+            next_hop: [b[48], b[49], b[50], b[51], b[52], b[53]],
+            revision: u8::from_le_bytes([b[54]]),
+            rtr: u8::from_le_bytes([b[55]]),
+            ird: u16::from_le_bytes([b[56], b[57]]),
+            ord: u16::from_le_bytes([b[58], b[59]]),
+            congestion: u8::from_le_bytes([b[60]]),
+            flags: u8::from_le_bytes([b[61]]),
+            round_trip: u64::from_le_bytes([b[64], b[65], b[66], b[67], b[68], b[69], b[70], b[71]]),
+            timeout: u64::from_le_bytes([b[72], b[73], b[74], b[75], b[76], b[77], b[78], b[79]]),
+            recoveries: u64::from_le_bytes([b[80], b[81], b[82], b[83], b[84], b[85], b[86], b[87]]),
+            segment: u32::from_le_bytes([b[88], b[89], b[90], b[91]]),
+            congestion_window: u32::from_le_bytes([b[92], b[93], b[94], b[95]]),
+            peer_window: u32::from_le_bytes([b[96], b[97], b[98], b[99]]),
+            in_flight: u32::from_le_bytes([b[100], b[101], b[102], b[103]]),
+            phase: u8::from_le_bytes([b[127]]),
+        }
+    }
+
+    /// Done, or why not: by its name.
+    pub fn status(&self) -> Result<CommandStatus, UnknownValue> {
+        CommandStatus::try_from(self.status)
+    }
+
+    /// QUERY_QP: the queue pair's state; NO_TRANSITION: the state that it is in: by its name.
+    pub fn state(&self) -> Result<QueuePairState, UnknownValue> {
+        QueuePairState::try_from(self.state)
+    }
+
+    /// Bit 0: Send of 0 bytes.
+    pub const fn rtr_send(&self) -> bool {
+        self.rtr & Self::RTR_SEND != 0
+    }
+
+    /// The same with rtr_send set or clear.
+    #[must_use]
+    pub const fn with_rtr_send(mut self, on: bool) -> Self {
+        self.rtr = self.rtr & !Self::RTR_SEND | if on { Self::RTR_SEND } else { 0 };
+        self
+    }
+
+    /// Bit 1: Write of 0 bytes.
+    pub const fn rtr_write(&self) -> bool {
+        self.rtr & Self::RTR_WRITE != 0
+    }
+
+    /// The same with rtr_write set or clear.
+    #[must_use]
+    pub const fn with_rtr_write(mut self, on: bool) -> Self {
+        self.rtr = self.rtr & !Self::RTR_WRITE | if on { Self::RTR_WRITE } else { 0 };
+        self
+    }
+
+    /// Bit 2: Read of 0 bytes.
+    pub const fn rtr_read(&self) -> bool {
+        self.rtr & Self::RTR_READ != 0
+    }
+
+    /// The same with rtr_read set or clear.
+    #[must_use]
+    pub const fn with_rtr_read(mut self, on: bool) -> Self {
+        self.rtr = self.rtr & !Self::RTR_READ | if on { Self::RTR_READ } else { 0 };
+        self
+    }
+
+    /// Who decides how much is under way: by its name.
+    pub fn congestion(&self) -> Result<CongestionControl, UnknownValue> {
+        CongestionControl::try_from(self.congestion)
+    }
+
+    /// Bit 0: the queue pair has a connection.
+    pub const fn has_connection(&self) -> bool {
+        self.flags & Self::HAS_CONNECTION != 0
+    }
+
+    /// The same with has_connection set or clear.
+    #[must_use]
+    pub const fn with_has_connection(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::HAS_CONNECTION | if on { Self::HAS_CONNECTION } else { 0 };
+        self
+    }
+
+    /// Bit 1: its start-up is over.
+    pub const fn agreed(&self) -> bool {
+        self.flags & Self::AGREED != 0
+    }
+
+    /// The same with agreed set or clear.
+    #[must_use]
+    pub const fn with_agreed(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::AGREED | if on { Self::AGREED } else { 0 };
+        self
+    }
+
+    /// Bit 2: peer-to-peer was agreed on.
+    pub const fn has_rtr(&self) -> bool {
+        self.flags & Self::HAS_RTR != 0
+    }
+
+    /// The same with has_rtr set or clear.
+    #[must_use]
+    pub const fn with_has_rtr(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::HAS_RTR | if on { Self::HAS_RTR } else { 0 };
+        self
+    }
+
+    /// Bit 3: CRC32C was agreed on.
+    pub const fn crc(&self) -> bool {
+        self.flags & Self::CRC != 0
+    }
+
+    /// The same with crc set or clear.
+    #[must_use]
+    pub const fn with_crc(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::CRC | if on { Self::CRC } else { 0 };
+        self
+    }
+
+    /// Bit 4: this side sends markers.
+    pub const fn markers_sent(&self) -> bool {
+        self.flags & Self::MARKERS_SENT != 0
+    }
+
+    /// The same with markers_sent set or clear.
+    #[must_use]
+    pub const fn with_markers_sent(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::MARKERS_SENT | if on { Self::MARKERS_SENT } else { 0 };
+        self
+    }
+
+    /// Bit 5: the other side does.
+    pub const fn markers_received(&self) -> bool {
+        self.flags & Self::MARKERS_RECEIVED != 0
+    }
+
+    /// The same with markers_received set or clear.
+    #[must_use]
+    pub const fn with_markers_received(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::MARKERS_RECEIVED | if on { Self::MARKERS_RECEIVED } else { 0 };
+        self
+    }
+
+    /// Bit 6: ECN was agreed on.
+    pub const fn ecn(&self) -> bool {
+        self.flags & Self::ECN != 0
+    }
+
+    /// The same with ecn set or clear.
+    #[must_use]
+    pub const fn with_ecn(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::ECN | if on { Self::ECN } else { 0 };
+        self
+    }
+
+    /// Bit 7: a round trip was measured.
+    pub const fn has_round_trip(&self) -> bool {
+        self.flags & Self::HAS_ROUND_TRIP != 0
+    }
+
+    /// The same with has_round_trip set or clear.
+    #[must_use]
+    pub const fn with_has_round_trip(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::HAS_ROUND_TRIP | if on { Self::HAS_ROUND_TRIP } else { 0 };
+        self
+    }
+
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const fn phase(&self) -> bool {
+        self.phase & Self::PHASE != 0
+    }
+
+    /// The same with phase set or clear.
+    #[must_use]
+    pub const fn with_phase(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
+    }
+}
+
+/// A slot of an event ring; 512 bytes for private data follow it. An event has the fields that event_kind names; the others are 0. 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventEntry {
+    /// what happened
+    pub kind: u8,
+    /// CONNECT_ERROR: why
+    pub failure: u8,
+    /// DISCONNECTED: why
+    pub reason: u8,
+    /// MPA revision of the request, or as agreed
+    pub revision: u8,
+    /// number of the queue pair
+    pub qp: u32,
+    /// number of the connection
+    pub conn: u64,
+    /// who wants to connect
+    pub remote_ip: [u8; 4],
+    /// its TCP port
+    pub remote_port: u16,
+    /// the port that listens
+    pub port: u16,
+    /// the peer's IRD, if has_ird; ESTABLISHED: this side's
+    pub ird: u16,
+    /// the peer's ORD, if has_ord; ESTABLISHED: this side's
+    pub ord: u16,
+    /// bytes of private data, at most 512
+    pub length: u16,
+    /// the Terminate's layer, type and code, if has_terminate
+    pub terminate: u16,
+    /// RTR kinds, if has_rtr
+    pub rtr: u8,
+    /// Its bits have getters.
+    pub flags: u8,
+    /// written last
+    pub phase: u8,
+}
+
+impl EventEntry {
+    /// Bytes of the record.
+    pub const SIZE: usize = 64;
+    /// Where kind begins.
+    pub const KIND_AT: usize = 0;
+    /// Where failure begins.
+    pub const FAILURE_AT: usize = 1;
+    /// Where reason begins.
+    pub const REASON_AT: usize = 2;
+    /// Where revision begins.
+    pub const REVISION_AT: usize = 3;
+    /// Where qp begins.
+    pub const QP_AT: usize = 4;
+    /// Where conn begins.
+    pub const CONN_AT: usize = 8;
+    /// Where remote_ip begins.
+    pub const REMOTE_IP_AT: usize = 16;
+    /// Where remote_port begins.
+    pub const REMOTE_PORT_AT: usize = 20;
+    /// Where port begins.
+    pub const PORT_AT: usize = 22;
+    /// Where ird begins.
+    pub const IRD_AT: usize = 24;
+    /// Where ord begins.
+    pub const ORD_AT: usize = 26;
+    /// Where length begins.
+    pub const LENGTH_AT: usize = 28;
+    /// Where terminate begins.
+    pub const TERMINATE_AT: usize = 30;
+    /// Where rtr begins.
+    pub const RTR_AT: usize = 32;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 33;
+    /// Where phase begins.
+    pub const PHASE_AT: usize = 63;
+    /// Bit 0: Send of 0 bytes.
+    pub const RTR_SEND: u8 = 0x1;
+    /// Bit 1: Write of 0 bytes.
+    pub const RTR_WRITE: u8 = 0x2;
+    /// Bit 2: Read of 0 bytes.
+    pub const RTR_READ: u8 = 0x4;
+    /// Bit 0: the peer said its IRD.
+    pub const HAS_IRD: u8 = 0x1;
+    /// Bit 1: the peer said its ORD.
+    pub const HAS_ORD: u8 = 0x2;
+    /// Bit 2: peer-to-peer is wanted, or was agreed on.
+    pub const HAS_RTR: u8 = 0x4;
+    /// Bit 3: CRC32C was agreed on.
+    pub const CRC: u8 = 0x8;
+    /// Bit 4: this side sends markers.
+    pub const MARKERS_SENT: u8 = 0x10;
+    /// Bit 5: the other side does.
+    pub const MARKERS_RECEIVED: u8 = 0x20;
+    /// Bit 6: a Terminate ended the queue pair.
+    pub const HAS_TERMINATE: u8 = 0x40;
+    /// Bit 7: the peer sent it.
+    pub const RECEIVED: u8 = 0x80;
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const PHASE: u8 = 0x1;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..1].copy_from_slice(&self.kind.to_le_bytes());
+        b[1..2].copy_from_slice(&self.failure.to_le_bytes());
+        b[2..3].copy_from_slice(&self.reason.to_le_bytes());
+        b[3..4].copy_from_slice(&self.revision.to_le_bytes());
+        b[4..8].copy_from_slice(&self.qp.to_le_bytes());
+        b[8..16].copy_from_slice(&self.conn.to_le_bytes());
+        b[16..20].copy_from_slice(&self.remote_ip);
+        b[20..22].copy_from_slice(&self.remote_port.to_le_bytes());
+        b[22..24].copy_from_slice(&self.port.to_le_bytes());
+        b[24..26].copy_from_slice(&self.ird.to_le_bytes());
+        b[26..28].copy_from_slice(&self.ord.to_le_bytes());
+        b[28..30].copy_from_slice(&self.length.to_le_bytes());
+        b[30..32].copy_from_slice(&self.terminate.to_le_bytes());
+        b[32..33].copy_from_slice(&self.rtr.to_le_bytes());
+        b[33..34].copy_from_slice(&self.flags.to_le_bytes());
+        b[63..64].copy_from_slice(&self.phase.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            kind: u8::from_le_bytes([b[0]]),
+            failure: u8::from_le_bytes([b[1]]),
+            reason: u8::from_le_bytes([b[2]]),
+            revision: u8::from_le_bytes([b[3]]),
+            qp: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            conn: u64::from_le_bytes([b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]]),
+            remote_ip: [b[16], b[17], b[18], b[19]],
+            remote_port: u16::from_le_bytes([b[20], b[21]]),
+            port: u16::from_le_bytes([b[22], b[23]]),
+            ird: u16::from_le_bytes([b[24], b[25]]),
+            ord: u16::from_le_bytes([b[26], b[27]]),
+            length: u16::from_le_bytes([b[28], b[29]]),
+            terminate: u16::from_le_bytes([b[30], b[31]]),
+            rtr: u8::from_le_bytes([b[32]]),
+            flags: u8::from_le_bytes([b[33]]),
+            phase: u8::from_le_bytes([b[63]]),
+        }
+    }
+
+    /// What happened: by its name.
+    pub fn kind(&self) -> Result<EventKind, UnknownValue> {
+        EventKind::try_from(self.kind)
+    }
+
+    /// CONNECT_ERROR: why: by its name.
+    pub fn failure(&self) -> Result<ConnectFailure, UnknownValue> {
+        ConnectFailure::try_from(self.failure)
+    }
+
+    /// DISCONNECTED: why: by its name.
+    pub fn reason(&self) -> Result<DisconnectReason, UnknownValue> {
+        DisconnectReason::try_from(self.reason)
+    }
+
+    /// Bit 0: Send of 0 bytes.
+    pub const fn rtr_send(&self) -> bool {
+        self.rtr & Self::RTR_SEND != 0
+    }
+
+    /// The same with rtr_send set or clear.
+    #[must_use]
+    pub const fn with_rtr_send(mut self, on: bool) -> Self {
+        self.rtr = self.rtr & !Self::RTR_SEND | if on { Self::RTR_SEND } else { 0 };
+        self
+    }
+
+    /// Bit 1: Write of 0 bytes.
+    pub const fn rtr_write(&self) -> bool {
+        self.rtr & Self::RTR_WRITE != 0
+    }
+
+    /// The same with rtr_write set or clear.
+    #[must_use]
+    pub const fn with_rtr_write(mut self, on: bool) -> Self {
+        self.rtr = self.rtr & !Self::RTR_WRITE | if on { Self::RTR_WRITE } else { 0 };
+        self
+    }
+
+    /// Bit 2: Read of 0 bytes.
+    pub const fn rtr_read(&self) -> bool {
+        self.rtr & Self::RTR_READ != 0
+    }
+
+    /// The same with rtr_read set or clear.
+    #[must_use]
+    pub const fn with_rtr_read(mut self, on: bool) -> Self {
+        self.rtr = self.rtr & !Self::RTR_READ | if on { Self::RTR_READ } else { 0 };
+        self
+    }
+
+    /// Bit 0: the peer said its IRD.
+    pub const fn has_ird(&self) -> bool {
+        self.flags & Self::HAS_IRD != 0
+    }
+
+    /// The same with has_ird set or clear.
+    #[must_use]
+    pub const fn with_has_ird(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::HAS_IRD | if on { Self::HAS_IRD } else { 0 };
+        self
+    }
+
+    /// Bit 1: the peer said its ORD.
+    pub const fn has_ord(&self) -> bool {
+        self.flags & Self::HAS_ORD != 0
+    }
+
+    /// The same with has_ord set or clear.
+    #[must_use]
+    pub const fn with_has_ord(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::HAS_ORD | if on { Self::HAS_ORD } else { 0 };
+        self
+    }
+
+    /// Bit 2: peer-to-peer is wanted, or was agreed on.
+    pub const fn has_rtr(&self) -> bool {
+        self.flags & Self::HAS_RTR != 0
+    }
+
+    /// The same with has_rtr set or clear.
+    #[must_use]
+    pub const fn with_has_rtr(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::HAS_RTR | if on { Self::HAS_RTR } else { 0 };
+        self
+    }
+
+    /// Bit 3: CRC32C was agreed on.
+    pub const fn crc(&self) -> bool {
+        self.flags & Self::CRC != 0
+    }
+
+    /// The same with crc set or clear.
+    #[must_use]
+    pub const fn with_crc(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::CRC | if on { Self::CRC } else { 0 };
+        self
+    }
+
+    /// Bit 4: this side sends markers.
+    pub const fn markers_sent(&self) -> bool {
+        self.flags & Self::MARKERS_SENT != 0
+    }
+
+    /// The same with markers_sent set or clear.
+    #[must_use]
+    pub const fn with_markers_sent(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::MARKERS_SENT | if on { Self::MARKERS_SENT } else { 0 };
+        self
+    }
+
+    /// Bit 5: the other side does.
+    pub const fn markers_received(&self) -> bool {
+        self.flags & Self::MARKERS_RECEIVED != 0
+    }
+
+    /// The same with markers_received set or clear.
+    #[must_use]
+    pub const fn with_markers_received(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::MARKERS_RECEIVED | if on { Self::MARKERS_RECEIVED } else { 0 };
+        self
+    }
+
+    /// Bit 6: a Terminate ended the queue pair.
+    pub const fn has_terminate(&self) -> bool {
+        self.flags & Self::HAS_TERMINATE != 0
+    }
+
+    /// The same with has_terminate set or clear.
+    #[must_use]
+    pub const fn with_has_terminate(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::HAS_TERMINATE | if on { Self::HAS_TERMINATE } else { 0 };
+        self
+    }
+
+    /// Bit 7: the peer sent it.
+    pub const fn received(&self) -> bool {
+        self.flags & Self::RECEIVED != 0
+    }
+
+    /// The same with received set or clear.
+    #[must_use]
+    pub const fn with_received(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::RECEIVED | if on { Self::RECEIVED } else { 0 };
+        self
+    }
+
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const fn phase(&self) -> bool {
+        self.phase & Self::PHASE != 0
+    }
+
+    /// The same with phase set or clear.
+    #[must_use]
+    pub const fn with_phase(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
+    }
+}
+
+/// Doorbells of a command ring, written by the one who commands. Each in a word of 8 bytes of its own. 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommandDoorbell {
+    /// commands posted
+    pub tail: u32,
+    /// Its bits have getters.
+    pub armed: u8,
+}
+
+impl CommandDoorbell {
+    /// Bytes of the record.
+    pub const SIZE: usize = 64;
+    /// Where tail begins.
+    pub const TAIL_AT: usize = 0;
+    /// Where armed begins.
+    pub const ARMED_AT: usize = 8;
+    /// Bit 0: the next answer wakes the one who commands.
+    pub const ANY: u8 = 0x1;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..4].copy_from_slice(&self.tail.to_le_bytes());
+        b[8..9].copy_from_slice(&self.armed.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            tail: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            armed: u8::from_le_bytes([b[8]]),
+        }
+    }
+
+    /// Bit 0: the next answer wakes the one who commands.
+    pub const fn any(&self) -> bool {
+        self.armed & Self::ANY != 0
+    }
+
+    /// The same with any set or clear.
+    #[must_use]
+    pub const fn with_any(mut self, on: bool) -> Self {
+        self.armed = self.armed & !Self::ANY | if on { Self::ANY } else { 0 };
+        self
+    }
+}
+
+/// Doorbells of an event ring, written by the one who takes the events. Each in a word of 8 bytes of its own. 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventDoorbell {
+    /// events taken
+    pub taken: u32,
+    /// Its bits have getters.
+    pub armed: u8,
+}
+
+impl EventDoorbell {
+    /// Bytes of the record.
+    pub const SIZE: usize = 64;
+    /// Where taken begins.
+    pub const TAKEN_AT: usize = 0;
+    /// Where armed begins.
+    pub const ARMED_AT: usize = 8;
+    /// Bit 0: the next event wakes the one who takes.
+    pub const ANY: u8 = 0x1;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..4].copy_from_slice(&self.taken.to_le_bytes());
+        b[8..9].copy_from_slice(&self.armed.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            taken: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            armed: u8::from_le_bytes([b[8]]),
+        }
+    }
+
+    /// Bit 0: the next event wakes the one who takes.
+    pub const fn any(&self) -> bool {
+        self.armed & Self::ANY != 0
+    }
+
+    /// The same with any set or clear.
+    #[must_use]
+    pub const fn with_any(mut self, on: bool) -> Self {
+        self.armed = self.armed & !Self::ANY | if on { Self::ANY } else { 0 };
         self
     }
 }

@@ -6,7 +6,9 @@
 //! ```
 //!
 //! A [`QueuePair`] lies in one run of memory: its doorbells, how far its work is, the send queue in blocks of 64 bytes, the
-//! receive queue in elements of 64 bytes. A [`CompletionQueue`] is another run. The two sides of a queue may be threads,
+//! receive queue in elements of 64 bytes. A [`CompletionQueue`] is another run. What is no work of a queue pair goes by a
+//! [`CommandRing`] (create, register, connect, and the answers) and an [`EventRing`] (what happened to connections and queue pairs), in slots
+//! of one size, so that a command that nobody understands is answered and the next one is taken. The two sides of a queue may be threads,
 //! processes, or a host and a card: they share [`Memory`] and nothing else, and the one that takes believes nothing that it
 //! finds there. Every layout is one of `rtl/pkg/card.toml`; `docs/queues.md` shows how they go together.
 //!
@@ -14,14 +16,21 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod commands;
 mod completion;
+mod events;
 mod memory;
 mod queue_pair;
+mod slots;
 mod wqe;
 
+pub use commands::{BadTail, CommandRing, TakenCommand};
 pub use completion::CompletionQueue;
+pub use events::{EventRing, TakenEvent};
 pub use memory::Memory;
 pub use queue_pair::{Capacity, QueuePair};
+pub use slots::MAX_PRIVATE_DATA;
+pub use weft_layout::{Answer, Command, EventEntry};
 pub use weft_layout::{Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode};
 pub use wqe::{
     blocks_of, BadWqe, Payload, Sge, Taken, Wqe, MAX_BLOCKS, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
