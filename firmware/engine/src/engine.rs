@@ -2,6 +2,7 @@
 
 mod awake;
 mod connections;
+mod execute;
 mod half_open;
 mod incoming;
 mod queue_pairs;

@@ -28,6 +28,7 @@ extern crate alloc;
 pub mod acceptance;
 mod arp;
 mod cm;
+pub mod commands;
 mod config;
 mod conn;
 mod conn_info;

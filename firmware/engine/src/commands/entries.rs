@@ -1,0 +1,202 @@
+//! Events as records.
+
+use weft_layout::{
+    ConnectFailure as FailureNumber, DisconnectReason as ReasonNumber, EventEntry, EventKind,
+};
+use weft_wire::mpa::RtrKinds;
+use weft_wire::terminate::TerminateCode;
+
+use super::{rtr_bits, rtr_kinds, same};
+use crate::cm::{
+    Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint, Event, PrivateData,
+    MAX_PRIVATE_DATA,
+};
+use crate::verbs::QpId;
+
+same!(ConnectFailure, FailureNumber, failure_number, failure:
+    Unreachable Refused TimedOut Closed InvalidReply NoMatchingRtr InsufficientReads NoResources NoRtr
+    UnsupportedRevision SegmentTooSmall);
+same!(DisconnectReason, ReasonNumber, reason_number, reason: Local Peer Reset TimedOut Aborted Terminated);
+
+fn entry(kind: EventKind) -> EventEntry {
+    EventEntry {
+        kind: kind as u8,
+        ..EventEntry::default()
+    }
+}
+
+/// What the peer said of Reads.
+fn with_reads(entry: EventEntry, ird: Option<u16>, ord: Option<u16>) -> EventEntry {
+    EventEntry {
+        ird: ird.unwrap_or(0),
+        ord: ord.unwrap_or(0),
+        ..entry
+    }
+    .with_has_ird(ird.is_some())
+    .with_has_ord(ord.is_some())
+}
+
+fn with_rtr(entry: EventEntry, rtr: Option<RtrKinds>) -> EventEntry {
+    EventEntry {
+        rtr: rtr_bits(rtr.unwrap_or_default()),
+        ..entry
+    }
+    .with_has_rtr(rtr.is_some())
+}
+
+/// An event as a record, and the private data that go with it.
+pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
+    match event {
+        Event::ConnectRequest {
+            conn,
+            port,
+            remote,
+            private_data,
+            ird,
+            ord,
+            rtr,
+            revision,
+        } => {
+            let request = EventEntry {
+                conn: conn.number(),
+                port: *port,
+                remote_ip: remote.ip,
+                remote_port: remote.port,
+                revision: *revision,
+                ..entry(EventKind::ConnectRequest)
+            };
+            (
+                with_rtr(with_reads(request, *ird, *ord), *rtr),
+                private_data,
+            )
+        }
+        Event::Established {
+            conn,
+            qp,
+            private_data,
+            agreed,
+        } => {
+            let established = EventEntry {
+                conn: conn.number(),
+                qp: qp.number(),
+                revision: agreed.revision,
+                ..entry(EventKind::Established)
+            }
+            .with_crc(agreed.crc)
+            .with_markers_sent(agreed.markers_sent)
+            .with_markers_received(agreed.markers_received);
+            let reads = with_reads(established, Some(agreed.ird), Some(agreed.ord));
+            (with_rtr(reads, agreed.rtr), private_data)
+        }
+        Event::Rejected {
+            conn,
+            private_data,
+            ird,
+            ord,
+        } => {
+            let rejected = EventEntry {
+                conn: conn.number(),
+                ..entry(EventKind::Rejected)
+            };
+            (with_reads(rejected, *ird, *ord), private_data)
+        }
+        Event::ConnectError { conn, reason } => {
+            let error = EventEntry {
+                conn: conn.number(),
+                failure: failure_number(*reason),
+                ..entry(EventKind::ConnectError)
+            };
+            (error, &[])
+        }
+        Event::Disconnected { conn, qp, reason } => {
+            let end = EventEntry {
+                conn: conn.number(),
+                qp: qp.number(),
+                reason: reason_number(*reason),
+                ..entry(EventKind::Disconnected)
+            };
+            (end, &[])
+        }
+        Event::QpFatal {
+            qp,
+            terminate,
+            received,
+        } => {
+            let fatal = EventEntry {
+                qp: qp.number(),
+                terminate: terminate.map_or(0, |terminate| terminate.0),
+                ..entry(EventKind::QpFatal)
+            }
+            .with_has_terminate(terminate.is_some())
+            .with_received(*received);
+            (fatal, &[])
+        }
+    }
+}
+
+/// The event of a record and its private data; `None`: it is none.
+pub fn event_of(entry: &EventEntry, private_data: &[u8]) -> Option<Event> {
+    if private_data.len() > MAX_PRIVATE_DATA {
+        return None;
+    }
+    let private_data = || PrivateData::new(private_data);
+    let ird = entry.has_ird().then_some(entry.ird);
+    let ord = entry.has_ord().then_some(entry.ord);
+    let rtr = match entry.has_rtr() {
+        true => Some(rtr_kinds(entry.rtr)?),
+        false => None,
+    };
+    let qp = QpId::from_number(entry.qp);
+    let conn = || ConnId::from_number(entry.conn);
+    Some(match entry.kind().ok()? {
+        EventKind::ConnectRequest => Event::ConnectRequest {
+            conn: conn()?,
+            port: entry.port,
+            remote: Endpoint {
+                ip: entry.remote_ip,
+                port: entry.remote_port,
+            },
+            private_data: private_data(),
+            ird,
+            ord,
+            rtr,
+            revision: entry.revision,
+        },
+        EventKind::Established => Event::Established {
+            conn: conn()?,
+            qp,
+            private_data: private_data(),
+            agreed: Agreed {
+                revision: entry.revision,
+                crc: entry.crc(),
+                markers_sent: entry.markers_sent(),
+                markers_received: entry.markers_received(),
+                ird: ird?,
+                ord: ord?,
+                rtr,
+            },
+        },
+        EventKind::Rejected => Event::Rejected {
+            conn: conn()?,
+            private_data: private_data(),
+            ird,
+            ord,
+        },
+        EventKind::ConnectError => Event::ConnectError {
+            conn: conn()?,
+            reason: failure(entry.failure)?,
+        },
+        EventKind::Disconnected => Event::Disconnected {
+            conn: conn()?,
+            qp,
+            reason: reason(entry.reason)?,
+        },
+        EventKind::QpFatal => Event::QpFatal {
+            qp,
+            terminate: entry
+                .has_terminate()
+                .then_some(TerminateCode(entry.terminate)),
+            received: entry.received(),
+        },
+    })
+}

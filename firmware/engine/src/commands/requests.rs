@@ -1,0 +1,158 @@
+//! Commands as records. The private data of one that has some go beside it.
+
+use weft_layout::{Command, CommandOpcode};
+
+use super::{rtr_bits, state_number};
+use crate::cm::{AcceptParams, ConnId, ConnectParams, Revision};
+use crate::verbs::{Access, PdId, QpConfig, QpId, QpState};
+
+fn command(opcode: CommandOpcode) -> Command {
+    Command {
+        opcode: opcode as u8,
+        ..Command::default()
+    }
+}
+
+fn of_pd(opcode: CommandOpcode, pd: PdId) -> Command {
+    Command {
+        pd: pd.number(),
+        ..command(opcode)
+    }
+}
+
+fn of_qp(opcode: CommandOpcode, qp: QpId) -> Command {
+    Command {
+        qp: qp.number(),
+        ..command(opcode)
+    }
+}
+
+fn of_conn(opcode: CommandOpcode, conn: ConnId) -> Command {
+    Command {
+        conn: conn.number(),
+        ..command(opcode)
+    }
+}
+
+/// A new domain: [`Answer::pd`](super::Answer::pd).
+pub fn alloc_pd() -> Command {
+    command(CommandOpcode::AllocPd)
+}
+
+/// Removes an empty domain.
+pub fn dealloc_pd(pd: PdId) -> Command {
+    of_pd(CommandOpcode::DeallocPd, pd)
+}
+
+/// A new region: [`Answer::stag`](super::Answer::stag).
+pub fn register(pd: PdId, base_to: u64, iova: u64, length: u64, access: Access) -> Command {
+    Command {
+        base_to,
+        iova,
+        region_length: length,
+        access: access.bits(),
+        ..of_pd(CommandOpcode::Register, pd)
+    }
+}
+
+/// Removes a region.
+pub fn deregister(stag: u32) -> Command {
+    Command {
+        stag,
+        ..command(CommandOpcode::Deregister)
+    }
+}
+
+/// A new queue pair: [`Answer::qp`](super::Answer::qp).
+pub fn create_qp(config: &QpConfig) -> Command {
+    Command {
+        send_depth: config.send_depth,
+        recv_depth: config.recv_depth,
+        max_sge: config.max_sge,
+        ..of_pd(CommandOpcode::CreateQp, config.pd)
+    }
+}
+
+/// Removes a queue pair.
+pub fn destroy_qp(qp: QpId) -> Command {
+    of_qp(CommandOpcode::DestroyQp, qp)
+}
+
+/// Moves a queue pair to a state: `Closing` (its connection is closed in order) or `Error`, or the one that it has.
+pub fn modify_qp(qp: QpId, to: QpState) -> Command {
+    Command {
+        state: state_number(to),
+        ..of_qp(CommandOpcode::ModifyQp, qp)
+    }
+}
+
+/// Asks for a queue pair: [`state_of`](super::state_of), [`connection_of`](super::connection_of).
+pub fn query_qp(qp: QpId) -> Command {
+    of_qp(CommandOpcode::QueryQp, qp)
+}
+
+/// Listens on a port, 0: on one that is chosen: [`Answer::port`](super::Answer::port).
+pub fn listen(port: u16, backlog: usize) -> Command {
+    Command {
+        port,
+        backlog: backlog.try_into().unwrap_or(u32::MAX),
+        ..command(CommandOpcode::Listen)
+    }
+}
+
+/// Listens no more.
+pub fn unlisten(port: u16) -> Command {
+    Command {
+        port,
+        ..command(CommandOpcode::Unlisten)
+    }
+}
+
+/// Connects: [`Answer::conn`](super::Answer::conn). Its private data go beside it.
+pub fn connect(qp: QpId, params: &ConnectParams<'_>) -> Command {
+    Command {
+        remote_ip: params.remote.ip,
+        remote_port: params.remote.port,
+        port: params.local_port.unwrap_or(0),
+        ird: params.ird,
+        ord: params.ord,
+        rtr: rtr_bits(params.rtr),
+        revision: match params.revision {
+            Revision::Rev1 => 1,
+            Revision::Rev2 => 2,
+        },
+        ..of_qp(CommandOpcode::Connect, qp)
+    }
+    .with_peer_to_peer(params.peer_to_peer)
+    .with_crc(params.crc)
+    .with_markers(params.markers)
+    .with_fall_back(params.fall_back)
+}
+
+/// Accepts a request. Its private data go beside it.
+pub fn accept(conn: ConnId, qp: QpId, params: &AcceptParams<'_>) -> Command {
+    Command {
+        conn: conn.number(),
+        ird: params.ird,
+        ord: params.ord,
+        rtr: rtr_bits(params.rtr),
+        ..of_qp(CommandOpcode::Accept, qp)
+    }
+    .with_crc(params.crc)
+    .with_markers(params.markers)
+}
+
+/// Rejects a request. Its private data go beside it.
+pub fn reject(conn: ConnId) -> Command {
+    of_conn(CommandOpcode::Reject, conn)
+}
+
+/// Closes in order.
+pub fn disconnect(conn: ConnId) -> Command {
+    of_conn(CommandOpcode::Disconnect, conn)
+}
+
+/// Closes at once.
+pub fn abort(conn: ConnId) -> Command {
+    of_conn(CommandOpcode::Abort, conn)
+}

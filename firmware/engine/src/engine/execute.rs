@@ -1,0 +1,146 @@
+//! The calls as commands: what comes from a command ring, answered.
+
+use weft_layout::{Answer, Command, CommandOpcode};
+
+use super::Engine;
+use crate::cm::{AcceptParams, ConnId, ConnectParams, Endpoint, Revision, MAX_PRIVATE_DATA};
+use crate::commands::{describe, refused, rtr_kinds, state, Refusal};
+use crate::error::Error;
+use crate::port::Port;
+use crate::verbs::{Access, PdId, QpConfig, QpId, QpState};
+
+/// Stands for private data that no slot holds: longer than any that is taken.
+static TOO_LONG: [u8; MAX_PRIVATE_DATA + 1] = [0; MAX_PRIVATE_DATA + 1];
+
+impl Engine {
+    /// Does what a command says, and answers it. `private_data`: what lay beside it, no more than
+    /// [`MAX_PRIVATE_DATA`] bytes; of a command that has more ([`Command::length`]) the beginning, and it is refused.
+    ///
+    /// Nothing of it is believed. But whoever may register regions names the memory (`iova`): whether it is his must be known to the
+    /// one who takes his commands.
+    pub fn execute<P: Port>(
+        &mut self,
+        now: u64,
+        command: &Command,
+        private_data: &[u8],
+        port: &mut P,
+    ) -> Answer {
+        let given = command.length as usize;
+        let private_data = match given > MAX_PRIVATE_DATA {
+            true => &TOO_LONG,
+            false => private_data,
+        };
+        match self.carry_out(now, command, private_data, port) {
+            Ok(answer) => answer,
+            Err(Refusal::Engine(Error::PrivateDataTooLong { limit, .. })) => {
+                refused(Error::PrivateDataTooLong { given, limit }.into())
+            }
+            Err(refusal) => refused(refusal),
+        }
+    }
+
+    fn carry_out<P: Port>(
+        &mut self,
+        now: u64,
+        command: &Command,
+        private_data: &[u8],
+        port: &mut P,
+    ) -> Result<Answer, Refusal> {
+        let opcode = command.opcode().map_err(|_| Refusal::Malformed)?;
+        let pd = PdId::from_number(command.pd);
+        let qp = QpId::from_number(command.qp);
+        let conn = || ConnId::from_number(command.conn).ok_or(Error::UnknownConnection);
+        let rtr = || rtr_kinds(command.rtr).ok_or(Refusal::Malformed);
+        let mut answer = Answer::default();
+        match opcode {
+            CommandOpcode::AllocPd => answer.pd = self.alloc_pd().number(),
+            CommandOpcode::DeallocPd => self.dealloc_pd(pd)?,
+            CommandOpcode::Register => {
+                let access = Access::from_bits(command.access).ok_or(Refusal::Malformed)?;
+                let (base, iova) = (command.base_to, command.iova);
+                let length = command.region_length;
+                answer.stag = self.register(pd, base, iova, length, access, port)?;
+            }
+            CommandOpcode::Deregister => self.deregister(now, command.stag, port)?,
+            CommandOpcode::CreateQp => {
+                let config = QpConfig {
+                    pd,
+                    send_depth: command.send_depth,
+                    recv_depth: command.recv_depth,
+                    max_sge: command.max_sge,
+                };
+                answer.qp = self.create_qp(&config, port)?.number();
+            }
+            CommandOpcode::DestroyQp => self.destroy_qp(now, qp, port)?,
+            CommandOpcode::ModifyQp => {
+                let to = state(command.state).ok_or(Refusal::Malformed)?;
+                self.modify_qp(now, qp, to, port)?;
+            }
+            CommandOpcode::QueryQp => answer = describe(self.qp_state(qp)?, self.conn_info(qp)?),
+            CommandOpcode::Listen => {
+                answer.port = self.listen(command.port, command.backlog as usize)?;
+            }
+            CommandOpcode::Unlisten => self.unlisten(now, command.port, port)?,
+            CommandOpcode::Connect => {
+                let params = ConnectParams {
+                    remote: Endpoint {
+                        ip: command.remote_ip,
+                        port: command.remote_port,
+                    },
+                    local_port: (command.port != 0).then_some(command.port),
+                    private_data,
+                    ird: command.ird,
+                    ord: command.ord,
+                    peer_to_peer: command.peer_to_peer(),
+                    rtr: rtr()?,
+                    crc: command.crc(),
+                    markers: command.markers(),
+                    revision: match command.revision {
+                        1 => Revision::Rev1,
+                        2 => Revision::Rev2,
+                        _ => return Err(Refusal::Malformed),
+                    },
+                    fall_back: command.fall_back(),
+                };
+                answer.conn = self.connect(now, qp, &params, port)?.number();
+            }
+            CommandOpcode::Accept => {
+                let params = AcceptParams {
+                    private_data,
+                    ird: command.ird,
+                    ord: command.ord,
+                    rtr: rtr()?,
+                    crc: command.crc(),
+                    markers: command.markers(),
+                };
+                self.accept(now, conn()?, qp, &params, port)?;
+            }
+            CommandOpcode::Reject => self.reject(now, conn()?, private_data, port)?,
+            CommandOpcode::Disconnect => self.disconnect(now, conn()?, port)?,
+            CommandOpcode::Abort => self.abort(now, conn()?, port)?,
+        }
+        Ok(answer)
+    }
+
+    /// Moves a queue pair to a state that somebody may command.
+    fn modify_qp<P: Port>(
+        &mut self,
+        now: u64,
+        qp: QpId,
+        to: QpState,
+        port: &mut P,
+    ) -> Result<(), Refusal> {
+        let from = self.qp_state(qp)?;
+        match (from, to) {
+            _ if from == to => {}
+            (_, QpState::Error) => self.set_qp_error(now, qp, port)?,
+            (QpState::Rts, QpState::Closing) => {
+                if let Some(conn) = self.connection_of(qp) {
+                    self.disconnect(now, conn, port)?;
+                }
+            }
+            _ => return Err(Refusal::NoTransition { from }),
+        }
+        Ok(())
+    }
+}
