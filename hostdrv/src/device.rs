@@ -5,11 +5,13 @@
 //! [`Device::wait`] until the card or a timer wants it.
 
 mod bells;
+mod control;
+mod executor;
 mod files;
 mod sleep;
 mod sleepers;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::{Deref, DerefMut};
@@ -29,6 +31,8 @@ use crate::stats::{add, counter_named, CardCounters, HostStats};
 use crate::transport::Transport;
 use crate::verbs::{AsyncEvent, Leaving, QpEntry};
 use bells::PostBells;
+use control::{Control, ControlRings};
+use executor::Executor;
 pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
@@ -171,8 +175,9 @@ pub(crate) struct State {
     pub(crate) async_events: Arc<Events<AsyncEvent>>,
     /// Somebody waits by a file.
     watch: Option<Arc<Watch>>,
-    /// Events of the engine's that wait for their turn.
-    events: VecDeque<Event>,
+    /// The two ends of the command ring and the event ring.
+    control: Control,
+    executor: Executor,
     sleepers: Arc<Sleepers>,
     /// Regions that nobody has a handle of, and that work under way uses.
     pub(crate) leaving: Vec<Leaving>,
@@ -358,10 +363,7 @@ impl State {
         if news {
             self.leave_regions();
         }
-        while let Some(event) = self.engine.poll_event() {
-            self.events.push_back(event);
-            news = true;
-        }
+        news |= self.put_events();
         if news {
             self.sleepers.announce();
         }
@@ -411,11 +413,6 @@ impl State {
         self.card.check_reports()
     }
 
-    /// The oldest event of the engine's that had not its turn.
-    fn next_event(&mut self) -> Option<Event> {
-        self.events.pop_front().or_else(|| self.engine.poll_event())
-    }
-
     /// The error that ended the device's work, if one did.
     pub(crate) fn check_fault(&self) -> Result<(), DeviceError> {
         self.fault.clone().map_or(Ok(()), Err)
@@ -441,6 +438,7 @@ impl Device {
         config.num_stags = caps.stags;
         let bells = Arc::new(PostBells::new(caps.flows as usize));
         let failed = Arc::new(AtomicBool::new(false));
+        let rings = ControlRings::new()?;
         let state = State {
             card,
             engine: Engine::new(config.clone()),
@@ -453,7 +451,8 @@ impl Device {
             raw: None,
             async_events: Arc::default(),
             watch: None,
-            events: VecDeque::new(),
+            control: Control::new(rings.clone()),
+            executor: Executor::new(rings),
             sleepers: sleepers.clone(),
             leaving: Vec::new(),
             graveyard: Vec::new(),
@@ -562,34 +561,6 @@ impl Device {
         self.check_fault()
     }
 
-    /// Calls the engine with its card and the time, then rings what must be rung.
-    pub(crate) fn with_engine<T>(
-        &self,
-        turn: impl FnOnce(&mut Engine, u64, &mut Card) -> T,
-    ) -> Result<T, DeviceError> {
-        let now = self.now();
-        let mut state = self.lock();
-        state.check_fault()?;
-        add(&self.shared.mmio.counts.engine_steps, 1);
-        state.take_posted(now);
-        let State { engine, card, .. } = &mut *state;
-        let answer = turn(engine, now, card);
-        state.finish_turn()?;
-        Ok(answer)
-    }
-
-    /// Like [`with_engine`](Self::with_engine), for a caller that holds the lock and has checked for faults.
-    pub(crate) fn turn<T>(
-        &self,
-        state: &mut State,
-        turn: impl FnOnce(&mut Engine, u64, &mut Card) -> T,
-    ) -> T {
-        add(&self.shared.mmio.counts.engine_steps, 1);
-        let now = self.now();
-        state.take_posted(now);
-        turn(&mut state.engine, now, &mut state.card)
-    }
-
     /// Handles what is there: reports, timers, connection events (callbacks run here, without any lock).
     /// Never blocks. Answers how much there was; 0: nothing to do before [`next_deadline`](Self::next_deadline)
     /// or the next report.
@@ -673,23 +644,38 @@ impl Device {
         state.clear_graveyard()
     }
 
-    /// Hands the engine's events to the connections they belong to, one thread at a time and in order.
+    /// Takes the events from their ring and hands them to the connections they belong to, one thread at a time and in order.
     fn dispatch_events(&self) -> Result<usize, DeviceError> {
-        /// Unlocks on every way out.
-        struct Dispatching<'a>(&'a AtomicBool);
+        /// Unlocks on every way out, once.
+        struct Dispatching<'a>(Option<&'a AtomicBool>);
+        impl Dispatching<'_> {
+            fn end(&mut self) {
+                if let Some(dispatching) = self.0.take() {
+                    dispatching.store(false, Ordering::Release);
+                }
+            }
+        }
         impl Drop for Dispatching<'_> {
             fn drop(&mut self) {
-                self.0.store(false, Ordering::Release);
+                self.end();
             }
         }
         if self.shared.dispatching.swap(true, Ordering::Acquire) {
             // Another thread, or a callback's caller, is at it.
             return Ok(0);
         }
-        let _dispatching = Dispatching(&self.shared.dispatching);
+        let mut dispatching = Dispatching(Some(&self.shared.dispatching));
         let mut handled = 0;
         loop {
-            let event = self.lock().next_event();
+            let event = {
+                let mut state = self.lock();
+                let event = state.next_event();
+                if event.is_none() {
+                    // Under the lock: who is woken by an event that comes from now on finds nobody at it.
+                    dispatching.end();
+                }
+                event
+            };
             let Some(event) = event else {
                 if handled > 0 {
                     self.announce();

@@ -194,6 +194,15 @@ pub enum DeviceError {
     /// The driver left one of its own buffers: a bug in the driver.
     #[error("a ring access left its buffer: {0}")]
     RingBounds(#[from] OutOfBounds),
+    /// No memory for the rings of commands and events.
+    #[error("no memory for a ring of {bytes} bytes of commands or events")]
+    ControlMemory {
+        /// How much.
+        bytes: usize,
+    },
+    /// A command of the driver's was not done as a command is: a bug in the driver, or in the engine.
+    #[error("a command of the driver's to the engine went wrong: {0}")]
+    Command(weft_engine::commands::Refusal),
     /// The port for raw frames is open already.
     #[error("the port for raw frames of {device} is open already; there is one: drop it first")]
     RawPortTaken {

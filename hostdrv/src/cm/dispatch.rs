@@ -1,10 +1,10 @@
-//! From the engine's events to the identifiers'.
+//! From the event ring's events to the identifiers'.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 use std::sync::{Arc, Weak};
 
-use weft_engine::{ConnId, Endpoint, Event};
+use weft_engine::{commands, ConnId, Endpoint, Event};
 
 use super::event::{errno, of_failure, of_reason, CmEvent, CmEventType};
 use super::id::{CmId, CmState, Decision, IdData, IdInner};
@@ -51,17 +51,13 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
             };
             let Some(listener) = listener.map(|inner| CmId { inner }) else {
                 tracing::debug!(port, "request for a listener that is gone");
-                device
-                    .with_engine(|engine, now, card| engine.reject(now, conn, &[], card))?
-                    .ok();
+                device.command(&commands::reject(conn), &[])?.ok();
                 return Ok(());
             };
             let channel = listener.inner.channel.upgrade();
             if channel.is_some_and(|channel| channel.is_full()) {
                 tracing::warn!(port, "request rejected: nobody takes the channel's events");
-                device
-                    .with_engine(|engine, now, card| engine.reject(now, conn, &[], card))?
-                    .ok();
+                device.command(&commands::reject(conn), &[])?.ok();
                 return Ok(());
             }
             let data = IdData {

@@ -3,6 +3,7 @@
 use std::net::Ipv4Addr;
 
 use thiserror::Error;
+use weft_engine::commands::Refusal;
 
 use super::event::CmEventType;
 use super::id::CmState;
@@ -68,6 +69,15 @@ pub enum CmError {
     /// Refused by the engine.
     #[error("refused: {0}")]
     Refused(#[from] weft_engine::Error),
+}
+
+impl From<Refusal> for CmError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Engine(error) => Self::Refused(error),
+            other => DeviceError::Command(other).into(),
+        }
+    }
 }
 
 fn describe(came: &Option<(CmEventType, i32)>) -> String {

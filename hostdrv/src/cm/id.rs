@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use weft_engine::commands::{self, Refusal};
 use weft_engine::{AcceptParams, ConnId, ConnectParams, Endpoint, RtrKinds};
 
 use super::channel::ChannelInner;
@@ -12,6 +13,7 @@ use super::event::{errno, CmEvent, CmEventType};
 use super::param::ConnParam;
 use super::CmError;
 use crate::device::Device;
+use crate::error::DeviceError;
 use crate::verbs::{Pd, Qp, QpInit};
 
 /// States of an identifier.
@@ -272,9 +274,10 @@ impl CmId {
         let device = self.device();
         let mut state = device.lock();
         state.check_fault()?;
-        let conn = device.turn(&mut state, |engine, now, card| {
-            engine.connect(now, qp.id(), &params, card)
-        })?;
+        let connect = commands::connect(qp.id(), &params);
+        let answer = device.command_in(&mut state, &connect, params.private_data)?;
+        let conn =
+            ConnId::from_number(answer.conn).ok_or(DeviceError::Command(Refusal::NoAnswer))?;
         state.cm.add_connection(conn, &self.inner);
         state.bind(qp.id());
         data.conn = Some(conn);
@@ -312,7 +315,8 @@ impl CmId {
         let device = self.device();
         let mut state = device.lock();
         state.check_fault()?;
-        let port = device.turn(&mut state, |engine, _, _| engine.listen(wanted, backlog))?;
+        let listen = commands::listen(wanted, backlog);
+        let port = device.command_in(&mut state, &listen, &[])?.port;
         state.cm.add_listener(port, &self.inner);
         data.local_port = port;
         data.state = CmState::Listening;
@@ -346,9 +350,8 @@ impl CmId {
         let device = self.device();
         let mut state = device.lock();
         state.check_fault()?;
-        device.turn(&mut state, |engine, now, card| {
-            engine.accept(now, conn, qp.id(), &params, card)
-        })?;
+        let accept = commands::accept(conn, qp.id(), &params);
+        device.command_in(&mut state, &accept, params.private_data)?;
         state.bind(qp.id());
         data.state = CmState::Accepting;
         tracing::Span::current().record("qp_num", qp.qp_num());
@@ -364,7 +367,7 @@ impl CmId {
         expect(&data, OPERATION, &[CmState::Requested])?;
         let conn = connection(&data, OPERATION)?;
         self.device()
-            .with_engine(|engine, now, card| engine.reject(now, conn, private_data, card))??;
+            .command(&commands::reject(conn), private_data)??;
         data.state = CmState::Closed;
         data.conn = None;
         Ok(())
@@ -386,8 +389,7 @@ impl CmId {
             ],
         )?;
         let conn = connection(&data, OPERATION)?;
-        self.device()
-            .with_engine(|engine, now, card| engine.disconnect(now, conn, card))??;
+        self.device().command(&commands::disconnect(conn), &[])??;
         if data.state == CmState::Established {
             data.state = CmState::Disconnecting;
         } else {
@@ -434,14 +436,13 @@ impl Drop for IdInner {
         let data = self.data.get_mut().unwrap_or_else(PoisonError::into_inner);
         let (state, conn, port) = (data.state, data.conn, data.local_port);
         let _span = tracing::debug_span!("destroy_id", device = self.device.name()).entered();
-        let ended = self
-            .device
-            .with_engine(|engine, now, card| match (state, conn) {
-                (CmState::Listening, _) => engine.unlisten(now, port, card),
-                (CmState::Requested, Some(conn)) => engine.reject(now, conn, &[], card),
-                (CmState::Closed, _) | (_, None) => Ok(()),
-                (_, Some(conn)) => engine.abort(now, conn, card),
-            });
+        let end = match (state, conn) {
+            (CmState::Listening, _) => Some(commands::unlisten(port)),
+            (CmState::Requested, Some(conn)) => Some(commands::reject(conn)),
+            (CmState::Closed, _) | (_, None) => None,
+            (_, Some(conn)) => Some(commands::abort(conn)),
+        };
+        let ended = end.map(|end| self.device.command(&end, &[]));
         if let Some(conn) = conn {
             self.device.lock().cm.remove_connection(conn);
         }

@@ -1,5 +1,6 @@
 //! What can be asked of a queue pair and a device, and the states that a program can name.
 
+use weft_engine::commands::{self, Refusal};
 use weft_engine::{ConnInfo, QpState, MAX_INLINE, MAX_READS, MAX_RECV_SGE, MAX_SGE};
 
 use super::qp::{Qp, QpCap, MAX_WORK};
@@ -75,15 +76,15 @@ impl Qp {
     /// Everything about it, as of one moment (`ibv_query_qp`).
     #[tracing::instrument(name = "query_qp", level = "debug", skip_all, fields(qp_num = self.qp_num()))]
     pub fn query(&self) -> Result<QpAttr, VerbsError> {
-        let state = self.device().lock();
+        let answer = self.ask()?;
         Ok(QpAttr {
             qp_num: self.qp_num(),
             flow: self.flow(),
-            state: state.engine.qp_state(self.id())?,
+            state: commands::state_of(&answer)?,
             cap: self.cap(),
             sq_sig_all: self.signals_all(),
             lent: self.rings().is_lent(),
-            connection: state.engine.conn_info(self.id())?,
+            connection: commands::connection_of(&answer)?,
         })
     }
 
@@ -99,20 +100,13 @@ impl Qp {
     /// it begins and never comes back to: in iWARP a queue pair goes with its TCP connection (RFC 5040 §5), and a new one costs no more.
     #[tracing::instrument(name = "modify_qp", level = "debug", skip_all, fields(qp_num = self.qp_num(), ?to))]
     pub fn modify(&self, to: QpState) -> Result<(), VerbsError> {
-        let id = self.id();
-        self.device().with_engine(|engine, now, card| {
-            let from = engine.qp_state(id)?;
-            match (from, to) {
-                _ if from == to => {}
-                (_, QpState::Error) => engine.set_qp_error(now, id, card)?,
-                (QpState::Rts, QpState::Closing) => {
-                    if let Some(conn) = engine.connection_of(id) {
-                        engine.disconnect(now, conn, card)?;
-                    }
-                }
-                _ => return Err(VerbsError::NoSuchTransition { from, to }),
-            }
-            Ok(())
-        })?
+        let moved = self
+            .device()
+            .command(&commands::modify_qp(self.id(), to), &[])?;
+        match moved {
+            Err(Refusal::NoTransition { from }) => Err(VerbsError::NoSuchTransition { from, to }),
+            Err(refusal) => Err(refusal.into()),
+            Ok(_) => Ok(()),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What a verb refuses, and why.
 
 use thiserror::Error;
+use weft_engine::commands::Refusal;
 use weft_engine::{Access, QpState};
 
 use super::cq::WcStatus;
@@ -194,6 +195,15 @@ pub enum VerbsError {
     /// Refused by the engine.
     #[error("refused: {0}")]
     Refused(#[from] weft_engine::Error),
+}
+
+impl From<Refusal> for VerbsError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Engine(error) => Self::Refused(error),
+            other => DeviceError::Command(other).into(),
+        }
+    }
 }
 
 fn hint(state: &QpState) -> &'static str {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use weft_engine as engine;
+use weft_engine::commands::{self, Refusal};
+use weft_engine::Error;
 
 use super::pd::Pd;
 use crate::card::MappedMemory;
@@ -35,10 +36,9 @@ impl State {
         for region in std::mem::take(&mut self.leaving) {
             let now = self.card.now();
             let gone = self
-                .engine
-                .deregister(now, region.stag, &mut self.card)
+                .command(now, &commands::deregister(region.stag), &[])
                 .err();
-            if gone == Some(engine::Error::InUse) {
+            if gone == Some(Refusal::Engine(Error::InUse)) {
                 self.leaving.push(region);
                 continue;
             }

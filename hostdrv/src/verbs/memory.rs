@@ -14,7 +14,7 @@ use super::VerbsError;
 use crate::dma::Pages;
 
 /// Memory of one queue: words, accessed by atomic operations only.
-pub(super) struct QueueMemory {
+pub(crate) struct QueueMemory {
     words: NonNull<AtomicU64>,
     count: usize,
     /// Its pages, mapped as long as this lives.
@@ -39,7 +39,7 @@ unsafe impl Sync for QueueMemory {}
 
 impl QueueMemory {
     /// Zeroed memory.
-    pub(super) fn new(bytes: usize, lendable: bool) -> Result<Self, VerbsError> {
+    pub(crate) fn new(bytes: usize, lendable: bool) -> Result<Self, VerbsError> {
         let none = VerbsError::NoMemory { bytes };
         if lendable {
             let file = || -> io::Result<Self> {
@@ -78,7 +78,7 @@ impl QueueMemory {
 
     /// Its words.
     #[inline(always)]
-    pub(super) fn words(&self) -> &[AtomicU64] {
+    pub(crate) fn words(&self) -> &[AtomicU64] {
         // SAFETY: the beginning of pages that `kept` keeps, which has at least so many bytes; nobody has a reference to them but by this.
         unsafe { slice::from_raw_parts(self.words.as_ptr(), self.count) }
     }

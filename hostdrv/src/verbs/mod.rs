@@ -25,6 +25,7 @@ pub use cq::{CompChannel, Cq, Notify, Wc, WcOpcode, WcStatus};
 pub use error::VerbsError;
 pub(crate) use leaving::Leaving;
 pub use lent::{Lease, LentQp, Terms};
+pub(crate) use memory::QueueMemory;
 pub use mr::{Mr, OwnedMemory, RemoteRegion};
 pub use pd::Pd;
 pub use qp::{AsyncEvent, Qp, QpCap, QpInit};

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
 use memmap2::{MmapMut, MmapRaw};
-use weft_engine::Access;
+use weft_engine::{commands, Access};
 
 use super::leaving::Leaving;
 use super::pd::Pd;
@@ -271,9 +271,8 @@ impl Mr {
         let device = pd.device();
         let mut state = device.lock();
         state.check_fault()?;
-        let stag = device.turn(&mut state, |engine, _, card| {
-            engine.register(pd.id(), addr, iova, len as u64, access, card)
-        })?;
+        let register = commands::register(pd.id(), addr, iova, len as u64, access);
+        let stag = device.command_in(&mut state, &register, &[])?.stag;
         state.card.memory.add(&memory);
         let region = Self {
             inner: Arc::new(MrInner {

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use weft_engine::{Access, PdId};
+use weft_engine::{commands, Access, PdId};
 
 use super::mr::{Mr, OwnedMemory};
 use super::qp::{Qp, QpInit};
@@ -26,7 +26,8 @@ impl Device {
     /// A new protection domain.
     #[tracing::instrument(name = "alloc_pd", level = "debug", skip_all, fields(device = self.name()))]
     pub fn alloc_pd(&self) -> Result<Pd, VerbsError> {
-        let id = self.with_engine(|engine, _, _| engine.alloc_pd())?;
+        let answer = self.command(&commands::alloc_pd(), &[])??;
+        let id = PdId::from_number(answer.pd);
         tracing::debug!(device = self.name(), pd = id.number(), "protection domain");
         Ok(Pd {
             inner: Arc::new(PdInner {
@@ -124,7 +125,12 @@ impl Drop for PdInner {
     fn drop(&mut self) {
         let id = self.id;
         let _span = tracing::debug_span!("dealloc_pd", pd = id.number()).entered();
-        if let Err(error) = self.device.lock().engine.dealloc_pd(id) {
+        let now = self.device.now();
+        let gone = self
+            .device
+            .lock()
+            .command(now, &commands::dealloc_pd(id), &[]);
+        if let Err(error) = gone {
             tracing::debug!(pd = id.number(), %error, "protection domain not removed");
         }
     }

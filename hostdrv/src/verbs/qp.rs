@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use weft_engine::commands::{self, Answer};
 use weft_engine::{
     self as engine, Access, QpId, QpState, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
@@ -225,9 +226,9 @@ impl Qp {
         };
         let mut state = device.lock();
         state.check_fault()?;
-        let id = device.turn(&mut state, |engine, _, card| {
-            engine.create_qp(&config, card)
-        })?;
+        let create = commands::create_qp(&config);
+        let answer = device.command_in(&mut state, &create, &[])?;
+        let id = QpId::from_number(answer.qp);
         let qp_num = state.take_qp_num();
         let capacity = Capacity {
             send: cap.max_send_wr,
@@ -240,9 +241,7 @@ impl Qp {
         let rings = match Rings::new(id, qp_num, capacity, cqs, init.lendable) {
             Ok(rings) => Arc::new(rings),
             Err(error) => {
-                let _ = device.turn(&mut state, |engine, now, card| {
-                    engine.destroy_qp(now, id, card)
-                });
+                let _ = device.command_in(&mut state, &commands::destroy_qp(id), &[]);
                 return Err(error);
             }
         };
@@ -327,7 +326,14 @@ impl Qp {
     /// Its state (`ibv_query_qp`).
     #[tracing::instrument(name = "query_qp", level = "debug", skip_all, fields(qp_num = self.qp_num()))]
     pub fn state(&self) -> Result<QpState, VerbsError> {
-        Ok(self.device().lock().engine.qp_state(self.id())?)
+        Ok(commands::state_of(&self.ask()?)?)
+    }
+
+    /// Asks for its state and connection.
+    pub(super) fn ask(&self) -> Result<Answer, VerbsError> {
+        let (device, query) = (self.device(), commands::query_qp(self.id()));
+        let now = device.now();
+        Ok(device.lock().command(now, &query, &[])?)
     }
 
     /// An SGE as the queue has it; `work`: what it is of, `None`: a receive.
@@ -659,9 +665,8 @@ impl Drop for QpInner {
             device.announce();
         }
         let id = self.rings.id;
-        let gone = device.turn(&mut state, |engine, now, card| {
-            engine.destroy_qp(now, id, card)
-        });
+        let gone = device.command_in(&mut state, &commands::destroy_qp(id), &[]);
+        let gone = gone.map(|_| ());
         tracing::debug!(qp_num, ?gone, "queue pair destroyed");
         state.remove_qp(id);
         self.rings.close();

@@ -1,0 +1,167 @@
+//! The command ring and the event ring of a device: the memory that the verbs and the connection manager share with whoever has the
+//! engine, and their end of it. The other end is `executor.rs`.
+//!
+//! A command is written, rung, and its answer read: with the engine in this process that is one call under the device's lock.
+
+use std::sync::Arc;
+
+use weft_engine::commands::{event_of, outcome, Answer, Command, Refusal};
+use weft_engine::Event;
+use weft_queues::{CommandRing, EventRing};
+
+use super::{Device, State};
+use crate::error::DeviceError;
+use crate::stats::add;
+use crate::verbs::QueueMemory;
+
+/// Commands under way at most.
+const COMMANDS: usize = 16;
+/// Events that lie in the ring at most; more wait in the engine.
+const EVENTS: usize = 64;
+
+/// The two rings in their memory.
+pub(super) struct ControlRings {
+    pub(super) commands: CommandRing,
+    pub(super) command_memory: QueueMemory,
+    pub(super) events: EventRing,
+    pub(super) event_memory: QueueMemory,
+}
+
+impl ControlRings {
+    /// Those of a new device.
+    pub(super) fn new() -> Result<Arc<Self>, DeviceError> {
+        Self::with(COMMANDS, EVENTS)
+    }
+
+    pub(super) fn with(commands: usize, events: usize) -> Result<Arc<Self>, DeviceError> {
+        let rings = CommandRing::new(commands).zip(EventRing::new(events));
+        let (commands, events) = rings.ok_or(DeviceError::ControlMemory { bytes: 0 })?;
+        let memory = |bytes| {
+            let memory = QueueMemory::new(bytes, false);
+            memory.map_err(|_| DeviceError::ControlMemory { bytes })
+        };
+        Ok(Arc::new(Self {
+            command_memory: memory(commands.bytes())?,
+            event_memory: memory(events.bytes())?,
+            commands,
+            events,
+        }))
+    }
+}
+
+/// The end of who commands and takes the events.
+pub(super) struct Control {
+    rings: Arc<ControlRings>,
+    /// Commands posted, events taken.
+    posted: u32,
+    taken: u32,
+}
+
+impl Control {
+    pub(super) fn new(rings: Arc<ControlRings>) -> Self {
+        rings.events.arm(rings.event_memory.words());
+        Self {
+            rings,
+            posted: 0,
+            taken: 0,
+        }
+    }
+
+    /// Writes a command and rings; its number.
+    pub(super) fn post(&mut self, command: &Command, private_data: &[u8]) -> u32 {
+        let (ring, memory) = (&self.rings.commands, self.rings.command_memory.words());
+        let number = self.posted;
+        ring.put(memory, number, command, private_data);
+        self.posted = number.wrapping_add(1);
+        ring.ring(memory, self.posted);
+        number
+    }
+
+    /// What became of it.
+    pub(super) fn answer(&self, number: u32) -> Result<Answer, Refusal> {
+        let (ring, memory) = (&self.rings.commands, self.rings.command_memory.words());
+        let answer = ring.answer(memory, number).ok_or(Refusal::NoAnswer)?;
+        if answer.command != number {
+            return Err(Refusal::NoAnswer);
+        }
+        outcome(&answer).map(|()| answer)
+    }
+
+    /// The oldest event. What nobody understands is left out.
+    pub(super) fn take_event(&mut self) -> Option<Event> {
+        let (ring, memory) = (&self.rings.events, self.rings.event_memory.words());
+        while let Some(taken) = ring.get(memory, self.taken) {
+            self.taken = self.taken.wrapping_add(1);
+            ring.taken(memory, self.taken);
+            let event = event_of(&taken.entry, taken.private_data());
+            if event.is_some() {
+                return event;
+            }
+            tracing::error!(entry = ?taken.entry, "an event that is none");
+        }
+        None
+    }
+
+    /// The next event wakes who sleeps.
+    pub(super) fn arm(&self) {
+        self.rings.events.arm(self.rings.event_memory.words());
+    }
+}
+
+impl State {
+    /// Has a command done. It is no turn of the engine's: what follows from it waits for the end of one.
+    pub(crate) fn command(
+        &mut self,
+        now: u64,
+        command: &Command,
+        private_data: &[u8],
+    ) -> Result<Answer, Refusal> {
+        let number = self.control.post(command, private_data);
+        self.take_commands(now);
+        self.control.answer(number)
+    }
+
+    /// The oldest event not yet taken; if there is none, the next one wakes who sleeps.
+    pub(super) fn next_event(&mut self) -> Option<Event> {
+        let event = self.control.take_event().or_else(|| {
+            // One that had no room, or came outside a turn.
+            self.put_events();
+            self.control.take_event()
+        });
+        if event.is_none() {
+            self.control.arm();
+        }
+        event
+    }
+}
+
+impl Device {
+    /// Has a command done behind all that was posted before, then rings what must be rung.
+    pub(crate) fn command(
+        &self,
+        command: &Command,
+        private_data: &[u8],
+    ) -> Result<Result<Answer, Refusal>, DeviceError> {
+        let now = self.now();
+        let mut state = self.lock();
+        state.check_fault()?;
+        add(&self.shared.mmio.counts.engine_steps, 1);
+        state.take_posted(now);
+        let answer = state.command(now, command, private_data);
+        state.finish_turn()?;
+        Ok(answer)
+    }
+
+    /// Like [`command`](Self::command), for a caller that holds the lock, has checked for faults, and ends the turn.
+    pub(crate) fn command_in(
+        &self,
+        state: &mut State,
+        command: &Command,
+        private_data: &[u8],
+    ) -> Result<Answer, Refusal> {
+        add(&self.shared.mmio.counts.engine_steps, 1);
+        let now = self.now();
+        state.take_posted(now);
+        state.command(now, command, private_data)
+    }
+}
