@@ -25,6 +25,7 @@ impl Deadlines {
     }
 
     /// The first one.
+    #[inline]
     pub fn first(&self) -> Option<u64> {
         self.heap.first().map(|(at, _)| *at)
     }

@@ -227,13 +227,17 @@ impl Engine {
         self.deadlines.due(now, &mut due);
         due.sort_unstable();
         for slot in due.drain(..) {
-            self.run(now, slot, port, |link| link.timers_due());
+            if self.look(slot).is_some_and(|at| at <= now) {
+                self.run(now, slot, port, |link| link.timers_due());
+                self.look(slot);
+            }
         }
         self.due = due;
     }
 
     /// When to call [`Engine::on_timer`] next; `None`: not before the next report or call. May lie in
-    /// the past: then call at once.
+    /// the past: then call at once. May be too early, where a timer was stopped or put off meanwhile: the call then finds out when it is.
+    #[inline]
     pub fn next_deadline(&self) -> Option<u64> {
         let half_open = self.shared.syn_cache.next_deadline();
         match (self.deadlines.first(), half_open) {
@@ -245,11 +249,13 @@ impl Engine {
     // ------------------------------------------------------------------ events out
 
     /// The oldest event not yet taken.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.shared.events.pop_front()
     }
 
     /// The oldest completion not yet taken: for each queue pair in the order of its queues.
+    #[inline]
     pub fn poll_completion(&mut self) -> Option<Completion> {
         self.shared.completions.pop_front()
     }
@@ -293,6 +299,13 @@ impl Engine {
         self.deadlines.set(slot, None);
     }
 
+    /// Looks at a connection's timers: when the first one is due.
+    fn look(&mut self, slot: u16) -> Option<u64> {
+        let at = self.conns.get_mut(slot)?.timers.look();
+        self.deadlines.set(slot, at);
+        at
+    }
+
     /// Lets a connection work, and nothing more.
     fn with<P: Port>(
         &mut self,
@@ -308,6 +321,7 @@ impl Engine {
             Some(flow) => self.qps[usize::from(flow)].as_deref_mut(),
             None => None,
         };
+        let look_at = conn.timers.look_at();
         work(&mut Link {
             now,
             conn,
@@ -315,7 +329,9 @@ impl Engine {
             shared: &mut self.shared,
             port,
         });
-        self.deadlines.set(slot, conn.timers.next());
+        if conn.timers.look_at() < look_at {
+            self.deadlines.set(slot, Some(conn.timers.look_at()));
+        }
     }
 
     /// Lets a connection work, sends what follows from it, and looks whether it is over.

@@ -116,6 +116,7 @@ impl SynCache {
     }
 
     /// When the next SYN-ACK goes again.
+    #[inline]
     pub fn next_deadline(&self) -> Option<u64> {
         self.soonest
     }

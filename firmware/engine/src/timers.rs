@@ -22,42 +22,60 @@ pub enum Timer {
 
 const COUNT: usize = 7;
 
-/// All timers of a connection.
+/// All timers of a connection, and when to look at them. A timer that is cleared or set later leaves that time as it is: whoever
+/// comes then finds out that it was too early. So what moves with each segment costs a comparison.
 #[derive(Clone, Debug)]
-pub struct Timers([u64; COUNT]);
+pub struct Timers {
+    at: [u64; COUNT],
+    look_at: u64,
+}
 
 impl Timers {
     /// None set.
     pub fn new() -> Self {
-        Timers([u64::MAX; COUNT])
+        Timers {
+            at: [u64::MAX; COUNT],
+            look_at: u64::MAX,
+        }
     }
 
     /// Sets or clears one.
+    #[inline]
     pub fn set(&mut self, timer: Timer, at: Option<u64>) {
-        self.0[timer as usize] = at.unwrap_or(u64::MAX);
+        let at = at.unwrap_or(u64::MAX);
+        self.at[timer as usize] = at;
+        self.look_at = self.look_at.min(at);
     }
 
     /// Is it set?
+    #[inline]
     pub fn is_set(&self, timer: Timer) -> bool {
-        self.0[timer as usize] != u64::MAX
+        self.at[timer as usize] != u64::MAX
     }
 
     /// Takes one that is due.
     pub fn take_due(&mut self, timer: Timer, now: u64) -> bool {
-        let due = self.0[timer as usize] <= now;
+        let due = self.at[timer as usize] <= now;
         if due {
             self.set(timer, None);
         }
         due
     }
 
-    /// When the first one is due.
-    pub fn next(&self) -> Option<u64> {
-        self.0.iter().copied().min().filter(|at| *at != u64::MAX)
+    /// None is due before. `u64::MAX`: none is set.
+    #[inline]
+    pub fn look_at(&self) -> u64 {
+        self.look_at
+    }
+
+    /// Somebody looks: when the first one is due.
+    pub fn look(&mut self) -> Option<u64> {
+        self.look_at = self.at.into_iter().min().unwrap_or(u64::MAX);
+        Some(self.look_at).filter(|at| *at != u64::MAX)
     }
 
     /// Clears all.
     pub fn clear(&mut self) {
-        *self = Timers::new();
+        self.at = [u64::MAX; COUNT];
     }
 }
