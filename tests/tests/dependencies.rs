@@ -7,7 +7,8 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Licences that ask for no more than to be named.
-const LICENCES: [&str; 8] = [
+const LICENCES: [&str; 9] = [
+    "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",

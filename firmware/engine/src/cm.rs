@@ -262,6 +262,22 @@ pub enum Event {
         /// What was agreed.
         agreed: Agreed,
     },
+    /// Somebody has connected to a port that is listened on for plain bytes; answer by `accept_stream` or `abort`.
+    StreamRequest {
+        /// The new connection.
+        conn: ConnId,
+        /// The listening port.
+        port: u16,
+        /// Who.
+        remote: Endpoint,
+    },
+    /// A connection that carries plain bytes stands.
+    StreamEstablished {
+        /// The connection.
+        conn: ConnId,
+        /// Its queue pair.
+        qp: QpId,
+    },
     /// The peer's application does not want the connection.
     Rejected {
         /// The connection; it is gone.

@@ -9,6 +9,7 @@ use weft_wire::fpdu::Markers;
 use weft_wire::terminate::{TerminateCode, MAX_TERMINATE};
 
 use crate::acceptance::Position;
+use crate::bytes::Bytes;
 use crate::cm::{Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint};
 use crate::config::EngineConfig;
 use crate::ecn::EcnState;
@@ -287,6 +288,8 @@ pub struct Conn {
 
     /// Sent and not acknowledged.
     pub parts: VecDeque<Part>,
+    /// In stream mode: no start-up, no messages.
+    pub bytes: Option<Box<Bytes>>,
     /// What the card knows.
     pub card: CardState,
     /// Timers.
@@ -357,6 +360,7 @@ impl Conn {
             first_status: None,
             verdict: Verdict::Silent,
             parts: VecDeque::new(),
+            bytes: None,
             card: CardState::default(),
             timers: Timers::new(),
         }
@@ -454,12 +458,20 @@ const TIMESTAMPS: u16 = 12;
 /// the card does not cut one in two.
 pub const MIN_SEGMENT: u16 = 140;
 
-/// The most data that a segment to a peer that said `mss` may have (RFC 9293 §3.7.1, MUST-16). `None`: not enough for an FPDU.
+/// The same of a connection in stream mode: who says an MSS of less than 48 octets, timestamps included, wants to make work.
+pub const MIN_STREAM_SEGMENT: u16 = 36;
+
+/// The most data that a segment to a peer that said `mss` may have (RFC 9293 §3.7.1, MUST-16). `None`: less than `least`.
 /// An MSS of 0 says nothing, as with Linux.
-pub fn segment_size(config: &EngineConfig, mss: Option<u16>, timestamps: bool) -> Option<u32> {
+pub fn segment_size(
+    config: &EngineConfig,
+    mss: Option<u16>,
+    timestamps: bool,
+    least: u16,
+) -> Option<u32> {
     let theirs = mss.filter(|mss| *mss > 0).unwrap_or(DEFAULT_MSS);
     let options = if timestamps { TIMESTAMPS } else { 0 };
     let size = config.mtu.saturating_sub(40).min(theirs);
     let size = size.saturating_sub(options);
-    (size >= MIN_SEGMENT).then_some(u32::from(size))
+    (size >= least).then_some(u32::from(size))
 }

@@ -133,6 +133,11 @@ impl<P: Port> Link<'_, P> {
                 self.conn.tcp = TcpState::Dead;
                 self.conn.timers.clear();
             }
+            Phase::Closing if self.conn.tcp == TcpState::TimeWait => {
+                // Its user has not read everything yet.
+                self.conn.tcp = TcpState::Dead;
+                self.conn.timers.clear();
+            }
             Phase::Closing => self.reset(ConnectFailure::TimedOut, DisconnectReason::Local),
             _ => self.reset(ConnectFailure::TimedOut, DisconnectReason::TimedOut),
         }
@@ -182,6 +187,10 @@ impl<P: Port> Link<'_, P> {
                 self.conn.timers.clear();
                 if !self.bind() {
                     self.lost(ConnectFailure::NoResources, DisconnectReason::Aborted);
+                    return;
+                }
+                if self.conn.bytes.as_ref().is_some_and(|b| b.adopted) {
+                    self.resume_bytes();
                     return;
                 }
                 self.conn.tcp = TcpState::SynSent;

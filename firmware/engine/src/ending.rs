@@ -192,6 +192,7 @@ impl<P: Port> Link<'_, P> {
     /// The application closes in order.
     pub fn disconnect(&mut self) {
         match self.conn.phase {
+            Phase::Established if self.conn.bytes.is_some() => self.close_bytes(),
             Phase::Established => {
                 self.conn.phase = Phase::Closing;
                 self.arm_drain();
@@ -263,9 +264,12 @@ impl<P: Port> Link<'_, P> {
         self.retire();
         self.refuse_impossible_read();
         if self.conn.phase == Phase::Closing && !self.conn.fin_queued {
-            let drained = self.qp.as_ref().is_none_or(|qp| {
-                qp.sq.is_drained() && qp.reads.is_empty() && qp.responses.is_empty()
-            });
+            let drained = match self.conn.bytes {
+                Some(_) => self.bytes_are_sent(),
+                None => self.qp.as_ref().is_none_or(|qp| {
+                    qp.sq.is_drained() && qp.reads.is_empty() && qp.responses.is_empty()
+                }),
+            };
             if drained && !self.conn.rtr_pending {
                 self.conn.fin_queued = true;
                 self.arm_close();
@@ -293,6 +297,10 @@ impl<P: Port> Link<'_, P> {
             }
             // Jobs may still have to be waited for.
             self.retire();
+        }
+        if self.bytes_are_over() {
+            self.conclude(ConnectFailure::Closed, self.who_closed());
+            self.end();
         }
     }
 
@@ -335,6 +343,7 @@ impl<P: Port> Link<'_, P> {
             }
         }
         self.conn.qp = None;
+        self.conn.bytes = None;
         self.conn.phase = Phase::Finished;
         let conn = self.conn.id;
         match (core::mem::take(&mut self.conn.verdict), name) {

@@ -1,6 +1,7 @@
 //! The engine's face: reports and time in, events and completions out. Its other calls have a file each.
 
 mod awake;
+mod byte_streams;
 mod connections;
 mod execute;
 mod half_open;
@@ -16,6 +17,7 @@ use weft_layout::{
     report_kind, FpduReport, FrameReport, JobReport, JobStatus, PlacedReport, SegmentReport,
 };
 
+pub use self::byte_streams::StreamState;
 use self::table::Connections;
 use crate::cm::Event;
 use crate::config::EngineConfig;

@@ -456,6 +456,10 @@ impl<P: Port> Link<'_, P> {
         }
         self.conn.peer_fin_done = true;
         self.conn.ack.now = true;
+        if self.conn.bytes.is_some() {
+            // Its user finds out, and may have more to say.
+            return;
+        }
         match self.conn.phase {
             Phase::Resolving
             | Phase::Handshake

@@ -27,6 +27,7 @@ extern crate alloc;
 
 pub mod acceptance;
 mod arp;
+mod bytes;
 mod cm;
 pub mod commands;
 mod config;
@@ -52,6 +53,7 @@ mod qp;
 mod random;
 mod rdmap;
 mod region;
+pub mod services;
 mod startup;
 mod stats;
 mod stream;
@@ -68,7 +70,7 @@ pub use cm::{
 pub use config::EngineConfig;
 pub use conn_info::ConnInfo;
 pub use ecn::Ecn;
-pub use engine::Engine;
+pub use engine::{Engine, StreamState};
 pub use error::Error;
 pub use negotiation::MAX_READS;
 pub use port::{Full, MemoryError, Port};

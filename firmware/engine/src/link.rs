@@ -267,8 +267,12 @@ impl<P: Port> Link<'_, P> {
     pub fn tell(&mut self, event: Event) {
         if let Event::ConnectError { conn: gone, .. } = &event {
             // A request that was not taken yet: then it has not heard of it, and need not.
-            let asks =
-                |event: &Event| matches!(event, Event::ConnectRequest { conn, .. } if conn == gone);
+            let asks = |event: &Event| match event {
+                Event::ConnectRequest { conn, .. } | Event::StreamRequest { conn, .. } => {
+                    conn == gone
+                }
+                _ => false,
+            };
             if let Some(at) = self.shared.events.iter().position(asks) {
                 self.shared.events.remove(at);
                 return;

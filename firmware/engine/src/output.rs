@@ -12,7 +12,7 @@ use crate::timers::Timer;
 use weft_tcp::seq;
 
 /// What came of an attempt to send.
-enum Step {
+pub(crate) enum Step {
     Sent,
     Nothing,
     /// The peer's window has no room for it.
@@ -95,6 +95,9 @@ impl<P: Port> Link<'_, P> {
         if self.conn.fin_seq == Some(seq) {
             self.send_control(flag::FIN | flag::ACK, seq, Options::default(), &[])?;
             return Ok(Some((seq, seq.wrapping_add(1))));
+        }
+        if self.conn.bytes.is_some() {
+            return self.send_bytes_again(seq).map(Some);
         }
         let index = self
             .conn
@@ -203,6 +206,10 @@ impl<P: Port> Link<'_, P> {
                 return self.send_one();
             }
             return self.send_message(&message, congestion, window);
+        }
+        match self.send_bytes(congestion, window) {
+            Step::Nothing => {}
+            step => return step,
         }
         if self.conn.fin_queued && self.conn.fin_seq.is_none() {
             let seq = self.conn.sender.nxt;

@@ -25,6 +25,10 @@ const GIVE_UP: u32 = 64;
 impl<P: Port> Link<'_, P> {
     /// Takes what is in order, as far as it is whole.
     pub fn stream(&mut self) {
+        if self.conn.bytes.is_some() && self.conn.phase != Phase::Ending {
+            // It waits for its user.
+            return;
+        }
         while self.conn.reassembly.available() > 0 {
             let went_on = match self.conn.phase {
                 Phase::AwaitReply | Phase::AwaitRequest => self.startup_frame(),

@@ -50,7 +50,8 @@ pub(super) fn asleep(conn: &Conn, qp: Option<&Qp>) -> Option<&'static str> {
             let owed = conn.ack.now || conn.ack.beside || conn.ack.pending > 0;
             let unsent = conn.startup.unsent() > 0
                 || conn.fin_queued && conn.fin_seq.is_none()
-                || next_message(conn, qp).is_some();
+                || next_message(conn, qp).is_some()
+                || conn.bytes.as_ref().is_some_and(|b| b.unsent() > 0);
             let tried = flight
                 || set(Timer::Persist)
                 || set(Timer::Retry)

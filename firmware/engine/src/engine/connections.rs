@@ -22,6 +22,16 @@ impl Engine {
     /// Listens on a TCP port; at most `backlog` connections wait for their answer at a time.
     /// Port 0: one is chosen. Returns the port.
     pub fn listen(&mut self, port_number: u16, backlog: usize) -> Result<u16, Error> {
+        self.listen_for(port_number, backlog, false)
+    }
+
+    /// The same for connections with a start-up, or that carry plain bytes.
+    pub(super) fn listen_for(
+        &mut self,
+        port_number: u16,
+        backlog: usize,
+        bytes: bool,
+    ) -> Result<u16, Error> {
         let taken = |port| self.listeners.iter().any(|listener| listener.port == port);
         let port = match port_number {
             0 => (FIRST_PORT..=u16::MAX)
@@ -33,6 +43,7 @@ impl Engine {
         self.listeners.push(Listener {
             port,
             backlog: backlog.max(1),
+            bytes,
             waiting: Vec::new(),
         });
         Ok(port)
@@ -217,7 +228,7 @@ impl Engine {
     }
 
     /// The slot of a connection that the application still knows.
-    fn slot_of(&self, id: ConnId) -> Result<u16, Error> {
+    pub(super) fn slot_of(&self, id: ConnId) -> Result<u16, Error> {
         self.conns
             .get(id.slot)
             .filter(|conn| conn.id == id && conn.phase != Phase::Finished)

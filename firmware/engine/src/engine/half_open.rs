@@ -1,12 +1,18 @@
 //! SYNs, and what follows them until there is a connection (RFC 9293 §3.10.7.2, §3.10.7.4; RFC 4987; RFC 5961).
 
+use alloc::boxed::Box;
+
 use weft_wire::ethernet::Mac;
 use weft_wire::tcp::{flag, FrameHeader, Options};
 
 use super::incoming::waits_for_answer;
 use super::Engine;
+use crate::bytes::Bytes;
 use crate::cm::Endpoint;
-use crate::conn::{own_scale, segment_size, window_size, Role, TcpState, DEFAULT_MSS};
+use crate::conn::{
+    own_scale, segment_size, window_size, Role, TcpState, DEFAULT_MSS, MIN_SEGMENT,
+    MIN_STREAM_SEGMENT,
+};
 use crate::ecn::Ecn;
 use crate::input::Seen;
 use crate::link::Shared;
@@ -38,7 +44,7 @@ impl Engine {
         }
         match seen.flags & (flag::SYN | flag::ACK | flag::RST) {
             // Refused as if nobody listened: no FPDU could be sent there.
-            flag::SYN if !self.fits(seen) => false,
+            flag::SYN if !self.fits(local.port, seen) => false,
             flag::SYN => {
                 self.syn(now, mac, (local, remote), seen, port);
                 true
@@ -49,10 +55,14 @@ impl Engine {
     }
 
     /// The segments that the SYN allows are large enough.
-    fn fits(&mut self, syn: &Seen<'_>) -> bool {
+    fn fits(&mut self, port: u16, syn: &Seen<'_>) -> bool {
+        let least = match self.listens_for_bytes(port) {
+            false => MIN_SEGMENT,
+            true => MIN_STREAM_SEGMENT,
+        };
         let config = &self.shared.config;
         let timestamps = config.timestamps && syn.options.timestamps.is_some();
-        let fits = segment_size(config, syn.options.mss, timestamps).is_some();
+        let fits = segment_size(config, syn.options.mss, timestamps, least).is_some();
         self.shared.stats.segments_too_small += u64::from(!fits);
         fits
     }
@@ -90,6 +100,11 @@ impl Engine {
         };
         if !shared.syn_cache.insert(row) {
             let mss = row.mss.filter(|mss| *mss > 0).unwrap_or(DEFAULT_MSS);
+            if mss < MIN_SEGMENT {
+                // A cookie cannot say that.
+                shared.stats.syns_dropped += 1;
+                return;
+            }
             row.iss = shared.cookies.make(now, local, remote, row.irs, mss);
             (row.scale, row.sack, row.ecn, row.ts_val) = (None, false, false, None);
             shared.stats.syn_cookies_sent += 1;
@@ -190,6 +205,7 @@ impl Engine {
         let Some(slot) = self.new_connection(now, Role::Responder, row.local, row.remote) else {
             return false;
         };
+        let bytes = self.listens_for_bytes(row.local.port);
         let listener = self.listeners.iter_mut().find(|l| l.port == row.local.port);
         if let (Some(listener), Some(conn)) = (listener, self.conns.get(slot)) {
             listener.waiting.push(conn.id);
@@ -207,6 +223,7 @@ impl Engine {
         };
         self.run(now, slot, port, |link| {
             link.conn.listener = row.local.port;
+            link.conn.bytes = bytes.then(Box::<Bytes>::default);
             link.conn.remote_mac = row.mac;
             // Its size was looked at when the SYN came.
             let _ = link.take_options(&syn);

@@ -13,6 +13,8 @@ use weft_tcp::seq;
 pub(super) struct Listener {
     pub(super) port: u16,
     pub(super) backlog: usize,
+    /// Its connections carry plain bytes.
+    pub(super) bytes: bool,
     /// Connections that came in and waited for their answer when last looked at.
     pub(super) waiting: Vec<ConnId>,
 }
@@ -25,6 +27,12 @@ impl Engine {
     /// Does somebody listen on this port?
     pub(crate) fn listens(&self, port: u16) -> bool {
         self.listeners.iter().any(|listener| listener.port == port)
+    }
+
+    /// And its connections carry plain bytes?
+    pub(super) fn listens_for_bytes(&self, port: u16) -> bool {
+        let mut listeners = self.listeners.iter();
+        listeners.any(|listener| listener.port == port && listener.bytes)
     }
 
     /// A SYN may reuse the addresses of a connection in TIME_WAIT (RFC 9293 §3.10.7.4).

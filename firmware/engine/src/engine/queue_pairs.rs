@@ -58,6 +58,10 @@ impl Engine {
         if self.qps.iter().flatten().any(|qp| uses(qp)) {
             return Err(Error::InUse);
         }
+        if self.is_ring(stag) {
+            return Err(Error::InUse);
+        }
+        let regions = &mut self.shared.regions;
         regions.deregister(stag, port)?;
         for flow in 0..self.qps.len() {
             let read = |qp: &&Qp| {

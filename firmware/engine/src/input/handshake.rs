@@ -5,7 +5,7 @@ use weft_wire::tcp::{flag, Options};
 
 use super::Seen;
 use crate::cm::{ConnectFailure, DisconnectReason};
-use crate::conn::{segment_size, Phase, TcpState};
+use crate::conn::{segment_size, Phase, TcpState, MIN_SEGMENT, MIN_STREAM_SEGMENT};
 use crate::link::Link;
 use crate::port::Port;
 use crate::timers::Timer;
@@ -34,7 +34,11 @@ impl<P: Port> Link<'_, P> {
         conn.reassembly
             .restart(seen.seq.wrapping_add(1), &mut self.shared.pool);
         conn.edge = conn.reassembly.limit();
-        match segment_size(config, seen.options.mss, conn.timestamps) {
+        let least = match conn.bytes {
+            None => MIN_SEGMENT,
+            Some(_) => MIN_STREAM_SEGMENT,
+        };
+        match segment_size(config, seen.options.mss, conn.timestamps, least) {
             Some(size) => conn.sender.mss = size,
             None => {
                 self.shared.stats.segments_too_small += 1;
@@ -84,6 +88,9 @@ impl<P: Port> Link<'_, P> {
         self.conn.ecn = config.ecn_state(ece && config.asks_for_ecn());
         self.open(seen, u32::from(seen.window));
         self.conn.ack.now = true;
+        if self.begin_bytes() {
+            return;
+        }
         self.conn.phase = Phase::AwaitReply;
         let at = self.now.saturating_add(self.shared.config.mpa_timeout);
         self.conn.timers.set(Timer::Phase, Some(at));
@@ -127,14 +134,16 @@ impl<P: Port> Link<'_, P> {
             window
         };
         self.open(seen, window);
-        let at = self.now.saturating_add(self.shared.config.mpa_timeout);
-        self.conn.timers.set(Timer::Phase, Some(at));
-        if self.is_initiator() {
-            self.conn.phase = Phase::AwaitReply;
-            self.conn.ack.now = true;
-            self.send_request();
-        } else {
-            self.conn.phase = Phase::AwaitRequest;
+        self.conn.ack.now |= self.is_initiator();
+        if !self.begin_bytes() {
+            let at = self.now.saturating_add(self.shared.config.mpa_timeout);
+            self.conn.timers.set(Timer::Phase, Some(at));
+            if self.is_initiator() {
+                self.conn.phase = Phase::AwaitReply;
+                self.send_request();
+            } else {
+                self.conn.phase = Phase::AwaitRequest;
+            }
         }
         if !answered {
             self.in_open(seen);

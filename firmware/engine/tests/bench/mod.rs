@@ -3,6 +3,7 @@
 
 pub mod card;
 pub mod script;
+pub mod site;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
