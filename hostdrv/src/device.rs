@@ -170,6 +170,8 @@ pub(crate) struct State {
     pub(crate) lent: Vec<u16>,
     failed: Arc<AtomicBool>,
     pub(crate) cm: CmRegistry,
+    /// What happened to streams and was not taken, if somebody serves them.
+    pub(crate) stream_events: Option<VecDeque<Event>>,
     /// The port for raw frames, if it is open.
     pub(crate) raw: Option<RawQueues>,
     pub(crate) async_events: Arc<Events<AsyncEvent>>,
@@ -448,6 +450,7 @@ impl Device {
             lent: Vec::new(),
             failed: failed.clone(),
             cm: CmRegistry::default(),
+            stream_events: None,
             raw: None,
             async_events: Arc::default(),
             watch: None,
@@ -690,6 +693,13 @@ impl Device {
                     terminate,
                     received,
                 } => self.lock().qp_failed(qp, terminate, received),
+                Event::StreamRequest { .. }
+                | Event::StreamEstablished { .. }
+                | Event::StreamClosed { .. } => {
+                    if let Some(events) = &mut self.lock().stream_events {
+                        events.push_back(event);
+                    }
+                }
                 event => crate::cm::dispatch(self, event)?,
             }
         }

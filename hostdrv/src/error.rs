@@ -209,6 +209,12 @@ pub enum DeviceError {
         /// Where.
         device: String,
     },
+    /// A server of streams is there already.
+    #[error("{device} has a server of streams already; there is one: drop it first")]
+    StreamServerTaken {
+        /// Where.
+        device: String,
+    },
     /// No counter has this name.
     #[error("the card has no counter {0:?}; `weft regs` and docs/registers.md list them")]
     NoSuchCounter(String),

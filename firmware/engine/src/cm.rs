@@ -278,6 +278,15 @@ pub enum Event {
         /// Its queue pair.
         qp: QpId,
     },
+    /// A connection that carried plain bytes is over, and its queue pair is free for another one.
+    StreamClosed {
+        /// The connection; it is gone.
+        conn: ConnId,
+        /// Its queue pair.
+        qp: QpId,
+        /// Why. `Local` and `Peer`: both sides have closed in order, this one first, or the peer.
+        reason: DisconnectReason,
+    },
     /// The peer's application does not want the connection.
     Rejected {
         /// The connection; it is gone.

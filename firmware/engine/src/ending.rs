@@ -343,7 +343,7 @@ impl<P: Port> Link<'_, P> {
             }
         }
         self.conn.qp = None;
-        self.conn.bytes = None;
+        let stream = self.conn.bytes.take().is_some();
         self.conn.phase = Phase::Finished;
         let conn = self.conn.id;
         match (core::mem::take(&mut self.conn.verdict), name) {
@@ -357,6 +357,9 @@ impl<P: Port> Link<'_, P> {
                     ird,
                     ord,
                 });
+            }
+            (Verdict::Disconnected(reason), Some(qp)) if stream => {
+                self.tell(Event::StreamClosed { conn, qp, reason });
             }
             (Verdict::Disconnected(reason), Some(qp)) => {
                 self.tell(Event::Disconnected { conn, qp, reason });

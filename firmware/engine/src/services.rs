@@ -148,16 +148,13 @@ impl Services {
                     closed: false,
                 });
             }
-            Event::Disconnected { conn: gone, .. } | Event::ConnectError { conn: gone, .. } => {
-                let mut freed = None;
+            Event::StreamClosed { conn: gone, .. } => {
+                let places = &mut self.places;
                 self.streams.retain(|stream| {
                     let is = stream.conn == *gone;
-                    freed = if is { Some(stream.place) } else { freed };
+                    places[stream.place].free |= is;
                     !is
                 });
-                if let Some(place) = freed {
-                    self.places[place].free = true;
-                }
             }
             _ => {}
         }

@@ -251,7 +251,7 @@ fn echo(
     let last = meeting.ours.events.last();
     let peer = DisconnectReason::Peer;
     assert!(
-        matches!(last, Some(Event::Disconnected { reason, .. }) if *reason == peer),
+        matches!(last, Some(Event::StreamClosed { reason, .. }) if *reason == peer),
         "seed {seed}: {last:?}"
     );
     meeting
@@ -330,7 +330,7 @@ fn chargen_waits_for_whoever_does_not_read() {
     let reset = DisconnectReason::Reset;
     let last = meeting.ours.events.last();
     assert!(
-        matches!(last, Some(Event::Disconnected { reason, .. }) if *reason == reset),
+        matches!(last, Some(Event::StreamClosed { reason, .. }) if *reason == reset),
         "{last:?}"
     );
 }
@@ -380,7 +380,7 @@ fn a_peer_that_vanishes_is_given_up() {
     let late = DisconnectReason::TimedOut;
     let last = meeting.ours.events.last();
     assert!(
-        matches!(last, Some(Event::Disconnected { reason, .. }) if *reason == late),
+        matches!(last, Some(Event::StreamClosed { reason, .. }) if *reason == late),
         "{last:?}"
     );
 }

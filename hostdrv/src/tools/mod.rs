@@ -13,6 +13,7 @@ pub mod probe;
 pub mod regs;
 pub mod rping;
 pub mod selftest;
+pub mod stream;
 pub mod trace;
 pub mod ucmatose;
 

@@ -12,6 +12,7 @@ pub mod reach;
 pub mod regs;
 pub mod rping;
 pub mod selftest;
+pub mod stream;
 pub mod tap;
 pub mod trace;
 pub mod ucmatose;
@@ -32,6 +33,8 @@ pub enum Command {
     Rping(Box<rping::Rping>),
     /// Tests the card from register bits to messages through its whole data path; it needs no cable. The card is reset.
     Selftest(selftest::Selftest),
+    /// Echo, discard and chargen over plain TCP on the card's address: its TCP without MPA, for other people's suites.
+    Stream(Box<stream::Stream>),
     /// What the card did, event by event, from its own trace ring: works even when DMA does not.
     Trace(trace::TraceArgs),
     /// Many connections and messages both ways, once or in a storm, towards another Weft or rdma-core's ucmatose.
@@ -49,6 +52,7 @@ impl Command {
             Self::Regs(args) => regs::run(args),
             Self::Rping(args) => rping::run(args),
             Self::Selftest(args) => selftest::run(args),
+            Self::Stream(args) => stream::run(args),
             Self::Trace(args) => trace::run(args),
             Self::Ucmatose(args) => ucmatose::run(args),
             Self::Tap(args) => tap::run(args),
