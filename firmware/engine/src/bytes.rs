@@ -71,6 +71,12 @@ impl Bytes {
         self.memory.length - self.kept
     }
 
+    /// How far behind the oldest byte kept this one lies, and how many are kept from there on.
+    pub fn from(&self, seq: u32) -> (u32, u32) {
+        let skip = seq::diff(seq, self.front).clamp(0, self.sent as i32) as u32;
+        (skip, self.kept - skip)
+    }
+
     /// The sequence number behind what was sent.
     fn sent_end(&self) -> u32 {
         self.front.wrapping_add(self.sent)
@@ -305,6 +311,16 @@ impl<P: Port> Link<'_, P> {
             && matches!(self.conn.tcp, TcpState::TimeWait | TcpState::Dead)
             && self.conn.parts.is_empty()
             && self.conn.reassembly.available() == 0
+    }
+
+    /// The stream goes on somewhere else: the card and the queue pair have nothing more to do with it.
+    pub fn let_go(&mut self) {
+        self.unbind();
+        if let Some(qp) = self.qp.as_mut() {
+            (qp.conn, qp.state) = (None, QpState::Idle);
+        }
+        self.conn.qp = None;
+        self.conn.parts.clear();
     }
 
     /// Why it is over.

@@ -422,7 +422,8 @@ impl Conn {
     }
 }
 
-fn sender_settings(config: &EngineConfig) -> Settings {
+/// What the sender of a connection is to do.
+pub fn sender_settings(config: &EngineConfig) -> Settings {
     Settings {
         granularity: Granularity {
             alone: config.rto_min,

@@ -5,6 +5,7 @@ mod byte_streams;
 mod connections;
 mod execute;
 mod half_open;
+mod handover;
 mod incoming;
 mod queue_pairs;
 mod table;
@@ -18,6 +19,7 @@ use weft_layout::{
 };
 
 pub use self::byte_streams::StreamState;
+pub use self::handover::StreamHandover;
 use self::table::Connections;
 use crate::cm::Event;
 use crate::config::EngineConfig;

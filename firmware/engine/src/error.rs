@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::verbs::MAX_INLINE;
+use weft_tcp::handover::Impossible;
 
 /// Why a call was refused. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,8 @@ pub enum Error {
     InvalidPeerToPeer,
     /// A Read was posted, but the connection has an ORD of 0.
     NoReadsAllowed,
+    /// No connection can be in this state.
+    InvalidHandover(Impossible),
     /// The address is not a unicast address that can be reached.
     InvalidAddress,
 }
@@ -140,6 +143,7 @@ impl fmt::Display for Error {
                 f.write_str("peer-to-peer needs MPA revision 2 and at least one RTR kind")
             }
             Error::NoReadsAllowed => f.write_str("the connection has an ORD of 0, so no Read can be sent"),
+            Error::InvalidHandover(why) => write!(f, "no connection can be in this state: {why}"),
             Error::InvalidAddress => f.write_str("not the address of a station that can be reached"),
         }
     }

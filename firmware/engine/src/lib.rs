@@ -70,7 +70,7 @@ pub use cm::{
 pub use config::EngineConfig;
 pub use conn_info::ConnInfo;
 pub use ecn::Ecn;
-pub use engine::{Engine, StreamState};
+pub use engine::{Engine, StreamHandover, StreamState};
 pub use error::Error;
 pub use negotiation::MAX_READS;
 pub use port::{Full, MemoryError, Port};
@@ -81,5 +81,6 @@ pub use verbs::{
     Sge, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
 pub use weft_tcp::control::Congestion;
+pub use weft_tcp::handover::{Handover, Impossible, Timestamps};
 pub use weft_wire::mpa::RtrKinds;
 pub use weft_wire::terminate::TerminateCode;

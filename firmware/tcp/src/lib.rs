@@ -8,6 +8,7 @@
 extern crate alloc;
 
 pub mod control;
+pub mod handover;
 pub mod pages;
 pub mod prr;
 pub mod rack;

@@ -119,7 +119,7 @@ impl<P: Port> Link<'_, P> {
         let _ = self.send_control(flag::ACK, seq, Options::default(), &[]);
     }
 
-    fn ts_val(&self) -> u32 {
+    pub(crate) fn ts_val(&self) -> u32 {
         self.conn
             .ts_offset
             .wrapping_add((self.now / 1_000_000) as u32)

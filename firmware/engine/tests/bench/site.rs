@@ -22,6 +22,8 @@ pub struct Site {
     pub engine: Engine,
     pub card: Card,
     pub services: Services,
+    /// The queue pair and the ring of each of their places.
+    pub places: Vec<(QpId, Sge)>,
     pub events: Vec<Event>,
     /// Nobody serves the streams: what comes stays where it is.
     pub asleep: bool,
@@ -59,11 +61,12 @@ impl Site {
                 (engine.create_qp(&config, &mut card).unwrap(), ring)
             })
             .collect();
-        let services = Services::start(&mut engine, &PORTS, places).unwrap();
+        let services = Services::start(&mut engine, &PORTS, places.clone()).unwrap();
         Site {
             engine,
             card,
             services,
+            places,
             events: Vec::new(),
             asleep: false,
         }

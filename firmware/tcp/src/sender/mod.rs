@@ -13,6 +13,7 @@
 //! ```
 
 mod acknowledge;
+mod handover;
 mod probe;
 mod recovery;
 #[cfg(test)]
