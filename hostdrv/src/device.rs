@@ -11,7 +11,7 @@ mod files;
 mod sleep;
 mod sleepers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::{Deref, DerefMut};
@@ -19,7 +19,7 @@ use std::sync::atomic::{fence, AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
-use weft_engine::{Congestion, Ecn, Engine, EngineConfig, EngineStats, Event, QpId, Seed};
+use weft_engine::{Congestion, Ecn, Engine, EngineConfig, EngineStats, Event, QpId, Rung, Seed};
 
 pub use crate::card::{Capabilities, Health, RingSizes};
 use crate::card::{Card, MappedMemory};
@@ -118,6 +118,12 @@ impl DeviceConfig {
     /// Marks of congestion instead of losses (ECN, RFC 3168): used where the peer asks for it, unless this says otherwise.
     pub fn ecn(mut self, ecn: Ecn) -> Self {
         self.engine.ecn = ecn;
+        self
+    }
+
+    /// The rung of queue pairs that name none ([`QpInit::rung`](crate::verbs::QpInit::rung)): `Placement` unless this says otherwise.
+    pub fn rung(mut self, rung: Rung) -> Self {
+        self.engine.rung = rung;
         self
     }
 

@@ -63,5 +63,5 @@ pub mod verbs;
 pub use device::{Device, DeviceConfig};
 pub use error::DeviceError;
 pub use stats::{CardCounters, HostStats};
-pub use weft_engine::{Congestion, Ecn, EngineConfig, EngineStats};
+pub use weft_engine::{Congestion, Ecn, EngineConfig, EngineStats, Rung, RungError};
 pub use weft_layout::Counter;

@@ -93,7 +93,7 @@ host_stats! {
     reports,
     /// Raw frames taken from the card.
     frames_received,
-    /// Bytes of received FPDUs placed by the driver because the card did not.
+    /// Bytes that the engine wrote into memory that the card sees: what it placed because the card did not, and segments that it made.
     bytes_copied_in,
     /// Table rows written or read.
     table_accesses,

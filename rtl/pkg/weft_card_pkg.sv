@@ -217,6 +217,17 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_STATUS_INVALID_PEER_TO_PEER = 8'd20;
   parameter logic [7:0] COMMAND_STATUS_INVALID_ADDRESS = 8'd21;
   parameter logic [7:0] COMMAND_STATUS_NO_TRANSITION = 8'd22;
+  parameter logic [7:0] COMMAND_STATUS_RUNG_NO_CRC_ALONE = 8'd23;
+  parameter logic [7:0] COMMAND_STATUS_RUNG_NO_PROCESSOR = 8'd24;
+  parameter logic [7:0] COMMAND_STATUS_RUNG_NO_FAST_PATH = 8'd25;
+  parameter logic [7:0] COMMAND_STATUS_RUNG_NO_SEND_BUFFER = 8'd26;
+
+  // Rungs of the partition ladder.
+  parameter logic [7:0] PARTITION_RUNG_HOST = 8'd1;
+  parameter logic [7:0] PARTITION_RUNG_CRC = 8'd2;
+  parameter logic [7:0] PARTITION_RUNG_PLACEMENT = 8'd3;
+  parameter logic [7:0] PARTITION_RUNG_FIRMWARE = 8'd4;
+  parameter logic [7:0] PARTITION_RUNG_FULL = 8'd5;
 
   // States of a queue pair.
   parameter logic [7:0] QUEUE_PAIR_STATE_IDLE = 8'd0;
@@ -238,6 +249,9 @@ package weft_card_pkg;
   parameter logic [7:0] EVENT_KIND_CONNECT_ERROR = 8'd4;
   parameter logic [7:0] EVENT_KIND_DISCONNECTED = 8'd5;
   parameter logic [7:0] EVENT_KIND_QP_FATAL = 8'd6;
+  parameter logic [7:0] EVENT_KIND_STREAM_REQUEST = 8'd7;
+  parameter logic [7:0] EVENT_KIND_STREAM_ESTABLISHED = 8'd8;
+  parameter logic [7:0] EVENT_KIND_STREAM_CLOSED = 8'd9;
 
   // Why a connection did not come about.
   parameter logic [7:0] CONNECT_FAILURE_UNREACHABLE = 8'd1;
@@ -755,7 +769,8 @@ package weft_card_pkg;
 
   // A slot of a command ring; 512 bytes for private data follow it. A command has the fields that command_opcode names; the others are ignored.
   typedef struct packed {
-    logic [391:0] rsvd_79;
+    logic [383:0] rsvd_80;
+    logic [7:0] rung;  // who does what for a queue pair; 0: as the device is set up (PARTITION_RUNG_*)
     logic [7:0] state;  // the state to move a queue pair to (QUEUE_PAIR_STATE_*)
     logic [7:0] revision;  // MPA revision: 1 or 2
     logic [7:0] max_sge;  // SGEs of a work request
@@ -796,7 +811,8 @@ package weft_card_pkg;
   // What became of a command: an entry of the ring of answers, at the command's place.
   typedef struct packed {
     logic [7:0] phase;  // written last
-    logic [183:0] rsvd_104;
+    logic [175:0] rsvd_105;
+    logic [7:0] rung;  // QUERY_QP: the queue pair's; RUNG_*: the one asked for (PARTITION_RUNG_*)
     logic [31:0] in_flight;  // bytes sent and not acknowledged
     logic [31:0] peer_window;  // bytes that the peer takes
     logic [31:0] congestion_window;  // bytes that may be under way
@@ -856,7 +872,7 @@ package weft_card_pkg;
     logic [63:0] conn;  // number of the connection
     logic [31:0] qp;  // number of the queue pair
     logic [7:0] revision;  // MPA revision of the request, or as agreed
-    logic [7:0] reason;  // DISCONNECTED: why (DISCONNECT_REASON_*)
+    logic [7:0] reason;  // DISCONNECTED, STREAM_CLOSED: why (DISCONNECT_REASON_*)
     logic [7:0] failure;  // CONNECT_ERROR: why (CONNECT_FAILURE_*)
     logic [7:0] kind;  // what happened (EVENT_KIND_*)
   } event_entry_t;

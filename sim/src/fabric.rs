@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
 use weft_hostdrv::device::RingSizes;
-use weft_hostdrv::{Congestion, Device, DeviceConfig, DeviceError, Ecn};
+use weft_hostdrv::{Congestion, Device, DeviceConfig, DeviceError, Ecn, Rung};
 
 use crate::capture::Capture;
 use crate::card::Card;
@@ -62,6 +62,8 @@ pub struct FabricConfig {
     pub congestion: Congestion,
     /// Whether they ask for marks of congestion.
     pub ecn: Ecn,
+    /// The rung of each device, by its number; the others have the usual one.
+    pub rungs: Vec<Rung>,
     /// Their rings.
     pub rings: RingSizes,
     /// Where captures go; none are written without.
@@ -79,6 +81,7 @@ impl Default for FabricConfig {
             mtu: 1500,
             congestion: Congestion::default(),
             ecn: Ecn::default(),
+            rungs: Vec::new(),
             rings: RingSizes::default(),
             captures: None,
             waves: None,
@@ -149,6 +152,7 @@ impl Fabric {
                 .mtu(config.mtu)
                 .congestion(config.congestion)
                 .ecn(config.ecn)
+                .rung(config.rungs.get(number).copied().unwrap_or_default())
                 .seed(seed)
                 // Nothing happens in an idle simulation, not even in two hours.
                 .keepalive(None);

@@ -245,6 +245,11 @@ pub struct Iommu {
     pub time: u64,
     read_bytes: u64,
     written_bytes: u64,
+    /// Reads and writes, and where the last one of each ended.
+    reads: u64,
+    writes: u64,
+    read_end: u64,
+    write_end: u64,
 }
 
 impl Iommu {
@@ -268,6 +273,10 @@ impl Iommu {
             time: 0,
             read_bytes: 0,
             written_bytes: 0,
+            reads: 0,
+            writes: 0,
+            read_end: 0,
+            write_end: 0,
         }
     }
 
@@ -456,6 +465,11 @@ impl Iommu {
         (self.read_bytes, self.written_bytes)
     }
 
+    /// Reads and writes of the card so far. What follows the access before, byte for byte, is a part of it: so the beats of a burst are one.
+    pub fn transactions(&self) -> (u64, u64) {
+        (self.reads, self.writes)
+    }
+
     /// The mapping at an address, and where it begins.
     fn at(&self, iova: u64) -> Option<(u64, &Mapping)> {
         let (start, mapping) = self.mappings.range(..=iova).next_back()?;
@@ -552,6 +566,8 @@ impl HostMemory for Iommu {
         match done {
             Ok(()) => {
                 self.read_bytes += to.len() as u64;
+                self.reads += u64::from(iova != self.read_end);
+                self.read_end = iova + to.len() as u64;
                 Ok(())
             }
             Err(why) => Err(self.fault(iova, to.len(), false, why)),
@@ -569,6 +585,8 @@ impl HostMemory for Iommu {
         match done {
             Ok(()) => {
                 self.written_bytes += from.len() as u64;
+                self.writes += u64::from(iova != self.write_end);
+                self.write_end = iova + from.len() as u64;
                 Ok(())
             }
             Err(why) => Err(self.fault(iova, from.len(), true, why)),

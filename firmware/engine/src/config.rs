@@ -4,6 +4,7 @@ use weft_tcp::control::Congestion;
 
 use crate::ecn::{Ecn, EcnState};
 use crate::random::Seed;
+use crate::rung::Rung;
 
 /// Settings of an engine. `Default` gives all but the addresses; times are in nanoseconds.
 #[derive(Clone, Debug)]
@@ -43,6 +44,10 @@ pub struct EngineConfig {
     pub peer_ack_delay: u64,
     /// Ask for TCP timestamps (RFC 7323).
     pub timestamps: bool,
+    /// The rung of queue pairs that name none.
+    pub rung: Rung,
+    /// Send buffer of a queue pair for which software makes the FPDUs, rounded up to a power of two: no more than that is under way.
+    pub send_buffer: u32,
     /// Let the card frame and place. Off: the engine does it all by hand, which is slow, and good for comparing the two.
     pub attach: bool,
     /// Handle the usual segment of a connection that stands the short way. Off: step by step as any other, with the same
@@ -142,6 +147,8 @@ impl Default for EngineConfig {
             ecn: Ecn::default(),
             peer_ack_delay: 40 * MS,
             timestamps: false,
+            rung: Rung::default(),
+            send_buffer: 1 << 18,
             attach: true,
             short_way: true,
             challenge_acks: 10,

@@ -68,7 +68,11 @@ impl<P: Port> Link<'_, P> {
         let Some(part) = self.conn.parts.iter().find(|part| part.job == job) else {
             return;
         };
-        let origin = part.origin;
+        self.unreadable(part.origin);
+    }
+
+    /// The memory of a message could not be read.
+    pub fn unreadable(&mut self, origin: Origin) {
         if let (Origin::Request(number, _), Some(qp)) = (origin, self.qp.as_mut()) {
             if let Some(entry) = qp.sq.get_mut(number) {
                 entry.outcome = Some(Status::LocalProtection);

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::rung::{Rung, RungError};
 use crate::verbs::MAX_INLINE;
 use weft_tcp::handover::Impossible;
 
@@ -47,6 +48,8 @@ pub enum Error {
     NoMemory,
     /// All local ports are in use.
     NoPorts,
+    /// A queue pair cannot have this rung.
+    Rung(Rung, RungError),
     /// A depth is 0 or over 32768, or more SGEs were asked for than the card has.
     InvalidQpConfig,
     /// The send or receive queue is full.
@@ -123,6 +126,7 @@ impl fmt::Display for Error {
             Error::InvalidQpConfig => {
                 f.write_str("queue depths are 1 to 32768, SGEs 1 to 4 per work request")
             }
+            Error::Rung(rung, why) => write!(f, "no rung {rung}: {why}"),
             Error::QueueFull => f.write_str("the queue is full: poll completions first"),
             Error::TooManySges(n) => write!(f, "{n} SGEs are more than the queue pair takes"),
             Error::InlineTooLong(n) => write!(f, "{n} inline bytes, at most {MAX_INLINE} are possible"),

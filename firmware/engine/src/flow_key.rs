@@ -196,6 +196,9 @@ mod tests {
         }
         fn write_element(&mut self, _: u16, _: u32, _: &ReceiveElement) {}
         fn rq_tail(&mut self, _: u16, _: u32) {}
+        fn send_memory(&mut self, _: u16, _: u32) -> Option<u64> {
+            None
+        }
         fn rq_memory(&mut self, _: u16, _: u8) -> Option<u64> {
             None
         }

@@ -414,9 +414,18 @@ impl<P: Port> Link<'_, P> {
                     }
                     None => rest,
                 };
-                let pool = &mut self.shared.pool;
-                let kept = self.conn.reassembly.insert(at, rest, pool);
-                self.shared.stats.segments_without_memory += u64::from(!kept);
+                let done = if at == before && self.conn.reassembly.is_empty() {
+                    self.fpdus_at_hand(rest)
+                } else {
+                    0
+                };
+                let (at, rest) = (at.wrapping_add(done as u32), &rest[done..]);
+                if !rest.is_empty() {
+                    self.shared.stats.bytes_copied += rest.len() as u64;
+                    let pool = &mut self.shared.pool;
+                    let kept = self.conn.reassembly.insert(at, rest, pool);
+                    self.shared.stats.segments_without_memory += u64::from(!kept);
+                }
             }
         }
         if self.conn.reassembly.next() == before || had_gap || self.conn.reassembly.has_gap() {

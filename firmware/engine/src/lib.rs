@@ -53,6 +53,7 @@ mod qp;
 mod random;
 mod rdmap;
 mod region;
+mod rung;
 pub mod services;
 mod startup;
 mod stats;
@@ -75,6 +76,7 @@ pub use error::Error;
 pub use negotiation::MAX_READS;
 pub use port::{Full, MemoryError, Port};
 pub use random::Seed;
+pub use rung::{Rung, RungError, UnknownRung};
 pub use stats::EngineStats;
 pub use verbs::{
     Access, Completion, Opcode, Payload, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr,

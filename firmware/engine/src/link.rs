@@ -197,7 +197,7 @@ impl<P: Port> Link<'_, P> {
         let rx = FlowRxRow {
             flags: bit(conn.rx_markers.0.is_some(), FlowRxRow::MARKERS)
                 | bit(conn.agreed.crc, FlowRxRow::CRC)
-                | bit(conn.committed, FlowRxRow::VALID)
+                | bit(conn.committed && qp.software.is_none(), FlowRxRow::VALID)
                 | bit(conn.timestamps, FlowRxRow::TIMESTAMPS),
             epoch: conn.card.epoch,
             rq_log2: qp.rq.log2(),

@@ -2,6 +2,7 @@
 
 mod control;
 pub mod messages;
+pub mod software;
 
 use weft_wire::tcp::{flag, Options};
 
@@ -20,6 +21,8 @@ pub(crate) enum Step {
     /// The congestion window has no room for it.
     NoRoom,
     Full,
+    /// It cannot go out any more: the connection is over.
+    Over,
 }
 
 impl<P: Port> Link<'_, P> {
@@ -40,6 +43,9 @@ impl<P: Port> Link<'_, P> {
                 }
             }
             if full {
+                if self.conn.tcp != TcpState::Open {
+                    return;
+                }
                 self.try_later();
             }
             self.acknowledge();
@@ -115,6 +121,16 @@ impl<P: Port> Link<'_, P> {
         {
             return Ok(None);
         }
+        if let Some(buffer) = qp.software {
+            // It lies in the send buffer as it was sent.
+            let (flow, range) = (qp.id.flow(), (part.seq, part.end));
+            part.job = self
+                .port
+                .post_job(&buffer.job(flow, range, tcp).to_bytes())?;
+            self.shared.stats.jobs += 1;
+            self.ack_with_data();
+            return Ok(Some(range));
+        }
         let slice = part.fpdu_at(markers, seq);
         part.job = self.port.post_job(&part.slot(qp.id.flow(), &slice, tcp))?;
         self.shared.stats.jobs += 1;
@@ -166,7 +182,7 @@ impl<P: Port> Link<'_, P> {
                     self.conn.probes = 0;
                     self.conn.timers.set(Timer::Persist, None);
                 }
-                Step::Full => return Err(Full),
+                Step::Full | Step::Over => return Err(Full),
                 Step::NoWindow => {
                     // Nothing is under way that would bring a window update: probe for it.
                     let idle = self.conn.sender.flight() == 0;

@@ -54,6 +54,10 @@ pub trait Port {
     /// an earlier call gave for the same flow may be reused.
     fn rq_memory(&mut self, flow: u16, log2: u8) -> Option<u64>;
 
+    /// Memory for segments that software makes for this flow: its IOVA. `None` if there is none. Called when a queue pair is created
+    /// that needs it; what an earlier call gave for the same flow may be reused.
+    fn send_memory(&mut self, flow: u16, bytes: u32) -> Option<u64>;
+
     /// Writes into host memory: how the engine places the FPDUs that the card could not.
     fn copy_in(&mut self, iova: u64, bytes: &[u8]) -> Result<(), MemoryError>;
 

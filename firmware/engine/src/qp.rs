@@ -6,8 +6,10 @@ use alloc::vec::Vec;
 
 use weft_wire::rdmap::ReadRequest;
 
+use crate::output::software::SendBuffer;
 use crate::part::{copy_out, gather, Data};
 use crate::region::{Piece, RegionRef};
+use crate::rung::Rung;
 use crate::verbs::{
     Completion, Opcode, QpConfig, QpId, QpState, Sge, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
@@ -298,6 +300,10 @@ pub struct Qp {
     pub config: QpConfig,
     /// State.
     pub state: QpState,
+    /// Its rung.
+    pub rung: Rung,
+    /// Software makes its FPDUs, here, and takes them; `None`: the card does.
+    pub software: Option<SendBuffer>,
     /// Its connection.
     pub conn: Option<u16>,
     /// Send queue.
@@ -324,10 +330,18 @@ pub struct Qp {
 
 impl Qp {
     /// Fresh; `iova` is its receive queue's memory.
-    pub fn new(id: QpId, config: QpConfig, iova: u64) -> Self {
+    pub fn new(
+        id: QpId,
+        config: QpConfig,
+        iova: u64,
+        rung: Rung,
+        software: Option<SendBuffer>,
+    ) -> Self {
         Qp {
             id,
             config,
+            rung,
+            software,
             state: QpState::Idle,
             conn: None,
             sq: SendQueue::new(config.send_depth),

@@ -208,6 +208,9 @@ impl<P: Port> Link<'_, P> {
             return;
         };
         qp.rq.shift = 1;
+        if qp.software.is_some() {
+            return;
+        }
         let flow = qp.id.flow();
         let mut number = qp.rq.completed;
         while let Some(entry) = qp.rq.get(number) {

@@ -22,6 +22,12 @@ pub struct EngineStats {
     pub fpdus_card: u64,
     /// FPDUs received by the engine's hands.
     pub fpdus_software: u64,
+    /// FPDUs made by the engine's hands.
+    pub fpdus_made: u64,
+    /// Bytes that the engine has copied: between frames, its own memory, send buffers and registered memory.
+    pub bytes_copied: u64,
+    /// Bytes over which the engine has computed a CRC, to send or to check.
+    pub bytes_checked: u64,
     /// ATTACH rows written.
     pub attaches: u64,
     /// ATTACH rows refused by the card.

@@ -62,30 +62,59 @@ impl<P: Port> Link<'_, P> {
         }
         // Lent out, so that the rest of the link can be used meanwhile.
         let mut wire = core::mem::take(&mut self.shared.wire);
-        let mut ulpdu = core::mem::take(&mut self.shared.ulpdu);
-        let check_crc = self.conn.agreed.crc;
-        let result = match wire.get_mut(..length) {
-            Some(wire) => {
-                self.conn.reassembly.copy_front(wire);
-                fpdu::decode(wire, seq, markers, check_crc, &mut ulpdu)
-            }
-            None => Err(FpduError::Marker),
-        };
+        let octets = wire.get_mut(..length).unwrap_or_default();
+        self.conn.reassembly.copy_front(octets);
+        self.shared.stats.bytes_copied += octets.len() as u64;
         self.conn.reassembly.consume(length, &mut self.shared.pool);
-        match result {
+        self.whole_fpdu(octets, seq);
+        self.shared.wire = wire;
+        true
+    }
+
+    /// Takes the FPDUs that are whole at the front of octets that have just arrived, in order and with nothing before them that waits: they
+    /// need not be kept. How many octets that is.
+    pub fn fpdus_at_hand(&mut self, octets: &[u8]) -> usize {
+        let mut done = 0;
+        while self.conn.phase.receives() {
+            let seq = self.conn.reassembly.next();
+            let Some(rest) = octets.get(done..) else {
+                break;
+            };
+            let length = match fpdu::peek_length(rest, seq, self.conn.rx_markers) {
+                Ok(length) if length <= rest.len() => length,
+                _ => break,
+            };
+            done += length;
+            let end = seq.wrapping_add(length as u32);
+            self.conn.reassembly.skip_to(end, &mut self.shared.pool);
+            self.whole_fpdu(&rest[..length], seq);
+        }
+        done
+    }
+
+    /// An FPDU is whole; the stream stands behind it.
+    fn whole_fpdu(&mut self, wire: &[u8], seq: u32) {
+        let markers = self.conn.rx_markers;
+        let check_crc = self.conn.agreed.crc;
+        self.shared.stats.bytes_checked += if check_crc { wire.len() as u64 } else { 0 };
+        match fpdu::check(wire, seq, markers, check_crc) {
             Ok(found) => {
                 self.shared.stats.fpdus_software += 1;
                 self.shared.stats.nonzero_pads += u64::from(found.nonzero_pad);
-                if let Err(fault) = self.check_and_place(&ulpdu[..found.ulpdu_length]) {
+                let mut scratch = core::mem::take(&mut self.shared.ulpdu);
+                let ulpdu = fpdu::whole_ulpdu(wire, seq, markers, &found).unwrap_or_else(|| {
+                    self.shared.stats.bytes_copied += found.ulpdu_length as u64;
+                    fpdu::unmark(wire, seq, markers, &found, &mut scratch)
+                });
+                let placed = self.check_and_place(ulpdu);
+                self.shared.ulpdu = scratch;
+                if let Err(fault) = placed {
                     self.fault(&fault);
                 }
             }
             Err(FpduError::Crc) => self.fault(&Fault::of(TerminateCode::MPA_CRC)),
             Err(_) => self.fault(&Fault::of(TerminateCode::MPA_MARKER)),
         }
-        self.shared.wire = wire;
-        self.shared.ulpdu = ulpdu;
-        true
     }
 
     /// The card's checks, in the card's order; then placement and delivery.
@@ -126,6 +155,11 @@ impl<P: Port> Link<'_, P> {
                     self.place_untagged(msn, mo, payload).map_err(fault)?;
                 }
             }
+        }
+        self.shared.stats.bytes_copied += payload.len() as u64;
+        if self.qp.as_ref().is_some_and(|qp| qp.software.is_some()) {
+            self.conn.ack.prompt |=
+                self.shared.config.prompt_ack && ends_write(header.control, header.rdmap_control);
         }
         self.deliver(&header, ulpdu.len(), payload.len() as u32, payload)
     }
@@ -330,6 +364,7 @@ impl<P: Port> Link<'_, P> {
         let rtr_send = conn.phase == Phase::AwaitFirst && conn.agreed.rtr == Some(RtrKinds::SEND);
         if !self.shared.config.attach
             || !conn.card.bound
+            || qp.software.is_some()
             || conn.card.attached
             || !conn.committed
             || !conn.phase.receives()

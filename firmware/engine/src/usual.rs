@@ -239,6 +239,7 @@ impl<P: Port> Link<'_, P> {
         let left = entry.length - entry.sent;
         if !self.shared.config.short_way
             || conn.tx_markers != Markers::OFF
+            || qp.software.is_some()
             || !qp.responses.is_empty()
             || entry.sent == 0
             || room < wire

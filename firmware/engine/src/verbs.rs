@@ -2,6 +2,8 @@
 
 use weft_layout::StagRow;
 
+use crate::rung::Rung;
+
 /// SGEs that a send work request can have.
 pub const MAX_SGE: usize = 16;
 /// SGEs that a receive can have: as many as the card's receive elements.
@@ -101,6 +103,8 @@ pub struct QpConfig {
     pub recv_depth: u32,
     /// SGEs per work request, 1 to 4.
     pub max_sge: u8,
+    /// Its rung of the partition ladder; `None`: the engine's ([`EngineConfig::rung`](crate::EngineConfig::rung)).
+    pub rung: Option<Rung>,
 }
 
 /// States of a queue pair (RFC 5040 leaves them to the verbs; these are the usual ones).

@@ -107,6 +107,7 @@ fn a_refusal_takes_nothing() {
         send_depth: 4,
         recv_depth: 4,
         max_sge: 4,
+        rung: None,
     };
     // Domains: their members are counted after the checks.
     let other = engine.alloc_pd();
@@ -123,6 +124,7 @@ fn a_refusal_takes_nothing() {
         let none = QpConfig {
             pd: other,
             max_sge: 0,
+            rung: None,
             ..config
         };
         assert_eq!(engine.create_qp(&none, card), Err(Error::InvalidQpConfig));

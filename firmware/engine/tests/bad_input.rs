@@ -21,8 +21,8 @@ struct Setup {
 }
 
 /// A connection that stands, with one receive of 100 bytes and regions of every kind.
-fn standing(no_attach: bool) -> Setup {
-    let mut s = Script::new(no_attach);
+fn standing(way: Way) -> Setup {
+    let mut s = Script::by(way);
     let qp = s.qp();
     let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
     let (pd, card) = (s.pd, &mut s.card);
@@ -112,14 +112,14 @@ fn write_of(stag: u32, to: u64, payload: &[u8]) -> Vec<u8> {
 
 /// Sends the octets and expects a Terminate with the code and so many bytes.
 fn expect(name: &str, code: u16, length: usize, make: &dyn Fn(&Setup) -> Vec<u8>) {
-    for no_attach in [false, true] {
-        let mut t = standing(no_attach);
+    for way in Way::ALL {
+        let mut t = standing(way);
         let before = t.s.card.bytes(t.iova, 1000).unwrap().to_vec();
         let octets = make(&t);
         t.s.stream.clear();
         t.s.data(&octets);
         t.s.wait(MS);
-        let note = format!("{name}, no_attach {no_attach}");
+        let note = format!("{name}, {way:?}");
         let (found, payload) =
             t.s.terminate()
                 .unwrap_or_else(|| panic!("{note}: no Terminate"));
@@ -234,8 +234,8 @@ fn ddp_errors() {
 
 #[test]
 fn no_receive_posted() {
-    for no_attach in [false, true] {
-        let mut t = standing(no_attach);
+    for way in Way::ALL {
+        let mut t = standing(way);
         t.s.data(&send_of(1, 0, true, b"first"));
         assert_eq!(t.s.completions.pop().unwrap().byte_len, 5);
         t.s.stream.clear();
@@ -290,7 +290,7 @@ fn rdmap_errors() {
 
 #[test]
 fn more_reads_than_agreed() {
-    let mut t = standing(false);
+    let mut t = standing(Way::Card);
     // The engine may not send, so the Reads pile up: IRD is 2.
     t.s.window = 0;
     t.s.acknowledge();
@@ -316,7 +316,7 @@ fn a_terminate_from_the_peer_in_both_layouts() {
         ([0x02, 0x07, 0x00, 0x00], 0x2007, 1),
         ([0x20, 0x02, 0x00, 0x00], 0x2002, 0),
     ] {
-        let mut t = standing(false);
+        let mut t = standing(Way::Card);
         t.s.stream.clear();
         t.s.data(&message(
             &DdpHeader::untagged(true, 0x47, 0, 2, 1, 0),
@@ -336,8 +336,8 @@ fn a_terminate_from_the_peer_in_both_layouts() {
 
 #[test]
 fn several_fpdus_in_a_segment_and_one_over_several() {
-    for no_attach in [false, true] {
-        let mut t = standing(no_attach);
+    for way in Way::ALL {
+        let mut t = standing(way);
         let mut octets = write_of(t.stag, 0x1000 + 500, b"written");
         octets.extend(read_request(2, 77, 5, t.read_only, 0x1000 + 500, 7));
         octets.extend(send_of(1, 0, true, b"sent"));
@@ -371,7 +371,7 @@ fn several_fpdus_in_a_segment_and_one_over_several() {
         assert_eq!(t.s.card.bytes(t.iova + 600, 5).unwrap(), b"again");
         expected.extend(message(&DdpHeader::tagged(true, 0x42, 79, 7), b"WRITTEN"));
         assert_eq!(t.s.stream, expected);
-        assert_eq!(t.s.card.placed == 0, no_attach);
+        assert_eq!(t.s.card.placed == 0, way != Way::Card);
     }
 }
 
@@ -414,7 +414,7 @@ fn bad_start_up_frames_close_the_connection_and_ask_nobody() {
 
 #[test]
 fn a_reset_must_be_exact() {
-    let mut t = standing(false);
+    let mut t = standing(Way::Card);
     t.s.send(flag::RST, t.s.seq.wrapping_add(10), Options::default(), &[]);
     assert!(t.s.events.is_empty());
     // RFC 5961: a challenge acknowledgment.
@@ -435,7 +435,7 @@ fn a_reset_must_be_exact() {
 
 #[test]
 fn a_closed_window_is_probed_and_a_small_one_used() {
-    let mut t = standing(false);
+    let mut t = standing(Way::Card);
     let source = t.read_only;
     t.s.window = 0;
     t.s.acknowledge();
@@ -463,7 +463,7 @@ fn a_closed_window_is_probed_and_a_small_one_used() {
 
 #[test]
 fn sack_retransmits_only_the_hole() {
-    let mut t = standing(false);
+    let mut t = standing(Way::Card);
     let source = t.read_only;
     t.s.auto_ack = false;
     t.s.sent.clear();

@@ -13,8 +13,8 @@ fn all_access() -> Access {
     Access::LOCAL_WRITE | Access::REMOTE_READ | Access::REMOTE_WRITE | Access::READ_SINK
 }
 
-fn standing(no_attach: bool) -> (Script, QpId, u32) {
-    let mut s = Script::new(no_attach);
+fn standing(way: Way) -> (Script, QpId, u32) {
+    let mut s = Script::by(way);
     let qp = s.qp();
     let stag = s
         .engine
@@ -52,9 +52,9 @@ fn message_numbers_far_off() {
         u32::MAX,
     ];
     for off in far {
-        for no_attach in [false, true] {
+        for way in Way::ALL {
             for queue in [0, 1] {
-                let (mut s, _, stag) = standing(no_attach);
+                let (mut s, _, stag) = standing(way);
                 let header = |msn: u32| match queue {
                     0 => DdpHeader::untagged(true, control(opcode::SEND), 0, 0, msn, 0),
                     _ => DdpHeader::untagged(true, control(opcode::READ_REQUEST), 0, 1, msn, 0),
@@ -70,7 +70,7 @@ fn message_numbers_far_off() {
                 let payload = request.to_bytes();
                 s.data(&message(&header(next.wrapping_add(off)), &payload));
                 s.wait(MS);
-                let note = format!("queue {queue}, {off:#x} off, no_attach {no_attach}");
+                let note = format!("queue {queue}, {off:#x} off, {way:?}");
                 assert_eq!(s.terminate().map(|t| t.0), Some(0x1203), "{note}");
                 let received = s.completions.iter().any(|c| c.status == Status::Success);
                 assert!(!received, "{note}");
@@ -84,13 +84,13 @@ fn message_numbers_far_off() {
 #[test]
 fn message_offsets_far_off() {
     for off in [1, 4, 0x7fff_ffff, 1 << 31, u32::MAX - 9, u32::MAX] {
-        for no_attach in [false, true] {
-            let (mut s, _, _) = standing(no_attach);
+        for way in Way::ALL {
+            let (mut s, _, _) = standing(way);
             let part = |last, mo| DdpHeader::untagged(last, control(opcode::SEND), 0, 0, 2, mo);
             s.data(&message(&part(false, 0), &[7; 10]));
             s.data(&message(&part(true, 10u32.wrapping_add(off)), &[8; 10]));
             s.wait(MS);
-            let note = format!("{off:#x} off, no_attach {no_attach}");
+            let note = format!("{off:#x} off, {way:?}");
             assert_eq!(s.terminate().map(|t| t.0), Some(0x1204), "{note}");
             let memory = s.card.bytes(card::MEMORY, 100).unwrap();
             assert!(!memory.contains(&8), "{note}");
@@ -101,7 +101,7 @@ fn message_offsets_far_off() {
 /// Wherever the SGEs without length stand, they are not there.
 #[test]
 fn sges_without_length() {
-    for no_attach in [false, true] {
+    for way in Way::ALL {
         let lists: [&[(u64, u32)]; 6] = [
             &[(0, 0), (100, 30), (200, 20)],
             &[(100, 30), (0, 0), (200, 20)],
@@ -111,8 +111,7 @@ fn sges_without_length() {
             &[(100, 30), (200, 20), (0, 0), (0, 0)],
         ];
         for (case, list) in lists.into_iter().enumerate() {
-            let mut b = Bench::new(60 + case as u64);
-            b.hosts[1].card.no_attach = no_attach;
+            let mut b = Bench::by(way, 60 + case as u64);
             let pair = b.connect(&ConnectParams::default(), &AcceptParams::default());
             let (s0, i0) = b.hosts[0].region(2000, all_access());
             let (s1, i1) = b.hosts[1].region(2000, all_access());
@@ -135,7 +134,7 @@ fn sges_without_length() {
                     .copied()
                     .collect()
             };
-            let note = format!("case {case}, no_attach {no_attach}");
+            let note = format!("case {case}, {way:?}");
             b.post_recv(1, pair.qps[1], 9, &sges(s1, 1000)).unwrap();
             b.post_send(0, pair.qps[0], &send(1, &sges(s0, 0))).unwrap();
             let source = b.memory(0, i0, 400).to_vec();
@@ -161,9 +160,8 @@ fn sges_without_length() {
 /// Every length near those with which an FPDU, its pad or its CRC ends at a marker.
 #[test]
 fn fpdus_that_end_at_a_marker() {
-    for no_attach in [false, true] {
-        let mut b = Bench::new(70);
-        b.hosts[1].card.no_attach = no_attach;
+    for way in Way::ALL {
+        let mut b = Bench::by(way, 70);
         let params = ConnectParams {
             markers: true,
             ..Default::default()
@@ -193,7 +191,7 @@ fn fpdus_that_end_at_a_marker() {
             let at = i0 + u64::from(length % 7);
             let sent = b.memory(0, at, length as usize).to_vec();
             for place in [i1, i1 + 1500] {
-                let note = format!("{length} octets, no_attach {no_attach}");
+                let note = format!("{length} octets, {way:?}");
                 assert!(b.memory(1, place, length as usize) == &sent[..], "{note}");
                 assert_eq!(b.memory(1, place + u64::from(length), 1), [0], "{note}");
             }
@@ -204,8 +202,8 @@ fn fpdus_that_end_at_a_marker() {
 /// A Send with Invalidate reaches the regions of its own domain only.
 #[test]
 fn invalidation_stays_in_its_domain() {
-    for no_attach in [false, true] {
-        let (mut s, _, _) = standing(no_attach);
+    for way in Way::ALL {
+        let (mut s, _, _) = standing(way);
         let other = s.engine.alloc_pd();
         let access = all_access() | Access::REMOTE_INVALIDATE;
         let theirs = s
@@ -224,12 +222,8 @@ fn invalidation_stays_in_its_domain() {
         assert_eq!(s.card.stag_row(ours).valid, 0);
         s.data(&message(&send(theirs, 3), &[]));
         s.wait(MS);
-        assert_eq!(
-            s.terminate().map(|t| t.0),
-            Some(0x0103),
-            "no_attach {no_attach}"
-        );
-        assert_eq!(s.card.stag_row(theirs).valid, 1, "no_attach {no_attach}");
+        assert_eq!(s.terminate().map(|t| t.0), Some(0x0103), "{way:?}");
+        assert_eq!(s.card.stag_row(theirs).valid, 1, "{way:?}");
         assert!(s.completions[1..].iter().all(|c| c.invalidated.is_none()));
         s.engine.deregister(s.now, theirs, &mut s.card).unwrap();
         s.engine.deregister(s.now, ours, &mut s.card).unwrap();

@@ -52,7 +52,12 @@ fn standing(seed: u64) -> Two {
         let mut s = Script::with(false, &|c| {
             c.seed = seed.into();
             c.timestamps = timestamps;
-            c.attach = attach;
+            // By hand because the engine is told so, or because of its rung.
+            match seed & 2 {
+                0 => c.attach = attach,
+                _ if attach => {}
+                _ => c.rung = Rung::Host,
+            }
             c.receive_window = WINDOW;
             c.challenge_acks = u32::MAX;
         });

@@ -81,7 +81,7 @@ fn it_has_no_other_payload() {
 /// What a peer may send is checked: exactly 8 bytes, and room for them.
 #[test]
 fn another_length_and_a_small_receive_end_the_stream() {
-    for no_attach in [false, true] {
+    for way in Way::ALL {
         for solicited in [false, true] {
             let opcode = match solicited {
                 false => opcode::IMMEDIATE,
@@ -95,7 +95,7 @@ fn another_length_and_a_small_receive_end_the_stream() {
                 (8, 7, Some(0x1205)),
                 (8, 0, Some(0x1205)),
             ] {
-                let mut s = Script::new(no_attach);
+                let mut s = Script::by(way);
                 let qp = s.qp();
                 let iova = card::MEMORY + 0x1000;
                 let stag = s
@@ -109,7 +109,7 @@ fn another_length_and_a_small_receive_end_the_stream() {
                 let header = DdpHeader::untagged(true, control(opcode), 0, 0, 1, 0);
                 s.data(&message(&header, &DATA.to_le_bytes().repeat(2)[..length]));
                 s.wait(MS);
-                let what = format!("{length} bytes into {room}, no_attach {no_attach}");
+                let what = format!("{length} bytes into {room}, {way:?}");
                 assert_eq!(s.terminate().map(|t| t.0), code, "{what}");
                 let got = s.completions.iter().find(|c| c.status == Status::Success);
                 let got = got.map(|c| (c.wr_id, c.solicited, c.immediate));

@@ -43,6 +43,7 @@ fn run(seed: u64, faults: Faults, mtu: u16, markers: bool) {
             send_depth: 64,
             recv_depth: 64,
             max_sge: MAX_SGE as u8,
+            rung: None,
         };
         host.engine.create_qp(&config, &mut host.card).unwrap()
     });

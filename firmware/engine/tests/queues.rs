@@ -81,6 +81,7 @@ fn misuse_is_refused_with_its_reason() {
             send_depth: 0,
             recv_depth: 1,
             max_sge: 1,
+            rung: None,
         };
         assert_eq!(e.create_qp(&bad, c), Err(Error::InvalidQpConfig));
         assert_eq!(e.dealloc_pd(pd), Err(Error::InUse));

@@ -19,12 +19,12 @@ struct Setup {
 }
 
 /// A connection that stands, and a region that Reads may fill; by the card's hands or the engine's.
-fn standing(no_attach: bool) -> Setup {
-    standing_with(no_attach, Access::LOCAL_WRITE | Access::READ_SINK)
+fn standing(way: Way) -> Setup {
+    standing_with(way, Access::LOCAL_WRITE | Access::READ_SINK)
 }
 
-fn standing_with(no_attach: bool, access: Access) -> Setup {
-    let mut s = Script::new(no_attach);
+fn standing_with(way: Way, access: Access) -> Setup {
+    let mut s = Script::by(way);
     let qp = s.qp();
     let stag = s
         .engine
@@ -69,10 +69,10 @@ impl Setup {
 
 #[test]
 fn without_a_read_nothing_lands() {
-    for no_attach in [false, true] {
+    for way in Way::ALL {
         // Before the first Read, and after the last one.
         for reads in 0..3u64 {
-            let mut t = standing(no_attach);
+            let mut t = standing(way);
             for n in 0..reads {
                 t.read(n, 100 * n, 50);
             }
@@ -84,7 +84,7 @@ fn without_a_read_nothing_lands() {
             let before = t.memory();
             let unit = response(t.stag, 500, true, &[0xbd; 100]);
             t.s.data(&unit);
-            let note = format!("no_attach {no_attach}, {reads} Reads");
+            let note = format!("{way:?}, {reads} Reads");
             assert!(t.memory() == before, "{note}");
             t.ends_by(0x0102);
         }
@@ -95,7 +95,7 @@ fn without_a_read_nothing_lands() {
 #[test]
 fn the_engine_places_what_was_asked_for() {
     for (at, length, code) in [(99, 50, 0x1101), (100, 51, 0x1101)] {
-        let mut t = standing(true);
+        let mut t = standing(Way::ByHand);
         t.read(1, 100, 50);
         let unit = response(t.stag, at, true, &vec![0xbd; length]);
         t.s.data(&unit);
@@ -108,7 +108,7 @@ fn the_engine_places_what_was_asked_for() {
 /// message has to be in order, and of the length that was asked for.
 #[test]
 fn what_the_card_placed_is_judged_by_the_read() {
-    for no_attach in [false, true] {
+    for way in Way::ALL {
         for (at, length, last, code) in [
             (99, 50, true, 0x1101),
             (101, 49, true, 0x1101),
@@ -116,16 +116,16 @@ fn what_the_card_placed_is_judged_by_the_read() {
             (100, 49, true, 0x1101),
             (500, 50, true, 0x1101),
         ] {
-            let mut t = standing(no_attach);
+            let mut t = standing(way);
             t.read(1, 100, 50);
             let unit = response(t.stag, at, last, &vec![0xbd; length]);
             t.s.data(&unit);
             t.s.wait(MS);
-            let note = format!("no_attach {no_attach}: {length} at {at}");
+            let note = format!("{way:?}: {length} at {at}");
             assert_eq!(t.s.terminate().map(|t| t.0), Some(code), "{note}");
         }
         // The second half before the first one.
-        let mut t = standing(no_attach);
+        let mut t = standing(way);
         t.read(1, 100, 50);
         let unit = response(t.stag, 125, true, &[0xbd; 25]);
         t.s.data(&unit);
@@ -137,7 +137,7 @@ fn what_the_card_placed_is_judged_by_the_read() {
 #[test]
 fn a_region_for_reads_alone_opens_as_far_as_they_reach() {
     for (at, length) in [(99, 10), (150, 1), (149, 2), (0, 10), (990, 10), (95, 60)] {
-        let mut t = standing_with(false, Access::READ_SINK | Access::REMOTE_READ);
+        let mut t = standing_with(Way::Card, Access::READ_SINK | Access::REMOTE_READ);
         let range = |t: &Setup| {
             let row = t.s.card.stag_row(t.stag);
             let open = row.access & StagRow::READ_SINK != 0;
@@ -173,7 +173,7 @@ fn a_region_for_reads_alone_opens_as_far_as_they_reach() {
 /// The card judges by the region: it is open for the two Reads together, and closed behind the last.
 #[test]
 fn the_right_is_there_as_long_as_a_read_is() {
-    let mut t = standing(false);
+    let mut t = standing(Way::Card);
     let open = |t: &Setup| t.s.card.stag_row(t.stag).access & StagRow::READ_SINK != 0;
     assert!(!open(&t));
     t.read(1, 0, 50);
@@ -202,7 +202,7 @@ fn the_right_is_there_as_long_as_a_read_is() {
 /// A job ring without room leaves no right behind, nor does it take one away.
 #[test]
 fn a_full_job_ring_counts_nothing() {
-    let mut t = standing(false);
+    let mut t = standing(Way::Card);
     let open = |t: &Setup| t.s.card.stag_row(t.stag).access & StagRow::READ_SINK != 0;
     let ring = std::mem::replace(&mut t.s.card.ring, 0);
     t.read(1, 0, 50);

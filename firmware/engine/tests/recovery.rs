@@ -295,6 +295,32 @@ fn a_card_that_never_attaches() {
     }
 }
 
+/// Whatever the link does, at every mix of rungs of the two ends.
+#[test]
+fn every_mix_of_rungs() {
+    let faults = Faults {
+        loss: 1000,
+        duplicate: 2000,
+        reorder: 4000,
+        split: 4000,
+        mark: 3000,
+    };
+    for seed in 500..500 + seeds(30) {
+        let rung = |c: &mut EngineConfig| {
+            let host = u64::from(c.mac[5] - 1);
+            if seed % 3 != host {
+                c.rung = Rung::Host;
+            }
+        };
+        let b = run(seed, faults, &rung);
+        for (n, host) in (0..).zip(&b.hosts) {
+            let stats = host.engine.stats();
+            assert_eq!(stats.fpdus_made > 0, seed % 3 != n, "seed {seed}");
+            assert_eq!(stats.fpdus_card == 0, seed % 3 != n, "seed {seed}");
+        }
+    }
+}
+
 /// Both sides send without pause, and one frame of one side is lost: the other says so at once, although it
 /// has data to send all the time, and no timer expires.
 #[test]

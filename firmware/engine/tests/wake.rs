@@ -18,6 +18,7 @@ fn standing(send_depth: u32) -> (Script, QpId, u32) {
         send_depth,
         recv_depth: 16,
         max_sge: 4,
+        rung: None,
     };
     let qp = s.engine.create_qp(&config, &mut s.card).unwrap();
     let access = Access::LOCAL_WRITE | Access::REMOTE_READ | Access::READ_SINK;

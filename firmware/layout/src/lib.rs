@@ -1792,7 +1792,7 @@ pub mod command_opcode {
     pub const REGISTER: u8 = 3;
     /// removes a region: stag
     pub const DEREGISTER: u8 = 4;
-    /// a new queue pair: pd, send_depth, recv_depth, max_sge; qp
+    /// a new queue pair: pd, send_depth, recv_depth, max_sge, rung; qp
     pub const CREATE_QP: u8 = 5;
     /// removes a queue pair: qp
     pub const DESTROY_QP: u8 = 6;
@@ -1828,7 +1828,7 @@ pub enum CommandOpcode {
     Register = 3,
     /// removes a region: stag
     Deregister = 4,
-    /// a new queue pair: pd, send_depth, recv_depth, max_sge; qp
+    /// a new queue pair: pd, send_depth, recv_depth, max_sge, rung; qp
     CreateQp = 5,
     /// removes a queue pair: qp
     DestroyQp = 6,
@@ -1927,7 +1927,7 @@ impl CommandOpcode {
             Self::DeallocPd => "removes an empty one: pd",
             Self::Register => "a new region: pd, base_to, iova, region_length, access; stag",
             Self::Deregister => "removes a region: stag",
-            Self::CreateQp => "a new queue pair: pd, send_depth, recv_depth, max_sge; qp",
+            Self::CreateQp => "a new queue pair: pd, send_depth, recv_depth, max_sge, rung; qp",
             Self::DestroyQp => "removes a queue pair: qp",
             Self::ModifyQp => "moves a queue pair to CLOSING or ERROR: qp, state",
             Self::QueryQp => "asks for a queue pair: qp; state and its connection",
@@ -2004,6 +2004,14 @@ pub mod command_status {
     pub const INVALID_ADDRESS: u8 = 21;
     /// a queue pair in state is not moved to the one asked for by command
     pub const NO_TRANSITION: u8 = 22;
+    /// rung: the card computes and checks CRCs only of what it frames itself
+    pub const RUNG_NO_CRC_ALONE: u8 = 23;
+    /// rung: the card has no processor for the control
+    pub const RUNG_NO_PROCESSOR: u8 = 24;
+    /// rung: the card has no control in RTL
+    pub const RUNG_NO_FAST_PATH: u8 = 25;
+    /// rung: the host gave no memory for a send buffer
+    pub const RUNG_NO_SEND_BUFFER: u8 = 26;
 }
 
 /// What became of a command. Unless it was DONE, nothing was changed.
@@ -2056,11 +2064,19 @@ pub enum CommandStatus {
     InvalidAddress = 21,
     /// a queue pair in state is not moved to the one asked for by command
     NoTransition = 22,
+    /// rung: the card computes and checks CRCs only of what it frames itself
+    RungNoCrcAlone = 23,
+    /// rung: the card has no processor for the control
+    RungNoProcessor = 24,
+    /// rung: the card has no control in RTL
+    RungNoFastPath = 25,
+    /// rung: the host gave no memory for a send buffer
+    RungNoSendBuffer = 26,
 }
 
 impl CommandStatus {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 27] = [
         Self::Done,
         Self::Malformed,
         Self::UnknownPd,
@@ -2084,6 +2100,10 @@ impl CommandStatus {
         Self::InvalidPeerToPeer,
         Self::InvalidAddress,
         Self::NoTransition,
+        Self::RungNoCrcAlone,
+        Self::RungNoProcessor,
+        Self::RungNoFastPath,
+        Self::RungNoSendBuffer,
     ];
 
     /// The number.
@@ -2117,6 +2137,10 @@ impl CommandStatus {
             20 => Some(Self::InvalidPeerToPeer),
             21 => Some(Self::InvalidAddress),
             22 => Some(Self::NoTransition),
+            23 => Some(Self::RungNoCrcAlone),
+            24 => Some(Self::RungNoProcessor),
+            25 => Some(Self::RungNoFastPath),
+            26 => Some(Self::RungNoSendBuffer),
             _ => None,
         }
     }
@@ -2147,6 +2171,10 @@ impl CommandStatus {
             Self::InvalidPeerToPeer => "INVALID_PEER_TO_PEER",
             Self::InvalidAddress => "INVALID_ADDRESS",
             Self::NoTransition => "NO_TRANSITION",
+            Self::RungNoCrcAlone => "RUNG_NO_CRC_ALONE",
+            Self::RungNoProcessor => "RUNG_NO_PROCESSOR",
+            Self::RungNoFastPath => "RUNG_NO_FAST_PATH",
+            Self::RungNoSendBuffer => "RUNG_NO_SEND_BUFFER",
         }
     }
 
@@ -2176,6 +2204,10 @@ impl CommandStatus {
             Self::InvalidPeerToPeer => "peer-to-peer without revision 2 or without RTR kind",
             Self::InvalidAddress => "not the address of a station that can be reached",
             Self::NoTransition => "a queue pair in state is not moved to the one asked for by command",
+            Self::RungNoCrcAlone => "rung: the card computes and checks CRCs only of what it frames itself",
+            Self::RungNoProcessor => "rung: the card has no processor for the control",
+            Self::RungNoFastPath => "rung: the card has no control in RTL",
+            Self::RungNoSendBuffer => "rung: the host gave no memory for a send buffer",
         }
     }
 }
@@ -2190,6 +2222,100 @@ impl TryFrom<u8> for CommandStatus {
 
 impl From<CommandStatus> for u8 {
     fn from(value: CommandStatus) -> u8 {
+        value.raw()
+    }
+}
+
+/// Rungs of the partition ladder.
+pub mod partition_rung {
+    /// software frames, computes and checks CRCs, and copies
+    pub const HOST: u8 = 1;
+    /// the card computes and checks the CRCs
+    pub const CRC: u8 = 2;
+    /// the card frames, checks and places
+    pub const PLACEMENT: u8 = 3;
+    /// the control on a processor of the card
+    pub const FIRMWARE: u8 = 4;
+    /// the usual case in RTL
+    pub const FULL: u8 = 5;
+}
+
+/// Rungs of the partition ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum PartitionRung {
+    /// software frames, computes and checks CRCs, and copies
+    Host = 1,
+    /// the card computes and checks the CRCs
+    Crc = 2,
+    /// the card frames, checks and places
+    Placement = 3,
+    /// the control on a processor of the card
+    Firmware = 4,
+    /// the usual case in RTL
+    Full = 5,
+}
+
+impl PartitionRung {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Host,
+        Self::Crc,
+        Self::Placement,
+        Self::Firmware,
+        Self::Full,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::Host),
+            2 => Some(Self::Crc),
+            3 => Some(Self::Placement),
+            4 => Some(Self::Firmware),
+            5 => Some(Self::Full),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "HOST",
+            Self::Crc => "CRC",
+            Self::Placement => "PLACEMENT",
+            Self::Firmware => "FIRMWARE",
+            Self::Full => "FULL",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Host => "software frames, computes and checks CRCs, and copies",
+            Self::Crc => "the card computes and checks the CRCs",
+            Self::Placement => "the card frames, checks and places",
+            Self::Firmware => "the control on a processor of the card",
+            Self::Full => "the usual case in RTL",
+        }
+    }
+}
+
+impl TryFrom<u8> for PartitionRung {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "partition_rung", value: raw })
+    }
+}
+
+impl From<PartitionRung> for u8 {
+    fn from(value: PartitionRung) -> u8 {
         value.raw()
     }
 }
@@ -2388,6 +2514,12 @@ pub mod event_kind {
     pub const DISCONNECTED: u8 = 5;
     /// the queue pair failed: qp, terminate, received
     pub const QP_FATAL: u8 = 6;
+    /// somebody has connected to a port of plain bytes: conn, port, remote_ip, remote_port
+    pub const STREAM_REQUEST: u8 = 7;
+    /// a connection of plain bytes stands: conn, qp
+    pub const STREAM_ESTABLISHED: u8 = 8;
+    /// a connection of plain bytes is over: conn, qp, reason
+    pub const STREAM_CLOSED: u8 = 9;
 }
 
 /// What an event tells of, with which fields.
@@ -2406,17 +2538,26 @@ pub enum EventKind {
     Disconnected = 5,
     /// the queue pair failed: qp, terminate, received
     QpFatal = 6,
+    /// somebody has connected to a port of plain bytes: conn, port, remote_ip, remote_port
+    StreamRequest = 7,
+    /// a connection of plain bytes stands: conn, qp
+    StreamEstablished = 8,
+    /// a connection of plain bytes is over: conn, qp, reason
+    StreamClosed = 9,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 9] = [
         Self::ConnectRequest,
         Self::Established,
         Self::Rejected,
         Self::ConnectError,
         Self::Disconnected,
         Self::QpFatal,
+        Self::StreamRequest,
+        Self::StreamEstablished,
+        Self::StreamClosed,
     ];
 
     /// The number.
@@ -2433,6 +2574,9 @@ impl EventKind {
             4 => Some(Self::ConnectError),
             5 => Some(Self::Disconnected),
             6 => Some(Self::QpFatal),
+            7 => Some(Self::StreamRequest),
+            8 => Some(Self::StreamEstablished),
+            9 => Some(Self::StreamClosed),
             _ => None,
         }
     }
@@ -2446,6 +2590,9 @@ impl EventKind {
             Self::ConnectError => "CONNECT_ERROR",
             Self::Disconnected => "DISCONNECTED",
             Self::QpFatal => "QP_FATAL",
+            Self::StreamRequest => "STREAM_REQUEST",
+            Self::StreamEstablished => "STREAM_ESTABLISHED",
+            Self::StreamClosed => "STREAM_CLOSED",
         }
     }
 
@@ -2458,6 +2605,9 @@ impl EventKind {
             Self::ConnectError => "the connection did not come about: conn, failure",
             Self::Disconnected => "an established connection ended: conn, qp, reason",
             Self::QpFatal => "the queue pair failed: qp, terminate, received",
+            Self::StreamRequest => "somebody has connected to a port of plain bytes: conn, port, remote_ip, remote_port",
+            Self::StreamEstablished => "a connection of plain bytes stands: conn, qp",
+            Self::StreamClosed => "a connection of plain bytes is over: conn, qp, reason",
         }
     }
 }
@@ -6330,6 +6480,8 @@ pub struct Command {
     pub revision: u8,
     /// the state to move a queue pair to
     pub state: u8,
+    /// who does what for a queue pair; 0: as the device is set up
+    pub rung: u8,
 }
 
 impl Command {
@@ -6381,6 +6533,8 @@ impl Command {
     pub const REVISION_AT: usize = 77;
     /// Where state begins.
     pub const STATE_AT: usize = 78;
+    /// Where rung begins.
+    pub const RUNG_AT: usize = 79;
     /// Bit 0: either side may send first.
     pub const PEER_TO_PEER: u8 = 0x1;
     /// Bit 1: CRC32C is asked for.
@@ -6433,6 +6587,7 @@ impl Command {
         b[76..77].copy_from_slice(&self.max_sge.to_le_bytes());
         b[77..78].copy_from_slice(&self.revision.to_le_bytes());
         b[78..79].copy_from_slice(&self.state.to_le_bytes());
+        b[79..80].copy_from_slice(&self.rung.to_le_bytes());
         b
     }
 
@@ -6463,6 +6618,7 @@ impl Command {
             max_sge: u8::from_le_bytes([b[76]]),
             revision: u8::from_le_bytes([b[77]]),
             state: u8::from_le_bytes([b[78]]),
+            rung: u8::from_le_bytes([b[79]]),
         }
     }
 
@@ -6619,6 +6775,11 @@ impl Command {
     pub fn state(&self) -> Result<QueuePairState, UnknownValue> {
         QueuePairState::try_from(self.state)
     }
+
+    /// Who does what for a queue pair; 0: as the device is set up: by its name.
+    pub fn rung(&self) -> Result<PartitionRung, UnknownValue> {
+        PartitionRung::try_from(self.rung)
+    }
 }
 
 /// What became of a command: an entry of the ring of answers, at the command's place. 128 bytes.
@@ -6680,6 +6841,8 @@ pub struct Answer {
     pub peer_window: u32,
     /// bytes sent and not acknowledged
     pub in_flight: u32,
+    /// QUERY_QP: the queue pair's; RUNG_*: the one asked for
+    pub rung: u8,
     /// written last
     pub phase: u8,
 }
@@ -6743,6 +6906,8 @@ impl Answer {
     pub const PEER_WINDOW_AT: usize = 96;
     /// Where in_flight begins.
     pub const IN_FLIGHT_AT: usize = 100;
+    /// Where rung begins.
+    pub const RUNG_AT: usize = 104;
     /// Where phase begins.
     pub const PHASE_AT: usize = 127;
     /// Bit 0: Send of 0 bytes.
@@ -6802,6 +6967,7 @@ impl Answer {
         b[92..96].copy_from_slice(&self.congestion_window.to_le_bytes());
         b[96..100].copy_from_slice(&self.peer_window.to_le_bytes());
         b[100..104].copy_from_slice(&self.in_flight.to_le_bytes());
+        b[104..105].copy_from_slice(&self.rung.to_le_bytes());
         b[127..128].copy_from_slice(&self.phase.to_le_bytes());
         b
     }
@@ -6838,6 +7004,7 @@ impl Answer {
             congestion_window: u32::from_le_bytes([b[92], b[93], b[94], b[95]]),
             peer_window: u32::from_le_bytes([b[96], b[97], b[98], b[99]]),
             in_flight: u32::from_le_bytes([b[100], b[101], b[102], b[103]]),
+            rung: u8::from_le_bytes([b[104]]),
             phase: u8::from_le_bytes([b[127]]),
         }
     }
@@ -6989,6 +7156,11 @@ impl Answer {
         self
     }
 
+    /// QUERY_QP: the queue pair's; RUNG_*: the one asked for: by its name.
+    pub fn rung(&self) -> Result<PartitionRung, UnknownValue> {
+        PartitionRung::try_from(self.rung)
+    }
+
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const fn phase(&self) -> bool {
         self.phase & Self::PHASE != 0
@@ -7009,7 +7181,7 @@ pub struct EventEntry {
     pub kind: u8,
     /// CONNECT_ERROR: why
     pub failure: u8,
-    /// DISCONNECTED: why
+    /// DISCONNECTED, STREAM_CLOSED: why
     pub reason: u8,
     /// MPA revision of the request, or as agreed
     pub revision: u8,
@@ -7155,7 +7327,7 @@ impl EventEntry {
         ConnectFailure::try_from(self.failure)
     }
 
-    /// DISCONNECTED: why: by its name.
+    /// DISCONNECTED, STREAM_CLOSED: why: by its name.
     pub fn reason(&self) -> Result<DisconnectReason, UnknownValue> {
         DisconnectReason::try_from(self.reason)
     }

@@ -11,6 +11,8 @@
 //! A marker holds 16 zero bits and FPDUPTR, the octets from the length field to the marker. One
 //! that stands where an FPDU begins has FPDUPTR 0 and belongs to that FPDU's CRC.
 
+use core::convert::Infallible;
+
 use crate::crc32c::crc32c;
 
 /// Octets from one marker to the next.
@@ -124,6 +126,52 @@ pub fn decode(
     check_crc: bool,
     ulpdu: &mut [u8],
 ) -> Result<Fpdu, FpduError> {
+    let found = check(wire, seq, markers, check_crc)?;
+    if ulpdu.len() < found.ulpdu_length {
+        return Err(FpduError::Incomplete(found.wire_length));
+    }
+    unmark(wire, seq, markers, &found, ulpdu);
+    Ok(found)
+}
+
+/// Moves the ULPDU of an FPDU that was checked to `ulpdu`, without markers: as much as there is room for.
+pub fn unmark<'a>(
+    wire: &[u8],
+    seq: u32,
+    markers: Markers,
+    found: &Fpdu,
+    ulpdu: &'a mut [u8],
+) -> &'a [u8] {
+    let count = found.ulpdu_length.min(ulpdu.len());
+    let ulpdu = &mut ulpdu[..count];
+    let mut fields = Unmarked::new(wire, seq, markers);
+    for _ in 0..LENGTH {
+        fields.next();
+    }
+    fields.copy(ulpdu);
+    ulpdu
+}
+
+/// Where the ULPDU of an FPDU that was checked lies in it as a whole; `None`: there is a marker in it.
+pub fn whole_ulpdu<'a>(
+    wire: &'a [u8],
+    seq: u32,
+    markers: Markers,
+    found: &Fpdu,
+) -> Option<&'a [u8]> {
+    let leading = match markers.distance(seq) {
+        Some(0) => MARKER,
+        _ => 0,
+    };
+    let from = leading + LENGTH;
+    let until = from + found.ulpdu_length;
+    let next = markers.distance(seq.wrapping_add(leading.max(1) as u32));
+    let clear = next.is_none_or(|distance| leading.max(1) + distance >= until);
+    wire.get(from..until).filter(|_| clear)
+}
+
+/// Checks the FPDU at the front of `wire`: its markers, then its CRC if `check_crc`.
+pub fn check(wire: &[u8], seq: u32, markers: Markers, check_crc: bool) -> Result<Fpdu, FpduError> {
     let wire_length = peek_length(wire, seq, markers)?;
     let octets = wire
         .get(..wire_length)
@@ -151,10 +199,7 @@ pub fn decode(
     let mut fields = Unmarked::new(octets, seq, markers);
     let length = u16::from_be_bytes([fields.next().unwrap_or(0), fields.next().unwrap_or(0)]);
     let ulpdu_length = usize::from(length);
-    let Some(room) = ulpdu.get_mut(..ulpdu_length) else {
-        return Err(FpduError::Incomplete(wire_length));
-    };
-    fields.copy(room);
+    fields.skip(ulpdu_length);
     let pad = padded(ulpdu_length) - LENGTH - ulpdu_length;
     let mut nonzero_pad = false;
     for _ in 0..pad {
@@ -185,42 +230,110 @@ pub fn encode(
     out: &mut [u8],
 ) -> Option<usize> {
     let ulpdu: usize = pieces.iter().map(|piece| piece.len()).sum();
-    let length = u16::try_from(ulpdu).ok()?;
-    let wire_length = markers.fpdu_length(seq, ulpdu);
-    let out = out.get_mut(..wire_length)?;
-    let leading = match markers.distance(seq) {
-        Some(0) => MARKER,
-        _ => 0,
-    };
-    let mut at = 0usize;
-    let mut put = |octet: u8, out: &mut [u8]| {
-        if markers.distance(seq.wrapping_add(at as u32)) == Some(0) {
-            let pointer = at.saturating_sub(leading) as u16;
-            let bytes = pointer.to_be_bytes();
-            out[at..at + MARKER].copy_from_slice(&[0, 0, bytes[0], bytes[1]]);
-            at += MARKER;
+    let mut writer = Writer::new(ulpdu, seq, markers, out)?;
+    for piece in pieces {
+        writer.put(piece);
+    }
+    Some(writer.finish(crc))
+}
+
+/// An FPDU that is being written: its ULPDU comes piece by piece, each octet goes to its place at once.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    out: &'a mut [u8],
+    at: usize,
+    seq: u32,
+    markers: Markers,
+    leading: usize,
+}
+
+impl<'a> Writer<'a> {
+    /// An FPDU with so long a ULPDU, to begin at `seq`, at the front of `out`. `None` if it does not fit or the ULPDU is over
+    /// 65535 octets.
+    pub fn new(ulpdu: usize, seq: u32, markers: Markers, out: &'a mut [u8]) -> Option<Self> {
+        let length = u16::try_from(ulpdu).ok()?;
+        let out = out.get_mut(..markers.fpdu_length(seq, ulpdu))?;
+        let mut writer = Writer {
+            out,
+            at: 0,
+            seq,
+            markers,
+            leading: match markers.distance(seq) {
+                Some(0) => MARKER,
+                _ => 0,
+            },
+        };
+        writer.put(&length.to_be_bytes());
+        Some(writer)
+    }
+
+    /// Appends octets of the ULPDU. What is beyond its length is left out.
+    pub fn put(&mut self, mut octets: &[u8]) {
+        let Ok(()) = self.fill(octets.len(), |room| {
+            let (now, later) = octets.split_at(room.len());
+            room.copy_from_slice(now);
+            octets = later;
+            Ok::<(), Infallible>(())
+        });
+    }
+
+    /// Appends `count` octets of the ULPDU that `read` writes to their places: it is called once for each run of them between two
+    /// markers. Its first error ends it.
+    pub fn fill<E>(
+        &mut self,
+        count: usize,
+        mut read: impl FnMut(&mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut left = count;
+        while left > 0 {
+            let run = self.run().min(left);
+            let end = self.at.saturating_add(run).min(self.out.len());
+            let Some(room) = self
+                .out
+                .get_mut(self.at..end)
+                .filter(|room| !room.is_empty())
+            else {
+                return Ok(());
+            };
+            let taken = room.len();
+            read(room)?;
+            self.at += taken;
+            left -= taken;
         }
-        out[at] = octet;
-        at += 1;
-    };
-    for octet in length.to_be_bytes() {
-        put(octet, out);
+        Ok(())
     }
-    for octet in pieces.iter().flat_map(|piece| piece.iter()) {
-        put(*octet, out);
+
+    /// The octets that can be written before the next marker; one that is due now is written.
+    fn run(&mut self) -> usize {
+        match self.markers.distance(self.seq.wrapping_add(self.at as u32)) {
+            None => usize::MAX,
+            Some(0) => {
+                let pointer = self.at.saturating_sub(self.leading) as u16;
+                let bytes = pointer.to_be_bytes();
+                if let Some(room) = self.out.get_mut(self.at..self.at + MARKER) {
+                    room.copy_from_slice(&[0, 0, bytes[0], bytes[1]]);
+                }
+                self.at += MARKER;
+                MARKER_SPACING as usize - MARKER
+            }
+            Some(distance) => distance,
+        }
     }
-    for _ in 0..padded(ulpdu) - LENGTH - ulpdu {
-        put(0, out);
+
+    /// Zeros to its end, and its CRC if it has one; what of the ULPDU was not given is zero. How long it is.
+    pub fn finish(mut self, crc: bool) -> usize {
+        // The octets of the CRC field are zeros first: that also puts a marker before it.
+        let Ok(()) = self.fill(usize::MAX, |room| {
+            room.fill(0);
+            Ok::<(), Infallible>(())
+        });
+        let wire_length = self.out.len();
+        if crc {
+            let (covered, field) = self.out.split_at_mut(wire_length - CRC);
+            field.copy_from_slice(&crc32c(covered).to_le_bytes());
+        }
+        wire_length
     }
-    // The octets of the CRC field are put as zeros first: that also puts a marker before it.
-    for _ in 0..CRC {
-        put(0, out);
-    }
-    if crc {
-        let sum = crc32c(&out[..wire_length - CRC]);
-        out[wire_length - CRC..].copy_from_slice(&sum.to_le_bytes());
-    }
-    Some(wire_length)
 }
 
 /// The octets of a stream without its markers.
@@ -259,6 +372,14 @@ impl<'a> Unmarked<'a> {
         let octet = self.octets.get(self.at).copied();
         self.at += 1;
         octet
+    }
+
+    fn skip(&mut self, mut count: usize) {
+        while count > 0 {
+            let run = self.run().min(count);
+            self.at += run;
+            count -= run;
+        }
     }
 
     fn copy(&mut self, mut out: &mut [u8]) {

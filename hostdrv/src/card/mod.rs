@@ -14,6 +14,7 @@ mod raw_ring;
 mod receive_queues;
 mod report_ring;
 mod reset;
+mod send_buffers;
 mod table;
 
 use std::fmt::Debug;
@@ -36,6 +37,7 @@ pub(crate) use memory_map::{MappedMemory, MemoryMap};
 use raw_ring::RawRing;
 use receive_queues::ReceiveQueues;
 use report_ring::ReportRing;
+use send_buffers::SendBuffers;
 
 /// The longest frame the card handles.
 pub(crate) const MAX_FRAME: u16 = 9216;
@@ -125,6 +127,7 @@ pub(crate) struct Card {
     reports: ReportRing,
     raw: RawRing,
     queues: ReceiveQueues,
+    send_buffers: SendBuffers,
     capturing: bool,
     fence: Fence,
     pub(crate) memory: MemoryMap,
@@ -175,6 +178,7 @@ impl Card {
         let now = mmio.transport.now();
         Ok(Self {
             queues: ReceiveQueues::new(caps.flows),
+            send_buffers: SendBuffers::new(caps.flows),
             capturing: false,
             fence: Fence::default(),
             memory: MemoryMap::default(),

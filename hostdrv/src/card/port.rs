@@ -132,6 +132,18 @@ impl Port for Card {
         }
     }
 
+    fn send_memory(&mut self, flow: u16, bytes: u32) -> Option<u64> {
+        let buffers = &mut self.send_buffers;
+        match buffers.provide(&self.mmio, &mut self.memory, flow, bytes) {
+            Ok(iova) => iova,
+            Err(error) => {
+                // As above.
+                tracing::warn!(flow, bytes, %error, "no memory for a send buffer");
+                None
+            }
+        }
+    }
+
     fn copy_in(&mut self, iova: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         if bytes.is_empty() {
             return Ok(());

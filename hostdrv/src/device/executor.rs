@@ -6,7 +6,10 @@ use weft_engine::commands::entry_of;
 use weft_engine::{Engine, Event, Port};
 
 use super::control::ControlRings;
-use super::State;
+use super::{Device, State};
+use crate::card::Card;
+use crate::error::DeviceError;
+use crate::stats::add;
 
 /// Takes commands, answers them, and writes events.
 pub(super) struct Executor {
@@ -83,5 +86,24 @@ impl State {
     pub(super) fn put_events(&mut self) -> bool {
         let engine = &mut self.engine;
         self.executor.put_events(|| engine.poll_event())
+    }
+}
+
+impl Device {
+    /// Calls the engine with its card and the time, then rings what must be rung: for services that run beside it (`tools::stream`), not
+    /// for verbs and CM.
+    pub(crate) fn with_engine<T>(
+        &self,
+        turn: impl FnOnce(&mut Engine, u64, &mut Card) -> T,
+    ) -> Result<T, DeviceError> {
+        let now = self.now();
+        let mut state = self.lock();
+        state.check_fault()?;
+        add(&self.shared.mmio.counts.engine_steps, 1);
+        state.take_posted(now);
+        let State { engine, card, .. } = &mut *state;
+        let answer = turn(engine, now, card);
+        state.finish_turn()?;
+        Ok(answer)
     }
 }

@@ -85,6 +85,7 @@ impl StreamServer {
             send_depth: 1,
             recv_depth: 1,
             max_sge: 1,
+            rung: None,
         };
         {
             let mut state = device.lock();

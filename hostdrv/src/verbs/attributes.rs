@@ -1,7 +1,7 @@
 //! What can be asked of a queue pair and a device, and the states that a program can name.
 
 use weft_engine::commands::{self, Refusal};
-use weft_engine::{ConnInfo, QpState, MAX_INLINE, MAX_READS, MAX_RECV_SGE, MAX_SGE};
+use weft_engine::{ConnInfo, QpState, Rung, MAX_INLINE, MAX_READS, MAX_RECV_SGE, MAX_SGE};
 
 use super::qp::{Qp, QpCap, MAX_WORK};
 use super::VerbsError;
@@ -17,6 +17,8 @@ pub struct QpAttr {
     pub flow: u16,
     /// Its state.
     pub state: QpState,
+    /// How much of its data path the card does.
+    pub rung: Rung,
     /// Its capacities.
     pub cap: QpCap,
     /// Every send work request is signaled.
@@ -81,6 +83,7 @@ impl Qp {
             qp_num: self.qp_num(),
             flow: self.flow(),
             state: commands::state_of(&answer)?,
+            rung: commands::rung_of(&answer)?,
             cap: self.cap(),
             sq_sig_all: self.signals_all(),
             lent: self.rings().is_lent(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use weft_engine::commands::{self, Answer};
 use weft_engine::{
-    self as engine, Access, QpId, QpState, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
+    self as engine, Access, QpId, QpState, Rung, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
 use weft_queues::{Capacity, Payload, SendWqe, Wqe, WqeOpcode};
 
@@ -61,6 +61,8 @@ pub struct QpInit {
     pub sq_sig_all: bool,
     /// Its queues can be lent to another process ([`Qp::lend`]).
     pub lendable: bool,
+    /// How much of its data path the card does; `None`: as the device says ([`DeviceConfig::rung`](crate::DeviceConfig::rung)).
+    pub rung: Option<Rung>,
 }
 
 impl QpInit {
@@ -72,7 +74,14 @@ impl QpInit {
             cap: QpCap::default(),
             sq_sig_all: false,
             lendable: false,
+            rung: None,
         }
+    }
+
+    /// The same, on this rung of the partition ladder. A rung that the card or the host cannot give is refused, with the reason.
+    pub fn rung(mut self, rung: Rung) -> Self {
+        self.rung = Some(rung);
+        self
     }
 }
 
@@ -223,6 +232,7 @@ impl Qp {
             send_depth: cap.max_send_wr,
             recv_depth: cap.max_recv_wr,
             max_sge: cap.max_send_sge.max(cap.max_recv_sge) as u8,
+            rung: init.rung,
         };
         let mut state = device.lock();
         state.check_fault()?;

@@ -4,10 +4,13 @@ use core::fmt;
 
 use weft_layout::{Answer, CommandStatus};
 
-use super::{congestion, congestion_number, rtr_bits, rtr_kinds, state, state_number};
+use super::{
+    congestion, congestion_number, rtr_bits, rtr_kinds, rung, rung_number, state, state_number,
+};
 use crate::cm::{Agreed, ConnId, Endpoint};
 use crate::conn_info::ConnInfo;
 use crate::error::Error;
+use crate::rung::{Rung, RungError};
 use crate::verbs::QpState;
 
 /// Why a command was refused. Nothing was changed.
@@ -95,6 +98,15 @@ pub(crate) fn refused(refusal: Refusal) -> Answer {
             }
             Error::InvalidPeerToPeer => S::InvalidPeerToPeer,
             Error::InvalidAddress => S::InvalidAddress,
+            Error::Rung(rung, why) => {
+                answer.rung = rung_number(rung);
+                match why {
+                    RungError::NoCrcAlone => S::RungNoCrcAlone,
+                    RungError::NoProcessor => S::RungNoProcessor,
+                    RungError::NoFastPath => S::RungNoFastPath,
+                    RungError::NoSendBuffer => S::RungNoSendBuffer,
+                }
+            }
             // Of work requests: no command ends like that.
             Error::WrongPd(_)
             | Error::OutOfBounds { .. }
@@ -106,7 +118,9 @@ pub(crate) fn refused(refusal: Refusal) -> Answer {
             | Error::InlineRead
             | Error::ImmediatePayload
             | Error::MessageTooLong
-            | Error::NoReadsAllowed => S::Malformed,
+            | Error::NoReadsAllowed
+            // Of a state that is handed over: no command does that.
+            | Error::InvalidHandover(_) => S::Malformed,
         },
     };
     Answer {
@@ -150,6 +164,10 @@ pub fn outcome(answer: &Answer) -> Result<(), Refusal> {
         S::InvalidReadDepth => Error::InvalidReadDepth(answer.given as u16),
         S::InvalidPeerToPeer => Error::InvalidPeerToPeer,
         S::InvalidAddress => Error::InvalidAddress,
+        S::RungNoCrcAlone => Error::Rung(rung_of(answer)?, RungError::NoCrcAlone),
+        S::RungNoProcessor => Error::Rung(rung_of(answer)?, RungError::NoProcessor),
+        S::RungNoFastPath => Error::Rung(rung_of(answer)?, RungError::NoFastPath),
+        S::RungNoSendBuffer => Error::Rung(rung_of(answer)?, RungError::NoSendBuffer),
     }))
 }
 
@@ -158,10 +176,16 @@ pub fn state_of(answer: &Answer) -> Result<QpState, Refusal> {
     state(answer.state).ok_or(Refusal::NoAnswer)
 }
 
-/// Tells of a queue pair's state and connection.
-pub(crate) fn describe(state: QpState, connection: Option<ConnInfo>) -> Answer {
+/// The rung of a queue pair that was asked for.
+pub fn rung_of(answer: &Answer) -> Result<Rung, Refusal> {
+    rung(answer.rung).ok_or(Refusal::NoAnswer)
+}
+
+/// Tells of a queue pair's state, rung and connection.
+pub(crate) fn describe(state: QpState, rung: Rung, connection: Option<ConnInfo>) -> Answer {
     let answer = Answer {
         state: state_number(state),
+        rung: rung_number(rung),
         ..Answer::default()
     };
     let Some(info) = connection else {
@@ -267,6 +291,10 @@ mod tests {
             Error::InvalidReadDepth(0xfffe),
             Error::InvalidPeerToPeer,
             Error::InvalidAddress,
+            Error::Rung(Rung::Crc, RungError::NoCrcAlone),
+            Error::Rung(Rung::Firmware, RungError::NoProcessor),
+            Error::Rung(Rung::Full, RungError::NoFastPath),
+            Error::Rung(Rung::Host, RungError::NoSendBuffer),
         ] {
             assert_eq!(outcome(&refused(error.into())), Err(error.into()));
         }

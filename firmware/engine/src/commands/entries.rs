@@ -88,6 +88,33 @@ pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
             let reads = with_reads(established, Some(agreed.ird), Some(agreed.ord));
             (with_rtr(reads, agreed.rtr), private_data)
         }
+        Event::StreamRequest { conn, port, remote } => {
+            let request = EventEntry {
+                conn: conn.number(),
+                port: *port,
+                remote_ip: remote.ip,
+                remote_port: remote.port,
+                ..entry(EventKind::StreamRequest)
+            };
+            (request, &[])
+        }
+        Event::StreamEstablished { conn, qp } => {
+            let established = EventEntry {
+                conn: conn.number(),
+                qp: qp.number(),
+                ..entry(EventKind::StreamEstablished)
+            };
+            (established, &[])
+        }
+        Event::StreamClosed { conn, qp, reason } => {
+            let end = EventEntry {
+                conn: conn.number(),
+                qp: qp.number(),
+                reason: reason_number(*reason),
+                ..entry(EventKind::StreamClosed)
+            };
+            (end, &[])
+        }
         Event::Rejected {
             conn,
             private_data,
@@ -175,6 +202,20 @@ pub fn event_of(entry: &EventEntry, private_data: &[u8]) -> Option<Event> {
                 ord: ord?,
                 rtr,
             },
+        },
+        EventKind::StreamRequest => Event::StreamRequest {
+            conn: conn()?,
+            port: entry.port,
+            remote: Endpoint {
+                ip: entry.remote_ip,
+                port: entry.remote_port,
+            },
+        },
+        EventKind::StreamEstablished => Event::StreamEstablished { conn: conn()?, qp },
+        EventKind::StreamClosed => Event::StreamClosed {
+            conn: conn()?,
+            qp,
+            reason: reason(entry.reason)?,
         },
         EventKind::Rejected => Event::Rejected {
             conn: conn()?,

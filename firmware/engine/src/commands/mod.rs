@@ -10,7 +10,7 @@ mod answers;
 mod entries;
 mod requests;
 
-pub use answers::{connection_of, outcome, state_of, Refusal};
+pub use answers::{connection_of, outcome, rung_of, state_of, Refusal};
 pub(crate) use answers::{describe, refused};
 pub use entries::{entry_of, event_of};
 pub use requests::{
@@ -19,11 +19,12 @@ pub use requests::{
 };
 pub use weft_layout::{Answer, Command, EventEntry};
 
-use weft_layout::{CongestionControl, QueuePairState};
+use weft_layout::{CongestionControl, PartitionRung, QueuePairState};
 use weft_tcp::control::Congestion;
 use weft_wire::mpa::RtrKinds;
 
 use crate::cm::ConnId;
+use crate::rung::Rung;
 use crate::verbs::{PdId, QpId, QpState};
 
 /// Two enumerations with the same names, one of them a record's: there and back.
@@ -44,6 +45,7 @@ macro_rules! same {
 pub(crate) use same;
 
 same!(QpState, QueuePairState, state_number, state: Idle Rts Closing Terminating Error);
+same!(Rung, PartitionRung, rung_number, rung: Host Crc Placement Firmware Full);
 same!(Congestion, CongestionControl, congestion_number, congestion: Reno Cubic Dctcp Delay);
 
 impl PdId {

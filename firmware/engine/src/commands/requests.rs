@@ -2,7 +2,7 @@
 
 use weft_layout::{Command, CommandOpcode};
 
-use super::{rtr_bits, state_number};
+use super::{rtr_bits, rung_number, state_number};
 use crate::cm::{AcceptParams, ConnId, ConnectParams, Revision};
 use crate::verbs::{Access, PdId, QpConfig, QpId, QpState};
 
@@ -69,6 +69,7 @@ pub fn create_qp(config: &QpConfig) -> Command {
         send_depth: config.send_depth,
         recv_depth: config.recv_depth,
         max_sge: config.max_sge,
+        rung: config.rung.map_or(0, rung_number),
         ..of_pd(CommandOpcode::CreateQp, config.pd)
     }
 }
@@ -86,7 +87,7 @@ pub fn modify_qp(qp: QpId, to: QpState) -> Command {
     }
 }
 
-/// Asks for a queue pair: [`state_of`](super::state_of), [`connection_of`](super::connection_of).
+/// Asks for a queue pair: [`state_of`](super::state_of), [`rung_of`](super::rung_of), [`connection_of`](super::connection_of).
 pub fn query_qp(qp: QpId) -> Command {
     of_qp(CommandOpcode::QueryQp, qp)
 }

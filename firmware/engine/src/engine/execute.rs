@@ -4,7 +4,7 @@ use weft_layout::{Answer, Command, CommandOpcode};
 
 use super::Engine;
 use crate::cm::{AcceptParams, ConnId, ConnectParams, Endpoint, Revision, MAX_PRIVATE_DATA};
-use crate::commands::{describe, refused, rtr_kinds, state, Refusal};
+use crate::commands::{describe, refused, rtr_kinds, rung, state, Refusal};
 use crate::error::Error;
 use crate::port::Port;
 use crate::verbs::{Access, PdId, QpConfig, QpId, QpState};
@@ -68,6 +68,10 @@ impl Engine {
                     send_depth: command.send_depth,
                     recv_depth: command.recv_depth,
                     max_sge: command.max_sge,
+                    rung: match command.rung {
+                        0 => None,
+                        number => Some(rung(number).ok_or(Refusal::Malformed)?),
+                    },
                 };
                 answer.qp = self.create_qp(&config, port)?.number();
             }
@@ -76,7 +80,9 @@ impl Engine {
                 let to = state(command.state).ok_or(Refusal::Malformed)?;
                 self.modify_qp(now, qp, to, port)?;
             }
-            CommandOpcode::QueryQp => answer = describe(self.qp_state(qp)?, self.conn_info(qp)?),
+            CommandOpcode::QueryQp => {
+                answer = describe(self.qp_state(qp)?, self.qp_rung(qp)?, self.conn_info(qp)?);
+            }
             CommandOpcode::Listen => {
                 answer.port = self.listen(command.port, command.backlog as usize)?;
             }

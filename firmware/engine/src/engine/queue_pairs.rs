@@ -7,8 +7,10 @@ use crate::cm::{ConnectFailure, DisconnectReason};
 use crate::conn::Phase;
 use crate::conn_info::ConnInfo;
 use crate::error::Error;
+use crate::output::software::SendBuffer;
 use crate::port::Port;
 use crate::qp::Qp;
+use crate::rung::{Rung, RungError};
 use crate::verbs::{
     Access, Opcode, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr, Status, MAX_SGE,
 };
@@ -92,6 +94,8 @@ impl Engine {
         {
             return Err(Error::InvalidQpConfig);
         }
+        let rung = config.rung.unwrap_or(self.shared.config.rung);
+        rung.check().map_err(|why| Error::Rung(rung, why))?;
         let flow = *self.free_flows.front().ok_or(Error::NoFlows)?;
         self.shared.regions.join(config.pd)?;
         let log2 = config.recv_depth.next_power_of_two().trailing_zeros() as u8;
@@ -99,6 +103,15 @@ impl Engine {
             self.shared.regions.leave(config.pd);
             return Err(Error::NoMemory);
         };
+        let mut software = None;
+        if rung < Rung::Placement {
+            let size = SendBuffer::size(self.shared.config.send_buffer);
+            let Some(iova) = port.send_memory(flow, size) else {
+                self.shared.regions.leave(config.pd);
+                return Err(Error::Rung(rung, RungError::NoSendBuffer));
+            };
+            software = Some(SendBuffer { iova, size });
+        }
         self.free_flows.pop_front();
         port.rq_tail(flow, 0);
         let index = usize::from(flow);
@@ -107,7 +120,7 @@ impl Engine {
             flow,
             generation: self.generations[index],
         };
-        self.qps[index] = Some(Box::new(Qp::new(id, *config, iova)));
+        self.qps[index] = Some(Box::new(Qp::new(id, *config, iova, rung, software)));
         // Room for every completion there can be, so that none is allocated when data moves.
         let room: usize = self
             .qps
@@ -145,6 +158,11 @@ impl Engine {
             .completions
             .retain(|completion| completion.qp != qp);
         Ok(())
+    }
+
+    /// The rung of a queue pair.
+    pub fn qp_rung(&self, qp: QpId) -> Result<Rung, Error> {
+        Ok(self.qp(qp)?.rung)
     }
 
     /// The state of a queue pair.
@@ -238,8 +256,10 @@ impl Engine {
             queue.flush(None, &mut shared.completions);
             return Ok(());
         }
-        port.write_element(qp.flow, queue.rq.slot(number), &work::element(&entry));
-        port.rq_tail(qp.flow, queue.rq.tail());
+        if queue.software.is_none() {
+            port.write_element(qp.flow, queue.rq.slot(number), &work::element(&entry));
+            port.rq_tail(qp.flow, queue.rq.tail());
+        }
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use weft_wire::mpa::RtrKinds;
 use weft_wire::rdmap::{control, opcode, queue, ReadRequest};
 use weft_wire::tcp::flag;
 
+use super::software::NotSent;
 use super::Step;
 use crate::conn::{Conn, Phase, MAX_PARTS};
 use crate::link::Link;
@@ -262,9 +263,18 @@ impl<P: Port> Link<'_, P> {
             // In one segment and no more.
             room = room.min(emss);
         }
+        let software = self.qp.as_ref().and_then(|qp| qp.software);
+        if software.is_some_and(|buffer| !buffer.has_room(conn, emss)) {
+            return Step::NoRoom;
+        }
         let try_fit = |limit: usize, room: u32| {
             let header = message.header.length();
             let payload = (limit - header) as u32;
+            // What software makes goes out one by one.
+            let left = match software {
+                Some(_) => left.min(payload),
+                None => left,
+            };
             fit(markers, seq, header, payload, left, room).map(|fit| (payload, fit))
         };
         let mut fitted = try_fit(limit, room);
@@ -292,7 +302,7 @@ impl<P: Port> Link<'_, P> {
         let Some((fpdu_payload, mut fitted)) = fitted else {
             return Step::NoRoom;
         };
-        fitted.whole &= message.sent + message.reach == message.length;
+        fitted.whole &= message.sent + fitted.payload == message.length;
         self.post(message, fpdu_payload, &fitted)
     }
 
@@ -333,16 +343,31 @@ impl<P: Port> Link<'_, P> {
         if let Some(sink) = &message.sink {
             self.shared.regions.open_sink(sink, self.port);
         }
-        match self
-            .port
-            .post_job(&part.slot(qp.id.flow(), &part.whole(), tcp))
-        {
+        let flow = qp.id.flow();
+        let posted = match qp.software {
+            None => self
+                .port
+                .post_job(&part.slot(flow, &part.whole(), tcp))
+                .map_err(|Full| NotSent::Full),
+            Some(buffer) => {
+                // Once it is made, nobody's memory is read for it again.
+                part.region = None;
+                self.post_fpdu(buffer, flow, &part, tcp)
+            }
+        };
+        match posted {
             Ok(job) => part.job = job,
-            Err(Full) => {
+            Err(why) => {
                 if let Some(sink) = &message.sink {
                     self.shared.regions.close_sink(sink.stag, self.port);
                 }
-                return Step::Full;
+                return match why {
+                    NotSent::Full => Step::Full,
+                    NotSent::Unreadable => {
+                        self.unreadable(origin);
+                        Step::Over
+                    }
+                };
             }
         }
         self.shared.stats.jobs += 1;

@@ -20,6 +20,9 @@ use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
 /// IOVA of the first byte of host memory.
 pub const MEMORY: u64 = 0x10_0000;
 
+/// The largest send buffer of a flow.
+pub const SEND_MEMORY: u64 = 1 << 17;
+
 /// A report and its raw frame.
 pub type Report = ([u8; 64], Option<Vec<u8>>);
 
@@ -62,7 +65,7 @@ pub struct Card {
 impl Card {
     pub fn new(mac: [u8; 6], flows: u16, stags: u32) -> Self {
         Card {
-            memory: vec![0; 8 << 20],
+            memory: vec![0; 9 << 20],
             mac,
             flows: vec![Flow::default(); usize::from(flows)],
             keys: vec![FlowKeyRow::default(); 2 * usize::from(flows)],
@@ -714,6 +717,15 @@ impl Port for Card {
     fn rq_memory(&mut self, flow: u16, log2: u8) -> Option<u64> {
         let _ = self.next_iova;
         (log2 <= 8).then(|| MEMORY + (7 << 20) + u64::from(flow) * 4096 * 4)
+    }
+
+    fn send_memory(&mut self, flow: u16, bytes: u32) -> Option<u64> {
+        // Behind everything else.
+        let at = MEMORY + (8 << 20) + u64::from(flow) * SEND_MEMORY;
+        if u64::from(bytes) > SEND_MEMORY {
+            return None;
+        }
+        self.bytes(at, bytes as usize).map(|_| at)
     }
 
     fn copy_in(&mut self, iova: u64, bytes: &[u8]) -> Result<(), MemoryError> {

@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod card;
+pub mod judge;
 pub mod script;
 pub mod site;
 
@@ -17,6 +18,21 @@ use weft_wire::tcp::{FrameHeader, Options, TcpSegment};
 
 pub const US: u64 = 1_000;
 pub const MS: u64 = 1_000_000;
+
+/// Who frames, checks and places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The card.
+    Card,
+    /// The engine, for a card that never attaches.
+    ByHand,
+    /// The engine, as the rung says; it makes FPDUs as well.
+    Host,
+}
+
+impl Way {
+    pub const ALL: [Way; 3] = [Way::Card, Way::ByHand, Way::Host];
+}
 
 /// What the link does to frames, in parts of 65536.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,6 +64,7 @@ impl Host {
             num_flows: 8,
             num_stags: 64,
             max_connections: Some(16),
+            send_buffer: 1 << 17,
             ..Default::default()
         };
         change(&mut config);
@@ -82,6 +99,7 @@ impl Host {
             send_depth: 64,
             recv_depth: 64,
             max_sge: 4,
+            rung: None,
         };
         self.engine.create_qp(&config, &mut self.card).unwrap()
     }
@@ -126,6 +144,19 @@ pub struct Bench {
 impl Bench {
     pub fn new(seed: u64) -> Self {
         Self::with(seed, &|_| ())
+    }
+
+    /// Both the same way.
+    pub fn by(way: Way, seed: u64) -> Self {
+        let mut bench = Self::with(seed, &|c| {
+            if way == Way::Host {
+                c.rung = Rung::Host;
+            }
+        });
+        for host in &mut bench.hosts {
+            host.card.no_attach = way == Way::ByHand;
+        }
+        bench
     }
 
     pub fn with(seed: u64, change: &dyn Fn(&mut EngineConfig)) -> Self {

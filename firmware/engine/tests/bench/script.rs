@@ -12,7 +12,7 @@ use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
 use weft_wire::terminate::Terminate;
 
 use super::card::Card;
-use super::US;
+use super::{Way, US};
 
 pub const PEER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 9];
 pub const PEER_IP: [u8; 4] = [10, 0, 0, 9];
@@ -61,6 +61,14 @@ impl Script {
         Self::with(no_attach, &|_| ())
     }
 
+    pub fn by(way: Way) -> Self {
+        Self::with(way == Way::ByHand, &|c| {
+            if way == Way::Host {
+                c.rung = Rung::Host;
+            }
+        })
+    }
+
     pub fn with(no_attach: bool, change: &dyn Fn(&mut EngineConfig)) -> Self {
         let mac = [2, 0, 0, 0, 0, 1];
         let mut config = EngineConfig {
@@ -69,6 +77,7 @@ impl Script {
             num_flows: 4,
             num_stags: 16,
             max_connections: Some(8),
+            send_buffer: 1 << 17,
             ..Default::default()
         };
         change(&mut config);
@@ -105,6 +114,7 @@ impl Script {
             send_depth: 16,
             recv_depth: 16,
             max_sge: 4,
+            rung: None,
         };
         self.engine.create_qp(&config, &mut self.card).unwrap()
     }

@@ -52,6 +52,7 @@ impl Site {
                     send_depth: 1,
                     recv_depth: 1,
                     max_sge: 1,
+                    rung: None,
                 };
                 let ring = Sge {
                     stag: stag.unwrap(),

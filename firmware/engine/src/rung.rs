@@ -1,0 +1,130 @@
+//! The partition ladder: how much of a queue pair's data path the card does, and how much the host (`docs/partitions.md`).
+
+use core::fmt;
+use core::str::FromStr;
+
+/// Who does what for a queue pair. Each rung gives one thing more to the card.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Rung {
+    /// Software frames, computes and checks CRCs, and copies; the card moves TCP segments.
+    Host,
+    /// As `Host`, but the card computes and checks the CRCs.
+    Crc,
+    /// The card frames, checks and places without a copy; software does the rest.
+    #[default]
+    Placement,
+    /// As `Placement`, with the control on a processor of the card.
+    Firmware,
+    /// As `Firmware`, with the usual case in RTL.
+    Full,
+}
+
+impl Rung {
+    /// All, from the lowest.
+    pub const ALL: [Rung; 5] = [
+        Rung::Host,
+        Rung::Crc,
+        Rung::Placement,
+        Rung::Firmware,
+        Rung::Full,
+    ];
+
+    /// As it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rung::Host => "host",
+            Rung::Crc => "crc",
+            Rung::Placement => "placement",
+            Rung::Firmware => "firmware",
+            Rung::Full => "full",
+        }
+    }
+
+    /// Whether a queue pair can have it here.
+    pub(crate) fn check(self) -> Result<(), RungError> {
+        match self {
+            Rung::Host | Rung::Placement => Ok(()),
+            Rung::Crc => Err(RungError::NoCrcAlone),
+            Rung::Firmware => Err(RungError::NoProcessor),
+            Rung::Full => Err(RungError::NoFastPath),
+        }
+    }
+}
+
+impl fmt::Display for Rung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// No rung has this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownRung;
+
+impl fmt::Display for UnknownRung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a rung is one of")?;
+        for rung in Rung::ALL {
+            write!(f, " {rung}")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownRung {}
+
+impl FromStr for Rung {
+    type Err = UnknownRung;
+
+    fn from_str(name: &str) -> Result<Self, UnknownRung> {
+        let found = Rung::ALL.into_iter().find(|rung| rung.name() == name);
+        found.ok_or(UnknownRung)
+    }
+}
+
+/// Why a queue pair cannot have a rung.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RungError {
+    /// The card computes and checks CRCs only of what it frames itself.
+    NoCrcAlone,
+    /// The card has no processor for the control.
+    NoProcessor,
+    /// The card has no control in RTL.
+    NoFastPath,
+    /// The host gave no memory for a send buffer.
+    NoSendBuffer,
+}
+
+impl fmt::Display for RungError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RungError::NoCrcAlone => {
+                "the card computes and checks CRCs only of what it frames itself"
+            }
+            RungError::NoProcessor => "the card has no processor for the control",
+            RungError::NoFastPath => "the card has no control in RTL",
+            RungError::NoSendBuffer => "the host gave no memory for a send buffer",
+        })
+    }
+}
+
+impl core::error::Error for RungError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn names_are_read_back() {
+        for rung in Rung::ALL {
+            assert_eq!(rung.to_string().parse(), Ok(rung));
+        }
+        assert_eq!("Host".parse::<Rung>(), Err(UnknownRung));
+        assert_eq!(
+            UnknownRung.to_string(),
+            "a rung is one of host crc placement firmware full"
+        );
+    }
+}
