@@ -93,6 +93,8 @@ host_stats! {
     reports,
     /// Raw frames taken from the card.
     frames_received,
+    /// Their bytes, copied out of their slots.
+    frame_bytes_received,
     /// Bytes that the engine wrote into memory that the card sees: what it placed because the card did not, and segments that it made.
     bytes_copied_in,
     /// Table rows written or read.

@@ -16,6 +16,7 @@ pub mod ladder;
 pub mod link;
 pub mod model;
 pub mod pair;
+pub mod partitions;
 pub mod perf;
 #[cfg(rtl)]
 pub mod rtl;

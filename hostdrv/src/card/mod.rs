@@ -225,6 +225,7 @@ impl Card {
         if let Some((slot, length)) = raw {
             self.raw.take(slot, length, frame)?.map_err(bad)?;
             add(&self.mmio.counts.frames_received, 1);
+            add(&self.mmio.counts.frame_bytes_received, length as u64);
         }
         tracing::trace!(number = report.number, kind = report.kind(), raw = ?raw, "report");
         // Room is returned in steps of a quarter ring: one doorbell for many reports.

@@ -11,6 +11,7 @@ use crate::command::reach::{Reached, Way};
 use crate::command::Failure;
 
 pub mod demo;
+pub mod partitions;
 pub mod perf;
 pub mod serve;
 
@@ -72,6 +73,8 @@ pub enum Command {
         #[command(flatten)]
         common: Common,
     },
+    /// A workload at every rung of the partition ladder: what each costs in registers, DMA, copies, latency and bandwidth.
+    Partitions(partitions::Arguments),
     /// Runs the demonstration of a seed again, as a failure's message says, and records waves: FST files
     /// of each card's last cycles, in the folder of the capture.
     Replay {
@@ -113,6 +116,7 @@ impl Command {
                     perf::run(common, seed.seed, html.as_deref())
                 }
             }
+            Self::Partitions(arguments) => partitions::run(arguments),
             Self::Replay {
                 seed,
                 file,

@@ -1,0 +1,231 @@
+//! What a load cost at a rung.
+
+use serde::Serialize;
+
+use crate::fabric::Fabric;
+use crate::transport::lock;
+
+/// What one end has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Register reads of the host.
+    pub mmio_reads: u64,
+    /// Register, doorbell and push-window writes of the host.
+    pub mmio_writes: u64,
+    /// Reads of host memory by the card, a burst being one.
+    pub dma_reads: u64,
+    /// Writes of it.
+    pub dma_writes: u64,
+    /// Bytes that it read.
+    pub dma_read_bytes: u64,
+    /// Bytes that it wrote.
+    pub dma_written_bytes: u64,
+    /// Interrupts that the host took.
+    pub interrupts: u64,
+    /// Calls of the engine.
+    pub engine_steps: u64,
+    /// Bytes that the host has copied: frames out of their slots, and what the engine copies.
+    pub bytes_copied: u64,
+    /// Bytes over which the host has computed a CRC32C.
+    pub bytes_checked: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+}
+
+impl Counts {
+    /// So far.
+    pub fn of(fabric: &Fabric, number: usize) -> Self {
+        let device = fabric.device(number);
+        let (host, engine) = (device.host_stats(), device.engine_stats());
+        let mut world = lock(fabric.world());
+        let iommu = world.iommu(number);
+        let (dma_reads, dma_writes) = iommu.transactions();
+        let (dma_read_bytes, dma_written_bytes) = iommu.bytes();
+        Self {
+            mmio_reads: host.mmio_reads,
+            mmio_writes: host.mmio_writes,
+            dma_reads,
+            dma_writes,
+            dma_read_bytes,
+            dma_written_bytes,
+            interrupts: host.interrupts,
+            engine_steps: host.engine_steps,
+            bytes_copied: engine.bytes_copied + host.frame_bytes_received,
+            bytes_checked: engine.bytes_checked,
+            retransmits: engine.retransmits,
+        }
+    }
+
+    fn each(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            mmio_reads: with(self.mmio_reads, other.mmio_reads),
+            mmio_writes: with(self.mmio_writes, other.mmio_writes),
+            dma_reads: with(self.dma_reads, other.dma_reads),
+            dma_writes: with(self.dma_writes, other.dma_writes),
+            dma_read_bytes: with(self.dma_read_bytes, other.dma_read_bytes),
+            dma_written_bytes: with(self.dma_written_bytes, other.dma_written_bytes),
+            interrupts: with(self.interrupts, other.interrupts),
+            engine_steps: with(self.engine_steps, other.engine_steps),
+            bytes_copied: with(self.bytes_copied, other.bytes_copied),
+            bytes_checked: with(self.bytes_checked, other.bytes_checked),
+            retransmits: with(self.retransmits, other.retransmits),
+        }
+    }
+
+    /// Since then.
+    pub fn since(self, before: &Self) -> Self {
+        self.each(*before, |now, then| now - then)
+    }
+
+    /// Of both.
+    pub fn and(self, other: Self) -> Self {
+        self.each(other, |one, two| one + two)
+    }
+}
+
+/// Latencies of messages, in nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Latencies(Vec<u64>);
+
+impl Latencies {
+    /// One more.
+    pub fn add(&mut self, ns: u64) {
+        self.0.push(ns);
+    }
+
+    /// Those that so many of 10 000 are not above, nearest rank.
+    fn at(&self, part: usize) -> u64 {
+        let rank = (self.0.len() * part).div_ceil(10_000);
+        let at = rank.saturating_sub(1);
+        self.0.get(at).or(self.0.last()).copied().unwrap_or(0)
+    }
+}
+
+/// Parts of 10 000 of a latency's distribution, and what they are called.
+pub const PARTS: [(usize, &str); 6] = [
+    (5_000, "p50"),
+    (9_000, "p90"),
+    (9_900, "p99"),
+    (9_990, "p99.9"),
+    (9_999, "p99.99"),
+    (10_000, "most"),
+];
+
+/// What a load cost at a rung.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figures {
+    /// Messages; an echo and its answer are one.
+    pub messages: usize,
+    /// Bytes of them, answers included.
+    pub bytes: u64,
+    /// Simulated time of all.
+    pub time_ns: u64,
+    /// Gb/s of message bytes.
+    pub gbps: f64,
+    /// Messages a second.
+    pub messages_per_second: f64,
+    /// Latencies in nanoseconds at [`PARTS`]: from the post to the completion, of an echo to the receive of its answer.
+    pub latency_ns: [u64; PARTS.len()],
+    /// The end that posts, and the other one.
+    pub ends: [Counts; 2],
+    /// Both together, for each message.
+    pub per_message: Each,
+    /// For each byte of a message; `None`: there are none.
+    pub per_byte: Option<Each>,
+}
+
+/// Counts for each of something.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Each {
+    /// Register reads.
+    pub mmio_reads: f64,
+    /// Register, doorbell and push-window writes.
+    pub mmio_writes: f64,
+    /// Reads of host memory by the cards.
+    pub dma_reads: f64,
+    /// Writes of it.
+    pub dma_writes: f64,
+    /// Bytes read.
+    pub dma_read_bytes: f64,
+    /// Bytes written.
+    pub dma_written_bytes: f64,
+    /// Interrupts.
+    pub interrupts: f64,
+    /// Calls of the engines.
+    pub engine_steps: f64,
+    /// Bytes copied by the hosts.
+    pub bytes_copied: f64,
+    /// Bytes of CRC computed by them.
+    pub bytes_checked: f64,
+}
+
+impl Each {
+    fn of(counts: &Counts, of: u64) -> Self {
+        let each = |count: u64| count as f64 / of as f64;
+        Self {
+            mmio_reads: each(counts.mmio_reads),
+            mmio_writes: each(counts.mmio_writes),
+            dma_reads: each(counts.dma_reads),
+            dma_writes: each(counts.dma_writes),
+            dma_read_bytes: each(counts.dma_read_bytes),
+            dma_written_bytes: each(counts.dma_written_bytes),
+            interrupts: each(counts.interrupts),
+            engine_steps: each(counts.engine_steps),
+            bytes_copied: each(counts.bytes_copied),
+            bytes_checked: each(counts.bytes_checked),
+        }
+    }
+}
+
+impl Figures {
+    /// From what was counted.
+    pub fn new(
+        messages: usize,
+        bytes: u64,
+        time_ns: u64,
+        mut latencies: Latencies,
+        ends: [Counts; 2],
+    ) -> Self {
+        latencies.0.sort_unstable();
+        let both = ends[0].and(ends[1]);
+        Self {
+            messages,
+            bytes,
+            time_ns,
+            gbps: bytes as f64 * 8.0 / time_ns.max(1) as f64,
+            messages_per_second: messages as f64 * 1e9 / time_ns.max(1) as f64,
+            latency_ns: PARTS.map(|(part, _)| latencies.at(part)),
+            ends,
+            per_message: Each::of(&both, messages as u64),
+            per_byte: (bytes > 0).then(|| Each::of(&both, bytes)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_of_the_nearest_rank() {
+        let mut latencies = Latencies::default();
+        for ns in (1..=200).rev() {
+            latencies.add(ns);
+        }
+        let figures = Figures::new(200, 0, 1000, latencies, [Counts::default(); 2]);
+        assert_eq!(figures.latency_ns, [100, 180, 198, 200, 200, 200]);
+        assert!(figures.per_byte.is_none());
+    }
+
+    #[test]
+    fn both_ends_count() {
+        let end = |n| Counts {
+            mmio_writes: n,
+            bytes_copied: 100 * n,
+            ..Counts::default()
+        };
+        let figures = Figures::new(2, 400, 1000, Latencies::default(), [end(1), end(3)]);
+        assert_eq!(figures.per_message.mmio_writes, 2.0);
+        assert_eq!(figures.per_byte.map(|each| each.bytes_copied), Some(1.0));
+    }
+}

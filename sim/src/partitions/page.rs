@@ -1,0 +1,185 @@
+//! The figures as a page: plots and tables in one file, without scripts.
+
+use std::fmt::{self, Write};
+
+use super::print::describe;
+use super::{Figures, Measured, Partitions, PARTS};
+
+const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#223}\
+table{border-collapse:collapse;margin:.6em 0 1.4em}td,th{padding:.15em .8em;text-align:right;white-space:nowrap}\
+td:first-child,th:first-child{text-align:left}tr{border-bottom:1px solid #dde}\
+svg{width:100%;max-width:30em;font:11px sans-serif;margin-right:1em}.plots{display:flex;flex-wrap:wrap}\
+.axis{stroke:#99a;fill:none}.host{fill:#c2604a;stroke:#c2604a}.crc{fill:#d9a52b;stroke:#d9a52b}.placement{fill:#4a78c2;stroke:#4a78c2}\
+.firmware{fill:#4a9a5a;stroke:#4a9a5a}.full{fill:#77558f;stroke:#77558f}.line{fill:none;stroke-width:2}text{fill:#223;stroke:none}";
+
+/// What a plot of bars shows: its title, and the figure.
+type Bars = (&'static str, fn(&Figures) -> f64);
+
+const BARS: [Bars; 6] = [
+    ("bytes copied by the hosts, per byte", |f| {
+        f.per_byte.map_or(0.0, |each| each.bytes_copied)
+    }),
+    ("bytes of CRC32C by the hosts, per byte", |f| {
+        f.per_byte.map_or(0.0, |each| each.bytes_checked)
+    }),
+    ("DMA bytes, both ways, per byte", |f| {
+        f.per_byte
+            .map_or(0.0, |each| each.dma_read_bytes + each.dma_written_bytes)
+    }),
+    ("DMA transactions, both ways, per message", |f| {
+        f.per_message.dma_reads + f.per_message.dma_writes
+    }),
+    ("MMIO reads and writes per message", |f| {
+        f.per_message.mmio_reads + f.per_message.mmio_writes
+    }),
+    ("Gb/s of message bytes", |f| f.gbps),
+];
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+/// The page.
+pub fn page(p: &Partitions) -> String {
+    let mut html = String::new();
+    // Writing to a string does not fail.
+    let _ = write(p, &mut html);
+    html
+}
+
+fn write(p: &Partitions, out: &mut String) -> fmt::Result {
+    let title = "Weft: the price of each rung";
+    write!(
+        out,
+        "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
+         <title>{title}</title><style>{STYLE}</style>\n<h1>{title}</h1>\n\
+         <p>Weft {}, card {}, MTU {}, link {} Gb/s, seed {}. Measured by <code>{}</code>. Simulated, not measured on a board.</p>\n\
+         <p>Both ends have the same rung, and counts are of both ends together. Host software takes no simulated time: what it costs is in \
+         the counts, not in latency and Gb/s.</p>\n",
+        escaped(&p.version), escaped(&p.card), p.mtu, p.link_gbps, p.seed, escaped(&p.command)
+    )?;
+    for measured in &p.loads {
+        load(measured, out)?;
+    }
+    if !p.missing.is_empty() {
+        writeln!(out, "<h2>Rungs that are not there</h2>\n<table>")?;
+        for missing in &p.missing {
+            writeln!(
+                out,
+                "<tr><td>{}<td>{}",
+                missing.rung,
+                escaped(&missing.reason)
+            )?;
+        }
+        writeln!(out, "</table>")?;
+    }
+    Ok(())
+}
+
+fn load(measured: &Measured, out: &mut String) -> fmt::Result {
+    writeln!(
+        out,
+        "<h2>{}</h2>\n<p>{}</p>\n<div class=plots>",
+        escaped(&measured.load.name),
+        escaped(&describe(&measured.load))
+    )?;
+    for (title, figure) in BARS {
+        bars(title, measured, figure, out)?;
+    }
+    latencies(measured, out)?;
+    writeln!(out, "</div>\n<table><tr><th>")?;
+    for at in &measured.rungs {
+        write!(out, "<th>{}", at.rung)?;
+    }
+    for (title, figure) in BARS {
+        write!(out, "\n<tr><td>{title}")?;
+        for at in &measured.rungs {
+            write!(out, "<td>{:.3}", figure(&at.figures))?;
+        }
+    }
+    write!(out, "\n<tr><td>interrupts per message")?;
+    for at in &measured.rungs {
+        write!(out, "<td>{:.3}", at.figures.per_message.interrupts)?;
+    }
+    for (n, (_, name)) in PARTS.iter().enumerate() {
+        write!(out, "\n<tr><td>latency {name}, ns")?;
+        for at in &measured.rungs {
+            write!(out, "<td>{}", at.figures.latency_ns[n])?;
+        }
+    }
+    writeln!(out, "\n</table>")
+}
+
+/// A bar for each rung.
+fn bars(
+    title: &str,
+    measured: &Measured,
+    figure: fn(&Figures) -> f64,
+    out: &mut String,
+) -> fmt::Result {
+    let figures: Vec<f64> = measured
+        .rungs
+        .iter()
+        .map(|at| figure(&at.figures))
+        .collect();
+    let most = figures.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let height = 34 + 20 * figures.len();
+    writeln!(
+        out,
+        "<svg viewBox=\"0 0 400 {height}\" role=img><title>{title}</title><text x=0 y=14 font-weight=bold>{title}</text>"
+    )?;
+    for (n, (at, figure)) in measured.rungs.iter().zip(&figures).enumerate() {
+        let y = 24 + 20 * n;
+        let width = 230.0 * figure / most;
+        writeln!(
+            out,
+            "<text x=0 y={}>{rung}</text><rect class={rung} x=75 y={y} width=\"{width:.1}\" height=14 /><text x=\"{:.1}\" y={}>{figure:.3}</text>",
+            y + 11,
+            80.0 + width,
+            y + 11,
+            rung = at.rung,
+        )?;
+    }
+    writeln!(out, "<path class=axis d=\"M75 20V{}\"/></svg>", height - 8)
+}
+
+/// Latency by percentile, a line for each rung.
+fn latencies(measured: &Measured, out: &mut String) -> fmt::Result {
+    let all = measured.rungs.iter().flat_map(|at| at.figures.latency_ns);
+    let most = all.max().unwrap_or(0).max(1) as f64;
+    let x = |n: usize| 60.0 + 60.0 * n as f64;
+    let y = |ns: u64| 130.0 - 105.0 * ns as f64 / most;
+    writeln!(
+        out,
+        "<svg viewBox=\"0 0 400 160\" role=img><title>latency</title><text x=0 y=14 font-weight=bold>latency</text>\
+         <text x=0 y=30>{most:.0} ns</text><text x=0 y=134>0</text><path class=axis d=\"M55 25V130H390\"/>"
+    )?;
+    for (n, (_, name)) in PARTS.iter().enumerate() {
+        writeln!(out, "<text x=\"{}\" y=146>{name}</text>", x(n) - 10.0)?;
+    }
+    for at in &measured.rungs {
+        let points = at.figures.latency_ns.iter().enumerate();
+        let points: Vec<String> = points
+            .map(|(n, ns)| format!("{:.1},{:.1}", x(n), y(*ns)))
+            .collect();
+        writeln!(
+            out,
+            "<polyline class=\"line\" points=\"{}\" style=\"stroke:currentColor\" color=\"{}\"><title>{}</title></polyline>",
+            points.join(" "),
+            colour(at.rung),
+            at.rung
+        )?;
+    }
+    writeln!(out, "</svg>")
+}
+
+/// As in the style.
+fn colour(rung: &str) -> &'static str {
+    match rung {
+        "host" => "#c2604a",
+        "crc" => "#d9a52b",
+        "placement" => "#4a78c2",
+        "firmware" => "#4a9a5a",
+        _ => "#77558f",
+    }
+}

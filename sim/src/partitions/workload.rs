@@ -1,0 +1,235 @@
+//! Workload files: what `weft partitions` runs at every rung.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The ready ones, by name; the first is the default.
+pub const READY: [(&str, &str); 6] = [
+    ("default", include_str!("../../workloads/default.toml")),
+    ("echo", include_str!("../../workloads/echo.toml")),
+    ("block", include_str!("../../workloads/block.toml")),
+    (
+        "small-reads",
+        include_str!("../../workloads/small-reads.toml"),
+    ),
+    ("bulk", include_str!("../../workloads/bulk.toml")),
+    ("book", include_str!("../../workloads/book.toml")),
+];
+
+/// Bytes under way on a connection, so that a load's memory is bounded.
+const MOST: u64 = 32 << 20;
+
+/// One load.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Load {
+    /// What it is called.
+    pub name: String,
+    /// Bytes of a message; each is as likely as the others.
+    pub sizes: Vec<usize>,
+    /// How likely a Send is, as a weight.
+    #[serde(default)]
+    pub send: u32,
+    /// How likely a Write is.
+    #[serde(default)]
+    pub write: u32,
+    /// How likely a Read is.
+    #[serde(default)]
+    pub read: u32,
+    /// Each Send is answered by one of the same size; its latency is that of both.
+    #[serde(default)]
+    pub echo: bool,
+    /// Messages under way on a connection.
+    #[serde(default = "one")]
+    pub depth: usize,
+    /// Connections.
+    #[serde(default = "one")]
+    pub connections: usize,
+    /// Messages in all.
+    pub messages: usize,
+    /// Frames of a million that are lost, each way.
+    #[serde(default)]
+    pub loss: u32,
+    /// Delay of the link in nanoseconds, each way.
+    #[serde(default = "delay")]
+    pub delay_ns: u64,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn delay() -> u64 {
+    500
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    load: Vec<Load>,
+}
+
+/// Why a workload cannot be had.
+#[derive(Debug, Error)]
+pub enum WorkloadError {
+    /// The file.
+    #[error(
+        "cannot read the workload {path} ({reason}); ready ones are {}",
+        ready()
+    )]
+    File {
+        /// Its path.
+        path: String,
+        /// Why.
+        reason: std::io::Error,
+    },
+    /// What is in it.
+    #[error("{path} is no workload: {reason}")]
+    Syntax {
+        /// Its path, or the name of a ready one.
+        path: String,
+        /// Why.
+        reason: toml::de::Error,
+    },
+    /// A value.
+    #[error("load `{load}`: {what} is {given}, it must be {allowed}")]
+    Value {
+        /// Of which load.
+        load: String,
+        /// Which.
+        what: &'static str,
+        /// Given.
+        given: u64,
+        /// Possible.
+        allowed: &'static str,
+    },
+    /// There is nothing to run.
+    #[error("{path} has no load")]
+    Empty {
+        /// Its path.
+        path: String,
+    },
+}
+
+fn ready() -> String {
+    READY.map(|(name, _)| name).join(", ")
+}
+
+/// The workload of a file, or the ready one of this name.
+pub fn read(name: &str) -> Result<Vec<Load>, WorkloadError> {
+    if let Some((_, text)) = READY.iter().find(|(ready, _)| *ready == name) {
+        return parse(name, text);
+    }
+    let text = std::fs::read_to_string(Path::new(name)).map_err(|reason| WorkloadError::File {
+        path: name.to_owned(),
+        reason,
+    })?;
+    parse(name, &text)
+}
+
+/// Reads a workload; `path` is what messages call it.
+pub fn parse(path: &str, text: &str) -> Result<Vec<Load>, WorkloadError> {
+    let path = path.to_owned();
+    let file: File = match toml::from_str(text) {
+        Ok(file) => file,
+        Err(reason) => return Err(WorkloadError::Syntax { path, reason }),
+    };
+    if file.load.is_empty() {
+        return Err(WorkloadError::Empty { path });
+    }
+    for load in &file.load {
+        check(load)?;
+    }
+    Ok(file.load)
+}
+
+fn check(load: &Load) -> Result<(), WorkloadError> {
+    let weights = u64::from(load.send) + u64::from(load.write) + u64::from(load.read);
+    let largest = load.sizes.iter().max().map_or(0, |size| *size as u64);
+    let not_sends = u64::from(load.write) + u64::from(load.read);
+    let checks = [
+        (
+            "the number of sizes",
+            load.sizes.len() as u64,
+            1..=64,
+            "1 to 64",
+        ),
+        (
+            "the largest size, depth times",
+            largest * load.depth as u64,
+            0..=MOST,
+            "at most 33554432",
+        ),
+        (
+            "the sum of send, write and read",
+            weights,
+            1..=1000,
+            "1 to 1000",
+        ),
+        (
+            "the sum of write and read of an echo",
+            if load.echo { not_sends } else { 0 },
+            0..=0,
+            "0: an echo is of Sends",
+        ),
+        ("depth", load.depth as u64, 1..=32, "1 to 32"),
+        ("connections", load.connections as u64, 1..=8, "1 to 8"),
+        (
+            "messages",
+            load.messages as u64,
+            1..=1_000_000,
+            "1 to 1000000",
+        ),
+        ("loss", u64::from(load.loss), 0..=100_000, "at most 100000"),
+        (
+            "delay_ns",
+            load.delay_ns,
+            0..=100_000_000,
+            "at most 100000000",
+        ),
+    ];
+    for (what, given, range, allowed) in checks {
+        if !range.contains(&given) {
+            return Err(WorkloadError::Value {
+                load: load.name.clone(),
+                what,
+                given,
+                allowed,
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ready_ones_are_workloads() {
+        for (name, _) in READY {
+            assert!(!read(name).unwrap().is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let load = "[[load]]\nname = \"l\"\nsizes = [64]\nmessages = 1\n";
+        let error = |text: &str| parse("f", text).unwrap_err().to_string();
+        assert_eq!(
+            error(load),
+            "load `l`: the sum of send, write and read is 0, it must be 1 to 1000"
+        );
+        assert!(parse("f", &format!("{load}write = 1\n")).is_ok());
+        assert!(error(&format!("{load}write = 1\nrtt = 5\n")).contains("unknown field `rtt`"));
+        assert!(error(&format!("{load}write = 1\ndepth = 33\n")).contains("depth is 33"));
+        assert!(error(&format!("{load}write = 1\necho = true\n")).contains("an echo is of Sends"));
+        assert_eq!(error("load = []"), "f has no load");
+        assert!(read("no/such/file")
+            .unwrap_err()
+            .to_string()
+            .contains("default, echo"));
+    }
+}
