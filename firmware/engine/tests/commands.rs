@@ -84,6 +84,7 @@ fn a_connection_by_records_alone() {
             send_depth: 8,
             recv_depth: 8,
             max_sge: 2,
+            rung: None,
         };
         let answer = ring.command(&mut b, n, commands::create_qp(&config), &[]);
         qps.push(QpId::from_number(answer.unwrap().qp));

@@ -105,5 +105,172 @@ impl Device {
         let answer = turn(engine, now, card);
         state.finish_turn()?;
         Ok(answer)
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use weft_engine::commands::{self, Command, Refusal};
+    use weft_engine::{ConnId, ConnectFailure, EngineConfig, Full, MemoryError};
+    use weft_layout::{AttachRow, Job, ReceiveElement};
+
+    use super::super::control::Control;
+    use super::*;
+
+    /// A card that does nothing.
+    struct NoCard;
+
+    impl Port for NoCard {
+        fn post_job(&mut self, _: &[u8; Job::SIZE]) -> Result<u32, Full> {
+            Err(Full)
+        }
+        fn send_frame(&mut self, _: &[u8]) -> Result<(), Full> {
+            Ok(())
+        }
+        fn jobs_done(&self) -> u32 {
+            0
+        }
+        fn refresh_jobs_done(&mut self) -> u32 {
+            0
+        }
+        fn write_table(&mut self, _: u8, _: u32, _: &[u8; 64]) {}
+        fn read_table(&mut self, _: u8, _: u32) -> [u8; 64] {
+            [0; 64]
+        }
+        fn attach(&mut self, _: u16, _: &AttachRow) -> bool {
+            false
+        }
+        fn write_element(&mut self, _: u16, _: u32, _: &ReceiveElement) {}
+        fn rq_tail(&mut self, _: u16, _: u32) {}
+        fn rq_memory(&mut self, _: u16, _: u8) -> Option<u64> {
+            Some(0)
+        }
+        fn copy_in(&mut self, _: u64, _: &[u8]) -> Result<(), MemoryError> {
+            Err(MemoryError)
+        }
+        fn copy_out(&mut self, _: u64, _: &mut [u8]) -> Result<(), MemoryError> {
+            Err(MemoryError)
+        }
+    }
+
+    struct Ends {
+        rings: Arc<ControlRings>,
+        control: Control,
+        executor: Executor,
+        engine: Engine,
+    }
+
+    impl Ends {
+        fn new(commands: usize, events: usize) -> Self {
+            let rings = ControlRings::with(commands, events).expect("memory");
+            Self {
+                control: Control::new(rings.clone()),
+                executor: Executor::new(rings.clone()),
+                engine: Engine::new(EngineConfig::default()),
+                rings,
+            }
+        }
+
+        fn take_commands(&mut self) -> bool {
+            self.executor
+                .take_commands(0, &mut self.engine, &mut NoCard)
+        }
+    }
+
+    fn event(number: u64) -> Event {
+        Event::ConnectError {
+            conn: ConnId::from_number(number).expect("a number"),
+            reason: ConnectFailure::Closed,
+        }
+    }
+
+    /// Events for which there is no room stay with the engine, and come in their order when there is some.
+    #[test]
+    fn a_full_ring_keeps_events_back() {
+        let mut ends = Ends::new(1, 4);
+        let mut numbers = 0..1000;
+        let mut next = || numbers.next().map(event);
+        let mut taken = 0..;
+        assert!(ends.executor.put_events(&mut next), "it was armed");
+        assert!(!ends.executor.put_events(&mut next), "it is full");
+        assert_eq!(ends.executor.written, 4);
+        for round in 0.. {
+            let mut found = 0;
+            while let Some(came) = ends.control.take_event() {
+                assert_eq!(Some(came), taken.next().map(event));
+                found += 1;
+                if found > round % 5 {
+                    break;
+                }
+            }
+            if found == 0 {
+                break;
+            }
+            let woken = ends.executor.put_events(&mut next);
+            assert!(!woken, "nobody has armed since");
+        }
+        assert_eq!(taken.start, 1000);
+        ends.control.arm();
+        let mut last = Some(event(1000));
+        assert!(ends.executor.put_events(|| last.take()));
+        assert_eq!(ends.control.take_event(), Some(event(1000)));
+        assert_eq!(ends.control.take_event(), None);
+    }
+
+    #[test]
+    fn commands_are_answered_in_order() {
+        let mut ends = Ends::new(4, 1);
+        let pd = commands::alloc_pd();
+        let posted: Vec<_> = (0..4).map(|_| ends.control.post(&pd, &[])).collect();
+        assert_eq!(ends.control.answer(posted[0]), Err(Refusal::NoAnswer));
+        ends.rings.commands.arm(ends.rings.command_memory.words());
+        assert!(ends.take_commands(), "somebody waits");
+        for (number, pd) in posted.into_iter().zip(1..) {
+            assert_eq!(ends.control.answer(number).map(|answer| answer.pd), Ok(pd));
+        }
+        let nothing = ends.control.post(&Command::default(), &[]);
+        let more = ends.control.post(&pd, &[]);
+        assert!(!ends.take_commands(), "nobody waits");
+        assert_eq!(ends.control.answer(nothing), Err(Refusal::Malformed));
+        assert_eq!(ends.control.answer(more).map(|answer| answer.pd), Ok(5));
+    }
+
+    /// Random words all over the ring: each command up to the tail has an answer; a tail that says nothing ends the ring, and no more.
+    #[test]
+    fn a_hostile_commander_harms_nobody() {
+        let mut random = 1u64;
+        let mut word = || {
+            random = random
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            random >> 33 | random << 31
+        };
+        let mut ends = Ends::new(8, 1);
+        for _ in 0..2000 {
+            for place in ends.rings.command_memory.words() {
+                place.store(word(), Ordering::Relaxed);
+            }
+            let from = ends.executor.taken;
+            let tail = from.wrapping_add(word() as u32 % 9);
+            let rings = ends.rings.clone();
+            let (ring, memory) = (&rings.commands, rings.command_memory.words());
+            ring.ring(memory, tail);
+            ends.take_commands();
+            assert!(!ends.executor.broken);
+            for number in from..tail {
+                let answer = ring.answer(memory, number);
+                assert_eq!(answer.map(|answer| answer.command), Some(number));
+            }
+        }
+        let taken = ends.executor.taken;
+        let (ring, memory) = (&ends.rings.commands, ends.rings.command_memory.words());
+        ring.ring(memory, taken.wrapping_add(9));
+        ends.take_commands();
+        assert!(ends.executor.broken);
+        assert_eq!(ends.executor.taken, taken, "nothing was taken");
+        // The engine does for others what it did before.
+        let answer = ends
+            .engine
+            .execute(0, &commands::alloc_pd(), &[], &mut NoCard);
+        assert_eq!(commands::outcome(&answer), Ok(()));
     }
 }
