@@ -1,4 +1,5 @@
-//! As many connections as the card has flows: all of them move data, and one more is refused without harm to them.
+//! As many connections as the card has flows: all of them move data, one more is refused without harm to them, and all of them end at
+//! once.
 
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
@@ -65,5 +66,27 @@ fn every_flow_has_a_connection() {
     done.sort_unstable();
     assert!(done.iter().copied().eq(0..FLOWS as u64));
     assert_eq!(b.mr.to_vec(0, source.len()).expect("inside"), source);
+
+    // All end at once while the other side does not look: more events than their ring holds, and none is lost.
+    while b.channel.try_get_event().expect("works").is_some() {}
+    drop(clients);
+    let end = bench.device(0).now() + LIMIT / 1000;
+    bench
+        .run_until("the ends", LIMIT, || {
+            bench.device(0).progress().expect("works");
+            (bench.device(0).now() >= end).then_some(())
+        })
+        .expect("time passes");
+    bench.device(1).progress().expect("works");
+    // All that had a slot for their frame came at once.
+    assert!(b.channel.waiting() > 200, "{}", b.channel.waiting());
+    let all = bench.run_until("all ends", LIMIT, || {
+        while let Some(event) = b.channel.try_get_event().expect("works") {
+            assert_eq!(event.event, CmEventType::Disconnected);
+            servers.retain(|server| !server.is(&event.id));
+        }
+        servers.is_empty().then_some(())
+    });
+    all.unwrap_or_else(|error| panic!("{} did not hear of it: {error}", servers.len()));
     no_faults(&bench);
 }
