@@ -196,6 +196,17 @@ fn refusals_come_back_by_records() {
         let error = Error::PrivateDataTooLong { given, limit };
         assert_eq!(refused, Err(Refusal::Engine(error)));
     }
+    // With revision 1 all that a slot holds would go.
+    let revision_1 = ConnectParams {
+        revision: Revision::Rev1,
+        peer_to_peer: false,
+        ..params
+    };
+    let (given, limit) = (513, 512);
+    let old = commands::connect(qp, &revision_1);
+    let refused = ring.command(&mut b, 0, old, &vec![1; given]);
+    let error = Error::PrivateDataTooLong { given, limit };
+    assert_eq!(refused, Err(Refusal::Engine(error)));
     let reads = ConnectParams {
         ird: 20_000,
         ..params
