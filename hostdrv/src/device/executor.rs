@@ -242,7 +242,7 @@ mod tests {
             random = random
                 .wrapping_mul(6364136223846793005)
                 .wrapping_add(1442695040888963407);
-            random >> 33 | random << 31
+            random.rotate_left(31)
         };
         let mut ends = Ends::new(8, 1);
         for _ in 0..2000 {
