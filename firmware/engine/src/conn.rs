@@ -23,6 +23,18 @@ use weft_tcp::rtt::Granularity;
 use weft_tcp::sender::{Counts, Sender, Settings};
 use weft_tcp::seq;
 
+/// Which way the reports of a connection may go ([`crate::usual`]). It is found out whenever it has worked step by step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// Step by step.
+    #[default]
+    Long,
+    /// A usual one the short way.
+    Short,
+    /// The same, and there is nothing to send, and nothing that was sent is waited for.
+    Quiet,
+}
+
 /// Parts under way at most.
 pub const MAX_PARTS: usize = 256;
 
@@ -294,6 +306,8 @@ pub struct Conn {
     pub card: CardState,
     /// Timers.
     pub timers: Timers,
+    /// Which way its reports may go.
+    pub way: Way,
 }
 
 impl Conn {
@@ -363,10 +377,12 @@ impl Conn {
             bytes: None,
             card: CardState::default(),
             timers: Timers::new(),
+            way: Way::Long,
         }
     }
 
     /// RCV.NXT.
+    #[inline]
     pub fn rcv_nxt(&self) -> u32 {
         self.reassembly
             .next()
@@ -389,6 +405,7 @@ impl Conn {
     }
 
     /// The right edge that may be told now.
+    #[inline]
     pub fn right_edge(&self) -> u32 {
         if self.frozen {
             seq::max(self.edge, self.rcv_nxt())
@@ -398,6 +415,7 @@ impl Conn {
     }
 
     /// One segment more is to be acknowledged: soon, or as soon as all that has come is handled.
+    #[inline]
     pub fn owe_ack(&mut self, now: u64, delayed: u64) {
         self.ack.pending = self.ack.pending.saturating_add(1);
         let prompt = core::mem::take(&mut self.ack.prompt);
@@ -410,6 +428,7 @@ impl Conn {
     }
 
     /// The window field for a segment with this right edge.
+    #[inline]
     pub fn window_field(&self) -> u16 {
         let window = seq::diff(self.right_edge(), self.rcv_nxt()).max(0) as u32;
         (window >> self.scale).min(0xffff) as u16

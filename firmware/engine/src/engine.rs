@@ -23,7 +23,7 @@ pub use self::handover::StreamHandover;
 use self::table::Connections;
 use crate::cm::Event;
 use crate::config::EngineConfig;
-use crate::conn::{Phase, TcpState};
+use crate::conn::{Phase, TcpState, Way};
 use crate::deadlines::Deadlines;
 use crate::error::Error;
 use crate::input::Seen;
@@ -98,19 +98,15 @@ impl Engine {
         self.shared.stats.steps += 1;
         match report[0] {
             report_kind::SEGMENT => {
-                let Some(slot) = self.slot_of_report(report) else {
-                    return false;
-                };
-                if !self.usual(now, slot, port, |link| link.usual_segment(report)) {
-                    self.segment(now, slot, &SegmentReport::from_bytes(report), raw, port);
+                let report = SegmentReport::from_bytes(report);
+                if !self.usual(now, report.flow, port, |link| link.usual_segment(&report)) {
+                    self.segment(now, &report, raw, port);
                 }
             }
             report_kind::PLACED => {
-                let Some(slot) = self.slot_of_report(report) else {
-                    return false;
-                };
-                if !self.usual(now, slot, port, |link| link.usual_placed(report)) {
-                    self.placed(now, slot, &PlacedReport::from_bytes(report), port);
+                let report = PlacedReport::from_bytes(report);
+                if !self.usual(now, report.flow, port, |link| link.usual_placed(&report)) {
+                    self.placed(now, &report, port);
                 }
             }
             report_kind::FPDU => {
@@ -161,16 +157,40 @@ impl Engine {
     fn usual<P: Port>(
         &mut self,
         now: u64,
-        slot: u16,
+        flow: u16,
         port: &mut P,
         work: impl FnOnce(&mut Link<'_, P>) -> bool,
     ) -> bool {
-        let mut usual = false;
-        self.with(now, slot, port, |link| {
-            usual = work(link);
-            debug_assert!(!usual || awake::asleep(link.conn, link.qp.as_deref()).is_none());
-        });
-        if usual && self.is_dead(slot) {
+        let Some(qp) = self.qps.get_mut(usize::from(flow)) else {
+            return false;
+        };
+        let Some(qp) = qp.as_deref_mut() else {
+            return false;
+        };
+        let Some(conn) = qp.conn.and_then(|slot| self.conns.get_mut(slot)) else {
+            return false;
+        };
+        debug_assert_eq!(conn.way, conn.find_way(Some(qp), &self.shared.config));
+        if conn.way == Way::Long {
+            return false;
+        }
+        let look_at = conn.timers.look_at();
+        let mut link = Link {
+            now,
+            conn,
+            qp: Some(qp),
+            shared: &mut self.shared,
+            port,
+        };
+        let usual = work(&mut link);
+        let Link { conn, qp, .. } = link;
+        debug_assert!(!usual || awake::asleep(conn, qp.as_deref()).is_none());
+        if conn.timers.look_at() < look_at {
+            self.deadlines
+                .set(conn.id.slot, Some(conn.timers.look_at()));
+        }
+        if conn.tcp == TcpState::Dead {
+            let slot = conn.id.slot;
             self.run(now, slot, port, |_| ());
         }
         usual
@@ -178,12 +198,14 @@ impl Engine {
 
     /// A segment and its one FPDU, as if each had its report.
     #[inline(never)]
-    fn placed<P: Port>(&mut self, now: u64, slot: u16, report: &PlacedReport, port: &mut P) {
+    fn placed<P: Port>(&mut self, now: u64, report: &PlacedReport, port: &mut P) {
+        let Some(slot) = self.slot_of_flow(report.flow) else {
+            return;
+        };
         self.fpdu(now, slot, &report.fpdu(), port);
         let segment = report.segment();
-        let bytes = segment.to_bytes();
-        if !self.usual(now, slot, port, |link| link.usual_segment(&bytes)) {
-            self.segment(now, slot, &segment, None, port);
+        if !self.usual(now, report.flow, port, |link| link.usual_segment(&segment)) {
+            self.segment(now, &segment, None, port);
         }
     }
 
@@ -192,11 +214,13 @@ impl Engine {
     fn segment<P: Port>(
         &mut self,
         now: u64,
-        slot: u16,
         report: &SegmentReport,
         raw: Option<&[u8]>,
         port: &mut P,
     ) {
+        let Some(slot) = self.slot_of_flow(report.flow) else {
+            return;
+        };
         let seen = Seen::of_report(report, raw);
         self.run(now, slot, port, |link| {
             if !link.is_current(report.epoch) {
@@ -279,12 +303,6 @@ impl Engine {
         self.conns.get(slot).is_some_and(|conn| conn.card.bound)
     }
 
-    fn is_dead(&self, slot: u16) -> bool {
-        self.conns
-            .get(slot)
-            .is_some_and(|conn| conn.tcp == TcpState::Dead)
-    }
-
     /// Of the connection that a report of a flow is about.
     #[inline]
     fn slot_of_report(&self, report: &[u8; 64]) -> Option<u16> {
@@ -326,13 +344,18 @@ impl Engine {
             None => None,
         };
         let look_at = conn.timers.look_at();
-        work(&mut Link {
+        let mut link = Link {
             now,
             conn,
             qp,
             shared: &mut self.shared,
             port,
-        });
+        };
+        work(&mut link);
+        let Link {
+            conn, qp, shared, ..
+        } = link;
+        conn.way = conn.find_way(qp.as_deref(), &shared.config);
         if conn.timers.look_at() < look_at {
             self.deadlines.set(slot, Some(conn.timers.look_at()));
         }

@@ -19,6 +19,13 @@ pub trait Port {
     /// job's number, counted from 0 since the ring was set up, modulo 2^32.
     fn post_job(&mut self, slot: &[u8; Job::SIZE]) -> Result<u32, Full>;
 
+    /// The same of a job without payload: the first half of its slot. The card does not look at the other one.
+    fn post_bare_job(&mut self, half: &[u8; Job::SIZE / 2]) -> Result<u32, Full> {
+        let mut slot = [0; Job::SIZE];
+        slot[..Job::SIZE / 2].copy_from_slice(half);
+        self.post_job(&slot)
+    }
+
     /// Somebody waits for the job posted last: an implementation that can show it to the card sooner, at a cost, does.
     fn urgent(&mut self) {}
 

@@ -2,6 +2,9 @@
 //! changes little: what is decided elsewhere step by step is decided here at once, and what it leads to is done by the same
 //! functions. Whatever is not usual is left alone, as if it had not been looked at. `EngineConfig::short_way` switches it off, so
 //! that a test can compare: the frames are the same.
+//!
+//! Most of what makes a report usual is the connection's state, which the short way does not change: it is looked at when the
+//! connection has worked step by step ([`Conn::find_way`]), and found again in [`Conn::way`].
 
 use weft_layout::{fpdu_verdict, refusal, FpduReport, Job, JobKind, PlacedReport, SegmentReport};
 use weft_wire::ddp;
@@ -10,12 +13,12 @@ use weft_wire::rdmap::{control, opcode};
 use weft_wire::tcp::flag;
 
 use crate::config::EngineConfig;
-use crate::conn::{Conn, Phase, TcpState, MAX_PARTS};
+use crate::conn::{Conn, Phase, TcpState, Way, MAX_PARTS};
 use crate::input::is_marked;
 use crate::link::Link;
 use crate::part::{Data, Header, Origin, Part, JOB_PIECES, MAX_FPDUS};
 use crate::port::{Full, Port};
-use crate::qp::Action;
+use crate::qp::{Action, Qp};
 use crate::region::Piece;
 use crate::timers::Timer;
 use weft_tcp::sender::{Ack, Acked};
@@ -27,23 +30,44 @@ pub fn ends_write(ddp_control: u8, rdmap_control: u8) -> bool {
         && rdmap_control == control(opcode::WRITE)
 }
 
-/// Of a Write's FPDU that was placed, of a connection that stands, nothing follows but, at its end, an acknowledgment.
-#[inline(always)]
-fn is_write(conn: &Conn, config: &EngineConfig, of: &Fpdu) -> bool {
-    config.short_way
-        && of.ddp_control & ddp::TAGGED != 0
-        && of.rdmap_control == control(opcode::WRITE)
-        && of.epoch == conn.card.epoch
-        && conn.phase == Phase::Established
-        && !seq::lt(of.seq, conn.reassembly.base())
+impl Conn {
+    /// Which way its reports may go now.
+    pub fn find_way(&self, qp: Option<&Qp>, config: &EngineConfig) -> Way {
+        let Some(qp) = qp.filter(|qp| qp.conn == Some(self.id.slot)) else {
+            return Way::Long;
+        };
+        let short = config.short_way
+            && self.tcp == TcpState::Open
+            && self.phase == Phase::Established
+            && self.card.attached
+            && !self.card.for_engine
+            && self.agreed.ord > 0
+            && !self.timestamps
+            && self.peer_fin.is_none()
+            && self.startup.seq.is_none()
+            && self.reassembly.is_empty()
+            && self.reassembly.twice().is_none();
+        let quiet = self.parts.is_empty()
+            && self.sender.is_at_rest()
+            && self.terminate.is_none()
+            && !self.rtr_pending
+            && !self.fin_queued
+            && !self.timers.is_set(Timer::Retransmit)
+            && !self.timers.is_set(Timer::Persist)
+            && !self.timers.is_set(Timer::Retry)
+            && qp.sq.completed == qp.sq.posted
+            && qp.responses.is_empty();
+        match (short, quiet) {
+            (false, _) => Way::Long,
+            (true, false) => Way::Short,
+            (true, true) => Way::Quiet,
+        }
+    }
 }
 
-/// What of an FPDU's report says whether it is usual.
-struct Fpdu {
-    ddp_control: u8,
-    rdmap_control: u8,
-    epoch: u8,
-    seq: u32,
+/// An FPDU of a Write: where it was placed nothing follows but, at its end, an acknowledgment.
+fn is_write(ddp_control: u8, rdmap_control: u8) -> bool {
+    ddp_control & ddp::TAGGED != 0 && rdmap_control == control(opcode::WRITE)
 }
 
 /// What of a segment's report says whether it is usual, and what follows then.
@@ -68,51 +92,43 @@ pub fn placed_write(
     config: &EngineConfig,
 ) -> bool {
     let report = FpduReport::from_bytes(report);
-    let of = Fpdu {
-        ddp_control: report.ddp_control,
-        rdmap_control: report.rdmap_control,
-        epoch: report.epoch,
-        seq: report.seq,
-    };
-    let placed = report.verdict == fpdu_verdict::PLACED && is_write(conn, config, &of);
-    conn.ack.prompt |=
-        placed && config.prompt_ack && ends_write(report.ddp_control, report.rdmap_control);
+    let (ddp_control, rdmap_control) = (report.ddp_control, report.rdmap_control);
+    let placed = config.short_way
+        && report.verdict == fpdu_verdict::PLACED
+        && is_write(ddp_control, rdmap_control)
+        && report.epoch == conn.card.epoch
+        && conn.phase == Phase::Established
+        && !seq::lt(report.seq, conn.reassembly.base());
+    conn.ack.prompt |= placed && config.prompt_ack && ends_write(ddp_control, rdmap_control);
     placed
 }
 
 impl<P: Port> Link<'_, P> {
     /// Handles a segment of one FPDU of a Write if it is a usual one; false: nothing was done.
-    pub fn usual_placed(&mut self, report: &[u8; PlacedReport::SIZE]) -> bool {
-        let report = PlacedReport::from_bytes(report);
+    #[inline]
+    pub fn usual_placed(&mut self, report: &PlacedReport) -> bool {
         let (ddp_control, rdmap_control) = (report.ddp_control, report.rdmap_control);
-        let config = &self.shared.config;
-        let of = Fpdu {
-            ddp_control,
-            rdmap_control,
-            epoch: report.epoch,
-            seq: report.seq,
-        };
-        if report.flags & !PlacedReport::ATTACHED != 0 || !is_write(self.conn, config, &of) {
-            return false;
-        }
-        let done = self.usual(&Segment {
-            tcp_flags: report.tcp_flags,
-            epoch: report.epoch,
-            raw_count: report.raw_count,
-            window: report.window,
-            seq: report.seq,
-            ack: report.ack,
-            length: u32::from(report.payload_len),
-            marked: is_marked(report.ecn),
-            prompt: config.prompt_ack && ends_write(ddp_control, rdmap_control),
-        });
+        let prompt = self.shared.config.prompt_ack && ends_write(ddp_control, rdmap_control);
+        let done = report.flags & !PlacedReport::ATTACHED == 0
+            && is_write(ddp_control, rdmap_control)
+            && self.usual(&Segment {
+                tcp_flags: report.tcp_flags,
+                epoch: report.epoch,
+                raw_count: report.raw_count,
+                window: report.window,
+                seq: report.seq,
+                ack: report.ack,
+                length: u32::from(report.payload_len),
+                marked: is_marked(report.ecn),
+                prompt,
+            });
         self.shared.stats.fpdus_card += u64::from(done);
         done
     }
 
     /// Handles a segment if it is a usual one; false: nothing was done.
-    pub fn usual_segment(&mut self, report: &[u8; SegmentReport::SIZE]) -> bool {
-        let report = SegmentReport::from_bytes(report);
+    #[inline]
+    pub fn usual_segment(&mut self, report: &SegmentReport) -> bool {
         report.flags & !SegmentReport::ATTACHED == 0
             && report.status == refusal::NONE
             && report.done_len == report.payload_len
@@ -139,18 +155,8 @@ impl<P: Port> Link<'_, P> {
             && report.seq == next
             && report.epoch == conn.card.epoch
             && report.marked == conn.ecn.marked
-            && report.raw_count == conn.card.raw_count
-            && conn.card.attached
-            && !conn.card.for_engine
-            && conn.tcp == TcpState::Open
-            && conn.phase == Phase::Established
-            && conn.agreed.ord > 0
-            && !conn.timestamps
-            && conn.peer_fin.is_none()
-            && conn.startup.seq.is_none()
-            && conn.reassembly.is_empty()
-            && conn.reassembly.twice().is_none();
-        if !usual || !self.shared.config.short_way {
+            && report.raw_count == conn.card.raw_count;
+        if !usual {
             return false;
         }
         let shift = if conn.peer_scale == u8::MAX {
@@ -166,8 +172,15 @@ impl<P: Port> Link<'_, P> {
             sack: &[],
             echo: false,
         };
-        if conn.sender.acknowledge(self.now, &ack) == Acked::Unacceptable {
-            return false;
+        let quiet = conn.way == Way::Quiet;
+        let mut steady = false;
+        if quiet && ack.ack == conn.sender.una {
+            conn.sender.take_window_of(&ack);
+        } else {
+            steady = conn.sender.advance(self.now, &ack);
+            if !steady && conn.sender.acknowledge(self.now, &ack) == Acked::Unacceptable {
+                return false;
+            }
         }
         self.shared.stats.segments += 1;
         self.shared.stats.marked += u64::from(report.marked);
@@ -182,11 +195,37 @@ impl<P: Port> Link<'_, P> {
             conn.reassembly.skip_to(end, &mut self.shared.pool);
             conn.owe_ack(self.now, self.shared.config.delayed_ack);
         }
-        if self.is_quiet() {
+        if quiet {
             self.acknowledge();
-        } else {
+            if self.conn.timers.is_set(Timer::Retry) {
+                self.conn.way = Way::Short;
+            }
+        } else if !(steady && self.rest()) {
             self.go_on();
         }
+        true
+    }
+
+    /// After a usual acknowledgment: nothing is to be sent again, and what is new has to wait until there is more room for it. False: it
+    /// has not, and nothing was done.
+    #[inline]
+    fn rest(&mut self) -> bool {
+        let conn = &mut *self.conn;
+        let front = conn.parts.front();
+        if front.is_none_or(|part| seq::le(part.end, conn.sender.una))
+            || !conn.sender.is_steady()
+            || conn.timers.is_set(Timer::Retry)
+            || conn.startup.unsent() > 0
+        {
+            return false;
+        }
+        let (congestion, window) = conn.sender.allowed(self.now);
+        if !self.waits_for_room(congestion, window) {
+            return false;
+        }
+        self.acknowledge();
+        let deadline = self.conn.sender.deadline();
+        self.conn.timers.set(Timer::Retransmit, deadline);
         true
     }
 
@@ -201,23 +240,7 @@ impl<P: Port> Link<'_, P> {
             self.settle();
         }
         self.shared.take_back(self.conn);
-    }
-
-    /// There is nothing to send, and nothing that was sent is waited for.
-    fn is_quiet(&self) -> bool {
-        let conn = &*self.conn;
-        conn.parts.is_empty()
-            && conn.sender.flight() == 0
-            && conn.terminate.is_none()
-            && !conn.rtr_pending
-            && !conn.fin_queued
-            && !conn.timers.is_set(Timer::Retransmit)
-            && !conn.timers.is_set(Timer::Persist)
-            && !conn.timers.is_set(Timer::Retry)
-            && self
-                .qp
-                .as_ref()
-                .is_some_and(|qp| qp.sq.completed == qp.sq.posted && qp.responses.is_empty())
+        self.conn.way = self.conn.find_way(self.qp.as_deref(), &self.shared.config);
     }
 
     /// Sends the middle of a Write: whole segments from one piece of memory. False: that is not what comes next, or there is

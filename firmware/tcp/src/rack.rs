@@ -39,6 +39,7 @@ pub struct Rack {
 }
 
 /// `a` was sent after `b`: send time and end of a segment.
+#[inline]
 fn sent_after(a: (u64, u32), b: (u64, u32)) -> bool {
     a.0 > b.0 || a.0 == b.0 && seq::lt(b.1, a.1)
 }
@@ -62,7 +63,25 @@ impl Rack {
         }
     }
 
+    /// Behind this number nothing has arrived, and nothing was sent later than `last`, where that is: what follows is not late.
+    #[inline]
+    pub fn may_advance(&self, una: u32, last: (u64, u32)) -> bool {
+        self.fack.is_none_or(|fack| seq::le(fack, una))
+            && self.newest.is_none_or(|newest| !sent_after(newest, last))
+    }
+
+    /// What was sent once, and then, has arrived, and with it all before ([`Rack::may_advance`]).
+    #[inline]
+    pub fn advance(&mut self, last: (u64, u32), rtt: u64) {
+        self.fack = Some(last.1);
+        if self.newest != Some(last) {
+            self.newest = Some(last);
+            self.rtt = rtt;
+        }
+    }
+
     /// An acknowledgment was taken: how far that round has come, and whether it says that something arrived twice (step 4).
+    #[inline]
     pub fn round(&mut self, una: u32, nxt: u32, twice: bool) {
         self.round = self.round.filter(|end| seq::lt(una, *end));
         if self.round.is_none() && twice {

@@ -156,13 +156,18 @@ impl Reassembly {
     }
 
     /// The card has dealt with everything before `seq`.
+    #[inline]
     pub fn skip_to(&mut self, seq: u32, pool: &mut Pool) {
         if self.pages.is_empty() && self.is_empty() {
             // The usual case: nothing lies here at all.
             self.base = seq::max(self.base, seq);
             self.next = self.base;
-            return;
+        } else {
+            self.skip_over(seq, pool);
         }
+    }
+
+    fn skip_over(&mut self, seq: u32, pool: &mut Pool) {
         if seq::lt(self.next, seq) {
             self.advance(seq);
         }

@@ -13,7 +13,17 @@ pub const MEMORY: u64 = 10_000_000_000;
 struct Least([(u64, u64); 3]);
 
 impl Least {
+    #[inline]
     fn take(&mut self, now: u64, value: u64) {
+        let [first, _, third] = &self.0;
+        if value > third.1 && first.1 > 0 && now.saturating_sub(first.0) <= MEMORY / 4 {
+            // The usual case: it is greater than all three, and they are young.
+            return;
+        }
+        self.replace(now, value);
+    }
+
+    fn replace(&mut self, now: u64, value: u64) {
         let new = (now, value);
         let [first, second, third] = &mut self.0;
         if first.1 == 0 || value <= first.1 || now.saturating_sub(third.0) > MEMORY {
@@ -81,6 +91,7 @@ impl Rtt {
 
     /// Takes a sample (of a segment that was not sent again: Karn). Only that ends the backing off (§5.7: a timeout that
     /// was doubled stands until there is a new one to be computed).
+    #[inline]
     pub fn sample(&mut self, rtt: u64) {
         let smoothed = match self.smoothed {
             None => {
@@ -97,6 +108,7 @@ impl Rtt {
     }
 
     /// What the newest segment that arrived took, if it was sent once.
+    #[inline]
     pub fn observe(&mut self, now: u64, rtt: u64) {
         self.least.take(now, rtt.max(1));
     }
@@ -123,11 +135,13 @@ impl Rtt {
     }
 
     /// The timeout now, with little or nothing under way.
+    #[inline]
     pub fn timeout(&self) -> u64 {
         self.timeout_by(self.granularity.alone)
     }
 
     /// The timeout now, with two full segments under way or more.
+    #[inline]
     pub fn timeout_in_flight(&self) -> u64 {
         let quick = self.backoff < QUICK;
         self.timeout_by(match quick {
@@ -136,6 +150,7 @@ impl Rtt {
         })
     }
 
+    #[inline]
     fn timeout_by(&self, granularity: u64) -> u64 {
         let rto = self.smoothed.map_or(self.unknown, |smoothed| {
             smoothed.saturating_add(self.variation.saturating_mul(4).max(granularity))

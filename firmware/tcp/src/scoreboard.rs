@@ -87,6 +87,7 @@ impl Scoreboard {
     }
 
     /// Bytes thought to be in the network (RFC 6675 §4).
+    #[inline]
     pub fn pipe(&self) -> u32 {
         self.total - self.sacked - self.lost
     }
@@ -179,6 +180,49 @@ impl Scoreboard {
                 news(&gone);
             }
         }
+    }
+
+    /// Everything before `una` has arrived: the usual case, where nothing is SACKed or lost, and neither what has arrived nor what
+    /// follows was sent again. When the first and the last of it were sent. `None`: it is not the usual case, or `may` says no to
+    /// when the last was sent and where it ends; then nothing was done.
+    #[inline]
+    pub fn advance(
+        &mut self,
+        una: u32,
+        may: impl FnOnce((u64, u32)) -> bool,
+    ) -> Option<(u64, u64)> {
+        if self.sacked > 0 || self.lost > 0 {
+            return None;
+        }
+        let front = self.runs.front_mut()?;
+        let first = front.sent_at;
+        if front.again {
+            return None;
+        }
+        if seq::lt(una, front.end) {
+            // The usual case: what was sent at once is longer.
+            if !may((first, una)) {
+                return None;
+            }
+            self.total -= una.wrapping_sub(front.seq);
+            front.seq = una;
+            return Some((first, first));
+        }
+        let gone = self.runs.partition_point(|run| seq::le(run.end, una));
+        let rest = self.runs.get(gone);
+        let cut = rest.filter(|run| seq::lt(run.seq, una));
+        let last = cut.or_else(|| self.runs.get(gone.checked_sub(1)?))?.sent_at;
+        let again = self.runs.iter().take(gone + 1).any(|run| run.again);
+        if again || !may((last, una)) {
+            return None;
+        }
+        let begin = self.runs.front()?.seq;
+        self.total -= una.wrapping_sub(begin);
+        self.runs.drain(..gone);
+        if let Some(run) = self.runs.front_mut() {
+            run.seq = una;
+        }
+        Some((first, last))
     }
 
     /// The peer has `[left, right)`; `news` hears of what it was not known to have.

@@ -142,16 +142,24 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// Sends an acknowledgment alone, if one is due and nothing else took it along.
+    #[inline]
     pub(crate) fn acknowledge(&mut self) {
-        let opened = seq::diff(self.conn.right_edge(), self.conn.edge).max(0) as u32;
-        let told = seq::diff(self.conn.edge, self.conn.rcv_nxt()).max(0) as u32;
-        let mss = self.conn.sender.mss;
-        // A window that was small and has opened (RFC 9293 §3.8.6.2.2).
-        let update = told < 4 * mss && opened >= 2 * mss && !self.conn.peer_fin_done;
         let owed = &self.conn.ack;
-        if !(owed.now || owed.beside || owed.pending >= 2 || update) {
-            return;
+        if owed.now || owed.beside || owed.pending >= 2 || self.window_has_opened() {
+            self.send_acknowledgment();
         }
+    }
+
+    /// A window that was small and has opened (RFC 9293 §3.8.6.2.2).
+    #[inline]
+    fn window_has_opened(&self) -> bool {
+        let told = seq::diff(self.conn.edge, self.conn.rcv_nxt()).max(0) as u32;
+        let opened = seq::diff(self.conn.right_edge(), self.conn.edge).max(0) as u32;
+        let mss = self.conn.sender.mss;
+        told < 4 * mss && opened >= 2 * mss && !self.conn.peer_fin_done
+    }
+
+    fn send_acknowledgment(&mut self) {
         let gap = self.conn.sack && self.conn.reassembly.has_gap() || self.tells_twice();
         let sent = match (&self.qp, self.conn.card.bound, gap) {
             (Some(qp), true, false) => {
@@ -161,7 +169,9 @@ impl<P: Port> Link<'_, P> {
                     seq: self.conn.sender.nxt,
                     ..self.tcp_fields(flag::ACK)
                 };
-                let posted = self.port.post_job(&job.to_bytes());
+                let mut half = [0; Job::SIZE / 2];
+                half.copy_from_slice(&job.to_bytes()[..Job::SIZE / 2]);
+                let posted = self.port.post_bare_job(&half);
                 if posted.is_ok() {
                     self.shared.stats.jobs += 1;
                     if self.conn.ack.urgent {

@@ -205,7 +205,8 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
 impl<P: Port> Link<'_, P> {
     /// Something is under way whose acknowledgment brings more room, and what is sent next fills a segment, for which there is
     /// not enough now; or more of them, where it is the peer's window that is too small: so many that they are worth a job.
-    pub(super) fn waits_for_room(&self, congestion: u32, window: u32) -> bool {
+    #[inline]
+    pub(crate) fn waits_for_room(&self, congestion: u32, window: u32) -> bool {
         let conn = &*self.conn;
         let Some(qp) = self.qp.as_ref() else {
             return false;

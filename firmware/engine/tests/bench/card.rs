@@ -22,6 +22,8 @@ pub const MEMORY: u64 = 0x10_0000;
 
 /// The largest send buffer of a flow.
 pub const SEND_MEMORY: u64 = 1 << 17;
+/// Slots of the job ring: `Card::ring` is how many of them are used.
+const JOB_SLOTS: usize = 1024;
 
 /// A report and its raw frame.
 pub type Report = ([u8; 64], Option<Vec<u8>>);
@@ -45,8 +47,8 @@ pub struct Card {
     flows: Vec<Flow>,
     keys: Vec<FlowKeyRow>,
     stags: Vec<StagRow>,
-    /// Jobs posted, and when.
-    jobs: VecDeque<[u8; 128]>,
+    /// The job ring: a job's slot is its number modulo its length.
+    jobs: Vec<[u8; 128]>,
     posted: u32,
     done: u32,
     known_done: u32,
@@ -70,7 +72,7 @@ impl Card {
             flows: vec![Flow::default(); usize::from(flows)],
             keys: vec![FlowKeyRow::default(); 2 * usize::from(flows)],
             stags: vec![StagRow::default(); stags as usize],
-            jobs: VecDeque::with_capacity(1024),
+            jobs: vec![[0; 128]; JOB_SLOTS],
             posted: 0,
             done: 0,
             known_done: 0,
@@ -114,9 +116,27 @@ impl Card {
 
     // ------------------------------------------------------------------ transmit
 
+    /// The first so many bytes of the next job's slot.
+    fn slot_for(&mut self, bytes: usize) -> Result<&mut [u8], Full> {
+        if self.posted.wrapping_sub(self.done) as usize >= self.ring {
+            return Err(Full);
+        }
+        Ok(&mut self.jobs[self.posted as usize % JOB_SLOTS][..bytes])
+    }
+
+    /// The job in the next slot is posted: its number.
+    fn number_it(&mut self) -> u32 {
+        let number = self.posted;
+        let slot = &mut self.jobs[number as usize % JOB_SLOTS];
+        slot[Job::NUMBER_AT..Job::NUMBER_AT + 4].copy_from_slice(&number.to_le_bytes());
+        self.posted = number.wrapping_add(1);
+        number
+    }
+
     /// Runs all jobs posted so far.
     pub fn run_jobs(&mut self) {
-        while let Some(slot) = self.jobs.pop_front() {
+        while self.done != self.posted {
+            let slot = self.jobs[self.done as usize % JOB_SLOTS];
             let job = Job::from_bytes(&slot);
             let status = self.run_job(&job, &slot);
             if status != job_status::DONE {
@@ -639,18 +659,17 @@ impl Card {
 
 impl Port for Card {
     fn post_job(&mut self, slot: &[u8; Job::SIZE]) -> Result<u32, Full> {
-        if self.jobs.len() >= self.ring {
-            return Err(Full);
-        }
-        self.jobs.push_back(*slot);
-        self.posted = self.posted.wrapping_add(1);
-        Ok(self.posted.wrapping_sub(1))
+        self.slot_for(slot.len())?.copy_from_slice(slot);
+        Ok(self.number_it())
+    }
+
+    fn post_bare_job(&mut self, half: &[u8; Job::SIZE / 2]) -> Result<u32, Full> {
+        self.slot_for(half.len())?.copy_from_slice(half);
+        Ok(self.number_it())
     }
 
     fn send_frame(&mut self, frame: &[u8]) -> Result<(), Full> {
-        if self.jobs.len() >= self.ring {
-            return Err(Full);
-        }
+        self.slot_for(0)?;
         // A bounce buffer: the frame is copied, and lies in host memory until it is sent.
         let at = MEMORY + (6 << 20) + u64::from(self.posted % 256) * 2048;
         self.bytes(at, frame.len()).unwrap().copy_from_slice(frame);

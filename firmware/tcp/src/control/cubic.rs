@@ -74,25 +74,9 @@ impl Cubic {
             epoch.middle.saturating_add(bytes)
         }
     }
-}
 
-impl Control for Cubic {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
-
-    fn acknowledged(&mut self, progress: &Progress) {
-        if progress.recovering || !progress.limited {
-            return;
-        }
-        if self.window.in_slow_start() {
-            self.window.slow_start(progress.acked);
-            return;
-        }
+    /// Congestion avoidance: on the curve, or as Reno.
+    fn avoid(&mut self, progress: &Progress) {
         let mut epoch = match self.epoch.take() {
             Some(epoch) => epoch,
             None => self.begin(progress.now),
@@ -116,6 +100,28 @@ impl Control for Cubic {
                 .add(progress.acked, missing, u64::from(self.window.mss.max(1)));
         }
         self.epoch = Some(epoch);
+    }
+}
+
+impl Control for Cubic {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    #[inline]
+    fn acknowledged(&mut self, progress: &Progress) {
+        if progress.recovering || !progress.limited {
+            return;
+        }
+        if self.window.in_slow_start() {
+            self.window.slow_start(progress.acked);
+            return;
+        }
+        self.avoid(progress);
     }
 
     fn congestion(&mut self, event: Event, _now: u64, flight: u32) {

@@ -202,6 +202,7 @@ impl Controller {
 }
 
 impl Control for Controller {
+    #[inline]
     fn window(&self) -> &Window {
         match self {
             Controller::Reno(control) => control.window(),
@@ -215,8 +216,14 @@ impl Control for Controller {
         self.inner().window_mut()
     }
 
+    #[inline]
     fn acknowledged(&mut self, progress: &Progress) {
-        self.inner().acknowledged(progress);
+        match self {
+            Controller::Reno(control) => control.acknowledged(progress),
+            Controller::Cubic(control) => control.acknowledged(progress),
+            Controller::Dctcp(control) => control.acknowledged(progress),
+            Controller::Delay(control) => control.acknowledged(progress),
+        }
     }
 
     fn congestion(&mut self, event: Event, now: u64, flight: u32) {

@@ -1,7 +1,7 @@
 //! An acknowledgment, step by step.
 
 use super::recovery::Spurious;
-use super::{Ack, Acked, Phase, Sender};
+use super::{Ack, Acked, Phase, Sender, NEVER};
 use crate::control::{Control, Event, Progress};
 use crate::scoreboard::Run;
 use crate::seq;
@@ -126,6 +126,58 @@ impl Sender {
         }
     }
 
+    /// Takes the usual acknowledgment: it goes on, nothing is missing, nothing is to be found out. What [`Sender::acknowledge`] does
+    /// of it, without looking for what is not there. False: it is another one, and nothing was done.
+    pub fn advance(&mut self, now: u64, ack: &Ack<'_>) -> bool {
+        let newly = ack.ack.wrapping_sub(self.una);
+        let usual = newly.wrapping_sub(1) < self.flight()
+            && self.phase == Phase::None
+            && ack.sack.is_empty()
+            && !ack.echo
+            && !self.probe.is_out();
+        if !usual {
+            return false;
+        }
+        let limited = self.is_limited();
+        let Sender { board, rack, .. } = self;
+        let Some((first, last)) = board.advance(ack.ack, |last| rack.may_advance(self.una, last))
+        else {
+            return false;
+        };
+        let rtt = now.saturating_sub(last);
+        self.rack.advance((last, ack.ack), rtt);
+        self.dup_acks = 0;
+        self.retries = 0;
+        self.rtt.sample(now.saturating_sub(first));
+        self.probe.sampled();
+        self.rtt.observe(now, rtt);
+        let round = last >= self.round_since;
+        if round {
+            self.round_since = now;
+        }
+        self.una = ack.ack;
+        self.take_window_of(ack);
+        self.rack.round(self.una, self.nxt, false);
+        self.reordering_at = NEVER;
+        let progress = Progress {
+            now,
+            acked: newly,
+            delivered: newly,
+            lost: core::mem::take(&mut self.lost_meanwhile),
+            rtt: Some(rtt),
+            min_rtt: self.rtt.least(),
+            smoothed: self.rtt.smoothed().unwrap_or(0),
+            limited,
+            recovering: false,
+            echo: false,
+            round,
+        };
+        self.control.acknowledged(&progress);
+        self.start_timer(now);
+        self.arm_probe(now);
+        true
+    }
+
     /// Nothing is under way, or it is data that goes the other way: of an acknowledgment that repeats the number, without SACK
     /// blocks and marks, the window is all there is to learn.
     fn says_nothing(&self, ack: &Ack<'_>) -> bool {
@@ -138,6 +190,7 @@ impl Sender {
     }
 
     /// The congestion window is what limits what is under way.
+    #[inline]
     fn is_limited(&self) -> bool {
         let window = self.control.window();
         let pipe = self.board.pipe();
@@ -206,13 +259,19 @@ impl Sender {
     }
 
     /// The peer's window, if this is newer than what is known of it.
-    fn take_window(&mut self, ack: &Ack<'_>) {
+    #[inline]
+    pub fn take_window_of(&mut self, ack: &Ack<'_>) {
         let newer = seq::lt(self.window_seq, ack.seq)
             || self.window_seq == ack.seq && seq::le(self.window_ack, ack.ack);
-        let had_room = self.has_room();
         if newer {
             self.set_window(ack.window, ack.seq, ack.ack);
         }
+    }
+
+    /// The same, and what follows from room that there is, or is not.
+    fn take_window(&mut self, ack: &Ack<'_>) {
+        let had_room = self.has_room();
+        self.take_window_of(ack);
         if !self.has_room() {
             // It is there, and says that it has no room: that may last (RFC 9293 §3.8.6, MUST-37, SHLD-17).
             self.retries = 0;

@@ -32,6 +32,9 @@ use self::recovery::{Spurious, Undo};
 
 const DUP_THRESH: u32 = 3;
 
+/// A timer that is not set.
+const NEVER: u64 = u64::MAX;
+
 /// Loss recovery under way; it ends when `point` is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -165,8 +168,8 @@ pub struct Sender {
     last_sent: u64,
     /// What was sent before this filled the congestion window.
     full_at: u32,
-    rto_at: Option<u64>,
-    reordering_at: Option<u64>,
+    rto_at: u64,
+    reordering_at: u64,
 }
 
 impl Sender {
@@ -205,8 +208,8 @@ impl Sender {
             cwr: false,
             last_sent: 0,
             full_at: iss,
-            rto_at: None,
-            reordering_at: None,
+            rto_at: NEVER,
+            reordering_at: NEVER,
         }
     }
 
@@ -242,11 +245,13 @@ impl Sender {
     }
 
     /// Bytes sent and not acknowledged.
+    #[inline]
     pub fn flight(&self) -> u32 {
         self.nxt.wrapping_sub(self.una)
     }
 
     /// Congestion window.
+    #[inline]
     pub fn cwnd(&self) -> u32 {
         match self.phase {
             Phase::Fast { .. } => self.fast_window,
@@ -270,6 +275,7 @@ impl Sender {
     }
 
     /// Bytes thought to be in the network.
+    #[inline]
     pub fn pipe(&self) -> u32 {
         let pipe = self.board.pipe();
         // Without SACK each duplicate says that one more segment has left.
@@ -291,7 +297,7 @@ impl Sender {
         }
         let two = 2 * self.mss;
         let many = self.flight() >= two && from.wrapping_sub(self.una) < two;
-        if many || self.rto_at.is_none() {
+        if many || self.rto_at == NEVER {
             self.start_timer(now);
         }
         if self.pipe().saturating_add(self.mss) > self.cwnd() {
@@ -336,6 +342,7 @@ impl Sender {
     }
 
     /// New bytes that the congestion window and the peer's window allow now.
+    #[inline]
     pub fn allowed(&mut self, now: u64) -> (u32, u32) {
         if self.flight() == 0 && now.saturating_sub(self.last_sent) > self.rtt.timeout() {
             // RFC 5681 §4.1: what the window was says nothing any more.
@@ -355,6 +362,7 @@ impl Sender {
     }
 
     /// Nothing is missing, and nothing is to be found out by sending.
+    #[inline]
     pub fn is_steady(&self) -> bool {
         self.phase == Phase::None && self.awaits_news().is_none() && !self.probe.is_due()
     }
@@ -384,14 +392,15 @@ impl Sender {
     }
 
     /// When something is due without an acknowledgment.
+    #[inline]
     pub fn deadline(&self) -> Option<u64> {
-        let timers = [self.rto_at, self.reordering_at, self.probe.deadline()];
-        timers.into_iter().flatten().min()
+        let first = self.rto_at.min(self.reordering_at);
+        Some(first.min(self.probe.deadline())).filter(|at| *at != NEVER)
     }
 
     /// What is due.
     pub fn due(&self, now: u64) -> Due {
-        let is = |timer: Option<u64>| timer.is_some_and(|at| at <= now);
+        let is = |timer: u64| timer <= now;
         if is(self.reordering_at) {
             Due::Reordering
         } else if is(self.probe.deadline()) {
@@ -414,13 +423,23 @@ impl Sender {
     }
 
     /// Restarts the timer from now, if something is under way.
+    #[inline]
     pub fn start_timer(&mut self, now: u64) {
         let flight = self.flight();
         let timeout = match flight >= 2 * self.mss {
             true => self.rtt.timeout_in_flight(),
             false => self.rtt.timeout(),
         };
-        self.rto_at = (flight > 0).then(|| now.saturating_add(timeout));
+        self.rto_at = match flight {
+            0 => NEVER,
+            _ => now.saturating_add(timeout),
+        };
+    }
+
+    /// Nothing is under way, and nothing is to be found out: of an acknowledgment that repeats the number, without SACK blocks and marks,
+    /// the window is all there is to learn ([`Sender::take_window_of`]).
+    pub fn is_at_rest(&self) -> bool {
+        self.una == self.nxt && self.phase == Phase::None && !self.probe.is_out()
     }
 
     /// The window still holds the first segment of what is under way.
@@ -428,6 +447,7 @@ impl Sender {
         self.window >= self.flight().min(self.mss)
     }
 
+    #[inline]
     fn set_window(&mut self, window: u32, seq: u32, ack: u32) {
         self.window = window;
         self.max_window = self.max_window.max(window);

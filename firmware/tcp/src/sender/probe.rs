@@ -1,7 +1,7 @@
 //! The tail loss probe (RFC 8985 §7): when the last segments of what there was to send are lost, no acknowledgment tells of it.
 //! Before the timer expires one segment goes, new or the last again, and what comes back tells.
 
-use super::{Ack, Phase, Sender};
+use super::{Ack, Phase, Sender, NEVER};
 use crate::control::{Control, Event};
 use crate::seq;
 
@@ -17,14 +17,25 @@ enum Step {
 }
 
 /// The state of the algorithm.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
     step: Step,
-    at: Option<u64>,
+    at: u64,
     /// One was sent, and its outcome is open: SND.NXT then, and whether it was the last segment again.
     out: Option<(u32, bool)>,
     /// There was a sample of the round-trip time since.
     sampled: bool,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Probe {
+            step: Step::None,
+            at: NEVER,
+            out: None,
+            sampled: false,
+        }
+    }
 }
 
 impl Probe {
@@ -40,7 +51,8 @@ impl Probe {
         self.out.is_some()
     }
 
-    pub(super) fn deadline(&self) -> Option<u64> {
+    #[inline]
+    pub(super) fn deadline(&self) -> u64 {
         self.at
     }
 
@@ -60,14 +72,15 @@ impl Probe {
 
     /// Recovery knows better.
     pub(super) fn forget(&mut self) {
-        (self.step, self.at, self.out) = (Step::None, None, None);
+        (self.step, self.at, self.out) = (Step::None, NEVER, None);
     }
 }
 
 impl Sender {
     /// Sets the timer, where a probe may help (§7.2): on new data, and when the acknowledgment number moves.
+    #[inline]
     pub(super) fn arm_probe(&mut self, now: u64) {
-        self.probe.at = None;
+        self.probe.at = NEVER;
         let Some(smoothed) = self.rtt.smoothed() else {
             return;
         };
@@ -87,13 +100,12 @@ impl Sender {
             // Perhaps one segment: its acknowledgment may be waiting for company.
             wait = wait.saturating_add(self.peer_ack_delay);
         }
-        let at = now.saturating_add(wait);
-        self.probe.at = Some(self.rto_at.map_or(at, |rto| rto.min(at)));
+        self.probe.at = now.saturating_add(wait).min(self.rto_at);
     }
 
     /// The probe's timer expired.
     pub fn probe(&mut self, now: u64) {
-        self.probe.at = None;
+        self.probe.at = NEVER;
         if self.flight() == 0 || self.phase != Phase::None {
             return;
         }

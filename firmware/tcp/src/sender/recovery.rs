@@ -1,6 +1,6 @@
 //! Into recovery and out of it, and back from one that was none.
 
-use super::{Phase, Sender, DUP_THRESH};
+use super::{Phase, Sender, DUP_THRESH, NEVER};
 use crate::control::{Control, Controller, Event};
 use crate::prr::Prr;
 use crate::seq;
@@ -78,12 +78,13 @@ impl Sender {
         }
         self.retries = self.retries.saturating_add(1);
         self.rtt.back_off();
-        self.reordering_at = None;
+        self.reordering_at = NEVER;
         self.start_timer(now);
     }
 
     /// Up to two new segments tell whether the timer expired for nothing: nothing else goes meanwhile. How much of them is
     /// still to go.
+    #[inline]
     pub(super) fn awaits_news(&self) -> Option<u32> {
         match (self.phase, self.spurious) {
             (Phase::Timeout { .. }, Spurious::Second { edge }) => {
@@ -98,13 +99,14 @@ impl Sender {
         let moment = self.moment(now);
         let since = self.fast_since;
         let (mut lost, mut twice) = (0u32, false);
-        self.reordering_at = None;
+        self.reordering_at = NEVER;
         if self.sack {
             let Sender { board, rack, .. } = self;
-            self.reordering_at = rack.detect(&moment, board, |run| {
+            let again = rack.detect(&moment, board, |run| {
                 lost += run.length();
                 twice |= run.again && run.sent_at >= since;
             });
+            self.reordering_at = again.unwrap_or(NEVER);
         }
         lost += self.by_duplicates(newly);
         match self.phase {
