@@ -288,8 +288,13 @@ fn a_send_completes_when_its_last_job_is_done() {
         .unwrap();
     t.s.work();
     // The timer expires; the job of the retransmission waits in the ring.
-    t.s.now = t.s.engine.next_deadline().unwrap();
-    t.s.engine.on_timer(t.s.now, &mut t.s.card);
+    // (A deadline of what was sent before may come first, for nothing.)
+    for _ in 0..2 {
+        if t.s.engine.stats().retransmits == 0 {
+            t.s.now = t.s.engine.next_deadline().unwrap();
+            t.s.engine.on_timer(t.s.now, &mut t.s.card);
+        }
+    }
     assert_eq!(t.s.engine.stats().retransmits, 1);
     // The acknowledgment of the first one comes.
     let last = t.s.sent.iter().rfind(|s| !s.payload.is_empty()).unwrap();

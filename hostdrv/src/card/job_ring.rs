@@ -85,8 +85,14 @@ impl JobRing {
         old || self.learn_done(done)
     }
 
-    /// Writes a job into its slot, which is free, and returns its number. The card hears of it by `ring`.
-    pub(super) fn push(&mut self, mmio: &Mmio, job: &[u8; Job::SIZE]) -> Result<u32, DeviceError> {
+    /// Writes a job, or as much of it as the card looks at, into its slot, which is free, and returns its number. The card hears of it
+    /// by `ring`.
+    pub(super) fn push<const N: usize>(
+        &mut self,
+        mmio: &Mmio,
+        job: &[u8; N],
+    ) -> Result<u32, DeviceError> {
+        const { assert!(Job::NUMBER_AT + 4 <= N && N <= Job::SIZE) };
         let number = self.posted;
         let mut job = *job;
         job[Job::NUMBER_AT..Job::NUMBER_AT + 4].copy_from_slice(&number.to_le_bytes());

@@ -10,6 +10,20 @@ use crate::stats::add;
 const MIN_FRAME: usize = 14;
 
 impl Card {
+    /// Puts a job into the ring, of which the card looks at the first `N` bytes.
+    fn post<const N: usize>(&mut self, job: &[u8; N]) -> Result<u32, Full> {
+        if self.jobs.is_full() {
+            self.refresh_jobs_done();
+            if self.jobs.is_full() {
+                return Err(Full);
+            }
+        }
+        self.jobs.push(&self.mmio, job).map_err(|error| {
+            self.set_fault(error);
+            Full
+        })
+    }
+
     /// Sends a frame of the host's own stack. It leaves a quarter of the buffers to the engine, whose
     /// frames (ARP, SYN, RST) would else be lost behind the host's. `ask`: read JOB_DONE if it is full.
     pub(crate) fn send_host_frame(&mut self, frame: &[u8], ask: bool) -> Result<(), Full> {
@@ -28,16 +42,11 @@ impl Card {
 /// What cannot be reported here is kept as the card's fault, which ends the device's next `progress`.
 impl Port for Card {
     fn post_job(&mut self, job: &[u8; Job::SIZE]) -> Result<u32, Full> {
-        if self.jobs.is_full() {
-            self.refresh_jobs_done();
-            if self.jobs.is_full() {
-                return Err(Full);
-            }
-        }
-        self.jobs.push(&self.mmio, job).map_err(|error| {
-            self.set_fault(error);
-            Full
-        })
+        self.post(job)
+    }
+
+    fn post_bare_job(&mut self, half: &[u8; Job::SIZE / 2]) -> Result<u32, Full> {
+        self.post(half)
     }
 
     fn urgent(&mut self) {

@@ -1,3 +1,5 @@
+use alloc::format;
+
 use super::*;
 
 const MSS: u32 = 1000;
@@ -173,4 +175,99 @@ fn a_window_is_newer_across_the_wrap() {
     };
     s.acknowledge(2, &older);
     assert_eq!(s.allowed(2).1, 700);
+}
+
+/// Numbers by a seed.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u32) -> u32 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % u64::from(limit.max(1))) as u32
+    }
+}
+
+/// What is due, what is lost, and something new: the same of all of them.
+fn work(senders: &mut [Sender; 2], now: u64, new: u32) {
+    for s in senders {
+        match s.due(now) {
+            Due::Nothing => {}
+            Due::Reordering => s.look_again(now),
+            Due::Probe => s.probe(now),
+            Due::Timeout => s.timeout(now),
+        }
+        while let Some(seq) = s.next_lost() {
+            let left = s.nxt.wrapping_sub(seq);
+            s.sent_again(now, seq, seq.wrapping_add(left.min(MSS)));
+        }
+        let (congestion, window) = s.allowed(now);
+        let length = new.min(congestion).min(window);
+        if length > 0 {
+            s.sent(now, length);
+        } else {
+            s.no_news();
+        }
+    }
+}
+
+/// [`Sender::advance`] takes the usual acknowledgment as [`Sender::acknowledge`] does, and no other one: what a sender knows afterwards is
+/// the same to the last field.
+#[test]
+fn the_usual_acknowledgment_does_what_each_does() {
+    let mut usual = 0;
+    for seed in 0..200u64 {
+        let mut random = Numbers(seed);
+        let iss = random.below(u32::MAX);
+        let settings = Settings {
+            congestion: Congestion::ALL[seed as usize % 4],
+            ..SETTINGS
+        };
+        let mut senders = [0, 1].map(|_| {
+            let mut s = Sender::new(iss, &settings);
+            s.establish(MSS, 10, seed % 5 > 0, 40 * MSS, (0, iss));
+            s
+        });
+        let mut now = 0;
+        for _ in 0..300 {
+            // Some things happen at the same time.
+            now += u64::from(random.below(4) * random.below(400_000));
+            let new = random.below(6 * MSS);
+            work(&mut senders, now, new);
+            let flight = senders[0].flight();
+            let number = match random.below(8) {
+                0 => senders[0].una,
+                1 => senders[0].nxt,
+                2 => senders[0].una.wrapping_sub(random.below(MSS)),
+                3 => senders[0].nxt.wrapping_add(random.below(2)),
+                _ => senders[0].una.wrapping_add(random.below(flight)),
+            };
+            let beyond = senders[0].nxt.wrapping_sub(number);
+            let left = number.wrapping_add(random.below(beyond));
+            let right = left.wrapping_add(random.below(senders[0].nxt.wrapping_sub(left)) + 1);
+            let blocks = [(left, right)];
+            let sacks = random.below(12) == 0;
+            let ack = Ack {
+                seq: random.below(3),
+                ack: number,
+                window: (10 + random.below(30)) * MSS,
+                is_pure: random.below(4) > 0,
+                sack: if sacks { &blocks } else { &[] },
+                echo: random.below(40) == 0,
+            };
+            let [a, b] = &mut senders;
+            if a.advance(now, &ack) {
+                usual += 1;
+                let newly = number.wrapping_sub(b.una);
+                assert_eq!(b.acknowledge(now, &ack), Acked::New(newly), "seed {seed}");
+            } else {
+                let answer = b.acknowledge(now, &ack);
+                assert_eq!(a.acknowledge(now, &ack), answer, "seed {seed}");
+            }
+            assert_eq!(format!("{a:?}"), format!("{b:?}"), "seed {seed}");
+        }
+    }
+    assert!(usual > 3000, "{usual}");
 }
