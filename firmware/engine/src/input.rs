@@ -220,7 +220,9 @@ impl<P: Port> Link<'_, P> {
             }
         }
         self.alive();
-        if fit == Fit::New && seq::le(seen.seq, rcv_nxt) {
+        // Of several segments that one acknowledgment answers, the first one's (RFC 7323 §4.3).
+        let first = self.conn.ack.pending == 0;
+        if first && fit == Fit::New && seq::le(seen.seq, rcv_nxt) {
             self.take_timestamp(seen);
         }
         // The number is judged apart from the data: that is taken only at RCV.NXT, so that whoever sent it knows
