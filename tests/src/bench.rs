@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use weft_hostdrv::transport::{self, OpenError, Transport};
-use weft_hostdrv::{Device, DeviceConfig, DeviceError};
+use weft_hostdrv::{Device, DeviceConfig, DeviceError, Rung};
 use weft_sim::fabric::{ip, mac, Fabric, FabricConfig, FabricError};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
@@ -17,7 +17,7 @@ use weft_sim::serve::{self, CardConfig, ServeConfig, ServeError, Served};
 use weft_sim::transport::SimTransport;
 use weft_sim::world::World;
 
-use crate::cards;
+use crate::{cards, rungs};
 
 /// Chooses the transport of the suite: `sim`, `vfio-user` or `vfio:BDF,BDF`, one alone or several with spaces between.
 pub const TRANSPORT_VARIABLE: &str = "WEFT_TEST_TRANSPORT";
@@ -203,16 +203,24 @@ enum Kind {
 impl Bench {
     /// Brings both up. The seed decides what can be decided: all of it in the simulated world, else the devices' numbers.
     pub fn new(way: &Way, seed: u64) -> Result<Self, BenchError> {
+        Self::at(way, seed, rungs())
+    }
+
+    /// The same, with the rung of each device's queue pairs.
+    pub fn at(way: &Way, seed: u64, rungs: [Rung; 2]) -> Result<Self, BenchError> {
         if *way == Way::Sim {
             return Ok(Self::from(Fabric::new(&FabricConfig {
                 seed,
                 cards: cards(),
+                rungs: rungs.to_vec(),
                 ..FabricConfig::default()
             })?));
         }
         let cards = Cards::open(way, seed)?;
         let device = |number: usize| {
-            let config = DeviceConfig::new(mac(number), ip(number)).seed(seed + number as u64);
+            let config = DeviceConfig::new(mac(number), ip(number))
+                .seed(seed + number as u64)
+                .rung(rungs[number]);
             Device::open(Arc::clone(cards.transport(number)), config)
         };
         let devices = vec![device(0)?, device(1)?];

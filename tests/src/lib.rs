@@ -11,6 +11,7 @@ pub mod target;
 pub mod traffic;
 pub mod tshark;
 
+use weft_hostdrv::Rung;
 use weft_sim::kind::CardKind;
 
 /// Two cards of the kind that tests use: the RTL, 512 bits wide, unless `WEFT_TEST_CARD` names another
@@ -18,4 +19,13 @@ use weft_sim::kind::CardKind;
 pub fn cards() -> Vec<CardKind> {
     let name = std::env::var("WEFT_TEST_CARD").unwrap_or_else(|_| "rtl512".into());
     vec![name.parse().expect("WEFT_TEST_CARD"); 2]
+}
+
+/// The rungs of their queue pairs: the usual one, unless `WEFT_TEST_RUNG` names one for both (`host`), or one for each (`host,placement`).
+pub fn rungs() -> [Rung; 2] {
+    let Ok(names) = std::env::var("WEFT_TEST_RUNG") else {
+        return [Rung::default(); 2];
+    };
+    let (a, b) = names.split_once(',').unwrap_or((&names, &names));
+    [a, b].map(|name| name.parse().expect("WEFT_TEST_RUNG"))
 }

@@ -6,6 +6,7 @@ use std::net::SocketAddrV4;
 use weft_hostdrv::cm::{CmEventType, CmId, ConnParam, EventChannel};
 use weft_hostdrv::verbs::{Access, Cq, Mr, Pd, Qp, QpInit, RecvWr, Wc};
 use weft_hostdrv::Device;
+use weft_hostdrv::Rung;
 use weft_sim::fabric::{self, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
@@ -56,8 +57,14 @@ pub struct Target {
 impl Target {
     /// One card of a kind, its server listening.
     pub fn new(kind: CardKind, seed: u64) -> Self {
+        Self::at(kind, Rung::default(), seed)
+    }
+
+    /// The same, with queue pairs of this rung.
+    pub fn at(kind: CardKind, rung: Rung, seed: u64) -> Self {
         let config = FabricConfig {
             seed,
+            rungs: vec![rung],
             ..FabricConfig::default()
         };
         let fabric = Fabric::with_cards(&config, vec![kind.build(seed, 0)]).expect("bring-up");

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use weft_hostdrv::Rung;
 use weft_sim::fabric;
 use weft_sim::kind::CardKind;
 use weft_tests::markers::{check, Rules};
@@ -18,7 +19,7 @@ impl Drop for TempFile {
     }
 }
 
-fn all() -> Vec<(Scenario, Met)> {
+fn all(rung: Rung) -> Vec<(Scenario, Met)> {
     let rules = Rules {
         ours: vec![fabric::ip(0)],
     };
@@ -28,9 +29,9 @@ fn all() -> Vec<(Scenario, Met)> {
             "{} as {:?}, {}",
             scenario.profile.name, scenario.role, scenario.remark
         );
-        let file = format!("weft-peer-{n}-{}.pcapng", std::process::id());
+        let file = format!("weft-peer-{rung}-{n}-{}.pcapng", std::process::id());
         let capture = TempFile(std::env::temp_dir().join(file));
-        let met = meet(&scenario, CardKind::Model, 100 + n as u64, &capture.0);
+        let met = meet(&scenario, CardKind::Model, rung, 100 + n as u64, &capture.0);
         assert_eq!(
             met.data,
             scenario.outcome == Outcome::Data,
@@ -51,10 +52,20 @@ fn all() -> Vec<(Scenario, Met)> {
     rows
 }
 
+/// Where software frames and checks, each peer hears and sees the same.
+#[test]
+fn every_peer_is_got_along_with_by_software() {
+    for (scenario, met) in all(Rung::Host) {
+        let name = format!("{} as {:?}", scenario.profile.name, scenario.role);
+        assert_eq!(met.stats.fpdus_card, 0, "{name}");
+        assert_eq!(met.stats.fpdus_made > 5, met.data, "{name}: {met:?}");
+    }
+}
+
 /// What holds for all peers, from `peers.md`.
 #[test]
 fn every_peer_is_got_along_with() {
-    let rows = all();
+    let rows = all(Rung::Placement);
     for (scenario, met) in &rows {
         let name = format!("{} as {:?}", scenario.profile.name, scenario.role);
         let reply = &met.frames[1];

@@ -3,6 +3,7 @@
 
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
+use weft_hostdrv::Rung;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, connected, next_event, no_faults, pattern, End, Pair};
 
@@ -40,7 +41,13 @@ fn the_same_seed_the_same_run() {
 fn a_link_that_loses_reorders_and_repeats() {
     use weft_sim::link::LinkConfig;
     for seed in 0..20u64 {
-        let bench = bench(seed);
+        let rungs = match seed % 4 {
+            0 => [Rung::Host, Rung::Host],
+            1 => [Rung::Host, Rung::Placement],
+            2 => [Rung::Placement, Rung::Host],
+            _ => [Rung::Placement; 2],
+        };
+        let bench = Bench::at(&Way::Sim, seed, rungs).expect("two cards come up");
         let fabric = bench.fabric().expect("simulated");
         let (a, b) = (End::new(fabric.device(0)), End::new(fabric.device(1)));
         let _listener = b.listen(&bench);
@@ -94,6 +101,11 @@ fn a_link_that_loses_reorders_and_repeats() {
             bytes[..90_000]
         );
         no_faults(&bench);
+        for (n, rung) in rungs.into_iter().enumerate() {
+            let stats = fabric.device(n).engine_stats();
+            assert_eq!(stats.fpdus_made > 60, rung == Rung::Host, "{seed}");
+            assert_eq!(stats.fpdus_card == 0, rung == Rung::Host, "{seed}");
+        }
         println!(
             "{seed}: {} ns, {:?}",
             fabric.now(),

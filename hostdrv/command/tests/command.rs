@@ -201,6 +201,65 @@ mod on_a_simulated_card {
         }
     }
 
+    #[test]
+    fn every_rung_has_its_price() {
+        let page = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("partitions.html");
+        let path = page.to_str().expect("a name of letters");
+        let model = ["--card", "model", "--seed", "7"];
+        let output = run(&[&["partitions", "--json", "--html", path][..], &model].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let figures: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let html = std::fs::read_to_string(&page).expect("the page");
+        let list = |of: &serde_json::Value| of.as_array().expect("a list").clone();
+        assert_eq!(list(&figures["loads"]).len(), 6);
+        for measured in list(&figures["loads"]) {
+            let name = measured["load"]["name"].as_str().expect("a name");
+            assert!(html.contains(name), "{name}");
+            let rungs = list(&measured["rungs"]);
+            let names: Vec<_> = rungs.iter().map(|at| at["rung"].as_str()).collect();
+            assert_eq!(names, [Some("host"), Some("placement")]);
+            let figure = |n: usize, of: &str, name: &str| {
+                rungs[n]["figures"][of][name].as_f64().expect("a number")
+            };
+            for name in ["bytes_copied", "bytes_checked"] {
+                let [host, card] = [0, 1].map(|n| figure(n, "per_byte", name));
+                assert!(host > 2.0 && card < 0.7 * host, "{name}: {host}, {card}");
+            }
+            for n in [0, 1] {
+                assert!(figure(n, "per_byte", "dma_written_bytes") > 1.0);
+                let latency = list(&rungs[n]["figures"]["latency_ns"]);
+                let latency: Vec<_> = latency.iter().map(|ns| ns.as_u64()).collect();
+                assert!(latency[0] > Some(1_000) && latency.is_sorted());
+            }
+        }
+        let missing: Vec<_> = list(&figures["missing"])
+            .iter()
+            .map(|missing| missing["rung"].as_str().expect("a name").to_owned())
+            .collect();
+        assert_eq!(missing, ["crc", "firmware", "full"]);
+        for said in [
+            "seed 7",
+            "weft partitions default --card model --seed 7",
+            "<svg",
+        ] {
+            assert!(html.contains(said), "{said}");
+        }
+        for other in ["http", "<script", "src="] {
+            assert!(!html.contains(other), "{other}");
+        }
+        // The same seed, the same figures.
+        let again = run(&[&["partitions", "--json"][..], &model].concat());
+        assert_eq!(output.stdout, again.stdout);
+    }
+
+    #[test]
+    fn a_workload_that_is_none_is_refused() {
+        let output = run(&["partitions", "no-such-workload"]);
+        assert_eq!(output.status.code(), Some(1));
+        let said = text(&output.stderr);
+        assert!(said.contains("ready ones are default, echo"), "{said}");
+    }
+
     /// One run of `weft perf`, short, of the functional model: simulated time, so that the figures are the same everywhere.
     fn perf(table: &str) -> serde_json::Value {
         let short = ["--card", "model", "--milliseconds", "1", "--json"];

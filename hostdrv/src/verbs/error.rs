@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use weft_engine::commands::Refusal;
-use weft_engine::{Access, QpState};
+use weft_engine::{Access, QpState, Rung, RungError};
 
 use super::cq::WcStatus;
 use crate::dma::OutOfBounds;
@@ -192,6 +192,14 @@ pub enum VerbsError {
     /// An access to a region's memory leaves it.
     #[error(transparent)]
     OutOfBounds(#[from] OutOfBounds),
+    /// A queue pair cannot have this rung.
+    #[error("no queue pair of rung {rung}: {why}")]
+    Rung {
+        /// The rung.
+        rung: Rung,
+        /// Why.
+        why: RungError,
+    },
     /// Refused by the engine.
     #[error("refused: {0}")]
     Refused(#[from] weft_engine::Error),

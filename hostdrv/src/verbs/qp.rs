@@ -237,7 +237,11 @@ impl Qp {
         let mut state = device.lock();
         state.check_fault()?;
         let create = commands::create_qp(&config);
-        let answer = device.command_in(&mut state, &create, &[])?;
+        let answer = device.command_in(&mut state, &create, &[]);
+        let answer = answer.map_err(|refusal| match refusal {
+            Refusal::Engine(engine::Error::Rung(rung, why)) => VerbsError::Rung { rung, why },
+            refusal => refusal.into(),
+        })?;
         let id = QpId::from_number(answer.qp);
         let qp_num = state.take_qp_num();
         let capacity = Capacity {

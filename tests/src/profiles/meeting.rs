@@ -5,6 +5,7 @@ use std::path::Path;
 
 use weft_hostdrv::cm::{Agreed, CmEvent, CmEventType, CmId, ConnParam, EventChannel};
 use weft_hostdrv::verbs::{Access, Cq, Mr, Pd, Qp, QpInit, RecvWr, RemoteRegion, SendWr, WcStatus};
+use weft_hostdrv::Rung;
 use weft_hostdrv::{Device, EngineStats};
 use weft_sim::capture::Capture;
 use weft_sim::fabric::{self, Fabric, FabricConfig};
@@ -199,10 +200,11 @@ impl Weft {
     }
 }
 
-/// Lets the two meet, on a card of this kind; the frames go to `capture`.
-pub fn meet(scenario: &Scenario, kind: CardKind, seed: u64, capture: &Path) -> Met {
+/// Lets the two meet, on a card of this kind, with a queue pair of this rung; the frames go to `capture`.
+pub fn meet(scenario: &Scenario, kind: CardKind, rung: Rung, seed: u64, capture: &Path) -> Met {
     let config = FabricConfig {
         seed,
+        rungs: vec![rung],
         ..FabricConfig::default()
     };
     let fabric = Fabric::with_cards(&config, vec![kind.build(seed, 0)]).expect("bring-up");
