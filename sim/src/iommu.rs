@@ -647,6 +647,23 @@ mod tests {
         assert!(!iommu.unmap(at));
     }
 
+    #[test]
+    fn a_burst_is_one_transaction() {
+        let mut iommu = Iommu::new(0, 1);
+        let at = iommu.map(Arc::new(Pages::new(PAGE_SIZE).unwrap()));
+        let mut beat = [0; 64];
+        for n in 0..4 {
+            iommu.read(at + 64 * n, &mut beat).unwrap();
+            iommu.write(at + 64 * n, &beat).unwrap();
+        }
+        assert_eq!(iommu.transactions(), (1, 1));
+        iommu.read(at + 1024, &mut beat).unwrap();
+        iommu.write(at, &beat).unwrap();
+        iommu.write(at, &beat).unwrap();
+        assert_eq!(iommu.transactions(), (2, 3));
+        assert_eq!(iommu.bytes(), (320, 384));
+    }
+
     /// Another process's memory, which may be gone.
     #[derive(Debug)]
     struct Lent(Arc<Pages>, bool);

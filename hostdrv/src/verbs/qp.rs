@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weft_engine::commands::{self, Answer};
+use weft_engine::commands::{self, Answer, Refusal};
 use weft_engine::{
     self as engine, Access, QpId, QpState, Rung, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
