@@ -76,6 +76,8 @@ struct World {
     qps: Vec<[QpId; 2]>,
     /// ORD and IRD of new connections.
     reads: u16,
+    /// Whether they have CRCs.
+    crc: bool,
 }
 
 /// What a driver does between two reports.
@@ -150,6 +152,7 @@ impl World {
             done: 0,
             qps: Vec::new(),
             reads: 16,
+            crc: false,
         }
     }
 
@@ -262,10 +265,10 @@ impl World {
     fn connect(&mut self, qps: [QpId; 2]) {
         let _ = self.call(1, |e, _, _| e.listen(4791, 8));
         let ip = self.hosts[1].engine.config().ip;
-        // The tests' card is slow at CRCs, and the engine does not see them.
+        // The tests' card is slow at CRCs. The engine does not see them, unless it computes them itself.
         let params = ConnectParams {
             remote: Endpoint { ip, port: 4791 },
-            crc: false,
+            crc: self.crc,
             ird: self.reads,
             ord: self.reads,
             ..ConnectParams::default()
@@ -277,7 +280,7 @@ impl World {
             panic!("no request");
         };
         let params = AcceptParams {
-            crc: false,
+            crc: self.crc,
             ird: self.reads,
             ord: self.reads,
             ..AcceptParams::default()
@@ -329,16 +332,18 @@ struct Scene {
     title: &'static str,
     loss: u32,
     idle: usize,
+    rung: Rung,
     /// Of a segment sent, and of one received.
     bars: [i64; 2],
 }
 
-const SCENES: [Scene; 3] = [
+const SCENES: [Scene; 4] = [
     Scene {
         name: "steady",
         title: "one flow",
         loss: 0,
         idle: 0,
+        rung: Rung::Placement,
         bars: [SENT, RECEIVED],
     },
     Scene {
@@ -346,6 +351,7 @@ const SCENES: [Scene; 3] = [
         title: "one flow beside 48 that are idle",
         loss: 0,
         idle: 48,
+        rung: Rung::Placement,
         bars: [SENT, RECEIVED],
     },
     Scene {
@@ -353,6 +359,15 @@ const SCENES: [Scene; 3] = [
         title: "one flow, 1 % of frames lost both ways",
         loss: 10,
         idle: 0,
+        rung: Rung::Placement,
+        bars: [i64::MAX; 2],
+    },
+    Scene {
+        name: "host",
+        title: "one flow at rung host: framed, checked and copied here",
+        loss: 0,
+        idle: 0,
+        rung: Rung::Host,
         bars: [i64::MAX; 2],
     },
 ];
@@ -365,7 +380,8 @@ const COUNTED: u64 = 1500;
 
 /// One side of a scene, under callgrind; how many segments were counted.
 fn scene(scene: &Scene, side: usize) -> u64 {
-    let mut world = World::new(&|_| ());
+    let mut world = World::new(&|config| config.rung = scene.rung);
+    world.crc = scene.rung == Rung::Host;
     world.make_qps(scene.idle + 1);
     let all = world.qps.clone();
     all.iter().for_each(|qps| world.connect(*qps));

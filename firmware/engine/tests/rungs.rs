@@ -245,6 +245,9 @@ fn the_send_buffer_is_a_bound() {
         "{most} bytes under way"
     );
     assert_eq!(b.memory(1, regions[1].1, 300_000), &expected[..]);
+    // All of it by software, the middle of the message as well.
+    let made = b.hosts[0].engine.stats().fpdus_made;
+    assert!(made >= 300_000 / 1440, "{made} FPDUs made");
 }
 
 #[test]
