@@ -553,10 +553,16 @@ impl Device {
         }
     }
 
-    /// A queue pair of this flow has new work.
-    #[inline(always)]
-    pub(crate) fn posted(&self, flow: u16) -> Result<(), DeviceError> {
-        self.shared.bells.ring(flow);
+    /// Does a post leave the work to [`progress`](Self::progress)?
+    pub(crate) fn is_deferred(&self) -> bool {
+        self.shared.deferred
+    }
+
+    /// A queue pair of this flow has new work; `untold`: since who takes has looked.
+    pub(crate) fn posted(&self, flow: u16, untold: bool) -> Result<(), DeviceError> {
+        if untold {
+            self.shared.bells.ring(flow);
+        }
         // Who sleeps for the device does not look at the bells.
         match self.shared.deferred && !self.shared.sleepers.is_anybody_asleep() {
             true => Ok(()),

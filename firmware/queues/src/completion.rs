@@ -8,6 +8,9 @@ const CQES: usize = CqDoorbell::SIZE / 8;
 const TAKEN: usize = CqDoorbell::TAKEN_AT / 8;
 const ARMED: usize = CqDoorbell::ARMED_AT / 8;
 const CQE_WORDS: usize = Cqe::SIZE / 8;
+/// Where phase and flags are in the last word. Behind the flags nothing else is but the phase.
+const PHASE_SHIFT: usize = 8 * (Cqe::PHASE_AT % 8);
+const FLAGS_SHIFT: usize = 8 * (Cqe::FLAGS_AT % 8);
 /// Most CQEs.
 const MAX_CQES: usize = 1 << 24;
 
@@ -80,16 +83,42 @@ impl CompletionQueue {
     pub fn get<M: Memory + ?Sized>(&self, memory: &M, number: u32) -> Option<Cqe> {
         let cqe = memory.part(self.at(number), CQE_WORDS)?;
         let last = cqe.load_first(CQE_WORDS - 1);
-        let phase = (last >> (8 * (Cqe::PHASE_AT % 8))) as u8 & Cqe::PHASE != 0;
+        let phase = (last >> PHASE_SHIFT) as u8 & Cqe::PHASE != 0;
         if phase != self.phase(number) {
             return None;
         }
-        let mut bytes = [0; Cqe::SIZE];
-        for (word, place) in bytes.chunks_exact_mut(8).take(CQE_WORDS - 1).enumerate() {
-            place.copy_from_slice(&cqe.load(word).to_le_bytes());
+        Some(read(cqe, last))
+    }
+
+    /// What [`get_plain`](Self::get_plain) has to find.
+    #[inline(always)]
+    pub fn plain(&self, number: u32) -> u32 {
+        u32::from(self.phase(number)) << (PHASE_SHIFT - FLAGS_SHIFT)
+    }
+
+    /// The CQE of this number, if it is there and has no flags, for which its flags and phase bit are compared at once with `plain`. That
+    /// is the same as long as [`is_first`](Self::is_first) says no.
+    #[inline(always)]
+    pub fn get_plain<M: Memory + ?Sized>(
+        &self,
+        memory: &M,
+        number: u32,
+        plain: u32,
+    ) -> Option<Cqe> {
+        let cqe = memory.part(self.at(number), CQE_WORDS)?;
+        let last = cqe.load_first(CQE_WORDS - 1);
+        if (last >> FLAGS_SHIFT) as u32 != plain {
+            return None;
         }
-        bytes[Cqe::SIZE - 8..].copy_from_slice(&last.to_le_bytes());
-        Some(Cqe::from_bytes(&bytes))
+        let mut cqe = read(cqe, last);
+        cqe.flags = 0;
+        Some(cqe)
+    }
+
+    /// Is it the first one of a pass through the ring?
+    #[inline(always)]
+    pub fn is_first(&self, number: u32) -> bool {
+        number & self.mask == 0
     }
 
     /// Doorbell: so many CQEs were taken.
@@ -103,4 +132,15 @@ impl CompletionQueue {
     pub fn arm<M: Memory + ?Sized>(&self, memory: &M, armed: u8) {
         memory.set(ARMED, armed.into());
     }
+}
+
+/// The rest of a CQE whose last word is this.
+#[inline(always)]
+fn read<M: Memory + ?Sized>(cqe: &M, last: u64) -> Cqe {
+    let mut bytes = [0; Cqe::SIZE];
+    for (word, place) in bytes.chunks_exact_mut(8).take(CQE_WORDS - 1).enumerate() {
+        place.copy_from_slice(&cqe.load(word).to_le_bytes());
+    }
+    bytes[Cqe::SIZE - 8..].copy_from_slice(&last.to_le_bytes());
+    Cqe::from_bytes(&bytes)
 }

@@ -70,6 +70,18 @@ impl QueuePair {
         self.recv_mask + 1
     }
 
+    /// A block's place in the ring.
+    #[inline(always)]
+    pub fn send_at(&self, block: u32) -> usize {
+        (block & self.send_mask) as usize
+    }
+
+    /// An element's place in the ring.
+    #[inline(always)]
+    pub fn recv_at(&self, element: u32) -> usize {
+        (element & self.recv_mask) as usize
+    }
+
     #[inline(always)]
     fn send_place(&self, block: u32) -> Place {
         Place {
@@ -86,7 +98,7 @@ impl QueuePair {
 
     // ------------------------------------------------------------------ who posts
 
-    /// Writes a WQE into the blocks from `block` on, which are free; how many it takes.
+    /// Writes a WQE into the blocks from `block` on, which are free; how many it takes, 0: the memory has none.
     #[inline(always)]
     pub fn put_send<M: Memory + ?Sized>(&self, memory: &M, block: u32, wqe: &Wqe<'_>) -> u32 {
         self.send_place(block).put(memory, wqe)
@@ -98,17 +110,19 @@ impl QueuePair {
         memory.store_last(SEND_TAIL, tail.into());
     }
 
-    /// Writes an element of up to [`MAX_RECV_SGE`] SGEs, which is free; SGEs without length are left out.
+    /// Writes an element of up to [`MAX_RECV_SGE`] SGEs, which is free; SGEs without length are left out. False: the memory has no such
+    /// element.
     #[inline(always)]
-    pub fn put_recv<M: Memory + ?Sized>(&self, memory: &M, number: u32, sges: &[Sge]) {
+    pub fn put_recv<M: Memory + ?Sized>(&self, memory: &M, number: u32, sges: &[Sge]) -> bool {
         let Some(element) = memory.part(self.element(number), BLOCK_WORDS) else {
-            return;
+            return false;
         };
         let mut used = sges.iter().filter(|sge| sge.length > 0);
         for place in 0..MAX_RECV_SGE {
             let sge = used.next().copied().unwrap_or_default();
             put_sge(element, 2 * place, sge);
         }
+        true
     }
 
     /// Doorbell: so many elements were posted.

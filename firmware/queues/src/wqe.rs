@@ -110,7 +110,7 @@ impl Place {
         self.ring + block as usize * BLOCK_WORDS + word % BLOCK_WORDS
     }
 
-    /// Writes a WQE; its blocks.
+    /// Writes a WQE; its blocks, 0: there is no such memory.
     #[inline(always)]
     pub fn put<M: Memory + ?Sized>(&self, memory: &M, wqe: &Wqe<'_>) -> u32 {
         let (sges, inline): (&[Sge], &[u8]) = match wqe.payload {
@@ -132,7 +132,7 @@ impl Place {
         .with_inline_payload(is_inline)
         .to_bytes();
         let Some(first) = self.block(memory, 0) else {
-            return blocks;
+            return 0;
         };
         for (word, bytes) in header.chunks_exact(8).take(HEADER_WORDS).enumerate() {
             first.store(word, le(bytes));

@@ -107,6 +107,10 @@ impl Device {
         };
         let begun = {
             let mut state = self.lock();
+            if state.bells.is_rung() {
+                // Who posts tells sleepers when it rings, and this was rung before there was one.
+                return Ok(());
+            }
             state.arm()?;
             leading.begin(state.next_deadline())
         };

@@ -19,34 +19,36 @@ use crate::error::DeviceError;
 /// How work ended (`ibv_wc_status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[repr(u8)] // The numbers are the CQE's: nothing has to be translated.
 pub enum WcStatus {
     /// Done.
-    Success,
+    Success = CqeStatus::Success as u8,
     /// The card could not use this work's memory: `IBV_WC_LOC_PROT_ERR`.
-    LocalProtectionError,
+    LocalProtectionError = CqeStatus::LocalProtection as u8,
     /// Not done, because the connection ended or failed before: `IBV_WC_WR_FLUSH_ERR`.
-    WrFlushError,
+    WrFlushError = CqeStatus::Flushed as u8,
     /// The peer refused the access: `IBV_WC_REM_ACCESS_ERR`.
-    RemoteAccessError,
+    RemoteAccessError = CqeStatus::RemoteAccess as u8,
     /// The peer could not do it: `IBV_WC_REM_OP_ERR`.
-    RemoteOperationError,
+    RemoteOperationError = CqeStatus::RemoteOperation as u8,
     /// The work request says nothing that can be done: `IBV_WC_LOC_QP_OP_ERR`.
-    LocalQpOperationError,
+    LocalQpOperationError = CqeStatus::LocalOperation as u8,
     /// Something else: `IBV_WC_GENERAL_ERR`.
-    GeneralError,
+    GeneralError = CqeStatus::RemoteOperation as u8 + 1,
 }
 
 /// What was done (`ibv_wc_opcode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)] // Likewise.
 pub enum WcOpcode {
     /// A Send of this side.
-    Send,
+    Send = CqeOpcode::Send as u8,
     /// A Write of this side.
-    RdmaWrite,
+    RdmaWrite = CqeOpcode::Write as u8,
     /// A Read of this side.
-    RdmaRead,
+    RdmaRead = CqeOpcode::Read as u8,
     /// A receive.
-    Recv,
+    Recv = CqeOpcode::Recv as u8,
 }
 
 /// A work completion.
@@ -86,26 +88,38 @@ impl Default for Wc {
     }
 }
 
+impl From<CqeStatus> for WcStatus {
+    #[inline(always)]
+    fn from(status: CqeStatus) -> Self {
+        match status {
+            CqeStatus::Success => WcStatus::Success,
+            CqeStatus::Flushed => WcStatus::WrFlushError,
+            CqeStatus::LocalProtection => WcStatus::LocalProtectionError,
+            CqeStatus::LocalOperation => WcStatus::LocalQpOperationError,
+            CqeStatus::RemoteAccess => WcStatus::RemoteAccessError,
+            CqeStatus::RemoteOperation => WcStatus::RemoteOperationError,
+        }
+    }
+}
+
+impl From<CqeOpcode> for WcOpcode {
+    #[inline(always)]
+    fn from(opcode: CqeOpcode) -> Self {
+        match opcode {
+            CqeOpcode::Send => WcOpcode::Send,
+            CqeOpcode::Write => WcOpcode::RdmaWrite,
+            CqeOpcode::Read => WcOpcode::RdmaRead,
+            CqeOpcode::Recv => WcOpcode::Recv,
+        }
+    }
+}
+
 impl Wc {
     /// What a CQE says. Written in place: a completion is not copied on its way to the program.
-    #[inline(always)]
     fn set(&mut self, wr_id: u64, cqe: &Cqe) {
         self.wr_id = wr_id;
-        self.status = match cqe.status() {
-            Ok(CqeStatus::Success) => WcStatus::Success,
-            Ok(CqeStatus::Flushed) => WcStatus::WrFlushError,
-            Ok(CqeStatus::LocalProtection) => WcStatus::LocalProtectionError,
-            Ok(CqeStatus::LocalOperation) => WcStatus::LocalQpOperationError,
-            Ok(CqeStatus::RemoteAccess) => WcStatus::RemoteAccessError,
-            Ok(CqeStatus::RemoteOperation) => WcStatus::RemoteOperationError,
-            Err(_) => WcStatus::GeneralError,
-        };
-        self.opcode = match cqe.opcode() {
-            Ok(CqeOpcode::Write) => WcOpcode::RdmaWrite,
-            Ok(CqeOpcode::Read) => WcOpcode::RdmaRead,
-            Ok(CqeOpcode::Recv) => WcOpcode::Recv,
-            Ok(CqeOpcode::Send) | Err(_) => WcOpcode::Send,
-        };
+        self.status = cqe.status().map_or(WcStatus::GeneralError, WcStatus::from);
+        self.opcode = cqe.opcode().map_or(WcOpcode::Send, WcOpcode::from);
         self.byte_len = cqe.byte_len;
         self.qp_num = cqe.qp_num;
         self.solicited = cqe.solicited();
@@ -135,20 +149,47 @@ pub(crate) struct CqInner {
     channel: Option<Arc<ChannelInner>>,
     layout: CompletionQueue,
     memory: QueueMemory,
-    /// Places that work under way or a CQE not polled has.
+    /// Places that work under way or a CQE not polled has, once they are [counted](Taking::is_counted).
     promised: AtomicUsize,
     /// CQEs written; only by who has the device's lock.
     written: AtomicU32,
     taking: Mutex<Taking>,
 }
 
+/// No CQE has it.
+const NEVER: u32 = u32::MAX;
+
 /// The poller's side.
 #[derive(Default)]
 struct Taking {
     /// CQEs taken.
     taken: u32,
+    /// What the next CQE has to have for the short way: [`CompletionQueue::plain`], or [`NEVER`].
+    plain: u32,
     /// The queue pairs that complete here, by their flow.
     queues: Vec<Option<Arc<Rings>>>,
+    /// Places of the queues that complete here, and of [`orphans`](Self::orphans): while each of them has one here, a place in a queue is one
+    /// here as well.
+    reserved: usize,
+    /// There are more of them than CQEs: each place is counted from then on, those of a queue once it [is](WorkQueue::is_counted).
+    is_counted: bool,
+    /// CQEs of queue pairs that are no more, while places are not counted.
+    orphans: usize,
+}
+
+impl Taking {
+    /// The queue of a CQE. `None`: its queue pair is no more.
+    #[inline(always)]
+    fn queue(&self, cqe: &Cqe) -> Option<&WorkQueue> {
+        let rings = self.queues.get(usize::from(cqe.flow))?.as_ref()?;
+        if rings.qp_num != cqe.qp_num {
+            return None;
+        }
+        Some(match cqe.opcode == CqeOpcode::Recv as u8 {
+            true => &rings.recv,
+            false => &rings.send,
+        })
+    }
 }
 
 impl fmt::Debug for CqInner {
@@ -206,7 +247,10 @@ impl CqInner {
     #[cold]
     pub(super) fn reap(&self, queue: &WorkQueue, done: u32) {
         let _taking = self.taking.lock();
-        self.forget(queue.reap(done));
+        let reaped = queue.reap(done);
+        if queue.is_counted() {
+            self.forget(reaped);
+        }
     }
 
     /// Gives promised places back.
@@ -215,17 +259,49 @@ impl CqInner {
         self.promised.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// A queue pair completes here from now on.
+    /// The queues of a new queue pair complete here from now on: those of both, or the one. With the device's lock.
     pub(super) fn join(&self, rings: &Arc<Rings>) {
+        let queues = [&rings.send, &rings.recv];
+        let here = queues
+            .into_iter()
+            .filter(|queue| std::ptr::eq(self, &*queue.cq));
         let mut taking = self.taking.lock();
         let at = usize::from(rings.flow());
         if taking.queues.len() <= at {
             taking.queues.resize(at + 1, None);
         }
         taking.queues[at] = Some(rings.clone());
+        taking.reserved += here.map(WorkQueue::depth).sum::<usize>();
+        if taking.reserved <= self.cqe && !taking.is_counted {
+            return;
+        }
+        if !taking.is_counted {
+            taking.is_counted = true;
+            taking.plain = NEVER;
+            self.promised.fetch_add(taking.orphans, Ordering::Relaxed);
+        }
+        // Who posts has its queue's lock and may want this one.
+        let joined: Vec<_> = taking.queues.iter().flatten().cloned().collect();
+        drop(taking);
+        for rings in &joined {
+            for queue in [&rings.send, &rings.recv] {
+                if std::ptr::eq(self, &*queue.cq) {
+                    self.count(queue);
+                }
+            }
+        }
     }
 
-    /// The queue pair is no more: its CQEs that nobody took are passed over. How many there are of its receive or its send queue.
+    /// From now on a queue's places are counted.
+    fn count(&self, queue: &WorkQueue) {
+        let held = queue.hold();
+        let _taking = self.taking.lock();
+        self.promised
+            .fetch_add(queue.count(&held), Ordering::Relaxed);
+    }
+
+    /// The queue pair is no more: its CQEs that nobody took are passed over. How many there are of its receive or its send queue. With the
+    /// device's lock.
     pub(super) fn leave(&self, rings: &Rings, recv: bool) -> usize {
         let mut taking = self.taking.lock();
         let gone = taking
@@ -241,9 +317,24 @@ impl CqInner {
                 cqe.qp_num == rings.qp_num && recv == (cqe.opcode == CqeOpcode::Recv as u8)
             })
             .count();
+        if !taking.is_counted {
+            let queue = if recv { &rings.recv } else { &rings.send };
+            taking.reserved = taking.reserved.saturating_sub(queue.depth()) + left;
+            taking.orphans += left;
+        }
         drop(taking);
         drop(gone);
         left
+    }
+
+    /// The place of a CQE whose queue pair is no more.
+    fn pass_over(&self, taking: &mut Taking) {
+        if taking.is_counted {
+            self.forget(1);
+        } else if taking.orphans > 0 {
+            taking.orphans -= 1;
+            taking.reserved -= 1;
+        }
     }
 
     /// Writes a CQE, for which there was a promise. Only by who has the device's lock.
@@ -271,7 +362,6 @@ impl CqInner {
     }
 
     /// Writes the oldest completions, as many as there is room for; how many.
-    #[inline(always)]
     fn pop(&self, found: &mut [Wc]) -> usize {
         let mut taking = self.taking.lock();
         let (layout, memory) = (self.layout, self.memory());
@@ -280,36 +370,97 @@ impl CqInner {
             let Some(cqe) = layout.get(memory, taking.taken) else {
                 break;
             };
-            taking.taken = taking.taken.wrapping_add(1);
-            layout.taken(memory, taking.taken);
-            match self.finish(&cqe, &taking) {
-                Some((wr_id, ended)) => {
-                    self.forget(ended);
-                    wc.set(wr_id, &cqe);
-                    count += 1;
-                }
-                None => self.forget(1),
+            self.step(&mut taking);
+            let Some(queue) = taking.queue(&cqe) else {
+                self.pass_over(&mut taking);
+                continue;
+            };
+            let Some((wr_id, ended)) = queue.finish(cqe.work) else {
+                report_stray(cqe);
+                continue;
+            };
+            if queue.is_counted() {
+                self.forget(ended);
             }
+            wc.set(wr_id, &cqe);
+            count += 1;
         }
         count
     }
 
-    /// The `wr_id` of a CQE, and how many work requests it ends. `None`: its queue pair is no more.
+    /// The short way: the oldest completion, if it has no flags and ends the oldest work of its queue. Was it so?
     #[inline(always)]
-    fn finish(&self, cqe: &Cqe, taking: &Taking) -> Option<(u64, usize)> {
-        let rings = taking.queues.get(usize::from(cqe.flow))?.as_ref()?;
-        if rings.qp_num != cqe.qp_num {
-            return None;
-        }
-        let queue = match cqe.opcode == CqeOpcode::Recv as u8 {
-            true => &rings.recv,
-            false => &rings.send,
+    fn pop_short(&self, taking: &mut Taking, wc: &mut Wc) -> bool {
+        let (layout, memory) = (self.layout, self.memory());
+        let Some(cqe) = layout.get_plain(memory, taking.taken, taking.plain) else {
+            return false;
         };
-        let ended = queue.finish(cqe.work);
-        if ended.is_none() {
-            report_stray(*cqe);
+        let Some(Some(rings)) = taking.queues.get(usize::from(cqe.flow)) else {
+            return false;
+        };
+        let (Ok(opcode), Ok(status)) = (cqe.opcode(), cqe.status()) else {
+            return false;
+        };
+        if rings.qp_num != cqe.qp_num {
+            return false;
         }
-        ended
+        let finished = match opcode {
+            CqeOpcode::Recv => rings.recv.finish_oldest(cqe.work),
+            _ => rings.send.finish_oldest(cqe.work),
+        };
+        let Some(wr_id) = finished else {
+            return false;
+        };
+        wc.wr_id = wr_id;
+        wc.status = status.into();
+        wc.opcode = opcode.into();
+        wc.byte_len = cqe.byte_len;
+        wc.qp_num = cqe.qp_num;
+        wc.solicited = false;
+        wc.invalidated_rkey = None;
+        wc.imm_data = None;
+        self.step(taking);
+        true
+    }
+
+    /// One CQE was taken.
+    #[inline(always)]
+    fn step(&self, taking: &mut Taking) {
+        taking.taken = taking.taken.wrapping_add(1);
+        self.layout.taken(self.memory(), taking.taken);
+        if self.layout.is_first(taking.taken) {
+            self.turn(taking);
+        }
+    }
+
+    /// The next CQE is the first of a pass.
+    #[cold]
+    fn turn(&self, taking: &mut Taking) {
+        if !taking.is_counted {
+            taking.plain = self.layout.plain(taking.taken);
+        }
+    }
+
+    /// The short way for one: 1 or 0.
+    #[inline(always)]
+    fn pop_one(&self, wc: &mut Wc) -> usize {
+        match self.taking.try_lock() {
+            Some(mut taking) => self.pop_short(&mut taking, wc).into(),
+            None => 0,
+        }
+    }
+
+    /// The short way for several; how many.
+    fn pop_many(&self, found: &mut [Wc]) -> usize {
+        let mut taking = self.taking.lock();
+        let mut count = 0;
+        for wc in found {
+            if !self.pop_short(&mut taking, wc) {
+                break;
+            }
+            count += 1;
+        }
+        count
     }
 }
 
@@ -365,7 +516,10 @@ impl Device {
                 memory,
                 promised: AtomicUsize::new(0),
                 written: AtomicU32::new(0),
-                taking: Mutex::default(),
+                taking: Mutex::new(Taking {
+                    plain: layout.plain(0),
+                    ..Taking::default()
+                }),
             }),
         })
     }
@@ -424,14 +578,26 @@ impl Cq {
 
     #[inline(always)]
     fn poll_or_progress(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
-        match self.inner.pop(found) {
-            0 => self.progress_and_pop(found),
-            count => Ok(count),
+        if let [wc] = found {
+            if self.inner.pop_one(wc) == 1 {
+                return Ok(1);
+            }
         }
+        self.poll_many(found)
     }
 
+    /// Whatever they are.
     #[inline(never)]
-    fn progress_and_pop(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
+    fn poll_many(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
+        let count = self.inner.pop_many(found);
+        if count == found.len() && count > 0 {
+            return Ok(count);
+        }
+        let rest = found.get_mut(count..).unwrap_or_default();
+        let all = count + self.inner.pop(rest);
+        if all > 0 {
+            return Ok(all);
+        }
         self.device.progress()?;
         Ok(self.inner.pop(found))
     }

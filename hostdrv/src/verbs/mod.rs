@@ -9,6 +9,7 @@
 mod attributes;
 mod cq;
 mod error;
+mod latch;
 mod leaving;
 mod lent;
 mod memory;

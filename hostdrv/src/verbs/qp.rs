@@ -11,7 +11,7 @@ use weft_queues::{Capacity, Payload, SendWqe, Wqe, WqeOpcode};
 use super::cq::Cq;
 use super::error::access_name;
 use super::pd::Pd;
-use super::rings::Rings;
+use super::rings::{Rings, Short};
 use super::taking::QpEntry;
 use super::wr::{self, RecvWr, SendWr, Sge};
 use super::VerbsError;
@@ -177,6 +177,15 @@ fn is_access_error(terminate: TerminateCode) -> bool {
     matches!(terminate.0 >> 8, 0x01 | 0x11)
 }
 
+/// The rights that work of the send queue needs to its own memory.
+#[inline(always)]
+fn needs(opcode: WqeOpcode) -> Access {
+    match opcode {
+        WqeOpcode::Read => Access::READ_SINK,
+        _ => Access::NONE,
+    }
+}
+
 fn check_size(
     what: &'static str,
     given: u64,
@@ -252,7 +261,8 @@ impl Qp {
         };
         let (send_cq, recv_cq) = (init.send_cq.inner(), init.recv_cq.inner());
         let cqs = [send_cq.clone(), recv_cq.clone()];
-        let rings = match Rings::new(id, qp_num, capacity, cqs, init.lendable) {
+        let deferred = device.is_deferred();
+        let rings = match Rings::new(id, qp_num, capacity, cqs, init.lendable, deferred) {
             Ok(rings) => Arc::new(rings),
             Err(error) => {
                 let _ = device.command_in(&mut state, &commands::destroy_qp(id), &[]);
@@ -260,7 +270,9 @@ impl Qp {
             }
         };
         send_cq.join(&rings);
-        recv_cq.join(&rings);
+        if !Arc::ptr_eq(send_cq, recv_cq) {
+            recv_cq.join(&rings);
+        }
         state.add_qp(id, QpEntry::new(rings.clone()));
         let turn = state.finish_turn();
         drop(state);
@@ -350,36 +362,28 @@ impl Qp {
         Ok(device.lock().command(now, &query, &[])?)
     }
 
-    /// An SGE as the queue has it; `work`: what it is of, `None`: a receive.
+    /// May an SGE be used so?
     #[inline(always)]
+    fn is_usable(&self, sge: &Sge<'_>, needs: Access) -> bool {
+        sge.mr.pd().is(self.pd()) && sge.is_inside() && sge.mr.access().contains(needs)
+    }
+
+    /// An SGE as the queue has it; `work`: what it is of, `None`: a receive.
     fn check_sge(
         &self,
         sge: Sge<'_>,
         needs: Access,
         work: Option<WqeOpcode>,
     ) -> Result<weft_queues::Sge, VerbsError> {
-        let Sge { mr, offset, length } = sge;
-        let end = offset.checked_add(length.into());
-        let is_inside = end.is_some_and(|end| end <= mr.len() as u64);
-        if !mr.pd().is(self.pd()) || !is_inside || !mr.access().contains(needs) {
-            return Err(self.refuse_sge(sge, is_inside, needs, work));
+        match self.is_usable(&sge, needs) {
+            true => Ok(sge.queued()),
+            false => Err(self.refuse_sge(sge, needs, work)),
         }
-        Ok(weft_queues::Sge {
-            stag: mr.lkey(),
-            to: mr.addr().wrapping_add(offset),
-            length,
-        })
     }
 
     /// Why an SGE is refused.
     #[cold]
-    fn refuse_sge(
-        &self,
-        sge: Sge<'_>,
-        is_inside: bool,
-        needs: Access,
-        work: Option<WqeOpcode>,
-    ) -> VerbsError {
+    fn refuse_sge(&self, sge: Sge<'_>, needs: Access, work: Option<WqeOpcode>) -> VerbsError {
         let Sge { mr, offset, length } = sge;
         let lkey = mr.lkey();
         if !mr.pd().device().is(self.device()) {
@@ -392,7 +396,7 @@ impl Qp {
                 qp_pd: self.pd().id().number(),
             };
         }
-        if !is_inside {
+        if !sge.is_inside() {
             return VerbsError::SgeBeyondMr {
                 lkey,
                 offset,
@@ -457,79 +461,125 @@ impl Qp {
         if tracing::level_enabled!(tracing::Level::TRACE) {
             return self.post_send_traced(&wr.copied());
         }
-        self.put_send(&wr)?;
-        Ok(self.device().posted(self.flow())?)
+        match self.put_send_short(&wr) {
+            Short::Posted => Ok(()),
+            Short::Untold => self.told(true),
+            Short::No => self.post_send_long(&wr.copied()),
+        }
     }
 
     #[cold]
     #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
     fn post_send_traced(&self, wr: &SendWr<'_>) -> Result<(), VerbsError> {
-        self.put_send(wr)?;
-        Ok(self.device().posted(self.flow())?)
+        self.post_send_long(wr)
+    }
+
+    #[inline(never)]
+    fn post_send_long(&self, wr: &SendWr<'_>) -> Result<(), VerbsError> {
+        let untold = self.put_send(wr)?;
+        self.told(untold)
+    }
+
+    /// Who takes is told of what was posted.
+    #[inline(never)]
+    fn told(&self, untold: bool) -> Result<(), VerbsError> {
+        Ok(self.device().posted(self.flow(), untold)?)
     }
 
     /// Posts work requests to the send queue, one after the other, and rings once. The first that is refused ends the list: `Err` has how
     /// many were posted before it, and why (`bad_wr` of `ibv_post_send`).
     #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = self.qp_num()))]
+    #[inline(always)]
     pub fn post_send_list<'a>(
         &self,
         list: impl IntoIterator<Item = SendWr<'a>>,
     ) -> Result<(), (usize, VerbsError)> {
-        self.post_list(list, Self::put_send)
+        let (mut posted, mut tell) = (0, Short::Posted);
+        for wr in list {
+            let put = match self.put_send_short(&wr) {
+                Short::No => self.put_send(&wr.copied()),
+                Short::Posted => {
+                    posted += 1;
+                    continue;
+                }
+                Short::Untold => Ok(true),
+            };
+            match put {
+                Ok(untold) => tell = tell.and(untold),
+                Err(error) => return self.end_list(posted, tell, Err(error)),
+            }
+            posted += 1;
+        }
+        self.end_list(posted, tell, Ok(()))
     }
 
-    /// Posts work requests to the receive queue, one after the other, and rings once; as [`post_send_list`](Self::post_send_list).
+    /// Posts work requests to the receive queue, as [`post_send_list`](Self::post_send_list).
     #[tracing::instrument(name = "post_recv", level = "trace", skip_all, fields(qp_num = self.qp_num()))]
+    #[inline(always)]
     pub fn post_recv_list<'a>(
         &self,
         list: impl IntoIterator<Item = RecvWr<'a>>,
     ) -> Result<(), (usize, VerbsError)> {
-        self.post_list(list, Self::put_recv)
-    }
-
-    fn post_list<W>(
-        &self,
-        list: impl IntoIterator<Item = W>,
-        put: impl Fn(&Self, &W) -> Result<(), VerbsError>,
-    ) -> Result<(), (usize, VerbsError)> {
-        let mut posted = 0;
-        let mut refused = Ok(());
+        let (mut posted, mut tell) = (0, Short::Posted);
         for wr in list {
-            if let Err(error) = put(self, &wr) {
-                refused = Err((posted, error));
-                break;
+            let put = match self.put_recv_short(&wr) {
+                Short::No => self.put_recv(&wr.copied()),
+                Short::Posted => {
+                    posted += 1;
+                    continue;
+                }
+                Short::Untold => Ok(true),
+            };
+            match put {
+                Ok(untold) => tell = tell.and(untold),
+                Err(error) => return self.end_list(posted, tell, Err(error)),
             }
             posted += 1;
         }
-        if posted > 0 {
-            let told = self.device().posted(self.flow());
-            told.map_err(|error| (posted, error.into()))?;
-        }
-        refused
+        self.end_list(posted, tell, Ok(()))
     }
 
-    /// Writes a WQE and its doorbell.
-    #[inline(always)]
-    fn put_send(&self, wr: &SendWr<'_>) -> Result<(), VerbsError> {
-        if !self.rings().is_open() || wr.misplaced != 0 {
-            self.check_send(&wr.copied())?;
-        }
-        let needs = match wr.opcode {
-            WqeOpcode::Read => Access::READ_SINK,
-            _ => Access::NONE,
-        };
-        if let wr::Payload::One(sge) = wr.payload {
-            if wr.opcode != WqeOpcode::Immediate && sge.length > 0 {
-                let sge = self.check_sge(sge, needs, Some(wr.opcode))?;
-                return self.put_wqe(wr, Payload::Sges(&[sge]));
-            }
-        }
-        self.put_other_send(&wr.copied(), needs)
-    }
-
-    /// Likewise, whatever its payload is.
+    /// Who takes is told of a list, if need be.
     #[inline(never)]
-    fn put_other_send(&self, wr: &SendWr<'_>, needs: Access) -> Result<(), VerbsError> {
+    fn end_list(
+        &self,
+        posted: usize,
+        tell: Short,
+        refused: Result<(), VerbsError>,
+    ) -> Result<(), (usize, VerbsError)> {
+        if tell != Short::Posted {
+            self.told(tell == Short::Untold)
+                .map_err(|error| (posted, error))?;
+        }
+        refused.map_err(|error| (posted, error))
+    }
+
+    /// Writes a WQE of one SGE and its doorbell, if nothing is unusual.
+    #[inline(always)]
+    fn put_send_short(&self, wr: &SendWr<'_>) -> Short {
+        let wr::Payload::One(sge) = wr.payload else {
+            return Short::No;
+        };
+        if wr.misplaced != 0 || wr.opcode == WqeOpcode::Immediate || sge.length == 0 {
+            return Short::No;
+        }
+        let needs = needs(wr.opcode);
+        if wr.opcode == WqeOpcode::Read && !self.rings().takes_reads() {
+            return Short::No;
+        }
+        if !self.is_usable(&sge, needs) {
+            return Short::No;
+        }
+        let wqe = self.wqe(wr, Payload::Sges(&[]));
+        self.rings().post_send_short(wr.wr_id, wqe, &sge)
+    }
+
+    /// Writes a WQE and its doorbell, whatever it is, or says why not. Is the bell to be rung?
+    fn put_send(&self, wr: &SendWr<'_>) -> Result<bool, VerbsError> {
+        if !self.rings().is_open() || wr.misplaced != 0 {
+            self.check_send(wr)?;
+        }
+        let needs = needs(wr.opcode);
         let cap = self.inner.cap;
         let has_payload = match wr.payload {
             wr::Payload::Mixed => return Err(VerbsError::MixedPayload),
@@ -563,21 +613,23 @@ impl Qp {
         self.put_wqe(wr, Payload::Sges(list))
     }
 
+    fn put_wqe(&self, wr: &SendWr<'_>, payload: Payload<'_>) -> Result<bool, VerbsError> {
+        self.rings().post_send(wr.wr_id, &self.wqe(wr, payload))
+    }
+
     #[inline(always)]
-    fn put_wqe(&self, wr: &SendWr<'_>, payload: Payload<'_>) -> Result<(), VerbsError> {
+    fn wqe<'p>(&self, wr: &SendWr<'_>, payload: Payload<'p>) -> Wqe<'p> {
         let all_signaled = match self.inner.sq_sig_all {
             true => SendWqe::SIGNALED,
             false => 0,
         };
-        let wqe = Wqe {
+        Wqe {
             opcode: wr.opcode,
             flags: wr.flags | all_signaled,
             to: wr.to,
             stag: wr.stag,
             payload,
-        };
-        let signaled = wqe.flags & SendWqe::SIGNALED != 0;
-        self.rings().post_send(wr.wr_id, signaled, &wqe)
+        }
     }
 
     /// May it be posted at all?
@@ -609,28 +661,35 @@ impl Qp {
         if tracing::level_enabled!(tracing::Level::TRACE) {
             return self.post_recv_traced(&wr.copied());
         }
-        self.put_recv(&wr)?;
-        Ok(self.device().posted(self.flow())?)
+        match self.put_recv_short(&wr) {
+            Short::Posted => Ok(()),
+            Short::Untold => self.told(true),
+            Short::No => self.post_recv_long(&wr.copied()),
+        }
     }
 
     #[cold]
     #[tracing::instrument(name = "post_recv", level = "trace", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
     fn post_recv_traced(&self, wr: &RecvWr<'_>) -> Result<(), VerbsError> {
-        self.put_recv(wr)?;
-        Ok(self.device().posted(self.flow())?)
+        self.post_recv_long(wr)
     }
 
-    /// Writes an element and its doorbell.
+    #[inline(never)]
+    fn post_recv_long(&self, wr: &RecvWr<'_>) -> Result<(), VerbsError> {
+        let untold = self.put_recv(wr)?;
+        self.told(untold)
+    }
+
+    /// Writes an element of one SGE and its doorbell, if nothing is unusual.
     #[inline(always)]
-    fn put_recv(&self, wr: &RecvWr<'_>) -> Result<(), VerbsError> {
-        if !self.rings().takes_receives() {
-            self.check_recv()?;
+    fn put_recv_short(&self, wr: &RecvWr<'_>) -> Short {
+        let wr::Payload::One(sge) = wr.payload else {
+            return Short::No;
+        };
+        match self.is_usable(&sge, Access::LOCAL_WRITE) {
+            true => self.rings().post_recv_short(wr.wr_id, &sge),
+            false => Short::No,
         }
-        if let wr::Payload::One(sge) = wr.payload {
-            let sge = self.check_sge(sge, Access::LOCAL_WRITE, None)?;
-            return self.rings().post_recv(wr.wr_id, &[sge]);
-        }
-        self.put_other_recv(&wr.copied())
     }
 
     #[cold]
@@ -641,9 +700,11 @@ impl Qp {
         }
     }
 
-    /// Likewise, whatever its SGEs are.
-    #[inline(never)]
-    fn put_other_recv(&self, wr: &RecvWr<'_>) -> Result<(), VerbsError> {
+    /// Writes an element and its doorbell, whatever it is, or says why not. Is the bell to be rung?
+    fn put_recv(&self, wr: &RecvWr<'_>) -> Result<bool, VerbsError> {
+        if !self.rings().takes_receives() {
+            self.check_recv()?;
+        }
         let (sges, max) = (wr.payload.sges(), self.inner.cap.max_recv_sge);
         if sges.len() > max {
             return Err(VerbsError::TooManySges {

@@ -1,15 +1,16 @@
 //! The queues of a queue pair as this process posts to them, and what it remembers of the work until it has seen its end.
 
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::{AtomicU64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicU8, Ordering};
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
 use weft_engine::QpId;
-use weft_queues::{Capacity, QueuePair, Sge, Wqe, MAX_BLOCKS};
+use weft_queues::{Capacity, Payload, QueuePair, SendWqe, Sge, Wqe, MAX_BLOCKS};
 
 use super::cq::CqInner;
+use super::latch::{Held, Latch};
 use super::memory::QueueMemory;
+use super::wr;
 use super::VerbsError;
 
 /// A queue pair's memory, and the work in it.
@@ -34,81 +35,66 @@ const LENT: u8 = 4;
 /// The device does no more.
 const FAILED: u8 = 8;
 
+/// Why a post cannot go the short way: a reason of the queue's [`Latch`].
+mod why {
+    /// Who takes was not told since it looked: the bell has to be rung.
+    pub(super) const UNTOLD: u32 = 1 << 2;
+    /// No connection was asked for.
+    pub(super) const UNBOUND: u32 = 1 << 3;
+    /// The queue is lent, or its device failed.
+    pub(super) const BARRED: u32 = 1 << 4;
+    /// Who posts sends.
+    pub(super) const DIRECT: u32 = 1 << 5;
+    /// The completion queue has not a place for all the work of all its queues: places are counted.
+    pub(super) const COUNTED: u32 = 1 << 6;
+}
+
 /// Work under way in one queue.
 ///
-/// Who posts has `posting`; who polls, or gives the places of silent work back, has the completion queue's lock. They meet in `freed` only.
+/// Who posts has `latch`; who polls, or gives the places of silent work back, has the completion queue's lock. They meet in `freed` only.
 pub(super) struct WorkQueue {
     pub(super) cq: Arc<CqInner>,
     depth: u32,
-    posting: Mutex<Posting>,
+    latch: Latch,
+    /// Blocks or elements posted; the latch's.
+    tail: AtomicU32,
+    /// Work requests posted; the latch's.
+    posted: AtomicU32,
     /// By a WQE's first block, or an element's number, modulo their number.
     work: Box<[Work]>,
-    /// A [`Freed`].
-    freed: AtomicU64,
-}
-
-/// How far posting has come.
-#[derive(Default)]
-struct Posting {
-    /// Blocks or elements.
-    tail: u32,
-    /// Work requests.
-    count: u32,
-}
-
-/// How far work has come whose places were given back: work requests, and the block or element behind them.
-#[derive(Clone, Copy)]
-struct Freed {
-    count: u32,
-    tail: u32,
-}
-
-impl Freed {
-    #[inline(always)]
-    fn unpack(word: u64) -> Self {
-        Self {
-            count: word as u32,
-            tail: (word >> 32) as u32,
-        }
-    }
-
-    #[inline(always)]
-    fn pack(self) -> u64 {
-        u64::from(self.count) | u64::from(self.tail) << 32
-    }
+    /// The block or element behind the last whose place was given back; the completion queue's.
+    head: AtomicU32,
+    /// Work requests whose places were given back. Written under the completion queue's lock.
+    freed: AtomicU32,
 }
 
 /// What is remembered of a work request. Written before the doorbell, read behind its CQE or its `done`.
-#[derive(Default)]
 struct Work {
     wr_id: AtomicU64,
-    /// A [`Name`].
-    name: AtomicU64,
+    /// The number of its first block, or of its element; all bits the other way if it is silent.
+    mark: AtomicU32,
+    /// The block or element behind it.
+    end: AtomicU32,
 }
 
-/// Which work request it is.
-#[derive(Clone, Copy)]
-struct Name {
-    /// The block behind its last, or the element behind it.
-    end: u32,
-    /// The work requests before it, modulo 2^16: more than a queue holds.
-    count: u16,
-    signaled: bool,
+/// How a post by the short way ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Short {
+    /// It is posted.
+    Posted,
+    /// It is posted, and the bell is to be rung.
+    Untold,
+    /// Nothing was done: the long way knows why.
+    No,
 }
 
-impl Name {
-    #[inline(always)]
-    fn unpack(word: u64) -> Self {
-        Self {
-            end: word as u32,
-            count: (word >> 32) as u16,
-            signaled: word >> 48 != 0,
+impl Short {
+    /// This of what was posted before, and one more by the long way: who takes is to be told, with its bell if that is `untold`.
+    pub(super) fn and(self, untold: bool) -> Self {
+        match untold || self == Short::Untold {
+            true => Short::Untold,
+            false => Short::No,
         }
-    }
-
-    #[inline(always)]
-    fn pack(self) -> u64 {
-        u64::from(self.end) | u64::from(self.count) << 32 | u64::from(self.signaled) << 48
     }
 }
 
@@ -117,118 +103,218 @@ fn is_done(number: u32, done: u32) -> bool {
     done.wrapping_sub(number) as i32 >= 0
 }
 
+#[inline(always)]
+fn is_signaled(wqe: &Wqe<'_>) -> bool {
+    wqe.flags & SendWqe::SIGNALED != 0
+}
+
 impl WorkQueue {
-    fn new(cq: Arc<CqInner>, depth: u32, places: u32) -> Self {
+    fn new(cq: Arc<CqInner>, depth: u32, places: u32, reasons: u32) -> Self {
+        let nothing = |place: u32| Work {
+            wr_id: AtomicU64::new(0),
+            mark: AtomicU32::new(!place),
+            end: AtomicU32::new(place),
+        };
         Self {
             cq,
             depth,
-            posting: Mutex::default(),
-            work: (0..places).map(|_| Work::default()).collect(),
-            freed: AtomicU64::new(0),
+            latch: Latch::new(reasons | why::UNTOLD),
+            tail: AtomicU32::new(0),
+            posted: AtomicU32::new(0),
+            work: (0..places).map(nothing).collect(),
+            head: AtomicU32::new(0),
+            freed: AtomicU32::new(0),
         }
     }
 
+    /// The place of the work at `number`.
     #[inline(always)]
     fn at(&self, number: u32) -> Option<&Work> {
         self.work.get(number as usize & (self.work.len() - 1))
     }
 
+    /// Work requests under way, or done and not polled.
     #[inline(always)]
-    fn freed(&self) -> Freed {
-        Freed::unpack(self.freed.load(Ordering::Acquire))
+    fn under_way(&self) -> u32 {
+        let posted = self.posted.load(Ordering::Relaxed);
+        posted.wrapping_sub(self.freed.load(Ordering::Acquire))
     }
 
     #[inline(always)]
-    fn is_full(&self, posting: &Posting) -> bool {
-        posting.count.wrapping_sub(self.freed().count) >= self.depth
+    fn is_full(&self) -> bool {
+        self.under_way() >= self.depth
     }
 
-    /// Gives back the places of what was done silently; true: there is one now.
+    /// Are its places in the completion queue counted? It does not change while that has its lock.
+    #[inline(always)]
+    pub(super) fn is_counted(&self) -> bool {
+        self.latch.has(why::COUNTED)
+    }
+
+    /// Who takes looks at it: the next post rings.
+    pub(super) fn look(&self) {
+        self.latch.add(why::UNTOLD);
+    }
+
+    // ------------------------------------------------------------------ who posts
+
     #[cold]
-    fn make_room(&self, posting: &Posting, done: impl FnOnce() -> u32) -> bool {
-        self.cq.reap(self, done());
-        !self.is_full(posting)
+    #[inline(never)]
+    fn turn_back(&self) -> Short {
+        self.latch.leave(0);
+        Short::No
     }
 
-    /// Keeps a place for a work request and its CQE, for who puts it there and [`remember`](Self::remember)s it; `done`: how far the queue is done.
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
+    fn leave_late(&self) -> Short {
+        match self.latch.leave(why::UNTOLD) {
+            true => Short::Untold,
+            false => Short::Posted,
+        }
+    }
+
+    /// Keeps a place for a work request and its CQE; `done`: how far the queue is done.
     fn reserve(
         &self,
         full: fn(u32) -> VerbsError,
         done: impl FnOnce() -> u32,
-    ) -> Result<MutexGuard<'_, Posting>, VerbsError> {
-        let posting = self.posting.lock();
-        if self.is_full(&posting) && !self.make_room(&posting, done) {
+    ) -> Result<Held<'_>, VerbsError> {
+        let held = self.latch.lock();
+        if self.is_full() && !self.make_room(done) {
             return Err(full(self.depth));
         }
-        self.cq.promise()?;
-        Ok(posting)
-    }
-
-    /// The work request from `posting.tail` to `end` was put there.
-    #[inline(always)]
-    fn remember(&self, posting: &mut Posting, wr_id: u64, signaled: bool, end: u32) {
-        let name = Name {
-            end,
-            count: posting.count as u16,
-            signaled,
-        };
-        if let Some(work) = self.at(posting.tail) {
-            work.wr_id.store(wr_id, Ordering::Relaxed);
-            work.name.store(name.pack(), Ordering::Relaxed);
+        if self.is_counted() {
+            self.cq.promise()?;
         }
-        posting.count = posting.count.wrapping_add(1);
-        posting.tail = end;
+        Ok(held)
     }
 
-    /// The `wr_id` of the work that a CQE is of; all before it has its places back as well, and this says how many that are. `None`: no such
-    /// work is under way. Only by who has the completion queue's lock.
+    /// Gives back the places of what was done silently; true: there is one now.
+    #[cold]
+    fn make_room(&self, done: impl FnOnce() -> u32) -> bool {
+        self.cq.reap(self, done());
+        !self.is_full()
+    }
+
+    /// The work request from `number` to `end` was put there.
     #[inline(always)]
-    pub(super) fn finish(&self, number: u32) -> Option<(u64, usize)> {
+    fn remember(&self, work: &Work, wr_id: u64, signaled: bool, number: u32, end: u32) {
+        let mark = match signaled {
+            true => number,
+            false => !number,
+        };
+        work.wr_id.store(wr_id, Ordering::Relaxed);
+        work.mark.store(mark, Ordering::Relaxed);
+        work.end.store(end, Ordering::Relaxed);
+        let posted = self.posted.load(Ordering::Relaxed);
+        self.posted.store(posted.wrapping_add(1), Ordering::Relaxed);
+        self.tail.store(end, Ordering::Relaxed);
+    }
+
+    /// From now on its places in the completion queue are counted; how many it has. With the completion queue's lock, and its own.
+    pub(super) fn count(&self, _held: &Held<'_>) -> usize {
+        match self.latch.add(why::COUNTED) {
+            true => self.under_way() as usize,
+            false => 0,
+        }
+    }
+
+    /// No post is under way while this lives.
+    pub(super) fn hold(&self) -> Held<'_> {
+        self.latch.lock()
+    }
+
+    // ------------------------------------------------------------------ who polls, with the completion queue's lock
+
+    /// The `wr_id` of the work that a CQE is of, if that is the oldest of all that have places, and not silent. Its place is given back.
+    #[inline(always)]
+    pub(super) fn finish_oldest(&self, number: u32) -> Option<u64> {
         let work = self.at(number)?;
-        let name = Name::unpack(work.name.load(Ordering::Relaxed));
-        let freed = self.freed();
-        let ahead = name.count.wrapping_sub(freed.count as u16);
-        let is_there = name.end.wrapping_sub(number).wrapping_sub(1) < MAX_BLOCKS;
-        if !is_there || u32::from(ahead) >= self.depth {
+        if self.head.load(Ordering::Relaxed) != number
+            || work.mark.load(Ordering::Relaxed) != number
+        {
             return None;
         }
         let wr_id = work.wr_id.load(Ordering::Relaxed);
-        let ended = u32::from(ahead) + 1;
-        let freed = Freed {
-            count: freed.count.wrapping_add(ended),
-            tail: name.end,
-        };
-        self.freed.store(freed.pack(), Ordering::Release);
-        Some((wr_id, ended as usize))
+        self.free(work.end.load(Ordering::Relaxed), 1);
+        Some(wr_id)
     }
 
-    /// Gives back the places of the oldest work that is done and makes no CQE; how many. Only by who has the completion queue's lock.
+    /// The `wr_id` of the work that a CQE is of; all before it has its places back as well, and this says how many that are. `None`: no such
+    /// work is under way.
+    pub(super) fn finish(&self, number: u32) -> Option<(u64, usize)> {
+        let mut head = self.head.load(Ordering::Relaxed);
+        let mut ended = 0;
+        while ended < self.depth {
+            let work = self.oldest(head)?;
+            let wr_id = work.wr_id.load(Ordering::Relaxed);
+            ended += 1;
+            let is_it = head == number;
+            head = work.end.load(Ordering::Relaxed);
+            if is_it {
+                self.free(head, ended);
+                return Some((wr_id, ended as usize));
+            }
+        }
+        None
+    }
+
+    /// Gives back the places of the oldest work that is done and makes no CQE; how many.
     pub(super) fn reap(&self, done: u32) -> usize {
-        let mut freed = self.freed();
+        let mut head = self.head.load(Ordering::Relaxed);
         let mut reaped = 0;
-        while freed.tail != done && is_done(freed.tail, done) {
-            let Some(work) = self.at(freed.tail) else {
+        while head != done && is_done(head, done) {
+            let Some(work) = self.oldest(head) else {
                 break;
             };
-            let name = Name::unpack(work.name.load(Ordering::Relaxed));
-            if name.signaled {
+            if work.is_signaled_at(head) {
                 break;
             }
-            freed.count = freed.count.wrapping_add(1);
-            freed.tail = name.end;
+            head = work.end.load(Ordering::Relaxed);
             reaped += 1;
         }
-        self.freed.store(freed.pack(), Ordering::Release);
-        reaped
+        self.free(head, reaped);
+        reaped as usize
+    }
+
+    /// The work at `head`, if there is some.
+    fn oldest(&self, head: u32) -> Option<&Work> {
+        let work = self.at(head)?;
+        let blocks = work.end.load(Ordering::Relaxed).wrapping_sub(head);
+        let is_there = [head, !head].contains(&work.mark.load(Ordering::Relaxed));
+        (is_there && (1..=MAX_BLOCKS).contains(&blocks)).then_some(work)
+    }
+
+    /// All before `head` has its places back: so many more.
+    #[inline(always)]
+    fn free(&self, head: u32, count: u32) {
+        self.head.store(head, Ordering::Relaxed);
+        let freed = self.freed.load(Ordering::Relaxed);
+        self.freed
+            .store(freed.wrapping_add(count), Ordering::Release);
     }
 
     /// Nothing is posted any more, and nobody polls: the places of all work are given back but for those of `cqes`, which are there and nobody
     /// took.
     fn close(&self, cqes: usize) {
-        let posting = self.posting.lock();
-        let placed = posting.count.wrapping_sub(self.freed().count) as usize;
-        self.cq.forget(placed.saturating_sub(cqes));
+        let _held = self.latch.lock();
+        if self.is_counted() {
+            let placed = self.under_way() as usize;
+            self.cq.forget(placed.saturating_sub(cqes));
+        }
+    }
+
+    /// Work requests that have a place at most.
+    pub(super) fn depth(&self) -> usize {
+        self.depth as usize
+    }
+}
+
+impl Work {
+    /// Does it make a CQE in any case? It is the work at `number`.
+    fn is_signaled_at(&self, number: u32) -> bool {
+        self.mark.load(Ordering::Relaxed) == number
     }
 }
 
@@ -239,7 +325,13 @@ impl Rings {
         capacity: Capacity,
         [send_cq, recv_cq]: [Arc<CqInner>; 2],
         lendable: bool,
+        deferred: bool,
     ) -> Result<Self, VerbsError> {
+        let direct = match deferred {
+            true => 0,
+            false => why::DIRECT,
+        };
+        let (send, recv) = (capacity.send, capacity.recv);
         let layout = QueuePair::new(capacity).ok_or(weft_engine::Error::InvalidQpConfig)?;
         Ok(Self {
             id,
@@ -247,8 +339,8 @@ impl Rings {
             capacity,
             layout,
             memory: QueueMemory::new(layout.bytes(), lendable)?,
-            send: WorkQueue::new(send_cq, capacity.send, layout.send_blocks()),
-            recv: WorkQueue::new(recv_cq, capacity.recv, layout.recv_elements()),
+            send: WorkQueue::new(send_cq, send, layout.send_blocks(), direct | why::UNBOUND),
+            recv: WorkQueue::new(recv_cq, recv, layout.recv_elements(), direct),
             gate: AtomicU8::new(0),
         })
     }
@@ -273,19 +365,29 @@ impl Rings {
         self.gate.fetch_or(bit, Ordering::AcqRel) & bit == 0
     }
 
+    /// Nothing is posted from now on but what is being posted.
+    fn bar(&self) {
+        self.send.latch.add(why::BARRED);
+        self.recv.latch.add(why::BARRED);
+    }
+
     /// Another process has them from now on; false: one has them already.
     pub(super) fn lend(&self) -> bool {
-        self.mark(LENT)
+        let lent = self.mark(LENT);
+        self.bar();
+        lent
     }
 
     /// A connection was asked for.
     pub(crate) fn bind(&self) {
         self.mark(BOUND);
+        self.send.latch.remove(why::UNBOUND);
     }
 
     /// The device does no more.
     pub(crate) fn fail(&self) {
         self.mark(FAILED);
+        self.bar();
     }
 
     /// The connection stands, and the peer takes no Reads.
@@ -293,8 +395,13 @@ impl Rings {
         self.mark(NO_READS);
     }
 
+    /// Who takes looks at them: the next post rings.
+    pub(super) fn look(&self) {
+        self.send.look();
+        self.recv.look();
+    }
+
     /// Nothing is in the way of any send.
-    #[inline(always)]
     pub(super) fn is_open(&self) -> bool {
         self.gate.load(Ordering::Acquire) == BOUND
     }
@@ -305,7 +412,6 @@ impl Rings {
     }
 
     /// Nothing is in the way of a receive.
-    #[inline(always)]
     pub(super) fn takes_receives(&self) -> bool {
         !self.has(LENT | FAILED)
     }
@@ -318,38 +424,94 @@ impl Rings {
         self.has(BOUND)
     }
 
+    #[inline(always)]
     pub(super) fn takes_reads(&self) -> bool {
         !self.has(NO_READS)
     }
 
+    /// The short way of a work request with one SGE, if nothing is unusual. There is no call in it, and what it needs it reads when it needs
+    /// it: so it saves no registers. `wqe` has no payload yet.
     #[inline(always)]
-    pub(super) fn post_send(
-        &self,
-        wr_id: u64,
-        signaled: bool,
-        wqe: &Wqe<'_>,
-    ) -> Result<(), VerbsError> {
-        let (queue, layout, memory) = (&self.send, self.layout, self.memory());
-        let full = |depth| VerbsError::SendQueueFull { depth };
-        let mut posting = queue.reserve(full, || layout.send_done(memory))?;
-        let at = posting.tail;
-        let end = at.wrapping_add(layout.put_send(memory, at, wqe));
-        queue.remember(&mut posting, wr_id, signaled, end);
-        layout.ring_send(memory, end);
-        Ok(())
+    pub(super) fn post_send_short(&self, wr_id: u64, wqe: Wqe<'_>, sge: &wr::Sge<'_>) -> Short {
+        let queue = &self.send;
+        if !queue.latch.try_pass() {
+            return Short::No;
+        }
+        let number = queue.tail.load(Ordering::Relaxed);
+        let Some(work) = queue.work.get(self.layout.send_at(number)) else {
+            return queue.turn_back();
+        };
+        if queue.is_full() {
+            return queue.turn_back();
+        }
+        let sges = [sge.queued()];
+        let wqe = Wqe {
+            payload: Payload::Sges(&sges),
+            ..wqe
+        };
+        if self.layout.put_send(self.memory(), number, &wqe) != 1 {
+            return queue.turn_back();
+        }
+        let end = number.wrapping_add(1);
+        queue.remember(work, wr_id, is_signaled(&wqe), number, end);
+        self.layout.ring_send(self.memory(), end);
+        match queue.latch.try_leave() {
+            true => Short::Posted,
+            false => queue.leave_late(),
+        }
     }
 
+    /// Posts, or says why not. Is the bell to be rung?
+    pub(super) fn post_send(&self, wr_id: u64, wqe: &Wqe<'_>) -> Result<bool, VerbsError> {
+        let (queue, layout, memory) = (&self.send, self.layout, self.memory());
+        let full = |depth| VerbsError::SendQueueFull { depth };
+        let held = queue.reserve(full, || layout.send_done(memory))?;
+        let number = queue.tail.load(Ordering::Relaxed);
+        let end = number.wrapping_add(layout.put_send(memory, number, wqe));
+        if let Some(work) = queue.at(number) {
+            queue.remember(work, wr_id, is_signaled(wqe), number, end);
+        }
+        layout.ring_send(memory, end);
+        Ok(held.leave(why::UNTOLD))
+    }
+
+    /// As [`post_send_short`](Self::post_send_short).
     #[inline(always)]
-    pub(super) fn post_recv(&self, wr_id: u64, list: &[Sge]) -> Result<(), VerbsError> {
+    pub(super) fn post_recv_short(&self, wr_id: u64, sge: &wr::Sge<'_>) -> Short {
+        let queue = &self.recv;
+        if !queue.latch.try_pass() {
+            return Short::No;
+        }
+        let number = queue.tail.load(Ordering::Relaxed);
+        let Some(work) = queue.work.get(self.layout.recv_at(number)) else {
+            return queue.turn_back();
+        };
+        let list = [sge.queued()];
+        if queue.is_full() || !self.layout.put_recv(self.memory(), number, &list) {
+            return queue.turn_back();
+        }
+        let end = number.wrapping_add(1);
+        queue.remember(work, wr_id, true, number, end);
+        self.layout.ring_recv(self.memory(), end);
+        match queue.latch.try_leave() {
+            true => Short::Posted,
+            false => queue.leave_late(),
+        }
+    }
+
+    /// As [`post_send`](Self::post_send).
+    pub(super) fn post_recv(&self, wr_id: u64, list: &[Sge]) -> Result<bool, VerbsError> {
         let (queue, layout, memory) = (&self.recv, self.layout, self.memory());
         let full = |depth| VerbsError::RecvQueueFull { depth };
-        let mut posting = queue.reserve(full, || layout.recv_done(memory))?;
-        let at = posting.tail;
-        let end = at.wrapping_add(1);
-        layout.put_recv(memory, at, list);
-        queue.remember(&mut posting, wr_id, true, end);
+        let held = queue.reserve(full, || layout.recv_done(memory))?;
+        let number = queue.tail.load(Ordering::Relaxed);
+        let end = number.wrapping_add(1);
+        layout.put_recv(memory, number, list);
+        if let Some(work) = queue.at(number) {
+            queue.remember(work, wr_id, true, number, end);
+        }
         layout.ring_recv(memory, end);
-        Ok(())
+        Ok(held.leave(why::UNTOLD))
     }
 
     /// Gives back the places of what was done silently, if the send queue completes to `cq`; how many. Only by who has its lock.

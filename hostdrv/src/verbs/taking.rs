@@ -167,10 +167,19 @@ impl State {
     /// Lets the engine take all that was posted.
     pub(crate) fn take_posted(&mut self, now: u64) {
         while let Some(flow) = self.bells.take() {
+            self.look(flow);
             self.take_from(now, flow);
         }
         for at in 0..self.lent.len() {
             self.take_from(now, self.lent[at]);
+        }
+    }
+
+    /// Who posts to this flow's queues from now on rings.
+    fn look(&self, flow: u16) {
+        let id = self.flows.get(usize::from(flow)).copied().flatten();
+        if let Some(entry) = id.and_then(|id| self.qps.get(&id)) {
+            entry.rings.look();
         }
     }
 

@@ -12,6 +12,25 @@ pub struct Sge<'a> {
     pub(super) length: u32,
 }
 
+impl Sge<'_> {
+    /// Is all of it in its region?
+    #[inline(always)]
+    pub(super) fn is_inside(&self) -> bool {
+        let end = self.offset.checked_add(self.length.into());
+        end.is_some_and(|end| end <= self.mr.len() as u64)
+    }
+
+    /// As the queue has it.
+    #[inline(always)]
+    pub(super) fn queued(&self) -> weft_queues::Sge {
+        weft_queues::Sge {
+            stag: self.mr.lkey(),
+            to: self.mr.addr().wrapping_add(self.offset),
+            length: self.length,
+        }
+    }
+}
+
 /// Where a message comes from, or goes to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Payload<'a> {
