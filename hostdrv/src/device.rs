@@ -8,6 +8,7 @@ mod bells;
 mod control;
 mod executor;
 mod files;
+mod raw_queues;
 mod sleep;
 mod sleepers;
 
@@ -26,7 +27,6 @@ use crate::card::{Card, MappedMemory};
 use crate::cm::CmRegistry;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
-use crate::raw::RawQueues;
 use crate::stats::{add, counter_named, CardCounters, HostStats};
 use crate::transport::Transport;
 use crate::verbs::{AsyncEvent, Leaving, QpEntry};
@@ -36,6 +36,8 @@ use executor::Executor;
 pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
+pub(crate) use raw_queues::RawQueues;
+pub use raw_queues::{RawConfig, RawStats, Sent};
 use sleepers::Sleepers;
 
 /// Reports handled before the doorbells of what they caused are rung.
@@ -720,6 +722,12 @@ impl Device {
     /// Reads the STATUS register.
     pub fn health(&self) -> Result<Health, DeviceError> {
         self.lock().card.health()
+    }
+
+    /// With `on`, what the card sends goes to its own receive path instead of the wire, and what comes from the
+    /// wire is ignored (counted in `rx_drop_loopback`). Frames must then be for this station to arrive.
+    pub fn set_mac_loopback(&self, on: bool) -> Result<(), DeviceError> {
+        self.lock().card.set_mac_loopback(on)
     }
 
     /// Reads all counters of the card.

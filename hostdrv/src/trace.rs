@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use weft_layout::{reg::TraceCtrl, registers, TraceEntry};
 
-use crate::card::check_identity;
+use crate::card::{check_identity, trace_ring_size};
 use crate::device::Device;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
@@ -49,16 +49,6 @@ pub struct Trace {
     pub now: u64,
 }
 
-/// Entries of the trace ring. A card without one has no capture ring either.
-pub(crate) fn ring_size(mmio: &Mmio) -> Result<u32, DeviceError> {
-    match mmio.read(registers::TRACE_SIZE)? {
-        0 => Err(DeviceError::NotObserved {
-            device: mmio.transport.name(),
-        }),
-        size => Ok(size),
-    }
-}
-
 /// Reads a card's trace ring.
 #[derive(Clone)]
 pub struct TraceReader {
@@ -81,7 +71,7 @@ impl TraceReader {
     }
 
     fn new(mmio: Mmio) -> Result<Self, DeviceError> {
-        let size = ring_size(&mmio)?;
+        let size = trace_ring_size(&mmio)?;
         if !size.is_power_of_two() || size > MAX_SIZE {
             return Err(DeviceError::Gone {
                 device: mmio.transport.name(),

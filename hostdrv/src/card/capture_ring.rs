@@ -8,11 +8,10 @@ use weft_layout::{
     registers, CaptureHeader, Counter,
 };
 
-use super::{write_checked, Card, MappedMemory, MAX_FRAME};
+use super::{trace_ring_size, write_checked, Card, MappedMemory, MAX_FRAME};
 use crate::dma::{observe, DmaBuffer, SharedMemory, PAGE_SIZE};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
-use crate::trace::ring_size;
 
 const HEADER: usize = CaptureHeader::SIZE;
 /// How often CAPTURE_CTRL is read until the card has written the frame that it began.
@@ -74,7 +73,7 @@ pub(crate) struct CaptureRing {
 
 impl CaptureRing {
     fn new(mmio: &Mmio, wanted: Wanted, lost: [u32; 2]) -> Result<Self, DeviceError> {
-        ring_size(mmio)?;
+        trace_ring_size(mmio)?;
         let frame = usize::from(wanted.snap.min(MAX_FRAME));
         let slot_log2 = (7..14)
             .find(|log2| HEADER + frame <= 1 << log2)

@@ -3,7 +3,6 @@
 use weft_layout::{reg, registers};
 
 use super::Card;
-use crate::device::Device;
 use crate::error::DeviceError;
 use crate::mmio::{Mmio, ALL_ONES};
 use crate::transport::TransportError;
@@ -40,7 +39,7 @@ impl Control {
 
 impl Card {
     /// MAC loopback: what the card sends comes back to it.
-    fn set_mac_loopback(&mut self, on: bool) -> Result<(), DeviceError> {
+    pub(crate) fn set_mac_loopback(&mut self, on: bool) -> Result<(), DeviceError> {
         if on == self.control.loopback {
             return Ok(());
         }
@@ -68,13 +67,5 @@ impl Card {
             self.check_presence("STATUS")?;
         }
         Ok(status)
-    }
-}
-
-impl Device {
-    /// With `on`, what the card sends goes to its own receive path instead of the wire, and what comes from the
-    /// wire is ignored (counted in `rx_drop_loopback`). Frames must then be for this station to arrive.
-    pub fn set_mac_loopback(&self, on: bool) -> Result<(), DeviceError> {
-        self.lock().card.set_mac_loopback(on)
     }
 }

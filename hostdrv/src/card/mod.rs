@@ -411,6 +411,16 @@ pub(crate) fn check_identity(mmio: &Mmio, name: &str) -> Result<(), DeviceError>
     Ok(())
 }
 
+/// Entries of the trace ring. A card without one has no capture ring either.
+pub(crate) fn trace_ring_size(mmio: &Mmio) -> Result<u32, DeviceError> {
+    match mmio.read(registers::TRACE_SIZE)? {
+        0 => Err(DeviceError::NotObserved {
+            device: mmio.transport.name(),
+        }),
+        size => Ok(size),
+    }
+}
+
 /// Checks the identity, that writes arrive, and what it can do.
 fn identify(mmio: &Mmio, name: &str) -> Result<Capabilities, DeviceError> {
     check_identity(mmio, name)?;

@@ -7,9 +7,8 @@ use rustix::io::Errno;
 use rustix::time::Timespec;
 
 use super::sleepers::Turn;
-use super::{Device, State};
+use super::{Device, RawQueues, State};
 use crate::error::DeviceError;
-use crate::raw::RawQueues;
 use crate::stats::add;
 use crate::transport::TransportError;
 

@@ -1,0 +1,233 @@
+//! Who knows whom (docs/house.md): the modules of the driver use what the page allows them and nothing else, and no crate has a circle of
+//! modules but for the edges that the page owns up to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+type Edges = BTreeSet<(String, String)>;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The text without comments.
+fn code(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.find("//") {
+        Some(at) => &line[..at],
+        None => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The first words of what follows `prefix`: one, or those of a list in braces.
+fn names_after(code: &str, prefix: &str) -> Vec<String> {
+    let word = |text: &str| -> String {
+        let is = |c: &char| c.is_alphanumeric() || *c == '_';
+        text.trim_start().chars().take_while(is).collect()
+    };
+    let mut names = Vec::new();
+    for (at, _) in code.match_indices(prefix) {
+        let before = code[..at].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
+            continue;
+        }
+        let rest = &code[at + prefix.len()..];
+        let Some(list) = rest.strip_prefix('{') else {
+            names.push(word(rest));
+            continue;
+        };
+        let mut depth = 0;
+        let mut start = 0;
+        for (at, c) in list.char_indices() {
+            match c {
+                '{' => depth += 1,
+                ',' | '}' if depth == 0 => {
+                    names.push(word(&list[start..at]));
+                    start = at + 1;
+                    if c == '}' {
+                        break;
+                    }
+                }
+                '}' => depth -= 1,
+                _ => {}
+            }
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).expect("a folder of sources").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The modules at the top of a crate, and which of them uses which.
+fn modules(src: &Path) -> (BTreeSet<String>, Edges) {
+    let lib = code(&read(&src.join("lib.rs")));
+    let mut modules = BTreeSet::new();
+    let mut exported = BTreeMap::new();
+    for line in lib.split([';', '{', '}']) {
+        let words: Vec<_> = line.split_whitespace().collect();
+        if let [.., "mod", name] = words[..] {
+            modules.insert(name.to_owned());
+        }
+    }
+    for module in &modules {
+        for name in lib.split("pub use ").skip(1) {
+            if let Some(rest) = name.strip_prefix(&format!("{module}::")) {
+                let list = rest.split(';').next().unwrap_or_default();
+                for name in list.split(|c: char| !c.is_alphanumeric() && c != '_') {
+                    exported.insert(name.to_owned(), module.clone());
+                }
+            }
+        }
+    }
+    let mut files = Vec::new();
+    sources(src, &mut files);
+    let mut edges = Edges::new();
+    for file in files {
+        let inside = file.strip_prefix(src).expect("below it");
+        let parts: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
+        let top = parts[0].trim_end_matches(".rs").to_owned();
+        if top == "lib" || top == "main" {
+            continue;
+        }
+        let is_mod = parts.last().is_some_and(|name| name == "mod.rs");
+        let depth = parts.len() - usize::from(is_mod);
+        let text = code(&read(&file));
+        let mut names = names_after(&text, "crate::");
+        names.extend(names_after(&text, &"super::".repeat(depth)));
+        for name in names {
+            let module = exported.get(&name).unwrap_or(&name);
+            if *module != top && modules.contains(module) {
+                edges.insert((top.clone(), module.clone()));
+            }
+        }
+    }
+    (modules, edges)
+}
+
+/// Modules that reach themselves, by way of others.
+fn circle(edges: &Edges) -> BTreeSet<String> {
+    let reached = |from: &str| {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![from.to_owned()];
+        while let Some(at) = open.pop() {
+            for (_, to) in edges.iter().filter(|(from, _)| *from == at) {
+                if seen.insert(to.clone()) {
+                    open.push(to.clone());
+                }
+            }
+        }
+        seen
+    };
+    let all = edges.iter().map(|(from, _)| from);
+    all.filter(|module| reached(module).contains(*module))
+        .cloned()
+        .collect()
+}
+
+/// The rows of the table behind this heading of the page: each cell's words in backticks.
+fn table(page: &str, heading: &str) -> Vec<Vec<Vec<String>>> {
+    let (_, section) = page
+        .split_once(&format!("\n## {heading}\n"))
+        .unwrap_or_else(|| panic!("the page has no section {heading}"));
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let ticked = |cell: &str| -> Vec<String> {
+        let odd = cell.split('`').skip(1).step_by(2);
+        odd.map(str::to_owned).collect()
+    };
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|row| row.trim_matches('|').split('|').map(ticked).collect())
+        .collect()
+}
+
+fn page() -> String {
+    read(&root().join("docs/house.md"))
+}
+
+#[test]
+fn each_module_of_the_driver_uses_what_the_page_allows_it() {
+    let (modules, edges) = modules(&root().join("hostdrv/src"));
+    let mut allowed = BTreeMap::new();
+    for row in table(&page(), "The driver's modules") {
+        let [names, uses] = &row[..] else {
+            panic!("a row has two cells: {row:?}");
+        };
+        allowed.insert(names[0].clone(), uses.clone());
+    }
+    let rows: BTreeSet<_> = allowed.keys().cloned().collect();
+    assert_eq!(modules, rows, "modules of hostdrv, and rows of the page");
+    assert!(edges.len() > 30, "the sources were not read: {edges:?}");
+    for (from, to) in &edges {
+        let may = &allowed[from];
+        assert!(may.contains(to), "{from} uses {to}; it may use {may:?}");
+    }
+}
+
+#[test]
+fn no_circle_of_modules() {
+    let mut known: BTreeMap<String, Edges> = BTreeMap::new();
+    for row in table(&page(), "Circles") {
+        let [of, edge, ..] = &row[..] else {
+            panic!("a row has a crate and an edge: {row:?}");
+        };
+        let edge = (edge[0].clone(), edge[1].clone());
+        known.entry(of[0].clone()).or_default().insert(edge);
+    }
+    for (name, src) in [
+        ("weft-hostdrv", "hostdrv/src"),
+        ("weft-engine", "firmware/engine/src"),
+        ("weft-tcp", "firmware/tcp/src"),
+        ("weft-queues", "firmware/queues/src"),
+        ("weft-wire", "firmware/wire/src"),
+        ("weft-sim", "sim/src"),
+    ] {
+        let (_, edges) = modules(&root().join(src));
+        let known = known.remove(name).unwrap_or_default();
+        let rest: Edges = edges.difference(&known).cloned().collect();
+        let left = circle(&rest);
+        let within: Vec<_> = rest
+            .iter()
+            .filter(|(from, to)| left.contains(from) && left.contains(to))
+            .collect();
+        assert!(left.is_empty(), "{name} has a circle: {within:?}");
+        // The list only shrinks: what is in it is still so, and still closes a circle.
+        for edge in known {
+            let mut with = rest.clone();
+            with.insert(edge.clone());
+            let closes = edges.contains(&edge) && !circle(&with).is_empty();
+            assert!(closes, "{name}: {edge:?} is no circle any more");
+        }
+    }
+    assert!(known.is_empty(), "no such crates: {known:?}");
+}
+
+#[test]
+fn a_circle_is_found() {
+    let edges = |list: &[(&str, &str)]| -> Edges {
+        let owned = |(a, b): &(&str, &str)| (a.to_string(), b.to_string());
+        list.iter().map(owned).collect()
+    };
+    let line = edges(&[("a", "b"), ("b", "c"), ("a", "c")]);
+    assert!(circle(&line).is_empty());
+    let round = edges(&[("a", "b"), ("b", "c"), ("c", "b")]);
+    assert_eq!(circle(&round), BTreeSet::from(["b".into(), "c".into()]));
+    let used = names_after(
+        "use crate::{a::{x, y}, b};\ncrate::c::d(); mycrate::e",
+        "crate::",
+    );
+    assert_eq!(used, ["a", "b", "c"]);
+}
