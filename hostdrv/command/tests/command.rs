@@ -261,16 +261,16 @@ mod on_a_simulated_card {
     }
 
     /// One run of `weft perf`, short, of the functional model: simulated time, so that the figures are the same everywhere.
-    fn perf(table: &str) -> serde_json::Value {
+    fn perf(arguments: &[&str]) -> serde_json::Value {
         let short = ["--card", "model", "--milliseconds", "1", "--json"];
-        let output = run(&[&["perf", table][..], &short].concat());
+        let output = run(&[&["perf"][..], arguments, &short].concat());
         assert!(output.status.success(), "{}", text(&output.stderr));
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
 
     #[test]
     fn every_flow_is_connected_and_the_line_is_shared() {
-        let table = perf("--scale");
+        let table = perf(&["--scale"]);
         assert_eq!(table["connections"], 256);
         let rate = table["connections_per_second"].as_f64();
         assert!(rate.expect("a number") > 10_000.0, "{table:#}");
@@ -285,14 +285,31 @@ mod on_a_simulated_card {
 
     #[test]
     fn each_controller_is_measured_under_loss() {
-        let table = perf("--loss");
+        let page = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("loss.html");
+        let table = perf(&[
+            "--loss",
+            "--html",
+            page.to_str().expect("a name of letters"),
+        ]);
         let runs = table["runs"].as_array().expect("a list");
-        assert_eq!(runs.len(), 2 * 3 * 5);
+        assert_eq!(runs.len(), 2 * 3 * 7);
         for run in runs {
             let of = |name: &str| run[name].as_f64().expect("a number");
             let clean = of("loss") == 0.0 && of("reorder") == 0.0;
             assert_eq!(of("retransmits") == 0.0, clean, "{run:#}");
             assert!(of("gbps") > if clean { 80.0 } else { 0.5 }, "{run:#}");
+            assert!(of("round_trip_ns") > 2.0 * of("delay_ns"), "{run:#}");
+            if of("loss") > 0.0 {
+                // What TCP measures is longer than the path, and the formula's goodput no larger.
+                assert!(of("formula_gbps") <= of("formula_path_gbps"), "{run:#}");
+            }
+        }
+        let html = std::fs::read_to_string(&page).expect("the page");
+        // A line for each controller and curves of the formula, for two delays; a dot for each point.
+        assert_eq!(html.matches("class=\"f\"").count(), 2 * 2);
+        assert_eq!(html.matches("<circle").count(), 2 * 3 * 5);
+        for other in ["http", "<script", "src="] {
+            assert!(!html.contains(other), "{other}");
         }
     }
 

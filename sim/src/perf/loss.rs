@@ -16,10 +16,13 @@ use crate::transport::lock;
 /// Bytes of a Write.
 const BYTES: usize = 1 << 16;
 
+/// Of IPv4 and TCP, without options.
+const HEADERS: f64 = 40.0;
+
 /// What is measured: one way, in nanoseconds.
 pub const DELAYS: [u64; 2] = [500, 10_000];
 /// Frames of a million that are lost.
-pub const LOSSES: [u32; 4] = [0, 1_000, 10_000, 30_000];
+pub const LOSSES: [u32; 6] = [0, 300, 1_000, 3_000, 10_000, 30_000];
 /// Frames of a million that come late.
 pub const REORDERED: u32 = 10_000;
 /// The controllers. DCTCP is not among them: where nothing is marked it is Reno.
@@ -38,6 +41,12 @@ pub struct Goodput {
     pub reorder: u32,
     /// Gb/s of what Writes carried.
     pub gbps: f64,
+    /// What TCP took for the round-trip time (SRTT), over all completions of Writes on average, in nanoseconds.
+    pub round_trip_ns: f64,
+    /// 1.22 MSS / (RTT √p) with that round-trip time, the line's rate at most, in Gb/s. `None`: nothing is lost.
+    pub formula_gbps: Option<f64>,
+    /// The same with the round-trip time of the path alone.
+    pub formula_path_gbps: Option<f64>,
     /// Segments sent again.
     pub retransmits: u64,
     /// Expiries of the retransmission timer.
@@ -61,8 +70,17 @@ pub struct LossTable {
     pub mtu: u16,
     /// Simulated time of each run.
     pub milliseconds: u64,
+    /// The line's rate.
+    pub link_gbps: u64,
     /// The runs.
     pub runs: Vec<Goodput>,
+}
+
+/// What Reno gets where `loss` frames of a million are lost at random (Mathis and others, 1997): 1.22 MSS / (RTT √p), and never more than the
+/// line carries. In Gb/s.
+pub fn formula(mtu: u16, round_trip_ns: f64, loss: f64, line: u64) -> f64 {
+    let mss = f64::from(mtu) - HEADERS;
+    (1.22 * mss * 8.0 / (round_trip_ns.max(1.0) * (loss / 1e6).sqrt())).min(line as f64)
 }
 
 /// The faults of each column, and its name.
@@ -122,6 +140,7 @@ pub fn run(
         card: kind.to_string(),
         mtu,
         milliseconds,
+        link_gbps: kind.gbps(),
         runs,
     })
 }
@@ -138,9 +157,20 @@ fn measure(config: &FabricConfig, faults: Faults, time: u64) -> Result<Goodput, 
     });
     let start = fabric.now();
     let mut writes = Writes::default();
+    let (mut round_trips, mut samples) = (0, 0_u64);
     while fabric.now() < start + time {
         writes.one_more(&fabric, &pair, BYTES, usize::MAX)?;
+        let connection = pair.ends[0].qp.query()?.connection;
+        if let Some(round_trip) = connection.and_then(|info| info.round_trip) {
+            round_trips += round_trip;
+            samples += 1;
+        }
     }
+    let round_trip_ns = round_trips as f64 / samples.max(1) as f64;
+    let formula = |round_trip| {
+        let loss = f64::from(faults.loss);
+        (faults.loss > 0).then(|| formula(config.mtu, round_trip, loss, config.link.gbps))
+    };
     let took = fabric.now() - start;
     let stats: EngineStats = fabric.device(0).engine_stats();
     Ok(Goodput {
@@ -149,6 +179,9 @@ fn measure(config: &FabricConfig, faults: Faults, time: u64) -> Result<Goodput, 
         loss: faults.loss,
         reorder: faults.reorder,
         gbps: (writes.done * BYTES) as f64 * 8.0 / took.max(1) as f64,
+        round_trip_ns,
+        formula_gbps: formula(round_trip_ns),
+        formula_path_gbps: formula(2.0 * config.link.delay_ns as f64),
         retransmits: stats.retransmits,
         timeouts: stats.timeouts,
         tail_probes: stats.tail_probes,
@@ -188,6 +221,27 @@ pub fn print(table: &LossTable, out: &mut impl Write) -> io::Result<()> {
             }
             writeln!(out)?;
         }
+        let reno = |run: &&Goodput| run.delay_ns == delay_ns && run.congestion == "reno";
+        for (name, of) in FORMULAS {
+            write!(out, "  {name:<16}")?;
+            for run in table.runs.iter().filter(reno) {
+                let text = of(run).map_or("-".into(), |gbps| format!("{gbps:.1}"));
+                write!(out, " {text:>9}")?;
+            }
+            writeln!(out)?;
+        }
     }
-    Ok(())
+    writeln!(
+        out,
+        "\n  1.22 MSS/(RTT sqrt p): with the path's own round-trip time, and with the one that reno measured (SRTT)."
+    )
 }
+
+/// What a run says of the formula.
+type Formula = fn(&Goodput) -> Option<f64>;
+
+/// The formula's rows.
+const FORMULAS: [(&str, Formula); 2] = [
+    ("formula, path", |run| run.formula_path_gbps),
+    ("formula, SRTT", |run| run.formula_gbps),
+];

@@ -3,6 +3,7 @@
 pub mod data_path;
 pub mod full_stack;
 pub mod loss;
+pub mod loss_picture;
 mod page;
 pub mod queue;
 pub mod scale;

@@ -55,11 +55,12 @@ pub enum Command {
     Perf {
         #[command(flatten)]
         seed: Seed,
-        /// Also writes the figures, with bars, to this page (HTML, self-contained).
+        /// Also writes the figures, with bars, to this page (HTML, self-contained); with --loss, as a picture with the formula's curve
+        /// (FILE.svg: the picture alone).
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
         /// Instead: goodput of each congestion controller where the network loses and reorders.
-        #[arg(long, conflicts_with = "html")]
+        #[arg(long)]
         loss: bool,
         /// Instead: how fast as many connections are made as the card has flows, and how fairly 64 of them share the line.
         #[arg(long, conflicts_with_all = ["html", "loss"])]
@@ -68,7 +69,7 @@ pub enum Command {
         #[arg(long, conflicts_with_all = ["html", "loss", "scale"])]
         queue: bool,
         /// Simulated time of each run of --loss, --scale or --queue.
-        #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "html")]
+        #[arg(long, value_name = "N", default_value_t = 3)]
         milliseconds: u64,
         #[command(flatten)]
         common: Common,
@@ -107,7 +108,7 @@ impl Command {
                 common,
             } => {
                 if *loss {
-                    perf::loss(common, seed.seed, *milliseconds)
+                    perf::loss(common, seed.seed, *milliseconds, html.as_deref())
                 } else if *scale {
                     perf::scale(common, seed.seed, *milliseconds)
                 } else if *queue {

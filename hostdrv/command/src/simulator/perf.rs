@@ -20,8 +20,7 @@ pub fn run(common: &Common, seed: u64, html: Option<&Path>) -> Result<(), Failur
     bar.finish_and_clear();
     let figures = figures?;
     if let Some(path) = html {
-        std::fs::write(path, perf::page(&figures))
-            .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        save(path, perf::page(&figures))?;
     }
     let mut out = output::stdout();
     if common.json {
@@ -36,12 +35,33 @@ pub fn run(common: &Common, seed: u64, html: Option<&Path>) -> Result<(), Failur
     }
 }
 
+fn save(path: &Path, text: String) -> Result<(), Failure> {
+    Ok(std::fs::write(path, text)
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))?)
+}
+
 /// Goodput of each congestion controller under loss.
-pub fn loss(common: &Common, seed: u64, milliseconds: u64) -> Result<(), Failure> {
+pub fn loss(
+    common: &Common,
+    seed: u64,
+    milliseconds: u64,
+    html: Option<&Path>,
+) -> Result<(), Failure> {
     let bar = progress(perf::loss::runs(), !common.json);
     let table = perf::loss::run(common.card, seed, common.mtu, milliseconds, || bar.inc(1));
     bar.finish_and_clear();
-    show(common, &table?, perf::loss::print)
+    let table = table?;
+    if let Some(path) = html {
+        let is_svg = path.extension().is_some_and(|end| end == "svg");
+        save(
+            path,
+            match is_svg {
+                true => perf::loss_picture::svg(&table),
+                false => perf::loss_picture::page(&table),
+            },
+        )?;
+    }
+    show(common, &table, perf::loss::print)
 }
 
 /// Many connections.
