@@ -94,6 +94,7 @@ fn the_same_frames_with_loss_reordering_duplicates_and_cuts() {
         reorder: 1500,
         split: 600,
         mark: 3000,
+        ..Default::default()
     };
     compare(100..124, faults);
 }

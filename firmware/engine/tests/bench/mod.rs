@@ -5,6 +5,7 @@ pub mod card;
 pub mod judge;
 pub mod script;
 pub mod site;
+pub mod traffic;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +14,7 @@ use card::{Card, MEMORY};
 use weft_engine::*;
 use weft_limit::Limit;
 use weft_wire::ethernet::EthernetHeader;
-use weft_wire::ipv4::Ipv4Packet;
+use weft_wire::ipv4::{protocol, Ipv4Packet};
 use weft_wire::tcp::{FrameHeader, Options, TcpSegment};
 
 pub const US: u64 = 1_000;
@@ -43,6 +44,10 @@ pub struct Faults {
     pub split: u32,
     /// Marked, if it may be.
     pub mark: u32,
+    /// It is lost, and all of its direction for up to 100 µs.
+    pub burst: u32,
+    /// A bit of a TCP packet is flipped, which the FCS does not see.
+    pub corrupt: u32,
 }
 
 pub struct Host {
@@ -129,6 +134,8 @@ pub struct Bench {
     count: u64,
     random: u64,
     pub faults: Faults,
+    /// When the burst of loss of each direction is over.
+    burst_end: [u64; 2],
     pub delay: u64,
     /// From the card's write of a report to its handling.
     pub report_delay: u64,
@@ -167,6 +174,7 @@ impl Bench {
             count: 0,
             random: seed ^ 0x5deece66d,
             faults: Faults::default(),
+            burst_end: [0; 2],
             delay: 5 * US,
             report_delay: 500,
             job_delay: 300,
@@ -211,9 +219,19 @@ impl Bench {
         } else {
             vec![frame]
         };
-        for piece in pieces {
+        for mut piece in pieces {
+            if self.chance(self.faults.burst) {
+                self.burst_end[from] = self.now + 1 + u64::from(self.random() % 100) * US;
+            }
+            if self.now < self.burst_end[from] {
+                continue;
+            }
             if self.chance(self.faults.loss) {
                 continue;
+            }
+            if is_tcp(&piece) && self.chance(self.faults.corrupt) {
+                let bit = self.random() as usize % ((piece.len() - 14) * 8);
+                piece[14 + bit / 8] ^= 1 << (bit % 8);
             }
             let mut at = self.now + self.delay;
             if self.chance(self.faults.reorder) {
@@ -476,6 +494,14 @@ pub fn ecn(frame: &[u8]) -> u8 {
         Some((header, packet)) if header.ethertype == 0x0800 => packet[1] & 3,
         _ => 0,
     }
+}
+
+fn is_tcp(frame: &[u8]) -> bool {
+    let packet = match EthernetHeader::parse(frame) {
+        Some((header, packet)) if header.ethertype == 0x0800 => packet,
+        _ => return false,
+    };
+    Ipv4Packet::parse(packet).is_ok_and(|packet| packet.protocol == protocol::TCP)
 }
 
 pub fn set_ecn(frame: &mut [u8], ecn: u8) {

@@ -1,0 +1,201 @@
+//! What a run of the recovery campaign carries: both sides send, write and read at random while the link misbehaves, and every byte has to be
+//! right in the end.
+
+use super::*;
+
+/// Beyond so much loss even ARP and the last FIN may be given up.
+pub const HEAVY: u32 = 5000;
+
+/// One seed's run, from the connection to its orderly end.
+pub fn run(seed: u64, faults: Faults, change: &dyn Fn(&mut EngineConfig)) -> Bench {
+    run_prepared(seed, faults, change, &|_| ())
+}
+
+/// The same; `prepare` sees the bench first.
+pub fn run_prepared(
+    seed: u64,
+    faults: Faults,
+    change: &dyn Fn(&mut EngineConfig),
+    prepare: &dyn Fn(&mut Bench),
+) -> Bench {
+    let mut b = Bench::with(seed, change);
+    prepare(&mut b);
+    let markers = seed & 1 != 0;
+    let params = ConnectParams {
+        markers,
+        ..Default::default()
+    };
+    let accept = AcceptParams {
+        markers: seed & 2 != 0,
+        ..Default::default()
+    };
+    // With heavy loss even ARP may be given up: the connection is made first.
+    if faults.loss <= HEAVY {
+        b.faults = faults;
+    }
+    b.report_delay = 500 + seed % 7 * 3000;
+    let pair = b.connect(&params, &accept);
+    b.faults = faults;
+    let access =
+        Access::LOCAL_WRITE | Access::REMOTE_READ | Access::REMOTE_WRITE | Access::READ_SINK;
+    const SIZE: u64 = 600_000;
+    let regions = [
+        b.hosts[0].region(SIZE, access),
+        b.hosts[1].region(SIZE, access),
+    ];
+    // Lower half: sources. Upper half: sinks.
+    for (n, region) in regions.iter().enumerate() {
+        let iova = region.1;
+        for (i, byte) in b.memory(n, iova, SIZE as usize / 2).iter_mut().enumerate() {
+            *byte = (i * 13 + i / 255 + n * 101) as u8;
+        }
+    }
+    struct Expected {
+        host: usize,
+        at: u64,
+        length: u32,
+        from: u64,
+    }
+    let mut expected = Vec::new();
+    let mut sink = [SIZE / 2; 2];
+    let mut sent = [0u64; 2];
+    let mut received = [0u64; 2];
+    for round in 0..12u64 {
+        for n in 0..2usize {
+            let length = match b.random() % 4 {
+                0 => b.random() % 64,
+                1 => b.random() % 1500,
+                _ => b.random() % 20_000,
+            };
+            let from = u64::from(b.random()) % (SIZE / 2 - 20_000);
+            let other = 1 - n;
+            match b.random() % 3 {
+                0 => {
+                    let at = sink[other];
+                    sink[other] += u64::from(length) + 5;
+                    expected.push(Expected {
+                        host: other,
+                        at,
+                        length,
+                        from,
+                    });
+                    b.post_recv(
+                        other,
+                        pair.qps[other],
+                        received[other],
+                        &[
+                            sge(regions[other].0, at, length / 2),
+                            sge(
+                                regions[other].0,
+                                at + u64::from(length / 2),
+                                length - length / 2,
+                            ),
+                        ],
+                    )
+                    .unwrap();
+                    received[other] += 1;
+                    b.post_send(
+                        n,
+                        pair.qps[n],
+                        &send(round, &[sge(regions[n].0, from, length)]),
+                    )
+                    .unwrap();
+                }
+                1 => {
+                    let at = sink[other];
+                    sink[other] += u64::from(length) + 5;
+                    expected.push(Expected {
+                        host: other,
+                        at,
+                        length,
+                        from,
+                    });
+                    b.post_send(
+                        n,
+                        pair.qps[n],
+                        &write(
+                            round,
+                            regions[other].0,
+                            0x1000 + at,
+                            &[sge(regions[n].0, from, length)],
+                        ),
+                    )
+                    .unwrap();
+                }
+                _ => {
+                    let at = sink[n];
+                    sink[n] += u64::from(length) + 5;
+                    expected.push(Expected {
+                        host: n,
+                        at,
+                        length,
+                        from,
+                    });
+                    b.post_send(
+                        n,
+                        pair.qps[n],
+                        &read(
+                            round,
+                            regions[other].0,
+                            0x1000 + from,
+                            &[sge(regions[n].0, at, length)],
+                        ),
+                    )
+                    .unwrap();
+                }
+            }
+            sent[n] += 1;
+        }
+        if b.random() % 2 == 0 {
+            let pause = u64::from(b.random() % 200) * US;
+            b.run(pause);
+        }
+    }
+    for n in 0..2 {
+        let want = (sent[n] + received[n]) as usize;
+        b.until("all completions", 3_000_000 * MS, |b| {
+            b.hosts[n].completions.len() >= want
+        });
+        let done = std::mem::take(&mut b.hosts[n].completions);
+        assert!(
+            done.iter().all(|c| c.status == Status::Success),
+            "seed {seed}: {done:?}"
+        );
+        let ids = |recv: bool| -> Vec<u64> {
+            done.iter()
+                .filter(|c| (c.opcode == Opcode::Recv) == recv)
+                .map(|c| c.wr_id)
+                .collect()
+        };
+        assert_eq!(ids(false), (0..sent[n]).collect::<Vec<_>>(), "seed {seed}");
+        assert_eq!(
+            ids(true),
+            (0..received[n]).collect::<Vec<_>>(),
+            "seed {seed}"
+        );
+    }
+    for e in &expected {
+        let source = 1 - e.host;
+        let data = b
+            .memory(source, regions[source].1 + e.from, e.length as usize)
+            .to_vec();
+        assert!(
+            b.memory(e.host, regions[e.host].1 + e.at, e.length as usize) == &data[..],
+            "seed {seed}"
+        );
+    }
+    b.call(0, |e, now, c| e.disconnect(now, pair.conns[0], c))
+        .unwrap();
+    for n in 0..2 {
+        let event = b.event_of(n, 1_000_000 * MS);
+        let Event::Disconnected { reason, .. } = event else {
+            panic!("seed {seed}: {event:?}");
+        };
+        // With heavy loss the last FIN may be given up.
+        let orderly = matches!(reason, DisconnectReason::Local | DisconnectReason::Peer);
+        assert!(orderly || faults.loss > HEAVY, "seed {seed}: {reason:?}");
+        let stats = *b.hosts[n].engine.stats();
+        assert_eq!(stats.terminates_sent, 0, "seed {seed}: {stats:?}");
+    }
+    b
+}
