@@ -90,7 +90,7 @@ aarch64: ## the command, driver, engine and simulator checked for 64-bit ARM
 device-only: ## the command for a card where there is no Verilator and no Python
 	.ci/device-only
 
-firmware: ## the engine for riscv32imc, without an operating system
+firmware: ## the engine for riscv32imc, without an operating system; its size and stack printed
 	firmware/build-riscv.sh
 
 setup:

@@ -7,10 +7,25 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 target=riscv32imc-unknown-none-elf
 packages=(-p weft-layout -p weft-queues -p weft-wire -p weft-tcp -p weft-engine)
+measure="$PWD/firmware/image/measure.py"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/riscv"
 
+# The engine alone, linked, for speed and for size: how large it is, and how much stack each of its calls takes.
+image() {
+    local level
+    export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Z emit-stack-sizes -Z unstable-options -C symbol-mangling-version=legacy" CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1
+    for level in 3 s; do
+        CARGO_PROFILE_RELEASE_OPT_LEVEL=$level CARGO_TARGET_DIR="$CARGO_TARGET_DIR/image-$level" \
+            cargo build -q --release "$@" --target "$target" -p weft-firmware-image
+        echo "optimised for $([ $level = s ] && echo size || echo speed):"
+        python3 "$measure" "$CARGO_TARGET_DIR/image-$level/$target/release/weft-firmware-image"
+    done
+}
+
 if rustup target add "$target" >/dev/null 2>&1; then
-    exec cargo build --release --target "$target" "${packages[@]}"
+    cargo build --release --target "$target" "${packages[@]}"
+    image
+    exit
 fi
 
 kit="$CARGO_TARGET_DIR/rustc-web"
@@ -35,3 +50,4 @@ lld="$(rustc --print sysroot)/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/b
 export PATH="$lld:$PATH" RUSTC="$kit/rustc" RUSTC_BOOTSTRAP=1
 "$RUSTC" --version
 cargo build --release -Z build-std=core,alloc --target "$target" "${packages[@]}"
+image -Z build-std=core,alloc
