@@ -14,10 +14,16 @@ const MOST: (u64, u64) = (1, 2);
 /// How hard it brakes: 4/5 of the share by which the delay is too long.
 const BRAKE: (u64, u64) = (4, 5);
 
+/// Round-trip times of which the least counts (as the filter of RFC 6817 does): a queue keeps all of them waiting, a packet that is late itself alone.
+const RECENT: usize = 4;
+
 /// The controller.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delay {
     window: Window,
+    /// The latest round-trip times, 0: none yet; and where the next one goes.
+    recent: [u32; RECENT],
+    next: u8,
     /// Of this round.
     delivered: u64,
     lost: u64,
@@ -29,6 +35,17 @@ impl Delay {
     /// The round-trip time that is aimed at.
     fn target(min_rtt: u64) -> u64 {
         min_rtt.saturating_add(min_rtt / 2).saturating_add(SLACK)
+    }
+
+    /// The least of the latest round-trip times, this one among them.
+    fn filtered(&mut self, rtt: u64) -> u64 {
+        let at = usize::from(self.next) % RECENT;
+        self.recent[at] = u32::try_from(rtt).unwrap_or(u32::MAX);
+        self.next = self.next.wrapping_add(1);
+        self.recent
+            .iter()
+            .fold(u32::MAX, |least, rtt| least.min(*rtt))
+            .into()
     }
 
     /// Reduces by this share, once in a round.
@@ -67,7 +84,7 @@ impl Control for Delay {
             (self.delivered, self.lost, self.reduced) = (0, 0, false);
         }
         let target = Self::target(progress.min_rtt);
-        match progress.rtt {
+        match progress.rtt.map(|rtt| self.filtered(rtt)) {
             Some(rtt) if rtt > target => {
                 let over = (rtt - target) * BRAKE.0;
                 let most = rtt * BRAKE.1 * MOST.0 / MOST.1;
@@ -128,13 +145,20 @@ mod tests {
         // The target is 35 µs.
         delay.acknowledged(&acked(35 * US, 0, true));
         assert_eq!(delay.window.cwnd, 100 * MSS + 10);
+        for _ in 1..RECENT {
+            delay.acknowledged(&acked(50 * US, 0, false));
+            assert!(delay.window.cwnd > 100 * MSS, "not all of them are late");
+        }
+        let cwnd = delay.window.cwnd;
         delay.acknowledged(&acked(50 * US, 0, false));
         // 0.8 * 15/50 = 0.24
-        assert_eq!(delay.window.cwnd, 76_008);
+        let braked = cwnd - cwnd * 24 / 100;
+        assert_eq!(delay.window.cwnd, braked);
         delay.acknowledged(&acked(50 * US, 0, false));
-        assert_eq!(delay.window.cwnd, 76_008, "once in a round");
+        assert_eq!(delay.window.cwnd, braked, "once in a round");
+        delay.recent.fill(10_000_000);
         delay.acknowledged(&acked(10_000 * US, 0, true));
-        assert_eq!(delay.window.cwnd, 38_004, "by half at most");
+        assert_eq!(delay.window.cwnd, braked - braked / 2, "by half at most");
     }
 
     #[test]
