@@ -22,6 +22,7 @@ module weft_card
   parameter int unsigned CAPTURE_BYTES = 32768,  // of the capture's buffer, for each direction
   parameter bit          OBSERVE    = 1'b1,      // 0: without trace and capture, for a part that has no room for them
   parameter int unsigned CLOCK_KHZ  = 250_000,   // of clk_i, for the driver
+  parameter depths_t     DEPTHS     = DEEP,      // SHALLOW for a slow host and a small part
   parameter logic [3:0]  AXI_CACHE  = 4'b0011,   // normal, not cacheable, bufferable
   parameter logic [2:0]  AXI_PROT   = 3'b010     // data, non-secure, unprivileged
 ) (
@@ -182,7 +183,7 @@ module weft_card
   trace_event_t [2:0]            tx_trace;
 
   // ---------------------------------------------------------------- reset
-  reset_drain #(.DATA_W(DATA_W)) u_reset_drain (
+  reset_drain #(.DATA_W(DATA_W), .BURSTS(32'(DEPTHS.bursts))) u_reset_drain (
     .clk_i, .rst_ni,
     .soft_i           (soft_reset),
     .req_i            (reset_req_i),
@@ -332,7 +333,7 @@ module weft_card
   );
 
   // ---------------------------------------------------------------- host memory
-  dma_read #(.DATA_W(DATA_W)) u_dma_read (
+  dma_read #(.DATA_W(DATA_W), .REQUESTS(32'(DEPTHS.reads)), .JOBS(32'(DEPTHS.jobs))) u_dma_read (
     .clk_i, .rst_ni(core_rst_n),
     .req_valid_i(rd_req_valid),
     .req_ready_o(rd_req_ready),
@@ -358,7 +359,7 @@ module weft_card
     .idle_o     (read_idle)
   );
 
-  dma_write #(.DATA_W(DATA_W)) u_dma_write (
+  dma_write #(.DATA_W(DATA_W), .OUTSTANDING(32'(DEPTHS.bursts))) u_dma_write (
     .clk_i, .rst_ni(core_rst_n),
     .cmd_valid_i(wr_cmd_valid),
     .cmd_ready_o(wr_cmd_ready),
@@ -497,7 +498,7 @@ module weft_card
   assign unused_wire = ^{rx_tready, unused_ready};
 
   // ---------------------------------------------------------------- receive
-  weft_rx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) u_rx (
+  weft_rx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .DEPTHS(DEPTHS)) u_rx (
     .clk_i, .rst_ni(core_rst_n), .mac_rx_tdata(rx_tdata), .mac_rx_tkeep(rx_tkeep), .mac_rx_tlast(rx_tlast),
     .mac_rx_tuser(rx_tuser), .mac_rx_tvalid(rx_tvalid), .mac_rx_tready(rx_tready), .cfg_i(rx_cfg),
     .rq_tail_valid_i(rq_tail_valid), .rq_tail_flow_i(rq_tail_flow), .rq_tail_value_i(rq_tail_value),
@@ -517,7 +518,7 @@ module weft_card
   );
 
   // ---------------------------------------------------------------- transmit
-  weft_tx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(PUSH_SLOTS)) u_tx (
+  weft_tx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(PUSH_SLOTS), .DEPTHS(DEPTHS)) u_tx (
     .clk_i, .rst_ni(core_rst_n), .cfg_i(tx_cfg), .job_done_o(job_done), .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
     .tbl_req_valid_i(tbl_tx_q),
     .tbl_req_ready_o(tx_tbl_req_ready), .tbl_req_i(tbl_req), .tbl_rsp_valid_o(tx_tbl_rsp_valid),

@@ -1,7 +1,7 @@
 // The card between a serial line and a gigabit MAC, with nothing of a vendor's: bytes on one side, GMII on the other.
 //
-//   bytes ── serial_host ─ board_regs ─► weft_card ─► mac_tx_fifo ─► gmii_tx ── GMII
-//                        ◄──── AXI ─────────┘    ◄─── mac_rx_fifo ◄─ gmii_rx ──
+//   bytes ── serial_host ─ board_regs ─► weft_card ─► mac_tx_fifo ─► fifo_async ─► gmii_tx ── GMII
+//                        ◄──── AXI ─────────┘    ◄──────────────────── fifo_async ◄─ gmii_rx ──
 //
 // Two clocks: `clk_i` (the card and its host), `mac_clk_i` (125 MHz, the PHY's). What crosses does so in a module of rtl/boards/cdc.
 
@@ -80,14 +80,14 @@ module serial_nic #(
   );
 
   // ---------------------------------------------------------------- what the board has to tell
-  logic [31:0]      rx_dropped, tx_dropped;
+  logic [31:0]      tx_dropped;
   logic [4:0]       mac_state_q, mac_state;
   logic [7:0][31:0] board_words;
 
   assign board_words[0] = 32'h57464244;   // "WFBD"
   assign board_words[1] = BOARD;
   assign board_words[2] = {27'd0, mac_state};
-  assign board_words[3] = rx_dropped;
+  assign board_words[3] = '0;             // no frame is dropped before the card
   assign board_words[4] = tx_dropped;
   assign board_words[7:5] = '0;
 
@@ -106,7 +106,7 @@ module serial_nic #(
   logic                tx_tlast, tx_tvalid, tx_tready, rx_tlast, rx_tuser, rx_tvalid, rx_tready;
 
   weft_card #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(0), .OBSERVE(OBSERVE), .TRACE_LOG2(6), .CAPTURE_BYTES(4096),
-              .CLOCK_KHZ(CLOCK_KHZ)) u_card (
+              .CLOCK_KHZ(CLOCK_KHZ), .DEPTHS(weft_int_pkg::SHALLOW)) u_card (
     .clk_i, .rst_ni, .reset_req_i(1'b0), .reset_done_o(),
     .s_axil_awaddr(axil_awaddr), .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready),
     .s_axil_wdata(axil_wdata), .s_axil_wstrb(4'hf), .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready),
@@ -130,29 +130,39 @@ module serial_nic #(
   );
 
   // ---------------------------------------------------------------- between the card's clock and the MAC's
-  // Both FIFOs hold the longest frame that the card knows, of 9018 bytes.
-  logic [DATA_W-1:0]   mac_tx_tdata, mac_rx_tdata;
-  logic [DATA_W/8-1:0] mac_tx_tkeep, mac_rx_tkeep;
-  logic                mac_tx_tlast, mac_tx_tvalid, mac_tx_tready, mac_rx_tlast, mac_rx_tuser, mac_rx_tvalid;
+  // What is wide and deep is in the card's clock, and the MAC's has only two short FIFOs in LUT RAM. The card takes a beat of 16 bytes each
+  // cycle, so nothing waits for it there; what it has no room for it drops and counts by itself. What it sends comes faster than it goes out, and whole.
+  logic [DATA_W-1:0]   whole_tdata, mac_tx_tdata, mac_rx_tdata;
+  logic [DATA_W/8-1:0] whole_tkeep, mac_tx_tkeep, mac_rx_tkeep;
+  logic                whole_tlast, whole_tvalid, whole_tready;
+  logic                mac_tx_tlast, mac_tx_tvalid, mac_tx_tready, mac_rx_tlast, mac_rx_tuser, mac_rx_tvalid, mac_rx_tready;
 
+  // Pads, drops without a link, and holds the longest frame that the card knows, of 9018 bytes, so that none is lost in the middle with the link.
   mac_tx_fifo #(.DATA_W(DATA_W), .DEPTH(1024), .FRAMES(16)) u_tx_fifo (
     .clk_i, .rst_ni, .link_i(link_o),
     .tx_tdata, .tx_tkeep, .tx_tlast, .tx_tvalid, .tx_tready, .dropped_o(tx_dropped),
-    .mac_clk_i, .mac_rst_ni, .mac_rst_i(1'b0),
-    .mac_tdata(mac_tx_tdata), .mac_tkeep(mac_tx_tkeep), .mac_tlast(mac_tx_tlast),
-    .mac_tvalid(mac_tx_tvalid), .mac_tready(mac_tx_tready)
+    .mac_clk_i(clk_i), .mac_rst_ni(rst_ni), .mac_rst_i(1'b0),
+    .mac_tdata(whole_tdata), .mac_tkeep(whole_tkeep), .mac_tlast(whole_tlast), .mac_tvalid(whole_tvalid), .mac_tready(whole_tready)
   );
 
-  mac_rx_fifo #(.DATA_W(DATA_W), .DEPTH(1024), .FRAMES(16)) u_rx_fifo (
-    .mac_clk_i, .mac_rst_ni, .mac_rst_i(1'b0),
-    .mac_tdata(mac_rx_tdata), .mac_tkeep(mac_rx_tkeep), .mac_tlast(mac_rx_tlast), .mac_tuser(mac_rx_tuser),
-    .mac_tvalid(mac_rx_tvalid),
-    .clk_i, .rst_ni,
-    .rx_tdata, .rx_tkeep, .rx_tlast, .rx_tuser, .rx_tvalid, .rx_tready, .dropped_o(rx_dropped)
+  fifo_async #(.WIDTH(1 + DATA_W / 8 + DATA_W), .DEPTH(16)) u_to_mac (
+    .wr_clk_i(clk_i), .wr_rst_ni(rst_ni),
+    .wr_valid_i(whole_tvalid), .wr_ready_o(whole_tready), .wr_data_i({whole_tlast, whole_tkeep, whole_tdata}),
+    .rd_clk_i(mac_clk_i), .rd_rst_ni(mac_rst_ni),
+    .rd_valid_o(mac_tx_tvalid), .rd_ready_i(mac_tx_tready), .rd_data_o({mac_tx_tlast, mac_tx_tkeep, mac_tx_tdata})
+  );
+
+  fifo_async #(.WIDTH(2 + DATA_W / 8 + DATA_W), .DEPTH(16)) u_from_mac (
+    .wr_clk_i(mac_clk_i), .wr_rst_ni(mac_rst_ni),
+    .wr_valid_i(mac_rx_tvalid), .wr_ready_o(mac_rx_tready), .wr_data_i({mac_rx_tuser, mac_rx_tlast, mac_rx_tkeep, mac_rx_tdata}),
+    .rd_clk_i(clk_i), .rd_rst_ni(rst_ni),
+    .rd_valid_o(rx_tvalid), .rd_ready_i(rx_tready), .rd_data_o({rx_tuser, rx_tlast, rx_tkeep, rx_tdata})
   );
 
   // ---------------------------------------------------------------- the MAC
-  logic underrun;
+  logic underrun, overrun;
+
+  assign overrun = mac_rx_tvalid && !mac_rx_tready;
 
   gmii_rx u_gmii_rx (
     .clk_i(mac_clk_i), .rst_ni(mac_rst_ni), .valid_i(gmii_rx_valid_i), .error_i(gmii_rx_error_i), .byte_i(gmii_rx_byte_i),
@@ -167,10 +177,10 @@ module serial_nic #(
     .valid_o(gmii_tx_valid_o), .byte_o(gmii_tx_byte_o), .underrun_o(underrun)
   );
 
-  // Bit 0: a link of 1 Gb/s, full duplex; others are none. 3:1 what the PHY says: link, speed. 4: a frame ran dry, never.
+  // Bit 0: a link of 1 Gb/s, full duplex; others are none. 3:1 what the PHY says: link, speed. 4: a frame ran dry, or a beat found no room: never.
   always_ff @(posedge mac_clk_i or negedge mac_rst_ni) begin
     if (!mac_rst_ni) mac_state_q <= '0;
-    else mac_state_q <= {mac_state_q[4] || underrun, status_i[2:0], status_i == 4'b1101};
+    else mac_state_q <= {mac_state_q[4] || underrun || overrun, status_i[2:0], status_i == 4'b1101};
   end
 
   bit_sync u_link (.clk_i, .rst_ni, .async_i(mac_state_q[0]), .sync_o(link_o));
@@ -178,5 +188,14 @@ module serial_nic #(
     .src_clk_i(mac_clk_i), .src_rst_ni(mac_rst_ni), .src_word_i(mac_state_q),
     .dst_clk_i(clk_i), .dst_rst_ni(rst_ni), .dst_word_o(mac_state)
   );
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge mac_clk_i) begin
+    if (mac_rst_ni) nothing_waits_for_the_card: assert (!overrun);
+  end
+  // verilator lint_on SYNCASYNCNET
+`endif
 
 endmodule

@@ -5,7 +5,9 @@
 // Jobs and elements, few and short, go before the gather.
 
 module dma_read #(
-  parameter int unsigned DATA_W = 512,
+  parameter int unsigned DATA_W   = 512,
+  parameter int unsigned REQUESTS = 32,    // of a client, without a complete answer
+  parameter int unsigned JOBS     = 32,    // that there is room for
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input  logic                    clk_i,
@@ -55,8 +57,8 @@ module dma_read #(
 
     dma_read_client #(
       .DATA_W(DATA_W),
-      .BUFFER_BEATS(GATHER ? 512 : 32 * 1024 / DATA_W),  // 32 jobs
-      .REQUESTS    (32),
+      .BUFFER_BEATS(GATHER ? 512 : (c == 1 ? JOBS : 32) * 1024 / DATA_W),  // of 128 bytes; 64 elements
+      .REQUESTS    (REQUESTS),
       .ALIGNED     (!GATHER)
     ) u_client (
       .clk_i, .rst_ni,

@@ -99,6 +99,25 @@ package weft_int_pkg;
 
   parameter logic [15:0] NO_FLOW = 16'hffff;
 
+  // How much may wait, or be under way. DEEP is for a host whose answers take a microsecond while frames come at 100 Gb/s; SHALLOW for one that answers one
+  // burst after the other, in a small part.
+  typedef struct packed {
+    logic [31:0] store_bytes;     // of frames received and not closed
+    logic [15:0] walks;           // segments in the walk, a power of two
+    logic [15:0] contexts;        // flows whose receive elements are read ahead, a power of two
+    logic [15:0] operations;      // placements, reports and closes that wait for those before them
+    logic [15:0] jobs;            // read ahead
+    logic [15:0] steps;           // frames whose payload may be asked for
+    logic [15:0] job_reports;     // that wait, of failures as of others
+    logic [15:0] bursts;          // writes without an answer
+    logic [15:0] reads;           // of a client of dma_read without a complete answer
+  } depths_t;
+
+  // verilator lint_off UNUSEDPARAM
+  parameter depths_t DEEP = '{store_bytes: 65536, walks: 8, contexts: 8, operations: 32, jobs: 32, steps: 32, job_reports: 16, bursts: 64, reads: 32};
+  parameter depths_t SHALLOW = '{store_bytes: 32768, walks: 2, contexts: 2, operations: 16, jobs: 2, steps: 16, job_reports: 6, bursts: 16, reads: 16};
+  // verilator lint_on UNUSEDPARAM
+
   // One access to a table; each request gets exactly one response.
   typedef struct packed {
     logic         write;

@@ -16,7 +16,7 @@ module weft_rx
   parameter int unsigned DATA_W = 512,
   parameter int unsigned NUM_FLOWS = 256,
   parameter int unsigned NUM_STAGS = 1024,
-  parameter int unsigned STORE_BYTES = 65536,
+  parameter depths_t     DEPTHS = DEEP,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input  logic                          clk_i,
@@ -77,7 +77,7 @@ module weft_rx
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
-  localparam int unsigned WALKS = 8;
+  localparam int unsigned WALKS = 32'(DEPTHS.walks);
 
   // ---------------------------------------------------------------- frames into the store
   logic              beat_valid, beat_last, parse_idle, store_idle;
@@ -97,7 +97,7 @@ module weft_rx
     .frame_len_o(frame_len), .segment_o(segment), .idle_o(parse_idle)
   );
 
-  rx_store #(.DATA_W(DATA_W), .STORE_BYTES(STORE_BYTES)) i_store (
+  rx_store #(.DATA_W(DATA_W), .STORE_BYTES(DEPTHS.store_bytes)) i_store (
     .clk_i, .rst_ni, .beat_valid_i(beat_valid), .beat_last_i(beat_last), .beat_data_i(beat_data), .drop_i(drop),
     .frame_len_i(frame_len), .segment_i(segment), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
     .packet_o(packet), .rd_req_i(rd_req), .rd_pos_i(rd_pos), .rd_grant_o(rd_grant), .rd_data_o(rd_data),
@@ -189,7 +189,9 @@ module weft_rx
   logic [DATA_W-1:0]  beat_out_data;
   logic [COUNT_W-1:0] beat_out_count;
 
-  rx_walk #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS)) i_walk (
+  rx_walk #(
+    .DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .SEGMENTS(WALKS), .CONTEXTS(32'(DEPTHS.contexts))
+  ) i_walk (
     .clk_i, .rst_ni, .start_valid_i(start_valid), .start_ready_o(start_ready), .start_chained_i(start_chained),
     .start_flow_i(start_flow), .start_seq_i(start_seq), .start_len_i(start_len), .start_row_i(start_row),
     .start_msn_i(start_msn), .start_mo_i(start_mo), .pl_valid_i(pl_valid), .pl_ready_o(pl_ready), .pl_data_i(pl_data),
@@ -204,7 +206,7 @@ module weft_rx
     .tbl_rsp_o(stag_rsp), .rq_tail_valid_i, .rq_tail_flow_i, .rq_tail_value_i, .idle_o(walk_idle), .cnt_inc_o(walk_cnt)
   );
 
-  rx_output #(.DATA_W(DATA_W)) i_output (
+  rx_output #(.DATA_W(DATA_W), .OPERATIONS(32'(DEPTHS.operations))) i_output (
     .clk_i, .rst_ni, .cfg_i, .op_valid_i(op_valid), .op_ready_o(op_ready), .op_i(op), .op_block_i(op_block),
     .close_valid_i(close_valid), .close_ready_o(close_ready), .close_i(close), .place_valid_i(place_valid),
     .place_ready_o(place_ready), .place_data_i(place_data), .place_count_i(place_count), .place_last_i(place_last),

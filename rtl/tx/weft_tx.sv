@@ -17,6 +17,7 @@ module weft_tx
   parameter int unsigned NUM_FLOWS = 1024,
   parameter int unsigned NUM_STAGS = 4096,    // of the receive path
   parameter int unsigned PUSH_SLOTS = 32,     // of the push window; 0: none
+  parameter depths_t     DEPTHS    = DEEP,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input  logic                          clk_i,
@@ -73,7 +74,7 @@ module weft_tx
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
-  localparam int unsigned STEPS = 32;        // frames whose reads may be under way
+  localparam int unsigned STEPS = 32'(DEPTHS.steps);        // frames whose reads may be under way
   localparam int unsigned SLOTS = 16;        // inline payloads waiting
 
   // ---------------------------------------------------------------- jobs
@@ -111,7 +112,8 @@ module weft_tx
   end
 
   tx_job_fetch #(
-    .DATA_W(DATA_W)
+    .DATA_W  (DATA_W),
+    .PREFETCH(32'(DEPTHS.jobs))
   ) u_job_fetch (
     .clk_i, .rst_ni,
     .cfg_i,
@@ -278,7 +280,7 @@ module weft_tx
     .stall_o       (read_stall)
   );
 
-  tx_reports u_reports (
+  tx_reports #(.FAILURES(32'(DEPTHS.job_reports)), .JOINED(32'(DEPTHS.job_reports))) u_reports (
     .clk_i, .rst_ni,
     .valid_i (report_valid),
     .ready_o (report_ready),

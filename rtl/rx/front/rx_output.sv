@@ -15,6 +15,7 @@ module rx_output
   import weft_int_pkg::*;
 #(
   parameter int unsigned DATA_W = 512,
+  parameter int unsigned OPERATIONS = 32,        // that wait for those before them; up to 16 in LUT RAM
   localparam int unsigned LANES = DATA_W / 8,
   localparam int unsigned COUNT_W = $clog2(LANES) + 1
 ) (
@@ -118,10 +119,10 @@ module rx_output
     end
   end
 
-  // Wide and deep, so in block RAM; what comes goes past it if there is nothing before it.
-  logic [5:0] waiting;
+  // If deep, in block RAM, as it is wide; what comes goes past it if there is nothing before it.
+  logic [$clog2(OPERATIONS+1)-1:0] waiting;
   logic       waits_q, push;     // something is in the queue
-  fifo_sync #(.WIDTH($bits(entry_t)), .DEPTH(32), .LUT_RAM_DEPTH(0)) i_queue (
+  fifo_sync #(.WIDTH($bits(entry_t)), .DEPTH(OPERATIONS), .LUT_RAM_DEPTH(16)) i_queue (
     .clk_i, .rst_ni, .wr_valid_i(push), .wr_ready_o(in_ready), .wr_data_i(in),
     .rd_valid_o(next_valid), .rd_ready_i(next_pop), .rd_data_o(next), .count_o(waiting)
   );
@@ -136,7 +137,7 @@ module rx_output
     end else begin
       if (next_pop) head_valid <= waits_q ? next_valid : in_valid && !head_valid;
       if (push) waits_q <= 1'b1;
-      else if (next_valid && next_pop && waiting == 6'd1) waits_q <= 1'b0;
+      else if (next_valid && next_pop && 32'(waiting) == 1) waits_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin

@@ -20,6 +20,8 @@ module rx_walk
     parameter int unsigned DATA_W = 512,
     parameter int unsigned NUM_FLOWS = 256,
     parameter int unsigned NUM_STAGS = 1024,
+    parameter int unsigned SEGMENTS = 8,  // inside, a power of two
+    parameter int unsigned CONTEXTS = 8,  // flows whose receive elements are read ahead
     localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
     input logic clk_i,
@@ -93,8 +95,7 @@ module rx_walk
     output logic idle_o,
     output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
-  // Segments inside, and FPDUs between framing and checks.
-  localparam int unsigned SEGMENTS = 8;
+  // Between framing and checks.
   localparam int unsigned FPDUS = 8;
 
   logic fpdus_idle, check_idle, element_idle, place_idle, fence_idle;
@@ -207,7 +208,8 @@ module rx_walk
   );
 
   rq_element #(
-      .DATA_W(DATA_W)
+      .DATA_W(DATA_W),
+      .CONTEXTS(CONTEXTS)
   ) u_element (
       .clk_i,
       .rst_ni,
