@@ -105,6 +105,9 @@ impl Device {
         let answer = turn(engine, now, card);
         state.finish_turn()?;
         Ok(answer)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::Ordering;
