@@ -177,7 +177,7 @@ fn lost_frames_come_again() {
             duplicate: 1000,
             reorder: 3000,
             split: 3000,
-            mark: 0,
+            ..Faults::default()
         };
         exchange(&mut b, rungs, markers);
         judged(&b, markers);
