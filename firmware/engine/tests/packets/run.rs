@@ -137,6 +137,7 @@ impl Station {
             send_depth: 1,
             recv_depth: 1,
             max_sge: 1,
+            rung: None,
         };
         let qp = engine.create_qp(&depths, &mut card);
         let (stag, qp) = (stag.map_err(text)?, qp.map_err(text)?);
