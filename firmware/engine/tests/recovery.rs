@@ -198,8 +198,9 @@ fn every_mix_of_rungs() {
         reorder: 4000,
         split: 4000,
         mark: 3000,
+        ..Default::default()
     };
-    for seed in 500..500 + seeds(30) {
+    for seed in seeds("rungs", 30) {
         let rung = |c: &mut EngineConfig| {
             let host = u64::from(c.mac[5] - 1);
             if seed % 3 != host {

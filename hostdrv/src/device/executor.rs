@@ -147,6 +147,9 @@ mod tests {
         fn rq_memory(&mut self, _: u16, _: u8) -> Option<u64> {
             Some(0)
         }
+        fn send_memory(&mut self, _: u16, _: u32) -> Option<u64> {
+            None
+        }
         fn copy_in(&mut self, _: u64, _: &[u8]) -> Result<(), MemoryError> {
             Err(MemoryError)
         }
