@@ -72,10 +72,10 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// Takes the FPDUs that are whole at the front of octets that have just arrived, in order and with nothing before them that waits: they
-    /// need not be kept. How many octets that is.
+    /// need not be kept. How many octets that is; none of a stream of plain bytes, which its user reads.
     pub fn fpdus_at_hand(&mut self, octets: &[u8]) -> usize {
         let mut done = 0;
-        while self.conn.phase.receives() {
+        while self.conn.bytes.is_none() && self.conn.phase.receives() {
             let seq = self.conn.reassembly.next();
             let Some(rest) = octets.get(done..) else {
                 break;
