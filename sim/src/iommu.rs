@@ -567,7 +567,7 @@ impl HostMemory for Iommu {
             Ok(()) => {
                 self.read_bytes += to.len() as u64;
                 self.reads += u64::from(iova != self.read_end);
-                self.read_end = iova + to.len() as u64;
+                self.read_end = iova.wrapping_add(to.len() as u64);
                 Ok(())
             }
             Err(why) => Err(self.fault(iova, to.len(), false, why)),
@@ -586,7 +586,7 @@ impl HostMemory for Iommu {
             Ok(()) => {
                 self.written_bytes += from.len() as u64;
                 self.writes += u64::from(iova != self.write_end);
-                self.write_end = iova + from.len() as u64;
+                self.write_end = iova.wrapping_add(from.len() as u64);
                 Ok(())
             }
             Err(why) => Err(self.fault(iova, from.len(), true, why)),
