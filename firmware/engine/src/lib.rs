@@ -27,6 +27,7 @@ extern crate alloc;
 
 pub mod acceptance;
 mod arp;
+mod bulk;
 mod cm;
 mod config;
 mod conn;
@@ -64,6 +65,7 @@ pub use cm::{
     AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, Event,
     PrivateData, Revision, MAX_PRIVATE_DATA,
 };
+pub use bulk::is_bulk;
 pub use config::EngineConfig;
 pub use conn_info::ConnInfo;
 pub use ecn::Ecn;
