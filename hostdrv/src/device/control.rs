@@ -142,12 +142,20 @@ impl Device {
         command: &Command,
         private_data: &[u8],
     ) -> Result<Result<Answer, Refusal>, DeviceError> {
+        self.turn(|state, now| state.command(now, command, private_data))
+    }
+
+    /// Works on the engine behind all that was posted before, then rings what must be rung.
+    pub(super) fn turn<T>(
+        &self,
+        work: impl FnOnce(&mut State, u64) -> T,
+    ) -> Result<T, DeviceError> {
         let now = self.now();
         let mut state = self.lock();
         state.check_fault()?;
         add(&self.shared.mmio.counts.engine_steps, 1);
         state.take_posted(now);
-        let answer = state.command(now, command, private_data);
+        let answer = work(&mut state, now);
         state.finish_turn()?;
         Ok(answer)
     }

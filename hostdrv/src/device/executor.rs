@@ -9,7 +9,6 @@ use super::control::ControlRings;
 use super::{Device, State};
 use crate::card::Card;
 use crate::error::DeviceError;
-use crate::stats::add;
 
 /// Takes commands, answers them, and writes events.
 pub(super) struct Executor {
@@ -96,15 +95,7 @@ impl Device {
         &self,
         turn: impl FnOnce(&mut Engine, u64, &mut Card) -> T,
     ) -> Result<T, DeviceError> {
-        let now = self.now();
-        let mut state = self.lock();
-        state.check_fault()?;
-        add(&self.shared.mmio.counts.engine_steps, 1);
-        state.take_posted(now);
-        let State { engine, card, .. } = &mut *state;
-        let answer = turn(engine, now, card);
-        state.finish_turn()?;
-        Ok(answer)
+        self.turn(|state, now| turn(&mut state.engine, now, &mut state.card))
     }
 }
 
