@@ -7,7 +7,7 @@ mod smoltcp_peer;
 use bench::site::Site;
 use bench::MS;
 use smoltcp::socket::tcp::State;
-use smoltcp_peer::{pattern, stamped, Meeting};
+use smoltcp_peer::{stamped, EchoClient, Meeting};
 use weft_engine::*;
 
 /// Echoes as far as it goes now, by hand; true: it has closed.
@@ -44,8 +44,7 @@ fn roam(seed: u64, length: usize, every: u64, faults: u64, change: fn(&mut Engin
     let mut meeting = Meeting::new(seed, faults, change);
     meeting.ours.asleep = true;
     let handle = meeting.connect(7, 50_000, 8_000);
-    let data = pattern(length);
-    let (mut sent, mut got) = (0, Vec::new());
+    let mut client = EchoClient::new(length);
     let (mut conn, mut closed, mut over) = (None, false, false);
     let mut moves = Moves {
         seen: [0; 4],
@@ -53,18 +52,7 @@ fn roam(seed: u64, length: usize, every: u64, faults: u64, change: fn(&mut Engin
     };
     let mut random = seed;
     meeting.until("the echo", |meeting| {
-        let socket = meeting.socket(handle);
-        if socket.can_send() && sent < data.len() {
-            sent += socket.send_slice(&data[sent..]).unwrap();
-            if sent == data.len() {
-                socket.close();
-            }
-        }
-        if socket.can_recv() {
-            let mut buffer = vec![0; 5000];
-            let count = socket.recv_slice(&mut buffer).unwrap();
-            got.extend_from_slice(&buffer[..count]);
-        }
+        client.step(meeting.socket(handle));
         let now = meeting.now;
         for event in meeting.ours.events.drain(..) {
             match event {
@@ -111,10 +99,9 @@ fn roam(seed: u64, length: usize, every: u64, faults: u64, change: fn(&mut Engin
                 closed = serve(site, now, old);
             }
         }
-        let socket = meeting.socket(handle);
-        sent == data.len() && !socket.may_recv() && socket.recv_queue() == 0
+        client.is_done(meeting.socket(handle))
     });
-    assert!(got == data, "seed {seed}: {} of {length} bytes", got.len());
+    client.check(seed);
     meeting.until("the end", |meeting| {
         let closed = |event: &Event| matches!(event, Event::StreamClosed { .. });
         over |= meeting.ours.events.iter().any(closed);

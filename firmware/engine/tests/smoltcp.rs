@@ -7,7 +7,7 @@ mod smoltcp_peer;
 use bench::site::RING;
 use bench::MS;
 use smoltcp::socket::tcp::State;
-use smoltcp_peer::{pattern, stamped, Meeting};
+use smoltcp_peer::{pattern, stamped, EchoClient, Meeting};
 use weft_engine::services::chargen;
 use weft_engine::*;
 
@@ -21,24 +21,12 @@ fn echo(
 ) -> Meeting {
     let mut meeting = Meeting::new(seed, faults, change);
     let handle = meeting.connect(7, 50_000, room);
-    let data = pattern(length);
-    let (mut sent, mut got) = (0, Vec::new());
+    let mut client = EchoClient::new(length);
     meeting.until("the echo", |meeting| {
-        let socket = meeting.socket(handle);
-        if socket.can_send() && sent < data.len() {
-            sent += socket.send_slice(&data[sent..]).unwrap();
-            if sent == data.len() {
-                socket.close();
-            }
-        }
-        if socket.can_recv() {
-            let mut buffer = vec![0; 5000];
-            let count = socket.recv_slice(&mut buffer).unwrap();
-            got.extend_from_slice(&buffer[..count]);
-        }
-        sent == data.len() && !socket.may_recv() && socket.recv_queue() == 0
+        client.step(meeting.socket(handle));
+        client.is_done(meeting.socket(handle))
     });
-    assert!(got == data, "seed {seed}: {} of {length} bytes", got.len());
+    client.check(seed);
     meeting.until("the end", |meeting| {
         let closed = matches!(
             meeting.socket(handle).state(),

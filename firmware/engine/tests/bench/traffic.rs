@@ -69,16 +69,19 @@ pub fn run_prepared(
             };
             let from = u64::from(b.random()) % (SIZE / 2 - 20_000);
             let other = 1 - n;
-            match b.random() % 3 {
+            let operation = b.random() % 3;
+            // A Read brings the bytes here, what else there is takes them there.
+            let host = if operation < 2 { other } else { n };
+            let at = sink[host];
+            sink[host] += u64::from(length) + 5;
+            expected.push(Expected {
+                host,
+                at,
+                length,
+                from,
+            });
+            match operation {
                 0 => {
-                    let at = sink[other];
-                    sink[other] += u64::from(length) + 5;
-                    expected.push(Expected {
-                        host: other,
-                        at,
-                        length,
-                        from,
-                    });
                     b.post_recv(
                         other,
                         pair.qps[other],
@@ -102,14 +105,6 @@ pub fn run_prepared(
                     .unwrap();
                 }
                 1 => {
-                    let at = sink[other];
-                    sink[other] += u64::from(length) + 5;
-                    expected.push(Expected {
-                        host: other,
-                        at,
-                        length,
-                        from,
-                    });
                     b.post_send(
                         n,
                         pair.qps[n],
@@ -123,14 +118,6 @@ pub fn run_prepared(
                     .unwrap();
                 }
                 _ => {
-                    let at = sink[n];
-                    sink[n] += u64::from(length) + 5;
-                    expected.push(Expected {
-                        host: n,
-                        at,
-                        length,
-                        from,
-                    });
                     b.post_send(
                         n,
                         pair.qps[n],

@@ -227,3 +227,49 @@ pub fn stamped(config: &mut EngineConfig) {
     config.timestamps = true;
     config.mtu = 1400;
 }
+
+/// Sends a pattern, closes, and keeps what comes back.
+pub struct EchoClient {
+    data: Vec<u8>,
+    sent: usize,
+    got: Vec<u8>,
+}
+
+impl EchoClient {
+    pub fn new(length: usize) -> Self {
+        Self {
+            data: pattern(length),
+            sent: 0,
+            got: Vec::new(),
+        }
+    }
+
+    /// What can be done now.
+    pub fn step(&mut self, socket: &mut Socket<'_>) {
+        if socket.can_send() && self.sent < self.data.len() {
+            self.sent += socket.send_slice(&self.data[self.sent..]).unwrap();
+            if self.sent == self.data.len() {
+                socket.close();
+            }
+        }
+        if socket.can_recv() {
+            let mut buffer = vec![0; 5000];
+            let count = socket.recv_slice(&mut buffer).unwrap();
+            self.got.extend_from_slice(&buffer[..count]);
+        }
+    }
+
+    /// All is sent, and the peer has closed.
+    pub fn is_done(&self, socket: &Socket<'_>) -> bool {
+        self.sent == self.data.len() && !socket.may_recv() && socket.recv_queue() == 0
+    }
+
+    /// What came back is what was sent.
+    pub fn check(&self, seed: u64) {
+        let (got, length) = (self.got.len(), self.data.len());
+        assert!(
+            self.got == self.data,
+            "seed {seed}: {got} of {length} bytes"
+        );
+    }
+}
