@@ -79,9 +79,17 @@ pub fn build(
     for package in packages {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
         cargo
-            .args(["test", "--no-run", "--message-format=json", "-p", package])
+            .args([
+                "test",
+                "--no-run",
+                "--message-format=json-render-diagnostics",
+                "-p",
+                package,
+            ])
             .current_dir(tree)
             .env("CARGO_TARGET_DIR", output)
+            // A choice in brackets is not how a person would write it.
+            .env("RUSTFLAGS", "-Aunused")
             .stderr(Stdio::inherit());
         for target in targets.iter().filter(|target| target.package == **package) {
             match target.name.as_str() {
