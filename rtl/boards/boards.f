@@ -9,6 +9,7 @@ boards/mac/frame_fifo.sv
 boards/mac/mac_rx_fifo.sv
 boards/mac/mac_tx_fifo.sv
 boards/pcie/write_whole.sv
+boards/pcie/bar_port.sv
 boards/pcie/irq_request.sv
 boards/pcie/flr_request.sv
 boards/board_regs.sv

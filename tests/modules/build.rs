@@ -237,6 +237,18 @@ fn main() {
         .design(design("write_whole", "write_whole", WRITE_WHOLE).parameter("DATA_W", 128))
         .design(
             design(
+                "bar_port",
+                "bar_port",
+                &[
+                    "stream/stream_rules.sv",
+                    "stream/stream_slice.sv",
+                    "boards/pcie/bar_port.sv",
+                ],
+            )
+            .parameter("DATA_W", 128),
+        )
+        .design(
+            design(
                 "msix_table",
                 "msix_table",
                 &["stream/stream_rules.sv", "host/msix_table.sv"],

@@ -41,7 +41,7 @@ add_files -fileset constrs_1 -norecurse [list $here/weft_u50.xdc $rtl/boards/cdc
 set_property used_in_synthesis false [get_files cdc.tcl]
 
 # ---------------------------------------------------------------- PCIe: QDMA as a bridge (PG302)
-# Slave bridge without address translation: IOVAs go out as they are. BAR0 and BAR2 are the card's, at 0x00000 and 0x10000 of m_axil;
+# Slave bridge without address translation: IOVAs go out as they are. BAR0 and BAR2 are the card's, at 0x00000 and 0x10000 of m_axib;
 # BAR4 is the core's own (the registers of its queues, which nobody uses, and the MSI-X table). axi_aresetn goes with the link (User_Reset).
 create_ip -name qdma -vendor xilinx.com -library ip -module_name qdma_0
 set_property -dict [list \
@@ -72,14 +72,14 @@ set_property -dict [list \
   CONFIG.pf0_class_code_sub_qdma {00} \
   CONFIG.pf0_class_code_interface_qdma {00} \
   CONFIG.pf0_class_code_qdma {020000} \
-  CONFIG.pf0_bar0_type_qdma {AXI_Lite_Master} \
+  CONFIG.pf0_bar0_type_qdma {AXI_Bridge_Master} \
   CONFIG.pf0_bar0_64bit_qdma {true} \
   CONFIG.pf0_bar0_prefetchable_qdma {false} \
   CONFIG.pf0_bar0_scale_qdma {Kilobytes} \
   CONFIG.pf0_bar0_size_qdma {64} \
   CONFIG.pf0_pciebar2axibar_0 {0x0000000000000000} \
   CONFIG.pf0_bar2_enabled_qdma {true} \
-  CONFIG.pf0_bar2_type_qdma {AXI_Lite_Master} \
+  CONFIG.pf0_bar2_type_qdma {AXI_Bridge_Master} \
   CONFIG.pf0_bar2_64bit_qdma {true} \
   CONFIG.pf0_bar2_prefetchable_qdma {false} \
   CONFIG.pf0_bar2_scale_qdma {Kilobytes} \
@@ -123,7 +123,7 @@ set_property -dict [list \
 
 # A name that this version of a core does not know is only a warning above: say which, before hours are spent.
 foreach {ip names} {
-  qdma_0 {en_bridge_slv axibar_notranslate flr_enable pf0_bar2_type_qdma pf0_bar4_type_qdma pf0_pciebar2axibar_2}
+  qdma_0 {en_bridge_slv axibar_notranslate flr_enable pf0_bar0_type_qdma pf0_bar2_type_qdma pf0_bar4_type_qdma pf0_pciebar2axibar_2}
   cmac_usplus_0 {USER_INTERFACE ENABLE_AXI_INTERFACE RX_DELETE_FCS TX_FCS_INS_ENABLE TX_FLOW_CONTROL RX_FLOW_CONTROL}
 } {
   foreach name $names {

@@ -1,14 +1,15 @@
 // Weft on an AMD Alveo U50: the card between AMD's QDMA core, used as a bridge, and the integrated 100G MAC. docs/boards.md says why these.
 //
-//   PCIe ─► QDMA ─ m_axil ─► board_regs ─► weft_card ─► mac_tx_fifo ─► CMAC ─► QSFP28
-//              ◄─ s_axib ◄─ write_whole ◄───┘      ◄─── mac_rx_fifo ◄──┘
-//              ◄─ usr_irq ◄─ irq_request ◄──┘
-//              ── usr_flr ─► flr_request ───┘
+//   PCIe ─► QDMA ─ m_axib ─► bar_port ─► board_regs ─► weft_card ─► mac_tx_fifo ─► CMAC ─► QSFP28
+//              │                  └─ push window ──────────►│  ◄──── mac_rx_fifo ◄──┘
+//              ◄─ s_axib ◄─ write_whole ◄───────────────────┤
+//              ◄─ usr_irq ◄─ irq_request ◄──────────────────┤
+//              ── usr_flr ─► flr_request ───────────────────┘
 //
 // Three clocks: axi_aclk (250 MHz, from PCIe: the card), mac_clk (322.265625 MHz, from the QSFP's reference: the MAC's side of both FIFOs),
 // clk_init (100 MHz, free-running: the MAC's start). What crosses from one to another does so in a module of rtl/boards/cdc, and nowhere else.
 //
-// BAR0 and BAR2 come to m_axil at 0x00000 and 0x10000 (set in build.tcl), BAR4 is the core's own, with the MSI-X table.
+// BAR0 and BAR2 come to m_axib at 0x00000 and 0x10000 (set in build.tcl), BAR4 is the core's own, with the MSI-X table.
 
 module weft_u50 #(
   parameter int unsigned NUM_FLOWS = 1024,
@@ -61,9 +62,22 @@ module weft_u50 #(
   reset_sync u_mac_start_rst (.clk_i(mac_clk), .async_rst_ni(init_rst_n), .rst_no(mac_start_rst_n));
 
   // ---------------------------------------------------------------- PCIe
-  logic [31:0] axil_awaddr, axil_wdata, axil_araddr, axil_rdata, card_rdata;
+  // bar_*: from the bridge; axil_*: registers, behind bar_port; push_*: the push window, likewise.
+  logic [63:0]         bar_awaddr, bar_araddr;
+  logic [7:0]          bar_arlen;
+  logic [2:0]          bar_awsize, bar_arsize;
+  logic [3:0]          bar_awid, bar_bid, bar_arid, bar_rid;
+  logic [1:0]          bar_bresp, bar_rresp;
+  logic [DATA_W-1:0]   bar_wdata, bar_rdata, push_data;
+  logic [DATA_W/8-1:0] bar_wstrb, push_strb;
+  logic                bar_awvalid, bar_awready, bar_wlast, bar_wvalid, bar_wready, bar_bvalid, bar_bready;
+  logic                bar_arvalid, bar_arready, bar_rlast, bar_rvalid, bar_rready;
+  logic                push_valid;
+  logic [11:0]         push_addr;
+
+  logic [31:0] axil_wdata, axil_rdata, card_rdata;
   logic [3:0]  axil_wstrb;
-  logic [16:0] card_araddr;
+  logic [16:0] axil_awaddr, axil_araddr, card_araddr;
   logic [1:0]  axil_bresp, axil_rresp, card_rresp;
   logic        axil_awvalid, axil_awready, axil_wvalid, axil_wready, axil_bvalid, axil_bready;
   logic        axil_arvalid, axil_arready, axil_rvalid, axil_rready;
@@ -89,13 +103,17 @@ module weft_u50 #(
     .pci_exp_rxp(pcie_rx_p), .pci_exp_rxn(pcie_rx_n), .pci_exp_txp(pcie_tx_p), .pci_exp_txn(pcie_tx_n),
     .user_lnk_up(pcie_link), .phy_ready(pcie_phy_ready), .axi_aclk, .axi_aresetn, .soft_reset_n(1'b1),
 
-    .m_axil_awaddr(axil_awaddr), .m_axil_awuser(), .m_axil_awprot(),
-    .m_axil_awvalid(axil_awvalid), .m_axil_awready(axil_awready),
-    .m_axil_wdata(axil_wdata), .m_axil_wstrb(axil_wstrb), .m_axil_wvalid(axil_wvalid), .m_axil_wready(axil_wready),
-    .m_axil_bresp(axil_bresp), .m_axil_bvalid(axil_bvalid), .m_axil_bready(axil_bready),
-    .m_axil_araddr(axil_araddr), .m_axil_aruser(), .m_axil_arprot(),
-    .m_axil_arvalid(axil_arvalid), .m_axil_arready(axil_arready),
-    .m_axil_rdata(axil_rdata), .m_axil_rresp(axil_rresp), .m_axil_rvalid(axil_rvalid), .m_axil_rready(axil_rready),
+    .m_axib_awid(bar_awid), .m_axib_awaddr(bar_awaddr), .m_axib_awuser(), .m_axib_awlen(), .m_axib_awsize(bar_awsize),
+    .m_axib_awburst(), .m_axib_awprot(), .m_axib_awlock(), .m_axib_awcache(),
+    .m_axib_awvalid(bar_awvalid), .m_axib_awready(bar_awready),
+    .m_axib_wdata(bar_wdata), .m_axib_wuser(), .m_axib_wstrb(bar_wstrb), .m_axib_wlast(bar_wlast),
+    .m_axib_wvalid(bar_wvalid), .m_axib_wready(bar_wready),
+    .m_axib_bid(bar_bid), .m_axib_bresp(bar_bresp), .m_axib_bvalid(bar_bvalid), .m_axib_bready(bar_bready),
+    .m_axib_arid(bar_arid), .m_axib_araddr(bar_araddr), .m_axib_aruser(), .m_axib_arlen(bar_arlen), .m_axib_arsize(bar_arsize),
+    .m_axib_arburst(), .m_axib_arprot(), .m_axib_arlock(), .m_axib_arcache(),
+    .m_axib_arvalid(bar_arvalid), .m_axib_arready(bar_arready),
+    .m_axib_rid(bar_rid), .m_axib_rdata(bar_rdata), .m_axib_ruser('0), .m_axib_rresp(bar_rresp), .m_axib_rlast(bar_rlast),
+    .m_axib_rvalid(bar_rvalid), .m_axib_rready(bar_rready),
 
     .s_axib_awid('0), .s_axib_awaddr(awaddr), .s_axib_awuser('0), .s_axib_awregion('0),
     .s_axib_awlen(awlen), .s_axib_awsize(3'($clog2(DATA_W / 8))), .s_axib_awburst(2'b01),
@@ -129,6 +147,24 @@ module weft_u50 #(
     .dsc_crdt_in_vld(1'b0), .dsc_crdt_in_crdt('0), .dsc_crdt_in_qid('0), .dsc_crdt_in_dir(1'b0),
     .dsc_crdt_in_fence(1'b0), .dsc_crdt_in_rdy(),
     .qsts_out_op(), .qsts_out_data(), .qsts_out_port_id(), .qsts_out_qid(), .qsts_out_vld(), .qsts_out_rdy(1'b1)
+  );
+
+  bar_port #(.DATA_W(DATA_W), .ID_W(4)) u_bar_port (
+    .clk_i(axi_aclk), .rst_ni(card_rst_n),
+    .s_axi_awid(bar_awid), .s_axi_awaddr(bar_awaddr[16:0]), .s_axi_awsize(bar_awsize),
+    .s_axi_awvalid(bar_awvalid), .s_axi_awready(bar_awready),
+    .s_axi_wdata(bar_wdata), .s_axi_wstrb(bar_wstrb), .s_axi_wlast(bar_wlast), .s_axi_wvalid(bar_wvalid), .s_axi_wready(bar_wready),
+    .s_axi_bid(bar_bid), .s_axi_bresp(bar_bresp), .s_axi_bvalid(bar_bvalid), .s_axi_bready(bar_bready),
+    .s_axi_arid(bar_arid), .s_axi_araddr(bar_araddr[16:0]), .s_axi_arlen(bar_arlen), .s_axi_arsize(bar_arsize),
+    .s_axi_arvalid(bar_arvalid), .s_axi_arready(bar_arready),
+    .s_axi_rid(bar_rid), .s_axi_rdata(bar_rdata), .s_axi_rresp(bar_rresp), .s_axi_rlast(bar_rlast),
+    .s_axi_rvalid(bar_rvalid), .s_axi_rready(bar_rready),
+    .m_axil_awaddr(axil_awaddr), .m_axil_awvalid(axil_awvalid), .m_axil_awready(axil_awready),
+    .m_axil_wdata(axil_wdata), .m_axil_wstrb(axil_wstrb), .m_axil_wvalid(axil_wvalid), .m_axil_wready(axil_wready),
+    .m_axil_bresp(axil_bresp), .m_axil_bvalid(axil_bvalid), .m_axil_bready(axil_bready),
+    .m_axil_araddr(axil_araddr), .m_axil_arvalid(axil_arvalid), .m_axil_arready(axil_arready),
+    .m_axil_rdata(axil_rdata), .m_axil_rresp(axil_rresp), .m_axil_rvalid(axil_rvalid), .m_axil_rready(axil_rready),
+    .push_valid_o(push_valid), .push_addr_o(push_addr), .push_data_o(push_data), .push_strb_o(push_strb)
   );
 
   // A drain's beats without strobes end here.
@@ -178,7 +214,7 @@ module weft_u50 #(
 
   board_regs #(.FIRST(17'h0ff00), .WORDS(8)) u_board_regs (
     .clk_i(axi_aclk), .rst_ni(card_rst_n),
-    .s_axil_araddr(axil_araddr[16:0]), .s_axil_arvalid(axil_arvalid), .s_axil_arready(axil_arready),
+    .s_axil_araddr(axil_araddr), .s_axil_arvalid(axil_arvalid), .s_axil_arready(axil_arready),
     .s_axil_rdata(axil_rdata), .s_axil_rresp(axil_rresp), .s_axil_rvalid(axil_rvalid), .s_axil_rready(axil_rready),
     .m_axil_araddr(card_araddr), .m_axil_arvalid(card_arvalid), .m_axil_arready(card_arready),
     .m_axil_rdata(card_rdata), .m_axil_rresp(card_rresp), .m_axil_rvalid(card_rvalid), .m_axil_rready(card_rready),
@@ -196,14 +232,14 @@ module weft_u50 #(
     else time_q <= time_q + 1'b1;
   end
 
-  weft_card #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(0), .CLOCK_KHZ(250_000)) u_card (
+  weft_card #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .CLOCK_KHZ(250_000)) u_card (
     .clk_i(axi_aclk), .rst_ni(card_rst_n), .reset_req_i(flr_req), .reset_done_o(flr_drained),
-    .s_axil_awaddr(axil_awaddr[16:0]), .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready),
+    .s_axil_awaddr(axil_awaddr), .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready),
     .s_axil_wdata(axil_wdata), .s_axil_wstrb(axil_wstrb), .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready),
     .s_axil_bresp(axil_bresp), .s_axil_bvalid(axil_bvalid), .s_axil_bready(axil_bready),
     .s_axil_araddr(card_araddr), .s_axil_arvalid(card_arvalid), .s_axil_arready(card_arready),
     .s_axil_rdata(card_rdata), .s_axil_rresp(card_rresp), .s_axil_rvalid(card_rvalid), .s_axil_rready(card_rready),
-    .push_valid_i(1'b0), .push_addr_i('0), .push_data_i('0), .push_strb_i('0),
+    .push_valid_i(push_valid), .push_addr_i(push_addr), .push_data_i(push_data), .push_strb_i(push_strb),
     // The bridge has no AxCACHE and AxPROT, and one order for all writes: they have ID 0, full width, INCR.
     .m_axi_awid(), .m_axi_awaddr(card_awaddr), .m_axi_awlen(), .m_axi_awsize(), .m_axi_awburst(),
     .m_axi_awcache(), .m_axi_awprot(), .m_axi_awuser(), .m_axi_awvalid(card_awvalid), .m_axi_awready(card_awready),
@@ -296,6 +332,6 @@ module weft_u50 #(
   );
 
   logic unused;
-  assign unused = ^{axil_awaddr[31:17], axil_araddr[31:17], rid[3:2]};
+  assign unused = ^{bar_awaddr[63:17], bar_araddr[63:17], rid[3:2]};
 
 endmodule

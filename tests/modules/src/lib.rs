@@ -7,6 +7,7 @@ rtl_sim::include_model!("fifo_sync");
 rtl_sim::include_model!("fifo_async");
 rtl_sim::include_model!("board_pcie");
 rtl_sim::include_model!("write_whole");
+rtl_sim::include_model!("bar_port");
 rtl_sim::include_model!("trace_ring");
 rtl_sim::include_model!("counters");
 rtl_sim::include_model!("msix_table");
