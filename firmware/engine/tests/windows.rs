@@ -3,6 +3,8 @@
 
 mod bench;
 
+use std::collections::VecDeque;
+
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
@@ -188,4 +190,35 @@ fn acknowledgments_count_while_the_window_is_closed() {
     window(&mut s, 0);
     s.wait(MS);
     assert_eq!(s.completions.len(), 1);
+}
+
+/// A peer that acknowledges each segment by itself and whose window is what limits: room for many segments is waited for, and a job sends them together.
+#[test]
+fn a_window_that_opens_bit_by_bit_is_used_for_many_segments_at_once() {
+    let (mut s, qp, stag) = standing();
+    // With the first Write the congestion window opens beyond the peer's.
+    for id in 0..2 {
+        let sges = [sge(stag, 0, 100_000)];
+        let wr = write(id, 0x100, 0, &sges);
+        let before = s.engine.stats().jobs;
+        s.engine.post_send(s.now, qp, &wr, &mut s.card).unwrap();
+        s.work();
+        let mut sent = VecDeque::from(std::mem::take(&mut s.sent));
+        let at_once: usize = sent.iter().map(|segment| segment.payload.len()).sum();
+        let mut segments = 0;
+        while let Some(segment) = sent.pop_front() {
+            segments += 1;
+            s.ack = segment.seq.wrapping_add(segment.payload.len() as u32);
+            s.acknowledge();
+            sent.extend(std::mem::take(&mut s.sent));
+        }
+        let jobs = s.engine.stats().jobs - before;
+        if id == 1 {
+            assert!(at_once > 40 * 1400, "{at_once}: not the window's size");
+            // One for the window, and one for each quarter of it that comes free.
+            assert_eq!(segments, 70);
+            assert!(jobs <= 6, "{jobs} jobs");
+        }
+    }
+    assert_eq!(s.completions.len(), 2);
 }
