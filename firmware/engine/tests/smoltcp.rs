@@ -4,10 +4,10 @@
 mod bench;
 mod smoltcp_peer;
 
-use bench::site::RING;
+use bench::site::{pattern, RING};
 use bench::MS;
 use smoltcp::socket::tcp::State;
-use smoltcp_peer::{pattern, stamped, EchoClient, Meeting};
+use smoltcp_peer::{stamped, EchoClient, Meeting};
 use weft_engine::services::chargen;
 use weft_engine::*;
 
@@ -161,7 +161,7 @@ fn a_peer_that_vanishes_is_given_up() {
     meeting.until("some bytes", |meeting| {
         meeting.socket(handle).recv_queue() > 5000
     });
-    meeting.faults = 1000;
+    meeting.path.faults = 1000;
     meeting.until("the end", |meeting| meeting.ours.services.streams() == 0);
     let late = DisconnectReason::TimedOut;
     let last = meeting.ours.events.last();

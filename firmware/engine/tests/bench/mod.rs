@@ -3,6 +3,7 @@
 
 pub mod card;
 pub mod judge;
+pub mod path;
 pub mod script;
 pub mod site;
 pub mod traffic;

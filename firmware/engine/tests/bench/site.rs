@@ -116,3 +116,10 @@ impl Site {
         std::mem::take(&mut self.card.out)
     }
 }
+
+/// Bytes to be known again.
+pub fn pattern(length: usize) -> Vec<u8> {
+    (0..length as u32)
+        .map(|i| (i * 7 + i / 251) as u8)
+        .collect()
+}

@@ -1,12 +1,12 @@
 //! smoltcp on one end of a link, a station of ours on the other, in one deterministic loop.
 #![allow(dead_code, missing_docs)]
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::bench::site::{Site, IP};
-use crate::bench::{MS, US};
+use crate::bench::path::{Path, To};
+use crate::bench::site::{pattern, Site, IP};
+use crate::bench::MS;
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::socket::tcp::{Socket, SocketBuffer};
@@ -16,7 +16,6 @@ use weft_engine::*;
 use weft_limit::Limit;
 
 const PEER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 2];
-const DELAY: u64 = 20 * US;
 const PATIENCE: u64 = 600_000 * MS;
 
 /// The wire's end at smoltcp.
@@ -65,21 +64,14 @@ impl Device for Wire {
     }
 }
 
-/// A frame on its way, to smoltcp or to us.
-type OnTheWay = Reverse<(u64, u64, bool, Vec<u8>)>;
-
-/// Ours, smoltcp, and a link between them that loses, reorders and duplicates frames by seed.
+/// Ours, smoltcp, and the path between them.
 pub struct Meeting {
     pub now: u64,
     pub ours: Site,
     wire: Wire,
     interface: Interface,
     sockets: SocketSet<'static>,
-    queue: BinaryHeap<OnTheWay>,
-    count: u64,
-    random: u64,
-    /// In parts of 1000, each.
-    pub faults: u64,
+    pub path: Path,
     _limit: Option<Limit>,
 }
 
@@ -114,20 +106,9 @@ impl Meeting {
             wire,
             interface,
             sockets: SocketSet::new(Vec::new()),
-            queue: BinaryHeap::new(),
-            count: 0,
-            random: seed ^ 0x5deece66d,
-            faults,
+            path: Path::new(seed, faults),
             _limit: Limit::usual(format_args!("seed {seed}")),
         }
-    }
-
-    fn chance(&mut self) -> bool {
-        self.random = self
-            .random
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.random >> 33) % 1000 < self.faults
     }
 
     /// A socket of smoltcp's with so much room each way, which connects to a service.
@@ -148,60 +129,32 @@ impl Meeting {
         self.sockets.get_mut(handle)
     }
 
-    fn put(&mut self, to_peer: bool, frame: Vec<u8>) {
-        if self.chance() {
-            return;
-        }
-        let mut at = self.now + DELAY;
-        if self.chance() {
-            at += 200 * US;
-        }
-        if self.chance() {
-            self.count += 1;
-            let again = (at + 30 * US, self.count, to_peer, frame.clone());
-            self.queue.push(Reverse(again));
-        }
-        self.count += 1;
-        self.queue.push(Reverse((at, self.count, to_peer, frame)));
-    }
-
     /// The next thing that happens.
     pub fn step(&mut self) {
         let peer = self
             .interface
             .poll_at(instant(self.now), &self.sockets)
             .map(|at| (at.total_micros() as u64 * 1000).max(self.now));
-        let soonest = [
-            self.queue.peek().map(|Reverse(next)| next.0),
-            self.ours.engine.next_deadline(),
-            peer,
-        ];
+        let soonest = [self.path.next(), self.ours.engine.next_deadline(), peer];
         let soonest = soonest.into_iter().flatten().min();
         // The users may have something to do.
         let at = soonest.unwrap_or(self.now + MS);
         // smoltcp's clock has microseconds.
         self.now = self.now.max(at) + 1000;
-        while let Some(Reverse(next)) = self.queue.peek() {
-            if next.0 > self.now {
-                break;
-            }
-            let Some(Reverse((_, _, to_peer, frame))) = self.queue.pop() else {
-                break;
-            };
-            if to_peer {
-                self.wire.received.push_back(frame);
-            } else {
-                self.ours.receive(self.now, &frame);
+        while let Some((to, frame)) = self.path.take(self.now) {
+            match to {
+                To::Peer => self.wire.received.push_back(frame),
+                To::Ours => self.ours.receive(self.now, &frame),
             }
         }
         self.ours.timers(self.now);
         let now = instant(self.now);
         self.interface.poll(now, &mut self.wire, &mut self.sockets);
         for frame in self.ours.sent() {
-            self.put(true, frame);
+            self.path.put(self.now, To::Peer, frame);
         }
         for frame in std::mem::take(&mut self.wire.sent) {
-            self.put(false, frame);
+            self.path.put(self.now, To::Ours, frame);
         }
     }
 
@@ -213,12 +166,6 @@ impl Meeting {
             self.step();
         }
     }
-}
-
-pub fn pattern(length: usize) -> Vec<u8> {
-    (0..length as u32)
-        .map(|i| (i * 7 + i / 251) as u8)
-        .collect()
 }
 
 /// With timestamps. smoltcp leaves no room for the option in its segments (RFC 6691 §2), and an MTU of its own stops them: so it is told a
