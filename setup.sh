@@ -12,6 +12,7 @@ for tool in "${!provider[@]}"; do
     command -v "$tool" >/dev/null || missing+=("${provider[$tool]}")
 done
 [ -e /usr/include/zlib.h ] || missing+=(zlib1g-dev) # waves
+[ -e /usr/include/lwip/lwip/init.h ] || missing+=(liblwip-dev) # a TCP to test against
 if [ "${1:-}" = python ]; then                      # lint, synthesis and proofs
     python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 fi

@@ -33,18 +33,38 @@ pub enum Failure {
 }
 
 /// Says on standard error, past the test's capture, that a test was skipped.
-pub fn skipped(why: &str) {
+fn skipped(why: &str) {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("test");
     let _ = writeln!(io::stderr(), "\n*** {name}: skipped: {why} ***");
 }
 
-/// Where the library lies.
-fn library() -> Option<PathBuf> {
-    let folders = std::fs::read_dir("/usr/lib").ok()?;
-    let folders = folders.flatten().map(|entry| entry.path());
-    let files = folders.map(|folder| folder.join("liblwip.so.0"));
-    files.into_iter().find(|file| file.exists())
+/// What `layout` compares the bindings with: records of other versions differ.
+const VERSION: (&str, &str) = ("2", "1");
+
+/// Where the library lies; else why it cannot be used.
+fn library() -> Result<PathBuf, String> {
+    let header = std::fs::read_to_string("/usr/include/lwip/lwip/init.h");
+    let header = header.map_err(|_| "needs lwIP: apt-get install liblwip-dev")?;
+    let number = |name: &str| {
+        let mut words = header.split_ascii_whitespace();
+        words.find(|word| *word == name)?;
+        words.next()
+    };
+    let (major, minor) = (number("LWIP_VERSION_MAJOR"), number("LWIP_VERSION_MINOR"));
+    if (major, minor) != (Some(VERSION.0), Some(VERSION.1)) {
+        return Err(format!(
+            "needs lwIP {}.{}, and {major:?}, {minor:?} is installed",
+            VERSION.0, VERSION.1
+        ));
+    }
+    let folders = std::fs::read_dir("/usr/lib").map_err(|e| format!("/usr/lib: {e}"))?;
+    let mut files = folders
+        .flatten()
+        .map(|entry| entry.path().join("liblwip.so.0"));
+    files
+        .find(|file| file.exists())
+        .ok_or("there are lwIP's headers, and no library".into())
 }
 
 /// The interface, and what goes out of it. lwIP has pointers to it as long as it is loaded.
@@ -108,15 +128,18 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// A station with these addresses, in a network of 24 bits. `None`, and a line on standard error past the test's capture, if lwIP is
-    /// not installed.
+    /// A station with these addresses, in a network of 24 bits. `None`, and a line on standard error past the test's capture, if lwIP
+    /// 2.1 and its headers are not installed.
     ///
     /// # Panics
     /// If it is there and cannot be used.
     pub fn new(mac: [u8; 6], ip: [u8; 4]) -> Option<Self> {
-        let Some(library) = library() else {
-            skipped("needs lwIP: apt-get install liblwip-dev");
-            return None;
+        let library = match library() {
+            Ok(library) => library,
+            Err(why) => {
+                skipped(&why);
+                return None;
+            }
         };
         let copy = tempfile::NamedTempFile::new().expect("a file");
         std::fs::copy(library, copy.path()).expect("a copy of the library");

@@ -48,58 +48,73 @@ impl Stream {
         }
     }
 
-    /// Reads the stream: the start-up frame, then FPDUs with CRCs, with markers or without. The ULPDUs.
+    /// Reads the stream: its [`ulpdus`].
     pub fn ulpdus(&self, markers: bool) -> Vec<Vec<u8>> {
         let end = self.octets.keys().next_back().map_or(0, |last| last + 1);
         assert_eq!(self.octets.len() as u32, end, "octets are missing");
         let octets: Vec<u8> = self.octets.values().copied().collect();
-        if octets.is_empty() {
-            return Vec::new();
-        }
-        assert_eq!(&octets[..4], b"MPA ");
-        let startup = 20 + usize::from(u16::from_be_bytes([octets[18], octets[19]]));
-        let stream = &octets[startup..];
-        let is_marker = |at: usize| markers && at % 512 < 4;
-        let mut units = Vec::new();
-        let mut at = 0;
-        while at < stream.len() {
-            let begin = at;
-            // A marker that stands before the length field says 0.
-            let length_at = if is_marker(at) { at + 4 } else { at };
-            let length = usize::from(u16::from_be_bytes([
-                stream[length_at],
-                stream[length_at + 1],
-            ]));
-            let padded = (2 + length).next_multiple_of(4);
-            let mut unit = Vec::new();
-            at = length_at;
-            while unit.len() < padded {
-                if is_marker(at) {
-                    assert_eq!(&stream[at..at + 2], &[0, 0], "a marker's first half");
-                    let pointer = u16::from_be_bytes([stream[at + 2], stream[at + 3]]);
-                    assert_eq!(usize::from(pointer), at - length_at, "a marker");
-                    at += 4;
-                } else {
-                    unit.push(stream[at]);
-                    at += 1;
-                }
-            }
-            if is_marker(at) {
-                let pointer = u16::from_be_bytes([stream[at + 2], stream[at + 3]]);
-                assert_eq!(
-                    usize::from(pointer),
-                    at - length_at,
-                    "a marker before the CRC"
-                );
-                at += 4;
-            }
-            let crc = u32::from_le_bytes(stream[at..at + 4].try_into().unwrap());
-            let covered = stream[begin..at].iter().copied();
-            assert_eq!(crc, crc32c(covered), "the CRC of the FPDU at {begin}");
-            at += 4;
-            assert!(unit[2 + length..].iter().all(|pad| *pad == 0), "a pad");
-            units.push(unit[2..2 + length].to_vec());
-        }
-        units
+        ulpdus(&octets, markers)
     }
+}
+
+/// Reads a stream from its first octet on: the start-up frame, then FPDUs with CRCs, with markers or without. The ULPDUs.
+pub fn ulpdus(octets: &[u8], markers: bool) -> Vec<Vec<u8>> {
+    if octets.is_empty() {
+        return Vec::new();
+    }
+    assert_eq!(&octets[..4], b"MPA ");
+    let startup = 20 + usize::from(u16::from_be_bytes([octets[18], octets[19]]));
+    let stream = &octets[startup..];
+    let is_marker = |at: usize| markers && at % 512 < 4;
+    let mut units = Vec::new();
+    let mut at = 0;
+    while at < stream.len() {
+        let begin = at;
+        // A marker that stands before the length field says 0.
+        let length_at = if is_marker(at) { at + 4 } else { at };
+        let length = usize::from(u16::from_be_bytes([
+            stream[length_at],
+            stream[length_at + 1],
+        ]));
+        let padded = (2 + length).next_multiple_of(4);
+        let mut unit = Vec::new();
+        at = length_at;
+        while unit.len() < padded {
+            if is_marker(at) {
+                assert_eq!(&stream[at..at + 2], &[0, 0], "a marker's first half");
+                let pointer = u16::from_be_bytes([stream[at + 2], stream[at + 3]]);
+                assert_eq!(usize::from(pointer), at - length_at, "a marker");
+                at += 4;
+            } else {
+                unit.push(stream[at]);
+                at += 1;
+            }
+        }
+        if is_marker(at) {
+            let pointer = u16::from_be_bytes([stream[at + 2], stream[at + 3]]);
+            assert_eq!(
+                usize::from(pointer),
+                at - length_at,
+                "a marker before the CRC"
+            );
+            at += 4;
+        }
+        let crc = u32::from_le_bytes(stream[at..at + 4].try_into().unwrap());
+        let covered = stream[begin..at].iter().copied();
+        assert_eq!(crc, crc32c(covered), "the CRC of the FPDU at {begin}");
+        at += 4;
+        assert!(unit[2 + length..].iter().all(|pad| *pad == 0), "a pad");
+        units.push(unit[2..2 + length].to_vec());
+    }
+    units
+}
+
+/// An FPDU with its CRC, without markers.
+pub fn fpdu(ulpdu: &[u8]) -> Vec<u8> {
+    let mut octets = (ulpdu.len() as u16).to_be_bytes().to_vec();
+    octets.extend(ulpdu);
+    octets.resize(octets.len().next_multiple_of(4), 0);
+    let crc = crc32c(octets.iter().copied());
+    octets.extend(crc.to_le_bytes());
+    octets
 }

@@ -14,9 +14,11 @@ pub enum To {
     Peer,
 }
 
+/// When it is there, a number that keeps the order, and what.
+type OnTheWay = Reverse<(u64, u64, To, Vec<u8>)>;
+
 pub struct Path {
-    /// When it is there, a number that keeps the order, and what.
-    queue: BinaryHeap<Reverse<(u64, u64, To, Vec<u8>)>>,
+    queue: BinaryHeap<OnTheWay>,
     count: u64,
     random: u64,
     /// In parts of 1000, each.
