@@ -192,6 +192,7 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_OPCODE_REJECT = 8'd13;
   parameter logic [7:0] COMMAND_OPCODE_DISCONNECT = 8'd14;
   parameter logic [7:0] COMMAND_OPCODE_ABORT = 8'd15;
+  parameter logic [7:0] COMMAND_OPCODE_RESOLVE = 8'd16;
 
   // What became of a command. Unless it was DONE, nothing was changed.
   parameter logic [7:0] COMMAND_STATUS_DONE = 8'd0;
@@ -769,7 +770,9 @@ package weft_card_pkg;
 
   // A slot of a command ring; 512 bytes for private data follow it. A command has the fields that command_opcode names; the others are ignored.
   typedef struct packed {
-    logic [383:0] rsvd_80;
+    logic [319:0] rsvd_88;
+    logic [15:0] mtu;  // largest IPv4 packet on the way, if routed
+    logic [47:0] next_hop;  // MAC address of the next station on the way, if routed
     logic [7:0] rung;  // who does what for a queue pair; 0: as the device is set up (PARTITION_RUNG_*)
     logic [7:0] state;  // the state to move a queue pair to (QUEUE_PAIR_STATE_*)
     logic [7:0] revision;  // MPA revision: 1 or 2
@@ -799,6 +802,7 @@ package weft_card_pkg;
   parameter int unsigned COMMAND_CRC_BIT = 1;  // CRC32C is asked for
   parameter int unsigned COMMAND_MARKERS_BIT = 2;  // the peer is asked for markers
   parameter int unsigned COMMAND_FALL_BACK_BIT = 3;  // once more with revision 1 if the peer closes instead of replying
+  parameter int unsigned COMMAND_ROUTED_BIT = 4;  // next_hop and mtu say the way: nobody is asked for it
   parameter int unsigned COMMAND_LOCAL_WRITE_BIT = 0;  // receive elements may point here
   parameter int unsigned COMMAND_REMOTE_READ_BIT = 1;  // the peer may read
   parameter int unsigned COMMAND_REMOTE_WRITE_BIT = 2;  // the peer may write
@@ -827,7 +831,7 @@ package weft_card_pkg;
     logic [15:0] ird;  // Reads of the peer that this side takes at a time
     logic [7:0] rtr;  // RTR kinds agreed on, if has_rtr
     logic [7:0] revision;  // MPA revision agreed on
-    logic [47:0] next_hop;  // MAC address of the next station; 0: not known yet
+    logic [47:0] next_hop;  // MAC address of the next station, also RESOLVE; 0: not known yet
     logic [15:0] remote_port;  // the other side's
     logic [15:0] local_port;  // this side's TCP port
     logic [31:0] remote_ip;  // the other side's

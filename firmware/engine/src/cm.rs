@@ -25,6 +25,15 @@ pub struct Endpoint {
     pub port: u16,
 }
 
+/// The way to a peer as somebody has found it before: with it nobody is asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Route {
+    /// MAC address of the next station.
+    pub next_hop: [u8; 6],
+    /// Largest IPv4 packet that passes; what exceeds this side's own is of no effect.
+    pub mtu: u16,
+}
+
 /// MPA revision to ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Revision {
@@ -111,6 +120,9 @@ pub struct ConnectParams<'a> {
     /// If the peer closes the connection instead of replying, try once more with revision 1
     /// (RFC 6581 §5): without peer-to-peer.
     pub fall_back: bool,
+    /// The way there. `None`: ARP finds it. A way on which the first SYN is not answered is doubted: the neighbour is asked for, and the
+    /// SYN goes to who answers.
+    pub route: Option<Route>,
 }
 
 impl Default for ConnectParams<'_> {
@@ -127,6 +139,7 @@ impl Default for ConnectParams<'_> {
             markers: false,
             revision: Revision::Rev2,
             fall_back: false,
+            route: None,
         }
     }
 }

@@ -123,8 +123,13 @@ impl EngineConfig {
 
     /// The MSS that is told to peers.
     pub(crate) fn own_mss(&self) -> u16 {
-        self.mtu.saturating_sub(40).max(536)
+        own_mss(self.mtu)
     }
+}
+
+/// The MSS that goes with an MTU.
+pub(crate) fn own_mss(mtu: u16) -> u16 {
+    mtu.saturating_sub(40).max(536)
 }
 
 impl Default for EngineConfig {

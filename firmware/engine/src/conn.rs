@@ -207,6 +207,10 @@ pub struct Conn {
     pub remote: Endpoint,
     /// Next station on the way.
     pub remote_mac: Mac,
+    /// Whoever connected said which: it was not asked for.
+    pub routed: bool,
+    /// Largest IPv4 packet on the way.
+    pub mtu: u16,
     /// TCP's state.
     pub tcp: TcpState,
     /// How far it has come.
@@ -329,6 +333,8 @@ impl Conn {
             local,
             remote,
             remote_mac: [0; 6],
+            routed: false,
+            mtu: config.mtu,
             tcp: TcpState::Closed,
             phase: Phase::Handshake,
             qp: None,
@@ -481,17 +487,12 @@ pub const MIN_SEGMENT: u16 = 140;
 /// The same of a connection in stream mode: who says an MSS of less than 48 octets, timestamps included, wants to make work.
 pub const MIN_STREAM_SEGMENT: u16 = 36;
 
-/// The most data that a segment to a peer that said `mss` may have (RFC 9293 §3.7.1, MUST-16). `None`: less than `least`.
+/// The most data that a segment to a peer that said `mss` may have on a way of this MTU (RFC 9293 §3.7.1, MUST-16). `None`: less than `least`.
 /// An MSS of 0 says nothing, as with Linux.
-pub fn segment_size(
-    config: &EngineConfig,
-    mss: Option<u16>,
-    timestamps: bool,
-    least: u16,
-) -> Option<u32> {
+pub fn segment_size(mtu: u16, mss: Option<u16>, timestamps: bool, least: u16) -> Option<u32> {
     let theirs = mss.filter(|mss| *mss > 0).unwrap_or(DEFAULT_MSS);
     let options = if timestamps { TIMESTAMPS } else { 0 };
-    let size = config.mtu.saturating_sub(40).min(theirs);
+    let size = mtu.saturating_sub(40).min(theirs);
     let size = size.saturating_sub(options);
     (size >= least).then_some(u32::from(size))
 }

@@ -1,12 +1,13 @@
 //! What happens when a timer of a connection is due.
 
-use crate::arp::{Neighbours, INTERVAL};
+use crate::arp::INTERVAL;
 use crate::cm::{ConnectFailure, DisconnectReason};
 use crate::conn::{Phase, TcpState};
 use crate::link::Link;
 use crate::port::Port;
 use crate::timers::Timer;
 use weft_tcp::sender::Due;
+use weft_wire::ethernet::Mac;
 
 /// ARP requests before an address counts as unreachable.
 const ARP_TRIES: u8 = 5;
@@ -53,6 +54,7 @@ impl<P: Port> Link<'_, P> {
                 self.conn.tries += 1;
                 self.conn.syn_lost = true;
                 self.conn.sender.rtt.back_off();
+                self.doubt_route();
                 self.send_syn();
             }
             TcpState::Open => match self.conn.sender.due(self.now) {
@@ -145,13 +147,37 @@ impl<P: Port> Link<'_, P> {
 
     /// Next station on the way to the peer.
     pub fn next_hop(&self) -> Option<[u8; 4]> {
-        let config = &self.shared.config;
-        let remote = self.conn.remote.ip;
-        let local = (0..4).all(|i| (remote[i] ^ config.ip[i]) & config.netmask[i] == 0);
-        if local {
-            Some(remote)
-        } else {
-            config.gateway
+        self.shared.next_hop(self.conn.remote.ip)
+    }
+
+    /// The next station on the way is another one.
+    pub fn move_to(&mut self, mac: Mac) {
+        self.readdress(mac);
+        if self.conn.routed && self.conn.tcp == TcpState::SynSent {
+            // The SYN went where nobody answers, or somebody who does not know of it.
+            self.send_syn();
+        }
+    }
+
+    fn readdress(&mut self, mac: Mac) {
+        self.conn.remote_mac = mac;
+        if self.conn.card.bound {
+            self.bind();
+        }
+    }
+
+    /// Nobody answered where the caller said that the way goes: who has the address may have moved since.
+    fn doubt_route(&mut self) {
+        if !self.conn.routed || self.conn.tcp != TcpState::SynSent {
+            return;
+        }
+        let Some(hop) = self.next_hop() else {
+            return;
+        };
+        match self.shared.neighbours.find(hop) {
+            // The caller sends the SYN once more.
+            Some(mac) if mac != self.conn.remote_mac => self.readdress(mac),
+            _ => self.shared.ask_for_station(self.now, hop, self.port),
         }
     }
 
@@ -159,14 +185,8 @@ impl<P: Port> Link<'_, P> {
     pub fn ask_for_neighbour(&mut self) {
         self.conn.tries += 1;
         let now = self.now;
-        let hop = self.next_hop();
-        if let Some(hop) = hop.filter(|hop| self.shared.neighbours.may_ask(now, *hop)) {
-            let config = &self.shared.config;
-            let frame = Neighbours::request(config.ip, config.mac, hop);
-            if self.port.send_frame(&frame).is_ok() {
-                self.shared.stats.frames_sent += 1;
-                self.shared.neighbours.asked(now, hop);
-            }
+        if let Some(hop) = self.next_hop() {
+            self.shared.ask_for_station(now, hop, self.port);
         }
         let at = now.saturating_add(INTERVAL);
         self.conn.timers.set(Timer::Phase, Some(at));
@@ -174,8 +194,14 @@ impl<P: Port> Link<'_, P> {
 
     /// Initiator: sends the SYN, or asks for the neighbour first.
     pub fn start(&mut self) {
-        let hop = self.next_hop();
-        match hop.and_then(|hop| self.shared.neighbours.find(hop)) {
+        let known = match self.conn.routed {
+            true => Some(self.conn.remote_mac),
+            false => {
+                let hop = self.next_hop();
+                hop.and_then(|hop| self.shared.neighbours.find(hop))
+            }
+        };
+        match known {
             None => {
                 self.conn.phase = Phase::Resolving;
                 self.ask_for_neighbour();

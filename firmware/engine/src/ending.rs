@@ -235,6 +235,7 @@ impl<P: Port> Link<'_, P> {
             self.shared,
         );
         conn.qp = old.qp;
+        (conn.routed, conn.remote_mac, conn.mtu) = (old.routed, old.remote_mac, old.mtu);
         conn.private_data = core::mem::take(&mut old.private_data);
         conn.proposal = old.proposal.map(|proposal| Proposal {
             revision: Revision::Rev1,

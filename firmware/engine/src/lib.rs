@@ -66,7 +66,7 @@ mod work;
 
 pub use cm::{
     AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, Event,
-    PrivateData, Revision, MAX_PRIVATE_DATA,
+    PrivateData, Revision, Route, MAX_PRIVATE_DATA,
 };
 pub use config::EngineConfig;
 pub use conn_info::ConnInfo;

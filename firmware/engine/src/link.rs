@@ -129,6 +129,29 @@ impl Shared {
         }
     }
 
+    /// Next station on the way to an address; `None`: there is no way.
+    pub fn next_hop(&self, remote: [u8; 4]) -> Option<[u8; 4]> {
+        let config = &self.config;
+        let local = (0..4).all(|i| (remote[i] ^ config.ip[i]) & config.netmask[i] == 0);
+        if local {
+            Some(remote)
+        } else {
+            config.gateway
+        }
+    }
+
+    /// Sends an ARP request, unless one went just now.
+    pub fn ask_for_station<P: Port>(&mut self, now: u64, hop: [u8; 4], port: &mut P) {
+        if !self.neighbours.may_ask(now, hop) {
+            return;
+        }
+        let frame = Neighbours::request(self.config.ip, self.config.mac, hop);
+        if port.send_frame(&frame).is_ok() {
+            self.stats.frames_sent += 1;
+            self.neighbours.asked(now, hop);
+        }
+    }
+
     /// One more RST to somebody unknown? Then it counts as sent.
     pub fn may_reset(&mut self, now: u64) -> bool {
         let allowed = self.resets.allow(now, self.config.resets);

@@ -351,6 +351,8 @@ fn nearly(random: &mut Random, qp: QpId) -> Command {
         max_sge: small(random) as u8,
         revision: small(random) as u8 % 3,
         state: small(random) as u8,
+        next_hop: [[2, 0, 0, 0, 0, 9], [0; 6], [255; 6]][random.next() as usize % 3],
+        mtu: random.next() as u16,
         ..Command::default()
     }
 }

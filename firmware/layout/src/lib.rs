@@ -1804,7 +1804,7 @@ pub mod command_opcode {
     pub const LISTEN: u8 = 9;
     /// listens no more: port
     pub const UNLISTEN: u8 = 10;
-    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, private data; conn
+    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, next_hop, mtu, private data; conn
     pub const CONNECT: u8 = 11;
     /// answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, private data
     pub const ACCEPT: u8 = 12;
@@ -1814,6 +1814,8 @@ pub mod command_opcode {
     pub const DISCONNECT: u8 = 14;
     /// closes at once: conn
     pub const ABORT: u8 = 15;
+    /// asks for the next station on the way to an address, by ARP if it is not known: remote_ip; next_hop
+    pub const RESOLVE: u8 = 16;
 }
 
 /// What a command is to do, with which fields; in the answer.
@@ -1840,7 +1842,7 @@ pub enum CommandOpcode {
     Listen = 9,
     /// listens no more: port
     Unlisten = 10,
-    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, private data; conn
+    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, next_hop, mtu, private data; conn
     Connect = 11,
     /// answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, private data
     Accept = 12,
@@ -1850,11 +1852,13 @@ pub enum CommandOpcode {
     Disconnect = 14,
     /// closes at once: conn
     Abort = 15,
+    /// asks for the next station on the way to an address, by ARP if it is not known: remote_ip; next_hop
+    Resolve = 16,
 }
 
 impl CommandOpcode {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::AllocPd,
         Self::DeallocPd,
         Self::Register,
@@ -1870,6 +1874,7 @@ impl CommandOpcode {
         Self::Reject,
         Self::Disconnect,
         Self::Abort,
+        Self::Resolve,
     ];
 
     /// The number.
@@ -1895,6 +1900,7 @@ impl CommandOpcode {
             13 => Some(Self::Reject),
             14 => Some(Self::Disconnect),
             15 => Some(Self::Abort),
+            16 => Some(Self::Resolve),
             _ => None,
         }
     }
@@ -1917,6 +1923,7 @@ impl CommandOpcode {
             Self::Reject => "REJECT",
             Self::Disconnect => "DISCONNECT",
             Self::Abort => "ABORT",
+            Self::Resolve => "RESOLVE",
         }
     }
 
@@ -1933,11 +1940,12 @@ impl CommandOpcode {
             Self::QueryQp => "asks for a queue pair: qp; state and its connection",
             Self::Listen => "listens: port, backlog; port",
             Self::Unlisten => "listens no more: port",
-            Self::Connect => "connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, private data; conn",
+            Self::Connect => "connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, next_hop, mtu, private data; conn",
             Self::Accept => "answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, private data",
             Self::Reject => "answers a request with no: conn, private data",
             Self::Disconnect => "closes in order: conn",
             Self::Abort => "closes at once: conn",
+            Self::Resolve => "asks for the next station on the way to an address, by ARP if it is not known: remote_ip; next_hop",
         }
     }
 }
@@ -6482,6 +6490,10 @@ pub struct Command {
     pub state: u8,
     /// who does what for a queue pair; 0: as the device is set up
     pub rung: u8,
+    /// MAC address of the next station on the way, if routed
+    pub next_hop: [u8; 6],
+    /// largest IPv4 packet on the way, if routed
+    pub mtu: u16,
 }
 
 impl Command {
@@ -6535,6 +6547,10 @@ impl Command {
     pub const STATE_AT: usize = 78;
     /// Where rung begins.
     pub const RUNG_AT: usize = 79;
+    /// Where next_hop begins.
+    pub const NEXT_HOP_AT: usize = 80;
+    /// Where mtu begins.
+    pub const MTU_AT: usize = 86;
     /// Bit 0: either side may send first.
     pub const PEER_TO_PEER: u8 = 0x1;
     /// Bit 1: CRC32C is asked for.
@@ -6543,6 +6559,8 @@ impl Command {
     pub const MARKERS: u8 = 0x4;
     /// Bit 3: once more with revision 1 if the peer closes instead of replying.
     pub const FALL_BACK: u8 = 0x8;
+    /// Bit 4: next_hop and mtu say the way: nobody is asked for it.
+    pub const ROUTED: u8 = 0x10;
     /// Bit 0: receive elements may point here.
     pub const LOCAL_WRITE: u8 = 0x1;
     /// Bit 1: the peer may read.
@@ -6588,6 +6606,8 @@ impl Command {
         b[77..78].copy_from_slice(&self.revision.to_le_bytes());
         b[78..79].copy_from_slice(&self.state.to_le_bytes());
         b[79..80].copy_from_slice(&self.rung.to_le_bytes());
+        b[80..86].copy_from_slice(&self.next_hop);
+        b[86..88].copy_from_slice(&self.mtu.to_le_bytes());
         b
     }
 
@@ -6619,6 +6639,8 @@ impl Command {
             revision: u8::from_le_bytes([b[77]]),
             state: u8::from_le_bytes([b[78]]),
             rung: u8::from_le_bytes([b[79]]),
+            next_hop: [b[80], b[81], b[82], b[83], b[84], b[85]],
+            mtu: u16::from_le_bytes([b[86], b[87]]),
         }
     }
 
@@ -6672,6 +6694,18 @@ impl Command {
     #[must_use]
     pub const fn with_fall_back(mut self, on: bool) -> Self {
         self.flags = self.flags & !Self::FALL_BACK | if on { Self::FALL_BACK } else { 0 };
+        self
+    }
+
+    /// Bit 4: next_hop and mtu say the way: nobody is asked for it.
+    pub const fn routed(&self) -> bool {
+        self.flags & Self::ROUTED != 0
+    }
+
+    /// The same with routed set or clear.
+    #[must_use]
+    pub const fn with_routed(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::ROUTED | if on { Self::ROUTED } else { 0 };
         self
     }
 
@@ -6813,7 +6847,7 @@ pub struct Answer {
     pub local_port: u16,
     /// the other side's
     pub remote_port: u16,
-    /// MAC address of the next station; 0: not known yet
+    /// MAC address of the next station, also RESOLVE; 0: not known yet
     pub next_hop: [u8; 6],
     /// MPA revision agreed on
     pub revision: u8,

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::addr_info::AddrInfo;
 use super::event::{CmEvent, CmEventType};
 use super::id::CmId;
 use super::param::ConnParam;
@@ -161,6 +162,31 @@ impl EventChannel {
         self.expect_event(CmEventType::AddrResolved, timeout)?;
         id.resolve_route()?;
         self.expect_event(CmEventType::RouteResolved, timeout)?;
+        self.finish_connecting(&id, pd, init, param, timeout)
+    }
+
+    /// The same by an entry of [`Device::get_addr_info`].
+    pub fn connect_with(
+        &self,
+        info: &AddrInfo,
+        pd: &Pd,
+        init: &QpInit,
+        param: &ConnParam,
+        timeout: Option<Duration>,
+    ) -> Result<(CmEvent, Qp), CmError> {
+        let id = self.create_id();
+        id.resolve_with(info)?;
+        self.finish_connecting(&id, pd, init, param, timeout)
+    }
+
+    fn finish_connecting(
+        &self,
+        id: &CmId,
+        pd: &Pd,
+        init: &QpInit,
+        param: &ConnParam,
+        timeout: Option<Duration>,
+    ) -> Result<(CmEvent, Qp), CmError> {
         let qp = id.create_qp(pd, init)?;
         id.connect(param)?;
         let established = self.expect_event(CmEventType::Established, timeout)?;

@@ -8,6 +8,7 @@ use weft_engine::commands::Refusal;
 use super::event::CmEventType;
 use super::id::CmState;
 use super::param::PEER_TO_PEER_VARIABLE;
+use super::route::RouteError;
 use crate::error::DeviceError;
 use crate::verbs::VerbsError;
 
@@ -58,6 +59,25 @@ pub enum CmError {
     /// The environment variable holds nonsense.
     #[error("environment variable {PEER_TO_PEER_VARIABLE} is {0:?}; it must be 1, 0, on, off, true, false, yes or no")]
     Environment(String),
+    /// A route record that is of no use.
+    #[error(transparent)]
+    Route(#[from] RouteError),
+    /// Names that say nothing.
+    #[error("{node}, service {service}: {reason}")]
+    Unresolved {
+        /// The node.
+        node: String,
+        /// The service.
+        service: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Nobody answered ARP for the next station on the way.
+    #[error("no station answers on the way to {address}")]
+    NoStation {
+        /// The address.
+        address: Ipv4Addr,
+    },
     /// Another event than the one that was waited for.
     #[error("{wanted} was to come, and there came {}", describe(.came))]
     Unexpected {

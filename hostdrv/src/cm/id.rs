@@ -6,8 +6,9 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use weft_engine::commands::{self, Refusal};
-use weft_engine::{AcceptParams, ConnId, ConnectParams, Endpoint, RtrKinds};
+use weft_engine::{AcceptParams, ConnId, ConnectParams, Endpoint, EngineConfig, Route, RtrKinds};
 
+use super::addr_info::AddrInfo;
 use super::channel::ChannelInner;
 use super::event::{errno, CmEvent, CmEventType};
 use super::param::ConnParam;
@@ -76,6 +77,8 @@ pub(super) struct IdData {
     pub(super) conn: Option<ConnId>,
     pub(super) local_port: u16,
     pub(super) remote: Option<SocketAddrV4>,
+    /// The way there, if somebody has found it before.
+    pub(super) route: Option<Route>,
     pub(super) qp: Option<Qp>,
     /// The request had peer-to-peer.
     pub(super) rtr_offered: bool,
@@ -92,6 +95,7 @@ impl Default for IdData {
             conn: None,
             local_port: 0,
             remote: None,
+            route: None,
             qp: None,
             rtr_offered: false,
             callback: None,
@@ -188,7 +192,7 @@ impl CmId {
         let mut data = self.data();
         expect(&data, "resolve_addr", &[CmState::Idle])?;
         data.remote = Some(remote);
-        let event = if self.reachable(*remote.ip()) {
+        let event = if reachable(self.device().config(), *remote.ip()) {
             data.state = CmState::AddrResolved;
             CmEvent::new(self.clone(), CmEventType::AddrResolved)
         } else {
@@ -200,18 +204,26 @@ impl CmId {
         Ok(())
     }
 
-    fn reachable(&self, remote: Ipv4Addr) -> bool {
-        let config = self.device().config();
-        let [own, mask] = [config.ip, config.netmask].map(u32::from_be_bytes);
-        let to = u32::from(remote);
-        let local = (own ^ to) & mask == 0;
-        let host = to & !mask;
-        let is_host = !local || mask >= u32::MAX - 1 || (host != 0 && host != !mask);
-        let unicast = !remote.is_unspecified()
-            && !remote.is_multicast()
-            && !remote.is_broadcast()
-            && !remote.is_loopback();
-        unicast && is_host && (local || config.gateway.is_some())
+    /// Takes an entry of [`Device::get_addr_info`] instead of resolving: `connect` is possible at once, without an event, and asks nobody for
+    /// the way. An identifier that was bound to a port keeps it; else the entry's source port holds.
+    ///
+    /// If nobody answers the first SYN, the way is doubted: the neighbour is asked for, and the connection goes to who answers, which
+    /// costs a second ([`Qp::query`] then has the next hop that it found). If nobody does: UNREACHABLE.
+    ///
+    /// # Errors
+    /// [`CmError::Route`] if the record is of no use for this device, or leads elsewhere than the entry says.
+    #[tracing::instrument(name = "resolve_with", level = "debug", skip_all, fields(device = self.device().name(), destination = %info.destination))]
+    pub fn resolve_with(&self, info: &AddrInfo) -> Result<(), CmError> {
+        let mut data = self.data();
+        expect(&data, "resolve_with", &[CmState::Idle])?;
+        let route = info.check(self.device().config())?;
+        if data.local_port == 0 {
+            data.local_port = info.source_port();
+        }
+        data.remote = Some(info.route.destination);
+        data.route = Some(route);
+        data.state = CmState::RouteResolved;
+        Ok(())
     }
 
     /// iWARP has no routes to resolve: ROUTE_RESOLVED follows at once.
@@ -270,6 +282,7 @@ impl CmId {
             markers: param.markers,
             revision: param.mpa_revision,
             fall_back: param.fall_back,
+            route: data.route,
         };
         let device = self.device();
         let mut state = device.lock();
@@ -448,4 +461,18 @@ impl Drop for IdInner {
         }
         tracing::debug!(?state, ?conn, ?ended, "identifier destroyed");
     }
+}
+
+/// Can a device with these settings reach an address?
+pub(super) fn reachable(config: &EngineConfig, remote: Ipv4Addr) -> bool {
+    let [own, mask] = [config.ip, config.netmask].map(u32::from_be_bytes);
+    let to = u32::from(remote);
+    let local = (own ^ to) & mask == 0;
+    let host = to & !mask;
+    let is_host = !local || mask >= u32::MAX - 1 || (host != 0 && host != !mask);
+    let unicast = !remote.is_unspecified()
+        && !remote.is_multicast()
+        && !remote.is_broadcast()
+        && !remote.is_loopback();
+    unicast && is_host && (local || config.gateway.is_some())
 }

@@ -8,18 +8,27 @@
 //!                  -> ESTABLISHED, REJECTED, ..                -> ESTABLISHED, ..
 //!   disconnect     -> DISCONNECTED               DISCONNECTED <-
 //! ```
+//!
+//! Or apart from connecting: [`Device::get_addr_info`](crate::Device::get_addr_info) gives entries with all that connecting needs to know,
+//! [`CmId::resolve_with`] takes one instead of the first two calls.
 
+mod addr_info;
+mod address;
 mod channel;
 mod dispatch;
 mod error;
 mod event;
 mod id;
 mod param;
+mod route;
 
+pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
+pub use address::{Address, Gid, GidAddr, DEFAULT_PKEY};
 pub use channel::EventChannel;
 pub(crate) use dispatch::{dispatch, CmRegistry};
 pub use error::CmError;
 pub use event::{CmEvent, CmEventType};
 pub use id::{CmId, CmState, ConnectRequest, Decision};
 pub use param::{default_peer_to_peer, set_default_peer_to_peer, ConnParam, PEER_TO_PEER_VARIABLE};
+pub use route::{RouteError, RouteRecord, Source, TransportKind, ROUTE_VERSION};
 pub use weft_engine::{Agreed, ConnectFailure, DisconnectReason, Revision, RtrKinds};

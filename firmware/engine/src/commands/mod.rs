@@ -15,7 +15,7 @@ pub(crate) use answers::{describe, refused};
 pub use entries::{entry_of, event_of};
 pub use requests::{
     abort, accept, alloc_pd, connect, create_qp, dealloc_pd, deregister, destroy_qp, disconnect,
-    listen, modify_qp, query_qp, register, reject, unlisten,
+    listen, modify_qp, query_qp, register, reject, resolve, unlisten,
 };
 pub use weft_layout::{Answer, Command, EventEntry};
 

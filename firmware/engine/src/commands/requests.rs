@@ -122,12 +122,24 @@ pub fn connect(qp: QpId, params: &ConnectParams<'_>) -> Command {
             Revision::Rev1 => 1,
             Revision::Rev2 => 2,
         },
+        next_hop: params.route.map_or([0; 6], |route| route.next_hop),
+        mtu: params.route.map_or(0, |route| route.mtu),
         ..of_qp(CommandOpcode::Connect, qp)
     }
+    .with_routed(params.route.is_some())
     .with_peer_to_peer(params.peer_to_peer)
     .with_crc(params.crc)
     .with_markers(params.markers)
     .with_fall_back(params.fall_back)
+}
+
+/// Asks for the next station on the way to an address: [`Answer::next_hop`](super::Answer::next_hop), all zeros as long as it is not known.
+/// Then it was asked for by ARP, once a second at most, however often this is commanded.
+pub fn resolve(remote: [u8; 4]) -> Command {
+    Command {
+        remote_ip: remote,
+        ..command(CommandOpcode::Resolve)
+    }
 }
 
 /// Accepts a request. Its private data go beside it.

@@ -93,6 +93,12 @@ impl Engine {
         if group || params.remote.port == 0 || params.remote.ip == self.shared.config.ip {
             return Err(Error::InvalidAddress);
         }
+        if params
+            .route
+            .is_some_and(|route| !is_station(route.next_hop))
+        {
+            return Err(Error::InvalidAddress);
+        }
         check_reads(params.ird, params.ord)?;
         let rev2 = params.revision == Revision::Rev2;
         if params.peer_to_peer && (!rev2 || params.rtr.is_empty()) {
@@ -119,6 +125,11 @@ impl Engine {
         conn.qp = Some(qp.flow);
         conn.private_data = params.private_data.to_vec();
         conn.fall_back = params.fall_back && rev2;
+        if let Some(route) = params.route {
+            conn.routed = true;
+            conn.remote_mac = route.next_hop;
+            conn.mtu = conn.mtu.min(route.mtu);
+        }
         conn.proposal = Some(Proposal {
             revision: params.revision,
             markers: params.markers,
@@ -137,6 +148,23 @@ impl Engine {
         }
         self.run(now, slot, port, |link| link.start());
         Ok(id)
+    }
+
+    /// The next station on the way to an address; `None`: not known. Then it was asked for, unless that was done within a second.
+    pub fn resolve<P: Port>(
+        &mut self,
+        now: u64,
+        remote: [u8; 4],
+        port: &mut P,
+    ) -> Result<Option<[u8; 6]>, Error> {
+        let hop = self.shared.next_hop(remote);
+        let hop = hop.filter(|_| self.may_be_peer(remote));
+        let hop = hop.ok_or(Error::InvalidAddress)?;
+        let found = self.shared.neighbours.find(hop);
+        if found.is_none() {
+            self.shared.ask_for_station(now, hop, port);
+        }
+        Ok(found)
     }
 
     /// Answers a `ConnectRequest` with a queue pair. Ends in `Established` or `ConnectError`.
@@ -285,4 +313,9 @@ fn check_private_data(data: &[u8], enhanced: bool) -> Result<(), Error> {
         });
     }
     Ok(())
+}
+
+/// One station's address, and not a group's or nobody's.
+fn is_station(mac: [u8; 6]) -> bool {
+    mac[0] & 1 == 0 && mac != [0; 6]
 }

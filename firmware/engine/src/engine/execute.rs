@@ -3,7 +3,7 @@
 use weft_layout::{Answer, Command, CommandOpcode};
 
 use super::Engine;
-use crate::cm::{AcceptParams, ConnId, ConnectParams, Endpoint, Revision, MAX_PRIVATE_DATA};
+use crate::cm::{AcceptParams, ConnId, ConnectParams, Endpoint, Revision, Route, MAX_PRIVATE_DATA};
 use crate::commands::{describe, refused, rtr_kinds, rung, state, Refusal};
 use crate::error::Error;
 use crate::port::Port;
@@ -107,8 +107,16 @@ impl Engine {
                         _ => return Err(Refusal::Malformed),
                     },
                     fall_back: command.fall_back(),
+                    route: command.routed().then_some(Route {
+                        next_hop: command.next_hop,
+                        mtu: command.mtu,
+                    }),
                 };
                 answer.conn = self.connect(now, qp, &params, port)?.number();
+            }
+            CommandOpcode::Resolve => {
+                let station = self.resolve(now, command.remote_ip, port)?;
+                answer.next_hop = station.unwrap_or_default();
             }
             CommandOpcode::Accept => {
                 let params = AcceptParams {

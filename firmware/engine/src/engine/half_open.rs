@@ -62,7 +62,7 @@ impl Engine {
         };
         let config = &self.shared.config;
         let timestamps = config.timestamps && syn.options.timestamps.is_some();
-        let fits = segment_size(config, syn.options.mss, timestamps, least).is_some();
+        let fits = segment_size(config.mtu, syn.options.mss, timestamps, least).is_some();
         self.shared.stats.segments_too_small += u64::from(!fits);
         fits
     }

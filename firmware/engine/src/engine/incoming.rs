@@ -67,10 +67,7 @@ impl Engine {
             if conn.phase != Phase::Resolving && conn.remote_mac != mac {
                 self.with(now, slot, port, |link| {
                     if link.next_hop() == Some(ip) {
-                        link.conn.remote_mac = mac;
-                        if link.conn.card.bound {
-                            link.bind();
-                        }
+                        link.move_to(mac);
                     }
                 });
             } else if conn.phase == Phase::Resolving {

@@ -38,7 +38,7 @@ impl<P: Port> Link<'_, P> {
             None => MIN_SEGMENT,
             Some(_) => MIN_STREAM_SEGMENT,
         };
-        match segment_size(config, seen.options.mss, conn.timestamps, least) {
+        match segment_size(conn.mtu, seen.options.mss, conn.timestamps, least) {
             Some(size) => conn.sender.mss = size,
             None => {
                 self.shared.stats.segments_too_small += 1;

@@ -3,6 +3,7 @@
 use weft_layout::{Job, JobKind};
 use weft_wire::tcp::{flag, FrameHeader, Options};
 
+use crate::config::own_mss;
 use crate::conn::TcpState;
 use crate::link::Link;
 use crate::port::{Full, Port};
@@ -67,7 +68,7 @@ impl<P: Port> Link<'_, P> {
         let config = &self.shared.config;
         let answers = self.conn.tcp == TcpState::SynReceived;
         let options = Options {
-            mss: Some(config.own_mss()),
+            mss: Some(own_mss(self.conn.mtu)),
             // In a SYN-ACK only what the SYN had (RFC 7323 §1.3, RFC 2018 §2).
             window_scale: (!answers || self.conn.peer_scale != u8::MAX).then_some(self.conn.scale),
             sack_permitted: !answers || self.conn.sack,

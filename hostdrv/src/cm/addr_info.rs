@@ -1,0 +1,276 @@
+//! Resolution apart from connecting: from names to entries that a connection can be made with (`rdma_getaddrinfo`).
+
+use std::net::{Ipv4Addr, SocketAddrV4, ToSocketAddrs};
+use std::time::Duration;
+
+use weft_engine::{commands, EngineConfig, Route};
+
+use super::address::Address;
+use super::route::{check_seal, put, seal, Fields, RouteError, RouteRecord, Source, ROUTE_VERSION};
+use super::{CmError, TransportKind};
+use crate::device::Device;
+
+/// Time for a station to answer ARP: five questions.
+const ARP_TIME: u64 = 5_000_000_000;
+/// Time between two questions.
+const ASK_AGAIN: u64 = 1_000_000_000;
+
+/// Names of services of one kind: which numbers an address has beside the host's (`rdma_port_space`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum PortSpace {
+    /// TCP ports, reliable connections: all that iWARP has.
+    #[default]
+    Tcp,
+}
+
+impl PortSpace {
+    /// RDMA_PS_TCP.
+    const TCP: u16 = 0x0106;
+
+    fn number(self) -> u16 {
+        match self {
+            Self::Tcp => Self::TCP,
+        }
+    }
+}
+
+/// What is wanted of [`Device::get_addr_info`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AddrHints {
+    /// Port of this side; 0: chosen when connecting.
+    pub source_port: u16,
+    /// The node is an address, and no name server is asked (`RAI_NUMERICHOST`).
+    pub numeric: bool,
+    /// No other transport than this.
+    pub transport: Option<TransportKind>,
+    /// No other port space than this.
+    pub port_space: PortSpace,
+}
+
+/// One way to reach a peer (`rdma_addrinfo`): what [`CmId::resolve_with`](super::CmId::resolve_with) takes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AddrInfo {
+    /// What carries the connection.
+    pub transport: TransportKind,
+    /// What the port numbers are of.
+    pub port_space: PortSpace,
+    /// This side.
+    pub source: Address,
+    /// The peer.
+    pub destination: Address,
+    /// How to get there.
+    pub route: RouteRecord,
+}
+
+impl AddrInfo {
+    const MAGIC: [u8; 4] = *b"WINF";
+    /// Bytes of an entry.
+    pub const SIZE: usize = 8 + 2 * Address::SIZE + RouteRecord::SIZE + 4;
+
+    /// As bytes, to be kept or sent: magic, version, 0, port space; source and destination; the record; CRC32C of all that.
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        let fields: [&[u8]; 6] = [
+            &Self::MAGIC,
+            &[ROUTE_VERSION, 0],
+            &self.port_space.number().to_be_bytes(),
+            &self.source.to_bytes(),
+            &self.destination.to_bytes(),
+            &self.route.to_bytes(),
+        ];
+        put(&mut bytes, &fields);
+        seal(&mut bytes);
+        bytes
+    }
+
+    /// From bytes, which may be anybody's.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RouteError> {
+        let none = RouteError::NotARecord(bytes.len());
+        check_seal(bytes, Self::MAGIC, Self::SIZE)?;
+        let mut fields = Fields(&bytes[8..]);
+        let source = fields.take().and_then(|bytes| Address::from_bytes(&bytes));
+        let destination = fields.take().and_then(|bytes| Address::from_bytes(&bytes));
+        let record = fields.take::<{ RouteRecord::SIZE }>();
+        let ((source, destination), record) =
+            source.zip(destination).zip(record).ok_or(none.clone())?;
+        let route = RouteRecord::from_bytes(&record)?;
+        let info = Self {
+            transport: route.transport(),
+            port_space: PortSpace::Tcp,
+            source,
+            destination,
+            route,
+        };
+        match info.to_bytes() == *bytes {
+            true => Ok(info),
+            false => Err(none),
+        }
+    }
+
+    /// Port of this side; 0: chosen when connecting.
+    pub(super) fn source_port(&self) -> u16 {
+        match self.source {
+            Address::Ip(from) => from.port(),
+            Address::Gid(from) => from.port().unwrap_or(0),
+        }
+    }
+
+    /// The way, if it can be gone by a device with these settings, and leads where the entry says.
+    pub(super) fn check(&self, config: &EngineConfig) -> Result<Route, RouteError> {
+        let record = self.route.destination;
+        match self.destination {
+            Address::Ip(wanted) if wanted != record => {
+                Err(RouteError::OtherDestination { record, wanted })
+            }
+            _ => self.route.for_device(config),
+        }
+    }
+
+    /// The entry of an iWARP record, addressed by IP.
+    pub fn of_route(route: RouteRecord, source_port: u16) -> Self {
+        Self {
+            transport: route.transport(),
+            port_space: PortSpace::Tcp,
+            source: SocketAddrV4::new(route.source.ip, source_port).into(),
+            destination: route.destination.into(),
+            route,
+        }
+    }
+}
+
+/// A question under way: [`poll`](Self::poll) it when the device has had something to do, and once a second, so that it is asked again.
+#[derive(Debug)]
+pub struct AddrQuery {
+    device: Device,
+    hints: AddrHints,
+    open: Vec<SocketAddrV4>,
+    silent: Option<Ipv4Addr>,
+    found: Vec<AddrInfo>,
+    ask_at: u64,
+    until: u64,
+}
+
+impl AddrQuery {
+    /// The entries, if the answer is there: at least one, in the order in which they are best tried. Never blocks.
+    ///
+    /// # Errors
+    /// [`CmError::NoStation`] when nobody has answered for five seconds.
+    pub fn poll(&mut self) -> Result<Option<Vec<AddrInfo>>, CmError> {
+        self.device.progress()?;
+        let now = self.device.now();
+        let mut waiting = Vec::new();
+        for to in std::mem::take(&mut self.open) {
+            match self.station(to)? {
+                Some(next_hop) => {
+                    let config = self.device.config();
+                    let source = Source::of(config);
+                    let route = RouteRecord::iwarp(source, to, next_hop, config.mtu);
+                    let entry = AddrInfo::of_route(route, self.hints.source_port);
+                    self.found.push(entry);
+                }
+                None if now >= self.until => self.silent = Some(*to.ip()),
+                None => waiting.push(to),
+            }
+        }
+        self.open = waiting;
+        if !self.open.is_empty() {
+            self.ask_at = now.saturating_add(ASK_AGAIN);
+            return Ok(None);
+        }
+        match (self.found.is_empty(), self.silent) {
+            (true, Some(address)) => Err(CmError::NoStation { address }),
+            _ => Ok(Some(std::mem::take(&mut self.found))),
+        }
+    }
+
+    /// The next station on the way, if it is known by now.
+    fn station(&self, to: SocketAddrV4) -> Result<Option<[u8; 6]>, CmError> {
+        let resolve = commands::resolve(to.ip().octets());
+        let answer = self.device.command(&resolve, &[])??;
+        Ok(Some(answer.next_hop).filter(|mac| *mac != [0; 6]))
+    }
+}
+
+impl Device {
+    /// Begins to look for ways to a peer. `node`: an IPv4 address, or a name that the system's resolver knows (which may take its time);
+    /// `service`: a port number.
+    ///
+    /// # Errors
+    /// [`CmError::Unresolved`] if the names say nothing.
+    #[tracing::instrument(name = "query_addr_info", level = "debug", skip(self, hints), fields(device = self.name()))]
+    pub fn query_addr_info(
+        &self,
+        node: &str,
+        service: &str,
+        hints: &AddrHints,
+    ) -> Result<AddrQuery, CmError> {
+        let unresolved = |reason: String| CmError::Unresolved {
+            node: node.to_owned(),
+            service: service.to_owned(),
+            reason,
+        };
+        let port = service.parse::<u16>().ok().filter(|port| *port != 0);
+        let port = port.ok_or_else(|| unresolved("the service is no port number".into()))?;
+        let mut open = match node.parse::<Ipv4Addr>() {
+            Ok(ip) => vec![SocketAddrV4::new(ip, port)],
+            Err(error) if hints.numeric => return Err(unresolved(error.to_string())),
+            Err(_) => {
+                let found = (node, port).to_socket_addrs();
+                let found = found.map_err(|error| unresolved(error.to_string()))?;
+                found
+                    .filter_map(|to| match to {
+                        std::net::SocketAddr::V4(to) => Some(to),
+                        std::net::SocketAddr::V6(_) => None,
+                    })
+                    .collect()
+            }
+        };
+        open.retain(|to| super::id::reachable(self.config(), *to.ip()));
+        if open.is_empty() {
+            return Err(unresolved(
+                "it has no IPv4 address that the device reaches".into(),
+            ));
+        }
+        let now = self.now();
+        Ok(AddrQuery {
+            device: self.clone(),
+            hints: hints.clone(),
+            open,
+            silent: None,
+            found: Vec::new(),
+            ask_at: now,
+            until: now.saturating_add(ARP_TIME),
+        })
+    }
+
+    /// Ways to a peer, the best first (`rdma_getaddrinfo`); sleeps until they are known. An entry can be kept, sent to another process, and
+    /// given to [`CmId::resolve_with`](super::CmId::resolve_with) any number of times: then no question is on the wire.
+    ///
+    /// # Errors
+    /// As [`query_addr_info`](Self::query_addr_info) and [`AddrQuery::poll`]; [`CmError::NoStation`] also when `timeout` is over.
+    #[tracing::instrument(name = "get_addr_info", level = "debug", skip(self, hints), fields(device = self.name()))]
+    pub fn get_addr_info(
+        &self,
+        node: &str,
+        service: &str,
+        hints: &AddrHints,
+        timeout: Option<Duration>,
+    ) -> Result<Vec<AddrInfo>, CmError> {
+        let mut query = self.query_addr_info(node, service, hints)?;
+        if let Some(end) = crate::verbs::deadline(self, timeout) {
+            query.until = query.until.min(end);
+        }
+        loop {
+            if let Some(found) = query.poll()? {
+                return Ok(found);
+            }
+            let until = query.until.min(query.ask_at);
+            let answered = || {
+                let known = |to: &SocketAddrV4| !matches!(query.station(*to), Ok(None));
+                query.open.iter().any(known).then_some(())
+            };
+            self.wait_for(Some(until), answered)?;
+        }
+    }
+}
