@@ -38,7 +38,48 @@ fn entry() -> impl Strategy<Value = AddrInfo> {
     })
 }
 
+fn question() -> impl Strategy<Value = Question> {
+    let ip = || any::<u32>().prop_map(Ipv4Addr::from);
+    let gateway = ip().prop_map(|ip| Some(ip).filter(|ip| !ip.is_unspecified()));
+    let numbers = (any::<u16>(), any::<u16>(), any::<bool>());
+    let addresses = (ip(), any::<[u8; 6]>(), ip(), gateway);
+    let names = ("\\PC{0,40}", "[a-z0-9]{0,20}");
+    (addresses, numbers, names).prop_map(
+        |((ip, mac, netmask, gateway), (mtu, source_port, native), (node, service))| Question {
+            source: Source { ip, mac },
+            netmask,
+            gateway,
+            mtu,
+            source_port,
+            native,
+            node,
+            service,
+        },
+    )
+}
+
 proptest! {
+    #[test]
+    fn questions_and_answers(question in question(), entries in proptest::collection::vec(entry(), 0..9)) {
+        let bytes = question.to_bytes().expect("short names");
+        prop_assert_eq!(Question::from_bytes(&bytes), Ok(question));
+        prop_assert_eq!(answer_from_bytes(&answer_bytes(&entries)), Ok(entries));
+    }
+
+    #[test]
+    fn a_changed_message_is_noticed(question in question(), entry in entry(), at in any::<usize>(), change in 1u8..) {
+        let mut bytes = question.to_bytes().expect("short names");
+        let place = at % bytes.len();
+        bytes[place] ^= change;
+        prop_assert!(Question::from_bytes(&bytes).is_err());
+        prop_assert!(Question::from_bytes(&bytes[..place]).is_err());
+        let mut bytes = answer_bytes(&[entry]);
+        let place = at % bytes.len();
+        bytes[place] ^= change;
+        prop_assert!(answer_from_bytes(&bytes).is_err());
+        prop_assert!(answer_from_bytes(&bytes[..place]).is_err());
+    }
+
     #[test]
     fn what_is_written_is_read_again(entry in entry()) {
         prop_assert_eq!(RouteRecord::from_bytes(&entry.route.to_bytes()), Ok(entry.route));
@@ -49,6 +90,8 @@ proptest! {
     fn no_bytes_harm(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         prop_assert!(RouteRecord::from_bytes(&bytes).is_err());
         prop_assert!(AddrInfo::from_bytes(&bytes).is_err());
+        prop_assert!(Question::from_bytes(&bytes).is_err());
+        prop_assert!(answer_from_bytes(&bytes).is_err());
     }
 
     /// One byte is another one, or some are gone, or there are more.

@@ -10,6 +10,7 @@ pub mod pull;
 pub mod target;
 pub mod traffic;
 pub mod tshark;
+pub mod watched;
 
 use weft_hostdrv::Rung;
 use weft_sim::kind::CardKind;

@@ -6,30 +6,12 @@ use std::time::Duration;
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
 use weft_limit::Limit;
-use weft_sim::fabric::{ip, mac, Fabric, FabricConfig};
+use weft_sim::fabric::{ip, mac};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, next_event, no_faults, pattern, End, LIMIT, PORT};
+use weft_tests::watched::{frames, watched};
 
 const SECOND: u64 = 1_000_000_000;
-
-/// Two functional models with a watched link.
-fn watched(seed: u64) -> Bench {
-    let config = FabricConfig {
-        seed,
-        ..FabricConfig::default()
-    };
-    let fabric = Fabric::new(&config).expect("two cards come up");
-    fabric.world().lock().expect("whole").link(0).watch();
-    Bench::from(fabric)
-}
-
-/// Frames of ARP, and all, since the link was watched.
-fn frames(bench: &Bench) -> (usize, usize) {
-    let fabric = bench.fabric().expect("simulated");
-    let seen = fabric.world().lock().expect("whole").link(0).take_seen();
-    let arp = seen.iter().filter(|seen| seen.frame[12..14] == [8, 6]);
-    (arp.count(), seen.len())
-}
 
 /// What the first device finds of the second, as bytes that another process would get.
 fn resolved(bench: &Bench) -> Vec<u8> {

@@ -1,11 +1,13 @@
 //! Resolution apart from connecting: from names to entries that a connection can be made with (`rdma_getaddrinfo`).
 
-use std::net::{Ipv4Addr, SocketAddrV4, ToSocketAddrs};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, ToSocketAddrs};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use weft_engine::{commands, EngineConfig, Route};
 
-use super::address::Address;
+use super::address::{service_port, Address, Gid, GidAddr, NativeError};
+use super::resolver::{self, Question};
 use super::route::{check_seal, put, seal, Fields, RouteError, RouteRecord, Source, ROUTE_VERSION};
 use super::{CmError, TransportKind};
 use crate::device::Device;
@@ -46,6 +48,11 @@ pub struct AddrHints {
     pub transport: Option<TransportKind>,
     /// No other port space than this.
     pub port_space: PortSpace,
+    /// Entries have native addresses: GIDs. So they have if the node is one.
+    pub native: bool,
+    /// The socket of the resolver to ask first. `None`: what the environment variable [`RESOLVER_VARIABLE`](super::RESOLVER_VARIABLE) says,
+    /// else [`RESOLVER_SOCKET`](super::RESOLVER_SOCKET).
+    pub resolver: Option<PathBuf>,
 }
 
 /// One way to reach a peer (`rdma_addrinfo`): what [`CmId::resolve_with`](super::CmId::resolve_with) takes.
@@ -116,15 +123,29 @@ impl AddrInfo {
         }
     }
 
-    /// The way, if it can be gone by a device with these settings, and leads where the entry says.
+    /// The way, if it can be gone by a device with these settings, and leads where the entry says. Whose a GID is, the record knows, unless
+    /// an IP address is in it.
     pub(super) fn check(&self, config: &EngineConfig) -> Result<Route, RouteError> {
         let record = self.route.destination;
-        match self.destination {
-            Address::Ip(wanted) if wanted != record => {
-                Err(RouteError::OtherDestination { record, wanted })
+        let wanted = match self.destination {
+            Address::Ip(to) => to,
+            Address::Gid(to) => {
+                let ip = to.gid.ip().unwrap_or(*record.ip());
+                SocketAddrV4::new(ip, to.check()?)
             }
-            _ => self.route.for_device(config),
+        };
+        match wanted == record {
+            true => self.route.for_device(config),
+            false => Err(RouteError::OtherDestination { record, wanted }),
         }
+    }
+
+    /// The same entry with native addresses; `gid`: the peer's.
+    fn natively(mut self, gid: Gid) -> Self {
+        let source = &self.route.source;
+        self.source = GidAddr::new(Gid::of_mac(source.mac), self.source_port()).into();
+        self.destination = GidAddr::new(gid, self.route.destination.port()).into();
+        self
     }
 
     /// The entry of an iWARP record, addressed by IP.
@@ -144,6 +165,8 @@ impl AddrInfo {
 pub struct AddrQuery {
     device: Device,
     hints: AddrHints,
+    /// What the peer is called, if natively.
+    gid: Option<Gid>,
     open: Vec<SocketAddrV4>,
     silent: Option<Ipv4Addr>,
     found: Vec<AddrInfo>,
@@ -167,7 +190,11 @@ impl AddrQuery {
                     let source = Source::of(config);
                     let route = RouteRecord::iwarp(source, to, next_hop, config.mtu);
                     let entry = AddrInfo::of_route(route, self.hints.source_port);
-                    self.found.push(entry);
+                    let native = self.hints.native.then(|| Gid::of_ip(*to.ip()));
+                    self.found.push(match self.gid.or(native) {
+                        Some(gid) => entry.natively(gid),
+                        None => entry,
+                    });
                 }
                 None if now >= self.until => self.silent = Some(*to.ip()),
                 None => waiting.push(to),
@@ -193,8 +220,12 @@ impl AddrQuery {
 }
 
 impl Device {
-    /// Begins to look for ways to a peer. `node`: an IPv4 address, or a name that the system's resolver knows (which may take its time);
-    /// `service`: a port number.
+    /// Begins to look for ways to a peer.
+    ///
+    /// `node`: an IPv4 address, a GID, or a name; `service`: a port number, `0x` and a service ID, or a name. A resolver that serves this host is
+    /// asked first ([`AddrHints::resolver`]), and what it knows of is the answer, without a frame on the wire. What it does not know: names of
+    /// nodes are asked for as the system does it, which may take its time; stations by ARP; names of services and GIDs without an IP address
+    /// in them say nothing.
     ///
     /// # Errors
     /// [`CmError::Unresolved`] if the names say nothing.
@@ -205,43 +236,78 @@ impl Device {
         service: &str,
         hints: &AddrHints,
     ) -> Result<AddrQuery, CmError> {
+        let gid = node.parse().ok().map(Gid::of_ipv6);
+        let now = self.now();
+        let mut query = AddrQuery {
+            device: self.clone(),
+            hints: hints.clone(),
+            gid,
+            open: Vec::new(),
+            silent: None,
+            found: self.ask_resolver(node, service, gid, hints),
+            ask_at: now,
+            until: now.saturating_add(ARP_TIME),
+        };
+        if !query.found.is_empty() {
+            return Ok(query);
+        }
         let unresolved = |reason: String| CmError::Unresolved {
             node: node.to_owned(),
             service: service.to_owned(),
             reason,
         };
-        let port = service.parse::<u16>().ok().filter(|port| *port != 0);
+        let port = service_port(service);
         let port = port.ok_or_else(|| unresolved("the service is no port number".into()))?;
-        let mut open = match node.parse::<Ipv4Addr>() {
-            Ok(ip) => vec![SocketAddrV4::new(ip, port)],
-            Err(error) if hints.numeric => return Err(unresolved(error.to_string())),
-            Err(_) => {
+        let ip = match gid {
+            Some(gid) => Some(gid.ip().ok_or(NativeError::Unmapped(gid))?),
+            None => node.parse().ok(),
+        };
+        query.open = match ip {
+            Some(ip) => vec![SocketAddrV4::new(ip, port)],
+            None if hints.numeric => return Err(unresolved("it is no address".into())),
+            None => {
                 let found = (node, port).to_socket_addrs();
                 let found = found.map_err(|error| unresolved(error.to_string()))?;
-                found
-                    .filter_map(|to| match to {
-                        std::net::SocketAddr::V4(to) => Some(to),
-                        std::net::SocketAddr::V6(_) => None,
-                    })
-                    .collect()
+                let v4 = |to| match to {
+                    SocketAddr::V4(to) => Some(to),
+                    SocketAddr::V6(_) => None,
+                };
+                found.filter_map(v4).collect()
             }
         };
-        open.retain(|to| super::id::reachable(self.config(), *to.ip()));
-        if open.is_empty() {
-            return Err(unresolved(
+        let reachable = |to: &SocketAddrV4| super::id::reachable(self.config(), *to.ip());
+        query.open.retain(reachable);
+        match query.open.is_empty() {
+            false => Ok(query),
+            true => Err(unresolved(
                 "it has no IPv4 address that the device reaches".into(),
-            ));
+            )),
         }
-        let now = self.now();
-        Ok(AddrQuery {
-            device: self.clone(),
-            hints: hints.clone(),
-            open,
-            silent: None,
-            found: Vec::new(),
-            ask_at: now,
-            until: now.saturating_add(ARP_TIME),
-        })
+    }
+
+    /// What a resolver says that can be gone.
+    fn ask_resolver(
+        &self,
+        node: &str,
+        service: &str,
+        gid: Option<Gid>,
+        hints: &AddrHints,
+    ) -> Vec<AddrInfo> {
+        let Some(socket) = resolver::socket(hints.resolver.as_deref()) else {
+            return Vec::new();
+        };
+        let question = Question {
+            source_port: hints.source_port,
+            native: hints.native || gid.is_some(),
+            ..Question::of(self.config(), node, service)
+        };
+        let mut found = resolver::ask(&socket, &question);
+        found.retain(|info| {
+            info.check(self.config())
+                .inspect_err(|error| tracing::warn!(%error, "an entry of the resolver's"))
+                .is_ok()
+        });
+        found
     }
 
     /// Ways to a peer, the best first (`rdma_getaddrinfo`); sleeps until they are known. An entry can be kept, sent to another process, and

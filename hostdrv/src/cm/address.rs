@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4};
 
+use thiserror::Error;
+
 /// The P_Key of the only partition there is: full membership of the default one.
 pub const DEFAULT_PKEY: u16 = 0xffff;
 /// Upper bits of a service ID of the port space TCP: the IP CM's prefix and RDMA_PS_TCP, with the port below (librdmacm, IBTA annex A11).
@@ -16,6 +18,11 @@ impl Gid {
     /// That of an IPv4 address: `::ffff:a.b.c.d`, as RoCE has it. It needs no table to become an address again.
     pub const fn of_ip(ip: Ipv4Addr) -> Self {
         Self(ip.to_ipv6_mapped().octets())
+    }
+
+    /// That of 16 bytes in IPv6's notation.
+    pub const fn of_ipv6(text: Ipv6Addr) -> Self {
+        Self(text.octets())
     }
 
     /// The one that Linux gives an iWARP port: its MAC address, then zeros. Only a table knows whose it is.
@@ -78,6 +85,58 @@ impl fmt::Display for GidAddr {
             service_id,
         } = self;
         write!(f, "[{gid}] P_Key {pkey:#06x} service {service_id:#018x}")
+    }
+}
+
+/// The TCP port of a service: a port number, or `0x` and a service ID of the port space TCP.
+pub(super) fn service_port(service: &str) -> Option<u16> {
+    let port = match service.strip_prefix("0x") {
+        Some(hex) => {
+            let service_id = u64::from_str_radix(hex, 16).ok()?;
+            let gid = Gid([0; 16]);
+            GidAddr {
+                gid,
+                pkey: DEFAULT_PKEY,
+                service_id,
+            }
+            .port()
+        }
+        None => service.parse().ok(),
+    };
+    port.filter(|port| *port != 0)
+}
+
+/// Why a native address is of no use.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NativeError {
+    /// iWARP has one partition.
+    #[error("P_Key {0:#06x}: iWARP has the default partition alone, {DEFAULT_PKEY:#06x}")]
+    Partition(u16),
+    /// Not a service that is a TCP port.
+    #[error("service {0:#018x} is of another port space than TCP (0x000000000106 and a port)")]
+    Service(u64),
+    /// Not one of the device's.
+    #[error("the device has no GID {given}; it has {} and {}", .device[0], .device[1])]
+    NotLocal {
+        /// Asked for.
+        given: Gid,
+        /// What it has.
+        device: [Gid; 2],
+    },
+    /// Only a table knows whose GID it is.
+    #[error("GID {0} has no IPv4 address in it: get_addr_info finds it, if a resolver knows it")]
+    Unmapped(Gid),
+}
+
+impl GidAddr {
+    /// The TCP port, if the rest is what iWARP has.
+    pub(super) fn check(&self) -> Result<u16, NativeError> {
+        match self.port() {
+            _ if self.pkey != DEFAULT_PKEY => Err(NativeError::Partition(self.pkey)),
+            None => Err(NativeError::Service(self.service_id)),
+            Some(port) => Ok(port),
+        }
     }
 }
 

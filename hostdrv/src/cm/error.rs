@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use thiserror::Error;
 use weft_engine::commands::Refusal;
 
+use super::address::NativeError;
 use super::event::CmEventType;
 use super::id::CmState;
 use super::param::PEER_TO_PEER_VARIABLE;
@@ -62,6 +63,9 @@ pub enum CmError {
     /// A route record that is of no use.
     #[error(transparent)]
     Route(#[from] RouteError),
+    /// A native address that is of no use.
+    #[error(transparent)]
+    Native(#[from] NativeError),
     /// Names that say nothing.
     #[error("{node}, service {service}: {reason}")]
     Unresolved {

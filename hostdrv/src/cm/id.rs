@@ -9,6 +9,7 @@ use weft_engine::commands::{self, Refusal};
 use weft_engine::{AcceptParams, ConnId, ConnectParams, Endpoint, EngineConfig, Route, RtrKinds};
 
 use super::addr_info::AddrInfo;
+use super::address::{Address, Gid, GidAddr, NativeError};
 use super::channel::ChannelInner;
 use super::event::{errno, CmEvent, CmEventType};
 use super::param::ConnParam;
@@ -77,6 +78,9 @@ pub(super) struct IdData {
     pub(super) conn: Option<ConnId>,
     pub(super) local_port: u16,
     pub(super) remote: Option<SocketAddrV4>,
+    /// The GIDs of both sides, where somebody named them.
+    pub(super) gid: Option<Gid>,
+    pub(super) peer_gid: Option<Gid>,
     /// The way there, if somebody has found it before.
     pub(super) route: Option<Route>,
     pub(super) qp: Option<Qp>,
@@ -95,6 +99,8 @@ impl Default for IdData {
             conn: None,
             local_port: 0,
             remote: None,
+            gid: None,
+            peer_gid: None,
             route: None,
             qp: None,
             rtr_offered: false,
@@ -164,6 +170,21 @@ impl CmId {
         SocketAddrV4::new(self.device().ip(), self.data().local_port)
     }
 
+    /// Its own address natively: the GID that it was bound to, else the first of the device's.
+    pub fn native_addr(&self) -> GidAddr {
+        let data = self.data();
+        let gid = data.gid.unwrap_or(self.device().gids()[0]);
+        GidAddr::new(gid, data.local_port)
+    }
+
+    /// The peer's address natively: the GID that was connected to, else the one of its IP address.
+    pub fn peer_native_addr(&self) -> Option<GidAddr> {
+        let data = self.data();
+        let remote = data.remote?;
+        let gid = data.peer_gid.unwrap_or(Gid::of_ip(*remote.ip()));
+        Some(GidAddr::new(gid, remote.port()))
+    }
+
     /// Are the two the same identifier?
     pub fn is(&self, other: &CmId) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
@@ -183,6 +204,33 @@ impl CmId {
         }
         data.local_port = local.port();
         Ok(())
+    }
+
+    /// Chooses the local address natively: one of the device's GIDs ([`Device::gids`]) or `::`, the default partition, and a service ID that is a
+    /// TCP port (0: any). A listener is then reached by GID and by IP: they are the same port.
+    #[tracing::instrument(name = "bind_native", level = "debug", skip_all, fields(device = self.device().name(), %local))]
+    pub fn bind_native(&self, local: GidAddr) -> Result<(), CmError> {
+        let mut data = self.data();
+        expect(&data, "bind_native", &[CmState::Idle])?;
+        let port = local.check()?;
+        let device = self.device().gids();
+        if local.gid != Gid([0; 16]) {
+            if !device.contains(&local.gid) {
+                let given = local.gid;
+                return Err(NativeError::NotLocal { given, device }.into());
+            }
+            data.gid = Some(local.gid);
+        }
+        data.local_port = port;
+        Ok(())
+    }
+
+    /// [`resolve_addr`](Self::resolve_addr) of a native address with an IPv4 address in its GID. What other GIDs are mapped to, a record says:
+    /// [`resolve_with`](Self::resolve_with).
+    pub fn resolve_native(&self, remote: GidAddr) -> Result<(), CmError> {
+        let port = remote.check()?;
+        let ip = remote.gid.ip().ok_or(NativeError::Unmapped(remote.gid))?;
+        self.resolve_addr(SocketAddrV4::new(ip, port))
     }
 
     /// Finds the way to the peer's address. ADDR_RESOLVED or ADDR_ERROR follows at once: the device has
@@ -221,6 +269,9 @@ impl CmId {
             data.local_port = info.source_port();
         }
         data.remote = Some(info.route.destination);
+        if let Address::Gid(to) = info.destination {
+            data.peer_gid = Some(to.gid);
+        }
         data.route = Some(route);
         data.state = CmState::RouteResolved;
         Ok(())
@@ -460,6 +511,13 @@ impl Drop for IdInner {
             self.device.lock().cm.remove_connection(conn);
         }
         tracing::debug!(?state, ?conn, ?ended, "identifier destroyed");
+    }
+}
+
+impl Device {
+    /// Its names in native addresses: of its MAC address, as Linux gives it to iWARP ports, and of its IP address.
+    pub fn gids(&self) -> [Gid; 2] {
+        [Gid::of_mac(self.config().mac), Gid::of_ip(self.ip())]
     }
 }
 

@@ -20,15 +20,21 @@ mod error;
 mod event;
 mod id;
 mod param;
+mod resolver;
 mod route;
 
 pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
-pub use address::{Address, Gid, GidAddr, DEFAULT_PKEY};
+pub use address::{Address, Gid, GidAddr, NativeError, DEFAULT_PKEY};
 pub use channel::EventChannel;
 pub(crate) use dispatch::{dispatch, CmRegistry};
 pub use error::CmError;
 pub use event::{CmEvent, CmEventType};
 pub use id::{CmId, CmState, ConnectRequest, Decision};
 pub use param::{default_peer_to_peer, set_default_peer_to_peer, ConnParam, PEER_TO_PEER_VARIABLE};
+pub use resolver::{
+    answer_bytes, answer_from_bytes, Question, Table, TableError, RESOLVER_SOCKET,
+    RESOLVER_VARIABLE,
+};
+pub(crate) use resolver::{read_message, write_message};
 pub use route::{RouteError, RouteRecord, Source, TransportKind, ROUTE_VERSION};
 pub use weft_engine::{Agreed, ConnectFailure, DisconnectReason, Revision, RtrKinds};

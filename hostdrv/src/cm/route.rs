@@ -6,6 +6,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use thiserror::Error;
 use weft_engine::{EngineConfig, Route};
 
+use super::address::NativeError;
+
 /// The version that is written, and the only one that is read.
 pub const ROUTE_VERSION: u8 = 1;
 /// No VLAN.
@@ -59,6 +61,9 @@ pub enum RouteError {
     /// A group's address, or nobody's.
     #[error("{0:02x?} is not the address of a station")]
     Station([u8; 6]),
+    /// The entry's native address is of no use.
+    #[error(transparent)]
+    Native(#[from] NativeError),
     /// To another peer than the entry says.
     #[error("the record leads to {record}, and not to {wanted}")]
     OtherDestination {

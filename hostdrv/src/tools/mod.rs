@@ -11,6 +11,7 @@ mod machine;
 pub mod peer_error;
 pub mod probe;
 pub mod regs;
+pub mod resolver;
 pub mod rping;
 pub mod selftest;
 pub mod stream;

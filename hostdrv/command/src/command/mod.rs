@@ -10,6 +10,7 @@ pub mod device;
 pub mod probe;
 pub mod reach;
 pub mod regs;
+pub mod resolver;
 pub mod rping;
 pub mod selftest;
 pub mod stream;
@@ -29,6 +30,8 @@ pub enum Command {
     Probe(probe::Probe),
     /// Every register and every counter with its meaning; nothing is written, nothing is reset.
     Regs(regs::Regs),
+    /// Ways to the hosts of a cluster, from a table, for the programs of this host: they connect without a question on the wire.
+    Resolver(resolver::Resolver),
     /// The ping of every RDMA installation, either side, towards another Weft or rdma-core's rping.
     Rping(Box<rping::Rping>),
     /// Tests the card from register bits to messages through its whole data path; it needs no cable. The card is reset.
@@ -50,6 +53,7 @@ impl Command {
             Self::Capture(args) => capture::run(args),
             Self::Probe(args) => probe::run(args),
             Self::Regs(args) => regs::run(args),
+            Self::Resolver(args) => resolver::run(args),
             Self::Rping(args) => rping::run(args),
             Self::Selftest(args) => selftest::run(args),
             Self::Stream(args) => stream::run(args),
