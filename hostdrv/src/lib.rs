@@ -53,6 +53,7 @@ mod error;
 pub mod interface;
 mod mmio;
 pub mod raw;
+pub mod socket;
 mod stats;
 pub mod tap;
 pub mod tools;

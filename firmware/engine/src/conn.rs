@@ -41,6 +41,9 @@ pub const MAX_PARTS: usize = 256;
 /// A timestamp older than this means nothing: the peer's clock may have gone half round (RFC 7323 §5.5).
 pub const TS_LIFE: u64 = 24 * 24 * 3600 * 1_000_000_000;
 
+/// When TS.Recent was taken that is not known.
+pub const NEVER: u64 = u64::MAX;
+
 /// Who began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -407,7 +410,7 @@ impl Conn {
 
     /// TS.Recent is not too old to mean anything.
     pub fn ts_is_valid(&self, now: u64) -> bool {
-        now.saturating_sub(self.ts_recent_at) < TS_LIFE
+        self.ts_recent_at != NEVER && now.saturating_sub(self.ts_recent_at) < TS_LIFE
     }
 
     /// The right edge that may be told now.

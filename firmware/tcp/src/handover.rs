@@ -55,8 +55,8 @@ pub struct Handover {
 pub struct Timestamps {
     /// Our TSval at the moment of the hand-over.
     pub now: u32,
-    /// TS.Recent.
-    pub recent: u32,
+    /// TS.Recent, if it is known: Linux does not tell. The peer's next segment sets it.
+    pub recent: Option<u32>,
 }
 
 /// Why a state cannot be one of a connection.

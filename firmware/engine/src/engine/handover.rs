@@ -8,7 +8,7 @@ use weft_tcp::sender::Sender;
 
 use super::Engine;
 use crate::cm::{ConnId, Endpoint};
-use crate::conn::{sender_settings, Phase, Role, TcpState};
+use crate::conn::{sender_settings, Phase, Role, TcpState, NEVER};
 use crate::error::Error;
 use crate::port::Port;
 use crate::verbs::{QpId, Sge};
@@ -54,7 +54,7 @@ impl Engine {
             tcp.scales = (conn.peer_scale != u8::MAX).then_some((conn.peer_scale, conn.scale));
             tcp.timestamps = conn.timestamps.then(|| Timestamps {
                 now: link.ts_val(),
-                recent: conn.ts_recent,
+                recent: conn.ts_is_valid(now).then_some(conn.ts_recent),
             });
             tcp.ecn = conn.ecn.agreed;
             tcp.peer_closed = conn.peer_fin_done;
@@ -130,7 +130,11 @@ impl Engine {
         conn.timestamps = tcp.timestamps.is_some();
         if let Some(timestamps) = tcp.timestamps {
             conn.ts_offset = timestamps.now.wrapping_sub((now / 1_000_000) as u32);
-            (conn.ts_recent, conn.ts_recent_at) = (timestamps.recent, now);
+            if let Some(recent) = timestamps.recent {
+                (conn.ts_recent, conn.ts_recent_at) = (recent, now);
+            } else {
+                conn.ts_recent_at = NEVER;
+            }
         }
         let next = tcp.rcv_nxt.wrapping_sub(u32::from(tcp.peer_closed));
         let first = next.wrapping_sub(tcp.unread.len() as u32);
