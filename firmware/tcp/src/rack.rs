@@ -52,14 +52,15 @@ impl Rack {
             _ => self.fack = Some(run.end),
         }
         let rtt = now.saturating_sub(run.sent_at);
-        if run.again && rtt < min_rtt {
-            // It is what was sent first that has arrived.
+        if run.again && rtt < min_rtt.max(self.rtt / 2) {
+            // It is what was sent first that has arrived: no queue empties so fast.
             return;
         }
         let this = (run.sent_at, run.end);
         if self.newest.is_none_or(|newest| sent_after(this, newest)) {
             self.newest = Some(this);
-            self.rtt = rtt;
+            // It may still be what was sent first: then that took longer, and nothing has become faster.
+            self.rtt = if run.again { self.rtt.max(rtt) } else { rtt };
         }
     }
 
@@ -299,5 +300,25 @@ mod tests {
         board.sent_again(1500, 0, 100);
         board.acknowledged(100, |run| rack.arrived(run, 1600, RTT));
         assert_eq!(lost(&rack, &mut board, &moment(1600)), (Vec::new(), None));
+    }
+
+    /// Where a queue stands, the least round trip says little of what one takes now.
+    #[test]
+    fn an_original_that_was_late_is_found_out_where_a_queue_stands() {
+        let queued = |rack: &mut Rack, board: &mut Scoreboard| {
+            sack(rack, board, 8000, 200, 300);
+            board.sent_again(8000, 0, 100);
+        };
+        let (mut rack, mut board) = (Rack::default(), board());
+        queued(&mut rack, &mut board);
+        board.acknowledged(100, |run| rack.arrived(run, 11_900, RTT));
+        let found = lost(&rack, &mut board, &moment(11_900)).0;
+        assert_eq!(found, [100], "what was sent later is in the queue");
+
+        let (mut rack, mut board) = (Rack::default(), self::board());
+        queued(&mut rack, &mut board);
+        board.acknowledged(100, |run| rack.arrived(run, 12_100, RTT));
+        let (found, again) = lost(&rack, &mut board, &moment(8030));
+        assert_eq!((found, again), (alloc::vec![], Some(90 + 7980 + RTT / 4)));
     }
 }

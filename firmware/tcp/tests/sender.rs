@@ -284,6 +284,62 @@ fn a_recovery_for_nothing_is_undone() {
     assert!(t.cwnd() >= before);
 }
 
+/// So many segments, of which the first is late: it is sent again, and the recovery ends before the late one has come.
+fn recovery_for_nothing(t: &mut Scene, base: u32, segments: u32) {
+    t.send(segments);
+    t.now += RTT;
+    t.ack(base, &[(base + 1, base + segments)]);
+    while t.s.deadline().is_some_and(|at| at <= t.now + RTT) && !t.s.is_recovering() {
+        t.wait();
+    }
+    assert_eq!(t.again(), [base]);
+    t.now += RTT;
+    t.ack(base + segments, &[]);
+    assert!(!t.s.is_recovering());
+}
+
+#[test]
+fn a_recovery_for_nothing_is_undone_when_the_next_one_has_begun() {
+    let mut t = Scene::new();
+    let before = t.cwnd();
+    recovery_for_nothing(&mut t, 0, 10);
+    assert_eq!(t.cwnd(), before / 2);
+    recovery_for_nothing(&mut t, 10, 5);
+    assert_eq!(t.cwnd(), before / 4);
+    t.ack(15, &[(0, 1)]);
+    assert_eq!((t.s.counts.undone, t.cwnd()), (1, before / 2), "one stands");
+    t.ack(15, &[(10, 11)]);
+    assert_eq!((t.s.counts.undone, t.cwnd()), (2, before));
+}
+
+#[test]
+fn each_of_two_recoveries_is_judged_by_itself() {
+    let mut t = Scene::new();
+    let before = t.cwnd();
+    recovery_for_nothing(&mut t, 0, 10);
+    recovery_for_nothing(&mut t, 10, 5);
+    assert_eq!(t.cwnd(), before / 4);
+    t.ack(15, &[(10, 11)]);
+    assert_eq!((t.s.counts.undone, t.cwnd()), (1, before / 2));
+    t.ack(15, &[(0, 1)]);
+    assert_eq!((t.s.counts.undone, t.cwnd()), (2, before));
+}
+
+#[test]
+fn the_word_of_a_copy_counts_in_an_acknowledgment_that_is_late() {
+    let mut t = Scene::new();
+    let before = t.cwnd();
+    recovery_for_nothing(&mut t, 0, 10);
+    t.send(5);
+    t.now += RTT;
+    t.ack(12, &[]);
+    let cwnd = t.cwnd();
+    assert!(cwnd < before);
+    assert_eq!(t.ack(10, &[(0, 1)]), Acked::Nothing, "others overtook it");
+    assert_eq!(t.s.counts.undone, 1);
+    assert!(t.cwnd() >= before);
+}
+
 #[test]
 fn a_recovery_for_one_of_two_is_not() {
     let mut t = Scene::new();

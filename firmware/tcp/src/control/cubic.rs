@@ -2,7 +2,7 @@
 //! grows slower than Reno would (its friendly region), which is what decides where round-trip times are microseconds.
 //! Integers only: windows in bytes, times in milliseconds on the curve. Not here: HyStart++ (§4.10).
 
-use super::{Control, Event, Progress, Window, LIMIT};
+use super::{whole_bytes, Control, Event, Progress, Window, LIMIT};
 
 const MS: u64 = 1_000_000;
 /// β = 7/10 (§4.6).
@@ -28,19 +28,23 @@ pub struct Cubic {
 struct Epoch {
     since: u64,
     /// K, in milliseconds.
-    k: u64,
+    k: u32,
     /// The curve's middle.
     middle: u32,
-    /// W_est.
-    friendly: Window,
+    /// W_est, and what of its growth is less than a byte.
+    friendly: u32,
+    credit: u64,
 }
 
 /// The whole part of the cube root.
-fn cube_root(of: u64) -> u64 {
-    let mut root = 0u64;
+fn cube_root(of: u64) -> u32 {
+    let mut root = 0u32;
     for bit in (0..22).rev() {
         let tried = root | 1 << bit;
-        if tried.checked_pow(3).is_some_and(|cube| cube <= of) {
+        if u64::from(tried)
+            .checked_pow(3)
+            .is_some_and(|cube| cube <= of)
+        {
             root = tried;
         }
     }
@@ -57,18 +61,19 @@ impl Cubic {
             since: now,
             k: cube_root(missing),
             middle,
-            friendly: self.window,
+            friendly: cwnd,
+            credit: 0,
         }
     }
 
     /// W_cubic at a time since the epoch began (§4.2), in bytes.
     fn curve(&self, epoch: &Epoch, since: u64) -> u32 {
         let at = since / MS;
-        let distance = at.abs_diff(epoch.k).min(LONGEST);
+        let distance = at.abs_diff(epoch.k.into()).min(LONGEST);
         // C d³: in thousandths of a segment.
         let height = distance.pow(3) / 2_500_000;
         let bytes = (height * u64::from(self.window.mss) / 1000).min(u64::from(LIMIT)) as u32;
-        if at < epoch.k {
+        if at < epoch.k.into() {
             epoch.middle.saturating_sub(bytes)
         } else {
             epoch.middle.saturating_add(bytes)
@@ -82,13 +87,16 @@ impl Cubic {
             None => self.begin(progress.now),
         };
         // §4.3: as Reno would, first so that it is fair with β = 0.7, then a segment for each round.
-        let caught_up = epoch.friendly.cwnd >= self.prior;
+        let caught_up = epoch.friendly >= self.prior;
         let alpha = if caught_up { (1, 1) } else { ALPHA };
-        epoch.friendly.add(progress.acked, alpha.0, alpha.1);
+        let part = u64::from(self.window.mss) * u64::from(progress.acked) * alpha.0;
+        let whole = u64::from(epoch.friendly.max(1)) * alpha.1;
+        let bytes = whole_bytes(&mut epoch.credit, part, whole);
+        epoch.friendly = epoch.friendly.saturating_add(bytes).min(LIMIT);
         let since = progress.now.saturating_sub(epoch.since);
         let cwnd = self.window.cwnd;
-        if self.curve(&epoch, since) < epoch.friendly.cwnd {
-            self.window.set(epoch.friendly.cwnd.max(cwnd));
+        if self.curve(&epoch, since) < epoch.friendly {
+            self.window.set(epoch.friendly.max(cwnd));
         } else {
             // §4.4, §4.5: to where the curve is a round-trip time later, by half of the window at most.
             let most = cwnd.saturating_add(cwnd / 2);
@@ -177,8 +185,8 @@ mod tests {
     #[test]
     fn cube_roots() {
         for n in [0, 1, 2, 3, 999, 1 << 20] {
-            assert_eq!(cube_root(n * n * n), n);
-            assert_eq!(cube_root((n + 1).pow(3) - 1), n);
+            assert_eq!(u64::from(cube_root(n * n * n)), n);
+            assert_eq!(u64::from(cube_root((n + 1).pow(3) - 1)), n);
         }
         assert_eq!(cube_root(u64::MAX), 2_642_245);
     }

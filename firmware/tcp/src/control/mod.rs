@@ -37,6 +37,15 @@ impl Default for Window {
     }
 }
 
+/// Adds `part / whole` of a byte; what is less than one stays as credit.
+#[inline]
+fn whole_bytes(credit: &mut u64, part: u64, whole: u64) -> u32 {
+    *credit = credit.saturating_add(part);
+    let bytes = (*credit / whole).min(u64::from(LIMIT));
+    *credit %= whole;
+    bytes as u32
+}
+
 impl Window {
     /// Below ssthresh.
     pub fn in_slow_start(&self) -> bool {
@@ -51,12 +60,9 @@ impl Window {
     /// Grows by `numerator / denominator` segments for each window of bytes.
     pub fn add(&mut self, acked: u32, numerator: u64, denominator: u64) {
         let whole = u64::from(self.cwnd.max(1)) * denominator;
-        self.credit = self
-            .credit
-            .saturating_add(u64::from(self.mss) * u64::from(acked) * numerator);
-        let bytes = (self.credit / whole).min(u64::from(LIMIT));
-        self.credit %= whole;
-        self.set(self.cwnd.saturating_add(bytes as u32));
+        let part = u64::from(self.mss) * u64::from(acked) * numerator;
+        let bytes = whole_bytes(&mut self.credit, part, whole);
+        self.set(self.cwnd.saturating_add(bytes));
     }
 
     /// Sets it, between a segment and the limit.
@@ -189,6 +195,14 @@ impl Controller {
             Congestion::Dctcp => Controller::Dctcp(Dctcp::default()),
             Congestion::Delay => Controller::Delay(Delay::default()),
         }
+    }
+
+    /// Its window is no smaller than that of another.
+    pub fn raise_to(&mut self, other: &Controller) {
+        let other = *other.window();
+        let window = self.window_mut();
+        window.cwnd = window.cwnd.max(other.cwnd);
+        window.ssthresh = window.ssthresh.max(other.ssthresh);
     }
 
     fn inner(&mut self) -> &mut dyn Control {

@@ -61,6 +61,7 @@ impl Sender {
             return Acked::Unacceptable;
         }
         if seq::lt(ack.ack, self.una) {
+            self.take_old(now, ack);
             return Acked::Nothing;
         }
         let limited = self.is_limited();
@@ -82,7 +83,7 @@ impl Sender {
         let twice = twice.filter(|_| !probes);
         self.rack.round(self.una, self.nxt, twice.is_some());
         self.judge_timeout(&news, newly, duplicate);
-        self.take_back(twice);
+        self.take_back(now, twice);
         self.leave(newly);
         let lost = self.look_for_losses(now, newly);
         let progress = Progress {
@@ -176,6 +177,16 @@ impl Sender {
         self.start_timer(now);
         self.arm_probe(now);
         true
+    }
+
+    /// An acknowledgment that others have overtaken. What arrived twice is told once, and it may be here; all else is known by now.
+    fn take_old(&mut self, now: u64, ack: &Ack<'_>) {
+        let twice = self.arrived_twice(ack);
+        let Some(twice) = twice.filter(|(_, right)| !self.probe.is_of(*right)) else {
+            return;
+        };
+        self.rack.round(self.una, self.nxt, true);
+        self.take_back(now, Some(twice));
     }
 
     /// Nothing is under way, or it is data that goes the other way: of an acknowledgment that repeats the number, without SACK

@@ -18,6 +18,7 @@ mod probe;
 mod recovery;
 #[cfg(test)]
 mod tests;
+mod undo;
 
 use crate::control::{Congestion, Control, Controller};
 use crate::prr::Prr;
@@ -28,7 +29,8 @@ use crate::seq;
 use crate::spare::Spare;
 
 use self::probe::Probe;
-use self::recovery::{Spurious, Undo};
+use self::recovery::Spurious;
+use self::undo::Undo;
 
 const DUP_THRESH: u32 = 3;
 
@@ -154,7 +156,7 @@ pub struct Sender {
     fast_since: u64,
     /// One segment goes again whatever the window says.
     urgent: bool,
-    undo: Option<Undo>,
+    undo: Undo,
     spurious: Spurious,
     probe: Probe,
     /// What was sent after this has arrived: a round is over.
@@ -199,7 +201,7 @@ impl Sender {
             fast_window: 0,
             fast_since: 0,
             urgent: false,
-            undo: None,
+            undo: Undo::default(),
             spurious: Spurious::Unknown,
             probe: Probe::default(),
             round_since: 0,
@@ -316,8 +318,8 @@ impl Sender {
         if matches!(self.phase, Phase::Fast { .. }) {
             self.prr.sent(length);
         }
-        if let (Some(undo), true) = (&mut self.undo, self.phase != Phase::None) {
-            undo.sent_again(length);
+        if self.phase != Phase::None {
+            self.undo.sent_again(length);
         }
         self.start_timer(now);
         self.probe_sent(now, true);

@@ -51,6 +51,11 @@ impl Probe {
         self.out.is_some()
     }
 
+    /// The outcome of one is open that was the last segment again, up to here.
+    pub(super) fn is_of(&self, end: u32) -> bool {
+        self.out == Some((end, true))
+    }
+
     #[inline]
     pub(super) fn deadline(&self) -> u64 {
         self.at

@@ -1,5 +1,6 @@
 //! Into recovery and out of it, and back from one that was none.
 
+use super::undo::Spared;
 use super::{Phase, Sender, DUP_THRESH, NEVER};
 use crate::control::{Control, Controller, Event};
 use crate::prr::Prr;
@@ -19,25 +20,6 @@ pub(super) enum Spurious {
     },
 }
 
-/// What it takes to undo a reduction.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Undo {
-    before: Controller,
-    /// SND.UNA then.
-    from: u32,
-    /// Bytes sent again of which it is not known that they arrived twice.
-    open: u32,
-    /// Something was sent again.
-    any: bool,
-}
-
-impl Undo {
-    pub(super) fn sent_again(&mut self, bytes: u32) {
-        self.open = self.open.saturating_add(bytes);
-        self.any = true;
-    }
-}
-
 impl Sender {
     /// The reordering timer expired: what has not come by now is lost.
     pub fn look_again(&mut self, now: u64) {
@@ -53,7 +35,10 @@ impl Sender {
             let window = self.control.window_mut();
             window.set(window.mss);
         } else {
-            self.undo = (phase == Phase::None).then_some(self.undo_record());
+            self.undo.forget();
+            if phase == Phase::None {
+                self.undo.begin(self.control, self.una);
+            }
             self.control.congestion(Event::Timeout, now, flight);
         }
         // RFC 5682 §2.1 step 1: not in a recovery that was there before.
@@ -143,19 +128,10 @@ impl Sender {
         lost
     }
 
-    fn undo_record(&self) -> Undo {
-        Undo {
-            before: self.control,
-            from: self.una,
-            open: 0,
-            any: false,
-        }
-    }
-
     /// Fast recovery begins.
     fn enter(&mut self, now: u64) {
         let flight = self.flight();
-        self.undo = Some(self.undo_record());
+        self.undo.begin(self.control, self.una);
         self.control.congestion(Event::Loss, now, flight);
         self.phase = Phase::Fast { point: self.nxt };
         self.prr = Prr::new(flight);
@@ -182,30 +158,40 @@ impl Sender {
     }
 
     /// What was sent again has arrived twice: if all of it has, nothing was lost (RFC 3708).
-    pub(super) fn take_back(&mut self, twice: Option<(u32, u32)>) {
-        let (Some((left, right)), Some(undo)) = (twice, &mut self.undo) else {
-            return;
+    pub(super) fn take_back(&mut self, now: u64, twice: Option<(u32, u32)>) {
+        let spared = twice.and_then(|(left, right)| self.undo.arrived_twice(left, right));
+        let before = match spared {
+            None => return,
+            Some(Spared::Latest(before)) => {
+                self.end_recovery();
+                before
+            }
+            Some(Spared::Earlier(mut before)) => {
+                // From where it would have been the latest one reduces all the same.
+                let cwnd = before.window().cwnd;
+                before.congestion(Event::Loss, now, cwnd);
+                before
+            }
         };
-        if seq::lt(left, undo.from) || !undo.any {
-            return;
-        }
-        undo.open = undo.open.saturating_sub(right.wrapping_sub(left));
-        if undo.open == 0 {
-            self.rack.saw_reordering();
-            self.restore();
-        }
+        self.rack.saw_reordering();
+        self.go_back_to(before);
     }
 
     /// As if there had been no congestion.
     pub(super) fn restore(&mut self) {
-        let Some(undo) = self.undo.take() else {
-            return;
-        };
-        let now = *self.control.window();
-        self.control = undo.before;
-        let window = self.control.window_mut();
-        window.cwnd = window.cwnd.max(now.cwnd);
-        window.ssthresh = window.ssthresh.max(now.ssthresh);
+        if let Some(before) = self.undo.take_latest() {
+            self.end_recovery();
+            self.go_back_to(before);
+        }
+    }
+
+    fn go_back_to(&mut self, mut before: Controller) {
+        before.raise_to(&self.control);
+        self.control = before;
+        self.counts.undone += 1;
+    }
+
+    fn end_recovery(&mut self) {
         if self.phase != Phase::None {
             self.phase = Phase::None;
             self.rack.recovered();
@@ -213,6 +199,5 @@ impl Sender {
         self.board.nothing_lost();
         self.urgent = false;
         self.spurious = Spurious::Unknown;
-        self.counts.undone += 1;
     }
 }
