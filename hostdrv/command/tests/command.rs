@@ -329,3 +329,51 @@ mod on_a_simulated_card {
         assert!(said.contains("close"), "no end of a span in:\n{said}");
     }
 }
+
+#[test]
+fn a_resolver_that_is_interrupted_says_what_it_did() {
+    let folder = std::env::temp_dir().join(format!("weft-resolver-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (table, socket) = (folder.join("cluster.toml"), folder.join("sock"));
+    let arguments = [&table, &socket].map(|path| path.display().to_string());
+    let run = [
+        "resolver",
+        "--table",
+        &arguments[0],
+        "--socket",
+        &arguments[1],
+    ];
+    let none = weft(&run).output().expect("weft starts");
+    assert!(!none.status.success());
+    assert!(
+        text(&none.stderr).contains("cannot read the table"),
+        "{none:?}"
+    );
+
+    let host = "[[host]]\nname = \"a\"\nip = \"10.0.0.1\"\nmac = \"02:00:00:00:00:01\"\n";
+    std::fs::write(&table, host).expect("written");
+    let child = weft(&run)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let child = child.expect("weft starts");
+    for _ in 0..1000 {
+        if UnixStream::connect(&socket).is_ok() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let kill = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.expect("kill starts").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{output:?}");
+    assert!(text(&output.stderr).contains("hosts: 1, at "), "{output:?}");
+    assert!(
+        text(&output.stdout).starts_with("0 questions answered, 0 not known"),
+        "{output:?}"
+    );
+    assert!(!socket.exists());
+    let _ = std::fs::remove_dir_all(&folder);
+}

@@ -305,6 +305,30 @@ impl CmId {
         Ok(qp)
     }
 
+    /// Gives the identifier a queue pair that is there already.
+    pub(super) fn adopt_qp(&self, qp: &Qp) -> Result<(), CmError> {
+        let mut data = self.data();
+        match &data.qp {
+            Some(qp) => Err(CmError::HasQp(qp.qp_num())),
+            None => {
+                data.qp = Some(qp.clone());
+                Ok(())
+            }
+        }
+    }
+
+    /// From this port to that address, without events: then `connect` is possible.
+    pub(super) fn prepare(&self, local_port: u16, remote: SocketAddrV4) -> Result<(), CmError> {
+        let mut data = self.data();
+        expect(&data, "prepare", &[CmState::Idle])?;
+        if !reachable(self.device().config(), *remote.ip()) {
+            return Err(weft_engine::Error::InvalidAddress.into());
+        }
+        (data.local_port, data.remote) = (local_port, Some(remote));
+        data.state = CmState::RouteResolved;
+        Ok(())
+    }
+
     /// Connects (`rdma_connect`). ESTABLISHED, REJECTED, UNREACHABLE or CONNECT_ERROR follows.
     #[tracing::instrument(name = "connect", level = "debug", skip_all, fields(device = self.device().name(), qp_num = tracing::field::Empty))]
     pub fn connect(&self, param: &ConnParam) -> Result<(), CmError> {

@@ -15,6 +15,7 @@
 mod addr_info;
 mod address;
 mod channel;
+mod direct;
 mod dispatch;
 mod error;
 mod event;
@@ -26,6 +27,7 @@ mod route;
 pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
 pub use address::{Address, Gid, GidAddr, NativeError, DEFAULT_PKEY};
 pub use channel::EventChannel;
+pub use direct::{Direct, DirectError, DirectName, DirectQp, DirectState};
 pub(crate) use dispatch::{dispatch, CmRegistry};
 pub use error::CmError;
 pub use event::{CmEvent, CmEventType};

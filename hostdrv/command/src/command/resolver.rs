@@ -29,7 +29,7 @@ pub struct Resolver {
 pub fn run(args: &Resolver) -> Result<(), Failure> {
     let stop = stop_on_interrupt()?;
     let service = Service::start(&args.table, &args.socket)?;
-    eprintln!("{} hosts, at {}", service.hosts(), args.socket.display());
+    eprintln!("hosts: {}, at {}", service.hosts(), args.socket.display());
     let report = service.run(&stop)?;
     let mut out = output::stdout();
     if args.json {
