@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use weft_wire::bytes::{u16_at, u32_at};
+use weft_wire::ddp::{DdpHeader, Target};
+use weft_wire::fpdu::Markers;
+use weft_wire::rdmap::{opcode, opcode_name, opcode_of};
+use weft_wire::walk::Walk;
+
 use crate::link::Seen;
-use crate::model::checks::Header;
 use crate::model::ethernet::{flag, parse, Parsed, Segment};
-use crate::model::mpa;
 
 /// What is known of one direction of a connection.
 #[derive(Clone, Copy, Debug, Default)]
@@ -122,16 +126,15 @@ impl Ladder {
         let Some(base) = direction.fpdus else {
             return format!("{} bytes", payload.len());
         };
-        let markers = direction.markers.then_some(base);
-        let (mut at, mut parts) = (0, Vec::new());
-        while at < payload.len() {
-            let Some(fpdu) = mpa::deframe(&payload[at..], s.seq.wrapping_add(at as u32), markers)
-            else {
-                parts.push(format!("{} bytes of a part", payload.len() - at));
-                break;
-            };
-            at += fpdu.bytes;
-            parts.push(message(&fpdu.ulpdu));
+        let markers = Markers(direction.markers.then_some(base));
+        let mut walk = Walk::new(payload, s.seq, markers);
+        let mut parts = Vec::new();
+        for unit in walk.by_ref() {
+            let mut ulpdu = vec![0; unit.found.ulpdu_length];
+            parts.push(message(unit.unmarked(&mut ulpdu)));
+        }
+        if walk.done() < payload.len() {
+            parts.push(format!("{} bytes of a part", payload.len() - walk.done()));
         }
         parts.join(" + ")
     }
@@ -176,44 +179,30 @@ impl Ladder {
 
 /// What a DDP segment is.
 fn message(ulpdu: &[u8]) -> String {
-    let Some(h) = Header::read(ulpdu) else {
+    let Some((header, payload)) = DdpHeader::parse(ulpdu) else {
         return "short ULPDU".into();
     };
-    let len = ulpdu.len() - h.len;
-    let last = if h.ddp_control & 0x40 != 0 {
-        "."
-    } else {
-        "…"
-    };
-    let name = match (h.tagged, h.rdmap_control & 15) {
-        (true, 0) => return format!("Write {len} to {:x}:{:x}{last}", h.stag_or_qn, h.to_or_mo),
-        (true, 2) => {
-            return format!(
-                "Read Response {len} to {:x}:{:x}{last}",
-                h.stag_or_qn, h.to_or_mo
-            )
+    let len = payload.len();
+    let last = if header.is_last() { "." } else { "…" };
+    let opcode = opcode_of(header.rdmap_control);
+    match (header.target, opcode) {
+        (Target::Tagged { stag, to }, opcode::WRITE | opcode::READ_RESPONSE) => {
+            let name = opcode_name(opcode);
+            format!("{name} {len} to {stag:x}:{to:x}{last}")
         }
-        (false, 1) => {
-            let size = ulpdu
-                .get(30..34)
-                .map_or(0, |b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]));
-            return format!("Read Request of {size}, MSN {}", h.msn);
+        (Target::Tagged { to, .. }, _) => format!("unknown opcode {len} at {to}, MSN 0{last}"),
+        (Target::Untagged { msn, .. }, opcode::READ_REQUEST) => {
+            let size = u32_at(payload, 12).unwrap_or(0);
+            format!("Read Request of {size}, MSN {msn}")
         }
-        (false, 7) => {
-            let code = ulpdu
-                .get(18..20)
-                .map_or(0, |b| u16::from_be_bytes([b[0], b[1]]));
-            return format!("Terminate {code:04x}");
+        (Target::Untagged { .. }, opcode::TERMINATE) => {
+            format!("Terminate {:04x}", u16_at(payload, 0).unwrap_or(0))
         }
-        (false, 3) => "Send",
-        (false, 4) => "Send with Invalidate",
-        (false, 5) => "Send with SE",
-        (false, 6) => "Send with SE and Invalidate",
-        (false, 8) => "Immediate Data",
-        (false, 9) => "Immediate Data with SE",
-        _ => "unknown opcode",
-    };
-    format!("{name} {len} at {}, MSN {}{last}", h.to_or_mo, h.msn)
+        (Target::Untagged { msn, mo, .. }, _) => {
+            let name = opcode_name(opcode);
+            format!("{name} {len} at {mo}, MSN {msn}{last}")
+        }
+    }
 }
 
 /// Columns left of `width` beside a text.

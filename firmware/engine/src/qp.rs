@@ -4,6 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use weft_wire::checks::Position;
 use weft_wire::rdmap::ReadRequest;
 
 use crate::output::software::SendBuffer;
@@ -314,10 +315,8 @@ pub struct Qp {
     pub send_msn: u32,
     /// MSN of the next Read Request.
     pub read_msn: u32,
-    /// MSN expected of the peer's next Send.
-    pub msn: u32,
-    /// MO expected in it.
-    pub mo: u32,
+    /// What is expected of the peer's next Send.
+    pub expected: Position,
     /// MSN expected of the peer's next Read Request.
     pub read_request_msn: u32,
     /// Reads under way, oldest first.
@@ -354,8 +353,7 @@ impl Qp {
             },
             send_msn: 1,
             read_msn: 1,
-            msn: 1,
-            mo: 0,
+            expected: Position { msn: 1, mo: 0 },
             read_request_msn: 1,
             reads: VecDeque::new(),
             responses: VecDeque::new(),

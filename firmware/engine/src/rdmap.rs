@@ -125,7 +125,7 @@ impl<P: Port> Link<'_, P> {
             return Err(TerminateCode::DDP_LOCAL);
         };
         if !last {
-            qp.mo = qp.mo.wrapping_add(length);
+            qp.expected.pass(length, false);
             return Ok(());
         }
         let mut invalidated = None;
@@ -135,7 +135,7 @@ impl<P: Port> Link<'_, P> {
                 .invalidate(qp.config.pd, rsvd_ulp, self.port)?;
             invalidated = Some(rsvd_ulp);
         }
-        let total = qp.mo.wrapping_add(length);
+        let total = qp.expected.mo.wrapping_add(length);
         let immediate = match opcode {
             opcode::IMMEDIATE | opcode::IMMEDIATE_SE => Some(self.immediate(total)?),
             _ => None,
@@ -143,8 +143,7 @@ impl<P: Port> Link<'_, P> {
         let Some(qp) = self.qp.as_mut() else {
             return Err(TerminateCode::DDP_LOCAL);
         };
-        qp.msn = qp.msn.wrapping_add(1);
-        qp.mo = 0;
+        qp.expected.pass(length, true);
         if !rtr {
             qp.complete_recv(
                 total,

@@ -5,6 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use weft_layout::{table, StagRow};
+use weft_wire::checks::{self, Violation};
 use weft_wire::terminate::TerminateCode;
 
 use crate::error::Error;
@@ -81,49 +82,14 @@ impl Region {
         }
     }
 
-    /// True if the range, which does not wrap, lies inside.
-    fn holds(&self, to: u64, length: u64) -> bool {
-        to.checked_sub(self.base)
-            .and_then(|offset| offset.checked_add(length))
-            .is_some_and(|end| end <= self.length)
-    }
-}
-
-/// How an access of the peer fails, before it is known which layer's codes apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Violation {
-    /// No such STag.
-    Stag,
-    /// TO plus length wraps.
-    Wrap,
-    /// Not of the stream's domain.
-    Domain,
-    /// No such access right.
-    Access,
-    /// Out of bounds.
-    Bounds,
-}
-
-impl Violation {
-    /// The Terminate of a tagged segment (RFC 5041 §7; access is RDMAP's, RFC 5040 §4.8).
-    pub fn of_segment(self) -> TerminateCode {
-        match self {
-            Violation::Stag => TerminateCode::DDP_STAG,
-            Violation::Wrap => TerminateCode::DDP_WRAP,
-            Violation::Domain => TerminateCode::DDP_NOT_ASSOCIATED,
-            Violation::Access => TerminateCode::RDMAP_ACCESS,
-            Violation::Bounds => TerminateCode::DDP_BOUNDS,
-        }
-    }
-
-    /// The Terminate of a Read Request's source (RFC 5040 §4.8).
-    pub fn of_read_source(self) -> TerminateCode {
-        match self {
-            Violation::Stag => TerminateCode::RDMAP_STAG,
-            Violation::Wrap => TerminateCode::RDMAP_WRAP,
-            Violation::Domain => TerminateCode::RDMAP_NOT_ASSOCIATED,
-            Violation::Access => TerminateCode::RDMAP_ACCESS,
-            Violation::Bounds => TerminateCode::RDMAP_BOUNDS,
+    /// What the checks of an access see of it.
+    fn for_access(&self, needs: Access) -> checks::Region {
+        checks::Region {
+            domain: self.pd.0,
+            allowed: self.rights().contains(needs),
+            base: self.base,
+            length: self.length,
+            iova: self.iova,
         }
     }
 }
@@ -345,7 +311,7 @@ impl Regions {
         if needs.contains(Access::LOCAL_WRITE) && !region.access.contains(Access::LOCAL_WRITE) {
             return Err(Error::NeedsLocalWrite(stag));
         }
-        if !region.holds(to, u64::from(length)) {
+        if !checks::holds(region.base, region.length, to, u64::from(length)) {
             return Err(Error::OutOfBounds { stag, to, length });
         }
         Ok(Piece {
@@ -364,23 +330,9 @@ impl Regions {
         needs: Access,
     ) -> Result<Piece, Violation> {
         let region = self.find(stag).ok_or(Violation::Stag)?;
-        // TO + length may be 2^64 itself.
-        if length > 0 && to.checked_add(u64::from(length) - 1).is_none() {
-            return Err(Violation::Wrap);
-        }
-        if region.pd != pd {
-            return Err(Violation::Domain);
-        }
-        if !region.rights().contains(needs) {
-            return Err(Violation::Access);
-        }
-        if !region.holds(to, u64::from(length)) {
-            return Err(Violation::Bounds);
-        }
-        Ok(Piece {
-            iova: region.iova.wrapping_add(to.wrapping_sub(region.base)),
-            length,
-        })
+        let region = region.for_access(needs);
+        let iova = region.place(pd.0, to, u64::from(length))?;
+        Ok(Piece { iova, length })
     }
 
     /// The domain of a region.

@@ -1,18 +1,18 @@
 //! The raw part of the stream: what the card could not frame, framed, checked and placed by the
-//! engine with exactly the card's checks (`docs/card.md`); and how the card gets back to work.
+//! engine with exactly the card's checks (`docs/card.md`, [`weft_wire::checks`]); and how the card gets back to work.
 
 use weft_layout::{fpdu_verdict, AttachRow, FpduReport, SegmentReport};
+use weft_wire::checks::{self, Ask, Right, Violation};
 use weft_wire::ddp::{self, DdpHeader, Target};
-use weft_wire::fpdu::{self, FpduError};
+use weft_wire::fpdu;
 use weft_wire::mpa::RtrKinds;
-use weft_wire::rdmap::{self, opcode, queue};
 use weft_wire::terminate::TerminateCode;
+use weft_wire::walk::{Unit, Walk};
 
 use crate::conn::Phase;
 use crate::link::Link;
 use crate::port::Port;
 use crate::rdmap::Fault;
-use crate::region::Violation;
 use crate::usual::ends_write;
 use crate::verbs::{Access, Sge};
 use weft_tcp::seq;
@@ -66,7 +66,9 @@ impl<P: Port> Link<'_, P> {
         self.conn.reassembly.copy_front(octets);
         self.shared.stats.bytes_copied += octets.len() as u64;
         self.conn.reassembly.consume(length, &mut self.shared.pool);
-        self.whole_fpdu(octets, seq);
+        if let Some(unit) = Walk::new(octets, seq, markers).next() {
+            self.whole_fpdu(&unit);
+        }
         self.shared.wire = wire;
         true
     }
@@ -74,88 +76,55 @@ impl<P: Port> Link<'_, P> {
     /// Takes the FPDUs that are whole at the front of octets that have just arrived, in order and with nothing before them that waits: they
     /// need not be kept. How many octets that is; none of a stream of plain bytes, which its user reads.
     pub fn fpdus_at_hand(&mut self, octets: &[u8]) -> usize {
-        let mut done = 0;
+        let start = self.conn.reassembly.next();
+        let mut walk = Walk::new(octets, start, self.conn.rx_markers);
         while self.conn.bytes.is_none() && self.conn.phase.receives() {
-            let seq = self.conn.reassembly.next();
-            let Some(rest) = octets.get(done..) else {
+            let Some(unit) = walk.next() else {
                 break;
             };
-            let length = match fpdu::peek_length(rest, seq, self.conn.rx_markers) {
-                Ok(length) if length <= rest.len() => length,
-                _ => break,
-            };
-            done += length;
-            let end = seq.wrapping_add(length as u32);
+            let end = start.wrapping_add(walk.done() as u32);
             self.conn.reassembly.skip_to(end, &mut self.shared.pool);
-            self.whole_fpdu(&rest[..length], seq);
+            self.whole_fpdu(&unit);
         }
-        done
+        walk.done()
     }
 
     /// An FPDU is whole; the stream stands behind it.
-    fn whole_fpdu(&mut self, wire: &[u8], seq: u32) {
-        let markers = self.conn.rx_markers;
+    fn whole_fpdu(&mut self, unit: &Unit<'_>) {
         let check_crc = self.conn.agreed.crc;
-        self.shared.stats.bytes_checked += if check_crc { wire.len() as u64 } else { 0 };
-        match fpdu::check(wire, seq, markers, check_crc) {
-            Ok(found) => {
-                self.shared.stats.fpdus_software += 1;
-                self.shared.stats.nonzero_pads += u64::from(found.nonzero_pad);
-                let mut scratch = core::mem::take(&mut self.shared.ulpdu);
-                let ulpdu = fpdu::whole_ulpdu(wire, seq, markers, &found).unwrap_or_else(|| {
-                    self.shared.stats.bytes_copied += found.ulpdu_length as u64;
-                    fpdu::unmark(wire, seq, markers, &found, &mut scratch)
-                });
-                let placed = self.check_and_place(ulpdu);
-                self.shared.ulpdu = scratch;
-                if let Err(fault) = placed {
-                    self.fault(&fault);
-                }
-            }
-            Err(FpduError::Crc) => self.fault(&Fault::of(TerminateCode::MPA_CRC)),
-            Err(_) => self.fault(&Fault::of(TerminateCode::MPA_MARKER)),
+        if check_crc {
+            self.shared.stats.bytes_checked += unit.wire.len() as u64;
+        }
+        if let Err(violation) = unit.check(check_crc) {
+            return self.fault(&Fault::of(violation.of_segment()));
+        }
+        self.shared.stats.fpdus_software += 1;
+        self.shared.stats.nonzero_pads += u64::from(unit.found.nonzero_pad);
+        let mut scratch = core::mem::take(&mut self.shared.ulpdu);
+        let ulpdu = unit.whole_ulpdu().unwrap_or_else(|| {
+            self.shared.stats.bytes_copied += unit.found.ulpdu_length as u64;
+            unit.unmarked(&mut scratch)
+        });
+        let placed = self.check_and_place(ulpdu);
+        self.shared.ulpdu = scratch;
+        if let Err(fault) = placed {
+            self.fault(&fault);
         }
     }
 
     /// The card's checks, in the card's order; then placement and delivery.
     fn check_and_place(&mut self, ulpdu: &[u8]) -> Result<(), Fault> {
         let Some((header, payload)) = DdpHeader::parse(ulpdu) else {
-            return Err(Fault::of(TerminateCode::DDP_LOCAL));
+            return Err(Fault::of(Violation::Header.of_segment()));
         };
         let fault = |code| Fault::about(code, ulpdu.len(), &header);
-        let opcode = rdmap::opcode_of(header.rdmap_control);
-        if header.version() != ddp::VERSION {
-            return Err(fault(if header.is_tagged() {
-                TerminateCode::DDP_TAGGED_VERSION
-            } else {
-                TerminateCode::DDP_UNTAGGED_VERSION
-            }));
+        let ask = checks::ask(&header, payload.len()).map_err(|v| fault(v.of_segment()))?;
+        match ask {
+            Ask::Tagged { stag, to, right } => self.place_tagged(right, stag, to, payload),
+            Ask::Send { msn, mo } => self.place_untagged(msn, mo, payload),
+            Ask::Nothing | Ask::Engine => Ok(()),
         }
-        if header.rdmap_control & rdmap::VERSION_MASK != rdmap::VERSION {
-            return Err(fault(TerminateCode::RDMAP_VERSION));
-        }
-        match header.target {
-            Target::Tagged { stag, to } => {
-                if !rdmap::is_tagged_opcode(opcode) {
-                    return Err(fault(TerminateCode::RDMAP_OPCODE));
-                }
-                if !payload.is_empty() {
-                    self.place_tagged(opcode, stag, to, payload)
-                        .map_err(fault)?;
-                }
-            }
-            Target::Untagged { qn, msn, mo, .. } => {
-                if qn > queue::ATOMIC_RESPONSE {
-                    return Err(fault(TerminateCode::DDP_QN));
-                }
-                if !rdmap::is_queue_opcode(qn, opcode) {
-                    return Err(fault(TerminateCode::RDMAP_OPCODE));
-                }
-                if qn == queue::SEND {
-                    self.place_untagged(msn, mo, payload).map_err(fault)?;
-                }
-            }
-        }
+        .map_err(fault)?;
         self.shared.stats.bytes_copied += payload.len() as u64;
         if self.qp.as_ref().is_some_and(|qp| qp.software.is_some()) {
             self.conn.ack.prompt |=
@@ -166,7 +135,7 @@ impl<P: Port> Link<'_, P> {
 
     fn place_tagged(
         &mut self,
-        opcode: u8,
+        right: Right,
         stag: u32,
         to: u64,
         payload: &[u8],
@@ -174,10 +143,9 @@ impl<P: Port> Link<'_, P> {
         let Some(qp) = self.qp.as_ref() else {
             return Err(TerminateCode::DDP_LOCAL);
         };
-        let needs = if opcode == opcode::WRITE {
-            Access::REMOTE_WRITE
-        } else {
-            Access::READ_SINK
+        let needs = match right {
+            Right::RemoteWrite => Access::REMOTE_WRITE,
+            Right::ReadSink => Access::READ_SINK,
         };
         let length = payload.len() as u32;
         let found = self
@@ -187,12 +155,12 @@ impl<P: Port> Link<'_, P> {
         let piece = match found {
             Ok(piece) => piece,
             Err(violation) => {
-                let unasked = violation == Violation::Access && opcode == opcode::READ_RESPONSE;
+                let unasked = violation == Violation::Access && right == Right::ReadSink;
                 self.shared.stats.responses_unasked += u64::from(unasked);
                 return Err(violation.of_segment());
             }
         };
-        if opcode == opcode::READ_RESPONSE {
+        if right == Right::ReadSink {
             // The card judges by the region's right alone; here what was asked for is known.
             self.expect_response(stag, to, length)?;
         }
@@ -205,25 +173,14 @@ impl<P: Port> Link<'_, P> {
         let Some(qp) = self.qp.as_ref() else {
             return Err(TerminateCode::DDP_LOCAL);
         };
-        if msn != qp.msn {
-            return Err(TerminateCode::DDP_MSN);
-        }
-        if mo != qp.mo {
-            return Err(TerminateCode::DDP_MO);
-        }
+        let code = Violation::of_segment;
+        qp.expected.expect(msn, mo).map_err(code)?;
         if self.is_rtr_send(msn) {
-            return if payload.is_empty() {
-                Ok(())
-            } else {
-                Err(TerminateCode::DDP_TOO_LONG)
-            };
+            return checks::fit(mo, payload.len(), 0).map_err(code);
         }
         let number = msn.wrapping_sub(1).wrapping_sub(qp.rq.shift);
-        let element = *qp.rq.get(number).ok_or(TerminateCode::DDP_NO_BUFFER)?;
-        let end = u64::from(mo) + payload.len() as u64;
-        if end > u64::from(element.length) {
-            return Err(TerminateCode::DDP_TOO_LONG);
-        }
+        let element = *qp.rq.get(number).ok_or(code(Violation::NoBuffer))?;
+        checks::fit(mo, payload.len(), element.length.into()).map_err(code)?;
         // All SGEs are checked before the first byte is placed.
         let pd = qp.config.pd;
         for place in [false, true] {
@@ -233,7 +190,7 @@ impl<P: Port> Link<'_, P> {
                     .shared
                     .regions
                     .local(pd, sge.stag, sge.to, length, Access::LOCAL_WRITE)
-                    .map_err(|_| TerminateCode::DDP_LOCAL)?;
+                    .map_err(|_| code(Violation::Element))?;
                 if place {
                     self.port
                         .copy_in(piece.iova, bytes)
@@ -329,30 +286,24 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// Walks over FPDUs that the card has checked, and handles those that are for the engine.
-    fn framed_by_card(&mut self, start: u32, mut octets: &[u8]) {
-        let markers = self.conn.rx_markers;
-        let mut seq = start;
-        let mut ulpdu = core::mem::take(&mut self.shared.ulpdu);
-        while let Ok(found) = fpdu::decode(octets, seq, markers, false, &mut ulpdu) {
-            let old = seq::lt(seq, self.conn.reassembly.base());
-            let unit = &ulpdu[..found.ulpdu_length];
+    fn framed_by_card(&mut self, start: u32, octets: &[u8]) {
+        let mut scratch = core::mem::take(&mut self.shared.ulpdu);
+        for unit in Walk::new(octets, start, self.conn.rx_markers) {
+            let old = seq::lt(unit.seq, self.conn.reassembly.base());
+            let ulpdu = unit.unmarked(&mut scratch);
             if let (Some((header, payload)), false, true) =
-                (DdpHeader::parse(unit), old, self.conn.phase.receives())
+                (DdpHeader::parse(ulpdu), old, self.conn.phase.receives())
             {
-                let for_engine =
-                    matches!(header.target, Target::Untagged { qn, .. } if qn != queue::SEND);
-                if for_engine {
+                if checks::ask(&header, payload.len()) == Ok(Ask::Engine) {
                     self.shared.stats.fpdus_card += 1;
                     let length = payload.len() as u32;
-                    if let Err(fault) = self.deliver(&header, unit.len(), length, payload) {
+                    if let Err(fault) = self.deliver(&header, ulpdu.len(), length, payload) {
                         self.fault(&fault);
                     }
                 }
             }
-            seq = seq.wrapping_add(found.wire_length as u32);
-            octets = &octets[found.wire_length..];
         }
-        self.shared.ulpdu = ulpdu;
+        self.shared.ulpdu = scratch;
     }
 
     /// Lets the card take over, if the stream stands between two FPDUs and nothing is buffered.
@@ -382,8 +333,8 @@ impl<P: Port> Link<'_, P> {
         let row = AttachRow {
             raw_count: conn.card.raw_count,
             rcv_nxt: conn.reassembly.next(),
-            msn: qp.msn,
-            mo: qp.mo,
+            msn: qp.expected.msn,
+            mo: qp.expected.mo,
             ts_recent: if ts_valid { conn.ts_recent } else { 0 },
             window: conn.reassembly.capacity(),
             ..AttachRow::default()
@@ -440,21 +391,15 @@ pub fn scatter<'a>(
     mo: u32,
     payload: &'a [u8],
 ) -> impl Iterator<Item = (Sge, &'a [u8])> + 'a {
-    let mut skip = mo;
-    let mut rest = payload;
-    sges.iter().filter_map(move |sge| {
-        let skipped = skip.min(sge.length);
-        skip -= skipped;
-        let count = ((sge.length - skipped) as usize).min(rest.len());
-        let (now, later) = rest.split_at(count);
-        rest = later;
-        (count > 0).then_some((
-            Sge {
-                stag: sge.stag,
-                to: sge.to.wrapping_add(u64::from(skipped)),
-                length: count as u32,
-            },
-            now,
-        ))
+    let lengths = sges.iter().map(|sge| sge.length);
+    checks::scatter(lengths, mo, payload.len()).filter_map(|run| {
+        let sge = sges.get(run.sge)?;
+        let bytes = payload.get(run.bytes)?;
+        let sge = Sge {
+            stag: sge.stag,
+            to: sge.to.wrapping_add(u64::from(run.offset)),
+            length: bytes.len() as u32,
+        };
+        Some((sge, bytes))
     })
 }

@@ -126,7 +126,15 @@ pub fn decode(
     check_crc: bool,
     ulpdu: &mut [u8],
 ) -> Result<Fpdu, FpduError> {
-    let found = check(wire, seq, markers, check_crc)?;
+    let found = measure(wire, seq, markers)?;
+    let octets = wire.get(..found.wire_length).unwrap_or_default();
+    // Markers first, as the card does.
+    if !markers_are_right(octets, seq, markers) {
+        return Err(FpduError::Marker);
+    }
+    if check_crc && !crc_is_right(octets) {
+        return Err(FpduError::Crc);
+    }
     if ulpdu.len() < found.ulpdu_length {
         return Err(FpduError::Incomplete(found.wire_length));
     }
@@ -170,30 +178,12 @@ pub fn whole_ulpdu<'a>(
     wire.get(from..until).filter(|_| clear)
 }
 
-/// Checks the FPDU at the front of `wire`: its markers, then its CRC if `check_crc`.
-pub fn check(wire: &[u8], seq: u32, markers: Markers, check_crc: bool) -> Result<Fpdu, FpduError> {
+/// The lengths of the FPDU at the front of `wire`, if it is whole. Neither markers nor CRC are looked at.
+pub fn measure(wire: &[u8], seq: u32, markers: Markers) -> Result<Fpdu, FpduError> {
     let wire_length = peek_length(wire, seq, markers)?;
     let octets = wire
         .get(..wire_length)
         .ok_or(FpduError::Incomplete(wire_length))?;
-    let leading = match markers.distance(seq) {
-        Some(0) => MARKER,
-        _ => 0,
-    };
-    // Markers first, as the card does.
-    if let Some(first) = markers.distance(seq) {
-        let mut at = first;
-        while at < wire_length {
-            let expected = at.saturating_sub(leading);
-            let marker = octets.get(at..at + MARKER).ok_or(FpduError::Marker)?;
-            // The reserved half is ignored, and so are the two low bits (RFC 5044 §4.2). Both count for the CRC.
-            let pointer = u16::from_be_bytes([marker[2], marker[3]]);
-            if (pointer ^ expected as u16) & !3 != 0 {
-                return Err(FpduError::Marker);
-            }
-            at += MARKER_SPACING as usize;
-        }
-    }
     // A marker never stands inside the CRC field: FPDUs have a multiple of four octets. In a stream
     // that is not so aligned, what is left of the field after markers are taken out decides.
     let mut fields = Unmarked::new(octets, seq, markers);
@@ -205,19 +195,35 @@ pub fn check(wire: &[u8], seq: u32, markers: Markers, check_crc: bool) -> Result
     for _ in 0..pad {
         nonzero_pad |= fields.next().unwrap_or(0) != 0;
     }
-    if check_crc {
-        let mut field = [0; CRC];
-        let covered = &octets[..wire_length - CRC];
-        field.copy_from_slice(&octets[wire_length - CRC..]);
-        if crc32c(covered) != u32::from_le_bytes(field) {
-            return Err(FpduError::Crc);
-        }
-    }
     Ok(Fpdu {
         wire_length,
         ulpdu_length,
         nonzero_pad,
     })
+}
+
+/// True if each marker of a whole FPDU says how far it stands behind the length field.
+pub fn markers_are_right(octets: &[u8], seq: u32, markers: Markers) -> bool {
+    let Some(first) = markers.distance(seq) else {
+        return true;
+    };
+    let leading = if first == 0 { MARKER } else { 0 };
+    let mut places = (first..octets.len()).step_by(MARKER_SPACING as usize);
+    places.all(|at| {
+        let Some(marker) = octets.get(at..at + MARKER) else {
+            return false;
+        };
+        // The reserved half is ignored, and so are the two low bits (RFC 5044 §4.2). Both count for the CRC.
+        let pointer = u16::from_be_bytes([marker[2], marker[3]]);
+        (pointer ^ at.saturating_sub(leading) as u16) & !3 == 0
+    })
+}
+
+/// True if the CRC field of a whole FPDU is that of what stands before it.
+pub fn crc_is_right(octets: &[u8]) -> bool {
+    octets
+        .split_last_chunk::<CRC>()
+        .is_some_and(|(covered, field)| crc32c(covered).to_le_bytes() == *field)
 }
 
 /// Writes the FPDU of a ULPDU that is given in pieces, to begin at `seq`. With `crc` false the

@@ -4,12 +4,15 @@ use weft_layout::{
     fpdu_verdict, report_kind, trace_kind, trace_verdict, AttachRow, Counter, FpduReport,
     FrameReport, PlacedReport, Refusal, SegmentReport, TraceEntry,
 };
+use weft_wire::checks::Violation;
+use weft_wire::ddp::{DdpHeader, Target};
+use weft_wire::fpdu::Markers;
+use weft_wire::walk::Walk;
 
 use super::acceptance::{judge, note_timestamp, Judgement};
-use super::checks::{self, Action, Header};
+use super::checks::{self, position_of, Action};
 use super::counters::Counters;
 use super::ethernet::{parse_for, Parsed, Segment};
-use super::mpa;
 use super::raw_ring::RawRing;
 use super::reports::ReportRing;
 use super::tables::Tables;
@@ -113,9 +116,9 @@ pub struct Receive<'a> {
     pub write_error: bool,
 }
 
-/// Outcome of a walk.
+/// How a walk ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Walk {
+enum End {
     Whole,
     Partial,
     Error,
@@ -234,7 +237,7 @@ impl Receive<'_> {
                 trace_verdict::GAP
             }
             Judgement::Walk => {
-                let (walk, bytes, engine) = self.walk(
+                let (end, bytes, engine) = self.walk(
                     &frame[s.offset..s.offset + s.len],
                     s.seq,
                     flow,
@@ -244,23 +247,23 @@ impl Receive<'_> {
                 done = bytes;
                 position.rcv_nxt = s.seq.wrapping_add(done as u32);
                 note_timestamp(s, &row, &mut position);
-                raw = engine || walk != Walk::Whole;
-                if walk == Walk::Whole {
+                raw = engine || end != End::Whole;
+                if end == End::Whole {
                     self.counters.count(Counter::RxSegmentsPlaced);
                 } else {
                     position.raw_count = position.raw_count.wrapping_add(1);
                     position.attached &= !AttachRow::ATTACHED;
-                    self.counters.count(if walk == Walk::Error {
+                    self.counters.count(if end == End::Error {
                         Counter::RxDetachError
                     } else {
                         Counter::RxDetachPartial
                     });
                 }
-                match walk {
-                    Walk::Whole if engine => trace_verdict::ENGINE,
-                    Walk::Whole => trace_verdict::PLACED,
-                    Walk::Partial => trace_verdict::PARTIAL,
-                    Walk::Error => trace_verdict::ERROR,
+                match end {
+                    End::Whole if engine => trace_verdict::ENGINE,
+                    End::Whole => trace_verdict::PLACED,
+                    End::Partial => trace_verdict::PARTIAL,
+                    End::Error => trace_verdict::ERROR,
                 }
             }
         };
@@ -319,35 +322,44 @@ impl Receive<'_> {
     /// stopped, and whether an FPDU is for the engine; the FPDUs' reports go to `reports`.
     fn walk(
         &mut self,
-        payload: &[u8],
+        octets: &[u8],
         seq: u32,
         flow: u16,
         position: &mut AttachRow,
         reports: &mut Vec<FpduReport>,
-    ) -> (Walk, usize, bool) {
+    ) -> (End, usize, bool) {
         let row = self.tables.rx[usize::from(flow)];
-        let markers = row.markers().then_some(row.marker_base);
-        let (mut at, mut engine) = (0, false);
-        while at < payload.len() {
-            let here = seq.wrapping_add(at as u32);
-            let Some(fpdu) = mpa::deframe(&payload[at..], here, markers) else {
-                return (Walk::Partial, at, engine);
-            };
+        let markers = Markers(row.markers().then_some(row.marker_base));
+        let mut walk = Walk::new(octets, seq, markers);
+        let mut engine = false;
+        let mut scratch = Vec::new();
+        for unit in walk.by_ref() {
             self.counters.count(Counter::RxFpdus);
-            let header = Header::read(&fpdu.ulpdu);
-            let verdict = checks::check(
-                &fpdu,
-                header.as_ref(),
-                flow.into(),
-                position,
-                self.tables,
-                self.memory,
-            );
+            let ulpdu = unit.whole_ulpdu().unwrap_or_else(|| {
+                scratch.resize(unit.found.ulpdu_length, 0);
+                unit.unmarked(&mut scratch)
+            });
+            // Also of an FPDU that is wrong: the report says what stands there.
+            let segment = DdpHeader::parse(ulpdu);
+            let verdict = unit.check(row.crc()).and_then(|()| {
+                let (header, payload) = segment.ok_or(Violation::Header)?;
+                let (tables, memory) = (&*self.tables, &mut *self.memory);
+                checks::check(
+                    &header,
+                    payload.len(),
+                    flow.into(),
+                    position,
+                    tables,
+                    memory,
+                )
+            });
+            let (header, payload) = segment.unzip();
+            let payload = payload.unwrap_or_default();
             let (code, terminate) = match &verdict {
                 Ok(Action::Place(pieces)) => {
                     let mut all_good = true;
                     for (iova, range) in pieces {
-                        let good = self.memory.write(*iova, &fpdu.ulpdu[range.clone()]).is_ok();
+                        let good = self.memory.write(*iova, &payload[range.clone()]).is_ok();
                         all_good &= good;
                         self.wrote(good);
                         self.counters.add(Counter::RxPlaceBytes, range.len());
@@ -365,49 +377,70 @@ impl Receive<'_> {
                     self.counters.count(Counter::RxFpdusToEngine);
                     (fpdu_verdict::ENGINE, 0)
                 }
-                Err((terminate, counter)) => {
-                    self.counters.count(*counter);
-                    (fpdu_verdict::ERROR, *terminate)
+                Err(violation) => {
+                    self.counters.count(checks::counter(*violation));
+                    (fpdu_verdict::ERROR, violation.of_segment().0)
                 }
             };
-            if fpdu.nonzero_pad && code != fpdu_verdict::ERROR {
+            if unit.found.nonzero_pad && code != fpdu_verdict::ERROR {
                 self.counters.count(Counter::RxFpduNonzeroPad);
             }
-            let h = header.unwrap_or_default();
-            let payload_len = fpdu.ulpdu.len().saturating_sub(h.len) as u32;
             let report = FpduReport {
                 kind: report_kind::FPDU,
                 flow,
-                seq: here,
-                ddp_control: h.ddp_control,
-                rdmap_control: h.rdmap_control,
+                seq: unit.seq,
                 verdict: code,
-                ulpdu_len: fpdu.ulpdu.len() as u16,
+                ulpdu_len: ulpdu.len() as u16,
                 terminate,
-                stag_or_qn: h.stag_or_qn,
-                msn: h.msn,
-                to_or_mo: h.to_or_mo,
-                rsvd_ulp: h.rsvd_ulp,
-                payload_len: if header.is_some() { payload_len } else { 0 },
-                offset: at as u16,
+                payload_len: payload.len() as u32,
+                offset: unit.at as u16,
                 epoch: row.epoch,
-                ..FpduReport::default()
+                ..header.map(said).unwrap_or_default()
             }
             .with_header_valid(header.is_some());
             reports.push(report);
             if verdict.is_err() {
-                return (Walk::Error, at, engine);
+                return (End::Error, unit.at, engine);
             }
-            if matches!(code, fpdu_verdict::PLACED | fpdu_verdict::PLACE_FAILED) && !h.tagged {
-                if h.ddp_control & 0x40 != 0 {
-                    position.msn = position.msn.wrapping_add(1);
-                    position.mo = 0;
-                } else {
-                    position.mo = position.mo.wrapping_add(payload_len);
+            if let (Ok(Action::Place(_)), Some(header)) = (&verdict, header) {
+                if !header.is_tagged() {
+                    let mut queue = position_of(position);
+                    queue.pass(payload.len() as u32, header.is_last());
+                    (position.msn, position.mo) = (queue.msn, queue.mo);
                 }
             }
-            at += fpdu.bytes;
         }
-        (Walk::Whole, at, engine)
+        match walk.done() {
+            done if done == octets.len() => (End::Whole, done, engine),
+            done => (End::Partial, done, engine),
+        }
+    }
+}
+
+/// What a report says of a header.
+fn said(header: DdpHeader) -> FpduReport {
+    let common = FpduReport {
+        ddp_control: header.control,
+        rdmap_control: header.rdmap_control,
+        ..FpduReport::default()
+    };
+    match header.target {
+        Target::Tagged { stag, to } => FpduReport {
+            stag_or_qn: stag,
+            to_or_mo: to,
+            ..common
+        },
+        Target::Untagged {
+            rsvd_ulp,
+            qn,
+            msn,
+            mo,
+        } => FpduReport {
+            rsvd_ulp,
+            stag_or_qn: qn,
+            msn,
+            to_or_mo: mo.into(),
+            ..common
+        },
     }
 }
