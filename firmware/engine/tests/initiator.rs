@@ -4,12 +4,12 @@
 
 mod bench;
 
+use bench::judge::fpdu;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
 use weft_wire::ddp::DdpHeader;
 use weft_wire::ethernet::EthernetHeader;
-use weft_wire::fpdu::{self, Markers};
 use weft_wire::mpa::{Enhanced, FrameKind, StartupFrame};
 use weft_wire::tcp::{flag, Options};
 
@@ -64,11 +64,10 @@ fn enhanced(rtr: RtrKinds) -> Option<Enhanced> {
 /// The FPDUs the engine sent: RDMAP control, header, payload.
 fn fpdus(s: &Script) -> Vec<(DdpHeader, Vec<u8>)> {
     let mut found = Vec::new();
-    let mut ulpdu = vec![0; 65536];
     for sent in s.sent.iter().filter(|sent| !sent.payload.is_empty()) {
-        let unit = fpdu::decode(&sent.payload, 0, Markers::OFF, true, &mut ulpdu).unwrap();
-        assert_eq!(unit.wire_length, sent.payload.len());
-        let (header, payload) = DdpHeader::parse(&ulpdu[..unit.ulpdu_length]).unwrap();
+        let ulpdus = fpdu::ulpdus(&sent.payload);
+        assert_eq!(ulpdus.len(), 1, "one FPDU in each segment");
+        let (header, payload) = DdpHeader::parse(&ulpdus[0]).unwrap();
         found.push((header, payload.to_vec()));
     }
     found

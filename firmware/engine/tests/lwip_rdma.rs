@@ -198,7 +198,7 @@ fn exchange(seed: u64, faults: u64, timestamps: bool) -> Option<Meeting> {
         ulpdu.extend((n as u32 + 1).to_be_bytes());
         ulpdu.extend([0; 4]);
         ulpdu.extend(&data[n as usize..][..*size]);
-        stream.extend(judge::fpdu(&ulpdu));
+        stream.extend(judge::fpdu::frame(0, None, true, &ulpdu));
     }
     let (mut written, mut sent, mut received) = (0, 0, Vec::new());
     meeting.until("all messages", |meeting| {

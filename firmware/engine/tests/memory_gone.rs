@@ -6,11 +6,11 @@ mod bench;
 
 use std::collections::HashSet;
 
+use bench::judge::fpdu;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
 use weft_wire::ddp::DdpHeader;
-use weft_wire::fpdu::{self, Markers};
 use weft_wire::rdmap::{control, opcode, ReadRequest};
 use weft_wire::terminate::Terminate;
 
@@ -87,20 +87,17 @@ impl Setup {
     /// Payload octets of the Read Responses sent so far that have this value; those of a segment that was sent again unchanged
     /// count once.
     fn told(&self, byte: u8) -> usize {
-        let mut ulpdu = vec![0; 65536];
         let mut count = 0;
         let mut seen = HashSet::new();
         for sent in &self.s.sent {
             if !seen.insert((sent.seq, &sent.payload)) {
                 continue;
             }
-            let mut octets = &sent.payload[..];
-            while let Ok(unit) = fpdu::decode(octets, 0, Markers::OFF, true, &mut ulpdu) {
-                let (header, payload) = DdpHeader::parse(&ulpdu[..unit.ulpdu_length]).unwrap();
+            for ulpdu in fpdu::ulpdus(&sent.payload) {
+                let (header, payload) = DdpHeader::parse(&ulpdu).unwrap();
                 if header.rdmap_control == control(opcode::READ_RESPONSE) {
                     count += payload.iter().filter(|b| **b == byte).count();
                 }
-                octets = &octets[unit.wire_length..];
             }
         }
         count
@@ -115,22 +112,17 @@ impl Setup {
 
     /// The code and the Read Request of the Terminate that was sent.
     fn terminate(&self) -> Option<(u16, Option<ReadRequest>)> {
-        let mut ulpdu = vec![0; 65536];
-        self.s.sent.iter().find_map(|sent| {
-            let mut at = 0;
-            while at < sent.payload.len() {
-                let octets = &sent.payload[at..];
-                let unit = fpdu::decode(octets, 0, Markers::OFF, true, &mut ulpdu).ok()?;
-                let (header, payload) = DdpHeader::parse(&ulpdu[..unit.ulpdu_length])?;
-                if header.rdmap_control == control(opcode::TERMINATE) {
-                    let found = Terminate::parse(payload)?;
-                    let request = found.read_request.and_then(ReadRequest::parse);
-                    assert!(found.ddp.is_some());
-                    return Some((found.code.0, request));
-                }
-                at += unit.wire_length;
+        let sent = self.s.sent.iter();
+        let mut ulpdus = sent.flat_map(|sent| fpdu::ulpdus(&sent.payload));
+        ulpdus.find_map(|ulpdu| {
+            let (header, payload) = DdpHeader::parse(&ulpdu)?;
+            if header.rdmap_control != control(opcode::TERMINATE) {
+                return None;
             }
-            None
+            let found = Terminate::parse(payload)?;
+            let request = found.read_request.and_then(ReadRequest::parse);
+            assert!(found.ddp.is_some());
+            Some((found.code.0, request))
         })
     }
 }

@@ -5,13 +5,14 @@ use weft_wire::arp::{Arp, Operation};
 use weft_wire::checksum::Checksum;
 use weft_wire::ddp::DdpHeader;
 use weft_wire::ethernet::EthernetHeader;
-use weft_wire::fpdu::{self, Markers};
 use weft_wire::ipv4::Ipv4Packet;
 use weft_wire::mpa::{Enhanced, FrameKind, StartupFrame};
 use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
 use weft_wire::terminate::Terminate;
 
 use super::card::Card;
+use super::judge::fpdu;
+use super::judge::segment::Segment;
 use super::{Way, US};
 
 pub const PEER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 9];
@@ -376,18 +377,15 @@ impl Script {
 
     /// The Terminate in the engine's stream: its code, and whether it was the last thing.
     pub fn terminate(&self) -> Option<(u16, Vec<u8>)> {
-        let mut at = 0;
-        let mut ulpdu = vec![0; 65536];
         let mut found = None;
-        while at < self.stream.len() {
-            let unit = fpdu::decode(&self.stream[at..], 0, Markers::OFF, true, &mut ulpdu).unwrap();
-            let (header, payload) = DdpHeader::parse(&ulpdu[..unit.ulpdu_length]).unwrap();
+        for ulpdu in fpdu::ulpdus(&self.stream) {
+            let header = Segment::read(&ulpdu).unwrap();
             assert!(found.is_none(), "something follows the Terminate");
             if header.rdmap_control == 0x47 {
+                let payload = &ulpdu[header.len..];
                 let code = Terminate::parse(payload).unwrap().code.0;
                 found = Some((code, payload.to_vec()));
             }
-            at += unit.wire_length;
         }
         found
     }
@@ -409,13 +407,10 @@ pub fn with_ip_options(frame: &[u8]) -> Vec<u8> {
 
 /// An FPDU with CRC, without markers.
 pub fn fpdu_of(pieces: &[&[u8]]) -> Vec<u8> {
-    let mut out = vec![0; 70000];
-    let length = fpdu::encode(pieces, 0, Markers::OFF, true, &mut out).unwrap();
-    out.truncate(length);
-    out
+    fpdu::frame(0, None, true, &pieces.concat())
 }
 
 /// An FPDU of a header and its payload.
 pub fn message(header: &DdpHeader, payload: &[u8]) -> Vec<u8> {
-    fpdu_of(&[&header.to_bytes()[..header.length()], payload])
+    fpdu_of(&[&Segment::from(header).with(payload)])
 }

@@ -1,19 +1,10 @@
-//! What makes an FPDU (RFC 5044 §4), in words of its own: it shares nothing with what the engine and the tests' card make and take FPDUs
-//! with.
+//! What makes an FPDU (RFC 5044 §4) and a DDP segment, in words of its own: it shares no code with what the engine, the driver and
+//! the functional model make and take FPDUs with. The tests' card and their peer by hand make and check theirs with it.
 
 use std::collections::BTreeMap;
 
-/// CRC32C, bit by bit.
-fn crc32c(octets: impl Iterator<Item = u8>) -> u32 {
-    let mut crc = !0u32;
-    for octet in octets {
-        crc ^= u32::from(octet);
-        for _ in 0..8 {
-            crc = (crc >> 1) ^ (0x82f6_3b78 * (crc & 1));
-        }
-    }
-    !crc
-}
+pub mod fpdu;
+pub mod segment;
 
 /// One direction of a TCP stream, put together from the frames that carried it.
 #[derive(Default)]
@@ -65,56 +56,18 @@ pub fn ulpdus(octets: &[u8], markers: bool) -> Vec<Vec<u8>> {
     assert_eq!(&octets[..4], b"MPA ");
     let startup = 20 + usize::from(u16::from_be_bytes([octets[18], octets[19]]));
     let stream = &octets[startup..];
-    let is_marker = |at: usize| markers && at % 512 < 4;
     let mut units = Vec::new();
     let mut at = 0;
     while at < stream.len() {
-        let begin = at;
-        // A marker that stands before the length field says 0.
-        let length_at = if is_marker(at) { at + 4 } else { at };
-        let length = usize::from(u16::from_be_bytes([
-            stream[length_at],
-            stream[length_at + 1],
-        ]));
-        let padded = (2 + length).next_multiple_of(4);
-        let mut unit = Vec::new();
-        at = length_at;
-        while unit.len() < padded {
-            if is_marker(at) {
-                assert_eq!(&stream[at..at + 2], &[0, 0], "a marker's first half");
-                let pointer = u16::from_be_bytes([stream[at + 2], stream[at + 3]]);
-                assert_eq!(usize::from(pointer), at - length_at, "a marker");
-                at += 4;
-            } else {
-                unit.push(stream[at]);
-                at += 1;
-            }
-        }
-        if is_marker(at) {
-            let pointer = u16::from_be_bytes([stream[at + 2], stream[at + 3]]);
-            assert_eq!(
-                usize::from(pointer),
-                at - length_at,
-                "a marker before the CRC"
-            );
-            at += 4;
-        }
-        let crc = u32::from_le_bytes(stream[at..at + 4].try_into().unwrap());
-        let covered = stream[begin..at].iter().copied();
-        assert_eq!(crc, crc32c(covered), "the CRC of the FPDU at {begin}");
-        at += 4;
-        assert!(unit[2 + length..].iter().all(|pad| *pad == 0), "a pad");
-        units.push(unit[2..2 + length].to_vec());
+        // The first marker stands at the first octet behind the start-up frame.
+        let markers = markers.then_some(0);
+        let unit = fpdu::deframe(&stream[at..], at as u32, markers);
+        let unit = unit.unwrap_or_else(|| panic!("the FPDU at {at} is not whole"));
+        assert!(unit.markers_exact, "a marker of the FPDU at {at}");
+        assert!(unit.crc_good, "the CRC of the FPDU at {at}");
+        assert!(unit.pad_good, "the pad of the FPDU at {at}");
+        at += unit.octets;
+        units.push(unit.ulpdu);
     }
     units
-}
-
-/// An FPDU with its CRC, without markers.
-pub fn fpdu(ulpdu: &[u8]) -> Vec<u8> {
-    let mut octets = (ulpdu.len() as u16).to_be_bytes().to_vec();
-    octets.extend(ulpdu);
-    octets.resize(octets.len().next_multiple_of(4), 0);
-    let crc = crc32c(octets.iter().copied());
-    octets.extend(crc.to_le_bytes());
-    octets
 }
