@@ -428,6 +428,25 @@ impl Bench {
         }
     }
 
+    /// The ULPDUs of what a host has sent, read from its frames by the judge; `markers`: its peer asked for them. For one connection.
+    pub fn judged(&self, from: usize, markers: bool) -> Vec<Vec<u8>> {
+        let mut stream = judge::Stream::default();
+        let own = self.capture.iter().filter(|(_, host, _)| *host == from);
+        own.for_each(|(_, _, frame)| stream.frame(frame));
+        stream.ulpdus(markers)
+    }
+
+    /// The judge finds all FPDUs of both hosts right, and each was taken by the other, once. `markers`: asked for by each.
+    #[track_caller]
+    pub fn judge(&self, markers: [bool; 2]) {
+        for (n, host) in self.hosts.iter().enumerate() {
+            let sent = self.judged(1 - n, markers[n]).len() as u64;
+            let stats = host.engine.stats();
+            let taken = stats.fpdus_card + stats.fpdus_software;
+            assert_eq!(taken, sent, "host {n}: {stats:?}");
+        }
+    }
+
     pub fn post_send(&mut self, n: usize, qp: QpId, wr: &SendWr<'_>) -> Result<(), Error> {
         self.call(n, |e, now, card| e.post_send(now, qp, wr, card))
     }

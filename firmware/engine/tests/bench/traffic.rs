@@ -184,5 +184,6 @@ pub fn run_prepared(
         let stats = *b.hosts[n].engine.stats();
         assert_eq!(stats.terminates_sent, 0, "seed {seed}: {stats:?}");
     }
+    b.judge([params.markers, accept.markers]);
     b
 }

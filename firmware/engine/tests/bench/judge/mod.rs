@@ -1,7 +1,6 @@
 //! What makes an FPDU (RFC 5044 §4) and a DDP segment, in words of its own: it shares no code with what the engine, the driver and
 //! the functional model make and take FPDUs with. The tests' card and their peer by hand make and check theirs with it.
 
-use std::collections::BTreeMap;
 
 pub mod fpdu;
 pub mod segment;
@@ -10,7 +9,8 @@ pub mod segment;
 #[derive(Default)]
 pub struct Stream {
     first: Option<u32>,
-    octets: BTreeMap<u32, u8>,
+    /// By their place behind the SYN.
+    octets: Vec<Option<u8>>,
 }
 
 impl Stream {
@@ -30,8 +30,16 @@ impl Stream {
         let Some(first) = self.first else {
             return;
         };
-        for (at, octet) in (seq.wrapping_sub(first)..).zip(payload) {
-            let before = self.octets.insert(at, *octet);
+        if payload.is_empty() {
+            // Its number may lie behind the FIN.
+            return;
+        }
+        let begin = seq.wrapping_sub(first) as usize;
+        let end = begin + payload.len();
+        assert!(end < 1 << 24, "octets before the first, or very many");
+        self.octets.resize(self.octets.len().max(end), None);
+        for (at, octet) in (begin..).zip(payload) {
+            let before = self.octets[at].replace(*octet);
             assert!(
                 before.is_none_or(|before| before == *octet),
                 "octet {at} was sent twice, and differs"
@@ -41,9 +49,8 @@ impl Stream {
 
     /// Reads the stream: its [`ulpdus`].
     pub fn ulpdus(&self, markers: bool) -> Vec<Vec<u8>> {
-        let end = self.octets.keys().next_back().map_or(0, |last| last + 1);
-        assert_eq!(self.octets.len() as u32, end, "octets are missing");
-        let octets: Vec<u8> = self.octets.values().copied().collect();
+        let octets: Option<Vec<u8>> = self.octets.iter().copied().collect();
+        let octets = octets.expect("octets are missing");
         ulpdus(&octets, markers)
     }
 }
