@@ -153,6 +153,7 @@ fn sges_without_length() {
             assert!(got.iter().all(|c| c.status == Status::Success), "{note}");
             let found = b.memory(0, i0 + 1000, 400).to_vec();
             assert_eq!(gather(&found), b.memory(1, i1, 50), "{note}");
+            b.judge([false; 2]);
         }
     }
 }
@@ -196,6 +197,7 @@ fn fpdus_that_end_at_a_marker() {
                 assert_eq!(b.memory(1, place + u64::from(length), 1), [0], "{note}");
             }
         }
+        b.judge([true; 2]);
     }
 }
 

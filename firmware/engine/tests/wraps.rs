@@ -67,6 +67,7 @@ fn exchange(b: &mut Bench, markers: bool, note: &str) {
         assert!(host.events.iter().any(orderly), "{note}: {:?}", host.events);
         assert_eq!(host.engine.stats().terminates_sent, 0, "{note}");
     }
+    b.judge([markers; 2]);
 }
 
 /// The initial sequence number of a host, from its SYN.

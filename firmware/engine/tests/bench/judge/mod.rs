@@ -1,7 +1,6 @@
 //! What makes an FPDU (RFC 5044 §4) and a DDP segment, in words of its own: it shares no code with what the engine, the driver and
 //! the functional model make and take FPDUs with. The tests' card and their peer by hand make and check theirs with it.
 
-
 pub mod fpdu;
 pub mod segment;
 
