@@ -20,7 +20,9 @@ use std::sync::atomic::{fence, AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
-use weft_engine::{Congestion, Ecn, Engine, EngineConfig, EngineStats, Event, QpId, Rung, Seed};
+use weft_engine::{
+    Congestion, ConnId, Ecn, Endpoint, Engine, EngineConfig, EngineStats, Event, QpId, Rung, Seed,
+};
 
 pub use crate::card::{Capabilities, Health, RingSizes};
 use crate::card::{Card, MappedMemory};
@@ -333,6 +335,21 @@ impl State {
         let number = self.next_qp_num;
         self.next_qp_num = number.wrapping_add(1);
         number
+    }
+
+    /// Segments of this connection that wait for the host's stack are nobody's.
+    pub(crate) fn drop_raw_segments(&mut self, local: Endpoint, remote: Endpoint) {
+        if let Some(raw) = &mut self.raw {
+            raw.drop_segments(local, remote);
+        }
+    }
+
+    /// A stream that somebody else goes on with; nothing is sent.
+    pub(crate) fn forget_stream(&mut self, now: u64, conn: ConnId) {
+        // Before the neighbour is known it has no state that could be taken out; then its end sends nothing either.
+        if self.engine.hand_over(now, conn, &mut self.card).is_err() {
+            let _ = self.engine.abort(now, conn, &mut self.card);
+        }
     }
 
     /// A connection was asked for: the queue pair takes work.
@@ -707,9 +724,11 @@ impl Device {
                     terminate,
                     received,
                 } => self.lock().qp_failed(qp, terminate, received),
-                Event::StreamRequest { .. }
-                | Event::StreamEstablished { .. }
-                | Event::StreamClosed { .. } => {
+                Event::StreamRequest { conn, .. }
+                | Event::StreamEstablished { conn, .. }
+                | Event::StreamClosed { conn, .. }
+                    if !self.lock().cm.knows(conn) =>
+                {
                     if let Some(events) = &mut self.lock().stream_events {
                         events.push_back(event);
                     }

@@ -193,6 +193,8 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_OPCODE_DISCONNECT = 8'd14;
   parameter logic [7:0] COMMAND_OPCODE_ABORT = 8'd15;
   parameter logic [7:0] COMMAND_OPCODE_RESOLVE = 8'd16;
+  parameter logic [7:0] COMMAND_OPCODE_ADOPT = 8'd17;
+  parameter logic [7:0] COMMAND_OPCODE_START_MPA = 8'd18;
 
   // What became of a command. Unless it was DONE, nothing was changed.
   parameter logic [7:0] COMMAND_STATUS_DONE = 8'd0;
@@ -222,6 +224,7 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_STATUS_RUNG_NO_PROCESSOR = 8'd24;
   parameter logic [7:0] COMMAND_STATUS_RUNG_NO_FAST_PATH = 8'd25;
   parameter logic [7:0] COMMAND_STATUS_RUNG_NO_SEND_BUFFER = 8'd26;
+  parameter logic [7:0] COMMAND_STATUS_INVALID_HANDOVER = 8'd27;
 
   // Rungs of the partition ladder.
   parameter logic [7:0] PARTITION_RUNG_HOST = 8'd1;
@@ -803,6 +806,9 @@ package weft_card_pkg;
   parameter int unsigned COMMAND_MARKERS_BIT = 2;  // the peer is asked for markers
   parameter int unsigned COMMAND_FALL_BACK_BIT = 3;  // once more with revision 1 if the peer closes instead of replying
   parameter int unsigned COMMAND_ROUTED_BIT = 4;  // next_hop and mtu say the way: nobody is asked for it
+  parameter int unsigned COMMAND_PASSIVE_BIT = 5;  // the peer begins the start-up
+  parameter int unsigned COMMAND_PAST_START_UP_BIT = 6;  // there is no start-up: FPDUs follow at once
+  parameter int unsigned COMMAND_MARKERS_SENT_BIT = 7;  // past start-up: FPDUs to the peer have markers
   parameter int unsigned COMMAND_LOCAL_WRITE_BIT = 0;  // receive elements may point here
   parameter int unsigned COMMAND_REMOTE_READ_BIT = 1;  // the peer may read
   parameter int unsigned COMMAND_REMOTE_WRITE_BIT = 2;  // the peer may write
@@ -811,6 +817,32 @@ package weft_card_pkg;
   parameter int unsigned COMMAND_RTR_SEND_BIT = 0;  // Send of 0 bytes
   parameter int unsigned COMMAND_RTR_WRITE_BIT = 1;  // Write of 0 bytes
   parameter int unsigned COMMAND_RTR_READ_BIT = 2;  // Read of 0 bytes
+
+  // A TCP connection on its way to this stack: the private data of ADOPT.
+  typedef struct packed {
+    logic [103:0] rsvd_51;
+    logic [7:0] flags;
+    logic [7:0] own_scale;  // shift of this side's
+    logic [7:0] peer_scale;  // shift of the peer's window field
+    logic [31:0] unread;  // bytes behind them, up to rcv_nxt
+    logic [31:0] unacknowledged;  // bytes of the ring from snd_una on
+    logic [31:0] ts_recent;  // TS.Recent
+    logic [31:0] ts_now;  // this side's TSval now, in ms
+    logic [31:0] mss;  // most payload in a segment, timestamps taken off
+    logic [31:0] rcv_edge;  // right edge of the window that the peer was told
+    logic [31:0] rcv_nxt;  // next byte expected; behind the peer's FIN, if that has come
+    logic [31:0] snd_wl1;  // sequence number of the segment that said so last
+    logic [31:0] snd_wnd_max;  // the most that it has ever taken
+    logic [31:0] snd_wnd;  // bytes that the peer takes beyond snd_una
+    logic [31:0] snd_nxt;  // next byte to be sent
+    logic [31:0] snd_una;  // oldest byte that the peer has not acknowledged
+  } stream_state_t;
+  parameter int unsigned STREAM_STATE_SCALED_BIT = 0;  // windows are scaled
+  parameter int unsigned STREAM_STATE_SACK_BIT = 1;  // the peer permits SACK
+  parameter int unsigned STREAM_STATE_TIMESTAMPS_BIT = 2;  // both sides send timestamps
+  parameter int unsigned STREAM_STATE_HAS_TS_RECENT_BIT = 3;  // ts_recent is known
+  parameter int unsigned STREAM_STATE_ECN_BIT = 4;  // both sides have agreed to ECN
+  parameter int unsigned STREAM_STATE_PEER_CLOSED_BIT = 5;  // the peer's FIN has come
 
   // What became of a command: an entry of the ring of answers, at the command's place.
   typedef struct packed {

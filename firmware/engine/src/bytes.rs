@@ -6,12 +6,15 @@
 //!                      │ kept till acknowledged │                                     │ the window follows it
 //! ```
 
+use alloc::vec::Vec;
+
 use weft_layout::{Job, JobKind};
 use weft_wire::tcp::flag;
 
-use crate::cm::{DisconnectReason, Event};
+use crate::cm::{Agreed, DisconnectReason, Event};
 use crate::conn::{Phase, TcpState, MAX_PARTS};
 use crate::link::Link;
+use crate::negotiation::Proposal;
 use crate::output::Step;
 use crate::part::{gather, Data, Header, Origin, Part};
 use crate::port::{Full, MemoryError, Port};
@@ -43,6 +46,19 @@ pub struct Bytes {
     pub no_delay: bool,
     /// It stands: what `resume` is to do when the neighbour is known.
     pub adopted: bool,
+    /// What follows when everything is acknowledged; nothing more is written or read.
+    pub switch: Option<Switch>,
+}
+
+/// How RDMA begins behind the last byte.
+#[derive(Clone, Debug)]
+pub enum Switch {
+    /// This side sends the request, with these private data.
+    Active(Proposal, Vec<u8>),
+    /// The peer does.
+    Passive,
+    /// There is no start-up: this is agreed.
+    Past(Agreed),
 }
 
 impl Bytes {

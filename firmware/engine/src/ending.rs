@@ -183,8 +183,8 @@ impl<P: Port> Link<'_, P> {
         }
         self.conn.verdict = match self.conn.phase {
             Phase::Finished | Phase::Finishing | Phase::Ending => return,
-            // The application has not heard of it.
-            Phase::AwaitRequest => Verdict::Silent,
+            // The application has not heard of it, unless it was its stream.
+            Phase::AwaitRequest if self.conn.qp.is_none() => Verdict::Silent,
             Phase::Handshake if !self.is_initiator() => Verdict::Silent,
             // It said no.
             Phase::AwaitAnswer if reason == DisconnectReason::Local => Verdict::Silent,
@@ -267,6 +267,7 @@ impl<P: Port> Link<'_, P> {
     /// everything else.
     pub fn settle(&mut self) {
         self.retire();
+        self.try_switch();
         self.refuse_impossible_read();
         if self.conn.phase == Phase::Closing && !self.conn.fin_queued {
             let drained = match self.conn.bytes {

@@ -8,6 +8,7 @@ mod half_open;
 mod handover;
 mod incoming;
 mod queue_pairs;
+mod start_mpa;
 mod table;
 
 use alloc::boxed::Box;
@@ -20,6 +21,7 @@ use weft_layout::{
 
 pub use self::byte_streams::StreamState;
 pub use self::handover::StreamHandover;
+pub use self::start_mpa::StartMpa;
 use self::table::Connections;
 use crate::cm::Event;
 use crate::config::EngineConfig;

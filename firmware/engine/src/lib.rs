@@ -58,6 +58,7 @@ pub mod services;
 mod startup;
 mod stats;
 mod stream;
+mod switch;
 mod syn_cache;
 mod timers;
 mod usual;
@@ -71,7 +72,7 @@ pub use cm::{
 pub use config::EngineConfig;
 pub use conn_info::ConnInfo;
 pub use ecn::Ecn;
-pub use engine::{Engine, StreamHandover, StreamState};
+pub use engine::{Engine, StartMpa, StreamHandover, StreamState};
 pub use error::Error;
 pub use negotiation::MAX_READS;
 pub use port::{Full, MemoryError, Port};

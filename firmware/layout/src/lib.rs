@@ -1816,6 +1816,10 @@ pub mod command_opcode {
     pub const ABORT: u8 = 15;
     /// asks for the next station on the way to an address, by ARP if it is not known: remote_ip; next_hop
     pub const RESOLVE: u8 = 16;
+    /// makes a stream of a TCP connection of another stack: qp, port, remote_ip, remote_port, and a ring (stag, base_to, region_length) at whose begin lie the bytes not acknowledged, and behind them those not read; private data: a stream_state; conn
+    pub const ADOPT: u8 = 17;
+    /// ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, revision
+    pub const START_MPA: u8 = 18;
 }
 
 /// What a command is to do, with which fields; in the answer.
@@ -1854,11 +1858,15 @@ pub enum CommandOpcode {
     Abort = 15,
     /// asks for the next station on the way to an address, by ARP if it is not known: remote_ip; next_hop
     Resolve = 16,
+    /// makes a stream of a TCP connection of another stack: qp, port, remote_ip, remote_port, and a ring (stag, base_to, region_length) at whose begin lie the bytes not acknowledged, and behind them those not read; private data: a stream_state; conn
+    Adopt = 17,
+    /// ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, revision
+    StartMpa = 18,
 }
 
 impl CommandOpcode {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::AllocPd,
         Self::DeallocPd,
         Self::Register,
@@ -1875,6 +1883,8 @@ impl CommandOpcode {
         Self::Disconnect,
         Self::Abort,
         Self::Resolve,
+        Self::Adopt,
+        Self::StartMpa,
     ];
 
     /// The number.
@@ -1901,6 +1911,8 @@ impl CommandOpcode {
             14 => Some(Self::Disconnect),
             15 => Some(Self::Abort),
             16 => Some(Self::Resolve),
+            17 => Some(Self::Adopt),
+            18 => Some(Self::StartMpa),
             _ => None,
         }
     }
@@ -1924,6 +1936,8 @@ impl CommandOpcode {
             Self::Disconnect => "DISCONNECT",
             Self::Abort => "ABORT",
             Self::Resolve => "RESOLVE",
+            Self::Adopt => "ADOPT",
+            Self::StartMpa => "START_MPA",
         }
     }
 
@@ -1946,6 +1960,8 @@ impl CommandOpcode {
             Self::Disconnect => "closes in order: conn",
             Self::Abort => "closes at once: conn",
             Self::Resolve => "asks for the next station on the way to an address, by ARP if it is not known: remote_ip; next_hop",
+            Self::Adopt => "makes a stream of a TCP connection of another stack: qp, port, remote_ip, remote_port, and a ring (stag, base_to, region_length) at whose begin lie the bytes not acknowledged, and behind them those not read; private data: a stream_state; conn",
+            Self::StartMpa => "ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, revision",
         }
     }
 }
@@ -2020,6 +2036,8 @@ pub mod command_status {
     pub const RUNG_NO_FAST_PATH: u8 = 25;
     /// rung: the host gave no memory for a send buffer
     pub const RUNG_NO_SEND_BUFFER: u8 = 26;
+    /// no connection can be in this stream_state; why: given
+    pub const INVALID_HANDOVER: u8 = 27;
 }
 
 /// What became of a command. Unless it was DONE, nothing was changed.
@@ -2080,11 +2098,13 @@ pub enum CommandStatus {
     RungNoFastPath = 25,
     /// rung: the host gave no memory for a send buffer
     RungNoSendBuffer = 26,
+    /// no connection can be in this stream_state; why: given
+    InvalidHandover = 27,
 }
 
 impl CommandStatus {
     /// All of them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Done,
         Self::Malformed,
         Self::UnknownPd,
@@ -2112,6 +2132,7 @@ impl CommandStatus {
         Self::RungNoProcessor,
         Self::RungNoFastPath,
         Self::RungNoSendBuffer,
+        Self::InvalidHandover,
     ];
 
     /// The number.
@@ -2149,6 +2170,7 @@ impl CommandStatus {
             24 => Some(Self::RungNoProcessor),
             25 => Some(Self::RungNoFastPath),
             26 => Some(Self::RungNoSendBuffer),
+            27 => Some(Self::InvalidHandover),
             _ => None,
         }
     }
@@ -2183,6 +2205,7 @@ impl CommandStatus {
             Self::RungNoProcessor => "RUNG_NO_PROCESSOR",
             Self::RungNoFastPath => "RUNG_NO_FAST_PATH",
             Self::RungNoSendBuffer => "RUNG_NO_SEND_BUFFER",
+            Self::InvalidHandover => "INVALID_HANDOVER",
         }
     }
 
@@ -2216,6 +2239,7 @@ impl CommandStatus {
             Self::RungNoProcessor => "rung: the card has no processor for the control",
             Self::RungNoFastPath => "rung: the card has no control in RTL",
             Self::RungNoSendBuffer => "rung: the host gave no memory for a send buffer",
+            Self::InvalidHandover => "no connection can be in this stream_state; why: given",
         }
     }
 }
@@ -6561,6 +6585,12 @@ impl Command {
     pub const FALL_BACK: u8 = 0x8;
     /// Bit 4: next_hop and mtu say the way: nobody is asked for it.
     pub const ROUTED: u8 = 0x10;
+    /// Bit 5: the peer begins the start-up.
+    pub const PASSIVE: u8 = 0x20;
+    /// Bit 6: there is no start-up: FPDUs follow at once.
+    pub const PAST_START_UP: u8 = 0x40;
+    /// Bit 7: past start-up: FPDUs to the peer have markers.
+    pub const MARKERS_SENT: u8 = 0x80;
     /// Bit 0: receive elements may point here.
     pub const LOCAL_WRITE: u8 = 0x1;
     /// Bit 1: the peer may read.
@@ -6709,6 +6739,42 @@ impl Command {
         self
     }
 
+    /// Bit 5: the peer begins the start-up.
+    pub const fn passive(&self) -> bool {
+        self.flags & Self::PASSIVE != 0
+    }
+
+    /// The same with passive set or clear.
+    #[must_use]
+    pub const fn with_passive(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::PASSIVE | if on { Self::PASSIVE } else { 0 };
+        self
+    }
+
+    /// Bit 6: there is no start-up: FPDUs follow at once.
+    pub const fn past_start_up(&self) -> bool {
+        self.flags & Self::PAST_START_UP != 0
+    }
+
+    /// The same with past_start_up set or clear.
+    #[must_use]
+    pub const fn with_past_start_up(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::PAST_START_UP | if on { Self::PAST_START_UP } else { 0 };
+        self
+    }
+
+    /// Bit 7: past start-up: FPDUs to the peer have markers.
+    pub const fn markers_sent(&self) -> bool {
+        self.flags & Self::MARKERS_SENT != 0
+    }
+
+    /// The same with markers_sent set or clear.
+    #[must_use]
+    pub const fn with_markers_sent(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::MARKERS_SENT | if on { Self::MARKERS_SENT } else { 0 };
+        self
+    }
+
     /// Bit 0: receive elements may point here.
     pub const fn local_write(&self) -> bool {
         self.access & Self::LOCAL_WRITE != 0
@@ -6813,6 +6879,204 @@ impl Command {
     /// Who does what for a queue pair; 0: as the device is set up: by its name.
     pub fn rung(&self) -> Result<PartitionRung, UnknownValue> {
         PartitionRung::try_from(self.rung)
+    }
+}
+
+/// A TCP connection on its way to this stack: the private data of ADOPT. 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamState {
+    /// oldest byte that the peer has not acknowledged
+    pub snd_una: u32,
+    /// next byte to be sent
+    pub snd_nxt: u32,
+    /// bytes that the peer takes beyond snd_una
+    pub snd_wnd: u32,
+    /// the most that it has ever taken
+    pub snd_wnd_max: u32,
+    /// sequence number of the segment that said so last
+    pub snd_wl1: u32,
+    /// next byte expected; behind the peer's FIN, if that has come
+    pub rcv_nxt: u32,
+    /// right edge of the window that the peer was told
+    pub rcv_edge: u32,
+    /// most payload in a segment, timestamps taken off
+    pub mss: u32,
+    /// this side's TSval now, in ms
+    pub ts_now: u32,
+    /// TS.Recent
+    pub ts_recent: u32,
+    /// bytes of the ring from snd_una on
+    pub unacknowledged: u32,
+    /// bytes behind them, up to rcv_nxt
+    pub unread: u32,
+    /// shift of the peer's window field
+    pub peer_scale: u8,
+    /// shift of this side's
+    pub own_scale: u8,
+    /// Its bits have getters.
+    pub flags: u8,
+}
+
+impl StreamState {
+    /// Bytes of the record.
+    pub const SIZE: usize = 64;
+    /// Where snd_una begins.
+    pub const SND_UNA_AT: usize = 0;
+    /// Where snd_nxt begins.
+    pub const SND_NXT_AT: usize = 4;
+    /// Where snd_wnd begins.
+    pub const SND_WND_AT: usize = 8;
+    /// Where snd_wnd_max begins.
+    pub const SND_WND_MAX_AT: usize = 12;
+    /// Where snd_wl1 begins.
+    pub const SND_WL1_AT: usize = 16;
+    /// Where rcv_nxt begins.
+    pub const RCV_NXT_AT: usize = 20;
+    /// Where rcv_edge begins.
+    pub const RCV_EDGE_AT: usize = 24;
+    /// Where mss begins.
+    pub const MSS_AT: usize = 28;
+    /// Where ts_now begins.
+    pub const TS_NOW_AT: usize = 32;
+    /// Where ts_recent begins.
+    pub const TS_RECENT_AT: usize = 36;
+    /// Where unacknowledged begins.
+    pub const UNACKNOWLEDGED_AT: usize = 40;
+    /// Where unread begins.
+    pub const UNREAD_AT: usize = 44;
+    /// Where peer_scale begins.
+    pub const PEER_SCALE_AT: usize = 48;
+    /// Where own_scale begins.
+    pub const OWN_SCALE_AT: usize = 49;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 50;
+    /// Bit 0: windows are scaled.
+    pub const SCALED: u8 = 0x1;
+    /// Bit 1: the peer permits SACK.
+    pub const SACK: u8 = 0x2;
+    /// Bit 2: both sides send timestamps.
+    pub const TIMESTAMPS: u8 = 0x4;
+    /// Bit 3: ts_recent is known.
+    pub const HAS_TS_RECENT: u8 = 0x8;
+    /// Bit 4: both sides have agreed to ECN.
+    pub const ECN: u8 = 0x10;
+    /// Bit 5: the peer's FIN has come.
+    pub const PEER_CLOSED: u8 = 0x20;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..4].copy_from_slice(&self.snd_una.to_le_bytes());
+        b[4..8].copy_from_slice(&self.snd_nxt.to_le_bytes());
+        b[8..12].copy_from_slice(&self.snd_wnd.to_le_bytes());
+        b[12..16].copy_from_slice(&self.snd_wnd_max.to_le_bytes());
+        b[16..20].copy_from_slice(&self.snd_wl1.to_le_bytes());
+        b[20..24].copy_from_slice(&self.rcv_nxt.to_le_bytes());
+        b[24..28].copy_from_slice(&self.rcv_edge.to_le_bytes());
+        b[28..32].copy_from_slice(&self.mss.to_le_bytes());
+        b[32..36].copy_from_slice(&self.ts_now.to_le_bytes());
+        b[36..40].copy_from_slice(&self.ts_recent.to_le_bytes());
+        b[40..44].copy_from_slice(&self.unacknowledged.to_le_bytes());
+        b[44..48].copy_from_slice(&self.unread.to_le_bytes());
+        b[48..49].copy_from_slice(&self.peer_scale.to_le_bytes());
+        b[49..50].copy_from_slice(&self.own_scale.to_le_bytes());
+        b[50..51].copy_from_slice(&self.flags.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            snd_una: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            snd_nxt: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            snd_wnd: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
+            snd_wnd_max: u32::from_le_bytes([b[12], b[13], b[14], b[15]]),
+            snd_wl1: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
+            rcv_nxt: u32::from_le_bytes([b[20], b[21], b[22], b[23]]),
+            rcv_edge: u32::from_le_bytes([b[24], b[25], b[26], b[27]]),
+            mss: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),
+            ts_now: u32::from_le_bytes([b[32], b[33], b[34], b[35]]),
+            ts_recent: u32::from_le_bytes([b[36], b[37], b[38], b[39]]),
+            unacknowledged: u32::from_le_bytes([b[40], b[41], b[42], b[43]]),
+            unread: u32::from_le_bytes([b[44], b[45], b[46], b[47]]),
+            peer_scale: u8::from_le_bytes([b[48]]),
+            own_scale: u8::from_le_bytes([b[49]]),
+            flags: u8::from_le_bytes([b[50]]),
+        }
+    }
+
+    /// Bit 0: windows are scaled.
+    pub const fn scaled(&self) -> bool {
+        self.flags & Self::SCALED != 0
+    }
+
+    /// The same with scaled set or clear.
+    #[must_use]
+    pub const fn with_scaled(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::SCALED | if on { Self::SCALED } else { 0 };
+        self
+    }
+
+    /// Bit 1: the peer permits SACK.
+    pub const fn sack(&self) -> bool {
+        self.flags & Self::SACK != 0
+    }
+
+    /// The same with sack set or clear.
+    #[must_use]
+    pub const fn with_sack(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::SACK | if on { Self::SACK } else { 0 };
+        self
+    }
+
+    /// Bit 2: both sides send timestamps.
+    pub const fn timestamps(&self) -> bool {
+        self.flags & Self::TIMESTAMPS != 0
+    }
+
+    /// The same with timestamps set or clear.
+    #[must_use]
+    pub const fn with_timestamps(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::TIMESTAMPS | if on { Self::TIMESTAMPS } else { 0 };
+        self
+    }
+
+    /// Bit 3: ts_recent is known.
+    pub const fn has_ts_recent(&self) -> bool {
+        self.flags & Self::HAS_TS_RECENT != 0
+    }
+
+    /// The same with has_ts_recent set or clear.
+    #[must_use]
+    pub const fn with_has_ts_recent(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::HAS_TS_RECENT | if on { Self::HAS_TS_RECENT } else { 0 };
+        self
+    }
+
+    /// Bit 4: both sides have agreed to ECN.
+    pub const fn ecn(&self) -> bool {
+        self.flags & Self::ECN != 0
+    }
+
+    /// The same with ecn set or clear.
+    #[must_use]
+    pub const fn with_ecn(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::ECN | if on { Self::ECN } else { 0 };
+        self
+    }
+
+    /// Bit 5: the peer's FIN has come.
+    pub const fn peer_closed(&self) -> bool {
+        self.flags & Self::PEER_CLOSED != 0
+    }
+
+    /// The same with peer_closed set or clear.
+    #[must_use]
+    pub const fn with_peer_closed(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::PEER_CLOSED | if on { Self::PEER_CLOSED } else { 0 };
+        self
     }
 }
 

@@ -23,6 +23,11 @@ impl CmRegistry {
         self.listeners.insert(port, Arc::downgrade(id));
     }
 
+    /// Is it an identifier's connection?
+    pub(crate) fn knows(&self, conn: ConnId) -> bool {
+        self.connections.contains_key(&conn)
+    }
+
     pub(super) fn remove_connection(&mut self, conn: ConnId) {
         self.connections.remove(&conn);
     }
@@ -45,6 +50,22 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
             rtr,
             revision,
         } => {
+            // Of a stream that was taken over: its identifier is asked.
+            if let Some(id) = find(device, conn, false) {
+                {
+                    let mut data = id.data();
+                    data.state = CmState::Requested;
+                    data.rtr_offered = rtr.is_some();
+                }
+                let mut request = CmEvent::new(id.clone(), CmEventType::ConnectRequest);
+                request.private_data = private_data.to_vec();
+                request.responder_resources = ord;
+                request.initiator_depth = ird;
+                request.rtr = rtr;
+                request.mpa_revision = Some(revision);
+                id.tell(request);
+                return Ok(());
+            }
             let listener = {
                 let state = device.lock();
                 state.cm.listeners.get(&port).and_then(Weak::upgrade)
@@ -90,6 +111,7 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
                 device.lock().refuse_reads(qp);
             }
             if let Some(id) = find(device, conn, false) {
+                let ring;
                 {
                     let mut data = id.data();
                     if data.state == CmState::Accepting {
@@ -99,7 +121,10 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
                     if matches!(data.state, CmState::Connecting | CmState::Accepting) {
                         data.state = CmState::Established;
                     }
+                    ring = data.ring.take();
                 }
+                // Of a stream that has become this connection; nobody writes to it any more.
+                drop(ring);
                 let mut event = CmEvent::new(id.clone(), CmEventType::Established);
                 event.private_data = private_data.to_vec();
                 event.responder_resources = Some(agreed.ird);
@@ -135,7 +160,13 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
                 id.tell(event);
             }
         }
-        Event::Disconnected { conn, reason, .. } => {
+        Event::StreamEstablished { conn, .. } => {
+            if let Some(id) = find(device, conn, false) {
+                id.data().state = CmState::Streaming;
+                id.tell(CmEvent::new(id.clone(), CmEventType::StreamEstablished));
+            }
+        }
+        Event::Disconnected { conn, reason, .. } | Event::StreamClosed { conn, reason, .. } => {
             if let Some(id) = find(device, conn, true) {
                 let mut event = CmEvent::new(id.clone(), CmEventType::Disconnected)
                     .with_status(of_reason(reason));
@@ -205,6 +236,6 @@ fn find(device: &Device, conn: ConnId, last: bool) -> Option<CmId> {
     Some(id)
 }
 
-fn address(endpoint: Endpoint) -> SocketAddrV4 {
+pub(super) fn address(endpoint: Endpoint) -> SocketAddrV4 {
     SocketAddrV4::new(endpoint.ip.into(), endpoint.port)
 }

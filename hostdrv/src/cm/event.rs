@@ -26,12 +26,14 @@ pub enum CmEventType {
     Rejected,
     /// The connection stands.
     Established,
+    /// A connection that was taken over stands, and carries plain bytes.
+    StreamEstablished,
     /// The connection ended.
     Disconnected,
 }
 
 impl CmEventType {
-    /// librdmacm's name of it.
+    /// librdmacm's name of it; of one that librdmacm has not, a name like those.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AddrResolved => "RDMA_CM_EVENT_ADDR_RESOLVED",
@@ -42,6 +44,7 @@ impl CmEventType {
             Self::Unreachable => "RDMA_CM_EVENT_UNREACHABLE",
             Self::Rejected => "RDMA_CM_EVENT_REJECTED",
             Self::Established => "RDMA_CM_EVENT_ESTABLISHED",
+            Self::StreamEstablished => "WEFT_CM_EVENT_STREAM_ESTABLISHED",
             Self::Disconnected => "RDMA_CM_EVENT_DISCONNECTED",
         }
     }

@@ -16,7 +16,7 @@ use super::param::ConnParam;
 use super::CmError;
 use crate::device::Device;
 use crate::error::DeviceError;
-use crate::verbs::{Pd, Qp, QpInit};
+use crate::verbs::{Mr, Pd, Qp, QpInit};
 
 /// States of an identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +27,8 @@ pub enum CmState {
     AddrResolved,
     /// `connect` is possible.
     RouteResolved,
+    /// Taken over from the kernel: carries plain bytes.
+    Streaming,
     /// Waits for the peer's answer.
     Connecting,
     /// A request that waits for accept or reject.
@@ -84,6 +86,8 @@ pub(super) struct IdData {
     /// The way there, if somebody has found it before.
     pub(super) route: Option<Route>,
     pub(super) qp: Option<Qp>,
+    /// What a stream has written and the peer has not acknowledged lies here.
+    pub(super) ring: Option<Mr>,
     /// The request had peer-to-peer.
     pub(super) rtr_offered: bool,
     pub(super) callback: Option<Arc<Callback>>,
@@ -103,6 +107,7 @@ impl Default for IdData {
             peer_gid: None,
             route: None,
             qp: None,
+            ring: None,
             rtr_offered: false,
             callback: None,
             accepted: BTreeMap::new(),
@@ -471,6 +476,7 @@ impl CmId {
             &data,
             OPERATION,
             &[
+                CmState::Streaming,
                 CmState::Connecting,
                 CmState::Accepting,
                 CmState::Established,
@@ -478,7 +484,7 @@ impl CmId {
         )?;
         let conn = connection(&data, OPERATION)?;
         self.device().command(&commands::disconnect(conn), &[])??;
-        if data.state == CmState::Established {
+        if matches!(data.state, CmState::Established | CmState::Streaming) {
             data.state = CmState::Disconnecting;
         } else {
             // The engine aborts it, without an event.
@@ -489,7 +495,11 @@ impl CmId {
     }
 }
 
-fn expect(data: &IdData, operation: &'static str, states: &[CmState]) -> Result<(), CmError> {
+pub(super) fn expect(
+    data: &IdData,
+    operation: &'static str,
+    states: &[CmState],
+) -> Result<(), CmError> {
     if states.contains(&data.state) {
         return Ok(());
     }
@@ -499,7 +509,7 @@ fn expect(data: &IdData, operation: &'static str, states: &[CmState]) -> Result<
     })
 }
 
-fn connection(data: &IdData, operation: &'static str) -> Result<ConnId, CmError> {
+pub(super) fn connection(data: &IdData, operation: &'static str) -> Result<ConnId, CmError> {
     data.conn.ok_or(CmError::WrongState {
         operation,
         state: data.state,

@@ -23,6 +23,7 @@ mod id;
 mod param;
 mod resolver;
 mod route;
+mod take_over;
 
 pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
 pub use address::{Address, Gid, GidAddr, NativeError, DEFAULT_PKEY};
@@ -39,4 +40,5 @@ pub use resolver::{
 };
 pub(crate) use resolver::{read_message, write_message};
 pub use route::{RouteError, RouteRecord, Source, TransportKind, ROUTE_VERSION};
-pub use weft_engine::{Agreed, ConnectFailure, DisconnectReason, Revision, RtrKinds};
+pub use take_over::{MpaStart, TakeOverError};
+pub use weft_engine::{Agreed, ConnectFailure, DisconnectReason, Revision, RtrKinds, StreamState};

@@ -89,8 +89,8 @@ impl State {
 }
 
 impl Device {
-    /// Calls the engine with its card and the time, then rings what must be rung: for services that run beside it (`tools::stream`), not
-    /// for verbs and CM.
+    /// Calls the engine with its card and the time, then rings what must be rung: for services that run beside it (`tools::stream`) and
+    /// for the bytes of streams, which are no commands; not else for verbs and CM.
     pub(crate) fn with_engine<T>(
         &self,
         turn: impl FnOnce(&mut Engine, u64, &mut Card) -> T,

@@ -2,6 +2,7 @@
 //! no room for. `raw::RawPort` is what programs have of it.
 
 use std::collections::VecDeque;
+use weft_engine::Endpoint;
 
 use crate::card::Card;
 
@@ -150,6 +151,12 @@ impl RawQueues {
         self.received.pop_front()
     }
 
+    /// Drops the TCP segments that were received from `remote` for `local` and that nobody has taken.
+    pub(crate) fn drop_segments(&mut self, local: Endpoint, remote: Endpoint) {
+        self.received
+            .retain(|frame| ends(frame) != Some((remote, local)));
+    }
+
     /// Is there a frame to be taken?
     pub(crate) fn has_received(&self) -> bool {
         !self.received.is_empty()
@@ -169,4 +176,20 @@ impl RawQueues {
     pub(crate) fn retry_at(&self) -> Option<u64> {
         self.retry_at
     }
+}
+
+/// Source and destination of a frame with TCP over IPv4.
+fn ends(frame: &[u8]) -> Option<(Endpoint, Endpoint)> {
+    let packet = frame.get(14..).filter(|_| frame[12..14] == [8, 0])?;
+    let header = usize::from(packet.first()? & 15) * 4;
+    if *packet.get(9)? != 6 {
+        return None;
+    }
+    let end = |ip: usize, port: usize| {
+        Some(Endpoint {
+            ip: *packet.get(ip..)?.first_chunk()?,
+            port: u16::from_be_bytes(*packet.get(header + port..)?.first_chunk()?),
+        })
+    };
+    Some((end(12, 0)?, end(16, 2)?))
 }

@@ -4,6 +4,7 @@ use core::fmt;
 
 use weft_layout::{Answer, CommandStatus};
 
+use super::handover::{impossible, impossible_number};
 use super::{
     congestion, congestion_number, rtr_bits, rtr_kinds, rung, rung_number, state, state_number,
 };
@@ -118,9 +119,11 @@ pub(crate) fn refused(refusal: Refusal) -> Answer {
             | Error::InlineRead
             | Error::ImmediatePayload
             | Error::MessageTooLong
-            | Error::NoReadsAllowed
-            // Of a state that is handed over: no command does that.
-            | Error::InvalidHandover(_) => S::Malformed,
+            | Error::NoReadsAllowed => S::Malformed,
+            Error::InvalidHandover(why) => {
+                answer.given = impossible_number(why);
+                S::InvalidHandover
+            }
         },
     };
     Answer {
@@ -168,6 +171,9 @@ pub fn outcome(answer: &Answer) -> Result<(), Refusal> {
         S::RungNoProcessor => Error::Rung(rung_of(answer)?, RungError::NoProcessor),
         S::RungNoFastPath => Error::Rung(rung_of(answer)?, RungError::NoFastPath),
         S::RungNoSendBuffer => Error::Rung(rung_of(answer)?, RungError::NoSendBuffer),
+        S::InvalidHandover => {
+            Error::InvalidHandover(impossible(answer.given).ok_or(Refusal::NoAnswer)?)
+        }
     }))
 }
 
@@ -295,6 +301,8 @@ mod tests {
             Error::Rung(Rung::Firmware, RungError::NoProcessor),
             Error::Rung(Rung::Full, RungError::NoFastPath),
             Error::Rung(Rung::Host, RungError::NoSendBuffer),
+            Error::InvalidHandover(weft_tcp::handover::Impossible::Sent),
+            Error::InvalidHandover(weft_tcp::handover::Impossible::TooLong),
         ] {
             assert_eq!(outcome(&refused(error.into())), Err(error.into()));
         }

@@ -8,11 +8,14 @@
 
 mod answers;
 mod entries;
+mod handover;
 mod requests;
 
 pub use answers::{connection_of, outcome, rung_of, state_of, Refusal};
 pub(crate) use answers::{describe, refused};
 pub use entries::{entry_of, event_of};
+pub(crate) use handover::stream_of;
+pub use handover::{adopt, start_mpa, stream_record};
 pub use requests::{
     abort, accept, alloc_pd, connect, create_qp, dealloc_pd, deregister, destroy_qp, disconnect,
     listen, modify_qp, query_qp, register, reject, resolve, unlisten,

@@ -20,14 +20,14 @@ fn of_pd(opcode: CommandOpcode, pd: PdId) -> Command {
     }
 }
 
-fn of_qp(opcode: CommandOpcode, qp: QpId) -> Command {
+pub(super) fn of_qp(opcode: CommandOpcode, qp: QpId) -> Command {
     Command {
         qp: qp.number(),
         ..command(opcode)
     }
 }
 
-fn of_conn(opcode: CommandOpcode, conn: ConnId) -> Command {
+pub(super) fn of_conn(opcode: CommandOpcode, conn: ConnId) -> Command {
     Command {
         conn: conn.number(),
         ..command(opcode)
@@ -111,6 +111,11 @@ pub fn unlisten(port: u16) -> Command {
 
 /// Connects: [`Answer::conn`](super::Answer::conn). Its private data go beside it.
 pub fn connect(qp: QpId, params: &ConnectParams<'_>) -> Command {
+    with_params(of_qp(CommandOpcode::Connect, qp), params)
+}
+
+/// What a connection is to be like.
+pub(super) fn with_params(command: Command, params: &ConnectParams<'_>) -> Command {
     Command {
         remote_ip: params.remote.ip,
         remote_port: params.remote.port,
@@ -124,7 +129,7 @@ pub fn connect(qp: QpId, params: &ConnectParams<'_>) -> Command {
         },
         next_hop: params.route.map_or([0; 6], |route| route.next_hop),
         mtu: params.route.map_or(0, |route| route.mtu),
-        ..of_qp(CommandOpcode::Connect, qp)
+        ..command
     }
     .with_routed(params.route.is_some())
     .with_peer_to_peer(params.peer_to_peer)

@@ -110,7 +110,7 @@ impl Engine {
         port: &mut P,
     ) -> Result<usize, Error> {
         let slot = self.slot_of(conn)?;
-        self.standing(slot)?;
+        self.still_bytes(slot)?;
         let mut count = 0;
         self.run(now, slot, port, |link| count = link.read_bytes(out));
         Ok(count)
@@ -125,7 +125,7 @@ impl Engine {
         port: &mut P,
     ) -> Result<usize, Error> {
         let slot = self.slot_of(conn)?;
-        if self.standing(slot)?.phase != Phase::Established {
+        if self.still_bytes(slot)?.phase != Phase::Established {
             return Err(Error::WrongConnectionState);
         }
         let mut count = Ok(0);
@@ -165,7 +165,16 @@ impl Engine {
         }
     }
 
-    fn stream_mut(&mut self, slot: u16) -> Result<&mut Conn, Error> {
+    /// The same, whose bytes have not come to an end by `start_mpa`.
+    fn still_bytes(&self, slot: u16) -> Result<&Conn, Error> {
+        let conn = self.standing(slot)?;
+        match conn.bytes.as_ref().is_some_and(|b| b.switch.is_some()) {
+            true => Err(Error::WrongConnectionState),
+            false => Ok(conn),
+        }
+    }
+
+    pub(super) fn stream_mut(&mut self, slot: u16) -> Result<&mut Conn, Error> {
         let conn = self.conns.get_mut(slot).ok_or(Error::UnknownConnection)?;
         match conn.bytes {
             Some(_) => Ok(conn),

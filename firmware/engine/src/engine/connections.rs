@@ -99,12 +99,7 @@ impl Engine {
         {
             return Err(Error::InvalidAddress);
         }
-        check_reads(params.ird, params.ord)?;
-        let rev2 = params.revision == Revision::Rev2;
-        if params.peer_to_peer && (!rev2 || params.rtr.is_empty()) {
-            return Err(Error::InvalidPeerToPeer);
-        }
-        check_private_data(params.private_data, rev2)?;
+        let proposal = proposal(params)?;
         let port_number = match params.local_port {
             Some(port) => port,
             None => self.free_port(params.remote).ok_or(Error::NoPorts)?,
@@ -124,24 +119,13 @@ impl Engine {
         };
         conn.qp = Some(qp.flow);
         conn.private_data = params.private_data.to_vec();
-        conn.fall_back = params.fall_back && rev2;
+        conn.fall_back = params.fall_back && params.revision == Revision::Rev2;
+        conn.proposal = Some(proposal);
         if let Some(route) = params.route {
             conn.routed = true;
             conn.remote_mac = route.next_hop;
             conn.mtu = conn.mtu.min(route.mtu);
         }
-        conn.proposal = Some(Proposal {
-            revision: params.revision,
-            markers: params.markers,
-            crc: params.crc,
-            rtr: if params.peer_to_peer {
-                params.rtr
-            } else {
-                mpa::RtrKinds::NONE
-            },
-            ird: params.ird,
-            ord: params.ord,
-        });
         let id = conn.id;
         if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
             qp.conn = Some(slot);
@@ -178,7 +162,9 @@ impl Engine {
     ) -> Result<(), Error> {
         let slot = self.slot_of(conn)?;
         let state = self.qp(qp)?;
-        if state.state != QpState::Idle || state.conn.is_some() {
+        // A stream that has become a request has its queue pair.
+        let others = state.conn.is_some_and(|conn| conn != slot);
+        if state.state != QpState::Idle || others {
             return Err(Error::WrongQpState);
         }
         check_reads(params.ird, params.ord)?;
@@ -187,6 +173,9 @@ impl Engine {
         };
         if found.phase != Phase::AwaitAnswer {
             return Err(Error::WrongConnectionState);
+        }
+        if found.qp.is_some_and(|flow| flow != qp.flow) {
+            return Err(Error::WrongQpState);
         }
         check_private_data(params.private_data, found.request.enhanced.is_some())?;
         found.qp = Some(qp.flow);
@@ -297,7 +286,28 @@ impl Engine {
     }
 }
 
-fn check_reads(ird: u16, ord: u16) -> Result<(), Error> {
+/// What an initiator asks for, checked.
+pub(super) fn proposal(params: &ConnectParams<'_>) -> Result<Proposal, Error> {
+    check_reads(params.ird, params.ord)?;
+    let rev2 = params.revision == Revision::Rev2;
+    if params.peer_to_peer && (!rev2 || params.rtr.is_empty()) {
+        return Err(Error::InvalidPeerToPeer);
+    }
+    check_private_data(params.private_data, rev2)?;
+    Ok(Proposal {
+        revision: params.revision,
+        markers: params.markers,
+        crc: params.crc,
+        rtr: match params.peer_to_peer {
+            true => params.rtr,
+            false => mpa::RtrKinds::NONE,
+        },
+        ird: params.ird,
+        ord: params.ord,
+    })
+}
+
+pub(super) fn check_reads(ird: u16, ord: u16) -> Result<(), Error> {
     match ird.max(ord) {
         reads if reads > MAX_READS => Err(Error::InvalidReadDepth(reads)),
         _ => Ok(()),

@@ -1,13 +1,17 @@
 //! The calls as commands: what comes from a command ring, answered.
 
-use weft_layout::{Answer, Command, CommandOpcode};
+use alloc::vec;
 
-use super::Engine;
-use crate::cm::{AcceptParams, ConnId, ConnectParams, Endpoint, Revision, Route, MAX_PRIVATE_DATA};
-use crate::commands::{describe, refused, rtr_kinds, rung, state, Refusal};
+use weft_layout::{Answer, Command, CommandOpcode, StreamState as Record};
+
+use super::{Engine, StartMpa, StreamHandover};
+use crate::cm::{
+    AcceptParams, Agreed, ConnId, ConnectParams, Endpoint, Revision, Route, MAX_PRIVATE_DATA,
+};
+use crate::commands::{describe, refused, rtr_kinds, rung, state, stream_of, Refusal};
 use crate::error::Error;
 use crate::port::Port;
-use crate::verbs::{Access, PdId, QpConfig, QpId, QpState};
+use crate::verbs::{Access, PdId, QpConfig, QpId, QpState, Sge};
 
 /// Stands for private data that no slot holds: longer than any that is taken.
 static TOO_LONG: [u8; MAX_PRIVATE_DATA + 1] = [0; MAX_PRIVATE_DATA + 1];
@@ -88,30 +92,7 @@ impl Engine {
             }
             CommandOpcode::Unlisten => self.unlisten(now, command.port, port)?,
             CommandOpcode::Connect => {
-                let params = ConnectParams {
-                    remote: Endpoint {
-                        ip: command.remote_ip,
-                        port: command.remote_port,
-                    },
-                    local_port: (command.port != 0).then_some(command.port),
-                    private_data,
-                    ird: command.ird,
-                    ord: command.ord,
-                    peer_to_peer: command.peer_to_peer(),
-                    rtr: rtr()?,
-                    crc: command.crc(),
-                    markers: command.markers(),
-                    revision: match command.revision {
-                        1 => Revision::Rev1,
-                        2 => Revision::Rev2,
-                        _ => return Err(Refusal::Malformed),
-                    },
-                    fall_back: command.fall_back(),
-                    route: command.routed().then_some(Route {
-                        next_hop: command.next_hop,
-                        mtu: command.mtu,
-                    }),
-                };
+                let params = connect_params(command, private_data)?;
                 answer.conn = self.connect(now, qp, &params, port)?.number();
             }
             CommandOpcode::Resolve => {
@@ -132,8 +113,79 @@ impl Engine {
             CommandOpcode::Reject => self.reject(now, conn()?, private_data, port)?,
             CommandOpcode::Disconnect => self.disconnect(now, conn()?, port)?,
             CommandOpcode::Abort => self.abort(now, conn()?, port)?,
+            CommandOpcode::Adopt => {
+                answer.conn = self
+                    .adopt_from(now, qp, command, private_data, port)?
+                    .number();
+            }
+            CommandOpcode::StartMpa => {
+                let how = match (command.passive(), command.past_start_up()) {
+                    (true, true) => return Err(Refusal::Malformed),
+                    (true, false) => StartMpa::Passive,
+                    (false, true) => StartMpa::Past(Agreed {
+                        revision: match command.revision {
+                            revision @ (1 | 2) => revision,
+                            _ => return Err(Refusal::Malformed),
+                        },
+                        crc: command.crc(),
+                        markers_sent: command.markers_sent(),
+                        markers_received: command.markers(),
+                        ird: command.ird,
+                        ord: command.ord,
+                        rtr: None,
+                    }),
+                    (false, false) => StartMpa::Active(connect_params(command, private_data)?),
+                };
+                self.start_mpa(now, conn()?, &how, port)?;
+            }
         }
         Ok(answer)
+    }
+
+    /// A connection of another stack, whose bytes lie in the ring.
+    fn adopt_from<P: Port>(
+        &mut self,
+        now: u64,
+        qp: QpId,
+        command: &Command,
+        record: &[u8],
+        port: &mut P,
+    ) -> Result<ConnId, Refusal> {
+        let record: &[u8; Record::SIZE] = record.try_into().map_err(|_| Refusal::Malformed)?;
+        let (mut tcp, unacknowledged, unread) = stream_of(&Record::from_bytes(record));
+        let ring = Sge {
+            stag: command.stag,
+            to: command.base_to,
+            length: u32::try_from(command.region_length).map_err(|_| Refusal::Malformed)?,
+        };
+        let memory = self.ring(qp, &ring)?;
+        let all = unacknowledged.checked_add(unread);
+        if all.is_none_or(|all| all > memory.length) {
+            return Err(Error::NoMemory.into());
+        }
+        let mut copy = |at: u32, length: u32| {
+            let mut bytes = vec![0; length as usize];
+            let from = memory.iova.wrapping_add(u64::from(at));
+            let copied = match length {
+                0 => Ok(()),
+                _ => port.copy_out(from, &mut bytes),
+            };
+            copied.map(|()| bytes).map_err(|_| Error::InvalidRegion)
+        };
+        tcp.unacknowledged = copy(0, unacknowledged)?;
+        tcp.unread = copy(unacknowledged, unread)?;
+        let state = StreamHandover {
+            local: Endpoint {
+                ip: self.shared.config.ip,
+                port: command.port,
+            },
+            remote: Endpoint {
+                ip: command.remote_ip,
+                port: command.remote_port,
+            },
+            tcp,
+        };
+        Ok(self.adopt(now, qp, &ring, &state, port)?)
     }
 
     /// Moves a queue pair to a state that somebody may command.
@@ -157,4 +209,35 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// What a connection is to be like.
+fn connect_params<'a>(
+    command: &Command,
+    private_data: &'a [u8],
+) -> Result<ConnectParams<'a>, Refusal> {
+    Ok(ConnectParams {
+        remote: Endpoint {
+            ip: command.remote_ip,
+            port: command.remote_port,
+        },
+        local_port: (command.port != 0).then_some(command.port),
+        private_data,
+        ird: command.ird,
+        ord: command.ord,
+        peer_to_peer: command.peer_to_peer(),
+        rtr: rtr_kinds(command.rtr).ok_or(Refusal::Malformed)?,
+        crc: command.crc(),
+        markers: command.markers(),
+        revision: match command.revision {
+            1 => Revision::Rev1,
+            2 => Revision::Rev2,
+            _ => return Err(Refusal::Malformed),
+        },
+        fall_back: command.fall_back(),
+        route: command.routed().then_some(Route {
+            next_hop: command.next_hop,
+            mtu: command.mtu,
+        }),
+    })
 }

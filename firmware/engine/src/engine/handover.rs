@@ -36,7 +36,8 @@ impl Engine {
     ) -> Result<StreamHandover, Error> {
         let slot = self.slot_of(conn)?;
         let found = self.standing(slot)?;
-        if found.phase != Phase::Established || found.tcp != TcpState::Open {
+        let switches = found.bytes.as_ref().is_some_and(|b| b.switch.is_some());
+        if found.phase != Phase::Established || found.tcp != TcpState::Open || switches {
             return Err(Error::WrongConnectionState);
         }
         let mut state = StreamHandover {

@@ -1,0 +1,68 @@
+//! A stream of plain bytes that becomes an RDMA connection.
+
+use super::connections::{check_reads, proposal};
+use super::Engine;
+use crate::bytes::Switch;
+use crate::cm::{Agreed, ConnId, ConnectParams};
+use crate::conn::{Phase, TcpState, MIN_SEGMENT};
+use crate::error::Error;
+use crate::port::Port;
+use weft_tcp::handover::Impossible;
+
+/// How RDMA begins behind the last byte of a stream.
+#[derive(Clone, Debug)]
+pub enum StartMpa<'a> {
+    /// This side sends the MPA request. The addresses in it are the stream's, whatever they say here, and there is no second try. Ends
+    /// in `Established`, `Rejected` or `ConnectError`.
+    Active(ConnectParams<'a>),
+    /// The peer does: a `ConnectRequest` follows, of this connection, which is answered with the stream's own queue pair.
+    Passive,
+    /// Both sides are past the start-up, which went some other way, and what it agreed on is this. No FPDU was sent yet.
+    /// `Established` follows.
+    Past(Agreed),
+}
+
+impl Engine {
+    /// Ends a stream's plain bytes: what was written is the last streaming message; nothing more can be written, and what was not read
+    /// belongs to MPA. The switch comes when the peer has acknowledged everything. Of a stream that neither side has closed; who begins the
+    /// start-up has to have read all that has come.
+    pub fn start_mpa<P: Port>(
+        &mut self,
+        now: u64,
+        conn: ConnId,
+        how: &StartMpa<'_>,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        let slot = self.slot_of(conn)?;
+        let found = self.standing(slot)?;
+        let asked = found.bytes.as_ref().is_some_and(|b| b.switch.is_some());
+        let active = matches!(how, StartMpa::Active(_));
+        if found.phase != Phase::Established
+            || found.tcp != TcpState::Open
+            || found.peer_fin_done
+            || asked
+            || active && found.reassembly.available() > 0
+        {
+            return Err(Error::WrongConnectionState);
+        }
+        if found.sender.mss < u32::from(MIN_SEGMENT) {
+            return Err(Error::InvalidHandover(Impossible::Mss));
+        }
+        let switch = match how {
+            StartMpa::Active(params) => {
+                let proposal = proposal(params)?;
+                Switch::Active(proposal, params.private_data.to_vec())
+            }
+            StartMpa::Passive => Switch::Passive,
+            StartMpa::Past(agreed) => {
+                check_reads(agreed.ird, agreed.ord)?;
+                Switch::Past(*agreed)
+            }
+        };
+        if let Some(bytes) = self.stream_mut(slot)?.bytes.as_mut() {
+            bytes.switch = Some(switch);
+        }
+        self.run(now, slot, port, |_| ());
+        Ok(())
+    }
+}
