@@ -107,7 +107,9 @@ impl Meeting {
         let listener = self.spaces[1].run(move || TcpListener::bind(to).expect("bind"));
         let client = self.spaces[0].spawn(move || TcpStream::connect(to).expect("connect"));
         self.until("the connection", || client.is_finished().then_some(()));
-        let (server, _) = listener.accept().expect("accept");
+        // The handshake's last segment may still be on its way.
+        listener.set_nonblocking(true).expect("set");
+        let (server, _) = self.until("the connection", || listener.accept().ok());
         let client = client.join().expect("the client");
         for stream in [&client, &server] {
             stream.set_nonblocking(true).expect("set");

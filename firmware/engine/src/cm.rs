@@ -1,5 +1,6 @@
 //! Connection management: identifiers, parameters, events. The names follow librdmacm.
 
+use weft_tcp::handover::Handover;
 use weft_wire::mpa::RtrKinds;
 use weft_wire::terminate::TerminateCode;
 
@@ -192,6 +193,30 @@ pub struct Agreed {
     pub ord: u16,
     /// Peer-to-peer is on, with these RTR kinds (for the initiator: the one it sent).
     pub rtr: Option<RtrKinds>,
+}
+
+/// A stream of one stack on its way to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamHandover {
+    /// This side.
+    pub local: Endpoint,
+    /// The other side.
+    pub remote: Endpoint,
+    /// Its TCP.
+    pub tcp: Handover,
+}
+
+/// How RDMA begins behind the last byte of a stream.
+#[derive(Clone, Debug)]
+pub enum StartMpa<'a> {
+    /// This side sends the MPA request. The addresses in it are the stream's, whatever they say here, and there is no second try. Ends
+    /// in `Established`, `Rejected` or `ConnectError`.
+    Active(ConnectParams<'a>),
+    /// The peer does: a `ConnectRequest` follows, of this connection, which is answered with the stream's own queue pair.
+    Passive,
+    /// Both sides are past the start-up, which went some other way, and what it agreed on is this. No FPDU was sent yet.
+    /// `Established` follows.
+    Past(Agreed),
 }
 
 /// Why a connection did not come about.

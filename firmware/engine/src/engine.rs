@@ -20,8 +20,6 @@ use weft_layout::{
 };
 
 pub use self::byte_streams::StreamState;
-pub use self::handover::StreamHandover;
-pub use self::start_mpa::StartMpa;
 use self::table::Connections;
 use crate::cm::Event;
 use crate::config::EngineConfig;

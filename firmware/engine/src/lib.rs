@@ -67,12 +67,12 @@ mod work;
 
 pub use cm::{
     AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, Event,
-    PrivateData, Revision, Route, MAX_PRIVATE_DATA,
+    PrivateData, Revision, Route, StartMpa, StreamHandover, MAX_PRIVATE_DATA,
 };
 pub use config::EngineConfig;
 pub use conn_info::ConnInfo;
 pub use ecn::Ecn;
-pub use engine::{Engine, StartMpa, StreamHandover, StreamState};
+pub use engine::{Engine, StreamState};
 pub use error::Error;
 pub use negotiation::MAX_READS;
 pub use port::{Full, MemoryError, Port};

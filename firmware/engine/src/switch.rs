@@ -1,4 +1,4 @@
-//! From plain bytes to RDMA on the same connection (RFC 5044 §7: MPA begins after an arbitrary exchange of streaming mode data).
+//! From plain bytes to RDMA on the same connection (RFC 5044 §7.1.3, §7.1.5: MPA begins behind a last streaming mode message).
 //!
 //! The last bytes are sent and acknowledged first, so that nothing of the ring is called for again behind the first octet of MPA:
 //!

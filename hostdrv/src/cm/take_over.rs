@@ -133,7 +133,7 @@ impl CmId {
         Ok(state?)
     }
 
-    /// Ends the stream's bytes: what was written is the last streaming message (RFC 5044 §7), and RDMA follows when the peer has
+    /// Ends the stream's bytes: what was written is the last streaming message (RFC 5044 §7.1.5), and RDMA follows when the peer has
     /// acknowledged it. What was not read belongs to MPA; who begins the start-up has to have read everything.
     #[tracing::instrument(name = "start_mpa", level = "debug", skip_all, fields(device = self.device().name()))]
     pub fn start_mpa(&self, start: &MpaStart<'_>) -> Result<(), CmError> {

@@ -3,8 +3,7 @@
 use weft_layout::{Command, CommandOpcode, StreamState as Record};
 
 use super::requests::{of_conn, of_qp, with_params};
-use crate::cm::ConnId;
-use crate::engine::{StartMpa, StreamHandover};
+use crate::cm::{ConnId, StartMpa, StreamHandover};
 use crate::verbs::{QpId, Sge};
 use weft_tcp::handover::{Handover, Impossible, Timestamps};
 

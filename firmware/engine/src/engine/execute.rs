@@ -4,9 +4,10 @@ use alloc::vec;
 
 use weft_layout::{Answer, Command, CommandOpcode, StreamState as Record};
 
-use super::{Engine, StartMpa, StreamHandover};
+use super::Engine;
 use crate::cm::{
-    AcceptParams, Agreed, ConnId, ConnectParams, Endpoint, Revision, Route, MAX_PRIVATE_DATA,
+    AcceptParams, Agreed, ConnId, ConnectParams, Endpoint, Revision, Route, StartMpa,
+    StreamHandover, MAX_PRIVATE_DATA,
 };
 use crate::commands::{describe, refused, rtr_kinds, rung, state, stream_of, Refusal};
 use crate::error::Error;

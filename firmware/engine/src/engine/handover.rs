@@ -7,22 +7,11 @@ use weft_tcp::handover::{Handover, Timestamps};
 use weft_tcp::sender::Sender;
 
 use super::Engine;
-use crate::cm::{ConnId, Endpoint};
+use crate::cm::{ConnId, StreamHandover};
 use crate::conn::{sender_settings, Phase, Role, TcpState, NEVER};
 use crate::error::Error;
 use crate::port::Port;
 use crate::verbs::{QpId, Sge};
-
-/// A stream of one stack on its way to another.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StreamHandover {
-    /// This side.
-    pub local: Endpoint,
-    /// The other side.
-    pub remote: Endpoint,
-    /// Its TCP.
-    pub tcp: Handover,
-}
 
 impl Engine {
     /// Takes a stream apart that stands and that this side has not closed. Nothing is sent: for the peer nothing has happened. The

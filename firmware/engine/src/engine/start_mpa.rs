@@ -3,24 +3,11 @@
 use super::connections::{check_reads, proposal};
 use super::Engine;
 use crate::bytes::Switch;
-use crate::cm::{Agreed, ConnId, ConnectParams};
+use crate::cm::{ConnId, StartMpa};
 use crate::conn::{Phase, TcpState, MIN_SEGMENT};
 use crate::error::Error;
 use crate::port::Port;
 use weft_tcp::handover::Impossible;
-
-/// How RDMA begins behind the last byte of a stream.
-#[derive(Clone, Debug)]
-pub enum StartMpa<'a> {
-    /// This side sends the MPA request. The addresses in it are the stream's, whatever they say here, and there is no second try. Ends
-    /// in `Established`, `Rejected` or `ConnectError`.
-    Active(ConnectParams<'a>),
-    /// The peer does: a `ConnectRequest` follows, of this connection, which is answered with the stream's own queue pair.
-    Passive,
-    /// Both sides are past the start-up, which went some other way, and what it agreed on is this. No FPDU was sent yet.
-    /// `Established` follows.
-    Past(Agreed),
-}
 
 impl Engine {
     /// Ends a stream's plain bytes: what was written is the last streaming message; nothing more can be written, and what was not read
