@@ -20,6 +20,8 @@ host/counters.sv
 host/dma_read_client.sv
 host/dma_read.sv
 host/dma_write.sv
+host/report_bulk.sv
+host/report_interrupt.sv
 host/report_writer.sv
 host/report_ahead.sv
 host/reset_drain.sv

@@ -127,7 +127,7 @@ module weft_card
 
   // The core's side of reset_drain.
   logic                core_awvalid, core_awready, core_wvalid, core_wready, core_wlast, core_bvalid, core_arvalid, core_arready;
-  logic                core_rvalid, core_rlast, core_msix_valid, core_msix_ready;
+  logic                core_rvalid, core_rlast, core_msix_valid, core_msix_ready, core_msix_gap;
   logic                core_tx_tvalid, core_tx_tready, core_rx_tvalid, out_tvalid, out_tready, out_tlast;
   logic [DATA_W-1:0]   core_wdata, core_rdata;
   logic [DATA_W/8-1:0] core_wstrb;
@@ -290,6 +290,7 @@ module weft_card
   assign host.aw_stall       = m_axi_awvalid && !m_axi_awready;
   assign host.report_written = written[1] && !failed[1];
   assign host.msix           = msix_valid_o && msix_ready_i;
+  assign host.msix_gap       = core_msix_valid && core_msix_ready && core_msix_gap;
 
   logic [63:0] time_q;
   always_ff @(posedge clk_i) begin
@@ -424,6 +425,7 @@ module weft_card
     .tail_o     (report_tail),
     .broken_o   (report_broken),
     .stall_o    (host.report_stall),
+    .msix_gap_o (core_msix_gap),
     .trace_o    (report_trace),
     .idle_o     (report_idle)
   );

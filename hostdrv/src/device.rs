@@ -8,6 +8,7 @@ mod bells;
 mod control;
 mod executor;
 mod files;
+mod patience;
 mod raw_queues;
 mod sleep;
 mod sleepers;
@@ -38,12 +39,13 @@ use executor::Executor;
 pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
+use patience::Patience;
 pub(crate) use raw_queues::RawQueues;
 pub use raw_queues::{RawConfig, RawStats, Sent};
 use sleepers::Sleepers;
 
 /// Reports handled before the doorbells of what they caused are rung.
-const REPORTS_PER_BATCH: usize = 16;
+const REPORTS_PER_BATCH: usize = 64;
 /// Reports handled in one call of `progress`, so that it ends.
 const REPORTS_PER_CALL: usize = 4096;
 
@@ -199,7 +201,10 @@ pub(crate) struct State {
     released: Vec<Box<dyn Send>>,
     frame: Vec<u8>,
     next_qp_num: u32,
-    armed: bool,
+    /// Reports that an interrupt was asked for after; 0: none was asked for.
+    armed: u32,
+    /// How many to ask for.
+    pub(crate) patience: Patience,
     /// When to look next whether the card is still there.
     look_at: u64,
     /// An interrupt has come since the last `progress`.
@@ -383,6 +388,9 @@ impl State {
         if let Err(error) = self.card.ring_doorbells() {
             self.fail(error);
         }
+        if self.patience.is_late(self.armed) {
+            self.ask_anew();
+        }
         if let Some(error) = self.card.take_fault() {
             self.fail(error);
         }
@@ -487,7 +495,8 @@ impl Device {
             released: Vec::new(),
             frame: Vec::new(),
             next_qp_num: 1,
-            armed: false,
+            armed: 0,
+            patience: Patience::default(),
             look_at: mmio.transport.now().saturating_add(PRESENCE_NS),
             woken: false,
             fault: None,
@@ -636,6 +645,7 @@ impl Device {
             let Some((report, has_frame)) = state.card.take_report(&mut frame)? else {
                 break;
             };
+            state.patience.saw(&report);
             let raw = has_frame.then_some(frame.as_slice());
             add(&counts.engine_steps, 1);
             let for_host = state

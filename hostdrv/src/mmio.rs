@@ -108,6 +108,7 @@ pub(crate) fn doorbell_name(offset: u32) -> &'static str {
         doorbell::REPORT_ARM => "REPORT_ARM",
         doorbell::CAPTURE_HEAD => "CAPTURE_HEAD",
         doorbell::RQ_TAIL.. => "RQ_TAIL",
+        doorbell::REPORT_ARM_AFTER..doorbell::JOB_PUSH => "REPORT_ARM_AFTER",
         _ => "JOB_PUSH",
     }
 }

@@ -23,7 +23,8 @@ ANSWER_PROOF = [*SHORT, "host/dma_read_client.sv", "formal/dma_read_client_forma
 LOOKUP_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "stream/stream_rules.sv", "rx/front/rx_lookup.sv", "formal/from_reset.sv",
                 "formal/rx_lookup_formal.sv"]
 CARD = [line for line in (pathlib.Path(__file__).resolve().parent.parent / "weft_card.f").read_text().split() if line.endswith(".sv")]
-REPORT_PROOF = [*PACKAGES, "formal/from_reset.sv", "host/report_writer.sv", "formal/report_writer_formal.sv"]
+REPORT_PROOF = [*PACKAGES, "formal/from_reset.sv", "host/report_bulk.sv", "host/report_interrupt.sv", "host/report_writer.sv",
+                "formal/report_writer_formal.sv"]
 WALK_PACKAGES = [*PACKAGES, "rx/walk/walk_pkg.sv"]
 VERDICT = [*WALK_PACKAGES, *CRC[:2], "rx/walk/walk_crc.sv"]
 MARKERS_PROOF = [*PACKAGES, "tx/weft_tx_pkg.sv", "stream/stream_rules.sv", "stream/stream_slice.sv", "tx/tx_markers.sv",
@@ -170,9 +171,9 @@ PROOFS = [
         ("host/report_writer.sv", "assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);", "assign tx_ready_o = load;"),
         ("host/report_writer.sv", "<= taken_q - cfg_i.head;", "<= taken_q - cfg_i.head + 32'd1;"),
         ("host/report_writer.sv", "prefer_tx_q  <= !tx_ready_o;", "prefer_tx_q  <= tx_ready_o;"),
-        ("host/report_writer.sv", "if (written_i && !failed_i && !broken_q) written_q", "if (written_i && !broken_q) written_q"),
-        ("host/report_writer.sv", "settled_q && past_armed_q != '0", "settled_q && past_armed_q[31:1] != '0"),
-        ("host/report_writer.sv", "alarm_q  <= !broken_q;", "alarm_q  <= 1'b0;"),
+        ("host/report_interrupt.sv", "if (written_i && !failed_i && !broken_o) written_o", "if (written_i && !broken_o) written_o"),
+        ("host/report_interrupt.sv", "past_armed_q[5:0] > arm_more_q", "past_armed_q[5:1] > arm_more_q[5:1]"),
+        ("host/report_interrupt.sv", "alarm_q  <= !broken_o;", "alarm_q  <= 1'b0;"),
     ]),
     Proof("stag_check_formal", STAG_PROOF, [
         ("rx/walk/stag_check.sv", "bad_o.bounds = below_q || beyond;", "bad_o.bounds = beyond;"),

@@ -29,7 +29,7 @@ module report_writer_formal
 
   from_reset u_start (.clk_i, .rst_ni);
 
-  logic         rx_ready, tx_ready, cmd_valid, wr_valid, wr_last, msix_valid, broken, stall, idle;
+  logic         rx_ready, tx_ready, cmd_valid, wr_valid, wr_last, msix_valid, msix_gap, broken, stall, idle;
   logic [63:0]  cmd_addr;
   logic [511:0] wr_data;
   logic [6:0]   wr_count;
@@ -42,7 +42,7 @@ module report_writer_formal
   report_cfg_t  cfg;
 
   assign cfg = '{reset: 1'b0, base: base_q, log2: 8'(log2_q), head: head_q,
-                 arm: any_cfg_i.arm, arm_value: any_cfg_i.arm_value};
+                 arm: any_cfg_i.arm, arm_value: any_cfg_i.arm_value, arm_more: any_cfg_i.arm_more, gap: any_cfg_i.gap};
 
   // The memory takes no data before the command, and answers only what was sent to it.
   logic written, wr_ready, take, beat_go, msix_q, armed_before_q, was_fresh_q;
@@ -58,7 +58,7 @@ module report_writer_formal
     .wr_valid_o(wr_valid), .wr_ready_i(wr_ready), .wr_data_o(wr_data), .wr_count_o(wr_count), .wr_last_o(wr_last),
     .written_i(written), .failed_i(written && failed_i),
     .msix_valid_o(msix_valid), .msix_ready_i, .msix_vector_o(msix_vector),
-    .tail_o(tail), .broken_o(broken), .stall_o(stall), .trace_o(), .idle_o(idle)
+    .tail_o(tail), .broken_o(broken), .stall_o(stall), .msix_gap_o(msix_gap), .trace_o(), .idle_o(idle)
   );
 
   assign take    = (rx_valid_i && rx_ready) || (tx_valid_i && tx_ready);
@@ -101,7 +101,7 @@ module report_writer_formal
       if (beat_go) sent_q <= sent_q + 1'b1;
       msix_q         <= msix_valid;
       was_fresh_q    <= dut.fresh_q;
-      armed_before_q <= dut.armed_q || dut.alarm_q;
+      armed_before_q <= dut.u_interrupt.armed_q || dut.u_interrupt.alarm_q;
     end
   end
 
@@ -115,9 +115,10 @@ module report_writer_formal
   logic [1:0]  blocked_q, overdue_q, untold_q;
   logic        room, armed_q, msix_due, rx_passed_q, tx_passed_q, armed_now_q, told_q;
   logic [31:0] arm_value_q, counted_q, beyond;
+  logic [5:0]  arm_more_q;
   assign room     = ((issued_q - head_was_q) & ~(size - 32'd1)) == '0;
   assign beyond   = tail - arm_value_q;
-  assign msix_due = armed_q && !cfg.arm && beyond != '0 && !beyond[31];
+  assign msix_due = armed_q && !cfg.arm && beyond > 32'(arm_more_q) && !beyond[31];   // as many as were asked for
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       blocked_q   <= '0;
@@ -130,6 +131,7 @@ module report_writer_formal
       tx_passed_q <= 1'b0;
       counted_q   <= '0;
       arm_value_q <= '0;
+      arm_more_q  <= '0;
     end else begin
       if (take || !room || broken || !(rx_valid_i || tx_valid_i)) blocked_q <= '0;
       else if ((cmd_ready_i || !cmd_valid) && (wr_ready_i || !wr_valid)) blocked_q <= blocked_q + 1'b1;
@@ -142,6 +144,7 @@ module report_writer_formal
       if (cfg.arm) begin
         armed_q     <= 1'b1;
         arm_value_q <= cfg.arm_value;
+        arm_more_q  <= cfg.arm_more;
       end else if (msix_valid && !msix_q && !armed_now_q) begin
         armed_q <= 1'b0;
       end
@@ -168,7 +171,7 @@ module report_writer_formal
       failure_told: assert (untold_q <= 2'd1);
       interrupt_once: assert (!(msix_valid && !msix_q) || armed_before_q);
       // Invariants that make the proof inductive.
-      inv_counted: assert (dut.taken_q == issued_q && dut.written_q == tail);
+      inv_counted: assert (dut.taken_q == issued_q && dut.u_interrupt.written_o == tail);
       inv_in_order: assert (issued_q - head_q <= size && tail - head_q <= issued_q - head_q);
       inv_behind: assert (sent_q - tail <= issued_q - tail && issued_q - sent_q == 32'(wr_valid));
       inv_sums: assert (dut.fresh_q || dut.used_q == issued_q - 32'(dut.took_q[0]) - head_was_q);
@@ -185,9 +188,12 @@ module report_writer_formal
       inv_blocked: assert (blocked_q == '0 || !dut.fresh_q);
       inv_prefer: assert (!rx_passed_q || !tx_passed_q);
       inv_prefers: assert ((!rx_passed_q || !dut.prefer_tx_q) && (!tx_passed_q || dut.prefer_tx_q));
-      inv_armed: assert ((!armed_q || dut.armed_q || (msix_valid && !msix_q)) && (!armed_q || arm_value_q == dut.arm_value_q));
-      inv_overdue: assert (overdue_q == '0 || msix_valid || (overdue_q == 2'd1 && dut.due));
-      inv_alarm: assert (!(broken && !told_q && !msix_valid) || (dut.alarm_q && untold_q == '0));
+      inv_armed: assert ((!armed_q || dut.u_interrupt.armed_q || (msix_valid && !msix_q)) &&
+                         (!armed_q || (arm_value_q == dut.u_interrupt.arm_value_q && arm_more_q == dut.u_interrupt.arm_more_q)));
+      inv_overdue: assert (overdue_q == '0 || msix_valid || (overdue_q == 2'd1 && dut.u_interrupt.due));
+      inv_waited: assert (dut.u_interrupt.waited_q == '0 || (dut.u_interrupt.waited_q == 16'd1 && dut.u_interrupt.gap_q == '0) ||
+                          17'(dut.u_interrupt.waited_q) + 17'(dut.u_interrupt.gap_q) <= 17'(dut.u_interrupt.gap_was_q));
+      inv_alarm: assert (!(broken && !told_q && !msix_valid) || (dut.u_interrupt.alarm_q && untold_q == '0));
       inv_no_old: assert (!(dut.have_q && dut.cmd_sent_q && dut.beats_sent_q));
     end
   end

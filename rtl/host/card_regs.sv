@@ -167,6 +167,8 @@ module card_regs
   logic [7:0]        job_log2_q, report_log2_q, raw_slot_log2_q, raw_count_log2_q;
   logic [31:0]       job_tail_q, report_head_q, raw_head_q, raw_reserve_q, arm_value_q;
   logic              job_reset_q, report_reset_q, raw_reset_q, arm_q;
+  logic [5:0]        arm_more_q;
+  logic [15:0]       gap_q;
   logic              read_error_q, write_error_q;
   logic [15:0][31:0] table_data_q;
   logic              table_refused_q, resetting_q, clear_scratch;
@@ -203,6 +205,8 @@ module card_regs
       raw_head_q       <= '0;
       raw_reserve_q    <= '0;
       arm_value_q      <= '0;
+      arm_more_q       <= '0;
+      gap_q            <= '0;
       job_reset_q      <= 1'b0;
       report_reset_q   <= 1'b0;
       raw_reset_q      <= 1'b0;
@@ -253,6 +257,7 @@ module card_regs
             report_head_q  <= '0;
             report_reset_q <= 1'b1;
           end
+          REG_REPORT_GAP: gap_q <= w_data_q[15:0];
           REG_RAW_BASE_LO: raw_base_q[31:0] <= w_data_q;
           REG_RAW_BASE_HI: raw_base_q[63:32] <= w_data_q;
           REG_RAW_LOG2: begin
@@ -275,6 +280,11 @@ module card_regs
           rq_tail_flow_o  <= 16'(wr_offset[14:2]);
           rq_tail_value_o <= w_data_q;
         end
+        if (wr_offset[15:8] == DB_REPORT_ARM_AFTER[15:8]) begin
+          arm_q       <= 1'b1;
+          arm_value_q <= w_data_q;
+          arm_more_q  <= wr_offset[7:2];
+        end
         unique case (wr_offset)
           DB_JOB_TAIL:    job_tail_q <= w_data_q;
           DB_REPORT_HEAD: report_head_q <= w_data_q;
@@ -282,6 +292,7 @@ module card_regs
           DB_REPORT_ARM: begin
             arm_q       <= 1'b1;
             arm_value_q <= w_data_q;
+            arm_more_q  <= '0;
           end
           default: ;
         endcase
@@ -309,7 +320,7 @@ module card_regs
   assign tx_cfg_o = '{enable: jobs_on_q, job_reset: job_reset_q, job_base: job_base_q, job_log2: job_log2_q,
                       job_tail: job_tail_q};
   assign report_cfg_o = '{reset: report_reset_q, base: report_base_q, log2: report_log2_q, head: report_head_q,
-                          arm: arm_q, arm_value: arm_value_q};
+                          arm: arm_q, arm_value: arm_value_q, arm_more: arm_more_q, gap: gap_q};
   assign loopback_o = loopback_q;
 
   logic        bus_read;
@@ -349,6 +360,7 @@ module card_regs
     words[REG_REPORT_BASE_HI[9:2]] = report_base_q[63:32];
     words[REG_REPORT_LOG2[9:2]]    = {24'd0, report_log2_q};
     words[REG_REPORT_TAIL[9:2]]    = report_tail_i;
+    words[REG_REPORT_GAP[9:2]]     = {16'd0, gap_q};
     words[REG_RAW_BASE_LO[9:2]]    = raw_base_q[31:0];
     words[REG_RAW_BASE_HI[9:2]]    = raw_base_q[63:32];
     words[REG_RAW_LOG2[9:2]][RAW_LOG2_SLOT_LSB +: RAW_LOG2_SLOT_WIDTH]   = raw_slot_log2_q;

@@ -3,13 +3,12 @@
 //
 // Reports of one source keep their order, and a report is accepted only after the writes its source handed to
 // dma_write before it; dma_write works in order of acceptance, so what a report tells of is in memory before it.
-// A report counts as written (`tail_o`) when its write response has come. Interrupts look at that count.
+// A report counts as written (`tail_o`) when its write response has come. Interrupts look at that count (`report_interrupt`).
 // After a write that failed the ring has a hole that the host cannot see past: nothing more is taken or counted, and
 // one interrupt says so, armed or not (`broken_o`, until reset).
 //
 // A report takes two cycles at least: the address for the next one is a sum of its own cycle, right again in the second cycle after a
-// report was taken. Room is looked at two cycles ahead, for one report and for two, as one may be taken meanwhile. An interrupt is
-// asked for two cycles after what it tells of was counted.
+// report was taken. Room is looked at two cycles ahead, for one report and for two, as one may be taken meanwhile.
 
 module report_writer
   import weft_int_pkg::NO_FLOW;
@@ -52,21 +51,22 @@ module report_writer
   output logic [31:0]        tail_o,      // reports written
   output logic               broken_o,    // a report could not be written
   output logic               stall_o,     // a report waits for the host to make room
+  output logic               msix_gap_o,  // an interrupt that is taken now is one for want of another report
   output trace_event_t [1:0] trace_o,     // a report is on its way; an interrupt
   output logic               idle_o
 );
 
   localparam int unsigned BEATS = 512 / DATA_W;
 
-  logic [31:0]  taken_q, written_q, arm_value_q;
+  logic [31:0]  taken_q;
   logic         have_q, cmd_sent_q, beats_sent_q;
   logic [511:0] report_q;
-  logic         prefer_tx_q, room, load, take, take_tx, cmd_done, beats_done, armed_q, due, broken_q, alarm_q;
+  logic         prefer_tx_q, room, load, take, take_tx, cmd_done, beats_done, broken_q, interrupt_idle;
 
   // Sums of the cycle before.
-  logic [31:0]  not_index_q, used_q, past_armed_q;  // not_index: the bits of a count that are no slot number
+  logic [31:0]  not_index_q, used_q;                // not_index: the bits of a count that are no slot number
   logic [23:0]  addr_q;                             // the lower bits of the next slot's address, and the carry out of them
-  logic         addr_carry_q, settled_q, counted_q;
+  logic         addr_carry_q;
   logic         one_q, two_q;                       // room for that many behind those that `used_q` counted
   logic [1:0]   took_q;                             // a report was taken: a cycle ago, two cycles ago
   logic         fresh_q;                            // the ring was reset a cycle ago
@@ -158,52 +158,28 @@ module report_writer
   end
 
   // ---------------------------------------------------------------- written, and the interrupt
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      written_q    <= '0;
-      armed_q      <= 1'b0;
-      arm_value_q  <= '0;
-      past_armed_q <= '0;
-      settled_q    <= 1'b0;
-      counted_q    <= 1'b0;
-      broken_q     <= 1'b0;
-      alarm_q      <= 1'b0;
-      msix_valid_o <= 1'b0;
-    end else begin
-      if (written_i && !failed_i && !broken_q) written_q <= written_q + 1'b1;
-      counted_q    <= written_i;
-      past_armed_q <= written_q - arm_value_q;
-      settled_q    <= !cfg_i.arm;
-      if (msix_valid_o) begin
-        msix_valid_o <= !msix_ready_i;
-      end else if (due) begin
-        msix_valid_o <= 1'b1;
-        armed_q      <= 1'b0;
-        alarm_q      <= 1'b0;
-      end
-      if (written_i && failed_i) begin
-        broken_q <= 1'b1;
-        alarm_q  <= !broken_q;
-      end
-      if (cfg_i.arm) begin
-        armed_q     <= 1'b1;
-        arm_value_q <= cfg_i.arm_value;
-      end
-      if (cfg_i.reset) begin
-        written_q <= '0;
-        armed_q   <= 1'b0;
-      end
-    end
-  end
+  // Looked at a cycle after it was taken, when it is whole in its register.
+  logic bulk;
+  report_bulk u_bulk (.report_i(report_q), .bulk_o(bulk));
 
-  // A host that polls may have seen a report in memory before its write response came here: then the value it arms
-  // with is ahead of the count, and the interrupt is for the report after.
-  assign due           = alarm_q || (armed_q && settled_q && past_armed_q != '0 && !past_armed_q[31]);
+  report_interrupt u_interrupt (
+    .clk_i, .rst_ni,
+    .cfg_i,
+    .taken_i       (took_q[0]),
+    .hurried_i     (!bulk),
+    .written_i,
+    .failed_i,
+    .msix_valid_o,
+    .msix_ready_i,
+    .msix_gap_o,
+    .written_o     (tail_o),
+    .broken_o      (broken_q),
+    .idle_o        (interrupt_idle)
+  );
+
   assign msix_vector_o = '0;
-  assign tail_o        = written_q;
   assign broken_o      = broken_q;
-  assign idle_o        = !have_q && !rx_valid_i && !tx_valid_i && !msix_valid_o && !due &&
-                         !(armed_q && (counted_q || !settled_q));
+  assign idle_o        = !have_q && !rx_valid_i && !tx_valid_i && interrupt_idle;
 
   // ---------------------------------------------------------------- trace
   // Kind and flow are at the same place in all reports but the frame report, which has none. Where a segment report has
@@ -226,8 +202,8 @@ module report_writer
       trace_o[1].kind   <= 4'(TRACE_KIND_INTERRUPT);
       trace_o[1].detail <= {3'd0, msix_vector_o};
       trace_o[1].flow   <= NO_FLOW;
-      trace_o[1].value  <= written_q;
-      trace_o[1].info   <= '0;
+      trace_o[1].value  <= tail_o;
+      trace_o[1].info   <= 16'(msix_gap_o);
     end
   end
 

@@ -91,6 +91,7 @@ module observe
       host_inc_q[CNT_DMA_WRITE_ERRORS]       <= 16'(host_i.write_error);
       host_inc_q[CNT_REPORTS]                <= 16'(host_i.report_written);
       host_inc_q[CNT_MSIX_REQUESTS]          <= 16'(host_i.msix);
+      host_inc_q[CNT_MSIX_GAP]               <= 16'(host_i.msix_gap);
       host_inc_q[CNT_CAPTURE_RX_FRAMES]      <= 16'(captured[0]);
       host_inc_q[CNT_CAPTURE_TX_FRAMES]      <= 16'(captured[1]);
       host_inc_q[CNT_CAPTURE_RX_LOST]        <= 16'(left_out[0]);

@@ -7,7 +7,7 @@
 
 package weft_card_pkg;
 
-  parameter logic [31:0] INTERFACE_VERSION = 32'd4;
+  parameter logic [31:0] INTERFACE_VERSION = 32'd5;
 
   // Registers (byte offset in BAR0).
   parameter logic [15:0] REG_ID = 16'h0000;
@@ -30,6 +30,7 @@ package weft_card_pkg;
   parameter logic [15:0] REG_REPORT_BASE_HI = 16'h0064;
   parameter logic [15:0] REG_REPORT_LOG2 = 16'h0068;
   parameter logic [15:0] REG_REPORT_TAIL = 16'h006c;
+  parameter logic [15:0] REG_REPORT_GAP = 16'h0070;
   parameter logic [15:0] REG_RAW_BASE_LO = 16'h0080;
   parameter logic [15:0] REG_RAW_BASE_HI = 16'h0084;
   parameter logic [15:0] REG_RAW_LOG2 = 16'h0088;
@@ -112,6 +113,7 @@ package weft_card_pkg;
   parameter logic [15:0] DB_RAW_HEAD = 16'h0008;
   parameter logic [15:0] DB_REPORT_ARM = 16'h000c;
   parameter logic [15:0] DB_CAPTURE_HEAD = 16'h0010;
+  parameter logic [15:0] DB_REPORT_ARM_AFTER = 16'h0100;
   parameter logic [15:0] DB_JOB_PUSH = 16'h1000;
   parameter logic [15:0] DB_RQ_TAIL = 16'h8000;
 
@@ -416,7 +418,8 @@ package weft_card_pkg;
   parameter int unsigned CNT_DMA_AW_STALL_CYCLES = 75;
   parameter int unsigned CNT_FENCES = 76;
   parameter int unsigned CNT_RESETS = 77;
-  parameter int unsigned NUM_COUNTERS = 78;
+  parameter int unsigned CNT_MSIX_GAP = 78;
+  parameter int unsigned NUM_COUNTERS = 79;
 
   // A row of FLOW_KEY.
   typedef struct packed {

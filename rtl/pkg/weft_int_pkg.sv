@@ -31,8 +31,10 @@ package weft_int_pkg;
     logic [63:0] base;
     logic [7:0]  log2;
     logic [31:0] head;            // reports the host has consumed
-    logic        arm;             // one-cycle pulse: one interrupt, when the producer count differs from arm_value
+    logic        arm;             // one-cycle pulse: one interrupt, when the producer count is beyond arm_value
     logic [31:0] arm_value;
+    logic [5:0]  arm_more;        // by so many more than one
+    logic [15:0] gap;             // cycles without a report after which one beyond is enough
   } report_cfg_t;
 
   // Something that happened, for the trace ring. The fields are those of trace_entry_t.
@@ -57,6 +59,7 @@ package weft_int_pkg;
     logic        report_written;
     logic        report_stall;
     logic        msix;
+    logic        msix_gap;        // for want of another report
     logic        rx_ignored;      // a frame from the MAC, in loopback
   } host_activity_t;
 

@@ -236,6 +236,40 @@ impl Fabric {
         }
     }
 
+    /// As [`run_until`](Self::run_until), with hosts that sleep: each handles what is there when its own card or timer wakes it, not
+    /// when another's does. (What the condition polls for makes its own host look.)
+    pub fn run_asleep_until<T>(
+        &self,
+        what: &str,
+        limit: u64,
+        mut condition: impl FnMut() -> Option<T>,
+    ) -> Result<T, FabricError> {
+        let end = self.now().saturating_add(limit);
+        self.progress()?;
+        loop {
+            if let Some(found) = condition() {
+                return Ok(found);
+            }
+            let now = self.now();
+            if now >= end {
+                return Err(FabricError::TimedOut {
+                    what: what.to_owned(),
+                    limit,
+                    now,
+                });
+            }
+            let interrupts = |device: &Device| device.host_stats().interrupts;
+            let before: Vec<_> = self.devices.iter().map(interrupts).collect();
+            self.sleep(end)?;
+            for (device, before) in self.devices.iter().zip(before) {
+                let due = device.next_deadline().is_some_and(|at| at <= self.now());
+                if due || interrupts(device) != before {
+                    while device.progress()? > 0 {}
+                }
+            }
+        }
+    }
+
     /// Runs for `ns` of simulated time.
     pub fn run_for(&self, ns: u64) -> Result<(), FabricError> {
         let end = self.now().saturating_add(ns);

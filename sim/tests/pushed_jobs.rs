@@ -2,7 +2,7 @@
 
 use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::device::RingSizes;
-use weft_hostdrv::verbs::SendWr;
+use weft_hostdrv::verbs::{SendWr, WcStatus};
 use weft_hostdrv::HostStats;
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
@@ -84,5 +84,36 @@ fn a_long_write_is_told_of_once_for_many_segments() {
         println!("{kind}: {segments} segments, {counted:?}");
         assert!(counted.jobs * 16 <= segments + 32, "{kind}: {counted:?}");
         assert_eq!(counted.jobs_pushed, 0, "{kind}: nobody waits for them");
+    }
+}
+
+/// All doorbells, of both sides: jobs, acknowledgments, room returned, interrupts asked for. Each host sleeps until its own card wakes it.
+#[test]
+fn a_long_write_rings_once_for_sixteen_segments() {
+    for kind in CardKind::available() {
+        let fabric = fabric(kind, RingSizes::default().push);
+        let pair = pair(&fabric);
+        let [a, b] = &pair.ends;
+        let write = || {
+            let write = SendWr::write(3, b.target.remote()).sge(a.source.sge(0, LONG as u32));
+            a.qp.post_send(write.signaled()).expect("posted");
+            let poll = || a.cq.poll_one().expect("polled");
+            let limit = 10_000_000;
+            let done = fabric.run_asleep_until("the Write's completion", limit, poll);
+            assert_eq!(done.expect("in time").status, WcStatus::Success);
+        };
+        // The congestion window opens, and the hosts learn to wait, with the first ones.
+        (0..4).for_each(|_| write());
+        let before = [0, 1].map(|n| fabric.device(n).host_stats());
+        write();
+        let segments = LONG as u64 / 1440;
+        for (n, side) in ["sender", "receiver"].iter().enumerate() {
+            let counted = fabric.device(n).host_stats().since(&before[n]);
+            println!("{kind}, {side}: {segments} segments, {counted:?}");
+            assert!(
+                counted.doorbells * 16 <= segments,
+                "{kind}, {side}: {counted:?}"
+            );
+        }
     }
 }

@@ -34,6 +34,8 @@ const REPORT_WRITER: &[&str] = &[
     "stream/stream_rules.sv",
     "stream/stream_slice.sv",
     "host/dma_write.sv",
+    "host/report_bulk.sv",
+    "host/report_interrupt.sv",
     "host/report_writer.sv",
 ];
 const TRACE_RING: &[&str] = &[

@@ -274,6 +274,13 @@ impl Engine {
         }
     }
 
+    /// Full segments of the connection on this flow that wait for an acknowledgment; `None`: nothing does.
+    pub fn segments_in_flight(&self, flow: u16) -> Option<u32> {
+        let sender = &self.conns.get(self.slot_of_flow(flow)?)?.sender;
+        let flight = sender.flight();
+        (flight > 0).then(|| flight / sender.mss.max(1))
+    }
+
     // ------------------------------------------------------------------ events out
 
     /// The oldest event not yet taken.

@@ -27,6 +27,7 @@ extern crate alloc;
 
 pub mod acceptance;
 mod arp;
+mod bulk;
 mod bytes;
 mod cm;
 pub mod commands;
@@ -69,6 +70,7 @@ pub use cm::{
     AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, Event,
     PrivateData, Revision, Route, StartMpa, StreamHandover, MAX_PRIVATE_DATA,
 };
+pub use bulk::is_bulk;
 pub use config::EngineConfig;
 pub use conn_info::ConnInfo;
 pub use ecn::Ecn;

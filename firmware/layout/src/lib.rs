@@ -11,7 +11,7 @@ mod register;
 pub use register::{Doorbell, DoorbellArray, ReadOnly, ReadWrite, Register, RegisterArray, Writable};
 
 /// The version a driver must find in the VERSION register.
-pub const INTERFACE_VERSION: u32 = 4;
+pub const INTERFACE_VERSION: u32 = 5;
 
 /// The card as a PCI function. Every BAR is 64-bit memory, not prefetchable.
 pub mod pci {
@@ -22,7 +22,7 @@ pub mod pci {
     /// Class, subclass and programming interface, 24 bits.
     pub const CLASS: u32 = 0x020000;
     /// Revision id: the interface version.
-    pub const REVISION: u8 = 4;
+    pub const REVISION: u8 = 5;
     /// BAR of the registers.
     pub const REGISTERS_BAR: u8 = 0;
     /// Bytes of that BAR.
@@ -83,6 +83,8 @@ pub mod reg {
     pub const REPORT_LOG2: u32 = 0x0068;
     /// Reports written since the ring was set up, modulo 2^32.
     pub const REPORT_TAIL: u32 = 0x006c;
+    /// How long an interrupt that REPORT_ARM_AFTER asked for waits for the next report: cycles since the last one, 16 bits. 0: it does not wait.
+    pub const REPORT_GAP: u32 = 0x0070;
     /// Raw receive ring: IOVA, aligned to the slot size, low half.
     pub const RAW_BASE_LO: u32 = 0x0080;
     /// Raw receive ring: IOVA, high half.
@@ -161,6 +163,7 @@ pub mod reg {
         ("REPORT_BASE_HI", 0x0064, 1),
         ("REPORT_LOG2", 0x0068, 1),
         ("REPORT_TAIL", 0x006c, 1),
+        ("REPORT_GAP", 0x0070, 1),
         ("RAW_BASE_LO", 0x0080, 1),
         ("RAW_BASE_HI", 0x0084, 1),
         ("RAW_LOG2", 0x0088, 1),
@@ -207,6 +210,7 @@ pub mod reg {
         ("Report ring: IOVA, high half.", true),
         ("log2 of the number of report slots (1 to 16). Writing it resets producer and consumer counts to 0 and the phase to 1.", true),
         ("Reports written since the ring was set up, modulo 2^32.", false),
+        ("How long an interrupt that REPORT_ARM_AFTER asked for waits for the next report: cycles since the last one, 16 bits. 0: it does not wait.", true),
         ("Raw receive ring: IOVA, aligned to the slot size, low half.", true),
         ("Raw receive ring: IOVA, high half.", true),
         ("Shape of the raw receive ring; a value outside its range becomes the nearest inside. Writing it resets both counts to 0. A frame longer than a slot is dropped (rx_drop_oversize).", true),
@@ -284,6 +288,7 @@ pub mod reg {
             Bits { name: "MAC", shift: 0, width: 16, doc: "bytes 4-5 of the wire order, byte 4 in bits 7:0" },
             Bits { name: "PROMISCUOUS", shift: 31, width: 1, doc: "frames to any address are kept" },
         ],
+        &[],
         &[],
         &[],
         &[],
@@ -984,10 +989,12 @@ pub mod doorbell {
     pub const REPORT_HEAD: u32 = 0x0004;
     /// Number of raw frames consumed, modulo 2^32.
     pub const RAW_HEAD: u32 = 0x0008;
-    /// Asks for one interrupt on vector 0 as soon as the report producer count differs from the value written (at once if it does already).
+    /// Asks for one interrupt on vector 0 as soon as the report producer count is beyond the value written, which is the number of reports that the host has taken (at once if it is already).
     pub const REPORT_ARM: u32 = 0x000c;
     /// Number of captured frames consumed since the ring was set up, modulo 2^32. The card never overwrites one not yet consumed.
     pub const CAPTURE_HEAD: u32 = 0x0010;
+    /// As REPORT_ARM, but the interrupt may wait until the report producer count is n + 1 beyond the value written. It comes sooner when REPORT_GAP cycles have passed without a report, and with a report that does not wait (see card.md). At most one is asked for: each write, of this one and of REPORT_ARM, replaces the one before.
+    pub const REPORT_ARM_AFTER: u32 = 0x0100;
     /// The push window: job n is written to 128 * (n mod slots) from here on, front to back in words of 32 bits or several of them; with its last word it is posted, as by JOB_TAIL n + 1. Its slot of the job ring has the same bytes. Reads give 0.
     pub const JOB_PUSH: u32 = 0x1000;
     /// One word per flow: number of receive elements posted since the queue was set up, modulo 2^32. Elements 1 to this number may be used.
@@ -2918,7 +2925,7 @@ pub mod trace_kind {
     pub const JOB_DONE: u8 = 6;
     /// the last beat of a frame left: info = its bytes, detail = trace_frame_out, value = the sequence number if its headers are the card's
     pub const FRAME_OUT: u8 = 7;
-    /// an interrupt was asked for: detail = vector, value = REPORT_TAIL
+    /// an interrupt was asked for: detail = vector, value = REPORT_TAIL, info = 1 if REPORT_GAP made it
     pub const INTERRUPT: u8 = 8;
     /// the host rang: info = the doorbell's offset, value = what it wrote, flow (RQ_TAIL)
     pub const DOORBELL: u8 = 9;
@@ -2950,7 +2957,7 @@ pub enum TraceKind {
     JobDone = 6,
     /// the last beat of a frame left: info = its bytes, detail = trace_frame_out, value = the sequence number if its headers are the card's
     FrameOut = 7,
-    /// an interrupt was asked for: detail = vector, value = REPORT_TAIL
+    /// an interrupt was asked for: detail = vector, value = REPORT_TAIL, info = 1 if REPORT_GAP made it
     Interrupt = 8,
     /// the host rang: info = the doorbell's offset, value = what it wrote, flow (RQ_TAIL)
     Doorbell = 9,
@@ -3036,7 +3043,7 @@ impl TraceKind {
             Self::JobBegin => "a job was fetched and is its turn: detail = job_kind (0: its slot could not be read), flow, value = its number, info = its length, at most 65535",
             Self::JobDone => "a job is done: detail = job_status, flow, value = its number",
             Self::FrameOut => "the last beat of a frame left: info = its bytes, detail = trace_frame_out, value = the sequence number if its headers are the card's",
-            Self::Interrupt => "an interrupt was asked for: detail = vector, value = REPORT_TAIL",
+            Self::Interrupt => "an interrupt was asked for: detail = vector, value = REPORT_TAIL, info = 1 if REPORT_GAP made it",
             Self::Doorbell => "the host rang: info = the doorbell's offset, value = what it wrote, flow (RQ_TAIL)",
             Self::Table => "a table access is done: detail = trace_table, value = the index",
             Self::Register => "the host wrote a register (not TABLE_DATA, TABLE_CMD, TRACE_CTRL): info = its offset, value",
@@ -3605,6 +3612,8 @@ pub mod registers {
     pub const REPORT_LOG2: Register<ReadWrite, u32> = Register::new("REPORT_LOG2", reg::REPORT_LOG2);
     /// Reports written since the ring was set up, modulo 2^32.
     pub const REPORT_TAIL: Register<ReadOnly, u32> = Register::new("REPORT_TAIL", reg::REPORT_TAIL);
+    /// How long an interrupt that REPORT_ARM_AFTER asked for waits for the next report: cycles since the last one, 16 bits. 0: it does not wait.
+    pub const REPORT_GAP: Register<ReadWrite, u32> = Register::new("REPORT_GAP", reg::REPORT_GAP);
     /// Raw receive ring: IOVA, aligned to the slot size, low half.
     pub const RAW_BASE_LO: Register<ReadWrite, u32> = Register::new("RAW_BASE_LO", reg::RAW_BASE_LO);
     /// Raw receive ring: IOVA, high half.
@@ -3667,10 +3676,12 @@ pub mod doorbells {
     pub const REPORT_HEAD: Doorbell = Doorbell::new("REPORT_HEAD", doorbell::REPORT_HEAD);
     /// Number of raw frames consumed, modulo 2^32.
     pub const RAW_HEAD: Doorbell = Doorbell::new("RAW_HEAD", doorbell::RAW_HEAD);
-    /// Asks for one interrupt on vector 0 as soon as the report producer count differs from the value written (at once if it does already).
+    /// Asks for one interrupt on vector 0 as soon as the report producer count is beyond the value written, which is the number of reports that the host has taken (at once if it is already).
     pub const REPORT_ARM: Doorbell = Doorbell::new("REPORT_ARM", doorbell::REPORT_ARM);
     /// Number of captured frames consumed since the ring was set up, modulo 2^32. The card never overwrites one not yet consumed.
     pub const CAPTURE_HEAD: Doorbell = Doorbell::new("CAPTURE_HEAD", doorbell::CAPTURE_HEAD);
+    /// As REPORT_ARM, but the interrupt may wait until the report producer count is n + 1 beyond the value written. It comes sooner when REPORT_GAP cycles have passed without a report, and with a report that does not wait (see card.md). At most one is asked for: each write, of this one and of REPORT_ARM, replaces the one before.
+    pub const REPORT_ARM_AFTER: DoorbellArray = DoorbellArray::new("REPORT_ARM_AFTER", doorbell::REPORT_ARM_AFTER);
     /// The push window: job n is written to 128 * (n mod slots) from here on, front to back in words of 32 bits or several of them; with its last word it is posted, as by JOB_TAIL n + 1. Its slot of the job ring has the same bytes. Reads give 0.
     pub const JOB_PUSH: DoorbellArray = DoorbellArray::new("JOB_PUSH", doorbell::JOB_PUSH);
     /// One word per flow: number of receive elements posted since the queue was set up, modulo 2^32. Elements 1 to this number may be used.
@@ -3837,10 +3848,12 @@ pub enum Counter {
     Fences,
     /// soft and function-level resets since power-on
     Resets,
+    /// interrupt requests that REPORT_GAP made: fewer reports than were asked for had come
+    MsixGap,
 }
 
 /// How many counters there are.
-pub const NUM_COUNTERS: usize = 78;
+pub const NUM_COUNTERS: usize = 79;
 
 impl Counter {
     /// All of them, in order.
@@ -3923,6 +3936,7 @@ impl Counter {
         Counter::DmaAwStallCycles,
         Counter::Fences,
         Counter::Resets,
+        Counter::MsixGap,
     ];
 
     /// The name, as in the reference page.
@@ -4006,6 +4020,7 @@ impl Counter {
             Counter::DmaAwStallCycles => "dma_aw_stall_cycles",
             Counter::Fences => "fences",
             Counter::Resets => "resets",
+            Counter::MsixGap => "msix_gap",
         }
     }
 
@@ -4090,6 +4105,7 @@ impl Counter {
             Counter::DmaAwStallCycles => "cycles in which the AXI write address channel did not take an address that was there",
             Counter::Fences => "fences ended",
             Counter::Resets => "soft and function-level resets since power-on",
+            Counter::MsixGap => "interrupt requests that REPORT_GAP made: fewer reports than were asked for had come",
         }
     }
 }

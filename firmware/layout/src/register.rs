@@ -117,7 +117,7 @@ impl Doorbell {
     }
 }
 
-/// A doorbell of each flow.
+/// A doorbell of each flow, or of each number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DoorbellArray {
     first: Doorbell,
@@ -131,7 +131,7 @@ impl DoorbellArray {
         }
     }
 
-    /// That of a flow.
+    /// That of a flow or a number.
     pub const fn of(self, flow: u16) -> Doorbell {
         Doorbell::new(self.first.name, self.first.offset + 4 * flow as u32)
     }

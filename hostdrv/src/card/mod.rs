@@ -45,6 +45,8 @@ pub(crate) const MAX_FRAME: u16 = 9216;
 pub(crate) const ETHERNET_HEADER: u16 = 18;
 /// The doorbells of BAR2 leave room for so many flows.
 const MAX_FLOWS_LOG2: u8 = 13;
+/// The last doorbell of REPORT_ARM_AFTER.
+const MOST_AFTER: u32 = 63;
 /// How long a card may take to come to rest after reset.
 const QUIESCE_LIMIT_NS: u64 = 100_000_000;
 /// A card with jobs that does none for so long is stuck.
@@ -349,11 +351,14 @@ impl Card {
         Ok(CardCounters(values))
     }
 
-    /// Asks for an interrupt as soon as there is a report not yet taken (at once if there is one).
-    pub(crate) fn arm(&self) -> Result<(), DeviceError> {
-        Ok(self
-            .mmio
-            .ring(doorbells::REPORT_ARM, self.reports.taken())?)
+    /// Asks for an interrupt when there are so many reports not yet taken (at once if there are), or sooner: what does not wait makes
+    /// one of its own, and so does the last one for some time.
+    pub(crate) fn arm(&self, reports: u32) -> Result<(), DeviceError> {
+        let doorbell = match reports {
+            0 | 1 => doorbells::REPORT_ARM,
+            more => doorbells::REPORT_ARM_AFTER.of((more - 1).min(MOST_AFTER) as u16),
+        };
+        Ok(self.mmio.ring(doorbell, self.reports.taken())?)
     }
 }
 

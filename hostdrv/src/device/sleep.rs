@@ -22,11 +22,20 @@ impl State {
     /// Asks for an interrupt, if that was not done.
     pub(super) fn arm(&mut self) -> Result<(), DeviceError> {
         self.check_fault()?;
-        if !self.armed {
-            self.card.arm()?;
-            self.armed = true;
+        if self.armed == 0 {
+            let reports = self.patience.reports(&self.engine);
+            self.card.arm(reports)?;
+            self.armed = reports;
         }
         Ok(())
+    }
+
+    /// Asks for an interrupt sooner than was asked for: what was posted meanwhile is waited for.
+    pub(super) fn ask_anew(&mut self) {
+        self.armed = 0;
+        if let Err(error) = self.arm() {
+            self.fail(error);
+        }
     }
 
     /// When there is something to do even if nothing arrives.
@@ -130,7 +139,7 @@ impl Device {
             Ok(true) => {
                 add(&self.shared.mmio.counts.interrupts, 1);
                 let mut state = self.lock();
-                (state.armed, state.woken) = (false, true);
+                (state.armed, state.woken) = (0, true);
                 Ok(())
             }
             Err(error) => {

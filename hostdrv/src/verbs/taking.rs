@@ -188,6 +188,7 @@ impl State {
         if let Some(id) = id {
             self.take_recvs(now, id);
             self.take_sends(now, id);
+            self.patience.posted(self.engine.segments_in_flight(flow));
         }
     }
 

@@ -5,6 +5,7 @@
 //! beats at 512 bits a cycle plus a fixed pipeline delay, and a job a memory latency.
 
 pub mod acceptance;
+mod bulk;
 pub mod capture;
 pub mod checks;
 pub mod counters;
@@ -380,7 +381,7 @@ impl State {
         let s = self;
         let turn = s
             .reports
-            .write(s.transmit.done(), memory, &mut s.counters, &mut s.trace);
+            .write(s.now, s.transmit.done(), memory, &mut s.counters, &mut s.trace);
         if turn.interrupt {
             s.msix_count += 1;
             s.counters.count(Counter::MsixRequests);

@@ -6,6 +6,8 @@ use super::transmit::PUSH_SLOTS;
 use super::{ModelCard, BEAT, FENCE_DELAY, PUSHED_DELAY, TRANSMIT_DELAY};
 use crate::card::CYCLE_NS;
 
+/// Behind the doorbells of REPORT_ARM_AFTER.
+const ARM_AFTER_END: u32 = doorbell::REPORT_ARM_AFTER + 4 * 64;
 /// The clock.
 const CLOCK_KHZ: u32 = (1_000_000 / CYCLE_NS) as u32;
 
@@ -42,6 +44,7 @@ impl ModelCard {
             reg::REPORT_BASE_HI => (s.reports.base >> 32) as u32,
             reg::REPORT_LOG2 => s.reports.log2().into(),
             reg::REPORT_TAIL => s.reports.tail(),
+            reg::REPORT_GAP => s.reports.gap().into(),
             reg::RAW_BASE_LO => s.raw.base as u32,
             reg::RAW_BASE_HI => (s.raw.base >> 32) as u32,
             reg::RAW_LOG2 => s.raw.log2(),
@@ -101,6 +104,7 @@ impl ModelCard {
             reg::REPORT_BASE_LO => s.reports.base = low(s.reports.base),
             reg::REPORT_BASE_HI => s.reports.base = high(s.reports.base),
             reg::REPORT_LOG2 => s.reports.set_log2(value as u8),
+            reg::REPORT_GAP => s.reports.set_gap(value as u16),
             reg::RAW_BASE_LO => s.raw.base = low(s.raw.base),
             reg::RAW_BASE_HI => s.raw.base = high(s.raw.base),
             reg::RAW_LOG2 => s.raw.set_log2(value),
@@ -167,7 +171,11 @@ impl ModelCard {
             }
             doorbell::REPORT_HEAD => s.reports.set_head(value),
             doorbell::RAW_HEAD => s.raw.set_head(value),
-            doorbell::REPORT_ARM => s.reports.arm(value),
+            doorbell::REPORT_ARM => s.reports.arm(value, 1, s.now),
+            doorbell::REPORT_ARM_AFTER..ARM_AFTER_END => {
+                let more = (offset - doorbell::REPORT_ARM_AFTER) / 4 + 1;
+                s.reports.arm(value, more, s.now);
+            }
             doorbell::CAPTURE_HEAD => s.capture.set_head(value),
             _ if offset >= doorbell::RQ_TAIL => {
                 if let Some(tail) = s

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use weft_layout::{job_status, report_kind, trace_kind, Counter, JobReport, TraceEntry};
 
+use super::bulk::is_bulk;
 use super::counters::Counters;
 use super::trace::{Trace, NO_FLOW};
 use crate::iommu::{Group, HostMemory};
@@ -30,7 +31,14 @@ pub struct ReportRing {
     log2: u8,
     tail: u32,
     head: u32,
-    armed: Option<u32>,
+    /// The host has taken so many reports, and is to hear when there are so many more.
+    armed: Option<(u32, u32)>,
+    /// Cycles without a report after which it hears of fewer.
+    gap: u16,
+    /// When a report was last written, or the host asked.
+    quiet_since: u64,
+    /// A report was written that does not wait, and the host did not hear of it.
+    hurry: bool,
     waiting: VecDeque<[u8; 64]>,
     broken: bool,
     alarm: bool,
@@ -44,6 +52,7 @@ impl ReportRing {
         *self = Self {
             base: self.base,
             log2,
+            gap: self.gap,
             broken: self.broken,
             alarm: self.alarm,
             ..Self::default()
@@ -65,9 +74,21 @@ impl ReportRing {
         self.head = head;
     }
 
-    /// The host wants an interrupt when the count differs from `seen`.
-    pub fn arm(&mut self, seen: u32) {
-        self.armed = Some(seen);
+    /// The host wants an interrupt when the count is `more` beyond `seen`, or sooner.
+    pub fn arm(&mut self, seen: u32, more: u32, now: u64) {
+        self.armed = Some((seen, more));
+        self.quiet_since = now;
+        self.hurry &= self.untold() > 0;
+    }
+
+    /// What REPORT_GAP says.
+    pub fn gap(&self) -> u16 {
+        self.gap
+    }
+
+    /// Writes REPORT_GAP.
+    pub fn set_gap(&mut self, cycles: u16) {
+        self.gap = cycles;
     }
 
     /// A report to write as soon as there is room.
@@ -105,9 +126,9 @@ impl ReportRing {
         self.broken
     }
 
-    /// Could one be written now?
+    /// Could one be written now, or is the host to hear of one?
     pub fn has_work(&self) -> bool {
-        (self.stalled() && self.room()) || self.due()
+        (self.stalled() && self.room()) || self.alarm || self.untold() > 0
     }
 
     fn room(&self) -> bool {
@@ -116,13 +137,32 @@ impl ReportRing {
             && self.tail.wrapping_sub(self.head) < 1 << self.log2
     }
 
-    fn due(&self) -> bool {
-        self.alarm || self.armed.is_some_and(|seen| seen != self.tail)
+    /// Reports that the host has asked to hear of. (It may have taken one that is not counted yet.)
+    fn untold(&self) -> u32 {
+        let beyond = self
+            .armed
+            .map_or(0, |(seen, _)| self.tail.wrapping_sub(seen));
+        if beyond >> 31 == 0 {
+            beyond
+        } else {
+            0
+        }
+    }
+
+    /// An interrupt is due; `Some(true)`: for want of another report.
+    fn due(&self, now: u64) -> Option<bool> {
+        let more = self.armed.map_or(0, |(_, more)| more);
+        let untold = self.untold();
+        if self.alarm || untold > 0 && (untold >= more || self.hurry) {
+            return Some(false);
+        }
+        (untold > 0 && now >= self.quiet_since + u64::from(self.gap)).then_some(true)
     }
 
     /// Writes what there is room for.
     pub fn write(
         &mut self,
+        now: u64,
         job_done: u32,
         memory: &mut dyn HostMemory,
         counters: &mut Counters,
@@ -159,15 +199,22 @@ impl ReportRing {
                 self.waiting.extend(late.map(|r| r.to_bytes()));
             }
             self.tail = self.tail.wrapping_add(1);
+            self.quiet_since = now;
+            self.hurry |= !is_bulk(&report);
             counters.count(Counter::Reports);
         }
-        let interrupt = self.due();
-        if interrupt {
-            trace.other(trace_kind::INTERRUPT, 0, self.tail, 0);
-            self.armed = None;
-            self.alarm = false;
+        let due = self.due(now);
+        if let Some(by_gap) = due {
+            trace.other(trace_kind::INTERRUPT, 0, self.tail, by_gap.into());
+            if by_gap {
+                counters.count(Counter::MsixGap);
+            }
+            (self.armed, self.alarm, self.hurry) = (None, false, false);
         }
-        Turn { interrupt, failed }
+        Turn {
+            interrupt: due.is_some(),
+            failed,
+        }
     }
 }
 

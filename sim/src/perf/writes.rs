@@ -38,7 +38,7 @@ impl Writes {
             }
             self.posted += 1;
         }
-        fabric.run_until("a Write's completion", LIMIT, || {
+        fabric.run_asleep_until("a Write's completion", LIMIT, || {
             a.cq.poll_one().transpose()
         })??;
         self.done += 1;

@@ -16,6 +16,8 @@ module report_writer_bench
   input  logic [31:0]       head_i,
   input  logic              arm_i,
   input  logic [31:0]       arm_value_i,
+  input  logic [5:0]        arm_more_i,
+  input  logic [15:0]       gap_i,
   input  logic [31:0]       job_done_i,
 
   input  logic [1:0]        report_valid_i,   // 0 receive, 1 transmit
@@ -26,6 +28,7 @@ module report_writer_bench
   output logic              msix_valid_o,
   input  logic              msix_ready_i,
   output logic [4:0]        msix_vector_o,
+  output logic              msix_gap_o,
   output logic [31:0]       tail_o,
   output logic              broken_o,
   output logic              stall_o,
@@ -69,7 +72,9 @@ module report_writer_bench
     log2:      log2_i,
     head:      head_i,
     arm:       arm_i,
-    arm_value: arm_value_i
+    arm_value: arm_value_i,
+    arm_more:  arm_more_i,
+    gap:       gap_i
   };
 
   report_writer #(.DATA_W(DATA_W)) u_dut (
@@ -93,7 +98,7 @@ module report_writer_bench
     .written_i    (written[1]),
     .failed_i     (failed[1]),
     .msix_valid_o, .msix_ready_i, .msix_vector_o,
-    .tail_o, .broken_o, .stall_o,
+    .msix_gap_o, .tail_o, .broken_o, .stall_o,
     .trace_o      (),
     .idle_o       (writer_idle)
   );

@@ -3,6 +3,7 @@
 use rtl_sim::axi::{self, Fault, Memory, MemorySlave, Timing};
 use rtl_sim::{replay, Pace, Run, Sim, Stall};
 use std::error::Error;
+use weft_layout::{report_kind, PlacedReport, SegmentReport};
 use weft_module_tests::{bit, report_writer_128, report_writer_512, set_bit};
 
 /// Bytes of a report, and what the report writer fills in: JOB_DONE and the phase.
@@ -62,6 +63,34 @@ impl Memory for Ring {
     }
 }
 
+/// Of a placed FPDU with this DDP control byte, in a segment with these TCP flags.
+fn placed(ddp_control: u8, tcp_flags: u8) -> [u8; REPORT] {
+    PlacedReport {
+        kind: report_kind::PLACED,
+        ddp_control,
+        tcp_flags,
+        ..PlacedReport::default()
+    }
+    .to_bytes()
+}
+
+/// Of a segment with these flags.
+fn segment(flags: u8) -> [u8; REPORT] {
+    SegmentReport {
+        kind: report_kind::SEGMENT,
+        flags,
+        tcp_flags: 0x10,
+        ..SegmentReport::default()
+    }
+    .to_bytes()
+}
+
+fn job() -> [u8; REPORT] {
+    let mut report = [0; REPORT];
+    report[0] = report_kind::JOB;
+    report
+}
+
 macro_rules! report_writer_tests {
     ($width:ident, $design:ident, $bytes:literal) => {
         mod $width {
@@ -77,6 +106,8 @@ macro_rules! report_writer_tests {
                 paces: [Pace; 2],
                 /// Reports that the sources still have.
                 offered: [usize; 2],
+                /// What they say; else anything.
+                only: Option<[u8; REPORT]>,
                 expected: Vec<[u8; REPORT]>,
                 /// In the cycle before there was no room; a report was taken.
                 was_full: bool,
@@ -102,6 +133,7 @@ macro_rules! report_writer_tests {
                         paces: stalls.map(|stall| Pace::new(stall, rng.fork())),
                         rng,
                         offered: [0; 2],
+                        only: None,
                         expected: Vec::new(),
                         was_full: false,
                         head_was: 0,
@@ -114,6 +146,7 @@ macro_rules! report_writer_tests {
                     bench.sim.inputs.base = bench.ring.base;
                     bench.sim.inputs.log2 = log2;
                     bench.sim.inputs.msix_ready = true;
+                    bench.sim.inputs.gap = bench.rng.u16(0..100);
                     bench.sim.reset(3);
                     bench
                 }
@@ -181,6 +214,9 @@ macro_rules! report_writer_tests {
                             let next = self.offered[source] > 0 && self.paces[source].start();
                             set_bit(&mut inputs.report_valid, source, next);
                             report.fill_with(|| self.rng.u8(..));
+                            if let Some(only) = self.only {
+                                *report = only;
+                            }
                         }
                     }
                     inputs.job_done += self.rng.u32(0..3);
@@ -209,8 +245,13 @@ macro_rules! report_writer_tests {
                 }
 
                 fn arm(&mut self, value: u32) {
+                    self.arm_after(value, 1);
+                }
+
+                fn arm_after(&mut self, value: u32, reports: u8) {
                     self.sim.inputs.arm = true;
                     self.sim.inputs.arm_value = value;
+                    self.sim.inputs.arm_more = reports - 1;
                 }
 
                 /// The ring begins again, as by a write of REPORT_LOG2.
@@ -269,7 +310,7 @@ macro_rules! report_writer_tests {
                                 }
                                 if !found && bench.consumed < total {
                                     let value = bench.consumed as u32;
-                                    bench.arm(value);
+                                    bench.arm_after(value, rng.u8(1..=64));
                                     asleep = true;
                                     arms += 1;
                                 }
@@ -367,6 +408,56 @@ macro_rules! report_writer_tests {
                     bench.restart(4)?;
                     reports(&mut bench, 8)?;
                     bench.interrupts_are(3)
+                });
+            }
+
+            /// An interrupt after several reports, for want of another one, or with one that does not wait.
+            #[test]
+            fn one_interrupt_for_many_reports() {
+                replay("many_reports", 0..3, |run| {
+                    let mut bench = Bench::new(run, 6, Timing::default(), [Stall::Never, Stall::Never]);
+                    bench.sim.inputs.gap = 400;
+                    let kinds = |bench: &mut Bench, reports: &[[u8; REPORT]]| {
+                        for report in reports {
+                            bench.only = Some(*report);
+                            bench.offered = [1, 0];
+                            bench.cycles(60)?;
+                        }
+                        Ok::<_, Box<dyn Error>>(())
+                    };
+                    let middle = placed(0x81, 0x10);
+                    // As many as were asked for.
+                    bench.arm_after(0, 3);
+                    kinds(&mut bench, &[middle, segment(0)])?;
+                    bench.interrupts_are(0)?;
+                    kinds(&mut bench, &[middle])?;
+                    bench.interrupts_are(1)?;
+                    // No other one comes, and the card is not idle before.
+                    bench.arm_after(3, 3);
+                    bench.cycles(800)?;
+                    bench.interrupts_are(1)?;
+                    kinds(&mut bench, &[middle])?;
+                    bench.cycles(200)?;
+                    bench.interrupts_are(1)?;
+                    assert!(!bench.sim.outputs.idle);
+                    bench.cycles(250)?;
+                    bench.interrupts_are(2)?;
+                    // Each of these is told of at once, and what the host has seen already makes the next one no other.
+                    let mut n = 4;
+                    for hurried in [placed(0xc1, 0x10), placed(0x81, 0x11), segment(0x01), segment(0x08), segment(0x10), job()] {
+                        bench.arm_after(n, 3);
+                        kinds(&mut bench, &[middle])?;
+                        let before = bench.interrupts;
+                        kinds(&mut bench, &[hurried])?;
+                        bench.interrupts_are(before + 1)?;
+                        kinds(&mut bench, &[hurried])?;
+                        n += 3;
+                        bench.arm_after(n, 3);
+                        kinds(&mut bench, &[middle])?;
+                        bench.interrupts_are(before + 1)?;
+                        n += 1;
+                    }
+                    Ok(())
                 });
             }
 

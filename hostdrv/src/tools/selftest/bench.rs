@@ -199,7 +199,7 @@ impl Bench {
                 ));
             }
             // Armed, the interrupt ends the pause; if it is lost, its end does.
-            self.card.arm()?;
+            self.card.arm(1)?;
             pause = (pause * 2).min(50_000_000);
             let until = self.now() + pause;
             while !self.transport.wait(0, Some(until))? && self.now() < until {}

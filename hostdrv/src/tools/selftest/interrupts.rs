@@ -40,7 +40,7 @@ pub(super) fn on_request(c: &mut Context) -> Result<(), Failure> {
         while bench.take()?.is_some() {}
         // Asked for: one, with the next report.
         let start = bench.now();
-        bench.card.arm()?;
+        bench.card.arm(1)?;
         send(&mut bench)?;
         let came = c.transport.wait(0, Some(start + LIMIT_NS))?;
         let (count, tail) = (
@@ -66,7 +66,7 @@ pub(super) fn on_request(c: &mut Context) -> Result<(), Failure> {
             format!("round {round}: interrupts after the one that was asked for")
         })?;
         // A report that is there already is worth one at once. (The tail was not told to be taken yet.)
-        bench.card.arm()?;
+        bench.card.arm(1)?;
         let until = bench.now() + LIMIT_NS;
         let came = c.transport.wait(0, Some(until))?;
         c.equal(1, u8::from(came), || {

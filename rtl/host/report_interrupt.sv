@@ -1,0 +1,144 @@
+// When the host is told of reports: counts those that are written, and asks for the one interrupt that it is armed for.
+//
+// An interrupt is asked for when more reports are written than the host had taken (`cfg_i.arm_value`), and
+//   - they are as many as it asked for, one and `arm_more`, or
+//   - one is written that does not wait (`hurried_i`), or
+//   - no other one was written for `gap` cycles.
+// So each report is told of: in `gap` cycles, or by the next one's doing, of which there are 64 at most.
+//
+// Of reports that do not wait the last one under way counts: of those before it none waits longer than for it. What was one when the
+// host saw it without an interrupt is forgotten once it is armed with nothing to tell of.
+//
+// After a write that failed the count stands still and one interrupt says so, armed or not (`broken_o`, until reset).
+//
+// An interrupt is asked for two cycles after what it tells of was counted.
+
+module report_interrupt
+  import weft_int_pkg::report_cfg_t;
+(
+  input  logic        clk_i,
+  input  logic        rst_ni,
+
+  input  report_cfg_t cfg_i,
+
+  input  logic        taken_i,        // a report is on its way; long before its response
+  input  logic        hurried_i,      // with it: it does not wait for others
+  input  logic        written_i,      // pulse: the write response of the oldest report has come
+  input  logic        failed_i,       // with it: it is an error
+
+  output logic        msix_valid_o,
+  input  logic        msix_ready_i,
+  output logic        msix_gap_o,     // with the request: it is for want of another report
+
+  output logic [31:0] written_o,      // reports written
+  output logic        broken_o,
+  output logic        idle_o
+);
+
+  logic [31:0] arm_value_q, past_armed_q;       // past_armed: a sum of the cycle before
+  logic [5:0]  arm_more_q;
+  logic [15:0] gap_q;                           // cycles to wait for another report
+  logic        armed_q, settled_q, counted_q, alarm_q, hurry_q, waiting, enough, due;
+
+  // Reports under way, and of these the ones up to the last that does not wait.
+  logic [15:0] under_way_q, hurried_q;
+
+  // A host that polls may have seen a report in memory before its write response came here: then the value it arms
+  // with is ahead of the count, and the interrupt is for the report after.
+  assign waiting = armed_q && settled_q && past_armed_q != '0 && !past_armed_q[31];
+  assign enough  = past_armed_q[30:6] != '0 || past_armed_q[5:0] > arm_more_q;
+  assign due     = alarm_q || (waiting && (enough || hurry_q || gap_q == '0));
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      written_o    <= '0;
+      armed_q      <= 1'b0;
+      arm_value_q  <= '0;
+      arm_more_q   <= '0;
+      past_armed_q <= '0;
+      settled_q    <= 1'b0;
+      counted_q    <= 1'b0;
+      broken_o     <= 1'b0;
+      alarm_q      <= 1'b0;
+      msix_valid_o <= 1'b0;
+      msix_gap_o   <= 1'b0;
+    end else begin
+      if (written_i && !failed_i && !broken_o) written_o <= written_o + 1'b1;
+      counted_q    <= written_i;
+      past_armed_q <= written_o - arm_value_q;
+      settled_q    <= !cfg_i.arm;
+      if (msix_valid_o) begin
+        msix_valid_o <= !msix_ready_i;
+      end else if (due) begin
+        msix_valid_o <= 1'b1;
+        msix_gap_o   <= !alarm_q && !enough && !hurry_q;
+        armed_q      <= 1'b0;
+        alarm_q      <= 1'b0;
+      end
+      if (written_i && failed_i) begin
+        broken_o <= 1'b1;
+        alarm_q  <= !broken_o;
+      end
+      if (cfg_i.arm) begin
+        armed_q     <= 1'b1;
+        arm_value_q <= cfg_i.arm_value;
+        arm_more_q  <= cfg_i.arm_more;
+      end
+      if (cfg_i.reset) begin
+        written_o <= '0;
+        armed_q   <= 1'b0;
+      end
+    end
+  end
+
+  // ---------------------------------------------------------------- reports that do not wait
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      under_way_q <= '0;
+      hurried_q   <= '0;
+      hurry_q     <= 1'b0;
+      gap_q       <= '0;
+    end else begin
+      under_way_q <= under_way_q + 16'(taken_i) - 16'(written_i);
+      if (taken_i && hurried_i) hurried_q <= under_way_q + 16'd1 - 16'(written_i);
+      else if (written_i && hurried_q != '0) hurried_q <= hurried_q - 1'b1;
+      // `past_armed_q` knows of a report two cycles after its response.
+      if (written_i && hurried_q == 16'd1) hurry_q <= 1'b1;
+      else if (armed_q && settled_q && (waiting ? due && !msix_valid_o : !counted_q)) hurry_q <= 1'b0;
+      if (cfg_i.arm || written_i) gap_q <= cfg_i.gap;
+      else if (gap_q != '0) gap_q <= gap_q - 1'b1;
+    end
+  end
+
+  assign idle_o = !msix_valid_o && !due && !(armed_q && (counted_q || !settled_q)) && !waiting;
+
+  logic unused;
+  assign unused = ^{cfg_i.base, cfg_i.log2, cfg_i.head};
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  logic        stopped_q, held_q;
+  logic [31:0] stopped_at_q;
+  logic [15:0] waited_q, gap_was_q;
+  always_ff @(posedge clk_i) begin
+    stopped_q    <= rst_ni && broken_o && !cfg_i.reset;
+    stopped_at_q <= written_o;
+    held_q       <= rst_ni && msix_valid_o && !msix_ready_i;
+    if (cfg_i.arm || written_i) gap_was_q <= cfg_i.gap;
+    // The gap is over at its end: what waits is told of then.
+    waited_q     <= rst_ni && waiting && !msix_valid_o && !written_i && !cfg_i.arm && !cfg_i.reset ? waited_q + 1'b1 : '0;
+    if (rst_ni) begin
+      stops: assert (stopped_q -> broken_o && written_o == stopped_at_q);
+      held: assert (held_q -> msix_valid_o);
+      none_is_forgotten: assert (waited_q <= gap_was_q || waited_q == 16'd1);
+    end
+  end
+  // verilator lint_on SYNCASYNCNET
+
+  after_enough: cover property (@(posedge clk_i) rst_ni && due && enough && arm_more_q != '0);
+  after_a_gap: cover property (@(posedge clk_i) rst_ni && due && waiting && !enough && !hurry_q);
+  in_a_hurry: cover property (@(posedge clk_i) rst_ni && due && waiting && !enough && hurry_q);
+`endif
+
+endmodule
