@@ -131,7 +131,7 @@ module report_interrupt
     if (rst_ni) begin
       stops: assert (stopped_q -> broken_o && written_o == stopped_at_q);
       held: assert (held_q -> msix_valid_o);
-      none_is_forgotten: assert (waited_q <= gap_was_q || waited_q == 16'd1);
+      none_is_forgotten: assert (17'(waited_q) <= 17'(gap_was_q) + 17'd1);
     end
   end
   // verilator lint_on SYNCASYNCNET
