@@ -191,8 +191,10 @@ module report_writer_formal
       inv_armed: assert ((!armed_q || dut.u_interrupt.armed_q || (msix_valid && !msix_q)) &&
                          (!armed_q || (arm_value_q == dut.u_interrupt.arm_value_q && arm_more_q == dut.u_interrupt.arm_more_q)));
       inv_overdue: assert (overdue_q == '0 || msix_valid || (overdue_q == 2'd1 && dut.u_interrupt.due));
-      inv_waited: assert (dut.u_interrupt.waited_q == '0 || dut.u_interrupt.msix_valid_o ||
-                          17'(dut.u_interrupt.waited_q) + 17'(dut.u_interrupt.gap_q) <= 17'(dut.u_interrupt.gap_was_q));
+      inv_gap: assert (dut.u_interrupt.gap_q <= dut.u_interrupt.gap_was_q || dut.u_interrupt.gap_q == '0);
+      inv_waited: assert (dut.u_interrupt.waited_q == '0 ||
+                          17'(dut.u_interrupt.waited_q) + 17'(dut.u_interrupt.gap_q) <= 17'(dut.u_interrupt.gap_was_q) ||
+                          (dut.u_interrupt.msix_valid_o && 17'(dut.u_interrupt.waited_q) <= 17'(dut.u_interrupt.gap_was_q) + 17'd1));
       inv_alarm: assert (!(broken && !told_q && !msix_valid) || (dut.u_interrupt.alarm_q && untold_q == '0));
       inv_no_old: assert (!(dut.have_q && dut.cmd_sent_q && dut.beats_sent_q));
     end
