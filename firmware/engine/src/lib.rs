@@ -66,11 +66,11 @@ mod usual;
 mod verbs;
 mod work;
 
+pub use bulk::is_bulk;
 pub use cm::{
     AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, Event,
     PrivateData, Revision, Route, StartMpa, StreamHandover, MAX_PRIVATE_DATA,
 };
-pub use bulk::is_bulk;
 pub use config::EngineConfig;
 pub use conn_info::ConnInfo;
 pub use ecn::Ecn;

@@ -38,7 +38,10 @@ impl Patience {
     pub(super) fn saw(&mut self, report: &[u8; SegmentReport::SIZE]) {
         let kind = report[SegmentReport::KIND_AT];
         let bulk = is_bulk(report);
-        let flow = [report[SegmentReport::FLOW_AT], report[SegmentReport::FLOW_AT + 1]];
+        let flow = [
+            report[SegmentReport::FLOW_AT],
+            report[SegmentReport::FLOW_AT + 1],
+        ];
         self.flow = u16::from_le_bytes(flow);
         self.middle = bulk && matches!(kind, report_kind::PLACED | report_kind::FPDU);
         self.came += 1;

@@ -379,9 +379,13 @@ impl State {
     /// Writes reports and captured frames, and asks for an interrupt when one is due.
     fn report(&mut self, memory: &mut dyn HostMemory, events: &mut Vec<Event>) {
         let s = self;
-        let turn = s
-            .reports
-            .write(s.now, s.transmit.done(), memory, &mut s.counters, &mut s.trace);
+        let turn = s.reports.write(
+            s.now,
+            s.transmit.done(),
+            memory,
+            &mut s.counters,
+            &mut s.trace,
+        );
         if turn.interrupt {
             s.msix_count += 1;
             s.counters.count(Counter::MsixRequests);

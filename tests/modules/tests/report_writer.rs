@@ -415,7 +415,8 @@ macro_rules! report_writer_tests {
             #[test]
             fn one_interrupt_for_many_reports() {
                 replay("many_reports", 0..3, |run| {
-                    let mut bench = Bench::new(run, 6, Timing::default(), [Stall::Never, Stall::Never]);
+                    let mut bench =
+                        Bench::new(run, 6, Timing::default(), [Stall::Never, Stall::Never]);
                     bench.sim.inputs.gap = 400;
                     let kinds = |bench: &mut Bench, reports: &[[u8; REPORT]]| {
                         for report in reports {
@@ -444,7 +445,14 @@ macro_rules! report_writer_tests {
                     bench.interrupts_are(2)?;
                     // Each of these is told of at once, and what the host has seen already makes the next one no other.
                     let mut n = 4;
-                    for hurried in [placed(0xc1, 0x10), placed(0x81, 0x11), segment(0x01), segment(0x08), segment(0x10), job()] {
+                    for hurried in [
+                        placed(0xc1, 0x10),
+                        placed(0x81, 0x11),
+                        segment(0x01),
+                        segment(0x08),
+                        segment(0x10),
+                        job(),
+                    ] {
                         bench.arm_after(n, 3);
                         kinds(&mut bench, &[middle])?;
                         let before = bench.interrupts;
