@@ -839,6 +839,7 @@ fn the_script_is_worth_its_name() {
         CaptureTxLost,
         DmaWriteErrors,
         MsixRequests,
+        MsixGap,
         RxDropRawReserved,
         RxRawFailed,
         RxPlaceFailed,
