@@ -93,6 +93,7 @@ module walk_check_formal
     piece_2_q <= piece_1_q;
     if (begins || !rst_ni) begin
       header_q  <= dut.next_header;
+      header_q.kind <= dut.next_kind;
       pd_q      <= seg_i.row.pd;
       grants_q  <= '0;
       placed_q  <= '0;
@@ -124,6 +125,7 @@ module walk_check_formal
     a_partial: assume (!(tail_valid_i && tail_i.partial) || tail_i.seg_last);
     a_four: assume (!(asked_q[2] && grants_q == 3'd3) || dut.ends || dut.too_long || !dut.has_payload_q);
     if (rst_ni) begin
+      checked_only: assert (!place || !seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT]);
       answer_awaited: assert (!tail_ready || header_q.kind != CLASS_TAGGED || header_q.err != ERR_NONE || header_q.payload_len == '0 ||
                               dut.region_valid);
       its_pd: assert (state == HEAD || dut.pd_q == pd_q);

@@ -222,7 +222,6 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_STATUS_INVALID_PEER_TO_PEER = 8'd20;
   parameter logic [7:0] COMMAND_STATUS_INVALID_ADDRESS = 8'd21;
   parameter logic [7:0] COMMAND_STATUS_NO_TRANSITION = 8'd22;
-  parameter logic [7:0] COMMAND_STATUS_RUNG_NO_CRC_ALONE = 8'd23;
   parameter logic [7:0] COMMAND_STATUS_RUNG_NO_PROCESSOR = 8'd24;
   parameter logic [7:0] COMMAND_STATUS_RUNG_NO_FAST_PATH = 8'd25;
   parameter logic [7:0] COMMAND_STATUS_RUNG_NO_SEND_BUFFER = 8'd26;
@@ -450,6 +449,7 @@ package weft_card_pkg;
   parameter int unsigned FLOW_RX_ROW_CRC_BIT = 1;  // CRC is checked
   parameter int unsigned FLOW_RX_ROW_VALID_BIT = 2;  // the row is valid; 0: payload is always bypassed
   parameter int unsigned FLOW_RX_ROW_TIMESTAMPS_BIT = 3;  // the connection has TCP timestamps: PAWS is checked
+  parameter int unsigned FLOW_RX_ROW_CHECK_ONLY_BIT = 4;  // FPDUs are framed and checked, their CRC too, but not placed: each good one is for the engine
 
   // A row of ATTACH.
   typedef struct packed {
@@ -527,7 +527,7 @@ package weft_card_pkg;
     logic [7:0] ddp_rsvd;  // message: reserved bits of the DDP control byte to send (0)
     logic [7:0] rdmap_control;  // message: the RDMAP control byte (version and opcode)
     logic [15:0] fpdu_payload;  // message: DDP payload bytes in each FPDU but the last; a multiple of 4 is not required
-    logic [31:0] length;  // payload bytes: the sum of the SGEs' lengths, or the inline bytes. Raw frame: whole frame, 14 to 9216. Segment: at most 9000.
+    logic [31:0] length;  // payload bytes: the sum of the SGEs' lengths, or the inline bytes. Raw frame: whole frame, 14 to 9216. Segment: at most 9000; with append_crc a multiple of 4, from 4 to 8996.
     logic [31:0] ts_ecr;  // TSecr
     logic [31:0] ts_val;  // TSval, if the flow sends timestamps
     logic [7:0] sge_count;  // SGEs used, 0 to 4
@@ -544,6 +544,7 @@ package weft_card_pkg;
   parameter int unsigned JOB_NOTIFY_BIT = 2;  // a report is written when it is done
   parameter int unsigned JOB_INLINE_PAYLOAD_BIT = 3;  // the payload is in the slot from byte 64, at most 64 bytes, and there are no SGEs
   parameter int unsigned JOB_ECT_BIT = 4;  // segment, message: each frame says that congestion may be marked in it, ECT(0) (RFC 3168 §5)
+  parameter int unsigned JOB_APPEND_CRC_BIT = 5;  // segment: the CRC32C of the payload goes behind it, four octets more that nobody reads
 
   // A receive element of a flow's receive queue: up to 4 SGEs, the first with length 0 ends the list.
   typedef struct packed {

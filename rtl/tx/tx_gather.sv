@@ -91,6 +91,7 @@ module tx_gather
   logic  next_valid_q, there_q, next_there, step_valid_q, advance;
   step_t next_q, step_q, step;
   logic  fpdu_q, long_head_q, empty_q;       // it has a header; one of two pieces; and no payload
+  logic  tail_q;                             // pad or CRC field behind it
   logic  advanced_q;
 
   // The end of a step is known late in its cycle: it does not reach the queue that the steps come from, and loads only those
@@ -147,6 +148,7 @@ module tx_gather
       step_q.head_bytes <= next_q.head_bytes;
       step_q.tail_bytes <= next_q.tail_bytes;
       fpdu_q      <= next_q.head_bytes != '0;
+      tail_q      <= next_q.tail_bytes != '0;
       long_head_q <= 8'(next_q.head_bytes) > HEAD_BYTES;
       empty_q     <= next_q.bytes == '0;
     end
@@ -202,7 +204,7 @@ module tx_gather
       HEAD_REST: if (can_put) state_d = empty_q ? TAIL : BODY;
       BODY: begin
         if (body_take && body_last) begin
-          if (fpdu_q && !quiet) begin
+          if (tail_q && !quiet) begin
             state_d = TAIL;
           end else begin
             state_d = BEGIN;
@@ -274,7 +276,7 @@ module tx_gather
       BODY: begin
         piece_data  = step.from_slot ? slot_data : rsp_data_i;
         piece_count = body_count;
-        piece_last  = body_last && !fpdu_q;
+        piece_last  = body_last && !tail_q;
       end
       default: begin
         piece_data  = '0;

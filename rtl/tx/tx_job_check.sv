@@ -48,7 +48,7 @@ module tx_job_check
   end
 
   // ---------------------------------------------------------------- the checks
-  logic        bad_payload, bad_flow, bad_size, bad_fpdu, bad_phase;
+  logic        bad_payload, bad_flow, bad_size, bad_fpdu, bad_phase, bad_crc;
   logic [1:0]  phase;
 
   // FPDUs are whole words, so a marker can only lie at whole words from an FPDU's begin (RFC 5044 §4.3).
@@ -62,10 +62,13 @@ module tx_job_check
     bad_fpdu  = job_i.length != '0 && (job_i.fpdu_payload == '0 ||
                 (job_i.length > MAX_PAYLOAD_BYTES && 32'(job_i.fpdu_payload) > MAX_PAYLOAD_BYTES));
     bad_phase = row_q.flags[FLOW_TX_ROW_MARKERS_BIT] && phase != '0;
+    // The CRC is a word of its own behind whole words.
+    bad_crc   = job_i.flags[JOB_APPEND_CRC_BIT] &&
+                (job_i.length == '0 || job_i.length[1:0] != '0 || job_i.length > MAX_PAYLOAD_BYTES - 32'd4);
 
     unique case (job_i.kind)
       JOB_KIND_RAW_FRAME: bad_size = job_i.length < MIN_RAW_BYTES || job_i.length > MAX_RAW_BYTES;
-      JOB_KIND_SEGMENT:   bad_size = bad_flow || job_i.length > MAX_PAYLOAD_BYTES;
+      JOB_KIND_SEGMENT:   bad_size = bad_flow || bad_crc || job_i.length > MAX_PAYLOAD_BYTES;
       JOB_KIND_MESSAGE:   bad_size = bad_flow || bad_fpdu || bad_phase;
       default:      bad_size = 1'b1;
     endcase

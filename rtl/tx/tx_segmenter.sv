@@ -51,8 +51,10 @@ module tx_segmenter
   logic             final_q, has_frame_q;
   logic [13:0]      length_q;             // TCP payload of this frame
   logic             message, is_tagged, from_slot, aborted;
+  logic             append_crc;           // a segment that gets a CRC behind its payload
 
-  assign message   = job_q.kind == JOB_KIND_MESSAGE;
+  assign message    = job_q.kind == JOB_KIND_MESSAGE;
+  assign append_crc = job_q.kind == JOB_KIND_SEGMENT && job_q.flags[JOB_APPEND_CRC_BIT];
   assign is_tagged    = job_q.flags[JOB_TAGGED_BIT];
   assign from_slot = job_q.flags[JOB_INLINE_PAYLOAD_BIT];
   assign aborted   = abort_i && abort_number_i == number_q && abort_epoch_i == epoch_q;
@@ -175,7 +177,7 @@ module tx_segmenter
         any_marker_q <= row_q.flags[FLOW_TX_ROW_MARKERS_BIT] && body_words > 12'(to_marker_q);
       end
       COUNT: begin
-        length_q <= message ? {body_q + 12'(markers), 2'b00} : chunk_q;
+        length_q <= message ? {body_q + 12'(markers), 2'b00} : chunk_q + (append_crc ? 14'd4 : 14'd0);
       end
       READ: begin
         if (read_taken) begin
@@ -237,9 +239,9 @@ module tx_segmenter
         bytes: chunk_q,
         head_bytes: !message ? 5'd0 : is_tagged ? 5'd16 : 5'd20,
         head: head,
-        tail_bytes: message ? {1'b1, 2'd0 - chunk_q[1:0]} : 3'd0,
+        tail_bytes: message || append_crc ? {1'b1, 2'd0 - chunk_q[1:0]} : 3'd0,
         layout: '{
-            crc: message && row_q.flags[FLOW_TX_ROW_CRC_BIT],
+            crc: append_crc || (message && row_q.flags[FLOW_TX_ROW_CRC_BIT]),
             markers: message && row_q.flags[FLOW_TX_ROW_MARKERS_BIT],
             to_marker: to_marker_q,
             length: length_q
@@ -248,7 +250,7 @@ module tx_segmenter
             drop: 1'b0,
             raw: job_q.kind == JOB_KIND_RAW_FRAME,
             fpdu: message,
-            crc: message && row_q.flags[FLOW_TX_ROW_CRC_BIT],
+            crc: append_crc || (message && row_q.flags[FLOW_TX_ROW_CRC_BIT]),
             timestamps: row_q.flags[FLOW_TX_ROW_TIMESTAMPS_BIT],
             length: length_q,
             seq: job_q.seq,
@@ -272,7 +274,7 @@ module tx_segmenter
   logic unused;
   assign unused = ^{job_q.ddp_rsvd[7:6], job_q.ddp_rsvd[1:0], job_q.length, job_q.sge_count, row_q.rsvd_3, row_q.rsvd_32,
                     job_q.number, job_q.rsvd_56, job_q[1023:512], row_q.flags[7:4],
-                    row_q.flags[FLOW_TX_ROW_VALID_BIT], job_q.flags[7:5], phase[1:0]};
+                    row_q.flags[FLOW_TX_ROW_VALID_BIT], job_q.flags[7:6], phase[1:0]};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -730,3 +730,125 @@ fn in_mac_loopback_a_frame_comes_back_and_the_wire_is_left_alone() {
         assert_eq!(s.bench.counter(Counter::RxFrames).unwrap(), 3);
     });
 }
+
+/// A flow whose FPDUs are only checked: a good one of any queue is for the engine, and nothing is placed.
+#[test]
+fn checked_only_a_good_fpdu_is_for_the_engine() {
+    let flags = FlowRxRow::CRC | FlowRxRow::VALID | FlowRxRow::CHECK_ONLY;
+    for kind in CardKind::available() {
+        let mut s = Setup::with(kind.build(1, 0), flags, 0);
+        let read = fpdu(&untagged(1, 1, 1, 0, true, &[0; 28]));
+        let mut seq = SEQ;
+        // What placing would ask for is not asked: neither the region nor the message number is there.
+        for unit in [
+            tagged(0, STAG, BASE, &[9; 500]),
+            tagged(0, 0x7700, 0, &[9; 1400]),
+            tagged(2, 0x7700, 0, &[]),
+            untagged(3, 0, 99, 5, true, &[9; 64]),
+        ] {
+            // And one of queue 1 behind it, in the same segment.
+            let payload = [fpdu(&unit), read.clone()].concat();
+            let (fpdus, report) = s.deliver(seq, &payload);
+            let verdicts: Vec<_> = fpdus.iter().map(|fpdu| fpdu.verdict).collect();
+            assert_eq!(verdicts, [fpdu_verdict::ENGINE; 2], "{kind}");
+            let whole = (SegmentReport::RAW | SegmentReport::ATTACHED, 0);
+            assert_eq!((report.flags, report.raw_count), whole, "{kind}");
+            assert_eq!(usize::from(report.done_len), payload.len(), "{kind}");
+            seq += payload.len() as u32;
+        }
+        // A good one, and one whose CRC is wrong: so far it is checked.
+        let good = fpdu(&tagged(0, STAG, BASE, &[9; 64]));
+        let mut payload = [good.clone(), good.clone()].concat();
+        *payload.last_mut().unwrap() ^= 1;
+        let (fpdus, report) = s.deliver(seq, &payload);
+        let told: Vec<_> = fpdus.iter().map(|f| (f.verdict, f.terminate)).collect();
+        let expected = [(fpdu_verdict::ENGINE, 0), (fpdu_verdict::ERROR, 0x2002)];
+        assert_eq!(told, expected, "{kind}");
+        assert_eq!((report.flags, report.raw_count), (SegmentReport::RAW, 1));
+        assert_eq!(usize::from(report.done_len), good.len(), "{kind}");
+        // The framing is lost: what follows is not checked.
+        let (fpdus, report) = s.deliver(seq + payload.len() as u32, &good);
+        assert_eq!((fpdus.len(), report.done_len), (0, 0), "{kind}");
+        // At an FPDU's begin it goes on.
+        seq += 10_000;
+        let row = AttachRow {
+            attached: AttachRow::ATTACHED,
+            raw_count: report.raw_count,
+            rcv_nxt: seq,
+            ..AttachRow::default()
+        };
+        let row = row.to_bytes();
+        let applied = s.bench.write_table(table::ATTACH, FLOW.into(), &row);
+        assert!(applied.unwrap(), "{kind}");
+        let (fpdus, report) = s.deliver(seq, &good);
+        assert_eq!(fpdus[0].verdict, fpdu_verdict::ENGINE, "{kind}");
+        assert_eq!(usize::from(report.done_len), good.len(), "{kind}");
+        assert_eq!(s.bench.counter(Counter::RxErrorCrc).unwrap(), 1, "{kind}");
+        assert_eq!(s.bench.counter(Counter::RxPlaceBytes).unwrap(), 0, "{kind}");
+        assert_eq!(s.memory.read(0, 10_000).unwrap(), [0; 10_000], "{kind}");
+    }
+}
+
+/// The CRC of a segment's payload, behind it: from memory and from the slot; of half words, of none, and of too many there is none.
+#[test]
+fn a_crc_behind_a_segments_payload() {
+    for kind in CardKind::available() {
+        let mut s = Setup::new(kind.build(1, 0));
+        let data: Vec<u8> = (0..9000u32).map(|i| (i * 7 + i / 256) as u8).collect();
+        s.memory.write(30_000, &data).unwrap();
+        let job = |length: u32| Job {
+            kind: job_kind::SEGMENT,
+            flags: Job::APPEND_CRC,
+            flow: FLOW,
+            seq: SEQ,
+            tcp_flags: 0x18,
+            length,
+            sge_count: 2,
+            sge0_iova: s.memory.iova + 30_000,
+            sge0_length: length.min(3),
+            sge1_iova: s.memory.iova + 30_003,
+            sge1_length: length.saturating_sub(3),
+            ..Job::default()
+        };
+        let inline = |length| Job {
+            flags: Job::APPEND_CRC | Job::INLINE_PAYLOAD,
+            sge_count: 0,
+            ..job(length)
+        };
+        let whole = [4, 8, 16, 60, 64, 128, 1444, 1456, 8996];
+        let jobs: Vec<Job> = whole.iter().map(|length| job(*length)).collect();
+        let slots: Vec<Job> = [4, 20, 64].map(inline).to_vec();
+        let bad: Vec<Job> = [0, 1, 2, 7, 1443, 8997, 9000].map(job).to_vec();
+        let mut expected = Vec::new();
+        let mut number = 0;
+        for job in jobs.iter().chain(&slots).chain(&bad) {
+            let inline = if job.inline_payload() { job.length } else { 0 };
+            s.bench.post(job, &data[..inline as usize]);
+            if bad.contains(job) {
+                expected.push((number, job_status::MALFORMED));
+            }
+            number += 1;
+        }
+        s.bench.ring_jobs();
+        s.bench.settle(1_000_000).unwrap();
+        let reports: Vec<_> = s
+            .bench
+            .reports()
+            .iter()
+            .map(|r| JobReport::from_bytes(&r.0))
+            .collect();
+        let told: Vec<_> = reports.iter().map(|r| (r.job, r.status)).collect();
+        assert_eq!(told, expected, "{kind}");
+        let frames = s.bench.sent();
+        assert_eq!(frames.len(), jobs.len() + slots.len(), "{kind}");
+        for (job, sent) in jobs.iter().chain(&slots).zip(&frames) {
+            let Parsed::Tcp(t) = ethernet::parse(&sent.frame) else {
+                panic!("{kind}: a frame is wrong")
+            };
+            let (payload, crc) =
+                sent.frame[t.offset..t.offset + t.len].split_at(job.length as usize);
+            assert_eq!(payload, &data[..job.length as usize], "{kind}");
+            assert_eq!(crc, crc32c::crc32c(payload).to_le_bytes(), "{kind}");
+        }
+    }
+}

@@ -33,12 +33,14 @@ fn connected(bench: Bench, rung: Option<Rung>) -> Pair {
 
 #[test]
 fn a_queue_pair_has_the_rung_it_asks_for() {
-    let (host, card) = (Rung::Host, Rung::Placement);
+    let (host, crc, card) = (Rung::Host, Rung::Crc, Rung::Placement);
     for (devices, asks, gets) in [
         ([card, card], Some(host), host),
         ([host, card], None, host),
         ([host, host], Some(card), card),
         ([card, host], None, card),
+        ([crc, crc], None, crc),
+        ([host, card], Some(crc), crc),
     ] {
         let bench = Bench::at(&Way::Sim, 5, devices).expect("two cards come up");
         let pair = connected(bench, asks);
@@ -74,13 +76,14 @@ fn a_queue_pair_has_the_rung_it_asks_for() {
         // Who copies, and who does not.
         for (n, rung) in [(0, gets), (1, devices[1])] {
             let stats = bench.device(n).engine_stats();
-            if rung == host {
-                assert!(stats.bytes_checked > 200_000, "{stats:?}");
-                assert_eq!(stats.fpdus_card, 0, "{stats:?}");
-            } else {
-                assert!(stats.bytes_copied < 200, "{stats:?}");
-                assert!(stats.fpdus_card > 70, "{stats:?}");
-            }
+            let copies = rung != card;
+            assert_eq!(stats.bytes_copied > 400_000, copies, "{stats:?}");
+            assert_eq!(stats.bytes_copied < 200, !copies, "{stats:?}");
+            let checks = rung == host;
+            assert_eq!(stats.bytes_checked > 200_000, checks, "{stats:?}");
+            assert_eq!(stats.bytes_checked < 200, !checks, "{stats:?}");
+            assert_eq!(stats.fpdus_card == 0, checks, "{stats:?}");
+            assert_eq!(stats.fpdus_card > 70, !checks, "{stats:?}");
         }
         no_faults(bench);
     }
@@ -92,11 +95,10 @@ fn a_rung_that_is_not_there_is_refused_with_the_reason() {
     let end = End::new(bench.device(0));
     for (rung, why, says) in [
         (
-            Rung::Crc,
-            RungError::NoCrcAlone,
-            "no queue pair of rung crc: the card computes",
+            Rung::Firmware,
+            RungError::NoProcessor,
+            "no queue pair of rung firmware: the card has no processor",
         ),
-        (Rung::Firmware, RungError::NoProcessor, "no processor"),
         (Rung::Full, RungError::NoFastPath, "no control in RTL"),
     ] {
         let init = QpInit::new(&end.cq).rung(rung);

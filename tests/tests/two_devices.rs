@@ -41,10 +41,12 @@ fn the_same_seed_the_same_run() {
 fn a_link_that_loses_reorders_and_repeats() {
     use weft_sim::link::LinkConfig;
     for seed in 0..20u64 {
-        let rungs = match seed % 4 {
+        let rungs = match seed % 6 {
             0 => [Rung::Host, Rung::Host],
             1 => [Rung::Host, Rung::Placement],
             2 => [Rung::Placement, Rung::Host],
+            3 => [Rung::Crc, Rung::Crc],
+            4 => [Rung::Crc, Rung::Placement],
             _ => [Rung::Placement; 2],
         };
         let bench = Bench::at(&Way::Sim, seed, rungs).expect("two cards come up");
@@ -103,7 +105,7 @@ fn a_link_that_loses_reorders_and_repeats() {
         no_faults(&bench);
         for (n, rung) in rungs.into_iter().enumerate() {
             let stats = fabric.device(n).engine_stats();
-            assert_eq!(stats.fpdus_made > 60, rung == Rung::Host, "{seed}");
+            assert_eq!(stats.fpdus_made > 60, rung != Rung::Placement, "{seed}");
             assert_eq!(stats.fpdus_card == 0, rung == Rung::Host, "{seed}");
         }
         println!(

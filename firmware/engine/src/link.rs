@@ -192,6 +192,8 @@ impl<P: Port> Link<'_, P> {
             return false;
         };
         let flow = qp.id.flow();
+        let check_only = self.card_has_crc();
+        let walks = qp.software.is_none() || check_only;
         let conn = &mut *self.conn;
         if !conn.card.bound {
             conn.card = CardState {
@@ -220,7 +222,8 @@ impl<P: Port> Link<'_, P> {
         let rx = FlowRxRow {
             flags: bit(conn.rx_markers.0.is_some(), FlowRxRow::MARKERS)
                 | bit(conn.agreed.crc, FlowRxRow::CRC)
-                | bit(conn.committed && qp.software.is_none(), FlowRxRow::VALID)
+                | bit(conn.committed && walks, FlowRxRow::VALID)
+                | bit(check_only, FlowRxRow::CHECK_ONLY)
                 | bit(conn.timestamps, FlowRxRow::TIMESTAMPS),
             epoch: conn.card.epoch,
             rq_log2: qp.rq.log2(),

@@ -111,6 +111,7 @@ impl<P: Port> Link<'_, P> {
             .partition_point(|part| seq::le(part.end, seq));
         let tcp = self.tcp_fields(flag::ACK | flag::PSH);
         let markers = self.conn.tx_markers;
+        let append_crc = self.card_has_crc();
         let (Some(part), Some(qp)) = (self.conn.parts.get_mut(index), &self.qp) else {
             // Nothing is known to lie there; it cannot be.
             return Ok(Some((seq, self.conn.sender.nxt)));
@@ -124,9 +125,8 @@ impl<P: Port> Link<'_, P> {
         if let Some(buffer) = qp.software {
             // It lies in the send buffer as it was sent.
             let (flow, range) = (qp.id.flow(), (part.seq, part.end));
-            part.job = self
-                .port
-                .post_job(&buffer.job(flow, range, tcp).to_bytes())?;
+            let job = buffer.job(flow, range, append_crc, tcp);
+            part.job = self.port.post_job(&job.to_bytes())?;
             self.shared.stats.jobs += 1;
             self.ack_with_data();
             return Ok(Some(range));

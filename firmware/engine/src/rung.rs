@@ -43,8 +43,7 @@ impl Rung {
     /// Whether a queue pair can have it here.
     pub(crate) fn check(self) -> Result<(), RungError> {
         match self {
-            Rung::Host | Rung::Placement => Ok(()),
-            Rung::Crc => Err(RungError::NoCrcAlone),
+            Rung::Host | Rung::Crc | Rung::Placement => Ok(()),
             Rung::Firmware => Err(RungError::NoProcessor),
             Rung::Full => Err(RungError::NoFastPath),
         }
@@ -86,8 +85,6 @@ impl FromStr for Rung {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RungError {
-    /// The card computes and checks CRCs only of what it frames itself.
-    NoCrcAlone,
     /// The card has no processor for the control.
     NoProcessor,
     /// The card has no control in RTL.
@@ -99,9 +96,6 @@ pub enum RungError {
 impl fmt::Display for RungError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            RungError::NoCrcAlone => {
-                "the card computes and checks CRCs only of what it frames itself"
-            }
             RungError::NoProcessor => "the card has no processor for the control",
             RungError::NoFastPath => "the card has no control in RTL",
             RungError::NoSendBuffer => "the host gave no memory for a send buffer",

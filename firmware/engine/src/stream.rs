@@ -285,37 +285,55 @@ impl<P: Port> Link<'_, P> {
         }
     }
 
-    /// Walks over FPDUs that the card has checked, and handles those that are for the engine.
+    /// Walks over FPDUs that the card has checked, and takes those that are for the engine: of a queue pair for which software places
+    /// all of them, of another one those of queues 1 to 3.
     fn framed_by_card(&mut self, start: u32, octets: &[u8]) {
+        let places = self.qp.as_ref().is_some_and(|qp| qp.software.is_some());
         let mut scratch = core::mem::take(&mut self.shared.ulpdu);
         for unit in Walk::new(octets, start, self.conn.rx_markers) {
-            let old = seq::lt(unit.seq, self.conn.reassembly.base());
-            let ulpdu = unit.unmarked(&mut scratch);
-            if let (Some((header, payload)), false, true) =
-                (DdpHeader::parse(ulpdu), old, self.conn.phase.receives())
-            {
-                if checks::ask(&header, payload.len()) == Ok(Ask::Engine) {
-                    self.shared.stats.fpdus_card += 1;
-                    let length = payload.len() as u32;
-                    if let Err(fault) = self.deliver(&header, ulpdu.len(), length, payload) {
-                        self.fault(&fault);
-                    }
-                }
+            if seq::lt(unit.seq, self.conn.reassembly.base()) || !self.conn.phase.receives() {
+                continue;
+            }
+            let ulpdu = unit.whole_ulpdu().unwrap_or_else(|| {
+                self.shared.stats.bytes_copied += unit.found.ulpdu_length as u64;
+                unit.unmarked(&mut scratch)
+            });
+            let taken = if places {
+                self.shared.stats.fpdus_card += 1;
+                self.check_and_place(ulpdu)
+            } else {
+                self.deliver_if_for_engine(ulpdu)
+            };
+            if let Err(fault) = taken {
+                self.fault(&fault);
             }
         }
         self.shared.ulpdu = scratch;
     }
 
+    /// Of a ULPDU that the card has checked: it is for the engine if it is of queue 1 to 3, else the card has placed it.
+    fn deliver_if_for_engine(&mut self, ulpdu: &[u8]) -> Result<(), Fault> {
+        match DdpHeader::parse(ulpdu) {
+            Some((header, payload)) if checks::ask(&header, payload.len()) == Ok(Ask::Engine) => {
+                self.shared.stats.fpdus_card += 1;
+                self.deliver(&header, ulpdu.len(), payload.len() as u32, payload)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Lets the card take over, if the stream stands between two FPDUs and nothing is buffered.
     pub fn try_attach(&mut self) {
+        let check_only = self.card_has_crc();
         let Some(qp) = self.qp.as_ref() else {
             return;
         };
+        let walks = qp.software.is_none() || check_only;
         let conn = &mut *self.conn;
         let rtr_send = conn.phase == Phase::AwaitFirst && conn.agreed.rtr == Some(RtrKinds::SEND);
         if !self.shared.config.attach
             || !conn.card.bound
-            || qp.software.is_some()
+            || !walks
             || conn.card.attached
             || !conn.committed
             || !conn.phase.receives()

@@ -55,6 +55,7 @@ fn standing(seed: u64) -> Two {
             // By hand because the engine is told so, or because of its rung.
             match seed & 2 {
                 0 => c.attach = attach,
+                _ if attach && seed & 4 != 0 => c.rung = Rung::Crc,
                 _ if attach => {}
                 _ => c.rung = Rung::Host,
             }

@@ -2035,8 +2035,6 @@ pub mod command_status {
     pub const INVALID_ADDRESS: u8 = 21;
     /// a queue pair in state is not moved to the one asked for by command
     pub const NO_TRANSITION: u8 = 22;
-    /// rung: the card computes and checks CRCs only of what it frames itself
-    pub const RUNG_NO_CRC_ALONE: u8 = 23;
     /// rung: the card has no processor for the control
     pub const RUNG_NO_PROCESSOR: u8 = 24;
     /// rung: the card has no control in RTL
@@ -2097,8 +2095,6 @@ pub enum CommandStatus {
     InvalidAddress = 21,
     /// a queue pair in state is not moved to the one asked for by command
     NoTransition = 22,
-    /// rung: the card computes and checks CRCs only of what it frames itself
-    RungNoCrcAlone = 23,
     /// rung: the card has no processor for the control
     RungNoProcessor = 24,
     /// rung: the card has no control in RTL
@@ -2111,7 +2107,7 @@ pub enum CommandStatus {
 
 impl CommandStatus {
     /// All of them.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 27] = [
         Self::Done,
         Self::Malformed,
         Self::UnknownPd,
@@ -2135,7 +2131,6 @@ impl CommandStatus {
         Self::InvalidPeerToPeer,
         Self::InvalidAddress,
         Self::NoTransition,
-        Self::RungNoCrcAlone,
         Self::RungNoProcessor,
         Self::RungNoFastPath,
         Self::RungNoSendBuffer,
@@ -2173,7 +2168,6 @@ impl CommandStatus {
             20 => Some(Self::InvalidPeerToPeer),
             21 => Some(Self::InvalidAddress),
             22 => Some(Self::NoTransition),
-            23 => Some(Self::RungNoCrcAlone),
             24 => Some(Self::RungNoProcessor),
             25 => Some(Self::RungNoFastPath),
             26 => Some(Self::RungNoSendBuffer),
@@ -2208,7 +2202,6 @@ impl CommandStatus {
             Self::InvalidPeerToPeer => "INVALID_PEER_TO_PEER",
             Self::InvalidAddress => "INVALID_ADDRESS",
             Self::NoTransition => "NO_TRANSITION",
-            Self::RungNoCrcAlone => "RUNG_NO_CRC_ALONE",
             Self::RungNoProcessor => "RUNG_NO_PROCESSOR",
             Self::RungNoFastPath => "RUNG_NO_FAST_PATH",
             Self::RungNoSendBuffer => "RUNG_NO_SEND_BUFFER",
@@ -2242,7 +2235,6 @@ impl CommandStatus {
             Self::InvalidPeerToPeer => "peer-to-peer without revision 2 or without RTR kind",
             Self::InvalidAddress => "not the address of a station that can be reached",
             Self::NoTransition => "a queue pair in state is not moved to the one asked for by command",
-            Self::RungNoCrcAlone => "rung: the card computes and checks CRCs only of what it frames itself",
             Self::RungNoProcessor => "rung: the card has no processor for the control",
             Self::RungNoFastPath => "rung: the card has no control in RTL",
             Self::RungNoSendBuffer => "rung: the host gave no memory for a send buffer",
@@ -4224,6 +4216,8 @@ impl FlowRxRow {
     pub const VALID: u8 = 0x4;
     /// Bit 3: the connection has TCP timestamps: PAWS is checked.
     pub const TIMESTAMPS: u8 = 0x8;
+    /// Bit 4: FPDUs are framed and checked, their CRC too, but not placed: each good one is for the engine.
+    pub const CHECK_ONLY: u8 = 0x10;
 
     /// The record as it lies in memory.
     #[inline]
@@ -4296,6 +4290,18 @@ impl FlowRxRow {
     #[must_use]
     pub const fn with_timestamps(mut self, on: bool) -> Self {
         self.flags = self.flags & !Self::TIMESTAMPS | if on { Self::TIMESTAMPS } else { 0 };
+        self
+    }
+
+    /// Bit 4: FPDUs are framed and checked, their CRC too, but not placed: each good one is for the engine.
+    pub const fn check_only(&self) -> bool {
+        self.flags & Self::CHECK_ONLY != 0
+    }
+
+    /// The same with check_only set or clear.
+    #[must_use]
+    pub const fn with_check_only(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::CHECK_ONLY | if on { Self::CHECK_ONLY } else { 0 };
         self
     }
 }
@@ -4693,7 +4699,7 @@ pub struct Job {
     pub ts_val: u32,
     /// TSecr
     pub ts_ecr: u32,
-    /// payload bytes: the sum of the SGEs' lengths, or the inline bytes. Raw frame: whole frame, 14 to 9216. Segment: at most 9000.
+    /// payload bytes: the sum of the SGEs' lengths, or the inline bytes. Raw frame: whole frame, 14 to 9216. Segment: at most 9000; with append_crc a multiple of 4, from 4 to 8996.
     pub length: u32,
     /// message: DDP payload bytes in each FPDU but the last; a multiple of 4 is not required
     pub fpdu_payload: u16,
@@ -4796,6 +4802,8 @@ impl Job {
     pub const INLINE_PAYLOAD: u8 = 0x8;
     /// Bit 4: segment, message: each frame says that congestion may be marked in it, ECT(0) (RFC 3168 §5).
     pub const ECT: u8 = 0x10;
+    /// Bit 5: segment: the CRC32C of the payload goes behind it, four octets more that nobody reads.
+    pub const APPEND_CRC: u8 = 0x20;
 
     /// The record as it lies in memory.
     #[inline]
@@ -4927,6 +4935,18 @@ impl Job {
     #[must_use]
     pub const fn with_ect(mut self, on: bool) -> Self {
         self.flags = self.flags & !Self::ECT | if on { Self::ECT } else { 0 };
+        self
+    }
+
+    /// Bit 5: segment: the CRC32C of the payload goes behind it, four octets more that nobody reads.
+    pub const fn append_crc(&self) -> bool {
+        self.flags & Self::APPEND_CRC != 0
+    }
+
+    /// The same with append_crc set or clear.
+    #[must_use]
+    pub const fn with_append_crc(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::APPEND_CRC | if on { Self::APPEND_CRC } else { 0 };
         self
     }
 }

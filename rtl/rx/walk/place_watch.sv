@@ -149,6 +149,7 @@ module place_watch
     end else if (place_i) begin
       assert (judged_q && !tail_q.partial && !tail_q.bad_marker && (crc_good_q || !seg_i.row.flags[FLOW_RX_ROW_CRC_BIT]));
       assert (bytes_i != 16'd0);
+      assert (!seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT]);
       assert (allowed);
     end
   end

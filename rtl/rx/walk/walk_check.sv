@@ -85,6 +85,7 @@ module walk_check
   ddp_header_t next_header, header_q;
   logic [15:0] next_offset, offset_q;
   logic next_valid, next_checked, take, take_tail;
+  class_e next_kind;
   logic has_payload_q;
   logic receive_q, bad_msn_q, bad_mo_q;  // of queue 0, good so far; not its MSN, MO
   logic region_q;  // a region is to be checked
@@ -188,6 +189,8 @@ module walk_check
   assign unused = ^{posted_behind[30:0], tail_q.bad_marker};
 
   // ------------------------------------------------------------------ the inputs
+  // Of a flow whose FPDUs are only checked, each good one is the engine's.
+  assign next_kind = seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && next_header.err == ERR_NONE ? CLASS_ENGINE : next_header.kind;
   assign take = state_q == HEAD && next_valid && seg_valid_i;
   assign next_checked = !region_q || region_valid;
   assign take_tail = state_q == VERDICT && tail_valid_i && crc_valid_i && next_checked;
@@ -279,7 +282,7 @@ module walk_check
       refused_q <= state_q == RESULT && sge_bad && has_payload_q && !too_long;
       if (op_free) op_valid_q <= step && (is_place || !silent_q);
       unique case (state_q)
-        HEAD: if (take) state_q <= next_header.kind == CLASS_RECEIVE ? CHECK : VERDICT;
+        HEAD: if (take) state_q <= next_kind == CLASS_RECEIVE ? CHECK : VERDICT;
         CHECK: state_q <= VERDICT;
         VERDICT: if (take_tail) state_q <= !silent && !mpa_bad && receive_q && !bad_msn_q && !bad_mo_q ? ELEMENT : OPS;
         ELEMENT: begin
@@ -311,10 +314,11 @@ module walk_check
       HEAD: begin
         // What counts is of the cycle of `take`.
         header_q <= next_header;
+        header_q.kind <= next_kind;
         offset_q <= next_offset;
         has_payload_q <= next_header.payload_len != 16'd0;
-        receive_q <= next_header.kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
-        region_q <= next_header.kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
+        receive_q <= next_kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
+        region_q <= next_kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
         err_q <= next_header.err;
         bad_q <= next_header.err != ERR_NONE;
         pd_q <= seg_i.row.pd;

@@ -87,7 +87,7 @@ package walk_pkg;
   typedef enum logic [1:0] {
     CLASS_TAGGED,
     CLASS_RECEIVE,  // untagged, queue 0
-    CLASS_ENGINE    // untagged, queues 1 to 3
+    CLASS_ENGINE    // untagged, queues 1 to 3; and every good one of a flow whose FPDUs are only checked
   } class_e;
 
   // A DDP header that was long enough (else all zero, with `err`).

@@ -41,7 +41,7 @@ pub type Piece = (u64, Range<usize>);
 pub enum Action {
     /// Placement of the payload's bytes.
     Place(Vec<Piece>),
-    /// A message of queue 1 to 3.
+    /// Nothing: a message of queue 1 to 3, or of a flow whose FPDUs are only checked.
     Engine,
 }
 
@@ -54,8 +54,13 @@ pub fn check(
     tables: &Tables,
     memory: &mut dyn HostMemory,
 ) -> Result<Action, Violation> {
-    let pd = tables.rx[flow].pd;
-    match ask(header, payload)? {
+    let row = &tables.rx[flow];
+    let asked = ask(header, payload)?;
+    if row.check_only() {
+        return Ok(Action::Engine);
+    }
+    let pd = row.pd;
+    match asked {
         Ask::Nothing => Ok(Action::Place(Vec::new())),
         Ask::Engine => Ok(Action::Engine),
         Ask::Tagged { stag, to, right } => {

@@ -286,7 +286,16 @@ impl Transmit {
             .ok_or(Failure::Malformed)?;
         match kind {
             JobKind::Segment if length <= MAX_PAYLOAD => {
-                let bytes = payload.take(length, memory)?;
+                if job.append_crc()
+                    && (length == 0 || !length.is_multiple_of(4) || length > MAX_PAYLOAD - 4)
+                {
+                    return Err(Failure::Malformed);
+                }
+                let mut bytes = payload.take(length, memory)?;
+                if job.append_crc() {
+                    let crc = crc32c::crc32c(&bytes);
+                    bytes.extend_from_slice(&crc.to_le_bytes());
+                }
                 let id = self.next_identification();
                 frames.push_back(Outgoing {
                     bytes: ethernet::segment(row, job, job.seq, job.tcp_flags, id, &bytes),

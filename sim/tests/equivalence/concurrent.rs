@@ -753,7 +753,7 @@ impl Plan {
             ops.push(match rng.random_range(0..8) {
                 0 => {
                     let row = FlowRxRow {
-                        flags: rng.random_range(0..16),
+                        flags: rng.random_range(0..32),
                         rq_log2: rng.random_range(1..16),
                         epoch: rng.random(),
                         pd: rng.random(),

@@ -340,7 +340,8 @@ impl Script {
         for flow in 0..FLOWS {
             let flags = FlowRxRow::VALID
                 | self.rng.random_range(0..4u8)
-                | self.rng.random_range(0..2u8) << 3;
+                | self.rng.random_range(0..2u8) << 3
+                | *[0, 0, FlowRxRow::CHECK_ONLY].choose(&mut self.rng).unwrap();
             let seq: u32 = if flow == 0 {
                 u32::MAX - 3000
             } else {
@@ -643,9 +644,15 @@ impl Script {
         if kind == RAW_FRAME {
             length = length.max(14);
         }
+        let append_crc = rng.random();
+        if kind == SEGMENT && append_crc && rng.random_ratio(9, 10) {
+            length &= !3;
+        }
         let mut job = Job {
             kind,
-            flags: rng.random_range(0..8) | *[0, Job::ECT].choose(rng).unwrap(),
+            flags: rng.random_range(0..8)
+                | *[0, Job::ECT].choose(rng).unwrap()
+                | if append_crc { Job::APPEND_CRC } else { 0 },
             flow,
             seq: state.send_seq,
             ack: rng.random(),

@@ -102,7 +102,6 @@ pub(crate) fn refused(refusal: Refusal) -> Answer {
             Error::Rung(rung, why) => {
                 answer.rung = rung_number(rung);
                 match why {
-                    RungError::NoCrcAlone => S::RungNoCrcAlone,
                     RungError::NoProcessor => S::RungNoProcessor,
                     RungError::NoFastPath => S::RungNoFastPath,
                     RungError::NoSendBuffer => S::RungNoSendBuffer,
@@ -167,7 +166,6 @@ pub fn outcome(answer: &Answer) -> Result<(), Refusal> {
         S::InvalidReadDepth => Error::InvalidReadDepth(answer.given as u16),
         S::InvalidPeerToPeer => Error::InvalidPeerToPeer,
         S::InvalidAddress => Error::InvalidAddress,
-        S::RungNoCrcAlone => Error::Rung(rung_of(answer)?, RungError::NoCrcAlone),
         S::RungNoProcessor => Error::Rung(rung_of(answer)?, RungError::NoProcessor),
         S::RungNoFastPath => Error::Rung(rung_of(answer)?, RungError::NoFastPath),
         S::RungNoSendBuffer => Error::Rung(rung_of(answer)?, RungError::NoSendBuffer),
@@ -297,7 +295,7 @@ mod tests {
             Error::InvalidReadDepth(0xfffe),
             Error::InvalidPeerToPeer,
             Error::InvalidAddress,
-            Error::Rung(Rung::Crc, RungError::NoCrcAlone),
+            Error::Rung(Rung::Crc, RungError::NoSendBuffer),
             Error::Rung(Rung::Firmware, RungError::NoProcessor),
             Error::Rung(Rung::Full, RungError::NoFastPath),
             Error::Rung(Rung::Host, RungError::NoSendBuffer),

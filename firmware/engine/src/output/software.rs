@@ -18,6 +18,7 @@ use crate::conn::Conn;
 use crate::link::Link;
 use crate::part::{Data, Part};
 use crate::port::{Full, MemoryError, Port};
+use crate::rung::Rung;
 
 /// Memory that the card reads a queue pair's segments from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,12 +55,19 @@ impl SendBuffer {
         next.wrapping_sub(oldest).saturating_add(length) <= self.size
     }
 
-    /// The job that sends what lies between two sequence numbers; `tcp` has the rest of it.
-    pub fn job(&self, flow: u16, (seq, end): (u32, u32), tcp: Job) -> Job {
-        let length = end.wrapping_sub(seq);
+    /// The job that sends what lies between two sequence numbers; `tcp` has the rest of it. With `append_crc` the card does not read
+    /// the last four octets: it puts the CRC of all before them there.
+    pub fn job(&self, flow: u16, (seq, end): (u32, u32), append_crc: bool, tcp: Job) -> Job {
+        let mut length = end.wrapping_sub(seq);
+        let mut flags = tcp.flags;
+        if append_crc {
+            length = length.saturating_sub(fpdu::CRC as u32);
+            flags |= Job::APPEND_CRC;
+        }
         let [(first, first_length), (second, second_length)] = self.pieces(seq, length);
         Job {
             kind: JobKind::Segment.raw(),
+            flags,
             flow,
             seq,
             length,
@@ -82,6 +90,12 @@ pub(super) enum NotSent {
 }
 
 impl<P: Port> Link<'_, P> {
+    /// The card computes and checks the CRCs of what software frames (rung `crc`). Where neither side asked for a CRC nobody does.
+    pub fn card_has_crc(&self) -> bool {
+        let rung = self.qp.as_ref().map(|qp| qp.rung);
+        rung == Some(Rung::Crc) && self.conn.agreed.crc
+    }
+
     /// Makes the FPDU that is the part, and sends it. The number of its job.
     pub(super) fn post_fpdu(
         &mut self,
@@ -103,7 +117,8 @@ impl<P: Port> Link<'_, P> {
         });
         self.shared.wire = wire;
         made.map_err(|MemoryError| NotSent::Unreadable)?;
-        let job = buffer.job(flow, (part.seq, part.end), tcp);
+        let append_crc = self.card_has_crc();
+        let job = buffer.job(flow, (part.seq, part.end), append_crc, tcp);
         self.port
             .post_job(&job.to_bytes())
             .map_err(|Full| NotSent::Full)
@@ -147,7 +162,7 @@ impl<P: Port> Link<'_, P> {
                 }
             }
         }
-        let crc = self.conn.agreed.crc;
+        let crc = self.conn.agreed.crc && !self.card_has_crc();
         let wire_length = fpdu.finish(crc);
         let stats = &mut self.shared.stats;
         stats.fpdus_made += 1;

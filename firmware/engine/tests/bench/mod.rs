@@ -30,10 +30,20 @@ pub enum Way {
     ByHand,
     /// The engine, as the rung says; it makes FPDUs as well.
     Host,
+    /// The engine, but the card computes and checks the CRCs.
+    Crc,
 }
 
 impl Way {
-    pub const ALL: [Way; 3] = [Way::Card, Way::ByHand, Way::Host];
+    pub const ALL: [Way; 4] = [Way::Card, Way::ByHand, Way::Host, Way::Crc];
+
+    fn rung(self) -> Rung {
+        match self {
+            Way::Card | Way::ByHand => Rung::Placement,
+            Way::Host => Rung::Host,
+            Way::Crc => Rung::Crc,
+        }
+    }
 }
 
 /// What the link does to frames, in parts of 65536.
@@ -156,11 +166,7 @@ impl Bench {
 
     /// Both the same way.
     pub fn by(way: Way, seed: u64) -> Self {
-        let mut bench = Self::with(seed, &|c| {
-            if way == Way::Host {
-                c.rung = Rung::Host;
-            }
-        });
+        let mut bench = Self::with(seed, &|c| c.rung = way.rung());
         for host in &mut bench.hosts {
             host.card.no_attach = way == Way::ByHand;
         }

@@ -63,11 +63,7 @@ impl Script {
     }
 
     pub fn by(way: Way) -> Self {
-        Self::with(way == Way::ByHand, &|c| {
-            if way == Way::Host {
-                c.rung = Rung::Host;
-            }
-        })
+        Self::with(way == Way::ByHand, &|c| c.rung = way.rung())
     }
 
     pub fn with(no_attach: bool, change: &dyn Fn(&mut EngineConfig)) -> Self {

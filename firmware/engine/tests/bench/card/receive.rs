@@ -262,6 +262,9 @@ impl Card {
         payload: &[u8],
     ) -> Result<bool, u16> {
         header.check()?;
+        if rx.check_only() {
+            return Ok(true);
+        }
         if header.tagged {
             if !payload.is_empty() {
                 let access = if header.opcode() == 0 {

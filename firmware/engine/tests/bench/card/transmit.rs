@@ -4,7 +4,7 @@ use weft_engine::Full;
 use weft_layout::{job_kind, job_status, report_kind, FlowTxRow, Job, JobReport};
 use weft_wire::tcp::{flag, FrameHeader, Options};
 
-use super::super::judge::fpdu;
+use super::super::judge::fpdu::{self, crc32c};
 use super::super::judge::segment::Segment;
 use super::super::{set_ecn, ECT};
 use super::{Card, JOB_SLOTS};
@@ -73,6 +73,14 @@ impl Card {
         let row = self.flows[usize::from(job.flow)].tx;
         match job.kind {
             job_kind::RAW_FRAME => self.out.push(payload),
+            job_kind::SEGMENT if job.append_crc() => {
+                if payload.is_empty() || payload.len() % 4 != 0 {
+                    return job_status::MALFORMED;
+                }
+                let crc = crc32c(&payload);
+                payload.extend_from_slice(&crc.to_le_bytes());
+                self.segment(&row, job, job.seq, job.tcp_flags, &payload);
+            }
             job_kind::SEGMENT => self.segment(&row, job, job.seq, job.tcp_flags, &payload),
             job_kind::MESSAGE => {
                 if !row.valid() {
