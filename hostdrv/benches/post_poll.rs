@@ -38,14 +38,14 @@ struct Scene {
     bar: Option<u64>,
 }
 
-const SCENES: [Scene; 5] = [
+const SCENES: [Scene; 9] = [
     Scene {
         name: "write",
         title: "Write of 64 bytes",
         list: 1,
         post: |qp, mr, n| {
             let wr = SendWr::write(n, PEER).sge(mr.sge(0, 64)).signaled();
-            qp.post_send(wr).expect("room");
+            qp.post_send(wr).expect("room")
         },
         bar: Some(BAR),
     },
@@ -55,7 +55,7 @@ const SCENES: [Scene; 5] = [
         list: LIST,
         post: |qp, mr, n| {
             let wr = |n| SendWr::write(n, PEER).sge(mr.sge(0, 64)).signaled();
-            qp.post_send_list((n..n + LIST).map(wr)).expect("room");
+            qp.post_send_list((n..n + LIST).map(wr)).expect("room")
         },
         bar: Some(BAR),
     },
@@ -65,7 +65,7 @@ const SCENES: [Scene; 5] = [
         list: 1,
         post: |qp, _, n| {
             let wr = SendWr::write(n, PEER).inline(&[7; 64]).signaled();
-            qp.post_send(wr).expect("room");
+            qp.post_send(wr).expect("room")
         },
         bar: None,
     },
@@ -76,7 +76,48 @@ const SCENES: [Scene; 5] = [
         post: |qp, mr, n| {
             let list = [mr.sge(0, 64), mr.sge(64, 64)];
             let wr = SendWr::send(n).sges(&list).signaled();
-            qp.post_send(wr).expect("room");
+            qp.post_send(wr).expect("room")
+        },
+        bar: None,
+    },
+    Scene {
+        name: "scattered",
+        title: "Send of four SGEs",
+        list: 1,
+        post: |qp, mr, n| {
+            let list: [Sge; 4] = std::array::from_fn(|at| mr.sge(64 * at as u64, 64));
+            qp.post_send(SendWr::send(n).sges(&list).signaled())
+                .expect("room")
+        },
+        bar: None,
+    },
+    Scene {
+        name: "invalidate",
+        title: "Send of one SGE, with invalidate",
+        list: 1,
+        post: |qp, mr, n| {
+            let wr = SendWr::send(n).sge(mr.sge(0, 64)).invalidate(PEER.rkey);
+            qp.post_send(wr.signaled()).expect("room")
+        },
+        bar: Some(BAR),
+    },
+    Scene {
+        name: "read",
+        title: "Read of 64 bytes",
+        list: 1,
+        post: |qp, mr, n| {
+            let wr = SendWr::read(n, PEER).sge(mr.sge(0, 64)).signaled();
+            qp.post_send(wr).expect("room")
+        },
+        bar: None,
+    },
+    Scene {
+        name: "receives",
+        title: "receive of two SGEs",
+        list: 1,
+        post: |qp, mr, n| {
+            let list = [mr.sge(0, 64), mr.sge(64, 64)];
+            qp.post_recv(RecvWr::new(n).sges(&list)).expect("room")
         },
         bar: None,
     },
@@ -86,7 +127,7 @@ const SCENES: [Scene; 5] = [
         list: 1,
         post: |qp, mr, n| {
             qp.post_recv(RecvWr::new(n).sge(mr.sge(0, 64)))
-                .expect("room");
+                .expect("room")
         },
         bar: None,
     },
@@ -109,7 +150,8 @@ fn run(scene: &Scene) {
     let config = DeviceConfig::new([2, 0, 0, 0, 0, 1], [10, 0, 0, 1].into()).deferred();
     let device = Device::open(Arc::new(FakeCard::new()), config).expect("nothing is wrong");
     let pd = device.alloc_pd().expect("a domain");
-    let mr = pd.alloc_mr(4096, Access::LOCAL_WRITE).expect("a region");
+    let access = Access::LOCAL_WRITE | Access::READ_SINK;
+    let mr = pd.alloc_mr(4096, access).expect("a region");
     let cq = device.create_cq(2 * WORK as usize, None).expect("a queue");
     let id = device.create_event_channel().create_id();
     id.resolve_addr("10.0.0.2:4791".parse().expect("an address"))

@@ -1,6 +1,8 @@
 //! The memory of a completion queue: doorbells and CQEs.
 
-use weft_layout::{CqDoorbell, Cqe};
+use core::array;
+
+use weft_layout::{CqDoorbell, Cqe, CqeOpcode, CqeStatus};
 
 use crate::memory::Memory;
 
@@ -8,6 +10,8 @@ const CQES: usize = CqDoorbell::SIZE / 8;
 const TAKEN: usize = CqDoorbell::TAKEN_AT / 8;
 const ARMED: usize = CqDoorbell::ARMED_AT / 8;
 const CQE_WORDS: usize = Cqe::SIZE / 8;
+/// The word with phase and flags.
+const LAST: usize = CQE_WORDS - 1;
 /// Where phase and flags are in the last word. Behind the flags nothing else is but the phase.
 const PHASE_SHIFT: usize = 8 * (Cqe::PHASE_AT % 8);
 const FLAGS_SHIFT: usize = 8 * (Cqe::FLAGS_AT % 8);
@@ -65,10 +69,10 @@ impl CompletionQueue {
             u64::from_le_bytes(word)
         });
         let at = self.at(number);
-        for word in 0..CQE_WORDS - 1 {
+        for word in 0..LAST {
             memory.store(at + word, words.next().unwrap_or(0));
         }
-        memory.store_last(at + CQE_WORDS - 1, words.next().unwrap_or(0));
+        memory.store_last(at + LAST, words.next().unwrap_or(0));
     }
 
     /// Takes away what the poller armed ([`CqDoorbell::ANY`], [`CqDoorbell::SOLICITED`]), behind the CQE that was put before.
@@ -82,12 +86,15 @@ impl CompletionQueue {
     #[inline(always)]
     pub fn get<M: Memory + ?Sized>(&self, memory: &M, number: u32) -> Option<Cqe> {
         let cqe = memory.part(self.at(number), CQE_WORDS)?;
-        let last = cqe.load_first(CQE_WORDS - 1);
+        let last = cqe.load_first(LAST);
         let phase = (last >> PHASE_SHIFT) as u8 & Cqe::PHASE != 0;
         if phase != self.phase(number) {
             return None;
         }
-        Some(read(cqe, last))
+        Some(cqe_of(array::from_fn(|word| match word {
+            LAST => last,
+            _ => cqe.load(word),
+        })))
     }
 
     /// What [`get_plain`](Self::get_plain) has to find.
@@ -96,23 +103,18 @@ impl CompletionQueue {
         u32::from(self.phase(number)) << (PHASE_SHIFT - FLAGS_SHIFT)
     }
 
-    /// The CQE of this number, if it is there and has no flags, for which its flags and phase bit are compared at once with `plain`. That
-    /// is the same as long as [`is_first`](Self::is_first) says no.
+    /// The CQE of this number, if it is there and has no flags (so no Immediate Data), for which its flags and phase bit are compared at once
+    /// with `plain`. That is the same as long as [`is_first`](Self::is_first) says no.
     #[inline(always)]
-    pub fn get_plain<M: Memory + ?Sized>(
+    pub fn get_plain<'m, M: Memory + ?Sized>(
         &self,
-        memory: &M,
+        memory: &'m M,
         number: u32,
         plain: u32,
-    ) -> Option<Cqe> {
-        let cqe = memory.part(self.at(number), CQE_WORDS)?;
-        let last = cqe.load_first(CQE_WORDS - 1);
-        if (last >> FLAGS_SHIFT) as u32 != plain {
-            return None;
-        }
-        let mut cqe = read(cqe, last);
-        cqe.flags = 0;
-        Some(cqe)
+    ) -> Option<PlainCqe<'m, M>> {
+        let words = memory.part(self.at(number), CQE_WORDS)?;
+        let last = words.load_first(LAST);
+        ((last >> FLAGS_SHIFT) as u32 == plain).then_some(PlainCqe { words, last })
     }
 
     /// Is it the first one of a pass through the ring?
@@ -134,13 +136,56 @@ impl CompletionQueue {
     }
 }
 
-/// The rest of a CQE whose last word is this.
-#[inline(always)]
-fn read<M: Memory + ?Sized>(cqe: &M, last: u64) -> Cqe {
-    let mut bytes = [0; Cqe::SIZE];
-    for (word, place) in bytes.chunks_exact_mut(8).take(CQE_WORDS - 1).enumerate() {
-        place.copy_from_slice(&cqe.load(word).to_le_bytes());
+/// A CQE without flags. What is not in its last word is read when it is asked for.
+pub struct PlainCqe<'m, M: ?Sized> {
+    words: &'m M,
+    last: u64,
+}
+
+impl<M: Memory + ?Sized> PlainCqe<'_, M> {
+    /// The queue pair's flow.
+    #[inline(always)]
+    pub fn flow(&self) -> u16 {
+        (self.last >> (8 * (Cqe::FLOW_AT % 8))) as u16
     }
-    bytes[Cqe::SIZE - 8..].copy_from_slice(&last.to_le_bytes());
+
+    /// What it was; `None`: nobody knows such a code.
+    #[inline(always)]
+    pub fn opcode(&self) -> Option<CqeOpcode> {
+        CqeOpcode::try_from((self.last >> (8 * (Cqe::OPCODE_AT % 8))) as u8).ok()
+    }
+
+    /// How it ended; `None`: nobody knows such a code.
+    #[inline(always)]
+    pub fn status(&self) -> Option<CqeStatus> {
+        CqeStatus::try_from((self.last >> (8 * (Cqe::STATUS_AT % 8))) as u8).ok()
+    }
+
+    /// The queue pair, and the number of the work.
+    #[inline(always)]
+    pub fn names(&self) -> (u32, u32) {
+        let names = self.words.load(Cqe::QP_NUM_AT / 8);
+        (names as u32, (names >> 32) as u32)
+    }
+
+    /// Bytes moved.
+    #[inline(always)]
+    pub fn byte_len(&self) -> u32 {
+        self.words.load(Cqe::BYTE_LEN_AT / 8) as u32
+    }
+}
+
+// The words as they are read by themselves.
+const _: () = assert!(
+    Cqe::QP_NUM_AT % 8 == 0 && Cqe::WORK_AT == Cqe::QP_NUM_AT + 4 && Cqe::BYTE_LEN_AT % 8 == 0
+);
+
+/// A CQE of its words.
+#[inline(always)]
+fn cqe_of(words: [u64; CQE_WORDS]) -> Cqe {
+    let mut bytes = [0; Cqe::SIZE];
+    for (word, place) in words.iter().zip(bytes.chunks_exact_mut(8)) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
     Cqe::from_bytes(&bytes)
 }

@@ -25,7 +25,7 @@ mod slots;
 mod wqe;
 
 pub use commands::{BadTail, CommandRing, TakenCommand};
-pub use completion::CompletionQueue;
+pub use completion::{CompletionQueue, PlainCqe};
 pub use events::{EventRing, TakenEvent};
 pub use memory::Memory;
 pub use queue_pair::{Capacity, QueuePair};

@@ -113,37 +113,55 @@ impl Place {
     /// Writes a WQE; its blocks, 0: there is no such memory.
     #[inline(always)]
     pub fn put<M: Memory + ?Sized>(&self, memory: &M, wqe: &Wqe<'_>) -> u32 {
-        let (sges, inline): (&[Sge], &[u8]) = match wqe.payload {
-            Payload::Sges(sges) => (&sges[..sges.len().min(MAX_SGE)], &[]),
-            Payload::Inline(bytes) => (&[], &bytes[..bytes.len().min(MAX_INLINE)]),
-        };
-        let blocks = blocks(sges.len(), inline.len());
-        let is_inline = matches!(wqe.payload, Payload::Inline(_));
-        let header = SendWqe {
-            opcode: wqe.opcode as u8,
-            flags: wqe.flags,
-            blocks: blocks as u8,
-            sge_count: sges.len() as u8,
-            length: inline.len() as u32,
-            to: wqe.to,
-            stag: wqe.stag,
-            ..SendWqe::default()
+        match wqe.payload {
+            Payload::Sges(list) => self.put_list(memory, wqe, &list[..list.len().min(MAX_SGE)]),
+            Payload::Inline(bytes) => {
+                self.put_inline(memory, wqe, &bytes[..bytes.len().min(MAX_INLINE)])
+            }
         }
-        .with_inline_payload(is_inline)
-        .to_bytes();
+    }
+
+    #[inline(always)]
+    fn put_list<M: Memory + ?Sized>(&self, memory: &M, wqe: &Wqe<'_>, list: &[Sge]) -> u32 {
+        let blocks = blocks(list.len(), 0);
         let Some(first) = self.block(memory, 0) else {
             return 0;
         };
-        for (word, bytes) in header.chunks_exact(8).take(HEADER_WORDS).enumerate() {
-            first.store(word, le(bytes));
-        }
-        for (index, sge) in sges.iter().take(FIRST_SGES).enumerate() {
+        let header = SendWqe {
+            sge_count: list.len() as u8,
+            ..SendWqe::default()
+        };
+        put_header(first, wqe, blocks, header);
+        for (index, sge) in list.iter().take(FIRST_SGES).enumerate() {
             put_sge(first, HEADER_WORDS + 2 * index, *sge);
         }
-        let (here, behind) = inline.split_at(inline.len().min(FIRST_INLINE));
-        put_bytes(first, HEADER_WORDS, here);
-        if blocks > 1 {
-            self.put_behind(memory, sges.get(FIRST_SGES..).unwrap_or(&[]), behind);
+        if let Some((_, behind)) = list.split_at_checked(FIRST_SGES) {
+            if !behind.is_empty() {
+                self.put_list_behind(memory, behind);
+            }
+        }
+        blocks
+    }
+
+    #[inline(always)]
+    fn put_inline<M: Memory + ?Sized>(&self, memory: &M, wqe: &Wqe<'_>, bytes: &[u8]) -> u32 {
+        let blocks = blocks(0, bytes.len());
+        let Some(first) = self.block(memory, 0) else {
+            return 0;
+        };
+        let header = SendWqe {
+            length: bytes.len() as u32,
+            ..SendWqe::default()
+        };
+        put_header(first, wqe, blocks, header.with_inline_payload(true));
+        match bytes.split_at_checked(FIRST_INLINE) {
+            Some((here, behind)) => {
+                put_bytes(first, HEADER_WORDS, here);
+                if !behind.is_empty() {
+                    self.put_inline_behind(memory, behind);
+                }
+            }
+            None => put_bytes(first, HEADER_WORDS, bytes),
         }
         blocks
     }
@@ -154,20 +172,24 @@ impl Place {
         memory.part(self.at(number * BLOCK_WORDS), BLOCK_WORDS)
     }
 
-    /// What has no place in the first block.
+    /// The SGEs that have no place in the first block.
     #[inline(never)]
-    fn put_behind<M: Memory + ?Sized>(&self, memory: &M, sges: &[Sge], inline: &[u8]) {
-        let behind = |number| self.block(memory, 1 + number);
+    fn put_list_behind<M: Memory + ?Sized>(&self, memory: &M, sges: &[Sge]) {
         for (number, sges) in sges.chunks(BLOCK_SGES).enumerate() {
-            let Some(block) = behind(number) else {
+            let Some(block) = self.block(memory, 1 + number) else {
                 return;
             };
             for (index, sge) in sges.iter().enumerate() {
                 put_sge(block, 2 * index, *sge);
             }
         }
-        for (number, bytes) in inline.chunks(8 * BLOCK_WORDS).enumerate() {
-            let Some(block) = behind(number) else {
+    }
+
+    /// The same of inline bytes.
+    #[inline(never)]
+    fn put_inline_behind<M: Memory + ?Sized>(&self, memory: &M, bytes: &[u8]) {
+        for (number, bytes) in bytes.chunks(8 * BLOCK_WORDS).enumerate() {
+            let Some(block) = self.block(memory, 1 + number) else {
                 return;
             };
             put_bytes(block, 0, bytes);
@@ -226,16 +248,42 @@ pub(crate) fn put_sge<M: Memory + ?Sized>(memory: &M, at: usize, sge: Sge) {
     memory.store(at + 1, rest);
 }
 
-/// Writes bytes as words.
-#[inline]
-fn put_bytes<M: Memory + ?Sized>(memory: &M, at: usize, bytes: &[u8]) {
-    let words = bytes.chunks_exact(8);
-    let rest = words.remainder();
-    if !rest.is_empty() {
-        memory.store(at + bytes.len() / 8, le(rest));
+/// Writes the header of a WQE of so many blocks; `header` says what is in it.
+#[inline(always)]
+fn put_header<M: Memory + ?Sized>(first: &M, wqe: &Wqe<'_>, blocks: u32, header: SendWqe) {
+    let header = SendWqe {
+        opcode: wqe.opcode as u8,
+        flags: wqe.flags & !SendWqe::INLINE_PAYLOAD | header.flags,
+        blocks: blocks as u8,
+        to: wqe.to,
+        stag: wqe.stag,
+        ..header
     }
-    for (index, word) in words.enumerate() {
-        memory.store(at + index, le(word));
+    .to_bytes();
+    for (word, bytes) in header.chunks_exact(8).take(HEADER_WORDS).enumerate() {
+        first.store(word, le(bytes));
+    }
+}
+
+/// Words that are written without a look at each.
+const GROUP: usize = 4;
+
+/// Writes bytes as words.
+#[inline(always)]
+fn put_bytes<M: Memory + ?Sized>(memory: &M, at: usize, bytes: &[u8]) {
+    let groups = bytes.chunks_exact(8 * GROUP);
+    let rest = groups.remainder();
+    let behind = at + (bytes.len() - rest.len()) / 8;
+    for (number, group) in groups.enumerate() {
+        let Some(place) = memory.part(at + GROUP * number, GROUP) else {
+            return;
+        };
+        for (index, word) in group.chunks_exact(8).enumerate() {
+            place.store(index, le(word));
+        }
+    }
+    for (index, word) in rest.chunks(8).enumerate() {
+        memory.store(behind + index, le(word));
     }
 }
 

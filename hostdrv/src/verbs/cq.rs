@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use spin::mutex::{SpinMutex, SpinMutexGuard};
 use weft_layout::{CqDoorbell, Cqe, CqeOpcode, CqeStatus};
 use weft_queues::CompletionQueue;
 
@@ -153,8 +153,16 @@ pub(crate) struct CqInner {
     promised: AtomicUsize,
     /// CQEs written; only by who has the device's lock.
     written: AtomicU32,
-    taking: Mutex<Taking>,
+    taking: SpinMutex<Taking>,
 }
+
+/// The poller's side, while nobody else has it.
+type Held<'a> = SpinMutexGuard<'a, Taking>;
+
+/// Looks before a thread that wants it goes to sleep: a poll takes some ten nanoseconds for each completion.
+const LOOKS: usize = 64;
+/// How long it sleeps each time. Whoever has it is not on a processor.
+const NAP: Duration = Duration::from_micros(20);
 
 /// No CQE has it.
 const NEVER: u32 = u32::MAX;
@@ -162,10 +170,7 @@ const NEVER: u32 = u32::MAX;
 /// The poller's side.
 #[derive(Default)]
 struct Taking {
-    /// CQEs taken.
-    taken: u32,
-    /// What the next CQE has to have for the short way: [`CompletionQueue::plain`], or [`NEVER`].
-    plain: u32,
+    next: Next,
     /// The queue pairs that complete here, by their flow.
     queues: Vec<Option<Arc<Rings>>>,
     /// Places of the queues that complete here, and of [`orphans`](Self::orphans): while each of them has one here, a place in a queue is one
@@ -175,6 +180,32 @@ struct Taking {
     is_counted: bool,
     /// CQEs of queue pairs that are no more, while places are not counted.
     orphans: usize,
+}
+
+/// The next CQE.
+#[derive(Default)]
+struct Next {
+    /// Its number: so many were taken.
+    number: u32,
+    /// What it has to have for the short way: [`CompletionQueue::plain`], or [`NEVER`].
+    plain: u32,
+    /// What it is on the next pass.
+    turned: u32,
+}
+
+impl Next {
+    fn new(layout: &CompletionQueue) -> Self {
+        Self {
+            number: 0,
+            plain: layout.plain(0),
+            turned: layout.plain(layout.capacity()),
+        }
+    }
+
+    /// From now on all go the long way.
+    fn close(&mut self) {
+        (self.plain, self.turned) = (NEVER, NEVER);
+    }
 }
 
 impl Taking {
@@ -212,6 +243,21 @@ impl CqInner {
         self.memory.file()
     }
 
+    /// The poller's side, when nobody else has it. Giving it back is one store: nobody is woken.
+    fn take(&self) -> Held<'_> {
+        let mut looks = 0;
+        loop {
+            if let Some(taking) = self.taking.try_lock() {
+                return taking;
+            }
+            looks += 1;
+            match looks < LOOKS {
+                true => std::hint::spin_loop(),
+                false => std::thread::sleep(NAP),
+            }
+        }
+    }
+
     /// Keeps a place for work that is being posted.
     #[inline(always)]
     pub(super) fn promise(&self) -> Result<(), VerbsError> {
@@ -233,7 +279,7 @@ impl CqInner {
     /// Looks first for what was done silently: its places are free.
     #[cold]
     fn promise_again(&self) -> Result<(), VerbsError> {
-        let taking = self.taking.lock();
+        let taking = self.take();
         let queues = taking.queues.iter().flatten();
         self.forget(queues.map(|rings| rings.reap(self)).sum());
         drop(taking);
@@ -246,11 +292,16 @@ impl CqInner {
     /// Gives back the places of what was done silently in a queue, up to `done`.
     #[cold]
     pub(super) fn reap(&self, queue: &WorkQueue, done: u32) {
-        let _taking = self.taking.lock();
+        let _taking = self.take();
         let reaped = queue.reap(done);
         if queue.is_counted() {
             self.forget(reaped);
         }
+    }
+
+    /// Another process polls from now on, and may write CQEs: none is believed.
+    pub(super) fn lend(&self) {
+        self.take().next.close();
     }
 
     /// Gives promised places back.
@@ -265,7 +316,7 @@ impl CqInner {
         let here = queues
             .into_iter()
             .filter(|queue| std::ptr::eq(self, &*queue.cq));
-        let mut taking = self.taking.lock();
+        let mut taking = self.take();
         let at = usize::from(rings.flow());
         if taking.queues.len() <= at {
             taking.queues.resize(at + 1, None);
@@ -277,7 +328,7 @@ impl CqInner {
         }
         if !taking.is_counted {
             taking.is_counted = true;
-            taking.plain = NEVER;
+            taking.next.close();
             self.promised.fetch_add(taking.orphans, Ordering::Relaxed);
         }
         // Who posts has its queue's lock and may want this one.
@@ -295,7 +346,7 @@ impl CqInner {
     /// From now on a queue's places are counted.
     fn count(&self, queue: &WorkQueue) {
         let held = queue.hold();
-        let _taking = self.taking.lock();
+        let _taking = self.take();
         self.promised
             .fetch_add(queue.count(&held), Ordering::Relaxed);
     }
@@ -303,14 +354,14 @@ impl CqInner {
     /// The queue pair is no more: its CQEs that nobody took are passed over. How many there are of its receive or its send queue. With the
     /// device's lock.
     pub(super) fn leave(&self, rings: &Rings, recv: bool) -> usize {
-        let mut taking = self.taking.lock();
+        let mut taking = self.take();
         let gone = taking
             .queues
             .get_mut(usize::from(rings.flow()))
             .and_then(Option::take);
         let left = (0..self.layout.capacity())
             .map_while(|ahead| {
-                let number = taking.taken.wrapping_add(ahead);
+                let number = taking.next.number.wrapping_add(ahead);
                 self.layout.get(self.memory(), number)
             })
             .filter(|cqe| {
@@ -363,16 +414,20 @@ impl CqInner {
 
     /// Writes the oldest completions, as many as there is room for; how many.
     fn pop(&self, found: &mut [Wc]) -> usize {
-        let mut taking = self.taking.lock();
+        self.pop_any(&mut self.take(), found)
+    }
+
+    /// The same, whatever they are.
+    fn pop_any(&self, taking: &mut Taking, found: &mut [Wc]) -> usize {
         let (layout, memory) = (self.layout, self.memory());
         let mut count = 0;
         while let Some(wc) = found.get_mut(count) {
-            let Some(cqe) = layout.get(memory, taking.taken) else {
+            let Some(cqe) = layout.get(memory, taking.next.number) else {
                 break;
             };
-            self.step(&mut taking);
+            self.step(memory, &mut taking.next);
             let Some(queue) = taking.queue(&cqe) else {
-                self.pass_over(&mut taking);
+                self.pass_over(taking);
                 continue;
             };
             let Some((wr_id, ended)) = queue.finish(cqe.work) else {
@@ -391,76 +446,66 @@ impl CqInner {
     /// The short way: the oldest completion, if it has no flags and ends the oldest work of its queue. Was it so?
     #[inline(always)]
     fn pop_short(&self, taking: &mut Taking, wc: &mut Wc) -> bool {
-        let (layout, memory) = (self.layout, self.memory());
-        let Some(cqe) = layout.get_plain(memory, taking.taken, taking.plain) else {
+        let memory = self.memory();
+        let Some(cqe) = self
+            .layout
+            .get_plain(memory, taking.next.number, taking.next.plain)
+        else {
             return false;
         };
-        let Some(Some(rings)) = taking.queues.get(usize::from(cqe.flow)) else {
+        let Some(Some(rings)) = taking.queues.get(usize::from(cqe.flow())) else {
             return false;
         };
-        let (Ok(opcode), Ok(status)) = (cqe.opcode(), cqe.status()) else {
+        let Some(status) = cqe.status() else {
             return false;
         };
-        if rings.qp_num != cqe.qp_num {
-            return false;
-        }
-        let finished = match opcode {
-            CqeOpcode::Recv => rings.recv.finish_oldest(cqe.work),
-            _ => rings.send.finish_oldest(cqe.work),
-        };
-        let Some(wr_id) = finished else {
+        let Some(opcode) = cqe.opcode() else {
             return false;
         };
-        wc.wr_id = wr_id;
+        // Written as soon as it is known: so there is little to be kept. The long way writes over it.
         wc.status = status.into();
         wc.opcode = opcode.into();
-        wc.byte_len = cqe.byte_len;
-        wc.qp_num = cqe.qp_num;
+        let (qp_num, number) = cqe.names();
+        wc.qp_num = qp_num;
+        if rings.qp_num != qp_num {
+            return false;
+        }
+        let (queue, oldest) = match opcode {
+            CqeOpcode::Recv => (&rings.recv, rings.oldest_recv(number)),
+            _ => (&rings.send, rings.oldest_send(number)),
+        };
+        let Some(oldest) = oldest else {
+            return false;
+        };
+        wc.wr_id = oldest.wr_id();
+        wc.byte_len = cqe.byte_len();
         wc.solicited = false;
         wc.invalidated_rkey = None;
         wc.imm_data = None;
-        self.step(taking);
+        // The CQE's place is free before the work's: work that is posted there may complete at once.
+        self.step(memory, &mut taking.next);
+        queue.free_oldest(oldest);
         true
+    }
+
+    /// The short way, if nobody else polls; was it so?
+    #[inline(always)]
+    fn pop_one(&self, wc: &mut Wc) -> bool {
+        let Some(mut taking) = self.taking.try_lock() else {
+            return false;
+        };
+        self.pop_short(&mut taking, wc)
     }
 
     /// One CQE was taken.
     #[inline(always)]
-    fn step(&self, taking: &mut Taking) {
-        taking.taken = taking.taken.wrapping_add(1);
-        self.layout.taken(self.memory(), taking.taken);
-        if self.layout.is_first(taking.taken) {
-            self.turn(taking);
+    fn step(&self, memory: &[AtomicU64], next: &mut Next) {
+        let number = next.number.wrapping_add(1);
+        next.number = number;
+        self.layout.taken(memory, number);
+        if self.layout.is_first(number) {
+            std::mem::swap(&mut next.plain, &mut next.turned);
         }
-    }
-
-    /// The next CQE is the first of a pass.
-    #[cold]
-    fn turn(&self, taking: &mut Taking) {
-        if !taking.is_counted {
-            taking.plain = self.layout.plain(taking.taken);
-        }
-    }
-
-    /// The short way for one: 1 or 0.
-    #[inline(always)]
-    fn pop_one(&self, wc: &mut Wc) -> usize {
-        match self.taking.try_lock() {
-            Some(mut taking) => self.pop_short(&mut taking, wc).into(),
-            None => 0,
-        }
-    }
-
-    /// The short way for several; how many.
-    fn pop_many(&self, found: &mut [Wc]) -> usize {
-        let mut taking = self.taking.lock();
-        let mut count = 0;
-        for wc in found {
-            if !self.pop_short(&mut taking, wc) {
-                break;
-            }
-            count += 1;
-        }
-        count
     }
 }
 
@@ -516,8 +561,8 @@ impl Device {
                 memory,
                 promised: AtomicUsize::new(0),
                 written: AtomicU32::new(0),
-                taking: Mutex::new(Taking {
-                    plain: layout.plain(0),
+                taking: SpinMutex::new(Taking {
+                    next: Next::new(&layout),
                     ..Taking::default()
                 }),
             }),
@@ -560,43 +605,53 @@ impl Cq {
         (count > 0).then_some(wc)
     }
 
-    /// Writes the oldest completions over `found`, as many as it has room for (`ibv_poll_cq`); how many. Lets the device make progress when
-    /// there is none.
+    /// Writes the oldest completions over `found`, as many as it has room for (`ibv_poll_cq`); how many. What is behind them in `found` means
+    /// nothing. Lets the device make progress when there is none.
+    ///
+    /// There is one call in it, for whatever is not usual: so the usual way saves no registers for it.
     #[inline(always)]
     pub fn poll_slice(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
-        if tracing::level_enabled!(tracing::Level::TRACE) {
-            return self.poll_traced(found);
+        let found = match found {
+            [wc] => {
+                if !tracing::level_enabled!(tracing::Level::TRACE) && self.inner.pop_one(wc) {
+                    return Ok(1);
+                }
+                std::slice::from_mut(wc)
+            }
+            found => found,
+        };
+        Self::poll_rest(found, self)
+    }
+
+    /// Whatever they are.
+    #[inline(never)]
+    fn poll_rest(found: &mut [Wc], cq: &Cq) -> Result<usize, VerbsError> {
+        match tracing::level_enabled!(tracing::Level::TRACE) {
+            true => cq.poll_traced(found),
+            false => cq.poll_many(found),
         }
-        self.poll_or_progress(found)
     }
 
     #[cold]
     #[tracing::instrument(name = "poll_cq", level = "trace", skip_all, fields(device = self.device.name()))]
     fn poll_traced(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
-        self.poll_or_progress(found)
-    }
-
-    #[inline(always)]
-    fn poll_or_progress(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
-        if let [wc] = found {
-            if self.inner.pop_one(wc) == 1 {
-                return Ok(1);
-            }
-        }
         self.poll_many(found)
     }
 
-    /// Whatever they are.
-    #[inline(never)]
     fn poll_many(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
-        let count = self.inner.pop_many(found);
-        if count == found.len() && count > 0 {
-            return Ok(count);
+        let mut taking = self.inner.take();
+        let mut count = 0;
+        while let Some(wc) = found.get_mut(count) {
+            if !self.inner.pop_short(&mut taking, wc) {
+                let rest = found.get_mut(count..).unwrap_or_default();
+                count += self.inner.pop_any(&mut taking, rest);
+                break;
+            }
+            count += 1;
         }
-        let rest = found.get_mut(count..).unwrap_or_default();
-        let all = count + self.inner.pop(rest);
-        if all > 0 {
-            return Ok(all);
+        drop(taking);
+        if count > 0 {
+            return Ok(count);
         }
         self.device.progress()?;
         Ok(self.inner.pop(found))

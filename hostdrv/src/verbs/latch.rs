@@ -1,7 +1,7 @@
 //! A lock of one word that also says why the usual way is closed.
 //!
 //! ```text
-//!   0         free, and nothing is unusual: one exchange takes it, one gives it back
+//!   0         free, and nothing is unusual: one exchange takes it, one subtraction gives it back
 //!   HELD      somebody has it
 //!   WAITED    somebody sleeps for it
 //!   others    reasons of its owner's: with one of them set, nobody passes but by `lock`
@@ -38,33 +38,37 @@ impl Latch {
         }
     }
 
-    /// Takes it if it is free and there is no reason against it. Then [`try_leave`](Self::try_leave) or [`leave`](Self::leave) has to follow.
+    /// Takes it if it is free and there is no reason against it.
     #[inline(always)]
-    pub(super) fn try_pass(&self) -> bool {
-        self.word
-            .compare_exchange(0, HELD, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
-    }
-
-    /// Gives it back, unless something came up meanwhile: then [`leave`](Self::leave) has to follow.
-    #[inline(always)]
-    pub(super) fn try_leave(&self) -> bool {
-        self.word
-            .compare_exchange(HELD, 0, Ordering::Release, Ordering::Relaxed)
-            .is_ok()
-    }
-
-    /// Gives it back and takes a reason away; was it there?
-    pub(super) fn leave(&self, reason: u32) -> bool {
-        let before = self
+    pub(super) fn try_pass(&self) -> Option<Held<'_>> {
+        let exchanged = self
             .word
-            .fetch_and(!(HELD | WAITED | reason), Ordering::AcqRel);
+            .compare_exchange(0, HELD, Ordering::Acquire, Ordering::Relaxed);
+        match exchanged {
+            Ok(_) => Some(Held(self)),
+            Err(_) => None,
+        }
+    }
+
+    /// Gives back what its thread [kept](Held::keep).
+    pub(super) fn turn_back(&self) {
+        self.clear(HELD | WAITED);
+    }
+
+    /// What came up while somebody passed: takes a reason away, was it there? And wakes who sleeps.
+    pub(super) fn settle(&self, reason: u32) -> bool {
+        self.clear(WAITED | reason) & reason != 0
+    }
+
+    /// Takes bits away, and wakes who sleeps if that is one of them; those that there were.
+    fn clear(&self, bits: u32) -> u32 {
+        let before = self.word.fetch_and(!bits, Ordering::AcqRel);
         if before & WAITED != 0 {
             // Who set the bit sleeps when it lets go of this.
             drop(self.sleepers.lock());
             self.woken.notify_all();
         }
-        before & reason != 0
+        before
     }
 
     /// Takes it, whatever the reasons are; sleeps until it is free.
@@ -112,17 +116,33 @@ impl Latch {
 }
 
 impl Held<'_> {
-    /// As [`Latch::leave`].
+    /// Its thread still has the latch, and says so with `answer`: [`Latch::turn_back`] has to follow.
+    #[inline(always)]
+    pub(super) fn keep<T>(self, answer: T) -> T {
+        std::mem::forget(self);
+        answer
+    }
+
+    /// Gives it back, whatever is set. Was nothing? Else [`Latch::settle`] has to follow.
+    #[inline(always)]
+    pub(super) fn pass_back(self) -> bool {
+        let latch = self.0;
+        std::mem::forget(self);
+        // Nobody else takes this bit away.
+        latch.word.fetch_sub(HELD, Ordering::Release) == HELD
+    }
+
+    /// Gives it back and takes a reason away; was it there?
     pub(super) fn leave(self, reason: u32) -> bool {
         let latch = self.0;
         std::mem::forget(self);
-        latch.leave(reason)
+        latch.clear(HELD | WAITED | reason) & reason != 0
     }
 }
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        self.0.leave(0);
+        self.0.turn_back();
     }
 }
 
@@ -137,15 +157,17 @@ mod tests {
     #[test]
     fn a_reason_closes_the_usual_way_only() {
         let latch = Latch::new(REASON);
-        assert!(!latch.try_pass());
+        assert!(latch.try_pass().is_none());
         assert!(latch.lock().leave(REASON));
-        assert!(latch.try_pass());
+        let held = latch.try_pass().expect("free");
+        assert!(latch.try_pass().is_none());
         assert!(latch.add(REASON));
         assert!(!latch.add(REASON));
-        assert!(!latch.try_leave());
-        assert!(latch.leave(REASON));
-        assert!(latch.try_pass());
-        assert!(latch.try_leave());
+        assert!(!held.pass_back());
+        assert!(latch.try_pass().is_none());
+        assert!(latch.settle(REASON));
+        assert!(!latch.settle(REASON));
+        assert!(latch.try_pass().expect("free").pass_back());
         latch.add(REASON);
         drop(latch.lock());
         assert!(latch.has(REASON));
@@ -168,9 +190,9 @@ mod tests {
             for _ in 0..3 {
                 scope.spawn(|| {
                     for _ in 0..ROUNDS {
-                        let removed = if latch.try_pass() {
+                        let removed = if let Some(held) = latch.try_pass() {
                             step();
-                            !latch.try_leave() && latch.leave(REASON)
+                            !held.pass_back() && latch.settle(REASON)
                         } else {
                             let held = latch.lock();
                             step();

@@ -77,6 +77,7 @@ impl Qp {
         if !self.rings().lend() {
             return Err(VerbsError::Lent);
         }
+        self.send_cq().inner().lend();
         state.lent.push(self.flow());
         drop(state);
         let terms = Terms {

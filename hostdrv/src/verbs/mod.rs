@@ -7,6 +7,7 @@
 //! what would be right.
 
 mod attributes;
+mod checks;
 mod cq;
 mod error;
 mod latch;
@@ -15,6 +16,7 @@ mod lent;
 mod memory;
 mod mr;
 mod pd;
+mod posting;
 mod qp;
 mod rings;
 mod taking;

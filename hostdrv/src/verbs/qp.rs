@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use weft_engine::commands::{self, Answer, Refusal};
 use weft_engine::{
-    self as engine, Access, QpId, QpState, Rung, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
+    self as engine, QpId, QpState, Rung, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
-use weft_queues::{Capacity, Payload, SendWqe, Wqe, WqeOpcode};
+use weft_queues::Capacity;
 
 use super::cq::Cq;
-use super::error::access_name;
 use super::pd::Pd;
-use super::rings::{Rings, Short};
+use super::rings::Rings;
 use super::taking::QpEntry;
-use super::wr::{self, RecvWr, SendWr, Sge};
 use super::VerbsError;
 use crate::device::{Device, State};
 use crate::error::DeviceError;
@@ -177,15 +175,6 @@ fn is_access_error(terminate: TerminateCode) -> bool {
     matches!(terminate.0 >> 8, 0x01 | 0x11)
 }
 
-/// The rights that work of the send queue needs to its own memory.
-#[inline(always)]
-fn needs(opcode: WqeOpcode) -> Access {
-    match opcode {
-        WqeOpcode::Read => Access::READ_SINK,
-        _ => Access::NONE,
-    }
-}
-
 fn check_size(
     what: &'static str,
     given: u64,
@@ -331,11 +320,13 @@ impl Qp {
     }
 
     /// Its capacities.
+    #[inline(always)]
     pub fn cap(&self) -> QpCap {
         self.inner.cap
     }
 
     /// Is every send work request signaled?
+    #[inline(always)]
     pub(super) fn signals_all(&self) -> bool {
         self.inner.sq_sig_all
     }
@@ -360,364 +351,6 @@ impl Qp {
         let (device, query) = (self.device(), commands::query_qp(self.id()));
         let now = device.now();
         Ok(device.lock().command(now, &query, &[])?)
-    }
-
-    /// May an SGE be used so?
-    #[inline(always)]
-    fn is_usable(&self, sge: &Sge<'_>, needs: Access) -> bool {
-        sge.mr.pd().is(self.pd()) && sge.is_inside() && sge.mr.access().contains(needs)
-    }
-
-    /// An SGE as the queue has it; `work`: what it is of, `None`: a receive.
-    fn check_sge(
-        &self,
-        sge: Sge<'_>,
-        needs: Access,
-        work: Option<WqeOpcode>,
-    ) -> Result<weft_queues::Sge, VerbsError> {
-        match self.is_usable(&sge, needs) {
-            true => Ok(sge.queued()),
-            false => Err(self.refuse_sge(sge, needs, work)),
-        }
-    }
-
-    /// Why an SGE is refused.
-    #[cold]
-    fn refuse_sge(&self, sge: Sge<'_>, needs: Access, work: Option<WqeOpcode>) -> VerbsError {
-        let Sge { mr, offset, length } = sge;
-        let lkey = mr.lkey();
-        if !mr.pd().device().is(self.device()) {
-            return VerbsError::WrongDevice { what: "region" };
-        }
-        if !mr.pd().is(self.pd()) {
-            return VerbsError::WrongPd {
-                lkey,
-                region_pd: mr.pd().id().number(),
-                qp_pd: self.pd().id().number(),
-            };
-        }
-        if !sge.is_inside() {
-            return VerbsError::SgeBeyondMr {
-                lkey,
-                offset,
-                length,
-                region: mr.len() as u64,
-            };
-        }
-        VerbsError::NoAccess {
-            lkey,
-            has: mr.access().bits(),
-            needs: needs.bits(),
-            name: access_name(needs),
-            work: work.map_or("receive", wr::name),
-        }
-    }
-
-    /// Several SGEs as the queue has them, those of no bytes left out (one would end a receive element's list).
-    fn check_sges<'l>(
-        &self,
-        list: &'l mut [weft_queues::Sge; MAX_SGE],
-        sges: &[Sge<'_>],
-        needs: Access,
-        work: Option<WqeOpcode>,
-    ) -> Result<&'l [weft_queues::Sge], VerbsError> {
-        let mut total = 0;
-        let mut used = 0;
-        for sge in sges {
-            let sge = self.check_sge(*sge, needs, work)?;
-            total += u64::from(sge.length);
-            if sge.length > 0 {
-                list[used] = sge;
-                used += 1;
-            }
-        }
-        if total > u32::MAX.into() {
-            return Err(VerbsError::MessageTooLong(total));
-        }
-        Ok(&list[..used])
-    }
-
-    /// Work may be posted: a connection was asked for, or is over already.
-    #[cold]
-    fn check_state(&self, operation: &'static str) -> Result<(), VerbsError> {
-        match self.state()? {
-            QpState::Idle => Err(VerbsError::WrongQpState {
-                operation,
-                state: QpState::Idle,
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    /// Posts a work request to the send queue. Before the connection is established (but asked for) it waits
-    /// there; after it failed it completes as flushed.
-    ///
-    /// It writes a WQE and rings; whoever has the device's lock, or this thread if nobody has it, sends ([`DeviceConfig::deferred`]:
-    /// the next [`Device::progress`] does).
-    ///
-    /// [`DeviceConfig::deferred`]: crate::DeviceConfig::deferred
-    #[inline(always)]
-    pub fn post_send(&self, wr: SendWr<'_>) -> Result<(), VerbsError> {
-        if tracing::level_enabled!(tracing::Level::TRACE) {
-            return self.post_send_traced(&wr.copied());
-        }
-        match self.put_send_short(&wr) {
-            Short::Posted => Ok(()),
-            Short::Untold => self.told(true),
-            Short::No => self.post_send_long(&wr.copied()),
-        }
-    }
-
-    #[cold]
-    #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
-    fn post_send_traced(&self, wr: &SendWr<'_>) -> Result<(), VerbsError> {
-        self.post_send_long(wr)
-    }
-
-    #[inline(never)]
-    fn post_send_long(&self, wr: &SendWr<'_>) -> Result<(), VerbsError> {
-        let untold = self.put_send(wr)?;
-        self.told(untold)
-    }
-
-    /// Who takes is told of what was posted.
-    #[inline(never)]
-    fn told(&self, untold: bool) -> Result<(), VerbsError> {
-        Ok(self.device().posted(self.flow(), untold)?)
-    }
-
-    /// Posts work requests to the send queue, one after the other, and rings once. The first that is refused ends the list: `Err` has how
-    /// many were posted before it, and why (`bad_wr` of `ibv_post_send`).
-    #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = self.qp_num()))]
-    #[inline(always)]
-    pub fn post_send_list<'a>(
-        &self,
-        list: impl IntoIterator<Item = SendWr<'a>>,
-    ) -> Result<(), (usize, VerbsError)> {
-        let (mut posted, mut tell) = (0, Short::Posted);
-        for wr in list {
-            let put = match self.put_send_short(&wr) {
-                Short::No => self.put_send(&wr.copied()),
-                Short::Posted => {
-                    posted += 1;
-                    continue;
-                }
-                Short::Untold => Ok(true),
-            };
-            match put {
-                Ok(untold) => tell = tell.and(untold),
-                Err(error) => return self.end_list(posted, tell, Err(error)),
-            }
-            posted += 1;
-        }
-        self.end_list(posted, tell, Ok(()))
-    }
-
-    /// Posts work requests to the receive queue, as [`post_send_list`](Self::post_send_list).
-    #[tracing::instrument(name = "post_recv", level = "trace", skip_all, fields(qp_num = self.qp_num()))]
-    #[inline(always)]
-    pub fn post_recv_list<'a>(
-        &self,
-        list: impl IntoIterator<Item = RecvWr<'a>>,
-    ) -> Result<(), (usize, VerbsError)> {
-        let (mut posted, mut tell) = (0, Short::Posted);
-        for wr in list {
-            let put = match self.put_recv_short(&wr) {
-                Short::No => self.put_recv(&wr.copied()),
-                Short::Posted => {
-                    posted += 1;
-                    continue;
-                }
-                Short::Untold => Ok(true),
-            };
-            match put {
-                Ok(untold) => tell = tell.and(untold),
-                Err(error) => return self.end_list(posted, tell, Err(error)),
-            }
-            posted += 1;
-        }
-        self.end_list(posted, tell, Ok(()))
-    }
-
-    /// Who takes is told of a list, if need be.
-    #[inline(never)]
-    fn end_list(
-        &self,
-        posted: usize,
-        tell: Short,
-        refused: Result<(), VerbsError>,
-    ) -> Result<(), (usize, VerbsError)> {
-        if tell != Short::Posted {
-            self.told(tell == Short::Untold)
-                .map_err(|error| (posted, error))?;
-        }
-        refused.map_err(|error| (posted, error))
-    }
-
-    /// Writes a WQE of one SGE and its doorbell, if nothing is unusual.
-    #[inline(always)]
-    fn put_send_short(&self, wr: &SendWr<'_>) -> Short {
-        let wr::Payload::One(sge) = wr.payload else {
-            return Short::No;
-        };
-        if wr.misplaced != 0 || wr.opcode == WqeOpcode::Immediate || sge.length == 0 {
-            return Short::No;
-        }
-        let needs = needs(wr.opcode);
-        if wr.opcode == WqeOpcode::Read && !self.rings().takes_reads() {
-            return Short::No;
-        }
-        if !self.is_usable(&sge, needs) {
-            return Short::No;
-        }
-        let wqe = self.wqe(wr, Payload::Sges(&[]));
-        self.rings().post_send_short(wr.wr_id, wqe, &sge)
-    }
-
-    /// Writes a WQE and its doorbell, whatever it is, or says why not. Is the bell to be rung?
-    fn put_send(&self, wr: &SendWr<'_>) -> Result<bool, VerbsError> {
-        if !self.rings().is_open() || wr.misplaced != 0 {
-            self.check_send(wr)?;
-        }
-        let needs = needs(wr.opcode);
-        let cap = self.inner.cap;
-        let has_payload = match wr.payload {
-            wr::Payload::Mixed => return Err(VerbsError::MixedPayload),
-            wr::Payload::Inline(_) if wr.opcode == WqeOpcode::Read => {
-                return Err(VerbsError::InlineRead)
-            }
-            wr::Payload::Inline(bytes) if bytes.len() > cap.max_inline_data => {
-                return Err(VerbsError::InlineTooLong {
-                    given: bytes.len(),
-                    max: cap.max_inline_data,
-                })
-            }
-            wr::Payload::Inline(bytes) => !bytes.is_empty(),
-            _ => wr.payload.sges().iter().any(|sge| sge.length > 0),
-        };
-        if has_payload && wr.opcode == WqeOpcode::Immediate {
-            return Err(engine::Error::ImmediatePayload.into());
-        }
-        if let wr::Payload::Inline(bytes) = wr.payload {
-            return self.put_wqe(wr, Payload::Inline(bytes));
-        }
-        let sges = wr.payload.sges();
-        if sges.len() > cap.max_send_sge {
-            return Err(VerbsError::TooManySges {
-                given: sges.len(),
-                max: cap.max_send_sge,
-            });
-        }
-        let mut list = [weft_queues::Sge::default(); MAX_SGE];
-        let list = self.check_sges(&mut list, sges, needs, Some(wr.opcode))?;
-        self.put_wqe(wr, Payload::Sges(list))
-    }
-
-    fn put_wqe(&self, wr: &SendWr<'_>, payload: Payload<'_>) -> Result<bool, VerbsError> {
-        self.rings().post_send(wr.wr_id, &self.wqe(wr, payload))
-    }
-
-    #[inline(always)]
-    fn wqe<'p>(&self, wr: &SendWr<'_>, payload: Payload<'p>) -> Wqe<'p> {
-        let all_signaled = match self.inner.sq_sig_all {
-            true => SendWqe::SIGNALED,
-            false => 0,
-        };
-        Wqe {
-            opcode: wr.opcode,
-            flags: wr.flags | all_signaled,
-            to: wr.to,
-            stag: wr.stag,
-            payload,
-        }
-    }
-
-    /// May it be posted at all?
-    #[cold]
-    fn check_send(&self, wr: &SendWr<'_>) -> Result<(), VerbsError> {
-        let rings = self.rings();
-        if wr.misplaced != 0 {
-            return Err(VerbsError::MeaninglessFlag {
-                flag: wr.misplaced(),
-                work: wr::name(wr.opcode),
-            });
-        }
-        if rings.is_lent() {
-            return Err(VerbsError::Lent);
-        }
-        self.device().check_fault()?;
-        if !rings.is_bound() {
-            self.check_state("post_send")?;
-        }
-        if wr.opcode == WqeOpcode::Read && !rings.takes_reads() {
-            return Err(engine::Error::NoReadsAllowed.into());
-        }
-        Ok(())
-    }
-
-    /// Posts a work request to the receive queue; possible before the connection is asked for.
-    #[inline(always)]
-    pub fn post_recv(&self, wr: RecvWr<'_>) -> Result<(), VerbsError> {
-        if tracing::level_enabled!(tracing::Level::TRACE) {
-            return self.post_recv_traced(&wr.copied());
-        }
-        match self.put_recv_short(&wr) {
-            Short::Posted => Ok(()),
-            Short::Untold => self.told(true),
-            Short::No => self.post_recv_long(&wr.copied()),
-        }
-    }
-
-    #[cold]
-    #[tracing::instrument(name = "post_recv", level = "trace", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
-    fn post_recv_traced(&self, wr: &RecvWr<'_>) -> Result<(), VerbsError> {
-        self.post_recv_long(wr)
-    }
-
-    #[inline(never)]
-    fn post_recv_long(&self, wr: &RecvWr<'_>) -> Result<(), VerbsError> {
-        let untold = self.put_recv(wr)?;
-        self.told(untold)
-    }
-
-    /// Writes an element of one SGE and its doorbell, if nothing is unusual.
-    #[inline(always)]
-    fn put_recv_short(&self, wr: &RecvWr<'_>) -> Short {
-        let wr::Payload::One(sge) = wr.payload else {
-            return Short::No;
-        };
-        match self.is_usable(&sge, Access::LOCAL_WRITE) {
-            true => self.rings().post_recv_short(wr.wr_id, &sge),
-            false => Short::No,
-        }
-    }
-
-    #[cold]
-    fn check_recv(&self) -> Result<(), VerbsError> {
-        match self.rings().is_lent() {
-            true => Err(VerbsError::Lent),
-            false => Ok(self.device().check_fault()?),
-        }
-    }
-
-    /// Writes an element and its doorbell, whatever it is, or says why not. Is the bell to be rung?
-    fn put_recv(&self, wr: &RecvWr<'_>) -> Result<bool, VerbsError> {
-        if !self.rings().takes_receives() {
-            self.check_recv()?;
-        }
-        let (sges, max) = (wr.payload.sges(), self.inner.cap.max_recv_sge);
-        if sges.len() > max {
-            return Err(VerbsError::TooManySges {
-                given: sges.len(),
-                max,
-            });
-        }
-        if let wr::Payload::Mixed = wr.payload {
-            return Err(VerbsError::MixedPayload);
-        }
-        let mut list = [weft_queues::Sge::default(); MAX_SGE];
-        let list = self.check_sges(&mut list, sges, Access::LOCAL_WRITE, None)?;
-        self.rings().post_recv(wr.wr_id, list)
     }
 }
 

@@ -77,24 +77,26 @@ struct Work {
     end: AtomicU32,
 }
 
-/// How a post by the short way ended.
+/// How a post by the short way ended. It names no queue: there is a register less to keep.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Short {
     /// It is posted.
     Posted,
-    /// It is posted, and the bell is to be rung.
-    Untold,
+    /// It is posted, and something came up meanwhile: [`WorkQueue::settle`] has to follow.
+    Late,
+    /// Nothing was done, because there is no room, and this thread has the queue's lock: [`WorkQueue::turn_back`] has to follow.
+    Full,
     /// Nothing was done: the long way knows why.
     No,
 }
 
-impl Short {
-    /// This of what was posted before, and one more by the long way: who takes is to be told, with its bell if that is `untold`.
-    pub(super) fn and(self, untold: bool) -> Self {
-        match untold || self == Short::Untold {
-            true => Short::Untold,
-            false => Short::No,
-        }
+/// The oldest work of a queue.
+pub(super) struct Oldest<'a>(&'a Work);
+
+impl Oldest<'_> {
+    #[inline(always)]
+    pub(super) fn wr_id(&self) -> u64 {
+        self.0.wr_id.load(Ordering::Relaxed)
     }
 }
 
@@ -158,20 +160,35 @@ impl WorkQueue {
 
     // ------------------------------------------------------------------ who posts
 
-    #[cold]
-    #[inline(never)]
-    fn turn_back(&self) -> Short {
-        self.latch.leave(0);
-        Short::No
+    /// Where the next work request goes; with the latch.
+    #[inline(always)]
+    fn next(&self) -> u32 {
+        self.tail.load(Ordering::Relaxed)
     }
 
-    #[cold]
-    #[inline(never)]
-    fn leave_late(&self) -> Short {
-        match self.latch.leave(why::UNTOLD) {
-            true => Short::Untold,
-            false => Short::Posted,
+    /// What is to be remembered of the next work request, which has this place.
+    #[inline(always)]
+    fn place(&self, at: usize) -> Option<&Work> {
+        self.work.get(at)
+    }
+
+    /// Something was posted by the short way.
+    #[inline(always)]
+    fn pass_back(&self, held: Held<'_>) -> Short {
+        match held.pass_back() {
+            true => Short::Posted,
+            false => Short::Late,
         }
+    }
+
+    /// After [`Short::Full`].
+    pub(super) fn turn_back(&self) {
+        self.latch.turn_back();
+    }
+
+    /// After [`Short::Late`]: is the bell to be rung?
+    pub(super) fn settle(&self) -> bool {
+        self.latch.settle(why::UNTOLD)
     }
 
     /// Keeps a place for a work request and its CQE; `done`: how far the queue is done.
@@ -227,18 +244,10 @@ impl WorkQueue {
 
     // ------------------------------------------------------------------ who polls, with the completion queue's lock
 
-    /// The `wr_id` of the work that a CQE is of, if that is the oldest of all that have places, and not silent. Its place is given back.
+    /// Gives back the place of the oldest work.
     #[inline(always)]
-    pub(super) fn finish_oldest(&self, number: u32) -> Option<u64> {
-        let work = self.at(number)?;
-        if self.head.load(Ordering::Relaxed) != number
-            || work.mark.load(Ordering::Relaxed) != number
-        {
-            return None;
-        }
-        let wr_id = work.wr_id.load(Ordering::Relaxed);
-        self.free(work.end.load(Ordering::Relaxed), 1);
-        Some(wr_id)
+    pub(super) fn free_oldest(&self, oldest: Oldest<'_>) {
+        self.free(oldest.0.end.load(Ordering::Relaxed), 1);
     }
 
     /// The `wr_id` of the work that a CQE is of; all before it has its places back as well, and this says how many that are. `None`: no such
@@ -429,36 +438,58 @@ impl Rings {
         !self.has(NO_READS)
     }
 
-    /// The short way of a work request with one SGE, if nothing is unusual. There is no call in it, and what it needs it reads when it needs
-    /// it: so it saves no registers. `wqe` has no payload yet.
+    /// Posts a work request of one SGE to the send queue, if nothing is unusual; `wqe` has no payload yet. There is no call in it, and what it
+    /// needs it reads when it needs it: so it saves no registers.
     #[inline(always)]
-    pub(super) fn post_send_short(&self, wr_id: u64, wqe: Wqe<'_>, sge: &wr::Sge<'_>) -> Short {
+    pub(super) fn try_post_send(&self, wr_id: u64, wqe: Wqe<'_>, sge: &wr::Sge<'_>) -> Short {
         let queue = &self.send;
-        if !queue.latch.try_pass() {
+        let Some(held) = queue.latch.try_pass() else {
             return Short::No;
-        }
-        let number = queue.tail.load(Ordering::Relaxed);
-        let Some(work) = queue.work.get(self.layout.send_at(number)) else {
-            return queue.turn_back();
         };
+        let number = queue.next();
         if queue.is_full() {
-            return queue.turn_back();
+            return held.keep(Short::Full);
         }
         let sges = [sge.queued()];
         let wqe = Wqe {
             payload: Payload::Sges(&sges),
             ..wqe
         };
-        if self.layout.put_send(self.memory(), number, &wqe) != 1 {
-            return queue.turn_back();
+        let memory = self.memory();
+        if self.layout.put_send(memory, number, &wqe) != 1 {
+            return held.keep(Short::Full);
         }
+        // Read once more, so that it need not be kept.
+        let number = queue.next();
+        let Some(work) = queue.place(self.layout.send_at(number)) else {
+            return held.keep(Short::Full);
+        };
         let end = number.wrapping_add(1);
         queue.remember(work, wr_id, is_signaled(&wqe), number, end);
-        self.layout.ring_send(self.memory(), end);
-        match queue.latch.try_leave() {
-            true => Short::Posted,
-            false => queue.leave_late(),
-        }
+        self.layout.ring_send(memory, end);
+        queue.pass_back(held)
+    }
+
+    /// The same for any WQE.
+    #[inline(always)]
+    pub(super) fn try_post_wqe(&self, wr_id: u64, wqe: &Wqe<'_>) -> Short {
+        let (queue, memory) = (&self.send, self.memory());
+        let Some(held) = queue.latch.try_pass() else {
+            return Short::No;
+        };
+        let number = queue.next();
+        let blocks = match queue.is_full() {
+            true => 0,
+            false => self.layout.put_send(memory, number, wqe),
+        };
+        let place = queue.place(self.layout.send_at(number));
+        let (1.., Some(work)) = (blocks, place) else {
+            return held.keep(Short::Full);
+        };
+        let end = number.wrapping_add(blocks);
+        queue.remember(work, wr_id, is_signaled(wqe), number, end);
+        self.layout.ring_send(memory, end);
+        queue.pass_back(held)
     }
 
     /// Posts, or says why not. Is the bell to be rung?
@@ -475,28 +506,48 @@ impl Rings {
         Ok(held.leave(why::UNTOLD))
     }
 
-    /// As [`post_send_short`](Self::post_send_short).
+    /// As [`try_post_send`](Self::try_post_send), of a receive.
     #[inline(always)]
-    pub(super) fn post_recv_short(&self, wr_id: u64, sge: &wr::Sge<'_>) -> Short {
+    pub(super) fn try_post_recv(&self, wr_id: u64, sge: &wr::Sge<'_>) -> Short {
         let queue = &self.recv;
-        if !queue.latch.try_pass() {
+        let Some(held) = queue.latch.try_pass() else {
             return Short::No;
-        }
-        let number = queue.tail.load(Ordering::Relaxed);
-        let Some(work) = queue.work.get(self.layout.recv_at(number)) else {
-            return queue.turn_back();
         };
-        let list = [sge.queued()];
-        if queue.is_full() || !self.layout.put_recv(self.memory(), number, &list) {
-            return queue.turn_back();
+        let number = queue.next();
+        if queue.is_full() {
+            return held.keep(Short::Full);
         }
+        let (list, memory) = ([sge.queued()], self.memory());
+        if !self.layout.put_recv(memory, number, &list) {
+            return held.keep(Short::Full);
+        }
+        let number = queue.next();
+        let Some(work) = queue.place(self.layout.recv_at(number)) else {
+            return held.keep(Short::Full);
+        };
         let end = number.wrapping_add(1);
         queue.remember(work, wr_id, true, number, end);
-        self.layout.ring_recv(self.memory(), end);
-        match queue.latch.try_leave() {
-            true => Short::Posted,
-            false => queue.leave_late(),
-        }
+        self.layout.ring_recv(memory, end);
+        queue.pass_back(held)
+    }
+
+    /// The same for any element.
+    #[inline(always)]
+    pub(super) fn try_post_element(&self, wr_id: u64, list: &[Sge]) -> Short {
+        let (queue, memory) = (&self.recv, self.memory());
+        let Some(held) = queue.latch.try_pass() else {
+            return Short::No;
+        };
+        let number = queue.next();
+        let is_put = !queue.is_full() && self.layout.put_recv(memory, number, list);
+        let place = queue.place(self.layout.recv_at(number));
+        let (true, Some(work)) = (is_put, place) else {
+            return held.keep(Short::Full);
+        };
+        let end = number.wrapping_add(1);
+        queue.remember(work, wr_id, true, number, end);
+        self.layout.ring_recv(memory, end);
+        queue.pass_back(held)
     }
 
     /// As [`post_send`](Self::post_send).
@@ -512,6 +563,27 @@ impl Rings {
         }
         layout.ring_recv(memory, end);
         Ok(held.leave(why::UNTOLD))
+    }
+
+    /// The work that a CQE of the send queue is of, if that is the oldest of all that have places. The CQE is this process's own: it is
+    /// believed that there is such work. Only by who has the completion queue's lock.
+    #[inline(always)]
+    pub(super) fn oldest_send(&self, number: u32) -> Option<Oldest<'_>> {
+        if self.send.head.load(Ordering::Relaxed) != number {
+            return None;
+        }
+        let work = self.send.work.get(self.layout.send_at(number));
+        work.map(Oldest)
+    }
+
+    /// The same of the receive queue.
+    #[inline(always)]
+    pub(super) fn oldest_recv(&self, number: u32) -> Option<Oldest<'_>> {
+        if self.recv.head.load(Ordering::Relaxed) != number {
+            return None;
+        }
+        let work = self.recv.work.get(self.layout.recv_at(number));
+        work.map(Oldest)
     }
 
     /// Gives back the places of what was done silently, if the send queue completes to `cq`; how many. Only by who has its lock.

@@ -1,5 +1,6 @@
 //! Work requests: what is to be done, and where the bytes are. They refer to both, and own nothing: posting copies them once, into the queue.
 
+use weft_engine::Access;
 use weft_queues::{SendWqe, WqeOpcode};
 
 use super::mr::{Mr, RemoteRegion};
@@ -214,6 +215,15 @@ impl<'a> SendWr<'a> {
             0 => "invalidate",
             _ => "solicited",
         }
+    }
+}
+
+/// The rights that work of the send queue needs to its own memory.
+#[inline(always)]
+pub(super) fn needs(opcode: WqeOpcode) -> Access {
+    match opcode {
+        WqeOpcode::Read => Access::READ_SINK,
+        _ => Access::NONE,
     }
 }
 

@@ -1,0 +1,194 @@
+//! The long way of a post: whatever the work request is, and why it is refused.
+
+use weft_engine::{self as engine, QpState, MAX_SGE};
+use weft_queues::{Payload, WqeOpcode};
+
+use super::error::access_name;
+use super::qp::Qp;
+use super::wr::{self, needs, RecvWr, SendWr, Sge};
+use super::{Access, VerbsError};
+
+impl Qp {
+    /// Writes a WQE and its doorbell, whatever it is, or says why not. Is the bell to be rung?
+    #[inline(never)]
+    pub(super) fn put_send(&self, wr: &SendWr<'_>) -> Result<bool, VerbsError> {
+        if !self.rings().is_open() || wr.misplaced != 0 {
+            self.check_send(wr)?;
+        }
+        let needs = needs(wr.opcode);
+        let cap = self.cap();
+        let has_payload = match wr.payload {
+            wr::Payload::Mixed => return Err(VerbsError::MixedPayload),
+            wr::Payload::Inline(_) if wr.opcode == WqeOpcode::Read => {
+                return Err(VerbsError::InlineRead)
+            }
+            wr::Payload::Inline(bytes) if bytes.len() > cap.max_inline_data => {
+                return Err(VerbsError::InlineTooLong {
+                    given: bytes.len(),
+                    max: cap.max_inline_data,
+                })
+            }
+            wr::Payload::Inline(bytes) => !bytes.is_empty(),
+            _ => wr.payload.sges().iter().any(|sge| sge.length > 0),
+        };
+        if has_payload && wr.opcode == WqeOpcode::Immediate {
+            return Err(engine::Error::ImmediatePayload.into());
+        }
+        if let wr::Payload::Inline(bytes) = wr.payload {
+            return self.put_wqe(wr, Payload::Inline(bytes));
+        }
+        let sges = wr.payload.sges();
+        if sges.len() > cap.max_send_sge {
+            return Err(VerbsError::TooManySges {
+                given: sges.len(),
+                max: cap.max_send_sge,
+            });
+        }
+        let mut list = [weft_queues::Sge::default(); MAX_SGE];
+        let list = self.check_sges(&mut list, sges, needs, Some(wr.opcode))?;
+        self.put_wqe(wr, Payload::Sges(list))
+    }
+
+    fn put_wqe(&self, wr: &SendWr<'_>, payload: Payload<'_>) -> Result<bool, VerbsError> {
+        self.rings().post_send(wr.wr_id, &self.wqe(wr, payload))
+    }
+
+    /// May it be posted at all?
+    #[cold]
+    fn check_send(&self, wr: &SendWr<'_>) -> Result<(), VerbsError> {
+        let rings = self.rings();
+        if wr.misplaced != 0 {
+            return Err(VerbsError::MeaninglessFlag {
+                flag: wr.misplaced(),
+                work: wr::name(wr.opcode),
+            });
+        }
+        if rings.is_lent() {
+            return Err(VerbsError::Lent);
+        }
+        self.device().check_fault()?;
+        if !rings.is_bound() {
+            self.check_state("post_send")?;
+        }
+        if wr.opcode == WqeOpcode::Read && !rings.takes_reads() {
+            return Err(engine::Error::NoReadsAllowed.into());
+        }
+        Ok(())
+    }
+
+    /// Writes an element and its doorbell, whatever it is, or says why not. Is the bell to be rung?
+    #[inline(never)]
+    pub(super) fn put_recv(&self, wr: &RecvWr<'_>) -> Result<bool, VerbsError> {
+        if !self.rings().takes_receives() {
+            self.check_recv()?;
+        }
+        let (sges, max) = (wr.payload.sges(), self.cap().max_recv_sge);
+        if sges.len() > max {
+            return Err(VerbsError::TooManySges {
+                given: sges.len(),
+                max,
+            });
+        }
+        if let wr::Payload::Mixed = wr.payload {
+            return Err(VerbsError::MixedPayload);
+        }
+        let mut list = [weft_queues::Sge::default(); MAX_SGE];
+        let list = self.check_sges(&mut list, sges, Access::LOCAL_WRITE, None)?;
+        self.rings().post_recv(wr.wr_id, list)
+    }
+
+    #[cold]
+    fn check_recv(&self) -> Result<(), VerbsError> {
+        match self.rings().is_lent() {
+            true => Err(VerbsError::Lent),
+            false => Ok(self.device().check_fault()?),
+        }
+    }
+
+    /// May an SGE be used so?
+    #[inline(always)]
+    pub(super) fn is_usable(&self, sge: &Sge<'_>, needs: Access) -> bool {
+        sge.mr.pd().is(self.pd()) && sge.is_inside() && sge.mr.access().contains(needs)
+    }
+
+    /// An SGE as the queue has it; `work`: what it is of, `None`: a receive.
+    fn check_sge(
+        &self,
+        sge: Sge<'_>,
+        needs: Access,
+        work: Option<WqeOpcode>,
+    ) -> Result<weft_queues::Sge, VerbsError> {
+        match self.is_usable(&sge, needs) {
+            true => Ok(sge.queued()),
+            false => Err(self.refuse_sge(sge, needs, work)),
+        }
+    }
+
+    /// Why an SGE is refused.
+    #[cold]
+    fn refuse_sge(&self, sge: Sge<'_>, needs: Access, work: Option<WqeOpcode>) -> VerbsError {
+        let Sge { mr, offset, length } = sge;
+        let lkey = mr.lkey();
+        if !mr.pd().device().is(self.device()) {
+            return VerbsError::WrongDevice { what: "region" };
+        }
+        if !mr.pd().is(self.pd()) {
+            return VerbsError::WrongPd {
+                lkey,
+                region_pd: mr.pd().id().number(),
+                qp_pd: self.pd().id().number(),
+            };
+        }
+        if !sge.is_inside() {
+            return VerbsError::SgeBeyondMr {
+                lkey,
+                offset,
+                length,
+                region: mr.len() as u64,
+            };
+        }
+        VerbsError::NoAccess {
+            lkey,
+            has: mr.access().bits(),
+            needs: needs.bits(),
+            name: access_name(needs),
+            work: work.map_or("receive", wr::name),
+        }
+    }
+
+    /// Several SGEs as the queue has them, those of no bytes left out (one would end a receive element's list).
+    fn check_sges<'l>(
+        &self,
+        list: &'l mut [weft_queues::Sge; MAX_SGE],
+        sges: &[Sge<'_>],
+        needs: Access,
+        work: Option<WqeOpcode>,
+    ) -> Result<&'l [weft_queues::Sge], VerbsError> {
+        let mut total = 0;
+        let mut used = 0;
+        for sge in sges {
+            let sge = self.check_sge(*sge, needs, work)?;
+            total += u64::from(sge.length);
+            if sge.length > 0 {
+                list[used] = sge;
+                used += 1;
+            }
+        }
+        if total > u32::MAX.into() {
+            return Err(VerbsError::MessageTooLong(total));
+        }
+        Ok(&list[..used])
+    }
+
+    /// Work may be posted: a connection was asked for, or is over already.
+    #[cold]
+    fn check_state(&self, operation: &'static str) -> Result<(), VerbsError> {
+        match self.state()? {
+            QpState::Idle => Err(VerbsError::WrongQpState {
+                operation,
+                state: QpState::Idle,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
