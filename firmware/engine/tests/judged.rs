@@ -87,8 +87,11 @@ impl Plan {
         } else {
             segment.rdmap_control = random.one(&[0x43, 0x45]);
             let room: u32 = PIECES.iter().map(|piece| piece.1).sum();
+            let left = room.saturating_sub(self.mo);
             if !wrong {
-                length = length.min(room.saturating_sub(self.mo));
+                length = length.min(left);
+            } else if random.one_in(3) {
+                length = left + 1;
             }
             let off = if wrong {
                 random.one(&[0, 1, u32::MAX, 1 << 31])
