@@ -157,6 +157,7 @@ impl CmId {
                 markers: param.markers,
                 revision: param.mpa_revision,
                 fall_back: false,
+                route: None,
             }),
             MpaStart::Passive => StartMpa::Passive,
             MpaStart::Past(agreed) => StartMpa::Past(*agreed),
