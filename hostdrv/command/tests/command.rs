@@ -217,15 +217,22 @@ mod on_a_simulated_card {
             assert!(html.contains(name), "{name}");
             let rungs = list(&measured["rungs"]);
             let names: Vec<_> = rungs.iter().map(|at| at["rung"].as_str()).collect();
-            assert_eq!(names, [Some("host"), Some("placement")]);
+            assert_eq!(names, [Some("host"), Some("crc"), Some("placement")]);
             let figure = |n: usize, of: &str, name: &str| {
                 rungs[n]["figures"][of][name].as_f64().expect("a number")
             };
             for name in ["bytes_copied", "bytes_checked"] {
-                let [host, card] = [0, 1].map(|n| figure(n, "per_byte", name));
+                let [host, crc, card] = [0, 1, 2].map(|n| figure(n, "per_byte", name));
                 assert!(host > 2.0 && card < 0.7 * host, "{name}: {host}, {card}");
+                // What the card checks is copied as before.
+                let of_host = if name == "bytes_copied" {
+                    0.9..1.1
+                } else {
+                    0.0..0.7
+                };
+                assert!(of_host.contains(&(crc / host)), "{name}: {host}, {crc}");
             }
-            for n in [0, 1] {
+            for n in [0, 1, 2] {
                 assert!(figure(n, "per_byte", "dma_written_bytes") > 1.0);
                 let latency = list(&rungs[n]["figures"]["latency_ns"]);
                 let latency: Vec<_> = latency.iter().map(|ns| ns.as_u64()).collect();
@@ -236,7 +243,7 @@ mod on_a_simulated_card {
             .iter()
             .map(|missing| missing["rung"].as_str().expect("a name").to_owned())
             .collect();
-        assert_eq!(missing, ["crc", "firmware", "full"]);
+        assert_eq!(missing, ["firmware", "full"]);
         for said in [
             "seed 7",
             "weft partitions default --card model --seed 7",
@@ -296,7 +303,10 @@ mod on_a_simulated_card {
         for run in runs {
             let of = |name: &str| run[name].as_f64().expect("a number");
             let clean = of("loss") == 0.0 && of("reorder") == 0.0;
-            assert_eq!(of("retransmits") == 0.0, clean, "{run:#}");
+            assert!(!clean || of("retransmits") == 0.0, "{run:#}");
+            // Of 0.03 % a run as short as this may lose nothing.
+            let some = of("loss") >= 1000.0 || of("reorder") > 0.0;
+            assert!(!some || of("retransmits") > 0.0, "{run:#}");
             assert!(of("gbps") > if clean { 80.0 } else { 0.5 }, "{run:#}");
             assert!(of("round_trip_ns") > 2.0 * of("delay_ns"), "{run:#}");
             if of("loss") > 0.0 {

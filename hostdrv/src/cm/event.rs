@@ -44,7 +44,7 @@ impl CmEventType {
             Self::Unreachable => "RDMA_CM_EVENT_UNREACHABLE",
             Self::Rejected => "RDMA_CM_EVENT_REJECTED",
             Self::Established => "RDMA_CM_EVENT_ESTABLISHED",
-            Self::StreamEstablished => "WEFT_CM_EVENT_STREAM_ESTABLISHED",
+            Self::StreamEstablished => "STREAM_ESTABLISHED",
             Self::Disconnected => "RDMA_CM_EVENT_DISCONNECTED",
         }
     }
