@@ -820,14 +820,12 @@ fn a_crc_behind_a_segments_payload() {
         let slots: Vec<Job> = [4, 20, 64].map(inline).to_vec();
         let bad: Vec<Job> = [0, 1, 2, 7, 1443, 8997, 9000].map(job).to_vec();
         let mut expected = Vec::new();
-        let mut number = 0;
-        for job in jobs.iter().chain(&slots).chain(&bad) {
+        for (number, job) in (0..).zip(jobs.iter().chain(&slots).chain(&bad)) {
             let inline = if job.inline_payload() { job.length } else { 0 };
             s.bench.post(job, &data[..inline as usize]);
             if bad.contains(job) {
                 expected.push((number, job_status::MALFORMED));
             }
-            number += 1;
         }
         s.bench.ring_jobs();
         s.bench.settle(1_000_000).unwrap();

@@ -286,8 +286,7 @@ impl Transmit {
             .ok_or(Failure::Malformed)?;
         match kind {
             JobKind::Segment if length <= MAX_PAYLOAD => {
-                if job.append_crc()
-                    && (length == 0 || !length.is_multiple_of(4) || length > MAX_PAYLOAD - 4)
+                if job.append_crc() && (length == 0 || length % 4 != 0 || length > MAX_PAYLOAD - 4)
                 {
                     return Err(Failure::Malformed);
                 }

@@ -130,18 +130,19 @@ fn writes_come_to_the_card_in_order() {
                     outputs.push_strb,
                 ));
             }
-            if outputs.m_axil_awvalid && inputs.m_axil_awready {
-                if place.replace(outputs.m_axil_awaddr).is_some() {
-                    return Err("two addresses".into());
-                }
+            if outputs.m_axil_awvalid
+                && inputs.m_axil_awready
+                && place.replace(outputs.m_axil_awaddr).is_some()
+            {
+                return Err("two addresses".into());
             }
-            if outputs.m_axil_wvalid && inputs.m_axil_wready {
-                if word
+            if outputs.m_axil_wvalid
+                && inputs.m_axil_wready
+                && word
                     .replace((outputs.m_axil_wdata, outputs.m_axil_wstrb))
                     .is_some()
-                {
-                    return Err("two words".into());
-                }
+            {
+                return Err("two words".into());
             }
             if inputs.m_axil_bvalid && outputs.m_axil_bready {
                 inputs.m_axil_bvalid = false;
@@ -269,10 +270,11 @@ fn reads_give_the_word_in_every_place() {
             if inputs.m_axil_rvalid && outputs.m_axil_rready {
                 inputs.m_axil_rvalid = false;
             }
-            if outputs.m_axil_arvalid && inputs.m_axil_arready {
-                if pending.replace(outputs.m_axil_araddr).is_some() {
-                    return Err("two reads at once".into());
-                }
+            if outputs.m_axil_arvalid
+                && inputs.m_axil_arready
+                && pending.replace(outputs.m_axil_araddr).is_some()
+            {
+                return Err("two reads at once".into());
             }
             if inputs.s_axi_arvalid && outputs.s_axi_arready {
                 inputs.s_axi_arvalid = false;
