@@ -9,6 +9,8 @@
 //!        │ sent again by it    │ sent again by it   │
 //! ```
 
+use alloc::boxed::Box;
+
 use crate::control::Controller;
 use crate::seq;
 
@@ -32,12 +34,16 @@ pub(super) enum Spared {
     Earlier(Controller),
 }
 
-/// The accounts.
+/// Of the last two recoveries.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Undo {
+struct Accounts {
     latest: Option<Account>,
     earlier: Option<Account>,
 }
+
+/// The accounts. A connection that has nothing to take back has no memory for them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Undo(Option<Box<Accounts>>);
 
 /// With what it has grown to since.
 fn grown(mut controller: Controller, since: &Controller) -> Controller {
@@ -48,10 +54,11 @@ fn grown(mut controller: Controller, since: &Controller) -> Controller {
 impl Undo {
     /// A recovery begins at `una`, with this controller.
     pub fn begin(&mut self, before: Controller, una: u32) {
-        if let Some(latest) = self.latest.filter(|account| account.open > 0) {
-            self.earlier = Some(latest);
+        let accounts = self.0.get_or_insert_default();
+        if let Some(latest) = accounts.latest.filter(|account| account.open > 0) {
+            accounts.earlier = Some(latest);
         }
-        self.latest = Some(Account {
+        accounts.latest = Some(Account {
             before,
             from: una,
             open: 0,
@@ -60,12 +67,12 @@ impl Undo {
 
     /// Nothing is taken back any more.
     pub fn forget(&mut self) {
-        *self = Undo::default();
+        self.0 = None;
     }
 
     /// The latest recovery sends so much again.
     pub fn sent_again(&mut self, bytes: u32) {
-        if let Some(account) = &mut self.latest {
+        if let Some(account) = self.0.as_mut().and_then(|all| all.latest.as_mut()) {
             account.open = account.open.saturating_add(bytes);
         }
     }
@@ -73,7 +80,8 @@ impl Undo {
     /// `[left, right)` has arrived twice: is a reduction to be taken back now?
     pub fn arrived_twice(&mut self, left: u32, right: u32) -> Option<Spared> {
         let mine = |account: &Account| seq::le(account.from, left);
-        let (account, is_latest) = match (&mut self.latest, &mut self.earlier) {
+        let accounts = self.0.as_mut()?;
+        let (account, is_latest) = match (&mut accounts.latest, &mut accounts.earlier) {
             (Some(latest), _) if mine(latest) => (latest, true),
             (_, Some(earlier)) if mine(earlier) => (earlier, false),
             _ => return None,
@@ -86,8 +94,8 @@ impl Undo {
         if is_latest {
             return self.take_latest().map(Spared::Latest);
         }
-        let before = self.earlier.take()?.before;
-        match &mut self.latest {
+        let before = accounts.earlier.take()?.before;
+        match &mut accounts.latest {
             Some(latest) => {
                 latest.before = grown(before, &latest.before);
                 Some(Spared::Earlier(latest.before))
@@ -98,6 +106,11 @@ impl Undo {
 
     /// The latest recovery was for nothing: the controller before it.
     pub fn take_latest(&mut self) -> Option<Controller> {
-        self.latest.take().map(|account| account.before)
+        let accounts = self.0.as_mut()?;
+        let latest = accounts.latest.take();
+        if accounts.earlier.is_none() {
+            self.0 = None;
+        }
+        latest.map(|account| account.before)
     }
 }
