@@ -136,4 +136,14 @@ mod tests {
         }
         assert!(lost.is_empty(), "{lost:#?}");
     }
+
+    #[test]
+    fn the_rtl_with_all_faults_in_it_is_systemverilog() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = here.ancestors().nth(2).unwrap();
+        let faults = crate::list::read(&here.join("faults")).unwrap();
+        let tree = tempfile::tempdir().unwrap();
+        make(root, tree.path(), &faults).unwrap();
+        crate::lint::rtl(&tree.path().join("rtl")).unwrap();
+    }
 }
