@@ -176,16 +176,14 @@ fn a_connection_out_of_the_stack_and_back_is_whole() {
     let state = frozen.state().clone();
     let tcp = &state.tcp;
     assert_eq!(tcp.unread, inbound[..5000]);
-    assert!(
-        tcp.unacknowledged == out[..written],
-        "{}",
-        tcp.unacknowledged.len()
-    );
-    assert!(
-        tcp.flight() > 0 && (tcp.flight() as usize) < written,
-        "{}",
-        tcp.flight()
-    );
+    let differs = tcp
+        .unacknowledged
+        .iter()
+        .zip(&out)
+        .position(|(a, b)| a != b);
+    assert_eq!((tcp.unacknowledged.len(), differs), (written, None));
+    // All of it only if a timer of the kernel's came between: see `Numbers::unsent`.
+    assert!(tcp.flight() > 0 && tcp.flight() as usize <= written);
     assert!(tcp.sack && tcp.scales.is_some() && !tcp.ecn && !tcp.peer_closed);
     assert_eq!(tcp.mss, 1500 - 40 - 12);
     assert!(tcp.timestamps.is_some_and(|clock| clock.recent.is_none()));

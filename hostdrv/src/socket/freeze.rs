@@ -155,6 +155,8 @@ struct Numbers {
     snd_end: u32,
     rcv_nxt: u32,
     unacknowledged: u32,
+    /// At most those that were never sent: a timer of the kernel's that fires while the send queue is chosen takes what it would send for
+    /// sent (`tcp_write_xmit` in repair mode). Such bytes are sent again as lost ones are.
     unsent: u32,
     unread: u32,
     window: Window,
