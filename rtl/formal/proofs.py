@@ -203,6 +203,7 @@ PROOFS = [
         ("rx/walk/walk_check.sv", "sge_bad && has_payload_q && !too_long;", "sge_bad && has_payload_q && !too_long && runs_q == 2'd0;"),
         ("rx/walk/walk_check.sv", "assign ops = state_q == OPS && !refused_q;", "assign ops = state_q == OPS;"),
         ("rx/walk/walk_check.sv", "assign run_bytes_o = run_bytes_q[run_q];", "assign run_bytes_o = header_q.payload_len;"),
+        ("rx/walk/walk_check.sv", "seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && next_header.err", "1'b0 && next_header.err"),
     ], depth=4),
     Proof("walk_framer_formal", FRAMER_PROOF, [
         ("rx/walk/walk_framer.sv", "assign leading = markers_q && phase_q == 7'd0;", "assign leading = 1'b0;"),

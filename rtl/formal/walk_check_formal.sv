@@ -71,6 +71,7 @@ module walk_check_formal
   logic [31:0]  pd_q;                    // of the FPDU's segment
   logic [2:0]   asked_q;                 // an SGE: question, then two cycles, then the answer
   logic [15:0]  piece_1_q, piece_2_q;
+  logic         check_only_q;            // its flow's FPDUs are only checked
   logic         granted, place;
   logic [3:0]   state;
 
@@ -94,6 +95,7 @@ module walk_check_formal
     if (begins || !rst_ni) begin
       header_q  <= dut.next_header;
       header_q.kind <= dut.next_kind;
+      check_only_q  <= seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT];
       pd_q      <= seg_i.row.pd;
       grants_q  <= '0;
       placed_q  <= '0;
@@ -125,7 +127,8 @@ module walk_check_formal
     a_partial: assume (!(tail_valid_i && tail_i.partial) || tail_i.seg_last);
     a_four: assume (!(asked_q[2] && grants_q == 3'd3) || dut.ends || dut.too_long || !dut.has_payload_q);
     if (rst_ni) begin
-      checked_only: assert (!place || !seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT]);
+      checked_only: assert (!place || !check_only_q);
+      of_the_engine: assert (!check_only_q || header_q.kind == CLASS_ENGINE || header_q.err != ERR_NONE);
       answer_awaited: assert (!tail_ready || header_q.kind != CLASS_TAGGED || header_q.err != ERR_NONE || header_q.payload_len == '0 ||
                               dut.region_valid);
       its_pd: assert (state == HEAD || dut.pd_q == pd_q);
