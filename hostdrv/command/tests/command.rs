@@ -5,6 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use rustix::process::{kill_process, Pid, Signal};
+
 fn weft(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
     command
@@ -373,10 +375,7 @@ fn a_resolver_that_is_interrupted_says_what_it_did() {
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    let kill = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(kill.expect("kill starts").success());
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it is there");
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success(), "{output:?}");
     assert!(text(&output.stderr).contains("hosts: 1, at "), "{output:?}");
