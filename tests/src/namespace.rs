@@ -2,7 +2,8 @@
 //! through simulated cards.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -105,6 +106,55 @@ impl Namespace {
             assert!(output.status.success(), "ip {arguments}: {err}");
             String::from_utf8_lossy(out).into_owned()
         })
+    }
+}
+
+/// Two namespaces, and what joins them as long as it is made to.
+pub trait Joined {
+    /// The namespaces.
+    fn spaces(&self) -> &[Namespace; 2];
+
+    /// Frames pass until something is there.
+    ///
+    /// # Panics
+    /// With `what` if that takes too long.
+    fn until<T>(&mut self, what: &str, found: impl FnMut() -> Option<T>) -> T;
+
+    /// A connection to this address of space 1: the end in space 0, and that in space 1. Neither blocks.
+    ///
+    /// # Panics
+    /// If there is none.
+    fn connect(&mut self, to: SocketAddr) -> [TcpStream; 2] {
+        let listener = self.spaces()[1].run(move || TcpListener::bind(to).expect("bind"));
+        let client = self.spaces()[0].spawn(move || TcpStream::connect(to).expect("connect"));
+        self.until("the connection", || client.is_finished().then_some(()));
+        // The handshake's last segment may still be on its way.
+        listener.set_nonblocking(true).expect("set");
+        let (server, _) = self.until("the connection", || listener.accept().ok());
+        let client = client.join().expect("the client");
+        for stream in [&client, &server] {
+            stream.set_nonblocking(true).expect("set");
+        }
+        [client, server]
+    }
+
+    /// Reads so many bytes of a stream that does not block, while frames pass.
+    ///
+    /// # Panics
+    /// If the stream ends with an error.
+    fn read(&mut self, stream: &mut TcpStream, length: usize) -> Vec<u8> {
+        let mut all = Vec::new();
+        self.until("bytes", || {
+            let mut buffer = [0; 4096];
+            let most = buffer.len().min(length - all.len());
+            match stream.read(&mut buffer[..most]) {
+                Ok(count) => all.extend_from_slice(&buffer[..count]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => panic!("after {} bytes: {error}", all.len()),
+            }
+            (all.len() == length).then_some(())
+        });
+        all
     }
 }
 

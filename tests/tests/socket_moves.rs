@@ -12,7 +12,7 @@ use rustix::net::{ipproto, send, socket, AddressFamily, SendFlags, SocketType};
 use rustix::thread::{capabilities, set_capabilities, CapabilitySet};
 use weft_hostdrv::socket::{put_back, Frozen, Handover, Refusal, StreamHandover};
 use weft_hostdrv::tap::{Tap, TapConfig};
-use weft_tests::namespace::{skipped, Namespace};
+use weft_tests::namespace::{skipped, Joined, Namespace};
 use weft_tests::traffic::bytes;
 use weft_wire::ethernet::{ethertype, EthernetHeader};
 use weft_wire::ipv4::{protocol, Ipv4Packet};
@@ -72,6 +72,16 @@ impl Wire {
         }
     }
 
+    fn put_back(&self, state: StreamHandover) -> Result<TcpStream, Refusal> {
+        self.spaces[0].run(move || put_back(&state))
+    }
+}
+
+impl Joined for Wire {
+    fn spaces(&self) -> &[Namespace; 2] {
+        &self.spaces
+    }
+
     fn until<T>(&mut self, what: &str, mut found: impl FnMut() -> Option<T>) -> T {
         let start = Instant::now();
         loop {
@@ -82,42 +92,11 @@ impl Wire {
             assert!(start.elapsed() < PATIENCE, "{what}");
         }
     }
+}
 
-    /// A connection: this side's end, in space 0, and the peer's.
-    fn connect(&mut self) -> [TcpStream; 2] {
-        let listener = self.spaces[1].run(|| TcpListener::bind((address(1), PORT)).expect("bind"));
-        let to: SocketAddr = (address(1), PORT).into();
-        let client = self.spaces[0].spawn(move || TcpStream::connect(to).expect("connect"));
-        self.until("the connection", || client.is_finished().then_some(()));
-        // The handshake's last segment may still be on its way.
-        listener.set_nonblocking(true).expect("set");
-        let (server, _) = self.until("the connection", || listener.accept().ok());
-        let client = client.join().expect("the client");
-        for stream in [&client, &server] {
-            stream.set_nonblocking(true).expect("set");
-        }
-        [client, server]
-    }
-
-    /// Reads so many bytes, while frames move.
-    fn read(&mut self, stream: &mut TcpStream, length: usize) -> Vec<u8> {
-        let mut all = Vec::new();
-        self.until("bytes", || {
-            let mut buffer = [0; 4096];
-            let most = buffer.len().min(length - all.len());
-            match stream.read(&mut buffer[..most]) {
-                Ok(count) => all.extend_from_slice(&buffer[..count]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => panic!("after {} bytes: {error}", all.len()),
-            }
-            (all.len() == length).then_some(())
-        });
-        all
-    }
-
-    fn put_back(&self, state: StreamHandover) -> Result<TcpStream, Refusal> {
-        self.spaces[0].run(move || put_back(&state))
-    }
+/// Where the peer listens.
+fn peer() -> SocketAddr {
+    (address(1), PORT).into()
 }
 
 fn address(index: usize) -> Ipv4Addr {
@@ -162,7 +141,7 @@ fn refusal(socket: &impl AsFd) -> String {
 #[test]
 fn a_connection_out_of_the_stack_and_back_is_whole() {
     let Some(mut wire) = Wire::new() else { return };
-    let [mine, mut peer] = wire.connect();
+    let [mine, mut peer] = wire.connect(peer());
     let (out, inbound) = (bytes(1, 400_000), bytes(2, 60_000));
     assert_eq!(write(&peer, &inbound[..5000]), 5000);
     wire.until("unread bytes", || {
@@ -240,7 +219,7 @@ fn a_connection_out_of_the_stack_and_back_is_whole() {
 #[test]
 fn a_socket_that_was_only_looked_at_goes_on() {
     let Some(mut wire) = Wire::new() else { return };
-    let [mine, mut peer] = wire.connect();
+    let [mine, mut peer] = wire.connect(peer());
     for seed in 1..=5 {
         let data = bytes(seed, 3000);
         assert_eq!(write(&mine, &data), data.len());
@@ -269,7 +248,7 @@ fn what_cannot_be_taken_is_refused_with_a_reason_and_goes_on() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
     assert!(refusal(&listener).contains("not established"));
 
-    let [mine, mut peer] = wire.connect();
+    let [mine, mut peer] = wire.connect(peer());
     // The peer's urgent byte, then more; it is at the mark, behind it, and gone.
     assert_eq!(write(&peer, b"ab"), 2);
     assert_eq!(send(&peer, b"!", SendFlags::OOB), Ok(1));
@@ -327,7 +306,7 @@ fn what_cannot_be_taken_is_refused_with_a_reason_and_goes_on() {
 #[test]
 fn tls_in_the_kernel_is_refused() {
     let Some(mut wire) = Wire::new() else { return };
-    let [mine, _peer] = wire.connect();
+    let [mine, _peer] = wire.connect(peer());
     if let Err(error) = nix::sys::socket::setsockopt(&mine, TcpUlp::default(), b"tls") {
         return skipped(&format!("the kernel has no TLS: {error}"));
     }

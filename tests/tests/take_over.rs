@@ -16,7 +16,7 @@ use weft_hostdrv::verbs::{Access, Cq, Pd, Qp, QpInit, RecvWr, SendWr, WcStatus};
 use weft_hostdrv::Device;
 use weft_sim::fabric::{self, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
-use weft_tests::namespace::Namespace;
+use weft_tests::namespace::{Joined, Namespace};
 use weft_tests::traffic::bytes;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -81,6 +81,33 @@ impl Meeting {
         })
     }
 
+    fn event(&mut self, program: &Program, wanted: CmEventType) -> CmEvent {
+        let channel = program.channel.clone();
+        let event = self.until(wanted.name(), || {
+            channel.try_get_event().expect("the device")
+        });
+        assert_eq!(event.event, wanted, "{event:?}");
+        event
+    }
+
+    fn hear_in_card(&mut self, id: &CmId, length: usize) -> Vec<u8> {
+        let mut all = Vec::new();
+        self.until("bytes in the card", || {
+            let mut buffer = [0; 4096];
+            let most = buffer.len().min(length - all.len());
+            let count = id.read_stream(&mut buffer[..most]).expect("the stream");
+            all.extend_from_slice(&buffer[..count]);
+            (all.len() == length).then_some(())
+        });
+        all
+    }
+}
+
+impl Joined for Meeting {
+    fn spaces(&self) -> &[Namespace; 2] {
+        &self.spaces
+    }
+
     /// Everything goes on until something is there.
     fn until<T>(&mut self, what: &str, mut found: impl FnMut() -> Option<T>) -> T {
         let start = Instant::now();
@@ -100,58 +127,11 @@ impl Meeting {
             }
         }
     }
+}
 
-    /// A connection of the two kernels: host 0's end, and host 1's.
-    fn connect(&mut self) -> [TcpStream; 2] {
-        let to = SocketAddr::from((fabric::ip(1), PORT));
-        let listener = self.spaces[1].run(move || TcpListener::bind(to).expect("bind"));
-        let client = self.spaces[0].spawn(move || TcpStream::connect(to).expect("connect"));
-        self.until("the connection", || client.is_finished().then_some(()));
-        // The handshake's last segment may still be on its way.
-        listener.set_nonblocking(true).expect("set");
-        let (server, _) = self.until("the connection", || listener.accept().ok());
-        let client = client.join().expect("the client");
-        for stream in [&client, &server] {
-            stream.set_nonblocking(true).expect("set");
-        }
-        [client, server]
-    }
-
-    fn event(&mut self, program: &Program, wanted: CmEventType) -> CmEvent {
-        let channel = program.channel.clone();
-        let event = self.until(wanted.name(), || {
-            channel.try_get_event().expect("the device")
-        });
-        assert_eq!(event.event, wanted, "{event:?}");
-        event
-    }
-
-    fn hear(&mut self, stream: &mut TcpStream, length: usize) -> Vec<u8> {
-        let mut all = Vec::new();
-        self.until("bytes", || {
-            let mut buffer = [0; 4096];
-            let most = buffer.len().min(length - all.len());
-            match stream.read(&mut buffer[..most]) {
-                Ok(count) => all.extend_from_slice(&buffer[..count]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => panic!("after {} bytes: {error}", all.len()),
-            }
-            (all.len() == length).then_some(())
-        });
-        all
-    }
-
-    fn hear_in_card(&mut self, id: &CmId, length: usize) -> Vec<u8> {
-        let mut all = Vec::new();
-        self.until("bytes in the card", || {
-            let mut buffer = [0; 4096];
-            let most = buffer.len().min(length - all.len());
-            let count = id.read_stream(&mut buffer[..most]).expect("the stream");
-            all.extend_from_slice(&buffer[..count]);
-            (all.len() == length).then_some(())
-        });
-        all
-    }
+/// Where host 1 listens.
+fn peer() -> SocketAddr {
+    (fabric::ip(1), PORT).into()
 }
 
 fn write(mut stream: &TcpStream, data: &[u8]) -> usize {
@@ -168,7 +148,7 @@ fn a_plain_peer_notices_nothing() {
     let Some(mut meeting) = Meeting::new(1) else {
         return;
     };
-    let [mine, mut peer] = meeting.connect();
+    let [mine, mut peer] = meeting.connect(peer());
     let (out, inbound) = (bytes(1, 300_000), bytes(2, 40_000));
     assert_eq!(write(&peer, &inbound[..9000]), 9000);
     meeting.until("unread bytes", || {
@@ -191,7 +171,7 @@ fn a_plain_peer_notices_nothing() {
     while received.len() < out.len() {
         sent += program.id.write_stream(&out[sent..]).expect("the stream");
         let length = sent.min(received.len() + 20_000) - received.len();
-        received.extend(meeting.hear(&mut peer, length));
+        received.extend(meeting.read(&mut peer, length));
     }
     assert!(received == out, "other bytes arrived");
     assert_eq!(write(&peer, &inbound[12_000..]), inbound.len() - 12_000);
@@ -216,9 +196,9 @@ fn a_login_over_sockets_then_rdma_on_the_same_connection() {
     let Some(mut meeting) = Meeting::new(2) else {
         return;
     };
-    let [mut client, mut server] = meeting.connect();
+    let [mut client, mut server] = meeting.connect(peer());
     assert_eq!(write(&client, b"login: weft"), 11);
-    assert_eq!(meeting.hear(&mut server, 11), b"login: weft");
+    assert_eq!(meeting.read(&mut server, 11), b"login: weft");
     let programs = [0, 1].map(|n| Program::new(meeting.fabric.device(n)));
     // The server leaves the kernel with the answer unacknowledged, the client with it unread.
     assert_eq!(write(&server, b"welcome, RDMA follows"), 21);
@@ -291,7 +271,7 @@ fn what_is_not_taken_over_goes_on_in_the_kernel() {
     let Some(mut meeting) = Meeting::new(3) else {
         return;
     };
-    let [mut mine, mut peer] = meeting.connect();
+    let [mut mine, mut peer] = meeting.connect(peer());
     let device = meeting.fabric.device(0).clone();
     let channel = device.create_event_channel();
     let bare = channel
@@ -327,7 +307,7 @@ fn what_is_not_taken_over_goes_on_in_the_kernel() {
         "{failed}"
     );
     assert_eq!(write(&mine, b"still here"), 10);
-    assert_eq!(meeting.hear(&mut peer, 10), b"still here");
+    assert_eq!(meeting.read(&mut peer, 10), b"still here");
     assert_eq!(write(&peer, b"so am I"), 7);
-    assert_eq!(meeting.hear(&mut mine, 7), b"so am I");
+    assert_eq!(meeting.read(&mut mine, 7), b"so am I");
 }
