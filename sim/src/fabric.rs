@@ -224,15 +224,7 @@ impl Fabric {
             if self.progress()? > 0 {
                 continue;
             }
-            let now = self.now();
-            if now >= end {
-                return Err(FabricError::TimedOut {
-                    what: what.to_owned(),
-                    limit,
-                    now,
-                });
-            }
-            self.sleep(end)?;
+            self.sleep_for(what, limit, end)?;
         }
     }
 
@@ -250,17 +242,9 @@ impl Fabric {
             if let Some(found) = condition() {
                 return Ok(found);
             }
-            let now = self.now();
-            if now >= end {
-                return Err(FabricError::TimedOut {
-                    what: what.to_owned(),
-                    limit,
-                    now,
-                });
-            }
             let interrupts = |device: &Device| device.host_stats().interrupts;
             let before: Vec<_> = self.devices.iter().map(interrupts).collect();
-            self.sleep(end)?;
+            self.sleep_for(what, limit, end)?;
             for (device, before) in self.devices.iter().zip(before) {
                 let due = device.next_deadline().is_some_and(|at| at <= self.now());
                 if due || interrupts(device) != before {
@@ -280,6 +264,19 @@ impl Fabric {
             }
             self.sleep(end)?;
         }
+    }
+
+    /// Sleeps for `what`, which is late once `end` has come.
+    fn sleep_for(&self, what: &str, limit: u64, end: u64) -> Result<Stop, FabricError> {
+        let now = self.now();
+        if now >= end {
+            return Err(FabricError::TimedOut {
+                what: what.to_owned(),
+                limit,
+                now,
+            });
+        }
+        self.sleep(end)
     }
 
     /// Lets the world run until a card or a timer wants a device, or `end` has come.
