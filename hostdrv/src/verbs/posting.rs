@@ -38,7 +38,13 @@ trait Post: Sized {
     fn post_rest(&self, qp: &Qp, short: Short) -> Result<Tell, VerbsError>;
 
     /// The same for a post by itself, which tells who is to be told.
-    fn post_alone(&self, qp: &Qp, short: Short) -> Result<(), VerbsError>;
+    #[inline(never)]
+    fn post_alone(&self, qp: &Qp, short: Short) -> Result<(), VerbsError> {
+        match tracing::level_enabled!(tracing::Level::TRACE) {
+            true => self.post_traced(qp, short),
+            false => qp.tell(self.post_rest(qp, short)?),
+        }
+    }
 
     /// The same in a span of its own.
     fn post_traced(&self, qp: &Qp, short: Short) -> Result<(), VerbsError>;
@@ -274,14 +280,6 @@ impl Post for SendWr<'_> {
         rest(&qp.rings().send, short, || qp.put_send(self))
     }
 
-    #[inline(never)]
-    fn post_alone(&self, qp: &Qp, short: Short) -> Result<(), VerbsError> {
-        match tracing::level_enabled!(tracing::Level::TRACE) {
-            true => self.post_traced(qp, short),
-            false => qp.tell(self.post_rest(qp, short)?),
-        }
-    }
-
     #[cold]
     #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = qp.qp_num(), wr_id = self.wr_id))]
     fn post_traced(&self, qp: &Qp, short: Short) -> Result<(), VerbsError> {
@@ -313,14 +311,6 @@ impl Post for RecvWr<'_> {
             short => short,
         };
         rest(&qp.rings().recv, short, || qp.put_recv(self))
-    }
-
-    #[inline(never)]
-    fn post_alone(&self, qp: &Qp, short: Short) -> Result<(), VerbsError> {
-        match tracing::level_enabled!(tracing::Level::TRACE) {
-            true => self.post_traced(qp, short),
-            false => qp.tell(self.post_rest(qp, short)?),
-        }
     }
 
     #[cold]
