@@ -35,6 +35,11 @@ pub struct Route {
     pub mtu: u16,
 }
 
+/// One station's MAC address, and not a group's or nobody's.
+pub fn is_station(mac: [u8; 6]) -> bool {
+    mac[0] & 1 == 0 && mac != [0; 6]
+}
+
 /// MPA revision to ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Revision {

@@ -27,7 +27,6 @@ extern crate alloc;
 
 pub mod acceptance;
 mod arp;
-mod bulk;
 mod bytes;
 mod cm;
 pub mod commands;
@@ -66,10 +65,9 @@ mod usual;
 mod verbs;
 mod work;
 
-pub use bulk::is_bulk;
 pub use cm::{
-    AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, Event,
-    PrivateData, Revision, Route, StartMpa, StreamHandover, MAX_PRIVATE_DATA,
+    is_station, AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason,
+    Endpoint, Event, PrivateData, Revision, Route, StartMpa, StreamHandover, MAX_PRIVATE_DATA,
 };
 pub use config::EngineConfig;
 pub use conn_info::ConnInfo;

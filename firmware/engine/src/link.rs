@@ -192,8 +192,7 @@ impl<P: Port> Link<'_, P> {
             return false;
         };
         let flow = qp.id.flow();
-        let check_only = self.card_has_crc();
-        let walks = qp.software.is_none() || check_only;
+        let (check_only, walks) = (self.card_has_crc(), self.card_walks());
         let conn = &mut *self.conn;
         if !conn.card.bound {
             conn.card = CardState {

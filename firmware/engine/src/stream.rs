@@ -324,11 +324,10 @@ impl<P: Port> Link<'_, P> {
 
     /// Lets the card take over, if the stream stands between two FPDUs and nothing is buffered.
     pub fn try_attach(&mut self) {
-        let check_only = self.card_has_crc();
+        let walks = self.card_walks();
         let Some(qp) = self.qp.as_ref() else {
             return;
         };
-        let walks = qp.software.is_none() || check_only;
         let conn = &mut *self.conn;
         let rtr_send = conn.phase == Phase::AwaitFirst && conn.agreed.rtr == Some(RtrKinds::SEND);
         if !self.shared.config.attach

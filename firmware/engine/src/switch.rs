@@ -8,8 +8,6 @@
 //!                                                                           Established   both are past it
 //! ```
 
-use alloc::vec::Vec;
-
 use crate::bytes::Switch;
 use crate::cm::{ConnectFailure, PrivateData};
 use crate::conn::{Phase, Role};
@@ -52,7 +50,7 @@ impl<P: Port> Link<'_, P> {
             }
             Switch::Past(agreed) => {
                 self.agree(agreed);
-                self.established(PrivateData::new(&Vec::new()));
+                self.established(PrivateData::new(&[]));
             }
         }
         if self.conn.peer_fin_done {

@@ -5,9 +5,11 @@
 #![no_std]
 #![cfg_attr(rustfmt, rustfmt_skip)]
 
+mod bulk;
 mod placed;
 mod register;
 
+pub use bulk::is_bulk;
 pub use register::{Doorbell, DoorbellArray, ReadOnly, ReadWrite, Register, RegisterArray, Writable};
 
 /// The version a driver must find in the VERSION register.

@@ -353,16 +353,9 @@ impl CmId {
                 port: remote.port(),
             },
             local_port: (data.local_port != 0).then_some(data.local_port),
-            private_data: &param.private_data,
-            ird: param.responder_resources,
-            ord: param.initiator_depth,
-            peer_to_peer: param.peer_to_peer()?,
-            rtr: param.rtr.unwrap_or(RtrKinds::READ.union(RtrKinds::WRITE)),
-            crc: param.crc,
-            markers: param.markers,
-            revision: param.mpa_revision,
             fall_back: param.fall_back,
             route: data.route,
+            ..param.start_up()?
         };
         let device = self.device();
         let mut state = device.lock();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use weft_engine::{Revision, RtrKinds};
+use weft_engine::{ConnectParams, Endpoint, Revision, RtrKinds};
 
 use super::CmError;
 
@@ -63,6 +63,24 @@ impl Default for ConnParam {
 }
 
 impl ConnParam {
+    /// What it says for the start-up of a connection that this side begins; of the connection itself nothing.
+    pub(super) fn start_up(&self) -> Result<ConnectParams<'_>, CmError> {
+        Ok(ConnectParams {
+            remote: Endpoint::default(),
+            local_port: None,
+            private_data: &self.private_data,
+            ird: self.responder_resources,
+            ord: self.initiator_depth,
+            peer_to_peer: self.peer_to_peer()?,
+            rtr: self.rtr.unwrap_or(RtrKinds::READ.union(RtrKinds::WRITE)),
+            crc: self.crc,
+            markers: self.markers,
+            revision: self.mpa_revision,
+            fall_back: false,
+            route: None,
+        })
+    }
+
     /// Is the connection to be peer-to-peer?
     pub(super) fn peer_to_peer(&self) -> Result<bool, CmError> {
         match self.peer_to_peer {

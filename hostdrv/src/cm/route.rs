@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use thiserror::Error;
-use weft_engine::{EngineConfig, Route};
+use weft_engine::{is_station, EngineConfig, Route};
 
 use super::address::NativeError;
 
@@ -207,7 +207,7 @@ impl RouteRecord {
         if self.mtu < LEAST_MTU {
             return Err(RouteError::Mtu(self.mtu));
         }
-        if self.next_hop[0] & 1 != 0 || self.next_hop == [0; 6] {
+        if !is_station(self.next_hop) {
             return Err(RouteError::Station(self.next_hop));
         }
         Ok(Route {

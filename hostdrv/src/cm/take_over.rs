@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 
 use thiserror::Error;
 use weft_engine::commands::{self, Refusal as Refused};
-use weft_engine::{ConnectParams, Endpoint, RtrKinds, Sge, StartMpa, StreamState};
+use weft_engine::{Sge, StartMpa, StreamState};
 
 use super::id::{connection, expect, CmId, CmState};
 use super::param::ConnParam;
@@ -145,20 +145,7 @@ impl CmId {
             operation: OPERATION,
         })?;
         let how = match start {
-            MpaStart::Active(param) => StartMpa::Active(ConnectParams {
-                remote: Endpoint::default(),
-                local_port: None,
-                private_data: &param.private_data,
-                ird: param.responder_resources,
-                ord: param.initiator_depth,
-                peer_to_peer: param.peer_to_peer()?,
-                rtr: param.rtr.unwrap_or(RtrKinds::READ.union(RtrKinds::WRITE)),
-                crc: param.crc,
-                markers: param.markers,
-                revision: param.mpa_revision,
-                fall_back: false,
-                route: None,
-            }),
+            MpaStart::Active(param) => StartMpa::Active(param.start_up()?),
             MpaStart::Passive => StartMpa::Passive,
             MpaStart::Past(agreed) => StartMpa::Past(*agreed),
         };

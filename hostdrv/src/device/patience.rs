@@ -7,8 +7,8 @@
 //! * the acknowledgments for a quarter of what is under way: less is a small message, or a small window;
 //! * one report if nothing is under way and no message stands in its middle.
 
-use weft_engine::{is_bulk, Engine};
-use weft_layout::{report_kind, SegmentReport};
+use weft_engine::Engine;
+use weft_layout::{is_bulk, report_kind, SegmentReport};
 
 /// Reports that the device waits for at most.
 const MOST: u32 = 48;

@@ -5,7 +5,6 @@
 //! beats at 512 bits a cycle plus a fixed pipeline delay, and a job a memory latency.
 
 pub mod acceptance;
-mod bulk;
 pub mod capture;
 pub mod checks;
 pub mod counters;

@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use weft_layout::{job_status, report_kind, trace_kind, Counter, JobReport, TraceEntry};
+use weft_layout::{is_bulk, job_status, report_kind, trace_kind, Counter, JobReport, TraceEntry};
 
-use super::bulk::is_bulk;
 use super::counters::Counters;
 use super::trace::{Trace, NO_FLOW};
 use crate::iommu::{Group, HostMemory};

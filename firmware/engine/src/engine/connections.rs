@@ -7,7 +7,8 @@ use weft_wire::mpa;
 use super::incoming::{waits_for_answer, Listener};
 use super::Engine;
 use crate::cm::{
-    AcceptParams, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, Revision,
+    is_station, AcceptParams, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint,
+    Revision,
 };
 use crate::conn::{Conn, Phase, Role};
 use crate::error::Error;
@@ -323,9 +324,4 @@ fn check_private_data(data: &[u8], enhanced: bool) -> Result<(), Error> {
         });
     }
     Ok(())
-}
-
-/// One station's address, and not a group's or nobody's.
-fn is_station(mac: [u8; 6]) -> bool {
-    mac[0] & 1 == 0 && mac != [0; 6]
 }

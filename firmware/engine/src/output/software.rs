@@ -96,6 +96,12 @@ impl<P: Port> Link<'_, P> {
         rung == Some(Rung::Crc) && self.conn.agreed.crc
     }
 
+    /// The card walks over the FPDUs that come: it places them, or only checks them.
+    pub fn card_walks(&self) -> bool {
+        let places = self.qp.as_ref().is_none_or(|qp| qp.software.is_none());
+        places || self.card_has_crc()
+    }
+
     /// Makes the FPDU that is the part, and sends it. The number of its job.
     pub(super) fn post_fpdu(
         &mut self,

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use serde::Deserialize;
 use thiserror::Error;
+use weft_engine::is_station;
 
 use super::Question;
 use crate::cm::addr_info::AddrInfo;
@@ -209,8 +210,7 @@ fn mac(text: &str) -> Option<[u8; 6]> {
         let part = parts.next().filter(|part| part.len() == 2)?;
         *byte = u8::from_str_radix(part, 16).ok()?;
     }
-    let station = mac[0] & 1 == 0 && mac != [0; 6];
-    (parts.next().is_none() && station).then_some(mac)
+    (parts.next().is_none() && is_station(mac)).then_some(mac)
 }
 
 #[cfg(test)]
