@@ -18,6 +18,7 @@ pub mod model;
 pub mod pair;
 pub mod partitions;
 pub mod perf;
+pub mod project;
 #[cfg(rtl)]
 pub mod rtl;
 pub mod seed;

@@ -40,6 +40,8 @@ pub struct Queue {
 pub struct Waits {
     /// Frames that came.
     pub frames: u64,
+    /// Bytes of the wire of those that found room: each frame's, and 24 more.
+    pub wire_bytes: u64,
     /// Those that were marked.
     pub marked: u64,
     /// Those that found no room.
@@ -190,8 +192,9 @@ impl Link {
         if mark_ns.is_some_and(|most| wait > most) && ethernet::mark(frame) {
             waits.marked += 1;
         }
-        let wire = (frame.len() as u64 + 24) * 8;
-        self.busy_until[from] = time + wait + wire.div_ceil(self.config.gbps.max(1));
+        let wire = frame.len() as u64 + 24;
+        waits.wire_bytes += wire;
+        self.busy_until[from] = time + wait + (wire * 8).div_ceil(self.config.gbps.max(1));
         Some(self.busy_until[from])
     }
 
@@ -334,6 +337,7 @@ mod tests {
         assert_eq!(eight(&mut port, 2), wanted);
         let waits = Waits {
             frames: 8,
+            wire_bytes: 6 * 125,
             marked: 2,
             dropped: 2,
             longest_ns: 5000,

@@ -269,6 +269,21 @@ mod on_a_simulated_card {
         assert!(said.contains("ready ones are default, echo"), "{said}");
     }
 
+    #[test]
+    fn what_cannot_be_reckoned_is_refused() {
+        let said = |arguments: &[&str]| {
+            let output = run(&[&["project"][..], arguments].concat());
+            assert!(!output.status.success());
+            text(&output.stderr)
+        };
+        assert!(said(&["--card", "model"]).contains("no cycles to measure"));
+        assert!(said(&["book"]).contains("`64 B Writes, 1 % lost` has loss"));
+        assert!(
+            said(&["--pcie", "4x3"]).contains("generation 3 to 6, x, and 1, 2, 4, 8 or 16 lanes")
+        );
+        assert!(said(&["--line", "0"]).contains("no number above 0"));
+    }
+
     /// One run of `weft perf`, short, of the functional model: simulated time, so that the figures are the same everywhere.
     fn perf(arguments: &[&str]) -> serde_json::Value {
         let short = ["--card", "model", "--milliseconds", "1", "--json"];

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::fabric::Fabric;
+use crate::link::Waits;
 use crate::transport::lock;
 
 /// What one end has done.
@@ -111,6 +112,17 @@ pub const PARTS: [(usize, &str); 6] = [
     (10_000, "most"),
 ];
 
+/// What was moved, in what time.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved {
+    /// Messages; an echo and its answer are one.
+    pub messages: usize,
+    /// Bytes of them, answers included.
+    pub bytes: u64,
+    /// Simulated time of all.
+    pub time_ns: u64,
+}
+
 /// What a load cost at a rung.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
@@ -128,6 +140,10 @@ pub struct Figures {
     pub latency_ns: [u64; PARTS.len()],
     /// The end that posts, and the other one.
     pub ends: [Counts; 2],
+    /// Frames that each end sent.
+    pub frames: [u64; 2],
+    /// What they took of the wire, preamble, FCS and gap included.
+    pub wire_bytes: [u64; 2],
     /// Both together, for each message.
     pub per_message: Each,
     /// For each byte of a message; `None`: there are none.
@@ -180,12 +196,16 @@ impl Each {
 impl Figures {
     /// From what was counted.
     pub fn new(
-        messages: usize,
-        bytes: u64,
-        time_ns: u64,
+        moved: Moved,
         mut latencies: Latencies,
         ends: [Counts; 2],
+        wires: [Waits; 2],
     ) -> Self {
+        let Moved {
+            messages,
+            bytes,
+            time_ns,
+        } = moved;
         latencies.0.sort_unstable();
         let both = ends[0].and(ends[1]);
         Self {
@@ -196,6 +216,8 @@ impl Figures {
             messages_per_second: messages as f64 * 1e9 / time_ns.max(1) as f64,
             latency_ns: PARTS.map(|(part, _)| latencies.at(part)),
             ends,
+            frames: wires.map(|wire| wire.frames),
+            wire_bytes: wires.map(|wire| wire.wire_bytes),
             per_message: Each::of(&both, messages as u64),
             per_byte: (bytes > 0).then(|| Each::of(&both, bytes)),
         }
@@ -206,13 +228,22 @@ impl Figures {
 mod tests {
     use super::*;
 
+    fn figures(messages: usize, bytes: u64, latencies: Latencies, ends: [Counts; 2]) -> Figures {
+        let moved = Moved {
+            messages,
+            bytes,
+            time_ns: 1000,
+        };
+        Figures::new(moved, latencies, ends, [Waits::default(); 2])
+    }
+
     #[test]
     fn percentiles_are_of_the_nearest_rank() {
         let mut latencies = Latencies::default();
         for ns in (1..=200).rev() {
             latencies.add(ns);
         }
-        let figures = Figures::new(200, 0, 1000, latencies, [Counts::default(); 2]);
+        let figures = figures(200, 0, latencies, [Counts::default(); 2]);
         assert_eq!(figures.latency_ns, [100, 180, 198, 200, 200, 200]);
         assert!(figures.per_byte.is_none());
     }
@@ -224,7 +255,7 @@ mod tests {
             bytes_copied: 100 * n,
             ..Counts::default()
         };
-        let figures = Figures::new(2, 400, 1000, Latencies::default(), [end(1), end(3)]);
+        let figures = figures(2, 400, Latencies::default(), [end(1), end(3)]);
         assert_eq!(figures.per_message.mmio_writes, 2.0);
         assert_eq!(figures.per_byte.map(|each| each.bytes_copied), Some(1.0));
     }

@@ -3,7 +3,7 @@
 mod figures;
 mod page;
 mod print;
-mod run;
+pub mod run;
 pub mod workload;
 
 use serde::Serialize;
@@ -14,8 +14,10 @@ use weft_hostdrv::Rung;
 
 pub use figures::{Counts, Each, Figures, PARTS};
 pub use page::page;
+pub(crate) use print::describe;
 pub use print::print;
 
+use self::run::Place;
 use self::workload::Load;
 use crate::fabric::FabricError;
 use crate::kind::CardKind;
@@ -64,6 +66,14 @@ pub enum PartitionsError {
         /// What went wrong.
         error: Box<PartitionsError>,
     },
+}
+
+impl PartitionsError {
+    /// With where it happened.
+    pub(crate) fn at(self, load: &Load, rung: Rung) -> Self {
+        let (load, error) = (load.name.clone(), Box::new(self));
+        PartitionsError::At { load, rung, error }
+    }
 }
 
 /// A load at a rung.
@@ -132,10 +142,17 @@ pub fn run(
     loads: &[Load],
     mut progress: impl FnMut(&str, Rung),
 ) -> Result<Partitions, PartitionsError> {
+    let gbps = kind.gbps();
+    let place = Place {
+        kind,
+        seed,
+        mtu,
+        gbps,
+    };
     let mut missing = Vec::new();
     let mut there = Vec::new();
     for rung in Rung::ALL {
-        match run::refused(kind, seed, rung)? {
+        match run::refused(place, rung)? {
             None => there.push(rung),
             Some(reason) => missing.push(Missing {
                 rung: rung.name(),
@@ -148,10 +165,7 @@ pub fn run(
         let mut rungs = Vec::new();
         for &rung in &there {
             progress(&load.name, rung);
-            let figures = run::run(kind, seed, mtu, rung, load).map_err(|error| {
-                let (load, error) = (load.name.clone(), Box::new(error));
-                PartitionsError::At { load, rung, error }
-            })?;
+            let figures = run::run(place, rung, load).map_err(|error| error.at(load, rung))?;
             rungs.push(AtRung {
                 rung: rung.name(),
                 figures,
@@ -166,7 +180,7 @@ pub fn run(
         seed,
         card: kind.to_string(),
         mtu,
-        link_gbps: kind.gbps(),
+        link_gbps: gbps,
         loads: measured,
         missing,
     })

@@ -37,7 +37,7 @@ const PER_BYTE: [Line; 4] = [
 ];
 
 /// A load in a line.
-pub(super) fn describe(load: &Load) -> String {
+pub(crate) fn describe(load: &Load) -> String {
     let mix = [
         ("Send", load.send),
         ("Write", load.write),

@@ -8,7 +8,7 @@ use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::verbs::{QpInit, RecvWr, SendWr, Wc, WcOpcode, WcStatus};
 use weft_hostdrv::Rung;
 
-use super::figures::{Counts, Figures, Latencies};
+use super::figures::{Counts, Figures, Latencies, Moved};
 use super::workload::Load;
 use super::PartitionsError;
 use crate::fabric::{Fabric, FabricConfig};
@@ -39,11 +39,24 @@ struct Connection<'a> {
     filled: Vec<[Option<usize>; 2]>,
 }
 
+/// What a load runs on.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Both cards.
+    pub kind: CardKind,
+    /// The seed.
+    pub seed: u64,
+    /// Largest IPv4 packet.
+    pub mtu: u16,
+    /// Rate of the link.
+    pub gbps: u64,
+}
+
 /// Why this rung cannot be had; `None`: it can.
-pub fn refused(kind: CardKind, seed: u64, rung: Rung) -> Result<Option<String>, PartitionsError> {
+pub fn refused(place: Place, rung: Rung) -> Result<Option<String>, PartitionsError> {
     let fabric = Fabric::new(&FabricConfig {
-        seed,
-        cards: vec![kind; 2],
+        seed: place.seed,
+        cards: vec![place.kind; 2],
         ..FabricConfig::default()
     })?;
     let device = fabric.device(0);
@@ -56,15 +69,15 @@ pub fn refused(kind: CardKind, seed: u64, rung: Rung) -> Result<Option<String>, 
 }
 
 /// Runs a load between two ends of this rung.
-pub fn run(
-    kind: CardKind,
-    seed: u64,
-    mtu: u16,
-    rung: Rung,
-    load: &Load,
-) -> Result<Figures, PartitionsError> {
+pub fn run(place: Place, rung: Rung, load: &Load) -> Result<Figures, PartitionsError> {
+    let Place {
+        kind,
+        seed,
+        mtu,
+        gbps,
+    } = place;
     let link = LinkConfig {
-        gbps: kind.gbps(),
+        gbps,
         delay_ns: load.delay_ns,
         ..LinkConfig::default()
     };
@@ -108,22 +121,27 @@ pub fn run(
     };
     let mut world = lock(fabric.world());
     world.link(0).set_config(LinkConfig { faults, ..link });
+    for end in [0, 1] {
+        world.link(0).take_waits(end);
+    }
     drop(world);
     let before = [0, 1].map(|n| Counts::of(&fabric, n));
     let start = fabric.now();
     work.all(&mut connections)?;
     let time_ns = fabric.now() - start;
     let ends = [0, 1].map(|n| Counts::of(&fabric, n).since(&before[n]));
+    let mut world = lock(fabric.world());
+    let wires = [0, 1].map(|end| world.link(0).take_waits(end));
+    drop(world);
     for connection in &connections {
         connection.check(&source, largest)?;
     }
-    Ok(Figures::new(
-        load.messages,
-        work.bytes,
+    let moved = Moved {
+        messages: load.messages,
+        bytes: work.bytes,
         time_ns,
-        work.latencies,
-        ends,
-    ))
+    };
+    Ok(Figures::new(moved, work.latencies, ends, wires))
 }
 
 /// What all connections share.

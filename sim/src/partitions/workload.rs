@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The ready ones, by name; the first is the default.
-pub const READY: [(&str, &str); 6] = [
+pub const READY: [(&str, &str); 7] = [
     ("default", include_str!("../../workloads/default.toml")),
     ("echo", include_str!("../../workloads/echo.toml")),
     ("block", include_str!("../../workloads/block.toml")),
@@ -16,6 +16,7 @@ pub const READY: [(&str, &str); 6] = [
     ),
     ("bulk", include_str!("../../workloads/bulk.toml")),
     ("book", include_str!("../../workloads/book.toml")),
+    ("sizes", include_str!("../../workloads/sizes.toml")),
 ];
 
 /// Bytes under way on a connection, so that a load's memory is bounded.

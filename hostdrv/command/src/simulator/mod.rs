@@ -13,6 +13,7 @@ use crate::command::Failure;
 pub mod demo;
 pub mod partitions;
 pub mod perf;
+pub mod project;
 pub mod serve;
 
 /// Simulated cards of this process.
@@ -76,6 +77,8 @@ pub enum Command {
     },
     /// A workload at every rung of the partition ladder: what each costs in registers, DMA, copies, latency and bandwidth.
     Partitions(partitions::Arguments),
+    /// What a workload would do at sizes that cannot be simulated: line rates, PCIe generations, hosts, queue pairs; from measured costs.
+    Project(project::Arguments),
     /// Runs the demonstration of a seed again, as a failure's message says, and records waves: FST files
     /// of each card's last cycles, in the folder of the capture.
     Replay {
@@ -118,6 +121,7 @@ impl Command {
                 }
             }
             Self::Partitions(arguments) => partitions::run(arguments),
+            Self::Project(arguments) => project::run(arguments),
             Self::Replay {
                 seed,
                 file,

@@ -1,0 +1,156 @@
+//! `weft project`.
+
+use std::io::Write;
+
+use clap::Args;
+use weft_hostdrv::Rung;
+use weft_sim::kind::CardKind;
+use weft_sim::partitions::run::Place;
+use weft_sim::partitions::{workload, Name};
+use weft_sim::project::{self, Host, Pcie, Question, Target};
+
+use super::Seed;
+use crate::about;
+use crate::command::{progress, Failure};
+use crate::output;
+
+/// What is to be reckoned, from which measurement. Lists are of values with commas between; each is combined with each.
+#[derive(Args)]
+pub struct Arguments {
+    /// The workload: a file (TOML, see docs/partitions.md), or a ready one: sizes, default, echo, block, small-reads or bulk. Without loss.
+    #[arg(default_value = "sizes")]
+    workload: String,
+    #[command(flatten)]
+    seed: Seed,
+    /// The card that is measured: rtl512, rtl256 or rtl128.
+    #[arg(long, default_value_t = CardKind::widest())]
+    card: CardKind,
+    /// Largest IPv4 packet.
+    #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
+    mtu: u16,
+    /// Rungs of the partition ladder.
+    #[arg(long, value_delimiter = ',', default_value = "placement", value_parser = rung)]
+    rung: Vec<Rung>,
+    /// Line rates in Gb/s.
+    #[arg(long, value_delimiter = ',', default_value = "100,200,400,800", value_parser = positive)]
+    line: Vec<f64>,
+    /// PCIe ports: generation, x, lanes.
+    #[arg(long, value_delimiter = ',', default_value = "5x16")]
+    pcie: Vec<Pcie>,
+    /// Hosts that post, at one that does not.
+    #[arg(long, value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    hosts: Vec<u64>,
+    /// Queue pairs of the one that does not.
+    #[arg(long, value_delimiter = ',', default_value = "1,100,10000,100000", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    queue_pairs: Vec<u64>,
+    /// How many times as fast the card is as the one that is measured (its width times its clock). Left out: as fast as each line needs, by its rate and the measured card's.
+    #[arg(long, value_parser = positive)]
+    card_speed: Option<f64>,
+    /// Rows of flows on a card. Left out: those of the one that is measured.
+    #[arg(long)]
+    rows: Option<u64>,
+    /// How long host memory takes to answer, in nanoseconds.
+    #[arg(long, default_value_t = 400.0, value_parser = positive)]
+    memory_ns: f64,
+    /// Processors of each host.
+    #[arg(long, default_value_t = 8.0, value_parser = positive)]
+    cores: f64,
+    /// Their clock in GHz.
+    #[arg(long, default_value_t = 3.0, value_parser = positive)]
+    ghz: f64,
+    /// Instructions of a cycle.
+    #[arg(long, default_value_t = 1.0, value_parser = positive)]
+    ipc: f64,
+    /// Also simulates what can be simulated, and says whether it is as reckoned.
+    #[arg(long)]
+    check: bool,
+    /// Prints a JSON object instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+fn rung(name: &str) -> Result<Rung, String> {
+    name.parse().map_err(|e| format!("{e}"))
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if number > 0.0 && f64::is_finite(number) => Ok(number),
+        _ => Err(format!("`{text}` is no number above 0")),
+    }
+}
+
+impl Arguments {
+    fn targets(&self) -> Vec<Target> {
+        let host = Some(Host {
+            cores: self.cores,
+            instructions_a_ns: self.ghz * self.ipc,
+        });
+        let mut targets = Vec::new();
+        for &line in &self.line {
+            for &pcie in &self.pcie {
+                for &hosts in &self.hosts {
+                    for &queue_pairs in &self.queue_pairs {
+                        targets.push(Target {
+                            gbps: Some(line),
+                            pcie: Some(pcie),
+                            hosts,
+                            queue_pairs,
+                            depth: None,
+                            card_speed: self
+                                .card_speed
+                                .unwrap_or((line / self.card.gbps() as f64).max(1.0)),
+                            rows: self.rows.unwrap_or(self.card.sizes().flows as u64),
+                            memory_ns: self.memory_ns,
+                            host,
+                        });
+                    }
+                }
+            }
+        }
+        targets
+    }
+}
+
+/// Measures, reckons and prints.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let loads = workload::read(&arguments.workload)?;
+    if let Some(load) = loads.iter().find(|load| load.loss > 0) {
+        return Err(format!("load `{}` has loss: what that costs does not follow from what each message costs; `weft perf --loss` simulates it", load.name).into());
+    }
+    if arguments.card == CardKind::Model {
+        return Err("the functional model has no cycles to measure: take an RTL card, --card rtl512, rtl256 or rtl128".into());
+    }
+    let name = Name {
+        version: about::VERSION.to_owned(),
+        command: std::env::args()
+            .skip(1)
+            .fold("weft".to_owned(), |all, next| all + " " + &next),
+    };
+    let question = Question {
+        place: Place {
+            kind: arguments.card,
+            seed: arguments.seed.seed,
+            mtu: arguments.mtu,
+            gbps: arguments.card.gbps(),
+        },
+        rungs: arguments.rung.clone(),
+        targets: arguments.targets(),
+        check: arguments.check,
+    };
+    let bar = progress((loads.len() * question.rungs.len()) as u64, !arguments.json);
+    let projection = project::run(name, &question, &loads, |load, rung| {
+        bar.inc(1);
+        bar.set_message(format!("{load}, {rung}"));
+    });
+    bar.finish_and_clear();
+    let projection = projection?;
+    let mut out = output::stdout();
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &projection)?;
+        writeln!(out)?;
+    } else {
+        project::print(&projection, &mut out)?;
+    }
+    Ok(())
+}
