@@ -5,6 +5,8 @@
 //! [`Device::wait`] until the card or a timer wants it.
 
 mod bells;
+mod beside;
+mod carry;
 mod control;
 mod executor;
 mod files;
@@ -18,7 +20,7 @@ use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{fence, AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
 use weft_engine::{
@@ -34,6 +36,8 @@ use crate::stats::{add, counter_named, CardCounters, HostStats};
 use crate::transport::Transport;
 use crate::verbs::{AsyncEvent, Leaving, QpEntry};
 use bells::PostBells;
+pub(crate) use beside::{Beside, WeakDevice};
+pub(crate) use carry::Kept;
 use control::{Control, ControlRings};
 use executor::Executor;
 pub(crate) use files::Events;
@@ -165,6 +169,8 @@ struct Shared {
     /// The device does no more.
     failed: Arc<AtomicBool>,
     deferred: bool,
+    /// Who moves messages between queue pairs inside the host.
+    beside: OnceLock<Arc<dyn Beside>>,
     name: String,
     caps: Capabilities,
     config: EngineConfig,
@@ -230,6 +236,8 @@ pub(crate) struct StateGuard<'a> {
 struct Unlocked<'a> {
     shared: &'a Shared,
     released: Vec<Box<dyn Send>>,
+    /// Queue pairs that are joined inside the host have news.
+    joined: bool,
 }
 
 impl Deref for StateGuard<'_> {
@@ -248,6 +256,7 @@ impl DerefMut for StateGuard<'_> {
 impl Drop for StateGuard<'_> {
     fn drop(&mut self) {
         self.after.released = std::mem::take(&mut self.guard.released);
+        self.after.joined = self.guard.engine.has_joined_news();
     }
 }
 
@@ -257,6 +266,9 @@ impl Drop for Unlocked<'_> {
         // Who posted while the lock was held has left it to the holder.
         if !self.shared.deferred {
             self.shared.take_posted();
+        }
+        if self.joined {
+            self.shared.look_beside();
         }
     }
 }
@@ -277,8 +289,12 @@ impl Shared {
             // A failure is the device's, and kept there.
             let _ = state.finish_turn();
             let released = std::mem::take(&mut state.released);
+            let joined = state.engine.has_joined_news();
             drop(state);
             drop(released);
+            if joined {
+                self.look_beside();
+            }
         }
     }
 }
@@ -511,6 +527,7 @@ impl Device {
                 bells,
                 failed,
                 deferred,
+                beside: OnceLock::new(),
                 caps,
                 config,
             }),
@@ -568,6 +585,7 @@ impl Device {
             after: Unlocked {
                 shared: &self.shared,
                 released: Vec::new(),
+                joined: false,
             },
         }
     }

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use weft_hostdrv::transport::{self, OpenError, Transport};
+use weft_hostdrv::cm::LoopHost;
+use weft_hostdrv::transport::{self, NoCard, OpenError, Transport};
 use weft_hostdrv::{Device, DeviceConfig, DeviceError, Rung};
 use weft_sim::fabric::{ip, mac, Fabric, FabricConfig, FabricError};
 use weft_sim::kind::CardKind;
@@ -19,7 +20,7 @@ use weft_sim::world::World;
 
 use crate::{cards, rungs};
 
-/// Chooses the transport of the suite: `sim`, `vfio-user` or `vfio:BDF,BDF`, one alone or several with spaces between.
+/// Chooses the transport of the suite: `sim`, `vfio-user`, `loop` or `vfio:BDF,BDF`, one alone or several with spaces between.
 pub const TRANSPORT_VARIABLE: &str = "WEFT_TEST_TRANSPORT";
 /// Least time on the wall for something to happen: a served card on a busy machine is slow.
 const LEAST_LIMIT: Duration = Duration::from_secs(120);
@@ -33,6 +34,8 @@ pub enum Way {
     Sim,
     /// By vfio-user, served by a thread of this process.
     VfioUser,
+    /// Two devices without cards, by the loop of this process.
+    Loop,
     /// By the kernel's VFIO: the PCI addresses, with options, of two cards that are joined.
     Vfio([String; 2]),
 }
@@ -41,20 +44,26 @@ impl Way {
     /// What the environment asks for; without it, those that need no hardware.
     pub fn asked_for() -> Result<Vec<Self>, String> {
         let Ok(asked) = std::env::var(TRANSPORT_VARIABLE) else {
-            return Ok(vec![Way::Sim, Way::VfioUser]);
+            return Ok(vec![Way::Sim, Way::VfioUser, Way::Loop]);
         };
         let way = |word: &str| match word {
             "sim" => Ok(Way::Sim),
             "vfio-user" => Ok(Way::VfioUser),
+            "loop" => Ok(Way::Loop),
             _ => word
                 .strip_prefix("vfio:")
                 .and_then(|both| both.split_once(','))
                 .map(|(a, b)| Way::Vfio([a, b].map(|address| format!("vfio:{address}"))))
                 .ok_or_else(|| {
-                    format!("{TRANSPORT_VARIABLE} has `{word}`: use sim, vfio-user or vfio:BDF,BDF")
+                    format!("{TRANSPORT_VARIABLE} has `{word}`: use sim, vfio-user, loop or vfio:BDF,BDF")
                 }),
         };
         asked.split_whitespace().map(way).collect()
+    }
+
+    /// Are there cards, and a wire between them?
+    pub fn has_cards(&self) -> bool {
+        *self != Way::Loop
     }
 
     /// May several tests use it at once?
@@ -68,6 +77,7 @@ impl fmt::Display for Way {
         f.write_str(match self {
             Way::Sim => "sim",
             Way::VfioUser => "vfio-user",
+            Way::Loop => "loop",
             Way::Vfio(_) => "vfio",
         })
     }
@@ -152,6 +162,13 @@ impl Cards {
                     },
                 })
             }
+            Way::Loop => {
+                let none = || NoCard::new().map(|none| Arc::new(none) as Arc<dyn Transport>);
+                Ok(Self {
+                    transports: [none()?, none()?],
+                    _keeper: Keeper::Nothing,
+                })
+            }
             Way::Vfio([a, b]) => {
                 static TURN: Mutex<()> = Mutex::new(());
                 let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -224,6 +241,12 @@ impl Bench {
             Device::open(Arc::clone(cards.transport(number)), config)
         };
         let devices = vec![device(0)?, device(1)?];
+        if *way == Way::Loop {
+            let host = LoopHost::new();
+            for device in &devices {
+                host.join(device).expect("two addresses");
+            }
+        }
         Ok(Self {
             kind: Kind::Real {
                 devices,

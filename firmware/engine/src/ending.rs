@@ -55,10 +55,7 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         self.conn.terminated = Some(code.unwrap_or(TerminateCode::RDMAP_UNSPECIFIED));
-        self.conn.first_status = code.map(|code| match (code.layer(), code.error_type()) {
-            (0, 1) | (1, 1) => Status::RemoteAccess,
-            _ => Status::RemoteOperation,
-        });
+        self.conn.first_status = code.map(Status::of_terminate);
         self.stop(code, true);
     }
 

@@ -7,6 +7,7 @@ mod execute;
 mod half_open;
 mod handover;
 mod incoming;
+mod joined;
 mod queue_pairs;
 mod start_mpa;
 mod table;

@@ -11,6 +11,7 @@ use crate::cm::Event;
 use crate::config::EngineConfig;
 use crate::conn::{CardState, Conn};
 use crate::flow_key::FlowKeys;
+use crate::joined::JoinedNews;
 use crate::limits::Limit;
 use crate::part::Part;
 use crate::port::Port;
@@ -49,6 +50,8 @@ pub struct Shared {
     pub keys: FlowKeys,
     /// Events out.
     pub events: VecDeque<Event>,
+    /// What has become of queue pairs that are joined inside the host.
+    pub joined: VecDeque<JoinedNews>,
     /// Completions out.
     pub completions: VecDeque<Completion>,
     /// Memory for what lies beyond gaps, and for FPDUs that are not whole.
@@ -98,6 +101,7 @@ impl Shared {
             neighbours: Neighbours::new(),
             keys: FlowKeys::new(config.num_flows),
             events: VecDeque::with_capacity(most_events.min(256)),
+            joined: VecDeque::new(),
             completions: VecDeque::new(),
             pool: Pool::new(config.reassembly_memory as usize),
             spare_parts: Spare::new(SPARE),

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use weft_wire::checks::Position;
 use weft_wire::rdmap::ReadRequest;
 
+use crate::cm::ConnId;
 use crate::output::software::SendBuffer;
 use crate::part::{copy_out, gather, Data};
 use crate::region::{Piece, RegionRef};
@@ -292,6 +293,17 @@ impl PendingResponse {
     }
 }
 
+/// What a queue pair has that is joined to another one inside the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Joined {
+    /// The connection's name.
+    pub conn: ConnId,
+    /// The peer takes Reads.
+    pub reads: bool,
+    /// Who moves its messages knows that there are some.
+    pub told: bool,
+}
+
 /// A queue pair.
 #[derive(Debug)]
 pub struct Qp {
@@ -307,6 +319,8 @@ pub struct Qp {
     pub software: Option<SendBuffer>,
     /// Its connection.
     pub conn: Option<u16>,
+    /// Its connection, if it is one inside the host.
+    pub joined: Option<Joined>,
     /// Send queue.
     pub sq: SendQueue,
     /// Receive queue.
@@ -343,6 +357,7 @@ impl Qp {
             software,
             state: QpState::Idle,
             conn: None,
+            joined: None,
             sq: SendQueue::new(config.send_depth),
             rq: RecvQueue {
                 ring: vec![RecvEntry::default(); config.recv_depth.next_power_of_two() as usize],

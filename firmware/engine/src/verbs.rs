@@ -1,6 +1,7 @@
 //! The verbs' types: domains, regions, queue pairs, work requests, completions.
 
 use weft_layout::StagRow;
+use weft_wire::terminate::TerminateCode;
 
 use crate::rung::Rung;
 
@@ -229,6 +230,16 @@ pub enum Status {
     RemoteAccess,
     /// The peer refused it by a Terminate of another kind.
     RemoteOperation,
+}
+
+impl Status {
+    /// How the peer's Terminate ends the work request that it is about.
+    pub(crate) fn of_terminate(code: TerminateCode) -> Self {
+        match (code.layer(), code.error_type()) {
+            (0, 1) | (1, 1) => Status::RemoteAccess,
+            _ => Status::RemoteOperation,
+        }
+    }
 }
 
 /// A work request is done.

@@ -47,6 +47,13 @@ impl MemoryMap {
         registered.any(|(memory, _)| memory.memory().overlaps(address, len))
     }
 
+    /// The same, to be kept: [`find`](Self::find).
+    pub(crate) fn keep(&self, iova: u64, len: usize) -> Option<(Arc<dyn MappedMemory>, usize)> {
+        let (_, offset) = self.find(iova, len)?;
+        let (_, (memory, _)) = self.by_iova.range(..=iova).next_back()?;
+        Some((memory.clone(), offset))
+    }
+
     /// The memory that holds `len` bytes from `iova`, and where in it they begin.
     pub(crate) fn find(&self, iova: u64, len: usize) -> Option<(&SharedMemory, usize)> {
         let (start, (memory, _)) = self.by_iova.range(..=iova).next_back()?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use weft_engine::{commands, EngineConfig, Route};
 
 use super::address::{service_port, Address, Gid, GidAddr, NativeError};
+use super::looped::LoopHost;
 use super::resolver::{self, Question};
 use super::route::{check_seal, put, seal, Fields, RouteError, RouteRecord, Source, ROUTE_VERSION};
 use super::{CmError, TransportKind};
@@ -125,7 +126,11 @@ impl AddrInfo {
 
     /// The way, if it can be gone by a device with these settings, and leads where the entry says. Whose a GID is, the record knows, unless
     /// an IP address is in it.
-    pub(super) fn check(&self, config: &EngineConfig) -> Result<Route, RouteError> {
+    pub(super) fn check(
+        &self,
+        config: &EngineConfig,
+        host: Option<&LoopHost>,
+    ) -> Result<Option<Route>, RouteError> {
         let record = self.route.destination;
         let wanted = match self.destination {
             Address::Ip(to) => to,
@@ -135,7 +140,7 @@ impl AddrInfo {
             }
         };
         match wanted == record {
-            true => self.route.for_device(config),
+            true => self.route.for_device(config, host.map(LoopHost::id)),
             false => Err(RouteError::OtherDestination { record, wanted }),
         }
     }
@@ -148,7 +153,7 @@ impl AddrInfo {
         self
     }
 
-    /// The entry of an iWARP record, addressed by IP.
+    /// The entry of a record, addressed by IP.
     pub fn of_route(route: RouteRecord, source_port: u16) -> Self {
         Self {
             transport: route.transport(),
@@ -190,11 +195,7 @@ impl AddrQuery {
                     let source = Source::of(config);
                     let route = RouteRecord::iwarp(source, to, next_hop, config.mtu);
                     let entry = AddrInfo::of_route(route, self.hints.source_port);
-                    let native = self.hints.native.then(|| Gid::of_ip(*to.ip()));
-                    self.found.push(match self.gid.or(native) {
-                        Some(gid) => entry.natively(gid),
-                        None => entry,
-                    });
+                    self.found.push(self.named(entry));
                 }
                 None if now >= self.until => self.silent = Some(*to.ip()),
                 None => waiting.push(to),
@@ -208,6 +209,16 @@ impl AddrQuery {
         match (self.found.is_empty(), self.silent) {
             (true, Some(address)) => Err(CmError::NoStation { address }),
             _ => Ok(Some(std::mem::take(&mut self.found))),
+        }
+    }
+
+    /// The entry with the names that were asked for.
+    fn named(&self, entry: AddrInfo) -> AddrInfo {
+        let ip = *entry.route.destination.ip();
+        let native = self.hints.native.then(|| Gid::of_ip(ip));
+        match self.gid.or(native) {
+            Some(gid) => entry.natively(gid),
+            None => entry,
         }
     }
 
@@ -277,10 +288,30 @@ impl Device {
         };
         let reachable = |to: &SocketAddrV4| super::id::reachable(self.config(), *to.ip());
         query.open.retain(reachable);
-        match query.open.is_empty() {
+        if query.open.is_empty() {
+            return Err(unresolved(
+                "it has no IPv4 address that the device reaches".into(),
+            ));
+        }
+        let wants = |kind| hints.transport.is_none_or(|only| only == kind);
+        if let Some(host) = LoopHost::of(self).filter(|_| wants(TransportKind::Loop)) {
+            let source = Source::of(self.config());
+            let inside = query.open.iter().filter(|to| host.has(*to.ip()));
+            let entry = |to: &SocketAddrV4| {
+                let route = RouteRecord::looped(source, *to, host.id());
+                query.named(AddrInfo::of_route(route, hints.source_port))
+            };
+            let found = inside.map(entry).collect();
+            query.found = found;
+        }
+        // A card has no way to itself.
+        let own = self.ip();
+        let by_card = wants(TransportKind::Iwarp) && self.has_card();
+        query.open.retain(|to| by_card && *to.ip() != own);
+        match query.open.is_empty() && query.found.is_empty() {
             false => Ok(query),
             true => Err(unresolved(
-                "it has no IPv4 address that the device reaches".into(),
+                "no transport that may be used leads there".into(),
             )),
         }
     }
@@ -303,7 +334,7 @@ impl Device {
         };
         let mut found = resolver::ask(&socket, &question);
         found.retain(|info| {
-            info.check(self.config())
+            info.check(self.config(), None)
                 .inspect_err(|error| tracing::warn!(%error, "an entry of the resolver's"))
                 .is_ok()
         });

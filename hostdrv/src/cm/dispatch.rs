@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 use std::sync::{Arc, Weak};
 
-use weft_engine::{commands, ConnId, Endpoint, Event};
+use weft_engine::{ConnId, Endpoint, Event};
 
+use super::carrier;
 use super::event::{errno, of_failure, of_reason, CmEvent, CmEventType};
 use super::id::{CmId, CmState, Decision, IdData, IdInner};
+use super::looped::LoopHost;
 use crate::device::Device;
 use crate::error::DeviceError;
 
@@ -16,11 +18,19 @@ use crate::error::DeviceError;
 pub(crate) struct CmRegistry {
     listeners: BTreeMap<u16, Weak<IdInner>>,
     connections: BTreeMap<ConnId, Weak<IdInner>>,
+    /// The loop that the device is a member of.
+    pub(super) host: Option<LoopHost>,
 }
 
 impl CmRegistry {
     pub(super) fn add_listener(&mut self, port: u16, id: &Arc<IdInner>) {
         self.listeners.insert(port, Arc::downgrade(id));
+    }
+
+    /// Does somebody listen on this port?
+    pub(super) fn listens(&self, port: u16) -> bool {
+        let listener = self.listeners.get(&port);
+        listener.is_some_and(|listener| listener.strong_count() > 0)
     }
 
     /// Is it an identifier's connection?
@@ -62,7 +72,7 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
                 request.responder_resources = ord;
                 request.initiator_depth = ird;
                 request.rtr = rtr;
-                request.mpa_revision = Some(revision);
+                request.mpa_revision = Some(revision).filter(|revision| *revision != 0);
                 id.tell(request);
                 return Ok(());
             }
@@ -72,13 +82,13 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
             };
             let Some(listener) = listener.map(|inner| CmId { inner }) else {
                 tracing::debug!(port, "request for a listener that is gone");
-                device.command(&commands::reject(conn), &[])?.ok();
+                refuse(device, conn);
                 return Ok(());
             };
             let channel = listener.inner.channel.upgrade();
             if channel.is_some_and(|channel| channel.is_full()) {
                 tracing::warn!(port, "request rejected: nobody takes the channel's events");
-                device.command(&commands::reject(conn), &[])?.ok();
+                refuse(device, conn);
                 return Ok(());
             }
             let data = IdData {
@@ -98,7 +108,7 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
             request.responder_resources = ord;
             request.initiator_depth = ird;
             request.rtr = rtr;
-            request.mpa_revision = Some(revision);
+            request.mpa_revision = Some(revision).filter(|revision| *revision != 0);
             decide(&listener, request);
         }
         Event::Established {
@@ -177,6 +187,13 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
         other => tracing::debug!(event = ?other, "event for nobody"),
     }
     Ok(())
+}
+
+/// Rejects a request that nobody is to hear of.
+fn refuse(device: &Device, conn: ConnId) {
+    if let Err(error) = carrier::reject(device, conn, &[]) {
+        tracing::debug!(?conn, %error, "it went by itself");
+    }
 }
 
 /// Lets the listener's callback answer a request, or delivers it.

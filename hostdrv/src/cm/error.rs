@@ -82,6 +82,15 @@ pub enum CmError {
         /// The address.
         address: Ipv4Addr,
     },
+    /// Only members of a [`LoopHost`](super::LoopHost) are reached by the loop.
+    #[error("the device is no member of a LoopHost; call LoopHost::join")]
+    NotJoined,
+    /// A device is a member once.
+    #[error("the device is a member of a LoopHost already")]
+    JoinedAlready,
+    /// Members are told apart by their addresses.
+    #[error("another member of the LoopHost has the address {0}")]
+    AddressTaken(Ipv4Addr),
     /// Another event than the one that was waited for.
     #[error("{wanted} was to come, and there came {}", describe(.came))]
     Unexpected {

@@ -10,10 +10,12 @@ use weft_engine::{AcceptParams, ConnId, ConnectParams, Endpoint, EngineConfig, R
 
 use super::addr_info::AddrInfo;
 use super::address::{Address, Gid, GidAddr, NativeError};
+use super::carrier;
 use super::channel::ChannelInner;
 use super::event::{errno, CmEvent, CmEventType};
+use super::looped::{is_inside, LoopHost};
 use super::param::ConnParam;
-use super::CmError;
+use super::{CmError, TransportKind};
 use crate::device::Device;
 use crate::error::DeviceError;
 use crate::verbs::{Mr, Pd, Qp, QpInit};
@@ -85,6 +87,8 @@ pub(super) struct IdData {
     pub(super) peer_gid: Option<Gid>,
     /// The way there, if somebody has found it before.
     pub(super) route: Option<Route>,
+    /// By way of the loop.
+    pub(super) inside: bool,
     pub(super) qp: Option<Qp>,
     /// What a stream has written and the peer has not acknowledged lies here.
     pub(super) ring: Option<Mr>,
@@ -106,6 +110,7 @@ impl Default for IdData {
             gid: None,
             peer_gid: None,
             route: None,
+            inside: false,
             qp: None,
             ring: None,
             rtr_offered: false,
@@ -190,6 +195,16 @@ impl CmId {
         Some(GidAddr::new(gid, remote.port()))
     }
 
+    /// What carries its connection; of a listener, any.
+    pub fn transport(&self) -> TransportKind {
+        let data = self.data();
+        let inside = data.conn.map_or(data.inside, ConnId::is_inside);
+        match inside {
+            true => TransportKind::Loop,
+            false => TransportKind::Iwarp,
+        }
+    }
+
     /// Are the two the same identifier?
     pub fn is(&self, other: &CmId) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
@@ -245,6 +260,7 @@ impl CmId {
         let mut data = self.data();
         expect(&data, "resolve_addr", &[CmState::Idle])?;
         data.remote = Some(remote);
+        data.inside = is_inside(self.device(), *remote.ip());
         let event = if reachable(self.device().config(), *remote.ip()) {
             data.state = CmState::AddrResolved;
             CmEvent::new(self.clone(), CmEventType::AddrResolved)
@@ -269,7 +285,8 @@ impl CmId {
     pub fn resolve_with(&self, info: &AddrInfo) -> Result<(), CmError> {
         let mut data = self.data();
         expect(&data, "resolve_with", &[CmState::Idle])?;
-        let route = info.check(self.device().config())?;
+        let host = LoopHost::of(self.device());
+        let route = info.check(self.device().config(), host.as_ref())?;
         if data.local_port == 0 {
             data.local_port = info.source_port();
         }
@@ -277,7 +294,8 @@ impl CmId {
         if let Address::Gid(to) = info.destination {
             data.peer_gid = Some(to.gid);
         }
-        data.route = Some(route);
+        data.inside = route.is_none();
+        data.route = route;
         data.state = CmState::RouteResolved;
         Ok(())
     }
@@ -330,6 +348,7 @@ impl CmId {
             return Err(weft_engine::Error::InvalidAddress.into());
         }
         (data.local_port, data.remote) = (local_port, Some(remote));
+        data.inside = is_inside(self.device(), *remote.ip());
         data.state = CmState::RouteResolved;
         Ok(())
     }
@@ -358,19 +377,39 @@ impl CmId {
             ..param.start_up()?
         };
         let device = self.device();
+        device.check_fault()?;
+        // A connection of the loop has its name before anybody is asked.
+        let looped = match data.inside {
+            true => {
+                let host = carrier::host(device)?;
+                let conn = host.exchange.prepare(device, qp.id(), &params)?;
+                Some((host, conn))
+            }
+            false => None,
+        };
         let mut state = device.lock();
-        state.check_fault()?;
-        let connect = commands::connect(qp.id(), &params);
-        let answer = device.command_in(&mut state, &connect, params.private_data)?;
-        let conn =
-            ConnId::from_number(answer.conn).ok_or(DeviceError::Command(Refusal::NoAnswer))?;
+        let conn = match &looped {
+            Some((_, conn)) => *conn,
+            None => {
+                state.check_fault()?;
+                let connect = commands::connect(qp.id(), &params);
+                let answer = device.command_in(&mut state, &connect, params.private_data)?;
+                let conn = ConnId::from_number(answer.conn);
+                conn.ok_or(DeviceError::Command(Refusal::NoAnswer))?
+            }
+        };
         state.cm.add_connection(conn, &self.inner);
         state.bind(qp.id());
         data.conn = Some(conn);
         data.state = CmState::Connecting;
         tracing::Span::current().record("qp_num", qp.qp_num());
         tracing::info!(%remote, peer_to_peer = params.peer_to_peer, ?conn, "connecting");
-        Ok(state.finish_turn()?)
+        let turn = state.finish_turn();
+        drop(state);
+        if let Some((host, conn)) = looped {
+            host.exchange.ask(device, conn, &params);
+        }
+        Ok(turn?)
     }
 
     /// Listens on the bound port, or on one that is chosen ([`local_addr`](Self::local_addr) tells). Each
@@ -436,9 +475,17 @@ impl CmId {
         let device = self.device();
         let mut state = device.lock();
         state.check_fault()?;
-        let accept = commands::accept(conn, qp.id(), &params);
-        device.command_in(&mut state, &accept, params.private_data)?;
-        state.bind(qp.id());
+        if conn.is_inside() {
+            state.bind(qp.id());
+            drop(state);
+            let host = carrier::host(device)?;
+            host.exchange.accept(device, conn, qp.id(), &params)?;
+            state = device.lock();
+        } else {
+            let accept = commands::accept(conn, qp.id(), &params);
+            device.command_in(&mut state, &accept, params.private_data)?;
+            state.bind(qp.id());
+        }
         data.state = CmState::Accepting;
         tracing::Span::current().record("qp_num", qp.qp_num());
         tracing::info!(remote = ?data.remote, ?conn, "accepted");
@@ -452,8 +499,7 @@ impl CmId {
         let mut data = self.data();
         expect(&data, OPERATION, &[CmState::Requested])?;
         let conn = connection(&data, OPERATION)?;
-        self.device()
-            .command(&commands::reject(conn), private_data)??;
+        carrier::reject(self.device(), conn, private_data)?;
         data.state = CmState::Closed;
         data.conn = None;
         Ok(())
@@ -476,10 +522,11 @@ impl CmId {
             ],
         )?;
         let conn = connection(&data, OPERATION)?;
-        self.device().command(&commands::disconnect(conn), &[])??;
         if matches!(data.state, CmState::Established | CmState::Streaming) {
+            carrier::disconnect(self.device(), conn)?;
             data.state = CmState::Disconnecting;
         } else {
+            carrier::give_up(self.device(), conn)?;
             // The engine aborts it, without an event.
             data.state = CmState::Closed;
             data.conn = None;
@@ -527,13 +574,16 @@ impl Drop for IdInner {
         let data = self.data.get_mut().unwrap_or_else(PoisonError::into_inner);
         let (state, conn, port) = (data.state, data.conn, data.local_port);
         let _span = tracing::debug_span!("destroy_id", device = self.device.name()).entered();
-        let end = match (state, conn) {
-            (CmState::Listening, _) => Some(commands::unlisten(port)),
-            (CmState::Requested, Some(conn)) => Some(commands::reject(conn)),
+        let device = &self.device;
+        let ended = match (state, conn) {
+            (CmState::Listening, _) => {
+                let ended = device.command(&commands::unlisten(port), &[]);
+                Some(ended.map(|_| ()).map_err(CmError::from))
+            }
+            (CmState::Requested, Some(conn)) => Some(carrier::reject(device, conn, &[])),
             (CmState::Closed, _) | (_, None) => None,
-            (_, Some(conn)) => Some(commands::abort(conn)),
+            (_, Some(conn)) => Some(carrier::abort(device, conn)),
         };
-        let ended = end.map(|end| self.device.command(&end, &[]));
         if let Some(conn) = conn {
             self.device.lock().cm.remove_connection(conn);
         }

@@ -14,12 +14,14 @@
 
 mod addr_info;
 mod address;
+mod carrier;
 mod channel;
 mod direct;
 mod dispatch;
 mod error;
 mod event;
 mod id;
+mod looped;
 mod param;
 mod resolver;
 mod route;
@@ -33,6 +35,7 @@ pub(crate) use dispatch::{dispatch, CmRegistry};
 pub use error::CmError;
 pub use event::{CmEvent, CmEventType};
 pub use id::{CmId, CmState, ConnectRequest, Decision};
+pub use looped::LoopHost;
 pub use param::{default_peer_to_peer, set_default_peer_to_peer, ConnParam, PEER_TO_PEER_VARIABLE};
 pub use resolver::{
     answer_bytes, answer_from_bytes, Question, Table, TableError, RESOLVER_SOCKET,

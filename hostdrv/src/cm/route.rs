@@ -21,12 +21,15 @@ const LEAST_MTU: u16 = 576;
 pub enum TransportKind {
     /// iWARP on a card.
     Iwarp,
+    /// Inside the host: [`LoopHost`](super::LoopHost).
+    Loop,
 }
 
 impl fmt::Display for TransportKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Iwarp => "iWARP",
+            Self::Loop => "loop",
         })
     }
 }
@@ -52,6 +55,9 @@ pub enum RouteError {
         /// The device's.
         device: Source,
     },
+    /// The loop of another process.
+    #[error("the record leads through the loop of another process: resolve once more")]
+    OtherHost,
     /// The data path has no VLANs.
     #[error("the way is in VLAN {0}, and the card tags no frames")]
     Vlan(u16),
@@ -107,6 +113,7 @@ impl fmt::Display for Source {
 /// [`Device::get_addr_info`](crate::Device::get_addr_info) or from somebody's table; as bytes it can be kept and sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RouteRecord {
+    transport: TransportKind,
     pub(super) source: Source,
     pub(super) destination: SocketAddrV4,
     pub(super) next_hop: [u8; 6],
@@ -117,6 +124,7 @@ pub struct RouteRecord {
 impl RouteRecord {
     const MAGIC: [u8; 4] = *b"WRTE";
     const IWARP: u8 = 1;
+    const LOOP: u8 = 2;
     /// Bytes of a record.
     pub const SIZE: usize = 38;
 
@@ -124,11 +132,20 @@ impl RouteRecord {
     /// station `next_hop` to `destination`, where IPv4 packets of `mtu` bytes pass.
     pub fn iwarp(source: Source, destination: SocketAddrV4, next_hop: [u8; 6], mtu: u16) -> Self {
         Self {
+            transport: TransportKind::Iwarp,
             source,
             destination,
             next_hop,
             mtu,
             vlan: None,
+        }
+    }
+
+    /// A record of a way through the loop of this process, which has the place of the next station.
+    pub(super) fn looped(source: Source, destination: SocketAddrV4, host: [u8; 6]) -> Self {
+        Self {
+            transport: TransportKind::Loop,
+            ..Self::iwarp(source, destination, host, u16::MAX)
         }
     }
 
@@ -140,16 +157,20 @@ impl RouteRecord {
 
     /// What carries a connection on this way.
     pub fn transport(&self) -> TransportKind {
-        TransportKind::Iwarp
+        self.transport
     }
 
     /// As bytes: magic, version, transport, length; source IPv4 and MAC address, next hop, destination and port, MTU, VLAN (ffff: none);
     /// CRC32C of all that. Big-endian.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
+        let transport = match self.transport {
+            TransportKind::Iwarp => Self::IWARP,
+            TransportKind::Loop => Self::LOOP,
+        };
         let fields: [&[u8]; 11] = [
             &Self::MAGIC,
-            &[ROUTE_VERSION, Self::IWARP],
+            &[ROUTE_VERSION, transport],
             &(Self::SIZE as u16).to_be_bytes(),
             &self.source.ip.octets(),
             &self.source.mac,
@@ -169,9 +190,14 @@ impl RouteRecord {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RouteError> {
         let none = RouteError::NotARecord(bytes.len());
         check_seal(bytes, Self::MAGIC, Self::SIZE)?;
+        let transport = match bytes[Self::MAGIC.len() + 1] {
+            Self::LOOP => TransportKind::Loop,
+            _ => TransportKind::Iwarp,
+        };
         let mut fields = Fields(&bytes[8..]);
         let mut read = || {
             Some(Self {
+                transport,
                 source: Source {
                     ip: fields.take::<4>()?.into(),
                     mac: fields.take()?,
@@ -192,14 +218,24 @@ impl RouteRecord {
         }
     }
 
-    /// The way for the engine of a device with these settings.
-    pub(super) fn for_device(&self, config: &EngineConfig) -> Result<Route, RouteError> {
+    /// The way for the engine of a device with these settings; `None`: through the loop, which is this one (`host`).
+    pub(super) fn for_device(
+        &self,
+        config: &EngineConfig,
+        host: Option<[u8; 6]>,
+    ) -> Result<Option<Route>, RouteError> {
         let device = Source::of(config);
         if self.source != device {
             return Err(RouteError::NotThisDevice {
                 record: self.source,
                 device,
             });
+        }
+        if self.transport == TransportKind::Loop {
+            return match host == Some(self.next_hop) {
+                true => Ok(None),
+                false => Err(RouteError::OtherHost),
+            };
         }
         if let Some(id) = self.vlan {
             return Err(RouteError::Vlan(id));
@@ -210,10 +246,10 @@ impl RouteRecord {
         if !is_station(self.next_hop) {
             return Err(RouteError::Station(self.next_hop));
         }
-        Ok(Route {
+        Ok(Some(Route {
             next_hop: self.next_hop,
             mtu: self.mtu,
-        })
+        }))
     }
 }
 

@@ -158,7 +158,7 @@ impl Watch {
     }
 
     /// Makes it readable at this time; `None`: not by time.
-    fn set_timer(&self, at: Option<u64>) {
+    pub(super) fn set_timer(&self, at: Option<u64>) {
         let mut set = self.timer_at.lock().unwrap_or_else(PoisonError::into_inner);
         if *set == at {
             return;

@@ -6,6 +6,7 @@
 mod address;
 mod iova;
 mod monotonic;
+mod no_card;
 mod open;
 mod registers;
 mod serial;
@@ -24,6 +25,7 @@ use crate::dma::DmaBuffer;
 
 pub use self::address::PciAddress;
 pub use self::iova::IovaAllocator;
+pub use self::no_card::NoCard;
 pub use self::open::{open, OpenError};
 pub use self::registers::RegisterAccess;
 pub use self::serial::{SerialTransport, BAUD as SERIAL_BAUD};
@@ -192,6 +194,11 @@ pub trait Transport: Send + Sync {
     fn interrupt_fd(&self, vector: u16) -> Option<BorrowedFd<'_>> {
         let _ = vector;
         None
+    }
+
+    /// Is there a card, and a network behind it? If not, only peers inside the host are reached.
+    fn has_card(&self) -> bool {
+        true
     }
 
     /// Resets the function: registers as at power-on, nothing in flight.

@@ -149,6 +149,7 @@ impl Engine {
             }
             self.run(now, slot, port, |link| link.conn.parts.clear());
         }
+        self.abandon_joined(qp);
         let index = usize::from(qp.flow);
         if let Some(gone) = self.qps[index].take() {
             self.shared.regions.leave(gone.config.pd);
@@ -182,6 +183,9 @@ impl Engine {
     /// Moves a queue pair to the error state: its connection is aborted and everything in it is
     /// flushed.
     pub fn set_qp_error<P: Port>(&mut self, now: u64, qp: QpId, port: &mut P) -> Result<(), Error> {
+        if self.abandon_joined(qp) {
+            return Ok(());
+        }
         match self.qp(qp)?.conn {
             Some(slot) => {
                 self.run(now, slot, port, |link| {
@@ -218,7 +222,8 @@ impl Engine {
             return Err(Error::QueueFull);
         }
         let conn = queue.conn.and_then(|slot| self.conns.get(slot));
-        let no_reads = conn.is_some_and(|conn| conn.reported && conn.agreed.ord == 0);
+        let no_reads = conn.is_some_and(|conn| conn.reported && conn.agreed.ord == 0)
+            || queue.joined.is_some_and(|joined| !joined.reads);
         if no_reads && matches!(wr.op, SendOp::Read { .. }) {
             return Err(Error::NoReadsAllowed);
         }
@@ -228,6 +233,8 @@ impl Engine {
             queue.flush(None, &mut shared.completions);
         } else if let Some(slot) = queue.conn {
             self.run(now, slot, port, |_| ());
+        } else if queue.joined.is_some() {
+            self.joined_posted(qp);
         }
         Ok(())
     }

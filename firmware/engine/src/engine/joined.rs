@@ -1,0 +1,304 @@
+//! Queue pairs that are joined inside a host: no TCP, no MPA, no card. The engine keeps their domains, regions and queues, and checks; who
+//! runs the engine moves the bytes, and has the connection's name and its events.
+//!
+//! ```text
+//!   sender's engine                                      receiver's engine
+//!   poll_joined    a queue pair has something to send
+//!   next_message   what, and where its bytes are    ──►  receive    where they go, or the Terminate
+//!                                                        received   the receive is completed
+//!   message_done   the send is completed             ◄──
+//! ```
+
+use alloc::vec::Vec;
+
+use weft_wire::checks::{self, Violation};
+use weft_wire::terminate::TerminateCode;
+
+use super::Engine;
+use crate::cm::{ConnId, DisconnectReason, Event};
+use crate::error::Error;
+use crate::joined::{message_kind, Carried, JoinedNews, Message, MessageKind};
+use crate::port::Port;
+use crate::qp::{Joined, Payload, Qp};
+use crate::region::Piece;
+use crate::verbs::{Access, QpId, QpState, Status};
+
+impl Engine {
+    fn joined_qp(&mut self, qp: QpId) -> Result<&mut Qp, Error> {
+        let found = self.qps.get_mut(usize::from(qp.flow));
+        let found = found.and_then(|found| found.as_deref_mut());
+        found.filter(|found| found.id == qp).ok_or(Error::UnknownQp)
+    }
+
+    /// May this queue pair be joined?
+    pub fn check_joinable(&self, qp: QpId) -> Result<(), Error> {
+        let qp = self.qp(qp)?;
+        match qp.state == QpState::Idle && qp.conn.is_none() && qp.joined.is_none() {
+            true => Ok(()),
+            false => Err(Error::WrongQpState),
+        }
+    }
+
+    /// Makes a queue pair one end of a connection that is not the engine's: from now on it may send, so many Reads at a time (0: none).
+    pub fn join_qp(&mut self, qp: QpId, conn: ConnId, ord: u16) -> Result<(), Error> {
+        self.check_joinable(qp)?;
+        let queue = self.joined_qp(qp)?;
+        queue.state = QpState::Rts;
+        queue.joined = Some(Joined {
+            conn,
+            reads: ord > 0,
+            told: false,
+        });
+        Ok(())
+    }
+
+    /// Its connection stands: what was posted meanwhile may go.
+    pub fn wake_joined(&mut self, qp: QpId) {
+        let Ok(queue) = self.joined_qp(qp) else {
+            return;
+        };
+        if let Some(joined) = queue.joined.as_mut() {
+            joined.told = true;
+            let conn = joined.conn;
+            self.shared.joined.push_back(JoinedNews::Posted(conn));
+        }
+    }
+
+    /// An event of a connection that is not the engine's, for the same reader.
+    pub fn tell(&mut self, event: Event) {
+        self.shared.events.push_back(event);
+    }
+
+    /// Has a joined queue pair something to say?
+    #[inline]
+    pub fn has_joined_news(&self) -> bool {
+        !self.shared.joined.is_empty()
+    }
+
+    /// What has become of joined queue pairs, the oldest first.
+    pub fn poll_joined(&mut self) -> Option<JoinedNews> {
+        self.shared.joined.pop_front()
+    }
+
+    /// A joined queue pair has something new.
+    pub(super) fn joined_posted(&mut self, qp: QpId) {
+        let Ok(queue) = self.joined_qp(qp) else {
+            return;
+        };
+        if let Some(joined) = queue.joined.as_mut().filter(|joined| !joined.told) {
+            joined.told = true;
+            let conn = joined.conn;
+            self.shared.joined.push_back(JoinedNews::Posted(conn));
+        }
+    }
+
+    /// The next message that a joined queue pair sends; it is under way then. `Err`: its memory is gone, and nothing behind it can be sent.
+    pub fn next_message(&mut self, qp: QpId) -> Option<Result<Message, Status>> {
+        let regions = &self.shared.regions;
+        let queue = self.qps.get_mut(usize::from(qp.flow))?.as_deref_mut()?;
+        if queue.id != qp {
+            return None;
+        }
+        let joined = queue.joined.as_mut()?;
+        let Some(entry) = queue.sq.next() else {
+            joined.told = false;
+            return None;
+        };
+        let (number, kind) = (queue.sq.started, message_kind(entry.action));
+        let is_read = matches!(kind, MessageKind::Read { .. });
+        if is_read && !joined.reads {
+            return Some(Err(Status::RemoteOperation));
+        }
+        let pd = queue.config.pd;
+        let carried = match &entry.payload {
+            Payload::Inline(bytes) => Some(Carried::Inline(bytes[..entry.length as usize].into())),
+            pieces if is_read => pieces
+                .pieces()
+                .iter()
+                .map(|sink| {
+                    let needs = Access::READ_SINK;
+                    let piece = regions.local(pd, sink.stag, sink.at, sink.length, needs);
+                    piece.ok().map(|piece| (piece.iova, piece.length))
+                })
+                .collect::<Option<_>>()
+                .map(Carried::Pieces),
+            pieces => {
+                let pieces = pieces.pieces().iter();
+                Some(Carried::Pieces(
+                    pieces.map(|piece| (piece.at, piece.length)).collect(),
+                ))
+            }
+        };
+        let Some(carried) = carried else {
+            return Some(Err(Status::LocalProtection));
+        };
+        let length = entry.length;
+        queue.sq.started = number.wrapping_add(1);
+        Some(Ok(Message {
+            number,
+            kind,
+            length,
+            carried,
+        }))
+    }
+
+    /// Checks a message that comes to a joined queue pair as the card and RDMAP would, and says where its bytes go (of a Read: where they are):
+    /// IOVA and bytes. `Err`: the Terminate. Nothing is completed yet.
+    pub fn receive(&self, qp: QpId, message: &Message) -> Result<Vec<(u64, u32)>, TerminateCode> {
+        let regions = &self.shared.regions;
+        let qp = self.qp(qp).map_err(|_| TerminateCode::DDP_LOCAL)?;
+        let (pd, length) = (qp.config.pd, message.length);
+        let one = |piece: Piece| Vec::from([(piece.iova, piece.length)]);
+        match message.kind {
+            // Without a byte neither STag nor TO is looked at.
+            MessageKind::Write { .. } | MessageKind::Read { .. } if length == 0 => Ok(Vec::new()),
+            MessageKind::Write { stag, to } => regions
+                .remote(pd, stag, to, length, Access::REMOTE_WRITE)
+                .map(one)
+                .map_err(Violation::of_segment),
+            MessageKind::Read { stag, to } => regions
+                .remote(pd, stag, to, length, Access::REMOTE_READ)
+                .map(one)
+                .map_err(Violation::of_read_source),
+            MessageKind::Send { .. } => {
+                let violation = |violation: Violation| violation.of_segment();
+                let element = qp.rq.get(qp.rq.completed);
+                let element = element.ok_or(violation(Violation::NoBuffer))?;
+                checks::fit(0, length as usize, element.length.into()).map_err(violation)?;
+                let lengths = element.sges.iter().map(|sge| sge.length);
+                checks::scatter(lengths, 0, length as usize)
+                    .map(|run| {
+                        let (sge, count) = (element.sges[run.sge], run.bytes.len() as u32);
+                        let needs = Access::LOCAL_WRITE;
+                        let piece = regions.local(pd, sge.stag, sge.to, count, needs);
+                        let piece = piece.map_err(|_| violation(Violation::Element))?;
+                        Ok((piece.iova, piece.length))
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// The bytes of a message are in their place. `immediate`: its Immediate Data, if it has some.
+    pub fn received<P: Port>(
+        &mut self,
+        qp: QpId,
+        message: &Message,
+        immediate: Option<u64>,
+        port: &mut P,
+    ) -> Result<(), TerminateCode> {
+        let MessageKind::Send {
+            solicited,
+            invalidate,
+            ..
+        } = message.kind
+        else {
+            return Ok(());
+        };
+        let pd = self.qp(qp).map_err(|_| TerminateCode::DDP_LOCAL)?.config.pd;
+        if let Some(stag) = invalidate {
+            self.shared.regions.invalidate(pd, stag, port)?;
+        }
+        if let Some(queue) = self.qps[usize::from(qp.flow)].as_deref_mut() {
+            queue.complete_recv(
+                message.length,
+                solicited,
+                invalidate,
+                immediate,
+                Status::Success,
+                &mut self.shared.completions,
+            );
+        }
+        Ok(())
+    }
+
+    /// A message has arrived.
+    pub fn message_done(&mut self, qp: QpId, number: u32) {
+        let Some(queue) = self.qps.get_mut(usize::from(qp.flow)) else {
+            return;
+        };
+        if let Some(queue) = queue.as_deref_mut().filter(|queue| queue.id == qp) {
+            if let Some(entry) = queue.sq.get_mut(number) {
+                entry.outcome = Some(Status::Success);
+            }
+            queue.complete_sends(&mut self.shared.completions);
+        }
+    }
+
+    /// Its connection is over, and with it the queue pair: what is left in it is flushed. `terminate`: why, if a rule was broken, and whether
+    /// the peer says so; of what the peer refuses, the oldest work request ends with its status.
+    pub fn part_qp(
+        &mut self,
+        qp: QpId,
+        terminate: Option<(TerminateCode, bool)>,
+        reason: DisconnectReason,
+    ) {
+        let first = terminate.filter(|(_, received)| *received);
+        let first = first.map(|(code, _)| Status::of_terminate(code));
+        let fatal = terminate.map(|(code, received)| (Some(code), received));
+        self.part(qp, first, fatal, reason);
+    }
+
+    /// The same for work whose own side is at fault.
+    pub fn part_failed(&mut self, qp: QpId, status: Status) {
+        let fatal = Some((None, false));
+        self.part(qp, Some(status), fatal, DisconnectReason::Terminated);
+    }
+
+    fn part(
+        &mut self,
+        qp: QpId,
+        first: Option<Status>,
+        fatal: Option<(Option<TerminateCode>, bool)>,
+        reason: DisconnectReason,
+    ) {
+        let shared = &mut self.shared;
+        let queue = self.qps.get_mut(usize::from(qp.flow));
+        let queue = queue.and_then(|queue| queue.as_deref_mut());
+        let Some(queue) = queue.filter(|queue| queue.id == qp) else {
+            return;
+        };
+        let Some(joined) = queue.joined.take() else {
+            return;
+        };
+        queue.flush(first, &mut shared.completions);
+        if let Some((terminate, received)) = fatal {
+            shared.events.push_back(Event::QpFatal {
+                qp,
+                terminate,
+                received,
+            });
+        }
+        let conn = joined.conn;
+        shared
+            .events
+            .push_back(Event::Disconnected { conn, qp, reason });
+    }
+
+    /// A joined queue pair fails by command, or goes. True: it was one.
+    pub(super) fn abandon_joined(&mut self, qp: QpId) -> bool {
+        let Ok(queue) = self.joined_qp(qp) else {
+            return false;
+        };
+        let Some(conn) = queue.joined.as_ref().map(|joined| joined.conn) else {
+            return false;
+        };
+        self.part(qp, None, None, DisconnectReason::Aborted);
+        self.shared.joined.push_back(JoinedNews::Gone(conn));
+        true
+    }
+
+    /// A joined queue pair is to be closed in order. True: it is one.
+    pub fn close_joined(&mut self, qp: QpId) -> bool {
+        let Ok(queue) = self.joined_qp(qp) else {
+            return false;
+        };
+        let Some(conn) = queue.joined.as_ref().map(|joined| joined.conn) else {
+            return false;
+        };
+        queue.state = QpState::Closing;
+        queue.sq.limit = Some(queue.sq.posted);
+        self.shared.joined.push_back(JoinedNews::Closing(conn));
+        true
+    }
+}
