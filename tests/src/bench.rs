@@ -46,7 +46,8 @@ impl Way {
         let Ok(asked) = std::env::var(TRANSPORT_VARIABLE) else {
             return Ok(vec![Way::Sim, Way::VfioUser, Way::Loop]);
         };
-        let way = |word: &str| match word {
+        let way = |word: &str| {
+            match word {
             "sim" => Ok(Way::Sim),
             "vfio-user" => Ok(Way::VfioUser),
             "loop" => Ok(Way::Loop),
@@ -57,6 +58,7 @@ impl Way {
                 .ok_or_else(|| {
                     format!("{TRANSPORT_VARIABLE} has `{word}`: use sim, vfio-user, loop or vfio:BDF,BDF")
                 }),
+        }
         };
         asked.split_whitespace().map(way).collect()
     }

@@ -6,7 +6,6 @@ use weft_engine::Carried;
 
 use super::State;
 use crate::card::MappedMemory;
-use crate::dma::SharedMemory;
 
 /// Bytes copied at a time.
 const PART: usize = 4096;
@@ -21,12 +20,6 @@ pub(crate) struct Piece {
     memory: Arc<dyn MappedMemory>,
     offset: usize,
     len: usize,
-}
-
-impl Piece {
-    fn memory(&self) -> &SharedMemory {
-        self.memory.memory()
-    }
 }
 
 impl State {
@@ -75,7 +68,7 @@ impl Kept {
                     return Some(());
                 }
                 let at = place.offset + done;
-                place.memory().write(at, &part[..count]).ok()?;
+                place.memory.memory().write(at, &part[..count]).ok()?;
                 done += count;
             }
         }
@@ -115,7 +108,7 @@ impl Source<'_> {
             let count = (piece.len - self.at).min(to.len());
             if count > 0 {
                 let at = piece.offset + self.at;
-                piece.memory().read(at, &mut to[..count]).ok()?;
+                piece.memory.memory().read(at, &mut to[..count]).ok()?;
                 self.at += count;
                 return Some(count);
             }
