@@ -629,10 +629,19 @@ impl Device {
     /// After an error the device does no more; open it anew. A card that is gone is noticed by whoever polls, within
     /// 10 ms of the device's time.
     pub fn progress(&self) -> Result<usize, DeviceError> {
+        let handled = self.make_progress();
+        if handled.is_err() {
+            crate::cm::removed(self);
+        }
+        handled
+    }
+
+    fn make_progress(&self) -> Result<usize, DeviceError> {
         let counts = &self.shared.mmio.counts;
         add(&counts.progress_calls, 1);
         let _span = tracing::trace_span!("progress", device = self.name()).entered();
         let mut handled = 0;
+        let settled;
         {
             let mut state = self.lock();
             state.check_fault()?;
@@ -651,8 +660,12 @@ impl Device {
             if state.watch.is_some() {
                 state.arm()?;
             }
+            settled = state.cm.is_settled();
         }
         handled += self.dispatch_events()?;
+        if !settled {
+            handled += crate::cm::settle(self);
+        }
         Ok(handled)
     }
 

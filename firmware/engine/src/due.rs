@@ -152,6 +152,7 @@ impl<P: Port> Link<'_, P> {
 
     /// The next station on the way is another one.
     pub fn move_to(&mut self, mac: Mac) {
+        self.shared.address_moves += 1;
         self.readdress(mac);
         if self.conn.routed && self.conn.tcp == TcpState::SynSent {
             // The SYN went where nobody answers, or somebody who does not know of it.

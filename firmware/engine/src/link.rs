@@ -50,6 +50,8 @@ pub struct Shared {
     pub keys: FlowKeys,
     /// Events out.
     pub events: VecDeque<Event>,
+    /// Next stations that were found to be others.
+    pub address_moves: u64,
     /// What has become of queue pairs that are joined inside the host.
     pub joined: VecDeque<JoinedNews>,
     /// Completions out.
@@ -101,6 +103,7 @@ impl Shared {
             neighbours: Neighbours::new(),
             keys: FlowKeys::new(config.num_flows),
             events: VecDeque::with_capacity(most_events.min(256)),
+            address_moves: 0,
             joined: VecDeque::new(),
             completions: VecDeque::new(),
             pool: Pool::new(config.reassembly_memory as usize),

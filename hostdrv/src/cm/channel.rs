@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::net::SocketAddrV4;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use super::addr_info::AddrInfo;
 use super::event::{CmEvent, CmEventType};
-use super::id::CmId;
+use super::id::{CmId, CmState, IdInner};
 use super::param::ConnParam;
 use super::CmError;
 use crate::device::{Device, Events, Readiness};
@@ -26,7 +26,18 @@ pub struct EventChannel {
 pub(super) struct ChannelInner {
     events: Arc<Events<CmEvent>>,
     most_waiting: AtomicUsize,
+    /// It gets the events that were asked for as well.
+    everything: AtomicBool,
+    /// Its identifiers, if it gets all events.
+    ids: Mutex<Vec<Weak<IdInner>>>,
+    removed: AtomicBool,
+    /// Who is called with its events.
+    function: Option<Box<Function>>,
+    /// A thread calls it.
+    calling: AtomicBool,
 }
+
+type Function = dyn Fn(CmEvent) + Send + Sync;
 
 /// Events that wait in a channel beyond which requests are rejected, unless the program says otherwise.
 const MOST_WAITING: usize = 1024;
@@ -36,11 +47,78 @@ impl Default for ChannelInner {
         Self {
             events: Arc::default(),
             most_waiting: AtomicUsize::new(MOST_WAITING),
+            everything: AtomicBool::new(false),
+            ids: Mutex::default(),
+            removed: AtomicBool::new(false),
+            function: None,
+            calling: AtomicBool::new(false),
         }
     }
 }
 
 impl ChannelInner {
+    /// Does it get the events that a channel has to ask for?
+    pub(super) fn wants_everything(&self) -> bool {
+        self.everything.load(Ordering::Relaxed)
+    }
+
+    /// An identifier has its events here.
+    pub(super) fn know(&self, id: &Arc<IdInner>) {
+        if self.wants_everything() {
+            let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+            if ids.len() == ids.capacity() {
+                ids.retain(|id| id.strong_count() > 0);
+            }
+            ids.push(Arc::downgrade(id));
+        }
+    }
+
+    /// Its identifiers that are not over.
+    pub(super) fn ids(&self) -> Vec<CmId> {
+        let ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let ids: Vec<_> = ids.iter().filter_map(Weak::upgrade).collect();
+        let ids = ids.into_iter().map(|inner| CmId { inner });
+        let is_here = |id: &CmId| {
+            let channel = id.lock_channel().upgrade();
+            channel.is_some_and(|channel| std::ptr::eq(&*channel, self))
+        };
+        ids.filter(is_here)
+            .filter(|id| id.state() != CmState::Closed)
+            .collect()
+    }
+
+    /// Has it heard that its device is gone? It has from now on.
+    pub(super) fn is_removed(&self) -> bool {
+        self.removed.swap(true, Ordering::AcqRel)
+    }
+
+    /// Is it this channel?
+    pub(super) fn is(&self, channel: &EventChannel) -> bool {
+        std::ptr::eq(self, &*channel.inner)
+    }
+
+    /// Takes the events of an identifier out.
+    pub(super) fn take_events_of(&self, id: &CmId) -> Vec<CmEvent> {
+        let taken = || self.events.remove(|event| event.id.is(id));
+        std::iter::from_fn(taken).collect()
+    }
+
+    /// Calls its function with the events that are there, in order, one thread at a time; how many.
+    pub(super) fn call(&self) -> usize {
+        let Some(function) = &self.function else {
+            return 0;
+        };
+        let mut called = 0;
+        while self.events.len() > 0 && !self.calling.swap(true, Ordering::Acquire) {
+            while let Some(event) = self.events.pop(Some) {
+                function(event);
+                called += 1;
+            }
+            self.calling.store(false, Ordering::Release);
+        }
+        called
+    }
+
     /// The program does not take its events: nobody new is let in.
     pub(super) fn is_full(&self) -> bool {
         self.events.len() >= self.most_waiting.load(Ordering::Relaxed)
@@ -70,6 +148,26 @@ impl Device {
             inner: Arc::default(),
         }
     }
+
+    /// A channel whose events, all of them (as [`EventChannel::report_everything`]), go to a function as they come: DAT's way. It is called inside
+    /// [`progress`](Self::progress), by one thread at a time, in order, without any lock: it may use the device and all that is on it. What
+    /// it is called with, it owns. A function that panics is not called again.
+    #[tracing::instrument(name = "create_callback_channel", level = "debug", skip_all, fields(device = self.name()))]
+    pub fn create_callback_channel(
+        &self,
+        function: impl Fn(CmEvent) + Send + Sync + 'static,
+    ) -> EventChannel {
+        let inner = ChannelInner {
+            function: Some(Box::new(function)),
+            ..ChannelInner::default()
+        };
+        let channel = EventChannel {
+            device: self.clone(),
+            inner: Arc::new(inner),
+        };
+        channel.report_everything();
+        channel
+    }
 }
 
 impl EventChannel {
@@ -82,6 +180,23 @@ impl EventChannel {
     #[tracing::instrument(name = "create_id", level = "debug", skip_all, fields(device = self.device.name()))]
     pub fn create_id(&self) -> CmId {
         CmId::new(&self.device, &self.inner)
+    }
+
+    /// From now on it also gets what librdmacm has and programs for iWARP do not expect, of identifiers made or let in from now on:
+    /// TIMEWAIT_EXIT, ADDR_CHANGE and DEVICE_REMOVAL.
+    pub fn report_everything(&self) {
+        self.inner.everything.store(true, Ordering::Relaxed);
+        self.device.lock().cm.unsettled.add(&self.inner);
+    }
+
+    pub(super) fn push(&self, event: CmEvent) {
+        self.inner.push(event);
+    }
+
+    /// For an identifier that has its events here from now on.
+    pub(super) fn downgrade_and_know(&self, id: &CmId) -> Weak<ChannelInner> {
+        self.inner.know(&id.inner);
+        Arc::downgrade(&self.inner)
     }
 
     /// Listens with a new identifier: each connection wanted comes as a CONNECT_REQUEST.
@@ -119,16 +234,23 @@ impl EventChannel {
         if let Some(event) = self.pop() {
             return Ok(Some(event));
         }
-        self.device.progress()?;
-        Ok(self.pop())
+        let progress = self.device.progress();
+        match (self.pop(), progress) {
+            // What came before the end, or tells of it.
+            (Some(event), _) => Ok(Some(event)),
+            (None, Ok(_)) => Ok(None),
+            (None, Err(error)) => Err(error.into()),
+        }
     }
 
     /// The oldest event; sleeps until there is one or the time is over.
     #[tracing::instrument(name = "get_cm_event", level = "debug", skip_all, fields(device = self.device.name()))]
     pub fn get_event(&self, timeout: Option<Duration>) -> Result<Option<CmEvent>, CmError> {
-        Ok(self
-            .device
-            .wait_for(deadline(&self.device, timeout), || self.pop())?)
+        let end = deadline(&self.device, timeout);
+        match self.device.wait_for(end, || self.pop()) {
+            Ok(event) => Ok(event),
+            Err(error) => self.pop().map(Some).ok_or(error.into()),
+        }
     }
 
     /// The next event, which has to be this one: another one, or none in time, is an error. For programs that do one thing

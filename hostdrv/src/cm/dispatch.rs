@@ -7,9 +7,12 @@ use std::sync::{Arc, Weak};
 use weft_engine::{ConnId, Endpoint, Event};
 
 use super::carrier;
-use super::event::{errno, of_failure, of_reason, CmEvent, CmEventType};
+use super::event::{of_failure, of_reason, of_rejection, CmEvent, CmEventType};
 use super::id::{CmId, CmState, Decision, IdData, IdInner};
 use super::looped::LoopHost;
+use super::policy::{Asker, HostPolicy, Judgement, REJECTED_BUSY};
+use super::settle::Unsettled;
+use super::TransportKind;
 use crate::device::Device;
 use crate::error::DeviceError;
 
@@ -20,11 +23,19 @@ pub(crate) struct CmRegistry {
     connections: BTreeMap<ConnId, Weak<IdInner>>,
     /// The loop that the device is a member of.
     pub(super) host: Option<LoopHost>,
+    /// Who may connect; `None`: not asked for yet.
+    pub(super) policy: Option<Option<HostPolicy>>,
+    pub(super) unsettled: Unsettled,
 }
 
 impl CmRegistry {
     pub(super) fn add_listener(&mut self, port: u16, id: &Arc<IdInner>) {
         self.listeners.insert(port, Arc::downgrade(id));
+    }
+
+    /// Has [`settle`](super::settle) anything to look at?
+    pub(crate) fn is_settled(&self) -> bool {
+        self.unsettled.is_empty()
     }
 
     /// Does somebody listen on this port?
@@ -46,6 +57,11 @@ impl CmRegistry {
         self.connections.insert(conn, Arc::downgrade(id));
     }
 }
+
+/// Private data of a request without peer-to-peer that a listener with it rejected.
+pub const REJECTED_NO_PEER_TO_PEER: &[u8] = b"weft: peer-to-peer is required";
+/// Private data of a request with peer-to-peer that a listener without it rejected.
+pub const REJECTED_PEER_TO_PEER: &[u8] = b"weft: the client has to send first";
 
 /// Hands one event on. Called without any lock.
 pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError> {
@@ -82,13 +98,27 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
             };
             let Some(listener) = listener.map(|inner| CmId { inner }) else {
                 tracing::debug!(port, "request for a listener that is gone");
-                refuse(device, conn);
+                refuse(device, conn, &[]);
                 return Ok(());
             };
-            let channel = listener.inner.channel.upgrade();
+            let channel = listener.lock_channel().upgrade();
             if channel.is_some_and(|channel| channel.is_full()) {
                 tracing::warn!(port, "request rejected: nobody takes the channel's events");
-                refuse(device, conn);
+                refuse(device, conn, &[]);
+                return Ok(());
+            }
+            let asker = Asker {
+                from: remote.ip.into(),
+                port,
+                transport: match conn.is_inside() {
+                    true => TransportKind::Loop,
+                    false => TransportKind::Iwarp,
+                },
+                private_data: &private_data,
+            };
+            if let Some(reason) = turned_away(device, &listener, &asker, rtr.is_some()) {
+                tracing::info!(port, from = %asker.from, reason = %String::from_utf8_lossy(&reason), "request rejected");
+                refuse(device, conn, &reason);
                 return Ok(());
             }
             let data = IdData {
@@ -100,7 +130,9 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
                 listener: Arc::downgrade(&listener.inner),
                 ..IdData::default()
             };
-            let id = CmId::with(device, listener.inner.channel.clone(), data);
+            let channel = listener.lock_channel().clone();
+            let id = CmId::with(device, channel, data);
+            listener.data().requests.push(Arc::downgrade(&id.inner));
             device.lock().cm.add_connection(conn, &id.inner);
             let mut request = CmEvent::new(id, CmEventType::ConnectRequest);
             request.listen_id = Some(listener.clone());
@@ -140,6 +172,7 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
                 event.responder_resources = Some(agreed.ird);
                 event.initiator_depth = Some(agreed.ord);
                 event.agreed = Some(agreed);
+                remember_next_hop(&id);
                 id.tell(event);
             }
         }
@@ -151,7 +184,7 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
         } => {
             if let Some(id) = find(device, conn, true) {
                 let mut event = CmEvent::new(id.clone(), CmEventType::Rejected)
-                    .with_status(errno::ECONNREFUSED);
+                    .with_status(of_rejection(&private_data));
                 event.private_data = private_data.to_vec();
                 event.responder_resources = ord;
                 event.initiator_depth = ird;
@@ -160,7 +193,7 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
         }
         Event::ConnectError { conn, reason } => {
             if let Some(id) = find(device, conn, true) {
-                let channel = id.inner.channel.upgrade();
+                let channel = id.lock_channel().upgrade();
                 if channel.is_some_and(|channel| channel.forget_request(&id)) {
                     return Ok(());
                 }
@@ -182,6 +215,7 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
                     .with_status(of_reason(reason));
                 event.reason = Some(reason);
                 id.tell(event);
+                wait_for_exit(device, conn, &id);
             }
         }
         other => tracing::debug!(event = ?other, "event for nobody"),
@@ -189,9 +223,72 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
     Ok(())
 }
 
+/// Why the listener is not asked: the host's policy, its own settings, too many that wait.
+fn turned_away(
+    device: &Device,
+    listener: &CmId,
+    asker: &Asker<'_>,
+    peer_to_peer: bool,
+) -> Option<Vec<u8>> {
+    let policy = device.lock().cm.policy.clone().flatten();
+    if let Some(policy) = policy {
+        if let Judgement::Rejected(reason) = policy.judge(device.now(), asker) {
+            return Some(reason);
+        }
+    }
+    let (options, backlog, requests) = {
+        let mut data = listener.data();
+        data.requests.retain(|request| request.strong_count() > 0);
+        (data.options, data.backlog, data.requests.clone())
+    };
+    match (options.peer_to_peer, peer_to_peer) {
+        (Some(true), false) => return Some(REJECTED_NO_PEER_TO_PEER.to_vec()),
+        (Some(false), true) => return Some(REJECTED_PEER_TO_PEER.to_vec()),
+        _ => {}
+    }
+    if !options.answer_busy && !asker_is_inside(asker) {
+        // The engine leaves those beyond it without an answer.
+        return None;
+    }
+    let requests = requests.iter().filter_map(Weak::upgrade);
+    let waits = |inner: &Arc<IdInner>| {
+        let id = CmId {
+            inner: inner.clone(),
+        };
+        id.state() == CmState::Requested
+    };
+    let waiting = requests.filter(waits).count();
+    (waiting >= backlog).then(|| REJECTED_BUSY.to_vec())
+}
+
+fn asker_is_inside(asker: &Asker<'_>) -> bool {
+    asker.transport == TransportKind::Loop
+}
+
+/// A connection is over: its identifier may want to hear when its addresses are free.
+fn wait_for_exit(device: &Device, conn: ConnId, id: &CmId) {
+    let channel = id.lock_channel().upgrade();
+    if channel.is_some_and(|channel| channel.wants_everything()) {
+        let waiting = (conn, Arc::downgrade(&id.inner));
+        device.lock().cm.unsettled.waiting.push(waiting);
+    }
+}
+
+/// A connection stands: its identifier may want to hear when the way there changes.
+fn remember_next_hop(id: &CmId) {
+    let channel = id.lock_channel().upgrade();
+    if channel.is_none_or(|channel| !channel.wants_everything()) {
+        return;
+    }
+    let attributes = id.qp().and_then(|qp| qp.query().ok());
+    if let Some(connection) = attributes.and_then(|attributes| attributes.connection) {
+        id.data().next_hop = Some(connection.next_hop);
+    }
+}
+
 /// Rejects a request that nobody is to hear of.
-fn refuse(device: &Device, conn: ConnId) {
-    if let Err(error) = carrier::reject(device, conn, &[]) {
+fn refuse(device: &Device, conn: ConnId, reason: &[u8]) {
+    if let Err(error) = carrier::reject(device, conn, reason) {
         tracing::debug!(?conn, %error, "it went by itself");
     }
 }

@@ -9,6 +9,7 @@ use super::address::NativeError;
 use super::event::CmEventType;
 use super::id::CmState;
 use super::param::PEER_TO_PEER_VARIABLE;
+use super::policy::PolicyError;
 use super::route::RouteError;
 use crate::error::DeviceError;
 use crate::verbs::VerbsError;
@@ -91,6 +92,19 @@ pub enum CmError {
     /// Members are told apart by their addresses.
     #[error("another member of the LoopHost has the address {0}")]
     AddressTaken(Ipv4Addr),
+    /// A setting that the data path has not.
+    #[error("{option} {given}: {why}")]
+    NoOption {
+        /// Which.
+        option: &'static str,
+        /// As it was asked for.
+        given: u64,
+        /// Why not.
+        why: &'static str,
+    },
+    /// The host's policy cannot be read: nobody listens without it.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// Another event than the one that was waited for.
     #[error("{wanted} was to come, and there came {}", describe(.came))]
     Unexpected {

@@ -5,6 +5,7 @@ use std::fmt;
 use weft_engine::{Agreed, ConnectFailure, DisconnectReason, RtrKinds};
 
 use super::id::CmId;
+use super::policy::{REJECTED_BUSY, REJECTED_BY_POLICY};
 
 /// What happened (`rdma_cm_event_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +31,13 @@ pub enum CmEventType {
     StreamEstablished,
     /// The connection ended.
     Disconnected,
+    /// Its addresses are free for another one: TCP has waited long enough. Comes some time after DISCONNECTED, to channels that
+    /// [asked](super::EventChannel::report_everything).
+    TimewaitExit,
+    /// The next station on the way has another MAC address, or the way leads by another one. To channels that asked.
+    AddrChange,
+    /// The device does no more. To channels that asked; for every identifier that is not over, once.
+    DeviceRemoval,
 }
 
 impl CmEventType {
@@ -46,6 +54,9 @@ impl CmEventType {
             Self::Established => "RDMA_CM_EVENT_ESTABLISHED",
             Self::StreamEstablished => "STREAM_ESTABLISHED",
             Self::Disconnected => "RDMA_CM_EVENT_DISCONNECTED",
+            Self::TimewaitExit => "RDMA_CM_EVENT_TIMEWAIT_EXIT",
+            Self::AddrChange => "RDMA_CM_EVENT_ADDR_CHANGE",
+            Self::DeviceRemoval => "RDMA_CM_EVENT_DEVICE_REMOVAL",
         }
     }
 }
@@ -107,6 +118,43 @@ impl CmEvent {
         }
     }
 
+    /// Why it is as it is, in words; `None`: there is nothing to explain.
+    pub fn why(&self) -> Option<String> {
+        use CmEventType as E;
+        let text = match (self.event, self.failure, self.reason) {
+            (E::Rejected, None, _) => match self.status {
+                busy if busy == -errno::EBUSY => "the listener is busy: try again later".into(),
+                no if no == -errno::EACCES => {
+                    "the host's policy does not allow it".into()
+                }
+                _ => match self.private_data.is_empty() {
+                    true => "the peer's application said no".into(),
+                    false => format!(
+                        "the peer's application said no: {}",
+                        String::from_utf8_lossy(&self.private_data)
+                    ),
+                },
+            },
+            (_, Some(failure), _) => explain(failure).into(),
+            (E::Disconnected, _, Some(reason)) => match reason {
+                DisconnectReason::Local => "this side closed it",
+                DisconnectReason::Peer => "the peer closed it",
+                DisconnectReason::Reset => "the peer reset it: it was aborted there, or its host forgot it",
+                DisconnectReason::TimedOut => "the peer no longer answers",
+                DisconnectReason::Aborted => "this side aborted it, or destroyed its queue pair",
+                DisconnectReason::Terminated => {
+                    "one side broke a rule of RDMA: the asynchronous event QpFatal has the Terminate"
+                }
+                _ => "no reason was given",
+            }
+            .into(),
+            (E::AddrError, ..) => "the device has no way there: another network and no gateway, or not the address of a host".into(),
+            (E::DeviceRemoval, ..) => "the device failed, and does no more".into(),
+            _ => return None,
+        };
+        Some(text)
+    }
+
     pub(super) fn with_status(mut self, errno: i32) -> Self {
         self.status = -errno;
         self
@@ -117,6 +165,9 @@ impl CmEvent {
 pub(super) mod errno {
     pub const EIO: i32 = 5;
     pub const ENOMEM: i32 = 12;
+    pub const EACCES: i32 = 13;
+    pub const EBUSY: i32 = 16;
+    pub const ENODEV: i32 = 19;
     pub const EPROTO: i32 = 71;
     pub const EMSGSIZE: i32 = 90;
     pub const EOPNOTSUPP: i32 = 95;
@@ -125,6 +176,36 @@ pub(super) mod errno {
     pub const ETIMEDOUT: i32 = 110;
     pub const ECONNREFUSED: i32 = 111;
     pub const EHOSTUNREACH: i32 = 113;
+}
+
+fn explain(failure: ConnectFailure) -> &'static str {
+    match failure {
+        ConnectFailure::Unreachable => "nobody answers: neither ARP nor SYN",
+        ConnectFailure::Refused => "nobody listens on that port",
+        ConnectFailure::TimedOut => "the peer's TCP answers, and its MPA does not",
+        ConnectFailure::Closed => "the peer closed the connection during the start-up",
+        ConnectFailure::InvalidReply => "what came is no answer to the MPA request",
+        ConnectFailure::NoMatchingRtr => "the reply allows none of the RTR kinds that were offered",
+        ConnectFailure::InsufficientReads => "the peer takes fewer Reads than this side insists on",
+        ConnectFailure::NoResources => "the card has no room for another connection",
+        ConnectFailure::NoRtr => {
+            "the peer's first message did not come, or was none that may be first"
+        }
+        ConnectFailure::UnsupportedRevision => {
+            "the peer speaks a revision of MPA that this side does not"
+        }
+        ConnectFailure::SegmentTooSmall => "the peer's segments have no room for an FPDU",
+        _ => "it did not come about",
+    }
+}
+
+/// What a rejection says whose private data the peer's connection manager wrote.
+pub(super) fn of_rejection(private_data: &[u8]) -> i32 {
+    match private_data {
+        REJECTED_BUSY => errno::EBUSY,
+        REJECTED_BY_POLICY => errno::EACCES,
+        _ => errno::ECONNREFUSED,
+    }
 }
 
 /// Event and errno for a failure, as Linux' iw_cm has them where it knows the case.

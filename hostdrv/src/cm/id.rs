@@ -14,7 +14,9 @@ use super::carrier;
 use super::channel::ChannelInner;
 use super::event::{errno, CmEvent, CmEventType};
 use super::looped::{is_inside, LoopHost};
+use super::options::Options;
 use super::param::ConnParam;
+use super::policy::HostPolicy;
 use super::{CmError, TransportKind};
 use crate::device::Device;
 use crate::error::DeviceError;
@@ -73,7 +75,7 @@ pub struct CmId {
 
 pub(crate) struct IdInner {
     pub(super) device: Device,
-    pub(super) channel: Weak<ChannelInner>,
+    channel: Mutex<Weak<ChannelInner>>,
     pub(super) data: Mutex<IdData>,
 }
 
@@ -98,6 +100,12 @@ pub(super) struct IdData {
     /// A listener's: connections its callback accepted, kept until their next event takes them over.
     pub(super) accepted: BTreeMap<ConnId, CmId>,
     pub(super) listener: Weak<IdInner>,
+    pub(super) options: Options,
+    /// A listener's: requests that may wait, and those that came.
+    pub(super) backlog: usize,
+    pub(super) requests: Vec<Weak<IdInner>>,
+    /// The next station on the way, if somebody wants to hear of another one.
+    pub(super) next_hop: Option<[u8; 6]>,
 }
 
 impl Default for IdData {
@@ -117,6 +125,10 @@ impl Default for IdData {
             callback: None,
             accepted: BTreeMap::new(),
             listener: Weak::new(),
+            options: Options::default(),
+            backlog: 0,
+            requests: Vec::new(),
+            next_hop: None,
         }
     }
 }
@@ -127,13 +139,23 @@ impl CmId {
     }
 
     pub(super) fn with(device: &Device, channel: Weak<ChannelInner>, data: IdData) -> Self {
-        Self {
-            inner: Arc::new(IdInner {
-                device: device.clone(),
-                channel,
-                data: Mutex::new(data),
-            }),
+        let inner = Arc::new(IdInner {
+            device: device.clone(),
+            channel: Mutex::new(channel.clone()),
+            data: Mutex::new(data),
+        });
+        if let Some(channel) = channel.upgrade() {
+            channel.know(&inner);
         }
+        Self { inner }
+    }
+
+    /// Where its events go; nothing is told while this is held.
+    pub(super) fn lock_channel(&self) -> MutexGuard<'_, Weak<ChannelInner>> {
+        self.inner
+            .channel
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn data(&self) -> MutexGuard<'_, IdData> {
@@ -144,9 +166,11 @@ impl CmId {
     }
 
     pub(super) fn tell(&self, event: CmEvent) {
-        match self.inner.channel.upgrade() {
+        let to = self.lock_channel();
+        match to.upgrade() {
             Some(channel) => {
                 channel.push(event);
+                drop(to);
                 self.inner.device.announce();
             }
             None => {
@@ -378,6 +402,9 @@ impl CmId {
         };
         let device = self.device();
         device.check_fault()?;
+        if data.options.reuse_address && data.local_port != 0 {
+            self.reuse(data.local_port, remote);
+        }
         // A connection of the loop has its name before anybody is asked.
         let looped = match data.inside {
             true => {
@@ -438,14 +465,16 @@ impl CmId {
         expect(&data, "listen", &[CmState::Idle])?;
         let wanted = data.local_port;
         let device = self.device();
+        device.take_host_policy()?;
         let mut state = device.lock();
         state.check_fault()?;
-        let listen = commands::listen(wanted, backlog);
+        let listen = commands::listen(wanted, data.options.backlog(backlog));
         let port = device.command_in(&mut state, &listen, &[])?.port;
         state.cm.add_listener(port, &self.inner);
         data.local_port = port;
         data.state = CmState::Listening;
         data.callback = callback;
+        data.backlog = backlog;
         tracing::info!(device = device.name(), port, backlog, "listening");
         Ok(())
     }
@@ -592,6 +621,21 @@ impl Drop for IdInner {
 }
 
 impl Device {
+    /// Who may connect to this device's listeners; `None`: everybody, whatever the host's file says. Unless this says otherwise before the first
+    /// `listen`, it is [`HostPolicy::of_host`].
+    pub fn set_host_policy(&self, policy: Option<HostPolicy>) {
+        self.lock().cm.policy = Some(policy);
+    }
+
+    /// The host's policy, if nobody has set one.
+    fn take_host_policy(&self) -> Result<(), CmError> {
+        if self.lock().cm.policy.is_none() {
+            let policy = HostPolicy::of_host()?;
+            self.lock().cm.policy.get_or_insert(policy);
+        }
+        Ok(())
+    }
+
     /// Its names in native addresses: of its MAC address, as Linux gives it to iWARP ports, and of its IP address.
     pub fn gids(&self) -> [Gid; 2] {
         [Gid::of_mac(self.config().mac), Gid::of_ip(self.ip())]

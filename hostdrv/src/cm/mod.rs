@@ -22,9 +22,12 @@ mod error;
 mod event;
 mod id;
 mod looped;
+mod options;
 mod param;
+mod policy;
 mod resolver;
 mod route;
+mod settle;
 mod take_over;
 
 pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
@@ -32,16 +35,23 @@ pub use address::{Address, Gid, GidAddr, NativeError, DEFAULT_PKEY};
 pub use channel::EventChannel;
 pub use direct::{Direct, DirectError, DirectName, DirectQp, DirectState};
 pub(crate) use dispatch::{dispatch, CmRegistry};
+pub use dispatch::{REJECTED_NO_PEER_TO_PEER, REJECTED_PEER_TO_PEER};
 pub use error::CmError;
 pub use event::{CmEvent, CmEventType};
 pub use id::{CmId, CmState, ConnectRequest, Decision};
 pub use looped::LoopHost;
+pub use options::CmOption;
 pub use param::{default_peer_to_peer, set_default_peer_to_peer, ConnParam, PEER_TO_PEER_VARIABLE};
+pub use policy::{
+    Asker, HostPolicy, Judgement, Policy, PolicyError, POLICY_FILE, POLICY_VARIABLE, REJECTED_BUSY,
+    REJECTED_BY_POLICY,
+};
 pub use resolver::{
     answer_bytes, answer_from_bytes, Question, Table, TableError, RESOLVER_SOCKET,
     RESOLVER_VARIABLE,
 };
 pub(crate) use resolver::{read_message, write_message};
 pub use route::{RouteError, RouteRecord, Source, TransportKind, ROUTE_VERSION};
+pub(crate) use settle::{removed, settle};
 pub use take_over::{MpaStart, TakeOverError};
 pub use weft_engine::{Agreed, ConnectFailure, DisconnectReason, Revision, RtrKinds, StreamState};

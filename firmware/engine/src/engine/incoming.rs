@@ -42,6 +42,28 @@ impl Engine {
             .is_some_and(|conn| conn.tcp == TcpState::TimeWait && seq::lt(conn.rcv_nxt(), syn))
     }
 
+    /// Is there still something of this connection, if only its time to wait?
+    pub fn remembers(&self, conn: ConnId) -> bool {
+        self.conns
+            .get(conn.slot)
+            .is_some_and(|there| there.id == conn)
+    }
+
+    /// A connection between these addresses that is over and waits (TIME_WAIT) is forgotten.
+    pub fn forget_waiting(&mut self, local: Endpoint, remote: Endpoint) {
+        if let Some(slot) = self.find_connection(local, remote) {
+            let conn = self.conns.get(slot);
+            if conn.is_some_and(|conn| conn.tcp == TcpState::TimeWait && conn.qp.is_none()) {
+                self.forget(slot);
+            }
+        }
+    }
+
+    /// How often a connection's next station was found to be another one.
+    pub fn address_moves(&self) -> u64 {
+        self.shared.address_moves
+    }
+
     /// An address that a peer may have: one station's, and not ours.
     pub(crate) fn may_be_peer(&self, ip: [u8; 4]) -> bool {
         let config = &self.shared.config;

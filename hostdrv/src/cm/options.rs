@@ -1,0 +1,107 @@
+//! What may be said about an identifier before it is used (`rdma_set_option`).
+
+use std::net::SocketAddrV4;
+
+use weft_engine::Endpoint;
+
+use super::id::{expect, CmId, CmState};
+use super::{CmError, EventChannel};
+
+/// A setting of one identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CmOption {
+    /// A listener's: a request beyond its backlog is rejected with [`REJECTED_BUSY`](super::REJECTED_BUSY) instead of being left without an
+    /// answer until the peer's TCP asks again.
+    AnswerBusy(bool),
+    /// A listener's: what it insists on. `Some(true)`: requests without peer-to-peer are rejected, and the reason told; `Some(false)`: those
+    /// with it; `None`: the request decides.
+    PeerToPeer(Option<bool>),
+    /// `RDMA_OPTION_ID_REUSEADDR`: `connect` from a bound port may take the place of a connection between the same addresses that is over and waits
+    /// (TIME_WAIT). Its sequence numbers begin beyond the old ones (RFC 9293 §3.4.1, RFC 6528).
+    ReuseAddress(bool),
+    /// `RDMA_OPTION_ID_TOS`. Only 0: see [`CmError::NoOption`].
+    TypeOfService(u8),
+}
+
+/// What was said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Options {
+    pub(super) answer_busy: bool,
+    pub(super) peer_to_peer: Option<bool>,
+    pub(super) reuse_address: bool,
+}
+
+/// Requests that come in beyond a backlog to be told so.
+const TOLD_BUSY: usize = 64;
+
+impl Options {
+    /// What the engine is to let in for a listener with this backlog.
+    pub(super) fn backlog(&self, backlog: usize) -> usize {
+        match self.answer_busy {
+            true => backlog.saturating_add(TOLD_BUSY),
+            false => backlog,
+        }
+    }
+}
+
+impl CmId {
+    /// Sets an option. A listener's have to be set before `listen`, the others before `connect`.
+    ///
+    /// # Errors
+    /// [`CmError::NoOption`]: the data path has it not, and the reason; [`CmError::WrongState`]: too late.
+    pub fn set_option(&self, option: CmOption) -> Result<(), CmError> {
+        let mut data = self.data();
+        let early = [CmState::Idle, CmState::AddrResolved, CmState::RouteResolved];
+        expect(&data, "set_option", &early)?;
+        match option {
+            CmOption::AnswerBusy(on) => data.options.answer_busy = on,
+            CmOption::PeerToPeer(on) => data.options.peer_to_peer = on,
+            CmOption::ReuseAddress(on) => data.options.reuse_address = on,
+            CmOption::TypeOfService(0) => {}
+            CmOption::TypeOfService(tos) => {
+                return Err(CmError::NoOption {
+                    option: "TypeOfService",
+                    given: tos.into(),
+                    why: "a connection is commanded without one, and its packets have 0 (and ECN)",
+                })
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on its events arrive in this channel, and so do those that wait in the old one (`rdma_migrate_id`).
+    ///
+    /// # Errors
+    /// [`CmError::WrongDevice`]: the channel is another device's.
+    pub fn migrate(&self, to: &EventChannel) -> Result<(), CmError> {
+        if !to.device().is(self.device()) {
+            return Err(CmError::WrongDevice {
+                what: "event channel",
+            });
+        }
+        // Nothing is told meanwhile.
+        let mut channel = self.lock_channel();
+        let moved = match channel.upgrade() {
+            Some(old) if old.is(to) => return Ok(()),
+            Some(old) => old.take_events_of(self),
+            None => Vec::new(),
+        };
+        *channel = to.downgrade_and_know(self);
+        for event in moved {
+            to.push(event);
+        }
+        drop(channel);
+        self.device().announce();
+        Ok(())
+    }
+
+    /// A connection between these addresses that is over, and waits, makes room.
+    pub(super) fn reuse(&self, local_port: u16, remote: SocketAddrV4) {
+        let device = self.device();
+        let end = |ip, port| Endpoint { ip, port };
+        let local = end(device.ip().octets(), local_port);
+        let remote = end(remote.ip().octets(), remote.port());
+        device.lock().engine.forget_waiting(local, remote);
+    }
+}
