@@ -197,6 +197,10 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_OPCODE_RESOLVE = 8'd16;
   parameter logic [7:0] COMMAND_OPCODE_ADOPT = 8'd17;
   parameter logic [7:0] COMMAND_OPCODE_START_MPA = 8'd18;
+  parameter logic [7:0] COMMAND_OPCODE_CREATE_SRQ = 8'd19;
+  parameter logic [7:0] COMMAND_OPCODE_DESTROY_SRQ = 8'd20;
+  parameter logic [7:0] COMMAND_OPCODE_MODIFY_SRQ = 8'd21;
+  parameter logic [7:0] COMMAND_OPCODE_QUERY_SRQ = 8'd22;
 
   // What became of a command. Unless it was DONE, nothing was changed.
   parameter logic [7:0] COMMAND_STATUS_DONE = 8'd0;
@@ -226,6 +230,8 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_STATUS_RUNG_NO_FAST_PATH = 8'd25;
   parameter logic [7:0] COMMAND_STATUS_RUNG_NO_SEND_BUFFER = 8'd26;
   parameter logic [7:0] COMMAND_STATUS_INVALID_HANDOVER = 8'd27;
+  parameter logic [7:0] COMMAND_STATUS_UNKNOWN_SRQ = 8'd28;
+  parameter logic [7:0] COMMAND_STATUS_INVALID_SRQ = 8'd29;
 
   // Rungs of the partition ladder.
   parameter logic [7:0] PARTITION_RUNG_HOST = 8'd1;
@@ -257,6 +263,8 @@ package weft_card_pkg;
   parameter logic [7:0] EVENT_KIND_STREAM_REQUEST = 8'd7;
   parameter logic [7:0] EVENT_KIND_STREAM_ESTABLISHED = 8'd8;
   parameter logic [7:0] EVENT_KIND_STREAM_CLOSED = 8'd9;
+  parameter logic [7:0] EVENT_KIND_SRQ_LIMIT = 8'd10;
+  parameter logic [7:0] EVENT_KIND_LAST_WQE = 8'd11;
 
   // Why a connection did not come about.
   parameter logic [7:0] CONNECT_FAILURE_UNREACHABLE = 8'd1;
@@ -741,7 +749,7 @@ package weft_card_pkg;
     logic [31:0] invalidated;  // the STag that the peer invalidated, if has_invalidated
     logic [31:0] byte_len;  // bytes moved
     logic [63:0] immediate;  // the Immediate Data, if has_immediate
-    logic [31:0] work;  // send queue: number of the WQE's first block, receive queue: number of the element; counted from 0, modulo 2^32
+    logic [31:0] work;  // send queue: number of the WQE's first block, receive queue: number of the element; counted from 0, modulo 2^32. Shared receive queue: the element's slot
     logic [31:0] qp_num;  // the queue pair
   } cqe_t;
   parameter int unsigned CQE_SOLICITED_BIT = 0;  // the sender asked for an event
@@ -752,7 +760,7 @@ package weft_card_pkg;
   // Doorbells of a queue pair, written by the one who posts. Each in a word of 8 bytes of its own.
   typedef struct packed {
     logic [415:0] rsvd_12;
-    logic [31:0] recv_tail;  // elements posted to the receive queue
+    logic [31:0] recv_tail;  // elements posted to the receive queue; of a shared one there is this alone
     logic [31:0] rsvd_4;
     logic [31:0] send_tail;  // blocks posted to the send queue
   } queue_doorbell_t;
@@ -777,7 +785,9 @@ package weft_card_pkg;
 
   // A slot of a command ring; 512 bytes for private data follow it. A command has the fields that command_opcode names; the others are ignored.
   typedef struct packed {
-    logic [319:0] rsvd_88;
+    logic [255:0] rsvd_96;
+    logic [31:0] srq_limit;  // an event is told when a shared receive queue has fewer elements; 0: none is
+    logic [31:0] srq;  // number of a shared receive queue; CREATE_QP: 0, the queue pair has a receive queue of its own
     logic [15:0] mtu;  // largest IPv4 packet on the way, if routed
     logic [47:0] next_hop;  // MAC address of the next station on the way, if routed
     logic [7:0] rung;  // who does what for a queue pair; 0: as the device is set up (PARTITION_RUNG_*)
@@ -851,7 +861,11 @@ package weft_card_pkg;
   // What became of a command: an entry of the ring of answers, at the command's place.
   typedef struct packed {
     logic [7:0] phase;  // written last
-    logic [175:0] rsvd_105;
+    logic [55:0] rsvd_120;
+    logic [31:0] srq_waiting;  // QUERY_SRQ: elements that no message has taken
+    logic [31:0] srq_limit;  // QUERY_SRQ: the limit that stands
+    logic [31:0] srq;  // CREATE_SRQ: the shared receive queue
+    logic [23:0] rsvd_105;
     logic [7:0] rung;  // QUERY_QP: the queue pair's; RUNG_*: the one asked for (PARTITION_RUNG_*)
     logic [31:0] in_flight;  // bytes sent and not acknowledged
     logic [31:0] peer_window;  // bytes that the peer takes
@@ -899,7 +913,9 @@ package weft_card_pkg;
   // A slot of an event ring; 512 bytes for private data follow it. An event has the fields that event_kind names; the others are 0.
   typedef struct packed {
     logic [7:0] phase;  // written last
-    logic [231:0] rsvd_34;
+    logic [183:0] rsvd_40;
+    logic [31:0] srq;  // number of the shared receive queue
+    logic [15:0] rsvd_34;
     logic [7:0] flags;
     logic [7:0] rtr;  // RTR kinds, if has_rtr
     logic [15:0] terminate;  // the Terminate's layer, type and code, if has_terminate

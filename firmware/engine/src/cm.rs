@@ -4,6 +4,7 @@ use weft_tcp::handover::Handover;
 use weft_wire::mpa::RtrKinds;
 use weft_wire::terminate::TerminateCode;
 
+use crate::srq::SrqId;
 use crate::verbs::QpId;
 
 /// Bytes of private data that an MPA frame holds (RFC 5044 §7.1.1); four fewer with revision 2.
@@ -365,5 +366,15 @@ pub enum Event {
         terminate: Option<TerminateCode>,
         /// True if the peer sent it, false if this side did.
         received: bool,
+    },
+    /// A shared receive queue has fewer elements than its limit, which is 0 from now on.
+    SrqLimit {
+        /// Which.
+        srq: SrqId,
+    },
+    /// A queue pair takes nothing more from its shared receive queue: it failed or its connection is over, and everything in it is flushed.
+    LastWqe {
+        /// The queue pair.
+        qp: QpId,
     },
 }

@@ -64,6 +64,12 @@ pub enum Error {
     ImmediatePayload,
     /// A message of 2^32 bytes or more.
     MessageTooLong,
+    /// No such shared receive queue (or it was destroyed).
+    UnknownSrq,
+    /// A shared receive queue cannot have this depth, number of SGEs or limit; or the queue pair is of another domain.
+    InvalidSrq,
+    /// The queue pair has a shared receive queue, and none of its own.
+    HasSrq,
     /// The queue pair is in a state in which this cannot be done.
     WrongQpState,
     /// The connection is in a state in which this cannot be done.
@@ -135,6 +141,11 @@ impl fmt::Display for Error {
                 f.write_str("Immediate Data has no SGEs and no inline data beside it")
             }
             Error::MessageTooLong => f.write_str("a message has less than 2^32 bytes"),
+            Error::UnknownSrq => f.write_str("no such shared receive queue"),
+            Error::InvalidSrq => f.write_str(
+                "shared receive queues have a depth of 1 to 32768, 1 to 4 SGEs, a limit up to their depth, and queue pairs of their domain",
+            ),
+            Error::HasSrq => f.write_str("receives of this queue pair are posted to its shared receive queue"),
             Error::WrongQpState => f.write_str("not possible in this state of the queue pair"),
             Error::WrongConnectionState => f.write_str("not possible in this state of the connection"),
             Error::InUse => f.write_str("still in use"),

@@ -56,6 +56,7 @@ mod rdmap;
 mod region;
 mod rung;
 pub mod services;
+mod srq;
 mod startup;
 mod stats;
 mod stream;
@@ -80,6 +81,7 @@ pub use negotiation::MAX_READS;
 pub use port::{Full, MemoryError, Port};
 pub use random::Seed;
 pub use rung::{Rung, RungError, UnknownRung};
+pub use srq::{SrqConfig, SrqId, SrqState};
 pub use stats::EngineStats;
 pub use verbs::{
     Access, Completion, Opcode, Payload, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr,

@@ -18,6 +18,7 @@ use crate::port::Port;
 use crate::qp::Qp;
 use crate::random::{Random, Secrets};
 use crate::region::Regions;
+use crate::srq::Srqs;
 use crate::stats::EngineStats;
 use crate::syn_cache::{Cookies, SynCache};
 use crate::timers::Timer;
@@ -44,6 +45,8 @@ pub struct Shared {
     pub secrets: Secrets,
     /// Regions.
     pub regions: Regions,
+    /// Shared receive queues.
+    pub srqs: Srqs,
     /// Neighbours.
     pub neighbours: Neighbours,
     /// The card's flow lookup.
@@ -99,6 +102,7 @@ impl Shared {
             challenges: Limit::default(),
             resets: Limit::default(),
             most_events,
+            srqs: Srqs::default(),
             random,
             neighbours: Neighbours::new(),
             keys: FlowKeys::new(config.num_flows),

@@ -12,6 +12,7 @@ use crate::output::software::SendBuffer;
 use crate::part::{copy_out, gather, Data};
 use crate::region::{Piece, RegionRef};
 use crate::rung::Rung;
+use crate::srq::SrqId;
 use crate::verbs::{
     Completion, Opcode, QpConfig, QpId, QpState, Sge, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
@@ -192,6 +193,14 @@ pub struct RecvEntry {
     pub fault: Option<Status>,
 }
 
+impl RecvEntry {
+    /// It refers to this STag.
+    pub fn uses(&self, stag: u32) -> bool {
+        let mut sges = self.sges.iter();
+        sges.any(|sge| sge.length > 0 && sge.stag == stag)
+    }
+}
+
 /// The receive queue; element `n` (from 0) takes the Send with MSN `n + 1 + shift`.
 #[derive(Debug)]
 pub struct RecvQueue {
@@ -321,6 +330,8 @@ pub struct Qp {
     pub conn: Option<u16>,
     /// Its connection, if it is one inside the host.
     pub joined: Option<Joined>,
+    /// Where it takes its receives from, one at a time, if it has none of its own.
+    pub srq: Option<SrqId>,
     /// Send queue.
     pub sq: SendQueue,
     /// Receive queue.
@@ -358,6 +369,7 @@ impl Qp {
             state: QpState::Idle,
             conn: None,
             joined: None,
+            srq: None,
             sq: SendQueue::new(config.send_depth),
             rq: RecvQueue {
                 ring: vec![RecvEntry::default(); config.recv_depth.next_power_of_two() as usize],
@@ -384,7 +396,6 @@ impl Qp {
 
     /// A work request that is not completed refers to this STag.
     pub fn uses(&self, stag: u32) -> bool {
-        let names = |sges: &[Sge]| sges.iter().any(|sge| sge.length > 0 && sge.stag == stag);
         let send = |entry: &SendEntry| {
             let mut pieces = entry.payload.pieces().iter();
             pieces.any(|piece| piece.stag == stag)
@@ -393,7 +404,7 @@ impl Qp {
         self.sq.ring.iter().flatten().any(send)
             || (0..waiting)
                 .filter_map(|ahead| self.rq.get(self.rq.completed.wrapping_add(ahead)))
-                .any(|entry| names(&entry.sges))
+                .any(|entry| entry.uses(stag))
     }
 
     /// Completes the send queue's entries that have an outcome, in order.

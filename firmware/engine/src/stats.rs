@@ -22,6 +22,8 @@ pub struct EngineStats {
     pub fpdus_card: u64,
     /// FPDUs received by the engine's hands.
     pub fpdus_software: u64,
+    /// Messages that took an element of a shared receive queue.
+    pub shared_receives: u64,
     /// FPDUs made by the engine's hands.
     pub fpdus_made: u64,
     /// Bytes that the engine has copied: between frames, its own memory, send buffers and registered memory.

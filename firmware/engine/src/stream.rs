@@ -2,7 +2,7 @@
 //! engine with exactly the card's checks (`docs/card.md`, [`weft_wire::checks`]); and how the card gets back to work.
 
 use weft_layout::{fpdu_verdict, AttachRow, FpduReport, SegmentReport};
-use weft_wire::checks::{self, Ask, Right, Violation};
+use weft_wire::checks::{self, Ask, Position, Right, Violation};
 use weft_wire::ddp::{self, DdpHeader, Target};
 use weft_wire::fpdu;
 use weft_wire::mpa::RtrKinds;
@@ -170,6 +170,10 @@ impl<P: Port> Link<'_, P> {
     }
 
     fn place_untagged(&mut self, msn: u32, mo: u32, payload: &[u8]) -> Result<(), TerminateCode> {
+        let expected = self.qp.as_ref().map(|qp| qp.expected);
+        if expected == Some(Position { msn, mo: 0 }) && mo == 0 && !self.is_rtr_send(msn) {
+            self.take_shared();
+        }
         let Some(qp) = self.qp.as_ref() else {
             return Err(TerminateCode::DDP_LOCAL);
         };
@@ -180,6 +184,9 @@ impl<P: Port> Link<'_, P> {
         }
         let number = msn.wrapping_sub(1).wrapping_sub(qp.rq.shift);
         let element = *qp.rq.get(number).ok_or(code(Violation::NoBuffer))?;
+        if element.fault.is_some() {
+            return Err(code(Violation::Element));
+        }
         checks::fit(mo, payload.len(), element.length.into()).map_err(code)?;
         // All SGEs are checked before the first byte is placed.
         let pd = qp.config.pd;

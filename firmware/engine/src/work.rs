@@ -7,7 +7,8 @@ use crate::error::Error;
 use crate::qp::{self, Action, Local, Qp, RecvEntry, SendEntry};
 use crate::region::{Piece, Regions};
 use crate::verbs::{
-    Access, Opcode, Payload, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
+    Access, Opcode, Payload, PdId, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE, MAX_RECV_SGE,
+    MAX_SGE,
 };
 
 /// An entry of which nothing is done yet, without payload.
@@ -87,7 +88,8 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
             };
             let mut list = [Local::default(); MAX_SGE];
             let mut count = 0;
-            entry.length = check(qp, regions, sges, MAX_SGE, needs, |sge, piece| {
+            let max = usize::from(qp.config.max_sge).min(MAX_SGE);
+            entry.length = check(qp.config.pd, regions, sges, max, needs, |sge, piece| {
                 list[usize::from(count)] = Local {
                     stag: sge.stag,
                     length: sge.length,
@@ -102,11 +104,17 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
 }
 
 /// Checks a receive work request and makes the queue's entry of it.
-pub fn recv_entry(qp: &Qp, regions: &Regions, wr: &RecvWr<'_>) -> Result<RecvEntry, Error> {
+pub fn recv_entry(
+    pd: PdId,
+    max_sge: u8,
+    regions: &Regions,
+    wr: &RecvWr<'_>,
+) -> Result<RecvEntry, Error> {
     let mut sges = [Sge::default(); MAX_RECV_SGE];
     let mut places = sges.iter_mut();
     let needs = Access::LOCAL_WRITE;
-    let length = check(qp, regions, wr.sges, MAX_RECV_SGE, needs, |sge, _| {
+    let max = usize::from(max_sge).min(MAX_RECV_SGE);
+    let length = check(pd, regions, wr.sges, max, needs, |sge, _| {
         if let Some(place) = places.next() {
             *place = sge;
         }
@@ -147,19 +155,19 @@ pub fn failed_recv(id: u64, status: Status) -> RecvEntry {
 
 /// Checks SGEs, of which a work request of this kind has `max` at most, and gives those with bytes to `take`; all their bytes.
 fn check(
-    qp: &Qp,
+    pd: PdId,
     regions: &Regions,
     sges: &[Sge],
     max: usize,
     needs: Access,
     mut take: impl FnMut(Sge, Piece),
 ) -> Result<u32, Error> {
-    if sges.len() > usize::from(qp.config.max_sge).min(max) {
+    if sges.len() > max {
         return Err(Error::TooManySges(sges.len()));
     }
     let mut total = 0u32;
     for sge in sges.iter().filter(|sge| sge.length > 0) {
-        let piece = regions.local(qp.config.pd, sge.stag, sge.to, sge.length, needs)?;
+        let piece = regions.local(pd, sge.stag, sge.to, sge.length, needs)?;
         total = total.checked_add(sge.length).ok_or(Error::MessageTooLong)?;
         take(*sge, piece);
     }

@@ -1801,7 +1801,7 @@ pub mod command_opcode {
     pub const REGISTER: u8 = 3;
     /// removes a region: stag
     pub const DEREGISTER: u8 = 4;
-    /// a new queue pair: pd, send_depth, recv_depth, max_sge, rung; qp
+    /// a new queue pair: pd, send_depth, recv_depth, max_sge, rung, srq; qp
     pub const CREATE_QP: u8 = 5;
     /// removes a queue pair: qp
     pub const DESTROY_QP: u8 = 6;
@@ -1829,6 +1829,14 @@ pub mod command_opcode {
     pub const ADOPT: u8 = 17;
     /// ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, revision
     pub const START_MPA: u8 = 18;
+    /// a new shared receive queue: pd, recv_depth, max_sge, srq_limit; srq
+    pub const CREATE_SRQ: u8 = 19;
+    /// removes one that no queue pair has: srq
+    pub const DESTROY_SRQ: u8 = 20;
+    /// asks for an event at a limit: srq, srq_limit
+    pub const MODIFY_SRQ: u8 = 21;
+    /// asks for a shared receive queue: srq; srq_limit, srq_waiting
+    pub const QUERY_SRQ: u8 = 22;
 }
 
 /// What a command is to do, with which fields; in the answer.
@@ -1843,7 +1851,7 @@ pub enum CommandOpcode {
     Register = 3,
     /// removes a region: stag
     Deregister = 4,
-    /// a new queue pair: pd, send_depth, recv_depth, max_sge, rung; qp
+    /// a new queue pair: pd, send_depth, recv_depth, max_sge, rung, srq; qp
     CreateQp = 5,
     /// removes a queue pair: qp
     DestroyQp = 6,
@@ -1871,11 +1879,19 @@ pub enum CommandOpcode {
     Adopt = 17,
     /// ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, revision
     StartMpa = 18,
+    /// a new shared receive queue: pd, recv_depth, max_sge, srq_limit; srq
+    CreateSrq = 19,
+    /// removes one that no queue pair has: srq
+    DestroySrq = 20,
+    /// asks for an event at a limit: srq, srq_limit
+    ModifySrq = 21,
+    /// asks for a shared receive queue: srq; srq_limit, srq_waiting
+    QuerySrq = 22,
 }
 
 impl CommandOpcode {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 22] = [
         Self::AllocPd,
         Self::DeallocPd,
         Self::Register,
@@ -1894,6 +1910,10 @@ impl CommandOpcode {
         Self::Resolve,
         Self::Adopt,
         Self::StartMpa,
+        Self::CreateSrq,
+        Self::DestroySrq,
+        Self::ModifySrq,
+        Self::QuerySrq,
     ];
 
     /// The number.
@@ -1922,6 +1942,10 @@ impl CommandOpcode {
             16 => Some(Self::Resolve),
             17 => Some(Self::Adopt),
             18 => Some(Self::StartMpa),
+            19 => Some(Self::CreateSrq),
+            20 => Some(Self::DestroySrq),
+            21 => Some(Self::ModifySrq),
+            22 => Some(Self::QuerySrq),
             _ => None,
         }
     }
@@ -1947,6 +1971,10 @@ impl CommandOpcode {
             Self::Resolve => "RESOLVE",
             Self::Adopt => "ADOPT",
             Self::StartMpa => "START_MPA",
+            Self::CreateSrq => "CREATE_SRQ",
+            Self::DestroySrq => "DESTROY_SRQ",
+            Self::ModifySrq => "MODIFY_SRQ",
+            Self::QuerySrq => "QUERY_SRQ",
         }
     }
 
@@ -1957,7 +1985,7 @@ impl CommandOpcode {
             Self::DeallocPd => "removes an empty one: pd",
             Self::Register => "a new region: pd, base_to, iova, region_length, access; stag",
             Self::Deregister => "removes a region: stag",
-            Self::CreateQp => "a new queue pair: pd, send_depth, recv_depth, max_sge, rung; qp",
+            Self::CreateQp => "a new queue pair: pd, send_depth, recv_depth, max_sge, rung, srq; qp",
             Self::DestroyQp => "removes a queue pair: qp",
             Self::ModifyQp => "moves a queue pair to CLOSING or ERROR: qp, state",
             Self::QueryQp => "asks for a queue pair: qp; state and its connection",
@@ -1971,6 +1999,10 @@ impl CommandOpcode {
             Self::Resolve => "asks for the next station on the way to an address, by ARP if it is not known: remote_ip; next_hop",
             Self::Adopt => "makes a stream of a TCP connection of another stack: qp, port, remote_ip, remote_port, and a ring (stag, base_to, region_length) at whose begin lie the bytes not acknowledged, and behind them those not read; private data: a stream_state; conn",
             Self::StartMpa => "ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, revision",
+            Self::CreateSrq => "a new shared receive queue: pd, recv_depth, max_sge, srq_limit; srq",
+            Self::DestroySrq => "removes one that no queue pair has: srq",
+            Self::ModifySrq => "asks for an event at a limit: srq, srq_limit",
+            Self::QuerySrq => "asks for a shared receive queue: srq; srq_limit, srq_waiting",
         }
     }
 }
@@ -2045,6 +2077,10 @@ pub mod command_status {
     pub const RUNG_NO_SEND_BUFFER: u8 = 26;
     /// no connection can be in this stream_state; why: given
     pub const INVALID_HANDOVER: u8 = 27;
+    /// no such shared receive queue
+    pub const UNKNOWN_SRQ: u8 = 28;
+    /// a depth, a number of SGEs or a limit that no shared receive queue has, or a queue pair of another domain
+    pub const INVALID_SRQ: u8 = 29;
 }
 
 /// What became of a command. Unless it was DONE, nothing was changed.
@@ -2105,11 +2141,15 @@ pub enum CommandStatus {
     RungNoSendBuffer = 26,
     /// no connection can be in this stream_state; why: given
     InvalidHandover = 27,
+    /// no such shared receive queue
+    UnknownSrq = 28,
+    /// a depth, a number of SGEs or a limit that no shared receive queue has, or a queue pair of another domain
+    InvalidSrq = 29,
 }
 
 impl CommandStatus {
     /// All of them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::Done,
         Self::Malformed,
         Self::UnknownPd,
@@ -2137,6 +2177,8 @@ impl CommandStatus {
         Self::RungNoFastPath,
         Self::RungNoSendBuffer,
         Self::InvalidHandover,
+        Self::UnknownSrq,
+        Self::InvalidSrq,
     ];
 
     /// The number.
@@ -2174,6 +2216,8 @@ impl CommandStatus {
             25 => Some(Self::RungNoFastPath),
             26 => Some(Self::RungNoSendBuffer),
             27 => Some(Self::InvalidHandover),
+            28 => Some(Self::UnknownSrq),
+            29 => Some(Self::InvalidSrq),
             _ => None,
         }
     }
@@ -2208,6 +2252,8 @@ impl CommandStatus {
             Self::RungNoFastPath => "RUNG_NO_FAST_PATH",
             Self::RungNoSendBuffer => "RUNG_NO_SEND_BUFFER",
             Self::InvalidHandover => "INVALID_HANDOVER",
+            Self::UnknownSrq => "UNKNOWN_SRQ",
+            Self::InvalidSrq => "INVALID_SRQ",
         }
     }
 
@@ -2241,6 +2287,8 @@ impl CommandStatus {
             Self::RungNoFastPath => "rung: the card has no control in RTL",
             Self::RungNoSendBuffer => "rung: the host gave no memory for a send buffer",
             Self::InvalidHandover => "no connection can be in this stream_state; why: given",
+            Self::UnknownSrq => "no such shared receive queue",
+            Self::InvalidSrq => "a depth, a number of SGEs or a limit that no shared receive queue has, or a queue pair of another domain",
         }
     }
 }
@@ -2553,6 +2601,10 @@ pub mod event_kind {
     pub const STREAM_ESTABLISHED: u8 = 8;
     /// a connection of plain bytes is over: conn, qp, reason
     pub const STREAM_CLOSED: u8 = 9;
+    /// a shared receive queue has fewer elements than its limit, which is 0 from now on: srq
+    pub const SRQ_LIMIT: u8 = 10;
+    /// a queue pair takes nothing more from its shared receive queue: qp
+    pub const LAST_WQE: u8 = 11;
 }
 
 /// What an event tells of, with which fields.
@@ -2577,11 +2629,15 @@ pub enum EventKind {
     StreamEstablished = 8,
     /// a connection of plain bytes is over: conn, qp, reason
     StreamClosed = 9,
+    /// a shared receive queue has fewer elements than its limit, which is 0 from now on: srq
+    SrqLimit = 10,
+    /// a queue pair takes nothing more from its shared receive queue: qp
+    LastWqe = 11,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::ConnectRequest,
         Self::Established,
         Self::Rejected,
@@ -2591,6 +2647,8 @@ impl EventKind {
         Self::StreamRequest,
         Self::StreamEstablished,
         Self::StreamClosed,
+        Self::SrqLimit,
+        Self::LastWqe,
     ];
 
     /// The number.
@@ -2610,6 +2668,8 @@ impl EventKind {
             7 => Some(Self::StreamRequest),
             8 => Some(Self::StreamEstablished),
             9 => Some(Self::StreamClosed),
+            10 => Some(Self::SrqLimit),
+            11 => Some(Self::LastWqe),
             _ => None,
         }
     }
@@ -2626,6 +2686,8 @@ impl EventKind {
             Self::StreamRequest => "STREAM_REQUEST",
             Self::StreamEstablished => "STREAM_ESTABLISHED",
             Self::StreamClosed => "STREAM_CLOSED",
+            Self::SrqLimit => "SRQ_LIMIT",
+            Self::LastWqe => "LAST_WQE",
         }
     }
 
@@ -2641,6 +2703,8 @@ impl EventKind {
             Self::StreamRequest => "somebody has connected to a port of plain bytes: conn, port, remote_ip, remote_port",
             Self::StreamEstablished => "a connection of plain bytes stands: conn, qp",
             Self::StreamClosed => "a connection of plain bytes is over: conn, qp, reason",
+            Self::SrqLimit => "a shared receive queue has fewer elements than its limit, which is 0 from now on: srq",
+            Self::LastWqe => "a queue pair takes nothing more from its shared receive queue: qp",
         }
     }
 }
@@ -6220,7 +6284,7 @@ impl SendWqe {
 pub struct Cqe {
     /// the queue pair
     pub qp_num: u32,
-    /// send queue: number of the WQE's first block, receive queue: number of the element; counted from 0, modulo 2^32
+    /// send queue: number of the WQE's first block, receive queue: number of the element; counted from 0, modulo 2^32. Shared receive queue: the element's slot
     pub work: u32,
     /// the Immediate Data, if has_immediate
     pub immediate: u64,
@@ -6370,7 +6434,7 @@ impl Cqe {
 pub struct QueueDoorbell {
     /// blocks posted to the send queue
     pub send_tail: u32,
-    /// elements posted to the receive queue
+    /// elements posted to the receive queue; of a shared one there is this alone
     pub recv_tail: u32,
 }
 
@@ -6556,6 +6620,10 @@ pub struct Command {
     pub next_hop: [u8; 6],
     /// largest IPv4 packet on the way, if routed
     pub mtu: u16,
+    /// number of a shared receive queue; CREATE_QP: 0, the queue pair has a receive queue of its own
+    pub srq: u32,
+    /// an event is told when a shared receive queue has fewer elements; 0: none is
+    pub srq_limit: u32,
 }
 
 impl Command {
@@ -6613,6 +6681,10 @@ impl Command {
     pub const NEXT_HOP_AT: usize = 80;
     /// Where mtu begins.
     pub const MTU_AT: usize = 86;
+    /// Where srq begins.
+    pub const SRQ_AT: usize = 88;
+    /// Where srq_limit begins.
+    pub const SRQ_LIMIT_AT: usize = 92;
     /// Bit 0: either side may send first.
     pub const PEER_TO_PEER: u8 = 0x1;
     /// Bit 1: CRC32C is asked for.
@@ -6676,6 +6748,8 @@ impl Command {
         b[79..80].copy_from_slice(&self.rung.to_le_bytes());
         b[80..86].copy_from_slice(&self.next_hop);
         b[86..88].copy_from_slice(&self.mtu.to_le_bytes());
+        b[88..92].copy_from_slice(&self.srq.to_le_bytes());
+        b[92..96].copy_from_slice(&self.srq_limit.to_le_bytes());
         b
     }
 
@@ -6709,6 +6783,8 @@ impl Command {
             rung: u8::from_le_bytes([b[79]]),
             next_hop: [b[80], b[81], b[82], b[83], b[84], b[85]],
             mtu: u16::from_le_bytes([b[86], b[87]]),
+            srq: u32::from_le_bytes([b[88], b[89], b[90], b[91]]),
+            srq_limit: u32::from_le_bytes([b[92], b[93], b[94], b[95]]),
         }
     }
 
@@ -7179,6 +7255,12 @@ pub struct Answer {
     pub in_flight: u32,
     /// QUERY_QP: the queue pair's; RUNG_*: the one asked for
     pub rung: u8,
+    /// CREATE_SRQ: the shared receive queue
+    pub srq: u32,
+    /// QUERY_SRQ: the limit that stands
+    pub srq_limit: u32,
+    /// QUERY_SRQ: elements that no message has taken
+    pub srq_waiting: u32,
     /// written last
     pub phase: u8,
 }
@@ -7244,6 +7326,12 @@ impl Answer {
     pub const IN_FLIGHT_AT: usize = 100;
     /// Where rung begins.
     pub const RUNG_AT: usize = 104;
+    /// Where srq begins.
+    pub const SRQ_AT: usize = 108;
+    /// Where srq_limit begins.
+    pub const SRQ_LIMIT_AT: usize = 112;
+    /// Where srq_waiting begins.
+    pub const SRQ_WAITING_AT: usize = 116;
     /// Where phase begins.
     pub const PHASE_AT: usize = 127;
     /// Bit 0: Send of 0 bytes.
@@ -7304,6 +7392,9 @@ impl Answer {
         b[96..100].copy_from_slice(&self.peer_window.to_le_bytes());
         b[100..104].copy_from_slice(&self.in_flight.to_le_bytes());
         b[104..105].copy_from_slice(&self.rung.to_le_bytes());
+        b[108..112].copy_from_slice(&self.srq.to_le_bytes());
+        b[112..116].copy_from_slice(&self.srq_limit.to_le_bytes());
+        b[116..120].copy_from_slice(&self.srq_waiting.to_le_bytes());
         b[127..128].copy_from_slice(&self.phase.to_le_bytes());
         b
     }
@@ -7341,6 +7432,9 @@ impl Answer {
             peer_window: u32::from_le_bytes([b[96], b[97], b[98], b[99]]),
             in_flight: u32::from_le_bytes([b[100], b[101], b[102], b[103]]),
             rung: u8::from_le_bytes([b[104]]),
+            srq: u32::from_le_bytes([b[108], b[109], b[110], b[111]]),
+            srq_limit: u32::from_le_bytes([b[112], b[113], b[114], b[115]]),
+            srq_waiting: u32::from_le_bytes([b[116], b[117], b[118], b[119]]),
             phase: u8::from_le_bytes([b[127]]),
         }
     }
@@ -7543,6 +7637,8 @@ pub struct EventEntry {
     pub rtr: u8,
     /// Its bits have getters.
     pub flags: u8,
+    /// number of the shared receive queue
+    pub srq: u32,
     /// written last
     pub phase: u8,
 }
@@ -7580,6 +7676,8 @@ impl EventEntry {
     pub const RTR_AT: usize = 32;
     /// Where flags begins.
     pub const FLAGS_AT: usize = 33;
+    /// Where srq begins.
+    pub const SRQ_AT: usize = 36;
     /// Where phase begins.
     pub const PHASE_AT: usize = 63;
     /// Bit 0: Send of 0 bytes.
@@ -7626,6 +7724,7 @@ impl EventEntry {
         b[30..32].copy_from_slice(&self.terminate.to_le_bytes());
         b[32..33].copy_from_slice(&self.rtr.to_le_bytes());
         b[33..34].copy_from_slice(&self.flags.to_le_bytes());
+        b[36..40].copy_from_slice(&self.srq.to_le_bytes());
         b[63..64].copy_from_slice(&self.phase.to_le_bytes());
         b
     }
@@ -7649,6 +7748,7 @@ impl EventEntry {
             terminate: u16::from_le_bytes([b[30], b[31]]),
             rtr: u8::from_le_bytes([b[32]]),
             flags: u8::from_le_bytes([b[33]]),
+            srq: u32::from_le_bytes([b[36], b[37], b[38], b[39]]),
             phase: u8::from_le_bytes([b[63]]),
         }
     }

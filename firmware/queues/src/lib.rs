@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A [`QueuePair`] lies in one run of memory: its doorbells, how far its work is, the send queue in blocks of 64 bytes, the
-//! receive queue in elements of 64 bytes. A [`CompletionQueue`] is another run. What is no work of a queue pair goes by a
+//! receive queue in elements of 64 bytes. A [`CompletionQueue`] is another run, and so is a [`SharedReceive`] queue. What is no work of a queue pair goes by a
 //! [`CommandRing`] (create, register, connect, and the answers) and an [`EventRing`] (what happened to connections and queue pairs), in slots
 //! of one size, so that a command that nobody understands is answered and the next one is taken. The two sides of a queue may be threads,
 //! processes, or a host and a card: they share [`Memory`] and nothing else, and the one that takes believes nothing that it
@@ -21,6 +21,7 @@ mod completion;
 mod events;
 mod memory;
 mod queue_pair;
+mod shared_receive;
 mod slots;
 mod wqe;
 
@@ -29,6 +30,7 @@ pub use completion::{CompletionQueue, PlainCqe};
 pub use events::{EventRing, TakenEvent};
 pub use memory::Memory;
 pub use queue_pair::{Capacity, QueuePair};
+pub use shared_receive::SharedReceive;
 pub use slots::MAX_PRIVATE_DATA;
 pub use weft_layout::{Answer, Command, EventEntry};
 pub use weft_layout::{Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode};

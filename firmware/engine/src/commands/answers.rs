@@ -12,6 +12,7 @@ use crate::cm::{Agreed, ConnId, Endpoint};
 use crate::conn_info::ConnInfo;
 use crate::error::Error;
 use crate::rung::{Rung, RungError};
+use crate::srq::SrqState;
 use crate::verbs::QpState;
 
 /// Why a command was refused. Nothing was changed.
@@ -83,6 +84,8 @@ pub(crate) fn refused(refusal: Refusal) -> Answer {
             Error::InvalidQpConfig => S::InvalidQpConfig,
             Error::WrongQpState => S::WrongQpState,
             Error::WrongConnectionState => S::WrongConnectionState,
+            Error::UnknownSrq => S::UnknownSrq,
+            Error::InvalidSrq => S::InvalidSrq,
             Error::InUse => S::InUse,
             Error::PortInUse(port) => {
                 answer.port = port;
@@ -113,6 +116,7 @@ pub(crate) fn refused(refusal: Refusal) -> Answer {
             | Error::NeedsLocalWrite(_)
             | Error::NeedsReadSink(_)
             | Error::QueueFull
+            | Error::HasSrq
             | Error::TooManySges(_)
             | Error::InlineTooLong(_)
             | Error::InlineRead
@@ -157,6 +161,8 @@ pub fn outcome(answer: &Answer) -> Result<(), Refusal> {
         S::InvalidQpConfig => Error::InvalidQpConfig,
         S::WrongQpState => Error::WrongQpState,
         S::WrongConnectionState => Error::WrongConnectionState,
+        S::UnknownSrq => Error::UnknownSrq,
+        S::InvalidSrq => Error::InvalidSrq,
         S::InUse => Error::InUse,
         S::PortInUse => Error::PortInUse(answer.port),
         S::PrivateDataTooLong => Error::PrivateDataTooLong {
@@ -173,6 +179,14 @@ pub fn outcome(answer: &Answer) -> Result<(), Refusal> {
             Error::InvalidHandover(impossible(answer.given).ok_or(Refusal::NoAnswer)?)
         }
     }))
+}
+
+/// How a shared receive queue stands that was asked for.
+pub fn srq_state_of(answer: &Answer) -> SrqState {
+    SrqState {
+        limit: answer.srq_limit,
+        waiting: answer.srq_waiting,
+    }
 }
 
 /// The state of a queue pair that was asked for.
@@ -290,6 +304,8 @@ mod tests {
             Error::WrongQpState,
             Error::WrongConnectionState,
             Error::InUse,
+            Error::UnknownSrq,
+            Error::InvalidSrq,
             Error::PortInUse(65535),
             Error::PrivateDataTooLong { given, limit },
             Error::InvalidReadDepth(0xfffe),

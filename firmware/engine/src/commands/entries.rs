@@ -11,6 +11,7 @@ use crate::cm::{
     Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint, Event, PrivateData,
     MAX_PRIVATE_DATA,
 };
+use crate::srq::SrqId;
 use crate::verbs::QpId;
 
 same!(ConnectFailure, FailureNumber, failure_number, failure:
@@ -158,6 +159,20 @@ pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
             .with_received(*received);
             (fatal, &[])
         }
+        Event::SrqLimit { srq } => {
+            let limit = EventEntry {
+                srq: srq.number(),
+                ..entry(EventKind::SrqLimit)
+            };
+            (limit, &[])
+        }
+        Event::LastWqe { qp } => {
+            let last = EventEntry {
+                qp: qp.number(),
+                ..entry(EventKind::LastWqe)
+            };
+            (last, &[])
+        }
     }
 }
 
@@ -239,5 +254,9 @@ pub fn event_of(entry: &EventEntry, private_data: &[u8]) -> Option<Event> {
                 .then_some(TerminateCode(entry.terminate)),
             received: entry.received(),
         },
+        EventKind::SrqLimit => Event::SrqLimit {
+            srq: SrqId::from_number(entry.srq),
+        },
+        EventKind::LastWqe => Event::LastWqe { qp },
     })
 }

@@ -11,14 +11,15 @@ mod entries;
 mod handover;
 mod requests;
 
-pub use answers::{connection_of, outcome, rung_of, state_of, Refusal};
+pub use answers::{connection_of, outcome, rung_of, srq_state_of, state_of, Refusal};
 pub(crate) use answers::{describe, refused};
 pub use entries::{entry_of, event_of};
 pub(crate) use handover::stream_of;
 pub use handover::{adopt, start_mpa, stream_record};
 pub use requests::{
-    abort, accept, alloc_pd, connect, create_qp, dealloc_pd, deregister, destroy_qp, disconnect,
-    listen, modify_qp, query_qp, register, reject, resolve, unlisten,
+    abort, accept, alloc_pd, connect, create_qp, create_qp_with_srq, create_srq, dealloc_pd,
+    deregister, destroy_qp, destroy_srq, disconnect, listen, modify_qp, modify_srq, query_qp,
+    query_srq, register, reject, resolve, unlisten,
 };
 pub use weft_layout::{Answer, Command, EventEntry};
 

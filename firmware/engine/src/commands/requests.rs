@@ -4,6 +4,7 @@ use weft_layout::{Command, CommandOpcode};
 
 use super::{rtr_bits, rung_number, state_number};
 use crate::cm::{AcceptParams, ConnId, ConnectParams, Revision};
+use crate::srq::{SrqConfig, SrqId};
 use crate::verbs::{Access, PdId, QpConfig, QpId, QpState};
 
 fn command(opcode: CommandOpcode) -> Command {
@@ -72,6 +73,49 @@ pub fn create_qp(config: &QpConfig) -> Command {
         rung: config.rung.map_or(0, rung_number),
         ..of_pd(CommandOpcode::CreateQp, config.pd)
     }
+}
+
+/// The same of one that takes its receives from a shared queue.
+pub fn create_qp_with_srq(config: &QpConfig, srq: SrqId) -> Command {
+    Command {
+        srq: srq.number(),
+        ..create_qp(config)
+    }
+}
+
+/// A new shared receive queue: [`Answer::srq`](super::Answer::srq).
+pub fn create_srq(config: &SrqConfig) -> Command {
+    Command {
+        recv_depth: config.depth,
+        max_sge: config.max_sge,
+        srq_limit: config.limit,
+        ..of_pd(CommandOpcode::CreateSrq, config.pd)
+    }
+}
+
+fn of_srq(opcode: CommandOpcode, srq: SrqId) -> Command {
+    Command {
+        srq: srq.number(),
+        ..command(opcode)
+    }
+}
+
+/// Removes a shared receive queue that no queue pair has.
+pub fn destroy_srq(srq: SrqId) -> Command {
+    of_srq(CommandOpcode::DestroySrq, srq)
+}
+
+/// Asks for an event when fewer elements wait; 0: for none.
+pub fn modify_srq(srq: SrqId, limit: u32) -> Command {
+    Command {
+        srq_limit: limit,
+        ..of_srq(CommandOpcode::ModifySrq, srq)
+    }
+}
+
+/// Asks for a shared receive queue: [`srq_state_of`](super::srq_state_of).
+pub fn query_srq(srq: SrqId) -> Command {
+    of_srq(CommandOpcode::QuerySrq, srq)
 }
 
 /// Removes a queue pair.

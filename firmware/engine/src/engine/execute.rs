@@ -12,6 +12,7 @@ use crate::cm::{
 use crate::commands::{describe, refused, rtr_kinds, rung, state, stream_of, Refusal};
 use crate::error::Error;
 use crate::port::Port;
+use crate::srq::{SrqConfig, SrqId};
 use crate::verbs::{Access, PdId, QpConfig, QpId, QpState, Sge};
 
 /// Stands for private data that no slot holds: longer than any that is taken.
@@ -54,6 +55,7 @@ impl Engine {
         let opcode = command.opcode().map_err(|_| Refusal::Malformed)?;
         let pd = PdId::from_number(command.pd);
         let qp = QpId::from_number(command.qp);
+        let srq = SrqId::from_number(command.srq);
         let conn = || ConnId::from_number(command.conn).ok_or(Error::UnknownConnection);
         let rtr = || rtr_kinds(command.rtr).ok_or(Refusal::Malformed);
         let mut answer = Answer::default();
@@ -78,7 +80,27 @@ impl Engine {
                         number => Some(rung(number).ok_or(Refusal::Malformed)?),
                     },
                 };
-                answer.qp = self.create_qp(&config, port)?.number();
+                let made = match command.srq {
+                    0 => self.create_qp(&config, port),
+                    srq => self.create_qp_with_srq(&config, SrqId::from_number(srq), port),
+                };
+                answer.qp = made?.number();
+            }
+            CommandOpcode::CreateSrq => {
+                let config = SrqConfig {
+                    pd,
+                    depth: command.recv_depth,
+                    max_sge: command.max_sge,
+                    limit: command.srq_limit,
+                };
+                answer.srq = self.create_srq(&config)?.number();
+            }
+            CommandOpcode::DestroySrq => self.destroy_srq(srq)?,
+            CommandOpcode::ModifySrq => self.set_srq_limit(srq, command.srq_limit)?,
+            CommandOpcode::QuerySrq => {
+                let state = self.srq_state(srq)?;
+                answer.srq_limit = state.limit;
+                answer.srq_waiting = state.waiting;
             }
             CommandOpcode::DestroyQp => self.destroy_qp(now, qp, port)?,
             CommandOpcode::ModifyQp => {

@@ -11,6 +11,7 @@ use crate::output::software::SendBuffer;
 use crate::port::Port;
 use crate::qp::Qp;
 use crate::rung::{Rung, RungError};
+use crate::srq::{put_element, SrqConfig, SrqId, SrqState};
 use crate::verbs::{
     Access, Opcode, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr, Status, MAX_SGE,
 };
@@ -60,7 +61,7 @@ impl Engine {
         if self.qps.iter().flatten().any(|qp| uses(qp)) {
             return Err(Error::InUse);
         }
-        if self.is_ring(stag) {
+        if self.is_ring(stag) || self.shared.srqs.uses(stag) {
             return Err(Error::InUse);
         }
         let regions = &mut self.shared.regions;
@@ -87,6 +88,29 @@ impl Engine {
 
     /// A new queue pair; it takes a flow of the card until it is destroyed.
     pub fn create_qp<P: Port>(&mut self, config: &QpConfig, port: &mut P) -> Result<QpId, Error> {
+        self.make_qp(config, None, port)
+    }
+
+    /// The same of one that takes its receives from a shared queue of its domain; `config.recv_depth` means nothing.
+    pub fn create_qp_with_srq<P: Port>(
+        &mut self,
+        config: &QpConfig,
+        srq: SrqId,
+        port: &mut P,
+    ) -> Result<QpId, Error> {
+        let config = QpConfig {
+            recv_depth: 1,
+            ..*config
+        };
+        self.make_qp(&config, Some(srq), port)
+    }
+
+    fn make_qp<P: Port>(
+        &mut self,
+        config: &QpConfig,
+        srq: Option<SrqId>,
+        port: &mut P,
+    ) -> Result<QpId, Error> {
         let depths = 1..=MAX_DEPTH;
         if !depths.contains(&config.send_depth)
             || !depths.contains(&config.recv_depth)
@@ -97,6 +121,11 @@ impl Engine {
         let rung = config.rung.unwrap_or(self.shared.config.rung);
         rung.check().map_err(|why| Error::Rung(rung, why))?;
         let flow = *self.free_flows.front().ok_or(Error::NoFlows)?;
+        if let Some(srq) = srq {
+            if self.shared.srqs.config(srq)?.pd != config.pd {
+                return Err(Error::InvalidSrq);
+            }
+        }
         self.shared.regions.join(config.pd)?;
         let log2 = config.recv_depth.next_power_of_two().trailing_zeros() as u8;
         let Some(iova) = port.rq_memory(flow, log2) else {
@@ -120,7 +149,12 @@ impl Engine {
             flow,
             generation: self.generations[index],
         };
-        self.qps[index] = Some(Box::new(Qp::new(id, *config, iova, rung, software)));
+        let mut qp = Box::new(Qp::new(id, *config, iova, rung, software));
+        if let Some(srq) = srq {
+            self.shared.srqs.join(srq)?;
+            qp.srq = Some(srq);
+        }
+        self.qps[index] = Some(qp);
         // Room for every completion there can be, so that none is allocated when data moves.
         let room: usize = self
             .qps
@@ -128,12 +162,60 @@ impl Engine {
             .flatten()
             .map(|qp| qp.rq.capacity() + qp.config.send_depth as usize)
             .sum();
-        self.shared.completions.reserve(room);
+        self.shared
+            .completions
+            .reserve(room + self.shared.srqs.room());
         Ok(id)
     }
 
+    // ------------------------------------------------------------------ shared receive queues
+
+    /// A new shared receive queue.
+    pub fn create_srq(&mut self, config: &SrqConfig) -> Result<SrqId, Error> {
+        self.shared.regions.join(config.pd)?;
+        let made = self.shared.srqs.create(config);
+        if made.is_err() {
+            self.shared.regions.leave(config.pd);
+        }
+        made
+    }
+
+    /// Removes a shared receive queue that no queue pair has (`Error::InUse`). The elements that wait in it are gone without completion.
+    pub fn destroy_srq(&mut self, srq: SrqId) -> Result<(), Error> {
+        let pd = self.shared.srqs.destroy(srq)?;
+        self.shared.regions.leave(pd);
+        Ok(())
+    }
+
+    /// Asks for [`Event::SrqLimit`] when fewer than `limit` elements wait, once; at once if that is so already. 0: never.
+    pub fn set_srq_limit(&mut self, srq: SrqId, limit: u32) -> Result<(), Error> {
+        let event = self.shared.srqs.set_limit(srq, limit)?;
+        self.shared.events.extend(event);
+        Ok(())
+    }
+
+    /// How a shared receive queue stands.
+    pub fn srq_state(&mut self, srq: SrqId) -> Result<SrqState, Error> {
+        self.shared.srqs.state(srq)
+    }
+
+    /// Puts a work request into a shared receive queue. Its completion names the queue pair whose message took it.
+    pub fn post_srq_recv(&mut self, srq: SrqId, wr: &RecvWr<'_>) -> Result<(), Error> {
+        self.shared.stats.steps += 1;
+        let config = self.shared.srqs.config(srq)?;
+        let entry = work::recv_entry(config.pd, config.max_sge, &self.shared.regions, wr)?;
+        self.shared.srqs.push(srq, entry)
+    }
+
+    /// Puts work into a shared receive queue that failed before it began: the queue pair whose message takes it fails, and it completes with
+    /// this status.
+    pub fn fail_srq_recv(&mut self, srq: SrqId, id: u64, status: Status) -> Result<(), Error> {
+        self.shared.srqs.push(srq, work::failed_recv(id, status))
+    }
+
     /// Removes a queue pair. A connection it has is aborted (RST), with its last event; work
-    /// requests it holds are gone without completion, and so are completions not yet polled.
+    /// requests it holds are gone without completion, and so are completions not yet polled; but those of a shared receive queue's elements
+    /// are still to be had, since that lives on.
     pub fn destroy_qp<P: Port>(&mut self, now: u64, qp: QpId, port: &mut P) -> Result<(), Error> {
         if let Some(slot) = self.qp(qp)?.conn {
             self.run(now, slot, port, |link| {
@@ -151,13 +233,20 @@ impl Engine {
         }
         self.abandon_joined(qp);
         let index = usize::from(qp.flow);
-        if let Some(gone) = self.qps[index].take() {
+        let shared = self.qp(qp)?.srq.is_some();
+        if let Some(mut gone) = self.qps[index].take() {
+            if shared {
+                gone.flush(None, &mut self.shared.completions);
+            }
             self.shared.regions.leave(gone.config.pd);
+            if let Some(srq) = gone.srq {
+                self.shared.srqs.leave(srq);
+            }
             self.free_flows.push_back(qp.flow);
         }
-        self.shared
-            .completions
-            .retain(|completion| completion.qp != qp);
+        self.shared.completions.retain(|completion| {
+            completion.qp != qp || shared && completion.opcode == Opcode::Recv
+        });
         Ok(())
     }
 
@@ -196,7 +285,9 @@ impl Engine {
             }
             None => {
                 if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
+                    let srq = qp.srq.filter(|_| qp.state != QpState::Error);
                     qp.flush(None, &mut self.shared.completions);
+                    self.shared.last_wqe(srq, qp.id);
                 }
             }
         }
@@ -254,18 +345,18 @@ impl Engine {
         let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
             return Err(Error::UnknownQp);
         };
+        if queue.srq.is_some() {
+            return Err(Error::HasSrq);
+        }
         if queue.rq.is_full() {
             return Err(Error::QueueFull);
         }
-        let entry = work::recv_entry(queue, &shared.regions, wr)?;
-        let number = queue.rq.push(entry);
+        let entry = work::recv_entry(queue.config.pd, queue.config.max_sge, &shared.regions, wr)?;
         if queue.state == QpState::Error {
+            queue.rq.push(entry);
             queue.flush(None, &mut shared.completions);
-            return Ok(());
-        }
-        if queue.software.is_none() {
-            port.write_element(qp.flow, queue.rq.slot(number), &work::element(&entry));
-            port.rq_tail(qp.flow, queue.rq.tail());
+        } else {
+            put_element(queue, entry, port);
         }
         Ok(())
     }

@@ -1,0 +1,245 @@
+//! Shared receive queues: receives that any of several queue pairs takes, each at the first segment of a message.
+//!
+//! The card's receive queue of such a queue pair is empty between two messages. So the first segment of a Send finds no element there and comes
+//! up raw, as any Send does that nobody waits for; whoever looks at it here takes the next element of the shared queue, puts it where the card finds it, and places
+//! what has come. What follows of the message is the card's, as soon as it is attached again.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use crate::cm::Event;
+use crate::error::Error;
+use crate::link::{Link, Shared};
+use crate::port::Port;
+use crate::qp::{Qp, RecvEntry};
+use crate::verbs::{PdId, QpId, MAX_RECV_SGE};
+use crate::work;
+
+/// Deepest queue.
+const MAX_DEPTH: u32 = 1 << 15;
+
+/// A shared receive queue. Never reused for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SrqId {
+    index: u16,
+    generation: u16,
+}
+
+impl SrqId {
+    /// Its number in commands and events; never 0.
+    pub fn number(self) -> u32 {
+        u32::from(self.index) | u32::from(self.generation) << 16
+    }
+
+    /// The queue of a [`number`](Self::number), if there is one.
+    pub fn from_number(number: u32) -> Self {
+        SrqId {
+            index: number as u16,
+            generation: (number >> 16) as u16,
+        }
+    }
+}
+
+/// What a shared receive queue is to be like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SrqConfig {
+    /// Its protection domain, and that of its queue pairs.
+    pub pd: PdId,
+    /// Elements that it holds, 1 to 32768.
+    pub depth: u32,
+    /// SGEs of an element, 1 to 4.
+    pub max_sge: u8,
+    /// [`Event::SrqLimit`] is told when fewer elements wait, once; 0: never. At most its depth.
+    pub limit: u32,
+}
+
+/// How a shared receive queue stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SrqState {
+    /// The limit that stands.
+    pub limit: u32,
+    /// Elements that no message has taken.
+    pub waiting: u32,
+}
+
+#[derive(Debug)]
+struct Srq {
+    id: SrqId,
+    config: SrqConfig,
+    waiting: VecDeque<RecvEntry>,
+    /// Queue pairs that have it.
+    users: u32,
+}
+
+impl Srq {
+    /// The limit is passed: what is to be told, once.
+    fn passes_limit(&mut self) -> Option<Event> {
+        if self.waiting.len() as u32 >= self.config.limit {
+            return None;
+        }
+        self.config.limit = 0;
+        Some(Event::SrqLimit { srq: self.id })
+    }
+}
+
+/// All of an engine.
+#[derive(Debug, Default)]
+pub(crate) struct Srqs {
+    queues: Vec<Option<Srq>>,
+    made: u16,
+}
+
+impl Srqs {
+    fn get(&mut self, id: SrqId) -> Result<&mut Srq, Error> {
+        let queue = self.queues.get_mut(usize::from(id.index));
+        let queue = queue.and_then(Option::as_mut);
+        queue.filter(|srq| srq.id == id).ok_or(Error::UnknownSrq)
+    }
+
+    /// A new one.
+    pub fn create(&mut self, config: &SrqConfig) -> Result<SrqId, Error> {
+        if !(1..=MAX_DEPTH).contains(&config.depth)
+            || !(1..=MAX_RECV_SGE).contains(&usize::from(config.max_sge))
+            || config.limit > config.depth
+        {
+            return Err(Error::InvalidSrq);
+        }
+        let free = self.queues.iter().position(Option::is_none);
+        let at = free.unwrap_or(self.queues.len());
+        let index = u16::try_from(at).map_err(|_| Error::NoMemory)?;
+        self.made = self.made.wrapping_add(1).max(1);
+        let id = SrqId {
+            index,
+            generation: self.made,
+        };
+        let srq = Srq {
+            id,
+            config: *config,
+            waiting: VecDeque::with_capacity(config.depth as usize),
+            users: 0,
+        };
+        match self.queues.get_mut(at) {
+            Some(place) => *place = Some(srq),
+            None => self.queues.push(Some(srq)),
+        }
+        Ok(id)
+    }
+
+    /// Removes one that no queue pair has; the elements that wait in it are gone without completion. Its domain.
+    pub fn destroy(&mut self, id: SrqId) -> Result<PdId, Error> {
+        let srq = self.get(id)?;
+        if srq.users > 0 {
+            return Err(Error::InUse);
+        }
+        let pd = srq.config.pd;
+        self.queues[usize::from(id.index)] = None;
+        Ok(pd)
+    }
+
+    /// A queue pair takes from it from now on.
+    pub fn join(&mut self, id: SrqId) -> Result<(), Error> {
+        self.get(id)?.users += 1;
+        Ok(())
+    }
+
+    /// One does no more.
+    pub fn leave(&mut self, id: SrqId) {
+        if let Ok(srq) = self.get(id) {
+            srq.users = srq.users.saturating_sub(1);
+        }
+    }
+
+    /// Asks for an event at a limit; it may be told at once.
+    pub fn set_limit(&mut self, id: SrqId, limit: u32) -> Result<Option<Event>, Error> {
+        let srq = self.get(id)?;
+        if limit > srq.config.depth {
+            return Err(Error::InvalidSrq);
+        }
+        srq.config.limit = limit;
+        Ok(srq.passes_limit())
+    }
+
+    /// How it stands.
+    pub fn state(&mut self, id: SrqId) -> Result<SrqState, Error> {
+        let srq = self.get(id)?;
+        Ok(SrqState {
+            limit: srq.config.limit,
+            waiting: srq.waiting.len() as u32,
+        })
+    }
+
+    /// What it was made as.
+    pub fn config(&mut self, id: SrqId) -> Result<SrqConfig, Error> {
+        Ok(self.get(id)?.config)
+    }
+
+    /// An element more.
+    pub fn push(&mut self, id: SrqId, entry: RecvEntry) -> Result<(), Error> {
+        let srq = self.get(id)?;
+        if srq.waiting.len() >= srq.config.depth as usize {
+            return Err(Error::QueueFull);
+        }
+        srq.waiting.push_back(entry);
+        Ok(())
+    }
+
+    /// A message takes the next element; and what is to be told of it.
+    fn take(&mut self, id: SrqId) -> (Option<RecvEntry>, Option<Event>) {
+        let Ok(srq) = self.get(id) else {
+            return (None, None);
+        };
+        let entry = srq.waiting.pop_front();
+        (entry, srq.passes_limit())
+    }
+
+    /// An element that waits refers to this STag.
+    pub fn uses(&self, stag: u32) -> bool {
+        let mut waiting = self.queues.iter().flatten().flat_map(|srq| &srq.waiting);
+        waiting.any(|entry| entry.uses(stag))
+    }
+
+    /// Completions that there can be.
+    pub fn room(&self) -> usize {
+        let queues = self.queues.iter().flatten();
+        queues.map(|srq| srq.config.depth as usize).sum()
+    }
+}
+
+impl Shared {
+    /// A queue pair was flushed: it takes nothing more from its shared queue, if it has one.
+    pub(crate) fn last_wqe(&mut self, srq: Option<SrqId>, qp: QpId) {
+        if srq.is_some() {
+            self.events.push_back(Event::LastWqe { qp });
+        }
+    }
+}
+
+impl<P: Port> Link<'_, P> {
+    /// The first segment of the peer's next Send is here: it takes an element of the shared queue, if this queue pair has one and no element waits.
+    pub fn take_shared(&mut self) {
+        let Some(qp) = self.qp.as_mut() else {
+            return;
+        };
+        let (Some(srq), true) = (qp.srq, qp.rq.posted == qp.rq.completed) else {
+            return;
+        };
+        let (entry, event) = self.shared.srqs.take(srq);
+        if let Some(entry) = entry {
+            put_element(qp, entry, self.port);
+            self.shared.stats.shared_receives += 1;
+        }
+        if let Some(event) = event {
+            self.tell(event);
+        }
+    }
+}
+
+/// An element is a queue pair's, and the card's.
+pub(crate) fn put_element<P: Port>(qp: &mut Qp, entry: RecvEntry, port: &mut P) {
+    let number = qp.rq.push(entry);
+    if qp.software.is_none() {
+        let flow = qp.id.flow();
+        port.write_element(flow, qp.rq.slot(number), &work::element(&entry));
+        port.rq_tail(flow, qp.rq.tail());
+    }
+}
