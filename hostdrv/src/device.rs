@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use weft_engine::{
     Congestion, ConnId, Ecn, Endpoint, Engine, EngineConfig, EngineStats, Event, QpId, Rung, Seed,
+    SrqId,
 };
 
 pub use crate::card::{Capabilities, Health, RingSizes};
@@ -34,7 +35,7 @@ use crate::error::DeviceError;
 use crate::mmio::Mmio;
 use crate::stats::{add, counter_named, CardCounters, HostStats};
 use crate::transport::Transport;
-use crate::verbs::{AsyncEvent, Leaving, QpEntry};
+use crate::verbs::{AsyncEvent, Leaving, QpEntry, SrqEntry};
 use bells::PostBells;
 pub(crate) use beside::{Beside, WeakDevice};
 pub(crate) use carry::Kept;
@@ -181,6 +182,8 @@ pub(crate) struct State {
     pub(crate) card: Card,
     pub(crate) engine: Engine,
     pub(crate) qps: BTreeMap<QpId, QpEntry>,
+    /// Shared receive queues.
+    pub(crate) srqs: BTreeMap<SrqId, SrqEntry>,
     /// The queue pair of each flow.
     pub(crate) flows: Vec<Option<QpId>>,
     pub(crate) bells: Arc<PostBells>,
@@ -494,6 +497,7 @@ impl Device {
             card,
             engine: Engine::new(config.clone()),
             qps: BTreeMap::new(),
+            srqs: BTreeMap::new(),
             flows: Vec::new(),
             bells: bells.clone(),
             lent: Vec::new(),
@@ -671,6 +675,8 @@ impl Device {
 
     fn handle_card(&self, state: &mut State, handled: &mut usize) -> Result<(), DeviceError> {
         let counts = &self.shared.mmio.counts;
+        // A message that came meanwhile may need them.
+        state.take_shared();
         let mut frame = std::mem::take(&mut state.frame);
         while *handled < REPORTS_PER_CALL {
             let Some((report, has_frame)) = state.card.take_report(&mut frame)? else {
@@ -765,6 +771,8 @@ impl Device {
                     terminate,
                     received,
                 } => self.lock().qp_failed(qp, terminate, received),
+                Event::LastWqe { qp } => self.lock().last_wqe(qp),
+                Event::SrqLimit { srq } => self.lock().srq_limit(srq),
                 Event::StreamRequest { conn, .. }
                 | Event::StreamEstablished { conn, .. }
                 | Event::StreamClosed { conn, .. }

@@ -4,6 +4,7 @@ use weft_engine::{self as engine, QpState, MAX_SGE};
 use weft_queues::{Payload, WqeOpcode};
 
 use super::error::access_name;
+use super::pd::Pd;
 use super::qp::Qp;
 use super::wr::{self, needs, RecvWr, SendWr, Sge};
 use super::{Access, VerbsError};
@@ -79,6 +80,10 @@ impl Qp {
     /// Writes an element and its doorbell, whatever it is, or says why not. Is the bell to be rung?
     #[inline(never)]
     pub(super) fn put_recv(&self, wr: &RecvWr<'_>) -> Result<bool, VerbsError> {
+        if let Some(srq) = self.srq() {
+            let srq_num = srq.srq_num();
+            return Err(VerbsError::HasSrq { srq_num });
+        }
         if !self.rings().takes_receives() {
             self.check_recv()?;
         }
@@ -111,32 +116,64 @@ impl Qp {
         sge.mr.pd().is(self.pd()) && sge.is_inside() && sge.mr.access().contains(needs)
     }
 
-    /// An SGE as the queue has it; `work`: what it is of, `None`: a receive.
-    fn check_sge(
+    /// Several SGEs as the queue has them, those of no bytes left out (one would end a receive element's list).
+    fn check_sges<'l>(
         &self,
-        sge: Sge<'_>,
+        list: &'l mut [weft_queues::Sge; MAX_SGE],
+        sges: &[Sge<'_>],
         needs: Access,
         work: Option<WqeOpcode>,
-    ) -> Result<weft_queues::Sge, VerbsError> {
-        match self.is_usable(&sge, needs) {
+    ) -> Result<&'l [weft_queues::Sge], VerbsError> {
+        let pd = self.pd();
+        check_sges_of(&OfWhat { pd, needs, work }, list, sges)
+    }
+
+    /// Work may be posted: a connection was asked for, or is over already.
+    #[cold]
+    fn check_state(&self, operation: &'static str) -> Result<(), VerbsError> {
+        match self.state()? {
+            QpState::Idle => Err(VerbsError::WrongQpState {
+                operation,
+                state: QpState::Idle,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What SGEs are of.
+pub(super) struct OfWhat<'a> {
+    /// The domain of its queue.
+    pub(super) pd: &'a Pd,
+    /// The rights that it needs.
+    pub(super) needs: Access,
+    /// `None`: a receive.
+    pub(super) work: Option<WqeOpcode>,
+}
+
+impl OfWhat<'_> {
+    /// An SGE as the queue has it.
+    fn check(&self, sge: Sge<'_>) -> Result<weft_queues::Sge, VerbsError> {
+        let usable = sge.mr.pd().is(self.pd) && sge.is_inside();
+        match usable && sge.mr.access().contains(self.needs) {
             true => Ok(sge.queued()),
-            false => Err(self.refuse_sge(sge, needs, work)),
+            false => Err(self.refuse(sge)),
         }
     }
 
     /// Why an SGE is refused.
     #[cold]
-    fn refuse_sge(&self, sge: Sge<'_>, needs: Access, work: Option<WqeOpcode>) -> VerbsError {
+    fn refuse(&self, sge: Sge<'_>) -> VerbsError {
         let Sge { mr, offset, length } = sge;
-        let lkey = mr.lkey();
-        if !mr.pd().device().is(self.device()) {
+        let (lkey, needs) = (mr.lkey(), self.needs);
+        if !mr.pd().device().is(self.pd.device()) {
             return VerbsError::WrongDevice { what: "region" };
         }
-        if !mr.pd().is(self.pd()) {
+        if !mr.pd().is(self.pd) {
             return VerbsError::WrongPd {
                 lkey,
                 region_pd: mr.pd().id().number(),
-                qp_pd: self.pd().id().number(),
+                qp_pd: self.pd.id().number(),
             };
         }
         if !sge.is_inside() {
@@ -152,43 +189,29 @@ impl Qp {
             has: mr.access().bits(),
             needs: needs.bits(),
             name: access_name(needs),
-            work: work.map_or("receive", wr::name),
+            work: self.work.map_or("receive", wr::name),
         }
     }
+}
 
-    /// Several SGEs as the queue has them, those of no bytes left out (one would end a receive element's list).
-    fn check_sges<'l>(
-        &self,
-        list: &'l mut [weft_queues::Sge; MAX_SGE],
-        sges: &[Sge<'_>],
-        needs: Access,
-        work: Option<WqeOpcode>,
-    ) -> Result<&'l [weft_queues::Sge], VerbsError> {
-        let mut total = 0;
-        let mut used = 0;
-        for sge in sges {
-            let sge = self.check_sge(*sge, needs, work)?;
-            total += u64::from(sge.length);
-            if sge.length > 0 {
-                list[used] = sge;
-                used += 1;
-            }
-        }
-        if total > u32::MAX.into() {
-            return Err(VerbsError::MessageTooLong(total));
-        }
-        Ok(&list[..used])
-    }
-
-    /// Work may be posted: a connection was asked for, or is over already.
-    #[cold]
-    fn check_state(&self, operation: &'static str) -> Result<(), VerbsError> {
-        match self.state()? {
-            QpState::Idle => Err(VerbsError::WrongQpState {
-                operation,
-                state: QpState::Idle,
-            }),
-            _ => Ok(()),
+/// Several SGEs as the queue has them, those of no bytes left out (one would end a receive element's list).
+pub(super) fn check_sges_of<'l>(
+    of: &OfWhat<'_>,
+    list: &'l mut [weft_queues::Sge; MAX_SGE],
+    sges: &[Sge<'_>],
+) -> Result<&'l [weft_queues::Sge], VerbsError> {
+    let mut total = 0;
+    let mut used = 0;
+    for sge in sges {
+        let sge = of.check(*sge)?;
+        total += u64::from(sge.length);
+        if sge.length > 0 {
+            list[used] = sge;
+            used += 1;
         }
     }
+    if total > u32::MAX.into() {
+        return Err(VerbsError::MessageTooLong(total));
+    }
+    Ok(&list[..used])
 }

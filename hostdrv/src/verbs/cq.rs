@@ -12,6 +12,7 @@ use weft_queues::CompletionQueue;
 
 use super::memory::QueueMemory;
 use super::rings::{Rings, WorkQueue};
+use super::srq::SrqRings;
 use super::VerbsError;
 use crate::device::{Device, Events, Readiness};
 use crate::error::DeviceError;
@@ -180,6 +181,17 @@ struct Taking {
     is_counted: bool,
     /// CQEs of queue pairs that are no more, while places are not counted.
     orphans: usize,
+    /// Shared receive queues whose receives complete here. Each has places for all of them, as long as it is here.
+    shared: Vec<Shared>,
+}
+
+/// A shared receive queue whose receives complete here.
+struct Shared {
+    srq: Arc<SrqRings>,
+    /// Its queue pairs that complete here.
+    queue_pairs: usize,
+    /// CQEs of those that are no more: their number, and how many.
+    left: Vec<(u32, usize)>,
 }
 
 /// The next CQE.
@@ -220,6 +232,23 @@ impl Taking {
             true => &rings.recv,
             false => &rings.send,
         })
+    }
+
+    /// The shared queue that a CQE's receive came from, if it did. `None` as well: its queue pair is no more.
+    fn srq(&self, cqe: &Cqe) -> Option<&SrqRings> {
+        let rings = self.queues.get(usize::from(cqe.flow))?.as_ref()?;
+        let is_it = rings.qp_num == cqe.qp_num && cqe.opcode == CqeOpcode::Recv as u8;
+        rings.shared.as_deref().filter(|_| is_it)
+    }
+
+    fn shared_at(&self, srq: &Arc<SrqRings>) -> Option<usize> {
+        let mut here = self.shared.iter();
+        here.position(|shared| Arc::ptr_eq(&shared.srq, srq))
+    }
+
+    /// Places of all shared queues.
+    fn shared_places(&self) -> usize {
+        self.shared.iter().map(|shared| shared.srq.depth()).sum()
     }
 }
 
@@ -326,10 +355,16 @@ impl CqInner {
         if taking.reserved <= self.cqe && !taking.is_counted {
             return;
         }
+        self.count_all(taking);
+    }
+
+    /// From now on each place is counted.
+    fn count_all(&self, mut taking: Held<'_>) {
         if !taking.is_counted {
             taking.is_counted = true;
             taking.next.close();
-            self.promised.fetch_add(taking.orphans, Ordering::Relaxed);
+            let placed = taking.orphans + taking.shared_places();
+            self.promised.fetch_add(placed, Ordering::Relaxed);
         }
         // Who posts has its queue's lock and may want this one.
         let joined: Vec<_> = taking.queues.iter().flatten().cloned().collect();
@@ -340,6 +375,53 @@ impl CqInner {
                     self.count(queue);
                 }
             }
+        }
+    }
+
+    /// A queue pair that is about to [join](Self::join) takes its receives from a shared queue, if it does: that has a place here for each of them from
+    /// now on, or the queue pair cannot be. With the device's lock.
+    pub(super) fn admit(&self, rings: &Rings) -> Result<(), VerbsError> {
+        let Some(srq) = &rings.shared else {
+            return Ok(());
+        };
+        let mut taking = self.take();
+        if let Some(at) = taking.shared_at(srq) {
+            taking.shared[at].queue_pairs += 1;
+            return Ok(());
+        }
+        let places = srq.depth();
+        let sends = match std::ptr::eq(self, &*rings.send.cq) {
+            true => rings.send.depth(),
+            false => 0,
+        };
+        if taking.is_counted || taking.reserved + places + sends > self.cqe {
+            self.count_all(taking);
+            taking = self.take();
+            let promised = self.promised.fetch_add(places, Ordering::Relaxed);
+            if promised + places > self.cqe {
+                self.forget(places);
+                return Err(VerbsError::CqFull { cqe: self.cqe });
+            }
+        }
+        taking.reserved += places;
+        taking.shared.push(Shared {
+            srq: srq.clone(),
+            queue_pairs: 1,
+            left: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// Nothing of a shared queue completes here any more, if that is so: its places are free.
+    fn dismiss(&self, taking: &mut Taking, at: usize) {
+        let shared = &taking.shared[at];
+        if shared.queue_pairs > 0 || !shared.left.is_empty() {
+            return;
+        }
+        let places = taking.shared.swap_remove(at).srq.depth();
+        taking.reserved -= places;
+        if taking.is_counted {
+            self.forget(places);
         }
     }
 
@@ -359,16 +441,28 @@ impl CqInner {
             .queues
             .get_mut(usize::from(rings.flow()))
             .and_then(Option::take);
-        let left = (0..self.layout.capacity())
-            .map_while(|ahead| {
-                let number = taking.next.number.wrapping_add(ahead);
-                self.layout.get(self.memory(), number)
-            })
-            .filter(|cqe| {
-                cqe.qp_num == rings.qp_num && recv == (cqe.opcode == CqeOpcode::Recv as u8)
-            })
-            .count();
-        if !taking.is_counted {
+        let count = |next: u32, recv: bool| {
+            (0..self.layout.capacity())
+                .map_while(|ahead| self.layout.get(self.memory(), next.wrapping_add(ahead)))
+                .filter(|cqe| {
+                    cqe.qp_num == rings.qp_num && recv == (cqe.opcode == CqeOpcode::Recv as u8)
+                })
+                .count()
+        };
+        let left = count(taking.next.number, recv);
+        // With the queue pair's name, at the first of two calls if both of its queues complete here: who polls between them knows what he finds.
+        let is_first = gone.is_some() && std::ptr::eq(self, &*rings.recv.cq);
+        let srq = rings.shared.as_ref().filter(|_| is_first);
+        if let Some(at) = srq.and_then(|srq| taking.shared_at(srq)) {
+            let received = count(taking.next.number, true);
+            let shared = &mut taking.shared[at];
+            shared.queue_pairs -= 1;
+            if received > 0 {
+                shared.left.push((rings.qp_num, received));
+            }
+            self.dismiss(&mut taking, at);
+        }
+        if !(taking.is_counted || recv && rings.shared.is_some()) {
             let queue = if recv { &rings.recv } else { &rings.send };
             taking.reserved = taking.reserved.saturating_sub(queue.depth()) + left;
             taking.orphans += left;
@@ -379,7 +473,20 @@ impl CqInner {
     }
 
     /// The place of a CQE whose queue pair is no more.
-    fn pass_over(&self, taking: &mut Taking) {
+    fn pass_over(&self, taking: &mut Taking, cqe: &Cqe) {
+        let mut shared = taking.shared.iter_mut().enumerate();
+        let of_shared = shared.find_map(|(at, shared)| {
+            let mut left = shared.left.iter_mut();
+            let is_recv = cqe.opcode == CqeOpcode::Recv as u8;
+            let left = left.find(|(qp_num, _)| is_recv && *qp_num == cqe.qp_num)?;
+            left.1 -= 1;
+            shared.left.retain(|(_, count)| *count > 0);
+            shared.srq.finish(cqe.work);
+            Some(at)
+        });
+        if let Some(at) = of_shared {
+            return self.dismiss(taking, at);
+        }
         if taking.is_counted {
             self.forget(1);
         } else if taking.orphans > 0 {
@@ -426,8 +533,18 @@ impl CqInner {
                 break;
             };
             self.step(memory, &mut taking.next);
+            if let Some(srq) = taking.srq(&cqe) {
+                match srq.finish(cqe.work) {
+                    Some(wr_id) => {
+                        wc.set(wr_id, &cqe);
+                        count += 1;
+                    }
+                    None => report_stray(cqe),
+                }
+                continue;
+            }
             let Some(queue) = taking.queue(&cqe) else {
-                self.pass_over(taking);
+                self.pass_over(taking, &cqe);
                 continue;
             };
             let Some((wr_id, ended)) = queue.finish(cqe.work) else {

@@ -108,6 +108,36 @@ pub enum VerbsError {
         /// Its size.
         depth: u32,
     },
+    /// The shared receive queue is full.
+    #[error("the shared receive queue of {max_wr} receives is full: poll the completion queues of its queue pairs, or create it with more")]
+    SrqFull {
+        /// Its size.
+        max_wr: u32,
+    },
+    /// A shared receive queue to be destroyed is in use. It lives on as long.
+    #[error("the shared receive queue {srq_num} is in use by {uses} queue pairs or handles: drop them first")]
+    SrqInUse {
+        /// Which.
+        srq_num: u32,
+        /// Queue pairs and handles besides the one given.
+        uses: usize,
+    },
+    /// The queue pair has no receive queue of its own.
+    #[error(
+        "the queue pair takes its receives from shared receive queue {srq_num}: post them there"
+    )]
+    HasSrq {
+        /// Which.
+        srq_num: u32,
+    },
+    /// The shared receive queue is of another protection domain than the queue pair.
+    #[error("the shared receive queue is of protection domain {srq_pd}, the queue pair of {qp_pd}: create both in one")]
+    SrqOfOtherPd {
+        /// The queue's domain.
+        srq_pd: u32,
+        /// The queue pair's.
+        qp_pd: u32,
+    },
     /// The completion queue could overrun.
     #[error("the completion queue of {cqe} entries is promised to work under way and completions not polled: poll it, or create it larger")]
     CqFull {

@@ -19,6 +19,7 @@ mod pd;
 mod posting;
 mod qp;
 mod rings;
+mod srq;
 mod taking;
 mod wr;
 
@@ -32,6 +33,8 @@ pub(crate) use memory::QueueMemory;
 pub use mr::{Mr, OwnedMemory, RemoteRegion};
 pub use pd::Pd;
 pub use qp::{AsyncEvent, Qp, QpCap, QpInit};
+pub(crate) use srq::SrqEntry;
+pub use srq::{Srq, SrqAttr, SrqInit};
 pub(crate) use taking::QpEntry;
 pub use weft_engine::{
     Access, ConnInfo, QpState, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use weft_engine::commands::{self, Answer, Refusal};
 use weft_engine::{
-    self as engine, QpId, QpState, Rung, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
+    self as engine, QpId, QpState, Rung, SrqId, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
 use weft_queues::Capacity;
 
 use super::cq::Cq;
 use super::pd::Pd;
 use super::rings::Rings;
+use super::srq::Srq;
 use super::taking::QpEntry;
 use super::VerbsError;
 use crate::device::{Device, State};
@@ -55,6 +56,8 @@ pub struct QpInit {
     pub recv_cq: Cq,
     /// Capacities.
     pub cap: QpCap,
+    /// Where it takes its receives from: a shared queue of its domain. Then it has none of its own, and `max_recv_wr` and `max_recv_sge` mean nothing.
+    pub srq: Option<Srq>,
     /// Every send work request is signaled.
     pub sq_sig_all: bool,
     /// Its queues can be lent to another process ([`Qp::lend`]).
@@ -70,10 +73,17 @@ impl QpInit {
             send_cq: cq.clone(),
             recv_cq: cq.clone(),
             cap: QpCap::default(),
+            srq: None,
             sq_sig_all: false,
             lendable: false,
             rung: None,
         }
+    }
+
+    /// The same, which takes its receives from a shared queue.
+    pub fn srq(mut self, srq: &Srq) -> Self {
+        self.srq = Some(srq.clone());
+        self
     }
 
     /// The same, on this rung of the partition ladder. A rung that the card or the host cannot give is refused, with the reason.
@@ -85,8 +95,8 @@ impl QpInit {
 
 /// What happened outside any work request (`ibv_async_event`).
 ///
-/// Of the standard's others none can occur: completion queues do not overrun (`CQ_ERR`: work that could is refused), there are no shared
-/// receive queues (`SRQ_*`, `QP_LAST_WQE_REACHED`), the send queue has no drained state (`SQ_DRAINED`), nothing migrates
+/// Of the standard's others none can occur: completion queues do not overrun (`CQ_ERR`: work that could is refused), a shared receive queue
+/// does not fail (`SRQ_ERR`: what is wrong with a receive fails the queue pair that takes it), the send queue has no drained state (`SQ_DRAINED`), nothing migrates
 /// (`PATH_MIG*`), a request that no queue pair takes is the connection manager's (`QP_REQ_ERR`), and the card has no register of its
 /// link's state (`PORT_ACTIVE`, `PORT_ERR`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,6 +123,17 @@ pub enum AsyncEvent {
         /// Which.
         qp_num: u32,
     },
+    /// Fewer receives than its limit wait in a shared receive queue (`IBV_EVENT_SRQ_LIMIT_REACHED`); the limit is 0 from now on.
+    SrqLimitReached {
+        /// Which ([`Srq::srq_num`]).
+        srq_num: u32,
+    },
+    /// A queue pair with a shared receive queue takes nothing more from it, and what it has taken is flushed (`IBV_EVENT_QP_LAST_WQE_REACHED`): poll its
+    /// completion queue before it is destroyed, else the `wr_id` of what it has taken is not told.
+    LastWqeReached {
+        /// Which.
+        qp_num: u32,
+    },
     /// The device failed, and does no more (`IBV_EVENT_DEVICE_FATAL`).
     DeviceFatal(DeviceError),
 }
@@ -131,9 +152,25 @@ struct QpInner {
     sq_sig_all: bool,
     send_cq: Cq,
     recv_cq: Cq,
+    srq: Option<Srq>,
 }
 
 impl State {
+    /// A queue pair takes nothing more from its shared receive queue.
+    pub(crate) fn last_wqe(&mut self, qp: QpId) {
+        if let Some(entry) = self.qps.get(&qp) {
+            let qp_num = entry.rings.qp_num;
+            self.tell(AsyncEvent::LastWqeReached { qp_num });
+        }
+    }
+
+    /// A shared receive queue has reached its limit.
+    pub(crate) fn srq_limit(&mut self, srq: SrqId) {
+        if let Some(srq_num) = self.srq_num(srq) {
+            self.tell(AsyncEvent::SrqLimitReached { srq_num });
+        }
+    }
+
     /// The engine says that a queue pair failed.
     pub(crate) fn qp_failed(&mut self, qp: QpId, terminate: Option<TerminateCode>, received: bool) {
         let Some(entry) = self.qps.get(&qp) else {
@@ -175,7 +212,7 @@ fn is_access_error(terminate: TerminateCode) -> bool {
     matches!(terminate.0 >> 8, 0x01 | 0x11)
 }
 
-fn check_size(
+pub(super) fn check_size(
     what: &'static str,
     given: u64,
     max: u64,
@@ -194,7 +231,24 @@ fn check_size(
 impl Qp {
     pub(super) fn create(pd: &Pd, init: &QpInit) -> Result<Self, VerbsError> {
         let device = pd.device();
-        let cap = init.cap;
+        let mut cap = init.cap;
+        if let Some(srq) = &init.srq {
+            if !srq.pd().is(pd) {
+                return Err(match srq.pd().device().is(device) {
+                    false => VerbsError::WrongDevice {
+                        what: "shared receive queue",
+                    },
+                    true => VerbsError::SrqOfOtherPd {
+                        srq_pd: srq.pd().id().number(),
+                        qp_pd: pd.id().number(),
+                    },
+                });
+            }
+            if init.lendable {
+                return Err(VerbsError::NotLendable);
+            }
+            (cap.max_recv_wr, cap.max_recv_sge) = (1, 1);
+        }
         for (what, given) in [
             ("max_send_wr", cap.max_send_wr),
             ("max_recv_wr", cap.max_recv_wr),
@@ -234,7 +288,10 @@ impl Qp {
         };
         let mut state = device.lock();
         state.check_fault()?;
-        let create = commands::create_qp(&config);
+        let create = match &init.srq {
+            Some(srq) => commands::create_qp_with_srq(&config, srq.rings().id),
+            None => commands::create_qp(&config),
+        };
         let answer = device.command_in(&mut state, &create, &[]);
         let answer = answer.map_err(|refusal| match refusal {
             Refusal::Engine(engine::Error::Rung(rung, why)) => VerbsError::Rung { rung, why },
@@ -251,7 +308,9 @@ impl Qp {
         let (send_cq, recv_cq) = (init.send_cq.inner(), init.recv_cq.inner());
         let cqs = [send_cq.clone(), recv_cq.clone()];
         let deferred = device.is_deferred();
-        let rings = match Rings::new(id, qp_num, capacity, cqs, init.lendable, deferred) {
+        let shared = init.srq.as_ref().map(|srq| srq.rings().clone());
+        let made = Rings::new(id, qp_num, capacity, cqs, shared, init.lendable, deferred);
+        let rings = match made.and_then(|rings| recv_cq.admit(&rings).map(|()| rings)) {
             Ok(rings) => Arc::new(rings),
             Err(error) => {
                 let _ = device.command_in(&mut state, &commands::destroy_qp(id), &[]);
@@ -273,6 +332,7 @@ impl Qp {
                 sq_sig_all: init.sq_sig_all,
                 send_cq: init.send_cq.clone(),
                 recv_cq: init.recv_cq.clone(),
+                srq: init.srq.clone(),
             }),
         };
         turn?;
@@ -317,6 +377,11 @@ impl Qp {
     /// Where its receive queue completes.
     pub fn recv_cq(&self) -> &Cq {
         &self.inner.recv_cq
+    }
+
+    /// The shared queue that it takes its receives from, if it has one.
+    pub fn srq(&self) -> Option<&Srq> {
+        self.inner.srq.as_ref()
     }
 
     /// Its capacities.
@@ -376,6 +441,8 @@ impl Drop for QpInner {
         let gone = device.command_in(&mut state, &commands::destroy_qp(id), &[]);
         let gone = gone.map(|_| ());
         tracing::debug!(qp_num, ?gone, "queue pair destroyed");
+        // What it had taken from a shared receive queue.
+        state.deliver_completions();
         state.remove_qp(id);
         self.rings.close();
         state.leave_regions();

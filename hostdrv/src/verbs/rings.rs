@@ -10,6 +10,7 @@ use weft_queues::{Capacity, Payload, QueuePair, SendWqe, Sge, Wqe, MAX_BLOCKS};
 use super::cq::CqInner;
 use super::latch::{Held, Latch};
 use super::memory::QueueMemory;
+use super::srq::SrqRings;
 use super::wr;
 use super::VerbsError;
 
@@ -22,6 +23,8 @@ pub(crate) struct Rings {
     memory: QueueMemory,
     pub(super) send: WorkQueue,
     pub(super) recv: WorkQueue,
+    /// Where its receives come from instead.
+    pub(super) shared: Option<Arc<SrqRings>>,
     /// What may be posted.
     gate: AtomicU8,
 }
@@ -333,6 +336,7 @@ impl Rings {
         qp_num: u32,
         capacity: Capacity,
         [send_cq, recv_cq]: [Arc<CqInner>; 2],
+        shared: Option<Arc<SrqRings>>,
         lendable: bool,
         deferred: bool,
     ) -> Result<Self, VerbsError> {
@@ -340,8 +344,16 @@ impl Rings {
             true => 0,
             false => why::DIRECT,
         };
-        let (send, recv) = (capacity.send, capacity.recv);
+        let (send, recv) = match shared {
+            Some(_) => (capacity.send, 0),
+            None => (capacity.send, capacity.recv),
+        };
         let layout = QueuePair::new(capacity).ok_or(weft_engine::Error::InvalidQpConfig)?;
+        let queue = WorkQueue::new(recv_cq, recv, layout.recv_elements(), direct);
+        if shared.is_some() {
+            // No completion is of its oldest work: there is none.
+            queue.head.store(u32::MAX, Ordering::Relaxed);
+        }
         Ok(Self {
             id,
             qp_num,
@@ -349,7 +361,8 @@ impl Rings {
             layout,
             memory: QueueMemory::new(layout.bytes(), lendable)?,
             send: WorkQueue::new(send_cq, send, layout.send_blocks(), direct | why::UNBOUND),
-            recv: WorkQueue::new(recv_cq, recv, layout.recv_elements(), direct),
+            recv: queue,
+            shared,
             gate: AtomicU8::new(0),
         })
     }

@@ -20,7 +20,7 @@ pub(crate) struct QpEntry {
 }
 
 /// What the engine calls a work request by: number, blocks, whether a CQE is wanted on success.
-fn engine_id(number: u32, blocks: u32, signaled: bool) -> u64 {
+pub(super) fn engine_id(number: u32, blocks: u32, signaled: bool) -> u64 {
     u64::from(number) | u64::from(blocks) << 32 | u64::from(signaled) << 48
 }
 
@@ -72,7 +72,7 @@ impl QpEntry {
     }
 }
 
-fn engine_sge(sge: weft_queues::Sge) -> engine::Sge {
+pub(super) fn engine_sge(sge: weft_queues::Sge) -> engine::Sge {
     engine::Sge {
         stag: sge.stag,
         to: sge.to,
@@ -122,7 +122,7 @@ fn refused(posted: Result<(), engine::Error>) -> Option<engine::Error> {
 }
 
 /// How a work request ends that the engine does not take: in its turn, and the queue pair with it.
-fn refusal(error: engine::Error) -> Status {
+pub(super) fn refusal(error: engine::Error) -> Status {
     match error {
         engine::Error::UnknownStag(_)
         | engine::Error::WrongPd(_)
@@ -166,6 +166,7 @@ fn cqe_of(completion: &Completion) -> Cqe {
 impl State {
     /// Lets the engine take all that was posted.
     pub(crate) fn take_posted(&mut self, now: u64) {
+        self.take_shared();
         while let Some(flow) = self.bells.take() {
             self.look(flow);
             self.take_from(now, flow);
@@ -312,6 +313,7 @@ impl State {
         // What fails has a CQE, which gives its room back.
         if cqe.status == CqeStatus::Success as u8 {
             match is_recv {
+                true if rings.shared.is_some() => {}
                 true => rings.layout.set_recv_done(rings.memory(), done),
                 false => rings.layout.set_send_done(rings.memory(), done),
             }

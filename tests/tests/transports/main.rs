@@ -8,6 +8,7 @@ mod connections;
 mod failures;
 mod messages;
 mod seam;
+mod shared_receives;
 
 use std::process::ExitCode;
 
@@ -24,7 +25,7 @@ macro_rules! tests {
     };
 }
 
-const TESTS: [(&str, Test); 16] = tests![
+const TESTS: [(&str, Test); 19] = tests![
     seam::a_card_says_who_it_is,
     seam::reads_come_after_writes,
     seam::new_memory_is_zeroed_aligned_and_apart,
@@ -41,6 +42,9 @@ const TESTS: [(&str, Test); 16] = tests![
     connections::rejected_refused_and_unreachable,
     connections::a_callback_answers,
     failures::errors_flush,
+    shared_receives::two_connections_share_receives,
+    shared_receives::misuse_of_shared_receives_is_refused,
+    shared_receives::receives_come_back_from_queue_pairs_that_are_gone,
 ];
 
 fn main() -> ExitCode {

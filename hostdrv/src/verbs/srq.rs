@@ -1,0 +1,357 @@
+//! Shared receive queues: receives that any of several queue pairs takes.
+//!
+//! Their elements end in any order. So an element lies in a slot; its completion names the slot, and a slot is free again when that was polled.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use weft_engine::commands;
+use weft_engine::{self as engine, SrqId, MAX_RECV_SGE};
+use weft_queues::SharedReceive;
+
+use super::checks::{check_sges_of, OfWhat};
+use super::memory::QueueMemory;
+use super::pd::Pd;
+use super::qp::{check_size, MAX_WORK};
+use super::taking::engine_sge;
+use super::wr::{Payload, RecvWr};
+use super::{Access, VerbsError, MAX_SGE};
+use crate::device::{Device, State};
+
+/// What a shared receive queue is to be like (`ibv_srq_attr`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SrqInit {
+    /// Receives posted and not polled, 1 to 32768.
+    pub max_wr: u32,
+    /// SGEs of a receive, 1 to 4.
+    pub max_sge: usize,
+    /// [`AsyncEvent::SrqLimitReached`](super::AsyncEvent::SrqLimitReached) is told once, when fewer receives wait. 0: never.
+    pub srq_limit: u32,
+}
+
+impl Default for SrqInit {
+    fn default() -> Self {
+        Self {
+            max_wr: 64,
+            max_sge: MAX_RECV_SGE,
+            srq_limit: 0,
+        }
+    }
+}
+
+/// A shared receive queue as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SrqAttr {
+    /// Receives posted and not polled at most.
+    pub max_wr: u32,
+    /// SGEs of a receive at most.
+    pub max_sge: usize,
+    /// The limit that stands; 0: none, or it was told.
+    pub srq_limit: u32,
+    /// Receives that no message has taken.
+    pub waiting: u32,
+}
+
+/// A shared receive queue (`ibv_srq`). Clones are the same one. It lives as long as a handle or a queue pair has it; what waits in it then is gone
+/// without completion.
+///
+/// A message of any of its queue pairs takes the next receive when its first segment is here, and its completion, in that queue pair's receive CQ,
+/// says which queue pair that was. A Send that finds nothing ends its connection (RFC 5041 §7.1: Terminate 1202): keep enough in it, by the limit.
+#[derive(Clone)]
+pub struct Srq {
+    inner: Arc<SrqInner>,
+}
+
+struct SrqInner {
+    pd: Pd,
+    rings: Arc<SrqRings>,
+}
+
+/// Its memory, and the receives in it.
+pub(crate) struct SrqRings {
+    pub(super) id: SrqId,
+    srq_num: u32,
+    init: SrqInit,
+    layout: SharedReceive,
+    memory: QueueMemory,
+    posting: Mutex<Posting>,
+}
+
+struct Posting {
+    tail: u32,
+    free: Vec<u32>,
+    /// The `wr_id` of each slot that is in use.
+    work: Vec<Option<u64>>,
+}
+
+/// The device's side of it.
+pub(crate) struct SrqEntry {
+    rings: Arc<SrqRings>,
+    taken: u32,
+}
+
+impl SrqRings {
+    fn posting(&self) -> MutexGuard<'_, Posting> {
+        self.posting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn memory(&self) -> &[AtomicU64] {
+        self.memory.words()
+    }
+
+    /// Receives posted and not polled at most: so many completions there can be.
+    pub(super) fn depth(&self) -> usize {
+        self.init.max_wr as usize
+    }
+
+    /// A completion names this slot: its `wr_id`, and it is free. `None`: there is no such receive.
+    pub(super) fn finish(&self, slot: u32) -> Option<u64> {
+        let mut posting = self.posting();
+        let wr_id = posting.work.get_mut(slot as usize)?.take()?;
+        posting.free.push(slot);
+        Some(wr_id)
+    }
+
+    fn post(&self, wr_id: u64, sges: &[weft_queues::Sge]) -> Result<(), VerbsError> {
+        let posting = &mut *self.posting();
+        let Some(slot) = posting.free.pop() else {
+            return Err(VerbsError::SrqFull {
+                max_wr: self.init.max_wr,
+            });
+        };
+        if let Some(place) = posting.work.get_mut(slot as usize) {
+            *place = Some(wr_id);
+        }
+        self.layout.put(self.memory(), posting.tail, slot, sges);
+        posting.tail = posting.tail.wrapping_add(1);
+        self.layout.ring(self.memory(), posting.tail);
+        Ok(())
+    }
+}
+
+impl State {
+    /// Lets the engine take all receives that were posted to shared queues.
+    pub(crate) fn take_shared(&mut self) {
+        for entry in self.srqs.values_mut() {
+            let rings = &entry.rings;
+            while let Some((slot, list)) = rings.layout.take(rings.memory(), entry.taken) {
+                let list = list.map(engine_sge);
+                let used = list.iter().take_while(|sge| sge.length > 0).count();
+                let wr = engine::RecvWr {
+                    id: super::taking::engine_id(slot, 1, true),
+                    sges: &list[..used],
+                };
+                let posted = self.engine.post_srq_recv(rings.id, &wr);
+                if let Err(error) = posted {
+                    tracing::warn!(srq_num = rings.srq_num, slot, %error, "receive refused");
+                    let status = super::taking::refusal(error);
+                    if self.engine.fail_srq_recv(rings.id, wr.id, status).is_err() {
+                        // It has no room: whoever posts has more slots than he said.
+                        break;
+                    }
+                }
+                entry.taken = entry.taken.wrapping_add(1);
+            }
+        }
+    }
+
+    /// The number of a shared queue, for events.
+    pub(crate) fn srq_num(&self, srq: SrqId) -> Option<u32> {
+        self.srqs.get(&srq).map(|entry| entry.rings.srq_num)
+    }
+}
+
+impl Pd {
+    /// A new shared receive queue for queue pairs of this domain (`ibv_create_srq`).
+    #[tracing::instrument(name = "create_srq", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number()))]
+    pub fn create_srq(&self, init: &SrqInit) -> Result<Srq, VerbsError> {
+        check_size("max_wr", init.max_wr.into(), MAX_WORK.into(), "1 to 32768")?;
+        let max = MAX_RECV_SGE as u64;
+        check_size("max_sge", init.max_sge as u64, max, "1 to 4")?;
+        check_limit(init.srq_limit, init.max_wr)?;
+        let layout = SharedReceive::new(init.max_wr).ok_or(engine::Error::InvalidSrq)?;
+        let memory = QueueMemory::new(layout.bytes(), false)?;
+        let device = self.device();
+        let mut state = device.lock();
+        state.check_fault()?;
+        let config = engine::SrqConfig {
+            pd: self.id(),
+            depth: init.max_wr,
+            max_sge: init.max_sge as u8,
+            limit: init.srq_limit,
+        };
+        let answer = device.command_in(&mut state, &commands::create_srq(&config), &[])?;
+        let id = SrqId::from_number(answer.srq);
+        let rings = Arc::new(SrqRings {
+            id,
+            srq_num: state.take_qp_num(),
+            init: *init,
+            layout,
+            memory,
+            posting: Mutex::new(Posting {
+                tail: 0,
+                free: (0..init.max_wr).rev().collect(),
+                work: vec![None; init.max_wr as usize],
+            }),
+        });
+        let entry = SrqEntry {
+            rings: rings.clone(),
+            taken: 0,
+        };
+        state.srqs.insert(id, entry);
+        let turn = state.finish_turn();
+        drop(state);
+        let srq = Srq {
+            inner: Arc::new(SrqInner {
+                pd: self.clone(),
+                rings,
+            }),
+        };
+        turn?;
+        tracing::debug!(
+            device = device.name(),
+            srq_num = srq.srq_num(),
+            ?init,
+            "shared receive queue"
+        );
+        Ok(srq)
+    }
+}
+
+fn check_limit(limit: u32, max_wr: u32) -> Result<(), VerbsError> {
+    match limit <= max_wr {
+        true => Ok(()),
+        false => Err(VerbsError::InvalidSize {
+            what: "srq_limit",
+            given: limit.into(),
+            allowed: "0 to max_wr",
+        }),
+    }
+}
+
+impl Srq {
+    /// Its number, in events.
+    pub fn srq_num(&self) -> u32 {
+        self.inner.rings.srq_num
+    }
+
+    /// Its protection domain.
+    pub fn pd(&self) -> &Pd {
+        &self.inner.pd
+    }
+
+    fn device(&self) -> &Device {
+        self.inner.pd.device()
+    }
+
+    pub(super) fn rings(&self) -> &Arc<SrqRings> {
+        &self.inner.rings
+    }
+
+    /// Posts a receive (`ibv_post_srq_recv`). It never blocks and makes no system call; the device sees it before the next report.
+    #[tracing::instrument(name = "post_srq_recv", level = "trace", skip_all, fields(srq_num = self.srq_num(), wr_id = wr.wr_id))]
+    pub fn post_recv(&self, wr: RecvWr<'_>) -> Result<(), VerbsError> {
+        self.put(&wr)
+    }
+
+    /// Posts receives one after the other. The first that is refused ends the list: `Err` has how many were posted before it, and why.
+    #[tracing::instrument(name = "post_srq_recv", level = "trace", skip_all, fields(srq_num = self.srq_num()))]
+    pub fn post_recv_list<'a>(
+        &self,
+        list: impl IntoIterator<Item = RecvWr<'a>>,
+    ) -> Result<(), (usize, VerbsError)> {
+        for (posted, wr) in list.into_iter().enumerate() {
+            self.put(&wr).map_err(|error| (posted, error))?;
+        }
+        Ok(())
+    }
+
+    fn put(&self, wr: &RecvWr<'_>) -> Result<(), VerbsError> {
+        self.device().check_fault()?;
+        let (sges, max) = (wr.payload.sges(), self.inner.rings.init.max_sge);
+        if sges.len() > max {
+            return Err(VerbsError::TooManySges {
+                given: sges.len(),
+                max,
+            });
+        }
+        if let Payload::Mixed = wr.payload {
+            return Err(VerbsError::MixedPayload);
+        }
+        let mut list = [weft_queues::Sge::default(); MAX_SGE];
+        let of = OfWhat {
+            pd: self.pd(),
+            needs: Access::LOCAL_WRITE,
+            work: None,
+        };
+        let list = check_sges_of(&of, &mut list, sges)?;
+        self.inner.rings.post(wr.wr_id, list)
+    }
+
+    /// Asks for [`AsyncEvent::SrqLimitReached`](super::AsyncEvent::SrqLimitReached) when fewer than `limit` receives wait, once (`ibv_modify_srq` with
+    /// `IBV_SRQ_LIMIT`); it comes at once if that is so already. 0: for none. Its size is for good.
+    #[tracing::instrument(name = "modify_srq", level = "debug", skip_all, fields(srq_num = self.srq_num(), limit))]
+    pub fn modify(&self, limit: u32) -> Result<(), VerbsError> {
+        check_limit(limit, self.inner.rings.init.max_wr)?;
+        let modify = commands::modify_srq(self.inner.rings.id, limit);
+        self.device().command(&modify, &[])??;
+        Ok(())
+    }
+
+    /// How it stands (`ibv_query_srq`).
+    #[tracing::instrument(name = "query_srq", level = "debug", skip_all, fields(srq_num = self.srq_num()))]
+    pub fn query(&self) -> Result<SrqAttr, VerbsError> {
+        let query = commands::query_srq(self.inner.rings.id);
+        let state = commands::srq_state_of(&self.device().command(&query, &[])??);
+        let init = self.inner.rings.init;
+        Ok(SrqAttr {
+            max_wr: init.max_wr,
+            max_sge: init.max_sge,
+            srq_limit: state.limit,
+            waiting: state.waiting,
+        })
+    }
+
+    /// Destroys it (`ibv_destroy_srq`); `SrqInUse` while a queue pair or another handle has it. Without it the same happens when the last of them is
+    /// gone.
+    #[tracing::instrument(name = "destroy_srq", level = "debug", skip_all, fields(srq_num = self.srq_num()))]
+    pub fn destroy(self) -> Result<(), VerbsError> {
+        match Arc::try_unwrap(self.inner) {
+            Ok(_) => Ok(()),
+            Err(inner) => Err(VerbsError::SrqInUse {
+                srq_num: inner.rings.srq_num,
+                uses: Arc::strong_count(&inner) - 1,
+            }),
+        }
+    }
+}
+
+impl std::fmt::Debug for Srq {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Srq")
+            .field("srq_num", &self.srq_num())
+            .field("init", &self.inner.rings.init)
+            .finish()
+    }
+}
+
+impl Drop for SrqInner {
+    fn drop(&mut self) {
+        let id = self.rings.id;
+        let device = self.pd.device();
+        let mut state = device.lock();
+        let gone = device.command_in(&mut state, &commands::destroy_srq(id), &[]);
+        let gone = gone.map(|_| ());
+        tracing::debug!(
+            srq_num = self.rings.srq_num,
+            ?gone,
+            "shared receive queue destroyed"
+        );
+        state.srqs.remove(&id);
+        state.leave_regions();
+        if let Err(error) = state.finish_turn() {
+            tracing::debug!(%error, "shared receive queue of a device that failed");
+        }
+    }
+}
