@@ -126,6 +126,12 @@ impl DeviceConfig {
         self
     }
 
+    /// New data goes at the pace of the controller, where it has one ([`Congestion::Delay`] has): so unless this says otherwise.
+    pub fn pacing(mut self, pacing: bool) -> Self {
+        self.engine.pacing = pacing;
+        self
+    }
+
     /// Marks of congestion instead of losses (ECN, RFC 3168): used where the peer asks for it, unless this says otherwise.
     pub fn ecn(mut self, ecn: Ecn) -> Self {
         self.engine.ecn = ecn;

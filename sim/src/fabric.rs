@@ -60,6 +60,8 @@ pub struct FabricConfig {
     pub mtu: u16,
     /// Congestion control of all devices.
     pub congestion: Congestion,
+    /// Whether it has a pace, if it is one that has.
+    pub pacing: bool,
     /// Whether they ask for marks of congestion.
     pub ecn: Ecn,
     /// The rung of each device, by its number; the others have the usual one.
@@ -80,6 +82,7 @@ impl Default for FabricConfig {
             link: LinkConfig::default(),
             mtu: 1500,
             congestion: Congestion::default(),
+            pacing: true,
             ecn: Ecn::default(),
             rungs: Vec::new(),
             rings: RingSizes::default(),
@@ -151,6 +154,7 @@ impl Fabric {
             let mut device = DeviceConfig::new(mac(number), ip(number))
                 .mtu(config.mtu)
                 .congestion(config.congestion)
+                .pacing(config.pacing)
                 .ecn(config.ecn)
                 .rung(config.rungs.get(number).copied().unwrap_or_default())
                 .seed(seed)

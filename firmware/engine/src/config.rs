@@ -37,6 +37,8 @@ pub struct EngineConfig {
     pub initial_window_segments: u16,
     /// Congestion control (`docs/tcp.md`).
     pub congestion: Congestion,
+    /// New data goes at the pace of the controller, where it has one (`docs/tcp.md`). Off: as acknowledgments come; good for comparing the two.
+    pub pacing: bool,
     /// Whether connections have ECN (RFC 3168).
     pub ecn: Ecn,
     /// A peer keeps an acknowledgment back no longer than this: so much longer a lone segment waits for its own before it is sent
@@ -149,6 +151,7 @@ impl Default for EngineConfig {
             reassembly_memory: 1 << 23,
             initial_window_segments: 10,
             congestion: Congestion::default(),
+            pacing: true,
             ecn: Ecn::default(),
             peer_ack_delay: 40 * MS,
             timestamps: false,

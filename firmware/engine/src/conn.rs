@@ -460,6 +460,7 @@ pub fn sender_settings(config: &EngineConfig) -> Settings {
         rto_max: config.rto_max,
         peer_ack_delay: config.peer_ack_delay,
         congestion: config.congestion,
+        pacing: config.pacing,
     }
 }
 

@@ -174,3 +174,17 @@ fn marks_keep_the_queue_short_without_loss() {
     assert!(outcome.echoes > 10, "{outcome:?}");
     assert!(outcome.goodput() > 0.9 * line(10), "{outcome:?}");
 }
+
+/// What comes all at once, after a pause, meets a port with a short queue: at the controller's pace less of it is too much.
+#[test]
+fn a_pace_spares_a_short_queue() {
+    let lone = Path {
+        congestion: Congestion::Delay,
+        delay: 20 * US,
+        lone: Some((1 << 18, 200 * US)),
+        ..Path::default()
+    };
+    let queue = |pacing: bool| run(Path { pacing, ..lone }, 10_000_000);
+    let (paced, at_once) = (queue(true), queue(false));
+    assert!(paced.queue * 2 < at_once.queue, "{paced:?} {at_once:?}");
+}

@@ -19,6 +19,10 @@ struct Scene {
 
 impl Scene {
     fn with(congestion: Congestion, sack: bool) -> Self {
+        Self::paced(congestion, sack, true)
+    }
+
+    fn paced(congestion: Congestion, sack: bool, pacing: bool) -> Self {
         let settings = Settings {
             granularity: Granularity {
                 alone: 200 * MS,
@@ -27,6 +31,7 @@ impl Scene {
             rto_max: 60_000 * MS,
             peer_ack_delay: 40 * MS,
             congestion,
+            pacing,
         };
         let mut s = Sender::new(u32::MAX, &settings);
         s.sent(0, 1);
@@ -493,4 +498,82 @@ fn marks_halve_once_for_a_window() {
     t.say(11, &[], true);
     assert_eq!(t.s.counts.echoes, 2, "the next window");
     assert_eq!(t.s.counts.recoveries, 0);
+}
+
+// ------------------------------------------------------------------ pacing
+
+/// After the first round: 20 segments in the window and none under way. The pace of slow start is two windows in 100 µs.
+fn round(congestion: Congestion, pacing: bool) -> Scene {
+    let mut t = Scene::paced(congestion, true, pacing);
+    t.send(10);
+    t.now += RTT;
+    for segment in (2..=10).step_by(2) {
+        t.ack(segment, &[]);
+    }
+    assert_eq!((t.cwnd(), t.s.flight()), (20, 0));
+    t
+}
+
+#[test]
+fn a_round_goes_in_bursts_at_the_controllers_pace() {
+    let mut t = round(Congestion::Delay, true);
+    let start = t.now;
+    let mut bursts = Vec::new();
+    while t.s.flight() < 20 * MSS {
+        bursts.push(((t.now - start) / US, t.send_allowed(100)));
+        assert_eq!(t.s.allowed(t.now).0, 0, "until the burst has left");
+        if t.s.flight() < 20 * MSS {
+            assert_eq!(t.wait(), Due::Nothing, "it is no loss");
+        }
+    }
+    // An eighth of 40 segments each time, and each takes 2.5 µs.
+    let wanted = [(0, 5), (12, 5), (25, 5), (37, 5)];
+    assert_eq!(bursts, wanted);
+    // The window is full: the clock is nothing to wait for.
+    assert!(t.s.deadline() > Some(t.now + RTT), "{:?}", t.s.deadline());
+}
+
+#[test]
+fn a_window_without_a_pace_goes_at_once() {
+    for congestion in Congestion::ALL {
+        let mut t = round(congestion, false);
+        assert_eq!(t.send_allowed(100), 20, "{congestion:?}");
+    }
+    for congestion in [Congestion::Reno, Congestion::Cubic, Congestion::Dctcp] {
+        let mut t = round(congestion, true);
+        assert_eq!(t.send_allowed(100), 20, "{congestion:?} has none");
+    }
+}
+
+/// The clock goes on by what is sent again, and does not hold it back; nor what is to show whether the timer expired for nothing.
+#[test]
+fn what_is_lost_waits_for_no_pace() {
+    let mut t = round(Congestion::Delay, true);
+    assert_eq!(t.send_allowed(100), 5);
+    t.now += RTT / 20;
+    assert_eq!(t.s.allowed(t.now).0, 0);
+    t.ack(10, &[(11, 15)]);
+    assert_eq!(t.again(), [10]);
+
+    let mut t = round(Congestion::Delay, true);
+    assert_eq!(t.send_allowed(100), 5);
+    while t.wait() != Due::Timeout {
+        t.s.no_news();
+        t.again();
+    }
+    assert_eq!(t.again(), [10]);
+    // One segment of two takes 50 µs at the pace of this window.
+    t.now += RTT / 4;
+    t.ack(11, &[]);
+    assert_eq!(t.send_allowed(100), 2, "to see");
+}
+
+#[test]
+fn the_clock_is_ahead_by_a_round_at_most() {
+    let mut t = round(Congestion::Delay, true);
+    // More than the window has: 250 µs.
+    t.send(100);
+    t.now += RTT;
+    t.ack(110, &[]);
+    assert!(t.send_allowed(3) > 0);
 }

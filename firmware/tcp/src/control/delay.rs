@@ -2,7 +2,7 @@
 //! by how far it is above that. A lost packet says nothing; only many in a round do. For a network that is the host's own: against
 //! flows that fill the queues it gets little, and a queue that stands for as long as the least is remembered is taken for the path.
 
-use super::{Control, Event, Progress, Window};
+use super::{Control, Event, Progress, Rate, Window};
 
 const US: u64 = 1000;
 /// Above half as much again as the least, what the hosts and their cards add without any queue.
@@ -78,10 +78,12 @@ impl Control for Delay {
             let all = self.delivered + self.lost;
             // Of a few segments, one lost is not a share.
             let many = self.lost > 2 * u64::from(self.window.mss);
-            if many && self.lost * LOSS > all {
+            let congested = many && self.lost * LOSS > all;
+            (self.delivered, self.lost, self.reduced) = (0, 0, false);
+            if congested {
+                // However little the delay has taken: a queue may be too short for it to tell.
                 self.brake(MOST.0, MOST.1);
             }
-            (self.delivered, self.lost, self.reduced) = (0, 0, false);
         }
         let target = Self::target(progress.min_rtt);
         match progress.rtt.map(|rtt| self.filtered(rtt)) {
@@ -106,6 +108,18 @@ impl Control for Delay {
             Event::Echo => self.brake(MOST.0, MOST.1),
             Event::Timeout => self.window.reduce(flight / 2, event),
         }
+    }
+
+    fn pace(&self) -> Option<Rate> {
+        let known = self.recent.iter().filter(|rtt| **rtt > 0);
+        let time = u64::from(*known.min()?);
+        let cwnd = self.window.cwnd;
+        // Faster than the window in a round-trip time: it is the window that limits.
+        let bytes = match self.window.in_slow_start() {
+            true => cwnd + cwnd,
+            false => cwnd + cwnd / 4,
+        };
+        Some(Rate { bytes, time })
     }
 }
 
@@ -175,5 +189,35 @@ mod tests {
             delay.acknowledged(&acked(20 * US, if n % 4 == 0 { MSS } else { 0 }, n == 100));
         }
         assert!(delay.window.cwnd < cwnd * 6 / 10, "one of four");
+    }
+
+    /// Where the queue has no room for what the target allows, the delay takes little, and the losses half.
+    #[test]
+    fn many_lost_halve_what_the_delay_has_spared() {
+        let mut delay = delay(100 * MSS);
+        delay.recent.fill(36_000);
+        for n in 0..100 {
+            delay.acknowledged(&acked(36 * US, if n % 4 == 0 { MSS } else { 0 }, false));
+        }
+        let cwnd = delay.window.cwnd;
+        assert!((97 * MSS..98 * MSS).contains(&cwnd), "{cwnd}: 0.8 / 36");
+        delay.acknowledged(&acked(36 * US, 0, true));
+        assert_eq!(delay.window.cwnd, cwnd - cwnd / 2);
+    }
+
+    #[test]
+    fn the_pace_is_faster_than_the_window() {
+        let mut delay = delay(100 * MSS);
+        assert_eq!(delay.pace(), None, "nothing is measured");
+        for rtt in [50, 40, 60] {
+            delay.acknowledged(&acked(rtt * US, 0, false));
+        }
+        delay.window.cwnd = 100 * MSS;
+        delay.window.ssthresh = 100 * MSS;
+        let time = 40 * US;
+        let pace = |bytes| Some(Rate { bytes, time });
+        assert_eq!(delay.pace(), pace(125 * MSS));
+        delay.window.ssthresh = u32::MAX;
+        assert_eq!(delay.pace(), pace(200 * MSS));
     }
 }

@@ -119,6 +119,28 @@ pub enum Event {
     Timeout,
 }
 
+/// How fast new data may go: so many bytes in so many nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// Bytes.
+    pub bytes: u32,
+    /// Nanoseconds.
+    pub time: u64,
+}
+
+impl Rate {
+    /// How long so many bytes take.
+    pub fn time_of(&self, bytes: u32) -> u64 {
+        self.time.saturating_mul(bytes.into()) / u64::from(self.bytes.max(1))
+    }
+
+    /// How many bytes so much time is enough for.
+    pub fn bytes_in(&self, time: u64) -> u32 {
+        let bytes = time.saturating_mul(self.bytes.into()) / self.time.max(1);
+        bytes.min(LIMIT.into()) as u32
+    }
+}
+
 /// A controller.
 pub trait Control {
     /// Its window.
@@ -132,6 +154,11 @@ pub trait Control {
 
     /// Congestion, with `flight` bytes not acknowledged.
     fn congestion(&mut self, event: Event, now: u64, flight: u32);
+
+    /// How fast new data may go, whatever the window allows; `None`: as the acknowledgments come.
+    fn pace(&self) -> Option<Rate> {
+        None
+    }
 }
 
 /// Which controller.
@@ -165,6 +192,11 @@ impl Congestion {
             Congestion::Dctcp => "dctcp",
             Congestion::Delay => "delay",
         }
+    }
+
+    /// It may have a pace ([`Control::pace`]).
+    pub fn paces(self) -> bool {
+        self == Congestion::Delay
     }
 
     /// Of this name.
@@ -242,5 +274,14 @@ impl Control for Controller {
 
     fn congestion(&mut self, event: Event, now: u64, flight: u32) {
         self.inner().congestion(event, now, flight);
+    }
+
+    fn pace(&self) -> Option<Rate> {
+        match self {
+            Controller::Reno(control) => control.pace(),
+            Controller::Cubic(control) => control.pace(),
+            Controller::Dctcp(control) => control.pace(),
+            Controller::Delay(control) => control.pace(),
+        }
     }
 }

@@ -14,6 +14,7 @@
 
 mod acknowledge;
 mod handover;
+mod pace;
 mod probe;
 mod recovery;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use crate::scoreboard::{Run, Scoreboard};
 use crate::seq;
 use crate::spare::Spare;
 
+use self::pace::Pacing;
 use self::probe::Probe;
 use self::recovery::Spurious;
 use self::undo::Undo;
@@ -103,6 +105,8 @@ pub struct Settings {
     pub peer_ack_delay: u64,
     /// The controller.
     pub congestion: Congestion,
+    /// Pacing, where the controller wants it.
+    pub pacing: bool,
 }
 
 /// What a sender counts.
@@ -159,6 +163,7 @@ pub struct Sender {
     undo: Undo,
     spurious: Spurious,
     probe: Probe,
+    pacing: Pacing,
     /// What was sent after this has arrived: a round is over.
     round_since: u64,
     /// Found lost by the clock, and not told to the controller yet.
@@ -204,6 +209,7 @@ impl Sender {
             undo: Undo::default(),
             spurious: Spurious::Unknown,
             probe: Probe::default(),
+            pacing: Pacing::new(settings.pacing && settings.congestion.paces()),
             round_since: 0,
             lost_meanwhile: 0,
             echo_point: iss,
@@ -305,6 +311,9 @@ impl Sender {
         if self.pipe().saturating_add(self.mss) > self.cwnd() {
             self.full_at = self.nxt;
         }
+        if self.pacing.is_on() {
+            self.spend(now, length);
+        }
         self.probe_sent(now, false);
         self.arm_probe(now);
     }
@@ -320,6 +329,9 @@ impl Sender {
         }
         if self.phase != Phase::None {
             self.undo.sent_again(length);
+        }
+        if self.pacing.is_on() {
+            self.spend(now, length);
         }
         self.start_timer(now);
         self.probe_sent(now, true);
@@ -343,7 +355,7 @@ impl Sender {
         }
     }
 
-    /// New bytes that the congestion window and the peer's window allow now.
+    /// New bytes that the congestion window (and the pace, where there is one) and the peer's window allow now.
     #[inline]
     pub fn allowed(&mut self, now: u64) -> (u32, u32) {
         if self.flight() == 0 && now.saturating_sub(self.last_sent) > self.rtt.timeout() {
@@ -351,15 +363,18 @@ impl Sender {
             let window = self.control.window_mut();
             window.cwnd = window.cwnd.min(self.initial_window);
         }
+        let edge = self.una.wrapping_add(self.window);
+        let window = seq::diff(edge, self.nxt).max(0) as u32;
         let mut congestion = self.cwnd().saturating_sub(self.pipe());
+        if self.pacing.is_on() {
+            congestion = self.paced(now, congestion, window);
+        }
         if let Some(most) = self.awaits_news() {
             congestion = congestion.min(most);
         }
         if self.probe.is_due() {
             congestion = congestion.max(self.mss);
         }
-        let edge = self.una.wrapping_add(self.window);
-        let window = seq::diff(edge, self.nxt).max(0) as u32;
         (congestion, window)
     }
 
@@ -397,11 +412,13 @@ impl Sender {
     #[inline]
     pub fn deadline(&self) -> Option<u64> {
         let first = self.rto_at.min(self.reordering_at);
-        Some(first.min(self.probe.deadline())).filter(|at| *at != NEVER)
+        let first = first.min(self.probe.deadline());
+        Some(first.min(self.pacing.deadline())).filter(|at| *at != NEVER)
     }
 
-    /// What is due.
-    pub fn due(&self, now: u64) -> Due {
+    /// What is due. [`Due::Nothing`] may say that new data need not wait any more.
+    pub fn due(&mut self, now: u64) -> Due {
+        self.pacing.take_due(now);
         let is = |timer: u64| timer <= now;
         if is(self.reordering_at) {
             Due::Reordering

@@ -12,6 +12,7 @@ const SETTINGS: Settings = Settings {
     rto_max: 60_000_000_000,
     peer_ack_delay: 40_000_000,
     congestion: Congestion::Reno,
+    pacing: true,
 };
 
 fn new(iss: u32) -> Sender {

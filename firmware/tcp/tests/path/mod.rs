@@ -58,6 +58,9 @@ pub struct Path {
     /// Bytes in the queue above which a packet is marked.
     pub mark: Option<u64>,
     pub sack: bool,
+    pub pacing: bool,
+    /// The bytes come so many at a time, each time so long after the last ones were acknowledged.
+    pub lone: Option<(u64, u64)>,
 }
 
 impl Default for Path {
@@ -76,6 +79,8 @@ impl Default for Path {
             places: 16,
             mark: None,
             sack: true,
+            pacing: true,
+            lone: None,
         }
     }
 }
@@ -108,7 +113,7 @@ pub struct Outcome {
     pub recoveries: u64,
     pub undone: u64,
     pub echoes: u64,
-    /// The longest that the queue was.
+    /// The longest that the queue was; where the bytes come so many at a time, in the second half.
     pub queue: u64,
 }
 
@@ -132,6 +137,9 @@ pub struct Run {
     pool: Pool,
     iss: u32,
     total: u64,
+    /// Bytes that there are to send yet, and when there are more.
+    ready: u64,
+    ready_at: Option<u64>,
     consumed: u64,
     /// The receiver's: segments since the last acknowledgment, when it is due, and the mark that it echoes.
     pending: u32,
@@ -157,6 +165,7 @@ impl Run {
             rto_max: 60_000 * MS,
             peer_ack_delay: 100 * US,
             congestion: path.congestion,
+            pacing: path.pacing,
         };
         let iss = (path.seed as u32).wrapping_mul(0x9e37_79b9);
         let mut sender = Sender::new(iss, &settings);
@@ -188,6 +197,8 @@ impl Run {
             pool,
             iss: first,
             total,
+            ready: path.lone.map_or(total, |(bytes, _)| bytes.min(total)),
+            ready_at: None,
             consumed: 0,
             pending: 0,
             ack_at: None,
@@ -214,6 +225,7 @@ impl Run {
                 self.events.keys().next().map(|key| key.0),
                 self.sender.deadline(),
                 self.ack_at,
+                self.ready_at,
             ];
             let next = next.into_iter().flatten().min();
             self.now = next
@@ -226,6 +238,7 @@ impl Run {
             if self.ack_at.is_some_and(|at| at <= self.now) {
                 self.acknowledge();
             }
+            self.more();
             match self.sender.due(self.now) {
                 Due::Nothing => {}
                 Due::Reordering => self.sender.look_again(self.now),
@@ -247,12 +260,30 @@ impl Run {
         self.outcome
     }
 
+    /// All there was is acknowledged: after a while there is more.
+    fn more(&mut self) {
+        let Some((bytes, pause)) = self.path.lone else {
+            return;
+        };
+        if self.ready_at.is_some_and(|at| at <= self.now) {
+            self.ready = (self.ready + bytes).min(self.total);
+            self.ready_at = None;
+            if self.ready < self.total / 2 {
+                self.outcome.queue = 0;
+            }
+        }
+        let acked = self.sender.una == self.iss.wrapping_add(self.ready as u32);
+        if acked && self.ready < self.total {
+            self.ready_at.get_or_insert(self.now + pause);
+        }
+    }
+
     fn send(&mut self) {
         self.again();
         loop {
             let (congestion, window) = self.sender.allowed(self.now);
             let sent = self.sender.nxt.wrapping_sub(self.iss);
-            let left = self.total - u64::from(sent);
+            let left = self.ready - u64::from(sent);
             let length = left.min(u64::from(MSS)) as u32;
             if length == 0 || window < length || congestion < length && self.sender.flight() > 0 {
                 break;
