@@ -214,21 +214,26 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// The peer's next Send begins: it takes an element of the shared queue, if this queue pair has one and no element waits. What is to be told of it.
+    pub(crate) fn take_shared<P: Port>(&mut self, qp: &mut Qp, port: &mut P) -> Option<Event> {
+        let srq = qp.srq.filter(|_| qp.rq.posted == qp.rq.completed)?;
+        let (entry, event) = self.srqs.take(srq);
+        if let Some(entry) = entry {
+            put_element(qp, entry, port);
+            self.stats.shared_receives += 1;
+        }
+        event
+    }
+}
+
 impl<P: Port> Link<'_, P> {
-    /// The first segment of the peer's next Send is here: it takes an element of the shared queue, if this queue pair has one and no element waits.
+    /// The first segment of the peer's next Send is here.
     pub fn take_shared(&mut self) {
         let Some(qp) = self.qp.as_mut() else {
             return;
         };
-        let (Some(srq), true) = (qp.srq, qp.rq.posted == qp.rq.completed) else {
-            return;
-        };
-        let (entry, event) = self.shared.srqs.take(srq);
-        if let Some(entry) = entry {
-            put_element(qp, entry, self.port);
-            self.shared.stats.shared_receives += 1;
-        }
-        if let Some(event) = event {
+        if let Some(event) = self.shared.take_shared(qp, self.port) {
             self.tell(event);
         }
     }

@@ -144,7 +144,21 @@ impl Engine {
 
     /// Checks a message that comes to a joined queue pair as the card and RDMAP would, and says where its bytes go (of a Read: where they are):
     /// IOVA and bytes. `Err`: the Terminate. Nothing is completed yet.
-    pub fn receive(&self, qp: QpId, message: &Message) -> Result<Vec<(u64, u32)>, TerminateCode> {
+    /// A Send takes an element of the shared queue, if there is one.
+    pub fn receive<P: Port>(
+        &mut self,
+        qp: QpId,
+        message: &Message,
+        port: &mut P,
+    ) -> Result<Vec<(u64, u32)>, TerminateCode> {
+        if let MessageKind::Send { .. } = message.kind {
+            let queue = self.qps.get_mut(usize::from(qp.flow));
+            let queue = queue.and_then(|queue| queue.as_deref_mut());
+            if let Some(queue) = queue.filter(|queue| queue.id == qp) {
+                let event = self.shared.take_shared(queue, port);
+                self.shared.events.extend(event);
+            }
+        }
         let regions = &self.shared.regions;
         let qp = self.qp(qp).map_err(|_| TerminateCode::DDP_LOCAL)?;
         let (pd, length) = (qp.config.pd, message.length);

@@ -131,7 +131,8 @@ fn place(
     message: &Message,
     kept: &Kept,
 ) -> Result<(), TerminateCode> {
-    let places = state.engine.receive(qp, message)?;
+    let State { engine, card, .. } = state;
+    let places = engine.receive(qp, message, card)?;
     let there = state.keep_pieces(&places);
     let copied = there.and_then(|there| match message.kind {
         MessageKind::Read { .. } => there.copy_to(kept),
