@@ -183,11 +183,15 @@ fn a_device_reaches_itself() {
 /// What the peer may not, it does not get, and the codes are those of the wire.
 #[test]
 fn rights_are_checked_at_the_receiver() {
+    struct Peer<'a> {
+        end: &'a End,
+        recv: &'a Qp,
+    }
     struct Case {
         what: &'static str,
         code: TerminateCode,
         status: WcStatus,
-        post: fn(&End, &End, &Qp),
+        post: fn(&End, &Peer<'_>, &Qp),
     }
     let cases = [
         Case {
@@ -196,8 +200,8 @@ fn rights_are_checked_at_the_receiver() {
             status: WcStatus::RemoteAccessError,
             post: |a, b, qp| {
                 let to = RemoteRegion {
-                    rkey: b.mr.rkey() ^ 0x5500,
-                    ..b.mr.remote()
+                    rkey: b.end.mr.rkey() ^ 0x5500,
+                    ..b.end.mr.remote()
                 };
                 qp.post_send(SendWr::write(1, to).sge(a.mr.sge(0, 9)))
                     .expect("room");
@@ -208,7 +212,7 @@ fn rights_are_checked_at_the_receiver() {
             code: TerminateCode::DDP_BOUNDS,
             status: WcStatus::RemoteAccessError,
             post: |a, b, qp| {
-                let to = b.mr.remote().offset((1 << 20) - 8);
+                let to = b.end.mr.remote().offset((1 << 20) - 8);
                 qp.post_send(SendWr::write(1, to).sge(a.mr.sge(0, 9)))
                     .expect("room");
             },
@@ -218,7 +222,7 @@ fn rights_are_checked_at_the_receiver() {
             code: TerminateCode::RDMAP_ACCESS,
             status: WcStatus::RemoteAccessError,
             post: |a, b, qp| {
-                let read = b.mr.reg_part(&b.pd, 0, 64, Access::REMOTE_READ);
+                let read = b.end.mr.reg_part(&b.end.pd, 0, 64, Access::REMOTE_READ);
                 let read = read.expect("an STag");
                 qp.post_send(SendWr::write(1, read.remote()).sge(a.mr.sge(0, 9)))
                     .expect("room");
@@ -229,10 +233,21 @@ fn rights_are_checked_at_the_receiver() {
             code: TerminateCode::RDMAP_NOT_ASSOCIATED,
             status: WcStatus::RemoteAccessError,
             post: |a, b, qp| {
-                let other = b.pd.device().alloc_pd().expect("a domain");
-                let region = b.mr.reg_part(&other, 0, 64, Access::REMOTE_READ);
+                let other = b.end.pd.device().alloc_pd().expect("a domain");
+                let region = b.end.mr.reg_part(&other, 0, 64, Access::REMOTE_READ);
                 let region = region.expect("an STag");
                 qp.post_send(SendWr::read(1, region.remote()).sge(a.mr.sge(0, 9)))
+                    .expect("room");
+            },
+        },
+        Case {
+            what: "a Send that is longer than its receive",
+            code: TerminateCode::DDP_TOO_LONG,
+            status: WcStatus::RemoteOperationError,
+            post: |a, b, qp| {
+                b.recv.post_recv(RecvWr::new(9).sge(b.end.mr.sge(0, 8)))
+                    .expect("room");
+                qp.post_send(SendWr::send(1).sge(a.mr.sge(0, 9)))
                     .expect("room");
             },
         },
@@ -251,7 +266,9 @@ fn rights_are_checked_at_the_receiver() {
         let (a, b) = (End::new(&a), End::new(&b));
         let (client, server) = connected(&a, &b, 2, &ConnParam::default());
         let before = b.mr.to_vec(0, 1 << 20).expect("inside");
-        (case.post)(&a, &b, &client.qp().expect("has one"));
+        let (from, to) = (client.qp().expect("has one"), server.qp().expect("has one"));
+        let peer = Peer { end: &b, recv: &to };
+        (case.post)(&a, &peer, &from);
         assert_eq!(a.completion(), (1, case.status), "{}", case.what);
         for (end, id) in [(&a, &client), (&b, &server)] {
             let over = end.next(CmEventType::Disconnected);

@@ -41,7 +41,7 @@ impl Rung {
     }
 
     /// Whether a queue pair can have it here.
-    pub(crate) fn check(self) -> Result<(), RungError> {
+    pub fn check(self) -> Result<(), RungError> {
         match self {
             Rung::Host | Rung::Crc | Rung::Placement => Ok(()),
             Rung::Firmware => Err(RungError::NoProcessor),

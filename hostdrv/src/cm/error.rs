@@ -1,12 +1,14 @@
 //! What the connection manager refuses, and why.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use thiserror::Error;
 use weft_engine::commands::Refusal;
 
 use super::address::NativeError;
 use super::event::CmEventType;
+use super::families::NO_IPV6;
+use super::host_config::ConfigError;
 use super::id::CmState;
 use super::param::PEER_TO_PEER_VARIABLE;
 use super::policy::PolicyError;
@@ -55,12 +57,18 @@ pub enum CmError {
         /// What it has.
         device: Ipv4Addr,
     },
+    /// The data path has not this family of addresses.
+    #[error("{0} is an IPv6 address, and {NO_IPV6}")]
+    NoFamily(IpAddr),
     /// Peer-to-peer was insisted on, and the request has it not.
     #[error("the peer asked for a connection without peer-to-peer, so the client has to send first; accept with peer_to_peer None or Some(false), or reject")]
     PeerToPeerNotOffered,
     /// The environment variable holds nonsense.
     #[error("environment variable {PEER_TO_PEER_VARIABLE} is {0:?}; it must be 1, 0, on, off, true, false, yes or no")]
     Environment(String),
+    /// The host's configuration cannot be read.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// A route record that is of no use.
     #[error(transparent)]
     Route(#[from] RouteError),

@@ -4,6 +4,7 @@ use std::fmt;
 
 use weft_engine::{Agreed, ConnectFailure, DisconnectReason, RtrKinds};
 
+use super::families::NO_IPV6;
 use super::id::CmId;
 use super::policy::{REJECTED_BUSY, REJECTED_BY_POLICY};
 
@@ -148,6 +149,7 @@ impl CmEvent {
                 _ => "no reason was given",
             }
             .into(),
+            (E::AddrError, ..) if self.status == -errno::EAFNOSUPPORT => format!("an IPv6 address: {NO_IPV6}"),
             (E::AddrError, ..) => "the device has no way there: another network and no gateway, or not the address of a host".into(),
             (E::DeviceRemoval, ..) => "the device failed, and does no more".into(),
             _ => return None,
@@ -171,6 +173,7 @@ pub(super) mod errno {
     pub const EPROTO: i32 = 71;
     pub const EMSGSIZE: i32 = 90;
     pub const EOPNOTSUPP: i32 = 95;
+    pub const EAFNOSUPPORT: i32 = 97;
     pub const ECONNABORTED: i32 = 103;
     pub const ECONNRESET: i32 = 104;
     pub const ETIMEDOUT: i32 = 110;

@@ -13,6 +13,7 @@ use super::address::{Address, Gid, GidAddr, NativeError};
 use super::carrier;
 use super::channel::ChannelInner;
 use super::event::{errno, CmEvent, CmEventType};
+use super::host_config::HostConfig;
 use super::looped::{is_inside, LoopHost};
 use super::options::Options;
 use super::param::ConnParam;
@@ -466,6 +467,7 @@ impl CmId {
         let wanted = data.local_port;
         let device = self.device();
         device.take_host_policy()?;
+        let insists = HostConfig::of_host()?.listeners;
         let mut state = device.lock();
         state.check_fault()?;
         let listen = commands::listen(wanted, data.options.backlog(backlog));
@@ -475,6 +477,9 @@ impl CmId {
         data.state = CmState::Listening;
         data.callback = callback;
         data.backlog = backlog;
+        if data.options.peer_to_peer.is_none() {
+            data.options.peer_to_peer = insists.get(&port).copied();
+        }
         tracing::info!(device = device.name(), port, backlog, "listening");
         Ok(())
     }
@@ -497,7 +502,7 @@ impl CmId {
             private_data: &param.private_data,
             ird: param.responder_resources,
             ord: param.initiator_depth,
-            rtr: param.rtr.unwrap_or(RtrKinds::ALL),
+            rtr: param.rtr_or(RtrKinds::ALL)?,
             crc: param.crc,
             markers: param.markers,
         };

@@ -20,6 +20,8 @@ pub enum CmOption {
     /// `RDMA_OPTION_ID_REUSEADDR`: `connect` from a bound port may take the place of a connection between the same addresses that is over and waits
     /// (TIME_WAIT). Its sequence numbers begin beyond the old ones (RFC 9293 §3.4.1, RFC 6528).
     ReuseAddress(bool),
+    /// The connection's VLAN. None: see [`CmError::NoOption`].
+    Vlan(u16),
     /// `RDMA_OPTION_ID_TOS`. Only 0: see [`CmError::NoOption`].
     TypeOfService(u8),
 }
@@ -58,6 +60,13 @@ impl CmId {
             CmOption::AnswerBusy(on) => data.options.answer_busy = on,
             CmOption::PeerToPeer(on) => data.options.peer_to_peer = on,
             CmOption::ReuseAddress(on) => data.options.reuse_address = on,
+            CmOption::Vlan(id) => {
+                return Err(CmError::NoOption {
+                    option: "Vlan",
+                    given: id.into(),
+                    why: "the card tags no frames, and takes tagged ones for the host's own stack alone",
+                })
+            }
             CmOption::TypeOfService(0) => {}
             CmOption::TypeOfService(tos) => {
                 return Err(CmError::NoOption {

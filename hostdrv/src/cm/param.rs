@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use weft_engine::{ConnectParams, Endpoint, Revision, RtrKinds};
 
+use super::host_config::HostConfig;
 use super::CmError;
 
 /// The environment variable that says whether connections are peer-to-peer unless the program does.
@@ -72,13 +73,21 @@ impl ConnParam {
             ird: self.responder_resources,
             ord: self.initiator_depth,
             peer_to_peer: self.peer_to_peer()?,
-            rtr: self.rtr.unwrap_or(RtrKinds::READ.union(RtrKinds::WRITE)),
+            rtr: self.rtr_or(RtrKinds::READ.union(RtrKinds::WRITE))?,
             crc: self.crc,
             markers: self.markers,
             revision: self.mpa_revision,
             fall_back: false,
             route: None,
         })
+    }
+
+    /// RTR kinds: its own, else the host's, else these.
+    pub(super) fn rtr_or(&self, usual: RtrKinds) -> Result<RtrKinds, CmError> {
+        match self.rtr {
+            Some(kinds) => Ok(kinds),
+            None => Ok(HostConfig::of_host()?.rtr.unwrap_or(usual)),
+        }
     }
 
     /// Is the connection to be peer-to-peer?
@@ -97,7 +106,7 @@ const ON: u8 = 2;
 static DEFAULT: AtomicU8 = AtomicU8::new(UNSET);
 
 /// Sets what `ConnParam::peer_to_peer: None` means in this process; `None`: what the environment variable
-/// says, on if it is not set.
+/// says, else the host's configuration, else on.
 pub fn set_default_peer_to_peer(on: Option<bool>) {
     let value = match on {
         None => UNSET,
@@ -108,13 +117,13 @@ pub fn set_default_peer_to_peer(on: Option<bool>) {
 }
 
 /// What `ConnParam::peer_to_peer: None` means now: what the program set, else the environment
-/// variable, else on.
+/// variable, else the host's configuration ([`HostConfig`]), else on.
 pub fn default_peer_to_peer() -> Result<bool, CmError> {
     match DEFAULT.load(Ordering::Relaxed) {
         OFF => Ok(false),
         ON => Ok(true),
         _ => match std::env::var_os(PEER_TO_PEER_VARIABLE) {
-            None => Ok(true),
+            None => Ok(HostConfig::of_host()?.peer_to_peer.unwrap_or(true)),
             Some(value) => parse(&value.to_string_lossy()),
         },
     }

@@ -61,6 +61,11 @@ impl Device {
         self.shared.beside.set(beside).is_ok()
     }
 
+    /// Is it joined with others of the host?
+    pub(crate) fn is_beside(&self) -> bool {
+        self.shared.beside.get().is_some()
+    }
+
     /// Is there a card behind it?
     pub fn has_card(&self) -> bool {
         self.shared.mmio.transport.has_card()

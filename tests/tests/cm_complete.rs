@@ -1,0 +1,172 @@
+//! What librdmacm's channels have beside the usual events, on the wire: the end of TIME_WAIT, a neighbour that moves, addresses that are used again,
+//! a backlog that answers.
+
+use std::net::SocketAddrV4;
+
+use weft_hostdrv::cm::*;
+use weft_hostdrv::verbs::*;
+use weft_limit::Limit;
+use weft_tests::bench::{Bench, Way};
+use weft_tests::ends::{next_event, End, PORT};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Connects from a port of its own.
+fn client_from(bench: &Bench, a: &End, port: u16, reuse: bool) -> Result<CmId, CmError> {
+    let id = a.channel.create_id();
+    id.set_option(CmOption::ReuseAddress(reuse))?;
+    id.bind_addr(SocketAddrV4::new(bench.ip(0), port))?;
+    id.resolve_addr(SocketAddrV4::new(bench.ip(1), PORT))?;
+    id.resolve_route()?;
+    next_event(bench, &a.channel, CmEventType::AddrResolved);
+    next_event(bench, &a.channel, CmEventType::RouteResolved);
+    id.create_qp(&a.pd, &QpInit::new(&a.cq))?;
+    id.connect(&ConnParam::default())?;
+    Ok(id)
+}
+
+fn up(bench: &Bench, a: &End, b: &End) -> CmId {
+    let server = b.accept_next(bench);
+    next_event(bench, &a.channel, CmEventType::Established);
+    next_event(bench, &b.channel, CmEventType::Established);
+    server
+}
+
+#[test]
+fn time_wait_ends_by_event_and_may_be_cut_short() {
+    let _limit = Limit::usual("seed 11");
+    let bench = Bench::new(&Way::Sim, 11).expect("two cards come up");
+    let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
+    a.channel.report_everything();
+    let _listener = b.listen(&bench);
+    let first = client_from(&bench, &a, 30_000, false).expect("possible");
+    let _server = up(&bench, &a, &b);
+    first.disconnect().expect("possible");
+    let over = next_event(&bench, &a.channel, CmEventType::Disconnected);
+    assert_eq!(over.reason, Some(DisconnectReason::Local));
+    next_event(&bench, &b.channel, CmEventType::Disconnected);
+    let at = bench.device(0).now();
+    // Its addresses wait: another connection between them is refused, unless it says that it may.
+    let again = client_from(&bench, &a, 30_000, false);
+    let refused = again.map(|_| ()).expect_err("they wait").to_string();
+    assert!(refused.contains("port 30000"), "{refused}");
+    let second = client_from(&bench, &a, 30_000, true).expect("possible");
+    // The first one waits no longer.
+    let mut exit = None;
+    let mut established = false;
+    let request = next_event(&bench, &b.channel, CmEventType::ConnectRequest);
+    let _server = b.accept(request.id, &ConnParam::default());
+    while exit.is_none() || !established {
+        let event = bench
+            .run_until("both", 5 * SECOND, || {
+                a.channel.try_get_event().expect("works")
+            })
+            .expect("they come");
+        match event.event {
+            CmEventType::TimewaitExit => exit = Some(event.id),
+            CmEventType::Established => established = event.id.is(&second),
+            other => panic!("{other}"),
+        }
+    }
+    assert!(exit.is_some_and(|id| id.is(&first)));
+    assert!(bench.device(0).now() - at < SECOND / 10);
+    // And by itself, after the time that the engine has for it.
+    let at = bench.device(0).now();
+    second.disconnect().expect("possible");
+    next_event(&bench, &a.channel, CmEventType::Disconnected);
+    let exit = next_event(&bench, &a.channel, CmEventType::TimewaitExit);
+    assert!(exit.id.is(&second));
+    let waited = bench.device(0).now() - at;
+    let wanted = bench.device(0).config().time_wait;
+    assert!(
+        (wanted..2 * wanted).contains(&waited),
+        "{waited} of {wanted}"
+    );
+}
+
+#[test]
+fn a_full_backlog_answers_on_the_wire() {
+    let _limit = Limit::usual("seed 12");
+    let bench = Bench::new(&Way::Sim, 12).expect("two cards come up");
+    let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
+    let listener = b.channel.create_id();
+    listener
+        .set_option(CmOption::AnswerBusy(true))
+        .expect("in time");
+    listener
+        .bind_addr(SocketAddrV4::new(bench.ip(1), PORT))
+        .expect("possible");
+    listener.listen(2).expect("possible");
+    let mut waiting = Vec::new();
+    for n in 1..=2 {
+        waiting.push(a.client(&bench, &ConnParam::default()));
+        bench
+            .run_until("the request", SECOND, || {
+                b.channel.device().progress().expect("works");
+                (b.channel.waiting() == n).then_some(())
+            })
+            .expect("it comes");
+    }
+    for _ in 0..3 {
+        let at = bench.device(0).now();
+        let late = a.client(&bench, &ConnParam::default());
+        let busy = bench
+            .run_until("an answer", SECOND, || {
+                b.channel.device().progress().expect("works");
+                a.channel.try_get_event().expect("works")
+            })
+            .expect("it comes");
+        assert!(busy.id.is(&late));
+        assert_eq!(busy.event, CmEventType::Rejected);
+        assert_eq!((&busy.private_data[..], busy.status), (REJECTED_BUSY, -16));
+        // Not by a second SYN.
+        assert!(bench.device(0).now() - at < SECOND / 10);
+        assert_eq!(b.channel.waiting(), 2);
+    }
+    let first = b.accept_next(&bench);
+    next_event(&bench, &a.channel, CmEventType::Established);
+    let _late = a.client(&bench, &ConnParam::default());
+    let heard = bench.run_until("the request", SECOND, || {
+        b.channel.device().progress().expect("works");
+        // One stands, one waited, one is new.
+        (b.channel.waiting() == 3).then_some(())
+    });
+    heard.expect("there is room");
+    drop(first);
+}
+
+/// The peer announces that another station has its address from now on.
+#[test]
+fn a_neighbour_that_moves_is_told_of() {
+    let _limit = Limit::usual("seed 13");
+    let bench = Bench::new(&Way::Sim, 13).expect("two cards come up");
+    let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
+    a.channel.report_everything();
+    let _listener = b.listen(&bench);
+    let client = a.client(&bench, &ConnParam::default());
+    let _server = up(&bench, &a, &b);
+    let qp = client.qp().expect("has one");
+    let next_hop = || {
+        let connection = qp.query().expect("works").connection;
+        connection.expect("it stands").next_hop
+    };
+    assert_eq!(next_hop(), bench.device(1).config().mac);
+    let moved = [0x02, 0x57, 0xee, 0, 0, 1];
+    let ip = bench.ip(1).octets();
+    let mut frame = vec![0xff; 6];
+    frame.extend(moved);
+    frame.extend([8, 6, 0, 1, 8, 0, 6, 4, 0, 2]);
+    for _ in 0..2 {
+        frame.extend(moved);
+        frame.extend(ip);
+    }
+    frame.resize(60, 0);
+    let raw = bench
+        .device(1)
+        .raw(weft_hostdrv::raw::RawConfig::default())
+        .expect("nobody has it");
+    raw.send(&frame).expect("works");
+    let event = next_event(&bench, &a.channel, CmEventType::AddrChange);
+    assert!(event.id.is(&client));
+    assert_eq!(next_hop(), moved);
+}
