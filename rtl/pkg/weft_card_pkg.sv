@@ -163,12 +163,22 @@ package weft_card_pkg;
   parameter logic [7:0] WQE_OPCODE_WRITE = 8'd2;
   parameter logic [7:0] WQE_OPCODE_READ = 8'd3;
   parameter logic [7:0] WQE_OPCODE_IMMEDIATE = 8'd4;
+  parameter logic [7:0] WQE_OPCODE_LOCAL_INVALIDATE = 8'd5;
+  parameter logic [7:0] WQE_OPCODE_BIND = 8'd6;
+  parameter logic [7:0] WQE_OPCODE_FAST_REGISTER = 8'd7;
+  parameter logic [7:0] WQE_OPCODE_FETCH_ADD = 8'd8;
+  parameter logic [7:0] WQE_OPCODE_CMP_SWAP = 8'd9;
 
   // What was completed.
   parameter logic [7:0] CQE_OPCODE_SEND = 8'd1;
   parameter logic [7:0] CQE_OPCODE_WRITE = 8'd2;
   parameter logic [7:0] CQE_OPCODE_READ = 8'd3;
   parameter logic [7:0] CQE_OPCODE_RECV = 8'd4;
+  parameter logic [7:0] CQE_OPCODE_LOCAL_INVALIDATE = 8'd5;
+  parameter logic [7:0] CQE_OPCODE_BIND = 8'd6;
+  parameter logic [7:0] CQE_OPCODE_FAST_REGISTER = 8'd7;
+  parameter logic [7:0] CQE_OPCODE_FETCH_ADD = 8'd8;
+  parameter logic [7:0] CQE_OPCODE_CMP_SWAP = 8'd9;
 
   // How work ended.
   parameter logic [7:0] CQE_STATUS_SUCCESS = 8'd0;
@@ -201,6 +211,12 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_OPCODE_DESTROY_SRQ = 8'd20;
   parameter logic [7:0] COMMAND_OPCODE_MODIFY_SRQ = 8'd21;
   parameter logic [7:0] COMMAND_OPCODE_QUERY_SRQ = 8'd22;
+  parameter logic [7:0] COMMAND_OPCODE_ALLOC_STAG = 8'd23;
+
+  // What an STag without memory is for.
+  parameter logic [7:0] STAG_KIND_WINDOW_1 = 8'd1;
+  parameter logic [7:0] STAG_KIND_WINDOW_2 = 8'd2;
+  parameter logic [7:0] STAG_KIND_FAST_REGION = 8'd3;
 
   // What became of a command. Unless it was DONE, nothing was changed.
   parameter logic [7:0] COMMAND_STATUS_DONE = 8'd0;
@@ -724,8 +740,8 @@ package weft_card_pkg;
     logic [31:0] sge0_length;  // bytes
     logic [63:0] sge0_to;  // TO in the region of sge0_stag
     logic [95:0] rsvd_20;
-    logic [31:0] stag;  // Write, Read: the peer's STag. Send with invalidate: what is to be invalidated
-    logic [63:0] to;  // Write, Read: TO in the peer's region. Immediate: the data
+    logic [31:0] stag;  // Write, Read, atomics: the peer's STag. Send with invalidate: what is to be invalidated. LOCAL_INVALIDATE, BIND, FAST_REGISTER: an STag of this side
+    logic [63:0] to;  // Write, Read, atomics: TO in the peer's region. Immediate: the data. BIND, FAST_REGISTER: TO of the first byte, as the peer names it
     logic [31:0] length;  // inline: bytes, at most 256; else 0
     logic [7:0] sge_count;  // SGEs, 0 to 16; 0 if inline
     logic [7:0] blocks;  // blocks of 64 bytes, this one included: 1 to 5
@@ -783,9 +799,28 @@ package weft_card_pkg;
   parameter int unsigned CQ_DOORBELL_ANY_BIT = 0;  // the next CQE makes an event
   parameter int unsigned CQ_DOORBELL_SOLICITED_BIT = 1;  // the next one that is solicited or failed does
 
+  // The inline payload of BIND and FAST_REGISTER: the memory that an STag names from then on, as a part of a region.
+  typedef struct packed {
+    logic [87:0] rsvd_21;
+    logic [7:0] access;  // rights, as a command's
+    logic [31:0] region_stag;  // STag of that region, in the queue pair's PD
+    logic [63:0] length;  // bytes; BIND of a window of type 1: 0 unbinds it
+    logic [63:0] region_to;  // TO of the first byte in that region
+  } binding_t;
+
+  // The inline payload of FETCH_ADD and CMP_SWAP.
+  typedef struct packed {
+    logic [63:0] swap;  // CMP_SWAP: what is stored if it is the same
+    logic [63:0] operand;  // FETCH_ADD: what is added; CMP_SWAP: what is compared
+    logic [31:0] rsvd_12;
+    logic [31:0] sink_stag;  // STag of their region, in the queue pair's PD
+    logic [63:0] sink_to;  // TO of the 8 bytes where the value that was there goes
+  } atomic_operands_t;
+
   // A slot of a command ring; 512 bytes for private data follow it. A command has the fields that command_opcode names; the others are ignored.
   typedef struct packed {
-    logic [255:0] rsvd_96;
+    logic [247:0] rsvd_97;
+    logic [7:0] stag_kind;  // what an STag is allocated for (STAG_KIND_*)
     logic [31:0] srq_limit;  // an event is told when a shared receive queue has fewer elements; 0: none is
     logic [31:0] srq;  // number of a shared receive queue; CREATE_QP: 0, the queue pair has a receive queue of its own
     logic [15:0] mtu;  // largest IPv4 packet on the way, if routed
@@ -828,6 +863,8 @@ package weft_card_pkg;
   parameter int unsigned COMMAND_REMOTE_WRITE_BIT = 2;  // the peer may write
   parameter int unsigned COMMAND_READ_SINK_BIT = 3;  // Reads of this side may fill it
   parameter int unsigned COMMAND_REMOTE_INVALIDATE_BIT = 4;  // the peer may invalidate its STag
+  parameter int unsigned COMMAND_BIND_BIT = 5;  // memory windows may be bound to it
+  parameter int unsigned COMMAND_REMOTE_ATOMIC_BIT = 6;  // atomics of the peer may change it
   parameter int unsigned COMMAND_RTR_SEND_BIT = 0;  // Send of 0 bytes
   parameter int unsigned COMMAND_RTR_WRITE_BIT = 1;  // Write of 0 bytes
   parameter int unsigned COMMAND_RTR_READ_BIT = 2;  // Read of 0 bytes

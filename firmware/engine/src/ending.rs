@@ -316,7 +316,7 @@ impl<P: Port> Link<'_, P> {
             return;
         };
         let next = qp.sq.next().map(|entry| entry.action);
-        if let Some(Action::Read { .. }) = next {
+        if let Some(Action::Read { .. } | Action::Atomic { .. }) = next {
             let number = qp.sq.started;
             if let Some(entry) = qp.sq.get_mut(number) {
                 entry.outcome = Some(Status::RemoteOperation);

@@ -64,6 +64,12 @@ pub enum Error {
     ImmediatePayload,
     /// A message of 2^32 bytes or more.
     MessageTooLong,
+    /// The STag names no window or region that could be bound, registered or invalidated so: of another kind, still valid, or with windows bound to it.
+    NotBindable(u32),
+    /// A region needs this right, or the binding asks for one that it cannot have.
+    NeedsRight(u32),
+    /// An atomic has one SGE of 8 bytes.
+    AtomicPayload,
     /// No such shared receive queue (or it was destroyed).
     UnknownSrq,
     /// A shared receive queue cannot have this depth, number of SGEs or limit; or the queue pair is of another domain.
@@ -141,6 +147,15 @@ impl fmt::Display for Error {
                 f.write_str("Immediate Data has no SGEs and no inline data beside it")
             }
             Error::MessageTooLong => f.write_str("a message has less than 2^32 bytes"),
+            Error::NotBindable(stag) => write!(
+                f,
+                "STag {stag:#x} cannot be bound, registered or invalidated so: it is of another kind, still valid, or has windows bound to it"
+            ),
+            Error::NeedsRight(stag) => write!(
+                f,
+                "the region of STag {stag:#x} does not give such rights: windows need BIND, and LOCAL_WRITE if the peer is to write"
+            ),
+            Error::AtomicPayload => f.write_str("an atomic has one SGE of 8 bytes"),
             Error::UnknownSrq => f.write_str("no such shared receive queue"),
             Error::InvalidSrq => f.write_str(
                 "shared receive queues have a depth of 1 to 32768, 1 to 4 SGEs, a limit up to their depth, and queue pairs of their domain",

@@ -27,6 +27,8 @@ extern crate alloc;
 
 pub mod acceptance;
 mod arp;
+mod atomics;
+mod binding;
 mod bytes;
 mod cm;
 pub mod commands;
@@ -84,10 +86,11 @@ pub use rung::{Rung, RungError, UnknownRung};
 pub use srq::{SrqConfig, SrqId, SrqState};
 pub use stats::EngineStats;
 pub use verbs::{
-    Access, Completion, Opcode, Payload, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr,
-    Sge, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
+    Access, Binding, Completion, Opcode, Payload, PdId, QpConfig, QpId, QpState, RecvWr, SendOp,
+    SendWr, Sge, StagKind, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
 pub use weft_tcp::control::Congestion;
 pub use weft_tcp::handover::{Handover, Impossible, Timestamps};
 pub use weft_wire::mpa::RtrKinds;
+pub use weft_wire::rdmap::Atomic;
 pub use weft_wire::terminate::TerminateCode;

@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use weft_wire::checks::Position;
-use weft_wire::rdmap::ReadRequest;
+use weft_wire::rdmap::{Atomic, AtomicRequest, AtomicResponse, ReadRequest};
 
 use crate::cm::ConnId;
 use crate::output::software::SendBuffer;
@@ -14,7 +14,8 @@ use crate::region::{Piece, RegionRef};
 use crate::rung::Rung;
 use crate::srq::SrqId;
 use crate::verbs::{
-    Completion, Opcode, QpConfig, QpId, QpState, Sge, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
+    Binding, Completion, Opcode, QpConfig, QpId, QpState, Sge, Status, MAX_INLINE, MAX_RECV_SGE,
+    MAX_SGE,
 };
 
 /// What a send-queue entry does.
@@ -26,6 +27,14 @@ pub enum Action {
     Write { stag: u32, to: u64 },
     /// A Read into the entry's SGEs.
     Read { stag: u32, to: u64 },
+    /// An atomic, whose old value goes to the entry's SGE.
+    Atomic { stag: u32, to: u64, atomic: Atomic },
+    /// A memory window is bound.
+    Bind(Binding),
+    /// A region gets its memory.
+    FastRegister(Binding),
+    /// An STag is invalidated.
+    LocalInvalidate { stag: u32 },
 }
 
 impl Action {
@@ -34,6 +43,23 @@ impl Action {
             Action::Send { .. } => Opcode::Send,
             Action::Write { .. } => Opcode::Write,
             Action::Read { .. } => Opcode::Read,
+            Action::Atomic { atomic, .. } => match atomic {
+                Atomic::FetchAdd { .. } => Opcode::FetchAdd,
+                Atomic::CmpSwap { .. } => Opcode::CmpSwap,
+            },
+            Action::Bind(_) => Opcode::Bind,
+            Action::FastRegister(_) => Opcode::FastRegister,
+            Action::LocalInvalidate { .. } => Opcode::LocalInvalidate,
+        }
+    }
+
+    /// It needs this STag.
+    fn uses(self, stag: u32) -> bool {
+        match self {
+            Action::Bind(binding) | Action::FastRegister(binding) => {
+                binding.region == stag || binding.stag >> 8 == stag >> 8
+            }
+            _ => false,
         }
     }
 }
@@ -273,6 +299,15 @@ pub struct PendingRead {
     pub left: u32,
     /// The sink's region is open for it.
     pub open: bool,
+    /// It is an atomic: its answer is an Atomic Response.
+    pub atomic: bool,
+}
+
+impl PendingRead {
+    /// What an Atomic Request has as its identifier.
+    pub fn identifier(&self) -> u32 {
+        self.entry.unwrap_or(0)
+    }
 }
 
 /// A Read of the peer's that is to be answered.
@@ -288,6 +323,10 @@ pub struct PendingResponse {
     pub data: Data,
     /// Bytes sent.
     pub sent: u32,
+    /// It is an atomic; `request` says nothing then.
+    pub atomic: Option<AtomicRequest>,
+    /// What its answer will say: it is done.
+    pub answer: Option<AtomicResponse>,
 }
 
 impl PendingResponse {
@@ -342,8 +381,13 @@ pub struct Qp {
     pub read_msn: u32,
     /// What is expected of the peer's next Send.
     pub expected: Position,
-    /// MSN expected of the peer's next Read Request.
+    /// MSN expected of the peer's next Read Request or Atomic Request.
     pub read_request_msn: u32,
+    /// The job that sends the last of a Read Response, until it is known to be done: an atomic behind it waits.
+    pub response_job: Option<u32>,
+    /// MSN of the next Atomic Response, and the one expected of the peer's.
+    pub atomic_msn: u32,
+    pub expected_atomic_msn: u32,
     /// Reads under way, oldest first.
     pub reads: VecDeque<PendingRead>,
     /// Reads to answer, oldest first.
@@ -382,6 +426,9 @@ impl Qp {
             read_msn: 1,
             expected: Position { msn: 1, mo: 0 },
             read_request_msn: 1,
+            response_job: None,
+            atomic_msn: 1,
+            expected_atomic_msn: 1,
             reads: VecDeque::new(),
             responses: VecDeque::new(),
             send_turn: false,
@@ -398,7 +445,7 @@ impl Qp {
     pub fn uses(&self, stag: u32) -> bool {
         let send = |entry: &SendEntry| {
             let mut pieces = entry.payload.pieces().iter();
-            pieces.any(|piece| piece.stag == stag)
+            pieces.any(|piece| piece.stag == stag) || entry.action.uses(stag)
         };
         let waiting = self.rq.posted.wrapping_sub(self.rq.completed);
         self.sq.ring.iter().flatten().any(send)

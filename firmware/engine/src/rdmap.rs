@@ -89,8 +89,17 @@ impl<P: Port> Link<'_, P> {
                 self.terminate_arrived(payload);
                 return Ok(());
             }
-            // Atomics are not offered.
-            Target::Untagged { .. } => Err(TerminateCode::RDMAP_OPCODE),
+            Target::Untagged {
+                qn: queue::READ_REQUEST,
+                msn,
+                mo,
+                ..
+            } => {
+                return self
+                    .atomic_request(header, ulpdu, (msn, mo), payload)
+                    .inspect(|()| self.first_message());
+            }
+            Target::Untagged { msn, mo, .. } => self.atomic_response(header, (msn, mo), payload),
         };
         result.map_err(fault)?;
         self.first_message();
@@ -132,7 +141,7 @@ impl<P: Port> Link<'_, P> {
         if invalidates {
             self.shared
                 .regions
-                .invalidate(qp.config.pd, rsvd_ulp, self.port)?;
+                .invalidate(qp.config.pd, qp.id, rsvd_ulp, self.port)?;
             invalidated = Some(rsvd_ulp);
         }
         let total = qp.expected.mo.wrapping_add(length);
@@ -224,7 +233,7 @@ impl<P: Port> Link<'_, P> {
         let mut region = None;
         if request.size > 0 {
             let source = self.shared.regions.remote(
-                qp.config.pd,
+                (qp.config.pd, qp.id),
                 request.source_stag,
                 request.source_to,
                 request.size,
@@ -249,6 +258,8 @@ impl<P: Port> Link<'_, P> {
             region,
             data: Data::Gather(pieces),
             sent: 0,
+            atomic: None,
+            answer: None,
         });
         Ok(())
     }
@@ -285,6 +296,7 @@ impl<P: Port> Link<'_, P> {
         let read = self.qp.as_ref().and_then(|qp| qp.reads.front());
         let wrong = match read {
             None => TerminateCode::RDMAP_OPCODE,
+            Some(read) if read.atomic => TerminateCode::RDMAP_OPCODE,
             Some(read) if length > 0 && stag != read.stag => TerminateCode::DDP_STAG,
             Some(read) if length > 0 && (to != read.to || length > read.left) => {
                 TerminateCode::DDP_BOUNDS

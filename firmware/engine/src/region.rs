@@ -11,7 +11,7 @@ use weft_wire::terminate::TerminateCode;
 use crate::error::Error;
 use crate::port::Port;
 use crate::random::Random;
-use crate::verbs::{Access, PdId, Sge};
+use crate::verbs::{Access, Binding, PdId, QpId, Sge, StagKind};
 
 /// A piece of host memory as the card sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct RegionRef {
 /// A registered region.
 #[derive(Clone, Copy, Debug)]
 struct Region {
-    /// Not invalidated by the peer.
+    /// It may be used: it has memory, and was not invalidated.
     valid: bool,
     generation: u32,
     key: u8,
@@ -41,6 +41,14 @@ struct Region {
     base: u64,
     length: u64,
     iova: u64,
+    /// What it is, if it is no registered memory.
+    kind: Option<StagKind>,
+    /// The region that it is a part of, while it is bound.
+    part_of: Option<u32>,
+    /// The one queue pair that may use it.
+    of_qp: Option<QpId>,
+    /// What is bound to it.
+    parts: u32,
     /// Reads of this side under way that have their sink in it.
     sinks: u32,
     /// From the first to behind the last byte that they and those before them ask for, as offsets, since there were none.
@@ -64,6 +72,11 @@ impl Region {
         rights == StagRow::READ_SINK
     }
 
+    /// Nothing of this side refers to it.
+    fn is_window(&self) -> bool {
+        matches!(self.kind, Some(StagKind::Window1 | StagKind::Window2))
+    }
+
     /// The card's row.
     fn row(&self) -> StagRow {
         let (from, to) = if self.only_sink() && self.sinks > 0 {
@@ -82,10 +95,12 @@ impl Region {
         }
     }
 
-    /// What the checks of an access see of it.
-    fn for_access(&self, needs: Access) -> checks::Region {
+    /// What the checks of an access by a queue pair see of it.
+    fn for_access(&self, qp: QpId, needs: Access) -> checks::Region {
+        let is_others = self.of_qp.is_some_and(|owner| owner != qp);
         checks::Region {
-            domain: self.pd.0,
+            // That of nobody, if it is another queue pair's.
+            domain: if is_others { !self.pd.0 } else { self.pd.0 },
             allowed: self.rights().contains(needs),
             base: self.base,
             length: self.length,
@@ -191,6 +206,51 @@ impl Regions {
         if !fits(base) || !fits(iova) {
             return Err(Error::InvalidRegion);
         }
+        let region = Region {
+            valid: true,
+            generation: 0,
+            key: 0,
+            pd,
+            access,
+            base,
+            length,
+            iova,
+            kind: None,
+            part_of: None,
+            of_qp: None,
+            parts: 0,
+            sinks: 0,
+            reach: (0, 0),
+        };
+        let (stag, row) = self.put(region)?;
+        port.write_table(table::STAG, stag >> 8, &row.to_bytes());
+        Ok(stag)
+    }
+
+    /// An STag that names no memory yet.
+    pub fn alloc_stag(&mut self, pd: PdId, kind: StagKind) -> Result<u32, Error> {
+        self.domain(pd)?;
+        let region = Region {
+            valid: false,
+            generation: 0,
+            key: 0,
+            pd,
+            access: Access::NONE,
+            base: 0,
+            length: 0,
+            iova: 0,
+            kind: Some(kind),
+            part_of: None,
+            of_qp: None,
+            parts: 0,
+            sinks: 0,
+            reach: (0, 0),
+        };
+        Ok(self.put(region)?.0)
+    }
+
+    /// Finds an STag for a region.
+    fn put(&mut self, region: Region) -> Result<(u32, StagRow), Error> {
         // Round robin, so that an STag just removed is not handed out again at once; beginning anywhere.
         let count = self.rows.len();
         let index = (0..count)
@@ -201,30 +261,22 @@ impl Regions {
         // Any key but the last one of this index.
         let key = self.keys[index].wrapping_add((self.random.next() % 255) as u8 + 1);
         self.keys[index] = key;
-        self.domain(pd)?.members += 1;
+        self.domain(region.pd)?.members += 1;
         self.registered = self.registered.wrapping_add(1);
         let region = Region {
-            valid: true,
             generation: self.registered,
             key,
-            pd,
-            access,
-            base,
-            length,
-            iova,
-            sinks: 0,
-            reach: (0, 0),
+            ..region
         };
         self.rows[index] = Some(region);
-        port.write_table(table::STAG, index as u32, &region.row().to_bytes());
-        Ok((index as u32) << 8 | u32::from(key))
+        Ok(((index as u32) << 8 | u32::from(key), region.row()))
     }
 
     /// Removes a region.
     pub fn deregister<P: Port>(&mut self, stag: u32, port: &mut P) -> Result<(), Error> {
-        let region = self.row(stag).ok_or(Error::UnknownStag(stag))?;
-        let pd = region.pd;
-        self.leave(pd);
+        let region = *self.owned(stag).ok_or(Error::UnknownStag(stag))?;
+        self.part_from(region.part_of);
+        self.leave(region.pd);
         let index = stag >> 8;
         self.rows[index as usize] = None;
         port.write_table(table::STAG, index, &StagRow::default().to_bytes());
@@ -235,23 +287,179 @@ impl Regions {
     pub fn invalidate<P: Port>(
         &mut self,
         pd: PdId,
+        qp: QpId,
         stag: u32,
         port: &mut P,
     ) -> Result<(), TerminateCode> {
         let region = self.find(stag).ok_or(TerminateCode::RDMAP_STAG)?;
-        if region.pd != pd {
+        if region.pd != pd || region.of_qp.is_some_and(|owner| owner != qp) {
             return Err(TerminateCode::RDMAP_NOT_ASSOCIATED);
         }
-        if !region.access.contains(Access::REMOTE_INVALIDATE) {
+        if !region.access.contains(Access::REMOTE_INVALIDATE) || region.parts > 0 {
             return Err(TerminateCode::RDMAP_CANNOT_INVALIDATE);
         }
-        // The region stays known, so that its owner can deregister it.
-        let index = stag >> 8;
-        if let Some(Some(region)) = self.rows.get_mut(index as usize) {
-            region.valid = false;
-        }
-        port.write_table(table::STAG, index, &StagRow::default().to_bytes());
+        self.take_away(stag, port);
         Ok(())
+    }
+
+    /// An STag is used no more until it is bound again. It stays known, so that its owner can deregister it.
+    fn take_away<P: Port>(&mut self, stag: u32, port: &mut P) {
+        let index = stag >> 8;
+        let Some(Some(region)) = self.rows.get_mut(index as usize) else {
+            return;
+        };
+        region.valid = false;
+        region.of_qp = None;
+        let part_of = region.part_of.take();
+        self.part_from(part_of);
+        port.write_table(table::STAG, index, &StagRow::default().to_bytes());
+    }
+
+    /// Nothing is bound to that region any more that was.
+    fn part_from(&mut self, part_of: Option<u32>) {
+        let row = part_of.and_then(|index| self.rows.get_mut(index as usize));
+        if let Some(Some(region)) = row {
+            region.parts = region.parts.saturating_sub(1);
+        }
+    }
+
+    /// Something is bound to it.
+    pub fn has_windows(&self, stag: u32) -> bool {
+        self.owned(stag).is_some_and(|region| region.parts > 0)
+    }
+
+    /// Whether a queue pair may bind so; the memory.
+    fn check_binding(&self, pd: PdId, binding: &Binding, fast: bool) -> Result<u64, Error> {
+        let stag = binding.stag;
+        let target = self.rows.get((stag >> 8) as usize).and_then(Option::as_ref);
+        let target = target.ok_or(Error::UnknownStag(stag))?;
+        if target.pd != pd {
+            return Err(Error::WrongPd(stag));
+        }
+        let kind = target.kind.ok_or(Error::NotBindable(stag))?;
+        let is_window = kind != StagKind::FastRegion;
+        if fast == is_window
+            || kind != StagKind::Window1 && (target.valid || binding.length == 0)
+            || target.parts > 0
+        {
+            return Err(Error::NotBindable(stag));
+        }
+        if binding.length == 0 {
+            return Ok(0);
+        }
+        let source = binding.region;
+        let region = self.find(source).ok_or(Error::UnknownStag(source))?;
+        if region.pd != pd {
+            return Err(Error::WrongPd(source));
+        }
+        let from = binding.region_to;
+        if region.kind.is_some_and(|kind| kind != StagKind::FastRegion) || source >> 8 == stag >> 8
+        {
+            return Err(Error::NotBindable(source));
+        }
+        let end = from
+            .checked_sub(region.base)
+            .and_then(|at| at.checked_add(binding.length));
+        if end.is_none_or(|end| end > region.length) {
+            let length = binding.length.try_into().unwrap_or(u32::MAX);
+            let (stag, to) = (source, from);
+            return Err(Error::OutOfBounds { stag, to, length });
+        }
+        if binding.base_to.checked_add(binding.length - 1).is_none() {
+            return Err(Error::InvalidRegion);
+        }
+        let remote = Access::REMOTE_READ
+            | Access::REMOTE_WRITE
+            | Access::REMOTE_ATOMIC
+            | Access::REMOTE_INVALIDATE;
+        let writes =
+            Access::REMOTE_WRITE | Access::REMOTE_ATOMIC | Access::LOCAL_WRITE | Access::READ_SINK;
+        let access = binding.access;
+        let allowed = !is_window || remote.contains(access) && region.access.contains(Access::BIND);
+        let may_write =
+            region.access.contains(Access::LOCAL_WRITE) || access.without(writes) == access;
+        if !allowed || !may_write {
+            return Err(Error::NeedsRight(source));
+        }
+        Ok(region.iova.wrapping_add(from.wrapping_sub(region.base)))
+    }
+
+    /// An STag names other memory from now on; `fast`: it is a region's. The card has the row of a window of type 1 and of a region; of one of type 2 it has none,
+    /// since it knows domains and no queue pairs: what comes for it is placed by the engine.
+    pub fn bind<P: Port>(
+        &mut self,
+        pd: PdId,
+        qp: QpId,
+        (binding, fast): (&Binding, bool),
+        port: &mut P,
+    ) -> Result<(), Error> {
+        let iova = self.check_binding(pd, binding, fast)?;
+        self.take_away(binding.stag, port);
+        self.registered = self.registered.wrapping_add(1);
+        let (index, source) = ((binding.stag >> 8) as usize, binding.region >> 8);
+        let Some(Some(region)) = self.rows.get_mut(index) else {
+            return Err(Error::UnknownStag(binding.stag));
+        };
+        region.key = binding.stag as u8;
+        self.keys[index] = region.key;
+        if binding.length == 0 {
+            return Ok(());
+        }
+        region.generation = self.registered;
+        region.valid = true;
+        region.access = binding.access;
+        region.base = binding.base_to;
+        region.length = binding.length;
+        region.iova = iova;
+        region.part_of = Some(source);
+        if region.kind == Some(StagKind::Window2) {
+            region.of_qp = Some(qp);
+        } else {
+            let row = region.row();
+            port.write_table(table::STAG, index as u32, &row.to_bytes());
+        }
+        if let Some(Some(region)) = self.rows.get_mut(source as usize) {
+            region.parts += 1;
+        }
+        Ok(())
+    }
+
+    /// Whether a queue pair may take an STag away.
+    fn check_invalidate(&self, pd: PdId, qp: QpId, stag: u32) -> Result<(), Error> {
+        let region = self.find(stag).ok_or(Error::UnknownStag(stag))?;
+        if region.pd != pd || region.of_qp.is_some_and(|owner| owner != qp) {
+            return Err(Error::WrongPd(stag));
+        }
+        let is_of_kind = matches!(region.kind, Some(StagKind::Window2 | StagKind::FastRegion));
+        if !is_of_kind || region.parts > 0 {
+            return Err(Error::NotBindable(stag));
+        }
+        Ok(())
+    }
+
+    /// A queue pair takes an STag away.
+    pub fn invalidate_own<P: Port>(
+        &mut self,
+        pd: PdId,
+        qp: QpId,
+        stag: u32,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        self.check_invalidate(pd, qp, stag)?;
+        self.take_away(stag, port);
+        Ok(())
+    }
+
+    /// A queue pair is no more: what it has bound for itself is nobody's.
+    pub fn unbind_all<P: Port>(&mut self, qp: QpId, port: &mut P) {
+        for index in 0..self.rows.len() {
+            let region = self.rows[index]
+                .as_ref()
+                .filter(|region| region.of_qp == Some(qp));
+            if region.is_some() {
+                self.take_away((index as u32) << 8, port);
+            }
+        }
     }
 
     /// A Read is about to be asked for whose sink lies there: with the first one the card's row opens. That of a region which
@@ -301,7 +509,10 @@ impl Regions {
         length: u32,
         needs: Access,
     ) -> Result<Piece, Error> {
-        let region = self.find(stag).ok_or(Error::UnknownStag(stag))?;
+        let region = self
+            .find(stag)
+            .filter(|region| !region.is_window())
+            .ok_or(Error::UnknownStag(stag))?;
         if region.pd != pd {
             return Err(Error::WrongPd(stag));
         }
@@ -323,21 +534,21 @@ impl Regions {
     /// Checks an access of the peer, in the card's order, and finds its memory.
     pub fn remote(
         &self,
-        pd: PdId,
+        (pd, qp): (PdId, QpId),
         stag: u32,
         to: u64,
         length: u32,
         needs: Access,
     ) -> Result<Piece, Violation> {
         let region = self.find(stag).ok_or(Violation::Stag)?;
-        let region = region.for_access(needs);
+        let region = region.for_access(qp, needs);
         let iova = region.place(pd.0, to, u64::from(length))?;
         Ok(Piece { iova, length })
     }
 
     /// The domain of a region.
     pub fn domain_of(&self, stag: u32) -> Option<PdId> {
-        self.row(stag).map(|region| region.pd)
+        self.owned(stag).map(|region| region.pd)
     }
 
     /// Keeps hold of the region that an STag names now.
@@ -358,6 +569,12 @@ impl Regions {
     /// The region, if its STag may be used.
     fn find(&self, stag: u32) -> Option<&Region> {
         self.row(stag).filter(|region| region.valid)
+    }
+
+    /// The region, for its owner: the key of a window, or of what is registered by work, is what work makes it.
+    fn owned(&self, stag: u32) -> Option<&Region> {
+        let row = self.rows.get((stag >> 8) as usize)?.as_ref()?;
+        (row.kind.is_some() || row.key == stag as u8).then_some(row)
     }
 
     fn row(&self, stag: u32) -> Option<&Region> {

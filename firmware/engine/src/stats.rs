@@ -24,6 +24,8 @@ pub struct EngineStats {
     pub fpdus_software: u64,
     /// Messages that took an element of a shared receive queue.
     pub shared_receives: u64,
+    /// Atomics of peers that were done.
+    pub atomics: u64,
     /// FPDUs made by the engine's hands.
     pub fpdus_made: u64,
     /// Bytes that the engine has copied: between frames, its own memory, send buffers and registered memory.

@@ -151,7 +151,7 @@ impl<P: Port> Link<'_, P> {
         let found = self
             .shared
             .regions
-            .remote(qp.config.pd, stag, to, length, needs);
+            .remote((qp.config.pd, qp.id), stag, to, length, needs);
         let piece = match found {
             Ok(piece) => piece,
             Err(violation) => {

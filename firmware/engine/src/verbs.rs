@@ -4,6 +4,7 @@ use weft_layout::StagRow;
 use weft_wire::terminate::TerminateCode;
 
 use crate::rung::Rung;
+use weft_wire::rdmap::Atomic;
 
 /// SGEs that a send work request can have.
 pub const MAX_SGE: usize = 16;
@@ -55,10 +56,17 @@ impl Access {
     pub const READ_SINK: Access = Access(StagRow::READ_SINK);
     /// The peer may invalidate it by a Send with Invalidate.
     pub const REMOTE_INVALIDATE: Access = Access(16);
+    /// Memory windows may be bound to it.
+    pub const BIND: Access = Access(32);
+    /// Atomics of the peer (RFC 7306) may change it.
+    pub const REMOTE_ATOMIC: Access = Access(64);
 
     /// Those that the card checks, too.
     pub(crate) const OF_CARD: u8 =
         StagRow::LOCAL_WRITE | StagRow::REMOTE_READ | StagRow::REMOTE_WRITE | StagRow::READ_SINK;
+
+    /// Those that the engine alone checks.
+    const OF_ENGINE: u8 = Self::REMOTE_INVALIDATE.0 | Self::BIND.0 | Self::REMOTE_ATOMIC.0;
 
     /// The bits, as above; the low four are the card's.
     pub const fn bits(self) -> u8 {
@@ -67,7 +75,7 @@ impl Access {
 
     /// From bits; `None` if one of them has no meaning.
     pub const fn from_bits(bits: u8) -> Option<Access> {
-        if bits & !(Self::OF_CARD | Self::REMOTE_INVALIDATE.0) == 0 {
+        if bits & !(Self::OF_CARD | Self::OF_ENGINE) == 0 {
             Some(Access(bits))
         } else {
             None
@@ -166,6 +174,53 @@ pub enum SendOp {
         /// Its tagged offset.
         to: u64,
     },
+    /// An atomic (RFC 7306 §5) on 8 aligned bytes of the peer's, whose number is in its byte order. What was there before goes into the one SGE, of 8 bytes with
+    /// `LOCAL_WRITE`, as a little-endian number. Nothing is negotiated: a peer that does not know it answers with a Terminate.
+    Atomic {
+        /// The peer's STag.
+        stag: u32,
+        /// Its tagged offset.
+        to: u64,
+        /// What to do.
+        atomic: Atomic,
+    },
+    /// A memory window names other memory from now on. No payload.
+    Bind(Binding),
+    /// An STag that was allocated for a region gets its memory. No payload.
+    FastRegister(Binding),
+    /// A window of type 2 or a fast-registered region names nothing any more. No payload.
+    LocalInvalidate {
+        /// Its STag.
+        stag: u32,
+    },
+}
+
+/// What an STag without memory is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StagKind {
+    /// A memory window of type 1: every queue pair of its domain may use it, and it is bound anew as often as one likes.
+    Window1,
+    /// A memory window of type 2: it is for the queue pair that binds it, until it is invalidated.
+    Window2,
+    /// A region that gets its memory by work of the send queue.
+    FastRegion,
+}
+
+/// The memory that an STag is to name: a part of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The STag, with its new key in the low 8 bits.
+    pub stag: u32,
+    /// Tagged offset of its first byte.
+    pub base_to: u64,
+    /// The region's STag.
+    pub region: u32,
+    /// Where the part begins.
+    pub region_to: u64,
+    /// Bytes. 0 unbinds a window of type 1.
+    pub length: u64,
+    /// Rights.
+    pub access: Access,
 }
 
 /// Where a message comes from (or, for a Read, goes to).
@@ -210,6 +265,16 @@ pub enum Opcode {
     Write,
     /// A Read of this side.
     Read,
+    /// A FetchAdd of this side.
+    FetchAdd,
+    /// A CmpSwap of this side.
+    CmpSwap,
+    /// A memory window was bound.
+    Bind,
+    /// A region got its memory.
+    FastRegister,
+    /// An STag was invalidated by this side.
+    LocalInvalidate,
     /// A receive.
     Recv,
 }

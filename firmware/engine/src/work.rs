@@ -1,14 +1,14 @@
 //! Work requests as posted: their checks, and what the queues keep of them.
 
 use weft_layout::ReceiveElement;
-use weft_wire::rdmap::{opcode, IMMEDIATE};
+use weft_wire::rdmap::{opcode, Atomic, IMMEDIATE};
 
 use crate::error::Error;
 use crate::qp::{self, Action, Local, Qp, RecvEntry, SendEntry};
 use crate::region::{Piece, Regions};
 use crate::verbs::{
-    Access, Opcode, Payload, PdId, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE, MAX_RECV_SGE,
-    MAX_SGE,
+    Access, Binding, Opcode, Payload, PdId, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE,
+    MAX_RECV_SGE, MAX_SGE,
 };
 
 /// An entry of which nothing is done yet, without payload.
@@ -52,8 +52,13 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
         },
         SendOp::Write { stag, to } => Action::Write { stag, to },
         SendOp::Read { stag, to } => Action::Read { stag, to },
+        SendOp::Atomic { stag, to, atomic } => Action::Atomic { stag, to, atomic },
+        SendOp::Bind(binding) => Action::Bind(binding),
+        SendOp::FastRegister(binding) => Action::FastRegister(binding),
+        SendOp::LocalInvalidate { stag } => Action::LocalInvalidate { stag },
     };
-    let is_read = matches!(action, Action::Read { .. });
+    let is_atomic = matches!(action, Action::Atomic { .. });
+    let is_read = is_atomic || matches!(action, Action::Read { .. });
     let mut entry = SendEntry {
         signalled: wr.signalled,
         fence: wr.fence,
@@ -69,6 +74,15 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
         entry.length = IMMEDIATE as u32;
         return Ok(entry);
     }
+    if matches!(
+        action,
+        Action::Bind(_) | Action::FastRegister(_) | Action::LocalInvalidate { .. }
+    ) {
+        return match wr.payload {
+            Payload::Sges([]) | Payload::Inline([]) => Ok(entry),
+            _ => Err(Error::ImmediatePayload),
+        };
+    }
     match wr.payload {
         Payload::Inline(_) if is_read => return Err(Error::InlineRead),
         Payload::Inline(bytes) => {
@@ -81,7 +95,9 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
             entry.length = bytes.len() as u32;
         }
         Payload::Sges(sges) => {
-            let needs = if is_read {
+            let needs = if is_atomic {
+                Access::LOCAL_WRITE
+            } else if is_read {
                 Access::READ_SINK
             } else {
                 Access::NONE
@@ -98,6 +114,9 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
                 count += 1;
             })?;
             entry.payload = qp::Payload::Pieces(list, count);
+            if is_atomic && (count, entry.length) != (1, 8) {
+                return Err(Error::AtomicPayload);
+            }
         }
     }
     Ok(entry)
@@ -127,12 +146,40 @@ pub fn recv_entry(
     })
 }
 
+/// What work that fails in its turn would bind.
+const NOTHING: Binding = Binding {
+    stag: 0,
+    base_to: 0,
+    region: 0,
+    region_to: 0,
+    length: 0,
+    access: Access::NONE,
+};
+
 /// An entry that fails in its turn.
 pub fn failed_send(id: u64, opcode: Opcode, status: Status) -> SendEntry {
     let (stag, to) = (0, 0);
     let action = match opcode {
         Opcode::Write => Action::Write { stag, to },
         Opcode::Read => Action::Read { stag, to },
+        Opcode::FetchAdd => Action::Atomic {
+            stag,
+            to,
+            atomic: Atomic::FetchAdd { add: 0, mask: 0 },
+        },
+        Opcode::CmpSwap => Action::Atomic {
+            stag,
+            to,
+            atomic: Atomic::CmpSwap {
+                compare: 0,
+                compare_mask: 0,
+                swap: 0,
+                swap_mask: 0,
+            },
+        },
+        Opcode::Bind => Action::Bind(NOTHING),
+        Opcode::FastRegister => Action::FastRegister(NOTHING),
+        Opcode::LocalInvalidate => Action::LocalInvalidate { stag },
         Opcode::Send | Opcode::Recv => Action::Send {
             opcode: opcode::SEND,
             invalidate: 0,

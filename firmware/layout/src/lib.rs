@@ -1527,6 +1527,16 @@ pub mod wqe_opcode {
     pub const READ: u8 = 3;
     /// Immediate Data (RFC 7306)
     pub const IMMEDIATE: u8 = 4;
+    /// takes away a memory window or fast-registered region: stag
+    pub const LOCAL_INVALIDATE: u8 = 5;
+    /// binds a memory window: stag with its new key, TO of its first byte, inline a binding
+    pub const BIND: u8 = 6;
+    /// gives memory to an STag that was allocated without: likewise
+    pub const FAST_REGISTER: u8 = 7;
+    /// Atomic Request (RFC 7306) FetchAdd: stag, to, inline atomic_operands
+    pub const FETCH_ADD: u8 = 8;
+    /// Atomic Request CmpSwap: likewise
+    pub const CMP_SWAP: u8 = 9;
 }
 
 /// What a WQE is to do.
@@ -1541,15 +1551,30 @@ pub enum WqeOpcode {
     Read = 3,
     /// Immediate Data (RFC 7306)
     Immediate = 4,
+    /// takes away a memory window or fast-registered region: stag
+    LocalInvalidate = 5,
+    /// binds a memory window: stag with its new key, TO of its first byte, inline a binding
+    Bind = 6,
+    /// gives memory to an STag that was allocated without: likewise
+    FastRegister = 7,
+    /// Atomic Request (RFC 7306) FetchAdd: stag, to, inline atomic_operands
+    FetchAdd = 8,
+    /// Atomic Request CmpSwap: likewise
+    CmpSwap = 9,
 }
 
 impl WqeOpcode {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 9] = [
         Self::Send,
         Self::Write,
         Self::Read,
         Self::Immediate,
+        Self::LocalInvalidate,
+        Self::Bind,
+        Self::FastRegister,
+        Self::FetchAdd,
+        Self::CmpSwap,
     ];
 
     /// The number.
@@ -1564,6 +1589,11 @@ impl WqeOpcode {
             2 => Some(Self::Write),
             3 => Some(Self::Read),
             4 => Some(Self::Immediate),
+            5 => Some(Self::LocalInvalidate),
+            6 => Some(Self::Bind),
+            7 => Some(Self::FastRegister),
+            8 => Some(Self::FetchAdd),
+            9 => Some(Self::CmpSwap),
             _ => None,
         }
     }
@@ -1575,6 +1605,11 @@ impl WqeOpcode {
             Self::Write => "WRITE",
             Self::Read => "READ",
             Self::Immediate => "IMMEDIATE",
+            Self::LocalInvalidate => "LOCAL_INVALIDATE",
+            Self::Bind => "BIND",
+            Self::FastRegister => "FAST_REGISTER",
+            Self::FetchAdd => "FETCH_ADD",
+            Self::CmpSwap => "CMP_SWAP",
         }
     }
 
@@ -1585,6 +1620,11 @@ impl WqeOpcode {
             Self::Write => "RDMA Write",
             Self::Read => "RDMA Read into the SGEs",
             Self::Immediate => "Immediate Data (RFC 7306)",
+            Self::LocalInvalidate => "takes away a memory window or fast-registered region: stag",
+            Self::Bind => "binds a memory window: stag with its new key, TO of its first byte, inline a binding",
+            Self::FastRegister => "gives memory to an STag that was allocated without: likewise",
+            Self::FetchAdd => "Atomic Request (RFC 7306) FetchAdd: stag, to, inline atomic_operands",
+            Self::CmpSwap => "Atomic Request CmpSwap: likewise",
         }
     }
 }
@@ -1613,6 +1653,16 @@ pub mod cqe_opcode {
     pub const READ: u8 = 3;
     /// a receive
     pub const RECV: u8 = 4;
+    /// a local invalidate
+    pub const LOCAL_INVALIDATE: u8 = 5;
+    /// a bind of a memory window
+    pub const BIND: u8 = 6;
+    /// a fast registration
+    pub const FAST_REGISTER: u8 = 7;
+    /// an atomic FetchAdd
+    pub const FETCH_ADD: u8 = 8;
+    /// an atomic CmpSwap
+    pub const CMP_SWAP: u8 = 9;
 }
 
 /// What was completed.
@@ -1627,15 +1677,30 @@ pub enum CqeOpcode {
     Read = 3,
     /// a receive
     Recv = 4,
+    /// a local invalidate
+    LocalInvalidate = 5,
+    /// a bind of a memory window
+    Bind = 6,
+    /// a fast registration
+    FastRegister = 7,
+    /// an atomic FetchAdd
+    FetchAdd = 8,
+    /// an atomic CmpSwap
+    CmpSwap = 9,
 }
 
 impl CqeOpcode {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 9] = [
         Self::Send,
         Self::Write,
         Self::Read,
         Self::Recv,
+        Self::LocalInvalidate,
+        Self::Bind,
+        Self::FastRegister,
+        Self::FetchAdd,
+        Self::CmpSwap,
     ];
 
     /// The number.
@@ -1650,6 +1715,11 @@ impl CqeOpcode {
             2 => Some(Self::Write),
             3 => Some(Self::Read),
             4 => Some(Self::Recv),
+            5 => Some(Self::LocalInvalidate),
+            6 => Some(Self::Bind),
+            7 => Some(Self::FastRegister),
+            8 => Some(Self::FetchAdd),
+            9 => Some(Self::CmpSwap),
             _ => None,
         }
     }
@@ -1661,6 +1731,11 @@ impl CqeOpcode {
             Self::Write => "WRITE",
             Self::Read => "READ",
             Self::Recv => "RECV",
+            Self::LocalInvalidate => "LOCAL_INVALIDATE",
+            Self::Bind => "BIND",
+            Self::FastRegister => "FAST_REGISTER",
+            Self::FetchAdd => "FETCH_ADD",
+            Self::CmpSwap => "CMP_SWAP",
         }
     }
 
@@ -1671,6 +1746,11 @@ impl CqeOpcode {
             Self::Write => "RDMA Write",
             Self::Read => "RDMA Read",
             Self::Recv => "a receive",
+            Self::LocalInvalidate => "a local invalidate",
+            Self::Bind => "a bind of a memory window",
+            Self::FastRegister => "a fast registration",
+            Self::FetchAdd => "an atomic FetchAdd",
+            Self::CmpSwap => "an atomic CmpSwap",
         }
     }
 }
@@ -1837,6 +1917,8 @@ pub mod command_opcode {
     pub const MODIFY_SRQ: u8 = 21;
     /// asks for a shared receive queue: srq; srq_limit, srq_waiting
     pub const QUERY_SRQ: u8 = 22;
+    /// an STag without memory, for a memory window or a fast-registered region: pd, stag_kind; stag
+    pub const ALLOC_STAG: u8 = 23;
 }
 
 /// What a command is to do, with which fields; in the answer.
@@ -1887,11 +1969,13 @@ pub enum CommandOpcode {
     ModifySrq = 21,
     /// asks for a shared receive queue: srq; srq_limit, srq_waiting
     QuerySrq = 22,
+    /// an STag without memory, for a memory window or a fast-registered region: pd, stag_kind; stag
+    AllocStag = 23,
 }
 
 impl CommandOpcode {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::AllocPd,
         Self::DeallocPd,
         Self::Register,
@@ -1914,6 +1998,7 @@ impl CommandOpcode {
         Self::DestroySrq,
         Self::ModifySrq,
         Self::QuerySrq,
+        Self::AllocStag,
     ];
 
     /// The number.
@@ -1946,6 +2031,7 @@ impl CommandOpcode {
             20 => Some(Self::DestroySrq),
             21 => Some(Self::ModifySrq),
             22 => Some(Self::QuerySrq),
+            23 => Some(Self::AllocStag),
             _ => None,
         }
     }
@@ -1975,6 +2061,7 @@ impl CommandOpcode {
             Self::DestroySrq => "DESTROY_SRQ",
             Self::ModifySrq => "MODIFY_SRQ",
             Self::QuerySrq => "QUERY_SRQ",
+            Self::AllocStag => "ALLOC_STAG",
         }
     }
 
@@ -2003,6 +2090,7 @@ impl CommandOpcode {
             Self::DestroySrq => "removes one that no queue pair has: srq",
             Self::ModifySrq => "asks for an event at a limit: srq, srq_limit",
             Self::QuerySrq => "asks for a shared receive queue: srq; srq_limit, srq_waiting",
+            Self::AllocStag => "an STag without memory, for a memory window or a fast-registered region: pd, stag_kind; stag",
         }
     }
 }
@@ -2017,6 +2105,84 @@ impl TryFrom<u8> for CommandOpcode {
 
 impl From<CommandOpcode> for u8 {
     fn from(value: CommandOpcode) -> u8 {
+        value.raw()
+    }
+}
+
+/// What an STag without memory is for.
+pub mod stag_kind {
+    /// a memory window of type 1: for every queue pair of its domain
+    pub const WINDOW_1: u8 = 1;
+    /// a memory window of type 2: for the queue pair that binds it
+    pub const WINDOW_2: u8 = 2;
+    /// a region that gets its memory by FAST_REGISTER
+    pub const FAST_REGION: u8 = 3;
+}
+
+/// What an STag without memory is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum StagKind {
+    /// a memory window of type 1: for every queue pair of its domain
+    Window1 = 1,
+    /// a memory window of type 2: for the queue pair that binds it
+    Window2 = 2,
+    /// a region that gets its memory by FAST_REGISTER
+    FastRegion = 3,
+}
+
+impl StagKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [
+        Self::Window1,
+        Self::Window2,
+        Self::FastRegion,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::Window1),
+            2 => Some(Self::Window2),
+            3 => Some(Self::FastRegion),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Window1 => "WINDOW_1",
+            Self::Window2 => "WINDOW_2",
+            Self::FastRegion => "FAST_REGION",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Window1 => "a memory window of type 1: for every queue pair of its domain",
+            Self::Window2 => "a memory window of type 2: for the queue pair that binds it",
+            Self::FastRegion => "a region that gets its memory by FAST_REGISTER",
+        }
+    }
+}
+
+impl TryFrom<u8> for StagKind {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "stag_kind", value: raw })
+    }
+}
+
+impl From<StagKind> for u8 {
+    fn from(value: StagKind) -> u8 {
         value.raw()
     }
 }
@@ -6115,9 +6281,9 @@ pub struct SendWqe {
     pub sge_count: u8,
     /// inline: bytes, at most 256; else 0
     pub length: u32,
-    /// Write, Read: TO in the peer's region. Immediate: the data
+    /// Write, Read, atomics: TO in the peer's region. Immediate: the data. BIND, FAST_REGISTER: TO of the first byte, as the peer names it
     pub to: u64,
-    /// Write, Read: the peer's STag. Send with invalidate: what is to be invalidated
+    /// Write, Read, atomics: the peer's STag. Send with invalidate: what is to be invalidated. LOCAL_INVALIDATE, BIND, FAST_REGISTER: an STag of this side
     pub stag: u32,
     /// TO in the region of sge0_stag
     pub sge0_to: u64,
@@ -6565,6 +6731,102 @@ impl CqDoorbell {
     }
 }
 
+/// The inline payload of BIND and FAST_REGISTER: the memory that an STag names from then on, as a part of a region. 32 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Binding {
+    /// TO of the first byte in that region
+    pub region_to: u64,
+    /// bytes; BIND of a window of type 1: 0 unbinds it
+    pub length: u64,
+    /// STag of that region, in the queue pair's PD
+    pub region_stag: u32,
+    /// rights, as a command's
+    pub access: u8,
+}
+
+impl Binding {
+    /// Bytes of the record.
+    pub const SIZE: usize = 32;
+    /// Where region_to begins.
+    pub const REGION_TO_AT: usize = 0;
+    /// Where length begins.
+    pub const LENGTH_AT: usize = 8;
+    /// Where region_stag begins.
+    pub const REGION_STAG_AT: usize = 16;
+    /// Where access begins.
+    pub const ACCESS_AT: usize = 20;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..8].copy_from_slice(&self.region_to.to_le_bytes());
+        b[8..16].copy_from_slice(&self.length.to_le_bytes());
+        b[16..20].copy_from_slice(&self.region_stag.to_le_bytes());
+        b[20..21].copy_from_slice(&self.access.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            region_to: u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]),
+            length: u64::from_le_bytes([b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]]),
+            region_stag: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
+            access: u8::from_le_bytes([b[20]]),
+        }
+    }
+}
+
+/// The inline payload of FETCH_ADD and CMP_SWAP. 32 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AtomicOperands {
+    /// TO of the 8 bytes where the value that was there goes
+    pub sink_to: u64,
+    /// STag of their region, in the queue pair's PD
+    pub sink_stag: u32,
+    /// FETCH_ADD: what is added; CMP_SWAP: what is compared
+    pub operand: u64,
+    /// CMP_SWAP: what is stored if it is the same
+    pub swap: u64,
+}
+
+impl AtomicOperands {
+    /// Bytes of the record.
+    pub const SIZE: usize = 32;
+    /// Where sink_to begins.
+    pub const SINK_TO_AT: usize = 0;
+    /// Where sink_stag begins.
+    pub const SINK_STAG_AT: usize = 8;
+    /// Where operand begins.
+    pub const OPERAND_AT: usize = 16;
+    /// Where swap begins.
+    pub const SWAP_AT: usize = 24;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..8].copy_from_slice(&self.sink_to.to_le_bytes());
+        b[8..12].copy_from_slice(&self.sink_stag.to_le_bytes());
+        b[16..24].copy_from_slice(&self.operand.to_le_bytes());
+        b[24..32].copy_from_slice(&self.swap.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            sink_to: u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]),
+            sink_stag: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
+            operand: u64::from_le_bytes([b[16], b[17], b[18], b[19], b[20], b[21], b[22], b[23]]),
+            swap: u64::from_le_bytes([b[24], b[25], b[26], b[27], b[28], b[29], b[30], b[31]]),
+        }
+    }
+}
+
 /// A slot of a command ring; 512 bytes for private data follow it. A command has the fields that command_opcode names; the others are ignored. 128 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Command {
@@ -6624,6 +6886,8 @@ pub struct Command {
     pub srq: u32,
     /// an event is told when a shared receive queue has fewer elements; 0: none is
     pub srq_limit: u32,
+    /// what an STag is allocated for
+    pub stag_kind: u8,
 }
 
 impl Command {
@@ -6685,6 +6949,8 @@ impl Command {
     pub const SRQ_AT: usize = 88;
     /// Where srq_limit begins.
     pub const SRQ_LIMIT_AT: usize = 92;
+    /// Where stag_kind begins.
+    pub const STAG_KIND_AT: usize = 96;
     /// Bit 0: either side may send first.
     pub const PEER_TO_PEER: u8 = 0x1;
     /// Bit 1: CRC32C is asked for.
@@ -6711,6 +6977,10 @@ impl Command {
     pub const READ_SINK: u8 = 0x8;
     /// Bit 4: the peer may invalidate its STag.
     pub const REMOTE_INVALIDATE: u8 = 0x10;
+    /// Bit 5: memory windows may be bound to it.
+    pub const BIND: u8 = 0x20;
+    /// Bit 6: atomics of the peer may change it.
+    pub const REMOTE_ATOMIC: u8 = 0x40;
     /// Bit 0: Send of 0 bytes.
     pub const RTR_SEND: u8 = 0x1;
     /// Bit 1: Write of 0 bytes.
@@ -6750,6 +7020,7 @@ impl Command {
         b[86..88].copy_from_slice(&self.mtu.to_le_bytes());
         b[88..92].copy_from_slice(&self.srq.to_le_bytes());
         b[92..96].copy_from_slice(&self.srq_limit.to_le_bytes());
+        b[96..97].copy_from_slice(&self.stag_kind.to_le_bytes());
         b
     }
 
@@ -6785,6 +7056,7 @@ impl Command {
             mtu: u16::from_le_bytes([b[86], b[87]]),
             srq: u32::from_le_bytes([b[88], b[89], b[90], b[91]]),
             srq_limit: u32::from_le_bytes([b[92], b[93], b[94], b[95]]),
+            stag_kind: u8::from_le_bytes([b[96]]),
         }
     }
 
@@ -6949,6 +7221,30 @@ impl Command {
         self
     }
 
+    /// Bit 5: memory windows may be bound to it.
+    pub const fn bind(&self) -> bool {
+        self.access & Self::BIND != 0
+    }
+
+    /// The same with bind set or clear.
+    #[must_use]
+    pub const fn with_bind(mut self, on: bool) -> Self {
+        self.access = self.access & !Self::BIND | if on { Self::BIND } else { 0 };
+        self
+    }
+
+    /// Bit 6: atomics of the peer may change it.
+    pub const fn remote_atomic(&self) -> bool {
+        self.access & Self::REMOTE_ATOMIC != 0
+    }
+
+    /// The same with remote_atomic set or clear.
+    #[must_use]
+    pub const fn with_remote_atomic(mut self, on: bool) -> Self {
+        self.access = self.access & !Self::REMOTE_ATOMIC | if on { Self::REMOTE_ATOMIC } else { 0 };
+        self
+    }
+
     /// Bit 0: Send of 0 bytes.
     pub const fn rtr_send(&self) -> bool {
         self.rtr & Self::RTR_SEND != 0
@@ -6993,6 +7289,11 @@ impl Command {
     /// Who does what for a queue pair; 0: as the device is set up: by its name.
     pub fn rung(&self) -> Result<PartitionRung, UnknownValue> {
         PartitionRung::try_from(self.rung)
+    }
+
+    /// What an STag is allocated for: by its name.
+    pub fn stag_kind(&self) -> Result<StagKind, UnknownValue> {
+        StagKind::try_from(self.stag_kind)
     }
 }
 

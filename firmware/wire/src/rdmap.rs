@@ -137,3 +137,228 @@ impl ReadRequest {
         bytes
     }
 }
+
+/// What an Atomic Request does (RFC 7306 §5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atomic {
+    /// Adds. A bit of `mask` ends a field: no carry leaves it. 0: one field of 64 bits.
+    FetchAdd {
+        /// What is added.
+        add: u64,
+        /// The most significant bit of each field.
+        mask: u64,
+    },
+    /// Compares some bits, and stores some if they are the same.
+    CmpSwap {
+        /// What is compared.
+        compare: u64,
+        /// Which bits of it.
+        compare_mask: u64,
+        /// What is stored.
+        swap: u64,
+        /// Which bits of it.
+        swap_mask: u64,
+    },
+}
+
+impl Atomic {
+    /// What is there afterwards, if `value` was there.
+    pub fn apply(self, value: u64) -> u64 {
+        match self {
+            Atomic::FetchAdd { add, mask } => {
+                // Without the fields' highest bits no carry leaves one; those are added without carry.
+                let low = (value & !mask).wrapping_add(add & !mask);
+                match mask {
+                    0 => low,
+                    _ => low ^ (value ^ add) & mask,
+                }
+            }
+            Atomic::CmpSwap {
+                compare,
+                compare_mask,
+                swap,
+                swap_mask,
+            } => match (compare ^ value) & compare_mask {
+                0 => value & !swap_mask | swap & swap_mask,
+                _ => value,
+            },
+        }
+    }
+}
+
+/// An Atomic Request's payload (RFC 7306 §5.2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtomicRequest {
+    /// Comes back in the response.
+    pub identifier: u32,
+    /// Of the 8 bytes: STag.
+    pub stag: u32,
+    /// Tagged offset.
+    pub to: u64,
+    /// What to do.
+    pub atomic: Atomic,
+}
+
+impl AtomicRequest {
+    /// Bytes of it.
+    pub const SIZE: usize = 52;
+    const FETCH_ADD: u32 = 0;
+    const CMP_SWAP: u32 = 2;
+
+    /// Reads the payload of the untagged segment; `None`: it is short, or nobody knows the operation.
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        let word = |at| u64_at(payload, at);
+        let (data, mask) = (word(20)?, word(28)?);
+        let (compare, compare_mask) = (word(36)?, word(44)?);
+        Some(AtomicRequest {
+            identifier: u32_at(payload, 4)?,
+            stag: u32_at(payload, 8)?,
+            to: word(12)?,
+            atomic: match u32_at(payload, 0)? & 0xf {
+                Self::FETCH_ADD => Atomic::FetchAdd { add: data, mask },
+                Self::CMP_SWAP => Atomic::CmpSwap {
+                    compare,
+                    compare_mask,
+                    swap: data,
+                    swap_mask: mask,
+                },
+                _ => return None,
+            },
+        })
+    }
+
+    /// As bytes.
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let (code, data, mask, compare, compare_mask) = match self.atomic {
+            Atomic::FetchAdd { add, mask } => (Self::FETCH_ADD, add, mask, 0, u64::MAX),
+            Atomic::CmpSwap {
+                compare,
+                compare_mask,
+                swap,
+                swap_mask,
+            } => (Self::CMP_SWAP, swap, swap_mask, compare, compare_mask),
+        };
+        let mut bytes = [0; Self::SIZE];
+        Writer::new(&mut bytes)
+            .u32(code)
+            .u32(self.identifier)
+            .u32(self.stag)
+            .u64(self.to)
+            .u64(data)
+            .u64(mask)
+            .u64(compare)
+            .u64(compare_mask);
+        bytes
+    }
+}
+
+/// An Atomic Response's payload (RFC 7306 §5.2.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AtomicResponse {
+    /// Of the request.
+    pub identifier: u32,
+    /// What was there before.
+    pub value: u64,
+}
+
+impl AtomicResponse {
+    /// Bytes of it.
+    pub const SIZE: usize = 12;
+
+    /// Reads the payload of the untagged segment.
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        Some(AtomicResponse {
+            identifier: u32_at(payload, 0)?,
+            value: u64_at(payload, 4)?,
+        })
+    }
+
+    /// As bytes.
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        Writer::new(&mut bytes).u32(self.identifier).u64(self.value);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pseudocode of RFC 7306 §5.1.1.
+    fn masked_add(value: u64, add: u64, mask: u64) -> u64 {
+        let (mut carry, mut result) = (0, 0);
+        for bit in 0..64 {
+            let location = 1u64 << bit;
+            let sum = carry + (value >> bit & 1) + (add >> bit & 1);
+            carry = sum >> 1 & 1;
+            result |= (sum & 1) << bit;
+            carry &= u64::from(mask & location == 0);
+        }
+        result
+    }
+
+    #[test]
+    fn atomics_are_those_of_the_rfc() {
+        let mut random = 7u64;
+        let mut next = || {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(99);
+            random.rotate_left(29)
+        };
+        for round in 0..10_000 {
+            let (value, add) = (next(), next());
+            let mask = [0, 1 << 63, 0x8000_8000_8000_8000, u64::MAX, next()][round % 5];
+            let added = Atomic::FetchAdd { add, mask }.apply(value);
+            assert_eq!(
+                added,
+                masked_add(value, add, mask),
+                "{value:x} {add:x} {mask:x}"
+            );
+            let compare_mask = next() & next() & next();
+            let swap = Atomic::CmpSwap {
+                compare: value ^ (next() & !compare_mask),
+                compare_mask,
+                swap: add,
+                swap_mask: mask,
+            };
+            assert_eq!(swap.apply(value), value & !mask | add & mask);
+            let other = value ^ compare_mask;
+            let kept = if compare_mask == 0 {
+                swap.apply(other)
+            } else {
+                other
+            };
+            assert_eq!(swap.apply(other), kept);
+        }
+    }
+
+    #[test]
+    fn atomics_are_read_back() {
+        let fetch = Atomic::FetchAdd { add: 1, mask: 2 };
+        let swap = Atomic::CmpSwap {
+            compare: 3,
+            compare_mask: 4,
+            swap: 5,
+            swap_mask: 6,
+        };
+        for atomic in [fetch, swap] {
+            let request = AtomicRequest {
+                identifier: 7,
+                stag: 8,
+                to: 9,
+                atomic,
+            };
+            let bytes = request.to_bytes();
+            assert_eq!(AtomicRequest::parse(&bytes), Some(request));
+            assert_eq!(AtomicRequest::parse(&bytes[..51]), None);
+            let mut unknown = bytes;
+            unknown[3] = 1;
+            assert_eq!(AtomicRequest::parse(&unknown), None);
+        }
+        let response = AtomicResponse {
+            identifier: 1,
+            value: 2,
+        };
+        assert_eq!(AtomicResponse::parse(&response.to_bytes()), Some(response));
+    }
+}

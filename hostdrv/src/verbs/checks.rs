@@ -57,13 +57,18 @@ impl Qp {
     /// May it be posted at all?
     #[cold]
     fn check_send(&self, wr: &SendWr<'_>) -> Result<(), VerbsError> {
-        let rings = self.rings();
         if wr.misplaced != 0 {
             return Err(VerbsError::MeaninglessFlag {
                 flag: wr.misplaced(),
                 work: wr::name(wr.opcode),
             });
         }
+        self.check_open(wr.opcode == WqeOpcode::Read)
+    }
+
+    /// May work be posted to the send queue at all? `reads`: the peer has to take Reads.
+    pub(super) fn check_open(&self, reads: bool) -> Result<(), VerbsError> {
+        let rings = self.rings();
         if rings.is_lent() {
             return Err(VerbsError::Lent);
         }
@@ -71,7 +76,7 @@ impl Qp {
         if !rings.is_bound() {
             self.check_state("post_send")?;
         }
-        if wr.opcode == WqeOpcode::Read && !rings.takes_reads() {
+        if reads && !rings.takes_reads() {
             return Err(engine::Error::NoReadsAllowed.into());
         }
         Ok(())

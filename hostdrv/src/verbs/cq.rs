@@ -50,6 +50,16 @@ pub enum WcOpcode {
     RdmaRead = CqeOpcode::Read as u8,
     /// A receive.
     Recv = CqeOpcode::Recv as u8,
+    /// A local invalidate (`IBV_WC_LOCAL_INV`).
+    LocalInvalidate = CqeOpcode::LocalInvalidate as u8,
+    /// A bind of a memory window (`IBV_WC_BIND_MW`).
+    BindMw = CqeOpcode::Bind as u8,
+    /// A fast registration (`IB_WC_REG_MR`).
+    FastRegister = CqeOpcode::FastRegister as u8,
+    /// An atomic (`IBV_WC_FETCH_ADD`).
+    FetchAdd = CqeOpcode::FetchAdd as u8,
+    /// An atomic (`IBV_WC_COMP_SWAP`).
+    CompSwap = CqeOpcode::CmpSwap as u8,
 }
 
 /// A work completion.
@@ -111,6 +121,11 @@ impl From<CqeOpcode> for WcOpcode {
             CqeOpcode::Write => WcOpcode::RdmaWrite,
             CqeOpcode::Read => WcOpcode::RdmaRead,
             CqeOpcode::Recv => WcOpcode::Recv,
+            CqeOpcode::LocalInvalidate => WcOpcode::LocalInvalidate,
+            CqeOpcode::Bind => WcOpcode::BindMw,
+            CqeOpcode::FastRegister => WcOpcode::FastRegister,
+            CqeOpcode::FetchAdd => WcOpcode::FetchAdd,
+            CqeOpcode::CmpSwap => WcOpcode::CompSwap,
         }
     }
 }
@@ -906,7 +921,7 @@ mod tests {
             let known = code <= CqeStatus::RemoteOperation as u8;
             assert_eq!(wc.status == WcStatus::GeneralError, !known, "{code}");
             assert_eq!(wc.status == WcStatus::Success, code == 0, "{code}");
-            let send = !(2..=4).contains(&code);
+            let send = !(2..=9).contains(&code);
             assert_eq!(wc.opcode == WcOpcode::Send, send, "{code}");
         }
     }

@@ -108,6 +108,17 @@ pub enum VerbsError {
         /// Its size.
         depth: u32,
     },
+    /// Rights that no window has.
+    #[error("a window with access {access:#x}: it can have REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC and REMOTE_INVALIDATE")]
+    WindowAccess {
+        /// What was asked for, as bits.
+        access: u8,
+    },
+    /// A window of type 2 is not unbound, but invalidated.
+    #[error(
+        "a window of type 2 goes by `local_invalidate`, or by its peer's Send with Invalidate"
+    )]
+    NotOfType1,
     /// The shared receive queue is full.
     #[error("the shared receive queue of {max_wr} receives is full: poll the completion queues of its queue pairs, or create it with more")]
     SrqFull {
@@ -274,6 +285,7 @@ pub(crate) fn access_name(access: Access) -> &'static str {
     match access {
         Access::LOCAL_WRITE => "LOCAL_WRITE",
         Access::READ_SINK => "READ_SINK",
+        Access::BIND => "BIND",
         _ => "several rights",
     }
 }

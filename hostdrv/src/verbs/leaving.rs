@@ -12,7 +12,8 @@ use crate::device::State;
 /// A region that nobody has a handle of.
 pub(crate) struct Leaving {
     pub(super) stag: u32,
-    pub(super) memory: Arc<dyn MappedMemory>,
+    /// `None`: a window, whose memory is a region's.
+    pub(super) memory: Option<Arc<dyn MappedMemory>>,
     /// A domain lives as long as its regions.
     pub(super) pd: Pd,
 }
@@ -48,9 +49,11 @@ impl State {
                 ?gone,
                 "region removed"
             );
-            self.card.memory.remove(&region.memory);
-            // A packet that was checked before may still be on its way into the memory.
-            self.bury(region.memory);
+            if let Some(memory) = region.memory {
+                self.card.memory.remove(&memory);
+                // A packet that was checked before may still be on its way into the memory.
+                self.bury(memory);
+            }
             self.release(region.pd);
         }
     }

@@ -22,6 +22,7 @@ mod qp;
 mod rings;
 mod srq;
 mod taking;
+mod windows;
 mod wr;
 
 pub use attributes::{DeviceAttr, QpAttr};
@@ -43,4 +44,5 @@ pub use weft_engine::{
 };
 /// What a borrower of queues writes and reads.
 pub use weft_queues as queues;
+pub use windows::{inc_rkey, AtomicWr, BindWr, FastMr, InvalidateWr, Mw, MwType};
 pub use wr::{RecvWr, SendWr, Sge};

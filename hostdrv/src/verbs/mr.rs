@@ -491,7 +491,7 @@ impl Drop for MrInner {
         let mut state = device.lock();
         state.leave(Leaving {
             stag: self.stag,
-            memory: self.memory.clone(),
+            memory: Some(self.memory.clone()),
             pd: self.pd.clone(),
         });
         if let Err(error) = state.finish_turn() {

@@ -143,6 +143,14 @@ impl Qp {
         }
     }
 
+    /// Posts a WQE that was checked.
+    pub(super) fn post_wqe(&self, wr_id: u64, wqe: &Wqe<'_>) -> Result<(), VerbsError> {
+        self.tell(match self.rings().post_send(wr_id, wqe)? {
+            true => Tell::Bell,
+            false => Tell::Device,
+        })
+    }
+
     /// A WQE of a work request.
     #[inline(always)]
     pub(super) fn wqe<'p>(&self, wr: &SendWr<'_>, payload: Payload<'p>) -> Wqe<'p> {

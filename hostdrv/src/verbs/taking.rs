@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use weft_engine::{self as engine, Completion, Opcode, SendOp, Status, MAX_RECV_SGE, MAX_SGE};
-use weft_layout::{Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode};
+use weft_engine::{
+    self as engine, Atomic, Completion, Opcode, SendOp, Status, MAX_RECV_SGE, MAX_SGE,
+};
+use weft_layout::{AtomicOperands, Binding, Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode};
 use weft_queues::{BadWqe, Payload, Taken};
 
 use super::rings::Rings;
@@ -80,6 +82,15 @@ pub(super) fn engine_sge(sge: weft_queues::Sge) -> engine::Sge {
     }
 }
 
+/// Its payload is operands, in the WQE.
+fn has_operands(opcode: WqeOpcode) -> bool {
+    use WqeOpcode::{Bind, CmpSwap, FastRegister, FetchAdd, LocalInvalidate};
+    matches!(
+        opcode,
+        Bind | CmpSwap | FastRegister | FetchAdd | LocalInvalidate
+    )
+}
+
 /// What the engine is to do; `None`: nothing that it can.
 fn operation(taken: &Taken) -> Option<SendOp> {
     let solicited = taken.has(SendWqe::SOLICITED);
@@ -95,6 +106,10 @@ fn operation(taken: &Taken) -> Option<SendOp> {
             data: taken.to,
         },
         _ if solicited => return None,
+        WqeOpcode::LocalInvalidate => SendOp::LocalInvalidate { stag: taken.stag },
+        WqeOpcode::Bind => SendOp::Bind(binding(taken)?),
+        WqeOpcode::FastRegister => SendOp::FastRegister(binding(taken)?),
+        WqeOpcode::FetchAdd | WqeOpcode::CmpSwap => atomic(taken)?.0,
         WqeOpcode::Write => SendOp::Write {
             stag: taken.stag,
             to: taken.to,
@@ -106,11 +121,63 @@ fn operation(taken: &Taken) -> Option<SendOp> {
     })
 }
 
+/// The operands that lie in a WQE.
+fn operands<const SIZE: usize>(taken: &Taken) -> Option<[u8; SIZE]> {
+    match taken.payload() {
+        Payload::Inline(bytes) => bytes.try_into().ok(),
+        Payload::Sges(_) => None,
+    }
+}
+
+fn binding(taken: &Taken) -> Option<engine::Binding> {
+    let record = Binding::from_bytes(&operands(taken)?);
+    Some(engine::Binding {
+        stag: taken.stag,
+        base_to: taken.to,
+        region: record.region_stag,
+        region_to: record.region_to,
+        length: record.length,
+        access: engine::Access::from_bits(record.access)?,
+    })
+}
+
+/// An atomic, and where the old value goes.
+fn atomic(taken: &Taken) -> Option<(SendOp, engine::Sge)> {
+    if !matches!(taken.opcode, WqeOpcode::FetchAdd | WqeOpcode::CmpSwap) {
+        return None;
+    }
+    let record = AtomicOperands::from_bytes(&operands(taken)?);
+    let atomic = match taken.opcode {
+        WqeOpcode::FetchAdd => Atomic::FetchAdd {
+            add: record.operand,
+            mask: 0,
+        },
+        _ => Atomic::CmpSwap {
+            compare: record.operand,
+            compare_mask: u64::MAX,
+            swap: record.swap,
+            swap_mask: u64::MAX,
+        },
+    };
+    let (stag, to) = (taken.stag, taken.to);
+    let sink = engine::Sge {
+        stag: record.sink_stag,
+        to: record.sink_to,
+        length: 8,
+    };
+    Some((SendOp::Atomic { stag, to, atomic }, sink))
+}
+
 fn engine_opcode(opcode: WqeOpcode) -> Opcode {
     match opcode {
         WqeOpcode::Send | WqeOpcode::Immediate => Opcode::Send,
         WqeOpcode::Write => Opcode::Write,
         WqeOpcode::Read => Opcode::Read,
+        WqeOpcode::LocalInvalidate => Opcode::LocalInvalidate,
+        WqeOpcode::Bind => Opcode::Bind,
+        WqeOpcode::FastRegister => Opcode::FastRegister,
+        WqeOpcode::FetchAdd => Opcode::FetchAdd,
+        WqeOpcode::CmpSwap => Opcode::CmpSwap,
     }
 }
 
@@ -128,6 +195,7 @@ pub(super) fn refusal(error: engine::Error) -> Status {
         | engine::Error::WrongPd(_)
         | engine::Error::OutOfBounds { .. }
         | engine::Error::NeedsLocalWrite(_)
+        | engine::Error::NeedsRight(_)
         | engine::Error::NeedsReadSink(_) => Status::LocalProtection,
         _ => Status::LocalOperation,
     }
@@ -140,6 +208,11 @@ fn cqe_of(completion: &Completion) -> Cqe {
         Opcode::Write => CqeOpcode::Write,
         Opcode::Read => CqeOpcode::Read,
         Opcode::Recv => CqeOpcode::Recv,
+        Opcode::LocalInvalidate => CqeOpcode::LocalInvalidate,
+        Opcode::Bind => CqeOpcode::Bind,
+        Opcode::FastRegister => CqeOpcode::FastRegister,
+        Opcode::FetchAdd => CqeOpcode::FetchAdd,
+        Opcode::CmpSwap => CqeOpcode::CmpSwap,
     };
     let status = match completion.status {
         Status::Success => CqeStatus::Success,
@@ -231,6 +304,12 @@ impl State {
             let capacity = entry.rings.capacity;
             let mut sges = [engine::Sge::default(); MAX_SGE];
             let payload = match taken.payload() {
+                // Their operands, not what they carry.
+                _ if has_operands(taken.opcode) => {
+                    let sink = atomic(&taken).map(|(_, sink)| sink);
+                    sges[0] = sink.unwrap_or_default();
+                    Ok(engine::Payload::Sges(&sges[..usize::from(sink.is_some())]))
+                }
                 Payload::Inline(bytes) if bytes.len() > capacity.inline => {
                     Err(engine::Error::InlineTooLong(bytes.len()))
                 }

@@ -182,7 +182,7 @@ impl<'a> SendWr<'a> {
     pub fn solicited(mut self) -> Self {
         match self.opcode {
             WqeOpcode::Send | WqeOpcode::Immediate => self.flags |= SendWqe::SOLICITED,
-            WqeOpcode::Write | WqeOpcode::Read => self.misplaced |= SendWqe::SOLICITED,
+            _ => self.misplaced |= SendWqe::SOLICITED,
         }
         self
     }
@@ -234,6 +234,10 @@ pub(super) fn name(opcode: WqeOpcode) -> &'static str {
         WqeOpcode::Immediate => "Immediate Data",
         WqeOpcode::Write => "Write",
         WqeOpcode::Read => "Read",
+        WqeOpcode::FetchAdd | WqeOpcode::CmpSwap => "atomic",
+        WqeOpcode::Bind => "bind",
+        WqeOpcode::FastRegister => "fast registration",
+        WqeOpcode::LocalInvalidate => "local invalidate",
     }
 }
 

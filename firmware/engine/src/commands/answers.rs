@@ -117,6 +117,9 @@ pub(crate) fn refused(refusal: Refusal) -> Answer {
             | Error::NeedsReadSink(_)
             | Error::QueueFull
             | Error::HasSrq
+            | Error::NotBindable(_)
+            | Error::NeedsRight(_)
+            | Error::AtomicPayload
             | Error::TooManySges(_)
             | Error::InlineTooLong(_)
             | Error::InlineRead

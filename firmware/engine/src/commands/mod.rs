@@ -17,19 +17,19 @@ pub use entries::{entry_of, event_of};
 pub(crate) use handover::stream_of;
 pub use handover::{adopt, start_mpa, stream_record};
 pub use requests::{
-    abort, accept, alloc_pd, connect, create_qp, create_qp_with_srq, create_srq, dealloc_pd,
-    deregister, destroy_qp, destroy_srq, disconnect, listen, modify_qp, modify_srq, query_qp,
-    query_srq, register, reject, resolve, unlisten,
+    abort, accept, alloc_pd, alloc_stag, connect, create_qp, create_qp_with_srq, create_srq,
+    dealloc_pd, deregister, destroy_qp, destroy_srq, disconnect, listen, modify_qp, modify_srq,
+    query_qp, query_srq, register, reject, resolve, unlisten,
 };
 pub use weft_layout::{Answer, Command, EventEntry};
 
-use weft_layout::{CongestionControl, PartitionRung, QueuePairState};
+use weft_layout::{CongestionControl, PartitionRung, QueuePairState, StagKind as StagKindNumber};
 use weft_tcp::control::Congestion;
 use weft_wire::mpa::RtrKinds;
 
 use crate::cm::ConnId;
 use crate::rung::Rung;
-use crate::verbs::{PdId, QpId, QpState};
+use crate::verbs::{PdId, QpId, QpState, StagKind};
 
 /// Two enumerations with the same names, one of them a record's: there and back.
 macro_rules! same {
@@ -49,6 +49,7 @@ macro_rules! same {
 pub(crate) use same;
 
 same!(QpState, QueuePairState, state_number, state: Idle Rts Closing Terminating Error);
+same!(StagKind, StagKindNumber, stag_kind_number, stag_kind: Window1 Window2 FastRegion);
 same!(Rung, PartitionRung, rung_number, rung: Host Crc Placement Firmware Full);
 same!(Congestion, CongestionControl, congestion_number, congestion: Reno Cubic Dctcp Delay);
 

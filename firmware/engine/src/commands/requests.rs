@@ -2,10 +2,10 @@
 
 use weft_layout::{Command, CommandOpcode};
 
-use super::{rtr_bits, rung_number, state_number};
+use super::{rtr_bits, rung_number, stag_kind_number, state_number};
 use crate::cm::{AcceptParams, ConnId, ConnectParams, Revision};
 use crate::srq::{SrqConfig, SrqId};
-use crate::verbs::{Access, PdId, QpConfig, QpId, QpState};
+use crate::verbs::{Access, PdId, QpConfig, QpId, QpState, StagKind};
 
 fn command(opcode: CommandOpcode) -> Command {
     Command {
@@ -53,6 +53,14 @@ pub fn register(pd: PdId, base_to: u64, iova: u64, length: u64, access: Access) 
         region_length: length,
         access: access.bits(),
         ..of_pd(CommandOpcode::Register, pd)
+    }
+}
+
+/// An STag without memory: [`Answer::stag`](super::Answer::stag). It is removed as a region is.
+pub fn alloc_stag(pd: PdId, kind: StagKind) -> Command {
+    Command {
+        stag_kind: stag_kind_number(kind),
+        ..of_pd(CommandOpcode::AllocStag, pd)
     }
 }
 

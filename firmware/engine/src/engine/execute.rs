@@ -9,7 +9,7 @@ use crate::cm::{
     AcceptParams, Agreed, ConnId, ConnectParams, Endpoint, Revision, Route, StartMpa,
     StreamHandover, MAX_PRIVATE_DATA,
 };
-use crate::commands::{describe, refused, rtr_kinds, rung, state, stream_of, Refusal};
+use crate::commands::{describe, refused, rtr_kinds, rung, stag_kind, state, stream_of, Refusal};
 use crate::error::Error;
 use crate::port::Port;
 use crate::srq::{SrqConfig, SrqId};
@@ -67,6 +67,10 @@ impl Engine {
                 let (base, iova) = (command.base_to, command.iova);
                 let length = command.region_length;
                 answer.stag = self.register(pd, base, iova, length, access, port)?;
+            }
+            CommandOpcode::AllocStag => {
+                let kind = stag_kind(command.stag_kind).ok_or(Refusal::Malformed)?;
+                answer.stag = self.alloc_stag(pd, kind)?;
             }
             CommandOpcode::Deregister => self.deregister(now, command.stag, port)?,
             CommandOpcode::CreateQp => {

@@ -13,7 +13,8 @@ use crate::qp::Qp;
 use crate::rung::{Rung, RungError};
 use crate::srq::{put_element, SrqConfig, SrqId, SrqState};
 use crate::verbs::{
-    Access, Opcode, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr, Status, MAX_SGE,
+    Access, Opcode, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr, StagKind, Status,
+    MAX_SGE,
 };
 use crate::work;
 
@@ -49,7 +50,12 @@ impl Engine {
             .register(pd, base_to, iova, length, access, port)
     }
 
-    /// Removes a region: from now on the card refuses its STag, and no job reads it that is not posted yet.
+    /// An STag that names no memory yet. [`SendOp::Bind`] gives it some.
+    pub fn alloc_stag(&mut self, pd: PdId, kind: StagKind) -> Result<u32, Error> {
+        self.shared.regions.alloc_stag(pd, kind)
+    }
+
+    /// Removes a region, a window, or an STag that names nothing: from now on the card refuses its STag, and no job reads it that is not posted yet.
     /// The caller gives its memory back when the jobs posted so far are done and the placements checked so
     /// far have ended. A stream whose Read Response would have come from it is terminated.
     /// `Error::InUse`: a work request that is not completed refers to it.
@@ -61,7 +67,10 @@ impl Engine {
         if self.qps.iter().flatten().any(|qp| uses(qp)) {
             return Err(Error::InUse);
         }
-        if self.is_ring(stag) || self.shared.srqs.uses(stag) {
+        if self.shared.regions.has_windows(stag)
+            || self.is_ring(stag)
+            || self.shared.srqs.uses(stag)
+        {
             return Err(Error::InUse);
         }
         let regions = &mut self.shared.regions;
@@ -238,6 +247,7 @@ impl Engine {
             if shared {
                 gone.flush(None, &mut self.shared.completions);
             }
+            self.shared.regions.unbind_all(qp, port);
             self.shared.regions.leave(gone.config.pd);
             if let Some(srq) = gone.srq {
                 self.shared.srqs.leave(srq);
@@ -315,7 +325,7 @@ impl Engine {
         let conn = queue.conn.and_then(|slot| self.conns.get(slot));
         let no_reads = conn.is_some_and(|conn| conn.reported && conn.agreed.ord == 0)
             || queue.joined.is_some_and(|joined| !joined.reads);
-        if no_reads && matches!(wr.op, SendOp::Read { .. }) {
+        if no_reads && matches!(wr.op, SendOp::Read { .. } | SendOp::Atomic { .. }) {
             return Err(Error::NoReadsAllowed);
         }
         let entry = work::send_entry(queue, &shared.regions, wr)?;

@@ -2,14 +2,14 @@
 
 use weft_layout::Job;
 use weft_wire::mpa::RtrKinds;
-use weft_wire::rdmap::{control, opcode, queue, ReadRequest};
+use weft_wire::rdmap::{control, opcode, queue, AtomicRequest, ReadRequest};
 use weft_wire::tcp::flag;
 
 use super::software::NotSent;
 use super::Step;
 use crate::conn::{Conn, Phase, MAX_PARTS};
 use crate::link::Link;
-use crate::part::{fit, Data, Fit, Header, Origin, Part, JOB_INLINE};
+use crate::part::{copy_out, fit, Data, Fit, Header, Origin, Part, JOB_INLINE};
 use crate::port::{Full, Port};
 use crate::qp::{Action, PendingRead, Qp};
 use crate::region::RegionRef;
@@ -24,8 +24,10 @@ enum Source {
     Terminate,
     Rtr,
     Response,
+    AtomicResponse,
     Send,
     Read,
+    Atomic,
 }
 
 /// A message, or what is left of one.
@@ -79,7 +81,22 @@ pub fn next_message(conn: &Conn, qp: Option<&Qp>) -> Option<Message> {
     if conn.rtr_pending {
         return rtr(conn, qp);
     }
-    let response = qp.responses.front().map(|response| {
+    // An atomic that is not done yet waits for the Reads before it.
+    let response = qp.responses.front();
+    let response =
+        response.filter(|response| response.atomic.is_none() || response.answer.is_some());
+    let response = response.map(|response| {
+        if let Some(answer) = response.answer {
+            return inline(
+                Source::AtomicResponse,
+                untagged(
+                    opcode::ATOMIC_RESPONSE,
+                    queue::ATOMIC_RESPONSE,
+                    qp.atomic_msn,
+                ),
+                &answer.to_bytes(),
+            );
+        }
         let left = response.request.size - response.sent;
         Message {
             source: Source::Response,
@@ -103,6 +120,21 @@ pub fn next_message(conn: &Conn, qp: Option<&Qp>) -> Option<Message> {
         return response;
     }
     next_request(conn, qp).or(response)
+}
+
+/// A message of a few bytes that the job itself has.
+fn inline(source: Source, header: Header, payload: &[u8]) -> Message {
+    let (data, length) = copy_out(payload, 0, payload.len() as u32);
+    Message {
+        source,
+        header,
+        data,
+        reach: length,
+        region: None,
+        sink: None,
+        sent: 0,
+        length,
+    }
 }
 
 /// The RTR (RFC 6581 §9.2): no work request stands behind it.
@@ -165,6 +197,24 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
             ..untagged(opcode, queue::SEND, qp.send_msn)
         })),
         Action::Write { stag, to } => Some(send(tagged(opcode::WRITE, stag, to))),
+        Action::Atomic { stag, to, atomic } => {
+            if qp.reads.len() >= usize::from(conn.agreed.ord) {
+                return None;
+            }
+            let request = AtomicRequest {
+                identifier: qp.sq.started,
+                stag,
+                to,
+                atomic,
+            };
+            Some(inline(
+                Source::Atomic,
+                untagged(opcode::ATOMIC_REQUEST, queue::READ_REQUEST, qp.read_msn),
+                &request.to_bytes(),
+            ))
+        }
+        // Done before it comes here, unless it waits.
+        Action::Bind(_) | Action::FastRegister(_) | Action::LocalInvalidate { .. } => None,
         Action::Read { stag, to } => {
             // The ORD limit.
             if qp.reads.len() >= usize::from(conn.agreed.ord) {
@@ -212,7 +262,8 @@ impl<P: Port> Link<'_, P> {
             return false;
         };
         let next = qp.sq.next();
-        let next = next.filter(|entry| !matches!(entry.action, Action::Read { .. }));
+        let next =
+            next.filter(|entry| matches!(entry.action, Action::Send { .. } | Action::Write { .. }));
         let left = next.map_or(0, |entry| entry.length - entry.sent);
         let (flight, emss) = (conn.sender.flight(), self.emss());
         let enough = if window < congestion {
@@ -344,6 +395,7 @@ impl<P: Port> Link<'_, P> {
         if let Some(sink) = &message.sink {
             self.shared.regions.open_sink(sink, self.port);
         }
+        let mut response_job = None;
         let flow = qp.id.flow();
         let posted = match qp.software {
             None => self
@@ -357,7 +409,12 @@ impl<P: Port> Link<'_, P> {
             }
         };
         match posted {
-            Ok(job) => part.job = job,
+            Ok(job) => {
+                part.job = job;
+                if message.source == Source::Response {
+                    response_job = Some(job);
+                }
+            }
             Err(why) => {
                 if let Some(sink) = &message.sink {
                     self.shared.regions.close_sink(sink.stag, self.port);
@@ -370,6 +427,9 @@ impl<P: Port> Link<'_, P> {
                     }
                 };
             }
+        }
+        if let (Some(job), Some(qp)) = (response_job, self.qp.as_mut()) {
+            qp.response_job = Some(job);
         }
         self.shared.stats.jobs += 1;
         let _ = self.conn.sender.take_cwr();
@@ -408,6 +468,7 @@ impl<P: Port> Link<'_, P> {
                         to: 0,
                         left: 0,
                         open: false,
+                        atomic: false,
                     });
                 } else {
                     qp.send_msn = qp.send_msn.wrapping_add(1);
@@ -434,7 +495,12 @@ impl<P: Port> Link<'_, P> {
                     }
                 }
             }
-            Source::Read => {
+            Source::AtomicResponse => {
+                qp.send_turn = true;
+                qp.atomic_msn = qp.atomic_msn.wrapping_add(1);
+                qp.responses.pop_front();
+            }
+            Source::Read | Source::Atomic => {
                 qp.send_turn = false;
                 qp.read_msn = qp.read_msn.wrapping_add(1);
                 let number = qp.sq.started;
@@ -454,6 +520,7 @@ impl<P: Port> Link<'_, P> {
                     to: sink.at,
                     left: sink.length,
                     open: message.sink.is_some(),
+                    atomic: message.source == Source::Atomic,
                 });
                 if all {
                     qp.sq.started = number.wrapping_add(1);
