@@ -752,7 +752,14 @@ impl Cq {
             }
             found => found,
         };
-        Self::poll_rest(found, self)
+        Self::poll_else(found, self)
+    }
+
+    /// The call that is not on the usual way.
+    #[cold]
+    #[inline(never)]
+    fn poll_else(found: &mut [Wc], cq: &Cq) -> Result<usize, VerbsError> {
+        Self::poll_rest(found, cq)
     }
 
     /// Whatever they are.

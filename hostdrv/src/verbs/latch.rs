@@ -50,9 +50,11 @@ impl Latch {
         }
     }
 
-    /// Gives back what its thread [kept](Held::keep).
-    pub(super) fn turn_back(&self) {
-        self.clear(HELD | WAITED);
+    /// Wakes who sleeps for it: has to follow [`Held::give_up`].
+    pub(super) fn wake(&self) {
+        if self.has(WAITED) {
+            self.clear(WAITED);
+        }
     }
 
     /// What came up while somebody passed: takes a reason away, was it there? And wakes who sleeps.
@@ -116,11 +118,10 @@ impl Latch {
 }
 
 impl Held<'_> {
-    /// Its thread still has the latch, and says so with `answer`: [`Latch::turn_back`] has to follow.
+    /// Gives it back and wakes nobody, so that there is no call in it: [`Latch::wake`] has to follow.
     #[inline(always)]
-    pub(super) fn keep<T>(self, answer: T) -> T {
-        std::mem::forget(self);
-        answer
+    pub(super) fn give_up(self) {
+        self.pass_back();
     }
 
     /// Gives it back, whatever is set. Was nothing? Else [`Latch::settle`] has to follow.
@@ -142,7 +143,7 @@ impl Held<'_> {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        self.0.turn_back();
+        self.0.clear(HELD | WAITED);
     }
 }
 
@@ -192,6 +193,11 @@ mod tests {
                     for _ in 0..ROUNDS {
                         let removed = if let Some(held) = latch.try_pass() {
                             step();
+                            if count.load(Ordering::Relaxed) % 3 == 0 {
+                                held.give_up();
+                                latch.wake();
+                                continue;
+                            }
                             !held.pass_back() && latch.settle(REASON)
                         } else {
                             let held = latch.lock();

@@ -35,19 +35,39 @@ trait Post: Sized {
     fn post_short(&self, qp: &Qp) -> Short;
 
     /// Posts it if that was not possible so, or says why not.
-    fn post_rest(&self, qp: &Qp, short: Short) -> Result<Tell, VerbsError>;
+    fn post_rest(&self, qp: &Qp) -> Result<Tell, VerbsError>;
+
+    /// The queue that it goes to.
+    fn queue(qp: &Qp) -> &WorkQueue;
+
+    /// What follows [`Short::Late`].
+    #[inline(never)]
+    fn settle(qp: &Qp) -> Tell {
+        match Self::queue(qp).settle() {
+            true => Tell::Bell,
+            false => Tell::Nobody,
+        }
+    }
 
     /// The same for a post by itself, which tells who is to be told.
+    #[cold]
     #[inline(never)]
-    fn post_alone(&self, qp: &Qp, short: Short) -> Result<(), VerbsError> {
+    fn settle_alone(qp: &Qp) -> Result<(), VerbsError> {
+        qp.tell(Self::settle(qp))
+    }
+
+    /// [`post_rest`](Self::post_rest) for a post by itself, likewise.
+    #[cold]
+    #[inline(never)]
+    fn post_alone(&self, qp: &Qp) -> Result<(), VerbsError> {
         match tracing::level_enabled!(tracing::Level::TRACE) {
-            true => self.post_traced(qp, short),
-            false => qp.tell(self.post_rest(qp, short)?),
+            true => self.post_traced(qp),
+            false => qp.tell(self.post_rest(qp)?),
         }
     }
 
     /// The same in a span of its own.
-    fn post_traced(&self, qp: &Qp, short: Short) -> Result<(), VerbsError>;
+    fn post_traced(&self, qp: &Qp) -> Result<(), VerbsError>;
 }
 
 impl Qp {
@@ -91,7 +111,8 @@ impl Qp {
         self.post_list(list)
     }
 
-    /// There is one call in it, for whatever is not usual: so the usual way saves no registers for it.
+    /// Whatever is not usual is a call at its end, one for each way in which the short one can end: so the usual way saves no registers for it, and
+    /// does not say how it ended.
     #[inline(always)]
     fn post<W: Post>(&self, wr: W) -> Result<(), VerbsError> {
         let short = match tracing::level_enabled!(tracing::Level::TRACE) {
@@ -100,7 +121,8 @@ impl Qp {
         };
         match short {
             Short::Posted => Ok(()),
-            short => wr.copied().post_alone(self, short),
+            Short::Late => W::settle_alone(self),
+            Short::No => wr.copied().post_alone(self),
         }
     }
 
@@ -113,7 +135,8 @@ impl Qp {
         for wr in list {
             match wr.post_short(self) {
                 Short::Posted => {}
-                short => match wr.copied().post_rest(self, short) {
+                Short::Late => tell = tell.max(W::settle(self)),
+                Short::No => match wr.copied().post_rest(self) {
                     Ok(more) => tell = tell.max(more),
                     Err(error) => return self.end_list(posted, tell, Err(error)),
                 },
@@ -238,21 +261,15 @@ impl Qp {
 
 /// What became of a post that did not end by the short way.
 #[inline(always)]
-fn rest(
-    queue: &WorkQueue,
-    short: Short,
+fn rest<W: Post>(
+    qp: &Qp,
+    wide: Short,
     long: impl FnOnce() -> Result<bool, VerbsError>,
 ) -> Result<Tell, VerbsError> {
-    match short {
+    match wide {
         Short::Posted => return Ok(Tell::Nobody),
-        Short::Late => {
-            return Ok(match queue.settle() {
-                true => Tell::Bell,
-                false => Tell::Nobody,
-            })
-        }
-        Short::Full => queue.turn_back(),
-        Short::No => {}
+        Short::Late => return Ok(W::settle(qp)),
+        Short::No => W::queue(qp).wake(),
     }
     Ok(match long()? {
         true => Tell::Bell,
@@ -280,18 +297,19 @@ impl Post for SendWr<'_> {
     }
 
     #[inline(never)]
-    fn post_rest(&self, qp: &Qp, short: Short) -> Result<Tell, VerbsError> {
-        let short = match short {
-            Short::No => qp.post_send_wide(self),
-            short => short,
-        };
-        rest(&qp.rings().send, short, || qp.put_send(self))
+    fn post_rest(&self, qp: &Qp) -> Result<Tell, VerbsError> {
+        rest::<Self>(qp, qp.post_send_wide(self), || qp.put_send(self))
+    }
+
+    #[inline(always)]
+    fn queue(qp: &Qp) -> &WorkQueue {
+        &qp.rings().send
     }
 
     #[cold]
     #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = qp.qp_num(), wr_id = self.wr_id))]
-    fn post_traced(&self, qp: &Qp, short: Short) -> Result<(), VerbsError> {
-        qp.tell(self.post_rest(qp, short)?)
+    fn post_traced(&self, qp: &Qp) -> Result<(), VerbsError> {
+        qp.tell(self.post_rest(qp)?)
     }
 }
 
@@ -313,17 +331,18 @@ impl Post for RecvWr<'_> {
     }
 
     #[inline(never)]
-    fn post_rest(&self, qp: &Qp, short: Short) -> Result<Tell, VerbsError> {
-        let short = match short {
-            Short::No => qp.post_recv_wide(self),
-            short => short,
-        };
-        rest(&qp.rings().recv, short, || qp.put_recv(self))
+    fn post_rest(&self, qp: &Qp) -> Result<Tell, VerbsError> {
+        rest::<Self>(qp, qp.post_recv_wide(self), || qp.put_recv(self))
+    }
+
+    #[inline(always)]
+    fn queue(qp: &Qp) -> &WorkQueue {
+        &qp.rings().recv
     }
 
     #[cold]
     #[tracing::instrument(name = "post_recv", level = "trace", skip_all, fields(qp_num = qp.qp_num(), wr_id = self.wr_id))]
-    fn post_traced(&self, qp: &Qp, short: Short) -> Result<(), VerbsError> {
-        qp.tell(self.post_rest(qp, short)?)
+    fn post_traced(&self, qp: &Qp) -> Result<(), VerbsError> {
+        qp.tell(self.post_rest(qp)?)
     }
 }

@@ -54,7 +54,7 @@ mod why {
 
 /// Work under way in one queue.
 ///
-/// Who posts has `latch`; who polls, or gives the places of silent work back, has the completion queue's lock. They meet in `freed` only.
+/// Who posts has `latch`; who polls, or gives the places of silent work back, has the completion queue's lock. They meet in `limit` only.
 pub(super) struct WorkQueue {
     pub(super) cq: Arc<CqInner>,
     depth: u32,
@@ -67,8 +67,9 @@ pub(super) struct WorkQueue {
     work: Box<[Work]>,
     /// The block or element behind the last whose place was given back; the completion queue's.
     head: AtomicU32,
-    /// Work requests whose places were given back. Written under the completion queue's lock.
-    freed: AtomicU32,
+    /// Work requests that may have been posted in all: `depth` more than those whose places were given back. Written under the completion
+    /// queue's lock.
+    limit: AtomicU32,
 }
 
 /// What is remembered of a work request. Written before the doorbell, read behind its CQE or its `done`.
@@ -87,9 +88,7 @@ pub(super) enum Short {
     Posted,
     /// It is posted, and something came up meanwhile: [`WorkQueue::settle`] has to follow.
     Late,
-    /// Nothing was done, because there is no room, and this thread has the queue's lock: [`WorkQueue::turn_back`] has to follow.
-    Full,
-    /// Nothing was done: the long way knows why.
+    /// Nothing was done: the long way knows why. [`WorkQueue::wake`] has to follow.
     No,
 }
 
@@ -104,6 +103,7 @@ impl Oldest<'_> {
 }
 
 /// Is `number` at or behind `done`?
+#[inline(always)]
 fn is_done(number: u32, done: u32) -> bool {
     done.wrapping_sub(number) as i32 >= 0
 }
@@ -128,7 +128,7 @@ impl WorkQueue {
             posted: AtomicU32::new(0),
             work: (0..places).map(nothing).collect(),
             head: AtomicU32::new(0),
-            freed: AtomicU32::new(0),
+            limit: AtomicU32::new(depth),
         }
     }
 
@@ -139,15 +139,16 @@ impl WorkQueue {
     }
 
     /// Work requests under way, or done and not polled.
-    #[inline(always)]
     fn under_way(&self) -> u32 {
         let posted = self.posted.load(Ordering::Relaxed);
-        posted.wrapping_sub(self.freed.load(Ordering::Acquire))
+        let freed = self.limit.load(Ordering::Acquire).wrapping_sub(self.depth);
+        posted.wrapping_sub(freed)
     }
 
     #[inline(always)]
     fn is_full(&self) -> bool {
-        self.under_way() >= self.depth
+        let posted = self.posted.load(Ordering::Relaxed);
+        is_done(self.limit.load(Ordering::Acquire), posted)
     }
 
     /// Are its places in the completion queue counted? It does not change while that has its lock.
@@ -184,9 +185,16 @@ impl WorkQueue {
         }
     }
 
-    /// After [`Short::Full`].
-    pub(super) fn turn_back(&self) {
-        self.latch.turn_back();
+    /// After [`Short::No`].
+    pub(super) fn wake(&self) {
+        self.latch.wake();
+    }
+
+    /// There is no room, or no place that it may be in.
+    #[inline(always)]
+    fn give_up(&self, held: Held<'_>) -> Short {
+        held.give_up();
+        Short::No
     }
 
     /// After [`Short::Late`]: is the bell to be rung?
@@ -302,9 +310,9 @@ impl WorkQueue {
     #[inline(always)]
     fn free(&self, head: u32, count: u32) {
         self.head.store(head, Ordering::Relaxed);
-        let freed = self.freed.load(Ordering::Relaxed);
-        self.freed
-            .store(freed.wrapping_add(count), Ordering::Release);
+        let limit = self.limit.load(Ordering::Relaxed);
+        self.limit
+            .store(limit.wrapping_add(count), Ordering::Release);
     }
 
     /// Nothing is posted any more, and nobody polls: the places of all work are given back but for those of `cqes`, which are there and nobody
@@ -461,7 +469,7 @@ impl Rings {
         };
         let number = queue.next();
         if queue.is_full() {
-            return held.keep(Short::Full);
+            return queue.give_up(held);
         }
         let sges = [sge.queued()];
         let wqe = Wqe {
@@ -470,12 +478,12 @@ impl Rings {
         };
         let memory = self.memory();
         if self.layout.put_send(memory, number, &wqe) != 1 {
-            return held.keep(Short::Full);
+            return queue.give_up(held);
         }
         // Read once more, so that it need not be kept.
         let number = queue.next();
         let Some(work) = queue.place(self.layout.send_at(number)) else {
-            return held.keep(Short::Full);
+            return queue.give_up(held);
         };
         let end = number.wrapping_add(1);
         queue.remember(work, wr_id, is_signaled(&wqe), number, end);
@@ -497,7 +505,7 @@ impl Rings {
         };
         let place = queue.place(self.layout.send_at(number));
         let (1.., Some(work)) = (blocks, place) else {
-            return held.keep(Short::Full);
+            return queue.give_up(held);
         };
         let end = number.wrapping_add(blocks);
         queue.remember(work, wr_id, is_signaled(wqe), number, end);
@@ -528,15 +536,15 @@ impl Rings {
         };
         let number = queue.next();
         if queue.is_full() {
-            return held.keep(Short::Full);
+            return queue.give_up(held);
         }
         let (list, memory) = ([sge.queued()], self.memory());
         if !self.layout.put_recv(memory, number, &list) {
-            return held.keep(Short::Full);
+            return queue.give_up(held);
         }
         let number = queue.next();
         let Some(work) = queue.place(self.layout.recv_at(number)) else {
-            return held.keep(Short::Full);
+            return queue.give_up(held);
         };
         let end = number.wrapping_add(1);
         queue.remember(work, wr_id, true, number, end);
@@ -555,7 +563,7 @@ impl Rings {
         let is_put = !queue.is_full() && self.layout.put_recv(memory, number, list);
         let place = queue.place(self.layout.recv_at(number));
         let (true, Some(work)) = (is_put, place) else {
-            return held.keep(Short::Full);
+            return queue.give_up(held);
         };
         let end = number.wrapping_add(1);
         queue.remember(work, wr_id, true, number, end);
