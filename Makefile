@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test test-vfio test-peer lanes fast cost lint synth area timing route bitstream prove mutants coverage doc package aarch64 device-only firmware setup clean
+.PHONY: help demo test test-vfio test-peer lanes fast cost lint synth area timing route bitstream prove mutants coverage doc package aarch64 device-only firmware processor setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -92,6 +92,12 @@ device-only: ## the command for a card where there is no Verilator and no Python
 
 firmware: ## the engine for riscv32imc, without an operating system; its size and stack printed
 	firmware/build-riscv.sh
+
+FIRMWARE := $(CURDIR)/target/riscv/card/riscv32imc-unknown-none-elf/release/weft-firmware-card
+processor: setup ## the control processor in RTL, with its firmware: its core is installed, its tests are run
+	@./setup.sh python
+	firmware/build-riscv.sh card
+	WEFT_IBEX="$$(rtl/control/setup.sh)" WEFT_FIRMWARE=$(FIRMWARE) cargo test -q -p weft-processor-tests
 
 setup:
 	@./setup.sh

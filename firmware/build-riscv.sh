@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the firmware crates for riscv32imc-unknown-none-elf, so that the engine stays free of an operating system.
+# Builds the firmware crates for riscv32imc-unknown-none-elf, so that the engine stays free of an operating system, and the firmware of the
+# card's control processor (`card`: that alone).
 # With a rustup that has the target this is one cargo command. Elsewhere (a machine that reaches Debian's packages but
 # not Rust's own distribution server) Debian's rustc-web brings a compiler with its library sources; it conflicts with
 # Debian's rustc, so it is unpacked beside the system, never installed.
@@ -7,6 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 target=riscv32imc-unknown-none-elf
 packages=(-p weft-layout -p weft-queues -p weft-wire -p weft-tcp -p weft-engine)
+only=${1:-all}
 measure="$PWD/firmware/image/measure.py"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/riscv"
 
@@ -22,7 +24,17 @@ image() {
     done
 }
 
+# The firmware of the card's processor: $CARGO_TARGET_DIR/card/$target/release/weft-firmware-card.
+card() {
+    CARGO_TARGET_DIR="$CARGO_TARGET_DIR/card" CARGO_PROFILE_RELEASE_OPT_LEVEL=s cargo build -q --release "$@" --target "$target" -p weft-firmware-card
+    [ "$only" != card ] || return 0
+    echo "the card's firmware:"
+    python3 "$measure" --size "$CARGO_TARGET_DIR/card/$target/release/weft-firmware-card"
+}
+
 if rustup target add "$target" >/dev/null 2>&1; then
+    card
+    [ "$only" != card ] || exit 0
     cargo build --release --target "$target" "${packages[@]}"
     image
     exit
@@ -49,5 +61,7 @@ fi
 lld="$(rustc --print sysroot)/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/bin"
 export PATH="$lld:$PATH" RUSTC="$kit/rustc" RUSTC_BOOTSTRAP=1
 "$RUSTC" --version
+card -Z build-std=core,alloc
+[ "$only" != card ] || exit 0
 cargo build --release -Z build-std=core,alloc --target "$target" "${packages[@]}"
 image -Z build-std=core,alloc

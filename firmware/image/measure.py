@@ -6,6 +6,7 @@ the machine code has. An indirect call is taken to reach every function whose ad
 counted: it does not come back. A circle of calls has no bound, and is an error.
 
 measure.py IMAGE
+measure.py --size IMAGE: its size alone
 """
 
 import re
@@ -166,9 +167,11 @@ class Stack:
 
 
 def main():
-    image = Image(sys.argv[1])
+    image = Image(sys.argv[-1])
     sizes = image.sizes()
     print("  " + ", ".join(f"{kind} {sizes[kind]}" for kind in ("code", "constants", "data", "zeros")) + " bytes")
+    if sys.argv[1] == "--size":
+        return
     stack = Stack(image)
     calls = {name: start for start, (_, name) in stack.functions.items() if name.startswith("call_")}
     if not calls or not stack.frames:

@@ -52,6 +52,7 @@ pub mod dma;
 mod error;
 pub mod interface;
 mod mmio;
+pub mod processor;
 pub mod raw;
 pub mod socket;
 mod stats;

@@ -58,6 +58,22 @@ package weft_card_pkg;
   parameter logic [15:0] REG_TABLE_CMD = 16'h0240;
   parameter logic [15:0] REG_COUNTERS = 16'h1000;
   parameter int unsigned REG_COUNTERS_COUNT = 256;
+  parameter logic [15:0] REG_PROC_ID = 16'h2000;
+  parameter logic [31:0] REG_PROC_ID_RESET = 32'h57464350;
+  parameter logic [15:0] REG_PROC_MEMORY = 16'h2004;
+  parameter logic [15:0] REG_PROC_CTRL = 16'h2008;
+  parameter logic [15:0] REG_PROC_STATUS = 16'h200c;
+  parameter logic [15:0] REG_PROC_CAUSE = 16'h2010;
+  parameter logic [15:0] REG_PROC_PC = 16'h2014;
+  parameter logic [15:0] REG_PROC_ADDR = 16'h2018;
+  parameter logic [15:0] REG_PROC_DATA = 16'h201c;
+  parameter logic [15:0] REG_PROC_CHECK = 16'h2020;
+  parameter logic [15:0] REG_PROC_WATCHDOG = 16'h2024;
+  parameter logic [15:0] REG_PROC_BEAT = 16'h2028;
+  parameter logic [15:0] REG_PROC_COMMAND = 16'h202c;
+  parameter logic [15:0] REG_PROC_ANSWER = 16'h2030;
+  parameter logic [15:0] REG_PROC_AWAKE_LO = 16'h2034;
+  parameter logic [15:0] REG_PROC_AWAKE_HI = 16'h2038;
   parameter logic [15:0] REG_TRACE = 16'h4000;
   parameter int unsigned REG_TRACE_COUNT = 4096;
 
@@ -106,6 +122,23 @@ package weft_card_pkg;
   parameter int unsigned TABLE_CMD_OPERATION_LSB = 28;  // what is done with it; another value does nothing
   parameter int unsigned TABLE_CMD_OPERATION_WIDTH = 4;
   parameter int unsigned TABLE_CMD_REFUSED_BIT = 0;  // the last access was refused (no such table or index) or, for an ATTACH, was not applied
+  parameter int unsigned PROC_CTRL_RUN_BIT = 0;  // 1: it runs, from its reset on; refused (PROC_STATUS) unless PROC_CHECK was right for what is loaded. 0: it is held in reset; its memory stays as it is, and can be read
+  parameter int unsigned PROC_CTRL_LOAD_BIT = 1;  // writing 1 while it is stopped begins a load: the checksum is that of no word; reads 0
+  parameter int unsigned PROC_STATUS_RUNNING_BIT = 0;  // it is not held in reset
+  parameter int unsigned PROC_STATUS_ASLEEP_BIT = 1;  // it waits for an interrupt: nothing happens until one
+  parameter int unsigned PROC_STATUS_LOADED_BIT = 2;  // what is loaded has the checksum that was told; starting it clears this, for a firmware changes its memory: each start needs a load
+  parameter int unsigned PROC_STATUS_REFUSED_BIT = 3;  // it was asked to run what was not LOADED
+  parameter int unsigned PROC_STATUS_CRASHED_BIT = 4;  // its firmware told of its end: PROC_CAUSE, and the dump in its memory; it is stopped
+  parameter int unsigned PROC_STATUS_WATCHDOG_BIT = 5;  // the watchdog went off
+  parameter int unsigned PROC_STATUS_HUNG_BIT = 6;  // the watchdog went off twice: the firmware could not tell of its end, and was stopped where it was (PROC_PC)
+  parameter int unsigned PROC_STATUS_DMA_BUSY_BIT = 7;  // its DMA engine has an access to host memory under way
+  parameter int unsigned PROC_STATUS_DMA_ERROR_BIT = 8;  // host memory answered one in error
+  parameter int unsigned PROC_COMMAND_KIND_LSB = 0;  // what it is to do
+  parameter int unsigned PROC_COMMAND_KIND_WIDTH = 8;
+  parameter int unsigned PROC_COMMAND_ARGUMENT_LSB = 8;  // with what
+  parameter int unsigned PROC_COMMAND_ARGUMENT_WIDTH = 24;
+  parameter int unsigned PROC_COMMAND_WAITING_BIT = 0;  // the firmware did not take it yet
+  parameter int unsigned PROC_COMMAND_OPEN_BIT = 1;  // the firmware did not answer it yet
 
   // Doorbells (byte offset in BAR2).
   parameter logic [15:0] DB_JOB_TAIL = 16'h0000;
@@ -127,6 +160,40 @@ package weft_card_pkg;
   // What TABLE_CMD does.
   parameter logic [3:0] TABLE_OPERATION_WRITE = 4'd1;
   parameter logic [3:0] TABLE_OPERATION_READ = 4'd2;
+
+  // Ports of the control processor: words from address 0x10000000 of its own address space, by their number. Only its firmware sees them.
+  parameter logic [7:0] PROC_PORT_END = 8'd0;
+  parameter logic [7:0] PROC_PORT_BEAT = 8'd1;
+  parameter logic [7:0] PROC_PORT_COMMAND = 8'd2;
+  parameter logic [7:0] PROC_PORT_ANSWER = 8'd3;
+  parameter logic [7:0] PROC_PORT_TIME_LO = 8'd4;
+  parameter logic [7:0] PROC_PORT_TIME_HI = 8'd5;
+  parameter logic [7:0] PROC_PORT_ALARM = 8'd6;
+  parameter logic [7:0] PROC_PORT_GUARD = 8'd7;
+  parameter logic [7:0] PROC_PORT_DMA_HOST_LO = 8'd8;
+  parameter logic [7:0] PROC_PORT_DMA_HOST_HI = 8'd9;
+  parameter logic [7:0] PROC_PORT_DMA_LOCAL = 8'd10;
+  parameter logic [7:0] PROC_PORT_DMA_READ = 8'd11;
+  parameter logic [7:0] PROC_PORT_DMA_WRITE = 8'd12;
+
+  // Ends of the firmware that RISC-V has no cause for; PROC_CAUSE has them with bits 31:8 zero, and all of RISC-V's are below.
+  parameter logic [7:0] PROC_END_ASSERT = 8'd64;
+  parameter logic [7:0] PROC_END_STACK = 8'd65;
+  parameter logic [7:0] PROC_END_WATCHDOG = 8'd66;
+
+  // What the host asks of the firmware, in the low byte of PROC_COMMAND; the other three have an argument.
+  parameter logic [7:0] PROC_COMMAND_PING = 8'd1;
+  parameter logic [7:0] PROC_COMMAND_COPY = 8'd2;
+  parameter logic [7:0] PROC_COMMAND_CRASH = 8'd3;
+  parameter logic [7:0] PROC_COMMAND_ALARM = 8'd4;
+
+  // Ways to end.
+  parameter logic [7:0] PROC_CRASH_ASSERT = 8'd1;
+  parameter logic [7:0] PROC_CRASH_ILLEGAL = 8'd2;
+  parameter logic [7:0] PROC_CRASH_FAULT = 8'd3;
+  parameter logic [7:0] PROC_CRASH_STACK = 8'd4;
+  parameter logic [7:0] PROC_CRASH_SPIN = 8'd5;
+  parameter logic [7:0] PROC_CRASH_DEAF = 8'd6;
 
   // What a job sends.
   parameter logic [7:0] JOB_KIND_RAW_FRAME = 8'd1;
@@ -1010,5 +1077,72 @@ package weft_card_pkg;
     logic [7:0] detail;  // see trace_kind
     logic [7:0] kind;  // what happened (TRACE_KIND_*)
   } trace_entry_t;
+
+  // What the firmware says of itself, at address 0x100 of the processor's memory. Magic, layout, version, build and log_bytes are part of what is loaded; places and counts are the running firmware's.
+  typedef struct packed {
+    logic [383:0] rsvd_80;
+    logic [31:0] alarms;  // interrupts of the timer so far
+    logic [31:0] copies;  // copies so far
+    logic [31:0] commands;  // commands so far
+    logic [31:0] logged;  // bytes of the log so far, modulo 2^32; the last of them are in the ring
+    logic [31:0] copy_at;  // address of the proc_copy
+    logic [31:0] stack_high;  // address behind it
+    logic [31:0] stack_low;  // lowest address of the stack, which is filled with 0x5a at the start; the guard is below
+    logic [31:0] dump_at;  // address of the proc_dump
+    logic [31:0] log_bytes;  // bytes of that ring, a power of two
+    logic [31:0] log_at;  // address of the log: a ring of bytes
+    logic [127:0] build;  // hash of the sources that it was built from, ASCII, filled up with zeros
+    logic [127:0] version;  // version, ASCII, filled up with zeros
+    logic [31:0] layout;  // 1: this layout
+    logic [31:0] magic;  // PROC_ID's
+  } proc_info_t;
+
+  // What a COPY copies, in the processor's memory, where the host writes it before.
+  typedef struct packed {
+    logic [127:0] rsvd_16;
+    logic [63:0] destination;  // IOVA, a multiple of 4
+    logic [63:0] source;  // IOVA, a multiple of 4
+  } proc_copy_t;
+
+  // What is left of a firmware that ended.
+  typedef struct packed {
+    logic [127:0] rsvd_144;
+    logic [31:0] t6;  // register x31
+    logic [31:0] t5;  // register x30
+    logic [31:0] t4;  // register x29
+    logic [31:0] t3;  // register x28
+    logic [31:0] s11;  // register x27
+    logic [31:0] s10;  // register x26
+    logic [31:0] s9;  // register x25
+    logic [31:0] s8;  // register x24
+    logic [31:0] s7;  // register x23
+    logic [31:0] s6;  // register x22
+    logic [31:0] s5;  // register x21
+    logic [31:0] s4;  // register x20
+    logic [31:0] s3;  // register x19
+    logic [31:0] s2;  // register x18
+    logic [31:0] a7;  // register x17
+    logic [31:0] a6;  // register x16
+    logic [31:0] a5;  // register x15
+    logic [31:0] a4;  // register x14
+    logic [31:0] a3;  // register x13
+    logic [31:0] a2;  // register x12
+    logic [31:0] a1;  // register x11
+    logic [31:0] a0;  // register x10
+    logic [31:0] s1;  // register x9
+    logic [31:0] s0;  // register x8
+    logic [31:0] t2;  // register x7
+    logic [31:0] t1;  // register x6
+    logic [31:0] t0;  // register x5
+    logic [31:0] tp;  // register x4
+    logic [31:0] gp;  // register x3
+    logic [31:0] sp;  // register x2
+    logic [31:0] ra;  // register x1
+    logic [31:0] command;  // the command that it had taken last
+    logic [31:0] cycle;  // when, low half of the time
+    logic [31:0] value;  // RISC-V's mtval: the address, or the instruction
+    logic [31:0] pc;  // the instruction at which it ended, or that it would have returned to
+    logic [31:0] cause;  // as in PROC_CAUSE; 0: there is no dump
+  } proc_dump_t;
 
 endpackage

@@ -141,6 +141,38 @@ pub mod reg {
     pub const COUNTERS: u32 = 0x1000;
     /// Number of words of COUNTERS.
     pub const COUNTERS_COUNT: u32 = 256;
+    /// ASCII 'WFCP', most significant byte first: the card has a control processor. 0: it has none, and its other registers are 0 too.
+    pub const PROC_ID: u32 = 0x2000;
+    /// Value of PROC_ID after reset.
+    pub const PROC_ID_RESET: u32 = 0x57464350;
+    /// Bytes of the processor's memory, a power of two.
+    pub const PROC_MEMORY: u32 = 0x2004;
+    /// Starts and stops it.
+    pub const PROC_CTRL: u32 = 0x2008;
+    /// How the processor is. Starting it clears REFUSED, CRASHED, WATCHDOG, HUNG and DMA_ERROR.
+    pub const PROC_STATUS: u32 = 0x200c;
+    /// With CRASHED: why, as RISC-V's mcause has it, or a value of proc_end.
+    pub const PROC_CAUSE: u32 = 0x2010;
+    /// The instruction that it is at, or, stopped by the watchdog, was at.
+    pub const PROC_PC: u32 = 0x2014;
+    /// Address in the processor's memory of the word that PROC_DATA is; a multiple of 4. It goes on by 4 with each writing of PROC_DATA.
+    pub const PROC_ADDR: u32 = 0x2018;
+    /// The word at PROC_ADDR, whether the processor runs or not. What is written while it is stopped goes into the checksum.
+    pub const PROC_DATA: u32 = 0x201c;
+    /// Written: the CRC32C that the words since LOAD are to have, in their order, low byte first. Read: the one that they have.
+    pub const PROC_CHECK: u32 = 0x2020;
+    /// Cycles that the firmware may be awake without a beat; 0: any. The first time it gets an interrupt that cannot be masked, the second time it is stopped.
+    pub const PROC_WATCHDOG: u32 = 0x2024;
+    /// The firmware's last beat: a count.
+    pub const PROC_BEAT: u32 = 0x2028;
+    /// Written: a command for the firmware, with an interrupt; without effect while the processor is stopped.
+    pub const PROC_COMMAND: u32 = 0x202c;
+    /// The word that the firmware gave last.
+    pub const PROC_ANSWER: u32 = 0x2030;
+    /// Cycles in which the processor was awake, since it was started; low half.
+    pub const PROC_AWAKE_LO: u32 = 0x2034;
+    /// The high half, as it was when PROC_AWAKE_LO was read.
+    pub const PROC_AWAKE_HI: u32 = 0x2038;
     /// The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.
     pub const TRACE: u32 = 0x4000;
     /// Number of words of TRACE.
@@ -190,6 +222,21 @@ pub mod reg {
         ("TABLE_DATA", 0x0200, 16),
         ("TABLE_CMD", 0x0240, 1),
         ("COUNTERS", 0x1000, 256),
+        ("PROC_ID", 0x2000, 1),
+        ("PROC_MEMORY", 0x2004, 1),
+        ("PROC_CTRL", 0x2008, 1),
+        ("PROC_STATUS", 0x200c, 1),
+        ("PROC_CAUSE", 0x2010, 1),
+        ("PROC_PC", 0x2014, 1),
+        ("PROC_ADDR", 0x2018, 1),
+        ("PROC_DATA", 0x201c, 1),
+        ("PROC_CHECK", 0x2020, 1),
+        ("PROC_WATCHDOG", 0x2024, 1),
+        ("PROC_BEAT", 0x2028, 1),
+        ("PROC_COMMAND", 0x202c, 1),
+        ("PROC_ANSWER", 0x2030, 1),
+        ("PROC_AWAKE_LO", 0x2034, 1),
+        ("PROC_AWAKE_HI", 0x2038, 1),
         ("TRACE", 0x4000, 4096),
     ];
     /// What each register of `ALL` is, and whether the host may write it.
@@ -237,6 +284,21 @@ pub mod reg {
         ("The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.", true),
         ("Writing runs a table access at once. The write response comes when the access is done, so no polling is needed; reading tells how it went.", true),
         ("The counters, in the order of the list below: wrapping, 32 bits, those whose name ends in _bytes 64 bits, with the high half in COUNTER_HI.", false),
+        ("ASCII 'WFCP', most significant byte first: the card has a control processor. 0: it has none, and its other registers are 0 too.", false),
+        ("Bytes of the processor's memory, a power of two.", false),
+        ("Starts and stops it.", true),
+        ("How the processor is. Starting it clears REFUSED, CRASHED, WATCHDOG, HUNG and DMA_ERROR.", false),
+        ("With CRASHED: why, as RISC-V's mcause has it, or a value of proc_end.", false),
+        ("The instruction that it is at, or, stopped by the watchdog, was at.", false),
+        ("Address in the processor's memory of the word that PROC_DATA is; a multiple of 4. It goes on by 4 with each writing of PROC_DATA.", true),
+        ("The word at PROC_ADDR, whether the processor runs or not. What is written while it is stopped goes into the checksum.", true),
+        ("Written: the CRC32C that the words since LOAD are to have, in their order, low byte first. Read: the one that they have.", true),
+        ("Cycles that the firmware may be awake without a beat; 0: any. The first time it gets an interrupt that cannot be masked, the second time it is stopped.", true),
+        ("The firmware's last beat: a count.", false),
+        ("Written: a command for the firmware, with an interrupt; without effect while the processor is stopped.", true),
+        ("The word that the firmware gave last.", false),
+        ("Cycles in which the processor was awake, since it was started; low half.", false),
+        ("The high half, as it was when PROC_AWAKE_LO was read.", false),
         ("The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.", false),
     ];
 
@@ -340,6 +402,37 @@ pub mod reg {
         &[
             Bits { name: "REFUSED", shift: 0, width: 1, doc: "the last access was refused (no such table or index) or, for an ATTACH, was not applied" },
         ],
+        &[],
+        &[],
+        &[],
+        &[
+            Bits { name: "RUN", shift: 0, width: 1, doc: "1: it runs, from its reset on; refused (PROC_STATUS) unless PROC_CHECK was right for what is loaded. 0: it is held in reset; its memory stays as it is, and can be read" },
+            Bits { name: "LOAD", shift: 1, width: 1, doc: "writing 1 while it is stopped begins a load: the checksum is that of no word; reads 0" },
+        ],
+        &[
+            Bits { name: "RUNNING", shift: 0, width: 1, doc: "it is not held in reset" },
+            Bits { name: "ASLEEP", shift: 1, width: 1, doc: "it waits for an interrupt: nothing happens until one" },
+            Bits { name: "LOADED", shift: 2, width: 1, doc: "what is loaded has the checksum that was told; starting it clears this, for a firmware changes its memory: each start needs a load" },
+            Bits { name: "REFUSED", shift: 3, width: 1, doc: "it was asked to run what was not LOADED" },
+            Bits { name: "CRASHED", shift: 4, width: 1, doc: "its firmware told of its end: PROC_CAUSE, and the dump in its memory; it is stopped" },
+            Bits { name: "WATCHDOG", shift: 5, width: 1, doc: "the watchdog went off" },
+            Bits { name: "HUNG", shift: 6, width: 1, doc: "the watchdog went off twice: the firmware could not tell of its end, and was stopped where it was (PROC_PC)" },
+            Bits { name: "DMA_BUSY", shift: 7, width: 1, doc: "its DMA engine has an access to host memory under way" },
+            Bits { name: "DMA_ERROR", shift: 8, width: 1, doc: "host memory answered one in error" },
+        ],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[],
+        &[
+            Bits { name: "WAITING", shift: 0, width: 1, doc: "the firmware did not take it yet" },
+            Bits { name: "OPEN", shift: 1, width: 1, doc: "the firmware did not answer it yet" },
+        ],
+        &[],
+        &[],
         &[],
         &[],
     ];
@@ -981,6 +1074,296 @@ pub mod reg {
             value.0
         }
     }
+
+    /// The value of PROC_CTRL.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct ProcCtrl(pub u32);
+
+    impl ProcCtrl {
+        /// Bit 0: 1: it runs, from its reset on; refused (PROC_STATUS) unless PROC_CHECK was right for what is loaded. 0: it is held in reset; its memory stays as it is, and can be read.
+        pub const RUN: u32 = 0x1;
+        /// Bit 1: writing 1 while it is stopped begins a load: the checksum is that of no word; reads 0.
+        pub const LOAD: u32 = 0x2;
+
+        /// Bit 0: 1: it runs, from its reset on; refused (PROC_STATUS) unless PROC_CHECK was right for what is loaded. 0: it is held in reset; its memory stays as it is, and can be read.
+        pub const fn run(&self) -> bool {
+            self.0 & Self::RUN != 0
+        }
+
+        /// The same with run set or clear.
+        #[must_use]
+        pub const fn with_run(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::RUN | if on { Self::RUN } else { 0 };
+            self
+        }
+
+        /// Bit 1: writing 1 while it is stopped begins a load: the checksum is that of no word; reads 0.
+        pub const fn load(&self) -> bool {
+            self.0 & Self::LOAD != 0
+        }
+
+        /// The same with load set or clear.
+        #[must_use]
+        pub const fn with_load(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::LOAD | if on { Self::LOAD } else { 0 };
+            self
+        }
+    }
+
+    impl From<u32> for ProcCtrl {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<ProcCtrl> for u32 {
+        fn from(value: ProcCtrl) -> u32 {
+            value.0
+        }
+    }
+
+    /// The value of PROC_STATUS.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct ProcStatus(pub u32);
+
+    impl ProcStatus {
+        /// Bit 0: it is not held in reset.
+        pub const RUNNING: u32 = 0x1;
+        /// Bit 1: it waits for an interrupt: nothing happens until one.
+        pub const ASLEEP: u32 = 0x2;
+        /// Bit 2: what is loaded has the checksum that was told; starting it clears this, for a firmware changes its memory: each start needs a load.
+        pub const LOADED: u32 = 0x4;
+        /// Bit 3: it was asked to run what was not LOADED.
+        pub const REFUSED: u32 = 0x8;
+        /// Bit 4: its firmware told of its end: PROC_CAUSE, and the dump in its memory; it is stopped.
+        pub const CRASHED: u32 = 0x10;
+        /// Bit 5: the watchdog went off.
+        pub const WATCHDOG: u32 = 0x20;
+        /// Bit 6: the watchdog went off twice: the firmware could not tell of its end, and was stopped where it was (PROC_PC).
+        pub const HUNG: u32 = 0x40;
+        /// Bit 7: its DMA engine has an access to host memory under way.
+        pub const DMA_BUSY: u32 = 0x80;
+        /// Bit 8: host memory answered one in error.
+        pub const DMA_ERROR: u32 = 0x100;
+
+        /// Bit 0: it is not held in reset.
+        pub const fn running(&self) -> bool {
+            self.0 & Self::RUNNING != 0
+        }
+
+        /// The same with running set or clear.
+        #[must_use]
+        pub const fn with_running(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::RUNNING | if on { Self::RUNNING } else { 0 };
+            self
+        }
+
+        /// Bit 1: it waits for an interrupt: nothing happens until one.
+        pub const fn asleep(&self) -> bool {
+            self.0 & Self::ASLEEP != 0
+        }
+
+        /// The same with asleep set or clear.
+        #[must_use]
+        pub const fn with_asleep(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::ASLEEP | if on { Self::ASLEEP } else { 0 };
+            self
+        }
+
+        /// Bit 2: what is loaded has the checksum that was told; starting it clears this, for a firmware changes its memory: each start needs a load.
+        pub const fn loaded(&self) -> bool {
+            self.0 & Self::LOADED != 0
+        }
+
+        /// The same with loaded set or clear.
+        #[must_use]
+        pub const fn with_loaded(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::LOADED | if on { Self::LOADED } else { 0 };
+            self
+        }
+
+        /// Bit 3: it was asked to run what was not LOADED.
+        pub const fn refused(&self) -> bool {
+            self.0 & Self::REFUSED != 0
+        }
+
+        /// The same with refused set or clear.
+        #[must_use]
+        pub const fn with_refused(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::REFUSED | if on { Self::REFUSED } else { 0 };
+            self
+        }
+
+        /// Bit 4: its firmware told of its end: PROC_CAUSE, and the dump in its memory; it is stopped.
+        pub const fn crashed(&self) -> bool {
+            self.0 & Self::CRASHED != 0
+        }
+
+        /// The same with crashed set or clear.
+        #[must_use]
+        pub const fn with_crashed(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::CRASHED | if on { Self::CRASHED } else { 0 };
+            self
+        }
+
+        /// Bit 5: the watchdog went off.
+        pub const fn watchdog(&self) -> bool {
+            self.0 & Self::WATCHDOG != 0
+        }
+
+        /// The same with watchdog set or clear.
+        #[must_use]
+        pub const fn with_watchdog(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::WATCHDOG | if on { Self::WATCHDOG } else { 0 };
+            self
+        }
+
+        /// Bit 6: the watchdog went off twice: the firmware could not tell of its end, and was stopped where it was (PROC_PC).
+        pub const fn hung(&self) -> bool {
+            self.0 & Self::HUNG != 0
+        }
+
+        /// The same with hung set or clear.
+        #[must_use]
+        pub const fn with_hung(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::HUNG | if on { Self::HUNG } else { 0 };
+            self
+        }
+
+        /// Bit 7: its DMA engine has an access to host memory under way.
+        pub const fn dma_busy(&self) -> bool {
+            self.0 & Self::DMA_BUSY != 0
+        }
+
+        /// The same with dma_busy set or clear.
+        #[must_use]
+        pub const fn with_dma_busy(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::DMA_BUSY | if on { Self::DMA_BUSY } else { 0 };
+            self
+        }
+
+        /// Bit 8: host memory answered one in error.
+        pub const fn dma_error(&self) -> bool {
+            self.0 & Self::DMA_ERROR != 0
+        }
+
+        /// The same with dma_error set or clear.
+        #[must_use]
+        pub const fn with_dma_error(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::DMA_ERROR | if on { Self::DMA_ERROR } else { 0 };
+            self
+        }
+    }
+
+    impl From<u32> for ProcStatus {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<ProcStatus> for u32 {
+        fn from(value: ProcStatus) -> u32 {
+            value.0
+        }
+    }
+
+    /// The value of PROC_COMMAND.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct ProcCommand(pub u32);
+
+    impl ProcCommand {
+        /// Bits 7:0: what it is to do.
+        pub const KIND_MASK: u32 = 0xff;
+        /// The lowest of them.
+        pub const KIND_SHIFT: u32 = 0;
+        /// Bits 31:8: with what.
+        pub const ARGUMENT_MASK: u32 = 0xffffff00;
+        /// The lowest of them.
+        pub const ARGUMENT_SHIFT: u32 = 8;
+
+        /// Bits 7:0: what it is to do.
+        pub fn kind(&self) -> Result<super::ProcCommand, super::UnknownValue> {
+            super::ProcCommand::try_from((self.0 & Self::KIND_MASK) as u8)
+        }
+
+        /// The same with this kind.
+        #[must_use]
+        pub const fn with_kind(mut self, value: super::ProcCommand) -> Self {
+            self.0 = self.0 & !Self::KIND_MASK | (value.raw() as u32) & Self::KIND_MASK;
+            self
+        }
+
+        /// Bits 31:8: with what.
+        pub const fn argument(&self) -> u32 {
+            (self.0 & Self::ARGUMENT_MASK) >> Self::ARGUMENT_SHIFT
+        }
+
+        /// The same with this argument.
+        #[must_use]
+        pub const fn with_argument(mut self, value: u32) -> Self {
+            self.0 = self.0 & !Self::ARGUMENT_MASK | value << Self::ARGUMENT_SHIFT & Self::ARGUMENT_MASK;
+            self
+        }
+    }
+
+    impl From<u32> for ProcCommand {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<ProcCommand> for u32 {
+        fn from(value: ProcCommand) -> u32 {
+            value.0
+        }
+    }
+
+    /// What PROC_COMMAND answers.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct ProcCommandRead(pub u32);
+
+    impl ProcCommandRead {
+        /// Bit 0: the firmware did not take it yet.
+        pub const WAITING: u32 = 0x1;
+        /// Bit 1: the firmware did not answer it yet.
+        pub const OPEN: u32 = 0x2;
+
+        /// Bit 0: the firmware did not take it yet.
+        pub const fn waiting(&self) -> bool {
+            self.0 & Self::WAITING != 0
+        }
+
+        /// The same with waiting set or clear.
+        #[must_use]
+        pub const fn with_waiting(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::WAITING | if on { Self::WAITING } else { 0 };
+            self
+        }
+
+        /// Bit 1: the firmware did not answer it yet.
+        pub const fn open(&self) -> bool {
+            self.0 & Self::OPEN != 0
+        }
+
+        /// The same with open set or clear.
+        #[must_use]
+        pub const fn with_open(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::OPEN | if on { Self::OPEN } else { 0 };
+            self
+        }
+    }
+
+    impl From<u32> for ProcCommandRead {
+        fn from(value: u32) -> Self {
+            Self(value)
+        }
+    }
+
+    impl From<ProcCommandRead> for u32 {
+        fn from(value: ProcCommandRead) -> u32 {
+            value.0
+        }
+    }
 }
 
 /// Byte offsets of the doorbells in BAR2.
@@ -1083,6 +1466,430 @@ impl TryFrom<u8> for TableOperation {
 
 impl From<TableOperation> for u8 {
     fn from(value: TableOperation) -> u8 {
+        value.raw()
+    }
+}
+
+/// Ports of the control processor: words from address 0x10000000 of its own address space, by their number. Only its firmware sees them.
+pub mod proc_port {
+    /// written: the firmware ends, with this cause; the host sees CRASHED
+    pub const END: u8 = 0;
+    /// written: a beat for the watchdog, and PROC_BEAT
+    pub const BEAT: u8 = 1;
+    /// read: what the host wrote to PROC_COMMAND, which is taken by that
+    pub const COMMAND: u8 = 2;
+    /// written: PROC_ANSWER
+    pub const ANSWER: u8 = 3;
+    /// read: cycles, low half; the high half is kept beside it
+    pub const TIME_LO: u8 = 4;
+    /// read: the high half
+    pub const TIME_HI: u8 = 5;
+    /// written: cycles from now to the timer's interrupt; 0: none
+    pub const ALARM: u8 = 6;
+    /// written: the first of 256 bytes, aligned, of which the processor can neither read nor write one; 0: none
+    pub const GUARD: u8 = 7;
+    /// written: IOVA of a copy, low half; a multiple of 4
+    pub const DMA_HOST_LO: u8 = 8;
+    /// written: the high half
+    pub const DMA_HOST_HI: u8 = 9;
+    /// written: address in the processor's memory, a multiple of 4
+    pub const DMA_LOCAL: u8 = 10;
+    /// written: so many bytes, a multiple of 4, from host memory to the processor's; read: 1 while a copy is under way, and bit 1: the last one failed
+    pub const DMA_READ: u8 = 11;
+    /// written: the same, from the processor's memory to host memory
+    pub const DMA_WRITE: u8 = 12;
+}
+
+/// Ports of the control processor: words from address 0x10000000 of its own address space, by their number. Only its firmware sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ProcPort {
+    /// written: the firmware ends, with this cause; the host sees CRASHED
+    End = 0,
+    /// written: a beat for the watchdog, and PROC_BEAT
+    Beat = 1,
+    /// read: what the host wrote to PROC_COMMAND, which is taken by that
+    Command = 2,
+    /// written: PROC_ANSWER
+    Answer = 3,
+    /// read: cycles, low half; the high half is kept beside it
+    TimeLo = 4,
+    /// read: the high half
+    TimeHi = 5,
+    /// written: cycles from now to the timer's interrupt; 0: none
+    Alarm = 6,
+    /// written: the first of 256 bytes, aligned, of which the processor can neither read nor write one; 0: none
+    Guard = 7,
+    /// written: IOVA of a copy, low half; a multiple of 4
+    DmaHostLo = 8,
+    /// written: the high half
+    DmaHostHi = 9,
+    /// written: address in the processor's memory, a multiple of 4
+    DmaLocal = 10,
+    /// written: so many bytes, a multiple of 4, from host memory to the processor's; read: 1 while a copy is under way, and bit 1: the last one failed
+    DmaRead = 11,
+    /// written: the same, from the processor's memory to host memory
+    DmaWrite = 12,
+}
+
+impl ProcPort {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::End,
+        Self::Beat,
+        Self::Command,
+        Self::Answer,
+        Self::TimeLo,
+        Self::TimeHi,
+        Self::Alarm,
+        Self::Guard,
+        Self::DmaHostLo,
+        Self::DmaHostHi,
+        Self::DmaLocal,
+        Self::DmaRead,
+        Self::DmaWrite,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::End),
+            1 => Some(Self::Beat),
+            2 => Some(Self::Command),
+            3 => Some(Self::Answer),
+            4 => Some(Self::TimeLo),
+            5 => Some(Self::TimeHi),
+            6 => Some(Self::Alarm),
+            7 => Some(Self::Guard),
+            8 => Some(Self::DmaHostLo),
+            9 => Some(Self::DmaHostHi),
+            10 => Some(Self::DmaLocal),
+            11 => Some(Self::DmaRead),
+            12 => Some(Self::DmaWrite),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::End => "END",
+            Self::Beat => "BEAT",
+            Self::Command => "COMMAND",
+            Self::Answer => "ANSWER",
+            Self::TimeLo => "TIME_LO",
+            Self::TimeHi => "TIME_HI",
+            Self::Alarm => "ALARM",
+            Self::Guard => "GUARD",
+            Self::DmaHostLo => "DMA_HOST_LO",
+            Self::DmaHostHi => "DMA_HOST_HI",
+            Self::DmaLocal => "DMA_LOCAL",
+            Self::DmaRead => "DMA_READ",
+            Self::DmaWrite => "DMA_WRITE",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::End => "written: the firmware ends, with this cause; the host sees CRASHED",
+            Self::Beat => "written: a beat for the watchdog, and PROC_BEAT",
+            Self::Command => "read: what the host wrote to PROC_COMMAND, which is taken by that",
+            Self::Answer => "written: PROC_ANSWER",
+            Self::TimeLo => "read: cycles, low half; the high half is kept beside it",
+            Self::TimeHi => "read: the high half",
+            Self::Alarm => "written: cycles from now to the timer's interrupt; 0: none",
+            Self::Guard => "written: the first of 256 bytes, aligned, of which the processor can neither read nor write one; 0: none",
+            Self::DmaHostLo => "written: IOVA of a copy, low half; a multiple of 4",
+            Self::DmaHostHi => "written: the high half",
+            Self::DmaLocal => "written: address in the processor's memory, a multiple of 4",
+            Self::DmaRead => "written: so many bytes, a multiple of 4, from host memory to the processor's; read: 1 while a copy is under way, and bit 1: the last one failed",
+            Self::DmaWrite => "written: the same, from the processor's memory to host memory",
+        }
+    }
+}
+
+impl TryFrom<u8> for ProcPort {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "proc_port", value: raw })
+    }
+}
+
+impl From<ProcPort> for u8 {
+    fn from(value: ProcPort) -> u8 {
+        value.raw()
+    }
+}
+
+/// Ends of the firmware that RISC-V has no cause for; PROC_CAUSE has them with bits 31:8 zero, and all of RISC-V's are below.
+pub mod proc_end {
+    /// an assertion, or another panic; its words are the last of the log
+    pub const ASSERT: u8 = 64;
+    /// the stack was used up
+    pub const STACK: u8 = 65;
+    /// no beat in time
+    pub const WATCHDOG: u8 = 66;
+}
+
+/// Ends of the firmware that RISC-V has no cause for; PROC_CAUSE has them with bits 31:8 zero, and all of RISC-V's are below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ProcEnd {
+    /// an assertion, or another panic; its words are the last of the log
+    Assert = 64,
+    /// the stack was used up
+    Stack = 65,
+    /// no beat in time
+    Watchdog = 66,
+}
+
+impl ProcEnd {
+    /// All of them.
+    pub const ALL: [Self; 3] = [
+        Self::Assert,
+        Self::Stack,
+        Self::Watchdog,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            64 => Some(Self::Assert),
+            65 => Some(Self::Stack),
+            66 => Some(Self::Watchdog),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Assert => "ASSERT",
+            Self::Stack => "STACK",
+            Self::Watchdog => "WATCHDOG",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Assert => "an assertion, or another panic; its words are the last of the log",
+            Self::Stack => "the stack was used up",
+            Self::Watchdog => "no beat in time",
+        }
+    }
+}
+
+impl TryFrom<u8> for ProcEnd {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "proc_end", value: raw })
+    }
+}
+
+impl From<ProcEnd> for u8 {
+    fn from(value: ProcEnd) -> u8 {
+        value.raw()
+    }
+}
+
+/// What the host asks of the firmware, in the low byte of PROC_COMMAND; the other three have an argument.
+pub mod proc_command {
+    /// answers the argument, plus 1
+    pub const PING: u8 = 1;
+    /// copies so many bytes by DMA, as proc_copy says, at most 1024; answers 0, or 1 in error
+    pub const COPY: u8 = 2;
+    /// ends in a way of the host's choice (proc_crash), to see what it is told of it
+    pub const CRASH: u8 = 3;
+    /// sets the timer to so many cycles from now; answers 0
+    pub const ALARM: u8 = 4;
+}
+
+/// What the host asks of the firmware, in the low byte of PROC_COMMAND; the other three have an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ProcCommand {
+    /// answers the argument, plus 1
+    Ping = 1,
+    /// copies so many bytes by DMA, as proc_copy says, at most 1024; answers 0, or 1 in error
+    Copy = 2,
+    /// ends in a way of the host's choice (proc_crash), to see what it is told of it
+    Crash = 3,
+    /// sets the timer to so many cycles from now; answers 0
+    Alarm = 4,
+}
+
+impl ProcCommand {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Ping,
+        Self::Copy,
+        Self::Crash,
+        Self::Alarm,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::Ping),
+            2 => Some(Self::Copy),
+            3 => Some(Self::Crash),
+            4 => Some(Self::Alarm),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ping => "PING",
+            Self::Copy => "COPY",
+            Self::Crash => "CRASH",
+            Self::Alarm => "ALARM",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Ping => "answers the argument, plus 1",
+            Self::Copy => "copies so many bytes by DMA, as proc_copy says, at most 1024; answers 0, or 1 in error",
+            Self::Crash => "ends in a way of the host's choice (proc_crash), to see what it is told of it",
+            Self::Alarm => "sets the timer to so many cycles from now; answers 0",
+        }
+    }
+}
+
+impl TryFrom<u8> for ProcCommand {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "proc_command", value: raw })
+    }
+}
+
+impl From<ProcCommand> for u8 {
+    fn from(value: ProcCommand) -> u8 {
+        value.raw()
+    }
+}
+
+/// Ways to end.
+pub mod proc_crash {
+    /// an assertion that does not hold
+    pub const ASSERT: u8 = 1;
+    /// an instruction that there is not
+    pub const ILLEGAL: u8 = 2;
+    /// a read of nowhere
+    pub const FAULT: u8 = 3;
+    /// calls without end
+    pub const STACK: u8 = 4;
+    /// a loop without a beat
+    pub const SPIN: u8 = 5;
+    /// a loop without a beat, with the handler of traps overwritten
+    pub const DEAF: u8 = 6;
+}
+
+/// Ways to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ProcCrash {
+    /// an assertion that does not hold
+    Assert = 1,
+    /// an instruction that there is not
+    Illegal = 2,
+    /// a read of nowhere
+    Fault = 3,
+    /// calls without end
+    Stack = 4,
+    /// a loop without a beat
+    Spin = 5,
+    /// a loop without a beat, with the handler of traps overwritten
+    Deaf = 6,
+}
+
+impl ProcCrash {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Assert,
+        Self::Illegal,
+        Self::Fault,
+        Self::Stack,
+        Self::Spin,
+        Self::Deaf,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::Assert),
+            2 => Some(Self::Illegal),
+            3 => Some(Self::Fault),
+            4 => Some(Self::Stack),
+            5 => Some(Self::Spin),
+            6 => Some(Self::Deaf),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Assert => "ASSERT",
+            Self::Illegal => "ILLEGAL",
+            Self::Fault => "FAULT",
+            Self::Stack => "STACK",
+            Self::Spin => "SPIN",
+            Self::Deaf => "DEAF",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Assert => "an assertion that does not hold",
+            Self::Illegal => "an instruction that there is not",
+            Self::Fault => "a read of nowhere",
+            Self::Stack => "calls without end",
+            Self::Spin => "a loop without a beat",
+            Self::Deaf => "a loop without a beat, with the handler of traps overwritten",
+        }
+    }
+}
+
+impl TryFrom<u8> for ProcCrash {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "proc_crash", value: raw })
+    }
+}
+
+impl From<ProcCrash> for u8 {
+    fn from(value: ProcCrash) -> u8 {
         value.raw()
     }
 }
@@ -3886,6 +4693,36 @@ pub mod registers {
     pub const TABLE_CMD: Register<ReadWrite, reg::TableCmd, reg::TableCmdRead> = Register::new("TABLE_CMD", reg::TABLE_CMD);
     /// The counters, in the order of the list below: wrapping, 32 bits, those whose name ends in _bytes 64 bits, with the high half in COUNTER_HI.
     pub const COUNTERS: RegisterArray<ReadOnly, u32> = RegisterArray::new("COUNTERS", reg::COUNTERS, reg::COUNTERS_COUNT);
+    /// ASCII 'WFCP', most significant byte first: the card has a control processor. 0: it has none, and its other registers are 0 too.
+    pub const PROC_ID: Register<ReadOnly, u32> = Register::new("PROC_ID", reg::PROC_ID);
+    /// Bytes of the processor's memory, a power of two.
+    pub const PROC_MEMORY: Register<ReadOnly, u32> = Register::new("PROC_MEMORY", reg::PROC_MEMORY);
+    /// Starts and stops it.
+    pub const PROC_CTRL: Register<ReadWrite, reg::ProcCtrl> = Register::new("PROC_CTRL", reg::PROC_CTRL);
+    /// How the processor is. Starting it clears REFUSED, CRASHED, WATCHDOG, HUNG and DMA_ERROR.
+    pub const PROC_STATUS: Register<ReadOnly, reg::ProcStatus> = Register::new("PROC_STATUS", reg::PROC_STATUS);
+    /// With CRASHED: why, as RISC-V's mcause has it, or a value of proc_end.
+    pub const PROC_CAUSE: Register<ReadOnly, u32> = Register::new("PROC_CAUSE", reg::PROC_CAUSE);
+    /// The instruction that it is at, or, stopped by the watchdog, was at.
+    pub const PROC_PC: Register<ReadOnly, u32> = Register::new("PROC_PC", reg::PROC_PC);
+    /// Address in the processor's memory of the word that PROC_DATA is; a multiple of 4. It goes on by 4 with each writing of PROC_DATA.
+    pub const PROC_ADDR: Register<ReadWrite, u32> = Register::new("PROC_ADDR", reg::PROC_ADDR);
+    /// The word at PROC_ADDR, whether the processor runs or not. What is written while it is stopped goes into the checksum.
+    pub const PROC_DATA: Register<ReadWrite, u32> = Register::new("PROC_DATA", reg::PROC_DATA);
+    /// Written: the CRC32C that the words since LOAD are to have, in their order, low byte first. Read: the one that they have.
+    pub const PROC_CHECK: Register<ReadWrite, u32> = Register::new("PROC_CHECK", reg::PROC_CHECK);
+    /// Cycles that the firmware may be awake without a beat; 0: any. The first time it gets an interrupt that cannot be masked, the second time it is stopped.
+    pub const PROC_WATCHDOG: Register<ReadWrite, u32> = Register::new("PROC_WATCHDOG", reg::PROC_WATCHDOG);
+    /// The firmware's last beat: a count.
+    pub const PROC_BEAT: Register<ReadOnly, u32> = Register::new("PROC_BEAT", reg::PROC_BEAT);
+    /// Written: a command for the firmware, with an interrupt; without effect while the processor is stopped.
+    pub const PROC_COMMAND: Register<ReadWrite, reg::ProcCommand, reg::ProcCommandRead> = Register::new("PROC_COMMAND", reg::PROC_COMMAND);
+    /// The word that the firmware gave last.
+    pub const PROC_ANSWER: Register<ReadOnly, u32> = Register::new("PROC_ANSWER", reg::PROC_ANSWER);
+    /// Cycles in which the processor was awake, since it was started; low half.
+    pub const PROC_AWAKE_LO: Register<ReadOnly, u32> = Register::new("PROC_AWAKE_LO", reg::PROC_AWAKE_LO);
+    /// The high half, as it was when PROC_AWAKE_LO was read.
+    pub const PROC_AWAKE_HI: Register<ReadOnly, u32> = Register::new("PROC_AWAKE_HI", reg::PROC_AWAKE_HI);
     /// The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.
     pub const TRACE: RegisterArray<ReadOnly, u32> = RegisterArray::new("TRACE", reg::TRACE, reg::TRACE_COUNT);
 }
@@ -8382,5 +9219,389 @@ impl TraceEntry {
     /// What happened: by its name.
     pub fn kind(&self) -> Result<TraceKind, UnknownValue> {
         TraceKind::try_from(self.kind)
+    }
+}
+
+/// What the firmware says of itself, at address 0x100 of the processor's memory. Magic, layout, version, build and log_bytes are part of what is loaded; places and counts are the running firmware's. 128 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcInfo {
+    /// PROC_ID's
+    pub magic: u32,
+    /// 1: this layout
+    pub layout: u32,
+    /// version, ASCII, filled up with zeros
+    pub version: [u8; 16],
+    /// hash of the sources that it was built from, ASCII, filled up with zeros
+    pub build: [u8; 16],
+    /// address of the log: a ring of bytes
+    pub log_at: u32,
+    /// bytes of that ring, a power of two
+    pub log_bytes: u32,
+    /// address of the proc_dump
+    pub dump_at: u32,
+    /// lowest address of the stack, which is filled with 0x5a at the start; the guard is below
+    pub stack_low: u32,
+    /// address behind it
+    pub stack_high: u32,
+    /// address of the proc_copy
+    pub copy_at: u32,
+    /// bytes of the log so far, modulo 2^32; the last of them are in the ring
+    pub logged: u32,
+    /// commands so far
+    pub commands: u32,
+    /// copies so far
+    pub copies: u32,
+    /// interrupts of the timer so far
+    pub alarms: u32,
+}
+
+impl ProcInfo {
+    /// Bytes of the record.
+    pub const SIZE: usize = 128;
+    /// Where magic begins.
+    pub const MAGIC_AT: usize = 0;
+    /// Where layout begins.
+    pub const LAYOUT_AT: usize = 4;
+    /// Where version begins.
+    pub const VERSION_AT: usize = 8;
+    /// Where build begins.
+    pub const BUILD_AT: usize = 24;
+    /// Where log_at begins.
+    pub const LOG_AT_AT: usize = 40;
+    /// Where log_bytes begins.
+    pub const LOG_BYTES_AT: usize = 44;
+    /// Where dump_at begins.
+    pub const DUMP_AT_AT: usize = 48;
+    /// Where stack_low begins.
+    pub const STACK_LOW_AT: usize = 52;
+    /// Where stack_high begins.
+    pub const STACK_HIGH_AT: usize = 56;
+    /// Where copy_at begins.
+    pub const COPY_AT_AT: usize = 60;
+    /// Where logged begins.
+    pub const LOGGED_AT: usize = 64;
+    /// Where commands begins.
+    pub const COMMANDS_AT: usize = 68;
+    /// Where copies begins.
+    pub const COPIES_AT: usize = 72;
+    /// Where alarms begins.
+    pub const ALARMS_AT: usize = 76;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..4].copy_from_slice(&self.magic.to_le_bytes());
+        b[4..8].copy_from_slice(&self.layout.to_le_bytes());
+        b[8..24].copy_from_slice(&self.version);
+        b[24..40].copy_from_slice(&self.build);
+        b[40..44].copy_from_slice(&self.log_at.to_le_bytes());
+        b[44..48].copy_from_slice(&self.log_bytes.to_le_bytes());
+        b[48..52].copy_from_slice(&self.dump_at.to_le_bytes());
+        b[52..56].copy_from_slice(&self.stack_low.to_le_bytes());
+        b[56..60].copy_from_slice(&self.stack_high.to_le_bytes());
+        b[60..64].copy_from_slice(&self.copy_at.to_le_bytes());
+        b[64..68].copy_from_slice(&self.logged.to_le_bytes());
+        b[68..72].copy_from_slice(&self.commands.to_le_bytes());
+        b[72..76].copy_from_slice(&self.copies.to_le_bytes());
+        b[76..80].copy_from_slice(&self.alarms.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            magic: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            layout: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            version: [b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15], b[16], b[17], b[18], b[19], b[20], b[21], b[22], b[23]],
+            build: [b[24], b[25], b[26], b[27], b[28], b[29], b[30], b[31], b[32], b[33], b[34], b[35], b[36], b[37], b[38], b[39]],
+            log_at: u32::from_le_bytes([b[40], b[41], b[42], b[43]]),
+            log_bytes: u32::from_le_bytes([b[44], b[45], b[46], b[47]]),
+            dump_at: u32::from_le_bytes([b[48], b[49], b[50], b[51]]),
+            stack_low: u32::from_le_bytes([b[52], b[53], b[54], b[55]]),
+            stack_high: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            copy_at: u32::from_le_bytes([b[60], b[61], b[62], b[63]]),
+            logged: u32::from_le_bytes([b[64], b[65], b[66], b[67]]),
+            commands: u32::from_le_bytes([b[68], b[69], b[70], b[71]]),
+            copies: u32::from_le_bytes([b[72], b[73], b[74], b[75]]),
+            alarms: u32::from_le_bytes([b[76], b[77], b[78], b[79]]),
+        }
+    }
+}
+
+/// What a COPY copies, in the processor's memory, where the host writes it before. 32 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcCopy {
+    /// IOVA, a multiple of 4
+    pub source: u64,
+    /// IOVA, a multiple of 4
+    pub destination: u64,
+}
+
+impl ProcCopy {
+    /// Bytes of the record.
+    pub const SIZE: usize = 32;
+    /// Where source begins.
+    pub const SOURCE_AT: usize = 0;
+    /// Where destination begins.
+    pub const DESTINATION_AT: usize = 8;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..8].copy_from_slice(&self.source.to_le_bytes());
+        b[8..16].copy_from_slice(&self.destination.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            source: u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]),
+            destination: u64::from_le_bytes([b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]]),
+        }
+    }
+}
+
+/// What is left of a firmware that ended. 160 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcDump {
+    /// as in PROC_CAUSE; 0: there is no dump
+    pub cause: u32,
+    /// the instruction at which it ended, or that it would have returned to
+    pub pc: u32,
+    /// RISC-V's mtval: the address, or the instruction
+    pub value: u32,
+    /// when, low half of the time
+    pub cycle: u32,
+    /// the command that it had taken last
+    pub command: u32,
+    /// register x1
+    pub ra: u32,
+    /// register x2
+    pub sp: u32,
+    /// register x3
+    pub gp: u32,
+    /// register x4
+    pub tp: u32,
+    /// register x5
+    pub t0: u32,
+    /// register x6
+    pub t1: u32,
+    /// register x7
+    pub t2: u32,
+    /// register x8
+    pub s0: u32,
+    /// register x9
+    pub s1: u32,
+    /// register x10
+    pub a0: u32,
+    /// register x11
+    pub a1: u32,
+    /// register x12
+    pub a2: u32,
+    /// register x13
+    pub a3: u32,
+    /// register x14
+    pub a4: u32,
+    /// register x15
+    pub a5: u32,
+    /// register x16
+    pub a6: u32,
+    /// register x17
+    pub a7: u32,
+    /// register x18
+    pub s2: u32,
+    /// register x19
+    pub s3: u32,
+    /// register x20
+    pub s4: u32,
+    /// register x21
+    pub s5: u32,
+    /// register x22
+    pub s6: u32,
+    /// register x23
+    pub s7: u32,
+    /// register x24
+    pub s8: u32,
+    /// register x25
+    pub s9: u32,
+    /// register x26
+    pub s10: u32,
+    /// register x27
+    pub s11: u32,
+    /// register x28
+    pub t3: u32,
+    /// register x29
+    pub t4: u32,
+    /// register x30
+    pub t5: u32,
+    /// register x31
+    pub t6: u32,
+}
+
+impl ProcDump {
+    /// Bytes of the record.
+    pub const SIZE: usize = 160;
+    /// Where cause begins.
+    pub const CAUSE_AT: usize = 0;
+    /// Where pc begins.
+    pub const PC_AT: usize = 4;
+    /// Where value begins.
+    pub const VALUE_AT: usize = 8;
+    /// Where cycle begins.
+    pub const CYCLE_AT: usize = 12;
+    /// Where command begins.
+    pub const COMMAND_AT: usize = 16;
+    /// Where ra begins.
+    pub const RA_AT: usize = 20;
+    /// Where sp begins.
+    pub const SP_AT: usize = 24;
+    /// Where gp begins.
+    pub const GP_AT: usize = 28;
+    /// Where tp begins.
+    pub const TP_AT: usize = 32;
+    /// Where t0 begins.
+    pub const T0_AT: usize = 36;
+    /// Where t1 begins.
+    pub const T1_AT: usize = 40;
+    /// Where t2 begins.
+    pub const T2_AT: usize = 44;
+    /// Where s0 begins.
+    pub const S0_AT: usize = 48;
+    /// Where s1 begins.
+    pub const S1_AT: usize = 52;
+    /// Where a0 begins.
+    pub const A0_AT: usize = 56;
+    /// Where a1 begins.
+    pub const A1_AT: usize = 60;
+    /// Where a2 begins.
+    pub const A2_AT: usize = 64;
+    /// Where a3 begins.
+    pub const A3_AT: usize = 68;
+    /// Where a4 begins.
+    pub const A4_AT: usize = 72;
+    /// Where a5 begins.
+    pub const A5_AT: usize = 76;
+    /// Where a6 begins.
+    pub const A6_AT: usize = 80;
+    /// Where a7 begins.
+    pub const A7_AT: usize = 84;
+    /// Where s2 begins.
+    pub const S2_AT: usize = 88;
+    /// Where s3 begins.
+    pub const S3_AT: usize = 92;
+    /// Where s4 begins.
+    pub const S4_AT: usize = 96;
+    /// Where s5 begins.
+    pub const S5_AT: usize = 100;
+    /// Where s6 begins.
+    pub const S6_AT: usize = 104;
+    /// Where s7 begins.
+    pub const S7_AT: usize = 108;
+    /// Where s8 begins.
+    pub const S8_AT: usize = 112;
+    /// Where s9 begins.
+    pub const S9_AT: usize = 116;
+    /// Where s10 begins.
+    pub const S10_AT: usize = 120;
+    /// Where s11 begins.
+    pub const S11_AT: usize = 124;
+    /// Where t3 begins.
+    pub const T3_AT: usize = 128;
+    /// Where t4 begins.
+    pub const T4_AT: usize = 132;
+    /// Where t5 begins.
+    pub const T5_AT: usize = 136;
+    /// Where t6 begins.
+    pub const T6_AT: usize = 140;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..4].copy_from_slice(&self.cause.to_le_bytes());
+        b[4..8].copy_from_slice(&self.pc.to_le_bytes());
+        b[8..12].copy_from_slice(&self.value.to_le_bytes());
+        b[12..16].copy_from_slice(&self.cycle.to_le_bytes());
+        b[16..20].copy_from_slice(&self.command.to_le_bytes());
+        b[20..24].copy_from_slice(&self.ra.to_le_bytes());
+        b[24..28].copy_from_slice(&self.sp.to_le_bytes());
+        b[28..32].copy_from_slice(&self.gp.to_le_bytes());
+        b[32..36].copy_from_slice(&self.tp.to_le_bytes());
+        b[36..40].copy_from_slice(&self.t0.to_le_bytes());
+        b[40..44].copy_from_slice(&self.t1.to_le_bytes());
+        b[44..48].copy_from_slice(&self.t2.to_le_bytes());
+        b[48..52].copy_from_slice(&self.s0.to_le_bytes());
+        b[52..56].copy_from_slice(&self.s1.to_le_bytes());
+        b[56..60].copy_from_slice(&self.a0.to_le_bytes());
+        b[60..64].copy_from_slice(&self.a1.to_le_bytes());
+        b[64..68].copy_from_slice(&self.a2.to_le_bytes());
+        b[68..72].copy_from_slice(&self.a3.to_le_bytes());
+        b[72..76].copy_from_slice(&self.a4.to_le_bytes());
+        b[76..80].copy_from_slice(&self.a5.to_le_bytes());
+        b[80..84].copy_from_slice(&self.a6.to_le_bytes());
+        b[84..88].copy_from_slice(&self.a7.to_le_bytes());
+        b[88..92].copy_from_slice(&self.s2.to_le_bytes());
+        b[92..96].copy_from_slice(&self.s3.to_le_bytes());
+        b[96..100].copy_from_slice(&self.s4.to_le_bytes());
+        b[100..104].copy_from_slice(&self.s5.to_le_bytes());
+        b[104..108].copy_from_slice(&self.s6.to_le_bytes());
+        b[108..112].copy_from_slice(&self.s7.to_le_bytes());
+        b[112..116].copy_from_slice(&self.s8.to_le_bytes());
+        b[116..120].copy_from_slice(&self.s9.to_le_bytes());
+        b[120..124].copy_from_slice(&self.s10.to_le_bytes());
+        b[124..128].copy_from_slice(&self.s11.to_le_bytes());
+        b[128..132].copy_from_slice(&self.t3.to_le_bytes());
+        b[132..136].copy_from_slice(&self.t4.to_le_bytes());
+        b[136..140].copy_from_slice(&self.t5.to_le_bytes());
+        b[140..144].copy_from_slice(&self.t6.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            cause: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            pc: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            value: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
+            cycle: u32::from_le_bytes([b[12], b[13], b[14], b[15]]),
+            command: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
+            ra: u32::from_le_bytes([b[20], b[21], b[22], b[23]]),
+            sp: u32::from_le_bytes([b[24], b[25], b[26], b[27]]),
+            gp: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),
+            tp: u32::from_le_bytes([b[32], b[33], b[34], b[35]]),
+            t0: u32::from_le_bytes([b[36], b[37], b[38], b[39]]),
+            t1: u32::from_le_bytes([b[40], b[41], b[42], b[43]]),
+            t2: u32::from_le_bytes([b[44], b[45], b[46], b[47]]),
+            s0: u32::from_le_bytes([b[48], b[49], b[50], b[51]]),
+            s1: u32::from_le_bytes([b[52], b[53], b[54], b[55]]),
+            a0: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            a1: u32::from_le_bytes([b[60], b[61], b[62], b[63]]),
+            a2: u32::from_le_bytes([b[64], b[65], b[66], b[67]]),
+            a3: u32::from_le_bytes([b[68], b[69], b[70], b[71]]),
+            a4: u32::from_le_bytes([b[72], b[73], b[74], b[75]]),
+            a5: u32::from_le_bytes([b[76], b[77], b[78], b[79]]),
+            a6: u32::from_le_bytes([b[80], b[81], b[82], b[83]]),
+            a7: u32::from_le_bytes([b[84], b[85], b[86], b[87]]),
+            s2: u32::from_le_bytes([b[88], b[89], b[90], b[91]]),
+            s3: u32::from_le_bytes([b[92], b[93], b[94], b[95]]),
+            s4: u32::from_le_bytes([b[96], b[97], b[98], b[99]]),
+            s5: u32::from_le_bytes([b[100], b[101], b[102], b[103]]),
+            s6: u32::from_le_bytes([b[104], b[105], b[106], b[107]]),
+            s7: u32::from_le_bytes([b[108], b[109], b[110], b[111]]),
+            s8: u32::from_le_bytes([b[112], b[113], b[114], b[115]]),
+            s9: u32::from_le_bytes([b[116], b[117], b[118], b[119]]),
+            s10: u32::from_le_bytes([b[120], b[121], b[122], b[123]]),
+            s11: u32::from_le_bytes([b[124], b[125], b[126], b[127]]),
+            t3: u32::from_le_bytes([b[128], b[129], b[130], b[131]]),
+            t4: u32::from_le_bytes([b[132], b[133], b[134], b[135]]),
+            t5: u32::from_le_bytes([b[136], b[137], b[138], b[139]]),
+            t6: u32::from_le_bytes([b[140], b[141], b[142], b[143]]),
+        }
     }
 }

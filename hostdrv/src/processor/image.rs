@@ -1,0 +1,132 @@
+//! What the control processor runs: a linked program, as the firmware's build makes it.
+
+use object::elf::{FileHeader32, EM_RISCV, PT_LOAD};
+use object::read::elf::{ElfFile, ProgramHeader};
+use object::{LittleEndian, Object, ObjectSymbol, SymbolKind};
+use rustc_demangle::demangle;
+use thiserror::Error;
+use weft_layout::{reg, ProcInfo};
+
+/// Where the firmware says of itself what it is.
+pub(super) const INFO_AT: u32 = 0x100;
+/// The layout of that which is known here.
+const LAYOUT: u32 = 1;
+/// More than any control processor has: a program that asks for more is none of ours.
+const LARGEST: usize = 1 << 20;
+
+/// Why a file is no firmware.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ImageError {
+    /// It is no program for this processor.
+    #[error("no program for the control processor: {0}")]
+    Elf(String),
+    /// It is a program, but not ours.
+    #[error("a program, but not the card's firmware: nothing at address 0x100 says that it is")]
+    NotFirmware,
+    /// It is for another driver.
+    #[error("firmware with layout {found}, and this driver knows {LAYOUT}")]
+    Layout {
+        /// What it has.
+        found: u32,
+    },
+}
+
+/// A function of the firmware.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Symbol {
+    at: u32,
+    bytes: u32,
+    name: String,
+}
+
+/// A firmware to load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    bytes: Vec<u8>,
+    info: ProcInfo,
+    symbols: Vec<Symbol>,
+}
+
+impl Image {
+    /// The firmware in an ELF file for RISC-V, 32 bits.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn parse(file: &[u8]) -> Result<Self, ImageError> {
+        let elf = |error: object::Error| ImageError::Elf(error.to_string());
+        let program = ElfFile::<FileHeader32<LittleEndian>>::parse(file).map_err(elf)?;
+        if program.elf_header().e_machine.get(LittleEndian) != EM_RISCV {
+            return Err(ImageError::Elf("it is for another processor".into()));
+        }
+        let mut bytes = Vec::new();
+        for segment in program.elf_program_headers() {
+            if segment.p_type(LittleEndian) != PT_LOAD {
+                continue;
+            }
+            let data = segment
+                .data(LittleEndian, file)
+                .map_err(|()| ImageError::Elf("it is cut off".into()))?;
+            let at = segment.p_paddr(LittleEndian) as usize;
+            if data.is_empty() {
+                continue;
+            }
+            let end = at.checked_add(data.len()).filter(|end| *end <= LARGEST);
+            let Some(end) = end else {
+                return Err(ImageError::Elf("it is too large".into()));
+            };
+            if bytes.len() < end {
+                bytes.resize(end.next_multiple_of(4), 0);
+            }
+            bytes[at..end].copy_from_slice(data);
+        }
+        let info = bytes
+            .get(INFO_AT as usize..)
+            .and_then(|rest| rest.first_chunk::<{ ProcInfo::SIZE }>())
+            .map(ProcInfo::from_bytes)
+            .filter(|info| info.magic == reg::PROC_ID_RESET)
+            .ok_or(ImageError::NotFirmware)?;
+        if info.layout != LAYOUT {
+            return Err(ImageError::Layout { found: info.layout });
+        }
+        let mut symbols: Vec<_> = program
+            .symbols()
+            .filter(|symbol| symbol.kind() == SymbolKind::Text)
+            .filter_map(|symbol| {
+                Some(Symbol {
+                    at: u32::try_from(symbol.address()).ok()?,
+                    bytes: u32::try_from(symbol.size()).ok()?,
+                    name: format!("{:#}", demangle(symbol.name().ok()?)),
+                })
+            })
+            .collect();
+        symbols.sort_by_key(|symbol| symbol.at);
+        Ok(Self {
+            bytes,
+            info,
+            symbols,
+        })
+    }
+
+    /// What goes into the processor's memory, from address 0: whole words.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The CRC32C of [`bytes`](Self::bytes).
+    pub fn checksum(&self) -> u32 {
+        crc32c::crc32c(&self.bytes)
+    }
+
+    /// What it says of itself; places and counts are 0 until it runs.
+    pub fn info(&self) -> &ProcInfo {
+        &self.info
+    }
+
+    /// The function that has the instruction at `address`, and how far into it that is.
+    pub fn function_at(&self, address: u32) -> Option<(&str, u32)> {
+        let behind = self.symbols.partition_point(|symbol| symbol.at <= address);
+        let symbol = self.symbols[..behind].last()?;
+        let into = address - symbol.at;
+        (into < symbol.bytes).then_some((symbol.name.as_str(), into))
+    }
+}

@@ -1,0 +1,329 @@
+//! The card's control processor: its firmware loaded, started, watched, and examined after its end.
+//!
+//! Everything goes through registers (`docs/processor.md`), on a bare [`Transport`]: it needs no [`Device`](crate::Device), and works beside one, for
+//! the processor shares nothing with the data path but the bus.
+//!
+//! ```no_run
+//! # use std::sync::Arc;
+//! # use weft_hostdrv::{processor::{Image, Processor}, transport::Transport};
+//! fn start(card: Arc<dyn Transport>, file: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
+//!     let image = Image::parse(file)?;
+//!     let processor = Processor::of(card)?;
+//!     processor.load(&image)?;
+//!     processor.start(0)?;
+//!     print!("{}", processor.log()?);
+//!     Ok(())
+//! }
+//! ```
+
+mod image;
+
+use std::sync::Arc;
+
+use thiserror::Error;
+use weft_layout::{proc_end, reg, registers, ProcCommand, ProcDump, ProcInfo};
+
+pub use self::image::{Image, ImageError};
+
+use self::image::INFO_AT;
+use crate::transport::{RegisterAccess, Transport, TransportError};
+
+/// How long the firmware may take for an answer, and the processor to stop.
+const PATIENCE_NS: u64 = 100_000_000;
+/// What the firmware fills its stack with.
+const UNUSED: u8 = 0x5a;
+/// A stack, a log larger than this is none.
+const LARGEST: u32 = 1 << 20;
+
+/// What the control processor could not do.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ProcessorError {
+    /// The card was made without one.
+    #[error("this card has no control processor")]
+    None,
+    /// The firmware does not fit.
+    #[error("the firmware has {image} bytes, the control processor's memory {memory}")]
+    TooLarge {
+        /// Bytes of the firmware.
+        image: usize,
+        /// Bytes of the memory.
+        memory: u32,
+    },
+    /// What came into its memory is not what was sent.
+    #[error(
+        "the firmware did not arrive as it was sent: checksum {found:#010x}, not {sent:#010x}"
+    )]
+    Checksum {
+        /// Of what was sent.
+        sent: u32,
+        /// Of what is there.
+        found: u32,
+    },
+    /// It was started without a load before.
+    #[error("the control processor refuses to start what was not loaded with its checksum; each start needs a load before it")]
+    NotLoaded,
+    /// It is not running.
+    #[error("the control processor does not run: {0}")]
+    Stopped(End),
+    /// It did not answer in time.
+    #[error("the control processor gave no answer in {} ms", PATIENCE_NS / 1_000_000)]
+    Silent,
+    /// The card could not be reached.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+}
+
+/// How the firmware ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It was stopped, or never started.
+    Stopped,
+    /// An assertion, or another panic: the last line of the log.
+    Assert,
+    /// Its stack was used up.
+    Stack,
+    /// It gave no beat in time, and told of it.
+    Watchdog,
+    /// It gave no beat in time, and could not tell of it.
+    Hung,
+    /// A trap of RISC-V: `mcause`.
+    Trap(u32),
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            End::Stopped => f.write_str("it is stopped"),
+            End::Assert => f.write_str("an assertion failed"),
+            End::Stack => f.write_str("its stack was used up"),
+            End::Watchdog => f.write_str("no beat in time"),
+            End::Hung => f.write_str("no beat in time, and no dump: stopped by the watchdog"),
+            End::Trap(0) => f.write_str("trap: misaligned instruction address"),
+            End::Trap(1) => f.write_str("trap: instruction fetched from nowhere"),
+            End::Trap(2) => f.write_str("trap: illegal instruction"),
+            End::Trap(3) => f.write_str("trap: breakpoint"),
+            End::Trap(4 | 6) => f.write_str("trap: misaligned access"),
+            End::Trap(5) => f.write_str("trap: read of nowhere"),
+            End::Trap(7) => f.write_str("trap: write to nowhere"),
+            End::Trap(cause) => write!(f, "trap: cause {cause}"),
+        }
+    }
+}
+
+/// How the processor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// PROC_STATUS.
+    pub status: reg::ProcStatus,
+    /// How its firmware ended; `None`: it runs.
+    pub end: Option<End>,
+    /// The instruction that it is or was at.
+    pub pc: u32,
+    /// The firmware's last beat.
+    pub beat: u32,
+    /// Cycles awake since it was started.
+    pub awake: u64,
+}
+
+/// A card's control processor.
+#[derive(Clone)]
+pub struct Processor {
+    transport: Arc<dyn Transport>,
+    memory: u32,
+}
+
+impl Processor {
+    /// The control processor of this card.
+    ///
+    /// # Errors
+    /// [`ProcessorError::None`] when it has none.
+    pub fn of(transport: Arc<dyn Transport>) -> Result<Self, ProcessorError> {
+        if transport.read(registers::PROC_ID)? != reg::PROC_ID_RESET {
+            return Err(ProcessorError::None);
+        }
+        let memory = transport.read(registers::PROC_MEMORY)?;
+        Ok(Self { transport, memory })
+    }
+
+    /// Bytes of its memory.
+    pub fn memory(&self) -> u32 {
+        self.memory
+    }
+
+    /// Stops it. Its memory stays as it is. Nothing that it asked of host memory is under way any more.
+    pub fn stop(&self) -> Result<(), ProcessorError> {
+        self.transport
+            .write(registers::PROC_CTRL, reg::ProcCtrl::default())?;
+        let until = self.transport.now() + PATIENCE_NS;
+        while self.transport.read(registers::PROC_STATUS)?.dma_busy() {
+            if self.transport.now() > until {
+                return Err(ProcessorError::Silent);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops it, and loads a firmware.
+    pub fn load(&self, image: &Image) -> Result<(), ProcessorError> {
+        self.load_bytes(image.bytes(), image.checksum())
+    }
+
+    /// Stops it, and loads these bytes, whole words, from address 0, which have to have this CRC32C.
+    pub fn load_bytes(&self, bytes: &[u8], checksum: u32) -> Result<(), ProcessorError> {
+        if bytes.len() > self.memory as usize {
+            return Err(ProcessorError::TooLarge {
+                image: bytes.len(),
+                memory: self.memory,
+            });
+        }
+        self.stop()?;
+        let begin = reg::ProcCtrl::default().with_load(true);
+        self.transport.write(registers::PROC_CTRL, begin)?;
+        self.write_memory(0, bytes)?;
+        self.transport.write(registers::PROC_CHECK, checksum)?;
+        if !self.transport.read(registers::PROC_STATUS)?.loaded() {
+            return Err(ProcessorError::Checksum {
+                sent: checksum,
+                found: self.transport.read(registers::PROC_CHECK)?,
+            });
+        }
+        Ok(())
+    }
+
+    /// Starts what was loaded, with a watchdog of so many cycles; 0: none.
+    ///
+    /// # Errors
+    /// [`ProcessorError::NotLoaded`] without a load before.
+    pub fn start(&self, watchdog: u32) -> Result<(), ProcessorError> {
+        self.transport.write(registers::PROC_WATCHDOG, watchdog)?;
+        let run = reg::ProcCtrl::default().with_run(true);
+        self.transport.write(registers::PROC_CTRL, run)?;
+        match self.transport.read(registers::PROC_STATUS)?.refused() {
+            true => Err(ProcessorError::NotLoaded),
+            false => Ok(()),
+        }
+    }
+
+    /// How it is.
+    pub fn state(&self) -> Result<State, ProcessorError> {
+        let status = self.transport.read(registers::PROC_STATUS)?;
+        let cause = self.transport.read(registers::PROC_CAUSE)?;
+        let low = self.transport.read(registers::PROC_AWAKE_LO)?;
+        let high = self.transport.read(registers::PROC_AWAKE_HI)?;
+        let end = match u8::try_from(cause) {
+            _ if status.running() => None,
+            _ if status.hung() => Some(End::Hung),
+            _ if !status.crashed() => Some(End::Stopped),
+            Ok(proc_end::ASSERT) => Some(End::Assert),
+            Ok(proc_end::STACK) => Some(End::Stack),
+            Ok(proc_end::WATCHDOG) => Some(End::Watchdog),
+            _ => Some(End::Trap(cause)),
+        };
+        Ok(State {
+            status,
+            end,
+            pc: self.transport.read(registers::PROC_PC)?,
+            beat: self.transport.read(registers::PROC_BEAT)?,
+            awake: u64::from(high) << 32 | u64::from(low),
+        })
+    }
+
+    /// What the firmware says of itself; `None`: there is none.
+    pub fn info(&self) -> Result<Option<ProcInfo>, ProcessorError> {
+        let mut bytes = [0; ProcInfo::SIZE];
+        self.read_memory(INFO_AT, &mut bytes)?;
+        let info = ProcInfo::from_bytes(&bytes);
+        Ok((info.magic == reg::PROC_ID_RESET).then_some(info))
+    }
+
+    /// The last of the firmware's log; empty without firmware.
+    pub fn log(&self) -> Result<String, ProcessorError> {
+        let Some(info) = self.info()? else {
+            return Ok(String::new());
+        };
+        let size = info.log_bytes;
+        if info.log_at == 0 || !size.is_power_of_two() || size > LARGEST {
+            return Ok(String::new());
+        }
+        let mut ring = vec![0; size as usize];
+        self.read_memory(info.log_at, &mut ring)?;
+        let length = info.logged.min(size);
+        let first = info.logged.wrapping_sub(length);
+        let line = (0..length).map(|at| ring[(first.wrapping_add(at) % size) as usize]);
+        Ok(String::from_utf8_lossy(&line.collect::<Vec<u8>>()).into_owned())
+    }
+
+    /// What is left of a firmware that ended by itself; `None`: there is nothing.
+    pub fn dump(&self) -> Result<Option<ProcDump>, ProcessorError> {
+        let Some(info) = self.info()?.filter(|info| info.dump_at != 0) else {
+            return Ok(None);
+        };
+        let mut bytes = [0; ProcDump::SIZE];
+        self.read_memory(info.dump_at, &mut bytes)?;
+        let dump = ProcDump::from_bytes(&bytes);
+        Ok((dump.pc != 0 || dump.cause != 0).then_some(dump))
+    }
+
+    /// The most bytes of its stack that the firmware used, and how many there are; `None` without firmware.
+    pub fn stack(&self) -> Result<Option<(u32, u32)>, ProcessorError> {
+        let Some(info) = self.info()? else {
+            return Ok(None);
+        };
+        let Some(size) = info.stack_high.checked_sub(info.stack_low) else {
+            return Ok(None);
+        };
+        if size == 0 || size > LARGEST || size % 4 != 0 {
+            return Ok(None);
+        }
+        let mut stack = vec![0; size as usize];
+        self.read_memory(info.stack_low, &mut stack)?;
+        let unused = stack.iter().take_while(|byte| **byte == UNUSED).count();
+        Ok(Some((size - unused as u32, size)))
+    }
+
+    /// Gives the firmware a command, and does not wait.
+    pub fn command(&self, command: ProcCommand, argument: u32) -> Result<(), ProcessorError> {
+        if let Some(end) = self.state()?.end {
+            return Err(ProcessorError::Stopped(end));
+        }
+        let word = reg::ProcCommand::default()
+            .with_kind(command)
+            .with_argument(argument);
+        Ok(self.transport.write(registers::PROC_COMMAND, word)?)
+    }
+
+    /// Gives the firmware a command with an argument of 24 bits, and waits for its answer.
+    pub fn ask(&self, command: ProcCommand, argument: u32) -> Result<u32, ProcessorError> {
+        self.command(command, argument)?;
+        let until = self.transport.now() + PATIENCE_NS;
+        while self.transport.read(registers::PROC_COMMAND)?.open() {
+            if let Some(end) = self.state()?.end {
+                return Err(ProcessorError::Stopped(end));
+            }
+            if self.transport.now() > until {
+                return Err(ProcessorError::Silent);
+            }
+        }
+        Ok(self.transport.read(registers::PROC_ANSWER)?)
+    }
+
+    /// Reads its memory from `at` on, a multiple of 4, in whole words, whether it runs or not.
+    pub fn read_memory(&self, at: u32, bytes: &mut [u8]) -> Result<(), ProcessorError> {
+        for (word, at) in bytes.chunks_mut(4).zip((at..).step_by(4)) {
+            self.transport.write(registers::PROC_ADDR, at)?;
+            let value = self.transport.read(registers::PROC_DATA)?;
+            word.copy_from_slice(&value.to_le_bytes()[..word.len()]);
+        }
+        Ok(())
+    }
+
+    /// Writes its memory from `at` on, a multiple of 4, in whole words.
+    pub fn write_memory(&self, at: u32, bytes: &[u8]) -> Result<(), ProcessorError> {
+        self.transport.write(registers::PROC_ADDR, at)?;
+        for word in bytes.chunks_exact(4) {
+            let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+            self.transport.write(registers::PROC_DATA, word)?;
+        }
+        Ok(())
+    }
+}

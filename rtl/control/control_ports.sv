@@ -1,0 +1,117 @@
+// What the core's data bus leads to: its memory, and its ports (proc_port in docs/registers.md). Each access is answered a cycle after its grant;
+// one to nowhere, or into the guard below the stack, is answered in error, which the core takes as a fault of the instruction.
+
+module control_ports
+  import weft_card_pkg::*;
+#(
+  parameter int unsigned MEMORY_BYTES = 65536
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,           // the core's
+  input  logic [63:0] time_i,
+
+  input  logic        data_req_i,
+  output logic        data_gnt_o,
+  output logic        data_rvalid_o,
+  input  logic        data_we_i,
+  input  logic [31:0] data_addr_i,
+  input  logic [31:0] data_wdata_i,
+  output logic [31:0] data_rdata_o,
+  output logic        data_err_o,
+
+  output logic        mem_req_o,
+  input  logic        mem_gnt_i,
+  input  logic [31:0] mem_rdata_i,
+
+  output logic        end_o,            // pulses, with the value
+  output logic        beat_o,
+  output logic        answer_o,
+  output logic        taken_o,
+  output logic [31:0] value_o,
+  input  logic [31:0] command_i,
+  output logic        alarm_o,          // level
+  output logic        alarm_set_o,      // one is to come
+
+  output logic        dma_start_o,
+  output logic        dma_write_o,
+  output logic [63:2] dma_host_o,
+  output logic [31:2] dma_local_o,
+  input  logic        dma_busy_i,
+  input  logic        dma_failed_i
+);
+
+  logic        in_memory, in_guard, in_ports, port, late_memory_q;
+  logic [7:0]  number;
+  logic [31:0] word, word_q, high_q;
+  logic [31:8] guard_q;
+  logic [63:0] alarm_at_q;
+  logic [63:2] host_q;
+  logic [31:2] local_q;
+
+  assign in_memory = data_addr_i < MEMORY_BYTES;
+  assign in_guard  = guard_q != 0 && data_addr_i[31:8] == guard_q;
+  assign in_ports  = data_addr_i[31:10] == {4'h1, 18'd0} && data_addr_i[9:2] <= PROC_PORT_DMA_WRITE;
+  assign number    = data_addr_i[9:2];
+
+  assign mem_req_o  = data_req_i && in_memory && !in_guard;
+  assign data_gnt_o = mem_req_o ? mem_gnt_i : data_req_i;
+  assign port       = data_req_i && in_ports;
+
+  assign value_o     = data_wdata_i;
+  assign end_o       = port && data_we_i && number == PROC_PORT_END;
+  assign beat_o      = port && data_we_i && number == PROC_PORT_BEAT;
+  assign answer_o    = port && data_we_i && number == PROC_PORT_ANSWER;
+  assign taken_o     = port && !data_we_i && number == PROC_PORT_COMMAND;
+  assign dma_write_o = number == PROC_PORT_DMA_WRITE;
+  assign dma_start_o = port && data_we_i && (number == PROC_PORT_DMA_READ || dma_write_o);
+  assign dma_host_o  = host_q;
+  assign dma_local_o = local_q;
+
+  always_comb begin
+    word = '0;
+    unique case (number)
+      PROC_PORT_COMMAND:  word = command_i;
+      PROC_PORT_TIME_LO:  word = time_i[31:0];
+      PROC_PORT_TIME_HI:  word = high_q;
+      PROC_PORT_DMA_READ: word = {30'd0, dma_failed_i, dma_busy_i};
+      default: ;
+    endcase
+  end
+
+  assign alarm_o      = alarm_set_o && time_i >= alarm_at_q;
+  assign data_rdata_o = late_memory_q ? mem_rdata_i : word_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      data_rvalid_o <= 1'b0;
+      data_err_o    <= 1'b0;
+      late_memory_q <= 1'b0;
+      guard_q       <= '0;
+      alarm_set_o   <= 1'b0;
+    end else begin
+      data_rvalid_o <= data_req_i && data_gnt_o;
+      data_err_o    <= data_req_i && !mem_req_o && !in_ports;
+      late_memory_q <= mem_req_o;
+      if (port && data_we_i && number == PROC_PORT_GUARD) guard_q <= data_wdata_i[31:8];
+      if (port && data_we_i && number == PROC_PORT_ALARM) alarm_set_o <= data_wdata_i != 0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    word_q <= word;
+    if (port && !data_we_i && number == PROC_PORT_TIME_LO) high_q <= time_i[63:32];
+    if (port && data_we_i) begin
+      unique case (number)
+        PROC_PORT_ALARM:       alarm_at_q <= time_i + 64'(data_wdata_i);
+        PROC_PORT_DMA_HOST_LO: host_q[31:2] <= data_wdata_i[31:2];
+        PROC_PORT_DMA_HOST_HI: host_q[63:32] <= data_wdata_i;
+        PROC_PORT_DMA_LOCAL:   local_q <= data_wdata_i[31:2];
+        default: ;
+      endcase
+    end
+  end
+
+  logic unused_addr;
+  assign unused_addr = ^data_addr_i[1:0];
+
+endmodule

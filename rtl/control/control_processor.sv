@@ -1,0 +1,248 @@
+// The control processor: a core with memory of its own, a timer, a watchdog, registers for the host and a DMA engine to host memory. docs/processor.md.
+//
+//   AXI4-Lite ─► control_regs ─┬─ run, watchdog, commands ─► control_core ◄─ instructions ── control_memory
+//                              └─ window to the memory ──┐       │ data                          ▲
+//                                                        ├─► control_ports ─► memory, ports      │
+//   AXI4 ◄─────────────────── control_dma ◄──────────────┴───────────────────────────────────────┘
+//
+// The memory's data port is shared: DMA before the host before the core. Host memory: single beats; AWUSER is to be 0 (docs/card.md, order).
+// Stopped, crashed or hung, it does nothing on the bus but end the access that is under way.
+
+module control_processor
+  import weft_card_pkg::*;
+#(
+  parameter int unsigned DATA_W       = 512,     // 128, 256 or 512
+  parameter int unsigned MEMORY_BYTES = 65536    // a power of two, 16 KiB to 1 MiB
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic                stop_i,            // level: it is stopped, and cannot be started
+  input  logic [63:0]         time_i,            // cycles, free-running
+
+  input  logic [15:0]         s_axil_awaddr,
+  input  logic                s_axil_awvalid,
+  output logic                s_axil_awready,
+  input  logic [31:0]         s_axil_wdata,
+  input  logic [3:0]          s_axil_wstrb,
+  input  logic                s_axil_wvalid,
+  output logic                s_axil_wready,
+  output logic [1:0]          s_axil_bresp,
+  output logic                s_axil_bvalid,
+  input  logic                s_axil_bready,
+  input  logic [15:0]         s_axil_araddr,
+  input  logic                s_axil_arvalid,
+  output logic                s_axil_arready,
+  output logic [31:0]         s_axil_rdata,
+  output logic [1:0]          s_axil_rresp,
+  output logic                s_axil_rvalid,
+  input  logic                s_axil_rready,
+
+  output logic [63:0]         m_axi_awaddr,
+  output logic                m_axi_awvalid,
+  input  logic                m_axi_awready,
+  output logic [DATA_W-1:0]   m_axi_wdata,
+  output logic [DATA_W/8-1:0] m_axi_wstrb,
+  output logic                m_axi_wvalid,
+  input  logic                m_axi_wready,
+  input  logic [1:0]          m_axi_bresp,
+  input  logic                m_axi_bvalid,
+  output logic [63:0]         m_axi_araddr,
+  output logic                m_axi_arvalid,
+  input  logic                m_axi_arready,
+  input  logic [DATA_W-1:0]   m_axi_rdata,
+  input  logic [1:0]          m_axi_rresp,
+  input  logic                m_axi_rvalid,
+
+  output logic                quiescent_o        // nothing will happen before the next input
+);
+
+  localparam int unsigned WORDS  = MEMORY_BYTES / 4;
+  localparam int unsigned WORD_W = $clog2(WORDS);
+
+  logic [63:0] time_q;
+  logic        run, core_rst_n, awake, watchdog, command, taken, ended, beat, answer, alarm, alarm_set;
+  logic [31:0] pc, command_value, value;
+  logic        dma_start, dma_write, dma_busy, dma_failed, regs_idle;
+  logic [63:2] dma_host;
+  logic [31:2] dma_local;
+
+  logic        instr_req, instr_rvalid, instr_err;
+  logic        data_req, data_gnt, data_rvalid, data_we, data_err;
+  logic [31:0] instr_addr, instr_rdata, data_addr, data_wdata, data_rdata, memory_read;
+  logic [3:0]  data_be;
+
+  // Clients of the memory's data port: 0 DMA, 1 host, 2 core.
+  logic [2:0]       mem_req, mem_gnt;
+  logic [1:0]       mem_we;
+  logic [1:0][31:2] mem_addr;
+  logic [1:0][31:0] mem_wdata;
+  logic [3:0]       bytes;
+  logic [31:2]      word_at;
+  logic [31:0]      word_data;
+
+  always_ff @(posedge clk_i) begin
+    time_q <= time_i;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) core_rst_n <= 1'b0;
+    else core_rst_n <= run;
+  end
+
+  control_regs #(.MEMORY_BYTES(MEMORY_BYTES)) u_regs (
+    .clk_i, .rst_ni, .stop_i,
+    .s_axil_awaddr, .s_axil_awvalid, .s_axil_awready, .s_axil_wdata, .s_axil_wstrb, .s_axil_wvalid, .s_axil_wready,
+    .s_axil_bresp, .s_axil_bvalid, .s_axil_bready, .s_axil_araddr, .s_axil_arvalid, .s_axil_arready,
+    .s_axil_rdata, .s_axil_rresp, .s_axil_rvalid, .s_axil_rready,
+    .run_o           (run),
+    .awake_i         (awake),
+    .pc_i            (pc),
+    .end_i           (ended && run),
+    .cause_i         (value),
+    .beat_i          (beat),
+    .beat_value_i    (value),
+    .watchdog_o      (watchdog),
+    .command_o       (command),
+    .command_value_o (command_value),
+    .taken_i         (taken),
+    .answer_i        (answer),
+    .answer_value_i  (value),
+    .dma_busy_i      (dma_busy),
+    .dma_failed_i    (dma_failed),
+    .mem_req_o       (mem_req[1]),
+    .mem_gnt_i       (mem_gnt[1]),
+    .mem_we_o        (mem_we[1]),
+    .mem_addr_o      (mem_addr[1]),
+    .mem_wdata_o     (mem_wdata[1]),
+    .mem_rdata_i     (memory_read),
+    .idle_o          (regs_idle)
+  );
+
+  control_core u_core (
+    .clk_i,
+    .rst_ni         (core_rst_n),
+    .instr_req_o    (instr_req),
+    .instr_gnt_i    (instr_req),
+    .instr_rvalid_i (instr_rvalid),
+    .instr_addr_o   (instr_addr),
+    .instr_rdata_i  (instr_rdata),
+    .instr_err_i    (instr_err),
+    .data_req_o     (data_req),
+    .data_gnt_i     (data_gnt),
+    .data_rvalid_i  (data_rvalid),
+    .data_we_o      (data_we),
+    .data_be_o      (data_be),
+    .data_addr_o    (data_addr),
+    .data_wdata_o   (data_wdata),
+    .data_rdata_i   (data_rdata),
+    .data_err_i     (data_err),
+    .alarm_i        (alarm),
+    .command_i      (command),
+    .watchdog_i     (watchdog),
+    .awake_o        (awake),
+    .pc_o           (pc)
+  );
+
+  always_ff @(posedge clk_i or negedge core_rst_n) begin
+    if (!core_rst_n) begin
+      instr_rvalid <= 1'b0;
+      instr_err    <= 1'b0;
+    end else begin
+      instr_rvalid <= instr_req;
+      instr_err    <= instr_addr >= MEMORY_BYTES;
+    end
+  end
+
+  control_ports #(.MEMORY_BYTES(MEMORY_BYTES)) u_ports (
+    .clk_i,
+    .rst_ni        (core_rst_n),
+    .time_i        (time_q),
+    .data_req_i    (data_req),
+    .data_gnt_o    (data_gnt),
+    .data_rvalid_o (data_rvalid),
+    .data_we_i     (data_we),
+    .data_addr_i   (data_addr),
+    .data_wdata_i  (data_wdata),
+    .data_rdata_o  (data_rdata),
+    .data_err_o    (data_err),
+    .mem_req_o     (mem_req[2]),
+    .mem_gnt_i     (mem_gnt[2]),
+    .mem_rdata_i   (memory_read),
+    .end_o         (ended),
+    .beat_o        (beat),
+    .answer_o      (answer),
+    .taken_o       (taken),
+    .value_o       (value),
+    .command_i     (command_value),
+    .alarm_o       (alarm),
+    .alarm_set_o   (alarm_set),
+    .dma_start_o   (dma_start),
+    .dma_write_o   (dma_write),
+    .dma_host_o    (dma_host),
+    .dma_local_o   (dma_local),
+    .dma_busy_i    (dma_busy),
+    .dma_failed_i  (dma_failed)
+  );
+
+  control_dma #(.DATA_W(DATA_W)) u_dma (
+    .clk_i, .rst_ni,
+    .start_i     (dma_start && core_rst_n),
+    .write_i     (dma_write),
+    .host_i      (dma_host),
+    .local_i     (dma_local),
+    .words_i     (value[31:2]),
+    .stop_i      (!run),
+    .busy_o      (dma_busy),
+    .failed_o    (dma_failed),
+    .mem_req_o   (mem_req[0]),
+    .mem_gnt_i   (mem_gnt[0]),
+    .mem_we_o    (mem_we[0]),
+    .mem_addr_o  (mem_addr[0]),
+    .mem_wdata_o (mem_wdata[0]),
+    .mem_rdata_i (memory_read),
+    .m_axi_awaddr, .m_axi_awvalid, .m_axi_awready, .m_axi_wdata, .m_axi_wstrb, .m_axi_wvalid, .m_axi_wready,
+    .m_axi_bresp, .m_axi_bvalid, .m_axi_araddr, .m_axi_arvalid, .m_axi_arready, .m_axi_rdata, .m_axi_rresp, .m_axi_rvalid
+  );
+
+  assign mem_gnt = {mem_req[1:0] == 0, !mem_req[0], 1'b1} & mem_req;
+
+  always_comb begin
+    bytes     = {4{data_we}} & data_be;
+    word_at   = data_addr[31:2];
+    word_data = data_wdata;
+    for (int unsigned c = 0; c < 2; c++) begin
+      if (mem_gnt[c]) begin
+        bytes     = {4{mem_we[c]}};
+        word_at   = mem_addr[c];
+        word_data = mem_wdata[c];
+      end
+    end
+  end
+
+  control_memory #(.WORDS(WORDS)) u_memory (
+    .clk_i,
+    .fetch_i      (instr_req),
+    .fetch_word_i (instr_addr[2 +: WORD_W]),
+    .fetched_o    (instr_rdata),
+    .access_i     (|mem_req),
+    .write_i      (bytes),
+    .word_i       (word_at[2 +: WORD_W]),
+    .data_i       (word_data),
+    .read_o       (memory_read)
+  );
+
+  // A register: what it was in the cycle before. An alarm to come is something that will happen.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) quiescent_o <= 1'b0;
+    else quiescent_o <= regs_idle && !dma_busy && (!run && !core_rst_n || !awake && !alarm_set);
+  end
+
+  logic unused_word;
+  assign unused_word = ^{word_at[31:2+WORD_W], value[1:0]};
+
+  if (DATA_W != 128 && DATA_W != 256 && DATA_W != 512 || MEMORY_BYTES < 16384 || MEMORY_BYTES > 1048576 ||
+      (1 << $clog2(MEMORY_BYTES)) != MEMORY_BYTES) begin : gen_param_check
+    $error("control_processor: DATA_W 128, 256 or 512, MEMORY_BYTES a power of two from 16 KiB to 1 MiB");
+  end
+
+endmodule

@@ -1,0 +1,22 @@
+//! The card's control processor with its firmware, in RTL: what the tests have in common.
+//!
+//! It is compiled only where `WEFT_IBEX` says where the core's sources are (`make processor`); elsewhere there is nothing here.
+
+#[cfg(ibex)]
+rtl_sim::include_model!("control_processor_128");
+#[cfg(ibex)]
+rtl_sim::include_model!("control_processor_512");
+
+#[cfg(ibex)]
+mod card;
+#[cfg(ibex)]
+pub use card::{Card128, Card512, Host, HOST, HOST_BYTES};
+
+/// The firmware that `WEFT_FIRMWARE` names, as the build made it.
+#[cfg(ibex)]
+pub fn firmware() -> weft_hostdrv::processor::Image {
+    let path = std::env::var_os("WEFT_FIRMWARE")
+        .expect("WEFT_FIRMWARE names the firmware: `make processor` sets it");
+    let file = std::fs::read(&path).expect("the firmware can be read");
+    weft_hostdrv::processor::Image::parse(&file).expect("a firmware")
+}
