@@ -55,7 +55,11 @@ impl Server {
         if event.event != CmEventType::TimewaitExit {
             println!("{}{from}{}", event.event, why.unwrap_or_default());
         }
-        let mut clients = self.clients.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = self
+            .clients
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         match event.event {
             CmEventType::ConnectRequest => {
                 let qp = event.id.create_qp(&self.pd, &QpInit::new(&self.cq))?;
@@ -77,7 +81,11 @@ impl Server {
     /// Sends back what came. The poll lets the device work, and so calls the function.
     fn echo(&self) -> Result<(), Error> {
         while let Some(wc) = self.cq.poll_one()? {
-            let clients = self.clients.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let clients = self
+                .clients
+                .0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let (WcOpcode::Recv, WcStatus::Success) = (wc.opcode, wc.status) else {
                 continue;
             };

@@ -371,7 +371,10 @@ fn both_families_are_understood() {
     let six: Ipv6Addr = "2001:db8::1".parse().expect("an address");
     let error = listener.bind_ip((six, PORT).into());
     let error = error.expect_err("there is none").to_string();
-    assert!(error.contains("2001:db8::1") && error.contains("IPv4"), "{error}");
+    assert!(
+        error.contains("2001:db8::1") && error.contains("IPv4"),
+        "{error}"
+    );
     listener
         .bind_ip((Ipv6Addr::UNSPECIFIED, PORT).into())
         .expect("any");
@@ -393,7 +396,8 @@ fn both_families_are_understood() {
     assert_eq!(id.peer_addr(), Some(SocketAddrV4::new(ip(2), PORT)));
     id.resolve_route().expect("possible");
     client.next(CmEventType::RouteResolved);
-    id.create_qp(&client.pd, &QpInit::new(&client.cq)).expect("one");
+    id.create_qp(&client.pd, &QpInit::new(&client.cq))
+        .expect("one");
     id.connect(&named("")).expect("possible");
     b.progress().expect("it works");
     assert_eq!(server.waiting(), 1);
@@ -408,7 +412,10 @@ fn extensions_are_found_out() {
     let size = a.query_extensions(&mut bytes);
     let extensions = Extensions::read(&bytes[..size]).expect("its own");
     assert_eq!(extensions, a.extensions());
-    assert_eq!((extensions.transports, alone.extensions().transports), (2, 0));
+    assert_eq!(
+        (extensions.transports, alone.extensions().transports),
+        (2, 0)
+    );
     assert!(extensions.operations & Operations::IMMEDIATE != 0);
     assert_eq!(extensions.rungs, 7);
     // Room for one field: the first.

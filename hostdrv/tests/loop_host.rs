@@ -245,7 +245,8 @@ fn rights_are_checked_at_the_receiver() {
             code: TerminateCode::DDP_TOO_LONG,
             status: WcStatus::RemoteOperationError,
             post: |a, b, qp| {
-                b.recv.post_recv(RecvWr::new(9).sge(b.end.mr.sge(0, 8)))
+                b.recv
+                    .post_recv(RecvWr::new(9).sge(b.end.mr.sge(0, 8)))
                     .expect("room");
                 qp.post_send(SendWr::send(1).sge(a.mr.sge(0, 9)))
                     .expect("room");

@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::link::Link;
 use crate::port::Port;
 use crate::qp::Action;
-use crate::verbs::Status;
+use crate::region::Regions;
+use crate::verbs::{PdId, QpId, Status};
 
 impl<P: Port> Link<'_, P> {
     /// Does what is next in the send queue, as long as it is such work.
@@ -40,21 +41,34 @@ impl<P: Port> Link<'_, P> {
         let qp = self.qp.as_ref()?;
         let entry = qp.sq.next()?;
         let (pd, id) = (qp.config.pd, qp.id);
-        let regions = &mut self.shared.regions;
         if entry.fence && !qp.reads.is_empty() {
             return None;
         }
-        Some(match &entry.action {
-            Action::Bind(binding) => regions.bind(pd, id, (binding, false), self.port),
-            Action::FastRegister(binding) => regions.bind(pd, id, (binding, true), self.port),
-            Action::LocalInvalidate { stag } => regions.invalidate_own(pd, id, *stag, self.port),
+        let regions = &mut self.shared.regions;
+        regions.local_work(&entry.action, pd, id, self.port)
+    }
+}
+
+impl Regions {
+    /// Does this, if it is such work.
+    pub(crate) fn local_work<P: Port>(
+        &mut self,
+        action: &Action,
+        pd: PdId,
+        qp: QpId,
+        port: &mut P,
+    ) -> Option<Result<(), Error>> {
+        Some(match action {
+            Action::Bind(binding) => self.bind(pd, qp, (binding, false), port),
+            Action::FastRegister(binding) => self.bind(pd, qp, (binding, true), port),
+            Action::LocalInvalidate { stag } => self.invalidate_own(pd, qp, *stag, port),
             _ => return None,
         })
     }
 }
 
 /// How work ends that could not be done.
-fn refusal(error: Error) -> Status {
+pub(crate) fn refusal(error: Error) -> Status {
     match error {
         Error::NotBindable(_) | Error::InvalidRegion => Status::LocalOperation,
         _ => Status::LocalProtection,

@@ -86,8 +86,9 @@ pub struct Message {
     pub carried: Carried,
 }
 
-pub(crate) fn message_kind(action: Action) -> MessageKind {
-    match action {
+/// What a work request's message does; `None`: it has none here, as atomics.
+pub(crate) fn message_kind(action: Action) -> Option<MessageKind> {
+    Some(match action {
         Action::Send { opcode, invalidate } => MessageKind::Send {
             solicited: matches!(
                 opcode,
@@ -99,5 +100,6 @@ pub(crate) fn message_kind(action: Action) -> MessageKind {
         },
         Action::Write { stag, to } => MessageKind::Write { stag, to },
         Action::Read { stag, to } => MessageKind::Read { stag, to },
-    }
+        _ => return None,
+    })
 }

@@ -40,7 +40,9 @@ impl CmId {
     /// [`CmError::NoFamily`] for any other IPv6 address but `::ffff:a.b.c.d`.
     pub fn bind_ip(&self, local: SocketAddr) -> Result<(), CmError> {
         let any = local.ip().is_unspecified().then_some(Ipv4Addr::UNSPECIFIED);
-        let ip = any.or(ipv4(local.ip())).ok_or(CmError::NoFamily(local.ip()))?;
+        let ip = any
+            .or(ipv4(local.ip()))
+            .ok_or(CmError::NoFamily(local.ip()))?;
         self.bind_addr(SocketAddrV4::new(ip, local.port()))
     }
 }

@@ -60,13 +60,12 @@ impl CmId {
             CmOption::AnswerBusy(on) => data.options.answer_busy = on,
             CmOption::PeerToPeer(on) => data.options.peer_to_peer = on,
             CmOption::ReuseAddress(on) => data.options.reuse_address = on,
-            CmOption::Vlan(id) => {
-                return Err(CmError::NoOption {
-                    option: "Vlan",
-                    given: id.into(),
-                    why: "the card tags no frames, and takes tagged ones for the host's own stack alone",
-                })
-            }
+            CmOption::Vlan(id) => return Err(CmError::NoOption {
+                option: "Vlan",
+                given: id.into(),
+                why:
+                    "the card tags no frames, and takes tagged ones for the host's own stack alone",
+            }),
             CmOption::TypeOfService(0) => {}
             CmOption::TypeOfService(tos) => {
                 return Err(CmError::NoOption {

@@ -121,7 +121,11 @@ impl Extensions {
             return None;
         }
         let mut read = Self::default();
-        for (field, bytes) in read.fields().into_iter().zip(body.get(..length)?.chunks(FIELD)) {
+        for (field, bytes) in read
+            .fields()
+            .into_iter()
+            .zip(body.get(..length)?.chunks(FIELD))
+        {
             *field = u64::from_le_bytes(bytes.try_into().ok()?);
         }
         Some(read)

@@ -15,6 +15,7 @@ use weft_wire::checks::{self, Violation};
 use weft_wire::terminate::TerminateCode;
 
 use super::Engine;
+use crate::binding::refusal;
 use crate::cm::{ConnId, DisconnectReason, Event};
 use crate::error::Error;
 use crate::joined::{message_kind, Carried, JoinedNews, Message, MessageKind};
@@ -92,8 +93,38 @@ impl Engine {
         }
     }
 
-    /// The next message that a joined queue pair sends; it is under way then. `Err`: its memory is gone, and nothing behind it can be sent.
-    pub fn next_message(&mut self, qp: QpId) -> Option<Result<Message, Status>> {
+    /// Does the work of a joined queue pair that sends nothing, as long as it is next.
+    fn local_work<P: Port>(&mut self, qp: QpId, port: &mut P) -> Result<(), Status> {
+        while let Some(queue) = self.qps[usize::from(qp.flow)].as_deref_mut() {
+            let (pd, number) = (queue.config.pd, queue.sq.started);
+            let Some(entry) = queue.sq.next() else {
+                break;
+            };
+            let regions = &mut self.shared.regions;
+            let Some(done) = regions.local_work(&entry.action, pd, qp, port) else {
+                break;
+            };
+            done.map_err(refusal)?;
+            queue.sq.started = number.wrapping_add(1);
+            if let Some(entry) = queue.sq.get_mut(number) {
+                entry.outcome = Some(Status::Success);
+            }
+            queue.complete_sends(&mut self.shared.completions);
+        }
+        Ok(())
+    }
+
+    /// The next message that a joined queue pair sends; it is under way then. What sends nothing and is before it is done.
+    /// `Err`: it cannot be had (its memory is gone, it is an atomic), and nothing behind it can be sent.
+    pub fn next_message<P: Port>(
+        &mut self,
+        qp: QpId,
+        port: &mut P,
+    ) -> Option<Result<Message, Status>> {
+        self.joined_qp(qp).ok()?;
+        if let Err(status) = self.local_work(qp, port) {
+            return Some(Err(status));
+        }
         let regions = &self.shared.regions;
         let queue = self.qps.get_mut(usize::from(qp.flow))?.as_deref_mut()?;
         if queue.id != qp {
@@ -104,7 +135,10 @@ impl Engine {
             joined.told = false;
             return None;
         };
-        let (number, kind) = (queue.sq.started, message_kind(entry.action));
+        let number = queue.sq.started;
+        let Some(kind) = message_kind(entry.action) else {
+            return Some(Err(Status::RemoteOperation));
+        };
         let is_read = matches!(kind, MessageKind::Read { .. });
         if is_read && !joined.reads {
             return Some(Err(Status::RemoteOperation));
@@ -161,17 +195,17 @@ impl Engine {
         }
         let regions = &self.shared.regions;
         let qp = self.qp(qp).map_err(|_| TerminateCode::DDP_LOCAL)?;
-        let (pd, length) = (qp.config.pd, message.length);
+        let (pd, id, length) = (qp.config.pd, qp.id, message.length);
         let one = |piece: Piece| Vec::from([(piece.iova, piece.length)]);
         match message.kind {
             // Without a byte neither STag nor TO is looked at.
             MessageKind::Write { .. } | MessageKind::Read { .. } if length == 0 => Ok(Vec::new()),
             MessageKind::Write { stag, to } => regions
-                .remote(pd, stag, to, length, Access::REMOTE_WRITE)
+                .remote((pd, id), stag, to, length, Access::REMOTE_WRITE)
                 .map(one)
                 .map_err(Violation::of_segment),
             MessageKind::Read { stag, to } => regions
-                .remote(pd, stag, to, length, Access::REMOTE_READ)
+                .remote((pd, id), stag, to, length, Access::REMOTE_READ)
                 .map(one)
                 .map_err(Violation::of_read_source),
             MessageKind::Send { .. } => {
@@ -211,7 +245,7 @@ impl Engine {
         };
         let pd = self.qp(qp).map_err(|_| TerminateCode::DDP_LOCAL)?.config.pd;
         if let Some(stag) = invalidate {
-            self.shared.regions.invalidate(pd, stag, port)?;
+            self.shared.regions.invalidate(pd, qp, stag, port)?;
         }
         if let Some(queue) = self.qps[usize::from(qp.flow)].as_deref_mut() {
             queue.complete_recv(

@@ -73,7 +73,8 @@ impl Exchange {
         };
         let taken = {
             let mut state = sender.lock();
-            match state.engine.next_message(from) {
+            let State { engine, card, .. } = &mut *state;
+            match engine.next_message(from, card) {
                 None => return false,
                 Some(Err(status)) => Err(status),
                 Some(Ok(message)) => match state.keep(&message.carried) {
