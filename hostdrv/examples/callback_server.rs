@@ -99,8 +99,8 @@ impl Server {
     }
 }
 
-/// Listens on a device; the events go to the server from then on.
-fn serve(device: &Device) -> Result<(Arc<Server>, CmId), Error> {
+/// Listens on a device; the events go to the server from then on, as long as channel and listener are kept.
+fn serve(device: &Device) -> Result<(Arc<Server>, EventChannel, CmId), Error> {
     let server = Arc::new(Server {
         pd: device.alloc_pd()?,
         cq: device.create_cq(256, None)?,
@@ -118,9 +118,7 @@ fn serve(device: &Device) -> Result<(Arc<Server>, CmId), Error> {
     listener.set_option(CmOption::AnswerBusy(true))?;
     listener.bind_addr(SocketAddrV4::new(device.ip(), PORT))?;
     listener.listen(16)?;
-    // The channel has to stay as long as somebody listens.
-    Box::leak(Box::new(channel));
-    Ok((server, listener))
+    Ok((server, channel, listener))
 }
 
 fn main() -> Result<(), Error> {
@@ -130,7 +128,7 @@ fn main() -> Result<(), Error> {
     };
     let device = Device::open(transport::open(device)?, DeviceConfig::at(ip.parse()?))?;
     device.set_host_policy(Some(HostPolicy::from_file(Path::new(policy))?));
-    let (server, _listener) = serve(&device)?;
+    let (server, _channel, _listener) = serve(&device)?;
     loop {
         let handled = device.progress()?;
         server.echo()?;
@@ -150,7 +148,7 @@ fn try_it() -> Result<(), Error> {
     host.join(&b)?;
     let policy = "[[rule]]\naction = \"reject\"\nidentity = \"mallory\"\nreason = \"not you\"\n";
     b.set_host_policy(Some(HostPolicy::new(Policy::parse(policy)?)));
-    let (server, _listener) = serve(&b)?;
+    let (server, _channel, _listener) = serve(&b)?;
 
     let (pd, cq) = (a.alloc_pd()?, a.create_cq(16, None)?);
     let mr = pd.alloc_mr(SIZE as usize, Access::LOCAL_WRITE)?;

@@ -5,9 +5,10 @@ use std::net::SocketAddrV4;
 
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
+use weft_hostdrv::{Device, DeviceConfig};
 use weft_limit::Limit;
 use weft_tests::bench::{Bench, Way};
-use weft_tests::ends::{next_event, End, PORT};
+use weft_tests::ends::{completion, next_event, End, PORT};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -169,4 +170,72 @@ fn a_neighbour_that_moves_is_told_of() {
     let event = next_event(&bench, &a.channel, CmEventType::AddrChange);
     assert!(event.id.is(&client));
     assert_eq!(next_hop(), moved);
+}
+
+/// One listener, two transports: a peer by the wire and a neighbour in the host are heard alike, and who may go either way chooses.
+#[test]
+fn a_listener_hears_of_both_transports() {
+    let _limit = Limit::usual("seed 14");
+    let bench = Bench::new(&Way::Sim, 14).expect("two cards come up");
+    let host = LoopHost::new();
+    for device in bench.devices() {
+        host.join(device).expect("two addresses");
+    }
+    let config = DeviceConfig::at([10, 0, 0, 9].into());
+    let neighbour = Device::without_card(config).expect("it comes up");
+    host.join(&neighbour).expect("another one");
+    let (a, b, c) = (
+        End::new(bench.device(0)),
+        End::new(bench.device(1)),
+        End::new(&neighbour),
+    );
+    let _listener = b.listen(&bench);
+    let to = bench.ip(1).to_string();
+    let service = PORT.to_string();
+    let ways = |hints: &AddrHints| {
+        let device = bench.device(0);
+        let mut query = device.query_addr_info(&to, &service, hints)?;
+        let found = bench.run_until("the ways", 5 * SECOND, || query.poll().transpose());
+        found.expect("in time")
+    };
+    let found = ways(&AddrHints::default()).expect("two");
+    let kinds: Vec<_> = found.iter().map(|way| way.transport).collect();
+    assert_eq!(kinds, [TransportKind::Loop, TransportKind::Iwarp]);
+    for transport in kinds {
+        let hints = AddrHints {
+            transport: Some(transport),
+            ..AddrHints::default()
+        };
+        let one = ways(&hints).expect("one");
+        assert_eq!(one.len(), 1);
+        let id = a.channel.create_id();
+        id.resolve_with(&one[0]).expect("its own");
+        id.create_qp(&a.pd, &QpInit::new(&a.cq)).expect("one");
+        id.connect(&ConnParam::default()).expect("possible");
+        let server = up(&bench, &a, &b);
+        assert_eq!((id.transport(), server.transport()), (transport, transport));
+        let [from, to] = [&id, &server].map(|id| id.qp().expect("has one"));
+        to.post_recv(RecvWr::new(1).sge(b.mr.sge(0, 64)))
+            .expect("room");
+        from.post_send(SendWr::send(2).sge(a.mr.sge(0, 64)).signaled())
+            .expect("room");
+        for end in [&a, &b] {
+            assert_eq!(completion(&bench, &end.cq).status, WcStatus::Success);
+        }
+        id.disconnect().expect("possible");
+        next_event(&bench, &a.channel, CmEventType::Disconnected);
+        next_event(&bench, &b.channel, CmEventType::Disconnected);
+    }
+    // Without a card there is the loop alone.
+    let id = c.client(&bench, &ConnParam::default());
+    let server = b.accept_next(&bench);
+    next_event(&bench, &c.channel, CmEventType::Established);
+    next_event(&bench, &b.channel, CmEventType::Established);
+    assert_eq!(server.transport(), TransportKind::Loop);
+    assert_eq!(
+        server.peer_addr().map(|peer| *peer.ip()),
+        Some(neighbour.ip())
+    );
+    drop(id);
+    next_event(&bench, &b.channel, CmEventType::Disconnected);
 }

@@ -510,11 +510,11 @@ impl CmId {
         let mut state = device.lock();
         state.check_fault()?;
         if conn.is_inside() {
-            state.bind(qp.id());
             drop(state);
             let host = carrier::host(device)?;
             host.exchange.accept(device, conn, qp.id(), &params)?;
             state = device.lock();
+            state.bind(qp.id());
         } else {
             let accept = commands::accept(conn, qp.id(), &params);
             device.command_in(&mut state, &accept, params.private_data)?;

@@ -12,6 +12,8 @@ use crate::device::Device;
 /// As an MPA frame of revision 2 has room for, so that a program finds the same limits.
 const MAX_PRIVATE_DATA: usize = 508;
 const FIRST_PORT: u16 = 49152;
+/// Requests that wait for a member at most, whatever its listeners' backlogs: it may not look at them.
+const MOST_ASKED: usize = 1024;
 
 fn check_private_data(bytes: &[u8]) -> Result<(), Error> {
     match bytes.len() {
@@ -85,6 +87,10 @@ impl Exchange {
         }
         let request = {
             let mut table = lock(&self.table);
+            let waits = |end: &&End| end.phase == Phase::Asked && end.member == member;
+            if table.ends.values().filter(waits).count() >= MOST_ASKED {
+                return Err(ConnectFailure::NoResources);
+            }
             let from = table.ends.get(&conn).ok_or(ConnectFailure::Closed)?.clone();
             let end = End {
                 member,
