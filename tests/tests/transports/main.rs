@@ -9,6 +9,7 @@ mod failures;
 mod messages;
 mod seam;
 mod shared_receives;
+mod windows;
 
 use std::process::ExitCode;
 
@@ -25,7 +26,7 @@ macro_rules! tests {
     };
 }
 
-const TESTS: [(&str, Test); 19] = tests![
+const TESTS: [(&str, Test); 22] = tests![
     seam::a_card_says_who_it_is,
     seam::reads_come_after_writes,
     seam::new_memory_is_zeroed_aligned_and_apart,
@@ -45,6 +46,9 @@ const TESTS: [(&str, Test); 19] = tests![
     shared_receives::two_connections_share_receives,
     shared_receives::misuse_of_shared_receives_is_refused,
     shared_receives::receives_come_back_from_queue_pairs_that_are_gone,
+    windows::windows_and_fast_registration,
+    windows::misuse_of_windows_is_refused,
+    windows::atomics,
 ];
 
 fn main() -> ExitCode {
