@@ -361,6 +361,24 @@ impl Mr {
         }
     }
 
+    /// Registers the same memory with other rights or in another domain of the device, and deregisters this region (`ibv_rereg_mr`): the new one has the same
+    /// address and another STag. `RegionInUse`: another handle, or work that is not done, has this one, which stays what it was; a handle that was given is used
+    /// up all the same.
+    #[tracing::instrument(name = "rereg_mr", level = "debug", skip_all, fields(device = self.pd().device().name(), lkey = self.lkey(), pd = pd.id().number()))]
+    pub fn rereg(self, pd: &Pd, access: Access) -> Result<Mr, VerbsError> {
+        if !pd.device().is(self.pd().device()) {
+            return Err(VerbsError::WrongDevice { what: "region" });
+        }
+        let (memory, start) = (self.inner.memory.clone(), self.inner.start);
+        let (len, addr) = (self.len(), Some(self.addr()));
+        let mut region = Self::register(pd, memory, start, len, addr, access)?;
+        if let Some(inner) = Arc::get_mut(&mut region.inner) {
+            inner.outcome = self.inner.outcome.clone();
+        }
+        self.dereg()?;
+        Ok(region)
+    }
+
     /// First byte, as the host sees it. It is valid while the region is registered, and what is read and written by way of it is
     /// shared with the card, with the peer and with other threads: no reference may be made of it, other than to
     /// atomics of 8 bytes at multiples of 8 (as [`SharedMemory`](crate::dma::SharedMemory) accesses it), unless the program knows that

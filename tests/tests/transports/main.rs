@@ -26,7 +26,7 @@ macro_rules! tests {
     };
 }
 
-const TESTS: [(&str, Test); 22] = tests![
+const TESTS: [(&str, Test); 23] = tests![
     seam::a_card_says_who_it_is,
     seam::reads_come_after_writes,
     seam::new_memory_is_zeroed_aligned_and_apart,
@@ -49,6 +49,7 @@ const TESTS: [(&str, Test); 22] = tests![
     windows::windows_and_fast_registration,
     windows::misuse_of_windows_is_refused,
     windows::atomics,
+    windows::a_region_is_registered_anew,
 ];
 
 fn main() -> ExitCode {
