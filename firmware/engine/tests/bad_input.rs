@@ -283,8 +283,11 @@ fn rdmap_errors() {
     expect("Read too short", 0x02ff, untagged, &|_| {
         message(&DdpHeader::untagged(true, 0x41, 0, 1, 2, 0), &[0; 27])
     });
-    expect("Atomic", 0x0206, untagged, &|_| {
+    expect("Atomic to nothing", 0x0100, untagged, &|_| {
         message(&DdpHeader::untagged(true, 0x4a, 0, 1, 2, 0), &[0; 52])
+    });
+    expect("unasked Atomic Response", 0x0206, untagged, &|_| {
+        message(&DdpHeader::untagged(true, 0x4b, 0, 3, 1, 0), &[0; 12])
     });
 }
 

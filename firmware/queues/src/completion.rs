@@ -149,10 +149,10 @@ impl<M: Memory + ?Sized> PlainCqe<'_, M> {
         (self.last >> (8 * (Cqe::FLOW_AT % 8))) as u16
     }
 
-    /// What it was; `None`: nobody knows such a code.
+    /// The code of what it was ([`CqeOpcode`](crate::CqeOpcode)).
     #[inline(always)]
-    pub fn opcode(&self) -> Option<CqeOpcode> {
-        CqeOpcode::try_from((self.last >> (8 * (Cqe::OPCODE_AT % 8))) as u8).ok()
+    pub fn opcode(&self) -> u8 {
+        (self.last >> (8 * (Cqe::OPCODE_AT % 8))) as u8
     }
 
     /// How it ended; `None`: nobody knows such a code.

@@ -48,7 +48,9 @@ fn wqe() -> impl Strategy<Value = Owned> {
         Just(WqeOpcode::Send),
         Just(WqeOpcode::Write),
         Just(WqeOpcode::Read),
-        Just(WqeOpcode::Immediate)
+        Just(WqeOpcode::Immediate),
+        Just(WqeOpcode::Bind),
+        Just(WqeOpcode::CmpSwap)
     ];
     let inline = proptest::option::of(proptest::collection::vec(any::<u8>(), 0..=MAX_INLINE));
     let sges = proptest::collection::vec(sge(), 0..=MAX_SGE);
@@ -277,7 +279,7 @@ fn what_is_wrong_is_named() {
     // Opcode, flags, blocks, SGEs, bytes inline; blocks posted.
     let cases = [
         ((0, 0, 1, 0, 0), 1, BadWqe::Opcode(0)),
-        ((9, 0, 1, 0, 0), 1, BadWqe::Opcode(9)),
+        ((10, 0, 1, 0, 0), 1, BadWqe::Opcode(10)),
         ((send, 0, 5, 17, 0), 8, BadWqe::Sges(17)),
         ((send, inline, 1, 1, 8), 8, BadWqe::Sges(1)),
         ((send, inline, 5, 0, 257), 8, BadWqe::Length(257)),
@@ -296,4 +298,43 @@ fn what_is_wrong_is_named() {
         let taken = queue.take_send(memory.as_slice(), 0, posted);
         assert_eq!(taken, Some(Err(wrong)), "{posted} blocks posted");
     }
+}
+
+/// Receives in any slots, in the order in which they were posted; a tail or a slot that cannot be says nothing.
+#[test]
+fn a_shared_receive_queue_is_taken_as_it_was_posted() {
+    let layout = SharedReceive::new(5).expect("a queue");
+    assert_eq!(SharedReceive::new(0), None);
+    assert_eq!(SharedReceive::new(32769), None);
+    let memory = memory(layout.bytes());
+    let memory = memory.as_slice();
+    let element = |n: u32| Sge {
+        to: u64::from(n) << 32,
+        length: 1 + n,
+        stag: n,
+    };
+    let nothing = Sge::default();
+    for number in 0..40u32 {
+        let slot = number * 3 % 5;
+        // One without length is left out.
+        layout.put(
+            memory,
+            number,
+            slot,
+            &[element(number), nothing, element(7)],
+        );
+        assert_eq!(layout.take(memory, number), None, "not rung");
+        layout.ring(memory, number + 1);
+        let expected = [element(number), element(7), nothing, nothing];
+        assert_eq!(layout.take(memory, number), Some((slot, expected)));
+        assert_eq!(layout.take(memory, number + 1), None);
+    }
+    // Further away than there are slots.
+    layout.ring(memory, 46);
+    assert_eq!(layout.take(memory, 40), None);
+    for word in memory {
+        word.store(u64::MAX, Ordering::Relaxed);
+    }
+    layout.ring(memory, 41);
+    assert_eq!(layout.take(memory, 40), None, "no such slot");
 }

@@ -113,6 +113,24 @@ impl From<CqeStatus> for WcStatus {
     }
 }
 
+impl WcOpcode {
+    /// Of a message or a receive. The short way takes no others: four codes that are the same on both sides cost a poll less than all.
+    #[inline(always)]
+    fn usual(code: u8) -> Option<Self> {
+        const SEND: u8 = CqeOpcode::Send as u8;
+        const WRITE: u8 = CqeOpcode::Write as u8;
+        const READ: u8 = CqeOpcode::Read as u8;
+        const RECV: u8 = CqeOpcode::Recv as u8;
+        match code {
+            SEND => Some(WcOpcode::Send),
+            WRITE => Some(WcOpcode::RdmaWrite),
+            READ => Some(WcOpcode::RdmaRead),
+            RECV => Some(WcOpcode::Recv),
+            _ => None,
+        }
+    }
+}
+
 impl From<CqeOpcode> for WcOpcode {
     #[inline(always)]
     fn from(opcode: CqeOpcode) -> Self {
@@ -591,19 +609,19 @@ impl CqInner {
         let Some(status) = cqe.status() else {
             return false;
         };
-        let Some(opcode) = cqe.opcode() else {
+        let Some(opcode) = WcOpcode::usual(cqe.opcode()) else {
             return false;
         };
         // Written as soon as it is known: so there is little to be kept. The long way writes over it.
         wc.status = status.into();
-        wc.opcode = opcode.into();
+        wc.opcode = opcode;
         let (qp_num, number) = cqe.names();
         wc.qp_num = qp_num;
         if rings.qp_num != qp_num {
             return false;
         }
         let (queue, oldest) = match opcode {
-            CqeOpcode::Recv => (&rings.recv, rings.oldest_recv(number)),
+            WcOpcode::Recv => (&rings.recv, rings.oldest_recv(number)),
             _ => (&rings.send, rings.oldest_send(number)),
         };
         let Some(oldest) = oldest else {

@@ -219,21 +219,31 @@ pub fn a_region_is_registered_anew(way: &Way) {
     let pair = pair(way, 34);
     let Pair { bench, a, b, .. } = &pair;
     let (_, peer) = pair.qps();
-    let mr = a.pd.alloc_mr_at(5000, 0x7000, Access::NONE).expect("a region");
+    let mr =
+        a.pd.alloc_mr_at(5000, 0x7000, Access::NONE)
+            .expect("a region");
     mr.write(0, &[5; 5000]).expect("inside");
     let old = mr.remote();
     let second = mr.clone();
     let (lkey, other) = (mr.lkey(), bench.device(0).alloc_pd().expect("a domain"));
     let refused = mr.rereg(&other, Access::NONE);
-    assert!(matches!(refused, Err(VerbsError::RegionInUse { uses: 1, .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(VerbsError::RegionInUse { uses: 1, .. })),
+        "{refused:?}"
+    );
     let both = Access::REMOTE_READ | Access::REMOTE_WRITE;
     let refused = second.clone().rereg(&b.pd, both);
-    assert!(matches!(refused, Err(VerbsError::WrongDevice { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(VerbsError::WrongDevice { .. })),
+        "{refused:?}"
+    );
     let mr = second.rereg(&a.pd, both).expect("nobody else has it");
     assert_eq!((mr.addr(), mr.len(), mr.access()), (0x7000, 5000, both));
     assert_ne!(mr.lkey(), lkey);
     assert_eq!(mr.to_vec(0, 5000).expect("inside"), [5; 5000]);
-    let wr = SendWr::read(1, mr.remote()).sge(b.mr.sge(0, 5000)).signaled();
+    let wr = SendWr::read(1, mr.remote())
+        .sge(b.mr.sge(0, 5000))
+        .signaled();
     peer.post_send(wr).expect("room");
     assert_eq!(completion(bench, &b.cq).status, WcStatus::Success);
     assert_eq!(b.mr.to_vec(0, 5000).expect("inside"), [5; 5000]);
