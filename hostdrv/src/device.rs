@@ -705,6 +705,10 @@ impl Device {
         }
         state.frame = frame;
         let now = self.now();
+        let owed = state.patience.asleep_over().filter(|_| state.woken);
+        if owed.is_some_and(|flow| state.engine.acknowledge(now, flow, &mut state.card)) {
+            add(&counts.engine_steps, 1);
+        }
         if state.engine.next_deadline().is_some_and(|at| at <= now) {
             add(&counts.engine_steps, 1);
             state.engine.on_timer(now, &mut state.card);

@@ -275,6 +275,20 @@ impl Engine {
         }
     }
 
+    /// The reports at hand have been read, and the next ones will be later than an acknowledgment may wait: what is owed to the peer on
+    /// this flow goes now. False: nothing is.
+    pub fn acknowledge<P: Port>(&mut self, now: u64, flow: u16, port: &mut P) -> bool {
+        let Some(slot) = self.slot_of_flow(flow) else {
+            return false;
+        };
+        let owes = self.conns.get(slot).is_some_and(|c| c.ack.pending > 0);
+        if owes {
+            self.shared.stats.steps += 1;
+            self.run(now, slot, port, |link| link.conn.ack.now = true);
+        }
+        owes
+    }
+
     /// Full segments of the connection on this flow that wait for an acknowledgment; `None`: nothing does.
     pub fn segments_in_flight(&self, flow: u16) -> Option<u32> {
         let sender = &self.conns.get(self.slot_of_flow(flow)?)?.sender;

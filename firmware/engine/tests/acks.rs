@@ -116,3 +116,29 @@ fn the_end_of_a_write_is_acknowledged_promptly() {
         }
     }
 }
+
+/// Who is about to sleep for longer than an acknowledgment may wait has it sent before; where nothing is owed nothing goes.
+#[test]
+fn what_is_owed_goes_when_the_caller_says_so() {
+    for short_way in [true, false] {
+        let mut s = Script::with(false, &|config| config.short_way = short_way);
+        let qp = s.qp();
+        let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
+        let stag = s
+            .engine
+            .register(s.pd, 0x1000, card::MEMORY, 1 << 20, access, &mut s.card)
+            .unwrap();
+        s.accepted(qp, RtrKinds::READ, &AcceptParams::default());
+        s.wait(MS);
+        s.sent.clear();
+        let header = DdpHeader::tagged(false, control(opcode::WRITE), stag, 0x1000);
+        s.data(&message(&header, &[7; 100]));
+        let flow = qp.flow();
+        assert!(s.engine.acknowledge(s.now, flow, &mut s.card));
+        assert!(!s.engine.acknowledge(s.now, flow, &mut s.card));
+        assert!(!s.engine.acknowledge(s.now, flow + 1, &mut s.card));
+        s.wait(MS);
+        assert_eq!(s.sent.len(), 1, "the timer has nothing left to do");
+        assert_eq!(s.sent[0].ack, s.seq);
+    }
+}

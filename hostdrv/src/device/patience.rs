@@ -6,6 +6,9 @@
 //!   sender has nothing more to send before it hears of us, which is when `REPORT_GAP` woke us, we wait for half of what came;
 //! * the acknowledgments for a quarter of what is under way: less is a small message, or a small window;
 //! * one report if nothing is under way and no message stands in its middle.
+//!
+//! Where it waits for many in the middle of a message, what the peer is owed goes before: an odd segment's acknowledgment would wake the
+//! device sooner than the reports it waits for.
 
 use weft_engine::Engine;
 use weft_layout::{is_bulk, report_kind, SegmentReport};
@@ -50,6 +53,11 @@ impl Patience {
         } else {
             (self.calm + 1).min(MOST * CALM)
         };
+    }
+
+    /// A flow whose reports come while the device sleeps: what it owes its peer when it has read those that are there must not wake it.
+    pub(super) fn asleep_over(&self) -> Option<u16> {
+        (self.middle && self.asked >= SEGMENTS).then_some(self.flow)
     }
 
     /// Something was posted on a flow, and so many segments are under way there.
