@@ -89,6 +89,7 @@ macro_rules! calls {
 calls! {
     call_on_report(engine, now: u64, report: &[u8; 64], raw: Option<&[u8]>) engine.on_report(now, report, raw, &mut Card);
     call_on_timer(engine, now: u64) engine.on_timer(now, &mut Card);
+    call_acknowledge(engine, now: u64, flow: u16) engine.acknowledge(now, flow, &mut Card);
     call_next_deadline(engine,) engine.next_deadline();
     call_poll_event(engine,) engine.poll_event();
     call_poll_completion(engine,) engine.poll_completion();
@@ -131,6 +132,7 @@ extern "C" fn _start() -> ! {
     loop {
         call_on_report(engine, any(), any(), any());
         call_on_timer(engine, any());
+        call_acknowledge(engine, any(), any());
         call_next_deadline(engine);
         call_poll_event(engine);
         call_poll_completion(engine);
