@@ -160,6 +160,10 @@ module rx_output_formal
       inv_left: assert (!commanded_q || (left_q != '0 && left_q <= 16'd16384));
       inv_copy: assert (dut.state_q != COPYING || (dut.left_q == (left_q + 16'(LANES - 1)) / 16'(LANES) && dut.raw_last_q == due_last &&
                         (!due_last || dut.raw_count_q == COUNT_W'(left_q))));
+      // From the second cycle of its head on a raw copy is set up, and waits for its command.
+      inv_copy_ahead: assert (!(dut.head_valid && oldest.raw && dut.raw_steps_q[0] && dut.state_q == COMMAND) ||
+                              (dut.left_q == (oldest.bytes + 16'(LANES - 1)) / 16'(LANES) && dut.raw_last_q == (oldest.bytes <= 16'(LANES)) &&
+                               dut.raw_count_q == {oldest.bytes[COUNT_W-2:0] == '0, oldest.bytes[COUNT_W-2:0]}));
       inv_copy_count: assert (dut.state_q != COPYING || dut.raw_count_q == {left_q[COUNT_W-2:0] == '0, left_q[COUNT_W-2:0]});
       inv_steps: assert (dut.raw_steps_q == 3'd0 || dut.raw_steps_q == 3'd1 || dut.raw_steps_q == 3'd3 || dut.raw_steps_q == 3'd7);
       inv_raw_1: assert (!(dut.head_valid && oldest.raw && dut.raw_steps_q[0]) || 64'(dut.raw_offset_q) == slot_at);

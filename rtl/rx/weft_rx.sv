@@ -81,7 +81,7 @@ module weft_rx
 
   // ---------------------------------------------------------------- frames into the store
   logic              beat_valid, beat_last, parse_idle, store_idle;
-  logic [DATA_W-1:0] beat_data, rd_data;
+  logic [DATA_W-1:0] beat_data;
   rx_drop_e          drop;
   logic [15:0]       frame_len, free_stop;
   rx_segment_t       segment;
@@ -89,6 +89,7 @@ module weft_rx
   rx_packet_t        packet;
   logic [1:0]        rd_req, rd_grant;
   logic [1:0][15:0]  rd_pos;
+  logic [1:0][DATA_W-1:0] rd_data;
   logic [NUM_COUNTERS-1:0][15:0] store_cnt, dispatch_cnt, walk_cnt, output_cnt;
 
   rx_parse #(.DATA_W(DATA_W)) i_parse (
@@ -118,7 +119,7 @@ module weft_rx
   rx_payload #(.DATA_W(DATA_W)) i_payload (
     .clk_i, .rst_ni, .flush_i(payload_flush), .cmd_valid_i(payload_cmd_valid), .cmd_ready_o(payload_cmd_ready),
     .cmd_start_i(payload_cmd_start), .cmd_offset_i(payload_cmd_offset), .cmd_len_i(payload_cmd_len),
-    .rd_req_o(rd_req[0]), .rd_pos_o(rd_pos[0]), .rd_grant_i(rd_grant[0]), .rd_data_i(rd_data),
+    .rd_req_o(rd_req[0]), .rd_pos_o(rd_pos[0]), .rd_grant_i(rd_grant[0]), .rd_data_i(rd_data[0]),
     .pl_valid_o(payload_valid), .pl_ready_i(pl_ready && payload_open), .pl_data_o(pl_data), .pl_count_o(pl_count),
     .pl_last_o(pl_last), .idle_o(payload_idle)
   );
@@ -210,7 +211,7 @@ module weft_rx
     .clk_i, .rst_ni, .cfg_i, .op_valid_i(op_valid), .op_ready_o(op_ready), .op_i(op), .op_block_i(op_block),
     .close_valid_i(close_valid), .close_ready_o(close_ready), .close_i(close), .place_valid_i(place_valid),
     .place_ready_o(place_ready), .place_data_i(place_data), .place_count_i(place_count), .place_last_i(place_last),
-    .rd_req_o(rd_req[1]), .rd_pos_o(rd_pos[1]), .rd_grant_i(rd_grant[1]), .rd_data_i(rd_data),
+    .rd_req_o(rd_req[1]), .rd_pos_o(rd_pos[1]), .rd_grant_i(rd_grant[1]), .rd_data_i(rd_data[1]),
     .free_valid_o(free_valid), .free_stop_o(free_stop), .wr_cmd_valid_o, .wr_cmd_ready_i, .wr_cmd_addr_o,
     .wr_cmd_bytes_o, .wr_valid_o(beat_out_valid), .wr_ready_i(beat_out_ready), .wr_data_o(beat_out_data), .wr_count_o(beat_out_count),
     .wr_last_o(beat_out_last),

@@ -4,9 +4,9 @@
 //   operations, closes ─► queue ─► writes ─► reports that wait for their writes ─► rx_report ─► rpt
 //                                    '─► which report each write is for ─► what became of it ─'
 //
-// Writes are made one after the other: a placement takes its beats and one cycle, a raw copy its beats and eight cycles. A
-// report is offered, in order, when host memory has answered the writes that it speaks of; if one of them failed the report
-// says so. Meanwhile further writes are made, so that answers may take their time.
+// Writes are made one after the other: a placement takes its beats and one cycle, a raw copy its beats and four cycles, in which its
+// address is worked out and its first beats are read. A report is offered, in order, when host memory has answered the writes that it
+// speaks of; if one of them failed the report says so. Meanwhile further writes are made, so that answers may take their time.
 
 module rx_output
   import rx_front_pkg::*;
@@ -294,7 +294,7 @@ module rx_output
   end
 
   // ---------------------------------------------------------------- raw copy: beats of the frame from the store
-  assign raw_start   = wr_cmd_valid_o && wr_cmd_ready_i && !is_place;
+  assign raw_start   = head_valid && head.raw && !raw_steps_q[0];
   assign raw_take    = copying && raw_valid_q && wr_ready_i;
   assign rd_req_o    = reading_q && room;
   assign rd_pos_o    = pos_q;

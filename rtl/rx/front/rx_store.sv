@@ -1,9 +1,10 @@
 // The packet store: a ring of beats in one memory, and a queue of the frames in it.
 //
 // A frame becomes visible with its last beat and a good verdict; else, or when ring or queue is full, its
-// beats are rolled back. One read port, shared by two readers in turn: `rd_grant_o[k]` answers
-// `rd_req_i[k]` in the same cycle, the beat is on `rd_data_o` in the next one. Frames are freed in order with
-// `free_stop_i` = the `stop` of the frame. Counts frames, bytes and drops.
+// beats are rolled back. Two readers: `rd_grant_o[k]` answers `rd_req_i[k]` in the same cycle, the beat is on `rd_data_o[k]` in the
+// next one. The beats at even and at odd positions lie in memories of their own, so that both readers go on at a beat a cycle each:
+// who goes from beat to beat meets the other in one of them once, waits for a cycle, and is in the other one from then on.
+// Frames are freed in order with `free_stop_i` = the `stop` of the frame. Counts frames, bytes and drops.
 
 module rx_store
   import rx_front_pkg::*;
@@ -32,7 +33,7 @@ module rx_store
   input  logic [1:0]                    rd_req_i,
   input  logic [1:0][15:0]              rd_pos_i,
   output logic [1:0]                    rd_grant_o,
-  output logic [DATA_W-1:0]             rd_data_o,
+  output logic [1:0][DATA_W-1:0]        rd_data_o,
 
   input  logic                          free_valid_i,
   input  logic [15:0]                   free_stop_i,
@@ -111,22 +112,31 @@ module rx_store
     .rd_valid_o(packet_valid_o), .rd_ready_i(packet_ready_i), .rd_data_o(packet_o), .count_o(unused_count)
   );
 
-  // ---------------------------------------------------------------- read port
-  logic turn_q;                                  // the reader that goes first
-  logic pick;
+  // ---------------------------------------------------------------- banks
+  logic                   turn_q, clash;         // the reader that goes first where both want the same bank
+  logic [1:0]             bank_q;                // each reader's beat is in this one
+  logic [1:0][DATA_W-1:0] bank_data;
 
-  assign pick       = rd_req_i[turn_q] ? turn_q : !turn_q;
-  assign rd_grant_o = {rd_req_i[1] && pick, rd_req_i[0] && !pick};
+  assign clash         = rd_req_i == 2'b11 && rd_pos_i[0][0] == rd_pos_i[1][0];
+  assign rd_grant_o[0] = rd_req_i[0] && !(clash && turn_q);
+  assign rd_grant_o[1] = rd_req_i[1] && !(clash && !turn_q);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) turn_q <= 1'b0;
-    else if (rd_req_i != '0) turn_q <= !pick;
+    else if (clash) turn_q <= !turn_q;
   end
+  always_ff @(posedge clk_i) bank_q <= {rd_pos_i[1][0], rd_pos_i[0][0]};
 
-  ram_1r1w #(.WIDTH(DATA_W), .DEPTH(DEPTH), .UNSEEN(1'b1)) i_ram (
-    .clk_i, .we_i(write), .waddr_i(wr_q[ADDR_W-1:0]), .wdata_i(beat_data_i),
-    .re_i(rd_grant_o != '0), .raddr_i(rd_pos_i[pick][ADDR_W-1:0]), .rdata_o(rd_data_o)
-  );
+  for (genvar bank = 0; bank < 2; bank++) begin : gen_bank
+    logic [1:0] reads;
+    assign reads[0] = rd_grant_o[0] && rd_pos_i[0][0] == 1'(bank);
+    assign reads[1] = rd_grant_o[1] && rd_pos_i[1][0] == 1'(bank);
+    ram_1r1w #(.WIDTH(DATA_W), .DEPTH(DEPTH / 2), .UNSEEN(1'b1)) i_ram (
+      .clk_i, .we_i(write && wr_q[0] == 1'(bank)), .waddr_i(wr_q[ADDR_W-1:1]), .wdata_i(beat_data_i),
+      .re_i(reads != '0), .raddr_i(rd_pos_i[reads[1]][ADDR_W-1:1]), .rdata_o(bank_data[bank])
+    );
+  end
+  assign rd_data_o = {bank_data[bank_q[1]], bank_data[bank_q[0]]};
 
   logic unused;
   assign unused = ^{free_stop_i, rd_pos_i, unused_count};
@@ -183,6 +193,8 @@ module rx_store
     if (rst_ni) begin
       no_overwrite: assert (write -> wr_q - free_q < POS_W'(DEPTH));
       room: assert (wr_q - free_q <= POS_W'(DEPTH));
+      one_of_a_bank: assert (!(rd_grant_o == 2'b11 && rd_pos_i[0][0] == rd_pos_i[1][0]));
+      somebody_reads: assert (rd_req_i == '0 || rd_grant_o != '0);
     end
   end
   // verilator lint_on SYNCASYNCNET
