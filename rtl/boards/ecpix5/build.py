@@ -91,8 +91,8 @@ def report(row: dict, seconds: str) -> tuple[list[str], bool]:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Build the bitstream of the ECPIX-5.")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help=f"parameters of {TOP}")
-    parser.add_argument("--seeds", type=int, nargs="*", default=[1, 2, 3], help="of nextpnr, one after the other up to the first that meets all clocks")
-    parser.add_argument("--router", choices=["router1", "router2"], default="router2", help="of nextpnr")
+    parser.add_argument("--seeds", type=int, nargs="*", default=[2, 1, 3], help="of nextpnr, one after the other up to the first that meets all clocks")
+    parser.add_argument("--router", choices=["router1", "router2"], default="router1", help="of nextpnr")
     parser.add_argument("--out", type=pathlib.Path, default=RTL.parent / "target/ecpix5")
     parser.add_argument("--netlist", action="store_true", help="with the netlist of the run before")
     parser.add_argument("--child", help=argparse.SUPPRESS)

@@ -88,6 +88,7 @@ module rx_front_bench
   rx_packet_t         packet;
   logic [1:0]         rd_req, rd_grant;
   logic [1:0][15:0]   rd_pos;
+  logic [1:0][DATA_W-1:0] rd_data;
   trace_event_t       stored, verdict;
   logic               payload_cmd_valid, payload_cmd_ready, payload_flush, payload_open, payload_idle, payload_valid;
   logic [COUNT_W-1:0] pl_count;
@@ -129,14 +130,14 @@ module rx_front_bench
   rx_store #(.DATA_W(DATA_W), .STORE_BYTES(STORE_BYTES), .MAX_FRAMES(MAX_FRAMES)) i_store (
     .clk_i, .rst_ni, .beat_valid_i(beat_valid), .beat_last_i(beat_last), .beat_data_i(beat_data), .drop_i(drop),
     .frame_len_i(frame_len), .segment_i(segment), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
-    .packet_o(packet), .rd_req_i(rd_req), .rd_pos_i(rd_pos), .rd_grant_o(rd_grant), .rd_data_o,
+    .packet_o(packet), .rd_req_i(rd_req), .rd_pos_i(rd_pos), .rd_grant_o(rd_grant), .rd_data_o(rd_data),
     .free_valid_i, .free_stop_i, .idle_o(store_idle), .trace_o(stored), .cnt_inc_o(store_cnt)
   );
 
   rx_payload #(.DATA_W(DATA_W)) i_payload (
     .clk_i, .rst_ni, .flush_i(payload_flush), .cmd_valid_i(payload_cmd_valid), .cmd_ready_o(payload_cmd_ready),
     .cmd_start_i(payload_cmd_start), .cmd_offset_i(payload_cmd_offset), .cmd_len_i(payload_cmd_len),
-    .rd_req_o(rd_req[0]), .rd_pos_o(rd_pos[0]), .rd_grant_i(rd_grant[0]), .rd_data_i(rd_data_o),
+    .rd_req_o(rd_req[0]), .rd_pos_o(rd_pos[0]), .rd_grant_i(rd_grant[0]), .rd_data_i(rd_data[0]),
     .pl_valid_o(payload_valid), .pl_ready_i(pl_ready_i && payload_open), .pl_data_o, .pl_count_o(pl_count),
     .pl_last_o, .idle_o(payload_idle)
   );
@@ -199,6 +200,7 @@ module rx_front_bench
   assign rd_req[1]      = rd_req_i;
   assign rd_pos[1]      = rd_pos_i;
   assign rd_grant_o     = rd_grant[1];
+  assign rd_data_o      = rd_data[1];
 
   assign stored_valid_o  = stored.valid;
   assign stored_kept_o   = stored.kind == 4'(TRACE_KIND_FRAME_IN);
