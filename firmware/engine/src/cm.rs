@@ -4,8 +4,7 @@ use weft_tcp::handover::Handover;
 use weft_wire::mpa::RtrKinds;
 use weft_wire::terminate::TerminateCode;
 
-use crate::srq::SrqId;
-use crate::verbs::QpId;
+use crate::verbs::{QpId, SrqId};
 
 /// Bytes of private data that an MPA frame holds (RFC 5044 §7.1.1); four fewer with revision 2.
 /// Towards Linux siw stay below 252 (it counts them in eight bits).

@@ -58,6 +58,7 @@ mod rdmap;
 mod region;
 mod rung;
 pub mod services;
+mod shared_receive;
 mod srq;
 mod startup;
 mod stats;
@@ -83,11 +84,11 @@ pub use negotiation::MAX_READS;
 pub use port::{Full, MemoryError, Port};
 pub use random::Seed;
 pub use rung::{Rung, RungError, UnknownRung};
-pub use srq::{SrqConfig, SrqId, SrqState};
+pub use srq::{SrqConfig, SrqState};
 pub use stats::EngineStats;
 pub use verbs::{
     Access, Binding, Completion, Opcode, Payload, PdId, QpConfig, QpId, QpState, RecvWr, SendOp,
-    SendWr, Sge, StagKind, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
+    SendWr, Sge, SrqId, StagKind, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
 pub use weft_tcp::control::Congestion;
 pub use weft_tcp::handover::{Handover, Impossible, Timestamps};

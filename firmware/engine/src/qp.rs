@@ -12,10 +12,9 @@ use crate::output::software::SendBuffer;
 use crate::part::{copy_out, gather, Data};
 use crate::region::{Piece, RegionRef};
 use crate::rung::Rung;
-use crate::srq::SrqId;
 use crate::verbs::{
-    Binding, Completion, Opcode, QpConfig, QpId, QpState, Sge, Status, MAX_INLINE, MAX_RECV_SGE,
-    MAX_SGE,
+    Binding, Completion, Opcode, QpConfig, QpId, QpState, Sge, SrqId, Status, MAX_INLINE,
+    MAX_RECV_SGE, MAX_SGE,
 };
 
 /// What a send-queue entry does.

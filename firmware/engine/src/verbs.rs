@@ -327,3 +327,25 @@ pub struct Completion {
     /// A receive: it took Immediate Data, this.
     pub immediate: Option<u64>,
 }
+
+/// A shared receive queue. Never reused for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SrqId {
+    pub(crate) index: u16,
+    pub(crate) generation: u16,
+}
+
+impl SrqId {
+    /// Its number in commands and events; never 0.
+    pub fn number(self) -> u32 {
+        u32::from(self.index) | u32::from(self.generation) << 16
+    }
+
+    /// The queue of a [`number`](Self::number), if there is one.
+    pub fn from_number(number: u32) -> Self {
+        SrqId {
+            index: number as u16,
+            generation: (number >> 16) as u16,
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use core::array;
 
-use weft_layout::{CqDoorbell, Cqe, CqeOpcode, CqeStatus};
+use weft_layout::{CqDoorbell, Cqe, CqeStatus};
 
 use crate::memory::Memory;
 

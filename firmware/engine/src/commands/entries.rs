@@ -11,8 +11,7 @@ use crate::cm::{
     Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint, Event, PrivateData,
     MAX_PRIVATE_DATA,
 };
-use crate::srq::SrqId;
-use crate::verbs::QpId;
+use crate::verbs::{QpId, SrqId};
 
 same!(ConnectFailure, FailureNumber, failure_number, failure:
     Unreachable Refused TimedOut Closed InvalidReply NoMatchingRtr InsufficientReads NoResources NoRtr

@@ -4,8 +4,8 @@ use weft_layout::{Command, CommandOpcode};
 
 use super::{rtr_bits, rung_number, stag_kind_number, state_number};
 use crate::cm::{AcceptParams, ConnId, ConnectParams, Revision};
-use crate::srq::{SrqConfig, SrqId};
-use crate::verbs::{Access, PdId, QpConfig, QpId, QpState, StagKind};
+use crate::srq::SrqConfig;
+use crate::verbs::{Access, PdId, QpConfig, QpId, QpState, SrqId, StagKind};
 
 fn command(opcode: CommandOpcode) -> Command {
     Command {

@@ -12,8 +12,8 @@ use crate::cm::{
 use crate::commands::{describe, refused, rtr_kinds, rung, stag_kind, state, stream_of, Refusal};
 use crate::error::Error;
 use crate::port::Port;
-use crate::srq::{SrqConfig, SrqId};
-use crate::verbs::{Access, PdId, QpConfig, QpId, QpState, Sge};
+use crate::srq::SrqConfig;
+use crate::verbs::{Access, PdId, QpConfig, QpId, QpState, Sge, SrqId};
 
 /// Stands for private data that no slot holds: longer than any that is taken.
 static TOO_LONG: [u8; MAX_PRIVATE_DATA + 1] = [0; MAX_PRIVATE_DATA + 1];

@@ -11,9 +11,10 @@ use crate::output::software::SendBuffer;
 use crate::port::Port;
 use crate::qp::Qp;
 use crate::rung::{Rung, RungError};
-use crate::srq::{put_element, SrqConfig, SrqId, SrqState};
+use crate::shared_receive::put_element;
+use crate::srq::{SrqConfig, SrqState};
 use crate::verbs::{
-    Access, Opcode, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr, StagKind, Status,
+    Access, Opcode, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr, SrqId, StagKind, Status,
     MAX_SGE,
 };
 use crate::work;
