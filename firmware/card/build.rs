@@ -34,7 +34,7 @@ fn main() -> io::Result<()> {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
-    println!("cargo:rustc-env=WEFT_FIRMWARE_BUILD={hash:016x}");
+    println!("cargo:rustc-env=CARD_FIRMWARE_BUILD={hash:016x}");
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
         println!(
             "cargo:rustc-link-arg-bins=-T{}",

@@ -9,7 +9,7 @@ use crate::{commands, log};
 /// As in Cargo.toml.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Hash of the sources.
-pub const BUILD: &str = env!("WEFT_FIRMWARE_BUILD");
+pub const BUILD: &str = env!("CARD_FIRMWARE_BUILD");
 
 const WORDS: usize = ProcInfo::SIZE / 4;
 
