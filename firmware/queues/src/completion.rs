@@ -2,7 +2,7 @@
 
 use core::array;
 
-use weft_layout::{CqDoorbell, Cqe, CqeStatus};
+use weft_layout::{CqDoorbell, Cqe};
 
 use crate::memory::Memory;
 
@@ -149,16 +149,10 @@ impl<M: Memory + ?Sized> PlainCqe<'_, M> {
         (self.last >> (8 * (Cqe::FLOW_AT % 8))) as u16
     }
 
-    /// The code of what it was ([`CqeOpcode`](crate::CqeOpcode)).
+    /// What it was ([`CqeOpcode`](crate::CqeOpcode)), and above that how it ended ([`CqeStatus`](crate::CqeStatus)): two codes, 8 bits each.
     #[inline(always)]
-    pub fn opcode(&self) -> u8 {
-        (self.last >> (8 * (Cqe::OPCODE_AT % 8))) as u8
-    }
-
-    /// How it ended; `None`: nobody knows such a code.
-    #[inline(always)]
-    pub fn status(&self) -> Option<CqeStatus> {
-        CqeStatus::try_from((self.last >> (8 * (Cqe::STATUS_AT % 8))) as u8).ok()
+    pub fn what_and_how(&self) -> u16 {
+        (self.last >> (8 * (Cqe::OPCODE_AT % 8))) as u16
     }
 
     /// The queue pair, and the number of the work.
@@ -179,6 +173,7 @@ impl<M: Memory + ?Sized> PlainCqe<'_, M> {
 const _: () = assert!(
     Cqe::QP_NUM_AT % 8 == 0 && Cqe::WORK_AT == Cqe::QP_NUM_AT + 4 && Cqe::BYTE_LEN_AT % 8 == 0
 );
+const _: () = assert!(Cqe::STATUS_AT == Cqe::OPCODE_AT + 1 && Cqe::OPCODE_AT / 8 == LAST);
 
 /// A CQE of its words.
 #[inline(always)]
