@@ -4,13 +4,13 @@
 //! themselves, whichever connections they come by (§5.3); a Write, the host's processor and another card are not kept out.
 
 use weft_wire::ddp::DdpHeader;
-use weft_wire::rdmap::{AtomicRequest, AtomicResponse, ReadRequest};
+use weft_wire::rdmap::{Atomic, AtomicRequest, AtomicResponse, ReadRequest};
 use weft_wire::terminate::TerminateCode;
 
-use crate::link::{Link, POLL};
+use crate::link::{Link, Shared, POLL};
 use crate::part::{Data, JOB_INLINE};
 use crate::port::Port;
-use crate::qp::PendingResponse;
+use crate::qp::{PendingResponse, Qp};
 use crate::rdmap::Fault;
 use crate::region::Piece;
 use crate::timers::Timer;
@@ -18,6 +18,45 @@ use crate::verbs::{Access, Status};
 
 /// Bytes that an atomic reads and writes.
 const OPERAND: usize = 8;
+
+impl Shared {
+    /// The memory of a peer's atomic, if it may.
+    fn atomic_place(&self, qp: &Qp, stag: u32, to: u64) -> Result<Piece, TerminateCode> {
+        let (who, length) = ((qp.config.pd, qp.id), OPERAND as u32);
+        let place = self
+            .regions
+            .remote(who, stag, to, length, Access::REMOTE_ATOMIC);
+        let piece = place.map_err(|violation| violation.of_read_source())?;
+        match piece.iova % OPERAND as u64 {
+            0 => Ok(piece),
+            // RFC 7306 §8.2.
+            _ => Err(TerminateCode::RDMAP_CATASTROPHIC_STREAM),
+        }
+    }
+
+    /// Does an atomic of a peer's on an STag and TO; what was there before.
+    pub(crate) fn do_atomic<P: Port>(
+        &mut self,
+        qp: &Qp,
+        (stag, to): (u32, u64),
+        atomic: &Atomic,
+        port: &mut P,
+    ) -> Result<u64, TerminateCode> {
+        let piece = self.atomic_place(qp, stag, to)?;
+        let failed = |_| TerminateCode::RDMAP_LOCAL;
+        let mut bytes = [0; OPERAND];
+        port.copy_out(piece.iova, &mut bytes).map_err(failed)?;
+        // The host's byte order.
+        let value = u64::from_le_bytes(bytes);
+        let after = atomic.apply(value);
+        if after != value {
+            let bytes = after.to_le_bytes();
+            port.copy_in(piece.iova, &bytes).map_err(failed)?;
+        }
+        self.stats.atomics += 1;
+        Ok(value)
+    }
+}
 
 impl<P: Port> Link<'_, P> {
     /// An Atomic Request of the peer's: it is done when the responses before it are out.
@@ -50,7 +89,8 @@ impl<P: Port> Link<'_, P> {
         }
         let request = AtomicRequest::parse(payload);
         let request = request.ok_or(fault(TerminateCode::RDMAP_CATASTROPHIC_STREAM))?;
-        self.atomic_place(&request).map_err(fault)?;
+        let place = self.shared.atomic_place(qp, request.stag, request.to);
+        place.map_err(fault)?;
         let region = self.shared.regions.hold(request.stag);
         let Some(qp) = self.qp.as_mut() else {
             return Err(fault(TerminateCode::DDP_LOCAL));
@@ -66,24 +106,6 @@ impl<P: Port> Link<'_, P> {
             answer: None,
         });
         Ok(())
-    }
-
-    /// The memory of an atomic, if the peer may.
-    fn atomic_place(&self, request: &AtomicRequest) -> Result<Piece, TerminateCode> {
-        let qp = self.qp.as_ref().ok_or(TerminateCode::DDP_LOCAL)?;
-        let place = self.shared.regions.remote(
-            (qp.config.pd, qp.id),
-            request.stag,
-            request.to,
-            OPERAND as u32,
-            Access::REMOTE_ATOMIC,
-        );
-        let piece = place.map_err(|violation| violation.of_read_source())?;
-        match piece.iova % OPERAND as u64 {
-            0 => Ok(piece),
-            // RFC 7306 §8.2.
-            _ => Err(TerminateCode::RDMAP_CATASTROPHIC_STREAM),
-        }
     }
 
     /// Does the atomic that is to be answered next, unless that was done.
@@ -111,7 +133,14 @@ impl<P: Port> Link<'_, P> {
                 qp.response_job = None;
             }
         }
-        match self.do_atomic(&request) {
+        let done = match self.qp.as_ref() {
+            Some(qp) => {
+                let place = (request.stag, request.to);
+                self.shared.do_atomic(qp, place, &request.atomic, self.port)
+            }
+            None => Err(TerminateCode::DDP_LOCAL),
+        };
+        match done {
             Ok(value) => {
                 let response = self.qp.as_mut().and_then(|qp| qp.responses.front_mut());
                 if let Some(response) = response {
@@ -128,23 +157,6 @@ impl<P: Port> Link<'_, P> {
                 self.fault(&Fault::of(code));
             }
         }
-    }
-
-    /// What was there before.
-    fn do_atomic(&mut self, request: &AtomicRequest) -> Result<u64, TerminateCode> {
-        let piece = self.atomic_place(request)?;
-        let failed = |_| TerminateCode::RDMAP_LOCAL;
-        let mut bytes = [0; OPERAND];
-        self.port.copy_out(piece.iova, &mut bytes).map_err(failed)?;
-        // The host's byte order.
-        let value = u64::from_le_bytes(bytes);
-        let after = request.atomic.apply(value);
-        if after != value {
-            let bytes = after.to_le_bytes();
-            self.port.copy_in(piece.iova, &bytes).map_err(failed)?;
-        }
-        self.shared.stats.atomics += 1;
-        Ok(value)
     }
 
     /// The peer's answer to the oldest request of this side, which has to be an atomic.

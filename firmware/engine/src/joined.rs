@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use weft_wire::rdmap::opcode;
+use weft_wire::rdmap::{opcode, Atomic};
 
 use crate::cm::ConnId;
 use crate::qp::Action;
@@ -36,7 +36,7 @@ pub enum JoinedNews {
     Gone(ConnId),
 }
 
-/// Where the bytes of a message are (of a Read: where they go).
+/// Where the bytes of a message are (of a Read and of an atomic: where they go).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carried {
     /// IOVA and bytes of each piece.
@@ -71,6 +71,15 @@ pub enum MessageKind {
         /// Its tagged offset.
         to: u64,
     },
+    /// On 8 bytes of the peer's region.
+    Atomic {
+        /// The peer's STag.
+        stag: u32,
+        /// Its tagged offset.
+        to: u64,
+        /// What.
+        atomic: Atomic,
+    },
 }
 
 /// A message of a joined queue pair.
@@ -86,7 +95,7 @@ pub struct Message {
     pub carried: Carried,
 }
 
-/// What a work request's message does; `None`: it has none here, as atomics.
+/// What a work request's message does; `None`: it sends nothing.
 pub(crate) fn message_kind(action: Action) -> Option<MessageKind> {
     Some(match action {
         Action::Send { opcode, invalidate } => MessageKind::Send {
@@ -100,6 +109,7 @@ pub(crate) fn message_kind(action: Action) -> Option<MessageKind> {
         },
         Action::Write { stag, to } => MessageKind::Write { stag, to },
         Action::Read { stag, to } => MessageKind::Read { stag, to },
+        Action::Atomic { stag, to, atomic } => MessageKind::Atomic { stag, to, atomic },
         _ => return None,
     })
 }

@@ -63,9 +63,9 @@ pub fn windows_and_fast_registration(way: &Way) {
                     .bind_mw(&mw, BindWr::new(2, part, both))
                     .expect("possible");
                 assert_eq!(moved.addr, region.addr() + 20_000);
-                qp.post_send(SendWr::send(3).inline(b"go").signaled())
-                    .expect("room");
                 peer.post_recv(RecvWr::new(4).sge(b.mr.sge(200_000, 10)))
+                    .expect("room");
+                qp.post_send(SendWr::send(3).inline(b"go").signaled())
                     .expect("room");
                 assert_eq!(completion(bench, &a.cq).wr_id, 3);
                 assert_eq!(completion(bench, &b.cq).wr_id, 4);

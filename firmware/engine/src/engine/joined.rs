@@ -12,6 +12,7 @@
 use alloc::vec::Vec;
 
 use weft_wire::checks::{self, Violation};
+use weft_wire::rdmap::Atomic;
 use weft_wire::terminate::TerminateCode;
 
 use super::Engine;
@@ -115,7 +116,7 @@ impl Engine {
     }
 
     /// The next message that a joined queue pair sends; it is under way then. What sends nothing and is before it is done.
-    /// `Err`: it cannot be had (its memory is gone, it is an atomic), and nothing behind it can be sent.
+    /// `Err`: it cannot be had (its memory is gone, the connection has no Reads), and nothing behind it can be sent.
     pub fn next_message<P: Port>(
         &mut self,
         qp: QpId,
@@ -139,24 +140,30 @@ impl Engine {
         let Some(kind) = message_kind(entry.action) else {
             return Some(Err(Status::RemoteOperation));
         };
-        let is_read = matches!(kind, MessageKind::Read { .. });
-        if is_read && !joined.reads {
+        // The right that its sink needs, if it has one.
+        let sink = match kind {
+            MessageKind::Read { .. } => Some(Access::READ_SINK),
+            MessageKind::Atomic { .. } => Some(Access::LOCAL_WRITE),
+            _ => None,
+        };
+        if sink.is_some() && !joined.reads {
             return Some(Err(Status::RemoteOperation));
         }
         let pd = queue.config.pd;
-        let carried = match &entry.payload {
-            Payload::Inline(bytes) => Some(Carried::Inline(bytes[..entry.length as usize].into())),
-            pieces if is_read => pieces
+        let carried = match (&entry.payload, sink) {
+            (Payload::Inline(bytes), _) => {
+                Some(Carried::Inline(bytes[..entry.length as usize].into()))
+            }
+            (pieces, Some(needs)) => pieces
                 .pieces()
                 .iter()
                 .map(|sink| {
-                    let needs = Access::READ_SINK;
                     let piece = regions.local(pd, sink.stag, sink.at, sink.length, needs);
                     piece.ok().map(|piece| (piece.iova, piece.length))
                 })
                 .collect::<Option<_>>()
                 .map(Carried::Pieces),
-            pieces => {
+            (pieces, None) => {
                 let pieces = pieces.pieces().iter();
                 Some(Carried::Pieces(
                     pieces.map(|piece| (piece.at, piece.length)).collect(),
@@ -177,7 +184,7 @@ impl Engine {
     }
 
     /// Checks a message that comes to a joined queue pair as the card and RDMAP would, and says where its bytes go (of a Read: where they are):
-    /// IOVA and bytes. `Err`: the Terminate. Nothing is completed yet.
+    /// IOVA and bytes; an atomic's are [`Self::receive_atomic`]'s. `Err`: the Terminate. Nothing is completed yet.
     /// A Send takes an element of the shared queue, if there is one.
     pub fn receive<P: Port>(
         &mut self,
@@ -208,6 +215,7 @@ impl Engine {
                 .remote((pd, id), stag, to, length, Access::REMOTE_READ)
                 .map(one)
                 .map_err(Violation::of_read_source),
+            MessageKind::Atomic { .. } => Ok(Vec::new()),
             MessageKind::Send { .. } => {
                 let violation = |violation: Violation| violation.of_segment();
                 let element = qp.rq.get(qp.rq.completed);
@@ -225,6 +233,21 @@ impl Engine {
                     .collect()
             }
         }
+    }
+
+    /// Does an atomic that comes to a joined queue pair; what was there before.
+    pub fn receive_atomic<P: Port>(
+        &mut self,
+        qp: QpId,
+        (stag, to): (u32, u64),
+        atomic: &Atomic,
+        port: &mut P,
+    ) -> Result<u64, TerminateCode> {
+        let queue = self.qps.get(usize::from(qp.flow));
+        let queue = queue.and_then(|queue| queue.as_deref());
+        let queue = queue.filter(|queue| queue.id == qp);
+        let queue = queue.ok_or(TerminateCode::DDP_LOCAL)?;
+        self.shared.do_atomic(queue, (stag, to), atomic, port)
     }
 
     /// The bytes of a message are in their place. `immediate`: its Immediate Data, if it has some.
@@ -310,6 +333,8 @@ impl Engine {
             return;
         };
         queue.flush(first, &mut shared.completions);
+        let srq = queue.srq;
+        shared.last_wqe(srq, qp);
         if let Some((terminate, received)) = fatal {
             shared.events.push_back(Event::QpFatal {
                 qp,

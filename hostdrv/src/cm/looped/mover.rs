@@ -133,6 +133,11 @@ fn place(
     kept: &Kept,
 ) -> Result<(), TerminateCode> {
     let State { engine, card, .. } = state;
+    if let MessageKind::Atomic { stag, to, atomic } = message.kind {
+        let before = engine.receive_atomic(qp, (stag, to), &atomic, card)?;
+        let before = Kept::Inline(before.to_le_bytes().into());
+        return before.copy_to(kept).ok_or(TerminateCode::DDP_LOCAL);
+    }
     let places = engine.receive(qp, message, card)?;
     let there = state.keep_pieces(&places);
     let copied = there.and_then(|there| match message.kind {
