@@ -4,16 +4,23 @@
 //! calls it (every poll of a completion queue or an event channel does), or sleeps in
 //! [`Device::wait`] until the card or a timer wants it.
 
+mod async_event;
 mod bells;
 mod beside;
 mod carry;
 mod control;
 mod executor;
 mod files;
+mod leaving;
+mod manager;
+mod owners;
 mod patience;
+mod queue_pairs;
 mod raw_queues;
+mod shared_receives;
 mod sleep;
 mod sleepers;
+mod taking;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -30,12 +37,11 @@ use weft_engine::{
 
 pub use crate::card::{Capabilities, Health, RingSizes};
 use crate::card::{Card, MappedMemory};
-use crate::cm::CmRegistry;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
 use crate::stats::{add, counter_named, CardCounters, HostStats};
 use crate::transport::Transport;
-use crate::verbs::{AsyncEvent, Leaving, QpEntry, SrqEntry};
+pub use async_event::AsyncEvent;
 use bells::PostBells;
 pub(crate) use beside::{Beside, WeakDevice};
 pub(crate) use carry::Kept;
@@ -44,10 +50,18 @@ use executor::Executor;
 pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
+pub(crate) use leaving::Leaving;
+pub(crate) use manager::Manager;
+pub(crate) use owners::Owner;
+use owners::Owners;
 use patience::Patience;
+pub(crate) use queue_pairs::Queues;
 pub(crate) use raw_queues::RawQueues;
 pub use raw_queues::{RawConfig, RawStats, Sent};
+pub(crate) use shared_receives::SharedReceives;
+use shared_receives::SrqEntry;
 use sleepers::Sleepers;
+use taking::QpEntry;
 
 /// Reports handled before the doorbells of what they caused are rung.
 const REPORTS_PER_BATCH: usize = 64;
@@ -178,6 +192,7 @@ struct Shared {
     deferred: bool,
     /// Who moves messages between queue pairs inside the host.
     beside: OnceLock<Arc<dyn Beside>>,
+    manager: OnceLock<Arc<dyn Manager>>,
     name: String,
     caps: Capabilities,
     config: EngineConfig,
@@ -187,16 +202,16 @@ struct Shared {
 pub(crate) struct State {
     pub(crate) card: Card,
     pub(crate) engine: Engine,
-    pub(crate) qps: BTreeMap<QpId, QpEntry>,
+    qps: BTreeMap<QpId, QpEntry>,
     /// Shared receive queues.
-    pub(crate) srqs: BTreeMap<SrqId, SrqEntry>,
+    srqs: BTreeMap<SrqId, SrqEntry>,
     /// The queue pair of each flow.
-    pub(crate) flows: Vec<Option<QpId>>,
-    pub(crate) bells: Arc<PostBells>,
+    flows: Vec<Option<QpId>>,
+    bells: Arc<PostBells>,
     /// Flows whose queues another process has: nothing rings for them.
     pub(crate) lent: Vec<u16>,
     failed: Arc<AtomicBool>,
-    pub(crate) cm: CmRegistry,
+    pub(crate) owners: Owners,
     /// What happened to streams and was not taken, if somebody serves them.
     pub(crate) stream_events: Option<VecDeque<Event>>,
     /// The port for raw frames, if it is open.
@@ -209,7 +224,7 @@ pub(crate) struct State {
     executor: Executor,
     sleepers: Arc<Sleepers>,
     /// Regions that nobody has a handle of, and that work under way uses.
-    pub(crate) leaving: Vec<Leaving>,
+    leaving: Vec<Leaving>,
     /// Memory that is no longer registered, and that the card may still be busy with.
     graveyard: Vec<Grave>,
     /// Dropped after the lock is released: their drop may want the lock.
@@ -219,7 +234,7 @@ pub(crate) struct State {
     /// Reports that an interrupt was asked for after; 0: none was asked for.
     armed: u32,
     /// How many to ask for.
-    pub(crate) patience: Patience,
+    patience: Patience,
     /// When to look next whether the card is still there.
     look_at: u64,
     /// An interrupt has come since the last `progress`.
@@ -382,32 +397,6 @@ impl State {
         }
     }
 
-    /// A connection was asked for: the queue pair takes work.
-    pub(crate) fn bind(&mut self, qp: QpId) {
-        if let Some(entry) = self.qps.get(&qp) {
-            entry.rings.bind();
-        }
-    }
-
-    /// A new queue pair.
-    pub(crate) fn add_qp(&mut self, qp: QpId, entry: QpEntry) {
-        let at = usize::from(qp.flow());
-        if self.flows.len() <= at {
-            self.flows.resize(at + 1, None);
-        }
-        self.flows[at] = Some(qp);
-        self.qps.insert(qp, entry);
-    }
-
-    /// It is destroyed.
-    pub(crate) fn remove_qp(&mut self, qp: QpId) {
-        self.qps.remove(&qp);
-        if let Some(flow) = self.flows.get_mut(usize::from(qp.flow())) {
-            flow.take_if(|there| *there == qp);
-        }
-        self.lent.retain(|flow| *flow != qp.flow());
-    }
-
     /// Ends a turn of the engine: doorbells, completions, faults; tells those who sleep.
     pub(crate) fn finish_turn(&mut self) -> Result<(), DeviceError> {
         if let Err(error) = self.card.ring_doorbells() {
@@ -456,7 +445,7 @@ impl State {
         self.fault = Some(error);
         self.failed.store(true, Ordering::Release);
         for entry in self.qps.values() {
-            entry.rings.fail();
+            entry.queues.fail();
         }
         self.keep_watch();
         self.sleepers.announce();
@@ -508,7 +497,7 @@ impl Device {
             bells: bells.clone(),
             lent: Vec::new(),
             failed: failed.clone(),
-            cm: CmRegistry::default(),
+            owners: Owners::default(),
             stream_events: None,
             raw: None,
             async_events: Arc::default(),
@@ -538,6 +527,7 @@ impl Device {
                 failed,
                 deferred,
                 beside: OnceLock::new(),
+                manager: OnceLock::new(),
                 caps,
                 config,
             }),
@@ -641,7 +631,7 @@ impl Device {
     pub fn progress(&self) -> Result<usize, DeviceError> {
         let handled = self.make_progress();
         if handled.is_err() {
-            crate::cm::removed(self);
+            self.tell_removal();
         }
         handled
     }
@@ -670,11 +660,11 @@ impl Device {
             if state.watch.is_some() {
                 state.arm()?;
             }
-            settled = state.cm.is_settled();
+            settled = self.is_settled();
         }
         handled += self.dispatch_events()?;
         if !settled {
-            handled += crate::cm::settle(self);
+            handled += self.settle();
         }
         Ok(handled)
     }
@@ -775,25 +765,7 @@ impl Device {
             };
             tracing::debug!(device = self.name(), ?event, "event");
             handled += 1;
-            match event {
-                Event::QpFatal {
-                    qp,
-                    terminate,
-                    received,
-                } => self.lock().qp_failed(qp, terminate, received),
-                Event::LastWqe { qp } => self.lock().last_wqe(qp),
-                Event::SrqLimit { srq } => self.lock().srq_limit(srq),
-                Event::StreamRequest { conn, .. }
-                | Event::StreamEstablished { conn, .. }
-                | Event::StreamClosed { conn, .. }
-                    if !self.lock().cm.knows(conn) =>
-                {
-                    if let Some(events) = &mut self.lock().stream_events {
-                        events.push_back(event);
-                    }
-                }
-                event => crate::cm::dispatch(self, event)?,
-            }
+            self.hand_on(event)?;
         }
     }
 

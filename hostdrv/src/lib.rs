@@ -53,6 +53,7 @@ mod error;
 pub mod interface;
 mod mmio;
 pub mod processor;
+mod queue_memory;
 pub mod raw;
 pub mod socket;
 mod stats;

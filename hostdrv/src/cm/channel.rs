@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::addr_info::AddrInfo;
 use super::event::{CmEvent, CmEventType};
 use super::id::{CmId, CmState, IdInner};
+use super::kept::Kept;
 use super::param::ConnParam;
 use super::CmError;
 use crate::device::{Device, Events, Readiness};
@@ -186,7 +187,7 @@ impl EventChannel {
     /// TIMEWAIT_EXIT, ADDR_CHANGE and DEVICE_REMOVAL.
     pub fn report_everything(&self) {
         self.inner.everything.store(true, Ordering::Relaxed);
-        self.device.lock().cm.unsettled.add(&self.inner);
+        Kept::of(&self.device).unsettled().add(&self.inner);
     }
 
     pub(super) fn push(&self, event: CmEvent) {

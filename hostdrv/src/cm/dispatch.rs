@@ -1,6 +1,5 @@
 //! From the event ring's events to the identifiers'.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 use std::sync::{Arc, Weak};
 
@@ -9,155 +8,66 @@ use weft_engine::{ConnId, Endpoint, Event};
 use super::carrier;
 use super::event::{of_failure, of_reason, of_rejection, CmEvent, CmEventType};
 use super::id::{CmId, CmState, Decision, IdData, IdInner};
-use super::looped::LoopHost;
-use super::policy::{Asker, HostPolicy, Judgement, REJECTED_BUSY};
-use super::settle::Unsettled;
+use super::kept::Kept;
+use super::policy::{Asker, Judgement, REJECTED_BUSY};
 use super::TransportKind;
-use crate::device::Device;
+use crate::device::{Device, Owner};
 use crate::error::DeviceError;
-
-/// Whose connections and listeners the engine's are. It keeps nobody alive.
-#[derive(Default)]
-pub(crate) struct CmRegistry {
-    listeners: BTreeMap<u16, Weak<IdInner>>,
-    connections: BTreeMap<ConnId, Weak<IdInner>>,
-    /// The loop that the device is a member of.
-    pub(super) host: Option<LoopHost>,
-    /// Who may connect; `None`: not asked for yet.
-    pub(super) policy: Option<Option<HostPolicy>>,
-    pub(super) unsettled: Unsettled,
-}
-
-impl CmRegistry {
-    pub(super) fn add_listener(&mut self, port: u16, id: &Arc<IdInner>) {
-        self.listeners.insert(port, Arc::downgrade(id));
-    }
-
-    /// Has [`settle`](super::settle) anything to look at?
-    pub(crate) fn is_settled(&self) -> bool {
-        self.unsettled.is_empty()
-    }
-
-    /// Does somebody listen on this port?
-    pub(super) fn listens(&self, port: u16) -> bool {
-        let listener = self.listeners.get(&port);
-        listener.is_some_and(|listener| listener.strong_count() > 0)
-    }
-
-    /// Is it an identifier's connection?
-    pub(crate) fn knows(&self, conn: ConnId) -> bool {
-        self.connections.contains_key(&conn)
-    }
-
-    pub(super) fn remove_connection(&mut self, conn: ConnId) {
-        self.connections.remove(&conn);
-    }
-
-    pub(super) fn add_connection(&mut self, conn: ConnId, id: &Arc<IdInner>) {
-        self.connections.insert(conn, Arc::downgrade(id));
-    }
-}
 
 /// Private data of a request without peer-to-peer that a listener with it rejected.
 pub const REJECTED_NO_PEER_TO_PEER: &[u8] = b"weft: peer-to-peer is required";
 /// Private data of a request with peer-to-peer that a listener without it rejected.
 pub const REJECTED_PEER_TO_PEER: &[u8] = b"weft: the client has to send first";
 
-/// Hands one event on. Called without any lock.
-pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError> {
-    match event {
-        Event::ConnectRequest {
-            conn,
-            port,
-            remote,
-            private_data,
-            ird,
-            ord,
-            rtr,
-            revision,
-        } => {
+impl CmId {
+    /// As the device knows it.
+    pub(super) fn owner(&self) -> Weak<dyn Owner> {
+        Arc::<IdInner>::downgrade(&self.inner)
+    }
+
+    /// Before the first event of a connection, or the `last`: what it takes over.
+    fn begin(&self, conn: ConnId, last: bool) {
+        let listener = {
+            let mut data = self.data();
+            if last {
+                data.state = CmState::Closed;
+                data.conn = None;
+            }
+            std::mem::take(&mut data.listener).upgrade()
+        };
+        if let Some(inner) = listener {
+            // The event takes over from the listener; dropped after the lock.
+            let kept = CmId { inner }.data().accepted.remove(&conn);
+            drop(kept);
+        }
+    }
+}
+
+impl Owner for IdInner {
+    fn event(self: Arc<Self>, conn: ConnId, event: Event, last: bool) {
+        let id = CmId { inner: self };
+        id.begin(conn, last);
+        let told = match event {
             // Of a stream that was taken over: its identifier is asked.
-            if let Some(id) = find(device, conn, false) {
+            event @ Event::ConnectRequest { .. } => {
                 {
                     let mut data = id.data();
                     data.state = CmState::Requested;
-                    data.rtr_offered = rtr.is_some();
+                    data.rtr_offered = offers_rtr(&event);
                 }
-                let mut request = CmEvent::new(id.clone(), CmEventType::ConnectRequest);
-                request.private_data = private_data.to_vec();
-                request.responder_resources = ord;
-                request.initiator_depth = ird;
-                request.rtr = rtr;
-                request.mpa_revision = Some(revision).filter(|revision| *revision != 0);
-                id.tell(request);
-                return Ok(());
+                request_of(id.clone(), event)
             }
-            let listener = {
-                let state = device.lock();
-                state.cm.listeners.get(&port).and_then(Weak::upgrade)
-            };
-            let Some(listener) = listener.map(|inner| CmId { inner }) else {
-                tracing::debug!(port, "request for a listener that is gone");
-                refuse(device, conn, &[]);
-                return Ok(());
-            };
-            let channel = listener.lock_channel().upgrade();
-            if channel.is_some_and(|channel| channel.is_full()) {
-                tracing::warn!(port, "request rejected: nobody takes the channel's events");
-                refuse(device, conn, &[]);
-                return Ok(());
-            }
-            let asker = Asker {
-                from: remote.ip.into(),
-                port,
-                transport: match conn.is_inside() {
-                    true => TransportKind::Loop,
-                    false => TransportKind::Iwarp,
-                },
-                private_data: &private_data,
-            };
-            if let Some(reason) = turned_away(device, &listener, &asker, rtr.is_some()) {
-                tracing::info!(port, from = %asker.from, reason = %String::from_utf8_lossy(&reason), "request rejected");
-                refuse(device, conn, &reason);
-                return Ok(());
-            }
-            let data = IdData {
-                state: CmState::Requested,
-                conn: Some(conn),
-                local_port: port,
-                remote: Some(address(remote)),
-                rtr_offered: rtr.is_some(),
-                listener: Arc::downgrade(&listener.inner),
-                ..IdData::default()
-            };
-            let channel = listener.lock_channel().clone();
-            let id = CmId::with(device, channel, data);
-            listener.data().requests.push(Arc::downgrade(&id.inner));
-            device.lock().cm.add_connection(conn, &id.inner);
-            let mut request = CmEvent::new(id, CmEventType::ConnectRequest);
-            request.listen_id = Some(listener.clone());
-            request.private_data = private_data.to_vec();
-            request.responder_resources = ord;
-            request.initiator_depth = ird;
-            request.rtr = rtr;
-            request.mpa_revision = Some(revision).filter(|revision| *revision != 0);
-            decide(&listener, request);
-        }
-        Event::Established {
-            conn,
-            qp,
-            private_data,
-            agreed,
-        } => {
-            if agreed.ord == 0 {
-                device.lock().refuse_reads(qp);
-            }
-            if let Some(id) = find(device, conn, false) {
+            Event::Established {
+                qp,
+                private_data,
+                agreed,
+                ..
+            } => {
                 let ring;
                 {
                     let mut data = id.data();
                     if data.state == CmState::Accepting {
-                        device.lock().qp_established(qp);
+                        id.inner.device.lock().qp_established(qp);
                     }
                     // Another thread may have called `disconnect` meanwhile.
                     if matches!(data.state, CmState::Connecting | CmState::Accepting) {
@@ -173,54 +83,126 @@ pub(crate) fn dispatch(device: &Device, event: Event) -> Result<(), DeviceError>
                 event.initiator_depth = Some(agreed.ord);
                 event.agreed = Some(agreed);
                 remember_next_hop(&id);
-                id.tell(event);
+                event
             }
-        }
-        Event::Rejected {
-            conn,
-            private_data,
-            ird,
-            ord,
-        } => {
-            if let Some(id) = find(device, conn, true) {
+            Event::Rejected {
+                private_data,
+                ird,
+                ord,
+                ..
+            } => {
                 let mut event = CmEvent::new(id.clone(), CmEventType::Rejected)
                     .with_status(of_rejection(&private_data));
                 event.private_data = private_data.to_vec();
                 event.responder_resources = ord;
                 event.initiator_depth = ird;
-                id.tell(event);
+                event
             }
-        }
-        Event::ConnectError { conn, reason } => {
-            if let Some(id) = find(device, conn, true) {
+            Event::ConnectError { reason, .. } => {
                 let channel = id.lock_channel().upgrade();
                 if channel.is_some_and(|channel| channel.forget_request(&id)) {
-                    return Ok(());
+                    return;
                 }
                 let (kind, errno) = of_failure(reason);
                 let mut event = CmEvent::new(id.clone(), kind).with_status(errno);
                 event.failure = Some(reason);
-                id.tell(event);
+                event
             }
-        }
-        Event::StreamEstablished { conn, .. } => {
-            if let Some(id) = find(device, conn, false) {
+            Event::StreamEstablished { .. } => {
                 id.data().state = CmState::Streaming;
-                id.tell(CmEvent::new(id.clone(), CmEventType::StreamEstablished));
+                CmEvent::new(id.clone(), CmEventType::StreamEstablished)
             }
-        }
-        Event::Disconnected { conn, reason, .. } | Event::StreamClosed { conn, reason, .. } => {
-            if let Some(id) = find(device, conn, true) {
+            Event::Disconnected { reason, .. } | Event::StreamClosed { reason, .. } => {
                 let mut event = CmEvent::new(id.clone(), CmEventType::Disconnected)
                     .with_status(of_reason(reason));
                 event.reason = Some(reason);
                 id.tell(event);
-                wait_for_exit(device, conn, &id);
+                return wait_for_exit(conn, &id);
             }
-        }
-        other => tracing::debug!(event = ?other, "event for nobody"),
+            other => {
+                tracing::debug!(event = ?other, "event for nobody");
+                return;
+            }
+        };
+        id.tell(told);
     }
-    Ok(())
+
+    fn request(self: Arc<Self>, conn: ConnId, event: Event) -> Result<(), DeviceError> {
+        let Event::ConnectRequest {
+            port,
+            remote,
+            ref private_data,
+            ..
+        } = event
+        else {
+            return Ok(());
+        };
+        let listener = CmId { inner: self };
+        let device = &listener.inner.device;
+        let channel = listener.lock_channel().upgrade();
+        if channel.is_some_and(|channel| channel.is_full()) {
+            tracing::warn!(port, "request rejected: nobody takes the channel's events");
+            refuse(device, conn, &[]);
+            return Ok(());
+        }
+        let asker = Asker {
+            from: remote.ip.into(),
+            port,
+            transport: match conn.is_inside() {
+                true => TransportKind::Loop,
+                false => TransportKind::Iwarp,
+            },
+            private_data,
+        };
+        if let Some(reason) = turned_away(device, &listener, &asker, offers_rtr(&event)) {
+            tracing::info!(port, from = %asker.from, reason = %String::from_utf8_lossy(&reason), "request rejected");
+            refuse(device, conn, &reason);
+            return Ok(());
+        }
+        let data = IdData {
+            state: CmState::Requested,
+            conn: Some(conn),
+            local_port: port,
+            remote: Some(address(remote)),
+            rtr_offered: offers_rtr(&event),
+            listener: Arc::downgrade(&listener.inner),
+            ..IdData::default()
+        };
+        let channel = listener.lock_channel().clone();
+        let id = CmId::with(device, channel, data);
+        listener.data().requests.push(Arc::downgrade(&id.inner));
+        device.lock().owners.add_connection(conn, id.owner());
+        let mut request = request_of(id, event);
+        request.listen_id = Some(listener.clone());
+        decide(&listener, request);
+        Ok(())
+    }
+}
+
+/// Does who asks offer an RTR?
+fn offers_rtr(event: &Event) -> bool {
+    matches!(event, Event::ConnectRequest { rtr: Some(_), .. })
+}
+
+/// What an identifier is told of an [`Event::ConnectRequest`].
+fn request_of(id: CmId, event: Event) -> CmEvent {
+    let mut request = CmEvent::new(id, CmEventType::ConnectRequest);
+    if let Event::ConnectRequest {
+        private_data,
+        ird,
+        ord,
+        rtr,
+        revision,
+        ..
+    } = event
+    {
+        request.private_data = private_data.to_vec();
+        request.responder_resources = ord;
+        request.initiator_depth = ird;
+        request.rtr = rtr;
+        request.mpa_revision = Some(revision).filter(|revision| *revision != 0);
+    }
+    request
 }
 
 /// Why the listener is not asked: the host's policy, its own settings, too many that wait.
@@ -230,7 +212,7 @@ fn turned_away(
     asker: &Asker<'_>,
     peer_to_peer: bool,
 ) -> Option<Vec<u8>> {
-    let policy = device.lock().cm.policy.clone().flatten();
+    let policy = Kept::of(device).policy().clone().flatten();
     if let Some(policy) = policy {
         if let Judgement::Rejected(reason) = policy.judge(device.now(), asker) {
             return Some(reason);
@@ -266,11 +248,11 @@ fn asker_is_inside(asker: &Asker<'_>) -> bool {
 }
 
 /// A connection is over: its identifier may want to hear when its addresses are free.
-fn wait_for_exit(device: &Device, conn: ConnId, id: &CmId) {
+fn wait_for_exit(conn: ConnId, id: &CmId) {
     let channel = id.lock_channel().upgrade();
     if channel.is_some_and(|channel| channel.wants_everything()) {
         let waiting = (conn, Arc::downgrade(&id.inner));
-        device.lock().cm.unsettled.waiting.push(waiting);
+        Kept::of(id.device()).unsettled().waiting.push(waiting);
     }
 }
 
@@ -321,33 +303,6 @@ fn decide(listener: &CmId, request: CmEvent) {
         // The identifier goes now, and what is still a request with it is rejected.
         tracing::warn!(?id, ?decision, %error, "a callback's decision could not be carried out");
     }
-}
-
-/// The identifier of a connection; `last`: the connection is over.
-fn find(device: &Device, conn: ConnId, last: bool) -> Option<CmId> {
-    let id = {
-        let mut state = device.lock();
-        let id = state.cm.connections.get(&conn).and_then(Weak::upgrade);
-        if last || id.is_none() {
-            state.cm.connections.remove(&conn);
-        }
-        id
-    };
-    let id = CmId { inner: id? };
-    let listener = {
-        let mut data = id.data();
-        if last {
-            data.state = CmState::Closed;
-            data.conn = None;
-        }
-        std::mem::take(&mut data.listener).upgrade()
-    };
-    if let Some(inner) = listener {
-        // The event takes over from the listener; dropped after the lock.
-        let kept = CmId { inner }.data().accepted.remove(&conn);
-        drop(kept);
-    }
-    Some(id)
 }
 
 pub(super) fn address(endpoint: Endpoint) -> SocketAddrV4 {

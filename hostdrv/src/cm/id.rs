@@ -14,6 +14,7 @@ use super::carrier;
 use super::channel::ChannelInner;
 use super::event::{errno, CmEvent, CmEventType};
 use super::host_config::HostConfig;
+use super::kept::Kept;
 use super::looped::{is_inside, LoopHost};
 use super::options::Options;
 use super::param::ConnParam;
@@ -74,7 +75,7 @@ pub struct CmId {
     pub(super) inner: Arc<IdInner>,
 }
 
-pub(crate) struct IdInner {
+pub(super) struct IdInner {
     pub(super) device: Device,
     channel: Mutex<Weak<ChannelInner>>,
     pub(super) data: Mutex<IdData>,
@@ -426,7 +427,7 @@ impl CmId {
                 conn.ok_or(DeviceError::Command(Refusal::NoAnswer))?
             }
         };
-        state.cm.add_connection(conn, &self.inner);
+        state.owners.add_connection(conn, self.owner());
         state.bind(qp.id());
         data.conn = Some(conn);
         data.state = CmState::Connecting;
@@ -472,7 +473,7 @@ impl CmId {
         state.check_fault()?;
         let listen = commands::listen(wanted, data.options.backlog(backlog));
         let port = device.command_in(&mut state, &listen, &[])?.port;
-        state.cm.add_listener(port, &self.inner);
+        state.owners.add_listener(port, self.owner());
         data.local_port = port;
         data.state = CmState::Listening;
         data.callback = callback;
@@ -619,7 +620,7 @@ impl Drop for IdInner {
             (_, Some(conn)) => Some(carrier::abort(device, conn)),
         };
         if let Some(conn) = conn {
-            self.device.lock().cm.remove_connection(conn);
+            self.device.lock().owners.remove_connection(conn);
         }
         tracing::debug!(?state, ?conn, ?ended, "identifier destroyed");
     }
@@ -629,14 +630,14 @@ impl Device {
     /// Who may connect to this device's listeners; `None`: everybody, whatever the host's file says. Unless this says otherwise before the first
     /// `listen`, it is [`HostPolicy::of_host`].
     pub fn set_host_policy(&self, policy: Option<HostPolicy>) {
-        self.lock().cm.policy = Some(policy);
+        *Kept::of(self).policy() = Some(policy);
     }
 
     /// The host's policy, if nobody has set one.
     fn take_host_policy(&self) -> Result<(), CmError> {
-        if self.lock().cm.policy.is_none() {
+        if Kept::of(self).policy().is_none() {
             let policy = HostPolicy::of_host()?;
-            self.lock().cm.policy.get_or_insert(policy);
+            Kept::of(self).policy().get_or_insert(policy);
         }
         Ok(())
     }

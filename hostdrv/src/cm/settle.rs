@@ -8,6 +8,7 @@ use weft_engine::ConnId;
 use super::channel::ChannelInner;
 use super::event::{errno, CmEvent, CmEventType};
 use super::id::{CmId, IdInner};
+use super::kept::Kept;
 use crate::device::Device;
 
 /// What is to be looked at. It keeps nobody alive.
@@ -37,19 +38,18 @@ impl Unsettled {
 }
 
 /// Looks at it; how much there was. Called without any lock.
-pub(crate) fn settle(device: &Device) -> usize {
+pub(super) fn settle(kept: &Kept, device: &Device) -> usize {
     let (over, channels, moved) = {
-        let mut state = device.lock();
-        let moves = state.engine.address_moves();
+        let state = device.lock();
         let engine = &state.engine;
-        let unsettled = &state.cm.unsettled;
+        let moves = engine.address_moves();
+        let unsettled = &mut *kept.unsettled();
         let over: Vec<_> = unsettled
             .waiting
             .iter()
             .filter(|(conn, _)| !engine.remembers(*conn))
             .cloned()
             .collect();
-        let unsettled = &mut state.cm.unsettled;
         unsettled
             .waiting
             .retain(|(conn, _)| !over.iter().any(|(gone, _)| gone == conn));
@@ -76,8 +76,8 @@ pub(crate) fn settle(device: &Device) -> usize {
 }
 
 /// The device does no more: who has identifiers of it hears so, once.
-pub(crate) fn removed(device: &Device) {
-    let channels = device.lock().cm.unsettled.channels.clone();
+pub(super) fn removed(kept: &Kept) {
+    let channels = kept.unsettled().channels.clone();
     for channel in channels.iter().filter_map(Weak::upgrade) {
         channel.tell_removal();
         channel.call();

@@ -11,8 +11,8 @@ use weft_queues::{CommandRing, EventRing};
 
 use super::{Device, State};
 use crate::error::DeviceError;
+use crate::queue_memory::QueueMemory;
 use crate::stats::add;
-use crate::verbs::QueueMemory;
 
 /// Commands under way at most.
 const COMMANDS: usize = 16;
@@ -36,10 +36,8 @@ impl ControlRings {
     pub(super) fn with(commands: usize, events: usize) -> Result<Arc<Self>, DeviceError> {
         let rings = CommandRing::new(commands).zip(EventRing::new(events));
         let (commands, events) = rings.ok_or(DeviceError::ControlMemory { bytes: 0 })?;
-        let memory = |bytes| {
-            let memory = QueueMemory::new(bytes, false);
-            memory.map_err(|_| DeviceError::ControlMemory { bytes })
-        };
+        let memory =
+            |bytes| QueueMemory::new(bytes, false).ok_or(DeviceError::ControlMemory { bytes });
         Ok(Arc::new(Self {
             command_memory: memory(commands.bytes())?,
             event_memory: memory(events.bytes())?,

@@ -10,12 +10,12 @@ use spin::mutex::{SpinMutex, SpinMutexGuard};
 use weft_layout::{CqDoorbell, Cqe, CqeOpcode, CqeStatus};
 use weft_queues::CompletionQueue;
 
-use super::memory::QueueMemory;
 use super::rings::{Rings, WorkQueue};
 use super::srq::SrqRings;
 use super::VerbsError;
 use crate::device::{Device, Events, Readiness};
 use crate::error::DeviceError;
+use crate::queue_memory::QueueMemory;
 
 /// How work ended (`ibv_wc_status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -703,7 +703,8 @@ impl Device {
             given: cqe as u64,
             allowed: "at most 16777216",
         })?;
-        let memory = QueueMemory::new(layout.bytes(), lendable)?;
+        let bytes = layout.bytes();
+        let memory = QueueMemory::new(bytes, lendable).ok_or(VerbsError::NoMemory { bytes })?;
         Ok(Cq {
             device: self.clone(),
             inner: Arc::new(CqInner {

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use weft_layout::Cqe;
 use weft_queues::{Capacity, CompletionQueue, QueuePair, Sge, Wqe};
 
-use super::memory::QueueMemory;
 use super::qp::Qp;
 use super::VerbsError;
+use crate::queue_memory::QueueMemory;
 
 /// What a borrower has to know of lent queues beside their files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,33 +12,27 @@ mod cq;
 mod error;
 mod extensions;
 mod latch;
-mod leaving;
 mod lent;
-mod memory;
 mod mr;
 mod pd;
 mod posting;
 mod qp;
 mod rings;
 mod srq;
-mod taking;
 mod windows;
 mod wr;
 
+pub use crate::device::AsyncEvent;
 pub use attributes::{DeviceAttr, QpAttr};
 pub(crate) use cq::deadline;
 pub use cq::{CompChannel, Cq, Notify, Wc, WcOpcode, WcStatus};
 pub use error::VerbsError;
 pub use extensions::{Extensions, Operations};
-pub(crate) use leaving::Leaving;
 pub use lent::{Lease, LentQp, Terms};
-pub(crate) use memory::QueueMemory;
 pub use mr::{Mr, OwnedMemory, RemoteRegion};
 pub use pd::Pd;
-pub use qp::{AsyncEvent, Qp, QpCap, QpInit};
-pub(crate) use srq::SrqEntry;
+pub use qp::{Qp, QpCap, QpInit};
 pub use srq::{Srq, SrqAttr, SrqInit};
-pub(crate) use taking::QpEntry;
 pub use weft_engine::{
     Access, ConnInfo, QpState, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };

@@ -7,12 +7,11 @@ use std::sync::{Arc, OnceLock};
 use memmap2::{MmapMut, MmapRaw};
 use weft_engine::{commands, Access};
 
-use super::leaving::Leaving;
 use super::pd::Pd;
 use super::wr::Sge;
 use super::VerbsError;
 use crate::card::MappedMemory;
-use crate::device::Device;
+use crate::device::{Device, Leaving};
 use crate::dma::{page_size, DmaBuffer, OutOfBounds, Pages, SharedMemory};
 use crate::error::DeviceError;
 use crate::transport::{Transport, TransportError};
@@ -510,7 +509,7 @@ impl Drop for MrInner {
         state.leave(Leaving {
             stag: self.stag,
             memory: Some(self.memory.clone()),
-            pd: self.pd.clone(),
+            keeps: Box::new(self.pd.clone()),
         });
         if let Err(error) = state.finish_turn() {
             tracing::debug!(%error, "region removed from a device that failed");

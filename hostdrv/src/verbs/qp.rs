@@ -3,19 +3,15 @@
 use std::sync::Arc;
 
 use weft_engine::commands::{self, Answer, Refusal};
-use weft_engine::{
-    self as engine, QpId, QpState, Rung, SrqId, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
-};
+use weft_engine::{self as engine, QpId, QpState, Rung, MAX_INLINE, MAX_RECV_SGE, MAX_SGE};
 use weft_queues::Capacity;
 
 use super::cq::Cq;
 use super::pd::Pd;
 use super::rings::Rings;
 use super::srq::Srq;
-use super::taking::QpEntry;
 use super::VerbsError;
-use crate::device::{Device, State};
-use crate::error::DeviceError;
+use crate::device::Device;
 
 /// Work requests that a queue can have.
 pub(super) const MAX_WORK: u32 = 32768;
@@ -93,51 +89,6 @@ impl QpInit {
     }
 }
 
-/// What happened outside any work request (`ibv_async_event`).
-///
-/// Of the standard's others none can occur: completion queues do not overrun (`CQ_ERR`: work that could is refused), a shared receive queue
-/// does not fail (`SRQ_ERR`: what is wrong with a receive fails the queue pair that takes it), the send queue has no drained state (`SQ_DRAINED`), nothing migrates
-/// (`PATH_MIG*`), a request that no queue pair takes is the connection manager's (`QP_REQ_ERR`), and the card has no register of its
-/// link's state (`PORT_ACTIVE`, `PORT_ERR`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AsyncEvent {
-    /// The queue pair failed; everything in it was flushed.
-    QpFatal {
-        /// Which ([`Qp::qp_num`]).
-        qp_num: u32,
-        /// The Terminate that ended it, if one did.
-        terminate: Option<TerminateCode>,
-        /// True if the peer sent it, false if this side did.
-        received: bool,
-    },
-    /// The peer tried to reach what it may not (`IBV_EVENT_QP_ACCESS_ERR`). Comes after `QpFatal`.
-    QpAccessError {
-        /// Which.
-        qp_num: u32,
-        /// The Terminate that this side sent.
-        terminate: TerminateCode,
-    },
-    /// The peer's first message arrived at a queue pair whose connection this side accepted (`IBV_EVENT_COMM_EST`).
-    CommEstablished {
-        /// Which.
-        qp_num: u32,
-    },
-    /// Fewer receives than its limit wait in a shared receive queue (`IBV_EVENT_SRQ_LIMIT_REACHED`); the limit is 0 from now on.
-    SrqLimitReached {
-        /// Which ([`Srq::srq_num`]).
-        srq_num: u32,
-    },
-    /// A queue pair with a shared receive queue takes nothing more from it, and what it has taken is flushed (`IBV_EVENT_QP_LAST_WQE_REACHED`): poll its
-    /// completion queue before it is destroyed, else the `wr_id` of what it has taken is not told.
-    LastWqeReached {
-        /// Which.
-        qp_num: u32,
-    },
-    /// The device failed, and does no more (`IBV_EVENT_DEVICE_FATAL`).
-    DeviceFatal(DeviceError),
-}
-
 /// A queue pair. Clones are the same one; when the last one is dropped, its connection is aborted
 /// and it is destroyed.
 #[derive(Clone)]
@@ -153,63 +104,6 @@ struct QpInner {
     send_cq: Cq,
     recv_cq: Cq,
     srq: Option<Srq>,
-}
-
-impl State {
-    /// A queue pair takes nothing more from its shared receive queue.
-    pub(crate) fn last_wqe(&mut self, qp: QpId) {
-        if let Some(entry) = self.qps.get(&qp) {
-            let qp_num = entry.rings.qp_num;
-            self.tell(AsyncEvent::LastWqeReached { qp_num });
-        }
-    }
-
-    /// A shared receive queue has reached its limit.
-    pub(crate) fn srq_limit(&mut self, srq: SrqId) {
-        if let Some(srq_num) = self.srq_num(srq) {
-            self.tell(AsyncEvent::SrqLimitReached { srq_num });
-        }
-    }
-
-    /// The engine says that a queue pair failed.
-    pub(crate) fn qp_failed(&mut self, qp: QpId, terminate: Option<TerminateCode>, received: bool) {
-        let Some(entry) = self.qps.get(&qp) else {
-            return;
-        };
-        let qp_num = entry.rings.qp_num;
-        tracing::warn!(qp_num, ?terminate, received, "queue pair failed");
-        self.tell(AsyncEvent::QpFatal {
-            qp_num,
-            terminate,
-            received,
-        });
-        if let (Some(terminate), false) = (terminate, received) {
-            if is_access_error(terminate) {
-                self.tell(AsyncEvent::QpAccessError { qp_num, terminate });
-            }
-        }
-    }
-
-    /// The connection of a queue pair stands, and the peer takes no Reads.
-    pub(crate) fn refuse_reads(&self, qp: QpId) {
-        if let Some(entry) = self.qps.get(&qp) {
-            entry.rings.refuse_reads();
-        }
-    }
-
-    /// The peer of a queue pair whose connection was accepted has shown that it has the answer.
-    pub(crate) fn qp_established(&mut self, qp: QpId) {
-        if let Some(entry) = self.qps.get(&qp) {
-            let qp_num = entry.rings.qp_num;
-            self.tell(AsyncEvent::CommEstablished { qp_num });
-        }
-    }
-}
-
-/// Is it that the peer tried what it may not: remote protection errors of RDMAP (RFC 5040 §7.2), tagged buffer errors of DDP
-/// (RFC 5041 §8.2)?
-fn is_access_error(terminate: TerminateCode) -> bool {
-    matches!(terminate.0 >> 8, 0x01 | 0x11)
 }
 
 pub(super) fn check_size(
@@ -321,7 +215,7 @@ impl Qp {
         if !Arc::ptr_eq(send_cq, recv_cq) {
             recv_cq.join(&rings);
         }
-        state.add_qp(id, QpEntry::new(rings.clone()));
+        state.add_qp(id, rings.clone());
         let turn = state.finish_turn();
         drop(state);
         let qp = Self {

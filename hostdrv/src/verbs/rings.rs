@@ -5,20 +5,22 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicU8, Ordering};
 use std::sync::Arc;
 
 use weft_engine::QpId;
+use weft_layout::{Cqe, CqeOpcode};
 use weft_queues::{Capacity, Payload, QueuePair, SendWqe, Sge, Wqe, MAX_BLOCKS};
 
 use super::cq::CqInner;
 use super::latch::{Held, Latch};
-use super::memory::QueueMemory;
 use super::srq::SrqRings;
 use super::wr;
 use super::VerbsError;
+use crate::device::Queues;
+use crate::queue_memory::QueueMemory;
 
 /// A queue pair's memory, and the work in it.
 pub(crate) struct Rings {
-    pub(crate) id: QpId,
-    pub(crate) qp_num: u32,
-    pub(super) capacity: Capacity,
+    pub(super) id: QpId,
+    pub(super) qp_num: u32,
+    capacity: Capacity,
     pub(super) layout: QueuePair,
     memory: QueueMemory,
     pub(super) send: WorkQueue,
@@ -362,12 +364,13 @@ impl Rings {
             // No completion is of its oldest work: there is none.
             queue.head.store(u32::MAX, Ordering::Relaxed);
         }
+        let bytes = layout.bytes();
         Ok(Self {
             id,
             qp_num,
             capacity,
             layout,
-            memory: QueueMemory::new(layout.bytes(), lendable)?,
+            memory: QueueMemory::new(bytes, lendable).ok_or(VerbsError::NoMemory { bytes })?,
             send: WorkQueue::new(send_cq, send, layout.send_blocks(), direct | why::UNBOUND),
             recv: queue,
             shared,
@@ -406,29 +409,6 @@ impl Rings {
         let lent = self.mark(LENT);
         self.bar();
         lent
-    }
-
-    /// A connection was asked for.
-    pub(crate) fn bind(&self) {
-        self.mark(BOUND);
-        self.send.latch.remove(why::UNBOUND);
-    }
-
-    /// The device does no more.
-    pub(crate) fn fail(&self) {
-        self.mark(FAILED);
-        self.bar();
-    }
-
-    /// The connection stands, and the peer takes no Reads.
-    pub(crate) fn refuse_reads(&self) {
-        self.mark(NO_READS);
-    }
-
-    /// Who takes looks at them: the next post rings.
-    pub(super) fn look(&self) {
-        self.send.look();
-        self.recv.look();
     }
 
     /// Nothing is in the way of any send.
@@ -621,5 +601,55 @@ impl Rings {
         let recv = self.recv.cq.leave(self, true);
         self.send.close(send);
         self.recv.close(recv);
+    }
+}
+
+/// What the device knows of them.
+impl Queues for Rings {
+    fn qp_num(&self) -> u32 {
+        self.qp_num
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+
+    fn layout(&self) -> QueuePair {
+        self.layout
+    }
+
+    fn memory(&self) -> &[AtomicU64] {
+        self.memory.words()
+    }
+
+    fn look(&self) {
+        self.send.look();
+        self.recv.look();
+    }
+
+    fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    fn bind(&self) {
+        self.mark(BOUND);
+        self.send.latch.remove(why::UNBOUND);
+    }
+
+    fn fail(&self) {
+        self.mark(FAILED);
+        self.bar();
+    }
+
+    fn refuse_reads(&self) {
+        self.mark(NO_READS);
+    }
+
+    fn complete(&self, cqe: Cqe) {
+        let queue = match cqe.opcode == CqeOpcode::Recv as u8 {
+            true => &self.recv,
+            false => &self.send,
+        };
+        queue.cq.complete(cqe);
     }
 }

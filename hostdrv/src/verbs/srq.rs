@@ -10,13 +10,12 @@ use weft_engine::{self as engine, SrqId, MAX_RECV_SGE};
 use weft_queues::SharedReceive;
 
 use super::checks::{check_sges_of, OfWhat};
-use super::memory::QueueMemory;
 use super::pd::Pd;
 use super::qp::{check_size, MAX_WORK};
-use super::taking::engine_sge;
 use super::wr::{Payload, RecvWr};
 use super::{Access, VerbsError, MAX_SGE};
-use crate::device::{Device, State};
+use crate::device::{Device, SharedReceives};
+use crate::queue_memory::QueueMemory;
 
 /// What a shared receive queue is to be like (`ibv_srq_attr`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,19 +84,9 @@ struct Posting {
     work: Vec<Option<u64>>,
 }
 
-/// The device's side of it.
-pub(crate) struct SrqEntry {
-    rings: Arc<SrqRings>,
-    taken: u32,
-}
-
 impl SrqRings {
     fn posting(&self) -> MutexGuard<'_, Posting> {
         self.posting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn memory(&self) -> &[AtomicU64] {
-        self.memory.words()
     }
 
     /// Receives posted and not polled at most: so many completions there can be.
@@ -130,35 +119,21 @@ impl SrqRings {
     }
 }
 
-impl State {
-    /// Lets the engine take all receives that were posted to shared queues.
-    pub(crate) fn take_shared(&mut self) {
-        for entry in self.srqs.values_mut() {
-            let rings = &entry.rings;
-            while let Some((slot, list)) = rings.layout.take(rings.memory(), entry.taken) {
-                let list = list.map(engine_sge);
-                let used = list.iter().take_while(|sge| sge.length > 0).count();
-                let wr = engine::RecvWr {
-                    id: super::taking::engine_id(slot, 1, true),
-                    sges: &list[..used],
-                };
-                let posted = self.engine.post_srq_recv(rings.id, &wr);
-                if let Err(error) = posted {
-                    tracing::warn!(srq_num = rings.srq_num, slot, %error, "receive refused");
-                    let status = super::taking::refusal(error);
-                    if self.engine.fail_srq_recv(rings.id, wr.id, status).is_err() {
-                        // It has no room: whoever posts has more slots than he said.
-                        break;
-                    }
-                }
-                entry.taken = entry.taken.wrapping_add(1);
-            }
-        }
+impl SharedReceives for SrqRings {
+    fn id(&self) -> SrqId {
+        self.id
     }
 
-    /// The number of a shared queue, for events.
-    pub(crate) fn srq_num(&self, srq: SrqId) -> Option<u32> {
-        self.srqs.get(&srq).map(|entry| entry.rings.srq_num)
+    fn srq_num(&self) -> u32 {
+        self.srq_num
+    }
+
+    fn layout(&self) -> SharedReceive {
+        self.layout
+    }
+
+    fn memory(&self) -> &[AtomicU64] {
+        self.memory.words()
     }
 }
 
@@ -171,7 +146,8 @@ impl Pd {
         check_size("max_sge", init.max_sge as u64, max, "1 to 4")?;
         check_limit(init.srq_limit, init.max_wr)?;
         let layout = SharedReceive::new(init.max_wr).ok_or(engine::Error::InvalidSrq)?;
-        let memory = QueueMemory::new(layout.bytes(), false)?;
+        let bytes = layout.bytes();
+        let memory = QueueMemory::new(bytes, false).ok_or(VerbsError::NoMemory { bytes })?;
         let device = self.device();
         let mut state = device.lock();
         state.check_fault()?;
@@ -195,11 +171,7 @@ impl Pd {
                 work: vec![None; init.max_wr as usize],
             }),
         });
-        let entry = SrqEntry {
-            rings: rings.clone(),
-            taken: 0,
-        };
-        state.srqs.insert(id, entry);
+        state.add_srq(rings.clone());
         let turn = state.finish_turn();
         drop(state);
         let srq = Srq {
@@ -348,7 +320,7 @@ impl Drop for SrqInner {
             ?gone,
             "shared receive queue destroyed"
         );
-        state.srqs.remove(&id);
+        state.remove_srq(id);
         state.leave_regions();
         if let Err(error) = state.finish_turn() {
             tracing::debug!(%error, "shared receive queue of a device that failed");

@@ -8,12 +8,12 @@ use weft_layout::{AtomicOperands, Binding};
 use weft_queues::{Payload, SendWqe, Wqe, WqeOpcode};
 
 use super::checks::{check_sges_of, OfWhat};
-use super::leaving::Leaving;
 use super::mr::RemoteRegion;
 use super::pd::Pd;
 use super::qp::Qp;
 use super::wr::Sge;
 use super::{Access, VerbsError, MAX_SGE};
+use crate::device::Leaving;
 
 /// Types of memory windows (`ibv_mw_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,7 +68,7 @@ impl Drop for Stag {
         state.leave(Leaving {
             stag: self.rkey(),
             memory: None,
-            pd: self.pd.clone(),
+            keeps: Box::new(self.pd.clone()),
         });
         if let Err(error) = state.finish_turn() {
             tracing::debug!(%error, "window removed from a device that failed");

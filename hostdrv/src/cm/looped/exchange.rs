@@ -82,7 +82,7 @@ impl Exchange {
         device
             .check_fault()
             .map_err(|_| ConnectFailure::Unreachable)?;
-        if !device.lock().cm.listens(to.port) {
+        if !device.lock().owners.listens(to.port) {
             return Err(ConnectFailure::Refused);
         }
         let request = {
@@ -229,7 +229,7 @@ impl Exchange {
         let Some(own) = lock(&self.table).ends.get(&conn).cloned() else {
             return;
         };
-        device.lock().cm.remove_connection(conn);
+        device.lock().owners.remove_connection(conn);
         match own.phase {
             Phase::Up => self.end(conn, None, DisconnectReason::Aborted),
             Phase::Asked => {

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use weft_engine::{ConnId, Endpoint, QpId};
 
+use super::kept::Kept;
 use super::CmError;
 use crate::device::{Beside, Device, WeakDevice};
 
@@ -143,14 +144,14 @@ impl LoopHost {
             lock(&exchange.members)[number] = None;
             return Err(CmError::JoinedAlready);
         }
-        device.lock().cm.host = Some(self.clone());
+        *Kept::of(device).host() = Some(self.clone());
         tracing::info!(device = device.name(), %ip, "joined the loop");
         Ok(())
     }
 
     /// The one that a device is a member of.
     pub(super) fn of(device: &Device) -> Option<Self> {
-        device.lock().cm.host.clone()
+        Kept::of(device).host().clone()
     }
 
     /// Is somebody here at this address?

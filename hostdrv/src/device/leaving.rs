@@ -5,22 +5,21 @@ use std::sync::Arc;
 use weft_engine::commands::{self, Refusal};
 use weft_engine::Error;
 
-use super::pd::Pd;
+use super::State;
 use crate::card::MappedMemory;
-use crate::device::State;
 
 /// A region that nobody has a handle of.
 pub(crate) struct Leaving {
-    pub(super) stag: u32,
+    pub(crate) stag: u32,
     /// `None`: a window, whose memory is a region's.
-    pub(super) memory: Option<Arc<dyn MappedMemory>>,
-    /// A domain lives as long as its regions.
-    pub(super) pd: Pd,
+    pub(crate) memory: Option<Arc<dyn MappedMemory>>,
+    /// What lives as long as it: its domain.
+    pub(crate) keeps: Box<dyn Send>,
 }
 
 impl State {
     /// The last handle of a region has gone.
-    pub(super) fn leave(&mut self, region: Leaving) {
+    pub(crate) fn leave(&mut self, region: Leaving) {
         // What was posted before is seen first.
         self.take_posted(self.card.now());
         self.leaving.push(region);
@@ -28,7 +27,7 @@ impl State {
     }
 
     /// Does work use a region that nobody has a handle of?
-    pub(super) fn is_leaving(&self, stag: u32) -> bool {
+    pub(crate) fn is_leaving(&self, stag: u32) -> bool {
         self.leaving.iter().any(|region| region.stag == stag)
     }
 
@@ -54,7 +53,7 @@ impl State {
                 // A packet that was checked before may still be on its way into the memory.
                 self.bury(memory);
             }
-            self.release(region.pd);
+            self.release(region.keeps);
         }
     }
 }

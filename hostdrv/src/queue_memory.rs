@@ -10,7 +10,6 @@ use std::sync::atomic::AtomicU64;
 use memmap2::MmapRaw;
 use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
 
-use super::VerbsError;
 use crate::dma::Pages;
 
 /// Memory of one queue: words, accessed by atomic operations only.
@@ -38,25 +37,24 @@ unsafe impl Send for QueueMemory {}
 unsafe impl Sync for QueueMemory {}
 
 impl QueueMemory {
-    /// Zeroed memory.
-    pub(crate) fn new(bytes: usize, lendable: bool) -> Result<Self, VerbsError> {
-        let none = VerbsError::NoMemory { bytes };
+    /// Zeroed memory; `None`: there is none.
+    pub(crate) fn new(bytes: usize, lendable: bool) -> Option<Self> {
         if lendable {
             let file = || -> io::Result<Self> {
                 let file = memfd_create("weft-queue", MemfdFlags::CLOEXEC)?;
                 ftruncate(&file, bytes as u64)?;
                 Self::map(file)
             };
-            return file().map_err(|_| none);
+            return file().ok();
         }
-        let pages = Pages::new(bytes).ok_or(none.clone())?;
+        let pages = Pages::new(bytes)?;
         let (start, len) = (pages.memory().as_ptr(), pages.memory().len());
-        Self::over(start, len, Kept::Own { _pages: pages }).ok_or(none)
+        Self::over(start, len, Kept::Own { _pages: pages })
     }
 
     /// Maps all of a file. The other side may do what it likes with it: this side reads each word once, and believes nothing. (One that
     /// makes the file shorter ends this process by SIGBUS: lending is to whom one trusts so far.)
-    pub(super) fn map(file: OwnedFd) -> io::Result<Self> {
+    pub(crate) fn map(file: OwnedFd) -> io::Result<Self> {
         let file = File::from(file);
         let map = MmapRaw::map_raw(&file)?;
         let (start, len) = (map.as_mut_ptr(), map.len());
@@ -84,7 +82,7 @@ impl QueueMemory {
     }
 
     /// The file, if it can be lent.
-    pub(super) fn file(&self) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn file(&self) -> Option<BorrowedFd<'_>> {
         match &self.kept {
             Kept::Own { .. } => None,
             Kept::File { file, .. } => Some(file.as_fd()),

@@ -8,12 +8,12 @@ use weft_engine::{
 use weft_layout::{AtomicOperands, Binding, Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode};
 use weft_queues::{BadWqe, Payload, Taken};
 
-use super::rings::Rings;
-use crate::device::State;
+use super::queue_pairs::Queues;
+use super::State;
 
 /// The device's side of a queue pair.
-pub(crate) struct QpEntry {
-    pub(crate) rings: Arc<Rings>,
+pub(super) struct QpEntry {
+    pub(super) queues: Arc<dyn Queues>,
     /// Blocks and elements taken.
     send_taken: u32,
     recv_taken: u32,
@@ -27,9 +27,9 @@ pub(super) fn engine_id(number: u32, blocks: u32, signaled: bool) -> u64 {
 }
 
 impl QpEntry {
-    pub(super) fn new(rings: Arc<Rings>) -> Self {
+    pub(super) fn new(queues: Arc<dyn Queues>) -> Self {
         Self {
-            rings,
+            queues,
             send_taken: 0,
             recv_taken: 0,
             broken: false,
@@ -41,9 +41,9 @@ impl QpEntry {
         if self.broken {
             return None;
         }
-        let memory = self.rings.memory();
-        let tail = self.rings.layout.send_tail(memory);
-        let taken = self.rings.layout.take_send(memory, self.send_taken, tail)?;
+        let (layout, memory) = (self.queues.layout(), self.queues.memory());
+        let tail = layout.send_tail(memory);
+        let taken = layout.take_send(memory, self.send_taken, tail)?;
         Some(match taken {
             Ok(taken) => {
                 let number = self.send_taken;
@@ -59,8 +59,7 @@ impl QpEntry {
 
     /// The next element of the receive queue.
     fn next_recv(&mut self) -> Option<(u32, [engine::Sge; MAX_RECV_SGE], usize)> {
-        let memory = self.rings.memory();
-        let layout = self.rings.layout;
+        let (layout, memory) = (self.queues.layout(), self.queues.memory());
         let number = self.recv_taken;
         let posted = layout.recv_tail(memory).wrapping_sub(number);
         // A tail that is further away than the ring is long says nothing.
@@ -253,7 +252,7 @@ impl State {
     fn look(&self, flow: u16) {
         let id = self.flows.get(usize::from(flow)).copied().flatten();
         if let Some(entry) = id.and_then(|id| self.qps.get(&id)) {
-            entry.rings.look();
+            entry.queues.look();
         }
     }
 
@@ -295,13 +294,13 @@ impl State {
                 None => return,
                 Some(Ok(next)) => next,
                 Some(Err(bad)) => {
-                    let qp_num = entry.rings.qp_num;
+                    let qp_num = entry.queues.qp_num();
                     tracing::error!(qp_num, %bad, "nothing more is taken from this send queue");
                     let _ = self.engine.set_qp_error(now, id, &mut self.card);
                     return;
                 }
             };
-            let capacity = entry.rings.capacity;
+            let capacity = entry.queues.capacity();
             let mut sges = [engine::Sge::default(); MAX_SGE];
             let payload = match taken.payload() {
                 // Their operands, not what they carry.
@@ -386,23 +385,22 @@ impl State {
         let Some(entry) = self.qps.get(&id) else {
             return;
         };
-        let rings = &entry.rings;
+        let queues = &entry.queues;
         let done = number.wrapping_add(blocks);
         let is_recv = cqe.opcode == CqeOpcode::Recv as u8;
         // What fails has a CQE, which gives its room back.
         if cqe.status == CqeStatus::Success as u8 {
             match is_recv {
-                true if rings.shared.is_some() => {}
-                true => rings.layout.set_recv_done(rings.memory(), done),
-                false => rings.layout.set_send_done(rings.memory(), done),
+                true if queues.is_shared() => {}
+                true => queues.layout().set_recv_done(queues.memory(), done),
+                false => queues.layout().set_send_done(queues.memory(), done),
             }
         }
-        tracing::trace!(qp_num = rings.qp_num, ?cqe, signaled, "completion");
+        tracing::trace!(qp_num = queues.qp_num(), ?cqe, signaled, "completion");
         if signaled {
-            cqe.qp_num = rings.qp_num;
-            cqe.flow = rings.flow();
-            let queue = if is_recv { &rings.recv } else { &rings.send };
-            queue.cq.complete(cqe);
+            cqe.qp_num = queues.qp_num();
+            cqe.flow = id.flow();
+            queues.complete(cqe);
         }
     }
 }

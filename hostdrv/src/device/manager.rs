@@ -1,0 +1,43 @@
+//! Who manages the connections of a device, beyond single ones: it keeps what it knows with the device, which does not know what that is.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use super::Device;
+
+/// What whoever manages connections keeps with a device.
+pub(crate) trait Manager: Any + Send + Sync {
+    /// Is there nothing to be looked at? With the device's lock.
+    fn is_settled(&self) -> bool;
+    /// Looks at it; how much there was. Without any lock.
+    fn settle(&self, device: &Device) -> usize;
+    /// The device does no more. Without any lock.
+    fn removed(&self, device: &Device);
+    /// To become what it is again.
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+impl Device {
+    /// What it keeps, made when it is asked for first.
+    pub(crate) fn manager<M: Manager + Default>(&self) -> Arc<M> {
+        let kept = self.shared.manager.get_or_init(|| Arc::new(M::default()));
+        // There is one kind.
+        kept.clone().as_any().downcast().unwrap_or_default()
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        let manager = self.shared.manager.get();
+        manager.is_none_or(|manager| manager.is_settled())
+    }
+
+    pub(super) fn settle(&self) -> usize {
+        let manager = self.shared.manager.get();
+        manager.map_or(0, |manager| manager.settle(self))
+    }
+
+    pub(super) fn tell_removal(&self) {
+        if let Some(manager) = self.shared.manager.get() {
+            manager.removed(self);
+        }
+    }
+}

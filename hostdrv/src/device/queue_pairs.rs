@@ -1,0 +1,111 @@
+//! The queue pairs of a device: what the engine takes from. Whose handles they are it does not know.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
+
+use weft_engine::{QpId, TerminateCode};
+use weft_layout::Cqe;
+use weft_queues::{Capacity, QueuePair};
+
+use super::taking::QpEntry;
+use super::{AsyncEvent, State};
+
+/// The queues of a queue pair, as the device has them: memory that it takes posted work from, and what it says to who posts.
+pub(crate) trait Queues: Send + Sync {
+    /// Its number, in CQEs and messages.
+    fn qp_num(&self) -> u32;
+    /// What may be posted.
+    fn capacity(&self) -> Capacity;
+    /// What lies where in the memory.
+    fn layout(&self) -> QueuePair;
+    /// Send queue, receive queue and their doorbells.
+    fn memory(&self) -> &[AtomicU64];
+    /// The device looks at them: the next post rings.
+    fn look(&self);
+    /// Are its receives those of a shared queue?
+    fn is_shared(&self) -> bool;
+    /// A connection was asked for: work may be posted.
+    fn bind(&self);
+    /// The connection stands, and the peer takes no Reads.
+    fn refuse_reads(&self);
+    /// The device does no more.
+    fn fail(&self);
+    /// Writes a CQE to the completion queue of the send or the receive queue; its opcode says which. With the device's lock.
+    fn complete(&self, cqe: Cqe);
+}
+
+impl State {
+    /// A new queue pair.
+    pub(crate) fn add_qp(&mut self, qp: QpId, queues: Arc<dyn Queues>) {
+        let at = usize::from(qp.flow());
+        if self.flows.len() <= at {
+            self.flows.resize(at + 1, None);
+        }
+        self.flows[at] = Some(qp);
+        self.qps.insert(qp, QpEntry::new(queues));
+    }
+
+    /// It is destroyed.
+    pub(crate) fn remove_qp(&mut self, qp: QpId) {
+        self.qps.remove(&qp);
+        if let Some(flow) = self.flows.get_mut(usize::from(qp.flow())) {
+            flow.take_if(|there| *there == qp);
+        }
+        self.lent.retain(|flow| *flow != qp.flow());
+    }
+
+    /// A connection was asked for: the queue pair takes work.
+    pub(crate) fn bind(&mut self, qp: QpId) {
+        if let Some(entry) = self.qps.get(&qp) {
+            entry.queues.bind();
+        }
+    }
+
+    /// The connection of a queue pair stands, and the peer takes no Reads.
+    pub(super) fn refuse_reads(&self, qp: QpId) {
+        if let Some(entry) = self.qps.get(&qp) {
+            entry.queues.refuse_reads();
+        }
+    }
+
+    /// A queue pair takes nothing more from its shared receive queue.
+    pub(super) fn last_wqe(&mut self, qp: QpId) {
+        if let Some(entry) = self.qps.get(&qp) {
+            let qp_num = entry.queues.qp_num();
+            self.tell(AsyncEvent::LastWqeReached { qp_num });
+        }
+    }
+
+    /// The peer of a queue pair whose connection was accepted has shown that it has the answer.
+    pub(crate) fn qp_established(&mut self, qp: QpId) {
+        if let Some(entry) = self.qps.get(&qp) {
+            let qp_num = entry.queues.qp_num();
+            self.tell(AsyncEvent::CommEstablished { qp_num });
+        }
+    }
+
+    /// The engine says that a queue pair failed.
+    pub(super) fn qp_failed(&mut self, qp: QpId, terminate: Option<TerminateCode>, received: bool) {
+        let Some(entry) = self.qps.get(&qp) else {
+            return;
+        };
+        let qp_num = entry.queues.qp_num();
+        tracing::warn!(qp_num, ?terminate, received, "queue pair failed");
+        self.tell(AsyncEvent::QpFatal {
+            qp_num,
+            terminate,
+            received,
+        });
+        if let (Some(terminate), false) = (terminate, received) {
+            if is_access_error(terminate) {
+                self.tell(AsyncEvent::QpAccessError { qp_num, terminate });
+            }
+        }
+    }
+}
+
+/// Is it that the peer tried what it may not: remote protection errors of RDMAP (RFC 5040 §7.2), tagged buffer errors of DDP
+/// (RFC 5041 §8.2)?
+fn is_access_error(terminate: TerminateCode) -> bool {
+    matches!(terminate.0 >> 8, 0x01 | 0x11)
+}

@@ -1,0 +1,74 @@
+//! The shared receive queues of a device: what the engine takes from.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
+
+use weft_engine::{self as engine, SrqId};
+use weft_queues::SharedReceive;
+
+use super::taking::{engine_id, engine_sge, refusal};
+use super::{AsyncEvent, State};
+
+/// A shared receive queue, as the device has it: memory that it takes posted receives from.
+pub(crate) trait SharedReceives: Send + Sync {
+    /// As the engine knows it.
+    fn id(&self) -> SrqId;
+    /// Its number, in events.
+    fn srq_num(&self) -> u32;
+    /// What lies where in the memory.
+    fn layout(&self) -> SharedReceive;
+    /// The queue and its doorbell.
+    fn memory(&self) -> &[AtomicU64];
+}
+
+/// The device's side of one.
+pub(super) struct SrqEntry {
+    queue: Arc<dyn SharedReceives>,
+    taken: u32,
+}
+
+impl State {
+    /// A new one.
+    pub(crate) fn add_srq(&mut self, queue: Arc<dyn SharedReceives>) {
+        self.srqs.insert(queue.id(), SrqEntry { queue, taken: 0 });
+    }
+
+    /// It is destroyed.
+    pub(crate) fn remove_srq(&mut self, srq: SrqId) {
+        self.srqs.remove(&srq);
+    }
+
+    /// Lets the engine take all receives that were posted to shared queues.
+    pub(super) fn take_shared(&mut self) {
+        for SrqEntry { queue, taken } in self.srqs.values_mut() {
+            while let Some((slot, list)) = queue.layout().take(queue.memory(), *taken) {
+                let list = list.map(engine_sge);
+                let used = list.iter().take_while(|sge| sge.length > 0).count();
+                let wr = engine::RecvWr {
+                    id: engine_id(slot, 1, true),
+                    sges: &list[..used],
+                };
+                let posted = self.engine.post_srq_recv(queue.id(), &wr);
+                if let Err(error) = posted {
+                    let srq_num = queue.srq_num();
+                    tracing::warn!(srq_num, slot, %error, "receive refused");
+                    let status = refusal(error);
+                    let failed = self.engine.fail_srq_recv(queue.id(), wr.id, status);
+                    if failed.is_err() {
+                        // It has no room: whoever posts has more slots than he said.
+                        break;
+                    }
+                }
+                *taken = taken.wrapping_add(1);
+            }
+        }
+    }
+
+    /// One has reached its limit.
+    pub(super) fn srq_limit(&mut self, srq: SrqId) {
+        if let Some(entry) = self.srqs.get(&srq) {
+            let srq_num = entry.queue.srq_num();
+            self.tell(AsyncEvent::SrqLimitReached { srq_num });
+        }
+    }
+}
