@@ -6,12 +6,14 @@
 
 mod async_event;
 mod bells;
+mod belongings;
 mod beside;
 mod carry;
 mod control;
 mod executor;
 mod files;
 mod leaving;
+mod lessees;
 mod manager;
 mod owners;
 mod patience;
@@ -45,12 +47,13 @@ pub use async_event::AsyncEvent;
 use bells::PostBells;
 pub(crate) use beside::{Beside, WeakDevice};
 pub(crate) use carry::Kept;
-use control::{Control, ControlRings};
+pub(crate) use control::{Control, ControlRings};
 use executor::Executor;
 pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
 pub(crate) use leaving::Leaving;
+use lessees::Lessee;
 pub(crate) use manager::Manager;
 pub(crate) use owners::Owner;
 use owners::Owners;
@@ -210,6 +213,9 @@ pub(crate) struct State {
     bells: Arc<PostBells>,
     /// Flows whose queues another process has: nothing rings for them.
     pub(crate) lent: Vec<u16>,
+    /// Processes that control rings were lent to, and the number of the next one.
+    lessees: Vec<Lessee>,
+    next_lessee: u64,
     failed: Arc<AtomicBool>,
     pub(crate) owners: Owners,
     /// What happened to streams and was not taken, if somebody serves them.
@@ -496,6 +502,8 @@ impl Device {
             flows: Vec::new(),
             bells: bells.clone(),
             lent: Vec::new(),
+            lessees: Vec::new(),
+            next_lessee: 0,
             failed: failed.clone(),
             owners: Owners::default(),
             stream_events: None,
@@ -713,6 +721,7 @@ impl Device {
             *handled += queues.send_waiting(now, card);
         }
         state.take_posted(now);
+        state.take_lent_commands(now);
         state.finish_turn()?;
         state.card.check_moving(now)?;
         let woken = std::mem::take(&mut state.woken);

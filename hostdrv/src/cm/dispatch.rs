@@ -269,7 +269,7 @@ fn remember_next_hop(id: &CmId) {
 }
 
 /// Rejects a request that nobody is to hear of.
-fn refuse(device: &Device, conn: ConnId, reason: &[u8]) {
+pub(super) fn refuse(device: &Device, conn: ConnId, reason: &[u8]) {
     if let Err(error) = carrier::reject(device, conn, reason) {
         tracing::debug!(?conn, %error, "it went by itself");
     }

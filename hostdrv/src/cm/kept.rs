@@ -3,6 +3,9 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use weft_engine::ConnId;
+
+use super::dispatch;
 use super::looped::LoopHost;
 use super::policy::HostPolicy;
 use super::settle::{self, Unsettled};
@@ -51,6 +54,10 @@ impl Manager for Kept {
 
     fn removed(&self, _: &Device) {
         settle::removed(self);
+    }
+
+    fn refuse(&self, device: &Device, conn: ConnId) {
+        dispatch::refuse(device, conn, &[]);
     }
 
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {

@@ -3,6 +3,8 @@
 //!
 //! A command is written, rung, and its answer read: with the engine in this process that is one call under the device's lock.
 
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use weft_engine::commands::{event_of, outcome, Answer, Command, Refusal};
@@ -20,7 +22,7 @@ const COMMANDS: usize = 16;
 const EVENTS: usize = 64;
 
 /// The two rings in their memory.
-pub(super) struct ControlRings {
+pub(crate) struct ControlRings {
     pub(super) commands: CommandRing,
     pub(super) command_memory: QueueMemory,
     pub(super) events: EventRing,
@@ -30,14 +32,24 @@ pub(super) struct ControlRings {
 impl ControlRings {
     /// Those of a new device.
     pub(super) fn new() -> Result<Arc<Self>, DeviceError> {
-        Self::with(COMMANDS, EVENTS)
+        Self::make(COMMANDS, EVENTS, false)
     }
 
+    /// The same, of which another process can have the one end.
+    pub(super) fn lendable() -> Result<Arc<Self>, DeviceError> {
+        Self::make(COMMANDS, EVENTS, true)
+    }
+
+    #[cfg(test)]
     pub(super) fn with(commands: usize, events: usize) -> Result<Arc<Self>, DeviceError> {
+        Self::make(commands, events, false)
+    }
+
+    fn make(commands: usize, events: usize, lendable: bool) -> Result<Arc<Self>, DeviceError> {
         let rings = CommandRing::new(commands).zip(EventRing::new(events));
         let (commands, events) = rings.ok_or(DeviceError::ControlMemory { bytes: 0 })?;
         let memory =
-            |bytes| QueueMemory::new(bytes, false).ok_or(DeviceError::ControlMemory { bytes });
+            |bytes| QueueMemory::new(bytes, lendable).ok_or(DeviceError::ControlMemory { bytes });
         Ok(Arc::new(Self {
             command_memory: memory(commands.bytes())?,
             event_memory: memory(events.bytes())?,
@@ -47,8 +59,48 @@ impl ControlRings {
     }
 }
 
+impl ControlRings {
+    /// Files of both memories, if they can be lent: commands and events.
+    pub(crate) fn files(&self) -> Option<[BorrowedFd<'_>; 2]> {
+        let files = self.command_memory.file().zip(self.event_memory.file());
+        files.map(|(commands, events)| [commands, events])
+    }
+
+    /// Commands and events that they hold.
+    pub(crate) fn sizes(&self) -> [u32; 2] {
+        [self.commands.capacity(), self.events.capacity()]
+    }
+
+    /// Those of another process, by their files.
+    pub(crate) fn map(files: [OwnedFd; 2], sizes: [u32; 2]) -> io::Result<Arc<Self>> {
+        let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
+        let [commands, events] = sizes.map(|size| size as usize);
+        let rings = CommandRing::new(commands).zip(EventRing::new(events));
+        let (commands, events) = rings
+            .ok_or_else(|| invalid(format!("no rings of {commands} commands, {events} events")))?;
+        let [command_file, event_file] = files;
+        let rings = Self {
+            command_memory: QueueMemory::map(command_file)?,
+            event_memory: QueueMemory::map(event_file)?,
+            commands,
+            events,
+        };
+        for (memory, needed) in [
+            (&rings.command_memory, commands.bytes()),
+            (&rings.event_memory, events.bytes()),
+        ] {
+            let there = size_of_val(memory.words());
+            if there < needed {
+                let what = format!("a file of {there} bytes for a ring of {needed}");
+                return Err(invalid(what));
+            }
+        }
+        Ok(Arc::new(rings))
+    }
+}
+
 /// The end of who commands and takes the events.
-pub(super) struct Control {
+pub(crate) struct Control {
     rings: Arc<ControlRings>,
     /// Commands posted, events taken.
     posted: u32,
@@ -56,7 +108,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    pub(super) fn new(rings: Arc<ControlRings>) -> Self {
+    pub(crate) fn new(rings: Arc<ControlRings>) -> Self {
         rings.events.arm(rings.event_memory.words());
         Self {
             rings,
@@ -66,7 +118,7 @@ impl Control {
     }
 
     /// Writes a command and rings; its number.
-    pub(super) fn post(&mut self, command: &Command, private_data: &[u8]) -> u32 {
+    pub(crate) fn post(&mut self, command: &Command, private_data: &[u8]) -> u32 {
         let (ring, memory) = (&self.rings.commands, self.rings.command_memory.words());
         let number = self.posted;
         ring.put(memory, number, command, private_data);
@@ -76,7 +128,7 @@ impl Control {
     }
 
     /// What became of it.
-    pub(super) fn answer(&self, number: u32) -> Result<Answer, Refusal> {
+    pub(crate) fn answer(&self, number: u32) -> Result<Answer, Refusal> {
         let (ring, memory) = (&self.rings.commands, self.rings.command_memory.words());
         let answer = ring.answer(memory, number).ok_or(Refusal::NoAnswer)?;
         if answer.command != number {
@@ -86,7 +138,7 @@ impl Control {
     }
 
     /// The oldest event. What nobody understands is left out.
-    pub(super) fn take_event(&mut self) -> Option<Event> {
+    pub(crate) fn take_event(&mut self) -> Option<Event> {
         let (ring, memory) = (&self.rings.events, self.rings.event_memory.words());
         while let Some(taken) = ring.get(memory, self.taken) {
             self.taken = self.taken.wrapping_add(1);

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use weft_engine::commands::entry_of;
-use weft_engine::{Engine, Event, Port};
+use weft_engine::commands::{entry_of, Answer};
+use weft_engine::{Engine, Event};
+use weft_queues::TakenCommand;
 
 use super::control::ControlRings;
 use super::{Device, State};
@@ -30,16 +31,15 @@ impl Executor {
         }
     }
 
-    /// Has all commands done that were posted; true: who waits for an answer is to be woken.
-    pub(super) fn take_commands<P: Port>(
+    /// Has all commands done that were posted, no more than the ring holds: who posts on and on waits for the next call. True: who waits for an
+    /// answer is to be woken.
+    pub(super) fn take_commands(
         &mut self,
-        now: u64,
-        engine: &mut Engine,
-        port: &mut P,
+        mut execute: impl FnMut(&TakenCommand) -> Answer,
     ) -> bool {
         let (ring, memory) = (&self.rings.commands, self.rings.command_memory.words());
         let before = self.taken;
-        while !self.broken {
+        while !self.broken && self.taken.wrapping_sub(before) < ring.capacity() {
             let taken = match ring.take(memory, self.taken) {
                 None => break,
                 Some(Ok(taken)) => taken,
@@ -49,7 +49,7 @@ impl Executor {
                     break;
                 }
             };
-            let answer = engine.execute(now, &taken.command, taken.private_data(), port);
+            let answer = execute(&taken);
             ring.put_answer(memory, self.taken, answer);
             self.taken = self.taken.wrapping_add(1);
         }
@@ -73,18 +73,13 @@ impl Executor {
 impl State {
     /// The engine takes what was commanded.
     pub(super) fn take_commands(&mut self, now: u64) {
+        let (engine, card) = (&mut self.engine, &mut self.card);
         let woken = self
             .executor
-            .take_commands(now, &mut self.engine, &mut self.card);
+            .take_commands(|taken| engine.execute(now, &taken.command, taken.private_data(), card));
         if woken {
             self.sleepers.announce();
         }
-    }
-
-    /// The engine's events go to their ring, as many as have room; true: somebody waits for them.
-    pub(super) fn put_events(&mut self) -> bool {
-        let engine = &mut self.engine;
-        self.executor.put_events(|| engine.poll_event())
     }
 }
 
@@ -104,7 +99,7 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     use weft_engine::commands::{self, Command, Refusal};
-    use weft_engine::{ConnId, ConnectFailure, EngineConfig, Full, MemoryError};
+    use weft_engine::{ConnId, ConnectFailure, EngineConfig, Full, MemoryError, Port};
     use weft_layout::{AttachRow, Job, ReceiveElement};
 
     use super::super::control::Control;
@@ -168,8 +163,10 @@ mod tests {
         }
 
         fn take_commands(&mut self) -> bool {
-            self.executor
-                .take_commands(0, &mut self.engine, &mut NoCard)
+            let engine = &mut self.engine;
+            self.executor.take_commands(|taken| {
+                engine.execute(0, &taken.command, taken.private_data(), &mut NoCard)
+            })
         }
     }
 

@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use weft_engine::ConnId;
+
 use super::Device;
 
 /// What whoever manages connections keeps with a device.
@@ -13,6 +15,8 @@ pub(crate) trait Manager: Any + Send + Sync {
     fn settle(&self, device: &Device) -> usize;
     /// The device does no more. Without any lock.
     fn removed(&self, device: &Device);
+    /// Refuses a request that nobody takes. Without any lock.
+    fn refuse(&self, device: &Device, conn: ConnId);
     /// To become what it is again.
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
@@ -38,6 +42,13 @@ impl Device {
     pub(super) fn tell_removal(&self) {
         if let Some(manager) = self.shared.manager.get() {
             manager.removed(self);
+        }
+    }
+
+    /// Nobody takes a request any more: its listener is gone.
+    pub(super) fn refuse(&self, conn: ConnId) {
+        if let Some(manager) = self.shared.manager.get() {
+            manager.refuse(self, conn);
         }
     }
 }

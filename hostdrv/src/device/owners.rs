@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use weft_engine::{commands, ConnId, Event};
+use weft_engine::{ConnId, Event};
 
 use super::Device;
 use crate::error::DeviceError;
@@ -119,7 +119,7 @@ impl Device {
                 let listener = self.lock().owners.of_listener(*port);
                 let Some(listener) = listener else {
                     tracing::debug!(port, "request for a listener that is gone");
-                    self.command(&commands::reject(conn), &[])?.ok();
+                    self.refuse(conn);
                     return Ok(());
                 };
                 return listener.request(conn, event);

@@ -13,6 +13,7 @@ mod error;
 mod extensions;
 mod latch;
 mod lent;
+mod lent_control;
 mod mr;
 mod pd;
 mod posting;
@@ -29,6 +30,7 @@ pub use cq::{CompChannel, Cq, Notify, Wc, WcOpcode, WcStatus};
 pub use error::VerbsError;
 pub use extensions::{Extensions, Operations};
 pub use lent::{Lease, LentQp, Terms};
+pub use lent_control::{ControlLease, ControlTerms, LentControl, LentMemory};
 pub use mr::{Mr, OwnedMemory, RemoteRegion};
 pub use pd::Pd;
 pub use qp::{Qp, QpCap, QpInit};
@@ -39,4 +41,15 @@ pub use weft_engine::{
 /// What a borrower of queues writes and reads.
 pub use weft_queues as queues;
 pub use windows::{inc_rkey, AtomicWr, BindWr, FastMr, InvalidateWr, Mw, MwType};
+/// What a borrower of control rings commands and is told.
+pub mod control {
+    pub use weft_engine::commands::{
+        abort, accept, alloc_pd, connect, create_qp, dealloc_pd, deregister, destroy_qp,
+        disconnect, listen, modify_qp, query_qp, register, reject, resolve, state_of, unlisten,
+        Answer, Command, Refusal,
+    };
+    pub use weft_engine::{
+        AcceptParams, ConnId, ConnectParams, Endpoint, Error, Event, PdId, QpConfig, QpId,
+    };
+}
 pub use wr::{RecvWr, SendWr, Sge};

@@ -300,6 +300,11 @@ impl Mr {
         Ok(region)
     }
 
+    /// Where the card sees its first byte.
+    pub(super) fn iova(&self) -> u64 {
+        self.inner.memory.iova() + self.inner.start as u64
+    }
+
     /// Registers a part of this region's memory once more: another STag, other rights, perhaps another
     /// domain of the same device. This is how one mapped block becomes many small regions: a region of its own for each
     /// buffer would cost a mapping and whole pages.

@@ -299,6 +299,11 @@ impl Qp {
         self.inner.rings.id
     }
 
+    /// Does another process post to it?
+    pub(super) fn is_lent(&self) -> bool {
+        self.rings().is_lent()
+    }
+
     /// Its state (`ibv_query_qp`).
     #[tracing::instrument(name = "query_qp", level = "debug", skip_all, fields(qp_num = self.qp_num()))]
     pub fn state(&self) -> Result<QpState, VerbsError> {

@@ -57,7 +57,7 @@ impl fmt::Display for Refusal {
 impl core::error::Error for Refusal {}
 
 /// The answer to a command that was refused.
-pub(crate) fn refused(refusal: Refusal) -> Answer {
+pub fn refused(refusal: Refusal) -> Answer {
     use CommandStatus as S;
     let mut answer = Answer::default();
     let status = match refusal {

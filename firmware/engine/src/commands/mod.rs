@@ -11,8 +11,8 @@ mod entries;
 mod handover;
 mod requests;
 
-pub use answers::{connection_of, outcome, rung_of, srq_state_of, state_of, Refusal};
-pub(crate) use answers::{describe, refused};
+pub(crate) use answers::describe;
+pub use answers::{connection_of, outcome, refused, rung_of, srq_state_of, state_of, Refusal};
 pub use entries::{entry_of, event_of};
 pub(crate) use handover::stream_of;
 pub use handover::{adopt, start_mpa, stream_record};

@@ -1,0 +1,241 @@
+//! Control rings of other processes: their commands are checked and done, events of what is theirs go to them.
+//!
+//! Nothing wakes their process, and a command does not wake this one: each [`Device::progress`](super::Device::progress) looks.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use weft_engine::commands::{self, Refusal};
+use weft_engine::{Access, Engine, Event, PdId, Port, QpId, QpState};
+
+use super::belongings::Belongings;
+use super::control::ControlRings;
+use super::executor::Executor;
+use super::{Device, State};
+use crate::error::DeviceError;
+
+/// Events that wait for room in its ring: with so many, a process gets no more connections.
+const MAX_WAITING: usize = 64;
+
+/// A process that has control rings.
+pub(super) struct Lessee {
+    number: u64,
+    executor: Executor,
+    belongings: Belongings,
+    /// Events that had no room.
+    waiting: VecDeque<Event>,
+    /// Commands of what is not its own.
+    refused: u64,
+    /// What lives as long as it may be used.
+    keeps: Vec<Box<dyn Send>>,
+    /// It is gone; regions of it that work still uses.
+    ending: Option<Vec<u32>>,
+}
+
+impl Lessee {
+    fn is_behind(&self) -> bool {
+        self.waiting.len() >= MAX_WAITING
+    }
+
+    /// Takes an event of what belongs to it.
+    fn take<P: Port>(&mut self, now: u64, event: Event, engine: &mut Engine, port: &mut P) {
+        if let (Event::ConnectRequest { conn, .. }, true) = (&event, self.is_behind()) {
+            tracing::warn!(
+                lessee = self.number,
+                "request rejected: nobody takes events"
+            );
+            self.belongings.forget(*conn);
+            engine.execute(now, &commands::reject(*conn), &[], port);
+            return;
+        }
+        self.waiting.push_back(event);
+    }
+
+    fn put_events(&mut self) {
+        let waiting = &mut self.waiting;
+        self.executor.put_events(|| waiting.pop_front());
+    }
+
+    /// Has its commands done, as far as they are of what is its own; queue pairs that take work from now on.
+    fn take_commands<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) -> Vec<QpId> {
+        let is_behind = self.is_behind();
+        let (belongings, refused) = (&mut self.belongings, &mut self.refused);
+        let mut bound = Vec::new();
+        self.executor.take_commands(|taken| {
+            let command = match belongings.check(&taken.command, is_behind) {
+                Ok(command) => command,
+                Err(refusal) => {
+                    *refused += 1;
+                    return commands::refused(refusal);
+                }
+            };
+            let answer = engine.execute(now, &command, taken.private_data(), port);
+            if commands::outcome(&answer).is_ok() {
+                bound.extend(belongings.done(&command, &answer));
+            }
+            answer
+        });
+        bound
+    }
+
+    /// It is gone: what it has made ends.
+    fn end<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) {
+        let had = self.belongings.give_up();
+        for conn in had.conns {
+            let aborted = engine.execute(now, &commands::abort(conn), &[], port);
+            tracing::debug!(?conn, outcome = ?commands::outcome(&aborted), "connection of a lessee that is gone");
+        }
+        for number in had.ports {
+            engine.execute(now, &commands::unlisten(number), &[], port);
+        }
+        for qp in had.qps {
+            engine.execute(now, &commands::modify_qp(qp, QpState::Error), &[], port);
+        }
+        self.waiting.clear();
+        self.ending = Some(had.stags.into_iter().collect());
+    }
+
+    /// Removes regions of one that is gone; true: there are none left.
+    fn is_over<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) -> bool {
+        let Some(stags) = &mut self.ending else {
+            return false;
+        };
+        stags.retain(|stag| {
+            let gone = engine.execute(now, &commands::deregister(*stag), &[], port);
+            commands::outcome(&gone) == Err(Refusal::Engine(weft_engine::Error::InUse))
+        });
+        stags.is_empty()
+    }
+}
+
+impl State {
+    /// Control rings for another process; the number of who has them.
+    pub(crate) fn add_lessee(&mut self, rings: Arc<ControlRings>) -> u64 {
+        let number = self.next_lessee;
+        self.next_lessee += 1;
+        self.lessees.push(Lessee {
+            number,
+            executor: Executor::new(rings),
+            belongings: Belongings::default(),
+            waiting: VecDeque::new(),
+            refused: 0,
+            keeps: Vec::new(),
+            ending: None,
+        });
+        number
+    }
+
+    fn lessee(&mut self, number: u64) -> Option<&mut Lessee> {
+        self.lessees.iter_mut().find(|one| one.number == number)
+    }
+
+    /// It may connect this queue pair, which lives as long as it.
+    pub(crate) fn give_qp(&mut self, number: u64, pd: PdId, qp: QpId, keeps: Box<dyn Send>) {
+        if let Some(lessee) = self.lessee(number) {
+            lessee.belongings.give_qp(pd, qp);
+            lessee.keeps.push(keeps);
+        }
+    }
+
+    /// It may register parts of this memory, which stays mapped as long as it may be used.
+    pub(crate) fn give_memory(
+        &mut self,
+        number: u64,
+        pd: PdId,
+        (iova, length, access): (u64, u64, Access),
+        keeps: Box<dyn Send>,
+    ) {
+        if let Some(lessee) = self.lessee(number) {
+            lessee.belongings.give_memory(pd, iova, length, access);
+            lessee.keeps.push(keeps);
+        }
+    }
+
+    /// Commands of it that were refused, because they were of what is not its own.
+    pub(crate) fn refused_of(&mut self, number: u64) -> u64 {
+        self.lessee(number).map_or(0, |lessee| lessee.refused)
+    }
+
+    /// It is gone.
+    pub(crate) fn end_lessee(&mut self, now: u64, number: u64) {
+        let Self {
+            lessees,
+            engine,
+            card,
+            ..
+        } = self;
+        if let Some(lessee) = lessees.iter_mut().find(|one| one.number == number) {
+            lessee.end(now, engine, card);
+        }
+        self.remove_lessees(now);
+    }
+
+    /// Those that are gone, and of which nothing is left.
+    fn remove_lessees(&mut self, now: u64) {
+        for mut lessee in std::mem::take(&mut self.lessees) {
+            match lessee.is_over(now, &mut self.engine, &mut self.card) {
+                true => self.release(lessee.keeps),
+                false => self.lessees.push(lessee),
+            }
+        }
+    }
+
+    /// The engine takes what other processes commanded.
+    pub(super) fn take_lent_commands(&mut self, now: u64) {
+        if self.lessees.is_empty() {
+            return;
+        }
+        let mut bound = Vec::new();
+        for lessee in &mut self.lessees {
+            if lessee.ending.is_none() {
+                bound.extend(lessee.take_commands(now, &mut self.engine, &mut self.card));
+            }
+        }
+        for qp in bound {
+            self.bind(qp);
+        }
+        if self.lessees.iter().any(|lessee| lessee.ending.is_some()) {
+            self.remove_lessees(now);
+        }
+    }
+
+    /// The engine's events go to whom they belong, as many as have room; true: somebody in this process waits for them.
+    pub(super) fn put_events(&mut self) -> bool {
+        let Self {
+            executor,
+            engine,
+            card,
+            lessees,
+            ..
+        } = self;
+        let woken = executor.put_events(|| loop {
+            let event = engine.poll_event()?;
+            let mut all = lessees.iter_mut();
+            let whose = all.find_map(|one| one.belongings.take(&event).then_some(one));
+            match whose {
+                Some(lessee) => lessee.take(card.now(), event, engine, card),
+                None => return Some(event),
+            }
+        });
+        for lessee in lessees {
+            lessee.put_events();
+        }
+        woken
+    }
+}
+
+impl Device {
+    /// Control rings for another process, and the number of who has them.
+    pub(crate) fn lend_control(&self) -> Result<(Arc<ControlRings>, u64), DeviceError> {
+        let rings = ControlRings::lendable()?;
+        let mut state = self.lock();
+        state.check_fault()?;
+        let number = state.add_lessee(rings.clone());
+        Ok((rings, number))
+    }
+
+    /// Who had them is gone: what it has made ends.
+    pub(crate) fn end_lessee(&self, number: u64) -> Result<(), DeviceError> {
+        self.turn(|state, now| state.end_lessee(now, number))
+    }
+}

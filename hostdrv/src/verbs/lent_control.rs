@@ -1,0 +1,190 @@
+//! Control rings lent to another process: it connects queue pairs that were lent to it, listens, and registers parts of memory that was given
+//! to it; the process that has the card does it.
+//!
+//! ```text
+//!   owner    Device::create_lendable_control ──► two files, ControlTerms ──► (its own way: a socket, /proc, inheritance)
+//!            ControlLease::give_qp, give_memory                              LentControl::open: post, answer, take_event
+//! ```
+//!
+//! What the borrower names that is not its own is refused as what is not there, and counted.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use weft_engine::commands::{Answer, Command, Refusal};
+use weft_engine::{Event, PdId};
+
+use super::mr::Mr;
+use super::qp::Qp;
+use super::VerbsError;
+use crate::device::{Control, ControlRings, Device};
+
+/// What a borrower has to know of lent control rings beside their files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControlTerms {
+    /// Commands that the ring holds: a power of two.
+    pub commands: u32,
+    /// Events, likewise.
+    pub events: u32,
+}
+
+/// Memory that a borrower may register parts of, as commands name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LentMemory {
+    /// The number of the domain.
+    pub pd: u32,
+    /// Where the card sees the first byte.
+    pub iova: u64,
+    /// Bytes.
+    pub length: u64,
+}
+
+impl LentMemory {
+    /// Its domain.
+    pub fn domain(&self) -> PdId {
+        PdId::from_number(self.pd)
+    }
+}
+
+/// Control rings that another process has. When this is dropped all ends that the process has made: its connections are aborted, its ports
+/// closed, its regions deregistered; queue pairs that were given to it are in the error state.
+pub struct ControlLease {
+    device: Device,
+    rings: Arc<ControlRings>,
+    lessee: u64,
+}
+
+impl Device {
+    /// A command ring and an event ring for another process. To begin with nothing belongs to it.
+    ///
+    /// [`progress`](Device::progress) of this process does what is commanded: each call looks. It is not woken by a command, nor
+    /// the other process by an answer or an event.
+    #[tracing::instrument(name = "lend_control", level = "debug", skip_all, fields(device = self.name()))]
+    pub fn create_lendable_control(&self) -> Result<ControlLease, VerbsError> {
+        let (rings, lessee) = self.lend_control()?;
+        Ok(ControlLease {
+            device: self.clone(),
+            rings,
+            lessee,
+        })
+    }
+}
+
+impl ControlLease {
+    /// The files of both memories, commands and events, and what is in them.
+    pub fn files(&self) -> Result<([BorrowedFd<'_>; 2], ControlTerms), VerbsError> {
+        let files = self.rings.files().ok_or(VerbsError::NotLendable)?;
+        let [commands, events] = self.rings.sizes();
+        Ok((files, ControlTerms { commands, events }))
+    }
+
+    /// The borrower may connect this queue pair, accept with it, ask for its state and change it; its number in commands. It was lent before
+    /// ([`Qp::lend`]), and lives as long as the lease.
+    pub fn give_qp(&self, qp: &Qp) -> Result<u32, VerbsError> {
+        if !qp.device().is(&self.device) {
+            return Err(VerbsError::WrongDevice { what: "lease" });
+        }
+        if !qp.is_lent() {
+            return Err(VerbsError::NotLendable);
+        }
+        let keeps = Box::new(qp.clone());
+        let mut state = self.device.lock();
+        state.give_qp(self.lessee, qp.pd().id(), qp.id(), keeps);
+        Ok(qp.id().number())
+    }
+
+    /// The borrower may register parts of this region's memory in its domain, with no more access than it has. It lives as long
+    /// as the lease.
+    pub fn give_memory(&self, mr: &Mr) -> Result<LentMemory, VerbsError> {
+        if !mr.pd().device().is(&self.device) {
+            return Err(VerbsError::WrongDevice { what: "lease" });
+        }
+        let (pd, iova, length) = (mr.pd().id(), mr.iova(), mr.len() as u64);
+        let keeps = Box::new(mr.clone());
+        let mut state = self.device.lock();
+        state.give_memory(self.lessee, pd, (iova, length, mr.access()), keeps);
+        Ok(LentMemory {
+            pd: pd.number(),
+            iova,
+            length,
+        })
+    }
+
+    /// Commands that were refused because they were of what is not the borrower's, or that lent rings do not have.
+    pub fn refused(&self) -> u64 {
+        self.device.lock().refused_of(self.lessee)
+    }
+}
+
+impl fmt::Debug for ControlLease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ControlLease")
+            .field("device", &self.device.name())
+            .field("lessee", &self.lessee)
+            .finish()
+    }
+}
+
+impl Drop for ControlLease {
+    fn drop(&mut self) {
+        if let Err(error) = self.device.end_lessee(self.lessee) {
+            tracing::debug!(%error, "control rings of a device that failed");
+        }
+    }
+}
+
+/// Borrowed control rings. They have no lock: one thread commands and takes events.
+pub struct LentControl {
+    control: Control,
+    capacity: u32,
+    /// Commands posted, answers read.
+    posted: u32,
+    answered: u32,
+}
+
+impl LentControl {
+    /// Maps lent rings, from files that came from [`ControlLease::files`] by whatever way: commands and events.
+    pub fn open(files: [OwnedFd; 2], terms: ControlTerms) -> io::Result<Self> {
+        let rings = ControlRings::map(files, [terms.commands, terms.events])?;
+        Ok(Self {
+            control: Control::new(rings),
+            capacity: terms.commands,
+            posted: 0,
+            answered: 0,
+        })
+    }
+
+    /// Writes a command ([`control`](super::control) has them) with its private data, and rings; its number. `None`: of as many as the ring holds
+    /// the answers were not read yet.
+    pub fn post(&mut self, command: &Command, private_data: &[u8]) -> Option<u32> {
+        if self.posted.wrapping_sub(self.answered) >= self.capacity {
+            return None;
+        }
+        let number = self.control.post(command, private_data);
+        self.posted = number.wrapping_add(1);
+        Some(number)
+    }
+
+    /// What became of the oldest command whose answer was not read: its number, and that. `None`: it is not done, or there is none.
+    pub fn answer(&mut self) -> Option<(u32, Result<Answer, Refusal>)> {
+        if self.answered == self.posted {
+            return None;
+        }
+        let number = self.answered;
+        match self.control.answer(number) {
+            Err(Refusal::NoAnswer) => None,
+            answer => {
+                self.answered = number.wrapping_add(1);
+                Some((number, answer))
+            }
+        }
+    }
+
+    /// The oldest event.
+    pub fn take_event(&mut self) -> Option<Event> {
+        self.control.take_event()
+    }
+}
