@@ -55,6 +55,7 @@ mod mmio;
 pub mod processor;
 mod queue_memory;
 pub mod raw;
+pub mod share;
 pub mod socket;
 mod stats;
 pub mod tap;

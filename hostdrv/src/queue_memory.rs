@@ -8,7 +8,7 @@ use std::slice;
 use std::sync::atomic::AtomicU64;
 
 use memmap2::MmapRaw;
-use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
+use rustix::fs::{fcntl_add_seals, ftruncate, memfd_create, MemfdFlags, SealFlags};
 
 use crate::dma::Pages;
 
@@ -36,24 +36,28 @@ unsafe impl Send for QueueMemory {}
 // SAFETY: likewise.
 unsafe impl Sync for QueueMemory {}
 
+/// A new file of so many bytes, zero at first, whose size nobody changes: whoever it is given to cannot take pages away from who mapped it.
+pub(crate) fn sealed_file(name: &str, bytes: u64) -> io::Result<File> {
+    let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    ftruncate(&file, bytes)?;
+    let size = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+    fcntl_add_seals(&file, size)?;
+    Ok(file.into())
+}
+
 impl QueueMemory {
     /// Zeroed memory; `None`: there is none.
     pub(crate) fn new(bytes: usize, lendable: bool) -> Option<Self> {
         if lendable {
-            let file = || -> io::Result<Self> {
-                let file = memfd_create("weft-queue", MemfdFlags::CLOEXEC)?;
-                ftruncate(&file, bytes as u64)?;
-                Self::map(file)
-            };
-            return file().ok();
+            let file = sealed_file("weft-queue", bytes as u64);
+            return file.and_then(|file| Self::map(file.into())).ok();
         }
         let pages = Pages::new(bytes)?;
         let (start, len) = (pages.memory().as_ptr(), pages.memory().len());
         Self::over(start, len, Kept::Own { _pages: pages })
     }
 
-    /// Maps all of a file. The other side may do what it likes with it: this side reads each word once, and believes nothing. (One that
-    /// makes the file shorter ends this process by SIGBUS: lending is to whom one trusts so far.)
+    /// Maps all of a file. The other side may do what it likes with what is in it: this side reads each word once, and believes nothing.
     pub(crate) fn map(file: OwnedFd) -> io::Result<Self> {
         let file = File::from(file);
         let map = MmapRaw::map_raw(&file)?;

@@ -66,12 +66,7 @@ impl Qp {
     /// [`Device::progress`](crate::Device::progress) of this process takes what is posted: each call looks. It is not woken by a post.
     #[tracing::instrument(level = "debug", skip_all, fields(qp_num = self.qp_num()))]
     pub fn lend(&self) -> Result<Lease<'_>, VerbsError> {
-        let cap = self.cap();
-        let one = self.send_cq().is(self.recv_cq());
-        let files = self.rings().file().zip(self.send_cq().inner().file());
-        let (Some((queues, completions)), true) = (files, one) else {
-            return Err(VerbsError::NotLendable);
-        };
+        let lease = self.lease()?;
         let mut state = self.device().lock();
         state.check_fault()?;
         if !self.rings().lend() {
@@ -79,7 +74,17 @@ impl Qp {
         }
         self.send_cq().inner().lend();
         state.lent.push(self.flow());
-        drop(state);
+        Ok(lease)
+    }
+
+    /// What there is to lend.
+    pub(crate) fn lease(&self) -> Result<Lease<'_>, VerbsError> {
+        let cap = self.cap();
+        let one = self.send_cq().is(self.recv_cq());
+        let files = self.rings().file().zip(self.send_cq().inner().file());
+        let (Some((queues, completions)), true) = (files, one) else {
+            return Err(VerbsError::NotLendable);
+        };
         let terms = Terms {
             qp_num: self.qp_num(),
             max_send_wr: cap.max_send_wr,

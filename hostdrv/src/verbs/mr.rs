@@ -152,6 +152,11 @@ impl From<MmapMut> for OwnedMemory {
 }
 
 impl OwnedMemory {
+    /// Of a file that another process maps as well.
+    pub(crate) fn shared(map: MmapRaw) -> Self {
+        Self(Owned::Map(map))
+    }
+
     fn start(&self) -> Option<NonNull<u8>> {
         NonNull::new(match &self.0 {
             Owned::Pages(pages) => pages.memory().as_ptr(),

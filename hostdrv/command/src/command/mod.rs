@@ -13,6 +13,7 @@ pub mod regs;
 pub mod resolver;
 pub mod rping;
 pub mod selftest;
+pub mod share;
 pub mod stream;
 pub mod tap;
 pub mod trace;
@@ -36,6 +37,8 @@ pub enum Command {
     Rping(Box<rping::Rping>),
     /// Tests the card from register bits to messages through its whole data path; it needs no cable. The card is reset.
     Selftest(selftest::Selftest),
+    /// Lends the card to several processes of this host: queue pairs and memory by files, each process behind its own checks.
+    Share(Box<share::Share>),
     /// Echo, discard and chargen over plain TCP on the card's address: its TCP without MPA, for other people's suites.
     Stream(Box<stream::Stream>),
     /// What the card did, event by event, from its own trace ring: works even when DMA does not.
@@ -56,6 +59,7 @@ impl Command {
             Self::Resolver(args) => resolver::run(args),
             Self::Rping(args) => rping::run(args),
             Self::Selftest(args) => selftest::run(args),
+            Self::Share(args) => share::run(args),
             Self::Stream(args) => stream::run(args),
             Self::Trace(args) => trace::run(args),
             Self::Ucmatose(args) => ucmatose::run(args),

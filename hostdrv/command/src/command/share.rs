@@ -1,0 +1,69 @@
+//! `weft share`: a card for several processes of this host.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+use weft_hostdrv::share::{Broker, Limits};
+
+use super::device::{stop_on_interrupt, Beside, Station};
+use super::Failure;
+use crate::output;
+
+/// How long it sleeps when there is nothing to do: what clients post and command wakes nobody.
+const NAP_NS: u64 = 50_000;
+
+/// A broker.
+#[derive(Args)]
+pub struct Share {
+    /// Where clients ask.
+    #[arg(long, value_name = "PATH")]
+    socket: PathBuf,
+    /// Clients at a time; one more is turned away.
+    #[arg(long, value_name = "CLIENTS", default_value_t = 32)]
+    clients: usize,
+    /// Queue pairs of a client.
+    #[arg(long, value_name = "PAIRS", default_value_t = 16)]
+    queue_pairs: usize,
+    /// Bytes of memory of a client.
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
+    memory: u64,
+    #[command(flatten)]
+    station: Station,
+    #[command(flatten)]
+    beside: Beside,
+}
+
+/// Lends until it is interrupted.
+pub fn run(args: &Share) -> Result<(), Failure> {
+    let stop = stop_on_interrupt()?;
+    let opened = args.station.begin(&args.beside)?;
+    let device = &opened.device;
+    let limits = Limits {
+        clients: args.clients,
+        queue_pairs: args.queue_pairs,
+        memory: args.memory,
+    };
+    let mut broker = Broker::bind(device, &args.socket, limits)?;
+    eprintln!("{}: shared at {}", device.ip(), args.socket.display());
+    while !stop.load(Ordering::Relaxed) {
+        if device.progress()? + broker.turn()? == 0 {
+            device.wait(Some(device.now().saturating_add(NAP_NS)))?;
+        }
+    }
+    let report = broker.report();
+    drop(broker);
+    let mut out = output::stdout();
+    if args.station.card.json {
+        serde_json::to_writer_pretty(&mut out, &report)?;
+        writeln!(out)?;
+    } else {
+        writeln!(
+            out,
+            "{} clients, {} turned away; refused: {} requests, {} commands",
+            report.came, report.turned_away, report.refused_requests, report.refused_commands
+        )?;
+    }
+    opened.close()
+}

@@ -1,0 +1,124 @@
+//! A process that has parts of a card by a broker.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+
+use super::packet::{ask, hear, words, Words, CREATE_QP, HELLO, MEMORY};
+use crate::queue_memory::QueueMemory;
+use crate::verbs::control::QpId;
+use crate::verbs::{Access, ControlTerms, LentControl, LentMemory, LentQp, QpCap, Terms};
+
+/// The end of who is lent to. When it is dropped, or its process ends, all that it had ends as well.
+pub struct Client {
+    socket: UnixStream,
+    control: LentControl,
+    ip: Ipv4Addr,
+}
+
+/// A queue pair: its queues, and what commands call it.
+pub struct SharedQp {
+    /// Its queues, to post to and poll.
+    pub queues: LentQp,
+    /// Its name in commands.
+    pub id: QpId,
+}
+
+/// Memory that the card reaches, mapped here as well: to be registered, in parts or as a whole.
+pub struct SharedRegion {
+    memory: QueueMemory,
+    /// Its name in commands.
+    pub lent: LentMemory,
+}
+
+fn two(files: Vec<OwnedFd>) -> io::Result<[OwnedFd; 2]> {
+    let wrong = |_| io::Error::new(io::ErrorKind::InvalidData, "an answer without its files");
+    <[OwnedFd; 2]>::try_from(files).map_err(wrong)
+}
+
+fn half(word: u64) -> u32 {
+    u32::try_from(word).unwrap_or(0)
+}
+
+impl Client {
+    /// Asks a broker for control rings of its own.
+    pub fn connect(path: &Path) -> io::Result<Self> {
+        let socket = UnixStream::connect(path)?;
+        ask(&socket, &words(&[HELLO]))?;
+        let ([commands, events, ip, ..], files): (Words, _) = hear(&socket)?;
+        let terms = ControlTerms {
+            commands: half(commands),
+            events: half(events),
+        };
+        Ok(Self {
+            control: LentControl::open(two(files)?, terms)?,
+            ip: half(ip).into(),
+            socket,
+        })
+    }
+
+    /// The device's address.
+    pub fn ip(&self) -> Ipv4Addr {
+        self.ip
+    }
+
+    /// Its control rings.
+    pub fn control(&mut self) -> &mut LentControl {
+        &mut self.control
+    }
+
+    /// A queue pair and a completion queue of `cqe` entries. An error says why the broker refused.
+    pub fn create_qp(&self, cap: QpCap, cqe: usize) -> io::Result<SharedQp> {
+        let sizes = [
+            CREATE_QP,
+            cap.max_send_wr.into(),
+            cap.max_recv_wr.into(),
+            cap.max_send_sge as u64,
+            cap.max_recv_sge as u64,
+            cap.max_inline_data as u64,
+            cqe as u64,
+        ];
+        ask(&self.socket, &words(&sizes))?;
+        let ([number, qp_num, send, recv, sges, inline, cqe, ..], files): (Words, _) =
+            hear(&self.socket)?;
+        let terms = Terms {
+            qp_num: half(qp_num),
+            max_send_wr: half(send),
+            max_recv_wr: half(recv),
+            max_sge: half(sges),
+            max_inline_data: half(inline),
+            cqe: half(cqe),
+        };
+        let [queues, completions] = two(files)?;
+        Ok(SharedQp {
+            queues: LentQp::open(queues, completions, terms)?,
+            id: QpId::from_number(half(number)),
+        })
+    }
+
+    /// So many bytes, zero at first, of which parts may be registered with no more access than this.
+    pub fn memory(&self, bytes: u64, access: Access) -> io::Result<SharedRegion> {
+        ask(&self.socket, &words(&[MEMORY, bytes, access.bits().into()]))?;
+        let ([pd, iova, length, ..], files): (Words, _) = hear(&self.socket)?;
+        let wrong = || io::Error::new(io::ErrorKind::InvalidData, "an answer without its file");
+        let file = files.into_iter().next().ok_or_else(wrong)?;
+        Ok(SharedRegion {
+            memory: QueueMemory::map(file)?,
+            lent: LentMemory {
+                pd: half(pd),
+                iova,
+                length,
+            },
+        })
+    }
+}
+
+impl SharedRegion {
+    /// Its bytes, as words in the order of the processor. The card reads and writes them at any time.
+    pub fn words(&self) -> &[AtomicU64] {
+        self.memory.words()
+    }
+}

@@ -1,0 +1,17 @@
+//! A card for several processes. A broker has the device and lends parts of it over a Unix socket: control rings, queue pairs with their
+//! completion queues, memory, each by file descriptors. Who is gone, however it went, leaves nothing behind.
+//!
+//! ```text
+//!   broker   Broker::bind(device, path) ── turn, turn, ..
+//!                 ▲   requests of one packet; answers with files
+//!   client   Client::connect(path) ── control rings; create_qp, memory
+//! ```
+//!
+//! What a client posts, polls and commands goes through the memory that it was lent, and never through the socket.
+
+mod broker;
+mod client;
+mod packet;
+
+pub use broker::{Broker, Limits, ShareError, ShareReport};
+pub use client::{Client, SharedQp, SharedRegion};
