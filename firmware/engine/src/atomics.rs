@@ -4,13 +4,12 @@
 //! themselves, whichever connections they come by (§5.3); a Write, the host's processor and another card are not kept out.
 
 use weft_wire::ddp::DdpHeader;
-use weft_wire::rdmap::{Atomic, AtomicRequest, AtomicResponse, ReadRequest};
+use weft_wire::rdmap::{Atomic, AtomicRequest, AtomicResponse};
 use weft_wire::terminate::TerminateCode;
 
 use crate::link::{Link, Shared, POLL};
-use crate::part::{Data, JOB_INLINE};
 use crate::port::Port;
-use crate::qp::{PendingResponse, Qp};
+use crate::qp::{Asked, PendingResponse, Qp};
 use crate::rdmap::Fault;
 use crate::region::Piece;
 use crate::timers::Timer;
@@ -97,13 +96,12 @@ impl<P: Port> Link<'_, P> {
         };
         qp.read_request_msn = qp.read_request_msn.wrapping_add(1);
         qp.responses.push_back(PendingResponse {
-            request: ReadRequest::default(),
             msn,
             region,
-            data: Data::Inline([0; JOB_INLINE]),
-            sent: 0,
-            atomic: Some(request),
-            answer: None,
+            asked: Asked::Atomic {
+                request,
+                before: None,
+            },
         });
         Ok(())
     }
@@ -111,15 +109,13 @@ impl<P: Port> Link<'_, P> {
     /// Does the atomic that is to be answered next, unless that was done.
     pub(crate) fn atomic_work(&mut self) {
         let response = self.qp.as_ref().and_then(|qp| qp.responses.front());
-        let Some(PendingResponse {
-            atomic: Some(request),
-            answer: None,
-            ..
-        }) = response
+        let Some(Asked::Atomic {
+            request,
+            before: None,
+        }) = response.map(|response| response.asked)
         else {
             return;
         };
-        let request = *request;
         // What is read for the Reads before it is what was there before it.
         if let Some(job) = self.qp.as_ref().and_then(|qp| qp.response_job) {
             if !self.is_done(job) {
@@ -144,10 +140,10 @@ impl<P: Port> Link<'_, P> {
             Ok(value) => {
                 let response = self.qp.as_mut().and_then(|qp| qp.responses.front_mut());
                 if let Some(response) = response {
-                    response.answer = Some(AtomicResponse {
-                        identifier: request.identifier,
-                        value,
-                    });
+                    response.asked = Asked::Atomic {
+                        request,
+                        before: Some(value),
+                    };
                 }
             }
             Err(code) => {

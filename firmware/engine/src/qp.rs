@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use weft_wire::checks::Position;
-use weft_wire::rdmap::{Atomic, AtomicRequest, AtomicResponse, ReadRequest};
+use weft_wire::rdmap::{Atomic, AtomicRequest, ReadRequest};
 
 use crate::cm::ConnId;
 use crate::output::software::SendBuffer;
@@ -309,33 +309,49 @@ impl PendingRead {
     }
 }
 
-/// A Read of the peer's that is to be answered.
+/// A Read or an atomic of the peer's that is to be answered.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingResponse {
-    /// What it asked for.
-    pub request: ReadRequest,
     /// Its MSN.
     pub msn: u32,
-    /// The source's region; `None` if no byte is asked for.
+    /// The region that it is about; `None` if no byte is asked for.
     pub region: Option<RegionRef>,
-    /// The source.
-    pub data: Data,
-    /// Bytes sent.
-    pub sent: u32,
-    /// It is an atomic; `request` says nothing then.
-    pub atomic: Option<AtomicRequest>,
-    /// What its answer will say: it is done.
-    pub answer: Option<AtomicResponse>,
+    /// What it asked for.
+    pub asked: Asked,
 }
 
-impl PendingResponse {
-    /// The request, moved on by what was sent (RFC 5040 §4.8, "Terminated RDMA Header").
-    pub fn rest(&self) -> ReadRequest {
-        ReadRequest {
-            sink_to: self.request.sink_to.wrapping_add(u64::from(self.sent)),
-            size: self.request.size - self.sent,
-            source_to: self.request.source_to.wrapping_add(u64::from(self.sent)),
-            ..self.request
+/// What a peer asked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Asked {
+    /// Bytes.
+    Read {
+        /// As it came.
+        request: ReadRequest,
+        /// IOVA of the first of them.
+        iova: u64,
+        /// How many were sent.
+        sent: u32,
+    },
+    /// An atomic.
+    Atomic {
+        /// As it came.
+        request: AtomicRequest,
+        /// What was there before: it is done.
+        before: Option<u64>,
+    },
+}
+
+impl Asked {
+    /// A Read Request, moved on by what was sent of it (RFC 5040 §4.8, "Terminated RDMA Header").
+    pub fn rest(&self) -> Option<ReadRequest> {
+        match *self {
+            Asked::Read { request, sent, .. } => Some(ReadRequest {
+                sink_to: request.sink_to.wrapping_add(u64::from(sent)),
+                size: request.size - sent,
+                source_to: request.source_to.wrapping_add(u64::from(sent)),
+                ..request
+            }),
+            Asked::Atomic { .. } => None,
         }
     }
 }

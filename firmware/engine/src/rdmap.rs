@@ -1,16 +1,14 @@
 //! RDMAP (RFC 5040): what a message that was checked and placed means.
 
 use weft_wire::ddp::{DdpHeader, Target, UNTAGGED_HEADER};
-use weft_wire::rdmap::{control, opcode, opcode_of, queue, ReadRequest, IMMEDIATE};
+use weft_wire::rdmap::{control, opcode, opcode_of, queue, AtomicRequest, ReadRequest, IMMEDIATE};
 use weft_wire::terminate::{Terminate, TerminateCode};
 
 use crate::cm::PrivateData;
 use crate::conn::Phase;
 use crate::link::Link;
-use crate::part::{Data, JOB_PIECES};
 use crate::port::Port;
-use crate::qp::PendingResponse;
-use crate::region::Piece;
+use crate::qp::{Asked, PendingResponse};
 use crate::stream::scatter;
 use crate::verbs::{Access, Status};
 
@@ -229,8 +227,7 @@ impl<P: Port> Link<'_, P> {
             }
         };
         // A Read of no bytes names no source (RFC 5040 §5.2.1), but is answered.
-        let mut pieces = [Piece::default(); JOB_PIECES];
-        let mut region = None;
+        let (mut iova, mut region) = (0, None);
         if request.size > 0 {
             let source = self.shared.regions.remote(
                 (qp.config.pd, qp.id),
@@ -241,7 +238,7 @@ impl<P: Port> Link<'_, P> {
             );
             match source {
                 Ok(piece) => {
-                    pieces[0] = piece;
+                    iova = piece.iova;
                     region = self.shared.regions.hold(request.source_stag);
                 }
                 Err(violation) => {
@@ -253,35 +250,33 @@ impl<P: Port> Link<'_, P> {
         }
         qp.read_request_msn = qp.read_request_msn.wrapping_add(1);
         qp.responses.push_back(PendingResponse {
-            request,
             msn,
             region,
-            data: Data::Gather(pieces),
-            sent: 0,
-            atomic: None,
-            answer: None,
+            asked: Asked::Read {
+                request,
+                iova,
+                sent: 0,
+            },
         });
         Ok(())
     }
 
-    /// The source of the Read that is to be answered next is no longer there: nothing of it is read any
+    /// The region of what is to be answered next is no longer there: nothing of it is read any
     /// more, and the stream ends (RFC 5040 §4.8, §8).
     pub fn source_gone(&mut self) {
         let Some(response) = self.qp.as_mut().and_then(|qp| qp.responses.pop_front()) else {
             return;
         };
         self.shared.stats.reads_revoked += 1;
-        let header = DdpHeader::untagged(
-            true,
-            control(opcode::READ_REQUEST),
-            0,
-            queue::READ_REQUEST,
-            response.msn,
-            0,
-        );
-        let ulpdu = header.length() + ReadRequest::SIZE;
+        let (opcode, size) = match response.asked {
+            Asked::Read { .. } => (opcode::READ_REQUEST, ReadRequest::SIZE),
+            Asked::Atomic { .. } => (opcode::ATOMIC_REQUEST, AtomicRequest::SIZE),
+        };
+        let (control, queue) = (control(opcode), queue::READ_REQUEST);
+        let header = DdpHeader::untagged(true, control, 0, queue, response.msn, 0);
+        let ulpdu = header.length() + size;
         self.fault(&Fault {
-            read_request: Some(response.rest().to_bytes()),
+            read_request: response.asked.rest().map(|rest| rest.to_bytes()),
             ..Fault::about(TerminateCode::RDMAP_STAG, ulpdu, &header)
         });
     }

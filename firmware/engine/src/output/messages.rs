@@ -2,17 +2,17 @@
 
 use weft_layout::Job;
 use weft_wire::mpa::RtrKinds;
-use weft_wire::rdmap::{control, opcode, queue, AtomicRequest, ReadRequest};
+use weft_wire::rdmap::{control, opcode, queue, AtomicRequest, AtomicResponse, ReadRequest};
 use weft_wire::tcp::flag;
 
 use super::software::NotSent;
 use super::Step;
 use crate::conn::{Conn, Phase, MAX_PARTS};
 use crate::link::Link;
-use crate::part::{copy_out, fit, Data, Fit, Header, Origin, Part, JOB_INLINE};
+use crate::part::{copy_out, fit, gather, Data, Fit, Header, Origin, Part, JOB_INLINE};
 use crate::port::{Full, Port};
-use crate::qp::{Action, PendingRead, Qp};
-use crate::region::RegionRef;
+use crate::qp::{Action, Asked, PendingRead, PendingResponse, Qp};
+use crate::region::{Piece, RegionRef};
 use crate::verbs::Sge;
 
 /// The STag of a 0-byte RTR: never 0, and of no region (peers.md).
@@ -83,34 +83,37 @@ pub fn next_message(conn: &Conn, qp: Option<&Qp>) -> Option<Message> {
     }
     // An atomic that is not done yet waits for the Reads before it.
     let response = qp.responses.front();
-    let response =
-        response.filter(|response| response.atomic.is_none() || response.answer.is_some());
-    let response = response.map(|response| {
-        if let Some(answer) = response.answer {
-            return inline(
-                Source::AtomicResponse,
-                untagged(
-                    opcode::ATOMIC_RESPONSE,
-                    queue::ATOMIC_RESPONSE,
-                    qp.atomic_msn,
-                ),
-                &answer.to_bytes(),
-            );
+    let response = response.and_then(|response| match response.asked {
+        Asked::Atomic { request, before } => {
+            let answer = AtomicResponse {
+                identifier: request.identifier,
+                value: before?,
+            };
+            let (opcode, queue) = (opcode::ATOMIC_RESPONSE, queue::ATOMIC_RESPONSE);
+            let header = untagged(opcode, queue, qp.atomic_msn);
+            Some(inline(Source::AtomicResponse, header, &answer.to_bytes()))
         }
-        let left = response.request.size - response.sent;
-        Message {
-            source: Source::Response,
-            header: tagged(
-                opcode::READ_RESPONSE,
-                response.request.sink_stag,
-                response.request.sink_to,
-            ),
-            data: response.data.slice(response.sent, left),
-            reach: left,
-            region: response.region,
-            sink: None,
-            sent: response.sent,
-            length: response.request.size,
+        Asked::Read {
+            request,
+            iova,
+            sent,
+        } => {
+            let left = request.size - sent;
+            let source = Piece {
+                iova: iova.wrapping_add(u64::from(sent)),
+                length: left,
+            };
+            let header = tagged(opcode::READ_RESPONSE, request.sink_stag, request.sink_to);
+            Some(Message {
+                source: Source::Response,
+                header,
+                data: gather(core::iter::once(source), 0, left).0,
+                reach: left,
+                region: response.region,
+                sink: None,
+                sent,
+                length: request.size,
+            })
         }
     });
     // A message that was begun is finished first.
@@ -478,8 +481,12 @@ impl<P: Port> Link<'_, P> {
                 qp.send_turn = true;
                 if fitted.whole {
                     qp.responses.pop_front();
-                } else if let Some(response) = qp.responses.front_mut() {
-                    response.sent += fitted.payload;
+                } else if let Some(PendingResponse {
+                    asked: Asked::Read { sent, .. },
+                    ..
+                }) = qp.responses.front_mut()
+                {
+                    *sent += fitted.payload;
                 }
             }
             Source::Send => {
