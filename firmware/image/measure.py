@@ -132,7 +132,8 @@ class Stack:
         base, code = image.section(".text")
         held = set()
         for name, h in image.sections:
-            if h[2] & 2 and not h[2] & 4 and h[1] != 8:
+            # What .eh_frame holds are distances and lengths, none of them an address.
+            if h[2] & 2 and not h[2] & 4 and h[1] != 8 and not name.startswith(".eh_frame"):
                 data = image.bytes_of(h)
                 held |= {struct.unpack_from("<I", data, at)[0] for at in range(0, len(data) - 3, 4)}
         # Of what data holds, what writes a panic's text is called by panics alone.

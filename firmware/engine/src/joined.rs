@@ -85,7 +85,7 @@ pub enum MessageKind {
 /// A message of a joined queue pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Its work request's number, for [`Engine::message_done`].
+    /// Its work request's number, for [`Engine::message_done`](crate::Engine::message_done).
     pub number: u32,
     /// What it does.
     pub kind: MessageKind,

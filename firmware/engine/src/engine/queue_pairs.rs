@@ -197,7 +197,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Asks for [`Event::SrqLimit`] when fewer than `limit` elements wait, once; at once if that is so already. 0: never.
+    /// Asks for [`Event::SrqLimit`](crate::Event::SrqLimit) when fewer than `limit` elements wait, once; at once if that is so already. 0: never.
     pub fn set_srq_limit(&mut self, srq: SrqId, limit: u32) -> Result<(), Error> {
         let event = self.shared.srqs.set_limit(srq, limit)?;
         self.shared.events.extend(event);
