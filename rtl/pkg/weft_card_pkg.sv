@@ -886,7 +886,8 @@ package weft_card_pkg;
 
   // A slot of a command ring; 512 bytes for private data follow it. A command has the fields that command_opcode names; the others are ignored.
   typedef struct packed {
-    logic [247:0] rsvd_97;
+    logic [239:0] rsvd_98;
+    logic [7:0] tos;  // IPv4 type of service of a connection's packets; bits 1:0 are ECN's, and ignored
     logic [7:0] stag_kind;  // what an STag is allocated for (STAG_KIND_*)
     logic [31:0] srq_limit;  // an event is told when a shared receive queue has fewer elements; 0: none is
     logic [31:0] srq;  // number of a shared receive queue; CREATE_QP: 0, the queue pair has a receive queue of its own

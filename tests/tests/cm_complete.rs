@@ -7,8 +7,11 @@ use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
 use weft_hostdrv::{Device, DeviceConfig};
 use weft_limit::Limit;
+use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_tests::bench::{Bench, Way};
+use weft_tests::cards;
 use weft_tests::ends::{completion, next_event, End, PORT};
+use weft_tests::markers::read_frames;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -238,4 +241,92 @@ fn a_listener_hears_of_both_transports() {
     );
     drop(id);
     next_event(&bench, &b.channel, CmEventType::Disconnected);
+}
+
+/// Each side says how its own packets are marked; the two bits of ECN are not for it to say.
+#[test]
+fn a_type_of_service_is_in_the_packets() {
+    let _limit = Limit::usual("seed 15");
+    let folder = tempfile::tempdir().expect("a folder");
+    let fabric = Fabric::new(&FabricConfig {
+        seed: 15,
+        cards: cards(),
+        captures: Some(folder.path().into()),
+        ..FabricConfig::default()
+    });
+    let bench = Bench::from(fabric.expect("two cards come up"));
+    let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
+    let listener = b.channel.create_id();
+    listener
+        .set_option(CmOption::TypeOfService(0x60))
+        .expect("in time");
+    listener
+        .bind_addr(SocketAddrV4::new(bench.ip(1), PORT))
+        .expect("possible");
+    listener.listen(2).expect("possible");
+    let mut up = Vec::new();
+    // As the listener; another one; what only the client says.
+    for (port, client, server) in [
+        (30_000, 0xba, None),
+        (30_001, 0, Some(0x28)),
+        (30_002, 0x08, Some(0)),
+    ] {
+        let id = a.channel.create_id();
+        id.set_option(CmOption::TypeOfService(client))
+            .expect("in time");
+        id.bind_addr(SocketAddrV4::new(bench.ip(0), port))
+            .expect("possible");
+        id.resolve_addr(SocketAddrV4::new(bench.ip(1), PORT))
+            .expect("possible");
+        id.resolve_route().expect("possible");
+        next_event(&bench, &a.channel, CmEventType::AddrResolved);
+        next_event(&bench, &a.channel, CmEventType::RouteResolved);
+        let qp = id.create_qp(&a.pd, &QpInit::new(&a.cq)).expect("possible");
+        id.connect(&ConnParam::default()).expect("possible");
+        let request = next_event(&bench, &b.channel, CmEventType::ConnectRequest).id;
+        if let Some(tos) = server {
+            request
+                .set_option(CmOption::TypeOfService(tos))
+                .expect("before it is accepted");
+        }
+        let request = b.accept(request, &ConnParam::default());
+        next_event(&bench, &a.channel, CmEventType::Established);
+        next_event(&bench, &b.channel, CmEventType::Established);
+        let late = request.set_option(CmOption::TypeOfService(4));
+        assert!(matches!(late, Err(CmError::WrongState { .. })), "{late:?}");
+        // The card's frames, both ways.
+        for wr in [
+            SendWr::write(1, b.mr.remote()).sge(a.mr.sge(0, 5000)),
+            SendWr::read(2, b.mr.remote()).sge(a.mr.sge(0, 5000)),
+        ] {
+            qp.post_send(wr.signaled()).expect("room");
+            assert_eq!(completion(&bench, &a.cq).status, WcStatus::Success);
+        }
+        up.push((id, request));
+    }
+    let fabric = bench.fabric().expect("simulated");
+    fabric.flush().expect("written");
+    let path = fabric.captures().next().expect("one for the link");
+    let (mut seen, mut replied) = ([[0; 2]; 3], [false; 3]);
+    for frame in read_frames(path).expect("a capture") {
+        // IPv4 without options, TCP.
+        if frame[12..15] != [8, 0, 0x45] || frame[23] != 6 {
+            continue;
+        }
+        let port = |at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
+        let from_client = port(34) != PORT;
+        let of = usize::from(port(if from_client { 34 } else { 36 }) - 30_000);
+        let payload = usize::from(port(16)) - 20 - usize::from(frame[46] >> 4) * 4;
+        let wanted = if from_client {
+            [0xb8, 0, 0x08][of]
+        } else {
+            replied[of] |= payload > 0;
+            [0x60, 0x28, 0][of] * u8::from(replied[of])
+        };
+        assert_eq!(frame[15] & !3, wanted, "connection {of}, {from_client}");
+        seen[of][usize::from(from_client)] += 1;
+    }
+    for ways in seen {
+        assert!(ways.iter().all(|frames| *frames >= 8), "{seen:?}");
+    }
 }

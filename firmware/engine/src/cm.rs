@@ -129,6 +129,8 @@ pub struct ConnectParams<'a> {
     /// The way there. `None`: ARP finds it. A way on which the first SYN is not answered is doubted: the neighbour is asked for, and the
     /// SYN goes to who answers.
     pub route: Option<Route>,
+    /// IPv4 type of service of what this side sends; its two low bits are ECN's, and of no effect.
+    pub tos: u8,
 }
 
 impl Default for ConnectParams<'_> {
@@ -146,6 +148,7 @@ impl Default for ConnectParams<'_> {
             revision: Revision::Rev2,
             fall_back: false,
             route: None,
+            tos: 0,
         }
     }
 }
@@ -166,6 +169,8 @@ pub struct AcceptParams<'a> {
     pub crc: bool,
     /// Ask the peer to put markers into what it sends.
     pub markers: bool,
+    /// IPv4 type of service of what this side sends from now on; its two low bits are ECN's, and of no effect.
+    pub tos: u8,
 }
 
 impl Default for AcceptParams<'_> {
@@ -177,6 +182,7 @@ impl Default for AcceptParams<'_> {
             rtr: RtrKinds::ALL,
             crc: true,
             markers: false,
+            tos: 0,
         }
     }
 }

@@ -214,6 +214,8 @@ pub struct Conn {
     pub routed: bool,
     /// Largest IPv4 packet on the way.
     pub mtu: u16,
+    /// IPv4 type of service of its packets, without ECN.
+    pub tos: u8,
     /// TCP's state.
     pub tcp: TcpState,
     /// How far it has come.
@@ -318,6 +320,11 @@ pub struct Conn {
 }
 
 impl Conn {
+    /// The type of service of what is sent from now on, as far as it is not ECN's (RFC 3168 §5).
+    pub fn set_tos(&mut self, tos: u8) {
+        self.tos = tos & !3;
+    }
+
     /// A new connection.
     pub fn new(
         id: ConnId,
@@ -338,6 +345,7 @@ impl Conn {
             remote_mac: [0; 6],
             routed: false,
             mtu: config.mtu,
+            tos: 0,
             tcp: TcpState::Closed,
             phase: Phase::Handshake,
             qp: None,

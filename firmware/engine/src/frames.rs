@@ -167,6 +167,7 @@ fn refuse<P: Port>(
         source_ip: packet.destination,
         destination_ip: packet.source,
         identification: shared.identification,
+        tos: 0,
         source_port: segment.destination_port,
         destination_port: segment.source_port,
         seq,

@@ -218,7 +218,7 @@ impl<P: Port> Link<'_, P> {
                 | FlowTxRow::VALID
                 | bit(conn.timestamps, FlowTxRow::TIMESTAMPS),
             ttl: 64,
-            tos: 0,
+            tos: conn.tos,
             remote_mac: conn.remote_mac,
             local_mac: self.shared.config.mac,
             local_ip: conn.local.ip,

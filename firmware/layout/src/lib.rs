@@ -2700,9 +2700,9 @@ pub mod command_opcode {
     pub const LISTEN: u8 = 9;
     /// listens no more: port
     pub const UNLISTEN: u8 = 10;
-    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, next_hop, mtu, private data; conn
+    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, next_hop, mtu, tos, private data; conn
     pub const CONNECT: u8 = 11;
-    /// answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, private data
+    /// answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, tos, private data
     pub const ACCEPT: u8 = 12;
     /// answers a request with no: conn, private data
     pub const REJECT: u8 = 13;
@@ -2752,9 +2752,9 @@ pub enum CommandOpcode {
     Listen = 9,
     /// listens no more: port
     Unlisten = 10,
-    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, next_hop, mtu, private data; conn
+    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, next_hop, mtu, tos, private data; conn
     Connect = 11,
-    /// answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, private data
+    /// answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, tos, private data
     Accept = 12,
     /// answers a request with no: conn, private data
     Reject = 13,
@@ -2885,8 +2885,8 @@ impl CommandOpcode {
             Self::QueryQp => "asks for a queue pair: qp; state and its connection",
             Self::Listen => "listens: port, backlog; port",
             Self::Unlisten => "listens no more: port",
-            Self::Connect => "connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, next_hop, mtu, private data; conn",
-            Self::Accept => "answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, private data",
+            Self::Connect => "connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, next_hop, mtu, tos, private data; conn",
+            Self::Accept => "answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, tos, private data",
             Self::Reject => "answers a request with no: conn, private data",
             Self::Disconnect => "closes in order: conn",
             Self::Abort => "closes at once: conn",
@@ -7725,6 +7725,8 @@ pub struct Command {
     pub srq_limit: u32,
     /// what an STag is allocated for
     pub stag_kind: u8,
+    /// IPv4 type of service of a connection's packets; bits 1:0 are ECN's, and ignored
+    pub tos: u8,
 }
 
 impl Command {
@@ -7788,6 +7790,8 @@ impl Command {
     pub const SRQ_LIMIT_AT: usize = 92;
     /// Where stag_kind begins.
     pub const STAG_KIND_AT: usize = 96;
+    /// Where tos begins.
+    pub const TOS_AT: usize = 97;
     /// Bit 0: either side may send first.
     pub const PEER_TO_PEER: u8 = 0x1;
     /// Bit 1: CRC32C is asked for.
@@ -7858,6 +7862,7 @@ impl Command {
         b[88..92].copy_from_slice(&self.srq.to_le_bytes());
         b[92..96].copy_from_slice(&self.srq_limit.to_le_bytes());
         b[96..97].copy_from_slice(&self.stag_kind.to_le_bytes());
+        b[97..98].copy_from_slice(&self.tos.to_le_bytes());
         b
     }
 
@@ -7894,6 +7899,7 @@ impl Command {
             srq: u32::from_le_bytes([b[88], b[89], b[90], b[91]]),
             srq_limit: u32::from_le_bytes([b[92], b[93], b[94], b[95]]),
             stag_kind: u8::from_le_bytes([b[96]]),
+            tos: u8::from_le_bytes([b[97]]),
         }
     }
 

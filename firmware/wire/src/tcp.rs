@@ -207,6 +207,8 @@ pub struct FrameHeader {
     pub destination_ip: [u8; 4],
     /// IPv4 identification.
     pub identification: u16,
+    /// IPv4 type of service.
+    pub tos: u8,
     /// Source port.
     pub source_port: u16,
     /// Destination port.
@@ -266,7 +268,7 @@ impl FrameHeader {
             destination: self.destination_ip,
             protocol: protocol::TCP,
             ttl: 64,
-            tos: 0,
+            tos: self.tos,
             identification: self.identification,
         }
         .write(tcp_length, &mut writer);

@@ -213,6 +213,7 @@ fn tcp_headers_are_written_as_they_were() {
             source_ip: ip.source,
             destination_ip: ip.destination,
             identification: u16::from_be_bytes([packet[4], packet[5]]),
+            tos: packet[1],
             source_port: segment.source_port,
             destination_port: segment.destination_port,
             seq: segment.seq,

@@ -65,7 +65,7 @@ proptest! {
         }
         let header = FrameHeader {
             source_mac: [1; 6], destination_mac: [2; 6], source_ip: [10, 0, 0, 1], destination_ip: [10, 0, 0, 2],
-            identification: 7, source_port: ports.0, destination_port: ports.1, seq: numbers.0, ack: numbers.1,
+            identification: 7, tos: 0x28, source_port: ports.0, destination_port: ports.1, seq: numbers.0, ack: numbers.1,
             flags, window,
             options: Options { mss, window_scale: scale, sack_permitted, timestamps, sack },
         };

@@ -166,6 +166,7 @@ impl Owner for IdInner {
             remote: Some(address(remote)),
             rtr_offered: offers_rtr(&event),
             listener: Arc::downgrade(&listener.inner),
+            options: listener.data().options.of_connection(),
             ..IdData::default()
         };
         let channel = listener.lock_channel().clone();

@@ -400,6 +400,7 @@ impl CmId {
             local_port: (data.local_port != 0).then_some(data.local_port),
             fall_back: param.fall_back,
             route: data.route,
+            tos: data.options.type_of_service,
             ..param.start_up()?
         };
         let device = self.device();
@@ -506,6 +507,7 @@ impl CmId {
             rtr: param.rtr_or(RtrKinds::ALL)?,
             crc: param.crc,
             markers: param.markers,
+            tos: data.options.type_of_service,
         };
         let device = self.device();
         let mut state = device.lock();

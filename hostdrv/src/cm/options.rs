@@ -22,7 +22,9 @@ pub enum CmOption {
     ReuseAddress(bool),
     /// The connection's VLAN. None: see [`CmError::NoOption`].
     Vlan(u16),
-    /// `RDMA_OPTION_ID_TOS`. Only 0: see [`CmError::NoOption`].
+    /// `RDMA_OPTION_ID_TOS`: the IPv4 type of service of the connection's packets. Its two low bits are ECN's, and of no effect, as Linux has it. A
+    /// listener's is that of the connections it lets in, from their reply on, unless the request's identifier is told another one before `accept`.
+    /// By the loop there are no packets.
     TypeOfService(u8),
 }
 
@@ -32,12 +34,21 @@ pub(super) struct Options {
     pub(super) answer_busy: bool,
     pub(super) peer_to_peer: Option<bool>,
     pub(super) reuse_address: bool,
+    pub(super) type_of_service: u8,
 }
 
 /// Requests that come in beyond a backlog to be told so.
 const TOLD_BUSY: usize = 64;
 
 impl Options {
+    /// What a listener's connections have of it.
+    pub(super) fn of_connection(&self) -> Self {
+        Self {
+            type_of_service: self.type_of_service,
+            ..Self::default()
+        }
+    }
+
     /// What the engine is to let in for a listener with this backlog.
     pub(super) fn backlog(&self, backlog: usize) -> usize {
         match self.answer_busy {
@@ -48,14 +59,19 @@ impl Options {
 }
 
 impl CmId {
-    /// Sets an option. A listener's have to be set before `listen`, the others before `connect`.
+    /// Sets an option. A listener's have to be set before `listen`, the others before `connect`, a type of service before `connect` or `accept`.
     ///
     /// # Errors
     /// [`CmError::NoOption`]: the data path has it not, and the reason; [`CmError::WrongState`]: too late.
     pub fn set_option(&self, option: CmOption) -> Result<(), CmError> {
         let mut data = self.data();
         let early = [CmState::Idle, CmState::AddrResolved, CmState::RouteResolved];
-        expect(&data, "set_option", &early)?;
+        let answered = [CmState::Requested];
+        let when: &[CmState] = match option {
+            CmOption::TypeOfService(_) if data.state == CmState::Requested => &answered,
+            _ => &early,
+        };
+        expect(&data, "set_option", when)?;
         match option {
             CmOption::AnswerBusy(on) => data.options.answer_busy = on,
             CmOption::PeerToPeer(on) => data.options.peer_to_peer = on,
@@ -66,14 +82,7 @@ impl CmId {
                 why:
                     "the card tags no frames, and takes tagged ones for the host's own stack alone",
             }),
-            CmOption::TypeOfService(0) => {}
-            CmOption::TypeOfService(tos) => {
-                return Err(CmError::NoOption {
-                    option: "TypeOfService",
-                    given: tos.into(),
-                    why: "a connection is commanded without one, and its packets have 0 (and ECN)",
-                })
-            }
+            CmOption::TypeOfService(tos) => data.options.type_of_service = tos,
         }
         Ok(())
     }

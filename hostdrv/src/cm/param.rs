@@ -79,6 +79,7 @@ impl ConnParam {
             revision: self.mpa_revision,
             fall_back: false,
             route: None,
+            tos: 0,
         })
     }
 

@@ -181,6 +181,7 @@ pub(super) fn with_params(command: Command, params: &ConnectParams<'_>) -> Comma
         },
         next_hop: params.route.map_or([0; 6], |route| route.next_hop),
         mtu: params.route.map_or(0, |route| route.mtu),
+        tos: params.tos,
         ..command
     }
     .with_routed(params.route.is_some())
@@ -206,6 +207,7 @@ pub fn accept(conn: ConnId, qp: QpId, params: &AcceptParams<'_>) -> Command {
         ird: params.ird,
         ord: params.ord,
         rtr: rtr_bits(params.rtr),
+        tos: params.tos,
         ..of_qp(CommandOpcode::Accept, qp)
     }
     .with_crc(params.crc)

@@ -122,6 +122,7 @@ impl Engine {
         conn.private_data = params.private_data.to_vec();
         conn.fall_back = params.fall_back && params.revision == Revision::Rev2;
         conn.proposal = Some(proposal);
+        conn.set_tos(params.tos);
         if let Some(route) = params.route {
             conn.routed = true;
             conn.remote_mac = route.next_hop;
@@ -180,6 +181,7 @@ impl Engine {
         }
         check_private_data(params.private_data, found.request.enhanced.is_some())?;
         found.qp = Some(qp.flow);
+        found.set_tos(params.tos);
         if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
             qp.conn = Some(slot);
         }

@@ -134,6 +134,7 @@ impl Engine {
                     rtr: rtr()?,
                     crc: command.crc(),
                     markers: command.markers(),
+                    tos: command.tos,
                 };
                 self.accept(now, conn()?, qp, &params, port)?;
             }
@@ -267,5 +268,6 @@ fn connect_params<'a>(
             next_hop: command.next_hop,
             mtu: command.mtu,
         }),
+        tos: command.tos,
     })
 }

@@ -330,6 +330,8 @@ fn send<P: Port>(
         source_ip: row.local.ip,
         destination_ip: row.remote.ip,
         identification: shared.identification,
+        // Not known before somebody accepts.
+        tos: 0,
         source_port: row.local.port,
         destination_port: row.remote.port,
         seq,

@@ -43,6 +43,7 @@ impl<P: Port> Link<'_, P> {
             source_ip: self.conn.local.ip,
             destination_ip: self.conn.remote.ip,
             identification: self.shared.identification,
+            tos: self.conn.tos,
             source_port: self.conn.local.port,
             destination_port: self.conn.remote.port,
             seq,

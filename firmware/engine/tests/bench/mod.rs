@@ -568,6 +568,7 @@ pub fn split(frame: &[u8], cut: u32) -> Vec<Vec<u8>> {
                 source_ip: packet.source,
                 destination_ip: packet.destination,
                 identification: 0,
+                tos: 0,
                 source_port: segment.source_port,
                 destination_port: segment.destination_port,
                 seq: segment.seq.wrapping_add(from as u32),

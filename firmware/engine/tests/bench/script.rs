@@ -126,6 +126,7 @@ impl Script {
             source_ip: self.peer_ip,
             destination_ip: [10, 0, 0, 1],
             identification: 1,
+            tos: 0,
             source_port: self.peer_port,
             destination_port: self.port,
             seq,

@@ -501,6 +501,7 @@ impl Station {
             source_ip: PEER_IP,
             destination_ip: IP,
             identification: 1,
+            tos: 0,
             source_port: PEER_PORT,
             destination_port: self.port,
             seq: PEER_ISN.wrapping_add(packet.seq),

@@ -105,6 +105,7 @@ impl Card {
             source_ip: row.local_ip,
             destination_ip: row.remote_ip,
             identification: 0,
+            tos: row.tos,
             source_port: u16::from_be_bytes(row.local_port),
             destination_port: u16::from_be_bytes(row.remote_port),
             seq,
