@@ -94,10 +94,12 @@ firmware: ## the engine for riscv32imc, without an operating system; its size an
 	firmware/build-riscv.sh
 
 FIRMWARE := $(CURDIR)/target/riscv/card/riscv32imc-unknown-none-elf/release/weft-firmware-card
-processor: setup ## the control processor in RTL, with its firmware: its core is installed, its tests are run
+processor: setup $(SYN_PYTHON) ## the control processor in RTL, with its firmware: its core is installed, its tests are run
 	@./setup.sh python
 	firmware/build-riscv.sh card
-	WEFT_IBEX="$$(rtl/control/setup.sh)" WEFT_FIRMWARE=$(FIRMWARE) cargo test -q -p weft-processor-tests
+	export WEFT_IBEX="$$(rtl/control/setup.sh)" WEFT_FIRMWARE=$(FIRMWARE) && \
+	$(SYN_PYTHON) rtl/syn/lint.py --top weft_card_control && \
+	cargo test -q -p weft-processor-tests && cargo clippy -q -p weft-processor-tests --all-targets -- -D warnings
 
 setup:
 	@./setup.sh

@@ -9,6 +9,32 @@ const USUAL: (u32, u32) = (256, 1024);
 /// Those of the card at 256 bits: as many as are promised to fit on a chip.
 const MANY: (u32, u32) = (4096, 16384);
 
+/// The files of a list, which names them from `root`.
+fn sources(list: &Path, root: &Path) -> Vec<PathBuf> {
+    println!("cargo:rerun-if-changed={}", list.display());
+    let Ok(text) = std::fs::read_to_string(list) else {
+        panic!("{} cannot be read", list.display())
+    };
+    text.lines()
+        .map(str::trim)
+        .filter(|l| !l.is_empty() && !l.starts_with("//"))
+        .map(|l| root.join(l))
+        .collect()
+}
+
+/// The card with a control processor around it, whose core has its sources in `ibex`.
+fn with_processor(card: Design, rtl: &Path, ibex: &Path) -> Design {
+    let control = rtl.join("control");
+    card.top("weft_card_control")
+        .argument(&rtl.join("syn/lint.vlt").display().to_string())
+        .argument(&control.join("ibex.vlt").display().to_string())
+        .include_dir(ibex.join("vendor/lowrisc_ip/ip/prim/rtl"))
+        .include_dir(ibex.join("vendor/lowrisc_ip/dv/sv/dv_utils"))
+        .files(sources(&control.join("ibex.f"), ibex))
+        .files(sources(&control.join("control.f"), rtl))
+        .files(sources(&control.join("control_card.f"), rtl))
+}
+
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(rtl)");
     println!("cargo:rerun-if-env-changed=WEFT_NO_RTL");
@@ -18,16 +44,7 @@ fn main() {
     // WEFT_CARD_LIST: another list of sources, to try a changed card.
     println!("cargo:rerun-if-env-changed=WEFT_CARD_LIST");
     let list = std::env::var_os("WEFT_CARD_LIST").map_or(rtl.join("weft_card.f"), PathBuf::from);
-    println!("cargo:rerun-if-changed={}", list.display());
-    let Ok(text) = std::fs::read_to_string(&list) else {
-        panic!("{} cannot be read", list.display())
-    };
-    let files: Vec<_> = text
-        .lines()
-        .map(str::trim)
-        .filter(|l| !l.is_empty() && !l.starts_with("//"))
-        .map(|l| rtl.join(l))
-        .collect();
+    let files = sources(&list, rtl);
     if std::env::var_os("WEFT_NO_RTL").is_some() {
         return;
     }
@@ -52,10 +69,16 @@ fn main() {
             .stream_out("mac_tx", "mac_tx_")
             .stream_in("mac_rx", "mac_rx_")
     };
+    // WEFT_IBEX: the card of 128 bits has a control processor, whose core is there (rtl/control/setup.sh).
+    println!("cargo:rerun-if-env-changed=WEFT_IBEX");
+    let mut small = card("weft_card_128", 128, USUAL);
+    if let Some(ibex) = std::env::var_os("WEFT_IBEX") {
+        small = with_processor(small, rtl, Path::new(&ibex));
+    }
     Project::new()
         .design(card("weft_card_512", 512, USUAL))
         // Waves are for the other two, unless RTL_SIM_TRACE=1 asks.
         .design(card("weft_card_256", 256, MANY).trace(false))
-        .design(card("weft_card_128", 128, USUAL))
+        .design(small)
         .build();
 }

@@ -53,6 +53,7 @@ module control_processor
   input  logic [1:0]          m_axi_rresp,
   input  logic                m_axi_rvalid,
 
+  output logic                bus_idle_o,        // nothing of it is on the bus to host memory
   output logic                quiescent_o        // nothing will happen before the next input
 );
 
@@ -230,6 +231,8 @@ module control_processor
     .data_i       (word_data),
     .read_o       (memory_read)
   );
+
+  assign bus_idle_o = !dma_busy;
 
   // A register: what it was in the cycle before. An alarm to come is something that will happen.
   always_ff @(posedge clk_i or negedge rst_ni) begin

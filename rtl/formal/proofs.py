@@ -119,6 +119,13 @@ PROOFS = [
         ("host/card_regs.sv", "WrTableWait: if (table_done || !core_rst_ni) wr_state_d", "WrTableWait: if (table_done) wr_state_d"),
         ("host/card_reads.sv", "s_axil_arready  = state_q == Idle;", "s_axil_arready  = state_q inside {Idle, Look};"),
     ], method="pdr"),
+    Proof("control_share_formal", ["control/control_share.sv", "formal/from_reset.sv", "formal/control_share_formal.sv"], [
+        ("control/control_share.sv", "wants && ahead_q == 0 && !aw_shown_q;", "wants && !aw_shown_q;"),
+        ("control/control_share.sv", "assign let_aw = !wants || aw_shown_q;", "assign let_aw = !wants;"),
+        ("control/control_share.sv", "ahead_q + 9'(aw_shown_q) > 0;", "ahead_q > 0;"),
+        ("control/control_share.sv", "proc_arvalid_i && !ar_shown_q;", "proc_arvalid_i;"),
+        ("control/control_share.sv", "&& !(proc_wvalid_i && !m_axi_wready))", ")"),
+    ], method="pdr"),
     # Its queues have their own proof. That every beat has its request is not said here.
     Proof("dma_read_formal", READ_PROOF, [
         ("host/dma_read_client.sv", "ROOM_W'(burst_beats_q) <= room_q;", "'1;"),

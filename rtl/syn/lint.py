@@ -6,6 +6,7 @@ The proofs' own files by slang alone: they are not for Verilator.
 
 The style asks for `unique case` with a default, which slang alone finds redundant, and some casts are to the same
 width for one of the data widths only.
+--top weft_card_control, with the sources of the control processor's core in $WEFT_IBEX: the card with one, by Verilator alone, and nothing else.
 Ends with status 1 if any tool has a complaint. $VERILATOR names another Verilator.
 """
 
@@ -68,6 +69,7 @@ def run_slang(top: str, parameters: list[str], files: list[str], defines: list[s
     return "complaints above\n" if report.numErrors or report.numWarnings else ""
 
 
+WITH_PROCESSOR = "weft_card_control"
 TOOLS = {
     "verilator -Wall": run_verilator,
     "slang": lambda *of: run_slang(*of, []),
@@ -87,12 +89,24 @@ def check(top: str, parameters: list[str], files: list[str], tools: dict = TOOLS
     return bad
 
 
+def processor_sources() -> list[str]:
+    """The card with its control processor, whose core is in $WEFT_IBEX."""
+    ibex = os.environ["WEFT_IBEX"]
+    lists = ["weft_card.f", "control/control.f", "control/control_card.f"]
+    own = [str(RTL / name) for path in lists for name in (RTL / path).read_text().split()]
+    core = [f"{ibex}/{name}" for name in (RTL / "control/ibex.f").read_text().split()]
+    return [f"-I{ibex}/vendor/lowrisc_ip/ip/prim/rtl", f"-I{ibex}/vendor/lowrisc_ip/dv/sv/dv_utils", str(RTL / "control/ibex.vlt"), *core, *own]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Lint the RTL with Verilator and slang.")
     parser.add_argument("--top", default="weft_card")
     parser.add_argument("--width", type=int, nargs="*", default=WIDTHS)
     parser.add_argument("--board", nargs="*", choices=BOARDS, default=list(BOARDS))
     options = parser.parse_args()
+    if options.top == WITH_PROCESSOR:
+        tools = {"verilator -Wall": TOOLS["verilator -Wall"]}
+        return min(1, sum(check(options.top, [f"DATA_W={width}"], processor_sources(), tools) for width in options.width))
     card = [str(RTL / name) for name in synth.sources()]
     bad = sum(check(options.top, [f"DATA_W={width}"], card) for width in options.width)
     for board in options.board:

@@ -130,3 +130,84 @@ impl Image {
         (into < symbol.bytes).then_some((symbol.name.as_str(), into))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RISC_V: u16 = 243;
+
+    /// An ELF file for RISC-V with one segment at address 0.
+    fn program(machine: u16, segment: &[u8]) -> Vec<u8> {
+        let mut file = vec![0; 84];
+        file[..7].copy_from_slice(&[0x7f, b'E', b'L', b'F', 1, 1, 1]);
+        file[16..20].copy_from_slice(&[2, 0, machine as u8, (machine >> 8) as u8]);
+        file[20] = 1;
+        file[28] = 52; // program headers
+        file[40] = 52; // bytes of this header
+        file[42..46].copy_from_slice(&[32, 0, 1, 0]);
+        file[46] = 40;
+        let length = (segment.len() as u32).to_le_bytes();
+        for (at, word) in [1_u32, 84, 0, 0].iter().enumerate() {
+            file[52 + 4 * at..][..4].copy_from_slice(&word.to_le_bytes());
+        }
+        file[68..72].copy_from_slice(&length);
+        file[72..76].copy_from_slice(&length);
+        file.extend(segment);
+        file
+    }
+
+    fn segment(magic: u32, layout: u32) -> Vec<u8> {
+        let info = ProcInfo {
+            magic,
+            layout,
+            version: *b"1.2.3\0\0\0\0\0\0\0\0\0\0\0",
+            ..ProcInfo::from_bytes(&[0; ProcInfo::SIZE])
+        };
+        let mut bytes = vec![0x13; INFO_AT as usize];
+        bytes.extend(info.to_bytes());
+        bytes.extend([7; 3]);
+        bytes
+    }
+
+    #[test]
+    fn a_firmware_is_what_says_so_itself() {
+        let bytes = segment(reg::PROC_ID_RESET, LAYOUT);
+        let image = Image::parse(&program(RISC_V, &bytes)).expect("a firmware");
+        assert_eq!(&image.info().version[..5], b"1.2.3");
+        assert_eq!(image.bytes().len(), bytes.len() + 1, "whole words");
+        assert_eq!(image.bytes()[..bytes.len()], bytes);
+        assert_eq!(image.function_at(0), None);
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let good = segment(reg::PROC_ID_RESET, LAYOUT);
+        let parse = |file: &[u8]| Image::parse(file).expect_err("no firmware");
+        assert!(matches!(parse(b""), ImageError::Elf(_)));
+        assert!(matches!(parse(&program(62, &good)), ImageError::Elf(_)));
+        let whole = program(RISC_V, &good);
+        assert!(matches!(
+            parse(&whole[..whole.len() - 1]),
+            ImageError::Elf(_)
+        ));
+        assert_eq!(
+            parse(&program(RISC_V, &segment(1, LAYOUT))),
+            ImageError::NotFirmware
+        );
+        assert_eq!(
+            parse(&program(RISC_V, &good[..200])),
+            ImageError::NotFirmware
+        );
+        let next = program(RISC_V, &segment(reg::PROC_ID_RESET, LAYOUT + 1));
+        assert_eq!(parse(&next), ImageError::Layout { found: LAYOUT + 1 });
+        // No byte of it, whatever it becomes, ends the program.
+        for at in 0..whole.len() {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut file = whole.clone();
+                file[at] = value;
+                let _ = Image::parse(&file);
+            }
+        }
+    }
+}

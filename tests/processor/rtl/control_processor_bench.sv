@@ -56,6 +56,7 @@ module control_processor_bench #(
   input  logic                m_axi_rvalid,
   output logic                m_axi_rready,
 
+  output logic                bus_idle_o,
   output logic                quiescent_o
 );
 

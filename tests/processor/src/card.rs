@@ -58,16 +58,15 @@ macro_rules! card {
             }
 
             impl Parts {
-                pub fn new(run: &Run) -> Self {
-                    let mut rng = run.seed.rng("card");
+                pub fn new(run: &Run, stall: Stall, timing: Timing) -> Self {
                     let mut parts = Self {
                         sim: run.sim::<Model>(),
                         host: Host {
                             ram: Ram::new(HOST, HOST_BYTES),
                             bursts: 0,
                         },
-                        registers: Master::new(Stall::any(&mut rng), 1, run.seed),
-                        memory: MemorySlave::new(Timing::any(run.seed), run.seed),
+                        registers: Master::new(stall, 1, run.seed),
+                        memory: MemorySlave::new(timing, run.seed),
                         register_rules: axil::Checker::new("s_axil"),
                         memory_rules: axi::Checker::new("m_axi"),
                     };
@@ -110,10 +109,16 @@ macro_rules! card {
         }
 
         impl $card {
-            /// A card after reset.
+            /// A card after reset, with buses that pause and answer as the seed decides.
             pub fn new(run: &Run) -> Self {
+                let stall = Stall::any(&mut run.seed.rng("card"));
+                Self::with(run, stall, Timing::any(run.seed))
+            }
+
+            /// The same with these buses.
+            pub fn with(run: &Run, registers: Stall, memory: Timing) -> Self {
                 Self {
-                    parts: Mutex::new($design::Parts::new(run)),
+                    parts: Mutex::new($design::Parts::new(run, registers, memory)),
                 }
             }
 

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 pub mod capture;
 pub mod device;
+pub mod firmware;
 pub mod probe;
 pub mod reach;
 pub mod regs;
@@ -27,6 +28,8 @@ pub type Failure = Box<dyn std::error::Error>;
 pub enum Command {
     /// Captures what a card receives and sends to a pcapng file, by the card itself.
     Capture(Box<capture::CaptureArgs>),
+    /// The control processor of a card: loads its firmware, shows its state, log and counts, and what is left of it after a crash.
+    Firmware(firmware::Firmware),
     /// Finds cards, and says of each what is wrong with it and what to do.
     Probe(probe::Probe),
     /// Every register and every counter with its meaning; nothing is written, nothing is reset.
@@ -54,6 +57,7 @@ impl Command {
     pub fn run(&self) -> Result<(), Failure> {
         match self {
             Self::Capture(args) => capture::run(args),
+            Self::Firmware(args) => firmware::run(args),
             Self::Probe(args) => probe::run(args),
             Self::Regs(args) => regs::run(args),
             Self::Resolver(args) => resolver::run(args),

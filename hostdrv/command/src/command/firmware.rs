@@ -1,0 +1,245 @@
+//! `weft firmware`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use serde_json::{json, Value};
+use weft_hostdrv::processor::{Image, Processor, State};
+use weft_layout::{proc_crash, ProcCommand, ProcDump, ProcInfo};
+
+use super::device::Card;
+use super::Failure;
+use crate::output;
+
+/// What to do with the control processor. Without anything: how it is, and what is left of it after a crash.
+#[derive(Args)]
+pub struct Firmware {
+    #[command(flatten)]
+    card: Card,
+    /// Loads this firmware and starts it; what ran before is stopped.
+    #[arg(long, value_name = "FILE", conflicts_with = "stop")]
+    load: Option<PathBuf>,
+    /// The firmware that is loaded, for the names of its functions.
+    #[arg(long, value_name = "FILE", conflicts_with = "load")]
+    symbols: Option<PathBuf>,
+    /// With --load: cycles that the firmware may be awake without a beat; 0: any.
+    #[arg(long, value_name = "CYCLES", default_value_t = 1_000_000)]
+    watchdog: u32,
+    /// Stops it.
+    #[arg(long)]
+    stop: bool,
+    /// Lets the firmware end, to see what is told of it. The card's data path and the host are not touched.
+    #[arg(long, value_name = "HOW", conflicts_with = "stop")]
+    crash: Option<Crash>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Crash {
+    Assert,
+    Illegal,
+    Fault,
+    Stack,
+    Spin,
+    Deaf,
+}
+
+impl Crash {
+    fn number(self) -> u8 {
+        match self {
+            Crash::Assert => proc_crash::ASSERT,
+            Crash::Illegal => proc_crash::ILLEGAL,
+            Crash::Fault => proc_crash::FAULT,
+            Crash::Stack => proc_crash::STACK,
+            Crash::Spin => proc_crash::SPIN,
+            Crash::Deaf => proc_crash::DEAF,
+        }
+    }
+}
+
+/// The registers of a dump, in their order.
+const NAMES: [&str; 31] = [
+    "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5", "a6",
+    "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
+];
+
+fn registers(dump: &ProcDump) -> impl Iterator<Item = (&'static str, u32)> {
+    let bytes = dump.to_bytes();
+    NAMES.into_iter().enumerate().map(move |(number, name)| {
+        let at = ProcDump::RA_AT + 4 * number;
+        let word = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+        (name, u32::from_le_bytes(word))
+    })
+}
+
+/// Everything that there is to say.
+struct Report {
+    name: String,
+    memory: u32,
+    state: State,
+    info: Option<ProcInfo>,
+    stack: Option<(u32, u32)>,
+    dump: Option<ProcDump>,
+    log: String,
+}
+
+fn text(field: &[u8; 16]) -> String {
+    let end = field.iter().position(|byte| *byte == 0);
+    String::from_utf8_lossy(&field[..end.unwrap_or(field.len())]).into_owned()
+}
+
+/// Where an address is: with its function, if that is known.
+fn place(address: u32, image: Option<&Image>) -> String {
+    match image.and_then(|image| image.function_at(address)) {
+        Some((name, into)) => format!("{address:#010x} {name} + {into:#x}"),
+        None => format!("{address:#010x}"),
+    }
+}
+
+impl Report {
+    fn of(name: String, processor: &Processor) -> Result<Self, Failure> {
+        let state = processor.state()?;
+        let ended = state.end.is_some();
+        Ok(Self {
+            name,
+            memory: processor.memory(),
+            state,
+            info: processor.info()?,
+            stack: processor.stack()?,
+            dump: if ended { processor.dump()? } else { None },
+            log: processor.log()?,
+        })
+    }
+
+    fn print(&self, image: Option<&Image>, out: &mut impl Write) -> io::Result<()> {
+        let status = self.state.status;
+        let how = match self.state.end {
+            None if status.asleep() => "running, asleep".to_owned(),
+            None => "running".to_owned(),
+            Some(end) => end.to_string(),
+        };
+        writeln!(
+            out,
+            "{}: control processor with {} KiB: {how}",
+            self.name,
+            self.memory / 1024
+        )?;
+        let Some(info) = &self.info else {
+            return writeln!(out, "  no firmware is loaded");
+        };
+        writeln!(
+            out,
+            "  firmware {}, build {}",
+            text(&info.version),
+            text(&info.build)
+        )?;
+        writeln!(
+            out,
+            "  {} cycles awake, beat {}, at {}",
+            self.state.awake,
+            self.state.beat,
+            place(self.state.pc, image)
+        )?;
+        if let Some((used, size)) = self.stack {
+            writeln!(out, "  stack: {used} of {size} bytes used at most")?;
+        }
+        let ProcInfo {
+            commands,
+            copies,
+            alarms,
+            ..
+        } = info;
+        writeln!(
+            out,
+            "  commands {commands}, copies {copies}, alarms {alarms}"
+        )?;
+        if status.dma_error() {
+            writeln!(out, "  host memory answered it in error")?;
+        }
+        if let Some(dump) = &self.dump {
+            writeln!(out, "dump, cycle {}", dump.cycle)?;
+            writeln!(out, "  at {}", place(dump.pc, image))?;
+            writeln!(out, "  from {}", place(dump.ra, image))?;
+            writeln!(
+                out,
+                "  cause {:#x}, value {:#010x}, last command {:#010x}",
+                dump.cause, dump.value, dump.command
+            )?;
+            let words: Vec<_> = registers(dump)
+                .map(|(name, value)| format!("{name:>4} {value:08x}"))
+                .collect();
+            for line in words.chunks(8) {
+                writeln!(out, "  {}", line.join(" "))?;
+            }
+        }
+        writeln!(out, "log")?;
+        self.log
+            .lines()
+            .try_for_each(|line| writeln!(out, "  {line}"))
+    }
+
+    fn json(&self, image: Option<&Image>) -> Value {
+        let dump = self.dump.as_ref().map(|dump| {
+            let registers: serde_json::Map<_, _> = registers(dump).map(|(name, value)| (name.to_owned(), value.into())).collect();
+            json!({"cause": dump.cause, "pc": dump.pc, "at": place(dump.pc, image), "value": dump.value, "cycle": dump.cycle,
+                   "command": dump.command, "registers": registers})
+        });
+        let info = self.info.as_ref().map(|info| {
+            json!({"version": text(&info.version), "build": text(&info.build), "commands": info.commands, "copies": info.copies,
+                   "alarms": info.alarms})
+        });
+        let stack = self
+            .stack
+            .map(|(used, size)| json!({"used": used, "size": size}));
+        json!({"card": self.name, "memory": self.memory, "running": self.state.status.running(), "asleep": self.state.status.asleep(),
+               "end": self.state.end.map(|end| end.to_string()), "awake_cycles": self.state.awake, "beat": self.state.beat,
+               "pc": self.state.pc, "firmware": info, "stack": stack, "dump": dump,
+               "log": self.log.lines().collect::<Vec<_>>()})
+    }
+}
+
+fn read(path: &Path) -> Result<Image, Failure> {
+    let file = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(Image::parse(&file).map_err(|error| format!("{}: {error}", path.display()))?)
+}
+
+/// Does it and prints. Who wants JSON gets an object whatever happens.
+pub fn run(args: &Firmware) -> Result<(), Failure> {
+    let result = act(args);
+    match &result {
+        Err(error) if args.card.json && !output::is_closed(error.as_ref()) => {
+            writeln!(output::stdout(), "{}", json!({"error": error.to_string()}))?;
+        }
+        _ => {}
+    }
+    result
+}
+
+fn act(args: &Firmware) -> Result<(), Failure> {
+    let image = args.load.as_ref().or(args.symbols.as_ref());
+    let image = image.map(|path| read(path)).transpose()?;
+    let reached = args.card.reach()?;
+    let processor = Processor::of(Arc::clone(&reached.transport))?;
+    if let (Some(image), Some(_)) = (&image, &args.load) {
+        processor.load(image)?;
+        processor.start(args.watchdog)?;
+        // Its first words.
+        processor.ask(ProcCommand::Ping, 0)?;
+    }
+    if args.stop {
+        processor.stop()?;
+    }
+    if let Some(how) = args.crash {
+        processor.crash(how.number())?;
+    }
+    let report = Report::of(reached.transport.name(), &processor)?;
+    let mut out = output::stdout();
+    if args.card.json {
+        serde_json::to_writer_pretty(&mut out, &report.json(image.as_ref()))?;
+        writeln!(out)?;
+    } else {
+        report.print(image.as_ref(), &mut out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,3 @@
+control/control_split.sv
+control/control_share.sv
+control/weft_card_control.sv

@@ -1,0 +1,103 @@
+// One way to host memory for the card and its control processor. Reads: the processor, which has one beat at a time under way (ID 3), goes before the
+// next one of the card. Writes: the processor's beat (ID 1) goes between two bursts of the card: while it waits, what the card has shown is let
+// through to its end, and no new burst is shown. So the processor waits for one burst at most, and the card for one beat.
+
+module control_share (
+  input  logic       clk_i,
+  input  logic       rst_ni,
+
+  // The card.
+  input  logic       awvalid_i,
+  output logic       awready_o,
+  input  logic       wvalid_i,
+  input  logic       wlast_i,
+  output logic       wready_o,
+  input  logic       arvalid_i,
+  output logic       arready_o,
+
+  // The processor: single beats, address and data shown together.
+  input  logic       proc_awvalid_i,
+  output logic       proc_awready_o,
+  input  logic       proc_wvalid_i,
+  output logic       proc_wready_o,
+  input  logic       proc_arvalid_i,
+  output logic       proc_arready_o,
+
+  // The bus, and whose its addresses and data are.
+  output logic       write_proc_o,
+  output logic       read_proc_o,
+  output logic       m_axi_awvalid,
+  input  logic       m_axi_awready,
+  output logic       m_axi_wvalid,
+  output logic       m_axi_wlast,
+  input  logic       m_axi_wready,
+  output logic       m_axi_arvalid,
+  input  logic       m_axi_arready
+);
+
+  // Bursts whose address was taken, without those whose last beat was: -1 to the card's limit.
+  logic signed [8:0] ahead_q;
+  logic              write_proc_q, aw_shown_q, ar_shown_q, wants, let_aw, let_w, aw, w_last;
+
+  assign wants  = proc_awvalid_i || proc_wvalid_i;
+  assign let_aw = !wants || aw_shown_q;
+  assign let_w  = !wants || ahead_q + 9'(aw_shown_q) > 0;
+
+  assign write_proc_o = write_proc_q;
+
+  always_comb begin
+    if (write_proc_q) begin
+      m_axi_awvalid = proc_awvalid_i;
+      m_axi_wvalid  = proc_wvalid_i;
+      m_axi_wlast   = 1'b1;
+    end else begin
+      m_axi_awvalid = awvalid_i && let_aw;
+      m_axi_wvalid  = wvalid_i && let_w;
+      m_axi_wlast   = wlast_i;
+    end
+  end
+
+  assign awready_o      = m_axi_awready && !write_proc_q && let_aw;
+  assign wready_o       = m_axi_wready && !write_proc_q && let_w;
+  assign proc_awready_o = m_axi_awready && write_proc_q;
+  assign proc_wready_o  = m_axi_wready && write_proc_q;
+
+  assign aw     = awvalid_i && awready_o;
+  assign w_last = wvalid_i && wready_o && wlast_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      ahead_q      <= '0;
+      write_proc_q <= 1'b0;
+      aw_shown_q   <= 1'b0;
+    end else begin
+      ahead_q      <= ahead_q + 9'(aw) - 9'(w_last);
+      aw_shown_q   <= !write_proc_q && m_axi_awvalid && !m_axi_awready;
+      // Nothing of the card is shown in a cycle in which the turn changes.
+      if (!write_proc_q) write_proc_q <= wants && ahead_q == 0 && !aw_shown_q;
+      else if (!(proc_awvalid_i && !m_axi_awready) && !(proc_wvalid_i && !m_axi_wready)) write_proc_q <= 1'b0;
+    end
+  end
+
+  // ---------------------------------------------------------------- reads
+  assign read_proc_o    = proc_arvalid_i && !ar_shown_q;
+  assign m_axi_arvalid  = read_proc_o || arvalid_i;
+  assign arready_o      = m_axi_arready && !read_proc_o;
+  assign proc_arready_o = m_axi_arready && read_proc_o;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) ar_shown_q <= 1'b0;
+    else ar_shown_q <= arvalid_i && !read_proc_o && !m_axi_arready;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      // What the turns stand on: a burst's data are not shown before its address.
+      a_data_behind: assert (!wvalid_i || ahead_q + 9'(awvalid_i) > 0);
+      a_far: assert (ahead_q >= -1 && ahead_q < 255);
+    end
+  end
+`endif
+
+endmodule
