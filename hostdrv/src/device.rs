@@ -15,6 +15,7 @@ mod files;
 mod leaving;
 mod lessees;
 mod manager;
+mod named;
 mod owners;
 mod patience;
 mod queue_pairs;
@@ -55,6 +56,8 @@ use files::Watch;
 pub(crate) use leaving::Leaving;
 use lessees::Lessee;
 pub(crate) use manager::Manager;
+pub(crate) use named::FileName;
+use named::Named;
 pub(crate) use owners::Owner;
 use owners::Owners;
 use patience::Patience;
@@ -208,6 +211,8 @@ pub(crate) struct State {
     qps: BTreeMap<QpId, QpEntry>,
     /// Shared receive queues.
     srqs: BTreeMap<SrqId, SrqEntry>,
+    /// What files name.
+    pub(crate) named: Named,
     /// The queue pair of each flow.
     flows: Vec<Option<QpId>>,
     bells: Arc<PostBells>,
@@ -499,6 +504,7 @@ impl Device {
             engine: Engine::new(config.clone()),
             qps: BTreeMap::new(),
             srqs: BTreeMap::new(),
+            named: Named::default(),
             flows: Vec::new(),
             bells: bells.clone(),
             lent: Vec::new(),

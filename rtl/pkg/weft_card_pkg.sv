@@ -235,6 +235,7 @@ package weft_card_pkg;
   parameter logic [7:0] WQE_OPCODE_FAST_REGISTER = 8'd7;
   parameter logic [7:0] WQE_OPCODE_FETCH_ADD = 8'd8;
   parameter logic [7:0] WQE_OPCODE_CMP_SWAP = 8'd9;
+  parameter logic [7:0] WQE_OPCODE_XRC_SEND = 8'd10;
 
   // What was completed.
   parameter logic [7:0] CQE_OPCODE_SEND = 8'd1;
@@ -279,6 +280,12 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_OPCODE_MODIFY_SRQ = 8'd21;
   parameter logic [7:0] COMMAND_OPCODE_QUERY_SRQ = 8'd22;
   parameter logic [7:0] COMMAND_OPCODE_ALLOC_STAG = 8'd23;
+  parameter logic [7:0] COMMAND_OPCODE_ALLOC_XRCD = 8'd24;
+  parameter logic [7:0] COMMAND_OPCODE_DEALLOC_XRCD = 8'd25;
+
+  // Kinds of queue pairs.
+  parameter logic [7:0] QUEUE_PAIR_KIND_XRC_INITIATOR = 8'd1;
+  parameter logic [7:0] QUEUE_PAIR_KIND_XRC_TARGET = 8'd2;
 
   // What an STag without memory is for.
   parameter logic [7:0] STAG_KIND_WINDOW_1 = 8'd1;
@@ -315,6 +322,8 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_STATUS_INVALID_HANDOVER = 8'd27;
   parameter logic [7:0] COMMAND_STATUS_UNKNOWN_SRQ = 8'd28;
   parameter logic [7:0] COMMAND_STATUS_INVALID_SRQ = 8'd29;
+  parameter logic [7:0] COMMAND_STATUS_UNKNOWN_XRCD = 8'd30;
+  parameter logic [7:0] COMMAND_STATUS_WRONG_QP_KIND = 8'd31;
 
   // Rungs of the partition ladder.
   parameter logic [7:0] PARTITION_RUNG_HOST = 8'd1;
@@ -361,6 +370,7 @@ package weft_card_pkg;
   parameter logic [7:0] CONNECT_FAILURE_NO_RTR = 8'd9;
   parameter logic [7:0] CONNECT_FAILURE_UNSUPPORTED_REVISION = 8'd10;
   parameter logic [7:0] CONNECT_FAILURE_SEGMENT_TOO_SMALL = 8'd11;
+  parameter logic [7:0] CONNECT_FAILURE_NO_XRC = 8'd12;
 
   // Why a connection ended.
   parameter logic [7:0] DISCONNECT_REASON_LOCAL = 8'd1;
@@ -829,7 +839,7 @@ package weft_card_pkg;
     logic [7:0] status;  // how it ended (CQE_STATUS_*)
     logic [7:0] opcode;  // what it was (CQE_OPCODE_*)
     logic [15:0] flow;  // the queue pair's flow
-    logic [31:0] invalidated;  // the STag that the peer invalidated, if has_invalidated
+    logic [31:0] invalidated;  // the STag that the peer invalidated, if has_invalidated; the number of a shared receive queue, if of_xrc
     logic [31:0] byte_len;  // bytes moved
     logic [63:0] immediate;  // the Immediate Data, if has_immediate
     logic [31:0] work;  // send queue: number of the WQE's first block, receive queue: number of the element; counted from 0, modulo 2^32. Shared receive queue: the element's slot
@@ -838,6 +848,7 @@ package weft_card_pkg;
   parameter int unsigned CQE_SOLICITED_BIT = 0;  // the sender asked for an event
   parameter int unsigned CQE_HAS_IMMEDIATE_BIT = 1;  // the receive took Immediate Data
   parameter int unsigned CQE_HAS_INVALIDATED_BIT = 2;  // an STag was invalidated
+  parameter int unsigned CQE_OF_XRC_BIT = 3;  // the receive came from the shared queue of an XRC domain: its number is in invalidated
   parameter int unsigned CQE_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
 
   // Doorbells of a queue pair, written by the one who posts. Each in a word of 8 bytes of its own.
@@ -886,7 +897,10 @@ package weft_card_pkg;
 
   // A slot of a command ring; 512 bytes for private data follow it. A command has the fields that command_opcode names; the others are ignored.
   typedef struct packed {
-    logic [239:0] rsvd_98;
+    logic [191:0] rsvd_104;
+    logic [31:0] xrcd;  // number of an XRC domain; CREATE_SRQ: 0, the shared receive queue is in none
+    logic [7:0] rsvd_99;
+    logic [7:0] qp_kind;  // what kind of queue pair; 0: reliable connected (QUEUE_PAIR_KIND_*)
     logic [7:0] tos;  // IPv4 type of service of a connection's packets; bits 1:0 are ECN's, and ignored
     logic [7:0] stag_kind;  // what an STag is allocated for (STAG_KIND_*)
     logic [31:0] srq_limit;  // an event is told when a shared receive queue has fewer elements; 0: none is
@@ -966,7 +980,8 @@ package weft_card_pkg;
   // What became of a command: an entry of the ring of answers, at the command's place.
   typedef struct packed {
     logic [7:0] phase;  // written last
-    logic [55:0] rsvd_120;
+    logic [23:0] rsvd_124;
+    logic [31:0] xrcd;  // ALLOC_XRCD: the XRC domain
     logic [31:0] srq_waiting;  // QUERY_SRQ: elements that no message has taken
     logic [31:0] srq_limit;  // QUERY_SRQ: the limit that stands
     logic [31:0] srq;  // CREATE_SRQ: the shared receive queue
@@ -1020,7 +1035,8 @@ package weft_card_pkg;
     logic [7:0] phase;  // written last
     logic [183:0] rsvd_40;
     logic [31:0] srq;  // number of the shared receive queue
-    logic [15:0] rsvd_34;
+    logic [7:0] rsvd_35;
+    logic [7:0] extensions;  // extensions of the start-up that the peer asks for
     logic [7:0] flags;
     logic [7:0] rtr;  // RTR kinds, if has_rtr
     logic [15:0] terminate;  // the Terminate's layer, type and code, if has_terminate
@@ -1048,6 +1064,7 @@ package weft_card_pkg;
   parameter int unsigned EVENT_ENTRY_MARKERS_RECEIVED_BIT = 5;  // the other side does
   parameter int unsigned EVENT_ENTRY_HAS_TERMINATE_BIT = 6;  // a Terminate ended the queue pair
   parameter int unsigned EVENT_ENTRY_RECEIVED_BIT = 7;  // the peer sent it
+  parameter int unsigned EVENT_ENTRY_XRC_BIT = 0;  // it is an XRC initiator
   parameter int unsigned EVENT_ENTRY_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
 
   // Doorbells of a command ring, written by the one who commands. Each in a word of 8 bytes of its own.

@@ -22,6 +22,8 @@ const MEMORY: u64 = 8192;
 const PEER_PORT: u16 = 4791;
 /// Connections that a client has, one after the other.
 const CONNECTIONS: usize = 3;
+/// Moments at which a client is killed.
+const KILLS: usize = 100;
 
 #[derive(Serialize, Deserialize)]
 struct Errand {
@@ -256,7 +258,8 @@ fn clients_share_a_card() {
     no_faults(&scene.bench);
 }
 
-/// Whenever a client is killed, all that it had is there again for the next one: as many clients as the card has flows for come after each other.
+/// Whenever a client is killed, all that it had is there again for the next one: 100 come after each other, with more
+/// connections than the card has.
 #[test]
 fn killed_clients_leave_nothing_behind() {
     let mut scene = Scene::new(22, Limits::default());
@@ -264,7 +267,7 @@ fn killed_clients_leave_nothing_behind() {
     let flows = scene.bench.device(0).capabilities().flows as usize;
     let mut kills = 0;
     let mut connections = 0;
-    while kills < 24 {
+    while kills < KILLS {
         let errand = scene.errand(0);
         let mut child = spawn("restless_client", &errand);
         let before = scene.broker.report().came;
@@ -273,6 +276,8 @@ fn killed_clients_leave_nothing_behind() {
         let mut turns = 0;
         while turns < moment {
             scene.turn();
+            let end = child.try_wait().expect("a process of ours");
+            assert_eq!(end, None, "client {kills} has ended by itself");
             let is_there = scene.broker.report().came > before && scene.came >= after;
             turns += u32::from(is_there);
         }
@@ -290,7 +295,7 @@ fn killed_clients_leave_nothing_behind() {
         scene.check_own(kills as u8);
     }
     assert!(
-        connections > 24,
+        connections > KILLS,
         "{connections} connections of {kills} clients"
     );
     // What is left of TCP's endings.

@@ -256,6 +256,8 @@ pub enum ConnectFailure {
     UnsupportedRevision,
     /// The peer's MSS leaves no room for an FPDU of 128 octets (RFC 5044 §4.5).
     SegmentTooSmall,
+    /// The peer has accepted, but not as an XRC target: it does not know of XRC (Terminate 2/0/04 was sent).
+    NoXrc,
 }
 
 /// Why a connection ended.
@@ -298,6 +300,8 @@ pub enum Event {
         rtr: Option<RtrKinds>,
         /// MPA revision of the request.
         revision: u8,
+        /// The peer is an XRC initiator: an XRC target is to accept.
+        xrc: bool,
     },
     /// The connection stands. The initiator: the reply came, and the RTR, if there is one, is on
     /// its way. The responder: the RTR or the first message has arrived.

@@ -84,7 +84,7 @@ pub struct EngineConfig {
     /// How long a closed connection's addresses stay reserved: 2 MSL (RFC 9293 §3.6.1). That takes 2 minutes for MSL, for
     /// the whole of the old Internet, and says that it may be chosen by experience: in the network of a data centre
     /// nothing is older than half a second, and a new connection's sequence numbers begin above the old one's by the
-    /// clock of RFC 6528. Each such connection holds its memory.
+    /// clock of RFC 6528. Each such connection holds its memory, as long as no new one needs it.
     pub time_wait: u64,
     /// The responder waits so long for the MPA request, the initiator for the reply.
     pub mpa_timeout: u64,

@@ -340,7 +340,7 @@ impl<P: Port> Link<'_, P> {
             if self.conn.committed {
                 let first = self.conn.first_status;
                 qp.flush(first, &mut self.shared.completions);
-                self.shared.last_wqe(qp.srq, qp.id);
+                self.shared.last_wqe(qp.receives, qp.id);
             } else {
                 // Nothing was sent or received for it: it may be connected again.
                 qp.state = QpState::Idle;

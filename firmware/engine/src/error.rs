@@ -101,11 +101,18 @@ pub enum Error {
     InvalidHandover(Impossible),
     /// The address is not a unicast address that can be reached.
     InvalidAddress,
+    /// No such XRC domain.
+    UnknownXrcd,
+    /// A queue pair of this kind does not do that: an XRC initiator sends only to a shared queue that it names, and receives nothing; a target only receives, and
+    /// is for a request of an initiator; both connect by revision 2, and not inside a host.
+    WrongQpKind,
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Error::UnknownXrcd => f.write_str("no such XRC domain"),
+            Error::WrongQpKind => f.write_str("a queue pair of this kind does not do that"),
             Error::UnknownPd => f.write_str("no such protection domain"),
             Error::UnknownQp => f.write_str("no such queue pair"),
             Error::UnknownConnection => f.write_str("no such connection"),

@@ -98,13 +98,13 @@ pub struct Message {
 /// What a work request's message does; `None`: it sends nothing.
 pub(crate) fn message_kind(action: Action) -> Option<MessageKind> {
     Some(match action {
-        Action::Send { opcode, invalidate } => MessageKind::Send {
+        Action::Send { opcode, rsvd_ulp } => MessageKind::Send {
             solicited: matches!(
                 opcode,
                 opcode::SEND_SE | opcode::SEND_SE_INVALIDATE | opcode::IMMEDIATE_SE
             ),
             invalidate: matches!(opcode, opcode::SEND_INVALIDATE | opcode::SEND_SE_INVALIDATE)
-                .then_some(invalidate),
+                .then_some(rsvd_ulp),
             immediate: matches!(opcode, opcode::IMMEDIATE | opcode::IMMEDIATE_SE),
         },
         Action::Write { stag, to } => MessageKind::Write { stag, to },

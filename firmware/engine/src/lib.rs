@@ -69,6 +69,7 @@ mod timers;
 mod usual;
 mod verbs;
 mod work;
+mod xrc;
 
 pub use cm::{
     is_station, AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason,
@@ -95,3 +96,4 @@ pub use weft_tcp::handover::{Handover, Impossible, Timestamps};
 pub use weft_wire::mpa::RtrKinds;
 pub use weft_wire::rdmap::Atomic;
 pub use weft_wire::terminate::TerminateCode;
+pub use xrc::XrcdId;

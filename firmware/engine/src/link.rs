@@ -23,6 +23,7 @@ use crate::stats::EngineStats;
 use crate::syn_cache::{Cookies, SynCache};
 use crate::timers::Timer;
 use crate::verbs::Completion;
+use crate::xrc::Xrcds;
 use weft_tcp::pages::Pool;
 use weft_tcp::scoreboard::Run;
 use weft_tcp::spare::Spare;
@@ -47,6 +48,8 @@ pub struct Shared {
     pub regions: Regions,
     /// Shared receive queues.
     pub srqs: Srqs,
+    /// XRC domains.
+    pub xrcds: Xrcds,
     /// Neighbours.
     pub neighbours: Neighbours,
     /// The card's flow lookup.
@@ -103,6 +106,7 @@ impl Shared {
             resets: Limit::default(),
             most_events,
             srqs: Srqs::default(),
+            xrcds: Xrcds::default(),
             random,
             neighbours: Neighbours::new(),
             keys: FlowKeys::new(config.num_flows),

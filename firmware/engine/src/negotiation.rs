@@ -1,7 +1,7 @@
 //! What the two sides of a connection agree on in the MPA start-up (RFC 5044 §7.1, RFC 6581 §9),
 //! as functions of the frames.
 
-use weft_wire::mpa::{Enhanced, FrameKind, RtrKinds, StartupFrame};
+use weft_wire::mpa::{Enhanced, Extensions, FrameKind, RtrKinds, StartupFrame, EXTENDED, RESERVED};
 use weft_wire::terminate::TerminateCode;
 
 use crate::cm::{Agreed, Revision};
@@ -24,6 +24,8 @@ pub struct Proposal {
     pub ird: u16,
     /// ORD.
     pub ord: u16,
+    /// Beyond the RFC.
+    pub extensions: Extensions,
 }
 
 impl Proposal {
@@ -49,6 +51,7 @@ impl Proposal {
                 rtr: self.rtr,
                 ird: self.ird,
                 ord,
+                extensions: self.extensions,
             }),
             private_data,
         }
@@ -99,6 +102,13 @@ pub fn judge(proposal: &Proposal, reply: &StartupFrame<'_>) -> Verdict {
     if enhanced.ird != Enhanced::UNSPECIFIED {
         agreed.ord = agreed.ord.min(enhanced.ird);
     }
+    // Nothing that was not asked for is granted.
+    if !proposal.extensions.contains(enhanced.extensions) {
+        return Verdict::Invalid;
+    }
+    if enhanced.extensions != proposal.extensions {
+        return Verdict::Terminate(agreed, TerminateCode::MPA_INVALID_FRAME);
+    }
     if !proposal.rtr.is_empty() {
         let common = proposal.rtr.intersection(enhanced.rtr);
         if !enhanced.peer_to_peer || common.is_empty() {
@@ -130,6 +140,8 @@ pub struct Terms {
     pub ird: u16,
     /// ORD.
     pub ord: u16,
+    /// Beyond the RFC.
+    pub extensions: Extensions,
 }
 
 /// What a responder needs to know of a request.
@@ -156,6 +168,21 @@ impl Request {
         })
     }
 
+    /// What is asked for beyond the RFC.
+    pub fn extensions(&self) -> Extensions {
+        let enhanced = self.enhanced;
+        enhanced.map_or(Extensions::NONE, |enhanced| enhanced.extensions)
+    }
+
+    /// Bytes of the reply's private data that are not the application's.
+    pub fn reserved(&self) -> usize {
+        match (self.enhanced, self.extensions().is_empty()) {
+            (None, _) => 0,
+            (Some(_), true) => RESERVED,
+            (Some(_), false) => RESERVED + EXTENDED,
+        }
+    }
+
     /// The RTR kinds offered, if an RTR will come.
     pub fn rtr(&self) -> Option<RtrKinds> {
         self.enhanced
@@ -179,6 +206,7 @@ impl Request {
             let mut ours = Enhanced {
                 ord: Enhanced::UNSPECIFIED,
                 ird: Enhanced::UNSPECIFIED,
+                extensions: theirs.extensions.intersection(terms.extensions),
                 ..Enhanced::default()
             };
             if theirs.ird != Enhanced::UNSPECIFIED {
@@ -226,6 +254,7 @@ impl Request {
                 } else {
                     RtrKinds::NONE
                 },
+                extensions: Extensions::NONE,
             }),
             private_data,
         }

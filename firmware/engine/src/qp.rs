@@ -16,12 +16,13 @@ use crate::verbs::{
     Binding, Completion, Opcode, QpConfig, QpId, QpState, Sge, SrqId, Status, MAX_INLINE,
     MAX_RECV_SGE, MAX_SGE,
 };
+use crate::xrc::XrcdId;
 
 /// What a send-queue entry does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// A Send with this opcode; the STag to invalidate, or 0.
-    Send { opcode: u8, invalidate: u32 },
+    /// A Send with this opcode; what RsvdULP has: the STag to invalidate, the peer's shared receive queue, or 0.
+    Send { opcode: u8, rsvd_ulp: u32 },
     /// A Write.
     Write { stag: u32, to: u64 },
     /// A Read into the entry's SGEs.
@@ -367,6 +368,39 @@ pub struct Joined {
     pub told: bool,
 }
 
+/// Where the receives of a queue pair come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receives {
+    /// Its own queue.
+    Own,
+    /// A shared queue, one at a time.
+    Shared(SrqId),
+    /// The shared queue of this domain that the peer's Send names; the one that the last Send named.
+    Domain(XrcdId, Option<SrqId>),
+    /// There are none: it is an XRC initiator.
+    Nowhere,
+}
+
+impl Receives {
+    /// A queue that others have as well, or may have: its elements are not the queue pair's.
+    pub fn are_shared(self) -> bool {
+        matches!(self, Receives::Shared(_) | Receives::Domain(..))
+    }
+
+    /// An XRC initiator's, or a target's.
+    pub fn is_xrc(self) -> bool {
+        matches!(self, Receives::Domain(..) | Receives::Nowhere)
+    }
+
+    /// The shared queue of an XRC domain that the element in hand came from.
+    pub fn of_domain(self) -> Option<SrqId> {
+        match self {
+            Receives::Domain(_, srq) => srq,
+            _ => None,
+        }
+    }
+}
+
 /// A queue pair.
 #[derive(Debug)]
 pub struct Qp {
@@ -384,8 +418,8 @@ pub struct Qp {
     pub conn: Option<u16>,
     /// Its connection, if it is one inside the host.
     pub joined: Option<Joined>,
-    /// Where it takes its receives from, one at a time, if it has none of its own.
-    pub srq: Option<SrqId>,
+    /// Where it takes its receives from.
+    pub receives: Receives,
     /// Send queue.
     pub sq: SendQueue,
     /// Receive queue.
@@ -428,7 +462,7 @@ impl Qp {
             state: QpState::Idle,
             conn: None,
             joined: None,
-            srq: None,
+            receives: Receives::Own,
             sq: SendQueue::new(config.send_depth),
             rq: RecvQueue {
                 ring: vec![RecvEntry::default(); config.recv_depth.next_power_of_two() as usize],
@@ -490,6 +524,7 @@ impl Qp {
                     solicited: false,
                     invalidated: None,
                     immediate: None,
+                    srq: None,
                 });
             }
         }
@@ -517,6 +552,7 @@ impl Qp {
             solicited,
             invalidated,
             immediate,
+            srq: self.receives.of_domain(),
         });
         self.rq.completed = self.rq.completed.wrapping_add(1);
     }

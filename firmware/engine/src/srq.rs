@@ -7,6 +7,7 @@ use crate::cm::Event;
 use crate::error::Error;
 use crate::qp::RecvEntry;
 use crate::verbs::{PdId, SrqId, MAX_RECV_SGE};
+use crate::xrc::XrcdId;
 
 /// Deepest queue.
 const MAX_DEPTH: u32 = 1 << 15;
@@ -40,6 +41,8 @@ struct Srq {
     waiting: VecDeque<RecvEntry>,
     /// Queue pairs that have it.
     users: u32,
+    /// Its XRC domain, whose targets reach it.
+    xrcd: Option<XrcdId>,
 }
 
 impl Srq {
@@ -68,7 +71,7 @@ impl Srqs {
     }
 
     /// A new one.
-    pub fn create(&mut self, config: &SrqConfig) -> Result<SrqId, Error> {
+    pub fn create(&mut self, config: &SrqConfig, xrcd: Option<XrcdId>) -> Result<SrqId, Error> {
         if !(1..=MAX_DEPTH).contains(&config.depth)
             || !(1..=MAX_RECV_SGE).contains(&usize::from(config.max_sge))
             || config.limit > config.depth
@@ -88,6 +91,7 @@ impl Srqs {
             config: *config,
             waiting: VecDeque::with_capacity(config.depth as usize),
             users: 0,
+            xrcd,
         };
         match self.queues.get_mut(at) {
             Some(place) => *place = Some(srq),
@@ -96,15 +100,15 @@ impl Srqs {
         Ok(id)
     }
 
-    /// Removes one that no queue pair has; the elements that wait in it are gone without completion. Its domain.
-    pub fn destroy(&mut self, id: SrqId) -> Result<PdId, Error> {
+    /// Removes one that no queue pair has; the elements that wait in it are gone without completion. Its domains.
+    pub fn destroy(&mut self, id: SrqId) -> Result<(PdId, Option<XrcdId>), Error> {
         let srq = self.get(id)?;
         if srq.users > 0 {
             return Err(Error::InUse);
         }
-        let pd = srq.config.pd;
+        let domains = (srq.config.pd, srq.xrcd);
         self.queues[usize::from(id.index)] = None;
-        Ok(pd)
+        Ok(domains)
     }
 
     /// A queue pair takes from it from now on.
@@ -137,6 +141,13 @@ impl Srqs {
             limit: srq.config.limit,
             waiting: srq.waiting.len() as u32,
         })
+    }
+
+    /// The queue of a domain that a Send calls by this number.
+    pub fn in_domain(&mut self, xrcd: XrcdId, number: u32) -> Option<SrqId> {
+        let id = SrqId::from_number(number);
+        let srq = self.get(id).ok()?;
+        (srq.xrcd == Some(xrcd)).then_some(id)
     }
 
     /// What it was made as.

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use weft_wire::fpdu::Markers;
-use weft_wire::mpa::{FrameError, FrameKind, RtrKinds, StartupFrame, MAX_FRAME};
+use weft_wire::mpa::{Extensions, FrameError, FrameKind, RtrKinds, StartupFrame, MAX_FRAME};
 use weft_wire::terminate::TerminateCode;
 
 use crate::cm::{ConnectFailure, DisconnectReason, Event, PrivateData};
@@ -105,6 +105,7 @@ impl<P: Port> Link<'_, P> {
             ord: enhanced.map(|e| e.ord),
             rtr: request.rtr(),
             revision: frame.revision,
+            xrc: request.extensions().contains(Extensions::XRC),
         });
     }
 
@@ -141,6 +142,7 @@ impl<P: Port> Link<'_, P> {
         if let Some(code) = wrong {
             let failure = match code {
                 TerminateCode::MPA_NO_MATCHING_RTR => ConnectFailure::NoMatchingRtr,
+                TerminateCode::MPA_INVALID_FRAME => ConnectFailure::NoXrc,
                 _ => ConnectFailure::InsufficientReads,
             };
             self.conn.verdict = Verdict::Failed(failure);

@@ -112,6 +112,8 @@ pub struct EngineStats {
     pub syn_cookies_taken: u64,
     /// Half-open connections forgotten because nothing came.
     pub half_open_forgotten: u64,
+    /// Connections in TIME_WAIT that were forgotten before its end, because a new one needed the place.
+    pub time_waits_cut: u64,
     /// RSTs not sent, because there were too many.
     pub resets_withheld: u64,
     /// Reports of an earlier binding of their flow.

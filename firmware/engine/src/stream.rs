@@ -6,12 +6,14 @@ use weft_wire::checks::{self, Ask, Position, Right, Violation};
 use weft_wire::ddp::{self, DdpHeader, Target};
 use weft_wire::fpdu;
 use weft_wire::mpa::RtrKinds;
+use weft_wire::rdmap::{self, opcode};
 use weft_wire::terminate::TerminateCode;
 use weft_wire::walk::{Unit, Walk};
 
 use crate::conn::Phase;
 use crate::link::Link;
 use crate::port::Port;
+use crate::qp::{Qp, Receives};
 use crate::rdmap::Fault;
 use crate::usual::ends_write;
 use crate::verbs::{Access, Sge};
@@ -121,7 +123,7 @@ impl<P: Port> Link<'_, P> {
         let ask = checks::ask(&header, payload.len()).map_err(|v| fault(v.of_segment()))?;
         match ask {
             Ask::Tagged { stag, to, right } => self.place_tagged(right, stag, to, payload),
-            Ask::Send { msn, mo } => self.place_untagged(msn, mo, payload),
+            Ask::Send { msn, mo } => self.place_untagged(&header, (msn, mo), payload),
             Ask::Nothing | Ask::Engine => Ok(()),
         }
         .map_err(fault)?;
@@ -169,15 +171,23 @@ impl<P: Port> Link<'_, P> {
             .map_err(|_| TerminateCode::DDP_LOCAL)
     }
 
-    fn place_untagged(&mut self, msn: u32, mo: u32, payload: &[u8]) -> Result<(), TerminateCode> {
+    fn place_untagged(
+        &mut self,
+        header: &DdpHeader,
+        (msn, mo): (u32, u32),
+        payload: &[u8],
+    ) -> Result<(), TerminateCode> {
+        let code = Violation::of_segment;
         let expected = self.qp.as_ref().map(|qp| qp.expected);
         if expected == Some(Position { msn, mo: 0 }) && mo == 0 && !self.is_rtr_send(msn) {
-            self.take_shared();
+            if let Target::Untagged { rsvd_ulp, .. } = header.target {
+                self.check_target_opcode(header.rdmap_control)?;
+                self.take_shared(rsvd_ulp).map_err(code)?;
+            }
         }
         let Some(qp) = self.qp.as_ref() else {
             return Err(TerminateCode::DDP_LOCAL);
         };
-        let code = Violation::of_segment;
         qp.expected.expect(msn, mo).map_err(code)?;
         if self.is_rtr_send(msn) {
             return checks::fit(mo, payload.len(), 0).map_err(code);
@@ -189,7 +199,8 @@ impl<P: Port> Link<'_, P> {
         }
         checks::fit(mo, payload.len(), element.length.into()).map_err(code)?;
         // All SGEs are checked before the first byte is placed.
-        let pd = qp.config.pd;
+        let pd = self.shared.element_pd(qp);
+        let pd = pd.ok_or(code(Violation::Element))?;
         for place in [false, true] {
             for (sge, bytes) in scatter(&element.sges, mo, payload) {
                 let length = bytes.len() as u32;
@@ -206,6 +217,19 @@ impl<P: Port> Link<'_, P> {
             }
         }
         Ok(())
+    }
+
+    /// A Send whose RsvdULP is something else than the number of a shared queue is none that an XRC target takes.
+    fn check_target_opcode(&self, rdmap_control: u8) -> Result<(), TerminateCode> {
+        let is_target = |qp: &Qp| matches!(qp.receives, Receives::Domain(..));
+        let plain = matches!(
+            rdmap::opcode_of(rdmap_control),
+            opcode::SEND | opcode::SEND_SE
+        );
+        match plain || !self.qp.as_deref().is_some_and(is_target) {
+            true => Ok(()),
+            false => Err(TerminateCode::RDMAP_OPCODE),
+        }
     }
 
     /// True for the Send that is the peer's RTR.
@@ -331,7 +355,7 @@ impl<P: Port> Link<'_, P> {
 
     /// Lets the card take over, if the stream stands between two FPDUs and nothing is buffered.
     pub fn try_attach(&mut self) {
-        let walks = self.card_walks();
+        let walks = self.card_walks() && !self.is_element_foreign();
         let Some(qp) = self.qp.as_ref() else {
             return;
         };

@@ -53,6 +53,11 @@ impl Timers {
         self.at[timer as usize] != u64::MAX
     }
 
+    /// When it is due; `u64::MAX`: it is not set.
+    pub fn due_at(&self, timer: Timer) -> u64 {
+        self.at[timer as usize]
+    }
+
     /// Takes one that is due.
     pub fn take_due(&mut self, timer: Timer, now: u64) -> bool {
         let due = self.at[timer as usize] <= now;

@@ -152,6 +152,13 @@ pub enum SendOp {
         /// Also invalidates this STag of the peer's.
         invalidate: Option<u32>,
     },
+    /// Send of an XRC initiator, to a shared receive queue of the peer's XRC domain ([`crate::xrc`]).
+    XrcSend {
+        /// Asks the receiver for an event.
+        solicited: bool,
+        /// The peer's number of that queue.
+        srq: u32,
+    },
     /// Immediate Data (RFC 7306 §6): 8 bytes, most significant first, into the peer's next receive and into
     /// its completion. No payload. Nothing is negotiated: a peer that does not know it answers with a Terminate.
     Immediate {
@@ -326,6 +333,8 @@ pub struct Completion {
     pub invalidated: Option<u32>,
     /// A receive: it took Immediate Data, this.
     pub immediate: Option<u64>,
+    /// A receive of an XRC target: the shared queue that it came from.
+    pub srq: Option<SrqId>,
 }
 
 /// A shared receive queue. Never reused for another one.

@@ -4,7 +4,7 @@ use weft_layout::ReceiveElement;
 use weft_wire::rdmap::{opcode, Atomic, IMMEDIATE};
 
 use crate::error::Error;
-use crate::qp::{self, Action, Local, Qp, RecvEntry, SendEntry};
+use crate::qp::{self, Action, Local, Qp, Receives, RecvEntry, SendEntry};
 use crate::region::{Piece, Regions};
 use crate::verbs::{
     Access, Binding, Opcode, Payload, PdId, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE,
@@ -28,8 +28,22 @@ fn new_entry(id: u64, action: Action) -> SendEntry {
     }
 }
 
+/// Does such a queue pair do this?
+fn is_of_kind(receives: Receives, op: &SendOp) -> bool {
+    match (receives, op) {
+        (Receives::Domain(..), _) => false,
+        (Receives::Nowhere, SendOp::Send { .. } | SendOp::Immediate { .. }) => false,
+        (Receives::Nowhere, _) => true,
+        (_, SendOp::XrcSend { .. }) => false,
+        _ => true,
+    }
+}
+
 /// Checks a send work request and makes the queue's entry of it.
 pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEntry, Error> {
+    if !is_of_kind(qp.receives, &wr.op) {
+        return Err(Error::WrongQpKind);
+    }
     let action = match wr.op {
         SendOp::Send {
             solicited,
@@ -41,14 +55,21 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
                 (true, false) => opcode::SEND_SE,
                 (true, true) => opcode::SEND_SE_INVALIDATE,
             },
-            invalidate: invalidate.unwrap_or(0),
+            rsvd_ulp: invalidate.unwrap_or(0),
+        },
+        SendOp::XrcSend { solicited, srq } => Action::Send {
+            opcode: match solicited {
+                false => opcode::SEND,
+                true => opcode::SEND_SE,
+            },
+            rsvd_ulp: srq,
         },
         SendOp::Immediate { solicited, .. } => Action::Send {
             opcode: match solicited {
                 false => opcode::IMMEDIATE,
                 true => opcode::IMMEDIATE_SE,
             },
-            invalidate: 0,
+            rsvd_ulp: 0,
         },
         SendOp::Write { stag, to } => Action::Write { stag, to },
         SendOp::Read { stag, to } => Action::Read { stag, to },
@@ -182,7 +203,7 @@ pub fn failed_send(id: u64, opcode: Opcode, status: Status) -> SendEntry {
         Opcode::LocalInvalidate => Action::LocalInvalidate { stag },
         Opcode::Send | Opcode::Recv => Action::Send {
             opcode: opcode::SEND,
-            invalidate: 0,
+            rsvd_ulp: 0,
         },
     };
     SendEntry {

@@ -58,6 +58,7 @@ fn enhanced(rtr: RtrKinds) -> Option<Enhanced> {
         rtr,
         ird: 3,
         ord: 2,
+        ..Enhanced::default()
     })
 }
 

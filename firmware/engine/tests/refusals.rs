@@ -69,6 +69,7 @@ fn a_rejection_names_rtr_kinds_as_the_rfc_wants() {
             rtr: offered,
             ird: 5,
             ord: 0x3fff,
+            ..Enhanced::default()
         };
         s.data(&request(2, Some(theirs)));
         let Some(Event::ConnectRequest { conn, .. }) = s.events.pop() else {
@@ -81,6 +82,7 @@ fn a_rejection_names_rtr_kinds_as_the_rfc_wants() {
             rtr: named,
             ird: 0x3fff,
             ord: 5,
+            ..Enhanced::default()
         };
         assert_eq!(rejection(&s), (2, Some(ours)), "{offered:?}");
     }

@@ -158,6 +158,7 @@ fn private_data_and_read_depths_are_handed_over() {
         revision,
         port,
         remote,
+        xrc: false,
     } = b.event_of(1, 10_000 * MS)
     else {
         panic!();

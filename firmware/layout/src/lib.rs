@@ -2344,6 +2344,8 @@ pub mod wqe_opcode {
     pub const FETCH_ADD: u8 = 8;
     /// Atomic Request CmpSwap: likewise
     pub const CMP_SWAP: u8 = 9;
+    /// Send of an XRC initiator: to the peer's shared receive queue of this number, in stag
+    pub const XRC_SEND: u8 = 10;
 }
 
 /// What a WQE is to do.
@@ -2368,11 +2370,13 @@ pub enum WqeOpcode {
     FetchAdd = 8,
     /// Atomic Request CmpSwap: likewise
     CmpSwap = 9,
+    /// Send of an XRC initiator: to the peer's shared receive queue of this number, in stag
+    XrcSend = 10,
 }
 
 impl WqeOpcode {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Send,
         Self::Write,
         Self::Read,
@@ -2382,6 +2386,7 @@ impl WqeOpcode {
         Self::FastRegister,
         Self::FetchAdd,
         Self::CmpSwap,
+        Self::XrcSend,
     ];
 
     /// The number.
@@ -2401,6 +2406,7 @@ impl WqeOpcode {
             7 => Some(Self::FastRegister),
             8 => Some(Self::FetchAdd),
             9 => Some(Self::CmpSwap),
+            10 => Some(Self::XrcSend),
             _ => None,
         }
     }
@@ -2417,6 +2423,7 @@ impl WqeOpcode {
             Self::FastRegister => "FAST_REGISTER",
             Self::FetchAdd => "FETCH_ADD",
             Self::CmpSwap => "CMP_SWAP",
+            Self::XrcSend => "XRC_SEND",
         }
     }
 
@@ -2432,6 +2439,7 @@ impl WqeOpcode {
             Self::FastRegister => "gives memory to an STag that was allocated without: likewise",
             Self::FetchAdd => "Atomic Request (RFC 7306) FetchAdd: stag, to, inline atomic_operands",
             Self::CmpSwap => "Atomic Request CmpSwap: likewise",
+            Self::XrcSend => "Send of an XRC initiator: to the peer's shared receive queue of this number, in stag",
         }
     }
 }
@@ -2688,7 +2696,7 @@ pub mod command_opcode {
     pub const REGISTER: u8 = 3;
     /// removes a region: stag
     pub const DEREGISTER: u8 = 4;
-    /// a new queue pair: pd, send_depth, recv_depth, max_sge, rung, srq; qp
+    /// a new queue pair: pd, send_depth, recv_depth, max_sge, rung, srq, qp_kind, of an XRC target xrcd; qp
     pub const CREATE_QP: u8 = 5;
     /// removes a queue pair: qp
     pub const DESTROY_QP: u8 = 6;
@@ -2716,7 +2724,7 @@ pub mod command_opcode {
     pub const ADOPT: u8 = 17;
     /// ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, revision
     pub const START_MPA: u8 = 18;
-    /// a new shared receive queue: pd, recv_depth, max_sge, srq_limit; srq
+    /// a new shared receive queue: pd, recv_depth, max_sge, srq_limit, xrcd; srq
     pub const CREATE_SRQ: u8 = 19;
     /// removes one that no queue pair has: srq
     pub const DESTROY_SRQ: u8 = 20;
@@ -2726,6 +2734,10 @@ pub mod command_opcode {
     pub const QUERY_SRQ: u8 = 22;
     /// an STag without memory, for a memory window or a fast-registered region: pd, stag_kind; stag
     pub const ALLOC_STAG: u8 = 23;
+    /// a new XRC domain; xrcd
+    pub const ALLOC_XRCD: u8 = 24;
+    /// removes one that no shared receive queue and no XRC target is in: xrcd
+    pub const DEALLOC_XRCD: u8 = 25;
 }
 
 /// What a command is to do, with which fields; in the answer.
@@ -2740,7 +2752,7 @@ pub enum CommandOpcode {
     Register = 3,
     /// removes a region: stag
     Deregister = 4,
-    /// a new queue pair: pd, send_depth, recv_depth, max_sge, rung, srq; qp
+    /// a new queue pair: pd, send_depth, recv_depth, max_sge, rung, srq, qp_kind, of an XRC target xrcd; qp
     CreateQp = 5,
     /// removes a queue pair: qp
     DestroyQp = 6,
@@ -2768,7 +2780,7 @@ pub enum CommandOpcode {
     Adopt = 17,
     /// ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, revision
     StartMpa = 18,
-    /// a new shared receive queue: pd, recv_depth, max_sge, srq_limit; srq
+    /// a new shared receive queue: pd, recv_depth, max_sge, srq_limit, xrcd; srq
     CreateSrq = 19,
     /// removes one that no queue pair has: srq
     DestroySrq = 20,
@@ -2778,11 +2790,15 @@ pub enum CommandOpcode {
     QuerySrq = 22,
     /// an STag without memory, for a memory window or a fast-registered region: pd, stag_kind; stag
     AllocStag = 23,
+    /// a new XRC domain; xrcd
+    AllocXrcd = 24,
+    /// removes one that no shared receive queue and no XRC target is in: xrcd
+    DeallocXrcd = 25,
 }
 
 impl CommandOpcode {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::AllocPd,
         Self::DeallocPd,
         Self::Register,
@@ -2806,6 +2822,8 @@ impl CommandOpcode {
         Self::ModifySrq,
         Self::QuerySrq,
         Self::AllocStag,
+        Self::AllocXrcd,
+        Self::DeallocXrcd,
     ];
 
     /// The number.
@@ -2839,6 +2857,8 @@ impl CommandOpcode {
             21 => Some(Self::ModifySrq),
             22 => Some(Self::QuerySrq),
             23 => Some(Self::AllocStag),
+            24 => Some(Self::AllocXrcd),
+            25 => Some(Self::DeallocXrcd),
             _ => None,
         }
     }
@@ -2869,6 +2889,8 @@ impl CommandOpcode {
             Self::ModifySrq => "MODIFY_SRQ",
             Self::QuerySrq => "QUERY_SRQ",
             Self::AllocStag => "ALLOC_STAG",
+            Self::AllocXrcd => "ALLOC_XRCD",
+            Self::DeallocXrcd => "DEALLOC_XRCD",
         }
     }
 
@@ -2879,7 +2901,7 @@ impl CommandOpcode {
             Self::DeallocPd => "removes an empty one: pd",
             Self::Register => "a new region: pd, base_to, iova, region_length, access; stag",
             Self::Deregister => "removes a region: stag",
-            Self::CreateQp => "a new queue pair: pd, send_depth, recv_depth, max_sge, rung, srq; qp",
+            Self::CreateQp => "a new queue pair: pd, send_depth, recv_depth, max_sge, rung, srq, qp_kind, of an XRC target xrcd; qp",
             Self::DestroyQp => "removes a queue pair: qp",
             Self::ModifyQp => "moves a queue pair to CLOSING or ERROR: qp, state",
             Self::QueryQp => "asks for a queue pair: qp; state and its connection",
@@ -2893,11 +2915,13 @@ impl CommandOpcode {
             Self::Resolve => "asks for the next station on the way to an address, by ARP if it is not known: remote_ip; next_hop",
             Self::Adopt => "makes a stream of a TCP connection of another stack: qp, port, remote_ip, remote_port, and a ring (stag, base_to, region_length) at whose begin lie the bytes not acknowledged, and behind them those not read; private data: a stream_state; conn",
             Self::StartMpa => "ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, revision",
-            Self::CreateSrq => "a new shared receive queue: pd, recv_depth, max_sge, srq_limit; srq",
+            Self::CreateSrq => "a new shared receive queue: pd, recv_depth, max_sge, srq_limit, xrcd; srq",
             Self::DestroySrq => "removes one that no queue pair has: srq",
             Self::ModifySrq => "asks for an event at a limit: srq, srq_limit",
             Self::QuerySrq => "asks for a shared receive queue: srq; srq_limit, srq_waiting",
             Self::AllocStag => "an STag without memory, for a memory window or a fast-registered region: pd, stag_kind; stag",
+            Self::AllocXrcd => "a new XRC domain; xrcd",
+            Self::DeallocXrcd => "removes one that no shared receive queue and no XRC target is in: xrcd",
         }
     }
 }
@@ -2912,6 +2936,76 @@ impl TryFrom<u8> for CommandOpcode {
 
 impl From<CommandOpcode> for u8 {
     fn from(value: CommandOpcode) -> u8 {
+        value.raw()
+    }
+}
+
+/// Kinds of queue pairs.
+pub mod queue_pair_kind {
+    /// sends to shared receive queues that it names, and receives nothing
+    pub const XRC_INITIATOR: u8 = 1;
+    /// receives for the shared receive queues of an XRC domain, and sends nothing
+    pub const XRC_TARGET: u8 = 2;
+}
+
+/// Kinds of queue pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum QueuePairKind {
+    /// sends to shared receive queues that it names, and receives nothing
+    XrcInitiator = 1,
+    /// receives for the shared receive queues of an XRC domain, and sends nothing
+    XrcTarget = 2,
+}
+
+impl QueuePairKind {
+    /// All of them.
+    pub const ALL: [Self; 2] = [
+        Self::XrcInitiator,
+        Self::XrcTarget,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            1 => Some(Self::XrcInitiator),
+            2 => Some(Self::XrcTarget),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::XrcInitiator => "XRC_INITIATOR",
+            Self::XrcTarget => "XRC_TARGET",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::XrcInitiator => "sends to shared receive queues that it names, and receives nothing",
+            Self::XrcTarget => "receives for the shared receive queues of an XRC domain, and sends nothing",
+        }
+    }
+}
+
+impl TryFrom<u8> for QueuePairKind {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "queue_pair_kind", value: raw })
+    }
+}
+
+impl From<QueuePairKind> for u8 {
+    fn from(value: QueuePairKind) -> u8 {
         value.raw()
     }
 }
@@ -3054,6 +3148,10 @@ pub mod command_status {
     pub const UNKNOWN_SRQ: u8 = 28;
     /// a depth, a number of SGEs or a limit that no shared receive queue has, or a queue pair of another domain
     pub const INVALID_SRQ: u8 = 29;
+    /// no such XRC domain
+    pub const UNKNOWN_XRCD: u8 = 30;
+    /// a queue pair of this kind does not do that
+    pub const WRONG_QP_KIND: u8 = 31;
 }
 
 /// What became of a command. Unless it was DONE, nothing was changed.
@@ -3118,11 +3216,15 @@ pub enum CommandStatus {
     UnknownSrq = 28,
     /// a depth, a number of SGEs or a limit that no shared receive queue has, or a queue pair of another domain
     InvalidSrq = 29,
+    /// no such XRC domain
+    UnknownXrcd = 30,
+    /// a queue pair of this kind does not do that
+    WrongQpKind = 31,
 }
 
 impl CommandStatus {
     /// All of them.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 31] = [
         Self::Done,
         Self::Malformed,
         Self::UnknownPd,
@@ -3152,6 +3254,8 @@ impl CommandStatus {
         Self::InvalidHandover,
         Self::UnknownSrq,
         Self::InvalidSrq,
+        Self::UnknownXrcd,
+        Self::WrongQpKind,
     ];
 
     /// The number.
@@ -3191,6 +3295,8 @@ impl CommandStatus {
             27 => Some(Self::InvalidHandover),
             28 => Some(Self::UnknownSrq),
             29 => Some(Self::InvalidSrq),
+            30 => Some(Self::UnknownXrcd),
+            31 => Some(Self::WrongQpKind),
             _ => None,
         }
     }
@@ -3227,6 +3333,8 @@ impl CommandStatus {
             Self::InvalidHandover => "INVALID_HANDOVER",
             Self::UnknownSrq => "UNKNOWN_SRQ",
             Self::InvalidSrq => "INVALID_SRQ",
+            Self::UnknownXrcd => "UNKNOWN_XRCD",
+            Self::WrongQpKind => "WRONG_QP_KIND",
         }
     }
 
@@ -3262,6 +3370,8 @@ impl CommandStatus {
             Self::InvalidHandover => "no connection can be in this stream_state; why: given",
             Self::UnknownSrq => "no such shared receive queue",
             Self::InvalidSrq => "a depth, a number of SGEs or a limit that no shared receive queue has, or a queue pair of another domain",
+            Self::UnknownXrcd => "no such XRC domain",
+            Self::WrongQpKind => "a queue pair of this kind does not do that",
         }
     }
 }
@@ -3720,6 +3830,8 @@ pub mod connect_failure {
     pub const UNSUPPORTED_REVISION: u8 = 10;
     /// the peer's MSS leaves no room for an FPDU of 128 bytes
     pub const SEGMENT_TOO_SMALL: u8 = 11;
+    /// the peer has accepted, but not as an XRC target
+    pub const NO_XRC: u8 = 12;
 }
 
 /// Why a connection did not come about.
@@ -3748,11 +3860,13 @@ pub enum ConnectFailure {
     UnsupportedRevision = 10,
     /// the peer's MSS leaves no room for an FPDU of 128 bytes
     SegmentTooSmall = 11,
+    /// the peer has accepted, but not as an XRC target
+    NoXrc = 12,
 }
 
 impl ConnectFailure {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Unreachable,
         Self::Refused,
         Self::TimedOut,
@@ -3764,6 +3878,7 @@ impl ConnectFailure {
         Self::NoRtr,
         Self::UnsupportedRevision,
         Self::SegmentTooSmall,
+        Self::NoXrc,
     ];
 
     /// The number.
@@ -3785,6 +3900,7 @@ impl ConnectFailure {
             9 => Some(Self::NoRtr),
             10 => Some(Self::UnsupportedRevision),
             11 => Some(Self::SegmentTooSmall),
+            12 => Some(Self::NoXrc),
             _ => None,
         }
     }
@@ -3803,6 +3919,7 @@ impl ConnectFailure {
             Self::NoRtr => "NO_RTR",
             Self::UnsupportedRevision => "UNSUPPORTED_REVISION",
             Self::SegmentTooSmall => "SEGMENT_TOO_SMALL",
+            Self::NoXrc => "NO_XRC",
         }
     }
 
@@ -3820,6 +3937,7 @@ impl ConnectFailure {
             Self::NoRtr => "the first message was none that may come first, or the RTR never came",
             Self::UnsupportedRevision => "the peer speaks another revision of MPA",
             Self::SegmentTooSmall => "the peer's MSS leaves no room for an FPDU of 128 bytes",
+            Self::NoXrc => "the peer has accepted, but not as an XRC target",
         }
     }
 }
@@ -7293,7 +7411,7 @@ pub struct Cqe {
     pub immediate: u64,
     /// bytes moved
     pub byte_len: u32,
-    /// the STag that the peer invalidated, if has_invalidated
+    /// the STag that the peer invalidated, if has_invalidated; the number of a shared receive queue, if of_xrc
     pub invalidated: u32,
     /// the queue pair's flow
     pub flow: u16,
@@ -7336,6 +7454,8 @@ impl Cqe {
     pub const HAS_IMMEDIATE: u8 = 0x2;
     /// Bit 2: an STag was invalidated.
     pub const HAS_INVALIDATED: u8 = 0x4;
+    /// Bit 3: the receive came from the shared queue of an XRC domain: its number is in invalidated.
+    pub const OF_XRC: u8 = 0x8;
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const PHASE: u8 = 0x1;
 
@@ -7416,6 +7536,18 @@ impl Cqe {
     #[must_use]
     pub const fn with_has_invalidated(mut self, on: bool) -> Self {
         self.flags = self.flags & !Self::HAS_INVALIDATED | if on { Self::HAS_INVALIDATED } else { 0 };
+        self
+    }
+
+    /// Bit 3: the receive came from the shared queue of an XRC domain: its number is in invalidated.
+    pub const fn of_xrc(&self) -> bool {
+        self.flags & Self::OF_XRC != 0
+    }
+
+    /// The same with of_xrc set or clear.
+    #[must_use]
+    pub const fn with_of_xrc(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::OF_XRC | if on { Self::OF_XRC } else { 0 };
         self
     }
 
@@ -7727,6 +7859,10 @@ pub struct Command {
     pub stag_kind: u8,
     /// IPv4 type of service of a connection's packets; bits 1:0 are ECN's, and ignored
     pub tos: u8,
+    /// what kind of queue pair; 0: reliable connected
+    pub qp_kind: u8,
+    /// number of an XRC domain; CREATE_SRQ: 0, the shared receive queue is in none
+    pub xrcd: u32,
 }
 
 impl Command {
@@ -7792,6 +7928,10 @@ impl Command {
     pub const STAG_KIND_AT: usize = 96;
     /// Where tos begins.
     pub const TOS_AT: usize = 97;
+    /// Where qp_kind begins.
+    pub const QP_KIND_AT: usize = 98;
+    /// Where xrcd begins.
+    pub const XRCD_AT: usize = 100;
     /// Bit 0: either side may send first.
     pub const PEER_TO_PEER: u8 = 0x1;
     /// Bit 1: CRC32C is asked for.
@@ -7863,6 +8003,8 @@ impl Command {
         b[92..96].copy_from_slice(&self.srq_limit.to_le_bytes());
         b[96..97].copy_from_slice(&self.stag_kind.to_le_bytes());
         b[97..98].copy_from_slice(&self.tos.to_le_bytes());
+        b[98..99].copy_from_slice(&self.qp_kind.to_le_bytes());
+        b[100..104].copy_from_slice(&self.xrcd.to_le_bytes());
         b
     }
 
@@ -7900,6 +8042,8 @@ impl Command {
             srq_limit: u32::from_le_bytes([b[92], b[93], b[94], b[95]]),
             stag_kind: u8::from_le_bytes([b[96]]),
             tos: u8::from_le_bytes([b[97]]),
+            qp_kind: u8::from_le_bytes([b[98]]),
+            xrcd: u32::from_le_bytes([b[100], b[101], b[102], b[103]]),
         }
     }
 
@@ -8137,6 +8281,11 @@ impl Command {
     /// What an STag is allocated for: by its name.
     pub fn stag_kind(&self) -> Result<StagKind, UnknownValue> {
         StagKind::try_from(self.stag_kind)
+    }
+
+    /// What kind of queue pair; 0: reliable connected: by its name.
+    pub fn qp_kind(&self) -> Result<QueuePairKind, UnknownValue> {
+        QueuePairKind::try_from(self.qp_kind)
     }
 }
 
@@ -8405,6 +8554,8 @@ pub struct Answer {
     pub srq_limit: u32,
     /// QUERY_SRQ: elements that no message has taken
     pub srq_waiting: u32,
+    /// ALLOC_XRCD: the XRC domain
+    pub xrcd: u32,
     /// written last
     pub phase: u8,
 }
@@ -8476,6 +8627,8 @@ impl Answer {
     pub const SRQ_LIMIT_AT: usize = 112;
     /// Where srq_waiting begins.
     pub const SRQ_WAITING_AT: usize = 116;
+    /// Where xrcd begins.
+    pub const XRCD_AT: usize = 120;
     /// Where phase begins.
     pub const PHASE_AT: usize = 127;
     /// Bit 0: Send of 0 bytes.
@@ -8539,6 +8692,7 @@ impl Answer {
         b[108..112].copy_from_slice(&self.srq.to_le_bytes());
         b[112..116].copy_from_slice(&self.srq_limit.to_le_bytes());
         b[116..120].copy_from_slice(&self.srq_waiting.to_le_bytes());
+        b[120..124].copy_from_slice(&self.xrcd.to_le_bytes());
         b[127..128].copy_from_slice(&self.phase.to_le_bytes());
         b
     }
@@ -8579,6 +8733,7 @@ impl Answer {
             srq: u32::from_le_bytes([b[108], b[109], b[110], b[111]]),
             srq_limit: u32::from_le_bytes([b[112], b[113], b[114], b[115]]),
             srq_waiting: u32::from_le_bytes([b[116], b[117], b[118], b[119]]),
+            xrcd: u32::from_le_bytes([b[120], b[121], b[122], b[123]]),
             phase: u8::from_le_bytes([b[127]]),
         }
     }
@@ -8781,6 +8936,8 @@ pub struct EventEntry {
     pub rtr: u8,
     /// Its bits have getters.
     pub flags: u8,
+    /// extensions of the start-up that the peer asks for
+    pub extensions: u8,
     /// number of the shared receive queue
     pub srq: u32,
     /// written last
@@ -8820,6 +8977,8 @@ impl EventEntry {
     pub const RTR_AT: usize = 32;
     /// Where flags begins.
     pub const FLAGS_AT: usize = 33;
+    /// Where extensions begins.
+    pub const EXTENSIONS_AT: usize = 34;
     /// Where srq begins.
     pub const SRQ_AT: usize = 36;
     /// Where phase begins.
@@ -8846,6 +9005,8 @@ impl EventEntry {
     pub const HAS_TERMINATE: u8 = 0x40;
     /// Bit 7: the peer sent it.
     pub const RECEIVED: u8 = 0x80;
+    /// Bit 0: it is an XRC initiator.
+    pub const XRC: u8 = 0x1;
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const PHASE: u8 = 0x1;
 
@@ -8868,6 +9029,7 @@ impl EventEntry {
         b[30..32].copy_from_slice(&self.terminate.to_le_bytes());
         b[32..33].copy_from_slice(&self.rtr.to_le_bytes());
         b[33..34].copy_from_slice(&self.flags.to_le_bytes());
+        b[34..35].copy_from_slice(&self.extensions.to_le_bytes());
         b[36..40].copy_from_slice(&self.srq.to_le_bytes());
         b[63..64].copy_from_slice(&self.phase.to_le_bytes());
         b
@@ -8892,6 +9054,7 @@ impl EventEntry {
             terminate: u16::from_le_bytes([b[30], b[31]]),
             rtr: u8::from_le_bytes([b[32]]),
             flags: u8::from_le_bytes([b[33]]),
+            extensions: u8::from_le_bytes([b[34]]),
             srq: u32::from_le_bytes([b[36], b[37], b[38], b[39]]),
             phase: u8::from_le_bytes([b[63]]),
         }
@@ -9041,6 +9204,18 @@ impl EventEntry {
     #[must_use]
     pub const fn with_received(mut self, on: bool) -> Self {
         self.flags = self.flags & !Self::RECEIVED | if on { Self::RECEIVED } else { 0 };
+        self
+    }
+
+    /// Bit 0: it is an XRC initiator.
+    pub const fn xrc(&self) -> bool {
+        self.extensions & Self::XRC != 0
+    }
+
+    /// The same with xrc set or clear.
+    #[must_use]
+    pub const fn with_xrc(mut self, on: bool) -> Self {
+        self.extensions = self.extensions & !Self::XRC | if on { Self::XRC } else { 0 };
         self
     }
 

@@ -6,6 +6,10 @@ use crate::bytes::{array_at, u16_at, u8_at, Writer};
 pub const HEADER: usize = 20;
 /// Most bytes of private data, the enhanced four included.
 pub const MAX_PRIVATE_DATA: usize = 512;
+/// Bytes of these that the enhanced data have.
+pub const RESERVED: usize = 4;
+/// Bytes behind them that extensions have.
+pub const EXTENDED: usize = 4;
 /// Longest start-up frame.
 pub const MAX_FRAME: usize = HEADER + MAX_PRIVATE_DATA;
 
@@ -15,6 +19,38 @@ const MARKERS: u8 = 0x80;
 const CRC: u8 = 0x40;
 const REJECT: u8 = 0x20;
 const ENHANCED: u8 = 0x10;
+/// Reserved in RFC 6581 §9 (not checked on receipt): extensions follow the enhanced data, from a Weft end.
+const EXTENSIONS: u8 = 0x04;
+/// How they begin: whoever else sets that bit means something else.
+const EXTENSIONS_KEY: [u8; 3] = *b"wft";
+
+/// What two Weft ends may agree on beyond RFC 6581. Four bytes behind the enhanced data say what is asked for, or granted. A peer that does not know them
+/// takes them for the application's private data, and grants nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Extensions(u8);
+
+impl Extensions {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// The initiator is XRC's, the responder its target: a Send's RsvdULP has the number of a shared receive queue.
+    pub const XRC: Self = Self(1);
+
+    /// True if nothing is in the set.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// True if all of `other` is in this set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// What both have.
+    #[must_use]
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
 
 /// A set of RTR kinds (RFC 6581 §9).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -78,6 +114,8 @@ pub struct Enhanced {
     pub ird: u16,
     /// 14 bits.
     pub ord: u16,
+    /// Beyond the RFC.
+    pub extensions: Extensions,
 }
 
 impl Enhanced {
@@ -100,6 +138,7 @@ impl Enhanced {
             rtr,
             ird: first & 0x3fff,
             ord: second & 0x3fff,
+            extensions: Extensions::NONE,
         }
     }
 
@@ -193,7 +232,14 @@ impl<'a> StartupFrame<'a> {
                 u16::from_be_bytes([words[0], words[1]]),
                 u16::from_be_bytes([words[2], words[3]]),
             ));
-            private_data = &private_data[4..];
+            private_data = &private_data[RESERVED..];
+            let extended = array_at::<EXTENDED>(private_data, 0);
+            if let (Some([key @ .., bits]), true) = (extended, flags & EXTENSIONS != 0) {
+                if let (Some(enhanced), true) = (&mut enhanced, key == EXTENSIONS_KEY) {
+                    enhanced.extensions = Extensions(bits);
+                    private_data = &private_data[EXTENDED..];
+                }
+            }
         }
         Ok((
             StartupFrame {
@@ -212,7 +258,10 @@ impl<'a> StartupFrame<'a> {
     /// Writes the frame; its length, or `None` if it does not fit (in `out`, or 512 bytes of
     /// private data).
     pub fn write(&self, out: &mut [u8]) -> Option<usize> {
-        let length = self.private_data.len() + if self.enhanced.is_some() { 4 } else { 0 };
+        let extensions = self.enhanced.map_or(Extensions::NONE, |e| e.extensions);
+        let reserved = if self.enhanced.is_some() { RESERVED } else { 0 };
+        let extended = if extensions.is_empty() { 0 } else { EXTENDED };
+        let length = self.private_data.len() + reserved + extended;
         if length > MAX_PRIVATE_DATA {
             return None;
         }
@@ -226,12 +275,16 @@ impl<'a> StartupFrame<'a> {
             .u8(bit(self.markers, MARKERS)
                 | bit(self.crc, CRC)
                 | bit(self.reject, REJECT)
-                | bit(self.enhanced.is_some(), ENHANCED))
+                | bit(self.enhanced.is_some(), ENHANCED)
+                | bit(!extensions.is_empty(), EXTENSIONS))
             .u8(self.revision)
             .u16(length as u16);
         if let Some(enhanced) = self.enhanced {
             let (first, second) = enhanced.to_words();
             writer.u16(first).u16(second);
+        }
+        if !extensions.is_empty() {
+            writer.put(&EXTENSIONS_KEY).u8(extensions.0);
         }
         writer.put(self.private_data);
         writer.finish()

@@ -6,7 +6,7 @@ use weft_wire::arp::Arp;
 use weft_wire::ddp::{DdpHeader, Target};
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::Ipv4Packet;
-use weft_wire::mpa::{Enhanced, FrameKind, RtrKinds, StartupFrame};
+use weft_wire::mpa::{Enhanced, Extensions, FrameKind, RtrKinds, StartupFrame};
 use weft_wire::rdmap::ReadRequest;
 use weft_wire::tcp::{FrameHeader, Options, SackBlocks, TcpSegment};
 use weft_wire::terminate::{Terminate, TerminateCode};
@@ -28,15 +28,18 @@ proptest! {
     #[test]
     fn mpa_frames(
         reply in any::<bool>(), markers in any::<bool>(), crc in any::<bool>(), reject in any::<bool>(),
-        enhanced in proptest::option::of((any::<bool>(), rtr(), 0u16..0x4000, 0u16..0x4000)),
-        data in proptest::collection::vec(any::<u8>(), 0..=508),
+        enhanced in proptest::option::of((any::<bool>(), rtr(), 0u16..0x4000, 0u16..0x4000, any::<bool>())),
+        data in proptest::collection::vec(any::<u8>(), 0..=504),
         tail in proptest::collection::vec(any::<u8>(), 0..9),
     ) {
         let frame = StartupFrame {
             kind: if reply { FrameKind::Reply } else { FrameKind::Request },
             markers, crc, reject,
             revision: if enhanced.is_some() { 2 } else { 1 },
-            enhanced: enhanced.map(|(peer_to_peer, rtr, ird, ord)| Enhanced { peer_to_peer, rtr, ird, ord }),
+            enhanced: enhanced.map(|(peer_to_peer, rtr, ird, ord, xrc)| Enhanced {
+                peer_to_peer, rtr, ird, ord,
+                extensions: if xrc { Extensions::XRC } else { Extensions::NONE },
+            }),
             private_data: &data,
         };
         let mut bytes = vec![0; 600];

@@ -194,9 +194,11 @@ fn request_of(id: CmId, event: Event) -> CmEvent {
         ord,
         rtr,
         revision,
+        xrc,
         ..
     } = event
     {
+        request.xrc = xrc;
         request.private_data = private_data.to_vec();
         request.responder_resources = ord;
         request.initiator_depth = ird;

@@ -93,6 +93,8 @@ pub struct CmEvent {
     pub rtr: Option<RtrKinds>,
     /// CONNECT_REQUEST: MPA revision of the request.
     pub mpa_revision: Option<u8>,
+    /// CONNECT_REQUEST: the peer is an XRC initiator, so a target is to accept.
+    pub xrc: bool,
     /// ESTABLISHED: everything that was agreed.
     pub agreed: Option<Agreed>,
     /// Why the connection did not come about; `None` with REJECTED: the peer's application said no.
@@ -113,6 +115,7 @@ impl CmEvent {
             initiator_depth: None,
             rtr: None,
             mpa_revision: None,
+            xrc: false,
             agreed: None,
             failure: None,
             reason: None,
@@ -198,6 +201,7 @@ fn explain(failure: ConnectFailure) -> &'static str {
             "the peer speaks a revision of MPA that this side does not"
         }
         ConnectFailure::SegmentTooSmall => "the peer's segments have no room for an FPDU",
+        ConnectFailure::NoXrc => "the peer is no XRC target",
         _ => "it did not come about",
     }
 }
@@ -226,6 +230,7 @@ pub(super) fn of_failure(failure: ConnectFailure) -> (CmEventType, i32) {
             (ConnectError, errno::ENOMEM)
         }
         ConnectFailure::SegmentTooSmall => (ConnectError, errno::EMSGSIZE),
+        ConnectFailure::NoXrc => (ConnectError, errno::EOPNOTSUPP),
         ConnectFailure::NoRtr => (ConnectError, errno::ETIMEDOUT),
         _ => (ConnectError, errno::EIO),
     }

@@ -76,6 +76,8 @@ impl Belongings {
             | CommandOpcode::DestroySrq
             | CommandOpcode::ModifySrq
             | CommandOpcode::QuerySrq
+            | CommandOpcode::AllocXrcd
+            | CommandOpcode::DeallocXrcd
             | CommandOpcode::AllocStag => Err(Refusal::Malformed),
             CommandOpcode::Resolve => Ok(same),
             CommandOpcode::Register => self.check_region(command).map(|()| same),

@@ -3,7 +3,8 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
-use weft_engine::{self as engine, SrqId};
+use weft_engine::{self as engine, QpId, SrqId};
+use weft_layout::Cqe;
 use weft_queues::SharedReceive;
 
 use super::taking::{engine_id, engine_sge, refusal};
@@ -19,6 +20,8 @@ pub(crate) trait SharedReceives: Send + Sync {
     fn layout(&self) -> SharedReceive;
     /// The queue and its doorbell.
     fn memory(&self) -> &[AtomicU64];
+    /// Writes a CQE to its own completion queue, if it is of an XRC domain. With the device's lock.
+    fn complete(&self, cqe: Cqe);
 }
 
 /// The device's side of one.
@@ -62,6 +65,22 @@ impl State {
                 *taken = taken.wrapping_add(1);
             }
         }
+    }
+
+    /// A receive of one of an XRC domain ended, of a message that came to this queue pair.
+    pub(super) fn complete_xrc(&self, srq: SrqId, slot: u32, qp: QpId, cqe: Cqe) {
+        let Some(entry) = self.srqs.get(&srq) else {
+            return;
+        };
+        let target = self.qps.get(&qp);
+        let cqe = Cqe {
+            work: slot,
+            qp_num: target.map_or(0, |target| target.queues.qp_num()),
+            flow: qp.flow(),
+            invalidated: srq.number(),
+            ..cqe
+        };
+        entry.queue.complete(cqe.with_of_xrc(true));
     }
 
     /// One has reached its limit.

@@ -100,6 +100,10 @@ fn operation(taken: &Taken) -> Option<SendOp> {
             invalidate,
         },
         _ if invalidate.is_some() => return None,
+        WqeOpcode::XrcSend => SendOp::XrcSend {
+            solicited,
+            srq: taken.stag,
+        },
         WqeOpcode::Immediate => SendOp::Immediate {
             solicited,
             data: taken.to,
@@ -169,7 +173,7 @@ fn atomic(taken: &Taken) -> Option<(SendOp, engine::Sge)> {
 
 fn engine_opcode(opcode: WqeOpcode) -> Opcode {
     match opcode {
-        WqeOpcode::Send | WqeOpcode::Immediate => Opcode::Send,
+        WqeOpcode::Send | WqeOpcode::Immediate | WqeOpcode::XrcSend => Opcode::Send,
         WqeOpcode::Write => Opcode::Write,
         WqeOpcode::Read => Opcode::Read,
         WqeOpcode::LocalInvalidate => Opcode::LocalInvalidate,
@@ -368,8 +372,12 @@ impl State {
             let signaled = id >> 48 & 1 != 0 || completion.status != Status::Success;
             let blocks = (id >> 32) as u16;
             let cqe = cqe_of(&completion);
-            self.complete(completion.qp, id as u32, blocks.into(), signaled, cqe);
             delivered += 1;
+            if let Some(srq) = completion.srq {
+                self.complete_xrc(srq, id as u32, completion.qp, cqe);
+                continue;
+            }
+            self.complete(completion.qp, id as u32, blocks.into(), signaled, cqe);
         }
         delivered
     }

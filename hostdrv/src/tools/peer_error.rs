@@ -196,6 +196,7 @@ fn explain(failure: ConnectFailure) -> &'static str {
         ConnectFailure::InsufficientReads => "the peer takes fewer Reads at a time than asked for; see --ord",
         ConnectFailure::NoResources => "the card has no flow left",
         ConnectFailure::SegmentTooSmall => "the peer's MSS is below 140, too small for FPDUs; see the MTU on the way",
+        ConnectFailure::NoXrc => "the peer has accepted, but is no XRC target",
         ConnectFailure::NoRtr => "the first message was not one that may be first, or the RTR never came",
         _ => "see the capture",
     }

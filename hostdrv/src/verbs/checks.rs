@@ -7,6 +7,7 @@ use super::error::access_name;
 use super::pd::Pd;
 use super::qp::Qp;
 use super::wr::{self, needs, RecvWr, SendWr, Sge};
+use super::xrcd::QpKind;
 use super::{Access, VerbsError};
 
 impl Qp {
@@ -16,6 +17,7 @@ impl Qp {
         if !self.rings().is_open() || wr.misplaced != 0 {
             self.check_send(wr)?;
         }
+        self.check_kind(wr.opcode)?;
         let needs = needs(wr.opcode);
         let cap = self.cap();
         let has_payload = match wr.payload {
@@ -63,12 +65,33 @@ impl Qp {
                 work: wr::name(wr.opcode),
             });
         }
-        self.check_open(wr.opcode == WqeOpcode::Read)
+        self.check_open(wr.opcode)
     }
 
-    /// May work be posted to the send queue at all? `reads`: the peer has to take Reads.
-    pub(super) fn check_open(&self, reads: bool) -> Result<(), VerbsError> {
+    /// Does a queue pair of this kind do that?
+    pub(super) fn check_kind(&self, opcode: WqeOpcode) -> Result<(), VerbsError> {
+        let is_its_own = match self.kind() {
+            QpKind::Rc => opcode != WqeOpcode::XrcSend,
+            QpKind::XrcInitiator => !matches!(opcode, WqeOpcode::Send | WqeOpcode::Immediate),
+            QpKind::XrcTarget(_) => false,
+        };
+        match is_its_own {
+            true => Ok(()),
+            false => Err(VerbsError::WrongQpKind {
+                work: wr::name(opcode),
+                kind: self.kind().name(),
+            }),
+        }
+    }
+
+    /// May such work be posted to the send queue at all?
+    pub(super) fn check_open(&self, opcode: WqeOpcode) -> Result<(), VerbsError> {
+        self.check_kind(opcode)?;
         let rings = self.rings();
+        let reads = matches!(
+            opcode,
+            WqeOpcode::Read | WqeOpcode::FetchAdd | WqeOpcode::CmpSwap
+        );
         if rings.is_lent() {
             return Err(VerbsError::Lent);
         }
@@ -88,6 +111,12 @@ impl Qp {
         if let Some(srq) = self.srq() {
             let srq_num = srq.srq_num();
             return Err(VerbsError::HasSrq { srq_num });
+        }
+        if !self.kind().is_rc() {
+            return Err(VerbsError::WrongQpKind {
+                work: "receive",
+                kind: self.kind().name(),
+            });
         }
         if !self.rings().takes_receives() {
             self.check_recv()?;

@@ -1,5 +1,7 @@
 //! Completion queues and completion channels.
 
+mod xrc;
+
 use std::fmt;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -422,16 +424,21 @@ impl CqInner {
         let Some(srq) = &rings.shared else {
             return Ok(());
         };
+        let sends = match std::ptr::eq(self, &*rings.send.cq) {
+            true => rings.send.depth(),
+            false => 0,
+        };
+        self.admit_shared(srq, sends)
+    }
+
+    /// Each receive of a shared queue has a place here from now on, or it cannot be; `sends`: places that will be wanted as well.
+    fn admit_shared(&self, srq: &Arc<SrqRings>, sends: usize) -> Result<(), VerbsError> {
         let mut taking = self.take();
         if let Some(at) = taking.shared_at(srq) {
             taking.shared[at].queue_pairs += 1;
             return Ok(());
         }
         let places = srq.depth();
-        let sends = match std::ptr::eq(self, &*rings.send.cq) {
-            true => rings.send.depth(),
-            false => 0,
-        };
         if taking.is_counted || taking.reserved + places + sends > self.cqe {
             self.count_all(taking);
             taking = self.take();
@@ -571,6 +578,16 @@ impl CqInner {
                 break;
             };
             self.step(memory, &mut taking.next);
+            if cqe.of_xrc() {
+                match self.finish_xrc(taking, &cqe) {
+                    Some(wr_id) => {
+                        wc.set(wr_id, &cqe);
+                        count += 1;
+                    }
+                    None => report_stray(cqe),
+                }
+                continue;
+            }
             if let Some(srq) = taking.srq(&cqe) {
                 match srq.finish(cqe.work) {
                     Some(wr_id) => {

@@ -149,6 +149,29 @@ pub enum VerbsError {
         /// The queue pair's.
         qp_pd: u32,
     },
+    /// A queue pair of this kind does not do that.
+    #[error("a {work} on an {kind}: an initiator sends to a shared receive queue that it names (`to_srq`), a target receives into those of its domain")]
+    WrongQpKind {
+        /// What was to be done.
+        work: &'static str,
+        /// By what.
+        kind: &'static str,
+    },
+    /// The file that is to name an XRC domain says nothing.
+    #[error("the file of an XRC domain: {0}")]
+    XrcdFile(std::io::ErrorKind),
+    /// A new XRC domain was asked for, and the file names one.
+    #[error("the file names an XRC domain already: open it as an existing one")]
+    XrcdExists,
+    /// An existing XRC domain was asked for, and the file names none.
+    #[error("the file names no XRC domain, or nobody has it any more: open it as a new one")]
+    NoSuchXrcd,
+    /// The domain has no such target.
+    #[error("the XRC domain has no target {qp_num}, or nobody has it any more")]
+    NoSuchTarget {
+        /// Which.
+        qp_num: u32,
+    },
     /// The completion queue could overrun.
     #[error("the completion queue of {cqe} entries is promised to work under way and completions not polled: poll it, or create it larger")]
     CqFull {

@@ -22,6 +22,7 @@ mod rings;
 mod srq;
 mod windows;
 mod wr;
+mod xrcd;
 
 pub use crate::device::AsyncEvent;
 pub use attributes::{DeviceAttr, QpAttr};
@@ -53,3 +54,4 @@ pub mod control {
     };
 }
 pub use wr::{RecvWr, SendWr, Sge};
+pub use xrcd::{QpKind, Xrcd, XrcdOpen};

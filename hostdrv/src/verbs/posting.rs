@@ -194,7 +194,7 @@ impl Qp {
     #[inline(always)]
     fn is_plain(&self, wr: &SendWr<'_>) -> bool {
         wr.misplaced == 0
-            && wr.opcode != WqeOpcode::Immediate
+            && wr.opcode as u8 <= WqeOpcode::Read as u8
             && (wr.opcode != WqeOpcode::Read || self.rings().takes_reads())
     }
 

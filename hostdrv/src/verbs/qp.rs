@@ -1,6 +1,6 @@
 //! Reliable-connected queue pairs.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use weft_engine::commands::{self, Answer, Refusal};
 use weft_engine::{self as engine, QpId, QpState, Rung, MAX_INLINE, MAX_RECV_SGE, MAX_SGE};
@@ -10,6 +10,7 @@ use super::cq::Cq;
 use super::pd::Pd;
 use super::rings::Rings;
 use super::srq::Srq;
+use super::xrcd::QpKind;
 use super::VerbsError;
 use crate::device::Device;
 
@@ -54,6 +55,8 @@ pub struct QpInit {
     pub cap: QpCap,
     /// Where it takes its receives from: a shared queue of its domain. Then it has none of its own, and `max_recv_wr` and `max_recv_sge` mean nothing.
     pub srq: Option<Srq>,
+    /// What kind of queue pair. Of an XRC initiator or target the receive queue's sizes mean nothing.
+    pub kind: QpKind,
     /// Every send work request is signaled.
     pub sq_sig_all: bool,
     /// Its queues can be lent to another process ([`Qp::lend`]).
@@ -70,6 +73,7 @@ impl QpInit {
             recv_cq: cq.clone(),
             cap: QpCap::default(),
             srq: None,
+            kind: QpKind::Rc,
             sq_sig_all: false,
             lendable: false,
             rung: None,
@@ -79,6 +83,12 @@ impl QpInit {
     /// The same, which takes its receives from a shared queue.
     pub fn srq(mut self, srq: &Srq) -> Self {
         self.srq = Some(srq.clone());
+        self
+    }
+
+    /// The same of an XRC initiator.
+    pub fn initiator(mut self) -> Self {
+        self.kind = QpKind::XrcInitiator;
         self
     }
 
@@ -96,7 +106,7 @@ pub struct Qp {
     inner: Arc<QpInner>,
 }
 
-struct QpInner {
+pub(super) struct QpInner {
     pd: Pd,
     rings: Arc<Rings>,
     cap: QpCap,
@@ -104,6 +114,13 @@ struct QpInner {
     send_cq: Cq,
     recv_cq: Cq,
     srq: Option<Srq>,
+    kind: QpKind,
+}
+
+impl From<Arc<QpInner>> for Qp {
+    fn from(inner: Arc<QpInner>) -> Self {
+        Self { inner }
+    }
 }
 
 pub(super) fn check_size(
@@ -142,6 +159,18 @@ impl Qp {
                 return Err(VerbsError::NotLendable);
             }
             (cap.max_recv_wr, cap.max_recv_sge) = (1, 1);
+        }
+        if !init.kind.is_rc() {
+            if let Some(srq) = &init.srq {
+                let srq_num = srq.srq_num();
+                return Err(VerbsError::HasSrq { srq_num });
+            }
+            (cap.max_recv_wr, cap.max_recv_sge) = (1, 1);
+        }
+        if let QpKind::XrcTarget(xrcd) = &init.kind {
+            if !xrcd.device().is(device) {
+                return Err(VerbsError::WrongDevice { what: "XRC domain" });
+            }
         }
         for (what, given) in [
             ("max_send_wr", cap.max_send_wr),
@@ -182,9 +211,11 @@ impl Qp {
         };
         let mut state = device.lock();
         state.check_fault()?;
-        let create = match &init.srq {
-            Some(srq) => commands::create_qp_with_srq(&config, srq.rings().id),
-            None => commands::create_qp(&config),
+        let create = match (&init.kind, &init.srq) {
+            (QpKind::XrcInitiator, _) => commands::create_xrc_initiator(&config),
+            (QpKind::XrcTarget(xrcd), _) => commands::create_xrc_target(&config, xrcd.id()),
+            (QpKind::Rc, Some(srq)) => commands::create_qp_with_srq(&config, srq.rings().id),
+            (QpKind::Rc, None) => commands::create_qp(&config),
         };
         let answer = device.command_in(&mut state, &create, &[]);
         let answer = answer.map_err(|refusal| match refusal {
@@ -204,6 +235,9 @@ impl Qp {
         let deferred = device.is_deferred();
         let shared = init.srq.as_ref().map(|srq| srq.rings().clone());
         let made = Rings::new(id, qp_num, capacity, cqs, shared, init.lendable, deferred);
+        if let (Ok(rings), false) = (&made, init.kind.is_rc()) {
+            rings.look_at_each();
+        }
         let rings = match made.and_then(|rings| recv_cq.admit(&rings).map(|()| rings)) {
             Ok(rings) => Arc::new(rings),
             Err(error) => {
@@ -227,8 +261,12 @@ impl Qp {
                 send_cq: init.send_cq.clone(),
                 recv_cq: init.recv_cq.clone(),
                 srq: init.srq.clone(),
+                kind: init.kind.clone(),
             }),
         };
+        if let QpKind::XrcTarget(xrcd) = qp.kind() {
+            xrcd.add_target(&qp);
+        }
         turn?;
         tracing::debug!(
             device = device.name(),
@@ -276,6 +314,15 @@ impl Qp {
     /// The shared queue that it takes its receives from, if it has one.
     pub fn srq(&self) -> Option<&Srq> {
         self.inner.srq.as_ref()
+    }
+
+    /// What kind it is.
+    pub fn kind(&self) -> &QpKind {
+        &self.inner.kind
+    }
+
+    pub(super) fn downgrade(&self) -> Weak<QpInner> {
+        Arc::downgrade(&self.inner)
     }
 
     /// Its capacities.

@@ -52,6 +52,8 @@ mod why {
     pub(super) const DIRECT: u32 = 1 << 5;
     /// The completion queue has not a place for all the work of all its queues: places are counted.
     pub(super) const COUNTED: u32 = 1 << 6;
+    /// Not all that others do is for a queue pair of this kind.
+    pub(super) const KIND: u32 = 1 << 7;
 }
 
 /// Work under way in one queue.
@@ -402,6 +404,12 @@ impl Rings {
     fn bar(&self) {
         self.send.latch.add(why::BARRED);
         self.recv.latch.add(why::BARRED);
+    }
+
+    /// Each post is looked at: no short way.
+    pub(super) fn look_at_each(&self) {
+        self.send.latch.add(why::KIND);
+        self.recv.latch.add(why::KIND);
     }
 
     /// Another process has them from now on; false: one has them already.

@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use weft_engine::commands;
 use weft_engine::{self as engine, SrqId, MAX_RECV_SGE};
-use weft_queues::SharedReceive;
+use weft_queues::{Cqe, SharedReceive};
 
 use super::checks::{check_sges_of, OfWhat};
+use super::cq::{Cq, CqInner};
 use super::pd::Pd;
 use super::qp::{check_size, MAX_WORK};
 use super::wr::{Payload, RecvWr};
+use super::xrcd::Xrcd;
 use super::{Access, VerbsError, MAX_SGE};
 use crate::device::{Device, SharedReceives};
 use crate::queue_memory::QueueMemory;
@@ -65,6 +67,8 @@ pub struct Srq {
 struct SrqInner {
     pd: Pd,
     rings: Arc<SrqRings>,
+    /// The XRC domain that it is in.
+    xrcd: Option<Xrcd>,
 }
 
 /// Its memory, and the receives in it.
@@ -75,6 +79,8 @@ pub(crate) struct SrqRings {
     layout: SharedReceive,
     memory: QueueMemory,
     posting: Mutex<Posting>,
+    /// Of one of an XRC domain: where its receives complete.
+    cq: Option<Arc<CqInner>>,
 }
 
 struct Posting {
@@ -135,12 +141,37 @@ impl SharedReceives for SrqRings {
     fn memory(&self) -> &[AtomicU64] {
         self.memory.words()
     }
+
+    fn complete(&self, cqe: Cqe) {
+        if let Some(cq) = &self.cq {
+            cq.complete(cqe);
+        }
+    }
 }
 
 impl Pd {
     /// A new shared receive queue for queue pairs of this domain (`ibv_create_srq`).
     #[tracing::instrument(name = "create_srq", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number()))]
     pub fn create_srq(&self, init: &SrqInit) -> Result<Srq, VerbsError> {
+        self.make_srq(init, None)
+    }
+
+    /// A new shared receive queue of an XRC domain (`ibv_create_srq_ex` with `IBV_SRQT_XRC`): any Send to its [number](Srq::srq_num) takes a receive, whatever target of the
+    /// domain it comes to, and completes in `cq`. It may have another protection domain than the targets; then the host places what follows a message's first segments.
+    #[tracing::instrument(name = "create_xrc_srq", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number()))]
+    pub fn create_xrc_srq(&self, xrcd: &Xrcd, cq: &Cq, init: &SrqInit) -> Result<Srq, VerbsError> {
+        for (what, device) in [
+            ("XRC domain", xrcd.device()),
+            ("completion queue", cq.device()),
+        ] {
+            if !device.is(self.device()) {
+                return Err(VerbsError::WrongDevice { what });
+            }
+        }
+        self.make_srq(init, Some((xrcd, cq)))
+    }
+
+    fn make_srq(&self, init: &SrqInit, xrc: Option<(&Xrcd, &Cq)>) -> Result<Srq, VerbsError> {
         check_size("max_wr", init.max_wr.into(), MAX_WORK.into(), "1 to 32768")?;
         let max = MAX_RECV_SGE as u64;
         check_size("max_sge", init.max_sge as u64, max, "1 to 4")?;
@@ -157,11 +188,20 @@ impl Pd {
             max_sge: init.max_sge as u8,
             limit: init.srq_limit,
         };
-        let answer = device.command_in(&mut state, &commands::create_srq(&config), &[])?;
+        let create = match xrc {
+            None => commands::create_srq(&config),
+            Some((xrcd, _)) => commands::create_xrc_srq(&config, xrcd.id()),
+        };
+        let answer = device.command_in(&mut state, &create, &[])?;
         let id = SrqId::from_number(answer.srq);
         let rings = Arc::new(SrqRings {
             id,
-            srq_num: state.take_qp_num(),
+            // Of an XRC domain it is the one on the wire.
+            srq_num: match xrc {
+                None => state.take_qp_num(),
+                Some(_) => id.number(),
+            },
+            cq: xrc.map(|(_, cq)| cq.inner().clone()),
             init: *init,
             layout,
             memory,
@@ -171,6 +211,10 @@ impl Pd {
                 work: vec![None; init.max_wr as usize],
             }),
         });
+        if let Some(Err(error)) = rings.cq.as_ref().map(|cq| cq.admit_xrc(&rings)) {
+            let _ = device.command_in(&mut state, &commands::destroy_srq(id), &[]);
+            return Err(error);
+        }
         state.add_srq(rings.clone());
         let turn = state.finish_turn();
         drop(state);
@@ -178,6 +222,7 @@ impl Pd {
             inner: Arc::new(SrqInner {
                 pd: self.clone(),
                 rings,
+                xrcd: xrc.map(|(xrcd, _)| xrcd.clone()),
             }),
         };
         turn?;
@@ -203,7 +248,12 @@ fn check_limit(limit: u32, max_wr: u32) -> Result<(), VerbsError> {
 }
 
 impl Srq {
-    /// Its number, in events.
+    /// The XRC domain that it is in, if it is in one.
+    pub fn xrcd(&self) -> Option<&Xrcd> {
+        self.inner.xrcd.as_ref()
+    }
+
+    /// Its number, in events; in an XRC domain also what a peer sends to.
     pub fn srq_num(&self) -> u32 {
         self.inner.rings.srq_num
     }
@@ -321,6 +371,9 @@ impl Drop for SrqInner {
             "shared receive queue destroyed"
         );
         state.remove_srq(id);
+        if let Some(cq) = &self.rings.cq {
+            cq.dismiss_xrc(&self.rings);
+        }
         state.leave_regions();
         if let Err(error) = state.finish_turn() {
             tracing::debug!(%error, "shared receive queue of a device that failed");

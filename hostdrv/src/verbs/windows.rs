@@ -302,7 +302,7 @@ impl Qp {
     /// any more, since the peer invalidated it, fails the queue pair.
     #[tracing::instrument(name = "local_invalidate", level = "debug", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
     pub fn local_invalidate(&self, wr: InvalidateWr) -> Result<(), VerbsError> {
-        self.check_open(false)?;
+        self.check_open(WqeOpcode::LocalInvalidate)?;
         self.put_local(
             wr.wr_id,
             WqeOpcode::LocalInvalidate,
@@ -315,7 +315,7 @@ impl Qp {
     /// Posts an atomic.
     #[tracing::instrument(name = "post_atomic", level = "trace", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
     pub fn post_atomic(&self, wr: AtomicWr<'_>) -> Result<(), VerbsError> {
-        self.check_open(true)?;
+        self.check_open(wr.opcode)?;
         if wr.sink.length != 8 {
             return Err(weft_engine::Error::AtomicPayload.into());
         }
@@ -372,7 +372,7 @@ impl Qp {
 
     /// The key that an STag has next.
     fn next_key(&self, stag: &Stag) -> Result<u32, VerbsError> {
-        self.check_open(false)?;
+        self.check_open(WqeOpcode::Bind)?;
         let rkey = stag.rkey();
         if !stag.pd.device().is(self.device()) {
             return Err(VerbsError::WrongDevice { what: "window" });

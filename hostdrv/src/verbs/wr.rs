@@ -75,6 +75,9 @@ impl<'a> Payload<'a> {
     }
 }
 
+/// No flag of a WQE: what else cannot be said of an opcode.
+const TO_SRQ: u8 = 1 << 7;
+
 /// A work request for the send queue. It refers to the SGEs, regions and bytes of its payload, of which it takes one: [`sge`](Self::sge),
 /// [`sges`](Self::sges) or [`inline`](Self::inline).
 ///
@@ -181,8 +184,23 @@ impl<'a> SendWr<'a> {
     #[inline(always)]
     pub fn solicited(mut self) -> Self {
         match self.opcode {
-            WqeOpcode::Send | WqeOpcode::Immediate => self.flags |= SendWqe::SOLICITED,
+            WqeOpcode::Send | WqeOpcode::Immediate | WqeOpcode::XrcSend => {
+                self.flags |= SendWqe::SOLICITED;
+            }
             _ => self.misplaced |= SendWqe::SOLICITED,
+        }
+        self
+    }
+
+    /// A Send of an XRC initiator: the shared receive queue of the peer's domain that has this number takes it (`qp_type.xrc.remote_srqn`).
+    #[inline(always)]
+    pub fn to_srq(mut self, srq_num: u32) -> Self {
+        match self.opcode {
+            WqeOpcode::Send if self.flags & SendWqe::INVALIDATE == 0 => {
+                self.opcode = WqeOpcode::XrcSend;
+                self.stag = srq_num;
+            }
+            _ => self.misplaced |= TO_SRQ,
         }
         self
     }
@@ -211,9 +229,10 @@ impl<'a> SendWr<'a> {
 
     /// The flag that it cannot have, for messages.
     pub(super) fn misplaced(&self) -> &'static str {
-        match self.misplaced & SendWqe::SOLICITED {
-            0 => "invalidate",
-            _ => "solicited",
+        match self.misplaced {
+            other if other & TO_SRQ != 0 => "to_srq",
+            other if other & SendWqe::SOLICITED != 0 => "solicited",
+            _ => "invalidate",
         }
     }
 }
@@ -231,6 +250,7 @@ pub(super) fn needs(opcode: WqeOpcode) -> Access {
 pub(super) fn name(opcode: WqeOpcode) -> &'static str {
     match opcode {
         WqeOpcode::Send => "Send",
+        WqeOpcode::XrcSend => "Send to a shared receive queue",
         WqeOpcode::Immediate => "Immediate Data",
         WqeOpcode::Write => "Write",
         WqeOpcode::Read => "Read",

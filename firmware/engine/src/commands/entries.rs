@@ -15,7 +15,7 @@ use crate::verbs::{QpId, SrqId};
 
 same!(ConnectFailure, FailureNumber, failure_number, failure:
     Unreachable Refused TimedOut Closed InvalidReply NoMatchingRtr InsufficientReads NoResources NoRtr
-    UnsupportedRevision SegmentTooSmall);
+    UnsupportedRevision SegmentTooSmall NoXrc);
 same!(DisconnectReason, ReasonNumber, reason_number, reason: Local Peer Reset TimedOut Aborted Terminated);
 
 fn entry(kind: EventKind) -> EventEntry {
@@ -56,6 +56,7 @@ pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
             ord,
             rtr,
             revision,
+            xrc,
         } => {
             let request = EventEntry {
                 conn: conn.number(),
@@ -64,7 +65,8 @@ pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
                 remote_port: remote.port,
                 revision: *revision,
                 ..entry(EventKind::ConnectRequest)
-            };
+            }
+            .with_xrc(*xrc);
             (
                 with_rtr(with_reads(request, *ird, *ord), *rtr),
                 private_data,
@@ -202,6 +204,7 @@ pub fn event_of(entry: &EventEntry, private_data: &[u8]) -> Option<Event> {
             ord,
             rtr,
             revision: entry.revision,
+            xrc: entry.xrc(),
         },
         EventKind::Established => Event::Established {
             conn: conn()?,

@@ -1,11 +1,12 @@
 //! Commands as records. The private data of one that has some go beside it.
 
-use weft_layout::{Command, CommandOpcode};
+use weft_layout::{Command, CommandOpcode, QueuePairKind};
 
 use super::{rtr_bits, rung_number, stag_kind_number, state_number};
 use crate::cm::{AcceptParams, ConnId, ConnectParams, Revision};
 use crate::srq::SrqConfig;
 use crate::verbs::{Access, PdId, QpConfig, QpId, QpState, SrqId, StagKind};
+use crate::xrc::XrcdId;
 
 fn command(opcode: CommandOpcode) -> Command {
     Command {
@@ -88,6 +89,44 @@ pub fn create_qp_with_srq(config: &QpConfig, srq: SrqId) -> Command {
     Command {
         srq: srq.number(),
         ..create_qp(config)
+    }
+}
+
+/// The same of an XRC initiator.
+pub fn create_xrc_initiator(config: &QpConfig) -> Command {
+    Command {
+        qp_kind: QueuePairKind::XrcInitiator as u8,
+        ..create_qp(config)
+    }
+}
+
+/// The same of an XRC target.
+pub fn create_xrc_target(config: &QpConfig, xrcd: XrcdId) -> Command {
+    Command {
+        qp_kind: QueuePairKind::XrcTarget as u8,
+        xrcd: xrcd.number(),
+        ..create_qp(config)
+    }
+}
+
+/// A new XRC domain: [`Answer::xrcd`](super::Answer::xrcd).
+pub fn alloc_xrcd() -> Command {
+    command(CommandOpcode::AllocXrcd)
+}
+
+/// Removes an XRC domain that nothing is in.
+pub fn dealloc_xrcd(xrcd: XrcdId) -> Command {
+    Command {
+        xrcd: xrcd.number(),
+        ..command(CommandOpcode::DeallocXrcd)
+    }
+}
+
+/// The same of an XRC domain.
+pub fn create_xrc_srq(config: &SrqConfig, xrcd: XrcdId) -> Command {
+    Command {
+        xrcd: xrcd.number(),
+        ..create_srq(config)
     }
 }
 

@@ -188,6 +188,9 @@ impl Engine {
         if state.state != QpState::Idle || state.conn.is_some() {
             return Err(Error::WrongQpState);
         }
+        if state.receives.is_xrc() {
+            return Err(Error::WrongQpKind);
+        }
         if ring.length == 0 {
             return Err(Error::InvalidRegion);
         }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use weft_wire::mpa;
+use weft_wire::mpa::{self, Extensions, EXTENDED, RESERVED};
 
 use super::incoming::{waits_for_answer, Listener};
 use super::Engine;
@@ -10,10 +10,12 @@ use crate::cm::{
     is_station, AcceptParams, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint,
     Revision,
 };
-use crate::conn::{Conn, Phase, Role};
+use crate::conn::{Conn, Phase, Role, TcpState};
 use crate::error::Error;
 use crate::negotiation::{Proposal, Terms, MAX_READS};
 use crate::port::Port;
+use crate::qp::Receives;
+use crate::timers::Timer;
 use crate::verbs::{QpId, QpState};
 
 /// First port that is chosen for a connection (RFC 6335 §6).
@@ -100,7 +102,16 @@ impl Engine {
         {
             return Err(Error::InvalidAddress);
         }
-        let proposal = proposal(params)?;
+        let mut proposal = proposal(params)?;
+        proposal.extensions = match state.receives {
+            // What is reserved in a Send is agreed on in enhanced start-up data.
+            Receives::Nowhere if params.revision == Revision::Rev2 => Extensions::XRC,
+            Receives::Nowhere | Receives::Domain(..) => return Err(Error::WrongQpKind),
+            Receives::Own | Receives::Shared(_) => Extensions::NONE,
+        };
+        if !proposal.extensions.is_empty() {
+            check_private_data(params.private_data, RESERVED + EXTENDED)?;
+        }
         let port_number = match params.local_port {
             Some(port) => port,
             None => self.free_port(params.remote).ok_or(Error::NoPorts)?,
@@ -120,7 +131,8 @@ impl Engine {
         };
         conn.qp = Some(qp.flow);
         conn.private_data = params.private_data.to_vec();
-        conn.fall_back = params.fall_back && params.revision == Revision::Rev2;
+        let is_plain = proposal.extensions.is_empty();
+        conn.fall_back = params.fall_back && params.revision == Revision::Rev2 && is_plain;
         conn.proposal = Some(proposal);
         conn.set_tos(params.tos);
         if let Some(route) = params.route {
@@ -164,6 +176,7 @@ impl Engine {
     ) -> Result<(), Error> {
         let slot = self.slot_of(conn)?;
         let state = self.qp(qp)?;
+        let receives = state.receives;
         // A stream that has become a request has its queue pair.
         let others = state.conn.is_some_and(|conn| conn != slot);
         if state.state != QpState::Idle || others {
@@ -179,7 +192,12 @@ impl Engine {
         if found.qp.is_some_and(|flow| flow != qp.flow) {
             return Err(Error::WrongQpState);
         }
-        check_private_data(params.private_data, found.request.enhanced.is_some())?;
+        let asked = found.request.extensions();
+        let is_target = matches!(receives, Receives::Domain(..));
+        if receives == Receives::Nowhere || is_target != asked.contains(Extensions::XRC) {
+            return Err(Error::WrongQpKind);
+        }
+        check_private_data(params.private_data, found.request.reserved())?;
         found.qp = Some(qp.flow);
         found.set_tos(params.tos);
         if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
@@ -191,6 +209,7 @@ impl Engine {
             rtr: params.rtr,
             ird: params.ird,
             ord: params.ord,
+            extensions: asked,
         };
         self.run(now, slot, port, |link| {
             link.accept(&terms, params.private_data);
@@ -214,7 +233,7 @@ impl Engine {
         if found.phase != Phase::AwaitAnswer {
             return Err(Error::WrongConnectionState);
         }
-        check_private_data(private_data, found.request.enhanced.is_some())?;
+        check_private_data(private_data, found.request.reserved())?;
         self.run(now, slot, port, |link| link.reject(private_data));
         Ok(())
     }
@@ -279,6 +298,9 @@ impl Engine {
         local: Endpoint,
         remote: Endpoint,
     ) -> Option<u16> {
+        if self.conns.is_full() {
+            self.cut_time_wait();
+        }
         let generation = self.connections_made.wrapping_add(1);
         let slot = self.conns.insert(|slot| {
             let id = ConnId { slot, generation };
@@ -286,6 +308,18 @@ impl Engine {
         })?;
         self.connections_made = generation;
         Some(slot)
+    }
+
+    /// The connection that is in TIME_WAIT for the longest time makes room for another one. What may come late for it is then of nobody, as
+    /// behind its end; a new connection between its addresses begins beyond its sequence numbers (RFC 6528), as it does in TIME_WAIT.
+    fn cut_time_wait(&mut self) {
+        let over = |conn: &&Conn| conn.tcp == TcpState::TimeWait && conn.qp.is_none();
+        let waiting = self.conns.iter().filter(over);
+        let longest = waiting.min_by_key(|conn| conn.timers.due_at(Timer::Phase));
+        if let Some(slot) = longest.map(|conn| conn.id.slot) {
+            self.forget(slot);
+            self.shared.stats.time_waits_cut += 1;
+        }
     }
 }
 
@@ -296,7 +330,7 @@ pub(super) fn proposal(params: &ConnectParams<'_>) -> Result<Proposal, Error> {
     if params.peer_to_peer && (!rev2 || params.rtr.is_empty()) {
         return Err(Error::InvalidPeerToPeer);
     }
-    check_private_data(params.private_data, rev2)?;
+    check_private_data(params.private_data, if rev2 { RESERVED } else { 0 })?;
     Ok(Proposal {
         revision: params.revision,
         markers: params.markers,
@@ -307,6 +341,7 @@ pub(super) fn proposal(params: &ConnectParams<'_>) -> Result<Proposal, Error> {
         },
         ird: params.ird,
         ord: params.ord,
+        extensions: Extensions::NONE,
     })
 }
 
@@ -317,8 +352,9 @@ pub(super) fn check_reads(ird: u16, ord: u16) -> Result<(), Error> {
     }
 }
 
-fn check_private_data(data: &[u8], enhanced: bool) -> Result<(), Error> {
-    let limit = mpa::MAX_PRIVATE_DATA - if enhanced { 4 } else { 0 };
+/// `reserved`: bytes of the frame's private data that are not the application's.
+fn check_private_data(data: &[u8], reserved: usize) -> Result<(), Error> {
+    let limit = mpa::MAX_PRIVATE_DATA - reserved;
     if data.len() > limit {
         return Err(Error::PrivateDataTooLong {
             given: data.len(),

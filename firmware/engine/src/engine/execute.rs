@@ -2,7 +2,7 @@
 
 use alloc::vec;
 
-use weft_layout::{Answer, Command, CommandOpcode, StreamState as Record};
+use weft_layout::{Answer, Command, CommandOpcode, QueuePairKind, StreamState as Record};
 
 use super::Engine;
 use crate::cm::{
@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::port::Port;
 use crate::srq::SrqConfig;
 use crate::verbs::{Access, PdId, QpConfig, QpId, QpState, Sge, SrqId};
+use crate::xrc::XrcdId;
 
 /// Stands for private data that no slot holds: longer than any that is taken.
 static TOO_LONG: [u8; MAX_PRIVATE_DATA + 1] = [0; MAX_PRIVATE_DATA + 1];
@@ -56,6 +57,7 @@ impl Engine {
         let pd = PdId::from_number(command.pd);
         let qp = QpId::from_number(command.qp);
         let srq = SrqId::from_number(command.srq);
+        let xrcd = XrcdId::from_number(command.xrcd);
         let conn = || ConnId::from_number(command.conn).ok_or(Error::UnknownConnection);
         let rtr = || rtr_kinds(command.rtr).ok_or(Refusal::Malformed);
         let mut answer = Answer::default();
@@ -84,9 +86,15 @@ impl Engine {
                         number => Some(rung(number).ok_or(Refusal::Malformed)?),
                     },
                 };
-                let made = match command.srq {
-                    0 => self.create_qp(&config, port),
-                    srq => self.create_qp_with_srq(&config, SrqId::from_number(srq), port),
+                let made = match (kind(command.qp_kind)?, command.srq) {
+                    (Some(QueuePairKind::XrcInitiator), _) => {
+                        self.create_xrc_initiator(&config, port)
+                    }
+                    (Some(QueuePairKind::XrcTarget), _) => {
+                        self.create_xrc_target(&config, xrcd, port)
+                    }
+                    (None, 0) => self.create_qp(&config, port),
+                    (None, srq) => self.create_qp_with_srq(&config, SrqId::from_number(srq), port),
                 };
                 answer.qp = made?.number();
             }
@@ -97,8 +105,14 @@ impl Engine {
                     max_sge: command.max_sge,
                     limit: command.srq_limit,
                 };
-                answer.srq = self.create_srq(&config)?.number();
+                let made = match command.xrcd {
+                    0 => self.create_srq(&config),
+                    _ => self.create_xrc_srq(&config, xrcd),
+                };
+                answer.srq = made?.number();
             }
+            CommandOpcode::AllocXrcd => answer.xrcd = self.alloc_xrcd().number(),
+            CommandOpcode::DeallocXrcd => self.dealloc_xrcd(xrcd)?,
             CommandOpcode::DestroySrq => self.destroy_srq(srq)?,
             CommandOpcode::ModifySrq => self.set_srq_limit(srq, command.srq_limit)?,
             CommandOpcode::QuerySrq => {
@@ -237,6 +251,16 @@ impl Engine {
             _ => return Err(Refusal::NoTransition { from }),
         }
         Ok(())
+    }
+}
+
+/// A kind of queue pair; `None`: reliable connected.
+fn kind(number: u8) -> Result<Option<QueuePairKind>, Refusal> {
+    match number {
+        0 => Ok(None),
+        _ => QueuePairKind::from_raw(number)
+            .map(Some)
+            .ok_or(Refusal::Malformed),
     }
 }
 

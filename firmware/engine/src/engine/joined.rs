@@ -35,6 +35,9 @@ impl Engine {
     /// May this queue pair be joined?
     pub fn check_joinable(&self, qp: QpId) -> Result<(), Error> {
         let qp = self.qp(qp)?;
+        if qp.receives.is_xrc() {
+            return Err(Error::WrongQpKind);
+        }
         match qp.state == QpState::Idle && qp.conn.is_none() && qp.joined.is_none() {
             true => Ok(()),
             false => Err(Error::WrongQpState),
@@ -196,7 +199,9 @@ impl Engine {
             let queue = self.qps.get_mut(usize::from(qp.flow));
             let queue = queue.and_then(|queue| queue.as_deref_mut());
             if let Some(queue) = queue.filter(|queue| queue.id == qp) {
-                let event = self.shared.take_shared(queue, port);
+                // No queue pair of XRC is joined, so none is named.
+                let event = self.shared.take_shared(queue, 0, port);
+                let event = event.map_err(Violation::of_segment)?;
                 self.shared.events.extend(event);
             }
         }
@@ -333,8 +338,8 @@ impl Engine {
             return;
         };
         queue.flush(first, &mut shared.completions);
-        let srq = queue.srq;
-        shared.last_wqe(srq, qp);
+        let receives = queue.receives;
+        shared.last_wqe(receives, qp);
         if let Some((terminate, received)) = fatal {
             shared.events.push_back(Event::QpFatal {
                 qp,

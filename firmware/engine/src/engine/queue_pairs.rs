@@ -9,7 +9,7 @@ use crate::conn_info::ConnInfo;
 use crate::error::Error;
 use crate::output::software::SendBuffer;
 use crate::port::Port;
-use crate::qp::Qp;
+use crate::qp::{Qp, Receives};
 use crate::rung::{Rung, RungError};
 use crate::shared_receive::put_element;
 use crate::srq::{SrqConfig, SrqState};
@@ -18,6 +18,7 @@ use crate::verbs::{
     MAX_SGE,
 };
 use crate::work;
+use crate::xrc::XrcdId;
 
 /// Deepest work queue.
 const MAX_DEPTH: u32 = 1 << 15;
@@ -64,7 +65,9 @@ impl Engine {
         let regions = &mut self.shared.regions;
         let pd = regions.domain_of(stag).ok_or(Error::UnknownStag(stag))?;
         let held = regions.hold(stag);
-        let uses = |qp: &Qp| qp.config.pd == pd && qp.uses(stag);
+        // What an XRC target has in hand may be of any domain.
+        let reaches = |qp: &Qp| qp.config.pd == pd || qp.receives.of_domain().is_some();
+        let uses = |qp: &Qp| reaches(qp) && qp.uses(stag);
         if self.qps.iter().flatten().any(|qp| uses(qp)) {
             return Err(Error::InUse);
         }
@@ -98,7 +101,7 @@ impl Engine {
 
     /// A new queue pair; it takes a flow of the card until it is destroyed.
     pub fn create_qp<P: Port>(&mut self, config: &QpConfig, port: &mut P) -> Result<QpId, Error> {
-        self.make_qp(config, None, port)
+        self.make_qp(config, Receives::Own, port)
     }
 
     /// The same of one that takes its receives from a shared queue of its domain; `config.recv_depth` means nothing.
@@ -108,19 +111,45 @@ impl Engine {
         srq: SrqId,
         port: &mut P,
     ) -> Result<QpId, Error> {
+        self.make_qp(config, Receives::Shared(srq), port)
+    }
+
+    /// The same of an XRC initiator: it sends to shared queues of its peer that it names, and receives nothing; `config.recv_depth` means nothing.
+    pub fn create_xrc_initiator<P: Port>(
+        &mut self,
+        config: &QpConfig,
+        port: &mut P,
+    ) -> Result<QpId, Error> {
+        self.make_qp(config, Receives::Nowhere, port)
+    }
+
+    /// The same of an XRC target: it receives for the shared queues of a domain, and sends nothing. Its depths mean nothing.
+    pub fn create_xrc_target<P: Port>(
+        &mut self,
+        config: &QpConfig,
+        xrcd: XrcdId,
+        port: &mut P,
+    ) -> Result<QpId, Error> {
         let config = QpConfig {
-            recv_depth: 1,
+            send_depth: 1,
             ..*config
         };
-        self.make_qp(&config, Some(srq), port)
+        self.make_qp(&config, Receives::Domain(xrcd, None), port)
     }
 
     fn make_qp<P: Port>(
         &mut self,
         config: &QpConfig,
-        srq: Option<SrqId>,
+        receives: Receives,
         port: &mut P,
     ) -> Result<QpId, Error> {
+        let config = &QpConfig {
+            recv_depth: match receives {
+                Receives::Own => config.recv_depth,
+                _ => 1,
+            },
+            ..*config
+        };
         let depths = 1..=MAX_DEPTH;
         if !depths.contains(&config.send_depth)
             || !depths.contains(&config.recv_depth)
@@ -131,10 +160,14 @@ impl Engine {
         let rung = config.rung.unwrap_or(self.shared.config.rung);
         rung.check().map_err(|why| Error::Rung(rung, why))?;
         let flow = *self.free_flows.front().ok_or(Error::NoFlows)?;
-        if let Some(srq) = srq {
-            if self.shared.srqs.config(srq)?.pd != config.pd {
+        match receives {
+            Receives::Shared(srq) if self.shared.srqs.config(srq)?.pd != config.pd => {
                 return Err(Error::InvalidSrq);
             }
+            Receives::Domain(xrcd, _) if !self.shared.xrcds.has(xrcd) => {
+                return Err(Error::UnknownXrcd);
+            }
+            _ => {}
         }
         self.shared.regions.join(config.pd)?;
         let log2 = config.recv_depth.next_power_of_two().trailing_zeros() as u8;
@@ -160,9 +193,11 @@ impl Engine {
             generation: self.generations[index],
         };
         let mut qp = Box::new(Qp::new(id, *config, iova, rung, software));
-        if let Some(srq) = srq {
-            self.shared.srqs.join(srq)?;
-            qp.srq = Some(srq);
+        qp.receives = receives;
+        match receives {
+            Receives::Shared(srq) => self.shared.srqs.join(srq)?,
+            Receives::Domain(xrcd, _) => self.shared.xrcds.join(xrcd)?,
+            Receives::Own | Receives::Nowhere => {}
         }
         self.qps[index] = Some(qp);
         // Room for every completion there can be, so that none is allocated when data moves.
@@ -183,17 +218,45 @@ impl Engine {
     /// A new shared receive queue.
     pub fn create_srq(&mut self, config: &SrqConfig) -> Result<SrqId, Error> {
         self.shared.regions.join(config.pd)?;
-        let made = self.shared.srqs.create(config);
+        let made = self.shared.srqs.create(config, None);
         if made.is_err() {
             self.shared.regions.leave(config.pd);
         }
         made
     }
 
-    /// Removes a shared receive queue that no queue pair has (`Error::InUse`). The elements that wait in it are gone without completion.
+    /// The same in an XRC domain: targets of it take from the queue what names it. It may be of another protection domain than they.
+    pub fn create_xrc_srq(&mut self, config: &SrqConfig, xrcd: XrcdId) -> Result<SrqId, Error> {
+        self.shared.xrcds.join(xrcd)?;
+        let joined = self.shared.regions.join(config.pd);
+        let made = joined.and_then(|()| self.shared.srqs.create(config, Some(xrcd)));
+        if made.is_err() {
+            self.shared.xrcds.leave(xrcd);
+            if joined.is_ok() {
+                self.shared.regions.leave(config.pd);
+            }
+        }
+        made
+    }
+
+    /// A new XRC domain.
+    pub fn alloc_xrcd(&mut self) -> XrcdId {
+        self.shared.xrcds.create()
+    }
+
+    /// Removes an XRC domain that no shared receive queue and no target is in.
+    pub fn dealloc_xrcd(&mut self, xrcd: XrcdId) -> Result<(), Error> {
+        self.shared.xrcds.destroy(xrcd)
+    }
+
+    /// Removes a shared receive queue that no queue pair has (`Error::InUse`). The elements that wait in it are gone without completion. What names one of an
+    /// XRC domain from now on ends its connection; so does a message that goes on.
     pub fn destroy_srq(&mut self, srq: SrqId) -> Result<(), Error> {
-        let pd = self.shared.srqs.destroy(srq)?;
+        let (pd, xrcd) = self.shared.srqs.destroy(srq)?;
         self.shared.regions.leave(pd);
+        if let Some(xrcd) = xrcd {
+            self.shared.xrcds.leave(xrcd);
+        }
         Ok(())
     }
 
@@ -243,15 +306,17 @@ impl Engine {
         }
         self.abandon_joined(qp);
         let index = usize::from(qp.flow);
-        let shared = self.qp(qp)?.srq.is_some();
+        let shared = self.qp(qp)?.receives.are_shared();
         if let Some(mut gone) = self.qps[index].take() {
             if shared {
                 gone.flush(None, &mut self.shared.completions);
             }
             self.shared.regions.unbind_all(qp, port);
             self.shared.regions.leave(gone.config.pd);
-            if let Some(srq) = gone.srq {
-                self.shared.srqs.leave(srq);
+            match gone.receives {
+                Receives::Shared(srq) => self.shared.srqs.leave(srq),
+                Receives::Domain(xrcd, _) => self.shared.xrcds.leave(xrcd),
+                Receives::Own | Receives::Nowhere => {}
             }
             self.free_flows.push_back(qp.flow);
         }
@@ -296,9 +361,11 @@ impl Engine {
             }
             None => {
                 if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
-                    let srq = qp.srq.filter(|_| qp.state != QpState::Error);
+                    let was_over = qp.state == QpState::Error;
                     qp.flush(None, &mut self.shared.completions);
-                    self.shared.last_wqe(srq, qp.id);
+                    if !was_over {
+                        self.shared.last_wqe(qp.receives, qp.id);
+                    }
                 }
             }
         }
@@ -356,7 +423,7 @@ impl Engine {
         let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
             return Err(Error::UnknownQp);
         };
-        if queue.srq.is_some() {
+        if queue.receives != Receives::Own {
             return Err(Error::HasSrq);
         }
         if queue.rq.is_full() {

@@ -36,6 +36,10 @@ impl Connections {
         self.slots.len() as u16
     }
 
+    pub(super) fn is_full(&self) -> bool {
+        self.free.is_empty()
+    }
+
     pub(super) fn get(&self, slot: u16) -> Option<&Conn> {
         self.slots.get(usize::from(slot))?.as_deref()
     }

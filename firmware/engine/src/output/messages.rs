@@ -195,8 +195,8 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
         }
     };
     match entry.action {
-        Action::Send { opcode, invalidate } => Some(send(Header {
-            rsvd_ulp: invalidate,
+        Action::Send { opcode, rsvd_ulp } => Some(send(Header {
+            rsvd_ulp,
             ..untagged(opcode, queue::SEND, qp.send_msn)
         })),
         Action::Write { stag, to } => Some(send(tagged(opcode::WRITE, stag, to))),

@@ -263,8 +263,14 @@ impl Script {
 
     /// The engine calls the peer at the usual ports: its SYN, which nobody has answered.
     pub fn call(&mut self, params: &ConnectParams<'_>) -> (QpId, ConnId, Sent) {
-        self.hello(PEER_MAC);
         let qp = self.qp();
+        let (conn, syn) = self.call_by(qp, params);
+        (qp, conn, syn)
+    }
+
+    /// The same of this queue pair.
+    pub fn call_by(&mut self, qp: QpId, params: &ConnectParams<'_>) -> (ConnId, Sent) {
+        self.hello(PEER_MAC);
         let params = ConnectParams {
             remote: Endpoint {
                 ip: PEER_IP,
@@ -284,7 +290,7 @@ impl Script {
         let syn = self.sent.pop().unwrap();
         assert_eq!(syn.flags, flag::SYN);
         self.ack = syn.seq.wrapping_add(1);
-        (qp, conn, syn)
+        (conn, syn)
     }
 
     /// TCP's handshake as a client; what the engine offers in its SYN-ACK.
@@ -324,6 +330,7 @@ impl Script {
                 rtr,
                 ird: 4,
                 ord: 4,
+                ..Enhanced::default()
             }),
             private_data,
         };
@@ -341,13 +348,18 @@ impl Script {
 
     /// The same when it listens already.
     pub fn accepted_again(&mut self, qp: QpId, rtr: RtrKinds, accept: &AcceptParams<'_>) -> ConnId {
+        self.accepted_by(qp, &Self::request(rtr, b""), accept)
+    }
+
+    /// The same of this request.
+    pub fn accepted_by(&mut self, qp: QpId, request: &[u8], accept: &AcceptParams<'_>) -> ConnId {
         let _ = self.engine.listen(self.port, 4);
         self.open_again(Options {
             mss: Some(1460),
             sack_permitted: true,
             ..Default::default()
         });
-        self.data(&Self::request(rtr, b""));
+        self.data(request);
         let Some(Event::ConnectRequest { conn, .. }) = self.events.pop() else {
             panic!("{:?}", self.events);
         };

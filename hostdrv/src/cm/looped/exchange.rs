@@ -103,6 +103,7 @@ impl Exchange {
             };
             table.ends.insert(from.peer, end);
             Event::ConnectRequest {
+                xrc: false,
                 conn: from.peer,
                 port: to.port,
                 remote: from.local,
