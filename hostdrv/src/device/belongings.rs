@@ -47,6 +47,26 @@ impl Belongings {
         self.qps.insert(qp);
     }
 
+    /// Is this queue pair its?
+    pub(super) fn has_qp(&self, qp: QpId) -> bool {
+        self.qps.contains(&qp)
+    }
+
+    pub(super) fn qps(&self) -> impl Iterator<Item = QpId> + '_ {
+        self.qps.iter().copied()
+    }
+
+    /// A queue pair is no more its, nor is this connection, which it has if it was its.
+    pub(super) fn part_with(&mut self, qp: QpId, conn: Option<ConnId>) -> Option<ConnId> {
+        self.qps.remove(&qp);
+        conn.filter(|conn| self.conns.remove(conn))
+    }
+
+    /// A connection of a queue pair of its is its from now on.
+    pub(super) fn inherit(&mut self, conn: ConnId) {
+        self.conns.insert(conn);
+    }
+
     /// It may register parts of this memory in this domain, with no more access than this.
     pub(super) fn give_memory(&mut self, pd: PdId, iova: u64, length: u64, access: Access) {
         self.pds.insert(pd);
@@ -169,7 +189,7 @@ impl Belongings {
             Event::Rejected { conn, .. }
             | Event::ConnectError { conn, .. }
             | Event::Disconnected { conn, .. } => self.conns.remove(conn),
-            Event::QpFatal { qp, .. } => self.qps.contains(qp),
+            Event::QpFatal { qp, .. } | Event::LastWqe { qp } => self.has_qp(*qp),
             _ => false,
         }
     }

@@ -26,8 +26,8 @@ pub(super) struct Lessee {
     waiting: VecDeque<Event>,
     /// Commands of what is not its own.
     refused: u64,
-    /// What lives as long as it may be used.
-    keeps: Vec<Box<dyn Send>>,
+    /// What lives as long as it may be used; of which queue pair it is a handle.
+    keeps: Vec<(Option<QpId>, Box<dyn Send>)>,
     /// It is gone; regions of it that work still uses.
     ending: Option<Vec<u32>>,
 }
@@ -133,7 +133,7 @@ impl State {
     pub(crate) fn give_qp(&mut self, number: u64, pd: PdId, qp: QpId, keeps: Box<dyn Send>) {
         if let Some(lessee) = self.lessee(number) {
             lessee.belongings.give_qp(pd, qp);
-            lessee.keeps.push(keeps);
+            lessee.keeps.push((Some(qp), keeps));
         }
     }
 
@@ -147,7 +147,7 @@ impl State {
     ) {
         if let Some(lessee) = self.lessee(number) {
             lessee.belongings.give_memory(pd, iova, length, access);
-            lessee.keeps.push(keeps);
+            lessee.keeps.push((None, keeps));
         }
     }
 
@@ -156,8 +156,40 @@ impl State {
         self.lessee(number).map_or(0, |lessee| lessee.refused)
     }
 
+    /// It has this queue pair no longer: it lives on with whoever else has it, and so does its connection.
+    pub(crate) fn take_qp_back(&mut self, number: u64, qp: QpId) {
+        let conn = self.engine.connection_of(qp);
+        let Some(lessee) = self.lessee(number) else {
+            return;
+        };
+        let had = lessee.belongings.part_with(qp, conn);
+        let all = std::mem::take(&mut lessee.keeps);
+        let (handles, rest): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(of, _)| *of == Some(qp));
+        lessee.keeps = rest;
+        let mut others = self.lessees.iter_mut();
+        let heir = others.find(|one| one.ending.is_none() && one.belongings.has_qp(qp));
+        if let (Some(conn), Some(heir)) = (had, heir) {
+            heir.belongings.inherit(conn);
+        }
+        self.release(handles);
+    }
+
+    /// Its queue pairs that others have as well are theirs alone.
+    fn part(&mut self, number: u64) {
+        let lessee = self.lessee(number);
+        let qps: Vec<_> = lessee.map_or(Vec::new(), |one| one.belongings.qps().collect());
+        for qp in qps {
+            let has = |one: &&Lessee| one.ending.is_none() && one.belongings.has_qp(qp);
+            if self.lessees.iter().filter(has).count() > 1 {
+                self.take_qp_back(number, qp);
+            }
+        }
+    }
+
     /// It is gone.
     pub(crate) fn end_lessee(&mut self, now: u64, number: u64) {
+        self.part(number);
         let Self {
             lessees,
             engine,
@@ -210,11 +242,16 @@ impl State {
         } = self;
         let woken = executor.put_events(|| loop {
             let event = engine.poll_event()?;
-            let mut all = lessees.iter_mut();
-            let whose = all.find_map(|one| one.belongings.take(&event).then_some(one));
-            match whose {
-                Some(lessee) => lessee.take(card.now(), event, engine, card),
-                None => return Some(event),
+            // A queue pair may be of several, everything else is of one.
+            let mut is_theirs = false;
+            for lessee in &mut *lessees {
+                if lessee.belongings.take(&event) {
+                    is_theirs = true;
+                    lessee.take(card.now(), event.clone(), engine, card);
+                }
+            }
+            if !is_theirs {
+                return Some(event);
             }
         });
         for lessee in lessees {

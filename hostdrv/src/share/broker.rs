@@ -11,10 +11,13 @@ use memmap2::MmapRaw;
 use serde::Serialize;
 use thiserror::Error;
 
+use super::domains::{Domains, Opened};
 use super::packet::{self, words, Incoming, Request, Words};
 use crate::device::Device;
 use crate::queue_memory::sealed_file;
-use crate::verbs::{Access, ControlLease, Mr, OwnedMemory, Pd, Qp, QpCap, QpInit, VerbsError};
+use crate::verbs::{
+    Access, ControlLease, Mr, OwnedMemory, Pd, Qp, QpCap, QpInit, QpKind, VerbsError,
+};
 
 /// What one client may have at most.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +80,7 @@ struct Client {
     qps: Vec<Qp>,
     regions: Vec<Mr>,
     bytes: u64,
+    opened: Opened,
     pd: Pd,
 }
 
@@ -87,6 +91,7 @@ pub struct Broker {
     path: PathBuf,
     limits: Limits,
     clients: Vec<Client>,
+    domains: Domains,
     report: ShareReport,
 }
 
@@ -116,6 +121,7 @@ impl Broker {
             path: path.to_owned(),
             limits,
             clients: Vec::new(),
+            domains: Domains::default(),
             report: ShareReport::default(),
         })
     }
@@ -140,6 +146,7 @@ impl Broker {
             self.let_in(socket)?;
         }
         let (device, limits, report) = (&self.device, &self.limits, &mut self.report);
+        let (domains, before) = (&mut self.domains, self.clients.len());
         self.clients.retain_mut(|client| {
             let request = match client.incoming.take(&client.socket) {
                 Ok(None) => return true,
@@ -147,7 +154,8 @@ impl Broker {
                 Err(gone) => Err(gone),
             };
             handled += 1;
-            let stays = request.and_then(|request| client.serve(device, limits, report, &request));
+            let stays =
+                request.and_then(|request| client.serve(device, domains, limits, report, &request));
             if let Err(why) = &stays {
                 tracing::debug!(%why, "a client is gone");
                 report.went += 1;
@@ -156,6 +164,10 @@ impl Broker {
             }
             stays.is_ok()
         });
+        if self.clients.len() < before {
+            let opened = self.clients.iter().map(|client| &client.opened);
+            domains.sweep(opened);
+        }
         Ok(handled)
     }
 
@@ -172,6 +184,7 @@ impl Broker {
             qps: Vec::new(),
             regions: Vec::new(),
             bytes: 0,
+            opened: Opened::default(),
             pd: self.device.alloc_pd()?,
         });
         Ok(())
@@ -189,6 +202,7 @@ impl Client {
     fn serve(
         &mut self,
         device: &Device,
+        domains: &mut Domains,
         limits: &Limits,
         report: &mut ShareReport,
         request: &Request,
@@ -196,7 +210,9 @@ impl Client {
         // What is lent to it is borrowed until it is sent.
         let Self {
             socket,
+            incoming,
             control,
+            opened,
             qps,
             regions,
             bytes,
@@ -207,13 +223,36 @@ impl Client {
         let [kind, rest @ ..] = request;
         let outcome = match (*kind, &*control) {
             (packet::HELLO, None) => hello(device, control),
+            (packet::OPEN_XRCD | packet::XRC_SRQ | packet::TARGET, Some(_))
+                if opened.is_full(limits.queue_pairs) =>
+            {
+                Err("no more of XRC for a client".to_owned())
+            }
+            (packet::OPEN_XRCD, Some(_)) => {
+                let place = domains.open(device, opened, incoming.take_file(), rest);
+                place.map(|place| (place, [socket.as_fd(); 2], 0))
+            }
+            (packet::XRC_SRQ, Some(_)) => {
+                let made = opened.create_srq(pd, rest);
+                made.map(|(said, files)| (said, files, 2))
+            }
+            (packet::TARGET, Some(control)) => {
+                let target = domains.target(opened, control, rest);
+                target.map(|target| (target, [socket.as_fd(); 2], 0))
+            }
+            (packet::CLOSE_TARGET, Some(control)) => {
+                opened.close_target(control, rest);
+                Ok((words(&[]), [socket.as_fd(); 2], 0))
+            }
             (packet::CREATE_QP, Some(control)) if qps.len() < limits.queue_pairs => {
                 create_qp(device, pd, control, qps, rest)
             }
             (packet::CREATE_QP, Some(_)) => Err("no more queue pairs for a client".to_owned()),
             (packet::MEMORY, Some(control)) => {
                 let left = limits.memory.saturating_sub(*bytes);
-                match memory(pd, control, regions, left, rest) {
+                let of_domain = (rest[2] as usize).checked_sub(1);
+                let pd = of_domain.map_or(Ok(&*pd), |place| domains.pd(opened, place));
+                match pd.and_then(|pd| memory(pd, control, regions, left, rest)) {
                     Ok((words, made)) => {
                         *bytes += rest[0];
                         file = made;
@@ -260,6 +299,10 @@ fn create_qp<'q>(
     let init = QpInit {
         cap,
         lendable: true,
+        kind: match size(6) {
+            0 => QpKind::Rc,
+            _ => QpKind::XrcInitiator,
+        },
         ..QpInit::new(&cq)
     };
     let qp = pd.create_qp(&init).map_err(text)?;

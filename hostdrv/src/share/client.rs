@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 use super::packet::{ask, hear, words, Words, CREATE_QP, HELLO, MEMORY};
+use super::xrc::SharedXrcd;
 use crate::queue_memory::QueueMemory;
 use crate::verbs::control::QpId;
 use crate::verbs::{Access, ControlTerms, LentControl, LentMemory, LentQp, QpCap, Terms};
@@ -34,12 +35,12 @@ pub struct SharedRegion {
     pub lent: LentMemory,
 }
 
-fn two(files: Vec<OwnedFd>) -> io::Result<[OwnedFd; 2]> {
+pub(super) fn two(files: Vec<OwnedFd>) -> io::Result<[OwnedFd; 2]> {
     let wrong = |_| io::Error::new(io::ErrorKind::InvalidData, "an answer without its files");
     <[OwnedFd; 2]>::try_from(files).map_err(wrong)
 }
 
-fn half(word: u64) -> u32 {
+pub(super) fn half(word: u64) -> u32 {
     u32::try_from(word).unwrap_or(0)
 }
 
@@ -65,6 +66,10 @@ impl Client {
         self.ip
     }
 
+    pub(super) fn socket(&self) -> &UnixStream {
+        &self.socket
+    }
+
     /// Its control rings.
     pub fn control(&mut self) -> &mut LentControl {
         &mut self.control
@@ -72,6 +77,10 @@ impl Client {
 
     /// A queue pair and a completion queue of `cqe` entries. An error says why the broker refused.
     pub fn create_qp(&self, cap: QpCap, cqe: usize) -> io::Result<SharedQp> {
+        self.make_qp(cap, cqe, false)
+    }
+
+    pub(super) fn make_qp(&self, cap: QpCap, cqe: usize, initiator: bool) -> io::Result<SharedQp> {
         let sizes = [
             CREATE_QP,
             cap.max_send_wr.into(),
@@ -80,6 +89,7 @@ impl Client {
             cap.max_recv_sge as u64,
             cap.max_inline_data as u64,
             cqe as u64,
+            initiator.into(),
         ];
         ask(&self.socket, &words(&sizes))?;
         let ([number, qp_num, send, recv, sges, inline, cqe, ..], files): (Words, _) =
@@ -101,7 +111,19 @@ impl Client {
 
     /// So many bytes, zero at first, of which parts may be registered with no more access than this.
     pub fn memory(&self, bytes: u64, access: Access) -> io::Result<SharedRegion> {
-        ask(&self.socket, &words(&[MEMORY, bytes, access.bits().into()]))?;
+        self.make_memory(bytes, access, None)
+    }
+
+    pub(super) fn make_memory(
+        &self,
+        bytes: u64,
+        access: Access,
+        xrcd: Option<SharedXrcd>,
+    ) -> io::Result<SharedRegion> {
+        // 0: in this client's own domain.
+        let domain = xrcd.map_or(0, |xrcd| xrcd.place + 1);
+        let request = words(&[MEMORY, bytes, access.bits().into(), domain]);
+        ask(&self.socket, &request)?;
         let ([pd, iova, length, ..], files): (Words, _) = hear(&self.socket)?;
         let wrong = || io::Error::new(io::ErrorKind::InvalidData, "an answer without its file");
         let file = files.into_iter().next().ok_or_else(wrong)?;

@@ -11,7 +11,10 @@
 
 mod broker;
 mod client;
+mod domains;
 mod packet;
+mod xrc;
 
 pub use broker::{Broker, Limits, ShareError, ShareReport};
 pub use client::{Client, SharedQp, SharedRegion};
+pub use xrc::{SharedTarget, SharedXrcd};

@@ -21,6 +21,11 @@ const FILES: usize = 2;
 pub(super) const HELLO: u64 = u64::from_be_bytes(*b"weft-sh1");
 pub(super) const CREATE_QP: u64 = 1;
 pub(super) const MEMORY: u64 = 2;
+/// XRC. The first comes with a file.
+pub(super) const OPEN_XRCD: u64 = 3;
+pub(super) const XRC_SRQ: u64 = 4;
+pub(super) const TARGET: u64 = 5;
+pub(super) const CLOSE_TARGET: u64 = 6;
 
 pub(super) type Request = [u64; REQUEST];
 pub(super) type Words = [u64; ANSWER];
@@ -44,6 +49,8 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 pub(super) struct Incoming {
     bytes: [u8; REQUEST_BYTES],
     filled: usize,
+    /// What came with it.
+    file: Option<OwnedFd>,
 }
 
 impl Incoming {
@@ -51,12 +58,26 @@ impl Incoming {
         Self {
             bytes: [0; REQUEST_BYTES],
             filled: 0,
+            file: None,
         }
     }
 
     /// The next request; `None`: it is not all there. An error: who asks is gone.
-    pub(super) fn take(&mut self, mut socket: &UnixStream) -> io::Result<Option<Request>> {
-        match socket.read(&mut self.bytes[self.filled..]) {
+    pub(super) fn take(&mut self, socket: &UnixStream) -> io::Result<Option<Request>> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let got = recvmsg(
+            socket,
+            &mut [IoSliceMut::new(&mut self.bytes[self.filled..])],
+            &mut ancillary,
+            RecvFlags::CMSG_CLOEXEC,
+        );
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(mut files) = message {
+                self.file = files.next().or(self.file.take());
+            }
+        }
+        match got.map(|got| got.bytes).map_err(io::Error::from) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(count) => {
                 self.filled += count;
@@ -70,14 +91,39 @@ impl Incoming {
             Err(error) => Err(error),
         }
     }
+
+    /// The file that came with it.
+    pub(super) fn take_file(&mut self) -> Option<OwnedFd> {
+        self.file.take()
+    }
 }
 
 pub(super) fn ask(socket: &UnixStream, request: &Request) -> io::Result<()> {
+    ask_with(socket, request, None)
+}
+
+/// The same, with a file.
+pub(super) fn ask_with(
+    socket: &UnixStream,
+    request: &Request,
+    file: Option<BorrowedFd<'_>>,
+) -> io::Result<()> {
     let mut bytes = [0; REQUEST_BYTES];
     for (place, word) in bytes.chunks_exact_mut(8).zip(request) {
         place.copy_from_slice(&word.to_le_bytes());
     }
-    io::Write::write_all(&mut &*socket, &bytes)
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !file.is_none_or(|_| ancillary.push(SendAncillaryMessage::ScmRights(file.as_slice()))) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let sent = sendmsg(
+        socket,
+        &[IoSlice::new(&bytes)],
+        &mut ancillary,
+        SendFlags::NOSIGNAL,
+    )?;
+    io::Write::write_all(&mut &*socket, &bytes[sent..])
 }
 
 /// Answers a request: what was done, with files, or why not. It is sent at once or not at all.
@@ -97,7 +143,7 @@ pub(super) fn answer(
             }
             files = all;
             let given = files.get(..count).unwrap_or(&files);
-            if !ancillary.push(SendAncillaryMessage::ScmRights(given)) {
+            if !given.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(given)) {
                 return Err(io::ErrorKind::InvalidInput.into());
             }
         }

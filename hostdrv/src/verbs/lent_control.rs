@@ -15,10 +15,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use weft_engine::commands::{Answer, Command, Refusal};
-use weft_engine::{Event, PdId};
+use weft_engine::{Event, PdId, QpId};
 
 use super::mr::Mr;
 use super::qp::Qp;
+use super::xrcd::QpKind;
 use super::VerbsError;
 use crate::device::{Control, ControlRings, Device};
 
@@ -94,6 +95,27 @@ impl ControlLease {
         let mut state = self.device.lock();
         state.give_qp(self.lessee, qp.pd().id(), qp.id(), keeps);
         Ok(qp.id().number())
+    }
+
+    /// The borrower may accept a request of an XRC initiator with this target, and hears of its end; its number in commands. Several may have it: its connection is
+    /// whose who accepted, and goes over to another one of them with his end.
+    pub fn give_target(&self, qp: &Qp) -> Result<u32, VerbsError> {
+        if !qp.device().is(&self.device) {
+            return Err(VerbsError::WrongDevice { what: "lease" });
+        }
+        if !matches!(qp.kind(), QpKind::XrcTarget(_)) {
+            return Err(VerbsError::NotLendable);
+        }
+        let keeps = Box::new(qp.clone());
+        let mut state = self.device.lock();
+        state.give_qp(self.lessee, qp.pd().id(), qp.id(), keeps);
+        Ok(qp.id().number())
+    }
+
+    /// The borrower has no longer what commands call so. Who else has it keeps it, and its connection.
+    pub fn take_target_back(&self, number: u32) {
+        let mut state = self.device.lock();
+        state.take_qp_back(self.lessee, QpId::from_number(number));
     }
 
     /// The borrower may register parts of this region's memory in its domain, with no more access than it has. It lives as long

@@ -2,6 +2,7 @@
 //!
 //! Their elements end in any order. So an element lies in a slot; its completion names the slot, and a slot is free again when that was polled.
 
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -100,6 +101,11 @@ impl SrqRings {
         self.init.max_wr as usize
     }
 
+    /// The file, if it can be lent.
+    pub(super) fn file(&self) -> Option<BorrowedFd<'_>> {
+        self.memory.file()
+    }
+
     /// A completion names this slot: its `wr_id`, and it is free. `None`: there is no such receive.
     pub(super) fn finish(&self, slot: u32) -> Option<u64> {
         let mut posting = self.posting();
@@ -153,13 +159,33 @@ impl Pd {
     /// A new shared receive queue for queue pairs of this domain (`ibv_create_srq`).
     #[tracing::instrument(name = "create_srq", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number()))]
     pub fn create_srq(&self, init: &SrqInit) -> Result<Srq, VerbsError> {
-        self.make_srq(init, None)
+        self.make_srq(init, None, false)
     }
 
     /// A new shared receive queue of an XRC domain (`ibv_create_srq_ex` with `IBV_SRQT_XRC`): any Send to its [number](Srq::srq_num) takes a receive, whatever target of the
     /// domain it comes to, and completes in `cq`. It may have another protection domain than the targets; then the host places what follows a message's first segments.
     #[tracing::instrument(name = "create_xrc_srq", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number()))]
     pub fn create_xrc_srq(&self, xrcd: &Xrcd, cq: &Cq, init: &SrqInit) -> Result<Srq, VerbsError> {
+        self.make_xrc_srq(xrcd, cq, init, false)
+    }
+
+    /// The same whose memory another process may map.
+    pub(super) fn create_lendable_xrc_srq(
+        &self,
+        xrcd: &Xrcd,
+        cq: &Cq,
+        init: &SrqInit,
+    ) -> Result<Srq, VerbsError> {
+        self.make_xrc_srq(xrcd, cq, init, true)
+    }
+
+    fn make_xrc_srq(
+        &self,
+        xrcd: &Xrcd,
+        cq: &Cq,
+        init: &SrqInit,
+        lendable: bool,
+    ) -> Result<Srq, VerbsError> {
         for (what, device) in [
             ("XRC domain", xrcd.device()),
             ("completion queue", cq.device()),
@@ -168,17 +194,22 @@ impl Pd {
                 return Err(VerbsError::WrongDevice { what });
             }
         }
-        self.make_srq(init, Some((xrcd, cq)))
+        self.make_srq(init, Some((xrcd, cq)), lendable)
     }
 
-    fn make_srq(&self, init: &SrqInit, xrc: Option<(&Xrcd, &Cq)>) -> Result<Srq, VerbsError> {
+    fn make_srq(
+        &self,
+        init: &SrqInit,
+        xrc: Option<(&Xrcd, &Cq)>,
+        lendable: bool,
+    ) -> Result<Srq, VerbsError> {
         check_size("max_wr", init.max_wr.into(), MAX_WORK.into(), "1 to 32768")?;
         let max = MAX_RECV_SGE as u64;
         check_size("max_sge", init.max_sge as u64, max, "1 to 4")?;
         check_limit(init.srq_limit, init.max_wr)?;
         let layout = SharedReceive::new(init.max_wr).ok_or(engine::Error::InvalidSrq)?;
         let bytes = layout.bytes();
-        let memory = QueueMemory::new(bytes, false).ok_or(VerbsError::NoMemory { bytes })?;
+        let memory = QueueMemory::new(bytes, lendable).ok_or(VerbsError::NoMemory { bytes })?;
         let device = self.device();
         let mut state = device.lock();
         state.check_fault()?;
