@@ -8,6 +8,7 @@
 
 mod attributes;
 mod checks;
+mod comp_channel;
 mod cq;
 mod error;
 mod extensions;
@@ -20,13 +21,15 @@ mod posting;
 mod qp;
 mod rings;
 mod srq;
+mod wc;
 mod windows;
 mod wr;
 
 pub use crate::device::AsyncEvent;
 pub use attributes::{DeviceAttr, QpAttr};
-pub(crate) use cq::deadline;
-pub use cq::{CompChannel, Cq, Notify, Wc, WcOpcode, WcStatus};
+pub(crate) use comp_channel::deadline;
+pub use comp_channel::CompChannel;
+pub use cq::{Cq, Moderation, Notify};
 pub use error::VerbsError;
 pub use extensions::{Extensions, Operations};
 pub use lent::{Lease, LentQp, Terms};
@@ -35,6 +38,7 @@ pub use mr::{Mr, OwnedMemory, RemoteRegion};
 pub use pd::Pd;
 pub use qp::{Qp, QpCap, QpInit};
 pub use srq::{Srq, SrqAttr, SrqInit};
+pub use wc::{Wc, WcOpcode, WcStatus};
 pub use weft_engine::{
     Access, ConnInfo, QpState, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
