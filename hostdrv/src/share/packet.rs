@@ -21,6 +21,8 @@ const FILES: usize = 2;
 pub(super) const HELLO: u64 = u64::from_be_bytes(*b"weft-sh1");
 pub(super) const CREATE_QP: u64 = 1;
 pub(super) const MEMORY: u64 = 2;
+/// Since version 2.
+pub(super) const EXTENSIONS: u64 = u64::from_be_bytes(*b"weft-ext");
 
 pub(super) type Request = [u64; REQUEST];
 pub(super) type Words = [u64; ANSWER];
@@ -97,7 +99,7 @@ pub(super) fn answer(
             }
             files = all;
             let given = files.get(..count).unwrap_or(&files);
-            if !ancillary.push(SendAncillaryMessage::ScmRights(given)) {
+            if !given.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(given)) {
                 return Err(io::ErrorKind::InvalidInput.into());
             }
         }
