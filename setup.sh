@@ -5,11 +5,12 @@ declare -A provider=([verilator]=verilator [g++]=g++ [make]=make [tshark]=tshark
 if [ "$(id -u)" -eq 0 ]; then # tests with the kernel's own stack
     provider[ping]=iputils-ping
     provider[ip]=iproute2
+    provider[nft]=nftables
 fi
 missing=()
 for tool in "${!provider[@]}"; do
     [ "$tool" = verilator ] && [ -n "${VERILATOR:-}" ] && continue
-    command -v "$tool" >/dev/null || missing+=("${provider[$tool]}")
+    PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null || missing+=("${provider[$tool]}")
 done
 [ -e /usr/include/zlib.h ] || missing+=(zlib1g-dev) # waves
 [ -e /usr/include/lwip/lwip/init.h ] || missing+=(liblwip-dev) # a TCP to test against

@@ -15,6 +15,7 @@ mod files;
 mod leaving;
 mod lessees;
 mod manager;
+mod moderated;
 mod named;
 mod owners;
 mod patience;
@@ -56,6 +57,8 @@ use files::Watch;
 pub(crate) use leaving::Leaving;
 use lessees::Lessee;
 pub(crate) use manager::Manager;
+pub(crate) use moderated::Moderated;
+use moderated::Waiting;
 pub(crate) use named::FileName;
 use named::Named;
 pub(crate) use owners::Owner;
@@ -234,6 +237,8 @@ pub(crate) struct State {
     control: Control,
     executor: Executor,
     sleepers: Arc<Sleepers>,
+    /// Events that wait for more of their kind.
+    waiting: Waiting,
     /// Regions that nobody has a handle of, and that work under way uses.
     leaving: Vec<Leaving>,
     /// Memory that is no longer registered, and that the card may still be busy with.
@@ -424,6 +429,7 @@ impl State {
             self.leave_regions();
         }
         news |= self.put_events();
+        news |= self.tell_of_waiting();
         if news {
             self.sleepers.announce();
         }
@@ -519,6 +525,7 @@ impl Device {
             control: Control::new(rings.clone()),
             executor: Executor::new(rings),
             sleepers: sleepers.clone(),
+            waiting: Waiting::default(),
             leaving: Vec::new(),
             graveyard: Vec::new(),
             released: Vec::new(),

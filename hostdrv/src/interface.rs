@@ -4,10 +4,17 @@
 //! iWARP connections go on beside it, on the same station address and the same IPv4 address. See
 //! `docs/tap.md` for who gets which frame.
 
+mod probe;
+mod segment;
+
+use std::fmt;
+use std::io;
 use std::os::fd::AsFd;
+use std::sync::Arc;
 
 use thiserror::Error;
 
+use self::probe::Probe;
 use crate::device::Device;
 use crate::error::DeviceError;
 use crate::raw::{RawConfig, RawPort, RawStats, Sent};
@@ -25,6 +32,9 @@ pub enum InterfaceError {
     /// On the kernel's side.
     #[error(transparent)]
     Tap(#[from] TapError),
+    /// The kernel's packet filter cannot be asked.
+    #[error("the kernel cannot be asked whom its packet filter lets in: {0}; it takes root or CAP_NET_RAW, and an interface with the card's IPv4 address")]
+    Filter(io::Error),
 }
 
 /// What an interface counts.
@@ -42,6 +52,8 @@ pub struct InterfaceStats {
     pub from_kernel: u64,
     /// Their bytes.
     pub from_kernel_bytes: u64,
+    /// Requests for the engine's listeners that the kernel's packet filter kept out.
+    pub requests_kept_out: u64,
     /// What the card's side counts.
     pub raw: RawStats,
 }
@@ -56,6 +68,7 @@ impl InterfaceStats {
             ("to_kernel_dropped_full", self.to_kernel_dropped_full),
             ("from_kernel", self.from_kernel),
             ("from_kernel_bytes", self.from_kernel_bytes),
+            ("requests_kept_out", self.requests_kept_out),
         ];
         let own = own.into_iter().map(|(name, n)| (name.to_owned(), n));
         own.chain(self.raw.iter().map(|(name, n)| (format!("raw_{name}"), n)))
@@ -63,10 +76,10 @@ impl InterfaceStats {
 }
 
 /// A card's interface in the kernel. It is there as long as this is.
-#[derive(Debug)]
 pub struct Interface {
     port: RawPort,
-    tap: Tap,
+    tap: Arc<Tap>,
+    probe: Option<Arc<Probe>>,
     stats: InterfaceStats,
 }
 
@@ -89,9 +102,21 @@ impl Interface {
     pub fn join(port: RawPort, tap: Tap) -> Self {
         Self {
             port,
-            tap,
+            tap: Arc::new(tap),
+            probe: None,
             stats: InterfaceStats::default(),
         }
+    }
+
+    /// From now on the kernel's packet filter decides as well who may connect to the engine's listeners: each request is rejected whose first segment
+    /// the kernel would not let in on this interface. As long as this lives; the interface has the card's IPv4 address.
+    pub fn honour_packet_filter(&mut self) -> Result<(), InterfaceError> {
+        let device = self.port.device();
+        let probe = Probe::new(self.tap.clone(), device.ip()).map_err(InterfaceError::Filter)?;
+        let probe = Arc::new(probe);
+        device.set_packet_filter(Some(probe.clone()));
+        self.probe = Some(probe);
+        Ok(())
     }
 
     /// The card's side.
@@ -129,6 +154,9 @@ impl Interface {
                 break;
             };
             handled += 1;
+            if self.probe.as_ref().is_some_and(|probe| probe.takes(&frame)) {
+                continue;
+            }
             self.stats.from_kernel += 1;
             self.stats.from_kernel_bytes += frame.len() as u64;
             if self.port.send(&frame)? == Sent::Waiting {
@@ -149,8 +177,27 @@ impl Interface {
     /// What it counted.
     pub fn stats(&self) -> InterfaceStats {
         InterfaceStats {
+            requests_kept_out: self.probe.as_ref().map_or(0, |probe| probe.kept_out()),
             raw: self.port.stats(),
             ..self.stats
         }
+    }
+}
+
+impl Drop for Interface {
+    fn drop(&mut self) {
+        if self.probe.is_some() {
+            self.port.device().set_packet_filter(None);
+        }
+    }
+}
+
+impl fmt::Debug for Interface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Interface")
+            .field("port", &self.port)
+            .field("tap", &self.tap)
+            .field("honours_packet_filter", &self.probe.is_some())
+            .finish_non_exhaustive()
     }
 }

@@ -6,18 +6,20 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
 
 use memmap2::MmapRaw;
 use rustix::fs::{fcntl_add_seals, ftruncate, memfd_create, MemfdFlags, SealFlags};
 
 use crate::dma::Pages;
 
-/// Memory of one queue: words, accessed by atomic operations only.
+/// Memory of one queue: words, accessed by atomic operations only. Clones are the same memory.
+#[derive(Clone)]
 pub(crate) struct QueueMemory {
     words: NonNull<AtomicU64>,
     count: usize,
-    /// Its pages, mapped as long as this lives.
-    kept: Kept,
+    /// Its pages, mapped as long as any clone lives.
+    kept: Arc<Kept>,
 }
 
 enum Kept {
@@ -74,7 +76,7 @@ impl QueueMemory {
         Some(Self {
             words: NonNull::new(start.cast())?,
             count: len / size_of::<AtomicU64>(),
-            kept,
+            kept: Arc::new(kept),
         })
     }
 
@@ -87,7 +89,7 @@ impl QueueMemory {
 
     /// The file, if it can be lent.
     pub(crate) fn file(&self) -> Option<BorrowedFd<'_>> {
-        match &self.kept {
+        match &*self.kept {
             Kept::Own { .. } => None,
             Kept::File { file, .. } => Some(file.as_fd()),
         }

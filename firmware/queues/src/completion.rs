@@ -75,6 +75,20 @@ impl CompletionQueue {
         memory.store_last(at + LAST, words.next().unwrap_or(0));
     }
 
+    /// Zero memory from now on is that of a queue whose next CQE has this number: all before it were taken. That of 0 is so already.
+    pub fn begin<M: Memory + ?Sized>(&self, memory: &M, number: u32) {
+        for ahead in 0..self.capacity() {
+            let number = number.wrapping_add(ahead);
+            // What is there must not be taken for it.
+            let other = match self.phase(number) {
+                true => 0,
+                false => u64::from(Cqe::PHASE) << PHASE_SHIFT,
+            };
+            memory.store_last(self.at(number) + LAST, other);
+        }
+        self.taken(memory, number);
+    }
+
     /// Takes away what the poller armed ([`CqDoorbell::ANY`], [`CqDoorbell::SOLICITED`]), behind the CQE that was put before.
     pub fn disarm<M: Memory + ?Sized>(&self, memory: &M) -> u8 {
         memory.take(ARMED) as u8

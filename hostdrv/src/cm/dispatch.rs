@@ -9,7 +9,8 @@ use super::carrier;
 use super::event::{of_failure, of_reason, of_rejection, CmEvent, CmEventType};
 use super::id::{CmId, CmState, Decision, IdData, IdInner};
 use super::kept::Kept;
-use super::policy::{Asker, Judgement, REJECTED_BUSY};
+use super::packet_filter::lets_in;
+use super::policy::{Asker, Judgement, REJECTED_BUSY, REJECTED_BY_POLICY};
 use super::TransportKind;
 use crate::device::{Device, Owner};
 use crate::error::DeviceError;
@@ -154,7 +155,12 @@ impl Owner for IdInner {
             },
             private_data,
         };
-        if let Some(reason) = turned_away(device, &listener, &asker, offers_rtr(&event)) {
+        let let_in = asker_is_inside(&asker) || lets_in(device, address(remote), port);
+        let reason = match let_in {
+            true => turned_away(device, &listener, &asker, offers_rtr(&event)),
+            false => Some(REJECTED_BY_POLICY.to_vec()),
+        };
+        if let Some(reason) = reason {
             tracing::info!(port, from = %asker.from, reason = %String::from_utf8_lossy(&reason), "request rejected");
             refuse(device, conn, &reason);
             return Ok(());

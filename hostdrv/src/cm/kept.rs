@@ -7,6 +7,7 @@ use weft_engine::ConnId;
 
 use super::dispatch;
 use super::looped::LoopHost;
+use super::packet_filter::PacketFilter;
 use super::policy::HostPolicy;
 use super::settle::{self, Unsettled};
 use crate::device::{Device, Manager};
@@ -18,6 +19,8 @@ pub(super) struct Kept {
     host: Mutex<Option<LoopHost>>,
     /// Who may connect; `None`: not asked for yet.
     policy: Mutex<Option<Option<HostPolicy>>>,
+    /// Asked before the policy.
+    filter: Mutex<Option<Arc<dyn PacketFilter>>>,
     unsettled: Mutex<Unsettled>,
 }
 
@@ -36,6 +39,10 @@ impl Kept {
 
     pub(super) fn policy(&self) -> MutexGuard<'_, Option<Option<HostPolicy>>> {
         lock(&self.policy)
+    }
+
+    pub(super) fn filter(&self) -> MutexGuard<'_, Option<Arc<dyn PacketFilter>>> {
+        lock(&self.filter)
     }
 
     pub(super) fn unsettled(&self) -> MutexGuard<'_, Unsettled> {

@@ -26,6 +26,7 @@ mod id;
 mod kept;
 mod looped;
 mod options;
+mod packet_filter;
 mod param;
 mod policy;
 mod resolver;
@@ -44,6 +45,7 @@ pub use host_config::{ConfigError, HostConfig, CONFIG_FILE, CONFIG_VARIABLE};
 pub use id::{CmId, CmState, ConnectRequest, Decision};
 pub use looped::LoopHost;
 pub use options::CmOption;
+pub use packet_filter::PacketFilter;
 pub use param::{default_peer_to_peer, set_default_peer_to_peer, ConnParam, PEER_TO_PEER_VARIABLE};
 pub use policy::{
     Asker, HostPolicy, Judgement, Policy, PolicyError, POLICY_FILE, POLICY_VARIABLE, REJECTED_BUSY,

@@ -41,7 +41,8 @@ impl State {
     /// When there is something to do even if nothing arrives.
     pub(super) fn next_deadline(&self) -> Option<u64> {
         let raw = self.raw.as_ref().and_then(RawQueues::retry_at);
-        earlier(self.engine.next_deadline(), raw)
+        let own = earlier(raw, self.waiting.first_due);
+        earlier(self.engine.next_deadline(), own)
     }
 }
 

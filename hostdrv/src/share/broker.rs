@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use super::domains::{Domains, Opened};
 use super::packet::{self, words, Incoming, Request, Words};
+use super::{sized, version};
 use crate::device::Device;
 use crate::queue_memory::sealed_file;
 use crate::verbs::{
@@ -222,7 +223,12 @@ impl Client {
         let file: File;
         let [kind, rest @ ..] = request;
         let outcome = match (*kind, &*control) {
-            (packet::HELLO, None) => hello(device, control),
+            (packet::HELLO, None) => {
+                version::agree(rest).and_then(|version| hello(device, control, version))
+            }
+            (packet::EXTENSIONS, Some(_)) => {
+                extensions(device, rest).map(|piece| (piece, [socket.as_fd(); 2], 0))
+            }
             (packet::OPEN_XRCD | packet::XRC_SRQ | packet::TARGET, Some(_))
                 if opened.is_full(limits.queue_pairs) =>
             {
@@ -272,12 +278,24 @@ fn text(error: VerbsError) -> String {
     error.to_string()
 }
 
-fn hello<'c>(device: &Device, control: &'c mut Option<ControlLease>) -> Result<Lent<'c>, String> {
+fn hello<'c>(
+    device: &Device,
+    control: &'c mut Option<ControlLease>,
+    version: u64,
+) -> Result<Lent<'c>, String> {
     let lease = device.create_lendable_control().map_err(text)?;
     let (files, terms) = control.insert(lease).files().map_err(text)?;
     let ip = u64::from(u32::from(device.ip()));
     let sizes = [terms.commands.into(), terms.events.into(), ip];
-    Ok((words(&sizes), files, 2))
+    Ok((version::said(sizes, version), files, 2))
+}
+
+/// A piece of what the device can do.
+fn extensions(device: &Device, asked: &[u64]) -> Result<Words, String> {
+    let extensions = device.extensions();
+    let mut whole = vec![0; extensions.size()];
+    extensions.write(&mut whole);
+    sized::piece(&whole, asked.first().copied().unwrap_or(0))
 }
 
 fn create_qp<'q>(

@@ -7,17 +7,21 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
-use super::packet::{ask, hear, words, Words, CREATE_QP, HELLO, MEMORY};
+use super::packet::{ask, hear, words, Words, CREATE_QP, EXTENSIONS, MEMORY};
 use super::xrc::SharedXrcd;
+use super::{sized, version};
 use crate::queue_memory::QueueMemory;
 use crate::verbs::control::QpId;
-use crate::verbs::{Access, ControlTerms, LentControl, LentMemory, LentQp, QpCap, Terms};
+use crate::verbs::{
+    Access, ControlTerms, Extensions, LentControl, LentMemory, LentQp, QpCap, Terms,
+};
 
 /// The end of who is lent to. When it is dropped, or its process ends, all that it had ends as well.
 pub struct Client {
     socket: UnixStream,
     control: LentControl,
     ip: Ipv4Addr,
+    version: u64,
 }
 
 /// A queue pair: its queues, and what commands call it.
@@ -48,8 +52,10 @@ impl Client {
     /// Asks a broker for control rings of its own.
     pub fn connect(path: &Path) -> io::Result<Self> {
         let socket = UnixStream::connect(path)?;
-        ask(&socket, &words(&[HELLO]))?;
-        let ([commands, events, ip, ..], files): (Words, _) = hear(&socket)?;
+        ask(&socket, &version::hello())?;
+        let (answer, files): (Words, _) = hear(&socket)?;
+        let version = version::chosen(&answer)?;
+        let [commands, events, ip, ..] = answer;
         let terms = ControlTerms {
             commands: half(commands),
             events: half(events),
@@ -57,8 +63,28 @@ impl Client {
         Ok(Self {
             control: LentControl::open(two(files)?, terms)?,
             ip: half(ip).into(),
+            version,
             socket,
         })
+    }
+
+    /// The version of the interface that both speak: 1, or 2.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// What the broker's device can do. Fields that one of the two does not know are 0, or left out. A broker of version 1 cannot say.
+    pub fn extensions(&self) -> io::Result<Extensions> {
+        if self.version < 2 {
+            let why = "the broker speaks version 1 of the interface, which has no EXTENSIONS";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+        let bytes = sized::whole(|from| {
+            ask(&self.socket, &words(&[EXTENSIONS, from]))?;
+            Ok(hear(&self.socket)?.0)
+        })?;
+        let wrong = || io::Error::new(io::ErrorKind::InvalidData, "not what extensions look like");
+        Extensions::read(&bytes).ok_or_else(wrong)
     }
 
     /// The device's address.

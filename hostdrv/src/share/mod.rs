@@ -8,11 +8,15 @@
 //! ```
 //!
 //! What a client posts, polls and commands goes through the memory that it was lent, and never through the socket.
+//!
+//! The two may be of different versions: they agree on one that both speak.
 
 mod broker;
 mod client;
 mod domains;
 mod packet;
+mod sized;
+mod version;
 mod xrc;
 
 pub use broker::{Broker, Limits, ShareError, ShareReport};

@@ -21,11 +21,13 @@ const FILES: usize = 2;
 pub(super) const HELLO: u64 = u64::from_be_bytes(*b"weft-sh1");
 pub(super) const CREATE_QP: u64 = 1;
 pub(super) const MEMORY: u64 = 2;
-/// XRC. The first comes with a file.
+/// XRC, since version 2. The first comes with a file.
 pub(super) const OPEN_XRCD: u64 = 3;
 pub(super) const XRC_SRQ: u64 = 4;
 pub(super) const TARGET: u64 = 5;
 pub(super) const CLOSE_TARGET: u64 = 6;
+/// Since version 2.
+pub(super) const EXTENSIONS: u64 = u64::from_be_bytes(*b"weft-ext");
 
 pub(super) type Request = [u64; REQUEST];
 pub(super) type Words = [u64; ANSWER];

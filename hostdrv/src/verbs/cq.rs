@@ -1,173 +1,28 @@
-//! Completion queues and completion channels.
+//! Completion queues.
 
+mod moderation;
+mod resize;
 mod xrc;
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::atomic::{AtomicIsize, AtomicU64, AtomicUsize, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 use weft_layout::{CqDoorbell, Cqe, CqeOpcode, CqeStatus};
 use weft_queues::CompletionQueue;
 
+pub use self::moderation::Moderation;
+use self::moderation::Moderator;
+use super::comp_channel::{deadline, Announced, CompChannel};
 use super::rings::{Rings, WorkQueue};
 use super::srq::SrqRings;
+use super::wc::{usual, Wc, WcOpcode, WcStatus};
 use super::VerbsError;
-use crate::device::{Device, Events, Readiness};
-use crate::error::DeviceError;
+use crate::device::Device;
 use crate::queue_memory::QueueMemory;
-
-/// How work ended (`ibv_wc_status`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[repr(u8)] // The numbers are the CQE's: nothing has to be translated.
-pub enum WcStatus {
-    /// Done.
-    Success = CqeStatus::Success as u8,
-    /// The card could not use this work's memory: `IBV_WC_LOC_PROT_ERR`.
-    LocalProtectionError = CqeStatus::LocalProtection as u8,
-    /// Not done, because the connection ended or failed before: `IBV_WC_WR_FLUSH_ERR`.
-    WrFlushError = CqeStatus::Flushed as u8,
-    /// The peer refused the access: `IBV_WC_REM_ACCESS_ERR`.
-    RemoteAccessError = CqeStatus::RemoteAccess as u8,
-    /// The peer could not do it: `IBV_WC_REM_OP_ERR`.
-    RemoteOperationError = CqeStatus::RemoteOperation as u8,
-    /// The work request says nothing that can be done: `IBV_WC_LOC_QP_OP_ERR`.
-    LocalQpOperationError = CqeStatus::LocalOperation as u8,
-    /// Something else: `IBV_WC_GENERAL_ERR`.
-    GeneralError = CqeStatus::RemoteOperation as u8 + 1,
-}
-
-/// What was done (`ibv_wc_opcode`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)] // Likewise.
-pub enum WcOpcode {
-    /// A Send of this side.
-    Send = CqeOpcode::Send as u8,
-    /// A Write of this side.
-    RdmaWrite = CqeOpcode::Write as u8,
-    /// A Read of this side.
-    RdmaRead = CqeOpcode::Read as u8,
-    /// A receive.
-    Recv = CqeOpcode::Recv as u8,
-    /// A local invalidate (`IBV_WC_LOCAL_INV`).
-    LocalInvalidate = CqeOpcode::LocalInvalidate as u8,
-    /// A bind of a memory window (`IBV_WC_BIND_MW`).
-    BindMw = CqeOpcode::Bind as u8,
-    /// A fast registration (`IB_WC_REG_MR`).
-    FastRegister = CqeOpcode::FastRegister as u8,
-    /// An atomic (`IBV_WC_FETCH_ADD`).
-    FetchAdd = CqeOpcode::FetchAdd as u8,
-    /// An atomic (`IBV_WC_COMP_SWAP`).
-    CompSwap = CqeOpcode::CmpSwap as u8,
-}
-
-/// A work completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wc {
-    /// Of the work request.
-    pub wr_id: u64,
-    /// How it ended.
-    pub status: WcStatus,
-    /// What it was.
-    pub opcode: WcOpcode,
-    /// Bytes moved; meaningful on success.
-    pub byte_len: u32,
-    /// The queue pair ([`Qp::qp_num`](super::Qp::qp_num)).
-    pub qp_num: u32,
-    /// A receive: the sender asked for an event.
-    pub solicited: bool,
-    /// A receive: this STag of ours was invalidated by it.
-    pub invalidated_rkey: Option<u32>,
-    /// A receive: it took Immediate Data, this (`IBV_WC_WITH_IMM`).
-    pub imm_data: Option<u64>,
-}
-
-impl Default for Wc {
-    /// Of nothing: to be written over by [`Cq::poll_slice`].
-    fn default() -> Self {
-        Self {
-            wr_id: 0,
-            status: WcStatus::GeneralError,
-            opcode: WcOpcode::Send,
-            byte_len: 0,
-            qp_num: 0,
-            solicited: false,
-            invalidated_rkey: None,
-            imm_data: None,
-        }
-    }
-}
-
-impl From<CqeStatus> for WcStatus {
-    #[inline(always)]
-    fn from(status: CqeStatus) -> Self {
-        match status {
-            CqeStatus::Success => WcStatus::Success,
-            CqeStatus::Flushed => WcStatus::WrFlushError,
-            CqeStatus::LocalProtection => WcStatus::LocalProtectionError,
-            CqeStatus::LocalOperation => WcStatus::LocalQpOperationError,
-            CqeStatus::RemoteAccess => WcStatus::RemoteAccessError,
-            CqeStatus::RemoteOperation => WcStatus::RemoteOperationError,
-        }
-    }
-}
-
-/// What a CQE was and how it ended ([`PlainCqe::what_and_how`](weft_queues::PlainCqe::what_and_how)), if both are usual: the first four codes of each, which
-/// one comparison finds out.
-#[inline(always)]
-fn usual(codes: u16) -> Option<(WcOpcode, WcStatus)> {
-    let above = codes.wrapping_sub(CqeOpcode::Send as u16);
-    if above & 0xfcfc != 0 {
-        return None;
-    }
-    let opcode = match above & 3 {
-        0 => WcOpcode::Send,
-        1 => WcOpcode::RdmaWrite,
-        2 => WcOpcode::RdmaRead,
-        _ => WcOpcode::Recv,
-    };
-    let status = match above >> 8 & 3 {
-        0 => WcStatus::Success,
-        1 => WcStatus::WrFlushError,
-        2 => WcStatus::LocalProtectionError,
-        _ => WcStatus::LocalQpOperationError,
-    };
-    Some((opcode, status))
-}
-
-impl From<CqeOpcode> for WcOpcode {
-    #[inline(always)]
-    fn from(opcode: CqeOpcode) -> Self {
-        match opcode {
-            CqeOpcode::Send => WcOpcode::Send,
-            CqeOpcode::Write => WcOpcode::RdmaWrite,
-            CqeOpcode::Read => WcOpcode::RdmaRead,
-            CqeOpcode::Recv => WcOpcode::Recv,
-            CqeOpcode::LocalInvalidate => WcOpcode::LocalInvalidate,
-            CqeOpcode::Bind => WcOpcode::BindMw,
-            CqeOpcode::FastRegister => WcOpcode::FastRegister,
-            CqeOpcode::FetchAdd => WcOpcode::FetchAdd,
-            CqeOpcode::CmpSwap => WcOpcode::CompSwap,
-        }
-    }
-}
-
-impl Wc {
-    /// What a CQE says. Written in place: a completion is not copied on its way to the program.
-    fn set(&mut self, wr_id: u64, cqe: &Cqe) {
-        self.wr_id = wr_id;
-        self.status = cqe.status().map_or(WcStatus::GeneralError, WcStatus::from);
-        self.opcode = cqe.opcode().map_or(WcOpcode::Send, WcOpcode::from);
-        self.byte_len = cqe.byte_len;
-        self.qp_num = cqe.qp_num;
-        self.solicited = cqe.solicited();
-        self.invalidated_rkey = cqe.has_invalidated().then_some(cqe.invalidated);
-        self.imm_data = cqe.has_immediate().then_some(cqe.immediate);
-    }
-}
 
 /// Which completions make an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -186,15 +41,31 @@ pub struct Cq {
 }
 
 pub(crate) struct CqInner {
-    cqe: usize,
-    channel: Option<Arc<ChannelInner>>,
+    /// Its size. Only who has the device's lock and both sides changes it.
+    cqe: AtomicUsize,
+    announced: Option<Arc<Announced>>,
+    /// Its memory, if it can be lent: for good.
+    lendable: Option<QueueMemory>,
+    /// Places that neither work under way nor a CQE not polled has, once they are [counted](Taking::is_counted). Fewer than none for a moment
+    /// in which somebody finds out that there is none.
+    free: AtomicIsize,
+    writing: SpinMutex<Writing>,
+    taking: SpinMutex<Taking>,
+}
+
+/// The ring, as both sides have it.
+#[derive(Clone)]
+struct Ring {
     layout: CompletionQueue,
     memory: QueueMemory,
-    /// Places that work under way or a CQE not polled has, once they are [counted](Taking::is_counted).
-    promised: AtomicUsize,
-    /// CQEs written; only by who has the device's lock.
-    written: AtomicU32,
-    taking: SpinMutex<Taking>,
+}
+
+/// The side of who completes; taken with the device's lock, but for arming.
+struct Writing {
+    ring: Ring,
+    /// CQEs written.
+    written: u32,
+    moderator: Option<Moderator>,
 }
 
 /// The poller's side, while nobody else has it.
@@ -209,8 +80,8 @@ const NAP: Duration = Duration::from_micros(20);
 const NEVER: u32 = u32::MAX;
 
 /// The poller's side.
-#[derive(Default)]
 struct Taking {
+    ring: Ring,
     next: Next,
     /// The queue pairs that complete here, by their flow.
     queues: Vec<Option<Arc<Rings>>>,
@@ -235,7 +106,6 @@ struct Shared {
 }
 
 /// The next CQE.
-#[derive(Default)]
 struct Next {
     /// Its number: so many were taken.
     number: u32,
@@ -246,12 +116,28 @@ struct Next {
 }
 
 impl Next {
-    fn new(layout: &CompletionQueue) -> Self {
+    fn new(layout: &CompletionQueue, number: u32) -> Self {
         Self {
-            number: 0,
-            plain: layout.plain(0),
-            turned: layout.plain(layout.capacity()),
+            number,
+            plain: layout.plain(number),
+            turned: layout.plain(number.wrapping_add(layout.capacity())),
         }
+    }
+
+    /// It was taken.
+    #[inline(always)]
+    fn step(&mut self, layout: CompletionQueue, words: &[AtomicU64]) {
+        let number = self.number.wrapping_add(1);
+        self.number = number;
+        layout.taken(words, number);
+        if layout.is_first(number) {
+            std::mem::swap(&mut self.plain, &mut self.turned);
+        }
+    }
+
+    /// Do all go the long way?
+    fn is_closed(&self) -> bool {
+        self.plain == NEVER
     }
 
     /// From now on all go the long way.
@@ -260,7 +146,37 @@ impl Next {
     }
 }
 
+impl Ring {
+    #[inline(always)]
+    fn words(&self) -> &[AtomicU64] {
+        self.memory.words()
+    }
+
+    /// The CQE of this number, if it is there.
+    #[inline(always)]
+    fn get(&self, number: u32) -> Option<Cqe> {
+        self.layout.get(self.words(), number)
+    }
+
+    /// Asks for an event.
+    fn arm(&self, armed: u8) {
+        self.layout.arm(self.words(), armed);
+    }
+}
+
 impl Taking {
+    fn new(ring: Ring) -> Self {
+        Self {
+            next: Next::new(&ring.layout, 0),
+            ring,
+            queues: Vec::new(),
+            reserved: 0,
+            is_counted: false,
+            orphans: 0,
+            shared: Vec::new(),
+        }
+    }
+
     /// The queue of a CQE. `None`: its queue pair is no more.
     #[inline(always)]
     fn queue(&self, cqe: &Cqe) -> Option<&WorkQueue> {
@@ -295,36 +211,31 @@ impl Taking {
 impl fmt::Debug for CqInner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CqInner")
-            .field("cqe", &self.cqe)
-            .field("promised", &self.promised.load(Ordering::Relaxed))
+            .field("cqe", &self.cqe())
+            .field("promised", &self.promised())
             .finish_non_exhaustive()
     }
 }
 
 impl CqInner {
-    #[inline(always)]
-    fn memory(&self) -> &[AtomicU64] {
-        self.memory.words()
+    fn cqe(&self) -> usize {
+        self.cqe.load(Ordering::Relaxed)
+    }
+
+    /// Places that are counted and not free.
+    fn promised(&self) -> usize {
+        let free = self.free.load(Ordering::Relaxed);
+        self.cqe().saturating_add_signed(free.saturating_neg())
     }
 
     /// The file, if it can be lent.
     pub(super) fn file(&self) -> Option<BorrowedFd<'_>> {
-        self.memory.file()
+        self.lendable.as_ref()?.file()
     }
 
     /// The poller's side, when nobody else has it. Giving it back is one store: nobody is woken.
     fn take(&self) -> Held<'_> {
-        let mut looks = 0;
-        loop {
-            if let Some(taking) = self.taking.try_lock() {
-                return taking;
-            }
-            looks += 1;
-            match looks < LOOKS {
-                true => std::hint::spin_loop(),
-                false => std::thread::sleep(NAP),
-            }
-        }
+        when_free(&self.taking)
     }
 
     /// Keeps a place for work that is being posted.
@@ -338,7 +249,7 @@ impl CqInner {
 
     #[inline(always)]
     fn try_promise(&self) -> bool {
-        if self.promised.fetch_add(1, Ordering::Relaxed) >= self.cqe {
+        if self.free.fetch_sub(1, Ordering::Relaxed) <= 0 {
             self.forget(1);
             return false;
         }
@@ -348,14 +259,17 @@ impl CqInner {
     /// Looks first for what was done silently: its places are free.
     #[cold]
     fn promise_again(&self) -> Result<(), VerbsError> {
-        let taking = self.take();
-        let queues = taking.queues.iter().flatten();
-        self.forget(queues.map(|rings| rings.reap(self)).sum());
-        drop(taking);
+        self.reap_all(&self.take());
         match self.try_promise() {
             true => Ok(()),
-            false => Err(VerbsError::CqFull { cqe: self.cqe }),
+            false => Err(VerbsError::CqFull { cqe: self.cqe() }),
         }
+    }
+
+    /// Gives back the places of what was done silently in all queues.
+    fn reap_all(&self, taking: &Taking) {
+        let queues = taking.queues.iter().flatten();
+        self.forget(queues.map(|rings| rings.reap(self)).sum());
     }
 
     /// Gives back the places of what was done silently in a queue, up to `done`.
@@ -376,7 +290,12 @@ impl CqInner {
     /// Gives promised places back.
     #[inline(always)]
     pub(super) fn forget(&self, count: usize) {
-        self.promised.fetch_sub(count, Ordering::Relaxed);
+        self.free.fetch_add(count as isize, Ordering::Relaxed);
+    }
+
+    /// As many places are counted from now on; how many were free.
+    fn take_places(&self, count: usize) -> isize {
+        self.free.fetch_sub(count as isize, Ordering::Relaxed)
     }
 
     /// The queues of a new queue pair complete here from now on: those of both, or the one. With the device's lock.
@@ -392,7 +311,7 @@ impl CqInner {
         }
         taking.queues[at] = Some(rings.clone());
         taking.reserved += here.map(WorkQueue::depth).sum::<usize>();
-        if taking.reserved <= self.cqe && !taking.is_counted {
+        if taking.reserved <= self.cqe() && !taking.is_counted {
             return;
         }
         self.count_all(taking);
@@ -404,7 +323,7 @@ impl CqInner {
             taking.is_counted = true;
             taking.next.close();
             let placed = taking.orphans + taking.shared_places();
-            self.promised.fetch_add(placed, Ordering::Relaxed);
+            self.take_places(placed);
         }
         // Who posts has its queue's lock and may want this one.
         let joined: Vec<_> = taking.queues.iter().flatten().cloned().collect();
@@ -439,13 +358,13 @@ impl CqInner {
             return Ok(());
         }
         let places = srq.depth();
-        if taking.is_counted || taking.reserved + places + sends > self.cqe {
+        let cqe = self.cqe();
+        if taking.is_counted || taking.reserved + places + sends > cqe {
             self.count_all(taking);
             taking = self.take();
-            let promised = self.promised.fetch_add(places, Ordering::Relaxed);
-            if promised + places > self.cqe {
+            if self.take_places(places) < places as isize {
                 self.forget(places);
-                return Err(VerbsError::CqFull { cqe: self.cqe });
+                return Err(VerbsError::CqFull { cqe });
             }
         }
         taking.reserved += places;
@@ -474,8 +393,7 @@ impl CqInner {
     fn count(&self, queue: &WorkQueue) {
         let held = queue.hold();
         let _taking = self.take();
-        self.promised
-            .fetch_add(queue.count(&held), Ordering::Relaxed);
+        self.take_places(queue.count(&held));
     }
 
     /// The queue pair is no more: its CQEs that nobody took are passed over. How many there are of its receive or its send queue. With the
@@ -486,9 +404,10 @@ impl CqInner {
             .queues
             .get_mut(usize::from(rings.flow()))
             .and_then(Option::take);
+        let ring = taking.ring.clone();
         let count = |next: u32, recv: bool| {
-            (0..self.layout.capacity())
-                .map_while(|ahead| self.layout.get(self.memory(), next.wrapping_add(ahead)))
+            (0..ring.layout.capacity())
+                .map_while(|ahead| ring.get(next.wrapping_add(ahead)))
                 .filter(|cqe| {
                     cqe.qp_num == rings.qp_num && recv == (cqe.opcode == CqeOpcode::Recv as u8)
                 })
@@ -542,25 +461,32 @@ impl CqInner {
 
     /// Writes a CQE, for which there was a promise. Only by who has the device's lock.
     pub(super) fn complete(self: &Arc<Self>, cqe: Cqe) {
-        let number = self.written.load(Ordering::Relaxed);
-        if !self.layout.has_room(self.memory(), number) {
+        let mut writing = when_free(&self.writing);
+        let Writing {
+            ring,
+            written,
+            moderator,
+        } = &mut *writing;
+        let (layout, memory) = (ring.layout, ring.words());
+        if !layout.has_room(memory, *written) {
             tracing::error!(?cqe, "the completion queue overran");
             return;
         }
-        self.layout.put(self.memory(), number, cqe);
-        self.written
-            .store(number.wrapping_add(1), Ordering::Relaxed);
-        let Some(channel) = &self.channel else {
+        layout.put(memory, *written, cqe);
+        *written = written.wrapping_add(1);
+        let Some(announced) = &self.announced else {
             return;
         };
-        let armed = self.layout.disarm(self.memory());
+        let armed = layout.disarm(memory);
+        let failed = cqe.status != CqeStatus::Success as u8;
         let asked = armed & CqDoorbell::ANY != 0
-            || armed & CqDoorbell::SOLICITED != 0
-                && (cqe.solicited() || cqe.status != CqeStatus::Success as u8);
-        if asked {
-            channel.events.push(Arc::downgrade(self));
+            || armed & CqDoorbell::SOLICITED != 0 && (cqe.solicited() || failed);
+        let waits = |moderator: &mut Moderator| moderator.waits(failed);
+        if asked && !moderator.as_mut().is_some_and(waits) {
+            drop(writing);
+            announced.push(Arc::downgrade(self));
         } else if armed != 0 {
-            self.layout.arm(self.memory(), armed);
+            ring.arm(armed);
         }
     }
 
@@ -571,13 +497,13 @@ impl CqInner {
 
     /// The same, whatever they are.
     fn pop_any(&self, taking: &mut Taking, found: &mut [Wc]) -> usize {
-        let (layout, memory) = (self.layout, self.memory());
         let mut count = 0;
         while let Some(wc) = found.get_mut(count) {
-            let Some(cqe) = layout.get(memory, taking.next.number) else {
+            let Some(cqe) = taking.ring.get(taking.next.number) else {
                 break;
             };
-            self.step(memory, &mut taking.next);
+            let Taking { ring, next, .. } = &mut *taking;
+            next.step(ring.layout, ring.words());
             if cqe.of_xrc() {
                 match self.finish_xrc(taking, &cqe) {
                     Some(wr_id) => {
@@ -618,14 +544,14 @@ impl CqInner {
     /// The short way: the oldest completion, if it has no flags and ends the oldest work of its queue. Was it so?
     #[inline(always)]
     fn pop_short(&self, taking: &mut Taking, wc: &mut Wc) -> bool {
-        let memory = self.memory();
-        let Some(cqe) = self
-            .layout
-            .get_plain(memory, taking.next.number, taking.next.plain)
-        else {
+        let Taking {
+            ring, next, queues, ..
+        } = taking;
+        let words = ring.words();
+        let Some(cqe) = ring.layout.get_plain(words, next.number, next.plain) else {
             return false;
         };
-        let Some(Some(rings)) = taking.queues.get(usize::from(cqe.flow())) else {
+        let Some(Some(rings)) = queues.get(usize::from(cqe.flow())) else {
             return false;
         };
         let Some((opcode, status)) = usual(cqe.what_and_how()) else {
@@ -652,7 +578,7 @@ impl CqInner {
         wc.invalidated_rkey = None;
         wc.imm_data = None;
         // The CQE's place is free before the work's: work that is posted there may complete at once.
-        self.step(memory, &mut taking.next);
+        next.step(ring.layout, words);
         queue.free_oldest(oldest);
         true
     }
@@ -665,16 +591,33 @@ impl CqInner {
         };
         self.pop_short(&mut taking, wc)
     }
+}
 
-    /// One CQE was taken.
-    #[inline(always)]
-    fn step(&self, memory: &[AtomicU64], next: &mut Next) {
-        let number = next.number.wrapping_add(1);
-        next.number = number;
-        self.layout.taken(memory, number);
-        if self.layout.is_first(number) {
-            std::mem::swap(&mut next.plain, &mut next.turned);
+/// A side, when nobody else has it.
+fn when_free<T>(side: &SpinMutex<T>) -> SpinMutexGuard<'_, T> {
+    let mut looks = 0;
+    loop {
+        if let Some(held) = side.try_lock() {
+            return held;
         }
+        looks += 1;
+        match looks < LOOKS {
+            true => std::hint::spin_loop(),
+            false => std::thread::sleep(NAP),
+        }
+    }
+}
+
+/// The layout of a queue of so many entries.
+fn layout_of(cqe: usize) -> Result<CompletionQueue, VerbsError> {
+    let wrong = |allowed| VerbsError::InvalidSize {
+        what: "the number of completion queue entries",
+        given: cqe as u64,
+        allowed,
+    };
+    match cqe {
+        0 => Err(wrong("at least 1")),
+        _ => CompletionQueue::new(cqe).ok_or(wrong("at most 16777216")),
     }
 }
 
@@ -703,53 +646,42 @@ impl Device {
         channel: Option<&CompChannel>,
         lendable: bool,
     ) -> Result<Cq, VerbsError> {
-        if cqe == 0 {
-            return Err(VerbsError::InvalidSize {
-                what: "the number of completion queue entries",
-                given: 0,
-                allowed: "at least 1",
-            });
-        }
-        if channel.is_some_and(|channel| !channel.device.is(self)) {
+        let layout = layout_of(cqe)?;
+        if channel.is_some_and(|channel| !channel.device().is(self)) {
             return Err(VerbsError::WrongDevice {
                 what: "completion channel",
             });
         }
-        let layout = CompletionQueue::new(cqe).ok_or(VerbsError::InvalidSize {
-            what: "the number of completion queue entries",
-            given: cqe as u64,
-            allowed: "at most 16777216",
-        })?;
         let bytes = layout.bytes();
         let memory = QueueMemory::new(bytes, lendable).ok_or(VerbsError::NoMemory { bytes })?;
+        let lendable = lendable.then(|| memory.clone());
+        let ring = Ring { layout, memory };
         Ok(Cq {
             device: self.clone(),
             inner: Arc::new(CqInner {
-                cqe,
-                channel: channel.map(|channel| channel.inner.clone()),
-                layout,
-                memory,
-                promised: AtomicUsize::new(0),
-                written: AtomicU32::new(0),
-                taking: SpinMutex::new(Taking {
-                    next: Next::new(&layout),
-                    ..Taking::default()
+                cqe: AtomicUsize::new(cqe),
+                announced: channel.map(|channel| channel.announced().clone()),
+                lendable,
+                free: AtomicIsize::new(cqe as isize),
+                writing: SpinMutex::new(Writing {
+                    ring: ring.clone(),
+                    written: 0,
+                    moderator: None,
                 }),
+                taking: SpinMutex::new(Taking::new(ring)),
             }),
         })
-    }
-
-    /// A completion channel: where queues that were asked to announce their next completion do so.
-    #[tracing::instrument(name = "create_comp_channel", level = "debug", skip_all, fields(device = self.name()))]
-    pub fn create_comp_channel(&self) -> CompChannel {
-        CompChannel {
-            device: self.clone(),
-            inner: Arc::default(),
-        }
     }
 }
 
 impl Cq {
+    pub(super) fn of(device: &Device, inner: Arc<CqInner>) -> Self {
+        Self {
+            device: device.clone(),
+            inner,
+        }
+    }
+
     pub(super) fn inner(&self) -> &Arc<CqInner> {
         &self.inner
     }
@@ -761,7 +693,7 @@ impl Cq {
 
     /// Its size.
     pub fn cqe(&self) -> usize {
-        self.inner.cqe
+        self.inner.cqe()
     }
 
     /// Are the two the same queue?
@@ -882,115 +814,14 @@ impl Cq {
     /// more afterwards: a completion that was there already makes no event.
     #[tracing::instrument(name = "req_notify_cq", level = "debug", skip_all, fields(device = self.device.name(), ?which))]
     pub fn req_notify(&self, which: Notify) -> Result<(), VerbsError> {
-        if self.inner.channel.is_none() {
+        if self.inner.announced.is_none() {
             return Err(VerbsError::NoChannel);
         }
         let armed = match which {
             Notify::Any => CqDoorbell::ANY,
             Notify::Solicited => CqDoorbell::SOLICITED,
         };
-        self.inner.layout.arm(self.inner.memory(), armed);
+        when_free(&self.inner.writing).ring.arm(armed);
         Ok(())
-    }
-}
-
-/// A completion channel. Clones are the same channel.
-#[derive(Clone, Debug)]
-pub struct CompChannel {
-    device: Device,
-    inner: Arc<ChannelInner>,
-}
-
-#[derive(Debug, Default)]
-struct ChannelInner {
-    events: Arc<Events<Weak<CqInner>>>,
-}
-
-impl CompChannel {
-    fn pop(&self) -> Option<Cq> {
-        // A queue that is gone has nothing to say.
-        let inner = self.inner.events.pop(|cq| cq.upgrade())?;
-        Some(Cq {
-            device: self.device.clone(),
-            inner,
-        })
-    }
-
-    /// A file that is readable while a queue has announced a completion, or the device has something to do: then call
-    /// [`try_get_event`](Self::try_get_event). The order is that of `ibv_req_notify_cq` and a completion channel's `fd`: ask
-    /// ([`Cq::req_notify`]), poll once more, wait for the file, take the event, ask again, poll until the queue is empty.
-    pub fn readiness(&self) -> Result<Readiness, DeviceError> {
-        self.device.readiness_of(&self.inner.events)
-    }
-
-    /// The queue that announced a completion, if one did. Never blocks.
-    pub fn try_get_event(&self) -> Result<Option<Cq>, VerbsError> {
-        if let Some(cq) = self.pop() {
-            return Ok(Some(cq));
-        }
-        self.device.progress()?;
-        Ok(self.pop())
-    }
-
-    /// The queue that announced a completion; sleeps until one does or the time is over.
-    #[tracing::instrument(name = "get_cq_event", level = "debug", skip_all, fields(device = self.device.name()))]
-    pub fn get_event(&self, timeout: Option<Duration>) -> Result<Option<Cq>, VerbsError> {
-        let found = self
-            .device
-            .wait_for(deadline(&self.device, timeout), || self.pop())?;
-        Ok(found)
-    }
-}
-
-/// A point in the device's time.
-pub(crate) fn deadline(device: &Device, timeout: Option<Duration>) -> Option<u64> {
-    let nanos = |t: Duration| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX);
-    timeout.map(|t| device.now().saturating_add(nanos(t)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whatever is written where a code should be: what nobody knows is no success.
-    #[test]
-    fn codes_that_nobody_knows_are_errors() {
-        for code in 0..=u8::MAX {
-            let mut wc = Wc::default();
-            let cqe = Cqe {
-                status: code,
-                opcode: code,
-                ..Cqe::default()
-            };
-            wc.set(1, &cqe);
-            let known = code <= CqeStatus::RemoteOperation as u8;
-            assert_eq!(wc.status == WcStatus::GeneralError, !known, "{code}");
-            assert_eq!(wc.status == WcStatus::Success, code == 0, "{code}");
-            let send = !(2..=9).contains(&code);
-            assert_eq!(wc.opcode == WcOpcode::Send, send, "{code}");
-        }
-    }
-
-    /// The short way says of two codes what the long way says, or nothing.
-    #[test]
-    fn usual_codes_are_as_ever() {
-        let mut found = 0;
-        for codes in 0..=u16::MAX {
-            let [opcode, status] = codes.to_le_bytes();
-            let Some(short) = usual(codes) else {
-                continue;
-            };
-            found += 1;
-            let mut wc = Wc::default();
-            let cqe = Cqe {
-                status,
-                opcode,
-                ..Cqe::default()
-            };
-            wc.set(1, &cqe);
-            assert_eq!(short, (wc.opcode, wc.status));
-            assert!((1..=4).contains(&opcode));
-        }
-        assert_eq!(found, 16);
     }
 }

@@ -4,7 +4,7 @@ use thiserror::Error;
 use weft_engine::commands::Refusal;
 use weft_engine::{Access, QpState, Rung, RungError};
 
-use super::cq::WcStatus;
+use super::wc::WcStatus;
 use crate::dma::OutOfBounds;
 use crate::error::DeviceError;
 
@@ -178,6 +178,17 @@ pub enum VerbsError {
         /// Its size.
         cqe: usize,
     },
+    /// A completion queue has no place for what is promised one.
+    #[error("a completion queue of {cqe} entries, where {promised} are promised to work under way and completions not polled: poll them first, or resize it to no fewer")]
+    CqInUse {
+        /// Places that are promised.
+        promised: usize,
+        /// Entries that it was to have.
+        cqe: usize,
+    },
+    /// A completion queue that was made to be lent keeps its size.
+    #[error("a completion queue that was made to be lent keeps its size, which its borrower knows: create it with as many entries as it will need")]
+    CqLendable,
     /// No memory for a queue.
     #[error("no memory for a queue of {bytes} bytes")]
     NoMemory {

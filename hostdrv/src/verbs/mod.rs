@@ -8,6 +8,7 @@
 
 mod attributes;
 mod checks;
+mod comp_channel;
 mod cq;
 mod error;
 mod extensions;
@@ -21,14 +22,16 @@ mod posting;
 mod qp;
 mod rings;
 mod srq;
+mod wc;
 mod windows;
 mod wr;
 mod xrcd;
 
 pub use crate::device::AsyncEvent;
 pub use attributes::{DeviceAttr, QpAttr};
-pub(crate) use cq::deadline;
-pub use cq::{CompChannel, Cq, Notify, Wc, WcOpcode, WcStatus};
+pub(crate) use comp_channel::deadline;
+pub use comp_channel::CompChannel;
+pub use cq::{Cq, Moderation, Notify};
 pub use error::VerbsError;
 pub use extensions::{Extensions, Operations};
 pub use lent::{Lease, LentQp, Terms};
@@ -38,6 +41,7 @@ pub use mr::{Mr, OwnedMemory, RemoteRegion};
 pub use pd::Pd;
 pub use qp::{Qp, QpCap, QpInit};
 pub use srq::{Srq, SrqAttr, SrqInit};
+pub use wc::{Wc, WcOpcode, WcStatus};
 pub use weft_engine::{
     Access, ConnInfo, QpState, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };

@@ -28,6 +28,9 @@ pub struct Tap {
     /// Leaves the kernel's addresses alone; else it gets the card's, `--ip`.
     #[arg(long)]
     no_address: bool,
+    /// Lets everybody connect to the engine's listeners; else the kernel's packet filter decides (nftables, iptables), as for its own.
+    #[arg(long)]
+    no_packet_filter: bool,
     /// Serves rping as well, on the same address: any number of clients.
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "7174")]
     rping_server: Option<u16>,
@@ -76,6 +79,9 @@ pub fn run(args: &Tap) -> Result<(), Failure> {
     let (_card, device) = args.station.open()?;
     let prefix = (!args.no_address).then_some(args.station.ip.prefix);
     let mut interface = Interface::open(&device, &args.tap, prefix)?;
+    if !args.no_packet_filter && !args.no_address {
+        interface.honour_packet_filter()?;
+    }
     let mut server = match args.rping_server {
         Some(port) => {
             let config = ServerConfig {

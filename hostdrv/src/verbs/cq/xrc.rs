@@ -30,8 +30,9 @@ impl CqInner {
             return;
         };
         let (number, next) = (srq.id.number(), taking.next.number);
-        let left = (0..self.layout.capacity())
-            .map_while(|ahead| self.layout.get(self.memory(), next.wrapping_add(ahead)))
+        let ring = taking.ring.clone();
+        let left = (0..ring.layout.capacity())
+            .map_while(|ahead| ring.get(next.wrapping_add(ahead)))
             .filter(|cqe| cqe.of_xrc() && cqe.invalidated == number)
             .count();
         let shared = &mut taking.shared[at];
