@@ -950,6 +950,7 @@ package weft_card_pkg;
   parameter int unsigned COMMAND_RTR_SEND_BIT = 0;  // Send of 0 bytes
   parameter int unsigned COMMAND_RTR_WRITE_BIT = 1;  // Write of 0 bytes
   parameter int unsigned COMMAND_RTR_READ_BIT = 2;  // Read of 0 bytes
+  parameter int unsigned COMMAND_RTR_FRAME_BIT = 3;  // the frame proposed in 2007, only between Weft ends
 
   // A TCP connection on its way to this stack: the private data of ADOPT.
   typedef struct packed {
@@ -1020,6 +1021,7 @@ package weft_card_pkg;
   parameter int unsigned ANSWER_RTR_SEND_BIT = 0;  // Send of 0 bytes
   parameter int unsigned ANSWER_RTR_WRITE_BIT = 1;  // Write of 0 bytes
   parameter int unsigned ANSWER_RTR_READ_BIT = 2;  // Read of 0 bytes
+  parameter int unsigned ANSWER_RTR_FRAME_BIT = 3;  // the frame proposed in 2007, only between Weft ends
   parameter int unsigned ANSWER_HAS_CONNECTION_BIT = 0;  // the queue pair has a connection
   parameter int unsigned ANSWER_AGREED_BIT = 1;  // its start-up is over
   parameter int unsigned ANSWER_HAS_RTR_BIT = 2;  // peer-to-peer was agreed on
@@ -1056,6 +1058,7 @@ package weft_card_pkg;
   parameter int unsigned EVENT_ENTRY_RTR_SEND_BIT = 0;  // Send of 0 bytes
   parameter int unsigned EVENT_ENTRY_RTR_WRITE_BIT = 1;  // Write of 0 bytes
   parameter int unsigned EVENT_ENTRY_RTR_READ_BIT = 2;  // Read of 0 bytes
+  parameter int unsigned EVENT_ENTRY_RTR_FRAME_BIT = 3;  // the frame proposed in 2007, only between Weft ends
   parameter int unsigned EVENT_ENTRY_HAS_IRD_BIT = 0;  // the peer said its IRD
   parameter int unsigned EVENT_ENTRY_HAS_ORD_BIT = 1;  // the peer said its ORD
   parameter int unsigned EVENT_ENTRY_HAS_RTR_BIT = 2;  // peer-to-peer is wanted, or was agreed on

@@ -14,11 +14,12 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/peer2peer.md");
 const MARKS: [&str; 2] = ["<!-- ways -->\n", "<!-- end of ways -->"];
 
 /// The RTR, or `None`: without peer-to-peer, so that the client's program has to send something first.
-const WAYS: [(&str, Option<RtrKinds>); 4] = [
+const WAYS: [(&str, Option<RtrKinds>); 5] = [
     ("none: the client sends first", None),
     ("Send", Some(RtrKinds::SEND)),
     ("Write", Some(RtrKinds::WRITE)),
     ("Read", Some(RtrKinds::READ)),
+    ("frame of 2007", Some(RtrKinds::FRAME)),
 ];
 
 /// What was counted.

@@ -1,7 +1,7 @@
 //! What the two sides of a connection agree on in the MPA start-up (RFC 5044 §7.1, RFC 6581 §9),
 //! as functions of the frames.
 
-use weft_wire::mpa::{Enhanced, Extensions, FrameKind, RtrKinds, StartupFrame, EXTENDED, RESERVED};
+use weft_wire::mpa::{Enhanced, Extensions, FrameKind, RtrKinds, StartupFrame};
 use weft_wire::terminate::TerminateCode;
 
 use crate::cm::{Agreed, Revision};
@@ -27,6 +27,17 @@ pub struct Proposal {
     /// Beyond the RFC.
     pub extensions: Extensions,
 }
+
+/// What the initiator sends behind the reply where that was agreed on.
+pub const RTR_FRAME: StartupFrame<'static> = StartupFrame {
+    kind: FrameKind::Rtr,
+    markers: false,
+    crc: false,
+    reject: false,
+    revision: 2,
+    enhanced: None,
+    private_data: &[],
+};
 
 impl Proposal {
     /// The request.
@@ -176,11 +187,7 @@ impl Request {
 
     /// Bytes of the reply's private data that are not the application's.
     pub fn reserved(&self) -> usize {
-        match (self.enhanced, self.extensions().is_empty()) {
-            (None, _) => 0,
-            (Some(_), true) => RESERVED,
-            (Some(_), false) => RESERVED + EXTENDED,
-        }
+        self.enhanced.map_or(0, |enhanced| enhanced.reserved())
     }
 
     /// The RTR kinds offered, if an RTR will come.

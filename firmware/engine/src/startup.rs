@@ -10,7 +10,7 @@ use weft_wire::terminate::TerminateCode;
 use crate::cm::{ConnectFailure, DisconnectReason, Event, PrivateData};
 use crate::conn::{Phase, Verdict};
 use crate::link::Link;
-use crate::negotiation::{judge, Request, Terms, Verdict as Judged};
+use crate::negotiation::{judge, Request, Terms, Verdict as Judged, RTR_FRAME};
 use crate::port::Port;
 use crate::timers::Timer;
 use crate::verbs::QpState;
@@ -46,6 +46,7 @@ impl<P: Port> Link<'_, P> {
         }
         let wanted = match self.conn.phase {
             Phase::AwaitReply => FrameKind::Reply,
+            Phase::AwaitFirst => FrameKind::Rtr,
             _ => FrameKind::Request,
         };
         match StartupFrame::parse(&bytes[..count]) {
@@ -55,6 +56,7 @@ impl<P: Port> Link<'_, P> {
                 match wanted {
                     FrameKind::Reply => self.reply_arrived(&frame),
                     FrameKind::Request => self.request_arrived(&frame),
+                    FrameKind::Rtr => self.rtr_frame_arrived(),
                 }
                 true
             }
@@ -72,13 +74,29 @@ impl<P: Port> Link<'_, P> {
 
     /// The peer does not speak MPA.
     fn refuse(&mut self) {
-        self.give_up(ConnectFailure::InvalidReply);
+        self.give_up(match self.conn.phase {
+            Phase::AwaitFirst => ConnectFailure::NoRtr,
+            _ => ConnectFailure::InvalidReply,
+        });
     }
 
     /// The peer speaks a revision that this side does not: close TCP and say so here (RFC 5044 §7.1.1).
     fn refuse_revision(&mut self) {
         self.shared.stats.revisions_refused += 1;
         self.give_up(ConnectFailure::UnsupportedRevision);
+    }
+
+    /// The responder waits for a frame behind its reply, and FPDUs begin behind that.
+    pub(crate) fn awaits_rtr_frame(&self) -> bool {
+        self.conn.phase == Phase::AwaitFirst && self.conn.agreed.rtr == Some(RtrKinds::FRAME)
+    }
+
+    /// It is there.
+    fn rtr_frame_arrived(&mut self) {
+        let conn = &mut *self.conn;
+        let first = conn.reassembly.base();
+        conn.rx_markers = Markers(conn.agreed.markers_received.then_some(first));
+        self.established(PrivateData::default());
     }
 
     fn request_arrived(&mut self, frame: &StartupFrame<'_>) {
@@ -136,6 +154,10 @@ impl<P: Port> Link<'_, P> {
             Judged::Accepted(agreed) => (agreed, None),
             Judged::Terminate(agreed, code) => (agreed, Some(code)),
         };
+        let by_frame = agreed.rtr == Some(RtrKinds::FRAME) && wrong.is_none();
+        if by_frame {
+            self.queue_startup(&RTR_FRAME);
+        }
         self.agree(agreed);
         self.conn.timers.set(Timer::Phase, None);
         self.conn.may_send = true;
@@ -149,7 +171,7 @@ impl<P: Port> Link<'_, P> {
             self.send_terminate(code, None, None);
             return;
         }
-        self.conn.rtr_pending = agreed.rtr.is_some();
+        self.conn.rtr_pending = agreed.rtr.is_some() && !by_frame;
         self.established(private_data);
     }
 

@@ -34,6 +34,7 @@ impl<P: Port> Link<'_, P> {
         while self.conn.reassembly.available() > 0 {
             let went_on = match self.conn.phase {
                 Phase::AwaitReply | Phase::AwaitRequest => self.startup_frame(),
+                _ if self.awaits_rtr_frame() => self.startup_frame(),
                 phase if phase.receives() => self.software_fpdu(),
                 Phase::Finishing | Phase::Ending | Phase::Finished => {
                     // Nobody wants it any more.
@@ -80,7 +81,8 @@ impl<P: Port> Link<'_, P> {
     pub fn fpdus_at_hand(&mut self, octets: &[u8]) -> usize {
         let start = self.conn.reassembly.next();
         let mut walk = Walk::new(octets, start, self.conn.rx_markers);
-        while self.conn.bytes.is_none() && self.conn.phase.receives() {
+        let are_fpdus = self.conn.bytes.is_none() && !self.awaits_rtr_frame();
+        while are_fpdus && self.conn.phase.receives() {
             let Some(unit) = walk.next() else {
                 break;
             };
@@ -355,7 +357,7 @@ impl<P: Port> Link<'_, P> {
 
     /// Lets the card take over, if the stream stands between two FPDUs and nothing is buffered.
     pub fn try_attach(&mut self) {
-        let walks = self.card_walks() && !self.is_element_foreign();
+        let walks = self.card_walks() && !self.is_element_foreign() && !self.awaits_rtr_frame();
         let Some(qp) = self.qp.as_ref() else {
             return;
         };

@@ -428,3 +428,109 @@ fn after_a_lost_syn_ack_one_segment_goes_first() {
         assert!(expected.contains(&count), "{lost}: {count}");
     }
 }
+
+/// The frame that was proposed in 2007: behind the reply, before the first FPDU, in one piece or in any two; the responder may send then, and nobody has spent
+/// a message number.
+#[test]
+fn the_frame_of_2007_lets_the_responder_speak_first() {
+    for markers in [false, true] {
+        let mut b = Bench::new(12);
+        if markers {
+            b.faults.split = 1 << 15;
+        }
+        let params = ConnectParams {
+            rtr: RtrKinds::FRAME,
+            markers,
+            ..Default::default()
+        };
+        let accept = AcceptParams {
+            rtr: RtrKinds::FRAME,
+            markers,
+            ..Default::default()
+        };
+        let pair = b.connect(&params, &accept);
+        assert_eq!(pair.agreed.rtr, Some(RtrKinds::FRAME));
+        let access = Access::LOCAL_WRITE;
+        let regions = [0, 1].map(|n| b.hosts[n].region(20_000, access));
+        // The responder first, then the other way.
+        for (from, to) in [(1, 0), (0, 1), (1, 0)] {
+            let bytes: Vec<u8> = (0..20_000u32)
+                .map(|at| (at * 3 + from as u32) as u8)
+                .collect();
+            b.memory(from, regions[from].1, 20_000)
+                .copy_from_slice(&bytes);
+            let list = [sge(regions[to].0, 0, 20_000)];
+            b.post_recv(to, pair.qps[to], 1, &list).unwrap();
+            let list = [sge(regions[from].0, 0, 20_000)];
+            b.post_send(from, pair.qps[from], &send(2, &list)).unwrap();
+            let got = b.completions_of(to, 1, 10_000 * MS)[0];
+            assert_eq!((got.status, got.byte_len), (Status::Success, 20_000));
+            assert_eq!(b.memory(to, regions[to].1, 20_000), bytes);
+            b.completions_of(from, 1, 10_000 * MS);
+        }
+    }
+}
+
+/// Who does not know it names one of the RFC's kinds, or none: Terminate 2/0/07, as for any kind that does not match.
+#[test]
+fn the_frame_of_2007_is_for_who_asks_for_it() {
+    let mut b = Bench::new(13);
+    b.call(1, |e, _, _| e.listen(4791, 8)).unwrap();
+    let qps = [b.hosts[0].qp(), b.hosts[1].qp()];
+    let params = ConnectParams {
+        remote: Endpoint {
+            ip: [10, 0, 0, 2],
+            port: 4791,
+        },
+        rtr: RtrKinds::FRAME,
+        ..Default::default()
+    };
+    let conn = b
+        .call(0, |e, now, c| e.connect(now, qps[0], &params, c))
+        .unwrap();
+    let Event::ConnectRequest {
+        conn: theirs, rtr, ..
+    } = b.event_of(1, 1000 * MS)
+    else {
+        panic!("a request");
+    };
+    assert_eq!(rtr, Some(RtrKinds::FRAME));
+    // What is usual is the RFC's three.
+    let accept = AcceptParams::default();
+    b.call(1, |e, now, c| e.accept(now, theirs, qps[1], &accept, c))
+        .unwrap();
+    let reason = ConnectFailure::NoMatchingRtr;
+    let failed = Event::ConnectError { conn, reason };
+    b.until("the end", 1000 * MS, |b| {
+        b.hosts[0].events.contains(&failed)
+    });
+    let code = Some(TerminateCode::MPA_NO_MATCHING_RTR);
+    let said =
+        |event: &Event| matches!(event, Event::QpFatal { terminate, .. } if *terminate == code);
+    assert!(
+        b.hosts[0].events.iter().any(said),
+        "{:?}",
+        b.hosts[0].events
+    );
+}
+
+/// What comes in its place is no RTR.
+#[test]
+fn something_else_than_the_frame() {
+    let other = message(&DdpHeader::untagged(true, 0x43, 0, 0, 1, 0), b"hello");
+    for octets in [&b"MPA ID Rep Frame\0\x02\0\0"[..], &other] {
+        let mut s = Script::new(false);
+        let qp = s.qp();
+        let request = Script::request(RtrKinds::FRAME, b"");
+        let accept = AcceptParams {
+            rtr: RtrKinds::FRAME,
+            ..Default::default()
+        };
+        let conn = s.accepted_by(qp, &request, &accept);
+        s.data(octets);
+        s.wait(MS);
+        let reason = ConnectFailure::NoRtr;
+        let failed = Event::ConnectError { conn, reason };
+        assert!(s.events.contains(&failed), "{:?}", s.events);
+    }
+}

@@ -7968,6 +7968,8 @@ impl Command {
     pub const RTR_WRITE: u8 = 0x2;
     /// Bit 2: Read of 0 bytes.
     pub const RTR_READ: u8 = 0x4;
+    /// Bit 3: the frame proposed in 2007, only between Weft ends.
+    pub const RTR_FRAME: u8 = 0x8;
 
     /// The record as it lies in memory.
     #[inline]
@@ -8265,6 +8267,18 @@ impl Command {
     #[must_use]
     pub const fn with_rtr_read(mut self, on: bool) -> Self {
         self.rtr = self.rtr & !Self::RTR_READ | if on { Self::RTR_READ } else { 0 };
+        self
+    }
+
+    /// Bit 3: the frame proposed in 2007, only between Weft ends.
+    pub const fn rtr_frame(&self) -> bool {
+        self.rtr & Self::RTR_FRAME != 0
+    }
+
+    /// The same with rtr_frame set or clear.
+    #[must_use]
+    pub const fn with_rtr_frame(mut self, on: bool) -> Self {
+        self.rtr = self.rtr & !Self::RTR_FRAME | if on { Self::RTR_FRAME } else { 0 };
         self
     }
 
@@ -8637,6 +8651,8 @@ impl Answer {
     pub const RTR_WRITE: u8 = 0x2;
     /// Bit 2: Read of 0 bytes.
     pub const RTR_READ: u8 = 0x4;
+    /// Bit 3: the frame proposed in 2007, only between Weft ends.
+    pub const RTR_FRAME: u8 = 0x8;
     /// Bit 0: the queue pair has a connection.
     pub const HAS_CONNECTION: u8 = 0x1;
     /// Bit 1: its start-up is over.
@@ -8781,6 +8797,18 @@ impl Answer {
     #[must_use]
     pub const fn with_rtr_read(mut self, on: bool) -> Self {
         self.rtr = self.rtr & !Self::RTR_READ | if on { Self::RTR_READ } else { 0 };
+        self
+    }
+
+    /// Bit 3: the frame proposed in 2007, only between Weft ends.
+    pub const fn rtr_frame(&self) -> bool {
+        self.rtr & Self::RTR_FRAME != 0
+    }
+
+    /// The same with rtr_frame set or clear.
+    #[must_use]
+    pub const fn with_rtr_frame(mut self, on: bool) -> Self {
+        self.rtr = self.rtr & !Self::RTR_FRAME | if on { Self::RTR_FRAME } else { 0 };
         self
     }
 
@@ -8989,6 +9017,8 @@ impl EventEntry {
     pub const RTR_WRITE: u8 = 0x2;
     /// Bit 2: Read of 0 bytes.
     pub const RTR_READ: u8 = 0x4;
+    /// Bit 3: the frame proposed in 2007, only between Weft ends.
+    pub const RTR_FRAME: u8 = 0x8;
     /// Bit 0: the peer said its IRD.
     pub const HAS_IRD: u8 = 0x1;
     /// Bit 1: the peer said its ORD.
@@ -9108,6 +9138,18 @@ impl EventEntry {
     #[must_use]
     pub const fn with_rtr_read(mut self, on: bool) -> Self {
         self.rtr = self.rtr & !Self::RTR_READ | if on { Self::RTR_READ } else { 0 };
+        self
+    }
+
+    /// Bit 3: the frame proposed in 2007, only between Weft ends.
+    pub const fn rtr_frame(&self) -> bool {
+        self.rtr & Self::RTR_FRAME != 0
+    }
+
+    /// The same with rtr_frame set or clear.
+    #[must_use]
+    pub const fn with_rtr_frame(mut self, on: bool) -> Self {
+        self.rtr = self.rtr & !Self::RTR_FRAME | if on { Self::RTR_FRAME } else { 0 };
         self
     }
 

@@ -15,6 +15,7 @@ pub const MAX_FRAME: usize = HEADER + MAX_PRIVATE_DATA;
 
 const REQUEST_KEY: &[u8; 16] = b"MPA ID Req Frame";
 const REPLY_KEY: &[u8; 16] = b"MPA ID Rep Frame";
+const RTR_KEY: &[u8; 16] = b"MPA ID RtR Frame";
 const MARKERS: u8 = 0x80;
 const CRC: u8 = 0x40;
 const REJECT: u8 = 0x20;
@@ -34,6 +35,8 @@ impl Extensions {
     pub const NONE: Self = Self(0);
     /// The initiator is XRC's, the responder its target: a Send's RsvdULP has the number of a shared receive queue.
     pub const XRC: Self = Self(1);
+    /// [`RtrKinds::FRAME`], as the set has it.
+    const RTR_FRAME: Self = Self(2);
 
     /// True if nothing is in the set.
     pub const fn is_empty(self) -> bool {
@@ -50,6 +53,12 @@ impl Extensions {
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
+
+    /// What either has.
+    #[must_use]
+    const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
 }
 
 /// A set of RTR kinds (RFC 6581 §9).
@@ -65,7 +74,9 @@ impl RtrKinds {
     pub const WRITE: Self = Self(2);
     /// Zero-length Read (D).
     pub const READ: Self = Self(4);
-    /// All three.
+    /// The frame that was proposed in 2007 ([`FrameKind::Rtr`]): none of the RFC's, and only between Weft ends that ask for it.
+    pub const FRAME: Self = Self(8);
+    /// All three of the RFC.
     pub const ALL: Self = Self(7);
 
     /// Kinds of both.
@@ -90,13 +101,15 @@ impl RtrKinds {
         self.0 & other.0 == other.0
     }
 
-    /// The kind to use if any may be: Read, else Write, else Send; none if there is none.
+    /// The kind to use if any may be: Read, else Write, else Send, else the frame; none if there is none.
     #[must_use]
     pub const fn preferred(self) -> Self {
         if self.contains(Self::READ) {
             Self::READ
         } else if self.contains(Self::WRITE) {
             Self::WRITE
+        } else if self.contains(Self::SEND) {
+            Self::SEND
         } else {
             self
         }
@@ -142,6 +155,22 @@ impl Enhanced {
         }
     }
 
+    /// All extensions, that RTR kind among them.
+    fn all_extensions(&self) -> Extensions {
+        match self.rtr.contains(RtrKinds::FRAME) {
+            true => self.extensions.union(Extensions::RTR_FRAME),
+            false => self.extensions,
+        }
+    }
+
+    /// Bytes of the private data that this takes.
+    pub fn reserved(&self) -> usize {
+        match self.all_extensions().is_empty() {
+            true => RESERVED,
+            false => RESERVED + EXTENDED,
+        }
+    }
+
     fn to_words(self) -> (u16, u16) {
         let bit = |set: bool, bit: u16| if set { bit } else { 0 };
         (
@@ -155,13 +184,15 @@ impl Enhanced {
     }
 }
 
-/// Request or reply.
+/// Request or reply, or what was proposed to follow them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FrameKind {
     /// From the initiator.
     Request,
     /// From the responder.
     Reply,
+    /// From the initiator behind the reply, before its first FPDU: the responder may send (proposed in 2007).
+    Rtr,
 }
 
 /// Why bytes are no start-up frame.
@@ -169,7 +200,7 @@ pub enum FrameKind {
 pub enum FrameError {
     /// More bytes are needed: at least so many in all.
     Incomplete(usize),
-    /// The key is neither a request's nor a reply's.
+    /// The key is none.
     Key,
     /// A revision that is not known.
     Revision(u8),
@@ -207,6 +238,8 @@ impl<'a> StartupFrame<'a> {
             FrameKind::Request
         } else if bytes[..prefix] == REPLY_KEY[..prefix] {
             FrameKind::Reply
+        } else if bytes[..prefix] == RTR_KEY[..prefix] {
+            FrameKind::Rtr
         } else {
             return Err(FrameError::Key);
         };
@@ -236,7 +269,11 @@ impl<'a> StartupFrame<'a> {
             let extended = array_at::<EXTENDED>(private_data, 0);
             if let (Some([key @ .., bits]), true) = (extended, flags & EXTENSIONS != 0) {
                 if let (Some(enhanced), true) = (&mut enhanced, key == EXTENSIONS_KEY) {
-                    enhanced.extensions = Extensions(bits);
+                    let all = Extensions(bits);
+                    enhanced.extensions = all.intersection(Extensions::XRC);
+                    if all.contains(Extensions::RTR_FRAME) {
+                        enhanced.rtr = enhanced.rtr.union(RtrKinds::FRAME);
+                    }
                     private_data = &private_data[EXTENDED..];
                 }
             }
@@ -258,10 +295,11 @@ impl<'a> StartupFrame<'a> {
     /// Writes the frame; its length, or `None` if it does not fit (in `out`, or 512 bytes of
     /// private data).
     pub fn write(&self, out: &mut [u8]) -> Option<usize> {
-        let extensions = self.enhanced.map_or(Extensions::NONE, |e| e.extensions);
-        let reserved = if self.enhanced.is_some() { RESERVED } else { 0 };
-        let extended = if extensions.is_empty() { 0 } else { EXTENDED };
-        let length = self.private_data.len() + reserved + extended;
+        let extensions = self
+            .enhanced
+            .map_or(Extensions::NONE, |e| e.all_extensions());
+        let reserved = self.enhanced.map_or(0, |e| e.reserved());
+        let length = self.private_data.len() + reserved;
         if length > MAX_PRIVATE_DATA {
             return None;
         }
@@ -271,6 +309,7 @@ impl<'a> StartupFrame<'a> {
             .put(match self.kind {
                 FrameKind::Request => REQUEST_KEY,
                 FrameKind::Reply => REPLY_KEY,
+                FrameKind::Rtr => RTR_KEY,
             })
             .u8(bit(self.markers, MARKERS)
                 | bit(self.crc, CRC)

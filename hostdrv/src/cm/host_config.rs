@@ -73,6 +73,7 @@ enum Kind {
     Read,
     Write,
     Send,
+    Frame,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -91,13 +92,14 @@ impl HostConfig {
         let File { peer_to_peer } = toml::from_str(text).map_err(|error| error.to_string())?;
         let rtr = match peer_to_peer.rtr {
             Some(kinds) if kinds.is_empty() => {
-                return Err("rtr names no kind: there are read, write and send".into())
+                return Err("rtr names no kind: there are read, write, send and frame".into())
             }
             Some(kinds) => {
                 let kinds = kinds.into_iter().map(|kind| match kind {
                     Kind::Read => RtrKinds::READ,
                     Kind::Write => RtrKinds::WRITE,
                     Kind::Send => RtrKinds::SEND,
+                    Kind::Frame => RtrKinds::FRAME,
                 });
                 Some(kinds.fold(RtrKinds::NONE, RtrKinds::union))
             }

@@ -69,10 +69,11 @@ impl Terms {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtrList(pub RtrKinds);
 
-const RTR_NAMES: [(&str, RtrKinds); 3] = [
+const RTR_NAMES: [(&str, RtrKinds); 4] = [
     ("read", RtrKinds::READ),
     ("write", RtrKinds::WRITE),
     ("send", RtrKinds::SEND),
+    ("frame", RtrKinds::FRAME),
 ];
 
 impl FromStr for RtrList {
@@ -85,7 +86,7 @@ impl FromStr for RtrList {
                 .iter()
                 .find(|(known, _)| *known == name.trim())
                 .ok_or_else(|| {
-                    format!("no RTR is called `{name}`: there are read, write and send")
+                    format!("no RTR is called `{name}`: there are read, write, send and frame")
                 })?;
             kinds = kinds.union(*kind);
         }

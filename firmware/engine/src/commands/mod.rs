@@ -99,12 +99,15 @@ const _: () = assert!(
         && Command::RTR_WRITE == EventEntry::RTR_WRITE
         && Command::RTR_READ == Answer::RTR_READ
         && Command::RTR_READ == EventEntry::RTR_READ
+        && Command::RTR_FRAME == Answer::RTR_FRAME
+        && Command::RTR_FRAME == EventEntry::RTR_FRAME
 );
 
-const RTR: [(RtrKinds, u8); 3] = [
+const RTR: [(RtrKinds, u8); 4] = [
     (RtrKinds::SEND, Command::RTR_SEND),
     (RtrKinds::WRITE, Command::RTR_WRITE),
     (RtrKinds::READ, Command::RTR_READ),
+    (RtrKinds::FRAME, Command::RTR_FRAME),
 ];
 
 pub(crate) fn rtr_bits(kinds: RtrKinds) -> u8 {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use weft_wire::mpa::{self, Extensions, EXTENDED, RESERVED};
+use weft_wire::mpa::{self, Extensions, RtrKinds, EXTENDED, RESERVED};
 
 use super::incoming::{waits_for_answer, Listener};
 use super::Engine;
@@ -109,7 +109,7 @@ impl Engine {
             Receives::Nowhere | Receives::Domain(..) => return Err(Error::WrongQpKind),
             Receives::Own | Receives::Shared(_) => Extensions::NONE,
         };
-        if !proposal.extensions.is_empty() {
+        if !proposal.extensions.is_empty() || proposal.rtr.contains(RtrKinds::FRAME) {
             check_private_data(params.private_data, RESERVED + EXTENDED)?;
         }
         let port_number = match params.local_port {
@@ -337,7 +337,7 @@ pub(super) fn proposal(params: &ConnectParams<'_>) -> Result<Proposal, Error> {
         crc: params.crc,
         rtr: match params.peer_to_peer {
             true => params.rtr,
-            false => mpa::RtrKinds::NONE,
+            false => RtrKinds::NONE,
         },
         ird: params.ird,
         ord: params.ord,
