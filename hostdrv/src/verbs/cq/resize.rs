@@ -70,7 +70,8 @@ fn move_to(writing: &mut Writing, taking: &mut Taking, ring: Ring) -> Ring {
     let (layout, words) = (ring.layout, ring.words());
     let first = taking.next.number;
     layout.begin(words, first);
-    for ahead in 0..writing.written.wrapping_sub(first) {
+    let there = writing.written.wrapping_sub(first);
+    for ahead in 0..there.min(taking.ring.layout.capacity()) {
         let number = first.wrapping_add(ahead);
         match taking.ring.get(number) {
             Some(cqe) => layout.put(words, number, cqe),
