@@ -5,12 +5,16 @@
 // W   the bus beats of each command in turn; strobes at the bytes of [address, address + length) and nowhere else; WLAST where the
 //     same cut is. Any one byte of a client is followed (`mark_i`, `lane_i`): it is written once, at its own address.
 // W is not shown before its burst's AW is (axi_write_rules), for ever.
+// It goes on: with a command inside something moves (a command or a beat is taken, on AW, W or B) after at most WAIT cycles in which AW and
+// W are taken, the slave owes no answer and the client has its beat there. As a command has so many beats and bursts and no more, it ends.
+// With nothing inside a command is taken at once; of clients 0 and 1 neither is passed twice.
 //
 // The list has the newest command first, as the queues have (fifo_short). How many are not through with AW, and with W: from_aw, from_w.
 
 module dma_write_order_formal #(
   parameter int unsigned DATA_W      = 128,
   parameter int unsigned OUTSTANDING = 64,
+  parameter int unsigned WAIT        = 2,
   localparam int unsigned BYTES   = DATA_W / 8,
   localparam int unsigned LANE_W  = $clog2(BYTES),
   localparam int unsigned COUNT_W = LANE_W + 1
@@ -197,6 +201,45 @@ module dma_write_order_formal #(
     end
   end
 
+  // ---------------------------------------------------------------- it goes on
+  logic       busy, fair, moved;
+  logic [1:0] high, passed_q;      // clients 0 and 1: accepted; the other one was while this one was offered
+  logic [3:0] stuck_q;
+  assign busy   = from_aw_q != '0 || from_w_q != '0 || u_w.owed_q != '0 || awvalid || wvalid;
+  assign fair   = m_axi_awready && m_axi_wready && !(u_w.taken_q != '0 && u_w.done_q != '0) &&
+                  (!dut.data_valid || wr_valid_i[dut.data.client]);
+  assign moved  = accept || take || (awvalid && m_axi_awready) || (wvalid && m_axi_wready) || m_axi_bvalid;
+  assign high   = cmd_valid_i[1:0] & cmd_ready[1:0];
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      stuck_q  <= '0;
+      passed_q <= '0;
+    end else begin
+      if (!busy || moved) stuck_q <= '0;
+      else if (fair) stuck_q <= stuck_q + 1'b1;
+      for (int unsigned c = 0; c < 2; c++) begin
+        if (!cmd_valid_i[c] || high[c]) passed_q[c] <= 1'b0;
+        else if (high != '0) passed_q[c] <= 1'b1;
+      end
+    end
+  end
+
+  always_comb begin
+    if (rst_ni) begin
+      goes_on: assert (stuck_q <= 4'(WAIT));
+      taken_at_once: assert (busy || cmd_valid_i == '0 || accept);
+      one_at_a_time: assert ((cmd_valid_i & cmd_ready & ((cmd_valid_i & cmd_ready) - 3'd1)) == '0);
+      in_turn: assert ((passed_q & cmd_valid_i[1:0] & ~high) == '0 || high == '0);
+      inv_split_out: assert (!dut.split_q || dut.u_burst.out_valid_q);
+      inv_stuck_1: assert (stuck_q < 4'd1 || dut.u_burst_fifo.count_q == '0 || dut.u_burst.out_valid_q);
+      inv_stuck_2: assert (stuck_q < 4'd2 || awvalid || wvalid);
+      inv_passed: assert ((!passed_q[0] || !dut.prefer_q) && (!passed_q[1] || dut.prefer_q));
+      inv_high: assert (dut.high_q == 4'(in_number >= 4'd1 && list_q[1].client != 2'd2) + 4'(in_number >= 4'd2 && list_q[2].client != 2'd2));
+      inv_low: assert (4'(dut.low_q) == in_number - dut.high_q);
+    end
+  end
+
   // ---------------------------------------------------------------- where everything is
   // AW: the queue, then the slice; the oldest one partly issued.
   logic [3:0]             queued, waiting;       // commands in the queue; and with those in the slice
@@ -308,6 +351,40 @@ module dma_write_order_formal #(
       inv_byte_old: assert (!(followed_q && byte_in_old) || old_data[{byte_lane, 3'd0} +: 8] == byte_q);
       inv_byte_new: assert (!(followed_q && byte_in_new) || new_data[{byte_lane, 3'd0} +: 8] == byte_q);
       inv_byte_carried: assert (!(followed_q && byte_carried) || dut.carry_q[{byte_lane, 3'd0} +: 8] == byte_q);
+    end
+  end
+
+  // Bursts that AW's register has taken and whose W has not begun: numbered through all commands, as far as AW and W are.
+  localparam int unsigned NUMBER_W = 8;
+  logic [LIST-1:0][NUMBER_W-1:0] start_q;      // bursts of all commands in front of it
+  logic [NUMBER_W-1:0]           total_q, from_now, aw_number, w_number;
+  function automatic logic [NUMBER_W-1:0] begun(input command_t cmd, input logic [BEATS_W:0] beats);
+    return beats == '0 ? '0 : NUMBER_W'((13'(cmd.addr[11:LANE_W]) + 13'(beats) - 13'd1) >> (12 - LANE_W)) + 1'b1;
+  endfunction
+  function automatic logic [NUMBER_W-1:0] bursts(input command_t cmd);
+    return begun(cmd, (BEATS_W+1)'(last_beat(cmd)) + 1'b1);
+  endfunction
+  assign aw_number = from_aw_q == '0 ? total_q : start_q[from_aw_q[2:0]] + begun(aw_cmd, (BEATS_W+1)'(aw_pos_q));
+  assign w_number  = from_w_q == '0 ? total_q : start_q[from_w_q[2:0]] + begun(w_cmd, (BEATS_W+1)'(w_pos_q));
+  assign from_now  = total_q + bursts(accepted);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) total_q <= '0;
+    else if (accept) total_q <= from_now;
+    if (accept) begin
+      for (int unsigned i = 2; i < LIST; i++) start_q[i] <= start_q[i-1];
+      start_q[1] <= total_q;
+    end
+  end
+  for (genvar i = 1; i < int'(LIST); i++) begin : gen_start
+    always_comb begin
+      if (rst_ni) inv_start: assert (4'(i) > from_w_q || start_q[i] + bursts(list_q[i]) == (i == 1 ? total_q : start_q[i-1]));
+    end
+  end
+  always_comb begin
+    if (rst_ni) begin
+      inv_number: assert (NUMBER_W'(dut.given_q) == aw_number - w_number);
+      inv_taken: assert (8'(u_w.owed_q) == 8'(u_w.taken_q) + 8'(u_w.shown_before_q) && (!u_w.shown_before_q || awvalid));
+      inv_aw_ahead: assert (from_aw_q <= from_w_q);
     end
   end
 

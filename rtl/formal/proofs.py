@@ -43,6 +43,7 @@ FRAMER_PROOF = [*WALK_PACKAGES, "stream/stream_rules.sv", "stream/stream_slice.s
 HIDE_PROOF = ["stream/stream_rules.sv", "stream/stream_slice.sv", "prim/ram_1r1w.sv", "rx/walk/place_fifo.sv", "formal/from_reset.sv",
               "formal/place_fifo_formal.sv"]
 CUT_PROOF = ["stream/stream_rules.sv", "rx/walk/place_cut.sv", "formal/from_reset.sv", "formal/place_cut_formal.sv"]
+SCATTER_PROOF = [*PACKAGES, "rx/walk/walk_scatter.sv", "formal/from_reset.sv", "formal/walk_scatter_formal.sv"]
 STAG_PROOF = [*WALK_PACKAGES, "rx/walk/stag_check.sv", "formal/region_rule.sv", "formal/stag_check_formal.sv"]
 
 
@@ -158,6 +159,13 @@ PROOFS = [
         ("host/dma_write.sv", "end_lane:  offset + bytes[LANE_W-1:0],", "end_lane:  bytes[LANE_W-1:0],"),
         ("host/dma_write.sv", "&& (!burst_start || any_shown);", "&& (!burst_start || any_shown || extra_q);"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, without=("u_w.last_*",)),
+    # That it goes on is in the line above, for ever. Here it is alone, so that what would stop it is found soon.
+    Proof("dma_write_order_formal", ORDER_PROOF, [
+        ("host/dma_write.sv", "more_given_q || (some_given_q && aw_ready);", "more_given_q;"),
+        ("host/dma_write.sv", "4'(data_pop && data.client != LOW);", "4'(data_pop && data.client == 2'd0);"),
+        ("host/dma_write.sv", "prefer_q <= !choice[0];", "prefer_q <= choice[0];"),
+    ], {"DATA_W": 128, "OUTSTANDING": 4}, "bounded", 10,
+        without=("dut.*", "u_w.*", "inv_*", "gen_*", "aw_*", "w_*", "data_of_its_client", "byte_*")),
     Proof("reset_drain_formal", DRAIN_PROOF, [
         ("host/reset_drain.sv", "Stop:    if (!offered) state_d", "Stop:    state_d"),
         ("host/reset_drain.sv", "Drain:   if (!owed) state_d", "Drain:   state_d"),
@@ -212,6 +220,17 @@ PROOFS = [
         ("rx/walk/walk_check.sv", "assign run_bytes_o = run_bytes_q[run_q];", "assign run_bytes_o = header_q.payload_len;"),
         ("rx/walk/walk_check.sv", "seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && next_header.err", "1'b0 && next_header.err"),
     ], depth=4),
+    # Without FEW, for all lengths, it is too long for a list: that was proven once, in 12 minutes.
+    Proof("walk_scatter_formal", SCATTER_PROOF, [
+        ("rx/walk/walk_scatter.sv", "assign following = sge_q + 2'd1;", "assign following = sge_q | 2'd1;"),
+        ("rx/walk/walk_scatter.sv", "beyond_q <= skip_q >= left_q;", "beyond_q <= 1'b1;"),
+        ("rx/walk/walk_scatter.sv", "beyond_q <= skip_q >= left_q;", "beyond_q <= skip_q > left_q;"),
+        ("rx/walk/walk_scatter.sv", "beyond_q <= skip_q >= left_q;", "beyond_q <= skip_q[15:0] >= left_q[15:0];"),
+        ("rx/walk/walk_scatter.sv", "low[32] ? to_q[63:32] + 32'd1 : to_q[63:32]", "to_q[63:32]"),
+        ("rx/walk/walk_scatter.sv", "if (next_i) rest_q <= rest_q - taken_q;", "if (cut_i) rest_q <= rest_q - taken_q;"),
+        ("rx/walk/walk_scatter.sv", "ends_q <= taken_q == rest_q;", "ends_q <= taken_q > rest_q;"),
+        ("rx/walk/walk_scatter.sv", "counts[i] = counted[i] ? length[i] : 32'd0;", "counts[i] = length[i];"),
+    ], {"FEW": 1}, depth=1),
     Proof("walk_framer_formal", FRAMER_PROOF, [
         ("rx/walk/walk_framer.sv", "assign leading = markers_q && phase_q == 7'd0;", "assign leading = 1'b0;"),
         ("rx/walk/walk_framer.sv", "(17'(ulpdu_len_q) + 17'd9) >> 2", "(17'(ulpdu_len_q) + 17'd10) >> 2"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Places and routes blocks of the card for ECP5 and prints the clock that they meet.
 
-    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/route.py [--top NAME ...] [--freq 100] [--seeds 1 2] [--router router2]
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/route.py [--top NAME ...] [--freq 100] [--seeds 1 2] [--router router2] [--netlist]
 
 yosys maps a block at 128 bits, nextpnr places and routes it in an LFE5UM5G-85F of speed grade 8. A `nextpnr-ecp5` on the PATH is
 used (`apt-get install nextpnr-ecp5` on Debian 13 or newer); else the one of PyPI, for WebAssembly, which has not come to an end
@@ -132,6 +132,7 @@ def main() -> int:
     parser.add_argument("--freq", type=int, default=100, help="MHz asked for; a lower clock ends with status 1")
     parser.add_argument("--seeds", type=int, nargs="*", default=[1], help="routes once for each, stops at the first that meets the clock")
     parser.add_argument("--router", choices=["router1", "router2"], default="router1", help="of nextpnr")
+    parser.add_argument("--netlist", action="store_true", help="with the netlist of the run before")
     parser.add_argument("--logs", type=pathlib.Path, default=synth.RTL.parent / "target/syn", help="folder for logs")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -143,7 +144,8 @@ def main() -> int:
         folder = (options.logs / f"route-{top}").resolve()
         folder.mkdir(parents=True, exist_ok=True)
         block = json.dumps([top, BLOCKS.get(top, {"DATA_W": 128}), str(folder)])
-        mapping = run([sys.executable, str(pathlib.Path(__file__).resolve()), "--child", block], folder / "yosys.log")
+        child = [sys.executable, str(pathlib.Path(__file__).resolve()), "--child", block]
+        mapping = 0.0 if options.netlist else run(child, folder / "yosys.log")
         for seed in options.seeds:
             row = route(folder, options.freq, seed, options.router)
             clock = max(entry["achieved"] for entry in row["fmax"].values())

@@ -100,7 +100,7 @@ module rx_dispatch
   seek_e        seek_q;
   rx_packet_t   packet_q;
   rx_segment_t  segment;
-  logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, payload_set_q, same_q, same_upd;
+  logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, vacant_q, payload_set_q, same_q, same_upd;
   logic         young_is_same, ended, ended_same_q;   // ended: a cycle ago a walk of the flow
   logic [15:0]  flow_d, flow_q, oldest_flow;
   logic [31:0]  seq_end_q;
@@ -126,12 +126,12 @@ module rx_dispatch
 
   // ---------------------------------------------------------------- the next packet: row, position
   // Its payload has been asked for, or there is none to ask for.
-  assign load           = phase_q == EMPTY && next_found && (payload_set_q || payload_cmd_ready_i) && !hold_i && !lookup_changed_i;
+  assign load           = vacant_q && next_found && (payload_set_q || payload_cmd_ready_i) && !hold_i && !lookup_changed_i;
   assign load_known     = next_tcp_q && lookup_hit_i;
   assign packet_ready_o = load;
   assign fetch_valid_o  = (phase_q == FETCH && !hold_i) || load;
-  assign fetch_flow_o   = phase_q == EMPTY ? lookup_flow_i : flow_q;
-  assign flow_d         = phase_q == EMPTY || phase_q == LOOKING ? lookup_flow_i : flow_q;
+  assign fetch_flow_o   = vacant_q ? lookup_flow_i : flow_q;
+  assign flow_d         = vacant_q || phase_q == LOOKING ? lookup_flow_i : flow_q;
 
   assign payload_cmd_valid_o  = packet_valid_i && packet_i.payload && !payload_set_q;
   assign payload_cmd_start_o  = packet_i.start;
@@ -161,11 +161,13 @@ module rx_dispatch
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       phase_q       <= EMPTY;
+      vacant_q      <= 1'b1;
       known_q       <= 1'b0;
       payload_set_q <= 1'b0;
     end else begin
-      phase_q <= phase_d;
-      if (phase_q == EMPTY) known_q <= load_known;
+      phase_q  <= phase_d;
+      vacant_q <= pop || (vacant_q && !load);      // phase_q == EMPTY
+      if (vacant_q) known_q <= load_known;
       else if (phase_q == LOOK) known_q <= 1'b0;
       else if (phase_q == LOOKING && lookup_rsp_i) known_q <= lookup_hit_i;
       // A flush takes with it what was asked for the packet behind.
@@ -175,7 +177,7 @@ module rx_dispatch
   end
 
   always_ff @(posedge clk_i) begin
-    if (phase_q == EMPTY) packet_q <= packet_i;
+    if (vacant_q) packet_q <= packet_i;
     flow_q      <= flow_d;
     same_q      <= oldest_flow == flow_d;
     if (phase_q == LATCH) begin
@@ -211,7 +213,7 @@ module rx_dispatch
   rx_position_t judged, weighed;
   accept_e      accept;
   logic [3:0]   refusal;
-  logic         wants_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, raw_take;
+  logic         wants_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, close_free_q, raw_take;
   logic         needs_raw, detach, drop, settled, steady_q, empty_q, follows_q, chained_q, direct_counts;
   logic [15:0]  raw_slot;
 
@@ -247,7 +249,9 @@ module rx_dispatch
     .room_walk_o(room_walk), .room_plain_o(room_plain)
   );
 
-  assign close_room = !close_valid_o || close_ready_i;
+  // A close that is taken leaves room a cycle later: until then neither a decision nor an end can come. Beside the bit that five hundred
+  // registers wait for, the same for what is decided.
+  assign close_room = close_free_q;
   assign to_walk    = known_q && accept == ACCEPT_WALK && follows_q;
   assign decide     = phase_q == READY && settled && !hold_i && !lookup_changed_i && !state_changed_i;
   assign start      = decide && steady_q && to_walk && room_walk && walk_room && start_ready_i;
@@ -321,7 +325,7 @@ module rx_dispatch
   // Where a walk's end leaves the flow, and where a verdict without a walk does.
   rx_ended #(.WALKS(WALKS)) i_ended (
     .clk_i, .rst_ni, .finish_i(finish), .head_i(head), .oldest_i(oldest), .done_i(done), .done_end_i(done_end), .counted_i(oldest_counted),
-    .kept_valid_i, .kept_i, .position_o(finish_position), .flow_i(flow_q), .ended_o(ended), .ended_position_o(ended_position)
+    .kept_valid_i, .kept_i, .position_o(finish_position), .same_i(same_q), .ended_o(ended), .ended_position_o(ended_position)
   );
   always_comb begin
     position_d           = position_q;
@@ -362,13 +366,15 @@ module rx_dispatch
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       close_valid_o <= 1'b0;
+      close_free_q  <= 1'b1;
     end else begin
-      if (close_room) close_valid_o <= finish || direct;
+      close_valid_o <= close_valid_o ? !close_ready_i : finish || direct;
+      close_free_q  <= close_valid_o ? close_ready_i : !(finish || direct);
     end
   end
-  always_ff @(posedge clk_i) if (close_room) close_o <= close_d;
+  always_ff @(posedge clk_i) if (!close_valid_o) close_o <= close_d;
 
-  assign op_block_o = close_valid_o || done_waits;
+  assign op_block_o = !close_free_q || done_waits;
   assign idle_o     = !packet_valid_i && phase_q == EMPTY && walks == '0 && !payload_left && !close_valid_o;
 
   // ---------------------------------------------------------------- counters, trace
@@ -383,11 +389,18 @@ module rx_dispatch
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
+  logic        ended_q;
+  logic [15:0] ended_flow_q;
   always_ff @(posedge clk_i) begin
+    ended_q      <= rst_ni && finish;
+    ended_flow_q <= oldest.flow;
     if (rst_ni) begin
+      vacant_told: assert (vacant_q == (phase_q == EMPTY));
+      free_told: assert (close_free_q == !close_valid_o);
       nothing_in_walk: assert (direct -> walks == '0 && !payload_left);
       chained_as_it_stands: assert (start -> start_chained_o == young_is_same);
       same_as_ever: assert (finish -> same_q == (oldest.flow == flow_q));
+      ended_of_it: assert (ended_q -> same_q == (ended_flow_q == flow_q));
       ended_as_compared: assert (phase_q == WEIGH -> ended_same_q == ended);
       known_by_then: assert (start || direct -> !ended);
       one_source: assert (!(finish && direct));

@@ -25,13 +25,12 @@ module rx_ended
   input  rx_position_t [WALKS-1:0] kept_i,
   output rx_position_t             position_o,
 
-  input  logic [15:0]              flow_i,           // of the packet that stands here
+  input  logic                     same_i,           // the oldest walk of the cycle before is of the flow of the packet that stands here
   output logic                     ended_o,          // a walk ended a cycle ago, and it was of this flow
   output rx_position_t             ended_position_o
 );
 
   logic         kept_valid_q, ended_q;
-  logic [15:0]  flow_q;
   rx_position_t kept_q;
 
   always_comb begin
@@ -40,7 +39,7 @@ module rx_ended
     if (kept_valid_q) position_o = kept_q;
   end
 
-  assign ended_o = ended_q && flow_q == flow_i;
+  assign ended_o = ended_q && same_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) ended_q <= 1'b0;
@@ -49,7 +48,6 @@ module rx_ended
   always_ff @(posedge clk_i) begin
     kept_valid_q     <= kept_valid_i[head_i];
     kept_q           <= kept_i[head_i];
-    flow_q           <= oldest_i.flow;
     ended_position_o <= position_o;
   end
 

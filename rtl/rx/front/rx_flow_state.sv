@@ -70,10 +70,10 @@ module rx_flow_state
   row_t              row_rd, row_wr, row_q;
   rx_position_t      position_rd, position_wr, position_req, position_q, position_now;
   rx_position_t [WALKS-1:0] kept_q;
-  logic [WALKS-1:0]  kept_valid_q, walked, walked_q;  // the flow's segments in the walk, which stay so with hold_o
+  logic [WALKS-1:0]  kept_valid_q, walked, walked_q, keep_q;  // the flow's segments in the walk, which stay so with hold_o
   logic [FLOW_W:0]   clear_q;
   logic [FLOW_W-1:0] row_waddr, position_waddr, raddr, req_flow;
-  logic              row_we, position_we, is_attach, flow_in_walk, apply, applied, in_range, attach_ok, attach_ok_q;
+  logic              row_we, position_we, is_attach, flow_in_walk, apply, applied, keep_all_q, in_range, attach_ok, attach_ok_q;
   flow_rx_row_t      row_req;
   attach_row_t       attach_req;
 
@@ -101,7 +101,7 @@ module rx_flow_state
   assign tbl_req_ready_o = state_q == IDLE && !busy_o;
   assign apply           = state_q == APPLY;
   assign attach_ok       = !position_req.attached || (!flow_in_walk && position_q.raw_count == position_req.raw_count);
-  assign applied         = apply && req_q.write && is_attach && attach_ok_q;
+  assign applied         = keep_all_q;
   assign kept_valid_o    = kept_valid_q;
   assign kept_o          = kept_q;
 
@@ -124,6 +124,8 @@ module rx_flow_state
       hold_o          <= 1'b0;
       clear_q         <= '0;
       kept_valid_q    <= '0;
+      keep_all_q      <= 1'b0;
+      keep_q          <= '0;
       tbl_rsp_valid_o <= 1'b0;
       changed_o       <= 1'b0;
       row_written_o   <= 1'b0;
@@ -135,7 +137,10 @@ module rx_flow_state
       // Dispatch sees a kept ATTACH a cycle late.
       hold_o  <= state_d inside {READ, LATCH, JUDGE, APPLY} || apply;
       if (busy_o) clear_q <= clear_q + 1'b1;
-      kept_valid_q    <= (kept_valid_q & ~finish_i) | (applied ? walked_q : '0);
+      kept_valid_q    <= (kept_valid_q & ~finish_i) | keep_q;
+      // The segments beside which it is kept, in a register: eight positions wait for it.
+      keep_all_q      <= state_q == JUDGE && req_q.write && is_attach && attach_ok;
+      keep_q          <= state_q == JUDGE && req_q.write && is_attach && attach_ok ? walked_q : '0;
       tbl_rsp_valid_o <= apply || state_q == REFUSE;
       changed_o       <= apply && req_q.write;
       row_written_o   <= apply && req_q.write && !is_attach;
@@ -148,7 +153,7 @@ module rx_flow_state
   always_ff @(posedge clk_i) begin
     if (tbl_req_valid_i && tbl_req_ready_o) req_q <= tbl_req_i;
     for (int unsigned i = 0; i < WALKS; i++) begin
-      if (applied && walked_q[i]) kept_q[i] <= position_req;
+      if (keep_q[i]) kept_q[i] <= position_req;
     end
     if (state_q == LATCH) begin
       walked_q   <= walked;
@@ -223,6 +228,7 @@ module rx_flow_state
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       only_own_tables: assert (tbl_req_valid_i -> tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH);
+      kept_as_judged: assert (keep_all_q == (apply && req_q.write && is_attach && attach_ok_q) && keep_q == (keep_all_q ? walked_q : '0));
       walked_stay: assert (apply -> walked_q == walked);
       kept_beside_all: assert (apply -> (walked_q & kept_valid_q) == '0 || (walked_q & ~kept_valid_q) == '0);
       held: assert (hold_o -> !fetch_valid_i && !upd_valid_i);

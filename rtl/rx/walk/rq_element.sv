@@ -344,24 +344,30 @@ module rq_element
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (in_window) begin
-      base_q[current] <= msn_i;
-      held_flow_q <= flow_i;
-      held_msn_q <= msn_i;
-    end
-    if (want_i && known) posted_q[current] <= posted_i;
+  // What else a context is told follows a miss by a cycle: a look at it takes another one.
+  logic [CONTEXTS-1:0] used, missed_q;
+  always_comb begin
     for (int unsigned i = 0; i < CONTEXTS; i++) begin
-      if (told_q[i]) posted_q[i] <= told_value_q;
+      used[i] = (in_window && current == context_t'(i)) || (miss && target_q == context_t'(i));
     end
-    if (miss) begin
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) missed_q <= '0;
+    else missed_q <= miss ? CONTEXTS'(1) << target_q : '0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (in_window || miss) begin
       held_flow_q <= flow_i;
       held_msn_q <= msn_i;
-      flow_q[target_q] <= flow_i;
-      base_q[target_q] <= msn_i;
-      posted_q[target_q] <= posted_i;
-      rq_base_q[target_q] <= rq_base_i;
-      rq_log2_q[target_q] <= rq_log2_i;
+    end
+    for (int unsigned i = 0; i < CONTEXTS; i++) begin
+      if (used[i]) base_q[i] <= msn_i;
+      if (miss && target_q == context_t'(i)) flow_q[i] <= flow_i;
+      if (told_q[i] || missed_q[i] || (want_i && match_q[i] && valid_q[i])) posted_q[i] <= told_q[i] ? told_value_q : posted_i;
+      if (missed_q[i]) begin
+        rq_base_q[i] <= rq_base_i;
+        rq_log2_q[i] <= rq_log2_i;
+      end
     end
   end
 

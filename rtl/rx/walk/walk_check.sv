@@ -144,8 +144,8 @@ module walk_check
   );
 
   // ------------------------------------------------------------------ scatter list
-  logic el_good, no_buffer_q, straight_q, too_long, beyond, ends, first_sge;
-  assign el_good = state_q == ELEMENT && !no_buffer_q && el_here_i && !el_error_i;
+  logic el_good, in_element_q, no_buffer_q, straight_q, too_long, beyond, ends, first_sge;
+  assign el_good = in_element_q && !no_buffer_q && el_here_i && !el_error_i;
   assign sge_look = (el_good && straight_q) || state_q == LOOK;
 
   walk_scatter u_scatter (
@@ -199,7 +199,7 @@ module walk_check
   assign crc_ready_o = take_tail;
   assign tail_read_o = take;
   assign tail_flow_o = seg_i.flow;
-  assign el_want_o = state_q == ELEMENT && !no_buffer_q;
+  assign el_want_o = in_element_q && !no_buffer_q;
   assign el_msn_o = msn;
   // ------------------------------------------------------------------ the outputs
   logic refused_q;  // the SGE checked last
@@ -273,6 +273,13 @@ module walk_check
   assign seg_ready_o = final_step && tail_q.seg_last;
 
   // ------------------------------------------------------------------ state
+  // ELEMENT is in a bit of its own, too: much waits for what is wanted.
+  logic to_element;
+  assign to_element = !silent && !mpa_bad && receive_q && !bad_msn_q && !bad_mo_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) in_element_q <= 1'b0;
+    else in_element_q <= in_element_q ? !no_buffer_q && !el_here_i : take_tail && to_element;
+  end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q <= HEAD;
@@ -284,7 +291,7 @@ module walk_check
       unique case (state_q)
         HEAD: if (take) state_q <= next_kind == CLASS_RECEIVE ? CHECK : VERDICT;
         CHECK: state_q <= VERDICT;
-        VERDICT: if (take_tail) state_q <= !silent && !mpa_bad && receive_q && !bad_msn_q && !bad_mo_q ? ELEMENT : OPS;
+        VERDICT: if (take_tail) state_q <= to_element ? ELEMENT : OPS;
         ELEMENT: begin
           if (no_buffer_q || (el_here_i && el_error_i)) state_q <= OPS;
           else if (el_here_i) state_q <= straight_q ? ROW : SKIP;
@@ -390,6 +397,7 @@ module walk_check
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
     end else begin
+      assert (in_element_q == (state_q == ELEMENT));
       if (take_tail) assert (seg_valid_i && (!tail_i.partial || tail_i.seg_last));
       if (final_step) assert (bad_q == (err_q != ERR_NONE));
     end
