@@ -21,8 +21,8 @@ use crate::queues::Served;
 use crate::rings::{self, Rings};
 use crate::{info, log, ports, registers};
 
-/// Connections and queue pairs at a time: what there is memory for.
-const FLOWS: u16 = 16;
+/// Connections at a time: what there is memory for.
+const CONNECTIONS: u16 = 32;
 /// Looks at the card until it is out of its reset.
 const PATIENCE: u32 = 100_000;
 /// Cycles of the timer at most.
@@ -155,7 +155,8 @@ impl Service {
             return Err(proc_started::CARD);
         }
         let caps = registers::read(of_card::CAPS);
-        let flows = (1 << caps.flows_log2()).min(u32::from(FLOWS)) as u16;
+        // All of them: where a flow's key is in the card's table depends on how many there are.
+        let flows = u16::try_from(1_u32 << caps.flows_log2()).map_err(|_| proc_started::CARD)?;
         let [m0, m1, m2, m3, m4, m5] = settings.mac;
         registers::write(of_card::MTU, rings::MAX_FRAME.into());
         registers::write(of_card::MAC_LO, u32::from_le_bytes([m0, m1, m2, m3]));
@@ -173,7 +174,7 @@ impl Service {
             mtu: settings.mtu,
             num_flows: flows,
             num_stags: 1 << caps.stags_log2(),
-            max_connections: Some(2 * FLOWS),
+            max_connections: Some(CONNECTIONS),
             seed,
             receive_window: 1 << 17,
             reassembly_memory: 1 << 16,

@@ -63,6 +63,8 @@ impl Processor {
     /// # Errors
     /// [`ProcessorError::NoEngine`] when the firmware has none.
     pub fn start_engine(&self, settings: &EngineSettings) -> Result<CardEngine, ProcessorError> {
+        // When it answers it has said where its things are.
+        self.ask(ProcCommand::Ping, 0)?;
         let info = self.info()?.filter(|info| info.engine_at != 0);
         let info = info.ok_or(ProcessorError::NoEngine)?;
         let rings = CommandRing::new(COMMANDS).zip(EventRing::new(EVENTS));
@@ -102,6 +104,8 @@ impl Processor {
             answered: 0,
             taken: 0,
         };
+        // The first event wakes who sleeps.
+        engine.arm();
         // From here on it ends by its drop.
         self.write_memory(info.engine_at, &record.to_bytes())?;
         let started = self.ask(ProcCommand::Engine, 0)?;
@@ -210,14 +214,19 @@ impl CardEngine {
         Ok(None)
     }
 
+    /// The next event makes an interrupt. Look once more afterwards.
+    pub fn arm(&self) {
+        self.events
+            .arm(&self.queues.memory().words()[self.events_at..]);
+    }
+
     /// Waits for an event, asleep.
     ///
     /// # Errors
     /// [`ProcessorError::Silent`] when none came until `deadline` of the transport's time.
     pub fn wait_event(&mut self, deadline: u64) -> Result<Event, ProcessorError> {
         loop {
-            self.events
-                .arm(&self.queues.memory().words()[self.events_at..]);
+            self.arm();
             if let Some(event) = self.take_event()? {
                 return Ok(event);
             }
