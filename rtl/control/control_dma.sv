@@ -1,5 +1,6 @@
 // Copies between the control processor's memory and host memory, both ways, one at a time: one bus beat after the other, each with all the words in
-// it. Words are moved whole; of the first and the last one that go to host memory only the bytes that are asked for are written. It is for records of some hundred bytes, not for payload: the data path moves that.
+// it. Words are moved whole; of the first and the last one that go to host memory only the bytes that are asked for are written. It is for records
+// of some hundred bytes, not for payload: the data path moves that.
 //
 // `start_i` is taken while `busy_o` is 0. A copy ends early on a bus error (`failed_o`, until the next one), and when `stop_i` is set, but
 // never in the middle of an access to the bus. Memory: `mem_req_o` stands until `mem_gnt_i`, and what is read comes a cycle later.

@@ -299,18 +299,18 @@ fn a_rung_that_is_not_there_is_refused() {
         (Rung::Placement, RungError::OnCard),
         (Rung::Full, RungError::NoFastPath),
     ] {
-        let config = QpConfig {
+        let settings = QpConfig {
             pd: host.pd,
             ..config(Some(rung))
         };
-        let refused = host.engine.create_qp(&config, &mut host.card);
+        let refused = host.engine.create_qp(&settings, &mut host.card);
         assert_eq!(refused, Err(Error::Rung(rung, why)));
     }
-    let config = QpConfig {
+    let settings = QpConfig {
         pd: host.pd,
         ..config(None)
     };
-    let qp = host.engine.create_qp(&config, &mut host.card).unwrap();
+    let qp = host.engine.create_qp(&settings, &mut host.card).unwrap();
     assert_eq!(host.engine.qp_rung(qp), Ok(Rung::Firmware));
 
     // A host that has no memory for it.
