@@ -93,7 +93,7 @@ device-only: ## the command for a card where there is no Verilator and no Python
 firmware: ## the engine for riscv32imc, without an operating system; its size and stack printed
 	firmware/build-riscv.sh
 
-FIRMWARE := $(CURDIR)/target/riscv/card/riscv32imc-unknown-none-elf/release/weft-firmware-card
+FIRMWARE := riscv32imc-unknown-none-elf/release/weft-firmware-card
 processor: setup $(SYN_PYTHON) ## the control processor in RTL, with its firmware: its core is installed, its tests are run
 	@./setup.sh python
 	firmware/build-riscv.sh card

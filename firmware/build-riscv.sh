@@ -24,12 +24,17 @@ image() {
     done
 }
 
-# The firmware of the card's processor: $CARGO_TARGET_DIR/card/$target/release/weft-firmware-card.
+# The firmware of the card's processor, without the engine and with it: $CARGO_TARGET_DIR/card and card-engine, $target/release/weft-firmware-card.
 card() {
-    CARGO_TARGET_DIR="$CARGO_TARGET_DIR/card" CARGO_PROFILE_RELEASE_OPT_LEVEL=s cargo build -q --release "$@" --target "$target" -p weft-firmware-card
+    local CARGO_PROFILE_RELEASE_OPT_LEVEL=s
+    export CARGO_PROFILE_RELEASE_OPT_LEVEL
+    CARGO_TARGET_DIR="$CARGO_TARGET_DIR/card" cargo build -q --release "$@" --target "$target" -p weft-firmware-card
+    CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 CARGO_TARGET_DIR="$CARGO_TARGET_DIR/card-engine" \
+        cargo build -q --release "$@" --target "$target" -p weft-firmware-card --features engine
     [ "$only" != card ] || return 0
-    echo "the card's firmware:"
+    echo "the card's firmware, without the engine and with it:"
     python3 "$measure" --size "$CARGO_TARGET_DIR/card/$target/release/weft-firmware-card"
+    python3 "$measure" --size "$CARGO_TARGET_DIR/card-engine/$target/release/weft-firmware-card"
 }
 
 if rustup target add "$target" >/dev/null 2>&1; then

@@ -9,6 +9,9 @@ const USUAL: (u32, u32) = (256, 1024);
 /// Those of the card at 256 bits: as many as are promised to fit on a chip.
 const MANY: (u32, u32) = (4096, 16384);
 
+/// Bytes of the control processor's memory, so that the engine has room.
+const PROCESSOR_MEMORY: u32 = 1 << 20;
+
 /// The files of a list, which names them from `root`.
 fn sources(list: &Path, root: &Path) -> Vec<PathBuf> {
     println!("cargo:rerun-if-changed={}", list.display());
@@ -25,7 +28,9 @@ fn sources(list: &Path, root: &Path) -> Vec<PathBuf> {
 /// The card with a control processor around it, whose core has its sources in `ibex`.
 fn with_processor(card: Design, rtl: &Path, ibex: &Path) -> Design {
     let control = rtl.join("control");
+    println!("cargo:rustc-cfg=processor");
     card.top("weft_card_control")
+        .parameter("MEMORY_BYTES", PROCESSOR_MEMORY)
         .argument(&rtl.join("syn/lint.vlt").display().to_string())
         .argument(&control.join("ibex.vlt").display().to_string())
         .include_dir(ibex.join("vendor/lowrisc_ip/ip/prim/rtl"))
@@ -36,7 +41,7 @@ fn with_processor(card: Design, rtl: &Path, ibex: &Path) -> Design {
 }
 
 fn main() {
-    println!("cargo:rustc-check-cfg=cfg(rtl)");
+    println!("cargo:rustc-check-cfg=cfg(rtl, processor)");
     println!("cargo:rerun-if-env-changed=WEFT_NO_RTL");
     // In a package the sources are within it (there by the link `rtl`).
     let rtl = ["../rtl", "rtl"].map(Path::new);

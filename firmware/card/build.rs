@@ -27,6 +27,13 @@ fn main() -> io::Result<()> {
     let mut sources = vec![here.join("card.ld")];
     files(&here.join("src"), &mut sources)?;
     files(&here.join("../layout/src"), &mut sources)?;
+    if env::var_os("CARGO_FEATURE_ENGINE").is_some() {
+        for part in ["engine", "queues", "tcp", "wire"] {
+            let folder = here.join("..").join(part).join("src");
+            println!("cargo:rerun-if-changed={}", folder.display());
+            files(&folder, &mut sources)?;
+        }
+    }
     // FNV-1a: it tells builds apart, and protects from nothing.
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for path in sources {
@@ -40,6 +47,13 @@ fn main() -> io::Result<()> {
             "cargo:rustc-link-arg-bins=-T{}",
             here.join("card.ld").display()
         );
+        // Memory and stack: docs/processor.md has what of it is used.
+        let (memory, stack) = match env::var_os("CARGO_FEATURE_ENGINE") {
+            Some(_) => (1 << 20, 1 << 15),
+            None => (1 << 16, 1 << 13),
+        };
+        println!("cargo:rustc-link-arg-bins=--defsym=memory_bytes={memory}");
+        println!("cargo:rustc-link-arg-bins=--defsym=stack_bytes={stack}");
     }
     Ok(())
 }

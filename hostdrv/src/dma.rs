@@ -129,6 +129,13 @@ impl SharedMemory {
         start < address.saturating_add(len) && address < start + self.len
     }
 
+    /// Its words, of memory that begins at a multiple of 8.
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        assert!(self.ptr.as_ptr() as usize % WORD == 0);
+        // SAFETY: within the memory, aligned; every access of these bytes is an atomic one of a whole word, here as elsewhere.
+        unsafe { std::slice::from_raw_parts(self.ptr.as_ptr().cast(), self.len / WORD) }
+    }
+
     fn check(&self, offset: usize, count: usize) -> Result<(), OutOfBounds> {
         match offset.checked_add(count) {
             Some(end) if end <= self.len => Ok(()),

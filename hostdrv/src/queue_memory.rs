@@ -11,7 +11,7 @@ use std::sync::Arc;
 use memmap2::MmapRaw;
 use rustix::fs::{fcntl_add_seals, ftruncate, memfd_create, MemfdFlags, SealFlags};
 
-use crate::dma::Pages;
+use crate::dma::{DmaBuffer, Pages};
 
 /// Memory of one queue: words, accessed by atomic operations only. Clones are the same memory.
 #[derive(Clone)]
@@ -23,6 +23,10 @@ pub(crate) struct QueueMemory {
 }
 
 enum Kept {
+    /// A card works on it.
+    Shared {
+        _memory: Arc<DmaBuffer>,
+    },
     Own {
         _pages: Pages,
     },
@@ -71,6 +75,18 @@ impl QueueMemory {
         Self::over(start, len, kept).ok_or(io::ErrorKind::OutOfMemory.into())
     }
 
+    /// So many bytes of memory that a card reaches, from this byte on, a multiple of 8; `None`: it has no such bytes.
+    pub(crate) fn of(memory: &Arc<DmaBuffer>, at: usize, bytes: usize) -> Option<Self> {
+        let words = memory.memory().words().get(at / 8..(at + bytes) / 8)?;
+        Some(Self {
+            words: NonNull::from(words).cast(),
+            count: words.len(),
+            kept: Arc::new(Kept::Shared {
+                _memory: memory.clone(),
+            }),
+        })
+    }
+
     /// `kept` has whole pages from `start` on.
     fn over(start: *mut u8, len: usize, kept: Kept) -> Option<Self> {
         Some(Self {
@@ -83,14 +99,14 @@ impl QueueMemory {
     /// Its words.
     #[inline(always)]
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the beginning of pages that `kept` keeps, which has at least so many bytes; nobody has a reference to them but by this.
+        // SAFETY: words of memory that `kept` keeps, which has at least so many bytes; nobody has a reference to them but by this.
         unsafe { slice::from_raw_parts(self.words.as_ptr(), self.count) }
     }
 
     /// The file, if it can be lent.
     pub(crate) fn file(&self) -> Option<BorrowedFd<'_>> {
         match &*self.kept {
-            Kept::Own { .. } => None,
+            Kept::Own { .. } | Kept::Shared { .. } => None,
             Kept::File { file, .. } => Some(file.as_fd()),
         }
     }

@@ -2,7 +2,8 @@
 // one. Its clock is not gated: asleep, nothing in it changes.
 //
 // The buses are Ibex's: a request stands until it is granted, and is answered by `rvalid`, here always one cycle later.
-// It begins at 0x80; exceptions go to 0x00, the timer to 0x1c, a command to 0x2c, the watchdog to 0x7c.
+// It begins at 0x80; exceptions go to 0x00, the timer to 0x1c, a command to 0x2c, the card's interrupts to 0x40, the bell to 0x44, the watchdog
+// to 0x7c.
 
 module control_core
   import ibex_pkg::*;
@@ -29,6 +30,8 @@ module control_core
 
   input  logic        alarm_i,        // levels
   input  logic        command_i,
+  input  logic        report_i,
+  input  logic        bell_i,
   input  logic        watchdog_i,
 
   output logic        awake_o,
@@ -94,7 +97,7 @@ module control_core
     .irq_software_i       (1'b0),
     .irq_timer_i          (alarm_i),
     .irq_external_i       (command_i),
-    .irq_fast_i           ('0),
+    .irq_fast_i           ({13'd0, bell_i, report_i}),
     .irq_nm_i             (watchdog_i),
     .irq_pending_o        (irq_pending),
     .debug_req_i          (1'b0),

@@ -1,5 +1,6 @@
 // Copies between the control processor's memory and host memory, both ways, one at a time: one bus beat after the other, each with all the words in
-// it. It is for records of some hundred bytes, not for payload: the data path moves that.
+// it. Words are moved whole; of the first and the last one that go to host memory only the bytes that are asked for are written. It is for records
+// of some hundred bytes, not for payload: the data path moves that.
 //
 // `start_i` is taken while `busy_o` is 0. A copy ends early on a bus error (`failed_o`, until the next one), and when `stop_i` is set, but
 // never in the middle of an access to the bus. Memory: `mem_req_o` stands until `mem_gnt_i`, and what is read comes a cycle later.
@@ -15,6 +16,8 @@ module control_dma #(
   input  logic [63:2]         host_i,
   input  logic [31:2]         local_i,
   input  logic [31:2]         words_i,
+  input  logic [3:0]          first_i,      // bytes of the first word and of the last that are written
+  input  logic [3:0]          last_i,
   input  logic                stop_i,
   output logic                busy_o,
   output logic                failed_o,
@@ -53,7 +56,8 @@ module control_dma #(
   logic [63:2]            host_q;
   logic [31:2]            local_q, words_q;
   logic [LANES-1:0][31:0] line_q;
-  logic [LANES-1:0]       strobe_q;
+  logic [LANES-1:0][3:0]  strobe_q;
+  logic [3:0]             first_q, last_q;
   logic [LANE_W-1:0]      lane, late_lane_q;
   logic [63:2+LANE_W]     block_q;  // of what was collected: host_q is already behind it
   logic                   step, last_lane, done;
@@ -76,9 +80,7 @@ module control_dma #(
   assign m_axi_wvalid  = state_q == Send && !w_q;
   assign m_axi_wdata   = line_q;
 
-  always_comb begin
-    for (int unsigned l = 0; l < LANES; l++) m_axi_wstrb[4*l +: 4] = {4{strobe_q[l]}};
-  end
+  assign m_axi_wstrb   = strobe_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -126,7 +128,7 @@ module control_dma #(
           end
         default: state_q <= Idle;
       endcase
-      if (late_q) strobe_q[late_lane_q] <= 1'b1;
+      if (late_q) strobe_q[late_lane_q] <= first_q & (words_q == 0 ? last_q : '1);
     end
   end
 
@@ -134,6 +136,8 @@ module control_dma #(
     if (state_q == Idle) begin
       host_q  <= host_i;
       local_q <= local_i;
+      first_q <= first_i;
+      last_q  <= last_i;
     end else if (step) begin
       host_q  <= host_q + 1'b1;
       local_q <= local_q + 1'b1;
@@ -143,7 +147,10 @@ module control_dma #(
       block_q     <= host_q[63:2+LANE_W];
     end
     if (state_q == Answer && m_axi_rvalid) line_q <= m_axi_rdata;
-    if (late_q) line_q[late_lane_q] <= mem_rdata_i;
+    if (late_q) begin
+      line_q[late_lane_q] <= mem_rdata_i;
+      first_q             <= '1;
+    end
   end
 
   logic unused_resp;

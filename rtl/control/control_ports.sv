@@ -1,5 +1,6 @@
-// What the core's data bus leads to: its memory, and its ports (proc_port in docs/registers.md). Each access is answered a cycle after its grant;
-// one to nowhere, or into the guard below the stack, is answered in error, which the core takes as a fault of the instruction.
+// What the core's data bus leads to: its memory, its ports (proc_port in docs/registers.md) and, from 0x20020000 on, the card's registers (control_window).
+// Each access but those of the card is answered a cycle after its grant; one to nowhere, or into the guard below the stack, is answered in error, which
+// the core takes as a fault of the instruction.
 
 module control_ports
   import weft_card_pkg::*;
@@ -23,6 +24,12 @@ module control_ports
   input  logic        mem_gnt_i,
   input  logic [31:0] mem_rdata_i,
 
+  output logic        window_req_o,     // an access of the card's registers: address, data and bytes as the core has them
+  input  logic        window_ready_i,
+  input  logic        window_rvalid_i,
+  input  logic [31:0] window_rdata_i,
+  input  logic        window_err_i,
+
   output logic        end_o,            // pulses, with the value
   output logic        beat_o,
   output logic        answer_o,
@@ -30,31 +37,43 @@ module control_ports
   output logic [31:0] value_o,
   input  logic [31:0] command_i,
   output logic        alarm_o,          // level
-  output logic        alarm_set_o,      // one is to come
+  output logic        alarm_set_o,      // one is to come, then
+  output logic [63:0] alarm_at_o,
+  output logic        route_o,          // level: the card's interrupts are the firmware's
+  output logic        raise_o,
+  input  logic        report_i,
+  output logic        report_taken_o,
+  input  logic        bell_i,
+  output logic        bell_taken_o,
 
   output logic        dma_start_o,
   output logic        dma_write_o,
   output logic [63:2] dma_host_o,
   output logic [31:2] dma_local_o,
+  output logic [31:2] dma_words_o,
+  output logic [3:0]  dma_first_o,
+  output logic [3:0]  dma_last_o,
   input  logic        dma_busy_i,
   input  logic        dma_failed_i
 );
 
-  logic        in_memory, in_guard, in_ports, port, late_memory_q;
+  logic        in_memory, in_guard, in_ports, in_window, port, late_memory_q, rvalid_q, err_q;
   logic [7:0]  number;
   logic [31:0] word, word_q, high_q;
   logic [31:8] guard_q;
-  logic [63:0] alarm_at_q;
-  logic [63:2] host_q;
+  logic [63:0] host_q;
+  logic [31:0] dma_end;
   logic [31:2] local_q;
 
   assign in_memory = data_addr_i < MEMORY_BYTES;
   assign in_guard  = guard_q != 0 && data_addr_i[31:8] == guard_q;
-  assign in_ports  = data_addr_i[31:10] == {4'h1, 18'd0} && data_addr_i[9:2] <= PROC_PORT_DMA_WRITE;
+  assign in_ports  = data_addr_i[31:10] == {4'h1, 18'd0} && data_addr_i[9:2] <= PROC_PORT_INTERRUPT;
+  assign in_window = data_addr_i[31:17] == 15'h1001;
   assign number    = data_addr_i[9:2];
 
   assign mem_req_o  = data_req_i && in_memory && !in_guard;
-  assign data_gnt_o = mem_req_o ? mem_gnt_i : data_req_i;
+  assign window_req_o = data_req_i && in_window;
+  assign data_gnt_o = mem_req_o ? mem_gnt_i : window_req_o ? window_ready_i : data_req_i;
   assign port       = data_req_i && in_ports;
 
   assign value_o     = data_wdata_i;
@@ -64,8 +83,17 @@ module control_ports
   assign taken_o     = port && !data_we_i && number == PROC_PORT_COMMAND;
   assign dma_write_o = number == PROC_PORT_DMA_WRITE;
   assign dma_start_o = port && data_we_i && (number == PROC_PORT_DMA_READ || dma_write_o);
-  assign dma_host_o  = host_q;
+  assign dma_host_o  = host_q[63:2];
   assign dma_local_o = local_q;
+  assign raise_o        = port && data_we_i && number == PROC_PORT_INTERRUPT;
+  assign report_taken_o = port && !data_we_i && number == PROC_PORT_REPORTS;
+  assign bell_taken_o   = port && !data_we_i && number == PROC_PORT_BELL;
+
+  // From the first byte's word to the last one's.
+  assign dma_end     = data_wdata_i + 32'(host_q[1:0]) - 32'd1;
+  assign dma_words_o = data_wdata_i == 0 ? '0 : dma_end[31:2] + 30'd1;
+  assign dma_first_o = 4'b1111 << host_q[1:0];
+  assign dma_last_o  = 4'b1111 >> ~dma_end[1:0];
 
   always_comb begin
     word = '0;
@@ -74,26 +102,32 @@ module control_ports
       PROC_PORT_TIME_LO:  word = time_i[31:0];
       PROC_PORT_TIME_HI:  word = high_q;
       PROC_PORT_DMA_READ: word = {30'd0, dma_failed_i, dma_busy_i};
+      PROC_PORT_REPORTS:  word = 32'(report_i);
+      PROC_PORT_BELL:     word = 32'(bell_i);
       default: ;
     endcase
   end
 
-  assign alarm_o      = alarm_set_o && time_i >= alarm_at_q;
-  assign data_rdata_o = late_memory_q ? mem_rdata_i : word_q;
+  assign alarm_o       = alarm_set_o && time_i >= alarm_at_o;
+  assign data_rvalid_o = rvalid_q || window_rvalid_i;
+  assign data_err_o    = window_rvalid_i ? window_err_i : err_q;
+  assign data_rdata_o  = window_rvalid_i ? window_rdata_i : late_memory_q ? mem_rdata_i : word_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      data_rvalid_o <= 1'b0;
-      data_err_o    <= 1'b0;
+      rvalid_q      <= 1'b0;
+      err_q         <= 1'b0;
       late_memory_q <= 1'b0;
       guard_q       <= '0;
       alarm_set_o   <= 1'b0;
+      route_o       <= 1'b0;
     end else begin
-      data_rvalid_o <= data_req_i && data_gnt_o;
-      data_err_o    <= data_req_i && !mem_req_o && !in_ports;
+      rvalid_q      <= data_req_i && data_gnt_o && !window_req_o;
+      err_q         <= data_req_i && !mem_req_o && !in_ports;
       late_memory_q <= mem_req_o;
       if (port && data_we_i && number == PROC_PORT_GUARD) guard_q <= data_wdata_i[31:8];
       if (port && data_we_i && number == PROC_PORT_ALARM) alarm_set_o <= data_wdata_i != 0;
+      if (port && data_we_i && number == PROC_PORT_REPORTS) route_o <= data_wdata_i[0];
     end
   end
 
@@ -102,8 +136,8 @@ module control_ports
     if (port && !data_we_i && number == PROC_PORT_TIME_LO) high_q <= time_i[63:32];
     if (port && data_we_i) begin
       unique case (number)
-        PROC_PORT_ALARM:       alarm_at_q <= time_i + 64'(data_wdata_i);
-        PROC_PORT_DMA_HOST_LO: host_q[31:2] <= data_wdata_i[31:2];
+        PROC_PORT_ALARM:       alarm_at_o <= time_i + 64'(data_wdata_i);
+        PROC_PORT_DMA_HOST_LO: host_q[31:0] <= data_wdata_i;
         PROC_PORT_DMA_HOST_HI: host_q[63:32] <= data_wdata_i;
         PROC_PORT_DMA_LOCAL:   local_q <= data_wdata_i[31:2];
         default: ;

@@ -3,7 +3,8 @@
 //   AXI4-Lite ─► control_regs ─┬─ run, watchdog, commands ─► control_core ◄─ instructions ── control_memory
 //                              └─ window to the memory ──┐       │ data                          ▲
 //                                                        ├─► control_ports ─► memory, ports      │
-//   AXI4 ◄─────────────────── control_dma ◄──────────────┴───────────────────────────────────────┘
+//   AXI4 ◄─────────────────── control_dma ◄──────────────┼───────────────────────────────────────┘
+//   the card's AXI4-Lite ◄─── control_window ◄───────────┘
 //
 // The memory's data port is shared: DMA before the host before the core. Host memory: single beats; AWUSER is to be 0 (docs/card.md, order).
 // Stopped, crashed or hung, it does nothing on the bus but end the access that is under way.
@@ -37,6 +38,33 @@ module control_processor
   output logic                s_axil_rvalid,
   input  logic                s_axil_rready,
 
+  // The card's registers.
+  output logic [16:0]         m_axil_awaddr,
+  output logic                m_axil_awvalid,
+  input  logic                m_axil_awready,
+  output logic [31:0]         m_axil_wdata,
+  output logic [3:0]          m_axil_wstrb,
+  output logic                m_axil_wvalid,
+  input  logic                m_axil_wready,
+  input  logic [1:0]          m_axil_bresp,
+  input  logic                m_axil_bvalid,
+  output logic                m_axil_bready,
+  output logic [16:0]         m_axil_araddr,
+  output logic                m_axil_arvalid,
+  input  logic                m_axil_arready,
+  input  logic [31:0]         m_axil_rdata,
+  input  logic [1:0]          m_axil_rresp,
+  input  logic                m_axil_rvalid,
+  output logic                m_axil_rready,
+
+  // The card's interrupts, and those of the host.
+  input  logic                card_msix_valid_i,
+  output logic                card_msix_ready_o,
+  input  logic [4:0]          card_msix_vector_i,
+  output logic                msix_valid_o,
+  input  logic                msix_ready_i,
+  output logic [4:0]          msix_vector_o,
+
   output logic [63:0]         m_axi_awaddr,
   output logic                m_axi_awvalid,
   input  logic                m_axi_awready,
@@ -54,18 +82,23 @@ module control_processor
   input  logic                m_axi_rvalid,
 
   output logic                bus_idle_o,        // nothing of it is on the bus to host memory
-  output logic                quiescent_o        // nothing will happen before the next input
+  output logic                alarm_o,           // it will be awake when time_i is alarm_at_o
+  output logic [63:0]         alarm_at_o,
+  output logic                quiescent_o        // nothing will happen before the next input, or that
 );
 
   localparam int unsigned WORDS  = MEMORY_BYTES / 4;
   localparam int unsigned WORD_W = $clog2(WORDS);
 
   logic [63:0] time_q;
-  logic        run, core_rst_n, awake, watchdog, command, taken, ended, beat, answer, alarm, alarm_set;
-  logic [31:0] pc, command_value, value;
+  logic        run, core_rst_n, awake, watchdog, command, taken, ended, beat, answer, alarm;
+  logic        bell, bell_taken, report, report_taken, route, raise, msix_idle;
+  logic        window_req, window_ready, window_rvalid, window_err;
+  logic [31:0] pc, command_value, value, window_rdata;
   logic        dma_start, dma_write, dma_busy, dma_failed, regs_idle;
   logic [63:2] dma_host;
-  logic [31:2] dma_local;
+  logic [31:2] dma_local, dma_words;
+  logic [3:0]  dma_first, dma_last;
 
   logic        instr_req, instr_rvalid, instr_err;
   logic        data_req, data_gnt, data_rvalid, data_we, data_err;
@@ -108,6 +141,8 @@ module control_processor
     .taken_i         (taken),
     .answer_i        (answer),
     .answer_value_i  (value),
+    .bell_o          (bell),
+    .bell_taken_i    (bell_taken),
     .dma_busy_i      (dma_busy),
     .dma_failed_i    (dma_failed),
     .mem_req_o       (mem_req[1]),
@@ -139,6 +174,8 @@ module control_processor
     .data_err_i     (data_err),
     .alarm_i        (alarm),
     .command_i      (command),
+    .report_i       (report),
+    .bell_i         (bell),
     .watchdog_i     (watchdog),
     .awake_o        (awake),
     .pc_o           (pc)
@@ -169,6 +206,11 @@ module control_processor
     .mem_req_o     (mem_req[2]),
     .mem_gnt_i     (mem_gnt[2]),
     .mem_rdata_i   (memory_read),
+    .window_req_o  (window_req),
+    .window_ready_i(window_ready),
+    .window_rvalid_i(window_rvalid),
+    .window_rdata_i(window_rdata),
+    .window_err_i  (window_err),
     .end_o         (ended),
     .beat_o        (beat),
     .answer_o      (answer),
@@ -176,11 +218,21 @@ module control_processor
     .value_o       (value),
     .command_i     (command_value),
     .alarm_o       (alarm),
-    .alarm_set_o   (alarm_set),
+    .alarm_set_o   (alarm_o),
+    .alarm_at_o,
+    .route_o       (route),
+    .raise_o       (raise),
+    .report_i      (report),
+    .report_taken_o(report_taken),
+    .bell_i        (bell),
+    .bell_taken_o  (bell_taken),
     .dma_start_o   (dma_start),
     .dma_write_o   (dma_write),
     .dma_host_o    (dma_host),
     .dma_local_o   (dma_local),
+    .dma_words_o   (dma_words),
+    .dma_first_o   (dma_first),
+    .dma_last_o    (dma_last),
     .dma_busy_i    (dma_busy),
     .dma_failed_i  (dma_failed)
   );
@@ -191,7 +243,9 @@ module control_processor
     .write_i     (dma_write),
     .host_i      (dma_host),
     .local_i     (dma_local),
-    .words_i     (value[31:2]),
+    .words_i     (dma_words),
+    .first_i     (dma_first),
+    .last_i      (dma_last),
     .stop_i      (!run),
     .busy_o      (dma_busy),
     .failed_o    (dma_failed),
@@ -203,6 +257,37 @@ module control_processor
     .mem_rdata_i (memory_read),
     .m_axi_awaddr, .m_axi_awvalid, .m_axi_awready, .m_axi_wdata, .m_axi_wstrb, .m_axi_wvalid, .m_axi_wready,
     .m_axi_bresp, .m_axi_bvalid, .m_axi_araddr, .m_axi_arvalid, .m_axi_arready, .m_axi_rdata, .m_axi_rresp, .m_axi_rvalid
+  );
+
+  control_window u_window (
+    .clk_i, .rst_ni,
+    .core_rst_ni (core_rst_n),
+    .req_i       (window_req),
+    .ready_o     (window_ready),
+    .we_i        (data_we),
+    .addr_i      (data_addr[16:0]),
+    .wdata_i     (data_wdata),
+    .be_i        (data_be),
+    .rvalid_o    (window_rvalid),
+    .rdata_o     (window_rdata),
+    .err_o       (window_err),
+    .m_axil_awaddr, .m_axil_awvalid, .m_axil_awready, .m_axil_wdata, .m_axil_wstrb, .m_axil_wvalid, .m_axil_wready,
+    .m_axil_bresp, .m_axil_bvalid, .m_axil_bready, .m_axil_araddr, .m_axil_arvalid, .m_axil_arready,
+    .m_axil_rdata, .m_axil_rresp, .m_axil_rvalid, .m_axil_rready
+  );
+
+  control_msix u_msix (
+    .clk_i, .rst_ni,
+    .route_i       (route),
+    .silent_i      (stop_i),
+    .raise_i       (raise),
+    .taken_i       (report_taken),
+    .report_o      (report),
+    .idle_o        (msix_idle),
+    .card_valid_i  (card_msix_valid_i),
+    .card_ready_o  (card_msix_ready_o),
+    .card_vector_i (card_msix_vector_i),
+    .msix_valid_o, .msix_ready_i, .msix_vector_o
   );
 
   assign mem_gnt = {mem_req[1:0] == 0, !mem_req[0], 1'b1} & mem_req;
@@ -234,14 +319,18 @@ module control_processor
 
   assign bus_idle_o = !dma_busy;
 
-  // A register: what it was in the cycle before. An alarm to come is something that will happen.
+  // A register: what it was in the cycle before. But for interrupts, which the card may ask for meanwhile.
+  logic at_rest_q;
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) quiescent_o <= 1'b0;
-    else quiescent_o <= regs_idle && !dma_busy && (!run && !core_rst_n || !awake && !alarm_set);
+    if (!rst_ni) at_rest_q <= 1'b0;
+    else at_rest_q <= regs_idle && !dma_busy && window_ready && (!run && !core_rst_n || !awake);
   end
 
+  assign quiescent_o = at_rest_q && msix_idle;
+
   logic unused_word;
-  assign unused_word = ^{word_at[31:2+WORD_W], value[1:0]};
+  assign unused_word = ^word_at[31:2+WORD_W];
 
   if (DATA_W != 128 && DATA_W != 256 && DATA_W != 512 || MEMORY_BYTES < 16384 || MEMORY_BYTES > 1048576 ||
       (1 << $clog2(MEMORY_BYTES)) != MEMORY_BYTES) begin : gen_param_check

@@ -41,6 +41,8 @@ module control_regs
   input  logic        taken_i,
   input  logic        answer_i,
   input  logic [31:0] answer_value_i,
+  output logic        bell_o,           // level: the host rang
+  input  logic        bell_taken_i,
   input  logic        dma_busy_i,
   input  logic        dma_failed_i,
 
@@ -118,6 +120,7 @@ module control_regs
       REG_PROC_ANSWER:   word = answer_q;
       REG_PROC_AWAKE_LO: word = awake_q[31:0];
       REG_PROC_AWAKE_HI: word = high_q;
+      REG_PROC_BELL:     word[0] = bell_o;
       default: ;
     endcase
   end
@@ -164,7 +167,7 @@ module control_regs
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      {run_q, loaded_q, refused_q, crashed_q, fired_q, hung_q, dma_error_q, command_o, open_q, watchdog_o} <= '0;
+      {run_q, loaded_q, refused_q, crashed_q, fired_q, hung_q, dma_error_q, command_o, open_q, watchdog_o, bell_o} <= '0;
       {addr_q, limit_q, since_q, cause_q, pc_q, beat_q, answer_q, command_value_o} <= '0;
       awake_q <= '0;
       crc_q   <= '1;
@@ -207,6 +210,8 @@ module control_regs
         end
         if (beat_i) beat_q <= beat_value_i;
         if (taken_i) command_o <= 1'b0;
+        if (written && at == REG_PROC_BELL) bell_o <= 1'b1;
+        else if (bell_taken_i) bell_o <= 1'b0;
         if (answer_i) begin
           answer_q <= answer_value_i;
           open_q   <= 1'b0;
@@ -220,6 +225,7 @@ module control_regs
       if (halt) begin
         run_q      <= 1'b0;
         command_o  <= 1'b0;
+        bell_o     <= 1'b0;
         watchdog_o <= 1'b0;
       end else if (start) begin
         run_q   <= 1'b1;

@@ -1,5 +1,6 @@
 // The card with a control processor: `weft_card`, unchanged, and beside it `control_processor`, which shares its registers' bus and its way to host
-// memory. Ports and parameters are those of `weft_card`, and MEMORY_BYTES.
+// memory; it reaches the card's registers beside the host, and stands in the way of interrupts. Ports and parameters are those of `weft_card`, and
+// MEMORY_BYTES and the alarm, which is for a simulation that leaves out cycles in which nothing happens.
 //
 // AXI IDs of the processor: write 1, read 3. Its writes have AWUSER 0. A soft reset of the card (CTRL) leaves the processor as it is; a function-level
 // reset stops it, and is done when it has nothing under way.
@@ -107,12 +108,25 @@ module weft_card_control
 
   input  logic [63:0]         time_i,        // clock of the time stamps: free-running, in cycles
 
-  output logic                quiescent_o    // nothing in flight; nothing will happen before the next input. A register
+  output logic                alarm_o,       // the processor will be awake when time_i is alarm_at_o
+  output logic [63:0]         alarm_at_o,
+  output logic                quiescent_o    // nothing in flight; nothing will happen before the next input, or that
 );
 
   logic [1:0]       awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
   logic [1:0][1:0]  bresp, rresp;
   logic [1:0][31:0] rdata;
+
+  // The processor's way to the card's registers, and the host's and its together (control_join).
+  logic        win_awvalid, win_awready, win_wvalid, win_wready, win_bvalid, win_bready, win_arvalid, win_arready, win_rvalid, win_rready;
+  logic        all_awvalid, all_awready, all_wvalid, all_wready, all_bvalid, all_bready, all_arvalid, all_arready, all_rvalid, all_rready;
+  logic        reg_write_proc, reg_read_proc;
+  logic [16:0] win_awaddr, win_araddr, all_awaddr, all_araddr;
+  logic [31:0] win_wdata, all_wdata;
+  logic [3:0]  win_wstrb, all_wstrb;
+
+  logic        card_msix_valid, card_msix_ready;
+  logic [4:0]  card_msix_vector;
 
   // The card's side of control_share, and the processor's.
   logic                card_awvalid, card_awready, card_wvalid, card_wlast, card_wready, card_arvalid, card_arready, card_awuser;
@@ -149,28 +163,59 @@ module weft_card_control
     .rready_o  (rready)
   );
 
+  control_join u_join (
+    .clk_i, .rst_ni,
+    .awvalid_i      ({win_awvalid, awvalid[0]}),
+    .awready_o      ({win_awready, awready[0]}),
+    .wvalid_i       ({win_wvalid, wvalid[0]}),
+    .wready_o       ({win_wready, wready[0]}),
+    .bvalid_o       ({win_bvalid, bvalid[0]}),
+    .bready_i       ({win_bready, bready[0]}),
+    .arvalid_i      ({win_arvalid, arvalid[0]}),
+    .arready_o      ({win_arready, arready[0]}),
+    .rvalid_o       ({win_rvalid, rvalid[0]}),
+    .rready_i       ({win_rready, rready[0]}),
+    .write_proc_o   (reg_write_proc),
+    .read_proc_o    (reg_read_proc),
+    .m_axil_awvalid (all_awvalid),
+    .m_axil_awready (all_awready),
+    .m_axil_wvalid  (all_wvalid),
+    .m_axil_wready  (all_wready),
+    .m_axil_bvalid  (all_bvalid),
+    .m_axil_bready  (all_bready),
+    .m_axil_arvalid (all_arvalid),
+    .m_axil_arready (all_arready),
+    .m_axil_rvalid  (all_rvalid),
+    .m_axil_rready  (all_rready)
+  );
+
+  assign all_awaddr = reg_write_proc ? win_awaddr : s_axil_awaddr;
+  assign {all_wdata, all_wstrb} = reg_write_proc ? {win_wdata, win_wstrb} : {s_axil_wdata, s_axil_wstrb};
+  assign all_araddr = reg_read_proc ? win_araddr : s_axil_araddr;
+
   weft_card #(
     .DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(PUSH_SLOTS), .TRACE_LOG2(TRACE_LOG2),
     .CAPTURE_BYTES(CAPTURE_BYTES), .OBSERVE(OBSERVE), .CLOCK_KHZ(CLOCK_KHZ), .DEPTHS(DEPTHS), .AXI_CACHE(AXI_CACHE), .AXI_PROT(AXI_PROT)
   ) u_card (
     .clk_i, .rst_ni, .reset_req_i,
     .reset_done_o   (card_done),
-    .s_axil_awaddr,
-    .s_axil_awvalid (awvalid[0]),
-    .s_axil_awready (awready[0]),
-    .s_axil_wdata, .s_axil_wstrb,
-    .s_axil_wvalid  (wvalid[0]),
-    .s_axil_wready  (wready[0]),
+    .s_axil_awaddr  (all_awaddr),
+    .s_axil_awvalid (all_awvalid),
+    .s_axil_awready (all_awready),
+    .s_axil_wdata   (all_wdata),
+    .s_axil_wstrb   (all_wstrb),
+    .s_axil_wvalid  (all_wvalid),
+    .s_axil_wready  (all_wready),
     .s_axil_bresp   (bresp[0]),
-    .s_axil_bvalid  (bvalid[0]),
-    .s_axil_bready  (bready[0]),
-    .s_axil_araddr,
-    .s_axil_arvalid (arvalid[0]),
-    .s_axil_arready (arready[0]),
+    .s_axil_bvalid  (all_bvalid),
+    .s_axil_bready  (all_bready),
+    .s_axil_araddr  (all_araddr),
+    .s_axil_arvalid (all_arvalid),
+    .s_axil_arready (all_arready),
     .s_axil_rdata   (rdata[0]),
     .s_axil_rresp   (rresp[0]),
-    .s_axil_rvalid  (rvalid[0]),
-    .s_axil_rready  (rready[0]),
+    .s_axil_rvalid  (all_rvalid),
+    .s_axil_rready  (all_rready),
     .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
     .m_axi_awid     (card_awid),
     .m_axi_awaddr   (card_awaddr),
@@ -196,7 +241,9 @@ module weft_card_control
     .m_axi_rid, .m_axi_rdata, .m_axi_rresp, .m_axi_rlast,
     .m_axi_rvalid   (m_axi_rvalid && m_axi_rid != PROC_READ),
     .m_axi_rready   (card_rready),
-    .msix_valid_o, .msix_ready_i, .msix_vector_o,
+    .msix_valid_o   (card_msix_valid),
+    .msix_ready_i   (card_msix_ready),
+    .msix_vector_o  (card_msix_vector),
     .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
     .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tuser, .mac_rx_tvalid, .mac_rx_tready,
     .time_i,
@@ -223,6 +270,27 @@ module weft_card_control
     .s_axil_rresp   (rresp[1]),
     .s_axil_rvalid  (rvalid[1]),
     .s_axil_rready  (rready[1]),
+    .m_axil_awaddr  (win_awaddr),
+    .m_axil_awvalid (win_awvalid),
+    .m_axil_awready (win_awready),
+    .m_axil_wdata   (win_wdata),
+    .m_axil_wstrb   (win_wstrb),
+    .m_axil_wvalid  (win_wvalid),
+    .m_axil_wready  (win_wready),
+    .m_axil_bresp   (bresp[0]),
+    .m_axil_bvalid  (win_bvalid),
+    .m_axil_bready  (win_bready),
+    .m_axil_araddr  (win_araddr),
+    .m_axil_arvalid (win_arvalid),
+    .m_axil_arready (win_arready),
+    .m_axil_rdata   (rdata[0]),
+    .m_axil_rresp   (rresp[0]),
+    .m_axil_rvalid  (win_rvalid),
+    .m_axil_rready  (win_rready),
+    .card_msix_valid_i  (card_msix_valid),
+    .card_msix_ready_o  (card_msix_ready),
+    .card_msix_vector_i (card_msix_vector),
+    .msix_valid_o, .msix_ready_i, .msix_vector_o,
     .m_axi_awaddr   (proc_awaddr),
     .m_axi_awvalid  (proc_awvalid),
     .m_axi_awready  (proc_awready),
@@ -238,6 +306,7 @@ module weft_card_control
     .m_axi_rdata, .m_axi_rresp,
     .m_axi_rvalid   (m_axi_rvalid && m_axi_rid == PROC_READ),
     .bus_idle_o     (proc_bus_idle),
+    .alarm_o, .alarm_at_o,
     .quiescent_o    (proc_quiescent)
   );
 

@@ -127,6 +127,12 @@ PROOFS = [
         ("control/control_share.sv", "proc_arvalid_i && !ar_shown_q;", "proc_arvalid_i;"),
         ("control/control_share.sv", "&& !(proc_wvalid_i && !m_axi_wready))", ")"),
     ], method="pdr"),
+    Proof("control_join_formal", ["control/control_join.sv", "formal/from_reset.sv", "formal/control_join_formal.sv"], [
+        ("control/control_join.sv", "assign write_proc_o = wr_open_q ? wr_proc_q :", "assign write_proc_o ="),
+        ("control/control_join.sv", "awvalid_i[1] && (!awvalid_i[0] || !wr_proc_q);", "awvalid_i[1] && !awvalid_i[0];"),
+        ("control/control_join.sv", "bvalid_o[wr_proc_q]     = m_axil_bvalid && wr_open_q;", "bvalid_o[0]     = m_axil_bvalid && wr_open_q;"),
+        ("control/control_join.sv", "if (m_axil_bvalid && m_axil_bready) wr_open_q <= 1'b0;", "if (m_axil_bvalid) wr_open_q <= 1'b0;"),
+    ], method="pdr"),
     # Its queues have their own proof. That every beat has its request is not said here.
     Proof("dma_read_formal", READ_PROOF, [
         ("host/dma_read_client.sv", "ROOM_W'(burst_beats_q) <= room_q;", "'1;"),

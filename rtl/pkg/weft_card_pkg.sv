@@ -74,6 +74,7 @@ package weft_card_pkg;
   parameter logic [15:0] REG_PROC_ANSWER = 16'h2030;
   parameter logic [15:0] REG_PROC_AWAKE_LO = 16'h2034;
   parameter logic [15:0] REG_PROC_AWAKE_HI = 16'h2038;
+  parameter logic [15:0] REG_PROC_BELL = 16'h203c;
   parameter logic [15:0] REG_TRACE = 16'h4000;
   parameter int unsigned REG_TRACE_COUNT = 4096;
 
@@ -175,6 +176,9 @@ package weft_card_pkg;
   parameter logic [7:0] PROC_PORT_DMA_LOCAL = 8'd10;
   parameter logic [7:0] PROC_PORT_DMA_READ = 8'd11;
   parameter logic [7:0] PROC_PORT_DMA_WRITE = 8'd12;
+  parameter logic [7:0] PROC_PORT_REPORTS = 8'd13;
+  parameter logic [7:0] PROC_PORT_BELL = 8'd14;
+  parameter logic [7:0] PROC_PORT_INTERRUPT = 8'd15;
 
   // Ends of the firmware that RISC-V has no cause for; PROC_CAUSE has them with bits 31:8 zero, and all of RISC-V's are below.
   parameter logic [7:0] PROC_END_ASSERT = 8'd64;
@@ -186,6 +190,17 @@ package weft_card_pkg;
   parameter logic [7:0] PROC_COMMAND_COPY = 8'd2;
   parameter logic [7:0] PROC_COMMAND_CRASH = 8'd3;
   parameter logic [7:0] PROC_COMMAND_ALARM = 8'd4;
+  parameter logic [7:0] PROC_COMMAND_TABLES = 8'd5;
+  parameter logic [7:0] PROC_COMMAND_RAISE = 8'd6;
+  parameter logic [7:0] PROC_COMMAND_ENGINE = 8'd7;
+  parameter logic [7:0] PROC_COMMAND_QUEUES = 8'd8;
+
+  // Whether the firmware has the card.
+  parameter logic [7:0] PROC_STARTED_DONE = 8'd0;
+  parameter logic [7:0] PROC_STARTED_NO_ENGINE = 8'd1;
+  parameter logic [7:0] PROC_STARTED_SETTINGS = 8'd2;
+  parameter logic [7:0] PROC_STARTED_CARD = 8'd3;
+  parameter logic [7:0] PROC_STARTED_RUNNING = 8'd4;
 
   // Ways to end.
   parameter logic [7:0] PROC_CRASH_ASSERT = 8'd1;
@@ -322,8 +337,9 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_STATUS_INVALID_HANDOVER = 8'd27;
   parameter logic [7:0] COMMAND_STATUS_UNKNOWN_SRQ = 8'd28;
   parameter logic [7:0] COMMAND_STATUS_INVALID_SRQ = 8'd29;
-  parameter logic [7:0] COMMAND_STATUS_UNKNOWN_XRCD = 8'd30;
-  parameter logic [7:0] COMMAND_STATUS_WRONG_QP_KIND = 8'd31;
+  parameter logic [7:0] COMMAND_STATUS_RUNG_ON_CARD = 8'd30;
+  parameter logic [7:0] COMMAND_STATUS_UNKNOWN_XRCD = 8'd31;
+  parameter logic [7:0] COMMAND_STATUS_WRONG_QP_KIND = 8'd32;
 
   // Rungs of the partition ladder.
   parameter logic [7:0] PARTITION_RUNG_HOST = 8'd1;
@@ -1101,7 +1117,15 @@ package weft_card_pkg;
 
   // What the firmware says of itself, at address 0x100 of the processor's memory. Magic, layout, version, build and log_bytes are part of what is loaded; places and counts are the running firmware's.
   typedef struct packed {
-    logic [383:0] rsvd_80;
+    logic [127:0] rsvd_112;
+    logic [31:0] queues_at;  // address of the proc_queues; 0: this firmware has no engine
+    logic [31:0] instructions;  // instructions since the start, modulo 2^32, as of the last turn
+    logic [31:0] heap_used;  // most bytes of it that were used
+    logic [31:0] heap_bytes;  // bytes of the heap
+    logic [31:0] turns;  // times that the engine was awake so far
+    logic [31:0] jobs;  // jobs posted so far
+    logic [31:0] reports;  // reports of the card handled so far
+    logic [31:0] engine_at;  // address of the proc_engine; 0: this firmware has no engine
     logic [31:0] alarms;  // interrupts of the timer so far
     logic [31:0] copies;  // copies so far
     logic [31:0] commands;  // commands so far
@@ -1121,9 +1145,40 @@ package weft_card_pkg;
   // What a COPY copies, in the processor's memory, where the host writes it before.
   typedef struct packed {
     logic [127:0] rsvd_16;
-    logic [63:0] destination;  // IOVA, a multiple of 4
-    logic [63:0] source;  // IOVA, a multiple of 4
+    logic [63:0] destination;  // IOVA, as far from a multiple of 4 as the source
+    logic [63:0] source;  // IOVA
   } proc_copy_t;
+
+  // What the firmware's engine is to be, in the processor's memory, where the host writes it before ENGINE.
+  typedef struct packed {
+    logic [127:0] seed_more;  // the other half
+    logic [127:0] seed;  // of all that nobody outside is to foresee, first half
+    logic [95:0] rsvd_52;
+    logic [31:0] gateway;  // next hop for everything else; 0: none
+    logic [31:0] netmask;  // of the local network
+    logic [31:0] ip;  // IPv4 address
+    logic [15:0] mtu;  // largest IPv4 packet, 576 to 1500
+    logic [47:0] mac;  // the station's address
+    logic [31:0] events;  // events that the event ring holds, a power of two
+    logic [31:0] commands;  // commands that the command ring holds, a power of two
+    logic [63:0] queues;  // IOVA of it, a multiple of 64: first a command ring, behind it an event ring, all zero
+    logic [31:0] queues_bytes;  // bytes of the memory that the host shares with the firmware
+    logic [31:0] rings_bytes;  // bytes of it
+    logic [63:0] rings;  // IOVA of memory for what lies between firmware and card, all its own: jobs, reports, raw frames, frames to send, receive queues; a multiple of 4096
+  } proc_engine_t;
+
+  // Where the queues of a queue pair are, in the processor's memory, where the host writes it before QUEUES. Offsets are from the begin of the memory that both share (proc_engine), multiples of 64.
+  typedef struct packed {
+    logic [31:0] rsvd_28;
+    logic [31:0] cqes;  // CQEs of the completion queue
+    logic [15:0] inline_bytes;  // inline bytes of a WQE
+    logic [15:0] sges;  // SGEs of a WQE
+    logic [31:0] recv;  // elements of the receive queue
+    logic [31:0] send;  // WQEs of the send queue
+    logic [31:0] completions;  // offset of the completion queue, which is of no other queue pair
+    logic [31:0] queues;  // offset of doorbells, send queue and receive queue
+    logic [31:0] qp;  // the queue pair's number in commands
+  } proc_queues_t;
 
   // What is left of a firmware that ended.
   typedef struct packed {

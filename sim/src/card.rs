@@ -48,8 +48,13 @@ pub trait Card: Send {
     fn cycle(&mut self, now: u64, memory: &mut dyn HostMemory, events: &mut Vec<Event>);
 
     /// Nothing is in flight, and nothing happens before the next call of `write`, `read` or
-    /// `receive`: cycles may be left out.
+    /// `receive`, or before its [`alarm`](Self::alarm): cycles may be left out.
     fn idle(&self) -> bool;
+
+    /// The clock cycle at which an idle card will do something by itself, if nothing else comes before.
+    fn alarm(&self) -> Option<u64> {
+        None
+    }
 
     /// A function-level reset: asked for now, done when [`resetting`](Self::resetting) says so. What is around the card
     /// lives on, and may answer late.

@@ -86,6 +86,13 @@ struct Slot {
     stuck: bool,
 }
 
+impl Slot {
+    /// The card need not be clocked now.
+    fn idle(&self, time: u64) -> bool {
+        self.card.idle() && self.card.alarm().is_none_or(|at| at > time / CYCLE_NS)
+    }
+}
+
 /// Cards, links, time.
 pub struct World {
     seed: u64,
@@ -359,13 +366,12 @@ impl World {
             if deadline.is_some_and(|d| self.time >= d) {
                 return Ok(Stop::Deadline);
             }
-            if self.slots.iter().all(|s| s.card.idle()) {
-                let arrival = self
-                    .links
-                    .iter()
-                    .filter_map(|(l, _)| l.next_arrival())
-                    .min();
-                let next = arrival
+            if self.slots.iter().all(|s| s.idle(self.time)) {
+                let arrivals = self.links.iter().filter_map(|(l, _)| l.next_arrival());
+                let alarms = self.slots.iter().filter_map(|s| s.card.alarm());
+                let next = arrivals
+                    .chain(alarms.map(|cycle| cycle.saturating_mul(CYCLE_NS)))
+                    .min()
                     .into_iter()
                     .chain(deadline.filter(|_| idle == Idle::Wait))
                     .min();
@@ -413,7 +419,7 @@ impl World {
         }
         self.waiting = false;
         for (number, slot) in self.slots.iter_mut().enumerate() {
-            if slot.card.idle() {
+            if slot.idle(time) {
                 continue;
             }
             slot.clocked += 1;

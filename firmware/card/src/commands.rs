@@ -4,9 +4,9 @@ use core::arch::asm;
 use core::hint::black_box;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use weft_layout::{proc_command, proc_crash, proc_port, ProcCopy, ProcInfo};
+use weft_layout::{proc_command, proc_crash, proc_port, ProcCopy, ProcInfo, StagRow};
 
-use crate::{info, log, ports};
+use crate::{info, log, ports, registers};
 
 /// Most bytes of a copy.
 const COPY_BYTES: u32 = 1024;
@@ -18,8 +18,9 @@ struct Words<const N: usize>([AtomicU32; N]);
 static COPY: Words<{ ProcCopy::SIZE / 4 }> =
     Words([const { AtomicU32::new(0) }; ProcCopy::SIZE / 4]);
 
-static BUFFER: Words<{ COPY_BYTES as usize / 4 }> =
-    Words([const { AtomicU32::new(0) }; COPY_BYTES as usize / 4]);
+/// A word more, for a copy that begins in the middle of one.
+static BUFFER: Words<{ COPY_BYTES as usize / 4 + 1 }> =
+    Words([const { AtomicU32::new(0) }; COPY_BYTES as usize / 4 + 1]);
 
 /// Where the [`ProcCopy`] is.
 pub fn copy_at() -> u32 {
@@ -40,8 +41,62 @@ pub fn take() {
             ports::write(proc_port::ALARM, argument);
             ports::write(proc_port::ANSWER, 0);
         }
+        proc_command::TABLES => ports::write(proc_port::ANSWER, tables(argument)),
+        proc_command::RAISE => {
+            ports::write(proc_port::INTERRUPT, 0);
+            ports::write(proc_port::ANSWER, 0);
+        }
+        proc_command::ENGINE => ports::write(proc_port::ANSWER, engine()),
+        proc_command::QUEUES => ports::write(proc_port::ANSWER, queues()),
         other => log!("command {other:#x} is not known"),
     }
+}
+
+/// The engine takes the card.
+#[cfg(feature = "engine")]
+fn engine() -> u32 {
+    crate::engine::start()
+}
+
+#[cfg(feature = "engine")]
+fn queues() -> u32 {
+    u32::from(crate::engine::add_queues().is_none())
+}
+
+#[cfg(not(feature = "engine"))]
+fn queues() -> u32 {
+    1
+}
+
+#[cfg(not(feature = "engine"))]
+fn engine() -> u32 {
+    weft_layout::proc_started::NO_ENGINE.into()
+}
+
+/// Writes a row and reads it back, again and again: how often it was another one.
+fn tables(rounds: u32) -> u32 {
+    let (table, index) = registers::last_stag();
+    let mut wrong = 0;
+    let mut state = 0x9e37_79b9_u32;
+    let mut word = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state
+    };
+    for _ in 0..rounds {
+        let row = StagRow {
+            valid: 0,
+            pd: word(),
+            base: u64::from(word()) << 32 | u64::from(word()),
+            length: u64::from(word()),
+            iova: u64::from(word()) << 32 | u64::from(word()),
+            ..StagRow::default()
+        };
+        let row = row.to_bytes();
+        let written = registers::write_row(table, index, &row);
+        let read = written.and_then(|()| registers::read_row(table, index));
+        wrong += u32::from(!matches!(read, Ok(read) if read == row));
+    }
+    wrong
 }
 
 /// The timer went off.
@@ -55,7 +110,7 @@ struct CopyError;
 
 /// Copies so many bytes between the places of [`COPY`].
 fn copy(bytes: u32) -> Result<(), CopyError> {
-    if bytes > COPY_BYTES || bytes % 4 != 0 {
+    if bytes > COPY_BYTES {
         log!("a copy of {bytes} bytes cannot be had");
         return Err(CopyError);
     }

@@ -53,8 +53,8 @@ const fn first() -> [AtomicU32; WORDS] {
     words
 }
 
-/// Sets a word of the record.
-fn set(at: usize, value: u32) {
+/// Sets a word of the record: `at` is one of [`ProcInfo`].
+pub fn set(at: usize, value: u32) {
     INFO.0[at / 4].store(value, Ordering::Relaxed);
 }
 
@@ -65,6 +65,10 @@ pub fn set_places(stack_low: u32, stack_high: u32, dump_at: u32) {
     set(ProcInfo::DUMP_AT_AT, dump_at);
     set(ProcInfo::LOG_AT_AT, log::at());
     set(ProcInfo::COPY_AT_AT, commands::copy_at());
+    #[cfg(feature = "engine")]
+    set(ProcInfo::ENGINE_AT_AT, crate::engine::settings_at());
+    #[cfg(feature = "engine")]
+    set(ProcInfo::QUEUES_AT_AT, crate::engine::queues_at());
 }
 
 /// Sets the count of the log's bytes.
@@ -79,6 +83,13 @@ pub fn count(at: usize) {
         word.load(Ordering::Relaxed).wrapping_add(1),
         Ordering::Relaxed,
     );
+}
+
+/// The most of something.
+#[cfg(feature = "engine")]
+pub fn at_least(at: usize, value: u32) {
+    let word = &INFO.0[at / 4];
+    word.store(word.load(Ordering::Relaxed).max(value), Ordering::Relaxed);
 }
 
 static LAST_COMMAND: AtomicU32 = AtomicU32::new(0);

@@ -48,6 +48,8 @@ pub struct EngineConfig {
     pub timestamps: bool,
     /// The rung of queue pairs that name none.
     pub rung: Rung,
+    /// This engine runs on the card's processor: its queue pairs are of the rung `firmware`, and of no other.
+    pub on_card: bool,
     /// Send buffer of a queue pair for which software makes the FPDUs, rounded up to a power of two: no more than that is under way.
     pub send_buffer: u32,
     /// Let the card frame and place. Off: the engine does it all by hand, which is slow, and good for comparing the two.
@@ -156,6 +158,7 @@ impl Default for EngineConfig {
             peer_ack_delay: 40 * MS,
             timestamps: false,
             rung: Rung::default(),
+            on_card: false,
             send_buffer: 1 << 18,
             attach: true,
             short_way: true,

@@ -304,6 +304,12 @@ impl Engine {
         self.shared.events.pop_front()
     }
 
+    /// There is an event that was not taken.
+    #[inline]
+    pub fn has_event(&self) -> bool {
+        !self.shared.events.is_empty()
+    }
+
     /// The oldest completion not yet taken: for each queue pair in the order of its queues.
     #[inline]
     pub fn poll_completion(&mut self) -> Option<Completion> {

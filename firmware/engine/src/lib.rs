@@ -52,6 +52,7 @@ mod negotiation;
 mod output;
 mod part;
 mod port;
+pub mod posted;
 mod qp;
 mod random;
 mod rdmap;

@@ -40,10 +40,12 @@ impl Rung {
         }
     }
 
-    /// Whether a queue pair can have it here.
-    pub fn check(self) -> Result<(), RungError> {
+    /// Whether a queue pair can have it of an engine that runs on the card's processor (`on_card`) or on the host.
+    pub fn check(self, on_card: bool) -> Result<(), RungError> {
         match self {
+            Rung::Host | Rung::Crc | Rung::Placement if on_card => Err(RungError::OnCard),
             Rung::Host | Rung::Crc | Rung::Placement => Ok(()),
+            Rung::Firmware if on_card => Ok(()),
             Rung::Firmware => Err(RungError::NoProcessor),
             Rung::Full => Err(RungError::NoFastPath),
         }
@@ -85,8 +87,10 @@ impl FromStr for Rung {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RungError {
-    /// The card has no processor for the control.
+    /// The control of this device is on the host: the card has no processor for it, or that has no engine, or was not asked.
     NoProcessor,
+    /// The control of this card is on its own processor.
+    OnCard,
     /// The card has no control in RTL.
     NoFastPath,
     /// The host gave no memory for a send buffer.
@@ -96,7 +100,10 @@ pub enum RungError {
 impl fmt::Display for RungError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            RungError::NoProcessor => "the card has no processor for the control",
+            RungError::NoProcessor => {
+                "the card has no processor that has the control: the host has it"
+            }
+            RungError::OnCard => "the control of this card is on its own processor",
             RungError::NoFastPath => "the card has no control in RTL",
             RungError::NoSendBuffer => "the host gave no memory for a send buffer",
         })

@@ -288,6 +288,31 @@ fn a_rung_that_is_not_there_is_refused() {
         .unwrap();
     assert_eq!(host.engine.qp_rung(qp), Ok(Rung::Placement));
 
+    // An engine on the card's processor has the rung for which it is there, and no other.
+    let mut b = Bench::with(1, &|c| {
+        c.on_card = true;
+        c.rung = Rung::Firmware;
+    });
+    let host = &mut b.hosts[0];
+    for (rung, why) in [
+        (Rung::Host, RungError::OnCard),
+        (Rung::Placement, RungError::OnCard),
+        (Rung::Full, RungError::NoFastPath),
+    ] {
+        let settings = QpConfig {
+            pd: host.pd,
+            ..config(Some(rung))
+        };
+        let refused = host.engine.create_qp(&settings, &mut host.card);
+        assert_eq!(refused, Err(Error::Rung(rung, why)));
+    }
+    let settings = QpConfig {
+        pd: host.pd,
+        ..config(None)
+    };
+    let qp = host.engine.create_qp(&settings, &mut host.card).unwrap();
+    assert_eq!(host.engine.qp_rung(qp), Ok(Rung::Firmware));
+
     // A host that has no memory for it.
     for rung in [Rung::Host, Rung::Crc] {
         let mut b = Bench::with(1, &|c| {

@@ -173,6 +173,8 @@ pub mod reg {
     pub const PROC_AWAKE_LO: u32 = 0x2034;
     /// The high half, as it was when PROC_AWAKE_LO was read.
     pub const PROC_AWAKE_HI: u32 = 0x2038;
+    /// Written: there is something in the queues that the firmware looks at, with an interrupt; without effect while the processor is stopped. Read: 1 if the firmware did not look since.
+    pub const PROC_BELL: u32 = 0x203c;
     /// The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.
     pub const TRACE: u32 = 0x4000;
     /// Number of words of TRACE.
@@ -237,6 +239,7 @@ pub mod reg {
         ("PROC_ANSWER", 0x2030, 1),
         ("PROC_AWAKE_LO", 0x2034, 1),
         ("PROC_AWAKE_HI", 0x2038, 1),
+        ("PROC_BELL", 0x203c, 1),
         ("TRACE", 0x4000, 4096),
     ];
     /// What each register of `ALL` is, and whether the host may write it.
@@ -299,6 +302,7 @@ pub mod reg {
         ("The word that the firmware gave last.", false),
         ("Cycles in which the processor was awake, since it was started; low half.", false),
         ("The high half, as it was when PROC_AWAKE_LO was read.", false),
+        ("Written: there is something in the queues that the firmware looks at, with an interrupt; without effect while the processor is stopped. Read: 1 if the firmware did not look since.", true),
         ("The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.", false),
     ];
 
@@ -431,6 +435,7 @@ pub mod reg {
             Bits { name: "WAITING", shift: 0, width: 1, doc: "the firmware did not take it yet" },
             Bits { name: "OPEN", shift: 1, width: 1, doc: "the firmware did not answer it yet" },
         ],
+        &[],
         &[],
         &[],
         &[],
@@ -1488,16 +1493,22 @@ pub mod proc_port {
     pub const ALARM: u8 = 6;
     /// written: the first of 256 bytes, aligned, of which the processor can neither read nor write one; 0: none
     pub const GUARD: u8 = 7;
-    /// written: IOVA of a copy, low half; a multiple of 4
+    /// written: IOVA of a copy, low half
     pub const DMA_HOST_LO: u8 = 8;
     /// written: the high half
     pub const DMA_HOST_HI: u8 = 9;
-    /// written: address in the processor's memory, a multiple of 4
+    /// written: address in the processor's memory, a multiple of 4, of the aligned word of host memory that has the first byte
     pub const DMA_LOCAL: u8 = 10;
-    /// written: so many bytes, a multiple of 4, from host memory to the processor's; read: 1 while a copy is under way, and bit 1: the last one failed
+    /// written: so many bytes from host memory to the processor's, in whole words; read: 1 while a copy is under way, and bit 1: the last one failed
     pub const DMA_READ: u8 = 11;
-    /// written: the same, from the processor's memory to host memory
+    /// written: so many bytes from the processor's memory to host memory, and not one more
     pub const DMA_WRITE: u8 = 12;
+    /// written: 1: the card's interrupts are the firmware's, 0: the host's; read: 1 if the card asked for one since the last reading
+    pub const REPORTS: u8 = 13;
+    /// read: 1 if the host wrote PROC_BELL since the last reading
+    pub const BELL: u8 = 14;
+    /// written: an interrupt of the host, on vector 0, behind all that DMA has written
+    pub const INTERRUPT: u8 = 15;
 }
 
 /// Ports of the control processor: words from address 0x10000000 of its own address space, by their number. Only its firmware sees them.
@@ -1520,21 +1531,27 @@ pub enum ProcPort {
     Alarm = 6,
     /// written: the first of 256 bytes, aligned, of which the processor can neither read nor write one; 0: none
     Guard = 7,
-    /// written: IOVA of a copy, low half; a multiple of 4
+    /// written: IOVA of a copy, low half
     DmaHostLo = 8,
     /// written: the high half
     DmaHostHi = 9,
-    /// written: address in the processor's memory, a multiple of 4
+    /// written: address in the processor's memory, a multiple of 4, of the aligned word of host memory that has the first byte
     DmaLocal = 10,
-    /// written: so many bytes, a multiple of 4, from host memory to the processor's; read: 1 while a copy is under way, and bit 1: the last one failed
+    /// written: so many bytes from host memory to the processor's, in whole words; read: 1 while a copy is under way, and bit 1: the last one failed
     DmaRead = 11,
-    /// written: the same, from the processor's memory to host memory
+    /// written: so many bytes from the processor's memory to host memory, and not one more
     DmaWrite = 12,
+    /// written: 1: the card's interrupts are the firmware's, 0: the host's; read: 1 if the card asked for one since the last reading
+    Reports = 13,
+    /// read: 1 if the host wrote PROC_BELL since the last reading
+    Bell = 14,
+    /// written: an interrupt of the host, on vector 0, behind all that DMA has written
+    Interrupt = 15,
 }
 
 impl ProcPort {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::End,
         Self::Beat,
         Self::Command,
@@ -1548,6 +1565,9 @@ impl ProcPort {
         Self::DmaLocal,
         Self::DmaRead,
         Self::DmaWrite,
+        Self::Reports,
+        Self::Bell,
+        Self::Interrupt,
     ];
 
     /// The number.
@@ -1571,6 +1591,9 @@ impl ProcPort {
             10 => Some(Self::DmaLocal),
             11 => Some(Self::DmaRead),
             12 => Some(Self::DmaWrite),
+            13 => Some(Self::Reports),
+            14 => Some(Self::Bell),
+            15 => Some(Self::Interrupt),
             _ => None,
         }
     }
@@ -1591,6 +1614,9 @@ impl ProcPort {
             Self::DmaLocal => "DMA_LOCAL",
             Self::DmaRead => "DMA_READ",
             Self::DmaWrite => "DMA_WRITE",
+            Self::Reports => "REPORTS",
+            Self::Bell => "BELL",
+            Self::Interrupt => "INTERRUPT",
         }
     }
 
@@ -1605,11 +1631,14 @@ impl ProcPort {
             Self::TimeHi => "read: the high half",
             Self::Alarm => "written: cycles from now to the timer's interrupt; 0: none",
             Self::Guard => "written: the first of 256 bytes, aligned, of which the processor can neither read nor write one; 0: none",
-            Self::DmaHostLo => "written: IOVA of a copy, low half; a multiple of 4",
+            Self::DmaHostLo => "written: IOVA of a copy, low half",
             Self::DmaHostHi => "written: the high half",
-            Self::DmaLocal => "written: address in the processor's memory, a multiple of 4",
-            Self::DmaRead => "written: so many bytes, a multiple of 4, from host memory to the processor's; read: 1 while a copy is under way, and bit 1: the last one failed",
-            Self::DmaWrite => "written: the same, from the processor's memory to host memory",
+            Self::DmaLocal => "written: address in the processor's memory, a multiple of 4, of the aligned word of host memory that has the first byte",
+            Self::DmaRead => "written: so many bytes from host memory to the processor's, in whole words; read: 1 while a copy is under way, and bit 1: the last one failed",
+            Self::DmaWrite => "written: so many bytes from the processor's memory to host memory, and not one more",
+            Self::Reports => "written: 1: the card's interrupts are the firmware's, 0: the host's; read: 1 if the card asked for one since the last reading",
+            Self::Bell => "read: 1 if the host wrote PROC_BELL since the last reading",
+            Self::Interrupt => "written: an interrupt of the host, on vector 0, behind all that DMA has written",
         }
     }
 }
@@ -1716,6 +1745,14 @@ pub mod proc_command {
     pub const CRASH: u8 = 3;
     /// sets the timer to so many cycles from now; answers 0
     pub const ALARM: u8 = 4;
+    /// writes the last row of STAG and reads it back, so many times with other contents; answers how often it was not the same. The row is invalid afterwards
+    pub const TABLES: u8 = 5;
+    /// asks for an interrupt of the host; answers 0
+    pub const RAISE: u8 = 6;
+    /// the firmware takes the card, as proc_engine says: it resets it, gives it rings and turns it on, and takes commands from the command ring. Answers proc_started
+    pub const ENGINE: u8 = 7;
+    /// a queue pair of the firmware's engine has its queues where proc_queues says; answers 0, or 1 if they cannot be there
+    pub const QUEUES: u8 = 8;
 }
 
 /// What the host asks of the firmware, in the low byte of PROC_COMMAND; the other three have an argument.
@@ -1730,15 +1767,27 @@ pub enum ProcCommand {
     Crash = 3,
     /// sets the timer to so many cycles from now; answers 0
     Alarm = 4,
+    /// writes the last row of STAG and reads it back, so many times with other contents; answers how often it was not the same. The row is invalid afterwards
+    Tables = 5,
+    /// asks for an interrupt of the host; answers 0
+    Raise = 6,
+    /// the firmware takes the card, as proc_engine says: it resets it, gives it rings and turns it on, and takes commands from the command ring. Answers proc_started
+    Engine = 7,
+    /// a queue pair of the firmware's engine has its queues where proc_queues says; answers 0, or 1 if they cannot be there
+    Queues = 8,
 }
 
 impl ProcCommand {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 8] = [
         Self::Ping,
         Self::Copy,
         Self::Crash,
         Self::Alarm,
+        Self::Tables,
+        Self::Raise,
+        Self::Engine,
+        Self::Queues,
     ];
 
     /// The number.
@@ -1753,6 +1802,10 @@ impl ProcCommand {
             2 => Some(Self::Copy),
             3 => Some(Self::Crash),
             4 => Some(Self::Alarm),
+            5 => Some(Self::Tables),
+            6 => Some(Self::Raise),
+            7 => Some(Self::Engine),
+            8 => Some(Self::Queues),
             _ => None,
         }
     }
@@ -1764,6 +1817,10 @@ impl ProcCommand {
             Self::Copy => "COPY",
             Self::Crash => "CRASH",
             Self::Alarm => "ALARM",
+            Self::Tables => "TABLES",
+            Self::Raise => "RAISE",
+            Self::Engine => "ENGINE",
+            Self::Queues => "QUEUES",
         }
     }
 
@@ -1774,6 +1831,10 @@ impl ProcCommand {
             Self::Copy => "copies so many bytes by DMA, as proc_copy says, at most 1024; answers 0, or 1 in error",
             Self::Crash => "ends in a way of the host's choice (proc_crash), to see what it is told of it",
             Self::Alarm => "sets the timer to so many cycles from now; answers 0",
+            Self::Tables => "writes the last row of STAG and reads it back, so many times with other contents; answers how often it was not the same. The row is invalid afterwards",
+            Self::Raise => "asks for an interrupt of the host; answers 0",
+            Self::Engine => "the firmware takes the card, as proc_engine says: it resets it, gives it rings and turns it on, and takes commands from the command ring. Answers proc_started",
+            Self::Queues => "a queue pair of the firmware's engine has its queues where proc_queues says; answers 0, or 1 if they cannot be there",
         }
     }
 }
@@ -1788,6 +1849,100 @@ impl TryFrom<u8> for ProcCommand {
 
 impl From<ProcCommand> for u8 {
     fn from(value: ProcCommand) -> u8 {
+        value.raw()
+    }
+}
+
+/// Whether the firmware has the card.
+pub mod proc_started {
+    /// it has
+    pub const DONE: u8 = 0;
+    /// this firmware has no engine
+    pub const NO_ENGINE: u8 = 1;
+    /// proc_engine says what cannot be
+    pub const SETTINGS: u8 = 2;
+    /// the card does not come out of its reset
+    pub const CARD: u8 = 3;
+    /// it had it before: each start needs a load
+    pub const RUNNING: u8 = 4;
+}
+
+/// Whether the firmware has the card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ProcStarted {
+    /// it has
+    Done = 0,
+    /// this firmware has no engine
+    NoEngine = 1,
+    /// proc_engine says what cannot be
+    Settings = 2,
+    /// the card does not come out of its reset
+    Card = 3,
+    /// it had it before: each start needs a load
+    Running = 4,
+}
+
+impl ProcStarted {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Done,
+        Self::NoEngine,
+        Self::Settings,
+        Self::Card,
+        Self::Running,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Done),
+            1 => Some(Self::NoEngine),
+            2 => Some(Self::Settings),
+            3 => Some(Self::Card),
+            4 => Some(Self::Running),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Done => "DONE",
+            Self::NoEngine => "NO_ENGINE",
+            Self::Settings => "SETTINGS",
+            Self::Card => "CARD",
+            Self::Running => "RUNNING",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Done => "it has",
+            Self::NoEngine => "this firmware has no engine",
+            Self::Settings => "proc_engine says what cannot be",
+            Self::Card => "the card does not come out of its reset",
+            Self::Running => "it had it before: each start needs a load",
+        }
+    }
+}
+
+impl TryFrom<u8> for ProcStarted {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "proc_started", value: raw })
+    }
+}
+
+impl From<ProcStarted> for u8 {
+    fn from(value: ProcStarted) -> u8 {
         value.raw()
     }
 }
@@ -3148,10 +3303,12 @@ pub mod command_status {
     pub const UNKNOWN_SRQ: u8 = 28;
     /// a depth, a number of SGEs or a limit that no shared receive queue has, or a queue pair of another domain
     pub const INVALID_SRQ: u8 = 29;
+    /// rung: the control of this card is on its own processor
+    pub const RUNG_ON_CARD: u8 = 30;
     /// no such XRC domain
-    pub const UNKNOWN_XRCD: u8 = 30;
+    pub const UNKNOWN_XRCD: u8 = 31;
     /// a queue pair of this kind does not do that
-    pub const WRONG_QP_KIND: u8 = 31;
+    pub const WRONG_QP_KIND: u8 = 32;
 }
 
 /// What became of a command. Unless it was DONE, nothing was changed.
@@ -3216,15 +3373,17 @@ pub enum CommandStatus {
     UnknownSrq = 28,
     /// a depth, a number of SGEs or a limit that no shared receive queue has, or a queue pair of another domain
     InvalidSrq = 29,
+    /// rung: the control of this card is on its own processor
+    RungOnCard = 30,
     /// no such XRC domain
-    UnknownXrcd = 30,
+    UnknownXrcd = 31,
     /// a queue pair of this kind does not do that
-    WrongQpKind = 31,
+    WrongQpKind = 32,
 }
 
 impl CommandStatus {
     /// All of them.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::Done,
         Self::Malformed,
         Self::UnknownPd,
@@ -3254,6 +3413,7 @@ impl CommandStatus {
         Self::InvalidHandover,
         Self::UnknownSrq,
         Self::InvalidSrq,
+        Self::RungOnCard,
         Self::UnknownXrcd,
         Self::WrongQpKind,
     ];
@@ -3295,8 +3455,9 @@ impl CommandStatus {
             27 => Some(Self::InvalidHandover),
             28 => Some(Self::UnknownSrq),
             29 => Some(Self::InvalidSrq),
-            30 => Some(Self::UnknownXrcd),
-            31 => Some(Self::WrongQpKind),
+            30 => Some(Self::RungOnCard),
+            31 => Some(Self::UnknownXrcd),
+            32 => Some(Self::WrongQpKind),
             _ => None,
         }
     }
@@ -3333,6 +3494,7 @@ impl CommandStatus {
             Self::InvalidHandover => "INVALID_HANDOVER",
             Self::UnknownSrq => "UNKNOWN_SRQ",
             Self::InvalidSrq => "INVALID_SRQ",
+            Self::RungOnCard => "RUNG_ON_CARD",
             Self::UnknownXrcd => "UNKNOWN_XRCD",
             Self::WrongQpKind => "WRONG_QP_KIND",
         }
@@ -3370,6 +3532,7 @@ impl CommandStatus {
             Self::InvalidHandover => "no connection can be in this stream_state; why: given",
             Self::UnknownSrq => "no such shared receive queue",
             Self::InvalidSrq => "a depth, a number of SGEs or a limit that no shared receive queue has, or a queue pair of another domain",
+            Self::RungOnCard => "rung: the control of this card is on its own processor",
             Self::UnknownXrcd => "no such XRC domain",
             Self::WrongQpKind => "a queue pair of this kind does not do that",
         }
@@ -4841,6 +5004,8 @@ pub mod registers {
     pub const PROC_AWAKE_LO: Register<ReadOnly, u32> = Register::new("PROC_AWAKE_LO", reg::PROC_AWAKE_LO);
     /// The high half, as it was when PROC_AWAKE_LO was read.
     pub const PROC_AWAKE_HI: Register<ReadOnly, u32> = Register::new("PROC_AWAKE_HI", reg::PROC_AWAKE_HI);
+    /// Written: there is something in the queues that the firmware looks at, with an interrupt; without effect while the processor is stopped. Read: 1 if the firmware did not look since.
+    pub const PROC_BELL: Register<ReadWrite, u32> = Register::new("PROC_BELL", reg::PROC_BELL);
     /// The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.
     pub const TRACE: RegisterArray<ReadOnly, u32> = RegisterArray::new("TRACE", reg::TRACE, reg::TRACE_COUNT);
 }
@@ -9476,6 +9641,22 @@ pub struct ProcInfo {
     pub copies: u32,
     /// interrupts of the timer so far
     pub alarms: u32,
+    /// address of the proc_engine; 0: this firmware has no engine
+    pub engine_at: u32,
+    /// reports of the card handled so far
+    pub reports: u32,
+    /// jobs posted so far
+    pub jobs: u32,
+    /// times that the engine was awake so far
+    pub turns: u32,
+    /// bytes of the heap
+    pub heap_bytes: u32,
+    /// most bytes of it that were used
+    pub heap_used: u32,
+    /// instructions since the start, modulo 2^32, as of the last turn
+    pub instructions: u32,
+    /// address of the proc_queues; 0: this firmware has no engine
+    pub queues_at: u32,
 }
 
 impl ProcInfo {
@@ -9509,6 +9690,22 @@ impl ProcInfo {
     pub const COPIES_AT: usize = 72;
     /// Where alarms begins.
     pub const ALARMS_AT: usize = 76;
+    /// Where engine_at begins.
+    pub const ENGINE_AT_AT: usize = 80;
+    /// Where reports begins.
+    pub const REPORTS_AT: usize = 84;
+    /// Where jobs begins.
+    pub const JOBS_AT: usize = 88;
+    /// Where turns begins.
+    pub const TURNS_AT: usize = 92;
+    /// Where heap_bytes begins.
+    pub const HEAP_BYTES_AT: usize = 96;
+    /// Where heap_used begins.
+    pub const HEAP_USED_AT: usize = 100;
+    /// Where instructions begins.
+    pub const INSTRUCTIONS_AT: usize = 104;
+    /// Where queues_at begins.
+    pub const QUEUES_AT_AT: usize = 108;
 
     /// The record as it lies in memory.
     #[inline]
@@ -9528,6 +9725,14 @@ impl ProcInfo {
         b[68..72].copy_from_slice(&self.commands.to_le_bytes());
         b[72..76].copy_from_slice(&self.copies.to_le_bytes());
         b[76..80].copy_from_slice(&self.alarms.to_le_bytes());
+        b[80..84].copy_from_slice(&self.engine_at.to_le_bytes());
+        b[84..88].copy_from_slice(&self.reports.to_le_bytes());
+        b[88..92].copy_from_slice(&self.jobs.to_le_bytes());
+        b[92..96].copy_from_slice(&self.turns.to_le_bytes());
+        b[96..100].copy_from_slice(&self.heap_bytes.to_le_bytes());
+        b[100..104].copy_from_slice(&self.heap_used.to_le_bytes());
+        b[104..108].copy_from_slice(&self.instructions.to_le_bytes());
+        b[108..112].copy_from_slice(&self.queues_at.to_le_bytes());
         b
     }
 
@@ -9549,6 +9754,14 @@ impl ProcInfo {
             commands: u32::from_le_bytes([b[68], b[69], b[70], b[71]]),
             copies: u32::from_le_bytes([b[72], b[73], b[74], b[75]]),
             alarms: u32::from_le_bytes([b[76], b[77], b[78], b[79]]),
+            engine_at: u32::from_le_bytes([b[80], b[81], b[82], b[83]]),
+            reports: u32::from_le_bytes([b[84], b[85], b[86], b[87]]),
+            jobs: u32::from_le_bytes([b[88], b[89], b[90], b[91]]),
+            turns: u32::from_le_bytes([b[92], b[93], b[94], b[95]]),
+            heap_bytes: u32::from_le_bytes([b[96], b[97], b[98], b[99]]),
+            heap_used: u32::from_le_bytes([b[100], b[101], b[102], b[103]]),
+            instructions: u32::from_le_bytes([b[104], b[105], b[106], b[107]]),
+            queues_at: u32::from_le_bytes([b[108], b[109], b[110], b[111]]),
         }
     }
 }
@@ -9556,9 +9769,9 @@ impl ProcInfo {
 /// What a COPY copies, in the processor's memory, where the host writes it before. 32 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcCopy {
-    /// IOVA, a multiple of 4
+    /// IOVA
     pub source: u64,
-    /// IOVA, a multiple of 4
+    /// IOVA, as far from a multiple of 4 as the source
     pub destination: u64,
 }
 
@@ -9585,6 +9798,180 @@ impl ProcCopy {
         Self {
             source: u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]),
             destination: u64::from_le_bytes([b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]]),
+        }
+    }
+}
+
+/// What the firmware's engine is to be, in the processor's memory, where the host writes it before ENGINE. 96 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcEngine {
+    /// IOVA of memory for what lies between firmware and card, all its own: jobs, reports, raw frames, frames to send, receive queues; a multiple of 4096
+    pub rings: u64,
+    /// bytes of it
+    pub rings_bytes: u32,
+    /// bytes of the memory that the host shares with the firmware
+    pub queues_bytes: u32,
+    /// IOVA of it, a multiple of 64: first a command ring, behind it an event ring, all zero
+    pub queues: u64,
+    /// commands that the command ring holds, a power of two
+    pub commands: u32,
+    /// events that the event ring holds, a power of two
+    pub events: u32,
+    /// the station's address
+    pub mac: [u8; 6],
+    /// largest IPv4 packet, 576 to 1500
+    pub mtu: u16,
+    /// IPv4 address
+    pub ip: [u8; 4],
+    /// of the local network
+    pub netmask: [u8; 4],
+    /// next hop for everything else; 0: none
+    pub gateway: [u8; 4],
+    /// of all that nobody outside is to foresee, first half
+    pub seed: [u8; 16],
+    /// the other half
+    pub seed_more: [u8; 16],
+}
+
+impl ProcEngine {
+    /// Bytes of the record.
+    pub const SIZE: usize = 96;
+    /// Where rings begins.
+    pub const RINGS_AT: usize = 0;
+    /// Where rings_bytes begins.
+    pub const RINGS_BYTES_AT: usize = 8;
+    /// Where queues_bytes begins.
+    pub const QUEUES_BYTES_AT: usize = 12;
+    /// Where queues begins.
+    pub const QUEUES_AT: usize = 16;
+    /// Where commands begins.
+    pub const COMMANDS_AT: usize = 24;
+    /// Where events begins.
+    pub const EVENTS_AT: usize = 28;
+    /// Where mac begins.
+    pub const MAC_AT: usize = 32;
+    /// Where mtu begins.
+    pub const MTU_AT: usize = 38;
+    /// Where ip begins.
+    pub const IP_AT: usize = 40;
+    /// Where netmask begins.
+    pub const NETMASK_AT: usize = 44;
+    /// Where gateway begins.
+    pub const GATEWAY_AT: usize = 48;
+    /// Where seed begins.
+    pub const SEED_AT: usize = 64;
+    /// Where seed_more begins.
+    pub const SEED_MORE_AT: usize = 80;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..8].copy_from_slice(&self.rings.to_le_bytes());
+        b[8..12].copy_from_slice(&self.rings_bytes.to_le_bytes());
+        b[12..16].copy_from_slice(&self.queues_bytes.to_le_bytes());
+        b[16..24].copy_from_slice(&self.queues.to_le_bytes());
+        b[24..28].copy_from_slice(&self.commands.to_le_bytes());
+        b[28..32].copy_from_slice(&self.events.to_le_bytes());
+        b[32..38].copy_from_slice(&self.mac);
+        b[38..40].copy_from_slice(&self.mtu.to_le_bytes());
+        b[40..44].copy_from_slice(&self.ip);
+        b[44..48].copy_from_slice(&self.netmask);
+        b[48..52].copy_from_slice(&self.gateway);
+        b[64..80].copy_from_slice(&self.seed);
+        b[80..96].copy_from_slice(&self.seed_more);
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            rings: u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]),
+            rings_bytes: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
+            queues_bytes: u32::from_le_bytes([b[12], b[13], b[14], b[15]]),
+            queues: u64::from_le_bytes([b[16], b[17], b[18], b[19], b[20], b[21], b[22], b[23]]),
+            commands: u32::from_le_bytes([b[24], b[25], b[26], b[27]]),
+            events: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),
+            mac: [b[32], b[33], b[34], b[35], b[36], b[37]],
+            mtu: u16::from_le_bytes([b[38], b[39]]),
+            ip: [b[40], b[41], b[42], b[43]],
+            netmask: [b[44], b[45], b[46], b[47]],
+            gateway: [b[48], b[49], b[50], b[51]],
+            seed: [b[64], b[65], b[66], b[67], b[68], b[69], b[70], b[71], b[72], b[73], b[74], b[75], b[76], b[77], b[78], b[79]],
+            seed_more: [b[80], b[81], b[82], b[83], b[84], b[85], b[86], b[87], b[88], b[89], b[90], b[91], b[92], b[93], b[94], b[95]],
+        }
+    }
+}
+
+/// Where the queues of a queue pair are, in the processor's memory, where the host writes it before QUEUES. Offsets are from the begin of the memory that both share (proc_engine), multiples of 64. 32 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcQueues {
+    /// the queue pair's number in commands
+    pub qp: u32,
+    /// offset of doorbells, send queue and receive queue
+    pub queues: u32,
+    /// offset of the completion queue, which is of no other queue pair
+    pub completions: u32,
+    /// WQEs of the send queue
+    pub send: u32,
+    /// elements of the receive queue
+    pub recv: u32,
+    /// SGEs of a WQE
+    pub sges: u16,
+    /// inline bytes of a WQE
+    pub inline_bytes: u16,
+    /// CQEs of the completion queue
+    pub cqes: u32,
+}
+
+impl ProcQueues {
+    /// Bytes of the record.
+    pub const SIZE: usize = 32;
+    /// Where qp begins.
+    pub const QP_AT: usize = 0;
+    /// Where queues begins.
+    pub const QUEUES_AT: usize = 4;
+    /// Where completions begins.
+    pub const COMPLETIONS_AT: usize = 8;
+    /// Where send begins.
+    pub const SEND_AT: usize = 12;
+    /// Where recv begins.
+    pub const RECV_AT: usize = 16;
+    /// Where sges begins.
+    pub const SGES_AT: usize = 20;
+    /// Where inline_bytes begins.
+    pub const INLINE_BYTES_AT: usize = 22;
+    /// Where cqes begins.
+    pub const CQES_AT: usize = 24;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..4].copy_from_slice(&self.qp.to_le_bytes());
+        b[4..8].copy_from_slice(&self.queues.to_le_bytes());
+        b[8..12].copy_from_slice(&self.completions.to_le_bytes());
+        b[12..16].copy_from_slice(&self.send.to_le_bytes());
+        b[16..20].copy_from_slice(&self.recv.to_le_bytes());
+        b[20..22].copy_from_slice(&self.sges.to_le_bytes());
+        b[22..24].copy_from_slice(&self.inline_bytes.to_le_bytes());
+        b[24..28].copy_from_slice(&self.cqes.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            qp: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            queues: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            completions: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
+            send: u32::from_le_bytes([b[12], b[13], b[14], b[15]]),
+            recv: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
+            sges: u16::from_le_bytes([b[20], b[21]]),
+            inline_bytes: u16::from_le_bytes([b[22], b[23]]),
+            cqes: u32::from_le_bytes([b[24], b[25], b[26], b[27]]),
         }
     }
 }

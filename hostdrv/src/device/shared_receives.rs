@@ -3,11 +3,11 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
+use weft_engine::posted::{ends_by, sge_of, work_id};
 use weft_engine::{self as engine, QpId, SrqId};
 use weft_layout::Cqe;
 use weft_queues::SharedReceive;
 
-use super::taking::{engine_id, engine_sge, refusal};
 use super::{AsyncEvent, State};
 
 /// A shared receive queue, as the device has it: memory that it takes posted receives from.
@@ -45,17 +45,17 @@ impl State {
     pub(super) fn take_shared(&mut self) {
         for SrqEntry { queue, taken } in self.srqs.values_mut() {
             while let Some((slot, list)) = queue.layout().take(queue.memory(), *taken) {
-                let list = list.map(engine_sge);
+                let list = list.map(sge_of);
                 let used = list.iter().take_while(|sge| sge.length > 0).count();
                 let wr = engine::RecvWr {
-                    id: engine_id(slot, 1, true),
+                    id: work_id(slot, 1, true),
                     sges: &list[..used],
                 };
                 let posted = self.engine.post_srq_recv(queue.id(), &wr);
                 if let Err(error) = posted {
                     let srq_num = queue.srq_num();
                     tracing::warn!(srq_num, slot, %error, "receive refused");
-                    let status = refusal(error);
+                    let status = ends_by(error);
                     let failed = self.engine.fail_srq_recv(queue.id(), wr.id, status);
                     if failed.is_err() {
                         // It has no room: whoever posts has more slots than he said.

@@ -16,14 +16,19 @@
 //! }
 //! ```
 
+mod card_qp;
 mod image;
+mod served;
 
 use std::sync::Arc;
 
 use thiserror::Error;
-use weft_layout::{proc_end, reg, registers, ProcCommand, ProcDump, ProcInfo};
+use weft_engine::commands::Refusal;
+use weft_layout::{proc_end, reg, registers, ProcCommand, ProcDump, ProcInfo, ProcStarted};
 
+pub use self::card_qp::CardQp;
 pub use self::image::{Image, ImageError};
+pub use self::served::{CardEngine, EngineSettings};
 
 use self::image::INFO_AT;
 use crate::transport::{RegisterAccess, Transport, TransportError};
@@ -33,6 +38,8 @@ use crate::transport::{RegisterAccess, Transport, TransportError};
 const PATIENCE: (u64, u32) = (100_000_000, 300_000);
 /// What the firmware fills its stack with.
 const UNUSED: u8 = 0x5a;
+/// Bytes that are written before the card is heard of.
+const AT_ONCE: usize = 4096;
 /// A stack, a log larger than this is none.
 const LARGEST: u32 = 1 << 20;
 
@@ -66,12 +73,32 @@ pub enum ProcessorError {
     /// It is not running.
     #[error("the control processor does not run: {0}")]
     Stopped(End),
+    /// The firmware that runs has no engine.
+    #[error("the firmware of the control processor has no engine")]
+    NoEngine,
+    /// The firmware did not take the card: a value of `proc_started`.
+    #[error("the firmware did not take the card: {}", started(*.0))]
+    NotStarted(u32),
+    /// The memory that host and firmware share is full, or no queue is like that.
+    #[error("no room for queues in the memory that host and firmware share")]
+    NoRoom,
+    /// The firmware's engine refused a command.
+    #[error("the engine on the card refused: {0}")]
+    Refused(Refusal),
     /// It did not answer in time.
     #[error("the control processor gave no answer in time")]
     Silent,
     /// The card could not be reached.
     #[error(transparent)]
     Transport(#[from] TransportError),
+}
+
+/// Why the firmware did not take the card.
+fn started(value: u32) -> String {
+    match u8::try_from(value).ok().and_then(ProcStarted::from_raw) {
+        Some(known) => known.doc().to_owned(),
+        None => format!("answer {value}"),
+    }
 }
 
 /// How the firmware ended.
@@ -314,6 +341,20 @@ impl Processor {
         self.wait(|| Ok(self.state()?.end))
     }
 
+    /// Sleeps until the firmware has something to tell.
+    ///
+    /// # Errors
+    /// It ended, or had nothing to tell until then.
+    fn sleep(&self, until: u64) -> Result<(), ProcessorError> {
+        if self.transport.wait(0, Some(until))? {
+            return Ok(());
+        }
+        match self.state()?.end {
+            Some(end) => Err(ProcessorError::Stopped(end)),
+            None => Err(ProcessorError::Silent),
+        }
+    }
+
     /// Looks until there is something.
     fn wait<T>(
         &self,
@@ -346,9 +387,13 @@ impl Processor {
     /// Writes its memory from `at` on, a multiple of 4, in whole words.
     pub fn write_memory(&self, at: u32, bytes: &[u8]) -> Result<(), ProcessorError> {
         self.transport.write(registers::PROC_ADDR, at)?;
-        for word in bytes.chunks_exact(4) {
-            let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-            self.transport.write(registers::PROC_DATA, word)?;
+        for part in bytes.chunks(AT_ONCE) {
+            for word in part.chunks_exact(4) {
+                let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+                self.transport.write(registers::PROC_DATA, word)?;
+            }
+            // No more are under way at a time: whoever reads a register waits for all of them.
+            self.transport.read(registers::PROC_ADDR)?;
         }
         Ok(())
     }

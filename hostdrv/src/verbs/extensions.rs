@@ -136,7 +136,7 @@ impl Device {
     /// What it can do.
     pub fn extensions(&self) -> Extensions {
         let attributes = self.attributes();
-        let bit = |(number, rung): (usize, Rung)| match rung.check() {
+        let bit = |(number, rung): (usize, Rung)| match rung.check(false) {
             Ok(()) => 1u64 << number,
             Err(_) => 0,
         };

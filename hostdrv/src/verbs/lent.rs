@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use serde::{Deserialize, Serialize};
-use weft_layout::Cqe;
+use weft_layout::{CqDoorbell, Cqe};
 use weft_queues::{Capacity, CompletionQueue, QueuePair, Sge, Wqe};
 
 use super::qp::Qp;
@@ -118,8 +118,12 @@ pub struct LentQp {
 }
 
 impl LentQp {
-    /// Maps lent queues, from files that came from [`Qp::lend`] by whatever way.
-    pub fn open(queues: OwnedFd, completions: OwnedFd, terms: Terms) -> io::Result<Self> {
+    /// Queues in these memories.
+    pub(crate) fn over(
+        queues: QueueMemory,
+        completions: QueueMemory,
+        terms: Terms,
+    ) -> io::Result<Self> {
         let layout = QueuePair::new(terms.capacity());
         let cq_layout = CompletionQueue::new(terms.cqe as usize);
         let (Some(layout), Some(cq_layout)) = (layout, cq_layout) else {
@@ -128,14 +132,12 @@ impl LentQp {
                 format!("no queue is like this: {terms:?}"),
             ));
         };
-        let queues = QueueMemory::map(queues)?;
-        let completions = QueueMemory::map(completions)?;
-        for (file, bytes) in [(&queues, layout.bytes()), (&completions, cq_layout.bytes())] {
-            let there = size_of_val(file.words());
+        for (memory, bytes) in [(&queues, layout.bytes()), (&completions, cq_layout.bytes())] {
+            let there = size_of_val(memory.words());
             if there < bytes {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    format!("a file of {there} bytes for a queue of {bytes}"),
+                    format!("memory of {there} bytes for a queue of {bytes}"),
                 ));
             }
         }
@@ -151,6 +153,18 @@ impl LentQp {
             send_head: 0,
             recv_head: 0,
         })
+    }
+
+    /// Maps lent queues, from files that came from [`Qp::lend`] by whatever way.
+    pub fn open(queues: OwnedFd, completions: OwnedFd, terms: Terms) -> io::Result<Self> {
+        let (queues, completions) = (QueueMemory::map(queues)?, QueueMemory::map(completions)?);
+        Self::over(queues, completions, terms)
+    }
+
+    /// The next CQE makes an interrupt, where whoever works can make one. Look once more afterwards.
+    pub(crate) fn arm(&self) {
+        self.cq_layout
+            .arm(self.completions.words(), CqDoorbell::ANY);
     }
 
     /// Their terms.

@@ -35,8 +35,22 @@ const REST: u32 = 8;
 /// Bytes of the longest frame that the card may send.
 const LONGEST_FRAME: usize = 9216;
 
+/// A card that does nothing by itself.
+fn never<T>(_: &T) -> Option<u64> {
+    None
+}
+
+#[cfg(not(processor))]
+use never as alarm_of_processor;
+
+/// When the timer of the card's processor is to go off.
+#[cfg(processor)]
+fn alarm_of_processor(outputs: &weft_card_128::Outputs) -> Option<u64> {
+    outputs.alarm.then_some(outputs.alarm_at)
+}
+
 macro_rules! card {
-    ($name:ident, $kind:path, $model:path, $bytes:literal, $doc:literal) => {
+    ($name:ident, $kind:path, $model:path, $alarm:path, $bytes:literal, $doc:literal) => {
         #[doc = $doc]
         pub struct $name {
             sim: Sim<$model>,
@@ -241,6 +255,10 @@ macro_rules! card {
                 self.rest >= REST && !self.resetting()
             }
 
+            fn alarm(&self) -> Option<u64> {
+                $alarm(&self.sim.outputs)
+            }
+
             fn reset(&mut self) {
                 self.rest = 0;
                 self.reset_in = Some(BEFORE_RESET);
@@ -268,6 +286,7 @@ card!(
     Rtl512,
     CardKind::Rtl512,
     weft_card_512::Model,
+    never,
     64,
     "The card at 512 bits."
 );
@@ -275,6 +294,7 @@ card!(
     Rtl256,
     CardKind::Rtl256,
     weft_card_256::Model,
+    never,
     32,
     "The card at 256 bits, with 4096 flows and 16384 STags."
 );
@@ -282,6 +302,7 @@ card!(
     Rtl128,
     CardKind::Rtl128,
     weft_card_128::Model,
+    alarm_of_processor,
     16,
     "The card at 128 bits."
 );

@@ -57,6 +57,8 @@ module control_processor_bench #(
   output logic                m_axi_rready,
 
   output logic                bus_idle_o,
+  output logic                alarm_o,
+  output logic [63:0]         alarm_at_o,
   output logic                quiescent_o
 );
 
@@ -64,9 +66,30 @@ module control_processor_bench #(
   assign {m_axi_arid, m_axi_arlen, m_axi_arsize, m_axi_arburst} = {2'd3, 8'd0, 3'($clog2(DATA_W / 8)), 2'b01};
   assign {m_axi_wlast, m_axi_bready, m_axi_rready} = '1;
 
-  control_processor #(.DATA_W(DATA_W)) u_processor (.*);
+  // No card around it: its registers answer 0 at once, and it has no interrupts.
+  logic [16:0] m_axil_awaddr, m_axil_araddr;
+  logic [31:0] m_axil_wdata;
+  logic [3:0]  m_axil_wstrb;
+  logic [4:0]  msix_vector_o;
+  logic        m_axil_awvalid, m_axil_wvalid, m_axil_arvalid, m_axil_bready, m_axil_rready, card_msix_ready_o, msix_valid_o;
+
+  control_processor #(.DATA_W(DATA_W)) u_processor (
+    .m_axil_awready     (1'b1),
+    .m_axil_wready      (1'b1),
+    .m_axil_bresp       (2'b00),
+    .m_axil_bvalid      (1'b1),
+    .m_axil_arready     (1'b1),
+    .m_axil_rdata       (32'd0),
+    .m_axil_rresp       (2'b00),
+    .m_axil_rvalid      (1'b1),
+    .card_msix_valid_i  (1'b0),
+    .card_msix_vector_i (5'd0),
+    .msix_ready_i       (1'b1),
+    .*
+  );
 
   logic unused;
-  assign unused = ^{m_axi_bid, m_axi_rid, m_axi_rlast};
+  assign unused = ^{m_axi_bid, m_axi_rid, m_axi_rlast, m_axil_awaddr, m_axil_araddr, m_axil_wdata, m_axil_wstrb, msix_vector_o, m_axil_awvalid,
+                    m_axil_wvalid, m_axil_arvalid, m_axil_bready, m_axil_rready, card_msix_ready_o, msix_valid_o};
 
 endmodule

@@ -142,6 +142,12 @@ macro_rules! card {
                 quiescent
             }
 
+            /// When its timer is to go off, by its clock.
+            pub fn alarm(&self) -> Option<u64> {
+                let outputs = &self.parts().sim.outputs;
+                outputs.alarm.then_some(outputs.alarm_at)
+            }
+
             /// What a function-level reset of the card around it asks for.
             pub fn hold(&self, stop: bool) {
                 self.parts().sim.inputs.stop = stop;

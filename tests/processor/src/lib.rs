@@ -15,8 +15,19 @@ pub use card::{Card128, Card512, Host, HOST, HOST_BYTES};
 /// The firmware that `WEFT_FIRMWARE` names, as the build made it.
 #[cfg(ibex)]
 pub fn firmware() -> weft_hostdrv::processor::Image {
-    let path = std::env::var_os("WEFT_FIRMWARE")
-        .expect("WEFT_FIRMWARE names the firmware: `make processor` sets it");
+    image("WEFT_FIRMWARE")
+}
+
+/// The one with the engine, which `WEFT_FIRMWARE_ENGINE` names.
+#[cfg(ibex)]
+pub fn firmware_with_engine() -> weft_hostdrv::processor::Image {
+    image("WEFT_FIRMWARE_ENGINE")
+}
+
+#[cfg(ibex)]
+fn image(variable: &str) -> weft_hostdrv::processor::Image {
+    let path = std::env::var_os(variable)
+        .unwrap_or_else(|| panic!("{variable} names a firmware: `make processor` sets it"));
     let file = std::fs::read(&path).expect("the firmware can be read");
     weft_hostdrv::processor::Image::parse(&file).expect("a firmware")
 }

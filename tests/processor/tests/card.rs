@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::processor::{End, Processor, ProcessorError};
-use weft_hostdrv::transport::Transport;
+use weft_hostdrv::transport::{RegisterAccess, Transport};
 use weft_hostdrv::verbs::{SendWr, WcStatus};
-use weft_layout::{ProcCommand, ProcCopy};
+use weft_layout::{reg, registers, ProcCommand, ProcCopy};
 use weft_processor_tests::firmware;
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
@@ -50,6 +50,71 @@ fn it_ends_a_hundred_times_in_the_middle_of_traffic() -> Result<(), Box<dyn Erro
         .ok()
         .and_then(|text| text.parse().ok());
     in_traffic(7, rounds.unwrap_or(100))
+}
+
+/// The firmware writes and reads rows of a table while the host reads and writes registers and eight Writes go each way: each has what it wrote.
+#[test]
+fn host_and_firmware_reach_the_cards_registers_at_the_same_time() -> Result<(), Box<dyn Error>> {
+    let mut rng = fastrand::Rng::with_seed(11);
+    let fabric = fabric(11, [CardKind::Rtl128; 2])?;
+    let transport = SimTransport::new(fabric.world(), 0);
+    let processor = processor_of(&fabric, 0)?;
+    let mut source = vec![0; SOURCE];
+    source.fill_with(|| rng.u8(..));
+    let params = ConnParam::default();
+    let mut pair = Pair::connect(&fabric, 4791, &params, &params, &source, SOURCE)?;
+    pair.transfer(Operation::Write, 0, 0, 0, 1)?;
+    pair.established()?;
+    processor.load(&firmware())?;
+    processor.start(0)?;
+    processor.command(ProcCommand::Tables, 60)?;
+    for end in 0..2 {
+        for at in 0..WRITES {
+            let (local, remote) = (&pair.ends[end], &pair.ends[1 - end]);
+            let write = SendWr::write(3, remote.target.remote().offset((at * WRITE_BYTES) as u64));
+            let from = local
+                .source
+                .sge((at * WRITE_BYTES) as u64, WRITE_BYTES as u32);
+            local.qp.post_send(write.signaled().sge(from))?;
+        }
+    }
+    let mut accesses = 0;
+    while transport.read(registers::PROC_COMMAND)?.open() {
+        let word = rng.u32(..);
+        transport.write(registers::SCRATCH, word)?;
+        assert_eq!(transport.read(registers::ID)?, reg::ID_RESET);
+        assert_eq!(transport.read(registers::SCRATCH)?, word);
+        accesses += 1;
+    }
+    assert!(accesses > 50, "only {accesses} accesses meanwhile");
+    let answer = transport.read(registers::PROC_ANSWER)?;
+    assert_eq!(answer, 0, "of 60 rows so many came back as others");
+    for end in 0..2 {
+        for _ in 0..WRITES {
+            let done = pair.completion(end, "a Write's completion")?;
+            assert_eq!(done.status, WcStatus::Success);
+        }
+    }
+    for end in &pair.ends {
+        let bytes = WRITES * WRITE_BYTES;
+        assert!(end.target.to_vec(0, bytes)? == source[..bytes]);
+    }
+    Ok(())
+}
+
+#[test]
+fn the_firmware_wakes_the_host() -> Result<(), Box<dyn Error>> {
+    let fabric = fabric(12, [CardKind::Rtl128; 2])?;
+    let transport = SimTransport::new(fabric.world(), 0);
+    let processor = processor_of(&fabric, 0)?;
+    processor.load(&firmware())?;
+    processor.start(0)?;
+    let later = |ns| Some(transport.now() + ns);
+    assert!(!transport.wait(0, later(200_000))?, "nobody asked");
+    assert_eq!(processor.ask(ProcCommand::Raise, 0)?, 0);
+    assert!(transport.wait(0, later(10_000))?, "no interrupt");
+    assert!(!transport.wait(0, later(10_000))?, "one, and no more");
+    Ok(())
 }
 
 /// So many ends of the firmware of card 0 while eight Writes go each way.

@@ -108,6 +108,7 @@ pub fn refused(refusal: Refusal) -> Answer {
                 answer.rung = rung_number(rung);
                 match why {
                     RungError::NoProcessor => S::RungNoProcessor,
+                    RungError::OnCard => S::RungOnCard,
                     RungError::NoFastPath => S::RungNoFastPath,
                     RungError::NoSendBuffer => S::RungNoSendBuffer,
                 }
@@ -180,6 +181,7 @@ pub fn outcome(answer: &Answer) -> Result<(), Refusal> {
         S::InvalidPeerToPeer => Error::InvalidPeerToPeer,
         S::InvalidAddress => Error::InvalidAddress,
         S::RungNoProcessor => Error::Rung(rung_of(answer)?, RungError::NoProcessor),
+        S::RungOnCard => Error::Rung(rung_of(answer)?, RungError::OnCard),
         S::RungNoFastPath => Error::Rung(rung_of(answer)?, RungError::NoFastPath),
         S::RungNoSendBuffer => Error::Rung(rung_of(answer)?, RungError::NoSendBuffer),
         S::InvalidHandover => {
@@ -322,6 +324,7 @@ mod tests {
             Error::InvalidAddress,
             Error::Rung(Rung::Crc, RungError::NoSendBuffer),
             Error::Rung(Rung::Firmware, RungError::NoProcessor),
+            Error::Rung(Rung::Placement, RungError::OnCard),
             Error::Rung(Rung::Full, RungError::NoFastPath),
             Error::Rung(Rung::Host, RungError::NoSendBuffer),
             Error::InvalidHandover(weft_tcp::handover::Impossible::Sent),

@@ -158,7 +158,8 @@ impl Engine {
             return Err(Error::InvalidQpConfig);
         }
         let rung = config.rung.unwrap_or(self.shared.config.rung);
-        rung.check().map_err(|why| Error::Rung(rung, why))?;
+        rung.check(self.shared.config.on_card)
+            .map_err(|why| Error::Rung(rung, why))?;
         let flow = *self.free_flows.front().ok_or(Error::NoFlows)?;
         match receives {
             Receives::Shared(srq) if self.shared.srqs.config(srq)?.pd != config.pd => {

@@ -1,0 +1,324 @@
+//! The engine on the processor: it has the card, and works for the host by the queues in memory.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use weft_engine::commands::{entry_of, outcome};
+use weft_engine::{Engine, EngineConfig, QpId, Rung, Seed};
+use weft_layout::{
+    proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine, ProcInfo,
+    ProcQueues,
+};
+use weft_queues::{CommandRing, EventRing};
+
+use crate::card::Card;
+use crate::dma::Aligned;
+use crate::host_memory::{self, Words};
+use crate::queues::Served;
+use crate::rings::{self, Rings};
+use crate::{info, log, ports, registers};
+
+/// Connections at a time: what there is memory for.
+const CONNECTIONS: u16 = 32;
+/// Looks at the card until it is out of its reset.
+const PATIENCE: u32 = 100_000;
+/// Cycles of the timer at most.
+const LONGEST: u64 = 1 << 31;
+
+/// What the host writes into this memory.
+#[repr(C, align(8))]
+struct Record<const WORDS: usize>([AtomicU32; WORDS]);
+
+impl<const WORDS: usize> Record<WORDS> {
+    const fn new() -> Self {
+        Self([const { AtomicU32::new(0) }; WORDS])
+    }
+
+    fn read<const BYTES: usize>(&self) -> [u8; BYTES] {
+        let mut bytes = [0; BYTES];
+        for (bytes, word) in bytes.chunks_exact_mut(4).zip(&self.0) {
+            bytes.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+        }
+        bytes
+    }
+}
+
+/// A [`ProcEngine`], which the host writes.
+static SETTINGS: Record<{ ProcEngine::SIZE / 4 }> = Record::new();
+/// A [`ProcQueues`], likewise.
+static QUEUES: Record<{ ProcQueues::SIZE / 4 }> = Record::new();
+
+/// Where it is.
+pub fn settings_at() -> u32 {
+    &raw const SETTINGS as u32
+}
+
+/// Where that is.
+pub fn queues_at() -> u32 {
+    &raw const QUEUES as u32
+}
+
+/// The engine and all that it works with.
+struct Service {
+    engine: Engine,
+    card: Card,
+    memory: &'static Words,
+    /// Nothing more is taken from the command ring: its tail says what cannot be.
+    broken: bool,
+    commands: CommandRing,
+    events: EventRing,
+    /// Where the event ring begins in the memory.
+    events_at: &'static Words,
+    taken: u32,
+    written: u32,
+    served: Served,
+    /// Nanoseconds of 1024 cycles.
+    pace: u64,
+    frame: Vec<u8>,
+}
+
+struct Only(UnsafeCell<Option<Box<Service>>>);
+
+// SAFETY: the processor has one thread, and nothing interrupts it.
+unsafe impl Sync for Only {}
+
+static SERVICE: Only = Only(UnsafeCell::new(None));
+
+fn cycles() -> u64 {
+    let low = ports::read(proc_port::TIME_LO);
+    let high = ports::read(proc_port::TIME_HI);
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// Takes the card, as the host says: a value of [`proc_started`].
+pub fn start() -> u32 {
+    // SAFETY: one thread; no reference to it is kept.
+    let place = unsafe { &mut *SERVICE.0.get() };
+    if place.is_some() {
+        return proc_started::RUNNING.into();
+    }
+    match Service::new(&ProcEngine::from_bytes(&SETTINGS.read())) {
+        Ok(service) => {
+            *place = Some(Box::new(service));
+            log!("the engine has the card");
+            proc_started::DONE.into()
+        }
+        Err(why) => {
+            log!("the engine does not have the card: {why}");
+            why.into()
+        }
+    }
+}
+
+/// A queue pair has its queues where the host says; `None`: they cannot be there.
+pub fn add_queues() -> Option<()> {
+    // SAFETY: as in `start`.
+    let service = unsafe { &mut *SERVICE.0.get() }.as_mut()?;
+    let record = ProcQueues::from_bytes(&QUEUES.read());
+    service.served.add(&record, service.memory)
+}
+
+/// One turn, if the engine has the card. `posted`: the host has rung.
+pub fn turn(posted: bool) {
+    // SAFETY: as in `start`.
+    if let Some(service) = unsafe { &mut *SERVICE.0.get() } {
+        service.turn(posted);
+    }
+}
+
+/// Resets the card; false: it does not come back.
+fn reset() -> bool {
+    registers::write(of_card::CTRL, reg::Ctrl::default().with_reset(true));
+    let at_rest = |status: reg::Status| !status.resetting() && status.quiescent();
+    (0..PATIENCE).any(|_| at_rest(registers::read(of_card::STATUS)))
+}
+
+impl Service {
+    fn new(settings: &ProcEngine) -> Result<Self, u8> {
+        let (commands, events) = (settings.commands as usize, settings.events as usize);
+        let rings = CommandRing::new(commands).zip(EventRing::new(events));
+        let (commands, events) = rings.ok_or(proc_started::SETTINGS)?;
+        let queues = settings.queues_bytes as usize;
+        let bytes = u64::from(settings.rings_bytes);
+        if !(576..=1500).contains(&settings.mtu)
+            || settings.rings % 4096 != 0
+            || settings.queues % 64 != 0
+            || bytes < rings::BYTES
+            || queues < commands.bytes() + events.bytes()
+        {
+            return Err(proc_started::SETTINGS);
+        }
+        if !reset() {
+            return Err(proc_started::CARD);
+        }
+        let caps = registers::read(of_card::CAPS);
+        // All of them: where a flow's key is in the card's table depends on how many there are.
+        let flows = u16::try_from(1_u32 << caps.flows_log2()).map_err(|_| proc_started::CARD)?;
+        let [m0, m1, m2, m3, m4, m5] = settings.mac;
+        registers::write(of_card::MTU, rings::MAX_FRAME.into());
+        registers::write(of_card::MAC_LO, u32::from_le_bytes([m0, m1, m2, m3]));
+        let high = reg::MacHi::default().with_mac(u16::from_le_bytes([m4, m5]));
+        registers::write(of_card::MAC_HI, high);
+        let mut seed = Seed([0; 32]);
+        seed.0[..16].copy_from_slice(&settings.seed);
+        seed.0[16..].copy_from_slice(&settings.seed_more);
+        let gateway = (settings.gateway != [0; 4]).then_some(settings.gateway);
+        let engine = Engine::new(EngineConfig {
+            mac: settings.mac,
+            ip: settings.ip,
+            netmask: settings.netmask,
+            gateway,
+            mtu: settings.mtu,
+            num_flows: flows,
+            num_stags: 1 << caps.stags_log2(),
+            max_connections: Some(CONNECTIONS),
+            seed,
+            receive_window: 1 << 17,
+            reassembly_memory: 1 << 16,
+            syn_cache: 16,
+            rung: Rung::Firmware,
+            on_card: true,
+            ..EngineConfig::default()
+        });
+        let memory = (settings.rings, settings.rings + bytes);
+        let card = Card::new(Rings::new(settings.rings), memory, flows);
+        registers::write(
+            of_card::CTRL,
+            reg::Ctrl::default().with_jobs(true).with_receive(true),
+        );
+        let words = host_memory::open(settings.queues, queues);
+        let events_at = weft_queues::Memory::part(words, commands.bytes() / 8, events.bytes() / 8);
+        ports::write(proc_port::REPORTS, 1);
+        let khz = u64::from(registers::read(of_card::CLOCK_KHZ)).max(1);
+        Ok(Self {
+            engine,
+            card,
+            memory: words,
+            broken: false,
+            commands,
+            events,
+            events_at: events_at.ok_or(proc_started::SETTINGS)?,
+            taken: 0,
+            written: 0,
+            served: Served::default(),
+            pace: (1024 * 1_000_000) / khz,
+            frame: Vec::with_capacity(2048),
+        })
+    }
+
+    /// The engine's time: nanoseconds.
+    fn now(&self) -> u64 {
+        // Years before it overflows.
+        (cycles() * self.pace) >> 10
+    }
+
+    /// What came, what is due, what was commanded, and what there is to tell.
+    fn turn(&mut self, mut posted: bool) {
+        info::count(ProcInfo::TURNS_AT);
+        self.take_reports();
+        let now = self.now();
+        if self.engine.next_deadline().is_some_and(|at| at <= now) {
+            self.engine.on_timer(now, &mut self.card);
+        }
+        let mut woken = posted && self.take_commands();
+        // What completes makes room for what could not be taken.
+        loop {
+            if posted {
+                let now = self.now();
+                self.served.take(now, &mut self.engine, &mut self.card);
+                self.card.ring();
+            }
+            let (completed, wanted) = self.served.complete(&mut self.engine);
+            woken |= wanted;
+            posted = completed > 0;
+            if !posted {
+                break;
+            }
+            ports::beat();
+        }
+        self.card.ring();
+        woken |= self.put_events();
+        host_memory::flush();
+        if woken {
+            ports::write(proc_port::INTERRUPT, 0);
+        }
+        if self.card.rings.failed() || host_memory::take_failed() {
+            panic!("host memory refused what the host gave");
+        }
+        info::set(ProcInfo::JOBS_AT, self.card.rings.posted());
+        self.card.rings.arm();
+        self.set_alarm();
+        info::set(ProcInfo::INSTRUCTIONS_AT, ports::instructions());
+    }
+
+    fn take_reports(&mut self) {
+        let mut report = Aligned([0; 64]);
+        while let Some(has_frame) = self.card.rings.take(&mut report.0, &mut self.frame) {
+            let now = self.now();
+            let frame = has_frame.then_some(&self.frame[..]);
+            self.engine.on_report(now, &report.0, frame, &mut self.card);
+            self.card.ring();
+            ports::beat();
+        }
+        info::set(ProcInfo::REPORTS_AT, self.card.rings.reports());
+    }
+
+    /// Has all commands done that were posted. True: the host is to be woken.
+    fn take_commands(&mut self) -> bool {
+        let before = self.taken;
+        while !self.broken && self.taken.wrapping_sub(before) < self.commands.capacity() {
+            let taken = match self.commands.take(self.memory, self.taken) {
+                None => break,
+                Some(Ok(taken)) => taken,
+                Some(Err(bad)) => {
+                    log!("{bad}");
+                    self.broken = true;
+                    break;
+                }
+            };
+            let now = self.now();
+            let data = taken.private_data();
+            let answer = self
+                .engine
+                .execute(now, &taken.command, data, &mut self.card);
+            self.card.ring();
+            let gone = taken.command.opcode() == Ok(CommandOpcode::DestroyQp);
+            if gone && outcome(&answer).is_ok() {
+                self.served.remove(QpId::from_number(taken.command.qp));
+            }
+            self.commands.put_answer(self.memory, self.taken, answer);
+            self.taken = self.taken.wrapping_add(1);
+            ports::beat();
+        }
+        self.taken != before && self.commands.disarm(self.memory)
+    }
+
+    /// Writes events as long as there is room for them. True: the host is to be woken.
+    fn put_events(&mut self) -> bool {
+        let before = self.written;
+        while let Some(event) = {
+            // Asked only if there is one: it is a read of host memory.
+            let next = self.engine.has_event();
+            let room = next && self.events.has_room(self.events_at, self.written);
+            room.then(|| self.engine.poll_event()).flatten()
+        } {
+            let (entry, data) = entry_of(&event);
+            self.events.put(self.events_at, self.written, entry, data);
+            self.written = self.written.wrapping_add(1);
+        }
+        self.written != before && self.events.disarm(self.events_at)
+    }
+
+    /// The timer goes off when something is due.
+    fn set_alarm(&self) {
+        let Some(at) = self.engine.next_deadline() else {
+            return ports::write(proc_port::ALARM, 0);
+        };
+        let wait = at.saturating_sub(self.now());
+        let wait = ((wait << 10) / self.pace + 1).clamp(1, LONGEST);
+        ports::write(proc_port::ALARM, wait as u32);
+    }
+}

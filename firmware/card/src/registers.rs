@@ -1,0 +1,84 @@
+//! The card's own registers, doorbells and tables. The host must not use the tables meanwhile: their rows go through registers that there are once.
+
+use core::ptr::{read_volatile, write_volatile};
+
+#[cfg(feature = "engine")]
+use weft_layout::Doorbell;
+use weft_layout::{reg, registers, table, Register, TableOperation};
+
+/// Where the card's registers are; its doorbells are behind them.
+const CARD: usize = 0x2002_0000;
+
+#[cfg(feature = "engine")]
+const DOORBELLS: usize = 0x1_0000;
+
+/// A word of the card.
+fn place(offset: u32) -> *mut u32 {
+    (CARD + (offset as usize & 0xfffc)) as *mut u32
+}
+
+/// Reads a register.
+pub fn read<A, W, R: From<u32>>(register: Register<A, W, R>) -> R {
+    // SAFETY: a register of the card, a word; it is no memory of ours.
+    unsafe { read_volatile(place(register.offset())) }.into()
+}
+
+/// Writes a register.
+pub fn write<A: weft_layout::Writable, W: Into<u32>, R>(register: Register<A, W, R>, value: W) {
+    // SAFETY: as in `read`.
+    unsafe { write_volatile(place(register.offset()), value.into()) }
+}
+
+/// Rings a doorbell.
+#[cfg(feature = "engine")]
+pub fn ring(doorbell: Doorbell, value: u32) {
+    // SAFETY: as in `read`.
+    unsafe {
+        write_volatile(
+            (CARD + DOORBELLS + doorbell.offset() as usize) as *mut u32,
+            value,
+        )
+    }
+}
+
+/// A row was not written or read.
+#[derive(Debug)]
+pub struct Refused;
+
+/// Runs a table access.
+fn access(operation: TableOperation, number: u8, index: u32) -> Result<(), Refused> {
+    let command = reg::TableCmd::default()
+        .with_operation(operation)
+        .with_table(number)
+        .with_index(index);
+    write(registers::TABLE_CMD, command);
+    match read(registers::TABLE_CMD).refused() {
+        true => Err(Refused),
+        false => Ok(()),
+    }
+}
+
+/// Writes a row of a table.
+pub fn write_row(number: u8, index: u32, row: &[u8; 64]) -> Result<(), Refused> {
+    for (register, word) in registers::TABLE_DATA.words().zip(row.chunks_exact(4)) {
+        let mut bytes = [0; 4];
+        bytes.copy_from_slice(word);
+        write(register, u32::from_le_bytes(bytes));
+    }
+    access(TableOperation::Write, number, index)
+}
+
+/// Reads a row of a table.
+pub fn read_row(number: u8, index: u32) -> Result<[u8; 64], Refused> {
+    access(TableOperation::Read, number, index)?;
+    let mut row = [0; 64];
+    for (register, word) in registers::TABLE_DATA.words().zip(row.chunks_exact_mut(4)) {
+        word.copy_from_slice(&read(register).to_le_bytes());
+    }
+    Ok(row)
+}
+
+/// The number of a STAG row that nobody uses: the last.
+pub fn last_stag() -> (u8, u32) {
+    (table::STAG, (1 << read(registers::CAPS).stags_log2()) - 1)
+}

@@ -1,0 +1,396 @@
+//! Work as it lies in queues in memory: taken for an [`Engine`], and completions as CQEs. Whoever has the engine uses it, in a driver or on a card.
+
+use weft_layout::{
+    AtomicOperands, Binding as Bound, Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode,
+};
+use weft_queues::{BadWqe, Capacity, Memory, Payload as Carried, QueuePair, Taken};
+use weft_wire::rdmap::Atomic;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::port::Port;
+use crate::verbs::{
+    Access, Binding, Completion, Opcode, Payload, QpId, RecvWr, SendOp, SendWr, Sge, Status,
+    MAX_RECV_SGE, MAX_SGE,
+};
+
+/// How much was taken of a queue pair's queues.
+#[derive(Debug, Default)]
+pub struct Posted {
+    /// Blocks and elements.
+    send: u32,
+    recv: u32,
+    /// The send queue holds what nobody understands: nothing more is taken from it.
+    broken: bool,
+}
+
+/// The queues of a queue pair: what may be posted, what lies where, and the memory.
+pub struct PostedTo<'a, M: ?Sized> {
+    /// Whose they are.
+    pub qp: QpId,
+    /// What may be posted.
+    pub capacity: Capacity,
+    /// What lies where.
+    pub layout: QueuePair,
+    /// Send queue, receive queue and their doorbells.
+    pub memory: &'a M,
+}
+
+/// Why work was not done, for a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotDone {
+    /// The send queue holds what nobody understands.
+    Broken(BadWqe),
+    /// The engine refused the WQE of this number.
+    Send(u32, Error),
+    /// The engine refused the element of this number.
+    Recv(u32, Error),
+}
+
+/// What the engine is to call a work request: number, blocks, whether a CQE is wanted on success.
+#[inline]
+pub fn work_id(number: u32, blocks: u32, signaled: bool) -> u64 {
+    u64::from(number) | u64::from(blocks) << 32 | u64::from(signaled) << 48
+}
+
+/// A completion, for the queues that its work was taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// Blocks or elements up to it that can be used again.
+    pub done: u32,
+    /// It was a receive.
+    pub is_recv: bool,
+    /// It succeeded.
+    pub success: bool,
+    /// The CQE is wanted.
+    pub signaled: bool,
+    /// But for the names of the queue pair.
+    pub cqe: Cqe,
+}
+
+impl Finished {
+    /// Of work that was posted by [`Engine::take_sends`] and [`Engine::take_recvs`].
+    #[inline]
+    pub fn of(completion: &Completion) -> Self {
+        let id = completion.wr_id;
+        let blocks = (id >> 32) as u16;
+        let success = completion.status == Status::Success;
+        Self {
+            done: (id as u32).wrapping_add(blocks.into()),
+            is_recv: completion.opcode == Opcode::Recv,
+            success,
+            // What fails has a CQE, which gives its room back.
+            signaled: id >> 48 & 1 != 0 || !success,
+            cqe: cqe_of(completion),
+        }
+    }
+}
+
+/// Memory as the engine names it.
+#[inline]
+pub fn sge_of(sge: weft_queues::Sge) -> Sge {
+    Sge {
+        stag: sge.stag,
+        to: sge.to,
+        length: sge.length,
+    }
+}
+
+/// Its payload is operands, in the WQE.
+#[inline]
+fn has_operands(opcode: WqeOpcode) -> bool {
+    use WqeOpcode::{Bind, CmpSwap, FastRegister, FetchAdd, LocalInvalidate};
+    matches!(
+        opcode,
+        Bind | CmpSwap | FastRegister | FetchAdd | LocalInvalidate
+    )
+}
+
+/// What the engine is to do; `None`: nothing that it can.
+#[inline]
+fn operation(taken: &Taken) -> Option<SendOp> {
+    let solicited = taken.has(SendWqe::SOLICITED);
+    let invalidate = taken.has(SendWqe::INVALIDATE).then_some(taken.stag);
+    Some(match taken.opcode {
+        WqeOpcode::Send => SendOp::Send {
+            solicited,
+            invalidate,
+        },
+        _ if invalidate.is_some() => return None,
+        WqeOpcode::XrcSend => SendOp::XrcSend {
+            solicited,
+            srq: taken.stag,
+        },
+        WqeOpcode::Immediate => SendOp::Immediate {
+            solicited,
+            data: taken.to,
+        },
+        _ if solicited => return None,
+        WqeOpcode::LocalInvalidate => SendOp::LocalInvalidate { stag: taken.stag },
+        WqeOpcode::Bind => SendOp::Bind(binding(taken)?),
+        WqeOpcode::FastRegister => SendOp::FastRegister(binding(taken)?),
+        WqeOpcode::FetchAdd | WqeOpcode::CmpSwap => atomic(taken)?.0,
+        WqeOpcode::Write => SendOp::Write {
+            stag: taken.stag,
+            to: taken.to,
+        },
+        WqeOpcode::Read => SendOp::Read {
+            stag: taken.stag,
+            to: taken.to,
+        },
+    })
+}
+
+/// The operands that lie in a WQE.
+fn operands<const SIZE: usize>(taken: &Taken) -> Option<[u8; SIZE]> {
+    match taken.payload() {
+        Carried::Inline(bytes) => bytes.try_into().ok(),
+        Carried::Sges(_) => None,
+    }
+}
+
+fn binding(taken: &Taken) -> Option<Binding> {
+    let record = Bound::from_bytes(&operands(taken)?);
+    Some(Binding {
+        stag: taken.stag,
+        base_to: taken.to,
+        region: record.region_stag,
+        region_to: record.region_to,
+        length: record.length,
+        access: Access::from_bits(record.access)?,
+    })
+}
+
+/// An atomic, and where the old value goes.
+#[inline]
+fn atomic(taken: &Taken) -> Option<(SendOp, Sge)> {
+    if !matches!(taken.opcode, WqeOpcode::FetchAdd | WqeOpcode::CmpSwap) {
+        return None;
+    }
+    let record = AtomicOperands::from_bytes(&operands(taken)?);
+    let atomic = match taken.opcode {
+        WqeOpcode::FetchAdd => Atomic::FetchAdd {
+            add: record.operand,
+            mask: 0,
+        },
+        _ => Atomic::CmpSwap {
+            compare: record.operand,
+            compare_mask: u64::MAX,
+            swap: record.swap,
+            swap_mask: u64::MAX,
+        },
+    };
+    let (stag, to) = (taken.stag, taken.to);
+    let sink = Sge {
+        stag: record.sink_stag,
+        to: record.sink_to,
+        length: 8,
+    };
+    Some((SendOp::Atomic { stag, to, atomic }, sink))
+}
+
+#[inline]
+fn opcode_of(opcode: WqeOpcode) -> Opcode {
+    match opcode {
+        WqeOpcode::Send | WqeOpcode::Immediate | WqeOpcode::XrcSend => Opcode::Send,
+        WqeOpcode::Write => Opcode::Write,
+        WqeOpcode::Read => Opcode::Read,
+        WqeOpcode::LocalInvalidate => Opcode::LocalInvalidate,
+        WqeOpcode::Bind => Opcode::Bind,
+        WqeOpcode::FastRegister => Opcode::FastRegister,
+        WqeOpcode::FetchAdd => Opcode::FetchAdd,
+        WqeOpcode::CmpSwap => Opcode::CmpSwap,
+    }
+}
+
+/// Why the engine never takes it, if it does not.
+fn refused(posted: Result<(), Error>) -> Option<Error> {
+    posted.err().filter(|error| *error != Error::QueueFull)
+}
+
+/// How a work request ends that the engine does not take: in its turn, and the queue pair with it.
+pub fn ends_by(error: Error) -> Status {
+    match error {
+        Error::UnknownStag(_)
+        | Error::WrongPd(_)
+        | Error::OutOfBounds { .. }
+        | Error::NeedsLocalWrite(_)
+        | Error::NeedsRight(_)
+        | Error::NeedsReadSink(_) => Status::LocalProtection,
+        _ => Status::LocalOperation,
+    }
+}
+
+/// The CQE of a completion, but for what names the queue.
+#[inline]
+fn cqe_of(completion: &Completion) -> Cqe {
+    let opcode = match completion.opcode {
+        Opcode::Send => CqeOpcode::Send,
+        Opcode::Write => CqeOpcode::Write,
+        Opcode::Read => CqeOpcode::Read,
+        Opcode::Recv => CqeOpcode::Recv,
+        Opcode::LocalInvalidate => CqeOpcode::LocalInvalidate,
+        Opcode::Bind => CqeOpcode::Bind,
+        Opcode::FastRegister => CqeOpcode::FastRegister,
+        Opcode::FetchAdd => CqeOpcode::FetchAdd,
+        Opcode::CmpSwap => CqeOpcode::CmpSwap,
+    };
+    let status = match completion.status {
+        Status::Success => CqeStatus::Success,
+        Status::Flushed => CqeStatus::Flushed,
+        Status::LocalProtection => CqeStatus::LocalProtection,
+        Status::RemoteAccess => CqeStatus::RemoteAccess,
+        Status::RemoteOperation => CqeStatus::RemoteOperation,
+        _ => CqeStatus::LocalOperation,
+    };
+    Cqe {
+        work: completion.wr_id as u32,
+        byte_len: completion.byte_len,
+        opcode: opcode as u8,
+        status: status as u8,
+        immediate: completion.immediate.unwrap_or(0),
+        invalidated: completion.invalidated.unwrap_or(0),
+        ..Cqe::default()
+    }
+    .with_solicited(completion.solicited)
+    .with_has_immediate(completion.immediate.is_some())
+    .with_has_invalidated(completion.invalidated.is_some())
+}
+
+impl Posted {
+    /// The next WQE of the send queue.
+    fn next_send<M: Memory + ?Sized>(
+        &mut self,
+        queues: &PostedTo<'_, M>,
+    ) -> Option<Result<(u32, Taken), BadWqe>> {
+        if self.broken {
+            return None;
+        }
+        let tail = queues.layout.send_tail(queues.memory);
+        let taken = queues.layout.take_send(queues.memory, self.send, tail)?;
+        Some(match taken {
+            Ok(taken) => {
+                let number = self.send;
+                self.send = number.wrapping_add(taken.blocks);
+                Ok((number, taken))
+            }
+            Err(bad) => {
+                self.broken = true;
+                Err(bad)
+            }
+        })
+    }
+
+    /// The next element of the receive queue.
+    fn next_recv<M: Memory + ?Sized>(
+        &mut self,
+        queues: &PostedTo<'_, M>,
+    ) -> Option<(u32, [Sge; MAX_RECV_SGE], usize)> {
+        let number = self.recv;
+        let posted = queues.layout.recv_tail(queues.memory).wrapping_sub(number);
+        // A tail that is further away than the ring is long says nothing.
+        if posted == 0 || posted > queues.layout.recv_elements() {
+            return None;
+        }
+        self.recv = number.wrapping_add(1);
+        let element = queues.layout.take_recv(queues.memory, number);
+        let used = element.iter().take_while(|sge| sge.length > 0).count();
+        Some((number, element.map(sge_of), used))
+    }
+}
+
+impl Engine {
+    /// Takes all receive elements that were posted and for which there is a place. The rest stay where they are until the next look.
+    pub fn take_recvs<M: Memory + ?Sized, P: Port>(
+        &mut self,
+        now: u64,
+        posted: &mut Posted,
+        queues: &PostedTo<'_, M>,
+        port: &mut P,
+        mut tell: impl FnMut(NotDone),
+    ) {
+        while let Some((number, list, used)) = posted.next_recv(queues) {
+            let wr = RecvWr {
+                id: work_id(number, 1, true),
+                sges: &list[..used],
+            };
+            let mut done = self.post_recv(now, queues.qp, &wr, port);
+            if let Some(error) = refused(done) {
+                tell(NotDone::Recv(number, error));
+                done = self.fail_recv(now, queues.qp, wr.id, ends_by(error), port);
+            }
+            if done.is_err() {
+                posted.recv = number;
+                return;
+            }
+        }
+    }
+
+    /// The same of WQEs. A ring may hold more than the engine's queue (small WQEs in room for large ones).
+    pub fn take_sends<M: Memory + ?Sized, P: Port>(
+        &mut self,
+        now: u64,
+        posted: &mut Posted,
+        queues: &PostedTo<'_, M>,
+        port: &mut P,
+        mut tell: impl FnMut(NotDone),
+    ) {
+        while let Some(next) = posted.next_send(queues) {
+            let (number, taken) = match next {
+                Ok(next) => next,
+                Err(bad) => {
+                    tell(NotDone::Broken(bad));
+                    let _ = self.set_qp_error(now, queues.qp, port);
+                    return;
+                }
+            };
+            let mut sges = [Sge::default(); MAX_SGE];
+            let payload = match taken.payload() {
+                // Their operands, not what they carry.
+                _ if has_operands(taken.opcode) => {
+                    let sink = atomic(&taken).map(|(_, sink)| sink);
+                    sges[0] = sink.unwrap_or_default();
+                    Ok(Payload::Sges(&sges[..usize::from(sink.is_some())]))
+                }
+                Carried::Inline(bytes) if bytes.len() > queues.capacity.inline => {
+                    Err(Error::InlineTooLong(bytes.len()))
+                }
+                Carried::Inline(bytes) => Ok(Payload::Inline(bytes)),
+                Carried::Sges(list) if list.len() > queues.capacity.sges => {
+                    Err(Error::TooManySges(list.len()))
+                }
+                Carried::Sges(list) => {
+                    for (place, sge) in sges.iter_mut().zip(list) {
+                        *place = sge_of(*sge);
+                    }
+                    Ok(Payload::Sges(&sges[..list.len()]))
+                }
+            };
+            let wr_id = work_id(number, taken.blocks, taken.has(SendWqe::SIGNALED));
+            let mut done = match (operation(&taken), payload) {
+                (None, _) => Err(Error::ImmediatePayload),
+                (_, Err(error)) => Err(error),
+                (Some(op), Ok(payload)) => {
+                    let wr = SendWr {
+                        id: wr_id,
+                        op,
+                        payload,
+                        // The room in the queue is given back at each end.
+                        signalled: true,
+                        fence: taken.has(SendWqe::FENCE),
+                    };
+                    self.post_send(now, queues.qp, &wr, port)
+                }
+            };
+            if let Some(error) = refused(done) {
+                tell(NotDone::Send(number, error));
+                let work = (wr_id, opcode_of(taken.opcode));
+                done = self.fail_send(now, queues.qp, work, ends_by(error), port);
+            }
+            if done.is_err() {
+                posted.send = number;
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! A card whose processor has the engine: the host commands by the queues in memory, and hears of events.
+
+use std::fmt;
+use std::sync::Arc;
+
+use weft_engine::commands::{event_of, outcome, Answer, Command, Refusal};
+use weft_engine::Event;
+use weft_layout::{proc_started, reg, registers, ProcCommand, ProcEngine};
+use weft_queues::{CommandRing, EventRing};
+
+use super::{Processor, ProcessorError};
+use crate::dma::{publish, DmaBuffer};
+use crate::transport::{RegisterAccess, Transport};
+
+/// Commands under way at most, events in the ring.
+const COMMANDS: usize = 8;
+const EVENTS: usize = 16;
+/// What lies between firmware and card: its rings, and receive queues.
+const RINGS: usize = 1 << 18;
+/// Queue pairs and completion queues.
+const QUEUES: usize = 1 << 16;
+/// The firmware may take so long for a command.
+const PATIENCE_NS: u64 = 1_000_000_000;
+
+/// Addresses and secrets of the engine.
+#[derive(Clone, Debug)]
+pub struct EngineSettings {
+    /// The station's address.
+    pub mac: [u8; 6],
+    /// IPv4 address.
+    pub ip: [u8; 4],
+    /// Mask of the local network.
+    pub netmask: [u8; 4],
+    /// Next hop for everything else.
+    pub gateway: Option<[u8; 4]>,
+    /// Largest IPv4 packet, 576 to 1500.
+    pub mtu: u16,
+    /// Of all that nobody outside is to foresee: from the operating system.
+    pub seed: [u8; 32],
+}
+
+/// A card that belongs to its firmware. When this is dropped the processor is stopped and the card reset.
+pub struct CardEngine {
+    processor: Processor,
+    /// The firmware has the memory, as far as is known.
+    given: bool,
+    _rings: DmaBuffer,
+    queues: Arc<DmaBuffer>,
+    /// Bytes of it that are in use.
+    used: usize,
+    commands: CommandRing,
+    events: EventRing,
+    /// Where the event ring's words begin.
+    events_at: usize,
+    posted: u32,
+    answered: u32,
+    taken: u32,
+}
+
+impl Processor {
+    /// The firmware that was started takes the card, which nobody else has.
+    ///
+    /// # Errors
+    /// [`ProcessorError::NoEngine`] when the firmware has none.
+    pub fn start_engine(&self, settings: &EngineSettings) -> Result<CardEngine, ProcessorError> {
+        // When it answers it has said where its things are.
+        self.ask(ProcCommand::Ping, 0)?;
+        let info = self.info()?.filter(|info| info.engine_at != 0);
+        let info = info.ok_or(ProcessorError::NoEngine)?;
+        let rings = CommandRing::new(COMMANDS).zip(EventRing::new(EVENTS));
+        let (commands, events) = rings.ok_or(ProcessorError::NoEngine)?;
+        let memory = self.transport.dma_alloc(RINGS)?;
+        let queues = self
+            .transport
+            .dma_alloc(commands.bytes() + events.bytes() + QUEUES)?;
+        let (mut seed, mut seed_more) = ([0; 16], [0; 16]);
+        seed.copy_from_slice(&settings.seed[..16]);
+        seed_more.copy_from_slice(&settings.seed[16..]);
+        let record = ProcEngine {
+            rings: memory.iova(),
+            rings_bytes: memory.len() as u32,
+            queues: queues.iova(),
+            queues_bytes: queues.len() as u32,
+            commands: COMMANDS as u32,
+            events: EVENTS as u32,
+            mac: settings.mac,
+            mtu: settings.mtu,
+            ip: settings.ip,
+            netmask: settings.netmask,
+            gateway: settings.gateway.unwrap_or_default(),
+            seed,
+            seed_more,
+        };
+        let mut engine = CardEngine {
+            processor: self.clone(),
+            given: true,
+            _rings: memory,
+            events_at: commands.bytes() / 8,
+            queues: Arc::new(queues),
+            used: commands.bytes() + events.bytes(),
+            commands,
+            events,
+            posted: 0,
+            answered: 0,
+            taken: 0,
+        };
+        // The first event wakes who sleeps.
+        engine.arm();
+        // From here on it ends by its drop.
+        self.write_memory(info.engine_at, &record.to_bytes())?;
+        let started = self.ask(ProcCommand::Engine, 0)?;
+        if started == u32::from(proc_started::DONE) {
+            return Ok(engine);
+        }
+        engine.given = false;
+        Err(ProcessorError::NotStarted(started))
+    }
+}
+
+impl CardEngine {
+    /// The processor that it runs on.
+    pub fn processor(&self) -> &Processor {
+        &self.processor
+    }
+
+    /// The memory that both share.
+    pub(super) fn memory(&self) -> &Arc<DmaBuffer> {
+        &self.queues
+    }
+
+    /// So many bytes of it that nobody has: where.
+    pub(super) fn room(&mut self, bytes: usize) -> Option<usize> {
+        let at = self.used.next_multiple_of(64);
+        let end = at.checked_add(bytes)?;
+        (end <= self.queues.len()).then(|| self.used = end)?;
+        Some(at)
+    }
+
+    fn transport(&self) -> &Arc<dyn Transport> {
+        &self.processor.transport
+    }
+
+    /// Writes a command with its private data, and rings; its number. `None`: of as many as the ring holds the answers were not read yet.
+    pub fn post(
+        &mut self,
+        command: &Command,
+        private_data: &[u8],
+    ) -> Result<Option<u32>, ProcessorError> {
+        if self.posted.wrapping_sub(self.answered) >= self.commands.capacity() {
+            return Ok(None);
+        }
+        let (memory, number) = (self.queues.memory().words(), self.posted);
+        self.commands.put(memory, number, command, private_data);
+        self.posted = number.wrapping_add(1);
+        self.commands.ring(memory, self.posted);
+        self.ring()?;
+        Ok(Some(number))
+    }
+
+    /// The firmware is to look at its queues.
+    pub fn ring(&self) -> Result<(), ProcessorError> {
+        publish();
+        Ok(self.transport().write(registers::PROC_BELL, 1)?)
+    }
+
+    /// What became of the oldest command whose answer was not read. `None`: it is not done, or there is none.
+    pub fn answer(&mut self) -> Option<Result<Answer, Refusal>> {
+        if self.answered == self.posted {
+            return None;
+        }
+        let memory = self.queues.memory().words();
+        let answer = self.commands.answer(memory, self.answered)?;
+        if answer.command != self.answered {
+            return None;
+        }
+        self.answered = self.answered.wrapping_add(1);
+        Some(outcome(&answer).map(|()| answer))
+    }
+
+    /// Posts a command and waits for its answer, asleep. Of commands that were posted before the answers were read.
+    ///
+    /// # Errors
+    /// Why the firmware refused it, or what happened to the firmware.
+    pub fn command(
+        &mut self,
+        command: &Command,
+        private_data: &[u8],
+    ) -> Result<Result<Answer, Refusal>, ProcessorError> {
+        self.post(command, private_data)?;
+        let until = self.transport().now() + PATIENCE_NS;
+        loop {
+            self.commands.arm(self.queues.memory().words());
+            if let Some(answer) = self.answer() {
+                return Ok(answer);
+            }
+            self.processor.sleep(until)?;
+        }
+    }
+
+    /// The oldest event that was not taken.
+    pub fn take_event(&mut self) -> Result<Option<Event>, ProcessorError> {
+        let memory = &self.queues.memory().words()[self.events_at..];
+        while let Some(taken) = self.events.get(memory, self.taken) {
+            self.taken = self.taken.wrapping_add(1);
+            self.events.taken(memory, self.taken);
+            // What found the ring full moves up.
+            if self.taken % (self.events.capacity() / 2) == 0 {
+                self.ring()?;
+            }
+            if let Some(event) = event_of(&taken.entry, taken.private_data()) {
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next event makes an interrupt. Look once more afterwards.
+    pub fn arm(&self) {
+        self.events
+            .arm(&self.queues.memory().words()[self.events_at..]);
+    }
+
+    /// Waits for an event, asleep.
+    ///
+    /// # Errors
+    /// [`ProcessorError::Silent`] when none came until `deadline` of the transport's time.
+    pub fn wait_event(&mut self, deadline: u64) -> Result<Event, ProcessorError> {
+        loop {
+            self.arm();
+            if let Some(event) = self.take_event()? {
+                return Ok(event);
+            }
+            self.processor.sleep(deadline)?;
+        }
+    }
+}
+
+impl Drop for CardEngine {
+    fn drop(&mut self) {
+        if !self.given {
+            return;
+        }
+        // The memory goes back to the host only after both were told to forget it.
+        let reset = reg::Ctrl::default().with_reset(true);
+        let stopped = self.processor.stop();
+        let reset = stopped.and_then(|()| {
+            self.transport().write(registers::CTRL, reset)?;
+            self.processor.wait(|| {
+                let status = self.transport().read(registers::STATUS)?;
+                Ok((!status.resetting()).then_some(()))
+            })
+        });
+        if let Err(error) = reset {
+            tracing::warn!(%error, "a card of its firmware could not be turned off");
+        }
+    }
+}
+
+impl fmt::Debug for CardEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardEngine")
+            .field("posted", &self.posted)
+            .field("taken", &self.taken)
+            .finish()
+    }
+}

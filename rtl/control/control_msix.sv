@@ -1,0 +1,51 @@
+// The interrupts of a card with a control processor. While the processor has the card's reports (`route_i`), the card's interrupts are the processor's:
+// `report_o`. The processor asks for one of its own by `raise_i`, on vector 0, behind what it has written; an end of its firmware while it had the reports
+// is told in the same way, since nobody else is there to tell of anything.
+
+module control_msix (
+  input  logic       clk_i,
+  input  logic       rst_ni,
+
+  input  logic       route_i,          // level
+  input  logic       silent_i,         // level: nothing is told of an end
+  input  logic       raise_i,          // pulses
+  input  logic       taken_i,          // report_o was seen
+  output logic       report_o,         // level
+  output logic       idle_o,
+
+  input  logic       card_valid_i,
+  output logic       card_ready_o,
+  input  logic [4:0] card_vector_i,
+
+  output logic       msix_valid_o,
+  input  logic       msix_ready_i,
+  output logic [4:0] msix_vector_o
+);
+
+  // What is shown and not taken: the card's or the processor's.
+  logic raise_q, route_q, card_shown_q, ours_shown_q, ours, card;
+
+  assign card = card_valid_i && (!route_q || card_shown_q) && !ours_shown_q;
+  assign ours = !card && (raise_q || ours_shown_q);
+
+  assign msix_valid_o  = card || ours;
+  assign msix_vector_o = card ? card_vector_i : '0;
+  assign card_ready_o  = card ? msix_ready_i : route_q && !card_shown_q;
+  assign idle_o        = !raise_q && !report_o && !ours_shown_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      {raise_q, route_q, report_o, card_shown_q, ours_shown_q} <= '0;
+    end else begin
+      route_q      <= route_i;
+      card_shown_q <= card && !msix_ready_i;
+      ours_shown_q <= ours && !msix_ready_i;
+      if (raise_i || route_q && !route_i && !silent_i) raise_q <= 1'b1;
+      else if (ours && msix_ready_i) raise_q <= 1'b0;
+      if (!route_i) report_o <= 1'b0;
+      else if (card_valid_i && card_ready_o && !card) report_o <= 1'b1;
+      else if (taken_i) report_o <= 1'b0;
+    end
+  end
+
+endmodule

@@ -1,0 +1,109 @@
+// The card's own registers and doorbells in the core's address space: an access of the core becomes one of an AXI4-Lite master, one at a time. The core
+// waits for the answer. An access under way when the core is stopped goes to its end, and its answer to nobody.
+
+module control_window (
+  input  logic        clk_i,
+  input  logic        rst_ni,           // of the bus
+  input  logic        core_rst_ni,
+
+  input  logic        req_i,            // taken while `ready_o`
+  output logic        ready_o,
+  input  logic        we_i,
+  input  logic [16:0] addr_i,
+  input  logic [31:0] wdata_i,
+  input  logic [3:0]  be_i,
+  output logic        rvalid_o,
+  output logic [31:0] rdata_o,
+  output logic        err_o,
+
+  output logic [16:0] m_axil_awaddr,
+  output logic        m_axil_awvalid,
+  input  logic        m_axil_awready,
+  output logic [31:0] m_axil_wdata,
+  output logic [3:0]  m_axil_wstrb,
+  output logic        m_axil_wvalid,
+  input  logic        m_axil_wready,
+  input  logic [1:0]  m_axil_bresp,
+  input  logic        m_axil_bvalid,
+  output logic        m_axil_bready,
+  output logic [16:0] m_axil_araddr,
+  output logic        m_axil_arvalid,
+  input  logic        m_axil_arready,
+  input  logic [31:0] m_axil_rdata,
+  input  logic [1:0]  m_axil_rresp,
+  input  logic        m_axil_rvalid,
+  output logic        m_axil_rready
+);
+
+  typedef enum logic [2:0] {Idle, Write, Wrote, Read, Answer} state_e;
+
+  state_e      state_q;
+  logic        aw_q, w_q, done, error, ours_q;
+  logic [16:0] addr_q;
+  logic [31:0] data_q;
+  logic [3:0]  be_q;
+
+  assign ready_o = state_q == Idle;
+
+  assign m_axil_awaddr  = addr_q;
+  assign m_axil_awvalid = state_q == Write && !aw_q;
+  assign m_axil_wdata   = data_q;
+  assign m_axil_wstrb   = be_q;
+  assign m_axil_wvalid  = state_q == Write && !w_q;
+  assign m_axil_bready  = state_q == Wrote;
+  assign m_axil_araddr  = addr_q;
+  assign m_axil_arvalid = state_q == Read;
+  assign m_axil_rready  = state_q == Answer;
+
+  assign done  = state_q == Wrote && m_axil_bvalid || state_q == Answer && m_axil_rvalid;
+  assign error = state_q == Wrote ? m_axil_bresp[1] : m_axil_rresp[1];
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q <= Idle;
+      {aw_q, w_q} <= '0;
+    end else begin
+      unique case (state_q)
+        Idle: begin
+          {aw_q, w_q} <= '0;
+          if (req_i && core_rst_ni) state_q <= we_i ? Write : Read;
+        end
+        Write: begin
+          if (m_axil_awready) aw_q <= 1'b1;
+          if (m_axil_wready) w_q <= 1'b1;
+          if ((aw_q || m_axil_awready) && (w_q || m_axil_wready)) state_q <= Wrote;
+        end
+        Wrote:   if (done) state_q <= Idle;
+        Read:    if (m_axil_arready) state_q <= Answer;
+        Answer:  if (done) state_q <= Idle;
+        default: state_q <= Idle;
+      endcase
+    end
+  end
+
+  // The core that asked still runs.
+  always_ff @(posedge clk_i or negedge core_rst_ni) begin
+    if (!core_rst_ni) begin
+      ours_q   <= 1'b0;
+      rvalid_o <= 1'b0;
+      err_o    <= 1'b0;
+    end else begin
+      ours_q   <= ready_o ? req_i : ours_q && !done;
+      rvalid_o <= ours_q && done;
+      err_o    <= error;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (ready_o) begin
+      addr_q <= {addr_i[16:2], 2'b00};
+      data_q <= wdata_i;
+      be_q   <= be_i;
+    end
+    if (done) rdata_o <= m_axil_rdata;
+  end
+
+  logic unused;
+  assign unused = ^{addr_i[1:0], m_axil_bresp[0], m_axil_rresp[0]};
+
+endmodule
