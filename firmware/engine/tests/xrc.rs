@@ -138,6 +138,8 @@ fn a_foreign_element_is_placed_by_hand() {
         let before = b.hosts[1].engine.stats();
         let (card, hand) = (before.fpdus_card, before.fpdus_software);
         assert_eq!(card > 20, !foreign, "{card} {hand}");
+        // The card is not offered what it would refuse.
+        assert!(!foreign || before.attaches < 5, "{}", before.attaches);
         let wr = write(2, sink, 0x1000, &list);
         b.post_send(0, pair.qps[0], &wr).unwrap();
         b.completions_of(0, 2, 60_000 * MS);

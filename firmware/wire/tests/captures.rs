@@ -107,6 +107,7 @@ fn parse(name: &str, rtr: [Option<RtrKinds>; 2], crc: bool) -> Found {
                 rtr[0]
             }
             FrameKind::Reply => rtr[1],
+            FrameKind::Rtr => panic!("siw has none"),
         };
         assert_eq!(enhanced.peer_to_peer, expected.is_some(), "{direction:?}");
         assert_eq!(enhanced.rtr, expected.unwrap_or_default(), "{direction:?}");
