@@ -279,7 +279,7 @@ fn what_is_wrong_is_named() {
     // Opcode, flags, blocks, SGEs, bytes inline; blocks posted.
     let cases = [
         ((0, 0, 1, 0, 0), 1, BadWqe::Opcode(0)),
-        ((10, 0, 1, 0, 0), 1, BadWqe::Opcode(10)),
+        ((11, 0, 1, 0, 0), 1, BadWqe::Opcode(11)),
         ((send, 0, 5, 17, 0), 8, BadWqe::Sges(17)),
         ((send, inline, 1, 1, 8), 8, BadWqe::Sges(1)),
         ((send, inline, 5, 0, 257), 8, BadWqe::Length(257)),
