@@ -97,7 +97,8 @@ FIRMWARE := riscv32imc-unknown-none-elf/release/weft-firmware-card
 processor: setup $(SYN_PYTHON) ## the control processor in RTL, with its firmware: its core is installed, its tests are run
 	@./setup.sh python
 	firmware/build-riscv.sh card
-	export WEFT_IBEX="$$(rtl/control/setup.sh)" WEFT_FIRMWARE=$(FIRMWARE) && \
+	export WEFT_IBEX="$$(rtl/control/setup.sh)" WEFT_FIRMWARE=$(CURDIR)/target/riscv/card/$(FIRMWARE) \
+		WEFT_FIRMWARE_ENGINE=$(CURDIR)/target/riscv/card-engine/$(FIRMWARE) && \
 	$(SYN_PYTHON) rtl/syn/lint.py --top weft_card_control && \
 	cargo test -q -p weft-processor-tests && cargo clippy -q -p weft-processor-tests --all-targets -- -D warnings
 
