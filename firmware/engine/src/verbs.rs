@@ -152,7 +152,7 @@ pub enum SendOp {
         /// Also invalidates this STag of the peer's.
         invalidate: Option<u32>,
     },
-    /// Send of an XRC initiator, to a shared receive queue of the peer's XRC domain ([`crate::xrc`]).
+    /// Send of an XRC initiator, to a shared receive queue of an XRC domain of the peer (docs/engine.md).
     XrcSend {
         /// Asks the receiver for an event.
         solicited: bool,
