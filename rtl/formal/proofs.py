@@ -65,6 +65,8 @@ class Proof:
     depth: int = 2
     # Assertions that are left out, as they are proven by themselves, or told in another line of the table.
     without: tuple[str, ...] = ()
+    # It takes many minutes: left out of a list with few faults, unless it is asked for by name.
+    long: bool = False
 
 
 PROOFS = [
@@ -164,7 +166,7 @@ PROOFS = [
         ("host/dma_write.sv", "assign burst_addr  = split_q ? {next_page_q, PAGE_BEAT_W'(0)} : burst.addr;", "assign burst_addr  = burst.addr;"),
         ("host/dma_write.sv", "end_lane:  offset + bytes[LANE_W-1:0],", "end_lane:  bytes[LANE_W-1:0],"),
         ("host/dma_write.sv", "&& (!burst_start || any_shown);", "&& (!burst_start || any_shown || extra_q);"),
-    ], {"DATA_W": 128, "OUTSTANDING": 4}, without=("u_w.last_*",)),
+    ], {"DATA_W": 128, "OUTSTANDING": 4}, without=("u_w.last_*",), long=True),
     # That it goes on is in the line above, for ever. Here it is alone, so that what would stop it is found soon.
     Proof("dma_write_order_formal", ORDER_PROOF, [
         ("host/dma_write.sv", "more_given_q || (some_given_q && aw_ready);", "more_given_q;"),
@@ -236,7 +238,7 @@ PROOFS = [
         ("rx/walk/walk_scatter.sv", "if (next_i) rest_q <= rest_q - taken_q;", "if (cut_i) rest_q <= rest_q - taken_q;"),
         ("rx/walk/walk_scatter.sv", "ends_q <= taken_q == rest_q;", "ends_q <= taken_q > rest_q;"),
         ("rx/walk/walk_scatter.sv", "counts[i] = counted[i] ? length[i] : 32'd0;", "counts[i] = length[i];"),
-    ], {"FEW": 1}, depth=1),
+    ], {"FEW": 1}, depth=1, long=True),
     Proof("walk_framer_formal", FRAMER_PROOF, [
         ("rx/walk/walk_framer.sv", "assign leading = markers_q && phase_q == 7'd0;", "assign leading = 1'b0;"),
         ("rx/walk/walk_framer.sv", "(17'(ulpdu_len_q) + 17'd9) >> 2", "(17'(ulpdu_len_q) + 17'd10) >> 2"),
