@@ -151,8 +151,6 @@ pub struct Terms {
     pub ird: u16,
     /// ORD.
     pub ord: u16,
-    /// Beyond the RFC.
-    pub extensions: Extensions,
 }
 
 /// What a responder needs to know of a request.
@@ -185,11 +183,6 @@ impl Request {
         enhanced.map_or(Extensions::NONE, |enhanced| enhanced.extensions)
     }
 
-    /// Bytes of the reply's private data that are not the application's.
-    pub fn reserved(&self) -> usize {
-        self.enhanced.map_or(0, |enhanced| enhanced.reserved())
-    }
-
     /// The RTR kinds offered, if an RTR will come.
     pub fn rtr(&self) -> Option<RtrKinds> {
         self.enhanced
@@ -197,7 +190,7 @@ impl Request {
             .map(|enhanced| enhanced.rtr)
     }
 
-    /// The reply to it, and what is agreed then.
+    /// The reply to it, and what is agreed then. What it asks for beyond the RFC is granted.
     pub fn accept<'a>(&self, terms: &Terms, private_data: &'a [u8]) -> (StartupFrame<'a>, Agreed) {
         let mut agreed = Agreed {
             revision: self.revision,
@@ -213,7 +206,7 @@ impl Request {
             let mut ours = Enhanced {
                 ord: Enhanced::UNSPECIFIED,
                 ird: Enhanced::UNSPECIFIED,
-                extensions: theirs.extensions.intersection(terms.extensions),
+                extensions: theirs.extensions,
                 ..Enhanced::default()
             };
             if theirs.ird != Enhanced::UNSPECIFIED {

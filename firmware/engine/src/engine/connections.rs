@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use weft_wire::mpa::{self, Extensions, RtrKinds, EXTENDED, RESERVED};
+use weft_wire::mpa::{self, Extensions, RtrKinds, StartupFrame};
 
 use super::incoming::{waits_for_answer, Listener};
 use super::Engine;
@@ -102,16 +102,13 @@ impl Engine {
         {
             return Err(Error::InvalidAddress);
         }
-        let mut proposal = proposal(params)?;
-        proposal.extensions = match state.receives {
+        let extensions = match state.receives {
             // What is reserved in a Send is agreed on in enhanced start-up data.
             Receives::Nowhere if params.revision == Revision::Rev2 => Extensions::XRC,
             Receives::Nowhere | Receives::Domain(..) => return Err(Error::WrongQpKind),
             Receives::Own | Receives::Shared(_) => Extensions::NONE,
         };
-        if !proposal.extensions.is_empty() || proposal.rtr.contains(RtrKinds::FRAME) {
-            check_private_data(params.private_data, RESERVED + EXTENDED)?;
-        }
+        let proposal = proposal(params, extensions)?;
         let port_number = match params.local_port {
             Some(port) => port,
             None => self.free_port(params.remote).ok_or(Error::NoPorts)?,
@@ -131,7 +128,7 @@ impl Engine {
         };
         conn.qp = Some(qp.flow);
         conn.private_data = params.private_data.to_vec();
-        let is_plain = proposal.extensions.is_empty();
+        let is_plain = extensions.is_empty();
         conn.fall_back = params.fall_back && params.revision == Revision::Rev2 && is_plain;
         conn.proposal = Some(proposal);
         conn.set_tos(params.tos);
@@ -197,20 +194,20 @@ impl Engine {
         if receives == Receives::Nowhere || is_target != asked.contains(Extensions::XRC) {
             return Err(Error::WrongQpKind);
         }
-        check_private_data(params.private_data, found.request.reserved())?;
-        found.qp = Some(qp.flow);
-        found.set_tos(params.tos);
-        if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
-            qp.conn = Some(slot);
-        }
         let terms = Terms {
             markers: params.markers,
             crc: params.crc,
             rtr: params.rtr,
             ird: params.ird,
             ord: params.ord,
-            extensions: asked,
         };
+        let (reply, _) = found.request.accept(&terms, params.private_data);
+        check_private_data(&reply)?;
+        found.qp = Some(qp.flow);
+        found.set_tos(params.tos);
+        if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
+            qp.conn = Some(slot);
+        }
         self.run(now, slot, port, |link| {
             link.accept(&terms, params.private_data);
             link.try_attach();
@@ -233,7 +230,7 @@ impl Engine {
         if found.phase != Phase::AwaitAnswer {
             return Err(Error::WrongConnectionState);
         }
-        check_private_data(private_data, found.request.reserved())?;
+        check_private_data(&found.request.reject(private_data))?;
         self.run(now, slot, port, |link| link.reject(private_data));
         Ok(())
     }
@@ -324,14 +321,16 @@ impl Engine {
 }
 
 /// What an initiator asks for, checked.
-pub(super) fn proposal(params: &ConnectParams<'_>) -> Result<Proposal, Error> {
+pub(super) fn proposal(
+    params: &ConnectParams<'_>,
+    extensions: Extensions,
+) -> Result<Proposal, Error> {
     check_reads(params.ird, params.ord)?;
     let rev2 = params.revision == Revision::Rev2;
     if params.peer_to_peer && (!rev2 || params.rtr.is_empty()) {
         return Err(Error::InvalidPeerToPeer);
     }
-    check_private_data(params.private_data, if rev2 { RESERVED } else { 0 })?;
-    Ok(Proposal {
+    let proposal = Proposal {
         revision: params.revision,
         markers: params.markers,
         crc: params.crc,
@@ -341,8 +340,10 @@ pub(super) fn proposal(params: &ConnectParams<'_>) -> Result<Proposal, Error> {
         },
         ird: params.ird,
         ord: params.ord,
-        extensions: Extensions::NONE,
-    })
+        extensions,
+    };
+    check_private_data(&proposal.request(params.private_data))?;
+    Ok(proposal)
 }
 
 pub(super) fn check_reads(ird: u16, ord: u16) -> Result<(), Error> {
@@ -352,8 +353,10 @@ pub(super) fn check_reads(ird: u16, ord: u16) -> Result<(), Error> {
     }
 }
 
-/// `reserved`: bytes of the frame's private data that are not the application's.
-fn check_private_data(data: &[u8], reserved: usize) -> Result<(), Error> {
+/// Is there room for the application's beside what else a start-up frame has?
+fn check_private_data(frame: &StartupFrame<'_>) -> Result<(), Error> {
+    let (data, enhanced) = (frame.private_data, frame.enhanced);
+    let reserved = enhanced.map_or(0, |enhanced| enhanced.reserved());
     let limit = mpa::MAX_PRIVATE_DATA - reserved;
     if data.len() > limit {
         return Err(Error::PrivateDataTooLong {

@@ -8,6 +8,7 @@ use crate::conn::{Phase, TcpState, MIN_SEGMENT};
 use crate::error::Error;
 use crate::port::Port;
 use weft_tcp::handover::Impossible;
+use weft_wire::mpa::Extensions;
 
 impl Engine {
     /// Ends a stream's plain bytes: what was written is the last streaming message; nothing more can be written, and what was not read
@@ -37,7 +38,7 @@ impl Engine {
         }
         let switch = match how {
             StartMpa::Active(params) => {
-                let proposal = proposal(params)?;
+                let proposal = proposal(params, Extensions::NONE)?;
                 Switch::Active(proposal, params.private_data.to_vec())
             }
             StartMpa::Passive => Switch::Passive,
