@@ -96,6 +96,18 @@ impl QueueMemory {
         })
     }
 
+    /// Is there room for what is to lie in it?
+    pub(crate) fn check_room(&self, needed: usize) -> io::Result<()> {
+        let there = size_of_val(self.words());
+        match there >= needed {
+            true => Ok(()),
+            false => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("memory of {there} bytes for a queue of {needed}"),
+            )),
+        }
+    }
+
     /// Its words.
     #[inline(always)]
     pub(crate) fn words(&self) -> &[AtomicU64] {

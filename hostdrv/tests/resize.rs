@@ -4,14 +4,13 @@ mod fake;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::Arc;
 
 use fake::FakeCard;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use weft_hostdrv::cm::{CmId, ConnParam};
+use weft_hostdrv::cm::CmId;
 use weft_hostdrv::verbs::*;
-use weft_hostdrv::{Device, DeviceConfig, DeviceError};
+use weft_hostdrv::{Device, DeviceError};
 
 const PEER: RemoteRegion = RemoteRegion {
     addr: 0x1000,
@@ -19,31 +18,9 @@ const PEER: RemoteRegion = RemoteRegion {
     length: 4096,
 };
 
-fn open(card: &FakeCard) -> (Device, Pd, Mr) {
-    let config = DeviceConfig::new([2, 0, 0, 0, 0, 1], [10, 0, 0, 1].into()).deferred();
-    let device = Device::open(Arc::new(card.clone()), config).expect("nothing is wrong");
-    let pd = device.alloc_pd().expect("a domain");
-    let mr = pd.alloc_mr(4096, Access::LOCAL_WRITE).expect("a region");
-    (device, pd, mr)
-}
-
 /// A queue pair whose connection was asked for, and failed: what is posted completes at the next progress.
 fn failed(device: &Device, pd: &Pd, cq: &Cq, depth: u32) -> (CmId, Qp) {
-    let id = device.create_event_channel().create_id();
-    id.resolve_addr("10.0.0.2:4791".parse().expect("an address"))
-        .expect("possible");
-    id.resolve_route().expect("possible");
-    let cap = QpCap {
-        max_send_wr: depth,
-        max_recv_wr: depth,
-        ..QpCap::default()
-    };
-    let init = QpInit {
-        cap,
-        ..QpInit::new(cq)
-    };
-    let qp = id.create_qp(pd, &init).expect("a queue pair");
-    id.connect(&ConnParam::default()).expect("possible");
+    let (id, qp) = fake::connecting(device, pd, cq, depth);
     qp.modify(QpState::Error).expect("possible");
     (id, qp)
 }
@@ -58,7 +35,7 @@ fn write<'a>(mr: &'a Mr, n: u64) -> SendWr<'a> {
 fn sizes_change_under_traffic() {
     const SIZES: u64 = 300;
     const LEAST: u64 = 2000;
-    let (device, pd, mr) = open(&FakeCard::new());
+    let (device, pd, mr) = fake::open(&FakeCard::new());
     let cq = device.create_cq(256, None).expect("a queue");
     let pairs = [(); 2].map(|()| failed(&device, &pd, &cq, 32));
     let over = AtomicBool::new(false);
@@ -133,7 +110,7 @@ fn what_does_not_fit_is_refused_and_nothing_else() {
     let mut refused = 0;
     for seed in 0..40 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let (device, pd, mr) = open(&FakeCard::new());
+        let (device, pd, mr) = fake::open(&FakeCard::new());
         let mut cqe: usize = random.random_range(1..20);
         let cq = device.create_cq(cqe, None).expect("a queue");
         let (_id, qp) = failed(&device, &pd, &cq, 8);
@@ -191,7 +168,7 @@ fn what_does_not_fit_is_refused_and_nothing_else() {
 /// Work that makes no completion and is done stands in nobody's way.
 #[test]
 fn a_larger_one_has_room_at_once() {
-    let (device, pd, mr) = open(&FakeCard::new());
+    let (device, pd, mr) = fake::open(&FakeCard::new());
     let cq = device.create_cq(2, None).expect("a queue");
     let (_id, qp) = failed(&device, &pd, &cq, 8);
     for n in 0..2 {
@@ -220,7 +197,7 @@ fn a_larger_one_has_room_at_once() {
 
 #[test]
 fn what_was_asked_for_stays_asked() {
-    let (device, pd, mr) = open(&FakeCard::new());
+    let (device, pd, mr) = fake::open(&FakeCard::new());
     let channel = device.create_comp_channel();
     let cq = device.create_cq(8, Some(&channel)).expect("a queue");
     let (_id, qp) = failed(&device, &pd, &cq, 2);
@@ -240,7 +217,7 @@ fn what_was_asked_for_stays_asked() {
 #[test]
 fn sizes_that_none_can_have_are_refused() {
     let card = FakeCard::new();
-    let (device, ..) = open(&card);
+    let (device, ..) = fake::open(&card);
     let cq = device.create_cq(8, None).expect("a queue");
     for (given, allowed) in [(0, "at least 1"), ((1 << 24) + 1, "at most 16777216")] {
         let wrong = VerbsError::InvalidSize {
@@ -272,7 +249,7 @@ fn sizes_that_none_can_have_are_refused() {
 /// Queue pairs come and go while the size changes: their places come back.
 #[test]
 fn the_places_of_queue_pairs_that_leave_come_back() {
-    let (device, pd, mr) = open(&FakeCard::new());
+    let (device, pd, mr) = fake::open(&FakeCard::new());
     let cq = device.create_cq(4, None).expect("a queue");
     for round in 0..10 {
         cq.resize(if round % 2 == 0 { 40 } else { 5 })

@@ -4,12 +4,9 @@ mod fake;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::Arc;
 
 use fake::FakeCard;
-use weft_hostdrv::cm::{CmId, ConnParam};
 use weft_hostdrv::verbs::*;
-use weft_hostdrv::{Device, DeviceConfig};
 
 const PEER: RemoteRegion = RemoteRegion {
     addr: 0x1000,
@@ -17,41 +14,13 @@ const PEER: RemoteRegion = RemoteRegion {
     length: 4096,
 };
 
-fn open() -> (Device, Pd, Mr) {
-    let config = DeviceConfig::new([2, 0, 0, 0, 0, 1], [10, 0, 0, 1].into()).deferred();
-    let device = Device::open(Arc::new(FakeCard::new()), config).expect("nothing is wrong");
-    let pd = device.alloc_pd().expect("a domain");
-    let mr = pd.alloc_mr(4096, Access::LOCAL_WRITE).expect("a region");
-    (device, pd, mr)
-}
-
-/// A queue pair whose connection was asked for.
-fn connecting(device: &Device, pd: &Pd, cq: &Cq, depth: u32) -> (CmId, Qp) {
-    let id = device.create_event_channel().create_id();
-    id.resolve_addr("10.0.0.2:4791".parse().expect("an address"))
-        .expect("possible");
-    id.resolve_route().expect("possible");
-    let cap = QpCap {
-        max_send_wr: depth,
-        max_recv_wr: depth,
-        ..QpCap::default()
-    };
-    let init = QpInit {
-        cap,
-        ..QpInit::new(cq)
-    };
-    let qp = id.create_qp(pd, &init).expect("a queue pair");
-    id.connect(&ConnParam::default()).expect("possible");
-    (id, qp)
-}
-
 /// Two threads post to a queue pair while two poll its completion queue: each work request has one completion, and none has two.
 #[test]
 fn threads_share_a_queue_pair() {
     const EACH: u64 = 20_000;
-    let (device, pd, mr) = open();
+    let (device, pd, mr) = fake::open(&FakeCard::new());
     let cq = device.create_cq(128, None).expect("a queue");
-    let (_id, qp) = connecting(&device, &pd, &cq, 64);
+    let (_id, qp) = fake::connecting(&device, &pd, &cq, 64);
     qp.modify(QpState::Error).expect("possible");
     let (polled, over) = (AtomicU64::new(0), AtomicBool::new(false));
     let post = |first: u64| {
@@ -105,16 +74,16 @@ fn threads_share_a_queue_pair() {
 /// A completion queue has a place for all the work of one queue pair, and not for that of two: what is under way counts.
 #[test]
 fn places_are_counted_when_there_are_too_few() {
-    let (device, pd, mr) = open();
+    let (device, pd, mr) = fake::open(&FakeCard::new());
     let cq = device.create_cq(10, None).expect("a queue");
-    let (_a, a) = connecting(&device, &pd, &cq, 4);
+    let (_a, a) = fake::connecting(&device, &pd, &cq, 4);
     let write = |n| SendWr::write(n, PEER).sge(mr.sge(0, 8)).signaled();
     let recv = |n| RecvWr::new(n).sge(mr.sge(0, 8));
     for n in 0..4 {
         a.post_send(write(n)).expect("room");
     }
     a.post_recv(recv(4)).expect("room");
-    let (_b, b) = connecting(&device, &pd, &cq, 4);
+    let (_b, b) = fake::connecting(&device, &pd, &cq, 4);
     for n in 5..9 {
         b.post_send(write(n)).expect("room");
     }

@@ -1,6 +1,7 @@
 //! What the full-stack tests share: a judge and a peer that are not Weft, and a card for the peer to meet.
 
 pub mod bench;
+pub mod clients;
 pub mod ends;
 pub mod markers;
 pub mod namespace;

@@ -7,13 +7,14 @@ use std::thread;
 
 use weft_hostdrv::cm::*;
 use weft_hostdrv::share::{Broker, Client, Limits, SharedQp};
-use weft_hostdrv::verbs::control::{self, Answer, Command, ConnectParams, Endpoint, Event};
+use weft_hostdrv::verbs::control::{self, ConnectParams, Endpoint, Event};
 use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
 use weft_hostdrv::verbs::*;
 use weft_interface_v1 as v1;
 use weft_layout::CqeStatus;
 use weft_limit::Limit;
 use weft_tests::bench::{Bench, Way};
+use weft_tests::clients::{command, event};
 use weft_tests::ends::{no_faults, End, PORT};
 
 /// Words that a program writes.
@@ -70,23 +71,6 @@ fn on_todays_broker<T: Send + 'static>(
 
 /// What a program of today does: as one of version 1 does.
 fn live(path: &Path, peer: ([u8; 4], u16), to: (u32, u64)) -> u64 {
-    fn command(client: &mut Client, command: &Command) -> Answer {
-        client.control().post(command, &[]).expect("room");
-        loop {
-            if let Some((_, answer)) = client.control().answer() {
-                return answer.expect("its own");
-            }
-            thread::yield_now();
-        }
-    }
-    fn event(client: &mut Client) -> Event {
-        loop {
-            if let Some(event) = client.control().take_event() {
-                return event;
-            }
-            thread::yield_now();
-        }
-    }
     let mut client = Client::connect(path).expect("a broker");
     let region = client.memory(4096, Access::LOCAL_WRITE).expect("allowed");
     for (place, word) in region.words().iter().zip(words()) {

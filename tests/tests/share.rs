@@ -9,11 +9,12 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use weft_hostdrv::cm::*;
 use weft_hostdrv::share::{Broker, Client, Limits, ShareError, SharedQp};
-use weft_hostdrv::verbs::control::{self, Answer, Command, ConnectParams, Endpoint, Event};
+use weft_hostdrv::verbs::control::{self, ConnectParams, Endpoint, Event};
 use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
 use weft_hostdrv::verbs::*;
 use weft_layout::CqeStatus;
 use weft_tests::bench::{Bench, Way};
+use weft_tests::clients::{command, event};
 use weft_tests::ends::{completion, next_event, no_faults, pattern, End};
 
 /// Words that a client writes to the peer, and bytes of its memory.
@@ -44,25 +45,6 @@ fn spawn(test: &str, errand: &Errand) -> Child {
         .env("WEFT_ERRAND", serde_json::to_string(errand).expect("JSON"))
         .spawn()
         .expect("a process")
-}
-
-fn command(client: &mut Client, command: &Command) -> Answer {
-    client.control().post(command, &[]).expect("room");
-    loop {
-        if let Some((_, answer)) = client.control().answer() {
-            return answer.expect("its own");
-        }
-        std::thread::yield_now();
-    }
-}
-
-fn event(client: &mut Client) -> Event {
-    loop {
-        if let Some(event) = client.control().take_event() {
-            return event;
-        }
-        std::thread::yield_now();
-    }
 }
 
 fn word(salt: u64, at: usize) -> u64 {

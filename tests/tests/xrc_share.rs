@@ -12,10 +12,11 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use weft_hostdrv::cm::*;
 use weft_hostdrv::share::{Broker, Client, Limits};
-use weft_hostdrv::verbs::control::{self, AcceptParams, Answer, Command, Event};
+use weft_hostdrv::verbs::control::{self, AcceptParams, Event};
 use weft_hostdrv::verbs::queues::Sge;
 use weft_hostdrv::verbs::*;
 use weft_tests::bench::{Bench, Way};
+use weft_tests::clients::command;
 use weft_tests::ends::{no_faults, End};
 
 /// Bytes of a receive, and receives of a queue.
@@ -45,16 +46,6 @@ fn say(note: &Note) {
     let line = serde_json::to_string(note).expect("JSON");
     writeln!(out, "note {line}").expect("somebody listens");
     out.flush().expect("somebody listens");
-}
-
-fn command(client: &mut Client, command: &Command) -> Answer {
-    client.control().post(command, &[]).expect("room");
-    loop {
-        if let Some((_, answer)) = client.control().answer() {
-            return answer.expect("its own");
-        }
-        std::thread::yield_now();
-    }
 }
 
 /// Words of message `n`: its number, and others that follow from it.

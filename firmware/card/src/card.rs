@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use weft_engine::{Full, MemoryError, Port};
-use weft_layout::{doorbells, table, AttachRow, Job, JobKind, ReceiveElement};
+use weft_engine::{raw_frame_job, Full, MemoryError, Port};
+use weft_layout::{doorbells, table, AttachRow, Job, ReceiveElement};
 
 use crate::rings::{self, Rings};
 use crate::{dma, log, registers};
@@ -58,14 +58,7 @@ impl Port for Card {
             return Ok(());
         }
         let at = self.rings.frame_place(frame).ok_or(Full)?;
-        let job = Job {
-            kind: JobKind::RawFrame.raw(),
-            sge_count: 1,
-            length: frame.len() as u32,
-            sge0_iova: at,
-            sge0_length: frame.len() as u32,
-            ..Job::default()
-        };
+        let job = raw_frame_job(at, frame.len() as u32);
         let number = self.post_job(&job.to_bytes())?;
         self.rings.frame_posted(number);
         Ok(())

@@ -83,7 +83,7 @@ pub use engine::{Engine, StreamState};
 pub use error::Error;
 pub use joined::{Carried, JoinedNews, Message, MessageKind};
 pub use negotiation::MAX_READS;
-pub use port::{Full, MemoryError, Port};
+pub use port::{raw_frame_job, Full, MemoryError, Port};
 pub use random::Seed;
 pub use rung::{Rung, RungError, UnknownRung};
 pub use srq::{SrqConfig, SrqState};

@@ -1,6 +1,6 @@
 //! What the engine may do to its card and to its host's memory.
 
-use weft_layout::{AttachRow, Job, ReceiveElement};
+use weft_layout::{AttachRow, Job, JobKind, ReceiveElement};
 
 /// The job ring has no room; the engine tries again at the next report or timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +9,18 @@ pub struct Full;
 /// An IOVA that the host has not mapped for the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryError;
+
+/// The job that sends one run of memory as a frame, as it is.
+pub fn raw_frame_job(iova: u64, length: u32) -> Job {
+    Job {
+        kind: JobKind::RawFrame.raw(),
+        sge_count: 1,
+        length,
+        sge0_iova: iova,
+        sge0_length: length,
+        ..Job::default()
+    }
+}
 
 /// The engine's side of the card. A driver implements it over registers and DMA memory, the
 /// card's firmware over its own buses, a test over whatever it likes.

@@ -15,24 +15,8 @@ use weft_wire::tcp::{flag, Options};
 
 /// The engine connects; returns its request.
 fn connecting(s: &mut Script, params: &ConnectParams<'_>) -> (QpId, ConnId, Vec<u8>) {
-    let (qp, conn, _) = s.call(params);
-    s.auto_ack = false;
-    let seq = s.seq;
-    s.seq = seq.wrapping_add(1);
-    let options = Options {
-        mss: Some(1460),
-        ..Default::default()
-    };
-    s.send(flag::SYN | flag::ACK, seq, options, &[]);
-    let request = s
-        .sent
-        .iter()
-        .find(|s| !s.payload.is_empty())
-        .unwrap()
-        .payload
-        .clone();
-    s.ack = s.ack.wrapping_add(request.len() as u32);
-    s.sent.clear();
+    let qp = s.qp();
+    let (conn, request) = s.called_by(qp, params);
     (qp, conn, request)
 }
 

@@ -1,7 +1,7 @@
 //! The engine's hands on the card.
 
-use weft_engine::{Full, MemoryError, Port};
-use weft_layout::{table, AttachRow, Job, JobKind, ReceiveElement};
+use weft_engine::{raw_frame_job, Full, MemoryError, Port};
+use weft_layout::{table, AttachRow, Job, ReceiveElement};
 
 use super::Card;
 use crate::stats::add;
@@ -70,14 +70,7 @@ impl Port for Card {
             self.set_fault(error);
             Full
         })?;
-        let job = Job {
-            kind: JobKind::RawFrame.raw(),
-            sge_count: 1,
-            length: frame.len() as u32,
-            sge0_iova: iova,
-            sge0_length: frame.len() as u32,
-            ..Job::default()
-        };
+        let job = raw_frame_job(iova, frame.len() as u32);
         let number = self.post_job(&job.to_bytes())?;
         self.frames.assign(number);
         add(&self.mmio.counts.frames_sent, 1);

@@ -85,16 +85,8 @@ impl ControlRings {
             commands,
             events,
         };
-        for (memory, needed) in [
-            (&rings.command_memory, commands.bytes()),
-            (&rings.event_memory, events.bytes()),
-        ] {
-            let there = size_of_val(memory.words());
-            if there < needed {
-                let what = format!("a file of {there} bytes for a ring of {needed}");
-                return Err(invalid(what));
-            }
-        }
+        rings.command_memory.check_room(commands.bytes())?;
+        rings.event_memory.check_room(events.bytes())?;
         Ok(Arc::new(rings))
     }
 }

@@ -96,7 +96,7 @@ pub struct Broker {
     report: ShareReport,
 }
 
-type Lent<'a> = (Words, [BorrowedFd<'a>; 2], usize);
+type Lent<'a> = (Words, Vec<BorrowedFd<'a>>);
 
 impl Broker {
     /// Listens at `path`. A socket that nobody answers at is replaced.
@@ -226,9 +226,7 @@ impl Client {
             (packet::HELLO, None) => {
                 version::agree(rest).and_then(|version| hello(device, control, version))
             }
-            (packet::EXTENSIONS, Some(_)) => {
-                extensions(device, rest).map(|piece| (piece, [socket.as_fd(); 2], 0))
-            }
+            (packet::EXTENSIONS, Some(_)) => extensions(device, rest).map(without_files),
             (packet::OPEN_XRCD | packet::XRC_SRQ | packet::TARGET, Some(_))
                 if opened.is_full(limits.queue_pairs) =>
             {
@@ -236,19 +234,18 @@ impl Client {
             }
             (packet::OPEN_XRCD, Some(_)) => {
                 let place = domains.open(device, opened, incoming.take_file(), rest);
-                place.map(|place| (place, [socket.as_fd(); 2], 0))
+                place.map(without_files)
             }
             (packet::XRC_SRQ, Some(_)) => {
                 let made = opened.create_srq(pd, rest);
-                made.map(|(said, files)| (said, files, 2))
+                made.map(|(said, files)| (said, files.to_vec()))
             }
             (packet::TARGET, Some(control)) => {
-                let target = domains.target(opened, control, rest);
-                target.map(|target| (target, [socket.as_fd(); 2], 0))
+                domains.target(opened, control, rest).map(without_files)
             }
             (packet::CLOSE_TARGET, Some(control)) => {
                 opened.close_target(control, rest);
-                Ok((words(&[]), [socket.as_fd(); 2], 0))
+                Ok(without_files(words(&[])))
             }
             (packet::CREATE_QP, Some(control)) if qps.len() < limits.queue_pairs => {
                 create_qp(device, pd, control, qps, rest)
@@ -262,7 +259,7 @@ impl Client {
                     Ok((words, made)) => {
                         *bytes += rest[0];
                         file = made;
-                        Ok((words, [file.as_fd(); 2], 1))
+                        Ok((words, vec![file.as_fd()]))
                     }
                     Err(why) => Err(why),
                 }
@@ -272,6 +269,10 @@ impl Client {
         report.refused_requests += u64::from(outcome.is_err());
         packet::answer(socket, outcome)
     }
+}
+
+fn without_files<'a>(said: Words) -> Lent<'a> {
+    (said, Vec::new())
 }
 
 fn text(error: VerbsError) -> String {
@@ -287,7 +288,7 @@ fn hello<'c>(
     let (files, terms) = control.insert(lease).files().map_err(text)?;
     let ip = u64::from(u32::from(device.ip()));
     let sizes = [terms.commands.into(), terms.events.into(), ip];
-    Ok((version::said(sizes, version), files, 2))
+    Ok((version::said(sizes, version), files.to_vec()))
 }
 
 /// A piece of what the device can do.
@@ -338,8 +339,8 @@ fn create_qp<'q>(
         terms.max_inline_data,
         terms.cqe,
     ];
-    let files = [lease.queues, lease.completions];
-    Ok((words(&said.map(u64::from)), files, 2))
+    let files = vec![lease.queues, lease.completions];
+    Ok((words(&said.map(u64::from)), files))
 }
 
 fn memory(

@@ -114,40 +114,40 @@ pub(super) fn ask_with(
     for (place, word) in bytes.chunks_exact_mut(8).zip(request) {
         place.copy_from_slice(&word.to_le_bytes());
     }
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let sent = send(socket, &bytes, file.as_slice())?;
+    io::Write::write_all(&mut &*socket, &bytes[sent..])
+}
+
+/// Sends these bytes with these files; how many went.
+fn send(socket: &UnixStream, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    if !file.is_none_or(|_| ancillary.push(SendAncillaryMessage::ScmRights(file.as_slice()))) {
+    if !files.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(files)) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    let sent = sendmsg(
+    let bytes = [IoSlice::new(bytes)];
+    Ok(sendmsg(
         socket,
-        &[IoSlice::new(&bytes)],
+        &bytes,
         &mut ancillary,
         SendFlags::NOSIGNAL,
-    )?;
-    io::Write::write_all(&mut &*socket, &bytes[sent..])
+    )?)
 }
 
 /// Answers a request: what was done, with files, or why not. It is sent at once or not at all.
 pub(super) fn answer(
     socket: &UnixStream,
-    outcome: Result<(Words, [BorrowedFd<'_>; FILES], usize), String>,
+    outcome: Result<(Words, Vec<BorrowedFd<'_>>), String>,
 ) -> io::Result<()> {
     let mut bytes = [0; ANSWER_BYTES];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
-    let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    let files;
+    let mut files = Vec::new();
     match outcome {
-        Ok((words, all, count)) => {
+        Ok((words, given)) => {
             bytes[..8].copy_from_slice(&DONE.to_le_bytes());
             for (place, word) in bytes[8..].chunks_exact_mut(8).zip(&words) {
                 place.copy_from_slice(&word.to_le_bytes());
             }
-            files = all;
-            let given = files.get(..count).unwrap_or(&files);
-            if !given.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(given)) {
-                return Err(io::ErrorKind::InvalidInput.into());
-            }
+            files = given;
         }
         Err(why) => {
             bytes[..8].copy_from_slice(&REFUSED.to_le_bytes());
@@ -156,13 +156,7 @@ pub(super) fn answer(
             }
         }
     }
-    let sent = sendmsg(
-        socket,
-        &[IoSlice::new(&bytes)],
-        &mut ancillary,
-        SendFlags::NOSIGNAL,
-    )?;
-    match sent == bytes.len() {
+    match send(socket, &bytes, &files)? == bytes.len() {
         true => Ok(()),
         false => Err(io::ErrorKind::WriteZero.into()),
     }

@@ -132,15 +132,8 @@ impl LentQp {
                 format!("no queue is like this: {terms:?}"),
             ));
         };
-        for (memory, bytes) in [(&queues, layout.bytes()), (&completions, cq_layout.bytes())] {
-            let there = size_of_val(memory.words());
-            if there < bytes {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    format!("memory of {there} bytes for a queue of {bytes}"),
-                ));
-            }
-        }
+        queues.check_room(layout.bytes())?;
+        completions.check_room(cq_layout.bytes())?;
         Ok(Self {
             layout,
             queues,

@@ -78,21 +78,15 @@ pub struct LentSrq {
 impl LentSrq {
     /// Maps a lent queue, from files that came from [`SrqLease::files`] by whatever way.
     pub fn open([queue, completions]: [OwnedFd; 2], terms: SrqTerms) -> io::Result<Self> {
-        let wrong = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
         let layout = SharedReceive::new(terms.max_wr);
         let layout = layout.zip(CompletionQueue::new(terms.cqe as usize));
-        let layout = layout.ok_or_else(|| wrong(format!("no queue is like this: {terms:?}")));
-        let (layout, cq_layout) = layout?;
+        let none = || format!("no queue is like this: {terms:?}");
+        let wrong = || io::Error::new(io::ErrorKind::InvalidInput, none());
+        let (layout, cq_layout) = layout.ok_or_else(wrong)?;
         let queue = QueueMemory::map(queue)?;
         let completions = QueueMemory::map(completions)?;
-        for (file, bytes) in [(&queue, layout.bytes()), (&completions, cq_layout.bytes())] {
-            let there = size_of_val(file.words());
-            if there < bytes {
-                return Err(wrong(format!(
-                    "a file of {there} bytes for a queue of {bytes}"
-                )));
-            }
-        }
+        queue.check_room(layout.bytes())?;
+        completions.check_room(cq_layout.bytes())?;
         Ok(Self {
             layout,
             queue,

@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use weft_hostdrv::cm::{CmId, ConnParam};
 use weft_hostdrv::dma::{DmaBuffer, Pages, SharedMemory};
 use weft_hostdrv::transport::{Bar, Transport, TransportError};
+use weft_hostdrv::verbs::{Access, Cq, Mr, Pd, Qp, QpCap, QpInit};
+use weft_hostdrv::{Device, DeviceConfig};
 use weft_layout::{doorbell, reg, FrameReport, ReportKind, SegmentReport, TableOperation};
 use weft_limit::Limit;
 
@@ -29,6 +32,35 @@ pub enum Fault {
     NoMemory,
     /// Table accesses are refused.
     TablesRefuse,
+}
+
+/// A device with this card, that works when it is told to; a domain and a region of it.
+pub fn open(card: &FakeCard) -> (Device, Pd, Mr) {
+    let config = DeviceConfig::new([2, 0, 0, 0, 0, 1], [10, 0, 0, 1].into()).deferred();
+    let device = Device::open(Arc::new(card.clone()), config).expect("nothing is wrong");
+    let pd = device.alloc_pd().expect("a domain");
+    let mr = pd.alloc_mr(4096, Access::LOCAL_WRITE).expect("a region");
+    (device, pd, mr)
+}
+
+/// A queue pair whose connection was asked for.
+pub fn connecting(device: &Device, pd: &Pd, cq: &Cq, depth: u32) -> (CmId, Qp) {
+    let id = device.create_event_channel().create_id();
+    id.resolve_addr("10.0.0.2:4791".parse().expect("an address"))
+        .expect("possible");
+    id.resolve_route().expect("possible");
+    let cap = QpCap {
+        max_send_wr: depth,
+        max_recv_wr: depth,
+        ..QpCap::default()
+    };
+    let init = QpInit {
+        cap,
+        ..QpInit::new(cq)
+    };
+    let qp = id.create_qp(pd, &init).expect("a queue pair");
+    id.connect(&ConnParam::default()).expect("possible");
+    (id, qp)
 }
 
 /// Everything behind the lock.

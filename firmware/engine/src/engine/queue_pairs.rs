@@ -218,24 +218,24 @@ impl Engine {
 
     /// A new shared receive queue.
     pub fn create_srq(&mut self, config: &SrqConfig) -> Result<SrqId, Error> {
-        self.shared.regions.join(config.pd)?;
-        let made = self.shared.srqs.create(config, None);
-        if made.is_err() {
-            self.shared.regions.leave(config.pd);
-        }
-        made
+        self.make_srq(config, None)
     }
 
     /// The same in an XRC domain: targets of it take from the queue what names it. It may be of another protection domain than they.
     pub fn create_xrc_srq(&mut self, config: &SrqConfig, xrcd: XrcdId) -> Result<SrqId, Error> {
-        self.shared.xrcds.join(xrcd)?;
-        let joined = self.shared.regions.join(config.pd);
-        let made = joined.and_then(|()| self.shared.srqs.create(config, Some(xrcd)));
-        if made.is_err() {
-            self.shared.xrcds.leave(xrcd);
-            if joined.is_ok() {
-                self.shared.regions.leave(config.pd);
-            }
+        self.make_srq(config, Some(xrcd))
+    }
+
+    fn make_srq(&mut self, config: &SrqConfig, xrcd: Option<XrcdId>) -> Result<SrqId, Error> {
+        if xrcd.is_some_and(|xrcd| !self.shared.xrcds.has(xrcd)) {
+            return Err(Error::UnknownXrcd);
+        }
+        self.shared.regions.join(config.pd)?;
+        let made = self.shared.srqs.create(config, xrcd);
+        match (made, xrcd) {
+            (Err(_), _) => self.shared.regions.leave(config.pd),
+            (Ok(_), Some(xrcd)) => self.shared.xrcds.join(xrcd)?,
+            (Ok(_), None) => {}
         }
         made
     }

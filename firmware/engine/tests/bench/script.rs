@@ -293,6 +293,24 @@ impl Script {
         (conn, syn)
     }
 
+    /// The engine calls, and the peer's TCP answers: the connection, and the engine's MPA request, which is acknowledged with what comes next.
+    pub fn called_by(&mut self, qp: QpId, params: &ConnectParams<'_>) -> (ConnId, Vec<u8>) {
+        let (conn, _) = self.call_by(qp, params);
+        self.auto_ack = false;
+        let seq = self.seq;
+        self.seq = seq.wrapping_add(1);
+        let options = Options {
+            mss: Some(1460),
+            ..Default::default()
+        };
+        self.send(flag::SYN | flag::ACK, seq, options, &[]);
+        let sent = self.sent.iter().find(|sent| !sent.payload.is_empty());
+        let request = sent.unwrap().payload.clone();
+        self.ack = self.ack.wrapping_add(request.len() as u32);
+        self.sent.clear();
+        (conn, request)
+    }
+
     /// TCP's handshake as a client; what the engine offers in its SYN-ACK.
     pub fn open(&mut self, options: Options) -> Sent {
         self.engine.listen(self.port, 4).unwrap();

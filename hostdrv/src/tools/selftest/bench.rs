@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, PoisonError};
 
-use weft_engine::Port;
+use weft_engine::{raw_frame_job, Port};
 use weft_layout::{
-    reg::Ctrl, registers, FpduReport, Job, JobKind, JobReport, PlacedReport, Register, ReportKind,
+    reg::Ctrl, registers, FpduReport, Job, JobReport, PlacedReport, Register, ReportKind,
     SegmentReport,
 };
 
@@ -216,14 +216,7 @@ impl Bench {
 
     /// A raw-frame job for one run of bytes.
     pub(super) fn raw_job(iova: u64, length: usize) -> Job {
-        Job {
-            kind: JobKind::RawFrame.raw(),
-            sge_count: 1,
-            length: length as u32,
-            sge0_iova: iova,
-            sge0_length: length as u32,
-            ..Job::default()
-        }
+        raw_frame_job(iova, length as u32)
     }
 }
 
