@@ -210,3 +210,20 @@ fn a_lossy_link_loses_no_ping() {
     assert!(client.passed() && server.passed(), "{client:?} {server:?}");
     assert_eq!(server.sessions[0].bytes_verified, 20 * 9000);
 }
+
+/// A key for each use, and more uses than an STag has keys. What was not invalidated could not be bound again: the second ping would fail.
+#[test]
+fn windows_and_fast_registrations_for_each_ping() {
+    for (seed, keys) in [(50, Keys::Window), (51, Keys::FastRegistered)] {
+        let config = ClientConfig {
+            count: 300,
+            size: 1700,
+            keys,
+            ..ClientConfig::new(server_at())
+        };
+        let fabric = fabric(seed, LinkConfig::default());
+        let (client, server) = run(&fabric, config, ServerConfig::default());
+        assert!(client.passed() && server.passed(), "{client:?} {server:?}");
+        assert_eq!(server.sessions[0].bytes_verified, 300 * 1700);
+    }
+}

@@ -143,3 +143,30 @@ fn without_peer_to_peer_the_server_may_not_speak_first() {
         "{client:?} {server:?}"
     );
 }
+
+/// Every message of twelve connections is received by the one queue, round after round.
+#[test]
+fn one_shared_receive_queue_for_all_connections() {
+    let load = Load {
+        connections: 12,
+        rounds: 5,
+        messages: 20,
+        size: 3000,
+        verify: true,
+        srq: true,
+        ..Load::default()
+    };
+    let (client, server) = run(&fabric(60, Faults::default()), &load, &load);
+    for report in [&client, &server] {
+        assert!(report.passed(), "{report:?}");
+        assert_eq!(report.bytes_verified, 5 * 12 * 20 * 3000);
+    }
+    let too_many = Load {
+        connections: 1000,
+        messages: 40,
+        ..load
+    };
+    let device = fabric(61, Faults::default());
+    let refused = Server::start(device.device(1), PORT, too_many, None);
+    assert!(matches!(refused, Err(PeerError::Setting { .. })));
+}

@@ -4,6 +4,7 @@
 //! Those that talk to a peer are state machines ([`Machine`]): `poll` does what can be done now and never blocks, so that
 //! several of them run in one thread; [`run`] is the loop for a program that has nothing else to do.
 
+pub mod by_kernel;
 pub mod capture;
 pub mod connection;
 mod latency;

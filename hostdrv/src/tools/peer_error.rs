@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
-use crate::cm::{CmError, CmEvent, ConnectFailure};
+use crate::cm::{CmError, CmEvent, ConnectFailure, TakeOverError};
 use crate::device::Device;
 use crate::error::DeviceError;
 use crate::verbs::{AsyncEvent, TerminateCode, VerbsError, WcStatus};
@@ -93,6 +93,9 @@ pub enum PeerError {
         /// What was waited for.
         waiting_for: &'static str,
     },
+    /// The connection is one of the kernel's, and that did not work.
+    #[error("the kernel's connection: {0}")]
+    Kernel(String),
     /// A setting is out of range.
     #[error("{setting} is {value}, it must be {allowed}")]
     Setting {
@@ -127,6 +130,10 @@ fn terminate_note(terminate: &Option<(TerminateCode, bool)>) -> String {
 }
 
 impl PeerError {
+    pub(super) fn taking(error: TakeOverError) -> Self {
+        Self::Kernel(error.to_string())
+    }
+
     /// From an event that says that the connection did not come about.
     pub(super) fn not_connected(event: &CmEvent) -> Self {
         let why = match event.failure {

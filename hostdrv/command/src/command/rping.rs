@@ -1,13 +1,19 @@
 //! `weft rping`.
 
 use std::io::{self, Write};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use weft_hostdrv::cm::{AddrHints, AddrInfo, Address};
+use weft_hostdrv::tools::by_kernel::ByKernel;
 use weft_hostdrv::tools::rping::{
-    Client, ClientConfig, Note, Observer, Server, ServerConfig, SessionReport, PORT, SIZE,
+    Client, ClientConfig, Keys, Note, Observer, Server, ServerConfig, ServerReport, SessionReport,
+    PORT, SIZE,
 };
 use weft_hostdrv::tools::run as run_machine;
+use weft_hostdrv::Device;
 
 use super::device::{nanoseconds, stop_on_interrupt, Beside, Mpa, Peer, Station};
 use super::Failure;
@@ -58,6 +64,21 @@ pub struct Rping {
     /// Gives up when nothing happens for so many seconds on a connection; 0: never [default: 60 as client, 0 as server].
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
+    /// Client: what the server is given to read and to write with; a window or a fast registration is made for each use, and invalidated behind it.
+    #[arg(
+        long,
+        value_name = "KEYS",
+        default_value = "region",
+        requires = "client"
+    )]
+    keys: KeysOption,
+    /// Client: connects by the route record in this file, and asks nobody. If there is none, it is made and written first.
+    #[arg(long, value_name = "FILE", requires = "client")]
+    record: Option<PathBuf>,
+    /// The kernel's stack makes the TCP connection, on an interface of this name that it gets on the card; then the connection is taken out of
+    /// the kernel into the card, where RDMA begins. The peer notices nothing. It takes root. As server: one client.
+    #[arg(long, value_name = "INTERFACE", conflicts_with_all = ["record", "persistent"])]
+    hand_over: Option<String>,
     #[command(flatten)]
     mpa: Mpa,
     #[command(flatten)]
@@ -66,7 +87,108 @@ pub struct Rping {
     beside: Beside,
 }
 
+/// As [`Keys`].
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum KeysOption {
+    /// A region's STag, the same one for all pings.
+    Region,
+    /// A memory window of type 2.
+    Window,
+    /// A region registered by work of the send queue.
+    Fast,
+}
+
+impl From<KeysOption> for Keys {
+    fn from(keys: KeysOption) -> Self {
+        match keys {
+            KeysOption::Region => Self::Region,
+            KeysOption::Window => Self::Window,
+            KeysOption::Fast => Self::FastRegistered,
+        }
+    }
+}
+
+/// The way in a file, or the way that is found and then kept there.
+fn way(device: &Device, file: &Path, to: SocketAddrV4) -> Result<AddrInfo, Failure> {
+    let shown = file.display();
+    let kept = match std::fs::read(file) {
+        Ok(bytes) => AddrInfo::from_bytes(&bytes).map_err(|error| format!("{shown}: {error}"))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let (node, service) = (to.ip().to_string(), to.port().to_string());
+            let found = device.get_addr_info(&node, &service, &AddrHints::default(), None)?;
+            let first = found.into_iter().next();
+            let first = first.ok_or_else(|| format!("there is no way to {to}"))?;
+            std::fs::write(file, first.to_bytes()).map_err(|error| format!("{shown}: {error}"))?;
+            first
+        }
+        Err(error) => return Err(format!("{shown}: {error}").into()),
+    };
+    match kept.destination == Address::Ip(to) {
+        true => Ok(kept),
+        false => {
+            let leads = kept.destination;
+            Err(format!("{shown}: the record leads to {leads}, not to {to}").into())
+        }
+    }
+}
+
 impl Rping {
+    /// Begins as client, by the way that was asked for.
+    fn client(&self, device: &Device, stop: &AtomicBool) -> Result<Client, Failure> {
+        let address = self.address.map_or(Ipv4Addr::UNSPECIFIED, |peer| peer.0);
+        let server = Peer(address).port(self.port);
+        let record = self.record.as_deref();
+        let config = ClientConfig {
+            count: self.count,
+            size: self.size,
+            terms: self.mpa.terms(),
+            way: record.map(|file| way(device, file, server)).transpose()?,
+            keys: self.keys.into(),
+            patience_ns: nanoseconds(self.timeout.unwrap_or(60.0)),
+            ..ClientConfig::new(server)
+        };
+        let observer = Some(self.observer());
+        let Some(interface) = &self.hand_over else {
+            return Ok(Client::start(device, config, observer)?);
+        };
+        let mut kernel = ByKernel::open(device, interface, self.station.ip.prefix)?;
+        let socket = kernel.connect(server, stop)?;
+        eprintln!("{}", handed_over(&socket.local_addr()?, &server));
+        Ok(Client::take_over(device, config, &socket, observer)?)
+    }
+
+    /// Begins as server.
+    fn server(&self, device: &Device, stop: &AtomicBool) -> Result<Server, Failure> {
+        let config = ServerConfig {
+            port: self.port,
+            terms: self.mpa.terms(),
+            patience_ns: nanoseconds(self.timeout.unwrap_or(0.0)),
+            ..if self.persistent {
+                ServerConfig {
+                    sessions: self.sessions,
+                    ..ServerConfig::persistent()
+                }
+            } else {
+                ServerConfig::default()
+            }
+        };
+        let observer = Some(self.observer());
+        let Some(interface) = &self.hand_over else {
+            let server = Server::start(device, config, observer)?;
+            eprintln!("listening on {}", server.local_addr());
+            return Ok(server);
+        };
+        let mut kernel = ByKernel::open(device, interface, self.station.ip.prefix)?;
+        let listener = kernel.listen(self.port)?;
+        eprintln!("the kernel is listening on {}", listener.local_addr()?);
+        let socket = kernel.accept(&listener, stop)?;
+        eprintln!(
+            "{}",
+            handed_over(&socket.local_addr()?, &socket.peer_addr()?)
+        );
+        Ok(Server::take_over(device, config, &socket, observer)?)
+    }
+
     fn observer(&self) -> Observer {
         let (json, verbose, debug) = (self.station.card.json, self.verbose, self.debug);
         let server = self.server;
@@ -128,6 +250,10 @@ fn print(report: &SessionReport, out: &mut impl Write) -> io::Result<()> {
     }
 }
 
+fn handed_over(own: &impl std::fmt::Display, peer: &impl std::fmt::Display) -> String {
+    format!("the kernel's connection from {own} to {peer} goes on in the card")
+}
+
 /// Runs either role.
 pub fn run(args: &Rping) -> Result<(), Failure> {
     let stop = stop_on_interrupt()?;
@@ -136,15 +262,7 @@ pub fn run(args: &Rping) -> Result<(), Failure> {
     let json = args.station.card.json;
     let mut out = output::stdout();
     if args.client {
-        let address = args.address.map_or(Ipv4Addr::UNSPECIFIED, |peer| peer.0);
-        let config = ClientConfig {
-            count: args.count,
-            size: args.size,
-            terms: args.mpa.terms(),
-            patience_ns: nanoseconds(args.timeout.unwrap_or(60.0)),
-            ..ClientConfig::new(Peer(address).port(args.port))
-        };
-        let mut client = Client::start(&device, config, Some(args.observer()))?;
+        let mut client = args.client(&device, &stop)?;
         let report = run_machine(&device, &mut client, &stop)?;
         drop(client);
         opened.close()?;
@@ -157,21 +275,7 @@ pub fn run(args: &Rping) -> Result<(), Failure> {
             Some(error) => Err(error.into()),
         };
     }
-    let config = ServerConfig {
-        port: args.port,
-        terms: args.mpa.terms(),
-        patience_ns: nanoseconds(args.timeout.unwrap_or(0.0)),
-        ..if args.persistent {
-            ServerConfig {
-                sessions: args.sessions,
-                ..ServerConfig::persistent()
-            }
-        } else {
-            ServerConfig::default()
-        }
-    };
-    let mut server = Server::start(&device, config, Some(args.observer()))?;
-    eprintln!("listening on {}", server.local_addr());
+    let mut server = args.server(&device, &stop)?;
     let report = run_machine(&device, &mut server, &stop)?;
     drop(server);
     opened.close()?;
@@ -179,6 +283,10 @@ pub fn run(args: &Rping) -> Result<(), Failure> {
         serde_json::to_writer_pretty(&mut out, &report)?;
         writeln!(out)?;
     }
+    passed(report)
+}
+
+fn passed(report: ServerReport) -> Result<(), Failure> {
     if report.passed() {
         return Ok(());
     }

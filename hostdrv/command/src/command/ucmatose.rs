@@ -38,6 +38,9 @@ pub struct Ucmatose {
     /// Compares what arrives with what Weft's ucmatose sends; not possible with rdma-core's, which sends whatever its memory holds.
     #[arg(long)]
     verify: bool,
+    /// All connections take their receives from one shared receive queue.
+    #[arg(long)]
+    srq: bool,
     /// Gives a connection up when nothing happens on it for so many seconds; 0: never.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     timeout: f64,
@@ -99,6 +102,7 @@ pub fn run(args: &Ucmatose) -> Result<(), Failure> {
         messages: args.messages,
         size: args.size,
         verify: args.verify,
+        srq: args.srq,
         terms: args.mpa.terms(),
         patience_ns: nanoseconds(args.timeout),
     };

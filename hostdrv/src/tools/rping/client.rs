@@ -1,14 +1,16 @@
 //! rping's client.
 
 use std::net::SocketAddrV4;
+use std::os::fd::AsFd;
 
 use super::super::connection::Terms;
 use super::super::peer_error::{terminate_of, PeerError};
 use super::super::{Latency, Machine};
+use super::keys::{Keys, Lent};
 use super::pattern::{expected, MAX_SIZE, MIN_SIZE};
 use super::report::{Note, Observer, Role, SessionReport};
 use super::{work, Info, SIZE};
-use crate::cm::{CmEvent, CmEventType, CmId, EventChannel};
+use crate::cm::{AddrInfo, CmEvent, CmEventType, CmId, EventChannel, MpaStart};
 use crate::device::Device;
 use crate::verbs::{Access, Cq, Mr, Qp, QpInit, RecvWr, SendWr, Wc, WcOpcode, WcStatus};
 
@@ -23,6 +25,10 @@ pub struct ClientConfig {
     pub size: usize,
     /// How to connect.
     pub terms: Terms,
+    /// The way there, so that nobody is asked.
+    pub way: Option<AddrInfo>,
+    /// What the server is given to read and to write with.
+    pub keys: Keys,
     /// Give up when nothing happens for so long; `None`: never.
     pub patience_ns: Option<u64>,
 }
@@ -35,6 +41,8 @@ impl ClientConfig {
             count: 1,
             size: SIZE,
             terms: Terms::default(),
+            way: None,
+            keys: Keys::default(),
             patience_ns: Some(60_000_000_000),
         }
     }
@@ -72,8 +80,8 @@ pub struct Client {
     id: CmId,
     qp: Qp,
     cq: Cq,
-    source: Mr,
-    sink: Mr,
+    source: Lent,
+    sink: Lent,
     message: Mr,
     step: Step,
     ping: Vec<u8>,
@@ -92,6 +100,37 @@ impl Client {
         config: ClientConfig,
         observer: Option<Observer>,
     ) -> Result<Self, PeerError> {
+        let mut client = Self::make(device, config, observer)?;
+        match &client.config.way {
+            Some(way) => client.id.resolve_with(way)?,
+            None => {
+                client.id.resolve_addr(client.config.server)?;
+                client.id.resolve_route()?;
+            }
+        }
+        client.id.connect(&client.config.terms.connect())?;
+        client.note(|| "connecting".into());
+        Ok(client)
+    }
+
+    /// The same on a connection that the kernel has made, taken out of it (see [`CmId::take_over`]).
+    pub fn take_over(
+        device: &Device,
+        config: ClientConfig,
+        socket: &impl AsFd,
+        observer: Option<Observer>,
+    ) -> Result<Self, PeerError> {
+        let mut client = Self::make(device, config, observer)?;
+        client.id.take_over(socket).map_err(PeerError::taking)?;
+        client.note(|| "taking the connection over".into());
+        Ok(client)
+    }
+
+    fn make(
+        device: &Device,
+        config: ClientConfig,
+        observer: Option<Observer>,
+    ) -> Result<Self, PeerError> {
         if !(MIN_SIZE..=MAX_SIZE).contains(&config.size) {
             return Err(PeerError::Setting {
                 setting: "the size of a ping",
@@ -101,18 +140,15 @@ impl Client {
         }
         let pd = device.alloc_pd()?;
         let cq = device.create_cq(64, None)?;
-        let source = pd.alloc_mr(config.size, Access::REMOTE_READ)?;
-        let sink = pd.alloc_mr(config.size, Access::REMOTE_WRITE)?;
+        let source = Lent::new(&pd, config.keys, config.size, Access::REMOTE_READ)?;
+        let sink = Lent::new(&pd, config.keys, config.size, Access::REMOTE_WRITE)?;
         let message = pd.alloc_mr(Info::SIZE, Access::LOCAL_WRITE)?;
         let channel = device.create_event_channel();
         let id = channel.create_id();
-        id.resolve_addr(config.server)?;
-        id.resolve_route()?;
         let qp = id.create_qp(&pd, &QpInit::new(&cq))?;
         let started = device.now();
-        let mut client = Self {
+        let client = Self {
             device: device.clone(),
-            config: config.clone(),
             report: SessionReport {
                 role: Role::Client,
                 peer: Some(config.server),
@@ -125,6 +161,7 @@ impl Client {
                 latency: None,
                 error: None,
             },
+            config,
             channel,
             observer,
             id,
@@ -142,8 +179,6 @@ impl Client {
             durations: Vec::new(),
         };
         client.post_recv()?;
-        client.id.connect(&client.config.terms.connect())?;
-        client.note(|| format!("connecting to {}", config.server));
         Ok(client)
     }
 
@@ -158,12 +193,8 @@ impl Client {
         Ok(self.qp.post_recv(RecvWr::new(work::RECV).sge(room))?)
     }
 
-    fn advertise(&self, region: &Mr) -> Result<(), PeerError> {
-        let info = Info {
-            buf: region.addr(),
-            rkey: region.rkey(),
-            size: self.config.size as u32,
-        };
+    fn advertise(&self, memory: &Lent) -> Result<(), PeerError> {
+        let info = memory.lend(&self.qp)?;
         Ok(self
             .qp
             .post_send(SendWr::send(work::SEND).inline(&info.to_bytes()).signaled())?)
@@ -179,10 +210,10 @@ impl Client {
             return Ok(());
         }
         self.ping = expected(number, self.config.size);
-        self.source.write(0, &self.ping)?;
+        self.source.memory.write(0, &self.ping)?;
         // What is left from the ping before must not pass for this one.
         let wrong: Vec<u8> = self.ping.iter().map(|byte| !byte).collect();
-        self.sink.write(0, &wrong)?;
+        self.sink.memory.write(0, &wrong)?;
         self.ping_started = self.device.now();
         self.step = Step::Reading;
         self.advertise(&self.source)?;
@@ -192,7 +223,7 @@ impl Client {
 
     fn check_ping(&mut self) -> Result<(), PeerError> {
         let number = self.report.iterations;
-        let back = self.sink.to_vec(0, self.config.size)?;
+        let back = self.sink.memory.to_vec(0, self.config.size)?;
         if let Some(mismatch) = PeerError::mismatch("ping", number, &self.ping, &back) {
             return Err(mismatch);
         }
@@ -209,6 +240,10 @@ impl Client {
         self.note(|| format!("event {}", event.event));
         match event.event {
             CmEventType::AddrResolved | CmEventType::RouteResolved => Ok(()),
+            CmEventType::StreamEstablished => {
+                let param = self.config.terms.connect();
+                Ok(self.id.start_mpa(&MpaStart::Active(&param))?)
+            }
             CmEventType::Established => {
                 self.report.negotiated = event.agreed.map(Into::into);
                 self.report.peer_private_data = event.private_data.escape_ascii().to_string();
@@ -250,11 +285,13 @@ impl Client {
         match self.step {
             Step::Reading => {
                 self.step = Step::Writing;
+                self.source.take_back(&self.qp)?;
                 self.advertise(&self.sink)?;
                 self.note(|| "the source was read; sink advertised".into());
                 Ok(())
             }
             Step::Writing => {
+                self.sink.take_back(&self.qp)?;
                 self.check_ping()?;
                 self.next_ping()
             }

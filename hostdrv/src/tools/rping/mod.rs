@@ -16,6 +16,7 @@
 
 mod client;
 mod info;
+mod keys;
 mod pattern;
 mod report;
 mod server;
@@ -23,6 +24,7 @@ mod session;
 
 pub use client::{Client, ClientConfig};
 pub use info::Info;
+pub use keys::Keys;
 pub use pattern::{expected, MAX_SIZE, MIN_SIZE};
 pub use report::{Note, Observer, Role, ServerReport, SessionReport};
 pub use server::{Server, ServerConfig};
@@ -38,6 +40,8 @@ mod work {
     pub const SEND: u64 = 2;
     pub const READ: u64 = 3;
     pub const WRITE: u64 = 4;
+    pub const BIND: u64 = 5;
+    pub const INVALIDATE: u64 = 6;
 
     /// For messages.
     pub fn name(wr_id: u64) -> &'static str {
@@ -45,6 +49,8 @@ mod work {
             RECV => "receive",
             SEND => "Send",
             READ => "Read",
+            BIND => "bind",
+            INVALIDATE => "local invalidation",
             _ => "Write",
         }
     }

@@ -1,6 +1,7 @@
 //! rping's server.
 
 use std::net::SocketAddrV4;
+use std::os::fd::AsFd;
 
 use super::super::connection::Terms;
 use super::super::peer_error::PeerError;
@@ -56,7 +57,8 @@ pub struct Server {
     config: ServerConfig,
     channel: EventChannel,
     observer: Option<Observer>,
-    listener: CmId,
+    /// `None`: its one connection was taken over.
+    listener: Option<CmId>,
     sessions: Vec<Session>,
     /// Accepted so far.
     accepted: u64,
@@ -80,7 +82,7 @@ impl Server {
             config,
             channel,
             observer,
-            listener,
+            listener: Some(listener),
             sessions: Vec::new(),
             accepted: 0,
             stopping: false,
@@ -90,7 +92,35 @@ impl Server {
 
     /// Where it listens.
     pub fn local_addr(&self) -> SocketAddrV4 {
-        self.listener.local_addr()
+        let own = SocketAddrV4::new(self.device.ip(), self.config.port);
+        self.listener.as_ref().map_or(own, CmId::local_addr)
+    }
+
+    /// The same for one client, on a connection that the kernel has accepted, taken out of it (see [`CmId::take_over`]). What the client has said by
+    /// then may have been read by nobody.
+    pub fn take_over(
+        device: &Device,
+        config: ServerConfig,
+        socket: &impl AsFd,
+        observer: Option<Observer>,
+    ) -> Result<Self, PeerError> {
+        let channel = device.create_event_channel();
+        let session = Session::new(device, channel.create_id())?;
+        session.id.take_over(socket).map_err(PeerError::taking)?;
+        Ok(Self {
+            device: device.clone(),
+            config: ServerConfig {
+                sessions: 1,
+                ..config
+            },
+            channel,
+            observer,
+            listener: None,
+            sessions: vec![session],
+            accepted: 1,
+            stopping: false,
+            report: ServerReport::default(),
+        })
     }
 
     fn is_last(&self) -> bool {
@@ -105,7 +135,12 @@ impl Server {
             tracing::debug!(?rejected, "a request beyond the limit");
             return;
         }
-        match Session::accept(&self.device, request, &self.config.terms) {
+        let accept = || -> Result<Session, PeerError> {
+            let mut session = Session::new(&self.device, request.id.clone())?;
+            session.accept(request, &self.config.terms)?;
+            Ok(session)
+        };
+        match accept() {
             Ok(session) => {
                 self.accepted += 1;
                 self.sessions.push(session);
@@ -122,14 +157,21 @@ impl Server {
         if let Some(observer) = &mut self.observer {
             observer(Note::Step(format!("event {}", event.event)));
         }
-        if event.event == CmEventType::ConnectRequest {
-            self.on_request(event);
-            return;
-        }
+        let request = event.event == CmEventType::ConnectRequest;
         let Some(session) = self.sessions.iter_mut().find(|s| s.id.is(&event.id)) else {
+            if request {
+                self.on_request(event);
+            }
             return;
         };
         session.moved = self.device.now();
+        if request {
+            // On a connection that was taken over the client's request comes on the session's own identifier.
+            if let Err(error) = session.accept(event, &self.config.terms) {
+                session.fail(error);
+            }
+            return;
+        }
         // What arrived before the connection ended counts.
         let result = session
             .advance(&mut self.observer)

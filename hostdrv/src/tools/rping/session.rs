@@ -6,7 +6,7 @@ use super::super::Latency;
 use super::pattern::{expected, MAX_SIZE};
 use super::report::{Note, Observer, Role, SessionReport};
 use super::{work, Info};
-use crate::cm::{CmEvent, CmEventType, CmId};
+use crate::cm::{CmEvent, CmEventType, CmId, MpaStart};
 use crate::device::Device;
 use crate::verbs::{Access, Cq, Mr, Qp, QpInit, RecvWr, SendWr, Wc, WcStatus};
 
@@ -53,12 +53,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn accept(
-        device: &Device,
-        request: &CmEvent,
-        terms: &Terms,
-    ) -> Result<Self, PeerError> {
-        let id = request.id.clone();
+    /// Makes everything and posts the receive: the client's first message may come as soon as it is accepted.
+    pub(super) fn new(device: &Device, id: CmId) -> Result<Self, PeerError> {
         let pd = device.alloc_pd()?;
         let cq = device.create_cq(64, None)?;
         let data = pd.alloc_mr(MAX_SIZE, Access::READ_SINK | Access::LOCAL_WRITE)?;
@@ -69,9 +65,9 @@ impl Session {
             device: device.clone(),
             report: SessionReport {
                 role: Role::Server,
-                peer: id.peer_addr(),
+                peer: None,
                 negotiated: None,
-                peer_private_data: request.private_data.escape_ascii().to_string(),
+                peer_private_data: String::new(),
                 iterations: 0,
                 bytes_verified: 0,
                 elapsed_ns: 0,
@@ -91,10 +87,14 @@ impl Session {
             moved: now,
             durations: Vec::new(),
         };
-        // Before accepting: the client's first message may come at once.
         session.post_recv()?;
-        session.id.accept(&terms.accept(request))?;
         Ok(session)
+    }
+
+    pub(super) fn accept(&mut self, request: &CmEvent, terms: &Terms) -> Result<(), PeerError> {
+        self.report.peer = self.id.peer_addr();
+        self.report.peer_private_data = request.private_data.escape_ascii().to_string();
+        Ok(self.id.accept(&terms.accept(request))?)
     }
 
     fn post_recv(&self) -> Result<(), PeerError> {
@@ -201,6 +201,7 @@ impl Session {
 
     pub(super) fn on_event(&mut self, event: &CmEvent) -> Result<(), PeerError> {
         match event.event {
+            CmEventType::StreamEstablished => Ok(self.id.start_mpa(&MpaStart::Passive)?),
             CmEventType::Established => {
                 self.report.negotiated = event.agreed.map(Into::into);
                 self.report.connect_ns = Some(self.device.now() - self.started);

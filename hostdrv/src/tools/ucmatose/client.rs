@@ -32,14 +32,14 @@ impl Client {
         load: Load,
         observer: Option<Observer>,
     ) -> Result<Self, PeerError> {
-        load.check()?;
+        let sessions = Sessions::new(device, &load)?;
         let now = device.now();
         let mut client = Self {
             device: device.clone(),
             server,
             load,
             observer,
-            sessions: Sessions::default(),
+            sessions,
             channel: device.create_event_channel(),
             started: now,
             round_started: now,
@@ -65,7 +65,8 @@ impl Client {
         let id = self.channel.create_id();
         id.resolve_addr(self.server)?;
         id.resolve_route()?;
-        let session = Session::new(&self.device, Role::Client, id, &self.load, number)?;
+        let shared = self.sessions.shared.as_ref();
+        let session = Session::new(&self.device, Role::Client, id, &self.load, number, shared)?;
         session.id.connect(&self.load.terms.connect())?;
         Ok(session)
     }

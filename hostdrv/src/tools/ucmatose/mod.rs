@@ -16,6 +16,7 @@ mod client;
 mod report;
 mod server;
 mod session;
+mod shared;
 
 pub use client::Client;
 pub use report::{Failed, Note, Observer, Report};
@@ -45,6 +46,8 @@ pub struct Load {
     pub size: usize,
     /// Compare what arrives with what Weft's ucmatose sends (rdma-core's sends whatever its memory holds).
     pub verify: bool,
+    /// All connections take their receives from one shared receive queue.
+    pub srq: bool,
     /// How to connect or accept.
     pub terms: Terms,
     /// Give a connection up when nothing happens on it for so long; `None`: never.
@@ -60,6 +63,7 @@ impl Default for Load {
             messages: 10,
             size: 100,
             verify: false,
+            srq: false,
             terms: Terms::default(),
             patience_ns: Some(60_000_000_000),
         }
@@ -76,6 +80,11 @@ impl Load {
         }
     }
 
+    /// Receives of a shared receive queue: one for each message of all connections.
+    fn shared_receives(&self) -> usize {
+        self.connections.saturating_mul(self.messages().max(1))
+    }
+
     fn check(&self) -> Result<(), PeerError> {
         let setting = |setting, value: usize, allowed: String| PeerError::Setting {
             setting,
@@ -88,6 +97,14 @@ impl Load {
         if self.messages() > MAX_MESSAGES {
             let allowed = format!("at most {MAX_MESSAGES}");
             return Err(setting("the number of messages", self.messages, allowed));
+        }
+        if self.srq && self.shared_receives() > MAX_MESSAGES {
+            let allowed = format!("at most {MAX_MESSAGES} on all connections");
+            return Err(setting("the number of messages", self.messages, allowed));
+        }
+        if self.srq && self.shared_receives().saturating_mul(self.size) > MAX_BYTES {
+            let allowed = format!("at most {}", MAX_BYTES / self.shared_receives());
+            return Err(setting("the size of a message", self.size, allowed));
         }
         if self.messages().max(1).saturating_mul(self.size) > MAX_BYTES {
             let allowed = format!("at most {}", MAX_BYTES / self.messages().max(1));

@@ -31,7 +31,7 @@ impl Server {
         load: Load,
         observer: Option<Observer>,
     ) -> Result<Self, PeerError> {
-        load.check()?;
+        let sessions = Sessions::new(device, &load)?;
         let channel = device.create_event_channel();
         let listener = channel.create_id();
         listener.bind_addr(SocketAddrV4::new(device.ip(), port))?;
@@ -40,7 +40,7 @@ impl Server {
             device: device.clone(),
             load,
             observer,
-            sessions: Sessions::default(),
+            sessions,
             listener,
             channel,
             accepted: 0,
@@ -71,15 +71,16 @@ impl Server {
         let number = self.accepted;
         let accept = || -> Result<Session, PeerError> {
             let id = request.id.clone();
-            let session = Session::new(&self.device, Role::Server, id, &self.load, number)?;
+            let shared = self.sessions.shared.as_ref();
+            let session = Session::new(&self.device, Role::Server, id, &self.load, number, shared)?;
             session.id.accept(&self.load.terms.accept(request))?;
             Ok(session)
         };
-        match accept() {
-            Ok(session) => {
-                self.sessions.list.push(session);
-                self.accepted += 1;
-            }
+        let session = accept();
+        // One that could not be accepted counts, too: it will not come again.
+        self.accepted += 1;
+        match session {
+            Ok(session) => self.sessions.list.push(session),
             Err(error) => self.sessions.fail(number, error),
         }
     }

@@ -1,8 +1,11 @@
 //! One connection of either side.
 
+use std::sync::Arc;
+
 use super::super::peer_error::{terminate_of, PeerError};
 use super::super::Latency;
 use super::report::{Failed, Report};
+use super::shared::Shared;
 use super::Load;
 use crate::cm::{CmEvent, CmEventType, CmId};
 use crate::device::Device;
@@ -35,6 +38,8 @@ pub(super) struct Session {
     cq: Cq,
     /// Room for the messages received, then those to send.
     memory: Mr,
+    /// Where messages are received instead.
+    shared: Option<Arc<Shared>>,
     messages: usize,
     size: usize,
     step: Step,
@@ -55,10 +60,19 @@ impl Session {
         id: CmId,
         load: &Load,
         number: usize,
+        shared: Option<&Arc<Shared>>,
     ) -> Result<Self, PeerError> {
         let (messages, size) = (load.messages(), load.size);
-        let pd = device.alloc_pd()?;
-        let cq = device.create_cq(2 * messages.max(1), None)?;
+        let pd = match shared {
+            Some(shared) => shared.pd.clone(),
+            None => device.alloc_pd()?,
+        };
+        // Each receive of a shared queue may complete here.
+        let receives = match shared {
+            Some(_) => load.shared_receives(),
+            None => messages.max(1),
+        };
+        let cq = device.create_cq(messages.max(1) + receives, None)?;
         let memory = pd.alloc_mr((2 * messages * size).max(1), Access::LOCAL_WRITE)?;
         let depth = messages.max(1) as u32;
         let init = QpInit {
@@ -71,6 +85,10 @@ impl Session {
             lendable: false,
             ..QpInit::new(&cq)
         };
+        let init = match shared {
+            Some(shared) => shared.of(init),
+            None => init,
+        };
         let qp = id.create_qp(&pd, &init)?;
         let now = device.now();
         let session = Self {
@@ -80,6 +98,7 @@ impl Session {
             qp,
             cq,
             memory,
+            shared: shared.cloned(),
             messages,
             size,
             step: Step::Connecting,
@@ -92,10 +111,12 @@ impl Session {
             number,
         };
         for message in 0..messages {
-            let room = session.memory.sge((message * size) as u64, size as u32);
-            session
-                .qp
-                .post_recv(RecvWr::new(message as u64).sge(room))?;
+            if session.shared.is_none() {
+                let room = session.memory.sge((message * size) as u64, size as u32);
+                session
+                    .qp
+                    .post_recv(RecvWr::new(message as u64).sge(room))?;
+            }
             let at = (messages + message) * size;
             session.memory.write(at, &load.message(message))?;
         }
@@ -192,19 +213,26 @@ impl Session {
                 expected: self.size as u32,
             });
         }
+        // A connection's messages come in order, whatever receives they have taken.
+        let number = self.received;
         self.received += 1;
         report.messages += 1;
         report.bytes += self.size as u64;
         if load.verify {
-            let number = wc.wr_id as usize;
-            let got = self.memory.to_vec(number * self.size, self.size)?;
+            let got = match &self.shared {
+                Some(shared) => shared.message(wc.wr_id)?,
+                None => self.memory.to_vec(number * self.size, self.size)?,
+            };
             let expected = load.message(number);
-            if let Some(error) = PeerError::mismatch("message", wc.wr_id, &expected, &got) {
+            if let Some(error) = PeerError::mismatch("message", number as u64, &expected, &got) {
                 return Err(error);
             }
             report.bytes_verified += self.size as u64;
         }
-        Ok(())
+        match &self.shared {
+            Some(shared) => shared.post(wc.wr_id),
+            None => Ok(()),
+        }
     }
 
     /// Its completions; false: there were none.
@@ -241,6 +269,8 @@ impl Session {
 /// The connections under way, and what is said of those that were.
 #[derive(Default)]
 pub(super) struct Sessions {
+    /// Their receives, if they have them together.
+    pub(super) shared: Option<Arc<Shared>>,
     pub(super) list: Vec<Session>,
     pub(super) report: Report,
     pub(super) connects: Vec<u64>,
@@ -249,6 +279,15 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
+    pub(super) fn new(device: &Device, load: &Load) -> Result<Self, PeerError> {
+        load.check()?;
+        let shared = load.srq.then(|| Shared::new(device, load));
+        Ok(Self {
+            shared: shared.transpose()?.map(Arc::new),
+            ..Self::default()
+        })
+    }
+
     pub(super) fn fail(&mut self, connection: usize, error: PeerError) {
         self.report.failures += 1;
         if self.report.failed.len() < FAILURES_KEPT {

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use weft_tests::namespace::Namespace;
+
 use crate::process::{built, HostProcess};
 use crate::steps::NoPass;
 
@@ -18,8 +20,11 @@ pub struct Card {
     pub server: HostProcess,
     socket: PathBuf,
     capture: PathBuf,
-    logs: PathBuf,
+    /// Where its logs are.
+    pub(super) logs: PathBuf,
     tools: u32,
+    /// Where the tools run, if not where this process does.
+    namespace: Option<Namespace>,
 }
 
 impl Card {
@@ -62,12 +67,21 @@ impl Card {
             capture,
             logs: logs.to_owned(),
             tools: 0,
+            namespace: None,
         })
     }
 
     /// How the tools name it.
     pub fn device(&self) -> String {
         format!("vfio-user:{}", self.socket.display())
+    }
+
+    /// The tools run in a network namespace of their own from now on: the kernel that they may give an interface to is another host's.
+    pub(super) fn in_a_namespace(&mut self) -> Result<(), NoPass> {
+        let why = "needs root, /dev/net/tun, ip and unshare";
+        let namespace = Namespace::new().ok_or_else(|| NoPass::Skip(why.into()))?;
+        self.namespace = Some(namespace);
+        Ok(())
     }
 
     /// Starts `weft TOOL ARGUMENTS` on this card, with its address.
@@ -79,7 +93,11 @@ impl Card {
             .args(["--device", &self.device(), "--ip", &format!("{CARD_IP}/24")]);
         command.args(arguments.split_whitespace());
         let log = self.logs.join(format!("{:02}-{tool}.log", self.tools));
-        Ok(HostProcess::start(&mut command, &log)?)
+        let mut start = move || HostProcess::start(&mut command, &log);
+        Ok(match &self.namespace {
+            Some(namespace) => namespace.run(start)?,
+            None => start()?,
+        })
     }
 
     /// Runs `weft TOOL ARGUMENTS` to its end, which must be a success; returns what it wrote.

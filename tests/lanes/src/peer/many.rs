@@ -40,7 +40,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             let run = Run {
                 count: 1000,
                 size: 100,
-                ours,
+                ours: ours.into(),
             };
             scenario(format!("rping x 1000, {name}"), siw, run, roles)
         });
@@ -62,7 +62,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         let run = Run {
             count: 100,
             size: 1000,
-            ours,
+            ours: ours.into(),
         };
         scenario(format!("rping, {name}"), siw, run, roles)
     });

@@ -5,8 +5,11 @@
 mod bench;
 mod capture;
 mod card;
+mod keys;
 mod many;
+mod moved;
 mod pulls;
+mod records;
 mod refusals;
 mod rping;
 mod siw;
@@ -58,6 +61,9 @@ pub struct Session<'a> {
 pub fn all() -> Vec<Scenario> {
     let groups = [
         rping::scenarios(),
+        keys::scenarios(),
+        records::scenarios(),
+        moved::scenarios(),
         many::scenarios(),
         sizes::scenarios(),
         storms::scenarios(),

@@ -1,5 +1,6 @@
 //! rdma-core's rping in the guest against `weft rping`, either as client.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::guest::Output;
@@ -16,7 +17,7 @@ pub(super) const READY: Duration = Duration::from_secs(30);
 pub(super) struct Run {
     pub(super) count: u32,
     pub(super) size: u32,
-    pub(super) ours: &'static str,
+    pub(super) ours: Cow<'static, str>,
 }
 
 impl Run {
@@ -30,7 +31,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
     let short = Run {
         count: 10,
         size: 64,
-        ours: "",
+        ours: "".into(),
     };
     let mut all = Vec::new();
     for (name, siw, ours) in [
@@ -54,7 +55,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         ("siw with CRC", Siw::STOCK.with_crc(), "--peer-to-peer off"),
     ] {
         let run = Run {
-            ours,
+            ours: ours.into(),
             ..short.clone()
         };
         all.push(scenario(

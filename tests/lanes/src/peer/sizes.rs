@@ -56,7 +56,7 @@ fn all_sizes(
         let run = Run {
             count: 3,
             size,
-            ours,
+            ours: ours.into(),
         };
         roles(session, &run).map_err(|why| match why {
             NoPass::Fail(why) => NoPass::Fail(format!("{size} bytes: {why}")),
