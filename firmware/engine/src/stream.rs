@@ -130,10 +130,8 @@ impl<P: Port> Link<'_, P> {
         }
         .map_err(fault)?;
         self.shared.stats.bytes_copied += payload.len() as u64;
-        if self.qp.as_ref().is_some_and(|qp| qp.software.is_some()) {
-            self.conn.ack.prompt |=
-                self.shared.config.prompt_ack && ends_write(header.control, header.rdmap_control);
-        }
+        self.conn.ack.prompt |=
+            self.shared.config.prompt_ack && ends_write(header.control, header.rdmap_control);
         self.deliver(&header, ulpdu.len(), payload.len() as u32, payload)
     }
 

@@ -117,6 +117,53 @@ fn the_end_of_a_write_is_acknowledged_promptly() {
     }
 }
 
+/// The same where software places it: a window of type 2 is for one queue pair, and the card knows nothing of it.
+#[test]
+fn the_end_of_a_write_by_a_window_is_acknowledged_promptly() {
+    for prompt_ack in [true, false] {
+        let mut s = Script::with(false, &|config| config.prompt_ack = prompt_ack);
+        let qp = s.qp();
+        let access = Access::LOCAL_WRITE | Access::BIND;
+        let region = s
+            .engine
+            .register(s.pd, 0x1000, card::MEMORY, 1 << 20, access, &mut s.card)
+            .unwrap();
+        s.accepted(qp, RtrKinds::NONE, &AcceptParams::default());
+        // It stands with the first FPDU.
+        let empty = DdpHeader::tagged(true, control(opcode::WRITE), 1, 0);
+        s.data(&message(&empty, &[]));
+        s.wait(MS);
+        let window = s.engine.alloc_stag(s.pd, StagKind::Window2).unwrap();
+        let stag = window & !0xff | (window + 1) & 0xff;
+        let bind = SendWr {
+            op: SendOp::Bind(Binding {
+                stag,
+                base_to: 0,
+                region,
+                region_to: 0x1000,
+                length: 1000,
+                access: Access::REMOTE_WRITE,
+            }),
+            ..send(1, &[])
+        };
+        s.engine.post_send(s.now, qp, &bind, &mut s.card).unwrap();
+        s.work();
+        for (last, soon) in [(false, false), (true, prompt_ack)] {
+            let header = DdpHeader::tagged(last, control(opcode::WRITE), stag, 0);
+            s.sent.clear();
+            let software = s.engine.stats().fpdus_software;
+            s.data(&message(&header, &[7; 100]));
+            s.wait(0);
+            let note = format!("prompt {prompt_ack}, last {last}");
+            assert_eq!(s.engine.stats().fpdus_software, software + 1, "{note}");
+            assert_eq!(s.sent.len(), usize::from(soon), "{note}");
+            s.wait(MS);
+            assert_eq!(s.sent.len(), 1, "{note}");
+            assert_eq!(s.sent[0].ack, s.seq, "{note}");
+        }
+    }
+}
+
 /// Who is about to sleep for longer than an acknowledgment may wait has it sent before; where nothing is owed nothing goes.
 #[test]
 fn what_is_owed_goes_when_the_caller_says_so() {
