@@ -85,7 +85,7 @@ pub use joined::{Carried, JoinedNews, Message, MessageKind};
 pub use negotiation::MAX_READS;
 pub use port::{raw_frame_job, Full, MemoryError, Port};
 pub use random::Seed;
-pub use rung::{Rung, RungError, UnknownRung};
+pub use rung::{Duties, Rung, RungError, UnknownRung};
 pub use srq::{SrqConfig, SrqState};
 pub use stats::EngineStats;
 pub use verbs::{

@@ -207,7 +207,7 @@ impl<P: Port> Link<'_, P> {
             return false;
         };
         let flow = qp.id.flow();
-        let (check_only, walks) = (self.card_has_crc(), self.card_walks());
+        let (check_only, walks) = (self.card_only_checks(), self.card_walks());
         let conn = &mut *self.conn;
         if !conn.card.bound {
             conn.card = CardState {

@@ -111,7 +111,7 @@ impl<P: Port> Link<'_, P> {
             .partition_point(|part| seq::le(part.end, seq));
         let tcp = self.tcp_fields(flag::ACK | flag::PSH);
         let markers = self.conn.tx_markers;
-        let append_crc = self.card_has_crc();
+        let append_crc = self.card_makes_crc();
         let (Some(part), Some(qp)) = (self.conn.parts.get_mut(index), &self.qp) else {
             // Nothing is known to lie there; it cannot be.
             return Ok(Some((seq, self.conn.sender.nxt)));

@@ -19,6 +19,31 @@ pub enum Rung {
     Full,
 }
 
+/// What the card does for a queue pair; what it does not, software does. A row for each rung: [`Rung::duties`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Duties {
+    /// Computes the CRCs of FPDUs that are sent.
+    pub makes_crc: bool,
+    /// Follows the FPDUs that come, and checks them.
+    pub checks_crc: bool,
+    /// Frames what is sent from memory, and places what comes.
+    pub places: bool,
+    /// Has the engine on its processor.
+    pub controls: bool,
+    /// Has the usual case of the engine in RTL.
+    pub controls_in_rtl: bool,
+}
+
+impl Duties {
+    const NONE: Self = Self {
+        makes_crc: false,
+        checks_crc: false,
+        places: false,
+        controls: false,
+        controls_in_rtl: false,
+    };
+}
+
 impl Rung {
     /// All, from the lowest.
     pub const ALL: [Rung; 5] = [
@@ -40,14 +65,38 @@ impl Rung {
         }
     }
 
+    /// What the card does at it.
+    pub const fn duties(self) -> Duties {
+        match self {
+            Rung::Host => Duties::NONE,
+            Rung::Crc => Duties {
+                makes_crc: true,
+                checks_crc: true,
+                ..Rung::Host.duties()
+            },
+            Rung::Placement => Duties {
+                places: true,
+                ..Rung::Crc.duties()
+            },
+            Rung::Firmware => Duties {
+                controls: true,
+                ..Rung::Placement.duties()
+            },
+            Rung::Full => Duties {
+                controls_in_rtl: true,
+                ..Rung::Firmware.duties()
+            },
+        }
+    }
+
     /// Whether a queue pair can have it of an engine that runs on the card's processor (`on_card`) or on the host.
     pub fn check(self, on_card: bool) -> Result<(), RungError> {
-        match self {
-            Rung::Host | Rung::Crc | Rung::Placement if on_card => Err(RungError::OnCard),
-            Rung::Host | Rung::Crc | Rung::Placement => Ok(()),
-            Rung::Firmware if on_card => Ok(()),
-            Rung::Firmware => Err(RungError::NoProcessor),
-            Rung::Full => Err(RungError::NoFastPath),
+        let duties = self.duties();
+        match (duties.controls, on_card) {
+            _ if duties.controls_in_rtl => Err(RungError::NoFastPath),
+            (true, false) => Err(RungError::NoProcessor),
+            (false, true) => Err(RungError::OnCard),
+            (true, true) | (false, false) => Ok(()),
         }
     }
 }

@@ -136,15 +136,15 @@ impl Device {
     /// What it can do.
     pub fn extensions(&self) -> Extensions {
         let attributes = self.attributes();
-        let bit = |(number, rung): (usize, Rung)| match rung.check(false) {
-            Ok(()) => 1u64 << number,
+        let bit = |rung: Rung| match rung.check(false) {
+            Ok(()) => 1u64 << (rung.number() - 1),
             Err(_) => 0,
         };
         let iwarp = u64::from(self.has_card());
         let looped = u64::from(self.is_beside()) << 1;
         Extensions {
             operations: Operations::ALL,
-            rungs: Rung::ALL.into_iter().enumerate().map(bit).sum(),
+            rungs: Rung::ALL.into_iter().map(bit).sum(),
             transports: iwarp | looped,
             max_qp: attributes.max_qp.into(),
             max_qp_wr: attributes.max_qp_wr.into(),

@@ -54,6 +54,13 @@ same!(StagKind, StagKindNumber, stag_kind_number, stag_kind: Window1 Window2 Fas
 same!(Rung, PartitionRung, rung_number, rung: Host Crc Placement Firmware Full);
 same!(Congestion, CongestionControl, congestion_number, congestion: Reno Cubic Dctcp Delay);
 
+impl Rung {
+    /// Its number in commands, which stays whatever rungs are added.
+    pub fn number(self) -> u8 {
+        rung_number(self)
+    }
+}
+
 impl PdId {
     /// The domain of a [`number`](Self::number), if there is one.
     pub fn from_number(number: u32) -> Self {

@@ -177,7 +177,7 @@ impl Engine {
             return Err(Error::NoMemory);
         };
         let mut software = None;
-        if rung < Rung::Placement {
+        if !rung.duties().places {
             let size = SendBuffer::size(self.shared.config.send_buffer);
             let Some(iova) = port.send_memory(flow, size) else {
                 self.shared.regions.leave(config.pd);

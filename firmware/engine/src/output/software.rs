@@ -18,7 +18,7 @@ use crate::conn::Conn;
 use crate::link::Link;
 use crate::part::{Data, Part};
 use crate::port::{Full, MemoryError, Port};
-use crate::rung::Rung;
+use crate::rung::Duties;
 
 /// Memory that the card reads a queue pair's segments from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,16 +90,28 @@ pub(super) enum NotSent {
 }
 
 impl<P: Port> Link<'_, P> {
-    /// The card computes and checks the CRCs of what software frames (rung `crc`). Where neither side asked for a CRC nobody does.
-    pub fn card_has_crc(&self) -> bool {
-        let rung = self.qp.as_ref().map(|qp| qp.rung);
-        rung == Some(Rung::Crc) && self.conn.agreed.crc
+    /// What the card does of what software frames. Where neither side asked for a CRC nobody has to do with one.
+    fn crc_duties(&self) -> Option<Duties> {
+        let software = self.qp.as_ref().filter(|qp| qp.software.is_some());
+        software
+            .filter(|_| self.conn.agreed.crc)
+            .map(|qp| qp.rung.duties())
+    }
+
+    /// The card computes the CRCs of what software frames.
+    pub fn card_makes_crc(&self) -> bool {
+        self.crc_duties().is_some_and(|duties| duties.makes_crc)
+    }
+
+    /// The card walks over the FPDUs that come, and only checks them.
+    pub fn card_only_checks(&self) -> bool {
+        self.crc_duties().is_some_and(|duties| duties.checks_crc)
     }
 
     /// The card walks over the FPDUs that come: it places them, or only checks them.
     pub fn card_walks(&self) -> bool {
         let places = self.qp.as_ref().is_none_or(|qp| qp.software.is_none());
-        places || self.card_has_crc()
+        places || self.card_only_checks()
     }
 
     /// Makes the FPDU that is the part, and sends it. The number of its job.
@@ -123,7 +135,7 @@ impl<P: Port> Link<'_, P> {
         });
         self.shared.wire = wire;
         made.map_err(|MemoryError| NotSent::Unreadable)?;
-        let append_crc = self.card_has_crc();
+        let append_crc = self.card_makes_crc();
         let job = buffer.job(flow, (part.seq, part.end), append_crc, tcp);
         self.port
             .post_job(&job.to_bytes())
@@ -168,7 +180,7 @@ impl<P: Port> Link<'_, P> {
                 }
             }
         }
-        let crc = self.conn.agreed.crc && !self.card_has_crc();
+        let crc = self.conn.agreed.crc && !self.card_makes_crc();
         let wire_length = fpdu.finish(crc);
         let stats = &mut self.shared.stats;
         stats.fpdus_made += 1;
