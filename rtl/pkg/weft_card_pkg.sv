@@ -347,6 +347,7 @@ package weft_card_pkg;
   parameter logic [7:0] PARTITION_RUNG_PLACEMENT = 8'd3;
   parameter logic [7:0] PARTITION_RUNG_FIRMWARE = 8'd4;
   parameter logic [7:0] PARTITION_RUNG_FULL = 8'd5;
+  parameter logic [7:0] PARTITION_RUNG_CRC_SEND = 8'd6;
 
   // States of a queue pair.
   parameter logic [7:0] QUEUE_PAIR_STATE_IDLE = 8'd0;

@@ -8,6 +8,8 @@ use core::str::FromStr;
 pub enum Rung {
     /// Software frames, computes and checks CRCs, and copies; the card moves TCP segments.
     Host,
+    /// As `Host`, but the card computes the CRCs of what is sent.
+    CrcSend,
     /// As `Host`, but the card computes and checks the CRCs.
     Crc,
     /// The card frames, checks and places without a copy; software does the rest.
@@ -46,8 +48,9 @@ impl Duties {
 
 impl Rung {
     /// All, from the lowest.
-    pub const ALL: [Rung; 5] = [
+    pub const ALL: [Rung; 6] = [
         Rung::Host,
+        Rung::CrcSend,
         Rung::Crc,
         Rung::Placement,
         Rung::Firmware,
@@ -58,6 +61,7 @@ impl Rung {
     pub const fn name(self) -> &'static str {
         match self {
             Rung::Host => "host",
+            Rung::CrcSend => "crc-send",
             Rung::Crc => "crc",
             Rung::Placement => "placement",
             Rung::Firmware => "firmware",
@@ -69,10 +73,13 @@ impl Rung {
     pub const fn duties(self) -> Duties {
         match self {
             Rung::Host => Duties::NONE,
-            Rung::Crc => Duties {
+            Rung::CrcSend => Duties {
                 makes_crc: true,
-                checks_crc: true,
                 ..Rung::Host.duties()
+            },
+            Rung::Crc => Duties {
+                checks_crc: true,
+                ..Rung::CrcSend.duties()
             },
             Rung::Placement => Duties {
                 places: true,
@@ -174,7 +181,7 @@ mod tests {
         assert_eq!("Host".parse::<Rung>(), Err(UnknownRung));
         assert_eq!(
             UnknownRung.to_string(),
-            "a rung is one of host crc placement firmware full"
+            "a rung is one of host crc-send crc placement firmware full"
         );
     }
 }

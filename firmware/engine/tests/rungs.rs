@@ -118,7 +118,7 @@ fn judged(b: &Bench, markers: [bool; 2]) -> [usize; 2] {
 
 #[test]
 fn every_mix_of_two_ends_moves_every_message() {
-    let rungs = [Rung::Host, Rung::Crc, Rung::Placement];
+    let rungs = [Rung::Host, Rung::CrcSend, Rung::Crc, Rung::Placement];
     let mixes = rungs.iter().flat_map(|a| rungs.iter().map(|b| [*a, *b]));
     for (seed, rungs) in (1..).zip(mixes) {
         for markers in [[false, false], [true, false], [false, true], [true, true]] {
@@ -148,6 +148,15 @@ fn every_mix_of_two_ends_moves_every_message() {
                     );
                     assert!(own.bytes_checked > 400_000, "{note}");
                     assert_eq!(own.attaches, 0, "{note}");
+                } else if rungs[n] == Rung::CrcSend {
+                    // The CRCs of what came, and of nothing that went.
+                    assert_eq!(
+                        (own.fpdus_software, own.fpdus_card),
+                        (received, 0),
+                        "{note}"
+                    );
+                    assert!((200_000..400_000).contains(&own.bytes_checked), "{note}");
+                    assert_eq!(own.attaches, 0, "{note}");
                 } else {
                     // The first FPDU may come before the card is attached.
                     assert_eq!(own.fpdus_made, 0, "{note}");
@@ -170,8 +179,8 @@ fn lost_frames_come_again() {
             1 => [Rung::Placement, Rung::Host],
             2 => [Rung::Crc, Rung::Crc],
             3 => [Rung::Host, Rung::Crc],
-            4 => [Rung::Crc, Rung::Placement],
-            _ => [Rung::Host, Rung::Host],
+            4 => [Rung::CrcSend, Rung::Placement],
+            _ => [Rung::Host, Rung::CrcSend],
         };
         let markers = [seed & 1 != 0, seed & 2 != 0];
         let mut b = Bench::new(seed);

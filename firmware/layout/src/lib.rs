@@ -3565,6 +3565,8 @@ pub mod partition_rung {
     pub const FIRMWARE: u8 = 4;
     /// the usual case in RTL
     pub const FULL: u8 = 5;
+    /// the card computes the CRCs of what is sent
+    pub const CRC_SEND: u8 = 6;
 }
 
 /// Rungs of the partition ladder.
@@ -3581,16 +3583,19 @@ pub enum PartitionRung {
     Firmware = 4,
     /// the usual case in RTL
     Full = 5,
+    /// the card computes the CRCs of what is sent
+    CrcSend = 6,
 }
 
 impl PartitionRung {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Host,
         Self::Crc,
         Self::Placement,
         Self::Firmware,
         Self::Full,
+        Self::CrcSend,
     ];
 
     /// The number.
@@ -3606,6 +3611,7 @@ impl PartitionRung {
             3 => Some(Self::Placement),
             4 => Some(Self::Firmware),
             5 => Some(Self::Full),
+            6 => Some(Self::CrcSend),
             _ => None,
         }
     }
@@ -3618,6 +3624,7 @@ impl PartitionRung {
             Self::Placement => "PLACEMENT",
             Self::Firmware => "FIRMWARE",
             Self::Full => "FULL",
+            Self::CrcSend => "CRC_SEND",
         }
     }
 
@@ -3629,6 +3636,7 @@ impl PartitionRung {
             Self::Placement => "the card frames, checks and places",
             Self::Firmware => "the control on a processor of the card",
             Self::Full => "the usual case in RTL",
+            Self::CrcSend => "the card computes the CRCs of what is sent",
         }
     }
 }

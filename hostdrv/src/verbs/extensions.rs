@@ -15,7 +15,7 @@ const FIELD: usize = 8;
 pub struct Extensions {
     /// Work that can be posted: [`Operations`]' bits.
     pub operations: u64,
-    /// Rungs that its queue pairs can have: bit 0 `host`, 1 `crc`, 2 `placement`, 3 `firmware`, 4 `full`.
+    /// Rungs that its queue pairs can have: bit 0 `host`, 1 `crc`, 2 `placement`, 3 `firmware`, 4 `full`, 5 `crc-send`.
     pub rungs: u64,
     /// Transports of the connection manager: bit 0 iWARP, 1 the loop.
     pub transports: u64,

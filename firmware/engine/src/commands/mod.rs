@@ -51,7 +51,7 @@ pub(crate) use same;
 
 same!(QpState, QueuePairState, state_number, state: Idle Rts Closing Terminating Error);
 same!(StagKind, StagKindNumber, stag_kind_number, stag_kind: Window1 Window2 FastRegion);
-same!(Rung, PartitionRung, rung_number, rung: Host Crc Placement Firmware Full);
+same!(Rung, PartitionRung, rung_number, rung: Host CrcSend Crc Placement Firmware Full);
 same!(Congestion, CongestionControl, congestion_number, congestion: Reno Cubic Dctcp Delay);
 
 impl Rung {
