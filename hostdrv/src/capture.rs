@@ -121,7 +121,8 @@ impl Drop for Capture {
         };
         // The memory goes back only when the card has done with it.
         let mut state = self.device.lock();
-        if let Some(memory) = state.card.stop_capture(ring) {
+        let here = state.place.here();
+        if let Some(memory) = here.and_then(|(_, card)| card.stop_capture(ring)) {
             state.bury(memory);
         }
     }
@@ -152,7 +153,10 @@ impl Device {
             snap: config.snap,
             slots_log2: config.slots_log2,
         };
-        let ring = self.lock().card.start_capture(wanted)?;
+        let mut state = self.lock();
+        let (_, card) = state.engine_for("capture")?;
+        let ring = card.start_capture(wanted)?;
+        drop(state);
         Ok(Capture {
             device: self.clone(),
             config,

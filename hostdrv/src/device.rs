@@ -17,8 +17,10 @@ mod lessees;
 mod manager;
 mod moderated;
 mod named;
+mod on_card;
 mod owners;
 mod patience;
+mod place;
 mod queue_pairs;
 mod raw_queues;
 mod shared_receives;
@@ -39,10 +41,11 @@ use weft_engine::{
     SrqId,
 };
 
+use crate::card::{self, Card, MappedMemory};
 pub use crate::card::{Capabilities, Health, RingSizes};
-use crate::card::{Card, MappedMemory};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
+use crate::processor::{Image, Processor};
 use crate::stats::{add, counter_named, CardCounters, HostStats};
 use crate::transport::Transport;
 pub use async_event::AsyncEvent;
@@ -61,9 +64,11 @@ pub(crate) use moderated::Moderated;
 use moderated::Waiting;
 pub(crate) use named::FileName;
 use named::Named;
+use on_card::OnCard;
 pub(crate) use owners::Owner;
 use owners::Owners;
 use patience::Patience;
+use place::{Here, Place};
 pub(crate) use queue_pairs::Queues;
 pub(crate) use raw_queues::RawQueues;
 pub use raw_queues::{RawConfig, RawStats, Sent};
@@ -97,6 +102,9 @@ pub struct DeviceConfig {
     /// A post only writes its WQE and rings; the next [`Device::progress`] sends. Else the thread that posts sends, if no other thread
     /// is at work in the device.
     pub deferred: bool,
+    /// What runs on the card's processor at rung `firmware`; `None`: the file that the environment names
+    /// ([`IMAGE_VARIABLE`](crate::processor::IMAGE_VARIABLE)).
+    pub firmware: Option<Arc<Image>>,
 }
 
 impl DeviceConfig {
@@ -117,6 +125,7 @@ impl DeviceConfig {
             engine,
             rings: RingSizes::default(),
             deferred: false,
+            firmware: None,
         };
         config.keepalive(Some(KEEPALIVE))
     }
@@ -161,9 +170,16 @@ impl DeviceConfig {
         self
     }
 
-    /// The rung of queue pairs that name none ([`QpInit::rung`](crate::verbs::QpInit::rung)): `Placement` unless this says otherwise.
+    /// The rung of queue pairs that name none ([`QpInit::rung`](crate::verbs::QpInit::rung)): `Placement` unless this says otherwise. With `Firmware` the
+    /// engine of the device is on the card's processor, and all its queue pairs are of this rung; a card without a processor is refused.
     pub fn rung(mut self, rung: Rung) -> Self {
         self.engine.rung = rung;
+        self
+    }
+
+    /// The firmware of rung `Firmware`: one with the engine.
+    pub fn firmware(mut self, image: Arc<Image>) -> Self {
+        self.firmware = Some(image);
         self
     }
 
@@ -209,8 +225,9 @@ struct Shared {
 
 /// What the device's lock guards.
 pub(crate) struct State {
-    pub(crate) card: Card,
-    pub(crate) engine: Engine,
+    // First: a card has to forget all memory before that goes.
+    pub(crate) place: Place,
+    mmio: Mmio,
     qps: BTreeMap<QpId, QpEntry>,
     /// Shared receive queues.
     srqs: BTreeMap<SrqId, SrqEntry>,
@@ -233,9 +250,6 @@ pub(crate) struct State {
     pub(crate) async_events: Arc<Events<AsyncEvent>>,
     /// Somebody waits by a file.
     watch: Option<Arc<Watch>>,
-    /// The two ends of the command ring and the event ring.
-    control: Control,
-    executor: Executor,
     sleepers: Arc<Sleepers>,
     /// Events that wait for more of their kind.
     waiting: Waiting,
@@ -296,7 +310,7 @@ impl DerefMut for StateGuard<'_> {
 impl Drop for StateGuard<'_> {
     fn drop(&mut self) {
         self.after.released = std::mem::take(&mut self.guard.released);
-        self.after.joined = self.guard.engine.has_joined_news();
+        self.after.joined = self.guard.has_joined_news();
     }
 }
 
@@ -329,7 +343,7 @@ impl Shared {
             // A failure is the device's, and kept there.
             let _ = state.finish_turn();
             let released = std::mem::take(&mut state.released);
-            let joined = state.engine.has_joined_news();
+            let joined = state.has_joined_news();
             drop(state);
             drop(released);
             if joined {
@@ -340,9 +354,20 @@ impl Shared {
 }
 
 impl State {
+    /// The transport's time.
+    pub(crate) fn now(&self) -> u64 {
+        self.mmio.transport.now()
+    }
+
+    /// Have queue pairs that are joined inside the host news?
+    fn has_joined_news(&mut self) -> bool {
+        let here = self.place.here();
+        here.is_some_and(|(engine, _)| engine.has_joined_news())
+    }
+
     /// Keeps memory until the card cannot be busy with it any more.
     pub(crate) fn bury(&mut self, memory: Arc<dyn MappedMemory>) {
-        let jobs_posted = self.card.jobs_posted();
+        let jobs_posted = self.place.jobs_posted();
         self.graveyard.push(Grave {
             jobs_posted,
             fence: None,
@@ -353,7 +378,8 @@ impl State {
     /// Is any of the host's bytes from `address` on mapped for a region, or for one that is gone?
     pub(crate) fn holds(&self, address: usize, len: usize) -> bool {
         let mut buried = self.graveyard.iter().map(|grave| grave.memory.memory());
-        self.card.memory.holds(address, len) || buried.any(|memory| memory.overlaps(address, len))
+        self.place.memory().holds(address, len)
+            || buried.any(|memory| memory.overlaps(address, len))
     }
 
     /// Drops something after the lock is released.
@@ -366,26 +392,26 @@ impl State {
         if self.graveyard.is_empty() {
             return Ok(());
         }
-        self.card.ask_fence()?;
+        self.place.ask_fence()?;
         if self.graveyard.iter().any(|grave| grave.fence.is_none()) {
-            if let Some(number) = self.card.begin_fence()? {
+            if let Some(number) = self.place.begin_fence()? {
                 for grave in &mut self.graveyard {
                     grave.fence.get_or_insert(number);
                 }
                 // It takes less time than the way to the card and back.
-                self.card.ask_fence()?;
+                self.place.ask_fence()?;
             }
         }
-        let card = &self.card;
+        let place = &self.place;
         let (done, busy): (Vec<_>, Vec<_>) = std::mem::take(&mut self.graveyard)
             .into_iter()
             .partition(|grave| {
-                let landed = grave.fence.is_some_and(|number| card.fence_passed(number));
-                landed && card.jobs_done_up_to(grave.jobs_posted)
+                let landed = grave.fence.is_some_and(|number| place.fence_passed(number));
+                landed && place.jobs_done_up_to(grave.jobs_posted)
             });
         self.graveyard = busy;
         if !self.graveyard.is_empty() {
-            weft_engine::Port::refresh_jobs_done(&mut self.card);
+            self.place.refresh_jobs_done();
         }
         self.release(done);
         Ok(())
@@ -408,20 +434,17 @@ impl State {
     /// A stream that somebody else goes on with; nothing is sent.
     pub(crate) fn forget_stream(&mut self, now: u64, conn: ConnId) {
         // Before the neighbour is known it has no state that could be taken out; then its end sends nothing either.
-        if self.engine.hand_over(now, conn, &mut self.card).is_err() {
-            let _ = self.engine.abort(now, conn, &mut self.card);
+        let Some((engine, card)) = self.place.here() else {
+            return;
+        };
+        if engine.hand_over(now, conn, card).is_err() {
+            let _ = engine.abort(now, conn, card);
         }
     }
 
     /// Ends a turn of the engine: doorbells, completions, faults; tells those who sleep.
     pub(crate) fn finish_turn(&mut self) -> Result<(), DeviceError> {
-        if let Err(error) = self.card.ring_doorbells() {
-            self.fail(error);
-        }
-        if self.patience.is_late(self.armed) {
-            self.ask_anew();
-        }
-        if let Some(error) = self.card.take_fault() {
+        if let Err(error) = self.ring_doorbells() {
             self.fail(error);
         }
         let mut news = self.deliver_completions() > 0;
@@ -440,6 +463,19 @@ impl State {
         }
         self.keep_watch();
         self.check_fault()
+    }
+
+    /// Tells the card of what the engine gave it, if that is here.
+    fn ring_doorbells(&mut self) -> Result<(), DeviceError> {
+        let Some((_, card)) = self.place.here() else {
+            return Ok(());
+        };
+        card.ring_doorbells()?;
+        let fault = card.take_fault();
+        if self.patience.is_late(self.armed) {
+            self.ask_anew();
+        }
+        fault.map_or(Ok(()), Err)
     }
 
     /// Queues an asynchronous event. Nobody has to take them: a program that never does loses the latest.
@@ -475,8 +511,7 @@ impl State {
             return Ok(());
         }
         self.look_at = now.saturating_add(PRESENCE_NS);
-        self.card.check_answers()?;
-        self.card.check_reports()
+        self.place.check_presence(&self.mmio)
     }
 
     /// The error that ended the device's work, if one did.
@@ -488,26 +523,43 @@ impl State {
 impl Device {
     /// Brings up the card behind `transport`.
     pub fn open(transport: Arc<dyn Transport>, config: DeviceConfig) -> Result<Self, DeviceError> {
-        let DeviceConfig {
-            engine: mut config,
-            rings,
-            deferred,
-        } = config;
         let mmio = Mmio {
             transport,
             counts: Arc::default(),
         };
-        let card = Card::bring_up(mmio.clone(), config.mac, config.mtu, rings)?;
-        let caps = card.capabilities();
+        let (place, caps) = match config.engine.rung {
+            Rung::Firmware => {
+                let caps = card::examine(&mmio)?;
+                let on_card = OnCard::start(&mmio, &config)?;
+                (Place::OnCard(Box::new(on_card)), caps)
+            }
+            _ => {
+                let engine = &config.engine;
+                let card = Card::bring_up(mmio.clone(), engine.mac, engine.mtu, config.rings)?;
+                let caps = card.capabilities();
+                let engine = Engine::new(numbered(engine.clone(), &caps));
+                let rings = ControlRings::new()?;
+                let here = Here {
+                    card,
+                    engine,
+                    control: Control::new(rings.clone()),
+                    executor: Executor::new(rings),
+                };
+                (Place::Here(Box::new(here)), caps)
+            }
+        };
+        let DeviceConfig {
+            engine: mut config,
+            deferred,
+            ..
+        } = config;
         let sleepers = Arc::new(Sleepers::new(mmio.transport.clone()));
-        config.num_flows = caps.flows as u16;
-        config.num_stags = caps.stags;
+        config = numbered(config, &caps);
         let bells = Arc::new(PostBells::new(caps.flows as usize));
         let failed = Arc::new(AtomicBool::new(false));
-        let rings = ControlRings::new()?;
         let state = State {
-            card,
-            engine: Engine::new(config.clone()),
+            place,
+            mmio: mmio.clone(),
             qps: BTreeMap::new(),
             srqs: BTreeMap::new(),
             named: Named::default(),
@@ -522,8 +574,6 @@ impl Device {
             raw: None,
             async_events: Arc::default(),
             watch: None,
-            control: Control::new(rings.clone()),
-            executor: Executor::new(rings),
             sleepers: sleepers.clone(),
             waiting: Waiting::default(),
             leaving: Vec::new(),
@@ -691,20 +741,43 @@ impl Device {
     }
 
     fn handle_card(&self, state: &mut State, handled: &mut usize) -> Result<(), DeviceError> {
+        let now = match state.place {
+            Place::Here(_) => self.handle_reports(state, handled)?,
+            Place::OnCard(_) => self.now(),
+        };
+        state.take_posted(now);
+        *handled += state.deliver_completions();
+        state.take_lent_commands(now);
+        state.finish_turn()?;
+        let here = state.place.here();
+        here.map_or(Ok(()), |(_, card)| card.check_moving(now))?;
+        let woken = std::mem::take(&mut state.woken);
+        if *handled == 0 {
+            if woken {
+                state.place.check_woken()?;
+            }
+            state.check_presence(now)?;
+        }
+        state.clear_graveyard()
+    }
+
+    /// What the engine does that is here; the time.
+    fn handle_reports(&self, state: &mut State, handled: &mut usize) -> Result<u64, DeviceError> {
         let counts = &self.shared.mmio.counts;
         // A message that came meanwhile may need them.
         state.take_shared();
         let mut frame = std::mem::take(&mut state.frame);
         while *handled < REPORTS_PER_CALL {
-            let Some((report, has_frame)) = state.card.take_report(&mut frame)? else {
+            let Some((engine, card)) = state.place.here() else {
+                break;
+            };
+            let Some((report, has_frame)) = card.take_report(&mut frame)? else {
                 break;
             };
             state.patience.saw(&report);
             let raw = has_frame.then_some(frame.as_slice());
             add(&counts.engine_steps, 1);
-            let for_host = state
-                .engine
-                .on_report(self.now(), &report, raw, &mut state.card);
+            let for_host = engine.on_report(self.now(), &report, raw, card);
             if let (true, Some(queues)) = (for_host, &mut state.raw) {
                 queues.receive(&frame);
                 state.sleepers.announce();
@@ -717,34 +790,20 @@ impl Device {
         state.frame = frame;
         let now = self.now();
         let owed = state.patience.asleep_over().filter(|_| state.woken);
-        if owed.is_some_and(|flow| state.engine.acknowledge(now, flow, &mut state.card)) {
-            add(&counts.engine_steps, 1);
-        }
-        if state.engine.next_deadline().is_some_and(|at| at <= now) {
-            add(&counts.engine_steps, 1);
-            state.engine.on_timer(now, &mut state.card);
-            *handled += 1;
-        }
-        if let State {
-            raw: Some(queues),
-            card,
-            ..
-        } = state
-        {
-            *handled += queues.send_waiting(now, card);
-        }
-        state.take_posted(now);
-        state.take_lent_commands(now);
-        state.finish_turn()?;
-        state.card.check_moving(now)?;
-        let woken = std::mem::take(&mut state.woken);
-        if *handled == 0 {
-            if woken {
-                state.card.check_reports()?;
+        if let Some((engine, card)) = state.place.here() {
+            if owed.is_some_and(|flow| engine.acknowledge(now, flow, card)) {
+                add(&counts.engine_steps, 1);
             }
-            state.check_presence(now)?;
+            if engine.next_deadline().is_some_and(|at| at <= now) {
+                add(&counts.engine_steps, 1);
+                engine.on_timer(now, card);
+                *handled += 1;
+            }
+            if let Some(queues) = &mut state.raw {
+                *handled += queues.send_waiting(now, card);
+            }
         }
-        state.clear_graveyard()
+        Ok(now)
     }
 
     /// Takes the events from their ring and hands them to the connections they belong to, one thread at a time and in order.
@@ -791,27 +850,42 @@ impl Device {
         }
     }
 
+    /// Queue pairs at most.
+    pub(crate) fn most_connections(&self) -> u32 {
+        match &self.lock().place {
+            Place::Here(_) => self.shared.caps.flows,
+            Place::OnCard(_) => on_card::MAX_CONNECTIONS.into(),
+        }
+    }
+
     /// Reads the STATUS register.
     pub fn health(&self) -> Result<Health, DeviceError> {
-        self.lock().card.health()
+        match &self.lock().place {
+            Place::Here(here) => here.card.health(),
+            Place::OnCard(_) => card::health(&self.shared.mmio),
+        }
     }
 
     /// With `on`, what the card sends goes to its own receive path instead of the wire, and what comes from the
     /// wire is ignored (counted in `rx_drop_loopback`). Frames must then be for this station to arrive.
     pub fn set_mac_loopback(&self, on: bool) -> Result<(), DeviceError> {
-        self.lock().card.set_mac_loopback(on)
+        let mut state = self.lock();
+        let (_, card) = state.engine_for("MAC loopback")?;
+        card.set_mac_loopback(on)
     }
 
     /// Reads all counters of the card.
     pub fn counters(&self) -> Result<CardCounters, DeviceError> {
-        self.lock().card.counters()
+        let _state = self.lock();
+        card::counters(&self.shared.mmio)
     }
 
     /// Reads one counter of the card by its name (`rx_frames`).
     pub fn counter(&self, name: &str) -> Result<u32, DeviceError> {
         let counter =
             counter_named(name).ok_or_else(|| DeviceError::NoSuchCounter(name.to_owned()))?;
-        self.lock().card.counter(counter)
+        let _state = self.lock();
+        card::counter(&self.shared.mmio, counter)
     }
 
     /// What the driver counted.
@@ -819,14 +893,28 @@ impl Device {
         self.shared.mmio.counts.snapshot()
     }
 
-    /// What the engine counted.
+    /// What the engine counted: nothing in this process, if it is on the card's processor.
     pub fn engine_stats(&self) -> EngineStats {
-        *self.lock().engine.stats()
+        match &self.lock().place {
+            Place::Here(here) => *here.engine.stats(),
+            Place::OnCard(_) => EngineStats::default(),
+        }
     }
 
-    /// Jobs that the card is not known to have finished.
+    /// Jobs that the card is not known to have finished; of an engine on the card's processor the host knows of none.
     pub fn jobs_outstanding(&self) -> u32 {
-        self.lock().card.jobs_outstanding()
+        match &self.lock().place {
+            Place::Here(here) => here.card.jobs_outstanding(),
+            Place::OnCard(_) => 0,
+        }
+    }
+
+    /// The card's processor, if the engine is there: to look at it.
+    pub fn processor(&self) -> Option<Processor> {
+        match &self.lock().place {
+            Place::Here(_) => None,
+            Place::OnCard(on_card) => Some(on_card.processor().clone()),
+        }
     }
 
     /// The oldest asynchronous event not yet taken.
@@ -834,6 +922,15 @@ impl Device {
     pub fn get_async_event(&self) -> Option<AsyncEvent> {
         let events = self.lock().async_events.clone();
         events.pop(Some)
+    }
+}
+
+/// What the card says of itself, in an engine's settings.
+fn numbered(config: EngineConfig, caps: &Capabilities) -> EngineConfig {
+    EngineConfig {
+        num_flows: caps.flows as u16,
+        num_stags: caps.stags,
+        ..config
     }
 }
 

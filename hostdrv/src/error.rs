@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::dma::OutOfBounds;
+use crate::processor::ProcessorError;
 use crate::transport::TransportError;
 
 /// The device did not do what it should, or cannot do what was asked.
@@ -203,6 +204,15 @@ pub enum DeviceError {
     /// A command of the driver's was not done as a command is: a bug in the driver, or in the engine.
     #[error("a command of the driver's to the engine went wrong: {0}")]
     Command(weft_engine::commands::Refusal),
+    /// The card's processor, which has the engine of this device.
+    #[error(transparent)]
+    Processor(#[from] ProcessorError),
+    /// The engine is on the card's processor, and does not have this there.
+    #[error("the engine of this device is on the card's processor (rung firmware), where there is no {what}")]
+    OnCard {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// The port for raw frames is open already.
     #[error("the port for raw frames of {device} is open already; there is one: drop it first")]
     RawPortTaken {

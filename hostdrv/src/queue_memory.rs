@@ -1,5 +1,7 @@
 //! The memory that queues lie in: this process's own, or a file that another process maps as well.
 
+mod rooms;
+
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,7 +13,10 @@ use std::sync::Arc;
 use memmap2::MmapRaw;
 use rustix::fs::{fcntl_add_seals, ftruncate, memfd_create, MemfdFlags, SealFlags};
 
-use crate::dma::{DmaBuffer, Pages};
+pub(crate) use self::rooms::Rooms;
+
+use self::rooms::Room;
+use crate::dma::Pages;
 
 /// Memory of one queue: words, accessed by atomic operations only. Clones are the same memory.
 #[derive(Clone)]
@@ -23,9 +28,9 @@ pub(crate) struct QueueMemory {
 }
 
 enum Kept {
-    /// A card works on it.
-    Shared {
-        _memory: Arc<DmaBuffer>,
+    /// A part of memory that a card reaches.
+    Part {
+        _room: Room,
     },
     Own {
         _pages: Pages,
@@ -75,18 +80,6 @@ impl QueueMemory {
         Self::over(start, len, kept).ok_or(io::ErrorKind::OutOfMemory.into())
     }
 
-    /// So many bytes of memory that a card reaches, from this byte on, a multiple of 8; `None`: it has no such bytes.
-    pub(crate) fn of(memory: &Arc<DmaBuffer>, at: usize, bytes: usize) -> Option<Self> {
-        let words = memory.memory().words().get(at / 8..(at + bytes) / 8)?;
-        Some(Self {
-            words: NonNull::from(words).cast(),
-            count: words.len(),
-            kept: Arc::new(Kept::Shared {
-                _memory: memory.clone(),
-            }),
-        })
-    }
-
     /// `kept` has whole pages from `start` on.
     fn over(start: *mut u8, len: usize, kept: Kept) -> Option<Self> {
         Some(Self {
@@ -118,7 +111,7 @@ impl QueueMemory {
     /// The file, if it can be lent.
     pub(crate) fn file(&self) -> Option<BorrowedFd<'_>> {
         match &*self.kept {
-            Kept::Own { .. } | Kept::Shared { .. } => None,
+            Kept::Own { .. } | Kept::Part { .. } => None,
             Kept::File { file, .. } => Some(file.as_fd()),
         }
     }

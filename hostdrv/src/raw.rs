@@ -30,8 +30,9 @@ impl Device {
                 device: self.name().to_owned(),
             });
         }
+        let (engine, _) = state.engine_for("port for raw frames")?;
+        engine.set_host_stack(true);
         state.raw = Some(RawQueues::new(config, max_frame));
-        state.engine.set_host_stack(true);
         Ok(RawPort {
             device: self.clone(),
         })
@@ -63,10 +64,10 @@ impl RawPort {
         let now = self.device.now();
         let mut state = self.device.lock();
         state.check_fault()?;
-        let State { raw, card, .. } = &mut *state;
-        let sent = match raw {
-            Some(queues) => queues.send(now, frame, card),
-            None => Sent::Dropped,
+        let State { raw, place, .. } = &mut *state;
+        let sent = match (raw, place.here()) {
+            (Some(queues), Some((_, card))) => queues.send(now, frame, card),
+            _ => Sent::Dropped,
         };
         state.finish_turn()?;
         Ok(sent)
@@ -115,6 +116,8 @@ impl Drop for RawPort {
     fn drop(&mut self) {
         let mut state = self.device.lock();
         state.raw = None;
-        state.engine.set_host_stack(false);
+        if let Some((engine, _)) = state.place.here() {
+            engine.set_host_stack(false);
+        }
     }
 }

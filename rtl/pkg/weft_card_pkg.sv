@@ -1154,7 +1154,8 @@ package weft_card_pkg;
   typedef struct packed {
     logic [127:0] seed_more;  // the other half
     logic [127:0] seed;  // of all that nobody outside is to foresee, first half
-    logic [95:0] rsvd_52;
+    logic [63:0] rsvd_56;
+    logic [31:0] keepalive;  // milliseconds after which a silent peer is asked whether it is still there; 0: never
     logic [31:0] gateway;  // next hop for everything else; 0: none
     logic [31:0] netmask;  // of the local network
     logic [31:0] ip;  // IPv4 address

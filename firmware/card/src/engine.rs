@@ -181,6 +181,7 @@ impl Service {
             syn_cache: 16,
             rung: Rung::Firmware,
             on_card: true,
+            keepalive: (settings.keepalive > 0).then(|| u64::from(settings.keepalive) * 1_000_000),
             ..EngineConfig::default()
         });
         let memory = (settings.rings, settings.rings + bytes);
@@ -258,6 +259,11 @@ impl Service {
         let mut report = Aligned([0; 64]);
         while let Some(has_frame) = self.card.rings.take(&mut report.0, &mut self.frame) {
             let now = self.now();
+            if has_frame {
+                // It may be a message for a receive that was posted before it came.
+                self.served
+                    .take_recvs(now, &mut self.engine, &mut self.card);
+            }
             let frame = has_frame.then_some(&self.frame[..]);
             self.engine.on_report(now, &report.0, frame, &mut self.card);
             self.card.ring();
@@ -289,6 +295,8 @@ impl Service {
             if gone && outcome(&answer).is_ok() {
                 self.served.remove(QpId::from_number(taken.command.qp));
             }
+            // Who has the answer may ask whether all of these are done.
+            info::set(ProcInfo::JOBS_AT, self.card.rings.posted());
             self.commands.put_answer(self.memory, self.taken, answer);
             self.taken = self.taken.wrapping_add(1);
             ports::beat();

@@ -1,12 +1,10 @@
 //! The memory that the host shares with the firmware, as the queues see it: words, of which the ones used last are kept here.
 //!
-//! A word's place is a place of this memory, where a copy of it may lie. What is stored goes out in one run when something is stored last, or elsewhere; what
-//! is loaded comes with the 64 bytes that it is in, and is good until a word is loaded first.
+//! It may be larger than this processor's memory. What is stored goes out in one run when something is stored last, or elsewhere; what is loaded comes with the
+//! 64 bytes that it is in, and is good until a word is loaded first.
 
 use core::cell::{Cell, UnsafeCell};
-
-use alloc::boxed::Box;
-use alloc::vec::Vec;
+use core::ptr;
 
 use weft_queues::Memory;
 
@@ -14,21 +12,30 @@ use crate::dma;
 
 /// Words that come at once.
 const LINE: usize = 8;
+/// Words that go out at once: an answer or an event with the longest private data.
+const RUN: usize = 80;
 
-/// Words of the memory, from one of them on.
+/// A word of the host's: it has no bytes here.
+#[derive(Clone, Copy)]
+struct Place;
+
+/// Words of the memory, from one of them on. Nothing is behind the reference: its address is the first word's number and one more, so that none is 0.
 #[repr(transparent)]
-pub struct Words([Cell<u64>]);
+pub struct Words([Place]);
 
 /// What all of them have in common.
+#[repr(align(8))]
 struct Whole {
-    /// Where the first word's copy is, and where it is in the host's memory.
-    first: Cell<usize>,
+    /// The line that was loaded, and what was stored and is still to go out.
+    line: [Cell<u64>; LINE],
+    run: [Cell<u64>; RUN],
+    /// The line's first word.
+    line_at: Cell<Option<usize>>,
+    /// The run's first word, and how many it has.
+    run_at: Cell<(usize, usize)>,
+    /// Where the memory is, and its words.
     iova: Cell<u64>,
     words: Cell<usize>,
-    /// The line that was loaded, by its first word.
-    line: Cell<Option<usize>>,
-    /// Words that were stored and are still to go out.
-    stored: Cell<(usize, usize)>,
     failed: Cell<bool>,
 }
 
@@ -38,11 +45,12 @@ struct Only(UnsafeCell<Whole>);
 unsafe impl Sync for Only {}
 
 static WHOLE: Only = Only(UnsafeCell::new(Whole {
-    first: Cell::new(0),
+    line: [const { Cell::new(0) }; LINE],
+    run: [const { Cell::new(0) }; RUN],
+    line_at: Cell::new(None),
+    run_at: Cell::new((0, 0)),
     iova: Cell::new(0),
     words: Cell::new(0),
-    line: Cell::new(None),
-    stored: Cell::new((0, 0)),
     failed: Cell::new(false),
 }));
 
@@ -51,16 +59,19 @@ fn whole() -> &'static Whole {
     unsafe { &*WHOLE.0.get() }
 }
 
+/// So many words from this one on.
+fn words(first: usize, count: usize) -> &'static Words {
+    let place = ptr::without_provenance(first + 1);
+    // SAFETY: values of no bytes, at an address that is not 0; the other is transparent.
+    unsafe { &*(ptr::slice_from_raw_parts::<Place>(place, count) as *const Words) }
+}
+
 /// The memory of so many bytes at `iova`. There is one.
 pub fn open(iova: u64, bytes: usize) -> &'static Words {
-    let words: Vec<Cell<u64>> = (0..bytes / 8).map(|_| Cell::new(0)).collect();
-    let words: &'static [Cell<u64>] = Box::leak(words.into_boxed_slice());
     let whole = whole();
-    whole.first.set(words.as_ptr() as usize);
     whole.iova.set(iova);
-    whole.words.set(words.len());
-    // SAFETY: transparent.
-    unsafe { &*(words as *const [Cell<u64>] as *const Words) }
+    whole.words.set(bytes / 8);
+    words(0, bytes / 8)
 }
 
 /// Host memory refused an access since this was asked last.
@@ -71,48 +82,57 @@ pub fn take_failed() -> bool {
 /// Sends what was stored.
 pub fn flush() {
     let whole = whole();
-    let (from, to) = whole.stored.replace((0, 0));
-    if from < to {
-        move_words(weft_layout::proc_port::DMA_WRITE, from, to - from);
-    }
+    let (from, count) = whole.run_at.replace((0, 0));
+    move_words(weft_layout::proc_port::DMA_WRITE, from, &whole.run[..count]);
 }
 
-/// Moves words between the copy and the host's memory.
-fn move_words(port: u8, from: usize, words: usize) {
+/// Moves words between here and the host's memory.
+fn move_words(port: u8, from: usize, here: &[Cell<u64>]) {
+    if here.is_empty() {
+        return;
+    }
     let whole = whole();
-    let local = whole.first.get() + 8 * from;
     let iova = whole.iova.get() + 8 * from as u64;
-    if dma::run(port, iova, local as u32, 8 * words as u32).is_err() {
+    if dma::run(port, iova, here.as_ptr() as u32, 8 * here.len() as u32).is_err() {
         whole.failed.set(true);
     }
 }
 
+/// A word of the line that was loaded, if it is there.
+fn in_line(place: usize) -> Option<&'static Cell<u64>> {
+    let whole = whole();
+    let at = place.checked_sub(whole.line_at.get()?)?;
+    whole.line.get(at)
+}
+
 impl Words {
-    /// Where a word of this is in the whole, if it is one.
+    /// Which word of the whole one of these is.
     fn place(&self, word: usize) -> Option<usize> {
-        (word < self.0.len()).then(|| (self.0.as_ptr() as usize - whole().first.get()) / 8 + word)
+        let first = self.0.as_ptr().addr() - 1;
+        (word < self.0.len()).then_some(first + word)
     }
 
-    fn keep(&self, word: usize, value: u64) -> Option<usize> {
-        let place = self.place(word)?;
+    fn keep(place: usize, value: u64) {
         let whole = whole();
-        let (from, to) = whole.stored.get();
-        if from < to && place != to {
+        let (from, count) = whole.run_at.get();
+        if count > 0 && (place != from + count || count == RUN) {
             flush();
         }
-        self.0[word].set(value);
-        let (from, to) = whole.stored.get();
-        let from = if from < to { from } else { place };
-        whole.stored.set((from, place + 1));
-        Some(place)
+        let (from, count) = whole.run_at.get();
+        let from = if count == 0 { place } else { from };
+        whole.run[count].set(value);
+        whole.run_at.set((from, count + 1));
+        if let Some(word) = in_line(place) {
+            word.set(value);
+        }
     }
 }
 
 impl Memory for Words {
-    fn part(&self, word: usize, words: usize) -> Option<&Self> {
-        let part = self.0.get(word..word.checked_add(words)?)?;
-        // SAFETY: transparent.
-        Some(unsafe { &*(part as *const [Cell<u64>] as *const Words) })
+    fn part(&self, word: usize, count: usize) -> Option<&Self> {
+        let end = word.checked_add(count)?;
+        let first = self.0.as_ptr().addr() - 1;
+        (end <= self.0.len()).then(|| words(first + word, count))
     }
 
     fn load(&self, word: usize) -> u64 {
@@ -120,36 +140,34 @@ impl Memory for Words {
             return 0;
         };
         let whole = whole();
-        let line = place / LINE * LINE;
-        if whole.line.get() != Some(line) {
+        if in_line(place).is_none() {
             flush();
-            move_words(
-                weft_layout::proc_port::DMA_READ,
-                line,
-                LINE.min(whole.words.get() - line),
-            );
-            whole.line.set(Some(line));
+            let line = place / LINE * LINE;
+            let count = LINE.min(whole.words.get() - line);
+            move_words(weft_layout::proc_port::DMA_READ, line, &whole.line[..count]);
+            whole.line_at.set(Some(line));
         }
-        self.0[word].get()
+        in_line(place).map_or(0, Cell::get)
     }
 
     fn store(&self, word: usize, value: u64) {
-        self.keep(word, value);
+        if let Some(place) = self.place(word) {
+            Self::keep(place, value);
+        }
     }
 
     fn load_first(&self, word: usize) -> u64 {
-        whole().line.set(None);
+        whole().line_at.set(None);
         self.load(word)
     }
 
     /// A word is written whole by the bus, and behind all that was written before.
     fn store_last(&self, word: usize, value: u64) {
-        let Some(place) = self.place(word) else {
-            return;
-        };
-        flush();
-        self.0[word].set(value);
-        move_words(weft_layout::proc_port::DMA_WRITE, place, 1);
+        if let Some(place) = self.place(word) {
+            flush();
+            Self::keep(place, value);
+            flush();
+        }
     }
 
     /// Not by the bus, which has nothing that reads and writes at once: only the host sets bits.

@@ -24,6 +24,19 @@ struct Queues {
     written: u32,
 }
 
+impl Queues {
+    /// Whose they are, what was posted there, and how much of it was taken.
+    fn work(&mut self) -> (QpId, PostedTo<'static, Words>, &mut Posted) {
+        let work = PostedTo {
+            qp: self.qp,
+            capacity: self.capacity,
+            layout: self.layout,
+            memory: self.memory,
+        };
+        (self.qp, work, &mut self.posted)
+    }
+}
+
 /// All of them.
 #[derive(Default)]
 pub struct Served(Vec<Queues>);
@@ -67,16 +80,17 @@ impl Served {
     /// Gives the engine all that was posted.
     pub fn take(&mut self, now: u64, engine: &mut Engine, card: &mut Card) {
         for queues in &mut self.0 {
-            let qp = queues.qp;
-            let work = PostedTo {
-                qp,
-                capacity: queues.capacity,
-                layout: queues.layout,
-                memory: queues.memory,
-            };
-            let posted = &mut queues.posted;
+            let (qp, work, posted) = queues.work();
             engine.take_recvs(now, posted, &work, card, |why| log!("{qp:?}: {why:?}"));
             engine.take_sends(now, posted, &work, card, |why| log!("{qp:?}: {why:?}"));
+        }
+    }
+
+    /// Gives it the receives that were posted.
+    pub fn take_recvs(&mut self, now: u64, engine: &mut Engine, card: &mut Card) {
+        for queues in &mut self.0 {
+            let (qp, work, posted) = queues.work();
+            engine.take_recvs(now, posted, &work, card, |why| log!("{qp:?}: {why:?}"));
         }
     }
 

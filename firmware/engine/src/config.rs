@@ -7,7 +7,7 @@ use crate::random::Seed;
 use crate::rung::Rung;
 
 /// Settings of an engine. `Default` gives all but the addresses; times are in nanoseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineConfig {
     /// Station address; what the card's MAC_LO and MAC_HI hold.
     pub mac: [u8; 6],

@@ -8,7 +8,7 @@ use weft_layout::{
     registers, CaptureHeader, Counter,
 };
 
-use super::{trace_ring_size, write_checked, Card, MappedMemory, MAX_FRAME};
+use super::{counter, trace_ring_size, write_checked, Card, MappedMemory, MAX_FRAME};
 use crate::dma::{observe, DmaBuffer, SharedMemory, PAGE_SIZE};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
@@ -163,8 +163,8 @@ impl Card {
             return Err(DeviceError::CaptureRunning);
         }
         let lost = [
-            self.counter(Counter::CaptureRxLost)?,
-            self.counter(Counter::CaptureTxLost)?,
+            counter(&self.mmio, Counter::CaptureRxLost)?,
+            counter(&self.mmio, Counter::CaptureTxLost)?,
         ];
         let ring = CaptureRing::new(&self.mmio, wanted, lost)?;
         self.capturing = true;

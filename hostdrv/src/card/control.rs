@@ -2,7 +2,7 @@
 
 use weft_layout::{reg, registers};
 
-use super::Card;
+use super::{check_presence, Card};
 use crate::error::DeviceError;
 use crate::mmio::{Mmio, ALL_ONES};
 use crate::transport::TransportError;
@@ -62,10 +62,24 @@ impl Card {
     }
 
     pub(super) fn status(&self) -> Result<reg::Status, DeviceError> {
-        let status = self.mmio.read(registers::STATUS)?;
-        if status.0 == ALL_ONES {
-            self.check_presence("STATUS")?;
-        }
-        Ok(status)
+        status(&self.mmio)
     }
+}
+
+fn status(mmio: &Mmio) -> Result<reg::Status, DeviceError> {
+    let status = mmio.read(registers::STATUS)?;
+    if status.0 == ALL_ONES {
+        check_presence(mmio, "STATUS")?;
+    }
+    Ok(status)
+}
+
+/// How a card is whose CTRL another one writes.
+pub(crate) fn health(mmio: &Mmio) -> Result<Health, DeviceError> {
+    let status = status(mmio)?;
+    Ok(Health {
+        quiescent: status.quiescent(),
+        dma_read_error: status.read_error(),
+        dma_write_error: status.write_error(),
+    })
 }

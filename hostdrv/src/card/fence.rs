@@ -2,50 +2,68 @@
 
 use weft_layout::registers;
 
-use super::Card;
+use super::{check_presence, Card};
 use crate::error::DeviceError;
+use crate::mmio::Mmio;
 
 /// Numbers of the fences: the last one begun, and the last one known to have ended.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fence {
+pub(crate) struct Fence {
     begun: u32,
     ended: u32,
 }
 
-impl Card {
-    /// Begins a fence, unless one is under way. `Some(number)`: it covers all table writes before this call.
-    pub(crate) fn begin_fence(&mut self) -> Result<Option<u32>, DeviceError> {
-        if self.fence.begun != self.fence.ended {
+impl Fence {
+    /// Begins one, unless one is under way. `Some(number)`: it covers all table writes before this call.
+    pub(crate) fn begin(&mut self, mmio: &Mmio) -> Result<Option<u32>, DeviceError> {
+        if self.begun != self.ended {
             return Ok(None);
         }
-        let number = self.fence.begun.wrapping_add(1);
-        self.mmio.write(registers::FENCE, number)?;
-        self.fence.begun = number;
+        let number = self.begun.wrapping_add(1);
+        mmio.write(registers::FENCE, number)?;
+        self.begun = number;
         Ok(Some(number))
     }
 
-    /// Asks for the fence under way, if there is one.
-    pub(crate) fn ask_fence(&mut self) -> Result<(), DeviceError> {
-        let Fence { begun, ended } = self.fence;
+    /// Asks for the one under way, if there is one.
+    pub(crate) fn ask(&mut self, mmio: &Mmio) -> Result<(), DeviceError> {
+        let Fence { begun, ended } = *self;
         if begun == ended {
             return Ok(());
         }
-        let done = self.mmio.read(registers::FENCE_DONE)?;
+        let done = mmio.read(registers::FENCE_DONE)?;
         if done != begun && done != ended {
-            self.check_presence("FENCE_DONE")?;
+            check_presence(mmio, "FENCE_DONE")?;
             return Err(DeviceError::Register {
                 register: "FENCE_DONE",
                 wrote: begun,
                 read: done,
             });
         }
-        self.fence.ended = done;
+        self.ended = done;
         Ok(())
+    }
+
+    /// Has this one ended, as far as is known?
+    pub(crate) fn has_passed(&self, number: u32) -> bool {
+        self.ended.wrapping_sub(number) as i32 >= 0
+    }
+}
+
+impl Card {
+    /// Begins a fence, as [`Fence::begin`].
+    pub(crate) fn begin_fence(&mut self) -> Result<Option<u32>, DeviceError> {
+        self.fence.begin(&self.mmio)
+    }
+
+    /// Asks for the fence under way, if there is one.
+    pub(crate) fn ask_fence(&mut self) -> Result<(), DeviceError> {
+        self.fence.ask(&self.mmio)
     }
 
     /// Has this fence ended, as far as is known?
     pub(crate) fn fence_passed(&self, number: u32) -> bool {
-        self.fence.ended.wrapping_sub(number) as i32 >= 0
+        self.fence.has_passed(number)
     }
 
     /// Fails if the card could not write a report: what it did since then nobody knows.

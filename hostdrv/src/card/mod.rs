@@ -28,9 +28,10 @@ use crate::mmio::{Mmio, ALL_ONES};
 use crate::stats::{add, CardCounters};
 
 pub(crate) use capture_ring::{CaptureRing, Wanted};
+pub(crate) use control::health;
 use control::Control;
 pub use control::Health;
-use fence::Fence;
+pub(crate) use fence::Fence;
 use frame_buffers::FrameBuffers;
 use job_ring::JobRing;
 pub(crate) use memory_map::{MappedMemory, MemoryMap};
@@ -307,48 +308,8 @@ impl Card {
         Ok(done)
     }
 
-    /// All ones in a register may be a value. All ones in ID are not.
     fn check_presence(&self, register: &'static str) -> Result<(), DeviceError> {
-        if self.mmio.read(registers::ID)? == ALL_ONES {
-            return Err(DeviceError::Gone {
-                device: self.name.clone(),
-                register,
-            });
-        }
-        Ok(())
-    }
-
-    /// Why the card is out of reach, if that is known.
-    pub(crate) fn lost(&self) -> Option<DeviceError> {
-        let why = self.mmio.transport.lost()?;
-        Some(DeviceError::Lost {
-            device: self.name.clone(),
-            why,
-        })
-    }
-
-    /// Fails if the card is known to be gone, or does not answer.
-    pub(crate) fn check_answers(&self) -> Result<(), DeviceError> {
-        self.lost().map_or(Ok(()), Err)?;
-        self.check_presence("ID")
-            // What became known meanwhile says more.
-            .map_err(|error| self.lost().unwrap_or(error))
-    }
-
-    pub(crate) fn counter(&self, counter: Counter) -> Result<u32, DeviceError> {
-        let value = self.mmio.read(registers::COUNTERS.word(counter as u32))?;
-        if value == ALL_ONES {
-            self.check_presence("COUNTERS")?;
-        }
-        Ok(value)
-    }
-
-    pub(crate) fn counters(&self) -> Result<CardCounters, DeviceError> {
-        let mut values = [0; NUM_COUNTERS];
-        for (value, counter) in values.iter_mut().zip(Counter::ALL) {
-            *value = self.counter(counter)?;
-        }
-        Ok(CardCounters(values))
+        check_presence(&self.mmio, register)
     }
 
     /// Asks for an interrupt when there are so many reports not yet taken (at once if there are), or sooner: what does not wait makes
@@ -360,6 +321,50 @@ impl Card {
         };
         Ok(self.mmio.ring(doorbell, self.reports.taken())?)
     }
+}
+
+/// All ones in a register may be a value. All ones in ID are not.
+pub(crate) fn check_presence(mmio: &Mmio, register: &'static str) -> Result<(), DeviceError> {
+    if mmio.read(registers::ID)? == ALL_ONES {
+        return Err(DeviceError::Gone {
+            device: mmio.transport.name(),
+            register,
+        });
+    }
+    Ok(())
+}
+
+/// Why the card is out of reach, if that is known.
+pub(crate) fn lost(mmio: &Mmio) -> Option<DeviceError> {
+    let why = mmio.transport.lost()?;
+    Some(DeviceError::Lost {
+        device: mmio.transport.name(),
+        why,
+    })
+}
+
+/// Fails if the card is known to be gone, or does not answer.
+pub(crate) fn check_answers(mmio: &Mmio) -> Result<(), DeviceError> {
+    lost(mmio).map_or(Ok(()), Err)?;
+    check_presence(mmio, "ID")
+        // What became known meanwhile says more.
+        .map_err(|error| lost(mmio).unwrap_or(error))
+}
+
+pub(crate) fn counter(mmio: &Mmio, counter: Counter) -> Result<u32, DeviceError> {
+    let value = mmio.read(registers::COUNTERS.word(counter as u32))?;
+    if value == ALL_ONES {
+        check_presence(mmio, "COUNTERS")?;
+    }
+    Ok(value)
+}
+
+pub(crate) fn counters(mmio: &Mmio) -> Result<CardCounters, DeviceError> {
+    let mut values = [0; NUM_COUNTERS];
+    for (value, each) in values.iter_mut().zip(Counter::ALL) {
+        *value = counter(mmio, each)?;
+    }
+    Ok(CardCounters(values))
 }
 
 impl Drop for Card {
@@ -424,6 +429,13 @@ pub(crate) fn trace_ring_size(mmio: &Mmio) -> Result<u32, DeviceError> {
         }),
         size => Ok(size),
     }
+}
+
+/// Resets the card, and checks what it is and what it can do.
+pub(crate) fn examine(mmio: &Mmio) -> Result<Capabilities, DeviceError> {
+    let name = mmio.transport.name();
+    reset::reset(mmio, &name)?;
+    identify(mmio, &name)
 }
 
 /// Checks the identity, that writes arrive, and what it can do.

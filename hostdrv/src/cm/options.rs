@@ -119,6 +119,8 @@ impl CmId {
         let end = |ip, port| Endpoint { ip, port };
         let local = end(device.ip().octets(), local_port);
         let remote = end(remote.ip().octets(), remote.port());
-        device.lock().engine.forget_waiting(local, remote);
+        if let Some((engine, _)) = device.lock().place.here() {
+            engine.forget_waiting(local, remote);
+        }
     }
 }

@@ -40,8 +40,12 @@ impl Unsettled {
 /// Looks at it; how much there was. Called without any lock.
 pub(super) fn settle(kept: &Kept, device: &Device) -> usize {
     let (over, channels, moved) = {
-        let state = device.lock();
-        let engine = &state.engine;
+        let mut state = device.lock();
+        // Of an engine on the card nobody hears what it remembers, and which neighbours have moved.
+        let Some((engine, _)) = state.place.here() else {
+            return 0;
+        };
+        let engine = &*engine;
         let moves = engine.address_moves();
         let unsettled = &mut *kept.unsettled();
         let over: Vec<_> = unsettled

@@ -69,6 +69,11 @@ impl CmId {
         let tcp = &state.tcp;
         let bytes = [&tcp.unacknowledged[..], &tcp.unread[..]].concat();
         let length = bytes.len().max(tcp.unacknowledged.len() + ROOM);
+        let here = self
+            .device()
+            .lock()
+            .check_here("connection of another stack");
+        here.map_err(CmError::from)?;
         let memory = qp.pd().alloc_mr_at(length, 0, Access::NONE);
         let memory = memory.map_err(CmError::from)?;
         memory.write(0, &bytes).map_err(CmError::from)?;

@@ -27,7 +27,7 @@ impl State {
     pub(crate) fn keep_pieces(&self, pieces: &[(u64, u32)]) -> Option<Kept> {
         let keep = |(iova, len): &(u64, u32)| {
             let len = *len as usize;
-            let (memory, offset) = self.card.memory.keep(*iova, len)?;
+            let (memory, offset) = self.place.memory().keep(*iova, len)?;
             Some(Piece {
                 memory,
                 offset,

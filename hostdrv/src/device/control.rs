@@ -11,7 +11,7 @@ use weft_engine::commands::{event_of, outcome, Answer, Command, Refusal};
 use weft_engine::Event;
 use weft_queues::{CommandRing, EventRing};
 
-use super::{Device, State};
+use super::{Device, Place, State};
 use crate::error::DeviceError;
 use crate::queue_memory::QueueMemory;
 use crate::stats::add;
@@ -158,20 +158,53 @@ impl State {
         command: &Command,
         private_data: &[u8],
     ) -> Result<Answer, Refusal> {
-        let number = self.control.post(command, private_data);
-        self.take_commands(now);
-        self.control.answer(number)
+        let on_card = match &mut self.place {
+            Place::OnCard(on_card) => on_card,
+            Place::Here(here) => {
+                let number = here.control.post(command, private_data);
+                self.take_commands(now);
+                return match &self.place {
+                    Place::Here(here) => here.control.answer(number),
+                    Place::OnCard(_) => Err(Refusal::NoAnswer),
+                };
+            }
+        };
+        if self.fault.is_some() {
+            return Err(Refusal::NoAnswer);
+        }
+        let answer = on_card.command(command, private_data);
+        // An interrupt that was for the answer may have been for more.
+        (self.armed, self.woken) = (0, true);
+        self.sleepers.announce();
+        answer.unwrap_or_else(|error| {
+            self.fail(error.into());
+            Err(Refusal::NoAnswer)
+        })
     }
 
     /// The oldest event not yet taken; if there is none, the next one wakes who sleeps.
     pub(super) fn next_event(&mut self) -> Option<Event> {
-        let event = self.control.take_event().or_else(|| {
-            // One that had no room, or came outside a turn.
-            self.put_events();
-            self.control.take_event()
-        });
+        match &mut self.place {
+            Place::Here(here) => {
+                if let Some(event) = here.control.take_event() {
+                    return Some(event);
+                }
+            }
+            Place::OnCard(on_card) => {
+                return on_card.take_event().unwrap_or_else(|error| {
+                    self.fail(error);
+                    None
+                });
+            }
+        }
+        // One that had no room, or came outside a turn.
+        self.put_events();
+        let Place::Here(here) = &mut self.place else {
+            return None;
+        };
+        let event = here.control.take_event();
         if event.is_none() {
-            self.control.arm();
+            here.control.arm();
         }
         event
     }

@@ -7,7 +7,7 @@ use weft_engine::{Engine, Event};
 use weft_queues::TakenCommand;
 
 use super::control::ControlRings;
-use super::{Device, State};
+use super::{Device, Place, State};
 use crate::card::Card;
 use crate::error::DeviceError;
 
@@ -73,8 +73,11 @@ impl Executor {
 impl State {
     /// The engine takes what was commanded.
     pub(super) fn take_commands(&mut self, now: u64) {
-        let (engine, card) = (&mut self.engine, &mut self.card);
-        let woken = self
+        let Place::Here(here) = &mut self.place else {
+            return;
+        };
+        let (engine, card) = (&mut here.engine, &mut here.card);
+        let woken = here
             .executor
             .take_commands(|taken| engine.execute(now, &taken.command, taken.private_data(), card));
         if woken {
@@ -90,7 +93,10 @@ impl Device {
         &self,
         turn: impl FnOnce(&mut Engine, u64, &mut Card) -> T,
     ) -> Result<T, DeviceError> {
-        self.turn(|state, now| turn(&mut state.engine, now, &mut state.card))
+        self.turn(|state, now| {
+            let (engine, card) = state.engine_for("stream of plain bytes")?;
+            Ok(turn(engine, now, card))
+        })?
     }
 }
 

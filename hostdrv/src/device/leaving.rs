@@ -21,7 +21,7 @@ impl State {
     /// The last handle of a region has gone.
     pub(crate) fn leave(&mut self, region: Leaving) {
         // What was posted before is seen first.
-        self.take_posted(self.card.now());
+        self.take_posted(self.now());
         self.leaving.push(region);
         self.leave_regions();
     }
@@ -34,7 +34,7 @@ impl State {
     /// Removes the regions that nobody has and no work uses. What was posted has been taken: the engine knows of all work.
     pub(crate) fn leave_regions(&mut self) {
         for region in std::mem::take(&mut self.leaving) {
-            let now = self.card.now();
+            let now = self.now();
             let gone = self
                 .command(now, &commands::deregister(region.stag), &[])
                 .err();
@@ -49,7 +49,7 @@ impl State {
                 "region removed"
             );
             if let Some(memory) = region.memory {
-                self.card.memory.remove(&memory);
+                self.place.memory_mut().remove(&memory);
                 // A packet that was checked before may still be on its way into the memory.
                 self.bury(memory);
             }

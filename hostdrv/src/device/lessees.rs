@@ -11,7 +11,7 @@ use weft_engine::{Access, Engine, Event, PdId, Port, QpId, QpState};
 use super::belongings::Belongings;
 use super::control::ControlRings;
 use super::executor::Executor;
-use super::{Device, State};
+use super::{Device, Here, Place, State};
 use crate::error::DeviceError;
 
 /// Events that wait for room in its ring: with so many, a process gets no more connections.
@@ -158,7 +158,8 @@ impl State {
 
     /// It has this queue pair no longer: it lives on with whoever else has it, and so does its connection.
     pub(crate) fn take_qp_back(&mut self, number: u64, qp: QpId) {
-        let conn = self.engine.connection_of(qp);
+        let here = self.place.here();
+        let conn = here.and_then(|(engine, _)| engine.connection_of(qp));
         let Some(lessee) = self.lessee(number) else {
             return;
         };
@@ -190,13 +191,8 @@ impl State {
     /// It is gone.
     pub(crate) fn end_lessee(&mut self, now: u64, number: u64) {
         self.part(number);
-        let Self {
-            lessees,
-            engine,
-            card,
-            ..
-        } = self;
-        if let Some(lessee) = lessees.iter_mut().find(|one| one.number == number) {
+        let lessee = self.lessees.iter_mut().find(|one| one.number == number);
+        if let (Some(lessee), Some((engine, card))) = (lessee, self.place.here()) {
             lessee.end(now, engine, card);
         }
         self.remove_lessees(now);
@@ -205,7 +201,8 @@ impl State {
     /// Those that are gone, and of which nothing is left.
     fn remove_lessees(&mut self, now: u64) {
         for mut lessee in std::mem::take(&mut self.lessees) {
-            match lessee.is_over(now, &mut self.engine, &mut self.card) {
+            let here = self.place.here();
+            match here.is_none_or(|(engine, card)| lessee.is_over(now, engine, card)) {
                 true => self.release(lessee.keeps),
                 false => self.lessees.push(lessee),
             }
@@ -217,10 +214,13 @@ impl State {
         if self.lessees.is_empty() {
             return;
         }
+        let Some((engine, card)) = self.place.here() else {
+            return;
+        };
         let mut bound = Vec::new();
         for lessee in &mut self.lessees {
             if lessee.ending.is_none() {
-                bound.extend(lessee.take_commands(now, &mut self.engine, &mut self.card));
+                bound.extend(lessee.take_commands(now, engine, card));
             }
         }
         for qp in bound {
@@ -233,13 +233,17 @@ impl State {
 
     /// The engine's events go to whom they belong, as many as have room; true: somebody in this process waits for them.
     pub(super) fn put_events(&mut self) -> bool {
-        let Self {
+        let Self { place, lessees, .. } = self;
+        let Place::Here(here) = place else {
+            // The firmware puts them into the ring itself.
+            return false;
+        };
+        let Here {
             executor,
             engine,
             card,
-            lessees,
             ..
-        } = self;
+        } = &mut **here;
         let woken = executor.put_events(|| loop {
             let event = engine.poll_event()?;
             // A queue pair may be of several, everything else is of one.
@@ -267,6 +271,7 @@ impl Device {
         let rings = ControlRings::lendable()?;
         let mut state = self.lock();
         state.check_fault()?;
+        state.check_here("lending to other processes")?;
         let number = state.add_lessee(rings.clone());
         Ok((rings, number))
     }

@@ -43,6 +43,7 @@ impl State {
 
     /// Tells of what has waited for long enough; was there something?
     pub(super) fn tell_of_waiting(&mut self) -> bool {
+        let now = self.mmio.transport.clone();
         let waiting = &mut self.waiting;
         if waiting.those.is_empty() {
             waiting.first_due = None;
@@ -52,7 +53,7 @@ impl State {
         if !fresh && waiting.first_due.is_none() {
             return false;
         }
-        let now = self.card.now();
+        let now = now.now();
         if !fresh && waiting.first_due.is_some_and(|due| due > now) {
             return false;
         }

@@ -8,7 +8,9 @@ use weft_layout::Cqe;
 use weft_queues::{Capacity, QueuePair};
 
 use super::taking::QpEntry;
-use super::{AsyncEvent, State};
+use super::{AsyncEvent, Place, State};
+use crate::error::DeviceError;
+use crate::queue_memory::QueueMemory;
 
 /// The queues of a queue pair, as the device has them: memory that it takes posted work from, and what it says to who posts.
 pub(crate) trait Queues: Send + Sync {
@@ -35,6 +37,25 @@ pub(crate) trait Queues: Send + Sync {
 }
 
 impl State {
+    /// Memory for a queue pair's queues, whose work makes so many completions at most.
+    pub(crate) fn queue_memory(
+        &mut self,
+        qp: QpId,
+        capacity: Capacity,
+        lendable: bool,
+    ) -> Result<Option<QueueMemory>, DeviceError> {
+        let layout = QueuePair::new(capacity);
+        let on_card = match &mut self.place {
+            Place::Here(_) => {
+                let memory = layout.and_then(|layout| QueueMemory::new(layout.bytes(), lendable));
+                return Ok(memory);
+            }
+            Place::OnCard(on_card) => on_card,
+        };
+        let cqes = (capacity.send as usize + capacity.recv as usize).next_power_of_two();
+        Ok(Some(on_card.serve(qp, capacity, cqes)?))
+    }
+
     /// A new queue pair.
     pub(crate) fn add_qp(&mut self, qp: QpId, queues: Arc<dyn Queues>) {
         let at = usize::from(qp.flow());
@@ -48,6 +69,9 @@ impl State {
     /// It is destroyed.
     pub(crate) fn remove_qp(&mut self, qp: QpId) {
         self.qps.remove(&qp);
+        if let Place::OnCard(on_card) = &mut self.place {
+            on_card.forget(qp);
+        }
         if let Some(flow) = self.flows.get_mut(usize::from(qp.flow())) {
             flow.take_if(|there| *there == qp);
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
 use weft_engine::posted::{ends_by, sge_of, work_id};
-use weft_engine::{self as engine, QpId, SrqId};
+use weft_engine::{QpId, RecvWr, SrqId};
 use weft_layout::Cqe;
 use weft_queues::SharedReceive;
 
@@ -43,20 +43,23 @@ impl State {
 
     /// Lets the engine take all receives that were posted to shared queues.
     pub(super) fn take_shared(&mut self) {
+        let Some((engine, _)) = self.place.here() else {
+            return;
+        };
         for SrqEntry { queue, taken } in self.srqs.values_mut() {
             while let Some((slot, list)) = queue.layout().take(queue.memory(), *taken) {
                 let list = list.map(sge_of);
                 let used = list.iter().take_while(|sge| sge.length > 0).count();
-                let wr = engine::RecvWr {
+                let wr = RecvWr {
                     id: work_id(slot, 1, true),
                     sges: &list[..used],
                 };
-                let posted = self.engine.post_srq_recv(queue.id(), &wr);
+                let posted = engine.post_srq_recv(queue.id(), &wr);
                 if let Err(error) = posted {
                     let srq_num = queue.srq_num();
                     tracing::warn!(srq_num, slot, %error, "receive refused");
                     let status = ends_by(error);
-                    let failed = self.engine.fail_srq_recv(queue.id(), wr.id, status);
+                    let failed = engine.fail_srq_recv(queue.id(), wr.id, status);
                     if failed.is_err() {
                         // It has no room: whoever posts has more slots than he said.
                         break;

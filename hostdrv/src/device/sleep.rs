@@ -7,7 +7,8 @@ use rustix::io::Errno;
 use rustix::time::Timespec;
 
 use super::sleepers::Turn;
-use super::{Device, RawQueues, State};
+use super::{Device, Place, RawQueues, State};
+use crate::card;
 use crate::error::DeviceError;
 use crate::stats::add;
 use crate::transport::TransportError;
@@ -22,11 +23,20 @@ impl State {
     /// Asks for an interrupt, if that was not done.
     pub(super) fn arm(&mut self) -> Result<(), DeviceError> {
         self.check_fault()?;
-        if self.armed == 0 {
-            let reports = self.patience.reports(&self.engine);
-            self.card.arm(reports)?;
-            self.armed = reports;
+        if self.armed > 0 {
+            return Ok(());
         }
+        self.armed = match &self.place {
+            Place::Here(here) => {
+                let reports = self.patience.reports(&here.engine);
+                here.card.arm(reports)?;
+                reports
+            }
+            Place::OnCard(on_card) => {
+                on_card.arm();
+                1
+            }
+        };
         Ok(())
     }
 
@@ -42,7 +52,12 @@ impl State {
     pub(super) fn next_deadline(&self) -> Option<u64> {
         let raw = self.raw.as_ref().and_then(RawQueues::retry_at);
         let own = earlier(raw, self.waiting.first_due);
-        earlier(self.engine.next_deadline(), own)
+        match &self.place {
+            Place::Here(here) => earlier(here.engine.next_deadline(), own),
+            // What came before it was armed.
+            Place::OnCard(on_card) if on_card.has_news() => Some(0),
+            Place::OnCard(_) => own,
+        }
     }
 }
 
@@ -145,7 +160,7 @@ impl Device {
             }
             Err(error) => {
                 let mut state = self.lock();
-                let Some(lost) = state.card.lost() else {
+                let Some(lost) = card::lost(&state.mmio) else {
                     return Err(error.into());
                 };
                 state.fail(lost);

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use weft_engine::posted::{Finished, NotDone, Posted, PostedTo};
 use weft_engine::QpId;
+use weft_layout::Cqe;
 
 use super::queue_pairs::Queues;
-use super::State;
+use super::{Place, State};
 
 /// The device's side of a queue pair.
 pub(super) struct QpEntry {
@@ -21,6 +22,17 @@ impl QpEntry {
             queues,
             posted: Posted::default(),
         }
+    }
+
+    /// A completion goes to whom it is for.
+    fn complete(&self, qp: QpId, cqe: Cqe) {
+        let qp_num = self.queues.qp_num();
+        tracing::trace!(qp_num, ?cqe, "completion");
+        self.queues.complete(Cqe {
+            qp_num,
+            flow: qp.flow(),
+            ..cqe
+        });
     }
 
     /// Where the work lies, and how much of it was taken.
@@ -53,9 +65,17 @@ impl State {
     /// Lets the engine take all that was posted.
     pub(crate) fn take_posted(&mut self, now: u64) {
         self.take_shared();
+        let mut rung = false;
         while let Some(flow) = self.bells.take() {
             self.look(flow);
             self.take_from(now, flow);
+            rung = true;
+        }
+        if let (Place::OnCard(on_card), true) = (&self.place, rung) {
+            // It looks at all of them.
+            if let Err(error) = on_card.ring() {
+                self.fail(error);
+            }
         }
         for at in 0..self.lent.len() {
             self.take_from(now, self.lent[at]);
@@ -73,19 +93,34 @@ impl State {
     fn take_from(&mut self, now: u64, flow: u16) {
         let id = self.flows.get(usize::from(flow)).copied().flatten();
         let Some(id) = id else { return };
+        let Some((engine, card)) = self.place.here() else {
+            return;
+        };
         if let Some(entry) = self.qps.get_mut(&id) {
             let (queues, posted) = entry.work(id);
-            let (engine, card) = (&mut self.engine, &mut self.card);
             engine.take_recvs(now, posted, &queues, card, |why| log(id, why));
             engine.take_sends(now, posted, &queues, card, |why| log(id, why));
         }
-        self.patience.posted(self.engine.segments_in_flight(flow));
+        self.patience.posted(engine.segments_in_flight(flow));
     }
 
     /// Makes CQEs of the engine's completions; how many there were.
     pub(crate) fn deliver_completions(&mut self) -> usize {
         let mut delivered = 0;
-        while let Some(completion) = self.engine.poll_completion() {
+        if let Place::OnCard(on_card) = &mut self.place {
+            while let Some((qp, cqe)) = on_card.take_completion() {
+                delivered += 1;
+                if let Some(entry) = self.qps.get(&qp) {
+                    entry.complete(qp, cqe);
+                }
+            }
+            return delivered;
+        }
+        while let Some(completion) = self
+            .place
+            .here()
+            .and_then(|(engine, _)| engine.poll_completion())
+        {
             let finished = Finished::of(&completion);
             delivered += 1;
             if let Some(srq) = completion.srq {
@@ -114,14 +149,8 @@ impl State {
                     .set_send_done(queues.memory(), finished.done),
             }
         }
-        let Finished {
-            mut cqe, signaled, ..
-        } = finished;
-        tracing::trace!(qp_num = queues.qp_num(), ?cqe, signaled, "completion");
-        if signaled {
-            cqe.qp_num = queues.qp_num();
-            cqe.flow = id.flow();
-            queues.complete(cqe);
+        if finished.signaled {
+            entry.complete(id, finished.cqe);
         }
     }
 }

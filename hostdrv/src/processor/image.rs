@@ -7,6 +7,8 @@ use rustc_demangle::demangle;
 use thiserror::Error;
 use weft_layout::{reg, ProcInfo};
 
+use super::{ProcessorError, IMAGE_VARIABLE};
+
 /// Where the firmware says of itself what it is.
 pub(super) const INFO_AT: u32 = 0x100;
 /// The layout of that which is known here.
@@ -105,6 +107,20 @@ impl Image {
             info,
             symbols,
         })
+    }
+
+    /// The firmware in the file that the environment names ([`IMAGE_VARIABLE`](super::IMAGE_VARIABLE)).
+    ///
+    /// # Errors
+    /// It names none, or that cannot be read or is something else.
+    pub fn of_environment() -> Result<Self, ProcessorError> {
+        let file = std::env::var_os(IMAGE_VARIABLE).ok_or(ProcessorError::NoImage)?;
+        let wrong = |why: String| ProcessorError::Image {
+            file: file.to_string_lossy().into_owned(),
+            why,
+        };
+        let bytes = std::fs::read(&file).map_err(|error| wrong(error.to_string()))?;
+        Self::parse(&bytes).map_err(|error| wrong(error.to_string()))
     }
 
     /// What goes into the processor's memory, from address 0: whole words.

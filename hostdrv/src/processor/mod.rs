@@ -16,7 +16,6 @@
 //! }
 //! ```
 
-mod card_qp;
 mod image;
 mod served;
 
@@ -26,13 +25,15 @@ use thiserror::Error;
 use weft_engine::commands::Refusal;
 use weft_layout::{proc_end, reg, registers, ProcCommand, ProcDump, ProcInfo, ProcStarted};
 
-pub use self::card_qp::CardQp;
 pub use self::image::{Image, ImageError};
+pub(crate) use self::served::ServedQueues;
 pub use self::served::{CardEngine, EngineSettings};
 
 use self::image::INFO_AT;
 use crate::transport::{RegisterAccess, Transport, TransportError};
 
+/// The environment's word for the file of the firmware with the engine.
+pub const IMAGE_VARIABLE: &str = "WEFT_FIRMWARE_ENGINE";
 /// How long the firmware may take for an answer, and the processor to stop: so long, and so many looks, since a card that is simulated behind a socket
 /// is slow by the clock on the wall.
 const PATIENCE: (u64, u32) = (100_000_000, 300_000);
@@ -79,6 +80,17 @@ pub enum ProcessorError {
     /// The firmware did not take the card: a value of `proc_started`.
     #[error("the firmware did not take the card: {}", started(*.0))]
     NotStarted(u32),
+    /// Nobody said which firmware.
+    #[error("no firmware: give one with the engine (`DeviceConfig::firmware`), or name its file in {IMAGE_VARIABLE}")]
+    NoImage,
+    /// The file that is to be the firmware.
+    #[error("no firmware in {file}: {why}")]
+    Image {
+        /// Its name.
+        file: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The memory that host and firmware share is full, or no queue is like that.
     #[error("no room for queues in the memory that host and firmware share")]
     NoRoom,
@@ -304,6 +316,16 @@ impl Processor {
         self.read_memory(info.stack_low, &mut stack)?;
         let unused = stack.iter().take_while(|byte| **byte == UNUSED).count();
         Ok(Some((size - unused as u32, size)))
+    }
+
+    /// Fails if the firmware has ended.
+    pub(crate) fn check_runs(&self) -> Result<(), ProcessorError> {
+        if self.transport.read(registers::PROC_STATUS)?.running() {
+            return Ok(());
+        }
+        Err(ProcessorError::Stopped(
+            self.state()?.end.unwrap_or(End::Stopped),
+        ))
     }
 
     /// Gives the firmware a command, and does not wait.

@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use weft_engine::commands::{event_of, outcome, Answer, Command, Refusal};
-use weft_engine::Event;
-use weft_layout::{proc_started, reg, registers, ProcCommand, ProcEngine};
-use weft_queues::{CommandRing, EventRing};
+use weft_engine::{Event, QpId};
+use weft_layout::{proc_started, reg, registers, ProcCommand, ProcEngine, ProcQueues};
+use weft_queues::{Capacity, CommandRing, CompletionQueue, EventRing, QueuePair};
 
 use super::{Processor, ProcessorError};
 use crate::dma::{publish, DmaBuffer};
+use crate::queue_memory::{QueueMemory, Rooms};
 use crate::transport::{RegisterAccess, Transport};
 
 /// Commands under way at most, events in the ring.
@@ -18,9 +19,11 @@ const EVENTS: usize = 16;
 /// What lies between firmware and card: its rings, and receive queues.
 const RINGS: usize = 1 << 18;
 /// Queue pairs and completion queues.
-const QUEUES: usize = 1 << 16;
+const QUEUES: usize = 1 << 21;
 /// The firmware may take so long for a command.
 const PATIENCE_NS: u64 = 1_000_000_000;
+/// An interrupt that says that it is done may be another thread's to take: it is looked for so often.
+const LOOK_NS: u64 = 20_000;
 
 /// Addresses and secrets of the engine.
 #[derive(Clone, Debug)]
@@ -35,8 +38,19 @@ pub struct EngineSettings {
     pub gateway: Option<[u8; 4]>,
     /// Largest IPv4 packet, 576 to 1500.
     pub mtu: u16,
+    /// Milliseconds after which a silent peer is asked whether it is still there; 0: never.
+    pub keepalive: u32,
     /// Of all that nobody outside is to foresee: from the operating system.
     pub seed: [u8; 32],
+}
+
+/// A queue pair's queues that the firmware works for.
+pub(crate) struct ServedQueues {
+    /// Doorbells, send queue and receive queue.
+    pub(crate) queues: QueueMemory,
+    /// Its completion queue, and where that is.
+    pub(crate) cq: CompletionQueue,
+    pub(crate) completions: QueueMemory,
 }
 
 /// A card that belongs to its firmware. When this is dropped the processor is stopped and the card reset.
@@ -45,9 +59,10 @@ pub struct CardEngine {
     /// The firmware has the memory, as far as is known.
     given: bool,
     _rings: DmaBuffer,
-    queues: Arc<DmaBuffer>,
-    /// Bytes of it that are in use.
-    used: usize,
+    /// Memory that both share.
+    rooms: Arc<Rooms>,
+    /// The command ring's, and behind it the event ring's.
+    control: QueueMemory,
     commands: CommandRing,
     events: EventRing,
     /// Where the event ring's words begin.
@@ -73,14 +88,18 @@ impl Processor {
         let queues = self
             .transport
             .dma_alloc(commands.bytes() + events.bytes() + QUEUES)?;
+        let (iova, bytes) = (queues.iova(), queues.len() as u32);
+        let rooms = Rooms::new(Arc::new(queues));
+        let control = rooms.take(commands.bytes() + events.bytes());
+        let (control, _) = control.ok_or(ProcessorError::NoRoom)?;
         let (mut seed, mut seed_more) = ([0; 16], [0; 16]);
         seed.copy_from_slice(&settings.seed[..16]);
         seed_more.copy_from_slice(&settings.seed[16..]);
         let record = ProcEngine {
             rings: memory.iova(),
             rings_bytes: memory.len() as u32,
-            queues: queues.iova(),
-            queues_bytes: queues.len() as u32,
+            queues: iova,
+            queues_bytes: bytes,
             commands: COMMANDS as u32,
             events: EVENTS as u32,
             mac: settings.mac,
@@ -88,6 +107,7 @@ impl Processor {
             ip: settings.ip,
             netmask: settings.netmask,
             gateway: settings.gateway.unwrap_or_default(),
+            keepalive: settings.keepalive,
             seed,
             seed_more,
         };
@@ -96,8 +116,8 @@ impl Processor {
             given: true,
             _rings: memory,
             events_at: commands.bytes() / 8,
-            queues: Arc::new(queues),
-            used: commands.bytes() + events.bytes(),
+            rooms,
+            control,
             commands,
             events,
             posted: 0,
@@ -123,17 +143,45 @@ impl CardEngine {
         &self.processor
     }
 
-    /// The memory that both share.
-    pub(super) fn memory(&self) -> &Arc<DmaBuffer> {
-        &self.queues
-    }
-
-    /// So many bytes of it that nobody has: where.
-    pub(super) fn room(&mut self, bytes: usize) -> Option<usize> {
-        let at = self.used.next_multiple_of(64);
-        let end = at.checked_add(bytes)?;
-        (end <= self.queues.len()).then(|| self.used = end)?;
-        Some(at)
+    /// The firmware works from now on for a queue pair's queues, which lie in memory that both share: theirs, and that of a completion queue which is of no
+    /// other queue pair. The memory is to be kept until the queue pair is destroyed.
+    ///
+    /// # Errors
+    /// [`ProcessorError::NoRoom`]: the memory is full, or no queues are like that.
+    pub(crate) fn serve(
+        &self,
+        qp: QpId,
+        capacity: Capacity,
+        cqes: usize,
+    ) -> Result<ServedQueues, ProcessorError> {
+        let layout = QueuePair::new(capacity).zip(CompletionQueue::new(cqes));
+        let (layout, cq) = layout.ok_or(ProcessorError::NoRoom)?;
+        let take = |bytes| self.rooms.take(bytes).ok_or(ProcessorError::NoRoom);
+        let (queues, queues_at) = take(layout.bytes())?;
+        let (completions, completions_at) = take(cq.bytes())?;
+        let record = ProcQueues {
+            qp: qp.number(),
+            queues: queues_at as u32,
+            completions: completions_at as u32,
+            send: capacity.send,
+            recv: capacity.recv,
+            sges: capacity.sges as u16,
+            inline_bytes: capacity.inline as u16,
+            cqes: cq.capacity(),
+        };
+        let info = self.processor.info()?.filter(|info| info.queues_at != 0);
+        let info = info.ok_or(ProcessorError::NoEngine)?;
+        publish();
+        self.processor
+            .write_memory(info.queues_at, &record.to_bytes())?;
+        if self.processor.ask(ProcCommand::Queues, 0)? != 0 {
+            return Err(ProcessorError::NoRoom);
+        }
+        Ok(ServedQueues {
+            queues,
+            cq,
+            completions,
+        })
     }
 
     fn transport(&self) -> &Arc<dyn Transport> {
@@ -149,7 +197,7 @@ impl CardEngine {
         if self.posted.wrapping_sub(self.answered) >= self.commands.capacity() {
             return Ok(None);
         }
-        let (memory, number) = (self.queues.memory().words(), self.posted);
+        let (memory, number) = (self.control.words(), self.posted);
         self.commands.put(memory, number, command, private_data);
         self.posted = number.wrapping_add(1);
         self.commands.ring(memory, self.posted);
@@ -168,7 +216,7 @@ impl CardEngine {
         if self.answered == self.posted {
             return None;
         }
-        let memory = self.queues.memory().words();
+        let memory = self.control.words();
         let answer = self.commands.answer(memory, self.answered)?;
         if answer.command != self.answered {
             return None;
@@ -189,17 +237,22 @@ impl CardEngine {
         self.post(command, private_data)?;
         let until = self.transport().now() + PATIENCE_NS;
         loop {
-            self.commands.arm(self.queues.memory().words());
+            self.commands.arm(self.control.words());
             if let Some(answer) = self.answer() {
                 return Ok(answer);
             }
-            self.processor.sleep(until)?;
+            let now = self.transport().now();
+            self.transport().wait(0, Some(until.min(now + LOOK_NS)))?;
+            self.processor.check_runs()?;
+            if now >= until {
+                return Err(ProcessorError::Silent);
+            }
         }
     }
 
     /// The oldest event that was not taken.
     pub fn take_event(&mut self) -> Result<Option<Event>, ProcessorError> {
-        let memory = &self.queues.memory().words()[self.events_at..];
+        let memory = &self.control.words()[self.events_at..];
         while let Some(taken) = self.events.get(memory, self.taken) {
             self.taken = self.taken.wrapping_add(1);
             self.events.taken(memory, self.taken);
@@ -214,10 +267,15 @@ impl CardEngine {
         Ok(None)
     }
 
+    /// Is there an event that was not taken?
+    pub(crate) fn has_event(&self) -> bool {
+        let memory = &self.control.words()[self.events_at..];
+        self.events.get(memory, self.taken).is_some()
+    }
+
     /// The next event makes an interrupt. Look once more afterwards.
     pub fn arm(&self) {
-        self.events
-            .arm(&self.queues.memory().words()[self.events_at..]);
+        self.events.arm(&self.control.words()[self.events_at..]);
     }
 
     /// Waits for an event, asleep.

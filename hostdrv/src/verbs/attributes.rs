@@ -60,7 +60,7 @@ impl Device {
     pub fn attributes(&self) -> DeviceAttr {
         let caps = self.capabilities();
         DeviceAttr {
-            max_qp: caps.flows,
+            max_qp: self.most_connections(),
             max_qp_wr: MAX_WORK,
             max_send_sge: MAX_SGE,
             max_recv_sge: MAX_RECV_SGE,

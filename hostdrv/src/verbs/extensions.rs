@@ -136,7 +136,7 @@ impl Device {
     /// What it can do.
     pub fn extensions(&self) -> Extensions {
         let attributes = self.attributes();
-        let bit = |rung: Rung| match rung.check(false) {
+        let bit = |rung: Rung| match rung.check(self.processor().is_some()) {
             Ok(()) => 1u64 << (rung.number() - 1),
             Err(_) => 0,
         };

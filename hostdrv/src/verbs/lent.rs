@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use serde::{Deserialize, Serialize};
-use weft_layout::{CqDoorbell, Cqe};
+use weft_layout::Cqe;
 use weft_queues::{Capacity, CompletionQueue, QueuePair, Sge, Wqe};
 
 use super::qp::Qp;
@@ -119,11 +119,7 @@ pub struct LentQp {
 
 impl LentQp {
     /// Queues in these memories.
-    pub(crate) fn over(
-        queues: QueueMemory,
-        completions: QueueMemory,
-        terms: Terms,
-    ) -> io::Result<Self> {
+    fn over(queues: QueueMemory, completions: QueueMemory, terms: Terms) -> io::Result<Self> {
         let layout = QueuePair::new(terms.capacity());
         let cq_layout = CompletionQueue::new(terms.cqe as usize);
         let (Some(layout), Some(cq_layout)) = (layout, cq_layout) else {
@@ -152,12 +148,6 @@ impl LentQp {
     pub fn open(queues: OwnedFd, completions: OwnedFd, terms: Terms) -> io::Result<Self> {
         let (queues, completions) = (QueueMemory::map(queues)?, QueueMemory::map(completions)?);
         Self::over(queues, completions, terms)
-    }
-
-    /// The next CQE makes an interrupt, where whoever works can make one. Look once more afterwards.
-    pub(crate) fn arm(&self) {
-        self.cq_layout
-            .arm(self.completions.words(), CqDoorbell::ANY);
     }
 
     /// Their terms.

@@ -277,7 +277,7 @@ impl Mr {
         state.check_fault()?;
         let register = commands::register(pd.id(), addr, iova, len as u64, access);
         let stag = device.command_in(&mut state, &register, &[])?.stag;
-        state.card.memory.add(&memory);
+        state.place.memory_mut().add(&memory);
         let region = Self {
             inner: Arc::new(MrInner {
                 pd: pd.clone(),
@@ -355,7 +355,7 @@ impl Mr {
         if device.lock().is_leaving(lkey) {
             return Err(VerbsError::RegionInUse { lkey, uses: 0 });
         }
-        let shared = || device.lock().card.memory.is_registered(iova);
+        let shared = || device.lock().place.memory().is_registered(iova);
         let limit = device.now().saturating_add(LIMIT_NS);
         while memory.strong_count() > 0 && !shared() {
             let look = device.now().saturating_add(LOOK_NS);

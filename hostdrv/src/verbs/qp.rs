@@ -211,6 +211,12 @@ impl Qp {
         };
         let mut state = device.lock();
         state.check_fault()?;
+        if init.lendable {
+            state.check_here("lending to other processes")?;
+        }
+        if !init.kind.is_rc() {
+            state.check_here("XRC")?;
+        }
         let create = match (&init.kind, &init.srq) {
             (QpKind::XrcInitiator, _) => commands::create_xrc_initiator(&config),
             (QpKind::XrcTarget(xrcd), _) => commands::create_xrc_target(&config, xrcd.id()),
@@ -234,7 +240,10 @@ impl Qp {
         let cqs = [send_cq.clone(), recv_cq.clone()];
         let deferred = device.is_deferred();
         let shared = init.srq.as_ref().map(|srq| srq.rings().clone());
-        let made = Rings::new(id, qp_num, capacity, cqs, shared, init.lendable, deferred);
+        let memory = state.queue_memory(id, capacity, init.lendable);
+        let made = memory
+            .map_err(VerbsError::from)
+            .and_then(|memory| Rings::new(id, qp_num, capacity, cqs, shared, memory, deferred));
         if let (Ok(rings), false) = (&made, init.kind.is_rc()) {
             rings.look_at_each();
         }
@@ -242,6 +251,7 @@ impl Qp {
             Ok(rings) => Arc::new(rings),
             Err(error) => {
                 let _ = device.command_in(&mut state, &commands::destroy_qp(id), &[]);
+                state.remove_qp(id);
                 return Err(error);
             }
         };

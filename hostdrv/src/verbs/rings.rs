@@ -349,7 +349,7 @@ impl Rings {
         capacity: Capacity,
         [send_cq, recv_cq]: [Arc<CqInner>; 2],
         shared: Option<Arc<SrqRings>>,
-        lendable: bool,
+        memory: Option<QueueMemory>,
         deferred: bool,
     ) -> Result<Self, VerbsError> {
         let direct = match deferred {
@@ -372,7 +372,7 @@ impl Rings {
             qp_num,
             capacity,
             layout,
-            memory: QueueMemory::new(bytes, lendable).ok_or(VerbsError::NoMemory { bytes })?,
+            memory: memory.ok_or(VerbsError::NoMemory { bytes })?,
             send: WorkQueue::new(send_cq, send, layout.send_blocks(), direct | why::UNBOUND),
             recv: queue,
             shared,

@@ -213,6 +213,7 @@ impl Pd {
         let device = self.device();
         let mut state = device.lock();
         state.check_fault()?;
+        state.check_here("shared receive queue")?;
         let config = engine::SrqConfig {
             pd: self.id(),
             depth: init.max_wr,

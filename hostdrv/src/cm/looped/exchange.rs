@@ -28,7 +28,9 @@ fn check_private_data(bytes: &[u8]) -> Result<(), Error> {
 /// Puts an event into a device's ring.
 fn tell(device: &Device, event: Event) {
     let mut state = device.lock();
-    state.engine.tell(event);
+    if let Some((engine, _)) = state.place.here() {
+        engine.tell(event);
+    }
     state.finish_foreign_turn();
 }
 
@@ -41,7 +43,10 @@ impl Exchange {
         params: &ConnectParams<'_>,
     ) -> Result<ConnId, CmError> {
         check_private_data(params.private_data)?;
-        from.lock().engine.check_joinable(qp)?;
+        from.lock()
+            .engine_for("loop inside the host")?
+            .0
+            .check_joinable(qp)?;
         let Some((member, _)) = self.at(from.ip()) else {
             return Err(CmError::NotJoined);
         };
@@ -143,7 +148,8 @@ impl Exchange {
         let (ird, ord) = (params.ird.min(peer.ord), params.ord.min(peer.ird));
         let join = |device: &Device, conn, qp, (ird, ord), private_data: &[u8]| {
             let mut state = device.lock();
-            state.engine.join_qp(qp, conn, ord)?;
+            let (engine, _) = state.place.here().ok_or(Error::UnknownQp)?;
+            engine.join_qp(qp, conn, ord)?;
             let established = Event::Established {
                 conn,
                 qp,
@@ -154,7 +160,7 @@ impl Exchange {
                     ..Agreed::default()
                 },
             };
-            state.engine.tell(established);
+            engine.tell(established);
             state.finish_foreign_turn();
             Ok::<_, Error>(())
         };
@@ -185,9 +191,10 @@ impl Exchange {
         }
         for (device, _, qp) in &ends {
             let mut state = device.lock();
-            match stands {
-                true => state.engine.wake_joined(*qp),
-                false => state.engine.part_qp(*qp, None, DisconnectReason::Reset),
+            match (state.place.here(), stands) {
+                (Some((engine, _)), true) => engine.wake_joined(*qp),
+                (Some((engine, _)), false) => engine.part_qp(*qp, None, DisconnectReason::Reset),
+                (None, _) => {}
             }
             state.finish_foreign_turn();
         }
@@ -220,7 +227,9 @@ impl Exchange {
             let mut state = device.lock();
             let now = device.now();
             state.take_posted(now);
-            state.engine.close_joined(qp);
+            if let Some((engine, _)) = state.place.here() {
+                engine.close_joined(qp);
+            }
             let _ = state.finish_turn();
         }
     }
@@ -281,7 +290,9 @@ impl Exchange {
             if let (Some(device), Some(qp)) = (self.member(end.member), end.qp) {
                 let mut state = device.lock();
                 let terminate = terminate.map(|code| (code, received));
-                state.engine.part_qp(qp, terminate, reason);
+                if let Some((engine, _)) = state.place.here() {
+                    engine.part_qp(qp, terminate, reason);
+                }
                 state.finish_foreign_turn();
             }
         }

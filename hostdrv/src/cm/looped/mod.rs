@@ -115,6 +115,7 @@ impl LoopHost {
     /// # Errors
     /// [`CmError::JoinedAlready`]: it is one, of this host or of another; [`CmError::AddressTaken`]: another member has its address.
     pub fn join(&self, device: &Device) -> Result<(), CmError> {
+        device.lock().check_here("loop inside the host")?;
         let exchange = &self.exchange;
         let ip = device.ip();
         let number = {

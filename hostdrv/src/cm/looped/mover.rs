@@ -35,7 +35,10 @@ impl Exchange {
 
     fn serve(&self, device: &Device) {
         loop {
-            let news = device.lock().engine.poll_joined();
+            let mut state = device.lock();
+            let here = state.place.here();
+            let news = here.and_then(|(engine, _)| engine.poll_joined());
+            drop(state);
             match news {
                 None => return,
                 Some(JoinedNews::Posted(conn)) => self.move_messages(conn),
@@ -73,7 +76,9 @@ impl Exchange {
         };
         let taken = {
             let mut state = sender.lock();
-            let State { engine, card, .. } = &mut *state;
+            let Some((engine, card)) = state.place.here() else {
+                return false;
+            };
             match engine.next_message(from, card) {
                 None => return false,
                 Some(Err(status)) => Err(status),
@@ -87,7 +92,9 @@ impl Exchange {
             Ok(taken) => taken,
             Err(status) => {
                 let mut state = sender.lock();
-                state.engine.part_failed(from, status);
+                if let Some((engine, _)) = state.place.here() {
+                    engine.part_failed(from, status);
+                }
                 state.finish_foreign_turn();
                 drop(state);
                 self.end(conn, None, DisconnectReason::Aborted);
@@ -112,7 +119,9 @@ impl Exchange {
         match arrived {
             Ok(()) => {
                 let mut state = sender.lock();
-                state.engine.message_done(from, message.number);
+                if let Some((engine, _)) = state.place.here() {
+                    engine.message_done(from, message.number);
+                }
                 state.finish_foreign_turn();
                 true
             }
@@ -132,7 +141,7 @@ fn place(
     message: &Message,
     kept: &Kept,
 ) -> Result<(), TerminateCode> {
-    let State { engine, card, .. } = state;
+    let (engine, card) = state.place.here().ok_or(TerminateCode::DDP_LOCAL)?;
     if let MessageKind::Atomic { stag, to, atomic } = message.kind {
         let before = engine.receive_atomic(qp, (stag, to), &atomic, card)?;
         let before = Kept::Inline(before.to_le_bytes().into());
@@ -151,6 +160,6 @@ fn place(
         } => kept.immediate(),
         _ => None,
     };
-    let State { engine, card, .. } = state;
+    let (engine, card) = state.place.here().ok_or(TerminateCode::DDP_LOCAL)?;
     engine.received(qp, message, immediate, card)
 }

@@ -1,0 +1,235 @@
+//! A device whose engine is on the card's processor: commands, events and queue pairs' queues lie in memory that both share (`docs/processor.md`).
+//!
+//! A queue pair has a completion queue of its own there. What comes in it goes to those of the verbs here, which may be of several queue pairs, of another
+//! size, and say of what they want to hear.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use weft_engine::commands::{Answer, Command, Refusal};
+use weft_engine::{EngineConfig, Event, QpId, Rung};
+use weft_layout::{registers, CqDoorbell, Cqe, ProcInfo};
+use weft_queues::Capacity;
+
+use super::DeviceConfig;
+use crate::card::{Fence, MemoryMap};
+use crate::error::DeviceError;
+use crate::mmio::Mmio;
+use crate::processor::{
+    CardEngine, EngineSettings, Image, Processor, ProcessorError, ServedQueues,
+};
+use crate::queue_memory::QueueMemory;
+use crate::stats::add;
+
+/// Connections at a time: what the firmware has memory for.
+pub(crate) const MAX_CONNECTIONS: u16 = 32;
+/// Largest IPv4 packet of the firmware's.
+const MAX_MTU: u16 = 1500;
+/// Cycles without a beat after which the firmware is stopped: longer than any turn.
+const WATCHDOG: u32 = 25_000_000;
+
+/// The host's end of an engine on the card.
+pub(crate) struct OnCard {
+    // First: the processor stops, and the card forgets all memory, before anything else goes.
+    engine: CardEngine,
+    mmio: Mmio,
+    pub(crate) memory: MemoryMap,
+    served: BTreeMap<QpId, Served>,
+    fence: Fence,
+    /// JOB_DONE when it was read last.
+    jobs_done: u32,
+}
+
+/// The completion queue that a queue pair has on the card.
+struct Served {
+    queues: ServedQueues,
+    taken: u32,
+}
+
+impl Served {
+    fn next(&self) -> Option<Cqe> {
+        let ServedQueues {
+            cq, completions, ..
+        } = &self.queues;
+        cq.get(completions.words(), self.taken)
+    }
+
+    fn take(&mut self) -> Option<Cqe> {
+        let cqe = self.next()?;
+        self.taken = self.taken.wrapping_add(1);
+        let ServedQueues {
+            cq, completions, ..
+        } = &self.queues;
+        cq.taken(completions.words(), self.taken);
+        Some(cqe)
+    }
+}
+
+/// What the firmware is told of a configuration. All else it has as it was built.
+///
+/// # Errors
+/// What it cannot be told is asked for.
+fn settings(config: &EngineConfig) -> Result<EngineSettings, DeviceError> {
+    let limit = |setting, value, allowed| DeviceError::Setting {
+        setting,
+        value,
+        allowed,
+    };
+    if !(576..=MAX_MTU).contains(&config.mtu) {
+        let mtu = config.mtu.into();
+        return Err(limit("mtu", mtu, "576 to 1500 at rung firmware"));
+    }
+    let usual = EngineConfig::default();
+    let same = EngineConfig {
+        mac: config.mac,
+        ip: config.ip,
+        netmask: config.netmask,
+        gateway: config.gateway,
+        mtu: config.mtu,
+        seed: config.seed.clone(),
+        keepalive: config.keepalive,
+        rung: Rung::Firmware,
+        ..usual
+    };
+    if same != *config {
+        return Err(DeviceError::OnCard {
+            what: "choice of congestion control, timers and the like: addresses, MTU, seed and keepalive can be set",
+        });
+    }
+    let keepalive = config.keepalive.map_or(0, |ns| ns.div_ceil(1_000_000));
+    let millis = u32::try_from(keepalive)
+        .map_err(|_| limit("keepalive", keepalive, "less than 50 days at rung firmware"))?;
+    Ok(EngineSettings {
+        mac: config.mac,
+        ip: config.ip,
+        netmask: config.netmask,
+        gateway: config.gateway,
+        mtu: config.mtu,
+        keepalive: millis,
+        seed: config.seed.0,
+    })
+}
+
+impl OnCard {
+    /// Loads the firmware, which takes the card.
+    pub(super) fn start(mmio: &Mmio, config: &DeviceConfig) -> Result<Self, DeviceError> {
+        let settings = settings(&config.engine)?;
+        let processor = Processor::of(mmio.transport.clone())?;
+        let image = match &config.firmware {
+            Some(image) => image.clone(),
+            None => Arc::new(Image::of_environment()?),
+        };
+        processor.load(&image)?;
+        processor.start(WATCHDOG)?;
+        Ok(Self {
+            engine: processor.start_engine(&settings)?,
+            mmio: mmio.clone(),
+            memory: MemoryMap::default(),
+            served: BTreeMap::new(),
+            fence: Fence::default(),
+            jobs_done: 0,
+        })
+    }
+
+    /// The processor that the engine is on.
+    pub(super) fn processor(&self) -> &Processor {
+        self.engine.processor()
+    }
+
+    /// Posts a command and waits for its answer: `Err` when the firmware gives none any more.
+    pub(super) fn command(
+        &mut self,
+        command: &Command,
+        private_data: &[u8],
+    ) -> Result<Result<Answer, Refusal>, ProcessorError> {
+        self.count_bell();
+        self.engine.command(command, private_data)
+    }
+
+    /// Memory for a queue pair's queues, where the firmware takes what is posted.
+    pub(super) fn serve(
+        &mut self,
+        qp: QpId,
+        capacity: Capacity,
+        cqes: usize,
+    ) -> Result<QueueMemory, ProcessorError> {
+        let queues = self.engine.serve(qp, capacity, cqes)?;
+        let memory = queues.queues.clone();
+        self.served.insert(qp, Served { queues, taken: 0 });
+        Ok(memory)
+    }
+
+    /// A queue pair that is destroyed.
+    pub(super) fn forget(&mut self, qp: QpId) {
+        self.served.remove(&qp);
+    }
+
+    fn count_bell(&self) {
+        add(&self.mmio.counts.mmio_writes, 1);
+        add(&self.mmio.counts.doorbells, 1);
+    }
+
+    /// The firmware is to look at its queues.
+    pub(super) fn ring(&self) -> Result<(), DeviceError> {
+        self.count_bell();
+        Ok(self.engine.ring()?)
+    }
+
+    /// The oldest completion of any queue pair.
+    pub(super) fn take_completion(&mut self) -> Option<(QpId, Cqe)> {
+        let mut served = self.served.iter_mut();
+        served.find_map(|(qp, served)| Some((*qp, served.take()?)))
+    }
+
+    /// The oldest event.
+    pub(super) fn take_event(&mut self) -> Result<Option<Event>, DeviceError> {
+        Ok(self.engine.take_event()?)
+    }
+
+    /// The next completion or event makes an interrupt. Look once more afterwards.
+    pub(super) fn arm(&self) {
+        self.engine.arm();
+        for Served { queues, .. } in self.served.values() {
+            queues.cq.arm(queues.completions.words(), CqDoorbell::ANY);
+        }
+    }
+
+    /// Is there a completion or an event that was not taken?
+    pub(super) fn has_news(&self) -> bool {
+        let mut served = self.served.values();
+        self.engine.has_event() || served.any(|served| served.next().is_some())
+    }
+
+    pub(super) fn check_runs(&self) -> Result<(), DeviceError> {
+        Ok(self.processor().check_runs()?)
+    }
+
+    /// Jobs that the firmware gave the card before the last answer; once it has ended, as many as it said last.
+    pub(super) fn jobs_posted(&self) -> u32 {
+        let info = self.processor().info().ok().flatten();
+        info.map_or(0, |info: ProcInfo| info.jobs)
+    }
+
+    pub(super) fn jobs_done_up_to(&self, posted: u32) -> bool {
+        self.jobs_done.wrapping_sub(posted) as i32 >= 0
+    }
+
+    pub(super) fn refresh_jobs_done(&mut self) {
+        // One that cannot be read is noticed by the next look at the card.
+        if let Ok(done) = self.mmio.read(registers::JOB_DONE) {
+            self.jobs_done = done;
+        }
+    }
+
+    pub(super) fn begin_fence(&mut self) -> Result<Option<u32>, DeviceError> {
+        self.fence.begin(&self.mmio)
+    }
+
+    pub(super) fn ask_fence(&mut self) -> Result<(), DeviceError> {
+        self.fence.ask(&self.mmio)
+    }
+
+    pub(super) fn fence_passed(&self, number: u32) -> bool {
+        self.fence.has_passed(number)
+    }
+}

@@ -1,0 +1,135 @@
+//! Where a device's engine is: in this process, with the card's rings, or on the card's processor, with the queues in memory that it shares with the host.
+
+use weft_engine::Engine;
+
+use super::control::Control;
+use super::executor::Executor;
+use super::on_card::OnCard;
+use super::State;
+use crate::card::{self, Card, MemoryMap};
+use crate::error::DeviceError;
+use crate::mmio::Mmio;
+
+/// Where it is.
+pub(crate) enum Place {
+    Here(Box<Here>),
+    OnCard(Box<OnCard>),
+}
+
+/// An engine in this process.
+pub(crate) struct Here {
+    // First: the card is told to forget its rings before anything else goes.
+    pub(crate) card: Card,
+    pub(crate) engine: Engine,
+    /// The two ends of the command ring and the event ring.
+    pub(super) control: Control,
+    pub(super) executor: Executor,
+}
+
+impl Place {
+    /// The engine and its card, if they are here.
+    pub(crate) fn here(&mut self) -> Option<(&mut Engine, &mut Card)> {
+        match self {
+            Place::Here(here) => Some((&mut here.engine, &mut here.card)),
+            Place::OnCard(_) => None,
+        }
+    }
+
+    /// Registered memory.
+    pub(crate) fn memory(&self) -> &MemoryMap {
+        match self {
+            Place::Here(here) => &here.card.memory,
+            Place::OnCard(on_card) => &on_card.memory,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn memory_mut(&mut self) -> &mut MemoryMap {
+        match self {
+            Place::Here(here) => &mut here.card.memory,
+            Place::OnCard(on_card) => &mut on_card.memory,
+        }
+    }
+
+    /// Jobs that the card was given so far, modulo 2^32.
+    pub(super) fn jobs_posted(&self) -> u32 {
+        match self {
+            Place::Here(here) => here.card.jobs_posted(),
+            Place::OnCard(on_card) => on_card.jobs_posted(),
+        }
+    }
+
+    /// Is this job, by the count posted with it, done, as far as is known?
+    pub(super) fn jobs_done_up_to(&self, posted: u32) -> bool {
+        match self {
+            Place::Here(here) => here.card.jobs_done_up_to(posted),
+            Place::OnCard(on_card) => on_card.jobs_done_up_to(posted),
+        }
+    }
+
+    /// Asks the card how many it has done.
+    pub(super) fn refresh_jobs_done(&mut self) {
+        match self {
+            Place::Here(here) => {
+                weft_engine::Port::refresh_jobs_done(&mut here.card);
+            }
+            Place::OnCard(on_card) => on_card.refresh_jobs_done(),
+        }
+    }
+
+    /// As [`card::Fence::begin`].
+    pub(super) fn begin_fence(&mut self) -> Result<Option<u32>, DeviceError> {
+        match self {
+            Place::Here(here) => here.card.begin_fence(),
+            Place::OnCard(on_card) => on_card.begin_fence(),
+        }
+    }
+
+    /// As [`card::Fence::ask`].
+    pub(super) fn ask_fence(&mut self) -> Result<(), DeviceError> {
+        match self {
+            Place::Here(here) => here.card.ask_fence(),
+            Place::OnCard(on_card) => on_card.ask_fence(),
+        }
+    }
+
+    /// Has this fence ended, as far as is known?
+    pub(super) fn fence_passed(&self, number: u32) -> bool {
+        match self {
+            Place::Here(here) => here.card.fence_passed(number),
+            Place::OnCard(on_card) => on_card.fence_passed(number),
+        }
+    }
+
+    /// There was an interrupt, and nothing that it was for: fails if it was for the end of what should have written it.
+    pub(super) fn check_woken(&self) -> Result<(), DeviceError> {
+        match self {
+            Place::Here(here) => here.card.check_reports(),
+            Place::OnCard(on_card) => on_card.check_runs(),
+        }
+    }
+
+    /// Fails if the card is gone, cannot report, or its processor has ended.
+    pub(super) fn check_presence(&self, mmio: &Mmio) -> Result<(), DeviceError> {
+        card::check_answers(mmio)?;
+        self.check_woken()
+    }
+}
+
+impl State {
+    /// The engine and its card, which have to be here for `what`.
+    pub(crate) fn engine_for(
+        &mut self,
+        what: &'static str,
+    ) -> Result<(&mut Engine, &mut Card), DeviceError> {
+        self.place.here().ok_or(DeviceError::OnCard { what })
+    }
+
+    /// Fails where `what` is not to be had: with an engine on the card.
+    pub(crate) fn check_here(&self, what: &'static str) -> Result<(), DeviceError> {
+        match self.place {
+            Place::Here(_) => Ok(()),
+            Place::OnCard(_) => Err(DeviceError::OnCard { what }),
+        }
+    }
+}
