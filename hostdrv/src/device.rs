@@ -850,11 +850,11 @@ impl Device {
         }
     }
 
-    /// Queue pairs at most.
-    pub(crate) fn most_connections(&self) -> u32 {
+    /// Queue pairs at most, and work requests in a queue, if the place of the engine has its own limits.
+    pub(crate) fn limits(&self) -> Option<(u32, u32)> {
         match &self.lock().place {
-            Place::Here(_) => self.shared.caps.flows,
-            Place::OnCard(_) => on_card::MAX_CONNECTIONS.into(),
+            Place::Here(_) => None,
+            Place::OnCard(_) => Some((on_card::MAX_CONNECTIONS.into(), on_card::MAX_WORK / 2)),
         }
     }
 

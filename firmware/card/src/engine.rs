@@ -23,6 +23,8 @@ use crate::{info, log, ports, registers};
 
 /// Connections at a time: what there is memory for.
 const CONNECTIONS: u16 = 32;
+/// Work requests of all queue pairs: likewise.
+const WORK: u32 = 1024;
 /// Looks at the card until it is out of its reset.
 const PATIENCE: u32 = 100_000;
 /// Cycles of the timer at most.
@@ -175,6 +177,7 @@ impl Service {
             num_flows: flows,
             num_stags: 1 << caps.stags_log2(),
             max_connections: Some(CONNECTIONS),
+            max_work: Some(WORK),
             seed,
             receive_window: 1 << 17,
             reassembly_memory: 1 << 16,

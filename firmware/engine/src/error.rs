@@ -44,7 +44,7 @@ pub enum Error {
     NoFlowKey,
     /// All connections are in use.
     NoConnections,
-    /// The host gave no memory for a receive queue.
+    /// There is no memory for its queues.
     NoMemory,
     /// All local ports are in use.
     NoPorts,
@@ -140,7 +140,7 @@ impl fmt::Display for Error {
                 f.write_str("the card's flow lookup has no free place for this address pair: use another port")
             }
             Error::NoConnections => f.write_str("all connections are in use"),
-            Error::NoMemory => f.write_str("no memory for a receive queue"),
+            Error::NoMemory => f.write_str("no memory for the queues of one more queue pair"),
             Error::NoPorts => f.write_str("all local ports are in use"),
             Error::InvalidQpConfig => {
                 f.write_str("queue depths are 1 to 32768, SGEs 1 to 4 per work request")

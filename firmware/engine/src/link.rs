@@ -113,7 +113,7 @@ impl Shared {
             events: VecDeque::with_capacity(most_events.min(256)),
             address_moves: 0,
             joined: VecDeque::new(),
-            completions: VecDeque::new(),
+            completions: VecDeque::with_capacity(config.max_work.unwrap_or(0) as usize),
             pool: Pool::new(config.reassembly_memory as usize),
             spare_parts: Spare::new(SPARE),
             spare_runs: Spare::new(SPARE),

@@ -23,6 +23,8 @@ use crate::stats::add;
 
 /// Connections at a time: what the firmware has memory for.
 pub(crate) const MAX_CONNECTIONS: u16 = 32;
+/// Work requests that all queues have together: likewise. A queue has no more than half of them.
+pub(crate) const MAX_WORK: u32 = 1024;
 /// Largest IPv4 packet of the firmware's.
 const MAX_MTU: u16 = 1500;
 /// Cycles without a beat after which the firmware is stopped: longer than any turn.
@@ -153,6 +155,11 @@ impl OnCard {
         capacity: Capacity,
         cqes: usize,
     ) -> Result<QueueMemory, ProcessorError> {
+        if self.served.len() >= MAX_CONNECTIONS.into() {
+            return Err(ProcessorError::TooMany {
+                most: MAX_CONNECTIONS,
+            });
+        }
         let queues = self.engine.serve(qp, capacity, cqes)?;
         let memory = queues.queues.clone();
         self.served.insert(qp, Served { queues, taken: 0 });

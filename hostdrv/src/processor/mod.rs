@@ -94,6 +94,12 @@ pub enum ProcessorError {
     /// The memory that host and firmware share is full, or no queue is like that.
     #[error("no room for queues in the memory that host and firmware share")]
     NoRoom,
+    /// The firmware has as many queue pairs as it has memory for.
+    #[error("the engine on the card has memory for {most} queue pairs, and has so many")]
+    TooMany {
+        /// How many.
+        most: u16,
+    },
     /// The firmware's engine refused a command.
     #[error("the engine on the card refused: {0}")]
     Refused(Refusal),

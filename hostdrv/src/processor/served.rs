@@ -17,7 +17,7 @@ use crate::transport::{RegisterAccess, Transport};
 const COMMANDS: usize = 8;
 const EVENTS: usize = 16;
 /// What lies between firmware and card: its rings, and receive queues.
-const RINGS: usize = 1 << 18;
+const RINGS: usize = 1 << 20;
 /// Queue pairs and completion queues.
 const QUEUES: usize = 1 << 21;
 /// The firmware may take so long for a command.

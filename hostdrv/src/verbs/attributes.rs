@@ -59,9 +59,10 @@ impl Device {
     /// What it can do at most (`ibv_query_device`). Host memory may end before.
     pub fn attributes(&self) -> DeviceAttr {
         let caps = self.capabilities();
+        let (max_qp, max_qp_wr) = self.limits().unwrap_or((caps.flows, MAX_WORK));
         DeviceAttr {
-            max_qp: self.most_connections(),
-            max_qp_wr: MAX_WORK,
+            max_qp,
+            max_qp_wr,
             max_send_sge: MAX_SGE,
             max_recv_sge: MAX_RECV_SGE,
             max_inline_data: MAX_INLINE,

@@ -1,6 +1,7 @@
 //! What a load cost at a rung.
 
 use serde::Serialize;
+use weft_hostdrv::Device;
 
 use crate::fabric::Fabric;
 use crate::link::Waits;
@@ -29,8 +30,19 @@ pub struct Counts {
     pub bytes_copied: u64,
     /// Bytes over which the host has computed a CRC32C.
     pub bytes_checked: u64,
-    /// Segments sent again.
+    /// Segments sent again, as far as the host knows: not by firmware.
     pub retransmits: u64,
+    /// Instructions of the firmware, if it has the engine.
+    pub firmware_instructions: u64,
+    /// Cycles that its processor was awake.
+    pub firmware_cycles: u64,
+}
+
+/// Instructions and cycles of a device's firmware so far.
+fn firmware(device: &Device) -> Option<(u64, u64)> {
+    let processor = device.processor()?;
+    let info = processor.info().ok()??;
+    Some((info.instructions.into(), processor.state().ok()?.awake))
 }
 
 impl Counts {
@@ -38,6 +50,7 @@ impl Counts {
     pub fn of(fabric: &Fabric, number: usize) -> Self {
         let device = fabric.device(number);
         let (host, engine) = (device.host_stats(), device.engine_stats());
+        let (firmware_instructions, firmware_cycles) = firmware(device).unwrap_or_default();
         let mut world = lock(fabric.world());
         let iommu = world.iommu(number);
         let (dma_reads, dma_writes) = iommu.transactions();
@@ -54,6 +67,8 @@ impl Counts {
             bytes_copied: engine.bytes_copied + host.frame_bytes_received,
             bytes_checked: engine.bytes_checked,
             retransmits: engine.retransmits,
+            firmware_instructions,
+            firmware_cycles,
         }
     }
 
@@ -70,6 +85,8 @@ impl Counts {
             bytes_copied: with(self.bytes_copied, other.bytes_copied),
             bytes_checked: with(self.bytes_checked, other.bytes_checked),
             retransmits: with(self.retransmits, other.retransmits),
+            firmware_instructions: with(self.firmware_instructions, other.firmware_instructions),
+            firmware_cycles: with(self.firmware_cycles, other.firmware_cycles),
         }
     }
 
@@ -173,6 +190,10 @@ pub struct Each {
     pub bytes_copied: f64,
     /// Bytes of CRC computed by them.
     pub bytes_checked: f64,
+    /// Instructions of the firmware.
+    pub firmware_instructions: f64,
+    /// Cycles that its processor was awake.
+    pub firmware_cycles: f64,
 }
 
 impl Each {
@@ -189,6 +210,8 @@ impl Each {
             engine_steps: each(counts.engine_steps),
             bytes_copied: each(counts.bytes_copied),
             bytes_checked: each(counts.bytes_checked),
+            firmware_instructions: each(counts.firmware_instructions),
+            firmware_cycles: each(counts.firmware_cycles),
         }
     }
 }

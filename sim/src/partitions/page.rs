@@ -35,6 +35,15 @@ const BARS: [Bars; 6] = [
     ("Gb/s of message bytes", |f| f.gbps),
 ];
 
+/// What the table has beside the plots.
+const ROWS: [Bars; 3] = [
+    ("interrupts", |f| f.per_message.interrupts),
+    ("instructions of the firmware", |f| {
+        f.per_message.firmware_instructions
+    }),
+    ("cycles of its processor", |f| f.per_message.firmware_cycles),
+];
+
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
@@ -97,9 +106,11 @@ fn load(measured: &Measured, out: &mut String) -> fmt::Result {
             write!(out, "<td>{:.3}", figure(&at.figures))?;
         }
     }
-    write!(out, "\n<tr><td>interrupts per message")?;
-    for at in &measured.rungs {
-        write!(out, "<td>{:.3}", at.figures.per_message.interrupts)?;
+    for (title, figure) in ROWS {
+        write!(out, "\n<tr><td>{title} per message")?;
+        for at in &measured.rungs {
+            write!(out, "<td>{:.3}", figure(&at.figures))?;
+        }
     }
     for (n, (_, name)) in PARTS.iter().enumerate() {
         write!(out, "\n<tr><td>latency {name}, ns")?;

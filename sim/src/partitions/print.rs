@@ -9,7 +9,7 @@ use super::{Figures, Partitions, PARTS};
 type Line = (&'static str, fn(&Figures) -> f64);
 
 /// For each message.
-const PER_MESSAGE: [Line; 8] = [
+const PER_MESSAGE: [Line; 10] = [
     ("MMIO reads", |f| f.per_message.mmio_reads),
     ("MMIO writes", |f| f.per_message.mmio_writes),
     ("DMA reads", |f| f.per_message.dma_reads),
@@ -18,6 +18,10 @@ const PER_MESSAGE: [Line; 8] = [
     ("DMA bytes written", |f| f.per_message.dma_written_bytes),
     ("interrupts", |f| f.per_message.interrupts),
     ("engine calls", |f| f.per_message.engine_steps),
+    ("firmware instructions", |f| {
+        f.per_message.firmware_instructions
+    }),
+    ("firmware cycles", |f| f.per_message.firmware_cycles),
 ];
 
 /// For each byte of a message.
@@ -108,7 +112,11 @@ pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
             format!("{:.0}", f.messages_per_second)
         })?;
         line("sent again", "", &|f| {
-            (f.ends[0].retransmits + f.ends[1].retransmits).to_string()
+            let [one, two] = &f.ends;
+            match one.firmware_cycles + two.firmware_cycles {
+                0 => (one.retransmits + two.retransmits).to_string(),
+                _ => "not told".into(),
+            }
         })?;
     }
     if !p.missing.is_empty() {

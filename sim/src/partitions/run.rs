@@ -11,7 +11,7 @@ use weft_hostdrv::Rung;
 use super::figures::{Counts, Figures, Latencies, Moved};
 use super::workload::Load;
 use super::PartitionsError;
-use crate::fabric::{Fabric, FabricConfig};
+use crate::fabric::{Fabric, FabricConfig, FabricError};
 use crate::kind::CardKind;
 use crate::link::{Faults, LinkConfig};
 use crate::pair::{Operation, Pair, LIMIT};
@@ -54,11 +54,24 @@ pub struct Place {
 
 /// Why this rung cannot be had; `None`: it can.
 pub fn refused(place: Place, rung: Rung) -> Result<Option<String>, PartitionsError> {
-    let fabric = Fabric::new(&FabricConfig {
+    // With the engine on the card, which all of a device's queue pairs have, it is the device that can be had or not.
+    let rungs = match rung {
+        Rung::Firmware => vec![rung],
+        _ => Vec::new(),
+    };
+    let made = Fabric::new(&FabricConfig {
         seed: place.seed,
         cards: vec![place.kind; 2],
+        mtu: place.mtu,
+        rungs,
         ..FabricConfig::default()
-    })?;
+    });
+    let fabric = match made {
+        Err(FabricError::Device(why)) if rung == Rung::Firmware => {
+            return Ok(Some(why.to_string()))
+        }
+        made => made?,
+    };
     let device = fabric.device(0);
     let cq = device.create_cq(4, None)?;
     let made = device

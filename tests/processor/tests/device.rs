@@ -2,26 +2,44 @@
 #![cfg(ibex)]
 
 use std::error::Error;
+use std::sync::{Arc, Mutex};
 
-use weft_hostdrv::cm::ConnParam;
-use weft_hostdrv::Rung;
-use weft_processor_tests::firmware_with_engine;
-use weft_sim::fabric::{Fabric, FabricConfig};
+use weft_hostdrv::capture::CaptureConfig;
+use weft_hostdrv::cm::{ConnParam, LoopHost};
+use weft_hostdrv::device::RawConfig;
+use weft_hostdrv::processor::ProcessorError;
+use weft_hostdrv::verbs::{QpInit, SrqInit, VerbsError};
+use weft_hostdrv::{Congestion, Device, DeviceConfig, DeviceError, Rung, RungError};
+use weft_processor_tests::{firmware, firmware_with_engine};
+use weft_sim::fabric::{ip, mac, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
-use weft_sim::link::LinkConfig;
+use weft_sim::link::{Faults, LinkConfig};
 use weft_sim::pair::{Operation, Pair};
+use weft_sim::transport::SimTransport;
+use weft_sim::world::World;
 
 const PORT: u16 = 4791;
 
 /// Two devices, of these rungs: where the first one's is `firmware`, the second card is the functional model.
-fn fabric(seed: u64, cards: [CardKind; 2], rungs: [Rung; 2]) -> Result<Fabric, Box<dyn Error>> {
+fn fabric(
+    seed: u64,
+    cards: [CardKind; 2],
+    rungs: [Rung; 2],
+    loss: u32,
+) -> Result<Fabric, Box<dyn Error>> {
     // What is wrong with the firmware is better said here.
     let _ = firmware_with_engine();
     Ok(Fabric::new(&FabricConfig {
         seed,
         cards: cards.to_vec(),
         rungs: rungs.to_vec(),
-        link: LinkConfig::default(),
+        link: LinkConfig {
+            faults: Faults {
+                loss,
+                ..Faults::default()
+            },
+            ..LinkConfig::default()
+        },
         ..FabricConfig::default()
     })?)
 }
@@ -49,10 +67,15 @@ fn transfers(
 }
 
 /// Moves messages of all kinds between two devices of these rungs.
-fn talk(seed: u64, cards: [CardKind; 2], rungs: [Rung; 2]) -> Result<(), Box<dyn Error>> {
+fn talk(
+    seed: u64,
+    cards: [CardKind; 2],
+    rungs: [Rung; 2],
+    loss: u32,
+) -> Result<(), Box<dyn Error>> {
     const BYTES: usize = 1 << 14;
     let mut rng = fastrand::Rng::with_seed(seed);
-    let fabric = fabric(seed, cards, rungs)?;
+    let fabric = fabric(seed, cards, rungs, loss)?;
     let mut source = vec![0; BYTES];
     source.fill_with(|| rng.u8(..));
     let params = ConnParam::default();
@@ -78,6 +101,7 @@ fn firmware_talks_to_placement() -> Result<(), Box<dyn Error>> {
         31,
         [CardKind::Rtl128, CardKind::Model],
         [Rung::Firmware, Rung::Placement],
+        0,
     )
 }
 
@@ -87,6 +111,7 @@ fn host_talks_to_firmware() -> Result<(), Box<dyn Error>> {
         32,
         [CardKind::Model, CardKind::Rtl128],
         [Rung::Host, Rung::Firmware],
+        0,
     )
 }
 
@@ -96,10 +121,99 @@ fn firmware_talks_to_crc() -> Result<(), Box<dyn Error>> {
         33,
         [CardKind::Rtl128, CardKind::Model],
         [Rung::Firmware, Rung::Crc],
+        0,
     )
 }
 
 #[test]
 fn firmware_talks_to_firmware() -> Result<(), Box<dyn Error>> {
-    talk(34, [CardKind::Rtl128; 2], [Rung::Firmware; 2])
+    talk(34, [CardKind::Rtl128; 2], [Rung::Firmware; 2], 0)
+}
+
+/// One frame of fifty is lost each way: what is missing is sent again, and the engine on the card copies what the card cannot place.
+#[test]
+fn firmware_recovers_from_losses() -> Result<(), Box<dyn Error>> {
+    talk(
+        35,
+        [CardKind::Rtl128, CardKind::Model],
+        [Rung::Firmware, Rung::Placement],
+        20_000,
+    )
+}
+
+/// What there is not with the engine on the card, each refused with a reason; then it is as good as before.
+#[test]
+fn what_there_is_not_is_refused_with_the_reason() -> Result<(), Box<dyn Error>> {
+    let mut world = World::new(36);
+    for (number, kind) in [CardKind::Rtl128, CardKind::Model].into_iter().enumerate() {
+        world.add_card(kind.build(36, number as u32));
+    }
+    let world = Arc::new(Mutex::new(world));
+    let transport = |number| Arc::new(SimTransport::new(&world, number));
+    let config = || {
+        let image = Arc::new(firmware_with_engine());
+        let config = DeviceConfig::new(mac(0), ip(0)).rung(Rung::Firmware);
+        config.keepalive(None).firmware(image)
+    };
+    let open = |card, config| Device::open(transport(card), config);
+
+    let none = open(1, config()).err();
+    assert_eq!(none, Some(DeviceError::Processor(ProcessorError::None)));
+    let other = config().firmware(Arc::new(firmware()));
+    let none = open(0, other).err();
+    assert_eq!(none, Some(DeviceError::Processor(ProcessorError::NoEngine)));
+    let jumbo = open(0, config().mtu(9000)).err();
+    assert!(
+        matches!(jumbo, Some(DeviceError::Setting { setting: "mtu", .. })),
+        "{jumbo:?}"
+    );
+    let other = open(0, config().congestion(Congestion::Reno)).err();
+    assert!(
+        matches!(other, Some(DeviceError::OnCard { .. })),
+        "{other:?}"
+    );
+
+    let device = open(0, config())?;
+    let (pd, cq) = (device.alloc_pd()?, device.create_cq(64, None)?);
+    let says = |error: String, what: &str| assert!(error.contains(what), "{error}: {what}");
+    let of_verbs = |made: Option<VerbsError>, what| {
+        says(made.map_or_else(String::new, |e| e.to_string()), what)
+    };
+    let of_device = |made: Option<DeviceError>, what| {
+        says(made.map_or_else(String::new, |e| e.to_string()), what)
+    };
+    of_verbs(
+        pd.create_srq(&SrqInit::default()).err(),
+        "shared receive queue",
+    );
+    let lendable = QpInit {
+        lendable: true,
+        ..QpInit::new(&cq)
+    };
+    of_verbs(pd.create_qp(&lendable).err(), "lending");
+    of_verbs(pd.create_qp(&QpInit::new(&cq).initiator()).err(), "XRC");
+    of_verbs(device.create_lendable_control().err(), "lending");
+    of_device(device.raw(RawConfig::default()).err(), "raw frames");
+    of_device(
+        device.start_capture(CaptureConfig::default()).err(),
+        "capture",
+    );
+    let joined = LoopHost::new().join(&device).err();
+    says(joined.map_or_else(String::new, |e| e.to_string()), "loop");
+    for rung in [Rung::Host, Rung::Crc, Rung::Placement] {
+        let refused = pd.create_qp(&QpInit::new(&cq).rung(rung)).err();
+        let why = VerbsError::Rung {
+            rung,
+            why: RungError::OnCard,
+        };
+        assert_eq!(refused, Some(why));
+    }
+    let rungs = device.extensions().rungs;
+    assert_eq!(rungs, 1 << 3, "of all rungs it has firmware");
+    assert_eq!(
+        pd.create_qp(&QpInit::new(&cq))?.query()?.rung,
+        Rung::Firmware
+    );
+    assert_eq!(device.get_async_event(), None);
+    Ok(())
 }

@@ -6,10 +6,12 @@ use std::net::SocketAddrV4;
 use std::sync::{Arc, Mutex};
 
 use weft_hostdrv::cm::{CmEventType, CmId, ConnParam, EventChannel};
-use weft_hostdrv::processor::{EngineSettings, Processor, ProcessorError};
-use weft_hostdrv::verbs::{Access, Cq, Mr, Pd, Qp, QpInit, RecvWr, SendWr, Wc, WcStatus};
-use weft_hostdrv::{Device, DeviceConfig, Rung};
-use weft_layout::{proc_started, ProcInfo};
+use weft_hostdrv::processor::{End, EngineSettings, Processor, ProcessorError};
+use weft_hostdrv::verbs::{
+    Access, AsyncEvent, Cq, Mr, Pd, Qp, QpInit, RecvWr, SendWr, Wc, WcStatus,
+};
+use weft_hostdrv::{Device, DeviceConfig, DeviceError, Rung};
+use weft_layout::{proc_crash, proc_started, ProcInfo};
 use weft_processor_tests::{firmware, firmware_with_engine};
 use weft_sim::fabric::{ip, mac};
 use weft_sim::kind::CardKind;
@@ -32,6 +34,11 @@ struct Site {
     processor: Processor,
 }
 
+fn config(number: usize, seed: u64) -> DeviceConfig {
+    let config = DeviceConfig::new(mac(number), ip(number));
+    config.seed(seed).keepalive(None)
+}
+
 /// What the processor had done at some time.
 struct Before(ProcInfo, u64);
 
@@ -43,16 +50,17 @@ impl Site {
         }
         world.join(0, 1, LinkConfig::default());
         let world = Arc::new(Mutex::new(world));
-        let transport = |number| Arc::new(SimTransport::new(&world, number));
-        let config = |number, seed| {
-            let config = DeviceConfig::new(mac(number), ip(number));
-            config.seed(seed).keepalive(None)
-        };
+        let peer = Arc::new(SimTransport::new(&world, 1));
+        let peer = Device::open(peer, config(1, !seed))?;
+        Self::with(world, seed, peer)
+    }
+
+    /// Opens the card that has the firmware.
+    fn with(world: SharedWorld, seed: u64, peer: Device) -> Result<Self, Box<dyn Error>> {
         let on_card = config(0, seed)
             .rung(Rung::Firmware)
             .firmware(Arc::new(firmware_with_engine()));
-        let device = Device::open(transport(0), on_card)?;
-        let peer = Device::open(transport(1), config(1, !seed))?;
+        let device = Device::open(Arc::new(SimTransport::new(&world, 0)), on_card)?;
         let processor = device.processor().ok_or("the engine is not on the card")?;
         Ok(Self {
             world,
@@ -60,6 +68,12 @@ impl Site {
             peer,
             processor,
         })
+    }
+
+    /// Opens it anew.
+    fn again(self) -> Result<Self, Box<dyn Error>> {
+        drop((self.device, self.processor));
+        Self::with(self.world, 99, self.peer)
     }
 
     fn now(&self) -> u64 {
@@ -188,7 +202,7 @@ fn listening(device: &Device) -> Result<(EventChannel, CmId), Box<dyn Error>> {
 
 /// Both ends of a connection that the firmware asked for.
 struct Ends {
-    _listener: CmId,
+    listener: Option<CmId>,
     channels: [EventChannel; 2],
     ids: [CmId; 2],
     qps: [Qp; 2],
@@ -196,9 +210,14 @@ struct Ends {
 
 /// The firmware asks for the connection, and its host sleeps until both ends stand.
 fn connect(site: &Site, sides: [&Side; 2]) -> Result<Ends, Box<dyn Error>> {
+    connect_with(site, sides, &sides[0].init())
+}
+
+/// The same with such a queue pair.
+fn connect_with(site: &Site, sides: [&Side; 2], init: &QpInit) -> Result<Ends, Box<dyn Error>> {
     let (of_peer, listener) = listening(&site.peer)?;
     let (channel, id) = asking(site, &site.device, &site.peer)?;
-    let qp = id.create_qp(&sides[0].pd, &sides[0].init())?;
+    let qp = id.create_qp(&sides[0].pd, init)?;
     let before = site.before()?;
     id.connect(&ConnParam {
         peer_to_peer: Some(true),
@@ -212,7 +231,7 @@ fn connect(site: &Site, sides: [&Side; 2]) -> Result<Ends, Box<dyn Error>> {
     // The host wakes, and finds all of it told.
     site.event(&channel, CmEventType::Established)?;
     Ok(Ends {
-        _listener: listener,
+        listener: Some(listener),
         channels: [channel, of_peer],
         ids: [id, request],
         qps: [qp, peer],
@@ -338,5 +357,132 @@ fn what_cannot_be_is_refused() -> Result<(), Box<dyn Error>> {
     processor.start(0)?;
     let none = processor.start_engine(&settings);
     assert_eq!(none.err(), Some(ProcessorError::NoEngine));
+    Ok(())
+}
+
+/// 32 connections at once, as it says: each moves bytes. One more queue pair is refused, and so are more work requests than it has memory for; the others
+/// know nothing of it.
+#[test]
+fn it_has_as_many_connections_as_it_says() -> Result<(), Box<dyn Error>> {
+    let site = Site::new(25)?;
+    let sides = [Side::new(&site.device)?, Side::new(&site.peer)?];
+    let attributes = site.device.attributes();
+    assert_eq!((attributes.max_qp, attributes.max_qp_wr), (32, 512));
+    let mut init = sides[0].init();
+    (init.cap.max_send_wr, init.cap.max_recv_wr) = (16, 16);
+    let mut all = Vec::new();
+    for number in 0..32 {
+        let mut ends = connect_with(&site, [&sides[0], &sides[1]], &init)
+            .map_err(|error| format!("connection {number}: {error}"))?;
+        // The port is free for the next one.
+        ends.listener = None;
+        all.push(ends);
+    }
+    let refused = |init: &QpInit| match sides[0].pd.create_qp(init) {
+        Ok(_) => Err("it was made"),
+        Err(error) => Ok(error.to_string()),
+    };
+    let why = refused(&init)?;
+    assert!(why.contains("no memory for the queues"), "{why}");
+    let bytes: Vec<u8> = (0..BYTES).map(|at| (at * 7 + at / 251) as u8).collect();
+    sides[0].source.write(0, &bytes)?;
+    let len = BYTES / 32;
+    for (number, ends) in all.iter().enumerate() {
+        let at = (number * len) as u64;
+        let to = sides[1].target.remote().offset(at);
+        let source = sides[0].source.sge(at, len as u32);
+        ends.qps[0].post_send(SendWr::write(1, to).sge(source).signaled())?;
+    }
+    for _ in 0..32 {
+        site.done(&sides[0].cq, "Write", len)?;
+    }
+    assert!(sides[1].target.to_vec(0, BYTES)? == bytes);
+    site.say_memory()?;
+    drop(all);
+    // All of it is free again; then it is the number that is refused, though there are work requests left.
+    (init.cap.max_send_wr, init.cap.max_recv_wr) = (4, 4);
+    let mut made = Vec::new();
+    for _ in 0..32 {
+        made.push(sides[0].pd.create_qp(&init)?);
+    }
+    let why = refused(&init)?;
+    assert!(why.contains("32 queue pairs"), "{why}");
+    made.clear();
+    site.device.progress()?;
+    site.peer.progress()?;
+    assert_eq!(site.processor.state()?.end, None);
+    Ok(())
+}
+
+/// The firmware ends in the middle of Writes both ways: its device fails with the reason, tells so once, and takes nothing more; memory has only what belongs
+/// there; the peer's device goes on. Opened anew the card is as good as before.
+#[test]
+fn a_firmware_that_ends_fails_its_device_and_nothing_else() -> Result<(), Box<dyn Error>> {
+    const WRITES: usize = 6;
+    const LEN: usize = BYTES / WRITES;
+    let mut site = Site::new(26)?;
+    let mut rng = fastrand::Rng::with_seed(26);
+    for (how, end) in [
+        (proc_crash::ASSERT, End::Assert),
+        (proc_crash::ILLEGAL, End::Trap(2)),
+        (proc_crash::STACK, End::Stack),
+    ] {
+        let sides = [Side::new(&site.device)?, Side::new(&site.peer)?];
+        let ends = connect(&site, [&sides[0], &sides[1]])?;
+        let mut bytes = [vec![0; BYTES], vec![0; BYTES]];
+        for (bytes, side) in bytes.iter_mut().zip(&sides) {
+            bytes.fill_with(|| rng.u8(1..));
+            side.source.write(0, bytes)?;
+        }
+        for at in 0..WRITES {
+            for (from, qp) in ends.qps.iter().enumerate() {
+                let at = (at * LEN) as u64;
+                let to = sides[1 - from].target.remote().offset(at);
+                let source = sides[from].source.sge(at, LEN as u32);
+                qp.post_send(SendWr::write(at, to).sge(source).signaled())?;
+            }
+        }
+        site.done(&sides[0].cq, "the first Write", LEN)?;
+        assert_eq!(site.processor.crash(how)?, end);
+        let error = site.until("the end is noticed", || site.device.progress().err())?;
+        let why = DeviceError::Processor(ProcessorError::Stopped(end));
+        assert_eq!(error, why);
+        let told = site.device.get_async_event();
+        assert_eq!(told, Some(AsyncEvent::DeviceFatal(why)));
+        assert_eq!(site.device.get_async_event(), None);
+        let source = sides[0].source.sge(0, 8);
+        let to = sides[1].target.remote();
+        let late = ends.qps[0].post_send(SendWr::write(9, to).sge(source));
+        assert!(late.is_err(), "a post was taken");
+        assert!(site.device.alloc_pd().is_err(), "a command was done");
+        let polled = site.until("the polls fail", || sides[0].cq.poll_one().err());
+        polled.map_err(|_| "polls of a failed device go on for ever")?;
+        // What lies in memory is what was sent there, as far as it came.
+        for (to, side) in sides.iter().enumerate() {
+            let there = side.target.to_vec(0, BYTES)?;
+            let sent = &bytes[1 - to];
+            let right = there
+                .iter()
+                .zip(sent)
+                .all(|(is, sent)| *is == 0 || is == sent);
+            assert!(right, "end {to} has other bytes");
+            assert!(side.source.to_vec(0, BYTES)? == bytes[to]);
+        }
+        assert!(site.peer.progress().is_ok());
+        let mut told = std::iter::from_fn(|| site.peer.get_async_event());
+        let failed = told.find(|event| matches!(event, AsyncEvent::DeviceFatal(_)));
+        assert_eq!(failed, None, "of the peer's device");
+        drop(ends);
+        drop(sides);
+        site = site.again()?;
+    }
+    let sides = [Side::new(&site.device)?, Side::new(&site.peer)?];
+    let ends = connect(&site, [&sides[0], &sides[1]])?;
+    sides[0].source.write(0, &[7; BYTES])?;
+    let source = sides[0].source.sge(0, BYTES as u32);
+    let to = sides[1].target.remote();
+    ends.qps[0].post_send(SendWr::write(1, to).sge(source).signaled())?;
+    site.done(&sides[0].cq, "Write", BYTES)?;
+    assert!(sides[1].target.to_vec(0, BYTES)? == [7; BYTES]);
     Ok(())
 }

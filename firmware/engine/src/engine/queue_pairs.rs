@@ -157,6 +157,16 @@ impl Engine {
         {
             return Err(Error::InvalidQpConfig);
         }
+        let work = |config: &QpConfig| {
+            let [send, recv] = [config.send_depth, config.recv_depth];
+            u64::from(send.next_power_of_two()) + u64::from(recv.next_power_of_two())
+        };
+        if let Some(most) = self.shared.config.max_work {
+            let there = self.qps.iter().flatten().map(|qp| work(&qp.config));
+            if there.sum::<u64>() + work(config) > most.into() {
+                return Err(Error::NoMemory);
+            }
+        }
         let rung = config.rung.unwrap_or(self.shared.config.rung);
         rung.check(self.shared.config.on_card)
             .map_err(|why| Error::Rung(rung, why))?;
