@@ -13,6 +13,7 @@ crc/crc32c_unpad.sv
 stream/byte_packer.sv
 stream/stream_slice.sv
 stream/stream_skid.sv
+stream/stream_pair.sv
 stream/read_ahead.sv
 host/card_reads.sv
 host/card_regs.sv

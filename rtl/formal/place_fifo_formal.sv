@@ -117,8 +117,8 @@ module place_fifo_formal #(
                                 dut.stored_q <= ($clog2(DEPTH) + 1)'(DEPTH - SLACK + 2) + ($clog2(DEPTH) + 1)'(late_q));
       inv_late: assert (late_q <= 3'(SLACK - 2));
       inv_silent: assert (silent_q == '0 || rd_valid || (silent_q == 3'd1 && dut.head_q));
-      inv_out: assert (!(followed_q && ahead_q == '0 && dut.u_out.out_valid_q) || dut.u_out.out_data_q == data_q);
-      inv_spare: assert (!(followed_q && ahead_q == 1 && dut.u_out.spare_q) || dut.u_out.spare_data_q == data_q);
+      inv_out: assert (!(followed_q && ahead_q == '0 && dut.u_out.out_valid_q) || dut.u_out.data_q[dut.u_out.first_q] == data_q);
+      inv_spare: assert (!(followed_q && ahead_q == 1 && dut.u_out.spare_q) || dut.u_out.data_q[!dut.u_out.first_q] == data_q);
       inv_head: assert (!(followed_q && dut.head_q && ahead_q == place) || dut.rdata == data_q);
       inv_memory: assert (!(followed_q && ahead_q >= in_out) || dut.u_ram.mem[at] == data_q);
     end

@@ -8,6 +8,7 @@ STREAM = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/stream_order
 FIFO = ["prim/ram_1r1w.sv", "stream/stream_rules.sv", "prim/fifo_sync.sv"]
 FIFO_PROOF = ["prim/ram_1r1w.sv", *STREAM, "prim/fifo_sync.sv", "formal/fifo_sync_formal.sv"]
 SLICE_PROOF = [*STREAM, "stream/stream_slice.sv", "formal/stream_slice_formal.sv"]
+PAIR_PROOF = [*STREAM, "stream/stream_pair.sv", "formal/stream_pair_formal.sv"]
 SKID_PROOF = ["stream/stream_rules.sv", "stream/stream_skid.sv", "formal/from_reset.sv", "formal/stream_skid_formal.sv"]
 PACKER_PROOF = [*STREAM, "stream/byte_packer.sv", "formal/byte_packer_formal.sv"]
 CRC = ["crc/crc32c_pkg.sv", "crc/crc32c_core.sv", "crc/crc32c_unpad.sv", "crc/crc32c.sv"]
@@ -38,9 +39,9 @@ CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "
 CHECKSUM_PROOF = ["rx/front/rx_delay.sv", "rx/front/rx_checksum.sv", "formal/from_reset.sv", "formal/rx_checksum_formal.sv"]
 PACK_PROOF = [*WALK_PACKAGES, "rx/walk/walk_pack.sv", "formal/from_reset.sv", "formal/walk_pack_formal.sv"]
 STRIP_PROOF = [*WALK_PACKAGES, "rx/walk/walk_strip.sv", "formal/from_reset.sv", "formal/walk_strip_formal.sv"]
-FRAMER_PROOF = [*WALK_PACKAGES, "stream/stream_rules.sv", "stream/stream_slice.sv", "rx/walk/walk_framer.sv", "formal/from_reset.sv",
+FRAMER_PROOF = [*WALK_PACKAGES, "stream/stream_rules.sv", "stream/stream_pair.sv", "rx/walk/walk_framer.sv", "formal/from_reset.sv",
                 "formal/walk_framer_formal.sv"]
-HIDE_PROOF = ["stream/stream_rules.sv", "stream/stream_slice.sv", "prim/ram_1r1w.sv", "rx/walk/place_fifo.sv", "formal/from_reset.sv",
+HIDE_PROOF = ["stream/stream_rules.sv", "stream/stream_pair.sv", "prim/ram_1r1w.sv", "rx/walk/place_fifo.sv", "formal/from_reset.sv",
               "formal/place_fifo_formal.sv"]
 CUT_PROOF = ["stream/stream_rules.sv", "rx/walk/place_cut.sv", "formal/from_reset.sv", "formal/place_cut_formal.sv"]
 SCATTER_PROOF = [*PACKAGES, "rx/walk/walk_scatter.sv", "formal/from_reset.sv", "formal/walk_scatter_formal.sv"]
@@ -89,6 +90,11 @@ PROOFS = [
         ("stream/stream_slice.sv", "assign in_ready_o  = !spare_q;", "assign in_ready_o  = free;"),
         ("stream/stream_slice.sv", "if (!spare_q) spare_data_q <= in_data_i;", "spare_data_q <= in_data_i;"),
         ("stream/stream_slice.sv", "out_valid_q <= in_valid_i || spare_q;", "out_valid_q <= in_valid_i;"),
+    ], {"WIDTH": 64}, "pdr"),
+    Proof("stream_pair_formal", PAIR_PROOF, [
+        ("stream/stream_pair.sv", "first_q <= first_q ^ (out_valid_q && out_ready_i);", "first_q <= first_q ^ out_valid_q;"),
+        ("stream/stream_pair.sv", "if (!spare_q && !(out_valid_q && first_q == 1'(i))) data_q", "if (!(out_valid_q && first_q == 1'(i))) data_q"),
+        ("stream/stream_pair.sv", "out_valid_q <= in_valid_i || spare_q;", "out_valid_q <= in_valid_i;"),
     ], {"WIDTH": 64}, "pdr"),
     Proof("stream_skid_formal", SKID_PROOF, [
         ("stream/stream_skid.sv", "assign in_ready_o  = !spare_q;", "assign in_ready_o  = !spare_q || out_ready_i;"),

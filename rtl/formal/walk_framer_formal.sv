@@ -231,7 +231,7 @@ module walk_framer_formal
   assign length_lane = (LANE_W + 1)'(dut.lane_q) + (LANE_W + 1)'(lead);
   assign in_hand     = 32'({dut.next_data[31:0], dut.held_data_q} >> {length_lane, 5'd0});
   assign slot_data   = slot_q == oldest && dut.held_q ? dut.held_data_q :
-                       (dut.u_next.spare_q && slot_q == 2'd0) ? dut.u_next.spare_data_q[DATA_W-1:0] : dut.u_next.out_data_q[DATA_W-1:0];
+                       (dut.u_next.spare_q && slot_q == 2'd0) ? dut.u_next.data_q[!dut.u_next.first_q][DATA_W-1:0] : dut.u_next.data_q[dut.u_next.first_q][DATA_W-1:0];
 
   always_comb begin
     if (rst_ni) begin
@@ -240,8 +240,8 @@ module walk_framer_formal
       // Tags: of beats inside, and of the registers.
       inv_number: assert (beats == '0 || number_q == (tag_q[0].last ? '0 : tag_q[0].number + 12'd1));
       inv_held_last: assert (!dut.held_q || dut.held_last_q == tag_q[oldest].last);
-      inv_out_last: assert (!dut.u_next.out_valid_q || dut.u_next.out_data_q[DATA_W] == tag_q[dut.u_next.spare_q].last);
-      inv_spare_last: assert (!dut.u_next.spare_q || dut.u_next.spare_data_q[DATA_W] == tag_q[0].last);
+      inv_out_last: assert (!dut.u_next.out_valid_q || dut.u_next.data_q[dut.u_next.first_q][DATA_W] == tag_q[dut.u_next.spare_q].last);
+      inv_spare_last: assert (!dut.u_next.spare_q || dut.u_next.data_q[!dut.u_next.first_q][DATA_W] == tag_q[0].last);
       inv_idle_number: assert (active || (beats == '0 ? number_q == '0 : tag_q[oldest].number == '0));
       inv_slot: assert (!followed_q || slot_q < beats);
       inv_slot_data: assert (!followed_q || slot_data[{lane_q, 5'd0} +: 32] == word_q);

@@ -131,8 +131,9 @@ module weft_rx
   logic                   fetch_valid, upd_valid, hold, state_changed, row_written, state_busy, state_idle;
   flow_rx_row_t           fetch_row, start_row;
   rx_position_t           fetch_position, upd_position;
-  rx_position_t [WALKS-1:0] kept;
-  logic [WALKS-1:0]       busy_valid, finish, kept_valid;
+  rx_position_t             kept;
+  logic [$clog2(WALKS)-1:0] busy_head;
+  logic [WALKS-1:0]       busy_valid, busy_last, finish, kept_valid;
   logic [WALKS-1:0][15:0] busy_flow;
   logic                   start_valid, start_ready, start_chained, done_valid, done_engine, op_block;
   logic [15:0]            start_flow, start_len, done_len;
@@ -153,7 +154,8 @@ module weft_rx
   rx_flow_state #(.NUM_FLOWS(NUM_FLOWS), .WALKS(WALKS)) i_flow_state (
     .clk_i, .rst_ni, .fetch_valid_i(fetch_valid), .fetch_flow_i(fetch_flow), .row_o(fetch_row),
     .position_o(fetch_position), .upd_valid_i(upd_valid), .upd_flow_i(upd_flow), .upd_position_i(upd_position),
-    .busy_valid_i(busy_valid), .busy_flow_i(busy_flow), .finish_i(finish),
+    .busy_valid_i(busy_valid), .busy_flow_i(busy_flow), .busy_last_i(busy_last), .busy_head_i(busy_head),
+    .finish_i(finish),
     .kept_valid_o(kept_valid), .kept_o(kept), .hold_o(hold), .changed_o(state_changed), .row_written_o(row_written),
     .row_flow_o(row_flow), .tbl_req_valid_i(state_req_valid), .tbl_req_ready_o(state_req_ready), .tbl_req_i,
     .tbl_rsp_valid_o(state_rsp_valid), .tbl_rsp_o(state_rsp), .attach_o(attach), .refused_o(refused),
@@ -170,7 +172,7 @@ module weft_rx
     .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .fetch_valid_o(fetch_valid),
     .fetch_flow_o(fetch_flow), .fetch_row_i(fetch_row), .fetch_position_i(fetch_position), .upd_valid_o(upd_valid),
     .upd_flow_o(upd_flow), .upd_position_o(upd_position), .busy_valid_o(busy_valid), .busy_flow_o(busy_flow),
-    .finish_o(finish), .kept_valid_i(kept_valid), .kept_i(kept), .hold_i(hold),
+    .busy_last_o(busy_last), .busy_head_o(busy_head), .finish_o(finish), .kept_valid_i(kept_valid), .kept_i(kept), .hold_i(hold),
     .state_changed_i(state_changed), .start_valid_o(start_valid),
     .start_ready_i(start_ready), .start_chained_o(start_chained), .start_flow_o(start_flow), .start_seq_o(start_seq),
     .start_len_o(start_len), .start_row_o(start_row), .start_msn_o(start_msn), .start_mo_o(start_mo),

@@ -94,6 +94,7 @@ const RX_WALK: &[&str] = &[
     "prim/fifo_sync.sv",
     "stream/stream_rules.sv",
     "stream/stream_slice.sv",
+    "stream/stream_pair.sv",
     "crc/crc32c.sv",
     "crc/crc32c_core.sv",
     "crc/crc32c_unpad.sv",

@@ -55,9 +55,11 @@ module rx_dispatch
   output rx_position_t                  upd_position_o,
   output logic [WALKS-1:0]              busy_valid_o,
   output logic [WALKS-1:0][15:0]        busy_flow_o,
+  output logic [WALKS-1:0]              busy_last_o,        // no younger one is of its flow
   output logic [WALKS-1:0]              finish_o,           // which of them ends in this cycle
+  output logic [$clog2(WALKS)-1:0]      busy_head_o,        // the oldest
   input  logic [WALKS-1:0]              kept_valid_i,       // the host's word for when it has ended
-  input  rx_position_t [WALKS-1:0]      kept_i,
+  input  rx_position_t                  kept_i,             // for the oldest
   input  logic                          hold_i,
   input  logic                          state_changed_i,
 
@@ -193,7 +195,8 @@ module rx_dispatch
   // ---------------------------------------------------------------- segments in the walk
   walking_t          entry, oldest;
   walk_done_t        done;
-  logic [WALK_W-1:0] young, head;
+  logic [WALK_W-1:0] head;
+  logic [WALKS-1:0]  same_walks;
   logic [COUNT_W-1:0] walks;
   logic [31:0]       young_end, young_ts_recent;
   logic [7:0]        raw_count, oldest_counted;
@@ -202,11 +205,12 @@ module rx_dispatch
 
   rx_walks #(.WALKS(WALKS)) i_walks (
     .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .entry_i(entry), .raw_count_i(position_q.raw_count), .room_o(walk_room),
-    .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_o(young), .young_end_o(young_end),
+    .same_o(same_walks), .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_end_o(young_end),
     .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
     .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
     .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .done_end_o(done_end), .oldest_o(oldest), .oldest_flow_o(oldest_flow),
-    .oldest_counted_o(oldest_counted), .head_o(head), .finish_i(finish), .valid_o(busy_valid_o), .flow_o(busy_flow_o), .count_o(walks)
+    .oldest_counted_o(oldest_counted), .head_o(head), .finish_i(finish), .valid_o(busy_valid_o), .flow_o(busy_flow_o), .last_o(busy_last_o),
+    .count_o(walks)
   );
 
   // ---------------------------------------------------------------- the decision
@@ -217,11 +221,11 @@ module rx_dispatch
   logic         needs_raw, detach, drop, settled, steady_q, empty_q, follows_q, chained_q, direct_counts;
   logic [15:0]  raw_slot;
 
-  // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole.
+  // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole. What is kept is so for all of them.
   always_comb begin
     judged = position_q;
     if (flow_in_walk) begin
-      judged.attached  = !kept_valid_i[young];
+      judged.attached  = (same_walks & kept_valid_i) == '0;
       judged.rcv_nxt   = young_end;
       judged.ts_valid  = young_ts_valid;
       judged.ts_recent = young_ts_recent;
@@ -321,6 +325,7 @@ module rx_dispatch
   assign done_len      = !of_walk_q ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
   assign raw_take      = raw && (finish || direct);
   assign finish_o      = WALKS'(finish) << head;
+  assign busy_head_o   = head;
 
   // Where a walk's end leaves the flow, and where a verdict without a walk does.
   rx_ended #(.WALKS(WALKS)) i_ended (
@@ -374,7 +379,12 @@ module rx_dispatch
   end
   always_ff @(posedge clk_i) if (!close_valid_o) close_o <= close_d;
 
-  assign op_block_o = !close_free_q || done_waits;
+  // !close_free_q || done_waits: the walk's next operation waits for it, and with it much of the walk. An end that waits still does in
+  // the next cycle, or its close does.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) op_block_o <= 1'b0;
+    else op_block_o <= done_valid_i || done_waits || direct || (close_valid_o && !close_ready_i);
+  end
   assign idle_o     = !packet_valid_i && phase_q == EMPTY && walks == '0 && !payload_left && !close_valid_o;
 
   // ---------------------------------------------------------------- counters, trace
@@ -397,6 +407,7 @@ module rx_dispatch
     if (rst_ni) begin
       vacant_told: assert (vacant_q == (phase_q == EMPTY));
       free_told: assert (close_free_q == !close_valid_o);
+      block_told: assert (op_block_o == (!close_free_q || done_waits));
       nothing_in_walk: assert (direct -> walks == '0 && !payload_left);
       chained_as_it_stands: assert (start -> start_chained_o == young_is_same);
       same_as_ever: assert (finish -> same_q == (oldest.flow == flow_q));

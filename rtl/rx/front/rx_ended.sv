@@ -22,7 +22,7 @@ module rx_ended
   input  logic [31:0]              done_end_i,
   input  logic [7:0]               counted_i,
   input  logic [WALKS-1:0]         kept_valid_i,
-  input  rx_position_t [WALKS-1:0] kept_i,
+  input  rx_position_t             kept_i,           // of this one, too
   output rx_position_t             position_o,
 
   input  logic                     same_i,           // the oldest walk of the cycle before is of the flow of the packet that stands here
@@ -47,7 +47,7 @@ module rx_ended
   end
   always_ff @(posedge clk_i) begin
     kept_valid_q     <= kept_valid_i[head_i];
-    kept_q           <= kept_i[head_i];
+    kept_q           <= kept_i;
     ended_position_o <= position_o;
   end
 
@@ -55,7 +55,7 @@ module rx_ended
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      kept_stood: assert (finish_i -> kept_valid_q == kept_valid_i[head_i] && (!kept_valid_q || kept_q == kept_i[head_i]));
+      kept_stood: assert (finish_i -> kept_valid_q == kept_valid_i[head_i] && (!kept_valid_q || kept_q == kept_i));
       one_at_a_time: assert (!(finish_i && ended_q));
     end
   end

@@ -3,8 +3,8 @@
 // `fetch`: row and position come one cycle later, valid in that cycle. `upd`: dispatch writes a position.
 // A table access waits for nothing, because a host that waits for one cannot make room for the reports on which a packet may
 // wait: it takes ANSWER cycles, in which dispatch decides nothing, fetches nothing and ends no walk (`hold_o`). After `changed_o`
-// all that was fetched is fetched again. A flow may have segments in the walk (`busy_*`): an ATTACH with attached = 0 is then kept beside
-// each of them, and is what dispatch writes when they end (`finish_i`); one with attached = 1 is refused, the card has not left the
+// all that was fetched is fetched again. A flow may have segments in the walk (`busy_*`): an ATTACH with attached = 0 is then kept for
+// all of them, and is what dispatch writes when they end (`finish_i`); one with attached = 1 is refused, the card has not left the
 // flow yet. With a kept one none of the flow is started any more.
 // After reset all rows are cleared, NUM_FLOWS cycles in which nothing is accepted (`busy_o`).
 
@@ -30,9 +30,11 @@ module rx_flow_state
 
   input  logic [WALKS-1:0] busy_valid_i,
   input  logic [WALKS-1:0][15:0] busy_flow_i,
+  input  logic [WALKS-1:0] busy_last_i,         // no younger one is of its flow
+  input  logic [$clog2(WALKS)-1:0] busy_head_i, // the oldest
   input  logic [WALKS-1:0] finish_i,
   output logic [WALKS-1:0] kept_valid_o,        // the host's word for when it has ended
-  output rx_position_t [WALKS-1:0] kept_o,
+  output rx_position_t     kept_o,              // for the oldest
   output logic             hold_o,
   output logic             changed_o,
   output logic             row_written_o,
@@ -51,6 +53,7 @@ module rx_flow_state
 );
 
   localparam int unsigned FLOW_W = $clog2(NUM_FLOWS);
+  localparam int unsigned WALK_W = $clog2(WALKS);
 
   localparam int unsigned ANSWER = 5;            // cycles from a request taken to its answer
 
@@ -68,12 +71,15 @@ module rx_flow_state
   state_e            state_q, state_d;
   table_req_t        req_q;
   row_t              row_rd, row_wr, row_q;
-  rx_position_t      position_rd, position_wr, position_req, position_q, position_now;
-  rx_position_t [WALKS-1:0] kept_q;
+  rx_position_t      position_rd, position_wr, position_req, position_q;
+  // What is kept lies in the place of the flow's youngest segment, as none is started behind it: LUT RAM, one port to read.
+  rx_position_t      kept_q [WALKS];
+  logic [WALK_W-1:0] place, place_q;
+  logic [WALKS-1:0][WALK_W-1:0] kept_place_q;   // where that of each segment lies
   logic [WALKS-1:0]  kept_valid_q, walked, walked_q, keep_q;  // the flow's segments in the walk, which stay so with hold_o
   logic [FLOW_W:0]   clear_q;
   logic [FLOW_W-1:0] row_waddr, position_waddr, raddr, req_flow;
-  logic              row_we, position_we, is_attach, flow_in_walk, apply, applied, keep_all_q, in_range, attach_ok, attach_ok_q;
+  logic              row_we, position_we, is_attach, flow_in_walk, apply, applied, keep_all_q, keep_any_q, in_range, attach_ok, attach_ok_q;
   flow_rx_row_t      row_req;
   attach_row_t       attach_req;
 
@@ -88,11 +94,10 @@ module rx_flow_state
                           mo: attach_req.mo, ts_recent: attach_req.ts_recent, window: attach_req.window};
 
   always_comb begin
-    position_now = position_q;
+    place = '0;
     for (int unsigned i = 0; i < WALKS; i++) begin
       walked[i] = busy_valid_i[i] && busy_flow_i[i] == 16'(req_flow);
-      // A kept ATTACH is the newest word on its flow, and the same beside each of the flow's segments.
-      if (walked_q[i] && kept_valid_q[i]) position_now = kept_q[i];
+      if (walked[i] && busy_last_i[i]) place |= WALK_W'(i);
     end
     flow_in_walk = walked_q != '0;
   end
@@ -103,7 +108,8 @@ module rx_flow_state
   assign attach_ok       = !position_req.attached || (!flow_in_walk && position_q.raw_count == position_req.raw_count);
   assign applied         = keep_all_q;
   assign kept_valid_o    = kept_valid_q;
-  assign kept_o          = kept_q;
+  // No walk ends while an access is judged.
+  assign kept_o          = kept_q[state_q == JUDGE ? place_q : kept_place_q[busy_head_i]];
 
   always_comb begin
     state_d = state_q;
@@ -125,6 +131,7 @@ module rx_flow_state
       clear_q         <= '0;
       kept_valid_q    <= '0;
       keep_all_q      <= 1'b0;
+      keep_any_q      <= 1'b0;
       keep_q          <= '0;
       tbl_rsp_valid_o <= 1'b0;
       changed_o       <= 1'b0;
@@ -138,9 +145,10 @@ module rx_flow_state
       hold_o  <= state_d inside {READ, LATCH, JUDGE, APPLY} || apply;
       if (busy_o) clear_q <= clear_q + 1'b1;
       kept_valid_q    <= (kept_valid_q & ~finish_i) | keep_q;
-      // The segments beside which it is kept, in a register: eight positions wait for it.
+      // Whether it is kept, and for which segments.
       keep_all_q      <= state_q == JUDGE && req_q.write && is_attach && attach_ok;
       keep_q          <= state_q == JUDGE && req_q.write && is_attach && attach_ok ? walked_q : '0;
+      keep_any_q      <= state_q == JUDGE && req_q.write && is_attach && attach_ok && flow_in_walk;
       tbl_rsp_valid_o <= apply || state_q == REFUSE;
       changed_o       <= apply && req_q.write;
       row_written_o   <= apply && req_q.write && !is_attach;
@@ -152,21 +160,25 @@ module rx_flow_state
 
   always_ff @(posedge clk_i) begin
     if (tbl_req_valid_i && tbl_req_ready_o) req_q <= tbl_req_i;
+    if (keep_any_q) kept_q[place_q] <= position_req;
     for (int unsigned i = 0; i < WALKS; i++) begin
-      if (keep_q[i]) kept_q[i] <= position_req;
+      if (keep_q[i]) kept_place_q[i] <= place_q;
     end
     if (state_q == LATCH) begin
       walked_q   <= walked;
+      place_q    <= place;
       row_q      <= row_rd;
       position_q <= position_rd;
     end
+    // A kept ATTACH is the newest word on its flow.
+    if (state_q == JUDGE && (walked_q & kept_valid_q) != '0) position_q <= kept_o;
     attach_ok_q       <= attach_ok;
     tbl_rsp_o         <= '0;
     tbl_rsp_o.refused <= state_q == REFUSE || (req_q.write && is_attach && !attach_ok_q);
     if (is_attach) begin
-      tbl_rsp_o.row <= 512'({position_now.window, position_now.ts_recent, position_now.mo, position_now.msn,
-                             position_now.rcv_nxt, 16'd0, position_now.raw_count, 6'd0, position_now.ts_valid,
-                             position_now.attached});
+      tbl_rsp_o.row <= 512'({position_q.window, position_q.ts_recent, position_q.mo, position_q.msn,
+                             position_q.rcv_nxt, 16'd0, position_q.raw_count, 6'd0, position_q.ts_valid,
+                             position_q.attached});
     end else begin
       tbl_rsp_o.row <= 512'({row_q.rq_base, 32'd0, row_q.marker_base, row_q.pd, 8'd0, row_q.epoch, row_q.rq_log2, 3'd0,
                              row_q.flags});
@@ -230,8 +242,24 @@ module rx_flow_state
       only_own_tables: assert (tbl_req_valid_i -> tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH);
       kept_as_judged: assert (keep_all_q == (apply && req_q.write && is_attach && attach_ok_q) && keep_q == (keep_all_q ? walked_q : '0));
       walked_stay: assert (apply -> walked_q == walked);
+      kept_any: assert (keep_any_q == (keep_q != '0));
+      one_youngest: assert (apply && flow_in_walk -> $onehot(walked_q & busy_last_i) && walked_q[place_q]);
       kept_beside_all: assert (apply -> (walked_q & kept_valid_q) == '0 || (walked_q & ~kept_valid_q) == '0);
       held: assert (hold_o -> !fetch_valid_i && !upd_valid_i);
+    end
+  end
+
+  // What is kept for each segment, told once more.
+  rx_position_t [WALKS-1:0] told_q;
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < WALKS; i++) begin
+      if (keep_q[i]) told_q[i] <= position_req;
+    end
+    if (rst_ni) begin
+      for (int unsigned i = 0; i < WALKS; i++) begin
+        kept_for_it: assert (!(finish_i[i] && kept_valid_q[i]) || (busy_head_i == WALK_W'(i) && kept_o == told_q[i]));
+        kept_answer: assert (!(apply && walked_q[i] && kept_valid_q[i]) || position_q == told_q[i]);
+      end
     end
   end
 

@@ -22,10 +22,10 @@ module rx_walks
   input  walking_t               entry_i,          // of flow_i
   input  logic [7:0]             raw_count_i,      // as it stands in this cycle
   output logic                   room_o,
-  output logic                   in_walk_o,        // its flow is in the walk, a cycle after flow_i has changed
+  output logic [WALKS-1:0]       same_o,           // those of its flow, a cycle after flow_i has changed
+  output logic                   in_walk_o,        // there are such
   output logic                   youngest_o,       // as the youngest,
   output logic                   was_youngest_o,   // and so it was a cycle ago, by the flow_i of then
-  output logic [INDEX_W-1:0]     young_o,          // in this place,
   output logic [31:0]            young_end_o,      // which ends here
   output logic                   young_ts_valid_o, // and leaves this TS.Recent
   output logic [31:0]            young_ts_recent_o,
@@ -48,33 +48,35 @@ module rx_walks
 
   output logic [WALKS-1:0]       valid_o,
   output logic [WALKS-1:0][15:0] flow_o,
+  output logic [WALKS-1:0]       last_o,           // of a valid one: no younger one is of its flow
   output logic [COUNT_W-1:0]     count_o
 );
 
   walking_t               entry_q [WALKS];
   walking_t               oldest_q;
   logic                   oldest_valid_q;
-  logic [WALKS-1:0]       valid_q, same_q, chained_q;
+  logic [WALKS-1:0]       valid_q, same_q, chained_q, last_q;
   logic [WALKS-1:0][15:0] flow_q;
   logic [WALKS-1:0][7:0]  raw_count_q;
   logic [7:0]             head_raw, oldest_raw_q, oldest_raw_more_q, counted_q;
-  logic [INDEX_W-1:0]     head_q, tail_q;
+  logic [INDEX_W-1:0]     head_q, tail_q, young;
   logic [COUNT_W-1:0]     count_q, payloads_q;
   logic [31:0]            young_end_q, young_ts_recent_q, stopped_at_q;
   logic                   young_same_q, young_ts_valid_q;
 
-  assign young_o           = tail_q - 1'b1;
+  assign young             = tail_q - 1'b1;
   assign youngest_o        = count_q != '0 && young_same_q;
   assign young_end_o       = young_end_q;
   assign young_ts_valid_o  = young_ts_valid_q;
   assign young_ts_recent_o = young_ts_recent_q;
-  assign in_walk_o         = (valid_q & same_q) != '0;
+  assign same_o            = valid_q & same_q;
+  assign in_walk_o         = same_o != '0;
 
   // A start is only of a flow that has stood here for some cycles.
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) same_q[i] <= flow_q[i] == flow_i;
-    young_same_q   <= flow_q[young_o] == flow_i;
-    was_youngest_o <= flow_q[young_o] == flow_i && count_q != '0;
+    young_same_q   <= flow_q[young] == flow_i;
+    was_youngest_o <= flow_q[young] == flow_i && count_q != '0;
     if (start_i) begin
       young_end_q       <= entry_i.seq_end;
       young_ts_valid_q  <= entry_i.ts_valid;
@@ -90,6 +92,7 @@ module rx_walks
   assign oldest_flow_o  = oldest_valid_q ? oldest_q.flow : entry_q[head_q].flow;
   assign valid_o        = valid_q;
   assign flow_o         = flow_q;
+  assign last_o         = last_q;
   assign count_o        = count_q;
 
   // What the one before has left is read in the cycle after it ended: a chained one was started by then.
@@ -109,11 +112,13 @@ module rx_walks
   end
 
   // How segments ended whose close has to wait; the first of them in a register.
-  logic       done_valid_q, done_aged_q, done_free, fifo_valid, fifo_ready;
+  logic       done_valid_q, done_aged_q, done_ready_q, done_free, fifo_valid, fifo_ready, whole;
   walk_done_t done_q, fifo_done;
   logic [$clog2(WALKS+1)-1:0] unused_count;
 
   assign done_free = !done_valid_q || finish_i;
+  // Of the done that is in the register in the next cycle.
+  assign whole     = (done_valid_q ? done_q.stop : (fifo_valid ? fifo_done.stop : done_i.stop)) == STOP_WHOLE;
 
   fifo_sync #(.WIDTH($bits(walk_done_t)), .DEPTH(WALKS)) i_dones (
     .clk_i, .rst_ni, .wr_valid_i(done_valid_i && (fifo_valid || done_valid_q)), .wr_ready_o(fifo_ready), .wr_data_i(done_i),
@@ -124,9 +129,12 @@ module rx_walks
     if (!rst_ni) begin
       done_valid_q <= 1'b0;
       done_aged_q  <= 1'b0;
+      done_ready_q <= 1'b0;
     end else begin
       if (done_free) done_valid_q <= fifo_valid || (done_valid_i && !done_valid_q);
       done_aged_q <= done_valid_q && oldest_valid_q && !finish_i;
+      // Behind an end the next segment is not the oldest yet.
+      done_ready_q <= !finish_i && valid_q[head_q] && (done_valid_q || fifo_valid || done_valid_i) && (whole || (done_valid_q && oldest_valid_q));
     end
   end
   always_ff @(posedge clk_i) begin
@@ -138,7 +146,7 @@ module rx_walks
   assign done_end_o       = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
   assign oldest_counted_o = done_q.stop == STOP_WHOLE ? oldest_raw_q : oldest_raw_more_q;
   assign done_waits_o     = done_valid_q || fifo_valid;
-  assign done_valid_o     = done_valid_q && oldest_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q);
+  assign done_valid_o     = done_ready_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -162,6 +170,10 @@ module rx_walks
   end
 
   always_ff @(posedge clk_i) begin
+    if (start_i) begin
+      last_q[tail_q] <= 1'b1;
+      if (youngest_o) last_q[young] <= 1'b0;
+    end
     // `start_i`, which is late, makes it count.
     if (room_o) begin
       entry_q[tail_q]     <= entry_i;
@@ -197,11 +209,12 @@ module rx_walks
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       counts_on: assert (finish_i -> oldest_raw_q == counts_q[head_q]);
-      one_count: assert (start_i && youngest_o -> raw_count_i == counts_q[young_o]);
+      one_count: assert (start_i && youngest_o -> raw_count_i == counts_q[young]);
+      ready_told: assert (done_ready_q == (done_valid_q && oldest_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)));
       no_more_than_fit: assert (32'(count_q) <= WALKS);
       dones_fit: assert (done_valid_i -> fifo_ready && count_q != '0);
       oldest_is_oldest: assert (finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);
-      flow_stood: assert (start_i -> young_same_q == (flow_q[young_o] == flow_i) && in_walk_o == in_walk);
+      flow_stood: assert (start_i -> young_same_q == (flow_q[young] == flow_i) && in_walk_o == in_walk);
       starts_fit: assert (start_i -> room_o && (!in_walk_o || youngest_o));
     end
   end

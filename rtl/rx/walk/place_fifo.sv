@@ -91,19 +91,17 @@ module place_fifo #(
   );
 
   // No input reaches the memory, and behind it comes a register.
-  stream_slice #(
+  stream_pair #(
       .WIDTH(DATA_W)
   ) u_out (
       .clk_i,
       .rst_ni,
-      .clear_i(1'b0),
       .in_valid_i(head_q),
       .in_ready_o(out_ready),
       .in_data_i(rdata),
       .out_valid_o(rd_valid_o),
       .out_ready_i(rd_ready_i),
-      .out_data_o(rd_data_o),
-      .shown_o()
+      .out_data_o(rd_data_o)
   );
 
   assign idle_o = !head_q && !rd_valid_o && !keeping_q && stored_q == '0;

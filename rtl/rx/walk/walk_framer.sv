@@ -57,19 +57,17 @@ module walk_framer
   logic [DATA_W-1:0] held_data_q, next_data;
   logic [LANE_W-1:0] lane_q;
 
-  stream_slice #(
+  stream_pair #(
       .WIDTH(DATA_W + 1)
   ) u_next (
       .clk_i,
       .rst_ni,
-      .clear_i(1'b0),
       .in_valid_i(pl_valid_i),
       .in_ready_o(pl_ready_o),
       .in_data_i({pl_last_i, pl_data_i}),
       .out_valid_o(next_valid),
       .out_ready_i(next_taken),
-      .out_data_o({next_last, next_data}),
-      .shown_o()
+      .out_data_o({next_last, next_data})
   );
 
   logic [2*DATA_W-1:0] window;

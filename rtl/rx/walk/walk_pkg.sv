@@ -106,6 +106,17 @@ package walk_pkg;
     logic [31:0] rsvd_ulp;
   } ddp_header_t;
 
+  // What is told of a header: of one that was too short nothing but that.
+  function automatic ddp_header_t header_told(input ddp_header_t header);
+    header_told = header;
+    if (!header.valid) begin
+      header_told = '0;
+      header_told.kind = header.kind;
+      header_told.err = header.err;
+      header_told.ulpdu_len = header.ulpdu_len;
+    end
+  endfunction
+
   // What speaks against a region, in the order of the checks.
   typedef struct packed {
     logic stag;

@@ -119,7 +119,7 @@ module walk_region
 
   assign sge_iova_o = iova;
   assign next_valid_o = busy_q && !given_q;
-  assign next_header_o = header_q;
+  assign next_header_o = header_told(header_q);
   assign next_offset_o = offset_q;
   assign region_valid_o = answered_q && compared_q;
   always_comb begin

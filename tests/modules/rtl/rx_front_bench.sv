@@ -100,9 +100,10 @@ module rx_front_bench
   logic [15:0]        lookup_flow, fetch_flow, upd_flow, row_flow;
   flow_rx_row_t       fetch_row, start_row;
   rx_position_t       fetch_position, upd_position;
-  logic [WALKS-1:0]   busy_valid, finish, kept_valid;
+  logic [WALKS-1:0]   busy_valid, busy_last, finish, kept_valid;
   logic [WALKS-1:0][15:0] busy_flow;
-  rx_position_t [WALKS-1:0] kept;
+  rx_position_t             kept;
+  logic [$clog2(WALKS)-1:0] busy_head;
   logic [31:0]        start_msn, start_mo;
   rx_close_t          close;
   table_req_t         tbl_req;
@@ -152,7 +153,8 @@ module rx_front_bench
   rx_flow_state #(.NUM_FLOWS(NUM_FLOWS), .WALKS(WALKS)) i_flow_state (
     .clk_i, .rst_ni, .fetch_valid_i(fetch_valid), .fetch_flow_i(fetch_flow), .row_o(fetch_row),
     .position_o(fetch_position), .upd_valid_i(upd_valid), .upd_flow_i(upd_flow), .upd_position_i(upd_position),
-    .busy_valid_i(busy_valid), .busy_flow_i(busy_flow), .finish_i(finish),
+    .busy_valid_i(busy_valid), .busy_flow_i(busy_flow), .busy_last_i(busy_last), .busy_head_i(busy_head),
+    .finish_i(finish),
     .kept_valid_o(kept_valid), .kept_o(kept), .hold_o(hold), .changed_o(state_changed), .row_written_o(row_written),
     .row_flow_o(row_flow),
     .tbl_req_valid_i(tbl_req_valid_i && !open_q && tbl_number_i != TBL_FLOW_KEY), .tbl_req_ready_o(state_ready),
@@ -170,7 +172,7 @@ module rx_front_bench
     .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .fetch_valid_o(fetch_valid),
     .fetch_flow_o(fetch_flow), .fetch_row_i(fetch_row), .fetch_position_i(fetch_position), .upd_valid_o(upd_valid),
     .upd_flow_o(upd_flow), .upd_position_o(upd_position), .busy_valid_o(busy_valid), .busy_flow_o(busy_flow),
-    .finish_o(finish), .kept_valid_i(kept_valid), .kept_i(kept), .hold_i(hold),
+    .busy_last_o(busy_last), .busy_head_o(busy_head), .finish_o(finish), .kept_valid_i(kept_valid), .kept_i(kept), .hold_i(hold),
     .state_changed_i(state_changed), .start_valid_o, .start_ready_i, .start_chained_o, .start_flow_o, .start_seq_o,
     .start_len_o, .start_row_o(start_row), .start_msn_o(start_msn), .start_mo_o(start_mo), .done_valid_i, .done_len_i,
     .done_stop_i(walk_pkg::stop_e'(done_stop_i)), .done_engine_i, .done_msn_i, .done_mo_i(32'd0), .op_block_o,

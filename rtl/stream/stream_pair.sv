@@ -1,0 +1,74 @@
+// A register in a ready/valid stream, in both directions, as stream_slice is and with its timing: one cycle of latency, one item a cycle.
+// No enable of the data looks at `out_ready_i`: each of the two places loads while it is empty. So the output is behind a multiplexer. For
+// where the ready is late and the word wide.
+//
+//   in ─┬─► [place 0] ─┐
+//       └─► [place 1] ─┴─► out
+
+module stream_pair #(
+  parameter int unsigned WIDTH = 32
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+
+  input  logic             in_valid_i,
+  output logic             in_ready_o,
+  input  logic [WIDTH-1:0] in_data_i,
+
+  output logic             out_valid_o,
+  input  logic             out_ready_i,
+  output logic [WIDTH-1:0] out_data_o
+);
+
+  logic                  out_valid_q, spare_q, first_q;   // items in one place, in both; place of the older one
+  logic [1:0][WIDTH-1:0] data_q;
+
+  assign in_ready_o  = !spare_q;
+  assign out_valid_o = out_valid_q;
+  assign out_data_o  = data_q[first_q];
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      out_valid_q <= 1'b0;
+      spare_q     <= 1'b0;
+      first_q     <= 1'b0;
+    end else begin
+      if (!out_valid_q || out_ready_i) begin
+        out_valid_q <= in_valid_i || spare_q;
+        spare_q     <= 1'b0;
+      end else if (in_valid_i) begin
+        spare_q     <= 1'b1;
+      end
+      first_q <= first_q ^ (out_valid_q && out_ready_i);
+    end
+  end
+
+  // No reset, and without `in_valid_i` the words are nobody's.
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < 2; i++) begin
+      if (!spare_q && !(out_valid_q && first_q == 1'(i))) data_q[i] <= in_data_i;
+    end
+  end
+
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      spare_behind_output: assert (spare_q -> out_valid_q);
+    end
+  end
+  stream_rules #(
+      .WIDTH(WIDTH)
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(out_valid_o),
+      .ready_i(out_ready_i),
+      .data_i(out_data_o)
+  );
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule
