@@ -97,9 +97,9 @@ PROOFS = [
         ("stream/stream_pair.sv", "out_valid_q <= in_valid_i || spare_q;", "out_valid_q <= in_valid_i;"),
     ], {"WIDTH": 64}, "pdr"),
     Proof("stream_skid_formal", SKID_PROOF, [
-        ("stream/stream_skid.sv", "assign in_ready_o  = !spare_q;", "assign in_ready_o  = !spare_q || out_ready_i;"),
+        ("stream/stream_skid.sv", "assign in_ready_o  = ready_q;", "assign in_ready_o  = ready_q || out_ready_i;"),
         ("stream/stream_skid.sv", "if (!spare_q) spare_data_q <= in_data_i;", "spare_data_q <= in_data_i;"),
-        ("stream/stream_skid.sv", "else spare_q <= out_valid_o && !out_ready_i;", "else spare_q <= in_valid_i && !out_ready_i;"),
+        ("stream/stream_skid.sv", "spare_q <= out_valid_o && !out_ready_i;", "spare_q <= in_valid_i && !out_ready_i;"),
     ], {"WIDTH": 64}, "pdr"),
     Proof("byte_packer_formal", PACKER_PROOF, [
         ("stream/byte_packer.sv", "r_last_q && r_sum_q > COUNT_W'(BYTES);", "r_last_q && r_sum_q >= COUNT_W'(BYTES);"),

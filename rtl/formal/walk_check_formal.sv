@@ -160,6 +160,7 @@ module walk_check_formal
       inv_seg: assert (state == HEAD || seg_on_q);
       inv_given: assert ((state == CHECK || state == VERDICT) == dut.u_region.given_q && (!dut.u_region.given_q || dut.u_region.busy_q));
       inv_looks_up: assert ((dut.u_region.step_q & (dut.u_region.step_q - 3'd1)) == '0 && (dut.u_region.busy_q || dut.u_region.step_q == '0));
+      inv_begun: assert (state == HEAD || !dut.u_progress.first_q);
       inv_header: assert (state == HEAD || dut.header_q == header_q);
       inv_bad: assert (state == HEAD || dut.bad_q == (dut.err_q != ERR_NONE));
       inv_payload: assert (state == HEAD || dut.has_payload_q == (header_q.payload_len != '0));

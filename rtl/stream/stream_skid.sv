@@ -20,16 +20,21 @@ module stream_skid #(
   output logic [WIDTH-1:0] out_data_o
 );
 
-  logic             spare_q;
+  logic             spare_q, ready_q;   // ready_q: !spare_q, for who does not choose the data by it
   logic [WIDTH-1:0] spare_data_q;
 
-  assign in_ready_o  = !spare_q;
+  assign in_ready_o  = ready_q;
   assign out_valid_o = spare_q || in_valid_i;
   assign out_data_o  = spare_q ? spare_data_q : in_data_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) spare_q <= 1'b0;
-    else spare_q <= out_valid_o && !out_ready_i;
+    if (!rst_ni) begin
+      spare_q <= 1'b0;
+      ready_q <= 1'b1;
+    end else begin
+      spare_q <= out_valid_o && !out_ready_i;
+      ready_q <= !out_valid_o || out_ready_i;
+    end
   end
 
   // No reset, and an enable that does not look at `in_valid_i`: without it the word is nobody's.
@@ -40,6 +45,11 @@ module stream_skid #(
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      ready_told: assert (ready_q == !spare_q);
+    end
+  end
   stream_rules #(
       .WIDTH(WIDTH)
   ) u_rules (

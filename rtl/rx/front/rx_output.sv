@@ -99,7 +99,7 @@ module rx_output
   } told_t;
 
   entry_t in, next, head_d, head;
-  logic   in_valid, in_ready, next_valid, next_pop, head_valid, pop, write_first;
+  logic   in_valid, in_ready, next_valid, next_pop, head_valid, head_empty_q, pop, write_first;   // head_empty_q: !head_valid, for the wide register
 
   assign close_ready_o = in_ready;
   assign op_ready_o    = in_ready && !op_block_i;
@@ -134,14 +134,16 @@ module rx_output
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {head_valid, waits_q} <= '0;
+      head_empty_q <= 1'b1;
     end else begin
       if (next_pop) head_valid <= waits_q ? next_valid : in_valid && !head_valid;
+      if (next_pop) head_empty_q <= waits_q ? !next_valid : !in_valid || head_valid;
       if (push) waits_q <= 1'b1;
       else if (next_valid && next_pop && 32'(waiting) == 1) waits_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin
-    if (next_pop) begin
+    if (head_empty_q || pop) begin
       head        <= head_d;
       write_first <= head_d.kind == PLACE || head_d.raw;
     end
@@ -383,6 +385,7 @@ module rx_output
       owed_counted: assert (!(owed_more_q && write_push));
       one_bit_each: assert (state_q != 2'b11 && !(head_valid && head.kind == 2'b11));
       told_fits: assert (told_push -> told_ready && kind_ready);
+      empty_told: assert (head_empty_q == !head_valid);
       past_nothing: assert (waits_q == (waiting != '0) && (waits_q || in_ready));
       report_behind_places: assert (pop && head.kind != REPORT -> !placed_q || is_place);
       first_told: assert (head_valid -> write_first == (is_place || head.raw));

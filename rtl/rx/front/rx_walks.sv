@@ -61,6 +61,7 @@ module rx_walks
   logic [7:0]             head_raw, oldest_raw_q, oldest_raw_more_q, counted_q;
   logic [INDEX_W-1:0]     head_q, tail_q, young;
   logic [COUNT_W-1:0]     count_q, payloads_q;
+  logic [15:0]            young_flow_q;
   logic [31:0]            young_end_q, young_ts_recent_q, stopped_at_q;
   logic                   young_same_q, young_ts_valid_q;
 
@@ -75,9 +76,10 @@ module rx_walks
   // A start is only of a flow that has stood here for some cycles.
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) same_q[i] <= flow_q[i] == flow_i;
-    young_same_q   <= flow_q[young] == flow_i;
-    was_youngest_o <= flow_q[young] == flow_i && count_q != '0;
+    young_same_q   <= young_flow_q == flow_i;
+    was_youngest_o <= young_flow_q == flow_i && count_q != '0;
     if (start_i) begin
+      young_flow_q      <= flow_i;
       young_end_q       <= entry_i.seq_end;
       young_ts_valid_q  <= entry_i.ts_valid;
       young_ts_recent_q <= entry_i.ts_recent;
@@ -214,7 +216,8 @@ module rx_walks
       no_more_than_fit: assert (32'(count_q) <= WALKS);
       dones_fit: assert (done_valid_i -> fifo_ready && count_q != '0);
       oldest_is_oldest: assert (finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);
-      flow_stood: assert (start_i -> young_same_q == (flow_q[young] == flow_i) && in_walk_o == in_walk);
+      flow_stood: assert (start_i -> (count_q == '0 || young_same_q == (flow_q[young] == flow_i)) && in_walk_o == in_walk);
+      young_told: assert (count_q != '0 -> young_flow_q == flow_q[young]);
       starts_fit: assert (start_i -> room_o && (!in_walk_o || youngest_o));
     end
   end

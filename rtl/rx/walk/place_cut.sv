@@ -80,16 +80,21 @@ module place_cut #(
     if (fire && need_q) held_data_q <= rd_data_i;
   end
 
-  logic valid_q, place_last_q;
+  logic valid_q, empty_q, place_last_q;  // empty_q: !valid_q, for the data
   logic [DATA_W-1:0] data_q;
   logic [COUNT_W-1:0] place_count_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) valid_q <= 1'b0;
-    else if (out_ready) valid_q <= fire;
+    if (!rst_ni) begin
+      valid_q <= 1'b0;
+      empty_q <= 1'b1;
+    end else if (out_ready) begin
+      valid_q <= fire;
+      empty_q <= !fire;
+    end
   end
   always_ff @(posedge clk_i) begin
-    if (out_ready) begin
+    if (empty_q || place_ready_i) begin
       data_q <= window[DATA_W-1:0];
       place_count_q <= count_q;
       place_last_q <= last_q;
@@ -108,8 +113,9 @@ module place_cut #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-    end else if (run_valid_i) begin
-      assert (run_bytes_i != 16'd0);
+    end else begin
+      if (run_valid_i) assert (run_bytes_i != 16'd0);
+      assert (empty_q == !valid_q);
     end
   end
 `endif

@@ -144,8 +144,8 @@ module walk_check
   );
 
   // ------------------------------------------------------------------ scatter list
-  logic el_good, in_element_q, no_buffer_q, straight_q, too_long, beyond, ends, first_sge;
-  assign el_good = in_element_q && !no_buffer_q && el_here_i && !el_error_i;
+  logic el_good, in_element_q, want_q, no_buffer, no_buffer_q, straight_q, too_long, beyond, ends, first_sge;
+  assign el_good = want_q && el_here_i && !el_error_i;
   assign sge_look = (el_good && straight_q) || state_q == LOOK;
 
   walk_scatter u_scatter (
@@ -199,13 +199,13 @@ module walk_check
   assign crc_ready_o = take_tail;
   assign tail_read_o = take;
   assign tail_flow_o = seg_i.flow;
-  assign el_want_o = in_element_q && !no_buffer_q;
+  assign el_want_o = want_q;
   assign el_msn_o = msn;
   // ------------------------------------------------------------------ the outputs
   logic refused_q;  // the SGE checked last
   logic ops, op_free, step, is_place, final_step, keep;
   op_t op_d, op_q;
-  logic op_valid_q, done_pending;
+  logic op_valid_q, op_empty_q, done_pending;  // op_empty_q: !op_valid_q, for the operation
   fpdu_report_t report;
   logic [NUM_COUNTERS-1:0][15:0] cnt;
 
@@ -250,6 +250,7 @@ module walk_check
       .clk_i,
       .rst_ni,
       .begin_i(take),
+      .seg_valid_i,
       .seg_i,
       .end_i(final_step),
       .header_i(header_q),
@@ -273,21 +274,30 @@ module walk_check
   assign seg_ready_o = final_step && tail_q.seg_last;
 
   // ------------------------------------------------------------------ state
-  // ELEMENT is in a bit of its own, too: much waits for what is wanted.
-  logic to_element;
+  // ELEMENT is in a bit of its own, and so is whether the element is wanted: much waits for it.
+  logic to_element, in_element_d;
+  assign no_buffer = posted_behind[31];
+  assign in_element_d = in_element_q ? want_q && !el_here_i : take_tail && to_element;
   assign to_element = !silent && !mpa_bad && receive_q && !bad_msn_q && !bad_mo_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) in_element_q <= 1'b0;
-    else in_element_q <= in_element_q ? !no_buffer_q && !el_here_i : take_tail && to_element;
+    if (!rst_ni) begin
+      in_element_q <= 1'b0;
+      want_q <= 1'b0;
+    end else begin
+      in_element_q <= in_element_d;
+      want_q <= in_element_d && !no_buffer;
+    end
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q <= HEAD;
       op_valid_q <= 1'b0;
+      op_empty_q <= 1'b1;
       refused_q <= 1'b0;
     end else begin
       refused_q <= state_q == RESULT && sge_bad && has_payload_q && !too_long;
       if (op_free) op_valid_q <= step && (is_place || !silent_q);
+      if (op_free) op_empty_q <= !step || (!is_place && silent_q);
       unique case (state_q)
         HEAD: if (take) state_q <= next_kind == CLASS_RECEIVE ? CHECK : VERDICT;
         CHECK: state_q <= VERDICT;
@@ -313,7 +323,7 @@ module walk_check
   always_ff @(posedge clk_i) begin
     if (final_step) done_colour_o <= seg_i.colour;
     posted_q <= rq_tail_i;
-    no_buffer_q <= posted_behind[31];
+    no_buffer_q <= no_buffer;
     straight_q <= mo == 32'd0 || !has_payload_q;
     bad_msn_q <= header_q.msn != msn;
     bad_mo_q <= header_q.to_or_mo != {32'd0, mo};
@@ -376,7 +386,7 @@ module walk_check
       bad_q <= 1'b1;
       todo_q <= 4'd0;
     end
-    if (op_free) op_q <= op_d;
+    if (op_empty_q || op_ready_i) op_q <= op_d;
   end
 
   logic [NUM_COUNTERS-1:0][15:0] cnt_q;
@@ -398,6 +408,8 @@ module walk_check
     if (!rst_ni) begin
     end else begin
       assert (in_element_q == (state_q == ELEMENT));
+      assert (op_empty_q == !op_valid_q);
+      assert (want_q == (in_element_q && !no_buffer_q));
       if (take_tail) assert (seg_valid_i && (!tail_i.partial || tail_i.seg_last));
       if (final_step) assert (bad_q == (err_q != ERR_NONE));
     end

@@ -53,7 +53,8 @@ module walk_framer
   state_e state_q;
 
   // The beat that holds the next word to use, and that word's lane; the beat behind it.
-  logic held_q, held_last_q, next_valid, next_last, next_taken;
+  logic held_q, held_last_q, next_valid, next_last, next_taken, used_up, throw;
+  logic free_q;  // !held_q, for the data
   logic [DATA_W-1:0] held_data_q, next_data;
   logic [LANE_W-1:0] lane_q;
 
@@ -170,7 +171,7 @@ module walk_framer
   end
 
   // ------------------------------------------------------------------ the cycle
-  logic fire, ends, found, throw, used_up;
+  logic fire, ends, found;
   logic [LANE_W:0] next_lane;
   // A beat goes when all its lanes are here.
   assign fire = state_q == BEATS && go_i && held_q && (lane_q == '0 || held_last_q || next_valid);
@@ -190,8 +191,10 @@ module walk_framer
     if (!rst_ni) begin
       state_q <= IDLE;
       held_q <= 1'b0;
+      free_q <= 1'b1;
     end else begin
       if (next_taken) held_q <= next_valid && !throw;
+      if (next_taken) free_q <= !next_valid || throw;
       unique case (state_q)
         IDLE: if (seg_valid_i) state_q <= LENGTH;
         LENGTH: if (found) state_q <= FIRST;
@@ -205,10 +208,8 @@ module walk_framer
   end
 
   always_ff @(posedge clk_i) begin
-    if (next_taken) begin
-      held_data_q <= next_data;
-      held_last_q <= next_last;
-    end
+    if (next_taken) held_last_q <= next_last;
+    if (free_q || used_up || throw) held_data_q <= next_data;
     if (state_q == IDLE) begin
       lane_q <= '0;
       phase_q <= seg_phase_i;
@@ -298,6 +299,7 @@ module walk_framer
       if (fire && beat_q.words == 5'd0) assert (beat_q.partial);
       if (fire && !beat_q.last) assert (beat_q.words == 5'(WORDS));
       if (fp_valid_o && fp_beat_o.last) assert (!fire);
+      assert (free_q == !held_q);
     end
   end
 `endif

@@ -10,6 +10,7 @@ module walk_progress
     input logic rst_ni,
 
     input logic begin_i,  // an FPDU of this segment is begun
+    input logic seg_valid_i,
     input segment_t seg_i,
     input logic end_i,    // it is finished
     input ddp_header_t header_i,
@@ -88,7 +89,8 @@ module walk_progress
     // Where it stops, if it does.
     if (begin_i && first_q) stop_at_q <= 16'd0;
     else if (stop_q == STOP_WHOLE) stop_at_q <= offset_i;
-    if (begin_i && first_q && !seg_i.chained) begin
+    // `begin_i`, which is late, makes it count.
+    if (first_q && seg_valid_i && !seg_i.chained) begin
       msn_q <= seg_i.msn;
       mo_q <= seg_i.mo;
     end else if (ended_q) begin
@@ -138,7 +140,7 @@ module walk_progress
     if (!rst_ni) begin
     end else if (end_i) begin
       // A done would be lost otherwise.
-      assert (done_ready_i && !begin_i);
+      assert (done_ready_i && !begin_i && !first_q);
       assert (msn_more_q == msn_q + 32'd1 && mo_more_q - mo_q == 32'(header_i.payload_len));
     end
   end
