@@ -10,6 +10,7 @@ module stream_pair #(
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
+  input  logic             clear_i,      // forgets what is inside
 
   input  logic             in_valid_i,
   output logic             in_ready_o,
@@ -33,7 +34,10 @@ module stream_pair #(
       spare_q     <= 1'b0;
       first_q     <= 1'b0;
     end else begin
-      if (!out_valid_q || out_ready_i) begin
+      if (clear_i) begin
+        out_valid_q <= 1'b0;
+        spare_q     <= 1'b0;
+      end else if (!out_valid_q || out_ready_i) begin
         out_valid_q <= in_valid_i || spare_q;
         spare_q     <= 1'b0;
       end else if (in_valid_i) begin
@@ -63,7 +67,7 @@ module stream_pair #(
   ) u_rules (
       .clk_i,
       .rst_ni,
-      .clear_i(1'b0),
+      .clear_i(clear_i),
       .valid_i(out_valid_o),
       .ready_i(out_ready_i),
       .data_i(out_data_o)

@@ -163,10 +163,10 @@ module rx_payload #(
     end
   end
 
-  stream_slice #(.WIDTH(DATA_W + COUNT_W + 1)) i_out (
+  stream_pair #(.WIDTH(DATA_W + COUNT_W + 1)) i_out (
     .clk_i, .rst_ni, .clear_i(flush_i), .in_valid_i(fire), .in_ready_o(out_ready),
     .in_data_i({pair[DATA_W-1:0], cut_q.last ? cut_q.count : COUNT_W'(LANES), cut_q.last}),
-    .out_valid_o(pl_valid_o), .out_ready_i(pl_ready_i), .out_data_o({pl_data_o, pl_count_o, pl_last_o}), .shown_o()
+    .out_valid_o(pl_valid_o), .out_ready_i(pl_ready_i), .out_data_o({pl_data_o, pl_count_o, pl_last_o})
   );
 
   assign idle_o = !cmd_valid_q && !reading_q && ahead_idle && !prev_valid_q && !pl_valid_o;

@@ -68,7 +68,10 @@ module rx_report
       rpt_valid_o <= 1'b0;
     end
   end
-  always_ff @(posedge clk_i) if (take) rpt_o <= fpdu_i ? 512'(fpdu) : hold_q ? 512'(placed) : 512'(segment);
+  // Whether one comes is known late: it counts where something is held.
+  always_ff @(posedge clk_i) begin
+    if (hold_q ? valid_i && join_both : !rpt_valid_o || rpt_ready_i) rpt_o <= fpdu_i ? 512'(fpdu) : hold_q ? 512'(placed) : 512'(segment);
+  end
 
   assign idle_o = !rpt_valid_o && !hold_q;
 

@@ -96,6 +96,7 @@ module place_fifo #(
   ) u_out (
       .clk_i,
       .rst_ni,
+      .clear_i(1'b0),
       .in_valid_i(head_q),
       .in_ready_o(out_ready),
       .in_data_i(rdata),

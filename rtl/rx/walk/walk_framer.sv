@@ -63,6 +63,7 @@ module walk_framer
   ) u_next (
       .clk_i,
       .rst_ni,
+      .clear_i(1'b0),
       .in_valid_i(pl_valid_i),
       .in_ready_o(pl_ready_o),
       .in_data_i({pl_last_i, pl_data_i}),
