@@ -246,7 +246,7 @@ PROOFS = [
         ("rx/walk/walk_scatter.sv", "counts[i] = counted[i] ? length[i] : 32'd0;", "counts[i] = length[i];"),
     ], {"FEW": 1}, depth=1, long=True),
     Proof("walk_framer_formal", FRAMER_PROOF, [
-        ("rx/walk/walk_framer.sv", "assign leading = markers_q && phase_q == 7'd0;", "assign leading = 1'b0;"),
+        ("rx/walk/walk_framer.sv", "assign leading = lead_q;", "assign leading = 1'b0;"),
         ("rx/walk/walk_framer.sv", "(17'(ulpdu_len_q) + 17'd9) >> 2", "(17'(ulpdu_len_q) + 17'd10) >> 2"),
         ("rx/walk/walk_framer.sv", "(want == left[4:0] && !odd)", "want == left[4:0]"),
         ("rx/walk/walk_framer.sv", "rest_q <= rest - 15'(WORDS) + 15'(near);", "rest_q <= rest - 15'(WORDS);"),

@@ -236,6 +236,7 @@ module walk_framer_formal
   always_comb begin
     if (rst_ni) begin
       inv_state: assert (state <= THROW);
+      inv_lead: assert (state == IDLE || dut.lead_q == (dut.markers_q && dut.phase_q == 7'd0));
       inv_slice: assert (!dut.u_next.spare_q || dut.u_next.out_valid_q);
       // Tags: of beats inside, and of the registers.
       inv_number: assert (beats == '0 || number_q == (tag_q[0].last ? '0 : tag_q[0].number + 12'd1));

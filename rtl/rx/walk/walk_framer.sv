@@ -119,8 +119,8 @@ module walk_framer
   endfunction
 
   // The segment. `left_q` words of it are not yet gone, `behind_q` are behind the beat that goes.
-  logic markers_q, odd_q;
-  logic [6:0] phase_q, until_marker;
+  logic markers_q, odd_q, lead_q;  // lead_q: a marker is due
+  logic [6:0] phase_q, phase, until_marker;
   logic [13:0] position_q, left_q, behind_q;
   // The FPDU. Its length field as it came, its words (without markers) behind the beat that goes.
   logic first_q, leading, leading_q, cut, cut_q, near;
@@ -138,10 +138,11 @@ module walk_framer
   logic [6-LANE_W:0] marker_beat_q;  // so many beats on, of the one that is decided
   judged_t first_d, next_d, beat_q;
 
-  assign leading = markers_q && phase_q == 7'd0;
+  assign leading = lead_q;
   assign cut = left_q == 14'd0 || (leading && left_q == 14'd1);
   assign length_lane = (LANE_W + 1)'(lane_q) + (LANE_W + 1)'(leading);
   assign length_word = 32'({next_data[31:0], held_data_q} >> {length_lane, 5'd0});
+  assign phase = phase_q + 7'(beat_q.words);
   assign until_marker = 7'd0 - phase_q;
   assign rest = 15'((17'(ulpdu_len_q) + 17'd9) >> 2);
   assign near = markers_q && marker_beat_q == '0;
@@ -215,6 +216,7 @@ module walk_framer
       lane_q <= '0;
       phase_q <= seg_phase_i;
       markers_q <= seg_markers_i;
+      lead_q <= seg_markers_i && seg_phase_i == 7'd0;
       odd_q <= seg_len_i[1:0] != 2'd0;
       left_q <= seg_len_i[15:2];
       position_q <= 14'd0;
@@ -241,7 +243,8 @@ module walk_framer
     end
     if (fire) begin
       lane_q <= next_lane[LANE_W-1:0];
-      phase_q <= phase_q + 7'(beat_q.words);
+      phase_q <= phase;
+      lead_q <= markers_q && phase == 7'd0;
       position_q <= position_q + 14'(beat_q.words);
       left_q <= left_q - 14'(beat_q.words);
       behind_q <= behind_q - 14'(WORDS);
@@ -301,6 +304,7 @@ module walk_framer
       if (fire && !beat_q.last) assert (beat_q.words == 5'(WORDS));
       if (fp_valid_o && fp_beat_o.last) assert (!fire);
       assert (free_q == !held_q);
+      if (state_q != IDLE) assert (lead_q == (markers_q && phase_q == 7'd0));
     end
   end
 `endif
