@@ -295,7 +295,7 @@ module rq_element
       end
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
         // Elements before the one wanted now are over.
-        if (in_window && current == context_t'(i)) count_q[i] <= count_q[i] - into_q;
+        if (in_window && match_q[i]) count_q[i] <= count_q[i] - into_q;
         if (ends && !failed && !stale_q[i] && ended == context_t'(i)) count_q[i] <= count_q[i] + 5'(gain);
         if (once_q[i] && !want_i) valid_q[i] <= 1'b0;
       end
@@ -348,7 +348,7 @@ module rq_element
   logic [CONTEXTS-1:0] used, missed_q;
   always_comb begin
     for (int unsigned i = 0; i < CONTEXTS; i++) begin
-      used[i] = (in_window && current == context_t'(i)) || (miss && target_q == context_t'(i));
+      used[i] = (in_window && match_q[i]) || (miss && target_q == context_t'(i));
     end
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -402,6 +402,7 @@ module rq_element
       if (flush_q) assert (!in_window && !miss && !ahead);
       if (asked && of_demand_q) assert (reading_q[of_q]);
       // What was found out the cycle before is of what is wanted now.
+      if (in_window) assert ($onehot(match_q));
       if (want_i && held_q) assert (same_q == (held_flow_q == flow_i && held_msn_q == msn_i));
       if (want_i && sure_q) assert (had_q == known);
       if (want_i && known && count_q[current] != 5'd0) begin
