@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Places and routes blocks of the card for ECP5 and prints the clock that they meet.
 
-    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/route.py [--top NAME ...] [--freq 100] [--seeds 1 2] [--router router2] [--netlist]
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/route.py [--top NAME ...] [--freq 100] [--seeds 1 2] [--router router2]
+        [--netlist] [--placed]
 
 yosys maps a block at 128 bits, nextpnr places and routes it in an LFE5UM5G-85F of speed grade 8. A `nextpnr-ecp5` on the PATH is
 used (`apt-get install nextpnr-ecp5` on Debian 13 or newer); else the one of PyPI, for WebAssembly, which has not come to an end
@@ -10,6 +11,9 @@ on weft_rx, weft_tx or weft_card in the time it was given.
 A block has far more ports than the part has pins: a shift register feeds its inputs and another takes its outputs, so each of its
 paths begins and ends in a register. The second one is loaded, 64 bits at a time. (It does not fold its bits with exclusive or: one
 output bit that is undefined would make all behind it undefined, and yosys would remove what leads to them.)
+
+Placement and routing are two runs, with the placed design in between (placed-SEED.json): a router that does not end costs no placement,
+and --placed routes it again, say by the other router.
 
 Printed are the clock, LUT4s and flip-flops as packed (with the shift registers), block RAM, seconds, and the longest path: its
 delay in ns, of which in wires, its start and end.
@@ -109,10 +113,21 @@ def run(command: list[str], log: pathlib.Path) -> float:
     return time.monotonic() - began
 
 
-def route(folder: pathlib.Path, frequency: int, seed: int, router: str) -> dict:
-    seconds = run([*tool(), *PART, "--json", "netlist.json", "--report", f"report-{seed}.json", "--router", router,
-                   "--freq", str(frequency), "--seed", str(seed), "--timing-allow-fail", "--lpf-allow-unconstrained"],
-                  folder / f"nextpnr-{seed}.log")
+def place(folder: pathlib.Path, frequency: int, seed: int) -> float:
+    """Writes placed-SEED.json; seconds that it took. The log ends with an estimate of the clock."""
+    return run([*tool(), *PART, "--json", "netlist.json", "--no-route", "--write", f"placed-{seed}.json", "--freq", str(frequency),
+                "--seed", str(seed), "--timing-allow-fail", "--lpf-allow-unconstrained"], folder / f"place-{seed}.log")
+
+
+def route(folder: pathlib.Path, seed: int, router: str) -> dict:
+    """nextpnr's report on the placed design, routed. What it says of router, clock and seed goes before what is told nextpnr."""
+    placed = folder / f"placed-{seed}.json"
+    design = json.loads(placed.read_text())
+    for module in design["modules"].values():
+        module["settings"]["router"] = router
+    placed.write_text(json.dumps(design))
+    seconds = run([*tool(), *PART, "--json", placed.name, "--no-pack", "--no-place", "--report", f"report-{seed}.json",
+                   "--timing-allow-fail", "--lpf-allow-unconstrained"], folder / f"route-{seed}.log")
     return {"seconds": seconds, **json.loads((folder / f"report-{seed}.json").read_text())}
 
 
@@ -133,6 +148,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, nargs="*", default=[1], help="routes once for each, stops at the first that meets the clock")
     parser.add_argument("--router", choices=["router1", "router2"], default="router1", help="of nextpnr")
     parser.add_argument("--netlist", action="store_true", help="with the netlist of the run before")
+    parser.add_argument("--placed", action="store_true", help="with netlist and placement of the run before")
     parser.add_argument("--logs", type=pathlib.Path, default=synth.RTL.parent / "target/syn", help="folder for logs")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -145,13 +161,14 @@ def main() -> int:
         folder.mkdir(parents=True, exist_ok=True)
         block = json.dumps([top, BLOCKS.get(top, {"DATA_W": 128}), str(folder)])
         child = [sys.executable, str(pathlib.Path(__file__).resolve()), "--child", block]
-        mapping = 0.0 if options.netlist else run(child, folder / "yosys.log")
+        mapping = 0.0 if options.netlist or options.placed else run(child, folder / "yosys.log")
         for seed in options.seeds:
-            row = route(folder, options.freq, seed, options.router)
+            placing = 0.0 if options.placed else place(folder, options.freq, seed)
+            row = route(folder, seed, options.router)
             clock = max(entry["achieved"] for entry in row["fmax"].values())
             used = {kind: row["utilization"].get(kind, {"used": 0})["used"] for kind in ("TRELLIS_COMB", "TRELLIS_FF", "DP16KD")}
             print(f"{top}, seed {seed}: {clock:.1f} MHz, {used['TRELLIS_COMB']} LUT4, {used['TRELLIS_FF']} FF, {used['DP16KD']} block RAM, "
-                  f"{mapping:.0f} s yosys, {row['seconds']:.0f} s nextpnr", flush=True)
+                  f"{mapping:.0f} s yosys, {placing:.0f} s placing, {row['seconds']:.0f} s routing", flush=True)
             for path in row["critical_paths"]:
                 if path["from"].split("$")[0] == path["to"].split("$")[0]:
                     print("    " + describe(path))
