@@ -289,6 +289,10 @@ impl Service {
                 }
             };
             let now = self.now();
+            if self.taken == before {
+                // A command is done behind all that was posted before it.
+                self.served.take(now, &mut self.engine, &mut self.card);
+            }
             let data = taken.private_data();
             let answer = self
                 .engine

@@ -333,6 +333,25 @@ fn it_works_for_the_queues_of_its_host() -> Result<(), Box<dyn Error>> {
     site.say_memory()
 }
 
+/// A connection is closed in order: what was posted before is done first, though the firmware hears of both at once.
+#[test]
+fn what_is_posted_before_a_disconnect_is_done() -> Result<(), Box<dyn Error>> {
+    let site = Site::new(27)?;
+    let sides = [Side::new(&site.device)?, Side::new(&site.peer)?];
+    let ends = connect(&site, [&sides[0], &sides[1]])?;
+    sides[0].source.write(0, &[9; BYTES])?;
+    let source = sides[0].source.sge(0, BYTES as u32);
+    let to = sides[1].target.remote();
+    ends.qps[0].post_send(SendWr::write(1, to).sge(source).signaled())?;
+    ends.ids[0].disconnect()?;
+    site.done(&sides[0].cq, "Write", BYTES)?;
+    for channel in &ends.channels {
+        site.event(channel, CmEventType::Disconnected)?;
+    }
+    assert!(sides[1].target.to_vec(0, BYTES)? == [9; BYTES]);
+    Ok(())
+}
+
 /// A firmware without the engine, and a card that the firmware has already.
 #[test]
 fn what_cannot_be_is_refused() -> Result<(), Box<dyn Error>> {
