@@ -46,6 +46,7 @@ rx/front/rx_lookup.sv
 rx/front/rx_output.sv
 rx/front/rx_parse.sv
 rx/front/rx_payload.sv
+rx/front/rx_replay.sv
 rx/front/rx_raw_slots.sv
 rx/front/rx_report.sv
 rx/front/rx_store.sv

@@ -450,6 +450,9 @@ module weft_card
   );
 
   // ---------------------------------------------------------------- wire
+  logic    replay_valid, replay_ready;   // from transmit to receive
+  replay_t replay_about;
+
   mac_loopback #(.DATA_W(DATA_W)) u_loopback (
     .clk_i, .rst_ni(core_rst_n),
     .enable_i   (loopback),
@@ -503,7 +506,8 @@ module weft_card
   weft_rx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .DEPTHS(DEPTHS)) u_rx (
     .clk_i, .rst_ni(core_rst_n), .mac_rx_tdata(rx_tdata), .mac_rx_tkeep(rx_tkeep), .mac_rx_tlast(rx_tlast),
     .mac_rx_tuser(rx_tuser), .mac_rx_tvalid(rx_tvalid), .mac_rx_tready(rx_tready), .cfg_i(rx_cfg),
-    .rq_tail_valid_i(rq_tail_valid), .rq_tail_flow_i(rq_tail_flow), .rq_tail_value_i(rq_tail_value),
+    .replay_valid_i(replay_valid), .replay_ready_o(replay_ready), .replay_data_i(tx_tdata), .replay_keep_i(tx_tkeep),
+    .replay_last_i(tx_tlast), .replay_about_i(replay_about), .rq_tail_valid_i(rq_tail_valid), .rq_tail_flow_i(rq_tail_flow), .rq_tail_value_i(rq_tail_value),
     .tbl_req_valid_i(tbl_rx_q), .tbl_req_ready_o(rx_tbl_req_ready), .tbl_req_i(tbl_req),
     .tbl_rsp_valid_o(rx_tbl_rsp_valid), .tbl_rsp_o(rx_tbl_rsp), .el_req_valid_o(rd_req_valid[RD_ELEMENT]),
     .el_req_ready_i(rd_req_ready[RD_ELEMENT]), .el_req_addr_o(rd_req_addr[RD_ELEMENT]),
@@ -534,7 +538,8 @@ module weft_card
     .ga_rsp_valid_i(rd_rsp_valid[RD_GATHER]), .ga_rsp_ready_o(rd_rsp_ready[RD_GATHER]),
     .ga_rsp_data_i(rd_rsp_data[RD_GATHER]), .ga_rsp_count_i(rd_rsp_count[RD_GATHER]),
     .ga_rsp_last_i(rd_rsp_last[RD_GATHER]), .ga_rsp_error_i(rd_rsp_error[RD_GATHER]), .rpt_valid_o(tx_rpt_valid),
-    .rpt_ready_i(tx_rpt_ready), .rpt_o(tx_rpt), .mac_tx_tdata(tx_tdata), .mac_tx_tkeep(tx_tkeep),
+    .rpt_ready_i(tx_rpt_ready), .rpt_o(tx_rpt), .replay_valid_o(replay_valid), .replay_ready_i(replay_ready),
+    .replay_about_o(replay_about), .mac_tx_tdata(tx_tdata), .mac_tx_tkeep(tx_tkeep),
     .mac_tx_tlast(tx_tlast), .mac_tx_tvalid(tx_tvalid), .mac_tx_tready(tx_tready), .idle_o(tx_idle),
     .trace_o(tx_trace), .cnt_inc_o(tx_inc)
   );

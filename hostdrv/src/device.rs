@@ -12,6 +12,7 @@ mod carry;
 mod control;
 mod executor;
 mod files;
+mod held_slots;
 mod leaving;
 mod lessees;
 mod manager;
@@ -180,6 +181,13 @@ impl DeviceConfig {
     /// The firmware of rung `Firmware`: one with the engine.
     pub fn firmware(mut self, image: Arc<Image>) -> Self {
         self.firmware = Some(image);
+        self
+    }
+
+    /// Payload beyond a gap stays in the raw ring, and a card that can do so walks over it again (`docs/partitions.md`). It is copied unless this
+    /// says otherwise.
+    pub fn replay(mut self, replay: bool) -> Self {
+        self.engine.replay = if replay { u16::MAX } else { 0 };
         self
     }
 
@@ -768,16 +776,15 @@ impl Device {
         state.take_shared();
         let mut frame = std::mem::take(&mut state.frame);
         while *handled < REPORTS_PER_CALL {
-            let Some((engine, card)) = state.place.here() else {
+            let Place::Here(here) = &mut state.place else {
                 break;
             };
-            let Some((report, has_frame)) = card.take_report(&mut frame)? else {
+            let Some((report, slot)) = here.card.take_report()? else {
                 break;
             };
             state.patience.saw(&report);
-            let raw = has_frame.then_some(frame.as_slice());
             add(&counts.engine_steps, 1);
-            let for_host = engine.on_report(self.now(), &report, raw, card);
+            let for_host = here.hand_report(self.now(), &report, slot, &mut frame)?;
             if let (true, Some(queues)) = (for_host, &mut state.raw) {
                 queues.receive(&frame);
                 state.sleepers.announce();
@@ -790,17 +797,18 @@ impl Device {
         state.frame = frame;
         let now = self.now();
         let owed = state.patience.asleep_over().filter(|_| state.woken);
-        if let Some((engine, card)) = state.place.here() {
-            if owed.is_some_and(|flow| engine.acknowledge(now, flow, card)) {
+        if let Place::Here(here) = &mut state.place {
+            if owed.is_some_and(|flow| here.engine.acknowledge(now, flow, &mut here.card)) {
                 add(&counts.engine_steps, 1);
             }
-            if engine.next_deadline().is_some_and(|at| at <= now) {
+            if here.engine.next_deadline().is_some_and(|at| at <= now) {
                 add(&counts.engine_steps, 1);
-                engine.on_timer(now, card);
+                here.engine.on_timer(now, &mut here.card);
+                here.take_back_slots(now)?;
                 *handled += 1;
             }
             if let Some(queues) = &mut state.raw {
-                *handled += queues.send_waiting(now, card);
+                *handled += queues.send_waiting(now, &mut here.card);
             }
         }
         Ok(now)
@@ -930,6 +938,9 @@ fn numbered(config: EngineConfig, caps: &Capabilities) -> EngineConfig {
     EngineConfig {
         num_flows: caps.flows as u16,
         num_stags: caps.stags,
+        replay: config
+            .replay
+            .min(caps.replay.try_into().unwrap_or(u16::MAX)),
         ..config
     }
 }

@@ -33,6 +33,8 @@ MARKERS_PROOF = [*PACKAGES, "tx/weft_tx_pkg.sv", "stream/stream_rules.sv", "stre
 REGION_PROOF = [*WALK_PACKAGES, "formal/stag_check_any.sv", "rx/walk/walk_ddp.sv", "rx/walk/walk_region.sv",
                 "formal/from_reset.sv", "formal/walk_region_formal.sv"]
 OUTPUT_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", *SHORT, "stream/read_ahead.sv", "rx/front/rx_report.sv", "rx/front/rx_output.sv", "formal/rx_output_formal.sv"]
+REPLAY_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "rx/front/rx_replay.sv", "formal/from_reset.sv",
+                "formal/rx_replay_formal.sv"]
 CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "stag_check", "walk_region", "walk_scatter", "walk_report",
                                                                    "walk_progress", "walk_check")),
                "formal/from_reset.sv", "formal/walk_check_formal.sv"]
@@ -101,6 +103,13 @@ PROOFS = [
         ("stream/stream_skid.sv", "if (!spare_q) spare_data_q <= in_data_i;", "spare_data_q <= in_data_i;"),
         ("stream/stream_skid.sv", "spare_q <= out_valid_o && !out_ready_i;", "spare_q <= in_valid_i && !out_ready_i;"),
     ], {"WIDTH": 64}, "pdr"),
+    Proof("rx_replay_formal", REPLAY_PROOF, [
+        ("rx/front/rx_replay.sv", "assign ready_o       = state_q == DRAIN || (pass", "assign ready_o       = state_q == DRAIN || ((pass || start_i)"),
+        ("rx/front/rx_replay.sv", "if (flush_i) state_d = DRAIN;", "if (flush_i) state_d = OFFER;"),
+        ("rx/front/rx_replay.sv", "assign walk_valid_o = pass ? valid_i : pl_valid_i;", "assign walk_valid_o = valid_i || pl_valid_i;"),
+        ("rx/front/rx_replay.sv", "count |= COUNT_W'(i + 1);", "count |= COUNT_W'(i);"),
+        ("rx/front/rx_replay.sv", "assign pl_ready_o   = walk_ready_i && !pass;", "assign pl_ready_o   = walk_ready_i;"),
+    ], {"DATA_W": 128}, "pdr"),
     Proof("byte_packer_formal", PACKER_PROOF, [
         ("stream/byte_packer.sv", "r_last_q && r_sum_q > COUNT_W'(BYTES);", "r_last_q && r_sum_q >= COUNT_W'(BYTES);"),
         ("stream/byte_packer.sv", "fill_q <= in_last_i ? '0 : sum[FILL_W-1:0];", "fill_q <= sum[FILL_W-1:0];"),

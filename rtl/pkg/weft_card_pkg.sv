@@ -26,6 +26,7 @@ package weft_card_pkg;
   parameter logic [15:0] REG_JOB_LOG2 = 16'h0048;
   parameter logic [15:0] REG_JOB_DONE = 16'h004c;
   parameter logic [15:0] REG_JOB_PUSH = 16'h0050;
+  parameter logic [15:0] REG_JOB_REPLAY = 16'h0054;
   parameter logic [15:0] REG_REPORT_BASE_LO = 16'h0060;
   parameter logic [15:0] REG_REPORT_BASE_HI = 16'h0064;
   parameter logic [15:0] REG_REPORT_LOG2 = 16'h0068;
@@ -214,6 +215,7 @@ package weft_card_pkg;
   parameter logic [7:0] JOB_KIND_RAW_FRAME = 8'd1;
   parameter logic [7:0] JOB_KIND_SEGMENT = 8'd2;
   parameter logic [7:0] JOB_KIND_MESSAGE = 8'd3;
+  parameter logic [7:0] JOB_KIND_REPLAY = 8'd4;
 
   // How a job ended.
   parameter logic [7:0] JOB_STATUS_DONE = 8'd0;
@@ -226,6 +228,13 @@ package weft_card_pkg;
   parameter logic [7:0] REPORT_KIND_FRAME = 8'd3;
   parameter logic [7:0] REPORT_KIND_JOB = 8'd4;
   parameter logic [7:0] REPORT_KIND_PLACED = 8'd5;
+  parameter logic [7:0] REPORT_KIND_REPLAY = 8'd6;
+
+  // How far a replay came.
+  parameter logic [3:0] REPLAY_OUTCOME_WHOLE = 4'd0;
+  parameter logic [3:0] REPLAY_OUTCOME_PARTIAL = 4'd1;
+  parameter logic [3:0] REPLAY_OUTCOME_ERROR = 4'd2;
+  parameter logic [3:0] REPLAY_OUTCOME_REFUSED = 4'd3;
 
   // Why a segment was not acceptable.
   parameter logic [3:0] REFUSAL_NONE = 4'd0;
@@ -437,6 +446,7 @@ package weft_card_pkg;
   parameter logic [7:0] TRACE_VERDICT_PARTIAL = 8'd7;
   parameter logic [7:0] TRACE_VERDICT_ERROR = 8'd8;
   parameter logic [7:0] TRACE_VERDICT_REFUSED = 8'd9;
+  parameter logic [7:0] TRACE_VERDICT_REPLAYED = 8'd10;
 
   // Detail of FRAME_IN.
   parameter int unsigned TRACE_FRAME_IN_TCP_BIT = 0;  // it is TCP
@@ -536,7 +546,12 @@ package weft_card_pkg;
   parameter int unsigned CNT_FENCES = 76;
   parameter int unsigned CNT_RESETS = 77;
   parameter int unsigned CNT_MSIX_GAP = 78;
-  parameter int unsigned NUM_COUNTERS = 79;
+  parameter int unsigned CNT_RX_REPLAYS = 79;
+  parameter int unsigned CNT_RX_REPLAYS_PARTIAL = 80;
+  parameter int unsigned CNT_RX_REPLAYS_ERROR = 81;
+  parameter int unsigned CNT_RX_REPLAYS_REFUSED = 82;
+  parameter int unsigned CNT_TX_STALL_REPLAY_CYCLES = 83;
+  parameter int unsigned NUM_COUNTERS = 84;
 
   // A row of FLOW_KEY.
   typedef struct packed {
@@ -645,15 +660,15 @@ package weft_card_pkg;
     logic [7:0] ddp_rsvd;  // message: reserved bits of the DDP control byte to send (0)
     logic [7:0] rdmap_control;  // message: the RDMAP control byte (version and opcode)
     logic [15:0] fpdu_payload;  // message: DDP payload bytes in each FPDU but the last; a multiple of 4 is not required
-    logic [31:0] length;  // payload bytes: the sum of the SGEs' lengths, or the inline bytes. Raw frame: whole frame, 14 to 9216. Segment: at most 9000; with append_crc a multiple of 4, from 4 to 8996.
-    logic [31:0] ts_ecr;  // TSecr
-    logic [31:0] ts_val;  // TSval, if the flow sends timestamps
+    logic [31:0] length;  // payload bytes: the sum of the SGEs' lengths, or the inline bytes. Raw frame: whole frame, 14 to 9216. Segment: at most 9000; with append_crc a multiple of 4, from 4 to 8996. Replay: 1 to what JOB_REPLAY says.
+    logic [31:0] ts_ecr;  // TSecr. Replay: MO expected in that message
+    logic [31:0] ts_val;  // TSval, if the flow sends timestamps. Replay: MSN expected on queue 0
     logic [7:0] sge_count;  // SGEs used, 0 to 4
     logic [7:0] tcp_flags;  // TCP flags of each segment; PSH (0x08) is kept on the last one only
     logic [15:0] window;  // TCP window field as sent
     logic [31:0] ack;  // TCP acknowledgment number
-    logic [31:0] seq;  // TCP sequence number of the first byte
-    logic [15:0] flow;  // flow (segment, message)
+    logic [31:0] seq;  // TCP sequence number of the first byte; replay: as it was received
+    logic [15:0] flow;  // flow (segment, message, replay)
     logic [7:0] flags;
     logic [7:0] kind;  // what is sent (JOB_KIND_*)
   } job_t;
@@ -780,6 +795,28 @@ package weft_card_pkg;
   parameter int unsigned PLACED_REPORT_TIMESTAMPS_BIT = 1;  // ts_val and ts_ecr are there
   parameter int unsigned PLACED_REPORT_ATTACHED_BIT = 2;  // the flow is attached after this segment
   parameter int unsigned PLACED_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
+
+  // One per replay job that did not fail; comes after the FPDU reports of its bytes. The flow is as much attached as it was, and its raw_count is the same.
+  typedef struct packed {
+    logic [7:0] phase;  // written last
+    logic [7:0] status;
+    logic [7:0] rsvd_61;
+    logic [7:0] epoch;  // epoch of the flow's FLOW_RX row
+    logic [31:0] job_done;  // JOB_DONE when the report was written
+    logic [223:0] rsvd_28;
+    logic [15:0] done_len;  // of these, from the front, bytes covered by FPDU reports without error (markers included)
+    logic [15:0] payload_len;  // bytes of the job
+    logic [63:0] rsvd_16;
+    logic [7:0] raw_count;  // payload segments of this flow sent up raw, modulo 256
+    logic [55:0] rsvd_8;
+    logic [31:0] seq;  // the job's seq
+    logic [15:0] flow;  // flow
+    logic [7:0] rsvd_1;
+    logic [7:0] kind;  // REPLAY (REPORT_KIND_*)
+  } replay_report_t;
+  parameter int unsigned REPLAY_REPORT_OUTCOME_LSB = 0;  // how far it came
+  parameter int unsigned REPLAY_REPORT_OUTCOME_WIDTH = 4;
+  parameter int unsigned REPLAY_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
 
   // A frame of no known flow, in the raw ring.
   typedef struct packed {

@@ -100,6 +100,15 @@ package weft_int_pkg;
     logic [15:0] stop;
   } capture_frame_t;
 
+  // A replay on its way from transmit to receive.
+  typedef struct packed {
+    logic [95:0]  key;            // of its flow, as the parser makes it of a received segment
+    logic [31:0]  seq;
+    logic [31:0]  msn;            // expected on queue 0, and MO
+    logic [31:0]  mo;
+    logic [15:0]  bytes;
+  } replay_t;
+
   parameter logic [15:0] NO_FLOW = 16'hffff;
 
   // How much may wait, or be under way. DEEP is for a host whose answers take a microsecond while frames come at 100 Gb/s; SHALLOW for one that answers one

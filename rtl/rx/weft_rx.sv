@@ -30,6 +30,13 @@ module weft_rx
   input  logic                          mac_rx_tuser,
   output logic                          mac_rx_tready,
 
+  input  logic                          replay_valid_i,   // bytes that transmit has read, to be walked
+  output logic                          replay_ready_o,
+  input  logic [DATA_W-1:0]             replay_data_i,
+  input  logic [DATA_W/8-1:0]           replay_keep_i,
+  input  logic                          replay_last_i,
+  input  replay_t                       replay_about_i,
+
   input  logic                          rq_tail_valid_i,
   input  logic [15:0]                   rq_tail_flow_i,
   input  logic [31:0]                   rq_tail_value_i,
@@ -84,7 +91,8 @@ module weft_rx
   logic [DATA_W-1:0] beat_data;
   rx_drop_e          drop;
   logic [15:0]       frame_len, free_stop;
-  rx_segment_t       segment;
+  rx_segment_t       segment, replay_segment;
+  logic              place_replay, replay_placed;
   logic              packet_valid, packet_ready, free_valid;
   rx_packet_t        packet;
   logic [1:0]        rd_req, rd_grant;
@@ -100,7 +108,8 @@ module weft_rx
 
   rx_store #(.DATA_W(DATA_W), .STORE_BYTES(DEPTHS.store_bytes)) i_store (
     .clk_i, .rst_ni, .beat_valid_i(beat_valid), .beat_last_i(beat_last), .beat_data_i(beat_data), .drop_i(drop),
-    .frame_len_i(frame_len), .segment_i(segment), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
+    .frame_len_i(frame_len), .segment_i(segment), .replay_valid_i(place_replay), .replay_ready_o(replay_placed),
+    .replay_i(replay_segment), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
     .packet_o(packet), .rd_req_i(rd_req), .rd_pos_i(rd_pos), .rd_grant_o(rd_grant), .rd_data_o(rd_data),
     .free_valid_i(free_valid), .free_stop_i(free_stop), .idle_o(store_idle), .trace_o(trace_o[0]), .cnt_inc_o(store_cnt)
   );
@@ -113,15 +122,27 @@ module weft_rx
   logic [DATA_W-1:0]  pl_data;
   logic [COUNT_W-1:0] pl_count;
 
-  assign pl_valid    = payload_valid && payload_open;
+  logic               replay_start, replay_flush, replay_idle, replay_stall, frames_ready, frames_last;
+  logic [DATA_W-1:0]  frames_data;
+  logic [COUNT_W-1:0] frames_count;
+
   assign payload_end = pl_valid && pl_ready && pl_last;
+
+  rx_replay #(.DATA_W(DATA_W)) i_replay (
+    .clk_i, .rst_ni, .valid_i(replay_valid_i), .ready_o(replay_ready_o), .data_i(replay_data_i), .keep_i(replay_keep_i),
+    .last_i(replay_last_i), .about_i(replay_about_i), .place_valid_o(place_replay), .place_ready_i(replay_placed),
+    .segment_o(replay_segment), .start_i(replay_start), .flush_i(replay_flush),
+    .pl_valid_i(payload_valid && payload_open), .pl_ready_o(frames_ready), .pl_data_i(frames_data), .pl_count_i(frames_count),
+    .pl_last_i(frames_last), .walk_valid_o(pl_valid), .walk_ready_i(pl_ready), .walk_data_o(pl_data), .walk_count_o(pl_count),
+    .walk_last_o(pl_last), .stall_o(replay_stall), .idle_o(replay_idle)
+  );
 
   rx_payload #(.DATA_W(DATA_W)) i_payload (
     .clk_i, .rst_ni, .flush_i(payload_flush), .cmd_valid_i(payload_cmd_valid), .cmd_ready_o(payload_cmd_ready),
     .cmd_start_i(payload_cmd_start), .cmd_offset_i(payload_cmd_offset), .cmd_len_i(payload_cmd_len),
     .rd_req_o(rd_req[0]), .rd_pos_o(rd_pos[0]), .rd_grant_i(rd_grant[0]), .rd_data_i(rd_data[0]),
-    .pl_valid_o(payload_valid), .pl_ready_i(pl_ready && payload_open), .pl_data_o(pl_data), .pl_count_o(pl_count),
-    .pl_last_o(pl_last), .idle_o(payload_idle)
+    .pl_valid_o(payload_valid), .pl_ready_i(frames_ready && payload_open), .pl_data_o(frames_data), .pl_count_o(frames_count),
+    .pl_last_o(frames_last), .idle_o(payload_idle)
   );
 
   // ---------------------------------------------------------------- flow and verdict
@@ -166,7 +187,7 @@ module weft_rx
     .clk_i, .rst_ni, .cfg_i, .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
     .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready),
     .payload_cmd_start_o(payload_cmd_start), .payload_cmd_offset_o(payload_cmd_offset), .payload_cmd_len_o(payload_cmd_len),
-    .payload_flush_o(payload_flush),
+    .payload_flush_o(payload_flush), .replay_start_o(replay_start), .replay_flush_o(replay_flush),
     .payload_open_o(payload_open), .payload_end_i(payload_end), .lookup_busy_i(lookup_busy),
     .lookup_valid_o(lookup_valid), .lookup_key_o(lookup_key), .lookup_rsp_i(lookup_rsp), .lookup_hit_i(lookup_hit), .lookup_flow_i(lookup_flow),
     .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .fetch_valid_o(fetch_valid),
@@ -264,6 +285,7 @@ module weft_rx
   logic [NUM_COUNTERS-1:0][15:0] own_cnt;
   always_comb begin
     own_cnt = '0;
+    own_cnt[CNT_TX_STALL_REPLAY_CYCLES] = 16'(replay_stall);
     own_cnt[CNT_RX_ATTACH]         = 16'(attach);
     own_cnt[CNT_RX_ATTACH_REFUSED] = 16'(refused);
   end
@@ -274,7 +296,7 @@ module weft_rx
     else cnt_inc_o <= store_cnt | dispatch_cnt | walk_cnt | output_cnt | own_cnt;
   end
 
-  assign idle_o = parse_idle && store_idle && payload_idle && dispatch_idle && walk_idle && output_idle && state_idle &&
+  assign idle_o = parse_idle && replay_idle && store_idle && payload_idle && dispatch_idle && walk_idle && output_idle && state_idle &&
                   !lookup_busy && !tbl_open_q && !refuse_q;
 
 `ifndef SYNTHESIS

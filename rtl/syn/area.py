@@ -31,6 +31,7 @@ BLOCKS = {
     "rx_parse": ["DATA_W"],
     "rx_store": ["DATA_W"],
     "rx_payload": ["DATA_W"],
+    "rx_replay": ["DATA_W"],
     "rx_lookup": ["NUM_FLOWS"],
     "rx_flow_state": ["NUM_FLOWS"],
     "rx_dispatch": [],

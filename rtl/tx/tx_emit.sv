@@ -4,9 +4,11 @@
 //   payload beats ─► rotate by the header's length ─► merge ─► register slice ─► AXI-Stream
 //
 // A frame is begun when its header and the first beat of its payload are there; the store then has a beat each cycle, so a
-// frame once begun has no bubble. Headers have any even length up to HEADER_BYTES, or none.
+// frame once begun has no bubble. Headers have any even length up to HEADER_BYTES, or none. A replay's bytes go to receive, from lane 0 on; what
+// receive has to know of it is taken from its headers, which are made and not sent.
 
 module tx_emit
+  import weft_int_pkg::replay_t;
   import weft_tx_pkg::*;
 #(
   parameter int unsigned DATA_W = 512
@@ -27,6 +29,11 @@ module tx_emit
   output logic                mac_tx_tvalid,
   input  logic                mac_tx_tready,
 
+  output logic                replay_valid_o,  // data, keep and last as for the MAC
+  input  logic                replay_ready_i,
+  output replay_t             replay_about_o,
+
+  output logic                sent_replay_o,   // with sent_o: it was a replay
   output logic                sent_o,          // pulses with the last beat: a frame, its bytes, whether it was an FPDU
   output logic [15:0]         sent_bytes_o,
   output logic                sent_fpdu_o,
@@ -152,20 +159,43 @@ module tx_emit
     logic        fpdu;
     logic        segment;
     logic [31:0] seq;
+    logic        replay;
+    replay_t     about;
   } sent_t;
 
-  sent_t sent_in, sent;
+  // Where the headers have what receive has to know (tx_tcp).
+  localparam int unsigned LOCAL_IP_AT    = 8 * 26;
+  localparam int unsigned REMOTE_IP_AT   = 8 * 30;
+  localparam int unsigned LOCAL_PORT_AT  = 8 * 34;
+  localparam int unsigned REMOTE_PORT_AT = 8 * 36;
+  localparam int unsigned TS_VAL_AT      = 8 * 58;
+  localparam int unsigned TS_ECR_AT      = 8 * 62;
 
-  assign sent_in = '{bytes: bytes_q, fpdu: head_q.fpdu, segment: head_q.header_bytes != '0, seq: head_q.seq};
+  sent_t   sent_in, sent;
+  replay_t about;
+  logic    out_valid, out_ready;
+
+  assign about = '{key: {head_q.header[LOCAL_PORT_AT+:16], head_q.header[REMOTE_PORT_AT+:16], head_q.header[LOCAL_IP_AT+:32],
+                         head_q.header[REMOTE_IP_AT+:32]},
+                   seq: head_q.seq, msn: swap32(head_q.header[TS_VAL_AT+:32]), mo: swap32(head_q.header[TS_ECR_AT+:32]),
+                   bytes: 16'(bytes_q)};
+
+  assign sent_in = '{bytes: bytes_q, fpdu: head_q.fpdu, segment: head_q.header_bytes != '0, seq: head_q.seq, replay: head_q.replay,
+                    about: about};
 
   stream_slice #(.WIDTH($bits(sent_t) + 1 + DATA_W / 8 + DATA_W)) u_out (
     .clk_i, .rst_ni, .clear_i(1'b0),
     .in_valid_i (have),          .in_ready_o (free),          .in_data_i ({sent_in, last_q, keep_q, merged}),
-    .out_valid_o(mac_tx_tvalid), .out_ready_i(mac_tx_tready),
+    .out_valid_o(out_valid),     .out_ready_i(out_ready),
     .out_data_o ({sent, mac_tx_tlast, mac_tx_tkeep, mac_tx_tdata}), .shown_o()
   );
 
-  assign sent_o         = mac_tx_tvalid && mac_tx_tready && mac_tx_tlast;
+  assign mac_tx_tvalid  = out_valid && !sent.replay;
+  assign replay_valid_o = out_valid && sent.replay;
+  assign replay_about_o = sent.about;
+  assign out_ready      = sent.replay ? replay_ready_i : mac_tx_tready;
+  assign sent_o         = out_valid && out_ready && mac_tx_tlast;
+  assign sent_replay_o  = sent.replay;
   assign sent_bytes_o   = 16'(sent.bytes);
   assign sent_fpdu_o    = sent.fpdu;
   assign sent_segment_o = sent.segment;
@@ -187,9 +217,9 @@ module tx_emit
   logic inside_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) inside_q <= 1'b0;
-    else if (mac_tx_tvalid) inside_q <= !(mac_tx_tready && mac_tx_tlast);
+    else if (out_valid) inside_q <= !(out_ready && mac_tx_tlast);
     if (rst_ni) begin
-      no_bubble: assert (inside_q -> mac_tx_tvalid);
+      no_bubble: assert (inside_q -> out_valid);
       even_header: assert (header_valid_i -> !header_i.header_bytes[0] && 32'(header_i.header_bytes) <= HEADER_BYTES);
     end
   end

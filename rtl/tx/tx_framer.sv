@@ -8,6 +8,7 @@
 // ready is told early: three more may come when it is low. Ready/valid at the pieces; a frame waits in the store until its checksum is known, then goes out without a bubble.
 
 module tx_framer
+  import weft_int_pkg::replay_t;
   import weft_tx_pkg::*;
 #(
   parameter int unsigned DATA_W = 512,
@@ -34,6 +35,11 @@ module tx_framer
   output logic                mac_tx_tvalid,
   input  logic                mac_tx_tready,
 
+  output logic                replay_valid_o, // a replay's bytes: data, keep and last as for the MAC
+  input  logic                replay_ready_i,
+  output replay_t             replay_about_o,
+
+  output logic                sent_replay_o,  // with sent_o
   output logic                drop_o,         // pulses, for the counters and the idle signal
   output logic                sent_o,
   output logic [15:0]         sent_bytes_o,
@@ -226,7 +232,7 @@ module tx_framer
     .payload_ready_o(payload_ready),
     .payload_data_i (payload_data),
     .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
-    .sent_o, .sent_bytes_o, .sent_fpdu_o, .sent_segment_o, .sent_seq_o, .stall_o
+    .replay_valid_o, .replay_ready_i, .replay_about_o, .sent_replay_o, .sent_o, .sent_bytes_o, .sent_fpdu_o, .sent_segment_o, .sent_seq_o, .stall_o
   );
 
 `ifndef SYNTHESIS

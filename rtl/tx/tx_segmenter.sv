@@ -248,10 +248,11 @@ module tx_segmenter
         },
         frame: '{
             drop: 1'b0,
-            raw: job_q.kind == JOB_KIND_RAW_FRAME,
+            raw: job_q.kind == JOB_KIND_RAW_FRAME || job_q.kind == JOB_KIND_REPLAY,
+            replay: job_q.kind == JOB_KIND_REPLAY,
             fpdu: message,
             crc: append_crc || (message && row_q.flags[FLOW_TX_ROW_CRC_BIT]),
-            timestamps: row_q.flags[FLOW_TX_ROW_TIMESTAMPS_BIT],
+            timestamps: row_q.flags[FLOW_TX_ROW_TIMESTAMPS_BIT] || job_q.kind == JOB_KIND_REPLAY,
             length: length_q,
             seq: job_q.seq,
             ack: job_q.ack,

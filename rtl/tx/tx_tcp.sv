@@ -142,7 +142,7 @@ module tx_tcp
   assign crc_ready_o    = out_taken && frame_q.crc;
 
   always_comb begin
-    header_o = '{fpdu: frame_q.fpdu, seq: frame_q.raw ? '0 : frame_q.seq, payload_bytes: frame_q.length,
+    header_o = '{fpdu: frame_q.fpdu, replay: frame_q.replay, seq: frame_q.raw && !frame_q.replay ? '0 : frame_q.seq, payload_bytes: frame_q.length,
                  header_bytes: length, header: '0};
     header_o.header[8*BYTES-1:0] = header;
     header_o.header[8*(ETHERNET+10)+:16] = ip_check_q;

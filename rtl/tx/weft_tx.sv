@@ -69,6 +69,10 @@ module weft_tx
   output logic                          mac_tx_tvalid,
   input  logic                          mac_tx_tready,
 
+  output logic                          replay_valid_o,   // a replay's bytes: data, keep and last as for the MAC
+  input  logic                          replay_ready_i,
+  output replay_t                       replay_about_o,
+
   output logic                          idle_o,
   output trace_event_t [2:0]            trace_o,        // jobs begun; jobs done; frames out
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
@@ -291,6 +295,7 @@ module weft_tx
   );
 
   // ---------------------------------------------------------------- frames
+  logic        sent_replay, out;           // out: a frame
   logic        drop, sent, sent_fpdu, sent_segment, mac_stall;
   logic [15:0] sent_bytes;
   logic [31:0] sent_seq;
@@ -311,6 +316,8 @@ module weft_tx
     .frame_ready_o (frame_ready),
     .frame_i       (frame),
     .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
+    .replay_valid_o, .replay_ready_i, .replay_about_o,
+    .sent_replay_o (sent_replay),
     .drop_o        (drop),
     .sent_o        (sent),
     .sent_bytes_o  (sent_bytes),
@@ -325,6 +332,7 @@ module weft_tx
   logic       take_job;
 
   assign take_job = job_valid && job_ready;
+  assign out      = sent && !sent_replay;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -345,9 +353,9 @@ module weft_tx
       cnt_inc_o                           <= '0;
       cnt_inc_o[CNT_TX_JOBS]              <= 16'(take_job);
       cnt_inc_o[CNT_TX_JOBS_BAD]          <= 16'(bad_job);
-      cnt_inc_o[CNT_TX_FRAMES]            <= 16'(sent);
-      cnt_inc_o[CNT_TX_BYTES]             <= sent ? sent_bytes : 16'd0;
-      cnt_inc_o[CNT_TX_FPDUS]             <= 16'(sent && sent_fpdu);
+      cnt_inc_o[CNT_TX_FRAMES]            <= 16'(out);
+      cnt_inc_o[CNT_TX_BYTES]             <= out ? sent_bytes : 16'd0;
+      cnt_inc_o[CNT_TX_FPDUS]             <= 16'(out && sent_fpdu);
       cnt_inc_o[CNT_TX_READ_ERRORS]       <= 16'(read_error);
       cnt_inc_o[CNT_TX_REPORTS_JOINED]    <= 16'(joined);
       cnt_inc_o[CNT_TX_STALL_READ_CYCLES] <= 16'(read_stall);
@@ -375,7 +383,7 @@ module weft_tx
       trace_o[1].detail <= ended.status;
       trace_o[1].flow   <= ended.flow;
       trace_o[1].value  <= ended.job;
-      trace_o[2].valid  <= sent;
+      trace_o[2].valid  <= out;
       trace_o[2].kind   <= 4'(TRACE_KIND_FRAME_OUT);
       trace_o[2].detail <= 8'(sent_fpdu) << TRACE_FRAME_OUT_FPDU_BIT | 8'(sent_segment) << TRACE_FRAME_OUT_HEADERS_BIT;
       trace_o[2].flow   <= NO_FLOW;

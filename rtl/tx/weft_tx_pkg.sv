@@ -11,6 +11,8 @@ package weft_tx_pkg;
   parameter logic [31:0] MAX_PAYLOAD_BYTES = 32'd9000;
   parameter logic [31:0] MAX_INLINE_BYTES = 32'd64;
 
+  parameter logic [31:0] MAX_REPLAY_BYTES = 32'd4096;      // register JOB_REPLAY
+
   // Room for the headers before the TCP payload: Ethernet, a VLAN tag, IPv6, TCP with options.
   parameter int unsigned HEADER_BYTES = 96;
   // verilator lint_on UNUSEDPARAM
@@ -40,6 +42,7 @@ package weft_tx_pkg;
   typedef struct packed {
     logic        drop;       // its payload could not be read: never sent
     logic        raw;        // no headers of ours
+    logic        replay;     // nor a frame: to receive, with `raw`
     logic        fpdu;
     logic        crc;
     logic        timestamps;
@@ -89,6 +92,7 @@ package weft_tx_pkg;
   // A frame's headers on their way out.
   typedef struct packed {
     logic                      fpdu;
+    logic                      replay;
     logic [31:0]               seq;
     logic [13:0]               payload_bytes;
     logic [6:0]                header_bytes;

@@ -66,6 +66,8 @@ pub struct FabricConfig {
     pub ecn: Ecn,
     /// The rung of each device, by its number; the others have the usual one.
     pub rungs: Vec<Rung>,
+    /// Payload beyond a gap stays in the raw ring, where the card can walk over it again.
+    pub replay: bool,
     /// Their rings.
     pub rings: RingSizes,
     /// Where captures go; none are written without.
@@ -85,6 +87,7 @@ impl Default for FabricConfig {
             pacing: true,
             ecn: Ecn::default(),
             rungs: Vec::new(),
+            replay: false,
             rings: RingSizes::default(),
             captures: None,
             waves: None,
@@ -157,6 +160,7 @@ impl Fabric {
                 .pacing(config.pacing)
                 .ecn(config.ecn)
                 .rung(config.rungs.get(number).copied().unwrap_or_default())
+                .replay(config.replay)
                 .seed(seed)
                 // Nothing happens in an idle simulation, not even in two hours.
                 .keepalive(None);

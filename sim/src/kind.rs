@@ -62,6 +62,7 @@ impl CardKind {
             CardKind::Rtl256 => Sizes {
                 flows: 4096,
                 stags: 16384,
+                ..Sizes::default()
             },
             CardKind::Rtl512 | CardKind::Rtl128 | CardKind::Model => Sizes::default(),
         }

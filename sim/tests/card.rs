@@ -2,8 +2,9 @@
 
 use weft_layout::reg::{Ctrl, Status};
 use weft_layout::{
-    fpdu_verdict, job_kind, job_status, reg, report_kind, table, AttachRow, Counter, FlowRxRow,
-    FlowTxRow, FpduReport, Job, JobReport, ReceiveElement, SegmentReport, StagRow,
+    fpdu_verdict, job_kind, job_status, reg, replay_outcome, report_kind, table, AttachRow,
+    Counter, FlowRxRow, FlowTxRow, FpduReport, Job, JobReport, ReceiveElement, ReplayReport,
+    SegmentReport, StagRow,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
@@ -848,5 +849,140 @@ fn a_crc_behind_a_segments_payload() {
             assert_eq!(payload, &data[..job.length as usize], "{kind}");
             assert_eq!(crc, crc32c::crc32c(payload).to_le_bytes(), "{kind}");
         }
+    }
+}
+
+/// Pieces of the stream that lie in host memory, walked again: placed and reported as a segment's, the flow detached as it was.
+#[test]
+fn a_piece_of_the_stream_is_walked_again() {
+    for kind in CardKind::available() {
+        let mut s = Setup::new(kind.build(1, 0));
+        let most = s.bench.read(reg::JOB_REPLAY).unwrap();
+        let data: Vec<u8> = (0..300u32).map(|i| (i * 5 + 1) as u8).collect();
+        let write = fpdu(&tagged(0, STAG, BASE + 100, &data));
+        let send = fpdu(&untagged(3, 0, 2, 40, true, &data[..50]));
+        let read = fpdu(&untagged(1, 1, 1, 0, true, &[0; 28]));
+        let half = &fpdu(&tagged(0, STAG, BASE, &data))[..200];
+        let stream = [&write[..], &send, &read, half].concat();
+        let whole = write.len() + send.len() + read.len();
+        // In pieces, at odd places.
+        let cuts = [0, 7, write.len() + 3, whole, stream.len()];
+        let mut sges = [(0, 0); 4];
+        for (n, sge) in sges.iter_mut().enumerate() {
+            let at = 30_001 + 1000 * n;
+            s.memory.write(at, &stream[cuts[n]..cuts[n + 1]]).unwrap();
+            *sge = (s.memory.iova + at as u64, (cuts[n + 1] - cuts[n]) as u32);
+        }
+        let job = |pieces: usize| Job {
+            kind: job_kind::REPLAY,
+            flow: FLOW,
+            seq: SEQ + 5000,
+            ts_val: 2,
+            ts_ecr: 40,
+            length: sges[..pieces].iter().map(|sge| sge.1).sum(),
+            sge_count: pieces as u8,
+            sge0_iova: sges[0].0,
+            sge0_length: sges[0].1,
+            sge1_iova: sges[1].0,
+            sge1_length: sges[1].1,
+            sge2_iova: sges[2].0,
+            sge2_length: sges[2].1,
+            sge3_iova: sges[3].0,
+            sge3_length: sges[3].1,
+            ..Job::default()
+        };
+        let run = |s: &mut Setup, job: &Job| {
+            s.bench.post(job, &[]);
+            s.bench.ring_jobs();
+            s.bench.settle(100_000).unwrap();
+            assert!(s.bench.sent().is_empty(), "{kind}: nothing is sent");
+            let mut reports: Vec<_> = s.bench.reports().iter().map(|r| r.0).collect();
+            let last = reports.pop().expect("a report");
+            let fpdus: Vec<_> = reports.iter().map(FpduReport::from_bytes).collect();
+            assert!(fpdus.iter().all(|f| f.kind == report_kind::FPDU), "{kind}");
+            (fpdus, last)
+        };
+        if most == 0 {
+            // A card without such jobs.
+            let (fpdus, last) = run(&mut s, &job(4));
+            let last = JobReport::from_bytes(&last);
+            assert_eq!((fpdus.len(), last.kind), (0, report_kind::JOB), "{kind}");
+            assert_eq!(last.status, job_status::MALFORMED, "{kind}");
+            continue;
+        }
+        let told = |last: &[u8; 64]| {
+            let last = ReplayReport::from_bytes(last);
+            assert_eq!((last.kind, last.flow), (report_kind::REPLAY, FLOW));
+            assert_eq!(last.seq, SEQ + 5000);
+            (last.status, last.done_len, last.raw_count)
+        };
+        // Attached: refused.
+        let (fpdus, last) = run(&mut s, &job(4));
+        assert!(fpdus.is_empty(), "{kind}");
+        assert_eq!(told(&last), (replay_outcome::REFUSED, 0, 0), "{kind}");
+        // A gap: detached.
+        let (_, report) = s.deliver(SEQ + 5000, &write);
+        assert_eq!((report.raw_count, report.attached()), (1, false), "{kind}");
+        let (fpdus, last) = run(&mut s, &job(4));
+        let verdicts: Vec<_> = fpdus.iter().map(|f| f.verdict).collect();
+        let expected = [
+            fpdu_verdict::PLACED,
+            fpdu_verdict::PLACED,
+            fpdu_verdict::ENGINE,
+        ];
+        assert_eq!(verdicts, expected, "{kind}");
+        assert_eq!(fpdus[1].seq, SEQ + 5000 + write.len() as u32, "{kind}");
+        let partial = (replay_outcome::PARTIAL, whole as u16, 1);
+        assert_eq!(told(&last), partial, "{kind}");
+        assert_eq!(s.memory.read(103, 300).unwrap(), data, "{kind}");
+        assert_eq!(s.memory.read(3 + 6107, 50).unwrap(), data[..50], "{kind}");
+        // Without the half.
+        let (fpdus, last) = run(&mut s, &job(3));
+        assert_eq!(fpdus.len(), 3, "{kind}");
+        assert_eq!(told(&last), (replay_outcome::WHOLE, whole as u16, 1));
+        // The message that is expected is another one.
+        let wrong = Job {
+            ts_val: 1,
+            ..job(3)
+        };
+        let (fpdus, last) = run(&mut s, &wrong);
+        let codes: Vec<_> = fpdus.iter().map(|f| f.terminate).collect();
+        assert_eq!(codes, [0, 0x1203], "{kind}");
+        assert_eq!(told(&last), (replay_outcome::ERROR, write.len() as u16, 1));
+        // One piece of one FPDU, as large as may be, and then some.
+        let long = fpdu(&tagged(0, STAG, BASE, &vec![3; most as usize - 22]));
+        for (length, status) in [(most, None), (most + 1, Some(job_status::MALFORMED))] {
+            s.memory.write(40_000, &long).unwrap();
+            let one = Job {
+                sge_count: 1,
+                length,
+                sge0_iova: s.memory.iova + 40_000,
+                sge0_length: length,
+                ..job(1)
+            };
+            let (_, last) = run(&mut s, &one);
+            match status {
+                None => assert_eq!(told(&last).0, replay_outcome::WHOLE, "{kind}"),
+                Some(status) => assert_eq!(JobReport::from_bytes(&last).status, status),
+            }
+        }
+        // The flow is what it was: attached where the engine says, with the count that it knows.
+        let row = AttachRow {
+            attached: AttachRow::ATTACHED,
+            raw_count: 1,
+            rcv_nxt: SEQ,
+            msn: 1,
+            mo: 0,
+            ..AttachRow::default()
+        };
+        let row = row.to_bytes();
+        let applied = s.bench.write_table(table::ATTACH, FLOW.into(), &row);
+        assert!(applied.unwrap(), "{kind}");
+        let (fpdus, report) = s.deliver(SEQ, &write);
+        assert_eq!(fpdus[0].verdict, fpdu_verdict::PLACED, "{kind}");
+        assert!(report.attached(), "{kind}");
+        assert_eq!(s.bench.counter(Counter::RxReplays).unwrap(), 2, "{kind}");
+        let refused = s.bench.counter(Counter::RxReplaysRefused).unwrap();
+        assert_eq!(refused, 1, "{kind}");
     }
 }

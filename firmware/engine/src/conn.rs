@@ -13,6 +13,7 @@ use crate::bytes::Bytes;
 use crate::cm::{Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint};
 use crate::config::EngineConfig;
 use crate::ecn::EcnState;
+use crate::held::Held;
 use crate::limits::Limit;
 use crate::link::Shared;
 use crate::negotiation::{Proposal, Request};
@@ -231,6 +232,8 @@ pub struct Conn {
     pub counted: Counts,
     /// Receiving half.
     pub reassembly: Reassembly,
+    /// What of it lies in raw slots.
+    pub held: Held,
     /// Shift of the peer's window field.
     pub peer_scale: u8,
     /// Shift of our window field.
@@ -353,6 +356,7 @@ impl Conn {
             sender: Sender::new(iss, &sender_settings(config)),
             counted: Counts::default(),
             reassembly,
+            held: Held::default(),
             peer_scale: 0,
             scale: own_scale(config),
             sack: false,

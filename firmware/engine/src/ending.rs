@@ -62,6 +62,9 @@ impl<P: Port> Link<'_, P> {
     /// The card could not read the memory of a message: it can never be sent, and nothing behind
     /// it can, not even a Terminate.
     pub fn local_failure(&mut self, job: u32) {
+        if self.replay_failed(job) {
+            return;
+        }
         let Some(part) = self.conn.parts.iter().find(|part| part.job == job) else {
             return;
         };
@@ -241,6 +244,7 @@ impl<P: Port> Link<'_, P> {
         });
         self.shared.take_back(self.conn);
         self.conn.reassembly.release(&mut self.shared.pool);
+        self.shared.free_all(self.conn);
         *self.conn = conn;
         self.start();
         self.settle();

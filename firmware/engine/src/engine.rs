@@ -17,7 +17,8 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use weft_layout::{
-    report_kind, FpduReport, FrameReport, JobReport, JobStatus, PlacedReport, SegmentReport,
+    report_kind, FpduReport, FrameReport, JobReport, JobStatus, PlacedReport, ReplayReport,
+    SegmentReport,
 };
 
 pub use self::byte_streams::StreamState;
@@ -27,6 +28,7 @@ use crate::config::EngineConfig;
 use crate::conn::{Phase, TcpState, Way};
 use crate::deadlines::Deadlines;
 use crate::error::Error;
+use crate::held::Kept;
 use crate::input::Seen;
 use crate::link::{Link, Shared};
 use crate::port::Port;
@@ -138,6 +140,17 @@ impl Engine {
                     self.shared.stats.frames_ignored += 1;
                 }
             }
+            report_kind::REPLAY => {
+                let report = ReplayReport::from_bytes(report);
+                if let Some(slot) = self.slot_of_flow(report.flow) {
+                    self.run(now, slot, port, |link| {
+                        if link.is_current(report.epoch) {
+                            link.replay_report(&report);
+                            link.try_attach();
+                        }
+                    });
+                }
+            }
             report_kind::JOB => {
                 let report = JobReport::from_bytes(report);
                 if report.status() == Ok(JobStatus::Done) {
@@ -151,6 +164,55 @@ impl Engine {
             _ => {}
         }
         false
+    }
+
+    /// Handles a segment's report whose raw frame can stay in its slot, where [`Port::copy_slot`] finds it. In the card's order with the
+    /// reports of [`Engine::on_report`].
+    pub fn hold<P: Port>(&mut self, now: u64, report: &[u8; 64], port: &mut P) -> Kept {
+        if report[0] != report_kind::SEGMENT {
+            return Kept::No;
+        }
+        let report = SegmentReport::from_bytes(report);
+        let Some(slot) = self.slot_of_flow(report.flow) else {
+            return Kept::No;
+        };
+        let mut piece = None;
+        self.with(now, slot, port, |link| piece = link.may_hold(&report));
+        let (Some(piece), Some(mut seen)) = (piece, Seen::of_report(&report, None)) else {
+            return Kept::No;
+        };
+        self.shared.stats.steps += 1;
+        seen.held = Some(piece);
+        let mut kept = Kept::Done;
+        self.run(now, slot, port, |link| {
+            link.segment_report(&report, &[]);
+            link.segment(&seen);
+            link.try_attach();
+            if link.shared.slots.iter().any(|free| free.0 == piece.slot)
+                || link.conn.held.has(piece.slot)
+            {
+                kept = Kept::Held;
+            }
+        });
+        kept
+    }
+
+    /// A raw slot that was lent and is free again.
+    pub fn poll_slot<P: Port>(&mut self, port: &P) -> Option<u16> {
+        self.shared.poll_slot(port)
+    }
+
+    /// The raw ring runs out of slots: what lies in this one, and all that the same connection has, is copied. It is free when
+    /// [`Engine::poll_slot`] says so, which is at once unless the card is reading it.
+    pub fn want_slot<P: Port>(&mut self, now: u64, slot: u16, port: &mut P) {
+        let found = self.conns.iter().find(|conn| conn.held.has(slot));
+        if let Some(conn) = found.map(|conn| conn.id.slot) {
+            self.run(now, conn, port, |link| {
+                link.spill();
+                link.stream();
+                link.try_attach();
+            });
+        }
     }
 
     /// Tries the short way of a report; false: nothing was done.
@@ -345,6 +407,7 @@ impl Engine {
         if let Some(mut conn) = self.conns.remove(slot) {
             self.shared.take_back(&mut conn);
             conn.reassembly.release(&mut self.shared.pool);
+            self.shared.free_all(&mut conn);
         }
         self.deadlines.set(slot, None);
     }
@@ -383,6 +446,7 @@ impl Engine {
         let Link {
             conn, qp, shared, ..
         } = link;
+        shared.free_done(conn);
         conn.way = conn.find_way(qp.as_deref(), &shared.config);
         if conn.timers.look_at() < look_at {
             self.deadlines.set(slot, Some(conn.timers.look_at()));

@@ -10,6 +10,7 @@ use weft_wire::tcp::{flag, Options, SackBlocks, TcpSegment};
 use crate::acceptance::{judge, timestamp, Arriving, Refusal, Verdict};
 use crate::cm::{ConnectFailure, DisconnectReason};
 use crate::conn::{Phase, Role, Startup, TcpState, MAX_PARTS};
+use crate::held::Piece;
 use crate::link::Link;
 use crate::part::Origin;
 use crate::port::Port;
@@ -48,6 +49,8 @@ pub struct Seen<'a> {
     pub marked: bool,
     /// The IP header has options (of a segment that the card looked up).
     pub ip_options: bool,
+    /// The payload, if it stays in its raw slot.
+    pub held: Option<Piece>,
     /// The card has refused it.
     pub refused: Option<Refusal>,
     /// The card has seen that all of it is old.
@@ -81,6 +84,7 @@ impl<'a> Seen<'a> {
             payload: segment.payload,
             marked: false,
             ip_options: false,
+            held: None,
             refused: None,
             duplicate: false,
         }
@@ -120,6 +124,7 @@ impl<'a> Seen<'a> {
             payload: &[],
             marked: is_marked(report.ecn),
             ip_options: false,
+            held: None,
             refused,
             duplicate: report.duplicate(),
         };
@@ -396,6 +401,9 @@ impl<P: Port> Link<'_, P> {
         }
         self.arm_drain();
         self.take_mark(seen);
+        if seen.held.is_none() {
+            self.spill();
+        }
         let before = self.conn.reassembly.next();
         let had_gap = self.conn.reassembly.has_gap();
         if seen.done > 0 {
@@ -406,7 +414,9 @@ impl<P: Port> Link<'_, P> {
         }
         if seen.done < seen.length {
             self.shared.stats.segments_raw += 1;
-            if let Some(rest) = seen.payload.get(seen.done as usize..) {
+            if let Some(piece) = seen.held {
+                self.keep(piece);
+            } else if let Some(rest) = seen.payload.get(seen.done as usize..) {
                 let at = seen.seq.wrapping_add(seen.done);
                 // What lies behind a FIN is not data.
                 let rest = match self.conn.peer_fin {

@@ -64,6 +64,8 @@ pub struct Shared {
     pub completions: VecDeque<Completion>,
     /// Memory for what lies beyond gaps, and for FPDUs that are not whole.
     pub pool: Pool,
+    /// Raw slots that are free again, when the card has done this job.
+    pub slots: Vec<(u16, Option<u32>)>,
     /// Memory to keep account of what is under way.
     pub spare_parts: Spare<Part>,
     /// The same, of the sender.
@@ -115,6 +117,7 @@ impl Shared {
             joined: VecDeque::new(),
             completions: VecDeque::with_capacity(config.max_work.unwrap_or(0) as usize),
             pool: Pool::new(config.reassembly_memory as usize),
+            slots: Vec::new(),
             spare_parts: Spare::new(SPARE),
             spare_runs: Spare::new(SPARE),
             // The longest FPDU: 65535 octets of ULPDU, with markers.

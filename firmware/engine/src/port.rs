@@ -77,6 +77,18 @@ pub trait Port {
     /// that needs it; what an earlier call gave for the same flow may be reused.
     fn send_memory(&mut self, flow: u16, bytes: u32) -> Option<u64>;
 
+    /// Where the card finds raw slot `slot`, which is lent to the engine ([`Engine::hold`](crate::Engine::hold)). `None`: it lends none.
+    fn slot_at(&self, slot: u16) -> Option<u64> {
+        let _ = slot;
+        None
+    }
+
+    /// Reads from such a slot.
+    fn copy_slot(&mut self, slot: u16, at: usize, bytes: &mut [u8]) -> Result<(), MemoryError> {
+        let _ = (slot, at, bytes);
+        Err(MemoryError)
+    }
+
     /// Writes into host memory: how the engine places the FPDUs that the card could not.
     fn copy_in(&mut self, iova: u64, bytes: &[u8]) -> Result<(), MemoryError>;
 

@@ -18,6 +18,16 @@ pub struct EngineStats {
     pub segments_raw: u64,
     /// Segments dropped because the memory for what lies beyond gaps was used up.
     pub segments_without_memory: u64,
+    /// Segments whose payload stayed in its raw slot.
+    pub segments_held: u64,
+    /// Pieces of such payload that were copied after all.
+    pub segments_spilled: u64,
+    /// Replay jobs posted.
+    pub replays: u64,
+    /// Replay jobs that failed, were refused, or met an FPDU with an error.
+    pub replays_failed: u64,
+    /// Bytes of the stream that the card has done in replays.
+    pub bytes_replayed: u64,
     /// FPDUs received by the card's hands.
     pub fpdus_card: u64,
     /// FPDUs received by the engine's hands.

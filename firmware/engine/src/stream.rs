@@ -31,6 +31,9 @@ impl<P: Port> Link<'_, P> {
             // It waits for its user.
             return;
         }
+        if self.conn.phase.receives() && self.replay() {
+            return;
+        }
         while self.conn.reassembly.available() > 0 {
             let went_on = match self.conn.phase {
                 Phase::AwaitReply | Phase::AwaitRequest => self.startup_frame(),
@@ -318,7 +321,7 @@ impl<P: Port> Link<'_, P> {
 
     /// Walks over FPDUs that the card has checked, and takes those that are for the engine: of a queue pair for which software places
     /// all of them, of another one those of queues 1 to 3.
-    fn framed_by_card(&mut self, start: u32, octets: &[u8]) {
+    pub fn framed_by_card(&mut self, start: u32, octets: &[u8]) {
         let places = self.qp.as_ref().is_some_and(|qp| qp.software.is_some());
         let mut scratch = core::mem::take(&mut self.shared.ulpdu);
         for unit in Walk::new(octets, start, self.conn.rx_markers) {
@@ -370,6 +373,7 @@ impl<P: Port> Link<'_, P> {
             || rtr_send
             || conn.peer_fin.is_some()
             || !conn.reassembly.is_empty()
+            || conn.held.is_replaying()
         {
             return;
         }

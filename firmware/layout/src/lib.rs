@@ -77,6 +77,8 @@ pub mod reg {
     pub const JOB_DONE: u32 = 0x004c;
     /// Slots of the push window (doorbell JOB_PUSH), a power of two. 0: the card has none.
     pub const JOB_PUSH: u32 = 0x0050;
+    /// Payload bytes that a replay job may have at most. 0: the card has none; such a job is malformed.
+    pub const JOB_REPLAY: u32 = 0x0054;
     /// Report ring: IOVA, 64-byte aligned, low half.
     pub const REPORT_BASE_LO: u32 = 0x0060;
     /// Report ring: IOVA, high half.
@@ -195,6 +197,7 @@ pub mod reg {
         ("JOB_LOG2", 0x0048, 1),
         ("JOB_DONE", 0x004c, 1),
         ("JOB_PUSH", 0x0050, 1),
+        ("JOB_REPLAY", 0x0054, 1),
         ("REPORT_BASE_LO", 0x0060, 1),
         ("REPORT_BASE_HI", 0x0064, 1),
         ("REPORT_LOG2", 0x0068, 1),
@@ -258,6 +261,7 @@ pub mod reg {
         ("log2 of the number of job slots (1 to 16). Writing it resets the job ring's tail and done counts to 0.", true),
         ("Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Also in every report.", false),
         ("Slots of the push window (doorbell JOB_PUSH), a power of two. 0: the card has none.", false),
+        ("Payload bytes that a replay job may have at most. 0: the card has none; such a job is malformed.", false),
         ("Report ring: IOVA, 64-byte aligned, low half.", true),
         ("Report ring: IOVA, high half.", true),
         ("log2 of the number of report slots (1 to 16). Writing it resets producer and consumer counts to 0 and the phase to 1.", true),
@@ -356,6 +360,7 @@ pub mod reg {
             Bits { name: "MAC", shift: 0, width: 16, doc: "bytes 4-5 of the wire order, byte 4 in bits 7:0" },
             Bits { name: "PROMISCUOUS", shift: 31, width: 1, doc: "frames to any address are kept" },
         ],
+        &[],
         &[],
         &[],
         &[],
@@ -2057,6 +2062,8 @@ pub mod job_kind {
     pub const SEGMENT: u8 = 2;
     /// a DDP message, or a piece of one, in as many FPDUs as it takes
     pub const MESSAGE: u8 = 3;
+    /// nothing: its bytes, a piece of the flow's received stream, are walked over as a segment's, and a replay_report tells what became of them
+    pub const REPLAY: u8 = 4;
 }
 
 /// What a job sends.
@@ -2069,14 +2076,17 @@ pub enum JobKind {
     Segment = 2,
     /// a DDP message, or a piece of one, in as many FPDUs as it takes
     Message = 3,
+    /// nothing: its bytes, a piece of the flow's received stream, are walked over as a segment's, and a replay_report tells what became of them
+    Replay = 4,
 }
 
 impl JobKind {
     /// All of them.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 4] = [
         Self::RawFrame,
         Self::Segment,
         Self::Message,
+        Self::Replay,
     ];
 
     /// The number.
@@ -2090,6 +2100,7 @@ impl JobKind {
             1 => Some(Self::RawFrame),
             2 => Some(Self::Segment),
             3 => Some(Self::Message),
+            4 => Some(Self::Replay),
             _ => None,
         }
     }
@@ -2100,6 +2111,7 @@ impl JobKind {
             Self::RawFrame => "RAW_FRAME",
             Self::Segment => "SEGMENT",
             Self::Message => "MESSAGE",
+            Self::Replay => "REPLAY",
         }
     }
 
@@ -2109,6 +2121,7 @@ impl JobKind {
             Self::RawFrame => "a whole frame, as it is",
             Self::Segment => "payload in one TCP segment of a flow",
             Self::Message => "a DDP message, or a piece of one, in as many FPDUs as it takes",
+            Self::Replay => "nothing: its bytes, a piece of the flow's received stream, are walked over as a segment's, and a replay_report tells what became of them",
         }
     }
 }
@@ -2217,6 +2230,8 @@ pub mod report_kind {
     pub const JOB: u8 = 4;
     /// a TCP segment of a known flow and its one FPDU, which was placed: placed_report
     pub const PLACED: u8 = 5;
+    /// a replay job's bytes: replay_report
+    pub const REPLAY: u8 = 6;
 }
 
 /// What a report tells of.
@@ -2233,16 +2248,19 @@ pub enum ReportKind {
     Job = 4,
     /// a TCP segment of a known flow and its one FPDU, which was placed: placed_report
     Placed = 5,
+    /// a replay job's bytes: replay_report
+    Replay = 6,
 }
 
 impl ReportKind {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Segment,
         Self::Fpdu,
         Self::Frame,
         Self::Job,
         Self::Placed,
+        Self::Replay,
     ];
 
     /// The number.
@@ -2258,6 +2276,7 @@ impl ReportKind {
             3 => Some(Self::Frame),
             4 => Some(Self::Job),
             5 => Some(Self::Placed),
+            6 => Some(Self::Replay),
             _ => None,
         }
     }
@@ -2270,6 +2289,7 @@ impl ReportKind {
             Self::Frame => "FRAME",
             Self::Job => "JOB",
             Self::Placed => "PLACED",
+            Self::Replay => "REPLAY",
         }
     }
 
@@ -2281,6 +2301,7 @@ impl ReportKind {
             Self::Frame => "a frame of no known flow: frame_report",
             Self::Job => "a job: job_report",
             Self::Placed => "a TCP segment of a known flow and its one FPDU, which was placed: placed_report",
+            Self::Replay => "a replay job's bytes: replay_report",
         }
     }
 }
@@ -2295,6 +2316,92 @@ impl TryFrom<u8> for ReportKind {
 
 impl From<ReportKind> for u8 {
     fn from(value: ReportKind) -> u8 {
+        value.raw()
+    }
+}
+
+/// How far a replay came.
+pub mod replay_outcome {
+    /// all of it was walked
+    pub const WHOLE: u8 = 0;
+    /// it ends inside an FPDU
+    pub const PARTIAL: u8 = 1;
+    /// an FPDU has an error: its report says which
+    pub const ERROR: u8 = 2;
+    /// the flow's FLOW_RX row is not valid, or the flow is attached: nothing was done
+    pub const REFUSED: u8 = 3;
+}
+
+/// How far a replay came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ReplayOutcome {
+    /// all of it was walked
+    Whole = 0,
+    /// it ends inside an FPDU
+    Partial = 1,
+    /// an FPDU has an error: its report says which
+    Error = 2,
+    /// the flow's FLOW_RX row is not valid, or the flow is attached: nothing was done
+    Refused = 3,
+}
+
+impl ReplayOutcome {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Whole,
+        Self::Partial,
+        Self::Error,
+        Self::Refused,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Whole),
+            1 => Some(Self::Partial),
+            2 => Some(Self::Error),
+            3 => Some(Self::Refused),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "WHOLE",
+            Self::Partial => "PARTIAL",
+            Self::Error => "ERROR",
+            Self::Refused => "REFUSED",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Whole => "all of it was walked",
+            Self::Partial => "it ends inside an FPDU",
+            Self::Error => "an FPDU has an error: its report says which",
+            Self::Refused => "the flow's FLOW_RX row is not valid, or the flow is attached: nothing was done",
+        }
+    }
+}
+
+impl TryFrom<u8> for ReplayOutcome {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "replay_outcome", value: raw })
+    }
+}
+
+impl From<ReplayOutcome> for u8 {
+    fn from(value: ReplayOutcome) -> u8 {
         value.raw()
     }
 }
@@ -4557,8 +4664,10 @@ pub mod trace_verdict {
     pub const PARTIAL: u8 = 7;
     /// the flow left the card: an FPDU has an error
     pub const ERROR: u8 = 8;
-    /// not acceptable (no ACK, window, PAWS): report only
+    /// not acceptable (no ACK, window, PAWS): report only; a replay that was refused
     pub const REFUSED: u8 = 9;
+    /// a replay, walked as far as it went
+    pub const REPLAYED: u8 = 10;
 }
 
 /// What became of a frame (detail of VERDICT).
@@ -4583,13 +4692,15 @@ pub enum TraceVerdict {
     Partial = 7,
     /// the flow left the card: an FPDU has an error
     Error = 8,
-    /// not acceptable (no ACK, window, PAWS): report only
+    /// not acceptable (no ACK, window, PAWS): report only; a replay that was refused
     Refused = 9,
+    /// a replay, walked as far as it went
+    Replayed = 10,
 }
 
 impl TraceVerdict {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::NoFlow,
         Self::NoPayload,
         Self::Placed,
@@ -4600,6 +4711,7 @@ impl TraceVerdict {
         Self::Partial,
         Self::Error,
         Self::Refused,
+        Self::Replayed,
     ];
 
     /// The number.
@@ -4620,6 +4732,7 @@ impl TraceVerdict {
             7 => Some(Self::Partial),
             8 => Some(Self::Error),
             9 => Some(Self::Refused),
+            10 => Some(Self::Replayed),
             _ => None,
         }
     }
@@ -4637,6 +4750,7 @@ impl TraceVerdict {
             Self::Partial => "PARTIAL",
             Self::Error => "ERROR",
             Self::Refused => "REFUSED",
+            Self::Replayed => "REPLAYED",
         }
     }
 
@@ -4652,7 +4766,8 @@ impl TraceVerdict {
             Self::Gap => "the flow left the card: not the next sequence number, URG, or IP options",
             Self::Partial => "the flow left the card: the segment ends inside an FPDU",
             Self::Error => "the flow left the card: an FPDU has an error",
-            Self::Refused => "not acceptable (no ACK, window, PAWS): report only",
+            Self::Refused => "not acceptable (no ACK, window, PAWS): report only; a replay that was refused",
+            Self::Replayed => "a replay, walked as far as it went",
         }
     }
 }
@@ -4924,6 +5039,8 @@ pub mod registers {
     pub const JOB_DONE: Register<ReadOnly, u32> = Register::new("JOB_DONE", reg::JOB_DONE);
     /// Slots of the push window (doorbell JOB_PUSH), a power of two. 0: the card has none.
     pub const JOB_PUSH: Register<ReadOnly, u32> = Register::new("JOB_PUSH", reg::JOB_PUSH);
+    /// Payload bytes that a replay job may have at most. 0: the card has none; such a job is malformed.
+    pub const JOB_REPLAY: Register<ReadOnly, u32> = Register::new("JOB_REPLAY", reg::JOB_REPLAY);
     /// Report ring: IOVA, 64-byte aligned, low half.
     pub const REPORT_BASE_LO: Register<ReadWrite, u32> = Register::new("REPORT_BASE_LO", reg::REPORT_BASE_LO);
     /// Report ring: IOVA, high half.
@@ -5202,10 +5319,20 @@ pub enum Counter {
     Resets,
     /// interrupt requests that REPORT_GAP made: fewer reports than were asked for had come
     MsixGap,
+    /// replays walked whole
+    RxReplays,
+    /// replays that ended inside an FPDU
+    RxReplaysPartial,
+    /// replays that ended at an FPDU with an error
+    RxReplaysError,
+    /// replays of a flow whose row is not valid, or that is attached
+    RxReplaysRefused,
+    /// cycles in which a replay's bytes were there and the walk did not take them
+    TxStallReplayCycles,
 }
 
 /// How many counters there are.
-pub const NUM_COUNTERS: usize = 79;
+pub const NUM_COUNTERS: usize = 84;
 
 impl Counter {
     /// All of them, in order.
@@ -5289,6 +5416,11 @@ impl Counter {
         Counter::Fences,
         Counter::Resets,
         Counter::MsixGap,
+        Counter::RxReplays,
+        Counter::RxReplaysPartial,
+        Counter::RxReplaysError,
+        Counter::RxReplaysRefused,
+        Counter::TxStallReplayCycles,
     ];
 
     /// The name, as in the reference page.
@@ -5373,6 +5505,11 @@ impl Counter {
             Counter::Fences => "fences",
             Counter::Resets => "resets",
             Counter::MsixGap => "msix_gap",
+            Counter::RxReplays => "rx_replays",
+            Counter::RxReplaysPartial => "rx_replays_partial",
+            Counter::RxReplaysError => "rx_replays_error",
+            Counter::RxReplaysRefused => "rx_replays_refused",
+            Counter::TxStallReplayCycles => "tx_stall_replay_cycles",
         }
     }
 
@@ -5458,6 +5595,11 @@ impl Counter {
             Counter::Fences => "fences ended",
             Counter::Resets => "soft and function-level resets since power-on",
             Counter::MsixGap => "interrupt requests that REPORT_GAP made: fewer reports than were asked for had come",
+            Counter::RxReplays => "replays walked whole",
+            Counter::RxReplaysPartial => "replays that ended inside an FPDU",
+            Counter::RxReplaysError => "replays that ended at an FPDU with an error",
+            Counter::RxReplaysRefused => "replays of a flow whose row is not valid, or that is attached",
+            Counter::TxStallReplayCycles => "cycles in which a replay's bytes were there and the walk did not take them",
         }
     }
 }
@@ -6043,9 +6185,9 @@ pub struct Job {
     pub kind: u8,
     /// Its bits have getters.
     pub flags: u8,
-    /// flow (segment, message)
+    /// flow (segment, message, replay)
     pub flow: u16,
-    /// TCP sequence number of the first byte
+    /// TCP sequence number of the first byte; replay: as it was received
     pub seq: u32,
     /// TCP acknowledgment number
     pub ack: u32,
@@ -6055,11 +6197,11 @@ pub struct Job {
     pub tcp_flags: u8,
     /// SGEs used, 0 to 4
     pub sge_count: u8,
-    /// TSval, if the flow sends timestamps
+    /// TSval, if the flow sends timestamps. Replay: MSN expected on queue 0
     pub ts_val: u32,
-    /// TSecr
+    /// TSecr. Replay: MO expected in that message
     pub ts_ecr: u32,
-    /// payload bytes: the sum of the SGEs' lengths, or the inline bytes. Raw frame: whole frame, 14 to 9216. Segment: at most 9000; with append_crc a multiple of 4, from 4 to 8996.
+    /// payload bytes: the sum of the SGEs' lengths, or the inline bytes. Raw frame: whole frame, 14 to 9216. Segment: at most 9000; with append_crc a multiple of 4, from 4 to 8996. Replay: 1 to what JOB_REPLAY says.
     pub length: u32,
     /// message: DDP payload bytes in each FPDU but the last; a multiple of 4 is not required
     pub fpdu_payload: u16,
@@ -7101,6 +7243,125 @@ impl PlacedReport {
     #[must_use]
     pub const fn with_attached(mut self, on: bool) -> Self {
         self.flags = self.flags & !Self::ATTACHED | if on { Self::ATTACHED } else { 0 };
+        self
+    }
+
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const fn phase(&self) -> bool {
+        self.phase & Self::PHASE != 0
+    }
+
+    /// The same with phase set or clear.
+    #[must_use]
+    pub const fn with_phase(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
+    }
+}
+
+/// One per replay job that did not fail; comes after the FPDU reports of its bytes. The flow is as much attached as it was, and its raw_count is the same. 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplayReport {
+    /// REPLAY
+    pub kind: u8,
+    /// flow
+    pub flow: u16,
+    /// the job's seq
+    pub seq: u32,
+    /// payload segments of this flow sent up raw, modulo 256
+    pub raw_count: u8,
+    /// bytes of the job
+    pub payload_len: u16,
+    /// of these, from the front, bytes covered by FPDU reports without error (markers included)
+    pub done_len: u16,
+    /// JOB_DONE when the report was written
+    pub job_done: u32,
+    /// epoch of the flow's FLOW_RX row
+    pub epoch: u8,
+    /// Its bits have getters.
+    pub status: u8,
+    /// written last
+    pub phase: u8,
+}
+
+impl ReplayReport {
+    /// Bytes of the record.
+    pub const SIZE: usize = 64;
+    /// Where kind begins.
+    pub const KIND_AT: usize = 0;
+    /// Where flow begins.
+    pub const FLOW_AT: usize = 2;
+    /// Where seq begins.
+    pub const SEQ_AT: usize = 4;
+    /// Where raw_count begins.
+    pub const RAW_COUNT_AT: usize = 15;
+    /// Where payload_len begins.
+    pub const PAYLOAD_LEN_AT: usize = 24;
+    /// Where done_len begins.
+    pub const DONE_LEN_AT: usize = 26;
+    /// Where job_done begins.
+    pub const JOB_DONE_AT: usize = 56;
+    /// Where epoch begins.
+    pub const EPOCH_AT: usize = 60;
+    /// Where status begins.
+    pub const STATUS_AT: usize = 62;
+    /// Where phase begins.
+    pub const PHASE_AT: usize = 63;
+    /// Bits 3:0: how far it came.
+    pub const OUTCOME_MASK: u8 = 0xf;
+    /// The lowest of them.
+    pub const OUTCOME_SHIFT: u32 = 0;
+    /// Bit 0: 1 on the first pass through the ring, then alternating.
+    pub const PHASE: u8 = 0x1;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..1].copy_from_slice(&self.kind.to_le_bytes());
+        b[2..4].copy_from_slice(&self.flow.to_le_bytes());
+        b[4..8].copy_from_slice(&self.seq.to_le_bytes());
+        b[15..16].copy_from_slice(&self.raw_count.to_le_bytes());
+        b[24..26].copy_from_slice(&self.payload_len.to_le_bytes());
+        b[26..28].copy_from_slice(&self.done_len.to_le_bytes());
+        b[56..60].copy_from_slice(&self.job_done.to_le_bytes());
+        b[60..61].copy_from_slice(&self.epoch.to_le_bytes());
+        b[62..63].copy_from_slice(&self.status.to_le_bytes());
+        b[63..64].copy_from_slice(&self.phase.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            kind: u8::from_le_bytes([b[0]]),
+            flow: u16::from_le_bytes([b[2], b[3]]),
+            seq: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            raw_count: u8::from_le_bytes([b[15]]),
+            payload_len: u16::from_le_bytes([b[24], b[25]]),
+            done_len: u16::from_le_bytes([b[26], b[27]]),
+            job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            epoch: u8::from_le_bytes([b[60]]),
+            status: u8::from_le_bytes([b[62]]),
+            phase: u8::from_le_bytes([b[63]]),
+        }
+    }
+
+    /// REPLAY: by its name.
+    pub fn kind(&self) -> Result<ReportKind, UnknownValue> {
+        ReportKind::try_from(self.kind)
+    }
+
+    /// Bits 3:0: how far it came.
+    pub fn outcome(&self) -> Result<ReplayOutcome, UnknownValue> {
+        ReplayOutcome::try_from(self.status & Self::OUTCOME_MASK)
+    }
+
+    /// The same with this outcome.
+    #[must_use]
+    pub const fn with_outcome(mut self, value: ReplayOutcome) -> Self {
+        self.status = self.status & !Self::OUTCOME_MASK | value.raw() & Self::OUTCOME_MASK;
         self
     }
 

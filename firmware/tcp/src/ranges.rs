@@ -65,6 +65,13 @@ impl Ranges {
         self.0[0].0 = seq::max(self.0[0].0, edge);
     }
 
+    /// Some of `[left, right)` lies in a range.
+    pub fn meets(&self, left: u32, right: u32) -> bool {
+        let after = self.as_slice().partition_point(|r| seq::le(r.1, left));
+        let range = self.as_slice().get(after);
+        range.is_some_and(|range| seq::lt(range.0, right))
+    }
+
     /// The end of the range that holds `at`.
     pub fn end_of(&self, at: u32) -> Option<u32> {
         let after = self.as_slice().partition_point(|r| seq::le(r.1, at));

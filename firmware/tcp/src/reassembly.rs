@@ -155,6 +155,44 @@ impl Reassembly {
         true
     }
 
+    /// Nothing of `[left, right)` is there, and all of it would fit.
+    pub fn has_none(&self, left: u32, right: u32) -> bool {
+        seq::lt(left, right)
+            && seq::le(self.next, left)
+            && seq::le(right, self.limit())
+            && !self.beyond.meets(left, right)
+    }
+
+    /// Takes `[left, right)` for arrived; its bytes lie somewhere else. False: that would make too many gaps.
+    pub fn note(&mut self, left: u32, right: u32) -> bool {
+        if left == self.next {
+            self.advance(right);
+            return true;
+        }
+        if !self.beyond.add(left, right) {
+            return false;
+        }
+        self.latest = left;
+        true
+    }
+
+    /// Brings the bytes of what was noted, piece by piece; with memory even if the pool has none left.
+    pub fn fill(
+        &mut self,
+        seq: u32,
+        length: usize,
+        mut copy: impl FnMut(&mut [u8]),
+        pool: &mut Pool,
+    ) {
+        let (mut index, mut at) = self.place(seq);
+        let mut left = length;
+        while left > 0 {
+            let count = left.min(PAGE - at);
+            copy(&mut self.page(index, pool)[at..at + count]);
+            (left, index, at) = (left - count, index + 1, 0);
+        }
+    }
+
     /// The card has dealt with everything before `seq`.
     #[inline]
     pub fn skip_to(&mut self, seq: u32, pool: &mut Pool) {
@@ -231,13 +269,17 @@ impl Reassembly {
         let (mut index, mut at) = self.place(seq);
         while !bytes.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(PAGE - at));
-            while self.pages.len() <= index {
-                self.pages.push_back(None);
-            }
-            let page = self.pages[index].get_or_insert_with(|| pool.take());
+            let page = self.page(index, pool);
             page[at..at + now.len()].copy_from_slice(now);
             (bytes, index, at) = (later, index + 1, 0);
         }
+    }
+
+    fn page(&mut self, index: usize, pool: &mut Pool) -> &mut [u8] {
+        while self.pages.len() <= index {
+            self.pages.push_back(None);
+        }
+        self.pages[index].get_or_insert_with(|| pool.take())
     }
 
     /// Nothing before `base` is needed any more.

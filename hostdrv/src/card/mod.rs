@@ -89,6 +89,8 @@ pub struct Capabilities {
     pub stags: u32,
     /// MSI-X vectors.
     pub vectors: u8,
+    /// Payload bytes of a replay job at most; 0: the card has none.
+    pub replay: u32,
 }
 
 impl Capabilities {
@@ -109,6 +111,7 @@ impl Capabilities {
                 flows: 1 << flows_log2,
                 stags: 1 << stags_log2,
                 vectors,
+                replay: 0,
             });
         };
         Err(DeviceError::Capabilities {
@@ -118,6 +121,9 @@ impl Capabilities {
         })
     }
 }
+
+/// A report, and slot and length of its raw frame.
+pub(crate) type TakenReport = ([u8; 64], Option<(u16, u16)>);
 
 /// A card that was brought up.
 pub(crate) struct Card {
@@ -207,11 +213,9 @@ impl Card {
         self.caps
     }
 
-    /// The next report that is there; its raw frame, if it has one, goes into `frame`. `Ok(Some((report, has_frame)))`.
-    pub(crate) fn take_report(
-        &mut self,
-        frame: &mut Vec<u8>,
-    ) -> Result<Option<([u8; 64], bool)>, DeviceError> {
+    /// The next report that is there, and the raw frame that belongs to it, if one does: until [`copy_frame`](Self::copy_frame) or
+    /// [`free_slot`](Self::free_slot).
+    pub(crate) fn take_report(&mut self) -> Result<Option<TakenReport>, DeviceError> {
         let Some(report) = self.reports.take()? else {
             return Ok(None);
         };
@@ -226,15 +230,41 @@ impl Card {
         }
         let raw = report.raw_frame().map_err(bad)?;
         if let Some((slot, length)) = raw {
-            self.raw.take(slot, length, frame)?.map_err(bad)?;
+            self.raw.take(slot, length).map_err(bad)?;
             add(&self.mmio.counts.frames_received, 1);
-            add(&self.mmio.counts.frame_bytes_received, length as u64);
         }
         tracing::trace!(number = report.number, kind = report.kind(), raw = ?raw, "report");
         // Room is returned in steps of a quarter ring: one doorbell for many reports.
         self.reports.return_room(&self.mmio)?;
-        self.raw.return_room(&self.mmio)?;
-        Ok(Some((report.bytes, raw.is_some())))
+        Ok(Some((report.bytes, raw)))
+    }
+
+    /// Copies a raw frame out of its slot, which is free then.
+    pub(crate) fn copy_frame(
+        &mut self,
+        (slot, length): (u16, u16),
+        frame: &mut Vec<u8>,
+    ) -> Result<(), DeviceError> {
+        frame.resize(length.into(), 0);
+        self.raw.read(slot, 0, frame)?;
+        add(&self.mmio.counts.frame_bytes_received, length.into());
+        self.free_slot(slot)
+    }
+
+    /// Nobody needs the raw frame in this slot.
+    pub(crate) fn free_slot(&mut self, slot: u16) -> Result<(), DeviceError> {
+        self.raw.free(slot);
+        self.raw.return_room(&self.mmio)
+    }
+
+    /// Raw frames may stay in their slots, if somebody can use them there.
+    pub(crate) fn may_hold(&self) -> bool {
+        self.raw.may_hold()
+    }
+
+    /// A slot that has to be free soon.
+    pub(crate) fn wanted_slot(&self) -> Option<u16> {
+        self.raw.wanted()
     }
 
     /// Tells the card of what was posted since the last call.
@@ -448,7 +478,8 @@ fn identify(mmio: &Mmio, name: &str) -> Result<Capabilities, DeviceError> {
             return Err(DeviceError::Scratch { wrote, read });
         }
     }
-    let caps = Capabilities::decode(name, mmio.read(registers::CAPS)?)?;
+    let mut caps = Capabilities::decode(name, mmio.read(registers::CAPS)?)?;
+    caps.replay = mmio.read(registers::JOB_REPLAY)?;
     tracing::debug!(?caps, "identified");
     Ok(caps)
 }

@@ -146,6 +146,14 @@ impl Port for Card {
         }
     }
 
+    fn slot_at(&self, slot: u16) -> Option<u64> {
+        Some(self.raw.iova(slot))
+    }
+
+    fn copy_slot(&mut self, slot: u16, at: usize, bytes: &mut [u8]) -> Result<(), MemoryError> {
+        self.raw.read(slot, at, bytes).map_err(|_| MemoryError)
+    }
+
     fn copy_in(&mut self, iova: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         if bytes.is_empty() {
             return Ok(());

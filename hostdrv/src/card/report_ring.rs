@@ -101,7 +101,9 @@ impl Report {
                 let report = FrameReport::from_bytes(&self.bytes);
                 Ok(Some((report.raw_slot, report.raw_len)))
             }
-            Some(ReportKind::Fpdu | ReportKind::Placed | ReportKind::Job) => Ok(None),
+            Some(ReportKind::Fpdu | ReportKind::Placed | ReportKind::Job | ReportKind::Replay) => {
+                Ok(None)
+            }
             None => Err("no such kind"),
         }
     }

@@ -194,6 +194,8 @@ pub enum ReportKind {
     Placed,
     /// Of a job.
     Job(JobEnd),
+    /// Of a replay.
+    Replay,
     /// Another kind.
     Other(u8),
 }
@@ -205,6 +207,7 @@ impl ReportKind {
             Some(weft_layout::ReportKind::Fpdu) => ReportKind::Fpdu(info),
             Some(weft_layout::ReportKind::Frame) => ReportKind::Frame,
             Some(weft_layout::ReportKind::Placed) => ReportKind::Placed,
+            Some(weft_layout::ReportKind::Replay) => ReportKind::Replay,
             Some(weft_layout::ReportKind::Job) => ReportKind::Job(JobEnd::of(info as u8)),
             None => ReportKind::Other(kind),
         }
@@ -436,6 +439,7 @@ impl fmt::Display for TraceKind {
                         write!(f, "report {number}: segment of one FPDU, placed{flow}")
                     }
                     ReportKind::Job(end) => write!(f, "report {number}: job{flow} {end}"),
+                    ReportKind::Replay => write!(f, "report {number}: replay{flow}"),
                     ReportKind::Other(kind) => write!(f, "report {number} of kind {kind}{flow}"),
                 }
             }

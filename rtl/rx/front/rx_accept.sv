@@ -25,6 +25,7 @@ module rx_accept
   output logic         stamps_o         // if it is walked, its TSval is the flow's TS.Recent
 );
 
+  logic        replay_q, valid_q;
   logic        control, bare, has_ack, attached, judges_time, has_time, plain;
   logic        bare_q, ack_q, timeless_q, older_q, duplicate_q, beyond_q, next_q;
   logic [31:0] ahead, room, age;
@@ -44,7 +45,7 @@ module rx_accept
   assign judges_time = row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.ip_options;
   assign has_time    = segment_i.ts_present;
   assign age         = segment_i.ts_val - position_i.ts_recent;
-  assign stamps_o    = row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && has_time;
+  assign stamps_o    = !segment_i.replay && row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && has_time;
 
   // How far the segment reaches beyond what was received, and what the window leaves then. The latter is asked for only where the
   // former is positive, so its sign is right for a window below 2^31, and a larger one is never passed.
@@ -54,6 +55,8 @@ module rx_accept
 
   always_ff @(posedge clk_i) begin
     if (weigh_i) begin
+      replay_q    <= segment_i.replay;
+      valid_q     <= row_i.flags[FLOW_RX_ROW_VALID_BIT];
       bare_q      <= bare;
       ack_q       <= has_ack;
       timeless_q  <= judges_time && !has_time;
@@ -68,7 +71,9 @@ module rx_accept
 
   always_comb begin
     refusal = REFUSAL_NO_ACK;
-    if (bare_q)                            accept = ACCEPT_BARE;
+    // A replay is walked while the flow is detached, from where it says itself.
+    if (replay_q)                          accept = valid_q && !attached ? ACCEPT_WALK : ACCEPT_REFUSE;
+    else if (bare_q)                       accept = ACCEPT_BARE;
     else if (!ack_q)                       accept = ACCEPT_REFUSE;
     else if (!attached)                    accept = ACCEPT_BYPASS;
     else if (timeless_q) begin
@@ -94,7 +99,8 @@ module rx_accept
   accept_e     rule;
   assign reach = segment_i.seq + 32'(segment_i.payload_len) - now_i.rcv_nxt;
   always_comb begin
-    if (segment_i.payload_len == '0 || |(segment_i.tcp_flags & (TCP_SYN | TCP_RST))) rule = ACCEPT_BARE;
+    if (segment_i.replay) rule = row_i.flags[FLOW_RX_ROW_VALID_BIT] && !now_i.attached ? ACCEPT_WALK : ACCEPT_REFUSE;
+    else if (segment_i.payload_len == '0 || |(segment_i.tcp_flags & (TCP_SYN | TCP_RST))) rule = ACCEPT_BARE;
     else if ((segment_i.tcp_flags & TCP_ACK) == '0) rule = ACCEPT_REFUSE;
     else if (!row_i.flags[FLOW_RX_ROW_VALID_BIT] || !now_i.attached) rule = ACCEPT_BYPASS;
     else if (row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.ip_options &&

@@ -34,6 +34,8 @@ module rx_dispatch
   output logic [7:0]                    payload_cmd_offset_o,
   output logic [15:0]                   payload_cmd_len_o,
   output logic                          payload_flush_o,
+  output logic                          replay_start_o,     // pulses: the replay that comes first is started, or refused
+  output logic                          replay_flush_o,
   output logic                          payload_open_o,     // payload may pass on to the walk, from the cycle of its start on
   input  logic                          payload_end_i,      // last beat of a packet has passed on
 
@@ -218,7 +220,7 @@ module rx_dispatch
   accept_e      accept;
   logic [3:0]   refusal;
   logic         wants_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, close_free_q, raw_take;
-  logic         needs_raw, detach, drop, settled, steady_q, empty_q, follows_q, chained_q, direct_counts;
+  logic         needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, chained_q, direct_counts;
   logic [15:0]  raw_slot;
 
   // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole. What is kept is so for all of them.
@@ -249,7 +251,7 @@ module rx_dispatch
   );
 
   rx_raw_slots #(.WALKS(WALKS)) i_raw_slots (
-    .clk_i, .rst_ni, .cfg_i, .walks_i(walks), .start_i(start), .take_i(raw_take), .settled_o(settled), .slot_o(raw_slot), .room_o(room),
+    .clk_i, .rst_ni, .cfg_i, .walks_i(walks), .start_i(start), .needless_i(segment.replay), .take_i(raw_take), .settled_o(settled), .slot_o(raw_slot), .room_o(room),
     .room_walk_o(room_walk), .room_plain_o(room_plain)
   );
 
@@ -258,8 +260,8 @@ module rx_dispatch
   assign close_room = close_free_q;
   assign to_walk    = known_q && accept == ACCEPT_WALK && follows_q;
   assign decide     = phase_q == READY && settled && !hold_i && !lookup_changed_i && !state_changed_i;
-  assign start      = decide && steady_q && to_walk && room_walk && walk_room && start_ready_i;
-  assign direct     = decide && empty_q && close_room && !(to_walk && room);
+  assign start      = decide && steady_q && to_walk && !replaying_q && (room_walk || segment.replay) && walk_room && start_ready_i;
+  assign direct     = decide && empty_q && close_room && !(to_walk && (room || segment.replay));
   assign finish     = done_valid && close_room && !hold_i;
   // The verdict is a cycle old, and what is known of its flow's segments in the walk: no segment has ended in that cycle; none is in
   // the walk any more.
@@ -268,8 +270,17 @@ module rx_dispatch
     else {steady_q, empty_q, ended_same_q} <= {!finish, walks == '0 && !payload_left, same_upd};
   end
 
+  // A replay is alone in the walk: nothing is started before it has ended, and it needs no raw slot.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) replaying_q <= 1'b0;
+    else if (start) replaying_q <= segment.replay;
+    else if (finish) replaying_q <= 1'b0;
+  end
+  assign replay_start_o = start && segment.replay;
+  assign replay_flush_o = direct && segment.replay;
+
   always_ff @(posedge clk_i) begin
-    follows_q <= !flow_in_walk || young_is_same;
+    follows_q <= segment.replay ? walks == '0 && !payload_left : !flow_in_walk || young_is_same;
     chained_q <= flow_in_walk;
   end
 
@@ -281,8 +292,8 @@ module rx_dispatch
   assign start_seq_o     = segment.seq;
   assign start_len_o     = segment.payload_len;
   assign start_row_o     = row_q;
-  assign start_msn_o     = position_q.msn;
-  assign start_mo_o      = position_q.mo;
+  assign start_msn_o     = segment.replay ? segment.ts_val : position_q.msn;
+  assign start_mo_o      = segment.replay ? segment.ts_ecr : position_q.mo;
 
   assign entry = '{packet: packet_q, flow: flow_q, epoch: row_q.epoch, seq_end: seq_end_q,
                    window: position_q.window, ts_valid: stamps || judged.ts_valid,
@@ -296,6 +307,8 @@ module rx_dispatch
     else if (known_q && (accept == ACCEPT_REFUSE || accept == ACCEPT_DUPLICATE)) needs_raw = 1'b0;
     // One that should be walked is here because there is no slot.
     drop = needs_raw && !(known_q ? room : room_plain);
+    // A replay of a flow that is gone.
+    if (segment.replay) {needs_raw, drop} = {1'b0, !known_q};
   end
 
   // ---------------------------------------------------------------- what is decided: position, report, close
@@ -306,18 +319,21 @@ module rx_dispatch
   frame_report_t   frame_record;
   logic            whole, raw, is_known, is_duplicate, is_refused, counts_raw, of_walk_q;
   logic [15:0]     of_flow, done_len;
+  logic [3:0]      outcome;           // of a replay
 
   // A verdict without a walk comes only where no segment was in the walk a cycle ago, an end of a walk only where one was. So which
   // of the two it would be is a register, and whether it is one, known late, stands before none of what it says.
   always_ff @(posedge clk_i) of_walk_q <= walks != '0;
 
   assign whole         = done.stop == STOP_WHOLE;
+  assign outcome       = !of_walk_q ? REPLAY_OUTCOME_REFUSED : whole ? REPLAY_OUTCOME_WHOLE :
+                         done.stop == STOP_ERROR ? REPLAY_OUTCOME_ERROR : REPLAY_OUTCOME_PARTIAL;
   assign of            = of_walk_q ? oldest.packet : packet_q;
   assign of_flow       = of_walk_q ? oldest.flow : flow_q;
   assign is_known      = of_walk_q || known_q;
   assign is_duplicate  = !of_walk_q && known_q && accept == ACCEPT_DUPLICATE;
   assign is_refused    = !of_walk_q && known_q && accept == ACCEPT_REFUSE;
-  assign raw           = of_walk_q ? !whole || done.engine : needs_raw && !drop;
+  assign raw           = of_walk_q ? (!whole || done.engine) && !of.segment.replay : needs_raw && !drop;
   // Segments with payload that the engine has to complete.
   assign direct_counts = known_q && room && accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
   assign counts_raw    = of_walk_q ? !whole : direct_counts;
@@ -355,6 +371,10 @@ module rx_dispatch
     record.done_len  = done_len;
     record.raw_slot  = raw ? raw_slot : '0;
     record.raw_len   = raw ? of.frame_len : '0;
+    if (of.segment.replay) begin
+      record.flags  = '0;
+      record.status = 8'(outcome);
+    end
 
     frame_record          = '0;
     frame_record.kind     = REPORT_KIND_FRAME;
@@ -390,7 +410,7 @@ module rx_dispatch
   // ---------------------------------------------------------------- counters, trace
   rx_verdict i_verdict (
     .clk_i, .rst_ni, .finish_i(finish), .direct_i(direct), .dropped_i(!of_walk_q && drop), .reserved_i(!known_q && room),
-    .known_i(is_known), .raw_i(raw), .counts_raw_i(counts_raw), .flow_i(of_flow), .tcp_i(of.segment.is_tcp), .seq_i(of.segment.seq),
+    .known_i(is_known), .replay_i(of.segment.replay), .raw_i(raw), .counts_raw_i(counts_raw), .flow_i(of_flow), .tcp_i(of.segment.is_tcp), .seq_i(of.segment.seq),
     .frame_len_i(of.frame_len), .stop_i(done.stop), .engine_i(done.engine), .accept_i(accept), .refusal_i(refusal), .trace_o, .cnt_inc_o
   );
 

@@ -34,7 +34,8 @@ module rx_ended
   rx_position_t kept_q;
 
   always_comb begin
-    position_o = '{attached: done_i.stop == STOP_WHOLE, ts_valid: oldest_i.ts_valid, raw_count: counted_i, rcv_nxt: done_end_i,
+    // A replay leaves its flow detached.
+    position_o = '{attached: done_i.stop == STOP_WHOLE && !oldest_i.packet.segment.replay, ts_valid: oldest_i.ts_valid, raw_count: counted_i, rcv_nxt: done_end_i,
                    msn: done_i.msn, mo: done_i.mo, ts_recent: oldest_i.ts_recent, window: oldest_i.window};
     if (kept_valid_q) position_o = kept_q;
   end

@@ -44,6 +44,7 @@ package rx_front_pkg;
   // The TCP segment of a frame.
   typedef struct packed {
     logic         is_tcp;        // and the frame is for this station alone
+    logic         replay;        // it is none: a piece of the stream out of host memory; ts_val and ts_ecr are MSN and MO
     logic         ip_options;    // the TCP options were not read
     logic [2:0]   ecn;           // AE flag, ECN field of the IP header
     logic [95:0]  key;           // source and destination address, source and destination port as on the wire
@@ -153,6 +154,12 @@ package rx_front_pkg;
     record.ecn[SEGMENT_REPORT_TCP_AE_BIT] = segment.ecn[2];
     {record.sack2_right, record.sack2_left, record.sack1_right, record.sack1_left, record.sack0_right,
      record.sack0_left} = segment.sack;
+    if (segment.replay) begin
+      record        = '0;
+      record.kind   = REPORT_KIND_REPLAY;
+      record.seq    = segment.seq;
+      record.payload_len = segment.payload_len;
+    end
     return record;
   endfunction
   // verilator lint_on UNUSEDSIGNAL

@@ -173,6 +173,7 @@ module rx_parse
     fields2.tcp_bad   = layers.tcp_bad;
     fields2.frame_len = s2_len_q;
     // What goes to a group or to somebody else is of no flow.
+    fields2.segment.replay        = 1'b0;
     fields2.segment.is_tcp        = layers.is_tcp && station_q;
     fields2.segment.ip_options    = layers.ip_options;
     fields2.segment.ecn           = {tcp[12*8], layers.ecn};

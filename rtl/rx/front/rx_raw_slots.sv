@@ -19,6 +19,7 @@ module rx_raw_slots
   // verilator lint_on UNUSEDSIGNAL
   input  logic [COUNT_W-1:0] walks_i,        // segments in the walk
   input  logic               start_i,        // there will be one more
+  input  logic               needless_i,     // with it: that never needs one
   input  logic               take_i,         // slot_o is taken
   output logic               settled_o,
   output logic [15:0]        slot_o,
@@ -62,6 +63,9 @@ module rx_raw_slots
     room_plain_o   <= (with_reserve_q & {1'b1, ~slot_mask_q}) == '0;
   end
 
+  logic unused;
+  assign unused = needless_i;
+
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
   // Judged anew, at once.
@@ -72,7 +76,7 @@ module rx_raw_slots
     if (rst_ni) begin
       room_is_there: assert (take_i -> used < slots || cfg_i.raw_reset);
       not_at_once: assert (start_i -> !recent_q[0]);
-      walk_has_slot: assert (start_i -> used + 32'(walks_i) < slots || cfg_i.raw_reset);
+      walk_has_slot: assert (start_i && !needless_i -> used + 32'(walks_i) < slots || cfg_i.raw_reset);
     end
   end
   // verilator lint_on SYNCASYNCNET

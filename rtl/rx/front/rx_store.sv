@@ -26,6 +26,10 @@ module rx_store
   input  logic [15:0]                   frame_len_i,
   input  rx_segment_t                   segment_i,
 
+  input  logic                          replay_valid_i,   // a replay, which has nothing in here but its place among the frames
+  output logic                          replay_ready_o,
+  input  rx_segment_t                   replay_i,
+
   output logic                          packet_valid_o,
   input  logic                          packet_ready_i,
   output rx_packet_t                    packet_o,
@@ -73,7 +77,15 @@ module rx_store
     packet_d.frame_len = frame_len_i;
     packet_d.payload   = segment_i.is_tcp && segment_i.payload_len != '0;
     packet_d.segment   = segment_i;
+    // What it gives back is what lies before the frame that is coming in.
+    if (!keep) begin
+      packet_d.stop      = 16'(start_q);
+      packet_d.frame_len = replay_i.payload_len;
+      packet_d.payload   = 1'b0;
+      packet_d.segment   = replay_i;
+    end
   end
+  assign replay_ready_o = queue_ready && !keep;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -108,7 +120,7 @@ module rx_store
   end
 
   fifo_sync #(.WIDTH($bits(rx_packet_t)), .DEPTH(MAX_FRAMES)) i_queue (
-    .clk_i, .rst_ni, .wr_valid_i(keep), .wr_ready_o(queue_ready), .wr_data_i(packet_d),
+    .clk_i, .rst_ni, .wr_valid_i(keep || (replay_valid_i && queue_ready)), .wr_ready_o(queue_ready), .wr_data_i(packet_d),
     .rd_valid_o(packet_valid_o), .rd_ready_i(packet_ready_i), .rd_data_o(packet_o), .count_o(unused_count)
   );
 
@@ -182,7 +194,7 @@ module rx_store
     end
   end
 
-  assign idle_o = wr_q == free_q;
+  assign idle_o = wr_q == free_q && !packet_valid_o;
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET

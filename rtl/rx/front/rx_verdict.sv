@@ -14,6 +14,7 @@ module rx_verdict
   input  logic         dropped_i,      // no raw slot
   input  logic         reserved_i,     // but reserved ones
   input  logic         known_i,        // of a flow
+  input  logic         replay_i,       // no frame, but a replay
   input  logic         raw_i,
   input  logic         counts_raw_i,   // and the flow's count of raw segments goes on
   input  logic [15:0]  flow_i,
@@ -29,9 +30,10 @@ module rx_verdict
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
-  logic plain, known, refused;
-  assign plain   = direct_i && !dropped_i;
-  assign known   = direct_i && known_i;
+  logic plain, known, refused, walked;
+  assign plain   = direct_i && !dropped_i && !replay_i;
+  assign known   = direct_i && known_i && !replay_i;
+  assign walked  = finish_i && !replay_i;
   assign refused = known && accept_i == ACCEPT_REFUSE;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -39,12 +41,12 @@ module rx_verdict
       cnt_inc_o <= '0;
     end else begin
       cnt_inc_o <= '0;
-      cnt_inc_o[CNT_RX_DROP_NO_RAW_SLOT]   <= 16'(direct_i && dropped_i && !reserved_i);
-      cnt_inc_o[CNT_RX_DROP_RAW_RESERVED]  <= 16'(direct_i && dropped_i && reserved_i);
+      cnt_inc_o[CNT_RX_DROP_NO_RAW_SLOT]   <= 16'(direct_i && dropped_i && !reserved_i && !replay_i);
+      cnt_inc_o[CNT_RX_DROP_RAW_RESERVED]  <= 16'(direct_i && dropped_i && reserved_i && !replay_i);
       cnt_inc_o[CNT_RX_RAW_FRAMES]         <= 16'(plain && !known_i);
-      cnt_inc_o[CNT_RX_SEGMENTS]           <= 16'(finish_i || (plain && known_i));
-      cnt_inc_o[CNT_RX_SEGMENTS_PLACED]    <= 16'(finish_i && stop_i == STOP_WHOLE);
-      cnt_inc_o[CNT_RX_SEGMENTS_BYPASSED]  <= 16'((finish_i && raw_i) || (direct_i && counts_raw_i));
+      cnt_inc_o[CNT_RX_SEGMENTS]           <= 16'(walked || (plain && known_i));
+      cnt_inc_o[CNT_RX_SEGMENTS_PLACED]    <= 16'(walked && stop_i == STOP_WHOLE);
+      cnt_inc_o[CNT_RX_SEGMENTS_BYPASSED]  <= 16'((walked && raw_i) || (direct_i && counts_raw_i));
       cnt_inc_o[CNT_RX_SEGMENTS_DUPLICATE] <= 16'(known && accept_i == ACCEPT_DUPLICATE);
       cnt_inc_o[CNT_RX_REFUSED_ACK]        <= 16'(refused && refusal_i == REFUSAL_NO_ACK);
       cnt_inc_o[CNT_RX_REFUSED_WINDOW]     <= 16'(refused && refusal_i == REFUSAL_WINDOW);
@@ -52,8 +54,12 @@ module rx_verdict
       cnt_inc_o[CNT_RX_REFUSED_NO_TIMESTAMP] <= 16'(refused && refusal_i == REFUSAL_NO_TIMESTAMP);
       // A segment thrown away behind one that did not end whole left with that one.
       cnt_inc_o[CNT_RX_DETACH_GAP]         <= 16'(known && !dropped_i && accept_i == ACCEPT_LEAVE);
-      cnt_inc_o[CNT_RX_DETACH_PARTIAL]     <= 16'(finish_i && stop_i == STOP_PARTIAL);
-      cnt_inc_o[CNT_RX_DETACH_ERROR]       <= 16'(finish_i && stop_i == STOP_ERROR);
+      cnt_inc_o[CNT_RX_DETACH_PARTIAL]     <= 16'(walked && stop_i == STOP_PARTIAL);
+      cnt_inc_o[CNT_RX_DETACH_ERROR]       <= 16'(walked && stop_i == STOP_ERROR);
+      cnt_inc_o[CNT_RX_REPLAYS]            <= 16'(finish_i && replay_i && stop_i == STOP_WHOLE);
+      cnt_inc_o[CNT_RX_REPLAYS_PARTIAL]    <= 16'(finish_i && replay_i && stop_i == STOP_PARTIAL);
+      cnt_inc_o[CNT_RX_REPLAYS_ERROR]      <= 16'(finish_i && replay_i && stop_i == STOP_ERROR);
+      cnt_inc_o[CNT_RX_REPLAYS_REFUSED]    <= 16'(direct_i && replay_i);
     end
   end
 
@@ -61,7 +67,9 @@ module rx_verdict
 
   always_comb begin
     verdict = TRACE_VERDICT_BYPASSED;
-    if (finish_i) begin
+    if (replay_i) begin
+      verdict = finish_i ? TRACE_VERDICT_REPLAYED : TRACE_VERDICT_REFUSED;
+    end else if (finish_i) begin
       unique case (stop_i)
         STOP_WHOLE:   verdict = engine_i ? TRACE_VERDICT_ENGINE : TRACE_VERDICT_PLACED;
         STOP_PARTIAL: verdict = TRACE_VERDICT_PARTIAL;
@@ -86,8 +94,8 @@ module rx_verdict
       trace_o <= '0;
     end else begin
       trace_o.valid  <= finish_i || direct_i;
-      trace_o.kind   <= dropped_i ? 4'(TRACE_KIND_FRAME_DROPPED) : 4'(TRACE_KIND_VERDICT);
-      trace_o.detail <= !dropped_i ? verdict : reserved_i ? TRACE_DROP_RAW_RESERVED : TRACE_DROP_NO_RAW_SLOT;
+      trace_o.kind   <= dropped_i && !replay_i ? 4'(TRACE_KIND_FRAME_DROPPED) : 4'(TRACE_KIND_VERDICT);
+      trace_o.detail <= !dropped_i || replay_i ? verdict : reserved_i ? TRACE_DROP_RAW_RESERVED : TRACE_DROP_NO_RAW_SLOT;
       trace_o.flow   <= known_i ? flow_i : NO_FLOW;
       trace_o.value  <= tcp_i && !dropped_i ? seq_i : '0;
       trace_o.info   <= frame_len_i;

@@ -88,7 +88,8 @@ module rx_walks
 
   assign room_o         = count_q < COUNT_W'(WALKS);
   assign payload_left_o = payloads_q != '0;
-  assign payload_open_o = payload_left_o || start_i;
+  // A replay's comes from elsewhere, and is alone.
+  assign payload_open_o = payload_left_o || (start_i && !entry_i.packet.segment.replay);
   assign head_o         = head_q;
   assign oldest_o       = oldest_q;
   assign oldest_flow_o  = oldest_valid_q ? oldest_q.flow : entry_q[head_q].flow;
@@ -146,7 +147,7 @@ module rx_walks
 
   assign done_o           = done_q;
   assign done_end_o       = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
-  assign oldest_counted_o = done_q.stop == STOP_WHOLE ? oldest_raw_q : oldest_raw_more_q;
+  assign oldest_counted_o = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_raw_q : oldest_raw_more_q;
   assign done_waits_o     = done_valid_q || fifo_valid;
   assign done_valid_o     = done_ready_q;
 

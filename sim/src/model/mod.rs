@@ -29,7 +29,7 @@ use self::receive::{accept, Accepted, Config, Receive};
 use self::reports::ReportRing;
 use self::tables::Tables;
 use self::trace::{Trace, NO_FLOW};
-use self::transmit::{Outgoing, Transmit};
+use self::transmit::{Outgoing, Transmit, MAX_REPLAY};
 use crate::card::{Card, Event, DOORBELLS};
 use crate::iommu::{Group, HostMemory};
 
@@ -54,6 +54,8 @@ pub struct Sizes {
     pub flows: usize,
     /// STags, a power of two.
     pub stags: usize,
+    /// Payload bytes of a replay job at most; 0: the card has none.
+    pub replay: u32,
 }
 
 impl Default for Sizes {
@@ -61,6 +63,7 @@ impl Default for Sizes {
         Self {
             flows: 256,
             stags: 1024,
+            replay: MAX_REPLAY,
         }
     }
 }
@@ -135,7 +138,7 @@ impl State {
                 promiscuous: false,
             },
             tables: Tables::new(sizes.flows, sizes.stags),
-            transmit: Transmit::default(),
+            transmit: Transmit::new(sizes.replay),
             reports: ReportRing::default(),
             raw: RawRing::default(),
             counters: Counters::default(),
@@ -357,6 +360,11 @@ impl State {
             let Some((at, frame)) = s.leaving.pop_front() else {
                 break;
             };
+            if let Some(replay) = frame.replay {
+                s.stored_bytes += frame.bytes.len();
+                s.stored.push_back(Accepted::replay(frame.bytes, replay));
+                continue;
+            }
             let passing = Passing {
                 frame: &frame.bytes,
                 sent: true,

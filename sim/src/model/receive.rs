@@ -2,7 +2,7 @@
 
 use weft_layout::{
     fpdu_verdict, report_kind, trace_kind, trace_verdict, AttachRow, Counter, FpduReport,
-    FrameReport, PlacedReport, Refusal, SegmentReport, TraceEntry,
+    FrameReport, PlacedReport, Refusal, ReplayOutcome, ReplayReport, SegmentReport, TraceEntry,
 };
 use weft_wire::checks::Violation;
 use weft_wire::ddp::{DdpHeader, Target};
@@ -17,6 +17,7 @@ use super::raw_ring::RawRing;
 use super::reports::ReportRing;
 use super::tables::Tables;
 use super::trace::{Trace, NO_FLOW};
+use super::transmit::Replay;
 use crate::iommu::HostMemory;
 
 /// What the registers say about receiving.
@@ -38,9 +39,19 @@ pub struct Accepted {
     /// The frame.
     pub frame: Vec<u8>,
     tcp: Option<Segment>,
+    replay: Option<Replay>,
 }
 
 impl Accepted {
+    /// Bytes of a replay job.
+    pub fn replay(bytes: Vec<u8>, replay: Replay) -> Self {
+        Self {
+            frame: bytes,
+            tcp: None,
+            replay: Some(replay),
+        }
+    }
+
     /// Its event: in the store.
     pub fn event(&self) -> TraceEntry {
         TraceEntry {
@@ -82,11 +93,18 @@ pub fn accept(
     } else {
         match parse_for(&frame, frame[..6] == config.mac) {
             Parsed::Drop(reason) => Some(reason),
-            Parsed::Other => return Some(Accepted { frame, tcp: None }),
+            Parsed::Other => {
+                return Some(Accepted {
+                    frame,
+                    tcp: None,
+                    replay: None,
+                })
+            }
             Parsed::Tcp(segment) => {
                 return Some(Accepted {
                     frame,
                     tcp: Some(segment),
+                    replay: None,
                 })
             }
         }
@@ -127,6 +145,9 @@ enum End {
 impl Receive<'_> {
     /// Gives a frame its verdict and does what it asks for.
     pub fn handle(&mut self, accepted: &Accepted) {
+        if let Some(replay) = &accepted.replay {
+            return self.replay(&accepted.frame, replay);
+        }
         let Some(segment) = &accepted.tcp else {
             return self.other(accepted);
         };
@@ -315,6 +336,56 @@ impl Receive<'_> {
         for fpdu in &fpdus {
             self.reports.push(fpdu.to_bytes());
         }
+        self.reports.push(report.to_bytes());
+    }
+
+    /// Walks a piece of the stream that lay in host memory, from where its job says. The flow stays detached, its count what it is.
+    fn replay(&mut self, bytes: &[u8], replay: &Replay) {
+        let f = usize::from(replay.flow);
+        let (row, position) = (self.tables.rx[f], self.tables.positions[f]);
+        let mut at = AttachRow {
+            msn: replay.msn,
+            mo: replay.mo,
+            ..position
+        };
+        let mut fpdus = Vec::new();
+        let refused = !row.valid() || position.attached();
+        let (outcome, done) = if refused {
+            self.counters.count(Counter::RxReplaysRefused);
+            (ReplayOutcome::Refused, 0)
+        } else {
+            let (end, done, _) = self.walk(bytes, replay.seq, replay.flow, &mut at, &mut fpdus);
+            let (outcome, counter) = match end {
+                End::Whole => (ReplayOutcome::Whole, Counter::RxReplays),
+                End::Partial => (ReplayOutcome::Partial, Counter::RxReplaysPartial),
+                End::Error => (ReplayOutcome::Error, Counter::RxReplaysError),
+            };
+            self.counters.count(counter);
+            // While it is detached nobody looks at these.
+            let rcv_nxt = replay.seq.wrapping_add(done as u32);
+            self.tables.positions[f] = AttachRow { rcv_nxt, ..at };
+            (outcome, done)
+        };
+        let verdict = match refused {
+            true => trace_verdict::REFUSED,
+            false => trace_verdict::REPLAYED,
+        };
+        self.trace
+            .verdict(verdict, replay.flow, replay.seq, bytes.len());
+        for fpdu in &fpdus {
+            self.reports.push(fpdu.to_bytes());
+        }
+        let report = ReplayReport {
+            kind: report_kind::REPLAY,
+            flow: replay.flow,
+            seq: replay.seq,
+            raw_count: position.raw_count,
+            payload_len: bytes.len() as u16,
+            done_len: done as u16,
+            epoch: row.epoch,
+            ..ReplayReport::default()
+        }
+        .with_outcome(outcome);
         self.reports.push(report.to_bytes());
     }
 

@@ -40,6 +40,7 @@ impl ModelCard {
             reg::JOB_LOG2 => s.transmit.log2().into(),
             reg::JOB_DONE => s.transmit.done(),
             reg::JOB_PUSH => PUSH_SLOTS,
+            reg::JOB_REPLAY => s.transmit.max_replay,
             reg::REPORT_BASE_LO => s.reports.base as u32,
             reg::REPORT_BASE_HI => (s.reports.base >> 32) as u32,
             reg::REPORT_LOG2 => s.reports.log2().into(),

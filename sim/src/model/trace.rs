@@ -73,7 +73,7 @@ impl Trace {
 
     /// What became of a frame.
     pub fn verdict(&mut self, verdict: u8, flow: u16, seq: u32, len: usize) {
-        debug_assert!(verdict <= trace_verdict::REFUSED);
+        debug_assert!(verdict <= trace_verdict::REPLAYED);
         self.record(TraceEntry {
             kind: trace_kind::VERDICT,
             detail: verdict,

@@ -28,6 +28,21 @@ pub struct Outgoing {
     segment: bool,
     /// It is an FPDU.
     fpdu: bool,
+    /// It is none: the bytes are a piece of a flow's received stream.
+    pub replay: Option<Replay>,
+}
+
+/// Where in a flow's received stream bytes are that are to be walked again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Replay {
+    /// The flow.
+    pub flow: u16,
+    /// TCP sequence number of the first byte.
+    pub seq: u32,
+    /// MSN that is expected on queue 0.
+    pub msn: u32,
+    /// MO that is expected in that message.
+    pub mo: u32,
 }
 
 impl Outgoing {
@@ -51,6 +66,9 @@ impl Outgoing {
     }
 }
 
+/// Payload bytes of a replay at most.
+pub const MAX_REPLAY: u32 = 4096;
+
 /// Why a job ended before its end.
 enum Failure {
     Malformed,
@@ -67,6 +85,8 @@ pub struct Transmit {
     done: u32,
     identification: u16,
     push: PushWindow,
+    /// Payload bytes that a replay may have; 0: there are none.
+    pub max_replay: u32,
 }
 
 /// Slots of the push window.
@@ -128,12 +148,21 @@ impl PushWindow {
 }
 
 impl Transmit {
+    /// Of a card whose replay jobs may have so many bytes.
+    pub fn new(max_replay: u32) -> Self {
+        Self {
+            max_replay,
+            ..Self::default()
+        }
+    }
+
     /// A new ring.
     pub fn set_log2(&mut self, log2: u8) {
         *self = Self {
             base: self.base,
             log2,
             identification: self.identification,
+            max_replay: self.max_replay,
             ..Self::default()
         };
     }
@@ -219,7 +248,7 @@ impl Transmit {
             }
         };
         self.done = self.done.wrapping_add(1);
-        for frame in frames.iter().skip(before) {
+        for frame in frames.iter().skip(before).filter(|f| f.replay.is_none()) {
             counters.count(Counter::TxFrames);
             counters.add(Counter::TxBytes, frame.bytes.len());
         }
@@ -299,7 +328,21 @@ impl Transmit {
                 frames.push_back(Outgoing {
                     bytes: ethernet::segment(row, job, job.seq, job.tcp_flags, id, &bytes),
                     segment: true,
-                    fpdu: false,
+                    ..Outgoing::default()
+                });
+                Ok(())
+            }
+            JobKind::Replay if (1..=self.max_replay as usize).contains(&length) => {
+                let replay = Replay {
+                    flow: job.flow,
+                    seq: job.seq,
+                    msn: job.ts_val,
+                    mo: job.ts_ecr,
+                };
+                frames.push_back(Outgoing {
+                    bytes: payload.take(length, memory)?,
+                    replay: Some(replay),
+                    ..Outgoing::default()
                 });
                 Ok(())
             }
@@ -342,6 +385,7 @@ impl Transmit {
                 bytes: ethernet::segment(row, job, seq, flags, id, &fpdu),
                 segment: true,
                 fpdu: true,
+                replay: None,
             });
             counters.count(Counter::TxFpdus);
             seq = seq.wrapping_add(fpdu.len() as u32);

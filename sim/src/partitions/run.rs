@@ -14,7 +14,7 @@ use super::PartitionsError;
 use crate::fabric::{Fabric, FabricConfig, FabricError};
 use crate::kind::CardKind;
 use crate::link::{Faults, LinkConfig};
-use crate::pair::{Operation, Pair, LIMIT};
+use crate::pair::{Operation, Pair, LATER, LIMIT};
 use crate::seed::{generator, Stream};
 use crate::transport::lock;
 
@@ -100,6 +100,7 @@ pub fn run(place: Place, rung: Rung, load: &Load) -> Result<Figures, PartitionsE
         link,
         mtu,
         rungs: vec![rung; 2],
+        replay: load.replay,
         ..FabricConfig::default()
     })?;
     let largest = load.sizes.iter().copied().max().unwrap_or(0);
@@ -130,6 +131,7 @@ pub fn run(place: Place, rung: Rung, load: &Load) -> Result<Figures, PartitionsE
     // Losses begin when all stand: what is measured is the data path.
     let faults = Faults {
         loss: load.loss,
+        resegment: load.cut,
         ..Faults::default()
     };
     let mut world = lock(fabric.world());
@@ -146,6 +148,7 @@ pub fn run(place: Place, rung: Rung, load: &Load) -> Result<Figures, PartitionsE
     let mut world = lock(fabric.world());
     let wires = [0, 1].map(|end| world.link(0).take_waits(end));
     drop(world);
+    fabric.run_for(LATER)?;
     for connection in &connections {
         connection.check(&source, largest)?;
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The ready ones, by name; the first is the default.
-pub const READY: [(&str, &str); 7] = [
+pub const READY: [(&str, &str); 8] = [
     ("default", include_str!("../../workloads/default.toml")),
     ("echo", include_str!("../../workloads/echo.toml")),
     ("block", include_str!("../../workloads/block.toml")),
@@ -17,6 +17,7 @@ pub const READY: [(&str, &str); 7] = [
     ("bulk", include_str!("../../workloads/bulk.toml")),
     ("book", include_str!("../../workloads/book.toml")),
     ("sizes", include_str!("../../workloads/sizes.toml")),
+    ("replay", include_str!("../../workloads/replay.toml")),
 ];
 
 /// Bytes under way on a connection, so that a load's memory is bounded.
@@ -53,6 +54,12 @@ pub struct Load {
     /// Frames of a million that are lost, each way.
     #[serde(default)]
     pub loss: u32,
+    /// Frames of a million that are cut in two on the way, each way.
+    #[serde(default)]
+    pub cut: u32,
+    /// What lies beyond a gap is not copied by the hosts, where the card can walk over it again.
+    #[serde(default)]
+    pub replay: bool,
     /// Delay of the link in nanoseconds, each way.
     #[serde(default = "delay")]
     pub delay_ns: u64,
@@ -184,6 +191,7 @@ fn check(load: &Load) -> Result<(), WorkloadError> {
             "1 to 1000000",
         ),
         ("loss", u64::from(load.loss), 0..=100_000, "at most 100000"),
+        ("cut", u64::from(load.cut), 0..=1_000_000, "at most 1000000"),
         (
             "delay_ns",
             load.delay_ns,

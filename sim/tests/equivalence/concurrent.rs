@@ -834,6 +834,7 @@ fn record(seed: u64, sizes: Sizes) -> Vec<Record> {
             rng: generator(seed ^ 0xc0_0000, Stream::Application),
             memory: host.memory.iova,
             source: host.source.iova,
+            pieces: host.source.iova,
             edges: None,
             queues: host.queues.iova,
             flows: vec![],

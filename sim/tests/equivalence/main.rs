@@ -34,6 +34,8 @@ enum Step {
     Attach(u16, AttachRow),
     Frames(Vec<(Vec<u8>, bool)>),
     Jobs(Vec<(Job, Vec<u8>)>),
+    /// These bytes, by this job.
+    Replay(Vec<u8>, Job),
 }
 
 /// What came of it.
@@ -52,11 +54,15 @@ struct Subject {
     queues: Region,
     capture: Region,
     capture_head: u32,
+    /// Of the stream, to be walked again.
+    pieces: Region,
 }
 
 /// Slots of the capture ring, and bytes of one.
 const CAPTURE_LOG2: u32 = 9;
 const CAPTURE_SLOT_LOG2: u32 = 11;
+/// Bytes of a replay at most, and some more.
+const PIECES: usize = 8192;
 /// What is kept of a frame: not all of the longest ones.
 const SNAP: u32 = 700;
 
@@ -77,6 +83,7 @@ impl Subject {
         memory.write(0, &bytes).unwrap();
         bench.sent();
         let capture = bench.region(1 << (CAPTURE_LOG2 + CAPTURE_SLOT_LOG2));
+        let pieces = bench.region(PIECES);
         bench.write(reg::CAPTURE_BASE_LO, capture.iova as u32);
         bench.write(reg::CAPTURE_BASE_HI, (capture.iova >> 32) as u32);
         bench.write(reg::CAPTURE_LOG2, CAPTURE_LOG2 << 8 | CAPTURE_SLOT_LOG2);
@@ -87,6 +94,7 @@ impl Subject {
             queues,
             capture,
             capture_head: 0,
+            pieces,
         }
     }
 
@@ -143,6 +151,11 @@ impl Subject {
                     b.world.deliver(0, frame.clone(), *bad);
                 }
             }
+            Step::Replay(bytes, job) => {
+                self.pieces.write(0, bytes).unwrap();
+                b.post(job, &[]);
+                b.ring_jobs();
+            }
             Step::Jobs(jobs) => {
                 for (job, inline) in jobs {
                     b.post(job, inline);
@@ -179,6 +192,9 @@ impl Subject {
                 report_kind::FPDU => format!("{:?}", weft_layout::FpduReport::from_bytes(&report)),
                 report_kind::FRAME => {
                     format!("{:?}", weft_layout::FrameReport::from_bytes(&report))
+                }
+                report_kind::REPLAY => {
+                    format!("{:?}", weft_layout::ReplayReport::from_bytes(&report))
                 }
                 report_kind::PLACED => {
                     format!("{:?}", weft_layout::PlacedReport::from_bytes(&report))
@@ -298,6 +314,8 @@ fn hex(bytes: &[u8]) -> String {
 struct Script {
     rng: ChaCha8Rng,
     memory: u64,
+    /// Where replays read.
+    pieces: u64,
     /// Where jobs read: MEMORY bytes.
     source: u64,
     /// What the boundaries of regions, elements and FPDUs are, if ULPDUs are to meet them.
@@ -631,6 +649,72 @@ impl Script {
         frames
     }
 
+    /// A piece of a flow's stream that is to be walked again, mostly from where the flow stands.
+    fn replay(&mut self, flow: u16) -> Step {
+        let (markers, crc, seq, msn, mo) = {
+            let f = &self.flows[usize::from(flow)];
+            let markers = f.rx.markers().then_some(f.rx.marker_base);
+            (markers, f.rx.crc(), f.seq, f.msn, f.mo)
+        };
+        let mut bytes = Vec::new();
+        for _ in 0..self.rng.random_range(1..5) {
+            let at = seq.wrapping_add(bytes.len() as u32);
+            if let Some(edges) = &mut self.edges {
+                edges.seq = at;
+            }
+            let ulpdu = self.ulpdu(flow);
+            let mut fpdu = mpa::frame(at, markers, crc, &ulpdu);
+            if self.rng.random_ratio(1, 30) {
+                let at = self.rng.random_range(0..fpdu.len());
+                fpdu[at] ^= 1 << self.rng.random_range(0..8);
+            }
+            bytes.extend(fpdu);
+        }
+        self.flows[usize::from(flow)].seq = seq.wrapping_add(bytes.len() as u32);
+        let rng = &mut self.rng;
+        if rng.random_ratio(1, 4) {
+            bytes.truncate(rng.random_range(1..bytes.len()));
+        }
+        let mut left = bytes.len() as u32;
+        let count = rng.random_range(1..=4u8);
+        let mut at = self.pieces;
+        let mut part = |last: bool| {
+            let n = match last {
+                true => left,
+                false => rng.random_range(0..=left),
+            };
+            (left, at) = (left - n, at + u64::from(n));
+            (at - u64::from(n), n)
+        };
+        let mut job = Job {
+            kind: weft_layout::job_kind::REPLAY,
+            flow,
+            seq,
+            ts_val: msn,
+            ts_ecr: mo,
+            length: bytes.len() as u32,
+            sge_count: count,
+            ..Job::default()
+        };
+        (job.sge0_iova, job.sge0_length) = part(count == 1);
+        if count > 1 {
+            (job.sge1_iova, job.sge1_length) = part(count == 2);
+        }
+        if count > 2 {
+            (job.sge2_iova, job.sge2_length) = part(count == 3);
+        }
+        if count > 3 {
+            (job.sge3_iova, job.sge3_length) = part(true);
+        }
+        // What a segment's job would say counts for nothing.
+        job.flags = self.rng.random::<u8>() & Job::ECT;
+        (job.ack, job.window, job.tcp_flags) = self.rng.random();
+        if self.rng.random_ratio(1, 40) {
+            job.sge0_iova = 0x1234;
+        }
+        Step::Replay(bytes, job)
+    }
+
     fn job(&mut self) -> (Job, Vec<u8>) {
         use weft_layout::job_kind::{MESSAGE, RAW_FRAME, SEGMENT};
         let flow = self.rng.random_range(0..FLOWS);
@@ -719,6 +803,7 @@ fn record(seed: u64, rounds: usize, sizes: Sizes) -> (Vec<(Step, Outcome)>, Subj
         rng: generator(seed, Stream::Application),
         memory: subject.memory.iova,
         source: subject.memory.iova,
+        pieces: subject.pieces.iova,
         edges: None,
         queues: subject.queues.iova,
         flows: Vec::new(),
@@ -758,6 +843,15 @@ fn record(seed: u64, rounds: usize, sizes: Sizes) -> (Vec<(Step, Outcome)>, Subj
         run(&mut subject, steps);
         let frames = script.frames(flow);
         run(&mut subject, vec![Step::Frames(frames)]);
+        // Of a flow that is attached as well.
+        let other = script.rng.random_range(0..FLOWS);
+        let detached = subject.position(other).attached & AttachRow::ATTACHED == 0;
+        if detached || script.rng.random_ratio(1, 8) {
+            let steps = script.elements(other);
+            run(&mut subject, steps);
+            let replay = script.replay(other);
+            run(&mut subject, vec![replay]);
+        }
         let jobs = (0..script.rng.random_range(1..4))
             .map(|_| script.job())
             .collect();

@@ -130,7 +130,7 @@ module rx_front_bench
 
   rx_store #(.DATA_W(DATA_W), .STORE_BYTES(STORE_BYTES), .MAX_FRAMES(MAX_FRAMES)) i_store (
     .clk_i, .rst_ni, .beat_valid_i(beat_valid), .beat_last_i(beat_last), .beat_data_i(beat_data), .drop_i(drop),
-    .frame_len_i(frame_len), .segment_i(segment), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
+    .frame_len_i(frame_len), .segment_i(segment), .replay_valid_i(1'b0), .replay_ready_o(), .replay_i('0), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
     .packet_o(packet), .rd_req_i(rd_req), .rd_pos_i(rd_pos), .rd_grant_o(rd_grant), .rd_data_o(rd_data),
     .free_valid_i, .free_stop_i, .idle_o(store_idle), .trace_o(stored), .cnt_inc_o(store_cnt)
   );
@@ -166,7 +166,7 @@ module rx_front_bench
     .clk_i, .rst_ni, .cfg_i(cfg), .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
     .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready),
     .payload_cmd_start_o(payload_cmd_start), .payload_cmd_offset_o(payload_cmd_offset), .payload_cmd_len_o(payload_cmd_len),
-    .payload_flush_o(payload_flush),
+    .payload_flush_o(payload_flush), .replay_start_o(), .replay_flush_o(),
     .payload_open_o(payload_open), .payload_end_i(pl_valid_o && pl_ready_i && pl_last_o), .lookup_busy_i(lookup_busy),
     .lookup_valid_o(lookup_valid), .lookup_key_o(lookup_key), .lookup_rsp_i(lookup_rsp), .lookup_hit_i(lookup_hit), .lookup_flow_i(lookup_flow),
     .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .fetch_valid_o(fetch_valid),

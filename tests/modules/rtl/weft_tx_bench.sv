@@ -99,7 +99,7 @@ module weft_tx_bench
     .ga_rsp_error_i(rsp_error[0]),
     .rpt_valid_o, .rpt_ready_i, .rpt_o,
     .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
-    .idle_o(tx_idle), .trace_o(trace), .cnt_inc_o
+    .replay_valid_o(), .replay_ready_i(1'b1), .replay_about_o(), .idle_o(tx_idle), .trace_o(trace), .cnt_inc_o
   );
 
   assign req_valid[2] = 1'b0;

@@ -258,6 +258,7 @@ impl Bench {
             while let Some(event) = host.engine.poll_event() {
                 host.events.push(event);
             }
+            host.card.take_back(&mut host.engine);
             while let Some(completion) = host.engine.poll_completion() {
                 host.completions.push(completion);
             }
@@ -320,10 +321,9 @@ impl Bench {
             What::Reports(n) => {
                 let host = &mut self.hosts[n];
                 let mut any = false;
-                while let Some((report, raw)) = host.card.take_report() {
+                while let Some(report) = host.card.next_report() {
                     any = true;
-                    host.engine
-                        .on_report(self.now, &report, raw.as_deref(), &mut host.card);
+                    host.card.hand(self.now, &mut host.engine, report);
                 }
                 if any {
                     self.collect();

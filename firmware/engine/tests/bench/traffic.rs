@@ -161,6 +161,10 @@ pub fn run_prepared(
             "seed {seed}"
         );
     }
+    if b.hosts.iter().any(|h| h.engine.config().replay > 0) {
+        // What is held is acknowledged before the card has walked over it.
+        b.run(MS);
+    }
     for e in &expected {
         let source = 1 - e.host;
         let data = b

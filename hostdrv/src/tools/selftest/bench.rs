@@ -151,10 +151,13 @@ impl Bench {
 
     /// The next report, if it is there.
     pub(super) fn take(&mut self) -> Result<Option<Arrived>, Failure> {
-        let Some((report, has_frame)) = self.card.take_report(&mut self.frame)? else {
+        let Some((report, slot)) = self.card.take_report()? else {
             return Ok(None);
         };
-        let frame = has_frame.then(|| self.frame.clone());
+        if let Some(slot) = slot {
+            self.card.copy_frame(slot, &mut self.frame)?;
+        }
+        let frame = slot.map(|_| self.frame.clone());
         let kind = ReportKind::from_raw(report[SegmentReport::KIND_AT]);
         Ok(Some(match (kind, frame) {
             (Some(ReportKind::Segment), frame) => {

@@ -2,6 +2,8 @@
 //! judge's.
 
 mod receive;
+mod replay;
+mod slots;
 mod transmit;
 
 use std::collections::VecDeque;
@@ -52,6 +54,11 @@ pub struct Card {
     /// Frames on their way out.
     pub out: Vec<Vec<u8>>,
     pub reports: VecDeque<Report>,
+    slots: slots::Slots,
+    /// Replays done, by their outcome.
+    pub replays: [u32; 4],
+    /// Every replay is refused.
+    pub no_replay: bool,
     pub refused: u32,
     pub placed: u64,
     /// Terminate codes of the FPDUs in which an error was found.
@@ -76,6 +83,9 @@ impl Card {
             ring: 64,
             out: Vec::new(),
             reports: VecDeque::new(),
+            slots: slots::Slots::default(),
+            replays: [0; 4],
+            no_replay: false,
             refused: 0,
             placed: 0,
             errors: Vec::new(),
@@ -84,6 +94,9 @@ impl Card {
     }
 
     pub fn bytes(&mut self, iova: u64, length: usize) -> Option<&mut [u8]> {
+        if iova >= slots::SLOTS {
+            return self.slots.bytes(iova, length);
+        }
         let at = usize::try_from(iova.checked_sub(MEMORY)?).ok()?;
         self.memory.get_mut(at..at.checked_add(length)?)
     }
@@ -101,11 +114,24 @@ impl Card {
     fn report(&mut self, report: [u8; 64], raw: Option<&[u8]>) {
         let mut report = report;
         report[56..60].copy_from_slice(&self.done.to_le_bytes());
+        if let Some(frame) = raw {
+            let slot = self.slots.put(frame);
+            report[28..30].copy_from_slice(&slot.to_le_bytes());
+        }
         self.reports.push_back((report, raw.map(<[u8]>::to_vec)));
     }
 
-    /// Hands a report to the engine: what it says about jobs is known from now on.
+    /// The next report, for a host that copies the frame out of its slot.
     pub fn take_report(&mut self) -> Option<Report> {
+        let report = self.next_report()?;
+        if report.1.is_some() {
+            self.slots.free(replay::slot_of(&report.0));
+        }
+        Some(report)
+    }
+
+    /// Hands a report to the engine: what it says about jobs is known from now on.
+    pub fn next_report(&mut self) -> Option<Report> {
         let report = self.reports.pop_front()?;
         self.known_done = u32::from_le_bytes(report.0[56..60].try_into().unwrap());
         Some(report)
@@ -200,6 +226,15 @@ impl Port for Card {
             return None;
         }
         self.bytes(at, bytes as usize).map(|_| at)
+    }
+
+    fn slot_at(&self, slot: u16) -> Option<u64> {
+        self.slots.at(slot)
+    }
+
+    fn copy_slot(&mut self, slot: u16, at: usize, bytes: &mut [u8]) -> Result<(), MemoryError> {
+        bytes.copy_from_slice(self.slots.lent(slot, at, bytes.len()));
+        Ok(())
     }
 
     fn copy_in(&mut self, iova: u64, bytes: &[u8]) -> Result<(), MemoryError> {

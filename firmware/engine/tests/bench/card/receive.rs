@@ -16,6 +16,9 @@ use super::{is_attached, Card};
 impl Card {
     /// A frame from the wire.
     pub fn receive(&mut self, frame: &[u8]) {
+        if self.is_full() {
+            return;
+        }
         let Some((ethernet, packet)) = EthernetHeader::parse(frame) else {
             return;
         };
@@ -189,7 +192,7 @@ impl Card {
     }
 
     /// Bytes done, whether that is all, whether an FPDU is for the engine.
-    fn walk(
+    pub(super) fn walk(
         &mut self,
         flow: u16,
         segment: &TcpSegment<'_>,

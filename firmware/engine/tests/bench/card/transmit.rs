@@ -73,6 +73,7 @@ impl Card {
         let row = self.flows[usize::from(job.flow)].tx;
         match job.kind {
             job_kind::RAW_FRAME => self.out.push(payload),
+            job_kind::REPLAY => self.replay(job, &payload),
             job_kind::SEGMENT if job.append_crc() => {
                 if payload.is_empty() || payload.len() % 4 != 0 {
                     return job_status::MALFORMED;

@@ -1,0 +1,81 @@
+//! Pieces of a received stream that lie in raw slots: the account of them.
+
+use alloc::collections::VecDeque;
+
+use weft_tcp::seq;
+
+/// What became of a report whose frame may stay in its slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Nothing was done: it is another one, for [`Engine::on_report`](crate::Engine::on_report).
+    No,
+    /// The report is handled, and nobody needs its frame.
+    Done,
+    /// The report is handled, and the slot is lent until [`Engine::poll_slot`](crate::Engine::poll_slot) gives it back.
+    Held,
+}
+
+/// A piece of the stream in a raw slot.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// Its first octet.
+    pub seq: u32,
+    /// Octets.
+    pub length: u16,
+    /// Its slot.
+    pub slot: u16,
+    /// Where it begins in it.
+    pub at: u16,
+}
+
+impl Piece {
+    /// Behind its last octet.
+    pub fn end(&self) -> u32 {
+        self.seq.wrapping_add(u32::from(self.length))
+    }
+}
+
+/// A replay that is under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Replay {
+    /// Its first octet.
+    pub seq: u32,
+    /// Octets.
+    pub length: u32,
+    /// Its job.
+    pub job: u32,
+}
+
+/// What of a connection's stream lies in slots. As long as something does, nothing of it lies in pages.
+#[derive(Debug, Default)]
+pub struct Held {
+    /// In their order, apart from one another.
+    pub pieces: VecDeque<Piece>,
+    /// What the card walks over now.
+    pub replay: Option<Replay>,
+    /// A replay as far as here ended inside an FPDU.
+    pub partial: Option<u32>,
+}
+
+impl Held {
+    /// No slot at all.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// The card is walking over some of it.
+    pub fn is_replaying(&self) -> bool {
+        self.replay.is_some()
+    }
+
+    /// A piece of it is in this slot.
+    pub fn has(&self, slot: u16) -> bool {
+        self.pieces.iter().any(|piece| piece.slot == slot)
+    }
+
+    /// One more.
+    pub fn put(&mut self, piece: Piece) {
+        let at = self.pieces.partition_point(|p| seq::lt(p.seq, piece.seq));
+        self.pieces.insert(at, piece);
+    }
+}

@@ -1,0 +1,100 @@
+//! Replays: a piece of the stream that lay in raw slots is walked again; and what a driver does with the slots.
+
+use weft_engine::{Engine, Kept};
+use weft_layout::{replay_outcome, report_kind, Job, ReplayReport};
+use weft_wire::tcp::{flag, Options, TcpSegment};
+
+use super::{is_attached, Card, Report};
+
+/// Where the raw frame of a report is.
+pub(super) fn slot_of(report: &[u8; 64]) -> u16 {
+    u16::from_le_bytes([report[28], report[29]])
+}
+
+impl Card {
+    /// The bytes of a replay job.
+    pub(super) fn replay(&mut self, job: &Job, bytes: &[u8]) {
+        let flow = usize::from(job.flow);
+        let state = self.flows[flow].clone();
+        let mut report = ReplayReport {
+            kind: report_kind::REPLAY,
+            flow: job.flow,
+            seq: job.seq,
+            raw_count: state.attach.raw_count,
+            payload_len: bytes.len() as u16,
+            epoch: state.rx.epoch,
+            ..Default::default()
+        };
+        let mut fpdus = Vec::new();
+        report.status = if !state.rx.valid() || is_attached(&state.attach) || self.no_replay {
+            replay_outcome::REFUSED
+        } else {
+            let row = &mut self.flows[flow].attach;
+            (row.msn, row.mo) = (job.ts_val, job.ts_ecr);
+            let segment = TcpSegment {
+                source_port: 0,
+                destination_port: 0,
+                seq: job.seq,
+                ack: 0,
+                flags: flag::ACK,
+                window: 0,
+                options: Options::default(),
+                payload: bytes,
+            };
+            let (done, whole, _) = self.walk(job.flow, &segment, &mut fpdus);
+            self.flows[flow].attach = state.attach;
+            report.done_len = done as u16;
+            let error = weft_layout::fpdu_verdict::ERROR;
+            match fpdus.last() {
+                _ if whole => replay_outcome::WHOLE,
+                Some(last) if last.verdict == error => replay_outcome::ERROR,
+                _ => replay_outcome::PARTIAL,
+            }
+        };
+        self.replays[usize::from(report.status)] += 1;
+        for fpdu in fpdus {
+            self.report(fpdu.to_bytes(), None);
+        }
+        self.report(report.to_bytes(), None);
+    }
+
+    /// No slot for another frame.
+    pub fn is_full(&self) -> bool {
+        self.slots.is_full()
+    }
+
+    /// Slots that the engine has.
+    pub fn lent_out(&self) -> usize {
+        self.slots.lent_out()
+    }
+
+    /// Hands a report to the engine, as a driver does: a frame stays in its slot if the engine can use it there.
+    pub fn hand(&mut self, now: u64, engine: &mut Engine, (report, raw): Report) {
+        let slot = slot_of(&report);
+        let mut kept = Kept::No;
+        if raw.is_some() && !self.slots.is_half_full() {
+            kept = engine.hold(now, &report, self);
+        }
+        match kept {
+            Kept::Held => self.slots.lend(slot),
+            Kept::Done => self.slots.free(slot),
+            Kept::No => {
+                engine.on_report(now, &report, raw.as_deref(), self);
+                if raw.is_some() {
+                    self.slots.free(slot);
+                }
+            }
+        }
+        if let Some(slot) = self.slots.wanted() {
+            engine.want_slot(now, slot, self);
+        }
+        self.take_back(engine);
+    }
+
+    /// Slots that the engine gives back.
+    pub fn take_back(&mut self, engine: &mut Engine) {
+        while let Some(slot) = engine.poll_slot(self) {
+            self.slots.free(slot);
+        }
+    }
+}

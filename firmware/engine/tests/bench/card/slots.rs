@@ -1,0 +1,99 @@
+//! The raw ring: slots in order, freed in order, and what the engine has of them.
+
+/// IOVA of the first one.
+pub const SLOTS: u64 = 1 << 44;
+const SIZE: usize = 2048;
+const COUNT: usize = 64;
+
+/// Whose a slot is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Card,
+    /// A report speaks of it.
+    Host,
+    /// The engine has it, until it gives it back.
+    Engine,
+}
+
+/// The ring.
+pub struct Slots {
+    memory: Vec<u8>,
+    of: [Of; COUNT],
+    next: usize,
+}
+
+impl Default for Slots {
+    fn default() -> Self {
+        Slots {
+            memory: vec![0; SIZE * COUNT],
+            of: [Of::Card; COUNT],
+            next: 0,
+        }
+    }
+}
+
+impl Slots {
+    /// The ring is full: a frame is dropped. What is behind a slot waits with it.
+    pub fn is_full(&self) -> bool {
+        self.of[self.next] != Of::Card
+    }
+
+    /// Slots between the oldest one that waits and the next one.
+    fn waiting(&self) -> usize {
+        let before = |n: &usize| self.of[(self.next + COUNT - n) % COUNT] != Of::Card;
+        (1..=COUNT).filter(before).max().unwrap_or(0)
+    }
+
+    pub fn is_half_full(&self) -> bool {
+        self.waiting() >= COUNT / 2
+    }
+
+    /// With three quarters waiting, the oldest one that the engine has.
+    pub fn wanted(&self) -> Option<u16> {
+        let waiting = self.waiting();
+        let oldest = (self.next + COUNT - waiting) % COUNT;
+        let lent = self.of[oldest] == Of::Engine;
+        (waiting >= COUNT * 3 / 4 && lent).then_some(oldest as u16)
+    }
+
+    pub fn put(&mut self, frame: &[u8]) -> u16 {
+        let slot = self.next;
+        assert!(self.of[slot] == Of::Card, "a slot that is not free");
+        // What was there is gone for good.
+        let memory = &mut self.memory[slot * SIZE..][..SIZE];
+        memory.fill(0xee);
+        memory[..frame.len()].copy_from_slice(frame);
+        self.of[slot] = Of::Host;
+        self.next = (slot + 1) % COUNT;
+        slot as u16
+    }
+
+    pub fn lend(&mut self, slot: u16) {
+        self.of[usize::from(slot)] = Of::Engine;
+    }
+
+    pub fn free(&mut self, slot: u16) {
+        assert!(self.of[usize::from(slot)] != Of::Card, "free already");
+        self.of[usize::from(slot)] = Of::Card;
+    }
+
+    /// Slots that the engine has.
+    pub fn lent_out(&self) -> usize {
+        self.of.iter().filter(|of| **of == Of::Engine).count()
+    }
+
+    pub fn at(&self, slot: u16) -> Option<u64> {
+        Some(SLOTS + u64::from(slot) * SIZE as u64)
+    }
+
+    pub fn bytes(&mut self, iova: u64, length: usize) -> Option<&mut [u8]> {
+        let at = (iova - SLOTS) as usize;
+        self.memory.get_mut(at..at.checked_add(length)?)
+    }
+
+    /// Bytes of a slot that the engine may read.
+    pub fn lent(&self, slot: u16, at: usize, length: usize) -> &[u8] {
+        assert!(self.of[usize::from(slot)] != Of::Card, "not lent");
+        &self.memory[usize::from(slot) * SIZE + at..][..length]
+    }
+}

@@ -1,0 +1,126 @@
+// A replay (docs/card.md "Replays"): bytes that transmit has read out of host memory go to the walk as the payload of a segment.
+//
+//   transmit ─► its place in the store's queue ─► rx_dispatch: started, or refused
+//          └──► waits ─► walk                     or thrown away
+//
+// One at a time: the bytes stand where transmit offers them until it is decided, a beat a cycle from the cycle behind its start on.
+// `about_i` stands with the first of them. Nothing is registered: what comes stands in registers of transmit.
+
+module rx_replay
+  import rx_front_pkg::*;
+  import weft_int_pkg::replay_t;
+#(
+  parameter int unsigned DATA_W = 512,
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+
+  input  logic                valid_i,         // from transmit
+  output logic                ready_o,
+  input  logic [DATA_W-1:0]   data_i,
+  input  logic [DATA_W/8-1:0] keep_i,
+  input  logic                last_i,
+  input  replay_t             about_i,
+
+  output logic                place_valid_o,   // to the store's queue, once for each
+  input  logic                place_ready_i,
+  output rx_segment_t         segment_o,
+
+  input  logic                start_i,         // pulses: it is started, it is refused
+  input  logic                flush_i,
+
+  // Payload of frames, and what the walk gets.
+  input  logic                pl_valid_i,
+  output logic                pl_ready_o,
+  input  logic [DATA_W-1:0]   pl_data_i,
+  input  logic [COUNT_W-1:0]  pl_count_i,
+  input  logic                pl_last_i,
+  output logic                walk_valid_o,
+  input  logic                walk_ready_i,
+  output logic [DATA_W-1:0]   walk_data_o,
+  output logic [COUNT_W-1:0]  walk_count_o,
+  output logic                walk_last_o,
+
+  output logic                stall_o,
+  output logic                idle_o
+);
+
+  // OFFER: its place is asked for. WAIT: it is decided. PASS: to the walk. DRAIN: it was refused.
+  typedef enum logic [1:0] {OFFER, WAIT, PASS, DRAIN} state_e;
+
+  state_e             state_q, state_d;
+  logic               pass, taken;
+  logic [COUNT_W-1:0] count;
+
+  assign pass          = state_q == PASS;
+  assign ready_o       = state_q == DRAIN || (pass && walk_ready_i);
+  assign taken         = valid_i && ready_o;
+  assign place_valid_o = state_q == OFFER && valid_i;
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      OFFER:   if (place_valid_o && place_ready_i) state_d = WAIT;
+      WAIT:    if (flush_i) state_d = DRAIN;
+               else if (start_i) state_d = PASS;
+      PASS,
+      DRAIN:   if (taken && last_i) state_d = OFFER;
+      default: state_d = OFFER;
+    endcase
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) state_q <= OFFER;
+    else state_q <= state_d;
+  end
+
+  always_comb begin
+    segment_o             = '0;
+    segment_o.is_tcp      = 1'b1;
+    segment_o.replay      = 1'b1;
+    segment_o.key         = about_i.key;
+    segment_o.seq         = about_i.seq;
+    segment_o.ts_val      = about_i.msn;
+    segment_o.ts_ecr      = about_i.mo;
+    segment_o.payload_len = about_i.bytes;
+  end
+
+  // Bytes of the beat, from the edge in keep.
+  always_comb begin
+    count = '0;
+    for (int unsigned i = 0; i < DATA_W / 8; i++) begin
+      if (keep_i[i] && (i == DATA_W / 8 - 1 || !keep_i[(i + 1) % (DATA_W / 8)])) count |= COUNT_W'(i + 1);
+    end
+  end
+
+  // Of the frames' payload that stands there none is of a segment that was started.
+  assign walk_valid_o = pass ? valid_i : pl_valid_i;
+  assign walk_data_o  = pass ? data_i : pl_data_i;
+  assign walk_count_o = pass ? count : pl_count_i;
+  assign walk_last_o  = pass ? last_i : pl_last_i;
+  assign pl_ready_o   = walk_ready_i && !pass;
+  assign stall_o      = valid_i && !ready_o;
+  assign idle_o       = state_q == OFFER && !valid_i;
+
+`ifndef SYNTHESIS
+  // verilator lint_off SYNCASYNCNET
+  stream_rules #(
+      .WIDTH(DATA_W + 1)
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(valid_i),
+      .ready_i(ready_o),
+      .data_i({last_i, data_i})
+  );
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      decided_once: assert (flush_i || start_i -> state_q == WAIT && !(flush_i && start_i));
+    end
+  end
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule

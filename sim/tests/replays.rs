@@ -1,0 +1,67 @@
+//! What lies beyond a gap, copied and walked over again by the card: the same messages, every byte where it belongs, and fewer copied.
+//! `cargo test -p weft-sim --test replays -- --nocapture` prints how many; `WEFT_REPLAYS=book` runs the loads of `weft partitions replay` as
+//! they are, and those of Writes that the book has.
+
+use weft_hostdrv::Rung;
+use weft_sim::kind::CardKind;
+use weft_sim::partitions::run::{run, Place};
+use weft_sim::partitions::workload::{self, Load};
+
+/// Bytes copied by both hosts for each byte moved, and Gb/s.
+fn measure(kind: CardKind, load: &Load) -> (f64, f64) {
+    let place = Place {
+        kind,
+        seed: 1,
+        mtu: 1500,
+        gbps: kind.gbps(),
+    };
+    let figures = run(place, Rung::Placement, load).unwrap();
+    let copied = figures.per_byte.map_or(0.0, |each| each.bytes_copied);
+    println!(
+        "{kind}, {}: {copied:.3} bytes copied a byte, {:.2} Gb/s, {} bytes copied",
+        load.name,
+        figures.gbps,
+        figures.ends[0].bytes_copied + figures.ends[1].bytes_copied
+    );
+    (copied, figures.gbps)
+}
+
+#[test]
+fn fewer_bytes_are_copied() {
+    let book = std::env::var("WEFT_REPLAYS").is_ok_and(|value| value == "book");
+    let mut kinds = vec![CardKind::Model];
+    kinds.extend(
+        [CardKind::widest()]
+            .into_iter()
+            .filter(|k| *k != CardKind::Model),
+    );
+    for kind in kinds {
+        let loads = workload::read("replay").unwrap();
+        for pair in loads.chunks_exact(2) {
+            let shorter = |load: &Load| Load {
+                messages: if book { load.messages } else { 100 },
+                ..load.clone()
+            };
+            let (copied, _) = measure(kind, &shorter(&pair[0]));
+            let (replayed, _) = measure(kind, &shorter(&pair[1]));
+            assert!(!pair[0].replay && pair[1].replay);
+            // Where next to nothing lies beyond a gap there is next to nothing to save.
+            assert!(
+                replayed < copied * if pair[0].loss > 0 { 0.9 } else { 1.05 },
+                "{kind}, {}: {replayed} of {copied}",
+                pair[1].name
+            );
+        }
+        if book {
+            for load in workload::read("book").unwrap() {
+                for replay in [false, true] {
+                    let load = Load {
+                        replay,
+                        ..load.clone()
+                    };
+                    measure(kind, &load);
+                }
+            }
+        }
+    }
+}
