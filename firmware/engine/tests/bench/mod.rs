@@ -84,7 +84,10 @@ impl Host {
             ..Default::default()
         };
         change(&mut config);
-        let card = Card::new(mac, config.num_flows, config.num_stags);
+        let mut card = Card::new(mac, config.num_flows, config.num_stags);
+        if config.replay > 0 {
+            card.few_slots();
+        }
         let mut engine = Engine::new(config);
         let pd = engine.alloc_pd();
         Host {

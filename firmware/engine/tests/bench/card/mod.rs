@@ -101,6 +101,11 @@ impl Card {
         self.memory.get_mut(at..at.checked_add(length)?)
     }
 
+    /// It has few raw slots.
+    pub fn few_slots(&mut self) {
+        self.slots.few();
+    }
+
     /// So many jobs have been done before this engine came.
     pub fn jobs_begin_at(&mut self, number: u32) {
         (self.posted, self.done, self.known_done) = (number, number, number);
@@ -125,7 +130,7 @@ impl Card {
     pub fn take_report(&mut self) -> Option<Report> {
         let report = self.next_report()?;
         if report.1.is_some() {
-            self.slots.free(replay::slot_of(&report.0));
+            self.slots.copied(replay::slot_of(&report.0));
         }
         Some(report)
     }

@@ -3,7 +3,9 @@
 /// IOVA of the first one.
 pub const SLOTS: u64 = 1 << 44;
 const SIZE: usize = 2048;
-const COUNT: usize = 64;
+const COUNT: usize = 1024;
+/// Those of a card that is to run short of them.
+const FEW: usize = 64;
 
 /// Whose a slot is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,7 +20,7 @@ enum Of {
 /// The ring.
 pub struct Slots {
     memory: Vec<u8>,
-    of: [Of; COUNT],
+    of: Vec<Of>,
     next: usize,
 }
 
@@ -26,13 +28,18 @@ impl Default for Slots {
     fn default() -> Self {
         Slots {
             memory: vec![0; SIZE * COUNT],
-            of: [Of::Card; COUNT],
+            of: vec![Of::Card; COUNT],
             next: 0,
         }
     }
 }
 
 impl Slots {
+    /// Only a few.
+    pub fn few(&mut self) {
+        self.of.truncate(FEW);
+    }
+
     /// The ring is full: a frame is dropped. What is behind a slot waits with it.
     pub fn is_full(&self) -> bool {
         self.of[self.next] != Of::Card
@@ -40,20 +47,21 @@ impl Slots {
 
     /// Slots between the oldest one that waits and the next one.
     fn waiting(&self) -> usize {
-        let before = |n: &usize| self.of[(self.next + COUNT - n) % COUNT] != Of::Card;
-        (1..=COUNT).filter(before).max().unwrap_or(0)
+        let before =
+            |n: &usize| self.of[(self.next + self.of.len() - n) % self.of.len()] != Of::Card;
+        (1..=self.of.len()).filter(before).max().unwrap_or(0)
     }
 
     pub fn is_half_full(&self) -> bool {
-        self.waiting() >= COUNT / 2
+        self.waiting() >= self.of.len() / 2
     }
 
     /// With three quarters waiting, the oldest one that the engine has.
     pub fn wanted(&self) -> Option<u16> {
         let waiting = self.waiting();
-        let oldest = (self.next + COUNT - waiting) % COUNT;
+        let oldest = (self.next + self.of.len() - waiting) % self.of.len();
         let lent = self.of[oldest] == Of::Engine;
-        (waiting >= COUNT * 3 / 4 && lent).then_some(oldest as u16)
+        (waiting >= self.of.len() * 3 / 4 && lent).then_some(oldest as u16)
     }
 
     pub fn put(&mut self, frame: &[u8]) -> u16 {
@@ -62,9 +70,11 @@ impl Slots {
         // What was there is gone for good.
         let memory = &mut self.memory[slot * SIZE..][..SIZE];
         memory.fill(0xee);
-        memory[..frame.len()].copy_from_slice(frame);
+        // Longer ones are for hosts that get them with the report.
+        let length = frame.len().min(SIZE);
+        memory[..length].copy_from_slice(&frame[..length]);
         self.of[slot] = Of::Host;
-        self.next = (slot + 1) % COUNT;
+        self.next = (slot + 1) % self.of.len();
         slot as u16
     }
 
@@ -74,6 +84,11 @@ impl Slots {
 
     pub fn free(&mut self, slot: u16) {
         assert!(self.of[usize::from(slot)] != Of::Card, "free already");
+        self.of[usize::from(slot)] = Of::Card;
+    }
+
+    /// A host has copied what is in it. (A test may have put it there without a slot.)
+    pub fn copied(&mut self, slot: u16) {
         self.of[usize::from(slot)] = Of::Card;
     }
 
