@@ -18,7 +18,7 @@ pub(crate) use print::describe;
 pub use print::print;
 
 use self::run::Place;
-use self::workload::Load;
+use self::workload::{Load, WorkloadError};
 use crate::fabric::FabricError;
 use crate::kind::CardKind;
 use crate::pair::PairError;
@@ -29,6 +29,9 @@ pub enum PartitionsError {
     /// In the fabric.
     #[error(transparent)]
     Fabric(#[from] FabricError),
+    /// In the workload.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
     /// Between the two ends.
     #[error(transparent)]
     Pair(#[from] PairError),

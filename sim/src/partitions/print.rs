@@ -54,7 +54,7 @@ pub(crate) fn describe(load: &Load) -> String {
         .collect();
     let sizes: Vec<String> = load.sizes.iter().map(ToString::to_string).collect();
     format!(
-        "{}{} of {} B, {} under way on each of {} connection{}, {} messages, {} of 1000000 frames lost, {} ns each way",
+        "{}{} of {} B, {} under way on each of {} connection{}, {} messages, {} of 1000000 frames lost, {} ns each way{}",
         kinds.join(" : "),
         if load.echo { ", answered," } else { "" },
         sizes.join(" or "),
@@ -64,6 +64,10 @@ pub(crate) fn describe(load: &Load) -> String {
         load.messages,
         load.loss,
         load.delay_ns,
+        match &load.other_end {
+            Some(rung) => format!(", the other end at {rung}"),
+            None => String::new(),
+        },
     )
 }
 

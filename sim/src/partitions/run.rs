@@ -81,7 +81,7 @@ pub fn refused(place: Place, rung: Rung) -> Result<Option<String>, PartitionsErr
     Ok(made.map(|why| why.to_string()))
 }
 
-/// Runs a load between two ends of this rung.
+/// Runs a load between two ends: the one that posts of this rung, the other one likewise unless the load says otherwise.
 pub fn run(place: Place, rung: Rung, load: &Load) -> Result<Figures, PartitionsError> {
     let Place {
         kind,
@@ -99,7 +99,7 @@ pub fn run(place: Place, rung: Rung, load: &Load) -> Result<Figures, PartitionsE
         cards: vec![kind; 2],
         link,
         mtu,
-        rungs: vec![rung; 2],
+        rungs: load.rungs(rung)?.to_vec(),
         replay: load.replay,
         ..FabricConfig::default()
     })?;

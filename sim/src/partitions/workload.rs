@@ -1,12 +1,14 @@
 //! Workload files: what `weft partitions` runs at every rung.
 
 use std::path::Path;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use weft_hostdrv::Rung;
 
 /// The ready ones, by name; the first is the default.
-pub const READY: [(&str, &str); 8] = [
+pub const READY: [(&str, &str); 9] = [
     ("default", include_str!("../../workloads/default.toml")),
     ("echo", include_str!("../../workloads/echo.toml")),
     ("block", include_str!("../../workloads/block.toml")),
@@ -18,6 +20,7 @@ pub const READY: [(&str, &str); 8] = [
     ("book", include_str!("../../workloads/book.toml")),
     ("sizes", include_str!("../../workloads/sizes.toml")),
     ("replay", include_str!("../../workloads/replay.toml")),
+    ("mixed", include_str!("../../workloads/mixed.toml")),
 ];
 
 /// Bytes under way on a connection, so that a load's memory is bounded.
@@ -63,6 +66,24 @@ pub struct Load {
     /// Delay of the link in nanoseconds, each way.
     #[serde(default = "delay")]
     pub delay_ns: u64,
+    /// The rung of the end that does not post. As that of the end that posts, if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_end: Option<String>,
+}
+
+impl Load {
+    /// The rungs of the two ends, where the first one's is this.
+    pub fn rungs(&self, first: Rung) -> Result<[Rung; 2], WorkloadError> {
+        let Some(name) = &self.other_end else {
+            return Ok([first; 2]);
+        };
+        let other = Rung::from_str(name).map_err(|unknown| WorkloadError::Rung {
+            load: self.name.clone(),
+            given: name.clone(),
+            reason: unknown.to_string(),
+        })?;
+        Ok([first, other])
+    }
 }
 
 fn one() -> usize {
@@ -113,6 +134,16 @@ pub enum WorkloadError {
         /// Possible.
         allowed: &'static str,
     },
+    /// No rung is called so.
+    #[error("load `{load}`: other_end is {given}, but {reason}")]
+    Rung {
+        /// Of which load.
+        load: String,
+        /// Given.
+        given: String,
+        /// What there is.
+        reason: String,
+    },
     /// There is nothing to run.
     #[error("{path} has no load")]
     Empty {
@@ -149,6 +180,7 @@ pub fn parse(path: &str, text: &str) -> Result<Vec<Load>, WorkloadError> {
     }
     for load in &file.load {
         check(load)?;
+        load.rungs(Rung::default())?;
     }
     Ok(file.load)
 }
@@ -235,6 +267,10 @@ mod tests {
         assert!(error(&format!("{load}write = 1\nrtt = 5\n")).contains("unknown field `rtt`"));
         assert!(error(&format!("{load}write = 1\ndepth = 33\n")).contains("depth is 33"));
         assert!(error(&format!("{load}write = 1\necho = true\n")).contains("an echo is of Sends"));
+        let other = |rung| format!("{load}write = 1\nother_end = \"{rung}\"\n");
+        let rungs = parse("f", &other("host")).unwrap()[0].rungs(Rung::Crc);
+        assert_eq!(rungs.unwrap(), [Rung::Crc, Rung::Host]);
+        assert!(error(&other("attic")).contains("other_end is attic, but a rung is one of host"));
         assert_eq!(error("load = []"), "f has no load");
         assert!(read("no/such/file")
             .unwrap_err()
