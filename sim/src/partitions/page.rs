@@ -63,7 +63,7 @@ fn write(p: &Partitions, out: &mut String) -> fmt::Result {
         "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
          <title>{title}</title><style>{STYLE}</style>\n<h1>{title}</h1>\n\
          <p>Weft {}, card {}, MTU {}, link {} Gb/s, seed {}. Measured by <code>{}</code>. Simulated, not measured on a board.</p>\n\
-         <p>Both ends have the same rung, and counts are of both ends together. Host software takes no simulated time: what it costs is in \
+         <p>Both ends have the same rung unless a load says otherwise, and counts are of both ends together. Host software takes no simulated time: what it costs is in \
          the counts, not in latency and Gb/s.</p>\n",
         escaped(&p.version), escaped(&p.card), p.mtu, p.link_gbps, p.seed, escaped(&p.command)
     )?;

@@ -76,8 +76,8 @@ pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "Weft {}; card {}, MTU {}, link {} Gb/s, seed {}.\n{}\n\
-         Both ends have the same rung; counts are of both ends together. Host software takes no simulated time: what it costs is in the\n\
-         counts, not in latency and Gb/s.",
+         Both ends have the same rung unless a load says otherwise; counts are of both together. Host software takes no simulated time:\n\
+         what it costs is in the counts, not in latency and Gb/s.",
         p.version, p.card, p.mtu, p.link_gbps, p.seed, p.command
     )?;
     for measured in &p.loads {
