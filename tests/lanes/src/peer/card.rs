@@ -25,6 +25,8 @@ pub struct Card {
     tools: u32,
     /// Where the tools run, if not where this process does.
     namespace: Option<Namespace>,
+    /// What their environment has more.
+    env: Vec<(&'static str, PathBuf)>,
 }
 
 impl Card {
@@ -68,6 +70,7 @@ impl Card {
             logs: logs.to_owned(),
             tools: 0,
             namespace: None,
+            env: Vec::new(),
         })
     }
 
@@ -84,6 +87,11 @@ impl Card {
         Ok(())
     }
 
+    /// The tools have this variable from now on.
+    pub(super) fn set_env(&mut self, name: &'static str, value: &Path) {
+        self.env.push((name, value.to_owned()));
+    }
+
     /// Starts `weft TOOL ARGUMENTS` on this card, with its address.
     pub fn tool(&mut self, tool: &str, arguments: &str) -> Result<HostProcess, NoPass> {
         self.tools += 1;
@@ -92,6 +100,7 @@ impl Card {
             .arg(tool)
             .args(["--device", &self.device(), "--ip", &format!("{CARD_IP}/24")]);
         command.args(arguments.split_whitespace());
+        command.envs(self.env.iter().cloned());
         let log = self.logs.join(format!("{:02}-{tool}.log", self.tools));
         let mut start = move || HostProcess::start(&mut command, &log);
         Ok(match &self.namespace {

@@ -5,6 +5,7 @@
 mod bench;
 mod capture;
 mod card;
+mod host_files;
 mod keys;
 mod many;
 mod moved;
@@ -61,6 +62,7 @@ pub struct Session<'a> {
 pub fn all() -> Vec<Scenario> {
     let groups = [
         rping::scenarios(),
+        host_files::scenarios(),
         keys::scenarios(),
         records::scenarios(),
         moved::scenarios(),
