@@ -754,8 +754,11 @@ impl Device {
             Place::OnCard(_) => self.now(),
         };
         state.take_posted(now);
-        *handled += state.deliver_completions();
         state.take_lent_commands(now);
+        if let Place::OnCard(on_card) = &state.place {
+            // What the end of the turn hands on, and tells those who sleep of.
+            *handled += usize::from(on_card.has_news());
+        }
         state.finish_turn()?;
         let here = state.place.here();
         here.map_or(Ok(()), |(_, card)| card.check_moving(now))?;
