@@ -356,7 +356,7 @@ module card_regs
     words[REG_JOB_LOG2[9:2]]       = {24'd0, job_log2_q};
     words[REG_JOB_DONE[9:2]]       = job_done_i;
     words[REG_JOB_PUSH[9:2]]       = PUSH_SLOTS;
-    words[REG_JOB_REPLAY[9:2]]     = weft_tx_pkg::MAX_REPLAY_BYTES;
+    words[REG_JOB_REPLAY[9:2]]     = MAX_REPLAY_BYTES;
     words[REG_REPORT_BASE_LO[9:2]] = report_base_q[31:0];
     words[REG_REPORT_BASE_HI[9:2]] = report_base_q[63:32];
     words[REG_REPORT_LOG2[9:2]]    = {24'd0, report_log2_q};

@@ -100,6 +100,8 @@ package weft_int_pkg;
     logic [15:0] stop;
   } capture_frame_t;
 
+  parameter logic [31:0] MAX_REPLAY_BYTES = 32'd4096;  // payload of a replay job at most: register JOB_REPLAY
+
   // A replay on its way from transmit to receive.
   typedef struct packed {
     logic [95:0]  key;            // of its flow, as the parser makes it of a received segment

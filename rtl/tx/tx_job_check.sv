@@ -69,7 +69,7 @@ module tx_job_check
     unique case (job_i.kind)
       JOB_KIND_RAW_FRAME: bad_size = job_i.length < MIN_RAW_BYTES || job_i.length > MAX_RAW_BYTES;
       JOB_KIND_SEGMENT:   bad_size = bad_flow || bad_crc || job_i.length > MAX_PAYLOAD_BYTES;
-      JOB_KIND_REPLAY:    bad_size = bad_flow || job_i.length == '0 || job_i.length > MAX_REPLAY_BYTES;
+      JOB_KIND_REPLAY:    bad_size = bad_flow || job_i.length == '0 || job_i.length > weft_int_pkg::MAX_REPLAY_BYTES;
       JOB_KIND_MESSAGE:   bad_size = bad_flow || bad_fpdu || bad_phase;
       default:      bad_size = 1'b1;
     endcase
