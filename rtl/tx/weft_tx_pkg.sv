@@ -11,7 +11,6 @@ package weft_tx_pkg;
   parameter logic [31:0] MAX_PAYLOAD_BYTES = 32'd9000;
   parameter logic [31:0] MAX_INLINE_BYTES = 32'd64;
 
-
   // Room for the headers before the TCP payload: Ethernet, a VLAN tag, IPv6, TCP with options.
   parameter int unsigned HEADER_BYTES = 96;
   // verilator lint_on UNUSEDPARAM
