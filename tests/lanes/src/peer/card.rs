@@ -7,8 +7,9 @@ use std::time::Duration;
 use weft_tests::namespace::Namespace;
 
 use crate::process::{built, HostProcess};
-use crate::steps::NoPass;
+use crate::steps::{ensure, NoPass};
 
+use super::rping::READY;
 use super::CARD_IP;
 
 /// A served card takes this long to be there at most.
@@ -107,6 +108,16 @@ impl Card {
             Some(namespace) => namespace.run(start)?,
             None => start()?,
         })
+    }
+
+    /// The same, of a tool that is a server: it listens.
+    pub(super) fn listening(&mut self, tool: &str, arguments: &str) -> Result<HostProcess, NoPass> {
+        let mut server = self.tool(tool, arguments)?;
+        ensure(
+            server.wait_for_output("listening", READY),
+            format!("weft {tool} does not listen:\n{}", server.output()),
+        )?;
+        Ok(server)
     }
 
     /// Runs `weft TOOL ARGUMENTS` to its end, which must be a success; returns what it wrote.

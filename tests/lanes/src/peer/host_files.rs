@@ -54,11 +54,7 @@ fn policy(session: &mut Session<'_>) -> Result<String, NoPass> {
         format!("[[rule]]\naction = \"{action}\"\nfrom = \"{GUEST_IP}\"\nreason = \"ask the operator\"\n")
     };
     std::fs::write(&file, rule("reject"))?;
-    let mut server = session.card.tool("rping", "-s -P --sessions 1")?;
-    ensure(
-        server.wait_for_output("listening", READY),
-        format!("weft rping does not listen:\n{}", server.output()),
-    )?;
+    let server = session.card.listening("rping", "-s -P --sessions 1")?;
     let guest = &mut session.bench.guest;
     // rdma-core's rping does not end when it is refused.
     let ping = format!("timeout -s KILL 10 rping -c -a {CARD_IP} -C 5 -V");

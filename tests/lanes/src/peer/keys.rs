@@ -4,7 +4,7 @@
 use super::card::finish;
 use super::rping::{scenario, we_are_client, Run, READY};
 use super::{Capture, Rtr, Scenario, Session, Siw, CARD_IP};
-use crate::steps::{ensure, NoPass};
+use crate::steps::NoPass;
 
 /// More than an STag has keys.
 const PINGS: u32 = 300;
@@ -35,13 +35,9 @@ pub(super) fn scenarios() -> Vec<Scenario> {
 }
 
 fn shared_receives(session: &mut Session<'_>) -> Result<String, NoPass> {
-    let mut server = session
+    let server = session
         .card
-        .tool("ucmatose", "-c 12 -C 20 -S 3000 --srq --peer-to-peer on")?;
-    ensure(
-        server.wait_for_output("listening", READY),
-        format!("weft ucmatose does not listen:\n{}", server.output()),
-    )?;
+        .listening("ucmatose", "-c 12 -C 20 -S 3000 --srq --peer-to-peer on")?;
     let command = format!("ucmatose -s {CARD_IP} -c 12 -C 20 -S 3000");
     session.bench.guest.must(&command, READY * 2)?;
     finish(server, "weft ucmatose", READY)?;

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use crate::process::HostProcess;
 use crate::steps::{ensure, NoPass};
 
 use super::rping::READY;
@@ -53,7 +52,7 @@ fn guest_has_no_listener(session: &mut Session<'_>) -> Result<String, NoPass> {
 
 fn no_listener_here(session: &mut Session<'_>) -> Result<String, NoPass> {
     // A card that is up, and listens on another port.
-    let mut other = listen(session, "-s -p 7999")?;
+    let mut other = session.card.listening("rping", "-s -p 7999")?;
     // It says that it was refused, and then does not end by itself.
     let command = format!("timeout -s KILL 5 rping -c -a {CARD_IP} -C 1");
     let client = session.bench.guest.run(&command, READY * 2)?;
@@ -86,7 +85,7 @@ fn markers(session: &mut Session<'_>) -> Result<String, NoPass> {
 
 /// weft's rping serves one client and tells the next one, in private data, that it is busy.
 fn we_say_no(session: &mut Session<'_>) -> Result<String, NoPass> {
-    let mut server = listen(session, "-s -v")?;
+    let mut server = session.card.listening("rping", "-s -v")?;
     let guest = &mut session.bench.guest;
     let first = guest.spawn(&format!("rping -c -a {CARD_IP} -C 0"))?;
     ensure(
@@ -124,13 +123,4 @@ fn guest_says_no(session: &mut Session<'_>) -> Result<String, NoPass> {
     )?;
     guest.kill(&server, 9)?;
     Ok(format!("the guest heard \"may-I\"; we heard {said}"))
-}
-
-fn listen(session: &mut Session<'_>, arguments: &str) -> Result<HostProcess, NoPass> {
-    let mut server = session.card.tool("rping", arguments)?;
-    ensure(
-        server.wait_for_output("listening", READY),
-        format!("weft rping does not listen:\n{}", server.output()),
-    )?;
-    Ok(server)
 }

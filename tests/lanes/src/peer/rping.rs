@@ -137,13 +137,9 @@ pub(super) fn we_are_client(session: &mut Session<'_>, run: &Run) -> Result<Stri
 
 pub(super) fn siw_is_client(session: &mut Session<'_>, run: &Run) -> Result<String, NoPass> {
     let Run { count, size, ours } = run;
-    let mut server = session
+    let server = session
         .card
-        .tool("rping", &format!("-s -S {size} -C {count} {ours}"))?;
-    ensure(
-        server.wait_for_output("listening", READY),
-        format!("weft rping does not listen:\n{}", server.output()),
-    )?;
+        .listening("rping", &format!("-s -S {size} -C {count} {ours}"))?;
     // It checks its data in any case (-V); those that are short it prints, too.
     let prints = *size <= 1000;
     let print = if prints { "-v" } else { "" };

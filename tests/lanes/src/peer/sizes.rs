@@ -1,7 +1,7 @@
 //! Every size that rping has, around the borders of segments and FPDUs, at both MTUs: a Read and a Write of so many bytes each,
 //! verified. Sends of all sizes by ucmatose, checked by their CRCs.
 
-use crate::steps::{ensure, NoPass};
+use crate::steps::NoPass;
 
 use super::rping::{siw_is_client, we_are_client, Roles, Run, READY};
 use super::{Capture, Rtr, Scenario, Session, Siw, CARD_IP};
@@ -69,11 +69,7 @@ fn all_sizes(
 fn all_sends(session: &mut Session<'_>) -> Result<String, NoPass> {
     for size in SENDS {
         let arguments = format!("-c 2 -C 5 -S {size} --peer-to-peer on");
-        let mut server = session.card.tool("ucmatose", &arguments)?;
-        ensure(
-            server.wait_for_output("listening", READY),
-            format!("weft ucmatose does not listen:\n{}", server.output()),
-        )?;
+        let server = session.card.listening("ucmatose", &arguments)?;
         let command = format!("ucmatose -s {CARD_IP} -c 2 -C 5 -S {size}");
         session.bench.guest.must(&command, READY * 2)?;
         super::card::finish(server, "weft ucmatose", READY)?;

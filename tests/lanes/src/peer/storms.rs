@@ -45,11 +45,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
 /// ucmatose's server speaks first: that takes an RTR, since our side waits for it.
 fn siw_is_client(session: &mut Session<'_>) -> Result<String, NoPass> {
     let arguments = format!("-c {CONNECTIONS} -C 4 -S 700 --storm {ROUNDS}");
-    let mut server = session.card.tool("ucmatose", &arguments)?;
-    ensure(
-        server.wait_for_output("listening", READY),
-        format!("weft ucmatose does not listen:\n{}", server.output()),
-    )?;
+    let server = session.card.listening("ucmatose", &arguments)?;
     let client = format!("ucmatose -s {CARD_IP} -c {CONNECTIONS} -C 4 -S 700");
     let command = format!("for n in $(seq {ROUNDS}); do {client} >/dev/null || exit; done");
     let storm = session.bench.guest.run(&command, ROUND * 2)?;
