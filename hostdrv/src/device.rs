@@ -400,21 +400,22 @@ impl State {
         if self.graveyard.is_empty() {
             return Ok(());
         }
-        self.place.ask_fence()?;
+        self.place.fence().ask(&self.mmio)?;
         if self.graveyard.iter().any(|grave| grave.fence.is_none()) {
-            if let Some(number) = self.place.begin_fence()? {
+            if let Some(number) = self.place.fence().begin(&self.mmio)? {
                 for grave in &mut self.graveyard {
                     grave.fence.get_or_insert(number);
                 }
                 // It takes less time than the way to the card and back.
-                self.place.ask_fence()?;
+                self.place.fence().ask(&self.mmio)?;
             }
         }
+        let fence = *self.place.fence();
         let place = &self.place;
         let (done, busy): (Vec<_>, Vec<_>) = std::mem::take(&mut self.graveyard)
             .into_iter()
             .partition(|grave| {
-                let landed = grave.fence.is_some_and(|number| place.fence_passed(number));
+                let landed = grave.fence.is_some_and(|number| fence.has_passed(number));
                 landed && place.jobs_done_up_to(grave.jobs_posted)
             });
         self.graveyard = busy;

@@ -64,6 +64,16 @@ impl Card {
     pub(super) fn status(&self) -> Result<reg::Status, DeviceError> {
         status(&self.mmio)
     }
+
+    /// Fails if the card could not write a report: what it did since then nobody knows.
+    pub(crate) fn check_reports(&self) -> Result<(), DeviceError> {
+        if self.status()?.report_failed() {
+            return Err(DeviceError::ReportFailed {
+                reports: self.reports.taken(),
+            });
+        }
+        Ok(())
+    }
 }
 
 fn status(mmio: &Mmio) -> Result<reg::Status, DeviceError> {

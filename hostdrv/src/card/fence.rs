@@ -2,7 +2,7 @@
 
 use weft_layout::registers;
 
-use super::{check_presence, Card};
+use super::check_presence;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
 
@@ -47,32 +47,5 @@ impl Fence {
     /// Has this one ended, as far as is known?
     pub(crate) fn has_passed(&self, number: u32) -> bool {
         self.ended.wrapping_sub(number) as i32 >= 0
-    }
-}
-
-impl Card {
-    /// Begins a fence, as [`Fence::begin`].
-    pub(crate) fn begin_fence(&mut self) -> Result<Option<u32>, DeviceError> {
-        self.fence.begin(&self.mmio)
-    }
-
-    /// Asks for the fence under way, if there is one.
-    pub(crate) fn ask_fence(&mut self) -> Result<(), DeviceError> {
-        self.fence.ask(&self.mmio)
-    }
-
-    /// Has this fence ended, as far as is known?
-    pub(crate) fn fence_passed(&self, number: u32) -> bool {
-        self.fence.has_passed(number)
-    }
-
-    /// Fails if the card could not write a report: what it did since then nobody knows.
-    pub(crate) fn check_reports(&self) -> Result<(), DeviceError> {
-        if self.status()?.report_failed() {
-            return Err(DeviceError::ReportFailed {
-                reports: self.reports.taken(),
-            });
-        }
-        Ok(())
     }
 }

@@ -138,7 +138,7 @@ pub(crate) struct Card {
     queues: ReceiveQueues,
     send_buffers: SendBuffers,
     capturing: bool,
-    fence: Fence,
+    pub(crate) fence: Fence,
     pub(crate) memory: MemoryMap,
     /// When the done count last moved, and to what: (time, done).
     moved: (u64, u32),

@@ -37,7 +37,7 @@ pub(crate) struct OnCard {
     mmio: Mmio,
     pub(crate) memory: MemoryMap,
     served: BTreeMap<QpId, Served>,
-    fence: Fence,
+    pub(super) fence: Fence,
     /// JOB_DONE when it was read last.
     jobs_done: u32,
 }
@@ -226,17 +226,5 @@ impl OnCard {
         if let Ok(done) = self.mmio.read(registers::JOB_DONE) {
             self.jobs_done = done;
         }
-    }
-
-    pub(super) fn begin_fence(&mut self) -> Result<Option<u32>, DeviceError> {
-        self.fence.begin(&self.mmio)
-    }
-
-    pub(super) fn ask_fence(&mut self) -> Result<(), DeviceError> {
-        self.fence.ask(&self.mmio)
-    }
-
-    pub(super) fn fence_passed(&self, number: u32) -> bool {
-        self.fence.has_passed(number)
     }
 }

@@ -6,7 +6,7 @@ use super::control::Control;
 use super::executor::Executor;
 use super::on_card::OnCard;
 use super::State;
-use crate::card::{self, Card, MemoryMap};
+use crate::card::{self, Card, Fence, MemoryMap};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
 
@@ -77,27 +77,11 @@ impl Place {
         }
     }
 
-    /// As [`card::Fence::begin`].
-    pub(super) fn begin_fence(&mut self) -> Result<Option<u32>, DeviceError> {
+    /// What is known of its fences.
+    pub(super) fn fence(&mut self) -> &mut Fence {
         match self {
-            Place::Here(here) => here.card.begin_fence(),
-            Place::OnCard(on_card) => on_card.begin_fence(),
-        }
-    }
-
-    /// As [`card::Fence::ask`].
-    pub(super) fn ask_fence(&mut self) -> Result<(), DeviceError> {
-        match self {
-            Place::Here(here) => here.card.ask_fence(),
-            Place::OnCard(on_card) => on_card.ask_fence(),
-        }
-    }
-
-    /// Has this fence ended, as far as is known?
-    pub(super) fn fence_passed(&self, number: u32) -> bool {
-        match self {
-            Place::Here(here) => here.card.fence_passed(number),
-            Place::OnCard(on_card) => on_card.fence_passed(number),
+            Place::Here(here) => &mut here.card.fence,
+            Place::OnCard(on_card) => &mut on_card.fence,
         }
     }
 
