@@ -122,8 +122,10 @@ impl<P: Port> Link<'_, P> {
         part: &Part,
         tcp: Job,
     ) -> Result<u32, NotSent> {
+        let append_crc = self.card_makes_crc();
+        let own_crc = self.conn.agreed.crc && !append_crc;
         let mut wire = core::mem::take(&mut self.shared.wire);
-        let made = self.make_fpdu(part, &mut wire).and_then(|length| {
+        let made = self.make_fpdu(part, own_crc, &mut wire).and_then(|length| {
             let mut octets = wire.get(..length).unwrap_or_default();
             for (iova, count) in buffer.pieces(part.seq, length as u32) {
                 let (now, later) = octets.split_at(count as usize);
@@ -135,15 +137,14 @@ impl<P: Port> Link<'_, P> {
         });
         self.shared.wire = wire;
         made.map_err(|MemoryError| NotSent::Unreadable)?;
-        let append_crc = self.card_makes_crc();
         let job = buffer.job(flow, (part.seq, part.end), append_crc, tcp);
         self.port
             .post_job(&job.to_bytes())
             .map_err(|Full| NotSent::Full)
     }
 
-    /// Writes the FPDU of a part (of one FPDU) to the front of `wire`; how long it is.
-    fn make_fpdu(&mut self, part: &Part, wire: &mut [u8]) -> Result<usize, MemoryError> {
+    /// Writes the FPDU of a part (of one FPDU) to the front of `wire`, with its CRC or with an empty one; how long it is.
+    fn make_fpdu(&mut self, part: &Part, crc: bool, wire: &mut [u8]) -> Result<usize, MemoryError> {
         let header = &part.header;
         let ddp = if header.tagged {
             DdpHeader::tagged(
@@ -180,7 +181,6 @@ impl<P: Port> Link<'_, P> {
                 }
             }
         }
-        let crc = self.conn.agreed.crc && !self.card_makes_crc();
         let wire_length = fpdu.finish(crc);
         let stats = &mut self.shared.stats;
         stats.fpdus_made += 1;
