@@ -130,15 +130,7 @@ fn reordering_duplication_and_splitting() {
 /// Everything at once, under each controller in turn.
 #[test]
 fn everything_at_once() {
-    let faults = Faults {
-        loss: 600,
-        burst: 60,
-        duplicate: 2000,
-        reorder: 3000,
-        split: 3000,
-        corrupt: 600,
-        mark: 3000,
-    };
+    let faults = Faults::EVERYTHING;
     for seed in seeds("everything_at_once", 40) {
         let congestion = Congestion::ALL[seed as usize / 4 % Congestion::ALL.len()];
         run(seed, faults, &|c| {

@@ -66,15 +66,7 @@ fn loss_and_splitting() {
 /// Everything at once, whatever a job may have.
 #[test]
 fn everything_at_once() {
-    let faults = Faults {
-        loss: 600,
-        burst: 60,
-        duplicate: 2000,
-        reorder: 3000,
-        split: 3000,
-        corrupt: 600,
-        mark: 3000,
-    };
+    let faults = Faults::EVERYTHING;
     for seed in 0..80 {
         let b = run(seed, faults, &|c| {
             c.timestamps = seed & 16 != 0;

@@ -61,6 +61,19 @@ pub struct Faults {
     pub corrupt: u32,
 }
 
+impl Faults {
+    /// All of them at once.
+    pub const EVERYTHING: Self = Self {
+        loss: 600,
+        burst: 60,
+        duplicate: 2000,
+        reorder: 3000,
+        split: 3000,
+        corrupt: 600,
+        mark: 3000,
+    };
+}
+
 pub struct Host {
     pub engine: Engine,
     pub card: Card,
