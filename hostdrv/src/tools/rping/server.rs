@@ -78,15 +78,8 @@ impl Server {
         listener.bind_addr(SocketAddrV4::new(device.ip(), config.port))?;
         listener.listen(config.at_a_time.max(1) + 8)?;
         Ok(Self {
-            device: device.clone(),
-            config,
-            channel,
-            observer,
             listener: Some(listener),
-            sessions: Vec::new(),
-            accepted: 0,
-            stopping: false,
-            report: ServerReport::default(),
+            ..Self::idle(device, config, channel, observer)
         })
     }
 
@@ -107,20 +100,35 @@ impl Server {
         let channel = device.create_event_channel();
         let session = Session::new(device, channel.create_id())?;
         session.id.take_over(socket).map_err(PeerError::taking)?;
+        let config = ServerConfig {
+            sessions: 1,
+            ..config
+        };
         Ok(Self {
+            sessions: vec![session],
+            accepted: 1,
+            ..Self::idle(device, config, channel, observer)
+        })
+    }
+
+    /// With nobody, and listening nowhere.
+    fn idle(
+        device: &Device,
+        config: ServerConfig,
+        channel: EventChannel,
+        observer: Option<Observer>,
+    ) -> Self {
+        Self {
             device: device.clone(),
-            config: ServerConfig {
-                sessions: 1,
-                ..config
-            },
+            config,
             channel,
             observer,
             listener: None,
-            sessions: vec![session],
-            accepted: 1,
+            sessions: Vec::new(),
+            accepted: 0,
             stopping: false,
             report: ServerReport::default(),
-        })
+        }
     }
 
     fn is_last(&self) -> bool {
