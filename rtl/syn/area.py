@@ -39,13 +39,12 @@ BLOCKS = {
     "rx_output": ["DATA_W"],
     "weft_tx": ["DATA_W", "NUM_FLOWS", "NUM_STAGS"],
     "card_regs": ["DATA_W", "NUM_FLOWS", "NUM_STAGS"],
-    "counters": [],
     "dma_read": ["DATA_W"],
     "dma_write": ["DATA_W"],
     "report_writer": ["DATA_W"],
     "report_ahead": ["DATA_W"],
     "reset_drain": ["DATA_W"],
-    "observe": ["DATA_W"],
+    "observe": ["DATA_W"],      # with the counters
     "mac_loopback": ["DATA_W"],
 }
 
