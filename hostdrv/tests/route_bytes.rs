@@ -41,24 +41,54 @@ fn entry() -> impl Strategy<Value = AddrInfo> {
 fn question() -> impl Strategy<Value = Question> {
     let ip = || any::<u32>().prop_map(Ipv4Addr::from);
     let gateway = ip().prop_map(|ip| Some(ip).filter(|ip| !ip.is_unspecified()));
-    let numbers = (any::<u16>(), any::<u16>(), any::<bool>());
+    let numbers = (any::<u16>(), any::<u16>(), any::<[bool; 3]>());
     let addresses = (ip(), any::<[u8; 6]>(), ip(), gateway);
     let names = ("\\PC{0,40}", "[a-z0-9]{0,20}");
     (addresses, numbers, names).prop_map(
-        |((ip, mac, netmask, gateway), (mtu, source_port, native), (node, service))| Question {
+        |(
+            (ip, mac, netmask, gateway),
+            (mtu, source_port, [native, numeric, forwarded]),
+            (node, service),
+        )| Question {
             source: Source { ip, mac },
             netmask,
             gateway,
             mtu,
             source_port,
             native,
+            numeric,
+            forwarded,
             node,
             service,
         },
     )
 }
 
+fn told() -> impl Strategy<Value = Told> {
+    let numbers = (1u32.., any::<[u8; 6]>(), any::<u16>(), any::<bool>());
+    numbers.prop_map(|(ip, mut mac, mtu, here)| {
+        // A station's, not a group's or nobody's.
+        mac[0] = mac[0] & !1 | 2;
+        let ip = ip.into();
+        let station = Station { ip, mac, mtu };
+        match here {
+            true => Told::Here(station),
+            false => Told::Answered(station),
+        }
+    })
+}
+
 proptest! {
+    #[test]
+    fn what_is_told(told in told(), at in any::<usize>(), change in 1u8..) {
+        let mut bytes = told.to_bytes();
+        prop_assert_eq!(Told::from_bytes(&bytes), Ok(told));
+        let place = at % bytes.len();
+        bytes[place] ^= change;
+        prop_assert!(Told::from_bytes(&bytes).is_err());
+        prop_assert!(Told::from_bytes(&bytes[..place]).is_err());
+    }
+
     #[test]
     fn questions_and_answers(question in question(), entries in proptest::collection::vec(entry(), 0..9)) {
         let bytes = question.to_bytes().expect("short names");
@@ -92,6 +122,7 @@ proptest! {
         prop_assert!(AddrInfo::from_bytes(&bytes).is_err());
         prop_assert!(Question::from_bytes(&bytes).is_err());
         prop_assert!(answer_from_bytes(&bytes).is_err());
+        prop_assert!(Told::from_bytes(&bytes).is_err());
     }
 
     /// One byte is another one, or some are gone, or there are more.
@@ -108,6 +139,32 @@ proptest! {
         let at = at % changed.len();
         changed[at] ^= change;
         prop_assert!(RouteRecord::from_bytes(&changed).is_err());
+    }
+}
+
+/// Nobody is at an address that is none, or a group's.
+#[test]
+fn what_cannot_be_a_station() {
+    let good = Station {
+        ip: Ipv4Addr::new(10, 0, 0, 1),
+        mac: [2; 6],
+        mtu: 1500,
+    };
+    assert!(Told::from_bytes(&Told::Here(good).to_bytes()).is_ok());
+    let ip = Ipv4Addr::UNSPECIFIED;
+    for bad in [
+        Station { ip, ..good },
+        Station {
+            mac: [0; 6],
+            ..good
+        },
+        Station {
+            mac: [3; 6],
+            ..good
+        },
+    ] {
+        let told = Told::from_bytes(&Told::Answered(bad).to_bytes());
+        assert!(matches!(told, Err(RouteError::NotARecord(_))), "{bad:?}");
     }
 }
 

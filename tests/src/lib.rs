@@ -8,6 +8,7 @@ pub mod namespace;
 pub mod peer;
 pub mod profiles;
 pub mod pull;
+pub mod resolvers;
 pub mod target;
 pub mod traffic;
 pub mod tshark;

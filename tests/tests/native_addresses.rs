@@ -3,17 +3,16 @@
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use weft_hostdrv::cm::*;
-use weft_hostdrv::tools::resolver::{Resolver, ResolverError, ResolverReport};
+use weft_hostdrv::tools::resolver::{ResolverError, ResolverReport};
 use weft_hostdrv::verbs::*;
 use weft_limit::Limit;
 use weft_sim::fabric::{ip, mac};
-use weft_tests::bench::Bench;
-use weft_tests::ends::{completion, next_event, End, LIMIT, PORT};
+use weft_tests::ends::{completion, next_event, End, PORT};
+use weft_tests::resolvers::{ask, hints, Files};
 use weft_tests::watched::{frames, watched};
 
 const TABLE: &str = r#"
@@ -28,67 +27,6 @@ ip = "10.0.0.2"
 mac = "02:77:65:66:74:01"
 mtu = 1400
 "#;
-
-struct Files {
-    _folder: tempfile::TempDir,
-    table: PathBuf,
-    socket: PathBuf,
-}
-
-impl Files {
-    fn new(table: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("cluster.toml");
-        std::fs::write(&path, table).expect("written");
-        Self {
-            table: path,
-            socket: folder.path().join("run/resolver.sock"),
-            _folder: folder,
-        }
-    }
-
-    fn start(&self) -> Result<Resolver, ResolverError> {
-        Resolver::start(&self.table, &self.socket)
-    }
-
-    /// A resolver answers while this is done; what it counted.
-    fn served(&self, work: impl FnOnce()) -> ResolverReport {
-        let resolver = self.start().expect("it starts");
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            let running = scope.spawn(|| resolver.run(&stop).expect("it runs"));
-            /// Also if the work panics.
-            struct Stop<'a>(&'a AtomicBool);
-            impl Drop for Stop<'_> {
-                fn drop(&mut self) {
-                    self.0.store(true, Ordering::Relaxed);
-                }
-            }
-            {
-                let _stop = Stop(&stop);
-                work();
-            }
-            running.join().expect("no panic")
-        })
-    }
-}
-
-fn hints(socket: &Path) -> AddrHints {
-    AddrHints {
-        resolver: Some(socket.to_owned()),
-        numeric: true,
-        ..AddrHints::default()
-    }
-}
-
-/// What the first device hears of this node.
-fn ask(bench: &Bench, node: &str, service: &str, hints: &AddrHints) -> Result<AddrInfo, CmError> {
-    let mut query = bench.device(0).query_addr_info(node, service, hints)?;
-    let found = bench.run_until("an answer", LIMIT, || query.poll().transpose());
-    let mut found = found.expect("it comes")?;
-    assert_eq!(found.len(), 1, "{found:?}");
-    Ok(found.remove(0))
-}
 
 /// By GID on both sides, with a record from a resolver: nothing about the way is on the wire.
 #[test]
@@ -110,7 +48,7 @@ fn a_connection_by_gid() {
             listener.listen(8).expect("possible");
             assert_eq!(listener.native_addr(), wanted);
 
-            let info = ask(&bench, &node, "0x010612b7", &hints(&files.socket)).expect("known");
+            let info = ask(&bench, 0, &node, "0x010612b7", &hints(&files.socket)).expect("known");
             assert_eq!(info.destination, Address::Gid(wanted));
             let client = a.channel.create_id();
             client.resolve_with(&info).expect("of use");
@@ -151,10 +89,10 @@ fn gids_without_a_resolver() {
     let nobody = hints(Path::new("/nonexistent/resolver.sock"));
     let gids = bench.device(1).gids();
     let port = PORT.to_string();
-    let info = ask(&bench, &gids[1].to_string(), &port, &nobody).expect("by ARP");
+    let info = ask(&bench, 0, &gids[1].to_string(), &port, &nobody).expect("by ARP");
     assert_eq!(info.destination, Address::Gid(GidAddr::new(gids[1], PORT)));
     assert_eq!(frames(&bench).0, 2);
-    let unmapped = ask(&bench, &gids[0].to_string(), &port, &nobody);
+    let unmapped = ask(&bench, 0, &gids[0].to_string(), &port, &nobody);
     let reason = CmError::Native(NativeError::Unmapped(gids[0]));
     assert_eq!(unmapped, Err(reason.clone()));
     let id = bench.device(0).create_event_channel().create_id();
@@ -165,7 +103,7 @@ fn gids_without_a_resolver() {
         native: true,
         ..nobody
     };
-    let info = ask(&bench, &ip(1).to_string(), &port, &native).expect("by ARP");
+    let info = ask(&bench, 0, &ip(1).to_string(), &port, &native).expect("by ARP");
     assert_eq!(info.destination, Address::Gid(GidAddr::new(gids[1], PORT)));
     // And without an entry at all.
     let a = bench.device(0).create_event_channel();
@@ -243,7 +181,7 @@ fn a_table_that_changes() {
         file.expect("there").set_modified(at).expect("settable");
     };
     let report = files.served(|| {
-        let two = || ask(&bench, "two", "weft", &hints);
+        let two = || ask(&bench, 0, "two", "weft", &hints);
         assert!(matches!(two(), Err(CmError::Unresolved { .. })));
         put(TABLE, 1);
         let info = two().expect("there by now");
@@ -273,13 +211,13 @@ fn hostile_askers() {
             stream.write_all(message).expect("taken");
         }
         for _ in 0..10 {
-            ask(&bench, "two", "weft", &hints).expect("known");
+            ask(&bench, 0, "two", "weft", &hints).expect("known");
         }
         // More than it has room for: some are turned away, and it goes on when they have left.
         let more: Vec<_> = (0..60).map(|_| connect()).collect();
         std::thread::sleep(Duration::from_millis(1500));
         drop((silent, more));
-        ask(&bench, "two", "weft", &hints).expect("known");
+        ask(&bench, 0, "two", "weft", &hints).expect("known");
     });
     assert_eq!(report.known, 11);
     let useless = report.nonsense + report.turned_away;
@@ -328,7 +266,7 @@ fn hostile_resolvers() {
                 }
                 Some(stream)
             });
-            let info = ask(&bench, &node, "4791", &hints(&socket)).expect(what);
+            let info = ask(&bench, 0, &node, "4791", &hints(&socket)).expect(what);
             assert_eq!(info.destination, SocketAddrV4::new(ip(1), PORT).into());
             liar.join().expect("no panic");
         });

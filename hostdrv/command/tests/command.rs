@@ -399,6 +399,17 @@ fn a_resolver_that_is_interrupted_says_what_it_did() {
         text(&output.stdout).starts_with("0 questions answered, 0 not known"),
         "{output:?}"
     );
+    let sources =
+        "0 times told by devices, 0 not believed; 0 answers by peers, 0 for peers, 0 strangers";
+    assert!(text(&output.stdout).contains(sources), "{output:?}");
     assert!(!socket.exists());
+    let taken = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let at = taken.local_addr().expect("bound").to_string();
+    let refused = weft(&["resolver", "--socket", &arguments[1], "--peers-at", &at]).output();
+    let said = text(&refused.expect("weft starts").stderr);
+    assert!(
+        said.contains(&format!("cannot be asked by peers at {at}")),
+        "{said}"
+    );
     let _ = std::fs::remove_dir_all(&folder);
 }

@@ -1,14 +1,14 @@
 //! Resolution apart from connecting: from names to entries that a connection can be made with (`rdma_getaddrinfo`).
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use weft_engine::{commands, EngineConfig, Route};
 
 use super::address::{service_port, Address, Gid, GidAddr, NativeError};
 use super::looped::LoopHost;
-use super::resolver::{self, Question};
+use super::resolver::{self, Question, Station, Told};
 use super::route::{check_seal, put, seal, Fields, RouteError, RouteRecord, Source, ROUTE_VERSION};
 use super::{CmError, TransportKind};
 use crate::device::Device;
@@ -175,6 +175,8 @@ pub struct AddrQuery {
     open: Vec<SocketAddrV4>,
     silent: Option<Ipv4Addr>,
     found: Vec<AddrInfo>,
+    /// A resolver that is there and did not know: it is told what is heard.
+    resolver: Option<PathBuf>,
     ask_at: u64,
     until: u64,
 }
@@ -194,6 +196,7 @@ impl AddrQuery {
                     let config = self.device.config();
                     let source = Source::of(config);
                     let route = RouteRecord::iwarp(source, to, next_hop, config.mtu);
+                    self.tell(*to.ip(), next_hop);
                     let entry = AddrInfo::of_route(route, self.hints.source_port);
                     self.found.push(self.named(entry));
                 }
@@ -209,6 +212,19 @@ impl AddrQuery {
         match (self.found.is_empty(), self.silent) {
             (true, Some(address)) => Err(CmError::NoStation { address }),
             _ => Ok(Some(std::mem::take(&mut self.found))),
+        }
+    }
+
+    /// What ARP said, for whoever asks next on this host.
+    fn tell(&self, ip: Ipv4Addr, mac: [u8; 6]) {
+        let Some(socket) = &self.resolver else { return };
+        let config = self.device.config();
+        let [own, mask] = [config.ip, config.netmask].map(u32::from_be_bytes);
+        let near = (own ^ u32::from(ip)) & mask == 0;
+        let gateway = config.gateway.map(Ipv4Addr::from);
+        if let Some(ip) = Some(ip).filter(|_| near).or(gateway) {
+            let mtu = config.mtu;
+            resolver::tell(socket, Told::Answered(Station { ip, mac, mtu }));
         }
     }
 
@@ -249,13 +265,19 @@ impl Device {
     ) -> Result<AddrQuery, CmError> {
         let gid = node.parse().ok().map(Gid::of_ipv6);
         let now = self.now();
+        let socket = resolver::socket(hints.resolver.as_deref());
+        let known = socket.as_deref().and_then(|socket| {
+            let native = hints.native || gid.is_some();
+            self.ask_resolver(socket, node, service, native, hints)
+        });
         let mut query = AddrQuery {
             device: self.clone(),
             hints: hints.clone(),
             gid,
             open: Vec::new(),
             silent: None,
-            found: self.ask_resolver(node, service, gid, hints),
+            resolver: socket.filter(|_| known.is_some()),
+            found: known.unwrap_or_default(),
             ask_at: now,
             until: now.saturating_add(ARP_TIME),
         };
@@ -319,26 +341,34 @@ impl Device {
     /// What a resolver says that can be gone.
     fn ask_resolver(
         &self,
+        socket: &Path,
         node: &str,
         service: &str,
-        gid: Option<Gid>,
+        native: bool,
         hints: &AddrHints,
-    ) -> Vec<AddrInfo> {
-        let Some(socket) = resolver::socket(hints.resolver.as_deref()) else {
-            return Vec::new();
-        };
+    ) -> Option<Vec<AddrInfo>> {
         let question = Question {
             source_port: hints.source_port,
-            native: hints.native || gid.is_some(),
+            native,
+            numeric: hints.numeric,
             ..Question::of(self.config(), node, service)
         };
-        let mut found = resolver::ask(&socket, &question);
+        let mut found = resolver::ask(socket, &question)?;
         found.retain(|info| {
             info.check(self.config(), None)
                 .inspect_err(|error| tracing::warn!(%error, "an entry of the resolver's"))
                 .is_ok()
         });
-        found
+        Some(found)
+    }
+
+    /// Tells this host's resolver that the device is here, so that others may find it: resolvers of other hosts ask this one. A device that
+    /// listens, or asks for a way, says so by itself. `resolver`: its socket, as in [`AddrHints::resolver`]. Without a resolver it is nothing.
+    pub fn tell_resolver(&self, resolver: Option<&Path>) {
+        if let Some(socket) = resolver::socket(resolver).filter(|_| self.has_card()) {
+            let station = Question::of(self.config(), "", "").station();
+            resolver::tell(&socket, Told::Here(station));
+        }
     }
 
     /// Ways to a peer, the best first (`rdma_getaddrinfo`); sleeps until they are known. An entry can be kept, sent to another process, and

@@ -482,7 +482,9 @@ impl CmId {
         if data.options.peer_to_peer.is_none() {
             data.options.peer_to_peer = insists.get(&port).copied();
         }
+        drop((state, data));
         tracing::info!(device = device.name(), port, backlog, "listening");
+        device.tell_resolver(None);
         Ok(())
     }
 

@@ -52,8 +52,8 @@ pub use policy::{
     REJECTED_BY_POLICY,
 };
 pub use resolver::{
-    answer_bytes, answer_from_bytes, Question, Table, TableError, RESOLVER_SOCKET,
-    RESOLVER_VARIABLE,
+    answer_bytes, answer_from_bytes, Elsewhere, Question, Station, Table, TableError, Told,
+    RESOLVER_SOCKET, RESOLVER_VARIABLE,
 };
 pub(crate) use resolver::{read_message, write_message};
 pub use route::{RouteError, RouteRecord, Source, TransportKind, ROUTE_VERSION};

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::time::Duration;
 
 use serde::Deserialize;
 use thiserror::Error;
 use weft_engine::is_station;
 
-use super::Question;
+use super::{Question, Station};
 use crate::cm::addr_info::AddrInfo;
 use crate::cm::address::{service_port, Gid, GidAddr};
 use crate::cm::route::RouteRecord;
@@ -35,10 +36,32 @@ pub enum TableError {
     Port(String),
 }
 
+/// Where a resolver finds what its table does not say. `()` knows nothing.
+pub trait Elsewhere {
+    /// The IPv4 addresses of a name, or of a GID.
+    fn addresses(&self, name: &str) -> Vec<Ipv4Addr>;
+    /// The station that has this address.
+    fn station(&self, ip: Ipv4Addr) -> Option<Station>;
+}
+
+impl Elsewhere for () {
+    fn addresses(&self, _name: &str) -> Vec<Ipv4Addr> {
+        Vec::new()
+    }
+
+    fn station(&self, _ip: Ipv4Addr) -> Option<Station> {
+        None
+    }
+}
+
 /// Who is in a cluster, from a file:
 ///
 /// ```
 /// # let table = weft_hostdrv::cm::Table::parse(r#"
+/// names = "system"      # who has no ip here is looked up: /etc/hosts, DNS; "table": nobody is
+/// peers = ["192.168.0.2:7475"]  # resolvers of other hosts, which are asked and may ask
+/// keep = 600            # seconds for which what was heard from others is believed
+///
 /// [services]            # of every host that does not say otherwise
 /// hello = 7471
 ///
@@ -54,28 +77,48 @@ pub enum TableError {
 /// name = "gate"
 /// ip = "10.0.0.254"
 /// mac = "02:57:0a:00:00:fe"
+///
+/// [[host]]              # its address is looked up, its MAC address is what others say: see Elsewhere
+/// name = "beta.cluster"
 /// # "#)?;
-/// # assert_eq!(table.hosts(), 2);
+/// # assert_eq!(table.hosts(), 3);
 /// # Ok::<(), weft_hostdrv::cm::TableError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     hosts: Vec<Host>,
     services: BTreeMap<String, u16>,
+    names: Names,
+    peers: Vec<SocketAddrV4>,
+    keep: Option<u64>,
+}
+
+/// Who looks names up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Names {
+    #[default]
+    System,
+    Table,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Host {
     names: Vec<String>,
-    ip: Ipv4Addr,
-    mac: [u8; 6],
-    mtu: u16,
+    ip: Option<Ipv4Addr>,
+    mac: Option<[u8; 6]>,
+    mtu: Option<u16>,
     services: BTreeMap<String, u16>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    #[serde(default)]
+    names: Names,
+    #[serde(default)]
+    peers: Vec<SocketAddrV4>,
+    keep: Option<u64>,
     #[serde(default)]
     services: BTreeMap<String, u16>,
     #[serde(default)]
@@ -88,17 +131,17 @@ struct FileHost {
     name: String,
     #[serde(default)]
     also: Vec<String>,
-    ip: Ipv4Addr,
-    mac: String,
-    #[serde(default = "usual_mtu")]
-    mtu: u16,
+    ip: Option<Ipv4Addr>,
+    mac: Option<String>,
+    mtu: Option<u16>,
     #[serde(default)]
     services: BTreeMap<String, u16>,
 }
 
-fn usual_mtu() -> u16 {
-    1500
-}
+/// The MTU of a host whose MAC address the table says, and no MTU.
+const USUAL_MTU: u16 = 1500;
+/// Seconds.
+const USUAL_KEEP: u64 = 600;
 
 impl Table {
     /// From the text of a file.
@@ -106,10 +149,13 @@ impl Table {
         let file: File = toml::from_str(text).map_err(|e| TableError::Form(e.to_string()))?;
         let mut hosts: Vec<Host> = Vec::new();
         for host in file.host {
-            let mac = mac(&host.mac).ok_or_else(|| TableError::Mac {
-                name: host.name.clone(),
-                mac: host.mac.clone(),
-            })?;
+            let named = |text: &String| {
+                mac(text).ok_or_else(|| TableError::Mac {
+                    name: host.name.clone(),
+                    mac: text.clone(),
+                })
+            };
+            let mac = host.mac.as_ref().map(named).transpose()?;
             let mut names = host.also;
             names.insert(0, host.name);
             let host = Host {
@@ -124,8 +170,8 @@ impl Table {
                 if let Some(name) = host.names.iter().find(same) {
                     return Err(TableError::Twice(name.clone()));
                 }
-                if other.ip == host.ip {
-                    return Err(TableError::Twice(host.ip.to_string()));
+                if let Some(ip) = host.ip.filter(|_| other.ip == host.ip) {
+                    return Err(TableError::Twice(ip.to_string()));
                 }
             }
             hosts.push(host);
@@ -137,7 +183,25 @@ impl Table {
         Ok(Self {
             hosts,
             services: file.services,
+            names: file.names,
+            peers: file.peers,
+            keep: file.keep,
         })
+    }
+
+    /// Whether names are looked up as the system does it.
+    pub fn looks_names_up(&self) -> bool {
+        self.names == Names::System
+    }
+
+    /// The resolvers of other hosts, by the hosts' own network.
+    pub fn peers(&self) -> &[SocketAddrV4] {
+        &self.peers
+    }
+
+    /// How long what was heard from others is believed; ten minutes unless it says otherwise.
+    pub fn keep(&self) -> Duration {
+        Duration::from_secs(self.keep.unwrap_or(USUAL_KEEP))
     }
 
     /// How many hosts it has.
@@ -147,59 +211,98 @@ impl Table {
 
     /// The ways that it knows; none: it does not know the node, the service, or the gateway between.
     pub fn answer(&self, question: &Question) -> Vec<AddrInfo> {
-        let Some(host) = self
-            .hosts
-            .iter()
-            .find(|host| host.is_called(&question.node))
-        else {
-            return Vec::new();
-        };
+        self.answer_with(question, &())
+    }
+
+    /// The ways that it knows with what others say. Where both know, the table is right.
+    pub fn answer_with(&self, question: &Question, elsewhere: &dyn Elsewhere) -> Vec<AddrInfo> {
+        let node = question.node.as_str();
+        let host = self.hosts.iter().find(|host| host.is_called(node));
         let by_name = || {
-            let port = host.services.get(&question.service);
+            let port = host.and_then(|host| host.services.get(&question.service));
             port.or_else(|| self.services.get(&question.service))
                 .copied()
         };
         let Some(port) = service_port(&question.service).or_else(by_name) else {
             return Vec::new();
         };
+        let gid = node.parse().ok().map(Gid::of_ipv6);
+        let written = host.and_then(|host| host.ip);
+        let literal = || node.parse().ok().or_else(|| gid.and_then(Gid::ip));
+        let written = written.or_else(literal);
+        let addresses = match (written, host) {
+            (Some(ip), _) => vec![ip],
+            (None, Some(host)) => elsewhere.addresses(&host.names[0]),
+            (None, None) => elsewhere.addresses(node),
+        };
+        let to = |ip| self.way(question, host, SocketAddrV4::new(ip, port), elsewhere);
+        addresses.into_iter().filter_map(to).collect()
+    }
+
+    /// The way to one address, which is `host`'s if the table has it.
+    fn way(
+        &self,
+        question: &Question,
+        host: Option<&Host>,
+        to: SocketAddrV4,
+        elsewhere: &dyn Elsewhere,
+    ) -> Option<AddrInfo> {
+        let ip = *to.ip();
+        if ip.is_unspecified() || ip.is_loopback() || ip.is_multicast() || ip.is_broadcast() {
+            return None;
+        }
         let mask = u32::from(question.netmask);
-        let near = (u32::from(host.ip) ^ u32::from(question.source.ip)) & mask == 0;
+        let near = (u32::from(ip) ^ u32::from(question.source.ip)) & mask == 0;
+        let end = self.station(host, ip, elsewhere);
         let hop = match near {
-            true => Some(host),
-            false => {
-                let mut hosts = self.hosts.iter();
-                hosts.find(|hop| Some(hop.ip) == question.gateway)
-            }
+            true => end?,
+            false => self.station(None, question.gateway?, elsewhere)?,
         };
-        let Some(hop) = hop else {
-            return Vec::new();
-        };
-        let mtu = question.mtu.min(host.mtu).min(hop.mtu);
-        let to = SocketAddrV4::new(host.ip, port);
+        // A card has no way to itself.
+        if hop.mac == question.source.mac {
+            return None;
+        }
+        let far = end.map_or(hop.mtu, |end| end.mtu);
+        let mtu = question.mtu.min(hop.mtu).min(far);
         let route = RouteRecord::iwarp(question.source, to, hop.mac, mtu);
         let mut info = AddrInfo::of_route(route, question.source_port);
         if question.native {
-            let gid = host.gid_called(&question.node);
+            // The one that was asked for, or the one that Linux would give it.
+            let named = question.node.parse().ok().map(Gid::of_ipv6);
+            let given = end.map_or(Gid::of_ip(ip), |end| Gid::of_mac(end.mac));
             let own = Gid::of_mac(question.source.mac);
             info.source = GidAddr::new(own, question.source_port).into();
-            info.destination = GidAddr::new(gid, port).into();
+            info.destination = GidAddr::new(named.unwrap_or(given), to.port()).into();
         }
-        vec![info]
+        Some(info)
+    }
+
+    /// The station with this address: as the table has it, of which it may leave things to others.
+    fn station(
+        &self,
+        host: Option<&Host>,
+        ip: Ipv4Addr,
+        elsewhere: &dyn Elsewhere,
+    ) -> Option<Station> {
+        let host = host.or_else(|| self.hosts.iter().find(|host| host.ip == Some(ip)));
+        let mtu = host.and_then(|host| host.mtu);
+        if let Some(mac) = host.and_then(|host| host.mac) {
+            let mtu = mtu.unwrap_or(USUAL_MTU);
+            return Some(Station { ip, mac, mtu });
+        }
+        let mut station = elsewhere.station(ip)?;
+        station.mtu = mtu.unwrap_or(station.mtu);
+        Some(station)
     }
 }
 
 impl Host {
     fn is_called(&self, node: &str) -> bool {
         let gid = node.parse().ok().map(Gid::of_ipv6);
+        let gids = [self.mac.map(Gid::of_mac), self.ip.map(Gid::of_ip)];
         self.names.iter().any(|name| name == node)
-            || node.parse() == Ok(self.ip)
-            || gid.is_some_and(|gid| gid == Gid::of_mac(self.mac) || gid == Gid::of_ip(self.ip))
-    }
-
-    /// Its GID: the one that was asked for, or the one that Linux would give it.
-    fn gid_called(&self, node: &str) -> Gid {
-        let own = Gid::of_mac(self.mac);
-        node.parse().map_or(own, Gid::of_ipv6)
+            || self.ip.is_some_and(|ip| node.parse() == Ok(ip))
+            || gid.is_some_and(|gid| gids.contains(&Some(gid)))
     }
 }
 
@@ -248,6 +351,8 @@ mod tests {
             mtu: 4000,
             source_port: 99,
             native: false,
+            numeric: false,
+            forwarded: false,
             node: node.into(),
             service: service.into(),
         }
@@ -297,6 +402,65 @@ mod tests {
         }
     }
 
+    /// Says what DNS and a told station would.
+    struct Others;
+
+    const BETA: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 5);
+
+    impl Elsewhere for Others {
+        fn addresses(&self, name: &str) -> Vec<Ipv4Addr> {
+            match name {
+                "beta.cluster" => vec![Ipv4Addr::LOCALHOST, BETA],
+                "alpha" => vec![BETA],
+                "remote" => vec![Ipv4Addr::new(10, 8, 0, 1)],
+                _ => vec![],
+            }
+        }
+
+        fn station(&self, ip: Ipv4Addr) -> Option<Station> {
+            let mac = [2, 0, 0, 0, 0, 5];
+            (ip == BETA).then_some(Station { ip, mac, mtu: 2000 })
+        }
+    }
+
+    #[test]
+    fn what_the_table_leaves_out_others_say() {
+        let table = Table::parse(TEXT).expect("a table");
+        let mtu_of = |table: &Table, node: &str| {
+            let asked = question(node, "store");
+            let found = table.answer_with(&asked, &Others);
+            assert_eq!(table.answer(&asked), [], "{node}: nobody says it");
+            let route = |mtu| {
+                let to = SocketAddrV4::new(BETA, 1);
+                let route = RouteRecord::iwarp(asked.source, to, [2, 0, 0, 0, 0, 5], mtu);
+                AddrInfo::of_route(route, 99)
+            };
+            let mtu = found.first().expect("known").route.mtu;
+            assert_eq!(found, [route(mtu)], "{node}");
+            mtu
+        };
+        // Not in the table at all; by name, without addresses; by name with one of the two.
+        assert_eq!(mtu_of(&table, "beta.cluster"), 2000);
+        assert_eq!(mtu_of(&table, "10.0.0.5"), 2000);
+        for (more, mtu) in [("", 2000), ("mtu = 900", 900), ("ip = \"10.0.0.5\"", 2000)] {
+            let host = "[[host]]\nname = \"beta.cluster\"\nalso = [\"beta\"]\n";
+            let table = Table::parse(&format!("{TEXT}\n{host}{more}")).expect("a table");
+            assert_eq!(mtu_of(&table, "beta"), mtu, "{more}");
+        }
+        // The table is right where it says something, and its gateway leads to addresses that others say.
+        let asked = question("alpha", "store");
+        assert_eq!(table.answer_with(&asked, &Others), table.answer(&asked));
+        let asked = question("remote", "store");
+        let to = SocketAddrV4::new(Ipv4Addr::new(10, 8, 0, 1), 1);
+        let route = RouteRecord::iwarp(asked.source, to, [2, 0x57, 10, 0, 0, 0xfe], 1500);
+        let entry = AddrInfo::of_route(route, 99);
+        assert_eq!(table.answer_with(&asked, &Others), [entry]);
+        // No way of a card to itself.
+        let mut own = question("beta.cluster", "store");
+        own.source.mac = [2, 0, 0, 0, 0, 5];
+        assert_eq!(table.answer_with(&own, &Others), []);
+    }
+
     #[test]
     fn what_is_no_table_says_why() {
         let host = |name: &str, ip: &str, mac: &str| {
@@ -324,8 +488,15 @@ mod tests {
             refused("services = { mail = 0 }\n".into()),
             TableError::Port("mail".into())
         );
-        for nonsense in ["port = 3\n", "services = { mail = 65536 }\n", "["] {
-            let reason = refused(nonsense.into());
+        for nonsense in [
+            "port = 3\n",
+            "services = { mail = 65536 }\n",
+            "names = \"dns\"\n",
+            "peers = [\"here\"]\n",
+            "keep = -1\n",
+            "[",
+        ] {
+            let reason = Table::parse(nonsense).unwrap_err();
             assert!(matches!(reason, TableError::Form(_)), "{reason}");
         }
     }
