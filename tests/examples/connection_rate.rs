@@ -2,6 +2,7 @@
 //!
 //! ```sh
 //! cargo run -p weft-tests --example connection_rate -- 10000     # connections, each to a host of its own
+//! valgrind --tool=callgrind target/debug/examples/connection_rate 10000 record     # one way alone (or arp), its instructions
 //! ```
 //!
 //! One functional model; the hosts are scripted (`weft_tests::peer`): they answer ARP, take a SYN, and reply to the MPA request.
@@ -184,6 +185,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{connections} connections, {AT_ONCE} at a time\n");
     println!("| the way by | frames of ARP | of TCP | frames each | µs each to ESTABLISHED | simulated ms in all | s of the host |");
     println!("|---|---|---|---|---|---|---|");
-    run(connections, false)?;
-    run(connections, true)
+    let only = std::env::args().nth(2);
+    for (way, records) in [("arp", false), ("record", true)] {
+        if only.as_deref().is_none_or(|only| only == way) {
+            run(connections, records)?;
+        }
+    }
+    Ok(())
 }

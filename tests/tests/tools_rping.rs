@@ -144,6 +144,26 @@ fn every_way_to_connect() {
     }
 }
 
+/// Native addresses and events by callback: nothing else is different.
+#[test]
+fn a_server_at_a_gid_whose_events_come_by_callback() {
+    for (seed, native, callbacks) in [(15, true, false), (16, false, true), (17, true, true)] {
+        let fabric = fabric(seed, LinkConfig::default());
+        let config = ClientConfig {
+            count: 3,
+            ..ClientConfig::new(server_at())
+        };
+        let serve = ServerConfig {
+            native,
+            callbacks,
+            ..ServerConfig::default()
+        };
+        let (client, server) = run(&fabric, config, serve);
+        assert!(client.passed() && server.passed(), "{client:?} {server:?}");
+        assert_eq!(server.sessions[0].iterations, 3);
+    }
+}
+
 #[test]
 fn a_persistent_server_takes_several_clients_at_once() {
     let fabric = fabric(20, LinkConfig::default());

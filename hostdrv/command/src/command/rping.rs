@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
-use weft_hostdrv::cm::{AddrHints, AddrInfo, Address};
+use weft_hostdrv::cm::{AddrHints, AddrInfo, Address, Gid};
 use weft_hostdrv::tools::by_kernel::ByKernel;
 use weft_hostdrv::tools::rping::{
     Client, ClientConfig, Keys, Note, Observer, Server, ServerConfig, ServerReport, SessionReport,
@@ -75,9 +75,15 @@ pub struct Rping {
     /// Client: connects by the route record in this file, and asks nobody. If there is none, it is made and written first.
     #[arg(long, value_name = "FILE", requires = "client")]
     record: Option<PathBuf>,
+    /// Connects to, or listens at, a GID and a service ID instead of an IP address and a port.
+    #[arg(long, conflicts_with = "record")]
+    native: bool,
+    /// Server: events come by callback, instead of being taken from a channel.
+    #[arg(long, requires = "server")]
+    callbacks: bool,
     /// The kernel's stack makes the TCP connection, on an interface of this name that it gets on the card; then the connection is taken out of
     /// the kernel into the card, where RDMA begins. The peer notices nothing. It takes root. As server: one client.
-    #[arg(long, value_name = "INTERFACE", conflicts_with_all = ["record", "persistent"])]
+    #[arg(long, value_name = "INTERFACE", conflicts_with_all = ["record", "native", "persistent"])]
     hand_over: Option<String>,
     #[command(flatten)]
     mpa: Mpa,
@@ -108,16 +114,20 @@ impl From<KeysOption> for Keys {
     }
 }
 
+/// The best way to a node.
+fn find(device: &Device, node: &str, port: u16) -> Result<AddrInfo, Failure> {
+    let found = device.get_addr_info(node, &port.to_string(), &AddrHints::default(), None)?;
+    let first = found.into_iter().next();
+    first.ok_or_else(|| format!("there is no way to {node}").into())
+}
+
 /// The way in a file, or the way that is found and then kept there.
 fn way(device: &Device, file: &Path, to: SocketAddrV4) -> Result<AddrInfo, Failure> {
     let shown = file.display();
     let kept = match std::fs::read(file) {
         Ok(bytes) => AddrInfo::from_bytes(&bytes).map_err(|error| format!("{shown}: {error}"))?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let (node, service) = (to.ip().to_string(), to.port().to_string());
-            let found = device.get_addr_info(&node, &service, &AddrHints::default(), None)?;
-            let first = found.into_iter().next();
-            let first = first.ok_or_else(|| format!("there is no way to {to}"))?;
+            let first = find(device, &to.ip().to_string(), to.port())?;
             std::fs::write(file, first.to_bytes()).map_err(|error| format!("{shown}: {error}"))?;
             first
         }
@@ -137,12 +147,17 @@ impl Rping {
     fn client(&self, device: &Device, stop: &AtomicBool) -> Result<Client, Failure> {
         let address = self.address.map_or(Ipv4Addr::UNSPECIFIED, |peer| peer.0);
         let server = Peer(address).port(self.port);
-        let record = self.record.as_deref();
+        let gid = Gid::of_ip(address).to_string();
+        let way = match &self.record {
+            Some(file) => Some(way(device, file, server)?),
+            None if self.native => Some(find(device, &gid, self.port)?),
+            None => None,
+        };
         let config = ClientConfig {
             count: self.count,
             size: self.size,
             terms: self.mpa.terms(),
-            way: record.map(|file| way(device, file, server)).transpose()?,
+            way,
             keys: self.keys.into(),
             patience_ns: nanoseconds(self.timeout.unwrap_or(60.0)),
             ..ClientConfig::new(server)
@@ -161,6 +176,8 @@ impl Rping {
     fn server(&self, device: &Device, stop: &AtomicBool) -> Result<Server, Failure> {
         let config = ServerConfig {
             port: self.port,
+            native: self.native,
+            callbacks: self.callbacks,
             terms: self.mpa.terms(),
             patience_ns: nanoseconds(self.timeout.unwrap_or(0.0)),
             ..if self.persistent {

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddrV4;
 use std::os::fd::AsFd;
+use std::sync::mpsc::{self, Receiver};
 
 use super::super::connection::Terms;
 use super::super::peer_error::PeerError;
@@ -9,7 +10,7 @@ use super::super::Machine;
 use super::report::{Note, Observer, ServerReport};
 use super::session::Session;
 use super::PORT;
-use crate::cm::{CmEvent, CmEventType, CmId, EventChannel};
+use crate::cm::{CmError, CmEvent, CmEventType, CmId, EventChannel, Gid, GidAddr};
 use crate::device::Device;
 
 /// How to serve.
@@ -17,6 +18,10 @@ use crate::device::Device;
 pub struct ServerConfig {
     /// The port to listen on.
     pub port: u16,
+    /// Listens at the card's GID and the port's service ID, instead of its IP address and the port. Clients see no difference.
+    pub native: bool,
+    /// Events come by callback (DAT's way), instead of being taken from a channel.
+    pub callbacks: bool,
     /// Connections at a time.
     pub at_a_time: usize,
     /// Ends after so many connections; 0: when it is stopped.
@@ -32,6 +37,8 @@ impl Default for ServerConfig {
     fn default() -> Self {
         Self {
             port: PORT,
+            native: false,
+            callbacks: false,
             at_a_time: 1,
             sessions: 1,
             terms: Terms::default(),
@@ -51,11 +58,47 @@ impl ServerConfig {
     }
 }
 
+/// Where the server's events come from.
+struct Events {
+    channel: EventChannel,
+    /// What the callback was called with.
+    called: Option<Receiver<CmEvent>>,
+}
+
+impl Events {
+    fn new(device: &Device, callbacks: bool) -> Self {
+        if !callbacks {
+            return Self {
+                channel: device.create_event_channel(),
+                called: None,
+            };
+        }
+        let (sender, called) = mpsc::channel();
+        // Nobody receives any more when the server is dropped.
+        let channel = device.create_callback_channel(move |event| drop(sender.send(event)));
+        Self {
+            channel,
+            called: Some(called),
+        }
+    }
+
+    fn next(&self) -> Result<Option<CmEvent>, CmError> {
+        let taken = self.channel.try_get_event();
+        match &self.called {
+            None => taken,
+            // What came before the end, or tells of it.
+            Some(called) => called
+                .try_recv()
+                .map_or_else(|_| taken, |event| Ok(Some(event))),
+        }
+    }
+}
+
 /// The server's state. Dropping it aborts its connections.
 pub struct Server {
     device: Device,
     config: ServerConfig,
-    channel: EventChannel,
+    events: Events,
     observer: Option<Observer>,
     /// `None`: its one connection was taken over.
     listener: Option<CmId>,
@@ -73,13 +116,16 @@ impl Server {
         config: ServerConfig,
         observer: Option<Observer>,
     ) -> Result<Self, PeerError> {
-        let channel = device.create_event_channel();
-        let listener = channel.create_id();
-        listener.bind_addr(SocketAddrV4::new(device.ip(), config.port))?;
+        let events = Events::new(device, config.callbacks);
+        let listener = events.channel.create_id();
+        match config.native {
+            true => listener.bind_native(GidAddr::new(Gid::of_ip(device.ip()), config.port))?,
+            false => listener.bind_addr(SocketAddrV4::new(device.ip(), config.port))?,
+        }
         listener.listen(config.at_a_time.max(1) + 8)?;
         Ok(Self {
             listener: Some(listener),
-            ..Self::idle(device, config, channel, observer)
+            ..Self::idle(device, config, events, observer)
         })
     }
 
@@ -97,8 +143,8 @@ impl Server {
         socket: &impl AsFd,
         observer: Option<Observer>,
     ) -> Result<Self, PeerError> {
-        let channel = device.create_event_channel();
-        let session = Session::new(device, channel.create_id())?;
+        let events = Events::new(device, config.callbacks);
+        let session = Session::new(device, events.channel.create_id())?;
         session.id.take_over(socket).map_err(PeerError::taking)?;
         let config = ServerConfig {
             sessions: 1,
@@ -107,7 +153,7 @@ impl Server {
         Ok(Self {
             sessions: vec![session],
             accepted: 1,
-            ..Self::idle(device, config, channel, observer)
+            ..Self::idle(device, config, events, observer)
         })
     }
 
@@ -115,13 +161,13 @@ impl Server {
     fn idle(
         device: &Device,
         config: ServerConfig,
-        channel: EventChannel,
+        events: Events,
         observer: Option<Observer>,
     ) -> Self {
         Self {
             device: device.clone(),
             config,
-            channel,
+            events,
             observer,
             listener: None,
             sessions: Vec::new(),
@@ -165,6 +211,13 @@ impl Server {
         if let Some(observer) = &mut self.observer {
             observer(Note::Step(format!("event {}", event.event)));
         }
+        // Only callbacks hear of these: the connection goes on, or was over before.
+        if matches!(
+            event.event,
+            CmEventType::AddrChange | CmEventType::TimewaitExit
+        ) {
+            return;
+        }
         let request = event.event == CmEventType::ConnectRequest;
         let Some(session) = self.sessions.iter_mut().find(|s| s.id.is(&event.id)) else {
             if request {
@@ -198,7 +251,7 @@ impl Server {
                     Err(error) => session.fail(error),
                 }
             }
-            if let Some(event) = self.channel.try_get_event()? {
+            if let Some(event) = self.events.next()? {
                 moved = true;
                 self.on_event(&event);
             }

@@ -86,6 +86,22 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             siw_is_client,
         ));
     }
+    let roles: [(&str, &str, Roles); 3] = [
+        ("we are client: by GID", "--native", we_are_client),
+        ("siw is client: we listen by GID", "--native", siw_is_client),
+        (
+            "siw is client: events by callback",
+            "--callbacks",
+            siw_is_client,
+        ),
+    ];
+    for (name, ours, roles) in roles {
+        let run = Run {
+            ours: ours.into(),
+            ..short.clone()
+        };
+        all.push(scenario(format!("rping, {name}"), Siw::STOCK, run, roles));
+    }
     all
 }
 
