@@ -7,6 +7,7 @@ module fifo_sync #(
   parameter int unsigned DEPTH = 16,
   parameter int unsigned LUT_RAM_DEPTH = 64,
   parameter bit          HEAD = 1'b0,
+  parameter bit          STEADY = 1'b0,
   localparam int unsigned COUNT_W = $clog2(DEPTH + 1)
 ) (
   input  logic               clk_i,

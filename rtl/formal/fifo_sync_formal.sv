@@ -5,6 +5,7 @@ module fifo_sync_formal #(
   parameter int unsigned DEPTH = 4,
   parameter int unsigned LUT_RAM_DEPTH = 64,
   parameter bit          HEAD = 1'b0,
+  parameter bit          STEADY = 1'b0,
   localparam int unsigned WIDTH = 2,
   localparam int unsigned ADDR_W = $clog2(DEPTH),
   localparam int unsigned COUNT_W = $clog2(DEPTH + 1),
@@ -24,7 +25,7 @@ module fifo_sync_formal #(
   logic [WIDTH-1:0]   rd_data;
   logic [COUNT_W-1:0] count;
 
-  fifo_sync #(.WIDTH(WIDTH), .DEPTH(DEPTH), .LUT_RAM_DEPTH(LUT_RAM_DEPTH), .HEAD(HEAD)) dut (
+  fifo_sync #(.WIDTH(WIDTH), .DEPTH(DEPTH), .LUT_RAM_DEPTH(LUT_RAM_DEPTH), .HEAD(HEAD), .STEADY(STEADY)) dut (
     .clk_i, .rst_ni,
     .wr_valid_i, .wr_ready_o(wr_ready), .wr_data_i,
     .rd_valid_o(rd_valid), .rd_ready_i, .rd_data_o(rd_data), .count_o(count)
@@ -84,9 +85,16 @@ module fifo_sync_formal #(
     always_comb begin
       if (rst_ni) begin
         inv_parts: assert (dut.gen_block_ram.stored_q + COUNT_W'(head) == count);
+        inv_no_head: assert (head || dut.gen_block_ram.stored_q <= COUNT_W'(1));
         inv_distance: assert (place(dut.rd_ptr_q, dut.gen_block_ram.stored_q) == dut.wr_ptr_q);
         inv_stored: assert (!u_order.followed_q || (head && ahead == '0) ||
                         dut.gen_block_ram.u_ram.mem[place(dut.rd_ptr_q, ahead - COUNT_W'(head))] == u_order.unit_q);
+        inv_head: assert (!u_order.followed_q || !head || ahead != '0 || rd_data == u_order.unit_q);
+      end
+    end
+    if (STEADY) begin : gen_steady
+      always_comb begin
+        if (rst_ni) inv_kept: assert (!dut.gen_block_ram.gen_steady.kept_q || head);
       end
     end
   end

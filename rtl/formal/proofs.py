@@ -83,7 +83,13 @@ PROOFS = [
     Proof("fifo_sync_formal", FIFO_PROOF, [
         ("prim/fifo_sync.sv", "&& (!head_valid_q || rd_ready_i)", ""),
         ("prim/fifo_sync.sv", "else if (rd_ready_i) head_valid_q <= 1'b0;", ""),
+        ("prim/fifo_sync.sv", "full_q  <= count_q == COUNT_W'(DEPTH - 1);", "full_q  <= count_q == COUNT_W'(DEPTH);"),
     ], {"DEPTH": 6, "LUT_RAM_DEPTH": 2}),
+    Proof("fifo_sync_formal", FIFO_PROOF, [
+        ("prim/fifo_sync.sv", "if (!kept_q) kept_word_q <= word;", "kept_word_q <= word;"),
+        ("prim/fifo_sync.sv", "kept_q <= head_valid_q && !rd_ready_i;", "kept_q <= !rd_ready_i;"),
+        ("prim/fifo_sync.sv", "assign fetch      = any_stored_q && (!head_valid_q || rd_ready_i);", "assign fetch      = any_stored_q;"),
+    ], {"DEPTH": 6, "LUT_RAM_DEPTH": 2, "STEADY": 1}),
     Proof("fifo_sync_formal", FIFO_PROOF, [
         ("prim/fifo_sync.sv", "assign past      = !more_q && (!any_q || pop);", "assign past      = !any_q || pop;"),
         ("prim/fifo_sync.sv", "else if (!push && pop) more_q <= count_q > COUNT_W'(2);", "else if (!push && pop) more_q <= 1'b0;"),
@@ -288,10 +294,10 @@ PROOFS = [
         ("rx/front/rx_checksum.sv", "if (distance >= 17'(LANES))", "if (distance >= 17'(LANES - 1))"),
     ], {"DATA_W": 128}),
     Proof("rx_output_formal", OUTPUT_PROOF, [
-        ("rx/front/rx_output.sv", "is_place ? head.record[79:64] : raw_record.raw_len;", "head.record[79:64];"),
+        ("rx/front/rx_output.sv", "bytes: in_raw.raw_len, iova", "bytes: 16'(in_raw.raw_slot), iova"),
         ("rx/front/rx_output.sv", "(told_ready && raw_steps_q[2]));", "(told_ready && raw_steps_q[1]));"),
-        ("rx/front/rx_output.sv", "raw_last_q  <= raw_record.raw_len <= 16'(LANES);", "raw_last_q  <= raw_record.raw_len < 16'(LANES);"),
-        ("rx/front/rx_output.sv", "assign next_pop = !head_valid || pop;", "assign next_pop = !head_valid || pop || wr_cmd_ready_i;"),
+        ("rx/front/rx_output.sv", "raw_last_q  <= head.bytes <= 16'(LANES);", "raw_last_q  <= head.bytes < 16'(LANES);"),
+        ("rx/front/rx_output.sv", ".rd_ready_i(pop), .rd_data_o(head)", ".rd_ready_i(pop || wr_cmd_ready_i), .rd_data_o(head)"),
         ("rx/front/rx_output.sv", "assign place_ready_o = placing && wr_ready_i;", "assign place_ready_o = placing;"),
     ], {"DATA_W": 128}, without=("*write_expected", "*owed_full", "*fate_fits", "*told_fits", "*report_behind_places", "*of_one_segment", "*u_rules.*")),
     Proof("place_fifo_formal", HIDE_PROOF, [

@@ -65,7 +65,7 @@ module rx_output_formal
     logic [15:0] bytes;      // of either
     logic [15:0] slot;
   } write_t;
-  write_t [3:0]    list_q;   // [0] is nobody
+  write_t [2:0]    list_q;   // [0] is nobody
   write_t          oldest;
   logic [1:0]      inside_q;
   logic            accept, commanded_q, cmd, beat, due_last;
@@ -96,7 +96,7 @@ module rx_output_formal
       else if (beat) left_q <= left_q - 16'(LANES);
     end
     if (accept) begin
-      list_q[3:2] <= list_q[2:1];
+      list_q[2] <= list_q[1];
       if (close_valid_i) list_q[1] <= '{place: 1'b0, raw: close_i.raw, iova: '0, bytes: record.raw_len, slot: record.raw_slot};
       else list_q[1] <= '{place: !op_i.is_report, raw: 1'b0, iova: op_i.iova, bytes: op_i.bytes, slot: '0};
     end
@@ -123,16 +123,17 @@ module rx_output_formal
   end
 
   // ---------------------------------------------------------------- where everything is
-  localparam int unsigned ENTRY_W = 6 + 32 + 512;
+  localparam int unsigned ENTRY_W = 9 + 16 + 64;
   localparam logic [1:0] REPORT = 2'd0, PLACE = 2'd1, CLOSE = 2'd2, COMMAND = 2'd0, PLACING = 2'd1, COPYING = 2'd2;
   function automatic logic is_it(input logic [ENTRY_W-1:0] entry, input write_t given);
     logic [1:0]    kind;
-    frame_report_t as_record;
-    kind      = entry[ENTRY_W-1-:2];
-    as_record = frame_report_t'(entry[511:0]);
-    if (kind == PLACE) return given.place && !given.raw && !entry[ENTRY_W-3] && entry[63:0] == given.iova && entry[79:64] == given.bytes;
-    return !given.place && entry[ENTRY_W-3] == given.raw && (kind == CLOSE || (kind == REPORT && !given.raw)) &&
-           (!given.raw || (as_record.raw_len == given.bytes && as_record.raw_slot == given.slot));
+    logic          raw;
+    kind = entry[ENTRY_W-1-:2];
+    raw  = entry[ENTRY_W-3];
+    if (entry[ENTRY_W-7] != (kind == PLACE || raw)) return 1'b0;
+    if (kind == PLACE) return given.place && !given.raw && !raw && entry[63:0] == given.iova && entry[79:64] == given.bytes;
+    return !given.place && raw == given.raw && (kind == CLOSE || (kind == REPORT && !given.raw)) &&
+           (!given.raw || (entry[79:64] == given.bytes && entry[47:32] == given.slot));
   endfunction
   logic [1:0]  queued;
   logic [ENTRY_W-1:0] head;
@@ -144,17 +145,19 @@ module rx_output_formal
   logic [32:0] low_sum;
   assign low_sum = 33'(base_q[31:0]) + 33'(slot_at[31:0]);
   assign low     = low_sum[31:0];
-  logic sized_1, sized_2, sized_3;
+  logic sized_1, sized_2;
   assign sized_1 = !(list_q[1].place || list_q[1].raw) || (list_q[1].bytes != '0 && list_q[1].bytes <= 16'd16384);
   assign sized_2 = !(list_q[2].place || list_q[2].raw) || (list_q[2].bytes != '0 && list_q[2].bytes <= 16'd16384);
-  assign sized_3 = !(list_q[3].place || list_q[3].raw) || (list_q[3].bytes != '0 && list_q[3].bytes <= 16'd16384);
   always_comb begin
     if (rst_ni) begin
-      inv_inside: assert (inside_q == queued + 2'(dut.head_valid) && queued <= 2'd2);
+      inv_inside: assert (inside_q == queued && queued <= 2'd2);
       inv_queue_1: assert (queued < 2'd1 || is_it(dut.i_queue.word_q[0], list_q[1]));
       inv_queue_2: assert (queued < 2'd2 || is_it(dut.i_queue.word_q[1], list_q[2]));
       inv_head: assert (!dut.head_valid || is_it(head, oldest));
-      inv_sizes: assert ((inside_q < 2'd1 || sized_1) && (inside_q < 2'd2 || sized_2) && (inside_q < 2'd3 || sized_3));
+      // Of each report the record: of those in the queue, and of those that may be told.
+      inv_records: assert (3'(dut.i_records.count_q) == 3'(dut.i_told.count_q) + 3'(queued >= 2'd1 && dut.i_queue.word_q[0][ENTRY_W-4]) +
+                           3'(queued == 2'd2 && dut.i_queue.word_q[1][ENTRY_W-4]));
+      inv_sizes: assert ((inside_q < 2'd1 || sized_1) && (inside_q < 2'd2 || sized_2));
       inv_state: assert (commanded_q == (dut.state_q != COMMAND) && dut.state_q != 2'd3);
       inv_kind: assert (dut.state_q == COMMAND || (dut.head_valid && (dut.state_q == PLACING ? oldest.place : oldest.raw)));
       inv_left: assert (!commanded_q || (left_q != '0 && left_q <= 16'd16384));

@@ -4,12 +4,19 @@
 // the write. Deeper ones lie in block RAM, whose output register is the head of the queue, and can be read two cycles after the
 // write. Both take and give a word each cycle. With HEAD the oldest word of a LUT RAM's queue is in a register, at the same times: for
 // who looks at it deeply.
+//
+// A block RAM writes in each cycle. With STEADY it reads in each cycle too, so that no enable of it waits for `rd_ready_i`, which may be
+// late: a word that is not taken at once is kept in a register, and the memory goes on with the one behind it.
+//
+//   wr ──► [memory] ─┬──────────► rd
+//                    └─► [kept] ─┘
 
 module fifo_sync #(
   parameter int unsigned WIDTH = 32,
   parameter int unsigned DEPTH = 16,
   parameter int unsigned LUT_RAM_DEPTH = 64,      // deeper ones are in block RAM
   parameter bit          HEAD = 1'b0,
+  parameter bit          STEADY = 1'b0,
   localparam int unsigned COUNT_W = $clog2(DEPTH + 1)
 ) (
   input  logic               clk_i,
@@ -103,6 +110,7 @@ module fifo_sync #(
     logic [COUNT_W-1:0] stored_q;
     logic               any_stored_q;     // stored_q != 0
     logic               head_valid_q;
+    logic [WIDTH-1:0]   word;
 
     assign store      = push;
     assign fetch      = any_stored_q && (!head_valid_q || rd_ready_i);
@@ -129,13 +137,27 @@ module fifo_sync #(
       .UNSEEN(1'b1)
     ) u_ram (
       .clk_i,
-      .we_i   (wr_ready_o),    // `wr_valid_i` makes it count
+      .we_i   (1'b1),          // `push` makes it count; where the queue is full this is the place of the word at the head
       .waddr_i(wr_ptr_q),
       .wdata_i(wr_data_i),
-      .re_i   (fetch),
+      .re_i   (STEADY || fetch),
       .raddr_i(rd_ptr_q),
-      .rdata_o(rd_data_o)
+      .rdata_o(word)
     );
+
+    if (STEADY) begin : gen_steady
+      logic             kept_q;       // the head is in `kept_word_q`
+      logic [WIDTH-1:0] kept_word_q;
+
+      always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) kept_q <= 1'b0;
+        else kept_q <= head_valid_q && !rd_ready_i;
+      end
+      always_ff @(posedge clk_i) if (!kept_q) kept_word_q <= word;
+      assign rd_data_o = kept_q ? kept_word_q : word;
+    end else begin : gen_enabled
+      assign rd_data_o = word;
+    end
   end
 
 `ifndef SYNTHESIS
@@ -169,6 +191,7 @@ module fifo_sync #(
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin
         any_is_any: assert (gen_block_ram.any_stored_q == (gen_block_ram.stored_q != '0));
+        full_has_head: assert (full_q -> gen_block_ram.head_valid_q);
       end
     end
   end

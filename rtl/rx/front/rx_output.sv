@@ -15,7 +15,7 @@ module rx_output
   import weft_int_pkg::*;
 #(
   parameter int unsigned DATA_W = 512,
-  parameter int unsigned OPERATIONS = 32,        // that wait for those before them; up to 16 in LUT RAM
+  parameter int unsigned OPERATIONS = 32,        // that wait for those before them
   localparam int unsigned LANES = DATA_W / 8,
   localparam int unsigned COUNT_W = $clog2(LANES) + 1
 ) (
@@ -72,6 +72,7 @@ module rx_output
   typedef enum logic [1:0] {COMMAND = 2'b00, PLACING = 2'b01, COPYING = 2'b10} state_e;
 
   localparam int unsigned TOLD = 64;             // reports that may wait for their writes
+  localparam int unsigned RECORDS = 2 * TOLD;    // those of operations that wait as well
   localparam int unsigned OWED_W = $clog2(TOLD + 1);
 
   typedef struct packed {
@@ -80,9 +81,11 @@ module rx_output
     logic         report;
     logic         last;          // PLACE: of its FPDU
     logic         colour;        // PLACE: the fence's
-    logic [15:0]  start;
-    logic [15:0]  stop;
-    logic [511:0] record;        // PLACE: iova, then the number of bytes
+    logic         writes;        // PLACE, or a raw copy
+    logic         placed;        // REPORT: of an FPDU that was
+    logic         joins;         // its report, for rx_report
+    logic [15:0]  bytes;         // PLACE, and of a raw copy
+    logic [63:0]  iova;          // PLACE; else the raw slot, start and stop in the store
   } entry_t;
 
   // A write under way: is it the last that its report waits for, and is that the report of an FPDU?
@@ -95,70 +98,55 @@ module rx_output
   typedef struct packed {
     logic awaits;                // writes of its own
     logic fpdu;
-    logic joins;                 // for rx_report
+    logic placed;
+    logic joins;
   } told_t;
 
-  entry_t in, next, head_d, head;
-  logic   in_valid, in_ready, next_valid, next_pop, head_valid, head_empty_q, pop, write_first;   // head_empty_q: !head_valid, for the wide register
+  entry_t          in, head;
+  logic            in_valid, in_ready, head_valid, pop, queue_ready, record_ready;
+  logic [511:0]    in_record;
+  // verilator lint_off UNUSEDSIGNAL
+  fpdu_report_t    in_fpdu;
+  segment_report_t in_segment;
+  frame_report_t   in_raw;       // slot and length lie at the same place in a segment report
+  // verilator lint_on UNUSEDSIGNAL
 
+  assign in_ready      = queue_ready && record_ready;
+  assign in_record     = close_valid_i ? close_i.record : op_i.record;
+  assign in_fpdu       = fpdu_report_t'(op_i.record);
+  assign in_segment    = segment_report_t'(close_i.record);
+  assign in_raw        = frame_report_t'(close_i.record);
   assign close_ready_o = in_ready;
   assign op_ready_o    = in_ready && !op_block_i;
   assign in_valid      = close_valid_i || (op_valid_i && !op_block_i);
 
   always_comb begin
     if (close_valid_i) begin
-      in = '{kind: CLOSE, raw: close_i.raw, report: close_i.report, last: 1'b1, colour: 1'b0, start: close_i.start,
-             stop: close_i.stop, record: close_i.record};
+      in = '{kind: CLOSE, raw: close_i.raw, report: close_i.report, last: 1'b1, colour: 1'b0, writes: close_i.raw, placed: 1'b0,
+             joins: !close_i.raw && in_segment.kind == REPORT_KIND_SEGMENT &&
+                    in_segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB +: SEGMENT_REPORT_SACK_COUNT_WIDTH] == '0,
+             bytes: in_raw.raw_len, iova: {16'd0, in_raw.raw_slot, close_i.start, close_i.stop}};
     end else begin
-      in        = '0;
-      in.kind   = op_i.is_report ? REPORT : PLACE;
-      in.report = op_i.is_report;
-      in.last   = op_i.last;
-      in.colour = op_i.colour;
-      in.record = op_i.is_report ? op_i.record : 512'({op_i.bytes, op_i.iova});
+      in = '{kind: op_i.is_report ? REPORT : PLACE, raw: 1'b0, report: op_i.is_report, last: op_i.last, colour: op_i.colour,
+             writes: !op_i.is_report, placed: in_fpdu.verdict == FPDU_VERDICT_PLACED,
+             joins: in_fpdu.verdict == FPDU_VERDICT_PLACED && in_fpdu.offset == '0, bytes: op_i.bytes, iova: op_i.iova};
     end
   end
 
-  // If deep, in block RAM, as it is wide; what comes goes past it if there is nothing before it.
-  logic [$clog2(OPERATIONS+1)-1:0] waiting;
-  logic       waits_q, push;     // something is in the queue
-  fifo_sync #(.WIDTH($bits(entry_t)), .DEPTH(OPERATIONS), .LUT_RAM_DEPTH(16)) i_queue (
-    .clk_i, .rst_ni, .wr_valid_i(push), .wr_ready_o(in_ready), .wr_data_i(in),
-    .rd_valid_o(next_valid), .rd_ready_i(next_pop), .rd_data_o(next), .count_o(waiting)
+  // Narrow, in LUT RAM, what is being made in a register. A report's record goes past it, into the memory where it waits to be told.
+  fifo_sync #(.WIDTH($bits(entry_t)), .DEPTH(OPERATIONS), .HEAD(1'b1)) i_queue (
+    .clk_i, .rst_ni, .wr_valid_i(in_valid && record_ready), .wr_ready_o(queue_ready), .wr_data_i(in),
+    .rd_valid_o(head_valid), .rd_ready_i(pop), .rd_data_o(head), .count_o()
   );
-
-  // What is being made, in registers.
-  assign next_pop = !head_valid || pop;
-  assign head_d   = waits_q ? next : in;
-  assign push     = in_valid && (waits_q || head_valid);
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      {head_valid, waits_q} <= '0;
-      head_empty_q <= 1'b1;
-    end else begin
-      if (next_pop) head_valid <= waits_q ? next_valid : in_valid && !head_valid;
-      if (next_pop) head_empty_q <= waits_q ? !next_valid : !in_valid || head_valid;
-      if (push) waits_q <= 1'b1;
-      else if (next_valid && next_pop && 32'(waiting) == 1) waits_q <= 1'b0;
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    if (head_empty_q || pop) begin
-      head        <= head_d;
-      write_first <= head_d.kind == PLACE || head_d.raw;
-    end
-  end
 
   // ---------------------------------------------------------------- one operation after the other
   state_e        state_q, state_d;
-  frame_report_t raw_record;       // slot and length lie at the same place in a segment report
   logic          is_place, placing, copying, last_beat, placed_q, told_push, told_ready, may_write, write_room;
   told_t         told_in;
 
   assign is_place    = head.kind[0];
   assign placing     = state_q[0];
   assign copying     = state_q[1];
-  assign raw_record  = frame_report_t'(head.record);
 
   logic              raw_start, reading_q, room;
   logic [15:0]       pos_q, beats_q, left_q;      // next beat, beats to read, beats not yet handed on
@@ -175,44 +163,37 @@ module rx_output
   logic [2:0]  raw_steps_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) raw_steps_q <= '0;
-    else if (next_pop) raw_steps_q <= '0;
+    else if (!head_valid || pop) raw_steps_q <= '0;
     else raw_steps_q <= {raw_steps_q[1:0], 1'b1};
   end
   always_ff @(posedge clk_i) begin
-    raw_offset_q    <= 31'(raw_record.raw_slot) << cfg_i.raw_slot_log2[3:0];
+    raw_offset_q    <= 31'(head.iova[47:32]) << cfg_i.raw_slot_log2[3:0];
     raw_low_q       <= 33'(cfg_i.raw_base[31:0]) + 33'(raw_offset_q);
     raw_addr_low_q  <= raw_low_q[31:0];
     raw_addr_high_q <= cfg_i.raw_base[63:32] + 32'(raw_low_q[32]);
   end
 
   assign may_write      = write_room && (is_place || (told_ready && raw_steps_q[2]));
-  assign wr_cmd_valid_o = head_valid && state_q == COMMAND && write_first && may_write;
-  assign wr_cmd_addr_o  = is_place ? head.record[63:0] : {raw_addr_high_q, raw_addr_low_q};
-  assign wr_cmd_bytes_o = is_place ? head.record[79:64] : raw_record.raw_len;
+  assign wr_cmd_valid_o = head_valid && state_q == COMMAND && head.writes && may_write;
+  assign wr_cmd_addr_o  = is_place ? head.iova : {raw_addr_high_q, raw_addr_low_q};
+  assign wr_cmd_bytes_o = head.bytes;
 
   assign last_beat = wr_ready_i && ((placing && place_valid_i && place_last_i) ||
                                     (copying && raw_valid_q && raw_last_q));
   // A raw copy begins only where its report has room.
   assign told_push = pop && head.report;
 
-  // verilator lint_off UNUSEDSIGNAL
-  fpdu_report_t    head_fpdu;
-  segment_report_t head_segment;
-  // verilator lint_on UNUSEDSIGNAL
-  assign head_fpdu      = fpdu_report_t'(head.record);
-  assign head_segment   = segment_report_t'(head.record);
   assign told_in.awaits = head.kind == REPORT ? placed_q : head.raw;
   assign told_in.fpdu   = head.kind == REPORT;
-  assign told_in.joins  = head.kind == REPORT ? head_fpdu.verdict == FPDU_VERDICT_PLACED && head_fpdu.offset == '0 :
-                          !head.raw && head_segment.kind == REPORT_KIND_SEGMENT &&
-                          head_segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB +: SEGMENT_REPORT_SACK_COUNT_WIDTH] == '0;
+  assign told_in.placed = head.placed;
+  assign told_in.joins  = head.joins;
 
   always_comb begin
     state_d = state_q;
     pop     = 1'b0;
     unique case (state_q)
       COMMAND: begin
-        if (!write_first) pop = head_valid && (told_ready || !head.report);
+        if (!head.writes) pop = head_valid && (told_ready || !head.report);
         else if (wr_cmd_valid_o && wr_cmd_ready_i) state_d = is_place ? PLACING : COPYING;
       end
       PLACING, COPYING: begin
@@ -226,17 +207,14 @@ module rx_output
   // ---------------------------------------------------------------- answers of host memory, and the reports
   logic              write_valid, told_valid, fate_valid, fate_ready, fate_failed, failed, failed_q, result, told_pop, tell;
   logic              written_q, written_failed_q;
-  logic              write_push, tell_failed, kind_ready, told_next, told_some;
+  logic              write_push, tell_failed, record_valid;
   write_t            write_in, write;
-  told_t             told_d, told;
+  told_t             told;
   logic [511:0]      told_record;
   logic [OWED_W-1:0] owed_q;                     // results that reports will take
   logic owed_full_q, owed_more_q, owed_less;     // no more of them; another one since the last cycle; one is taken
   logic [6:0]        unused_counts;
   logic              tell_ready, report_idle;
-  // verilator lint_off UNUSEDSIGNAL
-  fpdu_report_t      told_fpdu;
-  // verilator lint_on UNUSEDSIGNAL
 
   assign write_push = wr_cmd_valid_o && wr_cmd_ready_i;
   assign write_in   = '{last: head.last, fpdu: is_place, colour: head.colour};
@@ -247,16 +225,15 @@ module rx_output
     .clk_i, .rst_ni, .wr_valid_i(write_push), .wr_ready_o(write_ready), .wr_data_i(write_in),
     .rd_valid_o(write_valid), .rd_ready_i(written_q), .rd_data_o(write), .count_o(unused_counts)
   );
-  // The records in block RAM. What decides is beside them, in LUT RAM and a register that is loaded as the memory's output is.
-  assign told_next = !told_valid || told_pop;
-  always_ff @(posedge clk_i) if (told_next) told <= told_d;
-  fifo_sync #(.WIDTH($bits(told_t)), .DEPTH(TOLD)) i_told (
-    .clk_i, .rst_ni, .wr_valid_i(told_push), .wr_ready_o(kind_ready), .wr_data_i(told_in),
-    .rd_valid_o(told_some), .rd_ready_i(told_next), .rd_data_o(told_d), .count_o()
+  // The records in block RAM, from when their operation came: two cycles later, when it may be told, a record is there. What decides is
+  // beside them, in LUT RAM and a register.
+  fifo_sync #(.WIDTH($bits(told_t)), .DEPTH(TOLD), .HEAD(1'b1)) i_told (
+    .clk_i, .rst_ni, .wr_valid_i(told_push), .wr_ready_o(told_ready), .wr_data_i(told_in),
+    .rd_valid_o(told_valid), .rd_ready_i(told_pop), .rd_data_o(told), .count_o()
   );
-  fifo_sync #(.WIDTH(512), .DEPTH(TOLD), .LUT_RAM_DEPTH(0)) i_records (
-    .clk_i, .rst_ni, .wr_valid_i(told_push), .wr_ready_o(told_ready), .wr_data_i(head.record),
-    .rd_valid_o(told_valid), .rd_ready_i(told_pop), .rd_data_o(told_record), .count_o()
+  fifo_sync #(.WIDTH(512), .DEPTH(RECORDS), .LUT_RAM_DEPTH(0), .STEADY(1'b1)) i_records (
+    .clk_i, .rst_ni, .wr_valid_i(in_valid && in.report && queue_ready), .wr_ready_o(record_ready), .wr_data_i(in_record),
+    .rd_valid_o(record_valid), .rd_ready_i(told_pop), .rd_data_o(told_record), .count_o()
   );
   fifo_sync #(.WIDTH(1), .DEPTH(TOLD)) i_fates (
     .clk_i, .rst_ni, .wr_valid_i(result), .wr_ready_o(fate_ready), .wr_data_i(failed),
@@ -272,7 +249,6 @@ module rx_output
   assign tell            = told_valid && (fate_valid || !told.awaits);
   assign told_pop        = tell && tell_ready;
   assign tell_failed     = told.awaits && fate_failed;
-  assign told_fpdu       = fpdu_report_t'(told_record);
   assign owed_less       = told_pop && told.awaits;
 
   rx_report i_report (
@@ -300,7 +276,7 @@ module rx_output
   assign raw_take    = copying && raw_valid_q && wr_ready_i;
   assign rd_req_o    = reading_q && room;
   assign rd_pos_o    = pos_q;
-  assign raw_beats   = (raw_record.raw_len + 16'(LANES - 1)) / 16'(LANES);
+  assign raw_beats   = (head.bytes + 16'(LANES - 1)) / 16'(LANES);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -317,7 +293,7 @@ module rx_output
       if (pop) placed_q <= is_place;
       if (raw_start) begin
         reading_q <= 1'b1;
-        pos_q     <= head.start;
+        pos_q     <= head.iova[31:16];
         left_q    <= raw_beats;
         beats_q   <= raw_beats;
       end else begin
@@ -333,10 +309,10 @@ module rx_output
     end
   end
   always_ff @(posedge clk_i) begin
-    free_stop_o <= head.stop;
+    free_stop_o <= head.iova[15:0];
     if (raw_start) begin
-      raw_last_q  <= raw_record.raw_len <= 16'(LANES);
-      raw_count_q <= {raw_record.raw_len[COUNT_W-2:0] == '0, raw_record.raw_len[COUNT_W-2:0]};
+      raw_last_q  <= head.bytes <= 16'(LANES);
+      raw_count_q <= {head.bytes[COUNT_W-2:0] == '0, head.bytes[COUNT_W-2:0]};
     end else if (raw_take) begin
       raw_last_q <= left_q == 16'd2;
     end
@@ -359,21 +335,21 @@ module rx_output
   assign wr_last_o     = copying ? raw_last_q : place_last_i;
   assign wr_count_o    = !copying ? place_count_i : (raw_last_q ? raw_count_q : COUNT_W'(LANES));
 
-  assign idle_o = !waits_q && !in_valid && !head_valid && !free_valid_o && !told_some && !told_valid && report_idle && !write_valid;
+  assign idle_o = !in_valid && !head_valid && !free_valid_o && !told_valid && report_idle && !write_valid;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) cnt_inc_o <= '0;
     else begin
       cnt_inc_o <= '0;
       if (placing && wr_valid_o && wr_ready_i) cnt_inc_o[CNT_RX_PLACE_BYTES] <= 16'(wr_count_o);
-      cnt_inc_o[CNT_RX_FPDUS_PLACED] <= 16'(told_pop && told.fpdu && told_fpdu.verdict == FPDU_VERDICT_PLACED && !tell_failed);
+      cnt_inc_o[CNT_RX_FPDUS_PLACED] <= 16'(told_pop && told.placed && !tell_failed);
       cnt_inc_o[CNT_RX_PLACE_FAILED] <= 16'(told_pop && told.fpdu && tell_failed);
       cnt_inc_o[CNT_RX_RAW_FAILED]   <= 16'(told_pop && !told.fpdu && tell_failed);
     end
   end
 
   logic unused;
-  assign unused = ^{cfg_i, raw_record, fate_ready, kind_ready, unused_counts, unused_idle};
+  assign unused = ^{cfg_i, record_valid, fate_ready, unused_counts, unused_idle};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
@@ -384,11 +360,9 @@ module rx_output
       owed_full: assert (owed_full_q == (owed_q == OWED_W'(TOLD)));
       owed_counted: assert (!(owed_more_q && write_push));
       one_bit_each: assert (state_q != 2'b11 && !(head_valid && head.kind == 2'b11));
-      told_fits: assert (told_push -> told_ready && kind_ready);
-      empty_told: assert (head_empty_q == !head_valid);
-      past_nothing: assert (waits_q == (waiting != '0) && (waits_q || in_ready));
+      told_fits: assert (told_push -> told_ready);
+      record_there: assert (told_valid -> record_valid);
       report_behind_places: assert (pop && head.kind != REPORT -> !placed_q || is_place);
-      first_told: assert (head_valid -> write_first == (is_place || head.raw));
       place_ends_with_op: assert (state_q != COMMAND -> head_valid && is_place == (state_q == PLACING));
     end
   end

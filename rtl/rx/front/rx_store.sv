@@ -55,7 +55,7 @@ module rx_store
   logic [POS_W-1:0] end_q, end_before_q;         // where the ring is full, and the place before
   logic             full_q;
   logic             lost_q;                      // a beat of the present frame found no room
-  logic             queue_ready, write, keep;
+  logic             queue_ready, write, ends, keep;
   rx_drop_e         drop;
   rx_packet_t       packet_d;
 
@@ -68,7 +68,8 @@ module rx_store
     drop = drop_i;
     if (drop_i == KEEP && (full_q || lost_q || !queue_ready)) drop = DROP_BUFFER_FULL;
   end
-  assign keep = beat_valid_i && beat_last_i && drop == KEEP;
+  assign ends = beat_valid_i && beat_last_i;
+  assign keep = ends && drop == KEEP;
 
   always_comb begin
     packet_d           = '0;
@@ -77,15 +78,16 @@ module rx_store
     packet_d.frame_len = frame_len_i;
     packet_d.payload   = segment_i.is_tcp && segment_i.payload_len != '0;
     packet_d.segment   = segment_i;
-    // What it gives back is what lies before the frame that is coming in.
-    if (!keep) begin
+    // A replay's place comes only where no frame ends, so that the verdict, which is late, chooses nothing here. What it gives back is
+    // what lies before the frame that is coming in.
+    if (!ends) begin
       packet_d.stop      = 16'(start_q);
       packet_d.frame_len = replay_i.payload_len;
       packet_d.payload   = 1'b0;
       packet_d.segment   = replay_i;
     end
   end
-  assign replay_ready_o = queue_ready && !keep;
+  assign replay_ready_o = queue_ready && !ends;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -119,8 +121,8 @@ module rx_store
     end
   end
 
-  fifo_sync #(.WIDTH($bits(rx_packet_t)), .DEPTH(MAX_FRAMES)) i_queue (
-    .clk_i, .rst_ni, .wr_valid_i(keep || (replay_valid_i && queue_ready)), .wr_ready_o(queue_ready), .wr_data_i(packet_d),
+  fifo_sync #(.WIDTH($bits(rx_packet_t)), .DEPTH(MAX_FRAMES), .STEADY(1'b1)) i_queue (
+    .clk_i, .rst_ni, .wr_valid_i(keep || (replay_valid_i && replay_ready_o)), .wr_ready_o(queue_ready), .wr_data_i(packet_d),
     .rd_valid_o(packet_valid_o), .rd_ready_i(packet_ready_i), .rd_data_o(packet_o), .count_o(unused_count)
   );
 

@@ -71,7 +71,7 @@ module rq_element
   logic [CONTEXTS-1:0] valid_q, alone_q, once_q, reading_q, stale_q, marked_q;
   logic [CONTEXTS-1:0][15:0] flow_q;
   logic [CONTEXTS-1:0][31:0] base_q, posted_q;
-  logic [CONTEXTS-1:0][4:0] count_q;
+  logic [CONTEXTS-1:0][4:0] count_q, count_old_q;  // count_old_q: as it was a cycle ago, for a base that follows
   logic [CONTEXTS-1:0][63:0] rq_base_q;
   logic [CONTEXTS-1:0][7:0] rq_log2_q;
 
@@ -181,7 +181,7 @@ module rq_element
       .clk_i,
       .demand_i(of_demand_q),
       .base_i(base_q[of_q]),
-      .count_i(count_q[of_q]),
+      .count_i(count_old_q[of_q]),
       .posted_i(posted_q[of_q]),
       .rq_base_i(rq_base_q[of_q]),
       .rq_log2_i(rq_log2_q[of_q]),
@@ -344,24 +344,31 @@ module rq_element
     end
   end
 
-  // What else a context is told follows a miss by a cycle: a look at it takes another one.
-  logic [CONTEXTS-1:0] used, missed_q;
+  // What else a context is told follows a miss by a cycle: a look at it takes another one. So does the base, which is asked for only
+  // where the element wanted is not that used last, so never in the cycle behind one that was used.
+  logic [CONTEXTS-1:0] used, used_q, missed_q;
   always_comb begin
     for (int unsigned i = 0; i < CONTEXTS; i++) begin
       used[i] = (in_window && match_q[i]) || (miss && target_q == context_t'(i));
     end
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) missed_q <= '0;
-    else missed_q <= miss ? CONTEXTS'(1) << target_q : '0;
+    if (!rst_ni) begin
+      missed_q <= '0;
+      used_q <= '0;
+    end else begin
+      missed_q <= miss ? CONTEXTS'(1) << target_q : '0;
+      used_q <= used;
+    end
   end
   always_ff @(posedge clk_i) begin
+    count_old_q <= count_q;
     if (in_window || miss) begin
       held_flow_q <= flow_i;
       held_msn_q <= msn_i;
     end
     for (int unsigned i = 0; i < CONTEXTS; i++) begin
-      if (used[i]) base_q[i] <= msn_i;
+      if (used_q[i]) base_q[i] <= held_msn_q;
       if (miss && target_q == context_t'(i)) flow_q[i] <= flow_i;
       if (told_q[i] || missed_q[i] || (want_i && match_q[i] && valid_q[i])) posted_q[i] <= told_q[i] ? told_value_q : posted_i;
       if (missed_q[i]) begin

@@ -1,7 +1,7 @@
-// Seven fifo_sync of different widths and depths side by side, in both kinds of memory; a lane of 128 bits each.
+// Eight fifo_sync of different widths and depths side by side, in both kinds of memory; a lane of 128 bits each.
 
 module fifo_sync_bench #(
-  localparam int unsigned FIFOS = 7,
+  localparam int unsigned FIFOS = 8,
   localparam int unsigned LANE_W = 128
 ) (
   input  logic                         clk_i,
@@ -19,9 +19,10 @@ module fifo_sync_bench #(
 );
 
   // The test has the same table. The last one first.
-  localparam logic [FIFOS-1:0][7:0] WIDTH = {8'd128, 8'd17, 8'd64, 8'd33, 8'd72, 8'd9, 8'd1};
-  localparam logic [FIFOS-1:0][7:0] DEPTH = {8'd128, 8'd65, 8'd5, 8'd64, 8'd16, 8'd3, 8'd2};
-  localparam logic [FIFOS-1:0][7:0] LUT_RAM_DEPTH = {8'd64, 8'd64, 8'd4, 8'd64, 8'd64, 8'd64, 8'd64};
+  localparam logic [FIFOS-1:0][7:0] WIDTH = {8'd48, 8'd128, 8'd17, 8'd64, 8'd33, 8'd72, 8'd9, 8'd1};
+  localparam logic [FIFOS-1:0][7:0] DEPTH = {8'd6, 8'd128, 8'd65, 8'd5, 8'd64, 8'd16, 8'd3, 8'd2};
+  localparam logic [FIFOS-1:0][7:0] LUT_RAM_DEPTH = {8'd2, 8'd64, 8'd64, 8'd4, 8'd64, 8'd64, 8'd64, 8'd64};
+  localparam logic [FIFOS-1:0] STEADY = 8'b1010_0000;
 
   for (genvar f = 0; f < int'(FIFOS); f++) begin : gen_fifo
     localparam int unsigned W = 32'(WIDTH[f]);
@@ -30,7 +31,7 @@ module fifo_sync_bench #(
     logic [W-1:0]           rd_data;
     logic [$clog2(D+1)-1:0] count;
 
-    fifo_sync #(.WIDTH(W), .DEPTH(D), .LUT_RAM_DEPTH(32'(LUT_RAM_DEPTH[f]))) u_dut (
+    fifo_sync #(.WIDTH(W), .DEPTH(D), .LUT_RAM_DEPTH(32'(LUT_RAM_DEPTH[f])), .STEADY(STEADY[f])) u_dut (
       .clk_i, .rst_ni,
       .wr_valid_i(wr_valid_i[f]),
       .wr_ready_o(wr_ready_o[f]),

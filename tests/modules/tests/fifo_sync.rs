@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use weft_module_tests::{bit, fifo_sync, set_bit};
 
 /// Width, depth, and whether in block RAM, as in `rtl/fifo_sync_bench.sv`.
-const FIFOS: [(u32, usize, bool); 7] = [
+const FIFOS: [(u32, usize, bool); 8] = [
     (1, 2, false),
     (9, 3, false),
     (72, 16, false),
@@ -13,6 +13,7 @@ const FIFOS: [(u32, usize, bool); 7] = [
     (64, 5, true),
     (17, 65, true),
     (128, 128, true),
+    (48, 6, true),
 ];
 
 /// Bytes of a lane.
@@ -33,9 +34,9 @@ fn words_come_out_in_order_and_the_room_is_exact() {
         let mut rng = run.seed.rng("test");
         let mut sim = run.sim::<fifo_sync::Model>();
         let mut paces =
-            [(); 2].map(|()| [(); 7].map(|()| Pace::new(Stall::any(&mut rng), rng.fork())));
+            [(); 2].map(|()| [(); 8].map(|()| Pace::new(Stall::any(&mut rng), rng.fork())));
         // Words with the cycle in which they were taken.
-        let mut queues = [(); 7].map(|()| VecDeque::<(u128, u64)>::new());
+        let mut queues = [(); 8].map(|()| VecDeque::<(u128, u64)>::new());
         reset(&mut sim);
         for now in 0..3000_u64 {
             sim.step();
@@ -97,7 +98,7 @@ fn words_come_out_in_order_and_the_room_is_exact() {
 fn a_word_per_cycle_full_or_empty() {
     replay("fifo_sync_rate", 0..1, |run| {
         let mut sim = run.sim::<fifo_sync::Model>();
-        sim.inputs.wr_valid = 0x7f;
+        sim.inputs.wr_valid = 0xff;
         reset(&mut sim);
         sim.step_many(200);
         for (fifo, (width, depth, _)) in FIFOS.iter().enumerate() {
@@ -107,12 +108,12 @@ fn a_word_per_cycle_full_or_empty() {
                 "{width} x {depth}"
             );
         }
-        sim.inputs.rd_ready = 0x7f;
+        sim.inputs.rd_ready = 0xff;
         sim.step();
         // From then on, a word goes in and another comes out in every cycle.
         for _ in 0..300 {
             sim.step();
-            assert_eq!((sim.outputs.wr_ready, sim.outputs.rd_valid), (0x7f, 0x7f));
+            assert_eq!((sim.outputs.wr_ready, sim.outputs.rd_valid), (0xff, 0xff));
         }
         Ok(())
     });
