@@ -3,7 +3,7 @@
 //
 // The buses are Ibex's: a request stands until it is granted, and is answered by `rvalid`, here always one cycle later.
 // It begins at 0x80; exceptions go to 0x00, the timer to 0x1c, a command to 0x2c, the card's interrupts to 0x40, the bell to 0x44, the watchdog
-// to 0x7c.
+// to 0x7c. Debug mode (`debug_i`, EBREAK if the debugger wants it, a step) begins at 0x180.
 
 module control_core
   import ibex_pkg::*;
@@ -33,6 +33,7 @@ module control_core
   input  logic        report_i,
   input  logic        bell_i,
   input  logic        watchdog_i,
+  input  logic        debug_i,
 
   output logic        awake_o,
   output logic [31:0] pc_o
@@ -66,7 +67,10 @@ module control_core
     .WritebackStage  (1'b1),
     .BranchTargetALU (1'b1),
     .TagSizeECC      (32),
-    .LineSizeECC     (64)
+    .LineSizeECC     (64),
+    .DmBaseAddr      (32'd0),
+    .DmHaltAddr      (32'h0000_0180),
+    .DmExceptionAddr (32'h0000_0180)
   ) u_ibex_core (  // a message of it has this name
     .clk_i, .rst_ni,
     .hart_id_i            (32'd0),
@@ -100,7 +104,7 @@ module control_core
     .irq_fast_i           ({13'd0, bell_i, report_i}),
     .irq_nm_i             (watchdog_i),
     .irq_pending_o        (irq_pending),
-    .debug_req_i          (1'b0),
+    .debug_req_i          (debug_i),
     .crash_dump_o         (crash),
     .double_fault_seen_o  (),
     .fetch_enable_i       (IbexMuBiOn),

@@ -43,7 +43,7 @@ module control_ports
   output logic        raise_o,
   input  logic        report_i,
   output logic        report_taken_o,
-  input  logic        bell_i,
+  input  logic [31:0] bell_i,
   output logic        bell_taken_o,
 
   output logic        dma_start_o,
@@ -103,7 +103,7 @@ module control_ports
       PROC_PORT_TIME_HI:  word = high_q;
       PROC_PORT_DMA_READ: word = {30'd0, dma_failed_i, dma_busy_i};
       PROC_PORT_REPORTS:  word = 32'(report_i);
-      PROC_PORT_BELL:     word = 32'(bell_i);
+      PROC_PORT_BELL:     word = bell_i;
       default: ;
     endcase
   end

@@ -6,8 +6,9 @@
 //   AXI4 ◄─────────────────── control_dma ◄──────────────┼───────────────────────────────────────┘
 //   the card's AXI4-Lite ◄─── control_window ◄───────────┘
 //
-// The memory's data port is shared: DMA before the host before the core. Host memory: single beats; AWUSER is to be 0 (docs/card.md, order).
-// Stopped, crashed or hung, it does nothing on the bus but end the access that is under way.
+// The memory's data port is shared: DMA before the host before the core. Host memory: bursts of
+// 256 bytes at most, one at a time; AWUSER is to be 0 (docs/card.md, order).
+// Stopped, crashed or hung, it does nothing on the bus but end the burst that is under way.
 
 module control_processor
   import weft_card_pkg::*;
@@ -66,15 +67,18 @@ module control_processor
   output logic [4:0]          msix_vector_o,
 
   output logic [63:0]         m_axi_awaddr,
+  output logic [7:0]          m_axi_awlen,
   output logic                m_axi_awvalid,
   input  logic                m_axi_awready,
   output logic [DATA_W-1:0]   m_axi_wdata,
   output logic [DATA_W/8-1:0] m_axi_wstrb,
+  output logic                m_axi_wlast,
   output logic                m_axi_wvalid,
   input  logic                m_axi_wready,
   input  logic [1:0]          m_axi_bresp,
   input  logic                m_axi_bvalid,
   output logic [63:0]         m_axi_araddr,
+  output logic [7:0]          m_axi_arlen,
   output logic                m_axi_arvalid,
   input  logic                m_axi_arready,
   input  logic [DATA_W-1:0]   m_axi_rdata,
@@ -91,10 +95,10 @@ module control_processor
   localparam int unsigned WORD_W = $clog2(WORDS);
 
   logic [63:0] time_q;
-  logic        run, core_rst_n, awake, watchdog, command, taken, ended, beat, answer, alarm;
-  logic        bell, bell_taken, report, report_taken, route, raise, msix_idle;
+  logic        run, halt, core_rst_n, awake, watchdog, command, taken, ended, beat, answer, alarm;
+  logic        bell_taken, report, report_taken, route, raise, msix_idle;
   logic        window_req, window_ready, window_rvalid, window_err;
-  logic [31:0] pc, command_value, value, window_rdata;
+  logic [31:0] pc, command_value, value, window_rdata, bell;
   logic        dma_start, dma_write, dma_busy, dma_failed, regs_idle;
   logic [63:2] dma_host;
   logic [31:2] dma_local, dma_words;
@@ -129,6 +133,7 @@ module control_processor
     .s_axil_bresp, .s_axil_bvalid, .s_axil_bready, .s_axil_araddr, .s_axil_arvalid, .s_axil_arready,
     .s_axil_rdata, .s_axil_rresp, .s_axil_rvalid, .s_axil_rready,
     .run_o           (run),
+    .halt_o          (halt),
     .awake_i         (awake),
     .pc_i            (pc),
     .end_i           (ended && run),
@@ -175,8 +180,9 @@ module control_processor
     .alarm_i        (alarm),
     .command_i      (command),
     .report_i       (report),
-    .bell_i         (bell),
+    .bell_i         (|bell),
     .watchdog_i     (watchdog),
+    .debug_i        (halt),
     .awake_o        (awake),
     .pc_o           (pc)
   );
@@ -255,8 +261,8 @@ module control_processor
     .mem_addr_o  (mem_addr[0]),
     .mem_wdata_o (mem_wdata[0]),
     .mem_rdata_i (memory_read),
-    .m_axi_awaddr, .m_axi_awvalid, .m_axi_awready, .m_axi_wdata, .m_axi_wstrb, .m_axi_wvalid, .m_axi_wready,
-    .m_axi_bresp, .m_axi_bvalid, .m_axi_araddr, .m_axi_arvalid, .m_axi_arready, .m_axi_rdata, .m_axi_rresp, .m_axi_rvalid
+    .m_axi_awaddr, .m_axi_awlen, .m_axi_awvalid, .m_axi_awready, .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
+    .m_axi_bresp, .m_axi_bvalid, .m_axi_araddr, .m_axi_arlen, .m_axi_arvalid, .m_axi_arready, .m_axi_rdata, .m_axi_rresp, .m_axi_rvalid
   );
 
   control_window u_window (

@@ -29,6 +29,7 @@ module control_regs
   input  logic        s_axil_rready,
 
   output logic        run_o,            // it is not held in reset
+  output logic        halt_o,           // level: go to the debug monitor
   input  logic        awake_i,
   input  logic [31:0] pc_i,
   input  logic        end_i,            // the firmware ends, with this cause
@@ -41,7 +42,7 @@ module control_regs
   input  logic        taken_i,
   input  logic        answer_i,
   input  logic [31:0] answer_value_i,
-  output logic        bell_o,           // level: the host rang
+  output logic [31:0] bell_o,           // what the host rang for: stands until it is taken
   input  logic        bell_taken_i,
   input  logic        dma_busy_i,
   input  logic        dma_failed_i,
@@ -95,7 +96,10 @@ module control_regs
     unique case (at)
       REG_PROC_ID:       word = REG_PROC_ID_RESET;
       REG_PROC_MEMORY:   word = MEMORY_BYTES;
-      REG_PROC_CTRL:     word[PROC_CTRL_RUN_BIT] = run_q;
+      REG_PROC_CTRL: begin
+        word[PROC_CTRL_RUN_BIT]  = run_q;
+        word[PROC_CTRL_HALT_BIT] = halt_o;
+      end
       REG_PROC_STATUS: begin
         word[PROC_STATUS_RUNNING_BIT]   = run_q;
         word[PROC_STATUS_ASLEEP_BIT]    = run_q && !awake_i;
@@ -120,7 +124,7 @@ module control_regs
       REG_PROC_ANSWER:   word = answer_q;
       REG_PROC_AWAKE_LO: word = awake_q[31:0];
       REG_PROC_AWAKE_HI: word = high_q;
-      REG_PROC_BELL:     word[0] = bell_o;
+      REG_PROC_BELL:     word = bell_o;
       default: ;
     endcase
   end
@@ -167,8 +171,8 @@ module control_regs
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      {run_q, loaded_q, refused_q, crashed_q, fired_q, hung_q, dma_error_q, command_o, open_q, watchdog_o, bell_o} <= '0;
-      {addr_q, limit_q, since_q, cause_q, pc_q, beat_q, answer_q, command_value_o} <= '0;
+      {run_q, loaded_q, refused_q, crashed_q, fired_q, hung_q, dma_error_q, command_o, open_q, watchdog_o, halt_o} <= '0;
+      {bell_o, addr_q, limit_q, since_q, cause_q, pc_q, beat_q, answer_q, command_value_o} <= '0;
       awake_q <= '0;
       crc_q   <= '1;
     end else begin
@@ -180,6 +184,7 @@ module control_regs
               loaded_q <= 1'b0;
             end
             if (data_q[PROC_CTRL_RUN_BIT] && !run_q && !loaded_q) refused_q <= 1'b1;
+            halt_o <= data_q[PROC_CTRL_HALT_BIT];
           end
           REG_PROC_ADDR:     addr_q <= {data_q[31:2], 2'b00};
           REG_PROC_CHECK:    loaded_q <= !run_q && data_q == ~crc_q;
@@ -210,8 +215,7 @@ module control_regs
         end
         if (beat_i) beat_q <= beat_value_i;
         if (taken_i) command_o <= 1'b0;
-        if (written && at == REG_PROC_BELL) bell_o <= 1'b1;
-        else if (bell_taken_i) bell_o <= 1'b0;
+        bell_o <= (bell_taken_i ? '0 : bell_o) | (written && at == REG_PROC_BELL ? data_q : '0);
         if (answer_i) begin
           answer_q <= answer_value_i;
           open_q   <= 1'b0;
@@ -225,7 +229,8 @@ module control_regs
       if (halt) begin
         run_q      <= 1'b0;
         command_o  <= 1'b0;
-        bell_o     <= 1'b0;
+        bell_o     <= '0;
+        halt_o     <= 1'b0;
         watchdog_o <= 1'b0;
       end else if (start) begin
         run_q   <= 1'b1;

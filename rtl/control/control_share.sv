@@ -1,6 +1,6 @@
-// One way to host memory for the card and its control processor. Reads: the processor, which has one beat at a time under way (ID 3), goes before the
-// next one of the card. Writes: the processor's beat (ID 1) goes between two bursts of the card: while it waits, what the card has shown is let
-// through to its end, and no new burst is shown. So the processor waits for one burst at most, and the card for one beat.
+// One way to host memory for the card and its control processor. Reads: the processor, which has one burst at a time under way (ID 3), goes before the
+// next one of the card. Writes: the processor's burst (ID 1) goes between two of the card: while it waits, what the card has shown is let
+// through to its end, and no new burst is shown. So either waits for one burst of the other, and the processor's has 256 bytes at most.
 
 module control_share (
   input  logic       clk_i,
@@ -15,10 +15,11 @@ module control_share (
   input  logic       arvalid_i,
   output logic       arready_o,
 
-  // The processor: single beats, address and data shown together.
+  // The processor: a burst's address and its first beat are shown together, and a beat in each cycle until the last one is taken.
   input  logic       proc_awvalid_i,
   output logic       proc_awready_o,
   input  logic       proc_wvalid_i,
+  input  logic       proc_wlast_i,
   output logic       proc_wready_o,
   input  logic       proc_arvalid_i,
   output logic       proc_arready_o,
@@ -49,7 +50,7 @@ module control_share (
     if (write_proc_q) begin
       m_axi_awvalid = proc_awvalid_i;
       m_axi_wvalid  = proc_wvalid_i;
-      m_axi_wlast   = 1'b1;
+      m_axi_wlast   = proc_wlast_i;
     end else begin
       m_axi_awvalid = awvalid_i && let_aw;
       m_axi_wvalid  = wvalid_i && let_w;
@@ -75,7 +76,7 @@ module control_share (
       aw_shown_q   <= !write_proc_q && m_axi_awvalid && !m_axi_awready;
       // Nothing of the card is shown in a cycle in which the turn changes.
       if (!write_proc_q) write_proc_q <= wants && ahead_q == 0 && !aw_shown_q;
-      else if (!(proc_awvalid_i && !m_axi_awready) && !(proc_wvalid_i && !m_axi_wready)) write_proc_q <= 1'b0;
+      else if (!(proc_awvalid_i && !m_axi_awready) && !(proc_wvalid_i && !(m_axi_wready && proc_wlast_i))) write_proc_q <= 1'b0;
     end
   end
 

@@ -135,8 +135,9 @@ module weft_card_control
   logic [7:0]          card_awlen, card_arlen;
   logic [DATA_W-1:0]   card_wdata;
   logic [DATA_W/8-1:0] card_wstrb;
-  logic                proc_awvalid, proc_awready, proc_wvalid, proc_wready, proc_arvalid, proc_arready;
+  logic                proc_awvalid, proc_awready, proc_wlast, proc_wvalid, proc_wready, proc_arvalid, proc_arready;
   logic [63:0]         proc_awaddr, proc_araddr;
+  logic [7:0]          proc_awlen, proc_arlen;
   logic [DATA_W-1:0]   proc_wdata;
   logic [DATA_W/8-1:0] proc_wstrb;
   logic                card_bready, card_rready, card_done, card_quiescent, proc_quiescent, proc_bus_idle, write_proc, read_proc;
@@ -292,15 +293,18 @@ module weft_card_control
     .card_msix_vector_i (card_msix_vector),
     .msix_valid_o, .msix_ready_i, .msix_vector_o,
     .m_axi_awaddr   (proc_awaddr),
+    .m_axi_awlen    (proc_awlen),
     .m_axi_awvalid  (proc_awvalid),
     .m_axi_awready  (proc_awready),
     .m_axi_wdata    (proc_wdata),
     .m_axi_wstrb    (proc_wstrb),
+    .m_axi_wlast    (proc_wlast),
     .m_axi_wvalid   (proc_wvalid),
     .m_axi_wready   (proc_wready),
     .m_axi_bresp,
     .m_axi_bvalid   (m_axi_bvalid && m_axi_bid == PROC_WRITE),
     .m_axi_araddr   (proc_araddr),
+    .m_axi_arlen    (proc_arlen),
     .m_axi_arvalid  (proc_arvalid),
     .m_axi_arready  (proc_arready),
     .m_axi_rdata, .m_axi_rresp,
@@ -322,6 +326,7 @@ module weft_card_control
     .proc_awvalid_i (proc_awvalid),
     .proc_awready_o (proc_awready),
     .proc_wvalid_i  (proc_wvalid),
+    .proc_wlast_i   (proc_wlast),
     .proc_wready_o  (proc_wready),
     .proc_arvalid_i (proc_arvalid),
     .proc_arready_o (proc_arready),
@@ -331,9 +336,9 @@ module weft_card_control
   );
 
   assign {m_axi_awid, m_axi_awaddr, m_axi_awlen, m_axi_awuser} =
-    write_proc ? {PROC_WRITE, proc_awaddr, 8'd0, 1'b0} : {card_awid, card_awaddr, card_awlen, card_awuser};
+    write_proc ? {PROC_WRITE, proc_awaddr, proc_awlen, 1'b0} : {card_awid, card_awaddr, card_awlen, card_awuser};
   assign {m_axi_wdata, m_axi_wstrb} = write_proc ? {proc_wdata, proc_wstrb} : {card_wdata, card_wstrb};
-  assign {m_axi_arid, m_axi_araddr, m_axi_arlen} = read_proc ? {PROC_READ, proc_araddr, 8'd0} : {card_arid, card_araddr, card_arlen};
+  assign {m_axi_arid, m_axi_araddr, m_axi_arlen} = read_proc ? {PROC_READ, proc_araddr, proc_arlen} : {card_arid, card_araddr, card_arlen};
 
   // The processor takes each answer in its cycle.
   assign m_axi_bready = m_axi_bid == PROC_WRITE || card_bready;

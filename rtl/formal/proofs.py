@@ -15,6 +15,7 @@ CRC = ["crc/crc32c_pkg.sv", "crc/crc32c_core.sv", "crc/crc32c_unpad.sv", "crc/cr
 REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/card_reads.sv", "host/card_regs.sv", "formal/from_reset.sv",
               "formal/card_regs_formal.sv"]
 AXI = [*FIFO, "stream/stream_slice.sv", "formal/from_reset.sv", "formal/axi_rules.sv"]
+DMA_PROOF = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "control/control_dma.sv", "formal/control_dma_formal.sv"]
 DRAIN_PROOF = [*AXI, "host/reset_drain.sv", "formal/reset_drain_formal.sv"]
 WRITE_PROOF = [*AXI, "host/dma_write.sv", "formal/dma_write_formal.sv"]
 SHORT = ["formal/fifo_short.sv", "stream/stream_rules.sv", "stream/stream_slice.sv", "formal/from_reset.sv"]
@@ -148,8 +149,18 @@ PROOFS = [
         ("control/control_share.sv", "assign let_aw = !wants || aw_shown_q;", "assign let_aw = !wants;"),
         ("control/control_share.sv", "ahead_q + 9'(aw_shown_q) > 0;", "ahead_q > 0;"),
         ("control/control_share.sv", "proc_arvalid_i && !ar_shown_q;", "proc_arvalid_i;"),
-        ("control/control_share.sv", "&& !(proc_wvalid_i && !m_axi_wready))", ")"),
+        ("control/control_share.sv", "&& !(proc_wvalid_i && !(m_axi_wready && proc_wlast_i)))", ")"),
     ], method="pdr"),
+    # Copies of up to three blocks, from any word of four on; what a copy is counts, not where.
+    Proof("control_dma_formal", DMA_PROOF, [
+        ("control/control_dma.sv", "assign m_axi_wlast   = beat_q[BEAT_W-1:0] == to_beat;", "assign m_axi_wlast   = &beat_q[BEAT_W-1:0];"),
+        ("control/control_dma.sv", "to_q    <= more >= 30'(to_end) ? '1 :", "to_q    <="),
+        ("control/control_dma.sv", "assign there     = {1'b0, host_q[2+LANE_W +: BEAT_W]} < beat_q;", "assign there     = 1'b1;"),
+        ("control/control_dma.sv", "if (stop_i || failed_o) state_q <= all_there ? Idle : Drain;", "if (stop_i || failed_o) state_q <= Idle;"),
+        ("control/control_dma.sv", "if (state_q == Sent) first_q <= '1;", ""),
+        ("control/control_dma.sv", "if (bad) failed_o <= 1'b1;", ""),
+        ("control/control_dma.sv", "word == to_q && words_q == 0 ? last_q : '1", "word == to_q ? last_q : '1"),
+    ], method="bounded", depth=20),
     Proof("control_join_formal", ["control/control_join.sv", "formal/from_reset.sv", "formal/control_join_formal.sv"], [
         ("control/control_join.sv", "assign write_proc_o = wr_open_q ? wr_proc_q :", "assign write_proc_o ="),
         ("control/control_join.sv", "awvalid_i[1] && (!awvalid_i[0] || !wr_proc_q);", "awvalid_i[1] && !awvalid_i[0];"),

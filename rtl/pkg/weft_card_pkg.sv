@@ -126,6 +126,7 @@ package weft_card_pkg;
   parameter int unsigned TABLE_CMD_REFUSED_BIT = 0;  // the last access was refused (no such table or index) or, for an ATTACH, was not applied
   parameter int unsigned PROC_CTRL_RUN_BIT = 0;  // 1: it runs, from its reset on; refused (PROC_STATUS) unless PROC_CHECK was right for what is loaded. 0: it is held in reset; its memory stays as it is, and can be read
   parameter int unsigned PROC_CTRL_LOAD_BIT = 1;  // writing 1 while it is stopped begins a load: the checksum is that of no word; reads 0
+  parameter int unsigned PROC_CTRL_HALT_BIT = 2;  // with RUN: it goes to its debug monitor, and again until this is 0 (RISC-V debug mode, docs/processor.md)
   parameter int unsigned PROC_STATUS_RUNNING_BIT = 0;  // it is not held in reset
   parameter int unsigned PROC_STATUS_ASLEEP_BIT = 1;  // it waits for an interrupt: nothing happens until one
   parameter int unsigned PROC_STATUS_LOADED_BIT = 2;  // what is loaded has the checksum that was told; starting it clears this, for a firmware changes its memory: each start needs a load
@@ -195,6 +196,10 @@ package weft_card_pkg;
   parameter logic [7:0] PROC_COMMAND_RAISE = 8'd6;
   parameter logic [7:0] PROC_COMMAND_ENGINE = 8'd7;
   parameter logic [7:0] PROC_COMMAND_QUEUES = 8'd8;
+
+  // Bits of PROC_BELL, by number, for the firmware with the engine.
+  parameter logic [7:0] PROC_BELL_RINGS = 8'd0;
+  parameter logic [7:0] PROC_BELL_FIRST_QUEUES = 8'd1;
 
   // Whether the firmware has the card.
   parameter logic [7:0] PROC_STARTED_DONE = 8'd0;
@@ -1155,7 +1160,8 @@ package weft_card_pkg;
 
   // What the firmware says of itself, at address 0x100 of the processor's memory. Magic, layout, version, build and log_bytes are part of what is loaded; places and counts are the running firmware's.
   typedef struct packed {
-    logic [127:0] rsvd_112;
+    logic [95:0] rsvd_116;
+    logic [31:0] debug_at;  // address of the proc_debug
     logic [31:0] queues_at;  // address of the proc_queues; 0: this firmware has no engine
     logic [31:0] instructions;  // instructions since the start, modulo 2^32, as of the last turn
     logic [31:0] heap_used;  // most bytes of it that were used
@@ -1208,7 +1214,7 @@ package weft_card_pkg;
 
   // Where the queues of a queue pair are, in the processor's memory, where the host writes it before QUEUES. Offsets are from the begin of the memory that both share (proc_engine), multiples of 64.
   typedef struct packed {
-    logic [31:0] rsvd_28;
+    logic [31:0] bell;  // number of the bit of PROC_BELL by which the host says that work was posted, from FIRST_QUEUES (proc_bell) to 31
     logic [31:0] cqes;  // CQEs of the completion queue
     logic [15:0] inline_bytes;  // inline bytes of a WQE
     logic [15:0] sges;  // SGEs of a WQE
@@ -1259,5 +1265,46 @@ package weft_card_pkg;
     logic [31:0] pc;  // the instruction at which it ended, or that it would have returned to
     logic [31:0] cause;  // as in PROC_CAUSE; 0: there is no dump
   } proc_dump_t;
+
+  // What the firmware's debug monitor and a debugger of the host have in common, in the processor's memory (docs/processor.md). While the processor is halted the debugger may change the registers.
+  typedef struct packed {
+    logic [127:0] rsvd_144;
+    logic [31:0] t6;  // register x31
+    logic [31:0] t5;  // register x30
+    logic [31:0] t4;  // register x29
+    logic [31:0] t3;  // register x28
+    logic [31:0] s11;  // register x27
+    logic [31:0] s10;  // register x26
+    logic [31:0] s9;  // register x25
+    logic [31:0] s8;  // register x24
+    logic [31:0] s7;  // register x23
+    logic [31:0] s6;  // register x22
+    logic [31:0] s5;  // register x21
+    logic [31:0] s4;  // register x20
+    logic [31:0] s3;  // register x19
+    logic [31:0] s2;  // register x18
+    logic [31:0] a7;  // register x17
+    logic [31:0] a6;  // register x16
+    logic [31:0] a5;  // register x15
+    logic [31:0] a4;  // register x14
+    logic [31:0] a3;  // register x13
+    logic [31:0] a2;  // register x12
+    logic [31:0] a1;  // register x11
+    logic [31:0] a0;  // register x10
+    logic [31:0] s1;  // register x9
+    logic [31:0] s0;  // register x8
+    logic [31:0] t2;  // register x7
+    logic [31:0] t1;  // register x6
+    logic [31:0] t0;  // register x5
+    logic [31:0] tp;  // register x4
+    logic [31:0] gp;  // register x3
+    logic [31:0] sp;  // register x2
+    logic [31:0] ra;  // register x1
+    logic [31:0] rsvd_16;
+    logic [31:0] dcsr;  // RISC-V's dcsr: why it halted; whether it is to halt after one instruction, and at EBREAK
+    logic [31:0] pc;  // RISC-V's dpc: the instruction that is next
+    logic [31:0] go;  // written by the debugger: 1: go on, with the registers that are here; the monitor writes 0
+    logic [31:0] halted;  // written by the monitor: 1 while the processor is halted
+  } proc_debug_t;
 
 endpackage

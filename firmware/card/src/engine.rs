@@ -1,7 +1,6 @@
 //! The engine on the processor: it has the card, and works for the host by the queues in memory.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -9,8 +8,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use weft_engine::commands::{entry_of, outcome};
 use weft_engine::{Engine, EngineConfig, QpId, Rung, Seed};
 use weft_layout::{
-    proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine, ProcInfo,
-    ProcQueues,
+    proc_bell, proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine,
+    ProcInfo, ProcQueues, ReportKind, SegmentReport,
 };
 use weft_queues::{CommandRing, EventRing};
 
@@ -18,15 +17,19 @@ use crate::card::Card;
 use crate::dma::Aligned;
 use crate::host_memory::{self, Words};
 use crate::queues::Served;
-use crate::rings::{self, Rings};
+use crate::rings::{self, Rings, RAW_SLOT};
 use crate::{info, log, ports, registers};
 
 /// Connections at a time: what there is memory for.
 const CONNECTIONS: u16 = 32;
 /// Work requests of all queue pairs: likewise.
 const WORK: u32 = 1024;
+/// The bit of the host's bell for commands and events.
+const RINGS: u32 = 1 << proc_bell::RINGS;
 /// Looks at the card until it is out of its reset.
 const PATIENCE: u32 = 100_000;
+/// Headers of Ethernet, IPv4 and TCP, and the shortest FPDU.
+const SHORTEST_MESSAGE: usize = 14 + 20 + 20 + 24;
 /// Cycles of the timer at most.
 const LONGEST: u64 = 1 << 31;
 
@@ -68,6 +71,8 @@ struct Service {
     engine: Engine,
     card: Card,
     memory: &'static Words,
+    /// The command ring is to be looked at, though the bell says nothing.
+    rang: bool,
     /// Nothing more is taken from the command ring: its tail says what cannot be.
     broken: bool,
     commands: CommandRing,
@@ -79,7 +84,7 @@ struct Service {
     served: Served,
     /// Nanoseconds of 1024 cycles.
     pace: u64,
-    frame: Vec<u8>,
+    frame: Box<Aligned<RAW_SLOT>>,
 }
 
 struct Only(UnsafeCell<Option<Box<Service>>>);
@@ -123,12 +128,19 @@ pub fn add_queues() -> Option<()> {
     service.served.add(&record, service.memory)
 }
 
-/// One turn, if the engine has the card. `posted`: the host has rung.
-pub fn turn(posted: bool) {
+/// One turn, if the engine has the card. `bells`: what the host has rung for.
+pub fn turn(bells: u32) {
     // SAFETY: as in `start`.
     if let Some(service) = unsafe { &mut *SERVICE.0.get() } {
-        service.turn(posted);
+        service.turn(bells);
     }
+}
+
+/// Whose receives a raw frame may be for: a flow's, or all (`Some(None)`) where the card did not find one; `None`: it is too short for a message.
+fn of_flow(report: &[u8; SegmentReport::SIZE], frame: &[u8]) -> Option<Option<u16>> {
+    let segment = report[SegmentReport::KIND_AT] == ReportKind::Segment as u8;
+    let flow = segment.then(|| SegmentReport::from_bytes(report).flow);
+    (flow.is_some() || frame.len() >= SHORTEST_MESSAGE).then_some(flow)
 }
 
 /// Resets the card; false: it does not come back.
@@ -201,6 +213,7 @@ impl Service {
             engine,
             card,
             memory: words,
+            rang: false,
             broken: false,
             commands,
             events,
@@ -209,7 +222,7 @@ impl Service {
             written: 0,
             served: Served::default(),
             pace: (1024 * 1_000_000) / khz,
-            frame: Vec::with_capacity(2048),
+            frame: Box::new(Aligned([0; RAW_SLOT])),
         })
     }
 
@@ -220,25 +233,23 @@ impl Service {
     }
 
     /// What came, what is due, what was commanded, and what there is to tell.
-    fn turn(&mut self, mut posted: bool) {
+    fn turn(&mut self, bells: u32) {
         info::count(ProcInfo::TURNS_AT);
+        self.served.rung(bells);
         self.take_reports();
         let now = self.now();
         if self.engine.next_deadline().is_some_and(|at| at <= now) {
             self.engine.on_timer(now, &mut self.card);
         }
-        let mut woken = posted && self.take_commands();
+        let mut woken = (self.rang || bells & RINGS != 0) && self.take_commands();
         // What completes makes room for what could not be taken.
         loop {
-            if posted {
-                let now = self.now();
-                self.served.take(now, &mut self.engine, &mut self.card);
-                self.card.ring();
-            }
+            let now = self.now();
+            self.served.take(now, &mut self.engine, &mut self.card);
+            self.card.ring();
             let (completed, wanted) = self.served.complete(&mut self.engine);
             woken |= wanted;
-            posted = completed > 0;
-            if !posted {
+            if completed == 0 || !self.served.is_left() {
                 break;
             }
             ports::beat();
@@ -260,14 +271,14 @@ impl Service {
 
     fn take_reports(&mut self) {
         let mut report = Aligned([0; 64]);
-        while let Some(has_frame) = self.card.rings.take(&mut report.0, &mut self.frame) {
+        while let Some(length) = self.card.rings.take(&mut report.0, &mut self.frame.0) {
             let now = self.now();
-            if has_frame {
-                // It may be a message for a receive that was posted before it came.
+            let frame = length.map(|length| &self.frame.0[..length]);
+            // It may be a message for a receive that was posted before it came.
+            if let Some(flow) = frame.and_then(|frame| of_flow(&report.0, frame)) {
                 self.served
-                    .take_recvs(now, &mut self.engine, &mut self.card);
+                    .take_recvs(now, flow, &mut self.engine, &mut self.card);
             }
-            let frame = has_frame.then_some(&self.frame[..]);
             self.engine.on_report(now, &report.0, frame, &mut self.card);
             self.card.ring();
             ports::beat();
@@ -289,10 +300,9 @@ impl Service {
                 }
             };
             let now = self.now();
-            if self.taken == before {
-                // A command is done behind all that was posted before it.
-                self.served.take(now, &mut self.engine, &mut self.card);
-            }
+            // A command is done behind all that was posted before it, and so rung for.
+            self.served.rung(ports::read(proc_port::BELL));
+            self.served.take(now, &mut self.engine, &mut self.card);
             let data = taken.private_data();
             let answer = self
                 .engine
@@ -308,6 +318,8 @@ impl Service {
             self.taken = self.taken.wrapping_add(1);
             ports::beat();
         }
+        // The bell may have been taken for what is still there.
+        self.rang = self.taken.wrapping_sub(before) >= self.commands.capacity();
         self.taken != before && self.commands.disarm(self.memory)
     }
 
@@ -329,6 +341,9 @@ impl Service {
 
     /// The timer goes off when something is due.
     fn set_alarm(&self) {
+        if self.rang {
+            return ports::write(proc_port::ALARM, 1);
+        }
         let Some(at) = self.engine.next_deadline() else {
             return ports::write(proc_port::ALARM, 0);
         };

@@ -1,7 +1,7 @@
 //! The memory that the host shares with the firmware, as the queues see it: words, of which the ones used last are kept here.
 //!
-//! It may be larger than this processor's memory. What is stored goes out in one run when something is stored last, or elsewhere; what is loaded comes with the
-//! 64 bytes that it is in, and is good until a word is loaded first.
+//! It may be larger than this processor's memory. What is stored goes out in one run, and that ends with a word that is stored last: a burst goes front to back.
+//! What is loaded comes with the 64 bytes that it is in, or with all that is expected to be loaded, and is good until a word is loaded first.
 
 use core::cell::{Cell, UnsafeCell};
 use core::ptr;
@@ -10,8 +10,9 @@ use weft_queues::Memory;
 
 use crate::dma;
 
-/// Words that come at once.
+/// Words that come at once, and the most that do: four WQEs of a block.
 const LINE: usize = 8;
+const LINES: usize = 4 * LINE;
 /// Words that go out at once: an answer or an event with the longest private data.
 const RUN: usize = 80;
 
@@ -26,11 +27,11 @@ pub struct Words([Place]);
 /// What all of them have in common.
 #[repr(align(8))]
 struct Whole {
-    /// The line that was loaded, and what was stored and is still to go out.
-    line: [Cell<u64>; LINE],
+    /// The line that was loaded, of one piece or several, and what was stored and is still to go out.
+    line: [Cell<u64>; LINES],
     run: [Cell<u64>; RUN],
-    /// The line's first word.
-    line_at: Cell<Option<usize>>,
+    /// The line's first word, and how many it has.
+    line_at: Cell<(usize, usize)>,
     /// The run's first word, and how many it has.
     run_at: Cell<(usize, usize)>,
     /// Where the memory is, and its words.
@@ -45,9 +46,9 @@ struct Only(UnsafeCell<Whole>);
 unsafe impl Sync for Only {}
 
 static WHOLE: Only = Only(UnsafeCell::new(Whole {
-    line: [const { Cell::new(0) }; LINE],
+    line: [const { Cell::new(0) }; LINES],
     run: [const { Cell::new(0) }; RUN],
-    line_at: Cell::new(None),
+    line_at: Cell::new((0, 0)),
     run_at: Cell::new((0, 0)),
     iova: Cell::new(0),
     words: Cell::new(0),
@@ -101,8 +102,21 @@ fn move_words(port: u8, from: usize, here: &[Cell<u64>]) {
 /// A word of the line that was loaded, if it is there.
 fn in_line(place: usize) -> Option<&'static Cell<u64>> {
     let whole = whole();
-    let at = place.checked_sub(whole.line_at.get()?)?;
-    whole.line.get(at)
+    let (first, count) = whole.line_at.get();
+    let at = place.checked_sub(first)?;
+    whole.line[..count].get(at)
+}
+
+/// Loads so many words of the whole, which are there.
+fn load_line(first: usize, count: usize) {
+    let whole = whole();
+    flush();
+    move_words(
+        weft_layout::proc_port::DMA_READ,
+        first,
+        &whole.line[..count],
+    );
+    whole.line_at.set((first, count));
 }
 
 impl Words {
@@ -141,11 +155,8 @@ impl Memory for Words {
         };
         let whole = whole();
         if in_line(place).is_none() {
-            flush();
             let line = place / LINE * LINE;
-            let count = LINE.min(whole.words.get() - line);
-            move_words(weft_layout::proc_port::DMA_READ, line, &whole.line[..count]);
-            whole.line_at.set(Some(line));
+            load_line(line, LINE.min(whole.words.get() - line));
         }
         in_line(place).map_or(0, Cell::get)
     }
@@ -157,14 +168,32 @@ impl Memory for Words {
     }
 
     fn load_first(&self, word: usize) -> u64 {
-        whole().line_at.set(None);
+        whole().line_at.set((0, 0));
         self.load(word)
     }
 
-    /// A word is written whole by the bus, and behind all that was written before.
+    /// They come in one burst if they are in one line.
+    fn load_first_two(&self, word: usize) -> [u64; 2] {
+        let first = self.load_first(word);
+        let place = self.place(word + 1);
+        match place.is_some_and(|place| place % LINE != 0) {
+            true => [first, self.load(word + 1)],
+            false => [first, self.load_first(word + 1)],
+        }
+    }
+
+    fn expect(&self, word: usize, words: usize) {
+        let count = words.min(LINES).min(self.0.len().saturating_sub(word));
+        if let (Some(place), true) = (self.place(word), count > 0) {
+            if in_line(place).is_none() {
+                load_line(place, count);
+            }
+        }
+    }
+
+    /// A word is written whole by the bus, and behind all that was written before: as the last one of a burst with those, if it lies behind them.
     fn store_last(&self, word: usize, value: u64) {
         if let Some(place) = self.place(word) {
-            flush();
             Self::keep(place, value);
             flush();
         }

@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use weft_layout::{reg, ProcInfo};
 
-use crate::{commands, log};
+use crate::{commands, debug, log};
 
 /// As in Cargo.toml.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -65,6 +65,7 @@ pub fn set_places(stack_low: u32, stack_high: u32, dump_at: u32) {
     set(ProcInfo::DUMP_AT_AT, dump_at);
     set(ProcInfo::LOG_AT_AT, log::at());
     set(ProcInfo::COPY_AT_AT, commands::copy_at());
+    set(ProcInfo::DEBUG_AT_AT, debug::at());
     #[cfg(feature = "engine")]
     set(ProcInfo::ENGINE_AT_AT, crate::engine::settings_at());
     #[cfg(feature = "engine")]

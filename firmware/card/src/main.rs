@@ -14,6 +14,8 @@ extern crate alloc;
 mod card;
 #[cfg(target_os = "none")]
 mod commands;
+#[cfg(target_os = "none")]
+mod debug;
 #[cfg(all(target_os = "none", feature = "engine"))]
 mod dma;
 #[cfg(all(target_os = "none", feature = "engine"))]
@@ -54,9 +56,10 @@ fn run() -> ! {
         if waiting.reports {
             ports::read(proc_port::REPORTS);
         }
-        if waiting.bell {
-            ports::read(proc_port::BELL);
-        }
+        let bells = match waiting.bell {
+            true => ports::read(proc_port::BELL),
+            false => 0,
+        };
         if waiting.command {
             commands::take();
         }
@@ -65,8 +68,10 @@ fn run() -> ! {
         }
         #[cfg(feature = "engine")]
         if !waiting.none() {
-            engine::turn(waiting.bell);
+            engine::turn(bells);
         }
+        #[cfg(not(feature = "engine"))]
+        let _ = bells;
         if waiting.none() {
             ports::sleep();
         }

@@ -1,6 +1,7 @@
 //! The queue pairs that the host posts to in memory: what was posted goes to the engine, and its completions become CQEs.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use weft_engine::posted::{Finished, Posted, PostedTo};
 use weft_engine::{Engine, QpId};
@@ -20,8 +21,17 @@ struct Queues {
     posted: Posted,
     cq: CompletionQueue,
     completions: &'static Words,
-    /// CQEs written.
+    /// How far the send queue and the receive queue are, where that is not told yet.
+    done: [Option<u32>; 2],
+    /// CQEs written, and those after which the host was looked at.
     written: u32,
+    told: u32,
+    /// The bits of the host's bell that are of it.
+    bell: u32,
+    /// It is to be looked at: the host rang.
+    rung: bool,
+    /// Work that could not be taken waits for room.
+    left: bool,
 }
 
 impl Queues {
@@ -39,7 +49,11 @@ impl Queues {
 
 /// All of them.
 #[derive(Default)]
-pub struct Served(Vec<Queues>);
+pub struct Served {
+    all: Vec<Queues>,
+    /// Completions that become CQEs, and whose they are.
+    finished: Vec<(usize, Finished)>,
+}
 
 /// So many bytes of the memory, from this byte on.
 fn part(memory: &'static Words, at: u32, bytes: usize) -> Option<&'static Words> {
@@ -65,59 +79,115 @@ impl Served {
             posted: Posted::default(),
             cq,
             completions: part(memory, record.completions, cq.bytes())?,
+            done: [None; 2],
             written: 0,
+            told: 0,
+            bell: 1_u32.checked_shl(record.bell)?,
+            rung: false,
+            left: false,
         };
         self.remove(queues.qp);
-        self.0.push(queues);
+        self.all.push(queues);
         Some(())
     }
 
     /// A queue pair that is gone.
     pub fn remove(&mut self, qp: QpId) {
-        self.0.retain(|queues| queues.qp != qp);
+        self.all.retain(|queues| queues.qp != qp);
     }
 
-    /// Gives the engine all that was posted.
-    pub fn take(&mut self, now: u64, engine: &mut Engine, card: &mut Card) {
-        for queues in &mut self.0 {
-            let (qp, work, posted) = queues.work();
-            engine.take_recvs(now, posted, &work, card, |why| log!("{qp:?}: {why:?}"));
-            engine.take_sends(now, posted, &work, card, |why| log!("{qp:?}: {why:?}"));
+    /// The host says by these bits of its bell to whose queues something was posted.
+    pub fn rung(&mut self, bells: u32) {
+        for queues in &mut self.all {
+            queues.rung |= bells & queues.bell != 0;
         }
     }
 
-    /// Gives it the receives that were posted.
-    pub fn take_recvs(&mut self, now: u64, engine: &mut Engine, card: &mut Card) {
-        for queues in &mut self.0 {
+    /// Work that could not be taken waits for room.
+    pub fn is_left(&self) -> bool {
+        self.all.iter().any(|queues| queues.left)
+    }
+
+    /// Gives the engine all that was posted where the host rang, or where something was left.
+    pub fn take(&mut self, now: u64, engine: &mut Engine, card: &mut Card) {
+        for queues in &mut self.all {
+            let rung = mem::take(&mut queues.rung);
+            if !rung && !queues.left {
+                continue;
+            }
             let (qp, work, posted) = queues.work();
+            if rung {
+                posted.look(&work);
+            }
             engine.take_recvs(now, posted, &work, card, |why| log!("{qp:?}: {why:?}"));
+            engine.take_sends(now, posted, &work, card, |why| log!("{qp:?}: {why:?}"));
+            queues.left = queues.posted.is_left();
+        }
+    }
+
+    /// Gives it the receives that were posted, rung for or not: of this flow's queue pair, or of all.
+    pub fn take_recvs(
+        &mut self,
+        now: u64,
+        flow: Option<u16>,
+        engine: &mut Engine,
+        card: &mut Card,
+    ) {
+        for queues in &mut self.all {
+            let (qp, work, posted) = queues.work();
+            if flow.is_some_and(|flow| flow != qp.flow()) {
+                continue;
+            }
+            posted.look(&work);
+            engine.take_recvs(now, posted, &work, card, |why| log!("{qp:?}: {why:?}"));
+            // What was seen and is no receive is not lost.
+            queues.left = queues.posted.is_left();
         }
     }
 
     /// Makes CQEs of the engine's completions: how many there were, and whether the host is to be woken.
     pub fn complete(&mut self, engine: &mut Engine) -> (usize, bool) {
-        let (mut count, mut woken) = (0, false);
+        let Self { all, finished } = self;
+        let mut count = 0;
         while let Some(completion) = engine.poll_completion() {
             count += 1;
-            let found = |queues: &&mut Queues| queues.qp == completion.qp;
-            let Some(queues) = self.0.iter_mut().find(found) else {
+            let found = |queues: &Queues| queues.qp == completion.qp;
+            let Some(at) = all.iter().position(found) else {
                 continue;
             };
-            let finished = Finished::of(&completion);
-            if finished.success {
-                match finished.is_recv {
-                    true => queues.layout.set_recv_done(queues.memory, finished.done),
-                    false => queues.layout.set_send_done(queues.memory, finished.done),
-                }
+            let done = Finished::of(&completion);
+            if done.success {
+                // The last one says how far the queue is done.
+                all[at].done[usize::from(done.is_recv)] = Some(done.done);
             }
-            if finished.signaled {
-                let mut cqe = finished.cqe;
-                cqe.qp_num = queues.qp.number();
-                cqe.flow = queues.qp.flow();
-                queues.cq.put(queues.completions, queues.written, cqe);
-                queues.written = queues.written.wrapping_add(1);
-                woken |= queues.cq.disarm(queues.completions) != 0;
+            if done.signaled {
+                finished.push((at, done));
             }
+        }
+        for queues in all.iter_mut() {
+            let [send, recv] = mem::take(&mut queues.done);
+            if let Some(done) = send {
+                queues.layout.set_send_done(queues.memory, done);
+            }
+            if let Some(done) = recv {
+                queues.layout.set_recv_done(queues.memory, done);
+            }
+        }
+        for (at, done) in finished.drain(..) {
+            let queues = &mut all[at];
+            let mut cqe = done.cqe;
+            cqe.qp_num = queues.qp.number();
+            cqe.flow = queues.qp.flow();
+            queues.cq.put(queues.completions, queues.written, cqe);
+            queues.written = queues.written.wrapping_add(1);
+        }
+        let mut woken = false;
+        for queues in all
+            .iter_mut()
+            .filter(|queues| queues.told != queues.written)
+        {
+            queues.told = queues.written;
+            woken |= queues.cq.disarm(queues.completions) != 0;
         }
         (count, woken)
     }

@@ -19,7 +19,10 @@ const RAW_SLOT_LOG2: u8 = 11;
 const FRAMES: u32 = 8;
 const FRAME_BYTES: usize = 1536;
 const REPORT: usize = SegmentReport::SIZE;
-const RAW_SLOT: usize = 1 << RAW_SLOT_LOG2;
+/// Bytes of a raw frame's slot.
+pub const RAW_SLOT: usize = 1 << RAW_SLOT_LOG2;
+/// Reports that come at once, and jobs that go out at once: a burst of the bus each.
+const TOGETHER: u32 = 4;
 
 const JOBS_BYTES: u64 = (Job::SIZE << JOBS_LOG2) as u64;
 const REPORTS_BYTES: u64 = (REPORT << REPORTS_LOG2) as u64;
@@ -38,13 +41,20 @@ pub struct Rings {
     reports_at: u64,
     raw_at: u64,
     frames_at: u64,
-    /// Jobs posted, told to the card, known to be done.
+    /// Jobs posted, in the ring, told to the card, known to be done.
     posted: u32,
+    written: u32,
     rung: u32,
     done: u32,
+    /// Jobs that are not in the ring yet: from `written` on, each where it is in the ring modulo [`TOGETHER`].
+    jobs: Aligned<{ TOGETHER as usize * Job::SIZE }>,
     /// Reports and raw frames taken, and those that the card knows of.
     reports: u32,
     reports_told: u32,
+    /// Reports that were fetched, and those that lie in the ring, as far as is known.
+    fetched: u32,
+    tail: u32,
+    batch: Aligned<{ TOGETHER as usize * REPORT }>,
     raw: u32,
     raw_told: u32,
     /// The jobs of the frame buffers, oldest first: how many, and the next buffer.
@@ -83,10 +93,15 @@ impl Rings {
             raw_at: at,
             frames_at: reports_at + REPORTS_BYTES,
             posted: 0,
+            written: 0,
             rung: 0,
             done: 0,
+            jobs: Aligned([0; _]),
             reports: 0,
             reports_told: 0,
+            fetched: 0,
+            tail: 0,
+            batch: Aligned([0; _]),
             raw: 0,
             raw_told: 0,
             frames: Vec::with_capacity(FRAMES as usize),
@@ -130,12 +145,27 @@ impl Rings {
             }
         }
         let number = self.posted;
-        let mut job = Aligned(*job);
-        job.0[Job::NUMBER_AT..Job::NUMBER_AT + 4].copy_from_slice(&number.to_le_bytes());
-        let slot = u64::from(number % (1 << JOBS_LOG2)) * Job::SIZE as u64;
-        self.failed |= dma::write(self.jobs_at + slot, &job.0).is_err();
+        let place = &mut self.jobs.0[(number % TOGETHER) as usize * Job::SIZE..][..N];
+        place.copy_from_slice(job);
+        place[Job::NUMBER_AT..Job::NUMBER_AT + 4].copy_from_slice(&number.to_le_bytes());
         self.posted = number.wrapping_add(1);
+        if self.posted % TOGETHER == 0 {
+            self.write_jobs();
+        }
         Some(number)
+    }
+
+    /// Puts the jobs that were posted into the ring: they lie in one block of it.
+    fn write_jobs(&mut self) {
+        let count = self.posted.wrapping_sub(self.written) as usize;
+        if count == 0 {
+            return;
+        }
+        let first = (self.written % TOGETHER) as usize * Job::SIZE;
+        let jobs = &self.jobs.0[first..][..count * Job::SIZE];
+        let slot = u64::from(self.written % (1 << JOBS_LOG2)) * Job::SIZE as u64;
+        self.failed |= dma::write(self.jobs_at + slot, jobs).is_err();
+        self.written = self.posted;
     }
 
     /// A place for a frame to send: where it is. `None`: all are in use.
@@ -167,24 +197,42 @@ impl Rings {
     /// Tells the card of what was posted.
     pub fn ring(&mut self) {
         if self.rung != self.posted {
+            self.write_jobs();
             card::ring(doorbells::JOB_TAIL, self.posted);
             self.rung = self.posted;
         }
     }
 
-    /// The next report, if there is one, and the bytes of its raw frame in `frame`, if it has one.
-    pub fn take(&mut self, report: &mut [u8; REPORT], frame: &mut Vec<u8>) -> Option<bool> {
+    /// Fetches reports that lie in the ring: the card counts those whose write was answered. False: there are none.
+    fn fetch(&mut self) -> bool {
+        if self.tail == self.reports {
+            self.tail = card::read(registers::REPORT_TAIL);
+        }
+        let there = self.tail.wrapping_sub(self.reports);
+        if there == 0 || self.failed {
+            return false;
+        }
+        let count = there.min(TOGETHER - self.reports % TOGETHER);
+        let first = (self.reports % TOGETHER) as usize * REPORT;
         let slot = self.reports % (1 << REPORTS_LOG2);
         let at = self.reports_at + u64::from(slot) * REPORT as u64;
-        let phase = !(self.reports >> REPORTS_LOG2) as u8 & SegmentReport::PHASE;
-        // A report is written front to back: what has the phase is read first.
-        let mut last = Aligned([0; 4]);
-        const LAST: usize = SegmentReport::PHASE_AT & !3;
-        self.failed |= dma::read(at + LAST as u64, &mut last.0).is_err();
-        if self.failed || last.0[SegmentReport::PHASE_AT - LAST] & SegmentReport::PHASE != phase {
+        let batch = &mut self.batch.0[first..][..count as usize * REPORT];
+        self.failed |= dma::read(at, batch).is_err();
+        self.fetched = self.reports.wrapping_add(count);
+        !self.failed
+    }
+
+    /// The next report, if there is one; of its raw frame, if it has one, the bytes in `frame`, and how many.
+    pub fn take(
+        &mut self,
+        report: &mut [u8; REPORT],
+        frame: &mut [u8; RAW_SLOT],
+    ) -> Option<Option<usize>> {
+        if self.fetched == self.reports && !self.fetch() {
             return None;
         }
-        self.failed |= dma::read(at, report).is_err();
+        let first = (self.reports % TOGETHER) as usize * REPORT;
+        report.copy_from_slice(&self.batch.0[first..][..REPORT]);
         self.reports = self.reports.wrapping_add(1);
         let done = &report[SegmentReport::JOB_DONE_AT..];
         let done = u32::from_le_bytes([done[0], done[1], done[2], done[3]]);
@@ -203,11 +251,11 @@ impl Rings {
             _ => None,
         };
         if let Some((slot, length)) = raw {
-            frame.clear();
-            frame.resize(usize::from(length).min(RAW_SLOT), 0);
             let slot = u64::from(slot) % (1 << RAW_LOG2);
             let at = self.raw_at + (slot << RAW_SLOT_LOG2);
-            self.failed |= dma::read(at, frame).is_err();
+            // Whole words, in one copy.
+            let words = usize::from(length).next_multiple_of(4).min(RAW_SLOT);
+            self.failed |= dma::read(at, &mut frame[..words]).is_err();
             self.raw = self.raw.wrapping_add(1);
         }
         tell(
@@ -222,7 +270,7 @@ impl Rings {
             &mut self.raw_told,
             1 << (RAW_LOG2 - 2),
         );
-        Some(raw.is_some())
+        Some(raw.map(|(_, length)| usize::from(length).min(RAW_SLOT)))
     }
 
     /// Asks for an interrupt when there is a report that was not taken.

@@ -20,6 +20,9 @@ pub struct Posted {
     /// Blocks and elements.
     send: u32,
     recv: u32,
+    /// As many as were posted, by the last look.
+    send_tail: u32,
+    recv_tail: u32,
     /// The send queue holds what nobody understands: nothing more is taken from it.
     broken: bool,
 }
@@ -258,6 +261,17 @@ fn cqe_of(completion: &Completion) -> Cqe {
 }
 
 impl Posted {
+    /// Looks how much was posted. That much is taken from now on, and what is posted later is not seen: who posts rings, and then there is another look.
+    #[inline]
+    pub fn look<M: Memory + ?Sized>(&mut self, queues: &PostedTo<'_, M>) {
+        (self.send_tail, self.recv_tail) = queues.layout.tails(queues.memory);
+    }
+
+    /// Not all that the last look found was taken: there was no place for it.
+    pub fn is_left(&self) -> bool {
+        (self.send != self.send_tail && !self.broken) || self.recv != self.recv_tail
+    }
+
     /// The next WQE of the send queue.
     fn next_send<M: Memory + ?Sized>(
         &mut self,
@@ -266,7 +280,7 @@ impl Posted {
         if self.broken {
             return None;
         }
-        let tail = queues.layout.send_tail(queues.memory);
+        let tail = self.send_tail;
         let taken = queues.layout.take_send(queues.memory, self.send, tail)?;
         Some(match taken {
             Ok(taken) => {
@@ -287,7 +301,7 @@ impl Posted {
         queues: &PostedTo<'_, M>,
     ) -> Option<(u32, [Sge; MAX_RECV_SGE], usize)> {
         let number = self.recv;
-        let posted = queues.layout.recv_tail(queues.memory).wrapping_sub(number);
+        let posted = self.recv_tail.wrapping_sub(number);
         // A tail that is further away than the ring is long says nothing.
         if posted == 0 || posted > queues.layout.recv_elements() {
             return None;
@@ -300,7 +314,7 @@ impl Posted {
 }
 
 impl Engine {
-    /// Takes all receive elements that were posted and for which there is a place. The rest stay where they are until the next look.
+    /// Takes all receive elements that [`Posted::look`] found and for which there is a place. The rest stay where they are.
     pub fn take_recvs<M: Memory + ?Sized, P: Port>(
         &mut self,
         now: u64,

@@ -175,7 +175,7 @@ pub mod reg {
     pub const PROC_AWAKE_LO: u32 = 0x2034;
     /// The high half, as it was when PROC_AWAKE_LO was read.
     pub const PROC_AWAKE_HI: u32 = 0x2038;
-    /// Written: there is something in the queues that the firmware looks at, with an interrupt; without effect while the processor is stopped. Read: 1 if the firmware did not look since.
+    /// Written: there is something in queues that the firmware looks at, with an interrupt: a bit for each of them (proc_bell), besides those that were written before; without effect while the processor is stopped. Read: the bits that the firmware did not take since.
     pub const PROC_BELL: u32 = 0x203c;
     /// The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.
     pub const TRACE: u32 = 0x4000;
@@ -306,7 +306,7 @@ pub mod reg {
         ("The word that the firmware gave last.", false),
         ("Cycles in which the processor was awake, since it was started; low half.", false),
         ("The high half, as it was when PROC_AWAKE_LO was read.", false),
-        ("Written: there is something in the queues that the firmware looks at, with an interrupt; without effect while the processor is stopped. Read: 1 if the firmware did not look since.", true),
+        ("Written: there is something in queues that the firmware looks at, with an interrupt: a bit for each of them (proc_bell), besides those that were written before; without effect while the processor is stopped. Read: the bits that the firmware did not take since.", true),
         ("The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.", false),
     ];
 
@@ -417,6 +417,7 @@ pub mod reg {
         &[
             Bits { name: "RUN", shift: 0, width: 1, doc: "1: it runs, from its reset on; refused (PROC_STATUS) unless PROC_CHECK was right for what is loaded. 0: it is held in reset; its memory stays as it is, and can be read" },
             Bits { name: "LOAD", shift: 1, width: 1, doc: "writing 1 while it is stopped begins a load: the checksum is that of no word; reads 0" },
+            Bits { name: "HALT", shift: 2, width: 1, doc: "with RUN: it goes to its debug monitor, and again until this is 0 (RISC-V debug mode, docs/processor.md)" },
         ],
         &[
             Bits { name: "RUNNING", shift: 0, width: 1, doc: "it is not held in reset" },
@@ -1094,6 +1095,8 @@ pub mod reg {
         pub const RUN: u32 = 0x1;
         /// Bit 1: writing 1 while it is stopped begins a load: the checksum is that of no word; reads 0.
         pub const LOAD: u32 = 0x2;
+        /// Bit 2: with RUN: it goes to its debug monitor, and again until this is 0 (RISC-V debug mode, docs/processor.md).
+        pub const HALT: u32 = 0x4;
 
         /// Bit 0: 1: it runs, from its reset on; refused (PROC_STATUS) unless PROC_CHECK was right for what is loaded. 0: it is held in reset; its memory stays as it is, and can be read.
         pub const fn run(&self) -> bool {
@@ -1116,6 +1119,18 @@ pub mod reg {
         #[must_use]
         pub const fn with_load(mut self, on: bool) -> Self {
             self.0 = self.0 & !Self::LOAD | if on { Self::LOAD } else { 0 };
+            self
+        }
+
+        /// Bit 2: with RUN: it goes to its debug monitor, and again until this is 0 (RISC-V debug mode, docs/processor.md).
+        pub const fn halt(&self) -> bool {
+            self.0 & Self::HALT != 0
+        }
+
+        /// The same with halt set or clear.
+        #[must_use]
+        pub const fn with_halt(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::HALT | if on { Self::HALT } else { 0 };
             self
         }
     }
@@ -1510,7 +1525,7 @@ pub mod proc_port {
     pub const DMA_WRITE: u8 = 12;
     /// written: 1: the card's interrupts are the firmware's, 0: the host's; read: 1 if the card asked for one since the last reading
     pub const REPORTS: u8 = 13;
-    /// read: 1 if the host wrote PROC_BELL since the last reading
+    /// read: the bits that the host wrote to PROC_BELL since the last reading
     pub const BELL: u8 = 14;
     /// written: an interrupt of the host, on vector 0, behind all that DMA has written
     pub const INTERRUPT: u8 = 15;
@@ -1548,7 +1563,7 @@ pub enum ProcPort {
     DmaWrite = 12,
     /// written: 1: the card's interrupts are the firmware's, 0: the host's; read: 1 if the card asked for one since the last reading
     Reports = 13,
-    /// read: 1 if the host wrote PROC_BELL since the last reading
+    /// read: the bits that the host wrote to PROC_BELL since the last reading
     Bell = 14,
     /// written: an interrupt of the host, on vector 0, behind all that DMA has written
     Interrupt = 15,
@@ -1642,7 +1657,7 @@ impl ProcPort {
             Self::DmaRead => "written: so many bytes from host memory to the processor's, in whole words; read: 1 while a copy is under way, and bit 1: the last one failed",
             Self::DmaWrite => "written: so many bytes from the processor's memory to host memory, and not one more",
             Self::Reports => "written: 1: the card's interrupts are the firmware's, 0: the host's; read: 1 if the card asked for one since the last reading",
-            Self::Bell => "read: 1 if the host wrote PROC_BELL since the last reading",
+            Self::Bell => "read: the bits that the host wrote to PROC_BELL since the last reading",
             Self::Interrupt => "written: an interrupt of the host, on vector 0, behind all that DMA has written",
         }
     }
@@ -1854,6 +1869,76 @@ impl TryFrom<u8> for ProcCommand {
 
 impl From<ProcCommand> for u8 {
     fn from(value: ProcCommand) -> u8 {
+        value.raw()
+    }
+}
+
+/// Bits of PROC_BELL, by number, for the firmware with the engine.
+pub mod proc_bell {
+    /// commands were posted, or events taken
+    pub const RINGS: u8 = 0;
+    /// work was posted to a queue pair that has this bit (proc_queues); so have all bits above. Several queue pairs may have the same one
+    pub const FIRST_QUEUES: u8 = 1;
+}
+
+/// Bits of PROC_BELL, by number, for the firmware with the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ProcBell {
+    /// commands were posted, or events taken
+    Rings = 0,
+    /// work was posted to a queue pair that has this bit (proc_queues); so have all bits above. Several queue pairs may have the same one
+    FirstQueues = 1,
+}
+
+impl ProcBell {
+    /// All of them.
+    pub const ALL: [Self; 2] = [
+        Self::Rings,
+        Self::FirstQueues,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Rings),
+            1 => Some(Self::FirstQueues),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rings => "RINGS",
+            Self::FirstQueues => "FIRST_QUEUES",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Rings => "commands were posted, or events taken",
+            Self::FirstQueues => "work was posted to a queue pair that has this bit (proc_queues); so have all bits above. Several queue pairs may have the same one",
+        }
+    }
+}
+
+impl TryFrom<u8> for ProcBell {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "proc_bell", value: raw })
+    }
+}
+
+impl From<ProcBell> for u8 {
+    fn from(value: ProcBell) -> u8 {
         value.raw()
     }
 }
@@ -5129,7 +5214,7 @@ pub mod registers {
     pub const PROC_AWAKE_LO: Register<ReadOnly, u32> = Register::new("PROC_AWAKE_LO", reg::PROC_AWAKE_LO);
     /// The high half, as it was when PROC_AWAKE_LO was read.
     pub const PROC_AWAKE_HI: Register<ReadOnly, u32> = Register::new("PROC_AWAKE_HI", reg::PROC_AWAKE_HI);
-    /// Written: there is something in the queues that the firmware looks at, with an interrupt; without effect while the processor is stopped. Read: 1 if the firmware did not look since.
+    /// Written: there is something in queues that the firmware looks at, with an interrupt: a bit for each of them (proc_bell), besides those that were written before; without effect while the processor is stopped. Read: the bits that the firmware did not take since.
     pub const PROC_BELL: Register<ReadWrite, u32> = Register::new("PROC_BELL", reg::PROC_BELL);
     /// The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.
     pub const TRACE: RegisterArray<ReadOnly, u32> = RegisterArray::new("TRACE", reg::TRACE, reg::TRACE_COUNT);
@@ -9926,6 +10011,8 @@ pub struct ProcInfo {
     pub instructions: u32,
     /// address of the proc_queues; 0: this firmware has no engine
     pub queues_at: u32,
+    /// address of the proc_debug
+    pub debug_at: u32,
 }
 
 impl ProcInfo {
@@ -9975,6 +10062,8 @@ impl ProcInfo {
     pub const INSTRUCTIONS_AT: usize = 104;
     /// Where queues_at begins.
     pub const QUEUES_AT_AT: usize = 108;
+    /// Where debug_at begins.
+    pub const DEBUG_AT_AT: usize = 112;
 
     /// The record as it lies in memory.
     #[inline]
@@ -10002,6 +10091,7 @@ impl ProcInfo {
         b[100..104].copy_from_slice(&self.heap_used.to_le_bytes());
         b[104..108].copy_from_slice(&self.instructions.to_le_bytes());
         b[108..112].copy_from_slice(&self.queues_at.to_le_bytes());
+        b[112..116].copy_from_slice(&self.debug_at.to_le_bytes());
         b
     }
 
@@ -10031,6 +10121,7 @@ impl ProcInfo {
             heap_used: u32::from_le_bytes([b[100], b[101], b[102], b[103]]),
             instructions: u32::from_le_bytes([b[104], b[105], b[106], b[107]]),
             queues_at: u32::from_le_bytes([b[108], b[109], b[110], b[111]]),
+            debug_at: u32::from_le_bytes([b[112], b[113], b[114], b[115]]),
         }
     }
 }
@@ -10198,6 +10289,8 @@ pub struct ProcQueues {
     pub inline_bytes: u16,
     /// CQEs of the completion queue
     pub cqes: u32,
+    /// number of the bit of PROC_BELL by which the host says that work was posted, from FIRST_QUEUES (proc_bell) to 31
+    pub bell: u32,
 }
 
 impl ProcQueues {
@@ -10219,6 +10312,8 @@ impl ProcQueues {
     pub const INLINE_BYTES_AT: usize = 22;
     /// Where cqes begins.
     pub const CQES_AT: usize = 24;
+    /// Where bell begins.
+    pub const BELL_AT: usize = 28;
 
     /// The record as it lies in memory.
     #[inline]
@@ -10232,6 +10327,7 @@ impl ProcQueues {
         b[20..22].copy_from_slice(&self.sges.to_le_bytes());
         b[22..24].copy_from_slice(&self.inline_bytes.to_le_bytes());
         b[24..28].copy_from_slice(&self.cqes.to_le_bytes());
+        b[28..32].copy_from_slice(&self.bell.to_le_bytes());
         b
     }
 
@@ -10247,6 +10343,7 @@ impl ProcQueues {
             sges: u16::from_le_bytes([b[20], b[21]]),
             inline_bytes: u16::from_le_bytes([b[22], b[23]]),
             cqes: u32::from_le_bytes([b[24], b[25], b[26], b[27]]),
+            bell: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),
         }
     }
 }
@@ -10456,6 +10553,240 @@ impl ProcDump {
             value: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
             cycle: u32::from_le_bytes([b[12], b[13], b[14], b[15]]),
             command: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
+            ra: u32::from_le_bytes([b[20], b[21], b[22], b[23]]),
+            sp: u32::from_le_bytes([b[24], b[25], b[26], b[27]]),
+            gp: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),
+            tp: u32::from_le_bytes([b[32], b[33], b[34], b[35]]),
+            t0: u32::from_le_bytes([b[36], b[37], b[38], b[39]]),
+            t1: u32::from_le_bytes([b[40], b[41], b[42], b[43]]),
+            t2: u32::from_le_bytes([b[44], b[45], b[46], b[47]]),
+            s0: u32::from_le_bytes([b[48], b[49], b[50], b[51]]),
+            s1: u32::from_le_bytes([b[52], b[53], b[54], b[55]]),
+            a0: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            a1: u32::from_le_bytes([b[60], b[61], b[62], b[63]]),
+            a2: u32::from_le_bytes([b[64], b[65], b[66], b[67]]),
+            a3: u32::from_le_bytes([b[68], b[69], b[70], b[71]]),
+            a4: u32::from_le_bytes([b[72], b[73], b[74], b[75]]),
+            a5: u32::from_le_bytes([b[76], b[77], b[78], b[79]]),
+            a6: u32::from_le_bytes([b[80], b[81], b[82], b[83]]),
+            a7: u32::from_le_bytes([b[84], b[85], b[86], b[87]]),
+            s2: u32::from_le_bytes([b[88], b[89], b[90], b[91]]),
+            s3: u32::from_le_bytes([b[92], b[93], b[94], b[95]]),
+            s4: u32::from_le_bytes([b[96], b[97], b[98], b[99]]),
+            s5: u32::from_le_bytes([b[100], b[101], b[102], b[103]]),
+            s6: u32::from_le_bytes([b[104], b[105], b[106], b[107]]),
+            s7: u32::from_le_bytes([b[108], b[109], b[110], b[111]]),
+            s8: u32::from_le_bytes([b[112], b[113], b[114], b[115]]),
+            s9: u32::from_le_bytes([b[116], b[117], b[118], b[119]]),
+            s10: u32::from_le_bytes([b[120], b[121], b[122], b[123]]),
+            s11: u32::from_le_bytes([b[124], b[125], b[126], b[127]]),
+            t3: u32::from_le_bytes([b[128], b[129], b[130], b[131]]),
+            t4: u32::from_le_bytes([b[132], b[133], b[134], b[135]]),
+            t5: u32::from_le_bytes([b[136], b[137], b[138], b[139]]),
+            t6: u32::from_le_bytes([b[140], b[141], b[142], b[143]]),
+        }
+    }
+}
+
+/// What the firmware's debug monitor and a debugger of the host have in common, in the processor's memory (docs/processor.md). While the processor is halted the debugger may change the registers. 160 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcDebug {
+    /// written by the monitor: 1 while the processor is halted
+    pub halted: u32,
+    /// written by the debugger: 1: go on, with the registers that are here; the monitor writes 0
+    pub go: u32,
+    /// RISC-V's dpc: the instruction that is next
+    pub pc: u32,
+    /// RISC-V's dcsr: why it halted; whether it is to halt after one instruction, and at EBREAK
+    pub dcsr: u32,
+    /// register x1
+    pub ra: u32,
+    /// register x2
+    pub sp: u32,
+    /// register x3
+    pub gp: u32,
+    /// register x4
+    pub tp: u32,
+    /// register x5
+    pub t0: u32,
+    /// register x6
+    pub t1: u32,
+    /// register x7
+    pub t2: u32,
+    /// register x8
+    pub s0: u32,
+    /// register x9
+    pub s1: u32,
+    /// register x10
+    pub a0: u32,
+    /// register x11
+    pub a1: u32,
+    /// register x12
+    pub a2: u32,
+    /// register x13
+    pub a3: u32,
+    /// register x14
+    pub a4: u32,
+    /// register x15
+    pub a5: u32,
+    /// register x16
+    pub a6: u32,
+    /// register x17
+    pub a7: u32,
+    /// register x18
+    pub s2: u32,
+    /// register x19
+    pub s3: u32,
+    /// register x20
+    pub s4: u32,
+    /// register x21
+    pub s5: u32,
+    /// register x22
+    pub s6: u32,
+    /// register x23
+    pub s7: u32,
+    /// register x24
+    pub s8: u32,
+    /// register x25
+    pub s9: u32,
+    /// register x26
+    pub s10: u32,
+    /// register x27
+    pub s11: u32,
+    /// register x28
+    pub t3: u32,
+    /// register x29
+    pub t4: u32,
+    /// register x30
+    pub t5: u32,
+    /// register x31
+    pub t6: u32,
+}
+
+impl ProcDebug {
+    /// Bytes of the record.
+    pub const SIZE: usize = 160;
+    /// Where halted begins.
+    pub const HALTED_AT: usize = 0;
+    /// Where go begins.
+    pub const GO_AT: usize = 4;
+    /// Where pc begins.
+    pub const PC_AT: usize = 8;
+    /// Where dcsr begins.
+    pub const DCSR_AT: usize = 12;
+    /// Where ra begins.
+    pub const RA_AT: usize = 20;
+    /// Where sp begins.
+    pub const SP_AT: usize = 24;
+    /// Where gp begins.
+    pub const GP_AT: usize = 28;
+    /// Where tp begins.
+    pub const TP_AT: usize = 32;
+    /// Where t0 begins.
+    pub const T0_AT: usize = 36;
+    /// Where t1 begins.
+    pub const T1_AT: usize = 40;
+    /// Where t2 begins.
+    pub const T2_AT: usize = 44;
+    /// Where s0 begins.
+    pub const S0_AT: usize = 48;
+    /// Where s1 begins.
+    pub const S1_AT: usize = 52;
+    /// Where a0 begins.
+    pub const A0_AT: usize = 56;
+    /// Where a1 begins.
+    pub const A1_AT: usize = 60;
+    /// Where a2 begins.
+    pub const A2_AT: usize = 64;
+    /// Where a3 begins.
+    pub const A3_AT: usize = 68;
+    /// Where a4 begins.
+    pub const A4_AT: usize = 72;
+    /// Where a5 begins.
+    pub const A5_AT: usize = 76;
+    /// Where a6 begins.
+    pub const A6_AT: usize = 80;
+    /// Where a7 begins.
+    pub const A7_AT: usize = 84;
+    /// Where s2 begins.
+    pub const S2_AT: usize = 88;
+    /// Where s3 begins.
+    pub const S3_AT: usize = 92;
+    /// Where s4 begins.
+    pub const S4_AT: usize = 96;
+    /// Where s5 begins.
+    pub const S5_AT: usize = 100;
+    /// Where s6 begins.
+    pub const S6_AT: usize = 104;
+    /// Where s7 begins.
+    pub const S7_AT: usize = 108;
+    /// Where s8 begins.
+    pub const S8_AT: usize = 112;
+    /// Where s9 begins.
+    pub const S9_AT: usize = 116;
+    /// Where s10 begins.
+    pub const S10_AT: usize = 120;
+    /// Where s11 begins.
+    pub const S11_AT: usize = 124;
+    /// Where t3 begins.
+    pub const T3_AT: usize = 128;
+    /// Where t4 begins.
+    pub const T4_AT: usize = 132;
+    /// Where t5 begins.
+    pub const T5_AT: usize = 136;
+    /// Where t6 begins.
+    pub const T6_AT: usize = 140;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..4].copy_from_slice(&self.halted.to_le_bytes());
+        b[4..8].copy_from_slice(&self.go.to_le_bytes());
+        b[8..12].copy_from_slice(&self.pc.to_le_bytes());
+        b[12..16].copy_from_slice(&self.dcsr.to_le_bytes());
+        b[20..24].copy_from_slice(&self.ra.to_le_bytes());
+        b[24..28].copy_from_slice(&self.sp.to_le_bytes());
+        b[28..32].copy_from_slice(&self.gp.to_le_bytes());
+        b[32..36].copy_from_slice(&self.tp.to_le_bytes());
+        b[36..40].copy_from_slice(&self.t0.to_le_bytes());
+        b[40..44].copy_from_slice(&self.t1.to_le_bytes());
+        b[44..48].copy_from_slice(&self.t2.to_le_bytes());
+        b[48..52].copy_from_slice(&self.s0.to_le_bytes());
+        b[52..56].copy_from_slice(&self.s1.to_le_bytes());
+        b[56..60].copy_from_slice(&self.a0.to_le_bytes());
+        b[60..64].copy_from_slice(&self.a1.to_le_bytes());
+        b[64..68].copy_from_slice(&self.a2.to_le_bytes());
+        b[68..72].copy_from_slice(&self.a3.to_le_bytes());
+        b[72..76].copy_from_slice(&self.a4.to_le_bytes());
+        b[76..80].copy_from_slice(&self.a5.to_le_bytes());
+        b[80..84].copy_from_slice(&self.a6.to_le_bytes());
+        b[84..88].copy_from_slice(&self.a7.to_le_bytes());
+        b[88..92].copy_from_slice(&self.s2.to_le_bytes());
+        b[92..96].copy_from_slice(&self.s3.to_le_bytes());
+        b[96..100].copy_from_slice(&self.s4.to_le_bytes());
+        b[100..104].copy_from_slice(&self.s5.to_le_bytes());
+        b[104..108].copy_from_slice(&self.s6.to_le_bytes());
+        b[108..112].copy_from_slice(&self.s7.to_le_bytes());
+        b[112..116].copy_from_slice(&self.s8.to_le_bytes());
+        b[116..120].copy_from_slice(&self.s9.to_le_bytes());
+        b[120..124].copy_from_slice(&self.s10.to_le_bytes());
+        b[124..128].copy_from_slice(&self.s11.to_le_bytes());
+        b[128..132].copy_from_slice(&self.t3.to_le_bytes());
+        b[132..136].copy_from_slice(&self.t4.to_le_bytes());
+        b[136..140].copy_from_slice(&self.t5.to_le_bytes());
+        b[140..144].copy_from_slice(&self.t6.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            halted: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            go: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            pc: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
+            dcsr: u32::from_le_bytes([b[12], b[13], b[14], b[15]]),
             ra: u32::from_le_bytes([b[20], b[21], b[22], b[23]]),
             sp: u32::from_le_bytes([b[24], b[25], b[26], b[27]]),
             gp: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),

@@ -12,6 +12,14 @@ pub trait Memory {
     fn store(&self, word: usize, value: u64);
     /// Reads a word before all that is read and written afterwards.
     fn load_first(&self, word: usize) -> u64;
+    /// Reads two words that lie beside each other, each as [`load_first`](Self::load_first) does.
+    #[inline(always)]
+    fn load_first_two(&self, word: usize) -> [u64; 2] {
+        [self.load_first(word), self.load_first(word + 1)]
+    }
+    /// These words will be loaded next, as they are now: where an access costs much, one may bring them all.
+    #[inline(always)]
+    fn expect(&self, _word: usize, _words: usize) {}
     /// Writes a word behind all that was read and written before.
     fn store_last(&self, word: usize, value: u64);
     /// Sets bits of a word. It and [`take`](Self::take) have one order; what was stored before comes before them, what is

@@ -163,8 +163,20 @@ impl QueuePair {
             0 => None,
             // A tail that is further away than the ring is long says nothing.
             _ if posted > self.send_blocks() => Some(Err(BadWqe::Blocks(0))),
-            _ => Some(self.send_place(block).take(memory, posted)),
+            _ => {
+                let at = self.send_at(block);
+                let together = (posted as usize).min(self.send_blocks() as usize - at);
+                memory.expect(SEND + BLOCK_WORDS * at, BLOCK_WORDS * together);
+                Some(self.send_place(block).take(memory, posted))
+            }
         }
+    }
+
+    /// Blocks of the send queue and elements that were posted, as the poster says: read before what they hold, in one access where that is one.
+    #[inline]
+    pub fn tails<M: Memory + ?Sized>(&self, memory: &M) -> (u32, u32) {
+        let [send, recv] = memory.load_first_two(SEND_TAIL);
+        (send as u32, recv as u32)
     }
 
     /// Elements posted, as the poster says: read before what they hold.
@@ -176,6 +188,7 @@ impl QueuePair {
     /// The element of this number.
     pub fn take_recv<M: Memory + ?Sized>(&self, memory: &M, number: u32) -> [Sge; MAX_RECV_SGE] {
         let at = self.element(number);
+        memory.expect(at, BLOCK_WORDS);
         core::array::from_fn(|place| {
             Sge::from_words([memory.load(at + 2 * place), memory.load(at + 2 * place + 1)])
         })
@@ -194,6 +207,7 @@ impl QueuePair {
     }
 }
 
+const _: () = assert!(RECV_TAIL == SEND_TAIL + 1);
 // An element's SGEs are laid out as `Sge::words` has them.
 const _: () = assert!(
     ReceiveElement::SIZE == BLOCK

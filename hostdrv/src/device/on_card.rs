@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use weft_engine::commands::{Answer, Command, Refusal};
 use weft_engine::{EngineConfig, Event, QpId, Rung};
-use weft_layout::{registers, CqDoorbell, Cqe, ProcInfo};
+use weft_layout::{proc_bell, registers, CqDoorbell, Cqe, ProcInfo};
 use weft_queues::Capacity;
 
 use super::DeviceConfig;
@@ -45,6 +45,8 @@ pub(crate) struct OnCard {
 /// The completion queue that a queue pair has on the card.
 struct Served {
     queues: ServedQueues,
+    /// Number of its bit of PROC_BELL.
+    bell: u32,
     taken: u32,
 }
 
@@ -160,10 +162,32 @@ impl OnCard {
                 most: MAX_CONNECTIONS,
             });
         }
-        let queues = self.engine.serve(qp, capacity, cqes)?;
+        let bell = self.free_bell();
+        let queues = self.engine.serve(qp, capacity, cqes, bell)?;
         let memory = queues.queues.clone();
-        self.served.insert(qp, Served { queues, taken: 0 });
+        let served = Served {
+            queues,
+            bell,
+            taken: 0,
+        };
+        self.served.insert(qp, served);
         Ok(memory)
+    }
+
+    /// The bit of PROC_BELL that the fewest queue pairs have.
+    fn free_bell(&self) -> u32 {
+        let mut users = [0_u32; u32::BITS as usize];
+        for served in self.served.values() {
+            users[served.bell as usize] += 1;
+        }
+        let first = u32::from(proc_bell::FIRST_QUEUES);
+        let fewest = (first..u32::BITS).min_by_key(|bell| users[*bell as usize]);
+        fewest.unwrap_or(first)
+    }
+
+    /// The bit that says that this queue pair has work; 0: it is none of the card's.
+    pub(super) fn bell_of(&self, qp: QpId) -> u32 {
+        self.served.get(&qp).map_or(0, |served| 1 << served.bell)
     }
 
     /// A queue pair that is destroyed.
@@ -176,10 +200,10 @@ impl OnCard {
         add(&self.mmio.counts.doorbells, 1);
     }
 
-    /// The firmware is to look at its queues.
-    pub(super) fn ring(&self) -> Result<(), DeviceError> {
+    /// The firmware is to look at the queue pairs that have these bits.
+    pub(super) fn ring(&self, bells: u32) -> Result<(), DeviceError> {
         self.count_bell();
-        Ok(self.engine.ring()?)
+        Ok(self.engine.ring(bells)?)
     }
 
     /// The oldest completion of any queue pair.

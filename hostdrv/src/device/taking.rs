@@ -65,20 +65,28 @@ impl State {
     /// Lets the engine take all that was posted.
     pub(crate) fn take_posted(&mut self, now: u64) {
         self.take_shared();
-        let mut rung = false;
+        let mut rung = 0;
         while let Some(flow) = self.bells.take() {
             self.look(flow);
             self.take_from(now, flow);
-            rung = true;
+            rung |= self.bell_of(flow);
         }
-        if let (Place::OnCard(on_card), true) = (&self.place, rung) {
-            // It looks at all of them.
-            if let Err(error) = on_card.ring() {
+        if let (Place::OnCard(on_card), true) = (&self.place, rung != 0) {
+            if let Err(error) = on_card.ring(rung) {
                 self.fail(error);
             }
         }
         for at in 0..self.lent.len() {
             self.take_from(now, self.lent[at]);
+        }
+    }
+
+    /// The bit of the card's bell that says that this flow's queue pair has work, if its engine is there.
+    fn bell_of(&self, flow: u16) -> u32 {
+        let id = self.flows.get(usize::from(flow)).copied().flatten();
+        match (&self.place, id) {
+            (Place::OnCard(on_card), Some(id)) => on_card.bell_of(id),
+            _ => 0,
         }
     }
 
@@ -98,6 +106,7 @@ impl State {
         };
         if let Some(entry) = self.qps.get_mut(&id) {
             let (queues, posted) = entry.work(id);
+            posted.look(&queues);
             engine.take_recvs(now, posted, &queues, card, |why| log(id, why));
             engine.take_sends(now, posted, &queues, card, |why| log(id, why));
         }

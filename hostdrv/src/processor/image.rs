@@ -138,6 +138,13 @@ impl Image {
         &self.info
     }
 
+    /// Its functions: their names, and where they begin.
+    pub fn functions(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.symbols
+            .iter()
+            .map(|symbol| (symbol.name.as_str(), symbol.at))
+    }
+
     /// The function that has the instruction at `address`, and how far into it that is.
     pub fn function_at(&self, address: u32) -> Option<(&str, u32)> {
         let behind = self.symbols.partition_point(|symbol| symbol.at <= address);

@@ -16,15 +16,18 @@
 //! }
 //! ```
 
+mod debug;
+pub mod gdb;
 mod image;
 mod served;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thiserror::Error;
 use weft_engine::commands::Refusal;
 use weft_layout::{proc_end, reg, registers, ProcCommand, ProcDump, ProcInfo, ProcStarted};
 
+pub use self::debug::{Debugger, Registers};
 pub use self::image::{Image, ImageError};
 pub(crate) use self::served::ServedQueues;
 pub use self::served::{CardEngine, EngineSettings};
@@ -103,6 +106,9 @@ pub enum ProcessorError {
     /// The firmware's engine refused a command.
     #[error("the engine on the card refused: {0}")]
     Refused(Refusal),
+    /// The firmware that runs cannot be halted.
+    #[error("the firmware of the control processor has no debug monitor")]
+    NoMonitor,
     /// It did not answer in time.
     #[error("the control processor gave no answer in time")]
     Silent,
@@ -176,6 +182,8 @@ pub struct State {
 pub struct Processor {
     transport: Arc<dyn Transport>,
     memory: u32,
+    /// The window to its memory is two registers, one after the other: one at a time has it.
+    window: Arc<Mutex<()>>,
 }
 
 impl Processor {
@@ -188,7 +196,11 @@ impl Processor {
             return Err(ProcessorError::None);
         }
         let memory = transport.read(registers::PROC_MEMORY)?;
-        Ok(Self { transport, memory })
+        Ok(Self {
+            transport,
+            memory,
+            window: Arc::default(),
+        })
     }
 
     /// Bytes of its memory.
@@ -402,8 +414,13 @@ impl Processor {
         }
     }
 
+    fn window(&self) -> MutexGuard<'_, ()> {
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Reads its memory from `at` on, a multiple of 4, in whole words, whether it runs or not.
     pub fn read_memory(&self, at: u32, bytes: &mut [u8]) -> Result<(), ProcessorError> {
+        let _window = self.window();
         for (word, at) in bytes.chunks_mut(4).zip((at..).step_by(4)) {
             self.transport.write(registers::PROC_ADDR, at)?;
             let value = self.transport.read(registers::PROC_DATA)?;
@@ -414,6 +431,7 @@ impl Processor {
 
     /// Writes its memory from `at` on, a multiple of 4, in whole words.
     pub fn write_memory(&self, at: u32, bytes: &[u8]) -> Result<(), ProcessorError> {
+        let _window = self.window();
         self.transport.write(registers::PROC_ADDR, at)?;
         for part in bytes.chunks(AT_ONCE) {
             for word in part.chunks_exact(4) {

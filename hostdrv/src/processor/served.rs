@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use weft_engine::commands::{event_of, outcome, Answer, Command, Refusal};
 use weft_engine::{Event, QpId};
-use weft_layout::{proc_started, reg, registers, ProcCommand, ProcEngine, ProcQueues};
+use weft_layout::{proc_bell, proc_started, reg, registers, ProcCommand, ProcEngine, ProcQueues};
 use weft_queues::{Capacity, CommandRing, CompletionQueue, EventRing, QueuePair};
 
 use super::{Processor, ProcessorError};
@@ -13,11 +13,13 @@ use crate::dma::{publish, DmaBuffer};
 use crate::queue_memory::{QueueMemory, Rooms};
 use crate::transport::{RegisterAccess, Transport};
 
+/// The bit of PROC_BELL for commands and events.
+const RINGS: u32 = 1 << proc_bell::RINGS;
 /// Commands under way at most, events in the ring.
 const COMMANDS: usize = 8;
 const EVENTS: usize = 16;
 /// What lies between firmware and card: its rings, and receive queues.
-const RINGS: usize = 1 << 20;
+const RINGS_BYTES: usize = 1 << 20;
 /// Queue pairs and completion queues.
 const QUEUES: usize = 1 << 21;
 /// The firmware may take so long for a command.
@@ -84,7 +86,7 @@ impl Processor {
         let info = info.ok_or(ProcessorError::NoEngine)?;
         let rings = CommandRing::new(COMMANDS).zip(EventRing::new(EVENTS));
         let (commands, events) = rings.ok_or(ProcessorError::NoEngine)?;
-        let memory = self.transport.dma_alloc(RINGS)?;
+        let memory = self.transport.dma_alloc(RINGS_BYTES)?;
         let queues = self
             .transport
             .dma_alloc(commands.bytes() + events.bytes() + QUEUES)?;
@@ -144,7 +146,7 @@ impl CardEngine {
     }
 
     /// The firmware works from now on for a queue pair's queues, which lie in memory that both share: theirs, and that of a completion queue which is of no
-    /// other queue pair. The memory is to be kept until the queue pair is destroyed.
+    /// other queue pair. `bell` is the number of their bit of PROC_BELL. The memory is to be kept until the queue pair is destroyed.
     ///
     /// # Errors
     /// [`ProcessorError::NoRoom`]: the memory is full, or no queues are like that.
@@ -153,6 +155,7 @@ impl CardEngine {
         qp: QpId,
         capacity: Capacity,
         cqes: usize,
+        bell: u32,
     ) -> Result<ServedQueues, ProcessorError> {
         let layout = QueuePair::new(capacity).zip(CompletionQueue::new(cqes));
         let (layout, cq) = layout.ok_or(ProcessorError::NoRoom)?;
@@ -168,6 +171,7 @@ impl CardEngine {
             sges: capacity.sges as u16,
             inline_bytes: capacity.inline as u16,
             cqes: cq.capacity(),
+            bell,
         };
         let info = self.processor.info()?.filter(|info| info.queues_at != 0);
         let info = info.ok_or(ProcessorError::NoEngine)?;
@@ -201,14 +205,14 @@ impl CardEngine {
         self.commands.put(memory, number, command, private_data);
         self.posted = number.wrapping_add(1);
         self.commands.ring(memory, self.posted);
-        self.ring()?;
+        self.ring(RINGS)?;
         Ok(Some(number))
     }
 
-    /// The firmware is to look at its queues.
-    pub fn ring(&self) -> Result<(), ProcessorError> {
+    /// The firmware is to look at the queues that have these bits (`proc_bell`).
+    pub fn ring(&self, bells: u32) -> Result<(), ProcessorError> {
         publish();
-        Ok(self.transport().write(registers::PROC_BELL, 1)?)
+        Ok(self.transport().write(registers::PROC_BELL, bells)?)
     }
 
     /// What became of the oldest command whose answer was not read. `None`: it is not done, or there is none.
@@ -258,7 +262,7 @@ impl CardEngine {
             self.events.taken(memory, self.taken);
             // What found the ring full moves up.
             if self.taken % (self.events.capacity() / 2) == 0 {
-                self.ring()?;
+                self.ring(RINGS)?;
             }
             if let Some(event) = event_of(&taken.entry, taken.private_data()) {
                 return Ok(Some(event));

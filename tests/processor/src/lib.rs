@@ -10,6 +10,8 @@ rtl_sim::include_model!("control_processor_512");
 #[cfg(ibex)]
 mod card;
 #[cfg(ibex)]
+pub mod connection;
+#[cfg(ibex)]
 pub use card::{Card128, Card512, Host, HOST, HOST_BYTES};
 
 /// The firmware that `WEFT_FIRMWARE` names, as the build made it.

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use weft_hostdrv::cm::{CmEventType, CmId, ConnParam, EventChannel};
 use weft_hostdrv::processor::{End, EngineSettings, Processor, ProcessorError};
+use weft_hostdrv::transport::RegisterAccess;
 use weft_hostdrv::verbs::{
     Access, AsyncEvent, Cq, Mr, Pd, Qp, QpInit, RecvWr, SendWr, Wc, WcStatus,
 };
 use weft_hostdrv::{Device, DeviceConfig, DeviceError, Rung};
-use weft_layout::{proc_crash, proc_started, ProcInfo};
+use weft_layout::{proc_crash, proc_started, registers, ProcInfo};
 use weft_processor_tests::{firmware, firmware_with_engine};
 use weft_sim::fabric::{ip, mac};
 use weft_sim::kind::CardKind;
@@ -23,6 +24,7 @@ use weft_sim::world::World;
 const LIMIT: u64 = 100_000_000;
 /// What is waited for is looked at so often.
 const LOOK: u64 = 20_000;
+const CYCLE_NS: u64 = 4;
 const PORT: u16 = 4791;
 const BYTES: usize = 1 << 13;
 
@@ -138,6 +140,79 @@ impl Site {
             now.jobs - info.jobs,
         );
         Ok(())
+    }
+
+    /// Cycles from the doorbell of a Write of 64 bytes to its frame, the card asleep before. `all`: the firmware is told that any queue pair may have rung.
+    fn post_to_frame(&self, sides: [&Side; 2], qp: &Qp, all: bool) -> Result<u64, Box<dyn Error>> {
+        let asleep = self.now() + LOOK;
+        lock(&self.world).run(Some(asleep))?;
+        lock(&self.world).link(0).watch();
+        let from = self.now();
+        let source = sides[0].source.sge(0, 64);
+        let to = sides[1].target.remote();
+        if all {
+            let transport = SimTransport::new(&self.world, 0);
+            transport.write(registers::PROC_BELL, !1)?;
+        }
+        qp.post_send(SendWr::write(1, to).sge(source).signaled())?;
+        let seen = self.until("a frame", || {
+            let mut world = lock(&self.world);
+            let seen = world.link(0).take_seen();
+            world.link(0).watch();
+            seen.into_iter().find(|seen| seen.from == 0)
+        })?;
+        lock(&self.world).link(0).take_seen();
+        self.done(&sides[0].cq, "Write", 64)?;
+        Ok((seen.time - from) / CYCLE_NS)
+    }
+
+    /// The same, of several posts one after the other: the mean.
+    fn say_post_to_frame(&self, sides: [&Side; 2], qps: &[&Qp]) -> Result<u64, Box<dyn Error>> {
+        const POSTS: usize = 8;
+        let mut means = [0; 2];
+        for (mean, all) in means.iter_mut().zip([false, true]) {
+            for number in 0..POSTS {
+                *mean += self.post_to_frame(sides, qps[number * 5 % qps.len()], all)?;
+            }
+            *mean /= POSTS as u64;
+        }
+        let [mean, all] = means;
+        println!(
+            "post to frame, {} queue pairs: {mean} cycles; {all} if all may have rung",
+            qps.len()
+        );
+        Ok(mean)
+    }
+
+    /// So many Writes of 64 bytes, all posted at once: messages a second.
+    fn say_rate(&self, sides: [&Side; 2], qp: &Qp) -> Result<(), Box<dyn Error>> {
+        const WRITES: u64 = 16;
+        let asleep = self.now() + LOOK;
+        lock(&self.world).run(Some(asleep))?;
+        let before = self.before()?;
+        lock(&self.world).link(0).watch();
+        let from = self.now();
+        for number in 0..WRITES {
+            let source = sides[0].source.sge(0, 64);
+            let to = sides[1].target.remote();
+            let write = SendWr::write(number, to).sge(source);
+            qp.post_send(match number + 1 {
+                WRITES => write.signaled(),
+                _ => write,
+            })?;
+        }
+        self.done(&sides[0].cq, "Write", 64)?;
+        let seen = lock(&self.world).link(0).take_seen();
+        let last = seen
+            .iter()
+            .filter(|seen| seen.from == 0)
+            .map(|seen| seen.time);
+        let ns = last.max().ok_or("no frame")? - from;
+        println!("{} messages a second", WRITES * 1_000_000_000 / ns);
+        self.say(
+            &format!("{WRITES} Writes of 64 bytes, posted at once"),
+            &before,
+        )
     }
 
     /// What it used at most.
@@ -333,6 +408,17 @@ fn it_works_for_the_queues_of_its_host() -> Result<(), Box<dyn Error>> {
     site.say_memory()
 }
 
+/// How long a post takes to become a frame, and how many there are in a second, with one queue pair.
+#[test]
+fn a_post_becomes_a_frame() -> Result<(), Box<dyn Error>> {
+    let site = Site::new(28)?;
+    let sides = [Side::new(&site.device)?, Side::new(&site.peer)?];
+    let ends = connect(&site, [&sides[0], &sides[1]])?;
+    let sides = [&sides[0], &sides[1]];
+    site.say_post_to_frame(sides, &[&ends.qps[0]])?;
+    site.say_rate(sides, &ends.qps[0])
+}
+
 /// A connection is closed in order: what was posted before is done first, though the firmware hears of both at once.
 #[test]
 fn what_is_posted_before_a_disconnect_is_done() -> Result<(), Box<dyn Error>> {
@@ -416,7 +502,11 @@ fn it_has_as_many_connections_as_it_says() -> Result<(), Box<dyn Error>> {
         site.done(&sides[0].cq, "Write", len)?;
     }
     assert!(sides[1].target.to_vec(0, BYTES)? == bytes);
+    let qps: Vec<&Qp> = all.iter().map(|ends| &ends.qps[0]).collect();
+    site.say_post_to_frame([&sides[0], &sides[1]], &qps)?;
+    site.say_rate([&sides[0], &sides[1]], qps[7])?;
     site.say_memory()?;
+    drop(qps);
     drop(all);
     // All of it is free again; then it is the number that is refused, though there are work requests left.
     (init.cap.max_send_wr, init.cap.max_recv_wr) = (4, 4);

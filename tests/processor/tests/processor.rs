@@ -202,7 +202,8 @@ macro_rules! tests {
                         assert_eq!(refused, Err(ProcessorError::Stopped(end)));
                         let dump = processor.dump()?;
                         if end == End::Hung {
-                            assert_eq!((dump, state.pc), (None, 0x7c));
+                            // The jump to itself, or what was fetched behind it.
+                            assert!(dump.is_none() && [0x7c, 0x80].contains(&state.pc));
                             continue;
                         }
                         let dump = dump.ok_or("it left no dump")?;

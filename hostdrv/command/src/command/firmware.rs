@@ -1,12 +1,13 @@
 //! `weft firmware`.
 
 use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{json, Value};
-use weft_hostdrv::processor::{Image, Processor, State};
+use weft_hostdrv::processor::{gdb, Image, Processor, State};
 use weft_layout::{proc_crash, ProcCommand, ProcDump, ProcInfo};
 
 use super::device::Card;
@@ -33,6 +34,10 @@ pub struct Firmware {
     /// Lets the firmware end, to see what is told of it. The card's data path and the host are not touched.
     #[arg(long, value_name = "HOW", conflicts_with = "stop")]
     crash: Option<Crash>,
+    /// Waits on this port of the local host for a debugger, which halts, steps and examines the firmware until it leaves: `gdb-multiarch FILE -ex 'target remote
+    /// :PORT'`. What --crash asks for is done meanwhile.
+    #[arg(long, value_name = "PORT", conflicts_with = "stop")]
+    gdb: Option<u16>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -204,6 +209,19 @@ fn read(path: &Path) -> Result<Image, Failure> {
     Ok(Image::parse(&file).map_err(|error| format!("{}: {error}", path.display()))?)
 }
 
+/// A debugger's session, and the firmware's end in it, if one is asked for.
+fn debug(processor: &Processor, port: u16, crash: Option<Crash>) -> Result<(), Failure> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    eprintln!("waiting for a debugger at {}", listener.local_addr()?);
+    let (stream, _) = listener.accept()?;
+    let session = gdb::Session::attach(processor, stream)?;
+    if let Some(how) = crash {
+        // It is taken when the debugger lets the firmware go on.
+        processor.command(ProcCommand::Crash, how.number().into())?;
+    }
+    Ok(session.run()?)
+}
+
 /// Does it and prints. Who wants JSON gets an object whatever happens.
 pub fn run(args: &Firmware) -> Result<(), Failure> {
     let result = act(args);
@@ -230,7 +248,9 @@ fn act(args: &Firmware) -> Result<(), Failure> {
     if args.stop {
         processor.stop()?;
     }
-    if let Some(how) = args.crash {
+    if let Some(port) = args.gdb {
+        debug(&processor, port, args.crash)?;
+    } else if let Some(how) = args.crash {
         processor.crash(how.number())?;
     }
     let report = Report::of(reached.transport.name(), &processor)?;
