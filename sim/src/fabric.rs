@@ -14,6 +14,7 @@ use crate::capture::Capture;
 use crate::card::Card;
 use crate::kind::CardKind;
 use crate::link::LinkConfig;
+use crate::looks::Looks;
 use crate::seed::{generator, Stream};
 use crate::transport::{lock, SharedWorld, SimTransport};
 use crate::world::{Stop, World, WorldError};
@@ -74,6 +75,8 @@ pub struct FabricConfig {
     pub captures: Option<PathBuf>,
     /// Records waves of the last cycles, so many, beside the captures.
     pub waves: Option<u64>,
+    /// What is done with looks that find nothing.
+    pub looks: Looks,
 }
 
 impl Default for FabricConfig {
@@ -91,6 +94,7 @@ impl Default for FabricConfig {
             rings: RingSizes::default(),
             captures: None,
             waves: None,
+            looks: Looks::default(),
         }
     }
 }
@@ -100,6 +104,7 @@ pub struct Fabric {
     world: SharedWorld,
     devices: Vec<Device>,
     captures: Vec<PathBuf>,
+    looks: Looks,
 }
 
 impl Fabric {
@@ -171,6 +176,7 @@ impl Fabric {
             world,
             devices,
             captures,
+            looks: config.looks.clone(),
         })
     }
 
@@ -182,6 +188,11 @@ impl Fabric {
     /// All devices.
     pub fn devices(&self) -> &[Device] {
         &self.devices
+    }
+
+    /// What is done with looks that find nothing.
+    pub fn looks(&self) -> &Looks {
+        &self.looks
     }
 
     /// The world.
@@ -205,7 +216,8 @@ impl Fabric {
         loop {
             let mut handled = 0;
             for device in &self.devices {
-                handled += device.progress()?;
+                let nothing = |handled: &Result<usize, _>| matches!(handled, Ok(0));
+                handled += self.looks.look(|| device.progress(), nothing)?;
             }
             if handled == 0 {
                 return Ok(all);
@@ -309,7 +321,13 @@ impl Fabric {
     /// over at once does both.
     fn arm(&self) -> Result<(), FabricError> {
         for device in &self.devices {
-            device.wait(Some(0))?;
+            let done = || {
+                let stats = device.host_stats();
+                (stats.mmio_reads, stats.mmio_writes, stats.interrupts)
+            };
+            let before = self.looks.are_noted().then(done);
+            let nothing = |_: &Result<_, _>| before == Some(done());
+            self.looks.look(|| device.wait(Some(0)), nothing)?;
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ pub mod iommu;
 pub mod kind;
 pub mod ladder;
 pub mod link;
+pub mod looks;
 pub mod model;
 pub mod pair;
 pub mod partitions;

@@ -263,11 +263,52 @@ mod on_a_simulated_card {
     }
 
     #[test]
+    fn instructions_are_counted_by_layer_or_it_is_said_why_not() {
+        let load = ["--load", "64 B Writes", "--rung", "host,placement"];
+        let how = ["--card", "model", "--instructions", "--json"];
+        let output = run(&[&["partitions", "book"][..], &load, &how].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let figures: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(figures["loads"].as_array().map(Vec::len), Some(1));
+        if let Some(why) = figures["not_counted"].as_str() {
+            assert!(why.contains("valgrind cannot be started"), "{why}");
+            return;
+        }
+        let of = |rung: usize, layer: &str| {
+            let layers = &figures["loads"][0]["rungs"][rung]["instructions"]["layers"];
+            let mut layers = layers.as_array().expect("a list").iter();
+            let found = layers.find(|one| one["layer"] == layer).expect("a layer");
+            found["per_message"].as_f64().expect("a number")
+        };
+        // A post, its poll, a segment and what answers it, at each end: no less, and not ten times as much.
+        for rung in [0, 1] {
+            let layers = [
+                "verbs", "queues", "driver", "engine", "TCP", "formats", "CRC", "copies",
+            ];
+            let sum: f64 = layers.iter().map(|layer| of(rung, layer)).sum();
+            assert!((sum - of(rung, "all")).abs() < 1.0, "{figures:#}");
+            assert!((2_000.0..200_000.0).contains(&sum), "{sum}");
+            assert!(of(rung, "verbs") > 50.0 && of(rung, "engine") > 500.0);
+        }
+        // Who frames computes CRCs, who does not computes none.
+        assert!(of(0, "CRC") > 100.0 && of(1, "CRC") == 0.0, "{figures:#}");
+        assert!(of(0, "engine") > of(1, "engine"));
+        let set_ups = figures["set_ups"].as_array().expect("a list");
+        assert_eq!(set_ups.len(), 2);
+        for at in set_ups {
+            assert!(at["set_ups"]["per_second"].as_f64() > Some(10_000.0));
+        }
+        assert!(figures["area"]["luts"].as_f64() > Some(10_000.0));
+    }
+
+    #[test]
     fn a_workload_that_is_none_is_refused() {
         let output = run(&["partitions", "no-such-workload"]);
         assert_eq!(output.status.code(), Some(1));
         let said = text(&output.stderr);
         assert!(said.contains("ready ones are default, echo"), "{said}");
+        let output = run(&["partitions", "book", "--load", "attic"]);
+        assert!(text(&output.stderr).contains("book has no load `attic`"));
     }
 
     #[test]

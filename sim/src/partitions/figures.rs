@@ -197,7 +197,7 @@ pub struct Each {
 }
 
 impl Each {
-    fn of(counts: &Counts, of: u64) -> Self {
+    pub(super) fn of(counts: &Counts, of: u64) -> Self {
         let each = |count: u64| count as f64 / of as f64;
         Self {
             mmio_reads: each(counts.mmio_reads),

@@ -1,9 +1,14 @@
 //! `weft partitions`: a workload run at every rung of the partition ladder, with the price of each. See `docs/partitions.md`.
 
+mod area;
+mod callgrind;
 mod figures;
+mod instructions;
+mod layers;
 mod page;
 mod print;
 pub mod run;
+mod set_ups;
 pub mod workload;
 
 use serde::Serialize;
@@ -12,10 +17,14 @@ use weft_hostdrv::cm::CmError;
 use weft_hostdrv::verbs::{VerbsError, WcStatus};
 use weft_hostdrv::Rung;
 
+pub use area::Area;
 pub use figures::{Counts, Each, Figures, PARTS};
+pub use instructions::{Counter, Instructions, OfLayer};
+pub use layers::Layer;
 pub use page::page;
 pub(crate) use print::describe;
 pub use print::print;
+pub use set_ups::SetUps;
 
 use self::run::Place;
 use self::workload::{Load, WorkloadError};
@@ -72,6 +81,12 @@ pub enum PartitionsError {
 }
 
 impl PartitionsError {
+    /// With the rung at which connections were made.
+    fn at_connections(self, rung: Rung) -> Self {
+        let (load, error) = ("connections".to_owned(), Box::new(self));
+        PartitionsError::At { load, rung, error }
+    }
+
     /// With where it happened.
     pub(crate) fn at(self, load: &Load, rung: Rung) -> Self {
         let (load, error) = (load.name.clone(), Box::new(self));
@@ -86,6 +101,9 @@ pub struct AtRung {
     pub rung: &'static str,
     /// Its figures.
     pub figures: Figures,
+    /// Instructions of the hosts, if they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Instructions>,
 }
 
 /// A load at all rungs that there are.
@@ -95,6 +113,15 @@ pub struct Measured {
     pub load: Load,
     /// What it cost.
     pub rungs: Vec<AtRung>,
+}
+
+/// Connections made at a rung.
+#[derive(Clone, Debug, Serialize)]
+pub struct SetUpsAt {
+    /// The rung, of both ends.
+    pub rung: &'static str,
+    /// The connections.
+    pub set_ups: SetUps,
 }
 
 /// A rung that there is not.
@@ -123,8 +150,15 @@ pub struct Partitions {
     pub link_gbps: u64,
     /// The loads.
     pub loads: Vec<Measured>,
+    /// How fast connections are made at each rung.
+    pub set_ups: Vec<SetUpsAt>,
+    /// The card on a chip; `None`: none of its width was recorded.
+    pub area: Option<Area>,
     /// Rungs that no load could have.
     pub missing: Vec<Missing>,
+    /// Why instructions were not counted that were to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_counted: Option<String>,
 }
 
 /// How a run is named.
@@ -136,25 +170,41 @@ pub struct Name {
     pub command: String,
 }
 
+/// What is run, and where.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Both cards.
+    pub kind: CardKind,
+    /// The seed.
+    pub seed: u64,
+    /// Largest IPv4 packet.
+    pub mtu: u16,
+    /// The loads.
+    pub loads: Vec<Load>,
+    /// The rungs.
+    pub rungs: Vec<Rung>,
+    /// Counts instructions, if they are asked for.
+    pub counter: Option<Counter>,
+    /// Each load is run so that a [`Counter`]'s profiler can tell what is counted.
+    pub to_be_counted: bool,
+}
+
 /// Runs all loads at all rungs. `progress` hears what comes next: a load, and a rung.
 pub fn run(
     name: Name,
-    kind: CardKind,
-    seed: u64,
-    mtu: u16,
-    loads: &[Load],
+    plan: &Plan,
     mut progress: impl FnMut(&str, Rung),
 ) -> Result<Partitions, PartitionsError> {
-    let gbps = kind.gbps();
+    let gbps = plan.kind.gbps();
     let place = Place {
-        kind,
-        seed,
-        mtu,
+        kind: plan.kind,
+        seed: plan.seed,
+        mtu: plan.mtu,
         gbps,
     };
     let mut missing = Vec::new();
     let mut there = Vec::new();
-    for rung in Rung::ALL {
+    for &rung in &plan.rungs {
         match run::refused(place, rung)? {
             None => there.push(rung),
             Some(reason) => missing.push(Missing {
@@ -164,27 +214,51 @@ pub fn run(
         }
     }
     let mut measured = Vec::new();
-    for load in loads {
+    let (mut counter, mut not_counted) = (plan.counter.as_ref(), None);
+    for load in &plan.loads {
         let mut rungs = Vec::new();
         for &rung in &there {
             progress(&load.name, rung);
-            let figures = run::run(place, rung, load).map_err(|error| error.at(load, rung))?;
+            let run = match plan.to_be_counted {
+                true => run::to_be_counted,
+                false => run::run,
+            };
+            let figures = run(place, rung, load).map_err(|error| error.at(load, rung))?;
+            let counted = counter.map(|counter| counter.count(load, rung, &figures));
+            // What cannot be counted once is not tried again.
+            let instructions = counted.transpose().unwrap_or_else(|why| {
+                (counter, not_counted) = (None, Some(why));
+                None
+            });
             rungs.push(AtRung {
                 rung: rung.name(),
                 figures,
+                instructions,
             });
         }
         let load = load.clone();
         measured.push(Measured { load, rungs });
     }
+    let mut set_ups = Vec::new();
+    for &rung in there.iter().filter(|_| !plan.to_be_counted) {
+        progress("connections", rung);
+        let made = set_ups::measure(place, rung);
+        set_ups.push(SetUpsAt {
+            rung: rung.name(),
+            set_ups: made.map_err(|error| error.at_connections(rung))?,
+        });
+    }
     Ok(Partitions {
         version: name.version,
         command: name.command,
-        seed,
-        card: kind.to_string(),
-        mtu,
+        seed: plan.seed,
+        card: plan.kind.to_string(),
+        mtu: plan.mtu,
         link_gbps: gbps,
         loads: measured,
+        set_ups,
+        area: area::area(8 * plan.kind.lanes() as u32),
         missing,
+        not_counted,
     })
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::print::describe;
+use super::print::{about_area, about_instructions, by_layer, describe, PER_SET_UP};
+use super::workload::Load;
 use super::{Figures, Measured, Partitions, PARTS};
 
 const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#223}\
@@ -67,8 +68,14 @@ fn write(p: &Partitions, out: &mut String) -> fmt::Result {
          the counts, not in latency and Gb/s.</p>\n",
         escaped(&p.version), escaped(&p.card), p.mtu, p.link_gbps, p.seed, escaped(&p.command)
     )?;
+    writeln!(out, "<p>{}</p>", escaped(&about_instructions(p)))?;
+    against_load(p, out)?;
     for measured in &p.loads {
         load(measured, out)?;
+    }
+    set_ups(p, out)?;
+    if let Some(area) = about_area(p) {
+        writeln!(out, "<h2>On a chip</h2>\n<p>{}</p>", escaped(&area))?;
     }
     if !p.missing.is_empty() {
         writeln!(out, "<h2>Rungs that are not there</h2>\n<table>")?;
@@ -83,6 +90,87 @@ fn write(p: &Partitions, out: &mut String) -> fmt::Result {
         writeln!(out, "</table>")?;
     }
     Ok(())
+}
+
+/// Loads that differ by nothing but how much is under way, and there are several.
+fn by_depth(p: &Partitions) -> bool {
+    let same = |load: &Load| Load {
+        name: String::new(),
+        depth: 0,
+        messages: 0,
+        ..load.clone()
+    };
+    let mut loads = p.loads.iter().map(|measured| same(&measured.load));
+    let first = loads.next();
+    p.loads.len() > 1 && loads.all(|load| Some(load) == first)
+}
+
+/// Latency against what is moved, a point for each load and a line for each rung: p50, p99, p99.99.
+fn against_load(p: &Partitions, out: &mut String) -> fmt::Result {
+    if !by_depth(p) {
+        return Ok(());
+    }
+    writeln!(out, "<h2>Latency against load</h2>\n<div class=plots>")?;
+    let rungs = p.loads.iter().map(|measured| &measured.rungs);
+    let most_gbps = rungs
+        .clone()
+        .flatten()
+        .fold(f64::MIN_POSITIVE, |most, at| most.max(at.figures.gbps));
+    let parts = PARTS.iter().enumerate();
+    for (part, (_, name)) in parts.filter(|(_, (of, _))| [5_000, 9_900, 9_999].contains(of)) {
+        let all = rungs
+            .clone()
+            .flatten()
+            .map(|at| at.figures.latency_ns[part]);
+        let most = all.max().unwrap_or(0).max(1) as f64;
+        writeln!(
+            out,
+            "<svg viewBox=\"0 0 400 160\" role=img><title>{name} against load</title><text x=0 y=14 font-weight=bold>{name}, by Gb/s</text>\
+             <text x=0 y=30>{most:.0} ns</text><text x=0 y=134>0</text><text x=330 y=146>{most_gbps:.1} Gb/s</text>\
+             <path class=axis d=\"M55 25V130H390\"/>"
+        )?;
+        for n in 0..p.loads[0].rungs.len() {
+            let rung = p.loads[0].rungs[n].rung;
+            let figures = rungs.clone().filter_map(|at| Some(&at.get(n)?.figures));
+            let points: Vec<String> = figures
+                .map(|f| {
+                    let x = 55.0 + 330.0 * f.gbps / most_gbps;
+                    let y = 130.0 - 105.0 * f.latency_ns[part] as f64 / most;
+                    format!("{x:.1},{y:.1}")
+                })
+                .collect();
+            writeln!(
+                out,
+                "<polyline class=\"line\" points=\"{}\" style=\"stroke:currentColor\" color=\"{}\"><title>{rung}</title></polyline>",
+                points.join(" "),
+                colour(rung),
+            )?;
+        }
+        writeln!(out, "</svg>")?;
+    }
+    writeln!(out, "</div>")
+}
+
+/// Connections made at once.
+fn set_ups(p: &Partitions, out: &mut String) -> fmt::Result {
+    let Some(first) = p.set_ups.first() else {
+        return Ok(());
+    };
+    write!(
+        out,
+        "<h2>Connections</h2>\n<p>{} asked for at once</p>\n<table><tr><th>",
+        first.set_ups.connections
+    )?;
+    for at in &p.set_ups {
+        write!(out, "<th>{}", at.rung)?;
+    }
+    for (name, figure) in PER_SET_UP {
+        write!(out, "\n<tr><td>{name}")?;
+        for at in &p.set_ups {
+            write!(out, "<td>{:.2}", figure(&at.set_ups))?;
+        }
+    }
+    writeln!(out, "\n</table>")
 }
 
 fn load(measured: &Measured, out: &mut String) -> fmt::Result {
@@ -110,6 +198,18 @@ fn load(measured: &Measured, out: &mut String) -> fmt::Result {
         write!(out, "\n<tr><td>{title} per message")?;
         for at in &measured.rungs {
             write!(out, "<td>{:.3}", figure(&at.figures))?;
+        }
+    }
+    for (layer, counts) in by_layer(measured) {
+        write!(
+            out,
+            "\n<tr><td>instructions of the hosts, {layer}, per message"
+        )?;
+        for count in counts {
+            match count {
+                Some((each, _)) => write!(out, "<td>{each:.1}")?,
+                None => write!(out, "<td>-")?,
+            }
         }
     }
     for (n, (_, name)) in PARTS.iter().enumerate() {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::workload::Load;
-use super::{Figures, Partitions, PARTS};
+use super::{Figures, Measured, Partitions, SetUps, PARTS};
 
 /// What is printed of each rung: its name, and the figure.
 type Line = (&'static str, fn(&Figures) -> f64);
@@ -92,12 +92,25 @@ pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
             write!(out, " {:>12}", rung.rung)?;
         }
         writeln!(out)?;
-        let mut line = |head: &str, name: &str, figure: &dyn Fn(&Figures) -> String| {
+        let mut cells = |head: &str, name: &str, cells: &mut dyn Iterator<Item = String>| {
             write!(out, "  {head:<12}{name:<22}")?;
-            for rung in &measured.rungs {
-                write!(out, " {:>12}", figure(&rung.figures))?;
+            for cell in cells {
+                write!(out, " {cell:>12}")?;
             }
             writeln!(out)
+        };
+        for (n, (layer, counts)) in by_layer(measured).into_iter().enumerate() {
+            let head = if n == 0 { "host instr." } else { "" };
+            let each =
+                |count: Option<(f64, _)>| count.map_or("-".into(), |c| format!("{:.1}", c.0));
+            cells(head, layer, &mut counts.into_iter().map(each))?;
+        }
+        let mut line = |head: &str, name: &str, figure: &dyn Fn(&Figures) -> String| {
+            cells(
+                head,
+                name,
+                &mut measured.rungs.iter().map(|at| figure(&at.figures)),
+            )
         };
         for (n, (name, figure)) in PER_MESSAGE.iter().enumerate() {
             let head = if n == 0 { "per message" } else { "" };
@@ -123,6 +136,11 @@ pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
             }
         })?;
     }
+    set_ups(p, out)?;
+    if let Some(area) = about_area(p) {
+        writeln!(out, "\n{area}")?;
+    }
+    writeln!(out, "{}", about_instructions(p))?;
     if !p.missing.is_empty() {
         writeln!(out, "\nNot there:")?;
     }
@@ -130,4 +148,102 @@ pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  {:<10} {}", missing.rung, missing.reason)?;
     }
     Ok(())
+}
+
+/// Instructions of each layer at each rung: for a message, and for a byte of one. None: they were not counted.
+pub(super) type ByLayer = Vec<(&'static str, Vec<Option<(f64, Option<f64>)>>)>;
+
+/// See [`ByLayer`]; empty where none were counted.
+pub(super) fn by_layer(measured: &Measured) -> ByLayer {
+    let counted = measured
+        .rungs
+        .iter()
+        .find_map(|at| at.instructions.as_ref());
+    let names = counted.map_or(Vec::new(), |i| i.layers.iter().map(|l| l.layer).collect());
+    let of = |layer| {
+        let rungs = measured.rungs.iter().map(move |at| {
+            let all = at.instructions.as_ref()?.layers.iter();
+            all.clone()
+                .find(|l| l.layer == layer)
+                .map(|l| (l.per_message, l.per_byte))
+        });
+        (layer, rungs.collect())
+    };
+    names.into_iter().map(of).collect()
+}
+
+/// How instructions were counted, or why not.
+pub(super) fn about_instructions(p: &Partitions) -> String {
+    let all = p.loads.iter().flat_map(|measured| &measured.rungs);
+    let counted = all.filter_map(|at| at.instructions.as_ref()).next();
+    let mut said = String::new();
+    match (counted, &p.not_counted) {
+        (None, None) => return "\nInstructions of the hosts are counted by --instructions.".into(),
+        (Some(how), _) => {
+            said += "\nInstructions: of the hosts' software for a message, by callgrind in a second run with the same figures; a line's by the layer whose source it is in,\n\
+                     the library's by who called it. Looks at a device that found nothing are not in them: the simulation looks whenever it may.";
+            if !how.by_lines {
+                said += " This build has no line tables:\nwhat is compiled into a function of another layer counts as that one's.";
+            }
+            if how.with_checks {
+                said += " This build checks itself (overflow, assertions): a build with --release needs fewer.";
+            }
+        }
+        _ => {}
+    }
+    if let Some(why) = &p.not_counted {
+        said += &format!("\nInstructions were not counted: {why}.");
+    }
+    said
+}
+
+/// What is told of connections: its name, and the figure.
+pub(super) type OfSetUp = (&'static str, fn(&SetUps) -> f64);
+
+/// What is told of each connection.
+pub(super) const PER_SET_UP: [OfSetUp; 8] = [
+    ("a second", |s| s.per_second),
+    ("MMIO reads each", |s| s.each.mmio_reads),
+    ("MMIO writes each", |s| s.each.mmio_writes),
+    ("DMA bytes each", |s| {
+        s.each.dma_read_bytes + s.each.dma_written_bytes
+    }),
+    ("interrupts each", |s| s.each.interrupts),
+    ("engine calls each", |s| s.each.engine_steps),
+    ("firmware instructions", |s| s.each.firmware_instructions),
+    ("firmware cycles", |s| s.each.firmware_cycles),
+];
+
+fn set_ups(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
+    let Some(first) = p.set_ups.first() else {
+        return Ok(());
+    };
+    let connections = first.set_ups.connections;
+    write!(
+        out,
+        "\nConnections, {connections} asked for at once\n\n  {:<34}",
+        ""
+    )?;
+    for at in &p.set_ups {
+        write!(out, " {:>12}", at.rung)?;
+    }
+    for (n, (name, figure)) in PER_SET_UP.iter().enumerate() {
+        let head = if n == 0 { "set-ups" } else { "" };
+        write!(out, "\n  {head:<12}{name:<22}")?;
+        for at in &p.set_ups {
+            let digits = if n == 0 { 0 } else { 2 };
+            write!(out, " {:>12.digits$}", figure(&at.set_ups))?;
+        }
+    }
+    writeln!(out)
+}
+
+/// The card on a chip, in words.
+pub(super) fn about_area(p: &Partitions) -> Option<String> {
+    let a = p.area?;
+    Some(format!(
+        "The card on a chip (make area, UltraScale+), one circuit for all rungs but firmware, whose processor is not in it: {:.0} LUTs, {:.0} registers and {} block RAMs\n\
+         with {} flows and {} STags; {:.0} LUTs of it (rx_walk) are for nothing but crc and above. A queue pair more, with four STags: {:.2} LUTs, {:.0} bytes of block RAM.",
+        a.luts, a.registers, a.block_rams, a.flows, 4 * a.flows, a.walk_luts, a.luts_per_queue_pair, a.bytes_per_queue_pair
+    ))
 }

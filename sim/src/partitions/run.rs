@@ -1,6 +1,7 @@
 //! One load at one rung: two cards, their devices, and the connections between them.
 
 use std::collections::VecDeque;
+use std::hint::black_box;
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -14,6 +15,7 @@ use super::PartitionsError;
 use crate::fabric::{Fabric, FabricConfig, FabricError};
 use crate::kind::CardKind;
 use crate::link::{Faults, LinkConfig};
+use crate::looks::Looks;
 use crate::pair::{Operation, Pair, LATER, LIMIT};
 use crate::seed::{generator, Stream};
 use crate::transport::lock;
@@ -83,6 +85,26 @@ pub fn refused(place: Place, rung: Rung) -> Result<Option<String>, PartitionsErr
 
 /// Runs a load between two ends: the one that posts of this rung, the other one likewise unless the load says otherwise.
 pub fn run(place: Place, rung: Rung, load: &Load) -> Result<Figures, PartitionsError> {
+    with_looks(place, rung, load, &Looks::default())
+}
+
+/// The same twice, the second time so that a profiler can tell what is counted.
+pub(super) fn to_be_counted(
+    place: Place,
+    rung: Rung,
+    load: &Load,
+) -> Result<Figures, PartitionsError> {
+    let looks = Looks::noted();
+    with_looks(place, rung, load, &looks)?;
+    with_looks(place, rung, load, &looks.again())
+}
+
+fn with_looks(
+    place: Place,
+    rung: Rung,
+    load: &Load,
+    looks: &Looks,
+) -> Result<Figures, PartitionsError> {
     let Place {
         kind,
         seed,
@@ -101,6 +123,7 @@ pub fn run(place: Place, rung: Rung, load: &Load) -> Result<Figures, PartitionsE
         mtu,
         rungs: load.rungs(rung)?.to_vec(),
         replay: load.replay,
+        looks: looks.clone(),
         ..FabricConfig::default()
     })?;
     let largest = load.sizes.iter().copied().max().unwrap_or(0);
@@ -142,7 +165,10 @@ pub fn run(place: Place, rung: Rung, load: &Load) -> Result<Figures, PartitionsE
     drop(world);
     let before = [0, 1].map(|n| Counts::of(&fabric, n));
     let start = fabric.now();
-    work.all(&mut connections)?;
+    match looks.are_known() {
+        true => weft_partitions_counted(&mut work, &mut connections)?,
+        false => work.all(&mut connections)?,
+    }
     let time_ns = fabric.now() - start;
     let ends = [0, 1].map(|n| Counts::of(&fabric, n).since(&before[n]));
     let mut world = lock(fabric.world());
@@ -158,6 +184,17 @@ pub fn run(place: Place, rung: Rung, load: &Load) -> Result<Figures, PartitionsE
         time_ns,
     };
     Ok(Figures::new(moved, work.latencies, ends, wires))
+}
+
+/// All messages. While this runs, instructions are counted ([`super::instructions`]).
+#[inline(never)]
+fn weft_partitions_counted(
+    work: &mut Work<'_>,
+    connections: &mut [Connection<'_>],
+) -> Result<(), PartitionsError> {
+    let all = work.all(connections);
+    // So that it stays a call.
+    black_box(all)
 }
 
 /// What all connections share.
@@ -206,7 +243,9 @@ impl Work<'_> {
                 let all = connections.iter().enumerate();
                 let mut ends = all.flat_map(|(n, c)| [(n, 0, c), (n, 1, c)]);
                 ends.find_map(|(n, end, connection)| {
-                    let polled = connection.pair.ends[end].cq.poll_one();
+                    let cq = &connection.pair.ends[end].cq;
+                    let nothing = |wc: &Result<Option<Wc>, _>| matches!(wc, Ok(None));
+                    let polled = self.fabric.looks().look(|| cq.poll_one(), nothing);
                     polled.transpose().map(|wc| wc.map(|wc| (n, end, wc)))
                 })
             })??;

@@ -8,7 +8,7 @@ use thiserror::Error;
 use weft_hostdrv::Rung;
 
 /// The ready ones, by name; the first is the default.
-pub const READY: [(&str, &str); 9] = [
+pub const READY: [(&str, &str); 11] = [
     ("default", include_str!("../../workloads/default.toml")),
     ("echo", include_str!("../../workloads/echo.toml")),
     ("block", include_str!("../../workloads/block.toml")),
@@ -21,6 +21,8 @@ pub const READY: [(&str, &str); 9] = [
     ("sizes", include_str!("../../workloads/sizes.toml")),
     ("replay", include_str!("../../workloads/replay.toml")),
     ("mixed", include_str!("../../workloads/mixed.toml")),
+    ("depths", include_str!("../../workloads/depths.toml")),
+    ("lossy", include_str!("../../workloads/lossy.toml")),
 ];
 
 /// Bytes under way on a connection, so that a load's memory is bounded.

@@ -131,7 +131,7 @@ pub fn connections(kind: CardKind) -> u64 {
 }
 
 /// Connections from the first device to the second.
-struct Crowd {
+pub(crate) struct Crowd {
     _clients: Vec<CmId>,
     qps: Vec<Qp>,
     cq: Cq,
@@ -145,7 +145,8 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn connect(
+    /// So many, up to [`BURST`] asked for at once.
+    pub(crate) fn connect(
         fabric: &Fabric,
         count: usize,
         mut progress: impl FnMut(),

@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use weft_hostdrv::Rung;
 use weft_sim::kind::CardKind;
-use weft_sim::partitions::{self, workload, Name};
+use weft_sim::partitions::{self, workload, Counter, Name, Plan};
 
 use super::Seed;
 use crate::about;
@@ -26,6 +27,19 @@ pub struct Arguments {
     /// Largest IPv4 packet.
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     mtu: u16,
+    /// Rungs to run, with commas between; all that there are, if none is named.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    rung: Vec<Rung>,
+    /// The load to run, by its name; all of the workload, if none is named.
+    #[arg(long, value_name = "NAME")]
+    load: Option<String>,
+    /// Counts the hosts' instructions by layer as well: each load runs once more at each rung, under valgrind (callgrind), which takes some
+    /// fifty times as long.
+    #[arg(long)]
+    instructions: bool,
+    /// Runs each load so that a profiler can tell what is counted.
+    #[arg(long, hide = true)]
+    to_be_counted: bool,
     /// Prints a JSON object instead of tables.
     #[arg(long)]
     json: bool,
@@ -36,18 +50,37 @@ pub struct Arguments {
 
 /// Runs and prints.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let loads = workload::read(&arguments.workload)?;
+    let mut loads = workload::read(&arguments.workload)?;
+    if let Some(load) = &arguments.load {
+        loads.retain(|one| one.name == *load);
+        loads.truncate(1);
+        if loads.is_empty() {
+            return Err(format!("{} has no load `{load}`", arguments.workload).into());
+        }
+    }
+    let counter = match arguments.instructions {
+        true => Some(counter(arguments)?),
+        false => None,
+    };
     let name = Name {
         version: about::VERSION.to_owned(),
-        command: format!(
-            "weft partitions {} --card {} --seed {} --mtu {}",
-            arguments.workload, arguments.card, arguments.seed.seed, arguments.mtu
-        ),
+        command: said(arguments),
     };
-    let bar = progress(loads.len() as u64, !arguments.json);
+    let plan = Plan {
+        kind: arguments.card,
+        seed: arguments.seed.seed,
+        mtu: arguments.mtu,
+        rungs: match arguments.rung.is_empty() {
+            true => Rung::ALL.to_vec(),
+            false => arguments.rung.clone(),
+        },
+        loads,
+        counter,
+        to_be_counted: arguments.to_be_counted,
+    };
+    let bar = progress(plan.loads.len() as u64, !arguments.json);
     let mut last = String::new();
-    let (kind, seed) = (arguments.card, arguments.seed.seed);
-    let figures = partitions::run(name, kind, seed, arguments.mtu, &loads, |load, rung| {
+    let figures = partitions::run(name, &plan, |load, rung| {
         if last != load {
             bar.inc(1);
             load.clone_into(&mut last);
@@ -68,4 +101,45 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         partitions::print(&figures, &mut out)?;
     }
     Ok(())
+}
+
+/// The command that measures the same.
+fn said(arguments: &Arguments) -> String {
+    let mut command = format!(
+        "weft partitions {} --card {} --seed {} --mtu {}",
+        arguments.workload, arguments.card, arguments.seed.seed, arguments.mtu
+    );
+    if !arguments.rung.is_empty() {
+        let names: Vec<_> = arguments.rung.iter().map(|rung| rung.name()).collect();
+        command += &format!(" --rung {}", names.join(","));
+    }
+    if let Some(load) = &arguments.load {
+        command += &format!(" --load '{load}'");
+    }
+    if arguments.instructions {
+        command += " --instructions";
+    }
+    command
+}
+
+/// This command again, for one load at one rung.
+fn counter(arguments: &Arguments) -> Result<Counter, Failure> {
+    let own = std::env::current_exe()?;
+    let (card, seed) = (arguments.card.to_string(), arguments.seed.seed.to_string());
+    let mtu = arguments.mtu.to_string();
+    let rest = [
+        "partitions",
+        &arguments.workload,
+        "--card",
+        &card,
+        "--seed",
+        &seed,
+        "--mtu",
+        &mtu,
+        "--json",
+    ];
+    let command = std::iter::once(own.into()).chain(rest.map(Into::into));
+    Ok(Counter {
+        command: command.collect(),
+    })
 }
