@@ -160,7 +160,7 @@ PROOFS = [
         ("control/control_dma.sv", "if (state_q == Sent) first_q <= '1;", ""),
         ("control/control_dma.sv", "if (bad) failed_o <= 1'b1;", ""),
         ("control/control_dma.sv", "word == to_q && words_q == 0 ? last_q : '1", "word == to_q ? last_q : '1"),
-    ], method="bounded", depth=20),
+    ], method="bounded", depth=14),
     Proof("control_join_formal", ["control/control_join.sv", "formal/from_reset.sv", "formal/control_join_formal.sv"], [
         ("control/control_join.sv", "assign write_proc_o = wr_open_q ? wr_proc_q :", "assign write_proc_o ="),
         ("control/control_join.sv", "awvalid_i[1] && (!awvalid_i[0] || !wr_proc_q);", "awvalid_i[1] && !awvalid_i[0];"),
