@@ -16,6 +16,7 @@ use weft_sim::fabric::{self, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
 use weft_sim::link::Faults;
 use weft_tests::namespace::Namespace;
+use weft_tests::rungs;
 use weft_tests::traffic::bytes;
 
 /// No step of a test takes as long, not even with the RTL.
@@ -38,6 +39,7 @@ impl Meeting {
         let mut config = FabricConfig {
             seed,
             cards: vec![card; 2],
+            rungs: rungs().to_vec(),
             ..FabricConfig::default()
         };
         config.link.faults = faults;

@@ -17,6 +17,7 @@ use weft_hostdrv::Device;
 use weft_sim::fabric::{self, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
 use weft_tests::namespace::{Joined, Namespace};
+use weft_tests::rungs;
 use weft_tests::traffic::bytes;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -66,6 +67,7 @@ impl Meeting {
         let config = FabricConfig {
             seed,
             cards: vec![card; 2],
+            rungs: rungs().to_vec(),
             ..FabricConfig::default()
         };
         let fabric = Rc::new(Fabric::new(&config).expect("bring-up"));

@@ -17,6 +17,7 @@ use weft_sim::fabric::{self, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
 use weft_sim::pair::Pair;
 use weft_tests::namespace::Namespace;
+use weft_tests::rungs;
 use weft_tests::traffic::{bulk, bytes, ping};
 
 /// The interface's name in each namespace.
@@ -52,6 +53,7 @@ impl Hosts {
             seed,
             cards: vec![card(); 2],
             mtu,
+            rungs: rungs().to_vec(),
             ..FabricConfig::default()
         };
         let fabric = Rc::new(Fabric::new(&config).expect("bring-up"));

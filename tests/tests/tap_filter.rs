@@ -12,6 +12,7 @@ use weft_hostdrv::verbs::{Access, Cq, Mr, Pd, QpInit, SendWr, WcStatus};
 use weft_sim::fabric::{self, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
 use weft_tests::namespace::{skipped, Namespace};
+use weft_tests::rungs;
 
 const NAME: &str = "weft0";
 const PORT: u16 = 7471;
@@ -61,6 +62,7 @@ impl Host {
         let config = FabricConfig {
             seed,
             cards: vec![CardKind::Model; 2],
+            rungs: rungs().to_vec(),
             ..FabricConfig::default()
         };
         let fabric = Rc::new(Fabric::new(&config).expect("bring-up"));
