@@ -14,6 +14,8 @@ pub mod traffic;
 pub mod tshark;
 pub mod watched;
 
+use std::io::Write;
+
 use weft_hostdrv::Rung;
 use weft_sim::kind::CardKind;
 
@@ -31,4 +33,14 @@ pub fn rungs() -> [Rung; 2] {
     };
     let (a, b) = names.split_once(',').unwrap_or((&names, &names));
     [a, b].map(|name| name.parse().expect("WEFT_TEST_RUNG"))
+}
+
+/// Whether a test is left out at the rungs that are asked for, because one of them is `firmware`. Says so, past the harness, which keeps what tests print.
+pub fn left_out_on_card(test: &str, why: &str) -> bool {
+    let is_on_card = rungs().contains(&Rung::Firmware);
+    if is_on_card {
+        // Nobody reads it any more: then it does not matter.
+        let _ = writeln!(std::io::stderr(), "{test} is left out at firmware: {why}");
+    }
+    is_on_card
 }

@@ -55,9 +55,9 @@ pub struct Target {
 }
 
 impl Target {
-    /// One card of a kind, its server listening.
+    /// One card of a kind, its server listening, with queue pairs of the rung that is asked for.
     pub fn new(kind: CardKind, seed: u64) -> Self {
-        Self::at(kind, Rung::default(), seed)
+        Self::at(kind, crate::rungs()[0], seed)
     }
 
     /// The same, with queue pairs of this rung.

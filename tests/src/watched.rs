@@ -8,6 +8,7 @@ use crate::bench::Bench;
 pub fn watched(seed: u64) -> Bench {
     let config = FabricConfig {
         seed,
+        rungs: crate::rungs().to_vec(),
         ..FabricConfig::default()
     };
     let fabric = Fabric::new(&config).expect("two cards come up");

@@ -9,9 +9,9 @@ use weft_hostdrv::{Device, DeviceConfig};
 use weft_limit::Limit;
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_tests::bench::{Bench, Way};
-use weft_tests::cards;
 use weft_tests::ends::{completion, next_event, End, PORT};
 use weft_tests::markers::read_frames;
+use weft_tests::{cards, rungs};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -252,6 +252,7 @@ fn a_type_of_service_is_in_the_packets() {
         seed: 15,
         cards: cards(),
         captures: Some(folder.path().into()),
+        rungs: rungs().to_vec(),
         ..FabricConfig::default()
     });
     let bench = Bench::from(fabric.expect("two cards come up"));

@@ -16,6 +16,7 @@ use weft_hostdrv::verbs::*;
 use weft_layout::CqeStatus;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, next_event, no_faults, pattern, End};
+use weft_tests::left_out_on_card;
 
 /// Bytes that a borrower moves, and of the memory that it is given.
 const BYTES: usize = 3000;
@@ -328,6 +329,12 @@ fn turn(bench: &Bench, b: &End, servers: &mut Vec<CmId>, over: &mut usize) {
 
 #[test]
 fn two_processes_command_one_engine() {
+    if left_out_on_card(
+        "two_processes_command_one_engine",
+        "queues there are lent to nobody",
+    ) {
+        return;
+    }
     let bench = Bench::new(&Way::Sim, 6).expect("two cards come up");
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);
@@ -374,6 +381,12 @@ fn two_processes_command_one_engine() {
 /// Whenever a process is killed: its connections end, its port is free, its regions are gone, and the owner's own connection moves data.
 #[test]
 fn a_process_that_is_killed_leaves_nothing_behind() {
+    if left_out_on_card(
+        "a_process_that_is_killed_leaves_nothing_behind",
+        "queues there are lent to nobody",
+    ) {
+        return;
+    }
     let bench = Bench::new(&Way::Sim, 7).expect("two cards come up");
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);
@@ -427,6 +440,12 @@ fn a_process_that_is_killed_leaves_nothing_behind() {
 /// Random commands with names of its own, of others and of nobody: the owner's connection goes on.
 #[test]
 fn a_borrower_that_commands_nonsense_hurts_nobody() {
+    if left_out_on_card(
+        "a_borrower_that_commands_nonsense_hurts_nobody",
+        "queues there are lent to nobody",
+    ) {
+        return;
+    }
     let bench = Bench::new(&Way::Sim, 9).expect("two cards come up");
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);

@@ -13,6 +13,7 @@ use weft_hostdrv::verbs::*;
 use weft_layout::{Cqe, CqeOpcode, CqeStatus};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, next_event, no_faults, pattern, End, LIMIT};
+use weft_tests::left_out_on_card;
 
 /// Where a borrower finds its queues, and what it moves.
 #[derive(Serialize, Deserialize)]
@@ -167,6 +168,12 @@ fn work_until(bench: &Bench, mut done: impl FnMut() -> bool) {
 
 #[test]
 fn two_processes_post_to_one_engine() {
+    if left_out_on_card(
+        "two_processes_post_to_one_engine",
+        "queues there are lent to nobody",
+    ) {
+        return;
+    }
     let bench = bench();
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);
@@ -215,6 +222,12 @@ fn two_processes_post_to_one_engine() {
 /// A borrower that is quick fills the rings before the owner looks: small WQEs are more than the engine's queue holds, and wait.
 #[test]
 fn a_borrower_fills_its_rings_before_the_owner_looks() {
+    if left_out_on_card(
+        "a_borrower_fills_its_rings_before_the_owner_looks",
+        "queues there are lent to nobody",
+    ) {
+        return;
+    }
     let bench = bench();
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);
@@ -255,6 +268,12 @@ fn a_borrower_fills_its_rings_before_the_owner_looks() {
 /// What a borrower asks for that is not to be had fails its queue pair, with a CQE that says what; the owner's own goes on.
 #[test]
 fn a_borrower_reaches_no_more_than_its_domain() {
+    if left_out_on_card(
+        "a_borrower_reaches_no_more_than_its_domain",
+        "queues there are lent to nobody",
+    ) {
+        return;
+    }
     let bench = bench();
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);
@@ -321,6 +340,12 @@ fn a_borrower_reaches_no_more_than_its_domain() {
 /// Work that the engine does not take completes in its turn: behind what was posted before it, before what was posted afterwards.
 #[test]
 fn refused_work_completes_in_its_turn() {
+    if left_out_on_card(
+        "refused_work_completes_in_its_turn",
+        "queues there are lent to nobody",
+    ) {
+        return;
+    }
     let bench = bench();
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);
@@ -374,6 +399,12 @@ fn refused_work_completes_in_its_turn() {
 /// Whatever is written into lent queues, the owner lives, and its own connection moves data.
 #[test]
 fn a_borrower_that_writes_nonsense_hurts_nobody() {
+    if left_out_on_card(
+        "a_borrower_that_writes_nonsense_hurts_nobody",
+        "queues there are lent to nobody",
+    ) {
+        return;
+    }
     let bench = bench();
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);

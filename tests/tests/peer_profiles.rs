@@ -2,6 +2,7 @@
 //! and `docs/peers.md` quotes the table that came of it (`UPDATE_PEERS=1` renews the page).
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use weft_hostdrv::Rung;
 use weft_sim::fabric;
@@ -9,6 +10,7 @@ use weft_sim::kind::CardKind;
 use weft_tests::markers::{check, Rules};
 use weft_tests::profiles::{meet, scenarios, table, Met, Outcome, Role, Scenario};
 use weft_tests::tshark;
+use weft_tests::{cards, rungs};
 
 /// A file that goes away with its owner.
 struct TempFile(PathBuf);
@@ -19,9 +21,17 @@ impl Drop for TempFile {
     }
 }
 
+/// Meetings so far.
+static MET: AtomicUsize = AtomicUsize::new(0);
+
 fn all(rung: Rung) -> Vec<(Scenario, Met)> {
     let rules = Rules {
         ours: vec![fabric::ip(0)],
+    };
+    // A model has no processor for `firmware`.
+    let kind = match rung {
+        Rung::Firmware => cards()[0],
+        _ => CardKind::Model,
     };
     let mut rows = Vec::new();
     for (n, scenario) in scenarios().into_iter().enumerate() {
@@ -29,9 +39,11 @@ fn all(rung: Rung) -> Vec<(Scenario, Met)> {
             "{} as {:?}, {}",
             scenario.profile.name, scenario.role, scenario.remark
         );
-        let file = format!("weft-peer-{rung}-{n}-{}.pcapng", std::process::id());
+        // Both tests may have the same rung.
+        let unique = MET.fetch_add(1, Ordering::Relaxed);
+        let file = format!("weft-peer-{rung}-{unique}-{}.pcapng", std::process::id());
         let capture = TempFile(std::env::temp_dir().join(file));
-        let met = meet(&scenario, CardKind::Model, rung, 100 + n as u64, &capture.0);
+        let met = meet(&scenario, kind, rung, 100 + n as u64, &capture.0);
         assert_eq!(
             met.data,
             scenario.outcome == Outcome::Data,
@@ -65,7 +77,7 @@ fn every_peer_is_got_along_with_by_software() {
 /// What holds for all peers, from `peers.md`.
 #[test]
 fn every_peer_is_got_along_with() {
-    let rows = all(Rung::Placement);
+    let rows = all(rungs()[0]);
     for (scenario, met) in &rows {
         let name = format!("{} as {:?}", scenario.profile.name, scenario.role);
         let reply = &met.frames[1];

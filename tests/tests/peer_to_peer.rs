@@ -6,7 +6,7 @@ use weft_hostdrv::verbs::{RecvWr, SendWr, WcOpcode, WcStatus};
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::pair::Pair;
 use weft_sim::transport::lock;
-use weft_tests::cards;
+use weft_tests::{cards, rungs};
 use weft_wire::mpa::RtrKinds;
 
 const PORT: u16 = 7471;
@@ -15,6 +15,7 @@ fn fabric(seed: u64) -> Fabric {
     let fabric = Fabric::new(&FabricConfig {
         seed,
         cards: cards(),
+        rungs: rungs().to_vec(),
         ..FabricConfig::default()
     })
     .expect("two cards");

@@ -45,7 +45,9 @@ fn child() {
     };
     let card = usize::from(role == "server");
     let seed = seed.parse().expect("a number");
-    let mut config = DeviceConfig::new([2, 0, 0, 0, 0, card as u8], address(card)).seed(seed);
+    let mut config = DeviceConfig::new([2, 0, 0, 0, 0, card as u8], address(card))
+        .seed(seed)
+        .rung(weft_tests::rungs()[card & 1]);
     // A peer that is gone is noticed in two seconds at most.
     const MS: u64 = 1_000_000;
     let engine = &mut config.engine;

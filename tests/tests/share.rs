@@ -16,6 +16,7 @@ use weft_layout::CqeStatus;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::clients::{command, event};
 use weft_tests::ends::{completion, next_event, no_faults, pattern, End};
+use weft_tests::left_out_on_card;
 
 /// Words that a client writes to the peer, and bytes of its memory.
 const WORDS: usize = 400;
@@ -211,6 +212,12 @@ impl Scene {
 
 #[test]
 fn clients_share_a_card() {
+    if left_out_on_card(
+        "clients_share_a_card",
+        "a card is shared by lending, which is not there",
+    ) {
+        return;
+    }
     let mut scene = Scene::new(21, Limits::default());
     let errands = [0, 1, 2].map(|at| scene.errand(at));
     let mut children = errands.each_ref().map(|errand| spawn("client", errand));
@@ -244,6 +251,12 @@ fn clients_share_a_card() {
 /// connections than the card has.
 #[test]
 fn killed_clients_leave_nothing_behind() {
+    if left_out_on_card(
+        "killed_clients_leave_nothing_behind",
+        "a card is shared by lending, which is not there",
+    ) {
+        return;
+    }
     let mut scene = Scene::new(22, Limits::default());
     let mut random = ChaCha8Rng::seed_from_u64(23);
     let flows = scene.bench.device(0).capabilities().flows as usize;
@@ -302,6 +315,12 @@ fn killed_clients_leave_nothing_behind() {
 /// More than a client may have is refused with the reason, and it goes on; who says what is no request is shown the door.
 #[test]
 fn a_client_has_its_limits() {
+    if left_out_on_card(
+        "a_client_has_its_limits",
+        "a card is shared by lending, which is not there",
+    ) {
+        return;
+    }
     let limits = Limits {
         clients: 1,
         queue_pairs: 1,

@@ -8,8 +8,8 @@ use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::link::{LinkConfig, Queue, Waits};
 use weft_sim::pair::Pair;
 use weft_sim::transport::lock;
-use weft_tests::cards;
 use weft_tests::ends::pattern;
+use weft_tests::{cards, rungs};
 
 /// Bytes of the stream, in Writes of so many.
 const BYTES: usize = 1 << 20;
@@ -36,6 +36,7 @@ fn stream(congestion: Congestion, ecn: Ecn) -> Streamed {
         },
         congestion,
         ecn,
+        rungs: rungs().to_vec(),
         ..FabricConfig::default()
     };
     let fabric = Fabric::new(&config).expect("two cards come up");

@@ -8,12 +8,13 @@ use weft_hostdrv::tools::rping::{Client, ClientConfig, Server, ServerConfig, POR
 use weft_hostdrv::tools::Machine;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::transport::lock;
-use weft_tests::cards;
+use weft_tests::{cards, rungs};
 
 #[test]
 fn a_ping_as_the_card_saw_it() {
     let fabric = Fabric::new(&FabricConfig {
         cards: cards(),
+        rungs: rungs().to_vec(),
         ..FabricConfig::default()
     })
     .expect("two cards");

@@ -9,7 +9,7 @@ use weft_hostdrv::tools::rping::*;
 use weft_hostdrv::tools::Machine;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::link::{Faults, LinkConfig};
-use weft_tests::cards;
+use weft_tests::{cards, rungs};
 
 const LIMIT: u64 = 60_000_000_000;
 
@@ -18,6 +18,7 @@ fn fabric(seed: u64, link: LinkConfig) -> Fabric {
         seed,
         cards: cards(),
         link,
+        rungs: rungs().to_vec(),
         ..FabricConfig::default()
     })
     .expect("two cards")

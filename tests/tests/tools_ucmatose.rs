@@ -8,7 +8,7 @@ use weft_hostdrv::tools::ucmatose::*;
 use weft_hostdrv::tools::Machine;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::link::{Faults, LinkConfig};
-use weft_tests::cards;
+use weft_tests::{cards, rungs};
 
 const LIMIT: u64 = 120_000_000_000;
 
@@ -20,6 +20,7 @@ fn fabric(seed: u64, faults: Faults) -> Fabric {
             faults,
             ..LinkConfig::default()
         },
+        rungs: rungs().to_vec(),
         ..FabricConfig::default()
     })
     .expect("two cards")

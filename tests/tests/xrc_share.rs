@@ -18,6 +18,7 @@ use weft_hostdrv::verbs::*;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::clients::command;
 use weft_tests::ends::{no_faults, End};
+use weft_tests::left_out_on_card;
 
 /// Bytes of a receive, and receives of a queue.
 const SLOT: u64 = 8192;
@@ -272,6 +273,12 @@ impl Scene {
 /// and nothing is left of it.
 #[test]
 fn a_target_outlives_who_made_it() {
+    if left_out_on_card(
+        "a_target_outlives_who_made_it",
+        "neither XRC nor lending is there",
+    ) {
+        return;
+    }
     let mut scene = Scene::new(51);
     let mut random = ChaCha8Rng::seed_from_u64(52);
     let mut n = 1;
@@ -330,6 +337,12 @@ fn a_target_outlives_who_made_it() {
 /// The end of a connection reaches every process that has its target.
 #[test]
 fn each_process_hears_of_the_end() {
+    if left_out_on_card(
+        "each_process_hears_of_the_end",
+        "neither XRC nor lending is there",
+    ) {
+        return;
+    }
     let mut scene = Scene::new(53);
     let mut first = scene.spawn(None);
     let id = scene.connect();
@@ -350,6 +363,12 @@ fn each_process_hears_of_the_end() {
 /// What is no domain, no file, no target, or too much, is refused with the reason.
 #[test]
 fn what_is_not_there_is_refused() {
+    if left_out_on_card(
+        "what_is_not_there_is_refused",
+        "neither XRC nor lending is there",
+    ) {
+        return;
+    }
     let mut scene = Scene::new(54);
     let path = scene.folder.path().join("card");
     let file = File::open(scene.folder.path().join("domain")).expect("a file");

@@ -44,7 +44,9 @@ impl Site {
         self.opened += 1;
         let transport = Arc::new(Mortal::new(&self.world, side));
         let seed = self.seed.wrapping_mul(1000) + self.opened;
-        let mut config = DeviceConfig::new(mac(side), ip(side)).seed(seed);
+        let mut config = DeviceConfig::new(mac(side), ip(side))
+            .seed(seed)
+            .rung(crate::rungs()[side]);
         let engine = &mut config.engine;
         engine.rto_min = MS;
         engine.rto_max = 16 * MS;
