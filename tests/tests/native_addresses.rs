@@ -6,6 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType};
 use weft_hostdrv::cm::*;
 use weft_hostdrv::tools::resolver::{ResolverError, ResolverReport};
 use weft_hostdrv::verbs::*;
@@ -273,6 +274,24 @@ fn hostile_resolvers() {
         assert_eq!(begun.elapsed() > Duration::from_millis(900), slow, "{what}");
     }
     assert_eq!(frames(&bench), (2, 2), "asked by ARP, once");
+}
+
+/// A resolver that takes nobody, and at which as many wait as can: nobody waits behind them.
+#[test]
+fn a_resolver_that_takes_nobody() {
+    let _limit = Limit::usual("seed 8");
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("full.sock");
+    let listener = net::socket(AddressFamily::UNIX, SocketType::STREAM, None).expect("one");
+    let address = SocketAddrUnix::new(&socket).expect("short");
+    net::bind(&listener, &address).expect("free");
+    net::listen(&listener, 0).expect("possible");
+    let _waiting = UnixStream::connect(&socket).expect("the one that may");
+    let bench = watched(8);
+    let begun = Instant::now();
+    bench.device(1).tell_resolver(Some(&socket));
+    ask(&bench, 0, &ip(1).to_string(), "1", &hints(&socket)).expect("by ARP");
+    assert!(begun.elapsed() < Duration::from_millis(900));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use rustix::thread::set_thread_uid;
 use weft_hostdrv::cm::*;
@@ -26,6 +27,13 @@ fn named(config: ResolverConfig) -> ResolverConfig {
     })
 }
 
+/// Waits until it was told so often: who heard something by ARP does not wait for it.
+fn heard(resolver: &Resolver, times: u64) {
+    while resolver.report().told < times {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// The first program finds its peer by ARP; those that come after it, from other processes, ask nobody, by address, name or GID.
 #[test]
 fn what_one_program_heard_the_next_one_knows() {
@@ -42,6 +50,7 @@ fn what_one_program_heard_the_next_one_knows() {
         let bench = watched(1);
         let first = ask(&bench, 0, &by_address, "4791", &names).expect("by ARP");
         assert_eq!(frames(&bench), (2, 2));
+        heard(&resolver, 1);
         for (node, service) in [("two", "weft"), (&by_address, "4791"), (&by_gid, "weft")] {
             // Another device's memory of its neighbours, which is empty.
             let bench = watched(2);
@@ -287,7 +296,8 @@ fn who_is_believed() {
         mtu: 1500,
     };
     let hints = files.hints();
-    let report = files.served(|| {
+    let resolver = files.start().expect("it starts");
+    let report = served(&resolver, || {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 set_thread_uid(rustix::process::Uid::from_raw(65534)).expect("root may");
@@ -298,6 +308,7 @@ fn who_is_believed() {
         // It is asked by ARP, for what nobody said was not believed. The program is root's, so what it heard is.
         for _ in 0..2 {
             ask(&bench, 0, &ip(1).to_string(), "1", &hints).expect("there");
+            heard(&resolver, 1);
         }
     });
     assert_eq!(frames(&bench), (2, 2));

@@ -367,7 +367,7 @@ impl Device {
     pub fn tell_resolver(&self, resolver: Option<&Path>) {
         if let Some(socket) = resolver::socket(resolver).filter(|_| self.has_card()) {
             let station = Question::of(self.config(), "", "").station();
-            resolver::tell(&socket, Told::Here(station));
+            resolver::tell_whole(&socket, Told::Here(station));
         }
     }
 

@@ -11,6 +11,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
 use super::addr_info::AddrInfo;
 pub use message::{answer_bytes, answer_from_bytes, Question, Station, Told};
 pub(crate) use message::{read_message, write_message};
@@ -50,8 +52,14 @@ pub(super) fn ask(socket: &Path, question: &Question) -> Option<Vec<AddrInfo>> {
         .ok()
 }
 
-/// Tells it something, if it is there, and waits until it has heard: then it closes.
+/// Tells it something, if it is there, without waiting for it.
 pub(super) fn tell(socket: &Path, what: Told) {
+    let told = || write_message(&mut connect(socket)?, &what.to_bytes());
+    said(socket, told());
+}
+
+/// The same, and waits until it has heard: then it closes.
+pub(super) fn tell_whole(socket: &Path, what: Told) {
     let told = || {
         let mut stream = connect(socket)?;
         write_message(&mut stream, &what.to_bytes())?;
@@ -60,8 +68,13 @@ pub(super) fn tell(socket: &Path, what: Told) {
     said(socket, told());
 }
 
+/// To a resolver that takes its askers: where too many wait already it is none.
 fn connect(socket: &Path) -> io::Result<UnixStream> {
-    let stream = UnixStream::connect(socket)?;
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let fd = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    net::connect(&fd, &SocketAddrUnix::new(socket)?)?;
+    let stream = UnixStream::from(fd);
+    stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     Ok(stream)
