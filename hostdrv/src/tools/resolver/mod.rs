@@ -78,7 +78,7 @@ impl ResolverConfig {
         }
     }
 
-    /// The file of a [`Table`], which is read again when it changes.
+    /// The file of a [`Table`](crate::cm::Table), which is read again when it changes.
     pub fn table(mut self, path: &Path) -> Self {
         self.table = Some(path.to_owned());
         self
