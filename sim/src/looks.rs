@@ -1,6 +1,6 @@
 //! Looks at a device that find nothing. The simulation looks whenever something may have happened anywhere; a host that sleeps until its
 //! own card wakes it would not. So that they can be left out where instructions are counted, a first run notes which they are, and a
-//! second one, which is the same, makes them by [`weft_idle_look`].
+//! second one, which is the same, makes them by `weft_idle_look`.
 
 use std::hint::black_box;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
