@@ -1,12 +1,12 @@
 //! Resolution apart from connecting: from names to entries that a connection can be made with (`rdma_getaddrinfo`).
 
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, ToSocketAddrs};
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use weft_engine::{commands, EngineConfig, Route};
 
-use super::address::{service_port, Address, Gid, GidAddr, NativeError};
+use super::address::{addresses_of, is_near, service_port, Address, Gid, GidAddr, NativeError};
 use super::looped::LoopHost;
 use super::resolver::{self, Question, Station, Told};
 use super::route::{check_seal, put, seal, Fields, RouteError, RouteRecord, Source, ROUTE_VERSION};
@@ -219,8 +219,7 @@ impl AddrQuery {
     fn tell(&self, ip: Ipv4Addr, mac: [u8; 6]) {
         let Some(socket) = &self.resolver else { return };
         let config = self.device.config();
-        let [own, mask] = [config.ip, config.netmask].map(u32::from_be_bytes);
-        let near = (own ^ u32::from(ip)) & mask == 0;
+        let near = is_near(config.ip.into(), config.netmask.into(), ip);
         let gateway = config.gateway.map(Ipv4Addr::from);
         if let Some(ip) = Some(ip).filter(|_| near).or(gateway) {
             let mtu = config.mtu;
@@ -299,13 +298,8 @@ impl Device {
             Some(ip) => vec![SocketAddrV4::new(ip, port)],
             None if hints.numeric => return Err(unresolved("it is no address".into())),
             None => {
-                let found = (node, port).to_socket_addrs();
-                let found = found.map_err(|error| unresolved(error.to_string()))?;
-                let v4 = |to| match to {
-                    SocketAddr::V4(to) => Some(to),
-                    SocketAddr::V6(_) => None,
-                };
-                found.filter_map(v4).collect()
+                let found = addresses_of(node).map_err(|error| unresolved(error.to_string()))?;
+                found.map(|ip| SocketAddrV4::new(ip, port)).collect()
             }
         };
         let reachable = |to: &SocketAddrV4| super::id::reachable(self.config(), *to.ip());
@@ -366,8 +360,8 @@ impl Device {
     /// listens, or asks for a way, says so by itself. `resolver`: its socket, as in [`AddrHints::resolver`]. Without a resolver it is nothing.
     pub fn tell_resolver(&self, resolver: Option<&Path>) {
         if let Some(socket) = resolver::socket(resolver).filter(|_| self.has_card()) {
-            let station = Question::of(self.config(), "", "").station();
-            resolver::tell_whole(&socket, Told::Here(station));
+            let here = Told::Here(Station::of(self.config()));
+            resolver::tell_whole(&socket, here);
         }
     }
 

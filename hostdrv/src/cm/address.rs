@@ -1,7 +1,8 @@
 //! Addresses of the connection manager: IP, and native ones by GID.
 
 use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, ToSocketAddrs};
 
 use thiserror::Error;
 
@@ -9,6 +10,25 @@ use thiserror::Error;
 pub const DEFAULT_PKEY: u16 = 0xffff;
 /// Upper bits of a service ID of the port space TCP: the IP CM's prefix and RDMA_PS_TCP, with the port below (librdmacm, IBTA annex A11).
 const SERVICE_TCP: u64 = 0x0000_0000_0106_0000;
+
+/// Is an address in the same network, so that no gateway is between?
+pub(super) fn is_near(own: Ipv4Addr, netmask: Ipv4Addr, to: Ipv4Addr) -> bool {
+    (u32::from(own) ^ u32::from(to)) & u32::from(netmask) == 0
+}
+
+/// Is it that of one host, and not this one by its loopback?
+pub(super) fn is_unicast(ip: Ipv4Addr) -> bool {
+    !(ip.is_unspecified() || ip.is_multicast() || ip.is_broadcast() || ip.is_loopback())
+}
+
+/// The IPv4 addresses of a name, as the system finds them: `/etc/hosts`, DNS, and what else it asks.
+pub(crate) fn addresses_of(name: &str) -> io::Result<impl Iterator<Item = Ipv4Addr>> {
+    let v4 = |to: SocketAddr| match to.ip() {
+        IpAddr::V4(ip) => Some(ip),
+        IpAddr::V6(_) => None,
+    };
+    Ok((name, 0).to_socket_addrs()?.filter_map(v4))
+}
 
 /// A port's name, 128 bits (InfiniBand's GID).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

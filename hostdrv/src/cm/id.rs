@@ -9,7 +9,7 @@ use weft_engine::commands::{self, Refusal};
 use weft_engine::{AcceptParams, ConnId, ConnectParams, Endpoint, EngineConfig, Route, RtrKinds};
 
 use super::addr_info::AddrInfo;
-use super::address::{Address, Gid, GidAddr, NativeError};
+use super::address::{is_near, is_unicast, Address, Gid, GidAddr, NativeError};
 use super::carrier;
 use super::channel::ChannelInner;
 use super::event::{errno, CmEvent, CmEventType};
@@ -654,14 +654,10 @@ impl Device {
 
 /// Can a device with these settings reach an address?
 pub(super) fn reachable(config: &EngineConfig, remote: Ipv4Addr) -> bool {
-    let [own, mask] = [config.ip, config.netmask].map(u32::from_be_bytes);
+    let mask = u32::from_be_bytes(config.netmask);
     let to = u32::from(remote);
-    let local = (own ^ to) & mask == 0;
+    let local = is_near(config.ip.into(), config.netmask.into(), remote);
     let host = to & !mask;
     let is_host = !local || mask >= u32::MAX - 1 || (host != 0 && host != !mask);
-    let unicast = !remote.is_unspecified()
-        && !remote.is_multicast()
-        && !remote.is_broadcast()
-        && !remote.is_loopback();
-    unicast && is_host && (local || config.gateway.is_some())
+    is_unicast(remote) && is_host && (local || config.gateway.is_some())
 }

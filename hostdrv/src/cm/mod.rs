@@ -35,6 +35,7 @@ mod settle;
 mod take_over;
 
 pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
+pub(crate) use address::addresses_of;
 pub use address::{Address, Gid, GidAddr, NativeError, DEFAULT_PKEY};
 pub use channel::EventChannel;
 pub use direct::{Direct, DirectError, DirectName, DirectQp, DirectState};

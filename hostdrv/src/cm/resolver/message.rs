@@ -185,6 +185,15 @@ pub struct Station {
 }
 
 impl Station {
+    /// The device with these settings.
+    pub(in crate::cm) fn of(config: &EngineConfig) -> Self {
+        Self {
+            ip: config.ip.into(),
+            mac: config.mac,
+            mtu: config.mtu,
+        }
+    }
+
     /// Whether somebody can be there.
     pub(crate) fn is_one(&self) -> bool {
         is_station(self.mac) && !self.ip.is_unspecified()

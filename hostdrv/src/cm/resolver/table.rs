@@ -10,7 +10,7 @@ use weft_engine::is_station;
 
 use super::{Question, Station};
 use crate::cm::addr_info::AddrInfo;
-use crate::cm::address::{service_port, Gid, GidAddr};
+use crate::cm::address::{is_near, is_unicast, service_port, Gid, GidAddr};
 use crate::cm::route::RouteRecord;
 
 /// Why a text is no table.
@@ -248,11 +248,10 @@ impl Table {
         elsewhere: &dyn Elsewhere,
     ) -> Option<AddrInfo> {
         let ip = *to.ip();
-        if ip.is_unspecified() || ip.is_loopback() || ip.is_multicast() || ip.is_broadcast() {
+        if !is_unicast(ip) {
             return None;
         }
-        let mask = u32::from(question.netmask);
-        let near = (u32::from(ip) ^ u32::from(question.source.ip)) & mask == 0;
+        let near = is_near(question.source.ip, question.netmask, ip);
         let end = self.station(host, ip, elsewhere);
         let hop = match near {
             true => end?,

@@ -1,10 +1,10 @@
 //! Where the service finds what its table does not say: names as the system looks them up, stations as this host's devices tell of them.
 
-use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs};
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use super::kept::Kept;
-use crate::cm::{Elsewhere, Gid, Station, Told};
+use crate::cm::{addresses_of, Elsewhere, Gid, Station, Told};
 
 /// A name is looked up again after so long.
 const NAMES: Duration = Duration::from_secs(60);
@@ -25,20 +25,17 @@ pub(super) struct Sources {
 
 /// `/etc/hosts`, DNS, and what else the system asks.
 pub(super) fn by_system(name: &str) -> Vec<Ipv4Addr> {
-    let found = match (name, 0).to_socket_addrs() {
-        Ok(found) => found,
+    match addresses_of(name) {
+        Ok(found) => {
+            let mut found: Vec<_> = found.collect();
+            found.dedup();
+            found
+        }
         Err(error) => {
             tracing::debug!(name, %error, "not found");
-            return Vec::new();
+            Vec::new()
         }
-    };
-    let v4 = |ip| match ip {
-        IpAddr::V4(ip) => Some(ip),
-        IpAddr::V6(_) => None,
-    };
-    let mut found: Vec<_> = found.filter_map(|to| v4(to.ip())).collect();
-    found.dedup();
-    found
+    }
 }
 
 impl Sources {
