@@ -669,7 +669,7 @@ package weft_card_pkg;
     logic [31:0] ts_ecr;  // TSecr. Replay: MO expected in that message
     logic [31:0] ts_val;  // TSval, if the flow sends timestamps. Replay: MSN expected on queue 0
     logic [7:0] sge_count;  // SGEs used, 0 to 4
-    logic [7:0] tcp_flags;  // TCP flags of each segment; PSH (0x08) is kept on the last one only
+    logic [7:0] tcp_flags;  // TCP flags of each segment; PSH (0x08) is kept on the last one only. Replay: bit 0 says that it goes on where the flow's last replay ended; then ts_val and ts_ecr mean nothing
     logic [15:0] window;  // TCP window field as sent
     logic [31:0] ack;  // TCP acknowledgment number
     logic [31:0] seq;  // TCP sequence number of the first byte; replay: as it was received

@@ -106,7 +106,8 @@ package weft_int_pkg;
   typedef struct packed {
     logic [95:0]  key;            // of its flow, as the parser makes it of a received segment
     logic [31:0]  seq;
-    logic [31:0]  msn;            // expected on queue 0, and MO
+    logic         follows;        // it goes on where the last one ended: what is expected is known
+    logic [31:0]  msn;            // else what is expected on queue 0, and MO
     logic [31:0]  mo;
     logic [15:0]  bytes;
   } replay_t;

@@ -168,6 +168,7 @@ module tx_emit
   localparam int unsigned REMOTE_IP_AT   = 8 * 30;
   localparam int unsigned LOCAL_PORT_AT  = 8 * 34;
   localparam int unsigned REMOTE_PORT_AT = 8 * 36;
+  localparam int unsigned TCP_FLAGS_AT   = 8 * 47;
   localparam int unsigned TS_VAL_AT      = 8 * 58;
   localparam int unsigned TS_ECR_AT      = 8 * 62;
 
@@ -177,7 +178,7 @@ module tx_emit
 
   assign about = '{key: {head_q.header[LOCAL_PORT_AT+:16], head_q.header[REMOTE_PORT_AT+:16], head_q.header[LOCAL_IP_AT+:32],
                          head_q.header[REMOTE_IP_AT+:32]},
-                   seq: head_q.seq, msn: swap32(head_q.header[TS_VAL_AT+:32]), mo: swap32(head_q.header[TS_ECR_AT+:32]),
+                   seq: head_q.seq, follows: head_q.header[TCP_FLAGS_AT], msn: swap32(head_q.header[TS_VAL_AT+:32]), mo: swap32(head_q.header[TS_ECR_AT+:32]),
                    bytes: 16'(bytes_q)};
 
   assign sent_in = '{bytes: bytes_q, fpdu: head_q.fpdu, segment: head_q.header_bytes != '0, seq: head_q.seq, replay: head_q.replay,

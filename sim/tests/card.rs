@@ -966,6 +966,43 @@ fn a_piece_of_the_stream_is_walked_again() {
                 Some(status) => assert_eq!(JobReport::from_bytes(&last).status, status),
             }
         }
+        // One after the other, those behind the first without a word of what is expected: each goes on where the one before ended, its MSN
+        // and MO as well. The half is not whole, so nothing goes on where it ends.
+        let more = [&stream[..], &write].concat();
+        s.memory.write(39_001, &more).unwrap();
+        let ends = [write.len(), write.len() + send.len(), whole, stream.len()];
+        let mut at = 0;
+        for end in ends.into_iter().chain([more.len()]) {
+            let length = (end - at) as u32;
+            let follows = Job {
+                seq: SEQ + 5000 + at as u32,
+                tcp_flags: u8::from(at > 0),
+                ts_val: if at > 0 { 7 } else { 2 },
+                length,
+                sge_count: 1,
+                sge0_iova: s.memory.iova + 39_001 + at as u64,
+                sge0_length: length,
+                ..job(1)
+            };
+            s.bench.post(&follows, &[]);
+            at = end;
+        }
+        s.bench.ring_jobs();
+        s.bench.settle(100_000).unwrap();
+        let reports = s.bench.reports();
+        let kept = |r: &&[u8; 64]| r[0] == report_kind::REPLAY;
+        let ended = reports.iter().map(|r| &r.0).filter(kept);
+        let ended: Vec<_> = ended.map(ReplayReport::from_bytes).collect();
+        let outcomes: Vec<_> = ended.iter().map(|r| (r.status, r.done_len)).collect();
+        let [first, second, third, _] = ends.map(|end| end as u16);
+        let expected = [
+            (replay_outcome::WHOLE, first),
+            (replay_outcome::WHOLE, second - first),
+            (replay_outcome::WHOLE, third - second),
+            (replay_outcome::PARTIAL, 0),
+            (replay_outcome::REFUSED, 0),
+        ];
+        assert_eq!(outcomes, expected, "{kind}");
         // The flow is what it was: attached where the engine says, with the count that it knows.
         let row = AttachRow {
             attached: AttachRow::ATTACHED,
@@ -981,8 +1018,8 @@ fn a_piece_of_the_stream_is_walked_again() {
         let (fpdus, report) = s.deliver(SEQ, &write);
         assert_eq!(fpdus[0].verdict, fpdu_verdict::PLACED, "{kind}");
         assert!(report.attached(), "{kind}");
-        assert_eq!(s.bench.counter(Counter::RxReplays).unwrap(), 2, "{kind}");
+        assert_eq!(s.bench.counter(Counter::RxReplays).unwrap(), 5, "{kind}");
         let refused = s.bench.counter(Counter::RxReplaysRefused).unwrap();
-        assert_eq!(refused, 1, "{kind}");
+        assert_eq!(refused, 2, "{kind}");
     }
 }

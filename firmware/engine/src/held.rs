@@ -35,7 +35,7 @@ impl Piece {
     }
 }
 
-/// A replay that is under way.
+/// A replay that is under way. Each begins where the one before it ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Replay {
     /// Its first octet.
@@ -46,13 +46,20 @@ pub struct Replay {
     pub job: u32,
 }
 
+impl Replay {
+    /// Behind its last octet.
+    pub fn end(&self) -> u32 {
+        self.seq.wrapping_add(self.length)
+    }
+}
+
 /// What of a connection's stream lies in slots. As long as something does, nothing of it lies in pages.
 #[derive(Debug, Default)]
 pub struct Held {
     /// In their order, apart from one another.
     pub pieces: VecDeque<Piece>,
-    /// What the card walks over now.
-    pub replay: Option<Replay>,
+    /// What the card has been asked to walk over, in their order.
+    pub replays: VecDeque<Replay>,
     /// A replay as far as here ended inside an FPDU.
     pub partial: Option<u32>,
 }
@@ -65,12 +72,28 @@ impl Held {
 
     /// The card is walking over some of it.
     pub fn is_replaying(&self) -> bool {
-        self.replay.is_some()
+        !self.replays.is_empty()
     }
 
     /// A piece of it is in this slot.
     pub fn has(&self, slot: u16) -> bool {
         self.pieces.iter().any(|piece| piece.slot == slot)
+    }
+
+    /// Where the next replay begins, when what is not done with begins there.
+    pub fn goes_on_at(&self, base: u32) -> u32 {
+        self.replays.back().map_or(base, Replay::end)
+    }
+
+    /// The job that reads this piece.
+    pub fn job_of(&self, piece: &Piece) -> Option<u32> {
+        let reads =
+            |replay: &&Replay| seq::lt(piece.seq, replay.end()) && seq::lt(replay.seq, piece.end());
+        self.replays
+            .iter()
+            .rev()
+            .find(reads)
+            .map(|replay| replay.job)
     }
 
     /// One more.

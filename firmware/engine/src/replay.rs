@@ -1,8 +1,9 @@
 //! Payload beyond a gap that stays in the raw slot in which the card left it. Of the stream only ranges are kept; when the gap is filled
 //! the card walks over the slots again (a replay job, `docs/card.md`), a few pieces at a time. What cannot go this way is copied
-//! into pages after all, and the engine frames it.
+//! into pages after all, and the engine frames it. While a flow is detached all of its payload goes this way.
 
 use alloc::collections::VecDeque;
+use core::ops::Range;
 
 use weft_layout::{refusal, Job, JobKind, ReplayOutcome, ReplayReport, SegmentReport};
 use weft_wire::ethernet::HEADER as ETHERNET;
@@ -19,6 +20,53 @@ use weft_wire::terminate::TerminateCode;
 
 /// Pieces that a job can name.
 const PIECES: usize = 4;
+/// Replays under way on a connection.
+const REPLAYS: usize = 8;
+
+/// What is to be done with what is held.
+enum Next {
+    /// Nothing now.
+    Wait,
+    /// The card is to walk over these pieces, which end there.
+    Post(Range<usize>, u32),
+    /// The card cannot.
+    Spill,
+}
+
+impl Conn {
+    /// What comes next, of replays with so many octets at most.
+    fn next_replay(&self, most: u32) -> Next {
+        let held = &self.held;
+        let (base, next) = (self.reassembly.base(), self.reassembly.next());
+        let start = held.goes_on_at(base);
+        let replays = held.replays.len();
+        if start == next || replays >= REPLAYS {
+            return Next::Wait;
+        }
+        let first = held.pieces.partition_point(|p| seq::le(p.end(), start));
+        let in_order = held.pieces.partition_point(|p| seq::lt(p.seq, next));
+        let fits = |piece: &&Piece| piece.end().wrapping_sub(start) <= most;
+        let count = held.pieces.range(first..in_order).take(PIECES);
+        let count = count.take_while(fits).count();
+        let Some(end) = count
+            .checked_sub(1)
+            .and_then(|last| held.pieces.get(first + last))
+        else {
+            return if replays > 0 { Next::Wait } else { Next::Spill };
+        };
+        let end = end.end();
+        let is_full = count == PIECES || first + count < in_order;
+        if held.partial == Some(end) {
+            // An FPDU that goes on behind it, or is too much for a job.
+            return if is_full { Next::Spill } else { Next::Wait };
+        }
+        if replays > 0 && !is_full {
+            // More may come while the card is busy.
+            return Next::Wait;
+        }
+        Next::Post(first..first + count, end)
+    }
+}
 
 impl Shared {
     /// The slots of what was done with are free, all of them when nobody takes FPDUs any more.
@@ -37,9 +85,9 @@ impl Shared {
                 first.at += gone;
                 return;
             }
-            let slot = first.slot;
+            let piece = *first;
             conn.held.pieces.pop_front();
-            self.give_slot(slot, conn);
+            self.give_slot(&piece, conn);
         }
         conn.held.pieces = VecDeque::new();
     }
@@ -47,15 +95,14 @@ impl Shared {
     /// The connection is gone, or begins anew.
     pub fn free_all(&mut self, conn: &mut Conn) {
         while let Some(piece) = conn.held.pieces.pop_front() {
-            self.give_slot(piece.slot, conn);
+            self.give_slot(&piece, conn);
         }
         conn.held = Held::default();
     }
 
     /// Not before the card has read what it was asked to read.
-    fn give_slot(&mut self, slot: u16, conn: &Conn) {
-        let job = conn.held.replay.map(|replay| replay.job);
-        self.slots.push((slot, job));
+    fn give_slot(&mut self, piece: &Piece, conn: &Conn) {
+        self.slots.push((piece.slot, conn.held.job_of(piece)));
     }
 
     /// A slot that is free again.
@@ -70,7 +117,7 @@ impl Shared {
 }
 
 impl<P: Port> Link<'_, P> {
-    /// The payload of a segment that may stay in its slot: beyond a gap, or before what is held, and apart from everything that is there.
+    /// The payload of a segment that may stay in its slot, or what the card has not done of it: apart from everything that is there.
     pub fn may_hold(&mut self, report: &SegmentReport) -> Option<Piece> {
         let standing = self.conn.tcp == TcpState::Open
             && matches!(self.conn.phase, Phase::Established | Phase::Closing);
@@ -78,12 +125,12 @@ impl<P: Port> Link<'_, P> {
         let bare = report.raw()
             && !report.raw_failed()
             && report.status & SegmentReport::REFUSAL_MASK == refusal::NONE
-            && report.done_len == 0
-            && report.payload_len > 0
+            && report.done_len < report.payload_len
             && report.tcp_flags & (flag::SYN | flag::RST | flag::FIN | flag::URG) == 0;
         let conn = &*self.conn;
-        let (first, length) = (report.seq, u32::from(report.payload_len));
-        let end = first.wrapping_add(length);
+        let length = report.payload_len.saturating_sub(report.done_len);
+        let first = report.seq.wrapping_add(report.done_len.into());
+        let end = first.wrapping_add(length.into());
         if self.shared.config.replay == 0
             || !standing
             || !places
@@ -94,7 +141,6 @@ impl<P: Port> Link<'_, P> {
             || conn.peer_fin.is_some()
             || !conn.committed
             || conn.held.is_empty() && !conn.reassembly.is_empty()
-            || conn.held.is_empty() && first == conn.reassembly.next()
             || !conn.reassembly.has_none(first, end)
         {
             return None;
@@ -105,10 +151,12 @@ impl<P: Port> Link<'_, P> {
             .copy_slot(report.raw_slot, ETHERNET, &mut head)
             .ok()?;
         let at = ETHERNET + IPV4 + usize::from(head[IPV4 + 12] >> 4) * 4;
+        let at = at + usize::from(report.done_len);
         // Behind IP options the card has not read those of TCP.
-        (head[0] == 0x45 && at + length as usize <= usize::from(report.raw_len)).then_some(Piece {
+        let is_there = at + usize::from(length) <= usize::from(report.raw_len);
+        (head[0] == 0x45 && is_there).then_some(Piece {
             seq: first,
-            length: report.payload_len,
+            length,
             slot: report.raw_slot,
             at: at as u16,
         })
@@ -124,65 +172,48 @@ impl<P: Port> Link<'_, P> {
 
     /// What is in order goes to the card again, or is copied. True: the stream waits.
     pub fn replay(&mut self) -> bool {
-        if self.conn.held.replay.is_some() {
-            return true;
-        }
-        let foreign = self.is_element_foreign();
-        let conn = &*self.conn;
-        if conn.held.is_empty() {
-            return false;
-        }
-        let (base, next) = (conn.reassembly.base(), conn.reassembly.next());
-        if base == next {
-            return true;
-        }
-        let pieces = &conn.held.pieces;
-        let in_order = pieces.partition_point(|piece| seq::lt(piece.seq, next));
-        let most = u32::from(self.shared.config.replay);
-        let fits = |piece: &&Piece| piece.end().wrapping_sub(base) <= most;
-        let count = pieces
-            .iter()
-            .take(in_order.min(PIECES))
-            .take_while(fits)
-            .count();
-        // What comes behind it comes by hand anyway, until the card is attached: the sooner the better.
-        let rest = in_order <= PIECES && !conn.reassembly.has_gap();
-        let Some(last) = count.checked_sub(1).and_then(|at| pieces.get(at)) else {
+        if self.is_element_foreign() && !self.conn.held.is_replaying() {
             self.spill();
-            return false;
-        };
-        let end = last.end();
-        if conn.held.partial == Some(end) && end == next && count < PIECES && !rest {
-            // The FPDU goes on behind the gap.
-            return true;
         }
-        if rest || foreign || conn.held.partial == Some(end) || !self.post_replay(count, end) {
-            self.spill();
-            return false;
+        while !self.conn.held.is_empty() {
+            let posted = match self.conn.next_replay(self.shared.config.replay.into()) {
+                Next::Wait => return true,
+                Next::Post(pieces, end) => self.post_replay(pieces, end),
+                Next::Spill => false,
+            };
+            if !posted {
+                // Not before the card is through with what it was asked.
+                if self.conn.held.is_replaying() {
+                    return true;
+                }
+                self.spill();
+            }
         }
-        true
+        self.conn.held.is_replaying()
     }
 
-    fn post_replay(&mut self, count: usize, end: u32) -> bool {
+    /// Asks the card to walk over these pieces, which end there, behind what it was asked before.
+    fn post_replay(&mut self, pieces: Range<usize>, end: u32) -> bool {
         let Some(qp) = self.qp.as_ref() else {
             return false;
         };
-        let base = self.conn.reassembly.base();
+        let conn = &*self.conn;
+        let start = conn.held.goes_on_at(conn.reassembly.base());
+        let count = pieces.len();
         let mut sges = [(0, 0); PIECES];
-        for (sge, piece) in sges
-            .iter_mut()
-            .zip(self.conn.held.pieces.iter().take(count))
-        {
+        for (sge, piece) in sges.iter_mut().zip(conn.held.pieces.range(pieces)) {
             let Some(slot) = self.port.slot_at(piece.slot) else {
                 return false;
             };
             *sge = (slot + u64::from(piece.at), u32::from(piece.length));
         }
-        let length = end.wrapping_sub(base);
+        let length = end.wrapping_sub(start);
+        let follows = conn.held.is_replaying();
         let job = Job {
             kind: JobKind::Replay.raw(),
             flow: qp.id.flow(),
-            seq: base,
+            seq: start,
+            tcp_flags: follows.into(),
             ts_val: qp.expected.msn,
             ts_ecr: qp.expected.mo,
             length,
@@ -202,8 +233,8 @@ impl<P: Port> Link<'_, P> {
         };
         self.shared.stats.jobs += 1;
         self.shared.stats.replays += 1;
-        self.conn.held.replay = Some(Replay {
-            seq: base,
+        self.conn.held.replays.push_back(Replay {
+            seq: start,
             length,
             job: number,
         });
@@ -229,7 +260,7 @@ impl<P: Port> Link<'_, P> {
                 .fill(piece.seq, length, copy, &mut self.shared.pool);
             self.shared.stats.bytes_copied += u64::from(piece.length);
             self.shared.stats.segments_spilled += 1;
-            self.shared.give_slot(piece.slot, conn);
+            self.shared.give_slot(&piece, conn);
         }
         conn.held.pieces = VecDeque::new();
         conn.held.partial = None;
@@ -241,16 +272,17 @@ impl<P: Port> Link<'_, P> {
     /// The card has walked over what it was asked to.
     pub fn replay_report(&mut self, report: &ReplayReport) {
         let for_engine = core::mem::take(&mut self.conn.card.for_engine);
-        let Some(replay) = self.conn.held.replay.filter(|r| r.seq == report.seq) else {
+        let first = self.conn.held.replays.front().copied();
+        let Some(replay) = first.filter(|replay| replay.seq == report.seq) else {
             return;
         };
+        self.conn.held.replays.pop_front();
         let done = u32::from(report.done_len).min(replay.length);
         let stands = self.conn.reassembly.base() == replay.seq
             && self.conn.reassembly.available() >= done as usize;
         if for_engine && stands && self.conn.phase.receives() {
             self.take_framed(replay.seq, done as usize);
         }
-        self.conn.held.replay = None;
         if stands {
             self.conn
                 .reassembly
@@ -260,20 +292,24 @@ impl<P: Port> Link<'_, P> {
         self.shared.stats.bytes_replayed += u64::from(done);
         match report.outcome() {
             Ok(ReplayOutcome::Whole) => {}
-            Ok(ReplayOutcome::Partial) => {
-                self.conn.held.partial = Some(replay.seq.wrapping_add(replay.length));
-            }
+            Ok(ReplayOutcome::Partial) => self.conn.held.partial = Some(replay.end()),
+            // One before it was not whole: it is asked again from there.
+            Ok(ReplayOutcome::Refused) if !stands => {}
             Ok(ReplayOutcome::Error | ReplayOutcome::Refused) | Err(_) => self.replay_ended_badly(),
         }
         self.stream();
+        if !self.conn.held.is_empty() && !self.conn.reassembly.has_gap() {
+            self.not_attached();
+        }
     }
 
     /// The job failed: its report says so, and there is no other.
     pub fn replay_failed(&mut self, job: u32) -> bool {
-        if self.conn.held.replay.is_none_or(|replay| replay.job != job) {
+        let replays = &mut self.conn.held.replays;
+        let Some(at) = replays.iter().position(|replay| replay.job == job) else {
             return false;
-        }
-        self.conn.held.replay = None;
+        };
+        replays.remove(at);
         self.replay_ended_badly();
         self.stream();
         true

@@ -403,15 +403,19 @@ impl<P: Port> Link<'_, P> {
             conn.frozen = false;
         } else {
             self.shared.stats.attaches_refused += 1;
-            conn.card.refused += 1;
-            conn.card.pause = (1 << conn.card.refused.min(4)) - 1;
-            // Raw segments keep coming: let the sender pause. If even that does not help, the
-            // engine goes on by itself for a while.
-            if conn.card.refused >= GIVE_UP {
-                conn.card.refused = 0;
-            }
-            conn.frozen = conn.card.refused >= PATIENCE;
+            self.not_attached();
         }
+    }
+
+    /// Raw segments keep coming: let the sender pause. If even that does not help, the engine goes on by itself for a while.
+    pub fn not_attached(&mut self) {
+        let conn = &mut *self.conn;
+        conn.card.refused += 1;
+        conn.card.pause = (1 << conn.card.refused.min(4)) - 1;
+        if conn.card.refused >= GIVE_UP {
+            conn.card.refused = 0;
+        }
+        conn.frozen = conn.card.refused >= PATIENCE;
     }
 }
 
@@ -431,6 +435,7 @@ impl<P: Port> Link<'_, P> {
         conn.card.attached = false;
         let row = AttachRow {
             raw_count: conn.card.raw_count.wrapping_add(1),
+            rcv_nxt: conn.reassembly.base(),
             ..AttachRow::default()
         };
         self.port.attach(qp.id.flow(), &row);

@@ -5410,7 +5410,7 @@ pub enum Counter {
     RxReplaysPartial,
     /// replays that ended at an FPDU with an error
     RxReplaysError,
-    /// replays of a flow whose row is not valid, or that is attached
+    /// replays of a flow whose row is not valid or that is attached, or that were to go on elsewhere than where the last one ended
     RxReplaysRefused,
     /// cycles in which a replay's bytes were there and the walk did not take them
     TxStallReplayCycles,
@@ -5683,7 +5683,7 @@ impl Counter {
             Counter::RxReplays => "replays walked whole",
             Counter::RxReplaysPartial => "replays that ended inside an FPDU",
             Counter::RxReplaysError => "replays that ended at an FPDU with an error",
-            Counter::RxReplaysRefused => "replays of a flow whose row is not valid, or that is attached",
+            Counter::RxReplaysRefused => "replays of a flow whose row is not valid or that is attached, or that were to go on elsewhere than where the last one ended",
             Counter::TxStallReplayCycles => "cycles in which a replay's bytes were there and the walk did not take them",
         }
     }
@@ -6278,7 +6278,7 @@ pub struct Job {
     pub ack: u32,
     /// TCP window field as sent
     pub window: u16,
-    /// TCP flags of each segment; PSH (0x08) is kept on the last one only
+    /// TCP flags of each segment; PSH (0x08) is kept on the last one only. Replay: bit 0 says that it goes on where the flow's last replay ended; then ts_val and ts_ecr mean nothing
     pub tcp_flags: u8,
     /// SGEs used, 0 to 4
     pub sge_count: u8,

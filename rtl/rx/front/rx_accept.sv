@@ -25,7 +25,7 @@ module rx_accept
   output logic         stamps_o         // if it is walked, its TSval is the flow's TS.Recent
 );
 
-  logic        replay_q, valid_q;
+  logic        replay_q, follows_q, valid_q;
   logic        control, bare, has_ack, attached, judges_time, has_time, plain;
   logic        bare_q, ack_q, timeless_q, older_q, duplicate_q, beyond_q, next_q;
   logic [31:0] ahead, room, age;
@@ -56,6 +56,7 @@ module rx_accept
   always_ff @(posedge clk_i) begin
     if (weigh_i) begin
       replay_q    <= segment_i.replay;
+      follows_q   <= !segment_i.ts_present;
       valid_q     <= row_i.flags[FLOW_RX_ROW_VALID_BIT];
       bare_q      <= bare;
       ack_q       <= has_ack;
@@ -71,8 +72,8 @@ module rx_accept
 
   always_comb begin
     refusal = REFUSAL_NO_ACK;
-    // A replay is walked while the flow is detached, from where it says itself.
-    if (replay_q)                          accept = valid_q && !attached ? ACCEPT_WALK : ACCEPT_REFUSE;
+    // A replay is walked while the flow is detached, from where it says itself, or where the last one ended.
+    if (replay_q)                          accept = valid_q && !attached && (next_q || !follows_q) ? ACCEPT_WALK : ACCEPT_REFUSE;
     else if (bare_q)                       accept = ACCEPT_BARE;
     else if (!ack_q)                       accept = ACCEPT_REFUSE;
     else if (!attached)                    accept = ACCEPT_BYPASS;
@@ -99,7 +100,7 @@ module rx_accept
   accept_e     rule;
   assign reach = segment_i.seq + 32'(segment_i.payload_len) - now_i.rcv_nxt;
   always_comb begin
-    if (segment_i.replay) rule = row_i.flags[FLOW_RX_ROW_VALID_BIT] && !now_i.attached ? ACCEPT_WALK : ACCEPT_REFUSE;
+    if (segment_i.replay) rule = row_i.flags[FLOW_RX_ROW_VALID_BIT] && !now_i.attached && (segment_i.ts_present || segment_i.seq == now_i.rcv_nxt) ? ACCEPT_WALK : ACCEPT_REFUSE;
     else if (segment_i.payload_len == '0 || |(segment_i.tcp_flags & (TCP_SYN | TCP_RST))) rule = ACCEPT_BARE;
     else if ((segment_i.tcp_flags & TCP_ACK) == '0) rule = ACCEPT_REFUSE;
     else if (!row_i.flags[FLOW_RX_ROW_VALID_BIT] || !now_i.attached) rule = ACCEPT_BYPASS;

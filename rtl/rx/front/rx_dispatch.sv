@@ -155,8 +155,9 @@ module rx_dispatch
       READY:   ;
       default: phase_d = EMPTY;
     endcase
-    // Its flow's last segment in the walk was not the youngest there, so it was weighed against an older position.
-    if (phase_q inside {WEIGH, JUDGE, READY} && known_q && same_upd && !young_is_same) phase_d = WEIGH;
+    // Its flow's last segment in the walk was not the youngest there, so it was weighed against an older position; or it is a replay, for
+    // which it counts where that segment really ended.
+    if (phase_q inside {WEIGH, JUDGE, READY} && known_q && same_upd && (!young_is_same || segment.replay)) phase_d = WEIGH;
     if (phase_q inside {LATCH, WEIGH, JUDGE, READY} && known_q && state_changed_i) phase_d = FETCH;
     if (phase_q != EMPTY && segment.is_tcp && lookup_changed_i) phase_d = LOOK;
     if (pop) phase_d = EMPTY;
@@ -235,10 +236,10 @@ module rx_dispatch
   end
 
   // The same as a cycle before. Where the flow's segments in the walk end whole, its position says the same as the youngest
-  // said; where one does not the flow is not attached, and nothing else counts.
+  // said; where one does not the flow is not attached, and nothing else counts. A replay is weighed again when the one before it has ended.
   always_comb begin
     weighed = ended_same_q ? ended_position : position_q;
-    if (was_youngest) begin
+    if (was_youngest && !segment.replay) begin
       weighed.rcv_nxt   = young_end;
       weighed.ts_valid  = young_ts_valid;
       weighed.ts_recent = young_ts_recent;
@@ -292,8 +293,8 @@ module rx_dispatch
   assign start_seq_o     = segment.seq;
   assign start_len_o     = segment.payload_len;
   assign start_row_o     = row_q;
-  assign start_msn_o     = segment.replay ? segment.ts_val : position_q.msn;
-  assign start_mo_o      = segment.replay ? segment.ts_ecr : position_q.mo;
+  assign start_msn_o     = segment.replay && segment.ts_present ? segment.ts_val : position_q.msn;
+  assign start_mo_o      = segment.replay && segment.ts_present ? segment.ts_ecr : position_q.mo;
 
   assign entry = '{packet: packet_q, flow: flow_q, epoch: row_q.epoch, seq_end: seq_end_q,
                    window: position_q.window, ts_valid: stamps || judged.ts_valid,

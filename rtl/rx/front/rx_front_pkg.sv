@@ -44,7 +44,7 @@ package rx_front_pkg;
   // The TCP segment of a frame.
   typedef struct packed {
     logic         is_tcp;        // and the frame is for this station alone
-    logic         replay;        // it is none: a piece of the stream out of host memory; ts_val and ts_ecr are MSN and MO
+    logic         replay;        // it is none: a piece of the stream out of host memory; ts_val and ts_ecr, if present, are MSN and MO
     logic         ip_options;    // the TCP options were not read
     logic [2:0]   ecn;           // AE flag, ECN field of the IP header
     logic [95:0]  key;           // source and destination address, source and destination port as on the wire

@@ -81,6 +81,7 @@ module rx_replay
     segment_o.replay      = 1'b1;
     segment_o.key         = about_i.key;
     segment_o.seq         = about_i.seq;
+    segment_o.ts_present  = !about_i.follows;
     segment_o.ts_val      = about_i.msn;
     segment_o.ts_ecr      = about_i.mo;
     segment_o.payload_len = about_i.bytes;

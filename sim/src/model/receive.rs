@@ -343,13 +343,13 @@ impl Receive<'_> {
     fn replay(&mut self, bytes: &[u8], replay: &Replay) {
         let f = usize::from(replay.flow);
         let (row, position) = (self.tables.rx[f], self.tables.positions[f]);
-        let mut at = AttachRow {
-            msn: replay.msn,
-            mo: replay.mo,
-            ..position
-        };
+        let mut at = position;
+        if !replay.follows {
+            (at.msn, at.mo) = (replay.msn, replay.mo);
+        }
         let mut fpdus = Vec::new();
-        let refused = !row.valid() || position.attached();
+        let elsewhere = replay.follows && replay.seq != position.rcv_nxt;
+        let refused = !row.valid() || position.attached() || elsewhere;
         let (outcome, done) = if refused {
             self.counters.count(Counter::RxReplaysRefused);
             (ReplayOutcome::Refused, 0)
@@ -361,7 +361,7 @@ impl Receive<'_> {
                 End::Error => (ReplayOutcome::Error, Counter::RxReplaysError),
             };
             self.counters.count(counter);
-            // While it is detached nobody looks at these.
+            // While it is detached only a replay that follows looks at these.
             let rcv_nxt = replay.seq.wrapping_add(done as u32);
             self.tables.positions[f] = AttachRow { rcv_nxt, ..at };
             (outcome, done)

@@ -39,7 +39,9 @@ pub struct Replay {
     pub flow: u16,
     /// TCP sequence number of the first byte.
     pub seq: u32,
-    /// MSN that is expected on queue 0.
+    /// It goes on where the last one ended: what is expected is known.
+    pub follows: bool,
+    /// MSN that is expected on queue 0, else.
     pub msn: u32,
     /// MO that is expected in that message.
     pub mo: u32,
@@ -336,6 +338,7 @@ impl Transmit {
                 let replay = Replay {
                     flow: job.flow,
                     seq: job.seq,
+                    follows: job.tcp_flags & 1 != 0,
                     msn: job.ts_val,
                     mo: job.ts_ecr,
                 };

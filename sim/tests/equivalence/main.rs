@@ -34,8 +34,8 @@ enum Step {
     Attach(u16, AttachRow),
     Frames(Vec<(Vec<u8>, bool)>),
     Jobs(Vec<(Job, Vec<u8>)>),
-    /// These bytes, by this job.
-    Replay(Vec<u8>, Job),
+    /// These bytes, by these jobs, each behind the one before.
+    Replays(Vec<(Vec<u8>, Job)>),
 }
 
 /// What came of it.
@@ -63,6 +63,8 @@ const CAPTURE_LOG2: u32 = 9;
 const CAPTURE_SLOT_LOG2: u32 = 11;
 /// Bytes of a replay at most, and some more.
 const PIECES: usize = 8192;
+/// Replays at once.
+const REPLAYS: usize = 3;
 /// What is kept of a frame: not all of the longest ones.
 const SNAP: u32 = 700;
 
@@ -83,7 +85,7 @@ impl Subject {
         memory.write(0, &bytes).unwrap();
         bench.sent();
         let capture = bench.region(1 << (CAPTURE_LOG2 + CAPTURE_SLOT_LOG2));
-        let pieces = bench.region(PIECES);
+        let pieces = bench.region(REPLAYS * PIECES);
         bench.write(reg::CAPTURE_BASE_LO, capture.iova as u32);
         bench.write(reg::CAPTURE_BASE_HI, (capture.iova >> 32) as u32);
         bench.write(reg::CAPTURE_LOG2, CAPTURE_LOG2 << 8 | CAPTURE_SLOT_LOG2);
@@ -151,9 +153,11 @@ impl Subject {
                     b.world.deliver(0, frame.clone(), *bad);
                 }
             }
-            Step::Replay(bytes, job) => {
-                self.pieces.write(0, bytes).unwrap();
-                b.post(job, &[]);
+            Step::Replays(replays) => {
+                for (n, (bytes, job)) in replays.iter().enumerate() {
+                    self.pieces.write(n * PIECES, bytes).unwrap();
+                    b.post(job, &[]);
+                }
                 b.ring_jobs();
             }
             Step::Jobs(jobs) => {
@@ -649,8 +653,14 @@ impl Script {
         frames
     }
 
-    /// A piece of a flow's stream that is to be walked again, mostly from where the flow stands.
-    fn replay(&mut self, flow: u16) -> Step {
+    /// Pieces of a flow's stream that are to be walked again, mostly from where the flow stands.
+    fn replays(&mut self, flow: u16) -> Step {
+        let count = self.rng.random_range(1..=REPLAYS);
+        let replay = |n| self.replay(flow, n);
+        Step::Replays((0..count).map(replay).collect())
+    }
+
+    fn replay(&mut self, flow: u16, number: usize) -> (Vec<u8>, Job) {
         let (markers, crc, seq, msn, mo) = {
             let f = &self.flows[usize::from(flow)];
             let markers = f.rx.markers().then_some(f.rx.marker_base);
@@ -677,7 +687,7 @@ impl Script {
         }
         let mut left = bytes.len() as u32;
         let count = rng.random_range(1..=4u8);
-        let mut at = self.pieces;
+        let mut at = self.pieces + (number * PIECES) as u64;
         let mut part = |last: bool| {
             let n = match last {
                 true => left,
@@ -709,10 +719,13 @@ impl Script {
         // What a segment's job would say counts for nothing.
         job.flags = self.rng.random::<u8>() & Job::ECT;
         (job.ack, job.window, job.tcp_flags) = self.rng.random();
+        // Those behind the first mostly follow it.
+        let follows = self.rng.random_ratio(if number > 0 { 7 } else { 1 }, 8);
+        job.tcp_flags = job.tcp_flags & !1 | u8::from(follows);
         if self.rng.random_ratio(1, 40) {
             job.sge0_iova = 0x1234;
         }
-        Step::Replay(bytes, job)
+        (bytes, job)
     }
 
     fn job(&mut self) -> (Job, Vec<u8>) {
@@ -849,8 +862,8 @@ fn record(seed: u64, rounds: usize, sizes: Sizes) -> (Vec<(Step, Outcome)>, Subj
         if detached || script.rng.random_ratio(1, 8) {
             let steps = script.elements(other);
             run(&mut subject, steps);
-            let replay = script.replay(other);
-            run(&mut subject, vec![replay]);
+            let replays = script.replays(other);
+            run(&mut subject, vec![replays]);
         }
         let jobs = (0..script.rng.random_range(1..4))
             .map(|_| script.job())

@@ -26,11 +26,16 @@ impl Card {
             ..Default::default()
         };
         let mut fpdus = Vec::new();
-        report.status = if !state.rx.valid() || is_attached(&state.attach) || self.no_replay {
+        let follows = job.tcp_flags & 1 != 0;
+        let elsewhere = follows && job.seq != state.attach.rcv_nxt;
+        let never = !state.rx.valid() || is_attached(&state.attach) || self.no_replay;
+        report.status = if never || elsewhere {
             replay_outcome::REFUSED
         } else {
             let row = &mut self.flows[flow].attach;
-            (row.msn, row.mo) = (job.ts_val, job.ts_ecr);
+            if !follows {
+                (row.msn, row.mo) = (job.ts_val, job.ts_ecr);
+            }
             let segment = TcpSegment {
                 source_port: 0,
                 destination_port: 0,
@@ -42,7 +47,13 @@ impl Card {
                 payload: bytes,
             };
             let (done, whole, _) = self.walk(job.flow, &segment, &mut fpdus);
-            self.flows[flow].attach = state.attach;
+            let left = &mut self.flows[flow].attach;
+            *left = weft_layout::AttachRow {
+                rcv_nxt: job.seq.wrapping_add(done as u32),
+                msn: left.msn,
+                mo: left.mo,
+                ..state.attach
+            };
             report.done_len = done as u16;
             let error = weft_layout::fpdu_verdict::ERROR;
             match fpdus.last() {
