@@ -120,6 +120,7 @@ impl DeviceConfig {
             seed: Seed(seed),
             mac,
             ip: ip.octets(),
+            replay: u16::MAX,
             ..EngineConfig::default()
         };
         let config = Self {
@@ -184,8 +185,8 @@ impl DeviceConfig {
         self
     }
 
-    /// Payload beyond a gap stays in the raw ring, and a card that can do so walks over it again (`docs/partitions.md`). It is copied unless this
-    /// says otherwise.
+    /// Payload that comes while a flow is detached stays in the raw ring, and the card walks over it again (`docs/partitions.md`): so it is unless
+    /// this says otherwise, or the card cannot. Then it is copied.
     pub fn replay(mut self, replay: bool) -> Self {
         self.engine.replay = if replay { u16::MAX } else { 0 };
         self

@@ -90,7 +90,7 @@ impl Default for FabricConfig {
             pacing: true,
             ecn: Ecn::default(),
             rungs: Vec::new(),
-            replay: false,
+            replay: true,
             rings: RingSizes::default(),
             captures: None,
             waves: None,

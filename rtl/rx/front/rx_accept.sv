@@ -21,23 +21,24 @@ module rx_accept
   input  rx_position_t now_i,
   output accept_e      accept_o,
   output logic [3:0]   refusal_o,       // why, with ACCEPT_REFUSE
-  output logic         wants_raw_o,     // with ACCEPT_BARE: the frame goes up all the same
+  output logic         walk_o,          // accept_o is ACCEPT_WALK,
+  output logic         counts_o,        // or another one with which the engine has to complete the segment, if it is not walked
+  output logic         raw_o,           // without a walk the frame goes up: so, or with ACCEPT_BARE if that wants it
   output logic         stamps_o         // if it is walked, its TSval is the flow's TS.Recent
 );
 
   logic        replay_q, follows_q, valid_q;
-  logic        control, bare, has_ack, attached, judges_time, has_time, plain;
+  logic        control, bare, has_ack, attached, wants_raw_q, judges_time, has_time, plain;
   logic        bare_q, ack_q, timeless_q, older_q, duplicate_q, beyond_q, next_q;
   logic [31:0] ahead, room, age;
-  accept_e     accept;
-  logic [3:0]  refusal;
+  accept_e     attached_accept, detached_accept;
+  logic [3:0]  attached_refusal;
 
   assign control = (segment_i.tcp_flags & (TCP_SYN | TCP_RST)) != '0;
   assign has_ack = (segment_i.tcp_flags & TCP_ACK) != '0;
 
   // SYN and RST: what else is in the segment is nobody's.
-  assign bare        = segment_i.payload_len == '0 || control;
-  assign wants_raw_o = control || segment_i.ip_options;
+  assign bare = segment_i.payload_len == '0 || control;
 
   assign attached = row_i.flags[FLOW_RX_ROW_VALID_BIT] && attached_i;
 
@@ -59,6 +60,7 @@ module rx_accept
       follows_q   <= !segment_i.ts_present;
       valid_q     <= row_i.flags[FLOW_RX_ROW_VALID_BIT];
       bare_q      <= bare;
+      wants_raw_q <= control || segment_i.ip_options;
       ack_q       <= has_ack;
       timeless_q  <= judges_time && !has_time;
       older_q     <= judges_time && position_i.ts_valid && age[31];
@@ -66,30 +68,45 @@ module rx_accept
       beyond_q    <= position_i.window != '0 && !position_i.window[31] && room[31];
       next_q      <= segment_i.seq == position_i.rcv_nxt && plain;
     end
-    accept_o  <= accept;
-    refusal_o <= refusal;
+    accept_o  <= attached ? attached_accept : detached_accept;
+    refusal_o <= attached ? attached_refusal : REFUSAL_NO_ACK;
+    walk_o    <= attached ? attached_accept == ACCEPT_WALK : detached_accept == ACCEPT_WALK;
+    counts_o  <= attached ? counts(attached_accept) : counts(detached_accept);
+    raw_o     <= attached ? goes_raw(attached_accept, wants_raw_q) : goes_raw(detached_accept, wants_raw_q);
   end
 
+  // Of a flow that is not attached, and of one that is: `attached`, which is late, chooses.
   always_comb begin
-    refusal = REFUSAL_NO_ACK;
     // A replay is walked while the flow is detached, from where it says itself, or where the last one ended.
-    if (replay_q)                          accept = valid_q && !attached && (next_q || !follows_q) ? ACCEPT_WALK : ACCEPT_REFUSE;
-    else if (bare_q)                       accept = ACCEPT_BARE;
-    else if (!ack_q)                       accept = ACCEPT_REFUSE;
-    else if (!attached)                    accept = ACCEPT_BYPASS;
+    if (replay_q)                          detached_accept = valid_q && (next_q || !follows_q) ? ACCEPT_WALK : ACCEPT_REFUSE;
+    else if (bare_q)                       detached_accept = ACCEPT_BARE;
+    else if (!ack_q)                       detached_accept = ACCEPT_REFUSE;
+    else                                   detached_accept = ACCEPT_BYPASS;
+
+    attached_refusal = REFUSAL_NO_ACK;
+    if (replay_q)                          attached_accept = ACCEPT_REFUSE;
+    else if (bare_q)                       attached_accept = ACCEPT_BARE;
+    else if (!ack_q)                       attached_accept = ACCEPT_REFUSE;
     else if (timeless_q) begin
-      accept  = ACCEPT_REFUSE;
-      refusal = REFUSAL_NO_TIMESTAMP;
+      attached_accept  = ACCEPT_REFUSE;
+      attached_refusal = REFUSAL_NO_TIMESTAMP;
     end else if (older_q) begin
-      accept  = ACCEPT_REFUSE;
-      refusal = REFUSAL_PAWS;
-    end else if (duplicate_q)              accept = ACCEPT_DUPLICATE;
+      attached_accept  = ACCEPT_REFUSE;
+      attached_refusal = REFUSAL_PAWS;
+    end else if (duplicate_q)              attached_accept = ACCEPT_DUPLICATE;
     else if (beyond_q) begin
-      accept  = ACCEPT_REFUSE;
-      refusal = REFUSAL_WINDOW;
-    end else if (next_q)                   accept = ACCEPT_WALK;
-    else                                   accept = ACCEPT_LEAVE;
+      attached_accept  = ACCEPT_REFUSE;
+      attached_refusal = REFUSAL_WINDOW;
+    end else if (next_q)                   attached_accept = ACCEPT_WALK;
+    else                                   attached_accept = ACCEPT_LEAVE;
   end
+
+  function automatic logic counts(input accept_e accept);
+    return accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
+  endfunction
+  function automatic logic goes_raw(input accept_e accept, input logic wants_raw);
+    return counts(accept) || (accept == ACCEPT_BARE && wants_raw);
+  endfunction
 
   logic unused;
   assign unused = ^{age[30:0], ahead[30:0], room[30:0], used_i, now_i};

@@ -104,8 +104,9 @@ module rx_dispatch
   seek_e        seek_q;
   rx_packet_t   packet_q;
   rx_segment_t  segment;
-  logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, vacant_q, payload_set_q, same_q, same_upd;
+  logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, vacant_q, payload_set_q, same, same_upd;
   logic         young_is_same, ended, ended_same_q;   // ended: a cycle ago a walk of the flow
+  logic         frame_q;                              // it is no replay
   logic [15:0]  flow_d, flow_q, oldest_flow;
   logic [31:0]  seq_end_q;
   flow_rx_row_t row_q;
@@ -157,7 +158,7 @@ module rx_dispatch
     endcase
     // Its flow's last segment in the walk was not the youngest there, so it was weighed against an older position; or it is a replay, for
     // which it counts where that segment really ended.
-    if (phase_q inside {WEIGH, JUDGE, READY} && known_q && same_upd && (!young_is_same || segment.replay)) phase_d = WEIGH;
+    if (phase_q inside {WEIGH, JUDGE, READY} && known_q && same_upd && (!young_is_same || !frame_q)) phase_d = WEIGH;
     if (phase_q inside {LATCH, WEIGH, JUDGE, READY} && known_q && state_changed_i) phase_d = FETCH;
     if (phase_q != EMPTY && segment.is_tcp && lookup_changed_i) phase_d = LOOK;
     if (pop) phase_d = EMPTY;
@@ -184,7 +185,6 @@ module rx_dispatch
   always_ff @(posedge clk_i) begin
     if (vacant_q) packet_q <= packet_i;
     flow_q      <= flow_d;
-    same_q      <= oldest_flow == flow_d;
     if (phase_q == LATCH) begin
       row_q      <= fetch_row_i;
       position_q <= fetch_position_i;
@@ -195,20 +195,28 @@ module rx_dispatch
     seq_end_q <= segment.seq + 32'(segment.payload_len);
   end
 
+  // Whether the oldest walk is of the flow, by both flows that it may be: which of them it is chooses late.
+  logic found_q, same_found_q, same_held_q;
+  always_ff @(posedge clk_i) begin
+    found_q      <= vacant_q || phase_q == LOOKING;
+    same_found_q <= oldest_flow == lookup_flow_i;
+    same_held_q  <= oldest_flow == flow_q;
+  end
+  assign same = found_q ? same_found_q : same_held_q;
+
   // ---------------------------------------------------------------- segments in the walk
   walking_t          entry, oldest;
   walk_done_t        done;
-  logic [WALK_W-1:0] head;
-  logic [WALKS-1:0]  same_walks;
+  logic [WALK_W-1:0] head, young;
   logic [COUNT_W-1:0] walks;
   logic [31:0]       young_end, young_ts_recent;
   logic [7:0]        raw_count, oldest_counted;
   logic [31:0]       done_end;
-  logic              payload_left, start, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
+  logic              payload_left, may_start, start, opens, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
 
   rx_walks #(.WALKS(WALKS)) i_walks (
-    .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .entry_i(entry), .raw_count_i(position_q.raw_count), .room_o(walk_room),
-    .same_o(same_walks), .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_end_o(young_end),
+    .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .open_i(opens), .entry_i(entry), .raw_count_i(position_q.raw_count), .room_o(walk_room),
+    .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_o(young), .young_end_o(young_end),
     .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
     .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
     .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .done_end_o(done_end), .oldest_o(oldest), .oldest_flow_o(oldest_flow),
@@ -220,15 +228,16 @@ module rx_dispatch
   rx_position_t judged, weighed;
   accept_e      accept;
   logic [3:0]   refusal;
-  logic         wants_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, close_free_q, raw_take;
-  logic         needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, chained_q, direct_counts;
+  logic         accept_walk, accept_counts, accept_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, close_free_q, raw_take;
+  logic         needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, framed_q, follows, chained_q, direct_counts;
   logic [15:0]  raw_slot;
 
   // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole. What is kept is so for all of them.
+  // If the youngest of all is another flow's nothing is decided before these have ended.
   always_comb begin
     judged = position_q;
-    if (flow_in_walk) begin
-      judged.attached  = (same_walks & kept_valid_i) == '0;
+    if (young_is_same) begin
+      judged.attached  = !kept_valid_i[young];
       judged.rcv_nxt   = young_end;
       judged.ts_valid  = young_ts_valid;
       judged.ts_recent = young_ts_recent;
@@ -239,7 +248,7 @@ module rx_dispatch
   // said; where one does not the flow is not attached, and nothing else counts. A replay is weighed again when the one before it has ended.
   always_comb begin
     weighed = ended_same_q ? ended_position : position_q;
-    if (was_youngest && !segment.replay) begin
+    if (was_youngest && frame_q) begin
       weighed.rcv_nxt   = young_end;
       weighed.ts_valid  = young_ts_valid;
       weighed.ts_recent = young_ts_recent;
@@ -248,21 +257,24 @@ module rx_dispatch
 
   rx_accept i_accept (
     .clk_i, .weigh_i(phase_q == WEIGH), .segment_i(segment), .seq_end_i(seq_end_q), .row_i(row_q), .position_i(weighed),
-    .attached_i(judged.attached), .used_i(pop && known_q), .now_i(judged), .accept_o(accept), .refusal_o(refusal), .wants_raw_o(wants_raw), .stamps_o(stamps)
+    .attached_i(judged.attached), .used_i(pop && known_q), .now_i(judged), .accept_o(accept), .refusal_o(refusal), .walk_o(accept_walk), .counts_o(accept_counts),
+    .raw_o(accept_raw), .stamps_o(stamps)
   );
 
   rx_raw_slots #(.WALKS(WALKS)) i_raw_slots (
-    .clk_i, .rst_ni, .cfg_i, .walks_i(walks), .start_i(start), .needless_i(segment.replay), .take_i(raw_take), .settled_o(settled), .slot_o(raw_slot), .room_o(room),
+    .clk_i, .rst_ni, .cfg_i, .walks_i(walks), .start_i(start), .needless_i(!frame_q), .take_i(raw_take), .settled_o(settled), .slot_o(raw_slot), .room_o(room),
     .room_walk_o(room_walk), .room_plain_o(room_plain)
   );
 
   // A close that is taken leaves room a cycle later: until then neither a decision nor an end can come. Beside the bit that five hundred
   // registers wait for, the same for what is decided.
   assign close_room = close_free_q;
-  assign to_walk    = known_q && accept == ACCEPT_WALK && follows_q;
+  assign to_walk    = known_q && accept_walk && follows_q;
   assign decide     = phase_q == READY && settled && !hold_i && !lookup_changed_i && !state_changed_i;
-  assign start      = decide && steady_q && to_walk && !replaying_q && (room_walk || segment.replay) && walk_room && start_ready_i;
-  assign direct     = decide && empty_q && close_room && !(to_walk && (room || segment.replay));
+  assign may_start  = decide && steady_q && known_q && accept_walk && room_walk && walk_room && start_ready_i;
+  assign start      = may_start && follows_q;
+  assign opens      = may_start && framed_q;        // a frame, whose payload waits for this
+  assign direct     = decide && empty_q && close_room && !(to_walk && (room || !frame_q));
   assign finish     = done_valid && close_room && !hold_i;
   // The verdict is a cycle old, and what is known of its flow's segments in the walk: no segment has ended in that cycle; none is in
   // the walk any more.
@@ -271,17 +283,21 @@ module rx_dispatch
     else {steady_q, empty_q, ended_same_q} <= {!finish, walks == '0 && !payload_left, same_upd};
   end
 
-  // A replay is alone in the walk: nothing is started before it has ended, and it needs no raw slot.
+  // A replay is alone in the walk: nothing is started before it has ended (two cycles later at the earliest, as behind any end), and it
+  // needs no raw slot. What it changes is worked out a cycle before, and whether it is one is a bit beside the packet.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) replaying_q <= 1'b0;
-    else if (start) replaying_q <= segment.replay;
+    else if (start) replaying_q <= !frame_q;
     else if (finish) replaying_q <= 1'b0;
   end
-  assign replay_start_o = start && segment.replay;
-  assign replay_flush_o = direct && segment.replay;
+  assign replay_start_o = start && !frame_q;
+  assign replay_flush_o = direct && !frame_q;
+  assign follows        = !flow_in_walk || young_is_same;
 
   always_ff @(posedge clk_i) begin
-    follows_q <= segment.replay ? walks == '0 && !payload_left : !flow_in_walk || young_is_same;
+    if (vacant_q) frame_q <= !packet_i.segment.replay;
+    follows_q <= !replaying_q && (frame_q ? follows : walks == '0 && !payload_left);
+    framed_q  <= !replaying_q && frame_q && follows;
     chained_q <= flow_in_walk;
   end
 
@@ -302,15 +318,10 @@ module rx_dispatch
 
   // What a packet that is not walked needs.
   assign detach = known_q && accept == ACCEPT_LEAVE;
-  always_comb begin
-    needs_raw = 1'b1;
-    if (known_q && accept == ACCEPT_BARE) needs_raw = wants_raw;
-    else if (known_q && (accept == ACCEPT_REFUSE || accept == ACCEPT_DUPLICATE)) needs_raw = 1'b0;
-    // One that should be walked is here because there is no slot.
-    drop = needs_raw && !(known_q ? room : room_plain);
-    // A replay of a flow that is gone.
-    if (segment.replay) {needs_raw, drop} = {1'b0, !known_q};
-  end
+  // One that should be walked is here because there is no slot.
+  assign needs_raw = frame_q && (!known_q || accept_raw);
+  // Or it is a replay of a flow that is gone.
+  assign drop = frame_q ? needs_raw && !(known_q ? room : room_plain) : !known_q;
 
   // ---------------------------------------------------------------- what is decided: position, report, close
   rx_packet_t      of;
@@ -334,9 +345,9 @@ module rx_dispatch
   assign is_known      = of_walk_q || known_q;
   assign is_duplicate  = !of_walk_q && known_q && accept == ACCEPT_DUPLICATE;
   assign is_refused    = !of_walk_q && known_q && accept == ACCEPT_REFUSE;
-  assign raw           = of_walk_q ? (!whole || done.engine) && !of.segment.replay : needs_raw && !drop;
+  assign raw           = of_walk_q ? (!whole || done.engine) && !oldest.packet.segment.replay : needs_raw && (known_q ? room : room_plain);
   // Segments with payload that the engine has to complete.
-  assign direct_counts = known_q && room && accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
+  assign direct_counts = known_q && room && accept_counts;
   assign counts_raw    = of_walk_q ? !whole : direct_counts;
   assign raw_count     = of_walk_q ? oldest_counted : position_q.raw_count + 8'(direct_counts);
   assign done_len      = !of_walk_q ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
@@ -347,7 +358,7 @@ module rx_dispatch
   // Where a walk's end leaves the flow, and where a verdict without a walk does.
   rx_ended #(.WALKS(WALKS)) i_ended (
     .clk_i, .rst_ni, .finish_i(finish), .head_i(head), .oldest_i(oldest), .done_i(done), .done_end_i(done_end), .counted_i(oldest_counted),
-    .kept_valid_i, .kept_i, .position_o(finish_position), .same_i(same_q), .ended_o(ended), .ended_position_o(ended_position)
+    .kept_valid_i, .kept_i, .position_o(finish_position), .same_i(same), .ended_o(ended), .ended_position_o(ended_position)
   );
   always_comb begin
     position_d           = position_q;
@@ -357,7 +368,7 @@ module rx_dispatch
   assign upd_valid_o    = finish || (direct && counts_raw);
   assign upd_flow_o     = of_flow;
   // With a verdict without a walk the packet leaves, so only an end of a walk counts for what is here. Compared a cycle ago.
-  assign same_upd       = finish && same_q;
+  assign same_upd       = finish && same;
   assign upd_position_o = of_walk_q ? finish_position : position_d;
 
   always_comb begin
@@ -431,10 +442,12 @@ module rx_dispatch
       block_told: assert (op_block_o == (!close_free_q || done_waits));
       nothing_in_walk: assert (direct -> walks == '0 && !payload_left);
       chained_as_it_stands: assert (start -> start_chained_o == young_is_same);
-      same_as_ever: assert (finish -> same_q == (oldest.flow == flow_q));
-      ended_of_it: assert (ended_q -> same_q == (ended_flow_q == flow_q));
+      same_as_ever: assert (finish -> same == (oldest.flow == flow_q));
+      ended_of_it: assert (ended_q -> same == (ended_flow_q == flow_q));
       ended_as_compared: assert (phase_q == WEIGH -> ended_same_q == ended);
       known_by_then: assert (start || direct -> !ended);
+      opens_told: assert (opens == (start && !segment.replay));
+      frame_told: assert (start || direct -> frame_q == !segment.replay && !(start && replaying_q));
       one_source: assert (!(finish && direct));
       source_told: assert (!(finish && !of_walk_q) && !(direct && of_walk_q));
     end

@@ -19,7 +19,7 @@ module rx_raw_slots
   // verilator lint_on UNUSEDSIGNAL
   input  logic [COUNT_W-1:0] walks_i,        // segments in the walk
   input  logic               start_i,        // there will be one more
-  input  logic               needless_i,     // with it: that never needs one
+  input  logic               needless_i,     // it never needs one: as it was a cycle ago
   input  logic               take_i,         // slot_o is taken
   output logic               settled_o,
   output logic [15:0]        slot_o,
@@ -59,12 +59,9 @@ module rx_raw_slots
     with_walks_q   <= 33'(used_q) + 33'(walks_q);
     with_reserve_q <= 33'(used_q) + 33'(cfg_i.raw_reserve);
     room_o         <= (plain_used_q & ~slot_mask_q) == '0;
-    room_walk_o    <= (with_walks_q & {1'b1, ~slot_mask_q}) == '0;
+    room_walk_o    <= needless_i || (with_walks_q & {1'b1, ~slot_mask_q}) == '0;
     room_plain_o   <= (with_reserve_q & {1'b1, ~slot_mask_q}) == '0;
   end
-
-  logic unused;
-  assign unused = needless_i;
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET

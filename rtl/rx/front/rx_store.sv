@@ -57,19 +57,17 @@ module rx_store
   logic             lost_q;                      // a beat of the present frame found no room
   logic             queue_ready, write, ends, keep;
   rx_drop_e         drop;
-  rx_packet_t       packet_d;
+  rx_packet_t       packet_d, head;
 
   logic [$clog2(MAX_FRAMES+1)-1:0] unused_count;
 
   assign write   = beat_valid_i && !full_q && !lost_q;
   assign wr_next = wr_q + 1'b1;
 
-  always_comb begin
-    drop = drop_i;
-    if (drop_i == KEEP && (full_q || lost_q || !queue_ready)) drop = DROP_BUFFER_FULL;
-  end
+  assign drop = drop_i == KEEP && (full_q || lost_q || !queue_ready) ? DROP_BUFFER_FULL : drop_i;
   assign ends = beat_valid_i && beat_last_i;
-  assign keep = ends && drop == KEEP;
+  // drop == KEEP, of which more hangs.
+  assign keep = ends && drop_i == KEEP && queue_ready && !(full_q || lost_q);
 
   always_comb begin
     packet_d           = '0;
@@ -80,14 +78,14 @@ module rx_store
     packet_d.segment   = segment_i;
     // A replay's place comes only where no frame ends, so that the verdict, which is late, chooses nothing here. What it gives back is
     // what lies before the frame that is coming in.
-    if (!ends) begin
+    if (!beat_last_i) begin
       packet_d.stop      = 16'(start_q);
       packet_d.frame_len = replay_i.payload_len;
       packet_d.payload   = 1'b0;
       packet_d.segment   = replay_i;
     end
   end
-  assign replay_ready_o = queue_ready && !ends;
+  assign replay_ready_o = queue_ready && !beat_last_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -123,8 +121,18 @@ module rx_store
 
   fifo_sync #(.WIDTH($bits(rx_packet_t)), .DEPTH(MAX_FRAMES), .STEADY(1'b1)) i_queue (
     .clk_i, .rst_ni, .wr_valid_i(keep || (replay_valid_i && replay_ready_o)), .wr_ready_o(queue_ready), .wr_data_i(packet_d),
-    .rd_valid_o(packet_valid_o), .rd_ready_i(packet_ready_i), .rd_data_o(packet_o), .count_o(unused_count)
+    .rd_valid_o(packet_valid_o), .rd_ready_i(packet_ready_i), .rd_data_o(head), .count_o(unused_count)
   );
+  // Whether it is a segment comes from a register, and not from the block RAM: its look-up waits for that.
+  logic head_tcp;
+  fifo_sync #(.WIDTH(1), .DEPTH(MAX_FRAMES), .LUT_RAM_DEPTH(MAX_FRAMES), .HEAD(1'b1)) i_tcp (
+    .clk_i, .rst_ni, .wr_valid_i(keep || (replay_valid_i && replay_ready_o)), .wr_ready_o(), .wr_data_i(packet_d.segment.is_tcp),
+    .rd_valid_o(), .rd_ready_i(packet_valid_o && packet_ready_i), .rd_data_o(head_tcp), .count_o()
+  );
+  always_comb begin
+    packet_o = head;
+    packet_o.segment.is_tcp = head_tcp;
+  end
 
   // ---------------------------------------------------------------- banks
   logic                   turn_q, clash;         // the reader that goes first where both want the same bank
@@ -155,16 +163,33 @@ module rx_store
   logic unused;
   assign unused = ^{free_stop_i, rd_pos_i, unused_count};
 
-  // ---------------------------------------------------------------- counters
+  // ---------------------------------------------------------------- counters, trace
+  // A cycle later: what became of a frame is known late.
+  logic        ended_q, tcp_q;
+  rx_drop_e    drop_q;
+  logic [15:0] frame_len_q;
+  logic [31:0] seq_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) ended_q <= 1'b0;
+    else ended_q <= ends;
+  end
+  always_ff @(posedge clk_i) begin
+    drop_q      <= drop;
+    frame_len_q <= frame_len_i;
+    tcp_q       <= segment_i.is_tcp;
+    seq_q       <= segment_i.seq;
+  end
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       cnt_inc_o <= '0;
     end else begin
       cnt_inc_o <= '0;
-      if (beat_valid_i && beat_last_i) begin
+      if (ended_q) begin
         cnt_inc_o[CNT_RX_FRAMES] <= 16'd1;
-        cnt_inc_o[CNT_RX_BYTES]  <= frame_len_i;
-        unique case (drop)
+        cnt_inc_o[CNT_RX_BYTES]  <= frame_len_q;
+        unique case (drop_q)
           KEEP:              ;
           DROP_DISABLED:     cnt_inc_o[CNT_RX_DROP_DISABLED] <= 16'd1;
           DROP_FCS:          cnt_inc_o[CNT_RX_DROP_FCS] <= 16'd1;
@@ -182,21 +207,20 @@ module rx_store
     end
   end
 
-  // ---------------------------------------------------------------- trace
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       trace_o <= '0;
     end else begin
-      trace_o.valid  <= beat_valid_i && beat_last_i;
-      trace_o.kind   <= drop == KEEP ? 4'(TRACE_KIND_FRAME_IN) : 4'(TRACE_KIND_FRAME_DROPPED);
-      trace_o.detail <= drop == KEEP ? 8'(segment_i.is_tcp) << TRACE_FRAME_IN_TCP_BIT : 8'(drop);
+      trace_o.valid  <= ended_q;
+      trace_o.kind   <= drop_q == KEEP ? 4'(TRACE_KIND_FRAME_IN) : 4'(TRACE_KIND_FRAME_DROPPED);
+      trace_o.detail <= drop_q == KEEP ? 8'(tcp_q) << TRACE_FRAME_IN_TCP_BIT : 8'(drop_q);
       trace_o.flow   <= NO_FLOW;
-      trace_o.value  <= drop == KEEP && segment_i.is_tcp ? segment_i.seq : '0;
-      trace_o.info   <= frame_len_i;
+      trace_o.value  <= drop_q == KEEP && tcp_q ? seq_q : '0;
+      trace_o.info   <= frame_len_q;
     end
   end
 
-  assign idle_o = wr_q == free_q && !packet_valid_o;
+  assign idle_o = wr_q == free_q && !packet_valid_o && !ended_q;
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
@@ -205,6 +229,8 @@ module rx_store
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      kept_as_said: assert (keep == (ends && drop == KEEP));
+      tcp_told: assert (packet_valid_o -> head_tcp == head.segment.is_tcp);
       no_overwrite: assert (write -> wr_q - free_q < POS_W'(DEPTH));
       room: assert (wr_q - free_q <= POS_W'(DEPTH));
       one_of_a_bank: assert (!(rd_grant_o == 2'b11 && rd_pos_i[0][0] == rd_pos_i[1][0]));

@@ -19,19 +19,20 @@ module rx_walks
   // The segment to be started: what is known of its flow if none of it is in the walk.
   input  logic [15:0]            flow_i,
   input  logic                   start_i,
+  input  logic                   open_i,           // and it has payload of a frame
   input  walking_t               entry_i,          // of flow_i
   input  logic [7:0]             raw_count_i,      // as it stands in this cycle
   output logic                   room_o,
-  output logic [WALKS-1:0]       same_o,           // those of its flow, a cycle after flow_i has changed
-  output logic                   in_walk_o,        // there are such
+  output logic                   in_walk_o,        // there are some of its flow: a cycle after flow_i has changed
   output logic                   youngest_o,       // as the youngest,
   output logic                   was_youngest_o,   // and so it was a cycle ago, by the flow_i of then
-  output logic [31:0]            young_end_o,      // which ends here
+  output logic [INDEX_W-1:0]     young_o,          // which is this one,
+  output logic [31:0]            young_end_o,      // ends here
   output logic                   young_ts_valid_o, // and leaves this TS.Recent
   output logic [31:0]            young_ts_recent_o,
 
   input  logic                   payload_end_i,
-  output logic                   payload_open_o,   // payload of some segment has not all passed; with start_i at once
+  output logic                   payload_open_o,   // payload of some segment has not all passed; with open_i at once
   output logic                   payload_left_o,   // the same without the one that starts
 
   input  logic                   done_valid_i,
@@ -59,37 +60,44 @@ module rx_walks
   logic [WALKS-1:0][15:0] flow_q;
   logic [WALKS-1:0][7:0]  raw_count_q;
   logic [7:0]             head_raw, oldest_raw_q, oldest_raw_more_q, counted_q;
-  logic [INDEX_W-1:0]     head_q, tail_q, young;
+  logic [INDEX_W-1:0]     head_q, tail_q, young_q;
   logic [COUNT_W-1:0]     count_q, payloads_q;
   logic [15:0]            young_flow_q;
   logic [31:0]            young_end_q, young_ts_recent_q, stopped_at_q;
   logic                   young_same_q, young_ts_valid_q;
 
-  assign young             = tail_q - 1'b1;
   assign youngest_o        = count_q != '0 && young_same_q;
+  assign young_o           = young_q;
   assign young_end_o       = young_end_q;
   assign young_ts_valid_o  = young_ts_valid_q;
   assign young_ts_recent_o = young_ts_recent_q;
-  assign same_o            = valid_q & same_q;
-  assign in_walk_o         = same_o != '0;
+  assign in_walk_o         = (valid_q & same_q) != '0;
 
-  // A start is only of a flow that has stood here for some cycles.
+  // A start is only of a flow that has stood here for some cycles, and stands for another one. What it leaves is asked for three cycles
+  // later at the earliest, and follows by one: the start is late.
+  logic        started_q, ts_valid_q;
+  logic [31:0] ts_recent_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) started_q <= 1'b0;
+    else started_q <= start_i;
+  end
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) same_q[i] <= flow_q[i] == flow_i;
     young_same_q   <= young_flow_q == flow_i;
     was_youngest_o <= young_flow_q == flow_i && count_q != '0;
-    if (start_i) begin
+    ts_valid_q     <= entry_i.ts_valid;
+    ts_recent_q    <= entry_i.ts_recent;
+    if (started_q) begin
       young_flow_q      <= flow_i;
       young_end_q       <= entry_i.seq_end;
-      young_ts_valid_q  <= entry_i.ts_valid;
-      young_ts_recent_q <= entry_i.ts_recent;
+      young_ts_valid_q  <= ts_valid_q;
+      young_ts_recent_q <= ts_recent_q;
     end
   end
 
   assign room_o         = count_q < COUNT_W'(WALKS);
   assign payload_left_o = payloads_q != '0;
-  // A replay's comes from elsewhere, and is alone.
-  assign payload_open_o = payload_left_o || (start_i && !entry_i.packet.segment.replay);
+  assign payload_open_o = payload_left_o || open_i;
   assign head_o         = head_q;
   assign oldest_o       = oldest_q;
   assign oldest_flow_o  = oldest_valid_q ? oldest_q.flow : entry_q[head_q].flow;
@@ -156,6 +164,7 @@ module rx_walks
       valid_q    <= '0;
       head_q     <= '0;
       tail_q     <= '0;
+      young_q    <= '1;
       count_q    <= '0;
       payloads_q <= '0;
     end else begin
@@ -166,6 +175,7 @@ module rx_walks
       if (start_i) begin
         valid_q[tail_q] <= 1'b1;
         tail_q          <= tail_q + 1'b1;
+        young_q         <= tail_q;
       end
       count_q    <= count_q + COUNT_W'(start_i) - COUNT_W'(finish_i);
       payloads_q <= payloads_q + COUNT_W'(start_i) - COUNT_W'(payload_end_i);
@@ -175,7 +185,7 @@ module rx_walks
   always_ff @(posedge clk_i) begin
     if (start_i) begin
       last_q[tail_q] <= 1'b1;
-      if (youngest_o) last_q[young] <= 1'b0;
+      if (youngest_o) last_q[young_q] <= 1'b0;
     end
     // `start_i`, which is late, makes it count.
     if (room_o) begin
@@ -209,16 +219,20 @@ module rx_walks
     end
     if (start_i) counts_q[tail_q] <= finish_i && flow_i == oldest_q.flow ? oldest_counted_o : raw_count_i;
   end
+  logic [31:0] started_end_q;
+  always_ff @(posedge clk_i) started_end_q <= entry_i.seq_end;
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      young_is_last: assert (young_q == tail_q - 1'b1);
       counts_on: assert (finish_i -> oldest_raw_q == counts_q[head_q]);
-      one_count: assert (start_i && youngest_o -> raw_count_i == counts_q[young]);
+      one_count: assert (start_i && youngest_o -> raw_count_i == counts_q[young_q]);
       ready_told: assert (done_ready_q == (done_valid_q && oldest_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)));
       no_more_than_fit: assert (32'(count_q) <= WALKS);
       dones_fit: assert (done_valid_i -> fifo_ready && count_q != '0);
       oldest_is_oldest: assert (finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);
-      flow_stood: assert (start_i -> (count_q == '0 || young_same_q == (flow_q[young] == flow_i)) && in_walk_o == in_walk);
-      young_told: assert (count_q != '0 -> young_flow_q == flow_q[young]);
+      flow_stood: assert (start_i -> (count_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && in_walk_o == in_walk);
+      young_told: assert (count_q != '0 && !started_q -> young_flow_q == flow_q[young_q]);
+      stands_behind: assert (started_q -> flow_i == flow_q[young_q] && entry_i.seq_end == started_end_q && !start_i);
       starts_fit: assert (start_i -> room_o && (!in_walk_o || youngest_o));
     end
   end

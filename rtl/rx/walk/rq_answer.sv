@@ -1,7 +1,8 @@
 // What host memory answers to the reads of rq_element, in the order in which they were asked for: puts elements together, and
 // keeps them, SLOTS for each context (slot = low bits of the MSN). No back-pressure: a read is asked for when there is room for
 // its answer. The end of a read is told a cycle after its last beat, when its elements are in the memory.
-// Elements are looked at through `look_i`: there in the next cycle, and until the next `look_i`.
+// Elements are looked at through `look_i`: there in the next cycle, and until the next `look_i`. Which STag the first SGE is of comes from
+// a register, and not from the block RAM: the table STAG is asked for it at once.
 
 module rq_answer
   import weft_card_pkg::*;
@@ -66,7 +67,11 @@ module rq_answer
 
   logic [$clog2(BEATS+1)-1:0] beat_q;
   logic [3:0] arrived_q;
+  logic [CONTEXT_W+3:0] slot;
   logic [511:0] shifted, partial_q;
+  // verilator lint_off UNUSEDSIGNAL
+  receive_element_t arrived, word;
+  // verilator lint_on UNUSEDSIGNAL
   if (DATA_W == 512) begin : gen_one_beat
     assign shifted = rsp_data_i;
     logic unused_partial;
@@ -76,6 +81,7 @@ module rq_answer
     logic unused_partial;
     assign unused_partial = ^partial_q[DATA_W-1:0];
   end
+  assign slot = {read.of, read.slot + arrived_q};
   assign rsp_ready_o = read_valid;
   assign rsp_fire = rsp_valid_i && rsp_ready_o;
   assign element_ends = rsp_fire && 32'(beat_q) == BEATS - 1;
@@ -107,12 +113,24 @@ module rq_answer
   ) u_slots (
       .clk_i,
       .we_i(element_ends),
-      .waddr_i({read.of, read.slot + arrived_q}),
+      .waddr_i(slot),
       .wdata_i(shifted),
       .re_i(look_i),
       .raddr_i({look_context_i, look_slot_i}),
-      .rdata_o(element_o)
+      .rdata_o(word)
   );
+
+  (* ram_style = "distributed" *) logic [23:0] first_stag[CONTEXTS*SLOTS];
+  logic [23:0] first_stag_q;
+  assign arrived = shifted;
+  always_ff @(posedge clk_i) begin
+    if (element_ends) first_stag[slot] <= arrived.sge0_stag[31:8];
+    if (look_i) first_stag_q <= first_stag[{look_context_i, look_slot_i}];
+  end
+  always_comb begin
+    element_o = word;
+    element_o.sge0_stag[31:8] = first_stag_q;
+  end
 
   logic unused;
   assign unused = ^{order_ready, reads};

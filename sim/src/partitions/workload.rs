@@ -62,8 +62,8 @@ pub struct Load {
     /// Frames of a million that are cut in two on the way, each way.
     #[serde(default)]
     pub cut: u32,
-    /// What lies beyond a gap is not copied by the hosts, where the card can walk over it again.
-    #[serde(default)]
+    /// What comes while a flow is detached is not copied by the hosts, where the card can walk over it again.
+    #[serde(default = "yes")]
     pub replay: bool,
     /// Delay of the link in nanoseconds, each way.
     #[serde(default = "delay")]
@@ -90,6 +90,10 @@ impl Load {
 
 fn one() -> usize {
     1
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn delay() -> u64 {
