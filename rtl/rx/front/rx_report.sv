@@ -1,8 +1,12 @@
 // The receive path's reports, as they go out. What has failed is written into them, and the two of a segment that is one FPDU,
 // placed, become one (placed_report).
 //
-// The report of an FPDU that may be one of the two stays in the register at the output, not offered yet, until the next one comes:
-// that is of the same segment. If it may be the other one they go together; else the first goes alone and the next one waits.
+// There are two places. The report of an FPDU that may be one of the two stays in its place, not offered yet, until the next one comes:
+// that is of the same segment. If it may be the other one they go together, into the other place; else the first goes alone, before it.
+// Reports are wide, and `valid_i` and `rpt_ready_i` late: each place loads while it is empty, so no enable of it looks at either.
+//
+//   record ─┬─► [place 0] ─┐
+//           └─► [place 1] ─┴─► rpt
 
 module rx_report
   import weft_card_pkg::*;
@@ -30,11 +34,16 @@ module rx_report
   // verilator lint_on UNUSEDSIGNAL
   segment_report_t segment;          // a frame report has its status there, too
   placed_report_t  placed;
-  logic            hold_q, join_both, take;
+  logic            hold_q, merge, take, leave, held_next;    // hold_q: the younger one inside, or the only one, is held
+  logic            head_q;                                   // the place of the older one
+  logic [1:0]      used_q, used;
+  logic [1:0][511:0] place_q;
 
-  assign join_both = hold_q && joins_i && !fpdu_i;
-  assign ready_o   = (!rpt_valid_o || rpt_ready_i) && (!hold_q || join_both);
+  assign merge     = hold_q && joins_i && !fpdu_i;
+  assign ready_o   = used_q != 2'b11;
   assign take      = valid_i && ready_o;
+  assign leave     = rpt_valid_o && rpt_ready_i;
+  assign rpt_o     = place_q[head_q];
   assign held      = fpdu_report_t'(rpt_o);
 
   always_comb begin
@@ -57,23 +66,32 @@ module rx_report
     placed.rsvd_ulp        = held.rsvd_ulp;
   end
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      {rpt_valid_o, hold_q} <= '0;
-    end else if (take) begin
-      {rpt_valid_o, hold_q} <= fpdu_i && joins_i && !failed_i ? 2'b01 : 2'b10;
-    end else if (hold_q && next_i && !join_both) begin
-      {rpt_valid_o, hold_q} <= 2'b10;
-    end else if (rpt_ready_i) begin
-      rpt_valid_o <= 1'b0;
-    end
-  end
-  // Whether one comes is known late: it counts where something is held.
-  always_ff @(posedge clk_i) begin
-    if (hold_q ? valid_i && join_both : !rpt_valid_o || rpt_ready_i) rpt_o <= fpdu_i ? 512'(fpdu) : hold_q ? 512'(placed) : 512'(segment);
+  // What is held is alone inside when the next one is taken.
+  assign held_next = take ? fpdu_i && joins_i && !failed_i : hold_q && !(next_i && !merge);
+  always_comb begin
+    used = used_q;
+    if (leave || (take && merge)) used[head_q] = 1'b0;
+    if (take) used[used_q[0]] = 1'b1;
   end
 
-  assign idle_o = !rpt_valid_o && !hold_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      {rpt_valid_o, hold_q, head_q} <= '0;
+      used_q <= '0;
+    end else begin
+      used_q      <= used;
+      hold_q      <= held_next;
+      head_q      <= used_q != '0 && (head_q ^ (leave || (take && merge)));
+      rpt_valid_o <= used == 2'b11 || (used != '0 && !held_next);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < 2; i++) begin
+      if (!used_q[i]) place_q[i] <= fpdu_i ? 512'(fpdu) : merge ? 512'(placed) : 512'(segment);
+    end
+  end
+
+  assign idle_o = used_q == '0;
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
@@ -89,9 +107,11 @@ module rx_report
   );
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      held_alone: assert (!(hold_q && rpt_valid_o));
+      held_inside: assert (hold_q -> used_q != '0);
+      offered: assert (rpt_valid_o == (used_q == 2'b11 || (used_q != '0 && !hold_q)));
+      head_inside: assert (used_q == '0 || used_q[head_q]);
       next_of_all: assert (valid_i -> next_i);
-      of_one_segment: assert (take && hold_q -> {held.flow, held.seq, held.epoch} == {segment.flow, segment.seq, segment.epoch} &&
+      of_one_segment: assert (take && merge -> {held.flow, held.seq, held.epoch} == {segment.flow, segment.seq, segment.epoch} &&
                               segment.done_len == segment.payload_len && segment.status == '0);
     end
   end
