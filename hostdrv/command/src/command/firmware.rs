@@ -153,12 +153,21 @@ impl Report {
             commands,
             copies,
             alarms,
+            copied,
+            checked,
+            again,
             ..
         } = info;
         writeln!(
             out,
             "  commands {commands}, copies {copies}, alarms {alarms}"
         )?;
+        if info.engine_at != 0 {
+            writeln!(
+                out,
+                "  engine: {copied} bytes copied, CRC of {checked}, {again} segments sent again"
+            )?;
+        }
         if status.dma_error() {
             writeln!(out, "  host memory answered it in error")?;
         }
@@ -192,7 +201,7 @@ impl Report {
         });
         let info = self.info.as_ref().map(|info| {
             json!({"version": text(&info.version), "build": text(&info.build), "commands": info.commands, "copies": info.copies,
-                   "alarms": info.alarms})
+                   "alarms": info.alarms, "bytes_copied": info.copied, "bytes_checked": info.checked, "sent_again": info.again})
         });
         let stack = self
             .stack
