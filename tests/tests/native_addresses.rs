@@ -280,7 +280,10 @@ fn hostile_resolvers() {
 /// A resolver that takes nobody, and at which as many wait as can: nobody waits behind them.
 #[test]
 fn a_resolver_that_takes_nobody() {
-    if left_out_on_card("a_resolver_that_takes_nobody", "its bound is of the wall's time") {
+    if left_out_on_card(
+        "a_resolver_that_takes_nobody",
+        "its bound is of the wall's time",
+    ) {
         return;
     }
     let _limit = Limit::usual("seed 8");
