@@ -14,7 +14,7 @@ demo: setup ## build, then connect two simulated cards twelve ways and move veri
 test: setup ## every test: units, full stack, conformance, bad input
 	WEFT_TEST_LIMIT=$${WEFT_TEST_LIMIT:-600} cargo test --workspace --features weft/sim
 
-rungs: setup ## the full-stack suites at rungs that they do not have by themselves (RUNGS="host host,placement", SAMPLE=N): .ci/rungs
+rungs: setup ## the full-stack suites at rungs that they do not have by themselves (RUNGS="host host,placement", RUNGS=firmware, SAMPLE=N): .ci/rungs
 	.ci/rungs
 
 test-vfio: lanes ## the driver under a Linux guest's VFIO, on cards served by vfio-user
@@ -97,13 +97,15 @@ firmware: ## the engine for riscv32imc, without an operating system; its size an
 	firmware/build-riscv.sh
 
 FIRMWARE := riscv32imc-unknown-none-elf/release/weft-firmware-card
+# One choice of packages here and in .ci/rungs, so that the card with its processor is built once.
+WITH_PROCESSOR := -q -p weft-processor-tests -p weft-tests -p weft --features weft/sim $(foreach test,card crashes device engine gdb processor debugger,--test $(test))
 processor: setup $(SYN_PYTHON) ## the control processor in RTL, with its firmware: its core is installed, its tests are run
 	@./setup.sh python
 	firmware/build-riscv.sh card
 	export WEFT_IBEX="$$(rtl/control/setup.sh)" WEFT_FIRMWARE=$(CURDIR)/target/riscv/card/$(FIRMWARE) \
 		WEFT_FIRMWARE_ENGINE=$(CURDIR)/target/riscv/card-engine/$(FIRMWARE) && \
 	$(SYN_PYTHON) rtl/syn/lint.py --top weft_card_control && \
-	cargo test -q -p weft-processor-tests && cargo clippy -q -p weft-processor-tests --all-targets -- -D warnings
+	cargo test $(WITH_PROCESSOR) && cargo clippy $(WITH_PROCESSOR) --example cost --example debugger -- -D warnings
 
 setup:
 	@./setup.sh

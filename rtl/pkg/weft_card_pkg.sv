@@ -1160,7 +1160,9 @@ package weft_card_pkg;
 
   // What the firmware says of itself, at address 0x100 of the processor's memory. Magic, layout, version, build and log_bytes are part of what is loaded; places and counts are the running firmware's.
   typedef struct packed {
-    logic [95:0] rsvd_116;
+    logic [31:0] again;  // segments and FPDUs that its engine has sent again, likewise
+    logic [31:0] checked;  // bytes over which its engine has computed a CRC32C, likewise
+    logic [31:0] copied;  // bytes that it has copied: raw frames that it fetched, and what its engine copied; modulo 2^32, as of the last turn
     logic [31:0] debug_at;  // address of the proc_debug
     logic [31:0] queues_at;  // address of the proc_queues; 0: this firmware has no engine
     logic [31:0] instructions;  // instructions since the start, modulo 2^32, as of the last turn

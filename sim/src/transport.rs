@@ -191,7 +191,7 @@ impl Transport for SimTransport {
                     world = asleep.give_way(&self.world, world);
                 }
                 // Nothing happens before `end`, or before somebody does something.
-                Stop::Quiet => {
+                Stop::Quiet | Stop::Asleep(_) => {
                     let leap = end.map(|end| end.saturating_sub(world.now()));
                     let since = *quiet.get_or_insert_with(Instant::now);
                     if let Some(grace) = asleep.grace(leap, since.elapsed()) {

@@ -28,6 +28,8 @@ pub enum Stop {
     Quiet,
     /// A card waits for memory that another process lends.
     Waiting,
+    /// Nothing happens until the alarm of a processor that sleeps, at this time ([`World::settle_awake`]).
+    Asleep(u64),
 }
 
 /// What cannot be.
@@ -71,6 +73,8 @@ enum Idle {
     Come,
     /// The same, and not beyond the limit.
     Stay,
+    /// As `Come`, but no processor's alarm is leapt to.
+    Awake,
 }
 
 struct Slot {
@@ -354,6 +358,11 @@ impl World {
         self.advance(Some(limit), Idle::Come)
     }
 
+    /// Like [`settle`](Self::settle), but does not leap to the alarm of a processor that sleeps: between cards and hosts that share the wall's time nobody's timers run faster.
+    pub fn settle_awake(&mut self, limit: u64) -> Result<Stop, WorldError> {
+        self.advance(Some(limit), Idle::Awake)
+    }
+
     /// Like [`settle`](Self::settle), and not beyond the limit to an arrival that comes later.
     pub fn step(&mut self, limit: u64) -> Result<Stop, WorldError> {
         self.advance(Some(limit), Idle::Stay)
@@ -369,8 +378,16 @@ impl World {
             if self.slots.iter().all(|s| s.idle(self.time)) {
                 let arrivals = self.links.iter().filter_map(|(l, _)| l.next_arrival());
                 let alarms = self.slots.iter().filter_map(|s| s.card.alarm());
-                let next = arrivals
-                    .chain(alarms.map(|cycle| cycle.saturating_mul(CYCLE_NS)))
+                let arrival = arrivals.min();
+                let alarm = alarms.min().map(|cycle| cycle.saturating_mul(CYCLE_NS));
+                if let (Idle::Awake, Some(alarm)) = (idle, alarm) {
+                    if alarm > self.time && arrival.is_none_or(|at| alarm < at) {
+                        return Ok(Stop::Asleep(alarm));
+                    }
+                }
+                let next = arrival
+                    .into_iter()
+                    .chain(alarm)
                     .min()
                     .into_iter()
                     .chain(deadline.filter(|_| idle == Idle::Wait))

@@ -26,6 +26,17 @@ pub fn cards() -> Vec<CardKind> {
     vec![name.parse().expect("WEFT_TEST_CARD"); 2]
 }
 
+/// Two functional models, for tests of what does not depend on the card; but a device of rung `firmware` has the card that is asked for ([`cards`]),
+/// for a model has no processor.
+pub fn models() -> Vec<CardKind> {
+    let asked = cards();
+    let kind = |(rung, kind)| match rung {
+        Rung::Firmware => kind,
+        _ => CardKind::Model,
+    };
+    rungs().into_iter().zip(asked).map(kind).collect()
+}
+
 /// The rungs of their queue pairs: the usual one, unless `WEFT_TEST_RUNG` names one for both (`host`), or one for each (`host,placement`).
 pub fn rungs() -> [Rung; 2] {
     let Ok(names) = std::env::var("WEFT_TEST_RUNG") else {

@@ -20,6 +20,8 @@ pub const PORT: u16 = 7471;
 pub const REGION: usize = 4096;
 /// What every region is filled with at first.
 pub const FILL: u8 = 0xa5;
+/// Firmware takes simulated time, software of the host does not: so many times as long is waited for it.
+const FIRMWARE: u64 = 20;
 /// Bytes of each posted receive.
 pub const RECEIVE: usize = 256;
 
@@ -46,6 +48,8 @@ pub struct Served {
 pub struct Target {
     fabric: Fabric,
     link: usize,
+    /// Times as long as for software of the host.
+    pace: u64,
     channel: EventChannel,
     _listener: CmId,
     /// Peers, by the order in which they were made.
@@ -78,6 +82,7 @@ impl Target {
         Self {
             fabric,
             link,
+            pace: if rung == Rung::Firmware { FIRMWARE } else { 1 },
             channel,
             _listener: listener,
             peers: Vec::new(),
@@ -160,9 +165,9 @@ impl Target {
         self.run(100_000);
     }
 
-    /// Runs for at least `ns`, delivering frames between card and peers and serving requests.
+    /// Runs for at least `ns`, and longer for firmware, delivering frames between card and peers and serving requests.
     pub fn run(&mut self, ns: u64) {
-        let end = self.fabric.now() + ns;
+        let end = self.fabric.now() + ns * self.pace;
         loop {
             self.exchange();
             self.serve();
@@ -213,8 +218,11 @@ impl Target {
         };
         let all = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
         let cq = self.device().create_cq(16, None).expect("CQ");
+        let mut init = QpInit::new(&cq);
+        // An engine on the card has memory for 1024 work requests.
+        (init.cap.max_send_wr, init.cap.max_recv_wr) = (16, 16);
         let served = Served {
-            qp: id.create_qp(&pds[0], &QpInit::new(&cq)).expect("QP"),
+            qp: id.create_qp(&pds[0], &init).expect("QP"),
             cq,
             open: region(&pds[0], all),
             closed: region(&pds[0], Access::LOCAL_WRITE | Access::REMOTE_READ),

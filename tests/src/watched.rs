@@ -4,10 +4,11 @@ use weft_sim::fabric::{Fabric, FabricConfig};
 
 use crate::bench::Bench;
 
-/// Two functional models with a watched link.
+/// Two cards ([`crate::models`]) with a watched link.
 pub fn watched(seed: u64) -> Bench {
     let config = FabricConfig {
         seed,
+        cards: crate::models(),
         rungs: crate::rungs().to_vec(),
         ..FabricConfig::default()
     };

@@ -16,6 +16,7 @@ use weft_limit::Limit;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::clients::{command, event};
 use weft_tests::ends::{no_faults, End, PORT};
+use weft_tests::left_out_on_card;
 
 /// Words that a program writes.
 const WORDS: usize = 100;
@@ -166,6 +167,9 @@ fn check_served(served: &v1::Served, to: (u32, u64)) {
 /// A program that was built when there was version 1 runs on today's driver, and moves its data by the card.
 #[test]
 fn a_program_of_version_1_on_todays_broker() {
+    if left_out_on_card("a_program_of_version_1_on_todays_broker", "nothing is lent") {
+        return;
+    }
     let _limit = limit();
     let (said, there) = on_todays_broker(|path, to, bench| {
         let (path, errand) = (path.to_owned(), errand(to, bench.ip(1)));
@@ -204,6 +208,9 @@ fn a_program_of_today_on_a_broker_of_version_1() {
 
 #[test]
 fn both_of_today() {
+    if left_out_on_card("both_of_today", "nothing is lent") {
+        return;
+    }
     let _limit = limit();
     let ((version, found, device), there) = on_todays_broker(|path, to, bench| {
         let (path, ip, device) = (path.to_owned(), bench.ip(1), bench.device(0).extensions());
@@ -221,6 +228,9 @@ fn both_of_today() {
 /// Who speaks no version that the broker speaks is told which it speaks, and may ask again; words of requests that no version has change nothing.
 #[test]
 fn versions_that_nobody_speaks() {
+    if left_out_on_card("versions_that_nobody_speaks", "nothing is lent") {
+        return;
+    }
     let _limit = limit();
     let (answers, _) = on_todays_broker(|path, _, _| {
         let path = path.to_owned();

@@ -9,7 +9,7 @@ use weft_tests::ends::{connected, Pair};
 
 const MS: u64 = 1_000_000;
 /// So long all that was posted takes, and less than any period here.
-const AWHILE: u64 = 200_000;
+const AWHILE: u64 = MS;
 
 fn pair() -> Pair {
     connected(

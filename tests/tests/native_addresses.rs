@@ -13,6 +13,7 @@ use weft_hostdrv::verbs::*;
 use weft_limit::Limit;
 use weft_sim::fabric::{ip, mac};
 use weft_tests::ends::{completion, next_event, End, PORT};
+use weft_tests::left_out_on_card;
 use weft_tests::resolvers::{ask, hints, Files};
 use weft_tests::watched::{frames, watched};
 
@@ -279,6 +280,12 @@ fn hostile_resolvers() {
 /// A resolver that takes nobody, and at which as many wait as can: nobody waits behind them.
 #[test]
 fn a_resolver_that_takes_nobody() {
+    if left_out_on_card(
+        "a_resolver_that_takes_nobody",
+        "its bound is of the wall's time",
+    ) {
+        return;
+    }
     let _limit = Limit::usual("seed 8");
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("full.sock");

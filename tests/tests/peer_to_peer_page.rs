@@ -9,7 +9,7 @@ use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::transport::lock;
 use weft_tests::bench::Bench;
 use weft_tests::ends::{completion, next_event, End};
-use weft_tests::rungs;
+use weft_tests::{left_out_on_card, rungs};
 
 const SECOND: u64 = 1_000_000_000;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/peer2peer.md");
@@ -185,6 +185,12 @@ fn table() -> String {
 
 #[test]
 fn the_page_says_what_each_way_costs() {
+    if left_out_on_card(
+        "the_page_says_what_each_way_costs",
+        "the page is of models at placement",
+    ) {
+        return;
+    }
     let _limit = Limit::usual("seed 7");
     let table = table();
     if rungs() != [Rung::default(); 2] {
@@ -209,6 +215,12 @@ fn the_page_says_what_each_way_costs() {
 /// done, and each place is the program's.
 #[test]
 fn no_place_is_lost_to_the_rtr() {
+    if left_out_on_card(
+        "no_place_is_lost_to_the_rtr",
+        "the page is of models at placement",
+    ) {
+        return;
+    }
     const DEPTH: u32 = 4;
     let _limit = Limit::usual("seeds 50 to 52");
     for (seed, kind) in (50..).zip([RtrKinds::READ, RtrKinds::WRITE, RtrKinds::SEND]) {

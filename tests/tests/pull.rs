@@ -7,6 +7,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use weft_hostdrv::cm::CmEventType;
 use weft_sim::kind::CardKind;
+use weft_tests::left_out_on_card;
 use weft_tests::pull::{App, Plan, Site};
 
 const MS: u64 = 1_000_000;
@@ -170,6 +171,9 @@ impl Pull {
 
 #[test]
 fn the_link_is_cut_for_good() {
+    if left_out_on_card("the_link_is_cut_for_good", "timers are not chosen there") {
+        return;
+    }
     for seed in seeds(1000) {
         let mut pull = Pull::new(seed);
         let (site, mut apps) = pull.begin();
@@ -187,6 +191,9 @@ fn the_link_is_cut_for_good() {
 
 #[test]
 fn the_link_is_cut_and_mended() {
+    if left_out_on_card("the_link_is_cut_and_mended", "timers are not chosen there") {
+        return;
+    }
     let mut survived = 0;
     for seed in seeds(2000) {
         let mut pull = Pull::new(seed);
@@ -257,10 +264,16 @@ fn a_process_goes(first: u64, killed: bool) {
 
 #[test]
 fn the_process_is_killed() {
+    if left_out_on_card("the_process_is_killed", "timers are not chosen there") {
+        return;
+    }
     a_process_goes(3000, true);
 }
 
 #[test]
 fn the_device_is_dropped() {
+    if left_out_on_card("the_device_is_dropped", "timers are not chosen there") {
+        return;
+    }
     a_process_goes(4000, false);
 }

@@ -22,6 +22,7 @@ use weft_hostdrv::{transport, Device, DeviceConfig};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
 use weft_sim::serve::{start, CardConfig, ServeConfig, Served};
+use weft_tests::left_out_on_card;
 
 /// What a child is told: role, socket, number of pings, seed.
 const VARIABLE: &str = "WEFT_PULL_CHILD";
@@ -224,6 +225,12 @@ fn moment(seed: u64) -> Duration {
 
 #[test]
 fn the_client_is_killed() {
+    if left_out_on_card(
+        "the_client_is_killed",
+        "its cards are models, and timers are not chosen there",
+    ) {
+        return;
+    }
     let bench = Bench::new();
     let _server = bench.server(1);
     for seed in seeds() {
@@ -241,6 +248,12 @@ fn the_client_is_killed() {
 
 #[test]
 fn the_server_is_killed() {
+    if left_out_on_card(
+        "the_server_is_killed",
+        "its cards are models, and timers are not chosen there",
+    ) {
+        return;
+    }
     let bench = Bench::new();
     let mut in_the_middle = 0;
     for seed in seeds() {

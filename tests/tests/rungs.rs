@@ -5,6 +5,7 @@ use weft_hostdrv::verbs::*;
 use weft_hostdrv::{Rung, RungError};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, next_event, no_faults, pattern, End, Pair};
+use weft_tests::rungs;
 
 /// A connection from device 0, with a queue pair of this rung, to device 1.
 fn connected(bench: Bench, rung: Option<Rung>) -> Pair {
@@ -97,12 +98,21 @@ fn a_queue_pair_has_the_rung_it_asks_for() {
 fn a_rung_that_is_not_there_is_refused_with_the_reason() {
     let bench = Bench::new(&Way::Sim, 6).expect("two cards come up");
     let end = End::new(bench.device(0));
-    for (rung, why, says) in [
-        (
+    // Where the engine is on the card there is no other rung, and elsewhere not that one.
+    let elsewhere = match rungs()[0] {
+        Rung::Firmware => (
+            Rung::Placement,
+            RungError::OnCard,
+            "no queue pair of rung placement: the control of this card is on its own processor",
+        ),
+        _ => (
             Rung::Firmware,
             RungError::NoProcessor,
             "no queue pair of rung firmware: the card has no processor",
         ),
+    };
+    for (rung, why, says) in [
+        elsewhere,
         (Rung::Full, RungError::NoFastPath, "no control in RTL"),
     ] {
         let init = QpInit::new(&end.cq).rung(rung);
@@ -119,7 +129,8 @@ fn a_rung_that_is_not_there_is_refused_with_the_reason() {
     let max = bench.device(0).attributes().max_qp;
     let all: Vec<Qp> = (0..max)
         .map(|_| {
-            let init = QpInit::new(&end.cq);
+            let mut init = QpInit::new(&end.cq);
+            (init.cap.max_send_wr, init.cap.max_recv_wr) = (2, 2);
             end.pd.create_qp(&init).expect("a flow for each")
         })
         .collect();

@@ -16,6 +16,7 @@ use weft_sim::serve::{self, CardConfig, ServeConfig};
 use weft_sim::world::World;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{next_event, End, PORT};
+use weft_tests::left_out_on_card;
 use weft_tests::pull::Mortal;
 
 /// Wake-ups of a run: all sleepers together.
@@ -168,16 +169,34 @@ fn many_asleep(way: &Way, sleepers: usize, lookers: usize) {
 
 #[test]
 fn two_asleep_over_a_socket() {
+    if left_out_on_card(
+        "two_asleep_over_a_socket",
+        "ten thousand wake-ups take too long",
+    ) {
+        return;
+    }
     many_asleep(&Way::VfioUser, 2, 0);
 }
 
 #[test]
 fn sixteen_asleep_over_a_socket() {
+    if left_out_on_card(
+        "sixteen_asleep_over_a_socket",
+        "ten thousand wake-ups take too long",
+    ) {
+        return;
+    }
     many_asleep(&Way::VfioUser, 16, 0);
 }
 
 #[test]
 fn who_only_looks_wakes_the_others_over_a_socket() {
+    if left_out_on_card(
+        "who_only_looks_wakes_the_others_over_a_socket",
+        "ten thousand wake-ups take too long",
+    ) {
+        return;
+    }
     many_asleep(&Way::VfioUser, 2, 1);
 }
 

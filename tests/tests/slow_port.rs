@@ -9,7 +9,7 @@ use weft_sim::link::{LinkConfig, Queue, Waits};
 use weft_sim::pair::Pair;
 use weft_sim::transport::lock;
 use weft_tests::ends::pattern;
-use weft_tests::{cards, rungs};
+use weft_tests::{cards, left_out_on_card, rungs};
 
 /// Bytes of the stream, in Writes of so many.
 const BYTES: usize = 1 << 20;
@@ -67,6 +67,12 @@ fn stream(congestion: Congestion, ecn: Ecn) -> Streamed {
 
 #[test]
 fn who_does_not_ask_is_not_marked_and_fills_the_queue() {
+    if left_out_on_card(
+        "who_does_not_ask_is_not_marked_and_fills_the_queue",
+        "congestion control and ECN are not chosen there",
+    ) {
+        return;
+    }
     for congestion in [Congestion::Cubic, Congestion::Dctcp] {
         let Streamed {
             port,
@@ -86,6 +92,12 @@ fn who_does_not_ask_is_not_marked_and_fills_the_queue() {
 
 #[test]
 fn who_asks_is_marked_and_loses_nothing() {
+    if left_out_on_card(
+        "who_asks_is_marked_and_loses_nothing",
+        "congestion control and ECN are not chosen there",
+    ) {
+        return;
+    }
     // DCTCP asks by itself (RFC 8257 §3).
     for (congestion, ecn) in [
         (Congestion::Reno, Ecn::Ask),

@@ -19,7 +19,7 @@ fn settle(pair: &Pair) {
     let fabric = pair.bench.fabric().expect("simulated");
     for _ in 0..100 {
         fabric.progress().expect("it works");
-        fabric.run_for(10_000).expect("it works");
+        fabric.run_for(100_000).expect("it works");
     }
 }
 

@@ -85,6 +85,8 @@ struct Service {
     /// Nanoseconds of 1024 cycles.
     pace: u64,
     frame: Box<Aligned<RAW_SLOT>>,
+    /// Bytes of raw frames that were fetched.
+    fetched: u32,
 }
 
 struct Only(UnsafeCell<Option<Box<Service>>>);
@@ -223,6 +225,7 @@ impl Service {
             served: Served::default(),
             pace: (1024 * 1_000_000) / khz,
             frame: Box::new(Aligned([0; RAW_SLOT])),
+            fetched: 0,
         })
     }
 
@@ -266,13 +269,23 @@ impl Service {
         info::set(ProcInfo::JOBS_AT, self.card.rings.posted());
         self.card.rings.arm();
         self.set_alarm();
+        self.tell_counts();
         info::set(ProcInfo::INSTRUCTIONS_AT, ports::instructions());
+    }
+
+    fn tell_counts(&self) {
+        let stats = self.engine.stats();
+        let copied = self.fetched.wrapping_add(stats.bytes_copied as u32);
+        info::set(ProcInfo::COPIED_AT, copied);
+        info::set(ProcInfo::CHECKED_AT, stats.bytes_checked as u32);
+        info::set(ProcInfo::AGAIN_AT, stats.retransmits as u32);
     }
 
     fn take_reports(&mut self) {
         let mut report = Aligned([0; 64]);
         while let Some(length) = self.card.rings.take(&mut report.0, &mut self.frame.0) {
             let now = self.now();
+            self.fetched = self.fetched.wrapping_add(length.unwrap_or(0) as u32);
             let frame = length.map(|length| &self.frame.0[..length]);
             // It may be a message for a receive that was posted before it came.
             if let Some(flow) = frame.and_then(|frame| of_flow(&report.0, frame)) {

@@ -10013,6 +10013,12 @@ pub struct ProcInfo {
     pub queues_at: u32,
     /// address of the proc_debug
     pub debug_at: u32,
+    /// bytes that it has copied: raw frames that it fetched, and what its engine copied; modulo 2^32, as of the last turn
+    pub copied: u32,
+    /// bytes over which its engine has computed a CRC32C, likewise
+    pub checked: u32,
+    /// segments and FPDUs that its engine has sent again, likewise
+    pub again: u32,
 }
 
 impl ProcInfo {
@@ -10064,6 +10070,12 @@ impl ProcInfo {
     pub const QUEUES_AT_AT: usize = 108;
     /// Where debug_at begins.
     pub const DEBUG_AT_AT: usize = 112;
+    /// Where copied begins.
+    pub const COPIED_AT: usize = 116;
+    /// Where checked begins.
+    pub const CHECKED_AT: usize = 120;
+    /// Where again begins.
+    pub const AGAIN_AT: usize = 124;
 
     /// The record as it lies in memory.
     #[inline]
@@ -10092,6 +10104,9 @@ impl ProcInfo {
         b[104..108].copy_from_slice(&self.instructions.to_le_bytes());
         b[108..112].copy_from_slice(&self.queues_at.to_le_bytes());
         b[112..116].copy_from_slice(&self.debug_at.to_le_bytes());
+        b[116..120].copy_from_slice(&self.copied.to_le_bytes());
+        b[120..124].copy_from_slice(&self.checked.to_le_bytes());
+        b[124..128].copy_from_slice(&self.again.to_le_bytes());
         b
     }
 
@@ -10122,6 +10137,9 @@ impl ProcInfo {
             instructions: u32::from_le_bytes([b[104], b[105], b[106], b[107]]),
             queues_at: u32::from_le_bytes([b[108], b[109], b[110], b[111]]),
             debug_at: u32::from_le_bytes([b[112], b[113], b[114], b[115]]),
+            copied: u32::from_le_bytes([b[116], b[117], b[118], b[119]]),
+            checked: u32::from_le_bytes([b[120], b[121], b[122], b[123]]),
+            again: u32::from_le_bytes([b[124], b[125], b[126], b[127]]),
         }
     }
 }

@@ -25,6 +25,8 @@ use crate::stats::add;
 pub(crate) const MAX_CONNECTIONS: u16 = 32;
 /// Work requests that all queues have together: likewise. A queue has no more than half of them.
 pub(crate) const MAX_WORK: u32 = 1024;
+// As the refusal of a longer queue says.
+const _: () = assert!(MAX_WORK / 2 == 512);
 /// Largest IPv4 packet of the firmware's.
 const MAX_MTU: u16 = 1500;
 /// Cycles without a beat after which the firmware is stopped: longer than any turn.

@@ -93,8 +93,12 @@ impl Debugger {
 
     /// Lets it go on, for one instruction if `step`; it goes on by the time this returns.
     pub fn go(&self, step: bool) -> Result<(), ProcessorError> {
-        let dcsr = self.word(ProcDebug::DCSR_AT)? & !STEP | EBREAK;
-        let dcsr = if step { dcsr | STEP } else { dcsr };
+        self.resume(if step { EBREAK | STEP } else { EBREAK })
+    }
+
+    /// Lets it go on: what of [`EBREAK`] and [`STEP`] is to halt it again.
+    fn resume(&self, halts: u32) -> Result<(), ProcessorError> {
+        let dcsr = self.word(ProcDebug::DCSR_AT)? & !(EBREAK | STEP) | halts;
         self.set_word(ProcDebug::DCSR_AT, dcsr)?;
         self.set_word(ProcDebug::GO_AT, 1)?;
         self.processor
@@ -184,10 +188,12 @@ impl Drop for Debugger {
         let gone = places
             .into_iter()
             .try_for_each(|at| self.clear(at).map(|_| ()));
+        // Halted, to be told that nobody is there any more who halts it: else a panic would wait for ever.
         let gone = gone.and_then(|()| match self.is_halted()? {
-            true => self.go(false),
-            false => Ok(()),
+            true => Ok(()),
+            false => self.halt(),
         });
+        let gone = gone.and_then(|()| self.resume(0));
         // Of a firmware that ended nothing is left to do.
         let gone = gone.and_then(|()| {
             let limit = self.watchdog;

@@ -381,6 +381,18 @@ impl Processor {
         self.wait(|| Ok(self.state()?.end))
     }
 
+    /// Waits until the firmware has nothing to do: it sleeps, or has ended.
+    ///
+    /// # Errors
+    /// [`ProcessorError::Silent`] when it is busy for long.
+    pub fn rest(&self) -> Result<State, ProcessorError> {
+        self.wait(|| {
+            let state = self.state()?;
+            let at_rest = state.end.is_some() || state.status.asleep();
+            Ok(at_rest.then_some(state))
+        })
+    }
+
     /// Sleeps until the firmware has something to tell.
     ///
     /// # Errors

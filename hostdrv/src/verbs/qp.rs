@@ -172,11 +172,15 @@ impl Qp {
                 return Err(VerbsError::WrongDevice { what: "XRC domain" });
             }
         }
+        let (most, allowed) = match device.limits() {
+            Some((_, most)) => (most, "1 to 512 at rung firmware"),
+            None => (MAX_WORK, "1 to 32768"),
+        };
         for (what, given) in [
             ("max_send_wr", cap.max_send_wr),
             ("max_recv_wr", cap.max_recv_wr),
         ] {
-            check_size(what, given.into(), MAX_WORK.into(), "1 to 32768")?;
+            check_size(what, given.into(), most.into(), allowed)?;
         }
         check_size(
             "max_send_sge",

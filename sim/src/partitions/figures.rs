@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use weft_hostdrv::Device;
+use weft_layout::ProcInfo;
 
 use crate::fabric::Fabric;
 use crate::link::Waits;
@@ -30,19 +31,23 @@ pub struct Counts {
     pub bytes_copied: u64,
     /// Bytes over which the host has computed a CRC32C.
     pub bytes_checked: u64,
-    /// Segments sent again, as far as the host knows: not by firmware.
+    /// Segments sent again.
     pub retransmits: u64,
     /// Instructions of the firmware, if it has the engine.
     pub firmware_instructions: u64,
     /// Cycles that its processor was awake.
     pub firmware_cycles: u64,
+    /// Bytes that the firmware has copied: frames that it fetched, and what its engine copies.
+    pub firmware_bytes_copied: u64,
+    /// Bytes over which it has computed a CRC32C.
+    pub firmware_bytes_checked: u64,
 }
 
-/// Instructions and cycles of a device's firmware so far.
-fn firmware(device: &Device) -> Option<(u64, u64)> {
+/// What a device's firmware has counted so far, modulo 2^32, and the cycles of its processor.
+fn firmware(device: &Device) -> Option<(ProcInfo, u64)> {
     let processor = device.processor()?;
     let info = processor.info().ok()??;
-    Some((info.instructions.into(), processor.state().ok()?.awake))
+    Some((info, processor.state().ok()?.awake))
 }
 
 impl Counts {
@@ -50,7 +55,7 @@ impl Counts {
     pub fn of(fabric: &Fabric, number: usize) -> Self {
         let device = fabric.device(number);
         let (host, engine) = (device.host_stats(), device.engine_stats());
-        let (firmware_instructions, firmware_cycles) = firmware(device).unwrap_or_default();
+        let (info, firmware_cycles) = firmware(device).unwrap_or_default();
         let mut world = lock(fabric.world());
         let iommu = world.iommu(number);
         let (dma_reads, dma_writes) = iommu.transactions();
@@ -66,9 +71,11 @@ impl Counts {
             engine_steps: host.engine_steps,
             bytes_copied: engine.bytes_copied + host.frame_bytes_received,
             bytes_checked: engine.bytes_checked,
-            retransmits: engine.retransmits,
-            firmware_instructions,
+            retransmits: engine.retransmits + u64::from(info.again),
+            firmware_instructions: info.instructions.into(),
             firmware_cycles,
+            firmware_bytes_copied: info.copied.into(),
+            firmware_bytes_checked: info.checked.into(),
         }
     }
 
@@ -87,12 +94,24 @@ impl Counts {
             retransmits: with(self.retransmits, other.retransmits),
             firmware_instructions: with(self.firmware_instructions, other.firmware_instructions),
             firmware_cycles: with(self.firmware_cycles, other.firmware_cycles),
+            firmware_bytes_copied: with(self.firmware_bytes_copied, other.firmware_bytes_copied),
+            firmware_bytes_checked: with(self.firmware_bytes_checked, other.firmware_bytes_checked),
         }
     }
 
     /// Since then.
     pub fn since(self, before: &Self) -> Self {
-        self.each(*before, |now, then| now - then)
+        // What the firmware counts begins anew after 2^32.
+        let modulo = |now: u64, then: u64| u64::from((now as u32).wrapping_sub(then as u32));
+        Self {
+            firmware_instructions: modulo(self.firmware_instructions, before.firmware_instructions),
+            firmware_bytes_copied: modulo(self.firmware_bytes_copied, before.firmware_bytes_copied),
+            firmware_bytes_checked: modulo(
+                self.firmware_bytes_checked,
+                before.firmware_bytes_checked,
+            ),
+            ..self.each(*before, u64::wrapping_sub)
+        }
     }
 
     /// Of both.
@@ -194,6 +213,10 @@ pub struct Each {
     pub firmware_instructions: f64,
     /// Cycles that its processor was awake.
     pub firmware_cycles: f64,
+    /// Bytes copied by the firmware.
+    pub firmware_bytes_copied: f64,
+    /// Bytes of CRC computed by it.
+    pub firmware_bytes_checked: f64,
 }
 
 impl Each {
@@ -212,6 +235,8 @@ impl Each {
             bytes_checked: each(counts.bytes_checked),
             firmware_instructions: each(counts.firmware_instructions),
             firmware_cycles: each(counts.firmware_cycles),
+            firmware_bytes_copied: each(counts.firmware_bytes_copied),
+            firmware_bytes_checked: each(counts.firmware_bytes_checked),
         }
     }
 }
@@ -269,6 +294,22 @@ mod tests {
         let figures = figures(200, 0, latencies, [Counts::default(); 2]);
         assert_eq!(figures.latency_ns, [100, 180, 198, 200, 200, 200]);
         assert!(figures.per_byte.is_none());
+    }
+
+    /// The firmware's counts are of 32 bits.
+    #[test]
+    fn what_firmware_counts_may_begin_anew() {
+        let at = |count| Counts {
+            mmio_writes: 1,
+            firmware_instructions: count,
+            firmware_bytes_copied: count,
+            firmware_bytes_checked: count,
+            ..Counts::default()
+        };
+        let since = at(6).since(&at(u64::from(u32::MAX) - 3));
+        assert_eq!((since.firmware_instructions, since.mmio_writes), (10, 0));
+        let bytes = (since.firmware_bytes_copied, since.firmware_bytes_checked);
+        assert_eq!(bytes, (10, 10));
     }
 
     #[test]

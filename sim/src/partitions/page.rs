@@ -16,12 +16,18 @@ svg{width:100%;max-width:30em;font:11px sans-serif;margin-right:1em}.plots{displ
 /// What a plot of bars shows: its title, and the figure.
 type Bars = (&'static str, fn(&Figures) -> f64);
 
-const BARS: [Bars; 6] = [
+const BARS: [Bars; 8] = [
     ("bytes copied by the hosts, per byte", |f| {
         f.per_byte.map_or(0.0, |each| each.bytes_copied)
     }),
     ("bytes of CRC32C by the hosts, per byte", |f| {
         f.per_byte.map_or(0.0, |each| each.bytes_checked)
+    }),
+    ("bytes copied by firmware, per byte", |f| {
+        f.per_byte.map_or(0.0, |each| each.firmware_bytes_copied)
+    }),
+    ("bytes of CRC32C by firmware, per byte", |f| {
+        f.per_byte.map_or(0.0, |each| each.firmware_bytes_checked)
     }),
     ("DMA bytes, both ways, per byte", |f| {
         f.per_byte

@@ -25,12 +25,18 @@ const PER_MESSAGE: [Line; 10] = [
 ];
 
 /// For each byte of a message.
-const PER_BYTE: [Line; 4] = [
+const PER_BYTE: [Line; 6] = [
     ("bytes copied by hosts", |f| {
         f.per_byte.map_or(0.0, |each| each.bytes_copied)
     }),
     ("bytes of CRC by hosts", |f| {
         f.per_byte.map_or(0.0, |each| each.bytes_checked)
+    }),
+    ("copied by firmware", |f| {
+        f.per_byte.map_or(0.0, |each| each.firmware_bytes_copied)
+    }),
+    ("CRC by firmware", |f| {
+        f.per_byte.map_or(0.0, |each| each.firmware_bytes_checked)
     }),
     ("DMA bytes read", |f| {
         f.per_byte.map_or(0.0, |each| each.dma_read_bytes)
@@ -130,10 +136,7 @@ pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
         })?;
         line("sent again", "", &|f| {
             let [one, two] = &f.ends;
-            match one.firmware_cycles + two.firmware_cycles {
-                0 => (one.retransmits + two.retransmits).to_string(),
-                _ => "not told".into(),
-            }
+            (one.retransmits + two.retransmits).to_string()
         })?;
     }
     set_ups(p, out)?;

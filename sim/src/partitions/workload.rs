@@ -8,7 +8,7 @@ use thiserror::Error;
 use weft_hostdrv::Rung;
 
 /// The ready ones, by name; the first is the default.
-pub const READY: [(&str, &str); 11] = [
+pub const READY: [(&str, &str); 12] = [
     ("default", include_str!("../../workloads/default.toml")),
     ("echo", include_str!("../../workloads/echo.toml")),
     ("block", include_str!("../../workloads/block.toml")),
@@ -22,6 +22,7 @@ pub const READY: [(&str, &str); 11] = [
     ("replay", include_str!("../../workloads/replay.toml")),
     ("mixed", include_str!("../../workloads/mixed.toml")),
     ("depths", include_str!("../../workloads/depths.toml")),
+    ("firmware", include_str!("../../workloads/firmware.toml")),
     ("lossy", include_str!("../../workloads/lossy.toml")),
 ];
 

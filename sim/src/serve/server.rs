@@ -38,6 +38,8 @@ enum Rest {
     Busy,
     Waiting,
     Quiet,
+    /// Until this time of the world's, of which as much passes as on the wall.
+    Asleep(u64),
 }
 
 /// What the owner of a serving thread asks of it.
@@ -105,17 +107,27 @@ impl Server {
         let mut slice = SLICE.0;
         let mut rest = Rest::Busy;
         loop {
-            let quiet = rest == Rest::Quiet;
+            let quiet = matches!(rest, Rest::Quiet | Rest::Asleep(_));
             let again = self.tick(quiet);
             if quiet {
                 self.flush();
             }
+            let asleep = Instant::now();
             self.poll(match rest {
                 Rest::Busy => Some(Duration::ZERO),
                 // Whoever lends memory answers on a socket that is polled; the time is for the one who does not.
                 Rest::Waiting => Some(WAIT),
                 Rest::Quiet => again,
+                Rest::Asleep(until) => {
+                    let alarm = Duration::from_nanos(until.saturating_sub(self.world.now()));
+                    Some(again.map_or(alarm, |again| again.min(alarm)))
+                }
             });
+            if let Rest::Asleep(until) = rest {
+                let passed = u64::try_from(asleep.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                self.world
+                    .step(until.min(self.world.now().saturating_add(passed)))?;
+            }
             if self.control() {
                 return Ok(());
             }
@@ -124,7 +136,9 @@ impl Server {
             more |= self.frames_in();
 
             let began = Instant::now();
-            let stop = self.world.settle(self.world.now() + slice * CYCLE_NS)?;
+            let stop = self
+                .world
+                .settle_awake(self.world.now() + slice * CYCLE_NS)?;
             let took = began.elapsed();
             if stop == Stop::Deadline && took < SLICE_TIME / 4 {
                 slice = (slice * 2).min(SLICE.1);
@@ -142,6 +156,7 @@ impl Server {
             rest = match stop {
                 _ if more => Rest::Busy,
                 Stop::Quiet => Rest::Quiet,
+                Stop::Asleep(until) => Rest::Asleep(until),
                 Stop::Waiting => Rest::Waiting,
                 Stop::Interrupt | Stop::Deadline => Rest::Busy,
             };

@@ -91,6 +91,17 @@ fn talk(
         let stats = fabric.device(number).engine_stats();
         let here = rung != Rung::Firmware;
         assert_eq!(stats.fpdus_card + stats.bytes_copied > 0, here, "{stats:?}");
+        // Between two of them the cards place all of it. A peer whose software takes no time sends before the firmware has seen the receive, and sends on
+        // while it tries to attach the card again: there the firmware copies and checks.
+        if let Some(processor) = fabric.device(number).processor() {
+            let info = processor.info()?.ok_or("no firmware")?;
+            let told = [info.copied, info.checked, info.again];
+            println!("end {number}, copied, checked, sent again: {told:?}");
+            let alone = rungs != [Rung::Firmware; 2] || loss > 0;
+            assert_eq!(info.checked > 1000, alone, "{told:?}");
+            assert!(info.copied > info.checked, "{told:?}");
+            assert!(loss > 0 || info.again == 0, "{told:?}");
+        }
     }
     Ok(pair.disconnect()?)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{json, Value};
-use weft_hostdrv::processor::{gdb, Image, Processor, State};
+use weft_hostdrv::processor::{gdb, Image, Processor, ProcessorError, State};
 use weft_layout::{proc_crash, ProcCommand, ProcDump, ProcInfo};
 
 use super::device::Card;
@@ -153,12 +153,21 @@ impl Report {
             commands,
             copies,
             alarms,
+            copied,
+            checked,
+            again,
             ..
         } = info;
         writeln!(
             out,
             "  commands {commands}, copies {copies}, alarms {alarms}"
         )?;
+        if info.engine_at != 0 {
+            writeln!(
+                out,
+                "  engine: {copied} bytes copied, CRC of {checked}, {again} segments sent again"
+            )?;
+        }
         if status.dma_error() {
             writeln!(out, "  host memory answered it in error")?;
         }
@@ -192,7 +201,7 @@ impl Report {
         });
         let info = self.info.as_ref().map(|info| {
             json!({"version": text(&info.version), "build": text(&info.build), "commands": info.commands, "copies": info.copies,
-                   "alarms": info.alarms})
+                   "alarms": info.alarms, "bytes_copied": info.copied, "bytes_checked": info.checked, "sent_again": info.again})
         });
         let stack = self
             .stack
@@ -209,17 +218,26 @@ fn read(path: &Path) -> Result<Image, Failure> {
     Ok(Image::parse(&file).map_err(|error| format!("{}: {error}", path.display()))?)
 }
 
-/// A debugger's session, and the firmware's end in it, if one is asked for.
+/// A debugger's session, and the firmware's end in it, if one is asked for. When the debugger has left, the firmware comes to rest or to its end.
 fn debug(processor: &Processor, port: u16, crash: Option<Crash>) -> Result<(), Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-    eprintln!("waiting for a debugger at {}", listener.local_addr()?);
+    let address = listener.local_addr()?;
+    eprintln!(
+        "waiting for a debugger at {address}: gdb-multiarch FILE -ex 'target remote :{}'",
+        address.port()
+    );
     let (stream, _) = listener.accept()?;
     let session = gdb::Session::attach(processor, stream)?;
     if let Some(how) = crash {
         // It is taken when the debugger lets the firmware go on.
         processor.command(ProcCommand::Crash, how.number().into())?;
     }
-    Ok(session.run()?)
+    session.run()?;
+    match processor.rest() {
+        // As busy as it is.
+        Ok(_) | Err(ProcessorError::Silent) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Does it and prints. Who wants JSON gets an object whatever happens.
