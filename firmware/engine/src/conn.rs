@@ -196,6 +196,8 @@ pub struct CardState {
     pub pause: u32,
     /// An FPDU for the engine is in the segment whose report comes next.
     pub for_engine: bool,
+    /// The card has found an error in it.
+    pub in_error: bool,
 }
 
 /// A connection.

@@ -472,8 +472,21 @@ impl<P: Port> Link<'_, P> {
                 self.conn.peer_fin = Some(at);
             }
         }
+        self.take_fin();
+    }
+
+    /// The peer's FIN, if its turn has come: behind all data, and not before the card has walked over what of them lies in slots.
+    pub fn take_fin(&mut self) {
         if self.conn.peer_fin != Some(self.conn.reassembly.next()) || self.conn.peer_fin_done {
             return;
+        }
+        if self.conn.held.is_replaying() {
+            return;
+        }
+        if !self.conn.held.is_empty() {
+            // Half an FPDU, and nothing comes behind it.
+            self.spill();
+            self.stream();
         }
         self.conn.peer_fin_done = true;
         self.conn.ack.now = true;

@@ -137,6 +137,7 @@ impl<P: Port> Link<'_, P> {
             || !bare
             || report.epoch != conn.card.epoch
             || conn.card.for_engine
+            || conn.card.in_error
             || conn.bytes.is_some()
             || conn.peer_fin.is_some()
             || !conn.committed
@@ -272,6 +273,7 @@ impl<P: Port> Link<'_, P> {
     /// The card has walked over what it was asked to.
     pub fn replay_report(&mut self, report: &ReplayReport) {
         let for_engine = core::mem::take(&mut self.conn.card.for_engine);
+        self.conn.card.in_error = false;
         let first = self.conn.held.replays.front().copied();
         let Some(replay) = first.filter(|replay| replay.seq == report.seq) else {
             return;
@@ -301,6 +303,7 @@ impl<P: Port> Link<'_, P> {
         if !self.conn.held.is_empty() && !self.conn.reassembly.has_gap() {
             self.not_attached();
         }
+        self.take_fin();
     }
 
     /// The job failed: its report says so, and there is no other.
@@ -312,6 +315,7 @@ impl<P: Port> Link<'_, P> {
         replays.remove(at);
         self.replay_ended_badly();
         self.stream();
+        self.take_fin();
         true
     }
 

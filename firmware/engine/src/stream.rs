@@ -268,7 +268,10 @@ impl<P: Port> Link<'_, P> {
                 return;
             }
             // The engine finds the error itself, in the raw frame.
-            _ => return,
+            _ => {
+                self.conn.card.in_error = true;
+                return;
+            }
         }
         let old = seq::lt(report.seq, self.conn.reassembly.base());
         if old || !self.conn.phase.receives() {
@@ -307,6 +310,7 @@ impl<P: Port> Link<'_, P> {
             self.conn.card.raw_count = report.raw_count;
             self.conn.card.attached = false;
         }
+        self.conn.card.in_error = false;
         if core::mem::take(&mut self.conn.card.for_engine) {
             match payload.get(..usize::from(report.done_len)) {
                 Some(done) if !done.is_empty() => self.framed_by_card(report.seq, done),
