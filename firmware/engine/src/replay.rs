@@ -1,6 +1,6 @@
-//! Payload beyond a gap that stays in the raw slot in which the card left it. Of the stream only ranges are kept; when the gap is filled
-//! the card walks over the slots again (a replay job, `docs/card.md`), a few pieces at a time. What cannot go this way is copied
-//! into pages after all, and the engine frames it. While a flow is detached all of its payload goes this way.
+//! Payload of a detached flow that stays in the raw slots in which the card left it. Of the stream only ranges are kept; what is in order
+//! the card walks over again (replay jobs, `docs/card.md`), a few pieces a job and several jobs under way. What cannot go this way is
+//! copied into pages after all, and the engine frames it.
 
 use alloc::collections::VecDeque;
 use core::ops::Range;
@@ -173,7 +173,11 @@ impl<P: Port> Link<'_, P> {
 
     /// What is in order goes to the card again, or is copied. True: the stream waits.
     pub fn replay(&mut self) -> bool {
-        if self.is_element_foreign() && !self.conn.held.is_replaying() {
+        if self.is_element_foreign() {
+            // The card is asked no more; the rest is copied when it is through.
+            if self.conn.held.is_replaying() {
+                return true;
+            }
             self.spill();
         }
         while !self.conn.held.is_empty() {
