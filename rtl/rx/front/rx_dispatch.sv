@@ -215,7 +215,7 @@ module rx_dispatch
   logic              payload_left, may_start, start, opens, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
 
   rx_walks #(.WALKS(WALKS)) i_walks (
-    .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .open_i(opens), .entry_i(entry), .raw_count_i(position_q.raw_count), .room_o(walk_room),
+    .clk_i, .rst_ni, .flow_i(flow_q), .frame_i(frame_q), .start_i(start), .open_i(opens), .entry_i(entry), .raw_count_i(position_q.raw_count), .room_o(walk_room),
     .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_o(young), .young_end_o(young_end),
     .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
     .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
@@ -248,7 +248,7 @@ module rx_dispatch
   // said; where one does not the flow is not attached, and nothing else counts. A replay is weighed again when the one before it has ended.
   always_comb begin
     weighed = ended_same_q ? ended_position : position_q;
-    if (was_youngest && frame_q) begin
+    if (was_youngest) begin
       weighed.rcv_nxt   = young_end;
       weighed.ts_valid  = young_ts_valid;
       weighed.ts_recent = young_ts_recent;
