@@ -106,7 +106,7 @@ module rx_dispatch
   rx_segment_t  segment;
   logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, vacant_q, payload_set_q, same, same_upd;
   logic         young_is_same, ended, ended_same_q;   // ended: a cycle ago a walk of the flow
-  logic         frame_q;                              // it is no replay
+  logic         frame_q, empty_q;                     // it is no replay; a cycle ago nothing was in the walk
   logic [15:0]  flow_d, flow_q, oldest_flow;
   logic [31:0]  seq_end_q;
   flow_rx_row_t row_q;
@@ -151,14 +151,13 @@ module rx_dispatch
       LOOKING: if (lookup_rsp_i) phase_d = lookup_hit_i ? FETCH : READY;
       FETCH:   if (fetch_valid_o) phase_d = LATCH;
       LATCH:   phase_d = WEIGH;
-      WEIGH:   phase_d = JUDGE;
+      WEIGH:   if (frame_q || empty_q) phase_d = JUDGE;     // a replay, by where its flow's last segment really ended
       JUDGE:   phase_d = READY;
       READY:   ;
       default: phase_d = EMPTY;
     endcase
-    // Its flow's last segment in the walk was not the youngest there, so it was weighed against an older position; or it is a replay, for
-    // which it counts where that segment really ended.
-    if (phase_q inside {WEIGH, JUDGE, READY} && known_q && same_upd && (!young_is_same || !frame_q)) phase_d = WEIGH;
+    // Its flow's last segment in the walk was not the youngest there, so it was weighed against an older position.
+    if (phase_q inside {WEIGH, JUDGE, READY} && known_q && same_upd && !young_is_same) phase_d = WEIGH;
     if (phase_q inside {LATCH, WEIGH, JUDGE, READY} && known_q && state_changed_i) phase_d = FETCH;
     if (phase_q != EMPTY && segment.is_tcp && lookup_changed_i) phase_d = LOOK;
     if (pop) phase_d = EMPTY;
@@ -215,7 +214,7 @@ module rx_dispatch
   logic              payload_left, may_start, start, opens, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
 
   rx_walks #(.WALKS(WALKS)) i_walks (
-    .clk_i, .rst_ni, .flow_i(flow_q), .frame_i(frame_q), .start_i(start), .open_i(opens), .entry_i(entry), .raw_count_i(position_q.raw_count), .room_o(walk_room),
+    .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .open_i(opens), .entry_i(entry), .raw_count_i(position_q.raw_count), .room_o(walk_room),
     .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_o(young), .young_end_o(young_end),
     .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
     .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
@@ -229,7 +228,7 @@ module rx_dispatch
   accept_e      accept;
   logic [3:0]   refusal;
   logic         accept_walk, accept_counts, accept_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, close_free_q, raw_take;
-  logic         needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, framed_q, follows, chained_q, direct_counts;
+  logic         needs_raw, detach, drop, settled, steady_q, replaying_q, follows_q, framed_q, follows, chained_q, direct_counts;
   logic [15:0]  raw_slot;
 
   // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole. What is kept is so for all of them.
@@ -245,7 +244,7 @@ module rx_dispatch
   end
 
   // The same as a cycle before. Where the flow's segments in the walk end whole, its position says the same as the youngest
-  // said; where one does not the flow is not attached, and nothing else counts. A replay is weighed again when the one before it has ended.
+  // said; where one does not the flow is not attached, and nothing else counts.
   always_comb begin
     weighed = ended_same_q ? ended_position : position_q;
     if (was_youngest) begin

@@ -18,7 +18,6 @@ module rx_walks
 
   // The segment to be started: what is known of its flow if none of it is in the walk.
   input  logic [15:0]            flow_i,
-  input  logic                   frame_i,          // it is one of a frame
   input  logic                   start_i,
   input  logic                   open_i,           // and it has payload of a frame
   input  walking_t               entry_i,          // of flow_i
@@ -26,7 +25,7 @@ module rx_walks
   output logic                   room_o,
   output logic                   in_walk_o,        // there are some of its flow: a cycle after flow_i has changed
   output logic                   youngest_o,       // as the youngest,
-  output logic                   was_youngest_o,   // and so it was a cycle ago, by the flow_i of then, for a frame
+  output logic                   was_youngest_o,   // and so it was a cycle ago, by the flow_i of then
   output logic [INDEX_W-1:0]     young_o,          // which is this one,
   output logic [31:0]            young_end_o,      // ends here
   output logic                   young_ts_valid_o, // and leaves this TS.Recent
@@ -85,7 +84,7 @@ module rx_walks
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) same_q[i] <= flow_q[i] == flow_i;
     young_same_q   <= young_flow_q == flow_i;
-    was_youngest_o <= frame_i && young_flow_q == flow_i && count_q != '0;
+    was_youngest_o <= young_flow_q == flow_i && count_q != '0;
     ts_valid_q     <= entry_i.ts_valid;
     ts_recent_q    <= entry_i.ts_recent;
     if (started_q) begin
