@@ -106,7 +106,7 @@ module rx_dispatch
   rx_segment_t  segment;
   logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, vacant_q, payload_set_q, same, same_upd;
   logic         young_is_same, ended, ended_same_q;   // ended: a cycle ago a walk of the flow
-  logic         frame_q, empty_q;                     // it is no replay; a cycle ago nothing was in the walk
+  logic         frame_q, weighs_q;                    // it is no replay; so it was a cycle ago, or nothing was in the walk
   logic [15:0]  flow_d, flow_q, oldest_flow;
   logic [31:0]  seq_end_q;
   flow_rx_row_t row_q;
@@ -151,7 +151,7 @@ module rx_dispatch
       LOOKING: if (lookup_rsp_i) phase_d = lookup_hit_i ? FETCH : READY;
       FETCH:   if (fetch_valid_o) phase_d = LATCH;
       LATCH:   phase_d = WEIGH;
-      WEIGH:   if (frame_q || empty_q) phase_d = JUDGE;     // a replay, by where its flow's last segment really ended
+      WEIGH:   if (weighs_q) phase_d = JUDGE;     // a replay, by where its flow's last segment really ended
       JUDGE:   phase_d = READY;
       READY:   ;
       default: phase_d = EMPTY;
@@ -228,7 +228,7 @@ module rx_dispatch
   accept_e      accept;
   logic [3:0]   refusal;
   logic         accept_walk, accept_counts, accept_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, close_free_q, raw_take;
-  logic         needs_raw, detach, drop, settled, steady_q, replaying_q, follows_q, framed_q, follows, chained_q, direct_counts;
+  logic         needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, framed_q, follows, chained_q, direct_counts;
   logic [15:0]  raw_slot;
 
   // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole. What is kept is so for all of them.
@@ -297,6 +297,7 @@ module rx_dispatch
     if (vacant_q) frame_q <= !packet_i.segment.replay;
     follows_q <= !replaying_q && (frame_q ? follows : walks == '0 && !payload_left);
     framed_q  <= !replaying_q && frame_q && follows;
+    weighs_q  <= frame_q || (walks == '0 && !payload_left);
     chained_q <= flow_in_walk;
   end
 
