@@ -95,6 +95,8 @@ fn settings(config: &EngineConfig) -> Result<EngineSettings, DeviceError> {
         seed: config.seed.clone(),
         keepalive: config.keepalive,
         rung: Rung::Firmware,
+        // There everything is copied anyway.
+        replay: config.replay,
         ..usual
     };
     if same != *config {

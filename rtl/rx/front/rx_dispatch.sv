@@ -106,7 +106,7 @@ module rx_dispatch
   rx_segment_t  segment;
   logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, vacant_q, payload_set_q, same, same_upd;
   logic         young_is_same, ended, ended_same_q;   // ended: a cycle ago a walk of the flow
-  logic         frame_q, weighs_q;                    // it is no replay; so it was a cycle ago, or nothing was in the walk
+  logic         frame_q, load_free_q;                 // it is no replay; the next packet is none, or nothing is in the walk
   logic [15:0]  flow_d, flow_q, oldest_flow;
   logic [31:0]  seq_end_q;
   flow_rx_row_t row_q;
@@ -130,8 +130,8 @@ module rx_dispatch
   always_ff @(posedge clk_i) next_tcp_q <= packet_i.segment.is_tcp;
 
   // ---------------------------------------------------------------- the next packet: row, position
-  // Its payload has been asked for, or there is none to ask for.
-  assign load           = vacant_q && next_found && (payload_set_q || payload_cmd_ready_i) && !hold_i && !lookup_changed_i;
+  // Its payload has been asked for, or there is none to ask for. A replay goes on where its flow's last one really ended, so it waits for that.
+  assign load           = vacant_q && next_found && load_free_q && (payload_set_q || payload_cmd_ready_i) && !hold_i && !lookup_changed_i;
   assign load_known     = next_tcp_q && lookup_hit_i;
   assign packet_ready_o = load;
   assign fetch_valid_o  = (phase_q == FETCH && !hold_i) || load;
@@ -151,7 +151,7 @@ module rx_dispatch
       LOOKING: if (lookup_rsp_i) phase_d = lookup_hit_i ? FETCH : READY;
       FETCH:   if (fetch_valid_o) phase_d = LATCH;
       LATCH:   phase_d = WEIGH;
-      WEIGH:   if (weighs_q) phase_d = JUDGE;     // a replay, by where its flow's last segment really ended
+      WEIGH:   phase_d = JUDGE;
       JUDGE:   phase_d = READY;
       READY:   ;
       default: phase_d = EMPTY;
@@ -295,9 +295,9 @@ module rx_dispatch
 
   always_ff @(posedge clk_i) begin
     if (vacant_q) frame_q <= !packet_i.segment.replay;
+    load_free_q <= !packet_i.segment.replay || (walks == '0 && !payload_left);
     follows_q <= !replaying_q && (frame_q ? follows : walks == '0 && !payload_left);
     framed_q  <= !replaying_q && frame_q && follows;
-    weighs_q  <= frame_q || (walks == '0 && !payload_left);
     chained_q <= flow_in_walk;
   end
 
