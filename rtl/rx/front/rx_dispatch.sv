@@ -295,7 +295,7 @@ module rx_dispatch
 
   always_ff @(posedge clk_i) begin
     if (vacant_q) frame_q <= !packet_i.segment.replay;
-    load_free_q <= !packet_i.segment.replay || (walks == '0 && !payload_left);
+    load_free_q <= !packet_i.segment.replay || (vacant_q && walks == '0 && !payload_left);
     follows_q <= !replaying_q && (frame_q ? follows : walks == '0 && !payload_left);
     framed_q  <= !replaying_q && frame_q && follows;
     chained_q <= flow_in_walk;
@@ -446,6 +446,7 @@ module rx_dispatch
       ended_of_it: assert (ended_q -> same == (ended_flow_q == flow_q));
       ended_as_compared: assert (phase_q == WEIGH -> ended_same_q == ended);
       known_by_then: assert (start || direct -> !ended);
+      replay_alone: assert (phase_q != EMPTY && !frame_q -> walks == '0 && !payload_left);
       opens_told: assert (opens == (start && !segment.replay));
       frame_told: assert (start || direct -> frame_q == !segment.replay && !(start && replaying_q));
       one_source: assert (!(finish && direct));
