@@ -97,15 +97,16 @@ firmware: ## the engine for riscv32imc, without an operating system; its size an
 	firmware/build-riscv.sh
 
 FIRMWARE := riscv32imc-unknown-none-elf/release/weft-firmware-card
+NAMES = $(basename $(notdir $(wildcard tests/processor/$(1)/*.rs)))
 # One choice of packages here and in .ci/rungs, so that the card with its processor is built once.
-WITH_PROCESSOR := -q -p weft-processor-tests -p weft-tests -p weft --features weft/sim $(foreach test,card crashes device engine gdb processor debugger,--test $(test))
+WITH_PROCESSOR := -q -p weft-processor-tests -p weft-tests -p weft --features weft/sim $(foreach test,$(call NAMES,tests) debugger,--test $(test))
 processor: setup $(SYN_PYTHON) ## the control processor in RTL, with its firmware: its core is installed, its tests are run
 	@./setup.sh python
 	firmware/build-riscv.sh card
 	export WEFT_IBEX="$$(rtl/control/setup.sh)" WEFT_FIRMWARE=$(CURDIR)/target/riscv/card/$(FIRMWARE) \
 		WEFT_FIRMWARE_ENGINE=$(CURDIR)/target/riscv/card-engine/$(FIRMWARE) && \
 	$(SYN_PYTHON) rtl/syn/lint.py --top weft_card_control && \
-	cargo test $(WITH_PROCESSOR) && cargo clippy $(WITH_PROCESSOR) --example cost --example debugger -- -D warnings
+	cargo test $(WITH_PROCESSOR) && cargo clippy $(WITH_PROCESSOR) $(foreach example,$(call NAMES,examples),--example $(example)) -- -D warnings
 
 setup:
 	@./setup.sh
