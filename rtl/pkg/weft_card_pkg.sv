@@ -669,7 +669,7 @@ package weft_card_pkg;
     logic [31:0] ts_ecr;  // TSecr. Replay: MO expected in that message
     logic [31:0] ts_val;  // TSval, if the flow sends timestamps. Replay: MSN expected on queue 0
     logic [7:0] sge_count;  // SGEs used, 0 to 4
-    logic [7:0] tcp_flags;  // TCP flags of each segment; PSH (0x08) is kept on the last one only. Replay: bit 0 says that it goes on where the flow's last replay ended; then ts_val and ts_ecr mean nothing
+    logic [7:0] tcp_flags;  // TCP flags of each segment; PSH (0x08) is kept on the last one only. Replay: none of them, but follows
     logic [15:0] window;  // TCP window field as sent
     logic [31:0] ack;  // TCP acknowledgment number
     logic [31:0] seq;  // TCP sequence number of the first byte; replay: as it was received
@@ -683,6 +683,7 @@ package weft_card_pkg;
   parameter int unsigned JOB_INLINE_PAYLOAD_BIT = 3;  // the payload is in the slot from byte 64, at most 64 bytes, and there are no SGEs
   parameter int unsigned JOB_ECT_BIT = 4;  // segment, message: each frame says that congestion may be marked in it, ECT(0) (RFC 3168 §5)
   parameter int unsigned JOB_APPEND_CRC_BIT = 5;  // segment: the CRC32C of the payload goes behind it, four octets more that nobody reads
+  parameter int unsigned JOB_FOLLOWS_BIT = 0;  // replay: it goes on where the flow's last replay ended; then ts_val and ts_ecr mean nothing
 
   // A receive element of a flow's receive queue: up to 4 SGEs, the first with length 0 ends the list.
   typedef struct packed {

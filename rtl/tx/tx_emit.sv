@@ -178,7 +178,7 @@ module tx_emit
 
   assign about = '{key: {head_q.header[LOCAL_PORT_AT+:16], head_q.header[REMOTE_PORT_AT+:16], head_q.header[LOCAL_IP_AT+:32],
                          head_q.header[REMOTE_IP_AT+:32]},
-                   seq: head_q.seq, follows: head_q.header[TCP_FLAGS_AT], msn: swap32(head_q.header[TS_VAL_AT+:32]), mo: swap32(head_q.header[TS_ECR_AT+:32]),
+                   seq: head_q.seq, follows: head_q.header[TCP_FLAGS_AT+weft_card_pkg::JOB_FOLLOWS_BIT], msn: swap32(head_q.header[TS_VAL_AT+:32]), mo: swap32(head_q.header[TS_ECR_AT+:32]),
                    bytes: 16'(bytes_q)};
 
   assign sent_in = '{bytes: bytes_q, fpdu: head_q.fpdu, segment: head_q.header_bytes != '0, seq: head_q.seq, replay: head_q.replay,

@@ -67,7 +67,7 @@ pub struct FabricConfig {
     pub ecn: Ecn,
     /// The rung of each device, by its number; the others have the usual one.
     pub rungs: Vec<Rung>,
-    /// Payload beyond a gap stays in the raw ring, where the card can walk over it again.
+    /// Payload that comes while a flow is detached stays in the raw ring, where the card can walk over it again.
     pub replay: bool,
     /// Their rings.
     pub rings: RingSizes,

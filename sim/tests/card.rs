@@ -976,7 +976,7 @@ fn a_piece_of_the_stream_is_walked_again() {
             let length = (end - at) as u32;
             let follows = Job {
                 seq: SEQ + 5000 + at as u32,
-                tcp_flags: u8::from(at > 0),
+                tcp_flags: if at > 0 { Job::FOLLOWS } else { 0 },
                 ts_val: if at > 0 { 7 } else { 2 },
                 length,
                 sge_count: 1,

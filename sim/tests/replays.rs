@@ -1,4 +1,4 @@
-//! What lies beyond a gap, copied and walked over again by the card: the same messages, every byte where it belongs, and fewer copied.
+//! What comes while a flow is detached, copied and walked over again by the card: the same messages, every byte where it belongs, and fewer copied.
 //! `cargo test -p weft-sim --test replays -- --nocapture` prints how many; `WEFT_REPLAYS=book` runs the loads of `weft partitions replay` as
 //! they are, and those of Writes that the book has.
 

@@ -56,7 +56,7 @@ pub struct EngineConfig {
     pub send_buffer: u32,
     /// Let the card frame and place. Off: the engine does it all by hand, which is slow, and good for comparing the two.
     pub attach: bool,
-    /// Payload bytes of a replay job at most, as the card says (JOB_REPLAY). 0: what lies beyond a gap is copied.
+    /// Payload bytes of a replay job at most, as the card says (JOB_REPLAY). 0: what comes while a flow is detached is copied.
     pub replay: u16,
     /// Handle the usual segment of a connection that stands the short way. Off: step by step as any other, with the same
     /// frames; good for comparing the two.

@@ -218,7 +218,7 @@ impl<P: Port> Link<'_, P> {
             kind: JobKind::Replay.raw(),
             flow: qp.id.flow(),
             seq: start,
-            tcp_flags: follows.into(),
+            tcp_flags: if follows { Job::FOLLOWS } else { 0 },
             ts_val: qp.expected.msn,
             ts_ecr: qp.expected.mo,
             length,

@@ -1,4 +1,4 @@
-//! What lies beyond a gap stays in its raw slot, and the card walks over it again: every byte is where it is without that, and fewer
+//! What comes while a flow is detached stays in its raw slot, and the card walks over it again: every byte is where it is without that, and fewer
 //! were copied.
 #![allow(missing_docs)]
 

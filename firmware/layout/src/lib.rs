@@ -6278,7 +6278,7 @@ pub struct Job {
     pub ack: u32,
     /// TCP window field as sent
     pub window: u16,
-    /// TCP flags of each segment; PSH (0x08) is kept on the last one only. Replay: bit 0 says that it goes on where the flow's last replay ended; then ts_val and ts_ecr mean nothing
+    /// TCP flags of each segment; PSH (0x08) is kept on the last one only. Replay: none of them, but follows
     pub tcp_flags: u8,
     /// SGEs used, 0 to 4
     pub sge_count: u8,
@@ -6391,6 +6391,8 @@ impl Job {
     pub const ECT: u8 = 0x10;
     /// Bit 5: segment: the CRC32C of the payload goes behind it, four octets more that nobody reads.
     pub const APPEND_CRC: u8 = 0x20;
+    /// Bit 0: replay: it goes on where the flow's last replay ended; then ts_val and ts_ecr mean nothing.
+    pub const FOLLOWS: u8 = 0x1;
 
     /// The record as it lies in memory.
     #[inline]
@@ -6534,6 +6536,18 @@ impl Job {
     #[must_use]
     pub const fn with_append_crc(mut self, on: bool) -> Self {
         self.flags = self.flags & !Self::APPEND_CRC | if on { Self::APPEND_CRC } else { 0 };
+        self
+    }
+
+    /// Bit 0: replay: it goes on where the flow's last replay ended; then ts_val and ts_ecr mean nothing.
+    pub const fn follows(&self) -> bool {
+        self.tcp_flags & Self::FOLLOWS != 0
+    }
+
+    /// The same with follows set or clear.
+    #[must_use]
+    pub const fn with_follows(mut self, on: bool) -> Self {
+        self.tcp_flags = self.tcp_flags & !Self::FOLLOWS | if on { Self::FOLLOWS } else { 0 };
         self
     }
 }

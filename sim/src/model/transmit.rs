@@ -338,7 +338,7 @@ impl Transmit {
                 let replay = Replay {
                     flow: job.flow,
                     seq: job.seq,
-                    follows: job.tcp_flags & 1 != 0,
+                    follows: job.follows(),
                     msn: job.ts_val,
                     mo: job.ts_ecr,
                 };

@@ -721,7 +721,7 @@ impl Script {
         (job.ack, job.window, job.tcp_flags) = self.rng.random();
         // Those behind the first mostly follow it.
         let follows = self.rng.random_ratio(if number > 0 { 7 } else { 1 }, 8);
-        job.tcp_flags = job.tcp_flags & !1 | u8::from(follows);
+        job = job.with_follows(follows);
         if self.rng.random_ratio(1, 40) {
             job.sge0_iova = 0x1234;
         }

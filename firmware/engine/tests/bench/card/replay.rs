@@ -26,7 +26,7 @@ impl Card {
             ..Default::default()
         };
         let mut fpdus = Vec::new();
-        let follows = job.tcp_flags & 1 != 0;
+        let follows = job.follows();
         let elsewhere = follows && job.seq != state.attach.rcv_nxt;
         let never = !state.rx.valid() || is_attached(&state.attach) || self.no_replay;
         report.status = if never || elsewhere {
