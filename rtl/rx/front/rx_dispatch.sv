@@ -282,8 +282,8 @@ module rx_dispatch
     else {steady_q, empty_q, ended_same_q} <= {!finish, walks == '0 && !payload_left, same_upd};
   end
 
-  // A replay is alone in the walk: nothing is started before it has ended (two cycles later at the earliest, as behind any end), and it
-  // needs no raw slot. What it changes is worked out a cycle before, and whether it is one is a bit beside the packet.
+  // A replay is alone in the walk: it was looked at when nothing was in it, nothing is started before it has ended (two cycles later at the
+  // earliest, as behind any end), and it needs no raw slot. What it changes is worked out a cycle before, and whether it is one is a bit beside the packet.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) replaying_q <= 1'b0;
     else if (start) replaying_q <= !frame_q;
@@ -296,7 +296,7 @@ module rx_dispatch
   always_ff @(posedge clk_i) begin
     if (vacant_q) frame_q <= !packet_i.segment.replay;
     load_free_q <= !packet_i.segment.replay || (vacant_q && walks == '0 && !payload_left);
-    follows_q <= !replaying_q && (frame_q ? follows : walks == '0 && !payload_left);
+    follows_q <= !replaying_q && follows;
     framed_q  <= !replaying_q && frame_q && follows;
     chained_q <= flow_in_walk;
   end

@@ -55,7 +55,7 @@ module rx_store
   logic [POS_W-1:0] end_q, end_before_q;         // where the ring is full, and the place before
   logic             full_q;
   logic             lost_q;                      // a beat of the present frame found no room
-  logic             queue_ready, write, ends, keep;
+  logic             queue_ready, write, ends, keep, push;   // push: a frame's place in the queue, or a replay's
   rx_drop_e         drop;
   rx_packet_t       packet_d, head;
 
@@ -86,6 +86,7 @@ module rx_store
     end
   end
   assign replay_ready_o = queue_ready && !beat_last_i;
+  assign push           = keep || (replay_valid_i && replay_ready_o);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -120,13 +121,13 @@ module rx_store
   end
 
   fifo_sync #(.WIDTH($bits(rx_packet_t)), .DEPTH(MAX_FRAMES), .STEADY(1'b1)) i_queue (
-    .clk_i, .rst_ni, .wr_valid_i(keep || (replay_valid_i && replay_ready_o)), .wr_ready_o(queue_ready), .wr_data_i(packet_d),
+    .clk_i, .rst_ni, .wr_valid_i(push), .wr_ready_o(queue_ready), .wr_data_i(packet_d),
     .rd_valid_o(packet_valid_o), .rd_ready_i(packet_ready_i), .rd_data_o(head), .count_o(unused_count)
   );
   // Whether it is a segment comes from a register, and not from the block RAM: its look-up waits for that.
   logic head_tcp;
   fifo_sync #(.WIDTH(1), .DEPTH(MAX_FRAMES), .LUT_RAM_DEPTH(MAX_FRAMES), .HEAD(1'b1)) i_tcp (
-    .clk_i, .rst_ni, .wr_valid_i(keep || (replay_valid_i && replay_ready_o)), .wr_ready_o(), .wr_data_i(packet_d.segment.is_tcp),
+    .clk_i, .rst_ni, .wr_valid_i(push), .wr_ready_o(), .wr_data_i(packet_d.segment.is_tcp),
     .rd_valid_o(), .rd_ready_i(packet_valid_o && packet_ready_i), .rd_data_o(head_tcp), .count_o()
   );
   always_comb begin
