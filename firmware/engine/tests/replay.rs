@@ -97,3 +97,30 @@ fn refused() {
         assert_eq!(asked > 0, failed > 0, "seed {seed}");
     }
 }
+
+/// The connection ends while the card is asked to walk over its slots: they are free when it has read them, not before.
+#[test]
+fn ended_in_the_middle() {
+    let mut ended = 0;
+    for seed in 0..40 {
+        let mut b = Bench::with(seed, &|c| c.replay = 4096);
+        let pair = b.connect(&ConnectParams::default(), &AcceptParams::default());
+        let (source, _) = b.hosts[0].region(20_000, Access::LOCAL_WRITE);
+        let (sink, _) = b.hosts[1].region(20_000, Access::LOCAL_WRITE | Access::REMOTE_WRITE);
+        b.faults.loss = 3000;
+        for id in 0..8 {
+            let sges = [sge(source, 0, 20_000)];
+            b.post_send(0, pair.qps[0], &write(id, sink, 0x1000, &sges))
+                .unwrap();
+        }
+        b.until("a replay, or the end", 60_000 * MS, |b| {
+            b.hosts[1].card.will_replay() || b.hosts[0].completions.len() == 8
+        });
+        ended += u64::from(b.hosts[1].card.will_replay());
+        b.call(1, |e, now, card| e.abort(now, pair.conns[1], card))
+            .unwrap();
+        b.run(10 * MS);
+        assert_eq!(b.hosts[1].card.lent_out(), 0, "seed {seed}: a slot is lost");
+    }
+    assert!(ended > 20, "{ended} of 40 in the middle");
+}

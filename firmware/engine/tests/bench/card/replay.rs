@@ -1,10 +1,10 @@
 //! Replays: a piece of the stream that lay in raw slots is walked again; and what a driver does with the slots.
 
 use weft_engine::{Engine, Kept};
-use weft_layout::{replay_outcome, report_kind, Job, ReplayReport};
+use weft_layout::{job_kind, replay_outcome, report_kind, Job, ReplayReport};
 use weft_wire::tcp::{flag, Options, TcpSegment};
 
-use super::{is_attached, Card, Report};
+use super::{is_attached, slots, Card, Report, JOB_SLOTS};
 
 /// Where the raw frame of a report is.
 pub(super) fn slot_of(report: &[u8; 64]) -> u16 {
@@ -105,7 +105,29 @@ impl Card {
     /// Slots that the engine gives back.
     pub fn take_back(&mut self, engine: &mut Engine) {
         while let Some(slot) = engine.poll_slot(self) {
+            assert!(!self.will_read(slot), "a job has still to read slot {slot}");
             self.slots.free(slot);
         }
+    }
+
+    /// Replays that were posted and are not done.
+    fn replays_to_do(&self) -> impl Iterator<Item = Job> + '_ {
+        (self.done..self.posted)
+            .map(|number| Job::from_bytes(&self.jobs[number as usize % JOB_SLOTS]))
+            .filter(|job| job.kind == job_kind::REPLAY)
+    }
+
+    /// A replay is to be done.
+    pub fn will_replay(&self) -> bool {
+        self.replays_to_do().next().is_some()
+    }
+
+    /// One of them names a piece of this slot.
+    fn will_read(&self, slot: u16) -> bool {
+        self.replays_to_do().any(|job| {
+            let sges = [job.sge0_iova, job.sge1_iova, job.sge2_iova, job.sge3_iova];
+            let mut sges = sges[..usize::from(job.sge_count)].iter();
+            sges.any(|iova| slots::slot_at(*iova) == slot)
+        })
     }
 }

@@ -7,6 +7,11 @@ const COUNT: usize = 1024;
 /// Those of a card that is to run short of them.
 const FEW: usize = 64;
 
+/// The slot in which a byte lies.
+pub fn slot_at(iova: u64) -> u16 {
+    ((iova - SLOTS) / SIZE as u64) as u16
+}
+
 /// Whose a slot is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
