@@ -100,6 +100,8 @@ fn go(options: &Options) -> Result<bool, String> {
     tree::make(root, &folder.join("tree"), &faults)?;
     // All of them, also where only some are built: a text that is no expression any more is found here.
     lint::rtl(&folder.join("tree/rtl"))?;
+    let crates = tree::crates(root, &faults)?;
+    programs::check(&folder.join("tree"), &folder.join("check"), &crates)?;
     let mut catches = Vec::new();
     let mut targets = BTreeSet::new();
     for (_, fault) in &chosen {

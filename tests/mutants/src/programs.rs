@@ -68,6 +68,34 @@ struct CargoTarget {
     kind: Vec<String>,
 }
 
+fn cargo(tree: &Path, output: &Path) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo
+        .current_dir(tree)
+        .env("CARGO_TARGET_DIR", output)
+        // A choice in brackets is not how a person would write it.
+        .env("RUSTFLAGS", "-Aunused")
+        .stderr(Stdio::inherit());
+    cargo
+}
+
+/// Checks that these crates compile, without the models of the RTL.
+pub fn check(tree: &Path, output: &Path, crates: &BTreeSet<PathBuf>) -> Result<(), String> {
+    for manifest in crates {
+        let done = cargo(tree, output)
+            .args(["check", "-q", "--manifest-path"])
+            .arg(manifest)
+            .env("WEFT_NO_RTL", "1")
+            .status()
+            .map_err(|error| format!("cargo: {error}"))?;
+        if !done.success() {
+            let manifest = manifest.display();
+            return Err(format!("with the faults in it {manifest} does not compile"));
+        }
+    }
+    Ok(())
+}
+
 /// Builds the targets in the tree.
 pub fn build(
     tree: &Path,
@@ -77,20 +105,14 @@ pub fn build(
     let mut programs = BTreeMap::new();
     let packages: BTreeSet<_> = targets.iter().map(|target| &target.package).collect();
     for package in packages {
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        cargo
-            .args([
-                "test",
-                "--no-run",
-                "--message-format=json-render-diagnostics",
-                "-p",
-                package,
-            ])
-            .current_dir(tree)
-            .env("CARGO_TARGET_DIR", output)
-            // A choice in brackets is not how a person would write it.
-            .env("RUSTFLAGS", "-Aunused")
-            .stderr(Stdio::inherit());
+        let mut cargo = cargo(tree, output);
+        cargo.args([
+            "test",
+            "--no-run",
+            "--message-format=json-render-diagnostics",
+            "-p",
+            package,
+        ]);
         for target in targets.iter().filter(|target| target.package == **package) {
             match target.name.as_str() {
                 "lib" => cargo.arg("--lib"),

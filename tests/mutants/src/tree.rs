@@ -19,19 +19,14 @@ pub fn make(from: &Path, to: &Path, faults: &[Fault]) -> Result<(), String> {
             .or_default()
             .push((number, fault));
     }
-    // The crates that ask for the choice.
-    let mut crates = BTreeSet::new();
-    for file in by_file.keys().filter(|file| file.ends_with(".rs")) {
-        let manifest = Path::new(file)
-            .ancestors()
-            .skip(1)
-            .map(|folder| folder.join("Cargo.toml"))
-            .find(|manifest| from.join(manifest).exists());
-        crates.insert(manifest.ok_or(format!("{file} belongs to no crate"))?);
-    }
+    let crates = crates(from, faults)?;
     let sources = sources(from)?;
     for path in &sources {
         let source = from.join(path);
+        if source.is_symlink() {
+            link(&to.join(path), &source)?;
+            continue;
+        }
         let bytes = fs::read(&source).map_err(|error| format!("{}: {error}", source.display()))?;
         let name = path.to_string_lossy();
         let bytes = if let Some(faults) = by_file.remove(&*name) {
@@ -58,6 +53,23 @@ pub fn make(from: &Path, to: &Path, faults: &[Fault]) -> Result<(), String> {
     Ok(())
 }
 
+/// The manifests of the crates that have faults in them, which ask for the choice.
+pub fn crates(root: &Path, faults: &[Fault]) -> Result<BTreeSet<PathBuf>, String> {
+    let files = faults.iter().map(|fault| &fault.file);
+    let manifest = |file: &String| {
+        Path::new(file)
+            .ancestors()
+            .skip(1)
+            .map(|folder| folder.join("Cargo.toml"))
+            .find(|manifest| root.join(manifest).exists())
+            .ok_or(format!("{file} belongs to no crate"))
+    };
+    files
+        .filter(|file| file.ends_with(".rs"))
+        .map(manifest)
+        .collect()
+}
+
 /// A manifest with the crate that knows which fault is to show.
 fn with_choice(manifest: &str, path: &Path) -> Result<String, String> {
     let up = "../".repeat(path.components().count() - 1);
@@ -69,7 +81,7 @@ fn with_choice(manifest: &str, path: &Path) -> Result<String, String> {
     Ok(manifest.replacen(header, &line, 1))
 }
 
-/// All files below a folder but what was built, relative to it.
+/// All files and links below a folder but what was built, relative to it.
 fn sources(root: &Path) -> Result<BTreeSet<PathBuf>, String> {
     let mut found = BTreeSet::new();
     let mut folders = vec![PathBuf::new()];
@@ -85,7 +97,7 @@ fn sources(root: &Path) -> Result<BTreeSet<PathBuf>, String> {
                 if name != "target" && name != ".git" {
                     folders.push(path);
                 }
-            } else if kind.is_file() {
+            } else if kind.is_file() || kind.is_symlink() {
                 found.insert(path);
             }
         }
@@ -104,6 +116,19 @@ fn write(path: &Path, bytes: &[u8], like: &Path) -> Result<(), String> {
     fs::write(path, bytes).map_err(failed)?;
     let permissions = fs::metadata(like).map_err(failed)?.permissions();
     fs::set_permissions(path, permissions).map_err(failed)
+}
+
+/// The link `like` at another place.
+fn link(path: &Path, like: &Path) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let target = fs::read_link(like).map_err(failed)?;
+    if fs::read_link(path).is_ok_and(|there| there == target) {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    std::os::unix::fs::symlink(target, path).map_err(failed)
 }
 
 #[cfg(test)]
@@ -145,5 +170,7 @@ mod tests {
         let tree = tempfile::tempdir().unwrap();
         make(root, tree.path(), &faults).unwrap();
         crate::lint::rtl(&tree.path().join("rtl")).unwrap();
+        // By which the simulator's sources find the RTL and what was recorded of it.
+        assert!(tree.path().join("sim/rtl/syn/area.json").is_file());
     }
 }
