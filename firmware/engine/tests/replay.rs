@@ -7,15 +7,16 @@ mod bench;
 use bench::traffic::{run, run_prepared};
 use bench::*;
 use weft_engine::*;
+use weft_layout::replay_outcome;
 
 /// Of both hosts.
 fn sum(b: &Bench, of: impl Fn(&EngineStats) -> u64) -> u64 {
     b.hosts.iter().map(|host| of(host.engine.stats())).sum()
 }
 
-/// Seeds with and without replay: what they copied, the engine's copies and those out of the slots.
-fn compare(seeds: std::ops::Range<u64>, faults: Faults, most: u16) -> (u64, u64) {
-    let (mut without, mut with) = (0, 0);
+/// Seeds with and without replay: what they copied, the engine's copies and those out of the slots; and the replays that a card refused.
+fn compare(seeds: std::ops::Range<u64>, faults: Faults, most: u16) -> (u64, u64, u32) {
+    let (mut without, mut with, mut refused) = (0, 0, 0);
     for seed in seeds {
         let plain = run(seed, faults, &|_| ());
         without += sum(&plain, |s| s.bytes_copied);
@@ -23,9 +24,10 @@ fn compare(seeds: std::ops::Range<u64>, faults: Faults, most: u16) -> (u64, u64)
         with += sum(&b, |s| s.bytes_copied);
         for host in &b.hosts {
             assert_eq!(host.card.lent_out(), 0, "seed {seed}: a slot is lost");
+            refused += host.card.replays[usize::from(replay_outcome::REFUSED)];
         }
     }
-    (without, with)
+    (without, with, refused)
 }
 
 #[test]
@@ -34,9 +36,10 @@ fn loss() {
         loss: 1500,
         ..Default::default()
     };
-    let (without, with) = compare(0..60, faults, 4096);
+    let (without, with, refused) = compare(0..60, faults, 4096);
     eprintln!("{without} {with}");
     assert!(with < without * 4 / 5, "{with} of {without}");
+    assert_eq!(refused, 0, "each begins where the card is");
 }
 
 #[test]
@@ -45,9 +48,10 @@ fn bursts_of_loss() {
         burst: 300,
         ..Default::default()
     };
-    let (without, with) = compare(0..30, faults, 4096);
+    let (without, with, refused) = compare(0..30, faults, 4096);
     eprintln!("{without} {with}");
     assert!(with < without, "{with} of {without}");
+    assert_eq!(refused, 0, "each begins where the card is");
 }
 
 /// Pieces that hold no whole FPDU, or the halves of some.
@@ -58,9 +62,10 @@ fn loss_and_splitting() {
         split: 6000,
         ..Default::default()
     };
-    let (without, with) = compare(100..160, faults, 4096);
+    let (without, with, refused) = compare(100..160, faults, 4096);
     eprintln!("{without} {with}");
     assert!(with < without, "{with} of {without}");
+    assert!(refused > 0, "none behind a half");
 }
 
 /// Everything at once, whatever a job may have.
