@@ -46,12 +46,16 @@ pub fn rungs() -> [Rung; 2] {
     [a, b].map(|name| name.parse().expect("WEFT_TEST_RUNG"))
 }
 
+/// Whether one of the rungs that are asked for is `firmware`, whose software takes time and has to be simulated: there, a few are as good as many.
+pub fn is_on_card() -> bool {
+    rungs().contains(&Rung::Firmware)
+}
+
 /// Whether a test is left out at the rungs that are asked for, because one of them is `firmware`. Says so, past the harness, which keeps what tests print.
 pub fn left_out_on_card(test: &str, why: &str) -> bool {
-    let is_on_card = rungs().contains(&Rung::Firmware);
-    if is_on_card {
+    if is_on_card() {
         // Nobody reads it any more: then it does not matter.
         let _ = writeln!(std::io::stderr(), "{test} is left out at firmware: {why}");
     }
-    is_on_card
+    is_on_card()
 }

@@ -11,6 +11,7 @@ use weft_hostdrv::device::Readiness;
 use weft_hostdrv::verbs::*;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{connected, Pair};
+use weft_tests::is_on_card;
 
 #[path = "../../hostdrv/examples/async_ping.rs"]
 mod async_ping;
@@ -46,16 +47,17 @@ fn by_file<T>(file: &Readiness, mut ask: impl FnMut() -> Option<T>) -> T {
 #[test]
 fn a_program_of_an_async_runtime() {
     let bench = bench();
+    let count = if is_on_card() { 20 } else { 500 };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
     let took = runtime.block_on(async {
-        let ping = async_ping::ping(bench.device(0), bench.device(1), 500);
+        let ping = async_ping::ping(bench.device(0), bench.device(1), count);
         tokio::time::timeout(LIMIT, ping).await
     });
     let took = took.expect("in time").expect("it works");
-    println!("500 messages there and back in {took:?}");
+    println!("{count} messages there and back in {took:?}");
 }
 
 /// The order of `ibv_req_notify_cq`, a hundred times, while another thread sleeps on the same device.
