@@ -244,6 +244,18 @@ pub fn with_ip_options(frame: &[u8], options: &[u8]) -> Vec<u8> {
     f
 }
 
+/// The frame with these TCP options behind those that it has, a multiple of 4 bytes and at most 40 in all; it has no IP options.
+pub fn with_tcp_options(frame: &[u8], options: &[u8]) -> Vec<u8> {
+    let header = ETHERNET + IPV4;
+    let at = header + usize::from(frame[header + 12] >> 4) * 4;
+    let mut f = [&frame[..at], options, &frame[at..]].concat();
+    f[header + 12] += (options.len() as u8 / 4) << 4;
+    let total = be16(&f, ETHERNET + 2) + options.len() as u16;
+    f[ETHERNET + 2..ETHERNET + 4].copy_from_slice(&total.to_be_bytes());
+    fill_checksums(&mut f);
+    f
+}
+
 /// Writes both checksums of an IPv4 TCP frame.
 pub fn fill_checksums(f: &mut [u8]) {
     let (ip, tcp) = (ETHERNET, ETHERNET + usize::from(f[ETHERNET] & 15) * 4);

@@ -606,6 +606,13 @@ impl Script {
                 first
             };
             let mut frame = ethernet::segment(&row, &job, first, flags, 0, &payload);
+            if self.rng.random_ratio(1, 12) {
+                // SACK (RFC 2018 §3), as of a peer that lacks something.
+                let blocks = self.rng.random_range(1..=3u8);
+                let mut options = vec![1, 1, 5, 2 + 8 * blocks];
+                options.extend((0..8 * blocks).map(|_| self.rng.random::<u8>()));
+                frame = ethernet::with_tcp_options(&frame, &options);
+            }
             if self.rng.random_ratio(1, 30) {
                 let words = self.rng.random_range(1..=10);
                 let options: Vec<u8> = (0..4 * words).map(|_| self.rng.random()).collect();
