@@ -92,6 +92,40 @@ fn a_placement_that_failed_is_not_placed() {
     });
 }
 
+/// A segment that is one FPDU makes one report when it was placed, two when it was not.
+#[test]
+fn a_failed_placement_that_is_all_of_its_segment() {
+    each(|s, why, what| {
+        for (place, len) in [(0, 8), (100, 40), (PAGE - 700, 1400)] {
+            for fails in [true, false] {
+                let byte = s.flows[0].memory.iova + place + 3;
+                let flow = &mut s.flows[0];
+                let write = flow.write(place, &vec![0x5a; len]);
+                let frame = flow.segment(&[write]);
+                if fails {
+                    s.bench.world.iommu(0).refuse(byte..byte + 1, why);
+                }
+                s.deliver(frame);
+                s.bench.settle(1_000_000).unwrap();
+                let reports = s.bench.reports_as_written(9);
+                let kinds: Vec<u8> = reports.iter().map(|r| r.0[0]).collect();
+                if fails {
+                    assert_eq!(
+                        kinds,
+                        [report_kind::FPDU, report_kind::SEGMENT],
+                        "{what}, {len} bytes"
+                    );
+                    let verdict = FpduReport::from_bytes(&reports[0].0).verdict;
+                    assert_eq!(verdict, fpdu_verdict::PLACE_FAILED, "{what}, {len} bytes");
+                } else {
+                    assert_eq!(kinds, [report_kind::PLACED], "{what}, {len} bytes");
+                }
+                s.bench.world.iommu(0).refuse(0..0, why);
+            }
+        }
+    });
+}
+
 /// A Send over several SGEs is written in pieces: each of them counts.
 #[test]
 fn a_send_of_which_any_piece_failed_is_not_placed() {
