@@ -9,6 +9,7 @@ use weft_limit::Limit;
 use weft_sim::fabric::{ip, mac};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, next_event, no_faults, pattern, End, LIMIT, PORT};
+use weft_tests::is_on_card;
 use weft_tests::watched::{frames, watched};
 
 const SECOND: u64 = 1_000_000_000;
@@ -243,7 +244,14 @@ fn names_that_say_nothing() {
     };
     let address = ip(8);
     assert_eq!(silent, Err(CmError::NoStation { address }));
-    assert_eq!(frames(&bench), (5, 5), "a question each second");
+    let (asked, all) = frames(&bench);
+    assert_eq!(asked, all);
+    // Firmware has its own clock: it is asked for an answer a little behind the fifth second, in which it asks once more.
+    let most = if is_on_card() { 6 } else { 5 };
+    assert!(
+        (5..=most).contains(&asked),
+        "{asked}: a question each second"
+    );
 }
 
 /// The call that sleeps, on the wall's time: the answer wakes it.
