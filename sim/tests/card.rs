@@ -18,6 +18,8 @@ const PD: u32 = 7;
 const SEQ: u32 = 1000;
 const STAG: u32 = 0x0000_05a5;
 const SINK: u32 = 0x0000_0611;
+/// Of another protection domain, and else as `STAG` is.
+const FOREIGN: u32 = 0x0000_0822;
 const BASE: u64 = 0x1_0000_0000;
 
 fn each_kind(test: impl Fn(&mut Setup)) {
@@ -30,7 +32,7 @@ fn each_kind(test: impl Fn(&mut Setup)) {
     }
 }
 
-/// A card with one flow, two regions and a receive queue with two elements.
+/// A card with one flow, three regions and a receive queue with two elements.
 struct Setup {
     bench: Bench,
     memory: Region,
@@ -70,6 +72,12 @@ impl Setup {
                 },
             )
             .unwrap();
+        let foreign = StagRow {
+            key: 0x22,
+            pd: PD ^ 1,
+            ..stag
+        };
+        bench.stag(FOREIGN, &foreign).unwrap();
         for slot in 0..2 {
             let at = BASE + 5000 + 1000 * slot;
             let e = ReceiveElement {
@@ -323,6 +331,12 @@ fn each_error_has_its_terminate_code_and_places_nothing() {
             tagged(0, 0xffff_ffa5, BASE, &[9; 16]),
             0x1100,
             Counter::RxErrorStag,
+        ),
+        (
+            "another domain",
+            tagged(0, FOREIGN, BASE, &[9; 16]),
+            0x1102,
+            Counter::RxErrorPd,
         ),
         ("wrap", write(u64::MAX - 8), 0x1103, Counter::RxErrorWrap),
         (
