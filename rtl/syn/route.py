@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Places and routes blocks of the card for ECP5 and prints the clock that they meet.
 
-    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/route.py [--top NAME ...] [--freq 100] [--seeds 1 2] [--router router2]
-        [--netlist] [--placed]
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/route.py [--top NAME ...] [--freq 100] [--seeds 1 2] [--part um-85k]
+        [--router router2] [--netlist] [--placed]
 
-yosys maps a block at 128 bits, nextpnr places and routes it in an LFE5UM5G-85F of speed grade 8. A `nextpnr-ecp5` on the PATH is
+yosys maps a block at 128 bits, nextpnr places and routes it in an LFE5UM5G-85F of speed grade 8 (or in an LFE5UM-85F, whose
+cells and block RAM are slower). A `nextpnr-ecp5` on the PATH is
 used (`apt-get install nextpnr-ecp5` on Debian 13 or newer); else the one of PyPI, for WebAssembly, which has not come to an end
 on weft_rx, weft_tx or weft_card in the time it was given.
 
@@ -36,7 +37,7 @@ BLOCKS = {
     "weft_tx": {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256},
     "weft_card": {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256, "OBSERVE": 0},
 }
-PART = ["--um5g-85k", "--package", "CABGA756", "--speed", "8"]
+PACKAGE = ["--package", "CABGA756", "--speed", "8"]
 # The placer's weight of wires that are late, and how much more the latest count. Its own (10, 2) leave them long; with 30 and 4 it
 # takes 8 % more wire, which the routers did not get through.
 PLACER = ["--placer-heap-timingweight", "20", "--placer-heap-critexp", "2"]
@@ -116,20 +117,20 @@ def run(command: list[str], log: pathlib.Path) -> float:
     return time.monotonic() - began
 
 
-def place(folder: pathlib.Path, frequency: int, seed: int) -> float:
+def place(folder: pathlib.Path, part: list[str], frequency: int, seed: int) -> float:
     """Writes placed-SEED.json; seconds that it took. The log ends with an estimate of the clock."""
-    return run([*tool(), *PART, "--json", "netlist.json", "--no-route", "--write", f"placed-{seed}.json", "--freq", str(frequency),
+    return run([*tool(), *part, "--json", "netlist.json", "--no-route", "--write", f"placed-{seed}.json", "--freq", str(frequency),
                 "--seed", str(seed), *PLACER, "--timing-allow-fail", "--lpf-allow-unconstrained"], folder / f"place-{seed}.log")
 
 
-def route(folder: pathlib.Path, seed: int, router: str) -> dict:
+def route(folder: pathlib.Path, part: list[str], seed: int, router: str) -> dict:
     """nextpnr's report on the placed design, routed. What it says of router, clock and seed goes before what is told nextpnr."""
     placed = folder / f"placed-{seed}.json"
     design = json.loads(placed.read_text())
     for module in design["modules"].values():
         module["settings"]["router"] = router
     placed.write_text(json.dumps(design))
-    seconds = run([*tool(), *PART, "--json", placed.name, "--no-pack", "--no-place", "--report", f"report-{seed}.json",
+    seconds = run([*tool(), *part, "--json", placed.name, "--no-pack", "--no-place", "--report", f"report-{seed}.json",
                    "--timing-allow-fail", "--lpf-allow-unconstrained"], folder / f"route-{seed}.log")
     return {"seconds": seconds, **json.loads((folder / f"report-{seed}.json").read_text())}
 
@@ -149,6 +150,7 @@ def main() -> int:
     parser.add_argument("--top", nargs="*", default=["weft_rx", "weft_tx"], help="weft_rx, weft_tx, weft_card or any module")
     parser.add_argument("--freq", type=int, default=100, help="MHz asked for; a lower clock ends with status 1")
     parser.add_argument("--seeds", type=int, nargs="*", default=[1], help="routes once for each, stops at the first that meets the clock")
+    parser.add_argument("--part", choices=["um5g-85k", "um-85k"], default="um5g-85k", help="nextpnr's name of it")
     parser.add_argument("--router", choices=["router1", "router2"], default="router1", help="of nextpnr")
     parser.add_argument("--netlist", action="store_true", help="with the netlist of the run before")
     parser.add_argument("--placed", action="store_true", help="with netlist and placement of the run before")
@@ -158,6 +160,7 @@ def main() -> int:
     if options.child:
         map_block(*json.loads(options.child))
         return 0
+    part = [f"--{options.part}", *PACKAGE]
     slow = False
     for top in options.top:
         folder = (options.logs / f"route-{top}").resolve()
@@ -166,8 +169,8 @@ def main() -> int:
         child = [sys.executable, str(pathlib.Path(__file__).resolve()), "--child", block]
         mapping = 0.0 if options.netlist or options.placed else run(child, folder / "yosys.log")
         for seed in options.seeds:
-            placing = 0.0 if options.placed else place(folder, options.freq, seed)
-            row = route(folder, seed, options.router)
+            placing = 0.0 if options.placed else place(folder, part, options.freq, seed)
+            row = route(folder, part, seed, options.router)
             clock = max(entry["achieved"] for entry in row["fmax"].values())
             used = {kind: row["utilization"].get(kind, {"used": 0})["used"] for kind in ("TRELLIS_COMB", "TRELLIS_FF", "DP16KD")}
             print(f"{top}, seed {seed}: {clock:.1f} MHz, {used['TRELLIS_COMB']} LUT4, {used['TRELLIS_FF']} FF, {used['DP16KD']} block RAM, "
