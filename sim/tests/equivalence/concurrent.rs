@@ -325,7 +325,7 @@ impl Script {
         match rng.random_range(0..4) {
             0 | 1 => {
                 let (stag, row) = *edges.stags.choose(rng)?;
-                let len = rng.random_range(1..900.min(row.length));
+                let len = rng.random_range(1..row.length.clamp(2, 900));
                 let begin = rng.random_ratio(1, 3);
                 let to = if begin {
                     row.base
