@@ -5,9 +5,8 @@
         [--router router2] [--netlist] [--placed]
 
 yosys maps a block at 128 bits, nextpnr places and routes it in an LFE5UM5G-85F of speed grade 8 (or in an LFE5UM-85F, whose
-cells and block RAM are slower). A `nextpnr-ecp5` on the PATH is
-used (`apt-get install nextpnr-ecp5` on Debian 13 or newer); else the one of PyPI, for WebAssembly, which has not come to an end
-on weft_rx, weft_tx or weft_card in the time it was given.
+cells and block RAM are slower). A `nextpnr-ecp5` on the PATH is used (`apt-get install nextpnr-ecp5` on Debian 13 or newer); else
+the one of PyPI, for WebAssembly, which has not come to an end on weft_rx, weft_tx or weft_card in the time it was given.
 
 A block has far more ports than the part has pins: a shift register feeds its inputs and another takes its outputs, so each of its
 paths begins and ends in a register. The second one is loaded, 64 bits at a time. (It does not fold its bits with exclusive or: one

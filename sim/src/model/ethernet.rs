@@ -235,21 +235,22 @@ pub fn segment(
 
 /// The frame with these IP options, a multiple of 4 bytes and at most 40.
 pub fn with_ip_options(frame: &[u8], options: &[u8]) -> Vec<u8> {
-    let at = ETHERNET + IPV4;
-    let mut f = [&frame[..at], options, &frame[at..]].concat();
-    f[ETHERNET] += (options.len() / 4) as u8;
-    let total = be16(&f, ETHERNET + 2) + options.len() as u16;
-    f[ETHERNET + 2..ETHERNET + 4].copy_from_slice(&total.to_be_bytes());
-    fill_checksums(&mut f);
-    f
+    let words = (options.len() / 4) as u8;
+    with_options(frame, ETHERNET + IPV4, options, ETHERNET, words)
 }
 
 /// The frame with these TCP options behind those that it has, a multiple of 4 bytes and at most 40 in all; it has no IP options.
 pub fn with_tcp_options(frame: &[u8], options: &[u8]) -> Vec<u8> {
-    let header = ETHERNET + IPV4;
-    let at = header + usize::from(frame[header + 12] >> 4) * 4;
+    let offset = ETHERNET + IPV4 + 12;
+    let at = ETHERNET + IPV4 + usize::from(frame[offset] >> 4) * 4;
+    let words = (options.len() / 4) as u8;
+    with_options(frame, at, options, offset, words << 4)
+}
+
+/// The frame with options at `at`, and with `more` in the byte that tells the length of their header.
+fn with_options(frame: &[u8], at: usize, options: &[u8], length: usize, more: u8) -> Vec<u8> {
     let mut f = [&frame[..at], options, &frame[at..]].concat();
-    f[header + 12] += (options.len() as u8 / 4) << 4;
+    f[length] += more;
     let total = be16(&f, ETHERNET + 2) + options.len() as u16;
     f[ETHERNET + 2..ETHERNET + 4].copy_from_slice(&total.to_be_bytes());
     fill_checksums(&mut f);

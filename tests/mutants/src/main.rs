@@ -97,10 +97,9 @@ fn go(options: &Options) -> Result<bool, String> {
 
     let folder = root.join("target/mutants");
     let begun = Instant::now();
-    tree::make(root, &folder.join("tree"), &faults)?;
+    let crates = tree::make(root, &folder.join("tree"), &faults)?;
     // All of them, also where only some are built: a text that is no expression any more is found here.
     lint::rtl(&folder.join("tree/rtl"))?;
-    let crates = tree::crates(root, &faults)?;
     programs::check(&folder.join("tree"), &folder.join("check"), &crates)?;
     let mut catches = Vec::new();
     let mut targets = BTreeSet::new();

@@ -10,8 +10,8 @@ use crate::plant;
 /// Where the models' own C++ is.
 const RUNTIME: &str = "sim/rtl-sim/src/build/runtime.cpp";
 
-/// Makes `to` the sources of `from` with the faults planted.
-pub fn make(from: &Path, to: &Path, faults: &[Fault]) -> Result<(), String> {
+/// Makes `to` the sources of `from` with the faults planted. The manifests of the crates that have faults in them.
+pub fn make(from: &Path, to: &Path, faults: &[Fault]) -> Result<BTreeSet<PathBuf>, String> {
     let mut by_file: BTreeMap<&str, Vec<(u32, &Fault)>> = BTreeMap::new();
     for (number, fault) in (1..).zip(faults) {
         by_file
@@ -50,11 +50,11 @@ pub fn make(from: &Path, to: &Path, faults: &[Fault]) -> Result<(), String> {
             fs::remove_file(to.join(&path)).map_err(|error| error.to_string())?;
         }
     }
-    Ok(())
+    Ok(crates)
 }
 
 /// The manifests of the crates that have faults in them, which ask for the choice.
-pub fn crates(root: &Path, faults: &[Fault]) -> Result<BTreeSet<PathBuf>, String> {
+fn crates(root: &Path, faults: &[Fault]) -> Result<BTreeSet<PathBuf>, String> {
     let files = faults.iter().map(|fault| &fault.file);
     let manifest = |file: &String| {
         Path::new(file)

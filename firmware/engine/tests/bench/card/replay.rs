@@ -4,6 +4,7 @@ use weft_engine::{Engine, Kept};
 use weft_layout::{job_kind, replay_outcome, report_kind, Job, ReplayReport};
 use weft_wire::tcp::{flag, Options, TcpSegment};
 
+use super::transmit::sges;
 use super::{is_attached, slots, Card, Report, JOB_SLOTS};
 
 /// Where the raw frame of a report is.
@@ -124,10 +125,7 @@ impl Card {
 
     /// One of them names a piece of this slot.
     fn will_read(&self, slot: u16) -> bool {
-        self.replays_to_do().any(|job| {
-            let sges = [job.sge0_iova, job.sge1_iova, job.sge2_iova, job.sge3_iova];
-            let mut sges = sges[..usize::from(job.sge_count)].iter();
-            sges.any(|iova| slots::slot_at(*iova) == slot)
-        })
+        self.replays_to_do()
+            .any(|job| sges(&job).any(|(iova, _)| slots::slot_at(iova) == slot))
     }
 }

@@ -9,6 +9,18 @@ use super::super::judge::segment::Segment;
 use super::super::{set_ecn, ECT};
 use super::{Card, JOB_SLOTS};
 
+/// IOVA and length of each SGE of a job.
+pub(super) fn sges(job: &Job) -> impl Iterator<Item = (u64, u32)> {
+    let all = [
+        (job.sge0_iova, job.sge0_length),
+        (job.sge1_iova, job.sge1_length),
+        (job.sge2_iova, job.sge2_length),
+        (job.sge3_iova, job.sge3_length),
+    ];
+    assert!(usize::from(job.sge_count) <= all.len(), "too many SGEs");
+    all.into_iter().take(job.sge_count.into())
+}
+
 impl Card {
     /// The first so many bytes of the next job's slot.
     pub(super) fn slot_for(&mut self, bytes: usize) -> Result<&mut [u8], Full> {
@@ -55,15 +67,9 @@ impl Card {
             assert_eq!(job.sge_count, 0);
             payload.extend_from_slice(&slot[64..64 + job.length as usize]);
         } else {
-            let sges = [
-                (job.sge0_iova, job.sge0_length),
-                (job.sge1_iova, job.sge1_length),
-                (job.sge2_iova, job.sge2_length),
-                (job.sge3_iova, job.sge3_length),
-            ];
-            for (iova, length) in &sges[..usize::from(job.sge_count)] {
-                assert!(*length > 0, "an SGE without bytes");
-                match self.bytes(*iova, *length as usize) {
+            for (iova, length) in sges(job) {
+                assert!(length > 0, "an SGE without bytes");
+                match self.bytes(iova, length as usize) {
                     Some(bytes) => payload.extend_from_slice(bytes),
                     None => return job_status::READ_ERROR,
                 }
