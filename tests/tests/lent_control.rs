@@ -1,6 +1,7 @@
 //! Control rings lent to other processes: they register, connect, listen and disconnect by commands of their own, and reach nothing that is
 //! not theirs.
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -119,19 +120,31 @@ fn open(path: &String) -> OwnedFd {
     file.expect("lent").into()
 }
 
-/// A borrower at work.
-struct Borrower {
-    errand: Errand,
-    control: LentControl,
+/// A borrower was killed while it waited.
+#[derive(Debug)]
+struct Killed;
+
+/// What a borrower of a process of its own does while it waits.
+fn wait_in_process() -> Result<(), Killed> {
+    std::thread::yield_now();
+    Ok(())
 }
 
-impl Borrower {
-    fn new(errand: Errand) -> Self {
+/// A borrower at work; `wait`: what it does until something has changed.
+struct Borrower<W> {
+    errand: Errand,
+    control: LentControl,
+    wait: W,
+}
+
+impl<W: FnMut() -> Result<(), Killed>> Borrower<W> {
+    fn new(errand: Errand, wait: W) -> Self {
         let [commands, events] = errand.control.each_ref().map(open);
         let control = LentControl::open([commands, events], errand.control_terms);
         Self {
             control: control.expect("as lent"),
             errand,
+            wait,
         }
     }
 
@@ -141,35 +154,35 @@ impl Borrower {
     }
 
     /// Has a command done.
-    fn command(&mut self, command: &Command) -> Result<Answer, Refusal> {
+    fn command(&mut self, command: &Command) -> Result<Result<Answer, Refusal>, Killed> {
         let number = self.control.post(command, &[]).expect("room");
         loop {
             if let Some((done, answer)) = self.control.answer() {
                 assert_eq!(done, number);
-                return answer;
+                return Ok(answer);
             }
-            std::thread::yield_now();
+            (self.wait)()?;
         }
     }
 
-    fn event(&mut self) -> control::Event {
+    fn event(&mut self) -> Result<control::Event, Killed> {
         loop {
             if let Some(event) = self.control.take_event() {
-                return event;
+                return Ok(event);
             }
-            std::thread::yield_now();
+            (self.wait)()?;
         }
     }
 
     /// Registers its memory, connects, writes all of it to the peer, and takes everything back.
-    fn round(&mut self, at: usize) {
+    fn round(&mut self, at: usize) -> Result<(), Killed> {
         let Queues { files, terms, .. } = &self.errand.queues[at];
         let [queues, completions] = files.each_ref().map(open);
         let mut lent = LentQp::open(queues, completions, *terms).expect("as lent");
         let LentMemory { iova, length, .. } = self.errand.memory;
         let domain = self.errand.memory.domain();
         let register = control::register(domain, 0x100, iova, length, Access::LOCAL_WRITE);
-        let stag = self.command(&register).expect("its own").stag;
+        let stag = self.command(&register)?.expect("its own").stag;
         let params = ConnectParams {
             remote: Endpoint {
                 ip: self.errand.peer_ip,
@@ -178,8 +191,8 @@ impl Borrower {
             ..ConnectParams::default()
         };
         let connect = control::connect(self.qp_id(at), &params);
-        let conn = self.command(&connect).expect("its own").conn;
-        match self.event() {
+        let conn = self.command(&connect)?.expect("its own").conn;
+        match self.event()? {
             control::Event::Established { conn: own, qp, .. } => {
                 assert_eq!((own.number(), qp), (conn, self.qp_id(at)));
             }
@@ -202,21 +215,22 @@ impl Borrower {
         let cqe = loop {
             match lent.poll() {
                 Some(cqe) => break cqe,
-                None => std::thread::yield_now(),
+                None => (self.wait)()?,
             }
         };
         assert_eq!(cqe.status(), Ok(CqeStatus::Success));
         let conn = control::ConnId::from_number(conn).expect("a number");
-        self.command(&control::disconnect(conn)).expect("its own");
-        match self.event() {
+        self.command(&control::disconnect(conn))?.expect("its own");
+        match self.event()? {
             control::Event::Disconnected { conn: own, .. } => assert_eq!(own, conn),
             other => panic!("{other:?}"),
         }
-        self.command(&control::deregister(stag)).expect("its own");
+        self.command(&control::deregister(stag))?.expect("its own");
+        Ok(())
     }
 
     /// Commands of what is another's; how many were refused.
-    fn trespass(&mut self) -> u64 {
+    fn trespass(&mut self) -> Result<u64, Killed> {
         let errand = self.errand.clone();
         let other = control::QpId::from_number(errand.other_qp);
         let (own, theirs) = (errand.memory, errand.other_memory);
@@ -245,17 +259,17 @@ impl Borrower {
             (control::unlisten(PEER_PORT), unknown_conn),
         ];
         for (command, why) in &wrong {
-            assert_eq!(self.command(command).err(), Some(*why), "{command:?}");
+            assert_eq!(self.command(command)?.err(), Some(*why), "{command:?}");
         }
         // Whatever number a connection of somebody else has.
         let guesses = (0..64u64).flat_map(|slot| (0..4).map(move |age| slot | age << 16));
         let mut refused = wrong.len() as u64;
         for conn in guesses.filter_map(control::ConnId::from_number) {
-            let why = self.command(&control::abort(conn)).err();
+            let why = self.command(&control::abort(conn))?.err();
             assert_eq!(why, Some(unknown_conn), "{conn:?}");
             refused += 1;
         }
-        refused
+        Ok(refused)
     }
 }
 
@@ -270,33 +284,47 @@ fn errand_of_process() -> Errand {
 #[test]
 #[ignore = "a process of the test two_processes_command_one_engine"]
 fn commander() {
-    let mut borrower = Borrower::new(errand_of_process());
+    command_all(&mut Borrower::new(errand_of_process(), wait_in_process)).expect("lives");
+}
+
+fn command_all<W: FnMut() -> Result<(), Killed>>(borrower: &mut Borrower<W>) -> Result<(), Killed> {
     let listen = control::listen(borrower.errand.port, 4);
-    let port = borrower.command(&listen).expect("free").port;
+    let port = borrower.command(&listen)?.expect("free").port;
     assert_eq!(port, borrower.errand.port);
     for at in 0..QPS {
-        borrower.round(at);
+        borrower.round(at)?;
     }
-    assert_eq!(borrower.trespass(), TRESPASSES);
-    borrower.command(&control::unlisten(port)).expect("its own");
+    assert_eq!(borrower.trespass()?, TRESPASSES);
+    borrower
+        .command(&control::unlisten(port))?
+        .expect("its own");
+    Ok(())
 }
 
 #[test]
 #[ignore = "a process of the test a_process_that_is_killed_leaves_nothing_behind"]
 fn restless_commander() {
-    let mut borrower = Borrower::new(errand_of_process());
+    let end = never_rest(&mut Borrower::new(errand_of_process(), wait_in_process));
+    panic!("{end:?}: another process kills this one");
+}
+
+/// All its connections, one after the other, then registrations until it is killed.
+fn never_rest<W>(borrower: &mut Borrower<W>) -> Result<Infallible, Killed>
+where
+    W: FnMut() -> Result<(), Killed>,
+{
     let listen = control::listen(borrower.errand.port, 4);
-    borrower.command(&listen).expect("free");
+    borrower.command(&listen)?.expect("free");
     for at in 0..QPS {
-        borrower.round(at);
+        borrower.round(at)?;
     }
     let LentMemory { iova, length, .. } = borrower.errand.memory;
     let domain = borrower.errand.memory.domain();
     loop {
         let register = control::register(domain, 0, iova, length, Access::LOCAL_WRITE);
-        let stag = borrower.command(&register).expect("its own").stag;
+        let stag = borrower.command(&register)?.expect("its own").stag;
         let deregister = control::deregister(stag);
-        borrower.command(&deregister).expect("its own");
+        borrower.command(&deregister)?.expect("its own");
     }
 }
 
@@ -308,24 +336,37 @@ fn spawn(test: &str, errand: &Errand) -> Child {
         .expect("a process")
 }
 
-/// The work of the owner, and of the peer, which accepts who comes; `over`: ends of connections at the peer.
-fn turn(bench: &Bench, b: &End, servers: &mut Vec<CmId>, over: &mut usize) {
-    let fabric = bench.fabric().expect("simulated");
-    fabric.progress().expect("it works");
-    fabric.run_for(2_000).expect("it works");
-    while let Some(event) = b.channel.try_get_event().expect("it works") {
-        match event.event {
-            CmEventType::ConnectRequest => {
-                servers.push(b.accept(event.id, &ConnParam::default()));
+/// The peer, which accepts who comes.
+#[derive(Default)]
+struct Peer {
+    servers: Vec<CmId>,
+    /// Ends of connections.
+    over: usize,
+}
+
+impl Peer {
+    /// The work of the owner, and of the peer, for some cycles.
+    fn turn(&mut self, bench: &Bench, b: &End, cycles: u64) {
+        let fabric = bench.fabric().expect("simulated");
+        fabric.progress().expect("it works");
+        fabric.run_for(cycles).expect("it works");
+        while let Some(event) = b.channel.try_get_event().expect("it works") {
+            match event.event {
+                CmEventType::ConnectRequest => {
+                    self.servers.push(b.accept(event.id, &ConnParam::default()));
+                }
+                CmEventType::Disconnected | CmEventType::ConnectError => {
+                    self.servers.retain(|id| id.state() != CmState::Closed);
+                    self.over += 1;
+                }
+                _ => {}
             }
-            CmEventType::Disconnected | CmEventType::ConnectError => {
-                servers.retain(|id| id.state() != CmState::Closed);
-                *over += 1;
-            }
-            _ => {}
         }
     }
 }
+
+/// Cycles of a turn beside a process, which takes its own time.
+const TURN: u64 = 2_000;
 
 #[test]
 fn two_processes_command_one_engine() {
@@ -358,9 +399,9 @@ fn two_processes_command_one_engine() {
         one.mr.write(0, &pattern(BYTES, salt)).expect("inside");
     }
     let mut children = errands.each_ref().map(|errand| spawn("commander", errand));
-    let (mut servers, mut over, mut ends) = (Vec::new(), 0, [None, None]);
+    let (mut peer, mut ends) = (Peer::default(), [None, None]);
     while ends.iter().any(Option::is_none) {
-        turn(&bench, &b, &mut servers, &mut over);
+        peer.turn(&bench, &b, TURN);
         for (child, end) in children.iter_mut().zip(&mut ends) {
             *end = end.or(child.try_wait().expect("a process of ours"));
         }
@@ -368,7 +409,7 @@ fn two_processes_command_one_engine() {
     for end in ends.into_iter().flatten() {
         assert!(end.success(), "{end}");
     }
-    assert_eq!(over, 2 * QPS);
+    assert_eq!(peer.over, 2 * QPS);
     for (at, one) in lent.iter().enumerate() {
         let there = b.mr.to_vec(at * MEMORY, BYTES).expect("inside");
         assert_eq!(there, pattern(BYTES, at as u8 + 1), "{at}");
@@ -378,7 +419,68 @@ fn two_processes_command_one_engine() {
     no_faults(&bench);
 }
 
-/// Whenever a process is killed: its connections end, its port is free, its regions are gone, and the owner's own connection moves data.
+/// An owner with a connection of its own, and a peer.
+struct House {
+    bench: Bench,
+    a: End,
+    b: End,
+    own: CmId,
+    _own_server: CmId,
+    _listener: CmId,
+}
+
+impl House {
+    fn new(seed: u64) -> Self {
+        let bench = Bench::new(&Way::Sim, seed).expect("two cards come up");
+        let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
+        let listener = b.listen(&bench);
+        let own = a.client(&bench, &ConnParam::default());
+        let server = b.accept_next(&bench);
+        next_event(&bench, &a.channel, CmEventType::Established);
+        next_event(&bench, &b.channel, CmEventType::Established);
+        Self {
+            bench,
+            a,
+            b,
+            own,
+            _own_server: server,
+            _listener: listener,
+        }
+    }
+
+    /// What holds after a borrower was killed: its connections end, its port is free, its regions are gone, and the owner's own connection
+    /// moves data.
+    fn nothing_is_left(&self, lent: Lent, mut peer: Peer, what: &str) {
+        let Self {
+            bench, a, b, own, ..
+        } = self;
+        let Lent { control, qps, mr } = lent;
+        drop(control);
+        for _ in 0..100 {
+            peer.turn(bench, b, TURN);
+        }
+        let left: Vec<_> = peer.servers.iter().map(CmId::state).collect();
+        assert_eq!(left, [], "{what}: a connection goes on");
+        for qp in &qps {
+            assert_eq!(qp.state(), Ok(QpState::Error), "{what}");
+        }
+        drop(qps);
+        mr.dereg().expect("nobody has it any more");
+        let port = a.channel.create_id();
+        port.bind_addr(SocketAddrV4::new(bench.ip(0), OWN_PORT))
+            .expect("possible");
+        port.listen(1).expect("free again");
+        let bytes = pattern(BYTES, what.len() as u8);
+        a.mr.write(0, &bytes).expect("inside");
+        let target = b.mr.remote().offset(100_000);
+        let write = SendWr::write(1, target).sge(a.mr.sge(0, BYTES as u32));
+        let qp = own.qp().expect("has one");
+        qp.post_send(write.signaled()).expect("room");
+        assert_eq!(completion(bench, &a.cq).status, WcStatus::Success);
+        assert_eq!(b.mr.to_vec(100_000, BYTES), Ok(bytes), "{what}");
+    }
+}
+
 #[test]
 fn a_process_that_is_killed_leaves_nothing_behind() {
     if left_out_on_card(
@@ -387,54 +489,53 @@ fn a_process_that_is_killed_leaves_nothing_behind() {
     ) {
         return;
     }
-    let bench = Bench::new(&Way::Sim, 7).expect("two cards come up");
-    let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
-    let _listener = b.listen(&bench);
-    let own = a.client(&bench, &ConnParam::default());
-    let _server = b.accept_next(&bench);
-    next_event(&bench, &a.channel, CmEventType::Established);
-    next_event(&bench, &b.channel, CmEventType::Established);
+    let house = House::new(7);
+    let House { bench, a, b, .. } = &house;
     let mut random = ChaCha8Rng::seed_from_u64(8);
-    for round in 0..10u8 {
-        let lent = Lent::new(&bench, &a);
-        let to = (b.mr.rkey(), b.mr.addr());
-        let errand = lent.errand(&bench, to, OWN_PORT);
+    for round in 0..10 {
+        let lent = Lent::new(bench, a);
+        let errand = lent.errand(bench, (b.mr.rkey(), b.mr.addr()), OWN_PORT);
         let mut child = spawn("restless_commander", &errand);
-        let (mut servers, mut over) = (Vec::new(), 0);
+        let mut peer = Peer::default();
         let moment = random.random_range(0..400);
         let mut turns = 0;
         // Counted from its first connection on.
-        while turns < moment || (servers.is_empty() && over == 0) {
-            turn(&bench, &b, &mut servers, &mut over);
-            turns += u32::from(!servers.is_empty() || over > 0);
+        while turns < moment || (peer.servers.is_empty() && peer.over == 0) {
+            peer.turn(bench, b, TURN);
+            turns += u32::from(!peer.servers.is_empty() || peer.over > 0);
         }
         child.kill().expect("a process of ours");
         child.wait().expect("a process of ours");
-        let Lent { control, qps, mr } = lent;
-        drop(control);
-        for _ in 0..100 {
-            turn(&bench, &b, &mut servers, &mut over);
-        }
-        assert!(servers.is_empty(), "{round}: a connection goes on");
-        for qp in &qps {
-            assert_eq!(qp.state(), Ok(QpState::Error), "{round}");
-        }
-        drop(qps);
-        mr.dereg().expect("nobody has it any more");
-        let port = a.channel.create_id();
-        port.bind_addr(SocketAddrV4::new(bench.ip(0), OWN_PORT))
-            .expect("possible");
-        port.listen(1).expect("free again");
-        let bytes = pattern(BYTES, round);
-        a.mr.write(0, &bytes).expect("inside");
-        let target = b.mr.remote().offset(100_000);
-        let write = SendWr::write(1, target).sge(a.mr.sge(0, BYTES as u32));
-        let qp = own.qp().expect("has one");
-        qp.post_send(write.signaled()).expect("room");
-        assert_eq!(completion(&bench, &a.cq).status, WcStatus::Success);
-        assert_eq!(b.mr.to_vec(100_000, BYTES), Ok(bytes), "{round}");
+        house.nothing_is_left(lent, peer, &format!("round {round}"));
     }
-    no_faults(&bench);
+    no_faults(bench);
+}
+
+/// The same with borrowers of this process, which end at moments that can be drawn again.
+#[test]
+fn a_borrower_can_end_at_any_moment() {
+    if left_out_on_card(
+        "a_borrower_can_end_at_any_moment",
+        "queues there are lent to nobody",
+    ) {
+        return;
+    }
+    let house = House::new(11);
+    let House { bench, a, b, .. } = &house;
+    for moment in (0..180).step_by(3) {
+        let lent = Lent::new(bench, a);
+        let errand = lent.errand(bench, (b.mr.rkey(), b.mr.addr()), OWN_PORT);
+        let mut peer = Peer::default();
+        let mut turns = 0..moment;
+        let wait = || {
+            turns.next().ok_or(Killed)?;
+            peer.turn(bench, b, 200);
+            Ok(())
+        };
+        never_rest(&mut Borrower::new(errand, wait)).expect_err("killed");
+        house.nothing_is_left(lent, peer, &format!("turn {moment}"));
+    }
+    no_faults(bench);
 }
 
 /// Random commands with names of its own, of others and of nobody: the owner's connection goes on.
@@ -455,9 +556,9 @@ fn a_borrower_that_commands_nonsense_hurts_nobody() {
     next_event(&bench, &b.channel, CmEventType::Established);
     let lent = Lent::new(&bench, &a);
     let errand = lent.errand(&bench, (0, 0), OWN_PORT);
-    let mut borrower = Borrower::new(errand);
+    let mut borrower = Borrower::new(errand, wait_in_process);
     let mut random = ChaCha8Rng::seed_from_u64(10);
-    let (mut servers, mut over) = (Vec::new(), 0);
+    let mut peer = Peer::default();
     let (mut done, mut refused) = (0, 0);
     for _ in 0..3000 {
         let memory = borrower.errand.memory;
@@ -481,7 +582,7 @@ fn a_borrower_that_commands_nonsense_hurts_nobody() {
             ..Command::default()
         };
         if borrower.control.post(&command, &[]).is_none() || random.random_range(0..8) == 0 {
-            turn(&bench, &b, &mut servers, &mut over);
+            peer.turn(&bench, &b, TURN);
         }
         while let Some((_, answer)) = borrower.control.answer() {
             match answer {
@@ -501,7 +602,7 @@ fn a_borrower_that_commands_nonsense_hurts_nobody() {
     assert_eq!(own.qp().expect("has one").state(), Ok(QpState::Rts));
     drop(lent);
     for _ in 0..100 {
-        turn(&bench, &b, &mut servers, &mut over);
+        peer.turn(&bench, &b, TURN);
     }
     let write = SendWr::write(1, b.mr.remote()).sge(a.mr.sge(0, BYTES as u32));
     let qp = own.qp().expect("has one");

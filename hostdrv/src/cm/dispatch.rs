@@ -47,6 +47,7 @@ impl CmId {
 impl Owner for IdInner {
     fn event(self: Arc<Self>, conn: ConnId, event: Event, last: bool) {
         let id = CmId { inner: self };
+        let asked = matches!(id.state(), CmState::Requested | CmState::Accepting);
         id.begin(conn, last);
         let told = match event {
             // Of a stream that was taken over: its identifier is asked.
@@ -104,7 +105,11 @@ impl Owner for IdInner {
                 if channel.is_some_and(|channel| channel.forget_request(&id)) {
                     return;
                 }
-                let (kind, errno) = of_failure(reason);
+                let (kind, errno) = match of_failure(reason) {
+                    // Who was asked is neither rejected nor without an answer.
+                    (_, errno) if asked => (CmEventType::ConnectError, errno),
+                    as_asker => as_asker,
+                };
                 let mut event = CmEvent::new(id.clone(), kind).with_status(errno);
                 event.failure = Some(reason);
                 event

@@ -215,7 +215,7 @@ pub(super) fn of_rejection(private_data: &[u8]) -> i32 {
     }
 }
 
-/// Event and errno for a failure, as Linux' iw_cm has them where it knows the case.
+/// Event and errno for a failure, as Linux' iw_cm has them for who asks where it knows the case.
 pub(super) fn of_failure(failure: ConnectFailure) -> (CmEventType, i32) {
     use CmEventType::{ConnectError, Rejected, Unreachable};
     match failure {
