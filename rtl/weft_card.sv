@@ -281,7 +281,7 @@ module weft_card
   end
 
   always_ff @(posedge clk_i) begin
-    tbl_rsp <= tbl_to_tx ? tx_tbl_rsp : rx_tbl_rsp;
+    if (!tbl_rsp_valid) tbl_rsp <= tbl_to_tx ? tx_tbl_rsp : rx_tbl_rsp;
   end
 
   // ---------------------------------------------------------------- counters, trace

@@ -55,7 +55,7 @@ module card_regs
   input  logic        tbl_req_ready_i,
   output table_req_t  tbl_req_o,
   input  logic        tbl_rsp_valid_i,  // later than the request was taken
-  input  table_rsp_t  tbl_rsp_i,
+  input  table_rsp_t  tbl_rsp_i,        // the row stands in the cycle behind, too
 
   output logic        fence_valid_o,    // pulse: a fence begins
   output logic [31:0] fence_number_o,
@@ -172,6 +172,7 @@ module card_regs
   logic              read_error_q, write_error_q;
   logic [15:0][31:0] table_data_q;
   logic              table_refused_q, resetting_q, clear_scratch;
+  logic              table_row_q;       // a row has come: five hundred registers wait for this
 
   assign clear_scratch = resetting_i && !resetting_q;  // as it begins: what is written meanwhile stays
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -276,7 +277,7 @@ module card_regs
       end
       if (doorbell) begin
         if (wr_offset >= DB_RQ_TAIL) begin
-          rq_tail_valid_o <= 32'(wr_offset[14:2]) < NUM_FLOWS;
+          rq_tail_valid_o <= wr_offset[14:2] >> $clog2(NUM_FLOWS) == '0;
           rq_tail_flow_o  <= 16'(wr_offset[14:2]);
           rq_tail_value_o <= w_data_q;
         end
@@ -306,7 +307,8 @@ module card_regs
 
   always_ff @(posedge clk_i) begin
     if (reg_write && wr_offset[15:6] == REG_TABLE_DATA[15:6]) table_data_q[wr_offset[5:2]] <= w_data_q;
-    if (table_done && operation == TABLE_OPERATION_READ && !tbl_rsp_i.refused) table_data_q <= tbl_rsp_i.row;
+    table_row_q <= table_done && operation == TABLE_OPERATION_READ && !tbl_rsp_i.refused;
+    if (table_row_q) table_data_q <= tbl_rsp_i.row;
   end
 
   assign tbl_req_valid_o = wr_state_q == WrTable;

@@ -1,8 +1,9 @@
 // FLOW_TX: addresses and options for the frames of a flow, one row per flow.
 //
 // The rows are cleared after reset, one per cycle, so that a row never written is not valid; nothing is accepted
-// before. A table request is answered in the next cycle. A lookup is accepted unless the host reads in the same
-// cycle; its row is at the output in the next cycle, all zero (not valid) if there is no such flow.
+// before. A table request stands from its first cycle on, is taken in the one behind, when it has been looked at, and
+// answered in the next. A lookup is accepted unless the host reads in the same cycle; its row is at the output in the
+// next cycle, all zero (not valid) if there is no such flow.
 
 module tx_flow_table
   import weft_card_pkg::*;
@@ -32,19 +33,18 @@ module tx_flow_table
 
   logic               cleared_q;
   logic [INDEX_W-1:0] clear_q;
-  logic               known, host_take, host_read, host_write;
+  logic               seen_q, known_q, host_take, host_read, host_write;
   logic               rsp_valid_q, refused_q, missing_q;
   logic               we, re;
   logic [INDEX_W-1:0] waddr, raddr;
   logic [ROW_BITS-1:0] wdata, rdata, row;
 
-  assign known      = tbl_req_i.number == TBL_FLOW_TX && 32'(tbl_req_i.index) < NUM_FLOWS;
-  assign host_take  = tbl_req_valid_i && tbl_req_ready_o;
-  assign host_read  = host_take && known && !tbl_req_i.write;
-  assign host_write = host_take && known && tbl_req_i.write;
+  assign host_take  = seen_q && cleared_q;
+  assign host_read  = host_take && known_q && !tbl_req_i.write;
+  assign host_write = host_take && known_q && tbl_req_i.write;
 
-  assign tbl_req_ready_o = cleared_q;
-  assign lookup_ready_o  = cleared_q && !(tbl_req_valid_i && !tbl_req_i.write);
+  assign tbl_req_ready_o = host_take;
+  assign lookup_ready_o  = cleared_q && !(seen_q && !tbl_req_i.write);
 
   assign we    = host_write || !cleared_q;
   assign waddr = cleared_q ? tbl_req_i.index[INDEX_W-1:0] : clear_q;
@@ -60,7 +60,7 @@ module tx_flow_table
     .we_i   (we),
     .waddr_i(waddr),
     .wdata_i(wdata),
-    .re_i   (re && 32'(raddr) < NUM_FLOWS),
+    .re_i   (re),
     .raddr_i(raddr),
     .rdata_o(rdata)
   );
@@ -72,15 +72,21 @@ module tx_flow_table
       rsp_valid_q <= 1'b0;
       refused_q   <= 1'b0;
       missing_q   <= 1'b1;
+      seen_q      <= 1'b0;
     end else begin
+      seen_q <= tbl_req_valid_i && !host_take;
       if (!cleared_q) begin
         clear_q   <= clear_q + 1'b1;
         cleared_q <= clear_q == INDEX_W'(NUM_FLOWS - 1);
       end
       rsp_valid_q <= host_take;
-      refused_q   <= !known;
-      if (re) missing_q <= !host_read && 32'(lookup_flow_i) >= NUM_FLOWS;
+      refused_q   <= !known_q;
+      if (re) missing_q <= !host_read && lookup_flow_i >> INDEX_W != '0;
     end
+  end
+
+  always_ff @(posedge clk_i) begin
+    known_q <= tbl_req_i.number == TBL_FLOW_TX && tbl_req_i.index >> INDEX_W == '0;
   end
 
   assign row             = missing_q ? '0 : rdata;
@@ -91,5 +97,9 @@ module tx_flow_table
 
   logic unused;
   assign unused = ^tbl_req_i.row[511:ROW_BITS];
+
+  if ((1 << INDEX_W) != NUM_FLOWS || INDEX_W > 16) begin : gen_param_check
+    $error("tx_flow_table: NUM_FLOWS must be a power of two, 2 to 65536");
+  end
 
 endmodule

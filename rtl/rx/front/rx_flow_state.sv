@@ -88,7 +88,7 @@ module rx_flow_state
   assign attach_req   = attach_row_t'(req_q.row);
   assign is_attach    = req_q.number == TBL_ATTACH;
   assign req_flow     = req_q.index[FLOW_W-1:0];
-  assign in_range     = tbl_req_i.index < 24'(NUM_FLOWS);
+  assign in_range     = req_q.index >> FLOW_W == '0;
   assign position_req = '{attached: attach_req.attached[ATTACH_ROW_ATTACHED_BIT], ts_valid: attach_req.attached[ATTACH_ROW_TS_RECENT_VALID_BIT],
                           raw_count: attach_req.raw_count, rcv_nxt: attach_req.rcv_nxt, msn: attach_req.msn,
                           mo: attach_req.mo, ts_recent: attach_req.ts_recent, window: attach_req.window};
@@ -114,8 +114,8 @@ module rx_flow_state
   always_comb begin
     state_d = state_q;
     unique case (state_q)
-      IDLE:    if (tbl_req_valid_i && tbl_req_ready_o) state_d = in_range ? READ : REFUSE;
-      READ:    state_d = LATCH;
+      IDLE:    if (tbl_req_valid_i && tbl_req_ready_o) state_d = READ;
+      READ:    state_d = in_range ? LATCH : REFUSE;
       LATCH:   state_d = JUDGE;
       JUDGE:   state_d = APPLY;
       APPLY:   state_d = IDLE;

@@ -87,7 +87,7 @@ module rx_lookup
 
   assign busy_o       = !clear_q[BUCKET_W];
   assign tbl_row      = flow_key_row_t'(tbl_req_i.row);
-  assign tbl_good     = tbl_req_i.index < 24'(2 * NUM_FLOWS) && (!tbl_req_i.write || 32'(tbl_row.flow) < NUM_FLOWS);
+  assign tbl_good     = tbl_req_i.index >> (BUCKET_W + 2) == '0 && (!tbl_req_i.write || tbl_row.flow >> (BUCKET_W + 1) == '0);
   assign tbl_bucket   = tbl_req_i.index[BUCKET_W:1];
   assign tbl_place    = {tbl_req_i.index[BUCKET_W+1], tbl_req_i.index[0]};
 

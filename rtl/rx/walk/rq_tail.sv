@@ -22,7 +22,7 @@ module rq_tail #(
   logic clear_q;
   logic [FLOW_W-1:0] next_q;
   logic write;
-  assign write = write_valid_i && 32'(write_flow_i) < NUM_FLOWS;
+  assign write = write_valid_i && write_flow_i >> FLOW_W == '0;
 
   // A doorbell during the sweep makes it wait a cycle; it may be cleared again by it. The host can set up no region before
   // the sweep of table STAG has ended, which with NUM_STAGS > NUM_FLOWS takes longer, and without one no element can be used.

@@ -1,6 +1,7 @@
 // Table STAG: the regions. One lookup per cycle for the walk, row one cycle later, for that cycle. All rows are made invalid after
-// reset, one per cycle, and until then neither host nor walk gets at them (`ready_o`). Host accesses: one response pulse for each
-// request; they wait for a cycle without lookup, so no row is written while it is read.
+// reset, one per cycle, and until then neither host nor walk gets at them (`ready_o`). Host accesses: a request stands from its first
+// cycle on and is taken in the one behind, when it has been looked at, or later, in a cycle without lookup, so no row is written while
+// it is read; one response pulse for each.
 
 module stag_table
   import weft_card_pkg::*;
@@ -35,14 +36,13 @@ module stag_table
   state_e state_q;
   logic [INDEX_W-1:0] clear_q;
   logic [23:0] index_q;
-  logic refused_q, read_q, host_read, host_write, known;
+  logic refused_q, read_q, host_read, host_write, seen_q, known_q;
   logic [ROW_W-1:0] rdata;
 
-  assign known = tbl_req_i.number == TBL_STAG && 32'(tbl_req_i.index) < NUM_STAGS;
   assign ready_o = state_q != CLEAR;
-  assign host_write = tbl_req_valid_i && state_q == IDLE && known && tbl_req_i.write && !lookup_i;
-  assign host_read = tbl_req_valid_i && state_q == IDLE && known && !tbl_req_i.write;  // if there is no look-up
-  assign tbl_req_ready_o = state_q == IDLE && (!known || !lookup_i);
+  assign host_write = seen_q && state_q == IDLE && known_q && tbl_req_i.write && !lookup_i;
+  assign host_read = seen_q && state_q == IDLE && known_q && !tbl_req_i.write;  // if there is no look-up
+  assign tbl_req_ready_o = seen_q && state_q == IDLE && (!known_q || !lookup_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -50,7 +50,9 @@ module stag_table
       clear_q <= '0;
       refused_q <= 1'b0;
       read_q <= 1'b0;
+      seen_q <= 1'b0;
     end else begin
+      seen_q <= tbl_req_valid_i && !tbl_req_ready_o;
       unique case (state_q)
         CLEAR: begin
           clear_q <= clear_q + 1'b1;
@@ -59,7 +61,7 @@ module stag_table
         IDLE: begin
           if (tbl_req_valid_i && tbl_req_ready_o) begin
             state_q <= host_read ? READ : ANSWER;
-            refused_q <= !known;
+            refused_q <= !known_q;
             read_q <= host_read;
           end
         end
@@ -71,6 +73,7 @@ module stag_table
 
   logic [ROW_W-1:0] answer_q;
   always_ff @(posedge clk_i) begin
+    known_q <= tbl_req_i.number == TBL_STAG && tbl_req_i.index >> INDEX_W == '0;
     if (state_q == READ) answer_q <= rdata;
     index_q <= lookup_index_i;
   end
@@ -90,7 +93,7 @@ module stag_table
   );
 
   assign row_o = {256'd0, rdata};
-  assign row_in_range_o = 32'(index_q) < NUM_STAGS && index_q != 24'd0;
+  assign row_in_range_o = index_q >> INDEX_W == '0 && index_q != 24'd0;
   assign tbl_rsp_valid_o = state_q == ANSWER;
   assign tbl_rsp_o.refused = refused_q;
   assign tbl_rsp_o.row = read_q ? {256'd0, answer_q} : '0;
