@@ -549,14 +549,14 @@ module weft_card
   // its cycle: it is looked at in the next one, and all of it together in the one behind.
   logic [9:0] core_idle_now, core_idle_q;
   logic [1:0] other_idle_q;
-  logic       quiet_q, input_now, input_q;
+  logic       quiet_q, input_now, input_q;          // now: of what a pin says
   logic [7:0] calm_q;               // of the last eight cycles; what comes in clears the last one at once, the others a cycle later
 
   assign core_idle_now = {rx_idle, tx_idle, read_idle, write_idle, report_idle, ahead_idle, loopback_idle, capture_idle, !core_tx_tvalid,
                           !rx_tvalid};
   assign core_idle     = core_idle_q == '1;
   // Not the answers of host memory: while one is awaited a client is not idle.
-  assign input_now     = reset_req_i || resetting || s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || push_valid_i || mac_rx_tvalid;
+  assign input_now     = reset_req_i || s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || push_valid_i || mac_rx_tvalid;
   assign quiescent_o   = calm_q[7];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -570,7 +570,7 @@ module weft_card
       core_idle_q  <= core_idle_now;
       other_idle_q <= {regs_idle, trace_idle};
       quiet_q      <= core_idle && other_idle_q == '1;
-      input_q      <= input_now;
+      input_q      <= input_now || resetting;
       calm_q       <= quiet_q && !input_q ? {calm_q[6] && !input_now, calm_q[5:0], 1'b1} : '0;
     end
   end

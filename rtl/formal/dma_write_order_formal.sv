@@ -7,7 +7,7 @@
 // W is not shown before its burst's AW is (axi_write_rules), for ever.
 // It goes on: with a command inside something moves (a command or a beat is taken, on AW, W or B) after at most WAIT cycles in which AW and
 // W are taken, the slave owes no answer and the client has its beat there. As a command has so many beats and bursts and no more, it ends.
-// With nothing inside a command is taken at once; of clients 0 and 1 neither is passed twice.
+// With nothing inside a command is taken in its second cycle at the latest; of clients 0 and 1 neither is passed twice.
 //
 // The list has the newest command first, as the queues have (fifo_short). How many are not through with AW, and with W: from_aw, from_w.
 
@@ -67,7 +67,10 @@ module dma_write_order_formal #(
   from_reset u_start (.clk_i, .rst_ni);
 
   for (genvar c = 0; c < 3; c++) begin : gen_client
+    logic offered_q;
+    always_ff @(posedge clk_i) offered_q <= rst_ni && cmd_valid_i[c] && !cmd_ready[c];
     always_comb begin
+      stands: assume (!offered_q || cmd_valid_i[c]);
       bytes: assume (!cmd_valid_i[c] || (cmd_bytes_i[c] != '0 && cmd_bytes_i[c] <= 16'd16384));
     end
   end
@@ -202,7 +205,7 @@ module dma_write_order_formal #(
   end
 
   // ---------------------------------------------------------------- it goes on
-  logic       busy, fair, moved;
+  logic       busy, fair, moved, waited_q;
   logic [1:0] high, passed_q;      // clients 0 and 1: accepted; the other one was while this one was offered
   logic [3:0] stuck_q;
   assign busy   = from_aw_q != '0 || from_w_q != '0 || u_w.owed_q != '0 || awvalid || wvalid;
@@ -215,7 +218,9 @@ module dma_write_order_formal #(
     if (!rst_ni) begin
       stuck_q  <= '0;
       passed_q <= '0;
+      waited_q <= 1'b0;
     end else begin
+      waited_q <= !busy && cmd_valid_i != '0 && !accept;
       if (!busy || moved) stuck_q <= '0;
       else if (fair) stuck_q <= stuck_q + 1'b1;
       for (int unsigned c = 0; c < 2; c++) begin
@@ -228,13 +233,14 @@ module dma_write_order_formal #(
   always_comb begin
     if (rst_ni) begin
       goes_on: assert (stuck_q <= 4'(WAIT));
-      taken_at_once: assert (busy || cmd_valid_i == '0 || accept);
+      taken_soon: assert (busy || cmd_valid_i == '0 || accept || !waited_q);
       one_at_a_time: assert ((cmd_valid_i & cmd_ready & ((cmd_valid_i & cmd_ready) - 3'd1)) == '0);
       in_turn: assert ((passed_q & cmd_valid_i[1:0] & ~high) == '0 || high == '0);
       inv_split_out: assert (!dut.split_q || dut.u_burst.out_valid_q);
       inv_stuck_1: assert (stuck_q < 4'd1 || dut.u_burst_fifo.count_q == '0 || dut.u_burst.out_valid_q);
       inv_stuck_2: assert (stuck_q < 4'd2 || awvalid || wvalid);
-      inv_passed: assert ((!passed_q[0] || !dut.prefer_q) && (!passed_q[1] || dut.prefer_q));
+      inv_passed: assert ((!passed_q[0] || dut.passed_q) && (!passed_q[1] || !dut.passed_q));
+      inv_low_turn: assert (!dut.low_turn_q || dut.low_may);
       inv_high: assert (dut.high_q == 4'(in_number >= 4'd1 && list_q[1].client != 2'd2) + 4'(in_number >= 4'd2 && list_q[2].client != 2'd2));
       inv_low: assert (4'(dut.low_q) == in_number - dut.high_q);
     end

@@ -203,7 +203,8 @@ PROOFS = [
     Proof("dma_write_order_formal", ORDER_PROOF, [
         ("host/dma_write.sv", "more_given_q || (some_given_q && aw_ready);", "more_given_q;"),
         ("host/dma_write.sv", "4'(data_pop && data.client != LOW);", "4'(data_pop && data.client == 2'd0);"),
-        ("host/dma_write.sv", "prefer_q <= !choice[0];", "prefer_q <= choice[0];"),
+        ("host/dma_write.sv", "(accept && choice != LOW ? choice == 2'd1 : passed_q);", "(accept ? choice == 2'd0 : passed_q);"),
+        ("host/dma_write.sv", "low_turn_q <= !low_turn_q && cmd_valid_i == 3'b100", "low_turn_q <= cmd_valid_i[LOW]"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, "bounded", 10,
         without=("dut.*", "u_w.*", "inv_*", "gen_*", "aw_*", "w_*", "data_of_its_client", "byte_*")),
     Proof("reset_drain_formal", DRAIN_PROOF, [

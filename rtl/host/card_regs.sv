@@ -142,6 +142,7 @@ module card_regs
       w_whole_q  <= 1'b0;
     end else begin
       wr_state_q <= wr_state_d;
+      // Both stand until the answer is taken, and so beside what looks at them a cycle behind WrExecute.
       if (s_axil_awvalid && s_axil_awready) begin
         aw_held_q <= 1'b1;
         aw_addr_q <= s_axil_awaddr[16:2];
@@ -172,7 +173,8 @@ module card_regs
   logic              read_error_q, write_error_q;
   logic [15:0][31:0] table_data_q;
   logic              table_refused_q, resetting_q, clear_scratch;
-  logic              table_row_q;       // a row has come: five hundred registers wait for this
+  logic              table_row_q;       // a row has come, or one word of it: five hundred registers wait for these
+  logic [15:0]       table_word_q;
 
   assign clear_scratch = resetting_i && !resetting_q;  // as it begins: what is written meanwhile stays
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -306,9 +308,11 @@ module card_regs
   end
 
   always_ff @(posedge clk_i) begin
-    if (reg_write && wr_offset[15:6] == REG_TABLE_DATA[15:6]) table_data_q[wr_offset[5:2]] <= w_data_q;
     table_row_q <= table_done && operation == TABLE_OPERATION_READ && !tbl_rsp_i.refused;
-    if (table_row_q) table_data_q <= tbl_rsp_i.row;
+    for (int unsigned w = 0; w < 16; w++) begin
+      table_word_q[w] <= reg_write && wr_offset == REG_TABLE_DATA + 16'(4 * w);
+      if (table_row_q || table_word_q[w]) table_data_q[w] <= table_row_q ? tbl_rsp_i.row[32*w +: 32] : w_data_q;
+    end
   end
 
   assign tbl_req_valid_o = wr_state_q == WrTable;

@@ -13,8 +13,8 @@
 // others, which may not be seen before any write in front of them (docs/card.md, "Order").
 //
 // Clients 0 and 1 take turns. Client 2 is for what may be left out: its command is accepted only when nothing of the others
-// is offered or under way, and not more than two of its own. So the others never wait for more than its two
-// commands, which it keeps short.
+// was offered a cycle ago or is under way, and not more than two of its own. So the others never wait for more than its two
+// commands, which it keeps short. That client 0 offers a command is known late in the cycle and chooses nothing in it.
 
 module dma_write #(
   parameter int unsigned DATA_W      = 512,
@@ -86,22 +86,19 @@ module dma_write #(
 
   logic [1:0] choice, low_q;              // commands of LOW whose data are still to come
   logic [3:0] high_q;                     // the same of the others
-  logic       high, low_may, room, accept, prefer_q;
+  logic       low_may, room, accept, passed_q, low_turn_q;    // client 0 was passed, and is next; LOW is
   logic       burst_wr_ready, burst_valid, burst_pop, data_wr_ready, data_valid, data_pop;
   logic       kept_valid, kept_ready;
   burst_cmd_t burst_in, kept_burst, burst;
   data_cmd_t  data_in, data;
 
-  assign high    = cmd_valid_i[0] || cmd_valid_i[1];
-  assign low_may = high_q == '0 && low_q < 2'd2;
-  assign choice  = !high ? LOW : cmd_valid_i[{1'b0, prefer_q}] ? {1'b0, prefer_q} : {1'b0, !prefer_q};
-  assign room    = burst_wr_ready && data_wr_ready;
-  assign accept  = room && (high || (cmd_valid_i[LOW] && low_may));
+  assign low_may     = high_q == '0 && low_q < 2'd2;
+  assign room        = burst_wr_ready && data_wr_ready;
+  assign choice      = low_turn_q ? LOW : {1'b0, cmd_valid_i[1] && !passed_q};
+  assign cmd_ready_o = {room && low_turn_q, room && !low_turn_q && !passed_q, room && choice == 2'd0};
+  assign accept      = (cmd_valid_i & cmd_ready_o) != '0;
 
-  // A client's ready does not look at its own valid, which comes late.
-  assign cmd_ready_o = {room && !high && low_may, room && (prefer_q || !cmd_valid_i[0]), room && !(prefer_q && cmd_valid_i[1])};
-
-  // What its command comes to is worked out for each client by itself: who is chosen is known late.
+  // What its command comes to is worked out for each client by itself: its address may be known late.
   burst_cmd_t [2:0] burst_of;
   data_cmd_t  [2:0] data_of;
   logic       [2:0] unused_bytes;
@@ -135,13 +132,14 @@ module dma_write #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      prefer_q <= 1'b0;
-      high_q   <= '0;
-      low_q    <= '0;
+      {passed_q, low_turn_q} <= '0;
+      high_q <= '0;
+      low_q  <= '0;
     end else begin
-      if (accept && high) prefer_q <= !choice[0];
-      high_q <= high_q + 4'(room && high) - 4'(data_pop && data.client != LOW);
-      low_q  <= low_q + 2'(accept && !high) - 2'(data_pop && data.client == LOW);
+      passed_q   <= cmd_valid_i[0] && (accept && choice != LOW ? choice == 2'd1 : passed_q);
+      low_turn_q <= !low_turn_q && cmd_valid_i == 3'b100 && low_may && room;
+      high_q <= high_q + 4'(accept && choice != LOW) - 4'(data_pop && data.client != LOW);
+      low_q  <= low_q + 2'(accept && choice == LOW) - 2'(data_pop && data.client == LOW);
     end
   end
 
@@ -381,7 +379,7 @@ module dma_write #(
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      low_waits: assert (cmd_ready_o[LOW] -> !high && high_q == '0);
+      low_waits: assert (cmd_ready_o[LOW] -> high_q == '0);
       response_expected: assert (m_axi_bvalid -> track_valid);
       given_told: assert (some_given_q == (given_q != '0) && more_given_q == (given_q > 1));
       one_id: assert (m_axi_bvalid -> m_axi_bid == 2'd0);
