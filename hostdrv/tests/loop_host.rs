@@ -346,7 +346,7 @@ fn ends_that_go_are_heard_of() {
     let client = a.connect(2, &ConnParam::default());
     let request = b.next(CmEventType::ConnectRequest);
     drop(client);
-    let gone = b.next(CmEventType::Rejected);
+    let gone = b.next(CmEventType::ConnectError);
     assert_eq!(gone.failure, Some(ConnectFailure::Closed));
     assert!(gone.id.is(&request.id));
     assert!(matches!(
