@@ -257,6 +257,9 @@ module dma_write_order_formal #(
   function automatic logic [BURST_W-1:0] as_burst(input command_t cmd);
     return {cmd.client, cmd.addr[63:LANE_W], last_beat(cmd)};
   endfunction
+  function automatic logic in_page(input command_t cmd);
+    return last_beat(cmd) <= BEATS_W'((12-LANE_W)'(~cmd.addr[11:LANE_W]));
+  endfunction
   function automatic logic [GIVEN_W-1:0] as_data(input command_t cmd);
     return {cmd.client, cmd.addr[LANE_W-1:0], cmd.addr[11:LANE_W], LANE_W'(span(cmd)) + 1'b1, last_given(cmd),
             last_given(cmd) == '0, last_beat(cmd) != last_given(cmd)};
@@ -275,8 +278,8 @@ module dma_write_order_formal #(
       inv_from_aw: assert (from_aw_q == waiting);
       inv_aw_queue_1: assert (queued < 4'd1 || queue_word[0] == as_burst(list_q[1]));
       inv_aw_queue_2: assert (queued < 4'd2 || queue_word[1] == as_burst(list_q[2]));
-      inv_aw_spare: assert (!dut.u_burst.spare_q || dut.u_burst.spare_data_q == as_burst(list_q[3'(queued) + 3'd1]));
-      inv_aw_out: assert (!dut.u_burst.out_valid_q || dut.u_burst.out_data_q == as_burst(list_q[3'(waiting)]));
+      inv_aw_spare: assert (!dut.u_burst.spare_q || dut.u_burst.spare_data_q == {as_burst(list_q[3'(queued) + 3'd1]), in_page(list_q[3'(queued) + 3'd1])});
+      inv_aw_out: assert (!dut.u_burst.out_valid_q || dut.u_burst.out_data_q == {as_burst(list_q[3'(waiting)]), in_page(list_q[3'(waiting)])});
       inv_aw_split: assert (dut.split_q == (aw_pos_q != '0) && (!dut.split_q || waiting != '0));
       inv_aw_page: assert (!dut.split_q || ({dut.next_page_q, (12-LANE_W)'(0)} == first_addr + (64-LANE_W)'(aw_pos_q) &&
                                             dut.left_q == last_beat(aw_cmd) - aw_pos_q && aw_pos_q <= last_beat(aw_cmd)));

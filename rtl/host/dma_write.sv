@@ -156,10 +156,14 @@ module dma_write #(
     .rd_valid_o(data_valid), .rd_ready_i(data_pop), .rd_data_o(data), .count_o()
   );
 
-  stream_slice #(.WIDTH($bits(burst_cmd_t))) u_burst (
+  // With it: whether all of it lies in one page.
+  logic kept_whole, whole;
+  assign kept_whole = kept_burst.beats <= BEATS_W'(PAGE_BEAT_W'(~kept_burst.addr[11:LANE_W]));
+
+  stream_slice #(.WIDTH($bits(burst_cmd_t) + 1)) u_burst (
     .clk_i, .rst_ni, .clear_i(1'b0),
-    .in_valid_i (kept_valid), .in_ready_o (kept_ready), .in_data_i (kept_burst),
-    .out_valid_o(burst_valid),   .out_ready_i(burst_pop),     .out_data_o(burst), .shown_o()
+    .in_valid_i (kept_valid),  .in_ready_o (kept_ready), .in_data_i ({kept_burst, kept_whole}),
+    .out_valid_o(burst_valid), .out_ready_i(burst_pop),  .out_data_o({burst, whole}), .shown_o()
   );
 
   // ---------------------------------------------------------------- AW: one burst per page
@@ -174,7 +178,7 @@ module dma_write #(
   assign burst_addr  = split_q ? {next_page_q, PAGE_BEAT_W'(0)} : burst.addr;
   assign burst_left  = split_q ? left_q : burst.beats;
   assign to_page_end = ~burst_addr[11:LANE_W];
-  assign burst_final = burst_left <= BEATS_W'(to_page_end);
+  assign burst_final = split_q ? left_q >> PAGE_BEAT_W == '0 : whole;
   assign burst_beats = burst_final ? burst_left[PAGE_BEAT_W-1:0] : to_page_end;
   assign aw_load     = burst_valid && track_ready && aw_ready;
   assign burst_pop   = aw_load && burst_final;

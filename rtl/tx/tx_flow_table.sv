@@ -33,24 +33,27 @@ module tx_flow_table
 
   logic               cleared_q;
   logic [INDEX_W-1:0] clear_q;
-  logic               seen_q, known_q, host_take, host_read, host_write;
+  logic               known, host_take, host_read, host_write;
+  logic               seen_q, known_q, reads_q, writes_q;  // of a request, a cycle behind it
+  logic [INDEX_W-1:0] place_q;
   logic               rsp_valid_q, refused_q, missing_q;
   logic               we, re;
   logic [INDEX_W-1:0] waddr, raddr;
   logic [ROW_BITS-1:0] wdata, rdata, row;
 
+  assign known      = tbl_req_i.number == TBL_FLOW_TX && tbl_req_i.index >> INDEX_W == '0;
   assign host_take  = seen_q && cleared_q;
-  assign host_read  = host_take && known_q && !tbl_req_i.write;
-  assign host_write = host_take && known_q && tbl_req_i.write;
+  assign host_read  = host_take && reads_q;
+  assign host_write = host_take && writes_q;
 
   assign tbl_req_ready_o = host_take;
-  assign lookup_ready_o  = cleared_q && !(seen_q && !tbl_req_i.write);
+  assign lookup_ready_o  = cleared_q && !(seen_q && reads_q);
 
   assign we    = host_write || !cleared_q;
-  assign waddr = cleared_q ? tbl_req_i.index[INDEX_W-1:0] : clear_q;
+  assign waddr = cleared_q ? place_q : clear_q;
   assign wdata = cleared_q ? tbl_req_i.row[ROW_BITS-1:0] : '0;
   assign re    = host_read || (lookup_valid_i && lookup_ready_o);
-  assign raddr = host_read ? tbl_req_i.index[INDEX_W-1:0] : lookup_flow_i[INDEX_W-1:0];
+  assign raddr = host_read ? place_q : lookup_flow_i[INDEX_W-1:0];
 
   ram_1r1w #(
     .WIDTH(ROW_BITS),
@@ -86,7 +89,10 @@ module tx_flow_table
   end
 
   always_ff @(posedge clk_i) begin
-    known_q <= tbl_req_i.number == TBL_FLOW_TX && tbl_req_i.index >> INDEX_W == '0;
+    known_q  <= known;
+    reads_q  <= known && !tbl_req_i.write;
+    writes_q <= known && tbl_req_i.write;
+    place_q  <= tbl_req_i.index[INDEX_W-1:0];
   end
 
   assign row             = missing_q ? '0 : rdata;

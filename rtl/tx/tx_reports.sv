@@ -1,6 +1,6 @@
 // Reports of jobs on their way to the report ring, so that transmit goes on while the host makes no room for them.
 //
-//   done ────►┬─► FIFO ─► report_writer       in the order of the jobs
+//   done ────►┬─► FIFO ─► register slice ─► report_writer       in the order of the jobs
 //   failed ───┘ ▲
 //   done ─► late┘   when JOINED or more waited a cycle ago: the last one stands for those before it
 //
@@ -42,7 +42,8 @@ module tx_reports
 
   job_report_t        in, out;
   told_t              now, late_q, next, head;
-  logic               done, late_valid_q, few_q, push, wait_late, take_late, room, ready_q;
+  logic               done, late_valid_q, few_q, push, wait_late, take_late, room, ready_q, kept_valid, kept_ready;
+  told_t              kept;
   logic [COUNT_W-1:0] count;
 
   assign in        = report_i;
@@ -76,8 +77,15 @@ module tx_reports
   fifo_sync #(.WIDTH($bits(told_t)), .DEPTH(DEPTH)) u_waiting (
     .clk_i, .rst_ni,
     .wr_valid_i(push),        .wr_ready_o(room),        .wr_data_i(next),
-    .rd_valid_o(rpt_valid_o), .rd_ready_i(rpt_ready_i), .rd_data_o(head),
+    .rd_valid_o(kept_valid),  .rd_ready_i(kept_ready),  .rd_data_o(kept),
     .count_o   (count)
+  );
+
+  // What the report ring's writer takes is known late in its cycle, and far from here.
+  stream_slice #(.WIDTH($bits(told_t))) u_head (
+    .clk_i, .rst_ni, .clear_i(1'b0),
+    .in_valid_i (kept_valid),  .in_ready_o (kept_ready),  .in_data_i (kept),
+    .out_valid_o(rpt_valid_o), .out_ready_i(rpt_ready_i), .out_data_o(head), .shown_o()
   );
 
   always_comb begin
@@ -88,7 +96,7 @@ module tx_reports
     out.job    = head.job;
   end
   assign rpt_o  = out;
-  assign idle_o = !rpt_valid_o && !late_valid_q;
+  assign idle_o = !rpt_valid_o && !kept_valid && !late_valid_q;
 
   logic unused;
   assign unused = ^{in, room};

@@ -36,12 +36,15 @@ module stag_table
   state_e state_q;
   logic [INDEX_W-1:0] clear_q;
   logic [23:0] index_q;
-  logic refused_q, read_q, host_read, host_write, seen_q, known_q;
+  logic refused_q, read_q, host_read, host_write;
+  logic known, known_q, seen_q, reads_q, writes_q;  // of a request, a cycle behind it
+  logic [INDEX_W-1:0] place_q;
   logic [ROW_W-1:0] rdata;
 
   assign ready_o = state_q != CLEAR;
-  assign host_write = seen_q && state_q == IDLE && known_q && tbl_req_i.write && !lookup_i;
-  assign host_read = seen_q && state_q == IDLE && known_q && !tbl_req_i.write;  // if there is no look-up
+  assign known = tbl_req_i.number == TBL_STAG && tbl_req_i.index >> INDEX_W == '0;
+  assign host_write = seen_q && state_q == IDLE && writes_q && !lookup_i;
+  assign host_read = seen_q && state_q == IDLE && reads_q;  // if there is no look-up
   assign tbl_req_ready_o = seen_q && state_q == IDLE && (!known_q || !lookup_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -73,7 +76,10 @@ module stag_table
 
   logic [ROW_W-1:0] answer_q;
   always_ff @(posedge clk_i) begin
-    known_q <= tbl_req_i.number == TBL_STAG && tbl_req_i.index >> INDEX_W == '0;
+    known_q <= known;
+    reads_q <= known && !tbl_req_i.write;
+    writes_q <= known && tbl_req_i.write;
+    place_q <= tbl_req_i.index[INDEX_W-1:0];
     if (state_q == READ) answer_q <= rdata;
     index_q <= lookup_index_i;
   end
@@ -85,10 +91,10 @@ module stag_table
   ) u_rows (
       .clk_i,
       .we_i(state_q == CLEAR || host_write),
-      .waddr_i(state_q == CLEAR ? clear_q : tbl_req_i.index[INDEX_W-1:0]),
+      .waddr_i(state_q == CLEAR ? clear_q : place_q),
       .wdata_i(state_q == CLEAR ? '0 : tbl_req_i.row[ROW_W-1:0]),
       .re_i(lookup_i || host_read),
-      .raddr_i(lookup_i ? lookup_index_i[INDEX_W-1:0] : tbl_req_i.index[INDEX_W-1:0]),
+      .raddr_i(lookup_i ? lookup_index_i[INDEX_W-1:0] : place_q),
       .rdata_o(rdata)
   );
 
