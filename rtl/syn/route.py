@@ -34,7 +34,8 @@ BLOCKS = {
     "rx_parse": {"DATA_W": 128},
     "weft_rx": {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256},
     "weft_tx": {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256},
-    "weft_card": {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256, "OBSERVE": 0},
+    # As on a small part (rtl/boards/serial_nic.sv): the whole of it, without trace, capture and push window, and with less that may wait.
+    "weft_card": {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256, "OBSERVE": 0, "PUSH_SLOTS": 0, "DEPTHS": "weft_int_pkg::SHALLOW"},
 }
 PACKAGE = ["--package", "CABGA756", "--speed", "8"]
 # The placer's weight of wires that are late, and how much more the latest count. Its own (10, 2) leave them long; with 30 and 4 it

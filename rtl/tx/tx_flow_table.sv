@@ -108,4 +108,20 @@ module tx_flow_table
     $error("tx_flow_table: NUM_FLOWS must be a power of two, 2 to 65536");
   end
 
+`ifndef SYNTHESIS
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  stream_rules #(
+      .WIDTH($bits(table_req_t))
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(tbl_req_valid_i),
+      .ready_i(tbl_req_ready_o),
+      .data_i(tbl_req_i)
+  );
+  // verilator lint_on SYNCASYNCNET
+`endif
+
 endmodule

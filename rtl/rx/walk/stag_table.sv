@@ -112,5 +112,18 @@ module stag_table
     assert (NUM_STAGS >= 2 && (1 << INDEX_W) == NUM_STAGS && INDEX_W <= 24)
     else $fatal(1, "stag_table: NUM_STAGS must be a power of two");
   end
+  // Assertions sample the asynchronous reset.
+  // verilator lint_off SYNCASYNCNET
+  stream_rules #(
+      .WIDTH($bits(table_req_t))
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .clear_i(1'b0),
+      .valid_i(tbl_req_valid_i),
+      .ready_i(tbl_req_ready_o),
+      .data_i(tbl_req_i)
+  );
+  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule
