@@ -74,4 +74,9 @@ module dma_write_formal #(
     end
   end
 
+  // Of what waits for AW, as dma_write_order_formal proves it of every command (inv_aw_out).
+  always_comb begin
+    page_told: assume (!dut.burst_valid || dut.whole == (dut.burst.beats <= (15-LANE_W)'((12-LANE_W)'(~dut.burst.addr[11:LANE_W]))));
+  end
+
 endmodule

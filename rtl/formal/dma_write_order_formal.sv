@@ -7,7 +7,7 @@
 // W is not shown before its burst's AW is (axi_write_rules), for ever.
 // It goes on: with a command inside something moves (a command or a beat is taken, on AW, W or B) after at most WAIT cycles in which AW and
 // W are taken, the slave owes no answer and the client has its beat there. As a command has so many beats and bursts and no more, it ends.
-// With nothing inside a command is taken in its second cycle at the latest; of clients 0 and 1 neither is passed twice.
+// With nothing inside a command is taken in the third cycle at the latest (in the first one, but for client 2); of clients 0 and 1 neither is passed twice.
 //
 // The list has the newest command first, as the queues have (fifo_short). How many are not through with AW, and with W: from_aw, from_w.
 
@@ -205,7 +205,8 @@ module dma_write_order_formal #(
   end
 
   // ---------------------------------------------------------------- it goes on
-  logic       busy, fair, moved, waited_q;
+  logic       busy, fair, moved;
+  logic [1:0] waited_q;
   logic [1:0] high, passed_q;      // clients 0 and 1: accepted; the other one was while this one was offered
   logic [3:0] stuck_q;
   assign busy   = from_aw_q != '0 || from_w_q != '0 || u_w.owed_q != '0 || awvalid || wvalid;
@@ -218,9 +219,9 @@ module dma_write_order_formal #(
     if (!rst_ni) begin
       stuck_q  <= '0;
       passed_q <= '0;
-      waited_q <= 1'b0;
+      waited_q <= '0;
     end else begin
-      waited_q <= !busy && cmd_valid_i != '0 && !accept;
+      waited_q <= !busy && cmd_valid_i != '0 && !accept ? waited_q + 1'b1 : '0;
       if (!busy || moved) stuck_q <= '0;
       else if (fair) stuck_q <= stuck_q + 1'b1;
       for (int unsigned c = 0; c < 2; c++) begin
@@ -233,7 +234,8 @@ module dma_write_order_formal #(
   always_comb begin
     if (rst_ni) begin
       goes_on: assert (stuck_q <= 4'(WAIT));
-      taken_soon: assert (busy || cmd_valid_i == '0 || accept || !waited_q);
+      taken_soon: assert (busy || cmd_valid_i == '0 || accept || waited_q < 2'd2);
+      high_at_once: assert (busy || cmd_valid_i[1:0] == '0 || accept || dut.low_turn_q);
       one_at_a_time: assert ((cmd_valid_i & cmd_ready & ((cmd_valid_i & cmd_ready) - 3'd1)) == '0);
       in_turn: assert ((passed_q & cmd_valid_i[1:0] & ~high) == '0 || high == '0);
       inv_split_out: assert (!dut.split_q || dut.u_burst.out_valid_q);

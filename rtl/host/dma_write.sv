@@ -13,8 +13,8 @@
 // others, which may not be seen before any write in front of them (docs/card.md, "Order").
 //
 // Clients 0 and 1 take turns. Client 2 is for what may be left out: its command is accepted only when nothing of the others
-// was offered a cycle ago or is under way, and not more than two of its own. So the others never wait for more than its two
-// commands, which it keeps short. That client 0 offers a command is known late in the cycle and chooses nothing in it.
+// is offered, now and a cycle ago, or under way, and not more than two of its own. So the others never wait for more than its two
+// commands, which it keeps short, and a cycle. That client 0 offers a command is known late in the cycle and chooses nothing in it.
 
 module dma_write #(
   parameter int unsigned DATA_W      = 512,
@@ -95,7 +95,7 @@ module dma_write #(
   assign low_may     = high_q == '0 && low_q < 2'd2;
   assign room        = burst_wr_ready && data_wr_ready;
   assign choice      = low_turn_q ? LOW : {1'b0, cmd_valid_i[1] && !passed_q};
-  assign cmd_ready_o = {room && low_turn_q, room && !low_turn_q && !passed_q, room && choice == 2'd0};
+  assign cmd_ready_o = {room && low_turn_q && cmd_valid_i[1:0] == '0, room && !low_turn_q && !passed_q, room && choice == 2'd0};
   assign accept      = (cmd_valid_i & cmd_ready_o) != '0;
 
   // What its command comes to is worked out for each client by itself: its address may be known late.
@@ -383,7 +383,7 @@ module dma_write #(
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      low_waits: assert (cmd_ready_o[LOW] -> high_q == '0);
+      low_waits: assert (cmd_ready_o[LOW] -> cmd_valid_i[1:0] == '0 && high_q == '0);
       response_expected: assert (m_axi_bvalid -> track_valid);
       given_told: assert (some_given_q == (given_q != '0) && more_given_q == (given_q > 1));
       one_id: assert (m_axi_bvalid -> m_axi_bid == 2'd0);
