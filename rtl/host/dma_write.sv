@@ -95,7 +95,7 @@ module dma_write #(
   assign low_may     = high_q == '0 && low_q < 2'd2;
   assign room        = burst_wr_ready && data_wr_ready;
   assign choice      = low_turn_q ? LOW : {1'b0, cmd_valid_i[1] && !passed_q};
-  assign cmd_ready_o = {room && low_turn_q && cmd_valid_i[1:0] == '0, room && !low_turn_q && !passed_q, room && choice == 2'd0};
+  assign cmd_ready_o = {room && low_turn_q && low_may && cmd_valid_i[1:0] == '0, room && !low_turn_q && !passed_q, room && choice == 2'd0};
   assign accept      = (cmd_valid_i & cmd_ready_o) != '0;
 
   // What its command comes to is worked out for each client by itself: its address may be known late.
