@@ -1037,3 +1037,30 @@ fn a_piece_of_the_stream_is_walked_again() {
         assert_eq!(refused, 2, "{kind}");
     }
 }
+
+/// An access behind the last row is refused, and is none of the row whose index has the same low bits.
+#[test]
+fn rows_behind_the_end_of_a_table_are_refused() {
+    each_kind(|s| {
+        let caps = reg::Caps(s.bench.read(reg::CAPS).unwrap());
+        let (flows, stags) = (1 << caps.flows_log2(), 1 << caps.stags_log2());
+        let tables = [
+            (table::FLOW_KEY, 2 * flows, 0),
+            (table::FLOW_RX, flows, u32::from(FLOW)),
+            (table::ATTACH, flows, u32::from(FLOW)),
+            (table::FLOW_TX, flows, u32::from(FLOW)),
+            (table::STAG, stags, STAG >> 8),
+        ];
+        for (number, rows, used) in tables {
+            let before = s.bench.read_table(number, used).unwrap();
+            assert!(before.is_some(), "{number}");
+            for index in [rows, rows + used, 1 << 19 | used] {
+                let applied = s.bench.write_table(number, index, &[0; 64]).unwrap();
+                assert!(!applied, "{number}, {index}");
+                let row = s.bench.read_table(number, index).unwrap();
+                assert_eq!(row, None, "{number}, {index}");
+            }
+            assert_eq!(s.bench.read_table(number, used).unwrap(), before);
+        }
+    });
+}
