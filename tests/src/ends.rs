@@ -177,6 +177,11 @@ impl Pair {
 
 /// Connects the devices of a bench.
 pub fn connected(bench: Bench, connect: &ConnParam, accept: &ConnParam) -> Pair {
+    standing(bench, connect, accept).0
+}
+
+/// The same with the listener, which goes on listening.
+pub fn standing(bench: Bench, connect: &ConnParam, accept: &ConnParam) -> (Pair, CmId) {
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let listener = b.listen(&bench);
     let client = a.client(&bench, connect);
@@ -199,11 +204,12 @@ pub fn connected(bench: Bench, connect: &ConnParam, accept: &ConnParam) -> Pair 
     }
     let up = next_event(&bench, &b.channel, CmEventType::Established);
     assert!(up.id.is(&server));
-    Pair {
+    let pair = Pair {
         a,
         b,
         client,
         server,
         bench,
-    }
+    };
+    (pair, listener)
 }

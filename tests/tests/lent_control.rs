@@ -16,7 +16,7 @@ use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
 use weft_hostdrv::verbs::*;
 use weft_layout::CqeStatus;
 use weft_tests::bench::{Bench, Way};
-use weft_tests::ends::{completion, next_event, no_faults, pattern, End};
+use weft_tests::ends::{completion, no_faults, pattern, standing, End, Pair};
 use weft_tests::left_out_on_card;
 
 /// Bytes that a borrower moves, and of the memory that it is given.
@@ -376,18 +376,19 @@ fn two_processes_command_one_engine() {
     ) {
         return;
     }
-    let bench = Bench::new(&Way::Sim, 6).expect("two cards come up");
-    let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
-    let _listener = b.listen(&bench);
-    // Connections of the owner itself, which they try to end.
-    let own = a.client(&bench, &ConnParam::default());
-    let _server = b.accept_next(&bench);
-    next_event(&bench, &a.channel, CmEventType::Established);
-    next_event(&bench, &b.channel, CmEventType::Established);
-    let lent = [0, 1].map(|_| Lent::new(&bench, &a));
+    // The owner's connection is one that they try to end.
+    let (pair, _listener) = owners(6);
+    let Pair {
+        bench,
+        a,
+        b,
+        client: own,
+        ..
+    } = &pair;
+    let lent = [0, 1].map(|_| Lent::new(bench, a));
     let mut errands = [0, 1].map(|at: usize| {
         let to = (b.mr.rkey(), b.mr.addr() + (at * MEMORY) as u64);
-        lent[at].errand(&bench, to, OWN_PORT + at as u16)
+        lent[at].errand(bench, to, OWN_PORT + at as u16)
     });
     let both = errands.clone();
     for (errand, other) in errands.iter_mut().zip(both.iter().rev()) {
@@ -401,7 +402,7 @@ fn two_processes_command_one_engine() {
     let mut children = errands.each_ref().map(|errand| spawn("commander", errand));
     let (mut peer, mut ends) = (Peer::default(), [None, None]);
     while ends.iter().any(Option::is_none) {
-        peer.turn(&bench, &b, TURN);
+        peer.turn(bench, b, TURN);
         for (child, end) in children.iter_mut().zip(&mut ends) {
             *end = end.or(child.try_wait().expect("a process of ours"));
         }
@@ -416,69 +417,49 @@ fn two_processes_command_one_engine() {
         assert_eq!(one.control.refused(), TRESPASSES, "{at}");
     }
     assert_eq!(own.qp().expect("has one").state(), Ok(QpState::Rts));
-    no_faults(&bench);
+    no_faults(bench);
 }
 
-/// An owner with a connection of its own, and a peer.
-struct House {
-    bench: Bench,
-    a: End,
-    b: End,
-    own: CmId,
-    _own_server: CmId,
-    _listener: CmId,
+/// Two devices with a connection of their owner's, and the peer's listener, which borrowers connect to.
+fn owners(seed: u64) -> (Pair, CmId) {
+    let bench = Bench::new(&Way::Sim, seed).expect("two cards come up");
+    standing(bench, &ConnParam::default(), &ConnParam::default())
 }
 
-impl House {
-    fn new(seed: u64) -> Self {
-        let bench = Bench::new(&Way::Sim, seed).expect("two cards come up");
-        let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
-        let listener = b.listen(&bench);
-        let own = a.client(&bench, &ConnParam::default());
-        let server = b.accept_next(&bench);
-        next_event(&bench, &a.channel, CmEventType::Established);
-        next_event(&bench, &b.channel, CmEventType::Established);
-        Self {
-            bench,
-            a,
-            b,
-            own,
-            _own_server: server,
-            _listener: listener,
-        }
+/// What holds after a borrower was killed, in each round with other data: its connections end, its port is free, its regions are gone, and the owner's own connection
+/// moves data.
+fn nothing_is_left(pair: &Pair, lent: Lent, mut peer: Peer, round: u8) {
+    let Pair {
+        bench,
+        a,
+        b,
+        client: own,
+        ..
+    } = pair;
+    let Lent { control, qps, mr } = lent;
+    drop(control);
+    for _ in 0..100 {
+        peer.turn(bench, b, TURN);
     }
-
-    /// What holds after a borrower was killed: its connections end, its port is free, its regions are gone, and the owner's own connection
-    /// moves data.
-    fn nothing_is_left(&self, lent: Lent, mut peer: Peer, what: &str) {
-        let Self {
-            bench, a, b, own, ..
-        } = self;
-        let Lent { control, qps, mr } = lent;
-        drop(control);
-        for _ in 0..100 {
-            peer.turn(bench, b, TURN);
-        }
-        let left: Vec<_> = peer.servers.iter().map(CmId::state).collect();
-        assert_eq!(left, [], "{what}: a connection goes on");
-        for qp in &qps {
-            assert_eq!(qp.state(), Ok(QpState::Error), "{what}");
-        }
-        drop(qps);
-        mr.dereg().expect("nobody has it any more");
-        let port = a.channel.create_id();
-        port.bind_addr(SocketAddrV4::new(bench.ip(0), OWN_PORT))
-            .expect("possible");
-        port.listen(1).expect("free again");
-        let bytes = pattern(BYTES, what.len() as u8);
-        a.mr.write(0, &bytes).expect("inside");
-        let target = b.mr.remote().offset(100_000);
-        let write = SendWr::write(1, target).sge(a.mr.sge(0, BYTES as u32));
-        let qp = own.qp().expect("has one");
-        qp.post_send(write.signaled()).expect("room");
-        assert_eq!(completion(bench, &a.cq).status, WcStatus::Success);
-        assert_eq!(b.mr.to_vec(100_000, BYTES), Ok(bytes), "{what}");
+    let left: Vec<_> = peer.servers.iter().map(CmId::state).collect();
+    assert_eq!(left, [], "{round}: a connection goes on");
+    for qp in &qps {
+        assert_eq!(qp.state(), Ok(QpState::Error), "{round}");
     }
+    drop(qps);
+    mr.dereg().expect("nobody has it any more");
+    let port = a.channel.create_id();
+    port.bind_addr(SocketAddrV4::new(bench.ip(0), OWN_PORT))
+        .expect("possible");
+    port.listen(1).expect("free again");
+    let bytes = pattern(BYTES, round);
+    a.mr.write(0, &bytes).expect("inside");
+    let target = b.mr.remote().offset(100_000);
+    let write = SendWr::write(1, target).sge(a.mr.sge(0, BYTES as u32));
+    let qp = own.qp().expect("has one");
+    qp.post_send(write.signaled()).expect("room");
+    assert_eq!(completion(bench, &a.cq).status, WcStatus::Success);
+    assert_eq!(b.mr.to_vec(100_000, BYTES), Ok(bytes), "{round}");
 }
 
 #[test]
@@ -489,8 +470,8 @@ fn a_process_that_is_killed_leaves_nothing_behind() {
     ) {
         return;
     }
-    let house = House::new(7);
-    let House { bench, a, b, .. } = &house;
+    let (pair, _listener) = owners(7);
+    let Pair { bench, a, b, .. } = &pair;
     let mut random = ChaCha8Rng::seed_from_u64(8);
     for round in 0..10 {
         let lent = Lent::new(bench, a);
@@ -506,7 +487,7 @@ fn a_process_that_is_killed_leaves_nothing_behind() {
         }
         child.kill().expect("a process of ours");
         child.wait().expect("a process of ours");
-        house.nothing_is_left(lent, peer, &format!("round {round}"));
+        nothing_is_left(&pair, lent, peer, round);
     }
     no_faults(bench);
 }
@@ -520,8 +501,8 @@ fn a_borrower_can_end_at_any_moment() {
     ) {
         return;
     }
-    let house = House::new(11);
-    let House { bench, a, b, .. } = &house;
+    let (pair, _listener) = owners(11);
+    let Pair { bench, a, b, .. } = &pair;
     for moment in (0..180).step_by(3) {
         let lent = Lent::new(bench, a);
         let errand = lent.errand(bench, (b.mr.rkey(), b.mr.addr()), OWN_PORT);
@@ -533,7 +514,7 @@ fn a_borrower_can_end_at_any_moment() {
             Ok(())
         };
         never_rest(&mut Borrower::new(errand, wait)).expect_err("killed");
-        house.nothing_is_left(lent, peer, &format!("turn {moment}"));
+        nothing_is_left(&pair, lent, peer, moment);
     }
     no_faults(bench);
 }
@@ -547,15 +528,17 @@ fn a_borrower_that_commands_nonsense_hurts_nobody() {
     ) {
         return;
     }
-    let bench = Bench::new(&Way::Sim, 9).expect("two cards come up");
-    let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
-    let _listener = b.listen(&bench);
-    let own = a.client(&bench, &ConnParam::default());
-    let _server = b.accept_next(&bench);
-    next_event(&bench, &a.channel, CmEventType::Established);
-    next_event(&bench, &b.channel, CmEventType::Established);
-    let lent = Lent::new(&bench, &a);
-    let errand = lent.errand(&bench, (0, 0), OWN_PORT);
+    // The owner's connection is one that they try to end.
+    let (pair, _listener) = owners(9);
+    let Pair {
+        bench,
+        a,
+        b,
+        client: own,
+        ..
+    } = &pair;
+    let lent = Lent::new(bench, a);
+    let errand = lent.errand(bench, (0, 0), OWN_PORT);
     let mut borrower = Borrower::new(errand, wait_in_process);
     let mut random = ChaCha8Rng::seed_from_u64(10);
     let mut peer = Peer::default();
@@ -582,7 +565,7 @@ fn a_borrower_that_commands_nonsense_hurts_nobody() {
             ..Command::default()
         };
         if borrower.control.post(&command, &[]).is_none() || random.random_range(0..8) == 0 {
-            peer.turn(&bench, &b, TURN);
+            peer.turn(bench, b, TURN);
         }
         while let Some((_, answer)) = borrower.control.answer() {
             match answer {
@@ -602,10 +585,10 @@ fn a_borrower_that_commands_nonsense_hurts_nobody() {
     assert_eq!(own.qp().expect("has one").state(), Ok(QpState::Rts));
     drop(lent);
     for _ in 0..100 {
-        peer.turn(&bench, &b, TURN);
+        peer.turn(bench, b, TURN);
     }
     let write = SendWr::write(1, b.mr.remote()).sge(a.mr.sge(0, BYTES as u32));
     let qp = own.qp().expect("has one");
     qp.post_send(write.signaled()).expect("room");
-    assert_eq!(completion(&bench, &a.cq).status, WcStatus::Success);
+    assert_eq!(completion(bench, &a.cq).status, WcStatus::Success);
 }

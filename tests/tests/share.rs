@@ -15,7 +15,7 @@ use weft_hostdrv::verbs::*;
 use weft_layout::CqeStatus;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::clients::{command, event};
-use weft_tests::ends::{completion, next_event, no_faults, pattern, End};
+use weft_tests::ends::{completion, no_faults, pattern, standing, End, Pair};
 use weft_tests::left_out_on_card;
 
 /// Words that a client writes to the peer, and bytes of its memory.
@@ -145,12 +145,14 @@ struct Scene {
 impl Scene {
     fn new(seed: u64, limits: Limits) -> Self {
         let bench = Bench::new(&Way::Sim, seed).expect("two cards come up");
-        let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
-        let listener = b.listen(&bench);
-        let own = a.client(&bench, &ConnParam::default());
-        let server = b.accept_next(&bench);
-        next_event(&bench, &a.channel, CmEventType::Established);
-        next_event(&bench, &b.channel, CmEventType::Established);
+        let (pair, listener) = standing(bench, &ConnParam::default(), &ConnParam::default());
+        let Pair {
+            bench,
+            a,
+            b,
+            client: own,
+            server,
+        } = pair;
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("card");
         let broker = Broker::bind(bench.device(0), &path, limits).expect("free");
