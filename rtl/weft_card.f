@@ -15,6 +15,7 @@ stream/stream_slice.sv
 stream/stream_skid.sv
 stream/stream_pair.sv
 stream/read_ahead.sv
+stream/table_request.sv
 host/card_reads.sv
 host/card_regs.sv
 host/counters.sv

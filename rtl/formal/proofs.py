@@ -22,7 +22,7 @@ SHORT = ["formal/fifo_short.sv", "stream/stream_rules.sv", "stream/stream_slice.
 ORDER_PROOF = [*SHORT, "formal/axi_rules.sv", "host/dma_write.sv", "formal/dma_write_order_formal.sv"]
 READ_PROOF = [*AXI, "host/dma_read_client.sv", "host/dma_read.sv", "formal/dma_read_formal.sv"]
 ANSWER_PROOF = [*SHORT, "host/dma_read_client.sv", "formal/dma_read_client_formal.sv"]
-LOOKUP_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "stream/stream_rules.sv", "rx/front/rx_lookup.sv", "formal/from_reset.sv",
+LOOKUP_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "stream/stream_rules.sv", "stream/table_request.sv", "rx/front/rx_lookup.sv", "formal/from_reset.sv",
                 "formal/rx_lookup_formal.sv"]
 CARD = [line for line in (pathlib.Path(__file__).resolve().parent.parent / "weft_card.f").read_text().split() if line.endswith(".sv")]
 REPORT_PROOF = [*PACKAGES, "formal/from_reset.sv", "host/report_bulk.sv", "host/report_interrupt.sv", "host/report_writer.sv",

@@ -33,27 +33,41 @@ module tx_flow_table
 
   logic               cleared_q;
   logic [INDEX_W-1:0] clear_q;
-  logic               known, host_take, host_read, host_write;
-  logic               seen_q, known_q, reads_q, writes_q;  // of a request, a cycle behind it
-  logic [INDEX_W-1:0] place_q;
+  logic               host_take, host_read, host_write;
+  logic               seen, reads, writes;  // of a request
+  logic [INDEX_W-1:0] place;
   logic               rsp_valid_q, refused_q, missing_q;
   logic               we, re;
   logic [INDEX_W-1:0] waddr, raddr;
   logic [ROW_BITS-1:0] wdata, rdata, row;
 
-  assign known      = tbl_req_i.number == TBL_FLOW_TX && tbl_req_i.index >> INDEX_W == '0;
-  assign host_take  = seen_q && cleared_q;
-  assign host_read  = host_take && reads_q;
-  assign host_write = host_take && writes_q;
+  table_request #(
+    .INDEX_W(INDEX_W)
+  ) u_request (
+    .clk_i,
+    .rst_ni,
+    .req_valid_i(tbl_req_valid_i),
+    .req_i      (tbl_req_i),
+    .refuse_i   (tbl_req_i.number != TBL_FLOW_TX),
+    .take_i     (host_take),
+    .seen_o     (seen),
+    .reads_o    (reads),
+    .writes_o   (writes),
+    .row_o      (place)
+  );
+
+  assign host_take  = seen && cleared_q;
+  assign host_read  = host_take && reads;
+  assign host_write = host_take && writes;
 
   assign tbl_req_ready_o = host_take;
-  assign lookup_ready_o  = cleared_q && !(seen_q && reads_q);
+  assign lookup_ready_o  = cleared_q && !(seen && reads);
 
   assign we    = host_write || !cleared_q;
-  assign waddr = cleared_q ? place_q : clear_q;
+  assign waddr = cleared_q ? place : clear_q;
   assign wdata = cleared_q ? tbl_req_i.row[ROW_BITS-1:0] : '0;
   assign re    = host_read || (lookup_valid_i && lookup_ready_o);
-  assign raddr = host_read ? place_q : lookup_flow_i[INDEX_W-1:0];
+  assign raddr = host_read ? place : lookup_flow_i[INDEX_W-1:0];
 
   ram_1r1w #(
     .WIDTH(ROW_BITS),
@@ -75,24 +89,15 @@ module tx_flow_table
       rsp_valid_q <= 1'b0;
       refused_q   <= 1'b0;
       missing_q   <= 1'b1;
-      seen_q      <= 1'b0;
     end else begin
-      seen_q <= tbl_req_valid_i && !host_take;
       if (!cleared_q) begin
         clear_q   <= clear_q + 1'b1;
         cleared_q <= clear_q == INDEX_W'(NUM_FLOWS - 1);
       end
       rsp_valid_q <= host_take;
-      refused_q   <= !known_q;
+      refused_q   <= !(reads || writes);
       if (re) missing_q <= !host_read && lookup_flow_i >> INDEX_W != '0;
     end
-  end
-
-  always_ff @(posedge clk_i) begin
-    known_q  <= known;
-    reads_q  <= known && !tbl_req_i.write;
-    writes_q <= known && tbl_req_i.write;
-    place_q  <= tbl_req_i.index[INDEX_W-1:0];
   end
 
   assign row             = missing_q ? '0 : rdata;
@@ -107,21 +112,5 @@ module tx_flow_table
   if ((1 << INDEX_W) != NUM_FLOWS || INDEX_W > 16) begin : gen_param_check
     $error("tx_flow_table: NUM_FLOWS must be a power of two, 2 to 65536");
   end
-
-`ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
-  // verilator lint_off SYNCASYNCNET
-  stream_rules #(
-      .WIDTH($bits(table_req_t))
-  ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(tbl_req_valid_i),
-      .ready_i(tbl_req_ready_o),
-      .data_i(tbl_req_i)
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
 
 endmodule

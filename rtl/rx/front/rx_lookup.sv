@@ -50,10 +50,11 @@ module rx_lookup
   logic [PLACES-1:0]        we, match, row_valid_q;
   logic [PLACES-1:0][PARTS-1:0] same_q;
   logic [PLACES-1:0][15:0]  row_flow_q;
-  logic                     re, tbl_take, tbl_good, tbl_seen_q, tbl_good_q, tbl_read_q, key_valid_q, read_q, compared_q;
+  logic                     re, tbl_take, tbl_read_q, key_valid_q, read_q, compared_q;
   logic [BUCKET_W:0]        clear_q;
-  logic [BUCKET_W-1:0]      waddr, tbl_bucket_q;       // of a request, a cycle behind it
-  logic [1:0]               tbl_place_q, rd_place_q;
+  logic [BUCKET_W-1:0]      waddr, tbl_bucket;
+  logic                     tbl_seen, tbl_reads, tbl_writes;  // of a table access
+  logic [1:0]               tbl_place, rd_place_q;
   logic [1:0][BUCKET_W-1:0] raddr;
   logic [95:0]              key_q;
 
@@ -87,22 +88,25 @@ module rx_lookup
 
   assign busy_o       = !clear_q[BUCKET_W];
   assign tbl_row      = flow_key_row_t'(tbl_req_i.row);
-  assign tbl_good     = tbl_req_i.index >> (BUCKET_W + 2) == '0 && (!tbl_req_i.write || tbl_row.flow >> (BUCKET_W + 1) == '0);
 
-  // The request stands still from its first cycle on.
-  assign tbl_take        = tbl_seen_q && !busy_o && !key_valid_q && !tbl_read_q;
+  table_request #(.INDEX_W(BUCKET_W + 2)) u_request (
+    .clk_i, .rst_ni, .req_valid_i(tbl_req_valid_i), .req_i(tbl_req_i),
+    .refuse_i(tbl_req_i.write && tbl_row.flow >> (BUCKET_W + 1) != '0), .take_i(tbl_take),
+    .seen_o(tbl_seen), .reads_o(tbl_reads), .writes_o(tbl_writes), .row_o({tbl_place[1], tbl_bucket, tbl_place[0]})
+  );
+  assign tbl_take        = tbl_seen && !busy_o && !key_valid_q && !tbl_read_q;
   assign tbl_req_ready_o = tbl_take;
 
   assign wr_entry = busy_o ? '0 : '{
     valid: tbl_row.valid[FLOW_KEY_ROW_VALID_BIT], flow: tbl_row.flow,
     key: {tbl_row.local_port, tbl_row.remote_port, tbl_row.local_ip, tbl_row.remote_ip}
   };
-  assign waddr = busy_o ? clear_q[BUCKET_W-1:0] : tbl_bucket_q;
-  assign re    = key_valid_q || (tbl_take && !tbl_req_i.write);
+  assign waddr = busy_o ? clear_q[BUCKET_W-1:0] : tbl_bucket;
+  assign re    = key_valid_q || (tbl_take && tbl_reads);
 
   for (genvar p = 0; p < PLACES; p++) begin : gen_place
     localparam int unsigned BANK = p / 2;
-    assign we[p] = busy_o || (tbl_take && tbl_req_i.write && tbl_good_q && tbl_place_q == 2'(p));
+    assign we[p] = busy_o || (tbl_take && tbl_writes && tbl_place == 2'(p));
     ram_1r1w #(.WIDTH($bits(entry_t)), .DEPTH(BUCKETS), .UNSEEN(1'b1)) i_ram (
       .clk_i, .we_i(we[p]), .waddr_i(waddr), .wdata_i(wr_entry),
       .re_i(re), .raddr_i(raddr[BANK]), .rdata_o(rd_entry[p])
@@ -115,7 +119,7 @@ module rx_lookup
     assign match[p] = row_valid_q[p] && same_q[p] == '1;
   end
   for (genvar b = 0; b < 2; b++) begin : gen_bank
-    assign raddr[b] = key_valid_q ? hash[16*b +: BUCKET_W] : tbl_bucket_q;
+    assign raddr[b] = key_valid_q ? hash[16*b +: BUCKET_W] : tbl_bucket;
   end
 
   // A key that is being moved stands in two places, with the same flow.
@@ -134,7 +138,6 @@ module rx_lookup
       read_q          <= 1'b0;
       compared_q      <= 1'b0;
       rsp_valid_o     <= 1'b0;
-      tbl_seen_q      <= 1'b0;
       tbl_read_q      <= 1'b0;
       tbl_rsp_valid_o <= 1'b0;
       changed_o       <= 1'b0;
@@ -144,25 +147,21 @@ module rx_lookup
       read_q          <= key_valid_q && !changed_o;
       compared_q      <= read_q && !changed_o;
       rsp_valid_o     <= compared_q && !changed_o;
-      tbl_seen_q      <= tbl_req_valid_i && !tbl_take;
-      tbl_read_q      <= tbl_take && !tbl_req_i.write && tbl_good_q;
-      tbl_rsp_valid_o <= tbl_read_q || (tbl_take && (tbl_req_i.write || !tbl_good_q));
+      tbl_read_q      <= tbl_take && tbl_reads;
+      tbl_rsp_valid_o <= tbl_read_q || (tbl_take && !tbl_reads);
       changed_o       <= we != '0;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (!key_valid_q && !read_q) key_q <= req_key_i;
-    tbl_good_q   <= tbl_good;
-    tbl_bucket_q <= tbl_req_i.index[BUCKET_W:1];
-    tbl_place_q  <= {tbl_req_i.index[BUCKET_W+1], tbl_req_i.index[0]};
-    rd_place_q   <= tbl_place_q;
+    rd_place_q <= tbl_place;
     if (compared_q) begin
       hit_o  <= match != '0;
       flow_o <= found;
     end
     tbl_rsp_o         <= '0;
-    tbl_rsp_o.refused <= !tbl_read_q && !tbl_good_q;
+    tbl_rsp_o.refused <= !tbl_read_q && !tbl_reads && !tbl_writes;
     if (tbl_read_q) begin
       tbl_rsp_o.row[7:0]    <= {7'd0, rd_entry[rd_place_q].valid};
       tbl_rsp_o.row[31:16]  <= rd_entry[rd_place_q].flow;
@@ -171,7 +170,7 @@ module rx_lookup
   end
 
   logic unused;
-  assign unused = ^{tbl_row.rsvd_16, tbl_row.rsvd_1, tbl_row.valid[7:1], tbl_req_i.number, tbl_req_i.index, hash};
+  assign unused = ^{tbl_row.rsvd_16, tbl_row.rsvd_1, tbl_row.valid[7:1], hash};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
@@ -184,16 +183,6 @@ module rx_lookup
       one_at_a_time: assert (req_valid_i -> !changed_o && !key_valid_q && !read_q && !compared_q);
     end
   end
-  stream_rules #(
-      .WIDTH($bits(table_req_t))
-  ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(tbl_req_valid_i),
-      .ready_i(tbl_req_ready_o),
-      .data_i(tbl_req_i)
-  );
   // verilator lint_on SYNCASYNCNET
 `endif
 

@@ -37,15 +37,29 @@ module stag_table
   logic [INDEX_W-1:0] clear_q;
   logic [23:0] index_q;
   logic refused_q, read_q, host_read, host_write;
-  logic known, known_q, seen_q, reads_q, writes_q;  // of a request, a cycle behind it
-  logic [INDEX_W-1:0] place_q;
+  logic seen, reads, writes;  // of a request
+  logic [INDEX_W-1:0] place;
   logic [ROW_W-1:0] rdata;
 
   assign ready_o = state_q != CLEAR;
-  assign known = tbl_req_i.number == TBL_STAG && tbl_req_i.index >> INDEX_W == '0;
-  assign host_write = seen_q && state_q == IDLE && writes_q && !lookup_i;
-  assign host_read = seen_q && state_q == IDLE && reads_q;  // if there is no look-up
-  assign tbl_req_ready_o = seen_q && state_q == IDLE && (!known_q || !lookup_i);
+  assign host_write = seen && state_q == IDLE && writes && !lookup_i;
+  assign host_read = seen && state_q == IDLE && reads;  // if there is no look-up
+  assign tbl_req_ready_o = seen && state_q == IDLE && (!(reads || writes) || !lookup_i);
+
+  table_request #(
+      .INDEX_W(INDEX_W)
+  ) u_request (
+      .clk_i,
+      .rst_ni,
+      .req_valid_i(tbl_req_valid_i),
+      .req_i(tbl_req_i),
+      .refuse_i(tbl_req_i.number != TBL_STAG),
+      .take_i(tbl_req_ready_o),
+      .seen_o(seen),
+      .reads_o(reads),
+      .writes_o(writes),
+      .row_o(place)
+  );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -53,18 +67,16 @@ module stag_table
       clear_q <= '0;
       refused_q <= 1'b0;
       read_q <= 1'b0;
-      seen_q <= 1'b0;
     end else begin
-      seen_q <= tbl_req_valid_i && !tbl_req_ready_o;
       unique case (state_q)
         CLEAR: begin
           clear_q <= clear_q + 1'b1;
           if (32'(clear_q) == NUM_STAGS - 1) state_q <= IDLE;
         end
         IDLE: begin
-          if (tbl_req_valid_i && tbl_req_ready_o) begin
+          if (tbl_req_ready_o) begin
             state_q <= host_read ? READ : ANSWER;
-            refused_q <= !known_q;
+            refused_q <= !(reads || writes);
             read_q <= host_read;
           end
         end
@@ -76,10 +88,6 @@ module stag_table
 
   logic [ROW_W-1:0] answer_q;
   always_ff @(posedge clk_i) begin
-    known_q <= known;
-    reads_q <= known && !tbl_req_i.write;
-    writes_q <= known && tbl_req_i.write;
-    place_q <= tbl_req_i.index[INDEX_W-1:0];
     if (state_q == READ) answer_q <= rdata;
     index_q <= lookup_index_i;
   end
@@ -91,10 +99,10 @@ module stag_table
   ) u_rows (
       .clk_i,
       .we_i(state_q == CLEAR || host_write),
-      .waddr_i(state_q == CLEAR ? clear_q : place_q),
+      .waddr_i(state_q == CLEAR ? clear_q : place),
       .wdata_i(state_q == CLEAR ? '0 : tbl_req_i.row[ROW_W-1:0]),
       .re_i(lookup_i || host_read),
-      .raddr_i(lookup_i ? lookup_index_i[INDEX_W-1:0] : place_q),
+      .raddr_i(lookup_i ? lookup_index_i[INDEX_W-1:0] : place),
       .rdata_o(rdata)
   );
 
@@ -105,25 +113,12 @@ module stag_table
   assign tbl_rsp_o.row = read_q ? {256'd0, answer_q} : '0;
 
   logic unused;
-  assign unused = ^{tbl_req_i.row[511:ROW_W], tbl_req_i.index};
+  assign unused = ^tbl_req_i.row[511:ROW_W];
 
 `ifndef SYNTHESIS
   initial begin
     assert (NUM_STAGS >= 2 && (1 << INDEX_W) == NUM_STAGS && INDEX_W <= 24)
     else $fatal(1, "stag_table: NUM_STAGS must be a power of two");
   end
-  // Assertions sample the asynchronous reset.
-  // verilator lint_off SYNCASYNCNET
-  stream_rules #(
-      .WIDTH($bits(table_req_t))
-  ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(tbl_req_valid_i),
-      .ready_i(tbl_req_ready_o),
-      .data_i(tbl_req_i)
-  );
-  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule
