@@ -2,12 +2,16 @@
 #![cfg(ibex)]
 
 use std::error::Error;
+use std::net::SocketAddrV4;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
 use weft_hostdrv::capture::CaptureConfig;
 use weft_hostdrv::cm::{ConnParam, LoopHost};
 use weft_hostdrv::device::RawConfig;
+use weft_hostdrv::dma::DmaBuffer;
 use weft_hostdrv::processor::ProcessorError;
+use weft_hostdrv::transport::{Bar, Transport, TransportError};
 use weft_hostdrv::verbs::{QpInit, SrqInit, VerbsError};
 use weft_hostdrv::{Congestion, Device, DeviceConfig, DeviceError, Rung, RungError};
 use weft_processor_tests::{firmware, firmware_with_engine};
@@ -226,5 +230,88 @@ fn what_there_is_not_is_refused_with_the_reason() -> Result<(), Box<dyn Error>> 
         Rung::Firmware
     );
     assert_eq!(device.get_async_event(), None);
+    Ok(())
+}
+
+/// A card whose host's clock goes so much faster than its own: as one that is simulated behind a socket, and more so.
+struct Slow(SimTransport);
+
+const FASTER: u64 = 1_000_000;
+
+impl Transport for Slow {
+    fn read32(&self, bar: Bar, offset: u32) -> Result<u32, TransportError> {
+        self.0.read32(bar, offset)
+    }
+
+    fn write32(&self, bar: Bar, offset: u32, value: u32) -> Result<(), TransportError> {
+        self.0.write32(bar, offset, value)
+    }
+
+    fn write_block(&self, bar: Bar, offset: u32, bytes: &[u8]) -> Result<(), TransportError> {
+        self.0.write_block(bar, offset, bytes)
+    }
+
+    fn config_read32(&self, offset: u16) -> Result<u32, TransportError> {
+        self.0.config_read32(offset)
+    }
+
+    fn dma_alloc(&self, len: usize) -> Result<DmaBuffer, TransportError> {
+        self.0.dma_alloc(len)
+    }
+
+    unsafe fn map(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
+        // SAFETY: the caller's promise is the one asked for.
+        unsafe { self.0.map(ptr, len) }
+    }
+
+    fn unmap(&self, iova: u64, len: usize) -> Result<(), TransportError> {
+        self.0.unmap(iova, len)
+    }
+
+    fn now(&self) -> u64 {
+        self.0.now() * FASTER
+    }
+
+    fn wait(&self, vector: u16, deadline: Option<u64>) -> Result<bool, TransportError> {
+        let deadline = deadline.map(|at| at.div_ceil(FASTER));
+        self.0.wait(vector, deadline)
+    }
+
+    fn wake(&self) {
+        self.0.wake();
+    }
+
+    fn reset(&self) -> Result<(), TransportError> {
+        self.0.reset()
+    }
+
+    fn name(&self) -> String {
+        self.0.name()
+    }
+}
+
+/// Firmware that works is not silent, however long that takes by its host's clock.
+#[test]
+fn a_slow_card_is_waited_for() -> Result<(), Box<dyn Error>> {
+    let mut world = World::new(37);
+    world.add_card(CardKind::Rtl128.build(37, 0));
+    let world = Arc::new(Mutex::new(world));
+    let config = DeviceConfig::new(mac(0), ip(0)).rung(Rung::Firmware);
+    let config = config
+        .keepalive(None)
+        .firmware(Arc::new(firmware_with_engine()));
+    let device = Device::open(Arc::new(Slow(SimTransport::new(&world, 0))), config)?;
+    let began = device.now();
+    let (pd, cq) = (device.alloc_pd()?, device.create_cq(64, None)?);
+    pd.create_qp(&QpInit::new(&cq))?;
+    let listener = device.create_event_channel().create_id();
+    listener.bind_addr(SocketAddrV4::new(ip(0), PORT))?;
+    listener.listen(4)?;
+    // Each of its commands took more than the second in which others have answered.
+    assert!(
+        device.now() - began > 3_000_000_000,
+        "{}",
+        device.now() - began
+    );
     Ok(())
 }
