@@ -22,8 +22,10 @@ const EVENTS: usize = 16;
 const RINGS_BYTES: usize = 1 << 20;
 /// Queue pairs and completion queues.
 const QUEUES: usize = 1 << 21;
-/// The firmware may take so long for a command.
+/// The firmware may take so long for a command, by the transport's clock, and so many cycles more while it is at work: a card that is simulated behind a
+/// socket does in a second of the clock on the wall what a card does in a few hundred microseconds.
 const PATIENCE_NS: u64 = 1_000_000_000;
+const PATIENCE_CYCLES: u64 = 25_000_000;
 /// An interrupt that says that it is done may be another thread's to take: it is looked for so often.
 const LOOK_NS: u64 = 20_000;
 
@@ -240,18 +242,28 @@ impl CardEngine {
     ) -> Result<Result<Answer, Refusal>, ProcessorError> {
         self.post(command, private_data)?;
         let until = self.transport().now() + PATIENCE_NS;
+        let mut late_since = None;
         loop {
+            // Before it is looked for the last time.
+            let silent = self.transport().now() >= until && self.is_silent(&mut late_since)?;
             self.commands.arm(self.control.words());
             if let Some(answer) = self.answer() {
                 return Ok(answer);
             }
-            let now = self.transport().now();
-            self.transport().wait(0, Some(until.min(now + LOOK_NS)))?;
-            self.processor.check_runs()?;
-            if now >= until {
+            if silent {
                 return Err(ProcessorError::Silent);
             }
+            let now = self.transport().now();
+            self.transport().wait(0, Some(now + LOOK_NS))?;
+            self.processor.check_runs()?;
         }
+    }
+
+    /// Of a firmware that is late with its answer: it sleeps, or has worked for as long again as it may.
+    fn is_silent(&self, late_since: &mut Option<u64>) -> Result<bool, ProcessorError> {
+        let state = self.processor.state()?;
+        let since = *late_since.get_or_insert(state.awake);
+        Ok(state.status.asleep() || state.awake.wrapping_sub(since) > PATIENCE_CYCLES)
     }
 
     /// The oldest event that was not taken.
