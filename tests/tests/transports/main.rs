@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Trial};
 use weft_limit::Limit;
 use weft_tests::bench::Way;
+use weft_tests::left_out_on_card;
 
 type Test = fn(&Way);
 
@@ -54,13 +55,16 @@ const TESTS: [(&str, Test); 23] = tests![
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    let ways = match Way::asked_for() {
+    let mut ways = match Way::asked_for() {
         Ok(ways) => ways,
         Err(error) => {
             eprintln!("{error}");
             return ExitCode::FAILURE;
         }
     };
+    ways.retain(|way| {
+        way.has_cards() || !left_out_on_card(&way.to_string(), "it has no card to be on")
+    });
     if !ways.iter().all(Way::is_shared) {
         arguments.test_threads = Some(1);
     }
