@@ -35,8 +35,9 @@ cost: setup ## instructions of a post and its poll, of the engine for each segme
 FAST := $(CURDIR)/target/fast
 fast: export CXX := clang++-19
 fast: export RTL_SIM_TRACE := 0
+fast: export RTL_SIM_ASSERT := 0
 fast: export WEFT_CARD_OBSERVE := 0
-fast: setup ## target/fast/debug/weft, whose simulation is faster: models made for their own profile, without waves, trace and capture
+fast: setup ## target/fast/debug/weft, whose simulation is faster: models made for their own profile, without waves, assertions, trace and capture
 	@./setup.sh fast
 	RTL_SIM_PROFILE=count CARGO_TARGET_DIR=$(FAST)/count cargo build -q -p weft --features weft/sim
 	rm -f $(FAST)/*.profraw

@@ -18,6 +18,7 @@
 //!
 //! The environment of the build: `VERILATOR` names another Verilator (and `VERILATOR_ROOT` its folder);
 //! `RTL_SIM_TRACE=0|1` leaves waves out or compiles them into every model; `RTL_SIM_COVERAGE=1` compiles line coverage and `cover` statements in;
+//! `RTL_SIM_ASSERT=0` leaves the assertions out of every model;
 //! `RTL_SIM_CFLAGS` adds C++ compiler flags; `-march=x86-64` there makes a binary that runs on every processor.
 //! `RTL_SIM_PROFILE=count` makes models that count their branches (with clang, named by `CXX`), and
 //! `RTL_SIM_PROFILE=FILE`, an absolute path, models for the counts that `llvm-profdata merge` put into the file.
@@ -206,7 +207,6 @@ impl Design {
         command
             .args([
                 "--cc",
-                "--assert",
                 "-O3",
                 "--no-timing",
                 "-Wno-fatal",
@@ -225,6 +225,9 @@ impl Design {
             ])
             .args(["--prefix", &class, "--Mdir"])
             .arg(&folder);
+        if env_switch("RTL_SIM_ASSERT").unwrap_or(true) {
+            command.arg("--assert");
+        }
         if self.trace {
             command.args(["--trace-fst", "--trace-structs"]);
         }
@@ -346,6 +349,7 @@ impl Project {
             "VERILATOR",
             "VERILATOR_ROOT",
             "RTL_SIM_TRACE",
+            "RTL_SIM_ASSERT",
             "RTL_SIM_COVERAGE",
             "RTL_SIM_CFLAGS",
             profile::VARIABLE,
