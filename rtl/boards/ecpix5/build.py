@@ -21,6 +21,7 @@ import time
 RTL = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(RTL / "syn"))
 
+import route  # noqa: E402
 import synth  # noqa: E402
 
 TOP = "weft_ecpix5"
@@ -109,7 +110,7 @@ def main() -> int:
     met = False
     for seed in options.seeds:
         routing = run([*tool("nextpnr-ecp5"), *PART, "--json", "netlist.json", "--lpf", str(BOARD / f"{TOP}.lpf"), "--textcfg", "weft.config",
-                       "--report", "report.json", "--router", options.router, "--threads", str(os.cpu_count()),
+                       "--report", "report.json", "--router", options.router, *route.PLACER, "--threads", str(os.cpu_count()),
                        "--seed", str(seed), "--timing-allow-fail"],
                       folder / f"nextpnr-{seed}.log")
         row = json.loads((folder / "report.json").read_text())
