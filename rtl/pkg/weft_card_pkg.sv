@@ -1200,7 +1200,8 @@ package weft_card_pkg;
   typedef struct packed {
     logic [127:0] seed_more;  // the other half
     logic [127:0] seed;  // of all that nobody outside is to foresee, first half
-    logic [63:0] rsvd_56;
+    logic [47:0] rsvd_58;
+    logic [15:0] replay;  // payload bytes of a replay job at most, if the card does not have less (JOB_REPLAY); 0: what comes while a flow is detached is copied
     logic [31:0] keepalive;  // milliseconds after which a silent peer is asked whether it is still there; 0: never
     logic [31:0] gateway;  // next hop for everything else; 0: none
     logic [31:0] netmask;  // of the local network

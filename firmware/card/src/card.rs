@@ -136,6 +136,14 @@ impl Port for Card {
         None
     }
 
+    fn slot_at(&self, slot: u16) -> Option<u64> {
+        Some(self.rings.slot_at(slot))
+    }
+
+    fn copy_slot(&mut self, slot: u16, at: usize, bytes: &mut [u8]) -> Result<(), MemoryError> {
+        self.rings.copy_slot(slot, at, bytes)
+    }
+
     fn copy_in(&mut self, iova: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         dma::write(iova, bytes).map_err(|_| MemoryError)
     }

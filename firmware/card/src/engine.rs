@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use weft_engine::commands::{entry_of, outcome};
-use weft_engine::{Engine, EngineConfig, QpId, Rung, Seed};
+use weft_engine::{Engine, EngineConfig, Kept, QpId, Rung, Seed};
 use weft_layout::{
     proc_bell, proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine,
     ProcInfo, ProcQueues, ReportKind, SegmentReport,
@@ -29,7 +29,7 @@ const RINGS: u32 = 1 << proc_bell::RINGS;
 /// Looks at the card until it is out of its reset.
 const PATIENCE: u32 = 100_000;
 /// Headers of Ethernet, IPv4 and TCP, and the shortest FPDU.
-const SHORTEST_MESSAGE: usize = 14 + 20 + 20 + 24;
+const SHORTEST_MESSAGE: u16 = 14 + 20 + 20 + 24;
 /// Cycles of the timer at most.
 const LONGEST: u64 = 1 << 31;
 
@@ -138,11 +138,12 @@ pub fn turn(bells: u32) {
     }
 }
 
-/// Whose receives a raw frame may be for: a flow's, or all (`Some(None)`) where the card did not find one; `None`: it is too short for a message.
-fn of_flow(report: &[u8; SegmentReport::SIZE], frame: &[u8]) -> Option<Option<u16>> {
+/// Whose receives a raw frame of so many bytes may be for: a flow's, or all (`Some(None)`) where the card did not find one; `None`: it is too short for a
+/// message.
+fn of_flow(report: &[u8; SegmentReport::SIZE], length: u16) -> Option<Option<u16>> {
     let segment = report[SegmentReport::KIND_AT] == ReportKind::Segment as u8;
     let flow = segment.then(|| SegmentReport::from_bytes(report).flow);
-    (flow.is_some() || frame.len() >= SHORTEST_MESSAGE).then_some(flow)
+    (flow.is_some() || length >= SHORTEST_MESSAGE).then_some(flow)
 }
 
 /// Resets the card; false: it does not come back.
@@ -178,6 +179,8 @@ impl Service {
         registers::write(of_card::MAC_LO, u32::from_le_bytes([m0, m1, m2, m3]));
         let high = reg::MacHi::default().with_mac(u16::from_le_bytes([m4, m5]));
         registers::write(of_card::MAC_HI, high);
+        let replay = registers::read(of_card::JOB_REPLAY);
+        let replay = u16::try_from(replay).unwrap_or(u16::MAX);
         let mut seed = Seed([0; 32]);
         seed.0[..16].copy_from_slice(&settings.seed);
         seed.0[16..].copy_from_slice(&settings.seed_more);
@@ -197,6 +200,7 @@ impl Service {
             reassembly_memory: 1 << 16,
             syn_cache: 16,
             rung: Rung::Firmware,
+            replay: settings.replay.min(replay),
             on_card: true,
             keepalive: (settings.keepalive > 0).then(|| u64::from(settings.keepalive) * 1_000_000),
             ..EngineConfig::default()
@@ -257,6 +261,7 @@ impl Service {
             }
             ports::beat();
         }
+        self.take_back_slots(self.now());
         self.card.ring();
         woken |= self.put_events();
         host_memory::flush();
@@ -283,20 +288,51 @@ impl Service {
 
     fn take_reports(&mut self) {
         let mut report = Aligned([0; 64]);
-        while let Some(length) = self.card.rings.take(&mut report.0, &mut self.frame.0) {
+        while let Some(raw) = self.card.rings.take(&mut report.0) {
             let now = self.now();
-            self.fetched = self.fetched.wrapping_add(length.unwrap_or(0) as u32);
-            let frame = length.map(|length| &self.frame.0[..length]);
             // It may be a message for a receive that was posted before it came.
-            if let Some(flow) = frame.and_then(|frame| of_flow(&report.0, frame)) {
+            if let Some(flow) = raw.and_then(|(_, length)| of_flow(&report.0, length)) {
                 self.served
                     .take_recvs(now, flow, &mut self.engine, &mut self.card);
             }
-            self.engine.on_report(now, &report.0, frame, &mut self.card);
+            self.hand_report(now, &report.0, raw);
+            self.take_back_slots(now);
             self.card.ring();
             ports::beat();
         }
         info::set(ProcInfo::REPORTS_AT, self.card.rings.reports());
+    }
+
+    /// Hands a report to the engine, its raw frame in its slot, or copied.
+    fn hand_report(&mut self, now: u64, report: &[u8; 64], raw: Option<(u16, u16)>) {
+        let (engine, card) = (&mut self.engine, &mut self.card);
+        let mut frame = None;
+        if let Some(raw) = raw {
+            let mut kept = Kept::No;
+            if engine.config().replay > 0 && card.rings.may_hold() {
+                kept = engine.hold(now, report, card);
+            }
+            match kept {
+                Kept::Held => return,
+                Kept::Done => return card.rings.free_slot(raw.0),
+                Kept::No => {}
+            }
+            let length = card.rings.copy_frame(raw, &mut self.frame.0);
+            self.fetched = self.fetched.wrapping_add(length as u32);
+            frame = Some(&self.frame.0[..length]);
+        }
+        engine.on_report(now, report, frame, card);
+    }
+
+    /// What the engine has done with is the card's again, and what holds up too many others is asked back.
+    fn take_back_slots(&mut self, now: u64) {
+        let (engine, card) = (&mut self.engine, &mut self.card);
+        if let Some(slot) = card.rings.wanted_slot() {
+            engine.want_slot(now, slot, card);
+        }
+        while let Some(slot) = engine.poll_slot(card) {
+            card.rings.free_slot(slot);
+        }
     }
 
     /// Has all commands done that were posted. True: the host is to be woken.

@@ -5,6 +5,7 @@
 
 use alloc::vec::Vec;
 
+use weft_engine::{MemoryError, RawSlots};
 use weft_layout::{doorbells, registers, Doorbell, FrameReport, Job, ReportKind, SegmentReport};
 
 use crate::dma::Aligned;
@@ -13,7 +14,7 @@ use crate::{dma, registers as card};
 /// log2 of the slots.
 const JOBS_LOG2: u8 = 5;
 const REPORTS_LOG2: u8 = 6;
-const RAW_LOG2: u8 = 4;
+const RAW_LOG2: u8 = 7;
 const RAW_SLOT_LOG2: u8 = 11;
 /// Buffers of frames to send, and bytes of each.
 const FRAMES: u32 = 8;
@@ -55,20 +56,11 @@ pub struct Rings {
     fetched: u32,
     tail: u32,
     batch: Aligned<{ TOGETHER as usize * REPORT }>,
-    raw: u32,
-    raw_told: u32,
+    raw: RawSlots,
     /// The jobs of the frame buffers, oldest first: how many, and the next buffer.
     frames: Vec<u32>,
     next_frame: u32,
     failed: bool,
-}
-
-/// A number and the card's word for it: `ring` when they are a quarter of the ring apart.
-fn tell(doorbell: Doorbell, count: u32, told: &mut u32, quarter: u32) {
-    if count.wrapping_sub(*told) >= quarter {
-        card::ring(doorbell, count);
-        *told = count;
-    }
 }
 
 impl Rings {
@@ -102,8 +94,7 @@ impl Rings {
             fetched: 0,
             tail: 0,
             batch: Aligned([0; _]),
-            raw: 0,
-            raw_told: 0,
+            raw: RawSlots::new(RAW_LOG2),
             frames: Vec::with_capacity(FRAMES as usize),
             next_frame: 0,
             failed: false,
@@ -222,12 +213,9 @@ impl Rings {
         !self.failed
     }
 
-    /// The next report, if there is one; of its raw frame, if it has one, the bytes in `frame`, and how many.
-    pub fn take(
-        &mut self,
-        report: &mut [u8; REPORT],
-        frame: &mut [u8; RAW_SLOT],
-    ) -> Option<Option<usize>> {
+    /// The next report, if there is one; the slot and the bytes of its raw frame, if it has one: until [`copy_frame`](Self::copy_frame) or
+    /// [`free_slot`](Self::free_slot).
+    pub fn take(&mut self, report: &mut [u8; REPORT]) -> Option<Option<(u16, u16)>> {
         if self.fetched == self.reports && !self.fetch() {
             return None;
         }
@@ -250,27 +238,57 @@ impl Rings {
             }
             _ => None,
         };
-        if let Some((slot, length)) = raw {
-            let slot = u64::from(slot) % (1 << RAW_LOG2);
-            let at = self.raw_at + (slot << RAW_SLOT_LOG2);
-            // Whole words, in one copy.
-            let words = usize::from(length).next_multiple_of(4).min(RAW_SLOT);
-            self.failed |= dma::read(at, &mut frame[..words]).is_err();
-            self.raw = self.raw.wrapping_add(1);
+        if let Some((slot, _)) = raw {
+            // The card's own order: a frame in another slot would be somebody else's.
+            self.failed |= !self.raw.take(slot);
         }
-        tell(
-            doorbells::REPORT_HEAD,
-            self.reports,
-            &mut self.reports_told,
-            1 << (REPORTS_LOG2 - 2),
-        );
-        tell(
-            doorbells::RAW_HEAD,
-            self.raw,
-            &mut self.raw_told,
-            1 << (RAW_LOG2 - 2),
-        );
-        Some(raw.map(|(_, length)| usize::from(length).min(RAW_SLOT)))
+        if self.reports.wrapping_sub(self.reports_told) >= 1 << (REPORTS_LOG2 - 2) {
+            card::ring(doorbells::REPORT_HEAD, self.reports);
+            self.reports_told = self.reports;
+        }
+        Some(raw)
+    }
+
+    /// Where the card finds a raw slot.
+    pub fn slot_at(&self, slot: u16) -> u64 {
+        self.raw_at + (u64::from(slot % (1 << RAW_LOG2)) << RAW_SLOT_LOG2)
+    }
+
+    /// Copies a raw frame out of its slot, which is free then; its bytes.
+    pub fn copy_frame(&mut self, (slot, length): (u16, u16), frame: &mut [u8; RAW_SLOT]) -> usize {
+        // Whole words, in one copy.
+        let length = usize::from(length).min(RAW_SLOT);
+        let words = length.next_multiple_of(4);
+        self.failed |= dma::read(self.slot_at(slot), &mut frame[..words]).is_err();
+        self.free_slot(slot);
+        length
+    }
+
+    /// Reads from a slot that is still needed.
+    pub fn copy_slot(&self, slot: u16, at: usize, bytes: &mut [u8]) -> Result<(), MemoryError> {
+        let end = at.checked_add(bytes.len()).ok_or(MemoryError)?;
+        if end > RAW_SLOT {
+            return Err(MemoryError);
+        }
+        dma::read(self.slot_at(slot) + at as u64, bytes).map_err(|_| MemoryError)
+    }
+
+    /// Nobody needs the raw frame in this slot.
+    pub fn free_slot(&mut self, slot: u16) {
+        self.raw.free(slot);
+        if let Some(head) = self.raw.take_room() {
+            card::ring(doorbells::RAW_HEAD, head);
+        }
+    }
+
+    /// A raw frame may stay in its slot.
+    pub fn may_hold(&self) -> bool {
+        self.raw.may_hold()
+    }
+
+    /// A slot that has to be free soon.
+    pub fn wanted_slot(&self) -> Option<u16> {
+        self.raw.wanted()
     }
 
     /// Asks for an interrupt when there is a report that was not taken.

@@ -10221,6 +10221,8 @@ pub struct ProcEngine {
     pub gateway: [u8; 4],
     /// milliseconds after which a silent peer is asked whether it is still there; 0: never
     pub keepalive: u32,
+    /// payload bytes of a replay job at most, if the card does not have less (JOB_REPLAY); 0: what comes while a flow is detached is copied
+    pub replay: u16,
     /// of all that nobody outside is to foresee, first half
     pub seed: [u8; 16],
     /// the other half
@@ -10254,6 +10256,8 @@ impl ProcEngine {
     pub const GATEWAY_AT: usize = 48;
     /// Where keepalive begins.
     pub const KEEPALIVE_AT: usize = 52;
+    /// Where replay begins.
+    pub const REPLAY_AT: usize = 56;
     /// Where seed begins.
     pub const SEED_AT: usize = 64;
     /// Where seed_more begins.
@@ -10275,6 +10279,7 @@ impl ProcEngine {
         b[44..48].copy_from_slice(&self.netmask);
         b[48..52].copy_from_slice(&self.gateway);
         b[52..56].copy_from_slice(&self.keepalive.to_le_bytes());
+        b[56..58].copy_from_slice(&self.replay.to_le_bytes());
         b[64..80].copy_from_slice(&self.seed);
         b[80..96].copy_from_slice(&self.seed_more);
         b
@@ -10296,6 +10301,7 @@ impl ProcEngine {
             netmask: [b[44], b[45], b[46], b[47]],
             gateway: [b[48], b[49], b[50], b[51]],
             keepalive: u32::from_le_bytes([b[52], b[53], b[54], b[55]]),
+            replay: u16::from_le_bytes([b[56], b[57]]),
             seed: [b[64], b[65], b[66], b[67], b[68], b[69], b[70], b[71], b[72], b[73], b[74], b[75], b[76], b[77], b[78], b[79]],
             seed_more: [b[80], b[81], b[82], b[83], b[84], b[85], b[86], b[87], b[88], b[89], b[90], b[91], b[92], b[93], b[94], b[95]],
         }

@@ -253,8 +253,7 @@ impl Card {
 
     /// Nobody needs the raw frame in this slot.
     pub(crate) fn free_slot(&mut self, slot: u16) -> Result<(), DeviceError> {
-        self.raw.free(slot);
-        self.raw.return_room(&self.mmio)
+        self.raw.free(&self.mmio, slot)
     }
 
     /// Raw frames may stay in their slots, if somebody can use them there.

@@ -1,5 +1,6 @@
 //! The raw receive ring: frames that the card does not finish.
 
+use weft_engine::RawSlots;
 use weft_layout::{doorbells, reg, registers};
 
 use super::write_checked;
@@ -12,13 +13,7 @@ pub(super) struct RawRing {
     /// Where slot 0 begins in `memory`.
     start: usize,
     slot_log2: u8,
-    count_log2: u8,
-    /// Frames taken, those in front that nobody needs any more, and of these what the card has been told of: modulo 2^32.
-    taken: u32,
-    free: u32,
-    returned: u32,
-    /// Slots of frames that were taken and are still needed.
-    lent: Vec<bool>,
+    slots: RawSlots,
 }
 
 impl RawRing {
@@ -40,28 +35,18 @@ impl RawRing {
             start: (iova - memory.iova()) as usize,
             memory,
             slot_log2,
-            count_log2,
-            taken: 0,
-            free: 0,
-            returned: 0,
-            lent: vec![false; 1 << count_log2],
+            slots: RawSlots::new(count_log2),
         })
-    }
-
-    fn slots(&self) -> u32 {
-        1 << self.count_log2
     }
 
     /// Takes the frame of the next slot, which must be `slot`: it is needed until [`free`](Self::free).
     pub(super) fn take(&mut self, slot: u16, length: u16) -> Result<(), &'static str> {
-        if u32::from(slot) != self.taken & (self.slots() - 1) {
-            return Err("its raw slot is not the next one");
-        }
         if usize::from(length) > 1 << self.slot_log2 {
             return Err("its raw frame is longer than a slot");
         }
-        self.taken = self.taken.wrapping_add(1);
-        self.set_lent(slot, true);
+        if !self.slots.take(slot) {
+            return Err("its raw slot is not the next one");
+        }
         Ok(())
     }
 
@@ -78,48 +63,22 @@ impl RawRing {
         self.memory.iova() + self.start as u64 + (u64::from(slot) << self.slot_log2)
     }
 
-    /// Nobody needs the frame any more.
-    pub(super) fn free(&mut self, slot: u16) {
-        self.set_lent(slot, false);
-        while self.free != self.taken && !self.is_lent(self.free) {
-            self.free = self.free.wrapping_add(1);
+    /// Nobody needs the frame any more. The card hears of it when it is worth a doorbell.
+    pub(super) fn free(&mut self, mmio: &Mmio, slot: u16) -> Result<(), DeviceError> {
+        self.slots.free(slot);
+        match self.slots.take_room() {
+            Some(head) => Ok(mmio.ring(doorbells::RAW_HEAD, head)?),
+            None => Ok(()),
         }
-    }
-
-    fn set_lent(&mut self, slot: u16, lent: bool) {
-        if let Some(entry) = self.lent.get_mut(usize::from(slot)) {
-            *entry = lent;
-        }
-    }
-
-    fn is_lent(&self, number: u32) -> bool {
-        let slot = number & (self.slots() - 1);
-        self.lent.get(slot as usize).copied().unwrap_or(false)
-    }
-
-    /// Slots from the first one that is still needed to the last one taken.
-    fn waiting(&self) -> u32 {
-        self.taken.wrapping_sub(self.free)
     }
 
     /// A frame may stay in its slot.
     pub(super) fn may_hold(&self) -> bool {
-        self.waiting() <= self.slots() / 2
+        self.slots.may_hold()
     }
 
-    /// The slot that has to be free soon: all that were used after it wait for it.
+    /// The slot that has to be free soon.
     pub(super) fn wanted(&self) -> Option<u16> {
-        let slot = self.free & (self.slots() - 1);
-        (self.waiting() >= self.slots() / 4 * 3 && self.slots() > 4).then_some(slot as u16)
-    }
-
-    /// Returns slots that nobody needs, a quarter of the ring at a time; when frames stay in theirs, and so less of it is left, sooner.
-    pub(super) fn return_room(&mut self, mmio: &Mmio) -> Result<(), DeviceError> {
-        let part = if self.waiting() == 0 { 4 } else { 16 };
-        if self.free.wrapping_sub(self.returned) >= self.slots().div_ceil(part) {
-            mmio.ring(doorbells::RAW_HEAD, self.free)?;
-            self.returned = self.free;
-        }
-        Ok(())
+        self.slots.wanted()
     }
 }

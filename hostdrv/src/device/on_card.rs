@@ -95,13 +95,12 @@ fn settings(config: &EngineConfig) -> Result<EngineSettings, DeviceError> {
         seed: config.seed.clone(),
         keepalive: config.keepalive,
         rung: Rung::Firmware,
-        // There everything is copied anyway.
         replay: config.replay,
         ..usual
     };
     if same != *config {
         return Err(DeviceError::OnCard {
-            what: "choice of congestion control, timers and the like: addresses, MTU, seed and keepalive can be set",
+            what: "choice of congestion control, timers and the like: addresses, MTU, seed, keepalive and replay can be set",
         });
     }
     let keepalive = config.keepalive.map_or(0, |ns| ns.div_ceil(1_000_000));
@@ -114,6 +113,7 @@ fn settings(config: &EngineConfig) -> Result<EngineSettings, DeviceError> {
         gateway: config.gateway,
         mtu: config.mtu,
         keepalive: millis,
+        replay: config.replay,
         seed: config.seed.0,
     })
 }

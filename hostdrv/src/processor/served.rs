@@ -19,7 +19,7 @@ const RINGS: u32 = 1 << proc_bell::RINGS;
 const COMMANDS: usize = 8;
 const EVENTS: usize = 16;
 /// What lies between firmware and card: its rings, and receive queues.
-const RINGS_BYTES: usize = 1 << 20;
+const RINGS_BYTES: usize = 1 << 21;
 /// Queue pairs and completion queues.
 const QUEUES: usize = 1 << 21;
 /// The firmware may take so long for a command, by the transport's clock, and so many cycles more while it is at work: a card that is simulated behind a
@@ -44,6 +44,8 @@ pub struct EngineSettings {
     pub mtu: u16,
     /// Milliseconds after which a silent peer is asked whether it is still there; 0: never.
     pub keepalive: u32,
+    /// Payload bytes of a replay job at most; 0: what comes while a flow is detached is copied.
+    pub replay: u16,
     /// Of all that nobody outside is to foresee: from the operating system.
     pub seed: [u8; 32],
 }
@@ -112,6 +114,7 @@ impl Processor {
             netmask: settings.netmask,
             gateway: settings.gateway.unwrap_or_default(),
             keepalive: settings.keepalive,
+            replay: settings.replay,
             seed,
             seed_more,
         };

@@ -78,6 +78,8 @@ fn talk(
     loss: u32,
 ) -> Result<(), Box<dyn Error>> {
     const BYTES: usize = 1 << 14;
+    // All sizes by each operation: what comes to an end.
+    const COMES: usize = 67_575;
     let mut rng = fastrand::Rng::with_seed(seed);
     let fabric = fabric(seed, cards, rungs, loss)?;
     let mut source = vec![0; BYTES];
@@ -95,15 +97,16 @@ fn talk(
         let stats = fabric.device(number).engine_stats();
         let here = rung != Rung::Firmware;
         assert_eq!(stats.fpdus_card + stats.bytes_copied > 0, here, "{stats:?}");
-        // Between two of them the cards place all of it. A peer whose software takes no time sends before the firmware has seen the receive, and sends on
-        // while it tries to attach the card again: there the firmware copies and checks.
+        // The cards place all of it. A peer whose software takes no time sends before the firmware has seen the receive, and sends on while it tries to
+        // attach the card again: that stays in its slots until the card has walked over it. Between two of them there is none.
         if let Some(processor) = fabric.device(number).processor() {
             let info = processor.info()?.ok_or("no firmware")?;
             let told = [info.copied, info.checked, info.again];
             println!("end {number}, copied, checked, sent again: {told:?}");
             let alone = rungs != [Rung::Firmware; 2] || loss > 0;
-            assert_eq!(info.checked > 1000, alone, "{told:?}");
+            assert_eq!(info.checked > 0, alone, "{told:?}");
             assert!(info.copied > info.checked, "{told:?}");
+            assert!(info.copied < 16_000, "of {COMES} bytes: {told:?}");
             assert!(loss > 0 || info.again == 0, "{told:?}");
         }
     }

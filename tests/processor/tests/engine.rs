@@ -449,6 +449,7 @@ fn what_cannot_be_is_refused() -> Result<(), Box<dyn Error>> {
         gateway: None,
         mtu: 1500,
         keepalive: 0,
+        replay: 0,
         seed: [24; 32],
     };
     let again = site.processor.start_engine(&settings);
