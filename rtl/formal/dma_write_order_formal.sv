@@ -244,6 +244,7 @@ module dma_write_order_formal #(
       inv_passed: assert ((!passed_q[0] || dut.passed_q) && (!passed_q[1] || !dut.passed_q));
       inv_low_turn: assert (!dut.low_turn_q || dut.low_may);
       inv_high: assert (dut.high_q == 4'(in_number >= 4'd1 && list_q[1].client != 2'd2) + 4'(in_number >= 4'd2 && list_q[2].client != 2'd2));
+      inv_high_none: assert (dut.high_none_q == (dut.high_q == '0));
       inv_low: assert (4'(dut.low_q) == in_number - dut.high_q);
     end
   end

@@ -76,7 +76,7 @@ class Proof:
 PROOFS = [
     Proof("fifo_sync_formal", FIFO_PROOF, [
         ("prim/fifo_sync.sv", "assign rd_data_o = mem[rd_ptr_q];", "assign rd_data_o = mem[wr_ptr_q];"),
-        ("prim/fifo_sync.sv", "full_q  <= count_q == COUNT_W'(DEPTH - 1);", "full_q  <= count_q == COUNT_W'(DEPTH);"),
+        ("prim/fifo_sync.sv", "full_q  <= push && more == COUNT_W'(DEPTH);", "full_q  <= push && count_q == COUNT_W'(DEPTH);"),
     ], {"DEPTH": 4}),
     Proof("fifo_sync_formal", FIFO_PROOF, [
         ("prim/fifo_sync.sv", "rd_ptr_q <= (rd_ptr_q == LAST) ? '0 :", "rd_ptr_q <="),
@@ -84,7 +84,7 @@ PROOFS = [
     Proof("fifo_sync_formal", FIFO_PROOF, [
         ("prim/fifo_sync.sv", "&& (!head_valid_q || rd_ready_i)", ""),
         ("prim/fifo_sync.sv", "else if (rd_ready_i) head_valid_q <= 1'b0;", ""),
-        ("prim/fifo_sync.sv", "full_q  <= count_q == COUNT_W'(DEPTH - 1);", "full_q  <= count_q == COUNT_W'(DEPTH);"),
+        ("prim/fifo_sync.sv", "full_q  <= push && more == COUNT_W'(DEPTH);", "full_q  <= push && count_q == COUNT_W'(DEPTH);"),
     ], {"DEPTH": 6, "LUT_RAM_DEPTH": 2}),
     Proof("fifo_sync_formal", FIFO_PROOF, [
         ("prim/fifo_sync.sv", "if (!kept_q) kept_word_q <= word;", "kept_word_q <= word;"),
@@ -93,7 +93,7 @@ PROOFS = [
     ], {"DEPTH": 6, "LUT_RAM_DEPTH": 2, "STEADY": 1}),
     Proof("fifo_sync_formal", FIFO_PROOF, [
         ("prim/fifo_sync.sv", "assign past      = !more_q && (!any_q || pop);", "assign past      = !any_q || pop;"),
-        ("prim/fifo_sync.sv", "else if (!push && pop) more_q <= count_q > COUNT_W'(2);", "else if (!push && pop) more_q <= 1'b0;"),
+        ("prim/fifo_sync.sv", "more_q <= push ? any_q : less > COUNT_W'(1);", "more_q <= push && any_q;"),
     ], {"DEPTH": 5, "HEAD": 1}),
     Proof("stream_slice_formal", SLICE_PROOF, [
         ("stream/stream_slice.sv", "assign in_ready_o  = !spare_q;", "assign in_ready_o  = free;"),
@@ -202,8 +202,8 @@ PROOFS = [
     # That it goes on is in the line above, for ever. Here it is alone, so that what would stop it is found soon.
     Proof("dma_write_order_formal", ORDER_PROOF, [
         ("host/dma_write.sv", "more_given_q || (some_given_q && aw_ready);", "more_given_q;"),
-        ("host/dma_write.sv", "4'(data_pop && data.client != LOW);", "4'(data_pop && data.client == 2'd0);"),
-        ("host/dma_write.sv", "(accept && choice != LOW ? choice == 2'd1 : passed_q);", "(accept ? choice == 2'd0 : passed_q);"),
+        ("host/dma_write.sv", "high_out    = data_pop && data.client != LOW;", "high_out    = data_pop && data.client == 2'd0;"),
+        ("host/dma_write.sv", "(room && !low_turn_q ? cmd_valid_i[1] && !passed_q : passed_q);", "(room && !low_turn_q ? !cmd_valid_i[1] || passed_q : passed_q);"),
         ("host/dma_write.sv", "low_turn_q <= !low_turn_q && cmd_valid_i == 3'b100", "low_turn_q <= cmd_valid_i[LOW]"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, "bounded", 10,
         without=("dut.*", "u_w.*", "inv_*", "gen_*", "aw_*", "w_*", "data_of_its_client", "byte_*")),

@@ -257,7 +257,7 @@ module walk_pack_formal
       inv_1: assert (!valid_q[1] || (dut.low_q == at_q[1].from && dut.payload == at_q[1].words &&
                      {dut.mark1_q.first, dut.mark1_q.last, dut.mark1_q.partial, dut.mark1_q.seg_last, dut.mark1_q.bad_marker} ==
                      {at_q[1].first, at_q[1].last, at_q[1].partial, at_q[1].seg_last, at_q[1].marker}));
-      inv_1_pad: assert (!valid_q[1] || (dut.pad_here_q == at_q[1].pad_here && (dut.pad_here_q && dut.bad_pad) == at_q[1].pad));
+      inv_1_pad: assert (!valid_q[1] || (dut.pad_here_q == at_q[1].pad_here && (dut.pad_here_q && (dut.nonzero_pad & dut.pad_word_q) != '0) == at_q[1].pad));
       inv_1_word: assert (!(followed_q && ahead_q >= base_1) || (5'(at_1) < at_q[1].words &&
                           dut.data1_q[{LANE_W'(at_1) + LANE_W'(at_q[1].from), 5'd0} +: 32] == word_q));
       inv_1_kept: assert (past_q[1].last || (dut.kept_q == LANE_W'(past_q[1].earlier + 15'(past_q[1].words))));

@@ -85,18 +85,25 @@ module dma_write #(
   localparam logic [1:0] LOW = 2'd2;      // the client that waits for the others
 
   logic [1:0] choice, low_q;              // commands of LOW whose data are still to come
-  logic [3:0] high_q;                     // the same of the others
-  logic       low_may, room, accept, passed_q, low_turn_q;    // client 0 was passed, and is next; LOW is
+  logic [3:0] high_q, high_less;          // the same of the others, and one less
+  logic       high_none_q;                // there is none
+  logic       low_may, room, others, accept, high_in, high_out, low_in, passed_q, low_turn_q;    // client 0 was passed, and is next; LOW is
   logic       burst_wr_ready, burst_valid, burst_pop, data_wr_ready, data_valid, data_pop;
   logic       kept_valid, kept_ready;
   burst_cmd_t burst_in, kept_burst, burst;
   data_cmd_t  data_in, data;
 
-  assign low_may     = high_q == '0 && low_q < 2'd2;
+  assign low_may     = high_none_q && low_q < 2'd2;
   assign room        = burst_wr_ready && data_wr_ready;
   assign choice      = low_turn_q ? LOW : {1'b0, cmd_valid_i[1] && !passed_q};
   assign cmd_ready_o = {room && low_turn_q && low_may && cmd_valid_i[1:0] == '0, room && !low_turn_q && !passed_q, room && choice == 2'd0};
-  assign accept      = (cmd_valid_i & cmd_ready_o) != '0;
+  assign high_in     = room && !low_turn_q && (cmd_valid_i[0] || (cmd_valid_i[1] && !passed_q));
+  assign high_out    = data_pop && data.client != LOW;
+  assign high_less   = high_q - 4'd1;
+  assign low_in      = room && low_turn_q && low_may && cmd_valid_i == 3'b100;
+  // With client 0's offer, and without it.
+  assign others      = room && (low_turn_q ? low_may && cmd_valid_i[2] && !cmd_valid_i[1] : cmd_valid_i[1] && !passed_q);
+  assign accept      = cmd_valid_i[0] ? room && !low_turn_q : others;
 
   // What its command comes to is worked out for each client by itself: its address may be known late.
   burst_cmd_t [2:0] burst_of;
@@ -133,13 +140,17 @@ module dma_write #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {passed_q, low_turn_q} <= '0;
-      high_q <= '0;
-      low_q  <= '0;
+      high_q      <= '0;
+      high_none_q <= 1'b1;
+      low_q       <= '0;
     end else begin
-      passed_q   <= cmd_valid_i[0] && (accept && choice != LOW ? choice == 2'd1 : passed_q);
+      passed_q   <= cmd_valid_i[0] && (room && !low_turn_q ? cmd_valid_i[1] && !passed_q : passed_q);
       low_turn_q <= !low_turn_q && cmd_valid_i == 3'b100 && low_may && room;
-      high_q <= high_q + 4'(accept && choice != LOW) - 4'(data_pop && data.client != LOW);
-      low_q  <= low_q + 2'(accept && choice == LOW) - 2'(data_pop && data.client == LOW);
+      if (high_in != high_out) begin
+        high_q      <= high_in ? high_q + 4'd1 : high_less;
+        high_none_q <= !high_in && high_less == '0;
+      end
+      low_q <= low_q + 2'(low_in) - 2'(data_pop && data.client == LOW);
     end
   end
 
@@ -384,6 +395,8 @@ module dma_write #(
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       low_waits: assert (cmd_ready_o[LOW] -> cmd_valid_i[1:0] == '0 && high_q == '0);
+      accepts_what_it_takes: assert (accept == ((cmd_valid_i & cmd_ready_o) != '0));
+      none_told: assert (high_none_q == (high_q == '0));
       response_expected: assert (m_axi_bvalid -> track_valid);
       given_told: assert (some_given_q == (given_q != '0) && more_given_q == (given_q > 1));
       one_id: assert (m_axi_bvalid -> m_axi_bid == 2'd0);

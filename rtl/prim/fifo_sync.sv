@@ -40,11 +40,14 @@ module fifo_sync #(
   logic [COUNT_W-1:0] count_q;
   logic               full_q;
   logic               push, pop, store, fetch;    // store, fetch: of the memory
+  logic [COUNT_W-1:0] more, less;                 // words, when one comes and when one goes: which of them, if any, is known late
 
   assign push       = wr_valid_i && wr_ready_o;
   assign pop        = rd_valid_o && rd_ready_i;
   assign wr_ready_o = !full_q;
   assign count_o    = count_q;
+  assign more       = count_q + 1'b1;
+  assign less       = count_q - 1'b1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -55,12 +58,9 @@ module fifo_sync #(
     end else begin
       if (store) wr_ptr_q <= (wr_ptr_q == LAST) ? '0 : wr_ptr_q + 1'b1;
       if (fetch) rd_ptr_q <= (rd_ptr_q == LAST) ? '0 : rd_ptr_q + 1'b1;
-      if (push && !pop) begin
-        count_q <= count_q + 1'b1;
-        full_q  <= count_q == COUNT_W'(DEPTH - 1);
-      end else if (!push && pop) begin
-        count_q <= count_q - 1'b1;
-        full_q  <= 1'b0;
+      if (push != pop) begin
+        count_q <= push ? more : less;
+        full_q  <= push && more == COUNT_W'(DEPTH);
       end
     end
   end
@@ -77,8 +77,7 @@ module fifo_sync #(
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) any_q <= 1'b0;
-      else if (push) any_q <= 1'b1;
-      else if (pop) any_q <= count_q != COUNT_W'(1);
+      else if (push != pop) any_q <= push || less != '0;
     end
 
     assign rd_valid_o = any_q;
@@ -93,8 +92,7 @@ module fifo_sync #(
 
       always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) more_q <= 1'b0;
-        else if (push && !pop) more_q <= any_q;
-        else if (!push && pop) more_q <= count_q > COUNT_W'(2);
+        else if (push != pop) more_q <= push ? any_q : less > COUNT_W'(1);
       end
       always_ff @(posedge clk_i) begin
         if (!any_q || rd_ready_i) head_q <= more_q ? mem[rd_ptr_q] : wr_data_i;

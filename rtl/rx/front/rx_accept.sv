@@ -30,9 +30,14 @@ module rx_accept
   logic        replay_q, follows_q, valid_q;
   logic        control, bare, has_ack, attached, wants_raw_q, judges_time, has_time, plain;
   logic        bare_q, ack_q, timeless_q, older_q, duplicate_q, beyond_q, next_q;
-  logic [31:0] ahead, room, age;
-  accept_e     attached_accept, detached_accept;
-  logic [3:0]  attached_refusal;
+  logic [31:0] ahead, age;
+
+  typedef struct packed {
+    accept_e    accept;
+    logic [3:0] refusal;
+    logic       walk, counts, raw;
+  } verdict_t;
+  verdict_t    verdict_q, attached_verdict, detached_verdict;
 
   assign control = (segment_i.tcp_flags & (TCP_SYN | TCP_RST)) != '0;
   assign has_ack = (segment_i.tcp_flags & TCP_ACK) != '0;
@@ -51,7 +56,19 @@ module rx_accept
   // How far the segment reaches beyond what was received, and what the window leaves then. The latter is asked for only where the
   // former is positive, so its sign is right for a window below 2^31, and a larger one is never passed.
   assign ahead = seq_end_i - position_i.rcv_nxt;
-  assign room  = position_i.window + position_i.rcv_nxt - seq_end_i;
+
+  // The sign of window + rcv_nxt - seq_end, as the position may be known late: three terms made two, whose halves are added side by side,
+  // the upper one without and with the lower one's carry.
+  logic [31:0] sum, carries;
+  logic [16:0] room_low, room_high, room_high_more;
+  logic        no_room, unused_carry;
+  assign sum                     = position_i.window ^ position_i.rcv_nxt ^ ~seq_end_i;
+  assign {unused_carry, carries} = {(position_i.window & position_i.rcv_nxt) | ((position_i.window | position_i.rcv_nxt) & ~seq_end_i), 1'b1};
+  assign room_low                = {1'b0, sum[15:0]} + {1'b0, carries[15:0]};
+  assign room_high               = {sum[31:16], 1'b0} + {carries[31:16], 1'b0};
+  assign room_high_more          = {sum[31:16], 1'b1} + {carries[31:16], 1'b1};
+  assign no_room                 = room_low[16] ? room_high_more[16] : room_high[16];
+
   assign plain = (segment_i.tcp_flags & TCP_URG) == '0 && !segment_i.ip_options;
 
   always_ff @(posedge clk_i) begin
@@ -65,51 +82,40 @@ module rx_accept
       timeless_q  <= judges_time && !has_time;
       older_q     <= judges_time && position_i.ts_valid && age[31];
       duplicate_q <= ahead[31] || seq_end_i == position_i.rcv_nxt;
-      beyond_q    <= position_i.window != '0 && !position_i.window[31] && room[31];
+      beyond_q    <= position_i.window != '0 && !position_i.window[31] && no_room;
       next_q      <= segment_i.seq == position_i.rcv_nxt && plain;
     end
-    accept_o  <= attached ? attached_accept : detached_accept;
-    refusal_o <= attached ? attached_refusal : REFUSAL_NO_ACK;
-    walk_o    <= attached ? attached_accept == ACCEPT_WALK : detached_accept == ACCEPT_WALK;
-    counts_o  <= attached ? counts(attached_accept) : counts(detached_accept);
-    raw_o     <= attached ? goes_raw(attached_accept, wants_raw_q) : goes_raw(detached_accept, wants_raw_q);
+    verdict_q <= attached ? attached_verdict : detached_verdict;
   end
+  assign {accept_o, refusal_o, walk_o, counts_o, raw_o} = verdict_q;
+
+  // What is said of a verdict beside it is said of each by itself, and chosen with it: nothing is worked out behind the choice.
+  function automatic verdict_t verdict(input accept_e accept, input logic [3:0] refusal = REFUSAL_NO_ACK);
+    logic counts = accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
+    return '{accept: accept, refusal: refusal, walk: accept == ACCEPT_WALK, counts: counts, raw: counts || (accept == ACCEPT_BARE && wants_raw_q)};
+  endfunction
 
   // Of a flow that is not attached, and of one that is: `attached`, which is late, chooses.
   always_comb begin
     // A replay is walked while the flow is detached, from where it says itself, or where the last one ended.
-    if (replay_q)                          detached_accept = valid_q && (next_q || !follows_q) ? ACCEPT_WALK : ACCEPT_REFUSE;
-    else if (bare_q)                       detached_accept = ACCEPT_BARE;
-    else if (!ack_q)                       detached_accept = ACCEPT_REFUSE;
-    else                                   detached_accept = ACCEPT_BYPASS;
+    if (replay_q)         detached_verdict = valid_q && (next_q || !follows_q) ? verdict(ACCEPT_WALK) : verdict(ACCEPT_REFUSE);
+    else if (bare_q)      detached_verdict = verdict(ACCEPT_BARE);
+    else if (!ack_q)      detached_verdict = verdict(ACCEPT_REFUSE);
+    else                  detached_verdict = verdict(ACCEPT_BYPASS);
 
-    attached_refusal = REFUSAL_NO_ACK;
-    if (replay_q)                          attached_accept = ACCEPT_REFUSE;
-    else if (bare_q)                       attached_accept = ACCEPT_BARE;
-    else if (!ack_q)                       attached_accept = ACCEPT_REFUSE;
-    else if (timeless_q) begin
-      attached_accept  = ACCEPT_REFUSE;
-      attached_refusal = REFUSAL_NO_TIMESTAMP;
-    end else if (older_q) begin
-      attached_accept  = ACCEPT_REFUSE;
-      attached_refusal = REFUSAL_PAWS;
-    end else if (duplicate_q)              attached_accept = ACCEPT_DUPLICATE;
-    else if (beyond_q) begin
-      attached_accept  = ACCEPT_REFUSE;
-      attached_refusal = REFUSAL_WINDOW;
-    end else if (next_q)                   attached_accept = ACCEPT_WALK;
-    else                                   attached_accept = ACCEPT_LEAVE;
+    if (replay_q)         attached_verdict = verdict(ACCEPT_REFUSE);
+    else if (bare_q)      attached_verdict = verdict(ACCEPT_BARE);
+    else if (!ack_q)      attached_verdict = verdict(ACCEPT_REFUSE);
+    else if (timeless_q)  attached_verdict = verdict(ACCEPT_REFUSE, REFUSAL_NO_TIMESTAMP);
+    else if (older_q)     attached_verdict = verdict(ACCEPT_REFUSE, REFUSAL_PAWS);
+    else if (duplicate_q) attached_verdict = verdict(ACCEPT_DUPLICATE);
+    else if (beyond_q)    attached_verdict = verdict(ACCEPT_REFUSE, REFUSAL_WINDOW);
+    else if (next_q)      attached_verdict = verdict(ACCEPT_WALK);
+    else                  attached_verdict = verdict(ACCEPT_LEAVE);
   end
 
-  function automatic logic counts(input accept_e accept);
-    return accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
-  endfunction
-  function automatic logic goes_raw(input accept_e accept, input logic wants_raw);
-    return counts(accept) || (accept == ACCEPT_BARE && wants_raw);
-  endfunction
-
   logic unused;
-  assign unused = ^{age[30:0], ahead[30:0], room[30:0], used_i, now_i};
+  assign unused = ^{age[30:0], ahead[30:0], room_low[15:0], room_high[15:0], room_high_more[15:0], unused_carry, used_i, now_i};
 
 `ifndef SYNTHESIS
   // The rule once more, as the flow stands now.

@@ -104,7 +104,7 @@ module rx_dispatch
   seek_e        seek_q;
   rx_packet_t   packet_q;
   rx_segment_t  segment;
-  logic         again, seek, next_found, next_tcp_q, load, load_known, known_q, pop, vacant_q, payload_set_q, same, same_upd;
+  logic         again, seek, may_look, look_again, fetch_again, weigh_again, next_found, next_tcp_q, load, load_known, known_q, pop, popped_q, vacant_q, ready_q, payload_set_q, same, same_upd;
   logic         young_is_same, ended, ended_same_q;   // ended: a cycle ago a walk of the flow
   logic         frame_q, load_free_q;                 // it is no replay; the next packet is none, or nothing is in the walk
   logic [15:0]  flow_d, flow_q, oldest_flow;
@@ -118,7 +118,8 @@ module rx_dispatch
   assign again          = phase_q == LOOK || phase_q == LOOKING;
   assign seek           = packet_valid_i && packet_i.segment.is_tcp && seek_q == SEEK && !again;
   assign next_found     = seek_q == SOUGHT || (seek_q == SEEKING && lookup_rsp_i);
-  assign lookup_valid_o = (phase_q == LOOK || seek) && seek_q != SEEKING && !lookup_busy_i && !state_busy_i && !lookup_changed_i;
+  assign may_look       = seek_q != SEEKING && !lookup_busy_i && !state_busy_i && !lookup_changed_i;
+  assign lookup_valid_o = (phase_q == LOOK || seek) && may_look;
   assign lookup_key_o   = phase_q == LOOK ? segment.key : packet_i.segment.key;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -143,35 +144,39 @@ module rx_dispatch
   assign payload_cmd_offset_o = packet_i.segment.payload_start;
   assign payload_cmd_len_o    = packet_i.segment.payload_len;
 
+  // A table was written; or its flow's last segment in the walk was not the youngest there, so it was weighed against an older position.
+  assign look_again  = segment.is_tcp && lookup_changed_i;
+  assign fetch_again = known_q && state_changed_i;
+  assign weigh_again = known_q && same_upd && !young_is_same;
+
+  // But for a pop.
   always_comb begin
-    phase_d = phase_q;
     unique case (phase_q)
-      EMPTY:   if (load) phase_d = load_known ? LATCH : READY;
-      LOOK:    if (lookup_valid_o) phase_d = LOOKING;
-      LOOKING: if (lookup_rsp_i) phase_d = lookup_hit_i ? FETCH : READY;
-      FETCH:   if (fetch_valid_o) phase_d = LATCH;
-      LATCH:   phase_d = WEIGH;
-      WEIGH:   phase_d = JUDGE;
-      JUDGE:   phase_d = READY;
-      READY:   ;
+      EMPTY:   phase_d = !load ? EMPTY : load_known ? LATCH : READY;
+      LOOK:    phase_d = may_look ? LOOKING : LOOK;
+      LOOKING: phase_d = look_again ? LOOK : !lookup_rsp_i ? LOOKING : lookup_hit_i ? FETCH : READY;
+      FETCH:   phase_d = look_again ? LOOK : hold_i ? FETCH : LATCH;
+      LATCH:   phase_d = look_again ? LOOK : fetch_again ? FETCH : WEIGH;
+      WEIGH:   phase_d = look_again ? LOOK : fetch_again ? FETCH : weigh_again ? WEIGH : JUDGE;
+      JUDGE:   phase_d = look_again ? LOOK : fetch_again ? FETCH : weigh_again ? WEIGH : READY;
+      READY:   phase_d = look_again ? LOOK : fetch_again ? FETCH : weigh_again ? WEIGH : READY;
       default: phase_d = EMPTY;
     endcase
-    // Its flow's last segment in the walk was not the youngest there, so it was weighed against an older position.
-    if (phase_q inside {WEIGH, JUDGE, READY} && known_q && same_upd && !young_is_same) phase_d = WEIGH;
-    if (phase_q inside {LATCH, WEIGH, JUDGE, READY} && known_q && state_changed_i) phase_d = FETCH;
-    if (phase_q != EMPTY && segment.is_tcp && lookup_changed_i) phase_d = LOOK;
-    if (pop) phase_d = EMPTY;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       phase_q       <= EMPTY;
       vacant_q      <= 1'b1;
+      ready_q       <= 1'b0;
+      popped_q      <= 1'b0;
       known_q       <= 1'b0;
       payload_set_q <= 1'b0;
     end else begin
-      phase_q  <= phase_d;
+      phase_q  <= pop ? EMPTY : phase_d;
       vacant_q <= pop || (vacant_q && !load);      // phase_q == EMPTY
+      ready_q  <= phase_d == READY;                // phase_q == READY, or it was until a pop
+      popped_q <= pop;
       if (vacant_q) known_q <= load_known;
       else if (phase_q == LOOK) known_q <= 1'b0;
       else if (phase_q == LOOKING && lookup_rsp_i) known_q <= lookup_hit_i;
@@ -269,7 +274,7 @@ module rx_dispatch
   // registers wait for, the same for what is decided.
   assign close_room = close_free_q;
   assign to_walk    = known_q && accept_walk && follows_q;
-  assign decide     = phase_q == READY && settled && !hold_i && !lookup_changed_i && !state_changed_i;
+  assign decide     = ready_q && !popped_q && settled && !hold_i && !lookup_changed_i && !state_changed_i;
   assign may_start  = decide && steady_q && known_q && accept_walk && room_walk && walk_room && start_ready_i;
   assign start      = may_start && follows_q;
   assign opens      = may_start && framed_q;        // a frame, whose payload waits for this
@@ -437,7 +442,7 @@ module rx_dispatch
     ended_q      <= rst_ni && finish;
     ended_flow_q <= oldest.flow;
     if (rst_ni) begin
-      vacant_told: assert (vacant_q == (phase_q == EMPTY));
+      vacant_told: assert (vacant_q == (phase_q == EMPTY) && (ready_q && !popped_q) == (phase_q == READY));
       free_told: assert (close_free_q == !close_valid_o);
       block_told: assert (op_block_o == (!close_free_q || done_waits));
       nothing_in_walk: assert (direct -> walks == '0 && !payload_left);

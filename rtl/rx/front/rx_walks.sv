@@ -62,6 +62,7 @@ module rx_walks
   logic [7:0]             head_raw, oldest_raw_q, oldest_raw_more_q, counted_q;
   logic [INDEX_W-1:0]     head_q, tail_q, young_q;
   logic [COUNT_W-1:0]     count_q, payloads_q;
+  logic                   some_payload_q, more_payloads_q;   // payloads_q != 0, > 1: a start, and the end that it lets through, are late
   logic [15:0]            young_flow_q;
   logic [31:0]            young_end_q, young_ts_recent_q, stopped_at_q;
   logic                   young_same_q, young_ts_valid_q;
@@ -96,7 +97,7 @@ module rx_walks
   end
 
   assign room_o         = count_q < COUNT_W'(WALKS);
-  assign payload_left_o = payloads_q != '0;
+  assign payload_left_o = some_payload_q;
   assign payload_open_o = payload_left_o || open_i;
   assign head_o         = head_q;
   assign oldest_o       = oldest_q;
@@ -167,6 +168,7 @@ module rx_walks
       young_q    <= '1;
       count_q    <= '0;
       payloads_q <= '0;
+      {some_payload_q, more_payloads_q} <= '0;
     end else begin
       if (finish_i) begin
         valid_q[head_q] <= 1'b0;
@@ -178,7 +180,11 @@ module rx_walks
         young_q         <= tail_q;
       end
       count_q    <= count_q + COUNT_W'(start_i) - COUNT_W'(finish_i);
-      payloads_q <= payloads_q + COUNT_W'(start_i) - COUNT_W'(payload_end_i);
+      if (start_i != payload_end_i) begin
+        payloads_q      <= start_i ? payloads_q + 1'b1 : payloads_q - 1'b1;
+        some_payload_q  <= start_i || more_payloads_q;
+        more_payloads_q <= start_i ? some_payload_q : payloads_q > COUNT_W'(2);
+      end
     end
   end
 
@@ -228,6 +234,7 @@ module rx_walks
       one_count: assert (start_i && youngest_o -> raw_count_i == counts_q[young_q]);
       ready_told: assert (done_ready_q == (done_valid_q && oldest_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)));
       no_more_than_fit: assert (32'(count_q) <= WALKS);
+      payloads_told: assert (some_payload_q == (payloads_q != '0) && more_payloads_q == (payloads_q > COUNT_W'(1)));
       dones_fit: assert (done_valid_i -> fifo_ready && count_q != '0);
       oldest_is_oldest: assert (finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);
       flow_stood: assert (start_i -> (count_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && in_walk_o == in_walk);

@@ -63,7 +63,7 @@ module walk_pack
   logic [4:0] high_q;
   logic [2:0] low_q;
   logic pad_here_q;
-  logic [LANE_W-1:0] pad_lane_q;
+  logic [WORDS-1:0] pad_word_q;  // with pad_here_q: in which
   always_ff @(posedge clk_i) begin
     if (st_valid_i) begin
       to_end_q <= to_end > 15'(words) ? to_end - 15'(words) : 15'd0;
@@ -77,7 +77,7 @@ module walk_pack
     low_q <= to_begin;
     high_q <= to_end < 15'(words) ? to_end[4:0] : words;
     pad_here_q <= to_end != 15'd0 && to_end <= 15'(words);
-    pad_lane_q <= LANE_W'(to_end) - 1'b1;
+    for (int unsigned i = 0; i < WORDS; i++) pad_word_q[i] <= LANE_W'(to_end) == LANE_W'(i + 1);
   end
 
   // ------------------------------------------------------------------ 2: how it goes on from the beats before
@@ -90,17 +90,18 @@ module walk_pack
   assign filled = (LANE_W + 2)'(kept) + (LANE_W + 2)'(payload);
   assign full = filled >= (LANE_W + 2)'(WORDS);
 
-  // Pad bytes: behind the ULPDU's end in its last word (RFC 5044 §4.1).
-  logic [DATA_W-1:0] pad_shifted;
-  logic nonzero_pad_q, bad_pad;
-  assign pad_shifted = data1_q >> {pad_lane_q, 5'd0};
+  // Pad bytes: behind the ULPDU's end in its last word (RFC 5044 §4.1). Looked for in each word.
+  logic [WORDS-1:0] nonzero_pad;
+  logic nonzero_pad_q;
   always_comb begin
-    unique case (used_q)
-      2'd1: bad_pad = |pad_shifted[31:8];
-      2'd2: bad_pad = |pad_shifted[31:16];
-      2'd3: bad_pad = |pad_shifted[31:24];
-      default: bad_pad = 1'b0;
-    endcase
+    for (int unsigned i = 0; i < WORDS; i++) begin
+      unique case (used_q)
+        2'd1: nonzero_pad[i] = |data1_q[32*i+8+:24];
+        2'd2: nonzero_pad[i] = |data1_q[32*i+16+:16];
+        2'd3: nonzero_pad[i] = |data1_q[32*i+24+:8];
+        default: nonzero_pad[i] = 1'b0;
+      endcase
+    end
   end
 
   always_ff @(posedge clk_i) begin
@@ -112,7 +113,7 @@ module walk_pack
     full_q <= full;
     over_q <= filled > (LANE_W + 2)'(WORDS);
     emit_q <= full || (mark1_q.last && filled != '0);
-    if (valid_q[0] && (mark1_q.first || pad_here_q)) nonzero_pad_q <= pad_here_q && bad_pad;
+    if (valid_q[0] && (mark1_q.first || pad_here_q)) nonzero_pad_q <= pad_here_q && (nonzero_pad & pad_word_q) != '0;
   end
 
   // ------------------------------------------------------------------ 3: turned
@@ -171,8 +172,7 @@ module walk_pack
   assign idle_o = !st_valid_i && valid_q == '0 && !spill_q && !pk_valid_o;
 
   logic unused;
-  assign unused = ^{payload, twice[2*DATA_W-1:DATA_W], pad_shifted[DATA_W-1:32], pad_shifted[7:0], st_beat_i.marker,
-                    st_beat_i.lane, st_beat_i.distance, st_beat_i.offset};
+  assign unused = ^{payload, twice[2*DATA_W-1:DATA_W], st_beat_i.marker, st_beat_i.lane, st_beat_i.distance, st_beat_i.offset};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin
