@@ -12,7 +12,6 @@ mod carry;
 mod control;
 mod executor;
 mod files;
-mod held_slots;
 mod leaving;
 mod lessees;
 mod manager;
@@ -789,7 +788,10 @@ impl Device {
             };
             state.patience.saw(&report);
             add(&counts.engine_steps, 1);
-            let for_host = here.hand_report(self.now(), &report, slot, &mut frame)?;
+            let Here { engine, card, .. } = &mut **here;
+            let now = self.now();
+            let for_host = engine.take_report(now, &report, slot, &mut frame, card)?;
+            engine.return_slots(now, card)?;
             if let (true, Some(queues)) = (for_host, &mut state.raw) {
                 queues.receive(&frame);
                 state.sleepers.announce();
@@ -809,7 +811,7 @@ impl Device {
             if here.engine.next_deadline().is_some_and(|at| at <= now) {
                 add(&counts.engine_steps, 1);
                 here.engine.on_timer(now, &mut here.card);
-                here.take_back_slots(now)?;
+                here.engine.return_slots(now, &mut here.card)?;
                 *handled += 1;
             }
             if let Some(queues) = &mut state.raw {

@@ -1,11 +1,13 @@
 //! The engine's hands on the card.
 
 use alloc::vec::Vec;
+use core::convert::Infallible;
 
-use weft_engine::{raw_frame_job, Full, MemoryError, Port};
+use weft_engine::{raw_frame_job, Full, MemoryError, Port, RawRing, RawSlots};
 use weft_layout::{doorbells, table, AttachRow, Job, ReceiveElement};
 
-use crate::rings::{self, Rings};
+use crate::dma::Aligned;
+use crate::rings::{self, Rings, RAW_SLOT};
 use crate::{dma, log, registers};
 
 /// The shortest Ethernet frame that a raw-frame job may have.
@@ -20,6 +22,8 @@ pub struct Card {
     queues: Vec<Option<(u64, u32)>>,
     /// Doorbells not rung yet: flow and count.
     tails: Vec<(u16, u32)>,
+    /// Bytes of raw frames that were fetched.
+    pub fetched: u32,
 }
 
 impl Card {
@@ -31,6 +35,7 @@ impl Card {
             free: (from + rings::BYTES.next_multiple_of(64), to),
             queues: (0..flows).map(|_| None).collect(),
             tails: Vec::new(),
+            fetched: 0,
         }
     }
 
@@ -150,5 +155,30 @@ impl Port for Card {
 
     fn copy_out(&mut self, iova: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
         dma::read(iova, bytes).map_err(|_| MemoryError)
+    }
+}
+
+/// What goes wrong is the rings' [`fault`](Rings::fault).
+impl RawRing for Card {
+    type Frame = Aligned<RAW_SLOT>;
+    type Error = Infallible;
+
+    fn slots(&self) -> &RawSlots {
+        self.rings.slots()
+    }
+
+    fn copy_frame<'f>(
+        &mut self,
+        raw: (u16, u16),
+        frame: &'f mut Aligned<RAW_SLOT>,
+    ) -> Result<&'f [u8], Infallible> {
+        let length = self.rings.copy_frame(raw, &mut frame.0);
+        self.fetched = self.fetched.wrapping_add(length as u32);
+        Ok(&frame.0[..length])
+    }
+
+    fn free_slot(&mut self, slot: u16) -> Result<(), Infallible> {
+        self.rings.free_slot(slot);
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use weft_engine::commands::{entry_of, outcome};
-use weft_engine::{Engine, EngineConfig, Kept, QpId, Rung, Seed};
+use weft_engine::{Engine, EngineConfig, QpId, Rung, Seed};
 use weft_layout::{
     proc_bell, proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine,
     ProcInfo, ProcQueues, ReportKind, SegmentReport,
@@ -85,8 +85,6 @@ struct Service {
     /// Nanoseconds of 1024 cycles.
     pace: u64,
     frame: Box<Aligned<RAW_SLOT>>,
-    /// Bytes of raw frames that were fetched.
-    fetched: u32,
 }
 
 struct Only(UnsafeCell<Option<Box<Service>>>);
@@ -229,7 +227,6 @@ impl Service {
             served: Served::default(),
             pace: (1024 * 1_000_000) / khz,
             frame: Box::new(Aligned([0; RAW_SLOT])),
-            fetched: 0,
         })
     }
 
@@ -250,26 +247,27 @@ impl Service {
         }
         let mut woken = (self.rang || bells & RINGS != 0) && self.take_commands();
         // What completes makes room for what could not be taken.
-        loop {
+        let now = loop {
             let now = self.now();
             self.served.take(now, &mut self.engine, &mut self.card);
             self.card.ring();
             let (completed, wanted) = self.served.complete(&mut self.engine);
             woken |= wanted;
             if completed == 0 || !self.served.is_left() {
-                break;
+                break now;
             }
             ports::beat();
-        }
-        self.take_back_slots(self.now());
+        };
+        let Ok(()) = self.engine.return_slots(now, &mut self.card);
         self.card.ring();
         woken |= self.put_events();
         host_memory::flush();
         if woken {
             ports::write(proc_port::INTERRUPT, 0);
         }
-        if self.card.rings.failed() || host_memory::take_failed() {
-            panic!("host memory refused what the host gave");
+        let refused = host_memory::take_failed().then_some(rings::REFUSED);
+        if let Some(why) = self.card.rings.fault().or(refused) {
+            panic!("{why}");
         }
         info::set(ProcInfo::JOBS_AT, self.card.rings.posted());
         self.card.rings.arm();
@@ -280,7 +278,7 @@ impl Service {
 
     fn tell_counts(&self) {
         let stats = self.engine.stats();
-        let copied = self.fetched.wrapping_add(stats.bytes_copied as u32);
+        let copied = self.card.fetched.wrapping_add(stats.bytes_copied as u32);
         info::set(ProcInfo::COPIED_AT, copied);
         info::set(ProcInfo::CHECKED_AT, stats.bytes_checked as u32);
         info::set(ProcInfo::AGAIN_AT, stats.retransmits as u32);
@@ -295,44 +293,13 @@ impl Service {
                 self.served
                     .take_recvs(now, flow, &mut self.engine, &mut self.card);
             }
-            self.hand_report(now, &report.0, raw);
-            self.take_back_slots(now);
-            self.card.ring();
+            let (engine, card) = (&mut self.engine, &mut self.card);
+            let Ok(_) = engine.take_report(now, &report.0, raw, &mut *self.frame, card);
+            let Ok(()) = engine.return_slots(now, card);
+            card.ring();
             ports::beat();
         }
         info::set(ProcInfo::REPORTS_AT, self.card.rings.reports());
-    }
-
-    /// Hands a report to the engine, its raw frame in its slot, or copied.
-    fn hand_report(&mut self, now: u64, report: &[u8; 64], raw: Option<(u16, u16)>) {
-        let (engine, card) = (&mut self.engine, &mut self.card);
-        let mut frame = None;
-        if let Some(raw) = raw {
-            let mut kept = Kept::No;
-            if engine.config().replay > 0 && card.rings.may_hold() {
-                kept = engine.hold(now, report, card);
-            }
-            match kept {
-                Kept::Held => return,
-                Kept::Done => return card.rings.free_slot(raw.0),
-                Kept::No => {}
-            }
-            let length = card.rings.copy_frame(raw, &mut self.frame.0);
-            self.fetched = self.fetched.wrapping_add(length as u32);
-            frame = Some(&self.frame.0[..length]);
-        }
-        engine.on_report(now, report, frame, card);
-    }
-
-    /// What the engine has done with is the card's again, and what holds up too many others is asked back.
-    fn take_back_slots(&mut self, now: u64) {
-        let (engine, card) = (&mut self.engine, &mut self.card);
-        if let Some(slot) = card.rings.wanted_slot() {
-            engine.want_slot(now, slot, card);
-        }
-        while let Some(slot) = engine.poll_slot(card) {
-            card.rings.free_slot(slot);
-        }
     }
 
     /// Has all commands done that were posted. True: the host is to be woken.

@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use weft_engine::{MemoryError, RawSlots};
-use weft_layout::{doorbells, registers, Doorbell, FrameReport, Job, ReportKind, SegmentReport};
+use weft_layout::{doorbells, registers, FrameReport, Job, ReportKind, SegmentReport};
 
 use crate::dma::Aligned;
 use crate::{dma, registers as card};
@@ -36,6 +36,9 @@ pub const BYTES: u64 = JOBS_BYTES + REPORTS_BYTES + RAW_BYTES + FRAMES as u64 * 
 pub const MAX_FRAME: u16 = 1518;
 const _: () = assert!(MAX_FRAME as usize <= RAW_SLOT && MAX_FRAME as usize <= FRAME_BYTES);
 
+/// Memory that the host gave for this.
+pub const REFUSED: &str = "host memory refused what the host gave";
+
 /// The rings, and how far both sides are.
 pub struct Rings {
     jobs_at: u64,
@@ -60,7 +63,7 @@ pub struct Rings {
     /// The jobs of the frame buffers, oldest first: how many, and the next buffer.
     frames: Vec<u32>,
     next_frame: u32,
-    failed: bool,
+    fault: Option<&'static str>,
 }
 
 impl Rings {
@@ -97,13 +100,21 @@ impl Rings {
             raw: RawSlots::new(RAW_LOG2),
             frames: Vec::with_capacity(FRAMES as usize),
             next_frame: 0,
-            failed: false,
+            fault: None,
         }
     }
 
-    /// Host memory refused an access: nothing more can be done.
-    pub fn failed(&self) -> bool {
-        self.failed
+    /// Why nothing more can be done.
+    pub fn fault(&self) -> Option<&'static str> {
+        self.fault
+    }
+
+    /// What becomes of an access to host memory; false: the host gave that memory, and it was refused.
+    fn check(&mut self, access: Result<(), dma::Failed>) -> bool {
+        if access.is_err() {
+            self.fault = Some(REFUSED);
+        }
+        access.is_ok()
     }
 
     pub fn done(&self) -> u32 {
@@ -155,7 +166,8 @@ impl Rings {
         let first = (self.written % TOGETHER) as usize * Job::SIZE;
         let jobs = &self.jobs.0[first..][..count * Job::SIZE];
         let slot = u64::from(self.written % (1 << JOBS_LOG2)) * Job::SIZE as u64;
-        self.failed |= dma::write(self.jobs_at + slot, jobs).is_err();
+        let written = dma::write(self.jobs_at + slot, jobs);
+        self.check(written);
         self.written = self.posted;
     }
 
@@ -175,7 +187,7 @@ impl Rings {
             }
         }
         let at = self.frames_at + u64::from(self.next_frame) * FRAME_BYTES as u64;
-        self.failed |= dma::write(at, frame).is_err();
+        self.check(dma::write(at, frame));
         Some(at)
     }
 
@@ -200,7 +212,7 @@ impl Rings {
             self.tail = card::read(registers::REPORT_TAIL);
         }
         let there = self.tail.wrapping_sub(self.reports);
-        if there == 0 || self.failed {
+        if there == 0 || self.fault.is_some() {
             return false;
         }
         let count = there.min(TOGETHER - self.reports % TOGETHER);
@@ -208,9 +220,9 @@ impl Rings {
         let slot = self.reports % (1 << REPORTS_LOG2);
         let at = self.reports_at + u64::from(slot) * REPORT as u64;
         let batch = &mut self.batch.0[first..][..count as usize * REPORT];
-        self.failed |= dma::read(at, batch).is_err();
+        let read = dma::read(at, batch);
         self.fetched = self.reports.wrapping_add(count);
-        !self.failed
+        self.check(read)
     }
 
     /// The next report, if there is one; the slot and the bytes of its raw frame, if it has one: until [`copy_frame`](Self::copy_frame) or
@@ -240,7 +252,10 @@ impl Rings {
         };
         if let Some((slot, _)) = raw {
             // The card's own order: a frame in another slot would be somebody else's.
-            self.failed |= !self.raw.take(slot);
+            if !self.raw.take(slot) {
+                self.fault =
+                    Some("the card has put a frame into another raw slot than the next one");
+            }
         }
         if self.reports.wrapping_sub(self.reports_told) >= 1 << (REPORTS_LOG2 - 2) {
             card::ring(doorbells::REPORT_HEAD, self.reports);
@@ -259,7 +274,7 @@ impl Rings {
         // Whole words, in one copy.
         let length = usize::from(length).min(RAW_SLOT);
         let words = length.next_multiple_of(4);
-        self.failed |= dma::read(self.slot_at(slot), &mut frame[..words]).is_err();
+        self.check(dma::read(self.slot_at(slot), &mut frame[..words]));
         self.free_slot(slot);
         length
     }
@@ -273,22 +288,17 @@ impl Rings {
         dma::read(self.slot_at(slot) + at as u64, bytes).map_err(|_| MemoryError)
     }
 
+    /// The account of the raw slots.
+    pub fn slots(&self) -> &RawSlots {
+        &self.raw
+    }
+
     /// Nobody needs the raw frame in this slot.
     pub fn free_slot(&mut self, slot: u16) {
         self.raw.free(slot);
         if let Some(head) = self.raw.take_room() {
             card::ring(doorbells::RAW_HEAD, head);
         }
-    }
-
-    /// A raw frame may stay in its slot.
-    pub fn may_hold(&self) -> bool {
-        self.raw.may_hold()
-    }
-
-    /// A slot that has to be free soon.
-    pub fn wanted_slot(&self) -> Option<u16> {
-        self.raw.wanted()
     }
 
     /// Asks for an interrupt when there is a report that was not taken.

@@ -213,8 +213,8 @@ impl Card {
         self.caps
     }
 
-    /// The next report that is there, and the raw frame that belongs to it, if one does: until [`copy_frame`](Self::copy_frame) or
-    /// [`free_slot`](Self::free_slot).
+    /// The next report that is there, and the raw frame that belongs to it, if one does: until
+    /// [`copy_frame`](weft_engine::RawRing::copy_frame) or [`free_slot`](weft_engine::RawRing::free_slot).
     pub(crate) fn take_report(&mut self) -> Result<Option<TakenReport>, DeviceError> {
         let Some(report) = self.reports.take()? else {
             return Ok(None);
@@ -237,33 +237,6 @@ impl Card {
         // Room is returned in steps of a quarter ring: one doorbell for many reports.
         self.reports.return_room(&self.mmio)?;
         Ok(Some((report.bytes, raw)))
-    }
-
-    /// Copies a raw frame out of its slot, which is free then.
-    pub(crate) fn copy_frame(
-        &mut self,
-        (slot, length): (u16, u16),
-        frame: &mut Vec<u8>,
-    ) -> Result<(), DeviceError> {
-        frame.resize(length.into(), 0);
-        self.raw.read(slot, 0, frame)?;
-        add(&self.mmio.counts.frame_bytes_received, length.into());
-        self.free_slot(slot)
-    }
-
-    /// Nobody needs the raw frame in this slot.
-    pub(crate) fn free_slot(&mut self, slot: u16) -> Result<(), DeviceError> {
-        self.raw.free(&self.mmio, slot)
-    }
-
-    /// Raw frames may stay in their slots, if somebody can use them there.
-    pub(crate) fn may_hold(&self) -> bool {
-        self.raw.may_hold()
-    }
-
-    /// A slot that has to be free soon.
-    pub(crate) fn wanted_slot(&self) -> Option<u16> {
-        self.raw.wanted()
     }
 
     /// Tells the card of what was posted since the last call.

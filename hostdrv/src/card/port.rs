@@ -1,9 +1,10 @@
 //! The engine's hands on the card.
 
-use weft_engine::{raw_frame_job, Full, MemoryError, Port};
+use weft_engine::{raw_frame_job, Full, MemoryError, Port, RawRing, RawSlots};
 use weft_layout::{table, AttachRow, Job, ReceiveElement};
 
 use super::Card;
+use crate::error::DeviceError;
 use crate::stats::add;
 
 /// The shortest Ethernet frame that a raw-frame job may have.
@@ -170,5 +171,30 @@ impl Port for Card {
         }
         let (memory, offset) = self.memory.find(iova, bytes.len()).ok_or(MemoryError)?;
         memory.read(offset, bytes).map_err(|_| MemoryError)
+    }
+}
+
+impl RawRing for Card {
+    type Frame = Vec<u8>;
+    type Error = DeviceError;
+
+    fn slots(&self) -> &RawSlots {
+        self.raw.slots()
+    }
+
+    fn copy_frame<'f>(
+        &mut self,
+        (slot, length): (u16, u16),
+        frame: &'f mut Vec<u8>,
+    ) -> Result<&'f [u8], DeviceError> {
+        frame.resize(length.into(), 0);
+        self.raw.read(slot, 0, frame)?;
+        add(&self.mmio.counts.frame_bytes_received, length.into());
+        self.free_slot(slot)?;
+        Ok(frame)
+    }
+
+    fn free_slot(&mut self, slot: u16) -> Result<(), DeviceError> {
+        self.raw.free(&self.mmio, slot)
     }
 }

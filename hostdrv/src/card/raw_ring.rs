@@ -72,13 +72,8 @@ impl RawRing {
         }
     }
 
-    /// A frame may stay in its slot.
-    pub(super) fn may_hold(&self) -> bool {
-        self.slots.may_hold()
-    }
-
-    /// The slot that has to be free soon.
-    pub(super) fn wanted(&self) -> Option<u16> {
-        self.slots.wanted()
+    /// The account of its slots.
+    pub(super) fn slots(&self) -> &RawSlots {
+        &self.slots
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use weft_engine::{raw_frame_job, Port};
+use weft_engine::{raw_frame_job, Port, RawRing};
 use weft_layout::{
     reg::Ctrl, registers, FpduReport, Job, JobReport, PlacedReport, Register, ReportKind,
     SegmentReport,
