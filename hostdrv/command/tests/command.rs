@@ -13,7 +13,8 @@ fn weft(arguments: &[&str]) -> Command {
         .args(arguments)
         .stdin(Stdio::null())
         .env_remove("RUST_LOG")
-        .env_remove("WEFT_DEVICE");
+        .env_remove("WEFT_DEVICE")
+        .env_remove("WEFT_RUNG");
     command
 }
 
@@ -309,6 +310,28 @@ mod on_a_simulated_card {
         assert!(said.contains("ready ones are default, echo"), "{said}");
         let output = run(&["partitions", "book", "--load", "attic"]);
         assert!(text(&output.stderr).contains("book has no load `attic`"));
+    }
+
+    #[test]
+    fn a_rung_that_cannot_be_had_is_refused_with_the_reason() {
+        let client = "rping --device sim:card=model --ip 10.0.0.1/24 -c -a 10.0.0.2 -C 1 --rung";
+        for (rung, why) in [
+            (
+                "full",
+                "no queue pair of rung full: the card has no control in RTL",
+            ),
+            ("firmware", "this card has no control processor"),
+            (
+                "attic",
+                "a rung is one of host crc-send crc placement firmware full",
+            ),
+        ] {
+            let arguments: Vec<_> = client.split(' ').chain([rung]).collect();
+            let output = run(&arguments);
+            assert!(!output.status.success());
+            let said = text(&output.stderr);
+            assert!(said.contains(why), "{said}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use weft_hostdrv::cm::Revision;
 use weft_hostdrv::tools::connection::{RtrList, Terms};
-use weft_hostdrv::{Device, DeviceConfig};
+use weft_hostdrv::{Device, DeviceConfig, Rung};
 
 use super::reach::{self, Reached};
 use super::{capture, trace, Failure};
@@ -53,6 +53,10 @@ pub struct Station {
     /// Largest IPv4 packet.
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     pub mtu: u16,
+    /// How much of the work is the card's: host, crc-send, crc, placement or firmware (docs/partitions.md). `firmware` wants a card with a processor, and its
+    /// file in WEFT_FIRMWARE_ENGINE.
+    #[arg(long, env = "WEFT_RUNG", default_value_t)]
+    pub rung: Rung,
     /// Decides sequence numbers, ports and STag keys; another one with each run if not given.
     #[arg(long)]
     pub seed: Option<u64>,
@@ -95,7 +99,9 @@ impl Opened {
 impl Station {
     /// Reaches the card and brings it up.
     pub fn open(&self) -> Result<(Reached, Device), Failure> {
-        let mut config = DeviceConfig::new(self.mac(), self.ip.address).mtu(self.mtu);
+        let mut config = DeviceConfig::new(self.mac(), self.ip.address)
+            .mtu(self.mtu)
+            .rung(self.rung);
         if let Some(seed) = self.seed {
             config = config.seed(seed);
         }

@@ -13,6 +13,7 @@ mod pulls;
 mod records;
 mod refusals;
 mod rping;
+mod rungs;
 mod siw;
 mod sizes;
 mod storms;
@@ -70,6 +71,7 @@ pub fn all() -> Vec<Scenario> {
         sizes::scenarios(),
         storms::scenarios(),
         refusals::scenarios(),
+        rungs::scenarios(),
         pulls::scenarios(),
     ];
     groups.into_iter().flatten().collect()
