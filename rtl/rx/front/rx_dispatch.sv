@@ -104,7 +104,8 @@ module rx_dispatch
   seek_e        seek_q;
   rx_packet_t   packet_q;
   rx_segment_t  segment;
-  logic         again, seek, may_look, look_again, fetch_again, weigh_again, next_found, next_tcp_q, load, load_known, known_q, pop, popped_q, vacant_q, ready_q, payload_set_q, same, same_upd;
+  logic         again, seek, may_look, look_again, fetch_again, weigh_again, next_found, next_tcp_q, load, load_known, known_q;
+  logic         pop, popped_q, vacant_q, ready_q, payload_set_q, same, same_upd;
   logic         young_is_same, ended, ended_same_q;   // ended: a cycle ago a walk of the flow
   logic         frame_q, load_free_q;                 // it is no replay; the next packet is none, or nothing is in the walk
   logic [15:0]  flow_d, flow_q, oldest_flow;
