@@ -97,8 +97,9 @@ module capture_buffer
   logic [POS_W-1:0]   wr_q, start_q, free_q, wr_next;
   logic               gone_q, gone;          // a beat of this frame found no room
   logic [15:0]        seen_q, seen, length;  // bytes before this beat; with it
+  logic [15:0]        left_q, left;          // of those that are wanted, this beat and all behind it
   logic [16:0]        sum;
-  logic               more_q, full_q;        // the next beat of this frame is wanted; there may be no room
+  logic               more, more_q, full_q;  // the next beat of this frame is wanted; there may be no room
   logic               wanted, write, queue_ready, keep;
   logic [31:0]        lost_q;
   capture_frame_t     frame;
@@ -106,6 +107,8 @@ module capture_buffer
   assign seen    = first_q ? '0 : seen_q;
   assign sum     = 17'(seen) + 17'(count_q);
   assign length  = sum[16] ? '1 : sum[15:0];
+  assign left    = first_q ? snap_q : left_q;
+  assign more    = left > 16'(count_q);
   assign wanted  = first_q ? snap_q != '0 : more_q;
   assign gone    = (!first_q && gone_q) || (wanted && full_q);
   assign write   = valid_q && wanted && !gone;
@@ -116,7 +119,7 @@ module capture_buffer
   always_comb begin
     frame          = '0;
     frame.length   = length;
-    frame.captured = length < snap_q ? length : snap_q;
+    frame.captured = more ? length : snap_q;
     frame.bad      = bad_q;
     frame.clock    = clock_q;
     frame.lost     = lost_q;
@@ -143,7 +146,8 @@ module capture_buffer
   always_ff @(posedge clk_i) begin
     if (valid_q) begin
       seen_q <= length;
-      more_q <= length < snap_q;
+      left_q <= more ? left - 16'(count_q) : '0;
+      more_q <= more;
       gone_q <= gone;
     end
   end
@@ -175,6 +179,7 @@ module capture_buffer
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      left_told: assert (valid_q -> more == (length < snap_q));
       room: assert (wr_q - free_q <= POS_W'(DEPTH));
       beats_fit: assert (keep -> 32'(POS_W'(wr_next - start_q)) * LANES >= 32'(frame.captured));
     end
