@@ -21,10 +21,34 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// The same, or fewer where the card's software has to be simulated.
+    fn here(&self) -> Run {
+        let most = if is_on_card() { 5 } else { u32::MAX };
+        Run {
+            count: self.count.min(most),
+            ..self.clone()
+        }
+    }
+
     /// Plenty for a simulated card.
     fn limit(&self) -> Duration {
-        Duration::from_secs(60 + u64::from(self.count) / 5)
+        let start = if is_on_card() { 300 } else { 60 };
+        Duration::from_secs(start + u64::from(self.count) / 5)
     }
+
+    /// Seconds without anything new after which our side gives up.
+    fn patience(&self) -> u32 {
+        if is_on_card() {
+            120
+        } else {
+            15
+        }
+    }
+}
+
+/// Whether our tools are told that the engine is on the card's processor.
+fn is_on_card() -> bool {
+    std::env::var("WEFT_RUNG").is_ok_and(|rung| rung == "firmware")
 }
 
 pub(super) fn scenarios() -> Vec<Scenario> {
@@ -112,12 +136,13 @@ pub(super) fn scenario(name: String, siw: Siw, run: Run, roles: Roles) -> Scenar
         name,
         siw,
         capture: Capture::Clean,
-        run: Box::new(move |session| roles(session, &run)),
+        run: Box::new(move |session| roles(session, &run.here())),
     }
 }
 
 pub(super) fn we_are_client(session: &mut Session<'_>, run: &Run) -> Result<String, NoPass> {
     let Run { count, size, ours } = run;
+    let patience = run.patience();
     let guest = &mut session.bench.guest;
     let server = guest.spawn(&format!(
         "stdbuf -oL rping -s -a {GUEST_IP} -S {size} -C {count} -V -d"
@@ -126,7 +151,7 @@ pub(super) fn we_are_client(session: &mut Session<'_>, run: &Run) -> Result<Stri
         guest.wait_for_output(&server, "rdma_listen", READY),
         "the guest's rping does not listen",
     )?;
-    let arguments = format!("-c -a {GUEST_IP} -S {size} -C {count} --timeout 15 {ours}");
+    let arguments = format!("-c -a {GUEST_IP} -S {size} -C {count} --timeout {patience} {ours}");
     let said = session.card.must("rping", &arguments, run.limit());
     let guest = &mut session.bench.guest;
     let said = said.map_err(|why| match why {
