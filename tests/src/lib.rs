@@ -51,6 +51,15 @@ pub fn is_on_card() -> bool {
     rungs().contains(&Rung::Firmware)
 }
 
+/// So many, or `few` of them where one of the rungs that are asked for is `firmware`.
+pub fn fewer_on_card<T>(many: T, few: T) -> T {
+    if is_on_card() {
+        few
+    } else {
+        many
+    }
+}
+
 /// Whether a test is left out at the rungs that are asked for, because one of them is `firmware`. Says so, past the harness, which keeps what tests print.
 pub fn left_out_on_card(test: &str, why: &str) -> bool {
     if !is_on_card() {

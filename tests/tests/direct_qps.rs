@@ -6,7 +6,7 @@ use weft_limit::Limit;
 use weft_sim::fabric::ip;
 use weft_tests::bench::Bench;
 use weft_tests::ends::{completion, no_faults, pattern, End, LIMIT};
-use weft_tests::is_on_card;
+use weft_tests::fewer_on_card;
 use weft_tests::watched::watched;
 
 /// Both devices' ends, and what makes direct queue pairs of them.
@@ -152,7 +152,7 @@ fn many_pairs() {
     let _limit = Limit::usual("seed 5");
     let sides = Sides::new(5);
     // An engine on the card has memory for 1024 work requests.
-    let count = if is_on_card() { 8 } else { 40 };
+    let count = fewer_on_card(40, 8);
     let a: Vec<_> = (0..count).map(|_| sides.qp(0)).collect();
     let b: Vec<_> = (0..count).map(|_| sides.qp(1)).collect();
     let pairs: Vec<_> = a.iter().zip(b.iter().rev()).collect();

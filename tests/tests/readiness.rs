@@ -11,7 +11,7 @@ use weft_hostdrv::device::Readiness;
 use weft_hostdrv::verbs::*;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{connected, Pair};
-use weft_tests::is_on_card;
+use weft_tests::fewer_on_card;
 
 #[path = "../../hostdrv/examples/async_ping.rs"]
 mod async_ping;
@@ -47,7 +47,7 @@ fn by_file<T>(file: &Readiness, mut ask: impl FnMut() -> Option<T>) -> T {
 #[test]
 fn a_program_of_an_async_runtime() {
     let bench = bench();
-    let count = if is_on_card() { 20 } else { 500 };
+    let count = fewer_on_card(500, 20);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

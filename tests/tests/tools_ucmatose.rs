@@ -8,7 +8,7 @@ use weft_hostdrv::tools::ucmatose::*;
 use weft_hostdrv::tools::Machine;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::link::{Faults, LinkConfig};
-use weft_tests::{cards, is_on_card, left_out_on_card, rungs};
+use weft_tests::{cards, fewer_on_card, left_out_on_card, rungs};
 
 const LIMIT: u64 = 120_000_000_000;
 
@@ -24,15 +24,6 @@ fn fabric(seed: u64, faults: Faults) -> Fabric {
         ..FabricConfig::default()
     })
     .expect("two cards")
-}
-
-/// So many, or a few where a card's software has to be simulated.
-fn many(count: usize, few: usize) -> usize {
-    if is_on_card() {
-        few
-    } else {
-        count
-    }
 }
 
 fn run(fabric: &Fabric, client: &Load, server: &Load) -> (Report, Report) {
@@ -53,8 +44,8 @@ fn run(fabric: &Fabric, client: &Load, server: &Load) -> (Report, Report) {
 #[test]
 fn many_connections_many_messages() {
     let load = Load {
-        connections: many(12, 4),
-        messages: many(30, 8),
+        connections: fewer_on_card(12, 4),
+        messages: fewer_on_card(30, 8),
         size: 3000,
         verify: true,
         ..Load::default()
@@ -76,8 +67,8 @@ fn many_connections_many_messages() {
 #[test]
 fn a_storm_leaves_nothing_behind() {
     let load = Load {
-        connections: many(8, 3),
-        rounds: many(40, 5) as u64,
+        connections: fewer_on_card(8, 3),
+        rounds: fewer_on_card(40, 5),
         messages: 2,
         size: 700,
         verify: true,
@@ -96,8 +87,8 @@ fn a_storm_leaves_nothing_behind() {
 #[test]
 fn a_storm_over_a_lossy_link() {
     let load = Load {
-        connections: many(6, 2),
-        rounds: many(6, 2) as u64,
+        connections: fewer_on_card(6, 2),
+        rounds: fewer_on_card(6, 2),
         messages: 5,
         size: 5000,
         verify: true,
