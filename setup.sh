@@ -23,6 +23,7 @@ fi
 if [ "${1:-}" = fast ]; then                        # models made for their profile
     command -v clang++-19 >/dev/null || missing+=(clang-19)
     command -v llvm-profdata-19 >/dev/null || missing+=(llvm-19)
+    [ -e /usr/lib/llvm-19/lib/libbolt_rt_instr.a ] || missing+=(bolt-19 libbolt-19-dev)
     compgen -G '/usr/lib/llvm-19/lib/clang/19/lib/*/libclang_rt.profile*' >/dev/null || missing+=(libclang-rt-19-dev)
 fi
 if [ "${1:-}" = guest ]; then # the guests of the VFIO and the peer lane
