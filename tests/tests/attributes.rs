@@ -4,6 +4,7 @@ use weft_hostdrv::cm::{CmEventType, ConnParam};
 use weft_hostdrv::verbs::*;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, connected, next_event, no_faults, pattern, Pair, PORT};
+use weft_tests::is_on_card;
 
 fn simulated_pair(param: &ConnParam) -> Pair {
     let bench = Bench::new(&Way::Sim, 11).expect("two cards come up");
@@ -60,7 +61,14 @@ fn a_queue_pair_is_moved_to_closing() {
     client.post_send(write.signaled()).expect("room");
     client.modify(QpState::Closing).expect("it is connected");
     assert_eq!(client.state(), Ok(QpState::Closing));
-    client.modify(QpState::Closing).expect("it is so already");
+    match client.modify(QpState::Closing) {
+        Ok(()) => {}
+        // An engine on the card goes on while it is asked, and may have come to the connection's end.
+        Err(VerbsError::NoSuchTransition { from, .. }) if is_on_card() => {
+            assert_eq!(from, QpState::Error, "closed");
+        }
+        Err(error) => panic!("it is so already: {error}"),
+    }
     let wc = completion(bench, &a.cq);
     assert_eq!((wc.wr_id, wc.status), (7, WcStatus::Success));
     for end in [a, b] {
