@@ -10,7 +10,7 @@ use weft_sim::kind::CardKind;
 use weft_tests::markers::{check, Rules};
 use weft_tests::profiles::{meet, scenarios, table, Met, Outcome, Role, Scenario};
 use weft_tests::tshark;
-use weft_tests::{cards, is_on_card, rungs};
+use weft_tests::{cards, rungs};
 
 /// A file that goes away with its owner.
 struct TempFile(PathBuf);
@@ -108,7 +108,7 @@ fn every_peer_is_got_along_with() {
         std::fs::write(&page, renewed).expect("write");
     } else {
         let mut told = text[from..to].to_owned();
-        if is_on_card() {
+        if rungs()[0] == Rung::Firmware {
             // By a count of the engine, which the host does not see when the engine is on the card.
             told = told.replace(" (Terminate 2007, in siw's layout)", "");
         }
