@@ -33,29 +33,28 @@ cost: setup ## instructions of a post and its poll, of the engine for each segme
 	cargo bench -q -p weft-engine --bench cost -- $(COST)
 
 FAST := $(CURDIR)/target/fast
-BOLT := /usr/lib/llvm-19/bin
 CARDS := rtl512 rtl256 rtl128
+# Of the program that is kept: the ones before it only count.
+FAST_BUILD := CARGO_PROFILE_DEV_OPT_LEVEL=3 CARGO_PROFILE_DEV_LTO=thin CARGO_PROFILE_DEV_CODEGEN_UNITS=1 CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=false \
+	CARGO_PROFILE_DEV_OVERFLOW_CHECKS=false RUSTFLAGS=-Clink-arg=-Wl,--emit-relocs CARGO_TARGET_DIR=$(FAST)
+BOLT := /usr/lib/llvm-19/bin
+bolt = $(BOLT)/$(1) > $(FAST)/bolt.log 2>&1 || { cat $(FAST)/bolt.log; false; }
 fast: export CXX := clang++-19
 fast: export RTL_SIM_TRACE := 0
 fast: export RTL_SIM_ASSERT := 0
 fast: export RTL_SIM_CFLAGS := -march=native
 fast: export WEFT_CARD_OBSERVE := 0
-fast: export CARGO_PROFILE_DEV_OPT_LEVEL := 3
-fast: export CARGO_PROFILE_DEV_LTO := thin
-fast: export CARGO_PROFILE_DEV_CODEGEN_UNITS := 1
-fast: export CARGO_PROFILE_DEV_DEBUG_ASSERTIONS := false
-fast: export CARGO_PROFILE_DEV_OVERFLOW_CHECKS := false
 fast: setup ## target/fast/weft, whose simulation is faster: made for its own profile and this processor, without waves, assertions, trace and capture
 	@./setup.sh fast
 	RTL_SIM_PROFILE=count CARGO_TARGET_DIR=$(FAST)/count cargo build -q -p weft --features weft/sim
 	rm -f $(FAST)/*.profraw $(FAST)/*.fdata
 	for card in $(CARDS); do LLVM_PROFILE_FILE=$(FAST)/$$card.profraw $(FAST)/count/debug/weft perf --card $$card > /dev/null || exit 1; done
 	llvm-profdata-19 merge -o $(FAST)/weft.profdata $(FAST)/*.profraw
-	RTL_SIM_PROFILE=$(FAST)/weft.profdata RUSTFLAGS=-Clink-arg=-Wl,--emit-relocs CARGO_TARGET_DIR=$(FAST) cargo build -q -p weft --features weft/sim
-	$(BOLT)/llvm-bolt $(FAST)/debug/weft -instrument -instrumentation-file=$(FAST)/counts -o $(FAST)/counting > $(FAST)/bolt.log 2>&1
+	RTL_SIM_PROFILE=$(FAST)/weft.profdata $(FAST_BUILD) cargo build -q -p weft --features weft/sim
+	$(call bolt,llvm-bolt $(FAST)/debug/weft -instrument -instrumentation-file=$(FAST)/counts -o $(FAST)/counting)
 	for card in $(CARDS); do $(FAST)/counting perf --card $$card > /dev/null && mv $(FAST)/counts $(FAST)/$$card.fdata || exit 1; done
-	$(BOLT)/merge-fdata $(FAST)/*.fdata > $(FAST)/weft.bolt 2>> $(FAST)/bolt.log
-	$(BOLT)/llvm-bolt $(FAST)/debug/weft -data=$(FAST)/weft.bolt -reorder-blocks=ext-tsp -reorder-functions=cdsort -split-functions -split-all-cold -icf=1 -o $(FAST)/weft >> $(FAST)/bolt.log 2>&1
+	$(call bolt,merge-fdata -o $(FAST)/weft.bolt $(FAST)/*.fdata)
+	$(call bolt,llvm-bolt $(FAST)/debug/weft -data=$(FAST)/weft.bolt -reorder-blocks=ext-tsp -reorder-functions=cdsort -split-functions -split-all-cold -icf=1 -o $(FAST)/weft)
 
 lint: setup $(SYN_PYTHON) ## rustfmt, clippy, verilator -Wall, slang
 	cargo fmt --all --check

@@ -39,25 +39,26 @@ module crc32c_core #(
   } mark_t;
 
   mark_t [1:0] mark_q;
-  logic [DATA_W-1:0] data_d, data_q;
-  logic [GROUPS-1:0][31:0] group_d, group_q;
+  logic [DATA_W-1:0] data_q;
+  logic [GROUPS-1:0][31:0] group_q;
   logic [31:0] sum, state_d, state_q;
   logic valid_q;
   logic [COUNT_W-2:0] pad_q;
 
-  always_comb begin
+  // Functions of the registers that take them: a simulator works them out only for a beat that is there.
+  function automatic logic [DATA_W-1:0] filled(input logic [DATA_W-1:0] data, input logic [COUNT_W-1:0] count);
     for (int unsigned b = 0; b < BYTES; b++) begin
-      data_d[8*b+:8] = COUNT_W'(b) < count_i ? data_i[8*b+:8] : 8'd0;
+      filled[8*b+:8] = COUNT_W'(b) < count ? data[8*b+:8] : 8'd0;
     end
-  end
+  endfunction
 
-  always_comb begin
+  function automatic logic [GROUPS-1:0][31:0] parity(input logic [DATA_W-1:0] data);
     for (int unsigned g = 0; g < GROUPS; g++) begin
       for (int unsigned i = 0; i < 32; i++) begin
-        group_d[g][i] = ^(data_q[128*g+:128] & DATA_MATRIX[i][MAX_W-DATA_W+128*g+:128]);
+        parity[g][i] = ^(data[128*g+:128] & DATA_MATRIX[i][MAX_W-DATA_W+128*g+:128]);
       end
     end
-  end
+  endfunction
 
   always_comb begin
     sum = 32'd0;
@@ -68,8 +69,8 @@ module crc32c_core #(
 
   always_ff @(posedge clk_i) begin
     if (en_i) begin
-      data_q <= data_d;
-      group_q <= group_d;
+      if (valid_i) data_q <= filled(data_i, count_i);
+      if (mark_q[0].valid) group_q <= parity(data_q);
       if (mark_q[1].valid) state_q <= state_d;
       pad_q <= mark_q[1].pad;
     end

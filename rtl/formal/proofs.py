@@ -125,7 +125,8 @@ PROOFS = [
     ], {"DATA_W": 128}),
     *(Proof("crc32c", CRC, [
         ("crc/crc32c_pkg.sv", "32'h82F6_3B78", "32'hEDB8_8320"),
-        ("crc/crc32c_core.sv", "COUNT_W'(b) < count_i ?", "COUNT_W'(b) <= count_i ?"),
+        ("crc/crc32c_core.sv", "COUNT_W'(b) < count ?", "COUNT_W'(b) <= count ?"),
+        ("crc/crc32c_core.sv", "if (mark_q[0].valid)", "if (mark_q[1].valid)"),
         ("crc/crc32c_core.sv", "mark_q[1].first ? FIRST_STATE", "mark_q[0].first ? FIRST_STATE"),
         ("crc/crc32c.sv", "assign crc_o = ~state[STAGES];", "assign crc_o = state[STAGES];"),
     ] if width == 128 else [], {"DATA_W": width}, "linear") for width in (128, 512)),
@@ -233,7 +234,8 @@ PROOFS = [
     ]),
     Proof("stag_check_formal", STAG_PROOF, [
         ("rx/walk/stag_check.sv", "bad_o.bounds = below_q || beyond;", "bad_o.bounds = beyond;"),
-        ("rx/walk/stag_check.sv", "bad_d != '0 || below;", "bad_d != '0;"),
+        ("rx/walk/stag_check.sv", "bad_d.access || below;", "bad_d.access;"),
+        ("rx/walk/stag_check.sv", "other_bad_q || bad_q.wrap || beyond", "other_bad_q || beyond"),
         ("rx/walk/stag_check.sv", "(row_q.access & right_q) == 8'd0", "row_q.access == 8'd0"),
         ("rx/walk/stag_check.sv", "end_low[16] && end_low[15:0] != 16'd0", "end_low[16]"),
         ("rx/walk/stag_check.sv", "mid = low[22] ? mid_1[23:1] : mid_0[23:1];", "mid = mid_0[23:1];"),
@@ -283,7 +285,7 @@ PROOFS = [
     Proof("walk_strip_formal", STRIP_PROOF, [
         ("rx/walk/walk_strip.sv", "4'(i) >= fp_beat_i.lane", "4'(i) > fp_beat_i.lane"),
         ("rx/walk/walk_strip.sv", "fp_beat_i.words - 5'(fp_beat_i.marker)", "fp_beat_i.words"),
-        ("rx/walk/walk_strip.sv", "pointer[15:2] != fp_beat_i.distance[15:2]", "pointer[13:2] != fp_beat_i.distance[13:2]"),
+        ("rx/walk/walk_strip.sv", "pointer[15:9] != fp_beat_i.distance[15:9]", "pointer[13:9] != fp_beat_i.distance[13:9]"),
     ], {"DATA_W": 128}),
     Proof("walk_pack_formal", PACK_PROOF, [
         ("rx/walk/walk_pack.sv", "st_data_i[23] ? 3'd4 : 3'd5", "3'd4"),
@@ -303,6 +305,7 @@ PROOFS = [
         ("rx/front/rx_checksum.sv", "17'(sum6_q[15:0]) + 17'(sum6_q[31:16]);", "17'(sum6_q[15:0]);"),
         ("rx/front/rx_checksum.sv", "(first_q[4] ? 32'd0 : sum5_q)", "(first_q[3] ? 32'd0 : sum5_q)"),
         ("rx/front/rx_checksum.sv", ".CYCLES(5)", ".CYCLES(4)"),
+        ("rx/front/rx_checksum.sv", "if (valid_q[2]) group3_q", "if (valid_q[1]) group3_q"),
         ("rx/front/rx_checksum.sv", "if (distance >= 17'(LANES))", "if (distance >= 17'(LANES - 1))"),
     ], {"DATA_W": 128}),
     Proof("rx_output_formal", OUTPUT_PROOF, [

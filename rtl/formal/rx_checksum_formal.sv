@@ -123,8 +123,7 @@ module rx_checksum_formal #(
       inv_oldest: assert (seen_q || !late);
       inv_total: assert (!valid_q[6] || (dut.sum6_q == total_q[6]));
       inv_fold: assert (!valid_q[7] || dut.fold7_q == 17'(total_q[7][15:0]) + 17'(total_q[7][31:16]));
-      inv_beat: assert (up_q < 3'd4 || dut.beat4_q == sum(ranged_q[4]));
-      inv_masked: assert (up_q < 3'd2 || dut.masked2 == ranged_q[2]);
+      inv_beat: assert (!valid_q[4] || dut.beat4_q == sum(ranged_q[4]));
       inv_next: assert (!begun_q || pos_q == 16'(due[1] << $clog2(LANES)));
       inv_not_longer: assert (beats_q <= 13'(65536 / LANES));
       inv_bound: assert (number_q <= (32'(beats_q) << ($clog2(LANES) + 15)) - (32'(beats_q) << ($clog2(LANES) - 1)));
@@ -141,7 +140,7 @@ module rx_checksum_formal #(
   for (genvar g = 0; g < int'(GROUPS); g++) begin : gen_each_1
     always_comb begin
       if (rst_ni) begin
-        inv_group: assert (up_q < 3'd3 || dut.group3_q[g] == four(ranged_q[3], g));
+        inv_group: assert (!valid_q[3] || dut.group3_q[g] == four(ranged_q[3], g));
       end
     end
   end
@@ -156,7 +155,8 @@ module rx_checksum_formal #(
   for (genvar i = 0; i < int'(LANES); i++) begin : gen_each_3
     always_comb begin
       if (rst_ni) begin
-        inv_range: assert (up_q < 3'd1 || ((RANGE_W'(i) >= dut.start1_q && RANGE_W'(i) < dut.stop1_q) ? dut.data1_q[8*i +: 8] : 8'd0) ==
+        inv_masked: assert (!valid_q[2] || (dut.data2_q[8*i +: 8] & {8{dut.mask2_q[i]}}) == ranged_q[2][8*i +: 8]);
+        inv_range: assert (!valid_q[1] || ((RANGE_W'(i) >= dut.start1_q && RANGE_W'(i) < dut.stop1_q) ? dut.data1_q[8*i +: 8] : 8'd0) ==
                            ranged_q[1][8*i +: 8]);
       end
     end

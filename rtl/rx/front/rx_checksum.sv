@@ -35,45 +35,54 @@ module rx_checksum #(
     return distance[REL_W-1:0];
   endfunction
 
-  logic [DATA_W-1:0]       data1_q, data2_q, masked2;
+  logic [DATA_W-1:0]       data1_q, data2_q;
   logic [LANES-1:0]        mask2_q;
   logic [REL_W-1:0]        start1_q, stop1_q;
-  logic [GROUPS-1:0][17:0] group3_d, group3_q;
+  logic [GROUPS-1:0][17:0] group3_q;
   logic [21:0]             beat4_d, beat4_q;
   logic [31:0]             sum5_q, sum6_q;
   logic [16:0]             fold7_q;
   logic [4:1]              valid_q, first_q;
   logic [31:0]             extra5;
 
-  // Stage 1: the range within the beat.
+  // Four words each, without the bytes outside of the range.
+  function automatic logic [GROUPS-1:0][17:0] groups(input logic [DATA_W-1:0] data, input logic [LANES-1:0] mask);
+    logic [DATA_W-1:0] masked;
+    for (int unsigned i = 0; i < LANES; i++) masked[i*8 +: 8] = data[i*8 +: 8] & {8{mask[i]}};
+    for (int unsigned g = 0; g < GROUPS; g++) begin
+      groups[g] = (18'(masked[g*64 +: 16]) + 18'(masked[g*64+16 +: 16])) +
+                  (18'(masked[g*64+32 +: 16]) + 18'(masked[g*64+48 +: 16]));
+    end
+  endfunction
+
+  // Stage 1: the range within the beat. Here and below a stage holds still while no beat comes to it.
   always_ff @(posedge clk_i) begin
-    data1_q  <= data_i;
-    start1_q <= in_beat({1'b0, start_i}, pos_i);
-    stop1_q  <= in_beat(stop_i, pos_i);
+    if (valid_i) begin
+      data1_q  <= data_i;
+      start1_q <= in_beat({1'b0, start_i}, pos_i);
+      stop1_q  <= in_beat(stop_i, pos_i);
+    end
   end
 
   // Stage 2: a bit for each byte.
   always_ff @(posedge clk_i) begin
-    data2_q <= data1_q;
-    for (int unsigned i = 0; i < LANES; i++) mask2_q[i] <= REL_W'(i) >= start1_q && REL_W'(i) < stop1_q;
-  end
-
-  // Stage 3: bytes outside are 0; sums of four words.
-  always_comb begin
-    for (int unsigned i = 0; i < LANES; i++) masked2[i*8 +: 8] = data2_q[i*8 +: 8] & {8{mask2_q[i]}};
-    for (int unsigned g = 0; g < GROUPS; g++) begin
-      group3_d[g] = (18'(masked2[g*64 +: 16]) + 18'(masked2[g*64+16 +: 16])) +
-                    (18'(masked2[g*64+32 +: 16]) + 18'(masked2[g*64+48 +: 16]));
+    if (valid_q[1]) begin
+      data2_q <= data1_q;
+      for (int unsigned i = 0; i < LANES; i++) mask2_q[i] <= REL_W'(i) >= start1_q && REL_W'(i) < stop1_q;
     end
   end
-  always_ff @(posedge clk_i) group3_q <= group3_d;
+
+  // Stage 3: sums of four words.
+  always_ff @(posedge clk_i) begin
+    if (valid_q[2]) group3_q <= groups(data2_q, mask2_q);
+  end
 
   // Stage 4: the beat's sum.
   always_comb begin
     beat4_d = '0;
     for (int unsigned g = 0; g < GROUPS; g++) beat4_d = beat4_d + 22'(group3_q[g]);
   end
-  always_ff @(posedge clk_i) beat4_q <= beat4_d;
+  always_ff @(posedge clk_i) if (valid_q[3]) beat4_q <= beat4_d;
 
   // Stages 5 to 8: the frame's sum, the extra words, two folds.
   rx_delay #(.WIDTH(32), .CYCLES(5)) i_extra (.clk_i, .rst_ni, .data_i(extra_i), .data_o(extra5));

@@ -238,7 +238,11 @@ module rx_dispatch
   logic [15:0]  raw_slot;
 
   // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole. What is kept is so for all of them.
-  // If the youngest of all is another flow's nothing is decided before these have ended.
+  // If the youngest of all is another flow's nothing is decided before these have ended. Whether something is kept is asked a cycle
+  // before: behind its ATTACH all is fetched again, and behind a start nothing is judged for some cycles.
+  logic young_kept_q, attached;
+  always_ff @(posedge clk_i) young_kept_q <= kept_valid_i[young];
+  assign attached = young_is_same ? !young_kept_q : position_q.attached;
   always_comb begin
     judged = position_q;
     if (young_is_same) begin
@@ -262,7 +266,7 @@ module rx_dispatch
 
   rx_accept i_accept (
     .clk_i, .weigh_i(phase_q == WEIGH), .segment_i(segment), .seq_end_i(seq_end_q), .row_i(row_q), .position_i(weighed),
-    .attached_i(judged.attached), .used_i(pop && known_q), .now_i(judged), .accept_o(accept), .refusal_o(refusal), .walk_o(accept_walk), .counts_o(accept_counts),
+    .attached_i(attached), .used_i(pop && known_q), .now_i(judged), .accept_o(accept), .refusal_o(refusal), .walk_o(accept_walk), .counts_o(accept_counts),
     .raw_o(accept_raw), .stamps_o(stamps)
   );
 

@@ -68,7 +68,7 @@ module stag_check
   // 2: sums and differences.
   logic [16:0] end_low;
   region_bad_t bad_d, bad_q;
-  logic below, below_q, other_bad_q;
+  logic below, below_q, other_bad_q;  // any of them but the sums' wrap and bounds
   logic [64:0] room_q;
   logic [63:0] iova_q;
   logic [31:0] pd_q;
@@ -85,7 +85,7 @@ module stag_check
   always_ff @(posedge clk_i) begin
     bad_q <= bad_d;
     below_q <= below;
-    other_bad_q <= bad_d != '0 || below;
+    other_bad_q <= bad_d.stag || bad_d.pd || bad_d.access || below;
     room_q <= add_sub({1'b0, row_q.base}, {1'b0, row_q.length}, {1'b0, to_q});
     iova_q <= 64'(add_sub({1'b0, row_q.iova}, {1'b0, to_q}, {1'b0, row_q.base}));
     pd_q <= row_q.pd;
@@ -100,7 +100,7 @@ module stag_check
     bad_o = bad_q;
     bad_o.bounds = below_q || beyond;
   end
-  assign any_bad_o = other_bad_q || beyond;
+  assign any_bad_o = other_bad_q || bad_q.wrap || beyond;
   assign iova_o = iova_q;
   assign pd_o = pd_q;
 

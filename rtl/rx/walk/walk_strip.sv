@@ -22,12 +22,13 @@ module walk_strip
 
   logic [DATA_W-1:0] data_d, data_q, at_marker;
   fpdu_beat_t beat_d, beat_q;
-  logic valid_q, bad_d, bad_q;
+  logic valid_q;
+  logic [1:0] bad_d, bad_q;  // the pointer's upper and lower half are wrong
   logic [15:0] pointer;
 
   assign at_marker = fp_data_i >> {fp_beat_i.lane, 5'd0};
   assign pointer = {at_marker[23:16], at_marker[31:24]};
-  assign bad_d = fp_beat_i.marker && pointer[15:2] != fp_beat_i.distance[15:2];
+  assign bad_d = {2{fp_beat_i.marker}} & {pointer[15:9] != fp_beat_i.distance[15:9], pointer[8:2] != fp_beat_i.distance[8:2]};
 
   always_comb begin
     data_d = fp_data_i;
@@ -51,7 +52,7 @@ module walk_strip
   assign st_valid_o = valid_q;
   assign st_data_o = data_q;
   assign st_beat_o = beat_q;
-  assign st_bad_marker_o = bad_q;
+  assign st_bad_marker_o = bad_q != '0;
 
   logic unused;
   assign unused = ^{at_marker[DATA_W-1:32], at_marker[15:0], pointer[1:0]};
@@ -59,7 +60,7 @@ module walk_strip
 `ifndef SYNTHESIS
   for (genvar i = 0; i < int'(WORDS); i++) begin : gen_point
     marker:     cover property (@(posedge clk_i) rst_ni && fp_valid_i && fp_beat_i.marker && fp_beat_i.lane == 4'(i));
-    bad_marker: cover property (@(posedge clk_i) rst_ni && fp_valid_i && bad_d && fp_beat_i.lane == 4'(i));
+    bad_marker: cover property (@(posedge clk_i) rst_ni && fp_valid_i && bad_d != '0 && fp_beat_i.lane == 4'(i));
   end
 `endif
 endmodule
