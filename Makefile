@@ -42,7 +42,8 @@ bolt = $(BOLT)/$(1) > $(FAST)/bolt.log 2>&1 || { cat $(FAST)/bolt.log; false; }
 fast: export CXX := clang++-19
 fast: export RTL_SIM_TRACE := 0
 fast: export RTL_SIM_ASSERT := 0
-fast: export RTL_SIM_CFLAGS := -march=native
+# Vectors as long as a beat, where the processor has them: clang would keep to half.
+fast: export RTL_SIM_CFLAGS := -march=native -mprefer-vector-width=512
 fast: export WEFT_CARD_OBSERVE := 0
 fast: setup ## target/fast/weft, whose simulation is faster: made for its own profile and this processor, without waves, assertions, trace and capture
 	@./setup.sh fast
