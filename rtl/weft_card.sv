@@ -481,7 +481,7 @@ module weft_card
 
   // TREADY goes no further than this register.
   stream_slice #(.WIDTH(1 + DATA_W / 8 + DATA_W)) u_mac_tx (
-    .clk_i, .rst_ni(core_rst_n), .clear_i(1'b0),
+    .clk_i, .rst_ni(core_rst_n),
     .in_valid_i (out_tvalid),     .in_ready_o (out_tready),     .in_data_i ({out_tlast, out_tkeep, out_tdata}),
     .out_valid_o(core_tx_tvalid), .out_ready_i(core_tx_tready), .out_data_o({mac_tx_tlast, mac_tx_tkeep, mac_tx_tdata}), .shown_o()
   );
@@ -608,7 +608,7 @@ module weft_card
 
   // ---------------------------------------------------------------- what tests should have met (docs/testbench.md, Coverage)
   logic rx_busy_q, tx_busy_q;          // before the access came, which is work too
-  always_ff @(posedge clk_i) if (!tbl_req_valid) {rx_busy_q, tx_busy_q} <= {!rx_idle, !tx_idle};
+  always_ff @(posedge clk_i) if (!tbl_req_valid && !tbl_rx_q && !tbl_tx_q) {rx_busy_q, tx_busy_q} <= {!rx_idle, !tx_idle};
   for (genvar t = int'(TBL_FLOW_KEY); t <= int'(TBL_STAG); t++) begin : gen_table_point
     logic now, busy;
     assign now  = ((tbl_rx_q && rx_tbl_req_ready) || (tbl_tx_q && tx_tbl_req_ready)) && tbl_req.number == 4'(t);

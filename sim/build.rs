@@ -25,12 +25,15 @@ fn sources(list: &Path, root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The card with a control processor around it, whose core has its sources in `ibex`.
+/// The card with a control processor around it, whose core has its sources in `ibex`, and whose clock is the card's divided by `WEFT_PROCESSOR_DIV`.
 fn with_processor(card: Design, rtl: &Path, ibex: &Path) -> Design {
     let control = rtl.join("control");
     println!("cargo:rustc-cfg=processor");
+    println!("cargo:rerun-if-env-changed=WEFT_PROCESSOR_DIV");
+    let div = std::env::var("WEFT_PROCESSOR_DIV").unwrap_or("1".to_owned());
     card.top("weft_card_control")
         .parameter("MEMORY_BYTES", PROCESSOR_MEMORY)
+        .parameter("PROC_CLOCK_DIV", div)
         .argument(&rtl.join("syn/lint.vlt").display().to_string())
         .argument(&control.join("ibex.vlt").display().to_string())
         .include_dir(ibex.join("vendor/lowrisc_ip/ip/prim/rtl"))

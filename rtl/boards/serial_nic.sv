@@ -147,14 +147,14 @@ module serial_nic #(
 
   fifo_async #(.WIDTH(1 + DATA_W / 8 + DATA_W), .DEPTH(16)) u_to_mac (
     .wr_clk_i(clk_i), .wr_rst_ni(rst_ni),
-    .wr_valid_i(whole_tvalid), .wr_ready_o(whole_tready), .wr_data_i({whole_tlast, whole_tkeep, whole_tdata}),
+    .wr_valid_i(whole_tvalid), .wr_ready_o(whole_tready), .wr_data_i({whole_tlast, whole_tkeep, whole_tdata}), .wr_empty_o(),
     .rd_clk_i(mac_clk_i), .rd_rst_ni(mac_rst_ni),
     .rd_valid_o(mac_tx_tvalid), .rd_ready_i(mac_tx_tready), .rd_data_o({mac_tx_tlast, mac_tx_tkeep, mac_tx_tdata})
   );
 
   fifo_async #(.WIDTH(2 + DATA_W / 8 + DATA_W), .DEPTH(16)) u_from_mac (
     .wr_clk_i(mac_clk_i), .wr_rst_ni(mac_rst_ni),
-    .wr_valid_i(mac_rx_tvalid), .wr_ready_o(mac_rx_tready), .wr_data_i({mac_rx_tuser, mac_rx_tlast, mac_rx_tkeep, mac_rx_tdata}),
+    .wr_valid_i(mac_rx_tvalid), .wr_ready_o(mac_rx_tready), .wr_data_i({mac_rx_tuser, mac_rx_tlast, mac_rx_tkeep, mac_rx_tdata}), .wr_empty_o(),
     .rd_clk_i(clk_i), .rd_rst_ni(rst_ni),
     .rd_valid_o(rx_tvalid), .rd_ready_i(rx_tready), .rd_data_o({rx_tuser, rx_tlast, rx_tkeep, rx_tdata})
   );

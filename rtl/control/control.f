@@ -7,3 +7,10 @@ control/control_msix.sv
 control/control_regs.sv
 control/control_ports.sv
 control/control_processor.sv
+boards/cdc/reset_sync.sv
+boards/cdc/bit_sync.sv
+boards/cdc/word_sync.sv
+boards/cdc/gray_sync.sv
+boards/cdc/fifo_async.sv
+control/control_bursts.sv
+control/control_clock.sv

@@ -14,7 +14,8 @@ module control_processor
   import weft_card_pkg::*;
 #(
   parameter int unsigned DATA_W       = 512,     // 128, 256 or 512
-  parameter int unsigned MEMORY_BYTES = 65536    // a power of two, 16 KiB to 1 MiB
+  parameter int unsigned MEMORY_BYTES = 65536,   // a power of two, 16 KiB to 1 MiB
+  parameter int unsigned CLOCK_KHZ    = 250_000  // of clk_i, for the host
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -127,7 +128,7 @@ module control_processor
     else core_rst_n <= run;
   end
 
-  control_regs #(.MEMORY_BYTES(MEMORY_BYTES)) u_regs (
+  control_regs #(.MEMORY_BYTES(MEMORY_BYTES), .CLOCK_KHZ(CLOCK_KHZ)) u_regs (
     .clk_i, .rst_ni, .stop_i,
     .s_axil_awaddr, .s_axil_awvalid, .s_axil_awready, .s_axil_wdata, .s_axil_wstrb, .s_axil_wvalid, .s_axil_wready,
     .s_axil_bresp, .s_axil_bvalid, .s_axil_bready, .s_axil_araddr, .s_axil_arvalid, .s_axil_arready,

@@ -4,7 +4,8 @@
 module control_regs
   import weft_card_pkg::*;
 #(
-  parameter int unsigned MEMORY_BYTES = 65536
+  parameter int unsigned MEMORY_BYTES = 65536,
+  parameter int unsigned CLOCK_KHZ    = 250_000
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -125,6 +126,7 @@ module control_regs
       REG_PROC_AWAKE_LO: word = awake_q[31:0];
       REG_PROC_AWAKE_HI: word = high_q;
       REG_PROC_BELL:     word = bell_o;
+      REG_PROC_CLOCK:    word = CLOCK_KHZ;
       default: ;
     endcase
   end

@@ -38,11 +38,13 @@ module control_share (
 
   // Bursts whose address was taken, without those whose last beat was: -1 to the card's limit.
   logic signed [8:0] ahead_q;
-  logic              write_proc_q, aw_shown_q, ar_shown_q, wants, let_aw, let_w, aw, w_last;
+  logic              some_q, none_q;  // ahead_q is over 0, is 0
+  logic              write_proc_q, aw_shown_q, ar_shown_q, wants_q, let_aw, let_w, aw, w_last, more, less, ends;
 
-  assign wants  = proc_awvalid_i || proc_wvalid_i;
-  assign let_aw = !wants || aw_shown_q;
-  assign let_w  = !wants || ahead_q + 9'(aw_shown_q) > 0;
+  // By a register: the card is held a cycle after the processor has shown its burst.
+  assign let_aw = !wants_q || aw_shown_q;
+  assign let_w  = !wants_q || some_q || aw_shown_q && none_q;
+  assign ends   = write_proc_q && !(proc_awvalid_i && !m_axi_awready) && !(proc_wvalid_i && !(m_axi_wready && proc_wlast_i));
 
   assign write_proc_o = write_proc_q;
 
@@ -65,18 +67,26 @@ module control_share (
 
   assign aw     = awvalid_i && awready_o;
   assign w_last = wvalid_i && wready_o && wlast_i;
+  assign more   = aw && !w_last;
+  assign less   = w_last && !aw;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       ahead_q      <= '0;
+      some_q       <= 1'b0;
+      none_q       <= 1'b1;
       write_proc_q <= 1'b0;
+      wants_q      <= 1'b0;
       aw_shown_q   <= 1'b0;
     end else begin
-      ahead_q      <= ahead_q + 9'(aw) - 9'(w_last);
+      ahead_q      <= more ? ahead_q + 9'd1 : less ? ahead_q - 9'd1 : ahead_q;
+      some_q       <= more ? some_q || none_q : less ? ahead_q > 1 : some_q;
+      none_q       <= more ? !some_q && !none_q : less ? ahead_q == 1 : none_q;
       aw_shown_q   <= !write_proc_q && m_axi_awvalid && !m_axi_awready;
+      wants_q      <= (proc_awvalid_i || proc_wvalid_i) && !ends;
       // Nothing of the card is shown in a cycle in which the turn changes.
-      if (!write_proc_q) write_proc_q <= wants && ahead_q == 0 && !aw_shown_q;
-      else if (!(proc_awvalid_i && !m_axi_awready) && !(proc_wvalid_i && !(m_axi_wready && proc_wlast_i))) write_proc_q <= 1'b0;
+      if (!write_proc_q) write_proc_q <= wants_q && none_q && !aw_shown_q;
+      else if (ends) write_proc_q <= 1'b0;
     end
   end
 
@@ -96,7 +106,7 @@ module control_share (
     if (rst_ni) begin
       // What the turns stand on: a burst's data are not shown before its address.
       a_data_behind: assert (!wvalid_i || ahead_q + 9'(awvalid_i) > 0);
-      a_far: assert (ahead_q >= -1 && ahead_q < 255);
+      a_far: assert (ahead_q >= -1 && ahead_q < 255 && some_q == (ahead_q > 0) && none_q == (ahead_q == 0));
     end
   end
 `endif

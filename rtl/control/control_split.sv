@@ -1,5 +1,6 @@
 // The card's registers and those of its control processor behind one AXI4-Lite slave: BAR0 0x2000 to 0x20ff are the processor's. Both answer one
-// access at a time, and so does this: nothing is later than without it. W goes on with its AW or behind it.
+// access at a time, and so does this. Each channel has a register in front, so that no path leads from a pin into either: an access is two cycles later than
+// without it. W goes on with its AW or behind it.
 
 module control_split (
   input  logic        clk_i,
@@ -8,6 +9,8 @@ module control_split (
   input  logic [16:0] s_axil_awaddr,
   input  logic        s_axil_awvalid,
   output logic        s_axil_awready,
+  input  logic [31:0] s_axil_wdata,
+  input  logic [3:0]  s_axil_wstrb,
   input  logic        s_axil_wvalid,
   output logic        s_axil_wready,
   output logic [1:0]  s_axil_bresp,
@@ -22,6 +25,11 @@ module control_split (
   input  logic        s_axil_rready,
 
   // 0 the card, 1 the processor; addresses, data and strobes go to both.
+  output logic [16:0]      awaddr_o,
+  output logic [31:0]      wdata_o,
+  output logic [3:0]       wstrb_o,
+  output logic [16:0]      araddr_o,
+  output logic             idle_o,       // there was no access a cycle ago, nor one shown
   output logic [1:0]       awvalid_o,
   input  logic [1:0]       awready_i,
   output logic [1:0]       wvalid_o,
@@ -41,70 +49,107 @@ module control_split (
 
   localparam logic [16:8] PROCESSOR = 9'h020;
 
+  // ---------------------------------------------------------------- registers in front
+  logic        awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
+  logic [1:0]  bresp, rresp;
+  logic [31:0] rdata;
+
+  stream_slice #(.WIDTH(17)) u_aw (
+    .clk_i, .rst_ni,
+    .in_valid_i (s_axil_awvalid), .in_ready_o (s_axil_awready), .in_data_i (s_axil_awaddr),
+    .out_valid_o(awvalid),        .out_ready_i(awready),        .out_data_o(awaddr_o), .shown_o()
+  );
+
+  stream_slice #(.WIDTH(36)) u_w (
+    .clk_i, .rst_ni,
+    .in_valid_i (s_axil_wvalid), .in_ready_o (s_axil_wready), .in_data_i ({s_axil_wdata, s_axil_wstrb}),
+    .out_valid_o(wvalid),        .out_ready_i(wready),        .out_data_o({wdata_o, wstrb_o}), .shown_o()
+  );
+
+  stream_slice #(.WIDTH(2)) u_b (
+    .clk_i, .rst_ni,
+    .in_valid_i (bvalid),        .in_ready_o (bready),        .in_data_i (bresp),
+    .out_valid_o(s_axil_bvalid), .out_ready_i(s_axil_bready), .out_data_o(s_axil_bresp), .shown_o()
+  );
+
+  stream_slice #(.WIDTH(17)) u_ar (
+    .clk_i, .rst_ni,
+    .in_valid_i (s_axil_arvalid), .in_ready_o (s_axil_arready), .in_data_i (s_axil_araddr),
+    .out_valid_o(arvalid),        .out_ready_i(arready),        .out_data_o(araddr_o), .shown_o()
+  );
+
+  stream_slice #(.WIDTH(34)) u_r (
+    .clk_i, .rst_ni,
+    .in_valid_i (rvalid),        .in_ready_o (rready),        .in_data_i ({rdata, rresp}),
+    .out_valid_o(s_axil_rvalid), .out_ready_i(s_axil_rready), .out_data_o({s_axil_rdata, s_axil_rresp}), .shown_o()
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) idle_o <= 1'b0;
+    else idle_o <= !(s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || awvalid || wvalid || arvalid || wr_busy_q || rd_busy_q);
+  end
+
   // ---------------------------------------------------------------- writes
-  assign wr_at = wr_busy_q ? wr_at_q : s_axil_awaddr[16:8] == PROCESSOR;
+  assign wr_at = wr_busy_q ? wr_at_q : awaddr_o[16:8] == PROCESSOR;
 
   always_comb begin
     {awvalid_o, wvalid_o, bready_o} = '0;
-    awvalid_o[wr_at] = s_axil_awvalid && !wr_busy_q;
-    wvalid_o[wr_at]  = s_axil_wvalid && (wr_busy_q ? !w_done_q : s_axil_awvalid);
-    bready_o[wr_at_q] = s_axil_bready && wr_busy_q;
+    awvalid_o[wr_at] = awvalid && !wr_busy_q;
+    wvalid_o[wr_at]  = wvalid && (wr_busy_q ? !w_done_q : awvalid);
+    bready_o[wr_at_q] = bready && wr_busy_q;
   end
 
-  assign s_axil_awready = awready_i[wr_at] && !wr_busy_q;
-  assign s_axil_wready  = wready_i[wr_at] && (wr_busy_q ? !w_done_q : s_axil_awvalid);
-  assign s_axil_bvalid  = bvalid_i[wr_at_q] && wr_busy_q;
-  assign s_axil_bresp   = bresp_i[wr_at_q];
+  assign awready = awready_i[wr_at] && !wr_busy_q;
+  assign wready  = wready_i[wr_at] && (wr_busy_q ? !w_done_q : awvalid);
+  assign bvalid  = bvalid_i[wr_at_q] && wr_busy_q;
+  assign bresp   = bresp_i[wr_at_q];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {wr_busy_q, wr_at_q, w_done_q} <= '0;
     end else begin
-      if (s_axil_awvalid && s_axil_awready) begin
+      if (awvalid && awready) begin
         wr_busy_q <= 1'b1;
         wr_at_q   <= wr_at;
-        w_done_q  <= s_axil_wvalid && s_axil_wready;
-      end else if (s_axil_wvalid && s_axil_wready) begin
+        w_done_q  <= wvalid && wready;
+      end else if (wvalid && wready) begin
         w_done_q <= 1'b1;
       end
-      if (s_axil_bvalid && s_axil_bready) wr_busy_q <= 1'b0;
+      if (bvalid && bready) wr_busy_q <= 1'b0;
     end
   end
 
   // ---------------------------------------------------------------- reads
-  assign rd_at = rd_busy_q ? rd_at_q : s_axil_araddr[16:8] == PROCESSOR;
+  assign rd_at = rd_busy_q ? rd_at_q : araddr_o[16:8] == PROCESSOR;
 
   always_comb begin
     {arvalid_o, rready_o} = '0;
-    arvalid_o[rd_at]  = s_axil_arvalid && !rd_busy_q;
-    rready_o[rd_at_q] = s_axil_rready && rd_busy_q;
+    arvalid_o[rd_at]  = arvalid && !rd_busy_q;
+    rready_o[rd_at_q] = rready && rd_busy_q;
   end
 
-  assign s_axil_arready = arready_i[rd_at] && !rd_busy_q;
-  assign s_axil_rvalid  = rvalid_i[rd_at_q] && rd_busy_q;
-  assign s_axil_rdata   = rdata_i[rd_at_q];
-  assign s_axil_rresp   = rresp_i[rd_at_q];
+  assign arready = arready_i[rd_at] && !rd_busy_q;
+  assign rvalid  = rvalid_i[rd_at_q] && rd_busy_q;
+  assign rdata   = rdata_i[rd_at_q];
+  assign rresp   = rresp_i[rd_at_q];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {rd_busy_q, rd_at_q} <= '0;
     end else begin
-      if (s_axil_arvalid && s_axil_arready) begin
+      if (arvalid && arready) begin
         rd_busy_q <= 1'b1;
         rd_at_q   <= rd_at;
       end
-      if (s_axil_rvalid && s_axil_rready) rd_busy_q <= 1'b0;
+      if (rvalid && rready) rd_busy_q <= 1'b0;
     end
   end
-
-  logic unused_addr;
-  assign unused_addr = ^{s_axil_awaddr[7:0], s_axil_araddr[7:0]};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       // A slave takes the data of an access whose address it did not take only while it takes the address too.
-      a_data: assert (!(s_axil_wvalid && s_axil_wready && !wr_busy_q && !(s_axil_awvalid && s_axil_awready)));
+      a_data: assert (!(wvalid && wready && !wr_busy_q && !(awvalid && awready)));
     end
   end
 `endif

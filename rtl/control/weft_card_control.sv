@@ -1,6 +1,6 @@
 // The card with a control processor: `weft_card`, unchanged, and beside it `control_processor`, which shares its registers' bus and its way to host
 // memory; it reaches the card's registers beside the host, and stands in the way of interrupts. Ports and parameters are those of `weft_card`, and
-// MEMORY_BYTES and the alarm, which is for a simulation that leaves out cycles in which nothing happens.
+// MEMORY_BYTES, PROC_CLOCK_DIV and the alarm, which is for a simulation that leaves out cycles in which nothing happens.
 //
 // AXI IDs of the processor: write 1, read 3. Its writes have AWUSER 0. A soft reset of the card (CTRL) leaves the processor as it is; a function-level
 // reset stops it, and is done when it has nothing under way.
@@ -19,6 +19,7 @@ module weft_card_control
   parameter int unsigned CLOCK_KHZ  = 250_000,   // of clk_i, for the driver
   parameter depths_t     DEPTHS     = DEEP,      // SHALLOW for a slow host and a small part
   parameter int unsigned MEMORY_BYTES = 65536,   // of the processor: a power of two, 16 KiB to 1 MiB
+  parameter int unsigned PROC_CLOCK_DIV = 1,     // the processor's clock is clk_i divided by it: 1 to 16
   parameter logic [3:0]  AXI_CACHE  = 4'b0011,   // normal, not cacheable, bufferable
   parameter logic [2:0]  AXI_PROT   = 3'b010     // data, non-secure, unprivileged
 ) (
@@ -116,6 +117,10 @@ module weft_card_control
   logic [1:0]       awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
   logic [1:0][1:0]  bresp, rresp;
   logic [1:0][31:0] rdata;
+  logic [16:0]      host_awaddr, host_araddr;
+  logic [31:0]      host_wdata;
+  logic [3:0]       host_wstrb;
+  logic             split_idle, reset_req_q;
 
   // The processor's way to the card's registers, and the host's and its together (control_join).
   logic        win_awvalid, win_awready, win_wvalid, win_wready, win_bvalid, win_bready, win_arvalid, win_arready, win_rvalid, win_rready;
@@ -140,15 +145,22 @@ module weft_card_control
   logic [7:0]          proc_awlen, proc_arlen;
   logic [DATA_W-1:0]   proc_wdata;
   logic [DATA_W/8-1:0] proc_wstrb;
-  logic                card_bready, card_rready, card_done, card_quiescent, proc_quiescent, proc_bus_idle, write_proc, read_proc;
+  logic                bus_awvalid, bus_awready, bus_wvalid, bus_wlast, bus_wready, bus_arvalid, bus_arready;
+  logic                card_bready, card_rready, card_done, card_quiescent, proc_quiescent, proc_stopped, write_proc, read_proc;
 
   localparam logic [1:0] PROC_WRITE = 2'd1;
   localparam logic [1:0] PROC_READ  = 2'd3;
 
   control_split u_split (
     .clk_i, .rst_ni,
-    .s_axil_awaddr, .s_axil_awvalid, .s_axil_awready, .s_axil_wvalid, .s_axil_wready, .s_axil_bresp, .s_axil_bvalid, .s_axil_bready,
-    .s_axil_araddr, .s_axil_arvalid, .s_axil_arready, .s_axil_rdata, .s_axil_rresp, .s_axil_rvalid, .s_axil_rready,
+    .s_axil_awaddr, .s_axil_awvalid, .s_axil_awready, .s_axil_wdata, .s_axil_wstrb, .s_axil_wvalid, .s_axil_wready,
+    .s_axil_bresp, .s_axil_bvalid, .s_axil_bready, .s_axil_araddr, .s_axil_arvalid, .s_axil_arready,
+    .s_axil_rdata, .s_axil_rresp, .s_axil_rvalid, .s_axil_rready,
+    .awaddr_o  (host_awaddr),
+    .wdata_o   (host_wdata),
+    .wstrb_o   (host_wstrb),
+    .araddr_o  (host_araddr),
+    .idle_o    (split_idle),
     .awvalid_o (awvalid),
     .awready_i (awready),
     .wvalid_o  (wvalid),
@@ -190,15 +202,16 @@ module weft_card_control
     .m_axil_rready  (all_rready)
   );
 
-  assign all_awaddr = reg_write_proc ? win_awaddr : s_axil_awaddr;
-  assign {all_wdata, all_wstrb} = reg_write_proc ? {win_wdata, win_wstrb} : {s_axil_wdata, s_axil_wstrb};
-  assign all_araddr = reg_read_proc ? win_araddr : s_axil_araddr;
+  assign all_awaddr = reg_write_proc ? win_awaddr : host_awaddr;
+  assign {all_wdata, all_wstrb} = reg_write_proc ? {win_wdata, win_wstrb} : {host_wdata, host_wstrb};
+  assign all_araddr = reg_read_proc ? win_araddr : host_araddr;
 
   weft_card #(
     .DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(PUSH_SLOTS), .TRACE_LOG2(TRACE_LOG2),
     .CAPTURE_BYTES(CAPTURE_BYTES), .OBSERVE(OBSERVE), .CLOCK_KHZ(CLOCK_KHZ), .DEPTHS(DEPTHS), .AXI_CACHE(AXI_CACHE), .AXI_PROT(AXI_PROT)
   ) u_card (
-    .clk_i, .rst_ni, .reset_req_i,
+    .clk_i, .rst_ni,
+    .reset_req_i    (reset_req_q),
     .reset_done_o   (card_done),
     .s_axil_awaddr  (all_awaddr),
     .s_axil_awvalid (all_awvalid),
@@ -251,20 +264,21 @@ module weft_card_control
     .quiescent_o    (card_quiescent)
   );
 
-  control_processor #(.DATA_W(DATA_W), .MEMORY_BYTES(MEMORY_BYTES)) u_processor (
+  control_clock #(.DATA_W(DATA_W), .MEMORY_BYTES(MEMORY_BYTES), .CLOCK_KHZ(CLOCK_KHZ), .CLOCK_DIV(PROC_CLOCK_DIV)) u_processor (
     .clk_i, .rst_ni,
-    .stop_i         (reset_req_i),
+    .stop_i         (reset_req_q),
     .time_i,
-    .s_axil_awaddr  (s_axil_awaddr[15:0]),
+    .s_axil_awaddr  (host_awaddr[15:0]),
     .s_axil_awvalid (awvalid[1]),
     .s_axil_awready (awready[1]),
-    .s_axil_wdata, .s_axil_wstrb,
+    .s_axil_wdata   (host_wdata),
+    .s_axil_wstrb   (host_wstrb),
     .s_axil_wvalid  (wvalid[1]),
     .s_axil_wready  (wready[1]),
     .s_axil_bresp   (bresp[1]),
     .s_axil_bvalid  (bvalid[1]),
     .s_axil_bready  (bready[1]),
-    .s_axil_araddr  (s_axil_araddr[15:0]),
+    .s_axil_araddr  (host_araddr[15:0]),
     .s_axil_arvalid (arvalid[1]),
     .s_axil_arready (arready[1]),
     .s_axil_rdata   (rdata[1]),
@@ -309,7 +323,7 @@ module weft_card_control
     .m_axi_arready  (proc_arready),
     .m_axi_rdata, .m_axi_rresp,
     .m_axi_rvalid   (m_axi_rvalid && m_axi_rid == PROC_READ),
-    .bus_idle_o     (proc_bus_idle),
+    .stopped_o      (proc_stopped),
     .alarm_o, .alarm_at_o,
     .quiescent_o    (proc_quiescent)
   );
@@ -332,19 +346,47 @@ module weft_card_control
     .proc_arready_o (proc_arready),
     .write_proc_o   (write_proc),
     .read_proc_o    (read_proc),
-    .m_axi_awvalid, .m_axi_awready, .m_axi_wvalid, .m_axi_wlast, .m_axi_wready, .m_axi_arvalid, .m_axi_arready
+    .m_axi_awvalid  (bus_awvalid),
+    .m_axi_awready  (bus_awready),
+    .m_axi_wvalid   (bus_wvalid),
+    .m_axi_wlast    (bus_wlast),
+    .m_axi_wready   (bus_wready),
+    .m_axi_arvalid  (bus_arvalid),
+    .m_axi_arready  (bus_arready)
   );
 
-  assign {m_axi_awid, m_axi_awaddr, m_axi_awlen, m_axi_awuser} =
-    write_proc ? {PROC_WRITE, proc_awaddr, proc_awlen, 1'b0} : {card_awid, card_awaddr, card_awlen, card_awuser};
-  assign {m_axi_wdata, m_axi_wstrb} = write_proc ? {proc_wdata, proc_wstrb} : {card_wdata, card_wstrb};
-  assign {m_axi_arid, m_axi_araddr, m_axi_arlen} = read_proc ? {PROC_READ, proc_araddr, proc_arlen} : {card_arid, card_araddr, card_arlen};
+  // A register behind the share for each channel, so that no path leads from it to a pin.
+  stream_slice #(.WIDTH(2 + 64 + 8 + 1)) u_aw (
+    .clk_i, .rst_ni,
+    .in_valid_i (bus_awvalid),   .in_ready_o (bus_awready),   .shown_o(),
+    .in_data_i  (write_proc ? {PROC_WRITE, proc_awaddr, proc_awlen, 1'b0} : {card_awid, card_awaddr, card_awlen, card_awuser}),
+    .out_valid_o(m_axi_awvalid), .out_ready_i(m_axi_awready), .out_data_o({m_axi_awid, m_axi_awaddr, m_axi_awlen, m_axi_awuser})
+  );
+
+  stream_slice #(.WIDTH(1 + DATA_W / 8 + DATA_W)) u_w (
+    .clk_i, .rst_ni,
+    .in_valid_i (bus_wvalid),   .in_ready_o (bus_wready),   .shown_o(),
+    .in_data_i  ({bus_wlast, write_proc ? {proc_wstrb, proc_wdata} : {card_wstrb, card_wdata}}),
+    .out_valid_o(m_axi_wvalid), .out_ready_i(m_axi_wready), .out_data_o({m_axi_wlast, m_axi_wstrb, m_axi_wdata})
+  );
+
+  stream_slice #(.WIDTH(2 + 64 + 8)) u_ar (
+    .clk_i, .rst_ni,
+    .in_valid_i (bus_arvalid),   .in_ready_o (bus_arready),   .shown_o(),
+    .in_data_i  (read_proc ? {PROC_READ, proc_araddr, proc_arlen} : {card_arid, card_araddr, card_arlen}),
+    .out_valid_o(m_axi_arvalid), .out_ready_i(m_axi_arready), .out_data_o({m_axi_arid, m_axi_araddr, m_axi_arlen})
+  );
 
   // The processor takes each answer in its cycle.
   assign m_axi_bready = m_axi_bid == PROC_WRITE || card_bready;
   assign m_axi_rready = m_axi_rid == PROC_READ || card_rready;
 
-  assign reset_done_o = card_done && proc_bus_idle;
-  assign quiescent_o  = card_quiescent && proc_quiescent;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) reset_req_q <= 1'b0;
+    else reset_req_q <= reset_req_i;
+  end
+
+  assign reset_done_o = card_done && proc_stopped;
+  assign quiescent_o  = card_quiescent && proc_quiescent && split_idle;
 
 endmodule

@@ -146,11 +146,13 @@ PROOFS = [
         ("host/card_reads.sv", "s_axil_arready  = state_q == Idle;", "s_axil_arready  = state_q inside {Idle, Look};"),
     ], method="pdr"),
     Proof("control_share_formal", ["control/control_share.sv", "formal/from_reset.sv", "formal/control_share_formal.sv"], [
-        ("control/control_share.sv", "wants && ahead_q == 0 && !aw_shown_q;", "wants && !aw_shown_q;"),
-        ("control/control_share.sv", "assign let_aw = !wants || aw_shown_q;", "assign let_aw = !wants;"),
-        ("control/control_share.sv", "ahead_q + 9'(aw_shown_q) > 0;", "ahead_q > 0;"),
+        ("control/control_share.sv", "wants_q && none_q && !aw_shown_q;", "wants_q && !aw_shown_q;"),
+        ("control/control_share.sv", "assign let_aw = !wants_q || aw_shown_q;", "assign let_aw = !wants_q;"),
+        ("control/control_share.sv", "some_q || aw_shown_q && none_q;", "some_q;"),
+        ("control/control_share.sv", "less ? ahead_q > 1 : some_q;", "less ? ahead_q > 0 : some_q;"),
+        ("control/control_share.sv", "more ? !some_q && !none_q :", "more ? 1'b0 :"),
         ("control/control_share.sv", "proc_arvalid_i && !ar_shown_q;", "proc_arvalid_i;"),
-        ("control/control_share.sv", "&& !(proc_wvalid_i && !(m_axi_wready && proc_wlast_i)))", ")"),
+        ("control/control_share.sv", " && !(proc_wvalid_i && !(m_axi_wready && proc_wlast_i));", ";"),
     ], method="pdr"),
     # Copies of up to three blocks, from any word of four on; what a copy is counts, not where.
     Proof("control_dma_formal", DMA_PROOF, [

@@ -92,7 +92,7 @@ module dma_read #(
   logic [BURST_W-2:0] ar_beats;
 
   stream_slice #(.WIDTH(2 + 64 - LANE_W + BURST_W - 1)) u_ar (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (burst_valid != '0), .in_ready_o (ar_ready),
     .in_data_i  ({pick, burst_addr[pick], (BURST_W-1)'(burst_beats[pick] - 1'b1)}),
     .out_valid_o(m_axi_arvalid),     .out_ready_i(m_axi_arready),

@@ -142,7 +142,7 @@ module dma_read_client #(
   );
 
   stream_slice #(.WIDTH($bits(desc_t))) u_desc (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (kept_valid), .in_ready_o (kept_ready), .in_data_i (kept_desc),
     .out_valid_o(desc_valid), .out_ready_i(desc_pop),   .out_data_o(desc), .shown_o()
   );
@@ -175,7 +175,7 @@ module dma_read_client #(
   logic [COUNT_W-1:0] out_count;
 
   stream_slice #(.WIDTH(2 + COUNT_W + DATA_W)) u_answer (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (out_valid),   .in_ready_o (out_ready),   .in_data_i ({out_error, out_last, out_count, out_data}),
     .out_valid_o(rsp_valid_o), .out_ready_i(rsp_ready_i), .out_data_o({rsp_error_o, rsp_last_o, rsp_count_o, rsp_data_o}),
     .shown_o    ()

@@ -172,7 +172,7 @@ module dma_write #(
   assign kept_whole = kept_burst.beats <= BEATS_W'(PAGE_BEAT_W'(~kept_burst.addr[11:LANE_W]));
 
   stream_slice #(.WIDTH($bits(burst_cmd_t) + 1)) u_burst (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (kept_valid),  .in_ready_o (kept_ready), .in_data_i ({kept_burst, kept_whole}),
     .out_valid_o(burst_valid), .out_ready_i(burst_pop),  .out_data_o({burst, whole}), .shown_o()
   );
@@ -210,7 +210,7 @@ module dma_write #(
   logic [PAGE_BEAT_W-1:0] aw_beats;
 
   stream_slice #(.WIDTH(1 + 64 - LANE_W + PAGE_BEAT_W)) u_aw (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (burst_valid && track_ready), .in_ready_o (aw_ready), .in_data_i ({burst.client == 2'd0, burst_addr, burst_beats}),
     .out_valid_o(m_axi_awvalid), .out_ready_i(m_axi_awready), .out_data_o({m_axi_awuser, aw_addr, aw_beats}), .shown_o()
   );
@@ -333,7 +333,7 @@ module dma_write #(
   end
 
   stream_slice #(.WIDTH(1 + BYTES + DATA_W)) u_w (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (out_valid),    .in_ready_o (w_ready),      .in_data_i ({w_last, strobe, merged}),
     .out_valid_o(m_axi_wvalid), .out_ready_i(m_axi_wready), .out_data_o({m_axi_wlast, m_axi_wstrb, m_axi_wdata}), .shown_o()
   );
@@ -350,7 +350,7 @@ module dma_write #(
 
   // Two cycles behind the AW at most, which is before its answer.
   stream_slice #(.WIDTH(3)) u_track (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (kept_track_valid), .in_ready_o (kept_track_ready), .in_data_i (kept_track),
     .out_valid_o(track_valid),      .out_ready_i(m_axi_bvalid),     .out_data_o(track), .shown_o()
   );

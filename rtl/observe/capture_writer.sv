@@ -188,7 +188,7 @@ module capture_writer
   end
 
   stream_slice #(.WIDTH(64 + 16)) u_commands (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (piece_valid), .in_ready_o (piece_ready), .in_data_i ({cmd_addr, cmd_bytes}),
     .out_valid_o(cmd_valid_o), .out_ready_i(cmd_ready_i), .out_data_o({cmd_addr_o, cmd_bytes_o}), .shown_o()
   );

@@ -76,6 +76,7 @@ package weft_card_pkg;
   parameter logic [15:0] REG_PROC_AWAKE_LO = 16'h2034;
   parameter logic [15:0] REG_PROC_AWAKE_HI = 16'h2038;
   parameter logic [15:0] REG_PROC_BELL = 16'h203c;
+  parameter logic [15:0] REG_PROC_CLOCK = 16'h2040;
   parameter logic [15:0] REG_TRACE = 16'h4000;
   parameter int unsigned REG_TRACE_COUNT = 4096;
 

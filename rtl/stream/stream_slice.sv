@@ -9,7 +9,6 @@ module stream_slice #(
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
-  input  logic             clear_i,      // forgets what is inside
 
   input  logic             in_valid_i,
   output logic             in_ready_o,
@@ -32,9 +31,6 @@ module stream_slice #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      out_valid_q <= 1'b0;
-      spare_q     <= 1'b0;
-    end else if (clear_i) begin
       out_valid_q <= 1'b0;
       spare_q     <= 1'b0;
     end else if (free) begin
@@ -64,7 +60,7 @@ module stream_slice #(
   ) u_rules (
       .clk_i,
       .rst_ni,
-      .clear_i(clear_i),
+      .clear_i(1'b0),
       .valid_i(out_valid_o),
       .ready_i(out_ready_i),
       .data_i(out_data_o)

@@ -47,11 +47,16 @@ BLOCKS = {
     "observe": ["DATA_W"],      # with the counters
     "mac_loopback": ["DATA_W"],
 }
+# With the control processor's core in $WEFT_IBEX: what the card has more with it, but for multiplexers and registers around it.
+if os.environ.get("WEFT_IBEX"):
+    BLOCKS["control_clock"] = ["DATA_W"]
+# What it has there: a clock of its own.
+FIXED = {"control_clock": {"CLOCK_DIV": 4}}
 
 
 def parameters(block: str, width: int, flows: int) -> dict:
     size = {"DATA_W": width, "NUM_FLOWS": flows, "NUM_STAGS": 4 * flows}
-    return {key: size[key] for key in BLOCKS[block]}
+    return {**{key: size[key] for key in BLOCKS[block]}, **FIXED.get(block, {})}
 
 
 def name(target: str, block: str, settings: dict) -> str:

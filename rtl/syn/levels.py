@@ -21,7 +21,8 @@ CLOCK_TO_OUT, MEMORY_TO_OUT, LEVEL, NET_AND_SETUP = 0.10, 1.00, 0.44, 0.36
 
 # Levels of the cells through which a value passes within a cycle. CARRY4 is half of a CARRY8.
 THROUGH = {"LUT": 1.0, "INV": 0.0, "MUXF": 0.0, "CARRY8": 1.0, "CARRY4": 0.5, "BUF": 0.0}
-NOT_TIMED = {"C", "CLR", "PRE", "WCLK", "CLK", "CLKARDCLK", "CLKBWRCLK"}
+CLOCKS = {"C", "WCLK", "CLK", "CLKARDCLK", "CLKBWRCLK"}
+NOT_TIMED = {"CLR", "PRE", *CLOCKS}
 KINDS = ("register", "memory", "pin")
 
 # The rules (docs/timing.md).
@@ -36,6 +37,7 @@ class Cell:
         way = cell["port_directions"]
         inputs = [(pin, bit) for pin, bit in pins if way[pin] == "input" and pin not in NOT_TIMED]
         self.outputs = [bit for pin, bit in pins if way[pin] == "output"]
+        self.clocks = {bit for pin, bit in pins if pin in CLOCKS}
         self.starts, self.ends, self.through, self.level = [], [], [], 0.0
         self.block = kind.startswith(("RAMB", "URAM"))
         self.memory = kind.startswith(("RAM", "URAM", "SRL"))
@@ -57,7 +59,8 @@ def family(name: str) -> str:
 
 
 class Netlist:
-    def __init__(self, path: str):
+    def __init__(self, path: str, clock: str | None = None):
+        """`clock`: only what ends at a register or a memory of this port's clock, or at a pin."""
         module = next(iter(m for m in json.load(open(path))["modules"].values() if m["cells"]))
         self.names = self._names(module)
         self.kind, self.node, self.ends, self.places = {}, {}, [], {}
@@ -80,7 +83,8 @@ class Netlist:
                 self.node[bit] = node
                 if not cell.through:
                     self.kind[bit] = "memory" if cell.block else "register"
-            self.ends += [(node, pin, bit) for pin, bit in cell.ends]
+            if clock is None or cell.clocks & set(module["ports"][clock]["bits"]):
+                self.ends += [(node, pin, bit) for pin, bit in cell.ends]
             if cell.through:
                 self.cells[name] = cell
                 for bit in set(cell.through):
@@ -213,9 +217,9 @@ class Netlist:
         return worst, over
 
 
-def report(path: str, paths: int) -> dict:
+def report(path: str, paths: int, clock: str | None = None) -> dict:
     """One row of the table of timing.py, and the worst families of paths in words."""
-    netlist = Netlist(path)
+    netlist = Netlist(path, clock)
     if netlist.loops:
         raise ValueError(f"a combinational loop through {netlist.loops} cells")
     worst = dict.fromkeys(KINDS, 0)

@@ -93,8 +93,8 @@ def processor_sources() -> list[str]:
     """The card with its control processor, whose core is in $WEFT_IBEX."""
     ibex = os.environ["WEFT_IBEX"]
     lists = ["weft_card.f", "control/control.f", "control/control_card.f"]
-    own = [str(RTL / name) for path in lists for name in (RTL / path).read_text().split()]
-    core = [f"{ibex}/{name}" for name in (RTL / "control/ibex.f").read_text().split()]
+    own = [str(RTL / name) for path in lists for name in synth.listed(path)]
+    core = [f"{ibex}/{name}" for name in synth.listed("control/ibex.f")]
     return [f"-I{ibex}/vendor/lowrisc_ip/ip/prim/rtl", f"-I{ibex}/vendor/lowrisc_ip/dv/sv/dv_utils", str(RTL / "control/ibex.vlt"), *core, *own]
 
 
@@ -106,7 +106,9 @@ def main() -> int:
     options = parser.parse_args()
     if options.top == WITH_PROCESSOR:
         tools = {"verilator -Wall": TOOLS["verilator -Wall"]}
-        return min(1, sum(check(options.top, [f"DATA_W={width}"], processor_sources(), tools) for width in options.width))
+        # With the card's clock, and with one of its own.
+        sizes = [[f"DATA_W={width}", f"PROC_CLOCK_DIV={div}"] for width in options.width for div in (1, 4)]
+        return min(1, sum(check(options.top, size, processor_sources(), tools) for size in sizes))
     card = [str(RTL / name) for name in synth.sources()]
     bad = sum(check(options.top, [f"DATA_W={width}"], card) for width in options.width)
     for board in options.board:

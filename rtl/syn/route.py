@@ -43,9 +43,14 @@ PACKAGE = ["--package", "CABGA756", "--speed", "8"]
 PLACER = ["--placer-heap-timingweight", "20", "--placer-heap-critexp", "2"]
 
 
-def harness(top: str, ports: list[tuple[str, bool, int]]) -> str:
+# Clock, reset, and whether that is low.
+OURS = ("clk_i", "rst_ni", True)
+
+
+def harness(top: str, ports: list[tuple[str, bool, int]], names: tuple[str, str, bool]) -> str:
     """Verilog around `top`: ports (name, input?, width), but for clock and reset, behind shift registers."""
-    fed = [(name, width) for name, is_input, width in ports if is_input and name not in ("clk_i", "rst_ni")]
+    clock, reset, low = names
+    fed = [(name, width) for name, is_input, width in ports if is_input and name not in (clock, reset)]
     taken = [(name, width) for name, is_input, width in ports if not is_input]
     lines, at = [], 0
     for name, width in fed:
@@ -55,7 +60,7 @@ def harness(top: str, ports: list[tuple[str, bool, int]]) -> str:
     for name, width in taken:
         lines.append(f"    .{name}(out[{at} +: {width}])")
         at += width
-    clock = "    .clk_i(clk_i)" + (",\n    .rst_ni(rst_q[1])" if any(name == "rst_ni" for name, _, _ in ports) else "")
+    first = f"    .{clock}(clk_i)" + (f",\n    .{reset}({'' if low else '!'}rst_q[1])" if any(name == reset for name, _, _ in ports) else "")
     return f"""
 module route_harness(input clk_i, input rst_ni, input serial_i, input load_i, output serial_o);
   reg [1:0] rst_q;
@@ -74,7 +79,7 @@ module route_harness(input clk_i, input rst_ni, input serial_i, input load_i, ou
       shift_q[i] <= load_q[i / 64] ? out_q[i] : i == 0 ? serial_i : shift_q[i == 0 ? 0 : i - 1];
   end
   {top} dut (
-{clock},
+{first},
 {(","+chr(10)).join(lines)}
   );
 endmodule
@@ -88,11 +93,18 @@ def map_block(top: str, parameters: dict, folder: str) -> None:
     os.chdir(synth.RTL)
     design = libyosys.Design()
     settings = " ".join(f"-G {name}={value}" for name, value in parameters.items())
-    libyosys.run_pass(f"read_slang --top {top} {settings} " + " ".join(synth.sources()), design)
+    libyosys.run_pass(f"read_slang --top {top} {settings} " + " ".join(synth.sources() + synth.processor_sources()), design)
+    map_harness(design, top, folder, OURS)
+
+
+def map_harness(design, top: str, folder: str, names: tuple[str, str, bool]) -> None:
+    """Writes netlist.json of the harness and the design's `top` in it."""
+    from pyosys import libyosys
+
     libyosys.run_pass(f"proc; write_json {folder}/ports.json", design)
     module = json.loads(pathlib.Path(f"{folder}/ports.json").read_text())["modules"][top]
     ports = [(name, port["direction"] == "input", len(port["bits"])) for name, port in module["ports"].items()]
-    pathlib.Path(f"{folder}/harness.v").write_text(harness(top, ports))
+    pathlib.Path(f"{folder}/harness.v").write_text(harness(top, ports, names))
     for command in (
         f"read_verilog {folder}/harness.v",
         *(f"scratchpad -set abc9.{name}" for name in synth.QUICKER),
@@ -145,6 +157,18 @@ def describe(path: dict) -> str:
     return f"{total:.1f} ns, {wires:.1f} of it wires, {cells} cells: {short(steps[0]['from']['cell'])} -> {short(steps[-1]['to']['cell'])}"
 
 
+def tell(name: str, row: dict, before: str = "") -> float:
+    """Prints what came of a route; its clock in MHz."""
+    clock = max(entry["achieved"] for entry in row["fmax"].values())
+    used = {kind: row["utilization"].get(kind, {"used": 0})["used"] for kind in ("TRELLIS_COMB", "TRELLIS_FF", "DP16KD")}
+    print(f"{name}: {clock:.1f} MHz, {used['TRELLIS_COMB']} LUT4, {used['TRELLIS_FF']} FF, {used['DP16KD']} block RAM"
+          f"{before}, {row['seconds']:.0f} s routing", flush=True)
+    for path in row["critical_paths"]:
+        if path["from"].split("$")[0] == path["to"].split("$")[0]:
+            print("    " + describe(path))
+    return clock
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Place and route blocks of the card for ECP5.")
     parser.add_argument("--top", nargs="*", default=["weft_rx", "weft_tx"], help="weft_rx, weft_tx, weft_card or any module")
@@ -171,13 +195,7 @@ def main() -> int:
         for seed in options.seeds:
             placing = 0.0 if options.placed else place(folder, part, options.freq, seed)
             row = route(folder, part, seed, options.router)
-            clock = max(entry["achieved"] for entry in row["fmax"].values())
-            used = {kind: row["utilization"].get(kind, {"used": 0})["used"] for kind in ("TRELLIS_COMB", "TRELLIS_FF", "DP16KD")}
-            print(f"{top}, seed {seed}: {clock:.1f} MHz, {used['TRELLIS_COMB']} LUT4, {used['TRELLIS_FF']} FF, {used['DP16KD']} block RAM, "
-                  f"{mapping:.0f} s yosys, {placing:.0f} s placing, {row['seconds']:.0f} s routing", flush=True)
-            for path in row["critical_paths"]:
-                if path["from"].split("$")[0] == path["to"].split("$")[0]:
-                    print("    " + describe(path))
+            clock = tell(f"{top}, seed {seed}", row, f", {mapping:.0f} s yosys, {placing:.0f} s placing")
             if clock >= options.freq:
                 break
         slow |= clock < options.freq

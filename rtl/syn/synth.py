@@ -69,11 +69,25 @@ CELLS = {
 COLUMNS = ["lut", "ff", "lutram", "bram", "dsp"]
 
 
+def listed(name: str) -> list[str]:
+    """The files of a list."""
+    lines = [line.strip() for line in (RTL / name).read_text().splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
 def sources(*more: str) -> list[str]:
     """The files of weft_card.f, packages first, the vendor-free ones for boards, and those of further lists."""
-    lists = ["weft_card.f", "boards/boards.f", *more]
-    lines = [line for name in lists for line in (RTL / name).read_text().splitlines()]
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    return [file for name in ("weft_card.f", "boards/boards.f", *more) for file in listed(name)]
+
+
+def processor_sources() -> list[str]:
+    """What the card has with a control processor: the core's files in $WEFT_IBEX (rtl/control/setup.sh), and its own. None without that."""
+    ibex = os.environ.get("WEFT_IBEX")
+    if not ibex:
+        return []
+    core = [f"{ibex}/{name}" for name in listed("control/ibex.f")]
+    own = [name for part in ("control/control.f", "control/control_card.f") for name in listed(part) if name not in listed("boards/boards.f")]
+    return [f"-I{ibex}/vendor/lowrisc_ip/{name}" for name in ("ip/prim/rtl", "dv/sv/dv_utils")] + core + own
 
 
 def synthesize(target: str, top: str, parameters: dict) -> None:
@@ -85,12 +99,23 @@ def synthesize(target: str, top: str, parameters: dict) -> None:
     design = libyosys.Design()
     settings = " ".join(f"-G {name}={value}" for name, value in parameters.items())
     for command in (
-        f"read_slang --top {top} {settings} " + " ".join(sources()),
+        f"read_slang --top {top} {settings} " + " ".join(sources() + processor_sources()),
         *(f"scratchpad -set abc9.{name}" for name in QUICKER),
         SYNTHESIS[target].format(top=top),
         f"tee -q -o {out}/stat.json stat -json -top {top}",
     ):
         libyosys.run_pass(command, design)
+
+
+def cells(target: str, report: dict) -> dict:
+    """Adds up the cells of yosys' `stat`, by column."""
+    row = dict.fromkeys(COLUMNS + ["uram", "wire", "latch"], 0.0)
+    for cell, count in report["design"]["num_cells_by_type"].items():
+        for prefix, column, weight in CELLS[target]:
+            if cell.startswith(prefix):
+                row[column] += weight * (count if isinstance(count, int) else count["count"])
+                break
+    return row
 
 
 def measure(target: str, top: str, parameters: dict, log: pathlib.Path) -> dict:
@@ -104,13 +129,7 @@ def measure(target: str, top: str, parameters: dict, log: pathlib.Path) -> dict:
         if done.returncode:
             raise RuntimeError(f"{top} for {target}: yosys failed, see {log}")
         report = json.loads((pathlib.Path(folder) / "stat.json").read_text())
-    row = dict.fromkeys(COLUMNS + ["uram", "wire", "latch"], 0.0)
-    for cell, count in report["design"]["num_cells_by_type"].items():
-        for prefix, column, weight in CELLS[target]:
-            if cell.startswith(prefix):
-                row[column] += weight * (count if isinstance(count, int) else count["count"])
-                break
-    return {"target": target, "top": top, "parameters": parameters, "seconds": round(seconds, 1), **row}
+    return {"target": target, "top": top, "parameters": parameters, "seconds": round(seconds, 1), **cells(target, report)}
 
 
 def main() -> int:

@@ -4,6 +4,7 @@
     rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/timing.py [--top NAME ...] [--width 128 512] [--paths 20]
 
 Each block is mapped by yosys, flattened, and every path from a register, memory or pin to the next is measured (levels.py).
+With the control processor's core in $WEFT_IBEX (rtl/control/setup.sh), --top may be control_processor or weft_card_control.
 A LUT, and each 8 bits of a carry chain, is one level; MUXF7 and MUXF8 stand in the LUT's slice and are none. The rules:
 
     levels   a path from register to register, at most 8
@@ -57,8 +58,12 @@ BLOCKS = [
     ("observe", {}),
     ("weft_rx", {"NUM_FLOWS": 1024, "NUM_STAGS": 4096}),
     ("weft_card", {"NUM_FLOWS": 1024, "NUM_STAGS": 4096}),
+    ("control_processor", {}),
+    ("weft_card_control", {"NUM_FLOWS": 1024, "NUM_STAGS": 4096, "PROC_CLOCK_DIV": 4}),
 ]
-ON_REQUEST = ["weft_rx", "weft_card"]
+ON_REQUEST = ["weft_rx", "weft_card", "control_processor", "weft_card_control"]
+# Of a block with two clocks, what belongs to the card's. The rules are not for the processor, which has its own.
+CLOCK = {"weft_card_control": "clk_i"}
 # Modules of board wrappers: files that are not the card's.
 FILES = {"msix_table": ["host/msix_table.sv"]}
 NO_WIDTH = ["rx_lookup", "rx_flow_state", "rx_dispatch", "counters", "msix_table"]
@@ -72,7 +77,7 @@ RULES = {"levels": levels.LEVELS, "memory": levels.MEMORY, "loop": levels.LOOP, 
 
 def breaks(top: str, row: dict, before: dict | None) -> list[str]:
     """Which rules a row breaks, and in what it is worse than the recorded one. A block that was recorded beyond a rule may stay there: the card may not."""
-    card = top == "weft_card"
+    card = top in ("weft_card", "weft_card_control")
     rules = {**RULES, "pin": levels.PIN, "enables": 0} if card else RULES
     kept = before if before and not card else {}
     most = {column: max(limit, kept.get(column, limit)) for column, limit in rules.items()}
@@ -90,7 +95,7 @@ def map_block(top: str, parameters: dict, out: str) -> None:
     design = libyosys.Design()
     settings = " ".join(f"-G {name}={value}" for name, value in parameters.items())
     for command in (
-        f"read_slang --top {top} {settings} " + " ".join(synth.sources() + FILES.get(top, [])),
+        f"read_slang --top {top} {settings} " + " ".join(synth.sources() + synth.processor_sources() + FILES.get(top, [])),
         *(f"scratchpad -set abc9.{name}" for name in synth.QUICKER),
         synth.SYNTHESIS["xcup"].format(top=top) + " -run begin:map_cells",
         "rename -wire t:$_*DFF*",  # levels.py knows registers by these names
@@ -109,7 +114,7 @@ def measure(top: str, parameters: dict, log: pathlib.Path, paths: int) -> dict:
             done = subprocess.run(child, stdout=output, stderr=subprocess.STDOUT, check=False)
         if done.returncode:
             raise RuntimeError(f"{top}: yosys failed, see {log}")
-        return levels.report(netlist, paths)
+        return levels.report(netlist, paths, CLOCK.get(top))
 
 
 def main() -> int:

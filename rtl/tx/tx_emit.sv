@@ -185,7 +185,7 @@ module tx_emit
                     about: about};
 
   stream_slice #(.WIDTH($bits(sent_t) + 1 + DATA_W / 8 + DATA_W)) u_out (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (have),          .in_ready_o (free),          .in_data_i ({sent_in, last_q, keep_q, merged}),
     .out_valid_o(out_valid),     .out_ready_i(out_ready),
     .out_data_o ({sent, mac_tx_tlast, mac_tx_tkeep, mac_tx_tdata}), .shown_o()

@@ -66,7 +66,7 @@ module tx_framer
   );
 
   stream_slice #(.WIDTH($bits(layout_t))) u_layout (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (kept_valid),   .in_ready_o (kept_ready),   .in_data_i (kept),
     .out_valid_o(layout_valid), .out_ready_i(layout_ready), .out_data_o(layout), .shown_o()
   );
@@ -113,7 +113,7 @@ module tx_framer
   );
 
   stream_slice #(.WIDTH(1 + COUNT_W + DATA_W)) u_filled (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (filled_valid), .in_ready_o (filled_ready), .in_data_i ({filled_last, filled_count, filled_data}),
     .out_valid_o(packed_valid), .out_ready_i(packed_ready), .out_data_o({packed_last, packed_count, packed_data}),
     .shown_o    ()

@@ -287,7 +287,7 @@ module tx_gather
   end
 
   stream_slice #(.WIDTH(1 + COUNT_W + DATA_W)) u_pieces (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (put),           .in_ready_o (can_put),       .in_data_i ({piece_last, piece_count, piece_data}),
     .out_valid_o(piece_valid_o), .out_ready_i(piece_ready_i), .out_data_o({piece_last_o, piece_count_o, piece_data_o}),
     .shown_o    ()

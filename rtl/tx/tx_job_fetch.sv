@@ -67,7 +67,11 @@ module tx_job_fetch
   assign ring_ok = cfg_i.job_log2 >= 8'd1 && cfg_i.job_log2 <= 8'd16;
   assign mask    = ~(32'hFFFF_FFFF << cfg_i.job_log2[4:0]);
   assign posted  = cfg_i.job_tail - head_q;
-  assign wanted  = cfg_i.enable && ring_ok && posted != '0 && !posted[31];
+  assign wanted  = cfg_i.enable && ring_ok && cfg_i.job_tail != head_q && !posted[31];
+
+  logic unused_posted;
+  assign unused_posted = ^posted[30:0];
+
   assign issue   = wanted_q && !cfg_i.job_reset && ahead_q != AHEAD_W'(PREFETCH) && (!req_valid_q || req_ready_i);
   assign pushed  = push_here_i && stood_q[1] && cfg_i.enable && ring_ok && !cfg_i.job_reset && !wanted_q && ahead_q != AHEAD_W'(PREFETCH);
 

@@ -220,7 +220,7 @@ module tx_markers
   assign o_layout = flush_q ? flush_layout_q : r_layout_q;
 
   stream_slice #(.WIDTH($bits(layout_t) + 1 + COUNT_W + DATA_W)) u_out (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (o_valid),     .in_ready_o (o_free),      .in_data_i ({o_layout, o_last, o_count, o_data}),
     .out_valid_o,              .out_ready_i,              .out_data_o({out_layout_o, out_last_o, out_count_o, out_data_o}),
     .shown_o    ()

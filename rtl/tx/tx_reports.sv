@@ -83,7 +83,7 @@ module tx_reports
 
   // What the report ring's writer takes is known late in its cycle, and far from here.
   stream_slice #(.WIDTH($bits(told_t))) u_head (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (kept_valid),  .in_ready_o (kept_ready),  .in_data_i (kept),
     .out_valid_o(rpt_valid_o), .out_ready_i(rpt_ready_i), .out_data_o(head), .shown_o()
   );

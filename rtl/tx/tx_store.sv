@@ -166,7 +166,7 @@ module tx_store
   );
 
   stream_slice #(.WIDTH(DATA_W)) u_shown (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (kept_valid),  .in_ready_o (kept_ready),  .in_data_i (kept_data),
     .out_valid_o(out_valid_o), .out_ready_i(out_ready_i), .out_data_o(out_data_o), .shown_o()
   );

@@ -26,12 +26,17 @@ fn main() {
     println!("cargo:rustc-cfg=ibex");
     let rtl = Path::new("../../rtl");
     let mut project = Project::new();
-    for width in [128, 512] {
-        let name = format!("control_processor_{width}");
+    for (name, width, div) in [
+        ("control_processor_128", 128, 1),
+        ("control_processor_512", 512, 1),
+        ("control_processor_128_slow", 128, 4),
+        ("control_processor_512_slow", 512, 3),
+    ] {
         project = project.design(
-            Design::new(&name)
+            Design::new(name)
                 .top("control_processor_bench")
                 .parameter("DATA_W", width)
+                .parameter("CLOCK_DIV", div)
                 .argument("../../rtl/syn/lint.vlt")
                 .argument("../../rtl/control/ibex.vlt")
                 .include_dir(ibex.join("vendor/lowrisc_ip/ip/prim/rtl"))
@@ -41,7 +46,14 @@ fn main() {
                         .iter()
                         .map(|file| ibex.join(file)),
                 )
-                .files([rtl.join("pkg/weft_card_pkg.sv")])
+                .files(
+                    [
+                        "pkg/weft_card_pkg.sv",
+                        "stream/stream_rules.sv",
+                        "stream/stream_slice.sv",
+                    ]
+                    .map(|file| rtl.join(file)),
+                )
                 .files(
                     list(&rtl.join("control/control.f"))
                         .iter()

@@ -177,6 +177,8 @@ pub mod reg {
     pub const PROC_AWAKE_HI: u32 = 0x2038;
     /// Written: there is something in queues that the firmware looks at, with an interrupt: a bit for each of them (proc_bell), besides those that were written before; without effect while the processor is stopped. Read: the bits that the firmware did not take since.
     pub const PROC_BELL: u32 = 0x203c;
+    /// The processor's clock in kHz, which is the card's (CLOCK_KHZ) or slower: what its cycles are.
+    pub const PROC_CLOCK: u32 = 0x2040;
     /// The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.
     pub const TRACE: u32 = 0x4000;
     /// Number of words of TRACE.
@@ -243,6 +245,7 @@ pub mod reg {
         ("PROC_AWAKE_LO", 0x2034, 1),
         ("PROC_AWAKE_HI", 0x2038, 1),
         ("PROC_BELL", 0x203c, 1),
+        ("PROC_CLOCK", 0x2040, 1),
         ("TRACE", 0x4000, 4096),
     ];
     /// What each register of `ALL` is, and whether the host may write it.
@@ -307,6 +310,7 @@ pub mod reg {
         ("Cycles in which the processor was awake, since it was started; low half.", false),
         ("The high half, as it was when PROC_AWAKE_LO was read.", false),
         ("Written: there is something in queues that the firmware looks at, with an interrupt: a bit for each of them (proc_bell), besides those that were written before; without effect while the processor is stopped. Read: the bits that the firmware did not take since.", true),
+        ("The processor's clock in kHz, which is the card's (CLOCK_KHZ) or slower: what its cycles are.", false),
         ("The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.", false),
     ];
 
@@ -441,6 +445,7 @@ pub mod reg {
             Bits { name: "WAITING", shift: 0, width: 1, doc: "the firmware did not take it yet" },
             Bits { name: "OPEN", shift: 1, width: 1, doc: "the firmware did not answer it yet" },
         ],
+        &[],
         &[],
         &[],
         &[],
@@ -5216,6 +5221,8 @@ pub mod registers {
     pub const PROC_AWAKE_HI: Register<ReadOnly, u32> = Register::new("PROC_AWAKE_HI", reg::PROC_AWAKE_HI);
     /// Written: there is something in queues that the firmware looks at, with an interrupt: a bit for each of them (proc_bell), besides those that were written before; without effect while the processor is stopped. Read: the bits that the firmware did not take since.
     pub const PROC_BELL: Register<ReadWrite, u32> = Register::new("PROC_BELL", reg::PROC_BELL);
+    /// The processor's clock in kHz, which is the card's (CLOCK_KHZ) or slower: what its cycles are.
+    pub const PROC_CLOCK: Register<ReadOnly, u32> = Register::new("PROC_CLOCK", reg::PROC_CLOCK);
     /// The trace ring: entry n is the four words from 4 n (see trace_entry); entries beyond TRACE_SIZE repeat.
     pub const TRACE: RegisterArray<ReadOnly, u32> = RegisterArray::new("TRACE", reg::TRACE, reg::TRACE_COUNT);
 }

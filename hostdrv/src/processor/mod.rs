@@ -173,7 +173,7 @@ pub struct State {
     pub pc: u32,
     /// The firmware's last beat.
     pub beat: u32,
-    /// Cycles awake since it was started.
+    /// Cycles awake since it was started, of [`Processor::clock_khz`].
     pub awake: u64,
 }
 
@@ -182,6 +182,7 @@ pub struct State {
 pub struct Processor {
     transport: Arc<dyn Transport>,
     memory: u32,
+    clock_khz: u32,
     /// The window to its memory is two registers, one after the other: one at a time has it.
     window: Arc<Mutex<()>>,
 }
@@ -196,9 +197,11 @@ impl Processor {
             return Err(ProcessorError::None);
         }
         let memory = transport.read(registers::PROC_MEMORY)?;
+        let clock_khz = transport.read(registers::PROC_CLOCK)?;
         Ok(Self {
             transport,
             memory,
+            clock_khz,
             window: Arc::default(),
         })
     }
@@ -206,6 +209,11 @@ impl Processor {
     /// Bytes of its memory.
     pub fn memory(&self) -> u32 {
         self.memory
+    }
+
+    /// Its clock in kHz: the card's, or a slower one. What it counts as its cycles is of this.
+    pub fn clock_khz(&self) -> u32 {
+        self.clock_khz
     }
 
     /// Stops it. Its memory stays as it is. Nothing that it asked of host memory is under way any more.

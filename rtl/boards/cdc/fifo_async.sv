@@ -13,6 +13,7 @@ module fifo_async #(
   input  logic             wr_valid_i,
   output logic             wr_ready_o,
   input  logic [WIDTH-1:0] wr_data_i,
+  output logic             wr_empty_o,    // each word was read, as far as the writer knows
 
   input  logic             rd_clk_i,
   input  logic             rd_rst_ni,
@@ -31,6 +32,8 @@ module fifo_async #(
   // ---------------------------------------------------------------- writer
   assign used = wr_count_q - rd_seen;
   assign push = wr_valid_i && wr_ready_o;
+
+  assign wr_empty_o = used == 0;
 
   // Both answers are there before it is known whether a word moves now.
   assign room       = used < (ADDR_W + 1)'(DEPTH);

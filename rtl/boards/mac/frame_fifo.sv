@@ -94,6 +94,7 @@ module frame_fifo #(
     .wr_valid_i(finish),
     .wr_ready_o(length_ready),
     .wr_data_i (length_q + 1'b1),
+    .wr_empty_o(),
     .rd_clk_i, .rd_rst_ni,
     .rd_valid_o(length_valid),
     .rd_ready_i(length_taken),
@@ -114,7 +115,6 @@ module frame_fifo #(
   stream_slice #(.WIDTH(ADDR_W + 1)) u_ahead (
     .clk_i      (rd_clk_i),
     .rst_ni     (rd_rst_ni),
-    .clear_i    (1'b0),
     .in_valid_i (length_valid),
     .in_ready_o (length_taken),
     .in_data_i  ({length == ADDR_W'(1), length}),

@@ -96,7 +96,7 @@ module bar_port #(
   logic               last_q, aw_done_q, w_done_q, in_valid, in_last, pushes, beat;
 
   stream_slice #(.WIDTH(BEAT_BITS)) u_in (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i(s_axi_wvalid), .in_ready_o(s_axi_wready), .in_data_i({s_axi_wlast, s_axi_wstrb, s_axi_wdata}),
     .out_valid_o(in_valid), .out_ready_i(write_q == WBeat), .out_data_o({in_last, in_strb, in_data}), .shown_o()
   );

@@ -55,7 +55,7 @@ module write_whole #(
   logic              some_q, in_empty;      // there was one
 
   stream_slice #(.WIDTH(BEAT_W + 2)) u_in (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i(s_axi_wvalid), .in_ready_o(s_axi_wready), .in_data_i({s_axi_wstrb != '0, s_axi_wlast, s_axi_wstrb, s_axi_wdata}),
     .out_valid_o(in_valid), .out_ready_i(in_ready), .out_data_o({strobed, in_last, in_beat}), .shown_o()
   );

@@ -38,7 +38,7 @@ module gmii_tx (
 
   // The FIFO's block RAM is slow and far away.
   stream_slice #(.WIDTH(128 + 15 + 1)) u_beat (
-    .clk_i, .rst_ni, .clear_i(1'b0),
+    .clk_i, .rst_ni,
     .in_valid_i (s_axis_tvalid),
     .in_ready_o (s_axis_tready),
     .in_data_i  ({s_axis_tlast, s_axis_tkeep[15:1], s_axis_tdata}),

@@ -1,7 +1,8 @@
-// The control processor with the signals of AXI4 that it leaves to the card around it.
+// The control processor, with the card's clock or a slower one of its own, and with the signals of AXI4 that it leaves to the card around it.
 
 module control_processor_bench #(
-  parameter int unsigned DATA_W = 512
+  parameter int unsigned DATA_W    = 512,
+  parameter int unsigned CLOCK_DIV = 1
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -56,7 +57,7 @@ module control_processor_bench #(
   input  logic                m_axi_rvalid,
   output logic                m_axi_rready,
 
-  output logic                bus_idle_o,
+  output logic                stopped_o,
   output logic                alarm_o,
   output logic [63:0]         alarm_at_o,
   output logic                quiescent_o
@@ -73,7 +74,7 @@ module control_processor_bench #(
   logic [4:0]  msix_vector_o;
   logic        m_axil_awvalid, m_axil_wvalid, m_axil_arvalid, m_axil_bready, m_axil_rready, card_msix_ready_o, msix_valid_o;
 
-  control_processor #(.DATA_W(DATA_W)) u_processor (
+  control_clock #(.DATA_W(DATA_W), .CLOCK_DIV(CLOCK_DIV)) u_processor (
     .m_axil_awready     (1'b1),
     .m_axil_wready      (1'b1),
     .m_axil_bresp       (2'b00),

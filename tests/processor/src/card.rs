@@ -38,7 +38,7 @@ impl Memory for Host {
 }
 
 macro_rules! card {
-    ($card:ident, $design:ident, $bytes:literal) => {
+    ($card:ident, $design:ident, $bytes:literal, $div:literal) => {
         /// The control processor behind a bus of this width.
         pub struct $card {
             parts: Mutex<$design::Parts>,
@@ -109,6 +109,9 @@ macro_rules! card {
         }
 
         impl $card {
+            /// Cycles of the card's clock for one of the processor's.
+            pub const DIV: u64 = $div;
+
             /// A card after reset, with buses that pause and answer as the seed decides.
             pub fn new(run: &Run) -> Self {
                 let stall = Stall::any(&mut run.seed.rng("card"));
@@ -151,6 +154,11 @@ macro_rules! card {
             /// What a function-level reset of the card around it asks for.
             pub fn hold(&self, stop: bool) {
                 self.parts().sim.inputs.stop = stop;
+            }
+
+            /// It has heard of [`hold`](Self::hold), and has nothing on the bus.
+            pub fn is_stopped(&self) -> bool {
+                self.parts().sim.outputs.stopped
             }
 
             /// Nothing is on the bus to host memory.
@@ -210,5 +218,7 @@ macro_rules! card {
     };
 }
 
-card!(Card128, control_processor_128, 16);
-card!(Card512, control_processor_512, 64);
+card!(Card128, control_processor_128, 16, 1);
+card!(Card512, control_processor_512, 64, 1);
+card!(Card128Slow, control_processor_128_slow, 16, 4);
+card!(Card512Slow, control_processor_512_slow, 64, 3);

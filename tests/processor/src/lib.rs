@@ -6,13 +6,17 @@
 rtl_sim::include_model!("control_processor_128");
 #[cfg(ibex)]
 rtl_sim::include_model!("control_processor_512");
+#[cfg(ibex)]
+rtl_sim::include_model!("control_processor_128_slow");
+#[cfg(ibex)]
+rtl_sim::include_model!("control_processor_512_slow");
 
 #[cfg(ibex)]
 mod card;
 #[cfg(ibex)]
 pub mod connection;
 #[cfg(ibex)]
-pub use card::{Card128, Card512, Host, HOST, HOST_BYTES};
+pub use card::{Card128, Card128Slow, Card512, Card512Slow, Host, HOST, HOST_BYTES};
 
 /// The firmware that `WEFT_FIRMWARE` names, as the build made it.
 #[cfg(ibex)]

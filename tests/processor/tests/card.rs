@@ -123,6 +123,8 @@ fn in_traffic(seed: u64, rounds: usize) -> Result<(), Box<dyn Error>> {
     let fabric = fabric(seed, [CardKind::Rtl128; 2])?;
     let transport = SimTransport::new(fabric.world(), 0);
     let processor = processor_of(&fabric, 0)?;
+    // Nanoseconds of so many cycles of the processor.
+    let cycles = |count: u64| count * 1_000_000 / u64::from(processor.clock_khz());
     let image = firmware();
     let mut source = vec![0; SOURCE];
     source.fill_with(|| rng.u8(..));
@@ -171,12 +173,12 @@ fn in_traffic(seed: u64, rounds: usize) -> Result<(), Box<dyn Error>> {
             }
         }
         processor.command(ProcCommand::Copy, COPY_BYTES as u32)?;
-        fabric.run_for(rng.u64(..8000))?;
+        fabric.run_for(cycles(rng.u64(..2000)))?;
         // Every fourth round the copy is done before; the others end in it, in a way of their own.
         let how = rng.u32(1..=6);
         match round % 4 {
             0 => {
-                fabric.run_for(40_000)?;
+                fabric.run_for(cycles(10_000))?;
                 assert_eq!(processor.info()?.ok_or("no firmware")?.copies, 1);
                 processor.command(ProcCommand::Crash, how)?;
             }
@@ -189,7 +191,7 @@ fn in_traffic(seed: u64, rounds: usize) -> Result<(), Box<dyn Error>> {
                 assert_eq!(done.status, WcStatus::Success);
             }
         }
-        fabric.run_for(4 * 4 * u64::from(WATCHDOG))?;
+        fabric.run_for(cycles(4 * u64::from(WATCHDOG)))?;
         let end = processor.state()?.end;
         assert!(end.is_some(), "round {round}: it did not end");
         assert_eq!(

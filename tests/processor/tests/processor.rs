@@ -8,7 +8,9 @@ use rtl_sim::{replay, Run};
 use weft_hostdrv::processor::{End, Image, Processor, ProcessorError};
 use weft_hostdrv::transport::Transport;
 use weft_layout::{proc_crash, ProcCommand, ProcCopy};
-use weft_processor_tests::{firmware, Card128, Card512, HOST, HOST_BYTES};
+use weft_processor_tests::{
+    firmware, Card128, Card128Slow, Card512, Card512Slow, HOST, HOST_BYTES,
+};
 
 /// Longer than any command of these tests takes.
 const WATCHDOG: u32 = 20_000;
@@ -41,6 +43,11 @@ macro_rules! tests {
         mod $width {
             use super::*;
 
+            /// So many cycles of the processor's clock.
+            fn pass(card: &$card, cycles: u64) {
+                card.pass($card::DIV * cycles);
+            }
+
             fn bring_up(run: &Run) -> Result<(Arc<$card>, Processor, Image), Box<dyn Error>> {
                 let card = Arc::new($card::new(run));
                 let processor = Processor::of(Arc::clone(&card) as _)?;
@@ -52,6 +59,7 @@ macro_rules! tests {
                 replay("it_says_who_it_is", 0..4, |run| {
                     let (card, processor, image) = bring_up(run)?;
                     assert_eq!(processor.state()?.end, Some(End::Stopped));
+                    assert_eq!(u64::from(processor.clock_khz()), 250_000 / $card::DIV);
                     up(&processor, &image)?;
                     let info = processor.info()?.ok_or("it says nothing")?;
                     assert_eq!(
@@ -66,10 +74,10 @@ macro_rules! tests {
                     let (used, size) = processor.stack()?.ok_or("it has no stack")?;
                     assert!((1..size).contains(&used), "{used} of {size} bytes of stack");
                     // Asleep nothing happens: no cycle is counted, and a simulation may leave all of them out.
-                    card.pass(200);
+                    pass(&card, 200);
                     let before = processor.state()?;
                     assert!(before.status.asleep());
-                    card.pass(10);
+                    pass(&card, 40);
                     assert_eq!(card.pass(10_000), 10_000);
                     let after = processor.state()?;
                     assert_eq!((after.awake, after.beat), (before.awake, before.beat));
@@ -92,7 +100,7 @@ macro_rules! tests {
                         "bit {bit}: {wrong:?}"
                     );
                     assert_eq!(processor.start(0), Err(ProcessorError::NotLoaded));
-                    card.pass(100);
+                    pass(&card, 100);
                     assert_eq!(processor.state()?.awake, 0);
                     // What is right runs, once: a firmware changes its memory.
                     up(&processor, &image)?;
@@ -161,13 +169,13 @@ macro_rules! tests {
                         let early = processor.info()?.ok_or("no firmware")?.alarms;
                         assert_eq!(early, count - 1);
                         // A simulation may leave out all cycles up to the one that is told, and none from there on.
-                        card.pass(20);
+                        pass(&card, 200);
                         let at = card.alarm().ok_or("none is to come")?;
                         let left = at.checked_sub(card.now() / 4 + 1);
                         let left = left.ok_or("it is over")?;
                         assert!(left < cycles.into(), "{left} of {cycles} cycles");
                         assert_eq!(card.pass(left), left);
-                        assert!(card.pass(100) < 95);
+                        assert!(card.pass(100 * $card::DIV) < 95 * $card::DIV);
                         assert_eq!(card.alarm(), None);
                         assert_eq!(processor.info()?.ok_or("no firmware")?.alarms, count);
                     }
@@ -190,7 +198,7 @@ macro_rules! tests {
                     for (how, end, function) in ends {
                         up(&processor, &image)?;
                         processor.command(ProcCommand::Crash, how.into())?;
-                        card.pass(3 * u64::from(WATCHDOG));
+                        pass(&card, 3 * u64::from(WATCHDOG));
                         let state = processor.state()?;
                         assert_eq!(state.end, Some(end));
                         assert!(!state.status.running());
@@ -257,23 +265,24 @@ macro_rules! tests {
                         up(&processor, &image)?;
                         prepare(&processor, HOST + source, HOST + target)?;
                         processor.command(ProcCommand::Copy, 1024)?;
-                        card.pass(rng.u64(..2500));
+                        pass(&card, rng.u64(..2500));
                         match round % 3 {
                             0 => processor.stop()?,
                             1 => {
                                 // A command in the middle of another one: the firmware takes it when it is done.
                                 processor.command(ProcCommand::Crash, rng.u32(1..=5))?;
-                                card.pass(4 * u64::from(WATCHDOG));
+                                pass(&card, 4 * u64::from(WATCHDOG));
                                 assert_ne!(processor.state()?.end, None);
                             }
                             _ => {
                                 card.hold(true);
-                                card.pass(2000);
+                                pass(&card, 2000);
+                                assert!(card.is_stopped());
                                 card.hold(false);
                                 assert_eq!(processor.state()?.end, Some(End::Stopped));
                             }
                         }
-                        card.pass(2000);
+                        pass(&card, 2000);
                         assert!(card.is_bus_idle());
                         card.host(|host| {
                             let after = &host.ram.bytes;
@@ -307,3 +316,5 @@ macro_rules! tests {
 
 tests!(at_128, Card128);
 tests!(at_512, Card512);
+tests!(at_128_slow, Card128Slow);
+tests!(at_512_slow, Card512Slow);

@@ -82,6 +82,7 @@ fn registers(dump: &ProcDump) -> impl Iterator<Item = (&'static str, u32)> {
 struct Report {
     name: String,
     memory: u32,
+    clock_khz: u32,
     state: State,
     info: Option<ProcInfo>,
     stack: Option<(u32, u32)>,
@@ -109,6 +110,7 @@ impl Report {
         Ok(Self {
             name,
             memory: processor.memory(),
+            clock_khz: processor.clock_khz(),
             state,
             info: processor.info()?,
             stack: processor.stack()?,
@@ -126,9 +128,10 @@ impl Report {
         };
         writeln!(
             out,
-            "{}: control processor with {} KiB: {how}",
+            "{}: control processor with {} KiB, {} MHz: {how}",
             self.name,
-            self.memory / 1024
+            self.memory / 1024,
+            f64::from(self.clock_khz) / 1e3
         )?;
         let Some(info) = &self.info else {
             return writeln!(out, "  no firmware is loaded");
@@ -206,7 +209,7 @@ impl Report {
         let stack = self
             .stack
             .map(|(used, size)| json!({"used": used, "size": size}));
-        json!({"card": self.name, "memory": self.memory, "running": self.state.status.running(), "asleep": self.state.status.asleep(),
+        json!({"card": self.name, "memory": self.memory, "clock_khz": self.clock_khz, "running": self.state.status.running(), "asleep": self.state.status.asleep(),
                "end": self.state.end.map(|end| end.to_string()), "awake_cycles": self.state.awake, "beat": self.state.beat,
                "pc": self.state.pc, "firmware": info, "stack": stack, "dump": dump,
                "log": self.log.lines().collect::<Vec<_>>()})

@@ -117,6 +117,8 @@ impl Flow {
         }
         match rng.u8(0..50) {
             0 => bytes.truncate(rng.usize(1..=bytes.len())),
+            // Whole beats, and a few bytes that come behind them.
+            3 => bytes.truncate(16 * rng.usize(..=bytes.len() / 16) + rng.usize(1..4)),
             1 => bytes.extend((0..rng.usize(1..40)).map(|_| rng.u8(..))),
             // One FPDU that is longer than it can be.
             2 => {
