@@ -245,8 +245,8 @@ fn set_ups(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
 pub(super) fn about_area(p: &Partitions) -> Option<String> {
     let a = p.area?;
     Some(format!(
-        "The card on a chip (make area, UltraScale+), one circuit for all rungs but firmware, whose processor is not in it: {:.0} LUTs, {:.0} registers and {} block RAMs\n\
-         with {} flows and {} STags; {:.0} LUTs of it (rx_walk) are for nothing but crc and above. A queue pair more, with four STags: {:.2} LUTs, {:.0} bytes of block RAM.",
-        a.luts, a.registers, a.block_rams, a.flows, 4 * a.flows, a.walk_luts, a.luts_per_queue_pair, a.bytes_per_queue_pair
+        "The card on a chip (make area, UltraScale+), one circuit for all rungs: {:.0} LUTs, {:.0} registers and {} block RAMs\n\
+         with {} flows and {} STags; {:.0} LUTs of it (rx_walk) are for nothing but crc and above. For firmware {:.0} LUTs and {} block RAMs more, with 64 KiB. A queue pair more, with four STags: {:.2} LUTs, {:.0} bytes of block RAM.",
+        a.luts, a.registers, a.block_rams, a.flows, 4 * a.flows, a.walk_luts, a.processor_luts, a.processor_block_rams, a.luts_per_queue_pair, a.bytes_per_queue_pair
     ))
 }
