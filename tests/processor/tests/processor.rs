@@ -164,12 +164,12 @@ macro_rules! tests {
                     let (card, processor, image) = bring_up(run)?;
                     up(&processor, &image)?;
                     for count in 1..4 {
-                        let cycles = rng.u32(2000..8000);
+                        let cycles = $card::DIV as u32 * rng.u32(2000..8000);
                         processor.ask(ProcCommand::Alarm, cycles)?;
                         let early = processor.info()?.ok_or("no firmware")?.alarms;
                         assert_eq!(early, count - 1);
                         // A simulation may leave out all cycles up to the one that is told, and none from there on.
-                        pass(&card, 200);
+                        pass(&card, 60);
                         let at = card.alarm().ok_or("none is to come")?;
                         let left = at.checked_sub(card.now() / 4 + 1);
                         let left = left.ok_or("it is over")?;
