@@ -14,17 +14,16 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import levels
 import route
 import synth
+import timing
 
 VENV = synth.RTL.parent / "target/cores-venv"
-IBEX = "pythondata_cpu_ibex/system_verilog"
 # Name -> package on PyPI, sources (of the package; of this tree), top, parameters, clock, reset, whether that is low.
 CORES = {
-    "ibex": ("pythondata-cpu-ibex", [f"{IBEX}/{name}" for name in synth.listed("control/ibex.f")], ["control/prim_buf.sv", "control/control_core.sv"],
+    "ibex": ("pythondata-cpu-ibex", synth.core_sources("pythondata_cpu_ibex/system_verilog"), ["control/prim_buf.sv", "control/control_core.sv"],
              "control_core", {}, ("clk_i", "rst_ni", True)),
     "vexriscv-imac": ("pythondata-cpu-vexriscv", ["pythondata_cpu_vexriscv/verilog/VexRiscv_IMAC.v"], [], "VexRiscv", {}, ("clk", "reset", False)),
     "vexriscv-imac-debug": ("pythondata-cpu-vexriscv", ["pythondata_cpu_vexriscv/verilog/VexRiscv_IMACDebug.v"], [], "VexRiscv", {}, ("clk", "reset", False)),
@@ -32,7 +31,6 @@ CORES = {
     "picorv32": ("pythondata-cpu-picorv32", ["pythondata_cpu_picorv32/verilog/picorv32.v"], [], "picorv32",
                  {"ENABLE_FAST_MUL": 1, "ENABLE_DIV": 1, "COMPRESSED_ISA": 1, "ENABLE_IRQ": 1, "BARREL_SHIFTER": 1}, ("clk", "resetn", True)),
 }
-INCLUDES = [f"-I{IBEX}/vendor/lowrisc_ip/{name}" for name in ("ip/prim/rtl", "dv/sv/dv_utils")]
 
 
 def packages() -> pathlib.Path:
@@ -53,14 +51,11 @@ def map_core(name: str, site: str, folder: str) -> None:
     files = theirs + [str(synth.RTL / file) for file in ours]
     os.chdir(site)
     settings = " ".join(f"-G {key}={value}" for key, value in parameters.items())
-    read = " ".join([f"read_slang --top {top} {settings}", *(INCLUDES if theirs[0].endswith(".sv") else []), *files])
+    read = " ".join([f"read_slang --top {top} {settings}", *files])
     design = libyosys.Design()
     for command in (
         read,
-        *(f"scratchpad -set abc9.{setting}" for setting in synth.QUICKER),
-        synth.SYNTHESIS["xcup"].format(top=top) + " -run begin:map_cells",
-        "rename -wire t:$_*DFF*",
-        synth.SYNTHESIS["xcup"].format(top=top) + " -run map_cells:",
+        *timing.mapping(top),
         f"tee -q -o {folder}/stat.json stat -json -top {top}",
         f"write_json -selected {folder}/levels.json",
     ):

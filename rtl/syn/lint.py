@@ -91,11 +91,9 @@ def check(top: str, parameters: list[str], files: list[str], tools: dict = TOOLS
 
 def processor_sources() -> list[str]:
     """The card with its control processor, whose core is in $WEFT_IBEX."""
-    ibex = os.environ["WEFT_IBEX"]
     lists = ["weft_card.f", "control/control.f", "control/control_card.f"]
     own = [str(RTL / name) for path in lists for name in synth.listed(path)]
-    core = [f"{ibex}/{name}" for name in synth.listed("control/ibex.f")]
-    return [f"-I{ibex}/vendor/lowrisc_ip/ip/prim/rtl", f"-I{ibex}/vendor/lowrisc_ip/dv/sv/dv_utils", str(RTL / "control/ibex.vlt"), *core, *own]
+    return [str(RTL / "control/ibex.vlt"), *synth.core_sources(os.environ["WEFT_IBEX"]), *own]
 
 
 def main() -> int:

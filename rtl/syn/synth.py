@@ -80,14 +80,19 @@ def sources(*more: str) -> list[str]:
     return [file for name in ("weft_card.f", "boards/boards.f", *more) for file in listed(name)]
 
 
+def core_sources(ibex: str) -> list[str]:
+    """The control processor's core, whose sources are in `ibex`: where it includes from, and its files."""
+    includes = [f"-I{ibex}/vendor/lowrisc_ip/{name}" for name in ("ip/prim/rtl", "dv/sv/dv_utils")]
+    return includes + [f"{ibex}/{name}" for name in listed("control/ibex.f")]
+
+
 def processor_sources() -> list[str]:
     """What the card has with a control processor: the core's files in $WEFT_IBEX (rtl/control/setup.sh), and its own. None without that."""
     ibex = os.environ.get("WEFT_IBEX")
     if not ibex:
         return []
-    core = [f"{ibex}/{name}" for name in listed("control/ibex.f")]
     own = [name for part in ("control/control.f", "control/control_card.f") for name in listed(part) if name not in listed("boards/boards.f")]
-    return [f"-I{ibex}/vendor/lowrisc_ip/{name}" for name in ("ip/prim/rtl", "dv/sv/dv_utils")] + core + own
+    return core_sources(ibex) + own
 
 
 def synthesize(target: str, top: str, parameters: dict) -> None:

@@ -87,6 +87,17 @@ def breaks(top: str, row: dict, before: dict | None) -> list[str]:
     return found
 
 
+def mapping(top: str) -> list[str]:
+    """The commands that map what was read."""
+    whole = synth.SYNTHESIS["xcup"].format(top=top)
+    return [
+        *(f"scratchpad -set abc9.{name}" for name in synth.QUICKER),
+        f"{whole} -run begin:map_cells",
+        "rename -wire t:$_*DFF*",  # levels.py knows registers by these names
+        f"{whole} -run map_cells:",
+    ]
+
+
 def map_block(top: str, parameters: dict, out: str) -> None:
     """Runs in a process of its own: a pass that fails ends the process."""
     from pyosys import libyosys
@@ -96,10 +107,7 @@ def map_block(top: str, parameters: dict, out: str) -> None:
     settings = " ".join(f"-G {name}={value}" for name, value in parameters.items())
     for command in (
         f"read_slang --top {top} {settings} " + " ".join(synth.sources() + synth.processor_sources() + FILES.get(top, [])),
-        *(f"scratchpad -set abc9.{name}" for name in synth.QUICKER),
-        synth.SYNTHESIS["xcup"].format(top=top) + " -run begin:map_cells",
-        "rename -wire t:$_*DFF*",  # levels.py knows registers by these names
-        synth.SYNTHESIS["xcup"].format(top=top) + " -run map_cells:",
+        *mapping(top),
         f"select {top}",
         f"write_json -selected {out}",
     ):
