@@ -17,6 +17,7 @@ stream/stream_pair.sv
 stream/read_ahead.sv
 stream/table_request.sv
 host/card_reads.sv
+host/port_regs.sv
 host/card_regs.sv
 host/counters.sv
 host/dma_read_client.sv
@@ -25,6 +26,7 @@ host/dma_write.sv
 host/report_bulk.sv
 host/report_interrupt.sv
 host/report_writer.sv
+host/reports.sv
 host/report_ahead.sv
 host/reset_drain.sv
 host/write_watch.sv
@@ -89,6 +91,7 @@ tx/tx_gather.sv
 tx/tx_job_check.sv
 tx/tx_job_fetch.sv
 tx/tx_job_push.sv
+tx/tx_jobs.sv
 tx/tx_markers.sv
 tx/tx_reports.sv
 tx/tx_segmenter.sv

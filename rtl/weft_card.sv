@@ -18,6 +18,7 @@ module weft_card
   parameter int unsigned NUM_FLOWS  = 1024,
   parameter int unsigned NUM_STAGS  = 4096,
   parameter int unsigned PUSH_SLOTS = 32,    // of the push window; 0: none
+  parameter int unsigned PORTS      = 1,     // 2: rings for a second owner (docs/card.md, Ports)
   parameter int unsigned TRACE_LOG2 = 10,    // entries of the trace ring, at most 10
   parameter int unsigned CAPTURE_BYTES = 32768,  // of the capture's buffer, for each direction
   parameter bit          OBSERVE    = 1'b1,      // 0: without trace and capture, for a part that has no room for them
@@ -110,6 +111,7 @@ module weft_card
   input  logic                mac_rx_tvalid,
   output logic                mac_rx_tready,
 
+  input  logic                port1_off_i,   // level: the second port's owner is gone; with one port: any
   input  logic [63:0]         time_i,        // clock of the time stamps: free-running, in cycles
 
   output logic                quiescent_o    // nothing in flight; nothing will happen before the next input. A register
@@ -135,9 +137,10 @@ module weft_card
   logic [2:0]          unused_ready;
 
   rx_cfg_t     rx_cfg;
-  tx_cfg_t     tx_cfg;
-  report_cfg_t report_cfg;
-  logic        loopback, report_broken, fence_valid;
+  tx_cfg_t     [PORTS-1:0] tx_cfg;
+  report_cfg_t [PORTS-1:0] report_cfg;
+  logic        [PORTS-1:0] report_broken, off, closed;
+  logic        loopback, fence_valid;
 
   logic        rq_tail_valid;
   logic [15:0] rq_tail_flow;
@@ -148,7 +151,8 @@ module weft_card
   table_req_t  tbl_req;
   table_rsp_t  tbl_rsp, rx_tbl_rsp, tx_tbl_rsp;
 
-  logic [31:0] fence_number, fence_done, job_done, report_tail, raw_tail, msix_count;
+  logic [31:0] fence_number, fence_done, msix_count;
+  logic [PORTS-1:0][31:0] job_done, report_tail, raw_tail;
   logic        core_idle;
   logic        regs_idle, rx_idle, tx_idle, read_idle, write_idle, report_idle, loopback_idle, trace_idle, capture_idle;
 
@@ -165,8 +169,10 @@ module weft_card
   logic [2:0][DATA_W-1:0]  wr_data;
   logic [2:0][COUNT_W-1:0] wr_count;
 
-  logic         rx_rpt_valid, rx_rpt_ready, tx_rpt_valid, tx_rpt_ready;
-  logic [511:0] rx_rpt, tx_rpt;
+  logic                    rx_rpt_valid, rx_rpt_ready;
+  logic [511:0]            rx_rpt;
+  logic [PORTS-1:0]        tx_rpt_valid, tx_rpt_ready;
+  logic [PORTS-1:0][511:0] tx_rpt;
 
   // Both paths at their end to mac_loopback; out: what it offers the MAC.
   logic [DATA_W-1:0]   out_tdata, tx_tdata, rx_tdata, in_tdata;
@@ -226,7 +232,12 @@ module weft_card
   assign {m_axi_arcache, m_axi_arprot} = {AXI_CACHE, AXI_PROT};
 
   // ---------------------------------------------------------------- registers, tables
-  card_regs #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(PUSH_SLOTS), .CLOCK_KHZ(CLOCK_KHZ)) u_regs (
+  logic port1_off_q;
+  always_ff @(posedge clk_i) port1_off_q <= port1_off_i;
+  assign off = PORTS'({port1_off_q, 1'b0});
+
+  card_regs #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .NUM_VECTORS(PORTS), .PUSH_SLOTS(PUSH_SLOTS), .PORTS(PORTS),
+    .CLOCK_KHZ(CLOCK_KHZ)) u_regs (
     .clk_i, .rst_ni,
     .core_rst_ni     (core_rst_n),
     .soft_reset_o    (soft_reset),
@@ -250,6 +261,7 @@ module weft_card
     .read_error_i    (host.read_error),
     .write_error_i   (host.write_error),
     .report_broken_i (report_broken),
+    .off_i           (off),
     .fence_valid_o   (fence_valid),
     .fence_number_o  (fence_number),
     .fence_done_i    (fence_done),
@@ -399,9 +411,11 @@ module weft_card
   logic [63:0]       ahead_cmd_addr;
   logic [DATA_W-1:0] ahead_data;
 
-  report_writer #(.DATA_W(DATA_W)) u_report_writer (
+  reports #(.DATA_W(DATA_W), .PORTS(PORTS)) u_reports (
     .clk_i, .rst_ni(core_rst_n),
     .cfg_i      (report_cfg),
+    .off_i      (off),
+    .closed_o   (closed),
     .job_done_i (job_done),
     .rx_valid_i (rx_rpt_valid),
     .rx_ready_o (rx_rpt_ready),
@@ -503,9 +517,9 @@ module weft_card
   assign unused_wire = ^{rx_tready, unused_ready};
 
   // ---------------------------------------------------------------- receive
-  weft_rx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .DEPTHS(DEPTHS)) u_rx (
+  weft_rx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PORTS(PORTS), .DEPTHS(DEPTHS)) u_rx (
     .clk_i, .rst_ni(core_rst_n), .mac_rx_tdata(rx_tdata), .mac_rx_tkeep(rx_tkeep), .mac_rx_tlast(rx_tlast),
-    .mac_rx_tuser(rx_tuser), .mac_rx_tvalid(rx_tvalid), .mac_rx_tready(rx_tready), .cfg_i(rx_cfg),
+    .mac_rx_tuser(rx_tuser), .mac_rx_tvalid(rx_tvalid), .mac_rx_tready(rx_tready), .cfg_i(rx_cfg), .closed_i(closed),
     .replay_valid_i(replay_valid), .replay_ready_o(replay_ready), .replay_data_i(tx_tdata), .replay_keep_i(tx_tkeep),
     .replay_last_i(tx_tlast), .replay_about_i(replay_about), .rq_tail_valid_i(rq_tail_valid), .rq_tail_flow_i(rq_tail_flow), .rq_tail_value_i(rq_tail_value),
     .tbl_req_valid_i(tbl_rx_q), .tbl_req_ready_o(rx_tbl_req_ready), .tbl_req_i(tbl_req),
@@ -524,7 +538,7 @@ module weft_card
   );
 
   // ---------------------------------------------------------------- transmit
-  weft_tx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(PUSH_SLOTS), .DEPTHS(DEPTHS)) u_tx (
+  weft_tx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(PUSH_SLOTS), .PORTS(PORTS), .DEPTHS(DEPTHS)) u_tx (
     .clk_i, .rst_ni(core_rst_n), .cfg_i(tx_cfg), .job_done_o(job_done), .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
     .tbl_req_valid_i(tbl_tx_q),
     .tbl_req_ready_o(tx_tbl_req_ready), .tbl_req_i(tbl_req), .tbl_rsp_valid_o(tx_tbl_rsp_valid),
@@ -584,15 +598,28 @@ module weft_card
   assign watch_grant   = u_rx.op_valid && u_rx.op_ready && !watch_op.is_report;
   assign watch_capture = u_observe.capture_cfg;
 
-  write_watch #(.DATA_W(DATA_W)) u_write_watch (
+  localparam int unsigned RINGS = 1 + 2 * PORTS;
+  logic [RINGS-1:0][63:0] watch_base;
+  logic [RINGS-1:0][7:0]  watch_log2;
+  always_comb begin
+    watch_base[0] = watch_capture.base;
+    watch_log2[0] = watch_capture.slot_log2 + watch_capture.count_log2;
+    for (int unsigned p = 0; p < PORTS; p++) begin
+      watch_base[1+2*p] = report_cfg[p].base;
+      watch_log2[1+2*p] = report_cfg[p].log2 + 8'd6;
+      watch_base[2+2*p] = rx_cfg.raw[p].base;
+      watch_log2[2+2*p] = rx_cfg.raw_slot_log2 + rx_cfg.raw[p].count_log2;
+    end
+  end
+
+  write_watch #(.DATA_W(DATA_W), .RINGS(RINGS)) u_write_watch (
     .clk_i, .rst_ni,
     .core_rst_ni  (core_rst_n),
     .grant_i      (watch_grant),
     .grant_addr_i (watch_op.iova),
     .grant_bytes_i(watch_op.bytes),
-    .ring_base_i  ({watch_capture.base, report_cfg.base, rx_cfg.raw_base}),
-    .ring_log2_i  ({watch_capture.slot_log2 + watch_capture.count_log2, report_cfg.log2 + 8'd6,
-                    rx_cfg.raw_slot_log2 + rx_cfg.raw_count_log2}),
+    .ring_base_i  (watch_base),
+    .ring_log2_i  (watch_log2),
     .idle_i       (core_idle_now == '1 && !resetting),
     .awaddr_i     (m_axi_awaddr),
     .awvalid_i    (m_axi_awvalid),

@@ -79,10 +79,12 @@ fn main() {
     };
     // WEFT_IBEX: the card of 128 bits has a control processor, whose core is there (rtl/control/setup.sh).
     println!("cargo:rerun-if-env-changed=WEFT_IBEX");
-    let mut small = card("weft_card_128", 128, USUAL);
-    if let Some(ibex) = std::env::var_os("WEFT_IBEX") {
-        small = with_processor(small, rtl, Path::new(&ibex));
-    }
+    // Either way it has a second port, which a processor would have.
+    let small = card("weft_card_128", 128, USUAL);
+    let small = match std::env::var_os("WEFT_IBEX") {
+        Some(ibex) => with_processor(small, rtl, Path::new(&ibex)),
+        None => small.parameter("PORTS", 2),
+    };
     Project::new()
         .design(card("weft_card_512", 512, USUAL))
         // Waves are for the other two, unless RTL_SIM_TRACE=1 asks.

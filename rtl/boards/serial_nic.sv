@@ -126,7 +126,7 @@ module serial_nic #(
     .mac_tx_tvalid(tx_tvalid), .mac_tx_tready(tx_tready),
     .mac_rx_tdata(rx_tdata), .mac_rx_tkeep(rx_tkeep), .mac_rx_tlast(rx_tlast), .mac_rx_tuser(rx_tuser),
     .mac_rx_tvalid(rx_tvalid), .mac_rx_tready(rx_tready),
-    .time_i(time_o), .quiescent_o()
+    .port1_off_i(1'b0), .time_i(time_o), .quiescent_o()
   );
 
   // ---------------------------------------------------------------- between the card's clock and the MAC's

@@ -86,6 +86,7 @@ module control_clock
   input  logic [1:0]          m_axi_rresp,
   input  logic                m_axi_rvalid,
 
+  output logic                running_o,         // level: it is not held in reset
   output logic                stopped_o,         // `stop_i` was seen, and nothing of it is on the bus to host memory
   output logic                alarm_o,           // it will be awake when time_i is alarm_at_o
   output logic [63:0]         alarm_at_o,
@@ -106,7 +107,7 @@ module control_clock
       .card_msix_valid_i, .card_msix_ready_o, .card_msix_vector_i, .msix_valid_o, .msix_ready_i, .msix_vector_o,
       .m_axi_awaddr, .m_axi_awlen, .m_axi_awvalid, .m_axi_awready, .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
       .m_axi_bresp, .m_axi_bvalid, .m_axi_araddr, .m_axi_arlen, .m_axi_arvalid, .m_axi_arready, .m_axi_rdata, .m_axi_rresp, .m_axi_rvalid,
-      .bus_idle_o (bus_idle),
+      .running_o, .bus_idle_o(bus_idle),
       .alarm_o, .alarm_at_o, .quiescent_o
     );
 
@@ -141,7 +142,7 @@ module control_clock
     end
 
     // ---------------------------------------------------------------- the processor's side of everything
-    logic                p_stop, p_stopped_q, p_bus_idle, p_quiet, p_alarm;
+    logic                p_stop, p_running, p_stopped_q, p_bus_idle, p_quiet, p_alarm;
     logic [63:0]         p_time, p_alarm_at;
     logic [15:0]         ps_awaddr, ps_araddr;
     logic [31:0]         ps_wdata, ps_rdata, pm_wdata, pm_rdata;
@@ -221,6 +222,7 @@ module control_clock
       .m_axi_rdata        (px_rdata),
       .m_axi_rresp        (px_rresp),
       .m_axi_rvalid       (px_rvalid),
+      .running_o          (p_running),
       .bus_idle_o         (p_bus_idle),
       .alarm_o            (p_alarm),
       .alarm_at_o         (p_alarm_at),
@@ -360,6 +362,7 @@ module control_clock
       .dst_clk_i(clk_i), .dst_rst_ni(card_rst_n), .dst_word_o({alarm_o, alarm_at_o})
     );
 
+    bit_sync u_running (.clk_i, .rst_ni(card_rst_n), .async_i(p_running), .sync_o(running_o));
     bit_sync u_stop (.clk_i(proc_clk_q), .rst_ni(proc_rst_n), .async_i(stop_i), .sync_o(p_stop));
     bit_sync u_stopped (.clk_i, .rst_ni(card_rst_n), .async_i(p_stopped_q), .sync_o(stopped_o));
 

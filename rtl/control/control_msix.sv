@@ -1,12 +1,13 @@
-// The interrupts of a card with a control processor. While the processor has the card's reports (`route_i`), the card's interrupts are the processor's:
-// `report_o`. The processor asks for one of its own by `raise_i`, on vector 0, behind what it has written; an end of its firmware while it had the reports
-// is told in the same way, since nobody else is there to tell of anything.
+// The interrupts of a card with a control processor. Those of port 1 are always the processor's, those of port 0 while it has the card's reports
+// (`route_i[0]`): `report_o`. Of a processor that is stopped they are nobody's. The processor asks for one of its own by `raise_i`, on vector 0, behind what it has written; an end of its firmware while it had the reports
+// is told in the same way, since nobody else is there to tell of anything. With the second port alone, it is vector 1 for both.
 
 module control_msix (
   input  logic       clk_i,
   input  logic       rst_ni,
 
-  input  logic       route_i,          // level
+  input  logic       run_i,            // level: the processor is not held in reset
+  input  logic [1:0] route_i,          // level: the firmware has the reports of the card; of port 1
   input  logic       silent_i,         // level: nothing is told of an end
   input  logic       raise_i,          // pulses
   input  logic       taken_i,          // report_o was seen
@@ -23,26 +24,29 @@ module control_msix (
 );
 
   // What is shown and not taken: the card's or the processor's.
-  logic raise_q, route_q, card_shown_q, ours_shown_q, ours, card;
+  logic raise_q, route_q, second_q, told_q, card_shown_q, ours_shown_q, ours, card, routed;
 
-  assign card = card_valid_i && (!route_q || card_shown_q) && !ours_shown_q;
+  assign routed = route_q || card_vector_i != '0;
+  assign card   = card_valid_i && (!routed || card_shown_q) && !ours_shown_q;
   assign ours = !card && (raise_q || ours_shown_q);
 
   assign msix_valid_o  = card || ours;
-  assign msix_vector_o = card ? card_vector_i : '0;
-  assign card_ready_o  = card ? msix_ready_i : route_q && !card_shown_q;
+  assign msix_vector_o = card ? card_vector_i : 5'(second_q);
+  assign card_ready_o  = card ? msix_ready_i : routed && !card_shown_q;
   assign idle_o        = !raise_q && !report_o && !ours_shown_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      {raise_q, route_q, report_o, card_shown_q, ours_shown_q} <= '0;
+      {raise_q, route_q, second_q, told_q, report_o, card_shown_q, ours_shown_q} <= '0;
     end else begin
-      route_q      <= route_i;
+      route_q      <= route_i[0];
+      told_q       <= route_i != '0;
+      if (route_i != '0) second_q <= !route_i[0];
       card_shown_q <= card && !msix_ready_i;
       ours_shown_q <= ours && !msix_ready_i;
-      if (raise_i || route_q && !route_i && !silent_i) raise_q <= 1'b1;
+      if (raise_i || told_q && route_i == '0 && !silent_i) raise_q <= 1'b1;
       else if (ours && msix_ready_i) raise_q <= 1'b0;
-      if (!route_i) report_o <= 1'b0;
+      if (!run_i) report_o <= 1'b0;
       else if (card_valid_i && card_ready_o && !card) report_o <= 1'b1;
       else if (taken_i) report_o <= 1'b0;
     end

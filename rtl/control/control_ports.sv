@@ -39,7 +39,7 @@ module control_ports
   output logic        alarm_o,          // level
   output logic        alarm_set_o,      // one is to come, then
   output logic [63:0] alarm_at_o,
-  output logic        route_o,          // level: the card's interrupts are the firmware's
+  output logic [1:0]  route_o,          // level: the card's interrupts are the firmware's, bit 0: of both ports; bit 1: of port 1 alone
   output logic        raise_o,
   input  logic        report_i,
   output logic        report_taken_o,
@@ -120,14 +120,14 @@ module control_ports
       late_memory_q <= 1'b0;
       guard_q       <= '0;
       alarm_set_o   <= 1'b0;
-      route_o       <= 1'b0;
+      route_o       <= '0;
     end else begin
       rvalid_q      <= data_req_i && data_gnt_o && !window_req_o;
       err_q         <= data_req_i && !mem_req_o && !in_ports;
       late_memory_q <= mem_req_o;
       if (port && data_we_i && number == PROC_PORT_GUARD) guard_q <= data_wdata_i[31:8];
       if (port && data_we_i && number == PROC_PORT_ALARM) alarm_set_o <= data_wdata_i != 0;
-      if (port && data_we_i && number == PROC_PORT_REPORTS) route_o <= data_wdata_i[0];
+      if (port && data_we_i && number == PROC_PORT_REPORTS) route_o <= data_wdata_i[1:0];
     end
   end
 

@@ -86,6 +86,7 @@ module control_processor
   input  logic [1:0]          m_axi_rresp,
   input  logic                m_axi_rvalid,
 
+  output logic                running_o,         // level: it is not held in reset
   output logic                bus_idle_o,        // nothing of it is on the bus to host memory
   output logic                alarm_o,           // it will be awake when time_i is alarm_at_o
   output logic [63:0]         alarm_at_o,
@@ -97,7 +98,8 @@ module control_processor
 
   logic [63:0] time_q;
   logic        run, halt, core_rst_n, awake, watchdog, command, taken, ended, beat, answer, alarm;
-  logic        bell_taken, report, report_taken, route, raise, msix_idle;
+  logic        bell_taken, report, report_taken, raise, msix_idle;
+  logic [1:0]  route;
   logic        window_req, window_ready, window_rvalid, window_err;
   logic [31:0] pc, command_value, value, window_rdata, bell;
   logic        dma_start, dma_write, dma_busy, dma_failed, regs_idle;
@@ -285,6 +287,7 @@ module control_processor
 
   control_msix u_msix (
     .clk_i, .rst_ni,
+    .run_i         (core_rst_n),
     .route_i       (route),
     .silent_i      (stop_i),
     .raise_i       (raise),
@@ -325,6 +328,7 @@ module control_processor
   );
 
   assign bus_idle_o = !dma_busy;
+  assign running_o  = core_rst_n;
 
   // A register: what it was in the cycle before. But for interrupts, which the card may ask for meanwhile.
   logic at_rest_q;

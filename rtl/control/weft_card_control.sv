@@ -146,7 +146,7 @@ module weft_card_control
   logic [DATA_W-1:0]   proc_wdata;
   logic [DATA_W/8-1:0] proc_wstrb;
   logic                bus_awvalid, bus_awready, bus_wvalid, bus_wlast, bus_wready, bus_arvalid, bus_arready;
-  logic                card_bready, card_rready, card_done, card_quiescent, proc_quiescent, proc_stopped, write_proc, read_proc;
+  logic                card_bready, card_rready, card_done, card_quiescent, proc_quiescent, proc_stopped, running, write_proc, read_proc;
 
   localparam logic [1:0] PROC_WRITE = 2'd1;
   localparam logic [1:0] PROC_READ  = 2'd3;
@@ -207,7 +207,7 @@ module weft_card_control
   assign all_araddr = reg_read_proc ? win_araddr : host_araddr;
 
   weft_card #(
-    .DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(PUSH_SLOTS), .TRACE_LOG2(TRACE_LOG2),
+    .DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(PUSH_SLOTS), .PORTS(2), .TRACE_LOG2(TRACE_LOG2),
     .CAPTURE_BYTES(CAPTURE_BYTES), .OBSERVE(OBSERVE), .CLOCK_KHZ(CLOCK_KHZ), .DEPTHS(DEPTHS), .AXI_CACHE(AXI_CACHE), .AXI_PROT(AXI_PROT)
   ) u_card (
     .clk_i, .rst_ni,
@@ -260,6 +260,7 @@ module weft_card_control
     .msix_vector_o  (card_msix_vector),
     .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
     .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tuser, .mac_rx_tvalid, .mac_rx_tready,
+    .port1_off_i    (!running),
     .time_i,
     .quiescent_o    (card_quiescent)
   );
@@ -323,6 +324,7 @@ module weft_card_control
     .m_axi_arready  (proc_arready),
     .m_axi_rdata, .m_axi_rresp,
     .m_axi_rvalid   (m_axi_rvalid && m_axi_rid == PROC_READ),
+    .running_o      (running),
     .stopped_o      (proc_stopped),
     .alarm_o, .alarm_at_o,
     .quiescent_o    (proc_quiescent)

@@ -63,7 +63,7 @@ module card_regs_formal
     .rq_tail_valid_o(rq_valid), .rq_tail_flow_o(rq_flow), .rq_tail_value_o(rq_value),
     .tbl_req_valid_o(tbl_req_valid), .tbl_req_ready_i, .tbl_req_o(tbl_req), .tbl_rsp_valid_i(answer), .tbl_rsp_i,
     .fence_valid_o(fence_valid), .fence_number_o(fence_number), .fence_done_i,
-    .quiescent_i, .read_error_i, .write_error_i, .report_broken_i, .job_done_i, .report_tail_i, .raw_tail_i, .msix_count_i,
+    .quiescent_i, .read_error_i, .write_error_i, .report_broken_i, .off_i(1'b0), .job_done_i, .report_tail_i, .raw_tail_i, .msix_count_i,
     .counter_index_o(counter_index), .counter_value_i, .counter_high_i,
     .bus_o(bus), .bus_value_i('0), .idle_o(idle)
   );

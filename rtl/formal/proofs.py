@@ -12,7 +12,7 @@ PAIR_PROOF = [*STREAM, "stream/stream_pair.sv", "formal/stream_pair_formal.sv"]
 SKID_PROOF = ["stream/stream_rules.sv", "stream/stream_skid.sv", "formal/from_reset.sv", "formal/stream_skid_formal.sv"]
 PACKER_PROOF = [*STREAM, "stream/byte_packer.sv", "formal/byte_packer_formal.sv"]
 CRC = ["crc/crc32c_pkg.sv", "crc/crc32c_core.sv", "crc/crc32c_unpad.sv", "crc/crc32c.sv"]
-REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/card_reads.sv", "host/card_regs.sv", "formal/from_reset.sv",
+REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/card_reads.sv", "host/port_regs.sv", "host/card_regs.sv", "formal/from_reset.sv",
               "formal/card_regs_formal.sv"]
 AXI = [*FIFO, "stream/stream_slice.sv", "formal/from_reset.sv", "formal/axi_rules.sv"]
 DMA_PROOF = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "control/control_dma.sv", "formal/control_dma_formal.sv"]

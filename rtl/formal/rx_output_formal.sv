@@ -84,7 +84,7 @@ module rx_output_formal
   assign due      = due_last ? COUNT_W'(left_q) : COUNT_W'(LANES);
 
   always_ff @(posedge clk_i) begin
-    base_q <= cfg_i.raw_base;
+    base_q <= cfg_i.raw[0].base;
     log2_q <= cfg_i.raw_slot_log2[3:0];
     if (!rst_ni) begin
       inside_q    <= '0;
@@ -103,7 +103,7 @@ module rx_output_formal
   end
 
   always_comb begin
-    a_set_once: assume (!rst_ni || (cfg_i.raw_base == base_q && cfg_i.raw_slot_log2[3:0] == log2_q));
+    a_set_once: assume (!rst_ni || (cfg_i.raw[0].base == base_q && cfg_i.raw_slot_log2[3:0] == log2_q));
     a_close: assume (!(close_valid_i && close_i.raw) || (record.raw_len != '0 && record.raw_len <= 16'd16384));
     a_op: assume (!(op_valid_i && !op_i.is_report) || (op_i.bytes != '0 && op_i.bytes <= 16'd16384));
     a_grant: assume (!rd_grant_i || rd_req);

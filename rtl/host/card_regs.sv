@@ -15,6 +15,7 @@ module card_regs
   parameter int unsigned NUM_STAGS   = 4096,
   parameter int unsigned NUM_VECTORS = 1,
   parameter int unsigned PUSH_SLOTS  = 32,
+  parameter int unsigned PORTS       = 1,
   parameter int unsigned CLOCK_KHZ   = 250_000
 ) (
   input  logic        clk_i,
@@ -43,8 +44,8 @@ module card_regs
   input  logic        s_axil_rready,
 
   output rx_cfg_t     rx_cfg_o,
-  output tx_cfg_t     tx_cfg_o,
-  output report_cfg_t report_cfg_o,
+  output tx_cfg_t     [PORTS-1:0] tx_cfg_o,
+  output report_cfg_t [PORTS-1:0] report_cfg_o,
   output logic        loopback_o,
 
   output logic        rq_tail_valid_o,
@@ -64,10 +65,11 @@ module card_regs
   input  logic        quiescent_i,
   input  logic        read_error_i,     // pulses
   input  logic        write_error_i,
-  input  logic        report_broken_i,  // level, until reset
-  input  logic [31:0] job_done_i,
-  input  logic [31:0] report_tail_i,
-  input  logic [31:0] raw_tail_i,
+  input  logic [PORTS-1:0]       report_broken_i,  // level, until reset
+  input  logic [PORTS-1:0]       off_i,            // level: the port's owner is gone
+  input  logic [PORTS-1:0][31:0] job_done_i,
+  input  logic [PORTS-1:0][31:0] report_tail_i,
+  input  logic [PORTS-1:0][31:0] raw_tail_i,
   input  logic [31:0] msix_count_i,
   output logic [7:0]  counter_index_o,
   input  logic [31:0] counter_value_i,  // of counter_index_o, two cycles later
@@ -164,12 +166,6 @@ module card_regs
   logic              jobs_on_q, receive_on_q, loopback_q, promisc_q;
   logic [15:0]       mtu_q;
   logic [47:0]       mac_q;
-  logic [63:0]       job_base_q, report_base_q, raw_base_q;
-  logic [7:0]        job_log2_q, report_log2_q, raw_slot_log2_q, raw_count_log2_q;
-  logic [31:0]       job_tail_q, report_head_q, raw_head_q, raw_reserve_q, arm_value_q;
-  logic              job_reset_q, report_reset_q, raw_reset_q, arm_q;
-  logic [5:0]        arm_more_q;
-  logic [15:0]       gap_q;
   logic              read_error_q, write_error_q;
   logic [15:0][31:0] table_data_q;
   logic              table_refused_q, resetting_q, clear_scratch;
@@ -196,24 +192,6 @@ module card_regs
       mtu_q            <= REG_MTU_RESET[15:0];
       mac_q            <= '0;
       promisc_q        <= 1'b0;
-      job_base_q       <= '0;
-      job_log2_q       <= '0;
-      report_base_q    <= '0;
-      report_log2_q    <= '0;
-      raw_base_q       <= '0;
-      raw_slot_log2_q  <= '0;
-      raw_count_log2_q <= '0;
-      job_tail_q       <= '0;
-      report_head_q    <= '0;
-      raw_head_q       <= '0;
-      raw_reserve_q    <= '0;
-      arm_value_q      <= '0;
-      arm_more_q       <= '0;
-      gap_q            <= '0;
-      job_reset_q      <= 1'b0;
-      report_reset_q   <= 1'b0;
-      raw_reset_q      <= 1'b0;
-      arm_q            <= 1'b0;
       read_error_q     <= 1'b0;
       write_error_q    <= 1'b0;
       table_refused_q  <= 1'b0;
@@ -223,10 +201,6 @@ module card_regs
       fence_valid_o    <= 1'b0;
       fence_number_o   <= '0;
     end else begin
-      job_reset_q     <= 1'b0;
-      report_reset_q  <= 1'b0;
-      raw_reset_q     <= 1'b0;
-      arm_q           <= 1'b0;
       rq_tail_valid_o <= 1'b0;
       fence_valid_o   <= 1'b0;
       if (reg_write) begin
@@ -246,34 +220,10 @@ module card_regs
             mac_q[47:32] <= w_data_q[MAC_HI_MAC_LSB +: MAC_HI_MAC_WIDTH];
             promisc_q    <= w_data_q[MAC_HI_PROMISCUOUS_BIT];
           end
-          REG_JOB_BASE_LO: job_base_q[31:0] <= w_data_q;
-          REG_JOB_BASE_HI: job_base_q[63:32] <= w_data_q;
-          REG_JOB_LOG2: begin
-            job_log2_q  <= w_data_q[7:0];
-            job_tail_q  <= '0;
-            job_reset_q <= 1'b1;
-          end
-          REG_REPORT_BASE_LO: report_base_q[31:0] <= w_data_q;
-          REG_REPORT_BASE_HI: report_base_q[63:32] <= w_data_q;
-          REG_REPORT_LOG2: begin
-            report_log2_q  <= w_data_q[7:0];
-            report_head_q  <= '0;
-            report_reset_q <= 1'b1;
-          end
-          REG_REPORT_GAP: gap_q <= w_data_q[15:0];
-          REG_RAW_BASE_LO: raw_base_q[31:0] <= w_data_q;
-          REG_RAW_BASE_HI: raw_base_q[63:32] <= w_data_q;
-          REG_RAW_LOG2: begin
-            raw_slot_log2_q  <= 8'(clamp(32'(w_data_q[RAW_LOG2_SLOT_LSB +: RAW_LOG2_SLOT_WIDTH]), 32'd11, 32'd14));
-            raw_count_log2_q <= 8'(clamp(32'(w_data_q[RAW_LOG2_COUNT_LSB +: RAW_LOG2_COUNT_WIDTH]), 32'd1, 32'd12));
-            raw_head_q       <= '0;
-            raw_reset_q      <= 1'b1;
-          end
           REG_FENCE: begin
             fence_valid_o  <= 1'b1;
             fence_number_o <= w_data_q;
           end
-          REG_RAW_RESERVE: raw_reserve_q <= w_data_q;
           default: ;
         endcase
       end
@@ -283,22 +233,6 @@ module card_regs
           rq_tail_flow_o  <= 16'(wr_offset[14:2]);
           rq_tail_value_o <= w_data_q;
         end
-        if (wr_offset[15:8] == DB_REPORT_ARM_AFTER[15:8]) begin
-          arm_q       <= 1'b1;
-          arm_value_q <= w_data_q;
-          arm_more_q  <= wr_offset[7:2];
-        end
-        unique case (wr_offset)
-          DB_JOB_TAIL:    job_tail_q <= w_data_q;
-          DB_REPORT_HEAD: report_head_q <= w_data_q;
-          DB_RAW_HEAD:    raw_head_q <= w_data_q;
-          DB_REPORT_ARM: begin
-            arm_q       <= 1'b1;
-            arm_value_q <= w_data_q;
-            arm_more_q  <= '0;
-          end
-          default: ;
-        endcase
       end
       if (read_error_i) read_error_q <= 1'b1;
       if (write_error_i) write_error_q <= 1'b1;
@@ -320,13 +254,43 @@ module card_regs
                               number: w_data_q[TABLE_CMD_TABLE_LSB +: TABLE_CMD_TABLE_WIDTH],
                               index: w_data_q[TABLE_CMD_INDEX_LSB +: TABLE_CMD_INDEX_WIDTH], row: table_data_q};
 
-  assign rx_cfg_o = '{enable: receive_on_q, mtu: mtu_q, mac: mac_q, promisc: promisc_q, raw_reset: raw_reset_q,
-                      raw_base: raw_base_q, raw_slot_log2: raw_slot_log2_q, raw_count_log2: raw_count_log2_q,
-                      raw_head: raw_head_q, raw_reserve: raw_reserve_q};
-  assign tx_cfg_o = '{enable: jobs_on_q, job_reset: job_reset_q, job_base: job_base_q, job_log2: job_log2_q,
-                      job_tail: job_tail_q};
-  assign report_cfg_o = '{reset: report_reset_q, base: report_base_q, log2: report_log2_q, head: report_head_q,
-                          arm: arm_q, arm_value: arm_value_q, arm_more: arm_more_q, gap: gap_q};
+  // ---------------------------------------------------------------- the rings
+  logic [PORTS-1:0][PORT_LAST:PORT_FIRST][31:0] port_words;
+  raw_cfg_t [MAX_PORTS-1:0]               raw_cfg;
+  logic [PORTS-1:0][7:0]                  raw_slot_log2;
+  logic [PORTS-1:0][31:0]                 raw_reserve;
+  logic [PORTS-1:0]                       ports_idle;
+
+  for (genvar p = 0; p < PORTS; p++) begin : gen_port
+    port_regs #(.PORT(p), .PUSH_SLOTS(p == 0 ? PUSH_SLOTS : 0)) u_port (
+      .clk_i,
+      .rst_ni         (core_rst_ni),
+      .write_i        (reg_write),
+      .doorbell_i     (doorbell),
+      .offset_i       (wr_offset),
+      .data_i         (w_data_q),
+      .enable_i       (jobs_on_q && !off_i[p]),
+      .tx_cfg_o       (tx_cfg_o[p]),
+      .report_cfg_o   (report_cfg_o[p]),
+      .raw_cfg_o      (raw_cfg[p]),
+      .raw_slot_log2_o(raw_slot_log2[p]),
+      .raw_reserve_o  (raw_reserve[p]),
+      .job_done_i     (job_done_i[p]),
+      .report_tail_i  (report_tail_i[p]),
+      .raw_tail_i     (raw_tail_i[p]),
+      .words_o        (port_words[p]),
+      .idle_o         (ports_idle[p])
+    );
+  end
+  for (genvar p = PORTS; p < MAX_PORTS; p++) begin : gen_no_port
+    assign raw_cfg[p] = '0;
+  end
+
+  logic unused_second;
+  assign unused_second = ^{raw_slot_log2, raw_reserve};
+
+  assign rx_cfg_o = '{enable: receive_on_q, mtu: mtu_q, mac: mac_q, promisc: promisc_q, raw_slot_log2: raw_slot_log2[0],
+                      raw_reserve: raw_reserve[0], raw: raw_cfg};
   assign loopback_o = loopback_q;
 
   logic        bus_read;
@@ -334,6 +298,27 @@ module card_regs
 
   assign bus_o = '{write: reg_write, doorbell: doorbell, offset: wr_offset, data: w_data_q, table_done: table_done,
                    table_refused: tbl_rsp_i.refused, read: bus_read, read_offset: bus_read_offset};
+
+  // ---------------------------------------------------------------- whose turn it is at the tables
+  logic [PORTS-1:0] lock;          // it has the lock, or nobody: what reading it gives, and then it has
+
+  if (PORTS == 1) begin : gen_no_lock
+    assign lock = '0;
+    logic unused_off;
+    assign unused_off = ^off_i;
+  end else begin : gen_lock
+    localparam logic [15:0] SECOND = 16'h0100;
+    logic held_q, owner_q;
+    assign lock = {!held_q || owner_q, !held_q || !owner_q};
+
+    always_ff @(posedge clk_i or negedge core_rst_ni) begin
+      if (!core_rst_ni) {held_q, owner_q} <= '0;
+      else if (held_q && off_i[owner_q]) held_q <= 1'b0;
+      else if (reg_write && wr_offset == REG_TABLE_LOCK + (owner_q ? SECOND : '0)) held_q <= 1'b0;
+      else if (bus_read && bus_read_offset == REG_TABLE_LOCK && lock[0]) {held_q, owner_q} <= 2'b10;
+      else if (bus_read && bus_read_offset == REG_TABLE_LOCK + SECOND && lock[1]) {held_q, owner_q} <= 2'b11;
+    end
+  end
 
   // ---------------------------------------------------------------- read channel
   logic [NUM_READ_WORDS-1:0][31:0] words;
@@ -352,28 +337,17 @@ module card_regs
     words[REG_STATUS[9:2]][STATUS_READ_ERROR_BIT]    = read_error_q;
     words[REG_STATUS[9:2]][STATUS_WRITE_ERROR_BIT]   = write_error_q;
     words[REG_STATUS[9:2]][STATUS_RESETTING_BIT]     = resetting_i;
-    words[REG_STATUS[9:2]][STATUS_REPORT_FAILED_BIT] = report_broken_i;
+    words[REG_STATUS[9:2]][STATUS_REPORT_FAILED_BIT] = report_broken_i[0];
+    words[REG_STATUS[9:2]][STATUS_PORT1_FAILED_BIT]  = PORTS != 1 && report_broken_i[PORTS-1];
     words[REG_MTU[9:2]]    = {16'd0, mtu_q};
     words[REG_MAC_LO[9:2]] = mac_q[31:0];
     words[REG_MAC_HI[9:2]][MAC_HI_MAC_LSB +: MAC_HI_MAC_WIDTH] = mac_q[47:32];
     words[REG_MAC_HI[9:2]][MAC_HI_PROMISCUOUS_BIT]             = promisc_q;
-    words[REG_JOB_BASE_LO[9:2]]    = job_base_q[31:0];
-    words[REG_JOB_BASE_HI[9:2]]    = job_base_q[63:32];
-    words[REG_JOB_LOG2[9:2]]       = {24'd0, job_log2_q};
-    words[REG_JOB_DONE[9:2]]       = job_done_i;
-    words[REG_JOB_PUSH[9:2]]       = PUSH_SLOTS;
-    words[REG_JOB_REPLAY[9:2]]     = MAX_REPLAY_BYTES;
-    words[REG_REPORT_BASE_LO[9:2]] = report_base_q[31:0];
-    words[REG_REPORT_BASE_HI[9:2]] = report_base_q[63:32];
-    words[REG_REPORT_LOG2[9:2]]    = {24'd0, report_log2_q};
-    words[REG_REPORT_TAIL[9:2]]    = report_tail_i;
-    words[REG_REPORT_GAP[9:2]]     = {16'd0, gap_q};
-    words[REG_RAW_BASE_LO[9:2]]    = raw_base_q[31:0];
-    words[REG_RAW_BASE_HI[9:2]]    = raw_base_q[63:32];
-    words[REG_RAW_LOG2[9:2]][RAW_LOG2_SLOT_LSB +: RAW_LOG2_SLOT_WIDTH]   = raw_slot_log2_q;
-    words[REG_RAW_LOG2[9:2]][RAW_LOG2_COUNT_LSB +: RAW_LOG2_COUNT_WIDTH] = raw_count_log2_q;
-    words[REG_RAW_TAIL[9:2]]       = raw_tail_i;
-    words[REG_RAW_RESERVE[9:2]]    = raw_reserve_q;
+    words[REG_PORTS[9:2]]          = PORTS;
+    for (int unsigned p = 0; p < PORTS; p++) begin
+      for (int unsigned w = PORT_FIRST; w <= PORT_LAST; w++) words[64 * p + w] = port_words[p][w];
+      words[32'(REG_TABLE_LOCK[9:2]) + 64 * p] = 32'(lock[p]);
+    end
     words[REG_MSIX_COUNT[9:2]]     = msix_count_i;
     words[REG_FENCE[9:2]]          = fence_number_o;
     words[REG_FENCE_DONE[9:2]]     = fence_done_i;
@@ -397,7 +371,7 @@ module card_regs
   assign unused_addr = ^s_axil_awaddr[1:0];
 
   assign idle_o = !aw_held_q && !w_held_q && reads_idle && !rq_tail_valid_o && !fence_valid_o &&
-                  !(job_reset_q || report_reset_q || raw_reset_q || arm_q);
+                  &ports_idle;
 
   if (NUM_FLOWS > 8192 || (1 << $clog2(NUM_FLOWS)) != NUM_FLOWS || (1 << $clog2(NUM_STAGS)) != NUM_STAGS) begin : gen_param_check
     $error("card_regs: NUM_FLOWS (at most 8192) and NUM_STAGS must be powers of two");

@@ -17,6 +17,7 @@ module report_writer
   import weft_card_pkg::*;
 #(
   parameter int unsigned DATA_W = 512,
+  parameter int unsigned PORT   = 0,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input  logic               clk_i,
@@ -106,7 +107,7 @@ module report_writer
   always_comb begin
     filled          = take_tx ? tx_report_i : rx_report_i;
     filled.job_done = job_done_i;
-    filled.phase    = 8'(!taken_q[cfg_i.log2[4:0]]) << SEGMENT_REPORT_PHASE_BIT;
+    filled.phase    = 8'(!taken_q[cfg_i.log2[4:0]]) << SEGMENT_REPORT_PHASE_BIT | 8'(PORT) << SEGMENT_REPORT_PORT_BIT;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -177,7 +178,7 @@ module report_writer
     .idle_o        (interrupt_idle)
   );
 
-  assign msix_vector_o = '0;
+  assign msix_vector_o = 5'(PORT);
   assign broken_o      = broken_q;
   assign idle_o        = !have_q && !rx_valid_i && !tx_valid_i && interrupt_idle;
 

@@ -42,6 +42,8 @@ package weft_card_pkg;
   parameter logic [15:0] REG_FENCE_DONE = 16'h00a8;
   parameter logic [15:0] REG_CLOCK_KHZ = 16'h00ac;
   parameter logic [15:0] REG_COUNTER_HI = 16'h00b0;
+  parameter logic [15:0] REG_PORTS = 16'h00b4;
+  parameter logic [15:0] REG_TABLE_LOCK = 16'h00b8;
   parameter logic [15:0] REG_TRACE_CTRL = 16'h00c0;
   parameter logic [31:0] REG_TRACE_CTRL_RESET = 32'h0000ffff;
   parameter logic [15:0] REG_TRACE_HEAD = 16'h00c4;
@@ -54,6 +56,8 @@ package weft_card_pkg;
   parameter logic [15:0] REG_CAPTURE_LOG2 = 16'h00e8;
   parameter logic [15:0] REG_CAPTURE_CTRL = 16'h00ec;
   parameter logic [15:0] REG_CAPTURE_TAIL = 16'h00f0;
+  parameter logic [15:0] REG_PORT1 = 16'h0140;
+  parameter int unsigned REG_PORT1_COUNT = 31;
   parameter logic [15:0] REG_TABLE_DATA = 16'h0200;
   parameter int unsigned REG_TABLE_DATA_COUNT = 16;
   parameter logic [15:0] REG_TABLE_CMD = 16'h0240;
@@ -98,6 +102,7 @@ package weft_card_pkg;
   parameter int unsigned STATUS_WRITE_ERROR_BIT = 2;  // sticky: a DMA write was answered with an error
   parameter int unsigned STATUS_RESETTING_BIT = 3;  // a reset is under way: writes of all registers but SCRATCH are without effect
   parameter int unsigned STATUS_REPORT_FAILED_BIT = 4;  // until reset: the write of a report failed, the report ring is broken, nothing more is reported, only a reset helps
+  parameter int unsigned STATUS_PORT1_FAILED_BIT = 5;  // the same, of port 1's report ring
   parameter int unsigned MAC_HI_MAC_LSB = 0;  // bytes 4-5 of the wire order, byte 4 in bits 7:0
   parameter int unsigned MAC_HI_MAC_WIDTH = 16;
   parameter int unsigned MAC_HI_PROMISCUOUS_BIT = 31;  // frames to any address are kept
@@ -151,6 +156,7 @@ package weft_card_pkg;
   parameter logic [15:0] DB_REPORT_ARM = 16'h000c;
   parameter logic [15:0] DB_CAPTURE_HEAD = 16'h0010;
   parameter logic [15:0] DB_REPORT_ARM_AFTER = 16'h0100;
+  parameter logic [15:0] DB_PORT1 = 16'h0200;
   parameter logic [15:0] DB_JOB_PUSH = 16'h1000;
   parameter logic [15:0] DB_RQ_TAIL = 16'h8000;
 
@@ -589,6 +595,7 @@ package weft_card_pkg;
   parameter int unsigned FLOW_RX_ROW_VALID_BIT = 2;  // the row is valid; 0: payload is always bypassed
   parameter int unsigned FLOW_RX_ROW_TIMESTAMPS_BIT = 3;  // the connection has TCP timestamps: PAWS is checked
   parameter int unsigned FLOW_RX_ROW_CHECK_ONLY_BIT = 4;  // FPDUs are framed and checked, their CRC too, but not placed: each good one is for the engine
+  parameter int unsigned FLOW_RX_ROW_PORT_BIT = 5;  // the port that has its reports and raw frames, also while the row is not valid; with one port without meaning
 
   // A row of ATTACH.
   typedef struct packed {
@@ -743,6 +750,7 @@ package weft_card_pkg;
   parameter int unsigned SEGMENT_REPORT_REFUSAL_WIDTH = 4;
   parameter int unsigned SEGMENT_REPORT_RAW_FAILED_BIT = 7;  // the raw frame's write failed: nothing valid is in the slot
   parameter int unsigned SEGMENT_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
+  parameter int unsigned SEGMENT_REPORT_PORT_BIT = 1;  // whose ring it is
 
   // One per FPDU that the card framed and that has no placed_report, in stream order, before its segment's report.
   typedef struct packed {
@@ -770,6 +778,7 @@ package weft_card_pkg;
   } fpdu_report_t;
   parameter int unsigned FPDU_REPORT_HEADER_VALID_BIT = 0;  // the header below is valid: it was long enough
   parameter int unsigned FPDU_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
+  parameter int unsigned FPDU_REPORT_PORT_BIT = 1;  // whose ring it is
 
   // A TCP segment of a known flow whose payload is one FPDU that was placed, without SACK blocks: stands for the fpdu_report and the segment_report, which is accepted, neither raw nor duplicate, and done as a whole.
   typedef struct packed {
@@ -802,6 +811,7 @@ package weft_card_pkg;
   parameter int unsigned PLACED_REPORT_TIMESTAMPS_BIT = 1;  // ts_val and ts_ecr are there
   parameter int unsigned PLACED_REPORT_ATTACHED_BIT = 2;  // the flow is attached after this segment
   parameter int unsigned PLACED_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
+  parameter int unsigned PLACED_REPORT_PORT_BIT = 1;  // whose ring it is
 
   // One per replay job that did not fail; comes after the FPDU reports of its bytes. The flow is as much attached as it was, and its raw_count is the same.
   typedef struct packed {
@@ -824,6 +834,7 @@ package weft_card_pkg;
   parameter int unsigned REPLAY_REPORT_OUTCOME_LSB = 0;  // how far it came
   parameter int unsigned REPLAY_REPORT_OUTCOME_WIDTH = 4;
   parameter int unsigned REPLAY_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
+  parameter int unsigned REPLAY_REPORT_PORT_BIT = 1;  // whose ring it is
 
   // A frame of no known flow, in the raw ring.
   typedef struct packed {
@@ -839,6 +850,7 @@ package weft_card_pkg;
   } frame_report_t;
   parameter int unsigned FRAME_REPORT_RAW_FAILED_BIT = 7;  // the raw frame's write failed: nothing valid is in the slot
   parameter int unsigned FRAME_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
+  parameter int unsigned FRAME_REPORT_PORT_BIT = 1;  // whose ring it is
 
   // A job that asked for it is done, or a job failed. Of several jobs that are done while a report of status 0 waits for room, the last one is reported: all before it are done, too. Failures are all reported.
   typedef struct packed {
@@ -852,6 +864,7 @@ package weft_card_pkg;
     logic [7:0] kind;  // JOB (REPORT_KIND_*)
   } job_report_t;
   parameter int unsigned JOB_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
+  parameter int unsigned JOB_REPORT_PORT_BIT = 1;  // whose ring it is
 
   // The first 64 bytes of a slot of the capture ring; the frame's bytes are behind it. It is written after them.
   typedef struct packed {
@@ -1201,7 +1214,8 @@ package weft_card_pkg;
   typedef struct packed {
     logic [127:0] seed_more;  // the other half
     logic [127:0] seed;  // of all that nobody outside is to foresee, first half
-    logic [47:0] rsvd_58;
+    logic [31:0] rsvd_60;
+    logic [15:0] frames;  // 0: the firmware has the whole card. Else it has the card's second port, and frames of no flow that may be for it come by the frame ring, which holds so many
     logic [15:0] replay;  // payload bytes of a replay job at most, if the card does not have less (JOB_REPLAY); 0: what comes while a flow is detached is copied
     logic [31:0] keepalive;  // milliseconds after which a silent peer is asked whether it is still there; 0: never
     logic [31:0] gateway;  // next hop for everything else; 0: none
@@ -1211,7 +1225,7 @@ package weft_card_pkg;
     logic [47:0] mac;  // the station's address
     logic [31:0] events;  // events that the event ring holds, a power of two
     logic [31:0] commands;  // commands that the command ring holds, a power of two
-    logic [63:0] queues;  // IOVA of it, a multiple of 64: first a command ring, behind it an event ring, all zero
+    logic [63:0] queues;  // IOVA of it, a multiple of 64: first a command ring, behind it an event ring, and a frame ring if there is one, all zero
     logic [31:0] queues_bytes;  // bytes of the memory that the host shares with the firmware
     logic [31:0] rings_bytes;  // bytes of it
     logic [63:0] rings;  // IOVA of memory for what lies between firmware and card, all its own: jobs, reports, raw frames, frames to send, receive queues; a multiple of 4096

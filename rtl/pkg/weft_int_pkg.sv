@@ -2,21 +2,29 @@
 
 package weft_int_pkg;
 
-  // What the registers tell the receive path.
+  // Ports that a card has at most: each has a job ring, a report ring and a raw ring (docs/card.md, Ports).
+  parameter int unsigned MAX_PORTS = 2;
+
+  // What the registers tell of a raw ring.
+  typedef struct packed {
+    logic        reset;           // one-cycle pulse: the ring starts again at 0
+    logic [63:0] base;
+    logic [7:0]  count_log2;
+    logic [31:0] head;            // raw frames the host has consumed
+  } raw_cfg_t;
+
+  // What the registers tell the receive path. Of ports that there are not, all is 0.
   typedef struct packed {
     logic        enable;
     logic [15:0] mtu;             // longest frame in bytes, Ethernet header included
     logic [47:0] mac;             // station address, byte 0 of the wire in bits 7:0
     logic        promisc;
-    logic        raw_reset;       // one-cycle pulse: the raw ring starts again at 0
-    logic [63:0] raw_base;
     logic [7:0]  raw_slot_log2;
-    logic [7:0]  raw_count_log2;
-    logic [31:0] raw_head;        // raw frames the host has consumed
     logic [31:0] raw_reserve;     // slots that frames of no flow leave free
+    raw_cfg_t [MAX_PORTS-1:0] raw;
   } rx_cfg_t;
 
-  // What the registers tell the transmit path.
+  // What the registers tell the transmit path of a job ring.
   typedef struct packed {
     logic        enable;
     logic        job_reset;       // one-cycle pulse: the job ring starts again at 0
@@ -62,6 +70,10 @@ package weft_int_pkg;
     logic        msix_gap;        // for want of another report
     logic        rx_ignored;      // a frame from the MAC, in loopback
   } host_activity_t;
+
+  // Words of a port's registers, by address: from JOB_BASE_LO to RAW_RESERVE.
+  parameter int unsigned PORT_FIRST = 16;
+  parameter int unsigned PORT_LAST  = 36;
 
   // Words that card_regs itself gives to reads: up to TABLE_CMD, in eights.
   parameter int unsigned NUM_READ_WORDS = 152;

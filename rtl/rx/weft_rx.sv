@@ -16,12 +16,14 @@ module weft_rx
   parameter int unsigned DATA_W = 512,
   parameter int unsigned NUM_FLOWS = 256,
   parameter int unsigned NUM_STAGS = 1024,
+  parameter int unsigned PORTS = 1,
   parameter depths_t     DEPTHS = DEEP,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
   input  rx_cfg_t                       cfg_i,
+  input  logic [PORTS-1:0]              closed_i,         // level: a port takes no segments
 
   input  logic [DATA_W-1:0]             mac_rx_tdata,
   input  logic [DATA_W/8-1:0]           mac_rx_tkeep,
@@ -78,7 +80,7 @@ module weft_rx
   input  logic                          rpt_ready_i,
   output logic [511:0]                  rpt_o,
 
-  output logic [31:0]                   raw_tail_o,
+  output logic [PORTS-1:0][31:0]        raw_tail_o,
   output logic                          idle_o,
   output trace_event_t [1:0]            trace_o,        // frames as they come; verdicts
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
@@ -183,8 +185,8 @@ module weft_rx
     .busy_o(state_busy), .idle_o(state_idle)
   );
 
-  rx_dispatch #(.WALKS(WALKS)) i_dispatch (
-    .clk_i, .rst_ni, .cfg_i, .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
+  rx_dispatch #(.WALKS(WALKS), .PORTS(PORTS)) i_dispatch (
+    .clk_i, .rst_ni, .cfg_i, .closed_i, .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
     .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready),
     .payload_cmd_start_o(payload_cmd_start), .payload_cmd_offset_o(payload_cmd_offset), .payload_cmd_len_o(payload_cmd_len),
     .payload_flush_o(payload_flush), .replay_start_o(replay_start), .replay_flush_o(replay_flush),
@@ -230,7 +232,7 @@ module weft_rx
     .tbl_rsp_o(stag_rsp), .rq_tail_valid_i, .rq_tail_flow_i, .rq_tail_value_i, .idle_o(walk_idle), .cnt_inc_o(walk_cnt)
   );
 
-  rx_output #(.DATA_W(DATA_W), .OPERATIONS(32'(DEPTHS.operations))) i_output (
+  rx_output #(.DATA_W(DATA_W), .OPERATIONS(32'(DEPTHS.operations)), .PORTS(PORTS)) i_output (
     .clk_i, .rst_ni, .cfg_i, .op_valid_i(op_valid), .op_ready_o(op_ready), .op_i(op), .op_block_i(op_block),
     .close_valid_i(close_valid), .close_ready_o(close_ready), .close_i(close), .place_valid_i(place_valid),
     .place_ready_o(place_ready), .place_data_i(place_data), .place_count_i(place_count), .place_last_i(place_last),

@@ -108,7 +108,8 @@ def main() -> int:
         sizes = [[f"DATA_W={width}", f"PROC_CLOCK_DIV={div}"] for width in options.width for div in (1, 4)]
         return min(1, sum(check(options.top, size, processor_sources(), tools) for size in sizes))
     card = [str(RTL / name) for name in synth.sources()]
-    bad = sum(check(options.top, [f"DATA_W={width}"], card) for width in options.width)
+    sizes = [[f"DATA_W={width}", f"PORTS={ports}"] for width in options.width for ports in (1, 2)]
+    bad = sum(check(options.top, size, card) for size in sizes)
     for board in options.board:
         top, lists = BOARDS[board]
         bad += check(top, [], [str(RTL / name) for name in synth.sources(*lists)])

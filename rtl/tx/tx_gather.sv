@@ -16,14 +16,15 @@ module tx_gather
   import weft_tx_pkg::*;
 #(
   parameter int unsigned DATA_W = 512,
+  parameter int unsigned PORTS  = 1,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
 
-  input  logic               job_reset_i,     // JOB_DONE starts again at 0
-  input  logic [1:0]         epoch_i,
-  output logic [31:0]        job_done_o,
+  input  logic [PORTS-1:0]       job_reset_i, // JOB_DONE starts again at 0
+  input  logic [PORTS-1:0][1:0]  epoch_i,
+  output logic [PORTS-1:0][31:0] job_done_o,
 
   input  logic               step_valid_i,
   output logic               step_ready_o,
@@ -41,7 +42,7 @@ module tx_gather
 
   output logic               abort_o,
   output logic [31:0]        abort_number_o,
-  output logic [1:0]         abort_epoch_o,
+  output epoch_t             abort_epoch_o,
 
   output logic               piece_valid_o,
   input  logic               piece_ready_i,
@@ -56,7 +57,7 @@ module tx_gather
   input  logic               frame_ready_i,   // when a step begins
   output frame_t             frame_o,
 
-  output logic               rpt_valid_o,
+  output logic [PORTS-1:0]   rpt_valid_o,     // of that port
   input  logic               rpt_ready_i,     // likewise
   output logic [511:0]       rpt_o,
 
@@ -367,15 +368,20 @@ module tx_gather
   end
 
   assign end_job_o    = end_q && end_last_q;
-  assign rpt_valid_o  = end_job_o && abort_epoch_o == epoch_i && !job_reset_i && (end_notify_q || status != STATUS_DONE);
   assign rpt_o        = report;
   assign bad_job_o    = end_job_o && end_status_q == STATUS_MALFORMED;
   assign read_error_o = end_job_o && status == STATUS_READ_ERROR;
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) job_done_o <= '0;
-    else if (job_reset_i) job_done_o <= '0;
-    else if (end_job_o && abort_epoch_o == epoch_i) job_done_o <= job_done_o + 1'b1;
+  for (genvar p = 0; p < PORTS; p++) begin : gen_port
+    logic ours;
+    assign ours = abort_epoch_o.port == 1'(p) && abort_epoch_o.count == epoch_i[p];
+    assign rpt_valid_o[p] = end_job_o && ours && !job_reset_i[p] && (end_notify_q || status != STATUS_DONE);
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) job_done_o[p] <= '0;
+      else if (job_reset_i[p]) job_done_o[p] <= '0;
+      else if (end_job_o && ours) job_done_o[p] <= job_done_o[p] + 1'b1;
+    end
   end
 
   logic unused;

@@ -15,7 +15,7 @@ module tx_job_check
   input  job_t         job_i,
   input  logic [31:0]  job_number_i,
   input  logic         job_error_i,
-  input  logic [1:0]   epoch_i,
+  input  epoch_t       epoch_i,
 
   output logic         lookup_valid_o,
   input  logic         lookup_ready_i,

@@ -20,7 +20,7 @@ module tx_segmenter
 
   input  logic         abort_i,
   input  logic [31:0]  abort_number_i,
-  input  logic [1:0]   abort_epoch_i,
+  input  epoch_t       abort_epoch_i,
 
   output logic         step_valid_o,
   input  logic         step_ready_i,
@@ -42,7 +42,8 @@ module tx_segmenter
   job_t             job_q;                // seq and to_or_mo move on
   flow_tx_row_t     row_q;
   logic [31:0]      number_q;
-  logic [1:0]       epoch_q, status_q;
+  epoch_t           epoch_q;
+  logic [1:0]       status_q;
   logic [3:0][63:0] sge_iova_q;           // element 0 is the current one
   logic [3:0][31:0] sge_len_q;
   logic [511:0]     slot_q;

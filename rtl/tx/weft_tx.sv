@@ -1,6 +1,6 @@
 // The transmit path: jobs in host memory become frames at the MAC.
 //
-//   job_fetch ─► job_check ─► segmenter ─┬─ reads ─────────────────► host memory ─┐
+//   jobs ─► job_check ─► segmenter ─┬─ reads ─────────────────► host memory ─┐
 //                  │ FLOW_TX             └─ steps ─► FIFO ─► gather ◄─────────────┘
 //                                                              │ pieces of TCP payload, headers' fields
 //                                                            framer ─► MAC
@@ -17,14 +17,15 @@ module weft_tx
   parameter int unsigned NUM_FLOWS = 1024,
   parameter int unsigned NUM_STAGS = 4096,    // of the receive path
   parameter int unsigned PUSH_SLOTS = 32,     // of the push window; 0: none
+  parameter int unsigned PORTS     = 1,
   parameter depths_t     DEPTHS    = DEEP,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
 
-  input  tx_cfg_t                       cfg_i,
-  output logic [31:0]                   job_done_o,
+  input  tx_cfg_t [PORTS-1:0]           cfg_i,
+  output logic [PORTS-1:0][31:0]        job_done_o,
 
   input  logic                          push_valid_i,   // writes of the push window, always taken
   input  logic [11:0]                   push_addr_i,
@@ -59,9 +60,9 @@ module weft_tx
   input  logic                          ga_rsp_last_i,
   input  logic                          ga_rsp_error_i,
 
-  output logic                          rpt_valid_o,
-  input  logic                          rpt_ready_i,
-  output logic [511:0]                  rpt_o,
+  output logic [PORTS-1:0]              rpt_valid_o,
+  input  logic [PORTS-1:0]              rpt_ready_i,
+  output logic [PORTS-1:0][511:0]       rpt_o,
 
   output logic [DATA_W-1:0]             mac_tx_tdata,
   output logic [DATA_W/8-1:0]           mac_tx_tkeep,
@@ -82,46 +83,22 @@ module weft_tx
   localparam int unsigned SLOTS = 16;        // inline payloads waiting
 
   // ---------------------------------------------------------------- jobs
-  logic         job_valid, job_ready, job_error, fetch_idle, table_idle;
+  logic         job_valid, job_ready, job_error, jobs_idle, table_idle;
   job_t         job;
   logic [31:0]  job_number;
-  logic [1:0]   epoch;
+  epoch_t       job_epoch;
+  logic [PORTS-1:0][1:0] epoch;
+  logic [PORTS-1:0]      job_reset;
   logic         lookup_valid, lookup_ready, checked_valid, checked_ready;
   logic [15:0]  lookup_flow;
   flow_tx_row_t lookup_row;
   checked_t     checked;
 
-  logic              push_here, push_take, pushed_valid, pushed_ready, push_idle;
-  logic [31:0]       push_head;
-  logic [DATA_W-1:0] pushed_data;
-
-  if (PUSH_SLOTS != 0) begin : gen_push
-    tx_job_push #(.DATA_W(DATA_W), .SLOTS(PUSH_SLOTS)) u_job_push (
-      .clk_i, .rst_ni,
-      .clear_i     (cfg_i.job_reset),
-      .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
-      .head_i      (push_head),
-      .here_o      (push_here),
-      .take_i      (push_take),
-      .beat_valid_o(pushed_valid),
-      .beat_ready_i(pushed_ready),
-      .beat_o      (pushed_data),
-      .idle_o      (push_idle)
-    );
-  end else begin : gen_no_push
-    logic unused_push;
-    assign unused_push = ^{push_valid_i, push_addr_i, push_data_i, push_strb_i, push_head, push_take, pushed_ready};
-    assign {push_here, pushed_valid, pushed_data} = '0;
-    assign push_idle = 1'b1;
-  end
-
-  tx_job_fetch #(
-    .DATA_W  (DATA_W),
-    .PREFETCH(32'(DEPTHS.jobs))
-  ) u_job_fetch (
+  tx_jobs #(.DATA_W(DATA_W), .PUSH_SLOTS(PUSH_SLOTS), .PORTS(PORTS), .PREFETCH(32'(DEPTHS.jobs))) u_jobs (
     .clk_i, .rst_ni,
     .cfg_i,
     .epoch_o     (epoch),
+    .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
     .req_valid_o (job_req_valid_o),
     .req_ready_i (job_req_ready_i),
     .req_addr_o  (job_req_addr_o),
@@ -132,18 +109,13 @@ module weft_tx
     .rsp_count_i (job_rsp_count_i),
     .rsp_last_i  (job_rsp_last_i),
     .rsp_error_i (job_rsp_error_i),
-    .push_head_o (push_head),
-    .push_here_i (push_here),
-    .push_take_o (push_take),
-    .push_valid_i(pushed_valid),
-    .push_ready_o(pushed_ready),
-    .push_data_i (pushed_data),
     .job_valid_o (job_valid),
     .job_ready_i (job_ready),
     .job_o       (job),
     .job_number_o(job_number),
+    .job_epoch_o (job_epoch),
     .job_error_o (job_error),
-    .idle_o      (fetch_idle)
+    .idle_o      (jobs_idle)
   );
 
   tx_flow_table #(
@@ -165,7 +137,7 @@ module weft_tx
     .job_i          (job),
     .job_number_i   (job_number),
     .job_error_i    (job_error),
-    .epoch_i        (epoch),
+    .epoch_i        (job_epoch),
     .lookup_valid_o (lookup_valid),
     .lookup_ready_i (lookup_ready),
     .lookup_flow_o  (lookup_flow),
@@ -178,7 +150,7 @@ module weft_tx
   // ---------------------------------------------------------------- steps and reads
   logic         abort;
   logic [31:0]  abort_number;
-  logic [1:0]   abort_epoch;
+  epoch_t       abort_epoch;
   logic         cut_valid, cut_ready, step_valid, step_ready;
   step_t        cut, step;
   logic         slot_in_valid, slot_in_ready, slot_valid, slot_ready;
@@ -237,15 +209,20 @@ module weft_tx
   logic               layout_valid, layout_ready, frame_valid, frame_ready;
   layout_t            layout;
   frame_t             frame;
-  logic               report_valid, report_ready;
+  logic [PORTS-1:0]   report_valid, report_ready, joined, reports_idle;
   logic [511:0]       report;
-  logic               begin_frame, end_job, bad_job, read_error, read_stall, joined, reports_idle;
+  logic               begin_frame, end_job, bad_job, read_error, read_stall;
+
+  for (genvar p = 0; p < PORTS; p++) begin : gen_reset
+    assign job_reset[p] = cfg_i[p].job_reset;
+  end
 
   tx_gather #(
-    .DATA_W(DATA_W)
+    .DATA_W(DATA_W),
+    .PORTS (PORTS)
   ) u_gather (
     .clk_i, .rst_ni,
-    .job_reset_i   (cfg_i.job_reset),
+    .job_reset_i   (job_reset),
     .epoch_i       (epoch),
     .job_done_o,
     .step_valid_i  (step_valid),
@@ -275,7 +252,7 @@ module weft_tx
     .frame_ready_i (frame_ready),
     .frame_o       (frame),
     .rpt_valid_o   (report_valid),
-    .rpt_ready_i   (report_ready),
+    .rpt_ready_i   (&report_ready),
     .rpt_o         (report),
     .begin_frame_o (begin_frame),
     .end_job_o     (end_job),
@@ -284,15 +261,19 @@ module weft_tx
     .stall_o       (read_stall)
   );
 
-  tx_reports #(.FAILURES(32'(DEPTHS.job_reports)), .JOINED(32'(DEPTHS.job_reports))) u_reports (
-    .clk_i, .rst_ni,
-    .valid_i (report_valid),
-    .ready_o (report_ready),
-    .report_i(report),
-    .rpt_valid_o, .rpt_ready_i, .rpt_o,
-    .joined_o(joined),
-    .idle_o  (reports_idle)
-  );
+  for (genvar p = 0; p < PORTS; p++) begin : gen_reports
+    tx_reports #(.FAILURES(32'(DEPTHS.job_reports)), .JOINED(32'(DEPTHS.job_reports))) u_reports (
+      .clk_i, .rst_ni,
+      .valid_i    (report_valid[p]),
+      .ready_o    (report_ready[p]),
+      .report_i   (report),
+      .rpt_valid_o(rpt_valid_o[p]),
+      .rpt_ready_i(rpt_ready_i[p]),
+      .rpt_o      (rpt_o[p]),
+      .joined_o   (joined[p]),
+      .idle_o     (reports_idle[p])
+    );
+  end
 
   // ---------------------------------------------------------------- frames
   logic        sent_replay, out;           // out: a frame
@@ -344,7 +325,7 @@ module weft_tx
     end
   end
 
-  assign idle_o = fetch_idle && push_idle && table_idle && jobs_q == '0 && frames_q == '0 && reports_idle;
+  assign idle_o = jobs_idle && table_idle && jobs_q == '0 && frames_q == '0 && &reports_idle;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -357,7 +338,7 @@ module weft_tx
       cnt_inc_o[CNT_TX_BYTES]             <= out ? sent_bytes : 16'd0;
       cnt_inc_o[CNT_TX_FPDUS]             <= 16'(out && sent_fpdu);
       cnt_inc_o[CNT_TX_READ_ERRORS]       <= 16'(read_error);
-      cnt_inc_o[CNT_TX_REPORTS_JOINED]    <= 16'(joined);
+      cnt_inc_o[CNT_TX_REPORTS_JOINED]    <= 16'(|joined);
       cnt_inc_o[CNT_TX_STALL_READ_CYCLES] <= 16'(read_stall);
       cnt_inc_o[CNT_TX_STALL_MAC_CYCLES]  <= 16'(mac_stall);
     end

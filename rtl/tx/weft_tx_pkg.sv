@@ -19,11 +19,17 @@ package weft_tx_pkg;
   parameter logic [1:0] STATUS_MALFORMED = 2'(JOB_STATUS_MALFORMED);
   parameter logic [1:0] STATUS_READ_ERROR = 2'(JOB_STATUS_READ_ERROR);
 
+  // Which set-up of which port's job ring a job belongs to.
+  typedef struct packed {
+    logic       port;
+    logic [1:0] count;
+  } epoch_t;
+
   // A job, checked.
   typedef struct packed {
     logic [1:0]   status;    // STATUS_READ_ERROR: the slot itself could not be read
     logic [31:0]  number;
-    logic [1:0]   epoch;     // which set-up of the job ring it belongs to
+    epoch_t       epoch;
     flow_tx_row_t row;
     job_t         job;
   } checked_t;
@@ -65,7 +71,7 @@ package weft_tx_pkg;
   typedef struct packed {
     logic [31:0]  number;
     logic [15:0]  flow;
-    logic [1:0]   epoch;
+    epoch_t       epoch;
     logic         job_last;   // the job ends with this step
     logic         notify;
     logic [1:0]   status;

@@ -139,6 +139,16 @@ pub struct Bench {
     pub world: World,
     flows: u32,
     rings: Rings,
+    /// Of the card's ports, those that are used.
+    ports: Vec<Port>,
+    /// The one that jobs go to.
+    port: usize,
+    hold_raw: bool,
+    portion: u32,
+}
+
+/// The rings of a port, and how far the bench is with them.
+struct Port {
     jobs: Region,
     report: Region,
     raw: Region,
@@ -147,11 +157,12 @@ pub struct Bench {
     job_told: u32,
     report_head: u32,
     raw_head: u32,
-    hold_raw: bool,
     raw_told: u32,
     report_told: u32,
-    portion: u32,
 }
+
+/// From a register, and from a doorbell, of the first port to its like of the second.
+const NEXT_PORT: (u32, u32) = (0x100, 0x200);
 
 impl Bench {
     /// Brings a card up: rings, station address, job fetch and receive on.
@@ -161,27 +172,40 @@ impl Bench {
         link: LinkConfig,
         rings: Rings,
     ) -> Result<Self, WorldError> {
+        Self::with_ports(card, seed, link, rings, 1)
+    }
+
+    /// The same, with rings for so many of the card's ports.
+    pub fn with_ports(
+        card: Box<dyn Card>,
+        seed: u64,
+        link: LinkConfig,
+        rings: Rings,
+        ports: usize,
+    ) -> Result<Self, WorldError> {
         let mut world = World::new(seed);
         let number = world.add_card(card);
         world.open_link(number, link);
         let mut region = |len: usize| region(&mut world, len);
-        let jobs = region(Job::SIZE << rings.job);
-        let report = region(64 << rings.report);
-        let raw = region(1 << (rings.raw + rings.raw_slot));
-        let mut bench = Self {
-            world,
-            flows: 0,
-            rings,
-            jobs,
-            report,
-            raw,
+        let mut port = || Port {
+            jobs: region(Job::SIZE << rings.job),
+            report: region(64 << rings.report),
+            raw: region(1 << (rings.raw + rings.raw_slot)),
             job_tail: 0,
             job_told: 0,
             report_head: 0,
             raw_head: 0,
-            hold_raw: false,
             raw_told: 0,
             report_told: 0,
+        };
+        let ports = (0..ports).map(|_| port()).collect();
+        let mut bench = Self {
+            world,
+            flows: 0,
+            rings,
+            ports,
+            port: 0,
+            hold_raw: false,
             portion: 1 << rings.report >> 2,
         };
         bench.set_up()?;
@@ -189,24 +213,29 @@ impl Bench {
     }
 
     fn set_up(&mut self) -> Result<(), WorldError> {
-        let (jobs, report, raw) = (self.jobs.iova, self.report.iova, self.raw.iova);
-        for (low, base) in [
-            (reg::JOB_BASE_LO, jobs),
-            (reg::REPORT_BASE_LO, report),
-            (reg::RAW_BASE_LO, raw),
-        ] {
-            self.write(low, base as u32);
-            self.write(low + 4, (base >> 32) as u32);
+        for port in 0..self.ports.len() {
+            let behind = port as u32 * NEXT_PORT.0;
+            let Port {
+                jobs, report, raw, ..
+            } = &self.ports[port];
+            for (low, base) in [
+                (reg::JOB_BASE_LO, jobs.iova),
+                (reg::REPORT_BASE_LO, report.iova),
+                (reg::RAW_BASE_LO, raw.iova),
+            ] {
+                self.world.write(0, behind + low, base as u32);
+                self.world.write(0, behind + low + 4, (base >> 32) as u32);
+            }
+            self.write(behind + reg::JOB_LOG2, self.rings.job.into());
+            self.write(behind + reg::REPORT_LOG2, self.rings.report.into());
+            self.write(
+                behind + reg::RAW_LOG2,
+                reg::RawLog2::default()
+                    .with_slot(self.rings.raw_slot)
+                    .with_count(self.rings.raw)
+                    .0,
+            );
         }
-        self.write(reg::JOB_LOG2, self.rings.job.into());
-        self.write(reg::REPORT_LOG2, self.rings.report.into());
-        self.write(
-            reg::RAW_LOG2,
-            reg::RawLog2::default()
-                .with_slot(self.rings.raw_slot)
-                .with_count(self.rings.raw)
-                .0,
-        );
         self.write(
             reg::MAC_LO,
             u32::from_le_bytes([STATION[0], STATION[1], STATION[2], STATION[3]]),
@@ -222,19 +251,27 @@ impl Bench {
 
     /// After a reset: empty rings, set up anew.
     pub fn start_again(&mut self) -> Result<(), WorldError> {
-        for region in [&self.jobs, &self.report, &self.raw] {
-            let cleared = region.write(0, &vec![0; region.len()]);
-            assert!(cleared.is_ok(), "a region has its length");
+        for port in &mut self.ports {
+            for region in [&port.jobs, &port.report, &port.raw] {
+                let cleared = region.write(0, &vec![0; region.len()]);
+                assert!(cleared.is_ok(), "a region has its length");
+            }
+            (port.job_tail, port.job_told) = (0, 0);
+            (port.report_head, port.report_told) = (0, 0);
+            (port.raw_head, port.raw_told) = (0, 0);
         }
-        (self.job_tail, self.job_told) = (0, 0);
-        (self.report_head, self.report_told) = (0, 0);
-        (self.raw_head, self.raw_told) = (0, 0);
         self.set_up()
     }
 
-    /// What is in the rings' memory: reports, raw frames.
+    /// Jobs go to this port from now on.
+    pub fn use_port(&mut self, port: usize) {
+        assert!(port < self.ports.len(), "it has rings");
+        self.port = port;
+    }
+
+    /// What is in the first port's memory: reports, raw frames.
     pub fn rings(&self) -> [Vec<u8>; 2] {
-        [&self.report, &self.raw].map(|r| r.read(0, r.len()).unwrap_or_default())
+        [&self.ports[0].report, &self.ports[0].raw].map(|r| r.read(0, r.len()).unwrap_or_default())
     }
 
     /// Flows that the card has.
@@ -364,36 +401,39 @@ impl Bench {
 
     /// Writes a job slot without ringing the doorbell. `inline` goes to byte 64 on.
     pub fn post(&mut self, job: &Job, inline: &[u8]) -> u32 {
-        let number = self.job_tail;
+        let number = self.ports[self.port].job_tail;
         let slot = self.job_place(number);
         let mut bytes = job.to_bytes();
         if !inline.is_empty() {
             bytes[64..64 + inline.len()].copy_from_slice(inline);
         }
         bytes[Job::NUMBER_AT..Job::NUMBER_AT + 4].copy_from_slice(&number.to_le_bytes());
-        let written = self.jobs.write(slot, &bytes);
+        let port = &mut self.ports[self.port];
+        let written = port.jobs.write(slot, &bytes);
         assert!(written.is_ok(), "the job ring has this slot");
-        self.job_tail = number.wrapping_add(1);
+        port.job_tail = number.wrapping_add(1);
         number
     }
 
     /// Rings the doorbell for the jobs posted.
     pub fn ring_jobs(&mut self) {
-        let tail = self.job_tail;
-        self.job_told = tail;
-        self.ring(doorbell::JOB_TAIL, tail);
+        let port = &mut self.ports[self.port];
+        let tail = port.job_tail;
+        port.job_told = tail;
+        self.ring(doorbell::JOB_TAIL + self.port as u32 * NEXT_PORT.1, tail);
     }
 
-    /// Writes the jobs posted into the push window instead; at most as many as it has slots may be under way.
+    /// Writes the jobs posted into the push window instead, which the first port has; at most as many as it has slots may be under way.
     pub fn push_jobs(&mut self) {
-        while self.job_told != self.job_tail {
-            let number = self.job_told;
+        assert_eq!(self.port, 0, "the push window is the first port's");
+        while self.ports[0].job_told != self.ports[0].job_tail {
+            let number = self.ports[0].job_told;
             let at = self.job_place(number);
-            let job = self.jobs.read(at, Job::SIZE).unwrap_or_default();
+            let job = self.ports[0].jobs.read(at, Job::SIZE).unwrap_or_default();
             let slot = number % PUSH_SLOTS * Job::SIZE as u32;
             self.world
                 .write_block(0, DOORBELLS + doorbell::JOB_PUSH + slot, &job);
-            self.job_told = number.wrapping_add(1);
+            self.ports[0].job_told = number.wrapping_add(1);
         }
     }
 
@@ -418,19 +458,29 @@ impl Bench {
         written.into_iter().flat_map(apart).collect()
     }
 
-    /// Takes so many reports at most, as the card wrote them.
+    /// Takes so many reports at most of each port, as the card wrote them; those of the first port come first.
     pub fn reports_as_written(&mut self, most: usize) -> Vec<Report> {
         let mut all = Vec::new();
+        for number in 0..self.ports.len() {
+            all.extend(self.reports_of_port(number, most));
+        }
+        all
+    }
+
+    /// Takes so many reports of a port at most.
+    pub fn reports_of_port(&mut self, number: usize, most: usize) -> Vec<Report> {
+        let mut all = Vec::new();
+        let port = &mut self.ports[number];
         while all.len() < most {
-            let slot = (self.report_head & ((1 << self.rings.report) - 1)) as usize * 64;
-            let phase = !(self.report_head >> self.rings.report) as u8 & SegmentReport::PHASE;
-            let Ok(bytes) = self.report.read(slot, 64) else {
+            let slot = (port.report_head & ((1 << self.rings.report) - 1)) as usize * 64;
+            let phase = !(port.report_head >> self.rings.report) as u8 & SegmentReport::PHASE;
+            let Ok(bytes) = port.report.read(slot, 64) else {
                 break;
             };
             let Ok(report) = <[u8; 64]>::try_from(bytes) else {
                 break;
             };
-            if report[SegmentReport::PHASE_AT] != phase {
+            if report[SegmentReport::PHASE_AT] & SegmentReport::PHASE != phase {
                 break;
             }
             // A frame report has its raw slot where a segment report has it.
@@ -443,23 +493,29 @@ impl Bench {
             let raw = has_raw.then(|| {
                 let slot = usize::from(segment.raw_slot);
                 let len = usize::from(segment.raw_len);
-                self.raw_head = self.raw_head.wrapping_add(1);
-                self.raw
+                port.raw_head = port.raw_head.wrapping_add(1);
+                port.raw
                     .read(slot << self.rings.raw_slot, len)
                     .unwrap_or_default()
             });
-            self.report_head = self.report_head.wrapping_add(1);
+            port.report_head = port.report_head.wrapping_add(1);
             all.push((report, raw));
         }
-        if self.report_head.wrapping_sub(self.report_told) >= self.portion {
-            self.report_told = self.report_head;
-            let head = self.report_head;
-            self.ring(doorbell::REPORT_HEAD, head);
+        let behind = number as u32 * NEXT_PORT.1;
+        let (reports, raw) = (port.report_head, port.raw_head);
+        let give_reports = reports.wrapping_sub(port.report_told) >= self.portion;
+        let give_raw = raw != port.raw_told && !self.hold_raw;
+        if give_reports {
+            port.report_told = reports;
         }
-        if self.raw_head != self.raw_told && !self.hold_raw {
-            let head = self.raw_head;
-            self.raw_told = head;
-            self.ring(doorbell::RAW_HEAD, head);
+        if give_raw {
+            port.raw_told = raw;
+        }
+        if give_reports {
+            self.ring(behind + doorbell::REPORT_HEAD, reports);
+        }
+        if give_raw {
+            self.ring(behind + doorbell::RAW_HEAD, raw);
         }
         all
     }

@@ -151,6 +151,7 @@ const TX: &[&str] = &[
     "tx/tx_job_check.sv",
     "tx/tx_job_fetch.sv",
     "tx/tx_job_push.sv",
+    "tx/tx_jobs.sv",
     "tx/tx_markers.sv",
     "tx/tx_reports.sv",
     "tx/tx_segmenter.sv",

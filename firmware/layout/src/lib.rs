@@ -109,6 +109,10 @@ pub mod reg {
     pub const CLOCK_KHZ: u32 = 0x00ac;
     /// Bits 63:32 of the counter whose low half was read last from COUNTERS; 0 unless its name ends in _bytes (those have 64 bits).
     pub const COUNTER_HI: u32 = 0x00b0;
+    /// Ports of the card, 1 or 2: a port is a job ring, a report ring and a raw ring with their registers and doorbells, for one owner. 0 is 1.
+    pub const PORTS: u32 = 0x00b4;
+    /// Whose turn it is at TABLE_DATA and TABLE_CMD, where there are two ports. Reading takes it if the other port does not have it: 1, it is this port's; 0, it is not. Any value written by the port that has it gives it back. With one port it reads 0, and nobody has to ask.
+    pub const TABLE_LOCK: u32 = 0x00b8;
     /// Trace ring. Everything is on at reset.
     pub const TRACE_CTRL: u32 = 0x00c0;
     /// Value of TRACE_CTRL after reset.
@@ -133,6 +137,10 @@ pub mod reg {
     pub const CAPTURE_CTRL: u32 = 0x00ec;
     /// Frames written to the capture ring since it was set up, modulo 2^32.
     pub const CAPTURE_TAIL: u32 = 0x00f0;
+    /// Port 1, where there is one: the rings' registers from JOB_BASE_LO to RAW_TAIL, and TABLE_LOCK, each 0x100 behind its like of port 0. RAW_LOG2 has COUNT alone: slots are as large as port 0's. A flow is of the port that its FLOW_RX row names; frames of no flow are port 0's, and have their RAW_RESERVE there. Without a port 1 they read 0.
+    pub const PORT1: u32 = 0x0140;
+    /// Number of words of PORT1.
+    pub const PORT1_COUNT: u32 = 31;
     /// The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.
     pub const TABLE_DATA: u32 = 0x0200;
     /// Number of words of TABLE_DATA.
@@ -215,6 +223,8 @@ pub mod reg {
         ("FENCE_DONE", 0x00a8, 1),
         ("CLOCK_KHZ", 0x00ac, 1),
         ("COUNTER_HI", 0x00b0, 1),
+        ("PORTS", 0x00b4, 1),
+        ("TABLE_LOCK", 0x00b8, 1),
         ("TRACE_CTRL", 0x00c0, 1),
         ("TRACE_HEAD", 0x00c4, 1),
         ("TRACE_LOST", 0x00c8, 1),
@@ -226,6 +236,7 @@ pub mod reg {
         ("CAPTURE_LOG2", 0x00e8, 1),
         ("CAPTURE_CTRL", 0x00ec, 1),
         ("CAPTURE_TAIL", 0x00f0, 1),
+        ("PORT1", 0x0140, 31),
         ("TABLE_DATA", 0x0200, 16),
         ("TABLE_CMD", 0x0240, 1),
         ("COUNTERS", 0x1000, 256),
@@ -280,6 +291,8 @@ pub mod reg {
         ("The number of the last fence that has ended. 0 at reset.", false),
         ("Frequency of the card's clock in kHz, as the board that was built for says (parameter CLOCK_KHZ).", false),
         ("Bits 63:32 of the counter whose low half was read last from COUNTERS; 0 unless its name ends in _bytes (those have 64 bits).", false),
+        ("Ports of the card, 1 or 2: a port is a job ring, a report ring and a raw ring with their registers and doorbells, for one owner. 0 is 1.", false),
+        ("Whose turn it is at TABLE_DATA and TABLE_CMD, where there are two ports. Reading takes it if the other port does not have it: 1, it is this port's; 0, it is not. Any value written by the port that has it gives it back. With one port it reads 0, and nobody has to ask.", true),
         ("Trace ring. Everything is on at reset.", true),
         ("Events recorded since the ring was emptied, modulo 2^32. Event n is in entry n mod TRACE_SIZE, until event n + TRACE_SIZE takes its place.", false),
         ("Events that came too fast to be recorded, since the ring was emptied.", false),
@@ -291,6 +304,7 @@ pub mod reg {
         ("Shape of the capture ring. Writing it resets both counts to 0. Written only while RECEIVED, SENT and BUSY of CAPTURE_CTRL are 0, as the base.", true),
         ("What is captured. With RECEIVED and SENT both 0, frames that were not yet begun to be written are forgotten; when BUSY is 0, too, the card has done with the ring's memory.", true),
         ("Frames written to the capture ring since it was set up, modulo 2^32.", false),
+        ("Port 1, where there is one: the rings' registers from JOB_BASE_LO to RAW_TAIL, and TABLE_LOCK, each 0x100 behind its like of port 0. RAW_LOG2 has COUNT alone: slots are as large as port 0's. A flow is of the port that its FLOW_RX row names; frames of no flow are port 0's, and have their RAW_RESERVE there. Without a port 1 they read 0.", true),
         ("The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.", true),
         ("Writing runs a table access at once. The write response comes when the access is done, so no polling is needed; reading tells how it went.", true),
         ("The counters, in the order of the list below: wrapping, 32 bits, those whose name ends in _bytes 64 bits, with the high half in COUNTER_HI.", false),
@@ -357,6 +371,7 @@ pub mod reg {
             Bits { name: "WRITE_ERROR", shift: 2, width: 1, doc: "sticky: a DMA write was answered with an error" },
             Bits { name: "RESETTING", shift: 3, width: 1, doc: "a reset is under way: writes of all registers but SCRATCH are without effect" },
             Bits { name: "REPORT_FAILED", shift: 4, width: 1, doc: "until reset: the write of a report failed, the report ring is broken, nothing more is reported, only a reset helps" },
+            Bits { name: "PORT1_FAILED", shift: 5, width: 1, doc: "the same, of port 1's report ring" },
         ],
         &[],
         &[],
@@ -388,6 +403,8 @@ pub mod reg {
         &[],
         &[],
         &[],
+        &[],
+        &[],
         &[
             Bits { name: "KINDS", shift: 0, width: 16, doc: "bit k: events of kind k (trace_kind) are recorded" },
             Bits { name: "FREEZE", shift: 16, width: 1, doc: "nothing is recorded" },
@@ -410,6 +427,7 @@ pub mod reg {
             Bits { name: "BUSY", shift: 2, width: 1, doc: "a frame is being written (read only)" },
             Bits { name: "SNAP", shift: 16, width: 16, doc: "bytes of a frame that are kept at most" },
         ],
+        &[],
         &[],
         &[],
         &[
@@ -626,6 +644,8 @@ pub mod reg {
         pub const RESETTING: u32 = 0x8;
         /// Bit 4: until reset: the write of a report failed, the report ring is broken, nothing more is reported, only a reset helps.
         pub const REPORT_FAILED: u32 = 0x10;
+        /// Bit 5: the same, of port 1's report ring.
+        pub const PORT1_FAILED: u32 = 0x20;
 
         /// Bit 0: nothing is under way.
         pub const fn quiescent(&self) -> bool {
@@ -684,6 +704,18 @@ pub mod reg {
         #[must_use]
         pub const fn with_report_failed(mut self, on: bool) -> Self {
             self.0 = self.0 & !Self::REPORT_FAILED | if on { Self::REPORT_FAILED } else { 0 };
+            self
+        }
+
+        /// Bit 5: the same, of port 1's report ring.
+        pub const fn port1_failed(&self) -> bool {
+            self.0 & Self::PORT1_FAILED != 0
+        }
+
+        /// The same with port1_failed set or clear.
+        #[must_use]
+        pub const fn with_port1_failed(mut self, on: bool) -> Self {
+            self.0 = self.0 & !Self::PORT1_FAILED | if on { Self::PORT1_FAILED } else { 0 };
             self
         }
     }
@@ -1410,6 +1442,8 @@ pub mod doorbell {
     pub const CAPTURE_HEAD: u32 = 0x0010;
     /// As REPORT_ARM, but the interrupt may wait until the report producer count is n + 1 beyond the value written. It comes sooner when REPORT_GAP cycles have passed without a report, and with a report that does not wait (see card.md). At most one is asked for: each write, of this one and of REPORT_ARM, replaces the one before.
     pub const REPORT_ARM_AFTER: u32 = 0x0100;
+    /// Port 1: JOB_TAIL, REPORT_HEAD, RAW_HEAD, REPORT_ARM (its interrupts are on vector 1) and REPORT_ARM_AFTER, each 0x200 behind its like of port 0.
+    pub const PORT1: u32 = 0x0200;
     /// The push window: job n is written to 128 * (n mod slots) from here on, front to back in words of 32 bits or several of them; with its last word it is posted, as by JOB_TAIL n + 1. Its slot of the job ring has the same bytes. Reads give 0.
     pub const JOB_PUSH: u32 = 0x1000;
     /// One word per flow: number of receive elements posted since the queue was set up, modulo 2^32. Elements 1 to this number may be used.
@@ -1528,7 +1562,7 @@ pub mod proc_port {
     pub const DMA_READ: u8 = 11;
     /// written: so many bytes from the processor's memory to host memory, and not one more
     pub const DMA_WRITE: u8 = 12;
-    /// written: 1: the card's interrupts are the firmware's, 0: the host's; read: 1 if the card asked for one since the last reading
+    /// written: 1: the card's interrupts are the firmware's, those of port 0, too; 2: those of port 1 alone; 0: nobody is told of the firmware's end; read: 1 if the card asked for one since the last reading
     pub const REPORTS: u8 = 13;
     /// read: the bits that the host wrote to PROC_BELL since the last reading
     pub const BELL: u8 = 14;
@@ -1566,7 +1600,7 @@ pub enum ProcPort {
     DmaRead = 11,
     /// written: so many bytes from the processor's memory to host memory, and not one more
     DmaWrite = 12,
-    /// written: 1: the card's interrupts are the firmware's, 0: the host's; read: 1 if the card asked for one since the last reading
+    /// written: 1: the card's interrupts are the firmware's, those of port 0, too; 2: those of port 1 alone; 0: nobody is told of the firmware's end; read: 1 if the card asked for one since the last reading
     Reports = 13,
     /// read: the bits that the host wrote to PROC_BELL since the last reading
     Bell = 14,
@@ -1661,7 +1695,7 @@ impl ProcPort {
             Self::DmaLocal => "written: address in the processor's memory, a multiple of 4, of the aligned word of host memory that has the first byte",
             Self::DmaRead => "written: so many bytes from host memory to the processor's, in whole words; read: 1 while a copy is under way, and bit 1: the last one failed",
             Self::DmaWrite => "written: so many bytes from the processor's memory to host memory, and not one more",
-            Self::Reports => "written: 1: the card's interrupts are the firmware's, 0: the host's; read: 1 if the card asked for one since the last reading",
+            Self::Reports => "written: 1: the card's interrupts are the firmware's, those of port 0, too; 2: those of port 1 alone; 0: nobody is told of the firmware's end; read: 1 if the card asked for one since the last reading",
             Self::Bell => "read: the bits that the host wrote to PROC_BELL since the last reading",
             Self::Interrupt => "written: an interrupt of the host, on vector 0, behind all that DMA has written",
         }
@@ -1956,7 +1990,7 @@ pub mod proc_started {
     pub const NO_ENGINE: u8 = 1;
     /// proc_engine says what cannot be
     pub const SETTINGS: u8 = 2;
-    /// the card does not come out of its reset
+    /// the card does not come out of its reset, or has no second port, or slots of another size
     pub const CARD: u8 = 3;
     /// it had it before: each start needs a load
     pub const RUNNING: u8 = 4;
@@ -1972,7 +2006,7 @@ pub enum ProcStarted {
     NoEngine = 1,
     /// proc_engine says what cannot be
     Settings = 2,
-    /// the card does not come out of its reset
+    /// the card does not come out of its reset, or has no second port, or slots of another size
     Card = 3,
     /// it had it before: each start needs a load
     Running = 4,
@@ -2022,7 +2056,7 @@ impl ProcStarted {
             Self::Done => "it has",
             Self::NoEngine => "this firmware has no engine",
             Self::Settings => "proc_engine says what cannot be",
-            Self::Card => "the card does not come out of its reset",
+            Self::Card => "the card does not come out of its reset, or has no second port, or slots of another size",
             Self::Running => "it had it before: each start needs a load",
         }
     }
@@ -5161,6 +5195,10 @@ pub mod registers {
     pub const CLOCK_KHZ: Register<ReadOnly, u32> = Register::new("CLOCK_KHZ", reg::CLOCK_KHZ);
     /// Bits 63:32 of the counter whose low half was read last from COUNTERS; 0 unless its name ends in _bytes (those have 64 bits).
     pub const COUNTER_HI: Register<ReadOnly, u32> = Register::new("COUNTER_HI", reg::COUNTER_HI);
+    /// Ports of the card, 1 or 2: a port is a job ring, a report ring and a raw ring with their registers and doorbells, for one owner. 0 is 1.
+    pub const PORTS: Register<ReadOnly, u32> = Register::new("PORTS", reg::PORTS);
+    /// Whose turn it is at TABLE_DATA and TABLE_CMD, where there are two ports. Reading takes it if the other port does not have it: 1, it is this port's; 0, it is not. Any value written by the port that has it gives it back. With one port it reads 0, and nobody has to ask.
+    pub const TABLE_LOCK: Register<ReadWrite, u32> = Register::new("TABLE_LOCK", reg::TABLE_LOCK);
     /// Trace ring. Everything is on at reset.
     pub const TRACE_CTRL: Register<ReadWrite, reg::TraceCtrl> = Register::new("TRACE_CTRL", reg::TRACE_CTRL);
     /// Events recorded since the ring was emptied, modulo 2^32. Event n is in entry n mod TRACE_SIZE, until event n + TRACE_SIZE takes its place.
@@ -5183,6 +5221,8 @@ pub mod registers {
     pub const CAPTURE_CTRL: Register<ReadWrite, reg::CaptureCtrl> = Register::new("CAPTURE_CTRL", reg::CAPTURE_CTRL);
     /// Frames written to the capture ring since it was set up, modulo 2^32.
     pub const CAPTURE_TAIL: Register<ReadOnly, u32> = Register::new("CAPTURE_TAIL", reg::CAPTURE_TAIL);
+    /// Port 1, where there is one: the rings' registers from JOB_BASE_LO to RAW_TAIL, and TABLE_LOCK, each 0x100 behind its like of port 0. RAW_LOG2 has COUNT alone: slots are as large as port 0's. A flow is of the port that its FLOW_RX row names; frames of no flow are port 0's, and have their RAW_RESERVE there. Without a port 1 they read 0.
+    pub const PORT1: RegisterArray<ReadWrite, u32> = RegisterArray::new("PORT1", reg::PORT1, reg::PORT1_COUNT);
     /// The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.
     pub const TABLE_DATA: RegisterArray<ReadWrite, u32> = RegisterArray::new("TABLE_DATA", reg::TABLE_DATA, reg::TABLE_DATA_COUNT);
     /// Writing runs a table access at once. The write response comes when the access is done, so no polling is needed; reading tells how it went.
@@ -5243,6 +5283,8 @@ pub mod doorbells {
     pub const CAPTURE_HEAD: Doorbell = Doorbell::new("CAPTURE_HEAD", doorbell::CAPTURE_HEAD);
     /// As REPORT_ARM, but the interrupt may wait until the report producer count is n + 1 beyond the value written. It comes sooner when REPORT_GAP cycles have passed without a report, and with a report that does not wait (see card.md). At most one is asked for: each write, of this one and of REPORT_ARM, replaces the one before.
     pub const REPORT_ARM_AFTER: DoorbellArray = DoorbellArray::new("REPORT_ARM_AFTER", doorbell::REPORT_ARM_AFTER);
+    /// Port 1: JOB_TAIL, REPORT_HEAD, RAW_HEAD, REPORT_ARM (its interrupts are on vector 1) and REPORT_ARM_AFTER, each 0x200 behind its like of port 0.
+    pub const PORT1: DoorbellArray = DoorbellArray::new("PORT1", doorbell::PORT1);
     /// The push window: job n is written to 128 * (n mod slots) from here on, front to back in words of 32 bits or several of them; with its last word it is posted, as by JOB_TAIL n + 1. Its slot of the job ring has the same bytes. Reads give 0.
     pub const JOB_PUSH: DoorbellArray = DoorbellArray::new("JOB_PUSH", doorbell::JOB_PUSH);
     /// One word per flow: number of receive elements posted since the queue was set up, modulo 2^32. Elements 1 to this number may be used.
@@ -5277,7 +5319,7 @@ pub enum Counter {
     RxDropTcpChecksum,
     /// frames dropped: packet buffer full
     RxDropBufferFull,
-    /// frames dropped: no free raw slot
+    /// frames dropped: no free raw slot, or a second port that takes none
     RxDropNoRawSlot,
     /// frames from the MAC ignored because of MAC loopback; not in rx_frames
     RxDropLoopback,
@@ -5620,7 +5662,7 @@ impl Counter {
             Counter::RxDropTcpHeader => "frames dropped: TCP data offset or an option length is impossible",
             Counter::RxDropTcpChecksum => "frames dropped: TCP checksum",
             Counter::RxDropBufferFull => "frames dropped: packet buffer full",
-            Counter::RxDropNoRawSlot => "frames dropped: no free raw slot",
+            Counter::RxDropNoRawSlot => "frames dropped: no free raw slot, or a second port that takes none",
             Counter::RxDropLoopback => "frames from the MAC ignored because of MAC loopback; not in rx_frames",
             Counter::RxRawFrames => "frames of no flow written to the raw ring",
             Counter::RxSegments => "TCP segments of a known flow",
@@ -5812,6 +5854,8 @@ impl FlowRxRow {
     pub const TIMESTAMPS: u8 = 0x8;
     /// Bit 4: FPDUs are framed and checked, their CRC too, but not placed: each good one is for the engine.
     pub const CHECK_ONLY: u8 = 0x10;
+    /// Bit 5: the port that has its reports and raw frames, also while the row is not valid; with one port without meaning.
+    pub const PORT: u8 = 0x20;
 
     /// The record as it lies in memory.
     #[inline]
@@ -5896,6 +5940,18 @@ impl FlowRxRow {
     #[must_use]
     pub const fn with_check_only(mut self, on: bool) -> Self {
         self.flags = self.flags & !Self::CHECK_ONLY | if on { Self::CHECK_ONLY } else { 0 };
+        self
+    }
+
+    /// Bit 5: the port that has its reports and raw frames, also while the row is not valid; with one port without meaning.
+    pub const fn port(&self) -> bool {
+        self.flags & Self::PORT != 0
+    }
+
+    /// The same with port set or clear.
+    #[must_use]
+    pub const fn with_port(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::PORT | if on { Self::PORT } else { 0 };
         self
     }
 }
@@ -6789,6 +6845,8 @@ impl SegmentReport {
     pub const RAW_FAILED: u8 = 0x80;
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const PHASE: u8 = 0x1;
+    /// Bit 1: whose ring it is.
+    pub const PORT: u8 = 0x2;
 
     /// The record as it lies in memory.
     #[inline]
@@ -6978,6 +7036,18 @@ impl SegmentReport {
         self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
         self
     }
+
+    /// Bit 1: whose ring it is.
+    pub const fn port(&self) -> bool {
+        self.phase & Self::PORT != 0
+    }
+
+    /// The same with port set or clear.
+    #[must_use]
+    pub const fn with_port(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PORT | if on { Self::PORT } else { 0 };
+        self
+    }
 }
 
 /// One per FPDU that the card framed and that has no placed_report, in stream order, before its segment's report. 64 bytes.
@@ -7068,6 +7138,8 @@ impl FpduReport {
     pub const HEADER_VALID: u8 = 0x1;
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const PHASE: u8 = 0x1;
+    /// Bit 1: whose ring it is.
+    pub const PORT: u8 = 0x2;
 
     /// The record as it lies in memory.
     #[inline]
@@ -7152,6 +7224,18 @@ impl FpduReport {
     #[must_use]
     pub const fn with_phase(mut self, on: bool) -> Self {
         self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
+    }
+
+    /// Bit 1: whose ring it is.
+    pub const fn port(&self) -> bool {
+        self.phase & Self::PORT != 0
+    }
+
+    /// The same with port set or clear.
+    #[must_use]
+    pub const fn with_port(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PORT | if on { Self::PORT } else { 0 };
         self
     }
 }
@@ -7262,6 +7346,8 @@ impl PlacedReport {
     pub const ATTACHED: u8 = 0x4;
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const PHASE: u8 = 0x1;
+    /// Bit 1: whose ring it is.
+    pub const PORT: u8 = 0x2;
 
     /// The record as it lies in memory.
     #[inline]
@@ -7363,6 +7449,18 @@ impl PlacedReport {
         self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
         self
     }
+
+    /// Bit 1: whose ring it is.
+    pub const fn port(&self) -> bool {
+        self.phase & Self::PORT != 0
+    }
+
+    /// The same with port set or clear.
+    #[must_use]
+    pub const fn with_port(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PORT | if on { Self::PORT } else { 0 };
+        self
+    }
 }
 
 /// One per replay job that did not fail; comes after the FPDU reports of its bytes. The flow is as much attached as it was, and its raw_count is the same. 64 bytes.
@@ -7419,6 +7517,8 @@ impl ReplayReport {
     pub const OUTCOME_SHIFT: u32 = 0;
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const PHASE: u8 = 0x1;
+    /// Bit 1: whose ring it is.
+    pub const PORT: u8 = 0x2;
 
     /// The record as it lies in memory.
     #[inline]
@@ -7482,6 +7582,18 @@ impl ReplayReport {
         self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
         self
     }
+
+    /// Bit 1: whose ring it is.
+    pub const fn port(&self) -> bool {
+        self.phase & Self::PORT != 0
+    }
+
+    /// The same with port set or clear.
+    #[must_use]
+    pub const fn with_port(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PORT | if on { Self::PORT } else { 0 };
+        self
+    }
 }
 
 /// A frame of no known flow, in the raw ring. 64 bytes.
@@ -7520,6 +7632,8 @@ impl FrameReport {
     pub const RAW_FAILED: u8 = 0x80;
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const PHASE: u8 = 0x1;
+    /// Bit 1: whose ring it is.
+    pub const PORT: u8 = 0x2;
 
     /// The record as it lies in memory.
     #[inline]
@@ -7575,6 +7689,18 @@ impl FrameReport {
         self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
         self
     }
+
+    /// Bit 1: whose ring it is.
+    pub const fn port(&self) -> bool {
+        self.phase & Self::PORT != 0
+    }
+
+    /// The same with port set or clear.
+    #[must_use]
+    pub const fn with_port(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PORT | if on { Self::PORT } else { 0 };
+        self
+    }
 }
 
 /// A job that asked for it is done, or a job failed. Of several jobs that are done while a report of status 0 waits for room, the last one is reported: all before it are done, too. Failures are all reported. 64 bytes.
@@ -7611,6 +7737,8 @@ impl JobReport {
     pub const PHASE_AT: usize = 63;
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const PHASE: u8 = 0x1;
+    /// Bit 1: whose ring it is.
+    pub const PORT: u8 = 0x2;
 
     /// The record as it lies in memory.
     #[inline]
@@ -7657,6 +7785,18 @@ impl JobReport {
     #[must_use]
     pub const fn with_phase(mut self, on: bool) -> Self {
         self.phase = self.phase & !Self::PHASE | if on { Self::PHASE } else { 0 };
+        self
+    }
+
+    /// Bit 1: whose ring it is.
+    pub const fn port(&self) -> bool {
+        self.phase & Self::PORT != 0
+    }
+
+    /// The same with port set or clear.
+    #[must_use]
+    pub const fn with_port(mut self, on: bool) -> Self {
+        self.phase = self.phase & !Self::PORT | if on { Self::PORT } else { 0 };
         self
     }
 }
@@ -10210,7 +10350,7 @@ pub struct ProcEngine {
     pub rings_bytes: u32,
     /// bytes of the memory that the host shares with the firmware
     pub queues_bytes: u32,
-    /// IOVA of it, a multiple of 64: first a command ring, behind it an event ring, all zero
+    /// IOVA of it, a multiple of 64: first a command ring, behind it an event ring, and a frame ring if there is one, all zero
     pub queues: u64,
     /// commands that the command ring holds, a power of two
     pub commands: u32,
@@ -10230,6 +10370,8 @@ pub struct ProcEngine {
     pub keepalive: u32,
     /// payload bytes of a replay job at most, if the card does not have less (JOB_REPLAY); 0: what comes while a flow is detached is copied
     pub replay: u16,
+    /// 0: the firmware has the whole card. Else it has the card's second port, and frames of no flow that may be for it come by the frame ring, which holds so many
+    pub frames: u16,
     /// of all that nobody outside is to foresee, first half
     pub seed: [u8; 16],
     /// the other half
@@ -10265,6 +10407,8 @@ impl ProcEngine {
     pub const KEEPALIVE_AT: usize = 52;
     /// Where replay begins.
     pub const REPLAY_AT: usize = 56;
+    /// Where frames begins.
+    pub const FRAMES_AT: usize = 58;
     /// Where seed begins.
     pub const SEED_AT: usize = 64;
     /// Where seed_more begins.
@@ -10287,6 +10431,7 @@ impl ProcEngine {
         b[48..52].copy_from_slice(&self.gateway);
         b[52..56].copy_from_slice(&self.keepalive.to_le_bytes());
         b[56..58].copy_from_slice(&self.replay.to_le_bytes());
+        b[58..60].copy_from_slice(&self.frames.to_le_bytes());
         b[64..80].copy_from_slice(&self.seed);
         b[80..96].copy_from_slice(&self.seed_more);
         b
@@ -10309,6 +10454,7 @@ impl ProcEngine {
             gateway: [b[48], b[49], b[50], b[51]],
             keepalive: u32::from_le_bytes([b[52], b[53], b[54], b[55]]),
             replay: u16::from_le_bytes([b[56], b[57]]),
+            frames: u16::from_le_bytes([b[58], b[59]]),
             seed: [b[64], b[65], b[66], b[67], b[68], b[69], b[70], b[71], b[72], b[73], b[74], b[75], b[76], b[77], b[78], b[79]],
             seed_more: [b[80], b[81], b[82], b[83], b[84], b[85], b[86], b[87], b[88], b[89], b[90], b[91], b[92], b[93], b[94], b[95]],
         }

@@ -18,11 +18,13 @@ module rx_dispatch
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-  parameter int unsigned WALKS = 8          // segments in the walk, a power of two
+  parameter int unsigned WALKS = 8,         // segments in the walk, a power of two
+  parameter int unsigned PORTS = 1
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
   input  rx_cfg_t                       cfg_i,
+  input  logic [PORTS-1:0]              closed_i,           // level: a port takes no segments
 
   input  logic                          packet_valid_i,
   output logic                          packet_ready_o,
@@ -236,6 +238,8 @@ module rx_dispatch
   logic         accept_walk, accept_counts, accept_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, close_free_q, raw_take;
   logic         needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, framed_q, follows, chained_q, direct_counts;
   logic [15:0]  raw_slot;
+  logic         of_walk_q;                                // what is decided would be the end of a walk
+  logic         port, of_port;                            // of the flow of what stands here; of what is decided, or ends
 
   // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole. What is kept is so for all of them.
   // If the youngest of all is another flow's nothing is decided before these have ended. Whether something is kept is asked a cycle
@@ -270,10 +274,30 @@ module rx_dispatch
     .raw_o(accept_raw), .stamps_o(stamps)
   );
 
-  rx_raw_slots #(.WALKS(WALKS)) i_raw_slots (
-    .clk_i, .rst_ni, .cfg_i, .walks_i(walks), .start_i(start), .needless_i(!frame_q), .take_i(raw_take), .settled_o(settled), .slot_o(raw_slot), .room_o(room),
-    .room_walk_o(room_walk), .room_plain_o(room_plain)
-  );
+  logic [PORTS-1:0]       settled_of, room_of, room_walk_of, room_plain_of;
+  logic [PORTS-1:0][15:0] slot_of;
+  for (genvar p = 0; p < PORTS; p++) begin : gen_port
+    rx_raw_slots #(.WALKS(WALKS)) i_raw_slots (
+      .clk_i, .rst_ni, .cfg_i(cfg_i.raw[p]), .reserve_i(p == 0 ? cfg_i.raw_reserve : '0), .closed_i(closed_i[p]), .walks_i(walks), .start_i(start), .own_i(port == 1'(p)),
+      .needless_i(!frame_q), .take_i(raw_take && of_port == 1'(p)), .settled_o(settled_of[p]), .slot_o(slot_of[p]), .room_o(room_of[p]),
+      .room_walk_o(room_walk_of[p]), .room_plain_o(room_plain_of[p])
+    );
+  end
+  // A frame of no flow is the first port's.
+  if (PORTS == 1) begin : gen_one_port
+    assign {port, of_port} = '0;
+    assign room      = room_of[0];
+    assign room_walk = room_walk_of[0];
+    assign raw_slot  = slot_of[0];
+  end else begin : gen_two_ports
+    assign port      = known_q && row_q.flags[FLOW_RX_ROW_PORT_BIT];
+    assign of_port   = of_walk_q ? oldest.port : port;
+    assign room      = room_of[port];
+    assign room_walk = room_walk_of[port];
+    assign raw_slot  = slot_of[of_port];
+  end
+  assign settled    = &settled_of;
+  assign room_plain = room_plain_of[0];
 
   // A close that is taken leaves room a cycle later: until then neither a decision nor an end can come. Beside the bit that five hundred
   // registers wait for, the same for what is decided.
@@ -322,7 +346,7 @@ module rx_dispatch
   assign start_msn_o     = segment.replay && segment.ts_present ? segment.ts_val : position_q.msn;
   assign start_mo_o      = segment.replay && segment.ts_present ? segment.ts_ecr : position_q.mo;
 
-  assign entry = '{packet: packet_q, flow: flow_q, epoch: row_q.epoch, seq_end: seq_end_q,
+  assign entry = '{packet: packet_q, port: port, flow: flow_q, epoch: row_q.epoch, seq_end: seq_end_q,
                    window: position_q.window, ts_valid: stamps || judged.ts_valid,
                    ts_recent: stamps ? segment.ts_val : judged.ts_recent};
 
@@ -339,7 +363,7 @@ module rx_dispatch
   rx_position_t    position_d;
   segment_report_t record;
   frame_report_t   frame_record;
-  logic            whole, raw, is_known, is_duplicate, is_refused, counts_raw, of_walk_q;
+  logic            whole, raw, is_known, is_duplicate, is_refused, counts_raw;
   logic [15:0]     of_flow, done_len;
   logic [3:0]      outcome;           // of a replay
 
@@ -393,6 +417,7 @@ module rx_dispatch
     record.done_len  = done_len;
     record.raw_slot  = raw ? raw_slot : '0;
     record.raw_len   = raw ? of.frame_len : '0;
+    record.phase[SEGMENT_REPORT_PORT_BIT] = of_port;
     if (of.segment.replay) begin
       record.flags  = '0;
       record.status = 8'(outcome);
@@ -400,7 +425,7 @@ module rx_dispatch
 
     frame_record          = '0;
     frame_record.kind     = REPORT_KIND_FRAME;
-    frame_record.raw_slot = raw_slot;
+    frame_record.raw_slot = slot_of[0];
     frame_record.raw_len  = of.frame_len;
 
     close_d.raw    = raw;
@@ -437,7 +462,7 @@ module rx_dispatch
   );
 
   logic unused;
-  assign unused = ^{cfg_i, oldest, of.payload};
+  assign unused = ^{cfg_i, oldest, of.payload, room_plain_of};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET

@@ -63,7 +63,7 @@ module rx_flow_state
     logic [31:0] pd;
     logic [7:0]  epoch;
     logic [7:0]  rq_log2;
-    logic [4:0]  flags;
+    logic [5:0]  flags;
   } row_t;
 
   typedef enum logic [2:0] {IDLE, READ, LATCH, JUDGE, APPLY, REFUSE} state_e;
@@ -180,7 +180,7 @@ module rx_flow_state
                              position_q.rcv_nxt, 16'd0, position_q.raw_count, 6'd0, position_q.ts_valid,
                              position_q.attached});
     end else begin
-      tbl_rsp_o.row <= 512'({row_q.rq_base, 32'd0, row_q.marker_base, row_q.pd, 8'd0, row_q.epoch, row_q.rq_log2, 3'd0,
+      tbl_rsp_o.row <= 512'({row_q.rq_base, 32'd0, row_q.marker_base, row_q.pd, 8'd0, row_q.epoch, row_q.rq_log2, 2'd0,
                              row_q.flags});
     end
   end
@@ -192,7 +192,7 @@ module rx_flow_state
   assign row_we    = busy_o || (apply && req_q.write && !is_attach);
   assign row_waddr = busy_o ? clear_q[FLOW_W-1:0] : req_flow;
   assign row_wr    = busy_o ? '0 : '{rq_base: row_req.rq_base, marker_base: row_req.marker_base, pd: row_req.pd,
-                                     epoch: row_req.epoch, rq_log2: row_req.rq_log2, flags: row_req.flags[4:0]};
+                                     epoch: row_req.epoch, rq_log2: row_req.rq_log2, flags: row_req.flags[5:0]};
 
   always_comb begin
     position_we    = busy_o || upd_valid_i || (applied && !flow_in_walk);
@@ -223,7 +223,7 @@ module rx_flow_state
     row_o.pd          = row_rd.pd;
     row_o.rq_log2     = row_rd.rq_log2;
     row_o.epoch       = row_rd.epoch;
-    row_o.flags       = {3'd0, row_rd.flags};
+    row_o.flags       = {2'd0, row_rd.flags};
     position_o        = position_rd;
   end
 

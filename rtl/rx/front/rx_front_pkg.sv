@@ -95,6 +95,7 @@ package rx_front_pkg;
   // A segment in the walk: what is needed when it ends.
   typedef struct packed {
     rx_packet_t  packet;
+    logic        port;
     logic [15:0] flow;
     logic [7:0]  epoch;
     logic [31:0] seq_end;
@@ -116,7 +117,7 @@ package rx_front_pkg;
   typedef struct packed {
     logic         raw;
     logic         report;
-    logic [511:0] record;        // raw slot and length are fields of it
+    logic [511:0] record;        // raw slot, length and port are fields of it
     logic [15:0]  start;
     logic [15:0]  stop;
   } rx_close_t;

@@ -16,6 +16,7 @@ module rx_output
 #(
   parameter int unsigned DATA_W = 512,
   parameter int unsigned OPERATIONS = 32,        // that wait for those before them
+  parameter int unsigned PORTS = 1,
   localparam int unsigned LANES = DATA_W / 8,
   localparam int unsigned COUNT_W = $clog2(LANES) + 1
 ) (
@@ -62,7 +63,7 @@ module rx_output
   input  logic                          rpt_ready_i,
   output logic [511:0]                  rpt_o,
 
-  output logic [31:0]                   raw_tail_o,
+  output logic [PORTS-1:0][31:0]        raw_tail_o,
   output logic                          idle_o,
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
@@ -85,7 +86,7 @@ module rx_output
     logic         placed;        // REPORT: of an FPDU that was
     logic         joins;         // its report, for rx_report
     logic [15:0]  bytes;         // PLACE, and of a raw copy
-    logic [63:0]  iova;          // PLACE; else the raw slot, start and stop in the store
+    logic [63:0]  iova;          // PLACE; else port, raw slot, start and stop in the store
   } entry_t;
 
   // A write under way: is it the last that its report waits for, and is that the report of an FPDU?
@@ -103,7 +104,7 @@ module rx_output
   } told_t;
 
   entry_t          in, head;
-  logic            in_valid, in_ready, head_valid, pop, queue_ready, record_ready;
+  logic            in_port, in_valid, in_ready, head_valid, pop, queue_ready, record_ready;
   logic [511:0]    in_record;
   // verilator lint_off UNUSEDSIGNAL
   fpdu_report_t    in_fpdu;
@@ -116,6 +117,7 @@ module rx_output
   assign in_fpdu       = fpdu_report_t'(op_i.record);
   assign in_segment    = segment_report_t'(close_i.record);
   assign in_raw        = frame_report_t'(close_i.record);
+  assign in_port       = PORTS != 1 && in_segment.phase[SEGMENT_REPORT_PORT_BIT];
   assign close_ready_o = in_ready;
   assign op_ready_o    = in_ready && !op_block_i;
   assign in_valid      = close_valid_i || (op_valid_i && !op_block_i);
@@ -125,7 +127,7 @@ module rx_output
       in = '{kind: CLOSE, raw: close_i.raw, report: close_i.report, last: 1'b1, colour: 1'b0, writes: close_i.raw, placed: 1'b0,
              joins: !close_i.raw && in_segment.kind == REPORT_KIND_SEGMENT &&
                     in_segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB +: SEGMENT_REPORT_SACK_COUNT_WIDTH] == '0,
-             bytes: in_raw.raw_len, iova: {16'd0, in_raw.raw_slot, close_i.start, close_i.stop}};
+             bytes: in_raw.raw_len, iova: {15'd0, in_port, in_raw.raw_slot, close_i.start, close_i.stop}};
     end else begin
       in = '{kind: op_i.is_report ? REPORT : PLACE, raw: 1'b0, report: op_i.is_report, last: op_i.last, colour: op_i.colour,
              writes: !op_i.is_report, placed: in_fpdu.verdict == FPDU_VERDICT_PLACED,
@@ -161,6 +163,10 @@ module rx_output
   logic [32:0] raw_low_q;
   logic [31:0] raw_addr_low_q, raw_addr_high_q;
   logic [2:0]  raw_steps_q;
+  logic        raw_port;
+  logic [63:0] raw_base;
+  assign raw_port = PORTS != 1 && head.iova[48];
+  assign raw_base = cfg_i.raw[raw_port].base;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) raw_steps_q <= '0;
     else if (!head_valid || pop) raw_steps_q <= '0;
@@ -168,9 +174,9 @@ module rx_output
   end
   always_ff @(posedge clk_i) begin
     raw_offset_q    <= 31'(head.iova[47:32]) << cfg_i.raw_slot_log2[3:0];
-    raw_low_q       <= 33'(cfg_i.raw_base[31:0]) + 33'(raw_offset_q);
+    raw_low_q       <= 33'(raw_base[31:0]) + 33'(raw_offset_q);
     raw_addr_low_q  <= raw_low_q[31:0];
-    raw_addr_high_q <= cfg_i.raw_base[63:32] + 32'(raw_low_q[32]);
+    raw_addr_high_q <= raw_base[63:32] + 32'(raw_low_q[32]);
   end
 
   assign may_write      = write_room && (is_place || (told_ready && raw_steps_q[2]));
@@ -304,8 +310,10 @@ module rx_output
         end
         if (raw_take) left_q <= left_q - 16'd1;
       end
-      if (cfg_i.raw_reset) raw_tail_o <= '0;
-      else if (last_beat && copying) raw_tail_o <= raw_tail_o + 32'd1;
+      for (int unsigned p = 0; p < PORTS; p++) begin
+        if (cfg_i.raw[p].reset) raw_tail_o[p] <= '0;
+        else if (last_beat && copying && raw_port == 1'(p)) raw_tail_o[p] <= raw_tail_o[p] + 32'd1;
+      end
     end
   end
   always_ff @(posedge clk_i) begin

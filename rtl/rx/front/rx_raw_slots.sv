@@ -1,12 +1,13 @@
-// Slots of the raw ring: who may take one, and which is next.
+// Slots of a port's raw ring: who may take one, and which is next.
 //
 // Frames of no flow leave RAW_RESERVE slots free, so that junk takes none from the flows. A segment is walked only with a slot
 // set aside for it: its last FPDU may turn out partial. What there is room for is told LATENCY cycles late: `settled_o` says that no
 // slot was taken and no walk begun in them, but for the last one, in which it may stand: nobody decides in the cycle behind a start or
 // a taking, so that neither has to be looked at in its own cycle. Only room that the host gave back is not seen at once.
+// Segments in the walk count for every port: which of them are whose is not asked.
 
 module rx_raw_slots
-  import weft_int_pkg::rx_cfg_t;
+  import weft_int_pkg::raw_cfg_t;
 #(
   parameter int unsigned WALKS = 8,
   localparam int unsigned LATENCY = 3,
@@ -15,10 +16,13 @@ module rx_raw_slots
   input  logic               clk_i,
   input  logic               rst_ni,
   // verilator lint_off UNUSEDSIGNAL
-  input  rx_cfg_t            cfg_i,
+  input  raw_cfg_t           cfg_i,
   // verilator lint_on UNUSEDSIGNAL
+  input  logic [31:0]        reserve_i,
+  input  logic               closed_i,       // level: nobody gets one, nor is set one aside
   input  logic [COUNT_W-1:0] walks_i,        // segments in the walk
   input  logic               start_i,        // there will be one more
+  input  logic               own_i,          // of this port: for the assertions
   input  logic               needless_i,     // it never needs one: as it was a cycle ago
   input  logic               take_i,         // slot_o is taken
   output logic               settled_o,
@@ -35,7 +39,7 @@ module rx_raw_slots
   logic               recent;
 
   assign slot_o    = tail_q[15:0] & slot_mask_q[15:0];
-  assign recent    = start_i || take_i || cfg_i.raw_reset;
+  assign recent    = start_i || take_i || cfg_i.reset;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -43,37 +47,40 @@ module rx_raw_slots
       recent_q  <= '1;
       settled_o <= 1'b0;
     end else begin
-      if (cfg_i.raw_reset) tail_q <= '0;
+      if (cfg_i.reset) tail_q <= '0;
       else if (take_i) tail_q <= tail_q + 32'd1;
       recent_q  <= {recent_q[LATENCY-3:0], recent};
-      settled_o <= recent_q == '0 && !cfg_i.raw_reset;
+      settled_o <= recent_q == '0 && !cfg_i.reset;
     end
   end
 
   // The number of slots is a power of two: a number is below it if no bit above its mask is set.
   always_ff @(posedge clk_i) begin
-    slot_mask_q    <= (32'd1 << cfg_i.raw_count_log2[4:0]) - 32'd1;
-    used_q         <= tail_q - cfg_i.raw_head;
+    slot_mask_q    <= (32'd1 << cfg_i.count_log2[4:0]) - 32'd1;
+    used_q         <= tail_q - cfg_i.head;
     walks_q        <= walks_i;
     plain_used_q   <= used_q;
     with_walks_q   <= 33'(used_q) + 33'(walks_q);
-    with_reserve_q <= 33'(used_q) + 33'(cfg_i.raw_reserve);
-    room_o         <= (plain_used_q & ~slot_mask_q) == '0;
-    room_walk_o    <= needless_i || (with_walks_q & {1'b1, ~slot_mask_q}) == '0;
-    room_plain_o   <= (with_reserve_q & {1'b1, ~slot_mask_q}) == '0;
+    with_reserve_q <= 33'(used_q) + 33'(reserve_i);
+    room_o         <= !closed_i && (plain_used_q & ~slot_mask_q) == '0;
+    room_walk_o    <= needless_i || (!closed_i && (with_walks_q & {1'b1, ~slot_mask_q}) == '0);
+    room_plain_o   <= !closed_i && (with_reserve_q & {1'b1, ~slot_mask_q}) == '0;
   end
+
+  logic unused_own;
+  assign unused_own = own_i;
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
   // Judged anew, at once.
   logic [31:0] used, slots;
-  assign used  = tail_q - cfg_i.raw_head;
-  assign slots = 32'd1 << cfg_i.raw_count_log2[4:0];
+  assign used  = tail_q - cfg_i.head;
+  assign slots = 32'd1 << cfg_i.count_log2[4:0];
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      room_is_there: assert (take_i -> used < slots || cfg_i.raw_reset);
+      room_is_there: assert (take_i -> used < slots || cfg_i.reset);
       not_at_once: assert (start_i -> !recent_q[0]);
-      walk_has_slot: assert (start_i && !needless_i -> used + 32'(walks_i) < slots || cfg_i.raw_reset);
+      walk_has_slot: assert (start_i && own_i && !needless_i -> used + 32'(walks_i) < slots || cfg_i.reset);
     end
   end
   // verilator lint_on SYNCASYNCNET

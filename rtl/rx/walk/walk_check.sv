@@ -228,6 +228,7 @@ module walk_check
       .valid_i(final_step && !silent_q),
       .flow_i(seg_i.flow),
       .epoch_i(seg_i.row.epoch),
+      .port_i(seg_i.row.flags[FLOW_RX_ROW_PORT_BIT]),
       .seg_seq_i(seg_i.seq),
       .offset_i(offset_q),
       .header_i(header_q),

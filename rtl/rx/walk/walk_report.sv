@@ -9,6 +9,7 @@ module walk_report
     input logic valid_i,  // the FPDU is reported in this cycle
     input logic [15:0] flow_i,
     input logic [7:0] epoch_i,
+    input logic port_i,
     input logic [31:0] seg_seq_i,
     input logic [15:0] offset_i,
     input ddp_header_t header_i,
@@ -38,7 +39,7 @@ module walk_report
     report_o.rsvd_ulp = header_i.rsvd_ulp;
     report_o.payload_len = 32'(header_i.payload_len);
     report_o.offset = offset_i;
-    report_o.epoch = epoch_i;
+    report_o.phase[FPDU_REPORT_PORT_BIT] = port_i;
   end
 
   // `valid_i` is known late.

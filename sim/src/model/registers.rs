@@ -55,6 +55,7 @@ impl ModelCard {
             reg::FENCE => s.fence,
             reg::FENCE_DONE => s.fence_done,
             reg::CLOCK_KHZ => CLOCK_KHZ,
+            reg::PORTS => 1,
             reg::COUNTER_HI => s.counter_high,
             reg::TABLE_CMD => s.table_refused.into(),
             _ if (reg::TABLE_DATA..reg::TABLE_DATA + 64).contains(&address) => {

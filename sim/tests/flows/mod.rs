@@ -29,6 +29,8 @@ pub struct Flow {
     pub msn: u32,
     pub stag: u32,
     pub epoch: u8,
+    /// Flags of its FLOW_RX row beside the usual ones.
+    pub flags: u8,
 }
 
 impl Flow {
@@ -52,7 +54,7 @@ impl Flow {
 
     pub fn row(&self) -> FlowRxRow {
         FlowRxRow {
-            flags: FlowRxRow::CRC | FlowRxRow::VALID,
+            flags: FlowRxRow::CRC | FlowRxRow::VALID | self.flags,
             rq_log2: RQ_LOG2,
             pd: self.pd(),
             marker_base: SEQ,
@@ -120,14 +122,25 @@ pub struct Flows {
 
 impl Flows {
     pub fn new(card: Box<dyn Card>, count: u16, rings: Rings) -> Self {
+        Self::by_port(card, count, rings, 1, |_| 0)
+    }
+
+    /// Of a card with rings for so many ports: which one is each flow's?
+    pub fn by_port(
+        card: Box<dyn Card>,
+        count: u16,
+        rings: Rings,
+        ports: usize,
+        port: impl Fn(u16) -> usize,
+    ) -> Self {
         let link = LinkConfig {
             gbps: 1_000_000,
             ..LinkConfig::default()
         };
-        let mut bench = Bench::new(card, 1, link, rings).expect("a card");
+        let mut bench = Bench::with_ports(card, 1, link, rings, ports).expect("a card");
         bench.write(weft_layout::reg::MTU, 9014);
         let flows = (1..=count)
-            .map(|number| set_up(&mut bench, number))
+            .map(|number| set_up(&mut bench, number, port(number)))
             .collect();
         bench.settle(1_000_000).expect("a card at rest");
         bench.sent();
@@ -156,8 +169,8 @@ impl Flows {
     }
 }
 
-/// Binds flow `number`: region, receive queue, rows, position.
-fn set_up(bench: &mut Bench, number: u16) -> Flow {
+/// Binds flow `number`, of this port: region, receive queue, rows, position.
+fn set_up(bench: &mut Bench, number: u16, port: usize) -> Flow {
     let flow = Flow {
         number,
         ends: Ends::of(number),
@@ -167,6 +180,7 @@ fn set_up(bench: &mut Bench, number: u16) -> Flow {
         msn: 1,
         stag: u32::from(number) << 8 | 0x5a,
         epoch: 0,
+        flags: if port == 0 { 0 } else { FlowRxRow::PORT },
     };
     bench.stag(flow.stag, &flow.region()).expect("a card");
     for slot in 0..1 << RQ_LOG2 {

@@ -117,9 +117,9 @@ module rx_front_bench
     cfg.mtu            = mtu_i;
     cfg.mac            = mac_i;
     cfg.raw_slot_log2  = 8'd14;
-    cfg.raw_count_log2 = raw_count_log2_i;
-    cfg.raw_head       = raw_head_i;
     cfg.raw_reserve    = raw_reserve_i;
+    cfg.raw[0].count_log2 = raw_count_log2_i;
+    cfg.raw[0].head       = raw_head_i;
   end
 
   rx_parse #(.DATA_W(DATA_W)) i_parse (
@@ -163,7 +163,7 @@ module rx_front_bench
   );
 
   rx_dispatch #(.WALKS(WALKS)) i_dispatch (
-    .clk_i, .rst_ni, .cfg_i(cfg), .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
+    .clk_i, .rst_ni, .cfg_i(cfg), .closed_i(1'b0), .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
     .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready),
     .payload_cmd_start_o(payload_cmd_start), .payload_cmd_offset_o(payload_cmd_offset), .payload_cmd_len_o(payload_cmd_len),
     .payload_flush_o(payload_flush), .replay_start_o(), .replay_flush_o(),

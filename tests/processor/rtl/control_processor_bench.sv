@@ -57,6 +57,7 @@ module control_processor_bench #(
   input  logic                m_axi_rvalid,
   output logic                m_axi_rready,
 
+  output logic                running_o,
   output logic                stopped_o,
   output logic                alarm_o,
   output logic [63:0]         alarm_at_o,

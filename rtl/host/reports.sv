@@ -1,0 +1,245 @@
+// The report rings of all ports: a writer for each, and one way to dma_write.
+//
+//   receive ──► by the report's port ─┬─► report_writer 0 ─┐
+//   transmit, of port 0 ──────────────┘                    ├─► one report after the other ─► report_ahead
+//   transmit, of port 1 ────────────────► report_writer 1 ─┘
+//
+// A port whose owner is gone (`off_i`), or that has no ring, has its reports thrown away: nobody waits for it. While its ring is more than half
+// full, the second port is `closed_o`: no segment of its flows is taken, as if all raw slots were in use. So an owner that is slow loses frames of
+// its own before it can make others wait.
+// Interrupts: vector 0 and 1.
+
+module reports
+  import weft_int_pkg::*;
+  import weft_card_pkg::*;
+#(
+  parameter int unsigned DATA_W = 512,
+  parameter int unsigned PORTS  = 1,
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+) (
+  input  logic                      clk_i,
+  input  logic                      rst_ni,
+
+  input  report_cfg_t [PORTS-1:0]   cfg_i,
+  input  logic [PORTS-1:0]          off_i,         // level: the port's owner is gone
+  output logic [PORTS-1:0]          closed_o,      // level, a register
+  input  logic [PORTS-1:0][31:0]    job_done_i,
+
+  input  logic                      rx_valid_i,
+  output logic                      rx_ready_o,
+  input  logic [511:0]              rx_report_i,
+  input  logic [PORTS-1:0]          tx_valid_i,
+  output logic [PORTS-1:0]          tx_ready_o,
+  input  logic [PORTS-1:0][511:0]   tx_report_i,
+
+  // To dma_write: a command, then its beats.
+  output logic                      cmd_valid_o,
+  input  logic                      cmd_ready_i,
+  output logic [63:0]               cmd_addr_o,
+  output logic                      wr_valid_o,
+  input  logic                      wr_ready_i,
+  output logic [DATA_W-1:0]         wr_data_o,
+  output logic [COUNT_W-1:0]        wr_count_o,
+  output logic                      wr_last_o,
+  input  logic                      written_i,     // pulse: the write response of the oldest report has come
+  input  logic                      failed_i,      // with it: it is an error
+
+  output logic                      msix_valid_o,
+  input  logic                      msix_ready_i,
+  output logic [4:0]                msix_vector_o,
+
+  output logic [PORTS-1:0][31:0]    tail_o,
+  output logic [PORTS-1:0]          broken_o,
+  output logic                      stall_o,       // as of report_writer, of any port
+  output logic                      msix_gap_o,
+  output trace_event_t [1:0]        trace_o,       // a report is on its way; an interrupt
+  output logic                      idle_o
+);
+
+  // Reports on their way: accepted ahead, and written without an answer.
+  localparam int unsigned ANSWERS = 128;
+
+  logic [PORTS-1:0]               rx_valid, rx_ready, tx_valid, tx_ready, cmd_valid, cmd_ready, valid, ready, last;
+  logic [PORTS-1:0]               written, failed, msix_valid, msix_ready, stall, gap, idle;
+  logic [PORTS-1:0][63:0]         cmd_addr;
+  logic [PORTS-1:0][DATA_W-1:0]   data;
+  logic [PORTS-1:0][COUNT_W-1:0]  count;
+  logic [PORTS-1:0][4:0]          vector;
+  trace_event_t [PORTS-1:0][1:0]  trace;
+
+  for (genvar p = 0; p < PORTS; p++) begin : gen_port
+    report_writer #(.DATA_W(DATA_W), .PORT(p)) u_writer (
+      .clk_i, .rst_ni,
+      .cfg_i        (cfg_i[p]),
+      .job_done_i   (job_done_i[p]),
+      .rx_valid_i   (rx_valid[p]),
+      .rx_ready_o   (rx_ready[p]),
+      .rx_report_i,
+      .tx_valid_i   (tx_valid[p]),
+      .tx_ready_o   (tx_ready[p]),
+      .tx_report_i  (tx_report_i[p]),
+      .cmd_valid_o  (cmd_valid[p]),
+      .cmd_ready_i  (cmd_ready[p]),
+      .cmd_addr_o   (cmd_addr[p]),
+      .wr_valid_o   (valid[p]),
+      .wr_ready_i   (ready[p]),
+      .wr_data_o    (data[p]),
+      .wr_count_o   (count[p]),
+      .wr_last_o    (last[p]),
+      .written_i    (written[p]),
+      .failed_i     (failed[p]),
+      .msix_valid_o (msix_valid[p]),
+      .msix_ready_i (msix_ready[p]),
+      .msix_vector_o(vector[p]),
+      .tail_o       (tail_o[p]),
+      .broken_o     (broken_o[p]),
+      .stall_o      (stall[p]),
+      .msix_gap_o   (gap[p]),
+      .trace_o      (trace[p]),
+      .idle_o       (idle[p])
+    );
+  end
+
+  assign stall_o = |stall;
+  assign idle_o  = &idle;
+
+  if (PORTS == 1) begin : gen_one_port
+    assign rx_valid      = rx_valid_i;
+    assign rx_ready_o    = rx_ready[0];
+    assign tx_valid      = tx_valid_i;
+    assign tx_ready_o    = tx_ready;
+    assign cmd_valid_o   = cmd_valid[0];
+    assign cmd_ready     = cmd_ready_i;
+    assign cmd_addr_o    = cmd_addr[0];
+    assign wr_valid_o    = valid[0];
+    assign ready         = wr_ready_i;
+    assign wr_data_o     = data[0];
+    assign wr_count_o    = count[0];
+    assign wr_last_o     = last[0];
+    assign written       = written_i;
+    assign failed        = failed_i;
+    assign msix_valid_o  = msix_valid[0];
+    assign msix_ready    = msix_ready_i;
+    assign msix_vector_o = vector[0];
+    assign msix_gap_o    = gap[0];
+    assign trace_o       = trace[0];
+    assign closed_o      = '0;
+
+    logic unused;
+    assign unused = ^off_i;
+  end else begin : gen_two_ports
+    // ---------------------------------------------------------------- whose report it is
+    // verilator lint_off UNUSEDSIGNAL
+    segment_report_t rx_report;      // the port is at the same place in all of them
+    // verilator lint_on UNUSEDSIGNAL
+    logic            rx_port;
+    logic [1:0]      gone_q;
+
+    assign rx_report  = rx_report_i;
+    assign rx_port    = rx_report.phase[SEGMENT_REPORT_PORT_BIT];
+    assign rx_valid   = {rx_port, !rx_port} & {2{rx_valid_i}} & ~gone_q;
+    assign rx_ready_o = rx_ready[rx_port] || gone_q[rx_port];
+    assign tx_valid   = tx_valid_i & ~gone_q;
+    assign tx_ready_o = tx_ready | gone_q;
+
+    // What is wanted of a port that has just come or gone is decided by the register, so what is shown stays shown.
+    logic [31:0] used_q, half_q;       // half: the bits of a count that half a ring does not have
+    logic        more_q;
+    assign closed_o = {more_q, 1'b0};
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        gone_q <= 2'b10;
+        more_q <= 1'b1;
+      end else begin
+        gone_q <= {off_i[1] || cfg_i[1].log2 == '0 || broken_o[1], 1'b0};
+        more_q <= gone_q[1] || (used_q & half_q) != '0;
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      used_q <= tail_o[1] - cfg_i[1].head;
+      half_q <= '1 << (cfg_i[1].log2[4:0] - 5'd1);
+    end
+
+    // ---------------------------------------------------------------- one report after the other
+    logic port_q, over, of_port, order_ready, order_valid;
+
+    // A report's command and beats go together: the port stays until both of a report are gone, and then it is the other one's turn.
+    assign over = (!cmd_valid[port_q] || cmd_ready_i) && (!valid[port_q] || (wr_ready_i && last[port_q]));
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) port_q <= 1'b0;
+      else if (over && (cmd_valid[!port_q] || valid[!port_q])) port_q <= !port_q;
+    end
+
+    assign cmd_valid_o = cmd_valid[port_q] && order_ready;
+    assign cmd_ready   = {port_q, !port_q} & {2{cmd_ready_i && order_ready}};
+    assign cmd_addr_o  = cmd_addr[port_q];
+    assign wr_valid_o  = valid[port_q];
+    assign ready       = {port_q, !port_q} & {2{wr_ready_i}};
+    assign wr_data_o   = data[port_q];
+    assign wr_count_o  = count[port_q];
+    assign wr_last_o   = last[port_q];
+
+    // Answers come in the order of the commands. They are looked at a cycle later.
+    logic written_q, failed_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) {written_q, failed_q} <= '0;
+      else {written_q, failed_q} <= {written_i, failed_i};
+    end
+    fifo_sync #(.WIDTH(1), .DEPTH(ANSWERS), .LUT_RAM_DEPTH(ANSWERS), .HEAD(1'b1)) u_order (
+      .clk_i, .rst_ni,
+      .wr_valid_i(cmd_valid_o && cmd_ready_i), .wr_ready_o(order_ready), .wr_data_i(port_q),
+      .rd_valid_o(order_valid),                .rd_ready_i(written_q),   .rd_data_o(of_port),
+      .count_o   ()
+    );
+    assign written = {of_port, !of_port} & {2{written_q}};
+    assign failed  = {of_port, !of_port} & {2{failed_q}};
+
+    // ---------------------------------------------------------------- one interrupt after the other
+    logic msix_port_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) msix_port_q <= 1'b0;
+      else if (msix_valid[!msix_port_q] && (!msix_valid[msix_port_q] || msix_ready_i)) msix_port_q <= !msix_port_q;
+    end
+    assign msix_valid_o  = msix_valid[msix_port_q];
+    assign msix_ready    = {msix_port_q, !msix_port_q} & {2{msix_ready_i}};
+    assign msix_vector_o = vector[msix_port_q];
+    assign msix_gap_o    = gap[msix_port_q];
+
+    // ---------------------------------------------------------------- one event after the other
+    // A report's is told when its command goes; interrupts go one at a time.
+    trace_event_t [1:0] report_q, report;
+    always_comb begin
+      for (int unsigned p = 0; p < 2; p++) report[p] = trace[p][0].valid ? trace[p][0] : report_q[p];
+    end
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        report_q <= '0;
+        trace_o  <= '0;
+      end else begin
+        report_q         <= report;
+        trace_o[0]       <= report[port_q];
+        trace_o[0].valid <= cmd_valid_o && cmd_ready_i;
+        trace_o[1]       <= trace[0][1].valid ? trace[0][1] : trace[1][1];
+      end
+    end
+
+    logic unused;
+    assign unused = ^{off_i[0], order_valid};
+
+`ifndef SYNTHESIS
+    // Assertions sample the asynchronous reset.
+    // verilator lint_off SYNCASYNCNET
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) begin
+        answer_of_one: assert (written_q -> order_valid);
+      end
+    end
+    // verilator lint_on SYNCASYNCNET
+`endif
+  end
+
+  if (PORTS != 1 && PORTS != MAX_PORTS) begin : gen_param_check
+    $error("reports: PORTS must be 1 or 2");
+  end
+
+endmodule

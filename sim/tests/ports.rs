@@ -1,0 +1,319 @@
+//! A card with two ports, each with rings of its own: what one owner does, or leaves, is nothing to the other one.
+#![cfg(rtl)]
+
+mod flows;
+
+use flows::{Flows, MEMORY};
+use weft_layout::reg::Status;
+use weft_layout::{
+    doorbell, job_kind, reg, report_kind, Counter, FrameReport, Job, JobReport, PlacedReport,
+    SegmentReport,
+};
+use weft_sim::bench::Rings;
+use weft_sim::card::Card;
+use weft_sim::iommu::Refusal;
+use weft_sim::kind::CardKind;
+use weft_sim::rtl;
+
+/// From a register, and from a doorbell, of the first port to its like of the second.
+const REGISTERS: u32 = 0x100;
+const DOORBELLS: u32 = 0x200;
+/// Bytes of a Write.
+const WRITE: usize = 1000;
+
+/// The card that has two.
+fn card() -> Box<dyn Card> {
+    Box::new(rtl::any128(1, 0))
+}
+
+/// Two flows, the second one of the second port.
+fn two(rings: Rings, ports: usize) -> Flows {
+    Flows::by_port(card(), 2, rings, ports, |number| usize::from(number - 1))
+}
+
+/// The next segment of a flow, a Write.
+fn write(s: &mut Flows, flow: usize, number: usize) -> Vec<u8> {
+    let to = number * WRITE % (MEMORY - WRITE);
+    let flow = &mut s.flows[flow];
+    let ulpdu = flow.write(to as u64, &[number as u8 + 1; WRITE]);
+    flow.segment(&[ulpdu])
+}
+
+fn has_written(s: &Flows, flow: usize, number: usize) -> bool {
+    let to = number * WRITE % (MEMORY - WRITE);
+    let bytes = s.flows[flow].memory.read(to, WRITE).unwrap();
+    bytes.iter().all(|byte| *byte == number as u8 + 1)
+}
+
+#[test]
+fn a_card_says_how_many_it_has() {
+    for kind in CardKind::available() {
+        let mut s = Flows::new(kind.build(1, 0), 1, Rings::default());
+        let ports = s.bench.read(reg::PORTS).unwrap();
+        assert_eq!(
+            ports,
+            if kind == CardKind::Rtl128 { 2 } else { 1 },
+            "{kind}"
+        );
+        let second = s.bench.read(REGISTERS + reg::JOB_REPLAY).unwrap();
+        assert_eq!(second != 0, ports == 2, "{kind}");
+    }
+}
+
+#[test]
+fn who_takes_no_reports_loses_frames_of_its_own() {
+    let rings = Rings {
+        report: 5,
+        raw: 3,
+        ..Rings::default()
+    };
+    let mut s = two(rings, 2);
+    s.bench.give_back(1);
+    let (mut taken, mut again) = (0, None);
+    // The owner of the second port is away.
+    for number in 0..60 {
+        for flow in [1, 0] {
+            let frame = write(&mut s, flow, number);
+            if flow == 1 && number == 40 {
+                again = Some(frame.clone());
+            }
+            s.deliver(frame);
+        }
+        s.bench.settle(1_000_000).unwrap();
+        for (report, _) in s.bench.reports_of_port(0, usize::MAX) {
+            let report = PlacedReport::from_bytes(&report);
+            assert_eq!((report.kind, report.flow), (report_kind::PLACED, 1));
+            taken += 1;
+        }
+        assert!(has_written(&s, 0, number), "Write {number}");
+    }
+    assert_eq!(taken, 60, "the first port's owner heard of all of its own");
+    let lost = s.bench.counter(Counter::RxDropNoRawSlot).unwrap();
+    assert!((20..45).contains(&lost), "{lost} frames of the second port");
+    assert!(!has_written(&s, 1, 59), "and nothing of them was placed");
+    // It comes back, and so does its peer, from where it was acknowledged.
+    let placed: Vec<_> = s.bench.reports_of_port(1, usize::MAX);
+    assert_eq!(placed.len() as u32, 60 - lost);
+    s.bench.settle(1_000).unwrap();
+    let next = PlacedReport::from_bytes(&placed[placed.len() - 1].0);
+    let row = |at: u32| SegmentReport {
+        seq: at,
+        ..SegmentReport::default()
+    };
+    let from = row(next.seq.wrapping_add(next.payload_len.into())).seq;
+    let payload = again.unwrap()[54..].to_vec();
+    let frame = s.flows[1].frame(from, &payload);
+    s.deliver(frame);
+    s.bench.settle(1_000_000).unwrap();
+    assert_eq!(s.bench.reports_of_port(1, usize::MAX).len(), 1);
+    assert!(has_written(&s, 1, 40), "it goes on");
+}
+
+#[test]
+fn raw_slots_are_each_port_s_own() {
+    let rings = Rings {
+        raw: 2,
+        ..Rings::default()
+    };
+    let mut s = two(rings, 2);
+    s.bench.hold_raw(true);
+    // Segments beyond a gap need slots; the second port has four.
+    s.flows[1].seq += 77;
+    for number in 0..6 {
+        let frame = write(&mut s, 1, number);
+        s.deliver(frame);
+    }
+    s.bench.settle(1_000_000).unwrap();
+    assert_eq!(s.bench.counter(Counter::RxDropNoRawSlot).unwrap(), 2);
+    let raw = s.bench.reports_of_port(1, usize::MAX);
+    assert_eq!(raw.len(), 4);
+    for (report, frame) in &raw {
+        assert!(SegmentReport::from_bytes(report).raw());
+        assert_eq!(frame.as_ref().map(|f| f.len() > WRITE), Some(true));
+    }
+    // The first one has all of its own, for frames of no flow, too.
+    let mut strange = write(&mut s, 0, 0);
+    strange[37] ^= 1;
+    strange[23] = 17;
+    let unsummed = u16::from_be_bytes([strange[24], strange[25]]).wrapping_sub(11);
+    strange[24..26].copy_from_slice(&unsummed.to_be_bytes());
+    s.flows[0].seq += 77;
+    for number in 0..2 {
+        let frame = write(&mut s, 0, number);
+        s.deliver(frame);
+        s.deliver(strange.clone());
+    }
+    s.bench.settle(1_000_000).unwrap();
+    let raw = s.bench.reports_of_port(0, usize::MAX);
+    let kinds: Vec<u8> = raw.iter().map(|(report, _)| report[0]).collect();
+    let (segment, frame) = (report_kind::SEGMENT, report_kind::FRAME);
+    assert_eq!(kinds, [segment, frame, segment, frame]);
+    let slots = raw.iter().map(|(r, _)| FrameReport::from_bytes(r).raw_slot);
+    assert_eq!(slots.collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!(s.bench.read(reg::RAW_TAIL).unwrap(), 4);
+    assert_eq!(s.bench.read(REGISTERS + reg::RAW_TAIL).unwrap(), 4);
+}
+
+#[test]
+fn a_port_without_rings_holds_up_nobody() {
+    let mut s = two(Rings::default(), 1);
+    for number in 0..20 {
+        for flow in [1, 0] {
+            let frame = write(&mut s, flow, number);
+            s.deliver(frame);
+        }
+    }
+    // A bare acknowledgment needs no slot, but has a report.
+    let bare = s.flows[1].frame(s.flows[1].seq, &[]);
+    s.deliver(bare);
+    s.bench.settle(1_000_000).unwrap();
+    assert_eq!(s.bench.reports_of_port(0, usize::MAX).len(), 20);
+    assert_eq!(s.bench.counter(Counter::RxDropNoRawSlot).unwrap(), 20);
+    assert!(has_written(&s, 0, 19) && !has_written(&s, 1, 0));
+    assert_eq!(s.bench.read(REGISTERS + reg::REPORT_TAIL).unwrap(), 0);
+}
+
+#[test]
+fn a_ring_that_breaks_is_its_port_s_alone() {
+    let mut s = two(Rings::default(), 2);
+    let ring = {
+        let mut half = |register: u32| u64::from(s.bench.read(register).unwrap());
+        half(REGISTERS + reg::REPORT_BASE_LO) | half(REGISTERS + reg::REPORT_BASE_HI) << 32
+    };
+    let why = Refusal::NotMapped;
+    s.bench.world.iommu(0).refuse(ring..ring + 4096, why);
+    for number in 0..20 {
+        for flow in [1, 0] {
+            let frame = write(&mut s, flow, number);
+            s.deliver(frame);
+        }
+    }
+    s.bench.settle(1_000_000).unwrap();
+    assert_eq!(s.bench.reports_of_port(0, usize::MAX).len(), 20);
+    let failed = s.bench.read(reg::STATUS).unwrap();
+    let (first, second) = (Status::REPORT_FAILED, Status::PORT1_FAILED);
+    assert_eq!(failed & (first | second), second);
+    assert!(s.bench.world.take_interrupt(0, 1), "its owner is told");
+    assert!(!s.bench.world.take_interrupt(0, 0), "and nobody else");
+}
+
+#[test]
+fn each_owner_has_interrupts_of_its_own() {
+    let mut s = two(Rings::default(), 2);
+    let after = DOORBELLS + doorbell::REPORT_ARM_AFTER + 4;
+    for (arm, flow, pending) in [(after, 0, 0), (after, 1, 2), (doorbell::REPORT_ARM, 0, 3)] {
+        s.bench.ring(arm, 0);
+        s.bench.settle(10_000).unwrap();
+        let frame = write(&mut s, flow, 0);
+        s.deliver(frame);
+        s.bench.settle(100_000).unwrap();
+        assert_eq!(s.bench.world.pending(0), pending);
+    }
+}
+
+#[test]
+fn jobs_of_both_take_turns() {
+    const JOBS: usize = 60;
+    let rings = Rings {
+        report: 8,
+        ..Rings::default()
+    };
+    let mut s = two(rings, 2);
+    s.bench.sent();
+    let job = Job {
+        kind: job_kind::RAW_FRAME,
+        flags: Job::NOTIFY | Job::INLINE_PAYLOAD,
+        length: 60,
+        ..Job::default()
+    };
+    for port in [0, 1] {
+        s.bench.use_port(port);
+        for number in 0..JOBS {
+            let mut bytes = [port as u8; 60];
+            bytes[1] = number as u8;
+            // One of the second port's is nothing that can be done.
+            let bad = Job { kind: 0, ..job };
+            let job = if (port, number) == (1, 20) { bad } else { job };
+            s.bench.post(&job, &bytes);
+        }
+        s.bench.ring_jobs();
+    }
+    s.bench.settle(1_000_000).unwrap();
+    let sent: Vec<_> = s.bench.sent().into_iter().map(|seen| seen.frame).collect();
+    let of = |port: u8| {
+        let of = sent.iter().filter(move |frame| frame[0] == port);
+        of.map(|frame| frame[1]).collect::<Vec<_>>()
+    };
+    let all: Vec<u8> = (0..JOBS as u8).collect();
+    assert_eq!(of(0), all, "in their order");
+    let but: Vec<u8> = all.iter().copied().filter(|n| *n != 20).collect();
+    assert_eq!(of(1), but, "likewise");
+    // From when both are there until one is done, neither goes twice more often.
+    let begun = sent.iter().position(|frame| frame[0] == 1).unwrap();
+    let both = &sent[begun..begun + JOBS / 2];
+    let second = both.iter().filter(|frame| frame[0] == 1).count();
+    assert!((JOBS / 6..=JOBS / 3).contains(&second), "{second} of 30");
+    for port in 0..2 {
+        let done = s.bench.read(port as u32 * REGISTERS + reg::JOB_DONE);
+        assert_eq!(done.unwrap(), JOBS as u32);
+        let reports = s.bench.reports_of_port(port, usize::MAX);
+        let failed = reports.iter().filter_map(|(report, _)| {
+            let report = JobReport::from_bytes(report);
+            assert_eq!(report.kind, report_kind::JOB);
+            (report.status != 0).then_some(report.job)
+        });
+        let expected: &[u32] = if port == 0 { &[] } else { &[20] };
+        assert_eq!(failed.collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn a_ring_set_up_anew_leaves_the_other_one() {
+    let mut s = two(Rings::default(), 2);
+    s.bench.sent();
+    let job = Job {
+        kind: job_kind::RAW_FRAME,
+        flags: Job::INLINE_PAYLOAD,
+        length: 60,
+        ..Job::default()
+    };
+    for port in [1, 0] {
+        s.bench.use_port(port);
+        for _ in 0..40 {
+            s.bench.post(&job, &[port as u8; 60]);
+        }
+        s.bench.ring_jobs();
+    }
+    s.bench.world.run_cycles(300).unwrap();
+    s.bench.write(REGISTERS + reg::JOB_LOG2, 8);
+    s.bench.settle(1_000_000).unwrap();
+    assert_eq!(s.bench.read(reg::JOB_DONE).unwrap(), 40);
+    assert_eq!(s.bench.read(REGISTERS + reg::JOB_DONE).unwrap(), 0);
+    let sent = s.bench.sent();
+    let of_second = sent.iter().filter(|seen| seen.frame[0] == 1).count();
+    assert_eq!(sent.len() - of_second, 40);
+    assert!((1..40).contains(&of_second), "{of_second} before it ended");
+}
+
+#[test]
+fn one_at_a_time_has_the_tables() {
+    let mut s = two(Rings::default(), 2);
+    let (first, second) = (reg::TABLE_LOCK, REGISTERS + reg::TABLE_LOCK);
+    let mut take = |register: u32| s.bench.read(register).unwrap();
+    assert_eq!((take(first), take(second)), (1, 0));
+    assert_eq!((take(first), take(second)), (1, 0), "asked again");
+    // Only who has it gives it back.
+    s.bench.write(second, 0);
+    assert_eq!(s.bench.read(second).unwrap(), 0);
+    s.bench.write(first, 0);
+    assert_eq!(s.bench.read(second).unwrap(), 1);
+    assert_eq!(s.bench.read(first).unwrap(), 0);
+    s.bench.write(first, 0);
+    assert_eq!(s.bench.read(first).unwrap(), 0);
+    s.bench.write(second, 0);
+    assert_eq!(s.bench.read(first).unwrap(), 1);
+    // A reset takes it from whoever has it.
+    s.bench.write(reg::CTRL, reg::Ctrl::RESET);
+    while s.bench.read(reg::STATUS).unwrap() & Status::RESETTING != 0 {}
+    assert_eq!(s.bench.read(second).unwrap(), 1);
+}
