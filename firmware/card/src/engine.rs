@@ -6,12 +6,12 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use weft_engine::commands::{entry_of, outcome};
-use weft_engine::{Engine, EngineConfig, QpId, Rung, Seed};
+use weft_engine::{Engine, EngineConfig, QpId, Rung, Seed, Share};
 use weft_layout::{
     proc_bell, proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine,
     ProcInfo, ProcQueues, ReportKind, SegmentReport,
 };
-use weft_queues::{CommandRing, EventRing};
+use weft_queues::{CommandRing, EventRing, FrameRing};
 
 use crate::card::Card;
 use crate::dma::Aligned;
@@ -81,6 +81,9 @@ struct Service {
     events_at: &'static Words,
     taken: u32,
     written: u32,
+    /// With the card's second port: frames of no flow come from the host, in this memory; those that did.
+    frames: Option<(FrameRing, &'static Words)>,
+    given: u32,
     served: Served,
     /// Nanoseconds of 1024 cycles.
     pace: u64,
@@ -156,27 +159,42 @@ impl Service {
         let (commands, events) = (settings.commands as usize, settings.events as usize);
         let rings = CommandRing::new(commands).zip(EventRing::new(events));
         let (commands, events) = rings.ok_or(proc_started::SETTINGS)?;
+        let second = settings.frames > 0;
+        let frames = second.then(|| FrameRing::new(settings.frames.into()));
+        let frames = match frames {
+            Some(None) => return Err(proc_started::SETTINGS),
+            frames => frames.flatten(),
+        };
+        let frames_bytes = frames.map_or(0, |frames| frames.bytes());
         let queues = settings.queues_bytes as usize;
         let bytes = u64::from(settings.rings_bytes);
         if !(576..=1500).contains(&settings.mtu)
             || settings.rings % 4096 != 0
             || settings.queues % 64 != 0
             || bytes < rings::BYTES
-            || queues < commands.bytes() + events.bytes()
+            || queues < commands.bytes() + events.bytes() + frames_bytes
         {
             return Err(proc_started::SETTINGS);
         }
-        if !reset() {
+        if second {
+            let slots = registers::read(of_card::RAW_LOG2).slot();
+            if registers::read(of_card::PORTS) < 2 || slots != rings::RAW_SLOT_LOG2 {
+                return Err(proc_started::CARD);
+            }
+            registers::use_second_port();
+        } else if !reset() {
             return Err(proc_started::CARD);
         }
         let caps = registers::read(of_card::CAPS);
         // All of them: where a flow's key is in the card's table depends on how many there are.
         let flows = u16::try_from(1_u32 << caps.flows_log2()).map_err(|_| proc_started::CARD)?;
-        let [m0, m1, m2, m3, m4, m5] = settings.mac;
-        registers::write(of_card::MTU, rings::MAX_FRAME.into());
-        registers::write(of_card::MAC_LO, u32::from_le_bytes([m0, m1, m2, m3]));
-        let high = reg::MacHi::default().with_mac(u16::from_le_bytes([m4, m5]));
-        registers::write(of_card::MAC_HI, high);
+        if !second {
+            let [m0, m1, m2, m3, m4, m5] = settings.mac;
+            registers::write(of_card::MTU, rings::MAX_FRAME.into());
+            registers::write(of_card::MAC_LO, u32::from_le_bytes([m0, m1, m2, m3]));
+            let high = reg::MacHi::default().with_mac(u16::from_le_bytes([m4, m5]));
+            registers::write(of_card::MAC_HI, high);
+        }
         let replay = registers::read(of_card::JOB_REPLAY);
         let replay = u16::try_from(replay).unwrap_or(u16::MAX);
         let mut seed = Seed([0; 32]);
@@ -191,6 +209,7 @@ impl Service {
             mtu: settings.mtu,
             num_flows: flows,
             num_stags: 1 << caps.stags_log2(),
+            share: if second { Share::Second } else { Share::Whole },
             max_connections: Some(CONNECTIONS),
             max_work: Some(WORK),
             seed,
@@ -205,13 +224,20 @@ impl Service {
         });
         let memory = (settings.rings, settings.rings + bytes);
         let card = Card::new(Rings::new(settings.rings), memory, flows);
-        registers::write(
-            of_card::CTRL,
-            reg::Ctrl::default().with_jobs(true).with_receive(true),
-        );
+        if !second {
+            registers::write(
+                of_card::CTRL,
+                reg::Ctrl::default().with_jobs(true).with_receive(true),
+            );
+        }
         let words = host_memory::open(settings.queues, queues);
-        let events_at = weft_queues::Memory::part(words, commands.bytes() / 8, events.bytes() / 8);
-        ports::write(proc_port::REPORTS, 1);
+        let part = |at: usize, bytes: usize| {
+            let part = weft_queues::Memory::part(words, at / 8, bytes / 8);
+            part.ok_or(proc_started::SETTINGS)
+        };
+        let events_at = part(commands.bytes(), events.bytes())?;
+        let frames_at = part(commands.bytes() + events.bytes(), frames_bytes)?;
+        ports::write(proc_port::REPORTS, if second { 2 } else { 1 });
         let khz = u64::from(registers::read(of_card::CLOCK_KHZ)).max(1);
         Ok(Self {
             engine,
@@ -221,9 +247,11 @@ impl Service {
             broken: false,
             commands,
             events,
-            events_at: events_at.ok_or(proc_started::SETTINGS)?,
+            events_at,
             taken: 0,
             written: 0,
+            frames: frames.map(|frames| (frames, frames_at)),
+            given: 0,
             served: Served::default(),
             pace: (1024 * 1_000_000) / khz,
             frame: Box::new(Aligned([0; RAW_SLOT])),
@@ -241,6 +269,9 @@ impl Service {
         info::count(ProcInfo::TURNS_AT);
         self.served.rung(bells);
         self.take_reports();
+        if bells & RINGS != 0 {
+            self.take_frames();
+        }
         let now = self.now();
         if self.engine.next_deadline().is_some_and(|at| at <= now) {
             self.engine.on_timer(now, &mut self.card);
@@ -300,6 +331,22 @@ impl Service {
             ports::beat();
         }
         info::set(ProcInfo::REPORTS_AT, self.card.rings.reports());
+    }
+
+    /// Frames of no flow that the host has for this port.
+    fn take_frames(&mut self) {
+        let Some((ring, memory)) = self.frames else {
+            return;
+        };
+        while let Some(length) = ring.get(memory, self.given, &mut self.frame.0) {
+            self.given = self.given.wrapping_add(1);
+            ring.taken(memory, self.given);
+            let now = self.now();
+            let frame = &self.frame.0[..length];
+            self.engine.on_given_frame(now, frame, &mut self.card);
+            self.card.ring();
+            ports::beat();
+        }
     }
 
     /// Has all commands done that were posted. True: the host is to be woken.

@@ -1,5 +1,8 @@
-//! The card's own registers, doorbells and tables. The host must not use the tables meanwhile: their rows go through registers that there are once.
+//! The card's own registers, doorbells and tables. A host that has not the card's other port must not use the tables meanwhile: their rows go through
+//! registers that there are once.
 
+#[cfg(feature = "engine")]
+use core::cell::Cell;
 use core::ptr::{read_volatile, write_volatile};
 
 #[cfg(feature = "engine")]
@@ -27,6 +30,76 @@ pub fn read<A, W, R: From<u32>>(register: Register<A, W, R>) -> R {
 pub fn write<A: weft_layout::Writable, W: Into<u32>, R>(register: Register<A, W, R>, value: W) {
     // SAFETY: as in `read`.
     unsafe { write_volatile(place(register.offset()), value.into()) }
+}
+
+/// The port of the card that is the firmware's.
+#[cfg(feature = "engine")]
+struct Port(Cell<u32>);
+
+// SAFETY: the processor has one thread, and nothing interrupts it.
+#[cfg(feature = "engine")]
+unsafe impl Sync for Port {}
+
+#[cfg(feature = "engine")]
+static PORT: Port = Port(Cell::new(0));
+
+/// The registers of the second port's rings lie so far behind their like of the first one's, and the doorbells.
+#[cfg(feature = "engine")]
+const NEXT_PORT: (u32, u32) = (0x100, 0x200);
+
+/// The firmware has the second port, and shares the tables with who has the first one.
+#[cfg(feature = "engine")]
+pub fn use_second_port() {
+    PORT.0.set(1);
+}
+
+/// Reads a register of the port's rings.
+#[cfg(feature = "engine")]
+pub fn read_of_port<A, W, R: From<u32>>(register: Register<A, W, R>) -> R {
+    let offset = register.offset() + PORT.0.get() * NEXT_PORT.0;
+    // SAFETY: as in `read`.
+    unsafe { read_volatile(place(offset)) }.into()
+}
+
+/// Writes a register of the port's rings.
+#[cfg(feature = "engine")]
+pub fn write_of_port<A: weft_layout::Writable, W: Into<u32>, R>(
+    register: Register<A, W, R>,
+    value: W,
+) {
+    let offset = register.offset() + PORT.0.get() * NEXT_PORT.0;
+    // SAFETY: as in `read`.
+    unsafe { write_volatile(place(offset), value.into()) }
+}
+
+/// Rings a doorbell of the port's rings.
+#[cfg(feature = "engine")]
+pub fn ring_of_port(doorbell: Doorbell, value: u32) {
+    let offset = doorbell.offset() + PORT.0.get() * NEXT_PORT.1;
+    // SAFETY: as in `read`.
+    unsafe { write_volatile((CARD + DOORBELLS + offset as usize) as *mut u32, value) }
+}
+
+/// It is the firmware's turn at the tables, until this is dropped. The other port's owner has them for as long as a row takes.
+struct Turn;
+
+impl Turn {
+    fn take() -> Self {
+        #[cfg(feature = "engine")]
+        if PORT.0.get() != 0 {
+            while read_of_port(registers::TABLE_LOCK) == 0 {}
+        }
+        Turn
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        #[cfg(feature = "engine")]
+        if PORT.0.get() != 0 {
+            write_of_port(registers::TABLE_LOCK, 0);
+        }
+    }
 }
 
 /// Rings a doorbell.
@@ -60,6 +133,7 @@ fn access(operation: TableOperation, number: u8, index: u32) -> Result<(), Refus
 
 /// Writes a row of a table.
 pub fn write_row(number: u8, index: u32, row: &[u8; 64]) -> Result<(), Refused> {
+    let _turn = Turn::take();
     for (register, word) in registers::TABLE_DATA.words().zip(row.chunks_exact(4)) {
         let mut bytes = [0; 4];
         bytes.copy_from_slice(word);
@@ -70,6 +144,7 @@ pub fn write_row(number: u8, index: u32, row: &[u8; 64]) -> Result<(), Refused> 
 
 /// Reads a row of a table.
 pub fn read_row(number: u8, index: u32) -> Result<[u8; 64], Refused> {
+    let _turn = Turn::take();
     access(TableOperation::Read, number, index)?;
     let mut row = [0; 64];
     for (register, word) in registers::TABLE_DATA.words().zip(row.chunks_exact_mut(4)) {

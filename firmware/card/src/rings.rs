@@ -13,9 +13,9 @@ use crate::{dma, registers as card};
 
 /// log2 of the slots.
 const JOBS_LOG2: u8 = 5;
-const REPORTS_LOG2: u8 = 6;
+const REPORTS_LOG2: u8 = 9;
 const RAW_LOG2: u8 = 7;
-const RAW_SLOT_LOG2: u8 = 11;
+pub const RAW_SLOT_LOG2: u8 = 11;
 /// Buffers of frames to send, and bytes of each.
 const FRAMES: u32 = 8;
 const FRAME_BYTES: usize = 1536;
@@ -67,21 +67,21 @@ pub struct Rings {
 }
 
 impl Rings {
-    /// Gives the card, which was just reset, rings in the memory at `at`, a multiple of 2048.
+    /// Gives the firmware's port rings in the memory at `at`, a multiple of 2048.
     pub fn new(at: u64) -> Self {
         let (jobs_at, reports_at) = (at + RAW_BYTES, at + RAW_BYTES + JOBS_BYTES);
-        card::write(registers::JOB_BASE_LO, jobs_at as u32);
-        card::write(registers::JOB_BASE_HI, (jobs_at >> 32) as u32);
-        card::write(registers::JOB_LOG2, JOBS_LOG2.into());
-        card::write(registers::REPORT_BASE_LO, reports_at as u32);
-        card::write(registers::REPORT_BASE_HI, (reports_at >> 32) as u32);
-        card::write(registers::REPORT_LOG2, REPORTS_LOG2.into());
-        card::write(registers::RAW_BASE_LO, at as u32);
-        card::write(registers::RAW_BASE_HI, (at >> 32) as u32);
+        card::write_of_port(registers::JOB_BASE_LO, jobs_at as u32);
+        card::write_of_port(registers::JOB_BASE_HI, (jobs_at >> 32) as u32);
+        card::write_of_port(registers::JOB_LOG2, JOBS_LOG2.into());
+        card::write_of_port(registers::REPORT_BASE_LO, reports_at as u32);
+        card::write_of_port(registers::REPORT_BASE_HI, (reports_at >> 32) as u32);
+        card::write_of_port(registers::REPORT_LOG2, REPORTS_LOG2.into());
+        card::write_of_port(registers::RAW_BASE_LO, at as u32);
+        card::write_of_port(registers::RAW_BASE_HI, (at >> 32) as u32);
         let shape = weft_layout::reg::RawLog2::default()
             .with_slot(RAW_SLOT_LOG2)
             .with_count(RAW_LOG2);
-        card::write(registers::RAW_LOG2, shape);
+        card::write_of_port(registers::RAW_LOG2, shape);
         Self {
             jobs_at,
             reports_at,
@@ -132,7 +132,7 @@ impl Rings {
     /// Asks the card, which first hears of all that was posted.
     pub fn ask_done(&mut self) -> u32 {
         self.ring();
-        self.done = card::read(registers::JOB_DONE);
+        self.done = card::read_of_port(registers::JOB_DONE);
         self.done
     }
 
@@ -201,7 +201,7 @@ impl Rings {
     pub fn ring(&mut self) {
         if self.rung != self.posted {
             self.write_jobs();
-            card::ring(doorbells::JOB_TAIL, self.posted);
+            card::ring_of_port(doorbells::JOB_TAIL, self.posted);
             self.rung = self.posted;
         }
     }
@@ -209,7 +209,7 @@ impl Rings {
     /// Fetches reports that lie in the ring: the card counts those whose write was answered. False: there are none.
     fn fetch(&mut self) -> bool {
         if self.tail == self.reports {
-            self.tail = card::read(registers::REPORT_TAIL);
+            self.tail = card::read_of_port(registers::REPORT_TAIL);
         }
         let there = self.tail.wrapping_sub(self.reports);
         if there == 0 || self.fault.is_some() {
@@ -258,7 +258,7 @@ impl Rings {
             }
         }
         if self.reports.wrapping_sub(self.reports_told) >= 1 << (REPORTS_LOG2 - 2) {
-            card::ring(doorbells::REPORT_HEAD, self.reports);
+            card::ring_of_port(doorbells::REPORT_HEAD, self.reports);
             self.reports_told = self.reports;
         }
         Some(raw)
@@ -297,12 +297,12 @@ impl Rings {
     pub fn free_slot(&mut self, slot: u16) {
         self.raw.free(slot);
         if let Some(head) = self.raw.take_room() {
-            card::ring(doorbells::RAW_HEAD, head);
+            card::ring_of_port(doorbells::RAW_HEAD, head);
         }
     }
 
     /// Asks for an interrupt when there is a report that was not taken.
     pub fn arm(&self) {
-        card::ring(doorbells::REPORT_ARM, self.reports);
+        card::ring_of_port(doorbells::REPORT_ARM, self.reports);
     }
 }

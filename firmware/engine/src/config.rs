@@ -5,6 +5,7 @@ use weft_tcp::control::Congestion;
 use crate::ecn::{Ecn, EcnState};
 use crate::random::Seed;
 use crate::rung::Rung;
+use crate::share::Share;
 
 /// Settings of an engine. `Default` gives all but the addresses; times are in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct EngineConfig {
     pub num_flows: u16,
     /// NUM_STAGS of the card: limit of regions, plus one.
     pub num_stags: u32,
+    /// What of the card is this engine's.
+    pub share: Share,
     /// Connections that may exist at a time, those without a queue pair and in TIME_WAIT included; `None`: as many as the card has
     /// flows, and half as many more, at least 64.
     pub max_connections: Option<u16>,
@@ -151,6 +154,7 @@ impl Default for EngineConfig {
             mtu: 1500,
             num_flows: 16,
             num_stags: 256,
+            share: Share::Whole,
             max_connections: None,
             max_work: None,
             seed: Seed::from(1),

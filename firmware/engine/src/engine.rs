@@ -68,7 +68,7 @@ impl Engine {
             deadlines: Deadlines::new(usize::from(slots)),
             due: Vec::with_capacity(usize::from(slots)),
             qps: (0..flows).map(|_| None).collect(),
-            free_flows: (0..flows).collect(),
+            free_flows: config.share.flows(flows).collect(),
             generations: (0..flows).map(|_| 0).collect(),
             listeners: Vec::new(),
             connections_made: 0,

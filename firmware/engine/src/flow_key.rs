@@ -8,6 +8,7 @@ use weft_wire::crc32c::crc32c;
 
 use crate::cm::Endpoint;
 use crate::port::Port;
+use crate::share::Share;
 
 /// Places looked at to make room for one more flow.
 const MAX_LOOKED_AT: usize = 128;
@@ -47,24 +48,26 @@ pub struct FlowKeys {
     rows: Vec<Option<Key>>,
     /// Of a bank.
     buckets: usize,
+    share: Share,
 }
 
 impl FlowKeys {
     /// Empty.
-    pub fn new(num_flows: u16) -> Self {
+    pub fn new(num_flows: u16, share: Share) -> Self {
         let flows = usize::from(num_flows.max(2)).next_power_of_two();
         FlowKeys {
             rows: vec![None; 2 * flows],
             buckets: flows / 2,
+            share,
         }
     }
 
-    /// The two rows of a key's bucket in a bank.
-    fn bucket(&self, key: &Key, bank: usize) -> [usize; 2] {
+    /// The rows of a key's bucket in a bank, but for those of another engine.
+    fn bucket(&self, key: &Key, bank: usize) -> impl Iterator<Item = usize> {
         let hash = key.hash();
         let bits = if bank == 0 { hash } else { hash >> 16 };
         let at = 2 * (bank * self.buckets + (bits as usize & (self.buckets - 1)));
-        [at, at + 1]
+        self.share.ways().map(move |way| at + way)
     }
 
     /// Adds a flow, moving others to their other bank if need be. False if there is no room.
@@ -215,7 +218,7 @@ mod tests {
     fn all_flows_fit_and_are_found() {
         for seed in 0..20u32 {
             let flows = 256u16;
-            let mut keys = FlowKeys::new(flows);
+            let mut keys = FlowKeys::new(flows, Share::Whole);
             let mut card = Table(vec![FlowKeyRow::default(); 2 * usize::from(flows)]);
             let local = Endpoint {
                 ip: [10, 0, 0, 1],
@@ -243,6 +246,41 @@ mod tests {
             }
             keys.remove(7, &mut card);
             assert_eq!(card.find(remote(7), local), None);
+        }
+    }
+
+    /// Two engines that share a card write no row of each other, and each one's flows are found beside the other's.
+    #[test]
+    fn two_engines_have_rows_of_their_own() {
+        let flows = 256u16;
+        let mut card = Table(vec![FlowKeyRow::default(); 2 * usize::from(flows)]);
+        let local = Endpoint {
+            ip: [10, 0, 0, 1],
+            port: 4791,
+        };
+        let remote = |flow: u16| Endpoint {
+            ip: [10, 0, 0, flow as u8],
+            port: 1000 + flow * 7,
+        };
+        let mut had = vec![];
+        for share in [Share::First, Share::Second] {
+            let mut keys = FlowKeys::new(flows, share);
+            let own = share.flows(flows);
+            let fit: Vec<_> = own
+                .filter(|flow| keys.insert(*flow, remote(*flow), local, &mut card))
+                .collect();
+            let (wanted, way) = match share {
+                Share::Second => (32, 1),
+                _ => (usize::from(flows) / 2, 0),
+            };
+            assert!(fit.len() >= wanted, "{share:?}: {} fit", fit.len());
+            let places = keys.rows.iter().enumerate();
+            let mut used = places.filter(|(_, key)| key.is_some());
+            assert!(used.all(|(at, _)| at % 2 == way), "{share:?}");
+            had.extend(fit);
+            for flow in &had {
+                assert_eq!(card.find(remote(*flow), local), Some(*flow), "{share:?}");
+            }
         }
     }
 }

@@ -14,8 +14,17 @@ use crate::link::Shared;
 use crate::port::Port;
 
 impl Engine {
+    /// A frame of no flow that the owner of the card's other port [gave](Port::give_frame).
+    pub fn on_given_frame<P: Port>(&mut self, now: u64, frame: &[u8], port: &mut P) {
+        self.shared.stats.steps += 1;
+        let _ = self.frame(now, frame, port);
+    }
+
     /// A frame from the raw ring. None if nothing could be made of it.
     pub(crate) fn frame<P: Port>(&mut self, now: u64, frame: &[u8], port: &mut P) -> Option<()> {
+        if port.give_frame(frame) {
+            return Some(());
+        }
         let (ethernet, packet) = EthernetHeader::parse(frame)?;
         match ethernet.ethertype {
             ethertype::ARP => self.arp(now, &Arp::parse(packet)?, port),

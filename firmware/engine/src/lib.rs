@@ -63,6 +63,7 @@ mod region;
 mod replay;
 mod rung;
 pub mod services;
+mod share;
 mod shared_receive;
 mod srq;
 mod startup;
@@ -93,6 +94,7 @@ pub use random::Seed;
 pub use raw_ring::RawRing;
 pub use raw_slots::RawSlots;
 pub use rung::{Duties, Rung, RungError, UnknownRung};
+pub use share::Share;
 pub use srq::{SrqConfig, SrqState};
 pub use stats::EngineStats;
 pub use verbs::{

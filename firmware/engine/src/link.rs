@@ -101,7 +101,7 @@ impl Shared {
         Shared {
             stats: EngineStats::default(),
             secrets: Secrets::new(&mut random),
-            regions: Regions::new(config.num_stags, &mut random),
+            regions: Regions::new(config.num_stags, config.share, &mut random),
             cookies: Cookies::new(random.secret()),
             syn_cache: SynCache::new(config.syn_cache),
             challenges: Limit::default(),
@@ -111,7 +111,7 @@ impl Shared {
             xrcds: Xrcds::default(),
             random,
             neighbours: Neighbours::new(),
-            keys: FlowKeys::new(config.num_flows),
+            keys: FlowKeys::new(config.num_flows, config.share),
             events: VecDeque::with_capacity(most_events.min(256)),
             address_moves: 0,
             joined: VecDeque::new(),
@@ -241,7 +241,8 @@ impl<P: Port> Link<'_, P> {
                 | bit(conn.agreed.crc, FlowRxRow::CRC)
                 | bit(conn.committed && walks, FlowRxRow::VALID)
                 | bit(check_only, FlowRxRow::CHECK_ONLY)
-                | bit(conn.timestamps, FlowRxRow::TIMESTAMPS),
+                | bit(conn.timestamps, FlowRxRow::TIMESTAMPS)
+                | self.shared.config.share.row_flags(),
             epoch: conn.card.epoch,
             rq_log2: qp.rq.log2(),
             pd: qp.config.pd.number(),
@@ -275,6 +276,7 @@ impl<P: Port> Link<'_, P> {
             };
             // Not valid; but its reports go on, and are this binding's.
             let rx = FlowRxRow {
+                flags: self.shared.config.share.row_flags(),
                 epoch: self.conn.card.epoch,
                 ..FlowRxRow::default()
             };

@@ -77,6 +77,12 @@ pub trait Port {
     /// that needs it; what an earlier call gave for the same flow may be reused.
     fn send_memory(&mut self, flow: u16, bytes: u32) -> Option<u64>;
 
+    /// A frame of no flow, which may be for the owner of the card's other port ([`Share`](crate::Share)). True: it is, and that one has it.
+    fn give_frame(&mut self, frame: &[u8]) -> bool {
+        let _ = frame;
+        false
+    }
+
     /// Where the card finds raw slot `slot`, which is lent to the engine ([`Engine::hold`](crate::Engine::hold)). `None`: it lends none.
     fn slot_at(&self, slot: u16) -> Option<u64> {
         let _ = slot;

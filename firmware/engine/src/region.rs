@@ -11,6 +11,7 @@ use weft_wire::terminate::TerminateCode;
 use crate::error::Error;
 use crate::port::Port;
 use crate::random::Random;
+use crate::share::Share;
 use crate::verbs::{Access, Binding, PdId, QpId, Sge, StagKind};
 
 /// A piece of host memory as the card sees it.
@@ -119,6 +120,7 @@ struct Domain {
 #[derive(Debug)]
 pub struct Regions {
     domains: Vec<Domain>,
+    share: Share,
     /// By STag index; 0 is never used.
     rows: Vec<Option<Region>>,
     keys: Vec<u8>,
@@ -128,11 +130,12 @@ pub struct Regions {
 }
 
 impl Regions {
-    /// None yet, of at most `num_stags - 1`.
-    pub fn new(num_stags: u32, random: &mut Random) -> Self {
+    /// None yet, of at most `num_stags - 1`, or what of these is this engine's.
+    pub fn new(num_stags: u32, share: Share, random: &mut Random) -> Self {
         let count = num_stags.clamp(1, 1 << 24) as usize;
         Regions {
             domains: Vec::new(),
+            share,
             rows: vec![None; count],
             keys: (0..count).map(|_| random.next() as u8).collect(),
             random: random.fork(),
@@ -150,17 +153,18 @@ impl Regions {
         match self.domains.iter().position(|domain| !domain.used) {
             Some(index) => {
                 self.domains[index] = fresh;
-                PdId(index as u32 + 1)
+                PdId(self.share.domains() + index as u32 + 1)
             }
             None => {
                 self.domains.push(fresh);
-                PdId(self.domains.len() as u32)
+                PdId(self.share.domains() + self.domains.len() as u32)
             }
         }
     }
 
     fn domain(&mut self, pd: PdId) -> Result<&mut Domain, Error> {
-        let index = (pd.0 as usize).checked_sub(1).ok_or(Error::UnknownPd)?;
+        let index = pd.0.wrapping_sub(self.share.domains()) as usize;
+        let index = index.checked_sub(1).ok_or(Error::UnknownPd)?;
         self.domains
             .get_mut(index)
             .filter(|domain| domain.used)
@@ -253,9 +257,10 @@ impl Regions {
     fn put(&mut self, region: Region) -> Result<(u32, StagRow), Error> {
         // Round robin, so that an STag just removed is not handed out again at once; beginning anywhere.
         let count = self.rows.len();
+        let own = self.share.stags(count as u32);
         let index = (0..count)
             .map(|step| (self.cursor + 1 + step) % count)
-            .find(|&index| index != 0 && self.rows[index].is_none())
+            .find(|&index| own.contains(&(index as u32)) && self.rows[index].is_none())
             .ok_or(Error::NoStags)?;
         self.cursor = index;
         // Any key but the last one of this index.

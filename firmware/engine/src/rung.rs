@@ -157,7 +157,7 @@ impl fmt::Display for RungError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             RungError::NoProcessor => {
-                "the card has no processor that has the control: the host has it"
+                "the card has no processor that has the control: the host has it. A device by the card's second port may have it there"
             }
             RungError::OnCard => "the control of this card is on its own processor",
             RungError::NoFastPath => "the card has no control in RTL",

@@ -19,6 +19,7 @@
 mod commands;
 mod completion;
 mod events;
+mod frames;
 mod memory;
 mod queue_pair;
 mod shared_receive;
@@ -28,6 +29,7 @@ mod wqe;
 pub use commands::{BadTail, CommandRing, TakenCommand};
 pub use completion::{CompletionQueue, PlainCqe};
 pub use events::{EventRing, TakenEvent};
+pub use frames::{FrameRing, MAX_FRAME};
 pub use memory::Memory;
 pub use queue_pair::{Capacity, QueuePair};
 pub use shared_receive::SharedReceive;

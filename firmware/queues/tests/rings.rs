@@ -338,3 +338,52 @@ fn a_shared_receive_queue_is_taken_as_it_was_posted() {
     layout.ring(memory, 41);
     assert_eq!(layout.take(memory, 40), None, "no such slot");
 }
+
+/// A ring of frames: what is put is what is got, any number of times around; what has no room, or is too long, is not there.
+#[test]
+fn frames() {
+    let ring = FrameRing::new(4).unwrap();
+    assert_eq!(FrameRing::new(0), None);
+    assert_eq!((ring.capacity(), ring.bytes() % 64), (4, 0));
+    let memory = memory(ring.bytes());
+    let memory = &memory[..];
+    let mut there = [0; MAX_FRAME + 100];
+    let frame = |number: u32| vec![number as u8; 14 + 500 * (number as usize % 4)];
+    // Counts of both sides begin at 0: here they are about to be 0 again.
+    let (mut put, mut got) = (u32::MAX - 7, u32::MAX - 7);
+    ring.taken(memory, got);
+    for round in 0..40 {
+        for _ in 0..=round % 5 {
+            let room = put.wrapping_sub(got) < 4;
+            assert_eq!(ring.put(memory, put, &frame(put)), room);
+            put = put.wrapping_add(u32::from(room));
+        }
+        while put != got {
+            let length = ring.get(memory, got, &mut there).expect("it is there");
+            assert_eq!(there[..length], frame(got), "round {round}");
+            got = got.wrapping_add(1);
+            ring.taken(memory, got);
+        }
+        assert_eq!(ring.get(memory, got, &mut there), None);
+    }
+    assert!(ring.put(memory, put, &[7; MAX_FRAME]));
+    assert!(!ring.put(memory, put.wrapping_add(1), &[7; MAX_FRAME + 1]));
+    assert_eq!(ring.get(memory, got, &mut there), Some(MAX_FRAME));
+    // Who takes has less room: no more than that.
+    assert_eq!(ring.get(memory, got, &mut there[..60]), Some(60));
+}
+
+/// Whatever lies in the memory of a ring of frames, who takes one gets no more than a frame.
+#[test]
+fn frames_of_anything() {
+    let ring = FrameRing::new(2).unwrap();
+    let words: Vec<AtomicU64> = (0..ring.bytes() / 8)
+        .map(|_| AtomicU64::new(u64::MAX))
+        .collect();
+    let mut there = [0; 4096];
+    for number in 0..4 {
+        let length = ring.get(&words[..], number, &mut there);
+        assert!(length.is_none_or(|length| length <= MAX_FRAME));
+    }
+    assert!(!ring.put(&words[..], 5, &[0; 60]), "as if all were taken");
+}

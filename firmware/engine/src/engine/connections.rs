@@ -18,9 +18,6 @@ use crate::qp::Receives;
 use crate::timers::Timer;
 use crate::verbs::{QpId, QpState};
 
-/// First port that is chosen for a connection (RFC 6335 §6).
-const FIRST_PORT: u16 = 49152;
-
 impl Engine {
     /// Listens on a TCP port; at most `backlog` connections wait for their answer at a time.
     /// Port 0: one is chosen. Returns the port.
@@ -37,7 +34,7 @@ impl Engine {
     ) -> Result<u16, Error> {
         let taken = |port| self.listeners.iter().any(|listener| listener.port == port);
         let port = match port_number {
-            0 => (FIRST_PORT..=u16::MAX)
+            0 => (self.shared.config.share.ports())
                 .find(|port| !taken(*port))
                 .ok_or(Error::NoPorts)?,
             port if taken(port) => return Err(Error::PortInUse(port)),
@@ -274,10 +271,11 @@ impl Engine {
 
     /// A port nobody can foresee (RFC 6056 §3.3.1).
     pub(super) fn free_port(&mut self, remote: Endpoint) -> Option<u16> {
-        let span = u32::from(u16::MAX - FIRST_PORT) + 1;
+        let own = self.shared.config.share.ports();
+        let span = u32::from(own.end() - own.start()) + 1;
         let start = self.shared.random.next() % span;
         (0..span)
-            .map(|step| FIRST_PORT + ((start + step) % span) as u16)
+            .map(|step| own.start() + ((start + step) % span) as u16)
             .find(|port| {
                 let local = Endpoint {
                     ip: self.shared.config.ip,

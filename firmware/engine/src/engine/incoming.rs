@@ -25,7 +25,7 @@ impl Engine {
     }
 
     /// Does somebody listen on this port?
-    pub(crate) fn listens(&self, port: u16) -> bool {
+    pub fn listens(&self, port: u16) -> bool {
         self.listeners.iter().any(|listener| listener.port == port)
     }
 

@@ -55,6 +55,11 @@ impl Card {
         self.report(report.to_bytes(), Some(frame));
     }
 
+    /// What it was told last of what comes for a flow.
+    pub fn rx_row(&self, flow: u16) -> FlowRxRow {
+        self.flows[usize::from(flow)].rx
+    }
+
     pub fn epoch_of(&self, flow: u16) -> u8 {
         self.flows[usize::from(flow)].rx.epoch
     }
