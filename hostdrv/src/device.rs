@@ -23,6 +23,7 @@ mod patience;
 mod place;
 mod queue_pairs;
 mod raw_queues;
+mod second_port;
 mod shared_receives;
 mod sleep;
 mod sleepers;
@@ -38,7 +39,7 @@ use std::time::Duration;
 
 use weft_engine::{
     Congestion, ConnId, Ecn, Endpoint, Engine, EngineConfig, EngineStats, Event, QpId, Rung, Seed,
-    SrqId,
+    Share, SrqId,
 };
 
 use crate::card::{self, Card, MappedMemory};
@@ -72,6 +73,7 @@ use place::{Here, Place};
 pub(crate) use queue_pairs::Queues;
 pub(crate) use raw_queues::RawQueues;
 pub use raw_queues::{RawConfig, RawStats, Sent};
+use second_port::SecondPort;
 pub(crate) use shared_receives::SharedReceives;
 use shared_receives::SrqEntry;
 use sleepers::Sleepers;
@@ -175,6 +177,12 @@ impl DeviceConfig {
     /// engine of the device is on the card's processor, and all its queue pairs are of this rung; a card without a processor is refused.
     pub fn rung(mut self, rung: Rung) -> Self {
         self.engine.rung = rung;
+        self
+    }
+
+    /// The card's second port will be another device's ([`Device::second_port`]): a part of the flows, STags, TCP ports and rows of the lookup are left to that one.
+    pub fn share_card(mut self) -> Self {
+        self.engine.share = Share::First;
         self
     }
 
@@ -410,7 +418,7 @@ impl State {
                 self.place.fence().ask(&self.mmio)?;
             }
         }
-        let fence = *self.place.fence();
+        let fence = self.place.fence().clone();
         let place = &self.place;
         let (done, busy): (Vec<_>, Vec<_>) = std::mem::take(&mut self.graveyard)
             .into_iter()
@@ -532,19 +540,33 @@ impl State {
 impl Device {
     /// Brings up the card behind `transport`.
     pub fn open(transport: Arc<dyn Transport>, config: DeviceConfig) -> Result<Self, DeviceError> {
+        Self::open_by(transport, config, None)
+    }
+
+    fn open_by(
+        transport: Arc<dyn Transport>,
+        config: DeviceConfig,
+        second: Option<SecondPort>,
+    ) -> Result<Self, DeviceError> {
         let mmio = Mmio {
             transport,
             counts: Arc::default(),
         };
         let (place, caps) = match config.engine.rung {
             Rung::Firmware => {
-                let caps = card::examine(&mmio)?;
-                let on_card = OnCard::start(&mmio, &config)?;
+                let caps = match &second {
+                    Some(second) => second.capabilities(),
+                    None => card::examine(&mmio)?,
+                };
+                let on_card = OnCard::start(&mmio, &config, second)?;
                 (Place::OnCard(Box::new(on_card)), caps)
             }
             _ => {
                 let engine = &config.engine;
-                let card = Card::bring_up(mmio.clone(), engine.mac, engine.mtu, config.rings)?;
+                let mut card = Card::bring_up(mmio.clone(), engine.mac, engine.mtu, config.rings)?;
+                if engine.share != Share::Whole {
+                    card.share()?;
+                }
                 let caps = card.capabilities();
                 let engine = Engine::new(numbered(engine.clone(), &caps));
                 let rings = ControlRings::new()?;

@@ -213,6 +213,12 @@ pub enum DeviceError {
         /// What was asked for.
         what: &'static str,
     },
+    /// There is no second device on this card.
+    #[error("no device by the card's second port: {why}")]
+    SecondPort {
+        /// Why.
+        why: &'static str,
+    },
     /// The port for raw frames is open already.
     #[error("the port for raw frames of {device} is open already; there is one: drop it first")]
     RawPortTaken {

@@ -7,6 +7,7 @@ mod capture_ring;
 mod control;
 mod fence;
 mod frame_buffers;
+mod given;
 mod job_ring;
 mod memory_map;
 mod port;
@@ -33,6 +34,7 @@ use control::Control;
 pub use control::Health;
 pub(crate) use fence::Fence;
 use frame_buffers::FrameBuffers;
+pub(crate) use given::Given;
 use job_ring::JobRing;
 pub(crate) use memory_map::{MappedMemory, MemoryMap};
 use raw_ring::RawRing;
@@ -91,6 +93,8 @@ pub struct Capabilities {
     pub vectors: u8,
     /// Payload bytes of a replay job at most; 0: the card has none.
     pub replay: u32,
+    /// Ports, 1 or 2.
+    pub ports: u32,
 }
 
 impl Capabilities {
@@ -112,6 +116,7 @@ impl Capabilities {
                 stags: 1 << stags_log2,
                 vectors,
                 replay: 0,
+                ports: 1,
             });
         };
         Err(DeviceError::Capabilities {
@@ -139,6 +144,8 @@ pub(crate) struct Card {
     send_buffers: SendBuffers,
     capturing: bool,
     pub(crate) fence: Fence,
+    /// With a card that two share: frames that are the other one's. Then the tables are taken in turns.
+    pub(crate) given: Option<Given>,
     pub(crate) memory: MemoryMap,
     /// When the done count last moved, and to what: (time, done).
     moved: (u64, u32),
@@ -190,6 +197,7 @@ impl Card {
             send_buffers: SendBuffers::new(caps.flows),
             capturing: false,
             fence: Fence::default(),
+            given: None,
             memory: MemoryMap::default(),
             mmio,
             name,
@@ -211,6 +219,16 @@ impl Card {
 
     pub(crate) fn capabilities(&self) -> Capabilities {
         self.caps
+    }
+
+    /// The card's second port will be somebody else's.
+    pub(crate) fn share(&mut self) -> Result<(), DeviceError> {
+        if self.caps.ports < 2 {
+            let why = "the card has one port";
+            return Err(DeviceError::SecondPort { why });
+        }
+        self.given = Some(Given::default());
+        Ok(())
     }
 
     /// The next report that is there, and the raw frame that belongs to it, if one does: until
@@ -452,6 +470,7 @@ fn identify(mmio: &Mmio, name: &str) -> Result<Capabilities, DeviceError> {
     }
     let mut caps = Capabilities::decode(name, mmio.read(registers::CAPS)?)?;
     caps.replay = mmio.read(registers::JOB_REPLAY)?;
+    caps.ports = mmio.read(registers::PORTS)?.max(1);
     tracing::debug!(?caps, "identified");
     Ok(caps)
 }

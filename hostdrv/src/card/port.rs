@@ -147,6 +147,10 @@ impl Port for Card {
         }
     }
 
+    fn give_frame(&mut self, frame: &[u8]) -> bool {
+        self.given.as_ref().is_some_and(|given| given.offer(frame))
+    }
+
     fn slot_at(&self, slot: u16) -> Option<u64> {
         Some(self.raw.iova(slot))
     }

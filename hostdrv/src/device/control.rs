@@ -8,7 +8,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use weft_engine::commands::{event_of, outcome, Answer, Command, Refusal};
-use weft_engine::Event;
+use weft_engine::{Error, Event};
+use weft_layout::CommandOpcode;
 use weft_queues::{CommandRing, EventRing};
 
 use super::{Device, Place, State};
@@ -161,6 +162,11 @@ impl State {
         let on_card = match &mut self.place {
             Place::OnCard(on_card) => on_card,
             Place::Here(here) => {
+                let listens = command.opcode() == Ok(CommandOpcode::Listen);
+                let given = here.card.given.as_ref().filter(|_| listens);
+                if given.is_some_and(|given| given.listens(command.port)) {
+                    return Err(Error::PortInUse(command.port).into());
+                }
                 let number = here.control.post(command, private_data);
                 self.take_commands(now);
                 return match &self.place {

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weft_engine::commands::{Answer, Command, Refusal};
-use weft_engine::{EngineConfig, Event, QpId, Rung};
-use weft_layout::{proc_bell, registers, CqDoorbell, Cqe, ProcInfo};
+use weft_engine::{EngineConfig, Error, Event, QpId, Rung, Share};
+use weft_layout::{proc_bell, registers, CommandOpcode, CqDoorbell, Cqe, ProcInfo};
 use weft_queues::Capacity;
 
+use super::second_port::SecondPort;
 use super::DeviceConfig;
 use crate::card::{Fence, MemoryMap};
 use crate::error::DeviceError;
@@ -36,6 +37,8 @@ const WATCHDOG: u32 = 25_000_000;
 pub(crate) struct OnCard {
     // First: the processor stops, and the card forgets all memory, before anything else goes.
     engine: CardEngine,
+    /// What the first port's owner does for this one, if it has the second port. When this goes nothing of the processor's is in the card's tables.
+    second: Option<SecondPort>,
     mmio: Mmio,
     pub(crate) memory: MemoryMap,
     served: BTreeMap<QpId, Served>,
@@ -96,6 +99,7 @@ fn settings(config: &EngineConfig) -> Result<EngineSettings, DeviceError> {
         keepalive: config.keepalive,
         rung: Rung::Firmware,
         replay: config.replay,
+        share: config.share,
         ..usual
     };
     if same != *config {
@@ -114,13 +118,18 @@ fn settings(config: &EngineConfig) -> Result<EngineSettings, DeviceError> {
         mtu: config.mtu,
         keepalive: millis,
         replay: config.replay,
+        second_port: config.share == Share::Second,
         seed: config.seed.0,
     })
 }
 
 impl OnCard {
-    /// Loads the firmware, which takes the card.
-    pub(super) fn start(mmio: &Mmio, config: &DeviceConfig) -> Result<Self, DeviceError> {
+    /// Loads the firmware, which takes the card, or its second port.
+    pub(super) fn start(
+        mmio: &Mmio,
+        config: &DeviceConfig,
+        second: Option<SecondPort>,
+    ) -> Result<Self, DeviceError> {
         let settings = settings(&config.engine)?;
         let processor = Processor::of(mmio.transport.clone())?;
         let image = match &config.firmware {
@@ -129,12 +138,18 @@ impl OnCard {
         };
         processor.load(&image)?;
         processor.start(WATCHDOG)?;
+        let engine = processor.start_engine(&settings)?;
+        let fence = second.as_ref().map(SecondPort::fence);
+        if let (Some(second), Some(give)) = (&second, engine.frames()) {
+            second.open(give);
+        }
         Ok(Self {
-            engine: processor.start_engine(&settings)?,
+            engine,
+            second,
             mmio: mmio.clone(),
             memory: MemoryMap::default(),
             served: BTreeMap::new(),
-            fence: Fence::default(),
+            fence: fence.unwrap_or_default(),
             jobs_done: 0,
         })
     }
@@ -150,8 +165,25 @@ impl OnCard {
         command: &Command,
         private_data: &[u8],
     ) -> Result<Result<Answer, Refusal>, ProcessorError> {
+        let opcode = command.opcode();
+        let port = command.port;
+        if let (Some(second), Ok(CommandOpcode::Listen)) = (&self.second, opcode) {
+            if port != 0 && second.is_taken(port) {
+                return Ok(Err(Error::PortInUse(port).into()));
+            }
+        }
+        // What comes is its own from the first frame on.
+        if let (Some(second), Ok(CommandOpcode::Listen | CommandOpcode::Connect), 1..) =
+            (&self.second, opcode, port)
+        {
+            second.listen(port);
+        }
         self.count_bell();
-        self.engine.command(command, private_data)
+        let answer = self.engine.command(command, private_data)?;
+        if let (Some(second), Ok(CommandOpcode::Unlisten)) = (&self.second, opcode) {
+            second.unlisten(port);
+        }
+        Ok(answer)
     }
 
     /// Memory for a queue pair's queues, where the firmware takes what is posted.

@@ -78,10 +78,10 @@ impl Place {
     }
 
     /// What is known of its fences.
-    pub(super) fn fence(&mut self) -> &mut Fence {
+    pub(super) fn fence(&self) -> &Fence {
         match self {
-            Place::Here(here) => &mut here.card.fence,
-            Place::OnCard(on_card) => &mut on_card.fence,
+            Place::Here(here) => &here.card.fence,
+            Place::OnCard(on_card) => &on_card.fence,
         }
     }
 

@@ -29,8 +29,8 @@ use weft_layout::{proc_end, reg, registers, ProcCommand, ProcDump, ProcInfo, Pro
 
 pub use self::debug::{Debugger, Registers};
 pub use self::image::{Image, ImageError};
-pub(crate) use self::served::ServedQueues;
 pub use self::served::{CardEngine, EngineSettings};
+pub(crate) use self::served::{ServedQueues, TakesFrames};
 
 use self::image::INFO_AT;
 use crate::transport::{RegisterAccess, Transport, TransportError};

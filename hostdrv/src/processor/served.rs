@@ -6,7 +6,7 @@ use std::sync::Arc;
 use weft_engine::commands::{event_of, outcome, Answer, Command, Refusal};
 use weft_engine::{Event, QpId};
 use weft_layout::{proc_bell, proc_started, reg, registers, ProcCommand, ProcEngine, ProcQueues};
-use weft_queues::{Capacity, CommandRing, CompletionQueue, EventRing, QueuePair};
+use weft_queues::{Capacity, CommandRing, CompletionQueue, EventRing, FrameRing, QueuePair};
 
 use super::{Processor, ProcessorError};
 use crate::dma::{publish, DmaBuffer};
@@ -18,6 +18,8 @@ const RINGS: u32 = 1 << proc_bell::RINGS;
 /// Commands under way at most, events in the ring.
 const COMMANDS: usize = 8;
 const EVENTS: usize = 16;
+/// Frames of no flow on their way to who has the second port.
+const FRAMES: usize = 16;
 /// What lies between firmware and card: its rings, and receive queues.
 const RINGS_BYTES: usize = 1 << 21;
 /// Queue pairs and completion queues.
@@ -46,9 +48,14 @@ pub struct EngineSettings {
     pub keepalive: u32,
     /// Payload bytes of a replay job at most; 0: what comes while a flow is detached is copied.
     pub replay: u16,
+    /// It has the card's second port, and not the whole card.
+    pub second_port: bool,
     /// Of all that nobody outside is to foresee: from the operating system.
     pub seed: [u8; 32],
 }
+
+/// Takes frames of no flow.
+pub(crate) type TakesFrames = Box<dyn FnMut(&[u8]) + Send>;
 
 /// A queue pair's queues that the firmware works for.
 pub(crate) struct ServedQueues {
@@ -73,6 +80,8 @@ pub struct CardEngine {
     events: EventRing,
     /// Where the event ring's words begin.
     events_at: usize,
+    /// With the second port: the frame ring, and its memory.
+    frames: Option<(FrameRing, QueueMemory)>,
     posted: u32,
     answered: u32,
     taken: u32,
@@ -90,14 +99,20 @@ impl Processor {
         let info = info.ok_or(ProcessorError::NoEngine)?;
         let rings = CommandRing::new(COMMANDS).zip(EventRing::new(EVENTS));
         let (commands, events) = rings.ok_or(ProcessorError::NoEngine)?;
+        let frames = FrameRing::new(FRAMES).filter(|_| settings.second_port);
         let memory = self.transport.dma_alloc(RINGS_BYTES)?;
-        let queues = self
-            .transport
-            .dma_alloc(commands.bytes() + events.bytes() + QUEUES)?;
+        let control = commands.bytes() + events.bytes();
+        let frames_bytes = frames.map_or(0, |frames| frames.bytes());
+        let queues = self.transport.dma_alloc(control + frames_bytes + QUEUES)?;
         let (iova, bytes) = (queues.iova(), queues.len() as u32);
         let rooms = Rooms::new(Arc::new(queues));
-        let control = rooms.take(commands.bytes() + events.bytes());
-        let (control, _) = control.ok_or(ProcessorError::NoRoom)?;
+        // One behind the other.
+        let take = |bytes| rooms.take(bytes).ok_or(ProcessorError::NoRoom);
+        let (control, _) = take(control)?;
+        let frames = match frames {
+            Some(frames) => Some((frames, take(frames_bytes)?.0)),
+            None => None,
+        };
         let (mut seed, mut seed_more) = ([0; 16], [0; 16]);
         seed.copy_from_slice(&settings.seed[..16]);
         seed_more.copy_from_slice(&settings.seed[16..]);
@@ -115,6 +130,9 @@ impl Processor {
             gateway: settings.gateway.unwrap_or_default(),
             keepalive: settings.keepalive,
             replay: settings.replay,
+            frames: frames
+                .as_ref()
+                .map_or(0, |(frames, _)| frames.capacity() as u16),
             seed,
             seed_more,
         };
@@ -123,6 +141,7 @@ impl Processor {
             given: true,
             _rings: memory,
             events_at: commands.bytes() / 8,
+            frames,
             rooms,
             control,
             commands,
@@ -145,6 +164,24 @@ impl Processor {
 }
 
 impl CardEngine {
+    /// Gives it frames of no flow that are for it, if it has the second port. What finds no room is lost, as on the wire.
+    pub(crate) fn frames(&self) -> Option<TakesFrames> {
+        let (ring, memory) = self.frames.clone()?;
+        let transport = self.transport().clone();
+        let mut written = 0_u32;
+        Some(Box::new(move |frame: &[u8]| {
+            if !ring.put(memory.words(), written, frame) {
+                tracing::debug!(len = frame.len(), "no room for a frame of the second port");
+                return;
+            }
+            written = written.wrapping_add(1);
+            publish();
+            if let Err(error) = transport.write(registers::PROC_BELL, RINGS) {
+                tracing::warn!(%error, "the second port was not told of a frame");
+            }
+        }))
+    }
+
     /// The processor that it runs on.
     pub fn processor(&self) -> &Processor {
         &self.processor
@@ -320,6 +357,13 @@ impl Drop for CardEngine {
         // The memory goes back to the host only after both were told to forget it.
         let reset = reg::Ctrl::default().with_reset(true);
         let stopped = self.processor.stop();
+        if self.frames.is_some() {
+            // The card is another one's, and the second port is nobody's from here on.
+            if let Err(error) = stopped {
+                tracing::warn!(%error, "a firmware with the second port could not be stopped");
+            }
+            return;
+        }
         let reset = stopped.and_then(|()| {
             self.transport().write(registers::CTRL, reset)?;
             self.processor.wait(|| {

@@ -4,6 +4,7 @@
 //! VFIO, vfio-user, a serial line and the in-process simulator are transports; everything above is one code.
 
 mod address;
+mod by_port;
 mod iova;
 mod monotonic;
 mod no_card;
@@ -24,6 +25,7 @@ use thiserror::Error;
 use crate::dma::DmaBuffer;
 
 pub use self::address::PciAddress;
+pub(crate) use self::by_port::{ByPort, BEHIND, VECTOR};
 pub use self::iova::IovaAllocator;
 pub use self::no_card::NoCard;
 pub use self::open::{open, OpenError};

@@ -10,7 +10,7 @@ use weft_hostdrv::Device;
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Simulated time after which something should have happened.
-const LIMIT_NS: u64 = 200_000_000;
+const LIMIT_NS: u64 = 1_000_000_000;
 /// What is waited for is looked at so often.
 const LOOK_NS: u64 = 20_000;
 

@@ -450,6 +450,7 @@ fn what_cannot_be_is_refused() -> Result<(), Box<dyn Error>> {
         mtu: 1500,
         keepalive: 0,
         replay: 0,
+        second_port: false,
         seed: [24; 32],
     };
     let again = site.processor.start_engine(&settings);
