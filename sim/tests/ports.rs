@@ -214,27 +214,33 @@ fn each_owner_has_interrupts_of_its_own() {
 #[test]
 fn jobs_of_both_take_turns() {
     const JOBS: usize = 60;
+    // A job waits for the one before, whosever that is.
+    const FRAME: usize = 1400;
     let rings = Rings {
         report: 8,
         ..Rings::default()
     };
     let mut s = two(rings, 2);
     s.bench.sent();
-    let job = Job {
-        kind: job_kind::RAW_FRAME,
-        flags: Job::NOTIFY | Job::INLINE_PAYLOAD,
-        length: 60,
-        ..Job::default()
-    };
+    let frames = s.bench.region(2 * JOBS * FRAME);
     for port in [0, 1] {
         s.bench.use_port(port);
         for number in 0..JOBS {
-            let mut bytes = [port as u8; 60];
-            bytes[1] = number as u8;
+            let at = (port * JOBS + number) * FRAME;
+            frames.write(at, &[port as u8, number as u8]).unwrap();
+            let job = Job {
+                kind: job_kind::RAW_FRAME,
+                flags: Job::NOTIFY,
+                sge_count: 1,
+                length: FRAME as u32,
+                sge0_iova: frames.iova + at as u64,
+                sge0_length: FRAME as u32,
+                ..Job::default()
+            };
             // One of the second port's is nothing that can be done.
             let bad = Job { kind: 0, ..job };
             let job = if (port, number) == (1, 20) { bad } else { job };
-            s.bench.post(&job, &bytes);
+            s.bench.post(&job, &[]);
         }
         s.bench.ring_jobs();
     }
