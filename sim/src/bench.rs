@@ -8,7 +8,7 @@ use weft_layout::{
     doorbell,
     reg::{self, TableCmd, TableCmdRead},
     table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, Job, PlacedReport, ReportKind,
-    SegmentReport, StagRow, TableOperation,
+    SegmentReport, StagRow, TableOperation, PORT_DOORBELLS, PORT_REGISTERS,
 };
 
 use crate::card::{Card, DOORBELLS};
@@ -161,9 +161,6 @@ struct Port {
     report_told: u32,
 }
 
-/// From a register, and from a doorbell, of the first port to its like of the second.
-const NEXT_PORT: (u32, u32) = (0x100, 0x200);
-
 impl Bench {
     /// Brings a card up: rings, station address, job fetch and receive on.
     pub fn new(
@@ -214,7 +211,7 @@ impl Bench {
 
     fn set_up(&mut self) -> Result<(), WorldError> {
         for port in 0..self.ports.len() {
-            let behind = port as u32 * NEXT_PORT.0;
+            let behind = port as u32 * PORT_REGISTERS;
             let Port {
                 jobs, report, raw, ..
             } = &self.ports[port];
@@ -420,7 +417,7 @@ impl Bench {
         let port = &mut self.ports[self.port];
         let tail = port.job_tail;
         port.job_told = tail;
-        self.ring(doorbell::JOB_TAIL + self.port as u32 * NEXT_PORT.1, tail);
+        self.ring(doorbell::JOB_TAIL + self.port as u32 * PORT_DOORBELLS, tail);
     }
 
     /// Writes the jobs posted into the push window instead, which the first port has; at most as many as it has slots may be under way.
@@ -501,7 +498,7 @@ impl Bench {
             port.report_head = port.report_head.wrapping_add(1);
             all.push((report, raw));
         }
-        let behind = number as u32 * NEXT_PORT.1;
+        let behind = number as u32 * PORT_DOORBELLS;
         let (reports, raw) = (port.report_head, port.raw_head);
         let give_reports = reports.wrapping_sub(port.report_told) >= self.portion;
         let give_raw = raw != port.raw_told && !self.hold_raw;

@@ -7,7 +7,7 @@ use flows::{Flows, MEMORY};
 use weft_layout::reg::Status;
 use weft_layout::{
     doorbell, job_kind, reg, report_kind, Counter, FrameReport, Job, JobReport, PlacedReport,
-    SegmentReport,
+    SegmentReport, PORT_DOORBELLS, PORT_REGISTERS,
 };
 use weft_sim::bench::Rings;
 use weft_sim::card::Card;
@@ -15,9 +15,6 @@ use weft_sim::iommu::Refusal;
 use weft_sim::kind::CardKind;
 use weft_sim::rtl;
 
-/// From a register, and from a doorbell, of the first port to its like of the second.
-const REGISTERS: u32 = 0x100;
-const DOORBELLS: u32 = 0x200;
 /// Bytes of a Write.
 const WRITE: usize = 1000;
 
@@ -55,7 +52,7 @@ fn a_card_says_how_many_it_has() {
             if kind == CardKind::Rtl128 { 2 } else { 1 },
             "{kind}"
         );
-        let second = s.bench.read(REGISTERS + reg::JOB_REPLAY).unwrap();
+        let second = s.bench.read(PORT_REGISTERS + reg::JOB_REPLAY).unwrap();
         assert_eq!(second != 0, ports == 2, "{kind}");
     }
 }
@@ -151,7 +148,7 @@ fn raw_slots_are_each_port_s_own() {
     let slots = raw.iter().map(|(r, _)| FrameReport::from_bytes(r).raw_slot);
     assert_eq!(slots.collect::<Vec<_>>(), [0, 1, 2, 3]);
     assert_eq!(s.bench.read(reg::RAW_TAIL).unwrap(), 4);
-    assert_eq!(s.bench.read(REGISTERS + reg::RAW_TAIL).unwrap(), 4);
+    assert_eq!(s.bench.read(PORT_REGISTERS + reg::RAW_TAIL).unwrap(), 4);
 }
 
 #[test]
@@ -170,7 +167,7 @@ fn a_port_without_rings_holds_up_nobody() {
     assert_eq!(s.bench.reports_of_port(0, usize::MAX).len(), 20);
     assert_eq!(s.bench.counter(Counter::RxDropNoRawSlot).unwrap(), 20);
     assert!(has_written(&s, 0, 19) && !has_written(&s, 1, 0));
-    assert_eq!(s.bench.read(REGISTERS + reg::REPORT_TAIL).unwrap(), 0);
+    assert_eq!(s.bench.read(PORT_REGISTERS + reg::REPORT_TAIL).unwrap(), 0);
 }
 
 #[test]
@@ -178,7 +175,8 @@ fn a_ring_that_breaks_is_its_port_s_alone() {
     let mut s = two(Rings::default(), 2);
     let ring = {
         let mut half = |register: u32| u64::from(s.bench.read(register).unwrap());
-        half(REGISTERS + reg::REPORT_BASE_LO) | half(REGISTERS + reg::REPORT_BASE_HI) << 32
+        half(PORT_REGISTERS + reg::REPORT_BASE_LO)
+            | half(PORT_REGISTERS + reg::REPORT_BASE_HI) << 32
     };
     let why = Refusal::NotMapped;
     s.bench.world.iommu(0).refuse(ring..ring + 4096, why);
@@ -200,7 +198,7 @@ fn a_ring_that_breaks_is_its_port_s_alone() {
 #[test]
 fn each_owner_has_interrupts_of_its_own() {
     let mut s = two(Rings::default(), 2);
-    let after = DOORBELLS + doorbell::REPORT_ARM_AFTER + 4;
+    let after = PORT_DOORBELLS + doorbell::REPORT_ARM_AFTER + 4;
     for (arm, flow, pending) in [(after, 0, 0), (after, 1, 2), (doorbell::REPORT_ARM, 0, 3)] {
         s.bench.ring(arm, 0);
         s.bench.settle(10_000).unwrap();
@@ -260,7 +258,7 @@ fn jobs_of_both_take_turns() {
     let second = both.iter().filter(|frame| frame[0] == 1).count();
     assert!((JOBS / 6..=JOBS / 3).contains(&second), "{second} of 30");
     for port in 0..2 {
-        let done = s.bench.read(port as u32 * REGISTERS + reg::JOB_DONE);
+        let done = s.bench.read(port as u32 * PORT_REGISTERS + reg::JOB_DONE);
         assert_eq!(done.unwrap(), JOBS as u32);
         let reports = s.bench.reports_of_port(port, usize::MAX);
         let failed = reports.iter().filter_map(|(report, _)| {
@@ -291,10 +289,10 @@ fn a_ring_set_up_anew_leaves_the_other_one() {
         s.bench.ring_jobs();
     }
     s.bench.world.run_cycles(300).unwrap();
-    s.bench.write(REGISTERS + reg::JOB_LOG2, 8);
+    s.bench.write(PORT_REGISTERS + reg::JOB_LOG2, 8);
     s.bench.settle(1_000_000).unwrap();
     assert_eq!(s.bench.read(reg::JOB_DONE).unwrap(), 40);
-    assert_eq!(s.bench.read(REGISTERS + reg::JOB_DONE).unwrap(), 0);
+    assert_eq!(s.bench.read(PORT_REGISTERS + reg::JOB_DONE).unwrap(), 0);
     let sent = s.bench.sent();
     let of_second = sent.iter().filter(|seen| seen.frame[0] == 1).count();
     assert_eq!(sent.len() - of_second, 40);
@@ -304,7 +302,7 @@ fn a_ring_set_up_anew_leaves_the_other_one() {
 #[test]
 fn one_at_a_time_has_the_tables() {
     let mut s = two(Rings::default(), 2);
-    let (first, second) = (reg::TABLE_LOCK, REGISTERS + reg::TABLE_LOCK);
+    let (first, second) = (reg::TABLE_LOCK, PORT_REGISTERS + reg::TABLE_LOCK);
     let mut take = |register: u32| s.bench.read(register).unwrap();
     assert_eq!((take(first), take(second)), (1, 0));
     assert_eq!((take(first), take(second)), (1, 0), "asked again");

@@ -159,12 +159,9 @@ impl Service {
         let (commands, events) = (settings.commands as usize, settings.events as usize);
         let rings = CommandRing::new(commands).zip(EventRing::new(events));
         let (commands, events) = rings.ok_or(proc_started::SETTINGS)?;
-        let second = settings.frames > 0;
-        let frames = second.then(|| FrameRing::new(settings.frames.into()));
-        let frames = match frames {
-            Some(None) => return Err(proc_started::SETTINGS),
-            frames => frames.flatten(),
-        };
+        // None, with the whole card.
+        let frames = FrameRing::new(settings.frames.into());
+        let second = frames.is_some();
         let frames_bytes = frames.map_or(0, |frames| frames.bytes());
         let queues = settings.queues_bytes as usize;
         let bytes = u64::from(settings.rings_bytes);

@@ -1,8 +1,6 @@
 //! The card's own registers, doorbells and tables. A host that has not the card's other port must not use the tables meanwhile: their rows go through
 //! registers that there are once.
 
-#[cfg(feature = "engine")]
-use core::cell::Cell;
 use core::ptr::{read_volatile, write_volatile};
 
 #[cfg(feature = "engine")]
@@ -13,72 +11,76 @@ use weft_layout::{reg, registers, table, Register, TableOperation};
 const CARD: usize = 0x2002_0000;
 
 #[cfg(feature = "engine")]
-const DOORBELLS: usize = 0x1_0000;
+const DOORBELLS: u32 = 0x1_0000;
 
-/// A word of the card.
-fn place(offset: u32) -> *mut u32 {
-    (CARD + (offset as usize & 0xfffc)) as *mut u32
+/// Reads a word of the card.
+fn load(offset: u32) -> u32 {
+    // SAFETY: a register of the card, a word; it is no memory of ours.
+    unsafe { read_volatile((CARD + offset as usize) as *const u32) }
+}
+
+/// Writes a word of the card.
+fn store(offset: u32, value: u32) {
+    // SAFETY: as in `load`.
+    unsafe { write_volatile((CARD + offset as usize) as *mut u32, value) }
 }
 
 /// Reads a register.
 pub fn read<A, W, R: From<u32>>(register: Register<A, W, R>) -> R {
-    // SAFETY: a register of the card, a word; it is no memory of ours.
-    unsafe { read_volatile(place(register.offset())) }.into()
+    load(register.offset()).into()
 }
 
 /// Writes a register.
 pub fn write<A: weft_layout::Writable, W: Into<u32>, R>(register: Register<A, W, R>, value: W) {
-    // SAFETY: as in `read`.
-    unsafe { write_volatile(place(register.offset()), value.into()) }
+    store(register.offset(), value.into());
 }
 
-/// The port of the card that is the firmware's.
+/// The registers of the rings of the card's port that is the firmware's.
 #[cfg(feature = "engine")]
-struct Port(Cell<u32>);
+mod of_port {
+    use core::cell::Cell;
 
-// SAFETY: the processor has one thread, and nothing interrupts it.
-#[cfg(feature = "engine")]
-unsafe impl Sync for Port {}
+    use weft_layout::{Doorbell, Register, Writable, PORT_DOORBELLS, PORT_REGISTERS};
 
-#[cfg(feature = "engine")]
-static PORT: Port = Port(Cell::new(0));
+    use super::{load, store, DOORBELLS};
 
-/// The registers of the second port's rings lie so far behind their like of the first one's, and the doorbells.
-#[cfg(feature = "engine")]
-const NEXT_PORT: (u32, u32) = (0x100, 0x200);
+    /// Its number.
+    struct Port(Cell<u32>);
 
-/// The firmware has the second port, and shares the tables with who has the first one.
-#[cfg(feature = "engine")]
-pub fn use_second_port() {
-    PORT.0.set(1);
+    // SAFETY: the processor has one thread, and nothing interrupts it.
+    unsafe impl Sync for Port {}
+
+    static PORT: Port = Port(Cell::new(0));
+
+    /// The firmware has the second port, and shares the tables with who has the first one.
+    pub fn use_second_port() {
+        PORT.0.set(1);
+    }
+
+    /// Does it?
+    pub fn is_second() -> bool {
+        PORT.0.get() != 0
+    }
+
+    /// Reads a register of the port's rings.
+    pub fn read_of_port<A, W, R: From<u32>>(register: Register<A, W, R>) -> R {
+        load(register.offset() + PORT.0.get() * PORT_REGISTERS).into()
+    }
+
+    /// Writes a register of the port's rings.
+    pub fn write_of_port<A: Writable, W: Into<u32>, R>(register: Register<A, W, R>, value: W) {
+        let offset = register.offset() + PORT.0.get() * PORT_REGISTERS;
+        store(offset, value.into());
+    }
+
+    /// Rings a doorbell of the port's rings.
+    pub fn ring_of_port(doorbell: Doorbell, value: u32) {
+        let offset = doorbell.offset() + PORT.0.get() * PORT_DOORBELLS;
+        store(DOORBELLS + offset, value);
+    }
 }
-
-/// Reads a register of the port's rings.
 #[cfg(feature = "engine")]
-pub fn read_of_port<A, W, R: From<u32>>(register: Register<A, W, R>) -> R {
-    let offset = register.offset() + PORT.0.get() * NEXT_PORT.0;
-    // SAFETY: as in `read`.
-    unsafe { read_volatile(place(offset)) }.into()
-}
-
-/// Writes a register of the port's rings.
-#[cfg(feature = "engine")]
-pub fn write_of_port<A: weft_layout::Writable, W: Into<u32>, R>(
-    register: Register<A, W, R>,
-    value: W,
-) {
-    let offset = register.offset() + PORT.0.get() * NEXT_PORT.0;
-    // SAFETY: as in `read`.
-    unsafe { write_volatile(place(offset), value.into()) }
-}
-
-/// Rings a doorbell of the port's rings.
-#[cfg(feature = "engine")]
-pub fn ring_of_port(doorbell: Doorbell, value: u32) {
-    let offset = doorbell.offset() + PORT.0.get() * NEXT_PORT.1;
-    // SAFETY: as in `read`.
-    unsafe { write_volatile((CARD + DOORBELLS + offset as usize) as *mut u32, value) }
-}
+pub use of_port::{is_second, read_of_port, ring_of_port, use_second_port, write_of_port};
 
 /// It is the firmware's turn at the tables, until this is dropped. The other port's owner has them for as long as a row takes.
 struct Turn;
@@ -86,7 +88,7 @@ struct Turn;
 impl Turn {
     fn take() -> Self {
         #[cfg(feature = "engine")]
-        if PORT.0.get() != 0 {
+        if is_second() {
             while read_of_port(registers::TABLE_LOCK) == 0 {}
         }
         Turn
@@ -96,7 +98,7 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         #[cfg(feature = "engine")]
-        if PORT.0.get() != 0 {
+        if is_second() {
             write_of_port(registers::TABLE_LOCK, 0);
         }
     }
@@ -105,13 +107,7 @@ impl Drop for Turn {
 /// Rings a doorbell.
 #[cfg(feature = "engine")]
 pub fn ring(doorbell: Doorbell, value: u32) {
-    // SAFETY: as in `read`.
-    unsafe {
-        write_volatile(
-            (CARD + DOORBELLS + doorbell.offset() as usize) as *mut u32,
-            value,
-        )
-    }
+    store(DOORBELLS + doorbell.offset(), value);
 }
 
 /// A row was not written or read.

@@ -7,9 +7,11 @@
 
 mod bulk;
 mod placed;
+mod port;
 mod register;
 
 pub use bulk::is_bulk;
+pub use port::{PORT_DOORBELLS, PORT_REGISTERS};
 pub use register::{Doorbell, DoorbellArray, ReadOnly, ReadWrite, Register, RegisterArray, Writable};
 
 /// The version a driver must find in the VERSION register.

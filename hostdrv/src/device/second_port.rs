@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use weft_engine::{Rung, Share};
-use weft_layout::{registers, table, FlowKeyRow, StagRow};
+use weft_layout::{registers, table, FlowKeyRow, StagRow, PORT_REGISTERS};
 
 use super::{Capabilities, Device, DeviceConfig};
 use crate::card::Given;
 use crate::error::DeviceError;
 use crate::processor::TakesFrames;
-use crate::transport::{Bar, ByPort, BEHIND, VECTOR};
+use crate::transport::{Bar, ByPort, VECTOR};
 
 /// What a device with the second port has of the first one's. Dropped when its processor was stopped.
 pub(crate) struct SecondPort {
@@ -76,7 +76,12 @@ impl SecondPort {
         let state = self.first.lock();
         let (fence, mmio) = (state.place.fence().clone(), &state.mmio);
         let transport = &mmio.transport;
-        let done = || transport.read32(Bar::Registers, registers::JOB_DONE.offset() + BEHIND);
+        let done = || {
+            transport.read32(
+                Bar::Registers,
+                registers::JOB_DONE.offset() + PORT_REGISTERS,
+            )
+        };
         let (mut number, mut jobs) = (None, None);
         for _ in 0..LOOKS {
             fence.ask(mmio)?;

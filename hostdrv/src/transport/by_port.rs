@@ -4,13 +4,11 @@ use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use weft_layout::registers;
+use weft_layout::{registers, PORT_REGISTERS};
 
 use super::{Bar, Transport, TransportError};
 use crate::dma::DmaBuffer;
 
-/// Registers of the second port's rings are so far behind their like.
-pub(crate) const BEHIND: u32 = 0x100;
 /// The second port's interrupts.
 pub(crate) const VECTOR: u16 = 1;
 
@@ -20,7 +18,7 @@ pub(crate) struct ByPort(pub(crate) Arc<dyn Transport>);
 impl ByPort {
     fn offset(bar: Bar, offset: u32) -> u32 {
         if bar == Bar::Registers && offset == registers::JOB_DONE.offset() {
-            return offset + BEHIND;
+            return offset + PORT_REGISTERS;
         }
         offset
     }

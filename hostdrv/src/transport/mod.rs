@@ -25,7 +25,7 @@ use thiserror::Error;
 use crate::dma::DmaBuffer;
 
 pub use self::address::PciAddress;
-pub(crate) use self::by_port::{ByPort, BEHIND, VECTOR};
+pub(crate) use self::by_port::{ByPort, VECTOR};
 pub use self::iova::IovaAllocator;
 pub use self::no_card::NoCard;
 pub use self::open::{open, OpenError};
