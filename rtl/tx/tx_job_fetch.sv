@@ -57,7 +57,8 @@ module tx_job_fetch
   // ---------------------------------------------------------------- requests
   logic [31:0]        head_q, mask;
   logic [AHEAD_W-1:0] ahead_q, stale_q;        // jobs asked for and not given out; of these, from before a reset
-  logic               req_valid_q, wanted, wanted_q, issue, pushed, leave;
+  logic               req_valid_q, wanted, wanted_q, issue, pushed, more, leave;
+  logic               full_q;                  // ahead_q == PREFETCH
   logic [31:0]        posted;                  // by JOB_TAIL, from the head on; negative if more than these were pushed
   logic [1:0]         stood_q;                 // what is said of the push window is of this head
   logic [24:0]        req_low_q;               // with its carry into the high part
@@ -72,13 +73,15 @@ module tx_job_fetch
   logic unused_posted;
   assign unused_posted = ^posted[30:0];
 
-  assign issue   = wanted_q && !cfg_i.job_reset && ahead_q != AHEAD_W'(PREFETCH) && (!req_valid_q || req_ready_i);
-  assign pushed  = push_here_i && stood_q[1] && cfg_i.enable && ring_ok && !cfg_i.job_reset && !wanted_q && ahead_q != AHEAD_W'(PREFETCH);
+  assign issue   = wanted_q && !cfg_i.job_reset && !full_q && (!req_valid_q || req_ready_i);
+  assign pushed  = push_here_i && stood_q[1] && cfg_i.enable && ring_ok && !cfg_i.job_reset && !wanted_q && !full_q;
+  assign more    = issue || pushed;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       head_q      <= '0;
       ahead_q     <= '0;
+      full_q      <= 1'b0;
       stale_q     <= '0;
       req_valid_q <= 1'b0;
       wanted_q    <= 1'b0;
@@ -86,20 +89,25 @@ module tx_job_fetch
       epoch_o     <= '0;
     end else begin
       // By the head of this cycle: it moves with a request, or back to 0.
-      wanted_q <= wanted && !issue && !pushed && !cfg_i.job_reset;
-      stood_q  <= issue || pushed || cfg_i.job_reset ? '0 : {stood_q[0], 1'b1};
+      wanted_q <= wanted && !more && !cfg_i.job_reset;
+      stood_q  <= more || cfg_i.job_reset ? '0 : {stood_q[0], 1'b1};
       if (issue) req_valid_q <= 1'b1;
       else if (req_ready_i) req_valid_q <= 1'b0;
 
-      if ((issue || pushed) && !leave) ahead_q <= ahead_q + 1'b1;
-      else if (!(issue || pushed) && leave) ahead_q <= ahead_q - 1'b1;
+      if (more && !leave) begin
+        ahead_q <= ahead_q + 1'b1;
+        full_q  <= ahead_q == AHEAD_W'(PREFETCH - 1);
+      end else if (!more && leave) begin
+        ahead_q <= ahead_q - 1'b1;
+        full_q  <= 1'b0;
+      end
 
       if (cfg_i.job_reset) begin
         head_q  <= '0;
         stale_q <= leave ? ahead_q - 1'b1 : ahead_q;
         epoch_o <= epoch_o + 1'b1;
       end else begin
-        if (issue || pushed) head_q <= head_q + 1'b1;
+        if (more) head_q <= head_q + 1'b1;
         if (leave && stale_q != '0) stale_q <= stale_q - 1'b1;
       end
     end
@@ -124,8 +132,8 @@ module tx_job_fetch
 
   fifo_sync #(.WIDTH(1), .DEPTH(PREFETCH)) u_order (
     .clk_i, .rst_ni,
-    .wr_valid_i(issue || pushed), .wr_ready_o(order_ready), .wr_data_i(pushed),
-    .rd_valid_o(next_valid),      .rd_ready_i(leave),       .rd_data_o(next_pushed),
+    .wr_valid_i(more),       .wr_ready_o(order_ready), .wr_data_i(pushed),
+    .rd_valid_o(next_valid), .rd_ready_i(leave),       .rd_data_o(next_pushed),
     .count_o   ()
   );
 
@@ -200,7 +208,8 @@ module tx_job_fetch
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       room_for_answers: assert (rsp_valid_i -> rsp_ready_o);
-      room_for_order: assert (issue || pushed -> order_ready);
+      room_for_order: assert (more -> order_ready);
+      full_told: assert (full_q == (ahead_q == AHEAD_W'(PREFETCH)));
       one_of_both: assert (!(issue && pushed));
       stale_in_range: assert (stale_q <= ahead_q);
     end
