@@ -121,10 +121,10 @@ impl Drop for Capture {
         };
         // The memory goes back only when the card has done with it.
         let mut state = self.device.lock();
-        let here = state.place.here();
-        if let Some(memory) = here.and_then(|(_, card)| card.stop_capture(ring)) {
+        if let Some(memory) = ring.stop(self.device.mmio()) {
             state.bury(memory);
         }
+        tracing::info!(device = self.device.name(), "capture is off");
     }
 }
 
@@ -138,7 +138,7 @@ impl fmt::Debug for Capture {
 }
 
 impl Device {
-    /// Starts to capture frames. One capture at a time.
+    /// Starts to capture frames. One capture of a card at a time, whoever has the card's engine.
     pub fn start_capture(&self, config: CaptureConfig) -> Result<Capture, DeviceError> {
         if !(1..=16).contains(&config.slots_log2) {
             return Err(DeviceError::Setting {
@@ -153,10 +153,12 @@ impl Device {
             snap: config.snap,
             slots_log2: config.slots_log2,
         };
-        let mut state = self.lock();
-        let (_, card) = state.engine_for("capture")?;
-        let ring = card.start_capture(wanted)?;
-        drop(state);
+        let ring = {
+            // One at a time.
+            let _state = self.lock();
+            CaptureRing::start(self.mmio(), wanted)?
+        };
+        tracing::info!(device = self.name(), ?wanted, "capture is on");
         Ok(Capture {
             device: self.clone(),
             config,

@@ -8,13 +8,10 @@ use weft_hostdrv::tools::rping::{Client, ClientConfig, Server, ServerConfig, POR
 use weft_hostdrv::tools::Machine;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::transport::lock;
-use weft_tests::{cards, left_out_on_card, rungs};
+use weft_tests::{cards, rungs};
 
 #[test]
 fn a_ping_as_the_card_saw_it() {
-    if left_out_on_card("a_ping_as_the_card_saw_it", "no capture is there") {
-        return;
-    }
     let fabric = Fabric::new(&FabricConfig {
         cards: cards(),
         rungs: rungs().to_vec(),

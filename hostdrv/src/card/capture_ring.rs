@@ -8,7 +8,9 @@ use weft_layout::{
     registers, CaptureHeader, Counter,
 };
 
-use super::{counter, trace_ring_size, write_checked, Card, MappedMemory, MAX_FRAME};
+use super::{
+    check_presence, counter, trace_ring_size, write_checked, MappedMemory, ALL_ONES, MAX_FRAME,
+};
 use crate::dma::{observe, DmaBuffer, SharedMemory, PAGE_SIZE};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
@@ -72,8 +74,20 @@ pub(crate) struct CaptureRing {
 }
 
 impl CaptureRing {
-    fn new(mmio: &Mmio, wanted: Wanted, lost: [u32; 2]) -> Result<Self, DeviceError> {
+    /// Gives the card a capture ring, and turns it on. Whoever has the card's rings, this one is anybody's.
+    pub(crate) fn start(mmio: &Mmio, wanted: Wanted) -> Result<Self, DeviceError> {
         trace_ring_size(mmio)?;
+        let on = mmio.read(registers::CAPTURE_CTRL)?;
+        if on.0 == ALL_ONES {
+            check_presence(mmio, "CAPTURE_CTRL")?;
+        }
+        if on.received() || on.sent() {
+            return Err(DeviceError::CaptureRunning);
+        }
+        let lost = [
+            counter(mmio, Counter::CaptureRxLost)?,
+            counter(mmio, Counter::CaptureTxLost)?,
+        ];
         let frame = usize::from(wanted.snap.min(MAX_FRAME));
         let slot_log2 = (7..14)
             .find(|log2| HEADER + frame <= 1 << log2)
@@ -154,49 +168,28 @@ impl CaptureRing {
         }
         Ok(())
     }
-}
-
-impl Card {
-    /// Gives the card a capture ring, and turns it on.
-    pub(crate) fn start_capture(&mut self, wanted: Wanted) -> Result<CaptureRing, DeviceError> {
-        if self.capturing {
-            return Err(DeviceError::CaptureRunning);
-        }
-        let lost = [
-            counter(&self.mmio, Counter::CaptureRxLost)?,
-            counter(&self.mmio, Counter::CaptureTxLost)?,
-        ];
-        let ring = CaptureRing::new(&self.mmio, wanted, lost)?;
-        self.capturing = true;
-        tracing::info!(device = %self.name, ?wanted, "capture is on");
-        Ok(ring)
-    }
 
     /// Turns capture off. The memory of the ring if the card may still write to it.
-    pub(crate) fn stop_capture(&mut self, ring: CaptureRing) -> Option<Arc<dyn MappedMemory>> {
-        self.capturing = false;
-        match self.wait_capture_off() {
-            Ok(true) => {
-                tracing::info!(device = %self.name, "capture is off");
-                None
-            }
-            Ok(false) => Some(ring.memory),
+    pub(crate) fn stop(self, mmio: &Mmio) -> Option<Arc<dyn MappedMemory>> {
+        match is_off(mmio) {
+            Ok(true) => None,
+            Ok(false) => Some(self.memory),
             Err(error) => {
-                self.set_fault(error);
-                Some(ring.memory)
+                // The next look at the card says it to who works with it.
+                tracing::warn!(%error, "capture could not be turned off");
+                Some(self.memory)
             }
         }
     }
+}
 
-    fn wait_capture_off(&self) -> Result<bool, DeviceError> {
-        self.mmio
-            .write(registers::CAPTURE_CTRL, CaptureCtrl::default())?;
-        for _ in 0..BUSY_READS {
-            let control = self.mmio.read(registers::CAPTURE_CTRL)?;
-            if !(control.busy() || control.received() || control.sent()) {
-                return Ok(true);
-            }
+fn is_off(mmio: &Mmio) -> Result<bool, DeviceError> {
+    mmio.write(registers::CAPTURE_CTRL, CaptureCtrl::default())?;
+    for _ in 0..BUSY_READS {
+        let control = mmio.read(registers::CAPTURE_CTRL)?;
+        if !(control.busy() || control.received() || control.sent()) {
+            return Ok(true);
         }
-        Ok(false)
     }
+    Ok(false)
 }

@@ -142,7 +142,6 @@ pub(crate) struct Card {
     raw: RawRing,
     queues: ReceiveQueues,
     send_buffers: SendBuffers,
-    capturing: bool,
     pub(crate) fence: Fence,
     /// With a card that two share: frames that are the other one's. Then the tables are taken in turns.
     pub(crate) given: Option<Given>,
@@ -195,7 +194,6 @@ impl Card {
         Ok(Self {
             queues: ReceiveQueues::new(caps.flows),
             send_buffers: SendBuffers::new(caps.flows),
-            capturing: false,
             fence: Fence::default(),
             given: None,
             memory: MemoryMap::default(),
