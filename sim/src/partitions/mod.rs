@@ -26,7 +26,7 @@ pub(crate) use print::describe;
 pub use print::print;
 pub use set_ups::SetUps;
 
-use self::run::Place;
+use self::run::{Had, Place};
 use self::workload::{Load, WorkloadError};
 use crate::fabric::FabricError;
 use crate::kind::CardKind;
@@ -144,6 +144,9 @@ pub struct Partitions {
     pub seed: u64,
     /// The kind of card.
     pub card: String,
+    /// The clock of its control processor in kHz, if a rung has that at work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processor_khz: Option<u32>,
     /// Largest IPv4 packet.
     pub mtu: u16,
     /// Rate of the link.
@@ -203,11 +206,14 @@ pub fn run(
         gbps,
     };
     let mut missing = Vec::new();
-    let mut there = Vec::new();
+    let (mut there, mut processor_khz) = (Vec::new(), None);
     for &rung in &plan.rungs {
-        match run::refused(place, rung)? {
-            None => there.push(rung),
-            Some(reason) => missing.push(Missing {
+        match run::look(place, rung)? {
+            Had::There(khz) => {
+                there.push(rung);
+                processor_khz = khz.or(processor_khz);
+            }
+            Had::Refused(reason) => missing.push(Missing {
                 rung: rung.name(),
                 reason,
             }),
@@ -253,6 +259,7 @@ pub fn run(
         command: name.command,
         seed: plan.seed,
         card: plan.kind.to_string(),
+        processor_khz,
         mtu: plan.mtu,
         link_gbps: gbps,
         loads: measured,

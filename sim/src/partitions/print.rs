@@ -77,6 +77,18 @@ pub(crate) fn describe(load: &Load) -> String {
     )
 }
 
+/// The card, and the clock of its processor if a rung has that at work.
+pub(super) fn about_card(p: &Partitions) -> String {
+    match p.processor_khz {
+        None => p.card.clone(),
+        Some(khz) => format!(
+            "{} with a processor at {} MHz",
+            p.card,
+            f64::from(khz) / 1000.0
+        ),
+    }
+}
+
 /// Prints the tables.
 pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
     writeln!(
@@ -84,7 +96,7 @@ pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
         "Weft {}; card {}, MTU {}, link {} Gb/s, seed {}.\n{}\n\
          Both ends have the same rung unless a load says otherwise; counts are of both together. Host software takes no simulated time:\n\
          what it costs is in the counts, not in latency and Gb/s.",
-        p.version, p.card, p.mtu, p.link_gbps, p.seed, p.command
+        p.version, about_card(p), p.mtu, p.link_gbps, p.seed, p.command
     )?;
     for measured in &p.loads {
         writeln!(

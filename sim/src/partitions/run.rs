@@ -54,8 +54,16 @@ pub struct Place {
     pub gbps: u64,
 }
 
-/// Why this rung cannot be had; `None`: it can.
-pub fn refused(place: Place, rung: Rung) -> Result<Option<String>, PartitionsError> {
+/// Whether a rung can be had.
+pub enum Had {
+    /// It can; with the clock of the processor that does it, in kHz, if one does.
+    There(Option<u32>),
+    /// Why not.
+    Refused(String),
+}
+
+/// Looks whether this rung can be had.
+pub fn look(place: Place, rung: Rung) -> Result<Had, PartitionsError> {
     // With the engine on the card, which all of a device's queue pairs have, it is the device that can be had or not.
     let rungs = match rung {
         Rung::Firmware => vec![rung],
@@ -70,17 +78,17 @@ pub fn refused(place: Place, rung: Rung) -> Result<Option<String>, PartitionsErr
     });
     let fabric = match made {
         Err(FabricError::Device(why)) if rung == Rung::Firmware => {
-            return Ok(Some(why.to_string()))
+            return Ok(Had::Refused(why.to_string()))
         }
         made => made?,
     };
     let device = fabric.device(0);
     let cq = device.create_cq(4, None)?;
-    let made = device
-        .alloc_pd()?
-        .create_qp(&QpInit::new(&cq).rung(rung))
-        .err();
-    Ok(made.map(|why| why.to_string()))
+    let made = device.alloc_pd()?.create_qp(&QpInit::new(&cq).rung(rung));
+    Ok(match made {
+        Ok(_) => Had::There(device.processor().map(|processor| processor.clock_khz())),
+        Err(why) => Had::Refused(why.to_string()),
+    })
 }
 
 /// Runs a load between two ends: the one that posts of this rung, the other one likewise unless the load says otherwise.

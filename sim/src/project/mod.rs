@@ -17,7 +17,7 @@ pub use cost::Cost;
 pub use print::print;
 pub use stations::{Bounds, Host, Instructions, Pcie, Target};
 
-use crate::partitions::run::{refused, Place};
+use crate::partitions::run::{look, Had, Place};
 use crate::partitions::workload::Load;
 use crate::partitions::{Name, PartitionsError};
 
@@ -88,7 +88,7 @@ pub fn run(
     let mut rows = Vec::new();
     for load in loads {
         for &rung in &question.rungs {
-            if refused(place, rung)?.is_some() {
+            if let Had::Refused(_) = look(place, rung)? {
                 continue;
             }
             progress(&load.name, rung);
