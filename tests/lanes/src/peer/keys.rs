@@ -2,6 +2,7 @@
 //! into one shared receive queue of ours.
 
 use super::card::finish;
+use super::pace::{fewer_on_card, longer_on_card};
 use super::rping::{scenario, we_are_client, Run, READY};
 use super::{Capture, Rtr, Scenario, Session, Siw, CARD_IP};
 use crate::steps::NoPass;
@@ -35,11 +36,17 @@ pub(super) fn scenarios() -> Vec<Scenario> {
 }
 
 fn shared_receives(session: &mut Session<'_>) -> Result<String, NoPass> {
+    let (connections, sends) = fewer_on_card((12, 20), (4, 5));
+    let load = format!("-c {connections} -C {sends} -S 3000");
     let server = session
         .card
-        .listening("ucmatose", "-c 12 -C 20 -S 3000 --srq --peer-to-peer on")?;
-    let command = format!("ucmatose -s {CARD_IP} -c 12 -C 20 -S 3000");
-    session.bench.guest.must(&command, READY * 2)?;
+        .listening("ucmatose", &format!("{load} --srq --peer-to-peer on"))?;
+    session.bench.guest.must(
+        &format!("ucmatose -s {CARD_IP} {load}"),
+        longer_on_card(READY * 2),
+    )?;
     finish(server, "weft ucmatose", READY)?;
-    Ok("20 Sends of 3000 bytes each way on 12 connections, received by one queue".to_owned())
+    Ok(format!(
+        "{sends} Sends of 3000 bytes each way on {connections} connections, received by one queue"
+    ))
 }

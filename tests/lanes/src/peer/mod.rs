@@ -9,6 +9,7 @@ mod host_files;
 mod keys;
 mod many;
 mod moved;
+mod pace;
 mod pulls;
 mod records;
 mod refusals;

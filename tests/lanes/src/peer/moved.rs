@@ -1,5 +1,6 @@
 //! The kernel of our host makes the TCP connection with siw, on the card's interface; then the card has it, and RDMA begins. siw is told nothing.
 
+use super::pace::not_on_card;
 use super::rping::{siw_is_client, we_are_client, Roles, Run};
 use super::{Capture, Rtr, Scenario, Siw};
 
@@ -35,6 +36,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         siw,
         capture: Capture::Clean,
         run: Box::new(move |session| {
+            not_on_card("no raw frames are there for the kernel")?;
             session.card.in_a_namespace()?;
             let run = Run {
                 count: 100,

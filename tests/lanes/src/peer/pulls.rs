@@ -1,4 +1,5 @@
-//! Things pulled in the middle: the guest's rping, our process, the link. At seeded moments, `WEFT_LANE_PULLS` of each (8).
+//! Things pulled in the middle: the guest's rping, our process, the link. At seeded moments, `WEFT_LANE_PULLS` of each (8; at
+//! `firmware` 3).
 
 use std::time::Duration;
 
@@ -9,12 +10,16 @@ use crate::process::HostProcess;
 use crate::steps::{ensure, NoPass};
 
 use super::card::finish;
+use super::pace::{fewer_on_card, longer_on_card, seconds};
 use super::rping::READY;
 use super::{Capture, Rtr, Scenario, Session, Siw, CARD_IP, GUEST_IP};
 
 const SIGKILL: i32 = 9;
+
 /// Everybody has noticed within this.
-const BOUND: Duration = Duration::from_secs(40);
+fn bound() -> Duration {
+    longer_on_card(Duration::from_secs(40))
+}
 
 pub(super) fn scenarios() -> Vec<Scenario> {
     let pull = |name: &str, siw, run: fn(&mut Session<'_>) -> Result<String, NoPass>| Scenario {
@@ -41,7 +46,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
 fn moments() -> Result<Vec<(u64, ChaCha8Rng)>, NoPass> {
     let count = match std::env::var("WEFT_LANE_PULLS") {
         Ok(count) => count.parse::<u64>()?,
-        Err(_) => 8,
+        Err(_) => fewer_on_card(8, 3),
     };
     let seeds = 0..count;
     Ok(seeds
@@ -52,7 +57,7 @@ fn moments() -> Result<Vec<(u64, ChaCha8Rng)>, NoPass> {
 /// Waits for some time, while it starts, connects, pings.
 fn wait(rng: &mut ChaCha8Rng) -> u64 {
     let ms = rng.random_range(0..700);
-    std::thread::sleep(Duration::from_millis(ms));
+    std::thread::sleep(longer_on_card(Duration::from_millis(ms)));
     ms
 }
 
@@ -65,7 +70,9 @@ fn at(seed: u64, ms: u64, why: NoPass) -> NoPass {
 
 /// Our server, for any number of clients.
 fn our_persistent_server(session: &mut Session<'_>) -> Result<HostProcess, NoPass> {
-    let mut server = session.card.tool("rping", "-s -P --timeout 20")?;
+    let mut server = session
+        .card
+        .tool("rping", &format!("-s -P --timeout {}", seconds(20)))?;
     ensure(
         server.wait_for_output("listening", READY),
         format!("weft rping does not listen:\n{}", server.output()),
@@ -85,7 +92,7 @@ fn guests_persistent_server(session: &mut Session<'_>) -> Result<(), NoPass> {
 
 fn guest_pings(session: &mut Session<'_>) -> Result<(), NoPass> {
     let command = format!("rping -c -a {CARD_IP} -C 3 -V");
-    let client = session.bench.guest.run(&command, BOUND)?;
+    let client = session.bench.guest.run(&command, bound())?;
     ensure(
         super::rping::ended_well(&client),
         format!(
@@ -98,8 +105,11 @@ fn guest_pings(session: &mut Session<'_>) -> Result<(), NoPass> {
 /// Pings of ours; siw may lose the first FPDU of a connection, and then it is tried again.
 fn we_ping(session: &mut Session<'_>, lost: &mut u32) -> Result<(), NoPass> {
     for _ in 0..4 {
-        let arguments = format!("-c -a {GUEST_IP} -C 3 --peer-to-peer off --timeout 5");
-        match session.card.must("rping", &arguments, BOUND) {
+        let arguments = format!(
+            "-c -a {GUEST_IP} -C 3 --peer-to-peer off --timeout {}",
+            seconds(5)
+        );
+        match session.card.must("rping", &arguments, bound()) {
             Ok(_) => return Ok(()),
             Err(NoPass::Fail(said)) if said.contains("0 pings") => *lost += 1,
             Err(why) => return Err(why),
@@ -151,12 +161,15 @@ fn guests_server(session: &mut Session<'_>) -> Result<String, NoPass> {
             guest.wait_for_output(&victim, "rdma_listen", READY),
             "the guest's rping does not listen",
         )?;
-        let arguments = format!("-c -a {GUEST_IP} -C 0 --peer-to-peer off --timeout 8");
+        let arguments = format!(
+            "-c -a {GUEST_IP} -C 0 --peer-to-peer off --timeout {}",
+            seconds(8)
+        );
         let mut client = session.card.tool("rping", &arguments)?;
         let ms = wait(&mut rng);
         session.bench.guest.kill(&victim, SIGKILL)?;
         session.bench.guest.wait(&victim, READY)?;
-        let status = client.wait(BOUND);
+        let status = client.wait(bound());
         ensure(
             status.is_some_and(|status| !status.success()),
             format!(
@@ -229,25 +242,26 @@ fn clean(session: &mut Session<'_>) -> Result<(), NoPass> {
     Err(NoPass::Fail(format!("the card is not let go: {stats}")))
 }
 
-/// Sixty pings, and a cut of up to 800 ms somewhere in them: all of them come back.
+/// Sixty pings, or ten, and a cut of up to 800 ms somewhere in them: all of them come back.
 fn link_for_a_while(session: &mut Session<'_>) -> Result<String, NoPass> {
     forget_closed(session)?;
+    let pings = fewer_on_card(60, 10);
     let moments = moments()?;
     let count = moments.len();
     for (seed, mut rng) in moments {
-        let arguments = "-s -C 60 --timeout 30";
-        let mut server = session.card.tool("rping", arguments)?;
+        let arguments = format!("-s -C {pings} --timeout {}", seconds(30));
+        let mut server = session.card.tool("rping", &arguments)?;
         ensure(
             server.wait_for_output("listening", READY),
             format!("weft rping does not listen:\n{}", server.output()),
         )?;
-        let command = format!("rping -c -a {CARD_IP} -C 60 -V");
+        let command = format!("rping -c -a {CARD_IP} -C {pings} -V");
         let client = session.bench.guest.spawn(&command)?;
         let ms = wait(&mut rng);
         session.card.server.tell("down 0")?;
         std::thread::sleep(Duration::from_millis(rng.random_range(1..800)));
         session.card.server.tell("up 0")?;
-        let client = session.bench.guest.wait(&client, BOUND)?;
+        let client = session.bench.guest.wait(&client, bound())?;
         let said = client.stdout + &client.stderr;
         ensure(
             client.status.success(),
@@ -256,7 +270,7 @@ fn link_for_a_while(session: &mut Session<'_>) -> Result<String, NoPass> {
         finish(server, "weft rping -s", READY)?;
     }
     Ok(format!(
-        "{count} cuts of up to 0.8 s, 60 pings each, all verified"
+        "{count} cuts of up to 0.8 s, {pings} pings each, all verified"
     ))
 }
 
@@ -269,11 +283,14 @@ fn link_for_good(session: &mut Session<'_>) -> Result<String, NoPass> {
     let moments = moments()?;
     let (count, mut lost) = (moments.len(), 0);
     for (seed, mut rng) in moments {
-        let arguments = format!("-c -a {GUEST_IP} -C 0 --peer-to-peer off --timeout 3");
+        let arguments = format!(
+            "-c -a {GUEST_IP} -C 0 --peer-to-peer off --timeout {}",
+            seconds(3)
+        );
         let mut client = session.card.tool("rping", &arguments)?;
         let ms = wait(&mut rng);
         session.card.server.tell("down 0")?;
-        let status = client.wait(BOUND);
+        let status = client.wait(bound());
         session.card.server.tell("up 0")?;
         ensure(
             status.is_some_and(|status| !status.success()),

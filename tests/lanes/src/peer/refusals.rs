@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::steps::{ensure, NoPass};
 
+use super::pace::longer_on_card;
 use super::rping::READY;
 use super::{Capture, Scenario, Session, Siw, CARD_IP, GUEST_IP};
 
@@ -55,7 +56,10 @@ fn no_listener_here(session: &mut Session<'_>) -> Result<String, NoPass> {
     let mut other = session.card.listening("rping", "-s -p 7999")?;
     // It says that it was refused, and then does not end by itself.
     let command = format!("timeout -s KILL 5 rping -c -a {CARD_IP} -C 1");
-    let client = session.bench.guest.run(&command, READY * 2)?;
+    let client = session
+        .bench
+        .guest
+        .run(&command, longer_on_card(READY * 2))?;
     other.kill();
     let said = client.stdout + &client.stderr;
     ensure(
@@ -92,7 +96,10 @@ fn we_say_no(session: &mut Session<'_>) -> Result<String, NoPass> {
         server.wait_for_output("ping data", READY),
         format!("no ping came:\n{}", server.output()),
     )?;
-    let second = guest.run(&format!("rping -c -a {CARD_IP} -C 1"), READY * 2)?;
+    let second = guest.run(
+        &format!("rping -c -a {CARD_IP} -C 1"),
+        longer_on_card(READY * 2),
+    )?;
     guest.kill(&first, 9)?;
     let said = second.stdout + &second.stderr;
     ensure(

@@ -7,6 +7,7 @@ use crate::guest::Output;
 use crate::steps::{ensure, NoPass};
 
 use super::card::finish;
+use super::pace::{fewer_on_card, longer_on_card, seconds};
 use super::{Capture, Rtr, Scenario, Session, Siw, CARD_IP, GUEST_IP};
 
 /// For the guest's side to be ready.
@@ -23,32 +24,21 @@ pub(super) struct Run {
 impl Run {
     /// The same, or fewer where the card's software has to be simulated.
     fn here(&self) -> Run {
-        let most = if is_on_card() { 5 } else { u32::MAX };
         Run {
-            count: self.count.min(most),
+            count: self.count.min(fewer_on_card(u32::MAX, 5)),
             ..self.clone()
         }
     }
 
     /// Plenty for a simulated card.
     fn limit(&self) -> Duration {
-        let start = if is_on_card() { 300 } else { 60 };
-        Duration::from_secs(start + u64::from(self.count) / 5)
+        longer_on_card(Duration::from_secs(60 + u64::from(self.count) / 5))
     }
 
     /// Seconds without anything new after which our side gives up.
     fn patience(&self) -> u32 {
-        if is_on_card() {
-            120
-        } else {
-            15
-        }
+        seconds(15)
     }
-}
-
-/// Whether our tools are told that the engine is on the card's processor.
-fn is_on_card() -> bool {
-    std::env::var("WEFT_RUNG").is_ok_and(|rung| rung == "firmware")
 }
 
 pub(super) fn scenarios() -> Vec<Scenario> {

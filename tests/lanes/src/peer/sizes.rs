@@ -3,6 +3,7 @@
 
 use crate::steps::NoPass;
 
+use super::pace::{longer_on_card, not_on_card};
 use super::rping::{siw_is_client, we_are_client, Roles, Run, READY};
 use super::{Capture, Rtr, Scenario, Session, Siw, CARD_IP};
 
@@ -50,6 +51,7 @@ fn all_sizes(
         (true, _) => "--mtu 9000 --peer-to-peer off",
     };
     if jumbo {
+        not_on_card("a packet has 1500 bytes at most")?;
         session.bench.set_mtu(9000)?;
     }
     for size in SIZES {
@@ -71,7 +73,10 @@ fn all_sends(session: &mut Session<'_>) -> Result<String, NoPass> {
         let arguments = format!("-c 2 -C 5 -S {size} --peer-to-peer on");
         let server = session.card.listening("ucmatose", &arguments)?;
         let command = format!("ucmatose -s {CARD_IP} -c 2 -C 5 -S {size}");
-        session.bench.guest.must(&command, READY * 2)?;
+        session
+            .bench
+            .guest
+            .must(&command, longer_on_card(READY * 2))?;
         super::card::finish(server, "weft ucmatose", READY)?;
     }
     Ok(format!(
