@@ -37,6 +37,7 @@ use std::sync::atomic::{fence, AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
+use weft_engine::on_card::{CONNECTIONS, WORK};
 use weft_engine::{
     Congestion, ConnId, Ecn, Endpoint, Engine, EngineConfig, EngineStats, Event, QpId, Rung, Seed,
     Share, SrqId,
@@ -891,7 +892,7 @@ impl Device {
     pub(crate) fn limits(&self) -> Option<(u32, u32)> {
         match &self.lock().place {
             Place::Here(_) => None,
-            Place::OnCard(_) => Some((on_card::MAX_CONNECTIONS.into(), on_card::MAX_WORK / 2)),
+            Place::OnCard(_) => Some((CONNECTIONS.into(), WORK / 2)),
         }
     }
 

@@ -318,6 +318,7 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_OPCODE_ALLOC_STAG = 8'd23;
   parameter logic [7:0] COMMAND_OPCODE_ALLOC_XRCD = 8'd24;
   parameter logic [7:0] COMMAND_OPCODE_DEALLOC_XRCD = 8'd25;
+  parameter logic [7:0] COMMAND_OPCODE_FORGET = 8'd26;
 
   // Kinds of queue pairs.
   parameter logic [7:0] QUEUE_PAIR_KIND_XRC_INITIATOR = 8'd1;
@@ -377,6 +378,11 @@ package weft_card_pkg;
   parameter logic [7:0] QUEUE_PAIR_STATE_TERMINATING = 8'd3;
   parameter logic [7:0] QUEUE_PAIR_STATE_ERROR = 8'd4;
 
+  // Whether connections have ECN (RFC 3168).
+  parameter logic [7:0] ECN_USE_NEVER = 8'd0;
+  parameter logic [7:0] ECN_USE_WHEN_ASKED = 8'd1;
+  parameter logic [7:0] ECN_USE_ASK = 8'd2;
+
   // Congestion control of a connection.
   parameter logic [7:0] CONGESTION_CONTROL_RENO = 8'd0;
   parameter logic [7:0] CONGESTION_CONTROL_CUBIC = 8'd1;
@@ -395,6 +401,8 @@ package weft_card_pkg;
   parameter logic [7:0] EVENT_KIND_STREAM_CLOSED = 8'd9;
   parameter logic [7:0] EVENT_KIND_SRQ_LIMIT = 8'd10;
   parameter logic [7:0] EVENT_KIND_LAST_WQE = 8'd11;
+  parameter logic [7:0] EVENT_KIND_FORGOTTEN = 8'd12;
+  parameter logic [7:0] EVENT_KIND_MOVED = 8'd13;
 
   // Why a connection did not come about.
   parameter logic [7:0] CONNECT_FAILURE_UNREACHABLE = 8'd1;
@@ -1212,12 +1220,30 @@ package weft_card_pkg;
 
   // What the firmware's engine is to be, in the processor's memory, where the host writes it before ENGINE.
   typedef struct packed {
+    logic [63:0] keepalive;  // after which a silent peer is asked whether it is still there; 0: never
+    logic [63:0] close_timeout;  // how long a closing side waits for the peer to close too
+    logic [63:0] drain_timeout;  // how long what is posted may make no progress after a disconnect
+    logic [63:0] first_message_timeout;  // how long a responder without RTR waits for the first message
+    logic [63:0] mpa_timeout;  // how long each side waits for the other's MPA frame
+    logic [63:0] time_wait;  // how long a closed connection's addresses stay reserved
+    logic [63:0] rto_max;  // upper bound of the retransmission timer
+    logic [63:0] rto_min_in_flight;  // the same with two full segments or more under way
+    logic [63:0] rto_min;  // what the variance counts for at least in the retransmission timer
+    logic [63:0] delayed_ack;  // how long the engine does
+    logic [63:0] peer_ack_delay;  // nanoseconds, as all below: how long a peer keeps an acknowledgment back
+    logic [31:0] challenge_acks;  // answers to unacceptable segments of a connection, in a second
+    logic [31:0] resets;  // RSTs for segments of no connection, in a second
     logic [127:0] seed_more;  // the other half
     logic [127:0] seed;  // of all that nobody outside is to foresee, first half
-    logic [31:0] rsvd_60;
+    logic [15:0] initial_window;  // initial congestion window, segments
+    logic [7:0] ways;  // what is done and what is not
+    logic [7:0] burst;  // full segments for which a long message waits where the peer's window limits it
+    logic [7:0] syn_retries;  // SYNs sent again before it is given up
+    logic [7:0] retries;  // retransmissions of the same data before a connection is given up
+    logic [7:0] ecn;  // whether connections have ECN (ECN_USE_*)
+    logic [7:0] congestion;  // congestion control of connections that name none (CONGESTION_CONTROL_*)
     logic [15:0] frames;  // 0: the firmware has the whole card. Else it has the card's second port, and frames of no flow that may be for it come by the frame ring, which holds so many
     logic [15:0] replay;  // payload bytes of a replay job at most, if the card does not have less (JOB_REPLAY); 0: what comes while a flow is detached is copied
-    logic [31:0] keepalive;  // milliseconds after which a silent peer is asked whether it is still there; 0: never
     logic [31:0] gateway;  // next hop for everything else; 0: none
     logic [31:0] netmask;  // of the local network
     logic [31:0] ip;  // IPv4 address
@@ -1230,18 +1256,23 @@ package weft_card_pkg;
     logic [31:0] rings_bytes;  // bytes of it
     logic [63:0] rings;  // IOVA of memory for what lies between firmware and card, all its own: jobs, reports, raw frames, frames to send, receive queues; a multiple of 4096
   } proc_engine_t;
+  parameter int unsigned PROC_ENGINE_PACING_BIT = 0;  // new data goes at the pace of the congestion control
+  parameter int unsigned PROC_ENGINE_TIMESTAMPS_BIT = 1;  // TCP timestamps are asked for
+  parameter int unsigned PROC_ENGINE_PROMPT_ACK_BIT = 2;  // the end of a Write is acknowledged at once
+  parameter int unsigned PROC_ENGINE_SHORT_WAY_BIT = 3;  // usual segments are handled the short way
+  parameter int unsigned PROC_ENGINE_ATTACH_BIT = 4;  // the card frames and places
 
-  // Where the queues of a queue pair are, in the processor's memory, where the host writes it before QUEUES. Offsets are from the begin of the memory that both share (proc_engine), multiples of 64.
+  // Where the queues of a queue pair are, or a shared receive queue is, in the processor's memory, where the host writes it before QUEUES. Offsets are from the begin of the memory that both share (proc_engine), multiples of 64.
   typedef struct packed {
     logic [31:0] bell;  // number of the bit of PROC_BELL by which the host says that work was posted, from FIRST_QUEUES (proc_bell) to 31
-    logic [31:0] cqes;  // CQEs of the completion queue
+    logic [31:0] cqes;  // CQEs of the completion queue; 0: it is a shared receive queue, of which nothing below and nothing of send queue and completion queue counts
     logic [15:0] inline_bytes;  // inline bytes of a WQE
     logic [15:0] sges;  // SGEs of a WQE
-    logic [31:0] recv;  // elements of the receive queue
+    logic [31:0] recv;  // elements of the receive queue, or of the shared one
     logic [31:0] send;  // WQEs of the send queue
     logic [31:0] completions;  // offset of the completion queue, which is of no other queue pair
-    logic [31:0] queues;  // offset of doorbells, send queue and receive queue
-    logic [31:0] qp;  // the queue pair's number in commands
+    logic [31:0] queues;  // offset of doorbells, send queue and receive queue, or of the shared receive queue
+    logic [31:0] qp;  // number in commands: the queue pair's, or the shared receive queue's
   } proc_queues_t;
 
   // What is left of a firmware that ended.

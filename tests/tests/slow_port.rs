@@ -69,7 +69,7 @@ fn stream(congestion: Congestion, ecn: Ecn) -> Streamed {
 fn who_does_not_ask_is_not_marked_and_fills_the_queue() {
     if left_out_on_card(
         "who_does_not_ask_is_not_marked_and_fills_the_queue",
-        "congestion control and ECN are not chosen there",
+        "the engine there is slower than the port",
     ) {
         return;
     }
@@ -94,7 +94,7 @@ fn who_does_not_ask_is_not_marked_and_fills_the_queue() {
 fn who_asks_is_marked_and_loses_nothing() {
     if left_out_on_card(
         "who_asks_is_marked_and_loses_nothing",
-        "congestion control and ECN are not chosen there",
+        "the engine there is slower than the port",
     ) {
         return;
     }

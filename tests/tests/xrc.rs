@@ -4,7 +4,6 @@ use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, next_event, no_faults, pattern, End, LEN};
-use weft_tests::left_out_on_card;
 
 /// A receiver: its protection domain, its shared queue, where that completes, and memory.
 struct Receiver {
@@ -56,12 +55,6 @@ fn qp(id: &CmId) -> Qp {
 /// time; Writes and Reads go on beside them.
 #[test]
 fn any_sender_reaches_any_receiver_of_the_domain() {
-    if left_out_on_card(
-        "any_sender_reaches_any_receiver_of_the_domain",
-        "the engine there has no XRC",
-    ) {
-        return;
-    }
     let bench = Bench::new(&Way::Sim, 41).expect("two cards come up");
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);
@@ -122,12 +115,6 @@ fn any_sender_reaches_any_receiver_of_the_domain() {
 /// A number that names no queue of the domain: that connection ends, with its Terminate, and the others go on.
 #[test]
 fn a_wrong_number_ends_one_connection() {
-    if left_out_on_card(
-        "a_wrong_number_ends_one_connection",
-        "the engine there has no XRC",
-    ) {
-        return;
-    }
     let bench = Bench::new(&Way::Sim, 42).expect("two cards come up");
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);
@@ -159,12 +146,6 @@ fn a_wrong_number_ends_one_connection() {
 /// A domain that a file names, targets opened by number, kinds that do not fit: what is refused says why.
 #[test]
 fn domains_have_names_and_queue_pairs_their_kind() {
-    if left_out_on_card(
-        "domains_have_names_and_queue_pairs_their_kind",
-        "the engine there has no XRC",
-    ) {
-        return;
-    }
     let bench = Bench::new(&Way::Sim, 43).expect("two cards come up");
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let device = bench.device(1);
@@ -231,12 +212,6 @@ fn domains_have_names_and_queue_pairs_their_kind() {
 /// What a queue has received before it goes can still be polled; its completion queue has its places again then.
 #[test]
 fn a_queue_goes_before_its_completions() {
-    if left_out_on_card(
-        "a_queue_goes_before_its_completions",
-        "the engine there has no XRC",
-    ) {
-        return;
-    }
     let bench = Bench::new(&Way::Sim, 44).expect("two cards come up");
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);

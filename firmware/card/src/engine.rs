@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use weft_engine::commands::{entry_of, outcome};
-use weft_engine::{Engine, EngineConfig, QpId, Rung, Seed, Share};
+use weft_engine::{on_card, Engine, EngineConfig, QpId, SrqId};
 use weft_layout::{
     proc_bell, proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine,
     ProcInfo, ProcQueues, ReportKind, SegmentReport,
@@ -20,10 +20,6 @@ use crate::queues::Served;
 use crate::rings::{self, Rings, RAW_SLOT};
 use crate::{info, log, ports, registers};
 
-/// Connections at a time: what there is memory for.
-const CONNECTIONS: u16 = 32;
-/// Work requests of all queue pairs: likewise.
-const WORK: u32 = 1024;
 /// The bit of the host's bell for commands and events.
 const RINGS: u32 = 1 << proc_bell::RINGS;
 /// Looks at the card until it is out of its reset.
@@ -165,8 +161,8 @@ impl Service {
         let frames_bytes = frames.map_or(0, |frames| frames.bytes());
         let queues = settings.queues_bytes as usize;
         let bytes = u64::from(settings.rings_bytes);
-        if !(576..=1500).contains(&settings.mtu)
-            || settings.rings % 4096 != 0
+        let config = on_card::configuration(settings).ok_or(proc_started::SETTINGS)?;
+        if settings.rings % 4096 != 0
             || settings.queues % 64 != 0
             || bytes < rings::BYTES
             || queues < commands.bytes() + events.bytes() + frames_bytes
@@ -194,30 +190,11 @@ impl Service {
         }
         let replay = registers::read(of_card::JOB_REPLAY);
         let replay = u16::try_from(replay).unwrap_or(u16::MAX);
-        let mut seed = Seed([0; 32]);
-        seed.0[..16].copy_from_slice(&settings.seed);
-        seed.0[16..].copy_from_slice(&settings.seed_more);
-        let gateway = (settings.gateway != [0; 4]).then_some(settings.gateway);
         let engine = Engine::new(EngineConfig {
-            mac: settings.mac,
-            ip: settings.ip,
-            netmask: settings.netmask,
-            gateway,
-            mtu: settings.mtu,
             num_flows: flows,
             num_stags: 1 << caps.stags_log2(),
-            share: if second { Share::Second } else { Share::Whole },
-            max_connections: Some(CONNECTIONS),
-            max_work: Some(WORK),
-            seed,
-            receive_window: 1 << 17,
-            reassembly_memory: 1 << 16,
-            syn_cache: 16,
-            rung: Rung::Firmware,
-            replay: settings.replay.min(replay),
-            on_card: true,
-            keepalive: (settings.keepalive > 0).then(|| u64::from(settings.keepalive) * 1_000_000),
-            ..EngineConfig::default()
+            replay: config.replay.min(replay),
+            ..config
         });
         let memory = (settings.rings, settings.rings + bytes);
         let card = Card::new(Rings::new(settings.rings), memory, flows);
@@ -348,7 +325,7 @@ impl Service {
 
     /// Has all commands done that were posted. True: the host is to be woken.
     fn take_commands(&mut self) -> bool {
-        let before = self.taken;
+        let (before, mut woken) = (self.taken, false);
         while !self.broken && self.taken.wrapping_sub(before) < self.commands.capacity() {
             let taken = match self.commands.take(self.memory, self.taken) {
                 None => break,
@@ -363,14 +340,27 @@ impl Service {
             // A command is done behind all that was posted before it, and so rung for.
             self.served.rung(ports::read(proc_port::BELL));
             self.served.take(now, &mut self.engine, &mut self.card);
+            self.served.take_shared(&mut self.engine);
             let data = taken.private_data();
             let answer = self
                 .engine
                 .execute(now, &taken.command, data, &mut self.card);
             self.card.ring();
-            let gone = taken.command.opcode() == Ok(CommandOpcode::DestroyQp);
-            if gone && outcome(&answer).is_ok() {
-                self.served.remove(QpId::from_number(taken.command.qp));
+            let gone = taken.command.opcode().ok();
+            let gone = gone.filter(|_| outcome(&answer).is_ok());
+            if let Some(CommandOpcode::DestroyQp | CommandOpcode::DestroySrq) = gone {
+                // What was taken of a shared receive queue is told before the answer.
+                woken |= self.served.complete(&mut self.engine).1;
+            }
+            match gone {
+                Some(CommandOpcode::DestroyQp) => {
+                    self.served.remove(QpId::from_number(taken.command.qp));
+                }
+                Some(CommandOpcode::DestroySrq) => {
+                    let srq = SrqId::from_number(taken.command.srq);
+                    self.served.remove_shared(srq);
+                }
+                _ => {}
             }
             // Who has the answer may ask whether all of these are done.
             info::set(ProcInfo::JOBS_AT, self.card.rings.posted());
@@ -380,7 +370,7 @@ impl Service {
         }
         // The bell may have been taken for what is still there.
         self.rang = self.taken.wrapping_sub(before) >= self.commands.capacity();
-        self.taken != before && self.commands.disarm(self.memory)
+        (self.taken != before && self.commands.disarm(self.memory)) || woken
     }
 
     /// Writes events as long as there is room for them. True: the host is to be woken.

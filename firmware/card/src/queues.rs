@@ -1,12 +1,12 @@
-//! The queue pairs that the host posts to in memory: what was posted goes to the engine, and its completions become CQEs.
+//! The queue pairs and shared receive queues that the host posts to in memory: what was posted goes to the engine, and its completions become CQEs.
 
 use alloc::vec::Vec;
 use core::mem;
 
-use weft_engine::posted::{Finished, Posted, PostedTo};
-use weft_engine::{Engine, QpId};
+use weft_engine::posted::{Finished, Posted, PostedTo, SharedPosted};
+use weft_engine::{Engine, QpId, SrqId};
 use weft_layout::ProcQueues;
-use weft_queues::{Capacity, CompletionQueue, Memory, QueuePair};
+use weft_queues::{Capacity, CompletionQueue, Memory, QueuePair, SharedReceive};
 
 use crate::card::Card;
 use crate::host_memory::Words;
@@ -47,10 +47,19 @@ impl Queues {
     }
 }
 
+/// A shared receive queue. Nobody rings for it: a message that wants an element is a raw frame first, and then it is looked at.
+struct Shared {
+    srq: SrqId,
+    layout: SharedReceive,
+    memory: &'static Words,
+    taken: u32,
+}
+
 /// All of them.
 #[derive(Default)]
 pub struct Served {
     all: Vec<Queues>,
+    shared: Vec<Shared>,
     /// Completions that become CQEs, and whose they are.
     finished: Vec<(usize, Finished)>,
 }
@@ -61,8 +70,11 @@ fn part(memory: &'static Words, at: u32, bytes: usize) -> Option<&'static Words>
 }
 
 impl Served {
-    /// A queue pair, with its queues where the host says; `None`: they cannot be there.
+    /// A queue pair, with its queues where the host says, or a shared receive queue; `None`: they cannot be there.
     pub fn add(&mut self, record: &ProcQueues, memory: &'static Words) -> Option<()> {
+        if record.cqes == 0 {
+            return self.add_shared(record, memory);
+        }
         let capacity = Capacity {
             send: record.send,
             sges: record.sges.into(),
@@ -89,6 +101,43 @@ impl Served {
         self.remove(queues.qp);
         self.all.push(queues);
         Some(())
+    }
+
+    fn add_shared(&mut self, record: &ProcQueues, memory: &'static Words) -> Option<()> {
+        let layout = SharedReceive::new(record.recv)?;
+        let shared = Shared {
+            srq: SrqId::from_number(record.qp),
+            layout,
+            memory: part(memory, record.queues, layout.bytes())?,
+            taken: 0,
+        };
+        self.remove_shared(shared.srq);
+        self.shared.push(shared);
+        Some(())
+    }
+
+    /// A shared receive queue that is gone.
+    pub fn remove_shared(&mut self, srq: SrqId) {
+        self.shared.retain(|shared| shared.srq != srq);
+    }
+
+    /// Gives the engine all that was posted to shared receive queues.
+    pub fn take_shared(&mut self, engine: &mut Engine) {
+        for Shared {
+            srq,
+            layout,
+            memory,
+            taken,
+        } in &mut self.shared
+        {
+            let posted = SharedPosted {
+                srq: *srq,
+                layout: *layout,
+                memory: *memory,
+                taken,
+            };
+            engine.take_shared_recvs(posted, |why| log!("{srq:?}: {why:?}"));
+        }
     }
 
     /// A queue pair that is gone.
@@ -125,7 +174,7 @@ impl Served {
         }
     }
 
-    /// Gives it the receives that were posted, rung for or not: of this flow's queue pair, or of all.
+    /// Gives it the receives that were posted, rung for or not: the shared ones, and those of this flow's queue pair, or of all.
     pub fn take_recvs(
         &mut self,
         now: u64,
@@ -133,6 +182,7 @@ impl Served {
         engine: &mut Engine,
         card: &mut Card,
     ) {
+        self.take_shared(engine);
         for queues in &mut self.all {
             let (qp, work, posted) = queues.work();
             if flow.is_some_and(|flow| flow != qp.flow()) {
@@ -147,7 +197,7 @@ impl Served {
 
     /// Makes CQEs of the engine's completions: how many there were, and whether the host is to be woken.
     pub fn complete(&mut self, engine: &mut Engine) -> (usize, bool) {
-        let Self { all, finished } = self;
+        let Self { all, finished, .. } = self;
         let mut count = 0;
         while let Some(completion) = engine.poll_completion() {
             count += 1;
@@ -155,8 +205,12 @@ impl Served {
             let Some(at) = all.iter().position(found) else {
                 continue;
             };
-            let done = Finished::of(&completion);
-            if done.success {
+            let mut done = Finished::of(&completion);
+            if let Some(srq) = completion.srq {
+                // The host knows whose it is by this, and no element of the queue pair's own is free by it.
+                done.cqe.invalidated = srq.number();
+                done.cqe = done.cqe.with_of_xrc(true);
+            } else if done.success {
                 // The last one says how far the queue is done.
                 all[at].done[usize::from(done.is_recv)] = Some(done.done);
             }

@@ -386,4 +386,15 @@ pub enum Event {
         /// The queue pair.
         qp: QpId,
     },
+    /// Nothing is left of a connection that is over, not even its time to wait ([`Engine::remembers`](crate::Engine::remembers)). Where the engine is on the
+    /// card; elsewhere it is asked.
+    Forgotten {
+        /// The connection.
+        conn: ConnId,
+    },
+    /// The next station on the way of a connection is another one ([`Engine::address_moves`](crate::Engine::address_moves)). Likewise.
+    Moved {
+        /// The connection.
+        conn: ConnId,
+    },
 }

@@ -29,7 +29,8 @@ pub struct EngineConfig {
     /// Connections that may exist at a time, those without a queue pair and in TIME_WAIT included; `None`: as many as the card has
     /// flows, and half as many more, at least 64.
     pub max_connections: Option<u16>,
-    /// Work requests that the queues of all queue pairs may have together, each queue's rounded up to a power of two: what there is memory for. `None`: any.
+    /// Work requests that the queues of all queue pairs may have together, each queue's rounded up to a power of two, and the shared receive queues: what there
+    /// is memory for. `None`: any.
     pub max_work: Option<u32>,
     /// Seed of initial sequence numbers, ports, STag keys and cookies: the same seed, the same frames. The default is
     /// nobody's secret; a driver takes it from the operating system.

@@ -1,7 +1,7 @@
 //! What happens when a timer of a connection is due.
 
 use crate::arp::INTERVAL;
-use crate::cm::{ConnectFailure, DisconnectReason};
+use crate::cm::{ConnectFailure, DisconnectReason, Event};
 use crate::conn::{Phase, TcpState};
 use crate::link::Link;
 use crate::port::Port;
@@ -153,6 +153,10 @@ impl<P: Port> Link<'_, P> {
     /// The next station on the way is another one.
     pub fn move_to(&mut self, mac: Mac) {
         self.shared.address_moves += 1;
+        if self.shared.config.on_card {
+            let conn = self.conn.id;
+            self.tell(Event::Moved { conn });
+        }
         self.readdress(mac);
         if self.conn.routed && self.conn.tcp == TcpState::SynSent {
             // The SYN went where nobody answers, or somebody who does not know of it.

@@ -408,6 +408,10 @@ impl Engine {
             self.shared.take_back(&mut conn);
             conn.reassembly.release(&mut self.shared.pool);
             self.shared.free_all(&mut conn);
+            if self.shared.config.on_card {
+                let forgotten = Event::Forgotten { conn: conn.id };
+                self.shared.events.push_back(forgotten);
+            }
         }
         self.deadlines.set(slot, None);
     }

@@ -50,6 +50,7 @@ mod joined;
 mod limits;
 mod link;
 mod negotiation;
+pub mod on_card;
 mod output;
 mod part;
 mod port;

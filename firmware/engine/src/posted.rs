@@ -3,14 +3,14 @@
 use weft_layout::{
     AtomicOperands, Binding as Bound, Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode,
 };
-use weft_queues::{BadWqe, Capacity, Memory, Payload as Carried, QueuePair, Taken};
+use weft_queues::{BadWqe, Capacity, Memory, Payload as Carried, QueuePair, SharedReceive, Taken};
 use weft_wire::rdmap::Atomic;
 
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::port::Port;
 use crate::verbs::{
-    Access, Binding, Completion, Opcode, Payload, QpId, RecvWr, SendOp, SendWr, Sge, Status,
+    Access, Binding, Completion, Opcode, Payload, QpId, RecvWr, SendOp, SendWr, Sge, SrqId, Status,
     MAX_RECV_SGE, MAX_SGE,
 };
 
@@ -39,6 +39,18 @@ pub struct PostedTo<'a, M: ?Sized> {
     pub memory: &'a M,
 }
 
+/// A shared receive queue: what lies where, the memory, and how much of it was taken.
+pub struct SharedPosted<'a, M: ?Sized> {
+    /// Which one.
+    pub srq: SrqId,
+    /// What lies where.
+    pub layout: SharedReceive,
+    /// The queue and its doorbell.
+    pub memory: &'a M,
+    /// Elements taken so far.
+    pub taken: &'a mut u32,
+}
+
 /// Why work was not done, for a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotDone {
@@ -52,7 +64,7 @@ pub enum NotDone {
 
 /// What the engine is to call a work request: number, blocks, whether a CQE is wanted on success.
 #[inline]
-pub fn work_id(number: u32, blocks: u32, signaled: bool) -> u64 {
+fn work_id(number: u32, blocks: u32, signaled: bool) -> u64 {
     u64::from(number) | u64::from(blocks) << 32 | u64::from(signaled) << 48
 }
 
@@ -91,7 +103,7 @@ impl Finished {
 
 /// Memory as the engine names it.
 #[inline]
-pub fn sge_of(sge: weft_queues::Sge) -> Sge {
+fn sge_of(sge: weft_queues::Sge) -> Sge {
     Sge {
         stag: sge.stag,
         to: sge.to,
@@ -212,7 +224,7 @@ fn refused(posted: Result<(), Error>) -> Option<Error> {
 }
 
 /// How a work request ends that the engine does not take: in its turn, and the queue pair with it.
-pub fn ends_by(error: Error) -> Status {
+fn ends_by(error: Error) -> Status {
     match error {
         Error::UnknownStag(_)
         | Error::WrongPd(_)
@@ -340,7 +352,38 @@ impl Engine {
         }
     }
 
-    /// The same of WQEs. A ring may hold more than the engine's queue (small WQEs in room for large ones).
+    /// Takes all that was posted to a shared receive queue. An element that is refused ends in its slot's completion, and `tell` hears of it.
+    pub fn take_shared_recvs<M: Memory + ?Sized>(
+        &mut self,
+        posted: SharedPosted<'_, M>,
+        mut tell: impl FnMut(NotDone),
+    ) {
+        let SharedPosted {
+            srq,
+            layout,
+            memory,
+            taken,
+        } = posted;
+        while let Some((slot, list)) = layout.take(memory, *taken) {
+            let list = list.map(sge_of);
+            let used = list.iter().take_while(|sge| sge.length > 0).count();
+            let wr = RecvWr {
+                id: work_id(slot, 1, true),
+                sges: &list[..used],
+            };
+            if let Err(error) = self.post_srq_recv(srq, &wr) {
+                tell(NotDone::Recv(slot, error));
+                let failed = self.fail_srq_recv(srq, wr.id, ends_by(error));
+                if failed.is_err() {
+                    // It has no room: whoever posts has more slots than he said.
+                    break;
+                }
+            }
+            *taken = taken.wrapping_add(1);
+        }
+    }
+
+    /// As [`take_recvs`](Self::take_recvs), of WQEs. A ring may hold more than the engine's queue (small WQEs in room for large ones).
     pub fn take_sends<M: Memory + ?Sized, P: Port>(
         &mut self,
         now: u64,

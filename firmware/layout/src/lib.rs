@@ -1812,7 +1812,7 @@ pub mod proc_command {
     pub const RAISE: u8 = 6;
     /// the firmware takes the card, as proc_engine says: it resets it, gives it rings and turns it on, and takes commands from the command ring. Answers proc_started
     pub const ENGINE: u8 = 7;
-    /// a queue pair of the firmware's engine has its queues where proc_queues says; answers 0, or 1 if they cannot be there
+    /// a queue pair of the firmware's engine has its queues where proc_queues says, or a shared receive queue is there; answers 0, or 1 if they cannot be there
     pub const QUEUES: u8 = 8;
 }
 
@@ -1834,7 +1834,7 @@ pub enum ProcCommand {
     Raise = 6,
     /// the firmware takes the card, as proc_engine says: it resets it, gives it rings and turns it on, and takes commands from the command ring. Answers proc_started
     Engine = 7,
-    /// a queue pair of the firmware's engine has its queues where proc_queues says; answers 0, or 1 if they cannot be there
+    /// a queue pair of the firmware's engine has its queues where proc_queues says, or a shared receive queue is there; answers 0, or 1 if they cannot be there
     Queues = 8,
 }
 
@@ -1895,7 +1895,7 @@ impl ProcCommand {
             Self::Tables => "writes the last row of STAG and reads it back, so many times with other contents; answers how often it was not the same. The row is invalid afterwards",
             Self::Raise => "asks for an interrupt of the host; answers 0",
             Self::Engine => "the firmware takes the card, as proc_engine says: it resets it, gives it rings and turns it on, and takes commands from the command ring. Answers proc_started",
-            Self::Queues => "a queue pair of the firmware's engine has its queues where proc_queues says; answers 0, or 1 if they cannot be there",
+            Self::Queues => "a queue pair of the firmware's engine has its queues where proc_queues says, or a shared receive queue is there; answers 0, or 1 if they cannot be there",
         }
     }
 }
@@ -3126,6 +3126,8 @@ pub mod command_opcode {
     pub const ALLOC_XRCD: u8 = 24;
     /// removes one that no shared receive queue and no XRC target is in: xrcd
     pub const DEALLOC_XRCD: u8 = 25;
+    /// a connection that is over and waits (TIME_WAIT) makes room, if there is one: port, remote_ip, remote_port
+    pub const FORGET: u8 = 26;
 }
 
 /// What a command is to do, with which fields; in the answer.
@@ -3182,11 +3184,13 @@ pub enum CommandOpcode {
     AllocXrcd = 24,
     /// removes one that no shared receive queue and no XRC target is in: xrcd
     DeallocXrcd = 25,
+    /// a connection that is over and waits (TIME_WAIT) makes room, if there is one: port, remote_ip, remote_port
+    Forget = 26,
 }
 
 impl CommandOpcode {
     /// All of them.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::AllocPd,
         Self::DeallocPd,
         Self::Register,
@@ -3212,6 +3216,7 @@ impl CommandOpcode {
         Self::AllocStag,
         Self::AllocXrcd,
         Self::DeallocXrcd,
+        Self::Forget,
     ];
 
     /// The number.
@@ -3247,6 +3252,7 @@ impl CommandOpcode {
             23 => Some(Self::AllocStag),
             24 => Some(Self::AllocXrcd),
             25 => Some(Self::DeallocXrcd),
+            26 => Some(Self::Forget),
             _ => None,
         }
     }
@@ -3279,6 +3285,7 @@ impl CommandOpcode {
             Self::AllocStag => "ALLOC_STAG",
             Self::AllocXrcd => "ALLOC_XRCD",
             Self::DeallocXrcd => "DEALLOC_XRCD",
+            Self::Forget => "FORGET",
         }
     }
 
@@ -3310,6 +3317,7 @@ impl CommandOpcode {
             Self::AllocStag => "an STag without memory, for a memory window or a fast-registered region: pd, stag_kind; stag",
             Self::AllocXrcd => "a new XRC domain; xrcd",
             Self::DeallocXrcd => "removes one that no shared receive queue and no XRC target is in: xrcd",
+            Self::Forget => "a connection that is over and waits (TIME_WAIT) makes room, if there is one: port, remote_ip, remote_port",
         }
     }
 }
@@ -3982,6 +3990,84 @@ impl From<QueuePairState> for u8 {
     }
 }
 
+/// Whether connections have ECN (RFC 3168).
+pub mod ecn_use {
+    /// never
+    pub const NEVER: u8 = 0;
+    /// when the peer asks for it, and for DCTCP, which needs it, this side asks
+    pub const WHEN_ASKED: u8 = 1;
+    /// this side asks, and agrees when asked
+    pub const ASK: u8 = 2;
+}
+
+/// Whether connections have ECN (RFC 3168).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum EcnUse {
+    /// never
+    Never = 0,
+    /// when the peer asks for it, and for DCTCP, which needs it, this side asks
+    WhenAsked = 1,
+    /// this side asks, and agrees when asked
+    Ask = 2,
+}
+
+impl EcnUse {
+    /// All of them.
+    pub const ALL: [Self; 3] = [
+        Self::Never,
+        Self::WhenAsked,
+        Self::Ask,
+    ];
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// What has this number.
+    pub const fn from_raw(raw: u8) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Never),
+            1 => Some(Self::WhenAsked),
+            2 => Some(Self::Ask),
+            _ => None,
+        }
+    }
+
+    /// The name, as in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Never => "NEVER",
+            Self::WhenAsked => "WHEN_ASKED",
+            Self::Ask => "ASK",
+        }
+    }
+
+    /// What it means.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::WhenAsked => "when the peer asks for it, and for DCTCP, which needs it, this side asks",
+            Self::Ask => "this side asks, and agrees when asked",
+        }
+    }
+}
+
+impl TryFrom<u8> for EcnUse {
+    type Error = UnknownValue;
+
+    fn try_from(raw: u8) -> Result<Self, UnknownValue> {
+        Self::from_raw(raw).ok_or(UnknownValue { of: "ecn_use", value: raw })
+    }
+}
+
+impl From<EcnUse> for u8 {
+    fn from(value: EcnUse) -> u8 {
+        value.raw()
+    }
+}
+
 /// Congestion control of a connection.
 pub mod congestion_control {
     /// RFC 5681, RFC 6582
@@ -4092,6 +4178,10 @@ pub mod event_kind {
     pub const SRQ_LIMIT: u8 = 10;
     /// a queue pair takes nothing more from its shared receive queue: qp
     pub const LAST_WQE: u8 = 11;
+    /// nothing is left of a connection that is over: conn. An engine on the card says so
+    pub const FORGOTTEN: u8 = 12;
+    /// the next station on the way of a connection is another one: conn. Likewise
+    pub const MOVED: u8 = 13;
 }
 
 /// What an event tells of, with which fields.
@@ -4120,11 +4210,15 @@ pub enum EventKind {
     SrqLimit = 10,
     /// a queue pair takes nothing more from its shared receive queue: qp
     LastWqe = 11,
+    /// nothing is left of a connection that is over: conn. An engine on the card says so
+    Forgotten = 12,
+    /// the next station on the way of a connection is another one: conn. Likewise
+    Moved = 13,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::ConnectRequest,
         Self::Established,
         Self::Rejected,
@@ -4136,6 +4230,8 @@ impl EventKind {
         Self::StreamClosed,
         Self::SrqLimit,
         Self::LastWqe,
+        Self::Forgotten,
+        Self::Moved,
     ];
 
     /// The number.
@@ -4157,6 +4253,8 @@ impl EventKind {
             9 => Some(Self::StreamClosed),
             10 => Some(Self::SrqLimit),
             11 => Some(Self::LastWqe),
+            12 => Some(Self::Forgotten),
+            13 => Some(Self::Moved),
             _ => None,
         }
     }
@@ -4175,6 +4273,8 @@ impl EventKind {
             Self::StreamClosed => "STREAM_CLOSED",
             Self::SrqLimit => "SRQ_LIMIT",
             Self::LastWqe => "LAST_WQE",
+            Self::Forgotten => "FORGOTTEN",
+            Self::Moved => "MOVED",
         }
     }
 
@@ -4192,6 +4292,8 @@ impl EventKind {
             Self::StreamClosed => "a connection of plain bytes is over: conn, qp, reason",
             Self::SrqLimit => "a shared receive queue has fewer elements than its limit, which is 0 from now on: srq",
             Self::LastWqe => "a queue pair takes nothing more from its shared receive queue: qp",
+            Self::Forgotten => "nothing is left of a connection that is over: conn. An engine on the card says so",
+            Self::Moved => "the next station on the way of a connection is another one: conn. Likewise",
         }
     }
 }
@@ -10343,7 +10445,7 @@ impl ProcCopy {
     }
 }
 
-/// What the firmware's engine is to be, in the processor's memory, where the host writes it before ENGINE. 96 bytes.
+/// What the firmware's engine is to be, in the processor's memory, where the host writes it before ENGINE. 192 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcEngine {
     /// IOVA of memory for what lies between firmware and card, all its own: jobs, reports, raw frames, frames to send, receive queues; a multiple of 4096
@@ -10368,21 +10470,59 @@ pub struct ProcEngine {
     pub netmask: [u8; 4],
     /// next hop for everything else; 0: none
     pub gateway: [u8; 4],
-    /// milliseconds after which a silent peer is asked whether it is still there; 0: never
-    pub keepalive: u32,
     /// payload bytes of a replay job at most, if the card does not have less (JOB_REPLAY); 0: what comes while a flow is detached is copied
     pub replay: u16,
     /// 0: the firmware has the whole card. Else it has the card's second port, and frames of no flow that may be for it come by the frame ring, which holds so many
     pub frames: u16,
+    /// congestion control of connections that name none
+    pub congestion: u8,
+    /// whether connections have ECN
+    pub ecn: u8,
+    /// retransmissions of the same data before a connection is given up
+    pub retries: u8,
+    /// SYNs sent again before it is given up
+    pub syn_retries: u8,
+    /// full segments for which a long message waits where the peer's window limits it
+    pub burst: u8,
+    /// what is done and what is not
+    pub ways: u8,
+    /// initial congestion window, segments
+    pub initial_window: u16,
     /// of all that nobody outside is to foresee, first half
     pub seed: [u8; 16],
     /// the other half
     pub seed_more: [u8; 16],
+    /// RSTs for segments of no connection, in a second
+    pub resets: u32,
+    /// answers to unacceptable segments of a connection, in a second
+    pub challenge_acks: u32,
+    /// nanoseconds, as all below: how long a peer keeps an acknowledgment back
+    pub peer_ack_delay: u64,
+    /// how long the engine does
+    pub delayed_ack: u64,
+    /// what the variance counts for at least in the retransmission timer
+    pub rto_min: u64,
+    /// the same with two full segments or more under way
+    pub rto_min_in_flight: u64,
+    /// upper bound of the retransmission timer
+    pub rto_max: u64,
+    /// how long a closed connection's addresses stay reserved
+    pub time_wait: u64,
+    /// how long each side waits for the other's MPA frame
+    pub mpa_timeout: u64,
+    /// how long a responder without RTR waits for the first message
+    pub first_message_timeout: u64,
+    /// how long what is posted may make no progress after a disconnect
+    pub drain_timeout: u64,
+    /// how long a closing side waits for the peer to close too
+    pub close_timeout: u64,
+    /// after which a silent peer is asked whether it is still there; 0: never
+    pub keepalive: u64,
 }
 
 impl ProcEngine {
     /// Bytes of the record.
-    pub const SIZE: usize = 96;
+    pub const SIZE: usize = 192;
     /// Where rings begins.
     pub const RINGS_AT: usize = 0;
     /// Where rings_bytes begins.
@@ -10405,16 +10545,64 @@ impl ProcEngine {
     pub const NETMASK_AT: usize = 44;
     /// Where gateway begins.
     pub const GATEWAY_AT: usize = 48;
-    /// Where keepalive begins.
-    pub const KEEPALIVE_AT: usize = 52;
     /// Where replay begins.
-    pub const REPLAY_AT: usize = 56;
+    pub const REPLAY_AT: usize = 52;
     /// Where frames begins.
-    pub const FRAMES_AT: usize = 58;
+    pub const FRAMES_AT: usize = 54;
+    /// Where congestion begins.
+    pub const CONGESTION_AT: usize = 56;
+    /// Where ecn begins.
+    pub const ECN_AT: usize = 57;
+    /// Where retries begins.
+    pub const RETRIES_AT: usize = 58;
+    /// Where syn_retries begins.
+    pub const SYN_RETRIES_AT: usize = 59;
+    /// Where burst begins.
+    pub const BURST_AT: usize = 60;
+    /// Where ways begins.
+    pub const WAYS_AT: usize = 61;
+    /// Where initial_window begins.
+    pub const INITIAL_WINDOW_AT: usize = 62;
     /// Where seed begins.
     pub const SEED_AT: usize = 64;
     /// Where seed_more begins.
     pub const SEED_MORE_AT: usize = 80;
+    /// Where resets begins.
+    pub const RESETS_AT: usize = 96;
+    /// Where challenge_acks begins.
+    pub const CHALLENGE_ACKS_AT: usize = 100;
+    /// Where peer_ack_delay begins.
+    pub const PEER_ACK_DELAY_AT: usize = 104;
+    /// Where delayed_ack begins.
+    pub const DELAYED_ACK_AT: usize = 112;
+    /// Where rto_min begins.
+    pub const RTO_MIN_AT: usize = 120;
+    /// Where rto_min_in_flight begins.
+    pub const RTO_MIN_IN_FLIGHT_AT: usize = 128;
+    /// Where rto_max begins.
+    pub const RTO_MAX_AT: usize = 136;
+    /// Where time_wait begins.
+    pub const TIME_WAIT_AT: usize = 144;
+    /// Where mpa_timeout begins.
+    pub const MPA_TIMEOUT_AT: usize = 152;
+    /// Where first_message_timeout begins.
+    pub const FIRST_MESSAGE_TIMEOUT_AT: usize = 160;
+    /// Where drain_timeout begins.
+    pub const DRAIN_TIMEOUT_AT: usize = 168;
+    /// Where close_timeout begins.
+    pub const CLOSE_TIMEOUT_AT: usize = 176;
+    /// Where keepalive begins.
+    pub const KEEPALIVE_AT: usize = 184;
+    /// Bit 0: new data goes at the pace of the congestion control.
+    pub const PACING: u8 = 0x1;
+    /// Bit 1: TCP timestamps are asked for.
+    pub const TIMESTAMPS: u8 = 0x2;
+    /// Bit 2: the end of a Write is acknowledged at once.
+    pub const PROMPT_ACK: u8 = 0x4;
+    /// Bit 3: usual segments are handled the short way.
+    pub const SHORT_WAY: u8 = 0x8;
+    /// Bit 4: the card frames and places.
+    pub const ATTACH: u8 = 0x10;
 
     /// The record as it lies in memory.
     #[inline]
@@ -10431,11 +10619,30 @@ impl ProcEngine {
         b[40..44].copy_from_slice(&self.ip);
         b[44..48].copy_from_slice(&self.netmask);
         b[48..52].copy_from_slice(&self.gateway);
-        b[52..56].copy_from_slice(&self.keepalive.to_le_bytes());
-        b[56..58].copy_from_slice(&self.replay.to_le_bytes());
-        b[58..60].copy_from_slice(&self.frames.to_le_bytes());
+        b[52..54].copy_from_slice(&self.replay.to_le_bytes());
+        b[54..56].copy_from_slice(&self.frames.to_le_bytes());
+        b[56..57].copy_from_slice(&self.congestion.to_le_bytes());
+        b[57..58].copy_from_slice(&self.ecn.to_le_bytes());
+        b[58..59].copy_from_slice(&self.retries.to_le_bytes());
+        b[59..60].copy_from_slice(&self.syn_retries.to_le_bytes());
+        b[60..61].copy_from_slice(&self.burst.to_le_bytes());
+        b[61..62].copy_from_slice(&self.ways.to_le_bytes());
+        b[62..64].copy_from_slice(&self.initial_window.to_le_bytes());
         b[64..80].copy_from_slice(&self.seed);
         b[80..96].copy_from_slice(&self.seed_more);
+        b[96..100].copy_from_slice(&self.resets.to_le_bytes());
+        b[100..104].copy_from_slice(&self.challenge_acks.to_le_bytes());
+        b[104..112].copy_from_slice(&self.peer_ack_delay.to_le_bytes());
+        b[112..120].copy_from_slice(&self.delayed_ack.to_le_bytes());
+        b[120..128].copy_from_slice(&self.rto_min.to_le_bytes());
+        b[128..136].copy_from_slice(&self.rto_min_in_flight.to_le_bytes());
+        b[136..144].copy_from_slice(&self.rto_max.to_le_bytes());
+        b[144..152].copy_from_slice(&self.time_wait.to_le_bytes());
+        b[152..160].copy_from_slice(&self.mpa_timeout.to_le_bytes());
+        b[160..168].copy_from_slice(&self.first_message_timeout.to_le_bytes());
+        b[168..176].copy_from_slice(&self.drain_timeout.to_le_bytes());
+        b[176..184].copy_from_slice(&self.close_timeout.to_le_bytes());
+        b[184..192].copy_from_slice(&self.keepalive.to_le_bytes());
         b
     }
 
@@ -10454,33 +10661,122 @@ impl ProcEngine {
             ip: [b[40], b[41], b[42], b[43]],
             netmask: [b[44], b[45], b[46], b[47]],
             gateway: [b[48], b[49], b[50], b[51]],
-            keepalive: u32::from_le_bytes([b[52], b[53], b[54], b[55]]),
-            replay: u16::from_le_bytes([b[56], b[57]]),
-            frames: u16::from_le_bytes([b[58], b[59]]),
+            replay: u16::from_le_bytes([b[52], b[53]]),
+            frames: u16::from_le_bytes([b[54], b[55]]),
+            congestion: u8::from_le_bytes([b[56]]),
+            ecn: u8::from_le_bytes([b[57]]),
+            retries: u8::from_le_bytes([b[58]]),
+            syn_retries: u8::from_le_bytes([b[59]]),
+            burst: u8::from_le_bytes([b[60]]),
+            ways: u8::from_le_bytes([b[61]]),
+            initial_window: u16::from_le_bytes([b[62], b[63]]),
             seed: [b[64], b[65], b[66], b[67], b[68], b[69], b[70], b[71], b[72], b[73], b[74], b[75], b[76], b[77], b[78], b[79]],
             seed_more: [b[80], b[81], b[82], b[83], b[84], b[85], b[86], b[87], b[88], b[89], b[90], b[91], b[92], b[93], b[94], b[95]],
+            resets: u32::from_le_bytes([b[96], b[97], b[98], b[99]]),
+            challenge_acks: u32::from_le_bytes([b[100], b[101], b[102], b[103]]),
+            peer_ack_delay: u64::from_le_bytes([b[104], b[105], b[106], b[107], b[108], b[109], b[110], b[111]]),
+            delayed_ack: u64::from_le_bytes([b[112], b[113], b[114], b[115], b[116], b[117], b[118], b[119]]),
+            rto_min: u64::from_le_bytes([b[120], b[121], b[122], b[123], b[124], b[125], b[126], b[127]]),
+            rto_min_in_flight: u64::from_le_bytes([b[128], b[129], b[130], b[131], b[132], b[133], b[134], b[135]]),
+            rto_max: u64::from_le_bytes([b[136], b[137], b[138], b[139], b[140], b[141], b[142], b[143]]),
+            time_wait: u64::from_le_bytes([b[144], b[145], b[146], b[147], b[148], b[149], b[150], b[151]]),
+            mpa_timeout: u64::from_le_bytes([b[152], b[153], b[154], b[155], b[156], b[157], b[158], b[159]]),
+            first_message_timeout: u64::from_le_bytes([b[160], b[161], b[162], b[163], b[164], b[165], b[166], b[167]]),
+            drain_timeout: u64::from_le_bytes([b[168], b[169], b[170], b[171], b[172], b[173], b[174], b[175]]),
+            close_timeout: u64::from_le_bytes([b[176], b[177], b[178], b[179], b[180], b[181], b[182], b[183]]),
+            keepalive: u64::from_le_bytes([b[184], b[185], b[186], b[187], b[188], b[189], b[190], b[191]]),
         }
+    }
+
+    /// Congestion control of connections that name none: by its name.
+    pub fn congestion(&self) -> Result<CongestionControl, UnknownValue> {
+        CongestionControl::try_from(self.congestion)
+    }
+
+    /// Whether connections have ECN: by its name.
+    pub fn ecn(&self) -> Result<EcnUse, UnknownValue> {
+        EcnUse::try_from(self.ecn)
+    }
+
+    /// Bit 0: new data goes at the pace of the congestion control.
+    pub const fn pacing(&self) -> bool {
+        self.ways & Self::PACING != 0
+    }
+
+    /// The same with pacing set or clear.
+    #[must_use]
+    pub const fn with_pacing(mut self, on: bool) -> Self {
+        self.ways = self.ways & !Self::PACING | if on { Self::PACING } else { 0 };
+        self
+    }
+
+    /// Bit 1: TCP timestamps are asked for.
+    pub const fn timestamps(&self) -> bool {
+        self.ways & Self::TIMESTAMPS != 0
+    }
+
+    /// The same with timestamps set or clear.
+    #[must_use]
+    pub const fn with_timestamps(mut self, on: bool) -> Self {
+        self.ways = self.ways & !Self::TIMESTAMPS | if on { Self::TIMESTAMPS } else { 0 };
+        self
+    }
+
+    /// Bit 2: the end of a Write is acknowledged at once.
+    pub const fn prompt_ack(&self) -> bool {
+        self.ways & Self::PROMPT_ACK != 0
+    }
+
+    /// The same with prompt_ack set or clear.
+    #[must_use]
+    pub const fn with_prompt_ack(mut self, on: bool) -> Self {
+        self.ways = self.ways & !Self::PROMPT_ACK | if on { Self::PROMPT_ACK } else { 0 };
+        self
+    }
+
+    /// Bit 3: usual segments are handled the short way.
+    pub const fn short_way(&self) -> bool {
+        self.ways & Self::SHORT_WAY != 0
+    }
+
+    /// The same with short_way set or clear.
+    #[must_use]
+    pub const fn with_short_way(mut self, on: bool) -> Self {
+        self.ways = self.ways & !Self::SHORT_WAY | if on { Self::SHORT_WAY } else { 0 };
+        self
+    }
+
+    /// Bit 4: the card frames and places.
+    pub const fn attach(&self) -> bool {
+        self.ways & Self::ATTACH != 0
+    }
+
+    /// The same with attach set or clear.
+    #[must_use]
+    pub const fn with_attach(mut self, on: bool) -> Self {
+        self.ways = self.ways & !Self::ATTACH | if on { Self::ATTACH } else { 0 };
+        self
     }
 }
 
-/// Where the queues of a queue pair are, in the processor's memory, where the host writes it before QUEUES. Offsets are from the begin of the memory that both share (proc_engine), multiples of 64. 32 bytes.
+/// Where the queues of a queue pair are, or a shared receive queue is, in the processor's memory, where the host writes it before QUEUES. Offsets are from the begin of the memory that both share (proc_engine), multiples of 64. 32 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcQueues {
-    /// the queue pair's number in commands
+    /// number in commands: the queue pair's, or the shared receive queue's
     pub qp: u32,
-    /// offset of doorbells, send queue and receive queue
+    /// offset of doorbells, send queue and receive queue, or of the shared receive queue
     pub queues: u32,
     /// offset of the completion queue, which is of no other queue pair
     pub completions: u32,
     /// WQEs of the send queue
     pub send: u32,
-    /// elements of the receive queue
+    /// elements of the receive queue, or of the shared one
     pub recv: u32,
     /// SGEs of a WQE
     pub sges: u16,
     /// inline bytes of a WQE
     pub inline_bytes: u16,
-    /// CQEs of the completion queue
+    /// CQEs of the completion queue; 0: it is a shared receive queue, of which nothing below and nothing of send queue and completion queue counts
     pub cqes: u32,
     /// number of the bit of PROC_BELL by which the host says that work was posted, from FIRST_QUEUES (proc_bell) to 31
     pub bell: u32,

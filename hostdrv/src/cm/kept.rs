@@ -59,6 +59,14 @@ impl Manager for Kept {
         settle::settle(self, device)
     }
 
+    fn forgotten(&self, conn: ConnId) {
+        settle::forgotten(self, conn);
+    }
+
+    fn moved(&self) {
+        settle::moved(self);
+    }
+
     fn removed(&self, _: &Device) {
         settle::removed(self);
     }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddrV4;
 
-use weft_engine::Endpoint;
+use weft_engine::{commands, Endpoint};
 
 use super::id::{expect, CmId, CmState};
 use super::{CmError, EventChannel};
@@ -115,12 +115,15 @@ impl CmId {
 
     /// A connection between these addresses that is over, and waits, makes room.
     pub(super) fn reuse(&self, local_port: u16, remote: SocketAddrV4) {
-        let device = self.device();
-        let end = |ip, port| Endpoint { ip, port };
-        let local = end(device.ip().octets(), local_port);
-        let remote = end(remote.ip().octets(), remote.port());
-        if let Some((engine, _)) = device.lock().place.here() {
-            engine.forget_waiting(local, remote);
+        let remote = Endpoint {
+            ip: remote.ip().octets(),
+            port: remote.port(),
+        };
+        let done = self
+            .device()
+            .command(&commands::forget(local_port, remote), &[]);
+        if !matches!(done, Ok(Ok(_))) {
+            tracing::debug!(local_port, ?remote, ?done, "nothing was forgotten");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What the connection manager does by itself when the device makes progress: connections that have waited long enough, neighbours that have moved,
 //! channels whose events go to a function, devices that are gone.
 
+use std::mem;
 use std::sync::{Arc, Weak};
 
 use weft_engine::ConnId;
@@ -11,13 +12,16 @@ use super::id::{CmId, IdInner};
 use super::kept::Kept;
 use crate::device::Device;
 
+/// A connection, and who wants to hear of its end.
+type Waiting = (ConnId, Weak<IdInner>);
+
 /// What is to be looked at. It keeps nobody alive.
 #[derive(Default)]
 pub(super) struct Unsettled {
     /// Channels of the device that asked for all events, or have a function.
     pub(super) channels: Vec<Weak<ChannelInner>>,
     /// Connections that are over, and that the engine may still remember.
-    pub(super) waiting: Vec<(ConnId, Weak<IdInner>)>,
+    pub(super) waiting: Vec<Waiting>,
     /// Neighbours that had moved when it was looked at.
     moves: u64,
 }
@@ -31,6 +35,14 @@ impl Unsettled {
         }
     }
 
+    /// Takes those that are like this.
+    fn take_waiting(&mut self, is_over: impl Fn(ConnId) -> bool) -> Vec<Waiting> {
+        let waiting = mem::take(&mut self.waiting);
+        let (over, waiting) = waiting.into_iter().partition(|(conn, _)| is_over(*conn));
+        self.waiting = waiting;
+        over
+    }
+
     /// Is there nothing to be looked at?
     pub(super) fn is_empty(&self) -> bool {
         self.channels.is_empty() && self.waiting.is_empty()
@@ -41,32 +53,20 @@ impl Unsettled {
 pub(super) fn settle(kept: &Kept, device: &Device) -> usize {
     let (over, channels, moved) = {
         let mut state = device.lock();
-        // Of an engine on the card nobody hears what it remembers, and which neighbours have moved.
-        let Some((engine, _)) = state.place.here() else {
-            return 0;
-        };
-        let engine = &*engine;
-        let moves = engine.address_moves();
         let unsettled = &mut *kept.unsettled();
-        let over: Vec<_> = unsettled
-            .waiting
-            .iter()
-            .filter(|(conn, _)| !engine.remembers(*conn))
-            .cloned()
-            .collect();
-        unsettled
-            .waiting
-            .retain(|(conn, _)| !over.iter().any(|(gone, _)| gone == conn));
-        let moved = std::mem::replace(&mut unsettled.moves, moves) != moves;
+        let (over, moved) = match state.place.here() {
+            Some((engine, _)) => {
+                let over = unsettled.take_waiting(|conn| !engine.remembers(conn));
+                let moves = engine.address_moves();
+                (over, mem::replace(&mut unsettled.moves, moves) != moves)
+            }
+            // One on the card says so: `forgotten`, `moved`.
+            None => (Vec::new(), false),
+        };
         (over, unsettled.channels.clone(), moved)
     };
     let mut handled = over.len();
-    for (_, id) in over {
-        if let Some(inner) = id.upgrade() {
-            let id = CmId { inner };
-            id.tell(CmEvent::new(id.clone(), CmEventType::TimewaitExit));
-        }
-    }
+    tell_of_exits(over);
     let channels: Vec<_> = channels.iter().filter_map(Weak::upgrade).collect();
     if moved {
         for channel in &channels {
@@ -77,6 +77,29 @@ pub(super) fn settle(kept: &Kept, device: &Device) -> usize {
         handled += channel.call();
     }
     handled
+}
+
+/// Nothing is left of a connection. Called without any lock.
+pub(super) fn forgotten(kept: &Kept, conn: ConnId) {
+    let over = kept.unsettled().take_waiting(|waiting| waiting == conn);
+    tell_of_exits(over);
+}
+
+/// A connection's next station is another one. Likewise.
+pub(super) fn moved(kept: &Kept) {
+    let channels = kept.unsettled().channels.clone();
+    for channel in channels.iter().filter_map(Weak::upgrade) {
+        channel.tell_of_moves();
+    }
+}
+
+fn tell_of_exits(over: Vec<Waiting>) {
+    for (_, id) in over {
+        if let Some(inner) = id.upgrade() {
+            let id = CmId { inner };
+            id.tell(CmEvent::new(id.clone(), CmEventType::TimewaitExit));
+        }
+    }
 }
 
 /// The device does no more: who has identifiers of it hears so, once.

@@ -98,7 +98,9 @@ impl Belongings {
             | CommandOpcode::QuerySrq
             | CommandOpcode::AllocXrcd
             | CommandOpcode::DeallocXrcd
-            | CommandOpcode::AllocStag => Err(Refusal::Malformed),
+            | CommandOpcode::AllocStag
+            // The connection that waits is anybody's.
+            | CommandOpcode::Forget => Err(Refusal::Malformed),
             CommandOpcode::Resolve => Ok(same),
             CommandOpcode::Register => self.check_region(command).map(|()| same),
             CommandOpcode::Deregister => {

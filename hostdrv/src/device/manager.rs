@@ -13,6 +13,10 @@ pub(crate) trait Manager: Any + Send + Sync {
     fn is_settled(&self) -> bool;
     /// Looks at it; how much there was. Without any lock.
     fn settle(&self, device: &Device) -> usize;
+    /// An engine on the card says that nothing is left of a connection. Without any lock.
+    fn forgotten(&self, conn: ConnId);
+    /// It says that a connection's next station is another one. Without any lock.
+    fn moved(&self);
     /// The device does no more. Without any lock.
     fn removed(&self, device: &Device);
     /// Refuses a request that nobody takes. Without any lock.
@@ -42,6 +46,18 @@ impl Device {
     pub(super) fn tell_removal(&self) {
         if let Some(manager) = self.shared.manager.get() {
             manager.removed(self);
+        }
+    }
+
+    pub(super) fn forgotten(&self, conn: ConnId) {
+        if let Some(manager) = self.shared.manager.get() {
+            manager.forgotten(conn);
+        }
+    }
+
+    pub(super) fn moved(&self) {
+        if let Some(manager) = self.shared.manager.get() {
+            manager.moved();
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weft_engine::commands::{Answer, Command, Refusal};
-use weft_engine::{EngineConfig, Error, Event, QpId, Rung, Share};
+use weft_engine::{on_card, Error, Event, QpId, SrqId};
 use weft_layout::{proc_bell, registers, CommandOpcode, CqDoorbell, Cqe, ProcInfo};
 use weft_queues::Capacity;
 
@@ -16,20 +16,12 @@ use super::DeviceConfig;
 use crate::card::{Fence, MemoryMap};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
-use crate::processor::{
-    CardEngine, EngineSettings, Image, Processor, ProcessorError, ServedQueues,
-};
+use crate::processor::{CardEngine, Image, Processor, ProcessorError, ServedQueues};
 use crate::queue_memory::QueueMemory;
 use crate::stats::add;
 
-/// Connections at a time: what the firmware has memory for.
-pub(crate) const MAX_CONNECTIONS: u16 = 32;
-/// Work requests that all queues have together: likewise. A queue has no more than half of them.
-pub(crate) const MAX_WORK: u32 = 1024;
 // As the refusal of a longer queue says.
-const _: () = assert!(MAX_WORK / 2 == 512);
-/// Largest IPv4 packet of the firmware's.
-const MAX_MTU: u16 = 1500;
+const _: () = assert!(on_card::WORK / 2 == 512);
 /// Cycles without a beat after which the firmware is stopped: longer than any turn.
 const WATCHDOG: u32 = 25_000_000;
 
@@ -74,55 +66,6 @@ impl Served {
     }
 }
 
-/// What the firmware is told of a configuration. All else it has as it was built.
-///
-/// # Errors
-/// What it cannot be told is asked for.
-fn settings(config: &EngineConfig) -> Result<EngineSettings, DeviceError> {
-    let limit = |setting, value, allowed| DeviceError::Setting {
-        setting,
-        value,
-        allowed,
-    };
-    if !(576..=MAX_MTU).contains(&config.mtu) {
-        let mtu = config.mtu.into();
-        return Err(limit("mtu", mtu, "576 to 1500 at rung firmware"));
-    }
-    let usual = EngineConfig::default();
-    let same = EngineConfig {
-        mac: config.mac,
-        ip: config.ip,
-        netmask: config.netmask,
-        gateway: config.gateway,
-        mtu: config.mtu,
-        seed: config.seed.clone(),
-        keepalive: config.keepalive,
-        rung: Rung::Firmware,
-        replay: config.replay,
-        share: config.share,
-        ..usual
-    };
-    if same != *config {
-        return Err(DeviceError::OnCard {
-            what: "choice of congestion control, timers and the like: addresses, MTU, seed, keepalive and replay can be set",
-        });
-    }
-    let keepalive = config.keepalive.map_or(0, |ns| ns.div_ceil(1_000_000));
-    let millis = u32::try_from(keepalive)
-        .map_err(|_| limit("keepalive", keepalive, "less than 50 days at rung firmware"))?;
-    Ok(EngineSettings {
-        mac: config.mac,
-        ip: config.ip,
-        netmask: config.netmask,
-        gateway: config.gateway,
-        mtu: config.mtu,
-        keepalive: millis,
-        replay: config.replay,
-        second_port: config.share == Share::Second,
-        seed: config.seed.0,
-    })
-}
-
 impl OnCard {
     /// Loads the firmware, which takes the card, or its second port.
     pub(super) fn start(
@@ -130,7 +73,6 @@ impl OnCard {
         config: &DeviceConfig,
         second: Option<SecondPort>,
     ) -> Result<Self, DeviceError> {
-        let settings = settings(&config.engine)?;
         let processor = Processor::of(mmio.transport.clone())?;
         let image = match &config.firmware {
             Some(image) => image.clone(),
@@ -138,7 +80,7 @@ impl OnCard {
         };
         processor.load(&image)?;
         processor.start(WATCHDOG)?;
-        let engine = processor.start_engine(&settings)?;
+        let engine = processor.start_engine(&config.engine)?;
         let fence = second.as_ref().map(SecondPort::fence);
         if let (Some(second), Some(give)) = (&second, engine.frames()) {
             second.open(give);
@@ -193,9 +135,9 @@ impl OnCard {
         capacity: Capacity,
         cqes: usize,
     ) -> Result<QueueMemory, ProcessorError> {
-        if self.served.len() >= MAX_CONNECTIONS.into() {
+        if self.served.len() >= on_card::CONNECTIONS.into() {
             return Err(ProcessorError::TooMany {
-                most: MAX_CONNECTIONS,
+                most: on_card::CONNECTIONS,
             });
         }
         let bell = self.free_bell();
@@ -208,6 +150,15 @@ impl OnCard {
         };
         self.served.insert(qp, served);
         Ok(memory)
+    }
+
+    /// Memory for a shared receive queue of so many elements, where the firmware takes them.
+    pub(super) fn serve_shared(
+        &mut self,
+        srq: SrqId,
+        elements: u32,
+    ) -> Result<QueueMemory, ProcessorError> {
+        self.engine.serve_shared(srq, elements)
     }
 
     /// The bit of PROC_BELL that the fewest queue pairs have.

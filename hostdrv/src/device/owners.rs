@@ -82,6 +82,14 @@ impl Device {
                 self.lock().srq_limit(*srq);
                 return Ok(());
             }
+            Event::Forgotten { conn } => {
+                self.forgotten(*conn);
+                return Ok(());
+            }
+            Event::Moved { .. } => {
+                self.moved();
+                return Ok(());
+            }
             Event::StreamRequest { conn, .. }
             | Event::StreamEstablished { conn, .. }
             | Event::StreamClosed { conn, .. }

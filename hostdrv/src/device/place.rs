@@ -1,6 +1,7 @@
 //! Where a device's engine is: in this process, with the card's rings, or on the card's processor, with the queues in memory that it shares with the host.
 
-use weft_engine::Engine;
+use weft_engine::{Engine, QpId};
+use weft_layout::Cqe;
 
 use super::control::Control;
 use super::executor::Executor;
@@ -48,6 +49,14 @@ impl Place {
         match self {
             Place::Here(here) => &mut here.card.memory,
             Place::OnCard(on_card) => &mut on_card.memory,
+        }
+    }
+
+    /// The oldest completion that an engine on the card has written.
+    pub(super) fn take_completion(&mut self) -> Option<(QpId, Cqe)> {
+        match self {
+            Place::Here(_) => None,
+            Place::OnCard(on_card) => on_card.take_completion(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
+use weft_engine::on_card::WORK;
 use weft_engine::{QpId, TerminateCode};
 use weft_layout::Cqe;
 use weft_queues::{Capacity, QueuePair};
@@ -37,11 +38,12 @@ pub(crate) trait Queues: Send + Sync {
 }
 
 impl State {
-    /// Memory for a queue pair's queues, whose work makes so many completions at most.
+    /// Memory for a queue pair's queues. Of shared receive queues it may have to tell of so many receives more.
     pub(crate) fn queue_memory(
         &mut self,
         qp: QpId,
         capacity: Capacity,
+        shared: usize,
         lendable: bool,
     ) -> Result<Option<QueueMemory>, DeviceError> {
         let layout = QueuePair::new(capacity);
@@ -52,7 +54,8 @@ impl State {
             }
             Place::OnCard(on_card) => on_card,
         };
-        let cqes = (capacity.send as usize + capacity.recv as usize).next_power_of_two();
+        let cqes = capacity.send as usize + capacity.recv as usize + shared.min(WORK as usize);
+        let cqes = cqes.next_power_of_two();
         Ok(Some(on_card.serve(qp, capacity, cqes)?))
     }
 

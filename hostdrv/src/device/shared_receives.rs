@@ -3,12 +3,14 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
-use weft_engine::posted::{ends_by, sge_of, work_id};
-use weft_engine::{QpId, RecvWr, SrqId};
+use weft_engine::posted::SharedPosted;
+use weft_engine::{QpId, SrqId};
 use weft_layout::Cqe;
 use weft_queues::SharedReceive;
 
-use super::{AsyncEvent, State};
+use super::{AsyncEvent, Place, State};
+use crate::error::DeviceError;
+use crate::queue_memory::QueueMemory;
 
 /// A shared receive queue, as the device has it: memory that it takes posted receives from.
 pub(crate) trait SharedReceives: Send + Sync {
@@ -31,6 +33,20 @@ pub(super) struct SrqEntry {
 }
 
 impl State {
+    /// Memory for one of so many elements.
+    pub(crate) fn srq_memory(
+        &mut self,
+        srq: SrqId,
+        elements: u32,
+        lendable: bool,
+    ) -> Result<Option<QueueMemory>, DeviceError> {
+        Ok(match &mut self.place {
+            Place::Here(_) => SharedReceive::new(elements)
+                .and_then(|layout| QueueMemory::new(layout.bytes(), lendable)),
+            Place::OnCard(on_card) => Some(on_card.serve_shared(srq, elements)?),
+        })
+    }
+
     /// A new one.
     pub(crate) fn add_srq(&mut self, queue: Arc<dyn SharedReceives>) {
         self.srqs.insert(queue.id(), SrqEntry { queue, taken: 0 });
@@ -41,32 +57,22 @@ impl State {
         self.srqs.remove(&srq);
     }
 
-    /// Lets the engine take all receives that were posted to shared queues.
+    /// Lets the engine take all receives that were posted to shared queues; one on the card does so by itself.
     pub(super) fn take_shared(&mut self) {
         let Some((engine, _)) = self.place.here() else {
             return;
         };
         for SrqEntry { queue, taken } in self.srqs.values_mut() {
-            while let Some((slot, list)) = queue.layout().take(queue.memory(), *taken) {
-                let list = list.map(sge_of);
-                let used = list.iter().take_while(|sge| sge.length > 0).count();
-                let wr = RecvWr {
-                    id: work_id(slot, 1, true),
-                    sges: &list[..used],
-                };
-                let posted = engine.post_srq_recv(queue.id(), &wr);
-                if let Err(error) = posted {
-                    let srq_num = queue.srq_num();
-                    tracing::warn!(srq_num, slot, %error, "receive refused");
-                    let status = ends_by(error);
-                    let failed = engine.fail_srq_recv(queue.id(), wr.id, status);
-                    if failed.is_err() {
-                        // It has no room: whoever posts has more slots than he said.
-                        break;
-                    }
-                }
-                *taken = taken.wrapping_add(1);
-            }
+            let posted = SharedPosted {
+                srq: queue.id(),
+                layout: queue.layout(),
+                memory: queue.memory(),
+                taken,
+            };
+            engine.take_shared_recvs(posted, |why| {
+                let srq_num = queue.srq_num();
+                tracing::warn!(srq_num, ?why, "receive refused");
+            });
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
 use weft_engine::posted::{Finished, NotDone, Posted, PostedTo};
-use weft_engine::QpId;
+use weft_engine::{QpId, SrqId};
 use weft_layout::Cqe;
 
 use super::queue_pairs::Queues;
@@ -116,14 +116,13 @@ impl State {
     /// Makes CQEs of the engine's completions; how many there were.
     pub(crate) fn deliver_completions(&mut self) -> usize {
         let mut delivered = 0;
-        if let Place::OnCard(on_card) = &mut self.place {
-            while let Some((qp, cqe)) = on_card.take_completion() {
-                delivered += 1;
-                if let Some(entry) = self.qps.get(&qp) {
-                    entry.complete(qp, cqe);
-                }
+        while let Some((qp, cqe)) = self.place.take_completion() {
+            delivered += 1;
+            if cqe.of_xrc() {
+                self.complete_xrc(SrqId::from_number(cqe.invalidated), cqe.work, qp, cqe);
+            } else if let Some(entry) = self.qps.get(&qp) {
+                entry.complete(qp, cqe);
             }
-            return delivered;
         }
         while let Some(completion) = self
             .place

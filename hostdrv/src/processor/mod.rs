@@ -25,11 +25,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thiserror::Error;
 use weft_engine::commands::Refusal;
+use weft_engine::on_card::NotOnCard;
 use weft_layout::{proc_end, reg, registers, ProcCommand, ProcDump, ProcInfo, ProcStarted};
 
 pub use self::debug::{Debugger, Registers};
 pub use self::image::{Image, ImageError};
-pub use self::served::{CardEngine, EngineSettings};
+pub use self::served::CardEngine;
 pub(crate) use self::served::{ServedQueues, TakesFrames};
 
 use self::image::INFO_AT;
@@ -80,6 +81,9 @@ pub enum ProcessorError {
     /// The firmware that runs has no engine.
     #[error("the firmware of the control processor has no engine")]
     NoEngine,
+    /// No engine on the card can be configured so.
+    #[error(transparent)]
+    NotOnCard(#[from] NotOnCard),
     /// The firmware did not take the card: a value of `proc_started`.
     #[error("the firmware did not take the card: {}", started(*.0))]
     NotStarted(u32),

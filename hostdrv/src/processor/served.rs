@@ -4,9 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use weft_engine::commands::{event_of, outcome, Answer, Command, Refusal};
-use weft_engine::{Event, QpId};
+use weft_engine::{on_card, EngineConfig, Event, QpId, Share, SrqId};
 use weft_layout::{proc_bell, proc_started, reg, registers, ProcCommand, ProcEngine, ProcQueues};
-use weft_queues::{Capacity, CommandRing, CompletionQueue, EventRing, FrameRing, QueuePair};
+use weft_queues::{
+    Capacity, CommandRing, CompletionQueue, EventRing, FrameRing, QueuePair, SharedReceive,
+};
 
 use super::{Processor, ProcessorError};
 use crate::dma::{publish, DmaBuffer};
@@ -30,29 +32,6 @@ const PATIENCE_NS: u64 = 1_000_000_000;
 const PATIENCE_CYCLES: u64 = 25_000_000;
 /// An interrupt that says that it is done may be another thread's to take: it is looked for so often.
 const LOOK_NS: u64 = 20_000;
-
-/// Addresses and secrets of the engine.
-#[derive(Clone, Debug)]
-pub struct EngineSettings {
-    /// The station's address.
-    pub mac: [u8; 6],
-    /// IPv4 address.
-    pub ip: [u8; 4],
-    /// Mask of the local network.
-    pub netmask: [u8; 4],
-    /// Next hop for everything else.
-    pub gateway: Option<[u8; 4]>,
-    /// Largest IPv4 packet, 576 to 1500.
-    pub mtu: u16,
-    /// Milliseconds after which a silent peer is asked whether it is still there; 0: never.
-    pub keepalive: u32,
-    /// Payload bytes of a replay job at most; 0: what comes while a flow is detached is copied.
-    pub replay: u16,
-    /// It has the card's second port, and not the whole card.
-    pub second_port: bool,
-    /// Of all that nobody outside is to foresee: from the operating system.
-    pub seed: [u8; 32],
-}
 
 /// Takes frames of no flow.
 pub(crate) type TakesFrames = Box<dyn FnMut(&[u8]) + Send>;
@@ -91,15 +70,16 @@ impl Processor {
     /// The firmware that was started takes the card, which nobody else has.
     ///
     /// # Errors
-    /// [`ProcessorError::NoEngine`] when the firmware has none.
-    pub fn start_engine(&self, settings: &EngineSettings) -> Result<CardEngine, ProcessorError> {
+    /// [`ProcessorError::NotOnCard`]: no engine there can be so. [`ProcessorError::NoEngine`]: the firmware has none.
+    pub fn start_engine(&self, config: &EngineConfig) -> Result<CardEngine, ProcessorError> {
+        let said = on_card::record(config)?;
         // When it answers it has said where its things are.
         self.ask(ProcCommand::Ping, 0)?;
         let info = self.info()?.filter(|info| info.engine_at != 0);
         let info = info.ok_or(ProcessorError::NoEngine)?;
         let rings = CommandRing::new(COMMANDS).zip(EventRing::new(EVENTS));
         let (commands, events) = rings.ok_or(ProcessorError::NoEngine)?;
-        let frames = FrameRing::new(FRAMES).filter(|_| settings.second_port);
+        let frames = FrameRing::new(FRAMES).filter(|_| config.share == Share::Second);
         let memory = self.transport.dma_alloc(RINGS_BYTES)?;
         let control = commands.bytes() + events.bytes();
         let frames_bytes = frames.map_or(0, |frames| frames.bytes());
@@ -113,9 +93,6 @@ impl Processor {
             Some(frames) => Some((frames, take(frames_bytes)?.0)),
             None => None,
         };
-        let (mut seed, mut seed_more) = ([0; 16], [0; 16]);
-        seed.copy_from_slice(&settings.seed[..16]);
-        seed_more.copy_from_slice(&settings.seed[16..]);
         let record = ProcEngine {
             rings: memory.iova(),
             rings_bytes: memory.len() as u32,
@@ -123,18 +100,10 @@ impl Processor {
             queues_bytes: bytes,
             commands: COMMANDS as u32,
             events: EVENTS as u32,
-            mac: settings.mac,
-            mtu: settings.mtu,
-            ip: settings.ip,
-            netmask: settings.netmask,
-            gateway: settings.gateway.unwrap_or_default(),
-            keepalive: settings.keepalive,
-            replay: settings.replay,
             frames: frames
                 .as_ref()
                 .map_or(0, |(frames, _)| frames.capacity() as u16),
-            seed,
-            seed_more,
+            ..said
         };
         let mut engine = CardEngine {
             processor: self.clone(),
@@ -204,7 +173,7 @@ impl CardEngine {
         let take = |bytes| self.rooms.take(bytes).ok_or(ProcessorError::NoRoom);
         let (queues, queues_at) = take(layout.bytes())?;
         let (completions, completions_at) = take(cq.bytes())?;
-        let record = ProcQueues {
+        self.tell_queues(&ProcQueues {
             qp: qp.number(),
             queues: queues_at as u32,
             completions: completions_at as u32,
@@ -214,20 +183,43 @@ impl CardEngine {
             inline_bytes: capacity.inline as u16,
             cqes: cq.capacity(),
             bell,
-        };
-        let info = self.processor.info()?.filter(|info| info.queues_at != 0);
-        let info = info.ok_or(ProcessorError::NoEngine)?;
-        publish();
-        self.processor
-            .write_memory(info.queues_at, &record.to_bytes())?;
-        if self.processor.ask(ProcCommand::Queues, 0)? != 0 {
-            return Err(ProcessorError::NoRoom);
-        }
+        })?;
         Ok(ServedQueues {
             queues,
             cq,
             completions,
         })
+    }
+
+    /// The same of a shared receive queue, of so many elements.
+    pub(crate) fn serve_shared(
+        &self,
+        srq: SrqId,
+        elements: u32,
+    ) -> Result<QueueMemory, ProcessorError> {
+        let layout = SharedReceive::new(elements).ok_or(ProcessorError::NoRoom)?;
+        let taken = self.rooms.take(layout.bytes());
+        let (memory, at) = taken.ok_or(ProcessorError::NoRoom)?;
+        self.tell_queues(&ProcQueues {
+            qp: srq.number(),
+            queues: at as u32,
+            recv: elements,
+            ..ProcQueues::default()
+        })?;
+        Ok(memory)
+    }
+
+    /// The firmware has these queues from now on.
+    fn tell_queues(&self, record: &ProcQueues) -> Result<(), ProcessorError> {
+        let info = self.processor.info()?.filter(|info| info.queues_at != 0);
+        let info = info.ok_or(ProcessorError::NoEngine)?;
+        publish();
+        self.processor
+            .write_memory(info.queues_at, &record.to_bytes())?;
+        match self.processor.ask(ProcCommand::Queues, 0)? {
+            0 => Ok(()),
+            _ => Err(ProcessorError::NoRoom),
+        }
     }
 
     fn transport(&self) -> &Arc<dyn Transport> {

@@ -139,6 +139,14 @@ pub(super) fn check_size(
     })
 }
 
+/// Work requests of a queue at most, and how to say so.
+pub(super) fn queue_limit(device: &Device) -> (u32, &'static str) {
+    match device.limits() {
+        Some((_, most)) => (most, "1 to 512 at rung firmware"),
+        None => (MAX_WORK, "1 to 32768"),
+    }
+}
+
 impl Qp {
     pub(super) fn create(pd: &Pd, init: &QpInit) -> Result<Self, VerbsError> {
         let device = pd.device();
@@ -172,10 +180,7 @@ impl Qp {
                 return Err(VerbsError::WrongDevice { what: "XRC domain" });
             }
         }
-        let (most, allowed) = match device.limits() {
-            Some((_, most)) => (most, "1 to 512 at rung firmware"),
-            None => (MAX_WORK, "1 to 32768"),
-        };
+        let (most, allowed) = queue_limit(device);
         for (what, given) in [
             ("max_send_wr", cap.max_send_wr),
             ("max_recv_wr", cap.max_recv_wr),
@@ -218,9 +223,6 @@ impl Qp {
         if init.lendable {
             state.check_here("lending to other processes")?;
         }
-        if !init.kind.is_rc() {
-            state.check_here("XRC")?;
-        }
         let create = match (&init.kind, &init.srq) {
             (QpKind::XrcInitiator, _) => commands::create_xrc_initiator(&config),
             (QpKind::XrcTarget(xrcd), _) => commands::create_xrc_target(&config, xrcd.id()),
@@ -244,7 +246,13 @@ impl Qp {
         let cqs = [send_cq.clone(), recv_cq.clone()];
         let deferred = device.is_deferred();
         let shared = init.srq.as_ref().map(|srq| srq.rings().clone());
-        let memory = state.queue_memory(id, capacity, init.lendable);
+        // A target's are those of any shared queue of its domain.
+        let receives = match (&init.kind, &shared) {
+            (QpKind::XrcTarget(_), _) => usize::MAX,
+            (_, Some(srq)) => srq.depth(),
+            (_, None) => 0,
+        };
+        let memory = state.queue_memory(id, capacity, receives, init.lendable);
         let made = memory
             .map_err(VerbsError::from)
             .and_then(|memory| Rings::new(id, qp_num, capacity, cqs, shared, memory, deferred));

@@ -13,7 +13,7 @@ use weft_queues::{Cqe, SharedReceive};
 use super::checks::{check_sges_of, OfWhat};
 use super::cq::{Cq, CqInner};
 use super::pd::Pd;
-use super::qp::{check_size, MAX_WORK};
+use super::qp::{check_size, queue_limit};
 use super::wr::{Payload, RecvWr};
 use super::xrcd::Xrcd;
 use super::{Access, VerbsError, MAX_SGE};
@@ -203,17 +203,15 @@ impl Pd {
         xrc: Option<(&Xrcd, &Cq)>,
         lendable: bool,
     ) -> Result<Srq, VerbsError> {
-        check_size("max_wr", init.max_wr.into(), MAX_WORK.into(), "1 to 32768")?;
+        let device = self.device();
+        let (most, allowed) = queue_limit(device);
+        check_size("max_wr", init.max_wr.into(), most.into(), allowed)?;
         let max = MAX_RECV_SGE as u64;
         check_size("max_sge", init.max_sge as u64, max, "1 to 4")?;
         check_limit(init.srq_limit, init.max_wr)?;
         let layout = SharedReceive::new(init.max_wr).ok_or(engine::Error::InvalidSrq)?;
-        let bytes = layout.bytes();
-        let memory = QueueMemory::new(bytes, lendable).ok_or(VerbsError::NoMemory { bytes })?;
-        let device = self.device();
         let mut state = device.lock();
         state.check_fault()?;
-        state.check_here("shared receive queue")?;
         let config = engine::SrqConfig {
             pd: self.id(),
             depth: init.max_wr,
@@ -226,6 +224,18 @@ impl Pd {
         };
         let answer = device.command_in(&mut state, &create, &[])?;
         let id = SrqId::from_number(answer.srq);
+        let bytes = layout.bytes();
+        let memory = state.srq_memory(id, init.max_wr, lendable);
+        let memory = memory
+            .map_err(VerbsError::from)
+            .and_then(|memory| memory.ok_or(VerbsError::NoMemory { bytes }));
+        let memory = match memory {
+            Ok(memory) => memory,
+            Err(error) => {
+                let _ = device.command_in(&mut state, &commands::destroy_srq(id), &[]);
+                return Err(error);
+            }
+        };
         let rings = Arc::new(SrqRings {
             id,
             // Of an XRC domain it is the one on the wire.
@@ -402,6 +412,10 @@ impl Drop for SrqInner {
             ?gone,
             "shared receive queue destroyed"
         );
+        // What was received before is still polled.
+        if state.deliver_completions() > 0 {
+            device.announce();
+        }
         state.remove_srq(id);
         if let Some(cq) = &self.rings.cq {
             cq.dismiss_xrc(&self.rings);

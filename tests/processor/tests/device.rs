@@ -13,7 +13,7 @@ use weft_hostdrv::dma::DmaBuffer;
 use weft_hostdrv::processor::ProcessorError;
 use weft_hostdrv::transport::{Bar, Transport, TransportError};
 use weft_hostdrv::verbs::{QpInit, SrqInit, VerbsError};
-use weft_hostdrv::{Congestion, Device, DeviceConfig, DeviceError, Rung, RungError};
+use weft_hostdrv::{Device, DeviceConfig, DeviceError, Rung, RungError};
 use weft_processor_tests::{firmware, firmware_with_engine};
 use weft_sim::fabric::{ip, mac, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
@@ -192,16 +192,22 @@ fn what_there_is_not_is_refused_with_the_reason() -> Result<(), Box<dyn Error>> 
     let other = config().firmware(Arc::new(firmware()));
     let none = open(0, other).err();
     assert_eq!(none, Some(DeviceError::Processor(ProcessorError::NoEngine)));
-    let jumbo = open(0, config().mtu(9000)).err();
-    assert!(
-        matches!(jumbo, Some(DeviceError::Setting { setting: "mtu", .. })),
-        "{jumbo:?}"
-    );
-    let other = open(0, config().congestion(Congestion::Reno)).err();
-    assert!(
-        matches!(other, Some(DeviceError::OnCard { .. })),
-        "{other:?}"
-    );
+    let mut large = config();
+    large.engine.receive_window *= 2;
+    for (config, what) in [(config().mtu(9000), "9000"), (large, "receive window")] {
+        let refused = open(0, config).err();
+        let why = refused
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        assert!(
+            matches!(
+                refused,
+                Some(DeviceError::Processor(ProcessorError::NotOnCard(_)))
+            ) && why.contains(what),
+            "{why}"
+        );
+    }
 
     let device = open(0, config())?;
     let (pd, cq) = (device.alloc_pd()?, device.create_cq(64, None)?);
@@ -212,21 +218,32 @@ fn what_there_is_not_is_refused_with_the_reason() -> Result<(), Box<dyn Error>> 
     let of_device = |made: Option<DeviceError>, what| {
         says(made.map_or_else(String::new, |e| e.to_string()), what)
     };
-    of_verbs(
-        pd.create_srq(&SrqInit::default()).err(),
-        "shared receive queue",
-    );
+    let long = SrqInit {
+        max_wr: 513,
+        ..SrqInit::default()
+    };
+    of_verbs(pd.create_srq(&long).err(), "1 to 512");
+    // All queues together: 1024.
+    let half = SrqInit {
+        max_wr: 512,
+        ..long
+    };
+    let halves = [pd.create_srq(&half)?, pd.create_srq(&half)?];
+    of_verbs(pd.create_srq(&SrqInit::default()).err(), "memory");
+    of_verbs(pd.create_qp(&QpInit::new(&cq)).err(), "memory");
+    drop(halves);
     let lendable = QpInit {
         lendable: true,
         ..QpInit::new(&cq)
     };
     of_verbs(pd.create_qp(&lendable).err(), "lending");
-    of_verbs(pd.create_qp(&QpInit::new(&cq).initiator()).err(), "XRC");
     of_verbs(device.create_lendable_control().err(), "lending");
     of_device(device.raw(RawConfig::default()).err(), "raw frames");
-    of_device(
-        device.start_capture(CaptureConfig::default()).err(),
-        "capture",
+    let captures = [(); 2].map(|()| device.start_capture(CaptureConfig::default()));
+    assert!(captures[0].is_ok(), "{captures:?}");
+    assert!(
+        matches!(captures[1], Err(DeviceError::CaptureRunning)),
+        "{captures:?}"
     );
     let joined = LoopHost::new().join(&device).err();
     says(joined.map_or_else(String::new, |e| e.to_string()), "loop");

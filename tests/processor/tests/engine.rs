@@ -6,12 +6,12 @@ use std::net::SocketAddrV4;
 use std::sync::{Arc, Mutex};
 
 use weft_hostdrv::cm::{CmEventType, CmId, ConnParam, EventChannel};
-use weft_hostdrv::processor::{End, EngineSettings, Processor, ProcessorError};
+use weft_hostdrv::processor::{End, Processor, ProcessorError};
 use weft_hostdrv::transport::RegisterAccess;
 use weft_hostdrv::verbs::{
     Access, AsyncEvent, Cq, Mr, Pd, Qp, QpInit, RecvWr, SendWr, Wc, WcStatus,
 };
-use weft_hostdrv::{Device, DeviceConfig, DeviceError, Rung};
+use weft_hostdrv::{Device, DeviceConfig, DeviceError, EngineConfig, Rung};
 use weft_layout::{proc_crash, proc_started, registers, ProcInfo};
 use weft_processor_tests::{firmware, firmware_with_engine};
 use weft_sim::fabric::{ip, mac};
@@ -442,18 +442,11 @@ fn what_is_posted_before_a_disconnect_is_done() -> Result<(), Box<dyn Error>> {
 #[test]
 fn what_cannot_be_is_refused() -> Result<(), Box<dyn Error>> {
     let site = Site::new(24)?;
-    let settings = EngineSettings {
-        mac: mac(0),
-        ip: ip(0).octets(),
-        netmask: [255, 255, 255, 0],
-        gateway: None,
-        mtu: 1500,
-        keepalive: 0,
-        replay: 0,
-        second_port: false,
-        seed: [24; 32],
+    let config = EngineConfig {
+        rung: Rung::Firmware,
+        ..EngineConfig::default()
     };
-    let again = site.processor.start_engine(&settings);
+    let again = site.processor.start_engine(&config);
     let running = ProcessorError::NotStarted(proc_started::RUNNING.into());
     assert_eq!(again.err(), Some(running));
     // The first one knows nothing of it.
@@ -462,7 +455,7 @@ fn what_cannot_be_is_refused() -> Result<(), Box<dyn Error>> {
     drop(site.device);
     processor.load(&firmware())?;
     processor.start(0)?;
-    let none = processor.start_engine(&settings);
+    let none = processor.start_engine(&config);
     assert_eq!(none.err(), Some(ProcessorError::NoEngine));
     Ok(())
 }

@@ -14,10 +14,9 @@ mod windows;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
-use weft_hostdrv::Rung;
 use weft_limit::Limit;
 use weft_tests::bench::Way;
-use weft_tests::{left_out_on_card, rungs};
+use weft_tests::left_out_on_card;
 
 type Test = fn(&Way);
 
@@ -77,15 +76,11 @@ fn main() -> ExitCode {
             Ok(())
         })
     };
-    // A queue of the second device is shared.
-    let shares = rungs()[1] != Rung::Firmware
-        || !left_out_on_card("shared_receives", "it has no shared receive queues");
     let trials = ways
         .iter()
         // Of the seam to a card there is nothing to test where there is none.
         .flat_map(|way| TESTS.map(|test| (way, test)))
         .filter(|(way, (name, _))| way.has_cards() || !name.starts_with("seam::"))
-        .filter(|(_, (name, _))| shares || !name.starts_with("shared_receives::"))
         .map(|(way, test)| trial(way, test));
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }

@@ -174,6 +174,17 @@ pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
             };
             (last, &[])
         }
+        Event::Forgotten { conn } | Event::Moved { conn } => {
+            let kind = match event {
+                Event::Moved { .. } => EventKind::Moved,
+                _ => EventKind::Forgotten,
+            };
+            let of_it = EventEntry {
+                conn: conn.number(),
+                ..entry(kind)
+            };
+            (of_it, &[])
+        }
     }
 }
 
@@ -260,5 +271,7 @@ pub fn event_of(entry: &EventEntry, private_data: &[u8]) -> Option<Event> {
             srq: SrqId::from_number(entry.srq),
         },
         EventKind::LastWqe => Event::LastWqe { qp },
+        EventKind::Forgotten => Event::Forgotten { conn: conn()? },
+        EventKind::Moved => Event::Moved { conn: conn()? },
     })
 }

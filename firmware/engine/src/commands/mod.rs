@@ -19,8 +19,8 @@ pub use handover::{adopt, start_mpa, stream_record};
 pub use requests::{
     abort, accept, alloc_pd, alloc_stag, alloc_xrcd, connect, create_qp, create_qp_with_srq,
     create_srq, create_xrc_initiator, create_xrc_srq, create_xrc_target, dealloc_pd, dealloc_xrcd,
-    deregister, destroy_qp, destroy_srq, disconnect, listen, modify_qp, modify_srq, query_qp,
-    query_srq, register, reject, resolve, unlisten,
+    deregister, destroy_qp, destroy_srq, disconnect, forget, listen, modify_qp, modify_srq,
+    query_qp, query_srq, register, reject, resolve, unlisten,
 };
 pub use weft_layout::{Answer, Command, EventEntry};
 

@@ -3,7 +3,7 @@
 use weft_layout::{Command, CommandOpcode, QueuePairKind};
 
 use super::{rtr_bits, rung_number, stag_kind_number, state_number};
-use crate::cm::{AcceptParams, ConnId, ConnectParams, Revision};
+use crate::cm::{AcceptParams, ConnId, ConnectParams, Endpoint, Revision};
 use crate::srq::SrqConfig;
 use crate::verbs::{Access, PdId, QpConfig, QpId, QpState, SrqId, StagKind};
 use crate::xrc::XrcdId;
@@ -197,6 +197,16 @@ pub fn unlisten(port: u16) -> Command {
     Command {
         port,
         ..command(CommandOpcode::Unlisten)
+    }
+}
+
+/// A connection between these addresses that is over, and waits, makes room.
+pub fn forget(port: u16, remote: Endpoint) -> Command {
+    Command {
+        port,
+        remote_ip: remote.ip,
+        remote_port: remote.port,
+        ..command(CommandOpcode::Forget)
     }
 }
 

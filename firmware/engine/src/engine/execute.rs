@@ -132,6 +132,11 @@ impl Engine {
                 answer.port = self.listen(command.port, command.backlog as usize)?;
             }
             CommandOpcode::Unlisten => self.unlisten(now, command.port, port)?,
+            CommandOpcode::Forget => {
+                let end = |ip, port| Endpoint { ip, port };
+                let local = end(self.shared.config.ip, command.port);
+                self.forget_waiting(local, end(command.remote_ip, command.remote_port));
+            }
             CommandOpcode::Connect => {
                 let params = connect_params(command, private_data)?;
                 answer.conn = self.connect(now, qp, &params, port)?.number();

@@ -25,6 +25,12 @@ const MAX_DEPTH: u32 = 1 << 15;
 /// How often JOB_DONE is read at most before a queue pair is destroyed in spite of jobs under way.
 const MAX_WAITS: u32 = 1000;
 
+/// Work requests of the queues of such a queue pair.
+fn work(config: &QpConfig) -> u64 {
+    let [send, recv] = [config.send_depth, config.recv_depth];
+    u64::from(send.next_power_of_two()) + u64::from(recv.next_power_of_two())
+}
+
 impl Engine {
     /// A new protection domain.
     pub fn alloc_pd(&mut self) -> PdId {
@@ -157,16 +163,7 @@ impl Engine {
         {
             return Err(Error::InvalidQpConfig);
         }
-        let work = |config: &QpConfig| {
-            let [send, recv] = [config.send_depth, config.recv_depth];
-            u64::from(send.next_power_of_two()) + u64::from(recv.next_power_of_two())
-        };
-        if let Some(most) = self.shared.config.max_work {
-            let there = self.qps.iter().flatten().map(|qp| work(&qp.config));
-            if there.sum::<u64>() + work(config) > most.into() {
-                return Err(Error::NoMemory);
-            }
-        }
+        self.check_work(work(config))?;
         let rung = config.rung.unwrap_or(self.shared.config.rung);
         rung.check(self.shared.config.on_card)
             .map_err(|why| Error::Rung(rung, why))?;
@@ -224,6 +221,19 @@ impl Engine {
         Ok(id)
     }
 
+    /// Is there memory for so many work requests more?
+    fn check_work(&self, more: u64) -> Result<(), Error> {
+        let Some(most) = self.shared.config.max_work else {
+            return Ok(());
+        };
+        let there = self.qps.iter().flatten().map(|qp| work(&qp.config));
+        let there = there.sum::<u64>() + self.shared.srqs.room() as u64;
+        match there + more <= most.into() {
+            true => Ok(()),
+            false => Err(Error::NoMemory),
+        }
+    }
+
     // ------------------------------------------------------------------ shared receive queues
 
     /// A new shared receive queue.
@@ -240,6 +250,7 @@ impl Engine {
         if xrcd.is_some_and(|xrcd| !self.shared.xrcds.has(xrcd)) {
             return Err(Error::UnknownXrcd);
         }
+        self.check_work(config.depth.into())?;
         self.shared.regions.join(config.pd)?;
         let made = self.shared.srqs.create(config, xrcd);
         match (made, xrcd) {
