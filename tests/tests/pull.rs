@@ -1,13 +1,13 @@
 //! Things pulled at a hundred seeded moments each, while connecting, while the RTR is on its way, under traffic of Sends, Writes
 //! and Reads both ways, while closing, and shortly after. What has to hold is in `weft_tests::pull`.
 //!
-//! `WEFT_PULL_SEED=n` runs seed n alone.
+//! `WEFT_PULL_MOMENTS` says how many (100; at `firmware`, where one takes half a minute, 3), `WEFT_PULL_SEED=n` runs seed n alone.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use weft_hostdrv::cm::CmEventType;
 use weft_sim::kind::CardKind;
-use weft_tests::left_out_on_card;
+use weft_tests::fewer_on_card;
 use weft_tests::pull::{App, Plan, Site};
 
 const MS: u64 = 1_000_000;
@@ -19,13 +19,23 @@ const BOUND_CONNECTING: u64 = 6000 * MS;
 /// A cut so long is survived.
 const SURVIVED: u64 = 25 * MS;
 
+/// A new connection has done all its work so long after its start. While a firmware starts, a question for its address is lost, and asked again after a
+/// second.
+fn usable_within() -> u64 {
+    fewer_on_card(300 * MS, 1500 * MS)
+}
+
 const PORT: u16 = 7471;
 
 fn seeds(first: u64) -> Vec<u64> {
-    match std::env::var("WEFT_PULL_SEED") {
-        Ok(seed) => vec![seed.parse().expect("WEFT_PULL_SEED")],
-        Err(_) => (first..first + 100).collect(),
+    if let Ok(seed) = std::env::var("WEFT_PULL_SEED") {
+        return vec![seed.parse().expect("WEFT_PULL_SEED")];
     }
+    let moments = std::env::var("WEFT_PULL_MOMENTS").map_or_else(
+        |_| fewer_on_card(100, 3),
+        |moments| moments.parse().expect("WEFT_PULL_MOMENTS"),
+    );
+    (first..first + moments).collect()
 }
 
 /// What a run is to be like, from its seed.
@@ -138,7 +148,7 @@ impl Pull {
         let client = self.rng.random_range(0..2);
         let plan = Plan::new(self.seed + 10_000, client, PORT + 1);
         let mut apps = start(site, &plan);
-        let done = site.run(site.now() + 300 * MS, || {
+        let done = site.run(site.now() + usable_within(), || {
             step(site.now(), old);
             step(site.now(), &mut apps);
             apps.iter().all(App::is_done)
@@ -171,9 +181,6 @@ impl Pull {
 
 #[test]
 fn the_link_is_cut_for_good() {
-    if left_out_on_card("the_link_is_cut_for_good", "timers are not chosen there") {
-        return;
-    }
     for seed in seeds(1000) {
         let mut pull = Pull::new(seed);
         let (site, mut apps) = pull.begin();
@@ -191,11 +198,9 @@ fn the_link_is_cut_for_good() {
 
 #[test]
 fn the_link_is_cut_and_mended() {
-    if left_out_on_card("the_link_is_cut_and_mended", "timers are not chosen there") {
-        return;
-    }
-    let mut survived = 0;
-    for seed in seeds(2000) {
+    let seeds = seeds(2000);
+    let (mut survived, all) = (0, seeds.len());
+    for seed in seeds {
         let mut pull = Pull::new(seed);
         let (site, mut apps) = pull.begin();
         // From a microsecond to a quarter of a second, evenly in its logarithm.
@@ -219,7 +224,7 @@ fn the_link_is_cut_and_mended() {
         pull.usable(&site, &mut apps);
         pull.finish(site, apps.into());
     }
-    assert!(survived > 50 || survived <= 1, "{survived}");
+    assert!(survived > all / 2 || all < 20, "{survived} of {all}");
 }
 
 /// One process ends without a word, or lets go of its device without closing anything.
@@ -264,16 +269,10 @@ fn a_process_goes(first: u64, killed: bool) {
 
 #[test]
 fn the_process_is_killed() {
-    if left_out_on_card("the_process_is_killed", "timers are not chosen there") {
-        return;
-    }
     a_process_goes(3000, true);
 }
 
 #[test]
 fn the_device_is_dropped() {
-    if left_out_on_card("the_device_is_dropped", "timers are not chosen there") {
-        return;
-    }
     a_process_goes(4000, false);
 }

@@ -2,7 +2,7 @@
 //! the next process takes it at once.
 //!
 //! Both ends are processes of their own (this program once more, as [`child`]) with rping's client and server over
-//! vfio-user; the cards are served by this one. `WEFT_PULL_MOMENTS` says how many moments (40), `WEFT_PULL_SEED` which alone.
+//! vfio-user; the cards are served by this one. `WEFT_PULL_MOMENTS` says how many moments (40; at `firmware` 4), `WEFT_PULL_SEED` which alone.
 
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -19,15 +19,17 @@ use weft_hostdrv::tools::rping::{
 };
 use weft_hostdrv::tools::run;
 use weft_hostdrv::{transport, Device, DeviceConfig};
-use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
 use weft_sim::serve::{start, CardConfig, ServeConfig, Served};
-use weft_tests::left_out_on_card;
+use weft_tests::{fewer_on_card, models};
 
 /// What a child is told: role, socket, number of pings, seed.
 const VARIABLE: &str = "WEFT_PULL_CHILD";
+
 /// Whatever happens, it happens within this.
-const BOUND: Duration = Duration::from_secs(30);
+fn bound() -> Duration {
+    Duration::from_secs(fewer_on_card(30, 180))
+}
 
 fn address(card: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, 0, 1 + card as u8)
@@ -124,7 +126,7 @@ impl Process {
     fn wait_for(&mut self, text: &str) {
         let start = Instant::now();
         while !self.has_said(text) {
-            assert!(start.elapsed() < BOUND, "it does not say `{text}`");
+            assert!(start.elapsed() < bound(), "it does not say `{text}`");
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -141,7 +143,7 @@ impl Process {
             if let Some(status) = self.child.try_wait().expect("a child") {
                 return status.success();
             }
-            assert!(start.elapsed() < BOUND, "{what}: it hangs");
+            assert!(start.elapsed() < bound(), "{what}: it hangs");
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -165,8 +167,9 @@ impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let sockets = ["a", "b"].map(|name| folder.path().join(name));
+        let kinds = models();
         let card = |n: usize| CardConfig {
-            kind: CardKind::Model,
+            kind: kinds[n],
             port: format!("card:{}", 1 - n).parse().expect("a port"),
             socket: sockets[n].clone(),
             capture: None,
@@ -193,7 +196,7 @@ impl Bench {
                 assert_eq!(stats.dma_refused, 0, "{what}");
                 return;
             }
-            assert!(start.elapsed() < BOUND, "{what}: the card is not let go");
+            assert!(start.elapsed() < bound(), "{what}: the card is not let go");
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -213,24 +216,19 @@ fn seeds() -> Vec<u64> {
     if let Ok(seed) = std::env::var("WEFT_PULL_SEED") {
         return vec![seed.parse().expect("WEFT_PULL_SEED")];
     }
-    let moments = std::env::var("WEFT_PULL_MOMENTS").map_or(40, |n| n.parse().expect("a number"));
+    let moments = std::env::var("WEFT_PULL_MOMENTS")
+        .map_or_else(|_| fewer_on_card(40, 4), |n| n.parse().expect("a number"));
     (0..moments).collect()
 }
 
-/// Some time, from nothing to 120 ms: while it starts, connects, pings.
+/// Some time, from nothing to 120 ms: while it starts, connects, pings. At `firmware` that takes so many seconds.
 fn moment(seed: u64) -> Duration {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    Duration::from_micros(rng.random_range(0..120_000))
+    Duration::from_micros(rng.random_range(0..120_000)) * fewer_on_card(1, 150)
 }
 
 #[test]
 fn the_client_is_killed() {
-    if left_out_on_card(
-        "the_client_is_killed",
-        "its cards are models, and timers are not chosen there",
-    ) {
-        return;
-    }
     let bench = Bench::new();
     let _server = bench.server(1);
     for seed in seeds() {
@@ -248,12 +246,6 @@ fn the_client_is_killed() {
 
 #[test]
 fn the_server_is_killed() {
-    if left_out_on_card(
-        "the_server_is_killed",
-        "its cards are models, and timers are not chosen there",
-    ) {
-        return;
-    }
     let bench = Bench::new();
     let mut in_the_middle = 0;
     for seed in seeds() {

@@ -73,9 +73,13 @@ impl Site {
         }
     }
 
-    /// The driver of a side is let go in order.
+    /// The driver of a side is let go in order. With the device file its interrupts go: what the card has said last, nobody hears.
     pub fn close(&mut self, side: usize) {
         self.drivers[side] = None;
+        let mut world = lock(&self.world);
+        for vector in 0..u64::BITS as u16 {
+            world.take_interrupt(side, vector);
+        }
     }
 
     /// Cuts the link, or mends it.
