@@ -184,6 +184,8 @@ pub struct CardState {
     pub bound: bool,
     /// This binding's mark in the card's reports.
     pub epoch: u8,
+    /// The flow that it had, since it has left it.
+    pub left: Option<u16>,
     /// It frames and places.
     pub attached: bool,
     /// When its TS.Recent was taken.

@@ -25,7 +25,7 @@ pub use self::byte_streams::StreamState;
 use self::table::Connections;
 use crate::cm::Event;
 use crate::config::EngineConfig;
-use crate::conn::{Phase, TcpState, Way};
+use crate::conn::{Conn, Phase, TcpState, Way};
 use crate::deadlines::Deadlines;
 use crate::error::Error;
 use crate::held::Kept;
@@ -281,14 +281,21 @@ impl Engine {
         raw: Option<&[u8]>,
         port: &mut P,
     ) {
-        let Some(slot) = self.slot_of_flow(report.flow) else {
+        let seen = Seen::of_report(report, raw);
+        let there = self.slot_of_flow(report.flow);
+        let is_current = |slot: &u16| {
+            let conn = self.conns.get(*slot);
+            conn.is_some_and(|conn| conn.card.epoch == report.epoch)
+        };
+        let Some(slot) = there.filter(is_current) else {
+            let left = self.slot_that_left(report.flow, report.epoch);
+            self.shared.stats.reports_stale += u64::from(there.is_some() && left.is_none());
+            if let (Some(slot), Some(seen)) = (left, seen) {
+                self.run(now, slot, port, |link| link.segment(&seen));
+            }
             return;
         };
-        let seen = Seen::of_report(report, raw);
         self.run(now, slot, port, |link| {
-            if !link.is_current(report.epoch) {
-                return;
-            }
             let Some(seen) = seen else {
                 link.segment_report(report, &[]);
                 link.shared.stats.reports_unusable += 1;
@@ -401,6 +408,12 @@ impl Engine {
 
     fn slot_of_flow(&self, flow: u16) -> Option<u16> {
         self.qps.get(usize::from(flow))?.as_ref()?.conn
+    }
+
+    /// Of the connection that had this flow in this binding, and has left it: what the card has reported before is its own as well.
+    fn slot_that_left(&self, flow: u16, epoch: u8) -> Option<u16> {
+        let left = |conn: &&Conn| conn.card.left == Some(flow) && conn.card.epoch == epoch;
+        self.conns.iter().find(left).map(|conn| conn.id.slot)
     }
 
     pub(crate) fn forget(&mut self, slot: u16) {

@@ -290,8 +290,10 @@ impl<P: Port> Link<'_, P> {
     pub fn unbind(&mut self) {
         self.detach();
         if let (Some(qp), true) = (self.qp.as_ref(), self.conn.card.bound) {
-            self.shared.keys.remove(qp.id.flow(), self.port);
+            let flow = qp.id.flow();
+            self.shared.keys.remove(flow, self.port);
             self.conn.card.bound = false;
+            self.conn.card.left = Some(flow);
         }
     }
 

@@ -3,8 +3,10 @@
 
 mod bench;
 
+use bench::script::Script;
 use bench::*;
 use weft_engine::*;
+use weft_wire::tcp::{flag, Options};
 
 const SLOTS: u16 = 4;
 
@@ -64,4 +66,21 @@ fn who_still_stands_makes_no_room() {
     let refused = b.call(0, |e, now, card| e.connect(now, qp, &params, card));
     assert_eq!(refused, Err(Error::NoConnections));
     assert_eq!(b.hosts[0].engine.stats().time_waits_cut, 0);
+}
+
+/// The acknowledgment of a FIN that the card has reported before the engine's FIN took the flow from it, as of a slow engine: it is the connection's all the
+/// same, which would wait for the peer to say it again.
+#[test]
+fn the_last_acknowledgment_comes_by_a_flow_that_was_left() {
+    let mut s = Script::new(false);
+    let qp = s.qp();
+    let conn = s.accepted(qp, RtrKinds::NONE, &AcceptParams::default());
+    let fin = s.frame(flag::FIN | flag::ACK, s.seq, Options::default(), &[]);
+    s.seq = s.seq.wrapping_add(1);
+    s.ack = s.ack.wrapping_add(1);
+    let last = s.frame(flag::ACK, s.seq, Options::default(), &[]);
+    s.card.receive(&fin);
+    s.card.receive(&last);
+    s.work();
+    assert!(!s.engine.remembers(conn));
 }
