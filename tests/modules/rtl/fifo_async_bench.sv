@@ -49,6 +49,7 @@ module fifo_async_bench #(
       .wr_valid_i(wr_valid_i[f] && wr_rst_n),
       .wr_ready_o(ready),
       .wr_data_i (wr_data_i[f][W-1:0]),
+      .wr_empty_o(),
       .rd_clk_i  (rd_clk),
       .rd_rst_ni (rd_rst_n),
       .rd_valid_o(rd_valid_o[f]),
