@@ -21,6 +21,8 @@ const AREA_BYTES: usize = 1 << 20;
 const LINE: u64 = 64;
 /// Bytes of the card's store, and of what is between it and the MAC at most.
 const STORE: u32 = 32768;
+/// Slots of the push window.
+const SLOTS: u32 = 32;
 
 struct Host {
     ring: Vec<u8>,
@@ -175,6 +177,8 @@ macro_rules! weft_tx_tests {
                 let mut sim = run.sim::<$design::Model>();
                 // In every fourth seed the store fills: memory is fast, messages are long, the MAC stops.
                 let (full, smooth) = (run.seed.0 % 4 == 0, rng.bool());
+                // In every other of these there are more jobs than may be ahead.
+                let many = run.seed.0 % 8 == 4;
                 let timing = match full || smooth {
                     true => Timing::latency(rng.u32(1..60)),
                     false => Timing::any(run.seed),
@@ -184,7 +188,7 @@ macro_rules! weft_tx_tests {
                 let stall = if smooth { Stall::Never } else { Stall::any(&mut rng) };
                 let mut sink = Sink::<$bytes>::new(stall, run.seed);
                 let mut reporting = Pace::new(Stall::any(&mut rng), rng.fork());
-                let log2 = rng.u8(1..7);
+                let log2 = if many { 6 } else { rng.u8(1..7) };
                 let mut host = Host {
                     ring: vec![0; 128 << log2],
                     area: vec![0; AREA_BYTES],
@@ -332,10 +336,10 @@ macro_rules! weft_tx_tests {
                         accessing = true;
                     }
                     // ---- jobs
-                    let room = jobs.len() < 1 << log2 && jobs.len() < 24;
+                    let room = jobs.len() < 1 << log2 && jobs.len() < if many { 60 } else { 24 };
                     let free = jobs.iter().map(|job| job.area.len()).sum::<usize>() < AREA_BYTES / 2;
                     if posted < wanted && room && free && writes.is_empty() && (full || rng.u8(0..16) == 0) {
-                        let mut job = any_job(&mut rng, &rows, full);
+                        let mut job = any_job(&mut rng, &rows, full && !many);
                         let length = job.length as usize;
                         job.payload = (0..length).map(|_| rng.u8(..)).collect();
                         // Sums with many carries.
@@ -429,7 +433,9 @@ macro_rules! weft_tx_tests {
                     }
                     // Told of some jobs at once, or one is pushed; what is on its way into the window may be overtaken.
                     if planned != posted && (rng.u8(0..4) == 0 || posted == wanted) {
-                        if from_ring[planned as usize] || rng.u8(0..4) == 0 {
+                        // No more jobs than slots of the window may be under way when one is pushed.
+                        let room = planned - done < SLOTS;
+                        if from_ring[planned as usize] || !room || rng.u8(0..4) == 0 {
                             (i.job_tail, planned, announced, rung) = (posted, posted, posted, now);
                         } else {
                             let slot = (planned as usize & ((1 << log2) - 1)) * 128;
