@@ -25,6 +25,13 @@ fn entry(kind: EventKind) -> EventEntry {
     }
 }
 
+fn of_conn(kind: EventKind, conn: ConnId) -> EventEntry {
+    EventEntry {
+        conn: conn.number(),
+        ..entry(kind)
+    }
+}
+
 /// What the peer said of Reads.
 fn with_reads(entry: EventEntry, ird: Option<u16>, ord: Option<u16>) -> EventEntry {
     EventEntry {
@@ -59,12 +66,11 @@ pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
             xrc,
         } => {
             let request = EventEntry {
-                conn: conn.number(),
                 port: *port,
                 remote_ip: remote.ip,
                 remote_port: remote.port,
                 revision: *revision,
-                ..entry(EventKind::ConnectRequest)
+                ..of_conn(EventKind::ConnectRequest, *conn)
             }
             .with_xrc(*xrc);
             (
@@ -79,10 +85,9 @@ pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
             agreed,
         } => {
             let established = EventEntry {
-                conn: conn.number(),
                 qp: qp.number(),
                 revision: agreed.revision,
-                ..entry(EventKind::Established)
+                ..of_conn(EventKind::Established, *conn)
             }
             .with_crc(agreed.crc)
             .with_markers_sent(agreed.markers_sent)
@@ -92,28 +97,25 @@ pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
         }
         Event::StreamRequest { conn, port, remote } => {
             let request = EventEntry {
-                conn: conn.number(),
                 port: *port,
                 remote_ip: remote.ip,
                 remote_port: remote.port,
-                ..entry(EventKind::StreamRequest)
+                ..of_conn(EventKind::StreamRequest, *conn)
             };
             (request, &[])
         }
         Event::StreamEstablished { conn, qp } => {
             let established = EventEntry {
-                conn: conn.number(),
                 qp: qp.number(),
-                ..entry(EventKind::StreamEstablished)
+                ..of_conn(EventKind::StreamEstablished, *conn)
             };
             (established, &[])
         }
         Event::StreamClosed { conn, qp, reason } => {
             let end = EventEntry {
-                conn: conn.number(),
                 qp: qp.number(),
                 reason: reason_number(*reason),
-                ..entry(EventKind::StreamClosed)
+                ..of_conn(EventKind::StreamClosed, *conn)
             };
             (end, &[])
         }
@@ -123,26 +125,21 @@ pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
             ird,
             ord,
         } => {
-            let rejected = EventEntry {
-                conn: conn.number(),
-                ..entry(EventKind::Rejected)
-            };
+            let rejected = of_conn(EventKind::Rejected, *conn);
             (with_reads(rejected, *ird, *ord), private_data)
         }
         Event::ConnectError { conn, reason } => {
             let error = EventEntry {
-                conn: conn.number(),
                 failure: failure_number(*reason),
-                ..entry(EventKind::ConnectError)
+                ..of_conn(EventKind::ConnectError, *conn)
             };
             (error, &[])
         }
         Event::Disconnected { conn, qp, reason } => {
             let end = EventEntry {
-                conn: conn.number(),
                 qp: qp.number(),
                 reason: reason_number(*reason),
-                ..entry(EventKind::Disconnected)
+                ..of_conn(EventKind::Disconnected, *conn)
             };
             (end, &[])
         }
@@ -174,17 +171,8 @@ pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
             };
             (last, &[])
         }
-        Event::Forgotten { conn } | Event::Moved { conn } => {
-            let kind = match event {
-                Event::Moved { .. } => EventKind::Moved,
-                _ => EventKind::Forgotten,
-            };
-            let of_it = EventEntry {
-                conn: conn.number(),
-                ..entry(kind)
-            };
-            (of_it, &[])
-        }
+        Event::Forgotten { conn } => (of_conn(EventKind::Forgotten, *conn), &[]),
+        Event::Moved { conn } => (of_conn(EventKind::Moved, *conn), &[]),
     }
 }
 
