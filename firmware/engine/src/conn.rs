@@ -13,7 +13,7 @@ use crate::bytes::Bytes;
 use crate::cm::{Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint};
 use crate::config::EngineConfig;
 use crate::ecn::EcnState;
-use crate::held::Held;
+use crate::handover::FlowHandover;
 use crate::limits::Limit;
 use crate::link::Shared;
 use crate::negotiation::{Proposal, Request};
@@ -177,31 +177,6 @@ pub struct AckState {
     pub pending: u8,
 }
 
-/// What the card knows of the flow.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CardState {
-    /// Its rows are written.
-    pub bound: bool,
-    /// This binding's mark in the card's reports.
-    pub epoch: u8,
-    /// The flow that it had, since it has left it.
-    pub left: Option<u16>,
-    /// It frames and places.
-    pub attached: bool,
-    /// When its TS.Recent was taken.
-    pub ts_recent_at: u64,
-    /// Raw payload segments that the engine has handled.
-    pub raw_count: u8,
-    /// Attempts to attach that were refused since the last success.
-    pub refused: u32,
-    /// Raw segments to let pass before the next attempt.
-    pub pause: u32,
-    /// An FPDU for the engine is in the segment whose report comes next.
-    pub for_engine: bool,
-    /// The card has found an error in it.
-    pub in_error: bool,
-}
-
 /// A connection.
 #[derive(Debug)]
 pub struct Conn {
@@ -236,8 +211,6 @@ pub struct Conn {
     pub counted: Counts,
     /// Receiving half.
     pub reassembly: Reassembly,
-    /// What of it lies in raw slots.
-    pub held: Held,
     /// Shift of the peer's window field.
     pub peer_scale: u8,
     /// Shift of our window field.
@@ -260,8 +233,10 @@ pub struct Conn {
     pub answers: Limit,
     /// Right edge of the window as last told.
     pub edge: u32,
-    /// The right edge does not move until the card is attached.
+    /// A stream of bytes whose reader has made less room than is worth telling: the right edge does not move.
     pub frozen: bool,
+    /// How often a window that stood still and has opened is still to be told.
+    pub window_told: u8,
     /// Acknowledgments owed.
     pub ack: AckState,
     /// Sequence number of the peer's FIN, if it was seen.
@@ -318,8 +293,10 @@ pub struct Conn {
     pub parts: VecDeque<Part>,
     /// In stream mode: no start-up, no messages.
     pub bytes: Option<Box<Bytes>>,
-    /// What the card knows.
-    pub card: CardState,
+    /// Who has the received stream.
+    pub handover: FlowHandover,
+    /// When the card's TS.Recent was taken.
+    pub card_ts_recent_at: u64,
     /// Timers.
     pub timers: Timers,
     /// Which way its reports may go.
@@ -360,7 +337,6 @@ impl Conn {
             sender: Sender::new(iss, &sender_settings(config)),
             counted: Counts::default(),
             reassembly,
-            held: Held::default(),
             peer_scale: 0,
             scale: own_scale(config),
             sack: false,
@@ -373,6 +349,7 @@ impl Conn {
             answers: Limit::default(),
             edge: 0,
             frozen: false,
+            window_told: 0,
             ack: AckState::default(),
             peer_fin: None,
             peer_fin_done: false,
@@ -400,7 +377,8 @@ impl Conn {
             verdict: Verdict::Silent,
             parts: VecDeque::new(),
             bytes: None,
-            card: CardState::default(),
+            handover: FlowHandover::default(),
+            card_ts_recent_at: 0,
             timers: Timers::new(),
             way: Way::Long,
         }
@@ -432,7 +410,7 @@ impl Conn {
     /// The right edge that may be told now.
     #[inline]
     pub fn right_edge(&self) -> u32 {
-        if self.frozen {
+        if self.frozen || self.handover.edge_stands() {
             seq::max(self.edge, self.rcv_nxt())
         } else {
             seq::max(self.reassembly.limit(), self.edge)

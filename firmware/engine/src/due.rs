@@ -30,6 +30,9 @@ impl<P: Port> Link<'_, P> {
         if self.conn.timers.take_due(Timer::DelayedAck, now) {
             self.conn.ack.now = true;
         }
+        if self.conn.timers.take_due(Timer::Window, now) {
+            self.window_due();
+        }
         if self.conn.timers.take_due(Timer::Retransmit, now) {
             self.retransmit_due();
         }
@@ -166,7 +169,7 @@ impl<P: Port> Link<'_, P> {
 
     fn readdress(&mut self, mac: Mac) {
         self.conn.remote_mac = mac;
-        if self.conn.card.bound {
+        if self.conn.handover.is_bound() {
             self.bind();
         }
     }

@@ -28,7 +28,7 @@ use crate::config::EngineConfig;
 use crate::conn::{Conn, Phase, TcpState, Way};
 use crate::deadlines::Deadlines;
 use crate::error::Error;
-use crate::held::Kept;
+use crate::handover::Kept;
 use crate::input::Seen;
 use crate::link::{Link, Shared};
 use crate::port::Port;
@@ -146,7 +146,7 @@ impl Engine {
                     self.run(now, slot, port, |link| {
                         if link.is_current(report.epoch) {
                             link.replay_report(&report);
-                            link.try_attach();
+                            link.offer();
                         }
                     });
                 }
@@ -187,9 +187,9 @@ impl Engine {
         self.run(now, slot, port, |link| {
             link.segment_report(&report, &[]);
             link.segment(&seen);
-            link.try_attach();
+            link.offer();
             if link.shared.slots.iter().any(|free| free.0 == piece.slot)
-                || link.conn.held.has(piece.slot)
+                || link.conn.handover.held.has(piece.slot)
             {
                 kept = Kept::Held;
             }
@@ -205,12 +205,12 @@ impl Engine {
     /// The raw ring runs out of slots: what lies in this one, and all that the same connection has, is copied. It is free when
     /// [`Engine::poll_slot`] says so, which is at once unless the card is reading it.
     pub fn want_slot<P: Port>(&mut self, now: u64, slot: u16, port: &mut P) {
-        let found = self.conns.iter().find(|conn| conn.held.has(slot));
+        let found = self.conns.iter().find(|conn| conn.handover.held.has(slot));
         if let Some(conn) = found.map(|conn| conn.id.slot) {
             self.run(now, conn, port, |link| {
                 link.spill();
                 link.stream();
-                link.try_attach();
+                link.offer();
             });
         }
     }
@@ -285,7 +285,7 @@ impl Engine {
         let there = self.slot_of_flow(report.flow);
         let is_current = |slot: &u16| {
             let conn = self.conns.get(*slot);
-            conn.is_some_and(|conn| conn.card.epoch == report.epoch)
+            conn.is_some_and(|conn| conn.handover.epoch() == report.epoch)
         };
         let Some(slot) = there.filter(is_current) else {
             let left = self.slot_that_left(report.flow, report.epoch);
@@ -303,7 +303,7 @@ impl Engine {
             };
             link.segment_report(report, seen.payload);
             link.segment(&seen);
-            link.try_attach();
+            link.offer();
         });
     }
 
@@ -321,6 +321,7 @@ impl Engine {
     pub fn on_timer<P: Port>(&mut self, now: u64, port: &mut P) {
         self.shared.stats.steps += 1;
         self.half_open_timers(now, port);
+        self.shared.slots_due(now, port);
         let mut due = core::mem::take(&mut self.due);
         self.deadlines.due(now, &mut due);
         due.sort_unstable();
@@ -338,10 +339,8 @@ impl Engine {
     #[inline]
     pub fn next_deadline(&self) -> Option<u64> {
         let half_open = self.shared.syn_cache.next_deadline();
-        match (self.deadlines.first(), half_open) {
-            (Some(at), Some(other)) => Some(at.min(other)),
-            (at, other) => at.or(other),
-        }
+        let times = [self.deadlines.first(), half_open, self.shared.slots_due];
+        times.into_iter().flatten().min()
     }
 
     /// The reports at hand have been read, and the next ones will be later than an acknowledgment may wait: what is owed to the peer on
@@ -397,7 +396,7 @@ impl Engine {
 
     /// The card has a flow for this connection.
     pub(crate) fn is_bound(&self, slot: u16) -> bool {
-        self.conns.get(slot).is_some_and(|conn| conn.card.bound)
+        self.conns.get(slot).is_some_and(|conn| conn.handover.is_bound())
     }
 
     /// Of the connection that a report of a flow is about.
@@ -412,7 +411,7 @@ impl Engine {
 
     /// Of the connection that had this flow in this binding, and has left it: what the card has reported before is its own as well.
     fn slot_that_left(&self, flow: u16, epoch: u8) -> Option<u16> {
-        let left = |conn: &&Conn| conn.card.left == Some(flow) && conn.card.epoch == epoch;
+        let left = |conn: &&Conn| conn.handover.has_left(flow, epoch);
         self.conns.iter().find(left).map(|conn| conn.id.slot)
     }
 
@@ -464,6 +463,7 @@ impl Engine {
             conn, qp, shared, ..
         } = link;
         shared.free_done(conn);
+        shared.watch_slots(now);
         conn.way = conn.find_way(qp.as_deref(), &shared.config);
         if conn.timers.look_at() < look_at {
             self.deadlines.set(slot, Some(conn.timers.look_at()));

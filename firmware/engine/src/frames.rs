@@ -108,7 +108,7 @@ impl Engine {
             }
             self.run(now, slot, port, |link| {
                 link.segment(&seen);
-                link.try_attach();
+                link.offer();
             });
             return true;
         }

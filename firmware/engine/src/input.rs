@@ -10,7 +10,7 @@ use weft_wire::tcp::{flag, Options, SackBlocks, TcpSegment};
 use crate::acceptance::{judge, timestamp, Arriving, Refusal, Verdict};
 use crate::cm::{ConnectFailure, DisconnectReason};
 use crate::conn::{Phase, Role, Startup, TcpState, MAX_PARTS};
-use crate::held::Piece;
+use crate::handover::Piece;
 use crate::link::Link;
 use crate::part::Origin;
 use crate::port::Port;
@@ -122,7 +122,7 @@ impl<'a> Seen<'a> {
             length: u32::from(report.payload_len),
             done: u32::from(report.done_len.min(report.payload_len)),
             payload: &[],
-            marked: is_marked(report.ecn),
+            marked: is_marked(report.status),
             ip_options: false,
             held: None,
             refused,
@@ -156,9 +156,9 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// A report's byte of marks says that a switch has met congestion (CE, RFC 3168 §5).
-pub fn is_marked(ecn: u8) -> bool {
-    ecn & SegmentReport::IP_ECN_MASK == SegmentReport::IP_ECN_MASK
+/// A report's status says that a switch has met congestion (CE, RFC 3168 §5).
+pub fn is_marked(status: u8) -> bool {
+    status & SegmentReport::IP_ECN_MASK == SegmentReport::IP_ECN_MASK
 }
 
 /// The TCP segment of a frame whose checksums the card has checked, and whether its IP header has options.
@@ -346,7 +346,7 @@ impl<P: Port> Link<'_, P> {
             self.conn.ts_recent_at = self.now;
         }
         if seen.done > 0 {
-            self.conn.card.ts_recent_at = self.now;
+            self.conn.card_ts_recent_at = self.now;
         }
     }
 
@@ -400,6 +400,7 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         self.arm_drain();
+        self.window_used();
         self.take_mark(seen);
         if seen.held.is_none() {
             self.spill();
@@ -480,10 +481,10 @@ impl<P: Port> Link<'_, P> {
         if self.conn.peer_fin != Some(self.conn.reassembly.next()) || self.conn.peer_fin_done {
             return;
         }
-        if self.conn.held.is_replaying() {
+        if self.conn.handover.held.is_replaying() {
             return;
         }
-        if !self.conn.held.is_empty() {
+        if !self.conn.handover.held.is_empty() {
             // Half an FPDU, and nothing comes behind it.
             self.spill();
             self.stream();

@@ -9,7 +9,8 @@ use weft_layout::{table, AttachRow, FlowRxRow, FlowTxRow};
 use crate::arp::Neighbours;
 use crate::cm::Event;
 use crate::config::EngineConfig;
-use crate::conn::{CardState, Conn};
+use crate::conn::Conn;
+use crate::handover::PATIENCE;
 use crate::flow_key::FlowKeys;
 use crate::joined::JoinedNews;
 use crate::limits::Limit;
@@ -66,6 +67,8 @@ pub struct Shared {
     pub pool: Pool,
     /// Raw slots that are free again, when the card has done this job.
     pub slots: Vec<(u16, Option<u32>)>,
+    /// When to look at JOB_DONE for them.
+    pub slots_due: Option<u64>,
     /// Memory to keep account of what is under way.
     pub spare_parts: Spare<Part>,
     /// The same, of the sender.
@@ -118,6 +121,7 @@ impl Shared {
             completions: VecDeque::with_capacity(config.max_work.unwrap_or(0) as usize),
             pool: Pool::new(config.reassembly_memory as usize),
             slots: Vec::new(),
+            slots_due: None,
             spare_parts: Spare::new(SPARE),
             spare_runs: Spare::new(SPARE),
             // The longest FPDU: 65535 octets of ULPDU, with markers.
@@ -212,11 +216,9 @@ impl<P: Port> Link<'_, P> {
         let flow = qp.id.flow();
         let (check_only, walks) = (self.card_only_checks(), self.card_walks());
         let conn = &mut *self.conn;
-        if !conn.card.bound {
-            conn.card = CardState {
-                epoch: self.shared.next_epoch(flow),
-                ..CardState::default()
-            };
+        let bound = conn.handover.is_bound();
+        if !bound {
+            conn.handover.bind(self.shared.next_epoch(flow), PATIENCE);
         }
         let bit = |set: bool, bit: u8| if set { bit } else { 0 };
         let tx = FlowTxRow {
@@ -243,7 +245,7 @@ impl<P: Port> Link<'_, P> {
                 | bit(check_only, FlowRxRow::CHECK_ONLY)
                 | bit(conn.timestamps, FlowRxRow::TIMESTAMPS)
                 | self.shared.config.share.row_flags(),
-            epoch: conn.card.epoch,
+            epoch: conn.handover.epoch(),
             rq_log2: qp.rq.log2(),
             pd: qp.config.pd.number(),
             marker_base: conn.rx_markers.0.unwrap_or(0),
@@ -251,15 +253,16 @@ impl<P: Port> Link<'_, P> {
         };
         self.port
             .write_table(table::FLOW_RX, u32::from(flow), &rx.to_bytes());
-        if conn.card.bound {
+        if bound {
             return true;
         }
         self.port.attach(flow, &AttachRow::default());
-        conn.card.bound = self
-            .shared
-            .keys
-            .insert(flow, conn.remote, conn.local, self.port);
-        conn.card.bound
+        let keys = &mut self.shared.keys;
+        let known = keys.insert(flow, conn.remote, conn.local, self.port);
+        if !known {
+            conn.handover.bind_failed();
+        }
+        known
     }
 
     /// The card no longer frames and places anything of this flow.
@@ -267,33 +270,28 @@ impl<P: Port> Link<'_, P> {
         let Some(qp) = self.qp.as_ref() else {
             return;
         };
-        if self.conn.card.bound {
+        if self.conn.handover.is_bound() {
             let flow = qp.id.flow();
-            self.conn.card.attached = false;
-            let row = AttachRow {
-                raw_count: self.conn.card.raw_count,
-                ..AttachRow::default()
-            };
+            self.conn.handover.take_away();
             // Not valid; but its reports go on, and are this binding's.
             let rx = FlowRxRow {
                 flags: self.shared.config.share.row_flags(),
-                epoch: self.conn.card.epoch,
+                epoch: self.conn.handover.epoch(),
                 ..FlowRxRow::default()
             };
             self.port
                 .write_table(table::FLOW_RX, u32::from(flow), &rx.to_bytes());
-            self.port.attach(flow, &row);
+            self.port.attach(flow, &AttachRow::default());
         }
     }
 
     /// The card no longer knows the flow.
     pub fn unbind(&mut self) {
         self.detach();
-        if let (Some(qp), true) = (self.qp.as_ref(), self.conn.card.bound) {
+        if let (Some(qp), true) = (self.qp.as_ref(), self.conn.handover.is_bound()) {
             let flow = qp.id.flow();
             self.shared.keys.remove(flow, self.port);
-            self.conn.card.bound = false;
-            self.conn.card.left = Some(flow);
+            self.conn.handover.leave(flow);
         }
     }
 

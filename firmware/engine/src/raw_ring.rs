@@ -1,6 +1,6 @@
 //! Reports and the raw frames that belong to them, handed to the engine by whoever has the raw ring: driver or firmware.
 
-use crate::held::Kept;
+use crate::handover::Kept;
 use crate::port::Port;
 use crate::{Engine, RawSlots};
 

@@ -2,107 +2,69 @@
 //! the card walks over again (replay jobs, `docs/card.md`), a few pieces a job and several jobs under way. What cannot go this way is
 //! copied into pages after all, and the engine frames it.
 
-use alloc::collections::VecDeque;
 use core::ops::Range;
 
-use weft_layout::{refusal, Job, JobKind, ReplayOutcome, ReplayReport, SegmentReport};
+use weft_layout::{refusal, JobKind, ReplayJob, ReplayOutcome, ReplayReport, SegmentReport};
 use weft_wire::ethernet::HEADER as ETHERNET;
 use weft_wire::ipv4::HEADER as IPV4;
 use weft_wire::tcp::flag;
 
 use crate::conn::{Conn, Phase, TcpState};
-use crate::held::{Held, Piece, Replay};
+use crate::handover::{Held, Next, Piece, Replay, MAX_PIECES};
 use crate::link::{Link, Shared};
 use crate::port::Port;
 use crate::rdmap::Fault;
 use weft_tcp::seq;
 use weft_wire::terminate::TerminateCode;
 
-/// Pieces that a job can name.
-const PIECES: usize = 4;
-/// Replays under way on a connection.
-const REPLAYS: usize = 8;
-
-/// What is to be done with what is held.
-enum Next {
-    /// Nothing now.
-    Wait,
-    /// The card is to walk over these pieces, which end there.
-    Post(Range<usize>, u32),
-    /// The card cannot.
-    Spill,
-}
-
-impl Conn {
-    /// What comes next, of replays with so many octets at most.
-    fn next_replay(&self, most: u32) -> Next {
-        let held = &self.held;
-        let (base, next) = (self.reassembly.base(), self.reassembly.next());
-        let start = held.goes_on_at(base);
-        let replays = held.replays.len();
-        if start == next || replays >= REPLAYS {
-            return Next::Wait;
-        }
-        let first = held.pieces.partition_point(|p| seq::le(p.end(), start));
-        let in_order = held.pieces.partition_point(|p| seq::lt(p.seq, next));
-        let fits = |piece: &&Piece| piece.end().wrapping_sub(start) <= most;
-        let count = held.pieces.range(first..in_order).take(PIECES);
-        let count = count.take_while(fits).count();
-        let Some(end) = count
-            .checked_sub(1)
-            .and_then(|last| held.pieces.get(first + last))
-        else {
-            return if replays > 0 { Next::Wait } else { Next::Spill };
-        };
-        let end = end.end();
-        let is_full = count == PIECES || first + count < in_order;
-        if held.partial == Some(end) {
-            // An FPDU that goes on behind it, or is too much for a job.
-            return if is_full { Next::Spill } else { Next::Wait };
-        }
-        if replays > 0 && !is_full {
-            // More may come while the card is busy.
-            return Next::Wait;
-        }
-        Next::Post(first..first + count, end)
-    }
-}
+/// How often JOB_DONE is looked at for slots that wait for a job.
+const SLOTS_POLL: u64 = 20_000;
 
 impl Shared {
     /// The slots of what was done with are free, all of them when nobody takes FPDUs any more.
     pub fn free_done(&mut self, conn: &mut Conn) {
-        if conn.held.is_empty() {
+        if conn.handover.held.is_empty() {
             return;
         }
         let base = conn.reassembly.base();
         let all = !conn.phase.receives();
-        while let Some(first) = conn.held.pieces.front_mut() {
-            if !all && seq::lt(base, first.end()) {
-                // What was done of it is gone.
-                let gone = seq::diff(base, first.seq).clamp(0, first.length.into()) as u16;
-                first.seq = first.seq.wrapping_add(gone.into());
-                first.length -= gone;
-                first.at += gone;
-                return;
-            }
-            let piece = *first;
-            conn.held.pieces.pop_front();
+        while let Some(piece) = conn.handover.held.done_before(base, all) {
             self.give_slot(&piece, conn);
         }
-        conn.held.pieces = VecDeque::new();
     }
 
     /// The connection is gone, or begins anew.
     pub fn free_all(&mut self, conn: &mut Conn) {
-        while let Some(piece) = conn.held.pieces.pop_front() {
+        while let Some(piece) = conn.handover.held.take_front() {
             self.give_slot(&piece, conn);
         }
-        conn.held = Held::default();
+        conn.handover.held = Held::default();
     }
 
     /// Not before the card has read what it was asked to read.
     fn give_slot(&mut self, piece: &Piece, conn: &Conn) {
-        self.slots.push((piece.slot, conn.held.job_of(piece)));
+        self.slots.push((piece.slot, conn.handover.held.job_of(piece)));
+    }
+
+    /// Slots that wait for a job are looked at again then: nothing else need come.
+    pub fn watch_slots(&mut self, now: u64) {
+        let waits = self.slots.iter().any(|(_, job)| job.is_some());
+        match waits {
+            true if self.slots_due.is_none() => {
+                self.slots_due = Some(now.saturating_add(SLOTS_POLL));
+            }
+            true => {}
+            false => self.slots_due = None,
+        }
+    }
+
+    /// It is time to look at them.
+    pub fn slots_due<P: Port>(&mut self, now: u64, port: &mut P) {
+        if self.slots_due.is_some_and(|at| at <= now) {
+            port.refresh_jobs_done();
+            self.slots_due = None;
+            self.watch_slots(now);
+        }
     }
 
     /// A slot that is free again.
@@ -135,13 +97,12 @@ impl<P: Port> Link<'_, P> {
             || !standing
             || !places
             || !bare
-            || report.epoch != conn.card.epoch
-            || conn.card.for_engine
-            || conn.card.in_error
+            || report.epoch != conn.handover.epoch()
+            || conn.handover.needs_frame()
             || conn.bytes.is_some()
             || conn.peer_fin.is_some()
             || !conn.committed
-            || conn.held.is_empty() && !conn.reassembly.is_empty()
+            || conn.handover.held.is_empty() && !conn.reassembly.is_empty()
             || !conn.reassembly.has_none(first, end)
         {
             return None;
@@ -166,7 +127,7 @@ impl<P: Port> Link<'_, P> {
     /// A segment's payload stays in its slot.
     pub fn keep(&mut self, piece: Piece) {
         if self.conn.reassembly.note(piece.seq, piece.end()) {
-            self.conn.held.put(piece);
+            self.conn.handover.held.put(piece);
             self.shared.stats.segments_held += 1;
         }
     }
@@ -175,52 +136,59 @@ impl<P: Port> Link<'_, P> {
     pub fn replay(&mut self) -> bool {
         if self.is_element_foreign() {
             // The card is asked no more; the rest is copied when it is through.
-            if self.conn.held.is_replaying() {
+            if self.conn.handover.held.is_replaying() {
                 return true;
             }
             self.spill();
         }
-        while !self.conn.held.is_empty() {
-            let posted = match self.conn.next_replay(self.shared.config.replay.into()) {
+        while !self.conn.handover.held.is_empty() {
+            let posted = match self.next_replay() {
                 Next::Wait => return true,
-                Next::Post(pieces, end) => self.post_replay(pieces, end),
+                Next::Post(pieces, start, end) => self.post_replay(pieces, start, end),
                 Next::Spill => false,
             };
             if !posted {
                 // Not before the card is through with what it was asked.
-                if self.conn.held.is_replaying() {
+                if self.conn.handover.held.is_replaying() {
                     return true;
                 }
                 self.spill();
             }
         }
-        self.conn.held.is_replaying()
+        self.conn.handover.held.is_replaying()
     }
 
-    /// Asks the card to walk over these pieces, which end there, behind what it was asked before.
-    fn post_replay(&mut self, pieces: Range<usize>, end: u32) -> bool {
+    /// What comes next of what is in order.
+    fn next_replay(&self) -> Next {
+        let stream = &self.conn.reassembly;
+        let in_order = (stream.base(), stream.next());
+        let most = self.shared.config.replay.into();
+        self.conn.handover.held.next(in_order, most)
+    }
+
+    /// Asks the card to walk over these pieces, from the first octet to the second, behind what it was asked before.
+    fn post_replay(&mut self, pieces: Range<usize>, start: u32, end: u32) -> bool {
         let Some(qp) = self.qp.as_ref() else {
             return false;
         };
         let conn = &*self.conn;
-        let start = conn.held.goes_on_at(conn.reassembly.base());
         let count = pieces.len();
-        let mut sges = [(0, 0); PIECES];
-        for (sge, piece) in sges.iter_mut().zip(conn.held.pieces.range(pieces)) {
+        let mut sges = [(0, 0); MAX_PIECES];
+        for (sge, piece) in sges.iter_mut().zip(conn.handover.held.range(pieces)) {
             let Some(slot) = self.port.slot_at(piece.slot) else {
                 return false;
             };
             *sge = (slot + u64::from(piece.at), u32::from(piece.length));
         }
         let length = end.wrapping_sub(start);
-        let follows = conn.held.is_replaying();
-        let job = Job {
+        let follows = conn.handover.held.is_replaying();
+        let job = ReplayJob {
             kind: JobKind::Replay.raw(),
             flow: qp.id.flow(),
             seq: start,
-            tcp_flags: if follows { Job::FOLLOWS } else { 0 },
-            ts_val: qp.expected.msn,
-            ts_ecr: qp.expected.mo,
+            flags: if follows { ReplayJob::FOLLOWS } else { 0 },
+            msn: qp.expected.msn,
+            mo: qp.expected.mo,
             length,
             sge_count: count as u8,
             sge0_iova: sges[0].0,
@@ -231,14 +199,14 @@ impl<P: Port> Link<'_, P> {
             sge2_length: sges[2].1,
             sge3_iova: sges[3].0,
             sge3_length: sges[3].1,
-            ..Job::default()
+            ..ReplayJob::default()
         };
         let Ok(number) = self.port.post_job(&job.to_bytes()) else {
             return false;
         };
         self.shared.stats.jobs += 1;
         self.shared.stats.replays += 1;
-        self.conn.held.replays.push_back(Replay {
+        self.conn.handover.held.asked(Replay {
             seq: start,
             length,
             job: number,
@@ -249,11 +217,11 @@ impl<P: Port> Link<'_, P> {
     /// All that is held is copied into pages, and the slots are free.
     pub fn spill(&mut self) {
         let conn = &mut *self.conn;
-        if conn.held.is_empty() {
+        if conn.handover.held.is_empty() {
             return;
         }
         let mut good = true;
-        while let Some(piece) = conn.held.pieces.pop_front() {
+        while let Some(piece) = conn.handover.held.take_front() {
             let port = &mut *self.port;
             let mut at = usize::from(piece.at);
             let copy = |out: &mut [u8]| {
@@ -267,8 +235,6 @@ impl<P: Port> Link<'_, P> {
             self.shared.stats.segments_spilled += 1;
             self.shared.give_slot(&piece, conn);
         }
-        conn.held.pieces = VecDeque::new();
-        conn.held.partial = None;
         if !good {
             self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL));
         }
@@ -276,13 +242,10 @@ impl<P: Port> Link<'_, P> {
 
     /// The card has walked over what it was asked to.
     pub fn replay_report(&mut self, report: &ReplayReport) {
-        let for_engine = core::mem::take(&mut self.conn.card.for_engine);
-        self.conn.card.in_error = false;
-        let first = self.conn.held.replays.front().copied();
-        let Some(replay) = first.filter(|replay| replay.seq == report.seq) else {
+        let for_engine = self.conn.handover.take_for_engine();
+        let Some(replay) = self.conn.handover.held.answered(report.seq) else {
             return;
         };
-        self.conn.held.replays.pop_front();
         let done = u32::from(report.done_len).min(replay.length);
         let stands = self.conn.reassembly.base() == replay.seq
             && self.conn.reassembly.available() >= done as usize;
@@ -298,25 +261,23 @@ impl<P: Port> Link<'_, P> {
         self.shared.stats.bytes_replayed += u64::from(done);
         match report.outcome() {
             Ok(ReplayOutcome::Whole) => {}
-            Ok(ReplayOutcome::Partial) => self.conn.held.partial = Some(replay.end()),
+            Ok(ReplayOutcome::Partial) => self.conn.handover.held.ended_inside(replay.end()),
             // One before it was not whole: it is asked again from there.
             Ok(ReplayOutcome::Refused) if !stands => {}
             Ok(ReplayOutcome::Error | ReplayOutcome::Refused) | Err(_) => self.replay_ended_badly(),
         }
         self.stream();
-        if !self.conn.held.is_empty() && !self.conn.reassembly.has_gap() {
-            self.not_attached();
+        if !self.conn.handover.held.is_empty() && !self.conn.reassembly.has_gap() {
+            self.conn.handover.raw_goes_on();
         }
         self.take_fin();
     }
 
     /// The job failed: its report says so, and there is no other.
     pub fn replay_failed(&mut self, job: u32) -> bool {
-        let replays = &mut self.conn.held.replays;
-        let Some(at) = replays.iter().position(|replay| replay.job == job) else {
+        if !self.conn.handover.held.failed(job) {
             return false;
-        };
-        replays.remove(at);
+        }
         self.replay_ended_badly();
         self.stream();
         self.take_fin();
@@ -333,11 +294,11 @@ impl<P: Port> Link<'_, P> {
         let mut wire = core::mem::take(&mut self.shared.wire);
         let mut good = length <= wire.len();
         let octets = wire.get_mut(..length).unwrap_or_default();
-        if self.conn.held.is_empty() {
+        if self.conn.handover.held.is_empty() {
             self.conn.reassembly.copy_front(octets);
         } else {
             let mut rest = &mut octets[..];
-            for piece in &self.conn.held.pieces {
+            for piece in self.conn.handover.held.pieces() {
                 let count = rest.len().min(piece.length.into());
                 let (now, later) = core::mem::take(&mut rest).split_at_mut(count);
                 let copied = self.port.copy_slot(piece.slot, piece.at.into(), now);

@@ -178,7 +178,7 @@ impl<P: Port> Link<'_, P> {
     /// Both sides know what holds from the next byte on, in both directions. The card has had the flow before: nothing is left
     /// that this side might not have (RFC 6581 §9.3, Terminate 2005).
     pub(crate) fn agree(&mut self, agreed: crate::cm::Agreed) {
-        debug_assert!(self.conn.card.bound);
+        debug_assert!(self.conn.handover.is_bound());
         let conn = &mut *self.conn;
         conn.agreed = agreed;
         conn.committed = true;

@@ -1,9 +1,8 @@
 //! The raw part of the stream: what the card could not frame, framed, checked and placed by the
-//! engine with exactly the card's checks (`docs/card.md`, [`weft_wire::checks`]); and how the card gets back to work.
+//! engine with exactly the card's checks (`docs/card.md`, [`weft_wire::checks`]).
 
-use weft_layout::{fpdu_verdict, AttachRow, FpduReport, SegmentReport};
 use weft_wire::checks::{self, Ask, Position, Right, Violation};
-use weft_wire::ddp::{self, DdpHeader, Target};
+use weft_wire::ddp::{DdpHeader, Target};
 use weft_wire::fpdu;
 use weft_wire::mpa::RtrKinds;
 use weft_wire::rdmap::{self, opcode};
@@ -17,12 +16,6 @@ use crate::qp::{Qp, Receives};
 use crate::rdmap::Fault;
 use crate::usual::ends_write;
 use crate::verbs::{Access, Sge};
-use weft_tcp::seq;
-
-/// Refusals after which the window's right edge stands still.
-const PATIENCE: u32 = 6;
-/// Refusals after which it moves again.
-const GIVE_UP: u32 = 64;
 
 impl<P: Port> Link<'_, P> {
     /// Takes what is in order, as far as it is whole.
@@ -120,7 +113,7 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// The card's checks, in the card's order; then placement and delivery.
-    fn check_and_place(&mut self, ulpdu: &[u8]) -> Result<(), Fault> {
+    pub fn check_and_place(&mut self, ulpdu: &[u8]) -> Result<(), Fault> {
         let Some((header, payload)) = DdpHeader::parse(ulpdu) else {
             return Err(Fault::of(Violation::Header.of_segment()));
         };
@@ -240,209 +233,6 @@ impl<P: Port> Link<'_, P> {
         msn == 1
             && self.conn.phase == Phase::AwaitFirst
             && self.conn.agreed.rtr == Some(RtrKinds::SEND)
-    }
-
-    // ------------------------------------------------------------------ the card's part
-
-    /// The report is of this binding of the flow.
-    pub fn is_current(&mut self, epoch: u8) -> bool {
-        let current = epoch == self.conn.card.epoch;
-        self.shared.stats.reports_stale += u64::from(!current);
-        current
-    }
-
-    /// The card framed an FPDU.
-    pub fn fpdu_report(&mut self, report: &FpduReport) {
-        match report.verdict {
-            fpdu_verdict::PLACED => {}
-            fpdu_verdict::ENGINE => {
-                self.conn.card.for_engine = true;
-                return;
-            }
-            fpdu_verdict::PLACE_FAILED => {
-                // The stream has moved on, and what belongs there is not there.
-                self.shared.stats.placements_failed += 1;
-                if self.conn.phase.receives() {
-                    self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL));
-                }
-                return;
-            }
-            // The engine finds the error itself, in the raw frame.
-            _ => {
-                self.conn.card.in_error = true;
-                return;
-            }
-        }
-        let old = seq::lt(report.seq, self.conn.reassembly.base());
-        if old || !self.conn.phase.receives() {
-            return;
-        }
-        self.shared.stats.fpdus_card += 1;
-        self.conn.ack.prompt |=
-            self.shared.config.prompt_ack && ends_write(report.ddp_control, report.rdmap_control);
-        let header = DdpHeader {
-            control: report.ddp_control,
-            rdmap_control: report.rdmap_control,
-            target: if report.ddp_control & ddp::TAGGED != 0 {
-                Target::Tagged {
-                    stag: report.stag_or_qn,
-                    to: report.to_or_mo,
-                }
-            } else {
-                Target::Untagged {
-                    rsvd_ulp: report.rsvd_ulp,
-                    qn: report.stag_or_qn,
-                    msn: report.msn,
-                    mo: report.to_or_mo as u32,
-                }
-            },
-        };
-        let ulpdu = usize::from(report.ulpdu_len);
-        if let Err(fault) = self.deliver(&header, ulpdu, report.payload_len, &[]) {
-            self.fault(&fault);
-        }
-    }
-
-    /// Before the segment itself: what its report says about the card, and the FPDUs of queues 1
-    /// to 3 that the card framed in it.
-    pub fn segment_report(&mut self, report: &SegmentReport, payload: &[u8]) {
-        if report.raw_count != self.conn.card.raw_count {
-            self.conn.card.raw_count = report.raw_count;
-            self.conn.card.attached = false;
-        }
-        self.conn.card.in_error = false;
-        if core::mem::take(&mut self.conn.card.for_engine) {
-            match payload.get(..usize::from(report.done_len)) {
-                Some(done) if !done.is_empty() => self.framed_by_card(report.seq, done),
-                // The card has moved on, and nobody has what was in them.
-                _ if self.conn.phase.receives() => {
-                    self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL));
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Walks over FPDUs that the card has checked, and takes those that are for the engine: of a queue pair for which software places
-    /// all of them, of another one those of queues 1 to 3.
-    pub fn framed_by_card(&mut self, start: u32, octets: &[u8]) {
-        let places = self.qp.as_ref().is_some_and(|qp| qp.software.is_some());
-        let mut scratch = core::mem::take(&mut self.shared.ulpdu);
-        for unit in Walk::new(octets, start, self.conn.rx_markers) {
-            if seq::lt(unit.seq, self.conn.reassembly.base()) || !self.conn.phase.receives() {
-                continue;
-            }
-            let ulpdu = unit.whole_ulpdu().unwrap_or_else(|| {
-                self.shared.stats.bytes_copied += unit.found.ulpdu_length as u64;
-                unit.unmarked(&mut scratch)
-            });
-            let taken = if places {
-                self.shared.stats.fpdus_card += 1;
-                self.check_and_place(ulpdu)
-            } else {
-                self.deliver_if_for_engine(ulpdu)
-            };
-            if let Err(fault) = taken {
-                self.fault(&fault);
-            }
-        }
-        self.shared.ulpdu = scratch;
-    }
-
-    /// Of a ULPDU that the card has checked: it is for the engine if it is of queue 1 to 3, else the card has placed it.
-    fn deliver_if_for_engine(&mut self, ulpdu: &[u8]) -> Result<(), Fault> {
-        match DdpHeader::parse(ulpdu) {
-            Some((header, payload)) if checks::ask(&header, payload.len()) == Ok(Ask::Engine) => {
-                self.shared.stats.fpdus_card += 1;
-                self.deliver(&header, ulpdu.len(), payload.len() as u32, payload)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Lets the card take over, if the stream stands between two FPDUs and nothing is buffered.
-    pub fn try_attach(&mut self) {
-        let walks = self.card_walks() && !self.is_element_foreign() && !self.awaits_rtr_frame();
-        let Some(qp) = self.qp.as_ref() else {
-            return;
-        };
-        let conn = &mut *self.conn;
-        let rtr_send = conn.phase == Phase::AwaitFirst && conn.agreed.rtr == Some(RtrKinds::SEND);
-        if !self.shared.config.attach
-            || !conn.card.bound
-            || !walks
-            || conn.card.attached
-            || !conn.committed
-            || !conn.phase.receives()
-            || rtr_send
-            || conn.peer_fin.is_some()
-            || !conn.reassembly.is_empty()
-            || conn.held.is_replaying()
-        {
-            return;
-        }
-        if conn.card.pause > 0 && !conn.frozen {
-            conn.card.pause -= 1;
-            return;
-        }
-        let ts_valid = conn.timestamps && conn.ts_is_valid(self.now);
-        let row = AttachRow {
-            raw_count: conn.card.raw_count,
-            rcv_nxt: conn.reassembly.next(),
-            msn: qp.expected.msn,
-            mo: qp.expected.mo,
-            ts_recent: if ts_valid { conn.ts_recent } else { 0 },
-            window: conn.reassembly.capacity(),
-            ..AttachRow::default()
-        }
-        .with_attached(true)
-        .with_ts_recent_valid(ts_valid);
-        self.shared.stats.attaches += 1;
-        if self.port.attach(qp.id.flow(), &row) {
-            conn.card.attached = true;
-            conn.card.ts_recent_at = self.now;
-            conn.card.refused = 0;
-            conn.card.pause = 0;
-            // The window opens again; `acknowledge` tells the peer.
-            conn.frozen = false;
-        } else {
-            self.shared.stats.attaches_refused += 1;
-            self.not_attached();
-        }
-    }
-
-    /// Raw segments keep coming: let the sender pause. If even that does not help, the engine goes on by itself for a while.
-    pub fn not_attached(&mut self) {
-        let conn = &mut *self.conn;
-        conn.card.refused += 1;
-        conn.card.pause = (1 << conn.card.refused.min(4)) - 1;
-        if conn.card.refused >= GIVE_UP {
-            conn.card.refused = 0;
-        }
-        conn.frozen = conn.card.refused >= PATIENCE;
-    }
-}
-
-impl<P: Port> Link<'_, P> {
-    /// The card's TS.Recent goes on only with what it walks. If that is too long ago, the next timestamp may look old to
-    /// it: it is taken off the flow, and gets it back with the TS.Recent of today. The count of one more says whether a
-    /// report is from before.
-    pub fn freshen_card(&mut self) {
-        let conn = &mut *self.conn;
-        let age = self.now.saturating_sub(conn.card.ts_recent_at);
-        let (Some(qp), true) = (self.qp.as_ref(), conn.timestamps && conn.card.attached) else {
-            return;
-        };
-        if age < crate::conn::TS_LIFE / 2 {
-            return;
-        }
-        conn.card.attached = false;
-        let row = AttachRow {
-            raw_count: conn.card.raw_count.wrapping_add(1),
-            rcv_nxt: conn.reassembly.base(),
-            ..AttachRow::default()
-        };
-        self.port.attach(qp.id.flow(), &row);
     }
 }
 

@@ -57,7 +57,7 @@ impl<P: Port> Link<'_, P> {
             self.give_up(ConnectFailure::Closed);
         }
         self.stream();
-        self.try_attach();
+        self.offer();
         self.transmit();
     }
 }

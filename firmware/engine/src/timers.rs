@@ -14,6 +14,8 @@ pub enum Timer {
     Phase,
     /// No traffic.
     Keepalive,
+    /// The sender is to use a window that has opened.
+    Window,
     /// A job must be done before something can go on: ask the card.
     JobsDone,
     /// The job ring was full: try again.

@@ -39,8 +39,8 @@ impl Conn {
         let short = config.short_way
             && self.tcp == TcpState::Open
             && self.phase == Phase::Established
-            && self.card.attached
-            && !self.card.for_engine
+            && self.handover.is_attached()
+            && !self.handover.awaits_frame()
             && self.agreed.ord > 0
             && !self.timestamps
             && self.peer_fin.is_none()
@@ -74,7 +74,6 @@ fn is_write(ddp_control: u8, rdmap_control: u8) -> bool {
 struct Segment {
     tcp_flags: u8,
     epoch: u8,
-    raw_count: u8,
     window: u16,
     seq: u32,
     ack: u32,
@@ -96,7 +95,7 @@ pub fn placed_write(
     let placed = config.short_way
         && report.verdict == fpdu_verdict::PLACED
         && is_write(ddp_control, rdmap_control)
-        && report.epoch == conn.card.epoch
+        && report.epoch == conn.handover.epoch()
         && conn.phase == Phase::Established
         && !seq::lt(report.seq, conn.reassembly.base());
     conn.ack.prompt |= placed && config.prompt_ack && ends_write(ddp_control, rdmap_control);
@@ -114,12 +113,11 @@ impl<P: Port> Link<'_, P> {
             && self.usual(&Segment {
                 tcp_flags: report.tcp_flags,
                 epoch: report.epoch,
-                raw_count: report.raw_count,
                 window: report.window,
                 seq: report.seq,
                 ack: report.ack,
                 length: u32::from(report.payload_len),
-                marked: is_marked(report.ecn),
+                marked: is_marked(report.status),
                 prompt,
             });
         self.shared.stats.fpdus_card += u64::from(done);
@@ -130,17 +128,17 @@ impl<P: Port> Link<'_, P> {
     #[inline]
     pub fn usual_segment(&mut self, report: &SegmentReport) -> bool {
         report.flags & !SegmentReport::ATTACHED == 0
-            && report.status == refusal::NONE
+            && report.status & (SegmentReport::REFUSAL_MASK | SegmentReport::RAW_FAILED)
+                == refusal::NONE
             && report.done_len == report.payload_len
             && self.usual(&Segment {
                 tcp_flags: report.tcp_flags,
                 epoch: report.epoch,
-                raw_count: report.raw_count,
                 window: report.window,
                 seq: report.seq,
                 ack: report.ack,
                 length: u32::from(report.payload_len),
-                marked: is_marked(report.ecn),
+                marked: is_marked(report.status),
                 prompt: false,
             })
     }
@@ -153,9 +151,8 @@ impl<P: Port> Link<'_, P> {
         let length = report.length;
         let usual = report.tcp_flags & !flag::PSH == flag::ACK
             && report.seq == next
-            && report.epoch == conn.card.epoch
-            && report.marked == conn.ecn.marked
-            && report.raw_count == conn.card.raw_count;
+            && report.epoch == conn.handover.epoch()
+            && report.marked == conn.ecn.marked;
         if !usual {
             return false;
         }

@@ -207,7 +207,7 @@ impl Engine {
         }
         self.run(now, slot, port, |link| {
             link.accept(&terms, params.private_data);
-            link.try_attach();
+            link.offer();
         });
         Ok(())
     }

@@ -163,7 +163,7 @@ impl<P: Port> Link<'_, P> {
 
     fn send_acknowledgment(&mut self) {
         let gap = self.conn.sack && self.conn.reassembly.has_gap() || self.tells_twice();
-        let sent = match (&self.qp, self.conn.card.bound, gap) {
+        let sent = match (&self.qp, self.conn.handover.is_bound(), gap) {
             (Some(qp), true, false) => {
                 let job = Job {
                     kind: JobKind::Segment.raw(),

@@ -1,0 +1,359 @@
+//! The engine: its hand-over, and of its stream what bears on it.
+
+use weft_engine::handover::{FlowHandover, Next, Opening, Piece, Replay, Stream, Told};
+
+use crate::card::{Job, Outcome, Report, SegmentReport, Slot, NUMBERS};
+use crate::faults::Fault;
+use crate::model::Sizes;
+use crate::stream::{end_of, is_boundary, Octets};
+use crate::world::World;
+
+/// Octets in a segment at most; a peer with less room may wait for more.
+pub const SEGMENT: u32 = 3;
+
+/// The engine's half.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Host {
+    /// The one that is explored.
+    pub handover: FlowHandover,
+    /// The first octet that is not done with.
+    pub base: u32,
+    /// What has arrived from there on.
+    pub got: Octets,
+    /// The peer's FIN lies here.
+    pub fin: Option<u32>,
+    /// Raw payload segments, as they were counted before.
+    pub count: u8,
+}
+
+impl Host {
+    /// A connection whose stream begins there.
+    pub fn new(base: u32, epoch: u8, patience: u8) -> Self {
+        let mut handover = FlowHandover::default();
+        handover.bind(epoch, patience);
+        Host {
+            handover,
+            base,
+            got: Octets::default(),
+            fin: None,
+            count: 0,
+        }
+    }
+
+    /// The next octet in order.
+    pub fn next(&self) -> u32 {
+        self.got.end_from(self.base)
+    }
+
+    /// Octets beyond a gap.
+    fn has_gap(&self) -> bool {
+        let next = self.next();
+        self.got.meets(next, 64)
+    }
+
+    /// All before `to` is done with.
+    fn consume(&mut self, to: u32) {
+        self.base = to;
+        self.got.forget_before(to);
+    }
+
+    /// Counts anew, from `by` octets later.
+    pub fn rebase(&mut self, by: u32) {
+        self.base -= by;
+        self.got.rebase(by);
+        self.fin = self.fin.map(|fin| fin - by);
+        self.handover.held.rebase(by);
+    }
+}
+
+impl World {
+    /// What the stream is like, for the hand-over.
+    fn stream(&self) -> Stream {
+        let host = &self.host;
+        let next = host.next();
+        Stream {
+            between: host.got.is_empty() && !host.handover.held.is_replaying(),
+            gap: host.has_gap(),
+            room: self.peer.edge.saturating_sub(next),
+            enough: SEGMENT,
+        }
+    }
+
+    /// The host handles the oldest report.
+    pub fn handle(&mut self, sizes: &Sizes) {
+        let Some(report) = self.reports.pop_front() else {
+            return;
+        };
+        match report {
+            Report::Foreign { slot } => self.give(slot, None),
+            Report::Segment(report) => self.handle_segment(&report, sizes),
+            Report::Replay {
+                epoch,
+                seq,
+                done,
+                outcome,
+                job,
+            } => {
+                self.unheard.retain(|number| *number != job);
+                self.hear(job);
+                if epoch == self.host.handover.epoch() || sizes.fault == Some(Fault::OldBinding) {
+                    self.handle_replay(seq, done, outcome, sizes);
+                }
+            }
+        }
+        if sizes.fault != Some(Fault::SlotsWaitForReports) {
+            self.look_at_jobs();
+        }
+        self.tell_window(sizes);
+    }
+
+    /// Its acknowledgment tells the peer of the window.
+    fn tell_window(&mut self, sizes: &Sizes) {
+        let stream = self.stream();
+        let opening = match sizes.fault {
+            Some(Fault::NeverOpens) => Opening::No,
+            Some(Fault::GivesUp) if self.host.handover.edge_stands() => self.host.handover.open(),
+            _ => self.host.handover.open_if_stuck(&stream),
+        };
+        if opening == Opening::ToFpdu {
+            self.peer.edge = self.peer.edge.max(end_of(self.host.base));
+        }
+        self.move_edge(sizes);
+    }
+
+    fn move_edge(&mut self, sizes: &Sizes) {
+        if !self.host.handover.edge_stands() {
+            self.peer.edge = self.peer.edge.max(self.host.base + sizes.window);
+        }
+    }
+
+    /// The engine's timers: JOB_DONE is looked at for as long as slots wait for a job, and a window opened to the end of an FPDU opens
+    /// wholly where the sender does not use it.
+    pub fn timer(&mut self, sizes: &Sizes) {
+        if sizes.fault != Some(Fault::SlotsWaitForReports) {
+            self.look_at_jobs();
+        }
+        if sizes.fault != Some(Fault::NeverOpens) && self.host.handover.is_opened() {
+            self.host.handover.open();
+            self.move_edge(sizes);
+        }
+    }
+
+    fn handle_segment(&mut self, report: &SegmentReport, sizes: &Sizes) {
+        let current = report.epoch == self.host.handover.epoch();
+        if !current && sizes.fault != Some(Fault::OldBinding) {
+            if let Some(slot) = report.slot {
+                self.give(slot, None);
+            }
+            return;
+        }
+        self.host.count = report.count;
+        self.host.handover.segment(Told {
+            payload: report.length > 0,
+            raw: report.slot.is_some() || sizes.fault == Some(Fault::BelievesOldReports),
+            attached: report.attached,
+        });
+        if sizes.fault == Some(Fault::BelievesOldReports) && report.length == 0 {
+            self.host.handover.segment(Told {
+                payload: true,
+                raw: true,
+                attached: report.attached,
+            });
+        }
+        let (at, end) = (report.seq + report.done, report.seq + report.length);
+        let held = self.may_hold(report, sizes);
+        if report.length > 0 {
+            if held.is_none() {
+                self.spill(sizes);
+            }
+            if report.done > 0 && report.seq <= self.host.next() {
+                self.pass_card(at);
+            }
+            if at < end {
+                match (held, report.slot) {
+                    (Some(piece), _) => {
+                        self.lend(piece.slot as u8);
+                        self.host.got.add(piece.seq, piece.end());
+                        self.host.handover.held.put(piece);
+                    }
+                    (None, Some(slot)) => {
+                        self.take_by_hand(at, end);
+                        self.give(slot, None);
+                    }
+                    // An old one, or refused.
+                    (None, None) => {}
+                }
+            }
+        }
+        if report.fin && self.host.fin.is_none() {
+            self.host.fin = Some(end);
+        }
+        self.go_on(sizes);
+        self.take_fin(sizes);
+        self.try_attach(sizes);
+    }
+
+    /// The card has dealt with everything before `to`.
+    fn pass_card(&mut self, to: u32) {
+        if to > self.host.base {
+            self.pass(self.host.base, to);
+            self.host.consume(to);
+        }
+    }
+
+    fn may_hold(&self, report: &SegmentReport, sizes: &Sizes) -> Option<Piece> {
+        let host = &self.host;
+        let (at, end) = (report.seq + report.done, report.seq + report.length);
+        let slot = report.slot?;
+        let fresh = at >= host.next() && !host.got.meets(at, end);
+        let apart = !host.handover.held.is_empty() || host.got.is_empty();
+        let room = 2 * self.ring.len() <= sizes.slots + 1;
+        let may = sizes.replay && self.card.bound && host.fin.is_none() && !report.fin && at < end;
+        (may && fresh && apart && room).then_some(Piece {
+            seq: at,
+            length: (end - at) as u16,
+            slot: slot.into(),
+            at: 0,
+        })
+    }
+
+    /// Octets that arrived raw are kept, as far as they are new.
+    fn take_by_hand(&mut self, at: u32, end: u32) {
+        let limit = self.host.fin.unwrap_or(u32::MAX);
+        let (at, end) = (at.max(self.host.base), end.min(limit));
+        if at < end {
+            self.host.got.add(at, end);
+        }
+    }
+
+    /// All that is held is copied, and the slots are free when no job reads them.
+    pub fn spill(&mut self, sizes: &Sizes) {
+        while let Some(piece) = self.host.handover.held.take_front() {
+            let job = self.host.handover.held.job_of(&piece);
+            let job = job.filter(|_| sizes.fault != Some(Fault::SlotFreeTooSoon));
+            self.give(piece.slot as u8, job.map(|job| job as u8));
+        }
+    }
+
+    /// Slots before the front of the stream are free.
+    fn free_done(&mut self) {
+        let base = self.host.base;
+        while let Some(piece) = self.host.handover.held.done_before(base, false) {
+            let job = self.host.handover.held.job_of(&piece);
+            self.give(piece.slot as u8, job.map(|job| job as u8));
+        }
+    }
+
+    /// What is in order is walked by the card again, or framed by hand.
+    fn go_on(&mut self, sizes: &Sizes) {
+        self.free_done();
+        while !self.host.handover.held.is_empty() {
+            let stream = (self.host.base, self.host.next());
+            let posted = match self.host.handover.held.next(stream, SEGMENT) {
+                Next::Wait => return,
+                Next::Post(pieces, start, end) if self.jobs.len() < sizes.jobs => {
+                    self.post(pieces, start, end);
+                    true
+                }
+                Next::Post(..) | Next::Spill => false,
+            };
+            if !posted {
+                if self.host.handover.held.is_replaying() {
+                    return;
+                }
+                self.spill(sizes);
+            }
+        }
+        if self.host.handover.held.is_replaying() {
+            return;
+        }
+        while self.host.base < self.host.next() && end_of(self.host.base) <= self.host.next() {
+            let (from, to) = (self.host.base, end_of(self.host.base));
+            debug_assert!(is_boundary(from));
+            self.place(false, from, to);
+            self.host.consume(to);
+        }
+    }
+
+    fn post(&mut self, pieces: core::ops::Range<usize>, start: u32, end: u32) {
+        let held = &mut self.host.handover.held;
+        let in_use = |number: &u8| {
+            let job = self.jobs.iter().any(|job| job.number == *number);
+            let told = |report: &Report| matches!(report, Report::Replay { job, .. } if job == number);
+            job || self.unheard.contains(number)
+                || self.reports.iter().any(told)
+                || self.ring.contains(&Slot::Waits(*number))
+        };
+        let number = (0..).find(|number| !in_use(number)).unwrap_or(0);
+        let slots = held.range(pieces);
+        let slots = slots.fold(0, |bits, piece| bits | 1 << (piece.slot % u16::from(NUMBERS)));
+        let follows = held.is_replaying();
+        held.asked(Replay {
+            seq: start,
+            length: end - start,
+            job: number.into(),
+        });
+        self.jobs.push_back(Job {
+            number,
+            slots,
+            seq: start,
+            end,
+            follows,
+            epoch: self.host.handover.epoch(),
+        });
+    }
+
+    fn handle_replay(&mut self, seq: u32, done: u32, outcome: Outcome, sizes: &Sizes) {
+        let Some(replay) = self.host.handover.held.answered(seq) else {
+            return;
+        };
+        let stands = self.host.base == seq && self.host.next() >= seq + done;
+        if stands {
+            self.pass_card(seq + done);
+        }
+        self.free_done();
+        match outcome {
+            Outcome::Whole => {}
+            Outcome::Partial => self.host.handover.held.ended_inside(replay.end()),
+            Outcome::Refused if !stands => {}
+            Outcome::Refused => self.spill(sizes),
+        }
+        self.go_on(sizes);
+        if !self.host.handover.held.is_empty() && !self.host.has_gap() {
+            self.host.handover.raw_goes_on();
+        }
+        self.take_fin(sizes);
+        self.try_attach(sizes);
+    }
+
+    /// Behind the FIN nothing comes: what is left in slots is copied.
+    fn take_fin(&mut self, sizes: &Sizes) {
+        if self.host.fin == Some(self.host.next()) && !self.host.handover.held.is_replaying() {
+            self.spill(sizes);
+            self.go_on(sizes);
+        }
+    }
+
+    fn try_attach(&mut self, sizes: &Sizes) {
+        let stream = self.stream();
+        if self.host.fin.is_some() || !self.host.handover.may_attach(&stream) {
+            return;
+        }
+        let (rcv, told) = (self.host.next(), (self.seen(), self.host.count));
+        let applied = self.card.attach(rcv, told, sizes);
+        self.host.handover.attach_answered(applied);
+    }
+
+    /// The engine freshens the card's timestamp. It is no more than a word beside the position; before, the flow was taken away for it.
+    pub fn freshen(&mut self, sizes: &Sizes) {
+        if sizes.fault == Some(Fault::FreshenWritesCount) && self.host.handover.is_attached() {
+            self.card.attached = false;
+            self.card.count = (self.host.count + 1) % sizes.counts;
+            self.host.handover.segment(Told {
+                payload: true,
+                raw: true,
+                attached: false,
+            });
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! One flow, from its peer to the engine, with everything that is on its way between.
+
+use std::collections::VecDeque;
+
+use crate::card::{Card, Job, Outcome, Placed, Report, SegmentReport, Slot, NUMBERS};
+use crate::faults::Fault;
+use crate::host::Host;
+use crate::model::Sizes;
+use crate::stream::{is_boundary, PERIOD};
+
+/// An invariant that does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Broken {
+    /// Octets were placed twice.
+    PlacedTwice,
+    /// Octets were passed over that nobody has placed.
+    Lost,
+    /// Something behind the FIN was placed.
+    BehindFin,
+    /// The card walks octets that are not the flow's.
+    ForeignOctets,
+    /// The card takes the middle of an FPDU for the beginning of one.
+    Misframed,
+}
+
+/// A peer: what it may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Peer {
+    /// The right edge that it was told.
+    pub edge: u32,
+    /// Behind the last octet ever sent.
+    pub sent: u32,
+    /// The stream ends here: its FIN was sent.
+    pub fin: Option<u32>,
+}
+
+/// Everything.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct World {
+    /// The peer.
+    pub peer: Peer,
+    /// The card's half.
+    pub card: Card,
+    /// The raw ring from its oldest slot that is not free on.
+    pub ring: VecDeque<Slot>,
+    /// The number of that slot.
+    pub head: u8,
+    /// Reports on their way.
+    pub reports: VecDeque<Report>,
+    /// Replays on their way.
+    pub jobs: VecDeque<Job>,
+    /// Jobs that are done, of which the host has not heard.
+    pub unheard: Vec<u8>,
+    /// The engine.
+    pub host: Host,
+    /// What was placed.
+    pub placed: Placed,
+    /// The first invariant that did not hold.
+    pub broken: Option<Broken>,
+}
+
+impl World {
+    /// A flow that was bound just now.
+    pub fn new(sizes: &Sizes) -> Self {
+        let mut world = World {
+            peer: Peer {
+                edge: PERIOD + sizes.window,
+                sent: PERIOD,
+                fin: None,
+            },
+            card: Card {
+                bound: true,
+                attached: false,
+                epoch: 1,
+                rcv: 0,
+                mark: NUMBERS - 1,
+                count: 0,
+            },
+            ring: VecDeque::new(),
+            head: 0,
+            reports: VecDeque::new(),
+            jobs: VecDeque::new(),
+            unheard: Vec::new(),
+            host: Host::new(PERIOD, 1, sizes.patience),
+            placed: Placed::default(),
+            broken: None,
+        };
+        world.placed.engine.add(0, PERIOD);
+        world
+    }
+
+    fn breaks(&mut self, broken: Broken) {
+        self.broken.get_or_insert(broken);
+    }
+
+    /// Octets are placed.
+    pub fn place(&mut self, by_card: bool, from: u32, to: u32) {
+        if !self.placed.place(by_card, from, to) {
+            self.breaks(Broken::PlacedTwice);
+        }
+        if self.peer.fin.is_some_and(|fin| to > fin) {
+            self.breaks(Broken::BehindFin);
+        }
+    }
+
+    /// The stream goes on behind these octets.
+    pub fn pass(&mut self, from: u32, to: u32) {
+        if !self.placed.has(from, to) {
+            self.breaks(Broken::Lost);
+        }
+    }
+
+    // ------------------------------------------------------------------ the raw ring
+
+    /// A slot's number, taken for a frame.
+    fn take_slot(&mut self, sizes: &Sizes) -> Option<u8> {
+        if self.ring.len() >= sizes.slots {
+            return None;
+        }
+        self.ring.push_back(Slot::Unseen);
+        Some((self.head + self.ring.len() as u8 - 1) % NUMBERS)
+    }
+
+    /// Where a slot is in the ring.
+    pub fn slot_at(&mut self, number: u8) -> Option<&mut Slot> {
+        let at = number.wrapping_sub(self.head) % NUMBERS;
+        self.ring.get_mut(usize::from(at))
+    }
+
+    /// Slots whose reports were handled, counted from the first ever.
+    pub fn seen(&self) -> u8 {
+        let unseen = self.ring.iter().position(|slot| *slot == Slot::Unseen);
+        let before = unseen.unwrap_or(self.ring.len()) as u8;
+        self.head.wrapping_add(before) % NUMBERS
+    }
+
+    /// The engine keeps a slot.
+    pub fn lend(&mut self, number: u8) {
+        if let Some(slot) = self.slot_at(number) {
+            *slot = Slot::Lent;
+        }
+    }
+
+    /// A slot is needed no more, but by a job.
+    pub fn give(&mut self, number: u8, job: Option<u8>) {
+        if let Some(slot) = self.slot_at(number) {
+            *slot = job.map_or(Slot::Free, Slot::Waits);
+        }
+        self.return_slots();
+    }
+
+    /// The host hears that this job is done.
+    pub fn hear(&mut self, job: u8) {
+        for slot in &mut self.ring {
+            if *slot == Slot::Waits(job) {
+                *slot = Slot::Free;
+            }
+        }
+        self.return_slots();
+    }
+
+    /// Free slots go back to the card in the ring's order.
+    fn return_slots(&mut self) {
+        while self.ring.front() == Some(&Slot::Free) {
+            self.ring.pop_front();
+            self.head = (self.head + 1) % NUMBERS;
+        }
+    }
+
+    // ------------------------------------------------------------------ what happens
+
+    /// A frame that is not of the flow comes up raw.
+    pub fn foreign(&mut self, sizes: &Sizes) {
+        if let Some(slot) = self.take_slot(sizes) {
+            self.reports.push_back(Report::Foreign { slot });
+        }
+    }
+
+    /// A segment of the peer arrives.
+    pub fn segment(&mut self, seq: u32, length: u32, fin: bool, sizes: &Sizes) {
+        let fault = sizes.fault;
+        let end = seq + length;
+        self.peer.sent = self.peer.sent.max(end);
+        if fin {
+            self.peer.fin = Some(end);
+        }
+        let mut report = SegmentReport {
+            epoch: self.card.epoch,
+            seq,
+            length,
+            done: 0,
+            slot: None,
+            attached: self.card.attached,
+            fin,
+            count: self.card.count,
+        };
+        let old = self.card.attached && end <= self.card.rcv && length > 0;
+        if length > 0 && !old {
+            // In sequence or not: a segment that may come up raw needs a slot.
+            if self.ring.len() >= sizes.slots {
+                return;
+            }
+            let mut whole = false;
+            if self.card.attached && seq == self.card.rcv {
+                let walked = self.card.walk(seq, end);
+                self.place(true, walked.from, walked.to);
+                report.done = walked.to - walked.from;
+                whole = walked.to == end;
+            }
+            if !whole {
+                report.slot = self.take_slot(sizes);
+                report.attached = false;
+                self.card.attached = false;
+                self.card.mark = report.slot.unwrap_or(self.card.mark);
+                self.card.count = (self.card.count + 1) % sizes.counts;
+                report.count = self.card.count;
+            }
+        }
+        // Whatever comes behind a FIN is nobody's.
+        let at_fin = self.card.attached && fin && end == self.card.rcv;
+        if at_fin && fault != Some(Fault::PlacesBehindFin) {
+            self.card.attached = false;
+            report.attached = false;
+        }
+        self.reports.push_back(Report::Segment(report));
+    }
+
+    /// The card does the next replay.
+    pub fn replay(&mut self, sizes: &Sizes) {
+        let Some(job) = self.jobs.pop_front() else {
+            return;
+        };
+        // A slot of it may hold something else by now.
+        let mut gone = false;
+        for number in (0..NUMBERS).filter(|n| job.slots >> n & 1 == 1) {
+            gone |= !matches!(self.slot_at(number), Some(Slot::Lent | Slot::Waits(_)));
+        }
+        if gone || job.epoch != self.card.epoch {
+            self.breaks(Broken::ForeignOctets);
+            return;
+        }
+        self.unheard.push(job.number);
+        if !self.card.bound {
+            // It is dropped, and nobody is told.
+            return;
+        }
+        let elsewhere = job.follows && self.card.rcv != job.seq;
+        let ignores = sizes.fault == Some(Fault::FollowsPartial);
+        let (outcome, done) = if self.card.attached || elsewhere && !ignores {
+            (Outcome::Refused, 0)
+        } else {
+            if !is_boundary(job.seq) {
+                self.breaks(Broken::Misframed);
+            }
+            let walked = self.card.walk(job.seq, job.end);
+            self.place(true, walked.from, walked.to);
+            let done = walked.to - walked.from;
+            match walked.to == job.end {
+                true => (Outcome::Whole, done),
+                false => (Outcome::Partial, done),
+            }
+        };
+        self.reports.push_back(Report::Replay {
+            epoch: job.epoch,
+            seq: job.seq,
+            done,
+            outcome,
+            job: job.number,
+        });
+    }
+
+    /// The connection has ended: the flow's key is gone.
+    pub fn leave(&mut self, sizes: &Sizes) {
+        (self.card.bound, self.card.attached) = (false, false);
+        self.spill(sizes);
+    }
+
+    /// Another connection has the flow. Reports of the one before may still be on their way.
+    pub fn bind_anew(&mut self, sizes: &Sizes) {
+        let epoch = (self.card.epoch + 1) % 2;
+        self.card = Card {
+            bound: true,
+            attached: false,
+            epoch,
+            rcv: 0,
+            mark: (self.seen() + NUMBERS - 1) % NUMBERS,
+            count: 0,
+        };
+        self.host = Host::new(PERIOD, epoch, sizes.patience);
+        self.placed = Placed::default();
+        self.placed.engine.add(0, PERIOD);
+        self.peer = Peer {
+            edge: PERIOD + sizes.window,
+            sent: PERIOD,
+            fin: None,
+        };
+    }
+
+    /// The engine looks at JOB_DONE: it has a timer for as long as slots wait for a job.
+    pub fn look_at_jobs(&mut self) {
+        for job in core::mem::take(&mut self.unheard) {
+            self.hear(job);
+        }
+    }
+
+    /// Counts octets anew, so that runs without end have finitely many worlds.
+    pub fn rebase(&mut self) {
+        let by = PERIOD;
+        let queued = self.reports.iter().filter_map(|report| match report {
+            Report::Segment(segment) => Some(segment.seq),
+            Report::Replay { seq, .. } => Some(*seq),
+            Report::Foreign { .. } => None,
+        });
+        let queued = queued.chain(self.jobs.iter().map(|job| job.seq)).min();
+        while self.host.base >= 2 * PERIOD && queued.is_none_or(|seq| seq >= 2 * PERIOD) {
+            self.host.rebase(by);
+            self.card.rebase(by);
+            self.peer.edge -= by;
+            self.peer.sent -= by;
+            self.peer.fin = self.peer.fin.map(|fin| fin - by);
+            self.placed.card.rebase(by);
+            self.placed.engine.rebase(by);
+            for report in &mut self.reports {
+                match report {
+                    Report::Segment(segment) => segment.seq -= by,
+                    Report::Replay { seq, .. } => *seq -= by,
+                    Report::Foreign { .. } => {}
+                }
+            }
+            for job in &mut self.jobs {
+                (job.seq, job.end) = (job.seq - by, job.end - by);
+            }
+            if queued.is_some() {
+                break;
+            }
+        }
+        let kept = self.host.base.saturating_sub(PERIOD);
+        self.placed.card.forget_before(kept);
+        self.placed.engine.forget_before(kept);
+        if !self.card.attached && self.jobs.is_empty() && !self.host.handover.held.is_replaying()
+        {
+            // Nothing asks for the position of a flow that is detached.
+            self.card.rcv = 0;
+        }
+        // Only differences of numbers count.
+        self.renumber();
+    }
+
+    /// The oldest slot becomes number 0.
+    fn renumber(&mut self) {
+        let head = core::mem::take(&mut self.head);
+        let anew = |number: u8| number.wrapping_sub(head) % NUMBERS;
+        self.card.mark = anew(self.card.mark);
+        for report in &mut self.reports {
+            match report {
+                Report::Segment(segment) => segment.slot = segment.slot.map(anew),
+                Report::Foreign { slot } => *slot = anew(*slot),
+                Report::Replay { .. } => {}
+            }
+        }
+        for job in &mut self.jobs {
+            job.slots = job.slots.rotate_right(head.into());
+        }
+        let held = &mut self.host.handover.held;
+        held.renumber(|slot| anew(slot as u8).into());
+    }
+}
