@@ -85,9 +85,10 @@ impl Report {
         self.bytes[KIND]
     }
 
+    /// JOB_DONE, its low 24 bits.
     pub(super) fn job_done(&self) -> u32 {
-        let b = &self.bytes[JOB_DONE..JOB_DONE + 4];
-        u32::from_le_bytes([b[0], b[1], b[2], b[3]])
+        let b = &self.bytes[JOB_DONE..JOB_DONE + 3];
+        u32::from_le_bytes([b[0], b[1], b[2], 0])
     }
 
     /// Slot and length of the raw frame that belongs to it, if one does.
