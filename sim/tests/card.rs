@@ -3,8 +3,8 @@
 use weft_layout::reg::{Ctrl, Status};
 use weft_layout::{
     fpdu_verdict, job_kind, job_status, reg, replay_outcome, report_kind, table, AttachRow,
-    Counter, FlowRxRow, FlowTxRow, FpduReport, Job, JobReport, ReceiveElement, ReplayReport,
-    SegmentReport, StagRow,
+    Counter, FlowRxRow, FlowTxRow, FpduReport, Job, JobReport, ReceiveElement, ReplayJob,
+    ReplayReport, SegmentReport, StagRow,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
@@ -372,11 +372,7 @@ fn each_error_has_its_terminate_code_and_places_nothing() {
                 "{name}: {:04x}",
                 fpdus[1].terminate
             );
-            assert_eq!(
-                report.flags,
-                SegmentReport::RAW,
-                "{name}"
-            );
+            assert_eq!(report.flags, SegmentReport::RAW, "{name}");
             assert_eq!(usize::from(report.done_len), good.len(), "{name}");
             assert_eq!(s.bench.counter(counter).unwrap(), 1, "{name}");
             assert_eq!(
@@ -424,10 +420,7 @@ fn attach_protocol() {
         let len = one.len() as u32;
         // Cut inside: the front is partial and goes up raw, and all behind it too.
         let (fpdus, report) = s.deliver(SEQ, &one[..30]);
-        assert_eq!(
-            (fpdus.len(), report.flags, report.done_len),
-            (0, 1, 0)
-        );
+        assert_eq!((fpdus.len(), report.flags, report.done_len), (0, 1, 0));
         let (_, report) = s.deliver(SEQ + 30, &one[30..]);
         assert_eq!(report.flags, SegmentReport::RAW);
         let mut row = AttachRow {
@@ -454,15 +447,9 @@ fn attach_protocol() {
             (0, SegmentReport::ATTACHED | SegmentReport::DUPLICATE)
         );
         let (fpdus, report) = s.deliver(SEQ + len, &one);
-        assert_eq!(
-            (fpdus.len(), report.flags),
-            (1, SegmentReport::ATTACHED)
-        );
+        assert_eq!((fpdus.len(), report.flags), (1, SegmentReport::ATTACHED));
         let (fpdus, report) = s.deliver(SEQ + 3 * len, &one);
-        assert_eq!(
-            (fpdus.len(), report.flags),
-            (0, SegmentReport::RAW)
-        );
+        assert_eq!((fpdus.len(), report.flags), (0, SegmentReport::RAW));
         assert_eq!(s.bench.counter(Counter::RxDetachGap).unwrap(), 1);
         assert_eq!(s.bench.counter(Counter::RxDetachPartial).unwrap(), 1);
         assert_eq!(s.bench.counter(Counter::RxAttachRefused).unwrap(), 1);
@@ -954,10 +941,7 @@ fn a_piece_of_the_stream_is_walked_again() {
         assert_eq!(fpdus.len(), 3, "{kind}");
         assert_eq!(told(&last), (replay_outcome::WHOLE, whole as u16));
         // The message that is expected is another one.
-        let wrong = ReplayJob {
-            msn: 1,
-            ..job(3)
-        };
+        let wrong = ReplayJob { msn: 1, ..job(3) };
         let (fpdus, last) = run(&mut s, &wrong);
         let codes: Vec<_> = fpdus.iter().map(|f| f.terminate).collect();
         assert_eq!(codes, [0, 0x1203], "{kind}");

@@ -18,17 +18,18 @@ use crate::timers::Timer;
 use crate::usual::ends_write;
 use weft_tcp::seq;
 
-/// A sender that may finish an FPDU has so long before it gets the whole window; and a window that has opened is told again so much later.
+/// A sender waits so long at most for a window that stands still; and one that has opened is told again so much later.
 const WINDOW_WAIT: u64 = 500_000;
 /// How often a window that has opened is told again, each time twice as late.
 const WINDOW_TOLD: u8 = 6;
 
 impl Conn {
-    /// What the received stream is like now, for the hand-over.
-    pub fn stream_now(&self) -> Stream {
+    /// What the received stream is like now, for the hand-over; `more`: the next report is at hand.
+    pub fn stream_now(&self, more: bool) -> Stream {
         let next = self.reassembly.next();
         Stream {
             between: self.reassembly.is_empty() && !self.handover.held.is_replaying(),
+            more,
             gap: self.reassembly.has_gap(),
             room: seq::diff(self.edge, next).max(0) as u32,
             // A window is told in units of 2^scale octets (RFC 7323 §2.2).
@@ -36,10 +37,9 @@ impl Conn {
         }
     }
 
-    /// The window's right edge stands, and nothing would ever move it.
-    pub fn window_stays_shut(&self) -> bool {
-        let told = self.handover.is_opened() && !self.timers.is_set(Timer::Window);
-        told || self.phase.receives() && self.handover.is_stuck(&self.stream_now())
+    /// The window's right edge stands before a sender that may wait for it.
+    pub fn holds_up(&self) -> bool {
+        self.phase.receives() && self.handover.holds_up(&self.stream_now(false))
     }
 }
 
@@ -166,6 +166,10 @@ impl<P: Port> Link<'_, P> {
         if self.conn.handover.edge_stands() {
             self.open_if_stuck();
         }
+        if self.conn.holds_up() && !self.conn.timers.is_set(Timer::Window) {
+            let at = self.now.saturating_add(WINDOW_WAIT);
+            self.conn.timers.set(Timer::Window, Some(at));
+        }
     }
 
     /// Lets the card take over, if the stream stands between two FPDUs and nothing is buffered.
@@ -186,7 +190,7 @@ impl<P: Port> Link<'_, P> {
         {
             return;
         }
-        let stream = conn.stream_now();
+        let stream = conn.stream_now(self.port.has_report());
         if !conn.handover.may_attach(&stream) {
             return;
         }
@@ -218,7 +222,7 @@ impl<P: Port> Link<'_, P> {
 
     /// The window opens where the sender may not go on inside an FPDU.
     fn open_if_stuck(&mut self) {
-        let stream = self.conn.stream_now();
+        let stream = self.conn.stream_now(false);
         match self.conn.handover.open_if_stuck(&stream) {
             Opening::No => {}
             Opening::ToFpdu => {
@@ -229,8 +233,6 @@ impl<P: Port> Link<'_, P> {
                 let edge = next.wrapping_add((room + unit) & !unit);
                 self.conn.edge = seq::max(self.conn.edge, edge);
                 self.conn.ack.now = true;
-                let at = self.now.saturating_add(WINDOW_WAIT);
-                self.conn.timers.set(Timer::Window, Some(at));
             }
             Opening::All => self.window_opened(&stream),
         }
@@ -263,10 +265,10 @@ impl<P: Port> Link<'_, P> {
         }
     }
 
-    /// The sender has not used the window that was told.
+    /// The sender may have waited long enough; or it has not used the window that was told.
     pub fn window_due(&mut self) {
-        if self.conn.handover.is_opened() {
-            let stream = self.conn.stream_now();
+        if self.conn.holds_up() {
+            let stream = self.conn.stream_now(false);
             self.conn.handover.open();
             self.window_opened(&stream);
         } else if self.conn.window_told > 0 {

@@ -61,6 +61,11 @@ pub trait Port {
     /// the ring was set up, modulo 2^32.
     fn raw_seen(&self) -> u32;
 
+    /// The report behind the one that is being handled is at hand.
+    fn has_report(&self) -> bool {
+        false
+    }
+
     /// Writes the flow's ATTACH row; false if the card did not apply it: it has sent up a raw segment of the flow in a slot that is not
     /// below `row.raw_seen`, or walks over one (card.md, "Attach").
     fn attach(&mut self, flow: u16, row: &AttachRow) -> bool;

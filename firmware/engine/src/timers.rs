@@ -22,7 +22,7 @@ pub enum Timer {
     Retry,
 }
 
-const COUNT: usize = 7;
+const COUNT: usize = 8;
 
 /// All timers of a connection, and when to look at them. A timer that is cleared or set later leaves that time as it is: whoever
 /// comes then finds out that it was too early. So what moves with each segment costs a comparison.

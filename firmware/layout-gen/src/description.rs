@@ -148,7 +148,9 @@ impl TryFrom<String> for FieldType {
                 .and_then(|n| n.parse().ok())
                 .filter(|n| (1..=16).contains(n))
                 .map(FieldType::Bytes)
-                .ok_or_else(|| format!("unknown type '{text}': u8 u16 u24 u32 u64 bytes1..bytes16")),
+                .ok_or_else(|| {
+                    format!("unknown type '{text}': u8 u16 u24 u32 u64 bytes1..bytes16")
+                }),
         }
     }
 }

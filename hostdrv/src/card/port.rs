@@ -108,6 +108,10 @@ impl Port for Card {
         self.raw.slots().taken()
     }
 
+    fn has_report(&self) -> bool {
+        self.reports.has_next()
+    }
+
     fn attach(&mut self, flow: u16, row: &AttachRow) -> bool {
         let applied = self.write_row(table::ATTACH, flow.into(), &row.to_bytes());
         applied.unwrap_or_else(|error| {

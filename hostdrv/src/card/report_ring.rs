@@ -54,14 +54,25 @@ impl ReportRing {
         self.taken
     }
 
-    /// The next report, if the card has written it: its phase is that of the pass through the ring.
-    pub(super) fn take(&mut self) -> Result<Option<Report>, DeviceError> {
+    /// Where the next report lies, if the card has written it: its phase is that of the pass through the ring.
+    fn next(&self) -> Result<Option<usize>, DeviceError> {
         let slot = (self.taken & ((1 << self.log2) - 1)) as usize;
         let phase = !(self.taken >> self.log2) as u8 & SegmentReport::PHASE;
         let offset = slot * SIZE;
-        if self.memory.memory().read_u8(offset + PHASE)? & SegmentReport::PHASE != phase {
+        let written = self.memory.memory().read_u8(offset + PHASE)?;
+        Ok((written & SegmentReport::PHASE == phase).then_some(offset))
+    }
+
+    /// The next report has been written.
+    pub(super) fn has_next(&self) -> bool {
+        matches!(self.next(), Ok(Some(_)))
+    }
+
+    /// The next report, if the card has written it.
+    pub(super) fn take(&mut self) -> Result<Option<Report>, DeviceError> {
+        let Some(offset) = self.next()? else {
             return Ok(None);
-        }
+        };
         observe();
         let mut bytes = [0; SIZE];
         self.memory.read(offset, &mut bytes)?;

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use weft_layout::{
-    doorbell, trace_kind, Counter, FlowTxRow, Job, JobKind, JobReport, JobStatus, ReplayJob, ReportKind,
-    TraceEntry, TraceFrameOut,
+    doorbell, trace_kind, Counter, FlowTxRow, Job, JobKind, JobReport, JobStatus, ReplayJob,
+    ReportKind, TraceEntry, TraceFrameOut,
 };
 
 use super::counters::Counters;

@@ -8,7 +8,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use weft_layout::{
     doorbell, reg, report_kind, table, trace_kind, AttachRow, CaptureHeader, Counter, FlowRxRow,
-    FlowTxRow, Job, ReceiveElement, StagRow, TraceEntry, TraceTable, NUM_COUNTERS,
+    FlowTxRow, Job, ReceiveElement, ReplayJob, StagRow, TraceEntry, TraceTable, NUM_COUNTERS,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
@@ -1131,6 +1131,6 @@ mod rtl {
 fn clear_arrival(report: &mut [u8; 64]) {
     use weft_layout::report_kind::{FRAME, PLACED, SEGMENT};
     if matches!(report[0], SEGMENT | PLACED | FRAME) {
-        report[SegmentReport::ARRIVAL_AT..][..3].fill(0);
+        report[weft_layout::SegmentReport::ARRIVAL_AT..][..3].fill(0);
     }
 }

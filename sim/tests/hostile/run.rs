@@ -630,7 +630,9 @@ impl Run<'_> {
             1 => {
                 // As if its last raw segment were not seen.
                 let row = self.bench.read_table(table::ATTACH, number);
-                let mark = row.map_err(failed)?.map_or(0, |r| AttachRow::from_bytes(&r).raw_seen);
+                let mark = row
+                    .map_err(failed)?
+                    .map_or(0, |r| AttachRow::from_bytes(&r).raw_seen);
                 let row = AttachRow {
                     attached: AttachRow::ATTACHED | AttachRow::TS_RECENT_VALID,
                     ..self.position(mark.wrapping_sub(1))

@@ -166,14 +166,10 @@ fn two_flows_are_taken_away_while_nobody_reads_reports() {
             let of: Vec<_> = of.filter(|r| r.flow == flow).collect();
             let placed = of.iter().take_while(|r| r.attached()).count();
             for (n, report) in of[placed..].iter().enumerate() {
-                assert_eq!(
-                    (report.raw(), report.attached()),
-                    (true, false),
-                    "{n}"
-                );
+                assert_eq!((report.raw(), report.attached()), (true, false), "{n}");
             }
             // Behind the last of them.
-            let slots = reports.iter().map(|r| SegmentReport::from_bytes(&r.0));
+            let slots = segments.iter().map(|r| SegmentReport::from_bytes(&r.0));
             let slots = slots.filter(|r| r.raw());
             let last = slots.enumerate().filter(|(_, r)| r.flow == flow).last();
             assert_eq!(

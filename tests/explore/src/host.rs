@@ -68,11 +68,12 @@ impl Host {
 
 impl World {
     /// What the stream is like, for the hand-over.
-    fn stream(&self) -> Stream {
+    pub fn stream(&self) -> Stream {
         let host = &self.host;
         let next = host.next();
         Stream {
             between: host.got.is_empty() && !host.handover.held.is_replaying(),
+            more: false,
             gap: host.has_gap(),
             room: self.peer.edge.saturating_sub(next),
             enough: SEGMENT,
@@ -127,13 +128,14 @@ impl World {
         }
     }
 
-    /// The engine's timers: JOB_DONE is looked at for as long as slots wait for a job, and a window opened to the end of an FPDU opens
-    /// wholly where the sender does not use it.
+    /// The engine's timers: JOB_DONE is looked at for as long as slots wait for a job, and a window that stands before a sender that may
+    /// wait for it opens.
     pub fn timer(&mut self, sizes: &Sizes) {
         if sizes.fault != Some(Fault::SlotsWaitForReports) {
             self.look_at_jobs();
         }
-        if sizes.fault != Some(Fault::NeverOpens) && self.host.handover.is_opened() {
+        let holds_up = self.host.handover.holds_up(&self.stream());
+        if sizes.fault != Some(Fault::NeverOpens) && holds_up {
             self.host.handover.open();
             self.move_edge(sizes);
         }

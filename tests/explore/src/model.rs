@@ -125,7 +125,7 @@ impl Model for Exploration {
         if !world.reports.is_empty() {
             actions.push(Action::Handle);
         }
-        if !world.unheard.is_empty() || world.host.handover.is_opened() {
+        if !world.unheard.is_empty() || world.host.handover.holds_up(&world.stream()) {
             actions.push(Action::Timer);
         }
         if sizes.fault == Some(Fault::FreshenWritesCount) {

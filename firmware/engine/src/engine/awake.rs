@@ -63,7 +63,8 @@ pub(super) fn asleep(conn: &Conn, qp: Option<&Qp>) -> Option<&'static str> {
                 Phase::AwaitFirst => conn.agreed.rtr.is_some(),
                 _ => conn.fin_queued,
             };
-            jobs.or(why(conn.window_stays_shut(), "room in the window"))
+            let shut = conn.holds_up() && !set(Timer::Window);
+            jobs.or(why(shut, "room in the window"))
                 .or(why(flight && !set(Timer::Retransmit), "an acknowledgment"))
                 .or(why(unsent && !tried, "a chance to send"))
                 .or(why(

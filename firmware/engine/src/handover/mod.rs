@@ -46,6 +46,8 @@ pub struct Told {
 pub struct Stream {
     /// It stands between two FPDUs, and nothing is buffered or being replayed.
     pub between: bool,
+    /// The next report is at hand, so that an attempt would be for nothing.
+    pub more: bool,
     /// A gap: what is missing is sent again within the window that was told.
     pub gap: bool,
     /// Octets that the peer may still send.
@@ -69,7 +71,7 @@ enum Edge {
     /// It stands still, so that the sender has to pause.
     Stands,
     /// It stands still behind the FPDU that the sender's pause has cut.
-    StandsBehind,
+    StandsBehindFpdu,
 }
 
 /// How far a window that stood still has to open now.
@@ -77,7 +79,7 @@ enum Edge {
 pub enum Opening {
     /// Not at all.
     No,
-    /// Up to the end of the FPDU at the front, within a time after which [`FlowHandover::open`] is called.
+    /// Up to the end of the FPDU at the front.
     ToFpdu,
     /// Wholly.
     All,
@@ -214,12 +216,15 @@ impl FlowHandover {
         if self.owner != Owner::Engine || !stream.between {
             return false;
         }
-        // Where the sender has paused there is no report left to wait for.
-        if self.wait > 0 && !(self.edge_stands() && stream.peer_may_wait()) {
+        // A sender that has to pause leaves the moment open in which it does.
+        if self.wait > 0 && !self.edge_stands() {
             self.wait -= 1;
             return false;
         }
-        true
+        if stream.more {
+            self.raw_goes_on();
+        }
+        !stream.more
     }
 
     /// What became of it. Refused: raw segments are on their way, so that a report comes.
@@ -248,37 +253,26 @@ impl FlowHandover {
         self.edge != Edge::Moves
     }
 
-    /// It was opened to the end of an FPDU, which the sender has not sent yet.
-    #[inline]
-    pub fn is_opened(&self) -> bool {
-        self.edge == Edge::StandsBehind
+    /// The edge stands, and the sender may wait for it to move: that is not to last, so there is a timer.
+    pub fn holds_up(&self, stream: &Stream) -> bool {
+        self.edge_stands() && stream.peer_may_wait()
     }
 
     /// How far the window opens where the sender has used it up inside an FPDU: the flow cannot be attached before the rest of that has
     /// come. A sender that goes beyond it, or does not send the little that it may, gets the whole window and another round.
     pub fn open_if_stuck(&mut self, stream: &Stream) -> Opening {
-        if !self.cut_inside(stream) {
+        let inside = !stream.between && !stream.gap && !self.held.is_replaying();
+        if !inside || !stream.peer_may_wait() {
             return Opening::No;
         }
         match self.edge {
             Edge::Stands => {
-                self.edge = Edge::StandsBehind;
+                self.edge = Edge::StandsBehindFpdu;
                 Opening::ToFpdu
             }
-            Edge::StandsBehind if stream.room == 0 => self.open(),
-            Edge::StandsBehind | Edge::Moves => Opening::No,
+            Edge::StandsBehindFpdu if stream.room == 0 => self.open(),
+            Edge::StandsBehindFpdu | Edge::Moves => Opening::No,
         }
-    }
-
-    /// The sender may wait for more room inside an FPDU, and nothing is on its way that would change that.
-    fn cut_inside(&self, stream: &Stream) -> bool {
-        let replaying = self.held.is_replaying();
-        !stream.between && !stream.gap && stream.peer_may_wait() && !replaying
-    }
-
-    /// The window would stay shut: it is never so behind [`FlowHandover::open_if_stuck`].
-    pub fn is_stuck(&self, stream: &Stream) -> bool {
-        self.edge == Edge::Stands && self.cut_inside(stream)
     }
 
     /// The window moves again, and attempts are counted anew.

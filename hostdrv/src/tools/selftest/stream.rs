@@ -137,7 +137,10 @@ impl Stream {
             return Ok(());
         }
         Err(Failure::differs(
-            format!("ATTACH of flow {} with raw_seen {}", self.flow, row.raw_seen),
+            format!(
+                "ATTACH of flow {} with raw_seen {}",
+                self.flow, row.raw_seen
+            ),
             "applied (TABLE_CMD reads 0)",
             "not applied",
         ))

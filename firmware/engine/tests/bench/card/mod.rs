@@ -10,7 +10,8 @@ use std::collections::VecDeque;
 
 use weft_engine::{Full, MemoryError, Port};
 use weft_layout::{
-    count_near, job_kind, table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, Job, ReceiveElement, StagRow,
+    count_near, job_kind, table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, Job, ReceiveElement,
+    StagRow,
 };
 
 /// IOVA of the first byte of host memory.
@@ -207,6 +208,10 @@ impl Port for Card {
 
     fn raw_seen(&self) -> u32 {
         self.raw_seen
+    }
+
+    fn has_report(&self) -> bool {
+        !self.reports.is_empty()
     }
 
     fn attach(&mut self, flow: u16, row: &AttachRow) -> bool {
