@@ -39,8 +39,12 @@ pub enum Way {
 /// Parts under way at most.
 pub const MAX_PARTS: usize = 256;
 
-/// A timestamp older than this means nothing: the peer's clock may have gone half round (RFC 7323 §5.5).
-pub const TS_LIFE: u64 = 24 * 24 * 3600 * 1_000_000_000;
+/// A timestamp older than this means nothing: the peer's clock may have gone half round (RFC 7323 §5.5). That takes 24 days at the
+/// RFC's fastest clock, and this time at one of microseconds, as Linux may have since 6.7. No old duplicate lives as long.
+pub const TS_LIFE: u64 = (1 << 31) * 1_000;
+
+/// So many ticks behind what the peer has said, the card is told.
+const TS_BEHIND: i32 = 1 << 30;
 
 /// When TS.Recent was taken that is not known.
 pub const NEVER: u64 = u64::MAX;
@@ -188,7 +192,9 @@ pub struct CardState {
     pub left: Option<u16>,
     /// It frames and places.
     pub attached: bool,
-    /// When its TS.Recent was taken.
+    /// Its TS.Recent, as far as it is known here.
+    pub ts_recent: u32,
+    /// When that was taken.
     pub ts_recent_at: u64,
     /// Raw payload segments that the engine has handled.
     pub raw_count: u8,
@@ -427,6 +433,15 @@ impl Conn {
     /// TS.Recent is not too old to mean anything.
     pub fn ts_is_valid(&self, now: u64) -> bool {
         self.ts_recent_at != NEVER && now.saturating_sub(self.ts_recent_at) < TS_LIFE
+    }
+
+    /// The card's TS.Recent goes on with what the card walks, and this side's with what acknowledges as well. It is behind by so much, or
+    /// taken so long ago, that the peer's next timestamp might look old.
+    pub fn is_card_behind(&self, now: u64) -> bool {
+        let card = &self.card;
+        let age = now.saturating_sub(card.ts_recent_at);
+        let ticks = seq::diff(self.ts_recent, card.ts_recent);
+        self.timestamps && card.attached && (age >= TS_LIFE / 2 || ticks >= TS_BEHIND)
     }
 
     /// The right edge that may be told now.

@@ -352,6 +352,7 @@ impl<P: Port> Link<'_, P> {
             self.conn.ts_recent_at = self.now;
         }
         if seen.done > 0 {
+            self.conn.card.ts_recent = self.conn.ts_recent;
             self.conn.card.ts_recent_at = self.now;
         }
     }

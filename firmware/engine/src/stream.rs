@@ -400,6 +400,7 @@ impl<P: Port> Link<'_, P> {
         self.shared.stats.attaches += 1;
         if self.port.attach(qp.id.flow(), &row) {
             conn.card.attached = true;
+            conn.card.ts_recent = conn.ts_recent;
             conn.card.ts_recent_at = self.now;
             conn.card.refused = 0;
             conn.card.pause = 0;
@@ -424,18 +425,13 @@ impl<P: Port> Link<'_, P> {
 }
 
 impl<P: Port> Link<'_, P> {
-    /// The card's TS.Recent goes on only with what it walks. If that is too long ago, the next timestamp may look old to
-    /// it: it is taken off the flow, and gets it back with the TS.Recent of today. The count of one more says whether a
+    /// The card's TS.Recent goes on only with what it walks. If it is far behind ([`Conn::is_card_behind`](crate::conn::Conn::is_card_behind)) it is taken off the flow, and gets it back with the TS.Recent of today. The count of one more says whether a
     /// report is from before.
     pub fn freshen_card(&mut self) {
         let conn = &mut *self.conn;
-        let age = self.now.saturating_sub(conn.card.ts_recent_at);
-        let (Some(qp), true) = (self.qp.as_ref(), conn.timestamps && conn.card.attached) else {
+        let (Some(qp), true) = (self.qp.as_ref(), conn.is_card_behind(self.now)) else {
             return;
         };
-        if age < crate::conn::TS_LIFE / 2 {
-            return;
-        }
         conn.card.attached = false;
         let row = AttachRow {
             raw_count: conn.card.raw_count.wrapping_add(1),
