@@ -412,6 +412,11 @@ impl Conn {
         }
     }
 
+    /// All that is left of it is its time to wait: its queue pair has left it, and its user has read everything.
+    pub fn only_waits(&self) -> bool {
+        self.tcp == TcpState::TimeWait && self.qp.is_none()
+    }
+
     /// RCV.NXT.
     #[inline]
     pub fn rcv_nxt(&self) -> u32 {

@@ -285,7 +285,12 @@ fn a_timestamp_is_old_at_its_hour_and_not_before() {
     t.s.ts_val = Some(1999);
     for (before, count) in [(LIFE / 2, 1), (1, 1), (0, 2)] {
         t.s.wait(taken + LIFE - before - t.s.now);
-        t.s.send(flag::ACK, t.s.seq, Options::default(), &send_of(2, &[2 ^ 0x5a; 40]));
+        t.s.send(
+            flag::ACK,
+            t.s.seq,
+            Options::default(),
+            &send_of(2, &[2 ^ 0x5a; 40]),
+        );
         assert_eq!(t.s.completions.len(), count, "{before} ns before");
     }
     assert_eq!(t.s.engine.stats().refused_timestamp, 2);
