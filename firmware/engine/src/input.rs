@@ -237,10 +237,11 @@ impl<P: Port> Link<'_, P> {
         self.freshen_card();
     }
 
-    /// All of a segment lies before the window: a probe, or something sent again. The answer says where this side is, and nothing else
-    /// of it is used (RFC 9293 §3.10.7.4).
+    /// All of a segment lies before the window: a probe, or something sent again. The answer says where this side is. But that the
+    /// peer is there, nothing of it is used (RFC 9293 §3.10.7.4).
     fn answer_old(&mut self, seen: &Seen<'_>) {
         self.shared.stats.duplicates += 1;
+        self.alive();
         if seen.length > 0 {
             let end = seen.seq.wrapping_add(seen.length);
             self.conn.reassembly.arrived_twice(seen.seq, end);

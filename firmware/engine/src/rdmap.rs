@@ -289,10 +289,13 @@ impl<P: Port> Link<'_, P> {
         length: u32,
     ) -> Result<(), TerminateCode> {
         let read = self.qp.as_ref().and_then(|qp| qp.reads.front());
+        let read = read.filter(|read| !read.atomic);
         let wrong = match read {
+            // It names memory that no Read has opened: so says the card too, unless another Read has (RFC 5040 §7.2: the fields first).
+            _ if length > 0 && read.is_none_or(|read| stag != read.stag) => {
+                TerminateCode::RDMAP_ACCESS
+            }
             None => TerminateCode::RDMAP_OPCODE,
-            Some(read) if read.atomic => TerminateCode::RDMAP_OPCODE,
-            Some(read) if length > 0 && stag != read.stag => TerminateCode::DDP_STAG,
             Some(read) if length > 0 && (to != read.to || length > read.left) => {
                 TerminateCode::DDP_BOUNDS
             }
