@@ -355,6 +355,29 @@ fn ends_that_go_are_heard_of() {
     ));
 }
 
+/// RFC 6581 §9.1: each program hears what the other one said, beside what was made of it.
+#[test]
+fn what_the_peer_said_of_reads_is_told() {
+    let (_host, [a, b]) = members::<2>();
+    let (a, b) = (End::new(&a), End::new(&b));
+    let param = |ird, ord| ConnParam {
+        responder_resources: ird,
+        initiator_depth: ord,
+        ..ConnParam::default()
+    };
+    let _listener = b.channel.listen(PORT, 8).expect("a port");
+    let _client = a.connect(2, &param(3, 5));
+    let _server = b.accept(&param(2, 9));
+    let told = |end: &End| {
+        let up = end.next(CmEventType::Established);
+        let agreed = (up.responder_resources, up.initiator_depth);
+        (agreed, (up.peer_ird, up.peer_ord))
+    };
+    let some = |ird, ord| (Some(ird), Some(ord));
+    assert_eq!(told(&a), (some(3, 2), some(2, 3)));
+    assert_eq!(told(&b), (some(2, 3), some(3, 5)));
+}
+
 #[test]
 fn reads_are_as_agreed() {
     let (_host, [a, b]) = members::<2>();

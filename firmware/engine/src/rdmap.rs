@@ -4,7 +4,6 @@ use weft_wire::ddp::{DdpHeader, Target, UNTAGGED_HEADER};
 use weft_wire::rdmap::{control, opcode, opcode_of, queue, AtomicRequest, ReadRequest, IMMEDIATE};
 use weft_wire::terminate::{Terminate, TerminateCode};
 
-use crate::cm::PrivateData;
 use crate::conn::Phase;
 use crate::link::Link;
 use crate::port::Port;
@@ -107,7 +106,7 @@ impl<P: Port> Link<'_, P> {
     /// The responder waits for the first message before it says anything.
     fn first_message(&mut self) {
         if self.conn.phase == Phase::AwaitFirst {
-            self.established(PrivateData::default());
+            self.responder_established();
         }
     }
 
