@@ -355,6 +355,23 @@ fn ends_that_go_are_heard_of() {
     ));
 }
 
+/// A device has as many regions as it says, and no more; of completion queue entries likewise.
+#[test]
+fn limits_are_those_that_are_said() {
+    let device = device(3);
+    let attr = device.attributes();
+    let pd = device.alloc_pd().expect("a domain");
+    let mut regions = Vec::new();
+    while let Ok(mr) = pd.alloc_mr(64, Access::LOCAL_WRITE) {
+        regions.push(mr);
+    }
+    assert_eq!(regions.len(), attr.max_mr as usize);
+    assert!(matches!(
+        device.create_cq(attr.max_cqe + 1, None),
+        Err(VerbsError::InvalidSize { .. })
+    ));
+}
+
 /// RFC 6581 §9.1: each program hears what the other one said, beside what was made of it.
 #[test]
 fn what_the_peer_said_of_reads_is_told() {
