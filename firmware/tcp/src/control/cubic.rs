@@ -135,13 +135,7 @@ impl Control for Cubic {
 
     #[inline]
     fn acknowledged(&mut self, progress: &Progress) {
-        if progress.recovering {
-            return;
-        }
-        if !progress.limited {
-            if let Some(epoch) = self.epoch.as_mut() {
-                epoch.last = progress.now;
-            }
+        if progress.recovering || !progress.limited {
             return;
         }
         if self.window.in_slow_start() {
