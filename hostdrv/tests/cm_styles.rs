@@ -415,7 +415,17 @@ fn extensions_are_found_out() {
         (extensions.transports, alone.extensions().transports),
         (2, 0)
     );
-    assert!(extensions.operations & Operations::IMMEDIATE != 0);
+    let all = [
+        Operations::IMMEDIATE,
+        Operations::ATOMIC,
+        Operations::WINDOW,
+        Operations::FAST_REGISTRATION,
+        Operations::SHARED_RECEIVE,
+    ];
+    assert!(all.iter().all(|bit| extensions.operations & bit != 0));
+    // That is iWARP's.
+    assert_eq!(extensions.operations & Operations::XRC, 0);
+    assert_eq!(extensions.max_cqe, 1 << 24);
     // Host, crc, placement; and crc-send, which came later.
     assert_eq!(extensions.rungs, 0b10_0111);
     // Room for one field: the first.

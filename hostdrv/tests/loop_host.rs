@@ -355,6 +355,46 @@ fn ends_that_go_are_heard_of() {
     ));
 }
 
+/// A device has as many regions as it says, and no more; of completion queue entries likewise.
+#[test]
+fn limits_are_those_that_are_said() {
+    let device = device(3);
+    let attr = device.attributes();
+    let pd = device.alloc_pd().expect("a domain");
+    let mut regions = Vec::new();
+    while let Ok(mr) = pd.alloc_mr(64, Access::LOCAL_WRITE) {
+        regions.push(mr);
+    }
+    assert_eq!(regions.len(), attr.max_mr as usize);
+    assert!(matches!(
+        device.create_cq(attr.max_cqe + 1, None),
+        Err(VerbsError::InvalidSize { .. })
+    ));
+}
+
+/// RFC 6581 §9.1: each program hears what the other one said, beside what was made of it.
+#[test]
+fn what_the_peer_said_of_reads_is_told() {
+    let (_host, [a, b]) = members::<2>();
+    let (a, b) = (End::new(&a), End::new(&b));
+    let param = |ird, ord| ConnParam {
+        responder_resources: ird,
+        initiator_depth: ord,
+        ..ConnParam::default()
+    };
+    let _listener = b.channel.listen(PORT, 8).expect("a port");
+    let _client = a.connect(2, &param(3, 5));
+    let _server = b.accept(&param(2, 9));
+    let told = |end: &End| {
+        let up = end.next(CmEventType::Established);
+        let agreed = (up.responder_resources, up.initiator_depth);
+        (agreed, (up.peer_ird, up.peer_ord))
+    };
+    let some = |ird, ord| (Some(ird), Some(ord));
+    assert_eq!(told(&a), (some(3, 2), some(2, 3)));
+    assert_eq!(told(&b), (some(2, 3), some(3, 5)));
+}
+
 #[test]
 fn reads_are_as_agreed() {
     let (_host, [a, b]) = members::<2>();

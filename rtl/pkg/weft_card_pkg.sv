@@ -1149,9 +1149,11 @@ package weft_card_pkg;
   // A slot of an event ring; 512 bytes for private data follow it. An event has the fields that event_kind names; the others are 0.
   typedef struct packed {
     logic [7:0] phase;  // written last
-    logic [183:0] rsvd_40;
+    logic [151:0] rsvd_44;
+    logic [15:0] peer_ord;  // ESTABLISHED: the peer's ORD, if has_peer_ord
+    logic [15:0] peer_ird;  // ESTABLISHED: the peer's IRD, if has_peer_ird
     logic [31:0] srq;  // number of the shared receive queue
-    logic [7:0] rsvd_35;
+    logic [7:0] said;  // ESTABLISHED: what the peer said of Reads
     logic [7:0] extensions;  // extensions of the start-up that the peer asks for
     logic [7:0] flags;
     logic [7:0] rtr;  // RTR kinds, if has_rtr
@@ -1182,6 +1184,8 @@ package weft_card_pkg;
   parameter int unsigned EVENT_ENTRY_HAS_TERMINATE_BIT = 6;  // a Terminate ended the queue pair
   parameter int unsigned EVENT_ENTRY_RECEIVED_BIT = 7;  // the peer sent it
   parameter int unsigned EVENT_ENTRY_XRC_BIT = 0;  // it is an XRC initiator
+  parameter int unsigned EVENT_ENTRY_HAS_PEER_IRD_BIT = 0;  // its IRD
+  parameter int unsigned EVENT_ENTRY_HAS_PEER_ORD_BIT = 1;  // its ORD
   parameter int unsigned EVENT_ENTRY_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
 
   // Doorbells of a command ring, written by the one who commands. Each in a word of 8 bytes of its own.

@@ -192,6 +192,16 @@ pub fn standing(bench: Bench, connect: &ConnParam, accept: &ConnParam) -> (Pair,
     let up = next_event(&bench, &a.channel, CmEventType::Established);
     assert!(up.id.is(&client));
     assert_eq!(up.private_data, accept.private_data);
+    let enhanced = up.agreed.expect("agreed").revision == 2;
+    // RFC 6581 §9.1: what the other side said of Reads, beside what is made of it.
+    let said = |up: &CmEvent| (up.peer_ird, up.peer_ord);
+    if enhanced {
+        let ord = accept.initiator_depth.min(connect.responder_resources);
+        let ird = accept.responder_resources.max(1);
+        assert_eq!(said(&up), (Some(ird), Some(ord)));
+    } else {
+        assert_eq!(said(&up), (None, None));
+    }
     if up.agreed.expect("agreed").rtr.is_none() {
         // The client must send first: the server is established by that.
         let (cq, sq) = (client.qp().expect("has one"), server.qp().expect("has one"));
@@ -204,6 +214,8 @@ pub fn standing(bench: Bench, connect: &ConnParam, accept: &ConnParam) -> (Pair,
     }
     let up = next_event(&bench, &b.channel, CmEventType::Established);
     assert!(up.id.is(&server));
+    let ird = enhanced.then_some(connect.responder_resources);
+    assert_eq!((up.peer_ird, up.peer_ord.is_some()), (ird, enhanced));
     let pair = Pair {
         a,
         b,

@@ -185,4 +185,9 @@ fn a_device_keeps_its_limits() {
     }
     // One is the pair's.
     assert_eq!(made.len() + 1, attr.max_qp as usize);
+    let mut regions = vec![];
+    while let Ok(mr) = pd.alloc_mr(64, Access::LOCAL_WRITE) {
+        regions.push(mr);
+    }
+    assert_eq!(regions.len() + 1, attr.max_mr as usize);
 }

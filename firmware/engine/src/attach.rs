@@ -211,7 +211,8 @@ impl<P: Port> Link<'_, P> {
         let applied = self.port.attach(qp.id.flow(), &row);
         conn.handover.attach_answered(applied);
         if applied {
-            conn.card_ts_recent_at = self.now;
+            conn.card.ts_recent = conn.ts_recent;
+            conn.card.ts_recent_at = self.now;
             if stood {
                 self.window_opened(&stream);
             }
@@ -287,17 +288,13 @@ impl<P: Port> Link<'_, P> {
         }
     }
 
-    /// The card's TS.Recent goes on only with what it walks. If that is too long ago, the next timestamp may look old to
-    /// it: it gets that of today. With segments of the flow in its walk it is not applied, and tried again at a later report.
+    /// The card's TS.Recent goes on only with what it walks. If it is far behind ([`Conn::is_card_behind`]) it gets that of today. With
+    /// segments of the flow in its walk it is not applied, and tried again at a later report.
     pub fn freshen_card(&mut self) {
         let conn = &mut *self.conn;
-        let age = self.now.saturating_sub(conn.card_ts_recent_at);
-        let (Some(qp), true) = (self.qp.as_ref(), conn.timestamps && conn.handover.is_attached()) else {
+        let (Some(qp), true) = (self.qp.as_ref(), conn.is_card_behind(self.now)) else {
             return;
         };
-        if age < crate::conn::TS_LIFE / 2 {
-            return;
-        }
         let ts_valid = conn.ts_is_valid(self.now);
         let row = AttachRow {
             ts_recent: if ts_valid { conn.ts_recent } else { 0 },
@@ -306,7 +303,8 @@ impl<P: Port> Link<'_, P> {
         .with_freshen(true)
         .with_ts_recent_valid(ts_valid);
         if self.port.attach(qp.id.flow(), &row) {
-            conn.card_ts_recent_at = self.now;
+            conn.card.ts_recent = conn.ts_recent;
+            conn.card.ts_recent_at = self.now;
         }
     }
 }

@@ -240,13 +240,13 @@ pub enum ConnectFailure {
     Refused,
     /// The peer's TCP answered, its MPA did not.
     TimedOut,
-    /// The peer closed or reset the connection during start-up.
+    /// The peer closed or reset the connection during start-up, or ended it by another Terminate.
     Closed,
     /// The MPA reply is malformed or not an answer to the request.
     InvalidReply,
-    /// The reply allows none of the offered RTR kinds (Terminate 2/0/07 was sent).
+    /// The reply allows none of the offered RTR kinds (Terminate 2/0/07 was sent, or received).
     NoMatchingRtr,
-    /// The peer takes fewer Reads than this side insists on (Terminate 2/0/06 was sent).
+    /// The peer takes fewer Reads than this side insists on (Terminate 2/0/06 was sent, or received).
     InsufficientReads,
     /// The card had no room for the flow: before the SYN, or the peer was rejected.
     NoResources,
@@ -314,6 +314,10 @@ pub enum Event {
         private_data: PrivateData,
         /// What was agreed.
         agreed: Agreed,
+        /// What the peer said of its IRD, in its reply or its request, if it did (RFC 6581 §9.1).
+        ird: Option<u16>,
+        /// The same of its ORD.
+        ord: Option<u16>,
     },
     /// Somebody has connected to a port that is listened on for plain bytes; answer by `accept_stream` or `abort`.
     StreamRequest {

@@ -39,8 +39,12 @@ pub enum Way {
 /// Parts under way at most.
 pub const MAX_PARTS: usize = 256;
 
-/// A timestamp older than this means nothing: the peer's clock may have gone half round (RFC 7323 §5.5).
-pub const TS_LIFE: u64 = 24 * 24 * 3600 * 1_000_000_000;
+/// A timestamp older than this means nothing: the peer's clock may have gone half round (RFC 7323 §5.5). That takes 24 days at the
+/// RFC's fastest clock, and this time at one of microseconds, as Linux may have since 6.7. No old duplicate lives as long.
+pub const TS_LIFE: u64 = (1 << 31) * 1_000;
+
+/// So many ticks behind what the peer has said, the card is told.
+const TS_BEHIND: i32 = 1 << 30;
 
 /// When TS.Recent was taken that is not known.
 pub const NEVER: u64 = u64::MAX;
@@ -177,6 +181,15 @@ pub struct AckState {
     pub pending: u8,
 }
 
+/// What the card knows of the peer's timestamps.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CardStamp {
+    /// Its TS.Recent, as far as it is known here.
+    pub ts_recent: u32,
+    /// When that was taken.
+    pub ts_recent_at: u64,
+}
+
 /// A connection.
 #[derive(Debug)]
 pub struct Conn {
@@ -295,8 +308,8 @@ pub struct Conn {
     pub bytes: Option<Box<Bytes>>,
     /// Who has the received stream.
     pub handover: FlowHandover,
-    /// When the card's TS.Recent was taken.
-    pub card_ts_recent_at: u64,
+    /// What the card knows of the peer's timestamps.
+    pub card: CardStamp,
     /// Timers.
     pub timers: Timers,
     /// Which way its reports may go.
@@ -378,10 +391,15 @@ impl Conn {
             parts: VecDeque::new(),
             bytes: None,
             handover: FlowHandover::default(),
-            card_ts_recent_at: 0,
+            card: CardStamp::default(),
             timers: Timers::new(),
             way: Way::Long,
         }
+    }
+
+    /// All that is left of it is its time to wait: its queue pair has left it, and its user has read everything.
+    pub fn only_waits(&self) -> bool {
+        self.tcp == TcpState::TimeWait && self.qp.is_none()
     }
 
     /// RCV.NXT.
@@ -405,6 +423,15 @@ impl Conn {
     /// TS.Recent is not too old to mean anything.
     pub fn ts_is_valid(&self, now: u64) -> bool {
         self.ts_recent_at != NEVER && now.saturating_sub(self.ts_recent_at) < TS_LIFE
+    }
+
+    /// The card's TS.Recent goes on with what the card walks, and this side's with what acknowledges as well. It is behind by so much, or
+    /// taken so long ago, that the peer's next timestamp might look old.
+    pub fn is_card_behind(&self, now: u64) -> bool {
+        let card = &self.card;
+        let age = now.saturating_sub(card.ts_recent_at);
+        let ticks = seq::diff(self.ts_recent, card.ts_recent);
+        self.timestamps && self.handover.is_attached() && (age >= TS_LIFE / 2 || ticks >= TS_BEHIND)
     }
 
     /// The right edge that may be told now.

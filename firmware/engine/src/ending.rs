@@ -55,6 +55,13 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         self.conn.terminated = Some(code.unwrap_or(TerminateCode::RDMAP_UNSPECIFIED));
+        // Where nothing stands yet, the start-up failed for the reason that the peer says.
+        let failure = match code {
+            Some(TerminateCode::MPA_NO_MATCHING_RTR) => ConnectFailure::NoMatchingRtr,
+            Some(TerminateCode::MPA_INSUFFICIENT_IRD) => ConnectFailure::InsufficientReads,
+            _ => ConnectFailure::Closed,
+        };
+        self.conclude(failure, DisconnectReason::Terminated);
         self.conn.first_status = code.map(Status::of_terminate);
         self.stop(code, true);
     }
@@ -236,6 +243,7 @@ impl<P: Port> Link<'_, P> {
         );
         conn.qp = old.qp;
         (conn.routed, conn.remote_mac, conn.mtu) = (old.routed, old.remote_mac, old.mtu);
+        conn.set_tos(old.tos);
         conn.private_data = core::mem::take(&mut old.private_data);
         conn.proposal = old.proposal.map(|proposal| Proposal {
             revision: Revision::Rev1,
@@ -313,7 +321,8 @@ impl<P: Port> Link<'_, P> {
 
     /// A Read that was posted before it was known that the peer takes none.
     fn refuse_impossible_read(&mut self) {
-        if self.conn.phase != Phase::Established || self.conn.agreed.ord > 0 {
+        let sends = matches!(self.conn.phase, Phase::Established | Phase::Closing);
+        if !sends || self.conn.agreed.ord > 0 {
             return;
         }
         let Some(qp) = self.qp.as_mut() else {

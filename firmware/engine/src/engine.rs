@@ -394,9 +394,10 @@ impl Engine {
             .ok_or(Error::UnknownQp)
     }
 
-    /// The card has a flow for this connection.
-    pub(crate) fn is_bound(&self, slot: u16) -> bool {
-        self.conns.get(slot).is_some_and(|conn| conn.handover.is_bound())
+    /// The card has a flow for this connection whose row is valid, or was: before that it places nothing.
+    pub(crate) fn card_may_place(&self, slot: u16) -> bool {
+        let conn = self.conns.get(slot);
+        conn.is_some_and(|conn| conn.handover.is_bound() && conn.committed)
     }
 
     /// Of the connection that a report of a flow is about.

@@ -100,9 +100,9 @@ impl Engine {
             }
         }
         if let Some(slot) = slot {
-            if self.is_bound(slot) {
-                // What the card has for its flow, it says in a report of the flow. This came another way (to a group
-                // address, say, or before the flow was known): it would be taken twice.
+            if self.card_may_place(slot) {
+                // What the card has for its flow, it says in a report of the flow. This came another way, before the flow was known:
+                // it would be taken twice.
                 self.shared.stats.frames_of_bound += 1;
                 return true;
             }

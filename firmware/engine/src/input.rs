@@ -62,7 +62,7 @@ pub struct Seen<'a> {
 enum Fit {
     /// It has something new, or nothing, at a place in the window.
     New,
-    /// It was received before.
+    /// All of it was received before.
     Old,
     /// Before that: nobody would send it again.
     Ancient,
@@ -207,16 +207,8 @@ impl<P: Port> Link<'_, P> {
         match fit {
             Fit::New => {}
             Fit::Old => {
-                // A probe, or something sent again: the answer says where we are. Its acknowledgment counts.
-                self.shared.stats.duplicates += 1;
-                if seen.length > 0 {
-                    let end = seen.seq.wrapping_add(seen.length);
-                    self.conn.reassembly.arrived_twice(seen.seq, end);
-                    self.conn.ack.beside |= self.conn.sack;
-                }
-                if seen.length > 0 || self.conn.answers.allow(self.now, ANSWERS) {
-                    self.conn.ack.now = true;
-                }
+                self.answer_old(seen);
+                return;
             }
             Fit::Ancient => {
                 self.shared.stats.duplicates += 1;
@@ -224,27 +216,40 @@ impl<P: Port> Link<'_, P> {
                 return;
             }
         }
-        self.alive();
-        // Of several segments that one acknowledgment answers, the first one's (RFC 7323 §4.3).
-        let first = self.conn.ack.pending == 0;
-        if first && fit == Fit::New && seq::le(seen.seq, rcv_nxt) {
-            self.take_timestamp(seen);
-        }
-        // The number is judged apart from the data: that is taken only at RCV.NXT, so that whoever sent it knows
-        // where the stream is.
+        // Of several segments that one acknowledgment answers, the first one's timestamp (RFC 7323 §4.3).
+        let first = self.conn.ack.pending == 0 && seq::le(seen.seq, rcv_nxt);
+        // Nothing of the segment is used before its acknowledgment number is judged.
         if self.take_acknowledgment(seen) {
-            if fit == Fit::New {
-                self.data(seen);
+            self.alive();
+            if first {
+                self.take_timestamp(seen);
             }
+            self.data(seen);
             self.fin(seen);
         } else {
             self.shared.stats.acks_unacceptable += 1;
             self.challenge();
-            if fit == Fit::New {
+            // RFC 5961 §5.2 drops its data. The card has taken them at RCV.NXT before the number was seen; nowhere else are they taken.
+            if seen.done > 0 || seen.seq == rcv_nxt {
                 self.data(seen);
             }
         }
         self.freshen_card();
+    }
+
+    /// All of a segment lies before the window: a probe, or something sent again. The answer says where this side is. But that the
+    /// peer is there, nothing of it is used (RFC 9293 §3.10.7.4).
+    fn answer_old(&mut self, seen: &Seen<'_>) {
+        self.shared.stats.duplicates += 1;
+        self.alive();
+        if seen.length > 0 {
+            let end = seen.seq.wrapping_add(seen.length);
+            self.conn.reassembly.arrived_twice(seen.seq, end);
+            self.conn.ack.beside |= self.conn.sack;
+        }
+        if seen.length > 0 || self.conn.answers.allow(self.now, ANSWERS) {
+            self.conn.ack.now = true;
+        }
     }
 
     /// RFC 9293 §3.10.7.4 (RFC 5961 §3, §4): only an exact RST is believed.
@@ -267,7 +272,12 @@ impl<P: Port> Link<'_, P> {
         }
         let position = self.conn.position(self.now);
         let rcv_nxt = position.rcv_nxt;
-        let old = if seq::diff(rcv_nxt, seen.seq) as u32 <= position.window {
+        let fin = u32::from(seen.flags & flag::FIN != 0);
+        let end = seen.seq.wrapping_add(seen.length).wrapping_add(fin);
+        let old = if seq::lt(rcv_nxt, end) {
+            // Its data were received before, its FIN was not.
+            Fit::New
+        } else if seq::diff(rcv_nxt, seen.seq) as u32 <= position.window {
             Fit::Old
         } else {
             Fit::Ancient
@@ -291,9 +301,6 @@ impl<P: Port> Link<'_, P> {
         if let Some(refusal) = timestamp(seen.timestamps.map(|(value, _)| value), &position) {
             return Err(refusal);
         }
-        let end = seen
-            .seq
-            .wrapping_add(u32::from(seen.flags & flag::FIN != 0));
         let limit = rcv_nxt.wrapping_add(position.window);
         if seq::lt(limit, end) {
             Err(Refusal::Window)
@@ -346,7 +353,8 @@ impl<P: Port> Link<'_, P> {
             self.conn.ts_recent_at = self.now;
         }
         if seen.done > 0 {
-            self.conn.card_ts_recent_at = self.now;
+            self.conn.card.ts_recent = self.conn.ts_recent;
+            self.conn.card.ts_recent_at = self.now;
         }
     }
 

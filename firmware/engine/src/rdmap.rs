@@ -4,7 +4,6 @@ use weft_wire::ddp::{DdpHeader, Target, UNTAGGED_HEADER};
 use weft_wire::rdmap::{control, opcode, opcode_of, queue, AtomicRequest, ReadRequest, IMMEDIATE};
 use weft_wire::terminate::{Terminate, TerminateCode};
 
-use crate::cm::PrivateData;
 use crate::conn::Phase;
 use crate::link::Link;
 use crate::port::Port;
@@ -107,7 +106,7 @@ impl<P: Port> Link<'_, P> {
     /// The responder waits for the first message before it says anything.
     fn first_message(&mut self) {
         if self.conn.phase == Phase::AwaitFirst {
-            self.established(PrivateData::default());
+            self.responder_established();
         }
     }
 
@@ -289,10 +288,13 @@ impl<P: Port> Link<'_, P> {
         length: u32,
     ) -> Result<(), TerminateCode> {
         let read = self.qp.as_ref().and_then(|qp| qp.reads.front());
+        let read = read.filter(|read| !read.atomic);
         let wrong = match read {
+            // It names memory that no Read has opened: so says the card too, unless another Read has (RFC 5040 §7.2: the fields first).
+            _ if length > 0 && read.is_none_or(|read| stag != read.stag) => {
+                TerminateCode::RDMAP_ACCESS
+            }
             None => TerminateCode::RDMAP_OPCODE,
-            Some(read) if read.atomic => TerminateCode::RDMAP_OPCODE,
-            Some(read) if length > 0 && stag != read.stag => TerminateCode::DDP_STAG,
             Some(read) if length > 0 && (to != read.to || length > read.left) => {
                 TerminateCode::DDP_BOUNDS
             }

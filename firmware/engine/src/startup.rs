@@ -4,7 +4,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use weft_wire::fpdu::Markers;
-use weft_wire::mpa::{Extensions, FrameError, FrameKind, RtrKinds, StartupFrame, MAX_FRAME};
+use weft_wire::mpa::{
+    Enhanced, Extensions, FrameError, FrameKind, RtrKinds, StartupFrame, MAX_FRAME,
+};
 use weft_wire::terminate::TerminateCode;
 
 use crate::cm::{ConnectFailure, DisconnectReason, Event, PrivateData};
@@ -96,7 +98,12 @@ impl<P: Port> Link<'_, P> {
         let conn = &mut *self.conn;
         let first = conn.reassembly.base();
         conn.rx_markers = Markers(conn.agreed.markers_received.then_some(first));
-        self.established(PrivateData::default());
+        self.responder_established();
+    }
+
+    /// The initiator's first message has come.
+    pub fn responder_established(&mut self) {
+        self.established(PrivateData::default(), self.conn.request.enhanced);
     }
 
     fn request_arrived(&mut self, frame: &StartupFrame<'_>) {
@@ -172,7 +179,7 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         self.conn.rtr_pending = agreed.rtr.is_some() && !by_frame;
-        self.established(private_data);
+        self.established(private_data, frame.enhanced);
     }
 
     /// Both sides know what holds from the next byte on, in both directions. The card has had the flow before: nothing is left
@@ -245,8 +252,8 @@ impl<P: Port> Link<'_, P> {
         self.port.rq_tail(flow, qp.rq.tail());
     }
 
-    /// The connection stands.
-    pub fn established(&mut self, private_data: PrivateData) {
+    /// The connection stands; `theirs` is what the peer's start-up frame said.
+    pub fn established(&mut self, private_data: PrivateData, theirs: Option<Enhanced>) {
         let Some(qp) = self.qp.as_mut() else {
             return;
         };
@@ -262,6 +269,8 @@ impl<P: Port> Link<'_, P> {
             qp,
             private_data,
             agreed: self.conn.agreed,
+            ird: theirs.map(|theirs| theirs.ird),
+            ord: theirs.map(|theirs| theirs.ord),
         });
     }
 }

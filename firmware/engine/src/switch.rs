@@ -50,7 +50,7 @@ impl<P: Port> Link<'_, P> {
             }
             Switch::Past(agreed) => {
                 self.agree(agreed);
-                self.established(PrivateData::new(&[]));
+                self.established(PrivateData::default(), None);
             }
         }
         if self.conn.peer_fin_done {

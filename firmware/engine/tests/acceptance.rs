@@ -194,7 +194,7 @@ fn old_timestamps_and_none() {
     }
 }
 
-/// After 24 days without a segment a timestamp means nothing (RFC 7323 §5.5).
+/// After weeks without a segment a timestamp means nothing (RFC 7323 §5.5).
 #[test]
 fn a_timestamp_grows_old() {
     for no_attach in [false, true] {
@@ -235,6 +235,92 @@ fn acknowledgments_alone_keep_the_timestamp_young() {
     t.goes_on(2);
     assert_eq!(t.s.engine.stats().refused_timestamp, refused);
     t.goes_on(3);
+}
+
+/// The clock of a peer that counts microseconds, as Linux may since 6.7, at this time of the test.
+fn microseconds(t: &Standing) -> u32 {
+    1000u32.wrapping_add((t.s.now / 1000) as u32)
+}
+
+/// A peer with such a clock that only acknowledges for longer than the clock takes for half of its round, and then sends.
+#[test]
+fn acknowledgments_alone_keep_the_timestamp_of_a_fast_clock_young() {
+    for no_attach in [false, true] {
+        let mut t = standing(no_attach, Some(1000));
+        t.s.ts_val = Some(microseconds(&t));
+        t.goes_on(1);
+        for _ in 0..40 * 6 {
+            t.s.wait(10_000 * MS);
+            t.s.ts_val = Some(microseconds(&t));
+            t.s.acknowledge();
+        }
+        t.goes_on(2);
+        t.goes_on(3);
+        assert_eq!(t.s.engine.stats().refused_timestamp, 0);
+    }
+}
+
+/// A clock that is faster still: the age says nothing, the distance does.
+#[test]
+fn acknowledgments_alone_bring_the_card_along_by_ticks() {
+    let mut t = standing(false, Some(1000));
+    t.goes_on(1);
+    for n in 1..=20u32 {
+        t.s.wait(100 * MS);
+        t.s.ts_val = Some(1000u32.wrapping_add(n * 200_000_000));
+        t.s.acknowledge();
+    }
+    t.goes_on(2);
+    assert_eq!(t.s.engine.stats().refused_timestamp, 0);
+}
+
+/// TS.Recent means nothing after half a round of a microsecond clock, and something before.
+#[test]
+fn a_timestamp_is_old_at_its_hour_and_not_before() {
+    const LIFE: u64 = 1000 << 31;
+    let mut t = standing(true, Some(1000));
+    t.s.ts_val = Some(2000);
+    t.goes_on(1);
+    let taken = t.s.now - MS;
+    t.s.ts_val = Some(1999);
+    for (before, count) in [(LIFE / 2, 1), (1, 1), (0, 2)] {
+        t.s.wait(taken + LIFE - before - t.s.now);
+        t.s.send(
+            flag::ACK,
+            t.s.seq,
+            Options::default(),
+            &send_of(2, &[2 ^ 0x5a; 40]),
+        );
+        assert_eq!(t.s.completions.len(), count, "{before} ns before");
+    }
+    assert_eq!(t.s.engine.stats().refused_timestamp, 2);
+    t.s.seq = t.s.seq.wrapping_add(send_of(2, &[0; 40]).len() as u32);
+    t.goes_on(3);
+}
+
+/// A pause of any length, at any clock: one segment is refused at the most, by a card that has not heard of the time.
+#[test]
+fn a_pause_longer_than_half_a_round_of_a_fast_clock() {
+    for no_attach in [false, true] {
+        for minutes in [20, 36, 50, 71, 90] {
+            let mut t = standing(no_attach, Some(1000));
+            t.s.ts_val = Some(microseconds(&t));
+            t.goes_on(1);
+            t.s.wait(minutes * 60_000 * MS);
+            t.s.ts_val = Some(microseconds(&t));
+            let again = send_of(2, &[2 ^ 0x5a; 40]);
+            t.s.send(flag::ACK, t.s.seq, Options::default(), &again);
+            let first = t.s.completions.len();
+            assert!(first == 2 || !no_attach, "{minutes} min");
+            t.s.wait(200 * MS);
+            if first == 2 {
+                t.s.seq = t.s.seq.wrapping_add(again.len() as u32);
+            } else {
+                t.goes_on(2);
+            }
+            t.goes_on(3);
+        }
+    }
 }
 
 /// Nobody makes the engine answer more than a few of these a second (RFC 5961 §7).

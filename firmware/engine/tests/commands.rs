@@ -140,7 +140,12 @@ fn a_connection_by_records_alone() {
                 qp,
                 private_data,
                 agreed,
+                ird,
+                ord,
             } => {
+                // What the reply said, and what the request said.
+                let theirs = [(7, 2), (3, 5)][n];
+                assert_eq!((ird, ord), (Some(theirs.0), Some(theirs.1)));
                 let wanted = [first, conn.number()][n];
                 assert_eq!((stands.number(), qp), (wanted, qps[n]));
                 assert_eq!((&*private_data, agreed.crc), (said, true));

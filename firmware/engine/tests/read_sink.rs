@@ -9,6 +9,7 @@ use weft_engine::*;
 use weft_layout::StagRow;
 use weft_wire::ddp::DdpHeader;
 use weft_wire::rdmap::{control, opcode};
+use weft_wire::tcp::{flag, Options};
 
 const IOVA: u64 = card::MEMORY + 0x1000;
 
@@ -88,6 +89,52 @@ fn without_a_read_nothing_lands() {
             assert!(t.memory() == before, "{note}");
             t.ends_by(0x0102);
         }
+    }
+}
+
+/// A Response that comes twice ends the stream by one code, however late the engine is: before it has seen the first, the card's row is
+/// open for the second as well. The same where another Read is under way by then, of another region.
+#[test]
+fn a_response_twice_ends_by_one_code_whoever_finds_it() {
+    for way in Way::ALL {
+        for late in [false, true] {
+            for another in [false, true] {
+                let mut t = standing(way);
+                t.read(1, 100, 50);
+                if another {
+                    let access = Access::LOCAL_WRITE | Access::READ_SINK;
+                    let (pd, iova) = (t.s.pd, IOVA + 1000);
+                    let card = &mut t.s.card;
+                    let region = t.s.engine.register(pd, 0x1000, iova, 1000, access, card);
+                    let first = std::mem::replace(&mut t.stag, region.unwrap());
+                    t.read(2, 0, 50);
+                    t.stag = first;
+                }
+                let unit = response(t.stag, 100, true, &[7; 50]);
+                for _ in 0..2 {
+                    let frame = t.s.frame(flag::ACK, t.s.seq, Options::default(), &unit);
+                    t.s.seq = t.s.seq.wrapping_add(unit.len() as u32);
+                    t.s.card.receive(&frame);
+                    if !late {
+                        t.s.work();
+                    }
+                }
+                t.s.work();
+                assert_eq!(t.s.completions.first().map(|done| done.wr_id), Some(1));
+                t.ends_by(0x0102);
+            }
+        }
+    }
+}
+
+/// One without data names no memory: what is wrong with it is that it comes.
+#[test]
+fn a_response_of_nothing_that_nobody_asked_for() {
+    for way in Way::ALL {
+        let mut t = standing(way);
+        let unit = response(1, 0, true, &[]);
+        t.s.data(&unit);
+        t.ends_by(0x0206);
     }
 }
 

@@ -147,3 +147,27 @@ fn a_station_is_resolved() {
     assert_eq!(resolve(&mut s, PEER_IP), Ok(Some(PEER_MAC)));
     assert_eq!(s.engine.stats().frames_sent, 3, "two questions, one answer");
 }
+
+/// Neither to all of a network, nor to a group, nor to what is nobody's on a wire: the callers of the calls that connect hear of it at once.
+#[test]
+fn addresses_that_no_peer_has_are_refused() {
+    let mut s = Script::new(false);
+    let qp = s.qp();
+    for ip in [
+        [10, 0, 0, 255],
+        [255, 255, 255, 255],
+        [224, 0, 0, 1],
+        [127, 0, 0, 1],
+        [0, 0, 0, 0],
+        [10, 0, 0, 1],
+    ] {
+        let remote = Endpoint { ip, port: 5000 };
+        let params = ConnectParams {
+            remote,
+            ..Default::default()
+        };
+        let refused = s.engine.connect(s.now, qp, &params, &mut s.card);
+        assert_eq!(refused, Err(Error::InvalidAddress), "{ip:?}");
+    }
+    assert_eq!(frames(&mut s), []);
+}

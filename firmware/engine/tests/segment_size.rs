@@ -112,7 +112,11 @@ fn the_reply_comes_in_pieces_that_are_lost() {
     let private_data: Vec<u8> = (0..500).map(|n| n as u8).collect();
     let mut s = Script::new(false);
     let qp = s.qp();
-    s.open(options(Some(140)));
+    // Its acknowledgments tell of a loss by their number alone.
+    s.open(Options {
+        sack_permitted: false,
+        ..options(Some(140))
+    });
     s.data(&Script::request(RtrKinds::NONE, b""));
     let Some(Event::ConnectRequest { conn, .. }) = s.events.pop() else {
         panic!("{:?}", s.events);

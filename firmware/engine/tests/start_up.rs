@@ -178,6 +178,8 @@ fn private_data_and_read_depths_are_handed_over() {
     let Event::Established {
         private_data,
         agreed,
+        ird,
+        ord,
         ..
     } = b.event_of(0, 1000 * MS)
     else {
@@ -185,10 +187,16 @@ fn private_data_and_read_depths_are_handed_over() {
     };
     assert_eq!(&private_data[..], b"welcome");
     assert_eq!((agreed.ird, agreed.ord), (3, 2));
-    let Event::Established { agreed, .. } = b.event_of(1, 1000 * MS) else {
+    // RFC 6581 §9.1: what the other side said, beside what is made of it.
+    assert_eq!((ird, ord), (Some(2), Some(3)));
+    let Event::Established {
+        agreed, ird, ord, ..
+    } = b.event_of(1, 1000 * MS)
+    else {
         panic!();
     };
     assert_eq!((agreed.ird, agreed.ord), (2, 3));
+    assert_eq!((ird, ord), (Some(3), Some(5)));
 }
 
 #[test]

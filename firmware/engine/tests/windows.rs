@@ -158,7 +158,14 @@ fn the_window_shrinks_over_what_is_under_way() {
 /// waited for.
 #[test]
 fn a_window_that_stays_small() {
-    for (small, goes_on) in [(1000u16, true), (200, true), (60, false)] {
+    for (small, goes_on) in [
+        (1000u16, true),
+        (200, true),
+        (151, true),
+        (100, true),
+        (60, true),
+        (50, false),
+    ] {
         let (mut s, qp, stag) = standing();
         window(&mut s, small);
         post(&mut s, qp, stag, 1);
@@ -176,6 +183,59 @@ fn a_window_that_stays_small() {
         }
         assert!(s.events.is_empty(), "{:?}", s.events);
         assert_eq!(s.completions.len() == 1, goes_on, "window {small}");
+    }
+}
+
+/// A peer that never has more room than this: what is sent is made to fit, without a probe for each, down to the smallest segment that FPDUs
+/// are made for.
+#[test]
+fn a_window_that_was_never_larger() {
+    for small in [151u16, 140] {
+        let mut s = Script::new(false);
+        s.window = small;
+        let qp = s.qp();
+        let access = Access::LOCAL_WRITE | Access::READ_SINK;
+        let region = s
+            .engine
+            .register(s.pd, 0x1000, card::MEMORY, 100_000, access, &mut s.card);
+        let stag = region.unwrap();
+        s.accepted(qp, RtrKinds::NONE, &AcceptParams::default());
+        s.data(&message(&DdpHeader::tagged(true, 0x40, 1, 0), &[]));
+        s.sent.clear();
+        post(&mut s, qp, stag, 1);
+        s.wait(10 * SECOND);
+        assert_eq!(s.completions.len(), 1, "window {small}");
+        let fits = |sent: &Sent| sent.payload.len() <= usize::from(small);
+        assert!(s.sent.iter().all(fits));
+        assert_eq!(s.engine.stats().window_probes, 0);
+    }
+}
+
+/// A request is one FPDU, or it waits: the peer's card would not know what to do with a half.
+#[test]
+fn requests_are_not_cut_for_a_small_window() {
+    for (small, goes) in [(60u16, true), (51, false)] {
+        let (mut s, qp, _) = standing();
+        let access = Access::LOCAL_WRITE | Access::READ_SINK;
+        let sink = s
+            .engine
+            .register(s.pd, 0x1000, card::MEMORY, 4096, access, &mut s.card)
+            .unwrap();
+        window(&mut s, small);
+        let sges = [sge(sink, 0, 100)];
+        let wr = read(1, 0x100, 0, &sges);
+        s.engine.post_send(s.now, qp, &wr, &mut s.card).unwrap();
+        s.work();
+        for _ in 0..20 {
+            s.wait(SECOND);
+            s.acknowledge();
+        }
+        let mut lengths = s.sent.iter().map(|sent| sent.payload.len());
+        assert_eq!(lengths.any(|length| length == 52), goes, "window {small}");
+        assert!(s
+            .sent
+            .iter()
+            .all(|sent| [0, 52].contains(&sent.payload.len())));
     }
 }
 

@@ -4160,7 +4160,7 @@ impl From<CongestionControl> for u8 {
 pub mod event_kind {
     /// somebody wants to connect: conn, port, remote_ip, remote_port, ird, ord, rtr, revision, private data
     pub const CONNECT_REQUEST: u8 = 1;
-    /// the connection stands: conn, qp, revision, ird, ord, rtr, flags, private data
+    /// the connection stands: conn, qp, revision, ird, ord, rtr, flags, peer_ird, peer_ord, private data
     pub const ESTABLISHED: u8 = 2;
     /// the peer's application said no: conn, ird, ord, private data
     pub const REJECTED: u8 = 3;
@@ -4192,7 +4192,7 @@ pub mod event_kind {
 pub enum EventKind {
     /// somebody wants to connect: conn, port, remote_ip, remote_port, ird, ord, rtr, revision, private data
     ConnectRequest = 1,
-    /// the connection stands: conn, qp, revision, ird, ord, rtr, flags, private data
+    /// the connection stands: conn, qp, revision, ird, ord, rtr, flags, peer_ird, peer_ord, private data
     Established = 2,
     /// the peer's application said no: conn, ird, ord, private data
     Rejected = 3,
@@ -4284,7 +4284,7 @@ impl EventKind {
     pub const fn doc(self) -> &'static str {
         match self {
             Self::ConnectRequest => "somebody wants to connect: conn, port, remote_ip, remote_port, ird, ord, rtr, revision, private data",
-            Self::Established => "the connection stands: conn, qp, revision, ird, ord, rtr, flags, private data",
+            Self::Established => "the connection stands: conn, qp, revision, ird, ord, rtr, flags, peer_ird, peer_ord, private data",
             Self::Rejected => "the peer's application said no: conn, ird, ord, private data",
             Self::ConnectError => "the connection did not come about: conn, failure",
             Self::Disconnected => "an established connection ended: conn, qp, reason",
@@ -9943,8 +9943,14 @@ pub struct EventEntry {
     pub flags: u8,
     /// extensions of the start-up that the peer asks for
     pub extensions: u8,
+    /// ESTABLISHED: what the peer said of Reads
+    pub said: u8,
     /// number of the shared receive queue
     pub srq: u32,
+    /// ESTABLISHED: the peer's IRD, if has_peer_ird
+    pub peer_ird: u16,
+    /// ESTABLISHED: the peer's ORD, if has_peer_ord
+    pub peer_ord: u16,
     /// written last
     pub phase: u8,
 }
@@ -9984,8 +9990,14 @@ impl EventEntry {
     pub const FLAGS_AT: usize = 33;
     /// Where extensions begins.
     pub const EXTENSIONS_AT: usize = 34;
+    /// Where said begins.
+    pub const SAID_AT: usize = 35;
     /// Where srq begins.
     pub const SRQ_AT: usize = 36;
+    /// Where peer_ird begins.
+    pub const PEER_IRD_AT: usize = 40;
+    /// Where peer_ord begins.
+    pub const PEER_ORD_AT: usize = 42;
     /// Where phase begins.
     pub const PHASE_AT: usize = 63;
     /// Bit 0: Send of 0 bytes.
@@ -10014,6 +10026,10 @@ impl EventEntry {
     pub const RECEIVED: u8 = 0x80;
     /// Bit 0: it is an XRC initiator.
     pub const XRC: u8 = 0x1;
+    /// Bit 0: its IRD.
+    pub const HAS_PEER_IRD: u8 = 0x1;
+    /// Bit 1: its ORD.
+    pub const HAS_PEER_ORD: u8 = 0x2;
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const PHASE: u8 = 0x1;
 
@@ -10037,7 +10053,10 @@ impl EventEntry {
         b[32..33].copy_from_slice(&self.rtr.to_le_bytes());
         b[33..34].copy_from_slice(&self.flags.to_le_bytes());
         b[34..35].copy_from_slice(&self.extensions.to_le_bytes());
+        b[35..36].copy_from_slice(&self.said.to_le_bytes());
         b[36..40].copy_from_slice(&self.srq.to_le_bytes());
+        b[40..42].copy_from_slice(&self.peer_ird.to_le_bytes());
+        b[42..44].copy_from_slice(&self.peer_ord.to_le_bytes());
         b[63..64].copy_from_slice(&self.phase.to_le_bytes());
         b
     }
@@ -10062,7 +10081,10 @@ impl EventEntry {
             rtr: u8::from_le_bytes([b[32]]),
             flags: u8::from_le_bytes([b[33]]),
             extensions: u8::from_le_bytes([b[34]]),
+            said: u8::from_le_bytes([b[35]]),
             srq: u32::from_le_bytes([b[36], b[37], b[38], b[39]]),
+            peer_ird: u16::from_le_bytes([b[40], b[41]]),
+            peer_ord: u16::from_le_bytes([b[42], b[43]]),
             phase: u8::from_le_bytes([b[63]]),
         }
     }
@@ -10235,6 +10257,30 @@ impl EventEntry {
     #[must_use]
     pub const fn with_xrc(mut self, on: bool) -> Self {
         self.extensions = self.extensions & !Self::XRC | if on { Self::XRC } else { 0 };
+        self
+    }
+
+    /// Bit 0: its IRD.
+    pub const fn has_peer_ird(&self) -> bool {
+        self.said & Self::HAS_PEER_IRD != 0
+    }
+
+    /// The same with has_peer_ird set or clear.
+    #[must_use]
+    pub const fn with_has_peer_ird(mut self, on: bool) -> Self {
+        self.said = self.said & !Self::HAS_PEER_IRD | if on { Self::HAS_PEER_IRD } else { 0 };
+        self
+    }
+
+    /// Bit 1: its ORD.
+    pub const fn has_peer_ord(&self) -> bool {
+        self.said & Self::HAS_PEER_ORD != 0
+    }
+
+    /// The same with has_peer_ord set or clear.
+    #[must_use]
+    pub const fn with_has_peer_ord(mut self, on: bool) -> Self {
+        self.said = self.said & !Self::HAS_PEER_ORD | if on { Self::HAS_PEER_ORD } else { 0 };
         self
     }
 

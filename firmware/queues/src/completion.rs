@@ -15,8 +15,8 @@ const LAST: usize = CQE_WORDS - 1;
 /// Where phase and flags are in the last word. Behind the flags nothing else is but the phase.
 const PHASE_SHIFT: usize = 8 * (Cqe::PHASE_AT % 8);
 const FLAGS_SHIFT: usize = 8 * (Cqe::FLAGS_AT % 8);
-/// Most CQEs.
-const MAX_CQES: usize = 1 << 24;
+/// CQEs of a queue at most.
+pub const MAX_CQES: usize = 1 << 24;
 
 /// Where a completion queue's parts lie in its memory; the same value on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

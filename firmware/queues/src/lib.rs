@@ -27,7 +27,7 @@ mod slots;
 mod wqe;
 
 pub use commands::{BadTail, CommandRing, TakenCommand};
-pub use completion::{CompletionQueue, PlainCqe};
+pub use completion::{CompletionQueue, PlainCqe, MAX_CQES};
 pub use events::{EventRing, TakenEvent};
 pub use frames::{FrameRing, MAX_FRAME};
 pub use memory::Memory;

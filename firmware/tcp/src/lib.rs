@@ -9,6 +9,7 @@ extern crate alloc;
 
 pub mod control;
 pub mod handover;
+mod latest;
 pub mod pages;
 pub mod prr;
 pub mod rack;

@@ -72,11 +72,16 @@ impl Ranges {
         range.is_some_and(|range| seq::lt(range.0, right))
     }
 
-    /// The end of the range that holds `at`.
-    pub fn end_of(&self, at: u32) -> Option<u32> {
+    /// The range that holds `at`.
+    pub fn at(&self, at: u32) -> Option<(u32, u32)> {
         let after = self.as_slice().partition_point(|r| seq::le(r.1, at));
         let range = self.as_slice().get(after)?;
-        seq::le(range.0, at).then_some(range.1)
+        seq::le(range.0, at).then_some(*range)
+    }
+
+    /// The end of the range that holds `at`.
+    pub fn end_of(&self, at: u32) -> Option<u32> {
+        self.at(at).map(|range| range.1)
     }
 }
 

@@ -8,6 +8,7 @@
 
 use alloc::collections::VecDeque;
 
+use crate::latest::Latest;
 use crate::pages::{Page, Pool, PAGE};
 use crate::ranges::Ranges;
 use crate::seq;
@@ -27,7 +28,7 @@ pub struct Reassembly {
     base: u32,
     next: u32,
     beyond: Ranges,
-    latest: u32,
+    latest: Latest,
     /// Arrived twice, and not told yet.
     twice: Option<(u32, u32)>,
 }
@@ -41,7 +42,7 @@ impl Reassembly {
             base: 0,
             next: 0,
             beyond: Ranges::default(),
-            latest: 0,
+            latest: Latest::default(),
             twice: None,
         }
     }
@@ -52,6 +53,7 @@ impl Reassembly {
         self.base = seq;
         self.next = seq;
         self.beyond.clear();
+        self.latest = Latest::default();
         self.twice = None;
     }
 
@@ -124,7 +126,7 @@ impl Reassembly {
         if self.has(seq, arrived) {
             self.arrived_twice(seq, arrived);
             if seq::lt(self.next, seq) {
-                self.latest = seq;
+                self.latest.arrived(seq, &self.beyond);
             }
             return true;
         }
@@ -150,7 +152,7 @@ impl Reassembly {
             self.advance(end);
         } else if self.beyond.add(start, end) {
             self.store(start, bytes, pool);
-            self.latest = start;
+            self.latest.arrived(start, &self.beyond);
         }
         true
     }
@@ -172,7 +174,7 @@ impl Reassembly {
         if !self.beyond.add(left, right) {
             return false;
         }
-        self.latest = left;
+        self.latest.arrived(left, &self.beyond);
         true
     }
 
@@ -242,14 +244,14 @@ impl Reassembly {
         }
     }
 
-    /// SACK blocks: first what arrived twice (RFC 2883 §4), then the block with the latest bytes, then the others (RFC 2018 §4).
+    /// SACK blocks: first what arrived twice (RFC 2883 §4), then the block with the latest bytes, then those that were first before, the
+    /// latest of them first, so that each is told several times (RFC 2018 §4).
     pub fn sack_blocks(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let ranges = self.beyond.as_slice();
-        let latest = |r: &&(u32, u32)| seq::le(r.0, self.latest) && seq::lt(self.latest, r.1);
-        let first = ranges.iter().find(latest);
-        let others = ranges.iter().filter(move |r| !latest(r));
-        let twice = self.twice.into_iter();
-        twice.chain(first.into_iter().chain(others).copied())
+        let latest = &self.latest;
+        let first = latest.islands(&self.beyond);
+        let others = self.beyond.as_slice().iter().copied();
+        let others = others.filter(|island| !latest.has(*island));
+        self.twice.into_iter().chain(first.chain(others))
     }
 
     /// Which page a byte lies in, and where.

@@ -206,7 +206,7 @@ pub enum FrameError {
     Revision(u8),
     /// PD_Length above 512.
     PrivateDataLength(u16),
-    /// S is set, but the revision is below 2 or the four bytes are missing.
+    /// S is set, and the four bytes are missing.
     Enhanced,
 }
 
@@ -256,11 +256,9 @@ impl<'a> StartupFrame<'a> {
         let end = HEADER + usize::from(length);
         let mut private_data = bytes.get(HEADER..end).ok_or(FrameError::Incomplete(end))?;
         let mut enhanced = None;
-        if flags & ENHANCED != 0 {
-            let words: [u8; 4] = match array_at(private_data, 0) {
-                Some(words) if revision >= 2 => words,
-                _ => return Err(FrameError::Enhanced),
-            };
+        // Before revision 2 the bit is reserved, and not checked (RFC 5044 §7.1.1).
+        if flags & ENHANCED != 0 && revision >= 2 {
+            let words: [u8; 4] = array_at(private_data, 0).ok_or(FrameError::Enhanced)?;
             enhanced = Some(Enhanced::from_words(
                 u16::from_be_bytes([words[0], words[1]]),
                 u16::from_be_bytes([words[2], words[3]]),
@@ -327,5 +325,42 @@ impl<'a> StartupFrame<'a> {
         }
         writer.put(self.private_data);
         writer.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 5044 §7.1.1: Res is not checked. S is one of its bits in revisions below 2, and what follows is the application's.
+    #[test]
+    fn reserved_bits_of_the_first_revision_are_not_looked_at() {
+        for revision in [0, 1] {
+            let frame = StartupFrame {
+                kind: FrameKind::Request,
+                markers: true,
+                crc: false,
+                reject: false,
+                revision,
+                enhanced: None,
+                private_data: &[1, 2, 3, 4, 5, 6],
+            };
+            let mut bytes = [0; 64];
+            let length = frame.write(&mut bytes).unwrap();
+            for bits in 0..32 {
+                bytes[16] = MARKERS | bits;
+                let parsed = StartupFrame::parse(&bytes[..length]);
+                assert_eq!(parsed, Ok((frame, length)), "{revision} {bits:05b}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_second_revision_needs_its_four_octets() {
+        let mut bytes = *b"MPA ID Req Frame\x10\x02\0\x03abc";
+        assert_eq!(StartupFrame::parse(&bytes), Err(FrameError::Enhanced));
+        bytes[16] = 0;
+        let (frame, _) = StartupFrame::parse(&bytes).unwrap();
+        assert_eq!((frame.enhanced, frame.private_data), (None, &b"abc"[..]));
     }
 }

@@ -63,6 +63,8 @@ impl Owner for IdInner {
                 qp,
                 private_data,
                 agreed,
+                ird,
+                ord,
                 ..
             } => {
                 let ring;
@@ -84,6 +86,7 @@ impl Owner for IdInner {
                 event.responder_resources = Some(agreed.ird);
                 event.initiator_depth = Some(agreed.ord);
                 event.agreed = Some(agreed);
+                (event.peer_ird, event.peer_ord) = (ird, ord);
                 remember_next_hop(&id);
                 event
             }

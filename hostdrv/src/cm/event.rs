@@ -97,6 +97,11 @@ pub struct CmEvent {
     pub xrc: bool,
     /// ESTABLISHED: everything that was agreed.
     pub agreed: Option<Agreed>,
+    /// ESTABLISHED: the IRD that the peer's start-up frame said, whatever was made of it; 0x3fff: the programs settle it themselves
+    /// (RFC 6581 §9.1). `None`: it did not say.
+    pub peer_ird: Option<u16>,
+    /// ESTABLISHED: the same of its ORD.
+    pub peer_ord: Option<u16>,
     /// Why the connection did not come about; `None` with REJECTED: the peer's application said no.
     pub failure: Option<ConnectFailure>,
     /// DISCONNECTED: why.
@@ -117,6 +122,8 @@ impl CmEvent {
             mpa_revision: None,
             xrc: false,
             agreed: None,
+            peer_ird: None,
+            peer_ord: None,
             failure: None,
             reason: None,
         }

@@ -2,6 +2,7 @@
 
 use weft_engine::commands::{self, Refusal};
 use weft_engine::{ConnInfo, QpState, Rung, MAX_INLINE, MAX_READS, MAX_RECV_SGE, MAX_SGE};
+use weft_queues::MAX_CQES;
 
 use super::qp::{Qp, QpCap, MAX_WORK};
 use super::VerbsError;
@@ -43,8 +44,10 @@ pub struct DeviceAttr {
     pub max_recv_sge: usize,
     /// Bytes inline.
     pub max_inline_data: usize,
-    /// Regions, parts included: each has one of the card's STags.
+    /// Regions, parts and windows included: each has one of the STags that the device has of its card.
     pub max_mr: u32,
+    /// Entries of a completion queue.
+    pub max_cqe: usize,
     /// Reads of the peer under way on a connection (IRD).
     pub max_qp_rd_atom: u16,
     /// Reads of this side under way on a connection (ORD).
@@ -59,14 +62,19 @@ impl Device {
     /// What it can do at most (`ibv_query_device`). Host memory may end before.
     pub fn attributes(&self) -> DeviceAttr {
         let caps = self.capabilities();
-        let (max_qp, max_qp_wr) = self.limits().unwrap_or((caps.flows, MAX_WORK));
+        // Number 0 of the STags is nobody's, and of a shared card some are another device's.
+        let share = self.config().share;
+        let flows = share.flows(caps.flows.try_into().unwrap_or(u16::MAX));
+        let own = (flows.len() as u32, MAX_WORK);
+        let (max_qp, max_qp_wr) = self.limits().unwrap_or(own);
         DeviceAttr {
             max_qp,
             max_qp_wr,
             max_send_sge: MAX_SGE,
             max_recv_sge: MAX_RECV_SGE,
             max_inline_data: MAX_INLINE,
-            max_mr: caps.stags,
+            max_mr: share.stags(caps.stags).len() as u32,
+            max_cqe: MAX_CQES,
             max_qp_rd_atom: MAX_READS,
             max_qp_init_rd_atom: MAX_READS,
             mtu: self.config().mtu,

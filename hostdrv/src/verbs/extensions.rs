@@ -35,6 +35,8 @@ pub struct Extensions {
     pub max_reads: u64,
     /// Largest IPv4 packet.
     pub mtu: u64,
+    /// Entries of a completion queue.
+    pub max_cqe: u64,
 }
 
 /// Bits of [`Extensions::operations`].
@@ -56,12 +58,23 @@ impl Operations {
     pub const IMMEDIATE: u64 = 1 << 5;
     /// The fence.
     pub const FENCE: u64 = 1 << 6;
-    const ALL: u64 = (1 << 7) - 1;
+    /// Atomics (RFC 7306 §5).
+    pub const ATOMIC: u64 = 1 << 7;
+    /// Memory windows of both types.
+    pub const WINDOW: u64 = 1 << 8;
+    /// Fast registration and local invalidation.
+    pub const FAST_REGISTRATION: u64 = 1 << 9;
+    /// Shared receive queues.
+    pub const SHARED_RECEIVE: u64 = 1 << 10;
+    /// XRC: initiators and targets, by iWARP alone.
+    pub const XRC: u64 = 1 << 11;
+    /// What needs no card.
+    const ALL: u64 = (1 << 11) - 1;
 }
 
 impl Extensions {
     /// The fields in their order, which is the structure's.
-    fn fields(&mut self) -> [&mut u64; 11] {
+    fn fields(&mut self) -> [&mut u64; 12] {
         let Self {
             operations,
             rungs,
@@ -74,6 +87,7 @@ impl Extensions {
             max_mr,
             max_reads,
             mtu,
+            max_cqe,
         } = self;
         [
             operations,
@@ -87,6 +101,7 @@ impl Extensions {
             max_mr,
             max_reads,
             mtu,
+            max_cqe,
         ]
     }
 
@@ -143,7 +158,10 @@ impl Device {
         let iwarp = u64::from(self.has_card());
         let looped = u64::from(self.is_beside()) << 1;
         Extensions {
-            operations: Operations::ALL,
+            operations: match self.has_card() {
+                true => Operations::ALL | Operations::XRC,
+                false => Operations::ALL,
+            },
             rungs: Rung::ALL.into_iter().map(bit).sum(),
             transports: iwarp | looped,
             max_qp: attributes.max_qp.into(),
@@ -154,6 +172,7 @@ impl Device {
             max_mr: attributes.max_mr.into(),
             max_reads: attributes.max_qp_rd_atom.into(),
             mtu: attributes.mtu.into(),
+            max_cqe: attributes.max_cqe as u64,
         }
     }
 

@@ -83,12 +83,18 @@ pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
             qp,
             private_data,
             agreed,
+            ird,
+            ord,
         } => {
             let established = EventEntry {
                 qp: qp.number(),
                 revision: agreed.revision,
+                peer_ird: ird.unwrap_or(0),
+                peer_ord: ord.unwrap_or(0),
                 ..of_conn(EventKind::Established, *conn)
             }
+            .with_has_peer_ird(ird.is_some())
+            .with_has_peer_ord(ord.is_some())
             .with_crc(agreed.crc)
             .with_markers_sent(agreed.markers_sent)
             .with_markers_received(agreed.markers_received);
@@ -218,6 +224,8 @@ pub fn event_of(entry: &EventEntry, private_data: &[u8]) -> Option<Event> {
                 ord: ord?,
                 rtr,
             },
+            ird: entry.has_peer_ird().then_some(entry.peer_ird),
+            ord: entry.has_peer_ord().then_some(entry.peer_ord),
         },
         EventKind::StreamRequest => Event::StreamRequest {
             conn: conn()?,

@@ -10,7 +10,7 @@ use crate::cm::{
     is_station, AcceptParams, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint,
     Revision,
 };
-use crate::conn::{Conn, Phase, Role, TcpState};
+use crate::conn::{Conn, Phase, Role};
 use crate::error::Error;
 use crate::negotiation::{Proposal, Terms, MAX_READS};
 use crate::port::Port;
@@ -89,8 +89,7 @@ impl Engine {
         if state.state != QpState::Idle || state.conn.is_some() {
             return Err(Error::WrongQpState);
         }
-        let group = params.remote.ip[0] >= 224 || params.remote.ip[0] == 0;
-        if group || params.remote.port == 0 || params.remote.ip == self.shared.config.ip {
+        if !self.may_be_peer(params.remote.ip) || params.remote.port == 0 {
             return Err(Error::InvalidAddress);
         }
         if params
@@ -308,8 +307,7 @@ impl Engine {
     /// The connection that is in TIME_WAIT for the longest time makes room for another one. What may come late for it is then of nobody, as
     /// behind its end; a new connection between its addresses begins beyond its sequence numbers (RFC 6528), as it does in TIME_WAIT.
     fn cut_time_wait(&mut self) {
-        let over = |conn: &&Conn| conn.tcp == TcpState::TimeWait && conn.qp.is_none();
-        let waiting = self.conns.iter().filter(over);
+        let waiting = self.conns.iter().filter(|conn| conn.only_waits());
         let longest = waiting.min_by_key(|conn| conn.timers.due_at(Timer::Phase));
         if let Some(slot) = longest.map(|conn| conn.id.slot) {
             self.forget(slot);

@@ -110,10 +110,9 @@ impl Engine {
         };
         let config = &self.shared.config;
         let segments = u32::from(config.initial_window_segments);
-        conn.sender = Sender::take_over(tcp, segments, &sender_settings(config));
         let options = if tcp.timestamps.is_some() { 12 } else { 0 };
         let most = u32::from(config.mtu.saturating_sub(40 + options));
-        conn.sender.mss = conn.sender.mss.min(most);
+        conn.sender = Sender::take_over(tcp, most, segments, &sender_settings(config));
         conn.sack = tcp.sack;
         (conn.peer_scale, conn.scale) = tcp.scales.unwrap_or((u8::MAX, 0));
         conn.ecn = config.ecn_state(tcp.ecn);

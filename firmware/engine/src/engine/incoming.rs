@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::Engine;
 use crate::cm::{ConnId, Endpoint};
-use crate::conn::{Conn, Phase, Role, TcpState};
+use crate::conn::{Conn, Phase, Role};
 use crate::port::Port;
 use weft_tcp::seq;
 
@@ -39,7 +39,7 @@ impl Engine {
     pub(crate) fn may_be_replaced(&self, slot: u16, syn: u32) -> bool {
         self.conns
             .get(slot)
-            .is_some_and(|conn| conn.tcp == TcpState::TimeWait && seq::lt(conn.rcv_nxt(), syn))
+            .is_some_and(|conn| conn.only_waits() && seq::lt(conn.rcv_nxt(), syn))
     }
 
     /// Is there still something of this connection, if only its time to wait?
@@ -53,7 +53,7 @@ impl Engine {
     pub fn forget_waiting(&mut self, local: Endpoint, remote: Endpoint) {
         if let Some(slot) = self.find_connection(local, remote) {
             let conn = self.conns.get(slot);
-            if conn.is_some_and(|conn| conn.tcp == TcpState::TimeWait && conn.qp.is_none()) {
+            if conn.is_some_and(Conn::only_waits) {
                 self.forget(slot);
             }
         }

@@ -24,6 +24,8 @@ impl<P: Port> Link<'_, P> {
             conn.ts_recent = value;
             conn.ts_recent_at = self.now;
         }
+        // Who connects has its rows before it knows what is agreed.
+        let rows_are_old = conn.handover.is_bound() && conn.timestamps;
         match seen.options.window_scale {
             Some(scale) => conn.peer_scale = scale,
             None => {
@@ -44,6 +46,9 @@ impl<P: Port> Link<'_, P> {
                 self.shared.stats.segments_too_small += 1;
                 return false;
             }
+        }
+        if rows_are_old {
+            self.bind();
         }
         true
     }

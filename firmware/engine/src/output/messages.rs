@@ -7,7 +7,7 @@ use weft_wire::tcp::flag;
 
 use super::software::NotSent;
 use super::Step;
-use crate::conn::{Conn, Phase, MAX_PARTS};
+use crate::conn::{Conn, Phase, MAX_PARTS, MIN_SEGMENT};
 use crate::link::Link;
 use crate::part::{copy_out, fit, gather, Data, Fit, Header, Origin, Part, JOB_INLINE};
 use crate::port::{Full, Port};
@@ -17,6 +17,9 @@ use crate::verbs::Sge;
 
 /// The STag of a 0-byte RTR: never 0, and of no region (peers.md).
 const RTR_STAG: u32 = 1;
+
+/// A ULPDU that a small window makes shorter than RFC 5044's 128 octets (§4.5: a promise of MPA's to DDP, which may use less).
+const SMALLEST_ULPDU: usize = 32;
 
 /// Which queue the next message comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +52,14 @@ pub struct Message {
 }
 
 impl Message {
+    /// The least ULPDU that a piece of it may be sent as. A request is not cut.
+    fn least(&self) -> usize {
+        match self.source {
+            Source::Send | Source::Response => SMALLEST_ULPDU,
+            _ => self.header.length() + self.length as usize,
+        }
+    }
+
     /// What it is to be read from, if that may be gone.
     pub fn region(&self) -> Option<RegionRef> {
         self.region
@@ -300,7 +311,9 @@ impl<P: Port> Link<'_, P> {
     /// peer, so that there is always a way forward.
     pub fn emss(&self) -> u32 {
         let sender = &self.conn.sender;
-        sender.mss.min((sender.max_window / 2).max(256))
+        sender
+            .mss
+            .min((sender.max_window / 2).max(MIN_SEGMENT.into()))
     }
 
     pub(super) fn send_message(&mut self, message: &Message, congestion: u32, window: u32) -> Step {
@@ -335,11 +348,10 @@ impl<P: Port> Link<'_, P> {
         let mut fitted = try_fit(limit, room);
         if fitted.is_none() {
             if window < congestion || try_fit(limit, window).is_none() {
-                // The window may stay this small: after a probe, smaller FPDUs (of 128 octets or
-                // more of ULPDU) go into what there is.
-                let small = (window as usize).saturating_sub(24).min(limit);
-                if conn.probes > 0 && conn.sender.flight() == 0 && small >= 128 {
-                    limit = small & !3;
+                // The window may stay this small: after a probe, smaller FPDUs go into what there is.
+                let small = (window as usize).saturating_sub(24).min(limit) & !3;
+                if conn.probes > 0 && conn.sender.flight() == 0 && small >= message.least() {
+                    limit = small;
                     fitted = try_fit(limit, window);
                 }
                 if fitted.is_none() {

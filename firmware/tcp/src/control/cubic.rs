@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438): after a loss the window goes back to where the loss was by a cubic curve of time, flat around it, and never
+//! CUBIC (RFC 9438): after a loss the window goes back to where the loss was by a cubic curve of the time that it is in use, flat around it, and never
 //! grows slower than Reno would (its friendly region), which is what decides where round-trip times are microseconds.
 //! Integers only: windows in bytes, times in milliseconds on the curve. Not here: HyStart++ (§4.10).
 
@@ -26,7 +26,12 @@ pub struct Cubic {
 /// A time of congestion avoidance (§4.2).
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    since: u64,
+    /// How long the window was in use.
+    used: u64,
+    /// When it was last.
+    last: u64,
+    /// The window as it was left.
+    left: u32,
     /// K, in milliseconds.
     k: u32,
     /// The curve's middle.
@@ -58,7 +63,9 @@ impl Cubic {
         // K = cbrt((W_max - cwnd) / C) seconds, W in segments, C = 0.4: in milliseconds the cube is 2.5e9 times that.
         let missing = u64::from(middle - cwnd) * 2_500_000_000 / u64::from(mss.max(1));
         Epoch {
-            since: now,
+            used: 0,
+            last: now,
+            left: cwnd,
             k: cube_root(missing),
             middle,
             friendly: cwnd,
@@ -66,7 +73,7 @@ impl Cubic {
         }
     }
 
-    /// W_cubic at a time since the epoch began (§4.2), in bytes.
+    /// W_cubic after the window was in use for so long in this epoch (§4.2), in bytes.
     fn curve(&self, epoch: &Epoch, since: u64) -> u32 {
         let at = since / MS;
         let distance = at.abs_diff(epoch.k.into()).min(LONGEST);
@@ -82,10 +89,16 @@ impl Cubic {
 
     /// Congestion avoidance: on the curve, or as Reno.
     fn avoid(&mut self, progress: &Progress) {
+        let cwnd = self.window.cwnd;
         let mut epoch = match self.epoch.take() {
-            Some(epoch) => epoch,
-            None => self.begin(progress.now),
+            // A window that was taken back after a pause (RFC 5681 §4.1) begins anew.
+            Some(epoch) if epoch.left <= cwnd => epoch,
+            _ => self.begin(progress.now),
         };
+        // §5.8: what was sent later than the last acknowledgment came found the path empty, and the time before it does not count.
+        let way = progress.rtt.unwrap_or(progress.smoothed);
+        epoch.used += progress.now.saturating_sub(epoch.last).min(way);
+        epoch.last = progress.now;
         // §4.3: as Reno would, first so that it is fair with β = 0.7, then a segment for each round.
         let caught_up = epoch.friendly >= self.prior;
         let alpha = if caught_up { (1, 1) } else { ALPHA };
@@ -93,8 +106,7 @@ impl Cubic {
         let whole = u64::from(epoch.friendly.max(1)) * alpha.1;
         let bytes = whole_bytes(&mut epoch.credit, part, whole);
         epoch.friendly = epoch.friendly.saturating_add(bytes).min(LIMIT);
-        let since = progress.now.saturating_sub(epoch.since);
-        let cwnd = self.window.cwnd;
+        let since = epoch.used;
         if self.curve(&epoch, since) < epoch.friendly {
             self.window.set(epoch.friendly.max(cwnd));
         } else {
@@ -107,6 +119,7 @@ impl Cubic {
             self.window
                 .add(progress.acked, missing, u64::from(self.window.mss.max(1)));
         }
+        epoch.left = self.window.cwnd;
         self.epoch = Some(epoch);
     }
 }
@@ -173,6 +186,7 @@ mod tests {
                 cubic.acknowledged(&Progress {
                     now,
                     acked: MSS,
+                    rtt: Some(rtt),
                     smoothed: rtt,
                     limited: true,
                     ..Progress::default()
@@ -233,5 +247,56 @@ mod tests {
         rounds(&mut cubic, 11 * rtt, 22 * rtt, rtt);
         let later = cubic.window.cwnd - cwnd;
         assert!((9_500..=11_000).contains(&later), "{later}");
+    }
+
+    /// §5.8: time in which the window was not in use moves the curve by nothing, be it a pause or an application that sends little.
+    #[test]
+    fn time_without_use_does_not_count() {
+        let rtt = MS;
+        let grown = |quiet: &dyn Fn(&mut Cubic, u64)| {
+            let mut cubic = cubic(100 * MSS);
+            cubic.congestion(Event::Loss, 0, 100 * MSS);
+            rounds(&mut cubic, 0, 50 * rtt, rtt);
+            quiet(&mut cubic, 50 * rtt);
+            let since = 50 * rtt + 60_000 * MS;
+            rounds(&mut cubic, since, since + 50 * rtt, rtt);
+            cubic.window.cwnd
+        };
+        let mut without = cubic(100 * MSS);
+        without.congestion(Event::Loss, 0, 100 * MSS);
+        rounds(&mut without, 0, 100 * rtt, rtt);
+        let without = without.window.cwnd;
+        let little = |cubic: &mut Cubic, from: u64| {
+            for n in 0..6_000 {
+                cubic.acknowledged(&Progress {
+                    now: from + n * 10 * MS,
+                    acked: MSS,
+                    rtt: Some(rtt),
+                    smoothed: rtt,
+                    ..Progress::default()
+                });
+            }
+        };
+        for (what, cwnd) in [
+            ("a pause", grown(&|_, _| ())),
+            ("little traffic", grown(&little)),
+        ] {
+            let off = cwnd.abs_diff(without);
+            assert!(off <= 2 * MSS, "{what}: {cwnd}, without it {without}");
+        }
+    }
+
+    /// RFC 5681 §4.1: a window that was taken back after a pause grows from there, not from where it was.
+    #[test]
+    fn a_window_taken_back_begins_anew() {
+        let mut cubic = cubic(200 * MSS);
+        cubic.congestion(Event::Loss, 0, 200 * MSS);
+        let rtt = MS;
+        rounds(&mut cubic, 0, 100 * rtt, rtt);
+        cubic.window.cwnd = 10 * MSS;
+        cubic.window.ssthresh = 10 * MSS;
+        rounds(&mut cubic, 1000 * rtt, 1001 * rtt, rtt);
+        let cwnd = cubic.window.cwnd / MSS;
+        assert!((10..=15).contains(&cwnd), "{cwnd}");
     }
 }

@@ -70,13 +70,17 @@ impl Sender {
         let newly = ack.ack.wrapping_sub(self.una);
         let news = self.take_news(now, ack);
         let round = self.take_times(now, &news);
+        // It tells that a segment has left the network: with SACK by something new (RFC 6675 §2), without it by repeating the number.
+        let duplicate = match self.sack {
+            true => newly == 0 && news.delivered > 0,
+            false => self.repeats(ack),
+        };
         if newly > 0 {
             self.dup_acks = 0;
             self.retries = 0;
-        } else if ack.is_pure && self.flight() > 0 && ack.window == self.window {
+        } else if duplicate {
             self.dup_acks = self.dup_acks.saturating_add(1);
         }
-        let duplicate = newly == 0 && self.dup_acks > 0;
         let probes = self.probe_answered(now, ack, twice);
         self.una = ack.ack;
         self.take_window(ack);
@@ -213,6 +217,11 @@ impl Sender {
         } else {
             pipe.saturating_add(2 * self.mss) >= window.cwnd
         }
+    }
+
+    /// All it says is what was said before (RFC 5681 §2).
+    pub(super) fn repeats(&self, ack: &Ack<'_>) -> bool {
+        ack.is_pure && self.flight() > 0 && ack.ack == self.una && ack.window == self.window
     }
 
     /// The block of what arrived twice (RFC 2883 §4): behind the number, or inside of the second block.

@@ -4,13 +4,19 @@ use super::{Sender, Settings};
 use crate::handover::Handover;
 
 impl Sender {
-    /// A sender that goes on where another one stopped. What that one had under way is not on this one's account yet: the caller says
+    /// A sender that goes on where another one stopped, on a way that takes segments of `most` bytes. What that one had under way is not on this one's account yet: the caller says
     /// so by [`sent`](Self::sent), and by [`timeout`](Self::timeout) that nothing is known of it.
-    pub fn take_over(state: &Handover, initial_segments: u32, settings: &Settings) -> Self {
+    pub fn take_over(
+        state: &Handover,
+        most: u32,
+        initial_segments: u32,
+        settings: &Settings,
+    ) -> Self {
         let mut sender = Sender::new(state.snd_una, settings);
         let numbers = (state.snd_wl1, state.snd_una);
         let window = state.snd_wnd;
-        sender.establish(state.mss, initial_segments, state.sack, window, numbers);
+        let mss = state.mss.min(most);
+        sender.establish(mss, initial_segments, state.sack, window, numbers);
         sender.max_window = sender.max_window.max(state.snd_wnd_max);
         sender
     }

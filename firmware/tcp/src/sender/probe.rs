@@ -154,7 +154,7 @@ impl Sender {
                 self.control.congestion(Event::Loss, now, flight);
                 self.counts.recoveries += 1;
             }
-        } else if ack.sack.is_empty() && ack.is_pure && self.una == ack.ack && self.dup_acks > 0 {
+        } else if ack.sack.is_empty() && self.repeats(ack) {
             self.probe.out = None;
         }
         unneeded

@@ -272,3 +272,33 @@ fn the_usual_acknowledgment_does_what_each_does() {
     }
     assert!(usual > 3000, "{usual}");
 }
+
+/// A state from a stack with larger segments than this side's way has: all that counts segments counts this side's.
+#[test]
+fn a_sender_taken_over_counts_its_own_segments() {
+    use crate::handover::Handover;
+    let state = Handover {
+        snd_wnd: 1 << 20,
+        mss: 8960,
+        sack: true,
+        ..Handover::default()
+    };
+    for (most, mss) in [(1460, 1460), (9000, 8960)] {
+        let mut s = Sender::take_over(&state, most, 10, &SETTINGS);
+        let window = *s.controller().window();
+        assert_eq!((s.mss, window.mss, s.cwnd()), (mss, mss, 10 * mss));
+        s.sent(0, 10 * mss);
+        s.acknowledge(
+            100,
+            &Ack {
+                seq: 0,
+                ack: 10 * mss,
+                window: 1 << 20,
+                is_pure: true,
+                sack: &[],
+                echo: false,
+            },
+        );
+        assert_eq!(s.cwnd(), 12 * mss, "two of its segments at most");
+    }
+}

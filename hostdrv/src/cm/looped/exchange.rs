@@ -146,29 +146,32 @@ impl Exchange {
         let (own, peer) = self.asked(conn)?;
         let peers_qp = peer.qp.ok_or(Error::UnknownConnection)?;
         let (ird, ord) = (params.ird.min(peer.ord), params.ord.min(peer.ird));
-        let join = |device: &Device, conn, qp, (ird, ord), private_data: &[u8]| {
+        let join = |device: &Device, conn, qp, (ird, ord), theirs: (u16, u16), data: &[u8]| {
             let mut state = device.lock();
             let (engine, _) = state.place.here().ok_or(Error::UnknownQp)?;
             engine.join_qp(qp, conn, ord)?;
             let established = Event::Established {
                 conn,
                 qp,
-                private_data: PrivateData::new(private_data),
+                private_data: PrivateData::new(data),
                 agreed: Agreed {
                     ird,
                     ord,
                     ..Agreed::default()
                 },
+                ird: Some(theirs.0),
+                ord: Some(theirs.1),
             };
             engine.tell(established);
             state.finish_foreign_turn();
             Ok::<_, Error>(())
         };
-        join(device, conn, qp, (ird, ord), &[])?;
+        let asked = (peer.ird, peer.ord);
+        join(device, conn, qp, (ird, ord), asked, &[])?;
         let ends = [(device.clone(), conn, qp)];
         let initiator = self.member(peer.member).filter(|initiator| {
             let data = params.private_data;
-            join(initiator, own.peer, peers_qp, (ord, ird), data).is_ok()
+            join(initiator, own.peer, peers_qp, (ord, ird), (ird, ord), data).is_ok()
         });
         let ends = ends
             .into_iter()
