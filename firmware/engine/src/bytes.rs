@@ -143,12 +143,7 @@ impl<P: Port> Link<'_, P> {
         if self.is_initiator() {
             self.bytes_established();
         } else {
-            self.conn.phase = Phase::AwaitAnswer;
-            self.tell(Event::StreamRequest {
-                conn: self.conn.id,
-                port: self.conn.listener,
-                remote: self.conn.remote,
-            });
+            self.await_turn();
         }
         true
     }

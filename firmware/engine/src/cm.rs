@@ -10,6 +10,9 @@ use crate::verbs::{QpId, SrqId};
 /// Towards Linux siw stay below 252 (it counts them in eight bits).
 pub const MAX_PRIVATE_DATA: usize = 512;
 
+/// Private data of a rejection by this side itself: the listener's line is full, or the turn of the request did not come.
+pub const BUSY: &[u8] = b"weft: busy";
+
 /// A connection. Never reused for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnId {

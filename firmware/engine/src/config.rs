@@ -119,6 +119,16 @@ impl EngineConfig {
             .clamp(1, u16::MAX - 1)
     }
 
+    /// Connections that came in, have said something and not all of a request: more than so many make the oldest give way.
+    pub(crate) fn silent(&self) -> usize {
+        usize::from(self.slots() / 4).max(1)
+    }
+
+    /// Requests that may wait in the listeners' lines together.
+    pub(crate) fn line(&self) -> usize {
+        usize::from(self.slots() / 2)
+    }
+
     /// A SYN asks for ECN.
     pub(crate) fn asks_for_ecn(&self) -> bool {
         self.ecn == Ecn::Ask || self.ecn == Ecn::WhenAsked && self.congestion == Congestion::Dctcp

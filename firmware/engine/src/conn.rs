@@ -82,6 +82,8 @@ pub enum Phase {
     AwaitReply,
     /// Responder: waits for the MPA request.
     AwaitRequest,
+    /// Responder: the request is whole; the application hears of it when it is its turn.
+    AwaitTurn,
     /// Responder: the application has been asked.
     AwaitAnswer,
     /// Responder: the reply is sent; waits for the RTR or the first message.
@@ -213,8 +215,12 @@ pub struct Conn {
     pub local: Endpoint,
     /// The other side.
     pub remote: Endpoint,
+    /// Address of the next station on the way; its own, where there is no way.
+    pub hop: [u8; 4],
     /// Next station on the way.
     pub remote_mac: Mac,
+    /// That it has changed was told, and nobody has taken it.
+    pub move_told: bool,
     /// Whoever connected said which: it was not asked for.
     pub routed: bool,
     /// Largest IPv4 packet on the way.
@@ -283,8 +289,11 @@ pub struct Conn {
 
     /// The initiator's request.
     pub proposal: Option<Proposal>,
-    /// Its private data (for a second try); at the end the peer's, if it said no.
+    /// Its private data: the initiator keeps them for a second try, the responder until the application hears of them. At the end the
+    /// peer's, if it said no.
     pub private_data: Vec<u8>,
+    /// The application has heard of it.
+    pub known: bool,
     /// Try once more with revision 1.
     pub fall_back: bool,
     /// The peer's request.
@@ -349,7 +358,9 @@ impl Conn {
             role,
             local,
             remote,
+            hop: shared.next_hop(remote.ip).unwrap_or(remote.ip),
             remote_mac: [0; 6],
+            move_told: false,
             routed: false,
             mtu: config.mtu,
             tos: 0,
@@ -384,6 +395,7 @@ impl Conn {
             probes: 0,
             proposal: None,
             private_data: Vec::new(),
+            known: role == Role::Initiator,
             fall_back: false,
             request: Request::default(),
             agreed: Agreed::default(),

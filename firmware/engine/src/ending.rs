@@ -186,6 +186,7 @@ impl<P: Port> Link<'_, P> {
             // The application has not heard of it, unless it was its stream.
             Phase::AwaitRequest if self.conn.qp.is_none() => Verdict::Silent,
             Phase::Handshake if !self.is_initiator() => Verdict::Silent,
+            Phase::AwaitTurn => Verdict::Silent,
             // It said no.
             Phase::AwaitAnswer if reason == DisconnectReason::Local => Verdict::Silent,
             _ if self.conn.reported => Verdict::Disconnected(reason),

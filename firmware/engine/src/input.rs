@@ -499,6 +499,7 @@ impl<P: Port> Link<'_, P> {
             | Phase::Handshake
             | Phase::AwaitReply
             | Phase::AwaitRequest
+            | Phase::AwaitTurn
             | Phase::AwaitAnswer => {
                 self.give_up(ConnectFailure::Closed);
             }

@@ -80,7 +80,8 @@ mod xrc;
 
 pub use cm::{
     is_station, AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason,
-    Endpoint, Event, PrivateData, Revision, Route, StartMpa, StreamHandover, MAX_PRIVATE_DATA,
+    Endpoint, Event, PrivateData, Revision, Route, StartMpa, StreamHandover, BUSY,
+    MAX_PRIVATE_DATA,
 };
 pub use config::EngineConfig;
 pub use conn_info::ConnInfo;

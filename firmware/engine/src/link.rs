@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use weft_layout::{table, AttachRow, FlowRxRow, FlowTxRow};
 
 use crate::arp::Neighbours;
-use crate::cm::Event;
+use crate::cm::{ConnId, Event};
 use crate::config::EngineConfig;
 use crate::conn::{CardState, Conn};
 use crate::flow_key::FlowKeys;
@@ -86,8 +86,14 @@ pub struct Shared {
     pub cookies: Cookies,
     /// Challenge acknowledgments of half-open connections.
     pub challenges: Limit,
-    /// Events not taken beyond which no new connection is let in.
+    /// Events not taken beyond which no SYN is heeded.
     pub most_events: usize,
+    /// Connections whose requests have just become whole.
+    pub asking: VecDeque<ConnId>,
+    /// Requests in the listeners' lines, some of which may have gone.
+    pub in_line: usize,
+    /// A request that the program had heard of waits no longer.
+    pub answered: bool,
     resets: Limit,
     /// The last epoch of each flow.
     epochs: Vec<u8>,
@@ -107,6 +113,9 @@ impl Shared {
             challenges: Limit::default(),
             resets: Limit::default(),
             most_events,
+            asking: VecDeque::new(),
+            in_line: 0,
+            answered: false,
             srqs: Srqs::default(),
             xrcds: Xrcds::default(),
             random,
@@ -145,6 +154,12 @@ impl Shared {
             self.spare_parts.take_back(&mut conn.parts);
             conn.sender.give_back(&mut self.spare_runs);
         }
+    }
+
+    /// A request has become whole, or one makes room for another in a line.
+    pub fn turns_are_due(&mut self) -> bool {
+        let answered = core::mem::take(&mut self.answered);
+        !self.asking.is_empty() || answered && self.in_line > 0
     }
 
     /// Next station on the way to an address; `None`: there is no way.
@@ -322,6 +337,7 @@ impl<P: Port> Link<'_, P> {
             };
             if let Some(at) = self.shared.events.iter().position(asks) {
                 self.shared.events.remove(at);
+                self.conn.known = false;
                 return;
             }
         }

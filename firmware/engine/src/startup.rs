@@ -7,7 +7,7 @@ use weft_wire::fpdu::Markers;
 use weft_wire::mpa::{Extensions, FrameError, FrameKind, RtrKinds, StartupFrame, MAX_FRAME};
 use weft_wire::terminate::TerminateCode;
 
-use crate::cm::{ConnectFailure, DisconnectReason, Event, PrivateData};
+use crate::cm::{ConnectFailure, DisconnectReason, Event, PrivateData, BUSY};
 use crate::conn::{Phase, Verdict};
 use crate::link::Link;
 use crate::negotiation::{judge, Request, Terms, Verdict as Judged, RTR_FRAME};
@@ -111,20 +111,57 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         self.conn.request = request;
+        self.conn.private_data = frame.private_data.to_vec();
+        if self.conn.qp.is_some() {
+            // The application's stream, which it has asked for its start-up.
+            self.tell_request();
+        } else {
+            self.await_turn();
+        }
+    }
+
+    /// Responder: who connects has said all that is to be known, and waits for its turn with the application. For half as long as a start-up
+    /// may take at most: then it still hears that it is rejected.
+    pub(crate) fn await_turn(&mut self) {
+        self.conn.phase = Phase::AwaitTurn;
+        let wait = self.shared.config.mpa_timeout / 2;
+        let at = self.now.saturating_add(wait);
+        self.conn.timers.set(Timer::Phase, Some(at));
+        self.shared.asking.push_back(self.conn.id);
+    }
+
+    /// The application hears of a request.
+    pub fn tell_request(&mut self) {
         self.conn.phase = Phase::AwaitAnswer;
         self.conn.timers.set(Timer::Phase, None);
-        let enhanced = frame.enhanced;
+        self.conn.known = true;
+        let (conn, port, remote) = (self.conn.id, self.conn.listener, self.conn.remote);
+        if self.conn.bytes.is_some() {
+            self.tell(Event::StreamRequest { conn, port, remote });
+            return;
+        }
+        let private_data = core::mem::take(&mut self.conn.private_data);
+        let request = self.conn.request;
         self.tell(Event::ConnectRequest {
-            conn: self.conn.id,
-            port: self.conn.listener,
-            remote: self.conn.remote,
-            private_data: PrivateData::new(frame.private_data),
-            ird: enhanced.map(|e| e.ird),
-            ord: enhanced.map(|e| e.ord),
+            conn,
+            port,
+            remote,
+            private_data: PrivateData::new(&private_data),
+            ird: request.enhanced.map(|e| e.ird),
+            ord: request.enhanced.map(|e| e.ord),
             rtr: request.rtr(),
-            revision: frame.revision,
+            revision: request.revision,
             xrc: request.extensions().contains(Extensions::XRC),
         });
+    }
+
+    /// There is no turn for it.
+    pub fn reject_busy(&mut self) {
+        self.shared.stats.requests_rejected += 1;
+        match self.conn.bytes {
+            None => self.reject(BUSY),
+            Some(_) => self.reset(ConnectFailure::Closed, DisconnectReason::Local),
+        }
     }
 
     fn reply_arrived(&mut self, frame: &StartupFrame<'_>) {

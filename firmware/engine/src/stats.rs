@@ -114,8 +114,16 @@ pub struct EngineStats {
     pub frames_from_nobody: u64,
     /// Connections refused because the peer's MSS leaves no room for an FPDU.
     pub segments_too_small: u64,
-    /// SYNs dropped: the listener's backlog is full.
+    /// Words of a neighbour's other address that came within a second of its last move: the last of them counts when that is over.
+    pub moves_put_off: u64,
+    /// SYNs dropped: nobody takes events, or a cookie cannot say so small an MSS.
     pub syns_dropped: u64,
+    /// Connections that came in, said nothing that is whole, and gave way to others.
+    pub strangers_gave_way: u64,
+    /// Requests rejected here: the line was full, or their turn did not come.
+    pub requests_rejected: u64,
+    /// Connections refused because there was no place for one.
+    pub connections_refused: u64,
     /// SYN-ACKs sent with a cookie, because the table of half-open connections was full.
     pub syn_cookies_sent: u64,
     /// Connections made from such a cookie.

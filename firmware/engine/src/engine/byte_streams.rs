@@ -88,7 +88,7 @@ impl Engine {
             port: self.free_port(remote).ok_or(Error::NoPorts)?,
         };
         let slot = self
-            .new_connection(now, Role::Initiator, local, remote)
+            .new_connection(now, Role::Initiator, (local, remote), port)
             .ok_or(Error::NoConnections)?;
         if let Some(conn) = self.conns.get_mut(slot) {
             conn.bytes = Some(Box::default());

@@ -1,10 +1,7 @@
 //! The calls for connections: listen, connect, accept, reject, disconnect.
 
-use alloc::vec::Vec;
-
 use weft_wire::mpa::{self, Extensions, RtrKinds, StartupFrame};
 
-use super::incoming::{waits_for_answer, Listener};
 use super::Engine;
 use crate::cm::{
     is_station, AcceptParams, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint,
@@ -19,64 +16,6 @@ use crate::timers::Timer;
 use crate::verbs::{QpId, QpState};
 
 impl Engine {
-    /// Listens on a TCP port; at most `backlog` connections wait for their answer at a time.
-    /// Port 0: one is chosen. Returns the port.
-    pub fn listen(&mut self, port_number: u16, backlog: usize) -> Result<u16, Error> {
-        self.listen_for(port_number, backlog, false)
-    }
-
-    /// The same for connections with a start-up, or that carry plain bytes.
-    pub(super) fn listen_for(
-        &mut self,
-        port_number: u16,
-        backlog: usize,
-        bytes: bool,
-    ) -> Result<u16, Error> {
-        let taken = |port| self.listeners.iter().any(|listener| listener.port == port);
-        let port = match port_number {
-            0 => (self.shared.config.share.ports())
-                .find(|port| !taken(*port))
-                .ok_or(Error::NoPorts)?,
-            port if taken(port) => return Err(Error::PortInUse(port)),
-            port => port,
-        };
-        self.listeners.push(Listener {
-            port,
-            backlog: backlog.max(1),
-            bytes,
-            waiting: Vec::new(),
-        });
-        Ok(port)
-    }
-
-    /// Stops listening. Connection requests not yet answered are reset.
-    pub fn unlisten<P: Port>(
-        &mut self,
-        now: u64,
-        port_number: u16,
-        port: &mut P,
-    ) -> Result<(), Error> {
-        let at = self
-            .listeners
-            .iter()
-            .position(|listener| listener.port == port_number)
-            .ok_or(Error::UnknownConnection)?;
-        self.listeners.remove(at);
-        self.shared.syn_cache.forget_port(port_number);
-        for slot in 0..self.conns.slots() {
-            let waits = self
-                .conns
-                .get(slot)
-                .is_some_and(|conn| conn.listener == port_number && waits_for_answer(conn));
-            if waits {
-                self.run(now, slot, port, |link| {
-                    link.reset(ConnectFailure::Closed, DisconnectReason::Aborted);
-                });
-            }
-        }
-        Ok(())
-    }
-
     /// Connects a queue pair. Ends in `Established`, `Rejected` or `ConnectError`.
     pub fn connect<P: Port>(
         &mut self,
@@ -118,7 +57,7 @@ impl Engine {
             return Err(Error::PortInUse(port_number));
         }
         let slot = self
-            .new_connection(now, Role::Initiator, local, params.remote)
+            .new_connection(now, Role::Initiator, (local, params.remote), port)
             .ok_or(Error::NoConnections)?;
         let Some(conn) = self.conns.get_mut(slot) else {
             return Err(Error::NoConnections);
@@ -286,15 +225,19 @@ impl Engine {
             })
     }
 
-    pub(super) fn new_connection(
+    /// Where there is no place, one that is over gives up its own, or one that is silent.
+    pub(super) fn new_connection<P: Port>(
         &mut self,
         now: u64,
         role: Role,
-        local: Endpoint,
-        remote: Endpoint,
+        (local, remote): (Endpoint, Endpoint),
+        port: &mut P,
     ) -> Option<u16> {
         if self.conns.is_full() {
             self.cut_time_wait();
+        }
+        if !self.make_place(now, port) {
+            return None;
         }
         let generation = self.connections_made.wrapping_add(1);
         let slot = self.conns.insert(|slot| {
