@@ -1,5 +1,7 @@
 //! Connection management: identifiers, parameters, events. The names follow librdmacm.
 
+use alloc::boxed::Box;
+
 use weft_tcp::handover::Handover;
 use weft_wire::mpa::RtrKinds;
 use weft_wire::terminate::TerminateCode;
@@ -54,36 +56,20 @@ pub enum Revision {
 }
 
 /// The application's private data of an MPA frame.
-#[derive(Clone)]
-pub struct PrivateData {
-    length: u16,
-    bytes: [u8; MAX_PRIVATE_DATA],
-}
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct PrivateData(Box<[u8]>);
 
 impl PrivateData {
     /// Copies the bytes; what exceeds [`MAX_PRIVATE_DATA`] is cut off.
     pub fn new(bytes: &[u8]) -> Self {
-        let length = bytes.len().min(MAX_PRIVATE_DATA);
-        let mut data = PrivateData::default();
-        data.bytes[..length].copy_from_slice(&bytes[..length]);
-        data.length = length as u16;
-        data
-    }
-}
-
-impl Default for PrivateData {
-    fn default() -> Self {
-        PrivateData {
-            length: 0,
-            bytes: [0; MAX_PRIVATE_DATA],
-        }
+        PrivateData(bytes[..bytes.len().min(MAX_PRIVATE_DATA)].into())
     }
 }
 
 impl core::ops::Deref for PrivateData {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.length)]
+        &self.0
     }
 }
 
@@ -92,14 +78,6 @@ impl core::fmt::Debug for PrivateData {
         f.debug_list().entries(self.iter()).finish()
     }
 }
-
-impl PartialEq for PrivateData {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
-    }
-}
-
-impl Eq for PrivateData {}
 
 /// How to connect. `Default` is what suits every known peer (all but `remote`): revision 2,
 /// peer-to-peer with the 0-byte Read or Write as RTR, CRC on, markers off, IRD and ORD 16.

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use weft_wire::ethernet::Mac;
 use weft_wire::fpdu::Markers;
+use weft_wire::mpa::MAX_FRAME;
 use weft_wire::terminate::{TerminateCode, MAX_TERMINATE};
 
 use crate::acceptance::Position;
@@ -35,9 +36,6 @@ pub enum Way {
     /// The same, and there is nothing to send, and nothing that was sent is waited for.
     Quiet,
 }
-
-/// Parts under way at most.
-pub const MAX_PARTS: usize = 256;
 
 /// A timestamp older than this means nothing: the peer's clock may have gone half round (RFC 7323 §5.5).
 pub const TS_LIFE: u64 = 24 * 24 * 3600 * 1_000_000_000;
@@ -325,6 +323,8 @@ pub struct Conn {
 
     /// Sent and not acknowledged.
     pub parts: VecDeque<Part>,
+    /// Of these, at most.
+    pub most_parts: u16,
     /// In stream mode: no start-up, no messages.
     pub bytes: Option<Box<Bytes>>,
     /// What the card knows.
@@ -336,6 +336,12 @@ pub struct Conn {
 }
 
 impl Conn {
+    /// As many parts are under way as may be.
+    #[inline]
+    pub fn has_all_parts(&self) -> bool {
+        self.parts.len() >= usize::from(self.most_parts)
+    }
+
     /// The type of service of what is sent from now on, as far as it is not ECN's (RFC 3168 §5).
     pub fn set_tos(&mut self, tos: u8) {
         self.tos = tos & !3;
@@ -352,7 +358,9 @@ impl Conn {
     ) -> Self {
         let config = &shared.config;
         let iss = shared.secrets.initial_sequence(now, local, remote);
-        let reassembly = Reassembly::new(window_size(config));
+        let mut reassembly = Reassembly::new(window_size(config), config.memory.gaps);
+        // A stranger's start-up frame, and no more (RFC 5044 §7.1).
+        reassembly.grant(MAX_FRAME as u32);
         Conn {
             id,
             role,
@@ -411,6 +419,7 @@ impl Conn {
             first_status: None,
             verdict: Verdict::Silent,
             parts: VecDeque::new(),
+            most_parts: config.memory.parts,
             bytes: None,
             card: CardState::default(),
             timers: Timers::new(),
@@ -489,6 +498,7 @@ pub fn sender_settings(config: &EngineConfig) -> Settings {
         peer_ack_delay: config.peer_ack_delay,
         congestion: config.congestion,
         pacing: config.pacing,
+        runs: config.memory.runs,
     }
 }
 

@@ -236,6 +236,7 @@ impl<P: Port> Link<'_, P> {
             self.shared,
         );
         conn.qp = old.qp;
+        conn.reassembly.accept(&mut self.shared.pool);
         (conn.routed, conn.remote_mac, conn.mtu) = (old.routed, old.remote_mac, old.mtu);
         conn.private_data = core::mem::take(&mut old.private_data);
         conn.proposal = old.proposal.map(|proposal| Proposal {

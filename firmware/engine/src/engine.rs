@@ -61,7 +61,10 @@ pub struct Engine {
 
 impl Engine {
     /// An engine for a card that was just reset (its tables are empty).
-    pub fn new(config: EngineConfig) -> Self {
+    pub fn new(mut config: EngineConfig) -> Self {
+        // What was walked over is taken apart here where an FPDU of it is for the engine.
+        let longest = u16::try_from(config.memory.longest).unwrap_or(u16::MAX);
+        config.replay = config.replay.min(longest);
         let flows = config.num_flows;
         let slots = config.slots();
         Engine {

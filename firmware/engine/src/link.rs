@@ -33,6 +33,10 @@ pub const POLL: u64 = 2_000;
 /// Connections that may come to rest and wake again without asking for memory.
 const SPARE: usize = 32;
 
+/// Events that there are at most, for each connection that there may be: beyond four no connection is begun, and each that there is then adds
+/// what becomes of it: that it stands, has moved, ends in error, is over, and is forgotten.
+pub const EVENTS: usize = 4 + 6;
+
 /// What all connections share.
 #[derive(Debug)]
 pub struct Shared {
@@ -99,6 +103,24 @@ pub struct Shared {
     epochs: Vec<u8>,
 }
 
+/// The pages of all streams.
+fn pool(config: &EngineConfig) -> Pool {
+    let reserve = config.memory.reserve as usize;
+    let pool = Pool::new(config.reassembly_memory as usize, reserve);
+    match config.memory.counted {
+        true => pool.with_all(config.slots().into()),
+        false => pool,
+    }
+}
+
+/// Queues for what is under way. Where memory is counted, none are kept beside those in use.
+fn spare<T>(config: &EngineConfig, room: u16) -> Spare<T> {
+    match config.memory.counted {
+        true => Spare::new(0, room.into()),
+        false => Spare::new(SPARE, 0),
+    }
+}
+
 impl Shared {
     /// Fresh.
     pub fn new(config: EngineConfig) -> Self {
@@ -121,17 +143,19 @@ impl Shared {
             random,
             neighbours: Neighbours::new(),
             keys: FlowKeys::new(config.num_flows, config.share),
-            events: VecDeque::with_capacity(most_events.min(256)),
+            events: VecDeque::with_capacity(match config.memory.counted {
+                true => usize::from(config.slots()) * EVENTS,
+                false => most_events.min(256),
+            }),
             address_moves: 0,
             joined: VecDeque::new(),
             completions: VecDeque::with_capacity(config.max_work.unwrap_or(0) as usize),
-            pool: Pool::new(config.reassembly_memory as usize),
+            pool: pool(&config),
             slots: Vec::new(),
-            spare_parts: Spare::new(SPARE),
-            spare_runs: Spare::new(SPARE),
-            // The longest FPDU: 65535 octets of ULPDU, with markers.
-            wire: vec![0; 67_000],
-            ulpdu: vec![0; 65_536],
+            spare_parts: spare(&config, config.memory.parts),
+            spare_runs: spare(&config, config.memory.runs),
+            wire: vec![0; config.memory.longest as usize],
+            ulpdu: vec![0; (config.memory.longest as usize).min(1 << 16)],
             frame: vec![0; usize::from(config.mtu.max(576)) + 14],
             identification: 0,
             host_stack: false,

@@ -41,33 +41,46 @@ impl<P: Port> Link<'_, P> {
     pub fn startup_frame(&mut self) -> bool {
         let mut bytes = [0; MAX_FRAME];
         let count = self.conn.reassembly.copy_front(&mut bytes);
-        if count == 0 {
-            return false;
+        count > 0 && self.take_startup(&bytes[..count]) > 0
+    }
+
+    /// These octets have just arrived, in order and with nothing before them that waits: a start-up frame that is whole need not be kept. How many
+    /// octets it has.
+    pub fn startup_at_hand(&mut self, octets: &[u8]) -> usize {
+        let starts = matches!(self.conn.phase, Phase::AwaitReply | Phase::AwaitRequest);
+        match starts && self.conn.bytes.is_none() {
+            true => self.take_startup(octets),
+            false => 0,
         }
+    }
+
+    /// Takes the start-up frame that these octets at the front of the stream begin with; how many of them it has.
+    fn take_startup(&mut self, octets: &[u8]) -> usize {
         let wanted = match self.conn.phase {
             Phase::AwaitReply => FrameKind::Reply,
             Phase::AwaitFirst => FrameKind::Rtr,
             _ => FrameKind::Request,
         };
-        match StartupFrame::parse(&bytes[..count]) {
-            Err(FrameError::Incomplete(_)) => false,
+        match StartupFrame::parse(octets) {
+            Err(FrameError::Incomplete(_)) => 0,
             Ok((frame, length)) if frame.kind == wanted => {
-                self.conn.reassembly.consume(length, &mut self.shared.pool);
+                let end = self.conn.reassembly.base().wrapping_add(length as u32);
+                self.conn.reassembly.skip_to(end, &mut self.shared.pool);
                 match wanted {
                     FrameKind::Reply => self.reply_arrived(&frame),
                     FrameKind::Request => self.request_arrived(&frame),
                     FrameKind::Rtr => self.rtr_frame_arrived(),
                 }
-                true
+                length
             }
             Err(FrameError::Revision(_)) => {
                 self.refuse_revision();
-                false
+                0
             }
             // Malformed: close TCP (RFC 5044 §7.1.1).
             Ok(_) | Err(_) => {
                 self.refuse();
-                false
+                0
             }
         }
     }

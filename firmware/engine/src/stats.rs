@@ -16,8 +16,10 @@ pub struct EngineStats {
     pub segments: u64,
     /// TCP segments whose payload the engine had to handle, wholly or in part.
     pub segments_raw: u64,
-    /// Segments dropped because the memory for what lies beyond gaps was used up.
+    /// Segments dropped, wholly or in part, because the memory for what lies beyond gaps was used up.
     pub segments_without_memory: u64,
+    /// Streams ended because there is no memory for an FPDU of theirs, or for what was held of them.
+    pub streams_without_memory: u64,
     /// Segments whose payload stayed in its raw slot.
     pub segments_held: u64,
     /// Pieces of such payload that were copied after all.

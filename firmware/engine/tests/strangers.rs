@@ -50,7 +50,9 @@ fn says(kind: usize) -> Says {
 /// 200 silent connections at once and 40 more a second: an honest client a second is served within two, at once and after.
 #[test]
 fn silent_connections_keep_nobody_out() {
-    for place in PLACES {
+    // So many of them are kept: rows, and connections.
+    let kept = [[128, 24], [16, 8]];
+    for (place, kept) in PLACES.into_iter().zip(kept) {
         for kind in 0..3 {
             let mut c = Crowd::new(&place);
             c.engine.listen(PORT, 3).unwrap();
@@ -64,6 +66,8 @@ fn silent_connections_keep_nobody_out() {
             for n in 0..200 {
                 stranger(&mut c, n);
             }
+            let most = kept[usize::from(kind > 0)];
+            assert_eq!(c.count(|came| *came == Came::On), most, "kind {kind}");
             let mut honest = Vec::new();
             for second in 0..20_u32 {
                 let name = c.call(
@@ -160,6 +164,8 @@ fn eight_to_one_who_looks_late() {
         // In the order in which they asked.
         let asked: Vec<u16> = c.events.iter().filter_map(port_of).collect();
         assert_eq!(asked, (5000..5008).collect::<Vec<_>>());
+        // Of so many the program could have heard at once.
+        assert_eq!(c.most_events >= 8, backlog == 0);
     }
 }
 
@@ -200,4 +206,53 @@ fn who_asks_a_program_that_does_not_look_hears_so() {
         c.wait(SECOND);
         assert!(matches!(c.came(late), Came::Taken(_)));
     }
+}
+
+/// Who was not accepted has room for a start-up frame behind what was taken of his, however much he sends.
+#[test]
+fn a_stranger_has_room_for_a_start_up_frame() {
+    for whole in [false, true] {
+        let mut s = Script::new(false);
+        s.open(Default::default());
+        let first = s.seq;
+        let request = Script::request(RtrKinds::READ, &[1; 508]);
+        let cut = if whole {
+            request.len()
+        } else {
+            request.len() - 1
+        };
+        s.data(&request[..cut]);
+        for n in 0..60 {
+            // In order, but for the octet that is missing.
+            s.data(&vec![n; 1400]);
+            s.wait(MS);
+        }
+        let acked = s.sent.iter().map(|sent| sent.ack.wrapping_sub(first)).max();
+        let most = if whole { request.len() + 532 } else { 532 };
+        assert!(
+            acked.is_some_and(|acked| acked as usize <= most),
+            "{acked:?}"
+        );
+    }
+}
+
+/// How long somebody was silent says nothing of the way there: a reply that is lost goes again as soon as ever.
+#[test]
+fn silence_is_no_round_trip() {
+    let mut s = Script::new(false);
+    let qp = s.qp();
+    s.open(Default::default());
+    s.wait(5 * SECOND);
+    s.auto_ack = false;
+    s.data(&request());
+    let Some(Event::ConnectRequest { conn, .. }) = s.events.pop() else {
+        panic!("{:?}", s.events);
+    };
+    let params = AcceptParams::default();
+    let accepted = s.engine.accept(s.now, conn, qp, &params, &mut s.card);
+    accepted.unwrap();
+    s.work();
+    s.sent.clear();
+    s.wait(SECOND);
+    assert!(s.sent.iter().any(|sent| !sent.payload.is_empty()));
 }

@@ -9,7 +9,7 @@ use crate::cm::{
 };
 use crate::conn::{Conn, Phase, Role, TcpState};
 use crate::error::Error;
-use crate::negotiation::{Proposal, Terms, MAX_READS};
+use crate::negotiation::{Proposal, Terms};
 use crate::port::Port;
 use crate::qp::Receives;
 use crate::timers::Timer;
@@ -44,6 +44,7 @@ impl Engine {
             Receives::Nowhere | Receives::Domain(..) => return Err(Error::WrongQpKind),
             Receives::Own | Receives::Shared(_) => Extensions::NONE,
         };
+        self.check_reads(params.ird, params.ord)?;
         let proposal = proposal(params, extensions)?;
         let port_number = match params.local_port {
             Some(port) => port,
@@ -53,6 +54,10 @@ impl Engine {
             ip: self.shared.config.ip,
             port: port_number,
         };
+        if self.shared.events.len() >= self.shared.most_events {
+            // Nobody takes what there is to tell.
+            return Err(Error::NoConnections);
+        }
         if self.find_connection(local, params.remote).is_some() {
             return Err(Error::PortInUse(port_number));
         }
@@ -115,7 +120,7 @@ impl Engine {
         if state.state != QpState::Idle || others {
             return Err(Error::WrongQpState);
         }
-        check_reads(params.ird, params.ord)?;
+        self.check_reads(params.ird, params.ord)?;
         let Some(found) = self.conns.get_mut(slot) else {
             return Err(Error::UnknownConnection);
         };
@@ -139,6 +144,7 @@ impl Engine {
         };
         let (reply, _) = found.request.accept(&terms, params.private_data);
         check_private_data(&reply)?;
+        found.reassembly.accept(&mut self.shared.pool);
         found.qp = Some(qp.flow);
         found.set_tos(params.tos);
         if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
@@ -193,6 +199,14 @@ impl Engine {
         Ok(())
     }
 
+    /// May there be so many Reads at a time?
+    pub(super) fn check_reads(&self, ird: u16, ord: u16) -> Result<(), Error> {
+        match ird.max(ord) {
+            reads if reads > self.shared.config.memory.reads => Err(Error::InvalidReadDepth(reads)),
+            _ => Ok(()),
+        }
+    }
+
     /// The queue pair's connection, if it has one.
     pub fn connection_of(&self, qp: QpId) -> Option<ConnId> {
         let slot = self.qp(qp).ok()?.conn?;
@@ -245,6 +259,9 @@ impl Engine {
             Conn::new(id, role, local, remote, now, &self.shared)
         })?;
         self.connections_made = generation;
+        if let (Role::Initiator, Some(conn)) = (role, self.conns.get_mut(slot)) {
+            conn.reassembly.accept(&mut self.shared.pool);
+        }
         Some(slot)
     }
 
@@ -266,7 +283,6 @@ pub(super) fn proposal(
     params: &ConnectParams<'_>,
     extensions: Extensions,
 ) -> Result<Proposal, Error> {
-    check_reads(params.ird, params.ord)?;
     let rev2 = params.revision == Revision::Rev2;
     if params.peer_to_peer && (!rev2 || params.rtr.is_empty()) {
         return Err(Error::InvalidPeerToPeer);
@@ -285,13 +301,6 @@ pub(super) fn proposal(
     };
     check_private_data(&proposal.request(params.private_data))?;
     Ok(proposal)
-}
-
-pub(super) fn check_reads(ird: u16, ord: u16) -> Result<(), Error> {
-    match ird.max(ord) {
-        reads if reads > MAX_READS => Err(Error::InvalidReadDepth(reads)),
-        _ => Ok(()),
-    }
 }
 
 /// Is there room for the application's beside what else a start-up frame has?

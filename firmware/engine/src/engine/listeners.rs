@@ -107,6 +107,7 @@ impl Engine {
             port if taken(port) => return Err(Error::PortInUse(port)),
             port => port,
         };
+        self.check_each(self.listeners.len())?;
         let places = usize::from(self.conns.slots());
         self.listeners
             .push(Listener::new(port, backlog, bytes, places));

@@ -69,9 +69,15 @@ pub struct Crowd {
     /// The program takes requests from then on, and answers at once.
     pub looks_from: u64,
     /// What it has taken is over as soon as the peer has its answer.
-    taken: Vec<(ConnId, QpId)>,
+    pub taken: Vec<(ConnId, QpId)>,
     /// Most events that nobody had taken.
     pub most_events: usize,
+    /// Of the queues of who is taken.
+    pub depth: u32,
+    /// Who is taken stays.
+    pub stays: bool,
+    /// Is told when the engine begins to work, and when it has.
+    pub hook: fn(bool),
     queued: Vec<Event>,
 }
 
@@ -90,9 +96,16 @@ impl Crowd {
             ..Default::default()
         };
         change(&mut config);
-        let card = Card::new(mac, config.num_flows, config.num_stags);
+        Self::hooked(config, |_| ())
+    }
+
+    /// Of an engine of just these settings.
+    pub fn hooked(config: EngineConfig, hook: fn(bool)) -> Self {
+        let card = Card::new(config.mac, config.num_flows, config.num_stags);
+        hook(true);
         let mut engine = Engine::new(config);
         let pd = engine.alloc_pd();
+        hook(false);
         Crowd {
             now: 1000,
             engine,
@@ -103,8 +116,40 @@ impl Crowd {
             looks_from: 0,
             taken: Vec::new(),
             most_events: 0,
+            depth: 4,
+            stays: false,
+            hook,
             queued: Vec::new(),
         }
+    }
+
+    /// Lets the engine work.
+    pub fn call_engine<R>(&mut self, f: impl FnOnce(&mut Engine, u64, &mut Card) -> R) -> R {
+        (self.hook)(true);
+        let result = f(&mut self.engine, self.now, &mut self.card);
+        (self.hook)(false);
+        result
+    }
+
+    /// A segment of a peer that stands, so many octets behind what it has sent, which says that it has had `ack` octets and these pieces behind them.
+    pub fn segment(&mut self, name: Name, at: u32, octets: &[u8], ack: u32, sack: &[(u32, u32)]) {
+        let caller = &self.callers[&name];
+        let (seq, base) = (caller.acked.wrapping_add(at), caller.ack.wrapping_add(ack));
+        let mut options = Options::default();
+        for (left, right) in sack {
+            options
+                .sack
+                .push(base.wrapping_add(*left), base.wrapping_add(*right));
+        }
+        let flags = if octets.is_empty() {
+            flag::ACK
+        } else {
+            flag::ACK | flag::PSH
+        };
+        self.callers.get_mut(&name).unwrap().ack = base;
+        let frame = self.frame(name, flags, seq, options, octets);
+        self.card.receive(&frame);
+        self.work();
     }
 
     /// A peer begins to connect to a port; its name.
@@ -224,6 +269,9 @@ impl Crowd {
             let seq = caller.acked;
             let frame = self.frame(name, flag::ACK, seq, Options::default(), &[]);
             self.card.receive(&frame);
+            if self.stays {
+                return;
+            }
             // It goes as soon as it knows.
             let frame = self.frame(name, flag::RST | flag::ACK, seq, Options::default(), &[]);
             self.card.receive(&frame);
@@ -231,7 +279,7 @@ impl Crowd {
     }
 
     /// Until nothing moves.
-    fn work(&mut self) {
+    pub fn work(&mut self) {
         loop {
             let mut busy = false;
             self.card.run_jobs();
@@ -241,8 +289,7 @@ impl Crowd {
             }
             while let Some((report, raw)) = self.card.take_report() {
                 busy = true;
-                self.engine
-                    .on_report(self.now, &report, raw.as_deref(), &mut self.card);
+                self.call_engine(|e, now, card| e.on_report(now, &report, raw.as_deref(), card));
             }
             if self.now >= self.looks_from {
                 busy |= self.look();
@@ -256,7 +303,7 @@ impl Crowd {
     /// The program takes its events.
     fn look(&mut self) -> bool {
         let mut taken = 0;
-        while let Some(event) = self.engine.poll_event() {
+        while let Some(event) = self.call_engine(|e, _, _| e.poll_event()) {
             self.queued.push(event);
             taken += 1;
         }
@@ -265,16 +312,17 @@ impl Crowd {
             if let Event::ConnectRequest { conn, .. } = event {
                 let config = QpConfig {
                     pd: self.pd,
-                    send_depth: 4,
-                    recv_depth: 4,
+                    send_depth: self.depth,
+                    recv_depth: self.depth,
                     max_sge: 1,
                     rung: None,
                 };
-                let qp = self.engine.create_qp(&config, &mut self.card).unwrap();
+                let qp = self
+                    .call_engine(|e, _, card| e.create_qp(&config, card))
+                    .unwrap();
                 let params = AcceptParams::default();
-                let accepted = self
-                    .engine
-                    .accept(self.now, conn, qp, &params, &mut self.card);
+                let accepted =
+                    self.call_engine(|e, now, card| e.accept(now, conn, qp, &params, card));
                 accepted.unwrap();
                 self.taken.push((conn, qp));
             }
@@ -282,8 +330,7 @@ impl Crowd {
                 let at = self.taken.iter().position(|taken| taken.0 == conn);
                 if let Some(at) = at {
                     let (_, qp) = self.taken.swap_remove(at);
-                    self.engine
-                        .destroy_qp(self.now, qp, &mut self.card)
+                    self.call_engine(|e, now, card| e.destroy_qp(now, qp, card))
                         .unwrap();
                 }
             }
@@ -307,7 +354,7 @@ impl Crowd {
             let next = [soonest, timer, looks].into_iter().flatten().min();
             self.now = next.unwrap_or(end).clamp(self.now, end);
             if timer.is_some_and(|at| at <= self.now) {
-                self.engine.on_timer(self.now, &mut self.card);
+                self.call_engine(|e, now, card| e.on_timer(now, card));
             }
             let due = |c: &Caller| c.came == Came::On && c.again_at <= self.now;
             let due: Vec<Name> = self
