@@ -1,7 +1,7 @@
 //! What can be asked of a queue pair and a device, and the states that a program can name.
 
 use weft_engine::commands::{self, Refusal};
-use weft_engine::{ConnInfo, QpState, Rung, MAX_INLINE, MAX_READS, MAX_RECV_SGE, MAX_SGE};
+use weft_engine::{on_card, ConnInfo, QpState, Rung, MAX_INLINE, MAX_READS, MAX_RECV_SGE, MAX_SGE};
 
 use super::qp::{Qp, QpCap, MAX_WORK};
 use super::VerbsError;
@@ -59,7 +59,9 @@ impl Device {
     /// What it can do at most (`ibv_query_device`). Host memory may end before.
     pub fn attributes(&self) -> DeviceAttr {
         let caps = self.capabilities();
-        let (max_qp, max_qp_wr) = self.limits().unwrap_or((caps.flows, MAX_WORK));
+        let limits = self.limits();
+        let (max_qp, max_qp_wr) = limits.unwrap_or((caps.flows, MAX_WORK));
+        let reads = limits.map_or(MAX_READS, |_| on_card::MEMORY.reads);
         DeviceAttr {
             max_qp,
             max_qp_wr,
@@ -67,8 +69,8 @@ impl Device {
             max_recv_sge: MAX_RECV_SGE,
             max_inline_data: MAX_INLINE,
             max_mr: caps.stags,
-            max_qp_rd_atom: MAX_READS,
-            max_qp_init_rd_atom: MAX_READS,
+            max_qp_rd_atom: reads,
+            max_qp_init_rd_atom: reads,
             mtu: self.config().mtu,
             page_size: crate::dma::page_size(),
         }
