@@ -87,12 +87,12 @@ impl Pool {
     /// A stream that is counted with so many shared pages may have so many instead. Without a reserve, of half of them: a stranger's.
     pub(crate) fn may_share(&self, before: usize, after: usize, stranger: bool) -> bool {
         let most = if stranger { self.most / 2 } else { self.most };
-        after <= before || self.shared - before + after <= most
+        after <= before || (self.shared + after).saturating_sub(before) <= most
     }
 
     /// A stream has so many shared pages.
     pub(crate) fn shares(&mut self, before: usize, after: usize) {
-        self.shared = self.shared - before + after;
+        self.shared = (self.shared + after).saturating_sub(before);
     }
 
     /// A page; whether there is room for it is the caller's matter.

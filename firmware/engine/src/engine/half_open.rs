@@ -244,7 +244,11 @@ impl Engine {
         };
         self.run(now, slot, port, |link| {
             link.conn.listener = row.local.port;
-            link.conn.bytes = bytes.then(Box::<Bytes>::default);
+            if bytes {
+                // What comes before somebody accepts is his, and there is no frame that says how much it may be.
+                link.conn.bytes = Some(Box::<Bytes>::default());
+                link.conn.reassembly.grant(u32::MAX);
+            }
             link.conn.remote_mac = row.mac;
             // Its size was looked at when the SYN came.
             let _ = link.take_options(&syn);

@@ -80,7 +80,6 @@ impl Default for Path {
             mark: None,
             sack: true,
             pacing: true,
-            runs: 2048,
             lone: None,
         }
     }
@@ -185,8 +184,9 @@ impl Run {
         assert_eq!(sender.acknowledge(now, &ack), Acked::New(1));
         sender.establish(MSS, 10, path.sack, path.window, (0, first));
         let mut receiver = Reassembly::new(path.window, 128);
-        let mut pool = Pool::new(path.window as usize);
+        let mut pool = Pool::new(path.window as usize, 68_000);
         receiver.restart(first, &mut pool);
+        receiver.accept(&mut pool);
         Run {
             random: Random::new(path.seed),
             path,
