@@ -49,7 +49,7 @@ fn main() -> io::Result<()> {
         );
         // Memory and stack: docs/processor.md has what of it is used.
         let (memory, stack) = match env::var_os("CARGO_FEATURE_ENGINE") {
-            Some(_) => (1 << 20, 1 << 15),
+            Some(_) => (1 << 20, 28 << 10),
             None => (1 << 16, 1 << 13),
         };
         println!("cargo:rustc-link-arg-bins=--defsym=memory_bytes={memory}");

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
+use weft_engine::on_card;
 use weft_engine::{raw_frame_job, Full, MemoryError, Port, RawRing, RawSlots};
 use weft_layout::{doorbells, table, AttachRow, Job, ReceiveElement};
 
@@ -27,6 +28,11 @@ pub struct Card {
 }
 
 impl Card {
+    /// Bytes of what it has in lists at most.
+    pub const BYTES: usize = on_card::FLOWS as usize * size_of::<Option<(u64, u32)>>()
+        + 2 * on_card::MEMORY.each as usize * size_of::<(u16, u32)>()
+        + Rings::BYTES;
+
     /// The card that has these rings, at the begin of so much memory.
     pub fn new(rings: Rings, memory: (u64, u64), flows: u16) -> Self {
         let (from, to) = memory;

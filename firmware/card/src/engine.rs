@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use weft_engine::commands::{entry_of, outcome};
-use weft_engine::{on_card, Engine, EngineConfig, QpId, SrqId};
+use weft_engine::{on_card, turn, Clock, Engine, EngineConfig, QpId, SrqId};
 use weft_layout::{
     proc_bell, proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine,
     ProcInfo, ProcQueues, ReportKind, SegmentReport,
@@ -27,7 +27,10 @@ const PATIENCE: u32 = 100_000;
 /// Headers of Ethernet, IPv4 and TCP, and the shortest FPDU.
 const SHORTEST_MESSAGE: u16 = 14 + 20 + 20 + 24;
 /// Cycles of the timer at most.
-const LONGEST: u64 = 1 << 31;
+const LONGEST: u32 = 1 << 31;
+/// Bytes of the heap that this takes at most beside what the engine has in it.
+pub const BYTES: usize =
+    size_of::<Service>() - size_of::<Engine>() + RAW_SLOT + Card::BYTES + Served::BYTES;
 
 /// What the host writes into this memory.
 #[repr(C, align(8))]
@@ -69,6 +72,8 @@ struct Service {
     memory: &'static Words,
     /// The command ring is to be looked at, though the bell says nothing.
     rang: bool,
+    /// A turn has left reports or frames: the next one comes at once.
+    more: bool,
     /// Nothing more is taken from the command ring: its tail says what cannot be.
     broken: bool,
     commands: CommandRing,
@@ -81,8 +86,7 @@ struct Service {
     frames: Option<(FrameRing, &'static Words)>,
     given: u32,
     served: Served,
-    /// Nanoseconds of 1024 cycles.
-    pace: u64,
+    clock: Clock,
     frame: Box<Aligned<RAW_SLOT>>,
 }
 
@@ -181,6 +185,11 @@ impl Service {
         let caps = registers::read(of_card::CAPS);
         // All of them: where a flow's key is in the card's table depends on how many there are.
         let flows = u16::try_from(1_u32 << caps.flows_log2()).map_err(|_| proc_started::CARD)?;
+        let stags = 1_u32 << caps.stags_log2();
+        if flows > on_card::FLOWS || stags > on_card::STAGS {
+            // There is no memory for its tables.
+            return Err(proc_started::CARD);
+        }
         if !second {
             let [m0, m1, m2, m3, m4, m5] = settings.mac;
             registers::write(of_card::MTU, rings::MAX_FRAME.into());
@@ -192,7 +201,7 @@ impl Service {
         let replay = u16::try_from(replay).unwrap_or(u16::MAX);
         let engine = Engine::new(EngineConfig {
             num_flows: flows,
-            num_stags: 1 << caps.stags_log2(),
+            num_stags: stags,
             replay: config.replay.min(replay),
             ..config
         });
@@ -212,12 +221,13 @@ impl Service {
         let events_at = part(commands.bytes(), events.bytes())?;
         let frames_at = part(commands.bytes() + events.bytes(), frames_bytes)?;
         ports::write(proc_port::REPORTS, if second { 2 } else { 1 });
-        let khz = u64::from(registers::read(of_card::CLOCK_KHZ)).max(1);
+        let clock = Clock::new(registers::read(of_card::CLOCK_KHZ));
         Ok(Self {
             engine,
             card,
             memory: words,
             rang: false,
+            more: false,
             broken: false,
             commands,
             events,
@@ -226,26 +236,26 @@ impl Service {
             written: 0,
             frames: frames.map(|frames| (frames, frames_at)),
             given: 0,
-            served: Served::default(),
-            pace: (1024 * 1_000_000) / khz,
+            served: Served::new(),
+            clock,
             frame: Box::new(Aligned([0; RAW_SLOT])),
         })
     }
 
     /// The engine's time: nanoseconds.
     fn now(&self) -> u64 {
-        // Years before it overflows.
-        (cycles() * self.pace) >> 10
+        self.clock.nanoseconds(cycles())
     }
 
     /// What came, what is due, what was commanded, and what there is to tell.
     fn turn(&mut self, bells: u32) {
         info::count(ProcInfo::TURNS_AT);
         self.served.rung(bells);
-        self.take_reports();
-        if bells & RINGS != 0 {
-            self.take_frames();
+        let mut more = self.take_reports();
+        if self.more || bells & RINGS != 0 {
+            more |= self.take_frames();
         }
+        self.more = more;
         let now = self.now();
         if self.engine.next_deadline().is_some_and(|at| at <= now) {
             self.engine.on_timer(now, &mut self.card);
@@ -289,38 +299,53 @@ impl Service {
         info::set(ProcInfo::AGAIN_AT, stats.retransmits as u32);
     }
 
-    fn take_reports(&mut self) {
-        let mut report = Aligned([0; 64]);
-        while let Some(raw) = self.card.rings.take(&mut report.0) {
-            let now = self.now();
-            // It may be a message for a receive that was posted before it came.
-            if let Some(flow) = raw.and_then(|(_, length)| of_flow(&report.0, length)) {
-                self.served
-                    .take_recvs(now, flow, &mut self.engine, &mut self.card);
-            }
-            let (engine, card) = (&mut self.engine, &mut self.card);
-            let Ok(_) = engine.take_report(now, &report.0, raw, &mut *self.frame, card);
-            let Ok(()) = engine.return_slots(now, card);
-            card.ring();
-            ports::beat();
-        }
+    /// Some of the reports that came: who sends without end leaves time for everything else. True: there may be more.
+    fn take_reports(&mut self) -> bool {
+        let more = turn::some(turn::REPORTS, || self.take_report());
         info::set(ProcInfo::REPORTS_AT, self.card.rings.reports());
+        more
     }
 
-    /// Frames of no flow that the host has for this port.
-    fn take_frames(&mut self) {
-        let Some((ring, memory)) = self.frames else {
-            return;
+    /// False: there is none.
+    fn take_report(&mut self) -> bool {
+        let mut report = Aligned([0; 64]);
+        let Some(raw) = self.card.rings.take(&mut report.0) else {
+            return false;
         };
-        while let Some(length) = ring.get(memory, self.given, &mut self.frame.0) {
-            self.given = self.given.wrapping_add(1);
-            ring.taken(memory, self.given);
-            let now = self.now();
-            let frame = &self.frame.0[..length];
-            self.engine.on_given_frame(now, frame, &mut self.card);
-            self.card.ring();
-            ports::beat();
+        let now = self.now();
+        // It may be a message for a receive that was posted before it came.
+        if let Some(flow) = raw.and_then(|(_, length)| of_flow(&report.0, length)) {
+            self.served
+                .take_recvs(now, flow, &mut self.engine, &mut self.card);
         }
+        let (engine, card) = (&mut self.engine, &mut self.card);
+        let Ok(_) = engine.take_report(now, &report.0, raw, &mut *self.frame, card);
+        let Ok(()) = engine.return_slots(now, card);
+        card.ring();
+        ports::beat();
+        true
+    }
+
+    /// Some of the frames of no flow that the host has for this port. True: there may be more.
+    fn take_frames(&mut self) -> bool {
+        turn::some(turn::FRAMES, || self.take_frame())
+    }
+
+    fn take_frame(&mut self) -> bool {
+        let Some((ring, memory)) = self.frames else {
+            return false;
+        };
+        let Some(length) = ring.get(memory, self.given, &mut self.frame.0) else {
+            return false;
+        };
+        self.given = self.given.wrapping_add(1);
+        ring.taken(memory, self.given);
+        let now = self.now();
+        let frame = &self.frame.0[..length];
+        self.engine.on_given_frame(now, frame, &mut self.card);
+        self.card.ring();
+        ports::beat();
+        true
     }
 
     /// Has all commands done that were posted. True: the host is to be woken.
@@ -391,14 +416,13 @@ impl Service {
 
     /// The timer goes off when something is due.
     fn set_alarm(&self) {
-        if self.rang {
+        if self.rang || self.more {
             return ports::write(proc_port::ALARM, 1);
         }
         let Some(at) = self.engine.next_deadline() else {
             return ports::write(proc_port::ALARM, 0);
         };
         let wait = at.saturating_sub(self.now());
-        let wait = ((wait << 10) / self.pace + 1).clamp(1, LONGEST);
-        ports::write(proc_port::ALARM, wait as u32);
+        ports::write(proc_port::ALARM, self.clock.cycles(wait, LONGEST));
     }
 }

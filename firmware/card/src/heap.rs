@@ -1,6 +1,7 @@
 //! The engine's memory: all that the program, its data and its stack leave.
 
 use core::alloc::{GlobalAlloc, Layout};
+use core::arch::global_asm;
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
 
@@ -8,6 +9,15 @@ use linked_list_allocator::Heap;
 use weft_layout::ProcInfo;
 
 use crate::info;
+
+// The engine and what the firmware has beside it have room in the heap that the linker leaves at least.
+const _: () =
+    assert!(weft_engine::budget::NEEDED + crate::engine::BYTES <= weft_engine::budget::HEAP);
+global_asm!(
+    ".global heap_needed",
+    ".set heap_needed, {needed}",
+    needed = const weft_engine::budget::HEAP,
+);
 
 extern "C" {
     static mut heap_low: u8;

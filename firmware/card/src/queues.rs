@@ -55,8 +55,13 @@ struct Shared {
     taken: u32,
 }
 
+/// Completions that are told at a time.
+const BATCH: usize = 32;
+
+/// Queue pairs at most, and shared receive queues: what the engine has.
+const EACH: usize = weft_engine::on_card::MEMORY.each as usize;
+
 /// All of them.
-#[derive(Default)]
 pub struct Served {
     all: Vec<Queues>,
     shared: Vec<Shared>,
@@ -70,6 +75,19 @@ fn part(memory: &'static Words, at: u32, bytes: usize) -> Option<&'static Words>
 }
 
 impl Served {
+    /// Bytes of its lists.
+    pub const BYTES: usize =
+        EACH * (size_of::<Queues>() + size_of::<Shared>()) + BATCH * size_of::<(usize, Finished)>();
+
+    /// None yet, and memory for all.
+    pub fn new() -> Self {
+        Self {
+            all: Vec::with_capacity(EACH),
+            shared: Vec::with_capacity(EACH),
+            finished: Vec::with_capacity(BATCH),
+        }
+    }
+
     /// A queue pair, with its queues where the host says, or a shared receive queue; `None`: they cannot be there.
     pub fn add(&mut self, record: &ProcQueues, memory: &'static Words) -> Option<()> {
         if record.cqes == 0 {
@@ -99,8 +117,9 @@ impl Served {
             left: false,
         };
         self.remove(queues.qp);
-        self.all.push(queues);
-        Some(())
+        // The engine has no more.
+        let room = self.all.len() < EACH;
+        room.then(|| self.all.push(queues))
     }
 
     fn add_shared(&mut self, record: &ProcQueues, memory: &'static Words) -> Option<()> {
@@ -112,8 +131,8 @@ impl Served {
             taken: 0,
         };
         self.remove_shared(shared.srq);
-        self.shared.push(shared);
-        Some(())
+        let room = self.shared.len() < EACH;
+        room.then(|| self.shared.push(shared))
     }
 
     /// A shared receive queue that is gone.
@@ -197,9 +216,24 @@ impl Served {
 
     /// Makes CQEs of the engine's completions: how many there were, and whether the host is to be woken.
     pub fn complete(&mut self, engine: &mut Engine) -> (usize, bool) {
+        let (mut all, mut woken) = (0, false);
+        loop {
+            let (count, wanted) = self.complete_some(engine);
+            (all, woken) = (all + count, woken | wanted);
+            if count < BATCH {
+                return (all, woken);
+            }
+        }
+    }
+
+    /// The same of so many at most.
+    fn complete_some(&mut self, engine: &mut Engine) -> (usize, bool) {
         let Self { all, finished, .. } = self;
         let mut count = 0;
-        while let Some(completion) = engine.poll_completion() {
+        while count < BATCH {
+            let Some(completion) = engine.poll_completion() else {
+                break;
+            };
             count += 1;
             let found = |queues: &Queues| queues.qp == completion.qp;
             let Some(at) = all.iter().position(found) else {

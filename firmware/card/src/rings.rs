@@ -67,6 +67,9 @@ pub struct Rings {
 }
 
 impl Rings {
+    /// Bytes of its lists.
+    pub const BYTES: usize = (1 << RAW_LOG2) + 2 * FRAMES as usize * size_of::<u32>();
+
     /// Gives the firmware's port rings in the memory at `at`, a multiple of 2048.
     pub fn new(at: u64) -> Self {
         let (jobs_at, reports_at) = (at + RAW_BYTES, at + RAW_BYTES + JOBS_BYTES);

@@ -12,7 +12,7 @@ use weft_layout::{Job, JobKind};
 use weft_wire::tcp::flag;
 
 use crate::cm::{Agreed, DisconnectReason, Event};
-use crate::conn::{Phase, TcpState, MAX_PARTS};
+use crate::conn::{Phase, TcpState};
 use crate::link::Link;
 use crate::negotiation::Proposal;
 use crate::output::Step;
@@ -143,12 +143,7 @@ impl<P: Port> Link<'_, P> {
         if self.is_initiator() {
             self.bytes_established();
         } else {
-            self.conn.phase = Phase::AwaitAnswer;
-            self.tell(Event::StreamRequest {
-                conn: self.conn.id,
-                port: self.conn.listener,
-                remote: self.conn.remote,
-            });
+            self.await_turn();
         }
         true
     }
@@ -225,7 +220,7 @@ impl<P: Port> Link<'_, P> {
         if conn.fin_seq.is_some() || !matches!(conn.phase, Phase::Established | Phase::Closing) {
             return Step::Nothing;
         }
-        if conn.parts.len() >= MAX_PARTS {
+        if conn.has_all_parts() {
             return Step::NoRoom;
         }
         let (unsent, idle) = (bytes.unsent(), conn.sender.flight() == 0);

@@ -1,5 +1,7 @@
 //! Connection management: identifiers, parameters, events. The names follow librdmacm.
 
+use alloc::boxed::Box;
+
 use weft_tcp::handover::Handover;
 use weft_wire::mpa::RtrKinds;
 use weft_wire::terminate::TerminateCode;
@@ -9,6 +11,9 @@ use crate::verbs::{QpId, SrqId};
 /// Bytes of private data that an MPA frame holds (RFC 5044 §7.1.1); four fewer with revision 2.
 /// Towards Linux siw stay below 252 (it counts them in eight bits).
 pub const MAX_PRIVATE_DATA: usize = 512;
+
+/// Private data of a rejection by this side itself: the listener's line is full, or the turn of the request did not come.
+pub const BUSY: &[u8] = b"weft: busy";
 
 /// A connection. Never reused for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,36 +56,20 @@ pub enum Revision {
 }
 
 /// The application's private data of an MPA frame.
-#[derive(Clone)]
-pub struct PrivateData {
-    length: u16,
-    bytes: [u8; MAX_PRIVATE_DATA],
-}
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct PrivateData(Box<[u8]>);
 
 impl PrivateData {
     /// Copies the bytes; what exceeds [`MAX_PRIVATE_DATA`] is cut off.
     pub fn new(bytes: &[u8]) -> Self {
-        let length = bytes.len().min(MAX_PRIVATE_DATA);
-        let mut data = PrivateData::default();
-        data.bytes[..length].copy_from_slice(&bytes[..length]);
-        data.length = length as u16;
-        data
-    }
-}
-
-impl Default for PrivateData {
-    fn default() -> Self {
-        PrivateData {
-            length: 0,
-            bytes: [0; MAX_PRIVATE_DATA],
-        }
+        PrivateData(bytes[..bytes.len().min(MAX_PRIVATE_DATA)].into())
     }
 }
 
 impl core::ops::Deref for PrivateData {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.length)]
+        &self.0
     }
 }
 
@@ -89,14 +78,6 @@ impl core::fmt::Debug for PrivateData {
         f.debug_list().entries(self.iter()).finish()
     }
 }
-
-impl PartialEq for PrivateData {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
-    }
-}
-
-impl Eq for PrivateData {}
 
 /// How to connect. `Default` is what suits every known peer (all but `remote`): revision 2,
 /// peer-to-peer with the 0-byte Read or Write as RTR, CRC on, markers off, IRD and ORD 16.

@@ -3,9 +3,50 @@
 use weft_tcp::control::Congestion;
 
 use crate::ecn::{Ecn, EcnState};
+use crate::negotiation::MAX_READS;
 use crate::random::Seed;
 use crate::rung::Rung;
 use crate::share::Share;
+
+/// What there is of memory for each connection, beside what all share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Bytes in order that a stream may hold whatever others do: the longest FPDU that is received for certain.
+    pub reserve: u32,
+    /// The longest FPDU that can be received by hand, markers included.
+    pub longest: u32,
+    /// Jobs' worth of data under way.
+    pub parts: u16,
+    /// Pieces of what is under way that are told apart.
+    pub runs: u16,
+    /// Pieces beyond gaps of what is received.
+    pub gaps: u16,
+    /// IRD and ORD at most.
+    pub reads: u16,
+    /// Work requests of all send queues together; `None`: as `max_work` says.
+    pub sends: Option<u32>,
+    /// Queue pairs, shared receive queues, domains of each kind, listeners: of each so many at most.
+    pub each: u16,
+    /// It is counted: what there may ever be of it is asked for when the engine is made, or in one piece.
+    pub counted: bool,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory {
+            // 65535 octets of ULPDU, with markers.
+            reserve: 68_000,
+            longest: 67_000,
+            parts: 256,
+            runs: weft_tcp::scoreboard::CAPACITY,
+            gaps: 128,
+            reads: MAX_READS,
+            sends: None,
+            each: u16::MAX,
+            counted: false,
+        }
+    }
+}
 
 /// Settings of an engine. `Default` gives all but the addresses; times are in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +78,10 @@ pub struct EngineConfig {
     pub seed: Seed,
     /// Receive window of each connection: a power of two, at least 128 KiB, so that the largest FPDU fits with room to spare.
     pub receive_window: u32,
-    /// Bytes that all connections together may hold beyond gaps. What does not fit is dropped, and comes again.
+    /// Bytes that all connections together may hold beyond gaps and their reserves. What does not fit is dropped, and comes again.
     pub reassembly_memory: u32,
+    /// Memory for each connection.
+    pub memory: Memory,
     /// Initial congestion window in segments (RFC 6928).
     pub initial_window_segments: u16,
     /// Congestion control (`docs/tcp.md`).
@@ -119,6 +162,16 @@ impl EngineConfig {
             .clamp(1, u16::MAX - 1)
     }
 
+    /// Connections that came in, have said something and not all of a request: more than so many make the oldest give way.
+    pub(crate) fn silent(&self) -> usize {
+        usize::from(self.slots() / 4).max(1)
+    }
+
+    /// Requests that may wait in the listeners' lines together.
+    pub(crate) fn line(&self) -> usize {
+        usize::from(self.slots() / 2)
+    }
+
     /// A SYN asks for ECN.
     pub(crate) fn asks_for_ecn(&self) -> bool {
         self.ecn == Ecn::Ask || self.ecn == Ecn::WhenAsked && self.congestion == Congestion::Dctcp
@@ -161,6 +214,7 @@ impl Default for EngineConfig {
             seed: Seed::from(1),
             receive_window: 1 << 20,
             reassembly_memory: 1 << 23,
+            memory: Memory::default(),
             initial_window_segments: 10,
             congestion: Congestion::default(),
             pacing: true,

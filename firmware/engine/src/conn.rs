@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use weft_wire::ethernet::Mac;
 use weft_wire::fpdu::Markers;
+use weft_wire::mpa::MAX_FRAME;
 use weft_wire::terminate::{TerminateCode, MAX_TERMINATE};
 
 use crate::acceptance::Position;
@@ -35,9 +36,6 @@ pub enum Way {
     /// The same, and there is nothing to send, and nothing that was sent is waited for.
     Quiet,
 }
-
-/// Parts under way at most.
-pub const MAX_PARTS: usize = 256;
 
 /// A timestamp older than this means nothing: the peer's clock may have gone half round (RFC 7323 §5.5). That takes 24 days at the
 /// RFC's fastest clock, and this time at one of microseconds, as Linux may have since 6.7. No old duplicate lives as long.
@@ -86,6 +84,8 @@ pub enum Phase {
     AwaitReply,
     /// Responder: waits for the MPA request.
     AwaitRequest,
+    /// Responder: the request is whole; the application hears of it when it is its turn.
+    AwaitTurn,
     /// Responder: the application has been asked.
     AwaitAnswer,
     /// Responder: the reply is sent; waits for the RTR or the first message.
@@ -201,8 +201,12 @@ pub struct Conn {
     pub local: Endpoint,
     /// The other side.
     pub remote: Endpoint,
+    /// Address of the next station on the way; its own, where there is no way.
+    pub hop: [u8; 4],
     /// Next station on the way.
     pub remote_mac: Mac,
+    /// That it has changed was told, and nobody has taken it.
+    pub move_told: bool,
     /// Whoever connected said which: it was not asked for.
     pub routed: bool,
     /// Largest IPv4 packet on the way.
@@ -271,8 +275,11 @@ pub struct Conn {
 
     /// The initiator's request.
     pub proposal: Option<Proposal>,
-    /// Its private data (for a second try); at the end the peer's, if it said no.
+    /// Its private data: the initiator keeps them for a second try, the responder until the application hears of them. At the end the
+    /// peer's, if it said no.
     pub private_data: Vec<u8>,
+    /// The application has heard of it.
+    pub known: bool,
     /// Try once more with revision 1.
     pub fall_back: bool,
     /// The peer's request.
@@ -304,6 +311,8 @@ pub struct Conn {
 
     /// Sent and not acknowledged.
     pub parts: VecDeque<Part>,
+    /// Of these, at most.
+    pub most_parts: u16,
     /// In stream mode: no start-up, no messages.
     pub bytes: Option<Box<Bytes>>,
     /// Who has the received stream.
@@ -317,6 +326,12 @@ pub struct Conn {
 }
 
 impl Conn {
+    /// As many parts are under way as may be.
+    #[inline]
+    pub fn has_all_parts(&self) -> bool {
+        self.parts.len() >= usize::from(self.most_parts)
+    }
+
     /// The type of service of what is sent from now on, as far as it is not ECN's (RFC 3168 §5).
     pub fn set_tos(&mut self, tos: u8) {
         self.tos = tos & !3;
@@ -333,13 +348,17 @@ impl Conn {
     ) -> Self {
         let config = &shared.config;
         let iss = shared.secrets.initial_sequence(now, local, remote);
-        let reassembly = Reassembly::new(window_size(config));
+        let mut reassembly = Reassembly::new(window_size(config), config.memory.gaps);
+        // A stranger's start-up frame, and no more (RFC 5044 §7.1).
+        reassembly.grant(MAX_FRAME as u32);
         Conn {
             id,
             role,
             local,
             remote,
+            hop: shared.next_hop(remote.ip).unwrap_or(remote.ip),
             remote_mac: [0; 6],
+            move_told: false,
             routed: false,
             mtu: config.mtu,
             tos: 0,
@@ -374,6 +393,7 @@ impl Conn {
             probes: 0,
             proposal: None,
             private_data: Vec::new(),
+            known: role == Role::Initiator,
             fall_back: false,
             request: Request::default(),
             agreed: Agreed::default(),
@@ -389,6 +409,7 @@ impl Conn {
             first_status: None,
             verdict: Verdict::Silent,
             parts: VecDeque::new(),
+            most_parts: config.memory.parts,
             bytes: None,
             handover: FlowHandover::default(),
             card: CardStamp::default(),
@@ -482,6 +503,7 @@ pub fn sender_settings(config: &EngineConfig) -> Settings {
         peer_ack_delay: config.peer_ack_delay,
         congestion: config.congestion,
         pacing: config.pacing,
+        runs: config.memory.runs,
     }
 }
 

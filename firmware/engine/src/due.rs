@@ -130,6 +130,7 @@ impl<P: Port> Link<'_, P> {
                     self.ask_for_neighbour();
                 }
             }
+            Phase::AwaitTurn => self.reject_busy(),
             Phase::AwaitFirst => self.reset(ConnectFailure::NoRtr, DisconnectReason::TimedOut),
             Phase::Finished => {
                 if self.conn.tcp == TcpState::Open {
@@ -156,8 +157,9 @@ impl<P: Port> Link<'_, P> {
     /// The next station on the way is another one.
     pub fn move_to(&mut self, mac: Mac) {
         self.shared.address_moves += 1;
-        if self.shared.config.on_card {
+        if self.shared.config.on_card && self.conn.known && !self.conn.move_told {
             let conn = self.conn.id;
+            self.conn.move_told = true;
             self.tell(Event::Moved { conn });
         }
         self.readdress(mac);

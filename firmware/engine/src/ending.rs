@@ -193,6 +193,7 @@ impl<P: Port> Link<'_, P> {
             // The application has not heard of it, unless it was its stream.
             Phase::AwaitRequest if self.conn.qp.is_none() => Verdict::Silent,
             Phase::Handshake if !self.is_initiator() => Verdict::Silent,
+            Phase::AwaitTurn => Verdict::Silent,
             // It said no.
             Phase::AwaitAnswer if reason == DisconnectReason::Local => Verdict::Silent,
             _ if self.conn.reported => Verdict::Disconnected(reason),
@@ -242,6 +243,7 @@ impl<P: Port> Link<'_, P> {
             self.shared,
         );
         conn.qp = old.qp;
+        conn.reassembly.accept(&mut self.shared.pool);
         (conn.routed, conn.remote_mac, conn.mtu) = (old.routed, old.remote_mac, old.mtu);
         conn.set_tos(old.tos);
         conn.private_data = core::mem::take(&mut old.private_data);

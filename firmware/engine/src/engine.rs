@@ -8,6 +8,7 @@ mod half_open;
 mod handover;
 mod incoming;
 mod joined;
+mod listeners;
 mod queue_pairs;
 mod start_mpa;
 mod table;
@@ -45,7 +46,7 @@ const _: () = assert!(FpduReport::FLOW_AT == FLOW_AT);
 #[derive(Debug)]
 pub struct Engine {
     pub(crate) shared: Shared,
-    conns: Connections,
+    pub(crate) conns: Connections,
     /// When the connections' timers are due.
     deadlines: Deadlines,
     /// Those that are, at a time.
@@ -54,13 +55,16 @@ pub struct Engine {
     /// Flows without queue pair: the one unused for longest is taken next.
     free_flows: VecDeque<u16>,
     generations: Vec<u16>,
-    listeners: Vec<incoming::Listener>,
+    listeners: Vec<listeners::Listener>,
     connections_made: u32,
 }
 
 impl Engine {
     /// An engine for a card that was just reset (its tables are empty).
-    pub fn new(config: EngineConfig) -> Self {
+    pub fn new(mut config: EngineConfig) -> Self {
+        // What was walked over is taken apart here where an FPDU of it is for the engine.
+        let longest = u16::try_from(config.memory.longest).unwrap_or(u16::MAX);
+        config.replay = config.replay.min(longest);
         let flows = config.num_flows;
         let slots = config.slots();
         Engine {
@@ -322,6 +326,7 @@ impl Engine {
         self.shared.stats.steps += 1;
         self.half_open_timers(now, port);
         self.shared.slots_due(now, port);
+        self.neighbours_due(now, port);
         let mut due = core::mem::take(&mut self.due);
         self.deadlines.due(now, &mut due);
         due.sort_unstable();
@@ -339,8 +344,10 @@ impl Engine {
     #[inline]
     pub fn next_deadline(&self) -> Option<u64> {
         let half_open = self.shared.syn_cache.next_deadline();
-        let times = [self.deadlines.first(), half_open, self.shared.slots_due];
-        times.into_iter().flatten().min()
+        let neighbours = self.shared.neighbours.next_deadline();
+        let slots = self.shared.slots_due;
+        let all = [self.deadlines.first(), half_open, neighbours, slots];
+        all.into_iter().flatten().min()
     }
 
     /// The reports at hand have been read, and the next ones will be later than an acknowledgment may wait: what is owed to the peer on
@@ -369,7 +376,14 @@ impl Engine {
     /// The oldest event not yet taken.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.shared.events.pop_front()
+        let event = self.shared.events.pop_front();
+        if let Some(Event::Moved { conn }) = &event {
+            let found = self.conns.get_mut(conn.slot);
+            if let Some(conn) = found.filter(|found| found.id == *conn) {
+                conn.move_told = false;
+            }
+        }
+        event
     }
 
     /// There is an event that was not taken.
@@ -421,7 +435,7 @@ impl Engine {
             self.shared.take_back(&mut conn);
             conn.reassembly.release(&mut self.shared.pool);
             self.shared.free_all(&mut conn);
-            if self.shared.config.on_card {
+            if self.shared.config.on_card && conn.known {
                 let forgotten = Event::Forgotten { conn: conn.id };
                 self.shared.events.push_back(forgotten);
             }
@@ -471,8 +485,22 @@ impl Engine {
         }
     }
 
-    /// Lets a connection work, sends what follows from it, and looks whether it is over.
+    /// Lets a connection work, sends what follows from it, and looks whether it is over; then those whose turn has come by it.
     pub(crate) fn run<P: Port>(
+        &mut self,
+        now: u64,
+        slot: u16,
+        port: &mut P,
+        work: impl FnOnce(&mut Link<'_, P>),
+    ) {
+        self.run_one(now, slot, port, work);
+        if self.shared.turns_are_due() {
+            self.turns(now, port);
+        }
+    }
+
+    /// The same, and nothing else.
+    fn run_one<P: Port>(
         &mut self,
         now: u64,
         slot: u16,
@@ -481,7 +509,9 @@ impl Engine {
     ) {
         let mut again = None;
         self.with(now, slot, port, |link| {
+            let asked = link.conn.phase == Phase::AwaitAnswer;
             work(link);
+            link.shared.answered |= asked && link.conn.phase != Phase::AwaitAnswer;
             if link.wants_fall_back() {
                 again = Some(link.conn.remote);
                 return;

@@ -52,6 +52,11 @@ pub struct FlowKeys {
 }
 
 impl FlowKeys {
+    /// Bytes of the rows of so many flows.
+    pub const fn bytes(flows: usize) -> usize {
+        2 * flows * size_of::<Option<Key>>()
+    }
+
     /// Empty.
     pub fn new(num_flows: u16, share: Share) -> Self {
         let flows = usize::from(num_flows.max(2)).next_power_of_two();

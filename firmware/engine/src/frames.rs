@@ -7,6 +7,7 @@ use weft_wire::icmp;
 use weft_wire::ipv4::{protocol, Ipv4Header, Ipv4Packet};
 use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
 
+use crate::arp::News;
 use crate::cm::Endpoint;
 use crate::engine::Engine;
 use crate::input::Seen;
@@ -55,15 +56,20 @@ impl Engine {
 
     pub(crate) fn arp<P: Port>(&mut self, now: u64, arp: &Arp, port: &mut P) {
         let config = &self.shared.config;
-        let (reply, learned) = self.shared.neighbours.receive(arp, config.ip, config.mac);
+        let own = (config.ip, config.mac);
+        let in_use = |ip| self.conns.behind(ip).next().is_some();
+        let neighbours = &mut self.shared.neighbours;
+        let (reply, news) = neighbours.receive(now, arp, own, in_use);
         if let Some(reply) = reply.filter(|_| !self.shared.host_stack) {
             // A full job ring loses the reply; the question will come again.
             if port.send_frame(&reply).is_ok() {
                 self.shared.stats.frames_sent += 1;
             }
         }
-        if learned {
-            self.neighbour_found(now, arp.sender_ip, arp.sender_mac, port);
+        match news {
+            News::Nothing => {}
+            News::Found => self.neighbour_found(now, arp.sender_ip, arp.sender_mac, port),
+            News::TooSoon => self.shared.stats.moves_put_off += 1,
         }
     }
 

@@ -9,7 +9,7 @@ use weft_wire::tcp::{flag, Options, SackBlocks, TcpSegment};
 
 use crate::acceptance::{judge, timestamp, Arriving, Refusal, Verdict};
 use crate::cm::{ConnectFailure, DisconnectReason};
-use crate::conn::{Phase, Role, Startup, TcpState, MAX_PARTS};
+use crate::conn::{Phase, Role, Startup, TcpState};
 use crate::handover::Piece;
 use crate::link::Link;
 use crate::part::Origin;
@@ -435,11 +435,15 @@ impl<P: Port> Link<'_, P> {
                     }
                     None => rest,
                 };
-                let done = if at == before && self.conn.reassembly.is_empty() {
-                    self.fpdus_at_hand(rest)
+                let at_hand = at == before && self.conn.reassembly.is_empty();
+                let mut done = if at_hand {
+                    self.startup_at_hand(rest)
                 } else {
                     0
                 };
+                if at_hand {
+                    done += self.fpdus_at_hand(&rest[done..]);
+                }
                 let (at, rest) = (at.wrapping_add(done as u32), &rest[done..]);
                 if !rest.is_empty() {
                     self.shared.stats.bytes_copied += rest.len() as u64;
@@ -508,6 +512,7 @@ impl<P: Port> Link<'_, P> {
             | Phase::Handshake
             | Phase::AwaitReply
             | Phase::AwaitRequest
+            | Phase::AwaitTurn
             | Phase::AwaitAnswer => {
                 self.give_up(ConnectFailure::Closed);
             }
@@ -524,7 +529,7 @@ impl<P: Port> Link<'_, P> {
     /// Forgets the parts that are acknowledged and whose memory the card has read, and completes
     /// the work requests that end with them. True: there is room for parts again where there was none.
     pub fn retire(&mut self) -> bool {
-        let full = self.conn.parts.len() >= MAX_PARTS;
+        let full = self.conn.has_all_parts();
         let ending = self.conn.phase == Phase::Ending;
         while let Some(part) = self.conn.parts.front() {
             let acked = seq::le(part.end, self.conn.sender.una) || ending;
@@ -551,7 +556,7 @@ impl<P: Port> Link<'_, P> {
         if let Some(qp) = self.qp.as_mut() {
             qp.complete_sends(&mut self.shared.completions);
         }
-        full && self.conn.parts.len() < MAX_PARTS
+        full && !self.conn.has_all_parts()
     }
 
     /// True for the side that connects.

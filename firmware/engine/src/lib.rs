@@ -30,7 +30,9 @@ mod arp;
 mod atomics;
 mod attach;
 mod binding;
+pub mod budget;
 mod bytes;
+mod clock;
 mod cm;
 pub mod commands;
 mod config;
@@ -74,16 +76,19 @@ mod stream;
 mod switch;
 mod syn_cache;
 mod timers;
+pub mod turn;
 mod usual;
 mod verbs;
 mod work;
 mod xrc;
 
+pub use clock::Clock;
 pub use cm::{
     is_station, AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason,
-    Endpoint, Event, PrivateData, Revision, Route, StartMpa, StreamHandover, MAX_PRIVATE_DATA,
+    Endpoint, Event, PrivateData, Revision, Route, StartMpa, StreamHandover, BUSY,
+    MAX_PRIVATE_DATA,
 };
-pub use config::EngineConfig;
+pub use config::{EngineConfig, Memory};
 pub use conn_info::ConnInfo;
 pub use ecn::Ecn;
 pub use engine::{Engine, StreamState};

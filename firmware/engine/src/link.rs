@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use weft_layout::{table, AttachRow, FlowRxRow, FlowTxRow};
 
 use crate::arp::Neighbours;
-use crate::cm::Event;
+use crate::cm::{ConnId, Event};
 use crate::config::EngineConfig;
 use crate::conn::Conn;
 use crate::handover::PATIENCE;
@@ -33,6 +33,10 @@ use weft_tcp::spare::Spare;
 pub const POLL: u64 = 2_000;
 /// Connections that may come to rest and wake again without asking for memory.
 const SPARE: usize = 32;
+
+/// Events that there are at most, for each connection that there may be: beyond four no connection is begun, and each that there is then adds
+/// what becomes of it: that it stands, has moved, ends in error, is over, and is forgotten.
+pub const EVENTS: usize = 4 + 6;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -89,11 +93,35 @@ pub struct Shared {
     pub cookies: Cookies,
     /// Challenge acknowledgments of half-open connections.
     pub challenges: Limit,
-    /// Events not taken beyond which no new connection is let in.
+    /// Events not taken beyond which no SYN is heeded.
     pub most_events: usize,
+    /// Connections whose requests have just become whole.
+    pub asking: VecDeque<ConnId>,
+    /// Requests in the listeners' lines, some of which may have gone.
+    pub in_line: usize,
+    /// A request that the program had heard of waits no longer.
+    pub answered: bool,
     resets: Limit,
     /// The last epoch of each flow.
     epochs: Vec<u8>,
+}
+
+/// The pages of all streams.
+fn pool(config: &EngineConfig) -> Pool {
+    let reserve = config.memory.reserve as usize;
+    let pool = Pool::new(config.reassembly_memory as usize, reserve);
+    match config.memory.counted {
+        true => pool.with_all(config.slots().into()),
+        false => pool,
+    }
+}
+
+/// Queues for what is under way. Where memory is counted, none are kept beside those in use.
+fn spare<T>(config: &EngineConfig, room: u16) -> Spare<T> {
+    match config.memory.counted {
+        true => Spare::new(0, room.into()),
+        false => Spare::new(SPARE, 0),
+    }
 }
 
 impl Shared {
@@ -110,23 +138,28 @@ impl Shared {
             challenges: Limit::default(),
             resets: Limit::default(),
             most_events,
+            asking: VecDeque::new(),
+            in_line: 0,
+            answered: false,
             srqs: Srqs::default(),
             xrcds: Xrcds::default(),
             random,
             neighbours: Neighbours::new(),
             keys: FlowKeys::new(config.num_flows, config.share),
-            events: VecDeque::with_capacity(most_events.min(256)),
+            events: VecDeque::with_capacity(match config.memory.counted {
+                true => usize::from(config.slots()) * EVENTS,
+                false => most_events.min(256),
+            }),
             address_moves: 0,
             joined: VecDeque::new(),
             completions: VecDeque::with_capacity(config.max_work.unwrap_or(0) as usize),
-            pool: Pool::new(config.reassembly_memory as usize),
+            pool: pool(&config),
             slots: Vec::new(),
             slots_due: None,
-            spare_parts: Spare::new(SPARE),
-            spare_runs: Spare::new(SPARE),
-            // The longest FPDU: 65535 octets of ULPDU, with markers.
-            wire: vec![0; 67_000],
-            ulpdu: vec![0; 65_536],
+            spare_parts: spare(&config, config.memory.parts),
+            spare_runs: spare(&config, config.memory.runs),
+            wire: vec![0; config.memory.longest as usize],
+            ulpdu: vec![0; (config.memory.longest as usize).min(1 << 16)],
             frame: vec![0; usize::from(config.mtu.max(576)) + 14],
             identification: 0,
             host_stack: false,
@@ -149,6 +182,12 @@ impl Shared {
             self.spare_parts.take_back(&mut conn.parts);
             conn.sender.give_back(&mut self.spare_runs);
         }
+    }
+
+    /// A request has become whole, or one makes room for another in a line.
+    pub fn turns_are_due(&mut self) -> bool {
+        let answered = core::mem::take(&mut self.answered);
+        !self.asking.is_empty() || answered && self.in_line > 0
     }
 
     /// Next station on the way to an address; `None`: there is no way.
@@ -320,6 +359,7 @@ impl<P: Port> Link<'_, P> {
             };
             if let Some(at) = self.shared.events.iter().position(asks) {
                 self.shared.events.remove(at);
+                self.conn.known = false;
                 return;
             }
         }

@@ -8,7 +8,7 @@ use core::fmt;
 use weft_layout::{EcnUse, ProcEngine};
 
 use crate::commands::{congestion, congestion_number, same};
-use crate::config::EngineConfig;
+use crate::config::{EngineConfig, Memory};
 use crate::ecn::Ecn;
 use crate::random::Seed;
 use crate::rung::Rung;
@@ -16,8 +16,32 @@ use crate::share::Share;
 
 /// Connections at a time.
 pub const CONNECTIONS: u16 = 32;
-/// Work requests that all queues have together. A queue has no more than half of them.
+/// Work requests that all queues have together. Half of them may be sends, and a queue has no more than half.
 pub const WORK: u32 = 1024;
+/// Flows and STags of a card that it can have at most.
+pub const FLOWS: u16 = 256;
+/// See [`FLOWS`].
+pub const STAGS: u32 = 1024;
+/// Receive window of a connection.
+pub const WINDOW: u32 = 1 << 17;
+/// Bytes that all connections together may hold beyond their reserves.
+pub const REASSEMBLY: u32 = 16 << 10;
+/// Half-open connections.
+pub const HALF_OPEN: u16 = 32;
+/// Memory for each connection; what there is for all is in [`crate::budget`].
+pub const MEMORY: Memory = Memory {
+    // An FPDU of an Ethernet frame.
+    reserve: 1536,
+    longest: 6 << 10,
+    parts: 6,
+    runs: 32,
+    gaps: 16,
+    reads: 16,
+    sends: Some(WORK / 2),
+    each: 40,
+    counted: true,
+};
+const _: () = assert!(MEMORY.reserve >= MAX_MTU as u32);
 /// Largest IPv4 packet.
 pub const MAX_MTU: u16 = 1500;
 const MIN_MTU: u16 = 576;
@@ -115,6 +139,7 @@ pub fn record(config: &EngineConfig) -> Result<ProcEngine, NotOnCard> {
         max_work: usual.max_work,
         receive_window: usual.receive_window,
         reassembly_memory: usual.reassembly_memory,
+        memory: usual.memory,
         syn_cache: usual.syn_cache,
         ..told
     };
@@ -147,8 +172,9 @@ pub fn configuration(record: &ProcEngine) -> Option<EngineConfig> {
         max_connections: Some(CONNECTIONS),
         max_work: Some(WORK),
         seed,
-        receive_window: 1 << 17,
-        reassembly_memory: 1 << 16,
+        receive_window: WINDOW,
+        reassembly_memory: REASSEMBLY,
+        memory: MEMORY,
         initial_window_segments: record.initial_window,
         congestion: congestion(record.congestion)?,
         pacing: is_set(record.ways, ProcEngine::PACING),
@@ -160,7 +186,7 @@ pub fn configuration(record: &ProcEngine) -> Option<EngineConfig> {
         attach: is_set(record.ways, ProcEngine::ATTACH),
         replay: record.replay,
         short_way: is_set(record.ways, ProcEngine::SHORT_WAY),
-        syn_cache: 16,
+        syn_cache: HALF_OPEN,
         resets: record.resets,
         challenge_acks: record.challenge_acks,
         delayed_ack: record.delayed_ack,

@@ -162,6 +162,16 @@ impl Regions {
         }
     }
 
+    /// Domains that there are.
+    pub fn domains(&self) -> usize {
+        self.domains.iter().filter(|domain| domain.used).count()
+    }
+
+    /// Bytes of so many rows.
+    pub const fn bytes(stags: usize) -> usize {
+        stags * (size_of::<Option<Region>>() + size_of::<u8>())
+    }
+
     fn domain(&mut self, pd: PdId) -> Result<&mut Domain, Error> {
         let index = pd.0.wrapping_sub(self.share.domains()) as usize;
         let index = index.checked_sub(1).ok_or(Error::UnknownPd)?;

@@ -214,30 +214,51 @@ impl<P: Port> Link<'_, P> {
         true
     }
 
-    /// All that is held is copied into pages, and the slots are free.
+    /// All that is held is copied into pages, and the slots are free. What of it is whole is taken on the way, so that it needs no more memory than one
+    /// FPDU and one piece; what lies beyond a gap and finds none comes again.
     pub fn spill(&mut self) {
-        let conn = &mut *self.conn;
-        if conn.handover.held.is_empty() {
+        if self.conn.handover.held.is_empty() {
             return;
         }
         let mut good = true;
-        while let Some(piece) = conn.handover.held.take_front() {
-            let port = &mut *self.port;
-            let mut at = usize::from(piece.at);
-            let copy = |out: &mut [u8]| {
-                good &= port.copy_slot(piece.slot, at, out).is_ok();
-                at += out.len();
-            };
-            let length = usize::from(piece.length);
-            conn.reassembly
-                .fill(piece.seq, length, copy, &mut self.shared.pool);
-            self.shared.stats.bytes_copied += u64::from(piece.length);
-            self.shared.stats.segments_spilled += 1;
-            self.shared.give_slot(&piece, conn);
+        while let Some(piece) = self.conn.handover.held.take_front() {
+            good &= self.spill_piece(&piece);
+            self.shared.give_slot(&piece, self.conn);
+            let upto = seq::min(piece.end(), self.conn.reassembly.next());
+            while self.conn.phase.receives() && self.software_fpdu(upto) {}
         }
         if !good {
             self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL));
         }
+    }
+
+    /// False: what was acknowledged cannot be had.
+    fn spill_piece(&mut self, piece: &Piece) -> bool {
+        let conn = &mut *self.conn;
+        if !conn.phase.receives() || !conn.reassembly.has(piece.seq, piece.end()) {
+            // Nobody wants it any more, or it was given up.
+            return true;
+        }
+        let mut good = true;
+        let port = &mut *self.port;
+        let mut at = usize::from(piece.at);
+        let copy = |out: &mut [u8]| {
+            good &= port.copy_slot(piece.slot, at, out).is_ok();
+            at += out.len();
+        };
+        let (length, pool) = (usize::from(piece.length), &mut self.shared.pool);
+        if conn.reassembly.fill(piece.seq, length, copy, pool) {
+            self.shared.stats.bytes_copied += u64::from(piece.length);
+            self.shared.stats.segments_spilled += 1;
+            return good;
+        }
+        if seq::lt(piece.seq, conn.reassembly.next()) {
+            self.shared.stats.streams_without_memory += 1;
+            return false;
+        }
+        conn.reassembly.give_up_from(piece.seq, pool);
+        self.shared.stats.segments_without_memory += 1;
+        true
     }
 
     /// The card has walked over what it was asked to.

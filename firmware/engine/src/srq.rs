@@ -64,6 +64,14 @@ pub(crate) struct Srqs {
 }
 
 impl Srqs {
+    /// Queues that there are.
+    pub fn count(&self) -> usize {
+        self.queues.iter().flatten().count()
+    }
+
+    /// Bytes of one, beside its elements.
+    pub const BYTES: usize = size_of::<Option<Srq>>();
+
     fn get(&mut self, id: SrqId) -> Result<&mut Srq, Error> {
         let queue = self.queues.get_mut(usize::from(id.index));
         let queue = queue.and_then(Option::as_mut);

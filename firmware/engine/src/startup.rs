@@ -9,7 +9,7 @@ use weft_wire::mpa::{
 };
 use weft_wire::terminate::TerminateCode;
 
-use crate::cm::{ConnectFailure, DisconnectReason, Event, PrivateData};
+use crate::cm::{ConnectFailure, DisconnectReason, Event, PrivateData, BUSY};
 use crate::conn::{Phase, Verdict};
 use crate::link::Link;
 use crate::negotiation::{judge, Request, Terms, Verdict as Judged, RTR_FRAME};
@@ -43,33 +43,46 @@ impl<P: Port> Link<'_, P> {
     pub fn startup_frame(&mut self) -> bool {
         let mut bytes = [0; MAX_FRAME];
         let count = self.conn.reassembly.copy_front(&mut bytes);
-        if count == 0 {
-            return false;
+        count > 0 && self.take_startup(&bytes[..count]) > 0
+    }
+
+    /// These octets have just arrived, in order and with nothing before them that waits: a start-up frame that is whole need not be kept. How many
+    /// octets it has.
+    pub fn startup_at_hand(&mut self, octets: &[u8]) -> usize {
+        let starts = matches!(self.conn.phase, Phase::AwaitReply | Phase::AwaitRequest);
+        match starts && self.conn.bytes.is_none() {
+            true => self.take_startup(octets),
+            false => 0,
         }
+    }
+
+    /// Takes the start-up frame that these octets at the front of the stream begin with; how many of them it has.
+    fn take_startup(&mut self, octets: &[u8]) -> usize {
         let wanted = match self.conn.phase {
             Phase::AwaitReply => FrameKind::Reply,
             Phase::AwaitFirst => FrameKind::Rtr,
             _ => FrameKind::Request,
         };
-        match StartupFrame::parse(&bytes[..count]) {
-            Err(FrameError::Incomplete(_)) => false,
+        match StartupFrame::parse(octets) {
+            Err(FrameError::Incomplete(_)) => 0,
             Ok((frame, length)) if frame.kind == wanted => {
-                self.conn.reassembly.consume(length, &mut self.shared.pool);
+                let end = self.conn.reassembly.base().wrapping_add(length as u32);
+                self.conn.reassembly.skip_to(end, &mut self.shared.pool);
                 match wanted {
                     FrameKind::Reply => self.reply_arrived(&frame),
                     FrameKind::Request => self.request_arrived(&frame),
                     FrameKind::Rtr => self.rtr_frame_arrived(),
                 }
-                true
+                length
             }
             Err(FrameError::Revision(_)) => {
                 self.refuse_revision();
-                false
+                0
             }
             // Malformed: close TCP (RFC 5044 §7.1.1).
             Ok(_) | Err(_) => {
                 self.refuse();
-                false
+                0
             }
         }
     }
@@ -118,20 +131,57 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         self.conn.request = request;
+        self.conn.private_data = frame.private_data.to_vec();
+        if self.conn.qp.is_some() {
+            // The application's stream, which it has asked for its start-up.
+            self.tell_request();
+        } else {
+            self.await_turn();
+        }
+    }
+
+    /// Responder: who connects has said all that is to be known, and waits for its turn with the application. For half as long as a start-up
+    /// may take at most: then it still hears that it is rejected.
+    pub(crate) fn await_turn(&mut self) {
+        self.conn.phase = Phase::AwaitTurn;
+        let wait = self.shared.config.mpa_timeout / 2;
+        let at = self.now.saturating_add(wait);
+        self.conn.timers.set(Timer::Phase, Some(at));
+        self.shared.asking.push_back(self.conn.id);
+    }
+
+    /// The application hears of a request.
+    pub fn tell_request(&mut self) {
         self.conn.phase = Phase::AwaitAnswer;
         self.conn.timers.set(Timer::Phase, None);
-        let enhanced = frame.enhanced;
+        self.conn.known = true;
+        let (conn, port, remote) = (self.conn.id, self.conn.listener, self.conn.remote);
+        if self.conn.bytes.is_some() {
+            self.tell(Event::StreamRequest { conn, port, remote });
+            return;
+        }
+        let private_data = core::mem::take(&mut self.conn.private_data);
+        let request = self.conn.request;
         self.tell(Event::ConnectRequest {
-            conn: self.conn.id,
-            port: self.conn.listener,
-            remote: self.conn.remote,
-            private_data: PrivateData::new(frame.private_data),
-            ird: enhanced.map(|e| e.ird),
-            ord: enhanced.map(|e| e.ord),
+            conn,
+            port,
+            remote,
+            private_data: PrivateData::new(&private_data),
+            ird: request.enhanced.map(|e| e.ird),
+            ord: request.enhanced.map(|e| e.ord),
             rtr: request.rtr(),
-            revision: frame.revision,
+            revision: request.revision,
             xrc: request.extensions().contains(Extensions::XRC),
         });
+    }
+
+    /// There is no turn for it.
+    pub fn reject_busy(&mut self) {
+        self.shared.stats.requests_rejected += 1;
+        match self.conn.bytes {
+            None => self.reject(BUSY),
+            Some(_) => self.reset(ConnectFailure::Closed, DisconnectReason::Local),
+        }
     }
 
     fn reply_arrived(&mut self, frame: &StartupFrame<'_>) {

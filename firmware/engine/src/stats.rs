@@ -16,8 +16,10 @@ pub struct EngineStats {
     pub segments: u64,
     /// TCP segments whose payload the engine had to handle, wholly or in part.
     pub segments_raw: u64,
-    /// Segments dropped because the memory for what lies beyond gaps was used up.
+    /// Segments dropped, wholly or in part, because the memory for what lies beyond gaps was used up.
     pub segments_without_memory: u64,
+    /// Streams ended because there is no memory for an FPDU of theirs, or for what was held of them.
+    pub streams_without_memory: u64,
     /// Segments whose payload stayed in its raw slot.
     pub segments_held: u64,
     /// Pieces of such payload that were copied after all.
@@ -114,8 +116,16 @@ pub struct EngineStats {
     pub frames_from_nobody: u64,
     /// Connections refused because the peer's MSS leaves no room for an FPDU.
     pub segments_too_small: u64,
-    /// SYNs dropped: the listener's backlog is full.
+    /// Words of a neighbour's other address that came within a second of its last move: the last of them counts when that is over.
+    pub moves_put_off: u64,
+    /// SYNs dropped: nobody takes events, or a cookie cannot say so small an MSS.
     pub syns_dropped: u64,
+    /// Connections that came in, said nothing that is whole, and gave way to others.
+    pub strangers_gave_way: u64,
+    /// Requests rejected here: the line was full, or their turn did not come.
+    pub requests_rejected: u64,
+    /// Connections refused because there was no place for one.
+    pub connections_refused: u64,
     /// SYN-ACKs sent with a cookie, because the table of half-open connections was full.
     pub syn_cookies_sent: u64,
     /// Connections made from such a cookie.

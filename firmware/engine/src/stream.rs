@@ -16,6 +16,7 @@ use crate::qp::{Qp, Receives};
 use crate::rdmap::Fault;
 use crate::usual::ends_write;
 use crate::verbs::{Access, Sge};
+use weft_tcp::seq;
 
 impl<P: Port> Link<'_, P> {
     /// Takes what is in order, as far as it is whole.
@@ -31,7 +32,7 @@ impl<P: Port> Link<'_, P> {
             let went_on = match self.conn.phase {
                 Phase::AwaitReply | Phase::AwaitRequest => self.startup_frame(),
                 _ if self.awaits_rtr_frame() => self.startup_frame(),
-                phase if phase.receives() => self.software_fpdu(),
+                phase if phase.receives() => self.software_fpdu(self.conn.reassembly.next()),
                 Phase::Finishing | Phase::Ending | Phase::Finished => {
                     // Nobody wants it any more.
                     self.conn
@@ -47,16 +48,23 @@ impl<P: Port> Link<'_, P> {
         }
     }
 
-    /// Takes one FPDU from the front of the stream; false if it is not whole yet.
-    fn software_fpdu(&mut self) -> bool {
+    /// Takes one FPDU from the front of the stream, of which the octets before `upto` are at hand; false if it is not whole yet.
+    pub(crate) fn software_fpdu(&mut self, upto: u32) -> bool {
         let mut front = [0; 16];
-        let count = self.conn.reassembly.copy_front(&mut front);
         let seq = self.conn.reassembly.base();
+        let there = seq::diff(upto, seq).max(0) as usize;
+        let count = self.conn.reassembly.copy_front(&mut front).min(there);
         let markers = self.conn.rx_markers;
         let Ok(length) = fpdu::peek_length(&front[..count], seq, markers) else {
             return false;
         };
-        if self.conn.reassembly.available() < length {
+        if length > self.shared.wire.len() {
+            // There is no memory to check it in.
+            self.shared.stats.streams_without_memory += 1;
+            self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL));
+            return false;
+        }
+        if there < length {
             return false;
         }
         // Lent out, so that the rest of the link can be used meanwhile.

@@ -1,7 +1,8 @@
-//! Connections that are only half open: a SYN came, a SYN-ACK went. Each costs a row of a table of fixed size, a
-//! connection is made when the handshake's third segment comes. Without room in the table the SYN-ACK's sequence
-//! number is all there is (a SYN cookie, RFC 4987 §3.6): it says the MSS; window scale, SACK and timestamps are given
-//! up.
+//! Connections that have said nothing yet: a SYN came, a SYN-ACK went, and perhaps the handshake's third segment came. Each costs a row of a
+//! table of fixed size; a connection is made when the peer has something to say. Half of the rows may be of handshakes that are done: those have
+//! an address that is somebody's, so the oldest gives way to one more, while a flood of SYNs from nobody puts out none of them. Without room in the
+//! table the SYN-ACK's sequence number is all there is (a SYN cookie, RFC 4987 §3.6): it says the MSS; window scale, SACK and timestamps are
+//! given up.
 
 use alloc::vec::Vec;
 
@@ -35,6 +36,8 @@ pub struct HalfOpen {
     pub ecn: bool,
     /// Its timestamp, if both sides want them.
     pub ts_val: Option<u32>,
+    /// When the handshake's third segment came, if it has, and how many did before.
+    pub stands_since: Option<(u64, u64)>,
     /// There was no room for the SYN-ACK: it has not gone yet.
     pub unsent: bool,
     /// When the SYN-ACK went first.
@@ -55,6 +58,8 @@ pub struct SynCache {
     room: usize,
     /// The first time that a SYN-ACK goes again.
     soonest: Option<u64>,
+    /// Handshakes done.
+    done: u64,
 }
 
 impl SynCache {
@@ -64,6 +69,7 @@ impl SynCache {
             rows: Vec::with_capacity(usize::from(room)),
             room: usize::from(room),
             soonest: None,
+            done: 0,
         }
     }
 
@@ -130,13 +136,45 @@ impl SynCache {
         }
     }
 
-    /// A row whose SYN-ACK is due. It is forgotten when that went `retries` times, else it waits twice as long for the
-    /// next; the second value is false then.
+    /// The handshake of a row is done; it is forgotten if nothing has come until then. The row that gives way to it, if one has to: the oldest of the
+    /// port that has the most.
+    pub fn stands(&mut self, now: u64, index: usize, until: u64) -> Option<HalfOpen> {
+        let row = self.rows.get_mut(index)?;
+        (row.stands_since, row.unsent, row.again_at) = (Some((now, self.done)), false, until);
+        self.done += 1;
+        let standing = |rows: &[HalfOpen]| rows.iter().filter(|r| r.stands_since.is_some()).count();
+        let goes = match standing(&self.rows) > (self.room / 2).max(1) {
+            true => self.who_gives_way(),
+            false => None,
+        };
+        let gone = goes.map(|at| self.rows.swap_remove(at));
+        self.changed();
+        gone
+    }
+
+    fn who_gives_way(&self) -> Option<usize> {
+        let stands = |row: &&HalfOpen| row.stands_since.is_some();
+        let of_port = |port: u16| {
+            let standing = self.rows.iter().filter(stands);
+            standing.filter(|row| row.local.port == port).count()
+        };
+        let rows = self.rows.iter().enumerate();
+        let standing = rows.filter(|(_, row)| stands(row));
+        let worst = standing.max_by_key(|(_, row)| {
+            let age = core::cmp::Reverse(row.stands_since);
+            (of_port(row.local.port), age)
+        });
+        worst.map(|(at, _)| at)
+    }
+
+    /// A row that is due: its SYN-ACK, or the end of its patience. It is forgotten when its SYN-ACK went `retries` times, or it stands and is silent;
+    /// else it waits twice as long for the next, and the second value is false.
     pub fn take_due(&mut self, now: u64, retries: u8, rto: u64) -> Option<(HalfOpen, bool)> {
         self.soonest.filter(|at| *at <= now)?;
         let index = self.rows.iter().position(|row| row.again_at <= now)?;
         let unsent = core::mem::take(&mut self.rows[index].unsent);
-        let gone = !unsent && self.rows[index].tries >= retries;
+        let row = &self.rows[index];
+        let gone = row.stands_since.is_some() || !unsent && row.tries >= retries;
         let row = if gone {
             self.rows.swap_remove(index)
         } else if unsent {

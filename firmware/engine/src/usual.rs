@@ -13,7 +13,7 @@ use weft_wire::rdmap::{control, opcode};
 use weft_wire::tcp::flag;
 
 use crate::config::EngineConfig;
-use crate::conn::{Conn, Phase, TcpState, Way, MAX_PARTS};
+use crate::conn::{Conn, Phase, TcpState, Way};
 use crate::input::is_marked;
 use crate::link::Link;
 use crate::part::{Data, Header, Origin, Part, JOB_PIECES, MAX_FPDUS};
@@ -230,7 +230,7 @@ impl<P: Port> Link<'_, P> {
     fn go_on(&mut self) {
         self.retire();
         self.transmit();
-        while self.conn.parts.len() >= MAX_PARTS && self.retire() {
+        while self.conn.has_all_parts() && self.retire() {
             self.transmit();
         }
         if self.conn.phase != Phase::Established || self.conn.tcp != TcpState::Open {
@@ -264,7 +264,7 @@ impl<P: Port> Link<'_, P> {
             || entry.sent == 0
             || room < wire
             || left <= fpdu_payload
-            || conn.parts.len() >= MAX_PARTS
+            || conn.has_all_parts()
             || conn.sender.owes_cwr()
             || !conn.may_send
             || conn.fin_seq.is_some()

@@ -43,6 +43,11 @@ pub(crate) struct Xrcds {
 }
 
 impl Xrcds {
+    /// Domains that there are.
+    pub fn count(&self) -> usize {
+        self.domains.len()
+    }
+
     fn get(&mut self, id: XrcdId) -> Result<&mut Domain, Error> {
         let mut domains = self.domains.iter_mut();
         let found = domains.find(|domain| domain.id == id);

@@ -9,7 +9,10 @@ use weft_engine::*;
 #[test]
 fn streams_go_on_when_the_memory_for_gaps_is_used_up() {
     for seed in 0..8 {
-        let mut b = Bench::with(seed, &|config| config.reassembly_memory = 4 * 4096);
+        let mut b = Bench::with(seed, &|config| {
+            config.reassembly_memory = 4 * 4096;
+            config.memory.reserve = 4096;
+        });
         let pairs: Vec<Pair> = (0..3)
             .map(|_| b.connect(&ConnectParams::default(), &AcceptParams::default()))
             .collect();

@@ -72,6 +72,7 @@ fn it_is_as_it_was_configured() {
                 max_work: there.max_work,
                 receive_window: there.receive_window,
                 reassembly_memory: there.reassembly_memory,
+                memory: there.memory,
                 syn_cache: there.syn_cache,
                 ..config.clone()
             };
@@ -82,7 +83,7 @@ fn it_is_as_it_was_configured() {
 
 #[test]
 fn what_it_cannot_have_is_refused() {
-    let refused: [(Change, NotOnCard); 9] = [
+    let refused: [(Change, NotOnCard); 10] = [
         (|c| c.mtu = 575, NotOnCard::Mtu(575)),
         (|c| c.mtu = 1501, NotOnCard::Mtu(1501)),
         (|c| c.receive_window = 1 << 18, NotOnCard::Sizes),
@@ -91,6 +92,7 @@ fn what_it_cannot_have_is_refused() {
         (|c| c.max_connections = Some(8), NotOnCard::Sizes),
         (|c| c.max_work = Some(8), NotOnCard::Sizes),
         (|c| c.syn_cache = 17, NotOnCard::Sizes),
+        (|c| c.memory.parts = 7, NotOnCard::Sizes),
         (|c| c.num_flows = 8, NotOnCard::Sizes),
     ];
     for (change, why) in refused {

@@ -13,9 +13,6 @@ use crate::pages::{Page, Pool, PAGE};
 use crate::ranges::Ranges;
 use crate::seq;
 
-/// In order, so many bytes find memory even if the pool has none left: the largest FPDU, with markers. So whatever others hold
-/// beyond their gaps, a stream goes on.
-const ALWAYS: u32 = 68_000;
 /// A table of pages that is this small stays.
 const SMALL: usize = 8;
 
@@ -24,7 +21,15 @@ const SMALL: usize = 8;
 pub struct Reassembly {
     /// From the one that `base` lies in; `None` where nothing lies.
     pages: VecDeque<Option<Page>>,
+    /// Of these, which there are.
+    held: usize,
+    /// Of these, the pool's shared ones.
+    shared: usize,
+    /// Pages that it has whatever others hold.
+    reserve: usize,
     capacity: u32,
+    /// Bytes from `base` on that may lie here.
+    granted: u32,
     base: u32,
     next: u32,
     beyond: Ranges,
@@ -34,17 +39,33 @@ pub struct Reassembly {
 }
 
 impl Reassembly {
-    /// Of `capacity` bytes. It has memory only for what lies there.
-    pub fn new(capacity: u32) -> Self {
+    /// Of `capacity` bytes, with so many ranges beyond gaps. It has memory only for what lies there, and no reserve.
+    pub fn new(capacity: u32, gaps: u16) -> Self {
         Reassembly {
             pages: VecDeque::new(),
+            held: 0,
+            shared: 0,
+            reserve: 0,
             capacity,
+            granted: capacity,
             base: 0,
             next: 0,
-            beyond: Ranges::default(),
+            beyond: Ranges::new(gaps),
             latest: Latest::default(),
             twice: None,
         }
+    }
+
+    /// No more than so many bytes from the first one on may lie here, before it is [accepted](Self::accept).
+    pub fn grant(&mut self, bytes: u32) {
+        self.granted = bytes.min(self.capacity);
+    }
+
+    /// It has its reserve, and may hold as much as its window, or as there is memory for one stream at all.
+    pub fn accept(&mut self, pool: &mut Pool) {
+        let reach = self.capacity.min(pool.reach());
+        (self.reserve, self.granted) = (pool.reserve(), reach);
+        self.settle(pool);
     }
 
     /// Empties it; the next byte expected is `seq`.
@@ -120,7 +141,8 @@ impl Reassembly {
     }
 
     /// Stores bytes that begin at `seq`; what is old, does not fit or would make too many gaps is
-    /// left out. False: the pool has no memory for them. It has always some for what is in order.
+    /// left out. False: some find no memory. In order there is always some, up to the reserve: what lies beyond gaps of this stream gives way
+    /// (RFC 2018 §8 lets it), and that of others has no part in it.
     pub fn insert(&mut self, seq: u32, bytes: &[u8], pool: &mut Pool) -> bool {
         let arrived = seq.wrapping_add(bytes.len() as u32);
         if self.has(seq, arrived) {
@@ -136,25 +158,78 @@ impl Reassembly {
             return true;
         };
         let start = seq.wrapping_add(old as u32);
-        let room = seq::diff(self.limit(), start).max(0) as usize;
-        let bytes = &bytes[..bytes.len().min(room)];
+        let room = |limit: u32| seq::diff(limit, start).max(0) as usize;
+        let bytes = &bytes[..bytes.len().min(room(self.limit()))];
+        let granted = room(self.base.wrapping_add(self.granted));
+        let mut whole = bytes.len() <= granted;
+        let mut bytes = &bytes[..bytes.len().min(granted)];
         if bytes.is_empty() {
-            return true;
+            return whole;
         }
-        let end = start.wrapping_add(bytes.len() as u32);
         let in_order = start == self.next;
-        let always = in_order && self.available() < ALWAYS as usize;
-        if !always && !pool.has_room(self.missing(start, end)) {
+        let end = |bytes: &[u8]| start.wrapping_add(bytes.len() as u32);
+        if !self.finds_memory(start, end(bytes), pool) {
+            if !in_order {
+                return false;
+            }
+            self.renege(pool);
+            // As much of it as there is memory for.
+            while !bytes.is_empty() && !self.finds_memory(start, end(bytes), pool) {
+                whole = false;
+                bytes = &bytes[..bytes.len().saturating_sub(self.over(end(bytes)))];
+            }
+        }
+        if bytes.is_empty() {
             return false;
         }
         if in_order {
             self.store(start, bytes, pool);
-            self.advance(end);
-        } else if self.beyond.add(start, end) {
+            self.advance(end(bytes));
+        } else if self.beyond.add(start, end(bytes)) {
             self.store(start, bytes, pool);
             self.latest.arrived(start, &self.beyond);
         }
-        true
+        self.settle(pool);
+        whole
+    }
+
+    /// How many bytes before `end` lie in the last page that it takes.
+    fn over(&self, end: u32) -> usize {
+        self.place(end.wrapping_sub(1)).1 + 1
+    }
+
+    /// There is memory for `[start, end)` too.
+    fn finds_memory(&self, start: u32, end: u32, pool: &Pool) -> bool {
+        let pages = self.held + self.missing(start, end);
+        let shared = pages.saturating_sub(self.reserve);
+        pool.may_share(self.shared, shared, self.reserve == 0)
+    }
+
+    /// What lies beyond gaps is given up.
+    fn renege(&mut self, pool: &mut Pool) {
+        self.give_up_from(self.next, pool);
+    }
+
+    /// What lies from `seq` on, beyond a gap, is given up: it comes again.
+    pub fn give_up_from(&mut self, seq: u32, pool: &mut Pool) {
+        self.beyond.remove_from(seq);
+        let beyond = self.beyond.as_slice().last().map_or(self.next, |r| r.1);
+        let keep = match beyond == self.base {
+            true => 0,
+            false => self.place(beyond.wrapping_sub(1)).0 + 1,
+        };
+        for page in self.pages.drain(keep.min(self.pages.len())..).flatten() {
+            self.held -= 1;
+            pool.give(page);
+        }
+        self.settle(pool);
+    }
+
+    /// The pool knows how many of its shared pages it has.
+    fn settle(&mut self, pool: &mut Pool) {
+        let shared = self.held.saturating_sub(self.reserve);
+        pool.shares(self.shared, shared);
+        self.shared = shared;
     }
 
     /// Nothing of `[left, right)` is there, and all of it would fit.
@@ -178,14 +253,19 @@ impl Reassembly {
         true
     }
 
-    /// Brings the bytes of what was noted, piece by piece; with memory even if the pool has none left.
+    /// Brings the bytes of what was noted, piece by piece. False: there is no memory for them, and they are not brought.
     pub fn fill(
         &mut self,
         seq: u32,
         length: usize,
         mut copy: impl FnMut(&mut [u8]),
         pool: &mut Pool,
-    ) {
+    ) -> bool {
+        let end = seq.wrapping_add(length as u32);
+        let granted = self.base.wrapping_add(self.granted);
+        if seq::lt(granted, end) || !self.finds_memory(seq, end, pool) {
+            return false;
+        }
         let (mut index, mut at) = self.place(seq);
         let mut left = length;
         while left > 0 {
@@ -193,6 +273,8 @@ impl Reassembly {
             copy(&mut self.page(index, pool)[at..at + count]);
             (left, index, at) = (left - count, index + 1, 0);
         }
+        self.settle(pool);
+        true
     }
 
     /// The card has dealt with everything before `seq`.
@@ -239,6 +321,8 @@ impl Reassembly {
     /// Gives all memory back; what lies there is gone.
     pub fn release(&mut self, pool: &mut Pool) {
         self.pages.drain(..).flatten().for_each(|p| pool.give(p));
+        self.held = 0;
+        self.settle(pool);
         if self.pages.capacity() > SMALL {
             self.pages = VecDeque::new();
         }
@@ -278,18 +362,32 @@ impl Reassembly {
     }
 
     fn page(&mut self, index: usize, pool: &mut Pool) -> &mut [u8] {
+        if self.pages.capacity() <= index {
+            // As many as there may ever be: what grows by and by leaves holes behind.
+            let most = self.granted as usize / PAGE + 2;
+            let room = most.min(2 * index + SMALL).max(index + 1);
+            self.pages.reserve_exact(room - self.pages.len());
+        }
         while self.pages.len() <= index {
             self.pages.push_back(None);
         }
-        self.pages[index].get_or_insert_with(|| pool.take())
+        let held = &mut self.held;
+        let page = self.pages[index].get_or_insert_with(|| {
+            *held += 1;
+            pool.take()
+        });
+        &mut page[..]
     }
 
     /// Nothing before `base` is needed any more.
     fn rebase(&mut self, base: u32, pool: &mut Pool) {
         if !self.pages.is_empty() {
             let gone = self.place(base).0.min(self.pages.len());
-            let pages = self.pages.drain(..gone);
-            pages.flatten().for_each(|page| pool.give(page));
+            for page in self.pages.drain(..gone).flatten() {
+                self.held -= 1;
+                pool.give(page);
+            }
+            self.settle(pool);
         }
         self.base = base;
         if !self.pages.is_empty() && self.is_empty() {
@@ -313,10 +411,11 @@ impl Reassembly {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::pages_for;
     use alloc::vec::Vec;
 
     fn pool() -> Pool {
-        Pool::new(1 << 20)
+        Pool::new(1 << 20, 0)
     }
 
     #[test]
@@ -327,8 +426,8 @@ mod tests {
         let mut piece = |r: &mut Reassembly, from: usize, to: usize| {
             assert!(r.insert(base.wrapping_add(from as u32), &data[from..to], &mut pool));
         };
-        let mut r = Reassembly::new(256);
-        r.restart(base, &mut Pool::new(0));
+        let mut r = Reassembly::new(256, 128);
+        r.restart(base, &mut Pool::new(0, 0));
         piece(&mut r, 100, 150);
         piece(&mut r, 20, 60);
         assert_eq!(r.available(), 0);
@@ -348,7 +447,7 @@ mod tests {
         let mut out = [0; 150];
         assert_eq!(r.copy_front(&mut out), 150);
         assert_eq!(out[..], data[..150]);
-        r.consume(150, &mut Pool::new(0));
+        r.consume(150, &mut Pool::new(0, 0));
         assert!(r.is_empty());
         piece(&mut r, 140, 200);
         assert_eq!(r.available(), 50);
@@ -356,7 +455,7 @@ mod tests {
 
     #[test]
     fn what_arrives_twice_is_told_once_and_first() {
-        let (mut r, mut pool) = (Reassembly::new(256), pool());
+        let (mut r, mut pool) = (Reassembly::new(256, 128), pool());
         let pool = &mut pool;
         r.restart(0, pool);
         r.insert(0, &[1; 20], pool);
@@ -381,7 +480,7 @@ mod tests {
 
     #[test]
     fn bytes_beyond_the_window_are_cut_off() {
-        let (mut r, mut pool) = (Reassembly::new(16), pool());
+        let (mut r, mut pool) = (Reassembly::new(16, 128), pool());
         let pool = &mut pool;
         r.restart(0, pool);
         r.insert(0, &[1; 40], pool);
@@ -395,12 +494,12 @@ mod tests {
 
     #[test]
     fn memory_is_held_only_for_what_lies_there() {
-        let (mut r, mut pool) = (Reassembly::new(1 << 20), pool());
+        let (mut r, mut pool) = (Reassembly::new(1 << 20, 128), pool());
         let pool = &mut pool;
         let base = u32::MAX - 10_000;
         r.restart(base, pool);
         assert!(r.insert(base.wrapping_add(100_000), &[7; 3000], pool));
-        assert!(pool.held() <= 2, "nothing in the gap");
+        assert!(pool.held() <= 7, "nothing in the gap");
         r.skip_to(base.wrapping_add(99_000), pool);
         assert!(r.insert(base.wrapping_add(99_000), &[6; 1000], pool));
         assert_eq!(r.available(), 4000);
@@ -419,20 +518,26 @@ mod tests {
     /// What others hold beyond their gaps stops no stream, and nothing of theirs is lost.
     #[test]
     fn an_empty_pool_drops_what_is_beyond_a_gap_and_no_more() {
-        let mut pool = Pool::new(4 * PAGE);
+        let mut pool = Pool::new(16 * PAGE, 68_000);
         let pool = &mut pool;
-        let (mut greedy, mut other) = (Reassembly::new(1 << 18), Reassembly::new(1 << 18));
+        let (mut greedy, mut other) =
+            (Reassembly::new(1 << 18, 128), Reassembly::new(1 << 18, 128));
         greedy.restart(0, pool);
+        greedy.accept(pool);
         other.restart(0, pool);
+        let most = pages_for(68_000) + 16;
         let mut at = 10;
         while greedy.insert(at, &[3; 1000], pool) {
             at += 1000;
         }
-        assert_eq!(at, 10 + 16 * 1000);
+        assert_eq!(pool.held(), most);
         let told: Vec<_> = greedy.sack_blocks().collect();
-        assert_eq!(told, [(10, at)], "what was dropped is not told");
-        assert!(!other.insert(5000, &[4; 1000], pool));
+        let reach = (most * PAGE) as u32;
+        assert_eq!(told, [(10, reach)], "what was dropped is not told");
+        // A stranger has nothing, and then what everybody has.
+        assert!(!other.insert(5000, &[4; 1000], pool) && !other.insert(0, &[4; 10], pool));
         assert!(!other.has_gap());
+        other.accept(pool);
         // The largest FPDU that there is, in order.
         let mut next = 0;
         while other.available() < 67_000 {
@@ -442,14 +547,72 @@ mod tests {
         other.consume(67_000, pool);
         assert_eq!(greedy.sack_blocks().count(), 1);
         assert!(greedy.insert(0, &[2; 10], pool), "it fills its gap");
-        assert_eq!(greedy.available(), 16_010);
-        greedy.consume(16_010, pool);
+        greedy.consume(greedy.available(), pool);
         assert_eq!(pool.held(), 0);
         // Who says nothing that is whole gets no more than that.
+        let begin = greedy.next();
+        for n in 0..150_u32 {
+            greedy.insert(begin + 10 + 512 * n, &[3; 512], pool);
+        }
         let mut at = 0;
         while other.insert(next.wrapping_add(at), &[1; 1000], pool) {
             at += 1000;
         }
-        assert!((ALWAYS..ALWAYS + 1000).contains(&at), "{at}");
+        let reserve = pages_for(68_000) * PAGE;
+        let has = other.available();
+        assert!((68_000..=reserve).contains(&has), "{has}");
+    }
+
+    /// In order a stream goes on by its reserve though it holds all of it, and all that is shared, beyond its own gap.
+    #[test]
+    fn what_is_beyond_a_gap_gives_way_to_what_is_in_order() {
+        let mut pool = Pool::new(4 * PAGE, 2 * PAGE);
+        let pool = &mut pool;
+        let mut r = Reassembly::new(1 << 17, 32);
+        let base = u32::MAX - 5000;
+        r.restart(base, pool);
+        r.accept(pool);
+        for n in 0..40 {
+            r.insert(
+                base.wrapping_add(PAGE as u32 * (3 + 2 * n)),
+                &[7; 1000],
+                pool,
+            );
+        }
+        assert!(pool.held() >= 5, "more than its reserve");
+        let mut next = 0_u32;
+        for _ in 0..100 {
+            while r.available() < 2 * PAGE {
+                let before = r.available();
+                r.insert(base.wrapping_add(next), &[1; 700], pool);
+                next += (r.available() - before) as u32;
+                assert!(r.available() > before, "{next}");
+                assert!(pool.held() <= 3 + 4);
+            }
+            r.consume(2 * PAGE, pool);
+        }
+        r.release(pool);
+        assert_eq!(pool.held(), 0);
+        assert!(pool.may_share(0, 4, false));
+    }
+
+    /// Before it is accepted a stream holds so many octets, in order or not.
+    #[test]
+    fn a_stranger_has_what_was_granted() {
+        let mut pool = Pool::new(1 << 20, 68_000);
+        let pool = &mut pool;
+        let mut r = Reassembly::new(1 << 17, 32);
+        r.restart(9, pool);
+        r.grant(532);
+        r.insert(9, &[1; 400], pool);
+        r.insert(509, &[1; 400], pool);
+        r.insert(5000, &[1; 400], pool);
+        let blocks: Vec<_> = r.sack_blocks().collect();
+        assert_eq!((r.available(), blocks), (400, [(509, 541)].to_vec()));
+        r.insert(409, &[1; 1400], pool);
+        assert_eq!(r.available(), 532);
+        r.accept(pool);
+        r.insert(541, &[1; 1400], pool);
+        assert_eq!(r.available(), 532 + 1400);
     }
 }

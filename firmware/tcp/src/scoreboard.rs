@@ -10,8 +10,8 @@ use alloc::collections::VecDeque;
 use crate::seq;
 use crate::spare::Spare;
 
-/// Runs at most. With more the oldest knowledge is given up: that costs a retransmission, never a byte.
-const CAPACITY: usize = 2048;
+/// Runs at most, where nobody says how many. With more the oldest knowledge is given up: that costs a retransmission, never a byte.
+pub const CAPACITY: u16 = 2048;
 /// Kept free by what only adds knowledge, for what has to be noted.
 const SPARE: usize = 16;
 
@@ -61,19 +61,43 @@ impl Run {
 }
 
 /// All runs between SND.UNA and SND.NXT.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Scoreboard {
     runs: VecDeque<Run>,
+    most: usize,
     total: u32,
     sacked: u32,
     lost: u32,
     segments: u32,
 }
 
+impl Default for Scoreboard {
+    fn default() -> Self {
+        Scoreboard::new(CAPACITY)
+    }
+}
+
 impl Scoreboard {
+    /// Nothing is under way, and will be in so many runs at most.
+    pub fn new(most: u16) -> Self {
+        Scoreboard {
+            runs: VecDeque::new(),
+            most: usize::from(most).max(2 * SPARE),
+            total: 0,
+            sacked: 0,
+            lost: 0,
+            segments: 0,
+        }
+    }
+
     /// The runs, in order.
     pub fn runs(&self) -> impl DoubleEndedIterator<Item = &Run> {
         self.runs.iter()
+    }
+
+    /// Begins anew.
+    pub fn clear(&mut self) {
+        *self = Scoreboard::new(self.most as u16);
     }
 
     /// Something is about to be sent: where nothing is under way there is no memory for it.
@@ -128,7 +152,7 @@ impl Scoreboard {
             segments: 0,
         };
         self.total += length;
-        let full = self.runs.len() >= CAPACITY;
+        let full = self.runs.len() >= self.most;
         match self.runs.back_mut() {
             Some(last) if last.is_like(&new) => last.end = end,
             Some(_) if full => {
@@ -227,7 +251,7 @@ impl Scoreboard {
 
     /// The peer has `[left, right)`; `news` hears of what it was not known to have.
     pub fn sack(&mut self, left: u32, right: u32, mss: u32, mut news: impl FnMut(&Run)) {
-        if self.runs.len() + SPARE >= CAPACITY {
+        if self.runs.len() + SPARE >= self.most {
             return;
         }
         let (from, to) = self.cut(left, right);
@@ -284,7 +308,7 @@ impl Scoreboard {
             }
             if let Some(edge) = upto(&run).filter(|_| !run.sacked && !run.lost) {
                 let whole = seq::le(run.end, edge);
-                let part = seq::lt(run.seq, edge) && self.runs.len() < CAPACITY;
+                let part = seq::lt(run.seq, edge) && self.runs.len() < self.most;
                 if !whole && part {
                     self.split(at, edge);
                 }
@@ -335,7 +359,7 @@ impl Scoreboard {
     fn edge(&mut self, at: u32) -> usize {
         let index = self.runs.partition_point(|run| seq::le(run.end, at));
         match self.runs.get(index) {
-            Some(run) if seq::lt(run.seq, at) && self.runs.len() < CAPACITY => {
+            Some(run) if seq::lt(run.seq, at) && self.runs.len() < self.most => {
                 self.split(index, at);
                 index + 1
             }
@@ -430,7 +454,7 @@ mod tests {
                 board.sack(n * 100, n * 100 + 100, 100, |_| ());
             }
         }
-        assert!(board.runs.len() <= CAPACITY);
+        assert!(board.runs.len() <= usize::from(CAPACITY));
         let mut next = 0;
         for run in board.runs() {
             assert_eq!(run.seq, next);

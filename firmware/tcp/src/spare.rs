@@ -9,22 +9,26 @@ use alloc::vec::Vec;
 pub struct Spare<T> {
     queues: Vec<VecDeque<T>>,
     most: usize,
+    room: usize,
 }
 
 impl<T> Spare<T> {
-    /// So many are kept at most.
-    pub fn new(most: usize) -> Self {
+    /// So many are kept at most. A queue for which there is none has room for so many at once: where that is all that it ever has, it does not grow
+    /// by and by, and leaves no holes behind.
+    pub fn new(most: usize, room: usize) -> Self {
         Spare {
             queues: Vec::new(),
             most,
+            room,
         }
     }
 
     /// Gives a queue without memory one with some, if there is one.
     pub fn lend(&mut self, queue: &mut VecDeque<T>) {
         if queue.capacity() == 0 {
-            if let Some(found) = self.queues.pop() {
-                *queue = found;
+            match self.queues.pop() {
+                Some(found) => *queue = found,
+                None => queue.reserve_exact(self.room),
             }
         }
     }
@@ -46,7 +50,7 @@ mod tests {
 
     #[test]
     fn memory_goes_round_and_so_many_are_kept() {
-        let mut spare = Spare::new(1);
+        let mut spare = Spare::new(1, 0);
         let (mut a, mut b) = (VecDeque::with_capacity(100), VecDeque::from([1]));
         spare.take_back(&mut b);
         assert_eq!(b.len(), 1, "in use");

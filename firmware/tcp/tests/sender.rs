@@ -32,6 +32,7 @@ impl Scene {
             peer_ack_delay: 40 * MS,
             congestion,
             pacing,
+            runs: 2048,
         };
         let mut s = Sender::new(u32::MAX, &settings);
         s.sent(0, 1);

@@ -246,7 +246,7 @@ fn turned_away(
         _ => {}
     }
     if !options.answer_busy && !asker_is_inside(asker) {
-        // The engine leaves those beyond it without an answer.
+        // The engine has those beyond it wait in a line.
         return None;
     }
     let requests = requests.iter().filter_map(Weak::upgrade);
@@ -257,7 +257,7 @@ fn turned_away(
         id.state() == CmState::Requested
     };
     let waiting = requests.filter(waits).count();
-    (waiting >= backlog).then(|| REJECTED_BUSY.to_vec())
+    (backlog > 0 && waiting >= backlog).then(|| REJECTED_BUSY.to_vec())
 }
 
 fn asker_is_inside(asker: &Asker<'_>) -> bool {

@@ -443,7 +443,7 @@ impl CmId {
     }
 
     /// Listens on the bound port, or on one that is chosen ([`local_addr`](Self::local_addr) tells). Each
-    /// connection wanted comes as a CONNECT_REQUEST; `backlog` of them may wait for their answer.
+    /// connection wanted comes as a CONNECT_REQUEST; `backlog` of them may wait for their answer, 0: any number, as with `rdma_listen`.
     pub fn listen(&self, backlog: usize) -> Result<(), CmError> {
         self.start_listening(backlog, None)
     }

@@ -11,8 +11,8 @@ use super::{CmError, EventChannel};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CmOption {
-    /// A listener's: a request beyond its backlog is rejected with [`REJECTED_BUSY`](super::REJECTED_BUSY) instead of being left without an
-    /// answer until the peer's TCP asks again.
+    /// A listener's: a request beyond its backlog is rejected with [`REJECTED_BUSY`](super::REJECTED_BUSY) at once instead of waiting in a line
+    /// for its turn.
     AnswerBusy(bool),
     /// A listener's: what it insists on. `Some(true)`: requests without peer-to-peer are rejected, and the reason told; `Some(false)`: those
     /// with it; `None`: the request decides.
@@ -51,9 +51,10 @@ impl Options {
 
     /// What the engine is to let in for a listener with this backlog.
     pub(super) fn backlog(&self, backlog: usize) -> usize {
-        match self.answer_busy {
-            true => backlog.saturating_add(TOLD_BUSY),
-            false => backlog,
+        match (self.answer_busy, backlog) {
+            // Any number: none is beyond it.
+            (_, 0) | (false, _) => backlog,
+            (true, _) => backlog.saturating_add(TOLD_BUSY),
         }
     }
 }

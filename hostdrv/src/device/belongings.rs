@@ -112,7 +112,11 @@ impl Belongings {
             }
             CommandOpcode::Listen if self.ports.len() >= MAX_PORTS => Err(Error::NoPorts.into()),
             CommandOpcode::Listen => Ok(Command {
-                backlog: command.backlog.min(MAX_BACKLOG),
+                // 0 is any number.
+                backlog: match command.backlog {
+                    0 => MAX_BACKLOG,
+                    some => some.min(MAX_BACKLOG),
+                },
                 ..same
             }),
             CommandOpcode::Unlisten => {
@@ -342,6 +346,8 @@ mod tests {
         let behind = all.check(&commands::connect(qp(5), &ConnectParams::default()), true);
         assert_eq!(behind, Err(Refusal::Engine(Error::NoConnections)));
         let listen = all.check(&commands::listen(0, 1 << 20), false);
+        assert_eq!(listen.expect("possible").backlog, MAX_BACKLOG);
+        let listen = all.check(&commands::listen(0, 0), false);
         assert_eq!(listen.expect("possible").backlog, MAX_BACKLOG);
         let over = |number| Event::ConnectError {
             conn: conn(number),

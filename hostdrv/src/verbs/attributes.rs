@@ -1,7 +1,7 @@
 //! What can be asked of a queue pair and a device, and the states that a program can name.
 
 use weft_engine::commands::{self, Refusal};
-use weft_engine::{ConnInfo, QpState, Rung, MAX_INLINE, MAX_READS, MAX_RECV_SGE, MAX_SGE};
+use weft_engine::{on_card, ConnInfo, QpState, Rung, MAX_INLINE, MAX_READS, MAX_RECV_SGE, MAX_SGE};
 use weft_queues::MAX_CQES;
 
 use super::qp::{Qp, QpCap, MAX_WORK};
@@ -65,8 +65,10 @@ impl Device {
         // Number 0 of the STags is nobody's, and of a shared card some are another device's.
         let share = self.config().share;
         let flows = share.flows(caps.flows.try_into().unwrap_or(u16::MAX));
+        let limits = self.limits();
         let own = (flows.len() as u32, MAX_WORK);
-        let (max_qp, max_qp_wr) = self.limits().unwrap_or(own);
+        let (max_qp, max_qp_wr) = limits.unwrap_or(own);
+        let reads = limits.map_or(MAX_READS, |_| on_card::MEMORY.reads);
         DeviceAttr {
             max_qp,
             max_qp_wr,
@@ -75,8 +77,8 @@ impl Device {
             max_inline_data: MAX_INLINE,
             max_mr: share.stags(caps.stags).len() as u32,
             max_cqe: MAX_CQES,
-            max_qp_rd_atom: MAX_READS,
-            max_qp_init_rd_atom: MAX_READS,
+            max_qp_rd_atom: reads,
+            max_qp_init_rd_atom: reads,
             mtu: self.config().mtu,
             page_size: crate::dma::page_size(),
         }

@@ -91,7 +91,7 @@ impl World {
             still = if base > before { 0 } else { still + 1 };
             passed += base - before;
             world.rebase();
-            if passed >= ENOUGH && world.card.attached {
+            if passed >= ENOUGH && world.card.attached && world.host.handover.is_attached() {
                 return Ok(());
             }
             if passed > 4 * ENOUGH {

@@ -57,9 +57,11 @@ pub(super) fn asleep(conn: &Conn, qp: Option<&Qp>) -> Option<&'static str> {
                 || set(Timer::Retry)
                 || acknowledged && set(Timer::JobsDone);
             let answer = match conn.phase {
-                Phase::AwaitReply | Phase::AwaitRequest | Phase::Finishing | Phase::Finished => {
-                    true
-                }
+                Phase::AwaitReply
+                | Phase::AwaitRequest
+                | Phase::AwaitTurn
+                | Phase::Finishing
+                | Phase::Finished => true,
                 Phase::AwaitFirst => conn.agreed.rtr.is_some(),
                 _ => conn.fin_queued,
             };

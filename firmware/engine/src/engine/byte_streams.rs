@@ -88,7 +88,7 @@ impl Engine {
             port: self.free_port(remote).ok_or(Error::NoPorts)?,
         };
         let slot = self
-            .new_connection(now, Role::Initiator, local, remote)
+            .new_connection(now, Role::Initiator, (local, remote), port)
             .ok_or(Error::NoConnections)?;
         if let Some(conn) = self.conns.get_mut(slot) {
             conn.bytes = Some(Box::default());
@@ -201,6 +201,7 @@ impl Engine {
     pub(super) fn take_queue_pair(&mut self, slot: u16, qp: QpId, memory: Piece, stag: u32) {
         if let Some(conn) = self.conns.get_mut(slot) {
             conn.qp = Some(qp.flow);
+            conn.reassembly.accept(&mut self.shared.pool);
             if let Some(bytes) = &mut conn.bytes {
                 bytes.begin(memory, stag);
             }

@@ -1,10 +1,7 @@
 //! The calls for connections: listen, connect, accept, reject, disconnect.
 
-use alloc::vec::Vec;
-
 use weft_wire::mpa::{self, Extensions, RtrKinds, StartupFrame};
 
-use super::incoming::{waits_for_answer, Listener};
 use super::Engine;
 use crate::cm::{
     is_station, AcceptParams, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint,
@@ -12,71 +9,13 @@ use crate::cm::{
 };
 use crate::conn::{Conn, Phase, Role};
 use crate::error::Error;
-use crate::negotiation::{Proposal, Terms, MAX_READS};
+use crate::negotiation::{Proposal, Terms};
 use crate::port::Port;
 use crate::qp::Receives;
 use crate::timers::Timer;
 use crate::verbs::{QpId, QpState};
 
 impl Engine {
-    /// Listens on a TCP port; at most `backlog` connections wait for their answer at a time.
-    /// Port 0: one is chosen. Returns the port.
-    pub fn listen(&mut self, port_number: u16, backlog: usize) -> Result<u16, Error> {
-        self.listen_for(port_number, backlog, false)
-    }
-
-    /// The same for connections with a start-up, or that carry plain bytes.
-    pub(super) fn listen_for(
-        &mut self,
-        port_number: u16,
-        backlog: usize,
-        bytes: bool,
-    ) -> Result<u16, Error> {
-        let taken = |port| self.listeners.iter().any(|listener| listener.port == port);
-        let port = match port_number {
-            0 => (self.shared.config.share.ports())
-                .find(|port| !taken(*port))
-                .ok_or(Error::NoPorts)?,
-            port if taken(port) => return Err(Error::PortInUse(port)),
-            port => port,
-        };
-        self.listeners.push(Listener {
-            port,
-            backlog: backlog.max(1),
-            bytes,
-            waiting: Vec::new(),
-        });
-        Ok(port)
-    }
-
-    /// Stops listening. Connection requests not yet answered are reset.
-    pub fn unlisten<P: Port>(
-        &mut self,
-        now: u64,
-        port_number: u16,
-        port: &mut P,
-    ) -> Result<(), Error> {
-        let at = self
-            .listeners
-            .iter()
-            .position(|listener| listener.port == port_number)
-            .ok_or(Error::UnknownConnection)?;
-        self.listeners.remove(at);
-        self.shared.syn_cache.forget_port(port_number);
-        for slot in 0..self.conns.slots() {
-            let waits = self
-                .conns
-                .get(slot)
-                .is_some_and(|conn| conn.listener == port_number && waits_for_answer(conn));
-            if waits {
-                self.run(now, slot, port, |link| {
-                    link.reset(ConnectFailure::Closed, DisconnectReason::Aborted);
-                });
-            }
-        }
-        Ok(())
-    }
-
     /// Connects a queue pair. Ends in `Established`, `Rejected` or `ConnectError`.
     pub fn connect<P: Port>(
         &mut self,
@@ -104,6 +43,7 @@ impl Engine {
             Receives::Nowhere | Receives::Domain(..) => return Err(Error::WrongQpKind),
             Receives::Own | Receives::Shared(_) => Extensions::NONE,
         };
+        self.check_reads(params.ird, params.ord)?;
         let proposal = proposal(params, extensions)?;
         let port_number = match params.local_port {
             Some(port) => port,
@@ -113,11 +53,15 @@ impl Engine {
             ip: self.shared.config.ip,
             port: port_number,
         };
+        if self.shared.events.len() >= self.shared.most_events {
+            // Nobody takes what there is to tell.
+            return Err(Error::NoConnections);
+        }
         if self.find_connection(local, params.remote).is_some() {
             return Err(Error::PortInUse(port_number));
         }
         let slot = self
-            .new_connection(now, Role::Initiator, local, params.remote)
+            .new_connection(now, Role::Initiator, (local, params.remote), port)
             .ok_or(Error::NoConnections)?;
         let Some(conn) = self.conns.get_mut(slot) else {
             return Err(Error::NoConnections);
@@ -175,7 +119,7 @@ impl Engine {
         if state.state != QpState::Idle || others {
             return Err(Error::WrongQpState);
         }
-        check_reads(params.ird, params.ord)?;
+        self.check_reads(params.ird, params.ord)?;
         let Some(found) = self.conns.get_mut(slot) else {
             return Err(Error::UnknownConnection);
         };
@@ -199,6 +143,7 @@ impl Engine {
         };
         let (reply, _) = found.request.accept(&terms, params.private_data);
         check_private_data(&reply)?;
+        found.reassembly.accept(&mut self.shared.pool);
         found.qp = Some(qp.flow);
         found.set_tos(params.tos);
         if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
@@ -253,6 +198,14 @@ impl Engine {
         Ok(())
     }
 
+    /// May there be so many Reads at a time?
+    pub(super) fn check_reads(&self, ird: u16, ord: u16) -> Result<(), Error> {
+        match ird.max(ord) {
+            reads if reads > self.shared.config.memory.reads => Err(Error::InvalidReadDepth(reads)),
+            _ => Ok(()),
+        }
+    }
+
     /// The queue pair's connection, if it has one.
     pub fn connection_of(&self, qp: QpId) -> Option<ConnId> {
         let slot = self.qp(qp).ok()?.conn?;
@@ -285,15 +238,19 @@ impl Engine {
             })
     }
 
-    pub(super) fn new_connection(
+    /// Where there is no place, one that is over gives up its own, or one that is silent.
+    pub(super) fn new_connection<P: Port>(
         &mut self,
         now: u64,
         role: Role,
-        local: Endpoint,
-        remote: Endpoint,
+        (local, remote): (Endpoint, Endpoint),
+        port: &mut P,
     ) -> Option<u16> {
         if self.conns.is_full() {
             self.cut_time_wait();
+        }
+        if !self.make_place(now, port) {
+            return None;
         }
         let generation = self.connections_made.wrapping_add(1);
         let slot = self.conns.insert(|slot| {
@@ -301,6 +258,9 @@ impl Engine {
             Conn::new(id, role, local, remote, now, &self.shared)
         })?;
         self.connections_made = generation;
+        if let (Role::Initiator, Some(conn)) = (role, self.conns.get_mut(slot)) {
+            conn.reassembly.accept(&mut self.shared.pool);
+        }
         Some(slot)
     }
 
@@ -321,7 +281,6 @@ pub(super) fn proposal(
     params: &ConnectParams<'_>,
     extensions: Extensions,
 ) -> Result<Proposal, Error> {
-    check_reads(params.ird, params.ord)?;
     let rev2 = params.revision == Revision::Rev2;
     if params.peer_to_peer && (!rev2 || params.rtr.is_empty()) {
         return Err(Error::InvalidPeerToPeer);
@@ -340,13 +299,6 @@ pub(super) fn proposal(
     };
     check_private_data(&proposal.request(params.private_data))?;
     Ok(proposal)
-}
-
-pub(super) fn check_reads(ird: u16, ord: u16) -> Result<(), Error> {
-    match ird.max(ord) {
-        reads if reads > MAX_READS => Err(Error::InvalidReadDepth(reads)),
-        _ => Ok(()),
-    }
 }
 
 /// Is there room for the application's beside what else a start-up frame has?

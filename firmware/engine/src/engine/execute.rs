@@ -62,7 +62,10 @@ impl Engine {
         let rtr = || rtr_kinds(command.rtr).ok_or(Refusal::Malformed);
         let mut answer = Answer::default();
         match opcode {
-            CommandOpcode::AllocPd => answer.pd = self.alloc_pd().number(),
+            CommandOpcode::AllocPd => {
+                self.check_each(self.shared.regions.domains())?;
+                answer.pd = self.alloc_pd().number();
+            }
             CommandOpcode::DeallocPd => self.dealloc_pd(pd)?,
             CommandOpcode::Register => {
                 let access = Access::from_bits(command.access).ok_or(Refusal::Malformed)?;
@@ -111,7 +114,10 @@ impl Engine {
                 };
                 answer.srq = made?.number();
             }
-            CommandOpcode::AllocXrcd => answer.xrcd = self.alloc_xrcd().number(),
+            CommandOpcode::AllocXrcd => {
+                self.check_each(self.shared.xrcds.count())?;
+                answer.xrcd = self.alloc_xrcd().number();
+            }
             CommandOpcode::DeallocXrcd => self.dealloc_xrcd(xrcd)?,
             CommandOpcode::DestroySrq => self.destroy_srq(srq)?,
             CommandOpcode::ModifySrq => self.set_srq_limit(srq, command.srq_limit)?,

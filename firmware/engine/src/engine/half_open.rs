@@ -5,7 +5,6 @@ use alloc::boxed::Box;
 use weft_wire::ethernet::Mac;
 use weft_wire::tcp::{flag, FrameHeader, Options};
 
-use super::incoming::waits_for_answer;
 use super::Engine;
 use crate::bytes::Bytes;
 use crate::cm::Endpoint;
@@ -75,8 +74,8 @@ impl Engine {
         seen: &Seen<'_>,
         port: &mut P,
     ) {
-        // With a full backlog the SYN is dropped: the peer will send it again.
-        if self.backlog_is_full(local.port) {
+        // Nobody takes what there is to tell: the peer will send it again.
+        if self.shared.events.len() >= self.shared.most_events {
             self.shared.stats.syns_dropped += 1;
             return;
         }
@@ -93,6 +92,7 @@ impl Engine {
             sack: seen.options.sack_permitted,
             ecn: shared.config.ecn != Ecn::Never && seen.flags & ASKS == ASKS,
             ts_val: timestamps.map(|(value, _)| value),
+            stands_since: None,
             unsent: false,
             since: now,
             again_at: now.saturating_add(RTO),
@@ -131,7 +131,7 @@ impl Engine {
                 challenge(now, &mut self.shared, &row, port);
             }
         } else if seen.flags & flag::SYN != 0 {
-            if seen.seq == row.irs {
+            if seen.seq == row.irs && row.stands_since.is_none() {
                 // The SYN again: our SYN-ACK was lost. If there is no room for it now, it has a timer.
                 let _ = syn_ack(now, &mut self.shared, &row, port);
             } else {
@@ -146,11 +146,29 @@ impl Engine {
             }
         } else if !completes(row.irs, row.iss, seen.seq, seen.ack, window) {
             challenge(now, &mut self.shared, &row, port);
-        } else if !self.backlog_is_full(row.local.port) && self.open(now, &row, true, seen, port) {
-            // The row may have moved, but it is there only once.
-            if let Some(index) = self.shared.syn_cache.find(row.local, row.remote) {
-                self.shared.syn_cache.remove(index);
-            }
+        } else if self.says_nothing(row.local.port, seen) {
+            self.stands(now, index, &row, port);
+        } else {
+            self.shared.syn_cache.remove(index);
+            self.open(now, &row, true, seen, port);
+        }
+    }
+
+    /// A segment behind which there need be no connection yet: who connects speaks first in MPA (RFC 5044 §7.1), and has said nothing. With
+    /// plain bytes this side may have something to say.
+    fn says_nothing(&self, port: u16, seen: &Seen<'_>) -> bool {
+        seen.length == 0 && seen.flags & flag::FIN == 0 && !self.listens_for_bytes(port)
+    }
+
+    /// The handshake is done, and the peer silent so far.
+    fn stands<P: Port>(&mut self, now: u64, index: usize, row: &HalfOpen, port: &mut P) {
+        if row.stands_since.is_some() {
+            return;
+        }
+        let until = now.saturating_add(self.shared.config.mpa_timeout);
+        if let Some(gone) = self.shared.syn_cache.stands(now, index, until) {
+            self.shared.stats.strangers_gave_way += 1;
+            reset(now, &mut self.shared, &gone, port);
         }
     }
 
@@ -167,7 +185,7 @@ impl Engine {
         let Some(mss) = self.shared.cookies.open(now, local, remote, irs, iss) else {
             return false;
         };
-        if self.backlog_is_full(local.port) {
+        if self.says_nothing(local.port, seen) {
             // It comes again with the first data.
             return true;
         }
@@ -182,18 +200,18 @@ impl Engine {
             sack: false,
             ecn: false,
             ts_val: None,
+            stands_since: None,
             unsent: false,
             since: now,
             again_at: now,
             tries: 0,
         };
-        if self.open(now, &row, false, seen, port) {
-            self.shared.stats.syn_cookies_taken += 1;
-        }
+        let made = self.open(now, &row, false, seen, port);
+        self.shared.stats.syn_cookies_taken += u64::from(made);
         true
     }
 
-    /// Makes the connection. False if there is no room for one.
+    /// Makes the connection. False: there is no place for one, which the peer hears.
     fn open<P: Port>(
         &mut self,
         now: u64,
@@ -202,14 +220,17 @@ impl Engine {
         seen: &Seen<'_>,
         port: &mut P,
     ) -> bool {
-        let Some(slot) = self.new_connection(now, Role::Responder, row.local, row.remote) else {
+        let addresses = (row.local, row.remote);
+        let Some(slot) = self.new_connection(now, Role::Responder, addresses, port) else {
+            self.shared.stats.connections_refused += 1;
+            reset(now, &mut self.shared, row, port);
             return false;
         };
         let bytes = self.listens_for_bytes(row.local.port);
-        let listener = self.listeners.iter_mut().find(|l| l.port == row.local.port);
-        if let (Some(listener), Some(conn)) = (listener, self.conns.get(slot)) {
-            listener.waiting.push(conn.id);
-        }
+        let id = self.conns.get(slot).map(|conn| conn.id);
+        // The silence since the third segment is no round trip.
+        let silent = row.stands_since.map_or(0, |(at, _)| now.saturating_sub(at));
+        let since = row.since.saturating_add(silent);
         let syn = Seen {
             seq: row.irs,
             options: Options {
@@ -223,42 +244,37 @@ impl Engine {
         };
         self.run(now, slot, port, |link| {
             link.conn.listener = row.local.port;
-            link.conn.bytes = bytes.then(Box::<Bytes>::default);
+            if bytes {
+                // What comes before somebody accepts is his, and there is no frame that says how much it may be.
+                link.conn.bytes = Some(Box::<Bytes>::default());
+                link.conn.reassembly.grant(u32::MAX);
+            }
             link.conn.remote_mac = row.mac;
             // Its size was looked at when the SYN came.
             let _ = link.take_options(&syn);
             link.conn.syn_lost = row.tries > 0;
             link.conn
                 .sender
-                .syn_was_sent(row.iss, row.since, timed && row.tries == 0);
+                .syn_was_sent(row.iss, since, timed && row.tries == 0);
             link.conn.ecn = link.shared.config.ecn_state(row.ecn);
             link.conn.tcp = TcpState::SynReceived;
             link.segment(seen);
         });
+        if let Some(id) = id {
+            self.came_in(now, id, row.local.port, port);
+        }
         true
     }
 
-    fn backlog_is_full(&mut self, port: u16) -> bool {
-        let Some(listener) = self.listeners.iter_mut().find(|l| l.port == port) else {
-            return true;
-        };
-        if listener.waiting.len() >= listener.backlog {
-            let conns = &self.conns;
-            listener.waiting.retain(|id| {
-                let conn = conns.get(id.slot).filter(|conn| conn.id == *id);
-                conn.is_some_and(waits_for_answer)
-            });
-        }
-        let full = listener.waiting.len() >= listener.backlog;
-        full || self.shared.events.len() >= self.shared.most_events
-    }
-
-    /// SYN-ACKs that are due again.
+    /// SYN-ACKs that are due again, and silence that has lasted too long.
     pub(super) fn half_open_timers<P: Port>(&mut self, now: u64, port: &mut P) {
         let retries = self.shared.config.syn_retries;
         while let Some((row, gone)) = self.shared.syn_cache.take_due(now, retries, RTO) {
             if gone {
                 self.shared.stats.half_open_forgotten += 1;
+                if row.stands_since.is_some() {
+                    reset(now, &mut self.shared, &row, port);
+                }
             } else if !syn_ack(now, &mut self.shared, &row, port) && row.tries == 0 {
                 self.shared.syn_cache.unsent(now, &row);
             }
@@ -275,6 +291,13 @@ fn challenge<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, port: &mut 
     } else {
         shared.stats.challenge_acks_withheld += 1;
     }
+}
+
+/// Who has come through the handshake hears that it was for nothing.
+fn reset<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, port: &mut P) {
+    shared.stats.resets_sent += 1;
+    let seq = row.iss.wrapping_add(1);
+    bare(now, shared, row, flag::RST | flag::ACK, seq, port);
 }
 
 fn bare<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, flags: u8, seq: u32, port: &mut P) {

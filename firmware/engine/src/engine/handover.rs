@@ -103,7 +103,7 @@ impl Engine {
             written.map_err(|_| Error::InvalidRegion)?;
         }
         let slot = self
-            .new_connection(now, Role::Initiator, local, remote)
+            .new_connection(now, Role::Initiator, (local, remote), port)
             .ok_or(Error::NoConnections)?;
         let Some(conn) = self.conns.get_mut(slot) else {
             return Err(Error::NoConnections);

@@ -4,35 +4,13 @@ use alloc::vec::Vec;
 
 use super::Engine;
 use crate::cm::{ConnId, Endpoint};
-use crate::conn::{Conn, Phase, Role};
+use crate::conn::{Conn, Phase};
 use crate::port::Port;
 use weft_tcp::seq;
-
-/// A port that is listened on.
-#[derive(Debug)]
-pub(super) struct Listener {
-    pub(super) port: u16,
-    pub(super) backlog: usize,
-    /// Its connections carry plain bytes.
-    pub(super) bytes: bool,
-    /// Connections that came in and waited for their answer when last looked at.
-    pub(super) waiting: Vec<ConnId>,
-}
 
 impl Engine {
     pub(crate) fn find_connection(&self, local: Endpoint, remote: Endpoint) -> Option<u16> {
         self.conns.find(local, remote)
-    }
-
-    /// Does somebody listen on this port?
-    pub fn listens(&self, port: u16) -> bool {
-        self.listeners.iter().any(|listener| listener.port == port)
-    }
-
-    /// And its connections carry plain bytes?
-    pub(super) fn listens_for_bytes(&self, port: u16) -> bool {
-        let mut listeners = self.listeners.iter();
-        listeners.any(|listener| listener.port == port && listener.bytes)
     }
 
     /// A SYN may reuse the addresses of a connection in TIME_WAIT (RFC 9293 §3.10.7.4).
@@ -73,7 +51,8 @@ impl Engine {
         !matches!(ip[0], 0 | 127 | 224..) && ip != config.ip && !broadcast
     }
 
-    /// A neighbour's address became known or has changed: who waited for it goes on, who sends there sends to the new one.
+    /// A neighbour's address became known or has changed: who waited for it goes on, who sends there sends to the new one. That is work for those
+    /// behind this neighbour, and nobody else.
     pub(crate) fn neighbour_found<P: Port>(
         &mut self,
         now: u64,
@@ -82,33 +61,27 @@ impl Engine {
         port: &mut P,
     ) {
         self.shared.syn_cache.moved(ip, mac);
-        for slot in 0..self.conns.slots() {
+        let behind: Vec<u16> = self.conns.behind(ip).collect();
+        for slot in behind {
             let Some(conn) = self.conns.get(slot) else {
                 continue;
             };
-            if conn.phase != Phase::Resolving && conn.remote_mac != mac {
-                self.with(now, slot, port, |link| {
-                    if link.next_hop() == Some(ip) {
-                        link.move_to(mac);
-                    }
-                });
-            } else if conn.phase == Phase::Resolving {
+            if conn.phase == Phase::Resolving {
                 self.run(now, slot, port, |link| {
-                    let hop = link.next_hop();
-                    if hop.is_some_and(|hop| link.shared.neighbours.find(hop).is_some()) {
+                    if link.next_hop() == Some(ip) {
                         link.start();
                     }
                 });
+            } else if conn.remote_mac != mac {
+                self.with(now, slot, port, |link| link.move_to(mac));
             }
         }
     }
-}
 
-/// A connection that came in and that the application has not answered.
-pub(super) fn waits_for_answer(conn: &Conn) -> bool {
-    conn.role == Role::Responder
-        && matches!(
-            conn.phase,
-            Phase::Handshake | Phase::AwaitRequest | Phase::AwaitAnswer
-        )
+    /// Neighbours whose last word came too soon behind their last move, and counts now.
+    pub(super) fn neighbours_due<P: Port>(&mut self, now: u64, port: &mut P) {
+        while let Some((ip, mac)) = self.shared.neighbours.take_due(now) {
+            self.neighbour_found(now, ip, mac, port);
+        }
+    }
 }

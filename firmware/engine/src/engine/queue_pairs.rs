@@ -164,6 +164,8 @@ impl Engine {
             return Err(Error::InvalidQpConfig);
         }
         self.check_work(work(config))?;
+        self.check_sends(config)?;
+        self.check_each(self.qps.iter().flatten().count())?;
         let rung = config.rung.unwrap_or(self.shared.config.rung);
         rung.check(self.shared.config.on_card)
             .map_err(|why| Error::Rung(rung, why))?;
@@ -209,6 +211,10 @@ impl Engine {
         }
         self.qps[index] = Some(qp);
         // Room for every completion there can be, so that none is allocated when data moves.
+        if self.shared.config.max_work.is_some() {
+            // There is, for all there may ever be.
+            return Ok(id);
+        }
         let room: usize = self
             .qps
             .iter()
@@ -234,6 +240,27 @@ impl Engine {
         }
     }
 
+    /// And for so many sends?
+    fn check_sends(&self, more: &QpConfig) -> Result<(), Error> {
+        let Some(most) = self.shared.config.memory.sends else {
+            return Ok(());
+        };
+        let sends = |config: &QpConfig| u64::from(config.send_depth.next_power_of_two());
+        let there = self.qps.iter().flatten().map(|qp| sends(&qp.config));
+        match there.sum::<u64>() + sends(more) <= most.into() {
+            true => Ok(()),
+            false => Err(Error::NoMemory),
+        }
+    }
+
+    /// And for one more of a kind of which there are so many?
+    pub(super) fn check_each(&self, there: usize) -> Result<(), Error> {
+        match there < usize::from(self.shared.config.memory.each) {
+            true => Ok(()),
+            false => Err(Error::NoMemory),
+        }
+    }
+
     // ------------------------------------------------------------------ shared receive queues
 
     /// A new shared receive queue.
@@ -251,6 +278,7 @@ impl Engine {
             return Err(Error::UnknownXrcd);
         }
         self.check_work(config.depth.into())?;
+        self.check_each(self.shared.srqs.count())?;
         self.shared.regions.join(config.pd)?;
         let made = self.shared.srqs.create(config, xrcd);
         match (made, xrcd) {

@@ -1,6 +1,6 @@
 //! A stream of plain bytes that becomes an RDMA connection.
 
-use super::connections::{check_reads, proposal};
+use super::connections::proposal;
 use super::Engine;
 use crate::bytes::Switch;
 use crate::cm::{ConnId, StartMpa};
@@ -38,12 +38,13 @@ impl Engine {
         }
         let switch = match how {
             StartMpa::Active(params) => {
+                self.check_reads(params.ird, params.ord)?;
                 let proposal = proposal(params, Extensions::NONE)?;
                 Switch::Active(proposal, params.private_data.to_vec())
             }
             StartMpa::Passive => Switch::Passive,
             StartMpa::Past(agreed) => {
-                check_reads(agreed.ird, agreed.ord)?;
+                self.check_reads(agreed.ird, agreed.ord)?;
                 Switch::Past(*agreed)
             }
         };

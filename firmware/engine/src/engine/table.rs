@@ -11,12 +11,14 @@ type Addresses = (Endpoint, Endpoint);
 
 /// At most as many connections as it has slots.
 #[derive(Debug)]
-pub(super) struct Connections {
+pub(crate) struct Connections {
     slots: Vec<Option<Box<Conn>>>,
     /// Slots without a connection; the one used last is the next.
     free: Vec<u16>,
     /// Slots with one, in the order of their addresses.
     sorted: Vec<u16>,
+    /// The same by the address of the next station on their way.
+    by_hop: Vec<([u8; 4], u16)>,
 }
 
 fn addresses(conn: &Conn) -> Addresses {
@@ -29,6 +31,7 @@ impl Connections {
             slots: (0..slots).map(|_| None).collect(),
             free: (0..slots).rev().collect(),
             sorted: Vec::with_capacity(usize::from(slots)),
+            by_hop: Vec::with_capacity(usize::from(slots)),
         }
     }
 
@@ -65,6 +68,9 @@ impl Connections {
         let conn = make(slot);
         let (Ok(place) | Err(place)) = self.place(addresses(&conn));
         self.sorted.insert(place, slot);
+        let behind = (conn.hop, slot);
+        let (Ok(place) | Err(place)) = self.by_hop.binary_search(&behind);
+        self.by_hop.insert(place, behind);
         self.slots[usize::from(slot)] = Some(Box::new(conn));
         Some(slot)
     }
@@ -72,6 +78,10 @@ impl Connections {
     pub(super) fn remove(&mut self, slot: u16) -> Option<Box<Conn>> {
         if let Ok(place) = self.place(self.get(slot).map(addresses)?) {
             self.sorted.remove(place);
+        }
+        let behind = (self.get(slot)?.hop, slot);
+        if let Ok(place) = self.by_hop.binary_search(&behind) {
+            self.by_hop.remove(place);
         }
         self.free.push(slot);
         self.slots.get_mut(usize::from(slot))?.take()
@@ -84,6 +94,14 @@ impl Connections {
             let (Ok(place) | Err(place)) = self.place(after);
             self.sorted.insert(place, slot);
         }
+    }
+
+    /// Slots of the connections whose next station has this address.
+    pub(crate) fn behind(&self, hop: [u8; 4]) -> impl Iterator<Item = u16> + '_ {
+        let first = self.by_hop.partition_point(|behind| behind.0 < hop);
+        let rest = self.by_hop.get(first..).unwrap_or_default();
+        let same = rest.iter().take_while(move |behind| behind.0 == hop);
+        same.map(|behind| behind.1)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Conn> {

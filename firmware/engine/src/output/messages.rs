@@ -7,7 +7,7 @@ use weft_wire::tcp::flag;
 
 use super::software::NotSent;
 use super::Step;
-use crate::conn::{Conn, Phase, MAX_PARTS, MIN_SEGMENT};
+use crate::conn::{Conn, Phase, MIN_SEGMENT};
 use crate::link::Link;
 use crate::part::{copy_out, fit, gather, Data, Fit, Header, Origin, Part, JOB_INLINE};
 use crate::port::{Full, Port};
@@ -317,7 +317,7 @@ impl<P: Port> Link<'_, P> {
     }
 
     pub(super) fn send_message(&mut self, message: &Message, congestion: u32, window: u32) -> Step {
-        if self.conn.parts.len() >= MAX_PARTS {
+        if self.conn.has_all_parts() {
             return Step::NoRoom;
         }
         let conn = &*self.conn;

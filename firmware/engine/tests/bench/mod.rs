@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod card;
+pub mod crowd;
 pub mod judge;
 pub mod path;
 pub mod script;

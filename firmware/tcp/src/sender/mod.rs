@@ -107,6 +107,8 @@ pub struct Settings {
     pub congestion: Congestion,
     /// Pacing, where the controller wants it.
     pub pacing: bool,
+    /// Runs of what is under way that are told apart at most.
+    pub runs: u16,
 }
 
 /// What a sender counts.
@@ -196,7 +198,7 @@ impl Sender {
             window_seq: 0,
             window_ack: iss,
             sack: false,
-            board: Scoreboard::default(),
+            board: Scoreboard::new(settings.runs),
             rack: Rack::default(),
             control: Controller::new(settings.congestion),
             initial_window: 536,
@@ -348,7 +350,7 @@ impl Sender {
         self.una = iss;
         self.nxt = iss.wrapping_add(1);
         (self.window_ack, self.echo_point, self.full_at) = (iss, iss, iss);
-        self.board = Scoreboard::default();
+        self.board.clear();
         self.board.sent(since, iss, self.nxt);
         if !timed {
             self.board.sent_again(since, iss, self.nxt);

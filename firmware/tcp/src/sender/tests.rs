@@ -13,6 +13,7 @@ const SETTINGS: Settings = Settings {
     peer_ack_delay: 40_000_000,
     congestion: Congestion::Reno,
     pacing: true,
+    runs: 2048,
 };
 
 fn new(iss: u32) -> Sender {

@@ -166,6 +166,7 @@ impl Run {
             peer_ack_delay: 100 * US,
             congestion: path.congestion,
             pacing: path.pacing,
+            runs: 2048,
         };
         let iss = (path.seed as u32).wrapping_mul(0x9e37_79b9);
         let mut sender = Sender::new(iss, &settings);
@@ -182,9 +183,10 @@ impl Run {
         let now = 2 * path.delay;
         assert_eq!(sender.acknowledge(now, &ack), Acked::New(1));
         sender.establish(MSS, 10, path.sack, path.window, (0, first));
-        let mut receiver = Reassembly::new(path.window);
-        let mut pool = Pool::new(path.window as usize);
+        let mut receiver = Reassembly::new(path.window, 128);
+        let mut pool = Pool::new(path.window as usize, 68_000);
         receiver.restart(first, &mut pool);
+        receiver.accept(&mut pool);
         Run {
             random: Random::new(path.seed),
             path,

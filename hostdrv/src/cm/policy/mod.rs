@@ -12,7 +12,7 @@ pub use at_work::{HostPolicy, POLICY_FILE, POLICY_VARIABLE};
 pub use rules::{Policy, PolicyError};
 
 /// Private data of a request that was rejected because too many wait, or came: the peer may try again.
-pub const REJECTED_BUSY: &[u8] = b"weft: busy";
+pub const REJECTED_BUSY: &[u8] = weft_engine::BUSY;
 /// Private data of a request that the host's policy rejected without saying why.
 pub const REJECTED_BY_POLICY: &[u8] = b"weft: not allowed";
 

@@ -67,6 +67,8 @@ pub struct Card {
     pub placed: u64,
     /// Terminate codes of the FPDUs in which an error was found.
     pub errors: Vec<u16>,
+    /// Rows written.
+    pub writes: usize,
     /// Never attach (everything goes by the engine's hands).
     pub no_attach: bool,
 }
@@ -95,6 +97,7 @@ impl Card {
             refused: 0,
             placed: 0,
             errors: Vec::new(),
+            writes: 0,
             no_attach: false,
         }
     }
@@ -118,6 +121,11 @@ impl Card {
     }
 
     /// The row of an STag.
+    /// Where it sends what is of this flow.
+    pub fn station_of(&self, flow: usize) -> [u8; 6] {
+        self.flows[flow].tx.remote_mac
+    }
+
     pub fn stag_row(&self, stag: u32) -> StagRow {
         self.stags[(stag >> 8) as usize]
     }
@@ -189,6 +197,7 @@ impl Port for Card {
     }
 
     fn write_table(&mut self, number: u8, index: u32, row: &[u8; 64]) {
+        self.writes += 1;
         let index = index as usize;
         match number {
             table::FLOW_KEY => self.keys[index] = FlowKeyRow::from_bytes(row),
