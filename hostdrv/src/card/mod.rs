@@ -17,6 +17,7 @@ mod report_ring;
 mod reset;
 mod send_buffers;
 mod table;
+mod watch;
 
 use std::fmt::Debug;
 
@@ -41,6 +42,7 @@ use raw_ring::RawRing;
 use receive_queues::ReceiveQueues;
 use report_ring::ReportRing;
 use send_buffers::SendBuffers;
+use watch::Watch;
 
 /// The longest frame the card handles.
 pub(crate) const MAX_FRAME: u16 = 9216;
@@ -52,8 +54,6 @@ const MAX_FLOWS_LOG2: u8 = 13;
 const MOST_AFTER: u32 = 63;
 /// How long a card may take to come to rest after reset.
 const QUIESCE_LIMIT_NS: u64 = 100_000_000;
-/// A card with jobs that does none for so long is stuck.
-const STUCK_LIMIT_NS: u64 = 10_000_000_000;
 
 /// Sizes of the rings, as log2 of their slots, and how jobs are announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,8 +146,7 @@ pub(crate) struct Card {
     /// With a card that two share: frames that are the other one's. Then the tables are taken in turns.
     pub(crate) given: Option<Given>,
     pub(crate) memory: MemoryMap,
-    /// When the done count last moved, and to what: (time, done).
-    moved: (u64, u32),
+    watch: Watch,
     /// What went wrong where no error could be returned.
     fault: Option<DeviceError>,
 }
@@ -190,7 +189,6 @@ impl Card {
         let control = Control::start(&mmio)?;
         tracing::info!(?caps, max_frame, ?rings, "card is up");
 
-        let now = mmio.transport.now();
         Ok(Self {
             queues: ReceiveQueues::new(caps.flows),
             send_buffers: SendBuffers::new(caps.flows),
@@ -205,7 +203,7 @@ impl Card {
             frames,
             reports,
             raw,
-            moved: (now, 0),
+            watch: Watch::default(),
             fault: None,
         })
     }
@@ -255,6 +253,11 @@ impl Card {
         Ok(Some((report.bytes, raw)))
     }
 
+    /// Reports that may be there at a time.
+    pub(crate) fn report_slots(&self) -> usize {
+        self.reports.slots()
+    }
+
     /// Tells the card of what was posted since the last call.
     pub(crate) fn ring_doorbells(&mut self) -> Result<(), DeviceError> {
         self.queues.ring(&self.mmio)?;
@@ -288,26 +291,20 @@ impl Card {
         self.jobs.done().wrapping_sub(posted) as i32 >= 0
     }
 
-    /// Fails if the card has had jobs and finished none for a long time.
+    /// Fails if the host has seen jobs of the card waiting, and none done, for a long time of its looks, and JOB_DONE says the same.
     pub(crate) fn check_moving(&mut self, now: u64) -> Result<(), DeviceError> {
-        let done = self.jobs.done();
-        if self.jobs.outstanding() == 0 || done != self.moved.1 {
-            self.moved = (now, done);
+        let (done, outstanding) = (self.jobs.done(), self.jobs.outstanding());
+        let Some(waited_ns) = self.watch.look(now, done, outstanding > 0) else {
             return Ok(());
-        }
-        let waited_ns = now.saturating_sub(self.moved.0);
-        if waited_ns < STUCK_LIMIT_NS {
-            return Ok(());
-        }
-        let asked = self.ask_jobs_done()?;
-        self.moved = (now, asked);
-        if asked != done || self.jobs.outstanding() == 0 {
+        };
+        self.watch.asked();
+        if self.ask_jobs_done()? != done {
             return Ok(());
         }
         Err(DeviceError::Stuck {
             waited_ns,
-            outstanding: self.jobs.outstanding(),
-            done: asked,
+            outstanding,
+            done,
             status: self.mmio.read(registers::STATUS)?.0,
         })
     }

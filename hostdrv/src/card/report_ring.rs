@@ -54,6 +54,11 @@ impl ReportRing {
         self.taken
     }
 
+    /// Reports that there is room for.
+    pub(super) fn slots(&self) -> usize {
+        1 << self.log2
+    }
+
     /// The next report, if the card has written it: its phase is that of the pass through the ring.
     pub(super) fn take(&mut self) -> Result<Option<Report>, DeviceError> {
         let slot = (self.taken & ((1 << self.log2) - 1)) as usize;
