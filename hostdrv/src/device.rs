@@ -811,14 +811,14 @@ impl Device {
             let Place::Here(here) = &mut state.place else {
                 break;
             };
-            let Some((report, slot)) = here.card.take_report()? else {
+            let now = self.now();
+            let Some((report, arrived, slot)) = here.card.take_report(now)? else {
                 break;
             };
             state.patience.saw(&report);
             add(&counts.engine_steps, 1);
             let Here { engine, card, .. } = &mut **here;
-            let now = self.now();
-            let for_host = engine.take_report(now, &report, slot, &mut frame, card)?;
+            let for_host = engine.take_report((now, arrived), &report, slot, &mut frame, card)?;
             engine.return_slots(now, card)?;
             if let (true, Some(queues)) = (for_host, &mut state.raw) {
                 queues.receive(&frame);

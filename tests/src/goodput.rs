@@ -27,8 +27,8 @@ pub struct Run {
     pub writes: usize,
     /// Writes that are posted and not complete, at most.
     pub depth: usize,
-    /// Each host looks at its card so often, in nanoseconds; `None`: when it is woken.
-    pub look_ns: Option<u64>,
+    /// Sender and receiver look at their cards so often, in nanoseconds, from when they are connected on; `None`: all hosts when they are woken.
+    pub look_ns: Option<[u64; 2]>,
 }
 
 impl Default for Run {
@@ -58,6 +58,39 @@ pub struct Goodput {
     pub sender: EngineStats,
     /// What the receiver's engine counted.
     pub receiver: EngineStats,
+}
+
+/// The controllers.
+pub const CONTROLLERS: [Congestion; 4] = [
+    Congestion::Reno,
+    Congestion::Cubic,
+    Congestion::Dctcp,
+    Congestion::Delay,
+];
+
+/// What a link may do to frames, with a name.
+pub const HARM: [(&str, Faults); 5] = [
+    ("0.1 % lost", lost(1_000)),
+    ("1 % lost", lost(10_000)),
+    ("3 % lost", lost(30_000)),
+    ("1 % cut", cut(10_000)),
+    ("10 % cut", cut(100_000)),
+];
+
+const NONE: Faults = Faults {
+    loss: 0,
+    duplicate: 0,
+    reorder: 0,
+    corrupt: 0,
+    resegment: 0,
+};
+
+const fn lost(loss: u32) -> Faults {
+    Faults { loss, ..NONE }
+}
+
+const fn cut(resegment: u32) -> Faults {
+    Faults { resegment, ..NONE }
 }
 
 /// Nothing completes for so long: something hangs.
@@ -113,21 +146,31 @@ pub fn measure(run: &Run) -> Result<Goodput, PairError> {
     })
 }
 
-/// Runs the cards until `condition` gives something; each host looks at its own once in `every` nanoseconds, whatever happens meanwhile.
+/// Runs the cards until `condition` gives something, which the first host looks for; each looks at its own card once in so many nanoseconds, whatever
+/// happens meanwhile.
 pub fn run_looking_until<T>(
     fabric: &Fabric,
-    every: u64,
+    every: [u64; 2],
     mut condition: impl FnMut() -> Option<T>,
 ) -> Result<T, FabricError> {
     let end = fabric.now().saturating_add(LIMIT);
-    while fabric.now() < end {
-        for device in fabric.devices() {
-            look(device)?;
+    loop {
+        let now = fabric.now();
+        if now >= end {
+            break;
         }
-        if let Some(found) = condition() {
-            return Ok(found);
+        for (device, every) in fabric.devices().iter().zip(every) {
+            if now % every == 0 {
+                look(device)?;
+            }
         }
-        run_alone(fabric, every)?;
+        if now % every[0] == 0 {
+            if let Some(found) = condition() {
+                return Ok(found);
+            }
+        }
+        let next = every.map(|every| (now + 1).next_multiple_of(every));
+        run_alone(fabric, next[0].min(next[1]) - now)?;
     }
     Err(FabricError::TimedOut {
         what: "the condition".to_owned(),

@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use weft_engine::commands::{entry_of, outcome};
-use weft_engine::{on_card, Engine, EngineConfig, QpId, SrqId};
+use weft_engine::{on_card, Arrived, Engine, EngineConfig, QpId, SrqId};
 use weft_layout::{
     proc_bell, proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine,
     ProcInfo, ProcQueues, ReportKind, SegmentReport,
@@ -299,7 +299,8 @@ impl Service {
                     .take_recvs(now, flow, &mut self.engine, &mut self.card);
             }
             let (engine, card) = (&mut self.engine, &mut self.card);
-            let Ok(_) = engine.take_report(now, &report.0, raw, &mut *self.frame, card);
+            let Ok(_) =
+                engine.take_report((now, Arrived::Now), &report.0, raw, &mut *self.frame, card);
             let Ok(()) = engine.return_slots(now, card);
             card.ring();
             ports::beat();

@@ -62,6 +62,8 @@ pub struct Held {
     pub replays: VecDeque<Replay>,
     /// A replay as far as here ended inside an FPDU.
     pub partial: Option<u32>,
+    /// Replays since there was a gap, at the end of which more lay in slots.
+    pub overtaken: u8,
 }
 
 impl Held {

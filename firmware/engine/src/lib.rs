@@ -30,6 +30,7 @@ mod arp;
 mod atomics;
 mod binding;
 mod bytes;
+mod card_times;
 mod cm;
 pub mod commands;
 mod config;
@@ -78,6 +79,7 @@ mod verbs;
 mod work;
 mod xrc;
 
+pub use card_times::Arrived;
 pub use cm::{
     is_station, AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason,
     Endpoint, Event, PrivateData, Revision, Route, StartMpa, StreamHandover, MAX_PRIVATE_DATA,

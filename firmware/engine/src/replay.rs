@@ -22,6 +22,8 @@ use weft_wire::terminate::TerminateCode;
 const PIECES: usize = 4;
 /// Replays under way on a connection.
 const REPLAYS: usize = 8;
+/// So many replays of a stream without a gap, each overtaken by what came meanwhile, and the rest is copied: then the card can have the flow.
+const OVERTAKEN: u8 = 6;
 
 /// What is to be done with what is held.
 enum Next {
@@ -34,6 +36,11 @@ enum Next {
 }
 
 impl Conn {
+    /// Replays do not get to the end of a stream without a gap: what comes is copied until the card has the flow.
+    fn is_overtaken(&self) -> bool {
+        self.held.overtaken >= OVERTAKEN && !self.reassembly.has_gap()
+    }
+
     /// What comes next, of replays with so many octets at most.
     fn next_replay(&self, most: u32) -> Next {
         let held = &self.held;
@@ -141,7 +148,7 @@ impl<P: Port> Link<'_, P> {
             || conn.bytes.is_some()
             || conn.peer_fin.is_some()
             || !conn.committed
-            || conn.held.is_empty() && !conn.reassembly.is_empty()
+            || conn.held.is_empty() && (!conn.reassembly.is_empty() || conn.is_overtaken())
             || !conn.reassembly.has_none(first, end)
         {
             return None;
@@ -173,7 +180,7 @@ impl<P: Port> Link<'_, P> {
 
     /// What is in order goes to the card again, or is copied. True: the stream waits.
     pub fn replay(&mut self) -> bool {
-        if self.is_element_foreign() {
+        if self.is_element_foreign() || self.conn.is_overtaken() {
             // The card is asked no more; the rest is copied when it is through.
             if self.conn.held.is_replaying() {
                 return true;
@@ -303,10 +310,12 @@ impl<P: Port> Link<'_, P> {
             Ok(ReplayOutcome::Refused) if !stands => {}
             Ok(ReplayOutcome::Error | ReplayOutcome::Refused) | Err(_) => self.replay_ended_badly(),
         }
+        let held = &mut self.conn.held;
+        held.overtaken = match held.is_empty() || self.conn.reassembly.has_gap() {
+            true => 0,
+            false => held.overtaken.saturating_add(1),
+        };
         self.stream();
-        if !self.conn.held.is_empty() && !self.conn.reassembly.has_gap() {
-            self.not_attached();
-        }
         self.take_fin();
     }
 

@@ -403,6 +403,7 @@ impl<P: Port> Link<'_, P> {
             conn.card.ts_recent_at = self.now;
             conn.card.refused = 0;
             conn.card.pause = 0;
+            conn.held.overtaken = 0;
             // The window opens again; `acknowledge` tells the peer.
             conn.frozen = false;
         } else {
@@ -418,6 +419,7 @@ impl<P: Port> Link<'_, P> {
         conn.card.pause = (1 << conn.card.refused.min(4)) - 1;
         if conn.card.refused >= GIVE_UP {
             conn.card.refused = 0;
+            conn.held.overtaken = 0;
         }
         conn.frozen = conn.card.refused >= PATIENCE;
     }

@@ -4,6 +4,7 @@
 //! whole the engine's `Port`.
 
 mod capture_ring;
+mod clock;
 mod control;
 mod fence;
 mod frame_buffers;
@@ -21,6 +22,7 @@ mod watch;
 
 use std::fmt::Debug;
 
+use weft_engine::Arrived;
 use weft_layout::{
     doorbells, reg, registers, Counter, ReadWrite, Register, INTERFACE_VERSION, NUM_COUNTERS,
 };
@@ -30,6 +32,7 @@ use crate::mmio::{Mmio, ALL_ONES};
 use crate::stats::{add, CardCounters};
 
 pub(crate) use capture_ring::{CaptureRing, Wanted};
+use clock::Clock;
 pub(crate) use control::health;
 use control::Control;
 pub use control::Health;
@@ -127,8 +130,8 @@ impl Capabilities {
     }
 }
 
-/// A report, and slot and length of its raw frame.
-pub(crate) type TakenReport = ([u8; 64], Option<(u16, u16)>);
+/// A report, when that came which it tells, and slot and length of its raw frame.
+pub(crate) type TakenReport = ([u8; 64], Arrived, Option<(u16, u16)>);
 
 /// A card that was brought up.
 pub(crate) struct Card {
@@ -139,6 +142,7 @@ pub(crate) struct Card {
     jobs: JobRing,
     frames: FrameBuffers,
     reports: ReportRing,
+    clock: Clock,
     raw: RawRing,
     queues: ReceiveQueues,
     send_buffers: SendBuffers,
@@ -186,6 +190,7 @@ impl Card {
         let frames = FrameBuffers::new(&mmio, max_frame, rings.jobs_log2)?;
         let reports = ReportRing::new(&mmio, rings.reports_log2)?;
         let raw = RawRing::new(&mmio, rings.raw_log2, max_frame)?;
+        let clock = Clock::new(&mmio)?;
         let control = Control::start(&mmio)?;
         tracing::info!(?caps, max_frame, ?rings, "card is up");
 
@@ -202,6 +207,7 @@ impl Card {
             jobs,
             frames,
             reports,
+            clock,
             raw,
             watch: Watch::default(),
             fault: None,
@@ -229,9 +235,14 @@ impl Card {
 
     /// The next report that is there, and the raw frame that belongs to it, if one does: until
     /// [`copy_frame`](weft_engine::RawRing::copy_frame) or [`free_slot`](weft_engine::RawRing::free_slot).
-    pub(crate) fn take_report(&mut self) -> Result<Option<TakenReport>, DeviceError> {
+    pub(crate) fn take_report(&mut self, now: u64) -> Result<Option<TakenReport>, DeviceError> {
         let Some(report) = self.reports.take()? else {
+            self.clock.found_nothing(now);
             return Ok(None);
+        };
+        let arrived = match report.arrival() {
+            Some(arrival) => self.clock.arrived(&self.mmio, now, arrival)?,
+            None => Arrived::Now,
         };
         add(&self.mmio.counts.reports, 1);
         let bad = |why| DeviceError::BadReport {
@@ -250,7 +261,7 @@ impl Card {
         tracing::trace!(number = report.number, kind = report.kind(), raw = ?raw, "report");
         // Room is returned in steps of a quarter ring: one doorbell for many reports.
         self.reports.return_room(&self.mmio)?;
-        Ok(Some((report.bytes, raw)))
+        Ok(Some((report.bytes, arrived, raw)))
     }
 
     /// Reports that may be there at a time.

@@ -95,6 +95,11 @@ impl Report {
         u32::from_le_bytes([b[0], b[1], b[2], b[3]])
     }
 
+    /// When what it tells had come, in units of the card's clock, if it is of a frame.
+    pub(super) fn arrival(&self) -> Option<u32> {
+        None
+    }
+
     /// Slot and length of the raw frame that belongs to it, if one does.
     pub(super) fn raw_frame(&self) -> Result<Option<(u16, u16)>, &'static str> {
         match ReportKind::from_raw(self.kind()) {

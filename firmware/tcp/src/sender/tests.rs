@@ -36,6 +36,8 @@ fn ack(s: &mut Sender, ack: u32, sack: &[(u32, u32)]) -> Acked {
             is_pure: true,
             sack,
             echo: false,
+            arrived: Some(100),
+            departed: 0,
         },
     )
 }
@@ -150,6 +152,8 @@ fn the_peers_window_limits() {
             is_pure: true,
             sack: &[],
             echo: false,
+            arrived: Some(1),
+            departed: 0,
         },
     );
     assert_eq!(s.allowed(1).1, 500);
@@ -166,6 +170,8 @@ fn a_window_is_newer_across_the_wrap() {
         is_pure: false,
         sack: &[],
         echo: false,
+        arrived: Some(1),
+        departed: 0,
     };
     s.acknowledge(1, &later);
     assert_eq!(s.allowed(1).1, 700);
@@ -257,6 +263,9 @@ fn the_usual_acknowledgment_does_what_each_does() {
                 is_pure: random.below(4) > 0,
                 sack: if sacks { &blocks } else { &[] },
                 echo: random.below(40) == 0,
+                arrived: (random.below(20) > 0)
+                    .then(|| now.saturating_sub(random.below(30).into())),
+                departed: u64::from(random.below(2)) * now.saturating_sub(random.below(60).into()),
             };
             let [a, b] = &mut senders;
             if a.advance(now, &ack) {
