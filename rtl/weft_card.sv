@@ -519,7 +519,7 @@ module weft_card
   // ---------------------------------------------------------------- receive
   weft_rx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PORTS(PORTS), .DEPTHS(DEPTHS)) u_rx (
     .clk_i, .rst_ni(core_rst_n), .mac_rx_tdata(rx_tdata), .mac_rx_tkeep(rx_tkeep), .mac_rx_tlast(rx_tlast),
-    .mac_rx_tuser(rx_tuser), .mac_rx_tvalid(rx_tvalid), .mac_rx_tready(rx_tready), .cfg_i(rx_cfg), .closed_i(closed),
+    .mac_rx_tuser(rx_tuser), .mac_rx_tvalid(rx_tvalid), .mac_rx_tready(rx_tready), .cfg_i(rx_cfg), .clock_i(time_q[26:3]), .closed_i(closed),
     .replay_valid_i(replay_valid), .replay_ready_o(replay_ready), .replay_data_i(tx_tdata), .replay_keep_i(tx_tkeep),
     .replay_last_i(tx_tlast), .replay_about_i(replay_about), .rq_tail_valid_i(rq_tail_valid), .rq_tail_flow_i(rq_tail_flow), .rq_tail_value_i(rq_tail_value),
     .tbl_req_valid_i(tbl_rx_q), .tbl_req_ready_o(rx_tbl_req_ready), .tbl_req_i(tbl_req),

@@ -27,7 +27,8 @@ module report_bulk
       REPORT_KIND_PLACED: bulk_o = quiet && !placed.ddp_control[DDP_LAST];
       REPORT_KIND_FPDU:   bulk_o = fpdu.verdict == FPDU_VERDICT_PLACED && !fpdu.ddp_control[DDP_LAST];
       REPORT_KIND_SEGMENT:
-        bulk_o = quiet && segment.status == '0 && !segment.flags[SEGMENT_REPORT_RAW_BIT] && !segment.flags[SEGMENT_REPORT_DUPLICATE_BIT] &&
+        bulk_o = quiet && !segment.status[SEGMENT_REPORT_RAW_FAILED_BIT] &&
+                 segment.status[SEGMENT_REPORT_REFUSAL_LSB +: SEGMENT_REPORT_REFUSAL_WIDTH] == REFUSAL_NONE && !segment.flags[SEGMENT_REPORT_RAW_BIT] && !segment.flags[SEGMENT_REPORT_DUPLICATE_BIT] &&
                  segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB +: SEGMENT_REPORT_SACK_COUNT_WIDTH] == '0;
       default: bulk_o = 1'b0;
     endcase

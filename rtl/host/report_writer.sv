@@ -106,7 +106,7 @@ module report_writer
   segment_report_t filled;
   always_comb begin
     filled          = take_tx ? tx_report_i : rx_report_i;
-    filled.job_done = job_done_i;
+    filled.job_done = job_done_i[23:0];
     filled.phase    = 8'(!taken_q[cfg_i.log2[4:0]]) << SEGMENT_REPORT_PHASE_BIT | 8'(PORT) << SEGMENT_REPORT_PORT_BIT;
   end
 
@@ -184,9 +184,9 @@ module report_writer
 
   // ---------------------------------------------------------------- trace
   // Kind and flow are at the same place in all reports but the frame report, which has none. Where a segment report has
-  // its flags a job report has the status, and where it has tcp_flags and raw_count, an FPDU report has the code.
+  // its flags a job report has the status, and where it has tcp_flags and epoch, an FPDU report has the code.
   logic [15:0] info;
-  assign info = filled.kind == REPORT_KIND_FPDU ? {filled.raw_count, filled.tcp_flags} :
+  assign info = filled.kind == REPORT_KIND_FPDU ? {filled.epoch, filled.tcp_flags} :
                 filled.kind == REPORT_KIND_JOB ? 16'(filled.flags) : '0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -209,7 +209,7 @@ module report_writer
   end
 
   logic unused_cfg;
-  assign unused_cfg = ^cfg_i.log2[7:5];
+  assign unused_cfg = ^{cfg_i.log2[7:5], job_done_i[31:24]};
 
   if (DATA_W > 512 || 512 % DATA_W != 0) begin : gen_param_check
     $error("report_writer: DATA_W must divide 512");

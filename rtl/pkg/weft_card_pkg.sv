@@ -7,7 +7,7 @@
 
 package weft_card_pkg;
 
-  parameter logic [31:0] INTERFACE_VERSION = 32'd5;
+  parameter logic [31:0] INTERFACE_VERSION = 32'd6;
 
   // Registers (byte offset in BAR0).
   parameter logic [15:0] REG_ID = 16'h0000;
@@ -607,18 +607,19 @@ package weft_card_pkg;
 
   // A row of ATTACH.
   typedef struct packed {
-    logic [319:0] rsvd_24;
+    logic [287:0] rsvd_28;
+    logic [31:0] raw_seen;  // raw slots of the flow's port, counted since its ring was set up, whose reports the host has handled. A read gives the flow's mark plus 1, 16 bits: the number behind the last raw slot that a payload segment of the flow took
     logic [31:0] window;  // the most that was ever promised beyond rcv_nxt: payload that ends further on is refused. 0: not checked
     logic [31:0] ts_recent;  // TS.Recent (RFC 7323 §4.3)
     logic [31:0] mo;  // next MO expected in that message
     logic [31:0] msn;  // next MSN expected on queue 0 (1 at the start)
     logic [31:0] rcv_nxt;  // next TCP sequence number; an FPDU (or the marker before it) begins there
-    logic [15:0] rsvd_2;
-    logic [7:0] raw_count;  // payload segments of this flow sent up raw, modulo 256
+    logic [23:0] rsvd_1;
     logic [7:0] attached;
   } attach_row_t;
   parameter int unsigned ATTACH_ROW_ATTACHED_BIT = 0;  // the card frames, checks and places; else everything with payload goes up raw
   parameter int unsigned ATTACH_ROW_TS_RECENT_VALID_BIT = 1;  // ts_recent is valid
+  parameter int unsigned ATTACH_ROW_FRESHEN_BIT = 2;  // write: of an attached flow with nothing in the walk ts_recent and ts_recent_valid become these, and nothing else changes; else it is not applied. Reads 0
 
   // A row of FLOW_TX.
   typedef struct packed {
@@ -658,7 +659,7 @@ package weft_card_pkg;
   parameter int unsigned STAG_ROW_REMOTE_WRITE_BIT = 2;  // the peer may write
   parameter int unsigned STAG_ROW_READ_SINK_BIT = 3;  // Read Responses may be placed here
 
-  // A slot of the job ring: 'send this'.
+  // A slot of the job ring: 'send this'. A REPLAY is a replay_job.
   typedef struct packed {
     logic [31:0] rsvd_124;
     logic [31:0] sge3_length;  // its bytes
@@ -681,15 +682,15 @@ package weft_card_pkg;
     logic [7:0] ddp_rsvd;  // message: reserved bits of the DDP control byte to send (0)
     logic [7:0] rdmap_control;  // message: the RDMAP control byte (version and opcode)
     logic [15:0] fpdu_payload;  // message: DDP payload bytes in each FPDU but the last; a multiple of 4 is not required
-    logic [31:0] length;  // payload bytes: the sum of the SGEs' lengths, or the inline bytes. Raw frame: whole frame, 14 to 9216. Segment: at most 9000; with append_crc a multiple of 4, from 4 to 8996. Replay: 1 to what JOB_REPLAY says.
-    logic [31:0] ts_ecr;  // TSecr. Replay: MO expected in that message
-    logic [31:0] ts_val;  // TSval, if the flow sends timestamps. Replay: MSN expected on queue 0
+    logic [31:0] length;  // payload bytes: the sum of the SGEs' lengths, or the inline bytes. Raw frame: whole frame, 14 to 9216. Segment: at most 9000; with append_crc a multiple of 4, from 4 to 8996.
+    logic [31:0] ts_ecr;  // TSecr
+    logic [31:0] ts_val;  // TSval, if the flow sends timestamps
     logic [7:0] sge_count;  // SGEs used, 0 to 4
-    logic [7:0] tcp_flags;  // TCP flags of each segment; PSH (0x08) is kept on the last one only. Replay: none of them, but follows
+    logic [7:0] tcp_flags;  // TCP flags of each segment; PSH (0x08) is kept on the last one only
     logic [15:0] window;  // TCP window field as sent
     logic [31:0] ack;  // TCP acknowledgment number
-    logic [31:0] seq;  // TCP sequence number of the first byte; replay: as it was received
-    logic [15:0] flow;  // flow (segment, message, replay)
+    logic [31:0] seq;  // TCP sequence number of the first byte
+    logic [15:0] flow;  // flow (segment, message)
     logic [7:0] flags;
     logic [7:0] kind;  // what is sent (JOB_KIND_*)
   } job_t;
@@ -699,7 +700,39 @@ package weft_card_pkg;
   parameter int unsigned JOB_INLINE_PAYLOAD_BIT = 3;  // the payload is in the slot from byte 64, at most 64 bytes, and there are no SGEs
   parameter int unsigned JOB_ECT_BIT = 4;  // segment, message: each frame says that congestion may be marked in it, ECT(0) (RFC 3168 §5)
   parameter int unsigned JOB_APPEND_CRC_BIT = 5;  // segment: the CRC32C of the payload goes behind it, four octets more that nobody reads
-  parameter int unsigned JOB_FOLLOWS_BIT = 0;  // replay: it goes on where the flow's last replay ended; then ts_val and ts_ecr mean nothing
+
+  // A slot of the job ring whose kind is REPLAY: 'walk over this piece of the received stream'.
+  typedef struct packed {
+    logic [31:0] rsvd_124;
+    logic [31:0] sge3_length;  // its bytes
+    logic [63:0] sge3_iova;  // fourth SGE
+    logic [31:0] rsvd_108;
+    logic [31:0] sge2_length;  // its bytes
+    logic [63:0] sge2_iova;  // third SGE
+    logic [31:0] rsvd_92;
+    logic [31:0] sge1_length;  // its bytes
+    logic [63:0] sge1_iova;  // second SGE
+    logic [31:0] rsvd_76;
+    logic [31:0] sge0_length;  // its bytes
+    logic [63:0] sge0_iova;  // first SGE
+    logic [63:0] rsvd_56;
+    logic [31:0] number;  // as in a job
+    logic [63:0] rsvd_44;
+    logic [31:0] mo;  // MO expected in that message
+    logic [31:0] msn;  // MSN expected on queue 0
+    logic [63:0] rsvd_28;
+    logic [31:0] length;  // bytes, 1 to what JOB_REPLAY says: the sum of the SGEs' lengths, or the inline bytes
+    logic [63:0] rsvd_16;
+    logic [7:0] sge_count;  // SGEs used, 0 to 4
+    logic [55:0] rsvd_8;
+    logic [31:0] seq;  // TCP sequence number of the first byte, as it was received
+    logic [15:0] flow;  // flow
+    logic [7:0] flags;
+    logic [7:0] kind;  // REPLAY (JOB_KIND_*)
+  } replay_job_t;
+  parameter int unsigned REPLAY_JOB_FOLLOWS_BIT = 0;  // it goes on where the flow's last replay ended; then msn and mo mean nothing
+  parameter int unsigned REPLAY_JOB_NOTIFY_BIT = 2;  // a job_report is written when its bytes have been read, too
+  parameter int unsigned REPLAY_JOB_INLINE_PAYLOAD_BIT = 3;  // the bytes are in the slot from byte 64, at most 64, and there are no SGEs
 
   // A receive element of a flow's receive queue: up to 4 SGEs, the first with length 0 ends the list.
   typedef struct packed {
@@ -721,9 +754,8 @@ package weft_card_pkg;
   typedef struct packed {
     logic [7:0] phase;  // written last
     logic [7:0] status;
-    logic [7:0] ecn;  // congestion marks
-    logic [7:0] epoch;  // epoch of the flow's FLOW_RX row
-    logic [31:0] job_done;  // JOB_DONE when the report was written
+    logic [23:0] arrival;  // when the frame had come: the card's clock (TIME_LO) in units of 8 cycles, modulo 2^24, a fixed number of cycles, fewer than 16, after its last beat at the MAC's port
+    logic [23:0] job_done;  // JOB_DONE when the report was written, its low 24 bits
     logic [31:0] sack2_right;
     logic [31:0] sack2_left;
     logic [31:0] sack1_right;
@@ -736,7 +768,7 @@ package weft_card_pkg;
     logic [15:0] payload_len;  // TCP payload bytes
     logic [31:0] ts_ecr;  // TSecr
     logic [31:0] ts_val;  // TSval
-    logic [7:0] raw_count;  // payload segments of this flow sent up raw, this one included, modulo 256
+    logic [7:0] epoch;  // epoch of the flow's FLOW_RX row
     logic [7:0] tcp_flags;  // TCP flags
     logic [15:0] window;  // TCP window field as received
     logic [31:0] ack;  // TCP acknowledgment number
@@ -747,15 +779,15 @@ package weft_card_pkg;
   } segment_report_t;
   parameter int unsigned SEGMENT_REPORT_RAW_BIT = 0;  // the frame is in raw_slot
   parameter int unsigned SEGMENT_REPORT_TIMESTAMPS_BIT = 1;  // ts_val and ts_ecr are there
-  parameter int unsigned SEGMENT_REPORT_ATTACHED_BIT = 2;  // the flow is attached after this segment
+  parameter int unsigned SEGMENT_REPORT_ATTACHED_BIT = 2;  // the flow is attached after this segment. A raw segment with payload, neither SYN nor RST, without it is one that the card left to the engine: the flow's mark is at its slot
   parameter int unsigned SEGMENT_REPORT_DUPLICATE_BIT = 3;  // wholly old data, nothing done
   parameter int unsigned SEGMENT_REPORT_SACK_COUNT_LSB = 4;  // number of SACK blocks below, 0 to 3
   parameter int unsigned SEGMENT_REPORT_SACK_COUNT_WIDTH = 4;
-  parameter int unsigned SEGMENT_REPORT_IP_ECN_LSB = 0;  // the ECN field of the IP header
-  parameter int unsigned SEGMENT_REPORT_IP_ECN_WIDTH = 2;
-  parameter int unsigned SEGMENT_REPORT_TCP_AE_BIT = 2;  // the AE flag of the TCP header
   parameter int unsigned SEGMENT_REPORT_REFUSAL_LSB = 0;  // why it was refused, with nothing done and no raw frame
   parameter int unsigned SEGMENT_REPORT_REFUSAL_WIDTH = 4;
+  parameter int unsigned SEGMENT_REPORT_IP_ECN_LSB = 4;  // congestion marks: the ECN field of the IP header
+  parameter int unsigned SEGMENT_REPORT_IP_ECN_WIDTH = 2;
+  parameter int unsigned SEGMENT_REPORT_TCP_AE_BIT = 6;  // congestion marks: the AE flag of the TCP header
   parameter int unsigned SEGMENT_REPORT_RAW_FAILED_BIT = 7;  // the raw frame's write failed: nothing valid is in the slot
   parameter int unsigned SEGMENT_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
   parameter int unsigned SEGMENT_REPORT_PORT_BIT = 1;  // whose ring it is
@@ -763,9 +795,8 @@ package weft_card_pkg;
   // One per FPDU that the card framed and that has no placed_report, in stream order, before its segment's report.
   typedef struct packed {
     logic [7:0] phase;  // written last
-    logic [15:0] rsvd_61;
-    logic [7:0] epoch;  // epoch of the flow's FLOW_RX row
-    logic [31:0] job_done;  // JOB_DONE when the report was written
+    logic [31:0] rsvd_59;
+    logic [23:0] job_done;  // JOB_DONE when the report was written, its low 24 bits
     logic [111:0] rsvd_42;
     logic [15:0] offset;  // where in the TCP payload the FPDU begins
     logic [31:0] payload_len;  // DDP payload bytes; all of them are in host memory if the verdict is 'placed'
@@ -775,7 +806,7 @@ package weft_card_pkg;
     logic [31:0] stag_or_qn;  // STag (tagged) or queue number
     logic [15:0] terminate;  // layer, type and code of the Terminate that the error calls for, as its first 16 bits read in wire order (0x1100 = DDP, tagged, invalid STag); 0 otherwise
     logic [15:0] ulpdu_len;  // ULPDU length
-    logic [7:0] pad;  // reserved
+    logic [7:0] epoch;  // epoch of the flow's FLOW_RX row
     logic [7:0] verdict;  // what became of it (FPDU_VERDICT_*)
     logic [7:0] rdmap_control;  // RDMAP control byte
     logic [7:0] ddp_control;  // DDP control byte
@@ -791,10 +822,9 @@ package weft_card_pkg;
   // A TCP segment of a known flow whose payload is one FPDU that was placed, without SACK blocks: stands for the fpdu_report and the segment_report, which is accepted, neither raw nor duplicate, and done as a whole.
   typedef struct packed {
     logic [7:0] phase;  // written last
-    logic [7:0] rsvd_62;
-    logic [7:0] ecn;  // congestion marks, as in a segment_report
-    logic [7:0] epoch;  // epoch of the flow's FLOW_RX row
-    logic [31:0] job_done;  // JOB_DONE when the report was written
+    logic [7:0] status;
+    logic [23:0] arrival;  // when the frame had come: the card's clock (TIME_LO) in units of 8 cycles, modulo 2^24, a fixed number of cycles, fewer than 16, after its last beat at the MAC's port
+    logic [23:0] job_done;  // JOB_DONE when the report was written, its low 24 bits
     logic [31:0] rsvd_52;
     logic [31:0] rsvd_ulp;  // untagged: the RDMAP part of RsvdULP
     logic [63:0] to_or_mo;  // TO (tagged) or MO
@@ -807,7 +837,7 @@ package weft_card_pkg;
     logic [15:0] payload_len;  // TCP payload bytes
     logic [31:0] ts_ecr;  // TSecr
     logic [31:0] ts_val;  // TSval
-    logic [7:0] raw_count;  // payload segments of this flow sent up raw, modulo 256
+    logic [7:0] epoch;  // epoch of the flow's FLOW_RX row
     logic [7:0] tcp_flags;  // TCP flags
     logic [15:0] window;  // TCP window field as received
     logic [31:0] ack;  // TCP acknowledgment number
@@ -818,21 +848,23 @@ package weft_card_pkg;
   } placed_report_t;
   parameter int unsigned PLACED_REPORT_TIMESTAMPS_BIT = 1;  // ts_val and ts_ecr are there
   parameter int unsigned PLACED_REPORT_ATTACHED_BIT = 2;  // the flow is attached after this segment
+  parameter int unsigned PLACED_REPORT_IP_ECN_LSB = 4;  // congestion marks, as in a segment_report
+  parameter int unsigned PLACED_REPORT_IP_ECN_WIDTH = 2;
+  parameter int unsigned PLACED_REPORT_TCP_AE_BIT = 6;  // congestion marks, as in a segment_report
   parameter int unsigned PLACED_REPORT_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
   parameter int unsigned PLACED_REPORT_PORT_BIT = 1;  // whose ring it is
 
-  // One per replay job that did not fail; comes after the FPDU reports of its bytes. The flow is as much attached as it was, and its raw_count is the same.
+  // One per replay job that did not fail; comes after the FPDU reports of its bytes. The flow is as much attached as it was, and its mark is the same.
   typedef struct packed {
     logic [7:0] phase;  // written last
     logic [7:0] status;
-    logic [7:0] rsvd_61;
-    logic [7:0] epoch;  // epoch of the flow's FLOW_RX row
-    logic [31:0] job_done;  // JOB_DONE when the report was written
+    logic [23:0] rsvd_59;
+    logic [23:0] job_done;  // JOB_DONE when the report was written, its low 24 bits
     logic [223:0] rsvd_28;
     logic [15:0] done_len;  // of these, from the front, bytes covered by FPDU reports without error (markers included)
     logic [15:0] payload_len;  // bytes of the job
     logic [63:0] rsvd_16;
-    logic [7:0] raw_count;  // payload segments of this flow sent up raw, modulo 256
+    logic [7:0] epoch;  // epoch of the flow's FLOW_RX row
     logic [55:0] rsvd_8;
     logic [31:0] seq;  // the job's seq
     logic [15:0] flow;  // flow
@@ -848,8 +880,8 @@ package weft_card_pkg;
   typedef struct packed {
     logic [7:0] phase;  // written last
     logic [7:0] status;
-    logic [15:0] rsvd_60;
-    logic [31:0] job_done;  // JOB_DONE when the report was written
+    logic [23:0] arrival;  // when the frame had come: the card's clock (TIME_LO) in units of 8 cycles, modulo 2^24, a fixed number of cycles, fewer than 16, after its last beat at the MAC's port
+    logic [23:0] job_done;  // JOB_DONE when the report was written, its low 24 bits
     logic [191:0] rsvd_32;
     logic [15:0] raw_len;  // frame bytes in it
     logic [15:0] raw_slot;  // raw slot
@@ -863,8 +895,8 @@ package weft_card_pkg;
   // A job that asked for it is done, or a job failed. Of several jobs that are done while a report of status 0 waits for room, the last one is reported: all before it are done, too. Failures are all reported.
   typedef struct packed {
     logic [7:0] phase;  // written last
-    logic [23:0] rsvd_60;
-    logic [31:0] job_done;  // JOB_DONE when the report was written
+    logic [31:0] rsvd_59;
+    logic [23:0] job_done;  // JOB_DONE when the report was written, its low 24 bits
     logic [383:0] rsvd_8;
     logic [31:0] job;  // number of the job, counted from 0 since the ring was set up, modulo 2^32
     logic [15:0] flow;  // flow of the job

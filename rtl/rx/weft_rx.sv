@@ -23,6 +23,7 @@ module weft_rx
   input  logic                          clk_i,
   input  logic                          rst_ni,
   input  rx_cfg_t                       cfg_i,
+  input  logic [23:0]                   clock_i,          // in units of 8 cycles
   input  logic [PORTS-1:0]              closed_i,         // level: a port takes no segments
 
   input  logic [DATA_W-1:0]             mac_rx_tdata,
@@ -110,7 +111,7 @@ module weft_rx
 
   rx_store #(.DATA_W(DATA_W), .STORE_BYTES(DEPTHS.store_bytes)) i_store (
     .clk_i, .rst_ni, .beat_valid_i(beat_valid), .beat_last_i(beat_last), .beat_data_i(beat_data), .drop_i(drop),
-    .frame_len_i(frame_len), .segment_i(segment), .replay_valid_i(place_replay), .replay_ready_o(replay_placed),
+    .frame_len_i(frame_len), .segment_i(segment), .clock_i, .replay_valid_i(place_replay), .replay_ready_o(replay_placed),
     .replay_i(replay_segment), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
     .packet_o(packet), .rd_req_i(rd_req), .rd_pos_i(rd_pos), .rd_grant_o(rd_grant), .rd_data_o(rd_data),
     .free_valid_i(free_valid), .free_stop_i(free_stop), .idle_o(store_idle), .trace_o(trace_o[0]), .cnt_inc_o(store_cnt)
@@ -155,6 +156,7 @@ module weft_rx
   flow_rx_row_t           fetch_row, start_row;
   rx_position_t           fetch_position, upd_position;
   rx_position_t             kept;
+  logic [PORTS-1:0][15:0]   taken_tail;
   logic [$clog2(WALKS)-1:0] busy_head;
   logic [WALKS-1:0]       busy_valid, busy_last, finish, kept_valid;
   logic [WALKS-1:0][15:0] busy_flow;
@@ -174,9 +176,9 @@ module weft_rx
     .tbl_req_i, .tbl_rsp_valid_o(key_rsp_valid), .tbl_rsp_o(key_rsp), .changed_o(lookup_changed), .busy_o(lookup_busy)
   );
 
-  rx_flow_state #(.NUM_FLOWS(NUM_FLOWS), .WALKS(WALKS)) i_flow_state (
+  rx_flow_state #(.NUM_FLOWS(NUM_FLOWS), .PORTS(PORTS), .WALKS(WALKS)) i_flow_state (
     .clk_i, .rst_ni, .fetch_valid_i(fetch_valid), .fetch_flow_i(fetch_flow), .row_o(fetch_row),
-    .position_o(fetch_position), .upd_valid_i(upd_valid), .upd_flow_i(upd_flow), .upd_position_i(upd_position),
+    .position_o(fetch_position), .raw_tail_i(taken_tail), .upd_valid_i(upd_valid), .upd_flow_i(upd_flow), .upd_position_i(upd_position),
     .busy_valid_i(busy_valid), .busy_flow_i(busy_flow), .busy_last_i(busy_last), .busy_head_i(busy_head),
     .finish_i(finish),
     .kept_valid_o(kept_valid), .kept_o(kept), .hold_o(hold), .changed_o(state_changed), .row_written_o(row_written),
@@ -186,13 +188,13 @@ module weft_rx
   );
 
   rx_dispatch #(.WALKS(WALKS), .PORTS(PORTS)) i_dispatch (
-    .clk_i, .rst_ni, .cfg_i, .closed_i, .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
+    .clk_i, .rst_ni, .cfg_i, .replay_i(replay_about_i), .closed_i, .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
     .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready),
     .payload_cmd_start_o(payload_cmd_start), .payload_cmd_offset_o(payload_cmd_offset), .payload_cmd_len_o(payload_cmd_len),
     .payload_flush_o(payload_flush), .replay_start_o(replay_start), .replay_flush_o(replay_flush),
     .payload_open_o(payload_open), .payload_end_i(payload_end), .lookup_busy_i(lookup_busy),
     .lookup_valid_o(lookup_valid), .lookup_key_o(lookup_key), .lookup_rsp_i(lookup_rsp), .lookup_hit_i(lookup_hit), .lookup_flow_i(lookup_flow),
-    .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .fetch_valid_o(fetch_valid),
+    .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .raw_tail_o(taken_tail), .fetch_valid_o(fetch_valid),
     .fetch_flow_o(fetch_flow), .fetch_row_i(fetch_row), .fetch_position_i(fetch_position), .upd_valid_o(upd_valid),
     .upd_flow_o(upd_flow), .upd_position_o(upd_position), .busy_valid_o(busy_valid), .busy_flow_o(busy_flow),
     .busy_last_o(busy_last), .busy_head_o(busy_head), .finish_o(finish), .kept_valid_i(kept_valid), .kept_i(kept), .hold_i(hold),

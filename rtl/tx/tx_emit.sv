@@ -4,8 +4,8 @@
 //   payload beats ─► rotate by the header's length ─► merge ─► register slice ─► AXI-Stream
 //
 // A frame is begun when its header and the first beat of its payload are there; the store then has a beat each cycle, so a
-// frame once begun has no bubble. Headers have any even length up to HEADER_BYTES, or none. A replay's bytes go to receive, from lane 0 on; what
-// receive has to know of it is taken from its headers, which are made and not sent.
+// frame once begun has no bubble. Headers have any even length up to HEADER_BYTES, or none. A replay's bytes go to receive, from lane 0 on, with
+// what receive has to know of it in the place of the headers.
 
 module tx_emit
   import weft_int_pkg::replay_t;
@@ -163,26 +163,11 @@ module tx_emit
     replay_t     about;
   } sent_t;
 
-  // Where the headers have what receive has to know (tx_tcp).
-  localparam int unsigned LOCAL_IP_AT    = 8 * 26;
-  localparam int unsigned REMOTE_IP_AT   = 8 * 30;
-  localparam int unsigned LOCAL_PORT_AT  = 8 * 34;
-  localparam int unsigned REMOTE_PORT_AT = 8 * 36;
-  localparam int unsigned TCP_FLAGS_AT   = 8 * 47;
-  localparam int unsigned TS_VAL_AT      = 8 * 58;
-  localparam int unsigned TS_ECR_AT      = 8 * 62;
-
   sent_t   sent_in, sent;
-  replay_t about;
   logic    out_valid, out_ready;
 
-  assign about = '{key: {head_q.header[LOCAL_PORT_AT+:16], head_q.header[REMOTE_PORT_AT+:16], head_q.header[LOCAL_IP_AT+:32],
-                         head_q.header[REMOTE_IP_AT+:32]},
-                   seq: head_q.seq, follows: head_q.header[TCP_FLAGS_AT+weft_card_pkg::JOB_FOLLOWS_BIT], msn: swap32(head_q.header[TS_VAL_AT+:32]), mo: swap32(head_q.header[TS_ECR_AT+:32]),
-                   bytes: 16'(bytes_q)};
-
   assign sent_in = '{bytes: bytes_q, fpdu: head_q.fpdu, segment: head_q.header_bytes != '0, seq: head_q.seq, replay: head_q.replay,
-                    about: about};
+                    about: replay_t'(head_q.header[$bits(replay_t)-1:0])};
 
   stream_slice #(.WIDTH($bits(sent_t) + 1 + DATA_W / 8 + DATA_W)) u_out (
     .clk_i, .rst_ni,

@@ -9,6 +9,7 @@
 
 module tx_segmenter
   import weft_card_pkg::*;
+  import weft_int_pkg::replay_t;
   import weft_tx_pkg::*;
 (
   input  logic         clk_i,
@@ -227,6 +228,32 @@ module tx_segmenter
   assign slot_o          = slot_q;
   assign checked_ready_o = state_q == TAKE;
 
+  // Addresses and ports from the peer's side, as in what is received.
+  // verilator lint_off UNUSEDSIGNAL
+  replay_job_t replay;
+  // verilator lint_on UNUSEDSIGNAL
+  replay_t     about;
+  headers_t    headers;
+  assign replay  = replay_job_t'(job_q);
+  assign about   = '{key: {row_q.local_port, row_q.remote_port, row_q.local_ip, row_q.remote_ip}, seq: replay.seq,
+                     follows: replay.flags[REPLAY_JOB_FOLLOWS_BIT], msn: replay.msn, mo: replay.mo, bytes: 16'(length_q)};
+  assign headers = '{
+      seq: job_q.kind == JOB_KIND_RAW_FRAME ? '0 : job_q.seq,
+      ack: job_q.ack,
+      window: job_q.window,
+      tcp_flags: final_q ? job_q.tcp_flags : job_q.tcp_flags & ~TCP_PSH,
+      ts_val: job_q.ts_val,
+      ts_ecr: job_q.ts_ecr,
+      ttl: row_q.ttl,
+      tos: row_q.tos | {6'd0, job_q.flags[JOB_ECT_BIT], 1'b0},
+      remote_mac: row_q.remote_mac,
+      local_mac: row_q.local_mac,
+      local_ip: row_q.local_ip,
+      remote_ip: row_q.remote_ip,
+      local_port: row_q.local_port,
+      remote_port: row_q.remote_port
+  };
+
   always_comb begin
     step_o = '{
         number: number_q,
@@ -253,22 +280,9 @@ module tx_segmenter
             replay: job_q.kind == JOB_KIND_REPLAY,
             fpdu: message,
             crc: append_crc || (message && row_q.flags[FLOW_TX_ROW_CRC_BIT]),
-            timestamps: row_q.flags[FLOW_TX_ROW_TIMESTAMPS_BIT] || job_q.kind == JOB_KIND_REPLAY,
+            timestamps: row_q.flags[FLOW_TX_ROW_TIMESTAMPS_BIT],
             length: length_q,
-            seq: job_q.seq,
-            ack: job_q.ack,
-            window: job_q.window,
-            tcp_flags: final_q ? job_q.tcp_flags : job_q.tcp_flags & ~TCP_PSH,
-            ts_val: job_q.ts_val,
-            ts_ecr: job_q.ts_ecr,
-            ttl: row_q.ttl,
-            tos: row_q.tos | {6'd0, job_q.flags[JOB_ECT_BIT], 1'b0},
-            remote_mac: row_q.remote_mac,
-            local_mac: row_q.local_mac,
-            local_ip: row_q.local_ip,
-            remote_ip: row_q.remote_ip,
-            local_port: row_q.local_port,
-            remote_port: row_q.remote_port
+            says: job_q.kind == JOB_KIND_REPLAY ? says_replay(about) : headers
         }
     };
   end

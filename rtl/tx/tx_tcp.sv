@@ -64,12 +64,12 @@ module tx_tcp
   assign offset    = frame_q.timestamps ? 8'h80 : 8'h50;
 
   assign header = {
-      frame_q.timestamps ? {swap32(frame_q.ts_ecr), swap32(frame_q.ts_val), 32'h0A08_0101} : 96'd0,
-      16'd0, 16'd0, swap16(frame_q.window), frame_q.tcp_flags, offset,
-      swap32(frame_q.ack), swap32(frame_q.seq), frame_q.remote_port, frame_q.local_port,
-      frame_q.remote_ip, frame_q.local_ip, 16'd0, 8'd6, frame_q.ttl, swap16(16'h4000), swap16(id_q),
-      swap16(ip_length), frame_q.tos, 8'h45,
-      16'h0008, frame_q.local_mac, frame_q.remote_mac};
+      frame_q.timestamps ? {swap32(frame_q.says.ts_ecr), swap32(frame_q.says.ts_val), 32'h0A08_0101} : 96'd0,
+      16'd0, 16'd0, swap16(frame_q.says.window), frame_q.says.tcp_flags, offset,
+      swap32(frame_q.says.ack), swap32(frame_q.says.seq), frame_q.says.remote_port, frame_q.says.local_port,
+      frame_q.says.remote_ip, frame_q.says.local_ip, 16'd0, 8'd6, frame_q.says.ttl, swap16(16'h4000), swap16(id_q),
+      swap16(ip_length), frame_q.says.tos, 8'h45,
+      16'h0008, frame_q.says.local_mac, frame_q.says.remote_mac};
 
   // ---------------------------------------------------------------- checksums
   // Of the frame that the register takes: four words or less in a group. The lengths go in as payload and constant apart: the sum
@@ -89,15 +89,15 @@ module tx_tcp
       frame_q       <= frame_i;
       has_payload_q <= frame_i.length != '0;
       ip_q        <= 18'(swap16(16'(frame_i.length))) + 18'(swap16(16'(IPV4) + (frame_i.timestamps ? STAMPED : PLAIN))) +
-                     18'({frame_i.tos, 8'd0}) + 18'({8'd6, frame_i.ttl});
-      addresses_q <= 18'(frame_i.local_ip[15:0]) + 18'(frame_i.local_ip[31:16]) + 18'(frame_i.remote_ip[15:0]) +
-                     18'(frame_i.remote_ip[31:16]);
-      ports_q     <= 18'(frame_i.local_port) + 18'(frame_i.remote_port) + 18'(swap16(frame_i.window)) +
-                     18'({frame_i.tcp_flags, frame_i.timestamps ? 8'h80 : 8'h50});
-      numbers_q   <= 18'(swap16(frame_i.seq[15:0])) + 18'(swap16(frame_i.seq[31:16])) + 18'(swap16(frame_i.ack[15:0])) +
-                     18'(swap16(frame_i.ack[31:16]));
-      stamps_q    <= frame_i.timestamps ? 18'(swap16(frame_i.ts_val[15:0])) + 18'(swap16(frame_i.ts_val[31:16])) +
-                     18'(swap16(frame_i.ts_ecr[15:0])) + 18'(swap16(frame_i.ts_ecr[31:16])) : '0;
+                     18'({frame_i.says.tos, 8'd0}) + 18'({8'd6, frame_i.says.ttl});
+      addresses_q <= 18'(frame_i.says.local_ip[15:0]) + 18'(frame_i.says.local_ip[31:16]) + 18'(frame_i.says.remote_ip[15:0]) +
+                     18'(frame_i.says.remote_ip[31:16]);
+      ports_q     <= 18'(frame_i.says.local_port) + 18'(frame_i.says.remote_port) + 18'(swap16(frame_i.says.window)) +
+                     18'({frame_i.says.tcp_flags, frame_i.timestamps ? 8'h80 : 8'h50});
+      numbers_q   <= 18'(swap16(frame_i.says.seq[15:0])) + 18'(swap16(frame_i.says.seq[31:16])) + 18'(swap16(frame_i.says.ack[15:0])) +
+                     18'(swap16(frame_i.says.ack[31:16]));
+      stamps_q    <= frame_i.timestamps ? 18'(swap16(frame_i.says.ts_val[15:0])) + 18'(swap16(frame_i.says.ts_val[31:16])) +
+                     18'(swap16(frame_i.says.ts_ecr[15:0])) + 18'(swap16(frame_i.says.ts_ecr[31:16])) : '0;
       fields_q    <= 19'h600 + 19'(swap16(16'(frame_i.length))) + 19'(swap16(frame_i.timestamps ? STAMPED : PLAIN)) +
                      (frame_i.timestamps ? 19'(options) : 19'd0);
     end
@@ -142,11 +142,12 @@ module tx_tcp
   assign crc_ready_o    = out_taken && frame_q.crc;
 
   always_comb begin
-    header_o = '{fpdu: frame_q.fpdu, replay: frame_q.replay, seq: frame_q.raw && !frame_q.replay ? '0 : frame_q.seq, payload_bytes: frame_q.length,
+    header_o = '{fpdu: frame_q.fpdu, replay: frame_q.replay, seq: frame_q.says.seq, payload_bytes: frame_q.length,
                  header_bytes: length, header: '0};
     header_o.header[8*BYTES-1:0] = header;
     header_o.header[8*(ETHERNET+10)+:16] = ip_check_q;
     header_o.header[8*(ETHERNET+IPV4+16)+:16] = tcp_check_q;
+    if (frame_q.replay) header_o.header[$bits(headers_t)-1:0] = frame_q.says;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -2,6 +2,7 @@
 
 package weft_tx_pkg;
   import weft_card_pkg::*;
+  import weft_int_pkg::replay_t;
 
   // verilator lint_off UNUSEDPARAM
   parameter logic [7:0] TCP_PSH = 8'h08;
@@ -44,13 +45,6 @@ package weft_tx_pkg;
 
   // What the headers of one frame say.
   typedef struct packed {
-    logic        drop;       // its payload could not be read: never sent
-    logic        raw;        // no headers of ours
-    logic        replay;     // nor a frame: to receive, with `raw`
-    logic        fpdu;
-    logic        crc;
-    logic        timestamps;
-    logic [13:0] length;     // as in layout_t
     logic [31:0] seq;
     logic [31:0] ack;
     logic [15:0] window;
@@ -65,6 +59,18 @@ package weft_tx_pkg;
     logic [31:0] remote_ip;
     logic [15:0] local_port;
     logic [15:0] remote_port;
+  } headers_t;
+
+  // One frame. What `says` holds is headers_t; of a replay, which has no headers, replay_t (says_replay).
+  typedef struct packed {
+    logic        drop;       // its payload could not be read: never sent
+    logic        raw;        // no headers of ours
+    logic        replay;     // nor a frame: to receive, with `raw`
+    logic        fpdu;
+    logic        crc;
+    logic        timestamps;
+    logic [13:0] length;     // as in layout_t
+    headers_t    says;
   } frame_t;
 
   // One step of a job, in job order: a frame to make, or only the end of the job.
@@ -100,8 +106,13 @@ package weft_tx_pkg;
     logic [31:0]               seq;
     logic [13:0]               payload_bytes;
     logic [6:0]                header_bytes;
-    logic [8*HEADER_BYTES-1:0] header;
+    logic [8*HEADER_BYTES-1:0] header;     // of a replay, which has none, replay_t in the low bits
   } out_header_t;
+
+  // A replay is told of in the place of the headers, as a record of its own.
+  function automatic headers_t says_replay(input replay_t about);
+    return headers_t'($bits(headers_t)'(about));
+  endfunction
 
   function automatic logic [15:0] swap16(input logic [15:0] v);
     return {v[7:0], v[15:8]};

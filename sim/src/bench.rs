@@ -439,6 +439,11 @@ impl Bench {
         self.hold_raw = hold;
     }
 
+    /// Raw frames of the first port whose reports were taken.
+    pub fn raw_seen(&self) -> u32 {
+        self.ports[0].raw_head
+    }
+
     /// Gives report slots back when so many have been taken; a quarter of the ring if nobody says it.
     pub fn give_back(&mut self, portion: u32) {
         self.portion = portion;

@@ -3,8 +3,8 @@
 use weft_layout::reg::{Ctrl, Status};
 use weft_layout::{
     fpdu_verdict, job_kind, job_status, reg, replay_outcome, report_kind, table, AttachRow,
-    Counter, FlowRxRow, FlowTxRow, FpduReport, Job, JobReport, ReceiveElement, ReplayReport,
-    SegmentReport, StagRow,
+    Counter, FlowRxRow, FlowTxRow, FpduReport, Job, JobReport, ReceiveElement, ReplayJob,
+    ReplayReport, SegmentReport, StagRow,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
@@ -102,7 +102,6 @@ impl Setup {
         };
         let attach = AttachRow {
             attached: AttachRow::ATTACHED,
-            raw_count: 0,
             rcv_nxt: SEQ,
             msn: 1,
             mo: 0,
@@ -373,11 +372,7 @@ fn each_error_has_its_terminate_code_and_places_nothing() {
                 "{name}: {:04x}",
                 fpdus[1].terminate
             );
-            assert_eq!(
-                (report.flags, report.raw_count),
-                (SegmentReport::RAW, 1),
-                "{name}"
-            );
+            assert_eq!(report.flags, SegmentReport::RAW, "{name}");
             assert_eq!(usize::from(report.done_len), good.len(), "{name}");
             assert_eq!(s.bench.counter(counter).unwrap(), 1, "{name}");
             assert_eq!(
@@ -425,15 +420,12 @@ fn attach_protocol() {
         let len = one.len() as u32;
         // Cut inside: the front is partial and goes up raw, and all behind it too.
         let (fpdus, report) = s.deliver(SEQ, &one[..30]);
-        assert_eq!(
-            (fpdus.len(), report.flags, report.raw_count, report.done_len),
-            (0, 1, 1, 0)
-        );
+        assert_eq!((fpdus.len(), report.flags, report.done_len), (0, 1, 0));
         let (_, report) = s.deliver(SEQ + 30, &one[30..]);
-        assert_eq!((report.flags, report.raw_count), (SegmentReport::RAW, 2));
+        assert_eq!(report.flags, SegmentReport::RAW);
         let mut row = AttachRow {
             attached: AttachRow::ATTACHED,
-            raw_count: 1,
+            raw_seen: 1,
             rcv_nxt: SEQ + len,
             msn: 1,
             mo: 0,
@@ -443,7 +435,7 @@ fn attach_protocol() {
             .bench
             .write_table(table::ATTACH, FLOW.into(), &row.to_bytes())
             .unwrap());
-        row.raw_count = 2;
+        row.raw_seen = 2;
         assert!(s
             .bench
             .write_table(table::ATTACH, FLOW.into(), &row.to_bytes())
@@ -455,15 +447,9 @@ fn attach_protocol() {
             (0, SegmentReport::ATTACHED | SegmentReport::DUPLICATE)
         );
         let (fpdus, report) = s.deliver(SEQ + len, &one);
-        assert_eq!(
-            (fpdus.len(), report.flags, report.raw_count),
-            (1, SegmentReport::ATTACHED, 2)
-        );
+        assert_eq!((fpdus.len(), report.flags), (1, SegmentReport::ATTACHED));
         let (fpdus, report) = s.deliver(SEQ + 3 * len, &one);
-        assert_eq!(
-            (fpdus.len(), report.flags, report.raw_count),
-            (0, SegmentReport::RAW, 3)
-        );
+        assert_eq!((fpdus.len(), report.flags), (0, SegmentReport::RAW));
         assert_eq!(s.bench.counter(Counter::RxDetachGap).unwrap(), 1);
         assert_eq!(s.bench.counter(Counter::RxDetachPartial).unwrap(), 1);
         assert_eq!(s.bench.counter(Counter::RxAttachRefused).unwrap(), 1);
@@ -480,8 +466,8 @@ fn queue_1_goes_to_the_engine_and_the_flow_stays() {
             (fpdu_verdict::ENGINE, 28)
         );
         assert_eq!(
-            (report.flags, report.raw_count, usize::from(report.done_len)),
-            (SegmentReport::RAW | SegmentReport::ATTACHED, 0, read.len())
+            (report.flags, usize::from(report.done_len)),
+            (SegmentReport::RAW | SegmentReport::ATTACHED, read.len())
         );
     });
 }
@@ -766,8 +752,8 @@ fn checked_only_a_good_fpdu_is_for_the_engine() {
             let (fpdus, report) = s.deliver(seq, &payload);
             let verdicts: Vec<_> = fpdus.iter().map(|fpdu| fpdu.verdict).collect();
             assert_eq!(verdicts, [fpdu_verdict::ENGINE; 2], "{kind}");
-            let whole = (SegmentReport::RAW | SegmentReport::ATTACHED, 0);
-            assert_eq!((report.flags, report.raw_count), whole, "{kind}");
+            let whole = SegmentReport::RAW | SegmentReport::ATTACHED;
+            assert_eq!(report.flags, whole, "{kind}");
             assert_eq!(usize::from(report.done_len), payload.len(), "{kind}");
             seq += payload.len() as u32;
         }
@@ -779,7 +765,7 @@ fn checked_only_a_good_fpdu_is_for_the_engine() {
         let told: Vec<_> = fpdus.iter().map(|f| (f.verdict, f.terminate)).collect();
         let expected = [(fpdu_verdict::ENGINE, 0), (fpdu_verdict::ERROR, 0x2002)];
         assert_eq!(told, expected, "{kind}");
-        assert_eq!((report.flags, report.raw_count), (SegmentReport::RAW, 1));
+        assert_eq!(report.flags, SegmentReport::RAW);
         assert_eq!(usize::from(report.done_len), good.len(), "{kind}");
         // The framing is lost: what follows is not checked.
         let (fpdus, report) = s.deliver(seq + payload.len() as u32, &good);
@@ -788,7 +774,7 @@ fn checked_only_a_good_fpdu_is_for_the_engine() {
         seq += 10_000;
         let row = AttachRow {
             attached: AttachRow::ATTACHED,
-            raw_count: report.raw_count,
+            raw_seen: s.bench.raw_seen(),
             rcv_nxt: seq,
             ..AttachRow::default()
         };
@@ -887,12 +873,12 @@ fn a_piece_of_the_stream_is_walked_again() {
             s.memory.write(at, &stream[cuts[n]..cuts[n + 1]]).unwrap();
             *sge = (s.memory.iova + at as u64, (cuts[n + 1] - cuts[n]) as u32);
         }
-        let job = |pieces: usize| Job {
+        let job = |pieces: usize| ReplayJob {
             kind: job_kind::REPLAY,
             flow: FLOW,
             seq: SEQ + 5000,
-            ts_val: 2,
-            ts_ecr: 40,
+            msn: 2,
+            mo: 40,
             length: sges[..pieces].iter().map(|sge| sge.1).sum(),
             sge_count: pieces as u8,
             sge0_iova: sges[0].0,
@@ -903,10 +889,10 @@ fn a_piece_of_the_stream_is_walked_again() {
             sge2_length: sges[2].1,
             sge3_iova: sges[3].0,
             sge3_length: sges[3].1,
-            ..Job::default()
+            ..ReplayJob::default()
         };
-        let run = |s: &mut Setup, job: &Job| {
-            s.bench.post(job, &[]);
+        let run = |s: &mut Setup, job: &ReplayJob| {
+            s.bench.post(&Job::from_bytes(&job.to_bytes()), &[]);
             s.bench.ring_jobs();
             s.bench.settle(100_000).unwrap();
             assert!(s.bench.sent().is_empty(), "{kind}: nothing is sent");
@@ -928,15 +914,15 @@ fn a_piece_of_the_stream_is_walked_again() {
             let last = ReplayReport::from_bytes(last);
             assert_eq!((last.kind, last.flow), (report_kind::REPLAY, FLOW));
             assert_eq!(last.seq, SEQ + 5000);
-            (last.status, last.done_len, last.raw_count)
+            (last.status, last.done_len)
         };
         // Attached: refused.
         let (fpdus, last) = run(&mut s, &job(4));
         assert!(fpdus.is_empty(), "{kind}");
-        assert_eq!(told(&last), (replay_outcome::REFUSED, 0, 0), "{kind}");
+        assert_eq!(told(&last), (replay_outcome::REFUSED, 0), "{kind}");
         // A gap: detached.
         let (_, report) = s.deliver(SEQ + 5000, &write);
-        assert_eq!((report.raw_count, report.attached()), (1, false), "{kind}");
+        assert_eq!((report.raw(), report.attached()), (true, false), "{kind}");
         let (fpdus, last) = run(&mut s, &job(4));
         let verdicts: Vec<_> = fpdus.iter().map(|f| f.verdict).collect();
         let expected = [
@@ -946,28 +932,25 @@ fn a_piece_of_the_stream_is_walked_again() {
         ];
         assert_eq!(verdicts, expected, "{kind}");
         assert_eq!(fpdus[1].seq, SEQ + 5000 + write.len() as u32, "{kind}");
-        let partial = (replay_outcome::PARTIAL, whole as u16, 1);
+        let partial = (replay_outcome::PARTIAL, whole as u16);
         assert_eq!(told(&last), partial, "{kind}");
         assert_eq!(s.memory.read(103, 300).unwrap(), data, "{kind}");
         assert_eq!(s.memory.read(3 + 6107, 50).unwrap(), data[..50], "{kind}");
         // Without the half.
         let (fpdus, last) = run(&mut s, &job(3));
         assert_eq!(fpdus.len(), 3, "{kind}");
-        assert_eq!(told(&last), (replay_outcome::WHOLE, whole as u16, 1));
+        assert_eq!(told(&last), (replay_outcome::WHOLE, whole as u16));
         // The message that is expected is another one.
-        let wrong = Job {
-            ts_val: 1,
-            ..job(3)
-        };
+        let wrong = ReplayJob { msn: 1, ..job(3) };
         let (fpdus, last) = run(&mut s, &wrong);
         let codes: Vec<_> = fpdus.iter().map(|f| f.terminate).collect();
         assert_eq!(codes, [0, 0x1203], "{kind}");
-        assert_eq!(told(&last), (replay_outcome::ERROR, write.len() as u16, 1));
+        assert_eq!(told(&last), (replay_outcome::ERROR, write.len() as u16));
         // One piece of one FPDU, as large as may be, and then some.
         let long = fpdu(&tagged(0, STAG, BASE, &vec![3; most as usize - 22]));
         for (length, status) in [(most, None), (most + 1, Some(job_status::MALFORMED))] {
             s.memory.write(40_000, &long).unwrap();
-            let one = Job {
+            let one = ReplayJob {
                 sge_count: 1,
                 length,
                 sge0_iova: s.memory.iova + 40_000,
@@ -988,17 +971,17 @@ fn a_piece_of_the_stream_is_walked_again() {
         let mut at = 0;
         for end in ends.into_iter().chain([more.len()]) {
             let length = (end - at) as u32;
-            let follows = Job {
+            let follows = ReplayJob {
                 seq: SEQ + 5000 + at as u32,
-                tcp_flags: if at > 0 { Job::FOLLOWS } else { 0 },
-                ts_val: if at > 0 { 7 } else { 2 },
+                flags: if at > 0 { ReplayJob::FOLLOWS } else { 0 },
+                msn: if at > 0 { 7 } else { 2 },
                 length,
                 sge_count: 1,
                 sge0_iova: s.memory.iova + 39_001 + at as u64,
                 sge0_length: length,
                 ..job(1)
             };
-            s.bench.post(&follows, &[]);
+            s.bench.post(&Job::from_bytes(&follows.to_bytes()), &[]);
             at = end;
         }
         s.bench.ring_jobs();
@@ -1020,7 +1003,7 @@ fn a_piece_of_the_stream_is_walked_again() {
         // The flow is what it was: attached where the engine says, with the count that it knows.
         let row = AttachRow {
             attached: AttachRow::ATTACHED,
-            raw_count: 1,
+            raw_seen: 1,
             rcv_nxt: SEQ,
             msn: 1,
             mo: 0,

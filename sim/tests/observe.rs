@@ -430,7 +430,6 @@ fn cycles_under_load(kind: CardKind, count: usize, capture: bool) -> (u64, u32, 
     };
     let attach = AttachRow {
         attached: AttachRow::ATTACHED,
-        raw_count: 0,
         rcv_nxt: SEQ,
         msn: 1,
         mo: 0,

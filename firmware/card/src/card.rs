@@ -94,6 +94,10 @@ impl Port for Card {
         })
     }
 
+    fn raw_seen(&self) -> u32 {
+        self.rings.slots().taken()
+    }
+
     fn attach(&mut self, flow: u16, row: &AttachRow) -> bool {
         self.ring();
         registers::write_row(table::ATTACH, flow.into(), &row.to_bytes()).is_ok()

@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use weft_engine::{MemoryError, RawSlots};
-use weft_layout::{doorbells, registers, FrameReport, Job, ReportKind, SegmentReport};
+use weft_layout::{count_near, doorbells, registers, FrameReport, Job, ReportKind, SegmentReport};
 
 use crate::dma::Aligned;
 use crate::{dma, registers as card};
@@ -235,7 +235,8 @@ impl Rings {
         report.copy_from_slice(&self.batch.0[first..][..REPORT]);
         self.reports = self.reports.wrapping_add(1);
         let done = &report[SegmentReport::JOB_DONE_AT..];
-        let done = u32::from_le_bytes([done[0], done[1], done[2], done[3]]);
+        let done = u32::from_le_bytes([done[0], done[1], done[2], 0]);
+        let done = count_near(self.done, done);
         if done.wrapping_sub(self.done) as i32 > 0 {
             self.done = done;
         }

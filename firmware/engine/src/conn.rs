@@ -190,8 +190,6 @@ pub struct CardState {
     pub attached: bool,
     /// When its TS.Recent was taken.
     pub ts_recent_at: u64,
-    /// Raw payload segments that the engine has handled.
-    pub raw_count: u8,
     /// Attempts to attach that were refused since the last success.
     pub refused: u32,
     /// Raw segments to let pass before the next attempt.

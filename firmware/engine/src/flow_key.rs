@@ -194,6 +194,9 @@ mod tests {
         fn read_table(&mut self, _: u8, _: u32) -> [u8; 64] {
             [0; 64]
         }
+        fn raw_seen(&self) -> u32 {
+            0
+        }
         fn attach(&mut self, _: u16, _: &AttachRow) -> bool {
             false
         }

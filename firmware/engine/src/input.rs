@@ -122,7 +122,7 @@ impl<'a> Seen<'a> {
             length: u32::from(report.payload_len),
             done: u32::from(report.done_len.min(report.payload_len)),
             payload: &[],
-            marked: is_marked(report.ecn),
+            marked: is_marked(report.status),
             ip_options: false,
             held: None,
             refused,
@@ -156,9 +156,9 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// A report's byte of marks says that a switch has met congestion (CE, RFC 3168 §5).
-pub fn is_marked(ecn: u8) -> bool {
-    ecn & SegmentReport::IP_ECN_MASK == SegmentReport::IP_ECN_MASK
+/// A report's status says that a switch has met congestion (CE, RFC 3168 §5).
+pub fn is_marked(status: u8) -> bool {
+    status & SegmentReport::IP_ECN_MASK == SegmentReport::IP_ECN_MASK
 }
 
 /// The TCP segment of a frame whose checksums the card has checked, and whether its IP header has options.

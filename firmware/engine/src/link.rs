@@ -286,10 +286,6 @@ impl<P: Port> Link<'_, P> {
         if self.conn.card.bound {
             let flow = qp.id.flow();
             self.conn.card.attached = false;
-            let row = AttachRow {
-                raw_count: self.conn.card.raw_count,
-                ..AttachRow::default()
-            };
             // Not valid; but its reports go on, and are this binding's.
             let rx = FlowRxRow {
                 flags: self.shared.config.share.row_flags(),
@@ -298,7 +294,7 @@ impl<P: Port> Link<'_, P> {
             };
             self.port
                 .write_table(table::FLOW_RX, u32::from(flow), &rx.to_bytes());
-            self.port.attach(flow, &row);
+            self.port.attach(flow, &AttachRow::default());
         }
     }
 

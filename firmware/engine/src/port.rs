@@ -57,8 +57,12 @@ pub trait Port {
     /// Reads a row of a table.
     fn read_table(&mut self, table: u8, index: u32) -> [u8; 64];
 
-    /// Writes the flow's ATTACH row; false if the card did not apply it, because it has sent up
-    /// more raw segments than `row.raw_count` says (card.md, "Attach").
+    /// Raw slots whose reports have been handed to the engine, the one of the report that is being handled with them: counted since
+    /// the ring was set up, modulo 2^32.
+    fn raw_seen(&self) -> u32;
+
+    /// Writes the flow's ATTACH row; false if the card did not apply it: it has sent up a raw segment of the flow in a slot that is not
+    /// below `row.raw_seen`, or walks over one (card.md, "Attach").
     fn attach(&mut self, flow: u16, row: &AttachRow) -> bool;
 
     /// Writes slot `slot` of the flow's receive queue in host memory. It must be visible to the

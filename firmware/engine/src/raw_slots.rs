@@ -38,6 +38,11 @@ impl RawSlots {
         true
     }
 
+    /// Frames taken since the ring was set up, modulo 2^32.
+    pub fn taken(&self) -> u32 {
+        self.taken
+    }
+
     /// Nobody needs the frame any more.
     pub fn free(&mut self, slot: u16) {
         self.set_lent(slot, false);

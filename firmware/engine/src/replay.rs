@@ -5,7 +5,7 @@
 use alloc::collections::VecDeque;
 use core::ops::Range;
 
-use weft_layout::{refusal, Job, JobKind, ReplayOutcome, ReplayReport, SegmentReport};
+use weft_layout::{refusal, JobKind, ReplayJob, ReplayOutcome, ReplayReport, SegmentReport};
 use weft_wire::ethernet::HEADER as ETHERNET;
 use weft_wire::ipv4::HEADER as IPV4;
 use weft_wire::tcp::flag;
@@ -221,13 +221,13 @@ impl<P: Port> Link<'_, P> {
         }
         let length = end.wrapping_sub(start);
         let follows = conn.held.is_replaying();
-        let job = Job {
+        let job = ReplayJob {
             kind: JobKind::Replay.raw(),
             flow: qp.id.flow(),
             seq: start,
-            tcp_flags: if follows { Job::FOLLOWS } else { 0 },
-            ts_val: qp.expected.msn,
-            ts_ecr: qp.expected.mo,
+            flags: if follows { ReplayJob::FOLLOWS } else { 0 },
+            msn: qp.expected.msn,
+            mo: qp.expected.mo,
             length,
             sge_count: count as u8,
             sge0_iova: sges[0].0,
@@ -238,7 +238,7 @@ impl<P: Port> Link<'_, P> {
             sge2_length: sges[2].1,
             sge3_iova: sges[3].0,
             sge3_length: sges[3].1,
-            ..Job::default()
+            ..ReplayJob::default()
         };
         let Ok(number) = self.port.post_job(&job.to_bytes()) else {
             return false;

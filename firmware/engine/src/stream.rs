@@ -7,6 +7,7 @@ use weft_wire::ddp::{self, DdpHeader, Target};
 use weft_wire::fpdu;
 use weft_wire::mpa::RtrKinds;
 use weft_wire::rdmap::{self, opcode};
+use weft_wire::tcp::flag;
 use weft_wire::terminate::TerminateCode;
 use weft_wire::walk::{Unit, Walk};
 
@@ -306,8 +307,11 @@ impl<P: Port> Link<'_, P> {
     /// Before the segment itself: what its report says about the card, and the FPDUs of queues 1
     /// to 3 that the card framed in it.
     pub fn segment_report(&mut self, report: &SegmentReport, payload: &[u8]) {
-        if report.raw_count != self.conn.card.raw_count {
-            self.conn.card.raw_count = report.raw_count;
+        // A raw segment that the card left to the engine. Reports without one may be of before an ATTACH.
+        let counts = report.raw()
+            && report.payload_len > 0
+            && report.tcp_flags & (flag::SYN | flag::RST) == 0;
+        if counts && !report.attached() {
             self.conn.card.attached = false;
         }
         self.conn.card.in_error = false;
@@ -387,7 +391,7 @@ impl<P: Port> Link<'_, P> {
         }
         let ts_valid = conn.timestamps && conn.ts_is_valid(self.now);
         let row = AttachRow {
-            raw_count: conn.card.raw_count,
+            raw_seen: self.port.raw_seen(),
             rcv_nxt: conn.reassembly.next(),
             msn: qp.expected.msn,
             mo: qp.expected.mo,
@@ -427,8 +431,7 @@ impl<P: Port> Link<'_, P> {
 
 impl<P: Port> Link<'_, P> {
     /// The card's TS.Recent goes on only with what it walks. If that is too long ago, the next timestamp may look old to
-    /// it: it is taken off the flow, and gets it back with the TS.Recent of today. The count of one more says whether a
-    /// report is from before.
+    /// it: it gets that of today. With segments of the flow in its walk it is not applied, and tried again at a later report.
     pub fn freshen_card(&mut self) {
         let conn = &mut *self.conn;
         let age = self.now.saturating_sub(conn.card.ts_recent_at);
@@ -438,13 +441,16 @@ impl<P: Port> Link<'_, P> {
         if age < crate::conn::TS_LIFE / 2 {
             return;
         }
-        conn.card.attached = false;
+        let ts_valid = conn.ts_is_valid(self.now);
         let row = AttachRow {
-            raw_count: conn.card.raw_count.wrapping_add(1),
-            rcv_nxt: conn.reassembly.base(),
+            ts_recent: if ts_valid { conn.ts_recent } else { 0 },
             ..AttachRow::default()
-        };
-        self.port.attach(qp.id.flow(), &row);
+        }
+        .with_freshen(true)
+        .with_ts_recent_valid(ts_valid);
+        if self.port.attach(qp.id.flow(), &row) {
+            conn.card.ts_recent_at = self.now;
+        }
     }
 }
 

@@ -74,7 +74,6 @@ fn is_write(ddp_control: u8, rdmap_control: u8) -> bool {
 struct Segment {
     tcp_flags: u8,
     epoch: u8,
-    raw_count: u8,
     window: u16,
     seq: u32,
     ack: u32,
@@ -114,12 +113,11 @@ impl<P: Port> Link<'_, P> {
             && self.usual(&Segment {
                 tcp_flags: report.tcp_flags,
                 epoch: report.epoch,
-                raw_count: report.raw_count,
                 window: report.window,
                 seq: report.seq,
                 ack: report.ack,
                 length: u32::from(report.payload_len),
-                marked: is_marked(report.ecn),
+                marked: is_marked(report.status),
                 prompt,
             });
         self.shared.stats.fpdus_card += u64::from(done);
@@ -130,17 +128,17 @@ impl<P: Port> Link<'_, P> {
     #[inline]
     pub fn usual_segment(&mut self, report: &SegmentReport) -> bool {
         report.flags & !SegmentReport::ATTACHED == 0
-            && report.status == refusal::NONE
+            && report.status & (SegmentReport::REFUSAL_MASK | SegmentReport::RAW_FAILED)
+                == refusal::NONE
             && report.done_len == report.payload_len
             && self.usual(&Segment {
                 tcp_flags: report.tcp_flags,
                 epoch: report.epoch,
-                raw_count: report.raw_count,
                 window: report.window,
                 seq: report.seq,
                 ack: report.ack,
                 length: u32::from(report.payload_len),
-                marked: is_marked(report.ecn),
+                marked: is_marked(report.status),
                 prompt: false,
             })
     }
@@ -154,8 +152,7 @@ impl<P: Port> Link<'_, P> {
         let usual = report.tcp_flags & !flag::PSH == flag::ACK
             && report.seq == next
             && report.epoch == conn.card.epoch
-            && report.marked == conn.ecn.marked
-            && report.raw_count == conn.card.raw_count;
+            && report.marked == conn.ecn.marked;
         if !usual {
             return false;
         }

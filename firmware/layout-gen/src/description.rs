@@ -140,6 +140,7 @@ impl TryFrom<String> for FieldType {
         match text.as_str() {
             "u8" => Ok(FieldType::Number(1)),
             "u16" => Ok(FieldType::Number(2)),
+            "u24" => Ok(FieldType::Number(3)),
             "u32" => Ok(FieldType::Number(4)),
             "u64" => Ok(FieldType::Number(8)),
             _ => text
@@ -147,7 +148,9 @@ impl TryFrom<String> for FieldType {
                 .and_then(|n| n.parse().ok())
                 .filter(|n| (1..=16).contains(n))
                 .map(FieldType::Bytes)
-                .ok_or_else(|| format!("unknown type '{text}': u8 u16 u32 u64 bytes1..bytes16")),
+                .ok_or_else(|| {
+                    format!("unknown type '{text}': u8 u16 u24 u32 u64 bytes1..bytes16")
+                }),
         }
     }
 }
@@ -233,7 +236,12 @@ impl Description {
                     return Err(format!("{place} overlaps the field before it"));
                 }
                 if let FieldType::Number(bytes) = field.kind {
-                    if field.at % bytes != 0 {
+                    // Three bytes are in one aligned word of 64 bits.
+                    let crooked = match bytes {
+                        3 => field.at % 8 > 5,
+                        _ => field.at % bytes != 0,
+                    };
+                    if crooked {
                         return Err(format!("{place} is not aligned to its size"));
                     }
                 }

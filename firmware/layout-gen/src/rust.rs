@@ -11,8 +11,8 @@ pub(crate) fn types(d: &Description) -> String {
          //! Everything the host and the card must agree on: registers, doorbells, tables, counters, and the\n\
          //! records in host memory. `docs/registers.md` is the same as a page; `docs/card.md` says how they\n\
          //! work together.\n#![no_std]\n#![cfg_attr(rustfmt, rustfmt_skip)]\n\n\
-         mod bulk;\nmod placed;\nmod port;\nmod register;\n\n\
-         pub use bulk::is_bulk;\npub use port::{PORT_DOORBELLS, PORT_REGISTERS};\n\
+         mod bulk;\nmod count;\nmod placed;\nmod port;\nmod register;\n\n\
+         pub use bulk::is_bulk;\npub use count::count_near;\npub use port::{PORT_DOORBELLS, PORT_REGISTERS};\n\
          pub use register::{Doorbell, DoorbellArray, ReadOnly, ReadWrite, Register, RegisterArray, Writable};\n\n",
     );
     let _ = writeln!(
@@ -187,7 +187,7 @@ fn counters(o: &mut String, d: &Description) {
 
 fn rust_type(f: &Field) -> String {
     match f.kind {
-        FieldType::Number(bytes) => format!("u{}", 8 * bytes),
+        FieldType::Number(bytes) => format!("u{}", 8 * bytes.next_power_of_two()),
         FieldType::Bytes(bytes) => format!("[u8; {bytes}]"),
     }
 }
@@ -230,6 +230,7 @@ fn record(o: &mut String, r: &Record) {
     for f in &r.fields {
         let (from, to) = (f.at, f.at + f.kind.bytes());
         let value = match f.kind {
+            FieldType::Number(3) => format!("self.{}.to_le_bytes()[..3]", f.name),
             FieldType::Number(_) => format!("self.{}.to_le_bytes()", f.name),
             FieldType::Bytes(_) => format!("self.{}", f.name),
         };
@@ -240,9 +241,12 @@ fn record(o: &mut String, r: &Record) {
         "        b\n    }}\n\n    /// Reads it back; reserved bytes are ignored.\n    #[inline]\n    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {{\n        Self {{"
     );
     for f in &r.fields {
-        let bytes: Vec<String> = (f.at..f.at + f.kind.bytes())
+        let mut bytes: Vec<String> = (f.at..f.at + f.kind.bytes())
             .map(|n| format!("b[{n}]"))
             .collect();
+        if f.kind == FieldType::Number(3) {
+            bytes.push("0".to_owned());
+        }
         let bytes = format!("[{}]", bytes.join(", "));
         let value = match f.kind {
             FieldType::Number(_) => format!("{}::from_le_bytes({bytes})", rust_type(f)),

@@ -24,7 +24,8 @@ pub fn is_bulk(report: &[u8; JobReport::SIZE]) -> bool {
         report_kind::SEGMENT => {
             let segment = SegmentReport::from_bytes(report);
             quiet(segment.tcp_flags)
-                && segment.status == refusal::NONE
+                && segment.status & (SegmentReport::REFUSAL_MASK | SegmentReport::RAW_FAILED)
+                    == refusal::NONE
                 && !segment.raw()
                 && !segment.duplicate()
                 && segment.sack_count() == 0

@@ -6,16 +6,18 @@
 #![cfg_attr(rustfmt, rustfmt_skip)]
 
 mod bulk;
+mod count;
 mod placed;
 mod port;
 mod register;
 
 pub use bulk::is_bulk;
+pub use count::count_near;
 pub use port::{PORT_DOORBELLS, PORT_REGISTERS};
 pub use register::{Doorbell, DoorbellArray, ReadOnly, ReadWrite, Register, RegisterArray, Writable};
 
 /// The version a driver must find in the VERSION register.
-pub const INTERFACE_VERSION: u32 = 5;
+pub const INTERFACE_VERSION: u32 = 6;
 
 /// The card as a PCI function. Every BAR is 64-bit memory, not prefetchable.
 pub mod pci {
@@ -26,7 +28,7 @@ pub mod pci {
     /// Class, subclass and programming interface, 24 bits.
     pub const CLASS: u32 = 0x020000;
     /// Revision id: the interface version.
-    pub const REVISION: u8 = 5;
+    pub const REVISION: u8 = 6;
     /// BAR of the registers.
     pub const REGISTERS_BAR: u8 = 0;
     /// Bytes of that BAR.
@@ -75,7 +77,7 @@ pub mod reg {
     pub const JOB_BASE_HI: u32 = 0x0044;
     /// log2 of the number of job slots (1 to 16). Writing it resets the job ring's tail and done counts to 0.
     pub const JOB_LOG2: u32 = 0x0048;
-    /// Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Also in every report.
+    /// Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Its low 24 bits are in every report: the host takes a report before it has posted 2^23 jobs more.
     pub const JOB_DONE: u32 = 0x004c;
     /// Slots of the push window (doorbell JOB_PUSH), a power of two. 0: the card has none.
     pub const JOB_PUSH: u32 = 0x0050;
@@ -275,7 +277,7 @@ pub mod reg {
         ("Job ring: IOVA, 128-byte aligned, low half.", true),
         ("Job ring: IOVA, high half.", true),
         ("log2 of the number of job slots (1 to 16). Writing it resets the job ring's tail and done counts to 0.", true),
-        ("Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Also in every report.", false),
+        ("Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Its low 24 bits are in every report: the host takes a report before it has posted 2^23 jobs more.", false),
         ("Slots of the push window (doorbell JOB_PUSH), a power of two. 0: the card has none.", false),
         ("Payload bytes that a replay job may have at most. 0: the card has none; such a job is malformed.", false),
         ("Report ring: IOVA, 64-byte aligned, low half.", true),
@@ -1458,7 +1460,7 @@ pub mod table {
     pub const FLOW_KEY: u8 = 1;
     /// What the receive path needs of a flow; index = flow.
     pub const FLOW_RX: u8 = 2;
-    /// Receive position of a flow; index = flow. A write is an ATTACH: it is applied between two packets, and only if the row's raw_count equals the card's (see the protocol in card.md). A read gives the current state.
+    /// Receive position of a flow; index = flow. A write is an ATTACH: it is applied between two packets, and, if it attaches, only if the flow's mark is before raw_seen (see the protocol in card.md). A read gives the current state.
     pub const ATTACH: u8 = 3;
     /// Addresses and options for the frames of a flow; index = flow.
     pub const FLOW_TX: u8 = 4;
@@ -5263,7 +5265,7 @@ pub mod registers {
     pub const JOB_BASE_HI: Register<ReadWrite, u32> = Register::new("JOB_BASE_HI", reg::JOB_BASE_HI);
     /// log2 of the number of job slots (1 to 16). Writing it resets the job ring's tail and done counts to 0.
     pub const JOB_LOG2: Register<ReadWrite, u32> = Register::new("JOB_LOG2", reg::JOB_LOG2);
-    /// Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Also in every report.
+    /// Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Its low 24 bits are in every report: the host takes a report before it has posted 2^23 jobs more.
     pub const JOB_DONE: Register<ReadOnly, u32> = Register::new("JOB_DONE", reg::JOB_DONE);
     /// Slots of the push window (doorbell JOB_PUSH), a power of two. 0: the card has none.
     pub const JOB_PUSH: Register<ReadOnly, u32> = Register::new("JOB_PUSH", reg::JOB_PUSH);
@@ -5445,7 +5447,7 @@ pub enum Counter {
     RxDetachError,
     /// ATTACH applied
     RxAttach,
-    /// ATTACH not applied: raw_count differed
+    /// ATTACH not applied: a raw segment of the flow was not handled yet, or some were in the walk
     RxAttachRefused,
     /// FPDUs framed
     RxFpdus,
@@ -5777,7 +5779,7 @@ impl Counter {
             Counter::RxDetachPartial => "a flow left the card: a segment ended inside an FPDU",
             Counter::RxDetachError => "a flow left the card: an FPDU had an error",
             Counter::RxAttach => "ATTACH applied",
-            Counter::RxAttachRefused => "ATTACH not applied: raw_count differed",
+            Counter::RxAttachRefused => "ATTACH not applied: a raw segment of the flow was not handled yet, or some were in the walk",
             Counter::RxFpdus => "FPDUs framed",
             Counter::RxFpdusPlaced => "FPDUs placed",
             Counter::RxFpdusToEngine => "FPDUs of queues 1 to 3",
@@ -6065,8 +6067,6 @@ impl FlowRxRow {
 pub struct AttachRow {
     /// Its bits have getters.
     pub attached: u8,
-    /// payload segments of this flow sent up raw, modulo 256
-    pub raw_count: u8,
     /// next TCP sequence number; an FPDU (or the marker before it) begins there
     pub rcv_nxt: u32,
     /// next MSN expected on queue 0 (1 at the start)
@@ -6077,6 +6077,8 @@ pub struct AttachRow {
     pub ts_recent: u32,
     /// the most that was ever promised beyond rcv_nxt: payload that ends further on is refused. 0: not checked
     pub window: u32,
+    /// raw slots of the flow's port, counted since its ring was set up, whose reports the host has handled. A read gives the flow's mark plus 1, 16 bits: the number behind the last raw slot that a payload segment of the flow took
+    pub raw_seen: u32,
 }
 
 impl AttachRow {
@@ -6084,8 +6086,6 @@ impl AttachRow {
     pub const SIZE: usize = 64;
     /// Where attached begins.
     pub const ATTACHED_AT: usize = 0;
-    /// Where raw_count begins.
-    pub const RAW_COUNT_AT: usize = 1;
     /// Where rcv_nxt begins.
     pub const RCV_NXT_AT: usize = 4;
     /// Where msn begins.
@@ -6096,22 +6096,26 @@ impl AttachRow {
     pub const TS_RECENT_AT: usize = 16;
     /// Where window begins.
     pub const WINDOW_AT: usize = 20;
+    /// Where raw_seen begins.
+    pub const RAW_SEEN_AT: usize = 24;
     /// Bit 0: the card frames, checks and places; else everything with payload goes up raw.
     pub const ATTACHED: u8 = 0x1;
     /// Bit 1: ts_recent is valid.
     pub const TS_RECENT_VALID: u8 = 0x2;
+    /// Bit 2: write: of an attached flow with nothing in the walk ts_recent and ts_recent_valid become these, and nothing else changes; else it is not applied. Reads 0.
+    pub const FRESHEN: u8 = 0x4;
 
     /// The record as it lies in memory.
     #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut b = [0; Self::SIZE];
         b[0..1].copy_from_slice(&self.attached.to_le_bytes());
-        b[1..2].copy_from_slice(&self.raw_count.to_le_bytes());
         b[4..8].copy_from_slice(&self.rcv_nxt.to_le_bytes());
         b[8..12].copy_from_slice(&self.msn.to_le_bytes());
         b[12..16].copy_from_slice(&self.mo.to_le_bytes());
         b[16..20].copy_from_slice(&self.ts_recent.to_le_bytes());
         b[20..24].copy_from_slice(&self.window.to_le_bytes());
+        b[24..28].copy_from_slice(&self.raw_seen.to_le_bytes());
         b
     }
 
@@ -6120,12 +6124,12 @@ impl AttachRow {
     pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
         Self {
             attached: u8::from_le_bytes([b[0]]),
-            raw_count: u8::from_le_bytes([b[1]]),
             rcv_nxt: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
             msn: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
             mo: u32::from_le_bytes([b[12], b[13], b[14], b[15]]),
             ts_recent: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
             window: u32::from_le_bytes([b[20], b[21], b[22], b[23]]),
+            raw_seen: u32::from_le_bytes([b[24], b[25], b[26], b[27]]),
         }
     }
 
@@ -6150,6 +6154,18 @@ impl AttachRow {
     #[must_use]
     pub const fn with_ts_recent_valid(mut self, on: bool) -> Self {
         self.attached = self.attached & !Self::TS_RECENT_VALID | if on { Self::TS_RECENT_VALID } else { 0 };
+        self
+    }
+
+    /// Bit 2: write: of an attached flow with nothing in the walk ts_recent and ts_recent_valid become these, and nothing else changes; else it is not applied. Reads 0.
+    pub const fn freshen(&self) -> bool {
+        self.attached & Self::FRESHEN != 0
+    }
+
+    /// The same with freshen set or clear.
+    #[must_use]
+    pub const fn with_freshen(mut self, on: bool) -> Self {
+        self.attached = self.attached & !Self::FRESHEN | if on { Self::FRESHEN } else { 0 };
         self
     }
 }
@@ -6430,30 +6446,30 @@ impl StagRow {
     }
 }
 
-/// A slot of the job ring: 'send this'. 128 bytes.
+/// A slot of the job ring: 'send this'. A REPLAY is a replay_job. 128 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Job {
     /// what is sent
     pub kind: u8,
     /// Its bits have getters.
     pub flags: u8,
-    /// flow (segment, message, replay)
+    /// flow (segment, message)
     pub flow: u16,
-    /// TCP sequence number of the first byte; replay: as it was received
+    /// TCP sequence number of the first byte
     pub seq: u32,
     /// TCP acknowledgment number
     pub ack: u32,
     /// TCP window field as sent
     pub window: u16,
-    /// TCP flags of each segment; PSH (0x08) is kept on the last one only. Replay: none of them, but follows
+    /// TCP flags of each segment; PSH (0x08) is kept on the last one only
     pub tcp_flags: u8,
     /// SGEs used, 0 to 4
     pub sge_count: u8,
-    /// TSval, if the flow sends timestamps. Replay: MSN expected on queue 0
+    /// TSval, if the flow sends timestamps
     pub ts_val: u32,
-    /// TSecr. Replay: MO expected in that message
+    /// TSecr
     pub ts_ecr: u32,
-    /// payload bytes: the sum of the SGEs' lengths, or the inline bytes. Raw frame: whole frame, 14 to 9216. Segment: at most 9000; with append_crc a multiple of 4, from 4 to 8996. Replay: 1 to what JOB_REPLAY says.
+    /// payload bytes: the sum of the SGEs' lengths, or the inline bytes. Raw frame: whole frame, 14 to 9216. Segment: at most 9000; with append_crc a multiple of 4, from 4 to 8996.
     pub length: u32,
     /// message: DDP payload bytes in each FPDU but the last; a multiple of 4 is not required
     pub fpdu_payload: u16,
@@ -6558,8 +6574,6 @@ impl Job {
     pub const ECT: u8 = 0x10;
     /// Bit 5: segment: the CRC32C of the payload goes behind it, four octets more that nobody reads.
     pub const APPEND_CRC: u8 = 0x20;
-    /// Bit 0: replay: it goes on where the flow's last replay ended; then ts_val and ts_ecr mean nothing.
-    pub const FOLLOWS: u8 = 0x1;
 
     /// The record as it lies in memory.
     #[inline]
@@ -6705,16 +6719,177 @@ impl Job {
         self.flags = self.flags & !Self::APPEND_CRC | if on { Self::APPEND_CRC } else { 0 };
         self
     }
+}
 
-    /// Bit 0: replay: it goes on where the flow's last replay ended; then ts_val and ts_ecr mean nothing.
+/// A slot of the job ring whose kind is REPLAY: 'walk over this piece of the received stream'. 128 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplayJob {
+    /// REPLAY
+    pub kind: u8,
+    /// Its bits have getters.
+    pub flags: u8,
+    /// flow
+    pub flow: u16,
+    /// TCP sequence number of the first byte, as it was received
+    pub seq: u32,
+    /// SGEs used, 0 to 4
+    pub sge_count: u8,
+    /// bytes, 1 to what JOB_REPLAY says: the sum of the SGEs' lengths, or the inline bytes
+    pub length: u32,
+    /// MSN expected on queue 0
+    pub msn: u32,
+    /// MO expected in that message
+    pub mo: u32,
+    /// as in a job
+    pub number: u32,
+    /// first SGE
+    pub sge0_iova: u64,
+    /// its bytes
+    pub sge0_length: u32,
+    /// second SGE
+    pub sge1_iova: u64,
+    /// its bytes
+    pub sge1_length: u32,
+    /// third SGE
+    pub sge2_iova: u64,
+    /// its bytes
+    pub sge2_length: u32,
+    /// fourth SGE
+    pub sge3_iova: u64,
+    /// its bytes
+    pub sge3_length: u32,
+}
+
+impl ReplayJob {
+    /// Bytes of the record.
+    pub const SIZE: usize = 128;
+    /// Where kind begins.
+    pub const KIND_AT: usize = 0;
+    /// Where flags begins.
+    pub const FLAGS_AT: usize = 1;
+    /// Where flow begins.
+    pub const FLOW_AT: usize = 2;
+    /// Where seq begins.
+    pub const SEQ_AT: usize = 4;
+    /// Where sge_count begins.
+    pub const SGE_COUNT_AT: usize = 15;
+    /// Where length begins.
+    pub const LENGTH_AT: usize = 24;
+    /// Where msn begins.
+    pub const MSN_AT: usize = 36;
+    /// Where mo begins.
+    pub const MO_AT: usize = 40;
+    /// Where number begins.
+    pub const NUMBER_AT: usize = 52;
+    /// Where sge0_iova begins.
+    pub const SGE0_IOVA_AT: usize = 64;
+    /// Where sge0_length begins.
+    pub const SGE0_LENGTH_AT: usize = 72;
+    /// Where sge1_iova begins.
+    pub const SGE1_IOVA_AT: usize = 80;
+    /// Where sge1_length begins.
+    pub const SGE1_LENGTH_AT: usize = 88;
+    /// Where sge2_iova begins.
+    pub const SGE2_IOVA_AT: usize = 96;
+    /// Where sge2_length begins.
+    pub const SGE2_LENGTH_AT: usize = 104;
+    /// Where sge3_iova begins.
+    pub const SGE3_IOVA_AT: usize = 112;
+    /// Where sge3_length begins.
+    pub const SGE3_LENGTH_AT: usize = 120;
+    /// Bit 0: it goes on where the flow's last replay ended; then msn and mo mean nothing.
+    pub const FOLLOWS: u8 = 0x1;
+    /// Bit 2: a job_report is written when its bytes have been read, too.
+    pub const NOTIFY: u8 = 0x4;
+    /// Bit 3: the bytes are in the slot from byte 64, at most 64, and there are no SGEs.
+    pub const INLINE_PAYLOAD: u8 = 0x8;
+
+    /// The record as it lies in memory.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let mut b = [0; Self::SIZE];
+        b[0..1].copy_from_slice(&self.kind.to_le_bytes());
+        b[1..2].copy_from_slice(&self.flags.to_le_bytes());
+        b[2..4].copy_from_slice(&self.flow.to_le_bytes());
+        b[4..8].copy_from_slice(&self.seq.to_le_bytes());
+        b[15..16].copy_from_slice(&self.sge_count.to_le_bytes());
+        b[24..28].copy_from_slice(&self.length.to_le_bytes());
+        b[36..40].copy_from_slice(&self.msn.to_le_bytes());
+        b[40..44].copy_from_slice(&self.mo.to_le_bytes());
+        b[52..56].copy_from_slice(&self.number.to_le_bytes());
+        b[64..72].copy_from_slice(&self.sge0_iova.to_le_bytes());
+        b[72..76].copy_from_slice(&self.sge0_length.to_le_bytes());
+        b[80..88].copy_from_slice(&self.sge1_iova.to_le_bytes());
+        b[88..92].copy_from_slice(&self.sge1_length.to_le_bytes());
+        b[96..104].copy_from_slice(&self.sge2_iova.to_le_bytes());
+        b[104..108].copy_from_slice(&self.sge2_length.to_le_bytes());
+        b[112..120].copy_from_slice(&self.sge3_iova.to_le_bytes());
+        b[120..124].copy_from_slice(&self.sge3_length.to_le_bytes());
+        b
+    }
+
+    /// Reads it back; reserved bytes are ignored.
+    #[inline]
+    pub fn from_bytes(b: &[u8; Self::SIZE]) -> Self {
+        Self {
+            kind: u8::from_le_bytes([b[0]]),
+            flags: u8::from_le_bytes([b[1]]),
+            flow: u16::from_le_bytes([b[2], b[3]]),
+            seq: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            sge_count: u8::from_le_bytes([b[15]]),
+            length: u32::from_le_bytes([b[24], b[25], b[26], b[27]]),
+            msn: u32::from_le_bytes([b[36], b[37], b[38], b[39]]),
+            mo: u32::from_le_bytes([b[40], b[41], b[42], b[43]]),
+            number: u32::from_le_bytes([b[52], b[53], b[54], b[55]]),
+            sge0_iova: u64::from_le_bytes([b[64], b[65], b[66], b[67], b[68], b[69], b[70], b[71]]),
+            sge0_length: u32::from_le_bytes([b[72], b[73], b[74], b[75]]),
+            sge1_iova: u64::from_le_bytes([b[80], b[81], b[82], b[83], b[84], b[85], b[86], b[87]]),
+            sge1_length: u32::from_le_bytes([b[88], b[89], b[90], b[91]]),
+            sge2_iova: u64::from_le_bytes([b[96], b[97], b[98], b[99], b[100], b[101], b[102], b[103]]),
+            sge2_length: u32::from_le_bytes([b[104], b[105], b[106], b[107]]),
+            sge3_iova: u64::from_le_bytes([b[112], b[113], b[114], b[115], b[116], b[117], b[118], b[119]]),
+            sge3_length: u32::from_le_bytes([b[120], b[121], b[122], b[123]]),
+        }
+    }
+
+    /// REPLAY: by its name.
+    pub fn kind(&self) -> Result<JobKind, UnknownValue> {
+        JobKind::try_from(self.kind)
+    }
+
+    /// Bit 0: it goes on where the flow's last replay ended; then msn and mo mean nothing.
     pub const fn follows(&self) -> bool {
-        self.tcp_flags & Self::FOLLOWS != 0
+        self.flags & Self::FOLLOWS != 0
     }
 
     /// The same with follows set or clear.
     #[must_use]
     pub const fn with_follows(mut self, on: bool) -> Self {
-        self.tcp_flags = self.tcp_flags & !Self::FOLLOWS | if on { Self::FOLLOWS } else { 0 };
+        self.flags = self.flags & !Self::FOLLOWS | if on { Self::FOLLOWS } else { 0 };
+        self
+    }
+
+    /// Bit 2: a job_report is written when its bytes have been read, too.
+    pub const fn notify(&self) -> bool {
+        self.flags & Self::NOTIFY != 0
+    }
+
+    /// The same with notify set or clear.
+    #[must_use]
+    pub const fn with_notify(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::NOTIFY | if on { Self::NOTIFY } else { 0 };
+        self
+    }
+
+    /// Bit 3: the bytes are in the slot from byte 64, at most 64, and there are no SGEs.
+    pub const fn inline_payload(&self) -> bool {
+        self.flags & Self::INLINE_PAYLOAD != 0
+    }
+
+    /// The same with inline_payload set or clear.
+    #[must_use]
+    pub const fn with_inline_payload(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::INLINE_PAYLOAD | if on { Self::INLINE_PAYLOAD } else { 0 };
         self
     }
 }
@@ -6832,8 +7007,8 @@ pub struct SegmentReport {
     pub window: u16,
     /// TCP flags
     pub tcp_flags: u8,
-    /// payload segments of this flow sent up raw, this one included, modulo 256
-    pub raw_count: u8,
+    /// epoch of the flow's FLOW_RX row
+    pub epoch: u8,
     /// TSval
     pub ts_val: u32,
     /// TSecr
@@ -6858,12 +7033,10 @@ pub struct SegmentReport {
     pub sack2_left: u32,
     /// See the field before.
     pub sack2_right: u32,
-    /// JOB_DONE when the report was written
+    /// JOB_DONE when the report was written, its low 24 bits
     pub job_done: u32,
-    /// epoch of the flow's FLOW_RX row
-    pub epoch: u8,
-    /// congestion marks
-    pub ecn: u8,
+    /// when the frame had come: the card's clock (TIME_LO) in units of 8 cycles, modulo 2^24, a fixed number of cycles, fewer than 16, after its last beat at the MAC's port
+    pub arrival: u32,
     /// Its bits have getters.
     pub status: u8,
     /// written last
@@ -6887,8 +7060,8 @@ impl SegmentReport {
     pub const WINDOW_AT: usize = 12;
     /// Where tcp_flags begins.
     pub const TCP_FLAGS_AT: usize = 14;
-    /// Where raw_count begins.
-    pub const RAW_COUNT_AT: usize = 15;
+    /// Where epoch begins.
+    pub const EPOCH_AT: usize = 15;
     /// Where ts_val begins.
     pub const TS_VAL_AT: usize = 16;
     /// Where ts_ecr begins.
@@ -6915,10 +7088,8 @@ impl SegmentReport {
     pub const SACK2_RIGHT_AT: usize = 52;
     /// Where job_done begins.
     pub const JOB_DONE_AT: usize = 56;
-    /// Where epoch begins.
-    pub const EPOCH_AT: usize = 60;
-    /// Where ecn begins.
-    pub const ECN_AT: usize = 61;
+    /// Where arrival begins.
+    pub const ARRIVAL_AT: usize = 59;
     /// Where status begins.
     pub const STATUS_AT: usize = 62;
     /// Where phase begins.
@@ -6927,7 +7098,7 @@ impl SegmentReport {
     pub const RAW: u8 = 0x1;
     /// Bit 1: ts_val and ts_ecr are there.
     pub const TIMESTAMPS: u8 = 0x2;
-    /// Bit 2: the flow is attached after this segment.
+    /// Bit 2: the flow is attached after this segment. A raw segment with payload, neither SYN nor RST, without it is one that the card left to the engine: the flow's mark is at its slot.
     pub const ATTACHED: u8 = 0x4;
     /// Bit 3: wholly old data, nothing done.
     pub const DUPLICATE: u8 = 0x8;
@@ -6935,16 +7106,16 @@ impl SegmentReport {
     pub const SACK_COUNT_MASK: u8 = 0xf0;
     /// The lowest of them.
     pub const SACK_COUNT_SHIFT: u32 = 4;
-    /// Bits 1:0: the ECN field of the IP header.
-    pub const IP_ECN_MASK: u8 = 0x3;
-    /// The lowest of them.
-    pub const IP_ECN_SHIFT: u32 = 0;
-    /// Bit 2: the AE flag of the TCP header.
-    pub const TCP_AE: u8 = 0x4;
     /// Bits 3:0: why it was refused, with nothing done and no raw frame.
     pub const REFUSAL_MASK: u8 = 0xf;
     /// The lowest of them.
     pub const REFUSAL_SHIFT: u32 = 0;
+    /// Bits 5:4: congestion marks: the ECN field of the IP header.
+    pub const IP_ECN_MASK: u8 = 0x30;
+    /// The lowest of them.
+    pub const IP_ECN_SHIFT: u32 = 4;
+    /// Bit 6: congestion marks: the AE flag of the TCP header.
+    pub const TCP_AE: u8 = 0x40;
     /// Bit 7: the raw frame's write failed: nothing valid is in the slot.
     pub const RAW_FAILED: u8 = 0x80;
     /// Bit 0: 1 on the first pass through the ring, then alternating.
@@ -6963,7 +7134,7 @@ impl SegmentReport {
         b[8..12].copy_from_slice(&self.ack.to_le_bytes());
         b[12..14].copy_from_slice(&self.window.to_le_bytes());
         b[14..15].copy_from_slice(&self.tcp_flags.to_le_bytes());
-        b[15..16].copy_from_slice(&self.raw_count.to_le_bytes());
+        b[15..16].copy_from_slice(&self.epoch.to_le_bytes());
         b[16..20].copy_from_slice(&self.ts_val.to_le_bytes());
         b[20..24].copy_from_slice(&self.ts_ecr.to_le_bytes());
         b[24..26].copy_from_slice(&self.payload_len.to_le_bytes());
@@ -6976,9 +7147,8 @@ impl SegmentReport {
         b[44..48].copy_from_slice(&self.sack1_right.to_le_bytes());
         b[48..52].copy_from_slice(&self.sack2_left.to_le_bytes());
         b[52..56].copy_from_slice(&self.sack2_right.to_le_bytes());
-        b[56..60].copy_from_slice(&self.job_done.to_le_bytes());
-        b[60..61].copy_from_slice(&self.epoch.to_le_bytes());
-        b[61..62].copy_from_slice(&self.ecn.to_le_bytes());
+        b[56..59].copy_from_slice(&self.job_done.to_le_bytes()[..3]);
+        b[59..62].copy_from_slice(&self.arrival.to_le_bytes()[..3]);
         b[62..63].copy_from_slice(&self.status.to_le_bytes());
         b[63..64].copy_from_slice(&self.phase.to_le_bytes());
         b
@@ -6995,7 +7165,7 @@ impl SegmentReport {
             ack: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
             window: u16::from_le_bytes([b[12], b[13]]),
             tcp_flags: u8::from_le_bytes([b[14]]),
-            raw_count: u8::from_le_bytes([b[15]]),
+            epoch: u8::from_le_bytes([b[15]]),
             ts_val: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
             ts_ecr: u32::from_le_bytes([b[20], b[21], b[22], b[23]]),
             payload_len: u16::from_le_bytes([b[24], b[25]]),
@@ -7008,9 +7178,8 @@ impl SegmentReport {
             sack1_right: u32::from_le_bytes([b[44], b[45], b[46], b[47]]),
             sack2_left: u32::from_le_bytes([b[48], b[49], b[50], b[51]]),
             sack2_right: u32::from_le_bytes([b[52], b[53], b[54], b[55]]),
-            job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
-            epoch: u8::from_le_bytes([b[60]]),
-            ecn: u8::from_le_bytes([b[61]]),
+            job_done: u32::from_le_bytes([b[56], b[57], b[58], 0]),
+            arrival: u32::from_le_bytes([b[59], b[60], b[61], 0]),
             status: u8::from_le_bytes([b[62]]),
             phase: u8::from_le_bytes([b[63]]),
         }
@@ -7045,7 +7214,7 @@ impl SegmentReport {
         self
     }
 
-    /// Bit 2: the flow is attached after this segment.
+    /// Bit 2: the flow is attached after this segment. A raw segment with payload, neither SYN nor RST, without it is one that the card left to the engine: the flow's mark is at its slot.
     pub const fn attached(&self) -> bool {
         self.flags & Self::ATTACHED != 0
     }
@@ -7081,30 +7250,6 @@ impl SegmentReport {
         self
     }
 
-    /// Bits 1:0: the ECN field of the IP header.
-    pub const fn ip_ecn(&self) -> u8 {
-        self.ecn & Self::IP_ECN_MASK
-    }
-
-    /// The same with this ip_ecn.
-    #[must_use]
-    pub const fn with_ip_ecn(mut self, value: u8) -> Self {
-        self.ecn = self.ecn & !Self::IP_ECN_MASK | value & Self::IP_ECN_MASK;
-        self
-    }
-
-    /// Bit 2: the AE flag of the TCP header.
-    pub const fn tcp_ae(&self) -> bool {
-        self.ecn & Self::TCP_AE != 0
-    }
-
-    /// The same with tcp_ae set or clear.
-    #[must_use]
-    pub const fn with_tcp_ae(mut self, on: bool) -> Self {
-        self.ecn = self.ecn & !Self::TCP_AE | if on { Self::TCP_AE } else { 0 };
-        self
-    }
-
     /// Bits 3:0: why it was refused, with nothing done and no raw frame.
     pub fn refusal(&self) -> Result<Refusal, UnknownValue> {
         Refusal::try_from(self.status & Self::REFUSAL_MASK)
@@ -7114,6 +7259,30 @@ impl SegmentReport {
     #[must_use]
     pub const fn with_refusal(mut self, value: Refusal) -> Self {
         self.status = self.status & !Self::REFUSAL_MASK | value.raw() & Self::REFUSAL_MASK;
+        self
+    }
+
+    /// Bits 5:4: congestion marks: the ECN field of the IP header.
+    pub const fn ip_ecn(&self) -> u8 {
+        (self.status & Self::IP_ECN_MASK) >> Self::IP_ECN_SHIFT
+    }
+
+    /// The same with this ip_ecn.
+    #[must_use]
+    pub const fn with_ip_ecn(mut self, value: u8) -> Self {
+        self.status = self.status & !Self::IP_ECN_MASK | value << Self::IP_ECN_SHIFT & Self::IP_ECN_MASK;
+        self
+    }
+
+    /// Bit 6: congestion marks: the AE flag of the TCP header.
+    pub const fn tcp_ae(&self) -> bool {
+        self.status & Self::TCP_AE != 0
+    }
+
+    /// The same with tcp_ae set or clear.
+    #[must_use]
+    pub const fn with_tcp_ae(mut self, on: bool) -> Self {
+        self.status = self.status & !Self::TCP_AE | if on { Self::TCP_AE } else { 0 };
         self
     }
 
@@ -7171,8 +7340,8 @@ pub struct FpduReport {
     pub rdmap_control: u8,
     /// what became of it
     pub verdict: u8,
-    /// reserved
-    pub pad: u8,
+    /// epoch of the flow's FLOW_RX row
+    pub epoch: u8,
     /// ULPDU length
     pub ulpdu_len: u16,
     /// layer, type and code of the Terminate that the error calls for, as its first 16 bits read in wire order (0x1100 = DDP, tagged, invalid STag); 0 otherwise
@@ -7189,10 +7358,8 @@ pub struct FpduReport {
     pub payload_len: u32,
     /// where in the TCP payload the FPDU begins
     pub offset: u16,
-    /// JOB_DONE when the report was written
+    /// JOB_DONE when the report was written, its low 24 bits
     pub job_done: u32,
-    /// epoch of the flow's FLOW_RX row
-    pub epoch: u8,
     /// written last
     pub phase: u8,
 }
@@ -7214,8 +7381,8 @@ impl FpduReport {
     pub const RDMAP_CONTROL_AT: usize = 9;
     /// Where verdict begins.
     pub const VERDICT_AT: usize = 10;
-    /// Where pad begins.
-    pub const PAD_AT: usize = 11;
+    /// Where epoch begins.
+    pub const EPOCH_AT: usize = 11;
     /// Where ulpdu_len begins.
     pub const ULPDU_LEN_AT: usize = 12;
     /// Where terminate begins.
@@ -7234,8 +7401,6 @@ impl FpduReport {
     pub const OFFSET_AT: usize = 40;
     /// Where job_done begins.
     pub const JOB_DONE_AT: usize = 56;
-    /// Where epoch begins.
-    pub const EPOCH_AT: usize = 60;
     /// Where phase begins.
     pub const PHASE_AT: usize = 63;
     /// Bit 0: the header below is valid: it was long enough.
@@ -7256,7 +7421,7 @@ impl FpduReport {
         b[8..9].copy_from_slice(&self.ddp_control.to_le_bytes());
         b[9..10].copy_from_slice(&self.rdmap_control.to_le_bytes());
         b[10..11].copy_from_slice(&self.verdict.to_le_bytes());
-        b[11..12].copy_from_slice(&self.pad.to_le_bytes());
+        b[11..12].copy_from_slice(&self.epoch.to_le_bytes());
         b[12..14].copy_from_slice(&self.ulpdu_len.to_le_bytes());
         b[14..16].copy_from_slice(&self.terminate.to_le_bytes());
         b[16..20].copy_from_slice(&self.stag_or_qn.to_le_bytes());
@@ -7265,8 +7430,7 @@ impl FpduReport {
         b[32..36].copy_from_slice(&self.rsvd_ulp.to_le_bytes());
         b[36..40].copy_from_slice(&self.payload_len.to_le_bytes());
         b[40..42].copy_from_slice(&self.offset.to_le_bytes());
-        b[56..60].copy_from_slice(&self.job_done.to_le_bytes());
-        b[60..61].copy_from_slice(&self.epoch.to_le_bytes());
+        b[56..59].copy_from_slice(&self.job_done.to_le_bytes()[..3]);
         b[63..64].copy_from_slice(&self.phase.to_le_bytes());
         b
     }
@@ -7282,7 +7446,7 @@ impl FpduReport {
             ddp_control: u8::from_le_bytes([b[8]]),
             rdmap_control: u8::from_le_bytes([b[9]]),
             verdict: u8::from_le_bytes([b[10]]),
-            pad: u8::from_le_bytes([b[11]]),
+            epoch: u8::from_le_bytes([b[11]]),
             ulpdu_len: u16::from_le_bytes([b[12], b[13]]),
             terminate: u16::from_le_bytes([b[14], b[15]]),
             stag_or_qn: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
@@ -7291,8 +7455,7 @@ impl FpduReport {
             rsvd_ulp: u32::from_le_bytes([b[32], b[33], b[34], b[35]]),
             payload_len: u32::from_le_bytes([b[36], b[37], b[38], b[39]]),
             offset: u16::from_le_bytes([b[40], b[41]]),
-            job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
-            epoch: u8::from_le_bytes([b[60]]),
+            job_done: u32::from_le_bytes([b[56], b[57], b[58], 0]),
             phase: u8::from_le_bytes([b[63]]),
         }
     }
@@ -7361,8 +7524,8 @@ pub struct PlacedReport {
     pub window: u16,
     /// TCP flags
     pub tcp_flags: u8,
-    /// payload segments of this flow sent up raw, modulo 256
-    pub raw_count: u8,
+    /// epoch of the flow's FLOW_RX row
+    pub epoch: u8,
     /// TSval
     pub ts_val: u32,
     /// TSecr
@@ -7385,12 +7548,12 @@ pub struct PlacedReport {
     pub to_or_mo: u64,
     /// untagged: the RDMAP part of RsvdULP
     pub rsvd_ulp: u32,
-    /// JOB_DONE when the report was written
+    /// JOB_DONE when the report was written, its low 24 bits
     pub job_done: u32,
-    /// epoch of the flow's FLOW_RX row
-    pub epoch: u8,
-    /// congestion marks, as in a segment_report
-    pub ecn: u8,
+    /// when the frame had come: the card's clock (TIME_LO) in units of 8 cycles, modulo 2^24, a fixed number of cycles, fewer than 16, after its last beat at the MAC's port
+    pub arrival: u32,
+    /// Its bits have getters.
+    pub status: u8,
     /// written last
     pub phase: u8,
 }
@@ -7412,8 +7575,8 @@ impl PlacedReport {
     pub const WINDOW_AT: usize = 12;
     /// Where tcp_flags begins.
     pub const TCP_FLAGS_AT: usize = 14;
-    /// Where raw_count begins.
-    pub const RAW_COUNT_AT: usize = 15;
+    /// Where epoch begins.
+    pub const EPOCH_AT: usize = 15;
     /// Where ts_val begins.
     pub const TS_VAL_AT: usize = 16;
     /// Where ts_ecr begins.
@@ -7438,16 +7601,22 @@ impl PlacedReport {
     pub const RSVD_ULP_AT: usize = 48;
     /// Where job_done begins.
     pub const JOB_DONE_AT: usize = 56;
-    /// Where epoch begins.
-    pub const EPOCH_AT: usize = 60;
-    /// Where ecn begins.
-    pub const ECN_AT: usize = 61;
+    /// Where arrival begins.
+    pub const ARRIVAL_AT: usize = 59;
+    /// Where status begins.
+    pub const STATUS_AT: usize = 62;
     /// Where phase begins.
     pub const PHASE_AT: usize = 63;
     /// Bit 1: ts_val and ts_ecr are there.
     pub const TIMESTAMPS: u8 = 0x2;
     /// Bit 2: the flow is attached after this segment.
     pub const ATTACHED: u8 = 0x4;
+    /// Bits 5:4: congestion marks, as in a segment_report.
+    pub const IP_ECN_MASK: u8 = 0x30;
+    /// The lowest of them.
+    pub const IP_ECN_SHIFT: u32 = 4;
+    /// Bit 6: congestion marks, as in a segment_report.
+    pub const TCP_AE: u8 = 0x40;
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const PHASE: u8 = 0x1;
     /// Bit 1: whose ring it is.
@@ -7464,7 +7633,7 @@ impl PlacedReport {
         b[8..12].copy_from_slice(&self.ack.to_le_bytes());
         b[12..14].copy_from_slice(&self.window.to_le_bytes());
         b[14..15].copy_from_slice(&self.tcp_flags.to_le_bytes());
-        b[15..16].copy_from_slice(&self.raw_count.to_le_bytes());
+        b[15..16].copy_from_slice(&self.epoch.to_le_bytes());
         b[16..20].copy_from_slice(&self.ts_val.to_le_bytes());
         b[20..24].copy_from_slice(&self.ts_ecr.to_le_bytes());
         b[24..26].copy_from_slice(&self.payload_len.to_le_bytes());
@@ -7476,9 +7645,9 @@ impl PlacedReport {
         b[36..40].copy_from_slice(&self.msn.to_le_bytes());
         b[40..48].copy_from_slice(&self.to_or_mo.to_le_bytes());
         b[48..52].copy_from_slice(&self.rsvd_ulp.to_le_bytes());
-        b[56..60].copy_from_slice(&self.job_done.to_le_bytes());
-        b[60..61].copy_from_slice(&self.epoch.to_le_bytes());
-        b[61..62].copy_from_slice(&self.ecn.to_le_bytes());
+        b[56..59].copy_from_slice(&self.job_done.to_le_bytes()[..3]);
+        b[59..62].copy_from_slice(&self.arrival.to_le_bytes()[..3]);
+        b[62..63].copy_from_slice(&self.status.to_le_bytes());
         b[63..64].copy_from_slice(&self.phase.to_le_bytes());
         b
     }
@@ -7494,7 +7663,7 @@ impl PlacedReport {
             ack: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
             window: u16::from_le_bytes([b[12], b[13]]),
             tcp_flags: u8::from_le_bytes([b[14]]),
-            raw_count: u8::from_le_bytes([b[15]]),
+            epoch: u8::from_le_bytes([b[15]]),
             ts_val: u32::from_le_bytes([b[16], b[17], b[18], b[19]]),
             ts_ecr: u32::from_le_bytes([b[20], b[21], b[22], b[23]]),
             payload_len: u16::from_le_bytes([b[24], b[25]]),
@@ -7506,9 +7675,9 @@ impl PlacedReport {
             msn: u32::from_le_bytes([b[36], b[37], b[38], b[39]]),
             to_or_mo: u64::from_le_bytes([b[40], b[41], b[42], b[43], b[44], b[45], b[46], b[47]]),
             rsvd_ulp: u32::from_le_bytes([b[48], b[49], b[50], b[51]]),
-            job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
-            epoch: u8::from_le_bytes([b[60]]),
-            ecn: u8::from_le_bytes([b[61]]),
+            job_done: u32::from_le_bytes([b[56], b[57], b[58], 0]),
+            arrival: u32::from_le_bytes([b[59], b[60], b[61], 0]),
+            status: u8::from_le_bytes([b[62]]),
             phase: u8::from_le_bytes([b[63]]),
         }
     }
@@ -7542,6 +7711,30 @@ impl PlacedReport {
         self
     }
 
+    /// Bits 5:4: congestion marks, as in a segment_report.
+    pub const fn ip_ecn(&self) -> u8 {
+        (self.status & Self::IP_ECN_MASK) >> Self::IP_ECN_SHIFT
+    }
+
+    /// The same with this ip_ecn.
+    #[must_use]
+    pub const fn with_ip_ecn(mut self, value: u8) -> Self {
+        self.status = self.status & !Self::IP_ECN_MASK | value << Self::IP_ECN_SHIFT & Self::IP_ECN_MASK;
+        self
+    }
+
+    /// Bit 6: congestion marks, as in a segment_report.
+    pub const fn tcp_ae(&self) -> bool {
+        self.status & Self::TCP_AE != 0
+    }
+
+    /// The same with tcp_ae set or clear.
+    #[must_use]
+    pub const fn with_tcp_ae(mut self, on: bool) -> Self {
+        self.status = self.status & !Self::TCP_AE | if on { Self::TCP_AE } else { 0 };
+        self
+    }
+
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const fn phase(&self) -> bool {
         self.phase & Self::PHASE != 0
@@ -7567,7 +7760,7 @@ impl PlacedReport {
     }
 }
 
-/// One per replay job that did not fail; comes after the FPDU reports of its bytes. The flow is as much attached as it was, and its raw_count is the same. 64 bytes.
+/// One per replay job that did not fail; comes after the FPDU reports of its bytes. The flow is as much attached as it was, and its mark is the same. 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplayReport {
     /// REPLAY
@@ -7576,16 +7769,14 @@ pub struct ReplayReport {
     pub flow: u16,
     /// the job's seq
     pub seq: u32,
-    /// payload segments of this flow sent up raw, modulo 256
-    pub raw_count: u8,
+    /// epoch of the flow's FLOW_RX row
+    pub epoch: u8,
     /// bytes of the job
     pub payload_len: u16,
     /// of these, from the front, bytes covered by FPDU reports without error (markers included)
     pub done_len: u16,
-    /// JOB_DONE when the report was written
+    /// JOB_DONE when the report was written, its low 24 bits
     pub job_done: u32,
-    /// epoch of the flow's FLOW_RX row
-    pub epoch: u8,
     /// Its bits have getters.
     pub status: u8,
     /// written last
@@ -7601,16 +7792,14 @@ impl ReplayReport {
     pub const FLOW_AT: usize = 2;
     /// Where seq begins.
     pub const SEQ_AT: usize = 4;
-    /// Where raw_count begins.
-    pub const RAW_COUNT_AT: usize = 15;
+    /// Where epoch begins.
+    pub const EPOCH_AT: usize = 15;
     /// Where payload_len begins.
     pub const PAYLOAD_LEN_AT: usize = 24;
     /// Where done_len begins.
     pub const DONE_LEN_AT: usize = 26;
     /// Where job_done begins.
     pub const JOB_DONE_AT: usize = 56;
-    /// Where epoch begins.
-    pub const EPOCH_AT: usize = 60;
     /// Where status begins.
     pub const STATUS_AT: usize = 62;
     /// Where phase begins.
@@ -7631,11 +7820,10 @@ impl ReplayReport {
         b[0..1].copy_from_slice(&self.kind.to_le_bytes());
         b[2..4].copy_from_slice(&self.flow.to_le_bytes());
         b[4..8].copy_from_slice(&self.seq.to_le_bytes());
-        b[15..16].copy_from_slice(&self.raw_count.to_le_bytes());
+        b[15..16].copy_from_slice(&self.epoch.to_le_bytes());
         b[24..26].copy_from_slice(&self.payload_len.to_le_bytes());
         b[26..28].copy_from_slice(&self.done_len.to_le_bytes());
-        b[56..60].copy_from_slice(&self.job_done.to_le_bytes());
-        b[60..61].copy_from_slice(&self.epoch.to_le_bytes());
+        b[56..59].copy_from_slice(&self.job_done.to_le_bytes()[..3]);
         b[62..63].copy_from_slice(&self.status.to_le_bytes());
         b[63..64].copy_from_slice(&self.phase.to_le_bytes());
         b
@@ -7648,11 +7836,10 @@ impl ReplayReport {
             kind: u8::from_le_bytes([b[0]]),
             flow: u16::from_le_bytes([b[2], b[3]]),
             seq: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
-            raw_count: u8::from_le_bytes([b[15]]),
+            epoch: u8::from_le_bytes([b[15]]),
             payload_len: u16::from_le_bytes([b[24], b[25]]),
             done_len: u16::from_le_bytes([b[26], b[27]]),
-            job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
-            epoch: u8::from_le_bytes([b[60]]),
+            job_done: u32::from_le_bytes([b[56], b[57], b[58], 0]),
             status: u8::from_le_bytes([b[62]]),
             phase: u8::from_le_bytes([b[63]]),
         }
@@ -7709,8 +7896,10 @@ pub struct FrameReport {
     pub raw_slot: u16,
     /// frame bytes in it
     pub raw_len: u16,
-    /// JOB_DONE when the report was written
+    /// JOB_DONE when the report was written, its low 24 bits
     pub job_done: u32,
+    /// when the frame had come: the card's clock (TIME_LO) in units of 8 cycles, modulo 2^24, a fixed number of cycles, fewer than 16, after its last beat at the MAC's port
+    pub arrival: u32,
     /// Its bits have getters.
     pub status: u8,
     /// written last
@@ -7728,6 +7917,8 @@ impl FrameReport {
     pub const RAW_LEN_AT: usize = 30;
     /// Where job_done begins.
     pub const JOB_DONE_AT: usize = 56;
+    /// Where arrival begins.
+    pub const ARRIVAL_AT: usize = 59;
     /// Where status begins.
     pub const STATUS_AT: usize = 62;
     /// Where phase begins.
@@ -7746,7 +7937,8 @@ impl FrameReport {
         b[0..1].copy_from_slice(&self.kind.to_le_bytes());
         b[28..30].copy_from_slice(&self.raw_slot.to_le_bytes());
         b[30..32].copy_from_slice(&self.raw_len.to_le_bytes());
-        b[56..60].copy_from_slice(&self.job_done.to_le_bytes());
+        b[56..59].copy_from_slice(&self.job_done.to_le_bytes()[..3]);
+        b[59..62].copy_from_slice(&self.arrival.to_le_bytes()[..3]);
         b[62..63].copy_from_slice(&self.status.to_le_bytes());
         b[63..64].copy_from_slice(&self.phase.to_le_bytes());
         b
@@ -7759,7 +7951,8 @@ impl FrameReport {
             kind: u8::from_le_bytes([b[0]]),
             raw_slot: u16::from_le_bytes([b[28], b[29]]),
             raw_len: u16::from_le_bytes([b[30], b[31]]),
-            job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            job_done: u32::from_le_bytes([b[56], b[57], b[58], 0]),
+            arrival: u32::from_le_bytes([b[59], b[60], b[61], 0]),
             status: u8::from_le_bytes([b[62]]),
             phase: u8::from_le_bytes([b[63]]),
         }
@@ -7818,7 +8011,7 @@ pub struct JobReport {
     pub flow: u16,
     /// number of the job, counted from 0 since the ring was set up, modulo 2^32
     pub job: u32,
-    /// JOB_DONE when the report was written
+    /// JOB_DONE when the report was written, its low 24 bits
     pub job_done: u32,
     /// written last
     pub phase: u8,
@@ -7852,7 +8045,7 @@ impl JobReport {
         b[1..2].copy_from_slice(&self.status.to_le_bytes());
         b[2..4].copy_from_slice(&self.flow.to_le_bytes());
         b[4..8].copy_from_slice(&self.job.to_le_bytes());
-        b[56..60].copy_from_slice(&self.job_done.to_le_bytes());
+        b[56..59].copy_from_slice(&self.job_done.to_le_bytes()[..3]);
         b[63..64].copy_from_slice(&self.phase.to_le_bytes());
         b
     }
@@ -7865,7 +8058,7 @@ impl JobReport {
             status: u8::from_le_bytes([b[1]]),
             flow: u16::from_le_bytes([b[2], b[3]]),
             job: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
-            job_done: u32::from_le_bytes([b[56], b[57], b[58], b[59]]),
+            job_done: u32::from_le_bytes([b[56], b[57], b[58], 0]),
             phase: u8::from_le_bytes([b[63]]),
         }
     }

@@ -8,7 +8,7 @@ impl PlacedReport {
         let joins = fpdu.verdict == fpdu_verdict::PLACED
             && fpdu.offset == 0
             && segment.flags & !(SegmentReport::TIMESTAMPS | SegmentReport::ATTACHED) == 0
-            && segment.status == 0
+            && segment.status & (SegmentReport::REFUSAL_MASK | SegmentReport::RAW_FAILED) == 0
             && segment.done_len == segment.payload_len;
         joins.then_some(Self {
             kind: report_kind::PLACED,
@@ -18,7 +18,7 @@ impl PlacedReport {
             ack: segment.ack,
             window: segment.window,
             tcp_flags: segment.tcp_flags,
-            raw_count: segment.raw_count,
+            epoch: segment.epoch,
             ts_val: segment.ts_val,
             ts_ecr: segment.ts_ecr,
             payload_len: segment.payload_len,
@@ -31,8 +31,8 @@ impl PlacedReport {
             to_or_mo: fpdu.to_or_mo,
             rsvd_ulp: fpdu.rsvd_ulp,
             job_done: segment.job_done,
-            epoch: segment.epoch,
-            ecn: segment.ecn,
+            arrival: segment.arrival,
+            status: segment.status,
             phase: segment.phase,
         })
     }
@@ -72,14 +72,14 @@ impl PlacedReport {
             ack: self.ack,
             window: self.window,
             tcp_flags: self.tcp_flags,
-            raw_count: self.raw_count,
+            epoch: self.epoch,
             ts_val: self.ts_val,
             ts_ecr: self.ts_ecr,
             payload_len: self.payload_len,
             done_len: self.payload_len,
             job_done: self.job_done,
-            epoch: self.epoch,
-            ecn: self.ecn,
+            arrival: self.arrival,
+            status: self.status,
             phase: self.phase,
             ..SegmentReport::default()
         }

@@ -1,6 +1,6 @@
 //! The job ring: what the card is to send.
 
-use weft_layout::{doorbells, registers, Job};
+use weft_layout::{count_near, doorbells, registers, Job};
 
 use super::write_checked;
 use crate::dma::{publish, DmaBuffer};
@@ -78,9 +78,10 @@ impl JobRing {
         true
     }
 
-    /// Takes the JOB_DONE of a report, which may be older than what the register said since; false if it
+    /// Takes the low 24 bits of JOB_DONE that a report has, which may be older than what the register said since; false if it
     /// cannot be.
-    pub(super) fn learn_done_from_report(&mut self, done: u32) -> bool {
+    pub(super) fn learn_done_from_report(&mut self, low: u32) -> bool {
+        let done = count_near(self.done, low);
         let old = (done.wrapping_sub(self.done) as i32) < 0;
         old || self.learn_done(done)
     }

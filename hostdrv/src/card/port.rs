@@ -104,6 +104,10 @@ impl Port for Card {
         })
     }
 
+    fn raw_seen(&self) -> u32 {
+        self.raw.slots().taken()
+    }
+
     fn attach(&mut self, flow: u16, row: &AttachRow) -> bool {
         let applied = self.write_row(table::ATTACH, flow.into(), &row.to_bytes());
         applied.unwrap_or_else(|error| {

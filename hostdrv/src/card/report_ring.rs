@@ -90,9 +90,10 @@ impl Report {
         self.bytes[KIND]
     }
 
+    /// JOB_DONE, its low 24 bits.
     pub(super) fn job_done(&self) -> u32 {
-        let b = &self.bytes[JOB_DONE..JOB_DONE + 4];
-        u32::from_le_bytes([b[0], b[1], b[2], b[3]])
+        let b = &self.bytes[JOB_DONE..JOB_DONE + 3];
+        u32::from_le_bytes([b[0], b[1], b[2], 0])
     }
 
     /// When what it tells had come, in units of the card's clock, if it is of a frame.

@@ -16,6 +16,7 @@ module rx_accept
   input  flow_rx_row_t row_i,
   input  rx_position_t position_i,
   // verilator lint_on UNUSEDSIGNAL
+  input  logic         follows_i,       // a replay goes on where the last one ended
   input  logic         attached_i,
   input  logic         used_i,          // the verdict counts, and for the position as it is now
   input  rx_position_t now_i,
@@ -74,7 +75,7 @@ module rx_accept
   always_ff @(posedge clk_i) begin
     if (weigh_i) begin
       replay_q    <= segment_i.replay;
-      follows_q   <= !segment_i.ts_present;
+      follows_q   <= follows_i;
       valid_q     <= row_i.flags[FLOW_RX_ROW_VALID_BIT];
       bare_q      <= bare;
       wants_raw_q <= control || segment_i.ip_options;
@@ -123,7 +124,7 @@ module rx_accept
   accept_e     rule;
   assign reach = segment_i.seq + 32'(segment_i.payload_len) - now_i.rcv_nxt;
   always_comb begin
-    if (segment_i.replay) rule = row_i.flags[FLOW_RX_ROW_VALID_BIT] && !now_i.attached && (segment_i.ts_present || segment_i.seq == now_i.rcv_nxt) ? ACCEPT_WALK : ACCEPT_REFUSE;
+    if (segment_i.replay) rule = row_i.flags[FLOW_RX_ROW_VALID_BIT] && !now_i.attached && (!follows_i || segment_i.seq == now_i.rcv_nxt) ? ACCEPT_WALK : ACCEPT_REFUSE;
     else if (segment_i.payload_len == '0 || |(segment_i.tcp_flags & (TCP_SYN | TCP_RST))) rule = ACCEPT_BARE;
     else if ((segment_i.tcp_flags & TCP_ACK) == '0) rule = ACCEPT_REFUSE;
     else if (!row_i.flags[FLOW_RX_ROW_VALID_BIT] || !now_i.attached) rule = ACCEPT_BYPASS;

@@ -24,6 +24,7 @@ module rx_dispatch
   input  logic                          clk_i,
   input  logic                          rst_ni,
   input  rx_cfg_t                       cfg_i,
+  input  replay_t                       replay_i,           // what is to be known of the replay that comes first
   input  logic [PORTS-1:0]              closed_i,           // level: a port takes no segments
 
   input  logic                          packet_valid_i,
@@ -50,6 +51,7 @@ module rx_dispatch
   input  logic                          lookup_changed_i,
 
   input  logic                          state_busy_i,
+  output logic [PORTS-1:0][15:0]        raw_tail_o,         // raw slots taken since the ring was set up
   output logic                          fetch_valid_o,
   output logic [15:0]                   fetch_flow_o,
   input  flow_rx_row_t                  fetch_row_i,
@@ -217,17 +219,17 @@ module rx_dispatch
   logic [WALK_W-1:0] head, young;
   logic [COUNT_W-1:0] walks;
   logic [31:0]       young_end, young_ts_recent;
-  logic [7:0]        raw_count, oldest_counted;
+  logic [15:0]       raw_behind, oldest_mark;               // the raw slot behind the next one; where the oldest walk leaves its flow's mark
   logic [31:0]       done_end;
   logic              payload_left, may_start, start, opens, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
 
   rx_walks #(.WALKS(WALKS)) i_walks (
-    .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .open_i(opens), .entry_i(entry), .raw_count_i(position_q.raw_count), .room_o(walk_room),
+    .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .open_i(opens), .entry_i(entry), .mark_i(position_q.mark), .room_o(walk_room),
     .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_o(young), .young_end_o(young_end),
     .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
     .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
     .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .done_end_o(done_end), .oldest_o(oldest), .oldest_flow_o(oldest_flow),
-    .oldest_counted_o(oldest_counted), .head_o(head), .finish_i(finish), .valid_o(busy_valid_o), .flow_o(busy_flow_o), .last_o(busy_last_o),
+    .behind_i(raw_behind), .oldest_mark_o(oldest_mark), .head_o(head), .finish_i(finish), .valid_o(busy_valid_o), .flow_o(busy_flow_o), .last_o(busy_last_o),
     .count_o(walks)
   );
 
@@ -270,16 +272,16 @@ module rx_dispatch
 
   rx_accept i_accept (
     .clk_i, .weigh_i(phase_q == WEIGH), .segment_i(segment), .seq_end_i(seq_end_q), .row_i(row_q), .position_i(weighed),
-    .attached_i(attached), .used_i(pop && known_q), .now_i(judged), .accept_o(accept), .refusal_o(refusal), .walk_o(accept_walk), .counts_o(accept_counts),
+    .follows_i(replay_i.follows), .attached_i(attached), .used_i(pop && known_q), .now_i(judged), .accept_o(accept), .refusal_o(refusal), .walk_o(accept_walk), .counts_o(accept_counts),
     .raw_o(accept_raw), .stamps_o(stamps)
   );
 
   logic [PORTS-1:0]       settled_of, room_of, room_walk_of, room_plain_of;
-  logic [PORTS-1:0][15:0] slot_of;
+  logic [PORTS-1:0][15:0] slot_of, behind_of;
   for (genvar p = 0; p < PORTS; p++) begin : gen_port
     rx_raw_slots #(.WALKS(WALKS)) i_raw_slots (
       .clk_i, .rst_ni, .cfg_i(cfg_i.raw[p]), .reserve_i(p == 0 ? cfg_i.raw_reserve : '0), .closed_i(closed_i[p]), .walks_i(walks), .start_i(start), .own_i(port == 1'(p)),
-      .needless_i(!frame_q), .take_i(raw_take && of_port == 1'(p)), .settled_o(settled_of[p]), .slot_o(slot_of[p]), .room_o(room_of[p]),
+      .needless_i(!frame_q), .take_i(raw_take && of_port == 1'(p)), .settled_o(settled_of[p]), .slot_o(slot_of[p]), .tail_o(raw_tail_o[p]), .behind_o(behind_of[p]), .room_o(room_of[p]),
       .room_walk_o(room_walk_of[p]), .room_plain_o(room_plain_of[p])
     );
   end
@@ -289,12 +291,14 @@ module rx_dispatch
     assign room      = room_of[0];
     assign room_walk = room_walk_of[0];
     assign raw_slot  = slot_of[0];
+    assign raw_behind = behind_of[0];
   end else begin : gen_two_ports
     assign port      = known_q && row_q.flags[FLOW_RX_ROW_PORT_BIT];
     assign of_port   = of_walk_q ? oldest.port : port;
     assign room      = room_of[port];
     assign room_walk = room_walk_of[port];
     assign raw_slot  = slot_of[of_port];
+    assign raw_behind = behind_of[of_port];
   end
   assign settled    = &settled_of;
   assign room_plain = room_plain_of[0];
@@ -343,8 +347,8 @@ module rx_dispatch
   assign start_seq_o     = segment.seq;
   assign start_len_o     = segment.payload_len;
   assign start_row_o     = row_q;
-  assign start_msn_o     = segment.replay && segment.ts_present ? segment.ts_val : position_q.msn;
-  assign start_mo_o      = segment.replay && segment.ts_present ? segment.ts_ecr : position_q.mo;
+  assign start_msn_o     = segment.replay && !replay_i.follows ? replay_i.msn : position_q.msn;
+  assign start_mo_o      = segment.replay && !replay_i.follows ? replay_i.mo : position_q.mo;
 
   assign entry = '{packet: packet_q, port: port, flow: flow_q, epoch: row_q.epoch, seq_end: seq_end_q,
                    window: position_q.window, ts_valid: stamps || judged.ts_valid,
@@ -383,7 +387,6 @@ module rx_dispatch
   // Segments with payload that the engine has to complete.
   assign direct_counts = known_q && room && accept_counts;
   assign counts_raw    = of_walk_q ? !whole : direct_counts;
-  assign raw_count     = of_walk_q ? oldest_counted : position_q.raw_count + 8'(direct_counts);
   assign done_len      = !of_walk_q ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
   assign raw_take      = raw && (finish || direct);
   assign finish_o      = WALKS'(finish) << head;
@@ -391,12 +394,12 @@ module rx_dispatch
 
   // Where a walk's end leaves the flow, and where a verdict without a walk does.
   rx_ended #(.WALKS(WALKS)) i_ended (
-    .clk_i, .rst_ni, .finish_i(finish), .head_i(head), .oldest_i(oldest), .done_i(done), .done_end_i(done_end), .counted_i(oldest_counted),
+    .clk_i, .rst_ni, .finish_i(finish), .head_i(head), .oldest_i(oldest), .done_i(done), .done_end_i(done_end), .mark_i(oldest_mark),
     .kept_valid_i, .kept_i, .position_o(finish_position), .same_i(same), .ended_o(ended), .ended_position_o(ended_position)
   );
   always_comb begin
     position_d           = position_q;
-    position_d.raw_count = raw_count;
+    position_d.mark      = raw_behind;       // written only if it counts
     position_d.attached  = position_q.attached && !detach;
   end
   assign upd_valid_o    = finish || (direct && counts_raw);
@@ -411,7 +414,7 @@ module rx_dispatch
     record.flags[SEGMENT_REPORT_ATTACHED_BIT]  = of_walk_q ? whole : position_d.attached;
     record.flags[SEGMENT_REPORT_DUPLICATE_BIT] = is_duplicate;
     record.flow      = of_flow;
-    record.raw_count = raw_count;
+    record.arrival   = of.arrival;
     record.epoch     = of_walk_q ? oldest.epoch : row_q.epoch;
     record.status[SEGMENT_REPORT_REFUSAL_LSB +: SEGMENT_REPORT_REFUSAL_WIDTH] = is_refused ? refusal : REFUSAL_NONE;
     record.done_len  = done_len;
@@ -427,6 +430,7 @@ module rx_dispatch
     frame_record.kind     = REPORT_KIND_FRAME;
     frame_record.raw_slot = slot_of[0];
     frame_record.raw_len  = of.frame_len;
+    frame_record.arrival  = of.arrival;
 
     close_d.raw    = raw;
     close_d.report = of_walk_q || !drop;
@@ -462,7 +466,7 @@ module rx_dispatch
   );
 
   logic unused;
-  assign unused = ^{cfg_i, oldest, of.payload, room_plain_of};
+  assign unused = ^{cfg_i, oldest, of.payload, room_plain_of, replay_i};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET

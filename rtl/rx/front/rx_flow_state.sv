@@ -6,6 +6,18 @@
 // all that was fetched is fetched again. A flow may have segments in the walk (`busy_*`): an ATTACH with attached = 0 is then kept for
 // all of them, and is what dispatch writes when they end (`finish_i`); one with attached = 1 is refused, the card has not left the
 // flow yet. With a kept one none of the flow is started any more.
+//
+// A flow's *mark* is the number behind the last raw slot that a payload segment of it took, which the engine has to complete; slots are counted
+// since the ring was set up, and the mark has 16 bits of that. Only a taken slot moves it. An ATTACH with attached = 1 says that the host
+// has handled the reports of slots 0 to raw_seen - 1, so the slots that it has not handled are those from raw_seen to the ring's tail T. It is refused if
+// the mark is behind one of these: mark in raw_seen + 1 .. T, modulo 2^16. Why that is right:
+// - Never applied unseen. The host gives slots back only after it has handled their reports, so T - raw_seen <= 4096 slots of a ring, and
+//   the numbers raw_seen + 1 .. T are apart modulo 2^16. A mark of a slot that was not seen is among them, however late the host is.
+// - Never refused for good. A mark of a slot that was seen is among them only if it is 2^16 - 4096 slots old or older, and as long as raw_seen
+//   is not past its like: at most 4096 slots, none if the host has handled all, and the flow's next raw segment ends it in any case.
+// - RAW_LOG2 written: numbers start again, and the frames of before are nobody's. An old mark is refused or not, as one that is very old.
+// - Two ports: numbers, raw_seen and T are of the port that the FLOW_RX row names.
+// One with attached = 0 leaves the mark. One with freshen changes TS.Recent alone.
 // After reset all rows are cleared, NUM_FLOWS cycles in which nothing is accepted (`busy_o`).
 
 module rx_flow_state
@@ -14,6 +26,7 @@ module rx_flow_state
   import weft_int_pkg::*;
 #(
   parameter int unsigned NUM_FLOWS = 256,
+  parameter int unsigned PORTS = 1,
   parameter int unsigned WALKS = 8               // segments in the walk
 ) (
   input  logic             clk_i,
@@ -23,6 +36,8 @@ module rx_flow_state
   input  logic [15:0]      fetch_flow_i,
   output flow_rx_row_t     row_o,
   output rx_position_t     position_o,
+
+  input  logic [PORTS-1:0][15:0] raw_tail_i,   // raw slots taken since the ring was set up
 
   input  logic             upd_valid_i,
   input  logic [15:0]      upd_flow_i,
@@ -79,7 +94,8 @@ module rx_flow_state
   logic [WALKS-1:0]  kept_valid_q, walked, walked_q, keep_q;  // the flow's segments in the walk, which stay so with hold_o
   logic [FLOW_W:0]   clear_q;
   logic [FLOW_W-1:0] row_waddr, position_waddr, raddr, req_flow;
-  logic              row_we, position_we, is_attach, flow_in_walk, apply, applied, keep_all_q, keep_any_q, in_range, attach_ok, attach_ok_q;
+  logic              row_we, position_we, is_attach, flow_in_walk, apply, applied, keep_all_q, keep_any_q, in_range, attach_ok, attach_ok_q, freshens, unseen, wraps_q;
+  logic [15:0]       seen, tail, tail_q;
   flow_rx_row_t      row_req;
   attach_row_t       attach_req;
 
@@ -90,7 +106,7 @@ module rx_flow_state
   assign req_flow     = req_q.index[FLOW_W-1:0];
   assign in_range     = req_q.index >> FLOW_W == '0;
   assign position_req = '{attached: attach_req.attached[ATTACH_ROW_ATTACHED_BIT], ts_valid: attach_req.attached[ATTACH_ROW_TS_RECENT_VALID_BIT],
-                          raw_count: attach_req.raw_count, rcv_nxt: attach_req.rcv_nxt, msn: attach_req.msn,
+                          mark: '0, rcv_nxt: attach_req.rcv_nxt, msn: attach_req.msn,
                           mo: attach_req.mo, ts_recent: attach_req.ts_recent, window: attach_req.window};
 
   always_comb begin
@@ -105,7 +121,13 @@ module rx_flow_state
   // ---------------------------------------------------------------- table accesses
   assign tbl_req_ready_o = state_q == IDLE && !busy_o;
   assign apply           = state_q == APPLY;
-  assign attach_ok       = !position_req.attached || (!flow_in_walk && position_q.raw_count == position_req.raw_count);
+  assign freshens        = attach_req.attached[ATTACH_ROW_FRESHEN_BIT];
+  assign attach_ok       = freshens ? position_q.attached && !flow_in_walk : !position_req.attached || (!flow_in_walk && !unseen);
+
+  // Whether the mark is in seen + 1 .. tail, modulo 2^16: two comparisons side by side.
+  assign seen   = attach_req.raw_seen[15:0];
+  assign tail   = raw_tail_i[PORTS != 1 && row_rd.flags[FLOW_RX_ROW_PORT_BIT]];
+  assign unseen = wraps_q ? position_q.mark > seen || position_q.mark <= tail_q : position_q.mark > seen && position_q.mark <= tail_q;
   assign applied         = keep_all_q;
   assign kept_valid_o    = kept_valid_q;
   // No walk ends while an access is judged.
@@ -169,15 +191,20 @@ module rx_flow_state
       place_q    <= place;
       row_q      <= row_rd;
       position_q <= position_rd;
+      tail_q     <= tail;
+      wraps_q    <= tail < seen;
     end
     // A kept ATTACH is the newest word on its flow.
-    if (state_q == JUDGE && (walked_q & kept_valid_q) != '0) position_q <= kept_o;
+    if (state_q == JUDGE && (walked_q & kept_valid_q) != '0) begin
+      position_q      <= kept_o;
+      position_q.mark <= position_q.mark;
+    end
     attach_ok_q       <= attach_ok;
     tbl_rsp_o         <= '0;
     tbl_rsp_o.refused <= state_q == REFUSE || (req_q.write && is_attach && !attach_ok_q);
     if (is_attach) begin
-      tbl_rsp_o.row <= 512'({position_q.window, position_q.ts_recent, position_q.mo, position_q.msn,
-                             position_q.rcv_nxt, 16'd0, position_q.raw_count, 6'd0, position_q.ts_valid,
+      tbl_rsp_o.row <= 512'({16'd0, position_q.mark, position_q.window, position_q.ts_recent, position_q.mo, position_q.msn,
+                             position_q.rcv_nxt, 30'd0, position_q.ts_valid,
                              position_q.attached});
     end else begin
       tbl_rsp_o.row <= 512'({row_q.rq_base, 32'd0, row_q.marker_base, row_q.pd, 8'd0, row_q.epoch, row_q.rq_log2, 2'd0,
@@ -204,7 +231,10 @@ module rx_flow_state
       position_wr    = '0;
     end else if (apply) begin
       position_waddr = req_flow;
-      position_wr    = position_req;
+      position_wr    = freshens ? position_q : position_req;
+      position_wr.mark      = position_q.mark;
+      position_wr.ts_valid  = position_req.ts_valid;
+      position_wr.ts_recent = position_req.ts_recent;
     end
   end
 
@@ -249,7 +279,11 @@ module rx_flow_state
     end
   end
 
-  // What is kept for each segment, told once more.
+  // What is kept for each segment, told once more; the mark is not the host's.
+  function automatic rx_position_t unmarked(input rx_position_t position);
+    unmarked      = position;
+    unmarked.mark = position_q.mark;
+  endfunction
   rx_position_t [WALKS-1:0] told_q;
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) begin
@@ -258,7 +292,7 @@ module rx_flow_state
     if (rst_ni) begin
       for (int unsigned i = 0; i < WALKS; i++) begin
         kept_for_it: assert (!(finish_i[i] && kept_valid_q[i]) || (busy_head_i == WALK_W'(i) && kept_o == told_q[i]));
-        kept_answer: assert (!(apply && walked_q[i] && kept_valid_q[i]) || position_q == told_q[i]);
+        kept_answer: assert (!(apply && walked_q[i] && kept_valid_q[i]) || position_q == unmarked(told_q[i]));
       end
     end
   end

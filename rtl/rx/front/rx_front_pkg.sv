@@ -44,7 +44,7 @@ package rx_front_pkg;
   // The TCP segment of a frame.
   typedef struct packed {
     logic         is_tcp;        // and the frame is for this station alone
-    logic         replay;        // it is none: a piece of the stream out of host memory; ts_val and ts_ecr, if present, are MSN and MO
+    logic         replay;        // it is none: a piece of the stream out of host memory (replay_t), of which key, seq and payload_len are here
     logic         ip_options;    // the TCP options were not read
     logic [2:0]   ecn;           // AE flag, ECN field of the IP header
     logic [95:0]  key;           // source and destination address, source and destination port as on the wire
@@ -66,6 +66,7 @@ package rx_front_pkg;
     logic [15:0] start;
     logic [15:0] stop;           // position behind the last beat
     logic [15:0] frame_len;
+    logic [23:0] arrival;      // when it was whole: the clock in units of 8 cycles; not of a replay
     logic        payload;      // there is some, of TCP
     rx_segment_t segment;
   } rx_packet_t;
@@ -74,7 +75,7 @@ package rx_front_pkg;
   typedef struct packed {
     logic        attached;
     logic        ts_valid;
-    logic [7:0]  raw_count;
+    logic [15:0] mark;         // behind the last raw slot that a payload segment of the flow took (rx_flow_state)
     logic [31:0] rcv_nxt;
     logic [31:0] msn;
     logic [31:0] mo;
@@ -151,8 +152,8 @@ package rx_front_pkg;
     record.ts_val      = segment.ts_val;
     record.ts_ecr      = segment.ts_ecr;
     record.payload_len = segment.payload_len;
-    record.ecn[SEGMENT_REPORT_IP_ECN_LSB +: SEGMENT_REPORT_IP_ECN_WIDTH] = segment.ecn[1:0];
-    record.ecn[SEGMENT_REPORT_TCP_AE_BIT] = segment.ecn[2];
+    record.status[SEGMENT_REPORT_IP_ECN_LSB +: SEGMENT_REPORT_IP_ECN_WIDTH] = segment.ecn[1:0];
+    record.status[SEGMENT_REPORT_TCP_AE_BIT] = segment.ecn[2];
     {record.sack2_right, record.sack2_left, record.sack1_right, record.sack1_left, record.sack0_right,
      record.sack0_left} = segment.sack;
     if (segment.replay) begin

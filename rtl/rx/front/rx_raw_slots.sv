@@ -27,11 +27,14 @@ module rx_raw_slots
   input  logic               take_i,         // slot_o is taken
   output logic               settled_o,
   output logic [15:0]        slot_o,
+  output logic [15:0]        tail_o,         // its number since the ring was set up,
+  output logic [15:0]        behind_o,       // and that of the next one
   output logic               room_o,         // for a segment of a flow that is not walked
   output logic               room_walk_o,    // for one more in the walk
   output logic               room_plain_o    // for a frame of no flow
 );
 
+  logic [15:0]        behind_q;
   logic [31:0]        tail_q, used_q, plain_used_q, slot_mask_q;
   logic [32:0]        with_walks_q, with_reserve_q;
   logic [COUNT_W-1:0] walks_q;
@@ -39,16 +42,24 @@ module rx_raw_slots
   logic               recent;
 
   assign slot_o    = tail_q[15:0] & slot_mask_q[15:0];
+  assign tail_o    = tail_q[15:0];
+  assign behind_o  = behind_q;
   assign recent    = start_i || take_i || cfg_i.reset;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       tail_q    <= '0;
+      behind_q  <= 16'd1;
       recent_q  <= '1;
       settled_o <= 1'b0;
     end else begin
-      if (cfg_i.reset) tail_q <= '0;
-      else if (take_i) tail_q <= tail_q + 32'd1;
+      if (cfg_i.reset) begin
+        tail_q   <= '0;
+        behind_q <= 16'd1;
+      end else if (take_i) begin
+        tail_q   <= tail_q + 32'd1;
+        behind_q <= behind_q + 16'd1;
+      end
       recent_q  <= {recent_q[LATENCY-3:0], recent};
       settled_o <= recent_q == '0 && !cfg_i.reset;
     end
@@ -79,6 +90,7 @@ module rx_raw_slots
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       room_is_there: assert (take_i -> used < slots || cfg_i.reset);
+      behind_told: assert (behind_q == tail_q[15:0] + 16'd1);
       not_at_once: assert (start_i -> !recent_q[0]);
       walk_has_slot: assert (start_i && own_i && !needless_i -> used + 32'(walks_i) < slots || cfg_i.reset);
     end

@@ -4,7 +4,7 @@
 //          └──► waits ─► walk                     or thrown away
 //
 // One at a time: the bytes stand where transmit offers them until it is decided, a beat a cycle from the cycle behind its start on.
-// `about_i` stands with the first of them. Nothing is registered: what comes stands in registers of transmit.
+// `about_i` stands with the first of them, for rx_dispatch as well. Nothing is registered: what comes stands in registers of transmit.
 
 module rx_replay
   import rx_front_pkg::*;
@@ -21,7 +21,9 @@ module rx_replay
   input  logic [DATA_W-1:0]   data_i,
   input  logic [DATA_W/8-1:0] keep_i,
   input  logic                last_i,
-  input  replay_t             about_i,
+  // verilator lint_off UNUSEDSIGNAL
+  input  replay_t             about_i,         // what of it is not here goes from transmit to rx_dispatch
+  // verilator lint_on UNUSEDSIGNAL
 
   output logic                place_valid_o,   // to the store's queue, once for each
   input  logic                place_ready_i,
@@ -81,9 +83,6 @@ module rx_replay
     segment_o.replay      = 1'b1;
     segment_o.key         = about_i.key;
     segment_o.seq         = about_i.seq;
-    segment_o.ts_present  = !about_i.follows;
-    segment_o.ts_val      = about_i.msn;
-    segment_o.ts_ecr      = about_i.mo;
     segment_o.payload_len = about_i.bytes;
   end
 

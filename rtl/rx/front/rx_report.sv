@@ -112,7 +112,8 @@ module rx_report
       head_inside: assert (used_q == '0 || used_q[head_q]);
       next_of_all: assert (valid_i -> next_i);
       of_one_segment: assert (take && merge -> {held.flow, held.seq, held.epoch} == {segment.flow, segment.seq, segment.epoch} &&
-                              segment.done_len == segment.payload_len && segment.status == '0);
+                              segment.done_len == segment.payload_len && !segment.status[SEGMENT_REPORT_RAW_FAILED_BIT] &&
+                              segment.status[SEGMENT_REPORT_REFUSAL_LSB +: SEGMENT_REPORT_REFUSAL_WIDTH] == REFUSAL_NONE);
     end
   end
   // verilator lint_on SYNCASYNCNET

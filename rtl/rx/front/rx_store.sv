@@ -25,6 +25,7 @@ module rx_store
   input  rx_drop_e                      drop_i,
   input  logic [15:0]                   frame_len_i,
   input  rx_segment_t                   segment_i,
+  input  logic [23:0]                   clock_i,          // in units of 8 cycles
 
   input  logic                          replay_valid_i,   // a replay, which has nothing in here but its place among the frames
   output logic                          replay_ready_o,
@@ -74,6 +75,7 @@ module rx_store
     packet_d.start     = 16'(start_q);
     packet_d.stop      = 16'(wr_next);
     packet_d.frame_len = frame_len_i;
+    packet_d.arrival   = clock_i;
     packet_d.payload   = segment_i.is_tcp && segment_i.payload_len != '0;
     packet_d.segment   = segment_i;
     // A replay's place comes only where no frame ends, so that the verdict, which is late, chooses nothing here. What it gives back is
@@ -81,6 +83,7 @@ module rx_store
     if (!beat_last_i) begin
       packet_d.stop      = 16'(start_q);
       packet_d.frame_len = replay_i.payload_len;
+      packet_d.arrival   = '0;
       packet_d.payload   = 1'b0;
       packet_d.segment   = replay_i;
     end

@@ -1,8 +1,8 @@
 // The segments in the walk, oldest first, and how those ended that have not been closed yet.
 //
 // A flow's segments stand behind one another: a further one, *chained*, is started only if the youngest of all is of its flow. So a flow's
-// raw count goes from each to the one behind it, if that is chained; else it is as it was at the start, because nobody else changes the
-// count of a flow that is in the walk. `done_i` comes in the order of the starts and is kept until `finish_i` takes it; it can be taken in the
+// mark goes from each to the one behind it, if that is chained; else it is as it was at the start, because nobody else changes the
+// mark of a flow that is in the walk. `done_i` comes in the order of the starts and is kept until `finish_i` takes it; it can be taken in the
 // next cycle, or one later where the segment did not end whole. The oldest segment waits for it in a register.
 
 module rx_walks
@@ -21,7 +21,7 @@ module rx_walks
   input  logic                   start_i,
   input  logic                   open_i,           // and it has payload of a frame
   input  walking_t               entry_i,          // of flow_i
-  input  logic [7:0]             raw_count_i,      // as it stands in this cycle
+  input  logic [15:0]            mark_i,           // as it stands in this cycle
   output logic                   room_o,
   output logic                   in_walk_o,        // there are some of its flow: a cycle after flow_i has changed
   output logic                   youngest_o,       // as the youngest,
@@ -43,7 +43,8 @@ module rx_walks
   output logic [31:0]            done_end_o,       // where it leaves the flow
   output walking_t               oldest_o,
   output logic [15:0]            oldest_flow_o,    // its flow, a cycle ahead
-  output logic [7:0]             oldest_counted_o, // its flow's raw count, this one counted if it did not end whole
+  input  logic [15:0]            behind_i,         // behind the raw slot that it takes if it takes one
+  output logic [15:0]            oldest_mark_o,    // where it leaves its flow's mark: at its slot if it did not end whole
   output logic [INDEX_W-1:0]     head_o,
   input  logic                   finish_i,
 
@@ -58,8 +59,8 @@ module rx_walks
   logic                   oldest_valid_q;
   logic [WALKS-1:0]       valid_q, same_q, chained_q, last_q;
   logic [WALKS-1:0][15:0] flow_q;
-  logic [WALKS-1:0][7:0]  raw_count_q;
-  logic [7:0]             head_raw, oldest_raw_q, oldest_raw_more_q, counted_q;
+  logic [WALKS-1:0][15:0] mark_q;
+  logic [15:0]            head_mark, oldest_mark_q, left_mark_q;
   logic [INDEX_W-1:0]     head_q, tail_q, young_q;
   logic [COUNT_W-1:0]     count_q, payloads_q;
   logic                   some_payload_q, more_payloads_q;   // payloads_q != 0, > 1: a start, and the end that it lets through, are late
@@ -108,7 +109,7 @@ module rx_walks
   assign count_o        = count_q;
 
   // What the one before has left is read in the cycle after it ended: a chained one was started by then.
-  assign head_raw       = chained_q[head_q] ? counted_q : raw_count_q[head_q];
+  assign head_mark      = chained_q[head_q] ? left_mark_q : mark_q[head_q];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) oldest_valid_q <= 1'b0;
@@ -116,11 +117,10 @@ module rx_walks
   end
   always_ff @(posedge clk_i) begin
     if (!oldest_valid_q) begin
-      oldest_q          <= entry_q[head_q];
-      oldest_raw_q      <= head_raw;
-      oldest_raw_more_q <= head_raw + 8'd1;
+      oldest_q      <= entry_q[head_q];
+      oldest_mark_q <= head_mark;
     end
-    counted_q <= oldest_counted_o;
+    left_mark_q <= oldest_mark_o;
   end
 
   // How segments ended whose close has to wait; the first of them in a register.
@@ -156,7 +156,7 @@ module rx_walks
 
   assign done_o           = done_q;
   assign done_end_o       = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
-  assign oldest_counted_o = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_raw_q : oldest_raw_more_q;
+  assign oldest_mark_o    = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_mark_q : behind_i;
   assign done_waits_o     = done_valid_q || fifo_valid;
   assign done_valid_o     = done_ready_q;
 
@@ -197,7 +197,7 @@ module rx_walks
     if (room_o) begin
       entry_q[tail_q]     <= entry_i;
       flow_q[tail_q]      <= flow_i;
-      raw_count_q[tail_q] <= raw_count_i;
+      mark_q[tail_q]      <= mark_i;
       chained_q[tail_q]   <= youngest_o;
     end
   end
@@ -217,21 +217,21 @@ module rx_walks
       if (valid_q[i] && flow_q[i] == flow_i) in_walk = 1'b1;
     end
   end
-  // The counts told once more: an end changes those of all its flow's segments.
-  logic [WALKS-1:0][7:0] counts_q;
+  // The marks told once more: an end changes those of all its flow's segments.
+  logic [WALKS-1:0][15:0] marks_q;
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) begin
-      if (finish_i && flow_q[i] == oldest_q.flow) counts_q[i] <= oldest_counted_o;
+      if (finish_i && flow_q[i] == oldest_q.flow) marks_q[i] <= oldest_mark_o;
     end
-    if (start_i) counts_q[tail_q] <= finish_i && flow_i == oldest_q.flow ? oldest_counted_o : raw_count_i;
+    if (start_i) marks_q[tail_q] <= finish_i && flow_i == oldest_q.flow ? oldest_mark_o : mark_i;
   end
   logic [31:0] started_end_q;
   always_ff @(posedge clk_i) started_end_q <= entry_i.seq_end;
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       young_is_last: assert (young_q == tail_q - 1'b1);
-      counts_on: assert (finish_i -> oldest_raw_q == counts_q[head_q]);
-      one_count: assert (start_i && youngest_o -> raw_count_i == counts_q[young_q]);
+      marks_on: assert (finish_i -> oldest_mark_q == marks_q[head_q]);
+      one_mark: assert (start_i && youngest_o -> mark_i == marks_q[young_q]);
       ready_told: assert (done_ready_q == (done_valid_q && oldest_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)));
       no_more_than_fit: assert (32'(count_q) <= WALKS);
       payloads_told: assert (some_payload_q == (payloads_q != '0) && more_payloads_q == (payloads_q > COUNT_W'(1)));

@@ -298,16 +298,18 @@ impl State {
             let Some((at, frame, bad)) = s.arriving.pop_front() else {
                 break;
             };
+            let passing_clock = at - RECEIVE_DELAY;
             let passing = Passing {
                 frame: &frame,
                 sent: false,
                 bad,
-                clock: at - RECEIVE_DELAY,
+                clock: passing_clock,
             };
             s.capture.note(&passing, &mut s.counters);
-            if let Some(accepted) =
+            if let Some(mut accepted) =
                 accept(frame, bad, &s.config, &s.raw, &mut s.counters, &mut s.trace)
             {
+                accepted.arrival = (passing_clock / 8) as u32 & 0xff_ffff;
                 let bytes = accepted.frame.len();
                 if s.stored_bytes + bytes > BUFFER {
                     s.counters.count(Counter::RxDropBufferFull);

@@ -38,6 +38,8 @@ pub struct Config {
 pub struct Accepted {
     /// The frame.
     pub frame: Vec<u8>,
+    /// When it had come, as reports say it.
+    pub arrival: u32,
     tcp: Option<Segment>,
     replay: Option<Replay>,
 }
@@ -47,6 +49,7 @@ impl Accepted {
     pub fn replay(bytes: Vec<u8>, replay: Replay) -> Self {
         Self {
             frame: bytes,
+            arrival: 0,
             tcp: None,
             replay: Some(replay),
         }
@@ -96,6 +99,7 @@ pub fn accept(
             Parsed::Other => {
                 return Some(Accepted {
                     frame,
+                    arrival: 0,
                     tcp: None,
                     replay: None,
                 })
@@ -103,6 +107,7 @@ pub fn accept(
             Parsed::Tcp(segment) => {
                 return Some(Accepted {
                     frame,
+                    arrival: 0,
                     tcp: Some(segment),
                     replay: None,
                 })
@@ -152,7 +157,7 @@ impl Receive<'_> {
             return self.other(accepted);
         };
         match self.tables.lookup(&segment.key) {
-            Some(flow) => self.segment(&accepted.frame, segment, flow),
+            Some(flow) => self.segment(accepted, segment, flow),
             None => self.other(accepted),
         }
     }
@@ -202,12 +207,14 @@ impl Receive<'_> {
             raw_slot,
             raw_len: frame.len() as u16,
             status,
+            arrival: accepted.arrival,
             ..FrameReport::default()
         };
         self.reports.push(report.to_bytes());
     }
 
-    fn segment(&mut self, frame: &[u8], s: &Segment, flow: u16) {
+    fn segment(&mut self, accepted: &Accepted, s: &Segment, flow: u16) {
+        let frame = &accepted.frame[..];
         let f = usize::from(flow);
         let (row, mut position) = (self.tables.rx[f], self.tables.positions[f]);
         let judgement = judge(s, &row, &position);
@@ -220,6 +227,8 @@ impl Receive<'_> {
         if needs_room && !self.raw.has_room() {
             return self.no_raw_slot(frame, flow);
         }
+        // The flow's mark, if the engine has to complete the segment.
+        let behind = self.raw.tail().wrapping_add(1) & 0xffff;
         let (mut done, mut raw, mut status) = (0, false, 0);
         let mut fpdus = Vec::new();
         let verdict = match judgement {
@@ -243,7 +252,7 @@ impl Receive<'_> {
             }
             Judgement::Bypassed => {
                 raw = true;
-                position.raw_count = position.raw_count.wrapping_add(1);
+                position.raw_seen = behind;
                 trace_verdict::BYPASSED
             }
             Judgement::Duplicate => {
@@ -252,7 +261,7 @@ impl Receive<'_> {
             }
             Judgement::Leave => {
                 raw = true;
-                position.raw_count = position.raw_count.wrapping_add(1);
+                position.raw_seen = behind;
                 position.attached &= !AttachRow::ATTACHED;
                 self.counters.count(Counter::RxDetachGap);
                 trace_verdict::GAP
@@ -272,7 +281,7 @@ impl Receive<'_> {
                 if end == End::Whole {
                     self.counters.count(Counter::RxSegmentsPlaced);
                 } else {
-                    position.raw_count = position.raw_count.wrapping_add(1);
+                    position.raw_seen = behind;
                     position.attached &= !AttachRow::ATTACHED;
                     self.counters.count(if end == End::Error {
                         Counter::RxDetachError
@@ -305,14 +314,14 @@ impl Receive<'_> {
             ack: s.ack,
             window: s.window,
             tcp_flags: s.flags,
-            raw_count: position.raw_count,
             ts_val,
             ts_ecr,
             payload_len: s.len as u16,
             done_len: done as u16,
             raw_slot,
             raw_len: if raw { frame.len() as u16 } else { 0 },
-            status: status | failed,
+            status: status | failed | s.ecn << SegmentReport::IP_ECN_SHIFT,
+            arrival: accepted.arrival,
             sack0_left: sack(0).0,
             sack0_right: sack(0).1,
             sack1_left: sack(1).0,
@@ -320,7 +329,6 @@ impl Receive<'_> {
             sack2_left: sack(2).0,
             sack2_right: sack(2).1,
             epoch: row.epoch,
-            ecn: s.ecn,
             ..SegmentReport::default()
         }
         .with_raw(raw)
@@ -379,7 +387,6 @@ impl Receive<'_> {
             kind: report_kind::REPLAY,
             flow: replay.flow,
             seq: replay.seq,
-            raw_count: position.raw_count,
             payload_len: bytes.len() as u16,
             done_len: done as u16,
             epoch: row.epoch,

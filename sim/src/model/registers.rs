@@ -134,7 +134,8 @@ impl ModelCard {
                 for (bytes, word) in row.chunks_exact_mut(4).zip(s.table_data) {
                     bytes.copy_from_slice(&word.to_le_bytes());
                 }
-                !s.tables.write(number, index, &row, &mut s.counters)
+                !s.tables
+                    .write(number, index, &row, s.raw.tail(), &mut s.counters)
             }
             Ok(TableOperation::Read) => match s.tables.read(number, index) {
                 Some(row) => {

@@ -179,7 +179,7 @@ impl ReportRing {
             }
             let slot = self.tail & ((1 << self.log2) - 1);
             let phase = !(self.tail >> self.log2) & 1;
-            report[56..60].copy_from_slice(&job_done.to_le_bytes());
+            report[56..59].copy_from_slice(&job_done.to_le_bytes()[..3]);
             report[63] = phase as u8;
             let written = memory.write(self.base + u64::from(slot) * 64, &report);
             if group == Group::Begun && !memory.commit() {

@@ -12,6 +12,12 @@ pub fn key_places(key: &[u8; 12], flows: u32) -> [u32; 4] {
     [low, low + 1, high, high + 1]
 }
 
+/// Is the slot before `mark` one of those from `seen` to the tail? Of all three 16 bits count.
+fn is_unseen(mark: u32, seen: u32, tail: u32) -> bool {
+    let unseen = (tail as u16).wrapping_sub(seen as u16);
+    (mark as u16).wrapping_sub(seen as u16).wrapping_sub(1) < unseen
+}
+
 /// All tables of a card.
 #[derive(Clone, Debug)]
 pub struct Tables {
@@ -63,6 +69,7 @@ impl Tables {
         number: u8,
         index: usize,
         row: &[u8; 64],
+        raw_tail: u32,
         counters: &mut Counters,
     ) -> bool {
         fn put<T>(table: &mut [T], index: usize, row: T) -> bool {
@@ -74,24 +81,47 @@ impl Tables {
                 usize::from(row.flow) < self.flows && put(&mut self.keys, index, row)
             }
             table::FLOW_RX => put(&mut self.rx, index, FlowRxRow::from_bytes(row)),
-            table::ATTACH => self.attach(index, AttachRow::from_bytes(row), counters),
+            table::ATTACH => self.attach(index, AttachRow::from_bytes(row), raw_tail, counters),
             table::FLOW_TX => put(&mut self.tx, index, FlowTxRow::from_bytes(row)),
             table::STAG => put(&mut self.stags, index, StagRow::from_bytes(row)),
             _ => false,
         }
     }
 
-    fn attach(&mut self, index: usize, row: AttachRow, counters: &mut Counters) -> bool {
+    /// `raw_tail`: raw slots taken since the ring was set up. A position's `raw_seen` is its mark, of which only taken slots are the
+    /// cause.
+    fn attach(
+        &mut self,
+        index: usize,
+        row: AttachRow,
+        raw_tail: u32,
+        counters: &mut Counters,
+    ) -> bool {
         let Some(position) = self.positions.get_mut(index) else {
             return false;
         };
-        if row.attached() && row.raw_count != position.raw_count {
+        let applied = if row.freshen() {
+            position.attached()
+        } else {
+            !row.attached() || !is_unseen(position.raw_seen, row.raw_seen, raw_tail)
+        };
+        if !applied {
             counters.count(Counter::RxAttachRefused);
             return false;
         }
-        *position = AttachRow {
-            attached: row.attached & (AttachRow::ATTACHED | AttachRow::TS_RECENT_VALID),
-            ..row
+        let valid = row.attached & AttachRow::TS_RECENT_VALID;
+        *position = if row.freshen() {
+            AttachRow {
+                attached: AttachRow::ATTACHED | valid,
+                ts_recent: row.ts_recent,
+                ..*position
+            }
+        } else {
+            AttachRow {
+                attached: row.attached & AttachRow::ATTACHED | valid,
+                raw_seen: position.raw_seen,
+                ..row
+            }
         };
         counters.count(Counter::RxAttach);
         true

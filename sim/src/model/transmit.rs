@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use weft_layout::{
-    doorbell, trace_kind, Counter, FlowTxRow, Job, JobKind, JobReport, JobStatus, ReportKind,
-    TraceEntry, TraceFrameOut,
+    doorbell, trace_kind, Counter, FlowTxRow, Job, JobKind, JobReport, JobStatus, ReplayJob,
+    ReportKind, TraceEntry, TraceFrameOut,
 };
 
 use super::counters::Counters;
@@ -335,12 +335,13 @@ impl Transmit {
                 Ok(())
             }
             JobKind::Replay if (1..=self.max_replay as usize).contains(&length) => {
+                let replay = ReplayJob::from_bytes(&job.to_bytes());
                 let replay = Replay {
-                    flow: job.flow,
-                    seq: job.seq,
-                    follows: job.follows(),
-                    msn: job.ts_val,
-                    mo: job.ts_ecr,
+                    flow: replay.flow,
+                    seq: replay.seq,
+                    follows: replay.follows(),
+                    msn: replay.msn,
+                    mo: replay.mo,
                 };
                 frames.push_back(Outgoing {
                     bytes: payload.take(length, memory)?,

@@ -118,7 +118,6 @@ impl Setup {
         };
         let attach = AttachRow {
             attached: AttachRow::ATTACHED,
-            raw_count: 0,
             rcv_nxt: SEQ,
             msn: 1,
             mo: 0,

@@ -123,7 +123,8 @@ impl Host {
         let any = !reports.is_empty();
         self.outcome.received.resize(usize::from(FLOWS) + 1, vec![]);
         for (mut report, raw) in reports {
-            report[56..60].fill(0);
+            report[56..59].fill(0);
+            super::clear_arrival(&mut report);
             report[63] = 0;
             let segment = SegmentReport::from_bytes(&report);
             let (who, text) = match report[0] {
@@ -662,9 +663,9 @@ impl Plan {
                 AttachRow::ATTACHED,
                 AttachRow::ATTACHED | AttachRow::TS_RECENT_VALID,
             ][usize::from(rng.random_range(0..2u8))],
-            raw_count: position
-                .raw_count
-                .wrapping_add(u8::from(rng.random_ratio(1, 10))),
+            raw_seen: position
+                .raw_seen
+                .wrapping_sub(u32::from(rng.random_ratio(1, 10))),
             rcv_nxt: state.seq,
             msn: state.msn,
             mo: state.mo,
@@ -701,7 +702,6 @@ impl Plan {
     fn idle(&mut self, flow: u16, position: &AttachRow) -> Vec<Op> {
         let mut ops = vec![];
         let index = u32::from(flow);
-        let mut count = position.raw_count;
         for _ in 0..self.script.rng.random_range(0..6) {
             match self.script.rng.random_range(0..6) {
                 0 => {
@@ -712,9 +712,8 @@ impl Plan {
                     ops.push(Op::Look(table::FLOW_RX, index));
                 }
                 1 => {
-                    count = self.script.rng.random();
                     let row = AttachRow {
-                        raw_count: count,
+                        raw_seen: self.script.rng.random(),
                         msn: self.state(flow).msn,
                         ..AttachRow::default()
                     };
@@ -722,11 +721,7 @@ impl Plan {
                 }
                 2 => {
                     self.state(flow).mo = 0;
-                    let row = AttachRow {
-                        raw_count: count,
-                        ..*position
-                    };
-                    ops.push(self.attach(flow, &row));
+                    ops.push(self.attach(flow, position));
                 }
                 3 => {
                     let valid = !self.keys[usize::from(flow)];
@@ -764,8 +759,8 @@ impl Plan {
                 }
                 1 => {
                     let row = AttachRow {
-                        attached: rng.random_range(0..4),
-                        raw_count: rng.random_range(0..2),
+                        attached: rng.random_range(0..8),
+                        raw_seen: rng.random_range(0..2),
                         msn: rng.random(),
                         rcv_nxt: rng.random(),
                         ..AttachRow::default()

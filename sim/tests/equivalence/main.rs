@@ -8,7 +8,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use weft_layout::{
     doorbell, reg, report_kind, table, trace_kind, AttachRow, CaptureHeader, Counter, FlowRxRow,
-    FlowTxRow, Job, ReceiveElement, StagRow, TraceEntry, TraceTable, NUM_COUNTERS,
+    FlowTxRow, Job, ReceiveElement, ReplayJob, StagRow, TraceEntry, TraceTable, NUM_COUNTERS,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
@@ -262,7 +262,8 @@ impl Subject {
         let mut frames = vec![];
         for (mut report, raw) in self.reports() {
             // How many jobs were done by then is a matter of timing.
-            report[56..60].fill(0);
+            report[56..59].fill(0);
+            clear_arrival(&mut report);
             report[63] = 0;
             if report[0] == report_kind::JOB {
                 outcome
@@ -481,7 +482,6 @@ impl Script {
             );
             let attach = AttachRow {
                 attached: AttachRow::ATTACHED,
-                raw_count: 200,
                 rcv_nxt: seq,
                 msn: 1,
                 mo: 0,
@@ -801,8 +801,8 @@ impl Script {
             kind: weft_layout::job_kind::REPLAY,
             flow,
             seq,
-            ts_val: msn,
-            ts_ecr: mo,
+            msn,
+            to_or_mo: mo.into(),
             length: bytes.len() as u32,
             sge_count: count,
             ..Job::default()
@@ -818,11 +818,12 @@ impl Script {
             (job.sge3_iova, job.sge3_length) = part(true);
         }
         // What a segment's job would say counts for nothing.
-        job.flags = self.rng.random::<u8>() & Job::ECT;
         (job.ack, job.window, job.tcp_flags) = self.rng.random();
+        (job.ts_val, job.ts_ecr, job.stag_or_qn) = self.rng.random();
+        job.flags = self.rng.random::<u8>() & Job::ECT;
         // Those behind the first mostly follow it.
         let follows = self.rng.random_ratio(if number > 0 { 7 } else { 1 }, 8);
-        job = job.with_follows(follows);
+        job.flags |= if follows { ReplayJob::FOLLOWS } else { 0 };
         if self.rng.random_ratio(1, 40) {
             job.sge0_iova = 0x1234;
         }
@@ -939,12 +940,13 @@ fn record(seed: u64, rounds: usize, sizes: Sizes, ports: Ports) -> (Vec<(Step, O
             (state.msn, state.mo) = (position.msn, position.mo);
         } else {
             state.mo = 0;
-            let raw_count = position
-                .raw_count
-                .wrapping_add(u8::from(script.rng.random_ratio(1, 8)));
+            // Behind the flow's last raw slot, or that is still to be seen.
+            let raw_seen = position
+                .raw_seen
+                .wrapping_sub(u32::from(script.rng.random_ratio(1, 8)));
             let row = AttachRow {
                 attached: AttachRow::ATTACHED | script.rng.random_range(0..2u8) << 1,
-                raw_count,
+                raw_seen,
                 rcv_nxt: state.seq,
                 msn: state.msn,
                 mo: state.mo,
@@ -1122,5 +1124,13 @@ mod rtl {
             let card = Box::new(rtl::any128(seed, 0));
             compare_ports(seed, 30, CardKind::Rtl128, card, Ports::Two);
         }
+    }
+}
+
+/// When a frame came is another time for each card.
+fn clear_arrival(report: &mut [u8; 64]) {
+    use weft_layout::report_kind::{FRAME, PLACED, SEGMENT};
+    if matches!(report[0], SEGMENT | PLACED | FRAME) {
+        report[weft_layout::SegmentReport::ARRIVAL_AT..][..3].fill(0);
     }
 }

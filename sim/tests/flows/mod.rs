@@ -190,7 +190,6 @@ fn set_up(bench: &mut Bench, number: u16, port: usize) -> Flow {
     }
     let attach = AttachRow {
         attached: AttachRow::ATTACHED,
-        raw_count: 0,
         rcv_nxt: SEQ,
         msn: 1,
         mo: 0,

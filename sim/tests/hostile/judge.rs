@@ -43,7 +43,8 @@ pub struct Outcome {
     pub duplicate: bool,
     pub raw: bool,
     pub attached: bool,
-    pub raw_count: u8,
+    /// For the engine to complete: the flow's mark is at its slot.
+    pub leaves: bool,
     pub done: u16,
     /// Verdict, Terminate code, and place in the payload of each FPDU.
     pub fpdus: Vec<(u8, u16, u16)>,
@@ -56,7 +57,7 @@ pub fn outcome(flow: &mut Tracked, memories: &mut [Memory], spec: &Spec) -> Outc
         duplicate: false,
         raw: false,
         attached: flow.at.attached & AttachRow::ATTACHED != 0,
-        raw_count: flow.at.raw_count,
+        leaves: false,
         done: 0,
         fpdus: Vec::new(),
     };
@@ -100,11 +101,10 @@ pub fn outcome(flow: &mut Tracked, memories: &mut [Memory], spec: &Spec) -> Outc
     }
     if leaves {
         flow.at.attached &= !AttachRow::ATTACHED;
-        flow.at.raw_count = flow.at.raw_count.wrapping_add(1);
         out.raw = true;
     }
     out.attached = flow.at.attached & AttachRow::ATTACHED != 0;
-    out.raw_count = flow.at.raw_count;
+    out.leaves = leaves;
     out
 }
 

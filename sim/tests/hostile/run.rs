@@ -95,6 +95,8 @@ struct Run<'a> {
     flows: Vec<Flow>,
     memories: Vec<Memory>,
     expected: VecDeque<Expected>,
+    /// Raw slots taken by what was sent.
+    raw_tail: u32,
     drops: Vec<(Counter, u32)>,
     frames: u32,
     tally: &'a mut Tally,
@@ -122,6 +124,7 @@ pub fn run(kind: CardKind, seed: u64, tally: &mut Tally) -> Result<(), Failed> {
         flows: Vec::new(),
         memories: Vec::new(),
         expected: VecDeque::new(),
+        raw_tail: 0,
         drops: Vec::new(),
         frames: 0,
         tally,
@@ -257,7 +260,7 @@ impl Run<'_> {
     }
 
     /// Somewhere, often near a wrap.
-    fn position(&mut self, raw_count: u8) -> AttachRow {
+    fn position(&mut self, raw_seen: u32) -> AttachRow {
         let near = |random: &mut ChaCha8Rng| {
             let around: u32 = *[0, 1 << 31, random.random()].choose(random).unwrap_or(&0);
             around.wrapping_sub(random.random_range(0..1500u32))
@@ -276,7 +279,7 @@ impl Run<'_> {
         let ts_recent_valid = self.random.random_bool(0.7);
         AttachRow {
             attached: AttachRow::ATTACHED,
-            raw_count,
+            raw_seen,
             rcv_nxt: near(&mut self.random) & !3,
             msn: near(&mut self.random),
             mo: *[0, 0, 0, 7].choose(&mut self.random).unwrap_or(&0),
@@ -492,10 +495,15 @@ impl Run<'_> {
         let bytes = frame(&flow.ends, &spec);
         // More fragments, or an offset: no segment.
         if spec.fragment & 0x3fff != 0 {
+            self.raw_tail += 1;
             self.expected.push_back(Expected::Frame(bytes.clone()));
         } else {
             let was = flow.tracked.at.attached & AttachRow::ATTACHED != 0;
             let what = outcome(&mut flow.tracked, &mut self.memories, &spec);
+            self.raw_tail += u32::from(what.raw);
+            if what.leaves {
+                flow.tracked.at.raw_seen = self.raw_tail;
+            }
             let t = &mut *self.tally;
             t.refused[usize::from(what.status)] += 1;
             t.duplicates += u64::from(what.duplicate);
@@ -545,6 +553,7 @@ impl Run<'_> {
             }
         };
         self.tally.not_tcp += 1;
+        self.raw_tail += 1;
         self.expected.push_back(Expected::Frame(bytes.clone()));
         self.bench.world.deliver(0, bytes, false);
     }
@@ -605,7 +614,7 @@ impl Run<'_> {
         let f = self.below(self.flows.len() as u32) as usize;
         let number = u32::from(self.flows[f].number);
         let tracked = &self.flows[f].tracked;
-        let (tail, raw_count) = (tracked.rq_tail, tracked.at.raw_count);
+        let tail = tracked.rq_tail;
         match self.below(6) {
             0 => {
                 let row = StagRow {
@@ -619,17 +628,21 @@ impl Run<'_> {
                 self.bench.stag(stag, &row).map_err(failed)?;
             }
             1 => {
+                // As if its last raw segment were not seen.
+                let row = self.bench.read_table(table::ATTACH, number);
+                let mark = row
+                    .map_err(failed)?
+                    .map_or(0, |r| AttachRow::from_bytes(&r).raw_seen);
                 let row = AttachRow {
                     attached: AttachRow::ATTACHED | AttachRow::TS_RECENT_VALID,
-                    raw_count: raw_count.wrapping_add(100),
-                    ..self.position(0)
+                    ..self.position(mark.wrapping_sub(1))
                 };
                 let applied = self
                     .bench
                     .write_table(table::ATTACH, number, &row.to_bytes())
                     .map_err(failed)?;
                 if applied {
-                    return Err(format!("flow {number} attached with a wrong raw_count"));
+                    return Err(format!("flow {number} attached with a raw segment unseen"));
                 }
             }
             2 => {
@@ -728,11 +741,11 @@ impl Run<'_> {
             return Err(format!("a report without a segment: {r:x?}"));
         };
         let is = Outcome {
-            status: r.status,
+            status: r.status & SegmentReport::REFUSAL_MASK,
             duplicate: r.duplicate(),
             raw: r.raw(),
             attached: r.attached(),
-            raw_count: r.raw_count,
+            leaves: r.raw() && !r.attached() && r.payload_len > 0 && r.tcp_flags & 6 == 0,
             done: r.done_len,
             fpdus,
         };
@@ -762,11 +775,12 @@ impl Run<'_> {
             if at.attached & AttachRow::ATTACHED == 0 && self.random.random_bool(0.8) {
                 let mut row = AttachRow {
                     attached: at.attached | AttachRow::ATTACHED,
+                    raw_seen: self.bench.raw_seen(),
                     ..at
                 };
                 // As if the engine had taken some by hand.
                 if self.random.random_bool(0.3) {
-                    row = self.position(at.raw_count);
+                    row = self.position(row.raw_seen);
                     let rest = row.rcv_nxt.wrapping_sub(at.rcv_nxt) & 3;
                     row.rcv_nxt = row.rcv_nxt.wrapping_sub(rest);
                     self.flows[n].tracked.rq_tail = row.msn.wrapping_add(1);
@@ -781,7 +795,10 @@ impl Run<'_> {
                 if !applied {
                     return Err(format!("flow {number}: not attached with {row:x?}"));
                 }
-                self.flows[n].tracked.at = row;
+                self.flows[n].tracked.at = AttachRow {
+                    raw_seen: at.raw_seen,
+                    ..row
+                };
                 self.tally.attached_again += 1;
             } else if self.random.random_bool(0.2) {
                 let tail = self.flows[n].tracked.at.msn.wrapping_add(self.below(4));

@@ -32,10 +32,10 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// Raw, attached, raw_count, status, bytes done.
-    pub fn outcome(&self) -> (bool, bool, u8, u8, u16) {
+    /// Raw, attached, status, bytes done.
+    pub fn outcome(&self) -> (bool, bool, u8, u16) {
         let s = &self.segment;
-        (s.raw(), s.attached(), s.raw_count, s.status, s.done_len)
+        (s.raw(), s.attached(), s.status, s.done_len)
     }
 }
 
@@ -143,7 +143,7 @@ impl Setup {
 
 pub const ATTACHED: AttachRow = AttachRow {
     attached: AttachRow::ATTACHED,
-    raw_count: 0,
+    raw_seen: 0,
     rcv_nxt: SEQ,
     msn: 1,
     mo: 0,

@@ -166,12 +166,7 @@ pub fn placed_report(bytes: &[u8; 64]) -> String {
     f.field(8, 4, "ack", format!("{:#010x}", r.ack));
     f.field(12, 2, "window", format!("{}", r.window));
     f.field(14, 1, "tcp_flags", flags(r.tcp_flags));
-    f.field(
-        15,
-        1,
-        "raw_count",
-        format!("{} payload segments came up raw so far", r.raw_count),
-    );
+    f.field(15, 1, "epoch", format!("{}", r.epoch));
     f.field(24, 2, "payload_len", format!("{} of TCP", r.payload_len));
     f.field(26, 2, "ulpdu_len", format!("{}", r.ulpdu_len));
     f.field(28, 1, "ddp_control", "T, L, version 1");
@@ -189,7 +184,13 @@ pub fn placed_report(bytes: &[u8; 64]) -> String {
     );
     f.field(32, 4, "stag_or_qn", format!("STag {:#010x}", r.stag_or_qn));
     f.field(40, 8, "to_or_mo", format!("TO {:#x}", r.to_or_mo));
-    f.field(56, 4, "job_done", format!("{}", r.job_done));
+    f.field(56, 3, "job_done", format!("{}", r.job_done));
+    f.field(
+        59,
+        3,
+        "arrival",
+        format!("{}: in units of 8 cycles", r.arrival),
+    );
     f.field(63, 1, "phase", format!("{}", r.phase));
     f.text
 }
@@ -221,12 +222,7 @@ pub fn segment_report(bytes: &[u8; 64]) -> String {
     f.field(8, 4, "ack", format!("{:#010x}", r.ack));
     f.field(12, 2, "window", format!("{}", r.window));
     f.field(14, 1, "tcp_flags", flags(r.tcp_flags));
-    f.field(
-        15,
-        1,
-        "raw_count",
-        format!("{} payload segments came up raw so far", r.raw_count),
-    );
+    f.field(15, 1, "epoch", format!("{}", r.epoch));
     f.field(24, 2, "payload_len", format!("{}", r.payload_len));
     f.field(
         26,
@@ -234,7 +230,13 @@ pub fn segment_report(bytes: &[u8; 64]) -> String {
         "done_len",
         format!("{} of these are the card's doing", r.done_len),
     );
-    f.field(56, 4, "job_done", format!("{}", r.job_done));
+    f.field(56, 3, "job_done", format!("{}", r.job_done));
+    f.field(
+        59,
+        3,
+        "arrival",
+        format!("{}: in units of 8 cycles", r.arrival),
+    );
     f.field(63, 1, "phase", format!("{}", r.phase));
     f.text
 }

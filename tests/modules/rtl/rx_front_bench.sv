@@ -105,6 +105,7 @@ module rx_front_bench
   rx_position_t             kept;
   logic [$clog2(WALKS)-1:0] busy_head;
   logic [31:0]        start_msn, start_mo;
+  logic [15:0]        taken_tail;
   rx_close_t          close;
   table_req_t         tbl_req;
   table_rsp_t         key_rsp, state_rsp;
@@ -130,7 +131,7 @@ module rx_front_bench
 
   rx_store #(.DATA_W(DATA_W), .STORE_BYTES(STORE_BYTES), .MAX_FRAMES(MAX_FRAMES)) i_store (
     .clk_i, .rst_ni, .beat_valid_i(beat_valid), .beat_last_i(beat_last), .beat_data_i(beat_data), .drop_i(drop),
-    .frame_len_i(frame_len), .segment_i(segment), .replay_valid_i(1'b0), .replay_ready_o(), .replay_i('0), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
+    .frame_len_i(frame_len), .segment_i(segment), .clock_i('0), .replay_valid_i(1'b0), .replay_ready_o(), .replay_i('0), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
     .packet_o(packet), .rd_req_i(rd_req), .rd_pos_i(rd_pos), .rd_grant_o(rd_grant), .rd_data_o(rd_data),
     .free_valid_i, .free_stop_i, .idle_o(store_idle), .trace_o(stored), .cnt_inc_o(store_cnt)
   );
@@ -152,7 +153,7 @@ module rx_front_bench
 
   rx_flow_state #(.NUM_FLOWS(NUM_FLOWS), .WALKS(WALKS)) i_flow_state (
     .clk_i, .rst_ni, .fetch_valid_i(fetch_valid), .fetch_flow_i(fetch_flow), .row_o(fetch_row),
-    .position_o(fetch_position), .upd_valid_i(upd_valid), .upd_flow_i(upd_flow), .upd_position_i(upd_position),
+    .position_o(fetch_position), .raw_tail_i(taken_tail), .upd_valid_i(upd_valid), .upd_flow_i(upd_flow), .upd_position_i(upd_position),
     .busy_valid_i(busy_valid), .busy_flow_i(busy_flow), .busy_last_i(busy_last), .busy_head_i(busy_head),
     .finish_i(finish),
     .kept_valid_o(kept_valid), .kept_o(kept), .hold_o(hold), .changed_o(state_changed), .row_written_o(row_written),
@@ -163,13 +164,13 @@ module rx_front_bench
   );
 
   rx_dispatch #(.WALKS(WALKS)) i_dispatch (
-    .clk_i, .rst_ni, .cfg_i(cfg), .closed_i(1'b0), .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
+    .clk_i, .rst_ni, .cfg_i(cfg), .replay_i('0), .closed_i(1'b0), .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
     .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready),
     .payload_cmd_start_o(payload_cmd_start), .payload_cmd_offset_o(payload_cmd_offset), .payload_cmd_len_o(payload_cmd_len),
     .payload_flush_o(payload_flush), .replay_start_o(), .replay_flush_o(),
     .payload_open_o(payload_open), .payload_end_i(pl_valid_o && pl_ready_i && pl_last_o), .lookup_busy_i(lookup_busy),
     .lookup_valid_o(lookup_valid), .lookup_key_o(lookup_key), .lookup_rsp_i(lookup_rsp), .lookup_hit_i(lookup_hit), .lookup_flow_i(lookup_flow),
-    .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .fetch_valid_o(fetch_valid),
+    .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .raw_tail_o(taken_tail), .fetch_valid_o(fetch_valid),
     .fetch_flow_o(fetch_flow), .fetch_row_i(fetch_row), .fetch_position_i(fetch_position), .upd_valid_o(upd_valid),
     .upd_flow_o(upd_flow), .upd_position_o(upd_position), .busy_valid_o(busy_valid), .busy_flow_o(busy_flow),
     .busy_last_o(busy_last), .busy_head_o(busy_head), .finish_o(finish), .kept_valid_i(kept_valid), .kept_i(kept), .hold_i(hold),

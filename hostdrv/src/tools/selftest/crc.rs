@@ -113,7 +113,7 @@ pub(super) fn receive(c: &mut Context) -> Result<(), Failure> {
                 }
             }
             match bench.next(what)? {
-                Arrived::Segment(_, Some(_)) => stream.went_raw(),
+                Arrived::Segment(_, Some(_)) => {}
                 other => {
                     return Err(Failure::differs(
                         what(),

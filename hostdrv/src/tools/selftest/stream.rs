@@ -44,7 +44,6 @@ pub(super) struct Stream {
     pub(super) shape: Shape,
     /// Of the next byte sent.
     pub(super) seq: u32,
-    raw_count: u8,
     identification: u16,
 }
 
@@ -73,7 +72,6 @@ impl Stream {
             flow,
             shape,
             seq: 0xffff_f000,
-            raw_count: 0,
             identification: 0,
         })
     }
@@ -129,7 +127,7 @@ impl Stream {
     pub(super) fn attach(&mut self, bench: &mut Bench, msn: u32) -> Result<(), Failure> {
         let row = AttachRow {
             attached: AttachRow::ATTACHED,
-            raw_count: self.raw_count,
+            raw_seen: bench.card.raw_seen(),
             rcv_nxt: self.seq,
             msn,
             mo: 0,
@@ -140,17 +138,12 @@ impl Stream {
         }
         Err(Failure::differs(
             format!(
-                "ATTACH of flow {} with raw_count {}",
-                self.flow, self.raw_count
+                "ATTACH of flow {} with raw_seen {}",
+                self.flow, row.raw_seen
             ),
             "applied (TABLE_CMD reads 0)",
             "not applied",
         ))
-    }
-
-    /// A payload segment went up raw.
-    pub(super) fn went_raw(&mut self) {
-        self.raw_count = self.raw_count.wrapping_add(1);
     }
 
     /// A job of this stream for bytes at `iova`.
@@ -296,7 +289,6 @@ mod tests {
                 timestamps: None,
             },
             seq: 0x1fc,
-            raw_count: 0,
             identification: 0,
         };
         // The marker at 0x200 stands four octets behind the beginning of the length field.

@@ -68,12 +68,13 @@ fn sample(c: &mut Context, number: u8) -> [u8; 64] {
         table::ATTACH => AttachRow {
             // Not attached: the card takes such a row always.
             attached: r.next() as u8 & 2,
-            raw_count: r.next() as u8,
             rcv_nxt: r.next() as u32,
             msn: r.next() as u32,
             mo: r.next() as u32,
             ts_recent: r.next() as u32,
             window: r.next() as u32,
+            // The card's own.
+            raw_seen: 0,
         }
         .to_bytes(),
         table::FLOW_TX => FlowTxRow {

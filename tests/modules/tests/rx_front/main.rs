@@ -64,7 +64,7 @@ enum Access {
 
 fn attach_row(p: &Position) -> [u8; 64] {
     let row = AttachRow {
-        raw_count: p.raw_count,
+        raw_seen: p.raw_seen.into(),
         rcv_nxt: p.rcv_nxt,
         msn: p.msn,
         ts_recent: p.ts_recent,
@@ -72,6 +72,7 @@ fn attach_row(p: &Position) -> [u8; 64] {
         ..AttachRow::default()
     };
     row.with_attached(p.attached)
+        .with_freshen(p.freshens)
         .with_ts_recent_valid(p.ts_valid)
         .to_bytes()
 }
@@ -106,14 +107,15 @@ impl Access {
     }
 }
 
-fn any_position(rng: &mut Rng, sender: &Sender, now: &Position) -> Position {
+fn any_position(rng: &mut Rng, sender: &Sender, raw_tail: u32) -> Position {
     Position {
         attached: rng.u8(0..4) != 0,
         ts_valid: rng.bool(),
-        raw_count: if rng.u8(0..12) == 0 {
-            rng.u8(..)
+        freshens: rng.u8(0..4) == 0,
+        raw_seen: if rng.u8(0..12) == 0 {
+            rng.u16(..)
         } else {
-            now.raw_count
+            raw_tail.saturating_sub([0, 0, rng.u32(0..6)][rng.usize(0..3)]) as u16
         },
         rcv_nxt: sender.seq,
         msn: rng.u32(..),
@@ -664,7 +666,7 @@ fn any_access(rng: &mut Rng, accesses: &mut VecDeque<Access>, r: &Reference, sen
         )),
         2 => accesses.push_back(Access::Read(rng.usize(0..FLOWS))),
         _ => {
-            let row = any_position(rng, sender, &r.read(flow));
+            let row = any_position(rng, sender, r.raw_tail);
             accesses.push_back(Access::Attach(flow, row));
             accesses.push_back(Access::Read(flow));
         }
@@ -687,7 +689,7 @@ fn chain_access(
             0 => {
                 let row = Position {
                     attached: false,
-                    raw_count: rng.u8(..),
+                    raw_seen: rng.u16(..),
                     ..now
                 };
                 accesses.push_back(Access::Attach(flow, row));
@@ -704,7 +706,8 @@ fn chain_access(
     let row = Position {
         attached: true,
         ts_valid: rng.bool(),
-        raw_count: now.raw_count,
+        freshens: false,
+        raw_seen: r.raw_tail as u16,
         rcv_nxt: next.map_or(sender.seq, |tcp| tcp.seq),
         msn: rng.u32(..),
         ts_recent: next.and_then(|tcp| tcp.ts).map_or(sender.ts, |ts| ts.0),

@@ -41,8 +41,11 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     pub attached: bool,
+    /// Written only.
+    pub freshens: bool,
     pub ts_valid: bool,
-    pub raw_count: u8,
+    /// Written: raw slots that the host has handled; read: behind the last one of the flow.
+    pub raw_seen: u16,
     pub rcv_nxt: u32,
     pub msn: u32,
     pub ts_recent: u32,
@@ -259,7 +262,7 @@ impl Reference {
             position.attached = false;
         }
         if matches!(verdict, Verdict::Bypass | Verdict::Leave) {
-            position.raw_count = position.raw_count.wrapping_add(1);
+            position.raw_seen = self.raw_tail.wrapping_add(1) as u16;
         }
         self.positions[flow] = position;
         let mut should = record(tcp, flow, self.rows[flow], &position);
@@ -267,7 +270,7 @@ impl Reference {
             should.flags |= SegmentReport::DUPLICATE;
         }
         if let Verdict::Refused(status) = verdict {
-            should.status = status;
+            should.status |= status;
         }
         self.seen[match verdict {
             Verdict::Bare => 1,
@@ -298,14 +301,17 @@ impl Reference {
         (position.ts_valid, position.ts_recent) = (walking.after.ts_valid, walking.after.ts_recent);
         if !whole {
             self.seen[10] += u32::from(self.in_walk(flow));
-            position.raw_count = position.raw_count.wrapping_add(1);
+            position.raw_seen = self.raw_tail.wrapping_add(1) as u16;
         }
         let mut should = record(&tcp, flow, walking.row, &position);
         should.done_len = len;
         self.positions[flow] = position;
         if !self.in_walk(flow) {
             if let Some(kept) = self.kept[flow].take() {
-                self.positions[flow] = kept;
+                self.positions[flow] = Position {
+                    raw_seen: position.raw_seen,
+                    ..kept
+                };
             }
         }
         self.segment(should, !whole || done.engine, &walking.frame, close)?;
@@ -352,10 +358,20 @@ impl Reference {
 
     /// The host writes ATTACH; whether it is applied.
     pub fn attach(&mut self, flow: usize, row: Position) -> bool {
+        if row.freshens {
+            return self.freshen(flow, row);
+        }
         let in_walk = self.in_walk(flow);
-        if row.attached && (in_walk || row.raw_count != self.positions[flow].raw_count) {
+        // The card's mark is its own.
+        let mark = self.positions[flow].raw_seen;
+        let unseen = (self.raw_tail as u16).wrapping_sub(row.raw_seen);
+        if row.attached && (in_walk || mark.wrapping_sub(row.raw_seen).wrapping_sub(1) < unseen) {
             return false;
         }
+        let row = Position {
+            raw_seen: mark,
+            ..row
+        };
         match in_walk {
             true => self.kept[flow] = Some(row),
             false => self.positions[flow] = row,
@@ -363,9 +379,23 @@ impl Reference {
         true
     }
 
+    /// Of an attached flow that is not in the walk TS.Recent alone.
+    fn freshen(&mut self, flow: usize, row: Position) -> bool {
+        let applied = self.positions[flow].attached && !self.in_walk(flow);
+        if applied {
+            let position = &mut self.positions[flow];
+            (position.ts_valid, position.ts_recent) = (row.ts_valid, row.ts_recent);
+        }
+        applied
+    }
+
     /// What the host reads.
     pub fn read(&self, flow: usize) -> Position {
-        self.kept[flow].unwrap_or(self.positions[flow])
+        let now = self.positions[flow];
+        self.kept[flow].map_or(now, |kept| Position {
+            raw_seen: now.raw_seen,
+            ..kept
+        })
     }
 }
 
@@ -391,7 +421,6 @@ fn record(tcp: &Tcp, flow: usize, row: Row, position: &Position) -> SegmentRepor
         ack: tcp.ack,
         window: tcp.window,
         tcp_flags: tcp.flags,
-        raw_count: position.raw_count,
         ts_val,
         ts_ecr,
         payload_len: tcp.payload.len() as u16,
@@ -402,7 +431,7 @@ fn record(tcp: &Tcp, flow: usize, row: Row, position: &Position) -> SegmentRepor
         sack2_left: sack(2).0,
         sack2_right: sack(2).1,
         epoch: row.epoch,
-        ecn: tcp.ecn,
+        status: tcp.ecn << 4,
         ..SegmentReport::default()
     }
     .with_timestamps(tcp.ts.is_some())

@@ -10,7 +10,8 @@ use std::collections::VecDeque;
 
 use weft_engine::{Full, MemoryError, Port};
 use weft_layout::{
-    job_kind, table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, Job, ReceiveElement, StagRow,
+    count_near, job_kind, table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, Job, ReceiveElement,
+    StagRow,
 };
 
 /// IOVA of the first byte of host memory.
@@ -55,6 +56,9 @@ pub struct Card {
     pub out: Vec<Vec<u8>>,
     pub reports: VecDeque<Report>,
     slots: slots::Slots,
+    /// Frames put into slots, and of these the ones whose reports were handed over.
+    raw_tail: u32,
+    raw_seen: u32,
     /// Replays done, by their outcome.
     pub replays: [u32; 4],
     /// Every replay is refused.
@@ -84,6 +88,8 @@ impl Card {
             out: Vec::new(),
             reports: VecDeque::new(),
             slots: slots::Slots::default(),
+            raw_tail: 0,
+            raw_seen: 0,
             replays: [0; 4],
             no_replay: false,
             refused: 0,
@@ -118,9 +124,10 @@ impl Card {
 
     fn report(&mut self, report: [u8; 64], raw: Option<&[u8]>) {
         let mut report = report;
-        report[56..60].copy_from_slice(&self.done.to_le_bytes());
+        report[56..59].copy_from_slice(&self.done.to_le_bytes()[..3]);
         if let Some(frame) = raw {
             let slot = self.slots.put(frame);
+            self.raw_tail = self.raw_tail.wrapping_add(1);
             report[28..30].copy_from_slice(&slot.to_le_bytes());
         }
         self.reports.push_back((report, raw.map(<[u8]>::to_vec)));
@@ -138,7 +145,9 @@ impl Card {
     /// Hands a report to the engine: what it says about jobs is known from now on.
     pub fn next_report(&mut self) -> Option<Report> {
         let report = self.reports.pop_front()?;
-        self.known_done = u32::from_le_bytes(report.0[56..60].try_into().unwrap());
+        let low = u32::from_le_bytes(report.0[56..60].try_into().unwrap()) & 0xff_ffff;
+        self.known_done = count_near(self.known_done, low);
+        self.raw_seen = self.raw_seen.wrapping_add(report.1.is_some().into());
         Some(report)
     }
 }
@@ -197,13 +206,31 @@ impl Port for Card {
         }
     }
 
+    fn raw_seen(&self) -> u32 {
+        self.raw_seen
+    }
+
     fn attach(&mut self, flow: u16, row: &AttachRow) -> bool {
-        let state = &mut self.flows[usize::from(flow)];
-        if is_attached(row) && (state.attach.raw_count != row.raw_count || self.no_attach) {
+        let mark = self.flows[usize::from(flow)].attach.raw_seen;
+        let state = &mut self.flows[usize::from(flow)].attach;
+        if row.freshen() {
+            let valid = row.attached & AttachRow::TS_RECENT_VALID;
+            if is_attached(state) {
+                state.attached = AttachRow::ATTACHED | valid;
+                state.ts_recent = row.ts_recent;
+            }
+            return is_attached(state);
+        }
+        // Told exactly: numbers of slots as they are.
+        let seen = mark.wrapping_sub(row.raw_seen) as i32 <= 0;
+        if is_attached(row) && (!seen || self.no_attach) {
             self.refused += 1;
             return false;
         }
-        state.attach = *row;
+        *state = AttachRow {
+            raw_seen: mark,
+            ..*row
+        };
         true
     }
 

@@ -103,7 +103,7 @@ impl Card {
             window: segment.window,
             tcp_flags: segment.flags,
             payload_len: length as u16,
-            ecn: ecn(frame),
+            status: ecn(frame) << SegmentReport::IP_ECN_SHIFT,
             ..Default::default()
         };
         if let Some((value, echo)) = segment.options.timestamps {
@@ -126,7 +126,7 @@ impl Card {
         } else if control {
             raw = true;
         } else if segment.flags & flag::ACK == 0 {
-            report.status = refusal::NO_ACK;
+            report.status |= refusal::NO_ACK;
         } else if !state.rx.valid() || !is_attached(&state.attach) {
             raw = true;
             self.bump(flow, false);
@@ -141,13 +141,13 @@ impl Card {
             };
             let timestamp = segment.options.timestamps.map(|(value, _)| value);
             if with_timestamps && timestamp.is_none() {
-                report.status = refusal::NO_TIMESTAMP;
+                report.status |= refusal::NO_TIMESTAMP;
             } else if with_timestamps && timestamp.is_some_and(ts_old) {
-                report.status = refusal::PAWS;
+                report.status |= refusal::PAWS;
             } else if ahead <= 0 {
                 report.flags |= SegmentReport::DUPLICATE;
             } else if state.attach.window > 0 && ahead > i64::from(state.attach.window) {
-                report.status = refusal::WINDOW;
+                report.status |= refusal::WINDOW;
             } else if segment.seq != s || segment.flags & flag::URG != 0 || ip_options {
                 raw = true;
                 self.bump(flow, true);
@@ -167,7 +167,6 @@ impl Card {
             }
         }
         let row = &self.flows[usize::from(flow)].attach;
-        report.raw_count = row.raw_count;
         report.epoch = self.flows[usize::from(flow)].rx.epoch;
         for (on, bit) in [
             (is_attached(row), SegmentReport::ATTACHED),
@@ -189,8 +188,9 @@ impl Card {
     }
 
     fn bump(&mut self, flow: u16, detach: bool) {
+        let behind = self.raw_tail.wrapping_add(1);
         let row = &mut self.flows[usize::from(flow)].attach;
-        row.raw_count = row.raw_count.wrapping_add(1);
+        row.raw_seen = behind;
         if detach {
             row.attached = 0;
         }

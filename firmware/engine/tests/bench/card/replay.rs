@@ -1,7 +1,7 @@
 //! Replays: a piece of the stream that lay in raw slots is walked again; and what a driver does with the slots.
 
 use weft_engine::{Engine, Kept};
-use weft_layout::{job_kind, replay_outcome, report_kind, Job, ReplayReport};
+use weft_layout::{job_kind, replay_outcome, report_kind, Job, ReplayJob, ReplayReport};
 use weft_wire::tcp::{flag, Options, TcpSegment};
 
 use super::transmit::sges;
@@ -21,12 +21,12 @@ impl Card {
             kind: report_kind::REPLAY,
             flow: job.flow,
             seq: job.seq,
-            raw_count: state.attach.raw_count,
             payload_len: bytes.len() as u16,
             epoch: state.rx.epoch,
             ..Default::default()
         };
         let mut fpdus = Vec::new();
+        let job = ReplayJob::from_bytes(&job.to_bytes());
         let follows = job.follows();
         let elsewhere = follows && job.seq != state.attach.rcv_nxt;
         let never = !state.rx.valid() || is_attached(&state.attach) || self.no_replay;
@@ -35,7 +35,7 @@ impl Card {
         } else {
             let row = &mut self.flows[flow].attach;
             if !follows {
-                (row.msn, row.mo) = (job.ts_val, job.ts_ecr);
+                (row.msn, row.mo) = (job.msn, job.mo);
             }
             let segment = TcpSegment {
                 source_port: 0,
