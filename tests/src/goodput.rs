@@ -47,6 +47,28 @@ impl Default for Run {
     }
 }
 
+impl Run {
+    /// With hosts that look so often: Writes of 64 KiB.
+    pub fn late(congestion: Congestion, look_ns: [u64; 2]) -> Self {
+        Self {
+            congestion,
+            bytes: 1 << 16,
+            writes: 400,
+            depth: 32,
+            look_ns: Some(look_ns),
+            ..Self::default()
+        }
+    }
+}
+
+/// How often sender and receiver look, in nanoseconds: one of them seldom, or both.
+pub fn late_hosts() -> impl Iterator<Item = [u64; 2]> {
+    const SOON: u64 = 1_000;
+    let late = [20_000, 28_000, 100_000, 3_000_000];
+    late.into_iter()
+        .flat_map(|late| [[late, SOON], [SOON, late], [late; 2]])
+}
+
 /// What came out.
 #[derive(Clone, Copy, Debug)]
 pub struct Goodput {

@@ -77,6 +77,14 @@ impl Held {
         !self.replays.is_empty()
     }
 
+    /// A replay is over, and more had come meanwhile, behind which there is no gap; or not.
+    pub fn note_end(&mut self, overtaken: bool) {
+        self.overtaken = match overtaken {
+            true => self.overtaken.saturating_add(1),
+            false => 0,
+        };
+    }
+
     /// A piece of it is in this slot.
     pub fn has(&self, slot: u16) -> bool {
         self.pieces.iter().any(|piece| piece.slot == slot)

@@ -310,11 +310,8 @@ impl<P: Port> Link<'_, P> {
             Ok(ReplayOutcome::Refused) if !stands => {}
             Ok(ReplayOutcome::Error | ReplayOutcome::Refused) | Err(_) => self.replay_ended_badly(),
         }
-        let held = &mut self.conn.held;
-        held.overtaken = match held.is_empty() || self.conn.reassembly.has_gap() {
-            true => 0,
-            false => held.overtaken.saturating_add(1),
-        };
+        let overtaken = !self.conn.held.is_empty() && !self.conn.reassembly.has_gap();
+        self.conn.held.note_end(overtaken);
         self.stream();
         self.take_fin();
     }

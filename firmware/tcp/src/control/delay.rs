@@ -208,7 +208,8 @@ mod tests {
         // The target is 35 µs.
         delay.acknowledged(&acked(35 * US, 0, true));
         assert_eq!(delay.window.cwnd, 100 * MSS + 10);
-        for _ in 1..RECENT {
+        // One more: the latest counts when the next has come.
+        for _ in 0..RECENT {
             delay.acknowledged(&acked(50 * US, 0, false));
             assert!(delay.window.cwnd > 100 * MSS, "not all of them are late");
         }
@@ -222,6 +223,32 @@ mod tests {
         delay.recent.fill(10_000_000);
         delay.acknowledged(&acked(10_000 * US, 0, true));
         assert_eq!(delay.window.cwnd, braked - braked / 2, "by half at most");
+    }
+
+    /// Acknowledgments that have waited together for the peer's host tell of that wait, and not of the path.
+    #[test]
+    fn what_has_waited_together_is_no_delay_of_the_path() {
+        let mut delay = delay(100 * MSS);
+        delay.window.ssthresh = 100 * MSS;
+        for n in 0..200 {
+            let waited = acked(3_000 * US, 0, n % 20 == 0);
+            delay.acknowledged(&Progress {
+                bunched: n % 20 > 0,
+                ..waited
+            });
+        }
+        assert!(delay.window.cwnd > 100 * MSS, "{}", delay.window.cwnd);
+        // Nor does it say that there is none: who sees no delay goes by loss.
+        let cwnd = delay.window.cwnd;
+        delay.acknowledged(&Progress {
+            bunched: true,
+            ..acked(3_000 * US, MSS, true)
+        });
+        assert!(
+            delay.window.cwnd < cwnd - cwnd / 2 + MSS,
+            "{}",
+            delay.window.cwnd
+        );
     }
 
     #[test]
