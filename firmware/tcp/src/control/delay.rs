@@ -221,6 +221,7 @@ mod tests {
         delay.acknowledged(&acked(50 * US, 0, false));
         assert_eq!(delay.window.cwnd, braked, "once in a round");
         delay.recent.fill(10_000_000);
+        delay.pending = 10_000_000;
         delay.acknowledged(&acked(10_000 * US, 0, true));
         assert_eq!(delay.window.cwnd, braked - braked / 2, "by half at most");
     }
