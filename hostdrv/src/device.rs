@@ -82,7 +82,7 @@ use taking::QpEntry;
 
 /// Reports handled before the doorbells of what they caused are rung.
 const REPORTS_PER_BATCH: usize = 64;
-/// Reports handled in one call of `progress`, so that it ends.
+/// Reports handled in one call of `progress`, so that it ends; as many as there may be at its beginning, if those are more.
 const REPORTS_PER_CALL: usize = 4096;
 
 /// Asynchronous events that wait for a taker at most.
@@ -802,18 +802,23 @@ impl Device {
         // A message that came meanwhile may need them.
         state.take_shared();
         let mut frame = std::mem::take(&mut state.frame);
-        while *handled < REPORTS_PER_CALL {
+        // Whatever came before is handled before any timer: a host that was away must not take what waited for it for silence.
+        let most = match &state.place {
+            Place::Here(here) => here.card.report_slots().max(REPORTS_PER_CALL),
+            Place::OnCard(_) => 0,
+        };
+        while *handled < most {
             let Place::Here(here) = &mut state.place else {
                 break;
             };
-            let Some((report, slot)) = here.card.take_report()? else {
+            let now = self.now();
+            let Some((report, arrived, slot)) = here.card.take_report(now)? else {
                 break;
             };
             state.patience.saw(&report);
             add(&counts.engine_steps, 1);
             let Here { engine, card, .. } = &mut **here;
-            let now = self.now();
-            let for_host = engine.take_report(now, &report, slot, &mut frame, card)?;
+            let for_host = engine.take_report((now, arrived), &report, slot, &mut frame, card)?;
             engine.return_slots(now, card)?;
             if let (true, Some(queues)) = (for_host, &mut state.raw) {
                 queues.receive(&frame);

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod clients;
 pub mod ends;
+pub mod goodput;
 pub mod markers;
 pub mod namespace;
 pub mod peer;

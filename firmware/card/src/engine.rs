@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use weft_engine::commands::{entry_of, outcome};
-use weft_engine::{on_card, turn, Clock, Engine, EngineConfig, QpId, SrqId};
+use weft_engine::{on_card, turn, Arrived, Clock, Engine, EngineConfig, QpId, SrqId};
 use weft_layout::{
     proc_bell, proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine,
     ProcInfo, ProcQueues, ReportKind, SegmentReport,

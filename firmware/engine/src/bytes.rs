@@ -384,6 +384,7 @@ fn part(seq: u32, end: u32, job: u32) -> Part {
         data,
         region: None,
         job,
+        first_job: job,
         origin: Origin::Silent,
     }
 }

@@ -370,6 +370,8 @@ impl<P: Port> Link<'_, P> {
             is_pure: length == 0,
             sack: seen.sack.as_slice(),
             echo: self.conn.ecn.agreed && seen.flags & flag::ECE != 0,
+            arrived: self.shared.times.word(self.now),
+            departed: self.shared.departed(self.conn, seen.ack),
         };
         match self.conn.sender.acknowledge(self.now, &ack) {
             Acked::Unacceptable => return false,

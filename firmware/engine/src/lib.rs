@@ -32,6 +32,7 @@ mod attach;
 mod binding;
 pub mod budget;
 mod bytes;
+mod card_times;
 mod clock;
 mod cm;
 pub mod commands;
@@ -82,6 +83,7 @@ mod verbs;
 mod work;
 mod xrc;
 
+pub use card_times::Arrived;
 pub use clock::Clock;
 pub use cm::{
     is_station, AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason,

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use weft_layout::{table, AttachRow, FlowRxRow, FlowTxRow};
 
 use crate::arp::Neighbours;
+use crate::card_times::CardTimes;
 use crate::cm::{ConnId, Event};
 use crate::config::EngineConfig;
 use crate::conn::Conn;
@@ -27,6 +28,7 @@ use crate::verbs::Completion;
 use crate::xrc::Xrcds;
 use weft_tcp::pages::Pool;
 use weft_tcp::scoreboard::Run;
+use weft_tcp::seq;
 use weft_tcp::spare::Spare;
 
 /// How long to wait before trying a full job ring again, or asking for JOB_DONE.
@@ -87,6 +89,8 @@ pub struct Shared {
     pub identification: u16,
     /// The host's own stack uses the card as well.
     pub host_stack: bool,
+    /// When the card saw and sent what.
+    pub times: CardTimes,
     /// Half-open connections.
     pub syn_cache: SynCache,
     /// For those that have no room there.
@@ -163,6 +167,7 @@ impl Shared {
             frame: vec![0; usize::from(config.mtu.max(576)) + 14],
             identification: 0,
             host_stack: false,
+            times: CardTimes::default(),
             epochs: vec![0; usize::from(config.num_flows)],
             config,
         }
@@ -170,6 +175,17 @@ impl Shared {
 }
 
 impl Shared {
+    /// Where a controller goes by delay: what is acknowledged up to there left the card no earlier, whenever it was posted. 0: nothing is known.
+    #[inline]
+    pub fn departed(&self, conn: &Conn, ack: u32) -> u64 {
+        if !conn.sender.goes_by_delay() || !seq::lt(conn.sender.una, ack) {
+            return 0;
+        }
+        let newest = conn.parts.partition_point(|part| seq::lt(part.end, ack));
+        let part = conn.parts.get(newest);
+        part.map_or(0, |part| self.times.before(part.first_job))
+    }
+
     /// A connection that has something under way has memory to keep account of it.
     pub fn lend(&mut self, conn: &mut Conn) {
         self.spare_parts.lend(&mut conn.parts);

@@ -129,6 +129,8 @@ pub struct Part {
     pub region: Option<RegionRef>,
     /// Number of the newest job for any of it.
     pub job: u32,
+    /// Number of the job that sent all of it first.
+    pub first_job: u32,
     /// Who is to know.
     pub origin: Origin,
 }

@@ -2,7 +2,7 @@
 
 use crate::handover::Kept;
 use crate::port::Port;
-use crate::{Engine, RawSlots};
+use crate::{Arrived, Engine, RawSlots};
 
 /// A card whose raw ring is here, too.
 pub trait RawRing: Port {
@@ -26,9 +26,23 @@ pub trait RawRing: Port {
 }
 
 impl Engine {
-    /// Handles a report and its raw frame (slot, bytes), if it has one: in its slot where it can stay, else copied to `frame`. True: the frame is for
+    /// Handles a report, which the card saw then, and its raw frame (slot, bytes), if it has one: in its slot where it can stay, else copied to `frame`. True: the frame is for
     /// the host's own stack, as [`Engine::on_report`] says.
     pub fn take_report<R: RawRing>(
+        &mut self,
+        (now, arrived): (u64, Arrived),
+        report: &[u8; 64],
+        raw: Option<(u16, u16)>,
+        frame: &mut R::Frame,
+        ring: &mut R,
+    ) -> Result<bool, R::Error> {
+        self.shared.times.report(arrived, ring.jobs_done());
+        let for_host = self.take(now, report, raw, frame, ring);
+        self.shared.times.handled();
+        for_host
+    }
+
+    fn take<R: RawRing>(
         &mut self,
         now: u64,
         report: &[u8; 64],

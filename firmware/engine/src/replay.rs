@@ -20,6 +20,13 @@ use weft_wire::terminate::TerminateCode;
 /// How often JOB_DONE is looked at for slots that wait for a job.
 const SLOTS_POLL: u64 = 20_000;
 
+impl Conn {
+    /// Replays do not get to the end of a stream without a gap: what comes is copied until the card has the flow.
+    fn is_overtaken(&self) -> bool {
+        self.handover.held.is_overtaken() && !self.reassembly.has_gap()
+    }
+}
+
 impl Shared {
     /// The slots of what was done with are free, all of them when nobody takes FPDUs any more.
     pub fn free_done(&mut self, conn: &mut Conn) {
@@ -102,7 +109,7 @@ impl<P: Port> Link<'_, P> {
             || conn.bytes.is_some()
             || conn.peer_fin.is_some()
             || !conn.committed
-            || conn.handover.held.is_empty() && !conn.reassembly.is_empty()
+            || conn.handover.held.is_empty() && (!conn.reassembly.is_empty() || conn.is_overtaken())
             || !conn.reassembly.has_none(first, end)
         {
             return None;
@@ -134,7 +141,7 @@ impl<P: Port> Link<'_, P> {
 
     /// What is in order goes to the card again, or is copied. True: the stream waits.
     pub fn replay(&mut self) -> bool {
-        if self.is_element_foreign() {
+        if self.is_element_foreign() || self.conn.is_overtaken() {
             // The card is asked no more; the rest is copied when it is through.
             if self.conn.handover.held.is_replaying() {
                 return true;
@@ -287,10 +294,9 @@ impl<P: Port> Link<'_, P> {
             Ok(ReplayOutcome::Refused) if !stands => {}
             Ok(ReplayOutcome::Error | ReplayOutcome::Refused) | Err(_) => self.replay_ended_badly(),
         }
+        let overtaken = !self.conn.handover.held.is_empty() && !self.conn.reassembly.has_gap();
+        self.conn.handover.held.replay_ended(overtaken);
         self.stream();
-        if !self.conn.handover.held.is_empty() && !self.conn.reassembly.has_gap() {
-            self.conn.handover.raw_goes_on();
-        }
         self.take_fin();
     }
 

@@ -168,6 +168,8 @@ impl<P: Port> Link<'_, P> {
             is_pure: length == 0,
             sack: &[],
             echo: false,
+            arrived: self.shared.times.word(self.now),
+            departed: self.shared.departed(conn, report.ack),
         };
         let quiet = conn.way == Way::Quiet;
         let mut steady = false;
@@ -325,6 +327,7 @@ impl<P: Port> Link<'_, P> {
             data: Data::Gather(all),
             region: None,
             job: number,
+            first_job: number,
             origin,
         });
         self.conn.sender.sent(self.now, octets);

@@ -45,22 +45,27 @@ fn sent_after(a: (u64, u32), b: (u64, u32)) -> bool {
 }
 
 impl Rack {
-    /// Something has arrived that was not known to have (steps 1 to 3).
-    pub fn arrived(&mut self, run: &Run, now: u64, min_rtt: u64) {
+    /// Something has arrived that was not known to have (steps 1 to 3), and the word of it came then, if that is known.
+    pub fn arrived(&mut self, run: &Run, word: Option<u64>, min_rtt: u64) {
         match self.fack {
             Some(fack) if seq::le(run.end, fack) => self.reordering_seen |= !run.again,
             _ => self.fack = Some(run.end),
         }
-        let rtt = now.saturating_sub(run.sent_at);
-        if run.again && rtt < min_rtt.max(self.rtt / 2) {
-            // It is what was sent first that has arrived: no queue empties so fast.
+        let rtt = word.map(|at| at.saturating_sub(run.sent_at));
+        if run.again && rtt.is_none_or(|rtt| rtt < min_rtt.max(self.rtt / 2)) {
+            // It is what was sent first that has arrived: no queue empties so fast. Or nobody can tell.
             return;
         }
         let this = (run.sent_at, run.end);
         if self.newest.is_none_or(|newest| sent_after(this, newest)) {
             self.newest = Some(this);
             // It may still be what was sent first: then that took longer, and nothing has become faster.
-            self.rtt = if run.again { self.rtt.max(rtt) } else { rtt };
+            let known = rtt.unwrap_or(self.rtt);
+            self.rtt = if run.again {
+                self.rtt.max(known)
+            } else {
+                known
+            };
         }
     }
 
@@ -73,11 +78,11 @@ impl Rack {
 
     /// What was sent once, and then, has arrived, and with it all before ([`Rack::may_advance`]).
     #[inline]
-    pub fn advance(&mut self, last: (u64, u32), rtt: u64) {
+    pub fn advance(&mut self, last: (u64, u32), rtt: Option<u64>) {
         self.fack = Some(last.1);
         if self.newest != Some(last) {
             self.newest = Some(last);
-            self.rtt = rtt;
+            self.rtt = rtt.unwrap_or(self.rtt);
         }
     }
 
@@ -210,7 +215,7 @@ mod tests {
     }
 
     fn sack(rack: &mut Rack, board: &mut Scoreboard, now: u64, from: u32, to: u32) {
-        board.sack(from, to, 100, |run| rack.arrived(run, now, RTT));
+        board.sack(from, to, 100, |run| rack.arrived(run, Some(now), RTT));
     }
 
     fn lost(rack: &Rack, board: &mut Scoreboard, at: &Moment) -> (Vec<u32>, Option<u64>) {
@@ -250,7 +255,7 @@ mod tests {
         assert_eq!(lost(&rack, &mut board, &moment(1050)).0, [0, 100, 200]);
         board.nothing_lost();
         // The first was only late.
-        board.acknowledged(100, |run| rack.arrived(run, 1060, RTT));
+        board.acknowledged(100, |run| rack.arrived(run, Some(1060), RTT));
         assert!(rack.reorders());
         assert_eq!(lost(&rack, &mut board, &moment(1060)).0, [0; 0]);
         assert_eq!(rack.window(&moment(0), 3), RTT / 4);
@@ -298,7 +303,7 @@ mod tests {
     fn an_original_that_was_late_is_not_taken_for_its_copy() {
         let (mut rack, mut board) = (Rack::default(), board());
         board.sent_again(1500, 0, 100);
-        board.acknowledged(100, |run| rack.arrived(run, 1600, RTT));
+        board.acknowledged(100, |run| rack.arrived(run, Some(1600), RTT));
         assert_eq!(lost(&rack, &mut board, &moment(1600)), (Vec::new(), None));
     }
 
@@ -311,13 +316,13 @@ mod tests {
         };
         let (mut rack, mut board) = (Rack::default(), board());
         queued(&mut rack, &mut board);
-        board.acknowledged(100, |run| rack.arrived(run, 11_900, RTT));
+        board.acknowledged(100, |run| rack.arrived(run, Some(11_900), RTT));
         let found = lost(&rack, &mut board, &moment(11_900)).0;
         assert_eq!(found, [100], "what was sent later is in the queue");
 
         let (mut rack, mut board) = (Rack::default(), self::board());
         queued(&mut rack, &mut board);
-        board.acknowledged(100, |run| rack.arrived(run, 12_100, RTT));
+        board.acknowledged(100, |run| rack.arrived(run, Some(12_100), RTT));
         let (found, again) = lost(&rack, &mut board, &moment(8030));
         assert_eq!((found, again), (alloc::vec![], Some(90 + 7980 + RTT / 4)));
     }

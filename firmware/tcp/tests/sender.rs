@@ -57,6 +57,8 @@ impl Scene {
                 .map(|(l, r)| (l * MSS, r * MSS))
                 .collect::<Vec<_>>(),
             echo,
+            arrived: Some(self.now),
+            departed: 0,
         };
         self.s.acknowledge(self.now, &ack)
     }

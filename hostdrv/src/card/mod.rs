@@ -4,6 +4,7 @@
 //! whole the engine's `Port`.
 
 mod capture_ring;
+mod clock;
 mod control;
 mod fence;
 mod frame_buffers;
@@ -17,9 +18,11 @@ mod report_ring;
 mod reset;
 mod send_buffers;
 mod table;
+mod watch;
 
 use std::fmt::Debug;
 
+use weft_engine::Arrived;
 use weft_layout::{
     doorbells, reg, registers, Counter, ReadWrite, Register, INTERFACE_VERSION, NUM_COUNTERS,
 };
@@ -29,6 +32,7 @@ use crate::mmio::{Mmio, ALL_ONES};
 use crate::stats::{add, CardCounters};
 
 pub(crate) use capture_ring::{CaptureRing, Wanted};
+use clock::Clock;
 pub(crate) use control::health;
 use control::Control;
 pub use control::Health;
@@ -41,6 +45,7 @@ use raw_ring::RawRing;
 use receive_queues::ReceiveQueues;
 use report_ring::ReportRing;
 use send_buffers::SendBuffers;
+use watch::Watch;
 
 /// The longest frame the card handles.
 pub(crate) const MAX_FRAME: u16 = 9216;
@@ -52,8 +57,6 @@ const MAX_FLOWS_LOG2: u8 = 13;
 const MOST_AFTER: u32 = 63;
 /// How long a card may take to come to rest after reset.
 const QUIESCE_LIMIT_NS: u64 = 100_000_000;
-/// A card with jobs that does none for so long is stuck.
-const STUCK_LIMIT_NS: u64 = 10_000_000_000;
 
 /// Sizes of the rings, as log2 of their slots, and how jobs are announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,8 +130,8 @@ impl Capabilities {
     }
 }
 
-/// A report, and slot and length of its raw frame.
-pub(crate) type TakenReport = ([u8; 64], Option<(u16, u16)>);
+/// A report, when that came which it tells, and slot and length of its raw frame.
+pub(crate) type TakenReport = ([u8; 64], Arrived, Option<(u16, u16)>);
 
 /// A card that was brought up.
 pub(crate) struct Card {
@@ -139,6 +142,7 @@ pub(crate) struct Card {
     jobs: JobRing,
     frames: FrameBuffers,
     reports: ReportRing,
+    clock: Clock,
     raw: RawRing,
     queues: ReceiveQueues,
     send_buffers: SendBuffers,
@@ -146,8 +150,7 @@ pub(crate) struct Card {
     /// With a card that two share: frames that are the other one's. Then the tables are taken in turns.
     pub(crate) given: Option<Given>,
     pub(crate) memory: MemoryMap,
-    /// When the done count last moved, and to what: (time, done).
-    moved: (u64, u32),
+    watch: Watch,
     /// What went wrong where no error could be returned.
     fault: Option<DeviceError>,
 }
@@ -187,10 +190,10 @@ impl Card {
         let frames = FrameBuffers::new(&mmio, max_frame, rings.jobs_log2)?;
         let reports = ReportRing::new(&mmio, rings.reports_log2)?;
         let raw = RawRing::new(&mmio, rings.raw_log2, max_frame)?;
+        let clock = Clock::new(&mmio)?;
         let control = Control::start(&mmio)?;
         tracing::info!(?caps, max_frame, ?rings, "card is up");
 
-        let now = mmio.transport.now();
         Ok(Self {
             queues: ReceiveQueues::new(caps.flows),
             send_buffers: SendBuffers::new(caps.flows),
@@ -204,8 +207,9 @@ impl Card {
             jobs,
             frames,
             reports,
+            clock,
             raw,
-            moved: (now, 0),
+            watch: Watch::default(),
             fault: None,
         })
     }
@@ -231,9 +235,14 @@ impl Card {
 
     /// The next report that is there, and the raw frame that belongs to it, if one does: until
     /// [`copy_frame`](weft_engine::RawRing::copy_frame) or [`free_slot`](weft_engine::RawRing::free_slot).
-    pub(crate) fn take_report(&mut self) -> Result<Option<TakenReport>, DeviceError> {
+    pub(crate) fn take_report(&mut self, now: u64) -> Result<Option<TakenReport>, DeviceError> {
         let Some(report) = self.reports.take()? else {
+            self.clock.found_nothing(now);
             return Ok(None);
+        };
+        let arrived = match report.arrival() {
+            Some(arrival) => self.clock.arrived(&self.mmio, now, arrival)?,
+            None => Arrived::Now,
         };
         add(&self.mmio.counts.reports, 1);
         let bad = |why| DeviceError::BadReport {
@@ -252,7 +261,12 @@ impl Card {
         tracing::trace!(number = report.number, kind = report.kind(), raw = ?raw, "report");
         // Room is returned in steps of a quarter ring: one doorbell for many reports.
         self.reports.return_room(&self.mmio)?;
-        Ok(Some((report.bytes, raw)))
+        Ok(Some((report.bytes, arrived, raw)))
+    }
+
+    /// Reports that may be there at a time.
+    pub(crate) fn report_slots(&self) -> usize {
+        self.reports.slots()
     }
 
     /// Tells the card of what was posted since the last call.
@@ -288,26 +302,20 @@ impl Card {
         self.jobs.done().wrapping_sub(posted) as i32 >= 0
     }
 
-    /// Fails if the card has had jobs and finished none for a long time.
+    /// Fails if the host has seen jobs of the card waiting, and none done, for a long time of its looks, and JOB_DONE says the same.
     pub(crate) fn check_moving(&mut self, now: u64) -> Result<(), DeviceError> {
-        let done = self.jobs.done();
-        if self.jobs.outstanding() == 0 || done != self.moved.1 {
-            self.moved = (now, done);
+        let (done, outstanding) = (self.jobs.done(), self.jobs.outstanding());
+        let Some(waited_ns) = self.watch.look(now, done, outstanding > 0) else {
             return Ok(());
-        }
-        let waited_ns = now.saturating_sub(self.moved.0);
-        if waited_ns < STUCK_LIMIT_NS {
-            return Ok(());
-        }
-        let asked = self.ask_jobs_done()?;
-        self.moved = (now, asked);
-        if asked != done || self.jobs.outstanding() == 0 {
+        };
+        self.watch.asked();
+        if self.ask_jobs_done()? != done {
             return Ok(());
         }
         Err(DeviceError::Stuck {
             waited_ns,
-            outstanding: self.jobs.outstanding(),
-            done: asked,
+            outstanding,
+            done,
             status: self.mmio.read(registers::STATUS)?.0,
         })
     }

@@ -1,6 +1,6 @@
 //! The report ring: what arrived, and what became of it.
 
-use weft_layout::{doorbells, registers, FrameReport, ReportKind, SegmentReport};
+use weft_layout::{doorbells, registers, FrameReport, PlacedReport, ReportKind, SegmentReport};
 
 use super::write_checked;
 use crate::dma::{observe, DmaBuffer};
@@ -12,6 +12,9 @@ const SIZE: usize = SegmentReport::SIZE;
 const KIND: usize = SegmentReport::KIND_AT;
 const PHASE: usize = SegmentReport::PHASE_AT;
 const JOB_DONE: usize = SegmentReport::JOB_DONE_AT;
+/// And each report of a frame when that came.
+const ARRIVAL: usize = SegmentReport::ARRIVAL_AT;
+const _: () = assert!(PlacedReport::ARRIVAL_AT == ARRIVAL && FrameReport::ARRIVAL_AT == ARRIVAL);
 
 /// An interrupt waits so long for one more report: twice what a segment of 1500 bytes takes at 25 Gb/s.
 const GAP_NS: u64 = 1_000;
@@ -52,6 +55,11 @@ impl ReportRing {
 
     pub(super) fn taken(&self) -> u32 {
         self.taken
+    }
+
+    /// Reports that there is room for.
+    pub(super) fn slots(&self) -> usize {
+        1 << self.log2
     }
 
     /// Where the next report lies, if the card has written it: its phase is that of the pass through the ring.
@@ -100,6 +108,17 @@ impl Report {
     pub(super) fn job_done(&self) -> u32 {
         let b = &self.bytes[JOB_DONE..JOB_DONE + 3];
         u32::from_le_bytes([b[0], b[1], b[2], 0])
+    }
+
+    /// When what it tells had come, in units of the card's clock, if it is of a frame.
+    pub(super) fn arrival(&self) -> Option<u32> {
+        match ReportKind::from_raw(self.kind())? {
+            ReportKind::Segment | ReportKind::Placed | ReportKind::Frame => {
+                let b = &self.bytes[ARRIVAL..ARRIVAL + 3];
+                Some(u32::from_le_bytes([b[0], b[1], b[2], 0]))
+            }
+            ReportKind::Fpdu | ReportKind::Job | ReportKind::Replay => None,
+        }
     }
 
     /// Slot and length of the raw frame that belongs to it, if one does.

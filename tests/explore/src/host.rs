@@ -208,7 +208,8 @@ impl World {
         let (at, end) = (report.seq + report.done, report.seq + report.length);
         let slot = report.slot?;
         let fresh = at >= host.next() && !host.got.meets(at, end);
-        let apart = !host.handover.held.is_empty() || host.got.is_empty();
+        let fresh_start = host.got.is_empty() && !self.is_overtaken();
+        let apart = !host.handover.held.is_empty() || fresh_start;
         let room = 2 * self.ring.len() <= sizes.slots + 1;
         let may = sizes.replay && self.card.bound && host.fin.is_none() && !report.fin && at < end;
         (may && fresh && apart && room).then_some(Piece {
@@ -249,6 +250,9 @@ impl World {
     /// What is in order is walked by the card again, or framed by hand.
     fn go_on(&mut self, sizes: &Sizes) {
         self.free_done();
+        if self.is_overtaken() && !self.host.handover.held.is_replaying() {
+            self.spill(sizes);
+        }
         while !self.host.handover.held.is_empty() {
             let stream = (self.host.base, self.host.next());
             let posted = match self.host.handover.held.next(stream, SEGMENT) {
@@ -320,12 +324,16 @@ impl World {
             Outcome::Refused if !stands => {}
             Outcome::Refused => self.spill(sizes),
         }
+        let overtaken = !self.host.handover.held.is_empty() && !self.host.has_gap();
+        self.host.handover.held.replay_ended(overtaken);
         self.go_on(sizes);
-        if !self.host.handover.held.is_empty() && !self.host.has_gap() {
-            self.host.handover.raw_goes_on();
-        }
         self.take_fin(sizes);
         self.try_attach(sizes);
+    }
+
+    /// What comes is copied.
+    fn is_overtaken(&self) -> bool {
+        self.host.handover.held.is_overtaken() && !self.host.has_gap()
     }
 
     /// Behind the FIN nothing comes: what is left in slots is copied.

@@ -233,6 +233,7 @@ impl FlowHandover {
             self.owner = Owner::Card;
             (self.refused, self.wait) = (0, 0);
             self.edge = Edge::Moves;
+            self.held.keeps_up();
         } else {
             self.raw_goes_on();
         }
@@ -279,6 +280,7 @@ impl FlowHandover {
     pub fn open(&mut self) -> Opening {
         self.edge = Edge::Moves;
         self.refused = 0;
+        self.held.keeps_up();
         Opening::All
     }
 }

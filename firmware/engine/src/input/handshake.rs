@@ -198,6 +198,8 @@ impl<P: Port> Link<'_, P> {
             is_pure: false,
             sack: &[],
             echo: false,
+            arrived: self.shared.times.word(self.now),
+            departed: 0,
         };
         conn.sender.acknowledge(self.now, &ack);
         let mss = conn.sender.mss;

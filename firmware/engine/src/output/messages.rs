@@ -398,6 +398,7 @@ impl<P: Port> Link<'_, P> {
             data: message.data.slice(0, fitted.payload),
             region: message.region,
             job: 0,
+            first_job: 0,
             origin,
         };
         let push = if fitted.whole { flag::PSH } else { 0 };
@@ -425,7 +426,7 @@ impl<P: Port> Link<'_, P> {
         };
         match posted {
             Ok(job) => {
-                part.job = job;
+                (part.job, part.first_job) = (job, job);
                 if message.source == Source::Response {
                     response_job = Some(job);
                 }

@@ -17,6 +17,16 @@ const BRAKE: (u64, u64) = (4, 5);
 /// Round-trip times of which the least counts (as the filter of RFC 6817 does): a queue keeps all of them waiting, a packet that is late itself alone.
 const RECENT: usize = 4;
 
+/// What an acknowledgment says of the path's delay.
+enum Sign {
+    /// Nothing against more.
+    None,
+    /// The next one will show.
+    Open,
+    /// So long, which is too long.
+    Long(u64),
+}
+
 /// The controller.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delay {
@@ -24,6 +34,10 @@ pub struct Delay {
     /// The latest round-trip times, 0: none yet; and where the next one goes.
     recent: [u32; RECENT],
     next: u8,
+    /// A round-trip time beyond the target, 0: none. It counts when the next acknowledgment does not show that it waited for the peer's host.
+    pending: u32,
+    /// Of this round some time is known to be the path's.
+    seen: bool,
     /// Of this round.
     delivered: u64,
     lost: u64,
@@ -48,6 +62,37 @@ impl Delay {
             .into()
     }
 
+    /// The path's round-trip time, as far as this acknowledgment shows one. Acknowledgments that have waited together for the peer's host
+    /// tell no more than that the path takes less.
+    fn path(&mut self, progress: &Progress, target: u64) -> Sign {
+        let Some(rtt) = progress.rtt else {
+            return Sign::None;
+        };
+        if rtt <= target {
+            (self.pending, self.seen) = (0, true);
+            self.filtered(rtt);
+            return Sign::None;
+        }
+        let latest = u32::try_from(rtt).unwrap_or(u32::MAX);
+        match (
+            progress.bunched,
+            core::mem::replace(&mut self.pending, latest),
+        ) {
+            (true, _) => {
+                self.pending = 0;
+                Sign::None
+            }
+            (false, 0) => Sign::Open,
+            (false, pending) => {
+                self.seen = true;
+                match self.filtered(pending.into()) {
+                    rtt if rtt > target => Sign::Long(rtt),
+                    _ => Sign::None,
+                }
+            }
+        }
+    }
+
     /// Reduces by this share, once in a round.
     fn brake(&mut self, numerator: u64, denominator: u64) {
         if self.reduced {
@@ -55,7 +100,8 @@ impl Delay {
         }
         self.reduced = true;
         let less = u64::from(self.window.cwnd) * numerator / denominator.max(1);
-        let least = 2 * self.window.mss;
+        // Two acknowledgments: from one alone nobody could tell that it has waited.
+        let least = 4 * self.window.mss;
         let cwnd = self.window.cwnd.saturating_sub(less as u32).max(least);
         self.window.set(cwnd);
         self.window.ssthresh = cwnd;
@@ -78,16 +124,19 @@ impl Control for Delay {
             let all = self.delivered + self.lost;
             // Of a few segments, one lost is not a share.
             let many = self.lost > 2 * u64::from(self.window.mss);
-            let congested = many && self.lost * LOSS > all;
+            // Who sees no delay goes by loss, as others do.
+            let congested = many && self.lost * LOSS > all || !self.seen && self.lost > 0;
             (self.delivered, self.lost, self.reduced) = (0, 0, false);
+            self.seen = false;
             if congested {
                 // However little the delay has taken: a queue may be too short for it to tell.
                 self.brake(MOST.0, MOST.1);
             }
         }
         let target = Self::target(progress.min_rtt);
-        match progress.rtt.map(|rtt| self.filtered(rtt)) {
-            Some(rtt) if rtt > target => {
+        match self.path(progress, target) {
+            Sign::Open => {}
+            Sign::Long(rtt) => {
                 let over = (rtt - target) * BRAKE.0;
                 let most = rtt * BRAKE.1 * MOST.0 / MOST.1;
                 self.brake(over.min(most), rtt * BRAKE.1);
@@ -159,7 +208,8 @@ mod tests {
         // The target is 35 µs.
         delay.acknowledged(&acked(35 * US, 0, true));
         assert_eq!(delay.window.cwnd, 100 * MSS + 10);
-        for _ in 1..RECENT {
+        // One more: the latest counts when the next has come.
+        for _ in 0..RECENT {
             delay.acknowledged(&acked(50 * US, 0, false));
             assert!(delay.window.cwnd > 100 * MSS, "not all of them are late");
         }
@@ -171,8 +221,35 @@ mod tests {
         delay.acknowledged(&acked(50 * US, 0, false));
         assert_eq!(delay.window.cwnd, braked, "once in a round");
         delay.recent.fill(10_000_000);
+        delay.pending = 10_000_000;
         delay.acknowledged(&acked(10_000 * US, 0, true));
         assert_eq!(delay.window.cwnd, braked - braked / 2, "by half at most");
+    }
+
+    /// Acknowledgments that have waited together for the peer's host tell of that wait, and not of the path.
+    #[test]
+    fn what_has_waited_together_is_no_delay_of_the_path() {
+        let mut delay = delay(100 * MSS);
+        delay.window.ssthresh = 100 * MSS;
+        for n in 0..200 {
+            let waited = acked(3_000 * US, 0, n % 20 == 0);
+            delay.acknowledged(&Progress {
+                bunched: n % 20 > 0,
+                ..waited
+            });
+        }
+        assert!(delay.window.cwnd > 100 * MSS, "{}", delay.window.cwnd);
+        // Nor does it say that there is none: who sees no delay goes by loss.
+        let cwnd = delay.window.cwnd;
+        delay.acknowledged(&Progress {
+            bunched: true,
+            ..acked(3_000 * US, MSS, true)
+        });
+        assert!(
+            delay.window.cwnd < cwnd - cwnd / 2 + MSS,
+            "{}",
+            delay.window.cwnd
+        );
     }
 
     #[test]

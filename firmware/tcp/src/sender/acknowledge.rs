@@ -1,7 +1,7 @@
 //! An acknowledgment, step by step.
 
 use super::recovery::Spurious;
-use super::{Ack, Acked, Phase, Sender, NEVER};
+use super::{Ack, Acked, Phase, Sender, NEVER, NO_LINE};
 use crate::control::{Control, Event, Progress};
 use crate::scoreboard::Run;
 use crate::seq;
@@ -68,8 +68,8 @@ impl Sender {
         let fast = matches!(self.phase, Phase::Fast { .. });
         let twice = self.arrived_twice(ack);
         let newly = ack.ack.wrapping_sub(self.una);
-        let news = self.take_news(now, ack);
-        let round = self.take_times(now, &news);
+        let news = self.take_news(ack);
+        let round = self.take_times(now, ack, &news);
         // It tells that a segment has left the network: with SACK by something new (RFC 6675 §2), without it by repeating the number.
         let duplicate = match self.sack {
             true => newly == 0 && news.delivered > 0,
@@ -89,7 +89,8 @@ impl Sender {
         self.judge_timeout(&news, newly, duplicate);
         self.take_back(now, twice);
         self.leave(newly);
-        let lost = self.look_for_losses(now, newly);
+        // What the evidence says of what is missing, it said when it came: a host that looks late finds no more of it lost.
+        let lost = self.look_for_losses(now, ack.arrived.unwrap_or(now), newly);
         let progress = Progress {
             now,
             acked: newly,
@@ -98,7 +99,8 @@ impl Sender {
             rtt: news
                 .newest
                 .filter(|(_, once)| *once)
-                .map(|(at, _)| now.saturating_sub(at)),
+                .and_then(|(at, _)| ack.since(at.max(ack.departed))),
+            bunched: self.is_bunched(ack, news.delivered),
             min_rtt: self.rtt.least(),
             smoothed: self.rtt.smoothed().unwrap_or(0),
             limited,
@@ -149,13 +151,17 @@ impl Sender {
         else {
             return false;
         };
-        let rtt = now.saturating_sub(last);
-        self.rack.advance((last, ack.ack), rtt);
+        self.rack.advance((last, ack.ack), ack.since(last));
         self.dup_acks = 0;
         self.retries = 0;
-        self.rtt.sample(now.saturating_sub(first));
-        self.probe.sampled();
-        self.rtt.observe(now, rtt);
+        if let Some(rtt) = ack.since(first) {
+            self.rtt.sample(rtt);
+            self.probe.sampled();
+        }
+        let rtt = ack.since(last.max(ack.departed));
+        if let Some(rtt) = rtt {
+            self.rtt.observe(now, rtt);
+        }
         let round = last >= self.round_since;
         if round {
             self.round_since = now;
@@ -169,7 +175,8 @@ impl Sender {
             acked: newly,
             delivered: newly,
             lost: core::mem::take(&mut self.lost_meanwhile),
-            rtt: Some(rtt),
+            rtt,
+            bunched: self.is_bunched(ack, newly),
             min_rtt: self.rtt.least(),
             smoothed: self.rtt.smoothed().unwrap_or(0),
             limited,
@@ -202,6 +209,16 @@ impl Sender {
             && !ack.echo
             && self.phase == Phase::None
             && !self.probe.is_out()
+    }
+
+    /// It came closer behind the last one than what it tells of could follow on any line.
+    #[inline]
+    fn is_bunched(&mut self, ack: &Ack<'_>, delivered: u32) -> bool {
+        let Some(at) = ack.arrived.filter(|_| delivered > 0) else {
+            return false;
+        };
+        let since = at.saturating_sub(core::mem::replace(&mut self.word_at, at));
+        since.saturating_mul(NO_LINE) < u64::from(delivered)
     }
 
     /// The congestion window is what limits what is under way.
@@ -239,20 +256,20 @@ impl Sender {
     }
 
     /// The number and the SACK blocks.
-    fn take_news(&mut self, now: u64, ack: &Ack<'_>) -> News {
+    fn take_news(&mut self, ack: &Ack<'_>) -> News {
         let mut news = News::default();
         let min_rtt = self.rtt.least();
         let Sender { board, rack, .. } = self;
         board.acknowledged(ack.ack, |run| {
             news.take(run, false);
-            rack.arrived(run, now, min_rtt);
+            rack.arrived(run, ack.arrived, min_rtt);
         });
         for &(left, right) in ack.sack {
             let sane = seq::lt(left, right) && seq::le(ack.ack, left) && seq::le(right, self.nxt);
             if sane {
                 board.sack(left, right, self.mss, |run| {
                     news.take(run, true);
-                    rack.arrived(run, now, min_rtt);
+                    rack.arrived(run, ack.arrived, min_rtt);
                 });
             }
         }
@@ -260,16 +277,16 @@ impl Sender {
     }
 
     /// Round-trip times. True if a round is over.
-    fn take_times(&mut self, now: u64, news: &News) -> bool {
-        if let Some(at) = news.timed() {
-            self.rtt.sample(now.saturating_sub(at));
+    fn take_times(&mut self, now: u64, ack: &Ack<'_>, news: &News) -> bool {
+        if let Some(rtt) = news.timed().and_then(|at| ack.since(at)) {
+            self.rtt.sample(rtt);
             self.probe.sampled();
         }
         let Some((at, once)) = news.newest else {
             return false;
         };
-        if once {
-            self.rtt.observe(now, now.saturating_sub(at));
+        if let Some(rtt) = ack.since(at.max(ack.departed)).filter(|_| once) {
+            self.rtt.observe(now, rtt);
         }
         let round = at >= self.round_since;
         if round {

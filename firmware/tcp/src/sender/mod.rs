@@ -92,7 +92,22 @@ pub struct Ack<'a> {
     pub sack: &'a [(u32, u32)],
     /// The peer echoes a mark of congestion (ECE, where ECN was agreed on).
     pub echo: bool,
+    /// When it came, which may be before it is handled. `None`: nobody knows, and no time is taken from it.
+    pub arrived: Option<u64>,
+    /// The newest byte that it acknowledges left no earlier, whenever it was handed on to be sent. 0: nothing is known.
+    pub departed: u64,
 }
+
+impl Ack<'_> {
+    /// Time from when something was sent to the arrival of this.
+    #[inline]
+    fn since(&self, sent_at: u64) -> Option<u64> {
+        self.arrived.map(|at| at.saturating_sub(sent_at))
+    }
+}
+
+/// Bytes that no line carries in a nanosecond: 256 Gb/s.
+const NO_LINE: u64 = 32;
 
 /// Settings of a sender. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -152,6 +167,8 @@ pub struct Sender {
     board: Scoreboard,
     rack: Rack,
     control: Controller,
+    /// When the last acknowledgment came that told of something new.
+    word_at: u64,
     initial_window: u32,
     dup_acks: u32,
     phase: Phase,
@@ -201,6 +218,7 @@ impl Sender {
             board: Scoreboard::new(settings.runs),
             rack: Rack::default(),
             control: Controller::new(settings.congestion),
+            word_at: 0,
             initial_window: 536,
             dup_acks: 0,
             phase: Phase::None,
@@ -355,6 +373,12 @@ impl Sender {
         if !timed {
             self.board.sent_again(since, iss, self.nxt);
         }
+    }
+
+    /// Round-trip times decide how much goes.
+    #[inline]
+    pub fn goes_by_delay(&self) -> bool {
+        matches!(self.control, Controller::Delay(_))
     }
 
     /// New bytes that the congestion window (and the pace, where there is one) and the peer's window allow now.

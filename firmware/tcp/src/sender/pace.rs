@@ -24,6 +24,8 @@ pub(super) struct Pacing {
     free_at: u64,
     /// New data waits for that.
     at: u64,
+    /// So much later the host has come to it.
+    late: u64,
 }
 
 impl Pacing {
@@ -33,6 +35,7 @@ impl Pacing {
             left: 0,
             free_at: 0,
             at: NEVER,
+            late: 0,
         }
     }
 
@@ -49,6 +52,7 @@ impl Pacing {
     /// The clock has come to where new data waited for it.
     pub(super) fn take_due(&mut self, now: u64) {
         if self.at <= now {
+            self.late = now - self.at;
             self.at = NEVER;
         }
     }
@@ -62,9 +66,14 @@ impl Sender {
             self.pacing.at = NEVER;
             return room;
         };
+        if self.pacing.at <= now {
+            self.pacing.late = now - self.pacing.at;
+        }
         if self.pacing.free_at <= now {
             let share = rate.bytes_in(LEAST).max(rate.bytes / BURSTS);
-            self.pacing.left = share.max(2 * self.mss);
+            // What would have gone while the host was away goes as well, and the window still limits all.
+            let missed = rate.bytes_in(core::mem::take(&mut self.pacing.late).min(rate.time));
+            self.pacing.left = share.max(2 * self.mss).max(missed);
         }
         let left = self.pacing.left;
         let waits = left < room.min(window).min(self.mss);

@@ -23,7 +23,7 @@ pub(super) enum Spurious {
 impl Sender {
     /// The reordering timer expired: what has not come by now is lost.
     pub fn look_again(&mut self, now: u64) {
-        let lost = self.look_for_losses(now, 0);
+        let lost = self.look_for_losses(now, now, 0);
         self.lost_meanwhile = self.lost_meanwhile.saturating_add(lost);
     }
 
@@ -79,9 +79,9 @@ impl Sender {
         }
     }
 
-    /// Finds what is lost, and begins a recovery if anything is. Bytes found.
-    pub(super) fn look_for_losses(&mut self, now: u64, newly: u32) -> u32 {
-        let moment = self.moment(now);
+    /// Finds what is lost by the word that came then, and begins a recovery if anything is. Bytes found.
+    pub(super) fn look_for_losses(&mut self, now: u64, word: u64, newly: u32) -> u32 {
+        let moment = self.moment(word);
         let since = self.fast_since;
         let (mut lost, mut twice) = (0u32, false);
         self.reordering_at = NEVER;

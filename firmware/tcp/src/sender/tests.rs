@@ -37,6 +37,8 @@ fn ack(s: &mut Sender, ack: u32, sack: &[(u32, u32)]) -> Acked {
             is_pure: true,
             sack,
             echo: false,
+            arrived: Some(100),
+            departed: 0,
         },
     )
 }
@@ -151,6 +153,8 @@ fn the_peers_window_limits() {
             is_pure: true,
             sack: &[],
             echo: false,
+            arrived: Some(1),
+            departed: 0,
         },
     );
     assert_eq!(s.allowed(1).1, 500);
@@ -167,6 +171,8 @@ fn a_window_is_newer_across_the_wrap() {
         is_pure: false,
         sack: &[],
         echo: false,
+        arrived: Some(1),
+        departed: 0,
     };
     s.acknowledge(1, &later);
     assert_eq!(s.allowed(1).1, 700);
@@ -258,6 +264,9 @@ fn the_usual_acknowledgment_does_what_each_does() {
                 is_pure: random.below(4) > 0,
                 sack: if sacks { &blocks } else { &[] },
                 echo: random.below(40) == 0,
+                arrived: (random.below(20) > 0)
+                    .then(|| now.saturating_sub(random.below(30).into())),
+                departed: u64::from(random.below(2)) * now.saturating_sub(random.below(60).into()),
             };
             let [a, b] = &mut senders;
             if a.advance(now, &ack) {
@@ -298,8 +307,65 @@ fn a_sender_taken_over_counts_its_own_segments() {
                 is_pure: true,
                 sack: &[],
                 echo: false,
+                arrived: Some(100),
+                departed: 0,
             },
         );
         assert_eq!(s.cwnd(), 12 * mss, "two of its segments at most");
+    }
+}
+
+fn word(number: u32, sack: &[(u32, u32)], arrived: Option<u64>) -> Ack<'_> {
+    Ack {
+        seq: 0,
+        ack: number,
+        window: 1 << 20,
+        is_pure: true,
+        sack,
+        echo: false,
+        arrived,
+        departed: 0,
+    }
+}
+
+/// Round-trip times end when the word came, however late it is handled; where nobody knows when, there is none.
+#[test]
+fn a_host_that_was_away_is_no_part_of_the_path() {
+    let mut s = sender(true);
+    s.acknowledge(3_000_000, &word(MSS, &[], Some(100)));
+    assert_eq!(s.rtt.smoothed(), Some(100));
+    s.acknowledge(9_000_000, &word(2 * MSS, &[], None));
+    assert_eq!((s.rtt.smoothed(), s.rtt.least()), (Some(100), 100));
+    assert!(s.advance(9_000_000, &word(3 * MSS, &[], None)));
+    assert_eq!((s.rtt.smoothed(), s.rtt.least()), (Some(100), 100));
+}
+
+/// What left the card later than it was posted was not on its way before.
+#[test]
+fn a_round_trip_begins_when_the_card_sent_it() {
+    let mut s = sender(true);
+    let late = Ack {
+        departed: 900,
+        ..word(MSS, &[], Some(1000))
+    };
+    assert!(s.advance(2_000, &late));
+    assert_eq!(s.rtt.least(), 100);
+}
+
+/// Two words of which the second says that nothing is missing: a host that handles both late finds no more lost than one that was there.
+#[test]
+fn what_came_in_time_is_not_lost_because_its_host_was_late() {
+    for late in [0, 3_000_000] {
+        let mut s = new(0);
+        s.establish(MSS, 10, true, 1 << 20, (0, 0));
+        for n in 0..4 {
+            s.sent(n * 10, MSS);
+        }
+        s.acknowledge(1000 + late, &word(MSS, &[], Some(1000)));
+        // The third has overtaken the second.
+        s.acknowledge(1021 + late, &word(MSS, &[(2 * MSS, 3 * MSS)], Some(1021)));
+        assert_eq!(s.board.lost(), 0, "{late}");
+        s.acknowledge(1030 + late, &word(3 * MSS, &[], Some(1030)));
+        assert_eq!((s.phase, s.board.lost()), (Phase::None, 0), "{late}");
     }
 }

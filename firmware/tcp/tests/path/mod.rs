@@ -179,6 +179,8 @@ impl Run {
             is_pure: false,
             sack: &[],
             echo: false,
+            arrived: Some(2 * path.delay),
+            departed: 0,
         };
         let now = 2 * path.delay;
         assert_eq!(sender.acknowledge(now, &ack), Acked::New(1));
@@ -374,6 +376,8 @@ impl Run {
                     is_pure: true,
                     sack: &sack,
                     echo,
+                    arrived: Some(self.now),
+                    departed: 0,
                 };
                 assert_ne!(self.sender.acknowledge(self.now, &ack), Acked::Unacceptable);
             }

@@ -151,7 +151,8 @@ impl Bench {
 
     /// The next report, if it is there.
     pub(super) fn take(&mut self) -> Result<Option<Arrived>, Failure> {
-        let Some((report, slot)) = self.card.take_report()? else {
+        let now = self.card.now();
+        let Some((report, _, slot)) = self.card.take_report(now)? else {
             return Ok(None);
         };
         if let Some(slot) = slot {
