@@ -343,7 +343,11 @@ impl<P: Port> Link<'_, P> {
             }
             if self.conn.committed {
                 let first = self.conn.first_status;
-                qp.flush(first, &mut self.shared.completions);
+                qp.flush(
+                    first,
+                    &mut self.shared.regions,
+                    &mut self.shared.completions,
+                );
                 self.shared.last_wqe(qp.receives, qp.id);
             } else {
                 // Nothing was sent or received for it: it may be connected again.
@@ -351,7 +355,9 @@ impl<P: Port> Link<'_, P> {
             }
         }
         self.conn.qp = None;
-        let stream = self.conn.bytes.take().is_some();
+        let stream = self.conn.bytes.take();
+        let stream = stream.map(|bytes| bytes.end(&mut self.shared.regions));
+        let stream = stream.is_some();
         self.conn.phase = Phase::Finished;
         let conn = self.conn.id;
         match (core::mem::take(&mut self.conn.verdict), name) {

@@ -540,7 +540,7 @@ impl<P: Port> Link<'_, P> {
             }
         }
         if let Some(qp) = self.qp.as_mut() {
-            qp.complete_sends(&mut self.shared.completions);
+            qp.complete_sends(&mut self.shared.regions, &mut self.shared.completions);
         }
         full && self.conn.parts.len() < MAX_PARTS
     }

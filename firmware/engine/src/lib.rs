@@ -28,7 +28,7 @@ extern crate alloc;
 pub mod acceptance;
 mod arp;
 mod atomics;
-mod binding;
+
 mod bytes;
 mod cm;
 pub mod commands;
@@ -73,6 +73,7 @@ mod stream;
 mod switch;
 mod syn_cache;
 mod timers;
+mod turn;
 mod usual;
 mod verbs;
 mod work;

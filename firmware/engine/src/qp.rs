@@ -8,13 +8,14 @@ use weft_wire::checks::Position;
 use weft_wire::rdmap::{Atomic, AtomicRequest, ReadRequest};
 
 use crate::cm::ConnId;
+use crate::error::Error;
 use crate::output::software::SendBuffer;
 use crate::part::{copy_out, gather, Data};
-use crate::region::{Piece, RegionRef};
+use crate::region::{Piece, RegionRef, Regions};
 use crate::rung::Rung;
 use crate::verbs::{
-    Binding, Completion, Opcode, QpConfig, QpId, QpState, Sge, SrqId, Status, MAX_INLINE,
-    MAX_RECV_SGE, MAX_SGE,
+    Access, Binding, Completion, Opcode, PdId, QpConfig, QpId, QpState, Sge, SrqId, Status,
+    MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
 use crate::xrc::XrcdId;
 
@@ -53,13 +54,23 @@ impl Action {
         }
     }
 
-    /// It needs this STag.
-    fn uses(self, stag: u32) -> bool {
+    /// STags that work which sends nothing needs.
+    fn operands(self) -> [Option<u32>; 2] {
         match self {
             Action::Bind(binding) | Action::FastRegister(binding) => {
-                binding.region == stag || binding.stag >> 8 == stag >> 8
+                [Some(binding.stag), Some(binding.region)]
             }
-            _ => false,
+            Action::LocalInvalidate { stag } => [Some(stag), None],
+            _ => [None; 2],
+        }
+    }
+
+    /// The right that its pieces of memory need.
+    pub fn needs(self) -> Access {
+        match self {
+            Action::Read { .. } => Access::READ_SINK,
+            Action::Atomic { .. } => Access::LOCAL_WRITE,
+            _ => Access::NONE,
         }
     }
 }
@@ -71,7 +82,7 @@ pub struct Local {
     pub stag: u32,
     /// Bytes; never 0 in a list.
     pub length: u32,
-    /// Send, Write: its IOVA. Read: its TO.
+    /// Its TO; of a Send or Write that has begun its IOVA.
     pub at: u64,
 }
 
@@ -121,6 +132,10 @@ pub struct SendEntry {
     pub signalled: bool,
     /// Wait for earlier Reads.
     pub fence: bool,
+    /// Its turn has come: its memory was found, and is held.
+    pub begun: bool,
+    /// The STags of its operands are counted.
+    pub operands: [bool; 2],
     /// Bytes sent (Send, Write).
     pub sent: u32,
     /// Read Requests sent.
@@ -139,6 +154,48 @@ impl SendEntry {
         let sinks = self.payload.pieces();
         let none = (sinks.is_empty() && self.requested == 0).then(Local::default);
         sinks.get(usize::from(self.requested)).copied().or(none)
+    }
+
+    /// It is posted: what it names stays registered.
+    fn post(&mut self, pd: PdId, regions: &mut Regions) {
+        for piece in self.payload.pieces() {
+            regions.post(piece.stag);
+        }
+        let counted = |stag: Option<u32>| stag.is_some_and(|stag| regions.post_if_of(pd, stag));
+        self.operands = self.action.operands().map(counted);
+    }
+
+    /// Its turn has come: finds its memory, and holds it. Nothing is held of one that fails.
+    fn begin(&mut self, pd: PdId, regions: &mut Regions) -> Result<(), Error> {
+        let needs = self.action.needs();
+        let mut places = [Piece::default(); MAX_SGE];
+        for (place, piece) in places.iter_mut().zip(self.payload.pieces()) {
+            *place = regions.local(pd, piece.stag, piece.at, piece.length, needs)?;
+        }
+        if let Payload::Pieces(list, count) = &mut self.payload {
+            for (piece, place) in list.iter_mut().zip(places).take(usize::from(*count)) {
+                regions.hold(piece.stag);
+                if needs == Access::NONE {
+                    piece.at = place.iova;
+                }
+            }
+        }
+        self.begun = true;
+        Ok(())
+    }
+
+    /// It is completed: all that it named is free.
+    fn end(&self, regions: &mut Regions) {
+        for piece in self.payload.pieces() {
+            if self.begun {
+                regions.let_go(piece.stag);
+            }
+            regions.complete(piece.stag);
+        }
+        let operands = self.action.operands().into_iter().zip(self.operands);
+        for (stag, _) in operands.filter(|(_, counted)| *counted) {
+            stag.into_iter().for_each(|stag| regions.complete(stag));
+        }
     }
 }
 
@@ -184,8 +241,9 @@ impl SendQueue {
         self.started == self.limit.unwrap_or(self.posted)
     }
 
-    /// Appends an entry; the caller has looked for room.
-    pub fn push(&mut self, entry: SendEntry) {
+    /// Appends an entry of a queue pair of this domain; the caller has looked for room.
+    pub fn push(&mut self, mut entry: SendEntry, pd: PdId, regions: &mut Regions) {
+        entry.post(pd, regions);
         let at = self.index(self.posted);
         self.ring[at] = Some(entry);
         self.posted = self.posted.wrapping_add(1);
@@ -220,10 +278,16 @@ pub struct RecvEntry {
 }
 
 impl RecvEntry {
-    /// It refers to this STag.
-    pub fn uses(&self, stag: u32) -> bool {
-        let mut sges = self.sges.iter();
-        sges.any(|sge| sge.length > 0 && sge.stag == stag)
+    /// It is posted: what it names stays registered.
+    pub fn post(&self, regions: &mut Regions) {
+        let sges = self.sges.iter().filter(|sge| sge.length > 0);
+        sges.for_each(|sge| regions.post(sge.stag));
+    }
+
+    /// It is completed, or gone.
+    pub fn end(&self, regions: &mut Regions) {
+        let sges = self.sges.iter().filter(|sge| sge.length > 0);
+        sges.for_each(|sge| regions.complete(sge.stag));
     }
 }
 
@@ -366,6 +430,8 @@ pub struct Joined {
     pub reads: bool,
     /// Who moves its messages knows that there are some.
     pub told: bool,
+    /// What is next waits until a region is let go.
+    pub waits: bool,
 }
 
 /// Where the receives of a queue pair come from.
@@ -490,21 +556,33 @@ impl Qp {
         self.responses.reserve(usize::from(ird).min(1024) + 1);
     }
 
-    /// A work request that is not completed refers to this STag.
-    pub fn uses(&self, stag: u32) -> bool {
-        let send = |entry: &SendEntry| {
-            let mut pieces = entry.payload.pieces().iter();
-            pieces.any(|piece| piece.stag == stag) || entry.action.uses(stag)
-        };
-        let waiting = self.rq.posted.wrapping_sub(self.rq.completed);
-        self.sq.ring.iter().flatten().any(send)
-            || (0..waiting)
-                .filter_map(|ahead| self.rq.get(self.rq.completed.wrapping_add(ahead)))
-                .any(|entry| entry.uses(stag))
+    /// The turn of the send queue's next entry has come: finds its memory, and holds it until it is completed.
+    pub fn begin_next(&mut self, regions: &mut Regions) -> Result<(), Error> {
+        let (pd, number) = (self.config.pd, self.sq.started);
+        match self.sq.get_mut(number) {
+            Some(entry) => entry.begin(pd, regions),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads and atomics of its entries are under way: a fence waits for them.
+    pub fn has_reads(&self) -> bool {
+        self.reads.iter().any(|read| read.entry.is_some())
+    }
+
+    /// The oldest request of the peer's is answered, or never will be.
+    pub fn pop_response(&mut self, regions: &mut Regions) -> Option<PendingResponse> {
+        let response = self.responses.pop_front()?;
+        regions.answered(response.region);
+        Some(response)
     }
 
     /// Completes the send queue's entries that have an outcome, in order.
-    pub fn complete_sends(&mut self, completions: &mut VecDeque<Completion>) {
+    pub fn complete_sends(
+        &mut self,
+        regions: &mut Regions,
+        completions: &mut VecDeque<Completion>,
+    ) {
         while self.sq.completed != self.sq.posted {
             let at = self.sq.index(self.sq.completed);
             let Some(status) = self.sq.ring[at].as_ref().and_then(|entry| entry.outcome) else {
@@ -514,6 +592,7 @@ impl Qp {
                 return;
             };
             self.sq.completed = self.sq.completed.wrapping_add(1);
+            entry.end(regions);
             if entry.signalled || status != Status::Success {
                 completions.push_back(Completion {
                     qp: self.id,
@@ -538,11 +617,13 @@ impl Qp {
         invalidated: Option<u32>,
         immediate: Option<u64>,
         status: Status,
+        regions: &mut Regions,
         completions: &mut VecDeque<Completion>,
     ) {
         let Some(entry) = self.rq.get(self.rq.completed) else {
             return;
         };
+        entry.end(regions);
         completions.push_back(Completion {
             qp: self.id,
             wr_id: entry.id,
@@ -559,7 +640,12 @@ impl Qp {
 
     /// Completes everything that is left; `first` is the status of the oldest send, if it is the
     /// one at fault.
-    pub fn flush(&mut self, first: Option<Status>, completions: &mut VecDeque<Completion>) {
+    pub fn flush(
+        &mut self,
+        first: Option<Status>,
+        regions: &mut Regions,
+        completions: &mut VecDeque<Completion>,
+    ) {
         let mut status = first.unwrap_or(Status::Flushed);
         let mut number = self.sq.completed;
         while number != self.sq.posted {
@@ -573,12 +659,14 @@ impl Qp {
         }
         self.sq.started = self.sq.posted;
         self.sq.limit = None;
-        self.complete_sends(completions);
+        self.complete_sends(regions, completions);
         while self.rq.completed != self.rq.posted {
-            self.complete_recv(0, false, None, None, Status::Flushed, completions);
+            self.complete_recv(0, false, None, None, Status::Flushed, regions, completions);
         }
         self.reads.clear();
-        self.responses.clear();
+        for response in self.responses.drain(..) {
+            regions.answered(response.region);
+        }
         self.state = QpState::Error;
     }
 }

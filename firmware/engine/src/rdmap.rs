@@ -158,6 +158,7 @@ impl<P: Port> Link<'_, P> {
                 invalidated,
                 immediate,
                 Status::Success,
+                &mut self.shared.regions,
                 &mut self.shared.completions,
             );
         }
@@ -239,7 +240,7 @@ impl<P: Port> Link<'_, P> {
             match source {
                 Ok(piece) => {
                     iova = piece.iova;
-                    region = self.shared.regions.hold(request.source_stag);
+                    region = self.shared.regions.ask(request.source_stag);
                 }
                 Err(violation) => {
                     fault.code = violation.of_read_source();
@@ -264,7 +265,9 @@ impl<P: Port> Link<'_, P> {
     /// The region of what is to be answered next is no longer there: nothing of it is read any
     /// more, and the stream ends (RFC 5040 §4.8, §8).
     pub fn source_gone(&mut self) {
-        let Some(response) = self.qp.as_mut().and_then(|qp| qp.responses.pop_front()) else {
+        let regions = &mut self.shared.regions;
+        let response = self.qp.as_mut().and_then(|qp| qp.pop_response(regions));
+        let Some(response) = response else {
             return;
         };
         self.shared.stats.reads_revoked += 1;
@@ -337,7 +340,7 @@ impl<P: Port> Link<'_, P> {
             if entry.missing == 0 && entry.next_sink().is_none() {
                 entry.outcome.get_or_insert(Status::Success);
             }
-            qp.complete_sends(&mut self.shared.completions);
+            qp.complete_sends(&mut self.shared.regions, &mut self.shared.completions);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use weft_wire::rdmap::{opcode, Atomic, IMMEDIATE};
 
 use crate::error::Error;
 use crate::qp::{self, Action, Local, Qp, Receives, RecvEntry, SendEntry};
-use crate::region::{Piece, Regions};
+use crate::region::Regions;
 use crate::verbs::{
     Access, Binding, Opcode, Payload, PdId, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE,
     MAX_RECV_SGE, MAX_SGE,
@@ -20,6 +20,8 @@ fn new_entry(id: u64, action: Action) -> SendEntry {
         length: 0,
         signalled: true,
         fence: false,
+        begun: false,
+        operands: [false; 2],
         sent: 0,
         requested: 0,
         requested_bytes: 0,
@@ -116,21 +118,15 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
             entry.length = bytes.len() as u32;
         }
         Payload::Sges(sges) => {
-            let needs = if is_atomic {
-                Access::LOCAL_WRITE
-            } else if is_read {
-                Access::READ_SINK
-            } else {
-                Access::NONE
-            };
             let mut list = [Local::default(); MAX_SGE];
             let mut count = 0;
             let max = usize::from(qp.config.max_sge).min(MAX_SGE);
-            entry.length = check(qp.config.pd, regions, sges, max, needs, |sge, piece| {
+            let may = |sge: &Sge| regions.check_posted(qp.config.pd, sge, action.needs());
+            entry.length = check(sges, max, may, |sge| {
                 list[usize::from(count)] = Local {
                     stag: sge.stag,
                     length: sge.length,
-                    at: if is_read { sge.to } else { piece.iova },
+                    at: sge.to,
                 };
                 count += 1;
             })?;
@@ -152,9 +148,13 @@ pub fn recv_entry(
 ) -> Result<RecvEntry, Error> {
     let mut sges = [Sge::default(); MAX_RECV_SGE];
     let mut places = sges.iter_mut();
-    let needs = Access::LOCAL_WRITE;
     let max = usize::from(max_sge).min(MAX_RECV_SGE);
-    let length = check(pd, regions, wr.sges, max, needs, |sge, _| {
+    let may = |sge: &Sge| {
+        let needs = Access::LOCAL_WRITE;
+        let place = regions.local(pd, sge.stag, sge.to, sge.length, needs);
+        place.map(|_| ())
+    };
+    let length = check(wr.sges, max, may, |sge| {
         if let Some(place) = places.next() {
             *place = sge;
         }
@@ -223,21 +223,19 @@ pub fn failed_recv(id: u64, status: Status) -> RecvEntry {
 
 /// Checks SGEs, of which a work request of this kind has `max` at most, and gives those with bytes to `take`; all their bytes.
 fn check(
-    pd: PdId,
-    regions: &Regions,
     sges: &[Sge],
     max: usize,
-    needs: Access,
-    mut take: impl FnMut(Sge, Piece),
+    may: impl Fn(&Sge) -> Result<(), Error>,
+    mut take: impl FnMut(Sge),
 ) -> Result<u32, Error> {
     if sges.len() > max {
         return Err(Error::TooManySges(sges.len()));
     }
     let mut total = 0u32;
     for sge in sges.iter().filter(|sge| sge.length > 0) {
-        let piece = regions.local(pd, sge.stag, sge.to, sge.length, needs)?;
+        may(sge)?;
         total = total.checked_add(sge.length).ok_or(Error::MessageTooLong)?;
-        take(*sge, piece);
+        take(*sge);
     }
     Ok(total)
 }

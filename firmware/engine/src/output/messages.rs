@@ -13,6 +13,7 @@ use crate::part::{copy_out, fit, gather, Data, Fit, Header, Origin, Part, JOB_IN
 use crate::port::{Full, Port};
 use crate::qp::{Action, Asked, PendingRead, PendingResponse, Qp};
 use crate::region::{Piece, RegionRef};
+use crate::turn::refusal;
 use crate::verbs::Sge;
 
 /// The STag of a 0-byte RTR: never 0, and of no region (peers.md).
@@ -172,15 +173,8 @@ fn rtr(conn: &Conn, qp: &Qp) -> Option<Message> {
 
 /// The send queue's next message, unless it has to wait.
 fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
-    let entry = qp.sq.next()?;
-    let begun = entry.sent > 0 || entry.requested > 0;
-    let reads_before = qp
-        .reads
-        .iter()
-        .any(|read| read.entry.is_some_and(|number| number != qp.sq.started));
-    if entry.fence && !begun && reads_before {
-        return None;
-    }
+    // Its turn may not have come.
+    let entry = qp.sq.next().filter(|entry| entry.begun)?;
     let send = |header| {
         let (data, reach) = entry.payload.slice(entry.sent, entry.length - entry.sent);
         Message {
@@ -216,7 +210,7 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
                 &request.to_bytes(),
             ))
         }
-        // Done before it comes here, unless it waits.
+        // It sends nothing.
         Action::Bind(_) | Action::FastRegister(_) | Action::LocalInvalidate { .. } => None,
         Action::Read { stag, to } => {
             // The ORD limit.
@@ -396,7 +390,12 @@ impl<P: Port> Link<'_, P> {
         };
         // The sink is open before the request is out, and only for as long as it is.
         if let Some(sink) = &message.sink {
-            self.shared.regions.open_sink(sink, self.port);
+            let (pd, regions) = (qp.config.pd, &mut self.shared.regions);
+            if let Err(error) = regions.open_sink(pd, sink, self.port) {
+                // A peer has invalidated it since its turn came.
+                self.refuse_next(refusal(error));
+                return self.send_one();
+            }
         }
         let mut response_job = None;
         let flow = qp.id.flow();
@@ -480,7 +479,7 @@ impl<P: Port> Link<'_, P> {
             Source::Response => {
                 qp.send_turn = true;
                 if fitted.whole {
-                    qp.responses.pop_front();
+                    qp.pop_response(&mut self.shared.regions);
                 } else if let Some(PendingResponse {
                     asked: Asked::Read { sent, .. },
                     ..
@@ -505,7 +504,7 @@ impl<P: Port> Link<'_, P> {
             Source::AtomicResponse => {
                 qp.send_turn = true;
                 qp.atomic_msn = qp.atomic_msn.wrapping_add(1);
-                qp.responses.pop_front();
+                qp.pop_response(&mut self.shared.regions);
             }
             Source::Read | Source::Atomic => {
                 qp.send_turn = false;
