@@ -350,6 +350,32 @@ impl RecvQueue {
     }
 }
 
+/// What a receive has got.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived {
+    /// Bytes.
+    pub byte_len: u32,
+    /// The sender asks for an event.
+    pub solicited: bool,
+    /// The STag that the message has invalidated.
+    pub invalidated: Option<u32>,
+    /// Its Immediate Data.
+    pub immediate: Option<u64>,
+    /// How it ended.
+    pub status: Status,
+}
+
+impl Arrived {
+    /// Nothing: the queue pair has failed.
+    const FLUSHED: Arrived = Arrived {
+        byte_len: 0,
+        solicited: false,
+        invalidated: None,
+        immediate: None,
+        status: Status::Flushed,
+    };
+}
+
 /// A Read of this side that is under way.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingRead {
@@ -612,11 +638,7 @@ impl Qp {
     /// Completes the oldest receive.
     pub fn complete_recv(
         &mut self,
-        byte_len: u32,
-        solicited: bool,
-        invalidated: Option<u32>,
-        immediate: Option<u64>,
-        status: Status,
+        arrived: &Arrived,
         regions: &mut Regions,
         completions: &mut VecDeque<Completion>,
     ) {
@@ -628,11 +650,11 @@ impl Qp {
             qp: self.id,
             wr_id: entry.id,
             opcode: Opcode::Recv,
-            status: entry.fault.unwrap_or(status),
-            byte_len,
-            solicited,
-            invalidated,
-            immediate,
+            status: entry.fault.unwrap_or(arrived.status),
+            byte_len: arrived.byte_len,
+            solicited: arrived.solicited,
+            invalidated: arrived.invalidated,
+            immediate: arrived.immediate,
             srq: self.receives.of_domain(),
         });
         self.rq.completed = self.rq.completed.wrapping_add(1);
@@ -661,7 +683,7 @@ impl Qp {
         self.sq.limit = None;
         self.complete_sends(regions, completions);
         while self.rq.completed != self.rq.posted {
-            self.complete_recv(0, false, None, None, Status::Flushed, regions, completions);
+            self.complete_recv(&Arrived::FLUSHED, regions, completions);
         }
         self.reads.clear();
         for response in self.responses.drain(..) {

@@ -8,7 +8,7 @@ use crate::cm::PrivateData;
 use crate::conn::Phase;
 use crate::link::Link;
 use crate::port::Port;
-use crate::qp::{Asked, PendingResponse};
+use crate::qp::{Arrived, Asked, PendingResponse};
 use crate::stream::scatter;
 use crate::verbs::{Access, Status};
 
@@ -153,11 +153,13 @@ impl<P: Port> Link<'_, P> {
         qp.expected.pass(length, true);
         if !rtr {
             qp.complete_recv(
-                total,
-                solicited,
-                invalidated,
-                immediate,
-                Status::Success,
+                &Arrived {
+                    byte_len: total,
+                    solicited,
+                    invalidated,
+                    immediate,
+                    status: Status::Success,
+                },
                 &mut self.shared.regions,
                 &mut self.shared.completions,
             );

@@ -45,6 +45,8 @@ struct Expected {
 /// Both memories, as they are when all so far is done one after the other.
 struct Oracle {
     memory: [Vec<u8>; 2],
+    /// Messages that arrive.
+    messages: Vec<Vec<u8>>,
     stags: Vec<Stag>,
     /// What Reads and atomics behind the last fence touch: of this side, of the peer.
     sinks: Vec<Range<usize>>,
@@ -148,6 +150,7 @@ impl Chain {
             inbox,
             oracle: Oracle {
                 memory,
+                messages: Vec::new(),
                 stags: stags.into(),
                 sinks: Vec::new(),
                 sources: Vec::new(),
@@ -219,8 +222,8 @@ impl Chain {
             3 => {
                 let local = self.local(700, false);
                 let to = self.remote(local.at.len());
-                let fence = overlap(&self.oracle.sinks, &local.at)
-                    || overlap(&self.oracle.sources, &to);
+                let fence =
+                    overlap(&self.oracle.sinks, &local.at) || overlap(&self.oracle.sources, &to);
                 let op = SendOp::Write {
                     stag: self.peer,
                     to: BASE + to.start as u64,
@@ -238,7 +241,9 @@ impl Chain {
                     stag: self.peer,
                     to: BASE + from.start as u64,
                 };
-                self.post(op, &[local.sge], false, Opcode::Read);
+                // Placement has no order (RFC 5040 §5.5): the card places a Response before the engine does an atomic's answer.
+                let fence = overlap(&self.oracle.sinks, &local.at);
+                self.post(op, &[local.sge], fence, Opcode::Read);
                 if !self.oracle.failed {
                     let bytes = self.oracle.memory[1][from.clone()].to_vec();
                     self.oracle.memory[0][local.at.clone()].copy_from_slice(&bytes);
@@ -256,7 +261,8 @@ impl Chain {
                     to: BASE + at as u64,
                     atomic,
                 };
-                self.post(op, &[local.sge], false, Opcode::FetchAdd);
+                let fence = overlap(&self.oracle.sinks, &local.at);
+                self.post(op, &[local.sge], fence, Opcode::FetchAdd);
                 if !self.oracle.failed {
                     let mut bytes = [0; 8];
                     let place = &mut self.oracle.memory[1][at..at + 8];
@@ -286,7 +292,7 @@ impl Chain {
                     self.oracle.received += 1;
                     let memory = &self.oracle.memory[0];
                     let message = [&memory[one.at], &memory[two.at]].concat();
-                    self.oracle.memory.push(message);
+                    self.oracle.messages.push(message);
                 }
             }
         }
@@ -359,7 +365,7 @@ impl Chain {
         let got = self.b.completions_of(1, received, 600_000 * MS);
         for (n, got) in got.iter().enumerate() {
             assert_eq!(got.invalidated, self.oracle.invalidated[n], "{note}: {n}");
-            let message = self.oracle.memory[2 + n].clone();
+            let message = self.oracle.messages[n].clone();
             let at = self.inbox + (n * ROOM) as u64;
             let found = self.b.memory(1, at, message.len()).to_vec();
             assert!(found == message, "{note}: message {n}");

@@ -20,7 +20,7 @@ use crate::cm::{ConnId, DisconnectReason, Event};
 use crate::error::Error;
 use crate::joined::{message_kind, Carried, JoinedNews, Message, MessageKind};
 use crate::port::Port;
-use crate::qp::{Joined, Payload, Qp};
+use crate::qp::{Arrived, Joined, Payload, Qp};
 use crate::region::Piece;
 use crate::turn::{take_turn, Turn};
 use crate::verbs::{Access, QpId, QpState, Status};
@@ -294,11 +294,13 @@ impl Engine {
         }
         if let Some(queue) = self.qps[usize::from(qp.flow)].as_deref_mut() {
             queue.complete_recv(
-                message.length,
-                solicited,
-                invalidate,
-                immediate,
-                Status::Success,
+                &Arrived {
+                    byte_len: message.length,
+                    solicited,
+                    invalidated: invalidate,
+                    immediate,
+                    status: Status::Success,
+                },
                 &mut self.shared.regions,
                 &mut self.shared.completions,
             );
