@@ -11,7 +11,6 @@ use crate::link::Link;
 use crate::negotiation::Proposal;
 use crate::part::Origin;
 use crate::port::Port;
-use crate::qp::Action;
 use crate::rdmap::Fault;
 use crate::timers::Timer;
 use crate::verbs::{QpState, Status};
@@ -319,8 +318,7 @@ impl<P: Port> Link<'_, P> {
         let Some(qp) = self.qp.as_mut() else {
             return;
         };
-        let next = qp.sq.next().map(|entry| entry.action);
-        if let Some(Action::Read { .. } | Action::Atomic { .. }) = next {
+        if qp.sq.next().is_some_and(|work| work.is_read()) {
             let number = qp.sq.started;
             if let Some(entry) = qp.sq.get_mut(number) {
                 entry.outcome = Some(Status::RemoteOperation);

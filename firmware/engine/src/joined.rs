@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use weft_wire::rdmap::{opcode, Atomic};
 
 use crate::cm::ConnId;
-use crate::qp::Action;
+use crate::send_queue::Action;
 
 /// No connection of the engine's has this slot: there are fewer.
 const INSIDE: u16 = u16::MAX;

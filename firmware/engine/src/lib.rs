@@ -63,6 +63,7 @@ mod rdmap;
 mod region;
 mod replay;
 mod rung;
+mod send_queue;
 pub mod services;
 mod share;
 mod shared_receive;

@@ -5,264 +5,15 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use weft_wire::checks::Position;
-use weft_wire::rdmap::{Atomic, AtomicRequest, ReadRequest};
+use weft_wire::rdmap::{AtomicRequest, ReadRequest};
 
 use crate::cm::ConnId;
-use crate::error::Error;
 use crate::output::software::SendBuffer;
-use crate::part::{copy_out, gather, Data};
-use crate::region::{Piece, RegionRef, Regions};
+use crate::region::{RegionRef, Regions};
 use crate::rung::Rung;
-use crate::verbs::{
-    Access, Binding, Completion, Opcode, PdId, QpConfig, QpId, QpState, Sge, SrqId, Status,
-    MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
-};
+use crate::send_queue::SendQueue;
+use crate::verbs::{Completion, Opcode, QpConfig, QpId, QpState, Sge, SrqId, Status, MAX_RECV_SGE};
 use crate::xrc::XrcdId;
-
-/// What a send-queue entry does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// A Send with this opcode; what RsvdULP has: the STag to invalidate, the peer's shared receive queue, or 0.
-    Send { opcode: u8, rsvd_ulp: u32 },
-    /// A Write.
-    Write { stag: u32, to: u64 },
-    /// A Read into the entry's SGEs.
-    Read { stag: u32, to: u64 },
-    /// An atomic, whose old value goes to the entry's SGE.
-    Atomic { stag: u32, to: u64, atomic: Atomic },
-    /// A memory window is bound.
-    Bind(Binding),
-    /// A region gets its memory.
-    FastRegister(Binding),
-    /// An STag is invalidated.
-    LocalInvalidate { stag: u32 },
-}
-
-impl Action {
-    fn opcode(self) -> Opcode {
-        match self {
-            Action::Send { .. } => Opcode::Send,
-            Action::Write { .. } => Opcode::Write,
-            Action::Read { .. } => Opcode::Read,
-            Action::Atomic { atomic, .. } => match atomic {
-                Atomic::FetchAdd { .. } => Opcode::FetchAdd,
-                Atomic::CmpSwap { .. } => Opcode::CmpSwap,
-            },
-            Action::Bind(_) => Opcode::Bind,
-            Action::FastRegister(_) => Opcode::FastRegister,
-            Action::LocalInvalidate { .. } => Opcode::LocalInvalidate,
-        }
-    }
-
-    /// STags that work which sends nothing needs.
-    fn operands(self) -> [Option<u32>; 2] {
-        match self {
-            Action::Bind(binding) | Action::FastRegister(binding) => {
-                [Some(binding.stag), Some(binding.region)]
-            }
-            Action::LocalInvalidate { stag } => [Some(stag), None],
-            _ => [None; 2],
-        }
-    }
-
-    /// The right that its pieces of memory need.
-    pub fn needs(self) -> Access {
-        match self {
-            Action::Read { .. } => Access::READ_SINK,
-            Action::Atomic { .. } => Access::LOCAL_WRITE,
-            _ => Access::NONE,
-        }
-    }
-}
-
-/// A piece of a region that a work request names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Local {
-    /// Its STag.
-    pub stag: u32,
-    /// Bytes; never 0 in a list.
-    pub length: u32,
-    /// Its TO; of a Send or Write that has begun its IOVA.
-    pub at: u64,
-}
-
-/// The payload of a work request.
-#[derive(Clone, Copy, Debug)]
-pub enum Payload {
-    /// Its first so many pieces.
-    Pieces([Local; MAX_SGE], u8),
-    /// These bytes.
-    Inline([u8; MAX_INLINE]),
-}
-
-impl Payload {
-    /// The pieces.
-    pub fn pieces(&self) -> &[Local] {
-        match self {
-            Payload::Pieces(list, count) => &list[..usize::from(*count)],
-            Payload::Inline(_) => &[],
-        }
-    }
-
-    /// What one job can have of `length` bytes from `offset` on, and how many bytes that are.
-    pub fn slice(&self, offset: u32, length: u32) -> (Data, u32) {
-        let piece = |local: &Local| Piece {
-            iova: local.at,
-            length: local.length,
-        };
-        match self {
-            Payload::Pieces(..) => gather(self.pieces().iter().map(piece), offset, length),
-            Payload::Inline(bytes) => copy_out(bytes, offset, length),
-        }
-    }
-}
-
-/// An entry of the send queue.
-#[derive(Clone, Copy, Debug)]
-pub struct SendEntry {
-    /// The application's number.
-    pub id: u64,
-    /// What to do.
-    pub action: Action,
-    /// Its payload; a Read's sinks.
-    pub payload: Payload,
-    /// Bytes of the message.
-    pub length: u32,
-    /// Complete on success too.
-    pub signalled: bool,
-    /// Wait for earlier Reads.
-    pub fence: bool,
-    /// Its turn has come: its memory was found, and is held.
-    pub begun: bool,
-    /// The STags of its operands are counted.
-    pub operands: [bool; 2],
-    /// Bytes sent (Send, Write).
-    pub sent: u32,
-    /// Read Requests sent.
-    pub requested: u8,
-    /// Bytes asked for by them.
-    pub requested_bytes: u64,
-    /// Read Responses still missing.
-    pub missing: u8,
-    /// How it ended.
-    pub outcome: Option<Status>,
-}
-
-impl SendEntry {
-    /// Where the Read Response goes that is asked for next; `None`: all were asked for. A Read of no bytes has one that is nowhere.
-    pub fn next_sink(&self) -> Option<Local> {
-        let sinks = self.payload.pieces();
-        let none = (sinks.is_empty() && self.requested == 0).then(Local::default);
-        sinks.get(usize::from(self.requested)).copied().or(none)
-    }
-
-    /// It is posted: what it names stays registered.
-    fn post(&mut self, pd: PdId, regions: &mut Regions) {
-        for piece in self.payload.pieces() {
-            regions.post(piece.stag);
-        }
-        let counted = |stag: Option<u32>| stag.is_some_and(|stag| regions.post_if_of(pd, stag));
-        self.operands = self.action.operands().map(counted);
-    }
-
-    /// Its turn has come: finds its memory, and holds it. Nothing is held of one that fails.
-    fn begin(&mut self, pd: PdId, regions: &mut Regions) -> Result<(), Error> {
-        let needs = self.action.needs();
-        let mut places = [Piece::default(); MAX_SGE];
-        for (place, piece) in places.iter_mut().zip(self.payload.pieces()) {
-            *place = regions.local(pd, piece.stag, piece.at, piece.length, needs)?;
-        }
-        if let Payload::Pieces(list, count) = &mut self.payload {
-            for (piece, place) in list.iter_mut().zip(places).take(usize::from(*count)) {
-                regions.hold(piece.stag);
-                if needs == Access::NONE {
-                    piece.at = place.iova;
-                }
-            }
-        }
-        self.begun = true;
-        Ok(())
-    }
-
-    /// It is completed: all that it named is free.
-    fn end(&self, regions: &mut Regions) {
-        for piece in self.payload.pieces() {
-            if self.begun {
-                regions.let_go(piece.stag);
-            }
-            regions.complete(piece.stag);
-        }
-        let operands = self.action.operands().into_iter().zip(self.operands);
-        for (stag, _) in operands.filter(|(_, counted)| *counted) {
-            stag.into_iter().for_each(|stag| regions.complete(stag));
-        }
-    }
-}
-
-/// The send queue: entries `completed..started` are under way, `started..posted` wait. The numbers
-/// only grow.
-#[derive(Debug)]
-pub struct SendQueue {
-    ring: Vec<Option<SendEntry>>,
-    depth: u32,
-    /// Entries whose completion is done.
-    pub completed: u32,
-    /// First entry not wholly sent.
-    pub started: u32,
-    /// Entries posted.
-    pub posted: u32,
-    /// Entries from here on are not sent any more (orderly close).
-    pub limit: Option<u32>,
-}
-
-impl SendQueue {
-    fn new(depth: u32) -> Self {
-        SendQueue {
-            ring: vec![None; depth.next_power_of_two() as usize],
-            depth,
-            completed: 0,
-            started: 0,
-            posted: 0,
-            limit: None,
-        }
-    }
-
-    fn index(&self, number: u32) -> usize {
-        number as usize & (self.ring.len() - 1)
-    }
-
-    /// No room for one more.
-    pub fn is_full(&self) -> bool {
-        self.posted.wrapping_sub(self.completed) >= self.depth
-    }
-
-    /// Nothing is left to send.
-    pub fn is_drained(&self) -> bool {
-        self.started == self.limit.unwrap_or(self.posted)
-    }
-
-    /// Appends an entry of a queue pair of this domain; the caller has looked for room.
-    pub fn push(&mut self, mut entry: SendEntry, pd: PdId, regions: &mut Regions) {
-        entry.post(pd, regions);
-        let at = self.index(self.posted);
-        self.ring[at] = Some(entry);
-        self.posted = self.posted.wrapping_add(1);
-    }
-
-    /// An entry.
-    pub fn get_mut(&mut self, number: u32) -> Option<&mut SendEntry> {
-        let at = self.index(number);
-        self.ring[at].as_mut()
-    }
-
-    /// The entry to send next, if there is one.
-    pub fn next(&self) -> Option<&SendEntry> {
-        if self.is_drained() {
-            return None;
-        }
-        self.ring[self.index(self.started)].as_ref()
-    }
-}
 
 /// An entry of the receive queue.
 #[derive(Clone, Copy, Debug, Default)]
@@ -555,7 +306,7 @@ impl Qp {
             conn: None,
             joined: None,
             receives: Receives::Own,
-            sq: SendQueue::new(config.send_depth),
+            sq: SendQueue::new(config.send_depth, config.max_sge),
             rq: RecvQueue {
                 ring: vec![RecvEntry::default(); config.recv_depth.next_power_of_two() as usize],
                 iova,
@@ -582,15 +333,6 @@ impl Qp {
         self.responses.reserve(usize::from(ird).min(1024) + 1);
     }
 
-    /// The turn of the send queue's next entry has come: finds its memory, and holds it until it is completed.
-    pub fn begin_next(&mut self, regions: &mut Regions) -> Result<(), Error> {
-        let (pd, number) = (self.config.pd, self.sq.started);
-        match self.sq.get_mut(number) {
-            Some(entry) => entry.begin(pd, regions),
-            None => Ok(()),
-        }
-    }
-
     /// Reads and atomics of its entries are under way: a fence waits for them.
     pub fn has_reads(&self) -> bool {
         self.reads.iter().any(|read| read.entry.is_some())
@@ -609,21 +351,12 @@ impl Qp {
         regions: &mut Regions,
         completions: &mut VecDeque<Completion>,
     ) {
-        while self.sq.completed != self.sq.posted {
-            let at = self.sq.index(self.sq.completed);
-            let Some(status) = self.sq.ring[at].as_ref().and_then(|entry| entry.outcome) else {
-                return;
-            };
-            let Some(entry) = self.sq.ring[at].take() else {
-                return;
-            };
-            self.sq.completed = self.sq.completed.wrapping_add(1);
-            entry.end(regions);
+        while let Some((entry, status)) = self.sq.complete(regions) {
             if entry.signalled || status != Status::Success {
                 completions.push_back(Completion {
                     qp: self.id,
                     wr_id: entry.id,
-                    opcode: entry.action.opcode(),
+                    opcode: entry.opcode,
                     status,
                     byte_len: entry.length,
                     solicited: false,

@@ -337,10 +337,13 @@ impl<P: Port> Link<'_, P> {
             self.shared.regions.close_sink(read.stag, self.port);
         }
         qp.reads.pop_front();
-        if let Some(entry) = number.and_then(|number| qp.sq.get_mut(number)) {
-            entry.missing = entry.missing.saturating_sub(1);
-            if entry.missing == 0 && entry.next_sink().is_none() {
-                entry.outcome.get_or_insert(Status::Success);
+        if let Some(number) = number {
+            let all = qp.sq.has_asked_all(number);
+            if let Some(entry) = qp.sq.get_mut(number) {
+                entry.missing = entry.missing.saturating_sub(1);
+                if entry.missing == 0 && all {
+                    entry.outcome.get_or_insert(Status::Success);
+                }
             }
             qp.complete_sends(&mut self.shared.regions, &mut self.shared.completions);
         }

@@ -7,8 +7,9 @@ use crate::conn::Phase;
 use crate::error::Error;
 use crate::link::Link;
 use crate::port::Port;
-use crate::qp::{Action, Qp};
+use crate::qp::Qp;
 use crate::region::Regions;
+use crate::send_queue::Action;
 use crate::timers::Timer;
 use crate::verbs::{PdId, QpId, Status};
 
@@ -81,17 +82,22 @@ impl<P: Port> Link<'_, P> {
 /// Gives the next entry of a send queue its turn, which has come.
 pub(crate) fn take_turn<P: Port>(qp: &mut Qp, regions: &mut Regions, port: &mut P) -> Turn {
     let (pd, id, number) = (qp.config.pd, qp.id, qp.sq.started);
-    let Some(entry) = qp.sq.get_mut(number) else {
+    let Some(work) = qp.sq.next() else {
         return Turn::Begun;
     };
     let failed = |error| Turn::Failed(refusal(error));
-    match regions.local_work(&entry.action, pd, id, port) {
-        None => match qp.begin_next(regions) {
+    if work.is_message() || work.is_read() {
+        return match qp.sq.begin_next(pd, regions) {
             Ok(()) => Turn::Begun,
             Err(error) => failed(error),
-        },
+        };
+    }
+    match regions.local_work(&work.action(), pd, id, port) {
+        None => Turn::Begun,
         Some(Ok(())) => {
-            entry.outcome = Some(Status::Success);
+            if let Some(entry) = qp.sq.get_mut(number) {
+                entry.outcome = Some(Status::Success);
+            }
             qp.sq.started = number.wrapping_add(1);
             Turn::Done
         }

@@ -18,9 +18,10 @@ use crate::input::is_marked;
 use crate::link::Link;
 use crate::part::{Data, Header, Origin, Part, JOB_PIECES, MAX_FPDUS};
 use crate::port::{Full, Port};
-use crate::qp::{Action, Qp};
+use crate::qp::Qp;
 use crate::region::Piece;
 use crate::timers::Timer;
+use crate::verbs::Opcode;
 use weft_tcp::sender::{Ack, Acked};
 use weft_tcp::seq;
 
@@ -254,9 +255,13 @@ impl<P: Port> Link<'_, P> {
         let Some(entry) = qp.sq.next() else {
             return Ok(false);
         };
-        let (Action::Write { stag, to }, [source]) = (entry.action, entry.payload.pieces()) else {
+        if entry.sent == 0 || entry.opcode != Opcode::Write {
+            return Ok(false);
+        }
+        let Some(source) = entry.only_piece() else {
             return Ok(false);
         };
+        let (stag, to) = entry.target();
         let fpdu_payload = (Markers::OFF.mulpdu(emss as usize) - ddp::TAGGED_HEADER) as u32;
         let wire = Markers::OFF.fpdu_length(0, ddp::TAGGED_HEADER + fpdu_payload as usize) as u32;
         let left = entry.length - entry.sent;
@@ -264,7 +269,6 @@ impl<P: Port> Link<'_, P> {
             || conn.tx_markers != Markers::OFF
             || qp.software.is_some()
             || !qp.responses.is_empty()
-            || entry.sent == 0
             || room < wire
             || left <= fpdu_payload
             || conn.parts.len() >= MAX_PARTS

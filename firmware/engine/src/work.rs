@@ -4,31 +4,13 @@ use weft_layout::ReceiveElement;
 use weft_wire::rdmap::{opcode, Atomic, IMMEDIATE};
 
 use crate::error::Error;
-use crate::qp::{self, Action, Local, Qp, Receives, RecvEntry, SendEntry};
+use crate::qp::{Qp, Receives, RecvEntry};
 use crate::region::Regions;
+use crate::send_queue::{Action, Carried, NewWork};
 use crate::verbs::{
     Access, Binding, Opcode, Payload, PdId, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE,
     MAX_RECV_SGE, MAX_SGE,
 };
-
-/// An entry of which nothing is done yet, without payload.
-fn new_entry(id: u64, action: Action) -> SendEntry {
-    SendEntry {
-        id,
-        action,
-        payload: qp::Payload::Pieces([Local::default(); MAX_SGE], 0),
-        length: 0,
-        signalled: true,
-        fence: false,
-        begun: false,
-        operands: [false; 2],
-        sent: 0,
-        requested: 0,
-        requested_bytes: 0,
-        missing: 0,
-        outcome: None,
-    }
-}
 
 /// Does such a queue pair do this?
 fn is_of_kind(receives: Receives, op: &SendOp) -> bool {
@@ -41,8 +23,8 @@ fn is_of_kind(receives: Receives, op: &SendOp) -> bool {
     }
 }
 
-/// Checks a send work request and makes the queue's entry of it.
-pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEntry, Error> {
+/// Checks a send work request and makes the queue's work of it.
+pub fn new_work<'a>(qp: &Qp, regions: &Regions, wr: &SendWr<'a>) -> Result<NewWork<'a>, Error> {
     if !is_of_kind(qp.receives, &wr.op) {
         return Err(Error::WrongQpKind);
     }
@@ -80,63 +62,54 @@ pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEnt
         SendOp::FastRegister(binding) => Action::FastRegister(binding),
         SendOp::LocalInvalidate { stag } => Action::LocalInvalidate { stag },
     };
-    let is_atomic = matches!(action, Action::Atomic { .. });
-    let is_read = is_atomic || matches!(action, Action::Read { .. });
-    let mut entry = SendEntry {
+    let mut work = NewWork {
+        id: wr.id,
+        action,
+        carried: Carried::Sges(&[]),
+        length: 0,
         signalled: wr.signalled,
         fence: wr.fence,
-        ..new_entry(wr.id, action)
+        outcome: None,
     };
-    if let SendOp::Immediate { data, .. } = wr.op {
-        if !matches!(wr.payload, Payload::Sges([]) | Payload::Inline([])) {
+    let has_payload = !matches!(wr.payload, Payload::Sges([]) | Payload::Inline([]));
+    match wr.op {
+        SendOp::Immediate { .. }
+        | SendOp::Bind(_)
+        | SendOp::FastRegister(_)
+        | SendOp::LocalInvalidate { .. }
+            if has_payload =>
+        {
             return Err(Error::ImmediatePayload);
         }
-        let mut copy = [0; MAX_INLINE];
-        copy[..IMMEDIATE].copy_from_slice(&data.to_be_bytes());
-        entry.payload = qp::Payload::Inline(copy);
-        entry.length = IMMEDIATE as u32;
-        return Ok(entry);
+        SendOp::Immediate { data, .. } => {
+            work.carried = Carried::Value(data);
+            work.length = IMMEDIATE as u32;
+            return Ok(work);
+        }
+        _ => {}
     }
-    if matches!(
-        action,
-        Action::Bind(_) | Action::FastRegister(_) | Action::LocalInvalidate { .. }
-    ) {
-        return match wr.payload {
-            Payload::Sges([]) | Payload::Inline([]) => Ok(entry),
-            _ => Err(Error::ImmediatePayload),
-        };
-    }
+    let needs = action.needs();
     match wr.payload {
-        Payload::Inline(_) if is_read => return Err(Error::InlineRead),
+        Payload::Inline(_) if needs != Access::NONE => return Err(Error::InlineRead),
+        Payload::Inline(bytes) if bytes.len() > MAX_INLINE => {
+            return Err(Error::InlineTooLong(bytes.len()));
+        }
         Payload::Inline(bytes) => {
-            let mut copy = [0; MAX_INLINE];
-            let room = copy
-                .get_mut(..bytes.len())
-                .ok_or(Error::InlineTooLong(bytes.len()))?;
-            room.copy_from_slice(bytes);
-            entry.payload = qp::Payload::Inline(copy);
-            entry.length = bytes.len() as u32;
+            work.carried = Carried::Inline(bytes);
+            work.length = bytes.len() as u32;
         }
         Payload::Sges(sges) => {
-            let mut list = [Local::default(); MAX_SGE];
-            let mut count = 0;
             let max = usize::from(qp.config.max_sge).min(MAX_SGE);
-            let may = |sge: &Sge| regions.check_posted(qp.config.pd, sge, action.needs());
-            entry.length = check(sges, max, may, |sge| {
-                list[usize::from(count)] = Local {
-                    stag: sge.stag,
-                    length: sge.length,
-                    at: sge.to,
-                };
-                count += 1;
-            })?;
-            entry.payload = qp::Payload::Pieces(list, count);
-            if is_atomic && (count, entry.length) != (1, 8) {
+            let may = |sge: &Sge| regions.check_posted(qp.config.pd, sge, needs);
+            let mut count = 0;
+            work.length = check(sges, max, may, |_| count += 1)?;
+            work.carried = Carried::Sges(sges);
+            if matches!(action, Action::Atomic { .. }) && (count, work.length) != (1, 8) {
                 return Err(Error::AtomicPayload);
             }
         }
     }
-    Ok(entry)
+    Ok(work)
 }
 
 /// Checks a receive work request and makes the queue's entry of it.
@@ -177,8 +150,8 @@ const NOTHING: Binding = Binding {
     access: Access::NONE,
 };
 
-/// An entry that fails in its turn.
-pub fn failed_send(id: u64, opcode: Opcode, status: Status) -> SendEntry {
+/// Work that fails in its turn.
+pub fn failed_send(id: u64, opcode: Opcode, status: Status) -> NewWork<'static> {
     let (stag, to) = (0, 0);
     let action = match opcode {
         Opcode::Write => Action::Write { stag, to },
@@ -206,9 +179,14 @@ pub fn failed_send(id: u64, opcode: Opcode, status: Status) -> SendEntry {
             rsvd_ulp: 0,
         },
     };
-    SendEntry {
+    NewWork {
+        id,
+        action,
+        carried: Carried::Sges(&[]),
+        length: 0,
+        signalled: true,
+        fence: false,
         outcome: Some(status),
-        ..new_entry(id, action)
     }
 }
 

@@ -20,7 +20,7 @@ use crate::cm::{ConnId, DisconnectReason, Event};
 use crate::error::Error;
 use crate::joined::{message_kind, Carried, JoinedNews, Message, MessageKind};
 use crate::port::Port;
-use crate::qp::{Arrived, Joined, Payload, Qp};
+use crate::qp::{Arrived, Joined, Qp};
 use crate::region::Piece;
 use crate::turn::{take_turn, Turn};
 use crate::verbs::{Access, QpId, QpState, Status};
@@ -158,42 +158,33 @@ impl Engine {
             return None;
         }
         let joined = queue.joined?;
-        let entry = queue.sq.next()?;
+        let work = queue.sq.next()?;
         let number = queue.sq.started;
-        let Some(kind) = message_kind(entry.action) else {
+        let Some(kind) = message_kind(work.action()) else {
             return Some(Err(Status::RemoteOperation));
         };
-        // The right that its sink needs, if it has one.
-        let needs = entry.action.needs();
-        let sink = (needs != Access::NONE).then_some(needs);
-        if sink.is_some() && !joined.reads {
+        if work.is_read() && !joined.reads {
             return Some(Err(Status::RemoteOperation));
         }
-        let pd = queue.config.pd;
-        let carried = match (&entry.payload, sink) {
-            (Payload::Inline(bytes), _) => {
-                Some(Carried::Inline(bytes[..entry.length as usize].into()))
-            }
-            (pieces, Some(needs)) => pieces
+        let (pd, needs) = (queue.config.pd, work.needs());
+        let carried = match work.inline() {
+            Some(bytes) => Some(Carried::Inline(bytes)),
+            None => work
                 .pieces()
-                .iter()
-                .map(|sink| {
-                    let piece = regions.local(pd, sink.stag, sink.at, sink.length, needs);
-                    piece.ok().map(|piece| (piece.iova, piece.length))
+                .map(|piece| {
+                    if !work.is_read() {
+                        return Some((piece.at, piece.length));
+                    }
+                    let place = regions.local(pd, piece.stag, piece.at, piece.length, needs);
+                    place.ok().map(|place| (place.iova, place.length))
                 })
                 .collect::<Option<_>>()
                 .map(Carried::Pieces),
-            (pieces, None) => {
-                let pieces = pieces.pieces().iter();
-                Some(Carried::Pieces(
-                    pieces.map(|piece| (piece.at, piece.length)).collect(),
-                ))
-            }
         };
         let Some(carried) = carried else {
             return Some(Err(Status::LocalProtection));
         };
-        let length = entry.length;
+        let length = work.length;
         queue.sq.started = number.wrapping_add(1);
         Some(Ok(Message {
             number,

@@ -403,8 +403,8 @@ impl Engine {
         if no_reads && matches!(wr.op, SendOp::Read { .. } | SendOp::Atomic { .. }) {
             return Err(Error::NoReadsAllowed);
         }
-        let entry = work::send_entry(queue, &shared.regions, wr)?;
-        queue.sq.push(entry, queue.config.pd, &mut shared.regions);
+        let new = work::new_work(queue, &shared.regions, wr)?;
+        queue.sq.push(&new, queue.config.pd, &mut shared.regions)?;
         if queue.state == QpState::Error {
             queue.flush(None, &mut shared.regions, &mut shared.completions);
         } else if let Some(slot) = queue.conn {
@@ -464,10 +464,9 @@ impl Engine {
         if queue.sq.is_full() {
             return Err(Error::QueueFull);
         }
-        let entry = work::failed_send(id, opcode, status);
-        queue
-            .sq
-            .push(entry, queue.config.pd, &mut self.shared.regions);
+        let new = work::failed_send(id, opcode, status);
+        let regions = &mut self.shared.regions;
+        queue.sq.push(&new, queue.config.pd, regions)?;
         self.set_qp_error(now, qp, port)
     }
 

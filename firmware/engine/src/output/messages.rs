@@ -11,8 +11,9 @@ use crate::conn::{Conn, Phase, MAX_PARTS};
 use crate::link::Link;
 use crate::part::{copy_out, fit, gather, Data, Fit, Header, Origin, Part, JOB_INLINE};
 use crate::port::{Full, Port};
-use crate::qp::{Action, Asked, PendingRead, PendingResponse, Qp};
+use crate::qp::{Asked, PendingRead, PendingResponse, Qp};
 use crate::region::{Piece, RegionRef};
+use crate::send_queue::Action;
 use crate::turn::refusal;
 use crate::verbs::Sge;
 
@@ -176,7 +177,7 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
     // Its turn may not have come.
     let entry = qp.sq.next().filter(|entry| entry.begun)?;
     let send = |header| {
-        let (data, reach) = entry.payload.slice(entry.sent, entry.length - entry.sent);
+        let (data, reach) = entry.rest();
         Message {
             source: Source::Send,
             header,
@@ -188,7 +189,7 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
             length: entry.length,
         }
     };
-    match entry.action {
+    match entry.action() {
         Action::Send { opcode, rsvd_ulp } => Some(send(Header {
             rsvd_ulp,
             ..untagged(opcode, queue::SEND, qp.send_msn)
@@ -227,7 +228,7 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
                 sink_to: sink.at,
                 size: sink.length,
                 source_stag: stag,
-                source_to: to.wrapping_add(entry.requested_bytes),
+                source_to: to.wrapping_add(entry.requested_bytes()),
             };
             let mut bytes = [0; JOB_INLINE];
             bytes[..ReadRequest::SIZE].copy_from_slice(&request.to_bytes());
@@ -259,8 +260,7 @@ impl<P: Port> Link<'_, P> {
             return false;
         };
         let next = qp.sq.next();
-        let next =
-            next.filter(|entry| matches!(entry.action, Action::Send { .. } | Action::Write { .. }));
+        let next = next.filter(|entry| entry.is_message());
         let left = next.map_or(0, |entry| entry.length - entry.sent);
         let (flight, emss) = (conn.sender.flight(), self.emss());
         let enough = if window < congestion {
@@ -510,16 +510,14 @@ impl<P: Port> Link<'_, P> {
                 qp.send_turn = false;
                 qp.read_msn = qp.read_msn.wrapping_add(1);
                 let number = qp.sq.started;
-                let Some(entry) = qp.sq.get_mut(number) else {
+                let Some(sink) = qp.sq.work(number).and_then(|work| work.next_sink()) else {
                     return;
                 };
-                let Some(sink) = entry.next_sink() else {
-                    return;
-                };
-                entry.requested += 1;
-                entry.requested_bytes += u64::from(sink.length);
-                entry.missing += 1;
-                let all = entry.next_sink().is_none();
+                if let Some(entry) = qp.sq.get_mut(number) {
+                    entry.requested += 1;
+                    entry.missing += 1;
+                }
+                let all = qp.sq.has_asked_all(number);
                 qp.reads.push_back(PendingRead {
                     entry: Some(number),
                     stag: sink.stag,
