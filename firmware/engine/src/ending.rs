@@ -13,7 +13,7 @@ use crate::part::Origin;
 use crate::port::Port;
 use crate::rdmap::Fault;
 use crate::timers::Timer;
-use crate::verbs::{QpState, Status};
+use crate::verbs::{status_of, QpState, Status};
 
 impl<P: Port> Link<'_, P> {
     /// The peer broke a rule: one Terminate, then close.
@@ -54,7 +54,7 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         self.conn.terminated = Some(code.unwrap_or(TerminateCode::RDMAP_UNSPECIFIED));
-        self.conn.first_status = code.map(Status::of_terminate);
+        self.conn.first_status = code.map(status_of);
         self.stop(code, true);
     }
 

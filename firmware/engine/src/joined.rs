@@ -54,7 +54,7 @@ pub enum MessageKind {
         solicited: bool,
         /// Invalidates this STag.
         invalidate: Option<u32>,
-        /// Its 8 bytes are Immediate Data.
+        /// Its 8 bytes are the completion's as well (RFC 7306 §6).
         immediate: bool,
     },
     /// Into the peer's region.

@@ -4,6 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use weft_queues::Operation;
 use weft_wire::checks::Position;
 use weft_wire::rdmap::{AtomicRequest, ReadRequest};
 
@@ -110,7 +111,7 @@ pub struct Arrived {
     pub solicited: bool,
     /// The STag that the message has invalidated.
     pub invalidated: Option<u32>,
-    /// Its Immediate Data.
+    /// What its completion has of it (RFC 7306 §6).
     pub immediate: Option<u64>,
     /// How it ended.
     pub status: Status,
@@ -356,7 +357,7 @@ impl Qp {
                 completions.push_back(Completion {
                     qp: self.id,
                     wr_id: entry.id,
-                    opcode: entry.opcode,
+                    opcode: Operation::of(entry.opcode).completes,
                     status,
                     byte_len: entry.length,
                     solicited: false,

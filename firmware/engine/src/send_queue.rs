@@ -12,12 +12,16 @@ mod action;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use weft_layout::WqeOpcode;
+use weft_queues::{Message, Operation};
+
 use crate::error::Error;
 use crate::part::{copy_out, gather, Data};
 use crate::region::{Piece, Regions};
-use crate::verbs::{Access, Opcode, PdId, Sge, Status, MAX_INLINE, MAX_SGE};
+use crate::verbs::{Access, PdId, Sge, Status, MAX_INLINE, MAX_SGE};
+use action::operand_count;
 pub use action::Action;
-use action::{needs, operand_count, MAX_OPERANDS};
+pub(crate) use action::MAX_OPERANDS;
 
 /// Words for inline bytes beside an entry's pieces, on average.
 const SPARE: usize = 6;
@@ -77,7 +81,7 @@ pub struct SendEntry {
     /// Bytes sent (Send, Write).
     pub sent: u32,
     /// What it is.
-    pub opcode: Opcode,
+    pub opcode: WqeOpcode,
     /// A Send's opcode on the wire.
     wire: u8,
     /// Its pieces of memory.
@@ -100,6 +104,11 @@ pub struct SendEntry {
     named: [bool; 2],
 }
 
+/// The rights of these bits.
+pub fn rights(bits: u8) -> Access {
+    Access::from_bits(bits).unwrap_or(Access::NONE)
+}
+
 const _: () = assert!(size_of::<SendEntry>() <= 32);
 
 impl SendEntry {
@@ -108,7 +117,7 @@ impl SendEntry {
         at: 0,
         length: 0,
         sent: 0,
-        opcode: Opcode::Send,
+        opcode: WqeOpcode::Send,
         wire: 0,
         pieces: 0,
         requested: 0,
@@ -123,17 +132,18 @@ impl SendEntry {
 
     /// It takes a place among the Reads under way (ORD).
     pub fn is_read(&self) -> bool {
-        needs(self.opcode) != Access::NONE
+        Operation::of(self.opcode).is_request()
     }
 
     /// Its bytes are a message's.
     pub fn is_message(&self) -> bool {
-        matches!(self.opcode, Opcode::Send | Opcode::Write)
+        let message = Operation::of(self.opcode).message;
+        matches!(message, Message::Untagged(_) | Message::Tagged)
     }
 
     /// The right that its pieces need.
     pub fn needs(&self) -> Access {
-        needs(self.opcode)
+        rights(Operation::of(self.opcode).needs)
     }
 
     /// Its first piece's word.

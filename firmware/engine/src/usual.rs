@@ -6,7 +6,9 @@
 //! Most of what makes a report usual is the connection's state, which the short way does not change: it is looked at when the
 //! connection has worked step by step ([`Conn::find_way`]), and found again in [`Conn::way`].
 
-use weft_layout::{fpdu_verdict, refusal, FpduReport, Job, JobKind, PlacedReport, SegmentReport};
+use weft_layout::{
+    fpdu_verdict, refusal, FpduReport, Job, JobKind, PlacedReport, SegmentReport, WqeOpcode,
+};
 use weft_wire::ddp;
 use weft_wire::fpdu::Markers;
 use weft_wire::rdmap::{control, opcode};
@@ -21,7 +23,6 @@ use crate::port::{Full, Port};
 use crate::qp::Qp;
 use crate::region::Piece;
 use crate::timers::Timer;
-use crate::verbs::Opcode;
 use weft_tcp::sender::{Ack, Acked};
 use weft_tcp::seq;
 
@@ -255,7 +256,7 @@ impl<P: Port> Link<'_, P> {
         let Some(entry) = qp.sq.next() else {
             return Ok(false);
         };
-        if entry.sent == 0 || entry.opcode != Opcode::Write {
+        if entry.sent == 0 || entry.opcode != WqeOpcode::Write {
             return Ok(false);
         }
         let Some(source) = entry.only_piece() else {

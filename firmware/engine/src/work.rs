@@ -1,70 +1,61 @@
 //! Work requests as posted: their checks, and what the queues keep of them.
 
-use weft_layout::ReceiveElement;
-use weft_wire::rdmap::{opcode, Atomic, IMMEDIATE};
+use weft_layout::{ReceiveElement, SendWqe, WqeOpcode};
+use weft_queues::{Carries, Message, Operation};
+use weft_wire::rdmap::IMMEDIATE;
 
 use crate::error::Error;
 use crate::qp::{Qp, Receives, RecvEntry};
 use crate::region::Regions;
-use crate::send_queue::{Action, Carried, NewWork};
+use crate::send_queue::{rights, Action, Carried, NewWork, MAX_OPERANDS};
 use crate::verbs::{
-    Access, Binding, Opcode, Payload, PdId, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE,
-    MAX_RECV_SGE, MAX_SGE,
+    Access, Payload, PdId, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
 
 /// Does such a queue pair do this?
-fn is_of_kind(receives: Receives, op: &SendOp) -> bool {
-    match (receives, op) {
-        (Receives::Domain(..), _) => false,
-        (Receives::Nowhere, SendOp::Send { .. } | SendOp::Immediate { .. }) => false,
-        (Receives::Nowhere, _) => true,
-        (_, SendOp::XrcSend { .. }) => false,
-        _ => true,
+fn is_of_kind(receives: Receives, operation: &Operation) -> bool {
+    match receives {
+        Receives::Domain(..) => false,
+        Receives::Nowhere => operation.is_of(true),
+        Receives::Own | Receives::Shared(_) => operation.is_of(false),
     }
 }
 
-/// Checks a send work request and makes the queue's work of it.
-pub fn new_work<'a>(qp: &Qp, regions: &Regions, wr: &SendWr<'a>) -> Result<NewWork<'a>, Error> {
-    if !is_of_kind(qp.receives, &wr.op) {
-        return Err(Error::WrongQpKind);
-    }
-    let action = match wr.op {
+/// What the queue keeps of what is to be done.
+fn action(op: &SendOp, operation: &Operation) -> Action {
+    let send = |solicited: bool, rsvd_ulp: Option<u32>, invalidates: bool| {
+        let asks = if solicited { SendWqe::SOLICITED } else { 0 };
+        let takes = if invalidates { SendWqe::INVALIDATE } else { 0 };
+        Action::Send {
+            opcode: operation.wire(asks | takes).unwrap_or(0),
+            rsvd_ulp: rsvd_ulp.unwrap_or(0),
+        }
+    };
+    match *op {
         SendOp::Send {
             solicited,
             invalidate,
-        } => Action::Send {
-            opcode: match (solicited, invalidate.is_some()) {
-                (false, false) => opcode::SEND,
-                (false, true) => opcode::SEND_INVALIDATE,
-                (true, false) => opcode::SEND_SE,
-                (true, true) => opcode::SEND_SE_INVALIDATE,
-            },
-            rsvd_ulp: invalidate.unwrap_or(0),
-        },
-        SendOp::XrcSend { solicited, srq } => Action::Send {
-            opcode: match solicited {
-                false => opcode::SEND,
-                true => opcode::SEND_SE,
-            },
-            rsvd_ulp: srq,
-        },
-        SendOp::Immediate { solicited, .. } => Action::Send {
-            opcode: match solicited {
-                false => opcode::IMMEDIATE,
-                true => opcode::IMMEDIATE_SE,
-            },
-            rsvd_ulp: 0,
-        },
+        } => send(solicited, invalidate, invalidate.is_some()),
+        SendOp::XrcSend { solicited, srq } => send(solicited, Some(srq), false),
+        SendOp::Immediate { solicited, .. } => send(solicited, None, false),
         SendOp::Write { stag, to } => Action::Write { stag, to },
         SendOp::Read { stag, to } => Action::Read { stag, to },
         SendOp::Atomic { stag, to, atomic } => Action::Atomic { stag, to, atomic },
         SendOp::Bind(binding) => Action::Bind(binding),
         SendOp::FastRegister(binding) => Action::FastRegister(binding),
         SendOp::LocalInvalidate { stag } => Action::LocalInvalidate { stag },
-    };
+    }
+}
+
+/// Checks a send work request and makes the queue's work of it.
+pub fn new_work<'a>(qp: &Qp, regions: &Regions, wr: &SendWr<'a>) -> Result<NewWork<'a>, Error> {
+    let operation = wr.op.operation();
+    if !is_of_kind(qp.receives, operation) {
+        return Err(Error::WrongQpKind);
+    }
     let mut work = NewWork {
         id: wr.id,
-        action,
+        action: action(&wr.op, operation),
         carried: Carried::Sges(&[]),
         length: 0,
         signalled: wr.signalled,
@@ -72,25 +63,17 @@ pub fn new_work<'a>(qp: &Qp, regions: &Regions, wr: &SendWr<'a>) -> Result<NewWo
         outcome: None,
     };
     let has_payload = !matches!(wr.payload, Payload::Sges([]) | Payload::Inline([]));
-    match wr.op {
-        SendOp::Immediate { .. }
-        | SendOp::Bind(_)
-        | SendOp::FastRegister(_)
-        | SendOp::LocalInvalidate { .. }
-            if has_payload =>
-        {
-            return Err(Error::ImmediatePayload);
-        }
-        SendOp::Immediate { data, .. } => {
-            work.carried = Carried::Value(data);
-            work.length = IMMEDIATE as u32;
-            return Ok(work);
-        }
-        _ => {}
+    let is_bare = operation.message == Message::None || operation.carries == Carries::Value;
+    if is_bare && has_payload {
+        return Err(Error::ImmediatePayload);
     }
-    let needs = action.needs();
+    if let SendOp::Immediate { data, .. } = wr.op {
+        work.carried = Carried::Value(data);
+        work.length = IMMEDIATE as u32;
+        return Ok(work);
+    }
     match wr.payload {
-        Payload::Inline(_) if needs != Access::NONE => return Err(Error::InlineRead),
+        Payload::Inline(_) if operation.is_request() => return Err(Error::InlineRead),
         Payload::Inline(bytes) if bytes.len() > MAX_INLINE => {
             return Err(Error::InlineTooLong(bytes.len()));
         }
@@ -100,11 +83,13 @@ pub fn new_work<'a>(qp: &Qp, regions: &Regions, wr: &SendWr<'a>) -> Result<NewWo
         }
         Payload::Sges(sges) => {
             let max = usize::from(qp.config.max_sge).min(MAX_SGE);
+            let needs = rights(operation.needs);
             let may = |sge: &Sge| regions.check_posted(qp.config.pd, sge, needs);
             let mut count = 0;
             work.length = check(sges, max, may, |_| count += 1)?;
             work.carried = Carried::Sges(sges);
-            if matches!(action, Action::Atomic { .. }) && (count, work.length) != (1, 8) {
+            let is_atomic = matches!(wr.op, SendOp::Atomic { .. });
+            if is_atomic && (count, work.length) != (1, 8) {
                 return Err(Error::AtomicPayload);
             }
         }
@@ -140,48 +125,11 @@ pub fn recv_entry(
     })
 }
 
-/// What work that fails in its turn would bind.
-const NOTHING: Binding = Binding {
-    stag: 0,
-    base_to: 0,
-    region: 0,
-    region_to: 0,
-    length: 0,
-    access: Access::NONE,
-};
-
 /// Work that fails in its turn.
-pub fn failed_send(id: u64, opcode: Opcode, status: Status) -> NewWork<'static> {
-    let (stag, to) = (0, 0);
-    let action = match opcode {
-        Opcode::Write => Action::Write { stag, to },
-        Opcode::Read => Action::Read { stag, to },
-        Opcode::FetchAdd => Action::Atomic {
-            stag,
-            to,
-            atomic: Atomic::FetchAdd { add: 0, mask: 0 },
-        },
-        Opcode::CmpSwap => Action::Atomic {
-            stag,
-            to,
-            atomic: Atomic::CmpSwap {
-                compare: 0,
-                compare_mask: 0,
-                swap: 0,
-                swap_mask: 0,
-            },
-        },
-        Opcode::Bind => Action::Bind(NOTHING),
-        Opcode::FastRegister => Action::FastRegister(NOTHING),
-        Opcode::LocalInvalidate => Action::LocalInvalidate { stag },
-        Opcode::Send | Opcode::Recv => Action::Send {
-            opcode: opcode::SEND,
-            rsvd_ulp: 0,
-        },
-    };
+pub fn failed_send(id: u64, opcode: WqeOpcode, status: Status) -> NewWork<'static> {
     NewWork {
         id,
-        action,
+        action: Action::put_together(opcode, 0, [0; MAX_OPERANDS]),
         carried: Carried::Sges(&[]),
         length: 0,
         signalled: true,

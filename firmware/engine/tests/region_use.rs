@@ -358,3 +358,129 @@ fn deregistering_looks_at_no_queue() {
     let after = s.b.hosts[0].engine.stats().slots_looked_at;
     assert_eq!(after - before, 0);
 }
+
+/// A peer takes the STag away under a Write that is not acknowledged: the memory stays all the same.
+#[test]
+fn a_peer_takes_no_memory_from_what_is_sent_again() {
+    for way in Way::ALL {
+        let mut s = setup(way);
+        let qp = s.qps[0];
+        s.b.memory(0, s.iova, 100).fill(1);
+        s.work(qp, 1, s.register(1, 0, 100, Access::REMOTE_INVALIDATE), &[]);
+        s.ends(1);
+        s.b.post_recv(0, qp, 7, &[]).unwrap();
+        s.lost.set([true, false]);
+        let source = s.key(1, 0, 100);
+        s.work(qp, 2, s.to_peer(0), &source);
+        let op = SendOp::Send {
+            solicited: false,
+            invalidate: Some(s.fast | 1),
+        };
+        let wr = SendWr { op, ..send(8, &[]) };
+        s.b.post_send(1, s.qps[1], &wr).unwrap();
+        assert_eq!(s.ends(1), [(7, Status::Success)]);
+        for stag in [s.region, s.fast | 1] {
+            let gone = s.b.call(0, |e, now, card| e.deregister(now, stag, card));
+            assert_eq!(gone, Err(Error::InUse), "{way:?}");
+        }
+        s.lost.set([false; 2]);
+        assert_eq!(s.ends(1), [(2, Status::Success)]);
+        assert_eq!(s.b.memory(1, s.peer_iova, 100), [1; 100], "{way:?}");
+        for stag in [s.region, s.fast | 1] {
+            s.b.call(0, |e, now, card| e.deregister(now, stag, card))
+                .unwrap();
+        }
+    }
+}
+
+/// What another domain may give memory to cannot be kept by posting its name.
+#[test]
+fn another_domains_stag_is_refused_at_once() {
+    let mut s = setup(Way::Card);
+    let pd = s.b.hosts[0].engine.alloc_pd();
+    let kind = StagKind::FastRegion;
+    let stag = s.b.hosts[0].engine.alloc_stag(pd, kind).unwrap();
+    let list = [sge(stag, 0, 1)];
+    let refused = s.b.post_send(0, s.qps[0], &write(1, s.peer, 0x1000, &list));
+    assert_eq!(refused, Err(Error::WrongPd(stag)));
+    s.b.call(0, |e, now, card| e.deregister(now, stag, card))
+        .unwrap();
+}
+
+/// A queue has room for so many inline bytes; what it has taken arrives as it was posted.
+#[test]
+fn inline_bytes_have_their_room() {
+    for way in Way::ALL {
+        let mut s = setup(way);
+        let (room, inbox) = s.b.hosts[1].region(64 * 256, Access::LOCAL_WRITE);
+        for slot in 0..64 {
+            let list = [sge(room, 256 * slot, 256)];
+            s.b.post_recv(1, s.qps[1], slot, &list).unwrap();
+        }
+        let mut taken = 0;
+        for round in 0..4 {
+            s.lost.set([true, false]);
+            let first = taken;
+            loop {
+                let bytes = [taken as u8 + 1; 256];
+                let wr = SendWr {
+                    payload: Payload::Inline(&bytes[..256 - taken % 9]),
+                    ..send(taken as u64, &[])
+                };
+                match s.b.post_send(0, s.qps[0], &wr) {
+                    Ok(()) => taken += 1,
+                    Err(error) => {
+                        assert_eq!(error, Error::QueueFull);
+                        break;
+                    }
+                }
+                if taken == 16 * (round + 1) {
+                    break;
+                }
+            }
+            s.lost.set([false; 2]);
+            let ends = s.ends(taken - first);
+            assert!(ends.iter().all(|end| end.1 == Status::Success));
+        }
+        assert!(taken >= 32, "{taken}");
+        for slot in 0..taken {
+            let at = inbox + 256 * slot as u64;
+            let length = 256 - slot % 9;
+            let found = s.b.memory(1, at, 256).to_vec();
+            assert!(found[..length].iter().all(|byte| *byte == slot as u8 + 1));
+            assert!(found[length..].iter().all(|byte| *byte == 0));
+        }
+    }
+}
+
+/// More than there is room for is refused, and changes nothing of what waits.
+#[test]
+fn what_has_no_room_is_refused() {
+    let mut s = setup(Way::Card);
+    s.lost.set([true, false]);
+    let (room, inbox) = s.b.hosts[1].region(64 * 256, Access::LOCAL_WRITE);
+    let mut taken = 0;
+    loop {
+        let bytes = [taken as u8 + 1; 256];
+        let wr = SendWr {
+            payload: Payload::Inline(&bytes),
+            ..send(taken as u64, &[])
+        };
+        match s.b.post_send(0, s.qps[0], &wr) {
+            Ok(()) => taken += 1,
+            refused => {
+                assert_eq!(refused, Err(Error::QueueFull));
+                break;
+            }
+        }
+        let list = [sge(room, 256 * (taken as u64 - 1), 256)];
+        s.b.post_recv(1, s.qps[1], 0, &list).unwrap();
+    }
+    assert!((8..64).contains(&taken), "{taken}");
+    s.lost.set([false; 2]);
+    s.ends(taken);
+    for slot in 0..taken {
+        let at = inbox + 256 * slot as u64;
+        assert_eq!(s.b.memory(1, at, 256), [slot as u8 + 1; 256]);
+    }
+}

@@ -23,7 +23,7 @@ use crate::port::Port;
 use crate::qp::{Arrived, Joined, Qp};
 use crate::region::Piece;
 use crate::turn::{take_turn, Turn};
-use crate::verbs::{Access, QpId, QpState, Status};
+use crate::verbs::{status_of, Access, QpId, QpState, Status};
 
 impl Engine {
     fn joined_qp(&mut self, qp: QpId) -> Result<&mut Qp, Error> {
@@ -263,7 +263,7 @@ impl Engine {
         self.shared.do_atomic(queue, (stag, to), atomic, port)
     }
 
-    /// The bytes of a message are in their place. `immediate`: its Immediate Data, if it has some.
+    /// The bytes of a message are in their place. `immediate`: its 8 bytes, if it is one of the 8 bytes that a completion has (RFC 7306 §6).
     pub fn received<P: Port>(
         &mut self,
         qp: QpId,
@@ -321,7 +321,7 @@ impl Engine {
         reason: DisconnectReason,
     ) {
         let first = terminate.filter(|(_, received)| *received);
-        let first = first.map(|(code, _)| Status::of_terminate(code));
+        let first = first.map(|(code, _)| status_of(code));
         let fatal = terminate.map(|(code, received)| (Some(code), received));
         self.part(qp, first, fatal, reason);
     }

@@ -2,6 +2,8 @@
 
 use alloc::boxed::Box;
 
+use weft_layout::WqeOpcode;
+
 use super::Engine;
 use crate::cm::{ConnectFailure, DisconnectReason};
 use crate::conn::Phase;
@@ -453,7 +455,7 @@ impl Engine {
         &mut self,
         now: u64,
         qp: QpId,
-        (id, opcode): (u64, Opcode),
+        (id, opcode): (u64, WqeOpcode),
         status: Status,
         port: &mut P,
     ) -> Result<(), Error> {

@@ -1,8 +1,9 @@
 //! What a send-queue entry does, and its operands as words.
 
+use weft_layout::WqeOpcode;
 use weft_wire::rdmap::Atomic;
 
-use crate::verbs::{Access, Binding, Opcode};
+use crate::verbs::{Access, Binding};
 
 /// What a send-queue entry does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,25 +24,19 @@ pub enum Action {
     LocalInvalidate { stag: u32 },
 }
 
-/// The right that the pieces of such work need.
-pub(super) fn needs(opcode: Opcode) -> Access {
-    match opcode {
-        Opcode::Read => Access::READ_SINK,
-        Opcode::FetchAdd | Opcode::CmpSwap => Access::LOCAL_WRITE,
-        _ => Access::NONE,
-    }
-}
-
 /// Operands at most.
-pub(super) const MAX_OPERANDS: usize = 6;
+pub(crate) const MAX_OPERANDS: usize = 6;
 /// Words that an action's operands take.
-pub(super) fn operand_count(opcode: Opcode) -> u32 {
+pub(super) fn operand_count(opcode: WqeOpcode) -> u32 {
     match opcode {
-        Opcode::Send | Opcode::LocalInvalidate | Opcode::Recv => 1,
-        Opcode::Write | Opcode::Read => 2,
-        Opcode::FetchAdd => 4,
-        Opcode::Bind | Opcode::FastRegister => 5,
-        Opcode::CmpSwap => 6,
+        WqeOpcode::Send
+        | WqeOpcode::Immediate
+        | WqeOpcode::XrcSend
+        | WqeOpcode::LocalInvalidate => 1,
+        WqeOpcode::Write | WqeOpcode::Read => 2,
+        WqeOpcode::FetchAdd => 4,
+        WqeOpcode::Bind | WqeOpcode::FastRegister => 5,
+        WqeOpcode::CmpSwap => 6,
     }
 }
 
@@ -70,18 +65,18 @@ fn binding([stags, base_to, region_to, length, access, _]: [u64; MAX_OPERANDS]) 
 
 impl Action {
     /// What its completion says, and the operands.
-    pub(super) fn take_apart(&self) -> (Opcode, u8, [u64; MAX_OPERANDS]) {
+    pub(super) fn take_apart(&self) -> (WqeOpcode, u8, [u64; MAX_OPERANDS]) {
         let (opcode, wire, operands) = match *self {
             Action::Send { opcode, rsvd_ulp } => {
-                (Opcode::Send, opcode, [rsvd_ulp.into(), 0, 0, 0, 0, 0])
+                (WqeOpcode::Send, opcode, [rsvd_ulp.into(), 0, 0, 0, 0, 0])
             }
-            Action::Write { stag, to } => (Opcode::Write, 0, [stag.into(), to, 0, 0, 0, 0]),
-            Action::Read { stag, to } => (Opcode::Read, 0, [stag.into(), to, 0, 0, 0, 0]),
+            Action::Write { stag, to } => (WqeOpcode::Write, 0, [stag.into(), to, 0, 0, 0, 0]),
+            Action::Read { stag, to } => (WqeOpcode::Read, 0, [stag.into(), to, 0, 0, 0, 0]),
             Action::Atomic {
                 stag,
                 to,
                 atomic: Atomic::FetchAdd { add, mask },
-            } => (Opcode::FetchAdd, 0, [stag.into(), to, add, mask, 0, 0]),
+            } => (WqeOpcode::FetchAdd, 0, [stag.into(), to, add, mask, 0, 0]),
             Action::Atomic {
                 stag,
                 to,
@@ -94,44 +89,39 @@ impl Action {
                     },
             } => {
                 let operands = [stag.into(), to, compare, compare_mask, swap, swap_mask];
-                (Opcode::CmpSwap, 0, operands)
+                (WqeOpcode::CmpSwap, 0, operands)
             }
-            Action::Bind(ref binding) => (Opcode::Bind, 0, of_binding(binding)),
-            Action::FastRegister(ref binding) => (Opcode::FastRegister, 0, of_binding(binding)),
+            Action::Bind(ref binding) => (WqeOpcode::Bind, 0, of_binding(binding)),
+            Action::FastRegister(ref binding) => (WqeOpcode::FastRegister, 0, of_binding(binding)),
             Action::LocalInvalidate { stag } => {
-                (Opcode::LocalInvalidate, 0, [stag.into(), 0, 0, 0, 0, 0])
+                (WqeOpcode::LocalInvalidate, 0, [stag.into(), 0, 0, 0, 0, 0])
             }
         };
         (opcode, wire, operands)
     }
 
-    pub(super) fn put_together(opcode: Opcode, wire: u8, operands: [u64; MAX_OPERANDS]) -> Self {
+    pub(crate) fn put_together(opcode: WqeOpcode, wire: u8, operands: [u64; MAX_OPERANDS]) -> Self {
         let [first, to, a, b, c, d] = operands;
         let stag = first as u32;
         let atomic = |atomic| Action::Atomic { stag, to, atomic };
         match opcode {
-            Opcode::Send | Opcode::Recv => Action::Send {
+            WqeOpcode::Send | WqeOpcode::Immediate | WqeOpcode::XrcSend => Action::Send {
                 opcode: wire,
                 rsvd_ulp: stag,
             },
-            Opcode::Write => Action::Write { stag, to },
-            Opcode::Read => Action::Read { stag, to },
-            Opcode::FetchAdd => atomic(Atomic::FetchAdd { add: a, mask: b }),
-            Opcode::CmpSwap => atomic(Atomic::CmpSwap {
+            WqeOpcode::Write => Action::Write { stag, to },
+            WqeOpcode::Read => Action::Read { stag, to },
+            WqeOpcode::FetchAdd => atomic(Atomic::FetchAdd { add: a, mask: b }),
+            WqeOpcode::CmpSwap => atomic(Atomic::CmpSwap {
                 compare: a,
                 compare_mask: b,
                 swap: c,
                 swap_mask: d,
             }),
-            Opcode::Bind => Action::Bind(binding(operands)),
-            Opcode::FastRegister => Action::FastRegister(binding(operands)),
-            Opcode::LocalInvalidate => Action::LocalInvalidate { stag },
+            WqeOpcode::Bind => Action::Bind(binding(operands)),
+            WqeOpcode::FastRegister => Action::FastRegister(binding(operands)),
+            WqeOpcode::LocalInvalidate => Action::LocalInvalidate { stag },
         }
-    }
-
-    /// The right that the pieces of such work need.
-    pub fn needs(&self) -> Access {
-        needs(self.take_apart().0)
     }
 
     /// STags that work which sends nothing needs.
