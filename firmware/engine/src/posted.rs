@@ -383,7 +383,7 @@ impl Engine {
             };
             let wr_id = work_id(number, taken.blocks, taken.has(SendWqe::SIGNALED));
             let mut done = match (operation(&taken), payload) {
-                (None, _) => Err(Error::ImmediatePayload),
+                (None, _) => Err(Error::NoPayloadAllowed),
                 (_, Err(error)) => Err(error),
                 (Some(op), Ok(payload)) => {
                     let wr = SendWr {

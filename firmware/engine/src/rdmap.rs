@@ -167,7 +167,7 @@ impl<P: Port> Link<'_, P> {
         Ok(())
     }
 
-    /// What an Immediate Data message of `length` bytes has left in its receive element. It has exactly 8
+    /// What a message of an immediate, of `length` bytes, has left in its receive element. It has exactly 8
     /// (RFC 7306 §6.3).
     fn immediate(&mut self, length: u32) -> Result<u64, TerminateCode> {
         if length as usize != IMMEDIATE {

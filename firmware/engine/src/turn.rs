@@ -3,7 +3,7 @@
 
 use weft_wire::terminate::TerminateCode;
 
-use crate::conn::Phase;
+use crate::conn::{Conn, Phase};
 use crate::error::Error;
 use crate::link::Link;
 use crate::port::Port;
@@ -32,7 +32,7 @@ impl<P: Port> Link<'_, P> {
     /// Gives the entries of the send queue their turn, up to the first one that sends or has to wait.
     #[inline]
     pub(crate) fn take_turns(&mut self) {
-        while self.is_turn() {
+        while is_turn(self.conn, self.qp.as_deref()) {
             let Some(qp) = self.qp.as_mut() else {
                 return;
             };
@@ -52,21 +52,6 @@ impl<P: Port> Link<'_, P> {
         }
     }
 
-    /// There is an entry whose turn it is, and which has not begun.
-    #[inline]
-    fn is_turn(&self) -> bool {
-        let Some(qp) = self.qp.as_ref() else {
-            return false;
-        };
-        let Some(entry) = qp.sq.next() else {
-            return false;
-        };
-        !entry.begun
-            && matches!(self.conn.phase, Phase::Established | Phase::Closing)
-            && self.conn.terminated.is_none()
-            && !(entry.fence && qp.has_reads())
-    }
-
     /// What is next in the send queue ends so, and with it the stream: what is behind it was posted for what it was to do.
     pub(crate) fn refuse_next(&mut self, status: Status) {
         if let Some(qp) = self.qp.as_mut() {
@@ -77,6 +62,19 @@ impl<P: Port> Link<'_, P> {
         }
         self.send_terminate(TerminateCode::RDMAP_LOCAL, None, None);
     }
+}
+
+/// There is an entry whose turn it is, and which has not begun.
+#[inline]
+pub(crate) fn is_turn(conn: &Conn, qp: Option<&Qp>) -> bool {
+    let Some((qp, entry)) = qp.and_then(|qp| Some((qp, qp.sq.next()?))) else {
+        return false;
+    };
+    !entry.begun
+        && conn.may_send
+        && matches!(conn.phase, Phase::Established | Phase::Closing)
+        && conn.terminated.is_none()
+        && !(entry.fence && qp.has_reads())
 }
 
 /// Gives the next entry of a send queue its turn, which has come.

@@ -1,6 +1,6 @@
 //! The verbs' types: domains, regions, queue pairs, work requests, completions.
 
-use weft_layout::{StagRow, WqeOpcode};
+use weft_layout::{SendWqe, StagRow, WqeOpcode};
 use weft_queues::Operation;
 use weft_wire::terminate::TerminateCode;
 
@@ -222,6 +222,39 @@ impl SendOp {
         }
     }
 
+    /// Its flags in a send queue ([`SendWqe::SOLICITED`], [`SendWqe::INVALIDATE`]).
+    pub fn flags(&self) -> u8 {
+        let (solicited, invalidates) = match *self {
+            SendOp::Send {
+                solicited,
+                invalidate,
+            } => (solicited, invalidate.is_some()),
+            SendOp::XrcSend { solicited, .. } | SendOp::Immediate { solicited, .. } => {
+                (solicited, false)
+            }
+            _ => (false, false),
+        };
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        flag(solicited, SendWqe::SOLICITED) | flag(invalidates, SendWqe::INVALIDATE)
+    }
+
+    /// What its message has where RFC 5040 §4.4 has an STag to invalidate.
+    pub fn rsvd_ulp(&self) -> u32 {
+        match *self {
+            SendOp::Send { invalidate, .. } => invalidate.unwrap_or(0),
+            SendOp::XrcSend { srq, .. } => srq,
+            _ => 0,
+        }
+    }
+
+    /// The 8 bytes that are all of its message.
+    pub fn value(&self) -> Option<u64> {
+        match *self {
+            SendOp::Immediate { data, .. } => Some(data),
+            _ => None,
+        }
+    }
+
     /// What it is.
     pub fn operation(&self) -> &'static Operation {
         Operation::of(self.opcode())
@@ -319,7 +352,7 @@ pub struct Completion {
     pub solicited: bool,
     /// A receive: this STag was invalidated by it.
     pub invalidated: Option<u32>,
-    /// A receive: it took Immediate Data, this.
+    /// A receive: the 8 bytes that its message was (RFC 7306 §6).
     pub immediate: Option<u64>,
     /// A receive of an XRC target: the shared queue that it came from.
     pub srq: Option<SrqId>,

@@ -1,6 +1,6 @@
 //! Work requests as posted: their checks, and what the queues keep of them.
 
-use weft_layout::{ReceiveElement, SendWqe, WqeOpcode};
+use weft_layout::{ReceiveElement, WqeOpcode};
 use weft_queues::{Carries, Message, Operation};
 use weft_wire::rdmap::IMMEDIATE;
 
@@ -23,27 +23,18 @@ fn is_of_kind(receives: Receives, operation: &Operation) -> bool {
 
 /// What the queue keeps of what is to be done.
 fn action(op: &SendOp, operation: &Operation) -> Action {
-    let send = |solicited: bool, rsvd_ulp: Option<u32>, invalidates: bool| {
-        let asks = if solicited { SendWqe::SOLICITED } else { 0 };
-        let takes = if invalidates { SendWqe::INVALIDATE } else { 0 };
-        Action::Send {
-            opcode: operation.wire(asks | takes).unwrap_or(0),
-            rsvd_ulp: rsvd_ulp.unwrap_or(0),
-        }
-    };
     match *op {
-        SendOp::Send {
-            solicited,
-            invalidate,
-        } => send(solicited, invalidate, invalidate.is_some()),
-        SendOp::XrcSend { solicited, srq } => send(solicited, Some(srq), false),
-        SendOp::Immediate { solicited, .. } => send(solicited, None, false),
         SendOp::Write { stag, to } => Action::Write { stag, to },
         SendOp::Read { stag, to } => Action::Read { stag, to },
         SendOp::Atomic { stag, to, atomic } => Action::Atomic { stag, to, atomic },
         SendOp::Bind(binding) => Action::Bind(binding),
         SendOp::FastRegister(binding) => Action::FastRegister(binding),
         SendOp::LocalInvalidate { stag } => Action::LocalInvalidate { stag },
+        // A message to the peer's receive queue.
+        _ => Action::Send {
+            opcode: operation.wire(op.flags()).unwrap_or(0),
+            rsvd_ulp: op.rsvd_ulp(),
+        },
     }
 }
 
@@ -65,10 +56,10 @@ pub fn new_work<'a>(qp: &Qp, regions: &Regions, wr: &SendWr<'a>) -> Result<NewWo
     let has_payload = !matches!(wr.payload, Payload::Sges([]) | Payload::Inline([]));
     let is_bare = operation.message == Message::None || operation.carries == Carries::Value;
     if is_bare && has_payload {
-        return Err(Error::ImmediatePayload);
+        return Err(Error::NoPayloadAllowed);
     }
-    if let SendOp::Immediate { data, .. } = wr.op {
-        work.carried = Carried::Value(data);
+    if let Some(value) = wr.op.value() {
+        work.carried = Carried::Value(value);
         work.length = IMMEDIATE as u32;
         return Ok(work);
     }

@@ -35,7 +35,7 @@ impl Qp {
             _ => wr.payload.sges().iter().any(|sge| sge.length > 0),
         };
         if has_payload && Operation::of(wr.opcode).carries == Carries::Value {
-            return Err(engine::Error::ImmediatePayload.into());
+            return Err(engine::Error::NoPayloadAllowed.into());
         }
         if let wr::Payload::Inline(bytes) = wr.payload {
             return self.put_wqe(wr, Payload::Inline(bytes));

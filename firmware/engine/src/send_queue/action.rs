@@ -29,14 +29,12 @@ pub(crate) const MAX_OPERANDS: usize = 6;
 /// Words that an action's operands take.
 pub(super) fn operand_count(opcode: WqeOpcode) -> u32 {
     match opcode {
-        WqeOpcode::Send
-        | WqeOpcode::Immediate
-        | WqeOpcode::XrcSend
-        | WqeOpcode::LocalInvalidate => 1,
         WqeOpcode::Write | WqeOpcode::Read => 2,
         WqeOpcode::FetchAdd => 4,
         WqeOpcode::Bind | WqeOpcode::FastRegister => 5,
         WqeOpcode::CmpSwap => 6,
+        // An STag, or what RsvdULP has.
+        _ => 1,
     }
 }
 
@@ -105,10 +103,6 @@ impl Action {
         let stag = first as u32;
         let atomic = |atomic| Action::Atomic { stag, to, atomic };
         match opcode {
-            WqeOpcode::Send | WqeOpcode::Immediate | WqeOpcode::XrcSend => Action::Send {
-                opcode: wire,
-                rsvd_ulp: stag,
-            },
             WqeOpcode::Write => Action::Write { stag, to },
             WqeOpcode::Read => Action::Read { stag, to },
             WqeOpcode::FetchAdd => atomic(Atomic::FetchAdd { add: a, mask: b }),
@@ -121,6 +115,11 @@ impl Action {
             WqeOpcode::Bind => Action::Bind(binding(operands)),
             WqeOpcode::FastRegister => Action::FastRegister(binding(operands)),
             WqeOpcode::LocalInvalidate => Action::LocalInvalidate { stag },
+            // A message to the peer's receive queue.
+            _ => Action::Send {
+                opcode: wire,
+                rsvd_ulp: stag,
+            },
         }
     }
 
