@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use weft_engine::commands::{entry_of, outcome};
-use weft_engine::{on_card, turn, Arrived, Clock, Engine, EngineConfig, QpId, SrqId};
+use weft_engine::{batch, on_card, Arrived, Clock, Engine, EngineConfig, QpId, SrqId};
 use weft_layout::{
     proc_bell, proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine,
     ProcInfo, ProcQueues, ReportKind, SegmentReport,
@@ -301,7 +301,7 @@ impl Service {
 
     /// Some of the reports that came: who sends without end leaves time for everything else. True: there may be more.
     fn take_reports(&mut self) -> bool {
-        let more = turn::some(turn::REPORTS, || self.take_report());
+        let more = batch::some(batch::REPORTS, || self.take_report());
         info::set(ProcInfo::REPORTS_AT, self.card.rings.reports());
         more
     }
@@ -328,7 +328,7 @@ impl Service {
 
     /// Some of the frames of no flow that the host has for this port. True: there may be more.
     fn take_frames(&mut self) -> bool {
-        turn::some(turn::FRAMES, || self.take_frame())
+        batch::some(batch::FRAMES, || self.take_frame())
     }
 
     fn take_frame(&mut self) -> bool {

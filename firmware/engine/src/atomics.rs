@@ -90,7 +90,7 @@ impl<P: Port> Link<'_, P> {
         let request = request.ok_or(fault(TerminateCode::RDMAP_CATASTROPHIC_STREAM))?;
         let place = self.shared.atomic_place(qp, request.stag, request.to);
         place.map_err(fault)?;
-        let region = self.shared.regions.hold(request.stag);
+        let region = self.shared.regions.ask(request.stag);
         let Some(qp) = self.qp.as_mut() else {
             return Err(fault(TerminateCode::DDP_LOCAL));
         };
@@ -148,7 +148,7 @@ impl<P: Port> Link<'_, P> {
             }
             Err(code) => {
                 if let Some(qp) = self.qp.as_mut() {
-                    qp.responses.pop_front();
+                    qp.pop_response(&mut self.shared.regions);
                 }
                 self.fault(&Fault::of(code));
             }
@@ -194,7 +194,7 @@ impl<P: Port> Link<'_, P> {
             entry.missing = 0;
             entry.outcome.get_or_insert(Status::Success);
         }
-        qp.complete_sends(&mut self.shared.completions);
+        qp.complete_sends(&mut self.shared.regions, &mut self.shared.completions);
         Ok(())
     }
 }

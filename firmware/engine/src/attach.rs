@@ -246,7 +246,9 @@ impl<P: Port> Link<'_, P> {
         let count = match conn.handover.held.pieces().next() {
             Some(piece) => {
                 let count = front.len().min(piece.length.into());
-                let read = self.port.copy_slot(piece.slot, piece.at.into(), &mut front[..count]);
+                let read = self
+                    .port
+                    .copy_slot(piece.slot, piece.at.into(), &mut front[..count]);
                 read.map_or(0, |()| count)
             }
             None => conn.reassembly.copy_front(&mut front),

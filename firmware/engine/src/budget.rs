@@ -19,8 +19,9 @@ use crate::on_card::{
     CONNECTIONS, FLOWS, HALF_OPEN, MAX_MTU, MEMORY, REASSEMBLY, STAGS, WINDOW, WORK,
 };
 use crate::part::Part;
-use crate::qp::{PendingRead, PendingResponse, Qp, RecvEntry, SendEntry};
+use crate::qp::{PendingRead, PendingResponse, Qp, RecvEntry};
 use crate::region::Regions;
+use crate::send_queue::SendEntry;
 use crate::srq::Srqs;
 use crate::syn_cache::HalfOpen;
 use crate::verbs::Completion;
@@ -41,7 +42,8 @@ const TABLES: usize = size_of::<Engine>()
 const SCRATCH: usize = 2 * MEMORY.longest as usize + MAX_MTU as usize + 14;
 
 /// Work requests, and their completions. What is no send is a receive.
-const QUEUES: usize = MEMORY.sends_or(WORK) as usize * size_of::<Option<SendEntry>>()
+const QUEUES: usize = MEMORY.sends_or(WORK) as usize * size_of::<SendEntry>()
+    + MEMORY.words_or(0) as usize * size_of::<u64>()
     + (WORK - MEMORY.sends_or(WORK)) as usize * size_of::<RecvEntry>()
     + WORK as usize * size_of::<Completion>()
     + EACH * (size_of::<Qp>() + Srqs::BYTES);
@@ -81,6 +83,13 @@ pub const NEEDED: usize =
     TABLES + SCRATCH + QUEUES + READS + STATES + UNDER_WAY + PAGES + TOLD + SMALL;
 
 impl Memory {
+    const fn words_or(&self, none: u32) -> u32 {
+        match self.words {
+            Some(words) => words,
+            None => none,
+        }
+    }
+
     /// Sends of all queues together, of so many work requests.
     const fn sends_or(&self, work: u32) -> u32 {
         match self.sends {

@@ -18,7 +18,7 @@ use crate::negotiation::Proposal;
 use crate::output::Step;
 use crate::part::{gather, Data, Header, Origin, Part};
 use crate::port::{Full, MemoryError, Port};
-use crate::region::Piece;
+use crate::region::{Piece, Regions};
 use crate::timers::Timer;
 use crate::verbs::QpState;
 use weft_tcp::seq;
@@ -65,6 +65,13 @@ impl Bytes {
     /// The ring's memory.
     pub fn begin(&mut self, memory: Piece, stag: u32) {
         (self.memory, self.stag) = (memory, stag);
+    }
+
+    /// The ring is not used any more.
+    pub fn end(&self, regions: &mut Regions) {
+        if self.memory.length > 0 {
+            regions.complete(self.stag);
+        }
     }
 
     /// Written elsewhere, so many bytes lie at the begin of the ring, `front` the first; `sent` of them were sent.

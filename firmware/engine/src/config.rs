@@ -25,6 +25,8 @@ pub struct Memory {
     pub reads: u16,
     /// Work requests of all send queues together; `None`: as `max_work` says.
     pub sends: Option<u32>,
+    /// Words of what all send queues have of their work, 8 bytes each; `None`: as many as they need.
+    pub words: Option<u32>,
     /// Queue pairs, shared receive queues, domains of each kind, listeners: of each so many at most.
     pub each: u16,
     /// It is counted: what there may ever be of it is asked for when the engine is made, or in one piece.
@@ -42,6 +44,7 @@ impl Default for Memory {
             gaps: 128,
             reads: MAX_READS,
             sends: None,
+            words: None,
             each: u16::MAX,
             counted: false,
         }

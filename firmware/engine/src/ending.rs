@@ -11,10 +11,9 @@ use crate::link::Link;
 use crate::negotiation::Proposal;
 use crate::part::Origin;
 use crate::port::Port;
-use crate::qp::Action;
 use crate::rdmap::Fault;
 use crate::timers::Timer;
-use crate::verbs::{QpState, Status};
+use crate::verbs::{status_of, QpState, Status};
 
 impl<P: Port> Link<'_, P> {
     /// The peer broke a rule: one Terminate, then close.
@@ -62,7 +61,7 @@ impl<P: Port> Link<'_, P> {
             _ => ConnectFailure::Closed,
         };
         self.conclude(failure, DisconnectReason::Terminated);
-        self.conn.first_status = code.map(Status::of_terminate);
+        self.conn.first_status = code.map(status_of);
         self.stop(code, true);
     }
 
@@ -330,8 +329,7 @@ impl<P: Port> Link<'_, P> {
         let Some(qp) = self.qp.as_mut() else {
             return;
         };
-        let next = qp.sq.next().map(|entry| entry.action);
-        if let Some(Action::Read { .. } | Action::Atomic { .. }) = next {
+        if qp.sq.next().is_some_and(|work| work.is_read()) {
             let number = qp.sq.started;
             if let Some(entry) = qp.sq.get_mut(number) {
                 entry.outcome = Some(Status::RemoteOperation);
@@ -354,7 +352,11 @@ impl<P: Port> Link<'_, P> {
             }
             if self.conn.committed {
                 let first = self.conn.first_status;
-                qp.flush(first, &mut self.shared.completions);
+                qp.flush(
+                    first,
+                    &mut self.shared.regions,
+                    &mut self.shared.completions,
+                );
                 self.shared.last_wqe(qp.receives, qp.id);
             } else {
                 // Nothing was sent or received for it: it may be connected again.
@@ -362,7 +364,9 @@ impl<P: Port> Link<'_, P> {
             }
         }
         self.conn.qp = None;
-        let stream = self.conn.bytes.take().is_some();
+        let stream = self.conn.bytes.take();
+        let stream = stream.map(|bytes| bytes.end(&mut self.shared.regions));
+        let stream = stream.is_some();
         self.conn.phase = Phase::Finished;
         let conn = self.conn.id;
         match (core::mem::take(&mut self.conn.verdict), name) {

@@ -433,6 +433,9 @@ impl Engine {
     pub(crate) fn forget(&mut self, slot: u16) {
         if let Some(mut conn) = self.conns.remove(slot) {
             self.shared.take_back(&mut conn);
+            if let Some(bytes) = &conn.bytes {
+                bytes.end(&mut self.shared.regions);
+            }
             conn.reassembly.release(&mut self.shared.pool);
             self.shared.free_all(&mut conn);
             if self.shared.config.on_card && conn.known {

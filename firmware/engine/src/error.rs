@@ -60,8 +60,8 @@ pub enum Error {
     InlineTooLong(usize),
     /// A Read cannot have inline data.
     InlineRead,
-    /// Immediate Data is all that its message carries.
-    ImmediatePayload,
+    /// SGEs or inline bytes for work that carries none: all that it says is in the request.
+    NoPayloadAllowed,
     /// A message of 2^32 bytes or more.
     MessageTooLong,
     /// The STag names no window or region that could be bound, registered or invalidated so: of another kind, still valid, or with windows bound to it.
@@ -150,8 +150,8 @@ impl fmt::Display for Error {
             Error::TooManySges(n) => write!(f, "{n} SGEs are more than the queue pair takes"),
             Error::InlineTooLong(n) => write!(f, "{n} inline bytes, at most {MAX_INLINE} are possible"),
             Error::InlineRead => f.write_str("a Read cannot have inline data"),
-            Error::ImmediatePayload => {
-                f.write_str("Immediate Data has no SGEs and no inline data beside it")
+            Error::NoPayloadAllowed => {
+                f.write_str("such work has no SGEs and no inline data beside it")
             }
             Error::MessageTooLong => f.write_str("a message has less than 2^32 bytes"),
             Error::NotBindable(stag) => write!(

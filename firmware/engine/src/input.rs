@@ -556,7 +556,7 @@ impl<P: Port> Link<'_, P> {
             }
         }
         if let Some(qp) = self.qp.as_mut() {
-            qp.complete_sends(&mut self.shared.completions);
+            qp.complete_sends(&mut self.shared.regions, &mut self.shared.completions);
         }
         full && !self.conn.has_all_parts()
     }

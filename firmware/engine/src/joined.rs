@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use weft_wire::rdmap::{opcode, Atomic};
 
 use crate::cm::ConnId;
-use crate::qp::Action;
+use crate::send_queue::Action;
 
 /// No connection of the engine's has this slot: there are fewer.
 const INSIDE: u16 = u16::MAX;
@@ -54,7 +54,7 @@ pub enum MessageKind {
         solicited: bool,
         /// Invalidates this STag.
         invalidate: Option<u32>,
-        /// Its 8 bytes are Immediate Data.
+        /// Its 8 bytes are the completion's as well (RFC 7306 §6).
         immediate: bool,
     },
     /// Into the peer's region.

@@ -38,6 +38,7 @@ pub const MEMORY: Memory = Memory {
     gaps: 16,
     reads: 16,
     sends: Some(WORK / 2),
+    words: Some(WORK / 2 * 38),
     each: 40,
     counted: true,
 };

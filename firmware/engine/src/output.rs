@@ -206,7 +206,7 @@ impl<P: Port> Link<'_, P> {
         if self.conn.startup.unsent() > 0 {
             return self.send_more_startup(congestion, window);
         }
-        self.local_work();
+        self.take_turns();
         self.atomic_work();
         if self.waits_for_room(congestion, window) {
             return Step::NoRoom;

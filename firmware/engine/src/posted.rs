@@ -1,9 +1,9 @@
 //! Work as it lies in queues in memory: taken for an [`Engine`], and completions as CQEs. Whoever has the engine uses it, in a driver or on a card.
 
-use weft_layout::{
-    AtomicOperands, Binding as Bound, Cqe, CqeOpcode, CqeStatus, SendWqe, WqeOpcode,
+use weft_layout::{AtomicOperands, Binding as Bound, Cqe, SendWqe, WqeOpcode};
+use weft_queues::{
+    BadWqe, Capacity, Carries, Memory, Payload as Carried, QueuePair, SharedReceive, Taken,
 };
-use weft_queues::{BadWqe, Capacity, Memory, Payload as Carried, QueuePair, SharedReceive, Taken};
 use weft_wire::rdmap::Atomic;
 
 use crate::engine::Engine;
@@ -111,27 +111,19 @@ fn sge_of(sge: weft_queues::Sge) -> Sge {
     }
 }
 
-/// Its payload is operands, in the WQE.
-#[inline]
-fn has_operands(opcode: WqeOpcode) -> bool {
-    use WqeOpcode::{Bind, CmpSwap, FastRegister, FetchAdd, LocalInvalidate};
-    matches!(
-        opcode,
-        Bind | CmpSwap | FastRegister | FetchAdd | LocalInvalidate
-    )
-}
-
 /// What the engine is to do; `None`: nothing that it can.
 #[inline]
 fn operation(taken: &Taken) -> Option<SendOp> {
     let solicited = taken.has(SendWqe::SOLICITED);
     let invalidate = taken.has(SendWqe::INVALIDATE).then_some(taken.stag);
+    if taken.has_misplaced_flags() {
+        return None;
+    }
     Some(match taken.opcode {
         WqeOpcode::Send => SendOp::Send {
             solicited,
             invalidate,
         },
-        _ if invalidate.is_some() => return None,
         WqeOpcode::XrcSend => SendOp::XrcSend {
             solicited,
             srq: taken.stag,
@@ -140,7 +132,6 @@ fn operation(taken: &Taken) -> Option<SendOp> {
             solicited,
             data: taken.to,
         },
-        _ if solicited => return None,
         WqeOpcode::LocalInvalidate => SendOp::LocalInvalidate { stag: taken.stag },
         WqeOpcode::Bind => SendOp::Bind(binding(taken)?),
         WqeOpcode::FastRegister => SendOp::FastRegister(binding(taken)?),
@@ -204,20 +195,6 @@ fn atomic(taken: &Taken) -> Option<(SendOp, Sge)> {
     Some((SendOp::Atomic { stag, to, atomic }, sink))
 }
 
-#[inline]
-fn opcode_of(opcode: WqeOpcode) -> Opcode {
-    match opcode {
-        WqeOpcode::Send | WqeOpcode::Immediate | WqeOpcode::XrcSend => Opcode::Send,
-        WqeOpcode::Write => Opcode::Write,
-        WqeOpcode::Read => Opcode::Read,
-        WqeOpcode::LocalInvalidate => Opcode::LocalInvalidate,
-        WqeOpcode::Bind => Opcode::Bind,
-        WqeOpcode::FastRegister => Opcode::FastRegister,
-        WqeOpcode::FetchAdd => Opcode::FetchAdd,
-        WqeOpcode::CmpSwap => Opcode::CmpSwap,
-    }
-}
-
 /// Why the engine never takes it, if it does not.
 fn refused(posted: Result<(), Error>) -> Option<Error> {
     posted.err().filter(|error| *error != Error::QueueFull)
@@ -239,30 +216,11 @@ fn ends_by(error: Error) -> Status {
 /// The CQE of a completion, but for what names the queue.
 #[inline]
 fn cqe_of(completion: &Completion) -> Cqe {
-    let opcode = match completion.opcode {
-        Opcode::Send => CqeOpcode::Send,
-        Opcode::Write => CqeOpcode::Write,
-        Opcode::Read => CqeOpcode::Read,
-        Opcode::Recv => CqeOpcode::Recv,
-        Opcode::LocalInvalidate => CqeOpcode::LocalInvalidate,
-        Opcode::Bind => CqeOpcode::Bind,
-        Opcode::FastRegister => CqeOpcode::FastRegister,
-        Opcode::FetchAdd => CqeOpcode::FetchAdd,
-        Opcode::CmpSwap => CqeOpcode::CmpSwap,
-    };
-    let status = match completion.status {
-        Status::Success => CqeStatus::Success,
-        Status::Flushed => CqeStatus::Flushed,
-        Status::LocalProtection => CqeStatus::LocalProtection,
-        Status::RemoteAccess => CqeStatus::RemoteAccess,
-        Status::RemoteOperation => CqeStatus::RemoteOperation,
-        _ => CqeStatus::LocalOperation,
-    };
     Cqe {
         work: completion.wr_id as u32,
         byte_len: completion.byte_len,
-        opcode: opcode as u8,
-        status: status as u8,
+        opcode: completion.opcode as u8,
+        status: completion.status as u8,
         immediate: completion.immediate.unwrap_or(0),
         invalidated: completion.invalidated.unwrap_or(0),
         ..Cqe::default()
@@ -404,7 +362,7 @@ impl Engine {
             let mut sges = [Sge::default(); MAX_SGE];
             let payload = match taken.payload() {
                 // Their operands, not what they carry.
-                _ if has_operands(taken.opcode) => {
+                _ if taken.operation().carries == Carries::Operands => {
                     let sink = atomic(&taken).map(|(_, sink)| sink);
                     sges[0] = sink.unwrap_or_default();
                     Ok(Payload::Sges(&sges[..usize::from(sink.is_some())]))
@@ -425,7 +383,7 @@ impl Engine {
             };
             let wr_id = work_id(number, taken.blocks, taken.has(SendWqe::SIGNALED));
             let mut done = match (operation(&taken), payload) {
-                (None, _) => Err(Error::ImmediatePayload),
+                (None, _) => Err(Error::NoPayloadAllowed),
                 (_, Err(error)) => Err(error),
                 (Some(op), Ok(payload)) => {
                     let wr = SendWr {
@@ -441,7 +399,7 @@ impl Engine {
             };
             if let Some(error) = refused(done) {
                 tell(NotDone::Send(number, error));
-                let work = (wr_id, opcode_of(taken.opcode));
+                let work = (wr_id, taken.opcode);
                 done = self.fail_send(now, queues.qp, work, ends_by(error), port);
             }
             if done.is_err() {

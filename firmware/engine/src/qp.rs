@@ -4,207 +4,17 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use weft_queues::Operation;
 use weft_wire::checks::Position;
-use weft_wire::rdmap::{Atomic, AtomicRequest, ReadRequest};
+use weft_wire::rdmap::{AtomicRequest, ReadRequest};
 
 use crate::cm::ConnId;
 use crate::output::software::SendBuffer;
-use crate::part::{copy_out, gather, Data};
-use crate::region::{Piece, RegionRef};
+use crate::region::{RegionRef, Regions};
 use crate::rung::Rung;
-use crate::verbs::{
-    Binding, Completion, Opcode, QpConfig, QpId, QpState, Sge, SrqId, Status, MAX_INLINE,
-    MAX_RECV_SGE, MAX_SGE,
-};
+use crate::send_queue::SendQueue;
+use crate::verbs::{Completion, Opcode, QpConfig, QpId, QpState, Sge, SrqId, Status, MAX_RECV_SGE};
 use crate::xrc::XrcdId;
-
-/// What a send-queue entry does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// A Send with this opcode; what RsvdULP has: the STag to invalidate, the peer's shared receive queue, or 0.
-    Send { opcode: u8, rsvd_ulp: u32 },
-    /// A Write.
-    Write { stag: u32, to: u64 },
-    /// A Read into the entry's SGEs.
-    Read { stag: u32, to: u64 },
-    /// An atomic, whose old value goes to the entry's SGE.
-    Atomic { stag: u32, to: u64, atomic: Atomic },
-    /// A memory window is bound.
-    Bind(Binding),
-    /// A region gets its memory.
-    FastRegister(Binding),
-    /// An STag is invalidated.
-    LocalInvalidate { stag: u32 },
-}
-
-impl Action {
-    fn opcode(self) -> Opcode {
-        match self {
-            Action::Send { .. } => Opcode::Send,
-            Action::Write { .. } => Opcode::Write,
-            Action::Read { .. } => Opcode::Read,
-            Action::Atomic { atomic, .. } => match atomic {
-                Atomic::FetchAdd { .. } => Opcode::FetchAdd,
-                Atomic::CmpSwap { .. } => Opcode::CmpSwap,
-            },
-            Action::Bind(_) => Opcode::Bind,
-            Action::FastRegister(_) => Opcode::FastRegister,
-            Action::LocalInvalidate { .. } => Opcode::LocalInvalidate,
-        }
-    }
-
-    /// It needs this STag.
-    fn uses(self, stag: u32) -> bool {
-        match self {
-            Action::Bind(binding) | Action::FastRegister(binding) => {
-                binding.region == stag || binding.stag >> 8 == stag >> 8
-            }
-            _ => false,
-        }
-    }
-}
-
-/// A piece of a region that a work request names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Local {
-    /// Its STag.
-    pub stag: u32,
-    /// Bytes; never 0 in a list.
-    pub length: u32,
-    /// Send, Write: its IOVA. Read: its TO.
-    pub at: u64,
-}
-
-/// The payload of a work request.
-#[derive(Clone, Copy, Debug)]
-pub enum Payload {
-    /// Its first so many pieces.
-    Pieces([Local; MAX_SGE], u8),
-    /// These bytes.
-    Inline([u8; MAX_INLINE]),
-}
-
-impl Payload {
-    /// The pieces.
-    pub fn pieces(&self) -> &[Local] {
-        match self {
-            Payload::Pieces(list, count) => &list[..usize::from(*count)],
-            Payload::Inline(_) => &[],
-        }
-    }
-
-    /// What one job can have of `length` bytes from `offset` on, and how many bytes that are.
-    pub fn slice(&self, offset: u32, length: u32) -> (Data, u32) {
-        let piece = |local: &Local| Piece {
-            iova: local.at,
-            length: local.length,
-        };
-        match self {
-            Payload::Pieces(..) => gather(self.pieces().iter().map(piece), offset, length),
-            Payload::Inline(bytes) => copy_out(bytes, offset, length),
-        }
-    }
-}
-
-/// An entry of the send queue.
-#[derive(Clone, Copy, Debug)]
-pub struct SendEntry {
-    /// The application's number.
-    pub id: u64,
-    /// What to do.
-    pub action: Action,
-    /// Its payload; a Read's sinks.
-    pub payload: Payload,
-    /// Bytes of the message.
-    pub length: u32,
-    /// Complete on success too.
-    pub signalled: bool,
-    /// Wait for earlier Reads.
-    pub fence: bool,
-    /// Bytes sent (Send, Write).
-    pub sent: u32,
-    /// Read Requests sent.
-    pub requested: u8,
-    /// Bytes asked for by them.
-    pub requested_bytes: u64,
-    /// Read Responses still missing.
-    pub missing: u8,
-    /// How it ended.
-    pub outcome: Option<Status>,
-}
-
-impl SendEntry {
-    /// Where the Read Response goes that is asked for next; `None`: all were asked for. A Read of no bytes has one that is nowhere.
-    pub fn next_sink(&self) -> Option<Local> {
-        let sinks = self.payload.pieces();
-        let none = (sinks.is_empty() && self.requested == 0).then(Local::default);
-        sinks.get(usize::from(self.requested)).copied().or(none)
-    }
-}
-
-/// The send queue: entries `completed..started` are under way, `started..posted` wait. The numbers
-/// only grow.
-#[derive(Debug)]
-pub struct SendQueue {
-    ring: Vec<Option<SendEntry>>,
-    depth: u32,
-    /// Entries whose completion is done.
-    pub completed: u32,
-    /// First entry not wholly sent.
-    pub started: u32,
-    /// Entries posted.
-    pub posted: u32,
-    /// Entries from here on are not sent any more (orderly close).
-    pub limit: Option<u32>,
-}
-
-impl SendQueue {
-    fn new(depth: u32) -> Self {
-        SendQueue {
-            ring: vec![None; depth.next_power_of_two() as usize],
-            depth,
-            completed: 0,
-            started: 0,
-            posted: 0,
-            limit: None,
-        }
-    }
-
-    fn index(&self, number: u32) -> usize {
-        number as usize & (self.ring.len() - 1)
-    }
-
-    /// No room for one more.
-    pub fn is_full(&self) -> bool {
-        self.posted.wrapping_sub(self.completed) >= self.depth
-    }
-
-    /// Nothing is left to send.
-    pub fn is_drained(&self) -> bool {
-        self.started == self.limit.unwrap_or(self.posted)
-    }
-
-    /// Appends an entry; the caller has looked for room.
-    pub fn push(&mut self, entry: SendEntry) {
-        let at = self.index(self.posted);
-        self.ring[at] = Some(entry);
-        self.posted = self.posted.wrapping_add(1);
-    }
-
-    /// An entry.
-    pub fn get_mut(&mut self, number: u32) -> Option<&mut SendEntry> {
-        let at = self.index(number);
-        self.ring[at].as_mut()
-    }
-
-    /// The entry to send next, if there is one.
-    pub fn next(&self) -> Option<&SendEntry> {
-        if self.is_drained() {
-            return None;
-        }
-        self.ring[self.index(self.started)].as_ref()
-    }
-}
 
 /// An entry of the receive queue.
 #[derive(Clone, Copy, Debug, Default)]
@@ -220,10 +30,16 @@ pub struct RecvEntry {
 }
 
 impl RecvEntry {
-    /// It refers to this STag.
-    pub fn uses(&self, stag: u32) -> bool {
-        let mut sges = self.sges.iter();
-        sges.any(|sge| sge.length > 0 && sge.stag == stag)
+    /// It is posted: what it names stays registered.
+    pub fn post(&self, regions: &mut Regions) {
+        let sges = self.sges.iter().filter(|sge| sge.length > 0);
+        sges.for_each(|sge| regions.post(sge.stag));
+    }
+
+    /// It is completed, or gone.
+    pub fn end(&self, regions: &mut Regions) {
+        let sges = self.sges.iter().filter(|sge| sge.length > 0);
+        sges.for_each(|sge| regions.complete(sge.stag));
     }
 }
 
@@ -284,6 +100,32 @@ impl RecvQueue {
     pub fn tail(&self) -> u32 {
         self.posted.wrapping_add(self.shift)
     }
+}
+
+/// What a receive has got.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived {
+    /// Bytes.
+    pub byte_len: u32,
+    /// The sender asks for an event.
+    pub solicited: bool,
+    /// The STag that the message has invalidated.
+    pub invalidated: Option<u32>,
+    /// What its completion has of it (RFC 7306 §6).
+    pub immediate: Option<u64>,
+    /// How it ended.
+    pub status: Status,
+}
+
+impl Arrived {
+    /// Nothing: the queue pair has failed.
+    const FLUSHED: Arrived = Arrived {
+        byte_len: 0,
+        solicited: false,
+        invalidated: None,
+        immediate: None,
+        status: Status::Flushed,
+    };
 }
 
 /// A Read of this side that is under way.
@@ -366,6 +208,8 @@ pub struct Joined {
     pub reads: bool,
     /// Who moves its messages knows that there are some.
     pub told: bool,
+    /// What is next waits until a region is let go.
+    pub waits: bool,
 }
 
 /// Where the receives of a queue pair come from.
@@ -463,7 +307,7 @@ impl Qp {
             conn: None,
             joined: None,
             receives: Receives::Own,
-            sq: SendQueue::new(config.send_depth),
+            sq: SendQueue::new(config.send_depth, config.max_sge),
             rq: RecvQueue {
                 ring: vec![RecvEntry::default(); config.recv_depth.next_power_of_two() as usize],
                 iova,
@@ -490,35 +334,30 @@ impl Qp {
         self.responses.reserve(usize::from(ird).min(1024) + 1);
     }
 
-    /// A work request that is not completed refers to this STag.
-    pub fn uses(&self, stag: u32) -> bool {
-        let send = |entry: &SendEntry| {
-            let mut pieces = entry.payload.pieces().iter();
-            pieces.any(|piece| piece.stag == stag) || entry.action.uses(stag)
-        };
-        let waiting = self.rq.posted.wrapping_sub(self.rq.completed);
-        self.sq.ring.iter().flatten().any(send)
-            || (0..waiting)
-                .filter_map(|ahead| self.rq.get(self.rq.completed.wrapping_add(ahead)))
-                .any(|entry| entry.uses(stag))
+    /// Reads and atomics of its entries are under way: a fence waits for them.
+    pub fn has_reads(&self) -> bool {
+        self.reads.iter().any(|read| read.entry.is_some())
+    }
+
+    /// The oldest request of the peer's is answered, or never will be.
+    pub fn pop_response(&mut self, regions: &mut Regions) -> Option<PendingResponse> {
+        let response = self.responses.pop_front()?;
+        regions.answered(response.region);
+        Some(response)
     }
 
     /// Completes the send queue's entries that have an outcome, in order.
-    pub fn complete_sends(&mut self, completions: &mut VecDeque<Completion>) {
-        while self.sq.completed != self.sq.posted {
-            let at = self.sq.index(self.sq.completed);
-            let Some(status) = self.sq.ring[at].as_ref().and_then(|entry| entry.outcome) else {
-                return;
-            };
-            let Some(entry) = self.sq.ring[at].take() else {
-                return;
-            };
-            self.sq.completed = self.sq.completed.wrapping_add(1);
+    pub fn complete_sends(
+        &mut self,
+        regions: &mut Regions,
+        completions: &mut VecDeque<Completion>,
+    ) {
+        while let Some((entry, status)) = self.sq.complete(regions) {
             if entry.signalled || status != Status::Success {
                 completions.push_back(Completion {
                     qp: self.id,
                     wr_id: entry.id,
-                    opcode: entry.action.opcode(),
+                    opcode: Operation::of(entry.opcode).completes,
                     status,
                     byte_len: entry.length,
                     solicited: false,
@@ -533,25 +372,23 @@ impl Qp {
     /// Completes the oldest receive.
     pub fn complete_recv(
         &mut self,
-        byte_len: u32,
-        solicited: bool,
-        invalidated: Option<u32>,
-        immediate: Option<u64>,
-        status: Status,
+        arrived: &Arrived,
+        regions: &mut Regions,
         completions: &mut VecDeque<Completion>,
     ) {
         let Some(entry) = self.rq.get(self.rq.completed) else {
             return;
         };
+        entry.end(regions);
         completions.push_back(Completion {
             qp: self.id,
             wr_id: entry.id,
             opcode: Opcode::Recv,
-            status: entry.fault.unwrap_or(status),
-            byte_len,
-            solicited,
-            invalidated,
-            immediate,
+            status: entry.fault.unwrap_or(arrived.status),
+            byte_len: arrived.byte_len,
+            solicited: arrived.solicited,
+            invalidated: arrived.invalidated,
+            immediate: arrived.immediate,
             srq: self.receives.of_domain(),
         });
         self.rq.completed = self.rq.completed.wrapping_add(1);
@@ -559,7 +396,12 @@ impl Qp {
 
     /// Completes everything that is left; `first` is the status of the oldest send, if it is the
     /// one at fault.
-    pub fn flush(&mut self, first: Option<Status>, completions: &mut VecDeque<Completion>) {
+    pub fn flush(
+        &mut self,
+        first: Option<Status>,
+        regions: &mut Regions,
+        completions: &mut VecDeque<Completion>,
+    ) {
         let mut status = first.unwrap_or(Status::Flushed);
         let mut number = self.sq.completed;
         while number != self.sq.posted {
@@ -573,12 +415,14 @@ impl Qp {
         }
         self.sq.started = self.sq.posted;
         self.sq.limit = None;
-        self.complete_sends(completions);
+        self.complete_sends(regions, completions);
         while self.rq.completed != self.rq.posted {
-            self.complete_recv(0, false, None, None, Status::Flushed, completions);
+            self.complete_recv(&Arrived::FLUSHED, regions, completions);
         }
         self.reads.clear();
-        self.responses.clear();
+        for response in self.responses.drain(..) {
+            regions.answered(response.region);
+        }
         self.state = QpState::Error;
     }
 }

@@ -7,7 +7,7 @@ use weft_wire::terminate::{Terminate, TerminateCode};
 use crate::conn::Phase;
 use crate::link::Link;
 use crate::port::Port;
-use crate::qp::{Asked, PendingResponse};
+use crate::qp::{Arrived, Asked, PendingResponse};
 use crate::stream::scatter;
 use crate::verbs::{Access, Status};
 
@@ -152,18 +152,21 @@ impl<P: Port> Link<'_, P> {
         qp.expected.pass(length, true);
         if !rtr {
             qp.complete_recv(
-                total,
-                solicited,
-                invalidated,
-                immediate,
-                Status::Success,
+                &Arrived {
+                    byte_len: total,
+                    solicited,
+                    invalidated,
+                    immediate,
+                    status: Status::Success,
+                },
+                &mut self.shared.regions,
                 &mut self.shared.completions,
             );
         }
         Ok(())
     }
 
-    /// What an Immediate Data message of `length` bytes has left in its receive element. It has exactly 8
+    /// What a message of an immediate, of `length` bytes, has left in its receive element. It has exactly 8
     /// (RFC 7306 §6.3).
     fn immediate(&mut self, length: u32) -> Result<u64, TerminateCode> {
         if length as usize != IMMEDIATE {
@@ -238,7 +241,7 @@ impl<P: Port> Link<'_, P> {
             match source {
                 Ok(piece) => {
                     iova = piece.iova;
-                    region = self.shared.regions.hold(request.source_stag);
+                    region = self.shared.regions.ask(request.source_stag);
                 }
                 Err(violation) => {
                     fault.code = violation.of_read_source();
@@ -263,7 +266,9 @@ impl<P: Port> Link<'_, P> {
     /// The region of what is to be answered next is no longer there: nothing of it is read any
     /// more, and the stream ends (RFC 5040 §4.8, §8).
     pub fn source_gone(&mut self) {
-        let Some(response) = self.qp.as_mut().and_then(|qp| qp.responses.pop_front()) else {
+        let regions = &mut self.shared.regions;
+        let response = self.qp.as_mut().and_then(|qp| qp.pop_response(regions));
+        let Some(response) = response else {
             return;
         };
         self.shared.stats.reads_revoked += 1;
@@ -334,12 +339,15 @@ impl<P: Port> Link<'_, P> {
             self.shared.regions.close_sink(read.stag, self.port);
         }
         qp.reads.pop_front();
-        if let Some(entry) = number.and_then(|number| qp.sq.get_mut(number)) {
-            entry.missing = entry.missing.saturating_sub(1);
-            if entry.missing == 0 && entry.next_sink().is_none() {
-                entry.outcome.get_or_insert(Status::Success);
+        if let Some(number) = number {
+            let all = qp.sq.has_asked_all(number);
+            if let Some(entry) = qp.sq.get_mut(number) {
+                entry.missing = entry.missing.saturating_sub(1);
+                if entry.missing == 0 && all {
+                    entry.outcome.get_or_insert(Status::Success);
+                }
             }
-            qp.complete_sends(&mut self.shared.completions);
+            qp.complete_sends(&mut self.shared.regions, &mut self.shared.completions);
         }
         Ok(())
     }

@@ -1,6 +1,9 @@
 //! Protection domains and regions: the engine's copy of the card's STAG table, with the checks
 //! that the card does for what it places, for what the engine places or sends itself.
 
+mod bind;
+mod uses;
+
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -12,7 +15,8 @@ use crate::error::Error;
 use crate::port::Port;
 use crate::random::Random;
 use crate::share::Share;
-use crate::verbs::{Access, Binding, PdId, QpId, Sge, StagKind};
+use crate::verbs::{Access, PdId, QpId, StagKind};
+use uses::{Sinks, Uses};
 
 /// A piece of host memory as the card sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +27,7 @@ pub struct Piece {
     pub length: u32,
 }
 
-/// A region that somebody was let at, and which of those that its STag has named it is.
+/// A region that a peer has asked for bytes of, and which of those that its STag has named it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionRef {
     index: u32,
@@ -50,16 +54,18 @@ struct Region {
     of_qp: Option<QpId>,
     /// What is bound to it.
     parts: u32,
-    /// Reads of this side under way that have their sink in it.
-    sinks: u32,
-    /// From the first to behind the last byte that they and those before them ask for, as offsets, since there were none.
-    reach: (u64, u64),
+    /// The row of the registered memory that its bytes lie in: its own, or what it was made a part of last.
+    memory: u32,
+    /// What refers to it.
+    uses: Uses,
+    /// Reads of this side that may be answered into it.
+    sinks: Sinks,
 }
 
 impl Region {
     /// The rights that hold now: that of a Read sink only while there is a Read that asked for it.
     fn rights(&self) -> Access {
-        if self.sinks > 0 {
+        if self.sinks.is_any() {
             self.access
         } else {
             self.access.without(Access::READ_SINK)
@@ -80,18 +86,15 @@ impl Region {
 
     /// The card's row.
     fn row(&self) -> StagRow {
-        let (from, to) = if self.only_sink() && self.sinks > 0 {
-            self.reach
-        } else {
-            (0, self.length)
-        };
+        let asked_for = self.sinks.reach().filter(|_| self.only_sink());
+        let (from, length) = asked_for.unwrap_or((0, self.length));
         StagRow {
             valid: StagRow::VALID,
             key: self.key,
             access: self.rights().bits() & Access::OF_CARD,
             pd: self.pd.0,
             base: self.base.wrapping_add(from),
-            length: to - from,
+            length,
             iova: self.iova.wrapping_add(from),
         }
     }
@@ -127,6 +130,8 @@ pub struct Regions {
     random: Random,
     cursor: usize,
     registered: u32,
+    /// A region was let go.
+    freed: bool,
 }
 
 impl Regions {
@@ -141,6 +146,7 @@ impl Regions {
             random: random.fork(),
             cursor: random.next() as usize % count,
             registered: 0,
+            freed: false,
         }
     }
 
@@ -233,8 +239,9 @@ impl Regions {
             part_of: None,
             of_qp: None,
             parts: 0,
-            sinks: 0,
-            reach: (0, 0),
+            memory: 0,
+            uses: Uses::default(),
+            sinks: Sinks::default(),
         };
         let (stag, row) = self.put(region)?;
         port.write_table(table::STAG, stag >> 8, &row.to_bytes());
@@ -257,8 +264,9 @@ impl Regions {
             part_of: None,
             of_qp: None,
             parts: 0,
-            sinks: 0,
-            reach: (0, 0),
+            memory: 0,
+            uses: Uses::default(),
+            sinks: Sinks::default(),
         };
         Ok(self.put(region)?.0)
     }
@@ -281,21 +289,25 @@ impl Regions {
         let region = Region {
             generation: self.registered,
             key,
+            memory: index as u32,
             ..region
         };
         self.rows[index] = Some(region);
         Ok(((index as u32) << 8 | u32::from(key), region.row()))
     }
 
-    /// Removes a region.
-    pub fn deregister<P: Port>(&mut self, stag: u32, port: &mut P) -> Result<(), Error> {
+    /// Removes a region that no work of this side refers to, and that nothing is bound to. True: peers have asked for bytes of it.
+    pub fn deregister<P: Port>(&mut self, stag: u32, port: &mut P) -> Result<bool, Error> {
         let region = *self.owned(stag).ok_or(Error::UnknownStag(stag))?;
+        if region.parts > 0 || region.uses.keep() {
+            return Err(Error::InUse);
+        }
         self.part_from(region.part_of);
         self.leave(region.pd);
         let index = stag >> 8;
         self.rows[index as usize] = None;
         port.write_table(table::STAG, index, &StagRow::default().to_bytes());
-        Ok(())
+        Ok(region.uses.is_asked())
     }
 
     /// The peer invalidates an STag (RFC 5040 §5.3).
@@ -335,183 +347,6 @@ impl Regions {
         let row = part_of.and_then(|index| self.rows.get_mut(index as usize));
         if let Some(Some(region)) = row {
             region.parts = region.parts.saturating_sub(1);
-        }
-    }
-
-    /// Something is bound to it.
-    pub fn has_windows(&self, stag: u32) -> bool {
-        self.owned(stag).is_some_and(|region| region.parts > 0)
-    }
-
-    /// Whether a queue pair may bind so; the memory.
-    fn check_binding(&self, pd: PdId, binding: &Binding, fast: bool) -> Result<u64, Error> {
-        let stag = binding.stag;
-        let target = self.rows.get((stag >> 8) as usize).and_then(Option::as_ref);
-        let target = target.ok_or(Error::UnknownStag(stag))?;
-        if target.pd != pd {
-            return Err(Error::WrongPd(stag));
-        }
-        let kind = target.kind.ok_or(Error::NotBindable(stag))?;
-        let is_window = kind != StagKind::FastRegion;
-        if fast == is_window
-            || kind != StagKind::Window1 && (target.valid || binding.length == 0)
-            || target.parts > 0
-        {
-            return Err(Error::NotBindable(stag));
-        }
-        if binding.length == 0 {
-            return Ok(0);
-        }
-        let source = binding.region;
-        let region = self.find(source).ok_or(Error::UnknownStag(source))?;
-        if region.pd != pd {
-            return Err(Error::WrongPd(source));
-        }
-        let from = binding.region_to;
-        if region.kind.is_some_and(|kind| kind != StagKind::FastRegion) || source >> 8 == stag >> 8
-        {
-            return Err(Error::NotBindable(source));
-        }
-        let end = from
-            .checked_sub(region.base)
-            .and_then(|at| at.checked_add(binding.length));
-        if end.is_none_or(|end| end > region.length) {
-            let length = binding.length.try_into().unwrap_or(u32::MAX);
-            let (stag, to) = (source, from);
-            return Err(Error::OutOfBounds { stag, to, length });
-        }
-        if binding.base_to.checked_add(binding.length - 1).is_none() {
-            return Err(Error::InvalidRegion);
-        }
-        let remote = Access::REMOTE_READ
-            | Access::REMOTE_WRITE
-            | Access::REMOTE_ATOMIC
-            | Access::REMOTE_INVALIDATE;
-        let writes =
-            Access::REMOTE_WRITE | Access::REMOTE_ATOMIC | Access::LOCAL_WRITE | Access::READ_SINK;
-        let access = binding.access;
-        let allowed = !is_window || remote.contains(access) && region.access.contains(Access::BIND);
-        let may_write =
-            region.access.contains(Access::LOCAL_WRITE) || access.without(writes) == access;
-        if !allowed || !may_write {
-            return Err(Error::NeedsRight(source));
-        }
-        Ok(region.iova.wrapping_add(from.wrapping_sub(region.base)))
-    }
-
-    /// An STag names other memory from now on; `fast`: it is a region's. The card has the row of a window of type 1 and of a region; of one of type 2 it has none,
-    /// since it knows domains and no queue pairs: what comes for it is placed by the engine.
-    pub fn bind<P: Port>(
-        &mut self,
-        pd: PdId,
-        qp: QpId,
-        (binding, fast): (&Binding, bool),
-        port: &mut P,
-    ) -> Result<(), Error> {
-        let iova = self.check_binding(pd, binding, fast)?;
-        self.take_away(binding.stag, port);
-        self.registered = self.registered.wrapping_add(1);
-        let (index, source) = ((binding.stag >> 8) as usize, binding.region >> 8);
-        let Some(Some(region)) = self.rows.get_mut(index) else {
-            return Err(Error::UnknownStag(binding.stag));
-        };
-        region.key = binding.stag as u8;
-        self.keys[index] = region.key;
-        if binding.length == 0 {
-            return Ok(());
-        }
-        region.generation = self.registered;
-        region.valid = true;
-        region.access = binding.access;
-        region.base = binding.base_to;
-        region.length = binding.length;
-        region.iova = iova;
-        region.part_of = Some(source);
-        if region.kind == Some(StagKind::Window2) {
-            region.of_qp = Some(qp);
-        } else {
-            let row = region.row();
-            port.write_table(table::STAG, index as u32, &row.to_bytes());
-        }
-        if let Some(Some(region)) = self.rows.get_mut(source as usize) {
-            region.parts += 1;
-        }
-        Ok(())
-    }
-
-    /// Whether a queue pair may take an STag away.
-    fn check_invalidate(&self, pd: PdId, qp: QpId, stag: u32) -> Result<(), Error> {
-        let region = self.find(stag).ok_or(Error::UnknownStag(stag))?;
-        if region.pd != pd || region.of_qp.is_some_and(|owner| owner != qp) {
-            return Err(Error::WrongPd(stag));
-        }
-        let is_of_kind = matches!(region.kind, Some(StagKind::Window2 | StagKind::FastRegion));
-        if !is_of_kind || region.parts > 0 {
-            return Err(Error::NotBindable(stag));
-        }
-        Ok(())
-    }
-
-    /// A queue pair takes an STag away.
-    pub fn invalidate_own<P: Port>(
-        &mut self,
-        pd: PdId,
-        qp: QpId,
-        stag: u32,
-        port: &mut P,
-    ) -> Result<(), Error> {
-        self.check_invalidate(pd, qp, stag)?;
-        self.take_away(stag, port);
-        Ok(())
-    }
-
-    /// A queue pair is no more: what it has bound for itself is nobody's.
-    pub fn unbind_all<P: Port>(&mut self, qp: QpId, port: &mut P) {
-        for index in 0..self.rows.len() {
-            let region = self.rows[index]
-                .as_ref()
-                .filter(|region| region.of_qp == Some(qp));
-            if region.is_some() {
-                self.take_away((index as u32) << 8, port);
-            }
-        }
-    }
-
-    /// A Read is about to be asked for whose sink lies there: with the first one the card's row opens. That of a region which
-    /// nothing but Reads may fill opens no further than the Reads under way reach.
-    pub fn open_sink<P: Port>(&mut self, sink: &Sge, port: &mut P) {
-        self.change(sink.stag, port, |region| {
-            let from = sink.to.wrapping_sub(region.base);
-            let to = from
-                .saturating_add(u64::from(sink.length))
-                .min(region.length);
-            region.reach = match region.sinks {
-                0 => (from, to),
-                _ => (region.reach.0.min(from), region.reach.1.max(to)),
-            };
-            region.sinks = region.sinks.saturating_add(1);
-        });
-    }
-
-    /// A Read whose sink lies there has ended: with the last one the card's row closes.
-    pub fn close_sink<P: Port>(&mut self, stag: u32, port: &mut P) {
-        self.change(stag, port, |region| {
-            region.sinks = region.sinks.saturating_sub(1);
-        });
-    }
-
-    /// Changes a region, and the card's row if it is another one then.
-    fn change<P: Port>(&mut self, stag: u32, port: &mut P, change: impl FnOnce(&mut Region)) {
-        let index = stag >> 8;
-        let row = self.rows.get_mut(index as usize).and_then(Option::as_mut);
-        let Some(region) = row.filter(|region| region.key == stag as u8) else {
-            return;
-        };
-        let before = region.row();
-        change(region);
-        let after = region.row();
-        if region.valid && after != before {
-            port.write_table(table::STAG, index, &after.to_bytes());
         }
     }
 
@@ -559,19 +394,6 @@ impl Regions {
         let region = region.for_access(qp, needs);
         let iova = region.place(pd.0, to, u64::from(length))?;
         Ok(Piece { iova, length })
-    }
-
-    /// The domain of a region.
-    pub fn domain_of(&self, stag: u32) -> Option<PdId> {
-        self.owned(stag).map(|region| region.pd)
-    }
-
-    /// Keeps hold of the region that an STag names now.
-    pub fn hold(&self, stag: u32) -> Option<RegionRef> {
-        self.find(stag).map(|region| RegionRef {
-            index: stag >> 8,
-            generation: region.generation,
-        })
     }
 
     /// True as long as that region is neither deregistered nor invalidated.

@@ -50,7 +50,8 @@ impl Shared {
 
     /// Not before the card has read what it was asked to read.
     fn give_slot(&mut self, piece: &Piece, conn: &Conn) {
-        self.slots.push((piece.slot, conn.handover.held.job_of(piece)));
+        self.slots
+            .push((piece.slot, conn.handover.held.job_of(piece)));
     }
 
     /// Slots that wait for a job are looked at again then: nothing else need come.

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::cm::Event;
 use crate::error::Error;
 use crate::qp::RecvEntry;
+use crate::region::Regions;
 use crate::verbs::{PdId, SrqId, MAX_RECV_SGE};
 use crate::xrc::XrcdId;
 
@@ -109,12 +110,17 @@ impl Srqs {
     }
 
     /// Removes one that no queue pair has; the elements that wait in it are gone without completion. Its domains.
-    pub fn destroy(&mut self, id: SrqId) -> Result<(PdId, Option<XrcdId>), Error> {
+    pub fn destroy(
+        &mut self,
+        id: SrqId,
+        regions: &mut Regions,
+    ) -> Result<(PdId, Option<XrcdId>), Error> {
         let srq = self.get(id)?;
         if srq.users > 0 {
             return Err(Error::InUse);
         }
         let domains = (srq.config.pd, srq.xrcd);
+        srq.waiting.iter().for_each(|entry| entry.end(regions));
         self.queues[usize::from(id.index)] = None;
         Ok(domains)
     }
@@ -164,11 +170,17 @@ impl Srqs {
     }
 
     /// An element more.
-    pub fn push(&mut self, id: SrqId, entry: RecvEntry) -> Result<(), Error> {
+    pub fn push(
+        &mut self,
+        id: SrqId,
+        entry: RecvEntry,
+        regions: &mut Regions,
+    ) -> Result<(), Error> {
         let srq = self.get(id)?;
         if srq.waiting.len() >= srq.config.depth as usize {
             return Err(Error::QueueFull);
         }
+        entry.post(regions);
         srq.waiting.push_back(entry);
         Ok(())
     }
@@ -180,12 +192,6 @@ impl Srqs {
         };
         let entry = srq.waiting.pop_front();
         (entry, srq.passes_limit())
-    }
-
-    /// An element that waits refers to this STag.
-    pub fn uses(&self, stag: u32) -> bool {
-        let mut waiting = self.queues.iter().flatten().flat_map(|srq| &srq.waiting);
-        waiting.any(|entry| entry.uses(stag))
     }
 
     /// Completions that there can be.

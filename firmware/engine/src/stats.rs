@@ -34,6 +34,8 @@ pub struct EngineStats {
     pub fpdus_card: u64,
     /// FPDUs received by the engine's hands.
     pub fpdus_software: u64,
+    /// Queue pairs, and entries of their queues, that deregistrations have looked at.
+    pub slots_looked_at: u64,
     /// Messages that took an element of a shared receive queue.
     pub shared_receives: u64,
     /// Atomics of peers that were done.

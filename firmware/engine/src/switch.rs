@@ -25,7 +25,11 @@ impl<P: Port> Link<'_, P> {
         }
         self.make_room();
         let bytes = self.conn.bytes.take_if(|bytes| bytes.kept() == (0, 0));
-        let Some(switch) = bytes.and_then(|bytes| bytes.switch) else {
+        let Some(bytes) = bytes else {
+            return;
+        };
+        bytes.end(&mut self.shared.regions);
+        let Some(switch) = bytes.switch else {
             return;
         };
         let conn = &mut *self.conn;

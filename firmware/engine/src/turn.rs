@@ -1,39 +1,131 @@
-//! What one turn takes of what may come without end: reports, frames. Between turns timers are looked at, commands taken, completions told; who sends
-//! faster than this side handles starves none of them (receive livelock).
+//! The turn of a send queue's entry. What sends nothing is done then: an STag is bound, gets its memory, or is invalidated; behind all that was posted before it has
+//! gone out, and before anything behind it does. What sends gets its memory then, as its STags name it at that time, and holds it until it is completed.
 
-/// Reports of a turn at most: a ring of 512 is through in eight turns.
-pub const REPORTS: u32 = 64;
-/// Frames that come from elsewhere.
-pub const FRAMES: u32 = 16;
+use weft_wire::terminate::TerminateCode;
 
-/// Takes one after the other, as long as `take` finds one, and `most` at most. True: there may be more.
-pub fn some(most: u32, mut take: impl FnMut() -> bool) -> bool {
-    (0..most).all(|_| take())
+use crate::conn::{Conn, Phase};
+use crate::error::Error;
+use crate::link::Link;
+use crate::port::Port;
+use crate::qp::Qp;
+use crate::region::Regions;
+use crate::send_queue::Action;
+use crate::timers::Timer;
+use crate::verbs::{PdId, QpId, Status};
+
+/// How long to wait before a region is looked at again that other work holds.
+const AGAIN: u64 = 20_000;
+
+/// What has become of an entry in its turn.
+pub(crate) enum Turn {
+    /// It is done: it sends nothing.
+    Done,
+    /// It may send.
+    Begun,
+    /// It waits until a region is let go.
+    Waits,
+    /// It cannot be done.
+    Failed(Status),
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_has_no_end_is_left_after_so_many() {
-        let mut taken = 0;
-        let more = some(REPORTS, || {
-            taken += 1;
-            true
-        });
-        assert_eq!((taken, more), (REPORTS, true));
+impl<P: Port> Link<'_, P> {
+    /// Gives the entries of the send queue their turn, up to the first one that sends or has to wait.
+    #[inline]
+    pub(crate) fn take_turns(&mut self) {
+        while is_turn(self.conn, self.qp.as_deref()) {
+            let Some(qp) = self.qp.as_mut() else {
+                return;
+            };
+            match take_turn(qp, &mut self.shared.regions, self.port) {
+                Turn::Done => {
+                    let (regions, completions) =
+                        (&mut self.shared.regions, &mut self.shared.completions);
+                    qp.complete_sends(regions, completions);
+                }
+                Turn::Begun => return,
+                Turn::Waits => {
+                    let at = self.now.saturating_add(AGAIN);
+                    return self.conn.timers.set(Timer::Retry, Some(at));
+                }
+                Turn::Failed(status) => return self.refuse_next(status),
+            }
+        }
     }
 
-    #[test]
-    fn what_there_is_is_taken_and_no_more_is_said_to_come() {
-        let mut left = 5;
-        let mut asked = 0;
-        let more = some(FRAMES, || {
-            asked += 1;
-            left -= i32::from(left > 0);
-            asked <= 5
-        });
-        assert_eq!((left, asked, more), (0, 6, false));
+    /// What is next in the send queue ends so, and with it the stream: what is behind it was posted for what it was to do.
+    pub(crate) fn refuse_next(&mut self, status: Status) {
+        if let Some(qp) = self.qp.as_mut() {
+            let number = qp.sq.started;
+            if let Some(entry) = qp.sq.get_mut(number) {
+                entry.outcome = Some(status);
+            }
+        }
+        self.send_terminate(TerminateCode::RDMAP_LOCAL, None, None);
+    }
+}
+
+/// There is an entry whose turn it is, and which has not begun.
+#[inline]
+pub(crate) fn is_turn(conn: &Conn, qp: Option<&Qp>) -> bool {
+    let Some((qp, entry)) = qp.and_then(|qp| Some((qp, qp.sq.next()?))) else {
+        return false;
+    };
+    !entry.begun
+        && conn.may_send
+        && matches!(conn.phase, Phase::Established | Phase::Closing)
+        && conn.terminated.is_none()
+        && !(entry.fence && qp.has_reads())
+}
+
+/// Gives the next entry of a send queue its turn, which has come.
+pub(crate) fn take_turn<P: Port>(qp: &mut Qp, regions: &mut Regions, port: &mut P) -> Turn {
+    let (pd, id, number) = (qp.config.pd, qp.id, qp.sq.started);
+    let Some(work) = qp.sq.next() else {
+        return Turn::Begun;
+    };
+    let failed = |error| Turn::Failed(refusal(error));
+    if work.is_message() || work.is_read() {
+        return match qp.sq.begin_next(pd, regions) {
+            Ok(()) => Turn::Begun,
+            Err(error) => failed(error),
+        };
+    }
+    match regions.local_work(&work.action(), pd, id, port) {
+        None => Turn::Begun,
+        Some(Ok(())) => {
+            if let Some(entry) = qp.sq.get_mut(number) {
+                entry.outcome = Some(Status::Success);
+            }
+            qp.sq.started = number.wrapping_add(1);
+            Turn::Done
+        }
+        Some(Err(Error::InUse)) => Turn::Waits,
+        Some(Err(error)) => failed(error),
+    }
+}
+
+impl Regions {
+    /// Does this, if it is such work.
+    fn local_work<P: Port>(
+        &mut self,
+        action: &Action,
+        pd: PdId,
+        qp: QpId,
+        port: &mut P,
+    ) -> Option<Result<(), Error>> {
+        Some(match action {
+            Action::Bind(binding) => self.bind(pd, qp, (binding, false), port),
+            Action::FastRegister(binding) => self.bind(pd, qp, (binding, true), port),
+            Action::LocalInvalidate { stag } => self.invalidate_own(pd, qp, *stag, port),
+            _ => return None,
+        })
+    }
+}
+
+/// How work ends that could not be done.
+pub(crate) fn refusal(error: Error) -> Status {
+    match error {
+        Error::NotBindable(_) | Error::InvalidRegion => Status::LocalOperation,
+        _ => Status::LocalProtection,
     }
 }

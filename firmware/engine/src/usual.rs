@@ -6,7 +6,9 @@
 //! Most of what makes a report usual is the connection's state, which the short way does not change: it is looked at when the
 //! connection has worked step by step ([`Conn::find_way`]), and found again in [`Conn::way`].
 
-use weft_layout::{fpdu_verdict, refusal, FpduReport, Job, JobKind, PlacedReport, SegmentReport};
+use weft_layout::{
+    fpdu_verdict, refusal, FpduReport, Job, JobKind, PlacedReport, SegmentReport, WqeOpcode,
+};
 use weft_wire::ddp;
 use weft_wire::fpdu::Markers;
 use weft_wire::rdmap::{control, opcode};
@@ -18,7 +20,7 @@ use crate::input::is_marked;
 use crate::link::Link;
 use crate::part::{Data, Header, Origin, Part, JOB_PIECES, MAX_FPDUS};
 use crate::port::{Full, Port};
-use crate::qp::{Action, Qp};
+use crate::qp::Qp;
 use crate::region::Piece;
 use crate::timers::Timer;
 use weft_tcp::sender::{Ack, Acked};
@@ -253,9 +255,13 @@ impl<P: Port> Link<'_, P> {
         let Some(entry) = qp.sq.next() else {
             return Ok(false);
         };
-        let (Action::Write { stag, to }, [source]) = (entry.action, entry.payload.pieces()) else {
+        if entry.sent == 0 || entry.opcode != WqeOpcode::Write {
+            return Ok(false);
+        }
+        let Some(source) = entry.only_piece() else {
             return Ok(false);
         };
+        let (stag, to) = entry.target();
         let fpdu_payload = (Markers::OFF.mulpdu(emss as usize) - ddp::TAGGED_HEADER) as u32;
         let wire = Markers::OFF.fpdu_length(0, ddp::TAGGED_HEADER + fpdu_payload as usize) as u32;
         let left = entry.length - entry.sent;
@@ -263,7 +269,6 @@ impl<P: Port> Link<'_, P> {
             || conn.tx_markers != Markers::OFF
             || qp.software.is_some()
             || !qp.responses.is_empty()
-            || entry.sent == 0
             || room < wire
             || left <= fpdu_payload
             || conn.has_all_parts()

@@ -1,6 +1,7 @@
 //! The verbs' types: domains, regions, queue pairs, work requests, completions.
 
-use weft_layout::StagRow;
+use weft_layout::{SendWqe, StagRow, WqeOpcode};
+use weft_queues::Operation;
 use weft_wire::terminate::TerminateCode;
 
 use crate::rung::Rung;
@@ -202,6 +203,64 @@ pub enum SendOp {
     },
 }
 
+impl SendOp {
+    /// Its opcode in a send queue: what it is stands in the table ([`Operation`]).
+    pub fn opcode(&self) -> WqeOpcode {
+        match self {
+            SendOp::Send { .. } => WqeOpcode::Send,
+            SendOp::XrcSend { .. } => WqeOpcode::XrcSend,
+            SendOp::Immediate { .. } => WqeOpcode::Immediate,
+            SendOp::Write { .. } => WqeOpcode::Write,
+            SendOp::Read { .. } => WqeOpcode::Read,
+            SendOp::Atomic { atomic, .. } => match atomic {
+                Atomic::FetchAdd { .. } => WqeOpcode::FetchAdd,
+                Atomic::CmpSwap { .. } => WqeOpcode::CmpSwap,
+            },
+            SendOp::Bind(_) => WqeOpcode::Bind,
+            SendOp::FastRegister(_) => WqeOpcode::FastRegister,
+            SendOp::LocalInvalidate { .. } => WqeOpcode::LocalInvalidate,
+        }
+    }
+
+    /// Its flags in a send queue ([`SendWqe::SOLICITED`], [`SendWqe::INVALIDATE`]).
+    pub fn flags(&self) -> u8 {
+        let (solicited, invalidates) = match *self {
+            SendOp::Send {
+                solicited,
+                invalidate,
+            } => (solicited, invalidate.is_some()),
+            SendOp::XrcSend { solicited, .. } | SendOp::Immediate { solicited, .. } => {
+                (solicited, false)
+            }
+            _ => (false, false),
+        };
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        flag(solicited, SendWqe::SOLICITED) | flag(invalidates, SendWqe::INVALIDATE)
+    }
+
+    /// What its message has where RFC 5040 §4.4 has an STag to invalidate.
+    pub fn rsvd_ulp(&self) -> u32 {
+        match *self {
+            SendOp::Send { invalidate, .. } => invalidate.unwrap_or(0),
+            SendOp::XrcSend { srq, .. } => srq,
+            _ => 0,
+        }
+    }
+
+    /// The 8 bytes that are all of its message.
+    pub fn value(&self) -> Option<u64> {
+        match *self {
+            SendOp::Immediate { data, .. } => Some(data),
+            _ => None,
+        }
+    }
+
+    /// What it is.
+    pub fn operation(&self) -> &'static Operation {
+        Operation::of(self.opcode())
+    }
+}
+
 /// What an STag without memory is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StagKind {
@@ -264,53 +323,15 @@ pub struct RecvWr<'a> {
 }
 
 /// What was completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Opcode {
-    /// A Send of this side.
-    Send,
-    /// A Write of this side.
-    Write,
-    /// A Read of this side.
-    Read,
-    /// A FetchAdd of this side.
-    FetchAdd,
-    /// A CmpSwap of this side.
-    CmpSwap,
-    /// A memory window was bound.
-    Bind,
-    /// A region got its memory.
-    FastRegister,
-    /// An STag was invalidated by this side.
-    LocalInvalidate,
-    /// A receive.
-    Recv,
-}
+pub use weft_layout::CqeOpcode as Opcode;
+/// How it ended. Of `RemoteOperation` the peer has said so by a Terminate; of `LocalProtection` and `LocalOperation` this work request made the queue pair fail.
+pub use weft_layout::CqeStatus as Status;
 
-/// How it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Status {
-    /// Done.
-    Success,
-    /// Not done: the connection ended, or the queue pair failed, before.
-    Flushed,
-    /// This work request is what made the queue pair fail: the card could not read its memory.
-    LocalProtection,
-    /// This work request says nothing that can be done ([`Engine::fail_send`](crate::Engine::fail_send)).
-    LocalOperation,
-    /// The peer refused it by a Terminate.
-    RemoteAccess,
-    /// The peer refused it by a Terminate of another kind.
-    RemoteOperation,
-}
-
-impl Status {
-    /// How the peer's Terminate ends the work request that it is about.
-    pub(crate) fn of_terminate(code: TerminateCode) -> Self {
-        match (code.layer(), code.error_type()) {
-            (0, 1) | (1, 1) => Status::RemoteAccess,
-            _ => Status::RemoteOperation,
-        }
+/// How the peer's Terminate ends the work request that it is about.
+pub(crate) fn status_of(code: TerminateCode) -> Status {
+    match (code.layer(), code.error_type()) {
+        (0, 1) | (1, 1) => Status::RemoteAccess,
+        _ => Status::RemoteOperation,
     }
 }
 
@@ -331,7 +352,7 @@ pub struct Completion {
     pub solicited: bool,
     /// A receive: this STag was invalidated by it.
     pub invalidated: Option<u32>,
-    /// A receive: it took Immediate Data, this.
+    /// A receive: the 8 bytes that its message was (RFC 7306 §6).
     pub immediate: Option<u64>,
     /// A receive of an XRC target: the shared queue that it came from.
     pub srq: Option<SrqId>,

@@ -1,146 +1,91 @@
 //! Work requests as posted: their checks, and what the queues keep of them.
 
-use weft_layout::ReceiveElement;
-use weft_wire::rdmap::{opcode, Atomic, IMMEDIATE};
+use weft_layout::{ReceiveElement, WqeOpcode};
+use weft_queues::{Carries, Message, Operation};
+use weft_wire::rdmap::IMMEDIATE;
 
 use crate::error::Error;
-use crate::qp::{self, Action, Local, Qp, Receives, RecvEntry, SendEntry};
-use crate::region::{Piece, Regions};
+use crate::qp::{Qp, Receives, RecvEntry};
+use crate::region::Regions;
+use crate::send_queue::{rights, Action, Carried, NewWork, MAX_OPERANDS};
 use crate::verbs::{
-    Access, Binding, Opcode, Payload, PdId, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE,
-    MAX_RECV_SGE, MAX_SGE,
+    Access, Payload, PdId, RecvWr, SendOp, SendWr, Sge, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
 
-/// An entry of which nothing is done yet, without payload.
-fn new_entry(id: u64, action: Action) -> SendEntry {
-    SendEntry {
-        id,
-        action,
-        payload: qp::Payload::Pieces([Local::default(); MAX_SGE], 0),
-        length: 0,
-        signalled: true,
-        fence: false,
-        sent: 0,
-        requested: 0,
-        requested_bytes: 0,
-        missing: 0,
-        outcome: None,
-    }
-}
-
 /// Does such a queue pair do this?
-fn is_of_kind(receives: Receives, op: &SendOp) -> bool {
-    match (receives, op) {
-        (Receives::Domain(..), _) => false,
-        (Receives::Nowhere, SendOp::Send { .. } | SendOp::Immediate { .. }) => false,
-        (Receives::Nowhere, _) => true,
-        (_, SendOp::XrcSend { .. }) => false,
-        _ => true,
+fn is_of_kind(receives: Receives, operation: &Operation) -> bool {
+    match receives {
+        Receives::Domain(..) => false,
+        Receives::Nowhere => operation.is_of(true),
+        Receives::Own | Receives::Shared(_) => operation.is_of(false),
     }
 }
 
-/// Checks a send work request and makes the queue's entry of it.
-pub fn send_entry(qp: &Qp, regions: &Regions, wr: &SendWr<'_>) -> Result<SendEntry, Error> {
-    if !is_of_kind(qp.receives, &wr.op) {
-        return Err(Error::WrongQpKind);
-    }
-    let action = match wr.op {
-        SendOp::Send {
-            solicited,
-            invalidate,
-        } => Action::Send {
-            opcode: match (solicited, invalidate.is_some()) {
-                (false, false) => opcode::SEND,
-                (false, true) => opcode::SEND_INVALIDATE,
-                (true, false) => opcode::SEND_SE,
-                (true, true) => opcode::SEND_SE_INVALIDATE,
-            },
-            rsvd_ulp: invalidate.unwrap_or(0),
-        },
-        SendOp::XrcSend { solicited, srq } => Action::Send {
-            opcode: match solicited {
-                false => opcode::SEND,
-                true => opcode::SEND_SE,
-            },
-            rsvd_ulp: srq,
-        },
-        SendOp::Immediate { solicited, .. } => Action::Send {
-            opcode: match solicited {
-                false => opcode::IMMEDIATE,
-                true => opcode::IMMEDIATE_SE,
-            },
-            rsvd_ulp: 0,
-        },
+/// What the queue keeps of what is to be done.
+fn action(op: &SendOp, operation: &Operation) -> Action {
+    match *op {
         SendOp::Write { stag, to } => Action::Write { stag, to },
         SendOp::Read { stag, to } => Action::Read { stag, to },
         SendOp::Atomic { stag, to, atomic } => Action::Atomic { stag, to, atomic },
         SendOp::Bind(binding) => Action::Bind(binding),
         SendOp::FastRegister(binding) => Action::FastRegister(binding),
         SendOp::LocalInvalidate { stag } => Action::LocalInvalidate { stag },
-    };
-    let is_atomic = matches!(action, Action::Atomic { .. });
-    let is_read = is_atomic || matches!(action, Action::Read { .. });
-    let mut entry = SendEntry {
+        // A message to the peer's receive queue.
+        _ => Action::Send {
+            opcode: operation.wire(op.flags()).unwrap_or(0),
+            rsvd_ulp: op.rsvd_ulp(),
+        },
+    }
+}
+
+/// Checks a send work request and makes the queue's work of it.
+pub fn new_work<'a>(qp: &Qp, regions: &Regions, wr: &SendWr<'a>) -> Result<NewWork<'a>, Error> {
+    let operation = wr.op.operation();
+    if !is_of_kind(qp.receives, operation) {
+        return Err(Error::WrongQpKind);
+    }
+    let mut work = NewWork {
+        id: wr.id,
+        action: action(&wr.op, operation),
+        carried: Carried::Sges(&[]),
+        length: 0,
         signalled: wr.signalled,
         fence: wr.fence,
-        ..new_entry(wr.id, action)
+        outcome: None,
     };
-    if let SendOp::Immediate { data, .. } = wr.op {
-        if !matches!(wr.payload, Payload::Sges([]) | Payload::Inline([])) {
-            return Err(Error::ImmediatePayload);
-        }
-        let mut copy = [0; MAX_INLINE];
-        copy[..IMMEDIATE].copy_from_slice(&data.to_be_bytes());
-        entry.payload = qp::Payload::Inline(copy);
-        entry.length = IMMEDIATE as u32;
-        return Ok(entry);
+    let has_payload = !matches!(wr.payload, Payload::Sges([]) | Payload::Inline([]));
+    let is_bare = operation.message == Message::None || operation.carries == Carries::Value;
+    if is_bare && has_payload {
+        return Err(Error::NoPayloadAllowed);
     }
-    if matches!(
-        action,
-        Action::Bind(_) | Action::FastRegister(_) | Action::LocalInvalidate { .. }
-    ) {
-        return match wr.payload {
-            Payload::Sges([]) | Payload::Inline([]) => Ok(entry),
-            _ => Err(Error::ImmediatePayload),
-        };
+    if let Some(value) = wr.op.value() {
+        work.carried = Carried::Value(value);
+        work.length = IMMEDIATE as u32;
+        return Ok(work);
     }
     match wr.payload {
-        Payload::Inline(_) if is_read => return Err(Error::InlineRead),
+        Payload::Inline(_) if operation.is_request() => return Err(Error::InlineRead),
+        Payload::Inline(bytes) if bytes.len() > MAX_INLINE => {
+            return Err(Error::InlineTooLong(bytes.len()));
+        }
         Payload::Inline(bytes) => {
-            let mut copy = [0; MAX_INLINE];
-            let room = copy
-                .get_mut(..bytes.len())
-                .ok_or(Error::InlineTooLong(bytes.len()))?;
-            room.copy_from_slice(bytes);
-            entry.payload = qp::Payload::Inline(copy);
-            entry.length = bytes.len() as u32;
+            work.carried = Carried::Inline(bytes);
+            work.length = bytes.len() as u32;
         }
         Payload::Sges(sges) => {
-            let needs = if is_atomic {
-                Access::LOCAL_WRITE
-            } else if is_read {
-                Access::READ_SINK
-            } else {
-                Access::NONE
-            };
-            let mut list = [Local::default(); MAX_SGE];
-            let mut count = 0;
             let max = usize::from(qp.config.max_sge).min(MAX_SGE);
-            entry.length = check(qp.config.pd, regions, sges, max, needs, |sge, piece| {
-                list[usize::from(count)] = Local {
-                    stag: sge.stag,
-                    length: sge.length,
-                    at: if is_read { sge.to } else { piece.iova },
-                };
-                count += 1;
-            })?;
-            entry.payload = qp::Payload::Pieces(list, count);
-            if is_atomic && (count, entry.length) != (1, 8) {
+            let needs = rights(operation.needs);
+            let may = |sge: &Sge| regions.check_posted(qp.config.pd, sge, needs);
+            let mut count = 0;
+            work.length = check(sges, max, may, |_| count += 1)?;
+            work.carried = Carried::Sges(sges);
+            let is_atomic = matches!(wr.op, SendOp::Atomic { .. });
+            if is_atomic && (count, work.length) != (1, 8) {
                 return Err(Error::AtomicPayload);
             }
         }
     }
-    Ok(entry)
+    Ok(work)
 }
 
 /// Checks a receive work request and makes the queue's entry of it.
@@ -152,9 +97,13 @@ pub fn recv_entry(
 ) -> Result<RecvEntry, Error> {
     let mut sges = [Sge::default(); MAX_RECV_SGE];
     let mut places = sges.iter_mut();
-    let needs = Access::LOCAL_WRITE;
     let max = usize::from(max_sge).min(MAX_RECV_SGE);
-    let length = check(pd, regions, wr.sges, max, needs, |sge, _| {
+    let may = |sge: &Sge| {
+        let needs = Access::LOCAL_WRITE;
+        let place = regions.local(pd, sge.stag, sge.to, sge.length, needs);
+        place.map(|_| ())
+    };
+    let length = check(wr.sges, max, may, |sge| {
         if let Some(place) = places.next() {
             *place = sge;
         }
@@ -167,48 +116,16 @@ pub fn recv_entry(
     })
 }
 
-/// What work that fails in its turn would bind.
-const NOTHING: Binding = Binding {
-    stag: 0,
-    base_to: 0,
-    region: 0,
-    region_to: 0,
-    length: 0,
-    access: Access::NONE,
-};
-
-/// An entry that fails in its turn.
-pub fn failed_send(id: u64, opcode: Opcode, status: Status) -> SendEntry {
-    let (stag, to) = (0, 0);
-    let action = match opcode {
-        Opcode::Write => Action::Write { stag, to },
-        Opcode::Read => Action::Read { stag, to },
-        Opcode::FetchAdd => Action::Atomic {
-            stag,
-            to,
-            atomic: Atomic::FetchAdd { add: 0, mask: 0 },
-        },
-        Opcode::CmpSwap => Action::Atomic {
-            stag,
-            to,
-            atomic: Atomic::CmpSwap {
-                compare: 0,
-                compare_mask: 0,
-                swap: 0,
-                swap_mask: 0,
-            },
-        },
-        Opcode::Bind => Action::Bind(NOTHING),
-        Opcode::FastRegister => Action::FastRegister(NOTHING),
-        Opcode::LocalInvalidate => Action::LocalInvalidate { stag },
-        Opcode::Send | Opcode::Recv => Action::Send {
-            opcode: opcode::SEND,
-            rsvd_ulp: 0,
-        },
-    };
-    SendEntry {
+/// Work that fails in its turn.
+pub fn failed_send(id: u64, opcode: WqeOpcode, status: Status) -> NewWork<'static> {
+    NewWork {
+        id,
+        action: Action::put_together(opcode, 0, [0; MAX_OPERANDS]),
+        carried: Carried::Sges(&[]),
+        length: 0,
+        signalled: true,
+        fence: false,
         outcome: Some(status),
-        ..new_entry(id, action)
     }
 }
 
@@ -223,21 +140,19 @@ pub fn failed_recv(id: u64, status: Status) -> RecvEntry {
 
 /// Checks SGEs, of which a work request of this kind has `max` at most, and gives those with bytes to `take`; all their bytes.
 fn check(
-    pd: PdId,
-    regions: &Regions,
     sges: &[Sge],
     max: usize,
-    needs: Access,
-    mut take: impl FnMut(Sge, Piece),
+    may: impl Fn(&Sge) -> Result<(), Error>,
+    mut take: impl FnMut(Sge),
 ) -> Result<u32, Error> {
     if sges.len() > max {
         return Err(Error::TooManySges(sges.len()));
     }
     let mut total = 0u32;
     for sge in sges.iter().filter(|sge| sge.length > 0) {
-        let piece = regions.local(pd, sge.stag, sge.to, sge.length, needs)?;
+        may(sge)?;
         total = total.checked_add(sge.length).ok_or(Error::MessageTooLong)?;
-        take(*sge, piece);
+        take(*sge);
     }
     Ok(total)
 }

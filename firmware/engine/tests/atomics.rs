@@ -128,6 +128,83 @@ fn reads_and_fences_keep_their_order() {
     assert_eq!(number(&mut b, 0, i0 + 16), 5);
 }
 
+/// A fence waits for an atomic also where no Read is: what it brought is what is sent.
+#[test]
+fn a_fence_waits_for_an_atomic_alone() {
+    for way in Way::ALL {
+        let mut b = Bench::by(way, 6);
+        let pair = b.connect(&ConnectParams::default(), &AcceptParams::default());
+        let (s0, _) = b.hosts[0].region(64, Access::LOCAL_WRITE);
+        let rights = RIGHTS | Access::LOCAL_WRITE | Access::REMOTE_WRITE;
+        let (s1, i1) = b.hosts[1].region(16, rights);
+        b.memory(1, i1, 8).copy_from_slice(&77u64.to_le_bytes());
+        let sink = [sge(s0, 0, 8)];
+        b.post_send(0, pair.qps[0], &atomic(1, s1, 0x1000, add(1), &sink))
+            .unwrap();
+        let fenced = SendWr {
+            fence: true,
+            ..write(2, s1, 0x1008, &sink)
+        };
+        b.post_send(0, pair.qps[0], &fenced).unwrap();
+        let got = b.completions_of(0, 2, 1000 * MS);
+        assert!(got.iter().all(|got| got.status == Status::Success));
+        assert_eq!(number(&mut b, 1, i1 + 8), 77, "{way:?}");
+    }
+}
+
+/// Who closes in order while atomics wait, for the answers or for their turn, on either side: all are answered first.
+#[test]
+fn a_close_waits_for_atomics() {
+    for way in Way::ALL {
+        for closer in 0..2 {
+            let mut b = Bench::by(way, 7);
+            let params = ConnectParams {
+                ord: if closer == 0 { 1 } else { 4 },
+                ..ConnectParams::default()
+            };
+            let pair = b.connect(&params, &AcceptParams::default());
+            let taken = |b: &Bench| {
+                let stats = b.hosts[1].engine.stats();
+                stats.fpdus_card + stats.fpdus_software
+            };
+            let access = Access::LOCAL_WRITE | Access::READ_SINK;
+            let (s0, i0) = b.hosts[0].region(30_000, access);
+            let rights = RIGHTS | Access::LOCAL_WRITE | Access::REMOTE_READ;
+            let (s1, i1) = b.hosts[1].region(30_000, rights);
+            let before = taken(&b);
+            // The first waits for the Read's response to be read from memory.
+            let list = [sge(s0, 100, 20_000)];
+            b.post_send(0, pair.qps[0], &read(0, s1, 0x1000, &list))
+                .unwrap();
+            let count = 4;
+            for n in 1..count {
+                let sink = [sge(s0, 8 * n, 8)];
+                let wr = atomic(n, s1, 0x1000, add(5), &sink);
+                b.post_send(0, pair.qps[0], &wr).unwrap();
+            }
+            if closer == 1 {
+                b.until("the requests", 1000 * MS, |b| taken(b) >= before + count);
+            }
+            let conn = pair.conns[closer];
+            b.call(closer, |e, now, card| e.disconnect(now, conn, card))
+                .unwrap();
+            let got = b.completions_of(0, count as usize, 10_000 * MS);
+            assert!(
+                got.iter().all(|got| got.status == Status::Success),
+                "{way:?} {closer}: {got:?}"
+            );
+            for n in 1..count {
+                assert_eq!(number(&mut b, 0, i0 + 8 * n), 5 * (n - 1), "{way:?}");
+            }
+            assert_eq!(number(&mut b, 1, i1), 5 * (count - 1));
+            for n in 0..2 {
+                let over = b.event_of(n, 100_000 * MS);
+                assert!(matches!(over, Event::Disconnected { .. }), "{over:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn misuse_is_refused() {
     let mut b = Bench::new(4);

@@ -74,7 +74,7 @@ fn it_has_no_other_payload() {
             payload,
             ..immediate(1, false, DATA)
         };
-        assert_eq!(b.post_send(0, qp, &wr), Err(Error::ImmediatePayload));
+        assert_eq!(b.post_send(0, qp, &wr), Err(Error::NoPayloadAllowed));
     }
 }
 

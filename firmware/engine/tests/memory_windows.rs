@@ -353,6 +353,48 @@ fn what_cannot_be_bound_fails_the_queue_pair() {
     }
 }
 
+/// A Send with Invalidate of a region that has windows ends the stream (RFC 5040 §4.8: 0109), and takes nothing away.
+#[test]
+fn a_peer_does_not_invalidate_a_region_with_windows() {
+    for way in Way::ALL {
+        for kind in ALL {
+            let mut s = setup(way);
+            let access = Access::LOCAL_WRITE | Access::BIND | Access::REMOTE_INVALIDATE;
+            (s.region, s.iova) = s.b.hosts[0].region(1000, access);
+            let stag = s.alloc(kind);
+            let binding = s.binding(stag);
+            assert_eq!(s.does(of(kind, binding)), Status::Success);
+            s.b.post_recv(0, s.pair.qps[0], 3, &[]).unwrap();
+            let op = SendOp::Send {
+                solicited: false,
+                invalidate: Some(s.region),
+            };
+            s.b.post_send(1, s.pair.qps[1], &wr(op)).unwrap();
+            let got = s.b.completions_of(0, 1, 1000 * MS)[0];
+            assert_eq!((got.status, got.invalidated), (Status::Flushed, None));
+            let Event::QpFatal { terminate, .. } = s.b.event_of(0, 1000 * MS) else {
+                panic!("{way:?} {kind:?}");
+            };
+            assert_eq!(terminate.map(|code| code.0), Some(0x0109));
+            if kind != StagKind::Window2 {
+                // Another connection still reaches it.
+                s.b.run(1000 * MS);
+                s.b.hosts.iter_mut().for_each(|host| host.events.clear());
+                s.pair =
+                    s.b.connect(&ConnectParams::default(), &AcceptParams::default());
+                s.b.hosts
+                    .iter_mut()
+                    .for_each(|host| host.completions.clear());
+                assert_eq!(
+                    s.write(binding.stag, 0),
+                    Status::Success,
+                    "{way:?} {kind:?}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn a_region_with_windows_stays() {
     let mut s = setup(Way::Card);

@@ -117,7 +117,7 @@ impl CompletionQueue {
         u32::from(self.phase(number)) << (PHASE_SHIFT - FLAGS_SHIFT)
     }
 
-    /// The CQE of this number, if it is there and has no flags (so no Immediate Data), for which its flags and phase bit are compared at once
+    /// The CQE of this number, if it is there and has no flags (so no immediate), for which its flags and phase bit are compared at once
     /// with `plain`. That is the same as long as [`is_first`](Self::is_first) says no.
     #[inline(always)]
     pub fn get_plain<'m, M: Memory + ?Sized>(

@@ -3,6 +3,7 @@
 use weft_layout::{SendWqe, WqeOpcode};
 
 use crate::memory::Memory;
+use crate::operation::Operation;
 use crate::BLOCK_WORDS;
 
 /// SGEs of a WQE at most.
@@ -66,7 +67,7 @@ pub struct Wqe<'a> {
     pub opcode: WqeOpcode,
     /// The bits of [`SendWqe::flags`] but INLINE_PAYLOAD.
     pub flags: u8,
-    /// Write, Read: the peer's TO; Immediate: the data.
+    /// Write, Read: the peer's TO; of what carries a value the value.
     pub to: u64,
     /// Write, Read: the peer's STag; Send: what to invalidate.
     pub stag: u32,
@@ -301,7 +302,7 @@ pub struct Taken {
     /// What to do.
     pub opcode: WqeOpcode,
     flags: u8,
-    /// Write, Read: the peer's TO; Immediate: the data.
+    /// Write, Read: the peer's TO; of what carries a value the value.
     pub to: u64,
     /// Write, Read: the peer's STag; Send: what to invalidate.
     pub stag: u32,
@@ -314,6 +315,18 @@ pub struct Taken {
 }
 
 impl Taken {
+    /// What its opcode is.
+    #[inline]
+    pub fn operation(&self) -> &'static Operation {
+        Operation::of(self.opcode)
+    }
+
+    /// It has a flag that its opcode may not have.
+    pub fn has_misplaced_flags(&self) -> bool {
+        let checked = SendWqe::SOLICITED | SendWqe::INVALIDATE;
+        self.flags & checked & !self.operation().flags != 0
+    }
+
     /// A flag, as [`SendWqe::SIGNALED`] and the others.
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0

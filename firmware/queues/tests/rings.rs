@@ -44,14 +44,7 @@ fn sge() -> impl Strategy<Value = Sge> {
 }
 
 fn wqe() -> impl Strategy<Value = Owned> {
-    let opcode = prop_oneof![
-        Just(WqeOpcode::Send),
-        Just(WqeOpcode::Write),
-        Just(WqeOpcode::Read),
-        Just(WqeOpcode::Immediate),
-        Just(WqeOpcode::Bind),
-        Just(WqeOpcode::CmpSwap)
-    ];
+    let opcode = proptest::sample::select(&WqeOpcode::ALL[..]);
     let inline = proptest::option::of(proptest::collection::vec(any::<u8>(), 0..=MAX_INLINE));
     let sges = proptest::collection::vec(sge(), 0..=MAX_SGE);
     (opcode, 0u8..16, any::<u64>(), any::<u32>(), inline, sges).prop_map(

@@ -1,7 +1,7 @@
 //! The long way of a post: whatever the work request is, and why it is refused.
 
 use weft_engine::{self as engine, QpState, MAX_SGE};
-use weft_queues::{Payload, WqeOpcode};
+use weft_queues::{Carries, Operation, Payload, WqeOpcode};
 
 use super::error::access_name;
 use super::pd::Pd;
@@ -34,8 +34,8 @@ impl Qp {
             wr::Payload::Inline(bytes) => !bytes.is_empty(),
             _ => wr.payload.sges().iter().any(|sge| sge.length > 0),
         };
-        if has_payload && wr.opcode == WqeOpcode::Immediate {
-            return Err(engine::Error::ImmediatePayload.into());
+        if has_payload && Operation::of(wr.opcode).carries == Carries::Value {
+            return Err(engine::Error::NoPayloadAllowed.into());
         }
         if let wr::Payload::Inline(bytes) = wr.payload {
             return self.put_wqe(wr, Payload::Inline(bytes));
@@ -62,7 +62,7 @@ impl Qp {
         if wr.misplaced != 0 {
             return Err(VerbsError::MeaninglessFlag {
                 flag: wr.misplaced(),
-                work: wr::name(wr.opcode),
+                work: Operation::of(wr.opcode).name,
             });
         }
         self.check_open(wr.opcode)
@@ -71,14 +71,14 @@ impl Qp {
     /// Does a queue pair of this kind do that?
     pub(super) fn check_kind(&self, opcode: WqeOpcode) -> Result<(), VerbsError> {
         let is_its_own = match self.kind() {
-            QpKind::Rc => opcode != WqeOpcode::XrcSend,
-            QpKind::XrcInitiator => !matches!(opcode, WqeOpcode::Send | WqeOpcode::Immediate),
+            QpKind::Rc => Operation::of(opcode).is_of(false),
+            QpKind::XrcInitiator => Operation::of(opcode).is_of(true),
             QpKind::XrcTarget(_) => false,
         };
         match is_its_own {
             true => Ok(()),
             false => Err(VerbsError::WrongQpKind {
-                work: wr::name(opcode),
+                work: Operation::of(opcode).name,
                 kind: self.kind().name(),
             }),
         }
@@ -88,10 +88,7 @@ impl Qp {
     pub(super) fn check_open(&self, opcode: WqeOpcode) -> Result<(), VerbsError> {
         self.check_kind(opcode)?;
         let rings = self.rings();
-        let reads = matches!(
-            opcode,
-            WqeOpcode::Read | WqeOpcode::FetchAdd | WqeOpcode::CmpSwap
-        );
+        let reads = Operation::of(opcode).is_request();
         if rings.is_lent() {
             return Err(VerbsError::Lent);
         }
@@ -223,7 +220,9 @@ impl OfWhat<'_> {
             has: mr.access().bits(),
             needs: needs.bits(),
             name: access_name(needs),
-            work: self.work.map_or("receive", wr::name),
+            work: self
+                .work
+                .map_or("receive", |opcode| Operation::of(opcode).name),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Operations {
     pub const SEND_INVALIDATE: u64 = 1 << 3;
     /// Solicited events.
     pub const SOLICITED: u64 = 1 << 4;
-    /// Immediate Data (RFC 7306 §6).
+    /// Messages of 8 bytes that a completion has (RFC 7306 §6).
     pub const IMMEDIATE: u64 = 1 << 5;
     /// The fence.
     pub const FENCE: u64 = 1 << 6;

@@ -64,7 +64,7 @@ pub struct Wc {
     pub solicited: bool,
     /// A receive: this STag of ours was invalidated by it.
     pub invalidated_rkey: Option<u32>,
-    /// A receive: it took Immediate Data, this (`IBV_WC_WITH_IMM`).
+    /// A receive: the 8 bytes that its message was (RFC 7306 §6) (`IBV_WC_WITH_IMM`).
     pub imm_data: Option<u64>,
 }
 

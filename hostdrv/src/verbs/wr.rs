@@ -1,7 +1,7 @@
 //! Work requests: what is to be done, and where the bytes are. They refer to both, and own nothing: posting copies them once, into the queue.
 
 use weft_engine::Access;
-use weft_queues::{SendWqe, WqeOpcode};
+use weft_queues::{Operation, SendWqe, WqeOpcode};
 
 use super::mr::{Mr, RemoteRegion};
 
@@ -183,11 +183,9 @@ impl<'a> SendWr<'a> {
     /// A Send asks the receiver for an event (`IBV_SEND_SOLICITED`).
     #[inline(always)]
     pub fn solicited(mut self) -> Self {
-        match self.opcode {
-            WqeOpcode::Send | WqeOpcode::Immediate | WqeOpcode::XrcSend => {
-                self.flags |= SendWqe::SOLICITED;
-            }
-            _ => self.misplaced |= SendWqe::SOLICITED,
+        match Operation::of(self.opcode).flags & SendWqe::SOLICITED != 0 {
+            true => self.flags |= SendWqe::SOLICITED,
+            false => self.misplaced |= SendWqe::SOLICITED,
         }
         self
     }
@@ -243,21 +241,6 @@ pub(super) fn needs(opcode: WqeOpcode) -> Access {
     match opcode {
         WqeOpcode::Read => Access::READ_SINK,
         _ => Access::NONE,
-    }
-}
-
-/// What a work request does, for messages.
-pub(super) fn name(opcode: WqeOpcode) -> &'static str {
-    match opcode {
-        WqeOpcode::Send => "Send",
-        WqeOpcode::XrcSend => "Send to a shared receive queue",
-        WqeOpcode::Immediate => "Immediate Data",
-        WqeOpcode::Write => "Write",
-        WqeOpcode::Read => "Read",
-        WqeOpcode::FetchAdd | WqeOpcode::CmpSwap => "atomic",
-        WqeOpcode::Bind => "bind",
-        WqeOpcode::FastRegister => "fast registration",
-        WqeOpcode::LocalInvalidate => "local invalidate",
     }
 }
 

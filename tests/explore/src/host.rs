@@ -285,14 +285,17 @@ impl World {
         let held = &mut self.host.handover.held;
         let in_use = |number: &u8| {
             let job = self.jobs.iter().any(|job| job.number == *number);
-            let told = |report: &Report| matches!(report, Report::Replay { job, .. } if job == number);
+            let told =
+                |report: &Report| matches!(report, Report::Replay { job, .. } if job == number);
             job || self.unheard.contains(number)
                 || self.reports.iter().any(told)
                 || self.ring.contains(&Slot::Waits(*number))
         };
         let number = (0..).find(|number| !in_use(number)).unwrap_or(0);
         let slots = held.range(pieces);
-        let slots = slots.fold(0, |bits, piece| bits | 1 << (piece.slot % u16::from(NUMBERS)));
+        let slots = slots.fold(0, |bits, piece| {
+            bits | 1 << (piece.slot % u16::from(NUMBERS))
+        });
         let follows = held.is_replaying();
         held.asked(Replay {
             seq: start,

@@ -49,14 +49,19 @@ fn main() -> ExitCode {
         wrong += usize::from(!found.broken.is_empty());
         (states, transitions) = (states + found.states, transitions + found.transitions);
     }
-    let faults = Fault::all().iter().filter(|_| !args.no_faults && args.only.is_none());
+    let faults = Fault::all()
+        .iter()
+        .filter(|_| !args.no_faults && args.only.is_none());
     let mut planted = 0;
     for fault in faults {
         planted += 1;
         let found = explore(&place_of(*fault));
         match found.broken.first() {
             Some((property, actions)) => {
-                println!("planted {fault:?}: {} events break: {property}", actions.len());
+                println!(
+                    "planted {fault:?}: {} events break: {property}",
+                    actions.len()
+                );
             }
             None => {
                 println!("planted {fault:?}: NOT FOUND in {} states", found.states);
@@ -64,7 +69,11 @@ fn main() -> ExitCode {
             }
         }
     }
-    let verdict = if wrong == 0 { "all properties hold" } else { "FAILED" };
+    let verdict = if wrong == 0 {
+        "all properties hold"
+    } else {
+        "FAILED"
+    };
     println!(
         "{states} states, {transitions} transitions, {planted} planted faults, {:.0} s: {verdict}",
         begin.elapsed().as_secs_f64()

@@ -88,7 +88,10 @@ impl Exploration {
             for length in 1..=SEGMENT.min(edge - seq) {
                 actions.push(Action::Segment(seq, length, false));
                 let end = seq + length;
-                let ends = world.peer.fin.map_or(end >= world.peer.sent, |fin| fin == end);
+                let ends = world
+                    .peer
+                    .fin
+                    .map_or(end >= world.peer.sent, |fin| fin == end);
                 if self.0.fin && ends && crate::stream::is_boundary(end) {
                     actions.push(Action::Segment(seq, length, true));
                 }
@@ -169,16 +172,24 @@ impl Model for Exploration {
             Property::always("every octet is placed, once", |_, world: &World| {
                 world.broken.is_none()
             }),
-            Property::always("the stream goes on, and comes back to the card", |model: &Exploration, world: &World| {
-                [Sender::ToTheOctet, Sender::Whole]
-                    .into_iter()
-                    .all(|sender| world.broken.is_some() || world.settles(sender, 0, &model.0).is_ok())
-            }),
-            Property::always("a host that is one report behind gets its flow back", |model: &Exploration, world: &World| {
-                world.broken.is_some()
-                    || !world.reports.is_empty()
-                    || world.settles(Sender::Whole, 1, &model.0).is_ok()
-            }),
+            Property::always(
+                "the stream goes on, and comes back to the card",
+                |model: &Exploration, world: &World| {
+                    [Sender::ToTheOctet, Sender::Whole]
+                        .into_iter()
+                        .all(|sender| {
+                            world.broken.is_some() || world.settles(sender, 0, &model.0).is_ok()
+                        })
+                },
+            ),
+            Property::always(
+                "a host that is one report behind gets its flow back",
+                |model: &Exploration, world: &World| {
+                    world.broken.is_some()
+                        || !world.reports.is_empty()
+                        || world.settles(Sender::Whole, 1, &model.0).is_ok()
+                },
+            ),
         ]
     }
 }

@@ -8,7 +8,12 @@ pub const PERIOD: u32 = FPDUS[0] + FPDUS[1];
 /// Where the FPDU that has this octet begins.
 pub fn start_of(octet: u32) -> u32 {
     let within = octet % PERIOD;
-    octet - if within < FPDUS[0] { within } else { within - FPDUS[0] }
+    octet
+        - if within < FPDUS[0] {
+            within
+        } else {
+            within - FPDUS[0]
+        }
 }
 
 /// Behind the FPDU that has this octet.

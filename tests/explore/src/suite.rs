@@ -123,7 +123,10 @@ pub fn place_of(fault: Fault) -> Sizes {
             ..small
         },
         Fault::NeverOpens => Sizes { window: 6, ..small },
-        Fault::OldBinding => Sizes { bind: true, ..small },
+        Fault::OldBinding => Sizes {
+            bind: true,
+            ..small
+        },
         Fault::PlacesBehindFin => Sizes { fin: true, ..small },
         Fault::LeavesWithReplays => Sizes {
             slots: 3,

@@ -337,8 +337,7 @@ impl World {
         let kept = self.host.base.saturating_sub(PERIOD);
         self.placed.card.forget_before(kept);
         self.placed.engine.forget_before(kept);
-        if !self.card.attached && self.jobs.is_empty() && !self.host.handover.held.is_replaying()
-        {
+        if !self.card.attached && self.jobs.is_empty() && !self.host.handover.held.is_replaying() {
             // Nothing asks for the position of a flow that is detached.
             self.card.rcv = 0;
         }

@@ -126,7 +126,7 @@ pub fn refused(refusal: Refusal) -> Answer {
             | Error::TooManySges(_)
             | Error::InlineTooLong(_)
             | Error::InlineRead
-            | Error::ImmediatePayload
+            | Error::NoPayloadAllowed
             | Error::MessageTooLong
             | Error::NoReadsAllowed => S::Malformed,
             Error::InvalidHandover(why) => {

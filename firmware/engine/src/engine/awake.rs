@@ -7,6 +7,7 @@ use crate::conn::{Conn, Phase, TcpState};
 use crate::output::messages::next_message;
 use crate::qp::Qp;
 use crate::timers::Timer;
+use crate::turn::is_turn;
 use weft_tcp::seq;
 
 impl Engine {
@@ -51,6 +52,7 @@ pub(super) fn asleep(conn: &Conn, qp: Option<&Qp>) -> Option<&'static str> {
             let unsent = conn.startup.unsent() > 0
                 || conn.fin_queued && conn.fin_seq.is_none()
                 || next_message(conn, qp).is_some()
+                || is_turn(conn, qp)
                 || conn.bytes.as_ref().is_some_and(|b| b.unsent() > 0);
             let tried = flight
                 || set(Timer::Persist)

@@ -204,16 +204,11 @@ impl Engine {
             conn.reassembly.accept(&mut self.shared.pool);
             if let Some(bytes) = &mut conn.bytes {
                 bytes.begin(memory, stag);
+                self.shared.regions.post(stag);
             }
         }
         if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
             qp.conn = Some(slot);
         }
-    }
-
-    /// A stream keeps in this region what it has written.
-    pub(super) fn is_ring(&self, stag: u32) -> bool {
-        let mut streams = self.conns.iter().filter_map(|conn| conn.bytes.as_ref());
-        streams.any(|bytes| bytes.stag == stag)
     }
 }

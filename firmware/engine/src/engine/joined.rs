@@ -16,14 +16,14 @@ use weft_wire::rdmap::Atomic;
 use weft_wire::terminate::TerminateCode;
 
 use super::Engine;
-use crate::binding::refusal;
 use crate::cm::{ConnId, DisconnectReason, Event};
 use crate::error::Error;
 use crate::joined::{message_kind, Carried, JoinedNews, Message, MessageKind};
 use crate::port::Port;
-use crate::qp::{Joined, Payload, Qp};
+use crate::qp::{Arrived, Joined, Qp};
 use crate::region::Piece;
-use crate::verbs::{Access, QpId, QpState, Status};
+use crate::turn::{take_turn, Turn};
+use crate::verbs::{status_of, Access, QpId, QpState, Status};
 
 impl Engine {
     fn joined_qp(&mut self, qp: QpId) -> Result<&mut Qp, Error> {
@@ -53,6 +53,7 @@ impl Engine {
             conn,
             reads: ord > 0,
             told: false,
+            waits: false,
         });
         Ok(())
     }
@@ -77,11 +78,14 @@ impl Engine {
     /// Has a joined queue pair something to say?
     #[inline]
     pub fn has_joined_news(&self) -> bool {
-        !self.shared.joined.is_empty()
+        !self.shared.joined.is_empty() || self.shared.regions.has_freed()
     }
 
     /// What has become of joined queue pairs, the oldest first.
     pub fn poll_joined(&mut self) -> Option<JoinedNews> {
+        if self.shared.regions.take_freed() {
+            self.wake_waiting();
+        }
         self.shared.joined.pop_front()
     }
 
@@ -97,25 +101,42 @@ impl Engine {
         }
     }
 
-    /// Does the work of a joined queue pair that sends nothing, as long as it is next.
-    fn local_work<P: Port>(&mut self, qp: QpId, port: &mut P) -> Result<(), Status> {
+    /// Gives the entries of a joined queue pair their turn, up to the first one that sends. False: there is none, or it waits.
+    fn take_turns<P: Port>(&mut self, qp: QpId, port: &mut P) -> Result<bool, Status> {
+        let shared = &mut self.shared;
         while let Some(queue) = self.qps[usize::from(qp.flow)].as_deref_mut() {
-            let (pd, number) = (queue.config.pd, queue.sq.started);
-            let Some(entry) = queue.sq.next() else {
-                break;
-            };
-            let regions = &mut self.shared.regions;
-            let Some(done) = regions.local_work(&entry.action, pd, qp, port) else {
-                break;
-            };
-            done.map_err(refusal)?;
-            queue.sq.started = number.wrapping_add(1);
-            if let Some(entry) = queue.sq.get_mut(number) {
-                entry.outcome = Some(Status::Success);
+            let is_next = queue.sq.next().is_some();
+            if let Some(joined) = queue.joined.as_mut() {
+                (joined.told, joined.waits) = (is_next, false);
             }
-            queue.complete_sends(&mut self.shared.completions);
+            if !is_next {
+                break;
+            }
+            match take_turn(queue, &mut shared.regions, port) {
+                Turn::Done => queue.complete_sends(&mut shared.regions, &mut shared.completions),
+                Turn::Begun => return Ok(true),
+                Turn::Waits => {
+                    if let Some(joined) = queue.joined.as_mut() {
+                        joined.waits = true;
+                    }
+                    break;
+                }
+                Turn::Failed(status) => return Err(status),
+            }
         }
-        Ok(())
+        Ok(false)
+    }
+
+    /// What waits until a region is let go may be tried again: one was.
+    fn wake_waiting(&mut self) {
+        for queue in self.qps.iter_mut().flatten() {
+            if let Some(joined) = queue.joined.as_mut().filter(|joined| joined.waits) {
+                joined.waits = false;
+                self.shared
+                    .joined
+                    .push_back(JoinedNews::Posted(joined.conn));
+            }
+        }
     }
 
     /// The next message that a joined queue pair sends; it is under way then. What sends nothing and is before it is done.
@@ -125,58 +146,45 @@ impl Engine {
         qp: QpId,
         port: &mut P,
     ) -> Option<Result<Message, Status>> {
-        self.joined_qp(qp).ok()?;
-        if let Err(status) = self.local_work(qp, port) {
-            return Some(Err(status));
+        self.joined_qp(qp).ok()?.joined?;
+        match self.take_turns(qp, port) {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(status) => return Some(Err(status)),
         }
         let regions = &self.shared.regions;
         let queue = self.qps.get_mut(usize::from(qp.flow))?.as_deref_mut()?;
         if queue.id != qp {
             return None;
         }
-        let joined = queue.joined.as_mut()?;
-        let Some(entry) = queue.sq.next() else {
-            joined.told = false;
-            return None;
-        };
+        let joined = queue.joined?;
+        let work = queue.sq.next()?;
         let number = queue.sq.started;
-        let Some(kind) = message_kind(entry.action) else {
+        let Some(kind) = message_kind(work.action()) else {
             return Some(Err(Status::RemoteOperation));
         };
-        // The right that its sink needs, if it has one.
-        let sink = match kind {
-            MessageKind::Read { .. } => Some(Access::READ_SINK),
-            MessageKind::Atomic { .. } => Some(Access::LOCAL_WRITE),
-            _ => None,
-        };
-        if sink.is_some() && !joined.reads {
+        if work.is_read() && !joined.reads {
             return Some(Err(Status::RemoteOperation));
         }
-        let pd = queue.config.pd;
-        let carried = match (&entry.payload, sink) {
-            (Payload::Inline(bytes), _) => {
-                Some(Carried::Inline(bytes[..entry.length as usize].into()))
-            }
-            (pieces, Some(needs)) => pieces
+        let (pd, needs) = (queue.config.pd, work.needs());
+        let carried = match work.inline() {
+            Some(bytes) => Some(Carried::Inline(bytes)),
+            None => work
                 .pieces()
-                .iter()
-                .map(|sink| {
-                    let piece = regions.local(pd, sink.stag, sink.at, sink.length, needs);
-                    piece.ok().map(|piece| (piece.iova, piece.length))
+                .map(|piece| {
+                    if !work.is_read() {
+                        return Some((piece.at, piece.length));
+                    }
+                    let place = regions.local(pd, piece.stag, piece.at, piece.length, needs);
+                    place.ok().map(|place| (place.iova, place.length))
                 })
                 .collect::<Option<_>>()
                 .map(Carried::Pieces),
-            (pieces, None) => {
-                let pieces = pieces.pieces().iter();
-                Some(Carried::Pieces(
-                    pieces.map(|piece| (piece.at, piece.length)).collect(),
-                ))
-            }
         };
         let Some(carried) = carried else {
             return Some(Err(Status::LocalProtection));
         };
-        let length = entry.length;
+        let length = work.length;
         queue.sq.started = number.wrapping_add(1);
         Some(Ok(Message {
             number,
@@ -255,7 +263,7 @@ impl Engine {
         self.shared.do_atomic(queue, (stag, to), atomic, port)
     }
 
-    /// The bytes of a message are in their place. `immediate`: its Immediate Data, if it has some.
+    /// The bytes of a message are in their place. `immediate`: its 8 bytes, if it is one of the 8 bytes that a completion has (RFC 7306 §6).
     pub fn received<P: Port>(
         &mut self,
         qp: QpId,
@@ -277,11 +285,14 @@ impl Engine {
         }
         if let Some(queue) = self.qps[usize::from(qp.flow)].as_deref_mut() {
             queue.complete_recv(
-                message.length,
-                solicited,
-                invalidate,
-                immediate,
-                Status::Success,
+                &Arrived {
+                    byte_len: message.length,
+                    solicited,
+                    invalidated: invalidate,
+                    immediate,
+                    status: Status::Success,
+                },
+                &mut self.shared.regions,
                 &mut self.shared.completions,
             );
         }
@@ -297,7 +308,7 @@ impl Engine {
             if let Some(entry) = queue.sq.get_mut(number) {
                 entry.outcome = Some(Status::Success);
             }
-            queue.complete_sends(&mut self.shared.completions);
+            queue.complete_sends(&mut self.shared.regions, &mut self.shared.completions);
         }
     }
 
@@ -310,7 +321,7 @@ impl Engine {
         reason: DisconnectReason,
     ) {
         let first = terminate.filter(|(_, received)| *received);
-        let first = first.map(|(code, _)| Status::of_terminate(code));
+        let first = first.map(|(code, _)| status_of(code));
         let fatal = terminate.map(|(code, received)| (Some(code), received));
         self.part(qp, first, fatal, reason);
     }
@@ -337,7 +348,7 @@ impl Engine {
         let Some(joined) = queue.joined.take() else {
             return;
         };
-        queue.flush(first, &mut shared.completions);
+        queue.flush(first, &mut shared.regions, &mut shared.completions);
         let receives = queue.receives;
         shared.last_wqe(receives, qp);
         if let Some((terminate, received)) = fatal {

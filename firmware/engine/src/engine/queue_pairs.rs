@@ -2,6 +2,8 @@
 
 use alloc::boxed::Box;
 
+use weft_layout::WqeOpcode;
+
 use super::Engine;
 use crate::cm::{ConnectFailure, DisconnectReason};
 use crate::conn::Phase;
@@ -11,6 +13,7 @@ use crate::output::software::SendBuffer;
 use crate::port::Port;
 use crate::qp::{Qp, Receives};
 use crate::rung::{Rung, RungError};
+use crate::send_queue::SendQueue;
 use crate::shared_receive::put_element;
 use crate::srq::{SrqConfig, SrqState};
 use crate::verbs::{
@@ -68,32 +71,18 @@ impl Engine {
     /// far have ended. A stream whose Read Response would have come from it is terminated.
     /// `Error::InUse`: a work request that is not completed refers to it.
     pub fn deregister<P: Port>(&mut self, now: u64, stag: u32, port: &mut P) -> Result<(), Error> {
-        let regions = &mut self.shared.regions;
-        let pd = regions.domain_of(stag).ok_or(Error::UnknownStag(stag))?;
-        let held = regions.hold(stag);
-        // What an XRC target has in hand may be of any domain.
-        let reaches = |qp: &Qp| qp.config.pd == pd || qp.receives.of_domain().is_some();
-        let uses = |qp: &Qp| reaches(qp) && qp.uses(stag);
-        if self.qps.iter().flatten().any(|qp| uses(qp)) {
-            return Err(Error::InUse);
+        if !self.shared.regions.deregister(stag, port)? {
+            return Ok(());
         }
-        if self.shared.regions.has_windows(stag)
-            || self.is_ring(stag)
-            || self.shared.srqs.uses(stag)
-        {
-            return Err(Error::InUse);
-        }
-        let regions = &mut self.shared.regions;
-        regions.deregister(stag, port)?;
         for flow in 0..self.qps.len() {
-            let read = |qp: &&Qp| {
-                qp.responses
-                    .iter()
-                    .any(|response| held.is_some() && response.region == held)
+            self.shared.stats.slots_looked_at += 1;
+            let gone = |qp: &&Qp| {
+                let mut asked = qp.responses.iter().filter_map(|response| response.region);
+                asked.any(|region| !self.shared.regions.stands(region))
             };
             let slot = self.qps[flow]
                 .as_deref()
-                .filter(read)
+                .filter(gone)
                 .and_then(|qp| qp.conn);
             if let Some(slot) = slot {
                 // It finds out.
@@ -242,12 +231,14 @@ impl Engine {
 
     /// And for so many sends?
     fn check_sends(&self, more: &QpConfig) -> Result<(), Error> {
-        let Some(most) = self.shared.config.memory.sends else {
-            return Ok(());
+        let memory = &self.shared.config.memory;
+        let fits = |most: Option<u32>, of: &dyn Fn(&QpConfig) -> u64| {
+            let there = self.qps.iter().flatten().map(|qp| of(&qp.config));
+            most.is_none_or(|most| there.sum::<u64>() + of(more) <= most.into())
         };
         let sends = |config: &QpConfig| u64::from(config.send_depth.next_power_of_two());
-        let there = self.qps.iter().flatten().map(|qp| sends(&qp.config));
-        match there.sum::<u64>() + sends(more) <= most.into() {
+        let words = |config: &QpConfig| SendQueue::words(config.send_depth, config.max_sge) as u64;
+        match fits(memory.sends, &sends) && fits(memory.words, &words) {
             true => Ok(()),
             false => Err(Error::NoMemory),
         }
@@ -302,7 +293,7 @@ impl Engine {
     /// Removes a shared receive queue that no queue pair has (`Error::InUse`). The elements that wait in it are gone without completion. What names one of an
     /// XRC domain from now on ends its connection; so does a message that goes on.
     pub fn destroy_srq(&mut self, srq: SrqId) -> Result<(), Error> {
-        let (pd, xrcd) = self.shared.srqs.destroy(srq)?;
+        let (pd, xrcd) = self.shared.srqs.destroy(srq, &mut self.shared.regions)?;
         self.shared.regions.leave(pd);
         if let Some(xrcd) = xrcd {
             self.shared.xrcds.leave(xrcd);
@@ -327,13 +318,14 @@ impl Engine {
         self.shared.stats.steps += 1;
         let config = self.shared.srqs.config(srq)?;
         let entry = work::recv_entry(config.pd, config.max_sge, &self.shared.regions, wr)?;
-        self.shared.srqs.push(srq, entry)
+        self.shared.srqs.push(srq, entry, &mut self.shared.regions)
     }
 
     /// Puts work into a shared receive queue that failed before it began: the queue pair whose message takes it fails, and it completes with
     /// this status.
     pub fn fail_srq_recv(&mut self, srq: SrqId, id: u64, status: Status) -> Result<(), Error> {
-        self.shared.srqs.push(srq, work::failed_recv(id, status))
+        let entry = work::failed_recv(id, status);
+        self.shared.srqs.push(srq, entry, &mut self.shared.regions)
     }
 
     /// Removes a queue pair. A connection it has is aborted (RST), with its last event; work
@@ -358,9 +350,7 @@ impl Engine {
         let index = usize::from(qp.flow);
         let shared = self.qp(qp)?.receives.are_shared();
         if let Some(mut gone) = self.qps[index].take() {
-            if shared {
-                gone.flush(None, &mut self.shared.completions);
-            }
+            gone.flush(None, &mut self.shared.regions, &mut self.shared.completions);
             self.shared.regions.unbind_all(qp, port);
             self.shared.regions.leave(gone.config.pd);
             match gone.receives {
@@ -412,7 +402,7 @@ impl Engine {
             None => {
                 if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
                     let was_over = qp.state == QpState::Error;
-                    qp.flush(None, &mut self.shared.completions);
+                    qp.flush(None, &mut self.shared.regions, &mut self.shared.completions);
                     if !was_over {
                         self.shared.last_wqe(qp.receives, qp.id);
                     }
@@ -446,10 +436,10 @@ impl Engine {
         if no_reads && matches!(wr.op, SendOp::Read { .. } | SendOp::Atomic { .. }) {
             return Err(Error::NoReadsAllowed);
         }
-        let entry = work::send_entry(queue, &shared.regions, wr)?;
-        queue.sq.push(entry);
+        let new = work::new_work(queue, &shared.regions, wr)?;
+        queue.sq.push(&new, queue.config.pd, &mut shared.regions)?;
         if queue.state == QpState::Error {
-            queue.flush(None, &mut shared.completions);
+            queue.flush(None, &mut shared.regions, &mut shared.completions);
         } else if let Some(slot) = queue.conn {
             self.run(now, slot, port, |_| ());
         } else if queue.joined.is_some() {
@@ -480,9 +470,10 @@ impl Engine {
             return Err(Error::QueueFull);
         }
         let entry = work::recv_entry(queue.config.pd, queue.config.max_sge, &shared.regions, wr)?;
+        entry.post(&mut shared.regions);
         if queue.state == QpState::Error {
             queue.rq.push(entry);
-            queue.flush(None, &mut shared.completions);
+            queue.flush(None, &mut shared.regions, &mut shared.completions);
         } else {
             put_element(queue, entry, port);
         }
@@ -495,7 +486,7 @@ impl Engine {
         &mut self,
         now: u64,
         qp: QpId,
-        (id, opcode): (u64, Opcode),
+        (id, opcode): (u64, WqeOpcode),
         status: Status,
         port: &mut P,
     ) -> Result<(), Error> {
@@ -506,7 +497,9 @@ impl Engine {
         if queue.sq.is_full() {
             return Err(Error::QueueFull);
         }
-        queue.sq.push(work::failed_send(id, opcode, status));
+        let new = work::failed_send(id, opcode, status);
+        let regions = &mut self.shared.regions;
+        queue.sq.push(&new, queue.config.pd, regions)?;
         self.set_qp_error(now, qp, port)
     }
 

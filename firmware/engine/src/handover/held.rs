@@ -187,14 +187,20 @@ impl Held {
     /// Counts octets anew, from `by` later: for models whose runs have no end.
     pub fn rebase(&mut self, by: u32) {
         let anew = |seq: &mut u32| *seq = seq.saturating_sub(by);
-        self.pieces.iter_mut().for_each(|piece| anew(&mut piece.seq));
-        self.replays.iter_mut().for_each(|replay| anew(&mut replay.seq));
+        self.pieces
+            .iter_mut()
+            .for_each(|piece| anew(&mut piece.seq));
+        self.replays
+            .iter_mut()
+            .for_each(|replay| anew(&mut replay.seq));
         self.partial.iter_mut().for_each(anew);
     }
 
     /// Counts slots anew: for the same models.
     pub fn renumber(&mut self, anew: impl Fn(u16) -> u16) {
-        self.pieces.iter_mut().for_each(|piece| piece.slot = anew(piece.slot));
+        self.pieces
+            .iter_mut()
+            .for_each(|piece| piece.slot = anew(piece.slot));
     }
 
     /// What comes next of a stream whose octets from `base` to `next` are in order, in replays of so many octets at most.

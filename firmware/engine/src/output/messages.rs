@@ -11,8 +11,10 @@ use crate::conn::{Conn, Phase, MIN_SEGMENT};
 use crate::link::Link;
 use crate::part::{copy_out, fit, gather, Data, Fit, Header, Origin, Part, JOB_INLINE};
 use crate::port::{Full, Port};
-use crate::qp::{Action, Asked, PendingRead, PendingResponse, Qp};
+use crate::qp::{Asked, PendingRead, PendingResponse, Qp};
 use crate::region::{Piece, RegionRef};
+use crate::send_queue::Action;
+use crate::turn::refusal;
 use crate::verbs::Sge;
 
 /// The STag of a 0-byte RTR: never 0, and of no region (peers.md).
@@ -183,17 +185,10 @@ fn rtr(conn: &Conn, qp: &Qp) -> Option<Message> {
 
 /// The send queue's next message, unless it has to wait.
 fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
-    let entry = qp.sq.next()?;
-    let begun = entry.sent > 0 || entry.requested > 0;
-    let reads_before = qp
-        .reads
-        .iter()
-        .any(|read| read.entry.is_some_and(|number| number != qp.sq.started));
-    if entry.fence && !begun && reads_before {
-        return None;
-    }
+    // Its turn may not have come.
+    let entry = qp.sq.next().filter(|entry| entry.begun)?;
     let send = |header| {
-        let (data, reach) = entry.payload.slice(entry.sent, entry.length - entry.sent);
+        let (data, reach) = entry.rest();
         Message {
             source: Source::Send,
             header,
@@ -205,7 +200,7 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
             length: entry.length,
         }
     };
-    match entry.action {
+    match entry.action() {
         Action::Send { opcode, rsvd_ulp } => Some(send(Header {
             rsvd_ulp,
             ..untagged(opcode, queue::SEND, qp.send_msn)
@@ -227,7 +222,7 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
                 &request.to_bytes(),
             ))
         }
-        // Done before it comes here, unless it waits.
+        // It sends nothing.
         Action::Bind(_) | Action::FastRegister(_) | Action::LocalInvalidate { .. } => None,
         Action::Read { stag, to } => {
             // The ORD limit.
@@ -244,7 +239,7 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
                 sink_to: sink.at,
                 size: sink.length,
                 source_stag: stag,
-                source_to: to.wrapping_add(entry.requested_bytes),
+                source_to: to.wrapping_add(entry.requested_bytes()),
             };
             let mut bytes = [0; JOB_INLINE];
             bytes[..ReadRequest::SIZE].copy_from_slice(&request.to_bytes());
@@ -276,8 +271,7 @@ impl<P: Port> Link<'_, P> {
             return false;
         };
         let next = qp.sq.next();
-        let next =
-            next.filter(|entry| matches!(entry.action, Action::Send { .. } | Action::Write { .. }));
+        let next = next.filter(|entry| entry.is_message());
         let left = next.map_or(0, |entry| entry.length - entry.sent);
         let (flight, emss) = (conn.sender.flight(), self.emss());
         let enough = if window < congestion {
@@ -409,7 +403,12 @@ impl<P: Port> Link<'_, P> {
         };
         // The sink is open before the request is out, and only for as long as it is.
         if let Some(sink) = &message.sink {
-            self.shared.regions.open_sink(sink, self.port);
+            let (pd, regions) = (qp.config.pd, &mut self.shared.regions);
+            if let Err(error) = regions.open_sink(pd, sink, self.port) {
+                // A peer has invalidated it since its turn came.
+                self.refuse_next(refusal(error));
+                return self.send_one();
+            }
         }
         let mut response_job = None;
         let flow = qp.id.flow();
@@ -493,7 +492,7 @@ impl<P: Port> Link<'_, P> {
             Source::Response => {
                 qp.send_turn = true;
                 if fitted.whole {
-                    qp.responses.pop_front();
+                    qp.pop_response(&mut self.shared.regions);
                 } else if let Some(PendingResponse {
                     asked: Asked::Read { sent, .. },
                     ..
@@ -518,22 +517,20 @@ impl<P: Port> Link<'_, P> {
             Source::AtomicResponse => {
                 qp.send_turn = true;
                 qp.atomic_msn = qp.atomic_msn.wrapping_add(1);
-                qp.responses.pop_front();
+                qp.pop_response(&mut self.shared.regions);
             }
             Source::Read | Source::Atomic => {
                 qp.send_turn = false;
                 qp.read_msn = qp.read_msn.wrapping_add(1);
                 let number = qp.sq.started;
-                let Some(entry) = qp.sq.get_mut(number) else {
+                let Some(sink) = qp.sq.work(number).and_then(|work| work.next_sink()) else {
                     return;
                 };
-                let Some(sink) = entry.next_sink() else {
-                    return;
-                };
-                entry.requested += 1;
-                entry.requested_bytes += u64::from(sink.length);
-                entry.missing += 1;
-                let all = entry.next_sink().is_none();
+                if let Some(entry) = qp.sq.get_mut(number) {
+                    entry.requested += 1;
+                    entry.missing += 1;
+                }
+                let all = qp.sq.has_asked_all(number);
                 qp.reads.push_back(PendingRead {
                     entry: Some(number),
                     stag: sink.stag,
