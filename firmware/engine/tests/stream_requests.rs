@@ -106,3 +106,43 @@ fn what_was_on_its_way_up_when_the_stream_was_taken_is_kept() {
     assert_eq!(s.sent.last().unwrap().ack, s.seq);
     assert_eq!(s.engine.stats().frames_of_bound, 0);
 }
+
+/// A stream that TCP is through with stays its user's until everything is read: a SYN that the card handed up without a flow takes no place.
+#[test]
+fn a_syn_takes_no_stream_that_is_not_read_yet() {
+    let (mut s, conn, qp, ring) = listening(b"", false);
+    s.engine
+        .accept_stream(s.now, conn, qp, &ring, &mut s.card)
+        .unwrap();
+    s.engine.disconnect(s.now, conn, &mut s.card).unwrap();
+    s.wait(MS);
+    let last = s.seq;
+    s.send(
+        flag::FIN | flag::ACK,
+        last,
+        Options::default(),
+        b"last words",
+    );
+    s.seq = last.wrapping_add(11);
+    s.wait(MS);
+    assert_eq!(s.sent.last().unwrap().ack, s.seq, "TIME_WAIT");
+    // As of a card that does not know the flow.
+    let mut other = card::Card::new([2, 0, 0, 0, 0, 1], 4, 16);
+    let syn = s.frame(
+        flag::SYN,
+        s.seq.wrapping_add(100_000),
+        Options::default(),
+        &[],
+    );
+    other.receive(&syn);
+    let (report, raw) = other.take_report().unwrap();
+    s.engine
+        .on_report(s.now, &report, raw.as_deref(), &mut s.card);
+    s.work();
+    let mut got = [0; 20];
+    let read = s.engine.read_stream(s.now, conn, &mut got, &mut s.card);
+    assert_eq!((read, &got[..10]), (Ok(10), &b"last words"[..]));
+    s.work();
+    let over = &s.events[..];
+    assert!(matches!(over, [.., Event::StreamClosed { conn: c, .. }] if *c == conn));
+}

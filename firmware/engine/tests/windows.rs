@@ -214,7 +214,7 @@ fn a_window_that_was_never_larger() {
 /// A request is one FPDU, or it waits: the peer's card would not know what to do with a half.
 #[test]
 fn requests_are_not_cut_for_a_small_window() {
-    for (small, goes) in [(60u16, true), (51, false)] {
+    for (small, goes) in [(76u16, true), (75, false), (60, false)] {
         let (mut s, qp, _) = standing();
         let access = Access::LOCAL_WRITE | Access::READ_SINK;
         let sink = s
@@ -222,8 +222,15 @@ fn requests_are_not_cut_for_a_small_window() {
             .register(s.pd, 0x1000, card::MEMORY, 4096, access, &mut s.card)
             .unwrap();
         window(&mut s, small);
-        let sges = [sge(sink, 0, 100)];
-        let wr = read(1, 0x100, 0, &sges);
+        let sges = [sge(sink, 0, 8)];
+        let wr = SendWr {
+            op: SendOp::Atomic {
+                stag: 0x100,
+                to: 0,
+                atomic: Atomic::FetchAdd { add: 1, mask: 0 },
+            },
+            ..read(1, 0x100, 0, &sges)
+        };
         s.engine.post_send(s.now, qp, &wr, &mut s.card).unwrap();
         s.work();
         for _ in 0..20 {
@@ -231,11 +238,11 @@ fn requests_are_not_cut_for_a_small_window() {
             s.acknowledge();
         }
         let mut lengths = s.sent.iter().map(|sent| sent.payload.len());
-        assert_eq!(lengths.any(|length| length == 52), goes, "window {small}");
+        assert_eq!(lengths.any(|length| length == 76), goes, "window {small}");
         assert!(s
             .sent
             .iter()
-            .all(|sent| [0, 52].contains(&sent.payload.len())));
+            .all(|sent| [0, 76].contains(&sent.payload.len())));
     }
 }
 
