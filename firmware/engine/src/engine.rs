@@ -343,11 +343,18 @@ impl Engine {
     /// the past: then call at once. May be too early, where a timer was stopped or put off meanwhile: the call then finds out when it is.
     #[inline]
     pub fn next_deadline(&self) -> Option<u64> {
+        let mut first = self.deadlines.first();
         let half_open = self.shared.syn_cache.next_deadline();
-        let neighbours = self.shared.neighbours.next_deadline();
-        let slots = self.shared.slots_due;
-        let all = [self.deadlines.first(), half_open, neighbours, slots];
-        all.into_iter().flatten().min()
+        if let Some(at) = half_open {
+            first = Some(first.map_or(at, |first| first.min(at)));
+        }
+        if let Some(at) = self.shared.neighbours.next_deadline() {
+            first = Some(first.map_or(at, |first| first.min(at)));
+        }
+        if let Some(at) = self.shared.slots_due {
+            first = Some(first.map_or(at, |first| first.min(at)));
+        }
+        first
     }
 
     /// The reports at hand have been read, and the next ones will be later than an acknowledgment may wait: what is owed to the peer on

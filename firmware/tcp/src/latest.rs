@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_latest_is_first_and_none_is_there_twice() {
-        let (mut latest, mut beyond) = (Latest::default(), Ranges::default());
+        let (mut latest, mut beyond) = (Latest::default(), Ranges::new(128));
         let at = |n: u32| BASE.wrapping_add(n);
         let mut arrive = |left, right| {
             assert!(beyond.add(at(left), at(right)));
