@@ -454,6 +454,8 @@ package weft_card_pkg;
   parameter logic [7:0] TRACE_DROP_BUFFER_FULL = 8'd10;
   parameter logic [7:0] TRACE_DROP_NO_RAW_SLOT = 8'd11;
   parameter logic [7:0] TRACE_DROP_RAW_RESERVED = 8'd12;
+  parameter logic [7:0] TRACE_DROP_RAW_CREDIT = 8'd13;
+  parameter logic [7:0] TRACE_DROP_REPORT_ROOM = 8'd14;
 
   // What became of a frame (detail of VERDICT).
   parameter logic [7:0] TRACE_VERDICT_NO_FLOW = 8'd0;
@@ -571,7 +573,9 @@ package weft_card_pkg;
   parameter int unsigned CNT_RX_REPLAYS_ERROR = 81;
   parameter int unsigned CNT_RX_REPLAYS_REFUSED = 82;
   parameter int unsigned CNT_TX_STALL_REPLAY_CYCLES = 83;
-  parameter int unsigned NUM_COUNTERS = 84;
+  parameter int unsigned CNT_RX_DROP_NO_RAW_CREDIT = 84;
+  parameter int unsigned CNT_RX_DROP_NO_REPORT_ROOM = 85;
+  parameter int unsigned NUM_COUNTERS = 86;
 
   // A row of FLOW_KEY.
   typedef struct packed {

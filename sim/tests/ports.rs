@@ -85,7 +85,7 @@ fn who_takes_no_reports_loses_frames_of_its_own() {
         assert!(has_written(&s, 0, number), "Write {number}");
     }
     assert_eq!(taken, 60, "the first port's owner heard of all of its own");
-    let lost = s.bench.counter(Counter::RxDropNoRawSlot).unwrap();
+    let lost = s.bench.counter(Counter::RxDropNoReportRoom).unwrap();
     assert!((20..45).contains(&lost), "{lost} frames of the second port");
     assert!(!has_written(&s, 1, 59), "and nothing of them was placed");
     // It comes back, and so does its peer, from where it was acknowledged.
@@ -104,6 +104,36 @@ fn who_takes_no_reports_loses_frames_of_its_own() {
     s.bench.settle(1_000_000).unwrap();
     assert_eq!(s.bench.reports_of_port(1, usize::MAX).len(), 1);
     assert!(has_written(&s, 1, 40), "it goes on");
+}
+
+/// Acknowledgments alone fill no other port's time: what has no room is dropped, and the fence ends.
+#[test]
+fn acknowledgments_for_an_owner_who_is_away_stop_nobody() {
+    let rings = Rings {
+        report: 5,
+        ..Rings::default()
+    };
+    let mut s = two(rings, 2);
+    s.bench.give_back(1);
+    let mut taken = 0;
+    for number in 0..80 {
+        let seq = s.flows[1].seq;
+        let bare = s.flows[1].frame(seq, &[]);
+        s.deliver(bare);
+        let frame = write(&mut s, 0, number);
+        s.deliver(frame);
+        s.bench.settle(1_000_000).unwrap();
+        taken += s.bench.reports_of_port(0, usize::MAX).len();
+        assert!(has_written(&s, 0, number), "Write {number}");
+    }
+    assert_eq!(taken, 80, "the first port's owner heard of all of its own");
+    s.bench.write(reg::FENCE, 7);
+    s.bench.settle(20_000).unwrap();
+    assert_eq!(s.bench.read(reg::FENCE_DONE).unwrap(), 7);
+    let kept = s.bench.reports_of_port(1, usize::MAX).len() as u32;
+    let lost = s.bench.counter(Counter::RxDropNoReportRoom).unwrap();
+    assert_eq!(kept + lost, 80);
+    assert!(kept >= 8, "{kept} of a ring of 32");
 }
 
 #[test]
@@ -160,12 +190,12 @@ fn a_port_without_rings_holds_up_nobody() {
             s.deliver(frame);
         }
     }
-    // A bare acknowledgment needs no slot, but has a report.
+    // A bare acknowledgment needs no slot, but would have a report.
     let bare = s.flows[1].frame(s.flows[1].seq, &[]);
     s.deliver(bare);
     s.bench.settle(1_000_000).unwrap();
     assert_eq!(s.bench.reports_of_port(0, usize::MAX).len(), 20);
-    assert_eq!(s.bench.counter(Counter::RxDropNoRawSlot).unwrap(), 20);
+    assert_eq!(s.bench.counter(Counter::RxDropNoReportRoom).unwrap(), 21);
     assert!(has_written(&s, 0, 19) && !has_written(&s, 1, 0));
     assert_eq!(s.bench.read(PORT_REGISTERS + reg::REPORT_TAIL).unwrap(), 0);
 }

@@ -4750,6 +4750,10 @@ pub mod trace_drop {
     pub const NO_RAW_SLOT: u8 = 11;
     /// of no flow, and only the raw slots of RAW_RESERVE were free
     pub const RAW_RESERVED: u8 = 12;
+    /// its flow has taken its share of the raw slots
+    pub const RAW_CREDIT: u8 = 13;
+    /// its port's report ring has no room for its reports
+    pub const REPORT_ROOM: u8 = 14;
 }
 
 /// Why a frame was dropped (detail of FRAME_DROPPED), each with the counter rx_drop_*.
@@ -4780,11 +4784,15 @@ pub enum TraceDrop {
     NoRawSlot = 11,
     /// of no flow, and only the raw slots of RAW_RESERVE were free
     RawReserved = 12,
+    /// its flow has taken its share of the raw slots
+    RawCredit = 13,
+    /// its port's report ring has no room for its reports
+    ReportRoom = 14,
 }
 
 impl TraceDrop {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Disabled,
         Self::Fcs,
         Self::Runt,
@@ -4797,6 +4805,8 @@ impl TraceDrop {
         Self::BufferFull,
         Self::NoRawSlot,
         Self::RawReserved,
+        Self::RawCredit,
+        Self::ReportRoom,
     ];
 
     /// The number.
@@ -4819,6 +4829,8 @@ impl TraceDrop {
             10 => Some(Self::BufferFull),
             11 => Some(Self::NoRawSlot),
             12 => Some(Self::RawReserved),
+            13 => Some(Self::RawCredit),
+            14 => Some(Self::ReportRoom),
             _ => None,
         }
     }
@@ -4838,6 +4850,8 @@ impl TraceDrop {
             Self::BufferFull => "BUFFER_FULL",
             Self::NoRawSlot => "NO_RAW_SLOT",
             Self::RawReserved => "RAW_RESERVED",
+            Self::RawCredit => "RAW_CREDIT",
+            Self::ReportRoom => "REPORT_ROOM",
         }
     }
 
@@ -4856,6 +4870,8 @@ impl TraceDrop {
             Self::BufferFull => "packet buffer full",
             Self::NoRawSlot => "no free raw slot",
             Self::RawReserved => "of no flow, and only the raw slots of RAW_RESERVE were free",
+            Self::RawCredit => "its flow has taken its share of the raw slots",
+            Self::ReportRoom => "its port's report ring has no room for its reports",
         }
     }
 }
@@ -5569,10 +5585,14 @@ pub enum Counter {
     RxReplaysRefused,
     /// cycles in which a replay's bytes were there and the walk did not take them
     TxStallReplayCycles,
+    /// segments of a flow dropped: it has taken its share of the raw slots
+    RxDropNoRawCredit,
+    /// segments of a flow dropped: its port's report ring has no room for their reports
+    RxDropNoReportRoom,
 }
 
 /// How many counters there are.
-pub const NUM_COUNTERS: usize = 84;
+pub const NUM_COUNTERS: usize = 86;
 
 impl Counter {
     /// All of them, in order.
@@ -5661,6 +5681,8 @@ impl Counter {
         Counter::RxReplaysError,
         Counter::RxReplaysRefused,
         Counter::TxStallReplayCycles,
+        Counter::RxDropNoRawCredit,
+        Counter::RxDropNoReportRoom,
     ];
 
     /// The name, as in the reference page.
@@ -5750,6 +5772,8 @@ impl Counter {
             Counter::RxReplaysError => "rx_replays_error",
             Counter::RxReplaysRefused => "rx_replays_refused",
             Counter::TxStallReplayCycles => "tx_stall_replay_cycles",
+            Counter::RxDropNoRawCredit => "rx_drop_no_raw_credit",
+            Counter::RxDropNoReportRoom => "rx_drop_no_report_room",
         }
     }
 
@@ -5840,6 +5864,8 @@ impl Counter {
             Counter::RxReplaysError => "replays that ended at an FPDU with an error",
             Counter::RxReplaysRefused => "replays of a flow whose row is not valid or that is attached, or that were to go on elsewhere than where the last one ended",
             Counter::TxStallReplayCycles => "cycles in which a replay's bytes were there and the walk did not take them",
+            Counter::RxDropNoRawCredit => "segments of a flow dropped: it has taken its share of the raw slots",
+            Counter::RxDropNoReportRoom => "segments of a flow dropped: its port's report ring has no room for their reports",
         }
     }
 }

@@ -19,7 +19,8 @@ module rx_dispatch
   import weft_int_pkg::*;
 #(
   parameter int unsigned WALKS = 8,         // segments in the walk, a power of two
-  parameter int unsigned PORTS = 1
+  parameter int unsigned PORTS = 1,
+  parameter int unsigned SHARE_LEAST = 8    // raw slots that a flow may take of a generation, however small the ring
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
@@ -113,7 +114,7 @@ module rx_dispatch
   logic         young_is_same, ended, ended_same_q;   // ended: a cycle ago a walk of the flow
   logic         frame_q, load_free_q;                 // it is no replay; the next packet is none, or nothing is in the walk
   logic [15:0]  flow_d, flow_q, oldest_flow;
-  logic [31:0]  seq_end_q;
+  logic [31:0]  seq_end_q, walk_end_q;
   flow_rx_row_t row_q;
   rx_position_t position_q, finish_position, ended_position;
 
@@ -202,6 +203,8 @@ module rx_dispatch
     if (same_upd) position_q.attached <= finish_position.attached;
     if (ended) position_q <= ended_position;
     seq_end_q <= segment.seq + 32'(segment.payload_len);
+    // Where it leaves the flow: behind its FIN, so that nothing is placed at the FIN's own number (RFC 9293 §3.4).
+    walk_end_q <= segment.seq + 32'(segment.payload_len) + 32'(!segment.replay && (segment.tcp_flags & TCP_FIN) != '0);
   end
 
   // Whether the oldest walk is of the flow, by both flows that it may be: which of them it is chooses late.
@@ -219,17 +222,18 @@ module rx_dispatch
   logic [WALK_W-1:0] head, young;
   logic [COUNT_W-1:0] walks;
   logic [31:0]       young_end, young_ts_recent;
+  logic [10:0]       oldest_taken;
   logic [15:0]       raw_behind, oldest_mark;               // the raw slot behind the next one; where the oldest walk leaves its flow's mark
   logic [31:0]       done_end;
   logic              payload_left, may_start, start, opens, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
 
   rx_walks #(.WALKS(WALKS)) i_walks (
-    .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .open_i(opens), .entry_i(entry), .mark_i(position_q.mark), .room_o(walk_room),
+    .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .open_i(opens), .entry_i(entry), .taken_i(position_q.taken), .mark_i(position_q.mark), .room_o(walk_room),
     .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_o(young), .young_end_o(young_end),
     .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
     .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
     .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .done_end_o(done_end), .oldest_o(oldest), .oldest_flow_o(oldest_flow),
-    .behind_i(raw_behind), .oldest_mark_o(oldest_mark), .head_o(head), .finish_i(finish), .valid_o(busy_valid_o), .flow_o(busy_flow_o), .last_o(busy_last_o),
+    .behind_i(raw_behind), .oldest_taken_o(oldest_taken), .oldest_mark_o(oldest_mark), .head_o(head), .finish_i(finish), .valid_o(busy_valid_o), .flow_o(busy_flow_o), .last_o(busy_last_o),
     .count_o(walks)
   );
 
@@ -237,8 +241,10 @@ module rx_dispatch
   rx_position_t judged, weighed;
   accept_e      accept;
   logic [3:0]   refusal;
-  logic         accept_walk, accept_counts, accept_raw, stamps, to_walk, room, room_walk, room_plain, decide, direct, close_room, close_free_q, raw_take;
-  logic         needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, framed_q, follows, chained_q, direct_counts;
+  logic         accept_walk, accept_counts, accept_raw, stamps, to_walk, room, room_any, room_walk, room_plain, decide, direct, close_room, close_free_q, raw_take;
+  logic         needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, framed_q, follows, chained_q, direct_counts, direct_raw, goes_up;
+  logic [PORTS-1:0] closed_q;
+  always_ff @(posedge clk_i) closed_q <= closed_i;
   logic [15:0]  raw_slot;
   logic         of_walk_q;                                // what is decided would be the end of a walk
   logic         port, of_port;                            // of the flow of what stands here; of what is decided, or ends
@@ -276,19 +282,21 @@ module rx_dispatch
     .raw_o(accept_raw), .stamps_o(stamps)
   );
 
-  logic [PORTS-1:0]       settled_of, room_of, room_walk_of, room_plain_of;
-  logic [PORTS-1:0][15:0] slot_of, behind_of;
+  logic [PORTS-1:0]       settled_of, room_of, room_any_of, room_walk_of, room_plain_of;
+  logic [PORTS-1:0][15:0] slot_of, behind_of, begin_of;
+  logic [PORTS-1:0][10:0] share_of;
   for (genvar p = 0; p < PORTS; p++) begin : gen_port
-    rx_raw_slots #(.WALKS(WALKS)) i_raw_slots (
+    rx_raw_slots #(.WALKS(WALKS), .SHARE_LEAST(SHARE_LEAST)) i_raw_slots (
       .clk_i, .rst_ni, .cfg_i(cfg_i.raw[p]), .reserve_i(p == 0 ? cfg_i.raw_reserve : '0), .closed_i(closed_i[p]), .walks_i(walks), .start_i(start), .own_i(port == 1'(p)),
-      .needless_i(!frame_q), .take_i(raw_take && of_port == 1'(p)), .settled_o(settled_of[p]), .slot_o(slot_of[p]), .tail_o(raw_tail_o[p]), .behind_o(behind_of[p]), .room_o(room_of[p]),
-      .room_walk_o(room_walk_of[p]), .room_plain_o(room_plain_of[p])
+      .needless_i(!frame_q), .take_i(raw_take && of_port == 1'(p)), .settled_o(settled_of[p]), .begin_o(begin_of[p]), .share_o(share_of[p]), .slot_o(slot_of[p]), .tail_o(raw_tail_o[p]), .behind_o(behind_of[p]), .room_o(room_of[p]),
+      .room_any_o(room_any_of[p]), .room_walk_o(room_walk_of[p]), .room_plain_o(room_plain_of[p])
     );
   end
   // A frame of no flow is the first port's.
   if (PORTS == 1) begin : gen_one_port
     assign {port, of_port} = '0;
     assign room      = room_of[0];
+    assign room_any  = room_any_of[0];
     assign room_walk = room_walk_of[0];
     assign raw_slot  = slot_of[0];
     assign raw_behind = behind_of[0];
@@ -296,12 +304,29 @@ module rx_dispatch
     assign port      = known_q && row_q.flags[FLOW_RX_ROW_PORT_BIT];
     assign of_port   = of_walk_q ? oldest.port : port;
     assign room      = room_of[port];
+    assign room_any  = room_any_of[port];
     assign room_walk = room_walk_of[port];
     assign raw_slot  = slot_of[of_port];
     assign raw_behind = behind_of[of_port];
   end
   assign settled    = &settled_of;
   assign room_plain = room_plain_of[0];
+
+  // Whether the flow has taken its share of the raw slots: its mark is in begin + 1 .. tail, modulo 2^16, and so many are before it. Two cycles;
+  // position, tail and generation have stood for longer when it is decided, but for a generation that begins: then it is seen late.
+  logic        after_begin_q, in_tail_q, wraps_q, spent_q, fresh_q;
+  logic [10:0] taken_q;
+  logic [15:0] begins, ends;
+  assign begins = begin_of[port];
+  assign ends   = raw_tail_o[port];
+  always_ff @(posedge clk_i) begin
+    after_begin_q <= weighed.mark > begins;
+    in_tail_q     <= weighed.mark <= ends;
+    wraps_q       <= ends < begins;
+    taken_q       <= weighed.taken;
+    fresh_q       <= !(wraps_q ? after_begin_q || in_tail_q : after_begin_q && in_tail_q);
+    spent_q       <= (wraps_q ? after_begin_q || in_tail_q : after_begin_q && in_tail_q) && taken_q >= share_of[port];
+  end
 
   // A close that is taken leaves room a cycle later: until then neither a decision nor an end can come. Beside the bit that five hundred
   // registers wait for, the same for what is decided.
@@ -311,7 +336,7 @@ module rx_dispatch
   assign may_start  = decide && steady_q && known_q && accept_walk && room_walk && walk_room && start_ready_i;
   assign start      = may_start && follows_q;
   assign opens      = may_start && framed_q;        // a frame, whose payload waits for this
-  assign direct     = decide && empty_q && close_room && !(to_walk && (room || !frame_q));
+  assign direct     = decide && empty_q && close_room && !(to_walk && (room_any || !frame_q));
   assign finish     = done_valid && close_room && !hold_i;
   // The verdict is a cycle old, and what is known of its flow's segments in the walk: no segment has ended in that cycle; none is in
   // the walk any more.
@@ -350,16 +375,17 @@ module rx_dispatch
   assign start_msn_o     = segment.replay && !replay_i.follows ? replay_i.msn : position_q.msn;
   assign start_mo_o      = segment.replay && !replay_i.follows ? replay_i.mo : position_q.mo;
 
-  assign entry = '{packet: packet_q, port: port, flow: flow_q, epoch: row_q.epoch, seq_end: seq_end_q,
+  assign entry = '{packet: packet_q, port: port, flow: flow_q, epoch: row_q.epoch, seq_end: walk_end_q,
                    window: position_q.window, ts_valid: stamps || judged.ts_valid,
                    ts_recent: stamps ? segment.ts_val : judged.ts_recent};
 
   // What a packet that is not walked needs.
   assign detach = known_q && accept == ACCEPT_LEAVE;
-  // One that should be walked is here because there is no slot.
+  // One that should be walked is here because there is no slot, or no room for its reports.
   assign needs_raw = frame_q && (!known_q || accept_raw);
   // Or it is a replay of a flow that is gone.
-  assign drop = frame_q ? needs_raw && !(known_q ? room : room_plain) : !known_q;
+  assign goes_up = known_q ? room && !spent_q : room_plain;
+  assign drop    = frame_q ? (needs_raw && !goes_up) || (known_q && closed_q[port]) : !known_q;
 
   // ---------------------------------------------------------------- what is decided: position, report, close
   rx_packet_t      of;
@@ -383,9 +409,10 @@ module rx_dispatch
   assign is_known      = of_walk_q || known_q;
   assign is_duplicate  = !of_walk_q && known_q && accept == ACCEPT_DUPLICATE;
   assign is_refused    = !of_walk_q && known_q && accept == ACCEPT_REFUSE;
-  assign raw           = of_walk_q ? (!whole || done.engine) && !oldest.packet.segment.replay : needs_raw && (known_q ? room : room_plain);
+  assign raw           = of_walk_q ? (!whole || done.engine) && !oldest.packet.segment.replay : needs_raw && !drop;
   // Segments with payload that the engine has to complete.
-  assign direct_counts = known_q && room && accept_counts;
+  assign direct_counts = known_q && !drop && accept_counts;
+  assign direct_raw    = known_q && !drop && accept_raw && frame_q;
   assign counts_raw    = of_walk_q ? !whole : direct_counts;
   assign done_len      = !of_walk_q ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
   assign raw_take      = raw && (finish || direct);
@@ -394,15 +421,16 @@ module rx_dispatch
 
   // Where a walk's end leaves the flow, and where a verdict without a walk does.
   rx_ended #(.WALKS(WALKS)) i_ended (
-    .clk_i, .rst_ni, .finish_i(finish), .head_i(head), .oldest_i(oldest), .done_i(done), .done_end_i(done_end), .mark_i(oldest_mark),
+    .clk_i, .rst_ni, .finish_i(finish), .head_i(head), .oldest_i(oldest), .done_i(done), .done_end_i(done_end), .taken_i(oldest_taken), .mark_i(oldest_mark),
     .kept_valid_i, .kept_i, .position_o(finish_position), .same_i(same), .ended_o(ended), .ended_position_o(ended_position)
   );
   always_comb begin
     position_d           = position_q;
-    position_d.mark      = raw_behind;       // written only if it counts
+    position_d.mark      = raw_behind;       // written only if it takes a slot
+    position_d.taken     = fresh_q ? 11'd1 : position_q.taken + 11'd1;
     position_d.attached  = position_q.attached && !detach;
   end
-  assign upd_valid_o    = finish || (direct && counts_raw);
+  assign upd_valid_o    = finish || (direct && direct_raw);
   assign upd_flow_o     = of_flow;
   // With a verdict without a walk the packet leaves, so only an end of a walk counts for what is here. Compared a cycle ago.
   assign same_upd       = finish && same;
@@ -460,7 +488,7 @@ module rx_dispatch
 
   // ---------------------------------------------------------------- counters, trace
   rx_verdict i_verdict (
-    .clk_i, .rst_ni, .finish_i(finish), .direct_i(direct), .dropped_i(!of_walk_q && drop), .reserved_i(!known_q && room),
+    .clk_i, .rst_ni, .finish_i(finish), .direct_i(direct), .dropped_i(!of_walk_q && drop), .reserved_i(!known_q && room_any), .spent_i(spent_q && room), .closed_i(closed_q[port]),
     .known_i(is_known), .replay_i(of.segment.replay), .raw_i(raw), .counts_raw_i(counts_raw), .flow_i(of_flow), .tcp_i(of.segment.is_tcp), .seq_i(of.segment.seq),
     .frame_len_i(of.frame_len), .stop_i(done.stop), .engine_i(done.engine), .accept_i(accept), .refusal_i(refusal), .trace_o, .cnt_inc_o
   );

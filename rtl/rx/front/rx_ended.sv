@@ -1,6 +1,6 @@
 // Where the end of a walk leaves its flow: for the table at once, and a cycle later for the packet that dispatch holds.
 //
-// `finish_i` is known late, so nothing wide waits for it. What the host said meanwhile (`kept_*`) goes before, but for the mark, which is the
+// `finish_i` is known late, so nothing wide waits for it. What the host said meanwhile (`kept_*`) goes before, but for mark and credit, which are the
 // card's alone; it has stood for two cycles at least before an end.
 
 module rx_ended
@@ -20,6 +20,7 @@ module rx_ended
   input  walk_done_t               done_i,
   // verilator lint_on UNUSEDSIGNAL
   input  logic [31:0]              done_end_i,
+  input  logic [10:0]              taken_i,
   input  logic [15:0]              mark_i,
   input  logic [WALKS-1:0]         kept_valid_i,
   input  rx_position_t             kept_i,           // of this one, too
@@ -35,10 +36,11 @@ module rx_ended
 
   always_comb begin
     // A replay leaves its flow detached.
-    position_o = '{attached: done_i.stop == STOP_WHOLE && !oldest_i.packet.segment.replay, ts_valid: oldest_i.ts_valid, mark: mark_i, rcv_nxt: done_end_i,
+    position_o = '{attached: done_i.stop == STOP_WHOLE && !oldest_i.packet.segment.replay, ts_valid: oldest_i.ts_valid, taken: taken_i, mark: mark_i, rcv_nxt: done_end_i,
                    msn: done_i.msn, mo: done_i.mo, ts_recent: oldest_i.ts_recent, window: oldest_i.window};
     if (kept_valid_q) begin
       position_o      = kept_q;
+      position_o.taken = taken_i;
       position_o.mark = mark_i;
     end
   end

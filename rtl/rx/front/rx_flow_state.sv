@@ -7,7 +7,7 @@
 // all of them, and is what dispatch writes when they end (`finish_i`); one with attached = 1 is refused, the card has not left the
 // flow yet. With a kept one none of the flow is started any more.
 //
-// A flow's *mark* is the number behind the last raw slot that a payload segment of it took, which the engine has to complete; slots are counted
+// A flow's *mark* is the number behind the last raw slot that a segment of it took that was not walked whole; slots are counted
 // since the ring was set up, and the mark has 16 bits of that. Only a taken slot moves it. An ATTACH with attached = 1 says that the host
 // has handled the reports of slots 0 to raw_seen - 1, so the slots that it has not handled are those from raw_seen to the ring's tail T. It is refused if
 // the mark is behind one of these: mark in raw_seen + 1 .. T, modulo 2^16. Why that is right:
@@ -106,7 +106,7 @@ module rx_flow_state
   assign req_flow     = req_q.index[FLOW_W-1:0];
   assign in_range     = req_q.index >> FLOW_W == '0;
   assign position_req = '{attached: attach_req.attached[ATTACH_ROW_ATTACHED_BIT], ts_valid: attach_req.attached[ATTACH_ROW_TS_RECENT_VALID_BIT],
-                          mark: '0, rcv_nxt: attach_req.rcv_nxt, msn: attach_req.msn,
+                          taken: '0, mark: '0, rcv_nxt: attach_req.rcv_nxt, msn: attach_req.msn,
                           mo: attach_req.mo, ts_recent: attach_req.ts_recent, window: attach_req.window};
 
   always_comb begin
@@ -197,6 +197,7 @@ module rx_flow_state
     // A kept ATTACH is the newest word on its flow.
     if (state_q == JUDGE && (walked_q & kept_valid_q) != '0) begin
       position_q      <= kept_o;
+      position_q.taken <= position_q.taken;
       position_q.mark <= position_q.mark;
     end
     attach_ok_q       <= attach_ok;
@@ -232,6 +233,7 @@ module rx_flow_state
     end else if (apply) begin
       position_waddr = req_flow;
       position_wr    = freshens ? position_q : position_req;
+      position_wr.taken     = position_q.taken;
       position_wr.mark      = position_q.mark;
       position_wr.ts_valid  = position_req.ts_valid;
       position_wr.ts_recent = position_req.ts_recent;
@@ -282,6 +284,7 @@ module rx_flow_state
   // What is kept for each segment, told once more; the mark is not the host's.
   function automatic rx_position_t unmarked(input rx_position_t position);
     unmarked      = position;
+    unmarked.taken = position_q.taken;
     unmarked.mark = position_q.mark;
   endfunction
   rx_position_t [WALKS-1:0] told_q;

@@ -75,7 +75,8 @@ package rx_front_pkg;
   typedef struct packed {
     logic        attached;
     logic        ts_valid;
-    logic [15:0] mark;         // behind the last raw slot that a payload segment of the flow took (rx_flow_state)
+    logic [10:0] taken;        // raw slots that it has taken of its share (rx_raw_slots), if the last one is of this generation
+    logic [15:0] mark;         // behind the last raw slot that the flow took for a segment that did not end whole (rx_flow_state)
     logic [31:0] rcv_nxt;
     logic [31:0] msn;
     logic [31:0] mo;
@@ -123,6 +124,7 @@ package rx_front_pkg;
     logic [15:0]  stop;
   } rx_close_t;
 
+  parameter logic [7:0] TCP_FIN = 8'h01;
   parameter logic [7:0] TCP_SYN = 8'h02;
   parameter logic [7:0] TCP_RST = 8'h04;
   parameter logic [7:0] TCP_ACK = 8'h10;

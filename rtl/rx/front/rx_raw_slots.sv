@@ -1,7 +1,15 @@
 // Slots of a port's raw ring: who may take one, and which is next.
 //
 // Frames of no flow leave RAW_RESERVE slots free, so that junk takes none from the flows. A segment is walked only with a slot
-// set aside for it: its last FPDU may turn out partial. What there is room for is told LATENCY cycles late: `settled_o` says that no
+// set aside for it: its last FPDU may turn out partial. What is not walked leaves an eighth of the slots to segments that are.
+//
+// *Credit by flow.* Slots are taken in generations: a new one begins, at the ring's tail then (`begin_o`), when the host has given back a slot that was
+// taken in the present one. A flow takes `share_o` slots of a generation at most for segments that are not walked: a quarter of the ring, or SHARE_LEAST of a small one.
+// - It holds two shares at most: slots that were not given back are of the present generation and of the one before, because this one began when slots of that one came back.
+// - It never starves itself: with all slots given back a new generation begins, or none was taken in the present one.
+// How many it has taken is beside its mark, which says whether the last of them is of this generation (rx_dispatch).
+//
+// What there is room for is told LATENCY cycles late: `settled_o` says that no
 // slot was taken and no walk begun in them, but for the last one, in which it may stand: nobody decides in the cycle behind a start or
 // a taking, so that neither has to be looked at in its own cycle. Only room that the host gave back is not seen at once.
 // Segments in the walk count for every port: which of them are whose is not asked.
@@ -10,6 +18,7 @@ module rx_raw_slots
   import weft_int_pkg::raw_cfg_t;
 #(
   parameter int unsigned WALKS = 8,
+  parameter int unsigned SHARE_LEAST = 8,
   localparam int unsigned LATENCY = 3,
   localparam int unsigned COUNT_W = $clog2(WALKS + 1)
 ) (
@@ -26,17 +35,22 @@ module rx_raw_slots
   input  logic               needless_i,     // it never needs one: as it was a cycle ago
   input  logic               take_i,         // slot_o is taken
   output logic               settled_o,
+  output logic [15:0]        begin_o,        // the first slot of this generation
+  output logic [10:0]        share_o,        // slots that a flow may take of it
   output logic [15:0]        slot_o,
   output logic [15:0]        tail_o,         // its number since the ring was set up,
   output logic [15:0]        behind_o,       // and that of the next one
-  output logic               room_o,         // for a segment of a flow that is not walked
+  output logic               room_o,         // for a segment of a flow that is not walked: beside the eighth
+  output logic               room_any_o,     // there is one
   output logic               room_walk_o,    // for one more in the walk
   output logic               room_plain_o    // for a frame of no flow
 );
 
-  logic [15:0]        behind_q;
+  logic [15:0]        behind_q, begin_q, given_q;       // given: slots of this generation that came back, by the last cycle but one
+  logic [10:0]        share_q;
+  logic               begun_q;                          // a new one has just begun
   logic [31:0]        tail_q, used_q, plain_used_q, slot_mask_q;
-  logic [32:0]        with_walks_q, with_reserve_q;
+  logic [32:0]        with_walks_q, with_reserve_q, with_eighth_q;
   logic [COUNT_W-1:0] walks_q;
   logic [LATENCY-2:0] recent_q;        // of the cycles before this one
   logic               recent;
@@ -44,6 +58,8 @@ module rx_raw_slots
   assign slot_o    = tail_q[15:0] & slot_mask_q[15:0];
   assign tail_o    = tail_q[15:0];
   assign behind_o  = behind_q;
+  assign begin_o   = begin_q;
+  assign share_o   = share_q;
   assign recent    = start_i || take_i || cfg_i.reset;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -65,15 +81,36 @@ module rx_raw_slots
     end
   end
 
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      begin_q <= '0;
+      given_q <= '0;
+      begun_q <= 1'b0;
+    end else begin
+      given_q <= cfg_i.head[15:0] - begin_q;
+      begun_q <= 1'b0;
+      if (cfg_i.reset) begin
+        begin_q <= '0;
+        begun_q <= 1'b1;
+      end else if (!begun_q && !given_q[15] && given_q != '0) begin
+        begin_q <= tail_q[15:0];
+        begun_q <= 1'b1;
+      end
+    end
+  end
+
   // The number of slots is a power of two: a number is below it if no bit above its mask is set.
   always_ff @(posedge clk_i) begin
     slot_mask_q    <= (32'd1 << cfg_i.count_log2[4:0]) - 32'd1;
     used_q         <= tail_q - cfg_i.head;
     walks_q        <= walks_i;
     plain_used_q   <= used_q;
+    room_any_o     <= !closed_i && (plain_used_q & ~slot_mask_q) == '0;
     with_walks_q   <= 33'(used_q) + 33'(walks_q);
     with_reserve_q <= 33'(used_q) + 33'(reserve_i);
-    room_o         <= !closed_i && (plain_used_q & ~slot_mask_q) == '0;
+    with_eighth_q  <= 33'(used_q) + 33'((slot_mask_q + 32'd1) >> 3);
+    share_q        <= 32'(slot_mask_q >> 2) < SHARE_LEAST - 1 ? 11'(SHARE_LEAST) : 11'(slot_mask_q[11:2]) + 11'd1;
+    room_o         <= !closed_i && (with_eighth_q & {1'b1, ~slot_mask_q}) == '0;
     room_walk_o    <= needless_i || (!closed_i && (with_walks_q & {1'b1, ~slot_mask_q}) == '0);
     room_plain_o   <= !closed_i && (with_reserve_q & {1'b1, ~slot_mask_q}) == '0;
   end

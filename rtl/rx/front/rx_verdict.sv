@@ -13,6 +13,8 @@ module rx_verdict
   input  logic         direct_i,       // or it was decided without a walk
   input  logic         dropped_i,      // no raw slot
   input  logic         reserved_i,     // but reserved ones
+  input  logic         spent_i,        // of a flow: it has taken its share of them
+  input  logic         closed_i,       // of a flow: its port has no room for reports
   input  logic         known_i,        // of a flow
   input  logic         replay_i,       // no frame, but a replay
   input  logic         raw_i,
@@ -30,6 +32,12 @@ module rx_verdict
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
+  logic [7:0] why;                     // it was dropped
+  always_comb begin
+    if (known_i) why = closed_i ? 8'(TRACE_DROP_REPORT_ROOM) : spent_i ? 8'(TRACE_DROP_RAW_CREDIT) : 8'(TRACE_DROP_NO_RAW_SLOT);
+    else why = reserved_i ? 8'(TRACE_DROP_RAW_RESERVED) : 8'(TRACE_DROP_NO_RAW_SLOT);
+  end
+
   logic plain, known, refused, walked;
   assign plain   = direct_i && !dropped_i && !replay_i;
   assign known   = direct_i && known_i && !replay_i;
@@ -41,8 +49,10 @@ module rx_verdict
       cnt_inc_o <= '0;
     end else begin
       cnt_inc_o <= '0;
-      cnt_inc_o[CNT_RX_DROP_NO_RAW_SLOT]   <= 16'(direct_i && dropped_i && !reserved_i && !replay_i);
-      cnt_inc_o[CNT_RX_DROP_RAW_RESERVED]  <= 16'(direct_i && dropped_i && reserved_i && !replay_i);
+      cnt_inc_o[CNT_RX_DROP_NO_RAW_SLOT]    <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_NO_RAW_SLOT));
+      cnt_inc_o[CNT_RX_DROP_RAW_RESERVED]   <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_RAW_RESERVED));
+      cnt_inc_o[CNT_RX_DROP_NO_RAW_CREDIT]  <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_RAW_CREDIT));
+      cnt_inc_o[CNT_RX_DROP_NO_REPORT_ROOM] <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_REPORT_ROOM));
       cnt_inc_o[CNT_RX_RAW_FRAMES]         <= 16'(plain && !known_i);
       cnt_inc_o[CNT_RX_SEGMENTS]           <= 16'(walked || (plain && known_i));
       cnt_inc_o[CNT_RX_SEGMENTS_PLACED]    <= 16'(walked && stop_i == STOP_WHOLE);
@@ -95,7 +105,7 @@ module rx_verdict
     end else begin
       trace_o.valid  <= finish_i || direct_i;
       trace_o.kind   <= dropped_i && !replay_i ? 4'(TRACE_KIND_FRAME_DROPPED) : 4'(TRACE_KIND_VERDICT);
-      trace_o.detail <= !dropped_i || replay_i ? verdict : reserved_i ? TRACE_DROP_RAW_RESERVED : TRACE_DROP_NO_RAW_SLOT;
+      trace_o.detail <= !dropped_i || replay_i ? verdict : why;
       trace_o.flow   <= known_i ? flow_i : NO_FLOW;
       trace_o.value  <= tcp_i && !dropped_i ? seq_i : '0;
       trace_o.info   <= frame_len_i;

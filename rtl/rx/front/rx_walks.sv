@@ -21,6 +21,7 @@ module rx_walks
   input  logic                   start_i,
   input  logic                   open_i,           // and it has payload of a frame
   input  walking_t               entry_i,          // of flow_i
+  input  logic [10:0]            taken_i,          // of its share: nobody changes it meanwhile
   input  logic [15:0]            mark_i,           // as it stands in this cycle
   output logic                   room_o,
   output logic                   in_walk_o,        // there are some of its flow: a cycle after flow_i has changed
@@ -44,6 +45,7 @@ module rx_walks
   output walking_t               oldest_o,
   output logic [15:0]            oldest_flow_o,    // its flow, a cycle ahead
   input  logic [15:0]            behind_i,         // behind the raw slot that it takes if it takes one
+  output logic [10:0]            oldest_taken_o,
   output logic [15:0]            oldest_mark_o,    // where it leaves its flow's mark: at its slot if it did not end whole
   output logic [INDEX_W-1:0]     head_o,
   input  logic                   finish_i,
@@ -59,6 +61,8 @@ module rx_walks
   logic                   oldest_valid_q;
   logic [WALKS-1:0]       valid_q, same_q, chained_q, last_q;
   logic [WALKS-1:0][15:0] flow_q;
+  logic [WALKS-1:0][10:0] taken_q;
+  logic [10:0]            oldest_taken_q;
   logic [WALKS-1:0][15:0] mark_q;
   logic [15:0]            head_mark, oldest_mark_q, left_mark_q;
   logic [INDEX_W-1:0]     head_q, tail_q, young_q;
@@ -119,6 +123,7 @@ module rx_walks
     if (!oldest_valid_q) begin
       oldest_q      <= entry_q[head_q];
       oldest_mark_q <= head_mark;
+      oldest_taken_q <= taken_q[head_q];
     end
     left_mark_q <= oldest_mark_o;
   end
@@ -157,6 +162,8 @@ module rx_walks
   assign done_o           = done_q;
   assign done_end_o       = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
   assign oldest_mark_o    = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_mark_q : behind_i;
+  // One that did not end whole begins the account anew: its flow was attached, so the host has handled what it had taken before.
+  assign oldest_taken_o   = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_taken_q : 11'd1;
   assign done_waits_o     = done_valid_q || fifo_valid;
   assign done_valid_o     = done_ready_q;
 
@@ -197,6 +204,7 @@ module rx_walks
     if (room_o) begin
       entry_q[tail_q]     <= entry_i;
       flow_q[tail_q]      <= flow_i;
+      taken_q[tail_q]     <= taken_i;
       mark_q[tail_q]      <= mark_i;
       chained_q[tail_q]   <= youngest_o;
     end

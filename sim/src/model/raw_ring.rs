@@ -11,6 +11,8 @@ pub struct RawRing {
     count_log2: u8,
     tail: u32,
     head: u32,
+    /// Where the present generation of slots began.
+    begin: u32,
     /// Slots that frames of no flow leave free.
     pub reserve: u32,
 }
@@ -40,6 +42,10 @@ impl RawRing {
     /// The host has consumed so many.
     pub fn set_head(&mut self, head: u32) {
         self.head = head;
+        // One of the present generation came back.
+        if self.head.wrapping_sub(self.begin) as i16 > 0 {
+            self.begin = self.tail;
+        }
     }
 
     pub(super) fn slot_bytes(&self) -> usize {
@@ -52,8 +58,31 @@ impl RawRing {
         self.tail.wrapping_sub(self.head).into()
     }
 
-    pub(super) fn has_room(&self) -> bool {
+    /// For a segment that is walked.
+    pub(super) fn has_room_for_walk(&self) -> bool {
         self.used() < 1 << self.count_log2
+    }
+
+    /// For one that is not: beside an eighth.
+    pub(super) fn has_room(&self) -> bool {
+        let slots = 1 << self.count_log2;
+        self.used() + slots / 8 < slots
+    }
+
+    /// What a flow has of its credit, by its mark and what it has taken: a share of the present generation.
+    pub(super) fn taken(&self, mark: u32, taken: u32) -> u32 {
+        let (begin, tail) = (self.begin as u16, self.tail as u16);
+        let is_of_it = (mark as u16).wrapping_sub(begin).wrapping_sub(1) < tail.wrapping_sub(begin);
+        if is_of_it {
+            taken
+        } else {
+            0
+        }
+    }
+
+    /// Slots that a flow may take of a generation.
+    pub(super) fn share(&self) -> u32 {
+        ((1 << self.count_log2) / 4).max(8)
     }
 
     /// For a frame of no flow.

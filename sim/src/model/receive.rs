@@ -12,7 +12,7 @@ use weft_wire::walk::Walk;
 use super::acceptance::{judge, note_timestamp, Judgement};
 use super::checks::{self, position_of, Action};
 use super::counters::Counters;
-use super::ethernet::{parse_for, Parsed, Segment};
+use super::ethernet::{flag, parse_for, Parsed, Segment};
 use super::raw_ring::RawRing;
 use super::reports::ReportRing;
 use super::tables::Tables;
@@ -191,7 +191,7 @@ impl Receive<'_> {
     fn other(&mut self, accepted: &Accepted) {
         let frame = &accepted.frame;
         if !self.raw.has_room_for_junk() {
-            if !self.raw.has_room() {
+            if !self.raw.has_room_for_walk() {
                 return self.no_raw_slot(frame, NO_FLOW);
             }
             self.counters.count(Counter::RxDropRawReserved);
@@ -224,8 +224,20 @@ impl Receive<'_> {
             // Any payload may turn out to need a slot.
             Judgement::Bypassed | Judgement::Walk | Judgement::Leave => true,
         };
-        if needs_room && !self.raw.has_room() {
+        let walks = judgement == Judgement::Walk;
+        let room = if walks {
+            self.raw.has_room_for_walk()
+        } else {
+            self.raw.has_room()
+        };
+        if needs_room && !room {
             return self.no_raw_slot(frame, flow);
+        }
+        let taken = self.raw.taken(position.raw_seen, self.tables.taken[f]);
+        if needs_room && !walks && taken >= self.raw.share() {
+            self.counters.count(Counter::RxDropNoRawCredit);
+            let reason = Counter::RxDropNoRawCredit;
+            return self.trace.dropped(reason, frame.len(), flow);
         }
         // The flow's mark, if the engine has to complete the segment.
         let behind = self.raw.tail().wrapping_add(1) & 0xffff;
@@ -234,6 +246,9 @@ impl Receive<'_> {
         let verdict = match judgement {
             Judgement::Bare => {
                 raw = s.wants_raw();
+                if raw {
+                    position.raw_seen = behind;
+                }
                 trace_verdict::NO_PAYLOAD
             }
             Judgement::Refused(why) => {
@@ -275,7 +290,9 @@ impl Receive<'_> {
                     &mut fpdus,
                 );
                 done = bytes;
-                position.rcv_nxt = s.seq.wrapping_add(done as u32);
+                // Behind its FIN, if it has one and is whole.
+                let fin = end == End::Whole && s.flags & flag::FIN != 0;
+                position.rcv_nxt = s.seq.wrapping_add(done as u32 + u32::from(fin));
                 note_timestamp(s, &row, &mut position);
                 raw = engine || end != End::Whole;
                 if end == End::Whole {
@@ -302,6 +319,11 @@ impl Receive<'_> {
             self.counters.count(Counter::RxSegmentsBypassed);
         }
         self.trace.verdict(verdict, flow, s.seq, frame.len());
+        if raw && !walks {
+            self.tables.taken[f] = taken + 1;
+        } else if walks && !position.attached() {
+            self.tables.taken[f] = 1;
+        }
         self.tables.positions[f] = position;
         self.counters.count(Counter::RxSegments);
         let (raw_slot, failed) = if raw { self.raw_slot(frame) } else { (0, 0) };

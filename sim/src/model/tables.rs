@@ -27,6 +27,8 @@ pub struct Tables {
     pub rx: Vec<FlowRxRow>,
     /// ATTACH: the receive positions.
     pub positions: Vec<AttachRow>,
+    /// Raw slots that each flow has taken of its share, by its mark.
+    pub taken: Vec<u32>,
     /// FLOW_TX.
     pub tx: Vec<FlowTxRow>,
     /// STAG.
@@ -43,6 +45,7 @@ impl Tables {
             keys: vec![FlowKeyRow::default(); 2 * flows],
             rx: vec![FlowRxRow::default(); flows],
             positions: vec![AttachRow::default(); flows],
+            taken: vec![0; flows],
             tx: vec![FlowTxRow::default(); flows],
             stags: vec![StagRow::default(); stags],
             rq_tail: vec![0; flows],

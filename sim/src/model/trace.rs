@@ -60,6 +60,8 @@ impl Trace {
             Counter::RxDropTcpChecksum => trace_drop::TCP_CHECKSUM,
             Counter::RxDropBufferFull => trace_drop::BUFFER_FULL,
             Counter::RxDropRawReserved => trace_drop::RAW_RESERVED,
+            Counter::RxDropNoRawCredit => trace_drop::RAW_CREDIT,
+            Counter::RxDropNoReportRoom => trace_drop::REPORT_ROOM,
             _ => trace_drop::NO_RAW_SLOT,
         };
         self.record(TraceEntry {

@@ -402,7 +402,7 @@ impl Plan {
         Rings {
             job: JOB_LOG2,
             report: REPORT_LOG2,
-            raw: 3 + (seed % 3) as u8,
+            raw: 9,
             raw_slot: 14,
         }
     }
@@ -947,7 +947,12 @@ fn everything_happens() {
             counter.name()
         );
     }
-    for counter in [RxDropNoRawSlot, RxDropRawReserved, RxDropBufferFull] {
+    for counter in [
+        RxDropNoRawSlot,
+        RxDropNoRawCredit,
+        RxDropRawReserved,
+        RxDropBufferFull,
+    ] {
         assert_eq!(
             counts[counter.name()],
             0,

@@ -234,6 +234,13 @@ impl Subject {
             }
             Step::RqTail(flow, tail) => b.ring(doorbell::RQ_TAIL + 4 * u32::from(*flow), *tail),
             Step::Attach(flow, row) => {
+                // Slots have numbers of their own in each port: said from the flow's mark on.
+                let now = b.read_table(table::ATTACH, (*flow).into()).unwrap();
+                let mark = now.map_or(0, |now| AttachRow::from_bytes(&now).raw_seen);
+                let row = AttachRow {
+                    raw_seen: mark.wrapping_sub(row.raw_seen),
+                    ..*row
+                };
                 b.write_table(table::ATTACH, (*flow).into(), &row.to_bytes())
                     .unwrap();
             }
@@ -309,13 +316,16 @@ impl Subject {
     }
 
     fn position(&mut self, flow: u16) -> AttachRow {
-        let row = AttachRow::from_bytes(
-            &self
-                .bench
-                .read_table(table::ATTACH, flow.into())
-                .unwrap()
-                .unwrap(),
-        );
+        let row = AttachRow {
+            raw_seen: 0,
+            ..AttachRow::from_bytes(
+                &self
+                    .bench
+                    .read_table(table::ATTACH, flow.into())
+                    .unwrap()
+                    .unwrap(),
+            )
+        };
         // Where a detached flow stands is the engine's business.
         if row.attached & AttachRow::ATTACHED != 0 {
             return row;
@@ -940,10 +950,8 @@ fn record(seed: u64, rounds: usize, sizes: Sizes, ports: Ports) -> (Vec<(Step, O
             (state.msn, state.mo) = (position.msn, position.mo);
         } else {
             state.mo = 0;
-            // Behind the flow's last raw slot, or that is still to be seen.
-            let raw_seen = position
-                .raw_seen
-                .wrapping_sub(u32::from(script.rng.random_ratio(1, 8)));
+            // How many of the flow's raw slots are still to be seen.
+            let raw_seen = u32::from(script.rng.random_ratio(1, 8));
             let row = AttachRow {
                 attached: AttachRow::ATTACHED | script.rng.random_range(0..2u8) << 1,
                 raw_seen,
@@ -1060,6 +1068,8 @@ fn the_script_is_worth_its_name() {
         RxDropRunt,
         RxDropBufferFull,
         RxDropNoRawSlot,
+        RxDropNoRawCredit,
+        RxDropNoReportRoom,
         RxDropOversize,
         RxDropLoopback,
         CaptureRxLost,

@@ -130,7 +130,9 @@ fn walk(flow: &mut Tracked, memories: &mut [Memory], spec: &Spec, out: &mut Outc
         }
     }
     out.done = at as u16;
-    flow.at.rcv_nxt = spec.seq.wrapping_add(at as u32);
+    // Behind its FIN.
+    let fin = u32::from(!stopped && spec.flags & 1 != 0);
+    flow.at.rcv_nxt = spec.seq.wrapping_add(at as u32 + fin);
     if let Some(value) = spec.ts_val.filter(|_| flow.timestamps) {
         flow.at.ts_recent = value;
         flow.at.attached |= 2;

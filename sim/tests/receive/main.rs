@@ -2,6 +2,7 @@
 //! frames come.
 
 mod acceptance;
+mod handover;
 mod limits;
 mod setup;
 mod tables;

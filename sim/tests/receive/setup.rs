@@ -50,7 +50,11 @@ pub struct Setup {
 
 impl Setup {
     pub fn new(card: Box<dyn Card>, flags: u8, attach: AttachRow) -> Self {
-        let mut bench = Bench::new(card, 1, LinkConfig::default(), Rings::default()).unwrap();
+        Self::with_rings(card, flags, attach, Rings::default())
+    }
+
+    pub fn with_rings(card: Box<dyn Card>, flags: u8, attach: AttachRow, rings: Rings) -> Self {
+        let mut bench = Bench::new(card, 1, LinkConfig::default(), rings).unwrap();
         let memory = bench.region(1 << 16);
         let rq = bench.region(4096);
         let ends = Ends::of(FLOW);
@@ -133,11 +137,14 @@ impl Setup {
     }
 
     pub fn attach(&mut self, row: &AttachRow) {
+        assert!(self.is_applied(row));
+    }
+
+    pub fn is_applied(&mut self, row: &AttachRow) -> bool {
         let bytes = row.to_bytes();
-        assert!(self
-            .bench
+        self.bench
             .write_table(table::ATTACH, FLOW.into(), &bytes)
-            .unwrap());
+            .unwrap()
     }
 }
 

@@ -244,7 +244,10 @@ fn tables_under_traffic(seed: u64, name: &str, card: Box<dyn Card>) {
     }
     use Counter::*;
     let mut counted = |counter| t.bench.counter(counter).unwrap();
-    let dropped = counted(RxDropBufferFull) + counted(RxDropNoRawSlot) + counted(RxDropRawReserved);
+    let dropped = counted(RxDropBufferFull)
+        + counted(RxDropNoRawSlot)
+        + counted(RxDropNoRawCredit)
+        + counted(RxDropRawReserved);
     let all = (counted(RxFrames), counted(RxSegments), counted(RxRawFrames));
     let should = (sent, segments, plain);
     assert_eq!(all, should, "{name}, seed {seed}: frames, segments, others");

@@ -241,14 +241,18 @@ impl Reference {
             let room = used + self.reserve < self.raw_slots;
             return self.plain(frame, close, room);
         };
-        let room = used < self.raw_slots;
+        // What is not walked leaves an eighth.
+        let walk_room = used < self.raw_slots;
+        let room = used + self.raw_slots / 8 < self.raw_slots;
         let mut position = self.positions[flow];
         let verdict = Self::judge(tcp, self.rows[flow], &position);
         let raw = match verdict {
             Verdict::Bare => tcp.flags & (SYN | RST) != 0 || tcp.ip_options,
             Verdict::Refused(_) | Verdict::Duplicate => false,
             Verdict::Bypass | Verdict::Leave => true,
-            Verdict::Walk if room => return Err(format!("not walked: {tcp:?} at {position:?}")),
+            Verdict::Walk if walk_room => {
+                return Err(format!("not walked: {tcp:?} at {position:?}"))
+            }
             Verdict::Walk => true,
         };
         if raw && !room {
@@ -261,7 +265,7 @@ impl Reference {
         if verdict == Verdict::Leave {
             position.attached = false;
         }
-        if matches!(verdict, Verdict::Bypass | Verdict::Leave) {
+        if raw {
             position.raw_seen = self.raw_tail.wrapping_add(1) as u16;
         }
         self.positions[flow] = position;

@@ -155,7 +155,8 @@ impl Card {
                 let (done, whole, engine) = self.walk(flow, segment, &mut fpdus);
                 report.done_len = done as u16;
                 let row = &mut self.flows[usize::from(flow)].attach;
-                row.rcv_nxt = segment.seq.wrapping_add(done as u32);
+                let fin = whole && segment.flags & flag::FIN != 0;
+                row.rcv_nxt = segment.seq.wrapping_add(done as u32 + u32::from(fin));
                 if let (true, Some(value)) = (with_timestamps, timestamp) {
                     row.ts_recent = value;
                     row.attached |= AttachRow::TS_RECENT_VALID;
