@@ -182,8 +182,7 @@ impl Work<'_> {
     }
 
     /// STag and TO of a Write.
-    #[inline]
-    pub fn target(&self) -> (u32, u64) {
+    fn target(&self) -> (u32, u64) {
         (
             self.word(self.at) as u32,
             self.word(self.at.wrapping_add(1)),
@@ -206,10 +205,20 @@ impl Work<'_> {
         (0..self.pieces).map(|number| self.piece(number))
     }
 
-    /// Its one piece, if it has no more and no fewer.
+    /// STag and TO of a Write of one piece, and that piece.
     #[inline]
-    pub fn only_piece(&self) -> Option<Local> {
-        (self.pieces == 1).then(|| self.piece(0))
+    pub fn one_piece_write(&self) -> Option<(u32, u64, Local)> {
+        if self.opcode != WqeOpcode::Write || self.pieces != 1 {
+            return None;
+        }
+        let at = self.at as usize & (self.words.len() - 1);
+        if let Some(&[target, to, at, rest]) = self.words.get(at..at + 4) {
+            let (stag, length) = ((rest >> 32) as u32, rest as u32);
+            return Some((target as u32, to, Local { stag, length, at }));
+        }
+        // Over the end of the ring.
+        let (stag, to) = self.target();
+        Some((stag, to, self.piece(0)))
     }
 
     /// Its bytes, if it has some of its own.
@@ -414,9 +423,27 @@ impl SendQueue {
     /// The entry to send next, if there is one.
     #[inline]
     pub fn next(&self) -> Option<Work<'_>> {
+        let entry = self.next_entry()?;
+        let words = &self.words;
+        Some(Work { entry, words })
+    }
+
+    /// The same without its words.
+    #[inline]
+    pub fn next_entry(&self) -> Option<&SendEntry> {
         match self.is_drained() {
             true => None,
-            false => self.work(self.started),
+            false => self.index.get(self.index(self.started)),
+        }
+    }
+
+    /// The same, to be moved on.
+    #[inline]
+    pub fn next_mut(&mut self) -> Option<&mut SendEntry> {
+        let at = self.index(self.started);
+        match self.is_drained() {
+            true => None,
+            false => self.index.get_mut(at),
         }
     }
 

@@ -67,7 +67,7 @@ impl<P: Port> Link<'_, P> {
 /// There is an entry whose turn it is, and which has not begun.
 #[inline]
 pub(crate) fn is_turn(conn: &Conn, qp: Option<&Qp>) -> bool {
-    let Some((qp, entry)) = qp.and_then(|qp| Some((qp, qp.sq.next()?))) else {
+    let Some((qp, entry)) = qp.and_then(|qp| Some((qp, qp.sq.next_entry()?))) else {
         return false;
     };
     !entry.begun

@@ -6,9 +6,7 @@
 //! Most of what makes a report usual is the connection's state, which the short way does not change: it is looked at when the
 //! connection has worked step by step ([`Conn::find_way`]), and found again in [`Conn::way`].
 
-use weft_layout::{
-    fpdu_verdict, refusal, FpduReport, Job, JobKind, PlacedReport, SegmentReport, WqeOpcode,
-};
+use weft_layout::{fpdu_verdict, refusal, FpduReport, Job, JobKind, PlacedReport, SegmentReport};
 use weft_wire::ddp;
 use weft_wire::fpdu::Markers;
 use weft_wire::rdmap::{control, opcode};
@@ -255,13 +253,12 @@ impl<P: Port> Link<'_, P> {
         let Some(entry) = qp.sq.next() else {
             return Ok(false);
         };
-        if entry.sent == 0 || entry.opcode != WqeOpcode::Write {
+        if entry.sent == 0 {
             return Ok(false);
         }
-        let Some(source) = entry.only_piece() else {
+        let Some((stag, to, source)) = entry.one_piece_write() else {
             return Ok(false);
         };
-        let (stag, to) = entry.target();
         let fpdu_payload = (Markers::OFF.mulpdu(emss as usize) - ddp::TAGGED_HEADER) as u32;
         let wire = Markers::OFF.fpdu_length(0, ddp::TAGGED_HEADER + fpdu_payload as usize) as u32;
         let left = entry.length - entry.sent;
@@ -338,8 +335,7 @@ impl<P: Port> Link<'_, P> {
         self.conn.sender.sent(self.now, octets);
         if let Some(qp) = self.qp.as_mut() {
             qp.send_turn = false;
-            let started = qp.sq.started;
-            if let Some(entry) = qp.sq.get_mut(started) {
+            if let Some(entry) = qp.sq.next_mut() {
                 entry.sent += payload;
             }
         }

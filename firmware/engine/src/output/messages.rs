@@ -131,7 +131,7 @@ pub fn next_message(conn: &Conn, qp: Option<&Qp>) -> Option<Message> {
     });
     // A message that was begun is finished first.
     let response_begun = response.as_ref().is_some_and(|message| message.sent > 0);
-    let send_begun = qp.sq.next().is_some_and(|entry| entry.sent > 0);
+    let send_begun = qp.sq.next_entry().is_some_and(|entry| entry.sent > 0);
     if response_begun || response.is_some() && !send_begun && !qp.send_turn {
         return response;
     }
@@ -270,7 +270,7 @@ impl<P: Port> Link<'_, P> {
         let Some(qp) = self.qp.as_ref() else {
             return false;
         };
-        let next = qp.sq.next();
+        let next = qp.sq.next_entry();
         let next = next.filter(|entry| entry.is_message());
         let left = next.map_or(0, |entry| entry.length - entry.sent);
         let (flight, emss) = (conn.sender.flight(), self.emss());
