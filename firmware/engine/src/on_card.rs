@@ -38,7 +38,8 @@ pub const MEMORY: Memory = Memory {
     gaps: 16,
     reads: 16,
     sends: Some(WORK / 2),
-    words: Some(WORK / 2 * 38),
+    // Entries of four pieces.
+    words: Some(WORK / 2 * 16),
     each: 40,
     counted: true,
 };

@@ -314,7 +314,7 @@ impl Crowd {
                     pd: self.pd,
                     send_depth: self.depth,
                     recv_depth: self.depth,
-                    max_sge: 1,
+                    max_sge: 4,
                     rung: None,
                 };
                 let qp = self
