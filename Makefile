@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test rungs test-vfio test-peer lanes fast cost lint synth area timing route bitstream prove mutants coverage doc package aarch64 device-only firmware processor setup clean
+.PHONY: help demo test explore rungs test-vfio test-peer lanes fast cost lint synth area timing route bitstream prove mutants coverage doc package aarch64 device-only firmware processor setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -13,6 +13,9 @@ demo: setup ## build, then connect two simulated cards twelve ways and move veri
 
 test: setup ## every test: units, full stack, conformance, bad input
 	WEFT_TEST_LIMIT=$${WEFT_TEST_LIMIT:-600} cargo test --workspace --features weft/sim
+
+explore: ## the hand-over of a flow between card and engine in all orders of events (EXPLORE=--larger: hours)
+	cargo run -q -p weft-explore -- $(EXPLORE)
 
 rungs: setup ## the full-stack suites at rungs that they do not have by themselves (RUNGS="host host,placement", RUNGS=firmware, SAMPLE=N): .ci/rungs
 	.ci/rungs

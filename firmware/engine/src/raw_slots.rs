@@ -67,15 +67,15 @@ impl RawSlots {
         self.taken.wrapping_sub(self.free)
     }
 
-    /// A frame may stay in its slot.
+    /// A frame may stay in its slot: half of what one flow has credit for (card.md, *Raw slots*), so that what fills its gap finds a slot.
     pub fn may_hold(&self) -> bool {
-        self.waiting() <= self.count / 2
+        self.waiting() <= self.count / 8
     }
 
-    /// The slot that has to be free soon: all that were used after it wait for it.
+    /// The slot that has to be free soon: the credit of whoever has it ends before all that were used after it wait for it.
     pub fn wanted(&self) -> Option<u16> {
         let slot = self.free & (self.count - 1);
-        (self.waiting() >= self.count / 4 * 3 && self.count > 4).then_some(slot as u16)
+        (self.waiting() >= self.count / 16 * 3 && self.count > 4).then_some(slot as u16)
     }
 
     /// What the card is to be told (RAW_HEAD), if it is time: of slots that nobody needs, a quarter of the ring at a time; when frames stay in theirs, and

@@ -77,7 +77,7 @@ impl Default for RingSizes {
         Self {
             jobs_log2: 9,
             reports_log2: 11,
-            raw_log2: 8,
+            raw_log2: 10,
             push: 2,
         }
     }

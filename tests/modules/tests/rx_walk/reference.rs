@@ -593,7 +593,7 @@ impl Reference {
             Outcome::Engine => (1, 0),
             Outcome::Error(code, _) => (2, *code),
         };
-        r[10] = verdict;
+        (r[10], r[11]) = (verdict, s.row.epoch);
         r[12..14].copy_from_slice(&(fpdu.ulpdu as u16).to_le_bytes());
         r[14..16].copy_from_slice(&code.to_le_bytes());
         if let Some(h) = header(fpdu) {
@@ -606,7 +606,6 @@ impl Reference {
             r[36..40].copy_from_slice(&(h.payload as u32).to_le_bytes());
         }
         r[40..42].copy_from_slice(&(self.offset as u16).to_le_bytes());
-        r[60] = s.row.epoch;
         r
     }
 
