@@ -78,11 +78,10 @@ impl RawSlots {
         (self.waiting() >= self.count / 16 * 3 && self.count > 4).then_some(slot as u16)
     }
 
-    /// What the card is to be told (RAW_HEAD), if it is time: of slots that nobody needs, a quarter of the ring at a time; when frames stay in theirs, and
-    /// so less of it is left, sooner.
+    /// What the card is to be told (RAW_HEAD), if it is time: of slots that nobody needs, a sixteenth of the ring at a time. That is a quarter of a
+    /// flow's credit: with it, and with what [`wanted`](Self::wanted) takes back, no flow waits for slots that the card has not heard of.
     pub fn take_room(&mut self) -> Option<u32> {
-        let part = if self.waiting() == 0 { 4 } else { 16 };
-        if self.free.wrapping_sub(self.told) < self.count.div_ceil(part) {
+        if self.free.wrapping_sub(self.told) < self.count.div_ceil(16) {
             return None;
         }
         self.told = self.free;

@@ -163,7 +163,7 @@ module rx_front_bench
     .refused_o(refused), .busy_o(state_busy), .idle_o(state_idle)
   );
 
-  rx_dispatch #(.WALKS(WALKS), .SHARE_LEAST(16)) i_dispatch (
+  rx_dispatch #(.WALKS(WALKS), .SHARE_LEAST(1024)) i_dispatch (
     .clk_i, .rst_ni, .cfg_i(cfg), .replay_i('0), .closed_i(1'b0), .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
     .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready),
     .payload_cmd_start_o(payload_cmd_start), .payload_cmd_offset_o(payload_cmd_offset), .payload_cmd_len_o(payload_cmd_len),

@@ -204,8 +204,7 @@ macro_rules! report_writer_tests {
                                 return Err("taken though the ring is full".into());
                             }
                             let mut expected = *report;
-                            expected[JOB_DONE]
-                                .copy_from_slice(&inputs.job_done.to_le_bytes()[..3]);
+                            expected[JOB_DONE].copy_from_slice(&inputs.job_done.to_le_bytes()[..3]);
                             expected[PHASE] = self.ring.phase(self.expected.len());
                             self.expected.push(expected);
                             self.offered[source] -= 1;

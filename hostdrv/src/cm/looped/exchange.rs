@@ -171,7 +171,15 @@ impl Exchange {
         let ends = [(device.clone(), conn, qp)];
         let initiator = self.member(peer.member).filter(|initiator| {
             let data = params.private_data;
-            join(initiator, own.peer, peers_qp, (ord, ird), (ird, ord), data).is_ok()
+            join(
+                initiator,
+                own.peer,
+                peers_qp,
+                (ord, ird),
+                (params.ird.max(1), ord),
+                data,
+            )
+            .is_ok()
         });
         let ends = ends
             .into_iter()
