@@ -27,6 +27,8 @@ pub enum Fault {
     PlacesBehindFin,
     /// A replay goes on behind one that was not whole.
     FollowsPartial,
+    /// The engine frames octets that the card is walking over.
+    FramesBesideReplay,
     /// A slot is free while a job has still to read it.
     SlotFreeTooSoon,
 }

@@ -270,7 +270,8 @@ impl World {
                 self.spill(sizes);
             }
         }
-        if self.host.handover.held.is_replaying() {
+        let beside = sizes.fault == Some(Fault::FramesBesideReplay);
+        if self.host.handover.held.is_replaying() && !beside {
             return;
         }
         while self.host.base < self.host.next() && end_of(self.host.base) <= self.host.next() {

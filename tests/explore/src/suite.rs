@@ -140,7 +140,7 @@ pub fn place_of(fault: Fault) -> Sizes {
             bind: true,
             ..small
         },
-        Fault::FollowsPartial | Fault::SlotFreeTooSoon => Sizes {
+        Fault::FollowsPartial | Fault::FramesBesideReplay | Fault::SlotFreeTooSoon => Sizes {
             window: 6,
             slots: 6,
             reports: 1,
