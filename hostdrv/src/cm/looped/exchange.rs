@@ -154,7 +154,9 @@ impl Exchange {
                 conn,
                 qp,
                 private_data: PrivateData::new(data),
+                // As revision 2 has it, both have said their IRD and ORD.
                 agreed: Agreed {
+                    revision: 2,
                     ird,
                     ord,
                     ..Agreed::default()
