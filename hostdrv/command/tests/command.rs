@@ -367,7 +367,7 @@ mod on_a_simulated_card {
         assert_eq!(runs.len(), 7);
         for run in runs {
             let of = |name: &str| run[name].as_f64().expect("a number");
-            assert!(of("gbps") > 80.0 && of("jain") > 0.9, "{run:#}");
+            assert!(of("gbps") > 80.0 && of("jain") > 0.85, "{run:#}");
             assert!(of("least") > 0.0 && of("most") < 10.0, "{run:#}");
         }
     }

@@ -10,7 +10,7 @@ pub const MAX_PIECES: usize = 4;
 /// Replays in flight on a connection.
 const MAX_REPLAYS: usize = 8;
 /// So many replays overtaken by what came meanwhile, and the rest is copied: then the card can have the flow.
-const OVERTAKEN: u8 = 6;
+const OVERTAKEN: u8 = 200;
 
 /// What became of a report whose frame may stay in its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
