@@ -100,7 +100,7 @@ impl Setup {
         }
     }
 
-    fn from_peer(&self, at: u64) -> SendOp {
+    fn read_of_peer(&self, at: u64) -> SendOp {
         SendOp::Read {
             stag: self.peer,
             to: 0x1000 + at,
@@ -163,12 +163,12 @@ fn a_sink_that_is_registered_anew_stays_within_its_region() {
     s.ends(1);
     s.lost.set([false, true]);
     let sink = s.key(1, 700, 50);
-    s.work(qp, 2, s.from_peer(0), &sink);
+    s.work(qp, 2, s.read_of_peer(0), &sink);
     s.run(MS, 0, 1000);
     s.work(other, 3, s.invalidate(1), &[]);
     s.work(other, 4, s.register(1, 2000, 100, SINK), &[]);
     let sink = s.key(1, 0, 10);
-    s.work(other, 5, s.from_peer(0), &sink);
+    s.work(other, 5, s.read_of_peer(0), &sink);
     s.run(MS, 0, 2100);
     // Either the old ones are still there, or what is open is of the new ones.
     if s.b.hosts[0].completions.iter().any(|done| done.wr_id == 4) {
@@ -192,9 +192,9 @@ fn a_sink_that_has_shrunk_is_not_opened() {
     s.lost.set([false, true]);
     // One at a time: the second waits.
     let sink = [sge(s.region, 5000, 50)];
-    s.work(qp, 2, s.from_peer(0), &sink);
+    s.work(qp, 2, s.read_of_peer(0), &sink);
     let sink = s.key(1, 700, 50);
-    s.work(qp, 3, s.from_peer(0), &sink);
+    s.work(qp, 3, s.read_of_peer(0), &sink);
     s.work(other, 4, s.invalidate(1), &[]);
     s.work(other, 5, s.register(1, 2000, 100, SINK), &[]);
     s.lost.set([false; 2]);
@@ -222,7 +222,7 @@ fn a_sink_of_an_old_key_is_closed() {
     s.ends(1);
     s.lost.set([false, true]);
     let sink = s.key(1, 700, 50);
-    s.work(qp, 2, s.from_peer(0), &sink);
+    s.work(qp, 2, s.read_of_peer(0), &sink);
     s.run(MS, 0, 1000);
     s.work(other, 3, s.invalidate(1), &[]);
     s.work(other, 4, s.register(2, 2000, 1000, SINK), &[]);
@@ -273,7 +273,7 @@ fn a_read_goes_to_what_is_registered_before_it_in_the_queue() {
             s.work(qp, 2, s.invalidate(1), &[]);
             s.work(qp, 3, s.register(2, 300_000, 1000, SINK), &[]);
             let sink = s.key(2, 10, 50);
-            s.work(qp, 4, s.from_peer(0), &sink);
+            s.work(qp, 4, s.read_of_peer(0), &sink);
             let ends = s.ends(3 + usize::from(busy));
             assert!(ends.iter().all(|end| end.1 == Status::Success), "{ends:?}");
             assert_eq!(s.b.memory(0, s.iova + 300_010, 50), [5; 50], "{way:?}");

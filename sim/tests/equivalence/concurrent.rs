@@ -398,7 +398,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn rings(seed: u64) -> Rings {
+    fn rings() -> Rings {
         Rings {
             job: JOB_LOG2,
             report: REPORT_LOG2,
@@ -822,7 +822,7 @@ fn do_it(host: &mut Host, ops: Vec<Op>) -> Record {
 }
 
 fn record(seed: u64, sizes: Sizes) -> Vec<Record> {
-    let rings = Plan::rings(seed);
+    let rings = Plan::rings();
     let mut host = Host::new(Box::new(ModelCard::new(sizes)), seed, rings);
     let mut plan = Plan {
         script: Script {
@@ -869,7 +869,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, name: &str, is: &[T], should
 
 fn compare(seed: u64, kind: CardKind, card: Box<dyn Card>) {
     let log = record(seed, kind.sizes());
-    let mut host = Host::new(card, seed, Plan::rings(seed));
+    let mut host = Host::new(card, seed, Plan::rings());
     for (number, should) in log.iter().enumerate() {
         let is = do_it(&mut host, should.ops.clone());
         let what = format!("{kind}, seed {seed}, burst {number}");

@@ -20,7 +20,7 @@ pub fn start_of(octet: u32) -> u32 {
 pub fn end_of(octet: u32) -> u32 {
     let start = start_of(octet);
     start
-        + if start % PERIOD == 0 {
+        + if start.is_multiple_of(PERIOD) {
             FPDUS[0]
         } else {
             FPDUS[1]
