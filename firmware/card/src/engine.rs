@@ -319,7 +319,7 @@ impl Service {
                 .take_recvs(now, flow, &mut self.engine, &mut self.card);
         }
         let (engine, card) = (&mut self.engine, &mut self.card);
-        let Ok(_) = engine.take_report(now, &report.0, raw, &mut *self.frame, card);
+        let Ok(_) = engine.take_report((now, Arrived::Now), &report.0, raw, &mut *self.frame, card);
         let Ok(()) = engine.return_slots(now, card);
         card.ring();
         ports::beat();

@@ -1,7 +1,7 @@
 //! Who has a flow's received stream, the card or the engine, and how it passes between them.
 //!
 //! This module alone holds the engine's half of the protocol (`docs/handover.md`), and decides without doing anything: it has
-//! no card, no clock and no memory of octets. [`crate::attach`] and [`crate::replay`] do what it decides. `tests/explore` runs it
+//! no card, no clock and no memory of octets. The modules `attach` and `replay` do what it decides. `tests/explore` runs it
 //! against a card in every order of events.
 //!
 //! ```text
