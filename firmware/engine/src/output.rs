@@ -15,6 +15,8 @@ use weft_tcp::seq;
 /// What came of an attempt to send.
 pub(crate) enum Step {
     Sent,
+    /// Nothing was sent, and what comes next is to be looked for once more.
+    Again,
     Nothing,
     /// The peer's window has no room for it.
     NoWindow,
@@ -196,6 +198,8 @@ impl<P: Port> Link<'_, P> {
                     self.conn.timers.set(Timer::Persist, None);
                     return Ok(());
                 }
+                // What comes next is another message.
+                Step::Again => {}
                 Step::NoRoom => return Ok(()),
             }
         }

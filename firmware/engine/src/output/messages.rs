@@ -407,7 +407,7 @@ impl<P: Port> Link<'_, P> {
             if let Err(error) = regions.open_sink(pd, sink, self.port) {
                 // A peer has invalidated it since its turn came.
                 self.refuse_next(refusal(error));
-                return self.send_one();
+                return Step::Again;
             }
         }
         let mut response_job = None;
