@@ -12,7 +12,7 @@ use crate::cm::{ConnId, Event};
 use crate::config::EngineConfig;
 use crate::conn::Conn;
 use crate::flow_key::FlowKeys;
-use crate::handover::PATIENCE;
+use crate::handover::Patience;
 use crate::joined::JoinedNews;
 use crate::limits::Limit;
 use crate::part::Part;
@@ -273,7 +273,8 @@ impl<P: Port> Link<'_, P> {
         let conn = &mut *self.conn;
         let bound = conn.handover.is_bound();
         if !bound {
-            conn.handover.bind(self.shared.next_epoch(flow), PATIENCE);
+            let epoch = self.shared.next_epoch(flow);
+            conn.handover.bind(epoch, Patience::USUAL);
         }
         let bit = |set: bool, bit: u8| if set { bit } else { 0 };
         let tx = FlowTxRow {

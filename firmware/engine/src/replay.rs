@@ -23,7 +23,7 @@ const SLOTS_POLL: u64 = 20_000;
 impl Conn {
     /// Replays do not get to the end of a stream without a gap: what comes is copied until the card has the flow.
     fn is_overtaken(&self) -> bool {
-        self.handover.held.is_overtaken() && !self.reassembly.has_gap()
+        self.handover.is_overtaken(self.reassembly.has_gap())
     }
 }
 
@@ -299,8 +299,8 @@ impl<P: Port> Link<'_, P> {
             Ok(ReplayOutcome::Refused) if !stands => {}
             Ok(ReplayOutcome::Error | ReplayOutcome::Refused) | Err(_) => self.replay_ended_badly(),
         }
-        let overtaken = !self.conn.handover.held.is_empty() && !self.conn.reassembly.has_gap();
-        self.conn.handover.held.replay_ended(overtaken);
+        let gap = self.conn.reassembly.has_gap();
+        self.conn.handover.replay_ended(gap);
         self.stream();
         self.take_fin();
     }

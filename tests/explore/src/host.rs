@@ -1,6 +1,6 @@
 //! The engine: its hand-over, and of its stream what bears on it.
 
-use weft_engine::handover::{FlowHandover, Next, Opening, Piece, Replay, Stream, Told};
+use weft_engine::handover::{FlowHandover, Next, Opening, Patience, Piece, Replay, Stream, Told};
 
 use crate::card::{Job, Outcome, Report, SegmentReport, Slot, NUMBERS};
 use crate::faults::Fault;
@@ -28,7 +28,7 @@ pub struct Host {
 
 impl Host {
     /// A connection whose stream begins there.
-    pub fn new(base: u32, epoch: u8, patience: u8) -> Self {
+    pub fn new(base: u32, epoch: u8, patience: Patience) -> Self {
         let mut handover = FlowHandover::default();
         handover.bind(epoch, patience);
         Host {
@@ -328,8 +328,8 @@ impl World {
             Outcome::Refused if !stands => {}
             Outcome::Refused => self.spill(sizes),
         }
-        let overtaken = !self.host.handover.held.is_empty() && !self.host.has_gap();
-        self.host.handover.held.replay_ended(overtaken);
+        let gap = self.host.has_gap();
+        self.host.handover.replay_ended(gap);
         self.go_on(sizes);
         self.take_fin(sizes);
         self.try_attach(sizes);
@@ -337,7 +337,7 @@ impl World {
 
     /// What comes is copied.
     fn is_overtaken(&self) -> bool {
-        self.host.handover.held.is_overtaken() && !self.host.has_gap()
+        self.host.handover.is_overtaken(self.host.has_gap())
     }
 
     /// Behind the FIN nothing comes: what is left in slots is copied.

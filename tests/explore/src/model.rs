@@ -2,6 +2,8 @@
 
 use stateright::{Model, Property};
 
+use weft_engine::handover::Patience;
+
 use crate::card::Report;
 use crate::faults::Fault;
 use crate::host::SEGMENT;
@@ -21,8 +23,8 @@ pub struct Sizes {
     pub jobs: usize,
     /// Payload stays in its slots, and the card walks over it again.
     pub replay: bool,
-    /// Refusals after which the window stands still.
-    pub patience: u8,
+    /// The engine's, far less than usual.
+    pub patience: Patience,
     /// What the counts of before are modulo.
     pub counts: u8,
     /// Frames that are not of the flow take raw slots as well.
@@ -43,7 +45,10 @@ impl Default for Sizes {
             reports: 2,
             jobs: 1,
             replay: false,
-            patience: 2,
+            patience: Patience {
+                refused: 2,
+                overtaken: 6,
+            },
             counts: 2,
             foreign: false,
             fin: false,

@@ -9,8 +9,6 @@ use weft_tcp::seq;
 pub const MAX_PIECES: usize = 4;
 /// Replays in flight on a connection.
 const MAX_REPLAYS: usize = 8;
-/// So many replays overtaken by what came meanwhile, and the rest is copied: then the card can have the flow.
-const OVERTAKEN: u8 = 200;
 
 /// What became of a report whose frame may stay in its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +79,6 @@ pub struct Held {
     replays: VecDeque<Replay>,
     /// A replay as far as here ended inside an FPDU.
     partial: Option<u32>,
-    /// Replays of a stream without a gap at whose ends more lay in slots, one after the other.
-    overtaken: u8,
 }
 
 impl Held {
@@ -159,24 +155,6 @@ impl Held {
     pub fn failed(&mut self, job: u32) -> bool {
         let at = self.replays.iter().position(|replay| replay.job == job);
         at.is_some_and(|at| self.replays.remove(at).is_some())
-    }
-
-    /// A replay is over, and more had come meanwhile, behind which there is no gap; or not.
-    pub fn replay_ended(&mut self, overtaken: bool) {
-        self.overtaken = match overtaken {
-            true => self.overtaken.saturating_add(1).min(OVERTAKEN),
-            false => 0,
-        };
-    }
-
-    /// Replays do not get to the end of the stream: what comes is copied until the card has the flow, or there is a gap.
-    pub fn is_overtaken(&self) -> bool {
-        self.overtaken >= OVERTAKEN
-    }
-
-    /// They may be tried anew.
-    pub fn keeps_up(&mut self) {
-        self.overtaken = 0;
     }
 
     /// A replay as far as here ended inside an FPDU.

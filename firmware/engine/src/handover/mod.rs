@@ -15,8 +15,22 @@ mod held;
 
 pub use held::{Held, Kept, Next, Piece, Replay, MAX_PIECES};
 
-/// Refusals after which the window's right edge stands still, so that the sender has to pause.
-pub const PATIENCE: u8 = 6;
+/// How often something is tried before the engine goes another way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Patience {
+    /// Refusals after which the window's right edge stands still, so that the sender has to pause.
+    pub refused: u8,
+    /// Replays overtaken by what came meanwhile, after which the rest is copied: then the card can have the flow.
+    pub overtaken: u8,
+}
+
+impl Patience {
+    /// A stream that is cut everywhere is overtaken for a while at each loss; to copy it would cost more.
+    pub const USUAL: Patience = Patience {
+        refused: 6,
+        overtaken: 200,
+    };
+}
 
 /// Who frames, checks and places what arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -97,8 +111,9 @@ pub struct FlowHandover {
     refused: u8,
     /// Reports to let pass before the next attempt.
     wait: u8,
-    /// Refusals after which the right edge stands still.
-    patience: u8,
+    /// Replays of a stream without a gap at whose ends more lay in slots, one after the other.
+    overtaken: u8,
+    patience: Patience,
     edge: Edge,
     /// An FPDU for the engine is in the segment whose report comes next.
     for_engine: bool,
@@ -111,8 +126,8 @@ pub struct FlowHandover {
 impl FlowHandover {
     // ------------------------------------------------------------------ bindings
 
-    /// The flow's rows are written, and reports with this epoch are its own. The window's right edge stands still after `patience` refusals.
-    pub fn bind(&mut self, epoch: u8, patience: u8) {
+    /// The flow's rows are written, and reports with this epoch are its own.
+    pub fn bind(&mut self, epoch: u8, patience: Patience) {
         let held = core::mem::take(&mut self.held);
         *self = FlowHandover {
             owner: Owner::Engine,
@@ -231,9 +246,8 @@ impl FlowHandover {
     pub fn attach_answered(&mut self, applied: bool) {
         if applied {
             self.owner = Owner::Card;
-            (self.refused, self.wait) = (0, 0);
+            (self.refused, self.wait, self.overtaken) = (0, 0, 0);
             self.edge = Edge::Moves;
-            self.held.keeps_up();
         } else {
             self.raw_goes_on();
         }
@@ -241,9 +255,9 @@ impl FlowHandover {
 
     /// Raw segments keep coming: fewer attempts, and in the end the sender has to pause.
     pub fn raw_goes_on(&mut self) {
-        self.refused = self.refused.saturating_add(1).min(self.patience);
+        self.refused = self.refused.saturating_add(1).min(self.patience.refused);
         self.wait = (1 << self.refused.min(4)) - 1;
-        if self.refused >= self.patience && self.edge == Edge::Moves {
+        if self.refused >= self.patience.refused && self.edge == Edge::Moves {
             self.edge = Edge::Stands;
         }
     }
@@ -279,8 +293,22 @@ impl FlowHandover {
     /// The window moves again, and attempts are counted anew.
     pub fn open(&mut self) -> Opening {
         self.edge = Edge::Moves;
-        self.refused = 0;
-        self.held.keeps_up();
+        (self.refused, self.overtaken) = (0, 0);
         Opening::All
+    }
+
+    // ------------------------------------------------------------------ replays
+
+    /// A replay is over. Where more lies in slots and the stream has no gap, what came meanwhile has overtaken it.
+    pub fn replay_ended(&mut self, gap: bool) {
+        self.overtaken = match self.held.is_empty() || gap {
+            true => 0,
+            false => (self.overtaken + 1).min(self.patience.overtaken),
+        };
+    }
+
+    /// Replays do not get to the end of the stream: what comes is copied until the card has the flow, or there is a gap.
+    pub fn is_overtaken(&self, gap: bool) -> bool {
+        self.overtaken >= self.patience.overtaken && !gap
     }
 }
