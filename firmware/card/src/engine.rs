@@ -103,7 +103,9 @@ fn cycles() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Takes the card, as the host says: a value of [`proc_started`].
+/// Takes the card, as the host says: a value of [`proc_started`]. The frame in which an engine is made is as large as an engine, and goes before the first
+/// turn: it must not become a part of the caller's.
+#[inline(never)]
 pub fn start() -> u32 {
     // SAFETY: one thread; no reference to it is kept.
     let place = unsafe { &mut *SERVICE.0.get() };
@@ -112,7 +114,7 @@ pub fn start() -> u32 {
     }
     match Service::new(&ProcEngine::from_bytes(&SETTINGS.read())) {
         Ok(service) => {
-            *place = Some(Box::new(service));
+            *place = Some(service);
             log!("the engine has the card");
             proc_started::DONE.into()
         }
@@ -155,7 +157,7 @@ fn reset() -> bool {
 }
 
 impl Service {
-    fn new(settings: &ProcEngine) -> Result<Self, u8> {
+    fn new(settings: &ProcEngine) -> Result<Box<Self>, u8> {
         let (commands, events) = (settings.commands as usize, settings.events as usize);
         let rings = CommandRing::new(commands).zip(EventRing::new(events));
         let (commands, events) = rings.ok_or(proc_started::SETTINGS)?;
@@ -222,7 +224,7 @@ impl Service {
         let frames_at = part(commands.bytes() + events.bytes(), frames_bytes)?;
         ports::write(proc_port::REPORTS, if second { 2 } else { 1 });
         let clock = Clock::new(registers::read(of_card::CLOCK_KHZ));
-        Ok(Self {
+        Ok(Box::new(Self {
             engine,
             card,
             memory: words,
@@ -239,7 +241,7 @@ impl Service {
             served: Served::new(),
             clock,
             frame: Box::new(Aligned([0; RAW_SLOT])),
-        })
+        }))
     }
 
     /// The engine's time: nanoseconds.
