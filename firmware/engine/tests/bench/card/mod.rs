@@ -69,6 +69,8 @@ pub struct Card {
     pub errors: Vec<u16>,
     /// Rows written.
     pub writes: usize,
+    /// Reports that the host has not handled are on their way to it, so that it does not see them.
+    pub reports_on_way: bool,
     /// Never attach (everything goes by the engine's hands).
     pub no_attach: bool,
 }
@@ -98,6 +100,7 @@ impl Card {
             placed: 0,
             errors: Vec::new(),
             writes: 0,
+            reports_on_way: false,
             no_attach: false,
         }
     }
@@ -110,9 +113,9 @@ impl Card {
         self.memory.get_mut(at..at.checked_add(length)?)
     }
 
-    /// It has few raw slots.
-    pub fn few_slots(&mut self) {
-        self.slots.few();
+    /// It has so many raw slots.
+    pub fn raw_slots(&mut self, count: usize) {
+        self.slots.resize(count);
     }
 
     /// So many jobs have been done before this engine came.
@@ -220,7 +223,7 @@ impl Port for Card {
     }
 
     fn has_report(&self) -> bool {
-        !self.reports.is_empty()
+        !self.reports_on_way && !self.reports.is_empty()
     }
 
     fn attach(&mut self, flow: u16, row: &AttachRow) -> bool {

@@ -4,8 +4,6 @@
 pub const SLOTS: u64 = 1 << 44;
 const SIZE: usize = 2048;
 const COUNT: usize = 1024;
-/// Those of a card that is to run short of them.
-const FEW: usize = 64;
 
 /// The slot in which a byte lies.
 pub fn slot_at(iova: u64) -> u16 {
@@ -40,9 +38,10 @@ impl Default for Slots {
 }
 
 impl Slots {
-    /// Only a few.
-    pub fn few(&mut self) {
-        self.of.truncate(FEW);
+    /// So many, before the first is used.
+    pub fn resize(&mut self, count: usize) {
+        self.memory = vec![0; SIZE * count];
+        self.of = vec![Of::Card; count];
     }
 
     /// The ring is full: a frame is dropped. What is behind a slot waits with it.
