@@ -8,6 +8,9 @@
 mod bench;
 
 use bench::bulk::{run, Plan};
+use bench::late::Late;
+use bench::*;
+use weft_engine::*;
 
 fn number(variable: &str, usual: u64) -> u64 {
     let said = std::env::var(variable).ok();
@@ -25,4 +28,97 @@ fn bulk_both_ways() {
         }
         run(&Plan::drawn(seed));
     }
+}
+
+/// What goes wrong on the way.
+#[derive(Clone, Copy)]
+enum Lost {
+    /// One frame, at the beginning.
+    One,
+    /// One in a hundred.
+    OnePercent,
+}
+
+/// Writes of 64 KiB to a host that is so many reports behind, sixteen under way: which part of the FPDUs the card has placed, in percent.
+fn share_of_card(behind: usize, lost: Lost, replay: u16) -> f64 {
+    const LENGTH: u32 = 1 << 16;
+    let mut b = Bench::with(7, &|c| c.replay = replay);
+    b.keep_capture = false;
+    b.hosts[1].card.raw_slots(4096);
+    b.hosts[1].card.reports_on_way = true;
+    let pair = b.connect(&ConnectParams::default(), &AcceptParams::default());
+    b.late[1] = Late::fixed(behind);
+    let fpdus = match lost {
+        Lost::One => {
+            let mut left = 20;
+            b.tamper = Some(Box::new(move |from, _| {
+                left -= i32::from(from == 0);
+                from != 0 || left != 0
+            }));
+            20_004
+        }
+        Lost::OnePercent => {
+            b.faults.loss = 655;
+            5000
+        }
+    };
+    let (source, _) = b.hosts[0].region(LENGTH.into(), Access::LOCAL_WRITE);
+    let (sink, _) = b.hosts[1].region(LENGTH.into(), Access::REMOTE_WRITE);
+    let taken = |b: &Bench| {
+        let stats = b.hosts[1].engine.stats();
+        (stats.fpdus_card, stats.fpdus_card + stats.fpdus_software)
+    };
+    for id in 0.. {
+        if taken(&b).1 >= fpdus {
+            break;
+        }
+        let sges = [sge(source, 0, LENGTH)];
+        b.post_send(0, pair.qps[0], &write(id, sink, 0x1000, &sges))
+            .unwrap();
+        b.until("a completion", 60_000 * MS, |b| {
+            b.hosts[0].completions.len() as u64 + 16 > id
+        });
+    }
+    let (card, all) = taken(&b);
+    100.0 * card as f64 / all as f64
+}
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/handover.md");
+const MARKS: [&str; 2] = ["<!-- shares -->\n", "<!-- end of shares -->\n"];
+
+/// A host that is behind has its flow back soon, and the page says how much goes by hand until then.
+#[test]
+fn the_card_places_nearly_all() {
+    let columns = [
+        (Lost::One, 0),
+        (Lost::One, 4096),
+        (Lost::OnePercent, 0),
+        (Lost::OnePercent, 4096),
+    ];
+    let mut table = String::from(
+        "| reports behind | one frame lost | the same, replays | 1 % lost | the same, replays |\n|---|---|---|---|---|\n",
+    );
+    for behind in [0, 1, 2, 4, 8, 16, 64] {
+        table += &format!("| {behind} |");
+        for (lost, replay) in columns {
+            let share = share_of_card(behind, lost, replay);
+            if matches!(lost, Lost::One) {
+                assert!(share >= 95.0, "{behind} behind: {share} % by the card");
+            }
+            table += &format!(" {share:.1} % |");
+        }
+        table += "\n";
+    }
+    let page = std::fs::read_to_string(PAGE).expect("the page");
+    let from = page.find(MARKS[0]).expect("the mark") + MARKS[0].len();
+    let to = page.find(MARKS[1]).expect("the other mark");
+    if std::env::var_os("UPDATE_HANDOVER").is_some() {
+        let page = format!("{}{table}{}", &page[..from], &page[to..]);
+        std::fs::write(PAGE, page).expect("writable");
+        return;
+    }
+    assert!(
+        page[from..to] == table,
+        "docs/handover.md is stale: UPDATE_HANDOVER=1 cargo test -p weft-engine --test late_hosts\n{table}"
+    );
 }

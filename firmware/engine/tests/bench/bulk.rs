@@ -192,7 +192,9 @@ pub fn run(plan: &Plan) -> Bench {
     ];
     for (n, region) in regions.iter().enumerate() {
         let source = b.memory(n, region.1, SOURCE as usize);
-        (0..).zip(source).for_each(|(at, byte)| *byte = octet(n, at));
+        (0..)
+            .zip(source)
+            .for_each(|(at, byte)| *byte = octet(n, at));
     }
     let mut draw = Draw(seed ^ 0x51ed_270b);
     let messages = [0, 1].map(|_| drawn_messages(plan, &mut draw));
@@ -214,7 +216,14 @@ pub fn run(plan: &Plan) -> Bench {
                 message.at = sink[to];
                 sink[to] += u64::from(message.length) + 3;
                 assert!(sink[to] < size, "seed {seed}: more than there is room for");
-                post(&mut b, n, &pair, regions, (&message, posted[n] as u64), &mut received);
+                post(
+                    &mut b,
+                    n,
+                    &pair,
+                    regions,
+                    (&message, posted[n] as u64),
+                    &mut received,
+                );
                 expected.push((to, message));
                 posted[n] += 1;
             }
@@ -350,7 +359,10 @@ fn verify(b: &mut Bench, plan: &Plan, regions: [(u32, u64); 2], expected: &[(usi
             let at = (message.at - u64::from(SOURCE)) as usize;
             let octets = (message.from..).map(|at| octet(1 - n, at));
             let there = &mut want[at..at + message.length as usize];
-            there.iter_mut().zip(octets).for_each(|(byte, is)| *byte = is);
+            there
+                .iter_mut()
+                .zip(octets)
+                .for_each(|(byte, is)| *byte = is);
         }
         let got = b.memory(n, regions[n].1 + u64::from(SOURCE), SINK as usize);
         if got != want {

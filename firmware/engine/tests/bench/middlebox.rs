@@ -2,10 +2,10 @@
 //!
 //! It tells the sender of more room than there is, and keeps what has none. Of one connection; frames of other kinds pass.
 
+use weft_tcp::seq;
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::{protocol, Ipv4Packet};
 use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
-use weft_tcp::seq;
 
 /// A host and a frame that comes from it.
 pub type From = (usize, Vec<u8>);
@@ -124,7 +124,8 @@ impl Middlebox {
         way.header = Some(header);
         way.is_new = true;
         let kept = sent.wrapping_add(way.kept.len() as u32);
-        if segment.flags & flag::FIN != 0 && end == kept.wrapping_add(segment.payload.len() as u32) {
+        if segment.flags & flag::FIN != 0 && end == kept.wrapping_add(segment.payload.len() as u32)
+        {
             // It goes out again where it has gone out.
             way.fin = true;
         }
@@ -134,13 +135,23 @@ impl Middlebox {
             }
             if seq::lt(segment.seq, sent) {
                 // A probe.
-                out.push((from, write(&FrameHeader { seq: segment.seq, ..header }, &[])));
+                out.push((
+                    from,
+                    write(
+                        &FrameHeader {
+                            seq: segment.seq,
+                            ..header
+                        },
+                        &[],
+                    ),
+                ));
             }
             return Some(());
         }
         if seq::lt(kept, end) && seq::le(segment.seq, kept) {
             let new = seq::diff(end, kept) as usize;
-            way.kept.extend(&segment.payload[segment.payload.len() - new..]);
+            way.kept
+                .extend(&segment.payload[segment.payload.len() - new..]);
         }
         if seq::lt(segment.seq, sent) {
             // Sent again.

@@ -183,6 +183,8 @@ pub struct Bench {
     pub frames: u64,
     /// Every frame sent: time, from, bytes.
     pub capture: Vec<(u64, usize, Vec<u8>)>,
+    /// Off: there is none, for long runs.
+    pub keep_capture: bool,
     /// Sees every frame before it goes out, and may change or drop it.
     pub tamper: Option<Tamper>,
     _limit: Option<Limit>,
@@ -218,6 +220,7 @@ impl Bench {
             middlebox: None,
             frames: 0,
             capture: Vec::new(),
+            keep_capture: true,
             tamper: None,
             _limit: Limit::usual(format_args!("seed {seed}")),
         }
@@ -250,7 +253,9 @@ impl Bench {
             set_ecn(&mut frame, CE);
         }
         self.frames += 1;
-        self.capture.push((self.now, from, frame.clone()));
+        if self.keep_capture {
+            self.capture.push((self.now, from, frame.clone()));
+        }
         let pieces = if self.chance(self.faults.split) {
             let cut = self.random();
             split(&frame, cut)
