@@ -6,7 +6,7 @@ use crate::card::{Job, Outcome, Report, SegmentReport, Slot, NUMBERS};
 use crate::faults::Fault;
 use crate::model::Sizes;
 use crate::stream::{end_of, is_boundary, Octets};
-use crate::world::World;
+use crate::world::{Done, World};
 
 /// Octets in a segment at most; a peer with less room may wait for more.
 pub const SEGMENT: u32 = 3;
@@ -303,14 +303,16 @@ impl World {
             length: end - start,
             job: number.into(),
         });
-        self.jobs.push_back(Job {
+        let job = Job {
             number,
             slots,
             seq: start,
             end,
             follows,
             epoch: self.host.handover.epoch(),
-        });
+        };
+        self.done.push(Done::Post(job));
+        self.jobs.push_back(job);
     }
 
     fn handle_replay(&mut self, seq: u32, done: u32, outcome: Outcome, sizes: &Sizes) {
@@ -355,6 +357,7 @@ impl World {
         }
         let (rcv, told) = (self.host.next(), (self.seen(), self.host.count));
         let applied = self.card.attach(rcv, told, sizes);
+        self.done.push(Done::Attach { at: rcv, applied });
         self.host.handover.attach_answered(applied);
     }
 
