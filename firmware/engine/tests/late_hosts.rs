@@ -9,6 +9,7 @@ mod bench;
 
 use bench::bulk::{run, Plan};
 use bench::late::Late;
+use bench::middlebox::{Cuts, Middlebox};
 use bench::*;
 use weft_engine::*;
 
@@ -39,10 +40,15 @@ enum Lost {
     OnePercent,
 }
 
-/// Writes of 64 KiB to a host that is so many reports behind, sixteen under way: which part of the FPDUs the card has placed, in percent.
-fn share_of_card(behind: usize, lost: Lost, replay: u16) -> f64 {
+/// Writes of 64 KiB to a host that is so many reports behind, sixteen under way: which part of the FPDUs the card has placed, in percent. With
+/// `cuts` they come through a box.
+fn share_of_card(behind: usize, lost: Lost, replay: u16, cuts: Option<Cuts>) -> f64 {
     const LENGTH: u32 = 1 << 16;
-    let mut b = Bench::with(7, &|c| c.replay = replay);
+    let mut b = Bench::with(7, &|c| {
+        c.replay = replay;
+        c.receive_window = cuts.map_or(1 << 20, |cuts| cuts.window);
+    });
+    b.middlebox = cuts.map(|cuts| Middlebox::new(7, cuts));
     b.keep_capture = false;
     b.hosts[1].card.raw_slots(4096);
     b.hosts[1].card.reports_on_way = true;
@@ -55,7 +61,7 @@ fn share_of_card(behind: usize, lost: Lost, replay: u16) -> f64 {
                 left -= i32::from(from == 0);
                 from != 0 || left != 0
             }));
-            20_004
+            FPDUS
         }
         Lost::OnePercent => {
             b.faults.loss = 655;
@@ -79,8 +85,33 @@ fn share_of_card(behind: usize, lost: Lost, replay: u16) -> f64 {
             b.hosts[0].completions.len() as u64 + 16 > id
         });
     }
+    if cuts.is_none() && matches!(lost, Lost::One) {
+        assert_eq!(b.hosts[1].card.attached(), 1, "{behind} behind");
+    }
     let (card, all) = taken(&b);
     100.0 * card as f64 / all as f64
+}
+
+/// FPDUs of a long run.
+const FPDUS: u64 = 20_004;
+
+/// A sender that fills the window to the octet pauses inside an FPDU: the window opens to its end, and the card has the flow again.
+#[test]
+fn a_window_that_is_filled_to_the_octet() {
+    // Each window ends inside an FPDU, so that it takes the flow away again.
+    for (window, least) in [(1 << 17, 50.0), (1 << 18, 85.0)] {
+        let cuts = Cuts {
+            sizes: (2000, 2000),
+            ends: true,
+            fill: true,
+            window,
+        };
+        let share = share_of_card(1, Lost::One, 0, Some(cuts));
+        assert!(
+            share >= least,
+            "a window of {window}: {share} % by the card"
+        );
+    }
 }
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/handover.md");
@@ -101,7 +132,7 @@ fn the_card_places_nearly_all() {
     for behind in [0, 1, 2, 4, 8, 16, 64] {
         table += &format!("| {behind} |");
         for (lost, replay) in columns {
-            let share = share_of_card(behind, lost, replay);
+            let share = share_of_card(behind, lost, replay, None);
             if matches!(lost, Lost::One) {
                 assert!(share >= 95.0, "{behind} behind: {share} % by the card");
             }

@@ -104,6 +104,7 @@ impl Plan {
         };
         let cuts = Cuts {
             sizes,
+            ends: d.one_in(2),
             fill: !d.one_in(3),
             window,
         };

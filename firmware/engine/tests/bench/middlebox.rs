@@ -2,6 +2,8 @@
 //!
 //! It tells the sender of more room than there is, and keeps what has none. Of one connection; frames of other kinds pass.
 
+use std::collections::VecDeque;
+
 use weft_tcp::seq;
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::{protocol, Ipv4Packet};
@@ -15,6 +17,8 @@ pub type From = (usize, Vec<u8>);
 pub struct Cuts {
     /// Octets of a segment, drawn for each: from, to.
     pub sizes: (u32, u32),
+    /// Where a segment of the sender ends, one of the box ends: cut, not joined.
+    pub ends: bool,
     /// The window is filled to the octet.
     pub fill: bool,
     /// No more than so many octets are in flight: what a receiver with that window would let come.
@@ -32,6 +36,8 @@ struct Way {
     sent: Option<u32>,
     /// What follows and has not gone out.
     kept: Vec<u8>,
+    /// Where the sender's segments of it end.
+    ends: VecDeque<u32>,
     /// The FIN is behind that.
     fin: bool,
     /// Its receiver's window scale.
@@ -150,6 +156,7 @@ impl Middlebox {
         }
         if seq::lt(kept, end) && seq::le(segment.seq, kept) {
             let new = seq::diff(end, kept) as usize;
+            way.ends.push_back(end);
             way.kept
                 .extend(&segment.payload[segment.payload.len() - new..]);
         }
@@ -185,14 +192,16 @@ impl Middlebox {
     /// What has room goes out.
     fn flush(&mut self, from: usize, out: &mut Vec<From>) {
         loop {
-            let size = self.size();
+            let (size, cuts) = (self.size(), self.cuts);
             let way = &mut self.ways[from];
             let (Some(mut header), Some(sent)) = (way.header, way.sent) else {
                 return;
             };
             header.seq = sent;
             let room = way.edge.map_or(0, |edge| seq::diff(edge, sent)).max(0) as usize;
-            let count = size.min(room).min(way.kept.len());
+            let next_end = way.ends.front().filter(|_| cuts.ends);
+            let whole = next_end.map_or(way.kept.len(), |end| seq::diff(*end, sent) as usize);
+            let count = size.min(room).min(whole);
             if way.kept.is_empty() && way.fin {
                 way.fin = false;
                 way.is_new = false;
@@ -207,7 +216,11 @@ impl Middlebox {
                 return;
             }
             let piece: Vec<u8> = way.kept.drain(..count).collect();
-            way.sent = Some(sent.wrapping_add(count as u32));
+            let sent = sent.wrapping_add(count as u32);
+            way.sent = Some(sent);
+            while way.ends.front().is_some_and(|end| seq::le(*end, sent)) {
+                way.ends.pop_front();
+            }
             way.is_new = false;
             out.push((from, write(&header, &piece)));
             // SACK blocks are told once.

@@ -107,6 +107,7 @@ impl Host {
         if config.replay > 0 {
             // So that it runs short of them.
             card.raw_slots(64);
+            card.most_replayed = config.replay.into();
         }
         let mut engine = Engine::new(config);
         let pd = engine.alloc_pd();

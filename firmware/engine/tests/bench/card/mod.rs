@@ -61,6 +61,8 @@ pub struct Card {
     raw_seen: u32,
     /// Replays done, by their outcome.
     pub replays: [u32; 4],
+    /// Payload of a replay at most (JOB_REPLAY).
+    pub most_replayed: usize,
     /// Every replay is refused.
     pub no_replay: bool,
     pub refused: u32,
@@ -95,6 +97,7 @@ impl Card {
             raw_tail: 0,
             raw_seen: 0,
             replays: [0; 4],
+            most_replayed: usize::MAX,
             no_replay: false,
             refused: 0,
             placed: 0,
@@ -116,6 +119,12 @@ impl Card {
     /// It has so many raw slots.
     pub fn raw_slots(&mut self, count: usize) {
         self.slots.resize(count);
+    }
+
+    /// Flows that it has.
+    pub fn attached(&self) -> usize {
+        let attached = self.flows.iter().filter(|flow| is_attached(&flow.attach));
+        attached.count()
     }
 
     /// So many jobs have been done before this engine came.

@@ -15,6 +15,10 @@ pub(super) fn slot_of(report: &[u8; 64]) -> u16 {
 impl Card {
     /// The bytes of a replay job.
     pub(super) fn replay(&mut self, job: &Job, bytes: &[u8]) {
+        assert!(
+            bytes.len() <= self.most_replayed,
+            "a replay that is too long"
+        );
         let flow = usize::from(job.flow);
         let state = self.flows[flow].clone();
         let mut report = ReplayReport {
