@@ -164,7 +164,12 @@ impl World {
         }
         let (at, end) = (report.seq + report.done, report.seq + report.length);
         let held = self.may_hold(report, sizes);
-        if report.length > 0 {
+        // Old data changes nothing (RFC 9293 §3.10.7.4).
+        let old = report.done == 0 && end <= self.host.next();
+        if let (true, Some(slot)) = (old, report.slot) {
+            self.give(slot, None);
+        }
+        if report.length > 0 && !old {
             if held.is_none() {
                 self.spill(sizes);
             }
