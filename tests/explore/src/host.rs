@@ -105,7 +105,19 @@ impl World {
         if sizes.fault != Some(Fault::SlotsWaitForReports) {
             self.look_at_jobs();
         }
+        self.want_slot(sizes);
         self.tell_window(sizes);
+    }
+
+    /// A slot that the engine has kept holds up too many others: what is held is copied.
+    fn want_slot(&mut self, sizes: &Sizes) {
+        let many = 4 * self.ring.len() >= 3 * sizes.slots;
+        if many && self.ring.front() == Some(&Slot::Lent) {
+            self.done.push(Done::Want);
+            self.spill(sizes);
+            self.go_on(sizes);
+            self.try_attach(sizes);
+        }
     }
 
     /// Its acknowledgment tells the peer of the window.

@@ -140,6 +140,7 @@ impl Walk {
                 at: from_front(at),
                 applied,
             },
+            Done::Want => Done::Want,
             Done::Post(job) => Done::Post(Job {
                 seq: from_front(job.seq),
                 end: from_front(job.end),

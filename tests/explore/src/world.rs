@@ -73,6 +73,8 @@ pub enum Done {
     },
     /// The host posts a replay.
     Post(Job),
+    /// The slots run short, and the engine copies what it keeps in some.
+    Want,
     /// Octets are placed.
     Place {
         /// By the card.

@@ -208,7 +208,7 @@ impl Under {
                         self.wanted[there].copy_from_slice(&payload.bytes);
                     }
                 }
-                Done::Place { .. } | Done::Post(_) => {}
+                Done::Place { .. } | Done::Post(_) | Done::Want => {}
             }
         }
         let (card, position) = (&walk.world().card, self.position());

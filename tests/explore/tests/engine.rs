@@ -112,6 +112,10 @@ impl Under {
             Action::Timer => s.now += MS,
             _ => {}
         }
+        if step.done.contains(&Done::Want) {
+            let slot = s.card.oldest_lent().expect("a slot");
+            s.engine.want_slot(s.now, slot, &mut s.card);
+        }
         self.quiet();
         self.compare(&step, before, &what);
     }
@@ -153,7 +157,7 @@ impl Under {
                         }
                     }
                 }
-                Done::Post(_) => {}
+                Done::Post(_) | Done::Want => {}
             }
         }
         let tries = (

@@ -84,6 +84,11 @@ impl Card {
         self.slots.lent_out()
     }
 
+    /// The slot that the engine has kept longest.
+    pub fn oldest_lent(&self) -> Option<u16> {
+        self.slots.oldest_lent()
+    }
+
     /// Hands a report to the engine, as a driver does: a frame stays in its slot if the engine can use it there.
     pub fn hand(&mut self, now: u64, engine: &mut Engine, report: Report) {
         let may_stay = !self.slots.is_half_full();

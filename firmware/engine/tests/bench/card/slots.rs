@@ -68,6 +68,14 @@ impl Slots {
         (waiting >= self.of.len() * 3 / 4 && lent).then_some(oldest as u16)
     }
 
+    /// The slot that the engine has had longest.
+    pub fn oldest_lent(&self) -> Option<u16> {
+        let count = self.of.len();
+        let mut from_oldest = (0..count).map(|n| (self.next + n) % count);
+        let lent = from_oldest.find(|slot| self.of[*slot] == Of::Engine);
+        lent.map(|slot| slot as u16)
+    }
+
     pub fn put(&mut self, frame: &[u8]) -> u16 {
         let slot = self.next;
         assert!(self.of[slot] == Of::Card, "a slot that is not free");
