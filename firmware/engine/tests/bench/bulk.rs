@@ -4,6 +4,7 @@
 use super::late::Late;
 use super::middlebox::{Cuts, Middlebox};
 use super::*;
+use weft_layout::replay_outcome;
 
 /// Behind the sources of a host lie its sinks.
 const SOURCE: u32 = 1 << 20;
@@ -279,8 +280,16 @@ pub fn run(plan: &Plan) -> Bench {
         assert_eq!(b.hosts[n].engine.stats().terminates_sent, 0, "{plan:?}");
     }
     b.run(2 * MS);
-    for host in &b.hosts {
+    for (n, host) in b.hosts.iter().enumerate() {
         assert_eq!(host.card.lent_out(), 0, "a slot is lost: {plan:?}");
+        let placed = host.card.placed + host.card.placed_by_hand;
+        let to = expected.iter().filter(|(to, _)| *to == n);
+        let once: u64 = to.map(|(_, message)| u64::from(message.length)).sum();
+        assert_eq!(placed, once, "placed twice: {plan:?}");
+        // Another one comes behind a piece that has come.
+        let partial = host.card.replays[usize::from(replay_outcome::PARTIAL)];
+        let held = host.engine.stats().segments_held;
+        assert!(u64::from(partial) <= held, "{partial} of {held}: {plan:?}");
     }
     b.judge([params.markers, accept.markers]);
     b

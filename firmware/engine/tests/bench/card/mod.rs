@@ -67,6 +67,8 @@ pub struct Card {
     pub no_replay: bool,
     pub refused: u32,
     pub placed: u64,
+    /// Octets that the engine has placed.
+    pub placed_by_hand: u64,
     /// Terminate codes of the FPDUs in which an error was found.
     pub errors: Vec<u16>,
     /// Rows written.
@@ -101,6 +103,7 @@ impl Card {
             no_replay: false,
             refused: 0,
             placed: 0,
+            placed_by_hand: 0,
             errors: Vec::new(),
             writes: 0,
             reports_on_way: false,
@@ -295,6 +298,7 @@ impl Port for Card {
     }
 
     fn copy_in(&mut self, iova: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.placed_by_hand += bytes.len() as u64;
         self.bytes(iova, bytes.len())
             .ok_or(MemoryError)?
             .copy_from_slice(bytes);
