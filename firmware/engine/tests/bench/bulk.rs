@@ -363,7 +363,7 @@ fn post(
 /// Every octet is where it belongs, and nothing lies between.
 #[track_caller]
 fn verify(b: &mut Bench, plan: &Plan, regions: [(u32, u64); 2], expected: &[(usize, Message)]) {
-    for n in 0..2 {
+    for (n, region) in regions.iter().enumerate() {
         let mut want = vec![0; SINK as usize];
         for (_, message) in expected.iter().filter(|(host, _)| *host == n) {
             let at = (message.at - u64::from(SOURCE)) as usize;
@@ -374,7 +374,7 @@ fn verify(b: &mut Bench, plan: &Plan, regions: [(u32, u64); 2], expected: &[(usi
                 .zip(octets)
                 .for_each(|(byte, is)| *byte = is);
         }
-        let got = b.memory(n, regions[n].1 + u64::from(SOURCE), SINK as usize);
+        let got = b.memory(n, region.1 + u64::from(SOURCE), SINK as usize);
         if got != want {
             let at = got.iter().zip(&want).position(|(got, want)| got != want);
             panic!("a wrong octet at {at:?} of host {n}: {plan:?}");
