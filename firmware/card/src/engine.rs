@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use weft_engine::commands::{entry_of, outcome};
-use weft_engine::{batch, on_card, Arrived, Clock, Engine, EngineConfig, QpId, SrqId};
+use weft_engine::{arrival, batch, on_card, Arrived, Clock, Engine, EngineConfig, QpId, SrqId};
 use weft_layout::{
     proc_bell, proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine,
     ProcInfo, ProcQueues, ReportKind, SegmentReport,
@@ -86,7 +86,10 @@ struct Service {
     frames: Option<(FrameRing, &'static Words)>,
     given: u32,
     served: Served,
+    /// The card's, which names its frames' arrivals by it.
     clock: Clock,
+    /// The cycle before which no report came that is not taken.
+    since: u64,
     frame: Box<Aligned<RAW_SLOT>>,
 }
 
@@ -240,6 +243,7 @@ impl Service {
             given: 0,
             served: Served::new(),
             clock,
+            since: cycles(),
             frame: Box::new(Aligned([0; RAW_SLOT])),
         }))
     }
@@ -312,16 +316,21 @@ impl Service {
     fn take_report(&mut self) -> bool {
         let mut report = Aligned([0; 64]);
         let Some(raw) = self.card.rings.take(&mut report.0) else {
+            self.since = cycles();
             return false;
         };
-        let now = self.now();
+        let cycle = cycles();
+        let now = self.clock.nanoseconds(cycle);
+        let arrived = arrival(&report.0).map_or(Arrived::Now, |arrival| {
+            self.clock.arrived(arrival, &mut self.since, cycle)
+        });
         // It may be a message for a receive that was posted before it came.
         if let Some(flow) = raw.and_then(|(_, length)| of_flow(&report.0, length)) {
             self.served
                 .take_recvs(now, flow, &mut self.engine, &mut self.card);
         }
         let (engine, card) = (&mut self.engine, &mut self.card);
-        let Ok(_) = engine.take_report((now, Arrived::Now), &report.0, raw, &mut *self.frame, card);
+        let Ok(_) = engine.take_report((now, arrived), &report.0, raw, &mut *self.frame, card);
         let Ok(()) = engine.return_slots(now, card);
         card.ring();
         ports::beat();

@@ -20,6 +20,7 @@ use late::Late;
 use middlebox::Middlebox;
 use weft_engine::*;
 use weft_limit::Limit;
+use weft_wire::arp::{Arp, Operation};
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::{protocol, Ipv4Packet};
 use weft_wire::tcp::{FrameHeader, Options, TcpSegment};
@@ -657,4 +658,16 @@ pub fn split(frame: &[u8], cut: u32) -> Vec<Vec<u8>> {
             out
         })
         .collect()
+}
+
+/// An ARP request of this station; for its own address: an announcement.
+pub fn arp_request(mac: [u8; 6], ip: [u8; 4], asked: [u8; 4]) -> Vec<u8> {
+    let request = Arp {
+        operation: Operation::Request,
+        sender_mac: mac,
+        sender_ip: ip,
+        target_mac: [0; 6],
+        target_ip: asked,
+    };
+    request.frame().to_vec()
 }
