@@ -26,7 +26,7 @@ module rx_dispatch
   input  logic                          rst_ni,
   input  rx_cfg_t                       cfg_i,
   input  replay_t                       replay_i,           // what is to be known of the replay that comes first
-  input  logic [PORTS-1:0]              closed_i,           // level: a port takes no segments
+  input  logic [PORTS-1:0]              closed_i,           // level: a port takes nothing more
 
   input  logic                          packet_valid_i,
   output logic                          packet_ready_o,
@@ -313,7 +313,7 @@ module rx_dispatch
   assign room_plain = room_plain_of[0];
 
   // Whether the flow has taken its share of the raw slots: its mark is in begin + 1 .. tail, modulo 2^16, and so many are before it. Two cycles;
-  // position, tail and generation have stood for longer when it is decided, but for a generation that begins: then it is seen late.
+  // position, tail and generation have stood for longer when it is decided (`settled`).
   logic        after_begin_q, in_tail_q, wraps_q, spent_q, fresh_q;
   logic [10:0] taken_q;
   logic [15:0] begins, ends;
@@ -336,7 +336,7 @@ module rx_dispatch
   assign may_start  = decide && steady_q && known_q && accept_walk && room_walk && walk_room && start_ready_i;
   assign start      = may_start && follows_q;
   assign opens      = may_start && framed_q;        // a frame, whose payload waits for this
-  assign direct     = decide && empty_q && close_room && !(to_walk && (room_any || !frame_q));
+  assign direct     = decide && empty_q && close_room && !(to_walk && (frame_q ? room_any : !closed_q[port]));
   assign finish     = done_valid && close_room && !hold_i;
   // The verdict is a cycle old, and what is known of its flow's segments in the walk: no segment has ended in that cycle; none is in
   // the walk any more.
@@ -385,7 +385,7 @@ module rx_dispatch
   assign needs_raw = frame_q && (!known_q || accept_raw);
   // Or it is a replay of a flow that is gone.
   assign goes_up = known_q ? room && !spent_q : room_plain;
-  assign drop    = frame_q ? (needs_raw && !goes_up) || (known_q && closed_q[port]) : !known_q;
+  assign drop    = frame_q ? (needs_raw && !goes_up) || closed_q[port] : !known_q;
 
   // ---------------------------------------------------------------- what is decided: position, report, close
   rx_packet_t      of;
@@ -403,7 +403,8 @@ module rx_dispatch
 
   assign whole         = done.stop == STOP_WHOLE;
   assign outcome       = !of_walk_q ? REPLAY_OUTCOME_REFUSED : whole ? REPLAY_OUTCOME_WHOLE :
-                         done.stop == STOP_ERROR ? REPLAY_OUTCOME_ERROR : REPLAY_OUTCOME_PARTIAL;
+                         done.stop == STOP_ERROR ? REPLAY_OUTCOME_ERROR :
+                         done.stop == STOP_NOT_WALKED ? REPLAY_OUTCOME_REFUSED : REPLAY_OUTCOME_PARTIAL;
   assign of            = of_walk_q ? oldest.packet : packet_q;
   assign of_flow       = of_walk_q ? oldest.flow : flow_q;
   assign is_known      = of_walk_q || known_q;
@@ -498,6 +499,10 @@ module rx_dispatch
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
+  // Judged anew, at once.
+  logic        fresh_now;
+  assign fresh_now = position_q.mark - begins - 16'd1 >= ends - begins;
+
   logic        ended_q;
   logic [15:0] ended_flow_q;
   always_ff @(posedge clk_i) begin
@@ -513,6 +518,7 @@ module rx_dispatch
       ended_of_it: assert (ended_q -> same == (ended_flow_q == flow_q));
       ended_as_compared: assert (phase_q == WEIGH -> ended_same_q == ended);
       known_by_then: assert (start || direct -> !ended);
+      credit_told: assert (direct -> fresh_q == fresh_now && spent_q == (!fresh_now && position_q.taken >= share_of[port]));
       replay_alone: assert (phase_q != EMPTY && !frame_q -> walks == '0 && !payload_left);
       opens_told: assert (opens == (start && !segment.replay));
       frame_told: assert (start || direct -> frame_q == !segment.replay && !(start && replaying_q));
