@@ -52,7 +52,7 @@ module rx_stand
 
   phase_e      phase_q, phase_d;
   seek_e       seek_q;
-  logic        again, seek, may_look, look_again, fetch_again, weigh_again, next_found, next_tcp_q, load, load_known;
+  logic        again, seek, may_look, look_again, fetch_again, weigh_again, next_found, next_tcp_q, load, load_known, turns_ready, stays_ready;
   logic        popped_q, ready_q, payload_set_q;
   logic [15:0] flow_d;
 
@@ -103,6 +103,11 @@ module rx_stand
     endcase
   end
 
+  // phase_d == READY, with what is known last in one place.
+  assign turns_ready = (phase_q == EMPTY && load && !load_known) || (phase_q == LOOKING && !look_again && lookup_rsp_i && !lookup_hit_i) ||
+                       ((phase_q == JUDGE || phase_q == READY) && !look_again && !known_o);
+  assign stays_ready = (phase_q == JUDGE || phase_q == READY) && !look_again && !fetch_again;
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       phase_q       <= EMPTY;
@@ -114,7 +119,7 @@ module rx_stand
     end else begin
       phase_q  <= pop_i ? EMPTY : phase_d;
       vacant_o <= pop_i || (vacant_o && !load);    // phase_q == EMPTY
-      ready_q  <= phase_d == READY;                // phase_q == READY, or it was until a pop
+      ready_q  <= turns_ready || (stays_ready && !weigh_again_i);     // phase_q == READY, or it was until a pop
       popped_q <= pop_i;
       if (vacant_o) known_o <= load_known;
       else if (phase_q == LOOK) known_o <= 1'b0;
