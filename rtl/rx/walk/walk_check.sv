@@ -176,7 +176,8 @@ module walk_check
   logic [31:0] posted_q, posted_behind;
   assign posted_behind = posted_q - header_q.msn;
 
-  logic silent, mpa_bad;
+  logic silent, mpa_bad, port;
+  assign port = seg_i.row.flags[FLOW_RX_ROW_PORT_BIT];
   err_e checked, verdict;
   assign silent = cut_q || tail_i.partial || stop != STOP_WHOLE;
   assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[FLOW_RX_ROW_CRC_BIT] && !crc_good_i);
@@ -231,7 +232,7 @@ module walk_check
       .valid_i(final_step && !silent_q),
       .flow_i(seg_i.flow),
       .epoch_i(seg_i.row.epoch),
-      .port_i(seg_i.row.flags[FLOW_RX_ROW_PORT_BIT]),
+      .port_i(port),
       .seg_seq_i(seg_i.seq),
       .offset_i(offset_q),
       .header_i(header_q),
@@ -338,7 +339,7 @@ module walk_check
         header_q <= next_header;
         header_q.kind <= next_kind;
         offset_q <= next_offset;
-        cut_q <= next_offset != 16'd0 && closed_i[seg_i.row.flags[FLOW_RX_ROW_PORT_BIT]];
+        cut_q <= next_offset != 16'd0 && closed_i[port];
         has_payload_q <= next_header.payload_len != 16'd0;
         receive_q <= next_kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
         region_q <= next_kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
