@@ -58,7 +58,7 @@ module report_writer_formal
     .wr_valid_o(wr_valid), .wr_ready_i(wr_ready), .wr_data_o(wr_data), .wr_count_o(wr_count), .wr_last_o(wr_last),
     .written_i(written), .failed_i(written && failed_i),
     .msix_valid_o(msix_valid), .msix_ready_i, .msix_vector_o(msix_vector),
-    .tail_o(tail), .broken_o(broken), .stall_o(stall), .msix_gap_o(msix_gap), .trace_o(), .idle_o(idle)
+    .taken_o(), .tail_o(tail), .broken_o(broken), .stall_o(stall), .msix_gap_o(msix_gap), .trace_o(), .idle_o(idle)
   );
 
   assign take    = (rx_valid_i && rx_ready) || (tx_valid_i && tx_ready);
