@@ -67,7 +67,7 @@ pub fn queues_at() -> u32 {
 
 /// The engine and all that it works with.
 struct Service {
-    engine: Engine,
+    engine: Box<Engine>,
     card: Card,
     memory: &'static Words,
     /// The command ring is to be looked at, though the bell says nothing.
@@ -106,8 +106,13 @@ fn cycles() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Takes the card, as the host says: a value of [`proc_started`]. The frame in which an engine is made is as large as an engine, and goes before the first
-/// turn: it must not become a part of the caller's.
+/// Makes an engine, which is large. What that takes of the stack is given back before the first turn: it is no part of a caller's frame.
+#[inline(never)]
+fn make(config: EngineConfig) -> Box<Engine> {
+    Box::new(Engine::new(config))
+}
+
+/// Takes the card, as the host says: a value of [`proc_started`].
 #[inline(never)]
 pub fn start() -> u32 {
     // SAFETY: one thread; no reference to it is kept.
@@ -204,7 +209,7 @@ impl Service {
         }
         let replay = registers::read(of_card::JOB_REPLAY);
         let replay = u16::try_from(replay).unwrap_or(u16::MAX);
-        let engine = Engine::new(EngineConfig {
+        let engine = make(EngineConfig {
             num_flows: flows,
             num_stags: stags,
             replay: config.replay.min(replay),
