@@ -29,8 +29,7 @@ const SHORTEST_MESSAGE: u16 = 14 + 20 + 20 + 24;
 /// Cycles of the timer at most.
 const LONGEST: u32 = 1 << 31;
 /// Bytes of the heap that this takes at most beside what the engine has in it.
-pub const BYTES: usize =
-    size_of::<Service>() - size_of::<Engine>() + RAW_SLOT + Card::BYTES + Served::BYTES;
+pub const BYTES: usize = size_of::<Service>() + RAW_SLOT + Card::BYTES + Served::BYTES;
 
 /// What the host writes into this memory.
 #[repr(C, align(8))]
