@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test explore rungs test-vfio test-peer lanes fast cost lint synth area timing route bitstream prove mutants coverage doc package aarch64 device-only firmware processor setup clean
+.PHONY: help demo test explore rungs test-vfio test-peer lanes fast cost lint synth area timing route bitstream prove mutants coverage doc book package aarch64 device-only firmware processor setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -100,6 +100,14 @@ coverage: setup ## lines of the RTL that the tests reach, and the points of the 
 doc: setup ## the crates' documentation, without a warning
 	RUSTDOCFLAGS="-D warnings" cargo doc -q --workspace --no-deps --features weft/sim
 
+# Its own environment: the scripts of the RTL want other versions.
+BOOK := target/book-venv
+book: ## the book as a site with search, target/book/start-here.html: a link that leads nowhere fails
+	@./setup.sh python
+	@[ -x $(BOOK)/bin/python ] || python3 -m venv $(BOOK)
+	@$(BOOK)/bin/pip install -q --disable-pip-version-check -r docs/site/requirements.txt
+	$(BOOK)/bin/sphinx-build -q -W --keep-going -b html -c docs/site docs target/book
+
 package: ## the crates as they would be published, each built from its package
 	.ci/package
 
@@ -113,16 +121,15 @@ firmware: ## the engine for riscv32imc, without an operating system; its size an
 	firmware/build-riscv.sh
 
 FIRMWARE := riscv32imc-unknown-none-elf/release/weft-firmware-card
-NAMES = $(basename $(notdir $(wildcard tests/processor/$(1)/*.rs)))
 # One choice of packages here and in .ci/rungs, so that the card with its processor is built once.
-WITH_PROCESSOR := -q -p weft-processor-tests -p weft-tests -p weft --features weft/sim $(foreach test,$(call NAMES,tests) debugger,--test $(test))
+WITH_PROCESSOR := -q -p weft-processor-tests -p weft-tests -p weft --features weft/sim --test processor --test command
 processor: setup $(SYN_PYTHON) ## the control processor in RTL, with its firmware: its core is installed, its tests are run
 	@./setup.sh python
 	firmware/build-riscv.sh card
 	export WEFT_IBEX="$$(rtl/control/setup.sh)" WEFT_FIRMWARE=$(CURDIR)/target/riscv/card/$(FIRMWARE) \
 		WEFT_FIRMWARE_ENGINE=$(CURDIR)/target/riscv/card-engine/$(FIRMWARE) && \
 	$(SYN_PYTHON) rtl/syn/lint.py --top weft_card_control && \
-	cargo test $(WITH_PROCESSOR) && cargo clippy $(WITH_PROCESSOR) $(foreach example,$(call NAMES,examples),--example $(example)) -- -D warnings
+	cargo test $(WITH_PROCESSOR) && cargo clippy $(WITH_PROCESSOR) $(foreach example,$(basename $(notdir $(wildcard tests/processor/examples/*.rs))),--example $(example)) -- -D warnings
 
 setup:
 	@./setup.sh

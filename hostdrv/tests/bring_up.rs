@@ -1,6 +1,6 @@
 //! Bring-up against cards that are not what they should be.
 
-mod fake;
+use crate::fake;
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;

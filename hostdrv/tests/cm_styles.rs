@@ -1,6 +1,6 @@
 //! The connection manager's two styles, and what is decided before a program is asked. By the loop, which needs no card.
 
-mod fake;
+use crate::fake;
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4};
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,6 @@
 //! Misuse of the verbs and of the connection manager gets a typed error, and changes nothing.
 
-mod fake;
+use crate::fake;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::Arc;

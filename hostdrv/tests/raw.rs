@@ -1,6 +1,6 @@
 //! The port for raw frames against a card that writes what a test wants: who gets what, bounds, counters.
 
-mod fake;
+use crate::fake;
 
 use std::fs::File;
 use std::net::Ipv4Addr;

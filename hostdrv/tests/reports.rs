@@ -1,6 +1,6 @@
 //! The report loop against a card that writes what a test wants.
 
-mod fake;
+use crate::fake;
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;

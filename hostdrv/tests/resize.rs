@@ -1,6 +1,6 @@
 //! Completion queues that change their size, with work under way and completions not polled.
 
-mod fake;
+use crate::fake;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

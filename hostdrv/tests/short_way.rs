@@ -1,6 +1,6 @@
 //! The short way of posts and polls, beside others and where it ends.
 
-mod fake;
+use crate::fake;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

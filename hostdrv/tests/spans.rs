@@ -1,6 +1,6 @@
 //! Every verb and every call of the connection manager has a span of its name.
 
-mod fake;
+use crate::fake;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! The vfio-user transport with a server that behaves: a toy device with DMA and interrupts.
 
-mod toy;
+use crate::toy;
 
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -1,12 +1,12 @@
 //! What one flow, or one port's owner, does or leaves is nothing to the others: their rate and their latency, in cycles of the card.
-//! `cargo test -p weft-sim --test apart -- --nocapture` prints them.
+//! `cargo test -p weft-sim --test simulator apart -- --nocapture` prints them.
 //!
 //! Every other frame of a full wire is a Write of flow B. The rest are of flow A, or nobody's; what they do to B is compared with frames of the same
 //! length that do as little as frames can: they are placed, where the others are written to the raw ring, or dropped as they come, where
 //! the others are dropped.
 #![cfg(rtl)]
 
-mod flows;
+use crate::flows;
 
 use flows::{Flow, Flows, MEMORY};
 use weft_layout::reg::{self, TableCmd};

@@ -1,6 +1,6 @@
 //! Receive elements of several flows: Sends of up to eight flows in turn cost what those of one flow do.
 
-mod flows;
+use crate::flows;
 
 use flows::Flows;
 use weft_layout::{

@@ -1,6 +1,6 @@
 //! The fence: memory may be taken away while the card is under full load, and nothing is written into it afterwards.
 
-mod flows;
+use crate::flows;
 
 use flows::load::Load;
 use flows::{Flows, MEMORY, SEQ};

@@ -4,11 +4,8 @@
 //! `WEFT_HOSTILE_SEEDS` says how many runs on the model, `WEFT_HOSTILE_RTL_SEEDS` how many on the RTL at each width.
 #![allow(missing_docs)]
 
-#[path = "hostile/frames.rs"]
 mod frames;
-#[path = "hostile/judge.rs"]
 mod judge;
-#[path = "hostile/run.rs"]
 mod run;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -2,7 +2,7 @@
 //! docs/card.md does all else as it likes, and for each part of the rule one that breaks it is found out.
 #![cfg(rtl)]
 
-mod flows;
+use crate::flows;
 
 use std::collections::VecDeque;
 

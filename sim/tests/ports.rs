@@ -1,7 +1,7 @@
 //! A card with two ports, each with rings of its own: what one owner does, or leaves, is nothing to the other one.
 #![cfg(rtl)]
 
-mod flows;
+use crate::flows;
 
 use flows::{Flow, Flows, MEMORY, SEQ};
 use weft_layout::reg::Status;

@@ -1,5 +1,5 @@
 //! What comes while a flow is detached, copied and walked over again by the card: the same messages, every byte where it belongs, and fewer copied.
-//! `cargo test -p weft-sim --test replays -- --nocapture` prints how many; `WEFT_REPLAYS=book` runs the loads of `weft partitions replay` as
+//! `cargo test -p weft-sim --test simulator replays -- --nocapture` prints how many; `WEFT_REPLAYS=book` runs the loads of `weft partitions replay` as
 //! they are, and those of Writes that the book has.
 
 use weft_hostdrv::Rung;

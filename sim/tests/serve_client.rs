@@ -1,6 +1,6 @@
 //! Served cards and an independent client: the one of the `vfio_user` crate.
 
-mod serve_support;
+use crate::serve_support;
 
 use std::os::fd::AsRawFd;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Clients that die: in the middle of a message, of DMA, of anything. The card is usable at once by the next one.
 
-mod serve_support;
+use crate::serve_support;
 
 use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
@@ -79,7 +79,11 @@ fn a_process_that_is_killed_leaves_nothing_behind() {
     for seed in 0..25 {
         let mut rng = generator(seed, Stream::Application);
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "the_one_that_is_killed", "--ignored"])
+            .args([
+                "--exact",
+                "serve_deaths::the_one_that_is_killed",
+                "--ignored",
+            ])
             .env(SOCKET, &served.sockets()[0])
             .stdout(Stdio::null())
             .stderr(Stdio::null())

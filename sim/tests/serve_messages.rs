@@ -1,6 +1,6 @@
 //! Served cards and a client written by hand: DMA by message, and input that no good client sends.
 
-mod serve_support;
+use crate::serve_support;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;

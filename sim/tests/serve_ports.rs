@@ -1,6 +1,6 @@
 //! Ports of served cards: another card, datagram sockets, files; links that are cut; captures.
 
-mod serve_support;
+use crate::serve_support;
 
 use std::fs::File;
 use std::os::fd::AsRawFd;

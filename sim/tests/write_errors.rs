@@ -1,6 +1,6 @@
 //! Writes that host memory refuses, of each kind and in each place: they are told, and nobody else is hurt.
 
-mod flows;
+use crate::flows;
 
 use flows::{Flows, MEMORY};
 use weft_layout::reg::Status;

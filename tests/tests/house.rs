@@ -231,3 +231,57 @@ fn a_circle_is_found() {
     );
     assert_eq!(used, ["a", "b", "c"]);
 }
+
+/// Crates of the workspace: folders with a manifest.
+fn crates(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).expect("a folder").flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        if !path.is_dir() || name == "target" || name.to_string_lossy().starts_with('.') {
+            continue;
+        }
+        if path.join("Cargo.toml").exists() {
+            found.push(path.clone());
+        }
+        crates(&path, found);
+    }
+}
+
+#[test]
+fn each_file_of_tests_is_a_module_of_a_program() {
+    let mut all = Vec::new();
+    crates(&root(), &mut all);
+    let mut forgotten = Vec::new();
+    let mut modules = 0;
+    for path in all.iter().filter(|path| path.join("tests").is_dir()) {
+        let manifest = read(&path.join("Cargo.toml"));
+        let tests = path.join("tests");
+        let main = fs::read_to_string(tests.join("main.rs")).unwrap_or_default();
+        let mut programs = 0;
+        for entry in fs::read_dir(&tests).expect("a folder of tests").flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let file = match name.strip_suffix(".rs") {
+                _ if entry.path().join("main.rs").exists() => format!("{name}/main.rs"),
+                _ if entry.path().join("mod.rs").exists() => name.clone(),
+                Some(_) => name.clone(),
+                None => continue,
+            };
+            let module = name.trim_end_matches(".rs");
+            if main.lines().any(|line| line == format!("mod {module};")) {
+                modules += 1;
+            } else if manifest.contains(&format!("path = \"tests/{file}\"")) {
+                programs += 1;
+            } else if manifest.contains("autotests = false") {
+                forgotten.push(format!("{}/tests/{name}", path.display()));
+            } else {
+                programs += usize::from(file.ends_with(".rs"));
+            }
+        }
+        // More than one has to say what wants a process of its own.
+        if programs > 1 && !manifest.contains("autotests = false") {
+            forgotten.push(format!("{}: `autotests = false`", path.display()));
+        }
+    }
+    assert!(forgotten.is_empty(), "in no program: {forgotten:#?}");
+    assert!(modules > 150, "{modules}");
+}

@@ -330,7 +330,7 @@ where
 
 fn spawn(test: &str, errand: &Errand) -> Child {
     Process::new(std::env::current_exe().expect("a path"))
-        .args(["--exact", test, "--ignored"])
+        .args(["--exact", &format!("lent_control::{test}"), "--ignored"])
         .env("WEFT_ERRAND", serde_json::to_string(errand).expect("JSON"))
         .spawn()
         .expect("a process")

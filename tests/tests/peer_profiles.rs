@@ -114,7 +114,7 @@ fn every_peer_is_got_along_with() {
         }
         assert!(
             told == table,
-            "docs/peers.md is stale: UPDATE_PEERS=1 cargo test -p weft-tests --test peer_profiles\n{table}"
+            "docs/peers.md is stale: UPDATE_PEERS=1 cargo test -p weft-tests --test stack peer_profiles\n{table}"
         );
     }
 }

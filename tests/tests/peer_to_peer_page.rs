@@ -207,7 +207,7 @@ fn the_page_says_what_each_way_costs() {
     }
     assert!(
         page[from..to] == table,
-        "docs/peer2peer.md is stale: UPDATE_PEER_TO_PEER=1 cargo test -p weft-tests --test peer_to_peer_page\n{table}"
+        "docs/peer2peer.md is stale: UPDATE_PEER_TO_PEER=1 cargo test -p weft-tests --test stack peer_to_peer_page\n{table}"
     );
 }
 

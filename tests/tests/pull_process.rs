@@ -100,7 +100,7 @@ impl Process {
         let program = std::env::current_exe().expect("this program");
         let told = format!("{role} {} {count} {seed}", socket.display());
         let mut child = Command::new(program)
-            .args(["--exact", "child", "--ignored", "--nocapture"])
+            .args(["--exact", "pull_process::child", "--ignored", "--nocapture"])
             .env(VARIABLE, told)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -335,7 +335,7 @@ fn who_listens_is_known() {
     let report = files.served(|| {
         let program = std::env::current_exe().expect("there");
         let listens = Command::new(program)
-            .args(["--exact", "listens", "--ignored"])
+            .args(["--exact", "resolver_sources::listens", "--ignored"])
             .env(RESOLVER_VARIABLE, &files.socket)
             .output();
         let listens = listens.expect("it runs");

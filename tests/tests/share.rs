@@ -42,7 +42,7 @@ fn errand() -> Errand {
 
 fn spawn(test: &str, errand: &Errand) -> Child {
     Process::new(std::env::current_exe().expect("a path"))
-        .args(["--exact", test, "--ignored"])
+        .args(["--exact", &format!("share::{test}"), "--ignored"])
         .env("WEFT_ERRAND", serde_json::to_string(errand).expect("JSON"))
         .spawn()
         .expect("a process")

@@ -1,6 +1,6 @@
 //! `probe`, `regs` and `trace` as a library: on good cards and on broken ones.
 
-mod faulty;
+use crate::faulty;
 
 use faulty::{transport, Fault};
 use weft_hostdrv::tools::probe::{examine, CardReport, Severity};

@@ -1,6 +1,6 @@
 //! The self-test finds what is broken, by name; and nothing in a card that is not.
 
-mod faulty;
+use crate::faulty;
 
 use std::sync::Arc;
 

@@ -197,7 +197,7 @@ impl Scene {
             target,
         };
         let mut child = Process::new(std::env::current_exe().expect("a path"))
-            .args(["--exact", "receiver", "--ignored", "--nocapture"])
+            .args(["--exact", "xrc_share::receiver", "--ignored", "--nocapture"])
             .env("WEFT_ERRAND", serde_json::to_string(&errand).expect("JSON"))
             .stdout(Stdio::piped())
             .spawn()

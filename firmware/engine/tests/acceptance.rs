@@ -2,7 +2,7 @@
 //! by the card and by the engine.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

@@ -1,7 +1,7 @@
 //! What is counted: completions that nobody takes for a while, and what a refusal must leave as it was.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

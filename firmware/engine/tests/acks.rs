@@ -1,7 +1,7 @@
 //! Acknowledgments beside data: the peer hears of a gap although there is always something to send.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

@@ -1,7 +1,7 @@
 //! Atomics (RFC 7306 §5): both ends, their order, and what is refused.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

@@ -2,7 +2,7 @@
 //! path and by the engine's. And what breaks no rule, however odd, is taken.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

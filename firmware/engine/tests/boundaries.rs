@@ -1,7 +1,7 @@
 //! Exact boundaries: numbers far off, SGEs of no length, FPDUs that end at a marker, domains.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

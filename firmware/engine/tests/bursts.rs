@@ -1,7 +1,7 @@
 //! Many connections at the same moment.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

@@ -2,7 +2,7 @@
 //! `WEFT_CHAINS` says how many seeds; 300 without.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use std::cell::Cell;
 use std::ops::Range;

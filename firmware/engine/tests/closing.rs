@@ -1,7 +1,7 @@
 //! Ends of connections that something impossible stands in the way of, or that the peer's Terminate brings.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

@@ -1,7 +1,7 @@
 //! Connections by records alone: commands, answers and events as they lie in rings; and what no honest commander writes.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -2,7 +2,7 @@
 //! overflows (RFC 7323 §5.5, RFC 9293 §3.8.4).
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::*;

@@ -3,7 +3,7 @@
 //! the rule of acceptance in words of its own. `WEFT_HOSTILE_SEEDS` says how many runs; usually 300.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

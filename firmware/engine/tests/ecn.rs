@@ -1,7 +1,7 @@
 //! Marks of congestion, from the switch that makes them to the sender that heeds them (RFC 3168; RFC 8257).
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::*;

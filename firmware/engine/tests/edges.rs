@@ -1,7 +1,7 @@
 //! Rare paths of TCP (RFC 9293): both sides open at once, SYNs from nobody, a peer that moves, closing without end.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

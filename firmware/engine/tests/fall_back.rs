@@ -1,7 +1,7 @@
 //! The second try, with revision 1 (RFC 6581 §5), is the first one's connection: what the program has said of it holds.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::*;

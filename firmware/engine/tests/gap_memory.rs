@@ -1,7 +1,7 @@
 //! Memory for what lies beyond gaps is the engine's, and bounded: what has no room is dropped and comes again, and stops nobody.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::*;

@@ -1,8 +1,8 @@
 //! A stream's state handed over: taken apart at any moment, put together in an engine that has never heard of it, and every byte goes on.
 #![allow(missing_docs)]
 
-mod bench;
-mod smoltcp_peer;
+use crate::bench;
+use crate::smoltcp_peer;
 
 use bench::site::Site;
 use bench::MS;

@@ -1,7 +1,7 @@
 //! The host's own stack beside the engine: who gets which frame, and who answers.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::{Script, PEER_IP, PEER_MAC};
 use weft_engine::*;

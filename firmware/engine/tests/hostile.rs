@@ -1,7 +1,7 @@
 //! Nothing that comes from the wire or the card makes the engine panic or work without end.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

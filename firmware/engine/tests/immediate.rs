@@ -1,7 +1,7 @@
 //! Immediate Data (RFC 7306 §6): 8 bytes in the next receive and in its completion.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

@@ -2,7 +2,7 @@
 //! right behind them.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::judge::fpdu;
 use bench::script::*;

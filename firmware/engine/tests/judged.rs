@@ -3,7 +3,7 @@
 //! find the same error in the same FPDU. `WEFT_JUDGED_SEEDS` says how many streams; usually 500.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Keepalive (RFC 9293 §3.8.4): an idle peer is asked, one that does not answer is given up.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::*;

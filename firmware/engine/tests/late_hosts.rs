@@ -5,7 +5,7 @@
 //! `docs/handover.md` quotes the table (`UPDATE_HANDOVER=1` renews it).
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::bulk::{run, Plan};
 use bench::late::Late;
@@ -150,6 +150,6 @@ fn the_card_places_nearly_all() {
     }
     assert!(
         page[from..to] == table,
-        "docs/handover.md is stale: UPDATE_HANDOVER=1 cargo test -p weft-engine --test late_hosts\n{table}"
+        "docs/handover.md is stale: UPDATE_HANDOVER=1 cargo test -p weft-engine --test engine late_hosts\n{table}"
     );
 }

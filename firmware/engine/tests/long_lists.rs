@@ -1,7 +1,7 @@
 //! Work requests with more SGEs and inline bytes than a job of the card has: up to 16 and 256, in any sizes, through a link that loses.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::{read, send, sge, write, Bench, Faults, MS};
 use weft_engine::*;

@@ -2,7 +2,7 @@
 //! whose work request has completed is not read either.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use std::collections::HashSet;
 

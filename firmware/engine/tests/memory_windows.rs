@@ -1,7 +1,7 @@
 //! Memory windows, fast registration, invalidation: what the peer reaches when, and what is refused.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::*;

@@ -1,7 +1,7 @@
 //! A neighbour's address moves once a second at most, whoever says so how often, and costs those behind it alone (RFC 826).
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

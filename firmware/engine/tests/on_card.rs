@@ -1,7 +1,7 @@
 //! An engine on the card is as it was configured, or whoever configured it hears why not (`docs/processor.md`).
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::Script;
 use weft_engine::on_card::{configuration, record, NotOnCard, CONNECTIONS};

@@ -1,7 +1,7 @@
 //! The work queues: what is refused at once, order, fence, ORD, inline data, flush.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::*;

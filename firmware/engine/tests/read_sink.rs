@@ -1,7 +1,7 @@
 //! A Read Response lands only where a Read of this side has asked for it.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

@@ -4,7 +4,7 @@
 //! ranges of seeds can run apart; each thousand seeds it says how far it is. A run that hangs, or moves a wrong byte, ends it with its seed.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::traffic::{run, run_prepared};
 use bench::*;

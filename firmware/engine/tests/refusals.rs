@@ -1,7 +1,7 @@
 //! How a responder says no: to a revision, by the application, for want of room in the card.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

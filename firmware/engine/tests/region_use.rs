@@ -1,7 +1,7 @@
 //! What work of this side uses stays what it is until the work is done: no byte is sent from, or placed into, memory that its STag did not name in the work's turn.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -2,7 +2,7 @@
 //! were copied.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::traffic::{run, run_prepared};
 use bench::*;

@@ -2,7 +2,7 @@
 //! state is in `bad_input.rs`.)
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

@@ -1,7 +1,7 @@
 //! Connections whose way somebody has found before: nobody is asked for it, unless it leads nowhere.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

@@ -1,7 +1,7 @@
 //! The partition ladder: queue pairs for which software frames, checks and copies, beside those for which the card does, and against them.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::*;

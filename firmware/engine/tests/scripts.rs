@@ -1,8 +1,7 @@
 //! TCP by the letter of the RFCs: scripts of packets (`tests/scripts`), run against the engine's TCP in stream mode.
 #![allow(missing_docs)]
 
-mod bench;
-mod packets;
+use crate::packets;
 
 use std::fs;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! (RFC 7323 §7.1), STag keys.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 //! no FPDU. What leaves no room for an FPDU of 128 octets is refused (RFC 5044 §4.5).
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

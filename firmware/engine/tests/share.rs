@@ -1,7 +1,7 @@
 //! Two engines share a card, each by a port of its own (`docs/card.md`, Ports): nothing of one is the other's.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Shared receive queues: which message takes an element, and when; the limit; the end of a queue pair; what is refused.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::*;

@@ -1,7 +1,7 @@
 //! The usual segment is handled the short way: with the same frames at the same times, and the same counts, as step by step.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::*;

@@ -1,8 +1,8 @@
 //! The services over plain TCP, with smoltcp for a peer: another stack, which nobody here wrote.
 #![allow(missing_docs)]
 
-mod bench;
-mod smoltcp_peer;
+use crate::bench;
+use crate::smoltcp_peer;
 
 use bench::site::{pattern, RING};
 use bench::MS;

@@ -1,7 +1,7 @@
 //! Plain bytes first, RDMA afterwards, on one connection: with a login before, taken over by command in between, over links that lose.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::commands::{self, Refusal};

@@ -1,7 +1,7 @@
 //! Every way to connect, and every way not to.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::{message, Script};
 use bench::*;

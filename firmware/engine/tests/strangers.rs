@@ -1,7 +1,7 @@
 //! Nobody pays for another: who connects and says nothing gives way, and who asks is answered (RFC 4987, RFC 9293 §3.10.7.4).
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::crowd::{Came, Crowd, Says};
 use bench::script::Script;

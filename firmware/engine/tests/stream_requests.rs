@@ -1,7 +1,7 @@
 //! Streams that somebody has connected and that their user has not taken yet: what comes meanwhile is theirs.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

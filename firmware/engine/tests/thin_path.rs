@@ -1,7 +1,7 @@
 //! The thinnest path: ARP, TCP, MPA with the 0-byte Read, a Send, a Write, a Read, close.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::*;

@@ -1,7 +1,7 @@
 //! Connections in TIME_WAIT hold their slots only as long as nobody else needs one.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::Script;
 use bench::*;

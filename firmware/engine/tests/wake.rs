@@ -1,7 +1,7 @@
 //! Nothing waits without something that wakes it.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::script::*;
 use bench::*;

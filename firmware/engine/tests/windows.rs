@@ -1,7 +1,7 @@
 //! The peer's window: closed for hours, closed over what is under way, and small (RFC 9293 §3.8.6).
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! This side's own numbers wrap: sequence numbers, job numbers.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::*;
 use weft_engine::*;

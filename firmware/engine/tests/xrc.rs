@@ -1,7 +1,7 @@
 //! XRC: initiators, targets, and shared receive queues of a domain that a Send names by number.
 #![allow(missing_docs)]
 
-mod bench;
+use crate::bench;
 
 use bench::judge::fpdu;
 use bench::script::{message, Script};

@@ -1,7 +1,7 @@
 //! Sender and reassembly over a simulated path, to the end: every byte arrives once and in order, and how fast.
 #![allow(missing_docs)]
 
-mod path;
+use crate::path;
 
 use path::*;
 use weft_tcp::control::Congestion;

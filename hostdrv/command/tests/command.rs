@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::process::{kill_process, Pid, Signal};
 
-mod weft;
+use crate::weft;
 
 use weft::{run, text, weft};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
-mod weft;
+use crate::weft;
 
 use weft::{run, text};
 

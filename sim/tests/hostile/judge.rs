@@ -5,7 +5,7 @@ use weft_layout::{fpdu_verdict, refusal, AttachRow, StagRow};
 use weft_sim::bench::Region;
 use weft_wire::crc32c::crc32c;
 
-use crate::frames::{marker_due, Spec};
+use super::frames::{marker_due, Spec};
 
 /// log2 of the receive elements of a flow.
 pub const RQ_LOG2: u8 = 3;

@@ -4,7 +4,7 @@ use weft_layout::{reg, report_kind, table, AttachRow, Counter, FlowRxRow, Segmen
 use weft_sim::model::ethernet::{self, flag};
 use weft_sim::model::mpa;
 
-use crate::setup::{each, write, ATTACHED, EPOCH, FLOW, PLAIN, SEQ, TIMED};
+use super::setup::{each, write, ATTACHED, EPOCH, FLOW, PLAIN, SEQ, TIMED};
 
 fn send(byte: u8) -> Vec<u8> {
     let mut u = vec![0x41, 0x43, 0, 0, 0, 0];

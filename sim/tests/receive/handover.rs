@@ -7,7 +7,7 @@ use weft_sim::bench::{Ends, Rings};
 use weft_sim::kind::CardKind;
 use weft_sim::model::ethernet::{self, flag};
 
-use crate::setup::{each, write, Setup, ATTACHED, FLOW, PLAIN, SEQ, TIMED};
+use super::setup::{each, write, Setup, ATTACHED, FLOW, PLAIN, SEQ, TIMED};
 
 /// The 256th segment that nobody has seen is as unseen as the first one (a count of 8 bits said otherwise), in a ring that has room for them.
 #[test]

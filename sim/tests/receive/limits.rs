@@ -8,7 +8,7 @@ use weft_sim::model::mpa;
 use weft_sim::model::tables::key_places;
 use weft_sim::seed::{generator, Stream};
 
-use crate::setup::{each, write, ATTACHED, FLOW, PD, PLAIN, SEQ};
+use super::setup::{each, write, ATTACHED, FLOW, PD, PLAIN, SEQ};
 
 fn plain(len: usize) -> Vec<u8> {
     let mut frame = vec![0x5a; len];

@@ -3,7 +3,7 @@
 //!
 //! `WEFT_EXPLORED_SEEDS` says how many walks on each card.
 
-mod wire;
+use crate::wire;
 
 use weft_explore::card::{Outcome, Report};
 use weft_explore::suite::{explore, parts, place_of};

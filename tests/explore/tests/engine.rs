@@ -6,7 +6,7 @@
 
 #[path = "../../../firmware/engine/tests/bench/mod.rs"]
 mod bench;
-mod wire;
+use crate::wire;
 
 use bench::script::{message, Script};
 use bench::{card, MS};

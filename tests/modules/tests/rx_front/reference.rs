@@ -1,6 +1,6 @@
 //! What the receive front has to do, frame by frame: an account of its own of the tables, the walk and the raw ring.
 
-use crate::frames::{Frame, Tcp, ACK, RST, SYN, URG};
+use super::frames::{Frame, Tcp, ACK, RST, SYN, URG};
 use std::collections::VecDeque;
 use weft_layout::{refusal, report_kind, FrameReport, SegmentReport};
 

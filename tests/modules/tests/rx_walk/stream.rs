@@ -1,6 +1,6 @@
 //! Makes the payload of segments: FPDUs of all kinds, most of them right, and the regions and receive elements that they need.
 
-use crate::reference::{
+use super::reference::{
     crc32c, Element, Reference, Region, Row, Sge, LOCAL_WRITE, READ_SINK, REMOTE_WRITE,
 };
 use fastrand::Rng;

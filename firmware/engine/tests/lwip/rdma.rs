@@ -2,16 +2,16 @@
 //! Skipped where lwIP is not installed.
 #![allow(missing_docs)]
 
-mod bench;
-mod lwip_peer;
+use crate::bench;
+use crate::peer;
 
 use bench::card::MEMORY;
 use bench::judge;
 use bench::path::To;
 use bench::site::pattern;
 use bench::{send, write};
-use lwip_peer::options::{MSS, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE};
-use lwip_peer::{Meeting, PEER_IP};
+use peer::options::{MSS, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE};
+use peer::{Meeting, PEER_IP};
 use weft_engine::*;
 use weft_lwip::Socket;
 

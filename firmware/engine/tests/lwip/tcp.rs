@@ -1,14 +1,14 @@
 //! The services over plain TCP, with lwIP for a peer: a small stack, without SACK and without timestamps. Skipped where it is not installed.
 #![allow(missing_docs)]
 
-mod bench;
-mod lwip_peer;
+use crate::bench;
+use crate::peer;
 
 use bench::path::To;
 use bench::site::{pattern, RING};
 use bench::MS;
-use lwip_peer::options::{Seen, MSS, TIMESTAMPS, WINDOW_SCALE};
-use lwip_peer::{EchoClient, Meeting};
+use peer::options::{Seen, MSS, TIMESTAMPS, WINDOW_SCALE};
+use peer::{EchoClient, Meeting};
 use weft_engine::services::chargen;
 use weft_engine::*;
 use weft_lwip::Failure;

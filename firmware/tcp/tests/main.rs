@@ -1,0 +1,5 @@
+//! Sender and goodput on paths without packets.
+
+mod goodput;
+mod path;
+mod sender;

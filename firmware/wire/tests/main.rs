@@ -1,0 +1,5 @@
+//! Formats against captures, examples and themselves.
+
+mod captures;
+mod fpdu_examples;
+mod round_trips;

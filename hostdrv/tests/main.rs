@@ -1,0 +1,19 @@
+//! The driver on cards that its tests make.
+
+mod bring_up;
+mod cm_styles;
+mod fake;
+mod loop_host;
+mod misuse;
+mod raw;
+mod reports;
+mod resize;
+mod route_bytes;
+mod seed;
+mod short_way;
+mod spans;
+mod tap;
+mod threads;
+mod toy;
+mod vfio_user;
+mod vfio_user_hostile;

@@ -1,0 +1,6 @@
+//! The testbench crate on small designs.
+
+mod checkers;
+mod designs;
+mod guide;
+mod waves;

@@ -1,0 +1,29 @@
+//! The card, by the functional model and in RTL, and what serves it.
+
+mod apart;
+mod asleep;
+mod boundaries;
+mod card;
+mod demo;
+mod elements;
+mod equivalence;
+mod faults;
+mod fence;
+mod flows;
+mod hostile;
+mod observe;
+mod order;
+mod ports;
+mod project;
+mod pushed_jobs;
+mod receive;
+mod replays;
+mod report_room;
+mod reset;
+mod serve_client;
+mod serve_deaths;
+mod serve_messages;
+mod serve_ports;
+mod serve_support;
+mod worked_examples;
+mod write_errors;
