@@ -12,9 +12,8 @@ use weft_sim::serve::{start, CardConfig, ServeConfig};
 #[path = "../../hostdrv/examples/hello.rs"]
 mod hello;
 
-#[test]
-fn the_example_says_hello() {
-    let _limit = Limit::usual("seed 1");
+/// What the server heard, over a link like that.
+fn said_hello(seed: u64, link: LinkConfig) -> Result<String, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let sockets = [0, 1].map(|n| folder.path().join(format!("{n}.sock")));
     let card = |n: usize| CardConfig {
@@ -25,25 +24,41 @@ fn the_example_says_hello() {
     };
     let _served = start(&ServeConfig {
         cards: vec![card(0), card(1)],
-        seed: 1,
-        link: LinkConfig::default(),
+        seed,
+        link,
     })
     .expect("two cards are served");
     let open = |n: usize| {
         let transport = transport::open(&format!("vfio-user:{}", sockets[n].display()));
-        let config = DeviceConfig::new(mac(n), ip(n)).seed(n as u64);
+        let config = DeviceConfig::new(mac(n), ip(n)).seed(seed + n as u64);
         Device::open(transport.expect("it is served"), config).expect("it comes up")
     };
     let (server, client) = (open(0), open(1));
-    let heard = std::thread::scope(|scope| {
-        let server = scope.spawn(|| hello::serve(&server).map_err(|e| e.to_string()));
-        hello::greet(
-            &client,
-            std::net::SocketAddrV4::new(ip(0), 7471),
-            "hello, RDMA",
-        )
-        .expect("it is heard");
-        server.join().expect("no panic")
-    });
+    std::thread::scope(|scope| {
+        // Each end's device goes when it is done, as a program's does.
+        let server = scope.spawn(move || hello::serve(&server).map_err(|e| format!("server: {e}")));
+        let at = std::net::SocketAddrV4::new(ip(0), 7471);
+        let said = hello::greet(&client, at, "hello, RDMA").map_err(|e| format!("client: {e}"));
+        drop(client);
+        let heard = server.join().expect("no panic")?;
+        said.map(|()| heard)
+    })
+}
+
+#[test]
+fn the_example_says_hello() {
+    let _limit = Limit::usual("seed 1");
+    let heard = said_hello(1, LinkConfig::default());
     assert_eq!(heard.as_deref(), Ok("hello, RDMA"));
+}
+
+#[test]
+fn the_example_says_hello_where_frames_are_lost() {
+    for seed in 0..8 {
+        let _limit = Limit::usual(format!("seed {seed}"));
+        let mut link = LinkConfig::default();
+        link.faults.loss = 50_000;
+        let heard = said_hello(seed, link);
+        assert_eq!(heard.as_deref(), Ok("hello, RDMA"), "seed {seed}");
+    }
 }
