@@ -17,6 +17,9 @@ const BRAKE: (u64, u64) = (4, 5);
 /// Round-trip times of which the least counts (as the filter of RFC 6817 does): a queue keeps all of them waiting, a packet that is late itself alone.
 const RECENT: usize = 4;
 
+/// Bytes that no line carries in a nanosecond: 256 Gb/s.
+const NO_LINE: u64 = 32;
+
 /// What an acknowledgment says of the path's delay.
 enum Sign {
     /// Nothing against more.
@@ -36,6 +39,10 @@ pub struct Delay {
     next: u8,
     /// A round-trip time beyond the target, 0: none. It counts when the next acknowledgment does not show that it waited for the peer's host.
     pending: u32,
+    /// When the last acknowledgment came that told of something new.
+    word_at: u64,
+    /// The peer's host kept that one no longer than this: what it had before, it had let go with the one before.
+    kept: u32,
     /// Of this round some time is known to be the path's.
     seen: bool,
     /// Of this round.
@@ -62,9 +69,23 @@ impl Delay {
             .into()
     }
 
-    /// The path's round-trip time, as far as this acknowledgment shows one. Acknowledgments that have waited together for the peer's host
-    /// tell no more than that the path takes less.
+    /// It came closer behind the one before it than what it acknowledges could follow on any line. The peer's host, or the way back, has kept
+    /// them together, since the last one before them at most.
+    fn is_bunched(&mut self, progress: &Progress) -> bool {
+        let Some(at) = progress.arrived.filter(|_| progress.delivered > 0) else {
+            return false;
+        };
+        let since = at.saturating_sub(core::mem::replace(&mut self.word_at, at));
+        let bunched = since.saturating_mul(NO_LINE) < progress.delivered.into();
+        let kept = if bunched { self.kept.into() } else { 0 };
+        self.kept = u32::try_from(since.saturating_add(kept)).unwrap_or(u32::MAX);
+        bunched
+    }
+
+    /// The path's round-trip time, as far as this acknowledgment shows one. Of those that were kept together it shows what is more than
+    /// they can have been kept.
     fn path(&mut self, progress: &Progress, target: u64) -> Sign {
+        let bunched = self.is_bunched(progress);
         let Some(rtt) = progress.rtt else {
             return Sign::None;
         };
@@ -74,22 +95,21 @@ impl Delay {
             return Sign::None;
         }
         let latest = u32::try_from(rtt).unwrap_or(u32::MAX);
-        match (
-            progress.bunched,
-            core::mem::replace(&mut self.pending, latest),
-        ) {
-            (true, _) => {
+        let shown = match core::mem::replace(&mut self.pending, latest) {
+            _ if bunched => {
                 self.pending = 0;
-                Sign::None
-            }
-            (false, 0) => Sign::Open,
-            (false, pending) => {
-                self.seen = true;
-                match self.filtered(pending.into()) {
-                    rtt if rtt > target => Sign::Long(rtt),
-                    _ => Sign::None,
+                match latest.saturating_sub(self.kept).into() {
+                    shown if shown > target => shown,
+                    _ => return Sign::None,
                 }
             }
+            0 => return Sign::Open,
+            pending => pending.into(),
+        };
+        self.seen = true;
+        match self.filtered(shown) {
+            rtt if rtt > target => Sign::Long(rtt),
+            _ => Sign::None,
         }
     }
 
@@ -226,30 +246,47 @@ mod tests {
         assert_eq!(delay.window.cwnd, braked - braked / 2, "by half at most");
     }
 
+    /// Acknowledgments in bunches of 20, so far apart; each says this round-trip time.
+    fn bunches(delay: &mut Delay, apart: u64, rtt: u64) {
+        for n in 0..200 {
+            delay.acknowledged(&Progress {
+                arrived: Some(10_000_000 * US + n / 20 * apart + n % 20 * 8),
+                ..acked(rtt, 0, n % 20 == 0)
+            });
+        }
+    }
+
     /// Acknowledgments that have waited together for the peer's host tell of that wait, and not of the path.
     #[test]
     fn what_has_waited_together_is_no_delay_of_the_path() {
-        let mut delay = delay(100 * MSS);
-        delay.window.ssthresh = 100 * MSS;
-        for n in 0..200 {
-            let waited = acked(3_000 * US, 0, n % 20 == 0);
+        for apart in [3_000 * US, 5_000_000 * US] {
+            let mut delay = delay(100 * MSS);
+            delay.window.ssthresh = 100 * MSS;
+            bunches(&mut delay, apart, apart + 20 * US);
+            assert!(delay.window.cwnd > 100 * MSS, "{}", delay.window.cwnd);
+            // Nor does it say that there is none: who sees no delay goes by loss.
+            let cwnd = delay.window.cwnd;
             delay.acknowledged(&Progress {
-                bunched: n % 20 > 0,
-                ..waited
+                arrived: Some(delay.word_at),
+                ..acked(3_000 * US, MSS, true)
             });
+            assert!(
+                delay.window.cwnd < cwnd - cwnd / 2 + MSS,
+                "{}",
+                delay.window.cwnd
+            );
         }
-        assert!(delay.window.cwnd > 100 * MSS, "{}", delay.window.cwnd);
-        // Nor does it say that there is none: who sees no delay goes by loss.
-        let cwnd = delay.window.cwnd;
-        delay.acknowledged(&Progress {
-            bunched: true,
-            ..acked(3_000 * US, MSS, true)
-        });
-        assert!(
-            delay.window.cwnd < cwnd - cwnd / 2 + MSS,
-            "{}",
-            delay.window.cwnd
-        );
+    }
+
+    /// They have not waited longer than since the ones before them: more than that is the path's, in slow start as well.
+    #[test]
+    fn who_looks_often_hides_no_queue() {
+        for ssthresh in [100 * MSS, u32::MAX] {
+            let mut delay = delay(100 * MSS);
+            delay.window.ssthresh = ssthresh;
+            bunches(&mut delay, 2 * US, 200 * US);
+            assert_eq!(delay.window.cwnd, 4 * MSS);
+        }
     }
 
     #[test]
