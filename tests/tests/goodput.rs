@@ -1,7 +1,9 @@
 //! What hosts and cards add to a path is not taken for the path's: samples of `examples/replay_cost.rs` and `examples/late_host.rs`.
 
 use weft_hostdrv::Congestion;
+use weft_sim::kind::CardKind;
 use weft_sim::link::Faults;
+use weft_sim::perf::scale;
 use weft_tests::goodput::{late_hosts, measure, Run, CONTROLLERS, HARM};
 
 /// The delayed acknowledgment that a probe of a lone segment allows for: nobody has to wait for it.
@@ -74,6 +76,19 @@ fn a_host_that_looks_seldom_is_not_a_long_path() {
         });
         assert!(delay >= 0.9 * cubic, "{look_ns:?}: {delay} of {cubic} Gb/s");
     }
+}
+
+/// Acknowledgments that came in bunches of a microsecond hid a queue of 150 us: some of 64 flows doubled their windows into it, and had five times what
+/// others had. Jain's index was 0.88 over a millisecond; that of the others is 0.93.
+#[test]
+fn many_flows_share_the_line_from_the_start() {
+    let table = scale::run(CardKind::Model, 1, 1500, 1, || ()).expect("all Writes complete");
+    let of = |name: &str| {
+        let runs = table.sharing.iter().filter(|run| run.congestion == name);
+        runs.map(|run| run.jain).fold(1.0, f64::min)
+    };
+    assert!(of("delay") >= 0.97, "{:#?}", table.sharing);
+    assert!(of("cubic") >= 0.9, "{:#?}", table.sharing);
 }
 
 /// All that had come while a host was away is taken before any timer: what was acknowledged long ago is not sent again.

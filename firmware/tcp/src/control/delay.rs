@@ -17,14 +17,22 @@ const BRAKE: (u64, u64) = (4, 5);
 /// Round-trip times of which the least counts (as the filter of RFC 6817 does): a queue keeps all of them waiting, a packet that is late itself alone.
 const RECENT: usize = 4;
 
+/// Bytes that no line carries in a nanosecond: 256 Gb/s.
+const NO_LINE: u64 = 32;
+
+/// A time in units of 1024 ns, modulo 2^32.
+fn units(now: u64) -> u32 {
+    (now >> 10) as u32
+}
+
 /// What an acknowledgment says of the path's delay.
 enum Sign {
     /// Nothing against more.
     None,
     /// The next one will show.
     Open,
-    /// So long, which is too long.
-    Long(u64),
+    /// By so much too long, of a round trip that takes so long, hosts' time and all.
+    Long(u64, u64),
 }
 
 /// The controller.
@@ -36,13 +44,19 @@ pub struct Delay {
     next: u8,
     /// A round-trip time beyond the target, 0: none. It counts when the next acknowledgment does not show that it waited for the peer's host.
     pending: u32,
+    /// When the last acknowledgment came that told of something new.
+    word_at: u64,
+    /// The peer's host kept that one no longer than this: what it had before, it had let go with the one before.
+    kept: u32,
+    /// This host was late by so much at most, in this round and in the one before.
+    late: [u32; 2],
     /// Of this round some time is known to be the path's.
     seen: bool,
     /// Of this round.
-    delivered: u64,
-    lost: u64,
-    /// It was reduced in this round.
-    reduced: bool,
+    delivered: u32,
+    lost: u32,
+    /// When it was reduced, in units of 1024 ns, modulo 2^32.
+    reduced: u32,
 }
 
 impl Delay {
@@ -62,9 +76,32 @@ impl Delay {
             .into()
     }
 
-    /// The path's round-trip time, as far as this acknowledgment shows one. Acknowledgments that have waited together for the peer's host
-    /// tell no more than that the path takes less.
+    /// It came closer behind the one before it than what it acknowledges could follow on any line. The peer's host, or the way back, has kept
+    /// them together, since the last one before them at most.
+    fn is_bunched(&mut self, progress: &Progress) -> bool {
+        let Some(at) = progress.arrived.filter(|_| progress.delivered > 0) else {
+            return false;
+        };
+        let late = u32::try_from(progress.now.saturating_sub(at)).unwrap_or(u32::MAX);
+        self.late[0] = self.late[0].max(late);
+        let since = at.saturating_sub(core::mem::replace(&mut self.word_at, at));
+        let bunched = since.saturating_mul(NO_LINE) < progress.delivered.into();
+        let kept = if bunched { self.kept.into() } else { 0 };
+        self.kept = u32::try_from(since.saturating_add(kept)).unwrap_or(u32::MAX);
+        bunched
+    }
+
+    /// How much longer a round trip may have become by hosts alone. The peer's host may have kept this acknowledgment; and what was sent at
+    /// once when such a time was over, there or here, waits for the line behind itself, no longer than that time was.
+    fn by_hosts(&self) -> u32 {
+        let late = self.late[0].max(self.late[1]);
+        self.kept.saturating_mul(2).saturating_add(late)
+    }
+
+    /// The path's round-trip time, as far as this acknowledgment shows one. Of those that were kept together it shows what is more than
+    /// hosts can have made of it.
     fn path(&mut self, progress: &Progress, target: u64) -> Sign {
+        let bunched = self.is_bunched(progress);
         let Some(rtt) = progress.rtt else {
             return Sign::None;
         };
@@ -74,31 +111,37 @@ impl Delay {
             return Sign::None;
         }
         let latest = u32::try_from(rtt).unwrap_or(u32::MAX);
-        match (
-            progress.bunched,
-            core::mem::replace(&mut self.pending, latest),
-        ) {
-            (true, _) => {
-                self.pending = 0;
-                Sign::None
-            }
-            (false, 0) => Sign::Open,
-            (false, pending) => {
-                self.seen = true;
-                match self.filtered(pending.into()) {
-                    rtt if rtt > target => Sign::Long(rtt),
-                    _ => Sign::None,
-                }
-            }
+        let pending = core::mem::replace(&mut self.pending, latest);
+        let (shown, by_hosts) = if bunched {
+            self.pending = 0;
+            let by_hosts = self.by_hosts();
+            (latest.saturating_sub(by_hosts), by_hosts)
+        } else if pending == 0 {
+            return Sign::Open;
+        } else {
+            (pending, 0)
+        };
+        if u64::from(shown) <= target {
+            return Sign::None;
+        }
+        self.seen = true;
+        match self.filtered(shown.into()) {
+            rtt if rtt > target => Sign::Long(rtt - target, rtt + u64::from(by_hosts)),
+            _ => Sign::None,
         }
     }
 
-    /// Reduces by this share, once in a round.
-    fn brake(&mut self, numerator: u64, denominator: u64) {
-        if self.reduced {
-            return;
-        }
-        self.reduced = true;
+    /// What is acknowledged was sent after the last reduction: it tells whether that was enough.
+    fn is_news(&self, progress: &Progress) -> bool {
+        let way = progress.rtt.unwrap_or(0);
+        let sent = progress.arrived.unwrap_or(progress.now).saturating_sub(way);
+        let since = units(progress.now).wrapping_sub(self.reduced);
+        since > units(progress.now.saturating_sub(sent))
+    }
+
+    /// Reduces by this share.
+    fn brake(&mut self, now: u64, numerator: u64, denominator: u64) {
+        self.reduced = units(now);
         let less = u64::from(self.window.cwnd) * numerator / denominator.max(1);
         // Two acknowledgments: from one alone nobody could tell that it has waited.
         let least = 4 * self.window.mss;
@@ -118,28 +161,30 @@ impl Control for Delay {
     }
 
     fn acknowledged(&mut self, progress: &Progress) {
-        self.delivered += u64::from(progress.delivered);
-        self.lost += u64::from(progress.lost);
+        self.delivered = self.delivered.saturating_add(progress.delivered);
+        self.lost = self.lost.saturating_add(progress.lost);
         if progress.round {
-            let all = self.delivered + self.lost;
+            let lost = u64::from(self.lost);
+            let all = lost + u64::from(self.delivered);
             // Of a few segments, one lost is not a share.
-            let many = self.lost > 2 * u64::from(self.window.mss);
+            let many = lost > 2 * u64::from(self.window.mss);
             // Who sees no delay goes by loss, as others do.
-            let congested = many && self.lost * LOSS > all || !self.seen && self.lost > 0;
-            (self.delivered, self.lost, self.reduced) = (0, 0, false);
+            let congested = many && lost * LOSS > all || !self.seen && lost > 0;
+            (self.delivered, self.lost) = (0, 0);
             self.seen = false;
+            self.late = [0, self.late[0]];
             if congested {
                 // However little the delay has taken: a queue may be too short for it to tell.
-                self.brake(MOST.0, MOST.1);
+                self.brake(progress.now, MOST.0, MOST.1);
             }
         }
         let target = Self::target(progress.min_rtt);
         match self.path(progress, target) {
             Sign::Open => {}
-            Sign::Long(rtt) => {
-                let over = (rtt - target) * BRAKE.0;
-                let most = rtt * BRAKE.1 * MOST.0 / MOST.1;
-                self.brake(over.min(most), rtt * BRAKE.1);
+            Sign::Long(..) if !self.is_news(progress) => {}
+            Sign::Long(over, whole) => {
+                let most = whole * BRAKE.1 * MOST.0 / MOST.1;
+                self.brake(progress.now, (over * BRAKE.0).min(most), whole * BRAKE.1);
             }
             _ if !progress.limited => {}
             _ if self.window.in_slow_start() => self.window.slow_start(progress.delivered),
@@ -151,10 +196,10 @@ impl Control for Delay {
         }
     }
 
-    fn congestion(&mut self, event: Event, _now: u64, flight: u32) {
+    fn congestion(&mut self, event: Event, now: u64, flight: u32) {
         match event {
             Event::Loss => {}
-            Event::Echo => self.brake(MOST.0, MOST.1),
+            Event::Echo => self.brake(now, MOST.0, MOST.1),
             Event::Timeout => self.window.reduce(flight / 2, event),
         }
     }
@@ -191,6 +236,7 @@ mod tests {
 
     fn acked(rtt: u64, lost: u32, round: bool) -> Progress {
         Progress {
+            now: 1_000_000 * US,
             delivered: MSS,
             acked: MSS,
             lost,
@@ -219,37 +265,76 @@ mod tests {
         let braked = cwnd - cwnd * 24 / 100;
         assert_eq!(delay.window.cwnd, braked);
         delay.acknowledged(&acked(50 * US, 0, false));
-        assert_eq!(delay.window.cwnd, braked, "once in a round");
+        assert_eq!(delay.window.cwnd, braked, "sent before that");
         delay.recent.fill(10_000_000);
         delay.pending = 10_000_000;
-        delay.acknowledged(&acked(10_000 * US, 0, true));
+        delay.acknowledged(&Progress {
+            now: 1_011_000 * US,
+            ..acked(10_000 * US, 0, true)
+        });
         assert_eq!(delay.window.cwnd, braked - braked / 2, "by half at most");
+    }
+
+    /// Acknowledgments in bunches of 20, so far apart, that are handled so late; each says this round-trip time.
+    fn bunches(delay: &mut Delay, apart: u64, late: u64, rtt: u64) {
+        for n in 0..200 {
+            let at = 10_000_000 * US + n / 20 * apart + n % 20 * 8;
+            delay.acknowledged(&Progress {
+                now: at + late,
+                arrived: Some(at),
+                ..acked(rtt, 0, n % 20 == 0)
+            });
+        }
     }
 
     /// Acknowledgments that have waited together for the peer's host tell of that wait, and not of the path.
     #[test]
     fn what_has_waited_together_is_no_delay_of_the_path() {
-        let mut delay = delay(100 * MSS);
-        delay.window.ssthresh = 100 * MSS;
-        for n in 0..200 {
-            let waited = acked(3_000 * US, 0, n % 20 == 0);
+        for apart in [3_000 * US, 5_000_000 * US] {
+            let mut delay = delay(100 * MSS);
+            delay.window.ssthresh = 100 * MSS;
+            bunches(&mut delay, apart, 0, apart + 20 * US);
+            assert!(delay.window.cwnd > 100 * MSS, "{}", delay.window.cwnd);
+            // Nor does it say that there is none: who sees no delay goes by loss.
+            let cwnd = delay.window.cwnd;
             delay.acknowledged(&Progress {
-                bunched: n % 20 > 0,
-                ..waited
+                arrived: Some(delay.word_at),
+                ..acked(3_000 * US, MSS, true)
             });
+            assert!(
+                delay.window.cwnd < cwnd - cwnd / 2 + MSS,
+                "{}",
+                delay.window.cwnd
+            );
         }
-        assert!(delay.window.cwnd > 100 * MSS, "{}", delay.window.cwnd);
-        // Nor does it say that there is none: who sees no delay goes by loss.
-        let cwnd = delay.window.cwnd;
-        delay.acknowledged(&Progress {
-            bunched: true,
-            ..acked(3_000 * US, MSS, true)
-        });
-        assert!(
-            delay.window.cwnd < cwnd - cwnd / 2 + MSS,
-            "{}",
-            delay.window.cwnd
-        );
+    }
+
+    /// They have not waited longer than since the ones before them: more than that is the path's, in slow start as well.
+    #[test]
+    fn who_looks_often_hides_no_queue() {
+        for ssthresh in [100 * MSS, u32::MAX] {
+            let mut delay = delay(100 * MSS);
+            delay.window.ssthresh = ssthresh;
+            bunches(&mut delay, 2 * US, 0, 200 * US);
+            // By half, once it is known how often it looks.
+            assert!(delay.window.cwnd <= 65 * MSS, "{}", delay.window.cwnd);
+        }
+    }
+
+    /// What goes out at once behind a time in which a host did not look waits for the line behind itself.
+    #[test]
+    fn a_burst_of_its_own_is_no_queue() {
+        for (apart, late, rtt) in [(2 * US, 100 * US, 130 * US), (100 * US, 0, 230 * US)] {
+            let mut delay = delay(100 * MSS);
+            bunches(&mut delay, apart, late, rtt);
+            assert!(delay.window.cwnd > 100 * MSS, "{}", delay.window.cwnd);
+        }
+    }
+
+    #[test]
+    fn no_connection_is_larger_for_it() {
+        use core::mem::size_of;
+        assert!(size_of::<Delay>() <= size_of::<crate::control::Cubic>());
     }
 
     #[test]

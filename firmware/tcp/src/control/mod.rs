@@ -94,9 +94,8 @@ pub struct Progress {
     pub lost: u32,
     /// Round-trip time of the newest of them, if it was sent once.
     pub rtt: Option<u64>,
-    /// It came closer behind the one before it than what it acknowledges could follow on any line: they have waited together on the far side,
-    /// or on the way back.
-    pub bunched: bool,
+    /// When it came, if that is known; it may be handled later.
+    pub arrived: Option<u64>,
     /// The least of late.
     pub min_rtt: u64,
     /// SRTT.

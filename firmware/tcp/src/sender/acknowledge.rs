@@ -1,7 +1,7 @@
 //! An acknowledgment, step by step.
 
 use super::recovery::Spurious;
-use super::{Ack, Acked, Phase, Sender, NEVER, NO_LINE};
+use super::{Ack, Acked, Phase, Sender, NEVER};
 use crate::control::{Control, Event, Progress};
 use crate::scoreboard::Run;
 use crate::seq;
@@ -100,7 +100,7 @@ impl Sender {
                 .newest
                 .filter(|(_, once)| *once)
                 .and_then(|(at, _)| ack.since(at.max(ack.departed))),
-            bunched: self.is_bunched(ack.arrived, news.delivered),
+            arrived: ack.arrived,
             min_rtt: self.rtt.least(),
             smoothed: self.rtt.smoothed().unwrap_or(0),
             limited,
@@ -176,7 +176,7 @@ impl Sender {
             delivered: newly,
             lost: core::mem::take(&mut self.lost_meanwhile),
             rtt: Some(rtt),
-            bunched: self.is_bunched(Some(arrived), newly),
+            arrived: ack.arrived,
             min_rtt: self.rtt.least(),
             smoothed: self.rtt.smoothed().unwrap_or(0),
             limited,
@@ -209,19 +209,6 @@ impl Sender {
             && !ack.echo
             && self.phase == Phase::None
             && !self.probe.is_out()
-    }
-
-    /// It came closer behind the last one than what it tells of could follow on any line. Who does not go by delay does not ask.
-    #[inline]
-    fn is_bunched(&mut self, arrived: Option<u64>, delivered: u32) -> bool {
-        if !self.goes_by_delay() || delivered == 0 {
-            return false;
-        }
-        let Some(at) = arrived else {
-            return false;
-        };
-        let since = at.saturating_sub(core::mem::replace(&mut self.word_at, at));
-        since.saturating_mul(NO_LINE) < u64::from(delivered)
     }
 
     /// The congestion window is what limits what is under way.

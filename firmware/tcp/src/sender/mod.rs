@@ -106,9 +106,6 @@ impl Ack<'_> {
     }
 }
 
-/// Bytes that no line carries in a nanosecond: 256 Gb/s.
-const NO_LINE: u64 = 32;
-
 /// Settings of a sender. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
@@ -167,8 +164,6 @@ pub struct Sender {
     board: Scoreboard,
     rack: Rack,
     control: Controller,
-    /// When the last acknowledgment came that told of something new.
-    word_at: u64,
     initial_window: u32,
     dup_acks: u32,
     phase: Phase,
@@ -218,7 +213,6 @@ impl Sender {
             board: Scoreboard::new(settings.runs),
             rack: Rack::default(),
             control: Controller::new(settings.congestion),
-            word_at: 0,
             initial_window: 536,
             dup_acks: 0,
             phase: Phase::None,

@@ -1,0 +1,138 @@
+//! Goodput over loss, and how evenly many flows share the line: `docs/tcp.md`, its picture and `docs/performance.md` quote what is measured
+//! here in simulated time, the same everywhere (`UPDATE_MEASURED=1` renews them).
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use weft_sim::kind::CardKind;
+use weft_sim::perf::loss::{self, Goodput, LossTable, CONTROLLERS, DELAYS, LOSSES};
+use weft_sim::perf::{loss_picture, scale};
+
+const MTU: u16 = 1500;
+
+/// Compares the page between these marks, or renews it.
+fn quote(page: &str, mark: &str, table: &str) {
+    let path = docs(page);
+    let text = std::fs::read_to_string(&path).expect("the page");
+    let marks = [
+        format!("<!-- {mark} -->\n"),
+        format!("<!-- end of {mark} -->"),
+    ];
+    let from = text.find(&marks[0]).expect("the mark") + marks[0].len();
+    let to = text.find(&marks[1]).expect("the other mark");
+    if renews() {
+        let renewed = [&text[..from], table, &text[to..]].concat();
+        std::fs::write(&path, renewed).expect("writable");
+        return;
+    }
+    assert!(
+        text[from..to] == *table,
+        "docs/{page} is stale: {RENEW}\n{table}"
+    );
+}
+
+const RENEW: &str = "UPDATE_MEASURED=1 cargo test -p weft-tests --test measured";
+
+fn renews() -> bool {
+    std::env::var_os("UPDATE_MEASURED").is_some()
+}
+
+fn docs(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../docs")
+        .join(name)
+}
+
+fn row(out: &mut String, name: &str, cells: impl Iterator<Item = Option<f64>>) {
+    write!(out, "| {name} |").expect("a string");
+    for cell in cells {
+        let text = cell.map_or(String::new(), |gbps| format!("{gbps:.1} "));
+        write!(out, " {text}|").expect("a string");
+    }
+    out.push('\n');
+}
+
+fn runs<'a>(table: &'a LossTable, delay: u64, name: &'a str) -> impl Iterator<Item = &'a Goodput> {
+    let is_of = move |run: &&Goodput| run.delay_ns == delay && run.congestion == name;
+    table.runs.iter().filter(is_of)
+}
+
+fn goodput_of(seeds: [&LossTable; 2]) -> String {
+    let mut out = String::new();
+    for delay in DELAYS {
+        write!(out, "| {} µs each way |", delay as f64 / 1000.0).expect("a string");
+        for loss in LOSSES {
+            write!(out, " {} % |", f64::from(loss) / 10_000.0).expect("a string");
+        }
+        out += " 1 % late |\n|---|---|---|---|---|---|---|---|\n";
+        for table in seeds {
+            for congestion in CONTROLLERS {
+                let name = congestion.name();
+                let title = match table.seed {
+                    1 => format!("`{name}`"),
+                    seed => format!("`{name}`, seed {seed}"),
+                };
+                row(
+                    &mut out,
+                    &title,
+                    runs(table, delay, name).map(|run| Some(run.gbps)),
+                );
+            }
+        }
+        let reno = || runs(seeds[0], delay, "reno");
+        row(
+            &mut out,
+            "formula, the path's RTT",
+            reno().map(|run| run.formula_path_gbps),
+        );
+        row(
+            &mut out,
+            "formula, SRTT",
+            reno().map(|run| run.formula_gbps),
+        );
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn goodput_over_loss_is_as_the_page_says() {
+    let [first, second] = [1, 2]
+        .map(|seed| loss::run(CardKind::Model, seed, MTU, 3, || ()).expect("all Writes complete"));
+    quote("tcp.md", "goodput", &goodput_of([&first, &second]));
+    let picture = docs("pictures/goodput-over-loss.svg");
+    let drawn = loss_picture::svg(&first);
+    if renews() {
+        std::fs::write(&picture, drawn).expect("writable");
+        return;
+    }
+    let kept = std::fs::read_to_string(&picture).expect("the picture");
+    assert!(kept == drawn, "{} is stale: {RENEW}", picture.display());
+}
+
+#[test]
+fn flows_share_as_the_page_says() {
+    let mut rows = Vec::new();
+    const TIMES: [u64; 4] = [1, 2, 3, 6];
+    for time in TIMES {
+        let table = scale::run(CardKind::Model, 1, MTU, time, || ()).expect("all Writes complete");
+        for (n, run) in table.sharing.iter().filter(|run| run.idle == 0).enumerate() {
+            if n == rows.len() {
+                let loss = f64::from(run.loss) / 10_000.0;
+                rows.push(format!("| `{}` | {loss} % |", run.congestion));
+            }
+            write!(
+                rows[n],
+                " {:.3} ({:.2} to {:.2}) |",
+                run.jain, run.least, run.most
+            )
+            .expect("a string");
+        }
+    }
+    let times = TIMES.map(|time| format!(" {time} ms |")).concat();
+    let table = format!(
+        "| | lost |{times}\n|---|---|---|---|---|---|\n{}\n",
+        rows.join("\n")
+    );
+    quote("performance.md", "shares of flows", &table);
+}
