@@ -19,6 +19,7 @@ mod lent_control;
 mod lent_queues;
 mod many_connections;
 mod markers;
+mod measured;
 mod moderation;
 mod native_addresses;
 mod peer_profiles;

@@ -31,7 +31,7 @@ fn quote(page: &str, mark: &str, table: &str) {
     );
 }
 
-const RENEW: &str = "UPDATE_MEASURED=1 cargo test -p weft-tests --test measured";
+const RENEW: &str = "UPDATE_MEASURED=1 cargo test -p weft-tests --test stack measured";
 
 fn renews() -> bool {
     std::env::var_os("UPDATE_MEASURED").is_some()
