@@ -1,20 +1,11 @@
 //! What a user does wrong: the command says so and what to do, ends with a status that is not 0, and destroys nothing.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Output;
 
 mod weft;
 
-use weft::{run, text};
-
-/// An empty folder of this test's own.
-fn folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("a folder");
-    folder
-}
+use weft::{folder, run, text};
 
 /// It refuses, and says this.
 fn refused(output: &Output, says: &[&str]) {
@@ -56,11 +47,11 @@ fn what_needs_the_simulator_says_how_to_get_it() {
 mod simulated {
     use std::io::{BufRead, BufReader};
     use std::os::unix::net::UnixStream;
-    use std::process::{Child, Stdio};
+    use std::process::Stdio;
 
     use rustix::process::{kill_process, Pid, Signal};
 
-    use super::weft::weft;
+    use super::weft::{running, weft};
     use super::*;
 
     const STATION: [&str; 4] = ["--device", "sim:card=model", "--ip", "10.0.0.1/24"];
@@ -191,26 +182,6 @@ mod simulated {
             &run(&["partitions", "--card", "model", "--load", "foo"]),
             &["foo", "64 B"],
         );
-    }
-
-    /// A command that runs, when it has said this.
-    fn running(arguments: &[&str], says: &str) -> (Child, String) {
-        let mut child = weft(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("weft starts");
-        let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
-        let mut said = String::new();
-        for line in lines.by_ref().map_while(Result::ok) {
-            said += &line;
-            if line.contains(says) {
-                break;
-            }
-        }
-        assert!(said.contains(says), "{said}");
-        std::thread::spawn(move || lines.for_each(drop));
-        (child, said)
     }
 
     #[test]

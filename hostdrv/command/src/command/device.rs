@@ -123,6 +123,12 @@ impl Opened {
 impl Station {
     /// Reaches the card and brings it up.
     pub fn open(&self) -> Result<(Reached, Device), Failure> {
+        let reached = self.card.reach()?;
+        let device = self.bring_up(&reached)?;
+        Ok((reached, device))
+    }
+
+    fn bring_up(&self, reached: &Reached) -> Result<Device, Failure> {
         let mut config = DeviceConfig::new(self.mac(), self.ip.address)
             .mtu(self.mtu)
             .rung(self.rung);
@@ -131,9 +137,7 @@ impl Station {
         }
         config.engine.netmask = self.ip.mask();
         config.engine.gateway = self.gateway.map(|gateway| gateway.octets());
-        let reached = self.card.reach()?;
-        let device = Device::open(Arc::clone(&reached.transport), config)?;
-        Ok((reached, device))
+        Ok(Device::open(Arc::clone(&reached.transport), config)?)
     }
 
     /// Whether a packet to this address can go anywhere, before a card is asked.
@@ -158,14 +162,16 @@ impl Station {
 
     /// The same, with what is to be written beside the work.
     pub fn begin(&self, beside: &Beside) -> Result<Opened, Failure> {
-        let (reached, device) = self.open()?;
+        let reached = self.card.reach()?;
         let trace = beside.trace.as_ref();
         let trace = trace.map(|path| trace::Recorder::start(&reached.transport, path));
+        let trace = trace.transpose()?;
+        let device = self.bring_up(&reached)?;
         let capture = beside.capture.as_ref();
         let capture = capture.map(|path| capture::Recorder::start(&device, path));
         Ok(Opened {
             capture: capture.transpose()?,
-            trace: trace.transpose()?,
+            trace,
             device,
             _reached: reached,
         })

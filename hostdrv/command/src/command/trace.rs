@@ -135,11 +135,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins.
+    /// Begins with what comes from now on: before a device is opened, so that its first steps are told.
     pub fn start(transport: &Arc<dyn Transport>, path: &Path) -> Result<Self, Failure> {
+        let mut reader = TraceReader::open(Arc::clone(transport))?;
+        reader.skip()?;
         let failed = |e: io::Error| format!("cannot write {}: {e}", path.display());
         let mut file = BufWriter::new(File::create(path).map_err(failed)?);
-        let mut reader = TraceReader::open(Arc::clone(transport))?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
