@@ -9,6 +9,7 @@ mod about;
 mod command;
 mod log;
 mod output;
+mod progress;
 #[cfg(feature = "sim")]
 mod simulator;
 #[cfg(not(feature = "sim"))]

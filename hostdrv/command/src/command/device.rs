@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use weft_hostdrv::cm::Revision;
 use weft_hostdrv::tools::connection::{RtrList, Terms};
 use weft_hostdrv::transport::OpenError;
-use weft_hostdrv::{Device, DeviceConfig, Rung};
+use weft_hostdrv::{Device, DeviceConfig, Rung, RungError};
 
 use super::reach::{self, Reached};
 use super::{capture, trace, Failure};
@@ -129,6 +129,10 @@ impl Station {
     }
 
     fn bring_up(&self, reached: &Reached) -> Result<Device, Failure> {
+        if self.rung == Rung::Full {
+            // A server would hear it with its first client only.
+            return Err(format!("no queue pair of rung full: {}", RungError::NoFastPath).into());
+        }
         let mut config = DeviceConfig::new(self.mac(), self.ip.address)
             .mtu(self.mtu)
             .rung(self.rung);

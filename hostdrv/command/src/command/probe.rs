@@ -27,7 +27,6 @@ pub struct Probe {
 
 #[derive(Serialize)]
 struct Report {
-    version: &'static str,
     cards: Vec<Probed>,
 }
 
@@ -115,11 +114,9 @@ pub fn run(args: &Probe) -> Result<(), Failure> {
     let mut out = output::stdout();
     if args.json {
         let report = Report {
-            version: env!("CARGO_PKG_VERSION"),
             cards: cards.clone(),
         };
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::json(&mut out, &report)?;
     } else {
         for probed in &cards {
             print(probed, &mut out)?;

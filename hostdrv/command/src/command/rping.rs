@@ -280,30 +280,29 @@ pub fn run(args: &Rping) -> Result<(), Failure> {
     }
     let opened = args.station.begin(&args.beside)?;
     let stop = stop_on_interrupt()?;
-    let device = opened.device.clone();
     let json = args.station.card.json;
     let mut out = output::stdout();
     if args.client {
-        let mut client = args.client(&device, &stop)?;
-        let report = run_machine(&device, &mut client, &stop)?;
+        let mut client = args.client(&opened.device, &stop)?;
+        let report = run_machine(&opened.device, &mut client, &stop)?;
         drop(client);
         opened.close()?;
         if json {
-            serde_json::to_writer_pretty(&mut out, &report)?;
-            writeln!(out)?;
+            output::json(&mut out, &report)?;
         }
         return match report.error {
             None => Ok(()),
+            // Without JSON it was said behind the figures.
+            Some(_) if !json => Err("the ping failed".into()),
             Some(error) => Err(error.into()),
         };
     }
-    let mut server = args.server(&device, &stop)?;
-    let report = run_machine(&device, &mut server, &stop)?;
+    let mut server = args.server(&opened.device, &stop)?;
+    let report = run_machine(&opened.device, &mut server, &stop)?;
     drop(server);
     opened.close()?;
     if json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::json(&mut out, &report)?;
     }
     passed(report)
 }

@@ -8,8 +8,9 @@ use clap::Args;
 use weft_hostdrv::tools::selftest::{run as run_tests, tests};
 
 use super::device::Card;
-use super::{progress, Failure};
+use super::Failure;
 use crate::output;
+use crate::progress::Progress;
 
 /// What to test.
 #[derive(Args)]
@@ -44,21 +45,19 @@ pub fn run(args: &Selftest) -> Result<(), Failure> {
         );
     }
     let reached = args.card.reach()?;
-    let bar = progress(tests().count() as u64, !args.card.json);
+    let mut bar = Progress::new(tests().count() as u64, !args.card.json);
     let report = run_tests(&reached.transport, &args.only, |now| {
         bar.set_length(now.of as u64);
-        bar.set_position(now.number as u64);
-        bar.set_message(now.name);
+        bar.at(now.number as u64, now.name);
     });
-    bar.finish_and_clear();
+    bar.finish();
     if let Some(path) = &args.report {
         let written = File::create(path).map_err(Failure::from);
         let written = written.and_then(|file| Ok(serde_json::to_writer_pretty(file, &report)?));
         written.map_err(|e| format!("cannot write {}: {e}", path.display()))?;
     }
     if args.card.json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::whole_json(&mut out, &report)?;
     } else {
         writeln!(out, "{report}")?;
     }

@@ -71,10 +71,9 @@ pub fn run(args: &TraceArgs) -> Result<(), Failure> {
         let lines = timeline.lines(&trace);
         if args.card.json {
             let report = serde_json::json!({
-                "ring": reader.size(), "events": lines, "lost": trace.lost, "now": trace.now,
+                "ring_events": reader.size(), "events": lines, "lost": trace.lost, "now_cycle": trace.now,
             });
-            serde_json::to_writer_pretty(&mut out, &report)?;
-            writeln!(out)?;
+            output::json(&mut out, &report)?;
             return Ok(());
         }
         for line in &lines {
@@ -114,7 +113,7 @@ fn follow(
         }
         for line in timeline.lines(&trace) {
             match json {
-                true => writeln!(out, "{}", serde_json::to_string(&line)?)?,
+                true => output::json_line(out, &line)?,
                 false => writeln!(out, "{line}")?,
             }
         }

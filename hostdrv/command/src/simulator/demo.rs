@@ -1,14 +1,16 @@
 //! `weft demo` and `weft replay`.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
 use weft_sim::demo;
+use weft_sim::kind::CardKind;
 
 use super::Common;
-use crate::command::{progress, Failure};
+use crate::command::Failure;
 use crate::output;
+use crate::progress::Progress;
 
 /// The demonstration's file when none is given.
 const README: &[u8] = include_bytes!("../../README.md");
@@ -44,12 +46,14 @@ pub fn run(file: Option<&Path>, common: &Common, seed: u64, waves: u64) -> Resul
         mtu: common.mtu,
         waves: (waves > 0).then_some(waves),
     };
-    let bar = progress(demo::Way::all().len() as u64, !common.json);
-    let result = demo::run(&plan, |number, way| {
-        bar.set_position(number as u64);
-        bar.set_message(way.name);
-    });
-    bar.finish_and_clear();
+    match common.card {
+        _ if waves == 0 => {}
+        CardKind::Model => eprintln!("weft: the functional model has no waves: none are recorded"),
+        _ => eprintln!("weft: each cycle of every way is written as waves: this takes minutes"),
+    }
+    let mut bar = Progress::new(demo::Way::all().len() as u64, !common.json);
+    let result = demo::run(&plan, |number, way| bar.at(number as u64, way.name));
+    bar.finish();
     let report = result.map_err(|error| {
         let file = file.map_or(String::new(), |f| format!(" {}", f.display()));
         format!(
@@ -61,8 +65,7 @@ pub fn run(file: Option<&Path>, common: &Common, seed: u64, waves: u64) -> Resul
     })?;
     let mut out = output::stdout();
     if common.json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::json(&mut out, &report)?;
     } else {
         demo::print(&report, &mut out)?;
     }

@@ -1,6 +1,5 @@
 //! `weft partitions`.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,8 +9,9 @@ use weft_sim::partitions::{self, workload, Counter, Name, Plan};
 
 use super::Seed;
 use crate::about;
-use crate::command::{progress, Failure};
+use crate::command::Failure;
 use crate::output;
+use crate::progress::Progress;
 
 /// What is to be run, and on what.
 #[derive(Args)]
@@ -84,16 +84,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         counter,
         to_be_counted: arguments.to_be_counted,
     };
-    let bar = progress(plan.loads.len() as u64, !arguments.json);
-    let mut last = String::new();
-    let figures = partitions::run(name, &plan, |load, rung| {
-        if last != load {
-            bar.inc(1);
-            load.clone_into(&mut last);
-        }
-        bar.set_message(format!("{load}, {rung}"));
-    });
-    bar.finish_and_clear();
+    let mut bar = Progress::new((plan.loads.len() * plan.rungs.len()) as u64, !arguments.json);
+    let figures = partitions::run(name, &plan, |load, rung| bar.step(&format!("{load}, {rung}")));
+    bar.finish();
     let figures = figures?;
     if let Some(path) = &arguments.html {
         std::fs::write(path, partitions::page(&figures))
@@ -101,8 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut out = output::stdout();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &figures)?;
-        writeln!(out)?;
+        output::whole_json(&mut out, &figures)?;
     } else {
         partitions::print(&figures, &mut out)?;
     }

@@ -1,6 +1,5 @@
 //! `weft project`.
 
-use std::io::Write;
 
 use clap::Args;
 use weft_hostdrv::Rung;
@@ -11,8 +10,9 @@ use weft_sim::project::{self, Host, Pcie, Question, Target};
 
 use super::Seed;
 use crate::about;
-use crate::command::{progress, Failure};
+use crate::command::Failure;
 use crate::output;
+use crate::progress::Progress;
 
 /// What is to be reckoned, from which measurement. Lists are of values with commas between; each is combined with each.
 #[derive(Args)]
@@ -138,17 +138,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         targets: arguments.targets(),
         check: arguments.check,
     };
-    let bar = progress((loads.len() * question.rungs.len()) as u64, !arguments.json);
+    let mut bar = Progress::new((loads.len() * question.rungs.len()) as u64, !arguments.json);
     let projection = project::run(name, &question, &loads, |load, rung| {
-        bar.inc(1);
-        bar.set_message(format!("{load}, {rung}"));
+        bar.step(&format!("{load}, {rung}"));
     });
-    bar.finish_and_clear();
+    bar.finish();
     let projection = projection?;
+    if let (true, Some(missing)) = (projection.loads.is_empty(), projection.missing.first()) {
+        return Err(format!("--rung {}: {}", missing.rung, missing.reason).into());
+    }
     let mut out = output::stdout();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &projection)?;
-        writeln!(out)?;
+        output::whole_json(&mut out, &projection)?;
     } else {
         project::print(&projection, &mut out)?;
     }

@@ -57,7 +57,7 @@ pub struct Arguments {
     /// Prints the numbers as a JSON object at the end.
     #[arg(long)]
     json: bool,
-    /// Tells only what is wrong.
+    /// Prints only what is wrong, and what is asked for: by --json, or by a line `stats`.
     #[arg(long)]
     quiet: bool,
 }
@@ -133,7 +133,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     listen_to_signals(wish.clone())?;
     let served = serve::start(&arguments.config()?)?;
     listen_to_lines(wish);
-    print_ready(&served)?;
+    if !arguments.quiet {
+        print_ready(&served)?;
+    }
     loop {
         match wishes.recv_timeout(Duration::from_millis(500)) {
             Ok(Wish::Line(line)) => {
@@ -149,9 +151,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stats = served.stop()?;
     if arguments.json {
         let mut out = output::stdout();
-        serde_json::to_writer(&mut out, &stats)?;
-        writeln!(out)?;
-    } else {
+        output::json_line(&mut out, &stats)?;
+    } else if !arguments.quiet {
         print_stats(&stats)?;
     }
     Ok(())
@@ -201,8 +202,7 @@ fn obey(served: &Served, line: &str) -> Result<bool, Failure> {
         (Some("quit"), _) => return Ok(true),
         (Some("stats"), _) => {
             let mut out = output::stdout();
-            serde_json::to_writer(&mut out, &served.stats())?;
-            writeln!(out)?;
+            output::json_line(&mut out, &served.stats())?;
             out.flush()?;
         }
         (Some("down"), Some(Ok(card))) => served.set_link(card, false),
