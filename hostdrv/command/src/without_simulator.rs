@@ -31,9 +31,7 @@ pub struct Anything {
     _arguments: Vec<OsString>,
 }
 
-impl Command {
-    /// Refuses.
-    pub fn run(&self) -> Result<(), Failure> {
-        Err("this needs the simulator, which this build has not; `cargo install` and `cargo build` add it with `--features sim`".into())
-    }
+/// Why one of them is not done.
+pub fn refusal(name: &str) -> Failure {
+    format!("`weft {name}` needs the simulator, which this build has not; `cargo install` and `cargo build` add it with `--features sim`").into()
 }

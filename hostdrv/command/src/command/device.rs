@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use weft_hostdrv::cm::Revision;
 use weft_hostdrv::tools::connection::{RtrList, Terms};
@@ -79,11 +80,16 @@ pub struct Station {
     pub mtu: u16,
     /// How much of the work is the card's: host, crc-send, crc, placement or firmware (docs/partitions.md). `firmware` wants a card with a processor, and its
     /// file in WEFT_FIRMWARE_ENGINE.
-    #[arg(long, env = "WEFT_RUNG", default_value_t)]
+    #[arg(long, env = "WEFT_RUNG", default_value_t, value_parser = rung())]
     pub rung: Rung,
     /// Decides sequence numbers, ports and STag keys; another one with each run if not given.
     #[arg(long)]
     pub seed: Option<u64>,
+}
+
+/// A rung by its name.
+pub fn rung() -> impl TypedValueParser<Value = Rung> {
+    PossibleValuesParser::new(Rung::ALL.map(Rung::name)).try_map(|name| name.parse::<Rung>())
 }
 
 /// What is written beside the work.

@@ -18,7 +18,7 @@ pub struct Probe {
     /// Cards to ask: vfio:0000:3b:00.0, vfio-user:/path/to.sock, serial:/dev/ttyUSB1. Without any: all on the PCI bus.
     devices: Vec<String>,
     /// Also asks the card behind each socket of this folder.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     sockets: Option<PathBuf>,
     /// Prints a JSON object instead of text.
     #[arg(long)]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::Args;
 use weft_hostdrv::tools::trace::{Filter, Timeline, KINDS};
 use weft_hostdrv::trace::TraceReader;
@@ -29,7 +30,7 @@ pub struct TraceArgs {
     card: Card,
     /// Only events of these kinds, with commas between: frame-in, frame-dropped, verdict, report, job-begin, job-done, frame-out,
     /// interrupt, doorbell, table, register, dma-error, lost.
-    #[arg(long, value_name = "KINDS", value_delimiter = ',')]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = PossibleValuesParser::new(KINDS), hide_possible_values = true)]
     kind: Vec<String>,
     /// Only events of this flow, and those that have none.
     #[arg(long)]
@@ -44,17 +45,6 @@ pub struct TraceArgs {
 
 /// Reads and prints.
 pub fn run(args: &TraceArgs) -> Result<(), Failure> {
-    if let Some(unknown) = args
-        .kind
-        .iter()
-        .find(|kind| !KINDS.contains(&kind.as_str()))
-    {
-        return Err(format!(
-            "no event is called `{unknown}`; there are {}",
-            KINDS.join(", ")
-        )
-        .into());
-    }
     if args.clock <= 0.0 {
         return Err(format!("--clock {}: a clock has more than 0 MHz", args.clock).into());
     }

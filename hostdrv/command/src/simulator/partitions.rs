@@ -7,8 +7,9 @@ use weft_hostdrv::Rung;
 use weft_sim::kind::CardKind;
 use weft_sim::partitions::{self, workload, Counter, Name, Plan};
 
-use super::Seed;
+use super::{card_kind, Seed};
 use crate::about;
+use crate::command::device::rung;
 use crate::command::Failure;
 use crate::output;
 use crate::progress::Progress;
@@ -17,18 +18,18 @@ use crate::progress::Progress;
 #[derive(Args)]
 pub struct Arguments {
     /// The workload: a file (TOML, see docs/partitions.md), or a ready one: default, echo, block, small-reads, bulk or book.
-    #[arg(default_value = "default")]
+    #[arg(default_value = "default", value_hint = clap::ValueHint::FilePath)]
     workload: String,
     #[command(flatten)]
     seed: Seed,
-    /// The card: rtl512, rtl256, rtl128 or model.
-    #[arg(long, default_value_t = CardKind::widest())]
+    /// The card.
+    #[arg(long, default_value_t = CardKind::widest(), value_parser = card_kind())]
     card: CardKind,
     /// Largest IPv4 packet.
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     mtu: u16,
     /// Rungs to run, with commas between; all that there are, if none is named.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = rung())]
     rung: Vec<Rung>,
     /// The load to run, by its name; all of the workload, if none is named.
     #[arg(long, value_name = "NAME")]

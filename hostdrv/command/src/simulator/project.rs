@@ -8,8 +8,9 @@ use weft_sim::partitions::run::Place;
 use weft_sim::partitions::{workload, Name};
 use weft_sim::project::{self, Host, Pcie, Question, Target};
 
-use super::Seed;
+use super::{card_kind, Seed};
 use crate::about;
+use crate::command::device::rung;
 use crate::command::Failure;
 use crate::output;
 use crate::progress::Progress;
@@ -22,14 +23,14 @@ pub struct Arguments {
     workload: String,
     #[command(flatten)]
     seed: Seed,
-    /// The card that is measured: rtl512, rtl256 or rtl128.
-    #[arg(long, default_value_t = CardKind::widest())]
+    /// The card that is measured; the functional model has nothing to measure.
+    #[arg(long, default_value_t = CardKind::widest(), value_parser = card_kind())]
     card: CardKind,
     /// Largest IPv4 packet.
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     mtu: u16,
     /// Rungs of the partition ladder.
-    #[arg(long, value_delimiter = ',', default_value = "placement", value_parser = rung)]
+    #[arg(long, value_delimiter = ',', default_value = "placement", value_parser = rung())]
     rung: Vec<Rung>,
     /// Line rates in Gb/s.
     #[arg(long, value_delimiter = ',', default_value = "100,200,400,800", value_parser = positive)]
@@ -67,10 +68,6 @@ pub struct Arguments {
     /// Prints a JSON object instead of tables.
     #[arg(long)]
     json: bool,
-}
-
-fn rung(name: &str) -> Result<Rung, String> {
-    name.parse().map_err(|e| format!("{e}"))
 }
 
 fn positive(text: &str) -> Result<f64, String> {

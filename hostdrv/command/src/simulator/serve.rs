@@ -14,6 +14,7 @@ use weft_sim::link::{Faults, LinkConfig};
 use weft_sim::serve::port::PortSpec;
 use weft_sim::serve::{self, CardConfig, ServeConfig, Served, Stats};
 
+use super::card_kind;
 use crate::command::Failure;
 use crate::output;
 
@@ -24,8 +25,8 @@ pub struct Arguments {
     /// Socket of a card; once for each card.
     #[arg(long, required = true)]
     socket: Vec<PathBuf>,
-    /// The card: rtl512, rtl256, rtl128 or model; once for all cards, or for each. [default: the widest one of this build]
-    #[arg(long)]
+    /// The card; once for all cards, or for each. [default: the widest one of this build]
+    #[arg(long, value_parser = card_kind())]
     card: Vec<CardKind>,
     /// What its port is joined to.
     #[arg(
