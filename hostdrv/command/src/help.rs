@@ -17,10 +17,7 @@ const WISHES: [(&str, &[&str]); 6] = [
         "Use it: talk to other hosts",
         &["rping", "ucmatose", "stream", "tap"],
     ),
-    (
-        "Measure, and reckon",
-        &["perf", "partitions", "project"],
-    ),
+    ("Measure, and reckon", &["perf", "partitions", "project"]),
     (
         "Serve cards and ways to others",
         &["serve", "share", "resolver"],
@@ -52,17 +49,29 @@ fn examples(name: &str) -> &'static [Example] {
             "Completions; into /etc/bash_completion.d/weft with them.",
         )],
         "demo" => &[
-            ("weft demo", "Twelve ways, on the widest card of this build."),
-            ("weft demo notes.txt --card model", "A file of one's own, and the functional model."),
+            (
+                "weft demo",
+                "Twelve ways, on the widest card of this build.",
+            ),
+            (
+                "weft demo notes.txt --card model",
+                "A file of one's own, and the functional model.",
+            ),
         ],
         "firmware" => &[
-            ("weft firmware --device vfio:0000:3b:00.0", "How the control processor is."),
+            (
+                "weft firmware --device vfio:0000:3b:00.0",
+                "How the control processor is.",
+            ),
             (
                 "weft firmware --device vfio:0000:3b:00.0 --load weft-firmware.elf",
                 "Another firmware, from now on.",
             ),
         ],
-        "man" => &[("weft man --out /usr/local/share/man/man1", "This page, and its like.")],
+        "man" => &[(
+            "weft man --out /usr/local/share/man/man1",
+            "This page, and its like.",
+        )],
         "partitions" => &[(
             "weft partitions small-reads --rung host,placement --html ladder.html",
             "Two rungs of the ladder, with a page of plots.",
@@ -80,7 +89,10 @@ fn examples(name: &str) -> &'static [Example] {
             "Two lines at two PCIe ports.",
         )],
         "regs" => &[
-            ("weft regs --device vfio:0000:3b:00.0 --nonzero", "What is not zero."),
+            (
+                "weft regs --device vfio:0000:3b:00.0 --nonzero",
+                "What is not zero.",
+            ),
             (
                 "weft regs --device vfio:0000:3b:00.0 --watch --filter rx_drop",
                 "What is dropped, each second.",
@@ -125,7 +137,10 @@ fn examples(name: &str) -> &'static [Example] {
             "The interface weft0, and a ping server beside it.",
         )],
         "trace" => &[
-            ("weft trace --device vfio:0000:3b:00.0", "What the card's last user did."),
+            (
+                "weft trace --device vfio:0000:3b:00.0",
+                "What the card's last user did.",
+            ),
             (
                 "weft trace --device vfio:0000:3b:00.0 --kind doorbell,report --follow",
                 "Two kinds of events, as they come.",
@@ -146,11 +161,16 @@ pub fn with_help(command: Command) -> Command {
          Each subcommand has examples in its --help.",
         by_wish(&command)
     );
-    let names: Vec<_> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let names: Vec<_> = command
+        .get_subcommands()
+        .map(|sub| sub.get_name().to_owned())
+        .collect();
     let mut command = command.help_template(template);
     for name in names {
         command = command.mut_subcommand(&name, |sub| {
-            let mut text = sub.get_after_help().map_or(String::new(), |own| format!("{own}\n\n"));
+            let mut text = sub
+                .get_after_help()
+                .map_or(String::new(), |own| format!("{own}\n\n"));
             text += "Examples:";
             for (line, what) in examples(&name) {
                 // Into a String nothing fails.
@@ -189,7 +209,10 @@ pub fn write_pages(command: Command, folder: &Path) -> io::Result<()> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
     for each in std::iter::once(&command).chain(command.get_subcommands()) {
-        let name = each.get_display_name().unwrap_or(each.get_name()).to_owned();
+        let name = each
+            .get_display_name()
+            .unwrap_or(each.get_name())
+            .to_owned();
         let mut page = Vec::new();
         clap_mangen::Man::new(each.clone()).render(&mut page)?;
         sections(each.get_name(), &mut page)?;
@@ -225,7 +248,7 @@ mod tests {
         let command = crate::Weft::command();
         let all: Vec<_> = WISHES.iter().flat_map(|(_, names)| *names).collect();
         for sub in command.get_subcommands() {
-            let times = all.iter().filter(|name| **name == sub.get_name()).count();
+            let times = all.iter().filter(|name| sub.get_name() == ***name).count();
             assert_eq!(times, 1, "{}", sub.get_name());
         }
     }

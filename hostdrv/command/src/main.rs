@@ -93,10 +93,10 @@ fn main() -> ExitCode {
         Ok(weft) => weft,
         Err(error) => error.exit(),
     };
-    let result = weft
-        .log
-        .start(weft.command.level())
-        .and_then(|()| weft.command.run(matches.subcommand_name().unwrap_or_default()));
+    let result = weft.log.start(weft.command.level()).and_then(|()| {
+        weft.command
+            .run(matches.subcommand_name().unwrap_or_default())
+    });
     match result {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read the output has seen enough: nothing to complain about, but what was asked for was not done to its end.

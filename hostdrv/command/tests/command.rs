@@ -37,8 +37,16 @@ fn subcommands() -> Vec<String> {
 fn the_help_is_sorted_by_what_a_person_wants() {
     let help = text(&run(&["--help"]).stdout);
     let mut at = 0;
-    for wish in ["See it run", "Bring a card up", "Use it", "Measure", "Serve"] {
-        let next = help.find(&format!("\n{wish}")).unwrap_or_else(|| panic!("{wish}: {help}"));
+    for wish in [
+        "See it run",
+        "Bring a card up",
+        "Use it",
+        "Measure",
+        "Serve",
+    ] {
+        let next = help
+            .find(&format!("\n{wish}"))
+            .unwrap_or_else(|| panic!("{wish}: {help}"));
         assert!(next > at, "{wish}: {help}");
         at = next;
     }
@@ -107,7 +115,10 @@ fn every_subcommand_has_completions_and_a_manual_page() {
         }
         let help = text(&run(&[command, "--help"]).stdout);
         if !help.is_empty() {
-            assert!(help.contains("Examples:") && help.contains("Exit status:"), "{help}");
+            assert!(
+                help.contains("Examples:") && help.contains("Exit status:"),
+                "{help}"
+            );
         }
     }
 }

@@ -20,6 +20,10 @@ fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md")
 }
 
+fn writes() -> bool {
+    std::env::var_os("WEFT_WRITE_PAGE").is_some()
+}
+
 /// The schemas of the page, by the headings that they are under.
 fn schemas(page: &str) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
@@ -138,6 +142,14 @@ fn said() -> Said {
     let model = ["--card", "model"];
     said.run("demo", &[&["demo", "--out", &out], &model[..]].concat());
     said.run("perf", &[&["perf"], &model[..]].concat());
+    let short = ["perf", "--milliseconds", "1", "--queue"];
+    said.run("perf --queue", &[&short[..], &model].concat());
+    if writes() {
+        // Other tests run these, and look at what they say.
+        said.run("perf --scale", &["perf", "--scale", "--card", "model"]);
+        let loss = ["perf", "--loss", "--milliseconds", "1"];
+        said.run("perf --loss", &[&loss[..], &model].concat());
+    }
     let one = ["partitions", "--rung", "host,placement,full"];
     said.run("partitions", &[&one[..], &model].concat());
     said
@@ -147,10 +159,10 @@ fn said() -> Said {
 fn the_page_says_what_is_said() {
     let said = said();
     let mut page_now = fs::read_to_string(page()).expect("docs/json.md");
-    if std::env::var_os("WEFT_WRITE_PAGE").is_some() {
+    if writes() {
         for (heading, values) in &said.0 {
             let schema = schema::of(&values.iter().collect::<Vec<_>>(), "");
-            let text = format!("{schema}\n");
+            let text = schema::on_the_page(&schema);
             match schemas(&page_now).get(*heading) {
                 Some(before) => page_now = page_now.replacen(before, &text, 1),
                 None => page_now += &format!("\n## {heading}\n```json\n{text}```\n"),

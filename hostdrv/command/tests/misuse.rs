@@ -130,6 +130,22 @@ mod simulated {
             &run(&["demo", "/dev/zero", "--card", "model"]),
             &["/dev/zero", "at most"],
         );
+        let socket = folder("endless").join("sock").display().to_string();
+        let ping = ["rping", "-c", "-a", "10.0.0.2", "--record", "/dev/zero"];
+        for command in [
+            &["resolver", "--table", "/dev/zero", "--socket", &socket][..],
+            &[
+                "firmware",
+                "--load",
+                "/dev/zero",
+                "--device",
+                "sim:card=model",
+            ],
+            &["partitions", "/dev/zero", "--card", "model"],
+            &[&ping[..], &STATION].concat(),
+        ] {
+            refused(&run(command), &["/dev/zero", "at most"]);
+        }
         let folder = folder("large");
         let large = folder.join("large");
         let file = fs::File::create(&large).expect("made");
@@ -268,7 +284,10 @@ mod simulated {
             assert!(lines.len() <= 2, "{command:?}: {said}");
             let all: Vec<_> = said.lines().filter(|l| !l.contains("listening")).collect();
             assert!(all.len() <= 3, "{command:?}: {said}");
-            assert!(said.contains("closed the connection"), "{command:?}: {said}");
+            assert!(
+                said.contains("closed the connection"),
+                "{command:?}: {said}"
+            );
         }
     }
 

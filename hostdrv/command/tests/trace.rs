@@ -17,7 +17,16 @@ fn what_the_last_user_did_is_there_for_the_next() {
         text(&output.stdout)
     };
     let nobody = [
-        "rping", "-c", "-C", "1", "-a", "10.0.0.9", "--timeout", "0.3", "--ip", "10.0.0.1/24",
+        "rping",
+        "-c",
+        "-C",
+        "1",
+        "-a",
+        "10.0.0.9",
+        "--timeout",
+        "0.3",
+        "--ip",
+        "10.0.0.1/24",
     ];
     let ping = run(&[&nobody[..], &["--device", &device]].concat());
     assert!(!ping.status.success());
@@ -27,7 +36,10 @@ fn what_the_last_user_did_is_there_for_the_next() {
         assert!(left.contains(event), "no `{event}` in\n{left}");
     }
     // Looking changes nothing.
-    assert_eq!(trace(&["--kind", "frame-out"]), trace(&["--kind", "frame-out"]));
+    assert_eq!(
+        trace(&["--kind", "frame-out"]),
+        trace(&["--kind", "frame-out"])
+    );
 
     // What is written beside a tool is of that tool alone.
     let file = folder.join("ping.trace").display().to_string();
@@ -35,5 +47,10 @@ fn what_the_last_user_did_is_there_for_the_next() {
     assert!(!run(&[&nobody[..], &beside].concat()).status.success());
     let beside = std::fs::read_to_string(&file).expect("written");
     assert_eq!(beside.matches("job 0 begins").count(), 1, "{beside}");
-    assert!(trace(&["--kind", "job-begin"]).matches("job 0 begins").count() == 2);
+    assert!(
+        trace(&["--kind", "job-begin"])
+            .matches("job 0 begins")
+            .count()
+            == 2
+    );
 }

@@ -212,7 +212,8 @@ fn join(world: &mut World, config: &ServeConfig) -> Result<Vec<Option<usize>>, S
         };
         let (link, other) = match &served.port {
             PortSpec::None if served.capture.is_some() => {
-                let reason = "has no port, so that no frame comes or goes; join it to something with --port";
+                let reason =
+                    "has no port, so that no frame comes or goes; join it to something with --port";
                 return Err(refused(format!("card {card} {reason}")));
             }
             PortSpec::None => continue,

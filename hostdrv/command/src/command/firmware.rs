@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{json, Value};
+use weft_hostdrv::bounded;
 use weft_hostdrv::processor::{gdb, Image, Processor, ProcessorError, State};
 use weft_layout::{proc_crash, ProcCommand, ProcDump, ProcInfo};
 
@@ -217,14 +218,15 @@ impl Report {
 }
 
 fn read(path: &Path) -> Result<Image, Failure> {
-    let file = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let file = bounded::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(Image::parse(&file).map_err(|error| format!("{}: {error}", path.display()))?)
 }
 
 /// A debugger's session, and the firmware's end in it, if one is asked for. When the debugger has left, the firmware comes to rest or to its end.
 fn debug(processor: &Processor, port: u16, crash: Option<Crash>) -> Result<(), Failure> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-        .map_err(|error| format!("--gdb {port}: cannot wait there: {error}; 0 takes any free port"))?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| {
+        format!("--gdb {port}: cannot wait there: {error}; 0 takes any free port")
+    })?;
     let address = listener.local_addr()?;
     eprintln!(
         "waiting for a debugger at {address}: gdb-multiarch FILE -ex 'target remote :{}'",

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
+use weft_hostdrv::bounded;
 use weft_hostdrv::cm::{AddrHints, AddrInfo, Address, Gid};
 use weft_hostdrv::tools::by_kernel::ByKernel;
 use weft_hostdrv::tools::rping::{
@@ -124,7 +125,7 @@ fn find(device: &Device, node: &str, port: u16) -> Result<AddrInfo, Failure> {
 /// The way in a file, or the way that is found and then kept there.
 fn way(device: &Device, file: &Path, to: SocketAddrV4) -> Result<AddrInfo, Failure> {
     let shown = file.display();
-    let kept = match std::fs::read(file) {
+    let kept = match bounded::read(file) {
         Ok(bytes) => AddrInfo::from_bytes(&bytes).map_err(|error| format!("{shown}: {error}"))?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let first = find(device, &to.ip().to_string(), to.port())?;

@@ -1,9 +1,8 @@
 //! `weft demo` and `weft replay`.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
+use weft_hostdrv::bounded;
 use weft_sim::demo;
 use weft_sim::kind::CardKind;
 
@@ -15,19 +14,8 @@ use crate::progress::Progress;
 /// The demonstration's file when none is given.
 const README: &[u8] = include_bytes!("../../README.md");
 
-/// Bytes of a file at most: each is moved three times and more, by a simulation.
-const LONGEST: u64 = 16 << 20;
-
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let shown = path.display();
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes))
-        .map_err(|error| format!("cannot read {shown}: {error}"))?;
-    match bytes.len() as u64 {
-        0..=LONGEST => Ok(bytes),
-        _ => Err(format!("{shown} is too long: a file to move has at most 16 MiB").into()),
-    }
+    bounded::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()).into())
 }
 
 /// Runs the demonstration; `waves`: cycles to record before its end.

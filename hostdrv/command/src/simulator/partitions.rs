@@ -85,8 +85,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         counter,
         to_be_counted: arguments.to_be_counted,
     };
-    let mut bar = Progress::new((plan.loads.len() * plan.rungs.len()) as u64, !arguments.json);
-    let figures = partitions::run(name, &plan, |load, rung| bar.step(&format!("{load}, {rung}")));
+    let mut bar = Progress::new(
+        (plan.loads.len() * plan.rungs.len()) as u64,
+        !arguments.json,
+    );
+    let figures = partitions::run(name, &plan, |load, rung| {
+        bar.step(&format!("{load}, {rung}"))
+    });
     bar.finish();
     let figures = figures?;
     if let Some(path) = &arguments.html {

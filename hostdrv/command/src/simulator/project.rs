@@ -1,6 +1,5 @@
 //! `weft project`.
 
-
 use clap::Args;
 use weft_hostdrv::Rung;
 use weft_sim::kind::CardKind;

@@ -71,11 +71,16 @@ pub fn of(values: &[&Value], name: &str) -> Value {
     }
     let mut schema = Map::new();
     let types = match types.as_slice() {
-        [one] => json!(one),
-        several => json!(several),
+        // What it is where it is known did not come up.
+        ["null"] => None,
+        [one] => Some(json!(one)),
+        several => Some(json!(several)),
     };
-    schema.insert("type".into(), types);
-    let objects: Vec<_> = values.iter().filter_map(|value| value.as_object()).collect();
+    schema.extend(types.map(|types| ("type".to_owned(), types)));
+    let objects: Vec<_> = values
+        .iter()
+        .filter_map(|value| value.as_object())
+        .collect();
     if let Some(first) = objects.first() {
         let mut keys: Vec<&String> = Vec::new();
         for key in objects.iter().flat_map(|object| object.keys()) {
@@ -96,7 +101,9 @@ pub fn of(values: &[&Value], name: &str) -> Value {
                 .filter(|key| objects.iter().all(|object| object.contains_key(*key)))
                 .collect();
             schema.insert("required".into(), json!(required));
-            let properties = keys.iter().map(|key| ((*key).clone(), of(&of_key(key), key)));
+            let properties = keys
+                .iter()
+                .map(|key| ((*key).clone(), of(&of_key(key), key)));
             schema.insert("properties".into(), Value::Object(properties.collect()));
         }
     }
@@ -109,4 +116,17 @@ pub fn of(values: &[&Value], name: &str) -> Value {
         schema.insert("items".into(), of(&items, ""));
     }
     Value::Object(schema)
+}
+
+/// As the page has it: a property a line.
+pub fn on_the_page(schema: &Value) -> String {
+    let fields = schema["properties"].as_object().into_iter().flatten();
+    let lines: Vec<_> = fields
+        .map(|(name, of)| format!("  {}: {of}", json!(name)))
+        .collect();
+    let (types, required) = (&schema["type"], &schema["required"]);
+    let properties = lines.join(",\n");
+    format!(
+        "{{\"type\": {types}, \"required\": {required}, \"properties\": {{\n{properties}\n}}}}\n"
+    )
 }
