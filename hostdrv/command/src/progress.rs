@@ -56,6 +56,7 @@ impl Progress {
     }
 
     /// One more is done, and this is next.
+    #[cfg_attr(not(feature = "sim"), expect(dead_code))]
     pub fn step(&mut self, next: &str) {
         self.at(self.done + 1, next);
     }
