@@ -8,7 +8,8 @@ SYN_PYTHON := target/syn-venv/bin/python
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
 
-demo: setup ## build, then connect two simulated cards twelve ways and move verified data
+demo: ## build, then connect two simulated cards twelve ways and move verified data
+	@./setup.sh demo
 	cargo weft demo
 
 test: setup ## every test: units, full stack, conformance, bad input

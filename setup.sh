@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Installs what the build needs and is missing: with root by apt-get, else it prints what to install and stops.
+# `setup.sh demo` looks for what the simulator takes and no more, and installs nothing without asking.
 set -euo pipefail
-declare -A provider=([verilator]=verilator [g++]=g++ [make]=make [tshark]=tshark)
-if [ "$(id -u)" -eq 0 ]; then # tests with the kernel's own stack
+declare -A provider=([verilator]=verilator [g++]=g++ [make]=make)
+[ "${1:-}" = demo ] || provider[tshark]=tshark
+if [ "$(id -u)" -eq 0 ] && [ "${1:-}" != demo ]; then # tests with the kernel's own stack
     provider[ping]=iputils-ping
     provider[ip]=iproute2
     provider[nft]=nftables
@@ -13,7 +15,7 @@ for tool in "${!provider[@]}"; do
     PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null || missing+=("${provider[$tool]}")
 done
 [ -e /usr/include/zlib.h ] || missing+=(zlib1g-dev) # waves
-[ -e /usr/include/lwip/lwip/init.h ] || missing+=(liblwip-dev) # a TCP to test against
+[ "${1:-}" = demo ] || [ -e /usr/include/lwip/lwip/init.h ] || missing+=(liblwip-dev) # a TCP to test against
 if [ "${1:-}" = python ]; then                      # lint, synthesis and proofs
     python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 fi
@@ -46,6 +48,15 @@ if [ "$(id -u)" -ne 0 ]; then
     echo "These Debian packages are missing: ${missing[*]}" >&2
     echo "As root:  apt-get install --no-install-recommends ${missing[*]}" >&2
     exit 1
+fi
+if [ "${1:-}" = demo ]; then
+    answer=
+    [ -t 0 ] && read -r -p "Install ${missing[*]} by apt-get? [y/N] " answer
+    if [ "$answer" != y ]; then
+        echo "These Debian packages are missing: ${missing[*]}" >&2
+        echo "apt-get install --no-install-recommends ${missing[*]}" >&2
+        exit 1
+    fi
 fi
 echo "installing: ${missing[*]}"
 apt-get update -qq

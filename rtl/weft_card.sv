@@ -311,6 +311,7 @@ module weft_card
 
   observe #(.DATA_W(DATA_W), .TRACE_LOG2(TRACE_LOG2), .CAPTURE_BYTES(CAPTURE_BYTES), .OBSERVE(OBSERVE)) u_observe (
     .clk_i, .rst_ni(core_rst_n),
+    .power_on_ni     (rst_ni),
     .time_i          (time_q),
     .rx_inc_i        (rx_inc),
     .tx_inc_i        (tx_inc),

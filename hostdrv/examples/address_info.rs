@@ -49,7 +49,7 @@ pub fn greet(device: &Device, way: &AddrInfo, text: &str) -> Result<(), Box<dyn 
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn by_arguments() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let [spec, ip, node, service, file] = &arguments[..] else {
         return Err("address_info DEVICE OWN-ADDRESS SERVER PORT FILE".into());
@@ -58,4 +58,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let way = way(&device, node, service, Path::new(file))?;
     println!("{} by {}", way.destination, way.transport);
     greet(&device, &way, "hello, by a record")
+}
+
+fn main() {
+    if let Err(error) = by_arguments() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
 }

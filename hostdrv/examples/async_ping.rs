@@ -160,8 +160,7 @@ pub async fn ping(a: &Device, b: &Device, rounds: u32) -> Result<Duration, Error
 }
 
 #[allow(dead_code)] // A test has this file as a module.
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Error> {
+async fn by_arguments() -> Result<(), Error> {
     let names: Vec<String> = std::env::args().skip(1).collect();
     let [a, b] = names.as_slice() else {
         return Err("give the names of two cards that are joined".into());
@@ -176,4 +175,13 @@ async fn main() -> Result<(), Error> {
         ping(&a, &b, 1000).await?
     );
     Ok(())
+}
+
+#[allow(dead_code)] // As above.
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    if let Err(error) = by_arguments().await {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
 }

@@ -121,7 +121,7 @@ fn serve(device: &Device) -> Result<(Arc<Server>, EventChannel, CmId), Error> {
     Ok((server, channel, listener))
 }
 
-fn main() -> Result<(), Error> {
+fn by_arguments() -> Result<(), Error> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let [device, ip, policy] = &arguments[..] else {
         return try_it();
@@ -135,6 +135,13 @@ fn main() -> Result<(), Error> {
         if handled == 0 {
             device.wait(None)?;
         }
+    }
+}
+
+fn main() {
+    if let Err(error) = by_arguments() {
+        eprintln!("{error}");
+        std::process::exit(1);
     }
 }
 

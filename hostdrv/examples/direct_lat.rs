@@ -70,7 +70,7 @@ pub fn ping_pong(
     Ok(times[rounds / 2])
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn by_arguments() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let [spec, ip, role, at] = &arguments[..] else {
         return Err("direct_lat DEVICE OWN-ADDRESS listen|connect HOST:PORT".into());
@@ -84,4 +84,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let half = ping_pong(&device, &mut out_of_band, first, 1000)?;
     println!("{SIZE} bytes, 1000 rounds: {half:?} each way");
     Ok(())
+}
+
+fn main() {
+    if let Err(error) = by_arguments() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
 }

@@ -51,7 +51,7 @@ pub fn greet(device: &Device, server: SocketAddrV4, text: &str) -> Result<(), Bo
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn by_arguments() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let [spec, ip, server @ ..] = &arguments[..] else {
         return Err("hello DEVICE OWN-ADDRESS [SERVER:PORT]".into());
@@ -62,4 +62,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         [server, ..] => greet(&device, server.parse()?, "hello, RDMA")?,
     }
     Ok(())
+}
+
+fn main() {
+    if let Err(error) = by_arguments() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
 }

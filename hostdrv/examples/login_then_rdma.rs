@@ -155,7 +155,7 @@ fn connect(host: &mut Host, server: SocketAddr) -> Outcome<()> {
     Ok(())
 }
 
-fn main() -> Outcome<()> {
+fn by_arguments() -> Outcome<()> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let [spec, ip, server @ ..] = &arguments[..] else {
         return Err("login_then_rdma DEVICE OWN-ADDRESS [SERVER:PORT]".into());
@@ -166,5 +166,12 @@ fn main() -> Outcome<()> {
     match server {
         [] => serve(&mut host, own),
         [server, ..] => connect(&mut host, server.parse()?),
+    }
+}
+
+fn main() {
+    if let Err(error) = by_arguments() {
+        eprintln!("{error}");
+        std::process::exit(1);
     }
 }

@@ -23,7 +23,7 @@ const SERVICE: &str = "7471";
 const TIMEOUT: Option<Duration> = Some(Duration::from_secs(10));
 const WORDS: &[u8] = b"hello from the other thread";
 
-fn main() -> Result<(), Error> {
+fn by_arguments() -> Result<(), Error> {
     let host = LoopHost::new();
     // With a card this is `Device::open`, and other hosts are reached as well.
     let [server, client] = [SERVER, CLIENT].map(|ip| Device::without_card(DeviceConfig::at(ip)));
@@ -39,6 +39,13 @@ fn main() -> Result<(), Error> {
         println!("the client read: {}", String::from_utf8_lossy(&read?));
         Ok(())
     })
+}
+
+fn main() {
+    if let Err(error) = by_arguments() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
 }
 
 /// Lets a client read.

@@ -511,7 +511,10 @@ impl State {
         if self.fault.is_some() {
             return;
         }
-        tracing::error!(%error, "the device failed");
+        // A transport says itself that the way is lost.
+        if !matches!(error, DeviceError::Lost { .. }) {
+            tracing::error!(%error, "the device failed");
+        }
         self.tell(AsyncEvent::DeviceFatal(error.clone()));
         self.fault = Some(error);
         self.failed.store(true, Ordering::Release);

@@ -44,6 +44,7 @@
 //! }
 //! ```
 
+pub mod bounded;
 pub mod capture;
 mod card;
 pub mod cm;

@@ -6,8 +6,16 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 
+/// Bytes that a path may have: it goes into a `sockaddr_un`, with a zero behind it.
+const LONGEST: usize = 107;
+
 /// Makes the path free, if it has a socket that nobody listens at.
 fn clear(path: &Path, connect: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let bytes = path.as_os_str().len();
+    if bytes > LONGEST {
+        let reason = format!("a socket's path has at most {LONGEST} bytes, and this one {bytes}");
+        return Err(io::Error::new(ErrorKind::InvalidInput, reason));
+    }
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         found => found?,

@@ -1,7 +1,7 @@
 //! The card's own record of what it did: the trace ring, read through registers.
 //!
 //! It works on a bare [`Transport`], so a card can be examined on which nothing else works any more: no DMA, no
-//! [`Device`], no reset before it. The card records all the time; nothing has to be turned on.
+//! [`Device`]. The card records all the time, and a reset leaves what it recorded; nothing has to be turned on.
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -83,6 +83,12 @@ impl TraceReader {
             size,
             next: None,
         })
+    }
+
+    /// Leaves out what was recorded before: [`poll`](Self::poll) answers what comes from now on.
+    pub fn skip(&mut self) -> Result<(), DeviceError> {
+        self.next = Some(self.mmio.read(registers::TRACE_HEAD)?);
+        Ok(())
     }
 
     /// How many events the ring holds.

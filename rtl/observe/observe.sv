@@ -16,6 +16,7 @@ module observe
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
+  input  logic                          power_on_ni,      // empties the trace ring, which outlives other resets
   input  logic [63:0]                   time_i,
 
   // Counters.
@@ -152,7 +153,7 @@ module observe
     end
 
     trace_ring #(.SOURCES(9), .LOG2(TRACE_LOG2)) u_trace (
-      .clk_i, .rst_ni, .time_i,
+      .clk_i, .rst_ni, .power_on_ni, .time_i,
       .enable_i  (enable),
       .freeze_i  (freeze),
       .clear_i   (clear),
@@ -223,7 +224,7 @@ module observe
 
     logic unused;
     assign unused = ^{rx_trace_i, tx_trace_i, report_trace_i, looped_i, beat_valid_i, beat_last_i, beat_bad_i, beat_data_i, beat_keep_i,
-                      cmd_ready_i, wr_ready_i, written_i, enable, freeze, clear, rd_valid, rd_entry, capture_cfg, access, dma_error, frame_out, host_i};
+                      cmd_ready_i, wr_ready_i, written_i, power_on_ni, enable, freeze, clear, rd_valid, rd_entry, capture_cfg, access, dma_error, frame_out, host_i};
   end
 
 endmodule

@@ -11,6 +11,9 @@
 // An event counts as recorded when its turn has come, three cycles before it is in the memory, so that who reads the count right behind a
 // register write finds that write's event counted. A read of the entry itself comes later than that.
 // `freeze_i` stops taking new ones. Read data come a cycle after `rd_valid_i`.
+//
+// Entries and their count outlive a reset of the card: whoever comes next sees what was done before. What is in the queues is lost by it, and what has
+// its number goes on into the memory.
 
 module trace_ring
   import weft_card_pkg::*;
@@ -22,6 +25,7 @@ module trace_ring
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
+  input  logic                       power_on_ni,  // the reset that empties the ring
   input  logic [63:0]                time_i,
 
   input  logic [15:0]                enable_i,   // by kind
@@ -131,30 +135,37 @@ module trace_ring
       wanted_q       <= '0;
       turn_q         <= '0;
       turns_q        <= '0;
-      chosen_valid_q <= 1'b0;
-      aged_valid_q   <= 1'b0;
-      write_q        <= 1'b0;
       lost_now_q     <= '0;
       owed_q         <= 1'b0;
-      lost_q         <= '0;
-      head_q         <= '0;
     end else begin
       wanted_q       <= wanted;
       turn_q         <= last ? asks : left;
       turns_q        <= last ? LOST_W'($countones(asks)) : turns_q - 1'b1;
+      lost_now_q     <= LOST_W'($countones(lost));
+      if (lost_now_q != '0) owed_q <= 1'b1;
+      else if (tell_lost) owed_q <= 1'b0;
+      if (clear_i) begin
+        lost_now_q     <= '0;
+        owed_q         <= 1'b0;
+      end
+    end
+  end
+  always_ff @(posedge clk_i or negedge power_on_ni) begin
+    if (!power_on_ni) begin
+      chosen_valid_q <= 1'b0;
+      aged_valid_q   <= 1'b0;
+      write_q        <= 1'b0;
+      lost_q         <= '0;
+      head_q         <= '0;
+    end else begin
       chosen_valid_q <= now_one;
       aged_valid_q   <= chosen_valid_q;
       write_q        <= aged_valid_q;
       if (now_one) head_q <= head_q + 1'b1;
-      lost_now_q     <= LOST_W'($countones(lost));
       lost_q         <= lost_q + 32'(lost_now_q);
-      if (lost_now_q != '0) owed_q <= 1'b1;
-      else if (tell_lost) owed_q <= 1'b0;
       if (clear_i) begin
         head_q         <= '0;
         lost_q         <= '0;
-        lost_now_q     <= '0;
-        owed_q         <= 1'b0;
         chosen_valid_q <= 1'b0;      // with their numbers
         aged_valid_q   <= 1'b0;
         write_q        <= 1'b0;

@@ -72,6 +72,11 @@ pub trait Card: Send {
         false
     }
 
+    /// Whether there are waves to record.
+    fn has_waves(&self) -> bool {
+        false
+    }
+
     /// Something went wrong inside that no event tells (a protocol checker, an assertion).
     fn failure(&self) -> Option<String> {
         None

@@ -28,6 +28,9 @@ pub enum FabricError {
     /// A device.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The last of several cards has nobody to be joined to.
+    #[error("card {0} has no link: cards are joined in pairs, so there is one of them, or an even number")]
+    NoLink(usize),
     /// A capture could not be written.
     #[error("cannot write the capture {path}: {reason}")]
     Capture {
@@ -53,7 +56,7 @@ pub enum FabricError {
 pub struct FabricConfig {
     /// Decides everything.
     pub seed: u64,
-    /// The cards; the first two are joined, the next two, and so on.
+    /// The cards; the first two are joined, the next two, and so on. One by itself has no link.
     pub cards: Vec<CardKind>,
     /// The links.
     pub link: LinkConfig,
@@ -126,6 +129,9 @@ impl Fabric {
     ) -> Result<Self, FabricError> {
         let mut world = World::new(config.seed);
         let count = cards.len();
+        if count > 1 && count % 2 == 1 {
+            return Err(FabricError::NoLink(count - 1));
+        }
         for (number, mut card) in cards.into_iter().enumerate() {
             if let (Some(folder), Some(cycles)) = (&config.captures, config.waves) {
                 card.record_waves(&folder.join(format!("card{number}")), cycles);
@@ -354,4 +360,24 @@ pub fn mac(number: usize) -> [u8; 6] {
 /// Its IPv4 address.
 pub fn ip(number: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, 0, 1 + number as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_that_nobody_is_joined_to_is_refused() {
+        let fabric = |count| {
+            Fabric::new(&FabricConfig {
+                cards: vec![CardKind::Model; count],
+                ..FabricConfig::default()
+            })
+        };
+        let refused = fabric(3).err().expect("three do not make pairs");
+        assert!(refused.to_string().contains("card 2 has no link"));
+        for count in [1, 2, 4] {
+            assert!(fabric(count).is_ok(), "{count}");
+        }
+    }
 }

@@ -3,12 +3,14 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 mod about;
 mod command;
+mod help;
 mod log;
 mod output;
+mod progress;
 #[cfg(feature = "sim")]
 mod simulator;
 #[cfg(not(feature = "sim"))]
@@ -41,30 +43,34 @@ enum Command {
         /// Which shell.
         shell: clap_complete::Shell,
     },
-    /// Writes a manual page for each subcommand.
+    /// Writes a manual page for each subcommand
     Man(Man),
 }
 
 #[derive(Args)]
 struct Man {
     /// The folder.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     out: std::path::PathBuf,
 }
 
 impl Command {
-    fn run(&self) -> Result<(), Failure> {
+    /// Does it; `name` is what it was called by.
+    #[cfg_attr(feature = "sim", expect(unused_variables))]
+    fn run(&self, name: &str) -> Result<(), Failure> {
         match self {
             Self::Card(command) => command.run(),
+            #[cfg(feature = "sim")]
             Self::Simulator(command) => command.run(),
+            #[cfg(not(feature = "sim"))]
+            Self::Simulator(_) => Err(without_simulator::refusal(name)),
             Self::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(*shell, &mut Weft::command(), "weft", &mut script);
                 Ok(std::io::Write::write_all(&mut output::stdout(), &script)?)
             }
             Self::Man(man) => {
-                std::fs::create_dir_all(&man.out)
-                    .and_then(|()| clap_mangen::generate_to(Weft::command(), &man.out))
+                help::write_pages(Weft::command(), &man.out)
                     .map_err(|e| format!("cannot write to {}: {e}", man.out.display()))?;
                 Ok(())
             }
@@ -82,11 +88,15 @@ impl Command {
 }
 
 fn main() -> ExitCode {
-    let weft = Weft::parse();
-    let result = weft
-        .log
-        .start(weft.command.level())
-        .and_then(|()| weft.command.run());
+    let matches = help::with_help(Weft::command()).get_matches();
+    let weft = match Weft::from_arg_matches(&matches) {
+        Ok(weft) => weft,
+        Err(error) => error.exit(),
+    };
+    let result = weft.log.start(weft.command.level()).and_then(|()| {
+        weft.command
+            .run(matches.subcommand_name().unwrap_or_default())
+    });
     match result {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read the output has seen enough: nothing to complain about, but what was asked for was not done to its end.

@@ -3,6 +3,10 @@
 use std::error::Error;
 use std::io::{self, Write};
 
+use serde::Serialize;
+
+use crate::about;
+
 /// The exit status then: what the shell says of a program that SIGPIPE ended.
 pub const CLOSED: u8 = 128 + 13;
 
@@ -25,6 +29,39 @@ pub fn stdout() -> Stdout {
 
 /// See [`stdout`].
 pub struct Stdout(io::Stdout);
+
+/// A report with the version of what wrote it, as every command's JSON has it.
+#[derive(Serialize)]
+struct Versioned<'a, T> {
+    version: &'static str,
+    #[serde(flatten)]
+    report: &'a T,
+}
+
+impl<'a, T: Serialize> Versioned<'a, T> {
+    fn of(report: &'a T) -> Self {
+        let version = about::VERSION;
+        Self { version, report }
+    }
+}
+
+/// Writes a report as one JSON object. docs/json.md says what is in each command's.
+pub fn json(out: &mut impl Write, report: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &Versioned::of(report))?;
+    writeln!(out)
+}
+
+/// The same of a report that has its version already.
+pub fn whole_json(out: &mut impl Write, report: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, report)?;
+    writeln!(out)
+}
+
+/// The same as [`json`] on one line, where several come one behind the other.
+pub fn json_line(out: &mut impl Write, report: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &Versioned::of(report))?;
+    writeln!(out)
+}
 
 fn told(error: io::Error) -> io::Error {
     match error.kind() {

@@ -31,17 +31,7 @@ pub struct Anything {
     _arguments: Vec<OsString>,
 }
 
-impl Command {
-    /// Refuses.
-    pub fn run(&self) -> Result<(), Failure> {
-        let name = match self {
-            Self::Demo(_) => "demo",
-            Self::Perf(_) => "perf",
-            Self::Partitions(_) => "partitions",
-            Self::Project(_) => "project",
-            Self::Replay(_) => "replay",
-            Self::Serve(_) => "serve",
-        };
-        Err(format!("`weft {name}` needs the simulator, which this build has not; `cargo install` and `cargo build` add it with `--features sim`").into())
-    }
+/// Why one of them is not done.
+pub fn refusal(name: &str) -> Failure {
+    format!("`weft {name}` needs the simulator, which this build has not; `cargo install` and `cargo build` add it with `--features sim`").into()
 }

@@ -26,12 +26,47 @@ fn with_a_reader_gone(mut command: Command) -> Output {
 /// Its subcommands, from its own help.
 fn subcommands() -> Vec<String> {
     let help = text(&run(&["--help"]).stdout);
-    help.lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
+    let listed = help.lines().take_while(|line| *line != "Options:");
+    listed
+        .filter(|line| line.starts_with("  "))
         .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
         .collect()
+}
+
+#[test]
+fn the_help_is_sorted_by_what_a_person_wants() {
+    let help = text(&run(&["--help"]).stdout);
+    let mut at = 0;
+    for wish in [
+        "See it run",
+        "Bring a card up",
+        "Use it",
+        "Measure",
+        "Serve",
+    ] {
+        let next = help
+            .find(&format!("\n{wish}"))
+            .unwrap_or_else(|| panic!("{wish}: {help}"));
+        assert!(next > at, "{wish}: {help}");
+        at = next;
+    }
+    assert!(help.contains("--log"), "{help}");
+}
+
+#[test]
+fn completions_know_values() {
+    for (shell, values) in [
+        ("bash", &["crc-send", "frame-dropped", "illegal"][..]),
+        ("zsh", &["crc-send", "frame-dropped", "illegal", "_files"]),
+        ("fish", &["crc-send", "frame-dropped", "illegal"]),
+    ] {
+        let script = text(&run(&["completions", shell]).stdout);
+        for value in values {
+            assert!(script.contains(value), "{shell}: {value}");
+        }
+        #[cfg(feature = "sim")]
+        assert!(script.contains("rtl256"), "{shell}");
+    }
 }
 
 #[test]
@@ -75,7 +110,16 @@ fn every_subcommand_has_completions_and_a_manual_page() {
     for command in commands.iter().filter(|command| *command != "help") {
         let page = folder.join(format!("weft-{command}.1"));
         let page = std::fs::read_to_string(&page).unwrap_or_else(|e| panic!("{command}: {e}"));
-        assert!(page.contains(".TH"), "{command}");
+        for section in [".TH", ".SH EXAMPLES", ".SH \"EXIT STATUS\""] {
+            assert!(page.contains(section), "{command}: {section}");
+        }
+        let help = text(&run(&[command, "--help"]).stdout);
+        if !help.is_empty() {
+            assert!(
+                help.contains("Examples:") && help.contains("Exit status:"),
+                "{help}"
+            );
+        }
     }
 }
 
@@ -308,7 +352,7 @@ mod on_a_simulated_card {
             ("firmware", "this card has no control processor"),
             (
                 "attic",
-                "a rung is one of host crc-send crc placement firmware full",
+                "[possible values: host, crc-send, crc, placement, firmware, full]",
             ),
         ] {
             let arguments: Vec<_> = client.split(' ').chain([rung]).collect();

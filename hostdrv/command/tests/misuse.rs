@@ -1,20 +1,11 @@
 //! What a user does wrong: the command says so and what to do, ends with a status that is not 0, and destroys nothing.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Output;
 
 use crate::weft;
 
-use weft::{run, text};
-
-/// An empty folder of this test's own.
-fn folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("a folder");
-    folder
-}
+use weft::{folder, run, text};
 
 /// It refuses, and says this.
 fn refused(output: &Output, says: &[&str]) {
@@ -56,11 +47,11 @@ fn what_needs_the_simulator_says_how_to_get_it() {
 mod simulated {
     use std::io::{BufRead, BufReader};
     use std::os::unix::net::UnixStream;
-    use std::process::{Child, Stdio};
+    use std::process::Stdio;
 
     use rustix::process::{kill_process, Pid, Signal};
 
-    use super::weft::weft;
+    use super::weft::{ends, running, weft, Served};
     use super::*;
 
     const STATION: [&str; 4] = ["--device", "sim:card=model", "--ip", "10.0.0.1/24"];
@@ -139,6 +130,22 @@ mod simulated {
             &run(&["demo", "/dev/zero", "--card", "model"]),
             &["/dev/zero", "at most"],
         );
+        let socket = folder("endless").join("sock").display().to_string();
+        let ping = ["rping", "-c", "-a", "10.0.0.2", "--record", "/dev/zero"];
+        for command in [
+            &["resolver", "--table", "/dev/zero", "--socket", &socket][..],
+            &[
+                "firmware",
+                "--load",
+                "/dev/zero",
+                "--device",
+                "sim:card=model",
+            ],
+            &["partitions", "/dev/zero", "--card", "model"],
+            &[&ping[..], &STATION].concat(),
+        ] {
+            refused(&run(command), &["/dev/zero", "at most"]);
+        }
         let folder = folder("large");
         let large = folder.join("large");
         let file = fs::File::create(&large).expect("made");
@@ -193,26 +200,6 @@ mod simulated {
         );
     }
 
-    /// A command that runs, when it has said this.
-    fn running(arguments: &[&str], says: &str) -> (Child, String) {
-        let mut child = weft(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("weft starts");
-        let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
-        let mut said = String::new();
-        for line in lines.by_ref().map_while(Result::ok) {
-            said += &line;
-            if line.contains(says) {
-                break;
-            }
-        }
-        assert!(said.contains(says), "{said}");
-        std::thread::spawn(move || lines.for_each(drop));
-        (child, said)
-    }
-
     #[test]
     fn an_interrupted_ping_that_never_was_has_not_passed() {
         let client = ["rping", "-c", "-d", "-a", "10.0.0.2"];
@@ -260,5 +247,152 @@ mod simulated {
         assert!(free, "nobody has it, and it is in use");
         served.kill().expect("there");
         served.wait().expect("ended");
+    }
+
+    /// What it says on standard error until it ends, when its card's server goes.
+    fn said_of_a_server_that_goes(arguments: &[&str]) -> (Output, String) {
+        let folder = folder("server-gone");
+        let mut card = Served::start(&folder);
+        let device = card.device();
+        let file = folder.join("said");
+        let child = weft(&[arguments, &["--device", &device]].concat())
+            .stdout(Stdio::piped())
+            .stderr(fs::File::create(&file).expect("made"))
+            .spawn()
+            .expect("weft starts");
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        card.kill();
+        let output = ends(child, &format!("{arguments:?}"));
+        (output, fs::read_to_string(&file).expect("written"))
+    }
+
+    #[test]
+    fn a_server_that_goes_is_told_of_once() {
+        let capture = folder("server-gone-capture").join("x.pcapng");
+        let capture = capture.display().to_string();
+        for command in [
+            &["rping", "-s", "-P", "--ip", "10.0.0.1/24"][..],
+            &["ucmatose", "-c", "100", "--ip", "10.0.0.1/24"],
+            &["stream", "--ip", "10.0.0.1/24"],
+            &["capture", "-w", &capture, "--ip", "10.0.0.1/24"],
+            &["trace", "--follow"],
+            &["regs", "--watch=0.05"],
+        ] {
+            let (output, said) = said_of_a_server_that_goes(command);
+            assert!(!output.status.success(), "{command:?}: {said}");
+            let lines: Vec<_> = said.lines().filter(|line| line.contains("lost")).collect();
+            assert!(lines.len() <= 2, "{command:?}: {said}");
+            let all: Vec<_> = said.lines().filter(|l| !l.contains("listening")).collect();
+            assert!(all.len() <= 3, "{command:?}: {said}");
+            assert!(
+                said.contains("closed the connection"),
+                "{command:?}: {said}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_rung_that_cannot_be_had_is_refused_before_anybody_comes() {
+        let server = [&["rping", "-s", "--rung", "full"], &STATION[..]].concat();
+        refused(&run(&server), &["rung full", "no control in RTL"]);
+    }
+
+    #[test]
+    fn a_path_that_is_too_long_is_told_with_how_long_it_may_be() {
+        let long = format!("/tmp/{}", "a".repeat(120));
+        let device = format!("vfio-user:{long}");
+        for command in [
+            &["serve", "--card", "model", "--socket", &long][..],
+            &["resolver", "--socket", &long],
+            &["regs", "--device", &device],
+        ] {
+            refused(&run(command), &[&long, "at most 107 bytes"]);
+        }
+    }
+
+    #[test]
+    fn who_may_not_have_a_card_hears_that() {
+        if rustix::process::geteuid().is_root() {
+            eprintln!("left out: root may have everything");
+            return;
+        }
+        let folder = folder("no-permission");
+        let card = Served::start(&folder);
+        let mode = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o000);
+        fs::set_permissions(folder.join("card"), mode).expect("its owner");
+        let output = run(&["regs", "--device", &card.device()]);
+        refused(&output, &["Permission denied", "owner"]);
+        assert!(!text(&output.stderr).contains("start the card first"));
+    }
+
+    #[test]
+    fn one_reason_is_told_once() {
+        let nobody = |client: &[&str]| {
+            let output = run(&[client, &["--timeout", "0.3"], &STATION].concat());
+            assert!(!output.status.success());
+            let said = text(&output.stdout) + &text(&output.stderr);
+            assert_eq!(said.matches("nothing happened").count(), 1, "{said}");
+            assert!(!said.contains("WARN"), "{said}");
+        };
+        nobody(&["rping", "-c", "-C", "1", "-a", "10.0.0.9"]);
+        nobody(&["ucmatose", "-s", "10.0.0.9"]);
+        let many = ["ucmatose", "-s", "10.0.0.9", "-c", "5"];
+        let output = run(&[&many[..], &["--timeout", "0.3"], &STATION].concat());
+        let said = text(&output.stdout);
+        assert!(said.matches("nothing happened").count() < 5, "{said}");
+    }
+
+    #[test]
+    fn who_asks_for_quiet_has_it() {
+        let folder = folder("quiet");
+        let socket = folder.join("card").display().to_string();
+        for more in [&[][..], &["--json"]] {
+            let serve = ["serve", "--quiet", "--card", "model", "--socket", &socket];
+            let child = weft(&[&serve[..], more].concat())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("weft starts");
+            while UnixStream::connect(&socket).is_err() {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            kill_process(Pid::from_child(&child), Signal::TERM).expect("it is there");
+            let output = ends(child, "serve");
+            assert!(output.status.success());
+            assert_eq!(text(&output.stderr), "");
+            match more.is_empty() {
+                true => assert_eq!(text(&output.stdout), ""),
+                false => assert!(text(&output.stdout).contains("\"cards\"")),
+            }
+        }
+    }
+
+    #[test]
+    fn waves_are_offered_only_where_there_are_some() {
+        let folder = folder("replay");
+        let out = folder.display().to_string();
+        let replay = ["replay", "1", "--card", "model", "--out", &out];
+        let output = run(&replay);
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains("no waves"), "{said}");
+    }
+
+    #[test]
+    fn halves_of_an_address_are_told_as_halves() {
+        let output = run(&["regs", "--device", "sim:card=model", "--filter", "mac_"]);
+        let said = text(&output.stdout);
+        assert!(said.contains("00:00:00:00, the first four bytes"), "{said}");
+        assert!(said.contains("00:00, the last two bytes"), "{said}");
+    }
+
+    #[test]
+    fn a_projection_for_a_rung_that_is_not_there_says_so() {
+        if !text(&run(&["--version"]).stdout).contains("rtl128") {
+            eprintln!("left out: no RTL in this build");
+            return;
+        }
+        let project = ["project", "--card", "rtl128", "--rung", "full"];
+        refused(&run(&project), &["--rung full", "no control in RTL"]);
     }
 }

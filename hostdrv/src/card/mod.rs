@@ -283,7 +283,10 @@ impl Card {
 
     fn set_fault(&mut self, error: impl Into<DeviceError>) {
         let error = error.into();
-        tracing::error!(%error, "device fault");
+        // A transport says itself that the way is lost.
+        if self.fault.is_none() && self.mmio.transport.lost().is_none() {
+            tracing::error!(%error, "device fault");
+        }
         self.fault.get_or_insert(error);
     }
 
@@ -398,6 +401,8 @@ impl Drop for Card {
         // The rings go back to the host only after the card was told to forget them.
         match reset::reset(&self.mmio, &self.name) {
             Ok(()) => tracing::info!(device = %self.name, "card is off"),
+            // Its transport has said that it is gone.
+            Err(_) if self.mmio.transport.lost().is_some() => {}
             Err(error) => {
                 tracing::warn!(device = %self.name, %error, "card could not be turned off")
             }

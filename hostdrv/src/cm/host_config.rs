@@ -10,6 +10,8 @@ use serde::Deserialize;
 use thiserror::Error;
 use weft_engine::RtrKinds;
 
+use crate::bounded;
+
 /// The file of hosts that name none.
 pub const CONFIG_FILE: &str = "/etc/weft/weft.toml";
 /// The environment variable that names another one; `off`: none.
@@ -155,7 +157,7 @@ fn followed(path: &Path, has_to_be: bool) -> Result<HostConfig, ConfigError> {
             return Ok(known.config.clone());
         }
     }
-    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let text = bounded::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let config = HostConfig::parse(&text).map_err(wrong)?;
     *read = Some(Read {
         path: path.to_owned(),

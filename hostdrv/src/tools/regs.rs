@@ -155,14 +155,14 @@ fn decode(offset: u32, value: u32) -> Option<String> {
             )
         }
         reg::MTU => format!("{value} bytes"),
-        reg::MAC_LO => format!("{b0:02x}:{b1:02x}:{b2:02x}:{b3:02x}:"),
+        reg::MAC_LO => format!("{b0:02x}:{b1:02x}:{b2:02x}:{b3:02x}, the first four bytes"),
         reg::MAC_HI => {
             let [b4, b5] = reg::MacHi(value).mac().to_le_bytes();
             let promiscuous = match reg::MacHi(value).promiscuous() {
                 true => ", promiscuous",
                 false => "",
             };
-            format!("{b4:02x}:{b5:02x}{promiscuous}")
+            format!("{b4:02x}:{b5:02x}, the last two bytes{promiscuous}")
         }
         reg::JOB_LOG2 | reg::REPORT_LOG2 if value != 0 => format!("{} slots", 1u64 << (value & 31)),
         reg::RAW_LOG2 if value != 0 => {

@@ -53,8 +53,10 @@ pub struct StreamReport {
     /// Streams that there was no place for.
     pub refused: u64,
     /// Bytes received.
+    #[serde(rename = "received_bytes")]
     pub received: u64,
     /// Bytes sent.
+    #[serde(rename = "sent_bytes")]
     pub sent: u64,
     /// Why it ended early.
     #[serde(skip_serializing_if = "Option::is_none")]

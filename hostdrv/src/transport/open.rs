@@ -194,11 +194,11 @@ pub enum OpenError {
         reason: String,
     },
     /// Nobody serves this socket.
-    #[error("cannot connect to {socket}: {reason}; start the card first (`weft serve`), and look whether the path is the same", socket = socket.display())]
+    #[error("cannot connect to {socket}: {reason}", socket = socket.display())]
     NoServer {
         /// The socket.
         socket: PathBuf,
-        /// What the system said.
+        /// What the system said, and what to do.
         reason: String,
     },
     /// The serial line cannot be used.

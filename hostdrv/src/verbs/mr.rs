@@ -118,7 +118,10 @@ impl Drop for ForeignMemory {
     fn drop(&mut self) {
         let unmapped = self.transport.unmap(self.iova, self.memory.len());
         if let Err(error) = &unmapped {
-            tracing::error!(%error, "memory stays mapped");
+            // That a card is gone is said once, not for each region.
+            if self.transport.lost().is_none() {
+                tracing::error!(%error, "memory stays mapped");
+            }
             // The card may still reach it: it is never used for anything else.
             std::mem::forget(self.owner.take());
         }

@@ -207,7 +207,11 @@ impl ModelCard {
     /// What is under way ends at once: the model has nothing half done between two cycles.
     fn core_reset(&mut self) {
         self.resets = self.resets.wrapping_add(1);
-        self.state = State::new(self.sizes);
+        let trace = std::mem::take(&mut self.state.trace);
+        self.state = State {
+            trace: trace.after_reset(),
+            ..State::new(self.sizes)
+        };
     }
 
     fn quiescent(&self) -> bool {

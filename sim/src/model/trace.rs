@@ -32,6 +32,16 @@ impl Default for Trace {
 }
 
 impl Trace {
+    /// What a reset leaves: the registers are as at power-on, what was recorded stays.
+    #[must_use]
+    pub fn after_reset(self) -> Self {
+        Self {
+            head: self.head,
+            entries: self.entries,
+            ..Self::default()
+        }
+    }
+
     /// An event; its kind, what it is told by, and no time.
     pub fn record(&mut self, event: TraceEntry) {
         let control = reg::TraceCtrl(self.control);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use weft_hostdrv::Rung;
+use weft_hostdrv::{bounded, Rung};
 
 /// The ready ones, by name; the first is the default.
 pub const READY: [(&str, &str); 12] = [
@@ -168,7 +168,7 @@ pub fn read(name: &str) -> Result<Vec<Load>, WorkloadError> {
     if let Some((_, text)) = READY.iter().find(|(ready, _)| *ready == name) {
         return parse(name, text);
     }
-    let text = std::fs::read_to_string(Path::new(name)).map_err(|reason| WorkloadError::File {
+    let text = bounded::read_to_string(Path::new(name)).map_err(|reason| WorkloadError::File {
         path: name.to_owned(),
         reason,
     })?;

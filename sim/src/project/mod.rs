@@ -19,7 +19,7 @@ pub use stations::{Bounds, Host, Instructions, Pcie, Target};
 
 use crate::partitions::run::{look, Had, Place};
 use crate::partitions::workload::Load;
-use crate::partitions::{Name, PartitionsError};
+use crate::partitions::{Missing, Name, PartitionsError};
 
 /// What is to be reckoned.
 #[derive(Clone, Debug)]
@@ -75,6 +75,8 @@ pub struct Projection {
     pub rows: u64,
     /// The loads at their rungs.
     pub loads: Vec<Row>,
+    /// Rungs that this card does not have.
+    pub missing: Vec<Missing>,
 }
 
 /// Measures each load at each rung, and reckons. `progress` hears what comes next.
@@ -85,12 +87,19 @@ pub fn run(
     mut progress: impl FnMut(&str, Rung),
 ) -> Result<Projection, PartitionsError> {
     let place = question.place;
+    let (mut there, mut missing) = (Vec::new(), Vec::new());
+    for &rung in &question.rungs {
+        match look(place, rung)? {
+            Had::There(_) => there.push(rung),
+            Had::Refused(reason) => missing.push(Missing {
+                rung: rung.name(),
+                reason,
+            }),
+        }
+    }
     let mut rows = Vec::new();
     for load in loads {
-        for &rung in &question.rungs {
-            if let Had::Refused(_) = look(place, rung)? {
-                continue;
-            }
+        for &rung in &there {
             progress(&load.name, rung);
             let at = |error: PartitionsError| error.at(load, rung);
             let cost = cost::measure(place, rung, load).map_err(at)?;
@@ -121,5 +130,6 @@ pub fn run(
         mtu: place.mtu,
         rows: place.kind.sizes().flows as u64,
         loads: rows,
+        missing,
     })
 }

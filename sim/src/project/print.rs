@@ -37,6 +37,9 @@ pub fn print(p: &Projection, out: &mut impl Write) -> io::Result<()> {
         table(row, out)?;
         checked(row, out)?;
     }
+    for missing in &p.missing {
+        writeln!(out, "\nnot at rung {}: {}", missing.rung, missing.reason)?;
+    }
     Ok(())
 }
 

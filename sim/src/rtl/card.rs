@@ -275,6 +275,10 @@ macro_rules! card {
                 self.sim.rolling_waves(path, cycles)
             }
 
+            fn has_waves(&self) -> bool {
+                true
+            }
+
             fn failure(&self) -> Option<String> {
                 self.failure.clone()
             }

@@ -206,18 +206,17 @@ pub fn start(config: &ServeConfig) -> Result<Served, ServeError> {
 fn join(world: &mut World, config: &ServeConfig) -> Result<Vec<Option<usize>>, ServeError> {
     let mut links = vec![None; config.cards.len()];
     for (card, served) in config.cards.iter().enumerate() {
+        let refused = |reason: String| {
+            let path = served.capture.clone().unwrap_or_default();
+            ServeError::Capture { path, reason }
+        };
         let (link, other) = match &served.port {
-            PortSpec::None => {
-                if let Some(path) = &served.capture {
-                    return Err(ServeError::Capture {
-                        path: path.clone(),
-                        reason: format!(
-                            "card {card} has no port, so that no frame comes or goes; join it to something with --port"
-                        ),
-                    });
-                }
-                continue;
+            PortSpec::None if served.capture.is_some() => {
+                let reason =
+                    "has no port, so that no frame comes or goes; join it to something with --port";
+                return Err(refused(format!("card {card} {reason}")));
             }
+            PortSpec::None => continue,
             PortSpec::Card(other) => {
                 check_ends(config, card, *other)?;
                 match links[*other] {
@@ -232,10 +231,6 @@ fn join(world: &mut World, config: &ServeConfig) -> Result<Vec<Option<usize>>, S
         };
         let first = links[..card].iter().position(|other| *other == Some(link));
         if let Some(path) = &served.capture {
-            let refused = |reason| ServeError::Capture {
-                path: path.clone(),
-                reason,
-            };
             if let Some(first) = first {
                 let reason = format!(
                     "the link of card {card} is that of card {first}: a link has one capture, which is card {first}'s"

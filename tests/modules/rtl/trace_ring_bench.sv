@@ -8,6 +8,7 @@ module trace_ring_bench
 ) (
   input  logic                     clk_i,
   input  logic                     rst_ni,
+  input  logic                     power_on_ni,
   input  logic [63:0]              time_i,
 
   input  logic [15:0]              enable_i,
@@ -33,7 +34,7 @@ module trace_ring_bench
   end
 
   trace_ring #(.SOURCES(SOURCES), .LOG2(6), .QUEUE(8)) u_dut (
-    .clk_i, .rst_ni, .time_i, .enable_i, .freeze_i, .clear_i,
+    .clk_i, .rst_ni, .power_on_ni, .time_i, .enable_i, .freeze_i, .clear_i,
     .event_i   (events),
     .rd_valid_i, .rd_entry_i(rd_entry_i[9:0]), .rd_data_o, .head_o, .lost_o, .idle_o
   );

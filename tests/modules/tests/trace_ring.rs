@@ -76,8 +76,10 @@ fn bench(run: &rtl_sim::Run) -> Bench {
     sim.inputs.rst_ni = true;
     sim.settle();
     sim.inputs.rst_ni = false;
+    sim.inputs.power_on_ni = false;
     sim.settle();
     sim.reset(3);
+    sim.inputs.power_on_ni = true;
     // The low bits of the clock come around during the test, and so do the 48 that are kept.
     let now = [0, (1 << 48) - 300, 0xffff_ff00][run.seed.0 as usize % 3];
     Bench {
@@ -196,5 +198,55 @@ fn events_are_lost_only_when_they_come_faster_than_one_a_cycle() {
             return Err("not empty after clear".into());
         }
         Ok(())
+    });
+}
+
+#[test]
+fn what_is_recorded_outlives_a_reset() {
+    replay("trace_ring_reset", 0..10, |run| {
+        let mut rng = run.seed.rng("test");
+        let mut b = bench(run);
+        let kept = rng.u32(1..SIZE / 2);
+        for value in 0..kept {
+            b.cycle(&[Some((3, value)), None, None, None]);
+        }
+        b.quiet(8);
+        // Some are on their way when it comes: each that is counted is in the ring in the end.
+        for value in 0..rng.u32(0..8) {
+            b.cycle(&[Some((4, value)), Some((5, value)), None, None]);
+        }
+        let lost = b.sim.outputs.lost;
+        b.sim.reset(3);
+        b.quiet(8);
+        let counted = b.sim.outputs.head;
+        if counted < kept || b.sim.outputs.lost != lost {
+            return Err(format!("{counted} of {kept} after the reset").into());
+        }
+        b.cycle(&[Some((6, 77)), None, None, None]);
+        b.quiet(8);
+        if b.sim.outputs.head != counted + 1 {
+            return Err(format!("{counted} and one are {}", b.sim.outputs.head).into());
+        }
+        for number in 0..counted {
+            let entry = b.read(number % SIZE);
+            let right = match number {
+                _ if number < kept => (entry.0, entry.3) == (3, number),
+                _ => entry.0 == 4 || entry.0 == 5,
+            };
+            if !right {
+                return Err(format!("entry {number} of {counted} is {entry:?}").into());
+            }
+        }
+        let last = b.read(counted % SIZE);
+        if (last.0, last.3) != (6, 77) {
+            return Err(format!("behind the reset: {last:?}").into());
+        }
+        b.sim.inputs.power_on_ni = false;
+        b.sim.reset(3);
+        b.sim.inputs.power_on_ni = true;
+        match (b.sim.outputs.head, b.sim.outputs.lost) {
+            (0, 0) => Ok(()),
+            left => Err(format!("{left:?} after power-on").into()),
+        }
     });
 }

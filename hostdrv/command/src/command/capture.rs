@@ -79,8 +79,7 @@ pub fn run(args: &CaptureArgs) -> Result<(), Failure> {
     let mut out = output::stdout();
     match args.station.card.json {
         true => {
-            serde_json::to_writer_pretty(&mut out, &captured)?;
-            writeln!(out)?;
+            output::json(&mut out, &captured)?;
         }
         false => print(&captured, &args.write, &mut out)?,
     }

@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use weft_hostdrv::cm::Revision;
 use weft_hostdrv::tools::connection::{RtrList, Terms};
 use weft_hostdrv::transport::OpenError;
-use weft_hostdrv::{Device, DeviceConfig, Rung};
+use weft_hostdrv::{Device, DeviceConfig, Rung, RungError};
 
 use super::reach::{self, Reached};
 use super::{capture, trace, Failure};
@@ -79,11 +80,16 @@ pub struct Station {
     pub mtu: u16,
     /// How much of the work is the card's: host, crc-send, crc, placement or firmware (docs/partitions.md). `firmware` wants a card with a processor, and its
     /// file in WEFT_FIRMWARE_ENGINE.
-    #[arg(long, env = "WEFT_RUNG", default_value_t)]
+    #[arg(long, env = "WEFT_RUNG", default_value_t, value_parser = rung())]
     pub rung: Rung,
     /// Decides sequence numbers, ports and STag keys; another one with each run if not given.
     #[arg(long)]
     pub seed: Option<u64>,
+}
+
+/// A rung by its name.
+pub fn rung() -> impl TypedValueParser<Value = Rung> {
+    PossibleValuesParser::new(Rung::ALL.map(Rung::name)).try_map(|name| name.parse::<Rung>())
 }
 
 /// What is written beside the work.
@@ -123,6 +129,16 @@ impl Opened {
 impl Station {
     /// Reaches the card and brings it up.
     pub fn open(&self) -> Result<(Reached, Device), Failure> {
+        let reached = self.card.reach()?;
+        let device = self.bring_up(&reached)?;
+        Ok((reached, device))
+    }
+
+    fn bring_up(&self, reached: &Reached) -> Result<Device, Failure> {
+        if self.rung == Rung::Full {
+            // A server would hear it with its first client only.
+            return Err(format!("no queue pair of rung full: {}", RungError::NoFastPath).into());
+        }
         let mut config = DeviceConfig::new(self.mac(), self.ip.address)
             .mtu(self.mtu)
             .rung(self.rung);
@@ -131,9 +147,7 @@ impl Station {
         }
         config.engine.netmask = self.ip.mask();
         config.engine.gateway = self.gateway.map(|gateway| gateway.octets());
-        let reached = self.card.reach()?;
-        let device = Device::open(Arc::clone(&reached.transport), config)?;
-        Ok((reached, device))
+        Ok(Device::open(Arc::clone(&reached.transport), config)?)
     }
 
     /// Whether a packet to this address can go anywhere, before a card is asked.
@@ -158,14 +172,16 @@ impl Station {
 
     /// The same, with what is to be written beside the work.
     pub fn begin(&self, beside: &Beside) -> Result<Opened, Failure> {
-        let (reached, device) = self.open()?;
+        let reached = self.card.reach()?;
         let trace = beside.trace.as_ref();
         let trace = trace.map(|path| trace::Recorder::start(&reached.transport, path));
+        let trace = trace.transpose()?;
+        let device = self.bring_up(&reached)?;
         let capture = beside.capture.as_ref();
         let capture = capture.map(|path| capture::Recorder::start(&device, path));
         Ok(Opened {
             capture: capture.transpose()?,
-            trace: trace.transpose()?,
+            trace,
             device,
             _reached: reached,
         })

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{json, Value};
+use weft_hostdrv::bounded;
 use weft_hostdrv::processor::{gdb, Image, Processor, ProcessorError, State};
 use weft_layout::{proc_crash, ProcCommand, ProcDump, ProcInfo};
 
@@ -208,8 +209,8 @@ impl Report {
         });
         let stack = self
             .stack
-            .map(|(used, size)| json!({"used": used, "size": size}));
-        json!({"card": self.name, "memory": self.memory, "clock_khz": self.clock_khz, "running": self.state.status.running(), "asleep": self.state.status.asleep(),
+            .map(|(used, size)| json!({"used_bytes": used, "size_bytes": size}));
+        json!({"card": self.name, "memory_bytes": self.memory, "clock_khz": self.clock_khz, "running": self.state.status.running(), "asleep": self.state.status.asleep(),
                "end": self.state.end.map(|end| end.to_string()), "awake_cycles": self.state.awake, "beat": self.state.beat,
                "pc": self.state.pc, "firmware": info, "stack": stack, "dump": dump,
                "log": self.log.lines().collect::<Vec<_>>()})
@@ -217,13 +218,15 @@ impl Report {
 }
 
 fn read(path: &Path) -> Result<Image, Failure> {
-    let file = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let file = bounded::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(Image::parse(&file).map_err(|error| format!("{}: {error}", path.display()))?)
 }
 
 /// A debugger's session, and the firmware's end in it, if one is asked for. When the debugger has left, the firmware comes to rest or to its end.
 fn debug(processor: &Processor, port: u16, crash: Option<Crash>) -> Result<(), Failure> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| {
+        format!("--gdb {port}: cannot wait there: {error}; 0 takes any free port")
+    })?;
     let address = listener.local_addr()?;
     eprintln!(
         "waiting for a debugger at {address}: gdb-multiarch FILE -ex 'target remote :{}'",
@@ -248,7 +251,7 @@ pub fn run(args: &Firmware) -> Result<(), Failure> {
     let result = act(args);
     match &result {
         Err(error) if args.card.json && !output::is_closed(error.as_ref()) => {
-            writeln!(output::stdout(), "{}", json!({"error": error.to_string()}))?;
+            output::json_line(&mut output::stdout(), &json!({"error": error.to_string()}))?;
         }
         _ => {}
     }
@@ -277,8 +280,7 @@ fn act(args: &Firmware) -> Result<(), Failure> {
     let report = Report::of(reached.transport.name(), &processor)?;
     let mut out = output::stdout();
     if args.card.json {
-        serde_json::to_writer_pretty(&mut out, &report.json(image.as_ref()))?;
-        writeln!(out)?;
+        output::json(&mut out, &report.json(image.as_ref()))?;
     } else {
         report.print(image.as_ref(), &mut out)?;
     }

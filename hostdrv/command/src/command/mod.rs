@@ -1,9 +1,6 @@
 //! The subcommands that work on a card, real or simulated, a file each, and what they share.
 
-use std::io::{self, IsTerminal};
-
 use clap::Subcommand;
-use indicatif::{ProgressBar, ProgressStyle};
 
 pub mod capture;
 pub mod device;
@@ -70,16 +67,4 @@ impl Command {
             Self::Tap(args) => tap::run(args),
         }
     }
-}
-
-/// A progress bar, on a terminal only.
-pub fn progress(length: u64, wanted: bool) -> ProgressBar {
-    if !wanted || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(length);
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} {elapsed}") {
-        bar.set_style(style);
-    }
-    bar
 }

@@ -18,7 +18,7 @@ pub struct Probe {
     /// Cards to ask: vfio:0000:3b:00.0, vfio-user:/path/to.sock, serial:/dev/ttyUSB1. Without any: all on the PCI bus.
     devices: Vec<String>,
     /// Also asks the card behind each socket of this folder.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     sockets: Option<PathBuf>,
     /// Prints a JSON object instead of text.
     #[arg(long)]
@@ -27,7 +27,6 @@ pub struct Probe {
 
 #[derive(Serialize)]
 struct Report {
-    version: &'static str,
     cards: Vec<Probed>,
 }
 
@@ -115,11 +114,9 @@ pub fn run(args: &Probe) -> Result<(), Failure> {
     let mut out = output::stdout();
     if args.json {
         let report = Report {
-            version: env!("CARGO_PKG_VERSION"),
             cards: cards.clone(),
         };
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::json(&mut out, &report)?;
     } else {
         for probed in &cards {
             print(probed, &mut out)?;

@@ -136,11 +136,8 @@ impl Regs {
                     .filter(|c| self.shows(c.name, c.value))
                     .map(|c| (c.name.to_owned(), c.value.into()))
                     .collect();
-                writeln!(
-                    out,
-                    "{}",
-                    serde_json::json!({"seconds": seconds, "counted": line})
-                )?;
+                let report = serde_json::json!({"seconds": seconds, "counted": line});
+                output::json_line(&mut out, &report)?;
                 continue;
             }
             let moving: Vec<_> = moved
@@ -170,7 +167,7 @@ pub fn run(args: &Regs) -> Result<(), Failure> {
     match &result {
         Err(error) if args.card.json && !output::is_closed(error.as_ref()) => {
             let error = serde_json::json!({"error": error.to_string()});
-            writeln!(output::stdout(), "{error}")?;
+            output::json_line(&mut output::stdout(), &error)?;
         }
         _ => {}
     }
@@ -190,8 +187,7 @@ fn show(args: &Regs) -> Result<(), Failure> {
     if args.card.json {
         snapshot.registers.retain(|r| args.shows(&r.name, r.value));
         snapshot.counters.retain(|c| args.shows(c.name, c.value));
-        serde_json::to_writer_pretty(&mut out, &snapshot)?;
-        writeln!(out)?;
+        output::json(&mut out, &snapshot)?;
     } else {
         args.print(&snapshot, &mut out)?;
     }

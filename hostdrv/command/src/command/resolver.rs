@@ -45,8 +45,7 @@ pub fn run(args: &Resolver) -> Result<(), Failure> {
     let report = service.run(&stop)?;
     let mut out = output::stdout();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::json(&mut out, &report)?;
     } else {
         writeln!(
             out,

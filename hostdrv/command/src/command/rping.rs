@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
+use weft_hostdrv::bounded;
 use weft_hostdrv::cm::{AddrHints, AddrInfo, Address, Gid};
 use weft_hostdrv::tools::by_kernel::ByKernel;
 use weft_hostdrv::tools::rping::{
@@ -124,7 +125,7 @@ fn find(device: &Device, node: &str, port: u16) -> Result<AddrInfo, Failure> {
 /// The way in a file, or the way that is found and then kept there.
 fn way(device: &Device, file: &Path, to: SocketAddrV4) -> Result<AddrInfo, Failure> {
     let shown = file.display();
-    let kept = match std::fs::read(file) {
+    let kept = match bounded::read(file) {
         Ok(bytes) => AddrInfo::from_bytes(&bytes).map_err(|error| format!("{shown}: {error}"))?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let first = find(device, &to.ip().to_string(), to.port())?;
@@ -280,30 +281,29 @@ pub fn run(args: &Rping) -> Result<(), Failure> {
     }
     let opened = args.station.begin(&args.beside)?;
     let stop = stop_on_interrupt()?;
-    let device = opened.device.clone();
     let json = args.station.card.json;
     let mut out = output::stdout();
     if args.client {
-        let mut client = args.client(&device, &stop)?;
-        let report = run_machine(&device, &mut client, &stop)?;
+        let mut client = args.client(&opened.device, &stop)?;
+        let report = run_machine(&opened.device, &mut client, &stop)?;
         drop(client);
         opened.close()?;
         if json {
-            serde_json::to_writer_pretty(&mut out, &report)?;
-            writeln!(out)?;
+            output::json(&mut out, &report)?;
         }
         return match report.error {
             None => Ok(()),
+            // Without JSON it was said behind the figures.
+            Some(_) if !json => Err("the ping failed".into()),
             Some(error) => Err(error.into()),
         };
     }
-    let mut server = args.server(&device, &stop)?;
-    let report = run_machine(&device, &mut server, &stop)?;
+    let mut server = args.server(&opened.device, &stop)?;
+    let report = run_machine(&opened.device, &mut server, &stop)?;
     drop(server);
     opened.close()?;
     if json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::json(&mut out, &report)?;
     }
     passed(report)
 }

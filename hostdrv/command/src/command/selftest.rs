@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::Args;
 use weft_hostdrv::tools::selftest::{run as run_tests, tests};
 
 use super::device::Card;
-use super::{progress, Failure};
+use super::Failure;
 use crate::output;
+use crate::progress::Progress;
 
 /// What to test.
 #[derive(Args)]
@@ -18,7 +20,7 @@ pub struct Selftest {
     #[command(flatten)]
     card: Card,
     /// Only these tests and what they need.
-    #[arg(value_name = "TEST")]
+    #[arg(value_name = "TEST", value_parser = PossibleValuesParser::new(tests().map(|(name, _)| name)), hide_possible_values = true)]
     only: Vec<String>,
     /// Also writes the report as JSON to this file, to be attached to a question about the card.
     #[arg(long, value_name = "FILE")]
@@ -34,31 +36,20 @@ fn list() -> String {
 /// Tests and prints.
 pub fn run(args: &Selftest) -> Result<(), Failure> {
     let mut out = output::stdout();
-    if let Some(unknown) = args
-        .only
-        .iter()
-        .find(|name| !tests().any(|(known, _)| known == name.as_str()))
-    {
-        return Err(
-            format!("no test is called `{unknown}`; `weft selftest --help` names them").into(),
-        );
-    }
     let reached = args.card.reach()?;
-    let bar = progress(tests().count() as u64, !args.card.json);
+    let mut bar = Progress::new(tests().count() as u64, !args.card.json);
     let report = run_tests(&reached.transport, &args.only, |now| {
         bar.set_length(now.of as u64);
-        bar.set_position(now.number as u64);
-        bar.set_message(now.name);
+        bar.at(now.number as u64, now.name);
     });
-    bar.finish_and_clear();
+    bar.finish();
     if let Some(path) = &args.report {
         let written = File::create(path).map_err(Failure::from);
         let written = written.and_then(|file| Ok(serde_json::to_writer_pretty(file, &report)?));
         written.map_err(|e| format!("cannot write {}: {e}", path.display()))?;
     }
     if args.card.json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::whole_json(&mut out, &report)?;
     } else {
         writeln!(out, "{report}")?;
     }

@@ -56,8 +56,7 @@ pub fn run(args: &Share) -> Result<(), Failure> {
     drop(broker);
     let mut out = output::stdout();
     if args.station.card.json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::json(&mut out, &report)?;
     } else {
         writeln!(
             out,

@@ -67,8 +67,7 @@ pub fn run(args: &Stream) -> Result<(), Failure> {
     drop(server);
     let mut out = output::stdout();
     if args.station.card.json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::json(&mut out, &report)?;
     } else {
         writeln!(
             out,

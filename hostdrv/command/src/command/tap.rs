@@ -99,8 +99,7 @@ pub fn run(args: &Tap) -> Result<(), Failure> {
     let report = report(&device, &interface, rping, result.as_ref().err());
     let mut out = output::stdout();
     if args.station.card.json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::json(&mut out, &report)?;
     } else {
         print(&report, &mut out)?;
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::Args;
 use weft_hostdrv::tools::trace::{Filter, Timeline, KINDS};
 use weft_hostdrv::trace::TraceReader;
@@ -29,7 +30,7 @@ pub struct TraceArgs {
     card: Card,
     /// Only events of these kinds, with commas between: frame-in, frame-dropped, verdict, report, job-begin, job-done, frame-out,
     /// interrupt, doorbell, table, register, dma-error, lost.
-    #[arg(long, value_name = "KINDS", value_delimiter = ',')]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = PossibleValuesParser::new(KINDS), hide_possible_values = true)]
     kind: Vec<String>,
     /// Only events of this flow, and those that have none.
     #[arg(long)]
@@ -44,17 +45,6 @@ pub struct TraceArgs {
 
 /// Reads and prints.
 pub fn run(args: &TraceArgs) -> Result<(), Failure> {
-    if let Some(unknown) = args
-        .kind
-        .iter()
-        .find(|kind| !KINDS.contains(&kind.as_str()))
-    {
-        return Err(format!(
-            "no event is called `{unknown}`; there are {}",
-            KINDS.join(", ")
-        )
-        .into());
-    }
     if args.clock <= 0.0 {
         return Err(format!("--clock {}: a clock has more than 0 MHz", args.clock).into());
     }
@@ -71,10 +61,9 @@ pub fn run(args: &TraceArgs) -> Result<(), Failure> {
         let lines = timeline.lines(&trace);
         if args.card.json {
             let report = serde_json::json!({
-                "ring": reader.size(), "events": lines, "lost": trace.lost, "now": trace.now,
+                "ring_events": reader.size(), "events": lines, "lost": trace.lost, "now_cycle": trace.now,
             });
-            serde_json::to_writer_pretty(&mut out, &report)?;
-            writeln!(out)?;
+            output::json(&mut out, &report)?;
             return Ok(());
         }
         for line in &lines {
@@ -114,7 +103,7 @@ fn follow(
         }
         for line in timeline.lines(&trace) {
             match json {
-                true => writeln!(out, "{}", serde_json::to_string(&line)?)?,
+                true => output::json_line(out, &line)?,
                 false => writeln!(out, "{line}")?,
             }
         }
@@ -135,11 +124,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins.
+    /// Begins with what comes from now on: before a device is opened, so that its first steps are told.
     pub fn start(transport: &Arc<dyn Transport>, path: &Path) -> Result<Self, Failure> {
+        let mut reader = TraceReader::open(Arc::clone(transport))?;
+        reader.skip()?;
         let failed = |e: io::Error| format!("cannot write {}: {e}", path.display());
         let mut file = BufWriter::new(File::create(path).map_err(failed)?);
-        let mut reader = TraceReader::open(Arc::clone(transport))?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {

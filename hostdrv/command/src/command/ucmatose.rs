@@ -2,14 +2,16 @@
 
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
 use weft_hostdrv::tools::run as run_machine;
 use weft_hostdrv::tools::ucmatose::{Client, Load, Note, Report, Server, PORT};
 
 use super::device::{nanoseconds, stop_on_interrupt, Beside, Mpa, Peer, Station};
-use super::{progress, Failure};
+use super::Failure;
 use crate::output;
+use crate::progress::Progress;
 
 /// ucmatose's options, with ucmatose's letters.
 #[derive(Args)]
@@ -74,14 +76,29 @@ fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if let Some(round) = report.round {
         writeln!(out, "a round:   {round}")?;
     }
-    for failed in &report.failed {
-        writeln!(
-            out,
-            "round {} connection {}: {}",
-            failed.round, failed.connection, failed.error
-        )?;
+    // One reason of many connections is said once.
+    for alike in report
+        .failed
+        .chunk_by(|a, b| a.error.to_string() == b.error.to_string())
+    {
+        let (first, last) = (&alike[0], &alike[alike.len() - 1]);
+        write!(out, "round {} connection {}", first.round, first.connection)?;
+        if alike.len() > 1 {
+            write!(
+                out,
+                " to round {} connection {} ({} of them)",
+                last.round,
+                last.connection,
+                alike.len()
+            )?;
+        }
+        writeln!(out, ": {}", first.error)?;
     }
     writeln!(out, "{}", if report.passed() { "passed" } else { "FAILED" })
+}
+
+fn locked(bar: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+    bar.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs either role.
@@ -98,7 +115,7 @@ pub fn run(args: &Ucmatose) -> Result<(), Failure> {
     }
     let opened = args.station.begin(&args.beside)?;
     let stop = stop_on_interrupt()?;
-    let device = opened.device.clone();
+    let device = &opened.device;
     let load = Load {
         connections: args.connections,
         rounds: args.storm,
@@ -116,29 +133,28 @@ pub fn run(args: &Ucmatose) -> Result<(), Failure> {
         } else {
             load.connections as u64
         };
-    let bar = progress(all, !json && args.storm != 1);
-    let shown = bar.clone();
+    let shown = Arc::new(Mutex::new(Progress::new(all, !json && args.storm != 1)));
+    let bar = Arc::clone(&shown);
     let observer = Box::new(move |note| match note {
-        Note::Round { done, .. } | Note::Connection { done } => shown.set_position(done),
+        Note::Round { done, .. } | Note::Connection { done } => locked(&bar).at(done, ""),
         _ => {}
     });
     let report = match args.server {
         Some(peer) => {
-            let mut client = Client::start(&device, peer.port(args.port), load, Some(observer))?;
-            run_machine(&device, &mut client, &stop)?
+            let mut client = Client::start(device, peer.port(args.port), load, Some(observer))?;
+            run_machine(device, &mut client, &stop)?
         }
         None => {
-            let mut server = Server::start(&device, args.port, load, Some(observer))?;
+            let mut server = Server::start(device, args.port, load, Some(observer))?;
             eprintln!("listening on {}", server.local_addr());
-            run_machine(&device, &mut server, &stop)?
+            run_machine(device, &mut server, &stop)?
         }
     };
-    bar.finish_and_clear();
+    locked(&shown).finish();
     opened.close()?;
     let mut out = output::stdout();
     if json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::json(&mut out, &report)?;
     } else {
         print(&report, &mut out)?;
     }

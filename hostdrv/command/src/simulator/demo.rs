@@ -1,31 +1,21 @@
 //! `weft demo` and `weft replay`.
 
-use std::fs::File;
-use std::io::{Read, Write};
 use std::path::Path;
 
+use weft_hostdrv::bounded;
 use weft_sim::demo;
+use weft_sim::kind::CardKind;
 
 use super::Common;
-use crate::command::{progress, Failure};
+use crate::command::Failure;
 use crate::output;
+use crate::progress::Progress;
 
 /// The demonstration's file when none is given.
 const README: &[u8] = include_bytes!("../../README.md");
 
-/// Bytes of a file at most: each is moved three times and more, by a simulation.
-const LONGEST: u64 = 16 << 20;
-
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let shown = path.display();
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes))
-        .map_err(|error| format!("cannot read {shown}: {error}"))?;
-    match bytes.len() as u64 {
-        0..=LONGEST => Ok(bytes),
-        _ => Err(format!("{shown} is too long: a file to move has at most 16 MiB").into()),
-    }
+    bounded::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()).into())
 }
 
 /// Runs the demonstration; `waves`: cycles to record before its end.
@@ -44,12 +34,14 @@ pub fn run(file: Option<&Path>, common: &Common, seed: u64, waves: u64) -> Resul
         mtu: common.mtu,
         waves: (waves > 0).then_some(waves),
     };
-    let bar = progress(demo::Way::all().len() as u64, !common.json);
-    let result = demo::run(&plan, |number, way| {
-        bar.set_position(number as u64);
-        bar.set_message(way.name);
-    });
-    bar.finish_and_clear();
+    match common.card {
+        _ if waves == 0 => {}
+        CardKind::Model => eprintln!("weft: the functional model has no waves: none are recorded"),
+        _ => eprintln!("weft: each cycle of every way is written as waves: this takes minutes"),
+    }
+    let mut bar = Progress::new(demo::Way::all().len() as u64, !common.json);
+    let result = demo::run(&plan, |number, way| bar.at(number as u64, way.name));
+    bar.finish();
     let report = result.map_err(|error| {
         let file = file.map_or(String::new(), |f| format!(" {}", f.display()));
         format!(
@@ -61,8 +53,7 @@ pub fn run(file: Option<&Path>, common: &Common, seed: u64, waves: u64) -> Resul
     })?;
     let mut out = output::stdout();
     if common.json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        output::json(&mut out, &report)?;
     } else {
         demo::print(&report, &mut out)?;
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use weft_hostdrv::transport;
 use weft_sim::kind::CardKind;
@@ -141,6 +142,12 @@ impl Command {
     }
 }
 
+/// A kind of card by its name.
+pub fn card_kind() -> impl TypedValueParser<Value = CardKind> {
+    PossibleValuesParser::new(["rtl512", "rtl256", "rtl128", "model"])
+        .try_map(|name| name.parse::<CardKind>())
+}
+
 /// The seed of a simulation.
 #[derive(Args)]
 pub struct Seed {
@@ -153,13 +160,13 @@ pub struct Seed {
 #[derive(Args)]
 pub struct Common {
     /// Folder for captures, logs and waves.
-    #[arg(long, default_value = "weft-out")]
+    #[arg(long, default_value = "weft-out", value_hint = clap::ValueHint::DirPath)]
     pub out: PathBuf,
     /// Prints a JSON object instead of text.
     #[arg(long)]
     pub json: bool,
-    /// The card: rtl512, rtl256, rtl128 or model.
-    #[arg(long, default_value_t = CardKind::widest())]
+    /// The card.
+    #[arg(long, default_value_t = CardKind::widest(), value_parser = card_kind())]
     pub card: CardKind,
     /// Largest IPv4 packet.
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]

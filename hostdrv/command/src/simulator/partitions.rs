@@ -1,6 +1,5 @@
 //! `weft partitions`.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,27 +7,29 @@ use weft_hostdrv::Rung;
 use weft_sim::kind::CardKind;
 use weft_sim::partitions::{self, workload, Counter, Name, Plan};
 
-use super::Seed;
+use super::{card_kind, Seed};
 use crate::about;
-use crate::command::{progress, Failure};
+use crate::command::device::rung;
+use crate::command::Failure;
 use crate::output;
+use crate::progress::Progress;
 
 /// What is to be run, and on what.
 #[derive(Args)]
 pub struct Arguments {
     /// The workload: a file (TOML, see docs/partitions.md), or a ready one: default, echo, block, small-reads, bulk or book.
-    #[arg(default_value = "default")]
+    #[arg(default_value = "default", value_hint = clap::ValueHint::FilePath)]
     workload: String,
     #[command(flatten)]
     seed: Seed,
-    /// The card: rtl512, rtl256, rtl128 or model.
-    #[arg(long, default_value_t = CardKind::widest())]
+    /// The card.
+    #[arg(long, default_value_t = CardKind::widest(), value_parser = card_kind())]
     card: CardKind,
     /// Largest IPv4 packet.
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     mtu: u16,
     /// Rungs to run, with commas between; all that there are, if none is named.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = rung())]
     rung: Vec<Rung>,
     /// The load to run, by its name; all of the workload, if none is named.
     #[arg(long, value_name = "NAME")]
@@ -84,16 +85,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         counter,
         to_be_counted: arguments.to_be_counted,
     };
-    let bar = progress(plan.loads.len() as u64, !arguments.json);
-    let mut last = String::new();
+    let mut bar = Progress::new(
+        (plan.loads.len() * plan.rungs.len()) as u64,
+        !arguments.json,
+    );
     let figures = partitions::run(name, &plan, |load, rung| {
-        if last != load {
-            bar.inc(1);
-            load.clone_into(&mut last);
-        }
-        bar.set_message(format!("{load}, {rung}"));
+        bar.step(&format!("{load}, {rung}"))
     });
-    bar.finish_and_clear();
+    bar.finish();
     let figures = figures?;
     if let Some(path) = &arguments.html {
         std::fs::write(path, partitions::page(&figures))
@@ -101,8 +100,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut out = output::stdout();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &figures)?;
-        writeln!(out)?;
+        output::whole_json(&mut out, &figures)?;
     } else {
         partitions::print(&figures, &mut out)?;
     }

@@ -1,31 +1,28 @@
 //! `weft perf`.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use serde::Serialize;
 use weft_sim::perf;
 
 use super::Common;
-use crate::command::{progress, Failure};
+use crate::command::Failure;
 use crate::output::{self, Stdout};
+use crate::progress::Progress;
 
 /// Measures and prints.
 pub fn run(common: &Common, seed: u64, html: Option<&Path>) -> Result<(), Failure> {
-    let bar = progress(11, !common.json);
-    let figures = perf::run(common.card, seed, common.mtu, |what| {
-        bar.inc(1);
-        bar.set_message(what);
-    });
-    bar.finish_and_clear();
+    let mut bar = Progress::new(11, !common.json);
+    let figures = perf::run(common.card, seed, common.mtu, |what| bar.step(what));
+    bar.finish();
     let figures = figures?;
     if let Some(path) = html {
         save(path, perf::page(&figures))?;
     }
     let mut out = output::stdout();
     if common.json {
-        serde_json::to_writer_pretty(&mut out, &figures)?;
-        writeln!(out)?;
+        output::json(&mut out, &figures)?;
     } else {
         perf::print(&figures, &mut out)?;
     }
@@ -47,9 +44,9 @@ pub fn loss(
     milliseconds: u64,
     html: Option<&Path>,
 ) -> Result<(), Failure> {
-    let bar = progress(perf::loss::runs(), !common.json);
-    let table = perf::loss::run(common.card, seed, common.mtu, milliseconds, || bar.inc(1));
-    bar.finish_and_clear();
+    let mut bar = Progress::new(perf::loss::runs(), !common.json);
+    let table = perf::loss::run(common.card, seed, common.mtu, milliseconds, || bar.step(""));
+    bar.finish();
     let table = table?;
     if let Some(path) = html {
         let is_svg = path.extension().is_some_and(|end| end == "svg");
@@ -66,17 +63,17 @@ pub fn loss(
 
 /// Many connections.
 pub fn scale(common: &Common, seed: u64, milliseconds: u64) -> Result<(), Failure> {
-    let bar = progress(perf::scale::connections(common.card), !common.json);
-    let table = perf::scale::run(common.card, seed, common.mtu, milliseconds, || bar.inc(1));
-    bar.finish_and_clear();
+    let mut bar = Progress::new(perf::scale::connections(common.card), !common.json);
+    let table = perf::scale::run(common.card, seed, common.mtu, milliseconds, || bar.step(""));
+    bar.finish();
     show(common, &table?, perf::scale::print)
 }
 
 /// A slow port that marks.
 pub fn queue(common: &Common, seed: u64, milliseconds: u64) -> Result<(), Failure> {
-    let bar = progress(perf::queue::RUNS, !common.json);
-    let table = perf::queue::run(common.card, seed, common.mtu, milliseconds, || bar.inc(1));
-    bar.finish_and_clear();
+    let mut bar = Progress::new(perf::queue::RUNS, !common.json);
+    let table = perf::queue::run(common.card, seed, common.mtu, milliseconds, || bar.step(""));
+    bar.finish();
     show(common, &table?, perf::queue::print)
 }
 
@@ -88,8 +85,7 @@ fn show<T: Serialize>(
 ) -> Result<(), Failure> {
     let mut out = output::stdout();
     if common.json {
-        serde_json::to_writer_pretty(&mut out, table)?;
-        writeln!(out)?;
+        output::json(&mut out, table)?;
     } else {
         print(table, &mut out)?;
     }

@@ -1,7 +1,5 @@
 //! `weft project`.
 
-use std::io::Write;
-
 use clap::Args;
 use weft_hostdrv::Rung;
 use weft_sim::kind::CardKind;
@@ -9,10 +7,12 @@ use weft_sim::partitions::run::Place;
 use weft_sim::partitions::{workload, Name};
 use weft_sim::project::{self, Host, Pcie, Question, Target};
 
-use super::Seed;
+use super::{card_kind, Seed};
 use crate::about;
-use crate::command::{progress, Failure};
+use crate::command::device::rung;
+use crate::command::Failure;
 use crate::output;
+use crate::progress::Progress;
 
 /// What is to be reckoned, from which measurement. Lists are of values with commas between; each is combined with each.
 #[derive(Args)]
@@ -22,14 +22,14 @@ pub struct Arguments {
     workload: String,
     #[command(flatten)]
     seed: Seed,
-    /// The card that is measured: rtl512, rtl256 or rtl128.
-    #[arg(long, default_value_t = CardKind::widest())]
+    /// The card that is measured; the functional model has nothing to measure.
+    #[arg(long, default_value_t = CardKind::widest(), value_parser = card_kind())]
     card: CardKind,
     /// Largest IPv4 packet.
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     mtu: u16,
     /// Rungs of the partition ladder.
-    #[arg(long, value_delimiter = ',', default_value = "placement", value_parser = rung)]
+    #[arg(long, value_delimiter = ',', default_value = "placement", value_parser = rung())]
     rung: Vec<Rung>,
     /// Line rates in Gb/s.
     #[arg(long, value_delimiter = ',', default_value = "100,200,400,800", value_parser = positive)]
@@ -67,10 +67,6 @@ pub struct Arguments {
     /// Prints a JSON object instead of tables.
     #[arg(long)]
     json: bool,
-}
-
-fn rung(name: &str) -> Result<Rung, String> {
-    name.parse().map_err(|e| format!("{e}"))
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -138,17 +134,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         targets: arguments.targets(),
         check: arguments.check,
     };
-    let bar = progress((loads.len() * question.rungs.len()) as u64, !arguments.json);
+    let mut bar = Progress::new((loads.len() * question.rungs.len()) as u64, !arguments.json);
     let projection = project::run(name, &question, &loads, |load, rung| {
-        bar.inc(1);
-        bar.set_message(format!("{load}, {rung}"));
+        bar.step(&format!("{load}, {rung}"));
     });
-    bar.finish_and_clear();
+    bar.finish();
     let projection = projection?;
+    if let (true, Some(missing)) = (projection.loads.is_empty(), projection.missing.first()) {
+        return Err(format!("--rung {}: {}", missing.rung, missing.reason).into());
+    }
     let mut out = output::stdout();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &projection)?;
-        writeln!(out)?;
+        output::whole_json(&mut out, &projection)?;
     } else {
         project::print(&projection, &mut out)?;
     }

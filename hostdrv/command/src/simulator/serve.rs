@@ -14,6 +14,7 @@ use weft_sim::link::{Faults, LinkConfig};
 use weft_sim::serve::port::PortSpec;
 use weft_sim::serve::{self, CardConfig, ServeConfig, Served, Stats};
 
+use super::card_kind;
 use crate::command::Failure;
 use crate::output;
 
@@ -24,8 +25,8 @@ pub struct Arguments {
     /// Socket of a card; once for each card.
     #[arg(long, required = true)]
     socket: Vec<PathBuf>,
-    /// The card: rtl512, rtl256, rtl128 or model; once for all cards, or for each. [default: the widest one of this build]
-    #[arg(long)]
+    /// The card; once for all cards, or for each. [default: the widest one of this build]
+    #[arg(long, value_parser = card_kind())]
     card: Vec<CardKind>,
     /// What its port is joined to.
     #[arg(
@@ -57,7 +58,7 @@ pub struct Arguments {
     /// Prints the numbers as a JSON object at the end.
     #[arg(long)]
     json: bool,
-    /// Tells only what is wrong.
+    /// Prints only what is wrong, and what is asked for: by --json, or by a line `stats`.
     #[arg(long)]
     quiet: bool,
 }
@@ -133,7 +134,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     listen_to_signals(wish.clone())?;
     let served = serve::start(&arguments.config()?)?;
     listen_to_lines(wish);
-    print_ready(&served)?;
+    if !arguments.quiet {
+        print_ready(&served)?;
+    }
     loop {
         match wishes.recv_timeout(Duration::from_millis(500)) {
             Ok(Wish::Line(line)) => {
@@ -149,9 +152,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stats = served.stop()?;
     if arguments.json {
         let mut out = output::stdout();
-        serde_json::to_writer(&mut out, &stats)?;
-        writeln!(out)?;
-    } else {
+        output::json_line(&mut out, &stats)?;
+    } else if !arguments.quiet {
         print_stats(&stats)?;
     }
     Ok(())
@@ -201,8 +203,7 @@ fn obey(served: &Served, line: &str) -> Result<bool, Failure> {
         (Some("quit"), _) => return Ok(true),
         (Some("stats"), _) => {
             let mut out = output::stdout();
-            serde_json::to_writer(&mut out, &served.stats())?;
-            writeln!(out)?;
+            output::json_line(&mut out, &served.stats())?;
             out.flush()?;
         }
         (Some("down"), Some(Ok(card))) => served.set_link(card, false),

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use super::rate::Rates;
 use super::rules::Action;
 use super::{Asker, Judgement, Policy, PolicyError, REJECTED_BUSY, REJECTED_BY_POLICY};
+use crate::bounded;
 
 /// The file of hosts that name none.
 pub const POLICY_FILE: &str = "/etc/weft/policy.toml";
@@ -30,7 +31,7 @@ struct AtWork {
 }
 
 fn read(path: &Path) -> Result<Policy, PolicyError> {
-    let text = fs::read_to_string(path).map_err(|error| PolicyError::File {
+    let text = bounded::read_to_string(path).map_err(|error| PolicyError::File {
         path: path.to_owned(),
         reason: error.to_string(),
     })?;

@@ -18,6 +18,7 @@ use super::kept::Kept;
 use super::peers::{self, Unanswered};
 use super::sources::Sources;
 use super::{ResolverConfig, ResolverError, ResolverReport};
+use crate::bounded;
 use crate::cm::{
     answer_bytes, read_message, write_message, AddrInfo, Question, Table, Told, RESOLVER_SOCKET,
 };
@@ -81,7 +82,7 @@ fn load(path: &Path) -> Result<Loaded, ResolverError> {
         error,
     };
     let changed = changed(path);
-    let text = fs::read_to_string(path).map_err(file)?;
+    let text = bounded::read_to_string(path).map_err(file)?;
     let table = Table::parse(&text).map_err(|error| ResolverError::Table {
         path: path.to_owned(),
         error,

@@ -132,7 +132,7 @@ impl Connection {
         };
         let server = UnixStream::connect(socket).map_err(|error| OpenError::NoServer {
             socket: socket.to_owned(),
-            reason: error.to_string(),
+            reason: unreachable(&error),
         })?;
         let watch = Arc::new(Watch::new(patience).map_err(|e| kernel("making an eventfd", e))?);
 
@@ -299,6 +299,21 @@ impl Connection {
         locked(&self.addresses).release(iova, len as u64);
         Ok(())
     }
+}
+
+/// Why nobody is reached at a socket, and what to do.
+fn unreachable(error: &io::Error) -> String {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+            "start the card first (`weft serve`), and look whether the path is the same"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "who may write to the socket may have the card: run as its owner, or give your group permission (chmod g+w)"
+        }
+        io::ErrorKind::InvalidInput => "a socket's path has at most 107 bytes",
+        _ => "is it the socket of a card?",
+    };
+    format!("{error}; {hint}")
 }
 
 fn server(why: &str) -> String {
@@ -477,6 +492,11 @@ impl Drop for Mapped {
             return;
         };
         if let Err(error) = self.connection.unmap(self.iova, memory.len()) {
+            // That the server is gone was said once; the memory is not its any more.
+            if self.connection.watch.lost().is_some() {
+                std::mem::forget(memory);
+                return;
+            }
             tracing::error!(device = %self.connection.name, %error, "DMA memory is kept, as it could not be unmapped");
             std::mem::forget(memory);
         }
