@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rustix::process::{kill_process, Pid, Signal};
 
-mod weft;
+use crate::weft;
 
 use weft::{ends, folder, text, weft};
 

@@ -11,8 +11,8 @@ use std::process::{Output, Stdio};
 use rustix::process::{kill_process, Pid, Signal};
 use serde_json::Value;
 
-mod schema;
-mod weft;
+use crate::schema;
+use crate::weft;
 
 use weft::{ends, folder, run, running, text, weft, Served};
 

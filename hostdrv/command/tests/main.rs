@@ -2,5 +2,10 @@
 
 mod command;
 mod debugger;
+mod hostile;
+mod json;
 mod misuse;
+#[cfg(feature = "sim")]
+mod schema;
+mod trace;
 mod weft;

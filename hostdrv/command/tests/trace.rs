@@ -1,7 +1,7 @@
 //! `weft trace` shows what the card's last user left.
 #![cfg(feature = "sim")]
 
-mod weft;
+use crate::weft;
 
 use weft::{folder, run, text, Served};
 
