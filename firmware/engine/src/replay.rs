@@ -110,7 +110,9 @@ impl<P: Port> Link<'_, P> {
             || conn.bytes.is_some()
             || conn.peer_fin.is_some()
             || !conn.committed
-            || conn.handover.held.is_empty() && (!conn.reassembly.is_empty() || conn.is_overtaken())
+            || !conn
+                .handover
+                .may_hold(conn.reassembly.is_empty(), first == conn.reassembly.next())
             || !conn.reassembly.has_none(first, end)
         {
             return None;

@@ -12,6 +12,7 @@ mod chains;
 mod closing;
 mod commands;
 mod days;
+mod detached;
 mod differential;
 mod ecn;
 mod edges;

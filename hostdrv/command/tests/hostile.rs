@@ -80,21 +80,18 @@ fn misuse(seed: u64) -> Result<(), String> {
     let (mine_at, folder_at, deep_at) = (path(&mine), path(&folder), path(&deep));
 
     // A card of its own, one that goes, or none.
-    #[cfg(feature = "sim")]
-    let mut served = (rng.below(3) > 0).then(|| weft::Served::start(&folder));
-    #[cfg(feature = "sim")]
-    let card = served.as_ref().map(weft::Served::device);
-    #[cfg(not(feature = "sim"))]
-    let card: Option<String> = None;
-    let card = card.unwrap_or_else(|| {
-        rng.one(&[
+    let card = rng
+        .one(&[
             "vfio-user:/nowhere",
             "serial:/dev/null",
             "sum:x",
             "vfio:0000:ff:1f.7",
         ])
-        .to_owned()
-    });
+        .to_owned();
+    #[cfg(feature = "sim")]
+    let mut served = (rng.below(3) > 0).then(|| weft::Served::start(&folder));
+    #[cfg(feature = "sim")]
+    let card = served.as_ref().map_or(card, weft::Served::device);
 
     let file = rng
         .one(&[&mine_at, &folder_at, &deep_at, "/dev/full", "/dev/null", ""])

@@ -225,8 +225,9 @@ impl World {
         let (at, end) = (report.seq + report.done, report.seq + report.length);
         let slot = report.slot?;
         let fresh = at >= host.next() && !host.got.meets(at, end);
-        let fresh_start = host.got.is_empty() && !self.is_overtaken();
-        let apart = !host.handover.held.is_empty() || fresh_start;
+        let apart = host
+            .handover
+            .may_hold(host.got.is_empty(), at == host.next());
         let room = 2 * self.ring.len() <= sizes.slots + 1;
         let may = sizes.replay && self.card.bound && host.fin.is_none() && !report.fin && at < end;
         (may && fresh && apart && room).then_some(Piece {

@@ -294,6 +294,12 @@ impl FlowHandover {
 
     // ------------------------------------------------------------------ replays
 
+    /// A raw segment's payload may stay in its slot: beyond a gap, and behind that what follows. At the front of a stream of which nothing is
+    /// buffered (`empty`) it is copied, since the flow is attached behind its last FPDU. A replay would be overtaken.
+    pub fn may_hold(&self, empty: bool, in_order: bool) -> bool {
+        !self.held.is_empty() || empty && !in_order
+    }
+
     /// A replay is over. Where more lies in slots and the stream has no gap, what came meanwhile has overtaken it.
     pub fn replay_ended(&mut self, gap: bool) {
         self.overtaken = match self.held.is_empty() || gap {

@@ -65,6 +65,8 @@ pub struct Card {
     pub most_replayed: usize,
     /// Every replay is refused.
     pub no_replay: bool,
+    /// The next replay is stopped behind so many octets, whole FPDUs: a port that is stopped refuses the rest.
+    pub stops_replay: Option<usize>,
     pub refused: u32,
     pub placed: u64,
     /// Octets that the engine has placed.
@@ -101,6 +103,7 @@ impl Card {
             replays: [0; 4],
             most_replayed: usize::MAX,
             no_replay: false,
+            stops_replay: None,
             refused: 0,
             placed: 0,
             placed_by_hand: 0,

@@ -15,6 +15,7 @@ pub(super) fn slot_of(report: &[u8; 64]) -> u16 {
 impl Card {
     /// The bytes of a replay job.
     pub(super) fn replay(&mut self, job: &Job, bytes: &[u8]) {
+        let stops = self.stops_replay.take();
         assert!(
             bytes.len() <= self.most_replayed,
             "a replay that is too long"
@@ -49,7 +50,7 @@ impl Card {
                 flags: flag::ACK,
                 window: 0,
                 options: Options::default(),
-                payload: bytes,
+                payload: stops.map_or(bytes, |at| &bytes[..at]),
             };
             let (done, whole, _) = self.walk(job.flow, &segment, &mut fpdus);
             let left = &mut self.flows[flow].attach;
@@ -62,6 +63,7 @@ impl Card {
             report.done_len = done as u16;
             let error = weft_layout::fpdu_verdict::ERROR;
             match fpdus.last() {
+                _ if stops.is_some() => replay_outcome::REFUSED,
                 _ if whole => replay_outcome::WHOLE,
                 Some(last) if last.verdict == error => replay_outcome::ERROR,
                 _ => replay_outcome::PARTIAL,

@@ -1,0 +1,307 @@
+//! A detached flow whose payload lies in raw slots, event by event: behind a FIN, at a replay that the card has stopped, and when the flow is another
+//! connection's.
+#![allow(missing_docs)]
+
+use crate::bench;
+
+use bench::card::MEMORY;
+use bench::script::{message, with_ip_options, Script};
+use bench::MS;
+use weft_engine::*;
+use weft_wire::ddp::DdpHeader;
+use weft_wire::ethernet::EthernetHeader;
+use weft_wire::ipv4::Ipv4Packet;
+use weft_wire::tcp::{flag, Options, TcpSegment};
+
+/// Tagged offsets of the sink begin here.
+const BASE: u64 = 0x1000;
+/// Payload of a Write of one FPDU.
+const LENGTH: usize = 1000;
+/// Writes that the sink has room for.
+const WRITES: usize = 16;
+
+/// An engine with a connection that stands, a flow that the card has, and a peer that writes.
+struct Under {
+    s: Script,
+    qp: QpId,
+    conn: ConnId,
+    stag: u32,
+    /// Where the first Write begins.
+    start: u32,
+    /// What the engine acknowledged last.
+    acked: u32,
+}
+
+impl Under {
+    fn new(flows: u16) -> Self {
+        let mut s = Script::with(false, &|config| {
+            config.delayed_ack = 0;
+            config.replay = 8192;
+            config.num_flows = flows;
+        });
+        let qp = s.qp();
+        let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
+        let length = (WRITES * LENGTH) as u64;
+        let stag = s
+            .engine
+            .register(s.pd, BASE, MEMORY, length, access, &mut s.card)
+            .unwrap();
+        let conn = s.accepted(qp, RtrKinds::NONE, &AcceptParams::default());
+        s.data(&message(&DdpHeader::tagged(true, 0x40, stag, BASE), &[]));
+        s.wait(MS);
+        s.auto_ack = false;
+        assert_eq!(s.card.attached(), 1);
+        s.events.clear();
+        let start = s.seq;
+        Under {
+            s,
+            qp,
+            conn,
+            stag,
+            start,
+            acked: start,
+        }
+    }
+
+    /// The FPDUs of these Writes, each with a place of its own.
+    fn writes(&self, these: std::ops::Range<usize>) -> Vec<u8> {
+        let fpdu = |n: usize| {
+            let to = BASE + (n * LENGTH) as u64;
+            let header = DdpHeader::tagged(true, 0x40, self.stag, to);
+            message(&header, &[n as u8 + 1; LENGTH])
+        };
+        these.flat_map(fpdu).collect()
+    }
+
+    /// Where a Write begins.
+    fn at(&self, write: usize) -> u32 {
+        self.start.wrapping_add(self.writes(0..write).len() as u32)
+    }
+
+    fn frame(&self, flags: u8, seq: u32, payload: &[u8]) -> Vec<u8> {
+        let flags = flag::ACK | flags;
+        self.s.frame(flags, seq, Options::default(), payload)
+    }
+
+    /// A segment of these Writes arrives, and the host sees its report.
+    fn arrives(&mut self, these: std::ops::Range<usize>, flags: u8) {
+        let frame = self.frame(flags, self.at(these.start), &self.writes(these));
+        self.s.card.receive(&frame);
+        self.host();
+    }
+
+    /// The host handles all reports, and leaves frames in their slots. Everything goes out but replays.
+    fn host(&mut self) {
+        let s = &mut self.s;
+        while let Some(report) = s.card.next_report() {
+            s.card.hand(s.now, &mut s.engine, report);
+        }
+        while s.engine.next_deadline().is_some_and(|at| at <= s.now) {
+            s.engine.on_timer(s.now, &mut s.card);
+        }
+        s.card.take_back(&mut s.engine);
+        s.card.run_jobs_before_replay();
+        while let Some(event) = s.engine.poll_event() {
+            s.events.push(event);
+        }
+        for frame in s.card.out.drain(..) {
+            let (_, packet) = EthernetHeader::parse(&frame).unwrap();
+            let packet = Ipv4Packet::parse(packet).unwrap();
+            let (from, to) = (packet.source, packet.destination);
+            self.acked = TcpSegment::parse(from, to, packet.payload).unwrap().ack;
+        }
+    }
+
+    /// All slots are free, when JOB_DONE has been looked at.
+    #[track_caller]
+    fn has_no_slot(&mut self) {
+        self.s.now += MS;
+        self.host();
+        assert_eq!(self.s.card.lent_out(), 0, "a slot is lost");
+    }
+
+    /// The card does a replay.
+    fn replays(&mut self) {
+        assert!(self.s.card.will_replay());
+        self.s.card.run_next_job();
+        self.host();
+    }
+
+    /// So many Writes from the first on are there, each octet placed once, and nothing behind them.
+    #[track_caller]
+    fn has(&mut self, writes: usize) {
+        let card = &mut self.s.card;
+        let all = (writes * LENGTH) as u64;
+        assert_eq!(card.placed + card.placed_by_hand, all, "each octet once");
+        let sink = card.bytes(MEMORY, WRITES * LENGTH).unwrap();
+        for (n, write) in sink.chunks(LENGTH).enumerate() {
+            let is = if n < writes { n as u8 + 1 } else { 0 };
+            assert!(write.iter().all(|byte| *byte == is), "Write {n}");
+        }
+    }
+
+    /// The peer's FIN, which lies there, was taken.
+    #[track_caller]
+    fn has_fin(&self, at: u32) {
+        let acked = self.acked.wrapping_sub(at);
+        assert_eq!(acked, 1, "acknowledged from the FIN on");
+    }
+}
+
+/// Without a gap, what comes raw is copied: the flow is attached behind the FPDU that was cut. A replay would only be overtaken.
+#[test]
+fn a_segment_that_is_cut_in_two() {
+    let mut t = Under::new(4);
+    for (n, cut) in [1, 2, 500, 1019].into_iter().enumerate() {
+        let write = t.writes(n..n + 1);
+        let cut_at = t.at(n).wrapping_add(cut as u32);
+        for (seq, piece) in [(t.at(n), &write[..cut]), (cut_at, &write[cut..])] {
+            let frame = t.frame(0, seq, piece);
+            t.s.card.receive(&frame);
+            assert_eq!(t.s.card.attached(), 0);
+            t.host();
+        }
+        t.has(n + 1);
+        assert_eq!(t.s.card.attached(), 1, "behind the FPDU");
+    }
+    let stats = t.s.engine.stats();
+    assert_eq!((stats.segments_held, stats.replays), (0, 0));
+    // Whole ones go by the card.
+    t.arrives(4..6, 0);
+    assert_eq!(t.s.card.placed, 2 * LENGTH as u64);
+}
+
+/// Data in order with a FIN, while the card walks over what came before: the FIN waits for the replay's report, and nothing is framed beside it.
+#[test]
+fn data_and_a_fin_behind_a_replay() {
+    let mut t = Under::new(4);
+    t.arrives(1..2, 0);
+    t.arrives(2..3, 0);
+    t.arrives(0..1, 0);
+    assert!(t.s.card.will_replay());
+    t.arrives(3..4, flag::FIN);
+    assert_eq!(t.s.card.placed_by_hand, 0, "framed beside a replay");
+    assert!(t.s.events.is_empty(), "{:?}", t.s.events);
+    t.replays();
+    t.has(4);
+    t.has_fin(t.at(4));
+    assert_eq!(t.s.card.placed, 3 * LENGTH as u64, "by the replay");
+    t.has_no_slot();
+}
+
+/// Data with a FIN beyond a gap: it is held until what is missing has come. With that come the same data again and more, behind the FIN.
+#[test]
+fn data_and_a_fin_beyond_a_gap() {
+    for held_before in [false, true] {
+        let mut t = Under::new(4);
+        if held_before {
+            t.arrives(1..2, 0);
+            assert_eq!(t.s.card.lent_out(), 1);
+        }
+        t.arrives(2..3, flag::FIN);
+        t.has(0);
+        t.arrives(0..5, 0);
+        t.has(3);
+        t.has_fin(t.at(3));
+        t.has_no_slot();
+    }
+}
+
+/// The stream stands between two FPDUs before a FIN that has come: the card knows nothing of that, and would place what is sent behind it.
+#[test]
+fn no_attach_before_a_fin() {
+    let mut t = Under::new(4);
+    let fin = t.frame(flag::FIN, t.at(2), &[]);
+    t.s.card.receive(&fin);
+    t.host();
+    let attaches = t.s.engine.stats().attaches;
+    let odd = with_ip_options(&t.frame(0, t.at(0), &t.writes(0..1)));
+    t.s.card.receive(&odd);
+    t.host();
+    t.has(1);
+    assert_eq!(t.s.engine.stats().attaches, attaches, "behind a FIN");
+    assert_eq!(t.s.card.attached(), 0);
+    t.arrives(1..3, 0);
+    t.has(2);
+    t.has_fin(t.at(2));
+}
+
+/// A replay that the card has stopped is refused, and says how far it came: the rest is copied, from there on.
+#[test]
+fn a_replay_that_was_stopped() {
+    for follow in [false, true] {
+        let mut t = Under::new(4);
+        for n in [1, 2, 3] {
+            t.arrives(n..n + 1, 0);
+        }
+        if follow {
+            for n in [4, 5, 6, 7] {
+                t.arrives(n..n + 1, 0);
+            }
+        }
+        t.arrives(0..1, 0);
+        let jobs = t.s.card.replays_to_do().count();
+        assert_eq!(jobs, 1 + usize::from(follow));
+        t.s.card.stops_replay = Some(t.writes(0..2).len());
+        t.replays();
+        let fpdus = t.s.engine.stats();
+        assert_eq!(fpdus.bytes_replayed, t.writes(0..2).len() as u64);
+        if follow {
+            assert_eq!(t.s.card.placed_by_hand, 0, "framed beside a replay");
+            t.replays();
+        }
+        let writes = if follow { 8 } else { 4 };
+        t.has(writes);
+        assert_eq!(t.s.card.placed, 2 * LENGTH as u64);
+        assert_eq!(t.s.engine.stats().replays_failed, 1);
+        t.has_no_slot();
+        // It goes on, and the card has the flow.
+        assert_eq!(t.s.card.attached(), 1);
+        t.arrives(writes..writes + 1, 0);
+        t.has(writes + 1);
+        assert_eq!(t.acked, t.at(writes + 1));
+    }
+}
+
+/// The flow is another connection's, and reports of the one before, of a segment and of a replay, are on their way: they are nobody's.
+#[test]
+fn a_flow_that_is_bound_anew() {
+    let mut t = Under::new(2);
+    // Nobody else may have the flow next.
+    let _other = t.s.qp();
+    let before = t.s.card.epoch_of(t.qp.flow());
+    t.arrives(1..2, 0);
+    t.arrives(0..1, 0);
+    t.s.card.run_next_job();
+    let late = t.frame(0, t.at(2), &t.writes(2..3));
+    t.s.card.receive(&late);
+    let now = t.s.now;
+    t.s.engine.abort(now, t.conn, &mut t.s.card).unwrap();
+    t.s.engine.destroy_qp(now, t.qp, &mut t.s.card).unwrap();
+    let on_way: Vec<_> = t.s.card.reports.drain(..).collect();
+    t.host();
+    let qp = t.s.qp();
+    assert_eq!(qp.flow(), t.qp.flow());
+    t.s.events.clear();
+    t.s.auto_ack = true;
+    t.s.peer_port += 1;
+    t.s.accepted_again(qp, RtrKinds::NONE, &AcceptParams::default());
+    assert_ne!(t.s.card.epoch_of(qp.flow()), before);
+    t.start = t.s.seq.wrapping_sub(t.writes(0..3).len() as u32);
+    t.s.auto_ack = false;
+    let (stats, placed) = (*t.s.engine.stats(), t.s.card.placed);
+    let count = on_way.len() as u64;
+    t.s.card.reports.extend(on_way);
+    t.host();
+    let new = t.s.engine.stats();
+    assert_eq!(new.reports_stale, stats.reports_stale + count);
+    assert_eq!(new.segments, stats.segments);
+    assert_eq!(new.fpdus_card, stats.fpdus_card);
+    assert_eq!(new.bytes_replayed, stats.bytes_replayed);
+    t.has_no_slot();
+    assert!(t.s.events.is_empty(), "{:?}", t.s.events);
+    // It begins where it would have without them.
+    t.arrives(3..4, 0);
+    let all = t.s.card.placed + t.s.card.placed_by_hand;
+    assert_eq!(all, placed + LENGTH as u64);
+}
