@@ -69,39 +69,45 @@ pub struct Options {
     pub sack: SackBlocks,
 }
 
+/// The option in front, kind and length included; one octet if it is padding. `None` behind the last, or where a length makes no sense.
+fn first_option(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let kind = u8_at(bytes, 0).filter(|kind| *kind != 0)?;
+    let length = match kind {
+        1 => 1,
+        _ => u8_at(bytes, 1)
+            .map(usize::from)
+            .filter(|length| *length >= 2)?,
+    };
+    Some((kind, bytes.get(..length)?))
+}
+
 impl Options {
-    /// Reads the option bytes of a header; `None` if a length is impossible.
-    pub fn parse(mut bytes: &[u8]) -> Option<Self> {
+    /// Reads the option bytes of a header, up to one whose length is impossible: below 2, or beyond the header. What was read before it counts
+    /// (as in Linux, `tcp_parse_options`; RFC 9293 §3.1 has no word for it).
+    pub fn parse(mut bytes: &[u8]) -> Self {
         let mut options = Options::default();
-        while let Some(&kind) = bytes.first() {
-            match kind {
-                0 => break,
-                1 => {
-                    bytes = &bytes[1..];
-                    continue;
-                }
-                _ => {}
-            }
-            let length = usize::from(u8_at(bytes, 1)?);
-            if length < 2 {
-                return None;
-            }
-            let option = bytes.get(..length)?;
-            match (kind, length) {
-                (2, 4) => options.mss = u16_at(option, 2),
-                (3, 3) => options.window_scale = u8_at(option, 2).map(|scale| scale.min(14)),
-                (4, 2) => options.sack_permitted = true,
-                (5, _) => {
-                    for block in option[2..].chunks_exact(8) {
-                        options.sack.push(u32_at(block, 0)?, u32_at(block, 4)?);
+        while let Some((kind, option)) = first_option(bytes) {
+            options.take(kind, option);
+            bytes = &bytes[option.len()..];
+        }
+        options
+    }
+
+    fn take(&mut self, kind: u8, option: &[u8]) {
+        match (kind, option.len()) {
+            (2, 4) => self.mss = u16_at(option, 2),
+            (3, 3) => self.window_scale = u8_at(option, 2).map(|scale| scale.min(14)),
+            (4, 2) => self.sack_permitted = true,
+            (5, 10..) => {
+                for block in option[2..].chunks_exact(8) {
+                    if let (Some(left), Some(right)) = (u32_at(block, 0), u32_at(block, 4)) {
+                        self.sack.push(left, right);
                     }
                 }
-                (8, 10) => options.timestamps = Some((u32_at(option, 2)?, u32_at(option, 6)?)),
-                _ => {}
             }
-            bytes = &bytes[length..];
+            (8, 10) => self.timestamps = u32_at(option, 2).zip(u32_at(option, 6)),
+            _ => {}
         }
-        Some(options)
     }
 
     /// Writes the options, padded to a multiple of four; how many bytes they take. SACK blocks
@@ -137,7 +143,7 @@ impl Options {
 /// Why bytes are no segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpError {
-    /// Data offset or an option length is impossible.
+    /// The data offset is impossible.
     Header,
     /// The checksum is wrong.
     Checksum,
@@ -188,7 +194,7 @@ impl<'a> TcpSegment<'a> {
             ack: u32_at(&header, 8).ok_or(TcpError::Header)?,
             flags: header[13],
             window: field(14)?,
-            options: Options::parse(options).ok_or(TcpError::Header)?,
+            options: Options::parse(options),
             payload: &bytes[offset..],
         })
     }

@@ -432,6 +432,28 @@ pub fn with_ip_options(frame: &[u8]) -> Vec<u8> {
     out
 }
 
+/// The same packet with these octets behind its TCP options, a multiple of four.
+pub fn with_tcp_options(frame: &[u8], octets: &[u8]) -> Vec<u8> {
+    let (ip, tcp) = (14, 34);
+    let at = tcp + usize::from(frame[tcp + 12] >> 4) * 4;
+    let mut out = [&frame[..at], octets, &frame[at..]].concat();
+    out[tcp + 12] += (octets.len() as u8 / 4) << 4;
+    let total = (out.len() - ip) as u16;
+    out[ip + 2..ip + 4].copy_from_slice(&total.to_be_bytes());
+    out[ip + 10..ip + 12].fill(0);
+    let sum = Checksum::default().bytes(&out[ip..tcp]).finish();
+    out[ip + 10..ip + 12].copy_from_slice(&sum.to_be_bytes());
+    out[tcp + 16..tcp + 18].fill(0);
+    let length = (out.len() - tcp) as u16;
+    let pseudo = [&out[ip + 12..ip + 20], &[0, 6], &length.to_be_bytes()].concat();
+    let sum = Checksum::default()
+        .bytes(&pseudo)
+        .bytes(&out[tcp..])
+        .finish();
+    out[tcp + 16..tcp + 18].copy_from_slice(&sum.to_be_bytes());
+    out
+}
+
 /// An FPDU with CRC, without markers.
 pub fn fpdu_of(pieces: &[&[u8]]) -> Vec<u8> {
     fpdu::frame(0, None, true, &pieces.concat())

@@ -15,7 +15,7 @@ pub struct Packet {
 }
 
 /// An option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     Mss(Option<u16>),
     SackPermitted,
@@ -23,6 +23,8 @@ pub enum Item {
     /// TSval, TSecr.
     Stamps(Option<u32>, Option<u32>),
     Sack(u32, u32),
+    /// Octets behind the other options, a multiple of four.
+    Octets(Vec<u8>),
 }
 
 /// Something that happens, or has to.
@@ -218,6 +220,10 @@ fn options_of(text: &str) -> Result<Vec<Item>> {
                     let (left, right) = block.split_once(':').ok_or("sack LEFT:RIGHT")?;
                     items.push(Item::Sack(number(Some(left))?, number(Some(right))?));
                 }
+            }
+            Some("octets") => {
+                let octets = words.map(|octet| number(Some(octet)));
+                items.push(Item::Octets(octets.collect::<Result<_>>()?));
             }
             _ => return Err(format!("{option:?} is no option")),
         }

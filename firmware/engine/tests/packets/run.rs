@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::line::{Item, Line, Packet, Script, What, TOLERANCE};
 use crate::bench::card::{Card, MEMORY};
-use crate::bench::script::{PEER_IP, PEER_MAC};
+use crate::bench::script::{with_tcp_options, PEER_IP, PEER_MAC};
 use crate::bench::{ecn, set_ecn};
 use weft_engine::*;
 use weft_wire::arp::{Arp, Operation};
@@ -430,6 +430,7 @@ impl Station {
                     let at = |n: u32| PEER_ISN.wrapping_add(n);
                     blocks.next() == Some(&(at(left), at(right)))
                 }
+                Item::Octets(_) => false,
             };
             if !fits {
                 return false;
@@ -479,6 +480,7 @@ impl Station {
 
     fn frame(&self, packet: &Packet) -> Vec<u8> {
         let mut options = Options::default();
+        let mut octets: &[u8] = &[];
         for item in packet.options.iter().flatten() {
             match *item {
                 Item::Mss(value) => options.mss = value,
@@ -492,6 +494,7 @@ impl Station {
                     let at = |n: u32| self.isn.unwrap_or_default().wrapping_add(n);
                     options.sack.push(at(left), at(right));
                 }
+                Item::Octets(ref these) => octets = these,
             }
         }
         let ack = packet.ack.unwrap_or_default();
@@ -517,6 +520,9 @@ impl Station {
         let mut frame = vec![0; payload.len() + 100];
         let length = header.write(&payload, &mut frame).expect("it fits");
         frame.truncate(length);
+        if !octets.is_empty() {
+            frame = with_tcp_options(&frame, octets);
+        }
         if let Some(mark) = packet.ecn {
             set_ecn(&mut frame, mark);
         }

@@ -39,10 +39,11 @@ impl Card {
                     return;
                 };
                 if let Some(flow) = self.lookup(&packet, &segment) {
-                    if packet.has_options {
+                    let unread = packet.has_options || options_are_odd(packet.payload);
+                    if unread {
                         segment.options = Options::default();
                     }
-                    self.flow_segment(flow, &segment, packet.has_options, frame);
+                    self.flow_segment(flow, &segment, unread, frame);
                     return;
                 }
             }
@@ -87,13 +88,7 @@ impl Card {
             .map(|row| row.flow)
     }
 
-    fn flow_segment(
-        &mut self,
-        flow: u16,
-        segment: &TcpSegment<'_>,
-        ip_options: bool,
-        frame: &[u8],
-    ) {
+    fn flow_segment(&mut self, flow: u16, segment: &TcpSegment<'_>, unread: bool, frame: &[u8]) {
         let length = segment.payload.len();
         let mut report = SegmentReport {
             kind: report_kind::SEGMENT,
@@ -122,7 +117,7 @@ impl Card {
         let state = self.flows[usize::from(flow)].clone();
         let (mut raw, mut fpdus) = (false, Vec::new());
         if length == 0 {
-            raw = control || ip_options;
+            raw = control || unread;
         } else if control {
             raw = true;
         } else if segment.flags & flag::ACK == 0 {
@@ -133,8 +128,8 @@ impl Card {
         } else {
             let s = state.attach.rcv_nxt;
             let ahead = i64::from(segment.seq.wrapping_add(length as u32).wrapping_sub(s) as i32);
-            // Behind IP options the TCP options are not read: the engine reads them in the raw frame.
-            let with_timestamps = state.rx.timestamps() && !ip_options;
+            // Behind IP options, or with one of an impossible length, the TCP options are not read: the engine reads them in the raw frame.
+            let with_timestamps = state.rx.timestamps() && !unread;
             let ts_old = |value: u32| {
                 state.attach.attached & AttachRow::TS_RECENT_VALID != 0
                     && value.wrapping_sub(state.attach.ts_recent) >= 1 << 31
@@ -148,7 +143,7 @@ impl Card {
                 report.flags |= SegmentReport::DUPLICATE;
             } else if state.attach.window > 0 && ahead > i64::from(state.attach.window) {
                 report.status |= refusal::WINDOW;
-            } else if segment.seq != s || segment.flags & flag::URG != 0 || ip_options {
+            } else if segment.seq != s || segment.flags & flag::URG != 0 || unread {
                 raw = true;
                 self.bump(flow, true);
             } else {
@@ -388,4 +383,19 @@ impl Card {
             .copy_from_slice(payload);
         Ok(())
     }
+}
+
+/// Has one of a segment's options a length below 2, or beyond the header?
+fn options_are_odd(segment: &[u8]) -> bool {
+    let end = usize::from(segment[12] >> 4) * 4;
+    let mut at = 20;
+    while at < end && segment[at] != 0 {
+        at += match segment[at] {
+            1 => 1,
+            _ if at + 1 == end => return true,
+            _ if segment[at + 1] < 2 => return true,
+            _ => usize::from(segment[at + 1]),
+        };
+    }
+    at > end
 }
