@@ -53,7 +53,7 @@ module rx_output_formal
     .wr_cmd_valid_o(cmd_valid), .wr_cmd_ready_i, .wr_cmd_addr_o(cmd_addr), .wr_cmd_bytes_o(cmd_bytes),
     .wr_valid_o(wr_valid), .wr_ready_i, .wr_data_o(wr_data), .wr_count_o(wr_count), .wr_last_o(wr_last),
     .wr_written_i, .wr_failed_i, .landed_o(landed), .landed_colour_o(landed_colour),
-    .rpt_valid_o(rpt_valid), .rpt_ready_i, .rpt_o(rpt), .raw_tail_o(raw_tail), .idle_o(idle), .cnt_inc_o(cnt_inc)
+    .rpt_valid_o(rpt_valid), .rpt_ready_i, .rpt_o(rpt), .raw_given_up_i('0), .raw_taken_i('0), .raw_tail_o(raw_tail), .idle_o(idle), .cnt_inc_o(cnt_inc)
   );
 
   from_reset u_start (.clk_i, .rst_ni);

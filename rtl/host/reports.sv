@@ -15,6 +15,7 @@ module reports
 #(
   parameter int unsigned DATA_W = 512,
   parameter int unsigned PORTS  = 1,
+  parameter int unsigned UNANSWERED = 80,        // reports whose commands are taken and not answered, at most
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input  logic                      clk_i,
@@ -56,7 +57,7 @@ module reports
   output logic                      idle_o
 );
 
-  // Reports on their way: accepted ahead, and written without an answer.
+  // Reports on their way: accepted ahead, and written without an answer. More than there can be: `over` does not ask whether there is room.
   localparam int unsigned ANSWERS = 128;
 
   logic [PORTS-1:0]               rx_valid, rx_ready, tx_valid, tx_ready, cmd_valid, cmd_ready, valid, ready, last;
@@ -231,6 +232,7 @@ module reports
     // verilator lint_off SYNCASYNCNET
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin
+        room_for_order: assert (cmd_valid[port_q] -> order_ready);
         answer_of_one: assert (written_q -> order_valid);
       end
     end
@@ -238,6 +240,9 @@ module reports
 `endif
   end
 
+  if (UNANSWERED >= ANSWERS) begin : gen_room_check
+    $error("reports: more reports without an answer than there are places for whose they are");
+  end
   if (PORTS != 1 && PORTS != MAX_PORTS) begin : gen_param_check
     $error("reports: PORTS must be 1 or 2");
   end

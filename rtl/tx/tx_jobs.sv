@@ -21,7 +21,7 @@ module tx_jobs
   input  logic                  rst_ni,
 
   input  tx_cfg_t [PORTS-1:0]   cfg_i,
-  output logic [PORTS-1:0][1:0] epoch_o,
+  output logic [PORTS-1:0][EPOCH_W-1:0] epoch_o,
 
   input  logic                  push_valid_i,
   input  logic [11:0]           push_addr_i,

@@ -53,6 +53,8 @@ module rx_dispatch
 
   input  logic                          state_busy_i,
   output logic [PORTS-1:0][15:0]        raw_tail_o,         // raw slots taken since the ring was set up
+  output logic [PORTS-1:0]              raw_given_up_o,     // as of rx_raw_slots
+  output logic [PORTS-1:0][15:0]        raw_taken_o,
   output logic                          fetch_valid_o,
   output logic [15:0]                   fetch_flow_o,
   input  flow_rx_row_t                  fetch_row_i,
@@ -288,7 +290,7 @@ module rx_dispatch
   for (genvar p = 0; p < PORTS; p++) begin : gen_port
     rx_raw_slots #(.WALKS(WALKS), .SHARE_LEAST(SHARE_LEAST)) i_raw_slots (
       .clk_i, .rst_ni, .cfg_i(cfg_i.raw[p]), .reserve_i(p == 0 ? cfg_i.raw_reserve : '0), .closed_i(closed_i[p]), .walks_i(walks), .start_i(start), .own_i(port == 1'(p)),
-      .needless_i(!frame_q), .take_i(raw_take && of_port == 1'(p)), .settled_o(settled_of[p]), .begin_o(begin_of[p]), .share_o(share_of[p]), .slot_o(slot_of[p]), .tail_o(raw_tail_o[p]), .behind_o(behind_of[p]), .room_o(room_of[p]),
+      .needless_i(!frame_q), .take_i(raw_take && of_port == 1'(p)), .settled_o(settled_of[p]), .begin_o(begin_of[p]), .share_o(share_of[p]), .slot_o(slot_of[p]), .tail_o(raw_tail_o[p]), .given_up_o(raw_given_up_o[p]), .taken_o(raw_taken_o[p]), .behind_o(behind_of[p]), .room_o(room_of[p]),
       .room_any_o(room_any_of[p]), .room_walk_o(room_walk_of[p]), .room_plain_o(room_plain_of[p])
     );
   end
