@@ -42,6 +42,9 @@ rx/front/rx_accept.sv
 rx/front/rx_checksum.sv
 rx/front/rx_delay.sv
 rx/front/rx_ended.sv
+rx/front/rx_stand.sv
+rx/front/rx_raw_room.sv
+rx/front/rx_close.sv
 rx/front/rx_dispatch.sv
 rx/front/rx_flow_state.sv
 rx/front/rx_layers.sv

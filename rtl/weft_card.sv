@@ -139,7 +139,7 @@ module weft_card
   rx_cfg_t     rx_cfg;
   tx_cfg_t     [PORTS-1:0] tx_cfg;
   report_cfg_t [PORTS-1:0] report_cfg;
-  logic        [PORTS-1:0] report_broken, off, closed;
+  logic        [PORTS-1:0] report_broken, off, closed, hold, rx_begun;
   logic        loopback, fence_valid;
 
   logic        rq_tail_valid;
@@ -417,10 +417,12 @@ module weft_card
     .cfg_i      (report_cfg),
     .off_i      (off),
     .closed_o   (closed),
+    .hold_o     (hold),
     .job_done_i (job_done),
     .rx_valid_i (rx_rpt_valid),
     .rx_ready_o (rx_rpt_ready),
     .rx_report_i(rx_rpt),
+    .rx_begun_i (rx_begun),
     .tx_valid_i (tx_rpt_valid),
     .tx_ready_o (tx_rpt_ready),
     .tx_report_i(tx_rpt),
@@ -534,13 +536,13 @@ module weft_card
     .wr_ready_i(wr_ready[0]), .wr_data_o(wr_data[0]), .wr_count_o(wr_count[0]), .wr_last_o(wr_last[0]),
     .wr_written_i(written[0]), .wr_failed_i(failed[0]), .fence_valid_i(fence_valid), .fence_number_i(fence_number),
     .fence_done_o(fence_done),
-    .rpt_valid_o(rx_rpt_valid), .rpt_ready_i(rx_rpt_ready), .rpt_o(rx_rpt), .raw_tail_o(raw_tail), .idle_o(rx_idle),
+    .rpt_valid_o(rx_rpt_valid), .rpt_ready_i(rx_rpt_ready), .rpt_o(rx_rpt), .rpt_begun_o(rx_begun), .raw_tail_o(raw_tail), .idle_o(rx_idle),
     .trace_o(rx_trace), .cnt_inc_o(rx_inc)
   );
 
   // ---------------------------------------------------------------- transmit
   weft_tx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .PUSH_SLOTS(PUSH_SLOTS), .PORTS(PORTS), .DEPTHS(DEPTHS)) u_tx (
-    .clk_i, .rst_ni(core_rst_n), .cfg_i(tx_cfg), .job_done_o(job_done), .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
+    .clk_i, .rst_ni(core_rst_n), .cfg_i(tx_cfg), .hold_i(hold), .job_done_o(job_done), .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
     .tbl_req_valid_i(tbl_tx_q),
     .tbl_req_ready_o(tx_tbl_req_ready), .tbl_req_i(tbl_req), .tbl_rsp_valid_o(tx_tbl_rsp_valid),
     .tbl_rsp_o(tx_tbl_rsp), .job_req_valid_o(rd_req_valid[RD_JOB]), .job_req_ready_i(rd_req_ready[RD_JOB]),

@@ -51,6 +51,7 @@ pub mod device;
 pub mod dma;
 mod error;
 pub mod interface;
+pub mod listening;
 mod mmio;
 pub mod processor;
 mod queue_memory;

@@ -58,7 +58,7 @@ module report_writer_formal
     .wr_valid_o(wr_valid), .wr_ready_i(wr_ready), .wr_data_o(wr_data), .wr_count_o(wr_count), .wr_last_o(wr_last),
     .written_i(written), .failed_i(written && failed_i),
     .msix_valid_o(msix_valid), .msix_ready_i, .msix_vector_o(msix_vector),
-    .tail_o(tail), .broken_o(broken), .stall_o(stall), .msix_gap_o(msix_gap), .trace_o(), .idle_o(idle)
+    .taken_o(), .tail_o(tail), .broken_o(broken), .stall_o(stall), .msix_gap_o(msix_gap), .trace_o(), .idle_o(idle)
   );
 
   assign take    = (rx_valid_i && rx_ready) || (tx_valid_i && tx_ready);
@@ -161,8 +161,8 @@ module report_writer_formal
       to_its_slot: assert (!cmd_valid || cmd_addr == base_q + {26'd0, slot, 6'd0});
       not_consumed_yet: assert (!(cmd_valid || wr_valid) || number_q - head_q < size);
       phase: assert (!wr_valid || wr_data[511:504] == {7'd0, ((number_q >> log2_q) & 32'd1) == '0});
-      job_done: assert (!wr_valid || wr_data[479:448] == job_done_q);
-      unchanged: assert (!wr_valid || (wr_data[447:0] == taken_q[447:0] && wr_data[503:480] == taken_q[503:480]));
+      job_done: assert (!wr_valid || wr_data[471:448] == job_done_q[23:0]);
+      unchanged: assert (!wr_valid || (wr_data[447:0] == taken_q[447:0] && wr_data[503:472] == taken_q[503:472]));
       ends_with_a_failure: assert (!(broken && take));
       goes_on: assert (blocked_q <= 2'd1);
       in_turn: assert (!(take && rx_passed_q && rx_valid_i && !rx_ready) && !(take && tx_passed_q && tx_valid_i && !tx_ready));

@@ -13,6 +13,7 @@ module walk_check_formal
   input logic             clk_i,
   input logic             rst_ni,
   input logic             tables_ready_i,
+  input logic [1:0]       closed_i,
   input logic             seg_valid_i,
   input segment_t         seg_i,
   input logic             head_valid_i,
@@ -43,7 +44,7 @@ module walk_check_formal
   logic [NUM_COUNTERS-1:0][15:0] cnt_inc;
 
   walk_check dut (
-    .clk_i, .rst_ni, .tables_ready_i, .seg_valid_i, .seg_ready_o(seg_ready), .seg_i, .head_valid_i, .head_ready_o(head_ready), .head_i,
+    .clk_i, .rst_ni, .tables_ready_i, .closed_i, .seg_valid_i, .seg_ready_o(seg_ready), .seg_i, .head_valid_i, .head_ready_o(head_ready), .head_i,
     .begin_o(begins), .tail_valid_i, .tail_ready_o(tail_ready), .tail_i, .crc_valid_i, .crc_ready_o(crc_ready), .crc_good_i,
     .lookup_o(lookup), .lookup_index_o(lookup_index), .row_in_range_i, .row_i, .tail_read_o(tail_read), .tail_flow_o(tail_flow), .rq_tail_i,
     .el_want_o(el_want), .el_msn_o(el_msn), .el_here_i, .el_error_i, .element_i,

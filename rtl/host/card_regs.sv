@@ -390,15 +390,8 @@ module card_regs
       one_response: assert (tbl_rsp_valid_i -> table_done);
     end
   end
-  stream_rules #(
-      .WIDTH(1)
-  ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(s_axil_bvalid),
-      .ready_i(s_axil_bready),
-      .data_i(1'b0)
+  stream_rules #(.WIDTH(1)) u_rules (
+    .clk_i, .rst_ni, .clear_i(1'b0), .valid_i(s_axil_bvalid), .ready_i(s_axil_bready), .data_i(1'b0)
   );
   // verilator lint_on SYNCASYNCNET
 `endif

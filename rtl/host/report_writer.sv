@@ -51,6 +51,7 @@ module report_writer
   input  logic               msix_ready_i,
   output logic [4:0]         msix_vector_o,
 
+  output logic [31:0]        taken_o,     // reports taken
   output logic [31:0]        tail_o,      // reports written
   output logic               broken_o,    // a report could not be written
   output logic               stall_o,     // a report waits for the host to make room
@@ -180,6 +181,7 @@ module report_writer
     .idle_o        (interrupt_idle)
   );
 
+  assign taken_o       = taken_q;
   assign msix_vector_o = 5'(PORT);
   assign broken_o      = broken_q;
   assign idle_o        = !have_q && !rx_valid_i && !tx_valid_i && interrupt_idle;

@@ -4,9 +4,11 @@
 //   transmit, of port 0 ──────────────┘                    ├─► one report after the other ─► report_ahead
 //   transmit, of port 1 ────────────────► report_writer 1 ─┘
 //
-// A port whose owner is gone (`off_i`), or that has no ring, has its reports thrown away: nobody waits for it. While its ring is more than half
-// full, the second port is `closed_o`: no segment of its flows is taken, as if all raw slots were in use. So an owner that is slow loses frames of
-// its own before it can make others wait.
+// The second port's reports are thrown away where its owner is gone (`off_i`), or it has no ring of LEAST slots: nobody waits for it.
+//
+// Two owners do not wait for each other. While a port's ring is half full with all that is on its way to it, the port is `closed_o`: frames for it
+// are dropped, and of a segment in the walk no FPDU behind the first is walked; and `hold_o`: none of its jobs is begun. What may still come has
+// room in the other half: two reports of each segment in the walk, and one of each job that was begun (those that fail wait in transmit as well).
 // Interrupts: vector 0 and 1.
 
 module reports
@@ -24,11 +26,13 @@ module reports
   input  report_cfg_t [PORTS-1:0]   cfg_i,
   input  logic [PORTS-1:0]          off_i,         // level: the port's owner is gone
   output logic [PORTS-1:0]          closed_o,      // level, a register
+  output logic [PORTS-1:0]          hold_o,        // likewise
   input  logic [PORTS-1:0][31:0]    job_done_i,
 
   input  logic                      rx_valid_i,
   output logic                      rx_ready_o,
   input  logic [511:0]              rx_report_i,
+  input  logic [PORTS-1:0]          rx_begun_i,    // pulse: one more is on its way
   input  logic [PORTS-1:0]          tx_valid_i,
   output logic [PORTS-1:0]          tx_ready_o,
   input  logic [PORTS-1:0][511:0]   tx_report_i,
@@ -59,9 +63,11 @@ module reports
 
   // Reports on their way: accepted ahead, and written without an answer. More than there can be: `over` does not ask whether there is room.
   localparam int unsigned ANSWERS = 128;
+  localparam int unsigned LEAST_LOG2 = 7;        // slots of a ring of which nobody waits for the owner
 
   logic [PORTS-1:0]               rx_valid, rx_ready, tx_valid, tx_ready, cmd_valid, cmd_ready, valid, ready, last;
   logic [PORTS-1:0]               written, failed, msix_valid, msix_ready, stall, gap, idle;
+  logic [PORTS-1:0][31:0]         taken;
   logic [PORTS-1:0][63:0]         cmd_addr;
   logic [PORTS-1:0][DATA_W-1:0]   data;
   logic [PORTS-1:0][COUNT_W-1:0]  count;
@@ -92,6 +98,7 @@ module reports
       .msix_valid_o (msix_valid[p]),
       .msix_ready_i (msix_ready[p]),
       .msix_vector_o(vector[p]),
+      .taken_o      (taken[p]),
       .tail_o       (tail_o[p]),
       .broken_o     (broken_o[p]),
       .stall_o      (stall[p]),
@@ -125,9 +132,10 @@ module reports
     assign msix_gap_o    = gap[0];
     assign trace_o       = trace[0];
     assign closed_o      = '0;
+    assign hold_o        = '0;
 
     logic unused;
-    assign unused = ^off_i;
+    assign unused = ^{off_i, rx_begun_i, taken, LEAST_LOG2 == 0};
   end else begin : gen_two_ports
     // ---------------------------------------------------------------- whose report it is
     // verilator lint_off UNUSEDSIGNAL
@@ -144,21 +152,54 @@ module reports
     assign tx_ready_o = tx_ready | gone_q;
 
     // What is wanted of a port that has just come or gone is decided by the register, so what is shown stays shown.
-    logic [31:0] used_q, half_q;       // half: the bits of a count that half a ring does not have
-    logic        more_q;
-    assign closed_o = {more_q, 1'b0};
     always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) begin
-        gone_q <= 2'b10;
-        more_q <= 1'b1;
-      end else begin
-        gone_q <= {off_i[1] || cfg_i[1].log2 == '0 || broken_o[1], 1'b0};
-        more_q <= gone_q[1] || (used_q & half_q) != '0;
-      end
+      if (!rst_ni) gone_q <= 2'b10;
+      else gone_q <= {off_i[1] || cfg_i[1].log2 < 8'(LEAST_LOG2) || broken_o[1], 1'b0};
+    end
+
+    // ---------------------------------------------------------------- who has no room
+    logic             left_q, left_port_q, left_two_q;      // a report of receive was taken; it stands for two
+    logic [1:0]       full_q;
+    logic [1:0][8:0]  coming_q;                             // begun in receive, and not taken yet
+    logic [1:0][31:0] used_q, with_q, half_q;               // half: the bits of a count that half a ring does not have
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) left_q <= 1'b0;
+      else left_q <= rx_valid_i && rx_ready_o;
     end
     always_ff @(posedge clk_i) begin
-      used_q <= tail_o[1] - cfg_i[1].head;
-      half_q <= '1 << (cfg_i[1].log2[4:0] - 5'd1);
+      left_port_q <= rx_port;
+      left_two_q  <= rx_report.kind == REPORT_KIND_PLACED;
+    end
+
+    for (genvar p = 0; p < 2; p++) begin : gen_room
+      logic [8:0] left;
+      assign left = !left_q || left_port_q != 1'(p) ? 9'd0 : left_two_q ? 9'd2 : 9'd1;
+      always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+          coming_q[p] <= '0;
+          full_q[p]   <= 1'b0;
+        end else begin
+          coming_q[p] <= coming_q[p] + 9'(rx_begun_i[p]) - left;
+          full_q[p]   <= (with_q[p] & half_q[p]) != '0;
+        end
+      end
+      always_ff @(posedge clk_i) begin
+        used_q[p] <= taken[p] - cfg_i[p].head;
+        with_q[p] <= used_q[p] + 32'(coming_q[p]);
+        half_q[p] <= '1 << (cfg_i[p].log2[4:0] - 5'd1);
+      end
+    end
+
+    // With an owner alone there is nobody to wait for it.
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        closed_o <= 2'b10;
+        hold_o   <= 2'b00;
+      end else begin
+        closed_o <= {gone_q[1] || full_q[1], !gone_q[1] && full_q[0]};
+        hold_o   <= full_q & {2{!gone_q[1]}};
+      end
     end
 
     // ---------------------------------------------------------------- one report after the other
@@ -234,6 +275,7 @@ module reports
       if (rst_ni) begin
         room_for_order: assert (cmd_valid[port_q] -> order_ready);
         answer_of_one: assert (written_q -> order_valid);
+        none_comes_of_nothing: assert (left_q -> coming_q[left_port_q] >= (left_two_q ? 9'd2 : 9'd1));
       end
     end
     // verilator lint_on SYNCASYNCNET

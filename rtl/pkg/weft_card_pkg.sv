@@ -9,6 +9,12 @@ package weft_card_pkg;
 
   parameter logic [31:0] INTERFACE_VERSION = 32'd6;
 
+  // A flow takes one in so many of a ring's raw slots in a generation, for segments that are not walked.
+  parameter int unsigned RAW_SHARE_PART = 4;
+
+  // But so many at least, however small the ring.
+  parameter int unsigned RAW_SHARE_LEAST = 8;
+
   // Registers (byte offset in BAR0).
   parameter logic [15:0] REG_ID = 16'h0000;
   parameter logic [31:0] REG_ID_RESET = 32'h57454654;

@@ -24,7 +24,7 @@ module weft_rx
   input  logic                          rst_ni,
   input  rx_cfg_t                       cfg_i,
   input  logic [23:0]                   clock_i,          // in units of 8 cycles
-  input  logic [PORTS-1:0]              closed_i,         // level: a port takes no segments
+  input  logic [PORTS-1:0]              closed_i,         // level: a port takes nothing more
 
   input  logic [DATA_W-1:0]             mac_rx_tdata,
   input  logic [DATA_W/8-1:0]           mac_rx_tkeep,
@@ -80,6 +80,7 @@ module weft_rx
   output logic                          rpt_valid_o,
   input  logic                          rpt_ready_i,
   output logic [511:0]                  rpt_o,
+  output logic [PORTS-1:0]              rpt_begun_o,      // pulse: there will be one more of this port, alone or as one half of one
 
   output logic [PORTS-1:0][31:0]        raw_tail_o,
   output logic                          idle_o,
@@ -221,7 +222,7 @@ module weft_rx
   rx_walk #(
     .DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .SEGMENTS(WALKS), .CONTEXTS(32'(DEPTHS.contexts))
   ) i_walk (
-    .clk_i, .rst_ni, .start_valid_i(start_valid), .start_ready_o(start_ready), .start_chained_i(start_chained),
+    .clk_i, .rst_ni, .closed_i(2'(closed_i)), .start_valid_i(start_valid), .start_ready_o(start_ready), .start_chained_i(start_chained),
     .start_flow_i(start_flow), .start_seq_i(start_seq), .start_len_i(start_len), .start_row_i(start_row),
     .start_msn_i(start_msn), .start_mo_i(start_mo), .pl_valid_i(pl_valid), .pl_ready_o(pl_ready), .pl_data_i(pl_data),
     .pl_count_i(pl_count), .pl_last_i(pl_last), .done_valid_o(done_valid), .done_len_o(done_len),
@@ -246,6 +247,17 @@ module weft_rx
     .wr_written_i, .wr_failed_i, .landed_o(landed), .landed_colour_o(landed_colour), .rpt_valid_o, .rpt_ready_i,
     .rpt_o, .raw_given_up_i(raw_given_up), .raw_taken_i(raw_taken), .raw_tail_o, .idle_o(output_idle), .cnt_inc_o(output_cnt)
   );
+
+  // verilator lint_off UNUSEDSIGNAL
+  segment_report_t begun;
+  // verilator lint_on UNUSEDSIGNAL
+  logic            begins;
+  assign begins = close_valid ? close_ready && close.report : op_valid && op_ready && op.is_report;
+  assign begun  = close_valid ? close.record : op.record;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) rpt_begun_o <= '0;
+    else for (int unsigned p = 0; p < PORTS; p++) rpt_begun_o[p] <= begins && (PORTS == 1 || begun.phase[SEGMENT_REPORT_PORT_BIT] == 1'(p));
+  end
 
   // Whose data dma_write takes in a cycle is known late in it: it goes no further than here. A beat in here is of a write that waits
   // for its answer, so rx_output is not idle.

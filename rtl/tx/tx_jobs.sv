@@ -4,7 +4,7 @@
 //   port 1:              job ring ─► tx_job_fetch ─┴─► register ─► one job at a time
 //
 // Both fetch through the same client of dma_read; which of them a read is for is in a queue, in their order. A port that has nothing to
-// do, or is switched off, costs the other one nothing.
+// do, or is switched off, costs the other one nothing; nor does one that has no room for reports (`hold_i`).
 
 module tx_jobs
   import weft_card_pkg::*;
@@ -21,6 +21,7 @@ module tx_jobs
   input  logic                  rst_ni,
 
   input  tx_cfg_t [PORTS-1:0]   cfg_i,
+  input  logic [PORTS-1:0]      hold_i,          // level: none of the port's jobs is begun
   output logic [PORTS-1:0][EPOCH_W-1:0] epoch_o,
 
   input  logic                  push_valid_i,
@@ -123,6 +124,9 @@ module tx_jobs
     assign job_epoch_o  = '{port: 1'b0, count: epoch_o[0]};
     assign job_error_o  = error[0];
     assign idle_o       = fetch_idle[0] && push_idle;
+
+    logic unused;
+    assign unused = ^hold_i;
   end else begin : gen_two_ports
     logic [31:0] unused_head;
     logic [1:0]  unused_push;
@@ -165,6 +169,8 @@ module tx_jobs
 
     // Whose turn it is: what is shown stays until it is taken, or withdrawn.
     logic req_port_q, job_port_q, of_port, read_taken, read_over, order_ready, order_valid, job_taken, withdrawn;
+    logic [1:0] offered;
+    assign offered = valid & ~hold_i;
 
     assign read_taken = req_valid_o && req_ready_i;
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -173,7 +179,7 @@ module tx_jobs
         job_port_q <= 1'b0;
       end else begin
         if (read_valid[!req_port_q] && (!read_valid[req_port_q] || read_taken)) req_port_q <= !req_port_q;
-        if (valid[!job_port_q] && (!valid[job_port_q] || job_taken)) job_port_q <= !job_port_q;
+        if (offered[!job_port_q] && (!offered[job_port_q] || job_taken)) job_port_q <= !job_port_q;
       end
     end
 
@@ -193,8 +199,8 @@ module tx_jobs
     assign read_over   = rsp_valid_i && rsp_ready_o && rsp_last_i;
 
     // A job's checks are long: they begin at this register.
-    assign job_taken = !job_valid_o && valid[job_port_q];
-    assign ready     = {job_port_q, !job_port_q} & {2{!job_valid_o}};
+    assign job_taken = !job_valid_o && offered[job_port_q];
+    assign ready     = {job_port_q, !job_port_q} & {2{!job_valid_o}} & ~hold_i;
     assign withdrawn   = cfg_i[job_epoch_o.port].job_reset;
     assign idle_o    = &fetch_idle && push_idle && !job_valid_o;
 

@@ -25,6 +25,7 @@ module weft_tx
   input  logic                          rst_ni,
 
   input  tx_cfg_t [PORTS-1:0]           cfg_i,
+  input  logic [PORTS-1:0]              hold_i,         // level: none of the port's jobs is begun
   output logic [PORTS-1:0][31:0]        job_done_o,
 
   input  logic                          push_valid_i,   // writes of the push window, always taken
@@ -97,6 +98,7 @@ module weft_tx
   tx_jobs #(.DATA_W(DATA_W), .PUSH_SLOTS(PUSH_SLOTS), .PORTS(PORTS), .PREFETCH(32'(DEPTHS.jobs))) u_jobs (
     .clk_i, .rst_ni,
     .cfg_i,
+    .hold_i,
     .epoch_o     (epoch),
     .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
     .req_valid_o (job_req_valid_o),

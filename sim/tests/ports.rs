@@ -3,11 +3,11 @@
 
 mod flows;
 
-use flows::{Flows, MEMORY};
+use flows::{Flow, Flows, MEMORY, SEQ};
 use weft_layout::reg::Status;
 use weft_layout::{
-    doorbell, job_kind, reg, report_kind, Counter, FrameReport, Job, JobReport, PlacedReport,
-    SegmentReport, PORT_DOORBELLS, PORT_REGISTERS,
+    doorbell, job_kind, reg, report_kind, table, AttachRow, Counter, FrameReport, Job, JobReport,
+    PlacedReport, ReplayJob, SegmentReport, PORT_DOORBELLS, PORT_REGISTERS,
 };
 use weft_sim::bench::Rings;
 use weft_sim::card::Card;
@@ -17,6 +17,14 @@ use weft_sim::rtl;
 
 /// Bytes of a Write.
 const WRITE: usize = 1000;
+
+/// A report ring that has just enough room.
+const RINGS: Rings = Rings {
+    report: 7,
+    job: 10,
+    raw: 6,
+    raw_slot: 14,
+};
 
 /// The card that has two.
 fn card() -> Box<dyn Card> {
@@ -59,19 +67,16 @@ fn a_card_says_how_many_it_has() {
 
 #[test]
 fn who_takes_no_reports_loses_frames_of_its_own() {
-    let rings = Rings {
-        report: 5,
-        raw: 3,
-        ..Rings::default()
-    };
+    const WRITES: usize = 120;
+    let rings = Rings { raw: 3, ..RINGS };
     let mut s = two(rings, 2);
     s.bench.give_back(1);
     let (mut taken, mut again) = (0, None);
     // The owner of the second port is away.
-    for number in 0..60 {
+    for number in 0..WRITES {
         for flow in [1, 0] {
             let frame = write(&mut s, flow, number);
-            if flow == 1 && number == 40 {
+            if flow == 1 && number == 100 {
                 again = Some(frame.clone());
             }
             s.deliver(frame);
@@ -84,13 +89,19 @@ fn who_takes_no_reports_loses_frames_of_its_own() {
         }
         assert!(has_written(&s, 0, number), "Write {number}");
     }
-    assert_eq!(taken, 60, "the first port's owner heard of all of its own");
+    assert_eq!(
+        taken, WRITES,
+        "the first port's owner heard of all of its own"
+    );
     let lost = s.bench.counter(Counter::RxDropNoReportRoom).unwrap();
-    assert!((20..45).contains(&lost), "{lost} frames of the second port");
-    assert!(!has_written(&s, 1, 59), "and nothing of them was placed");
+    assert!((50..60).contains(&lost), "{lost} frames of the second port");
+    assert!(
+        !has_written(&s, 1, WRITES - 1),
+        "and nothing of them was placed"
+    );
     // It comes back, and so does its peer, from where it was acknowledged.
     let placed: Vec<_> = s.bench.reports_of_port(1, usize::MAX);
-    assert_eq!(placed.len() as u32, 60 - lost);
+    assert_eq!(placed.len() as u32, WRITES as u32 - lost);
     s.bench.settle(1_000).unwrap();
     let next = PlacedReport::from_bytes(&placed[placed.len() - 1].0);
     let row = |at: u32| SegmentReport {
@@ -103,20 +114,16 @@ fn who_takes_no_reports_loses_frames_of_its_own() {
     s.deliver(frame);
     s.bench.settle(1_000_000).unwrap();
     assert_eq!(s.bench.reports_of_port(1, usize::MAX).len(), 1);
-    assert!(has_written(&s, 1, 40), "it goes on");
+    assert!(has_written(&s, 1, 100), "it goes on");
 }
 
 /// Acknowledgments alone fill no other port's time: what has no room is dropped, and the fence ends.
 #[test]
 fn acknowledgments_for_an_owner_who_is_away_stop_nobody() {
-    let rings = Rings {
-        report: 5,
-        ..Rings::default()
-    };
-    let mut s = two(rings, 2);
+    let mut s = two(RINGS, 2);
     s.bench.give_back(1);
     let mut taken = 0;
-    for number in 0..80 {
+    for number in 0..120 {
         let seq = s.flows[1].seq;
         let bare = s.flows[1].frame(seq, &[]);
         s.deliver(bare);
@@ -126,14 +133,138 @@ fn acknowledgments_for_an_owner_who_is_away_stop_nobody() {
         taken += s.bench.reports_of_port(0, usize::MAX).len();
         assert!(has_written(&s, 0, number), "Write {number}");
     }
-    assert_eq!(taken, 80, "the first port's owner heard of all of its own");
+    assert_eq!(taken, 120, "the first port's owner heard of all of its own");
     s.bench.write(reg::FENCE, 7);
     s.bench.settle(20_000).unwrap();
     assert_eq!(s.bench.read(reg::FENCE_DONE).unwrap(), 7);
     let kept = s.bench.reports_of_port(1, usize::MAX).len() as u32;
     let lost = s.bench.counter(Counter::RxDropNoReportRoom).unwrap();
-    assert_eq!(kept + lost, 80);
-    assert!(kept >= 8, "{kept} of a ring of 32");
+    assert_eq!(kept + lost, 120);
+    assert!(kept >= 64, "{kept} of a ring of 128");
+}
+
+/// FPDUs without payload, many in a segment: each is a report.
+fn tiny(s: &mut Flows, flow: usize, count: usize) -> Vec<u8> {
+    let flow = &mut s.flows[flow];
+    let ulpdus: Vec<_> = (0..count).map(|_| flow.write(0, &[])).collect();
+    flow.segment(&ulpdus)
+}
+
+/// Segments that are in the walk when the ring becomes half full, with more reports than it has room for, stop the other port no more than one does.
+#[test]
+fn many_reports_of_few_segments_stop_nobody() {
+    for (away, there) in [(1, 0), (0, 1)] {
+        let mut s = two(RINGS, 2);
+        s.bench.give_back(1);
+        let mut taken = 0;
+        for number in 0..40 {
+            // 70 reports each, and eight in the walk at once.
+            for _ in 0..if number % 10 == 0 { 9 } else { 1 } {
+                let frame = tiny(&mut s, away, 69);
+                s.deliver(frame);
+            }
+            let frame = write(&mut s, there, number);
+            s.deliver(frame);
+            s.bench.settle(1_000_000).unwrap();
+            taken += s.bench.reports_of_port(there, usize::MAX).len();
+            assert!(
+                has_written(&s, there, number),
+                "port {there}, Write {number}"
+            );
+        }
+        assert_eq!(taken, 40, "port {there}");
+        s.bench.write(reg::FENCE, 7);
+        s.bench.settle(20_000).unwrap();
+        assert_eq!(s.bench.read(reg::FENCE_DONE).unwrap(), 7);
+        // What was stopped is whole in a raw slot, or was dropped before it changed anything.
+        let reports = s.bench.reports_of_port(away, usize::MAX);
+        let mut heard = 0;
+        for (report, raw) in &reports {
+            let report = SegmentReport::from_bytes(report);
+            if report.kind == report_kind::SEGMENT {
+                assert_eq!(report.done_len == report.payload_len, raw.is_none());
+                heard += 1;
+            }
+        }
+        let dropped = s.bench.counter(Counter::RxDropNoReportRoom).unwrap();
+        assert_eq!(heard + dropped, 72, "port {away}");
+        assert!(reports.len() >= 64, "port {away}: half of its ring");
+    }
+}
+
+/// Jobs that fail are reported, and wait for their own port's owner alone; so do replays.
+#[test]
+fn jobs_without_room_for_their_reports_hold_up_nobody() {
+    const JOBS: usize = 300;
+    for (away, there) in [(1, 0), (0, 1)] {
+        for replays in [false, true] {
+            let mut s = two(RINGS, 2);
+            s.bench.sent();
+            let octets = tiny(&mut s, away, 100)[54..].to_vec();
+            let pieces = s.bench.region(octets.len());
+            pieces.write(0, &octets).unwrap();
+            detach(&mut s, away);
+            s.bench.use_port(away);
+            for _ in 0..JOBS {
+                let job = match replays {
+                    true => replay(&s.flows[away], pieces.iova, octets.len()),
+                    false => Job::default(),
+                };
+                s.bench.post(&job, &[]);
+                s.bench.ring_jobs();
+                s.bench.world.run_cycles(5).unwrap();
+            }
+            s.bench.use_port(there);
+            let frame = Job {
+                kind: job_kind::RAW_FRAME,
+                flags: Job::INLINE_PAYLOAD,
+                length: 60,
+                ..Job::default()
+            };
+            let mut sent = 0;
+            for _ in 0..JOBS {
+                s.bench.post(&frame, &[there as u8; 60]);
+                s.bench.ring_jobs();
+                s.bench.settle(4_000).unwrap();
+                sent += s.bench.sent().len();
+                s.bench.reports_of_port(there, usize::MAX);
+            }
+            assert_eq!(sent, JOBS, "port {there}, replays {replays}");
+            let done = away as u32 * PORT_REGISTERS + reg::JOB_DONE;
+            assert!(s.bench.read(done).unwrap() < JOBS as u32);
+            // With its owner back nothing is lost.
+            let mut reports = 0;
+            while s.bench.read(done).unwrap() < JOBS as u32 {
+                reports += s.bench.reports_of_port(away, usize::MAX).len();
+                s.bench.settle(20_000).unwrap();
+            }
+            s.bench.settle(20_000).unwrap();
+            reports += s.bench.reports_of_port(away, usize::MAX).len();
+            assert!(reports >= JOBS, "{reports} reports");
+        }
+    }
+}
+
+fn detach(s: &mut Flows, flow: usize) {
+    let number = s.flows[flow].number.into();
+    let row = AttachRow::default().to_bytes();
+    s.bench.write_table(table::ATTACH, number, &row).unwrap();
+}
+
+/// A job that walks these octets once more.
+fn replay(flow: &Flow, iova: u64, length: usize) -> Job {
+    let job = ReplayJob {
+        kind: job_kind::REPLAY,
+        flow: flow.number,
+        length: length as u32,
+        sge_count: 1,
+        seq: SEQ,
+        msn: 1,
+        sge0_iova: iova,
+        sge0_length: length as u32,
+        ..ReplayJob::default()
+    };
+    Job::from_bytes(&job.to_bytes())
 }
 
 #[test]

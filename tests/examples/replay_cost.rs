@@ -13,8 +13,8 @@ const TIMER_NS: u64 = 40_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let seeds = std::env::args().nth(1).map_or(Ok(5), |n| n.parse())?;
-    println!("| one way | controller | harm | copied, Gb/s | replayed, Gb/s | ratio, median | least | longest wait, ms: copied | replayed | bytes copied, share | |");
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("| one way | controller | harm | copied, Gb/s | replayed, Gb/s | ratio, median | least | longest wait, ms: copied | replayed | of all bytes copied, %: copied | replayed | |");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     let mut below = 0;
     for delay_ns in [500, 10_000] {
         for congestion in CONTROLLERS {
@@ -58,19 +58,25 @@ fn row(delay_ns: u64, congestion: &str, harm: &str, runs: &[(Goodput, Goodput)])
     let ratio = replayed / copied;
     let least = runs.iter().map(|run| run.1.gbps / run.0.gbps);
     let waits = [
-        longest(&|run| run.0.longest_ns),
-        longest(&|run| run.1.longest_ns),
+        longest(&|run| run.0.longest_inside_ns),
+        longest(&|run| run.1.longest_inside_ns),
     ];
-    let share = bytes(&|run| run.1.receiver.bytes_copied) as f64
-        / bytes(&|run| run.0.receiver.bytes_copied).max(1) as f64;
-    // Where retransmissions are lost, TCP waits for its timer with and without.
+    let payload = (runs.len() * Run::default().writes * Run::default().bytes) as f64;
+    let share = [
+        bytes(&|run| run.0.receiver.bytes_copied),
+        bytes(&|run| run.1.receiver.bytes_copied),
+    ]
+    .map(|copied| 100.0 * copied as f64 / payload);
+    // A tail of one segment that is lost with its probe waits for TCP's timer with and without, and is none of these waits.
     let slow = ratio < LEAST || waits[1] >= TIMER_NS && waits[0] < TIMER_NS;
     println!(
-        "| {} us | `{congestion}` | {harm} | {copied:.1} | {replayed:.1} | {ratio:.2} | {:.2} | {:.2} | {:.2} | {share:.2} | {} |",
+        "| {} us | `{congestion}` | {harm} | {copied:.1} | {replayed:.1} | {ratio:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {} |",
         delay_ns as f64 / 1000.0,
         least.fold(f64::INFINITY, f64::min),
         waits[0] as f64 / 1e6,
         waits[1] as f64 / 1e6,
+        share[0],
+        share[1],
         if slow { "**too slow**" } else { "" },
     );
     slow

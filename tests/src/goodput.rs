@@ -76,6 +76,8 @@ pub struct Goodput {
     pub gbps: f64,
     /// The longest time without a completion, in nanoseconds.
     pub longest_ns: u64,
+    /// The same, while there was more to post: what waits then is no tail, of which a timer is all that can repair the loss.
+    pub longest_inside_ns: u64,
     /// What the sender's engine counted.
     pub sender: EngineStats,
     /// What the receiver's engine counted.
@@ -141,7 +143,8 @@ pub fn measure(run: &Run) -> Result<Goodput, PairError> {
     });
     let [a, b] = &pair.ends;
     let start = fabric.now();
-    let (mut posted, mut done, mut last, mut longest_ns) = (0, 0, start, 0);
+    let (mut posted, mut done, mut last, mut longest_ns, mut longest_inside_ns) =
+        (0, 0, start, 0, 0);
     while done < run.writes {
         while posted < run.writes && posted - done < run.depth {
             let wr = SendWr::write(posted as u64, b.target.remote()).signaled();
@@ -155,7 +158,11 @@ pub fn measure(run: &Run) -> Result<Goodput, PairError> {
         };
         wc?;
         done += 1;
-        longest_ns = longest_ns.max(fabric.now() - last);
+        let waited = fabric.now() - last;
+        longest_ns = longest_ns.max(waited);
+        if posted < run.writes {
+            longest_inside_ns = longest_inside_ns.max(waited);
+        }
         last = fabric.now();
     }
     let took = fabric.now() - start;
@@ -163,6 +170,7 @@ pub fn measure(run: &Run) -> Result<Goodput, PairError> {
     Ok(Goodput {
         gbps: (run.writes * run.bytes) as f64 * 8.0 / took.max(1) as f64,
         longest_ns,
+        longest_inside_ns,
         sender,
         receiver,
     })

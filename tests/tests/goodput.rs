@@ -1,10 +1,23 @@
 //! What hosts and cards add to a path is not taken for the path's: samples of `examples/replay_cost.rs` and `examples/late_host.rs`.
 
 use weft_hostdrv::Congestion;
+use weft_sim::link::Faults;
 use weft_tests::goodput::{late_hosts, measure, Run, CONTROLLERS, HARM};
 
 /// The delayed acknowledgment that a probe of a lone segment allows for: nobody has to wait for it.
 const TIMER_NS: u64 = 40_000_000;
+
+/// Half of what the examples move: 16 Writes.
+fn sample(seed: u64, congestion: Congestion, faults: Faults) -> Run {
+    Run {
+        seed,
+        congestion,
+        faults,
+        writes: 16,
+        depth: 4,
+        ..Run::default()
+    }
+}
 
 /// A window that stands still so that the card gets its flow back was opened by one acknowledgment. If that was lost the sender waited for its timer
 /// of 200 ms: 2 of these 60 runs.
@@ -15,14 +28,7 @@ fn no_run_with_replays_waits_for_a_timer() {
     for (harm, faults) in [a, b, c] {
         for congestion in CONTROLLERS {
             for seed in 1..=5 {
-                let run = Run {
-                    seed,
-                    congestion,
-                    faults,
-                    writes: 16,
-                    depth: 4,
-                    ..Run::default()
-                };
+                let run = sample(seed, congestion, faults);
                 let replayed = measure(&run).expect("all Writes complete");
                 assert!(
                     replayed.longest_ns < TIMER_NS,
@@ -41,14 +47,7 @@ fn replays_cost_no_goodput() {
         let (_, faults) = HARM[1];
         let mut ratios: Vec<f64> = (1..=5)
             .map(|seed| {
-                let run = Run {
-                    seed,
-                    congestion,
-                    faults,
-                    writes: 16,
-                    depth: 4,
-                    ..Run::default()
-                };
+                let run = sample(seed, congestion, faults);
                 let replayed = measure(&run).expect("all Writes complete");
                 let copied = measure(&Run {
                     replay: false,

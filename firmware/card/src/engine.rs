@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use weft_engine::commands::{entry_of, outcome};
-use weft_engine::{batch, on_card, Arrived, Clock, Engine, EngineConfig, QpId, SrqId};
+use weft_engine::{arrival, batch, on_card, Arrived, Clock, Engine, EngineConfig, QpId, SrqId};
 use weft_layout::{
     proc_bell, proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine,
     ProcInfo, ProcQueues, ReportKind, SegmentReport,
@@ -29,8 +29,7 @@ const SHORTEST_MESSAGE: u16 = 14 + 20 + 20 + 24;
 /// Cycles of the timer at most.
 const LONGEST: u32 = 1 << 31;
 /// Bytes of the heap that this takes at most beside what the engine has in it.
-pub const BYTES: usize =
-    size_of::<Service>() - size_of::<Engine>() + RAW_SLOT + Card::BYTES + Served::BYTES;
+pub const BYTES: usize = size_of::<Service>() + RAW_SLOT + Card::BYTES + Served::BYTES;
 
 /// What the host writes into this memory.
 #[repr(C, align(8))]
@@ -67,7 +66,7 @@ pub fn queues_at() -> u32 {
 
 /// The engine and all that it works with.
 struct Service {
-    engine: Engine,
+    engine: Box<Engine>,
     card: Card,
     memory: &'static Words,
     /// The command ring is to be looked at, though the bell says nothing.
@@ -86,7 +85,10 @@ struct Service {
     frames: Option<(FrameRing, &'static Words)>,
     given: u32,
     served: Served,
+    /// The card's, which names its frames' arrivals by it.
     clock: Clock,
+    /// The cycle before which no report came that is not taken.
+    since: u64,
     frame: Box<Aligned<RAW_SLOT>>,
 }
 
@@ -103,7 +105,14 @@ fn cycles() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
+/// Makes an engine, which is large. What that takes of the stack is given back before the first turn: it is no part of a caller's frame.
+#[inline(never)]
+fn make(config: EngineConfig) -> Box<Engine> {
+    Box::new(Engine::new(config))
+}
+
 /// Takes the card, as the host says: a value of [`proc_started`].
+#[inline(never)]
 pub fn start() -> u32 {
     // SAFETY: one thread; no reference to it is kept.
     let place = unsafe { &mut *SERVICE.0.get() };
@@ -112,7 +121,7 @@ pub fn start() -> u32 {
     }
     match Service::new(&ProcEngine::from_bytes(&SETTINGS.read())) {
         Ok(service) => {
-            *place = Some(Box::new(service));
+            *place = Some(service);
             log!("the engine has the card");
             proc_started::DONE.into()
         }
@@ -155,7 +164,7 @@ fn reset() -> bool {
 }
 
 impl Service {
-    fn new(settings: &ProcEngine) -> Result<Self, u8> {
+    fn new(settings: &ProcEngine) -> Result<Box<Self>, u8> {
         let (commands, events) = (settings.commands as usize, settings.events as usize);
         let rings = CommandRing::new(commands).zip(EventRing::new(events));
         let (commands, events) = rings.ok_or(proc_started::SETTINGS)?;
@@ -199,7 +208,7 @@ impl Service {
         }
         let replay = registers::read(of_card::JOB_REPLAY);
         let replay = u16::try_from(replay).unwrap_or(u16::MAX);
-        let engine = Engine::new(EngineConfig {
+        let engine = make(EngineConfig {
             num_flows: flows,
             num_stags: stags,
             replay: config.replay.min(replay),
@@ -222,7 +231,7 @@ impl Service {
         let frames_at = part(commands.bytes() + events.bytes(), frames_bytes)?;
         ports::write(proc_port::REPORTS, if second { 2 } else { 1 });
         let clock = Clock::new(registers::read(of_card::CLOCK_KHZ));
-        Ok(Self {
+        Ok(Box::new(Self {
             engine,
             card,
             memory: words,
@@ -238,8 +247,9 @@ impl Service {
             given: 0,
             served: Served::new(),
             clock,
+            since: cycles(),
             frame: Box::new(Aligned([0; RAW_SLOT])),
-        })
+        }))
     }
 
     /// The engine's time: nanoseconds.
@@ -310,16 +320,21 @@ impl Service {
     fn take_report(&mut self) -> bool {
         let mut report = Aligned([0; 64]);
         let Some(raw) = self.card.rings.take(&mut report.0) else {
+            self.since = cycles();
             return false;
         };
-        let now = self.now();
+        let cycle = cycles();
+        let now = self.clock.nanoseconds(cycle);
+        let arrived = arrival(&report.0).map_or(Arrived::Now, |arrival| {
+            self.clock.arrived(arrival, &mut self.since, cycle)
+        });
         // It may be a message for a receive that was posted before it came.
         if let Some(flow) = raw.and_then(|(_, length)| of_flow(&report.0, length)) {
             self.served
                 .take_recvs(now, flow, &mut self.engine, &mut self.card);
         }
         let (engine, card) = (&mut self.engine, &mut self.card);
-        let Ok(_) = engine.take_report((now, Arrived::Now), &report.0, raw, &mut *self.frame, card);
+        let Ok(_) = engine.take_report((now, arrived), &report.0, raw, &mut *self.frame, card);
         let Ok(()) = engine.return_slots(now, card);
         card.ring();
         ports::beat();

@@ -372,7 +372,7 @@ const SCENES: [Scene; 4] = [
     },
 ];
 const RECEIVED: i64 = 500;
-const SENT: i64 = 310;
+const SENT: i64 = 300;
 const IDLE: i64 = 2048;
 /// Segments before those that are counted.
 const WARM: u64 = 1500;

@@ -1,4 +1,27 @@
-//! The time of a clock of so many kHz, in nanoseconds.
+//! The time of a clock of so many kHz, in nanoseconds; and when a report's frame had come, where that clock is the card's.
+
+use weft_layout::{FrameReport, PlacedReport, ReportKind, SegmentReport};
+
+use crate::card_times::Arrived;
+
+/// Cycles of a unit of a report's arrival, as log2.
+pub const ARRIVAL_UNIT_LOG2: u32 = 3;
+/// Where each report of a frame says when that came.
+const AT: usize = SegmentReport::ARRIVAL_AT;
+const _: () = assert!(PlacedReport::ARRIVAL_AT == AT && FrameReport::ARRIVAL_AT == AT);
+/// Bits of a report's arrival.
+pub const ARRIVAL_BITS: u32 = 24;
+
+/// When what a report tells had come, in units of the card's clock, if it is of a frame.
+pub fn arrival(report: &[u8; SegmentReport::SIZE]) -> Option<u32> {
+    match ReportKind::from_raw(report[SegmentReport::KIND_AT])? {
+        ReportKind::Segment | ReportKind::Placed | ReportKind::Frame => {
+            let b = &report[AT..];
+            Some(u32::from_le_bytes([b[0], b[1], b[2], 0]))
+        }
+        ReportKind::Fpdu | ReportKind::Job | ReportKind::Replay => None,
+    }
+}
 
 /// Nanoseconds of a millisecond.
 const MS: u64 = 1_000_000;
@@ -31,6 +54,20 @@ impl Clock {
     pub fn cycles(&self, nanoseconds: u64, most: u32) -> u32 {
         let exact = (u128::from(nanoseconds) << 32).div_ceil(u128::from(self.pace.max(1)));
         u32::try_from(exact).unwrap_or(most).clamp(1, most)
+    }
+
+    /// When that came which a report names so, if this is the card's clock. The report is taken at cycle `now`, and came no earlier than `since`,
+    /// which goes on to when it came. Where the field may have gone round since then, nobody knows.
+    pub fn arrived(&self, arrival: u32, since: &mut u64, now: u64) -> Arrived {
+        let unit = now >> ARRIVAL_UNIT_LOG2;
+        if unit.saturating_sub(*since >> ARRIVAL_UNIT_LOG2) >> ARRIVAL_BITS > 0 {
+            *since = now;
+            return Arrived::Unknown;
+        }
+        let age = unit.wrapping_sub(arrival.into()) & ((1 << ARRIVAL_BITS) - 1);
+        let at = unit.saturating_sub(age) << ARRIVAL_UNIT_LOG2;
+        *since = at.max(*since);
+        Arrived::At(self.nanoseconds(at))
     }
 
     /// Its kHz.
@@ -97,6 +134,53 @@ mod tests {
             u64::MAX,
             "the end of time"
         );
+    }
+
+    /// A report is as old as its arrival says, over all wraps of the field; behind an absence in which it may have wrapped nobody knows.
+    #[test]
+    fn a_report_came_when_its_arrival_says() {
+        const WRAP: u64 = 1 << (ARRIVAL_UNIT_LOG2 + ARRIVAL_BITS);
+        let clock = Clock::new(250_000);
+        let named = |cycles: u64| (cycles >> ARRIVAL_UNIT_LOG2) as u32 & ((1 << ARRIVAL_BITS) - 1);
+        for now in [10_000, WRAP - 3, WRAP, WRAP + 5, 7 * WRAP + 12_345, 1 << 50] {
+            for age in [0, 7, 900, 10_000, 1 << 20, WRAP - 16] {
+                let came = now.max(age) - age;
+                let mut since = came.saturating_sub(8);
+                let at = clock.arrived(named(came), &mut since, now.max(age));
+                let Arrived::At(at) = at else {
+                    panic!("known: {now} {age}");
+                };
+                let off = clock.nanoseconds(came) - at;
+                assert!(off < 32, "{off} ns: {now} {age}");
+                assert!(since <= came && came - since <= 8, "{now} {age}");
+            }
+            let mut since = now;
+            let late = now + WRAP;
+            let unknown = clock.arrived(named(late - 80), &mut since, late);
+            assert_eq!((unknown, since), (Arrived::Unknown, late));
+            let known = clock.arrived(named(late), &mut since, late + 80);
+            assert_ne!(known, Arrived::Unknown, "the next one is known");
+        }
+    }
+
+    /// Reports of frames say when these came, others nothing.
+    #[test]
+    fn what_is_no_frame_has_no_arrival() {
+        let mut report = [0; SegmentReport::SIZE];
+        report[AT..][..3].copy_from_slice(&[1, 2, 3]);
+        for (kind, expected) in [
+            (ReportKind::Segment, Some(0x03_0201)),
+            (ReportKind::Placed, Some(0x03_0201)),
+            (ReportKind::Frame, Some(0x03_0201)),
+            (ReportKind::Fpdu, None),
+            (ReportKind::Job, None),
+            (ReportKind::Replay, None),
+        ] {
+            report[SegmentReport::KIND_AT] = kind as u8;
+            assert_eq!(arrival(&report), expected);
+        }
+        report[SegmentReport::KIND_AT] = 0xff;
+        assert_eq!(arrival(&report), None);
     }
 
     /// Who sleeps so many cycles wakes when it is time, and no earlier.

@@ -105,15 +105,15 @@ impl Engine {
         self.shared.stats.steps += 1;
         match report[0] {
             report_kind::SEGMENT => {
-                let report = SegmentReport::from_bytes(report);
-                if !self.usual(now, report.flow, port, |link| link.usual_segment(&report)) {
-                    self.segment(now, &report, raw, port);
+                let usual = SegmentReport::from_bytes(report);
+                if !self.usual(now, usual.flow, port, |link| link.usual_segment(&usual)) {
+                    self.segment(now, report, raw, port);
                 }
             }
             report_kind::PLACED => {
-                let report = PlacedReport::from_bytes(report);
-                if !self.usual(now, report.flow, port, |link| link.usual_placed(&report)) {
-                    self.placed(now, &report, port);
+                let usual = PlacedReport::from_bytes(report);
+                if !self.usual(now, usual.flow, port, |link| link.usual_placed(&usual)) {
+                    self.placed(now, report, port);
                 }
             }
             report_kind::FPDU => {
@@ -265,20 +265,25 @@ impl Engine {
 
     /// A segment and its one FPDU, as if each had its report.
     #[inline(never)]
-    fn placed<P: Port>(&mut self, now: u64, report: &PlacedReport, port: &mut P) {
+    fn placed<P: Port>(&mut self, now: u64, report: &[u8; 64], port: &mut P) {
+        let report = PlacedReport::from_bytes(report);
         let Some(slot) = self.slot_of_flow(report.flow) else {
             return;
         };
         self.fpdu(now, slot, &report.fpdu(), port);
         let segment = report.segment();
         if !self.usual(now, report.flow, port, |link| link.usual_segment(&segment)) {
-            self.segment(now, &segment, None, port);
+            self.segment_of(now, &segment, None, port);
         }
     }
 
-    /// A segment of a flow.
+    /// A segment of a flow. What of its report the usual way does not need is taken out of it here.
     #[inline(never)]
-    fn segment<P: Port>(
+    fn segment<P: Port>(&mut self, now: u64, report: &[u8; 64], raw: Option<&[u8]>, port: &mut P) {
+        self.segment_of(now, &SegmentReport::from_bytes(report), raw, port);
+    }
+
+    fn segment_of<P: Port>(
         &mut self,
         now: u64,
         report: &SegmentReport,

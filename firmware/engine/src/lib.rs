@@ -85,7 +85,7 @@ mod work;
 mod xrc;
 
 pub use card_times::Arrived;
-pub use clock::Clock;
+pub use clock::{arrival, Clock, ARRIVAL_BITS, ARRIVAL_UNIT_LOG2};
 pub use cm::{
     is_station, AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason,
     Endpoint, Event, PrivateData, Revision, Route, StartMpa, StreamHandover, BUSY,

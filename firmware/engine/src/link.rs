@@ -178,7 +178,14 @@ impl Shared {
     /// Where a controller goes by delay: what is acknowledged up to there left the card no earlier, whenever it was posted. 0: nothing is known.
     #[inline]
     pub fn departed(&self, conn: &Conn, ack: u32) -> u64 {
-        if !conn.sender.goes_by_delay() || !seq::lt(conn.sender.una, ack) {
+        match conn.sender.goes_by_delay() {
+            true => self.departed_of(conn, ack),
+            false => 0,
+        }
+    }
+
+    fn departed_of(&self, conn: &Conn, ack: u32) -> u64 {
+        if !seq::lt(conn.sender.una, ack) {
             return 0;
         }
         let newest = conn.parts.partition_point(|part| seq::lt(part.end, ack));

@@ -2,6 +2,10 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use weft_layout::RAW_SHARE_PART;
+
+/// A ring has so many quarters of what one flow may take (card.md, *Reports, interrupts, back-pressure*).
+const QUARTERS: u32 = 4 * RAW_SHARE_PART;
 
 /// The account of a raw ring's slots.
 #[derive(Debug)]
@@ -67,21 +71,21 @@ impl RawSlots {
         self.taken.wrapping_sub(self.free)
     }
 
-    /// A frame may stay in its slot: half of what one flow has credit for (card.md, *Raw slots*), so that what fills its gap finds a slot.
+    /// A frame may stay in its slot: half of what one flow has credit for, so that what fills its gap finds a slot.
     pub fn may_hold(&self) -> bool {
-        self.waiting() <= self.count / 8
+        self.waiting() <= 2 * self.count / QUARTERS
     }
 
     /// The slot that has to be free soon: the credit of whoever has it ends before all that were used after it wait for it.
     pub fn wanted(&self) -> Option<u16> {
         let slot = self.free & (self.count - 1);
-        (self.waiting() >= self.count / 16 * 3 && self.count > 4).then_some(slot as u16)
+        (self.waiting() >= self.count / QUARTERS * 3 && self.count > 4).then_some(slot as u16)
     }
 
-    /// What the card is to be told (RAW_HEAD), if it is time: of slots that nobody needs, a sixteenth of the ring at a time. That is a quarter of a
-    /// flow's credit: with it, and with what [`wanted`](Self::wanted) takes back, no flow waits for slots that the card has not heard of.
+    /// What the card is to be told (RAW_HEAD), if it is time: of slots that nobody needs, a quarter of a flow's credit at a time.
+    /// With it, and with what [`wanted`](Self::wanted) takes back, no flow waits for slots that the card has not heard of.
     pub fn take_room(&mut self) -> Option<u32> {
-        if self.free.wrapping_sub(self.told) < self.count.div_ceil(16) {
+        if self.free.wrapping_sub(self.told) < self.count.div_ceil(QUARTERS) {
             return None;
         }
         self.told = self.free;

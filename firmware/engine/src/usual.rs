@@ -124,8 +124,8 @@ impl<P: Port> Link<'_, P> {
         done
     }
 
-    /// Handles a segment if it is a usual one; false: nothing was done.
-    #[inline]
+    /// Handles a segment if it is a usual one; false: nothing was done. Inlined, so that the report is not taken apart for a call.
+    #[inline(always)]
     pub fn usual_segment(&mut self, report: &SegmentReport) -> bool {
         report.flags & !SegmentReport::ATTACHED == 0
             && report.status & (SegmentReport::REFUSAL_MASK | SegmentReport::RAW_FAILED)
@@ -161,21 +161,22 @@ impl<P: Port> Link<'_, P> {
         } else {
             conn.peer_scale
         };
-        let ack = Ack {
-            seq: report.seq,
-            ack: report.ack,
-            window: u32::from(report.window) << shift,
-            is_pure: length == 0,
-            sack: &[],
-            echo: false,
-            arrived: self.shared.times.word(self.now),
-            departed: self.shared.departed(conn, report.ack),
-        };
+        let window = u32::from(report.window) << shift;
         let quiet = conn.way == Way::Quiet;
         let mut steady = false;
-        if quiet && ack.ack == conn.sender.una {
-            conn.sender.take_window_of(&ack);
+        if quiet && report.ack == conn.sender.una {
+            conn.sender.take_window_of(report.seq, report.ack, window);
         } else {
+            let ack = Ack {
+                seq: report.seq,
+                ack: report.ack,
+                window,
+                is_pure: length == 0,
+                sack: &[],
+                echo: false,
+                arrived: self.shared.times.word(self.now),
+                departed: self.shared.departed(conn, report.ack),
+            };
             steady = conn.sender.advance(self.now, &ack);
             if !steady && conn.sender.acknowledge(self.now, &ack) == Acked::Unacceptable {
                 return false;

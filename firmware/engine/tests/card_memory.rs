@@ -16,7 +16,6 @@ use bench::*;
 use linked_list_allocator::Heap;
 use weft_engine::on_card::{configuration, record, CONNECTIONS};
 use weft_engine::{budget, *};
-use weft_wire::arp::{Arp, Operation};
 use weft_wire::ddp::DdpHeader;
 
 const SECOND: u64 = 1000 * MS;
@@ -195,14 +194,9 @@ fn no_allocation_fails() {
             _ => Says::These(vec![0; 1400]),
         };
         c.call(([10, 0, 200, (n % 250) as u8 + 1], 2000 + n), PORT, says);
-        let arp = Arp {
-            operation: Operation::Request,
-            sender_mac: [2, 9, 0, 0, (n >> 8) as u8, n as u8],
-            sender_ip: peer(n % CONNECTIONS).0,
-            target_mac: [0; 6],
-            target_ip: [10, 0, 0, 1],
-        };
-        c.card.receive(&arp.frame());
+        let mac = [2, 9, 0, 0, (n >> 8) as u8, n as u8];
+        let who = peer(n % CONNECTIONS).0;
+        c.card.receive(&arp_request(mac, who, [10, 0, 0, 1]));
         c.wait(5 * MS);
     }
     // A program that asks for all there is of everything.

@@ -6,7 +6,6 @@ mod bench;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;
-use weft_wire::arp::{Arp, Operation};
 
 const SECOND: u64 = 1000 * MS;
 const OWN: [u8; 4] = [10, 0, 0, 1];
@@ -17,26 +16,12 @@ fn station(n: u32) -> [u8; 6] {
 
 /// A gratuitous ARP.
 fn announce(s: &mut Script, ip: [u8; 4], mac: [u8; 6]) {
-    let arp = Arp {
-        operation: Operation::Request,
-        sender_mac: mac,
-        sender_ip: ip,
-        target_mac: [0; 6],
-        target_ip: ip,
-    };
-    s.card.receive(&arp.frame());
+    s.card.receive(&arp_request(mac, ip, ip));
 }
 
 /// A question for the engine's address.
 fn ask(s: &mut Script, ip: [u8; 4], mac: [u8; 6]) {
-    let arp = Arp {
-        operation: Operation::Request,
-        sender_mac: mac,
-        sender_ip: ip,
-        target_mac: [0; 6],
-        target_ip: OWN,
-    };
-    s.card.receive(&arp.frame());
+    s.card.receive(&arp_request(mac, ip, OWN));
 }
 
 /// An engine as the card has it, and connections of the same peer that stand.

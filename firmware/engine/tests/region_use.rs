@@ -154,14 +154,20 @@ impl Setup {
 
 const SINK: Access = Access::READ_SINK;
 
-/// K1: bound anew, smaller, while a Read into it is under way.
-#[test]
-fn a_sink_that_is_registered_anew_stays_within_its_region() {
+/// A part of the region is a sink; what the peer answers is lost. Two queue pairs of host 0.
+fn with_sink() -> (Setup, [QpId; 2]) {
     let mut s = setup(Way::Card);
     let [qp, other] = [s.qps[0], s.others[0]];
     s.work(qp, 1, s.register(1, 0, 1000, SINK), &[]);
     s.ends(1);
     s.lost.set([false, true]);
+    (s, [qp, other])
+}
+
+/// K1: bound anew, smaller, while a Read into it is under way.
+#[test]
+fn a_sink_that_is_registered_anew_stays_within_its_region() {
+    let (mut s, [qp, other]) = with_sink();
     let sink = s.key(1, 700, 50);
     s.work(qp, 2, s.read_of_peer(0), &sink);
     s.run(MS, 0, 1000);
@@ -185,11 +191,7 @@ fn a_sink_that_is_registered_anew_stays_within_its_region() {
 /// K1: a Read that waits for its turn finds its STag bound to less than it asks for.
 #[test]
 fn a_sink_that_has_shrunk_is_not_opened() {
-    let mut s = setup(Way::Card);
-    let [qp, other] = [s.qps[0], s.others[0]];
-    s.work(qp, 1, s.register(1, 0, 1000, SINK), &[]);
-    s.ends(1);
-    s.lost.set([false, true]);
+    let (mut s, [qp, other]) = with_sink();
     // One at a time: the second waits.
     let sink = [sge(s.region, 5000, 50)];
     s.work(qp, 2, s.read_of_peer(0), &sink);
@@ -216,11 +218,7 @@ fn a_sink_that_has_shrunk_is_not_opened() {
 /// K1: bound anew by another key; the Read's end closes what it has opened.
 #[test]
 fn a_sink_of_an_old_key_is_closed() {
-    let mut s = setup(Way::Card);
-    let [qp, other] = [s.qps[0], s.others[0]];
-    s.work(qp, 1, s.register(1, 0, 1000, SINK), &[]);
-    s.ends(1);
-    s.lost.set([false, true]);
+    let (mut s, [qp, other]) = with_sink();
     let sink = s.key(1, 700, 50);
     s.work(qp, 2, s.read_of_peer(0), &sink);
     s.run(MS, 0, 1000);

@@ -12,6 +12,8 @@ use crate::bits::{self, Bits, Enumeration, Word};
 pub struct Description {
     pub(crate) interface_version: u32,
     pub(crate) pci: Pci,
+    #[serde(default, rename = "constant")]
+    pub(crate) constants: Vec<Constant>,
     #[serde(default, rename = "register")]
     pub(crate) registers: Vec<Register>,
     #[serde(default, rename = "doorbell")]
@@ -43,6 +45,15 @@ pub(crate) struct Pci {
     pub msix_size: u64,
     pub msix_table: u32,
     pub msix_pba: u32,
+}
+
+/// A number that host and card have in common.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Constant {
+    pub name: String,
+    pub value: u32,
+    pub doc: String,
 }
 
 #[derive(Debug, Deserialize)]

@@ -110,6 +110,10 @@ pub(crate) fn page(d: &Description) -> String {
             }
         }
     }
+    o.push_str("\n## Constants\n\n| value | name | |\n|---|---|---|\n");
+    for c in &d.constants {
+        let _ = writeln!(o, "| {} | {} | {} |", c.value, c.name, c.doc);
+    }
     o.push_str("\n## Values\n");
     for e in &d.enumerations {
         let _ = write!(

@@ -24,6 +24,13 @@ pub(crate) fn types(d: &Description) -> String {
         "pub const INTERFACE_VERSION: u32 = {};\n",
         d.interface_version
     );
+    for c in &d.constants {
+        let _ = writeln!(
+            o,
+            "/// {}\npub const {}: u32 = {};\n",
+            c.doc, c.name, c.value
+        );
+    }
     pci(&mut o, d);
     o.push_str("/// Byte offsets of the registers in BAR0.\npub mod reg {\n");
     for r in &d.registers {

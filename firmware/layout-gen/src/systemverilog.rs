@@ -18,6 +18,13 @@ pub(crate) fn package(d: &Description) -> String {
         "  parameter logic [31:0] INTERFACE_VERSION = 32'd{};\n",
         d.interface_version
     );
+    for c in &d.constants {
+        let _ = writeln!(
+            o,
+            "  // {}\n  parameter int unsigned {} = {};\n",
+            c.doc, c.name, c.value
+        );
+    }
     o.push_str("  // Registers (byte offset in BAR0).\n");
     for r in &d.registers {
         let _ = writeln!(

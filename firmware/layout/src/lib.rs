@@ -19,6 +19,12 @@ pub use register::{Doorbell, DoorbellArray, ReadOnly, ReadWrite, Register, Regis
 /// The version a driver must find in the VERSION register.
 pub const INTERFACE_VERSION: u32 = 6;
 
+/// A flow takes one in so many of a ring's raw slots in a generation, for segments that are not walked.
+pub const RAW_SHARE_PART: u32 = 4;
+
+/// But so many at least, however small the ring.
+pub const RAW_SHARE_LEAST: u32 = 8;
+
 /// The card as a PCI function. Every BAR is 64-bit memory, not prefetchable.
 pub mod pci {
     /// Vendor id; in nobody's hands.
@@ -145,7 +151,7 @@ pub mod reg {
     pub const CAPTURE_CTRL: u32 = 0x00ec;
     /// Frames written to the capture ring since it was set up, modulo 2^32.
     pub const CAPTURE_TAIL: u32 = 0x00f0;
-    /// Port 1, where there is one: the rings' registers from JOB_BASE_LO to RAW_TAIL, and TABLE_LOCK, each 0x100 behind its like of port 0. RAW_LOG2 has COUNT alone: slots are as large as port 0's. A flow is of the port that its FLOW_RX row names; frames of no flow are port 0's, and have their RAW_RESERVE there. Without a port 1 they read 0.
+    /// Port 1, where there is one (a report ring of fewer than 128 slots is none): the rings' registers from JOB_BASE_LO to RAW_TAIL, and TABLE_LOCK, each 0x100 behind its like of port 0. RAW_LOG2 has COUNT alone: slots are as large as port 0's. A flow is of the port that its FLOW_RX row names; frames of no flow are port 0's, and have their RAW_RESERVE there. Without a port 1 they read 0.
     pub const PORT1: u32 = 0x0140;
     /// Number of words of PORT1.
     pub const PORT1_COUNT: u32 = 31;
@@ -314,7 +320,7 @@ pub mod reg {
         ("Shape of the capture ring. Writing it resets both counts to 0. Written only while RECEIVED, SENT and BUSY of CAPTURE_CTRL are 0, as the base.", true),
         ("What is captured. With RECEIVED and SENT both 0, frames that were not yet begun to be written are forgotten; when BUSY is 0, too, the card has done with the ring's memory.", true),
         ("Frames written to the capture ring since it was set up, modulo 2^32.", false),
-        ("Port 1, where there is one: the rings' registers from JOB_BASE_LO to RAW_TAIL, and TABLE_LOCK, each 0x100 behind its like of port 0. RAW_LOG2 has COUNT alone: slots are as large as port 0's. A flow is of the port that its FLOW_RX row names; frames of no flow are port 0's, and have their RAW_RESERVE there. Without a port 1 they read 0.", true),
+        ("Port 1, where there is one (a report ring of fewer than 128 slots is none): the rings' registers from JOB_BASE_LO to RAW_TAIL, and TABLE_LOCK, each 0x100 behind its like of port 0. RAW_LOG2 has COUNT alone: slots are as large as port 0's. A flow is of the port that its FLOW_RX row names; frames of no flow are port 0's, and have their RAW_RESERVE there. Without a port 1 they read 0.", true),
         ("The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.", true),
         ("Writing runs a table access at once. The write response comes when the access is done, so no polling is needed; reading tells how it went.", true),
         ("The counters, in the order of the list below: wrapping, 32 bits, those whose name ends in _bytes 64 bits, with the high half in COUNTER_HI.", false),
@@ -5352,7 +5358,7 @@ pub mod registers {
     pub const CAPTURE_CTRL: Register<ReadWrite, reg::CaptureCtrl> = Register::new("CAPTURE_CTRL", reg::CAPTURE_CTRL);
     /// Frames written to the capture ring since it was set up, modulo 2^32.
     pub const CAPTURE_TAIL: Register<ReadOnly, u32> = Register::new("CAPTURE_TAIL", reg::CAPTURE_TAIL);
-    /// Port 1, where there is one: the rings' registers from JOB_BASE_LO to RAW_TAIL, and TABLE_LOCK, each 0x100 behind its like of port 0. RAW_LOG2 has COUNT alone: slots are as large as port 0's. A flow is of the port that its FLOW_RX row names; frames of no flow are port 0's, and have their RAW_RESERVE there. Without a port 1 they read 0.
+    /// Port 1, where there is one (a report ring of fewer than 128 slots is none): the rings' registers from JOB_BASE_LO to RAW_TAIL, and TABLE_LOCK, each 0x100 behind its like of port 0. RAW_LOG2 has COUNT alone: slots are as large as port 0's. A flow is of the port that its FLOW_RX row names; frames of no flow are port 0's, and have their RAW_RESERVE there. Without a port 1 they read 0.
     pub const PORT1: RegisterArray<ReadWrite, u32> = RegisterArray::new("PORT1", reg::PORT1, reg::PORT1_COUNT);
     /// The row to write, or the row that was read: 16 words, word 0 holds bytes 0-3 of the row.
     pub const TABLE_DATA: RegisterArray<ReadWrite, u32> = RegisterArray::new("TABLE_DATA", reg::TABLE_DATA, reg::TABLE_DATA_COUNT);

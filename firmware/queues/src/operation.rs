@@ -99,7 +99,7 @@ impl Operation {
 
     /// It takes a place among the Reads under way.
     #[inline(always)]
-    pub const fn is_request(&self) -> bool {
+    pub fn is_request(&self) -> bool {
         matches!(self.message, Message::Request)
     }
 

@@ -78,11 +78,11 @@ impl Rack {
 
     /// What was sent once, and then, has arrived, and with it all before ([`Rack::may_advance`]).
     #[inline]
-    pub fn advance(&mut self, last: (u64, u32), rtt: Option<u64>) {
+    pub fn advance(&mut self, last: (u64, u32), rtt: u64) {
         self.fack = Some(last.1);
         if self.newest != Some(last) {
             self.newest = Some(last);
-            self.rtt = rtt.unwrap_or(self.rtt);
+            self.rtt = rtt;
         }
     }
 

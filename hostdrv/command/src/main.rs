@@ -11,6 +11,8 @@ mod log;
 mod output;
 #[cfg(feature = "sim")]
 mod simulator;
+#[cfg(not(feature = "sim"))]
+mod without_simulator;
 
 use command::Failure;
 
@@ -31,6 +33,9 @@ enum Command {
     #[cfg(feature = "sim")]
     #[command(flatten)]
     Simulator(simulator::Command),
+    #[cfg(not(feature = "sim"))]
+    #[command(flatten)]
+    Simulator(without_simulator::Command),
     /// Prints what makes a shell complete this command: `weft completions bash > /etc/bash_completion.d/weft`.
     Completions {
         /// Which shell.
@@ -51,7 +56,6 @@ impl Command {
     fn run(&self) -> Result<(), Failure> {
         match self {
             Self::Card(command) => command.run(),
-            #[cfg(feature = "sim")]
             Self::Simulator(command) => command.run(),
             Self::Completions { shell } => {
                 let mut script = Vec::new();

@@ -7,24 +7,9 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::process::{kill_process, Pid, Signal};
 
-fn weft(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
-    command
-        .args(arguments)
-        .stdin(Stdio::null())
-        .env_remove("RUST_LOG")
-        .env_remove("WEFT_DEVICE")
-        .env_remove("WEFT_RUNG");
-    command
-}
+mod weft;
 
-fn run(arguments: &[&str]) -> Output {
-    weft(arguments).output().expect("weft starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use weft::{run, text, weft};
 
 /// Runs it with an output that nobody reads.
 fn with_a_reader_gone(mut command: Command) -> Output {
@@ -132,7 +117,7 @@ fn without_the_simulator_its_cards_are_refused_with_a_word_on_how_to_get_it() {
         assert_eq!(output.status.code(), Some(1));
         assert!(said.contains("--features sim"), "{said}");
     }
-    assert!(!subcommands().iter().any(|command| command == "demo"));
+    assert!(subcommands().iter().any(|command| command == "demo"));
     let help = text(&run(&["regs", "--help"]).stdout);
     assert!(!help.contains("sim"), "{help}");
 }
@@ -351,15 +336,21 @@ mod on_a_simulated_card {
 
     /// One run of `weft perf`, short, of the functional model: simulated time, so that the figures are the same everywhere.
     fn perf(arguments: &[&str]) -> serde_json::Value {
-        let short = ["--card", "model", "--milliseconds", "1", "--json"];
+        perf_for("1", arguments)
+    }
+
+    /// The same for so many milliseconds.
+    fn perf_for(milliseconds: &str, arguments: &[&str]) -> serde_json::Value {
+        let short = ["--card", "model", "--milliseconds", milliseconds, "--json"];
         let output = run(&[&["perf"][..], arguments, &short].concat());
         assert!(output.status.success(), "{}", text(&output.stderr));
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
 
+    /// Shares are those of three milliseconds: the first eight messages of all flows alone take 0.7, and say who began first.
     #[test]
     fn every_flow_is_connected_and_the_line_is_shared() {
-        let table = perf(&["--scale"]);
+        let table = perf_for("3", &["--scale"]);
         assert_eq!(table["connections"], 256);
         let rate = table["connections_per_second"].as_f64();
         assert!(rate.expect("a number") > 10_000.0, "{table:#}");
@@ -367,7 +358,7 @@ mod on_a_simulated_card {
         assert_eq!(runs.len(), 7);
         for run in runs {
             let of = |name: &str| run[name].as_f64().expect("a number");
-            assert!(of("gbps") > 80.0 && of("jain") > 0.85, "{run:#}");
+            assert!(of("gbps") > 80.0 && of("jain") > 0.9, "{run:#}");
             assert!(of("least") > 0.0 && of("most") < 10.0, "{run:#}");
         }
     }

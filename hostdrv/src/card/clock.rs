@@ -3,16 +3,13 @@
 //! The clock is read once in [`FRESH_NS`] of use, and goes on by its nominal rate in between. What it says is wrong by half the time of
 //! a read and by the drift of two oscillators over that time: below 2 µs with reads of 1 µs and 100 ppm.
 
-use weft_engine::Arrived;
+use weft_engine::{Arrived, ARRIVAL_BITS, ARRIVAL_UNIT_LOG2 as UNIT_LOG2};
 use weft_layout::registers;
 
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
 
-/// Cycles of a unit of a report's arrival, as log2, and bits of it.
-const UNIT_LOG2: u32 = 3;
-const BITS: u32 = 24;
-const MASK: u64 = (1 << BITS) - 1;
+const MASK: u64 = (1 << ARRIVAL_BITS) - 1;
 /// So long a reading is good for.
 const FRESH_NS: u64 = 10_000_000;
 /// A reading that took longer says too little: the host did something else meanwhile.

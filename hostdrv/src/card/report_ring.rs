@@ -1,6 +1,6 @@
 //! The report ring: what arrived, and what became of it.
 
-use weft_layout::{doorbells, registers, FrameReport, PlacedReport, ReportKind, SegmentReport};
+use weft_layout::{doorbells, registers, FrameReport, ReportKind, SegmentReport};
 
 use super::write_checked;
 use crate::dma::{observe, DmaBuffer};
@@ -12,9 +12,6 @@ const SIZE: usize = SegmentReport::SIZE;
 const KIND: usize = SegmentReport::KIND_AT;
 const PHASE: usize = SegmentReport::PHASE_AT;
 const JOB_DONE: usize = SegmentReport::JOB_DONE_AT;
-/// And each report of a frame when that came.
-const ARRIVAL: usize = SegmentReport::ARRIVAL_AT;
-const _: () = assert!(PlacedReport::ARRIVAL_AT == ARRIVAL && FrameReport::ARRIVAL_AT == ARRIVAL);
 
 /// An interrupt waits so long for one more report: twice what a segment of 1500 bytes takes at 25 Gb/s.
 const GAP_NS: u64 = 1_000;
@@ -112,13 +109,7 @@ impl Report {
 
     /// When what it tells had come, in units of the card's clock, if it is of a frame.
     pub(super) fn arrival(&self) -> Option<u32> {
-        match ReportKind::from_raw(self.kind())? {
-            ReportKind::Segment | ReportKind::Placed | ReportKind::Frame => {
-                let b = &self.bytes[ARRIVAL..ARRIVAL + 3];
-                Some(u32::from_le_bytes([b[0], b[1], b[2], 0]))
-            }
-            ReportKind::Fpdu | ReportKind::Job | ReportKind::Replay => None,
-        }
+        weft_engine::arrival(&self.bytes)
     }
 
     /// Slot and length of the raw frame that belongs to it, if one does.

@@ -15,6 +15,7 @@ use super::domains::{Domains, Opened};
 use super::packet::{self, words, Incoming, Request, Words};
 use super::{sized, version};
 use crate::device::Device;
+use crate::listening;
 use crate::queue_memory::sealed_file;
 use crate::verbs::{
     Access, ControlLease, Mr, OwnedMemory, Pd, Qp, QpCap, QpInit, QpKind, VerbsError,
@@ -101,20 +102,12 @@ type Lent<'a> = (Words, Vec<BorrowedFd<'a>>);
 impl Broker {
     /// Listens at `path`. A socket that nobody answers at is replaced.
     pub fn bind(device: &Device, path: &Path, limits: Limits) -> Result<Self, ShareError> {
-        if UnixStream::connect(path).is_ok() {
-            return Err(ShareError::InUse(path.to_owned()));
-        }
-        let listen = || {
-            if path.exists() {
-                fs::remove_file(path)?;
-            }
-            let listener = UnixListener::bind(path)?;
-            listener.set_nonblocking(true)?;
-            Ok(listener)
-        };
-        let listener = listen().map_err(|error| ShareError::Socket {
-            path: path.to_owned(),
-            error,
+        let listener = listening::listen(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => ShareError::InUse(path.to_owned()),
+            _ => ShareError::Socket {
+                path: path.to_owned(),
+                error,
+            },
         })?;
         Ok(Self {
             device: device.clone(),

@@ -93,6 +93,8 @@ impl<W: Write> CaptureFile<W> {
                 InterfaceDescriptionOption::IfTsResol(9),
             ],
         })?;
+        // A file that takes nothing says so at once.
+        writer.get_mut().flush()?;
         Ok(Self {
             writer,
             cycle_ns: 1000.0 / clock_mhz,

@@ -93,6 +93,16 @@ pub enum PeerError {
         /// What was waited for.
         waiting_for: &'static str,
     },
+    /// The user ended it before everything was done.
+    #[error("interrupted after {done} of {}", number_of(.asked, .what))]
+    Interrupted {
+        /// What was done, one after the other.
+        what: &'static str,
+        /// So many.
+        done: u64,
+        /// Of so many; 0: of any number, and there was none.
+        asked: u64,
+    },
     /// The connection is one of the kernel's, and that did not work.
     #[error("the kernel's connection: {0}")]
     Kernel(String),
@@ -111,6 +121,13 @@ pub enum PeerError {
 impl Serialize for PeerError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+fn number_of(asked: &u64, what: &str) -> String {
+    match asked {
+        0 => format!("any {what}"),
+        count => format!("{count} {what}"),
     }
 }
 

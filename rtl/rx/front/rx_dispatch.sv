@@ -20,13 +20,13 @@ module rx_dispatch
 #(
   parameter int unsigned WALKS = 8,         // segments in the walk, a power of two
   parameter int unsigned PORTS = 1,
-  parameter int unsigned SHARE_LEAST = 8    // raw slots that a flow may take of a generation, however small the ring
+  parameter int unsigned SHARE_LEAST = RAW_SHARE_LEAST   // raw slots that a flow may take of a generation, however small the ring
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
   input  rx_cfg_t                       cfg_i,
   input  replay_t                       replay_i,           // what is to be known of the replay that comes first
-  input  logic [PORTS-1:0]              closed_i,           // level: a port takes no segments
+  input  logic [PORTS-1:0]              closed_i,           // level: a port takes nothing more
 
   input  logic                          packet_valid_i,
   output logic                          packet_ready_o,
@@ -101,103 +101,35 @@ module rx_dispatch
   localparam int unsigned WALK_W = $clog2(WALKS);
   localparam int unsigned COUNT_W = $clog2(WALKS + 1);
 
-  // LOOK, LOOKING, FETCH: again, because a table was written.
-  typedef enum logic [2:0] {EMPTY, LOOK, LOOKING, FETCH, LATCH, WEIGH, JUDGE, READY} phase_e;
-
-  // ---------------------------------------------------------------- the packet behind: flow
-  typedef enum logic [1:0] {SEEK, SEEKING, SOUGHT} seek_e;
-
-  phase_e       phase_q, phase_d;
-  seek_e        seek_q;
+  // ---------------------------------------------------------------- the packet that stands here: flow, row, position
   rx_packet_t   packet_q;
   rx_segment_t  segment;
-  logic         again, seek, may_look, look_again, fetch_again, weigh_again, next_found, next_tcp_q, load, load_known, known_q;
-  logic         pop, popped_q, vacant_q, ready_q, payload_set_q, same, same_upd;
+  logic         pop, vacant, weigh, latch, ready, known_q, found_q, same, same_upd;
   logic         young_is_same, ended, ended_same_q;   // ended: a cycle ago a walk of the flow
   logic         frame_q, load_free_q;                 // it is no replay; the next packet is none, or nothing is in the walk
-  logic [15:0]  flow_d, flow_q, oldest_flow;
+  logic [15:0]  flow_q, oldest_flow;
   logic [31:0]  seq_end_q, walk_end_q;
   flow_rx_row_t row_q;
   rx_position_t position_q, finish_position, ended_position;
 
   assign segment = packet_q.segment;
 
-  // One lookup at a time. The packet that stands here goes first.
-  assign again          = phase_q == LOOK || phase_q == LOOKING;
-  assign seek           = packet_valid_i && packet_i.segment.is_tcp && seek_q == SEEK && !again;
-  assign next_found     = seek_q == SOUGHT || (seek_q == SEEKING && lookup_rsp_i);
-  assign may_look       = seek_q != SEEKING && !lookup_busy_i && !state_busy_i && !lookup_changed_i;
-  assign lookup_valid_o = (phase_q == LOOK || seek) && may_look;
-  assign lookup_key_o   = phase_q == LOOK ? segment.key : packet_i.segment.key;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) seek_q <= SEEK;
-    else if (load || lookup_changed_i) seek_q <= SEEK;
-    else if (seek && lookup_valid_o) seek_q <= SEEKING;
-    else if (next_found || (packet_valid_i && !packet_i.segment.is_tcp)) seek_q <= SOUGHT;
-  end
-  always_ff @(posedge clk_i) next_tcp_q <= packet_i.segment.is_tcp;
-
-  // ---------------------------------------------------------------- the next packet: row, position
-  // Its payload has been asked for, or there is none to ask for. A replay goes on where its flow's last one really ended, so it waits for that.
-  assign load           = vacant_q && next_found && load_free_q && (payload_set_q || payload_cmd_ready_i) && !hold_i && !lookup_changed_i;
-  assign load_known     = next_tcp_q && lookup_hit_i;
-  assign packet_ready_o = load;
-  assign fetch_valid_o  = (phase_q == FETCH && !hold_i) || load;
-  assign fetch_flow_o   = vacant_q ? lookup_flow_i : flow_q;
-  assign flow_d         = vacant_q || phase_q == LOOKING ? lookup_flow_i : flow_q;
-
-  assign payload_cmd_valid_o  = packet_valid_i && packet_i.payload && !payload_set_q;
   assign payload_cmd_start_o  = packet_i.start;
   assign payload_cmd_offset_o = packet_i.segment.payload_start;
   assign payload_cmd_len_o    = packet_i.segment.payload_len;
 
-  // A table was written; or its flow's last segment in the walk was not the youngest there, so it was weighed against an older position.
-  assign look_again  = segment.is_tcp && lookup_changed_i;
-  assign fetch_again = known_q && state_changed_i;
-  assign weigh_again = known_q && same_upd && !young_is_same;
-
-  // But for a pop.
-  always_comb begin
-    unique case (phase_q)
-      EMPTY:   phase_d = !load ? EMPTY : load_known ? LATCH : READY;
-      LOOK:    phase_d = may_look ? LOOKING : LOOK;
-      LOOKING: phase_d = look_again ? LOOK : !lookup_rsp_i ? LOOKING : lookup_hit_i ? FETCH : READY;
-      FETCH:   phase_d = look_again ? LOOK : hold_i ? FETCH : LATCH;
-      LATCH:   phase_d = look_again ? LOOK : fetch_again ? FETCH : WEIGH;
-      WEIGH:   phase_d = look_again ? LOOK : fetch_again ? FETCH : weigh_again ? WEIGH : JUDGE;
-      JUDGE:   phase_d = look_again ? LOOK : fetch_again ? FETCH : weigh_again ? WEIGH : READY;
-      READY:   phase_d = look_again ? LOOK : fetch_again ? FETCH : weigh_again ? WEIGH : READY;
-      default: phase_d = EMPTY;
-    endcase
-  end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      phase_q       <= EMPTY;
-      vacant_q      <= 1'b1;
-      ready_q       <= 1'b0;
-      popped_q      <= 1'b0;
-      known_q       <= 1'b0;
-      payload_set_q <= 1'b0;
-    end else begin
-      phase_q  <= pop ? EMPTY : phase_d;
-      vacant_q <= pop || (vacant_q && !load);      // phase_q == EMPTY
-      ready_q  <= phase_d == READY;                // phase_q == READY, or it was until a pop
-      popped_q <= pop;
-      if (vacant_q) known_q <= load_known;
-      else if (phase_q == LOOK) known_q <= 1'b0;
-      else if (phase_q == LOOKING && lookup_rsp_i) known_q <= lookup_hit_i;
-      // A flush takes with it what was asked for the packet behind.
-      if (load || payload_flush_o) payload_set_q <= 1'b0;
-      else if (packet_valid_i && payload_cmd_ready_i) payload_set_q <= 1'b1;
-    end
-  end
+  // A replay goes on where its flow's last one really ended, so it waits for that. What was weighed against the position of before is
+  // weighed again, unless its flow's last segment in the walk was the youngest there.
+  rx_stand i_stand (
+    .clk_i, .rst_ni, .packet_valid_i, .packet_ready_o, .packet_i, .payload_ready_i(payload_cmd_ready_i), .payload_ask_o(payload_cmd_valid_o),
+    .payload_flush_i(payload_flush_o), .lookup_busy_i, .lookup_valid_o, .lookup_key_o, .lookup_rsp_i, .lookup_hit_i, .lookup_flow_i,
+    .lookup_changed_i, .state_busy_i, .state_changed_i, .hold_i, .fetch_valid_o, .fetch_flow_o, .may_load_i(load_free_q),
+    .weigh_again_i(same_upd && !young_is_same), .pop_i(pop), .packet_o(packet_q), .flow_o(flow_q), .known_o(known_q), .vacant_o(vacant),
+    .found_o(found_q), .latch_o(latch), .weigh_o(weigh), .ready_o(ready)
+  );
 
   always_ff @(posedge clk_i) begin
-    if (vacant_q) packet_q <= packet_i;
-    flow_q      <= flow_d;
-    if (phase_q == LATCH) begin
+    if (latch) begin
       row_q      <= fetch_row_i;
       position_q <= fetch_position_i;
     end
@@ -210,9 +142,8 @@ module rx_dispatch
   end
 
   // Whether the oldest walk is of the flow, by both flows that it may be: which of them it is chooses late.
-  logic found_q, same_found_q, same_held_q;
+  logic same_found_q, same_held_q;
   always_ff @(posedge clk_i) begin
-    found_q      <= vacant_q || phase_q == LOOKING;
     same_found_q <= oldest_flow == lookup_flow_i;
     same_held_q  <= oldest_flow == flow_q;
   end
@@ -243,7 +174,7 @@ module rx_dispatch
   rx_position_t judged, weighed;
   accept_e      accept;
   logic [3:0]   refusal;
-  logic         accept_walk, accept_counts, accept_raw, stamps, to_walk, room, room_any, room_walk, room_plain, decide, direct, close_room, close_free_q, raw_take;
+  logic         accept_walk, accept_counts, accept_raw, stamps, to_walk, room, room_any, room_walk, room_plain, decide, direct, close_room, raw_take;
   logic         needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, framed_q, follows, chained_q, direct_counts, direct_raw, goes_up;
   logic [PORTS-1:0] closed_q;
   always_ff @(posedge clk_i) closed_q <= closed_i;
@@ -279,66 +210,32 @@ module rx_dispatch
   end
 
   rx_accept i_accept (
-    .clk_i, .weigh_i(phase_q == WEIGH), .segment_i(segment), .seq_end_i(seq_end_q), .row_i(row_q), .position_i(weighed),
+    .clk_i, .weigh_i(weigh), .segment_i(segment), .seq_end_i(seq_end_q), .row_i(row_q), .position_i(weighed),
     .follows_i(replay_i.follows), .attached_i(attached), .used_i(pop && known_q), .now_i(judged), .accept_o(accept), .refusal_o(refusal), .walk_o(accept_walk), .counts_o(accept_counts),
     .raw_o(accept_raw), .stamps_o(stamps)
   );
 
-  logic [PORTS-1:0]       settled_of, room_of, room_any_of, room_walk_of, room_plain_of;
-  logic [PORTS-1:0][15:0] slot_of, behind_of, begin_of;
-  logic [PORTS-1:0][10:0] share_of;
-  for (genvar p = 0; p < PORTS; p++) begin : gen_port
-    rx_raw_slots #(.WALKS(WALKS), .SHARE_LEAST(SHARE_LEAST)) i_raw_slots (
-      .clk_i, .rst_ni, .cfg_i(cfg_i.raw[p]), .reserve_i(p == 0 ? cfg_i.raw_reserve : '0), .closed_i(closed_i[p]), .walks_i(walks), .start_i(start), .own_i(port == 1'(p)),
-      .needless_i(!frame_q), .take_i(raw_take && of_port == 1'(p)), .settled_o(settled_of[p]), .begin_o(begin_of[p]), .share_o(share_of[p]), .slot_o(slot_of[p]), .tail_o(raw_tail_o[p]), .given_up_o(raw_given_up_o[p]), .taken_o(raw_taken_o[p]), .behind_o(behind_of[p]), .room_o(room_of[p]),
-      .room_any_o(room_any_of[p]), .room_walk_o(room_walk_of[p]), .room_plain_o(room_plain_of[p])
-    );
-  end
   // A frame of no flow is the first port's.
-  if (PORTS == 1) begin : gen_one_port
-    assign {port, of_port} = '0;
-    assign room      = room_of[0];
-    assign room_any  = room_any_of[0];
-    assign room_walk = room_walk_of[0];
-    assign raw_slot  = slot_of[0];
-    assign raw_behind = behind_of[0];
-  end else begin : gen_two_ports
-    assign port      = known_q && row_q.flags[FLOW_RX_ROW_PORT_BIT];
-    assign of_port   = of_walk_q ? oldest.port : port;
-    assign room      = room_of[port];
-    assign room_any  = room_any_of[port];
-    assign room_walk = room_walk_of[port];
-    assign raw_slot  = slot_of[of_port];
-    assign raw_behind = behind_of[of_port];
-  end
-  assign settled    = &settled_of;
-  assign room_plain = room_plain_of[0];
+  assign port    = PORTS != 1 && known_q && row_q.flags[FLOW_RX_ROW_PORT_BIT];
+  assign of_port = PORTS != 1 && (of_walk_q ? oldest.port : port);
 
-  // Whether the flow has taken its share of the raw slots: its mark is in begin + 1 .. tail, modulo 2^16, and so many are before it. Two cycles;
-  // position, tail and generation have stood for longer when it is decided, but for a generation that begins: then it is seen late.
-  logic        after_begin_q, in_tail_q, wraps_q, spent_q, fresh_q;
-  logic [10:0] taken_q;
-  logic [15:0] begins, ends;
-  assign begins = begin_of[port];
-  assign ends   = raw_tail_o[port];
-  always_ff @(posedge clk_i) begin
-    after_begin_q <= weighed.mark > begins;
-    in_tail_q     <= weighed.mark <= ends;
-    wraps_q       <= ends < begins;
-    taken_q       <= weighed.taken;
-    fresh_q       <= !(wraps_q ? after_begin_q || in_tail_q : after_begin_q && in_tail_q);
-    spent_q       <= (wraps_q ? after_begin_q || in_tail_q : after_begin_q && in_tail_q) && taken_q >= share_of[port];
-  end
+  logic        spent, fresh;                             // the flow has taken its share of the raw slots; none of it
+  logic [15:0] plain_slot;
+  rx_raw_room #(.WALKS(WALKS), .PORTS(PORTS), .SHARE_LEAST(SHARE_LEAST)) i_raw_room (
+    .clk_i, .rst_ni, .cfg_i, .closed_i, .walks_i(walks), .start_i(start), .needless_i(!frame_q), .port_i(port), .take_i(raw_take),
+    .take_port_i(of_port), .mark_i(weighed.mark), .taken_i(weighed.taken), .used_i(direct && known_q), .position_i(position_q),
+    .settled_o(settled), .fresh_o(fresh), .spent_o(spent), .room_o(room), .room_any_o(room_any), .room_walk_o(room_walk),
+    .room_plain_o(room_plain), .slot_o(raw_slot), .plain_slot_o(plain_slot), .behind_o(raw_behind), .tail_o(raw_tail_o),
+    .given_up_o(raw_given_up_o), .raw_taken_o(raw_taken_o)
+  );
 
-  // A close that is taken leaves room a cycle later: until then neither a decision nor an end can come. Beside the bit that five hundred
-  // registers wait for, the same for what is decided.
-  assign close_room = close_free_q;
+  // A close that is taken leaves room a cycle later: until then neither a decision nor an end can come.
   assign to_walk    = known_q && accept_walk && follows_q;
-  assign decide     = ready_q && !popped_q && settled && !hold_i && !lookup_changed_i && !state_changed_i;
+  assign decide     = ready && settled && !hold_i && !lookup_changed_i && !state_changed_i;
   assign may_start  = decide && steady_q && known_q && accept_walk && room_walk && walk_room && start_ready_i;
   assign start      = may_start && follows_q;
   assign opens      = may_start && framed_q;        // a frame, whose payload waits for this
-  assign direct     = decide && empty_q && close_room && !(to_walk && (room_any || !frame_q));
+  assign direct     = decide && empty_q && close_room && !(to_walk && (frame_q ? room_any : !closed_q[port]));
   assign finish     = done_valid && close_room && !hold_i;
   // The verdict is a cycle old, and what is known of its flow's segments in the walk: no segment has ended in that cycle; none is in
   // the walk any more.
@@ -359,8 +256,8 @@ module rx_dispatch
   assign follows        = !flow_in_walk || young_is_same;
 
   always_ff @(posedge clk_i) begin
-    if (vacant_q) frame_q <= !packet_i.segment.replay;
-    load_free_q <= !packet_i.segment.replay || (vacant_q && walks == '0 && !payload_left);
+    if (vacant) frame_q <= !packet_i.segment.replay;
+    load_free_q <= !packet_i.segment.replay || (vacant && walks == '0 && !payload_left);
     follows_q <= !replaying_q && follows;
     framed_q  <= !replaying_q && frame_q && follows;
     chained_q <= flow_in_walk;
@@ -386,15 +283,12 @@ module rx_dispatch
   // One that should be walked is here because there is no slot, or no room for its reports.
   assign needs_raw = frame_q && (!known_q || accept_raw);
   // Or it is a replay of a flow that is gone.
-  assign goes_up = known_q ? room && !spent_q : room_plain;
-  assign drop    = frame_q ? (needs_raw && !goes_up) || (known_q && closed_q[port]) : !known_q;
+  assign goes_up = known_q ? room && !spent : room_plain;
+  assign drop    = frame_q ? (needs_raw && !goes_up) || closed_q[port] : !known_q;
 
   // ---------------------------------------------------------------- what is decided: position, report, close
   rx_packet_t      of;
-  rx_close_t       close_d;
   rx_position_t    position_d;
-  segment_report_t record;
-  frame_report_t   frame_record;
   logic            whole, raw, is_known, is_duplicate, is_refused, counts_raw;
   logic [15:0]     of_flow, done_len;
   logic [3:0]      outcome;           // of a replay
@@ -405,7 +299,8 @@ module rx_dispatch
 
   assign whole         = done.stop == STOP_WHOLE;
   assign outcome       = !of_walk_q ? REPLAY_OUTCOME_REFUSED : whole ? REPLAY_OUTCOME_WHOLE :
-                         done.stop == STOP_ERROR ? REPLAY_OUTCOME_ERROR : REPLAY_OUTCOME_PARTIAL;
+                         done.stop == STOP_ERROR ? REPLAY_OUTCOME_ERROR :
+                         done.stop == STOP_NOT_WALKED ? REPLAY_OUTCOME_REFUSED : REPLAY_OUTCOME_PARTIAL;
   assign of            = of_walk_q ? oldest.packet : packet_q;
   assign of_flow       = of_walk_q ? oldest.flow : flow_q;
   assign is_known      = of_walk_q || known_q;
@@ -429,7 +324,7 @@ module rx_dispatch
   always_comb begin
     position_d           = position_q;
     position_d.mark      = raw_behind;       // written only if it takes a slot
-    position_d.taken     = fresh_q ? 11'd1 : position_q.taken + 11'd1;
+    position_d.taken     = fresh ? 11'd1 : position_q.taken + 11'd1;
     position_d.attached  = position_q.attached && !detach;
   end
   assign upd_valid_o    = finish || (direct && direct_raw);
@@ -438,65 +333,30 @@ module rx_dispatch
   assign same_upd       = finish && same;
   assign upd_position_o = of_walk_q ? finish_position : position_d;
 
-  always_comb begin
-    record           = segment_record(of.segment);
-    record.flags[SEGMENT_REPORT_RAW_BIT]       = raw;
-    record.flags[SEGMENT_REPORT_ATTACHED_BIT]  = of_walk_q ? whole : position_d.attached;
-    record.flags[SEGMENT_REPORT_DUPLICATE_BIT] = is_duplicate;
-    record.flow      = of_flow;
-    record.arrival   = of.arrival;
-    record.epoch     = of_walk_q ? oldest.epoch : row_q.epoch;
-    record.status[SEGMENT_REPORT_REFUSAL_LSB +: SEGMENT_REPORT_REFUSAL_WIDTH] = is_refused ? refusal : REFUSAL_NONE;
-    record.done_len  = done_len;
-    record.raw_slot  = raw ? raw_slot : '0;
-    record.raw_len   = raw ? of.frame_len : '0;
-    record.phase[SEGMENT_REPORT_PORT_BIT] = of_port;
-    if (of.segment.replay) begin
-      record.flags  = '0;
-      record.status = 8'(outcome);
-    end
+  rx_close i_close (
+    .clk_i, .rst_ni, .decided_i(finish || direct), .packet_i(of), .known_i(is_known), .report_i(of_walk_q || !drop), .raw_i(raw), .slot_i(raw_slot),
+    .plain_slot_i(plain_slot), .flow_i(of_flow), .epoch_i(of_walk_q ? oldest.epoch : row_q.epoch), .port_i(of_port),
+    .attached_i(of_walk_q ? whole : position_d.attached), .duplicate_i(is_duplicate), .refusal_i(is_refused ? refusal : REFUSAL_NONE),
+    .done_len_i(done_len), .outcome_i(outcome), .free_o(close_room), .valid_o(close_valid_o), .ready_i(close_ready_i), .close_o
+  );
 
-    frame_record          = '0;
-    frame_record.kind     = REPORT_KIND_FRAME;
-    frame_record.raw_slot = slot_of[0];
-    frame_record.raw_len  = of.frame_len;
-    frame_record.arrival  = of.arrival;
-
-    close_d.raw    = raw;
-    close_d.report = of_walk_q || !drop;
-    close_d.record = is_known ? record : frame_record;
-    close_d.start  = of.start;
-    close_d.stop   = of.stop;
-  end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      close_valid_o <= 1'b0;
-      close_free_q  <= 1'b1;
-    end else begin
-      close_valid_o <= close_valid_o ? !close_ready_i : finish || direct;
-      close_free_q  <= close_valid_o ? close_ready_i : !(finish || direct);
-    end
-  end
-  always_ff @(posedge clk_i) if (!close_valid_o) close_o <= close_d;
-
-  // !close_free_q || done_waits: the walk's next operation waits for it, and with it much of the walk. An end that waits still does in
+  // !close_room || done_waits: the walk's next operation waits for it, and with it much of the walk. An end that waits still does in
   // the next cycle, or its close does.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) op_block_o <= 1'b0;
     else op_block_o <= done_valid_i || done_waits || direct || (close_valid_o && !close_ready_i);
   end
-  assign idle_o     = !packet_valid_i && phase_q == EMPTY && walks == '0 && !payload_left && !close_valid_o;
+  assign idle_o     = !packet_valid_i && vacant && walks == '0 && !payload_left && !close_valid_o;
 
   // ---------------------------------------------------------------- counters, trace
   rx_verdict i_verdict (
-    .clk_i, .rst_ni, .finish_i(finish), .direct_i(direct), .dropped_i(!of_walk_q && drop), .reserved_i(!known_q && room_any), .spent_i(spent_q && room), .closed_i(closed_q[port]),
+    .clk_i, .rst_ni, .finish_i(finish), .direct_i(direct), .dropped_i(!of_walk_q && drop), .reserved_i(!known_q && room_any), .spent_i(spent && room), .closed_i(closed_q[port]),
     .known_i(is_known), .replay_i(of.segment.replay), .raw_i(raw), .counts_raw_i(counts_raw), .flow_i(of_flow), .tcp_i(of.segment.is_tcp), .seq_i(of.segment.seq),
     .frame_len_i(of.frame_len), .stop_i(done.stop), .engine_i(done.engine), .accept_i(accept), .refusal_i(refusal), .trace_o, .cnt_inc_o
   );
 
   logic unused;
-  assign unused = ^{cfg_i, oldest, of.payload, room_plain_of, replay_i};
+  assign unused = ^{oldest, of.payload, replay_i};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
@@ -506,16 +366,14 @@ module rx_dispatch
     ended_q      <= rst_ni && finish;
     ended_flow_q <= oldest.flow;
     if (rst_ni) begin
-      vacant_told: assert (vacant_q == (phase_q == EMPTY) && (ready_q && !popped_q) == (phase_q == READY));
-      free_told: assert (close_free_q == !close_valid_o);
-      block_told: assert (op_block_o == (!close_free_q || done_waits));
+      block_told: assert (op_block_o == (!close_room || done_waits));
       nothing_in_walk: assert (direct -> walks == '0 && !payload_left);
       chained_as_it_stands: assert (start -> start_chained_o == young_is_same);
       same_as_ever: assert (finish -> same == (oldest.flow == flow_q));
       ended_of_it: assert (ended_q -> same == (ended_flow_q == flow_q));
-      ended_as_compared: assert (phase_q == WEIGH -> ended_same_q == ended);
+      ended_as_compared: assert (weigh -> ended_same_q == ended);
       known_by_then: assert (start || direct -> !ended);
-      replay_alone: assert (phase_q != EMPTY && !frame_q -> walks == '0 && !payload_left);
+      replay_alone: assert (!vacant && !frame_q -> walks == '0 && !payload_left);
       opens_told: assert (opens == (start && !segment.replay));
       frame_told: assert (start || direct -> frame_q == !segment.replay && !(start && replaying_q));
       one_source: assert (!(finish && direct));

@@ -4,10 +4,11 @@
 // set aside for it: its last FPDU may turn out partial. What is not walked leaves an eighth of the slots to segments that are.
 //
 // *Credit by flow.* Slots are taken in generations: a new one begins, at the ring's tail then (`begin_o`), when the host has given back a slot that was
-// taken in the present one. A flow takes `share_o` slots of a generation at most for segments that are not walked: a quarter of the ring, or SHARE_LEAST of a small one.
+// taken in the present one. A flow takes `share_o` slots of a generation at most for segments that are not walked: one in RAW_SHARE_PART of the ring, or SHARE_LEAST of a small one.
 // - It holds two shares at most: slots that were not given back are of the present generation and of the one before, because this one began when slots of that one came back.
 // - It never starves itself: with all slots given back a new generation begins, or none was taken in the present one.
-// How many it has taken is beside its mark, which says whether the last of them is of this generation (rx_dispatch).
+// How many it has taken is beside its mark, which says whether the last of them is of this generation (rx_dispatch). A generation
+// begins in a cycle in which nothing is decided, nor in the two behind it: so all that is decided is of the one that it is counted in.
 //
 // Where the ring is set up anew (`cfg_i.reset`), `given_up_o` says in the next cycle how many slots of the old one were taken in all (`taken_o`).
 // A new ring has room for the segments in the walk: its owner sees to that.
@@ -18,10 +19,12 @@
 // Segments in the walk count for every port: which of them are whose is not asked.
 
 module rx_raw_slots
+  import weft_card_pkg::RAW_SHARE_LEAST;
+  import weft_card_pkg::RAW_SHARE_PART;
   import weft_int_pkg::raw_cfg_t;
 #(
   parameter int unsigned WALKS = 8,
-  parameter int unsigned SHARE_LEAST = 8,
+  parameter int unsigned SHARE_LEAST = RAW_SHARE_LEAST,
   localparam int unsigned LATENCY = 3,
   localparam int unsigned COUNT_W = $clog2(WALKS + 1)
 ) (
@@ -35,7 +38,7 @@ module rx_raw_slots
   input  logic [COUNT_W-1:0] walks_i,        // segments in the walk
   input  logic               start_i,        // there will be one more
   input  logic               own_i,          // of this port: for the assertions
-  input  logic               needless_i,     // it never needs one: as it was a cycle ago
+  input  logic               needless_i,     // it never needs a slot: as it was a cycle ago
   input  logic               take_i,         // slot_o is taken
   output logic               settled_o,
   output logic [15:0]        begin_o,        // the first slot of this generation
@@ -53,7 +56,8 @@ module rx_raw_slots
 
   logic [15:0]        behind_q, begin_q, given_q;       // given: slots of this generation that came back, by the last cycle but one
   logic [10:0]        share_q;
-  logic               begun_q;                          // a new one has just begun
+  logic [31:0]        share_rest;                       // of this ring, less one
+  logic               ends, ends_q, begun_q;            // this generation ends in the next cycle, in this one; a new one has just begun
   logic [31:0]        tail_q, used_q, plain_used_q, slot_mask_q;
   logic [32:0]        with_walks_q, with_reserve_q, with_eighth_q;
   logic [COUNT_W-1:0] walks_q;
@@ -65,7 +69,9 @@ module rx_raw_slots
   assign behind_o  = behind_q;
   assign begin_o   = begin_q;
   assign share_o   = share_q;
-  assign recent    = start_i || take_i || cfg_i.reset;
+  assign recent    = start_i || take_i || ends_q || cfg_i.reset;
+  assign share_rest = slot_mask_q / RAW_SHARE_PART;
+  assign ends      = !ends_q && !begun_q && !given_q[15] && given_q != '0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -84,7 +90,7 @@ module rx_raw_slots
       end
       given_up_o <= cfg_i.reset;
       recent_q  <= {recent_q[LATENCY-3:0], recent};
-      settled_o <= recent_q == '0 && !cfg_i.reset;
+      settled_o <= recent_q == '0 && !ends && !ends_q && !cfg_i.reset;
     end
   end
 
@@ -94,17 +100,14 @@ module rx_raw_slots
     if (!rst_ni) begin
       begin_q <= '0;
       given_q <= '0;
+      ends_q  <= 1'b0;
       begun_q <= 1'b0;
     end else begin
       given_q <= cfg_i.head[15:0] - begin_q;
-      begun_q <= 1'b0;
-      if (cfg_i.reset) begin
-        begin_q <= '0;
-        begun_q <= 1'b1;
-      end else if (!begun_q && !given_q[15] && given_q != '0) begin
-        begin_q <= tail_q[15:0];
-        begun_q <= 1'b1;
-      end
+      ends_q  <= ends && !cfg_i.reset;
+      begun_q <= ends_q || cfg_i.reset;
+      if (cfg_i.reset) begin_q <= '0;
+      else if (ends_q) begin_q <= tail_q[15:0];
     end
   end
 
@@ -118,9 +121,9 @@ module rx_raw_slots
     with_walks_q   <= 33'(used_q) + 33'(walks_q);
     with_reserve_q <= 33'(used_q) + 33'(reserve_i);
     with_eighth_q  <= 33'(used_q) + 33'((slot_mask_q + 32'd1) >> 3);
-    share_q        <= 32'(slot_mask_q >> 2) < SHARE_LEAST - 1 ? 11'(SHARE_LEAST) : 11'(slot_mask_q[11:2]) + 11'd1;
+    share_q        <= share_rest < SHARE_LEAST - 1 ? 11'(SHARE_LEAST) : 11'(share_rest) + 11'd1;
     room_o         <= !closed_i && (with_eighth_q & {1'b1, ~slot_mask_q}) == '0;
-    room_walk_o    <= needless_i || (!closed_i && (with_walks_q & {1'b1, ~slot_mask_q}) == '0);
+    room_walk_o    <= !closed_i && (needless_i || (with_walks_q & {1'b1, ~slot_mask_q}) == '0);
     room_plain_o   <= !closed_i && (with_reserve_q & {1'b1, ~slot_mask_q}) == '0;
   end
 
@@ -138,6 +141,7 @@ module rx_raw_slots
       room_is_there: assert (take_i -> used < slots || cfg_i.reset);
       behind_told: assert (behind_q == tail_q[15:0] + 16'd1);
       not_at_once: assert (start_i -> !recent_q[0]);
+      settled_generation: assert (settled_o -> !ends_q && !begun_q);
       walk_has_slot: assert (start_i && own_i && !needless_i -> used + 32'(walks_i) < slots || cfg_i.reset);
     end
   end

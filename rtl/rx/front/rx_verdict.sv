@@ -14,7 +14,7 @@ module rx_verdict
   input  logic         dropped_i,      // no raw slot
   input  logic         reserved_i,     // but reserved ones
   input  logic         spent_i,        // of a flow: it has taken its share of them
-  input  logic         closed_i,       // of a flow: its port has no room for reports
+  input  logic         closed_i,       // its port has no room for reports
   input  logic         known_i,        // of a flow
   input  logic         replay_i,       // no frame, but a replay
   input  logic         raw_i,
@@ -34,7 +34,8 @@ module rx_verdict
 
   logic [7:0] why;                     // it was dropped
   always_comb begin
-    if (known_i) why = closed_i ? 8'(TRACE_DROP_REPORT_ROOM) : spent_i ? 8'(TRACE_DROP_RAW_CREDIT) : 8'(TRACE_DROP_NO_RAW_SLOT);
+    if (closed_i) why = 8'(TRACE_DROP_REPORT_ROOM);
+    else if (known_i) why = spent_i ? 8'(TRACE_DROP_RAW_CREDIT) : 8'(TRACE_DROP_NO_RAW_SLOT);
     else why = reserved_i ? 8'(TRACE_DROP_RAW_RESERVED) : 8'(TRACE_DROP_NO_RAW_SLOT);
   end
 
@@ -69,7 +70,7 @@ module rx_verdict
       cnt_inc_o[CNT_RX_REPLAYS]            <= 16'(finish_i && replay_i && stop_i == STOP_WHOLE);
       cnt_inc_o[CNT_RX_REPLAYS_PARTIAL]    <= 16'(finish_i && replay_i && stop_i == STOP_PARTIAL);
       cnt_inc_o[CNT_RX_REPLAYS_ERROR]      <= 16'(finish_i && replay_i && stop_i == STOP_ERROR);
-      cnt_inc_o[CNT_RX_REPLAYS_REFUSED]    <= 16'(direct_i && replay_i);
+      cnt_inc_o[CNT_RX_REPLAYS_REFUSED]    <= 16'(replay_i && (direct_i || (finish_i && stop_i == STOP_NOT_WALKED)));
     end
   end
 
@@ -84,7 +85,7 @@ module rx_verdict
         STOP_WHOLE:   verdict = engine_i ? TRACE_VERDICT_ENGINE : TRACE_VERDICT_PLACED;
         STOP_PARTIAL: verdict = TRACE_VERDICT_PARTIAL;
         STOP_ERROR:   verdict = TRACE_VERDICT_ERROR;
-        default:      ;     // behind one that did not end whole
+        default:      ;     // behind one that did not end whole, or its port had no room for more reports
       endcase
     end else if (!known_i) begin
       verdict = TRACE_VERDICT_NO_FLOW;

@@ -68,11 +68,12 @@ module rx_walks
   logic [INDEX_W-1:0]     head_q, tail_q, young_q;
   logic [COUNT_W-1:0]     count_q, payloads_q;
   logic                   some_payload_q, more_payloads_q;   // payloads_q != 0, > 1: a start, and the end that it lets through, are late
+  logic                   some_q, more_q;                    // of count_q likewise
   logic [15:0]            young_flow_q;
   logic [31:0]            young_end_q, young_ts_recent_q, stopped_at_q;
   logic                   young_same_q, young_ts_valid_q;
 
-  assign youngest_o        = count_q != '0 && young_same_q;
+  assign youngest_o        = some_q && young_same_q;
   assign young_o           = young_q;
   assign young_end_o       = young_end_q;
   assign young_ts_valid_o  = young_ts_valid_q;
@@ -90,7 +91,7 @@ module rx_walks
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) same_q[i] <= flow_q[i] == flow_i;
     young_same_q   <= young_flow_q == flow_i;
-    was_youngest_o <= young_flow_q == flow_i && count_q != '0;
+    was_youngest_o <= young_flow_q == flow_i && some_q;
     ts_valid_q     <= entry_i.ts_valid;
     ts_recent_q    <= entry_i.ts_recent;
     if (started_q) begin
@@ -175,7 +176,7 @@ module rx_walks
       young_q    <= '1;
       count_q    <= '0;
       payloads_q <= '0;
-      {some_payload_q, more_payloads_q} <= '0;
+      {some_payload_q, more_payloads_q, some_q, more_q} <= '0;
     end else begin
       if (finish_i) begin
         valid_q[head_q] <= 1'b0;
@@ -187,6 +188,10 @@ module rx_walks
         young_q         <= tail_q;
       end
       count_q    <= count_q + COUNT_W'(start_i) - COUNT_W'(finish_i);
+      if (start_i != finish_i) begin
+        some_q <= start_i || more_q;
+        more_q <= start_i ? some_q : count_q > COUNT_W'(2);
+      end
       if (start_i != payload_end_i) begin
         payloads_q      <= start_i ? payloads_q + 1'b1 : payloads_q - 1'b1;
         some_payload_q  <= start_i || more_payloads_q;
@@ -242,6 +247,7 @@ module rx_walks
       one_mark: assert (start_i && youngest_o -> mark_i == marks_q[young_q]);
       ready_told: assert (done_ready_q == (done_valid_q && oldest_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)));
       no_more_than_fit: assert (32'(count_q) <= WALKS);
+      count_told: assert (some_q == (count_q != '0) && more_q == (count_q > COUNT_W'(1)));
       payloads_told: assert (some_payload_q == (payloads_q != '0) && more_payloads_q == (payloads_q > COUNT_W'(1)));
       dones_fit: assert (done_valid_i -> fifo_ready && count_q != '0);
       oldest_is_oldest: assert (finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);

@@ -10,6 +10,7 @@
 // with STOP_NOT_WALKED (done_len 0). A start of another flow may come before the done of the one before, too. A user that
 // waits for each done ties start_chained_i to 0. Dones are in the order of the starts, one cycle each, always taken.
 // ops: in order; the payload of the PLACE ops comes at place_*, one packed run of beats for each, `last` at its end.
+// STOP_NOT_WALKED also where the rest of a segment was left, for want of room for reports.
 // Nothing of an FPDU comes out before its CRC verdict and all its checks.
 
 module rx_walk
@@ -26,6 +27,7 @@ module rx_walk
 ) (
     input logic clk_i,
     input logic rst_ni,
+    input logic [1:0] closed_i,  // level, of each port: no room for more reports
 
     input logic start_valid_i,
     output logic start_ready_o,
@@ -287,6 +289,7 @@ module rx_walk
       .clk_i,
       .rst_ni,
       .tables_ready_i(stags_ready && tails_ready),
+      .closed_i,
       .seg_valid_i(seg_valid),
       .seg_ready_o(seg_ready),
       .seg_i(seg),

@@ -6,6 +6,7 @@
 // verdict are there. Five cycles for a tagged FPDU; nine for one of queue 0 (ten if its element is not the one used
 // last), five for each further SGE it reaches into; if its message has begun before, three more and two for each SGE that lies
 // before its offset.
+// Where the port has no room for more reports (`closed_i`) a segment is walked to the end of its first FPDU and no further.
 // Handshake: ready/valid; `done_valid_o` for one cycle, not before all operations of the segment were taken.
 
 module walk_check
@@ -15,6 +16,7 @@ module walk_check
     input logic clk_i,
     input logic rst_ni,
     input logic tables_ready_i,
+    input logic [1:0] closed_i,  // of each port
 
     input logic seg_valid_i,
     output logic seg_ready_o,
@@ -93,7 +95,8 @@ module walk_check
   err_e err_q;
   logic bad_q;  // there is one
   fpdu_tail_t tail_q;
-  logic silent_q;  // not reported: partial, or behind the FPDU at which the walk stopped
+  logic cut_q;  // it is not the segment's first, and its report has no room
+  logic silent_q;  // not reported: cut, partial, or behind the FPDU at which the walk stopped
 
   // The segment's walk so far.
   stop_e stop;
@@ -173,9 +176,10 @@ module walk_check
   logic [31:0] posted_q, posted_behind;
   assign posted_behind = posted_q - header_q.msn;
 
-  logic silent, mpa_bad;
+  logic silent, mpa_bad, port;
+  assign port = seg_i.row.flags[FLOW_RX_ROW_PORT_BIT];
   err_e checked, verdict;
-  assign silent = tail_i.partial || stop != STOP_WHOLE;
+  assign silent = cut_q || tail_i.partial || stop != STOP_WHOLE;
   assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[FLOW_RX_ROW_CRC_BIT] && !crc_good_i);
   always_comb begin
     checked = header_q.err;
@@ -228,7 +232,7 @@ module walk_check
       .valid_i(final_step && !silent_q),
       .flow_i(seg_i.flow),
       .epoch_i(seg_i.row.epoch),
-      .port_i(seg_i.row.flags[FLOW_RX_ROW_PORT_BIT]),
+      .port_i(port),
       .seg_seq_i(seg_i.seq),
       .offset_i(offset_q),
       .header_i(header_q),
@@ -258,6 +262,7 @@ module walk_check
       .bad_i(bad_q),
       .offset_i(offset_q),
       .partial_i(tail_q.partial),
+      .cut_i(cut_q),
       .seg_last_i(tail_q.seg_last),
       .stop_o(stop),
       .msn_o(msn),
@@ -334,6 +339,7 @@ module walk_check
         header_q <= next_header;
         header_q.kind <= next_kind;
         offset_q <= next_offset;
+        cut_q <= next_offset != 16'd0 && closed_i[port];
         has_payload_q <= next_header.payload_len != 16'd0;
         receive_q <= next_kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
         region_q <= next_kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;

@@ -17,6 +17,7 @@ module walk_progress
     input logic bad_i,  // there is an error in it
     input logic [15:0] offset_i,
     input logic partial_i,
+    input logic cut_i,  // it is not walked, nor is what is behind it
     input logic seg_last_i,
 
     output stop_e stop_o,  // from the cycle after `begin_i`
@@ -41,7 +42,8 @@ module walk_progress
     stop_d = stop_q;
     engine_d = engine_q;
     if (stop_q == STOP_WHOLE) begin
-      if (partial_i) stop_d = STOP_PARTIAL;
+      if (cut_i) stop_d = STOP_NOT_WALKED;
+      else if (partial_i) stop_d = STOP_PARTIAL;
       else if (bad_i) stop_d = STOP_ERROR;
       else engine_d = engine_q || header_i.kind == CLASS_ENGINE;
     end
@@ -53,7 +55,7 @@ module walk_progress
     else ended_q <= end_i;
   end
   always_ff @(posedge clk_i) begin
-    counts_q <= stop_q == STOP_WHOLE && !partial_i && !bad_i && header_i.kind == CLASS_RECEIVE;
+    counts_q <= stop_q == STOP_WHOLE && !cut_i && !partial_i && !bad_i && header_i.kind == CLASS_RECEIVE;
     last_q <= header_i.last;
   end
   always_comb begin

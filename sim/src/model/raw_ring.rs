@@ -1,5 +1,7 @@
 //! The raw ring: frames that the card does not finish.
 
+use weft_layout::{RAW_SHARE_LEAST, RAW_SHARE_PART};
+
 use crate::iommu::HostMemory;
 
 /// The raw ring.
@@ -85,7 +87,7 @@ impl RawRing {
 
     /// Slots that a flow may take of a generation.
     pub(super) fn share(&self) -> u32 {
-        ((1 << self.count_log2) / 4).max(8)
+        ((1 << self.count_log2) / RAW_SHARE_PART).max(RAW_SHARE_LEAST)
     }
 
     /// For a frame of no flow.

@@ -15,7 +15,7 @@ use super::counters::Counters;
 use super::ethernet::{flag, parse_for, Parsed, Segment};
 use super::raw_ring::RawRing;
 use super::reports::ReportRing;
-use super::tables::Tables;
+use super::tables::{peers_key, Tables};
 use super::trace::{Trace, NO_FLOW};
 use super::transmit::Replay;
 use crate::iommu::HostMemory;
@@ -379,7 +379,9 @@ impl Receive<'_> {
         }
         let mut fpdus = Vec::new();
         let elsewhere = replay.follows && replay.seq != position.rcv_nxt;
-        let refused = !row.valid() || position.attached() || elsewhere;
+        // It is looked up as a segment of the peer's would be.
+        let known = self.tables.lookup(&peers_key(&self.tables.tx[f])) == Some(replay.flow);
+        let refused = !known || !row.valid() || position.attached() || elsewhere;
         let (outcome, done) = if refused {
             self.counters.count(Counter::RxReplaysRefused);
             (ReplayOutcome::Refused, 0)
@@ -402,6 +404,9 @@ impl Receive<'_> {
         };
         self.trace
             .verdict(verdict, replay.flow, replay.seq, bytes.len());
+        if !known {
+            return;
+        }
         for fpdu in &fpdus {
             self.reports.push(fpdu.to_bytes());
         }

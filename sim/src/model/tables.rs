@@ -50,6 +50,16 @@ pub struct Tables {
     pub rq_tail: Vec<u32>,
 }
 
+/// The key of what the peer of this row sends.
+pub fn peers_key(row: &FlowTxRow) -> [u8; 12] {
+    let mut key = [0; 12];
+    key[..4].copy_from_slice(&row.remote_ip);
+    key[4..8].copy_from_slice(&row.local_ip);
+    key[8..10].copy_from_slice(&row.remote_port);
+    key[10..].copy_from_slice(&row.local_port);
+    key
+}
+
 impl Tables {
     /// Empty tables; both numbers are powers of two.
     pub fn new(flows: usize, stags: usize) -> Self {

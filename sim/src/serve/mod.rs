@@ -9,7 +9,7 @@
 //! the client for memory (`VFIO_USER_DMA_READ` and `_WRITE`), and owns the thread that it runs in; here several cards share a
 //! world and a thread, and a card outlives its clients. Its client is what the tests talk to this server with.
 //!
-//! One client at a time: another one's connection waits in the socket until the first is gone. When a client goes,
+//! One client at a time: another one is refused with EBUSY, unless the first goes within 100 ms. When a client goes,
 //! however it goes, its mappings and event descriptors are dropped and the card is reset.
 
 mod config_space;
@@ -26,10 +26,9 @@ mod stats;
 mod version;
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{channel, Sender};
 use std::sync::{Arc, Mutex};
@@ -159,10 +158,11 @@ pub fn start(config: &ServeConfig) -> Result<Served, ServeError> {
             port: card.port.clone(),
             source,
         })?;
-        let listener = listen(&card.socket).map_err(|source| ServeError::Socket {
-            path: card.socket.clone(),
-            source,
-        })?;
+        let listener =
+            weft_hostdrv::listening::listen(&card.socket).map_err(|source| ServeError::Socket {
+                path: card.socket.clone(),
+                source,
+            })?;
         seats.push(Seat {
             listener,
             path: card.socket.clone(),
@@ -171,6 +171,7 @@ pub fn start(config: &ServeConfig) -> Result<Served, ServeError> {
             outside,
             kind: card.kind.to_string(),
             client: None,
+            next: None,
             clients: 0,
             broken: 0,
             former: (0, 0),
@@ -206,7 +207,17 @@ fn join(world: &mut World, config: &ServeConfig) -> Result<Vec<Option<usize>>, S
     let mut links = vec![None; config.cards.len()];
     for (card, served) in config.cards.iter().enumerate() {
         let (link, other) = match &served.port {
-            PortSpec::None => continue,
+            PortSpec::None => {
+                if let Some(path) = &served.capture {
+                    return Err(ServeError::Capture {
+                        path: path.clone(),
+                        reason: format!(
+                            "card {card} has no port, so that no frame comes or goes; join it to something with --port"
+                        ),
+                    });
+                }
+                continue;
+            }
             PortSpec::Card(other) => {
                 check_ends(config, card, *other)?;
                 match links[*other] {
@@ -219,15 +230,23 @@ fn join(world: &mut World, config: &ServeConfig) -> Result<Vec<Option<usize>>, S
             }
             port => (world.open_link(card, config.link), port.to_string()),
         };
-        links[card] = Some(link);
-        let first = links[..card].iter().all(|other| *other != Some(link));
-        if let (Some(path), true) = (&served.capture, first) {
-            let capture = begin_capture(path, card, &other).map_err(|e| ServeError::Capture {
+        let first = links[..card].iter().position(|other| *other == Some(link));
+        if let Some(path) = &served.capture {
+            let refused = |reason| ServeError::Capture {
                 path: path.clone(),
-                reason: e.to_string(),
-            })?;
+                reason,
+            };
+            if let Some(first) = first {
+                let reason = format!(
+                    "the link of card {card} is that of card {first}: a link has one capture, which is card {first}'s"
+                );
+                return Err(refused(reason));
+            }
+            let capture =
+                begin_capture(path, card, &other).map_err(|error| refused(error.to_string()))?;
             world.link(link).set_capture(capture);
         }
+        links[card] = Some(link);
     }
     Ok(links)
 }
@@ -250,17 +269,10 @@ fn begin_capture(path: &Path, card: usize, other: &str) -> io::Result<Capture> {
     let file = File::create(path)?;
     let name = format!("card {card}");
     let capture = Capture::new(Box::new(BufWriter::new(file)), &name, [&name, other]);
-    Ok(capture.map_err(io::Error::other)?.wall_clock())
-}
-
-/// Listens on a path. A socket that is there and that nobody listens on is replaced.
-fn listen(path: &Path) -> io::Result<UnixListener> {
-    if UnixStream::connect(path).is_err_and(|e| e.kind() == io::ErrorKind::ConnectionRefused) {
-        fs::remove_file(path)?;
-    }
-    let listener = UnixListener::bind(path)?;
-    listener.set_nonblocking(true)?;
-    Ok(listener)
+    let mut capture = capture.map_err(io::Error::other)?.wall_clock();
+    // A file that takes nothing says so at once.
+    capture.flush()?;
+    Ok(capture)
 }
 
 impl Served {

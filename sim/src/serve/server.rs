@@ -14,6 +14,7 @@ use rustix::event::{poll, PollFd, PollFlags, Timespec};
 
 use super::connection::{lock, Connection, Gone, SharedConnection};
 use super::device::Device;
+use super::message::{error_reply, Errno};
 use super::port::Outside;
 use super::stats::{CardStats, Stats};
 use crate::card::CYCLE_NS;
@@ -28,6 +29,9 @@ const FRAMES_AT_ONCE: usize = 64;
 const SLICE: (u64, u64) = (16, 4096);
 /// Wall-clock time that a slice should take at most.
 const SLICE_TIME: Duration = Duration::from_micros(200);
+
+/// Who comes while another one is there is refused after so long.
+const GRACE: Duration = Duration::from_millis(100);
 
 /// How long is waited for an answer on DMA by message before the card asks again.
 const WAIT: Duration = Duration::from_millis(1);
@@ -68,12 +72,21 @@ pub struct Seat {
     pub kind: String,
     /// The present client.
     pub client: Option<SharedConnection>,
+    /// Another one that came meanwhile, and when: the present one may be about to go.
+    pub next: Option<(Connection, Instant)>,
     /// How many clients there were.
     pub clients: u64,
     /// How many of them were sent away for something that is no message.
     pub broken: u64,
     /// DMA messages and replies out of place of former clients.
     pub former: (u64, u64),
+}
+
+/// Answers a client's first message with the reason, and closes.
+fn refuse(mut connection: Connection) {
+    if let Some(message) = connection.command() {
+        connection.send(&error_reply(&message.header, Errno::Busy));
+    }
 }
 
 /// All of it.
@@ -171,12 +184,20 @@ impl Server {
             .map(|s| s.client.as_ref().map(lock))
             .collect();
         let mut fds = vec![PollFd::from_borrowed_fd(self.wake.as_fd(), PollFlags::IN)];
+        let mut limit = limit;
         for (seat, client) in self.seats.iter().zip(&clients) {
-            match client {
+            match &seat.next {
                 None => fds.push(PollFd::from_borrowed_fd(
                     seat.listener.as_fd(),
                     PollFlags::IN,
                 )),
+                Some((_, since)) => {
+                    let left = GRACE.saturating_sub(since.elapsed());
+                    limit = Some(limit.map_or(left, |limit| limit.min(left)));
+                }
+            }
+            match client {
+                None => {}
                 Some(client) => {
                     let mut events = PollFlags::empty();
                     events.set(PollFlags::IN, client.takes_commands());
@@ -228,20 +249,34 @@ impl Server {
 
     fn accept(&mut self) {
         for (card, seat) in self.seats.iter_mut().enumerate() {
-            if seat.client.is_some() {
-                continue;
-            }
-            match seat.listener.accept() {
-                Ok((stream, _)) => match Connection::new(stream) {
-                    Ok(connection) => {
-                        seat.clients += 1;
-                        seat.client = Some(Arc::new(Mutex::new(connection)));
-                        tracing::info!("card {card}: client {} is here", seat.clients);
+            if seat.next.is_none() {
+                seat.next = match seat.listener.accept() {
+                    Ok((stream, _)) => match Connection::new(stream) {
+                        Ok(connection) => Some((connection, Instant::now())),
+                        Err(error) => {
+                            tracing::warn!("card {card}: a client's socket: {error}");
+                            None
+                        }
+                    },
+                    Err(error) => {
+                        if error.kind() != std::io::ErrorKind::WouldBlock {
+                            tracing::warn!("card {card}: no client can be accepted: {error}");
+                        }
+                        None
                     }
-                    Err(error) => tracing::warn!("card {card}: a client's socket: {error}"),
-                },
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-                Err(error) => tracing::warn!("card {card}: no client can be accepted: {error}"),
+                };
+            }
+            if seat.client.is_none() {
+                if let Some((connection, _)) = seat.next.take() {
+                    seat.clients += 1;
+                    seat.client = Some(Arc::new(Mutex::new(connection)));
+                    tracing::info!("card {card}: client {} is here", seat.clients);
+                }
+            } else if let Some((connection, _)) =
+                seat.next.take_if(|(_, since)| since.elapsed() >= GRACE)
+            {
+                refuse(connection);
+                tracing::info!("card {card}: another client is refused");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A flow between the card and the engine: what ATTACH waits for, and who pays for a flow that the engine has.
 
 use weft_layout::{
-    reg, report_kind, table, AttachRow, Counter, FlowRxRow, PlacedReport, SegmentReport,
+    doorbell, reg, report_kind, table, AttachRow, Counter, FlowRxRow, PlacedReport, SegmentReport,
 };
 use weft_sim::bench::{Ends, Rings};
 use weft_sim::kind::CardKind;
@@ -185,6 +185,38 @@ fn a_detached_flow_leaves_the_others_their_slots() {
 
 /// A quarter of the slots.
 const SHARE: u32 = 16;
+
+/// The host gives a slot back just when another segment takes one: whichever comes first, the new generation has a whole share for the flow.
+#[test]
+fn a_new_generation_begins_with_nothing_taken() {
+    let stream = write(64);
+    for kind in CardKind::available() {
+        for cycles in 0..50 {
+            let mut s = Setup::new(kind.build(1, 0), PLAIN, AttachRow::default());
+            s.bench.hold_raw(true);
+            let frame =
+                |s: &Setup, n: u32| s.segment(SEQ.wrapping_add(n), flag::ACK, None, &stream);
+            for n in 0..8 {
+                let frame = frame(&s, n);
+                assert!(s.hear(&frame).segment.raw());
+            }
+            let next = frame(&s, 8);
+            s.bench.world.deliver(0, next, false);
+            s.bench.world.run_cycles(cycles).unwrap();
+            s.bench.ring(doorbell::RAW_HEAD, 1);
+            s.bench.settle(100_000).unwrap();
+            for n in 9..40 {
+                let frame = frame(&s, n);
+                s.bench.inject(frame);
+            }
+            s.bench.settle(100_000).unwrap();
+            // The ninth is the old generation's last one, or the first one of the new.
+            let taken = s.bench.read(reg::RAW_TAIL).unwrap();
+            let whole = [8 + SHARE, 9 + SHARE];
+            assert!(whole.contains(&taken), "{kind}, {cycles} cycles: {taken}");
+        }
+    }
+}
 
 /// Nothing comes behind a FIN: what lies at its own number is not placed.
 #[test]

@@ -105,6 +105,8 @@ pub struct Card {
     pub epoch: u8,
     /// The next octet expected; of a detached flow where the last replay ended.
     pub rcv: u32,
+    /// Its position is one number further, behind the FIN: nothing of the stream is in sequence.
+    pub behind_fin: bool,
     /// The number of the slot of the last payload segment that came up raw.
     pub mark: u8,
     /// How many have, as it was counted before.
@@ -138,7 +140,7 @@ impl Card {
         if !seen || self.attached {
             return false;
         }
-        (self.attached, self.rcv) = (true, rcv);
+        (self.attached, self.rcv, self.behind_fin) = (true, rcv, false);
         true
     }
 

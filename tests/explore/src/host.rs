@@ -6,7 +6,7 @@ use crate::card::{Job, Outcome, Report, SegmentReport, Slot, NUMBERS};
 use crate::faults::Fault;
 use crate::model::Sizes;
 use crate::stream::{end_of, is_boundary, Octets};
-use crate::world::World;
+use crate::world::{Done, World};
 
 /// Octets in a segment at most; a peer with less room may wait for more.
 pub const SEGMENT: u32 = 3;
@@ -105,7 +105,19 @@ impl World {
         if sizes.fault != Some(Fault::SlotsWaitForReports) {
             self.look_at_jobs();
         }
+        self.want_slot(sizes);
         self.tell_window(sizes);
+    }
+
+    /// A slot that the engine has kept holds up too many others: what is held is copied.
+    fn want_slot(&mut self, sizes: &Sizes) {
+        let many = 4 * self.ring.len() >= 3 * sizes.slots;
+        if many && self.ring.front() == Some(&Slot::Lent) {
+            self.done.push(Done::Want);
+            self.spill(sizes);
+            self.go_on(sizes);
+            self.try_attach(sizes);
+        }
     }
 
     /// Its acknowledgment tells the peer of the window.
@@ -164,7 +176,12 @@ impl World {
         }
         let (at, end) = (report.seq + report.done, report.seq + report.length);
         let held = self.may_hold(report, sizes);
-        if report.length > 0 {
+        // Old data changes nothing (RFC 9293 §3.10.7.4).
+        let old = report.done == 0 && end <= self.host.next();
+        if let (true, Some(slot)) = (old, report.slot) {
+            self.give(slot, None);
+        }
+        if report.length > 0 && !old {
             if held.is_none() {
                 self.spill(sizes);
             }
@@ -303,14 +320,16 @@ impl World {
             length: end - start,
             job: number.into(),
         });
-        self.jobs.push_back(Job {
+        let job = Job {
             number,
             slots,
             seq: start,
             end,
             follows,
             epoch: self.host.handover.epoch(),
-        });
+        };
+        self.done.push(Done::Post(job));
+        self.jobs.push_back(job);
     }
 
     fn handle_replay(&mut self, seq: u32, done: u32, outcome: Outcome, sizes: &Sizes) {
@@ -355,6 +374,7 @@ impl World {
         }
         let (rcv, told) = (self.host.next(), (self.seen(), self.host.count));
         let applied = self.card.attach(rcv, told, sizes);
+        self.done.push(Done::Attach { at: rcv, applied });
         self.host.handover.attach_answered(applied);
     }
 

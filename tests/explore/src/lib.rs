@@ -11,8 +11,10 @@ pub mod model;
 pub mod quiet;
 pub mod stream;
 pub mod suite;
+pub mod walk;
 pub mod world;
 
 pub use faults::Fault;
 pub use model::{Action, Exploration, Sizes};
+pub use walk::{Step, Walk};
 pub use world::World;

@@ -97,12 +97,31 @@ impl Exploration {
                     .peer
                     .fin
                     .map_or(end >= world.peer.sent, |fin| fin == end);
-                if self.0.fin && ends && crate::stream::is_boundary(end) {
+                // The card heeds a FIN with what it walks. One that comes behind all of its data is the engine's alone, which takes nothing
+                // beyond it.
+                let alone = world.card.attached && !world.card.behind_fin && end <= world.card.rcv;
+                if self.0.fin && ends && !alone && crate::stream::is_boundary(end) {
                     actions.push(Action::Segment(seq, length, true));
                 }
             }
         }
         actions.push(Action::Segment(next, 0, false));
+    }
+}
+
+impl World {
+    /// An event comes about.
+    pub fn act(&mut self, action: Action, sizes: &Sizes) {
+        match action {
+            Action::Segment(seq, length, fin) => self.segment(seq, length, fin, sizes),
+            Action::Foreign => self.foreign(sizes),
+            Action::Handle => self.handle(sizes),
+            Action::Replay => self.replay(sizes),
+            Action::Timer => self.timer(sizes),
+            Action::Freshen => self.freshen(sizes),
+            Action::Leave => self.leave(sizes),
+            Action::BindAnew => self.bind_anew(sizes),
+        }
     }
 }
 
@@ -156,18 +175,8 @@ impl Model for Exploration {
     }
 
     fn next_state(&self, world: &World, action: Action) -> Option<World> {
-        let sizes = &self.0;
         let mut next = world.clone();
-        match action {
-            Action::Segment(seq, length, fin) => next.segment(seq, length, fin, sizes),
-            Action::Foreign => next.foreign(sizes),
-            Action::Handle => next.handle(sizes),
-            Action::Replay => next.replay(sizes),
-            Action::Timer => next.timer(sizes),
-            Action::Freshen => next.freshen(sizes),
-            Action::Leave => next.leave(sizes),
-            Action::BindAnew => next.bind_anew(sizes),
-        }
+        next.act(action, &self.0);
         next.rebase();
         (next != *world).then_some(next)
     }

@@ -57,6 +57,33 @@ pub struct World {
     pub placed: Placed,
     /// The first invariant that did not hold.
     pub broken: Option<Broken>,
+    /// What has been done in the event that is coming about: empty between events.
+    pub done: Vec<Done>,
+}
+
+/// What is done in an event, and can be seen from without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Done {
+    /// The host offers the flow at this octet.
+    Attach {
+        /// Octet.
+        at: u32,
+        /// The card has it.
+        applied: bool,
+    },
+    /// The host posts a replay.
+    Post(Job),
+    /// The slots run short, and the engine copies what it keeps in some.
+    Want,
+    /// Octets are placed.
+    Place {
+        /// By the card.
+        by_card: bool,
+        /// From here.
+        from: u32,
+        /// To here.
+        to: u32,
+    },
 }
 
 impl World {
@@ -73,6 +100,7 @@ impl World {
                 attached: false,
                 epoch: 1,
                 rcv: 0,
+                behind_fin: false,
                 mark: NUMBERS - 1,
                 count: 0,
             },
@@ -84,6 +112,7 @@ impl World {
             host: Host::new(PERIOD, 1, sizes.patience),
             placed: Placed::default(),
             broken: None,
+            done: Vec::new(),
         };
         world.placed.engine.add(0, PERIOD);
         world
@@ -95,6 +124,9 @@ impl World {
 
     /// Octets are placed.
     pub fn place(&mut self, by_card: bool, from: u32, to: u32) {
+        if from < to {
+            self.done.push(Done::Place { by_card, from, to });
+        }
         if !self.placed.place(by_card, from, to) {
             self.breaks(Broken::PlacedTwice);
         }
@@ -181,9 +213,6 @@ impl World {
         let fault = sizes.fault;
         let end = seq + length;
         self.peer.sent = self.peer.sent.max(end);
-        if fin {
-            self.peer.fin = Some(end);
-        }
         let mut report = SegmentReport {
             epoch: self.card.epoch,
             seq,
@@ -200,8 +229,11 @@ impl World {
             if self.ring.len() >= sizes.slots {
                 return;
             }
+            if fin {
+                self.peer.fin = Some(end);
+            }
             let mut whole = false;
-            if self.card.attached && seq == self.card.rcv {
+            if self.card.attached && seq == self.card.rcv && !self.card.behind_fin {
                 let walked = self.card.walk(seq, end);
                 self.place(true, walked.from, walked.to);
                 report.done = walked.to - walked.from;
@@ -210,7 +242,7 @@ impl World {
             if !whole {
                 report.slot = self.take_slot(sizes);
                 report.attached = false;
-                self.card.attached = false;
+                (self.card.attached, self.card.behind_fin) = (false, false);
                 self.card.mark = report.slot.unwrap_or(self.card.mark);
                 self.card.count = (self.card.count + 1) % sizes.counts;
                 report.count = self.card.count;
@@ -218,9 +250,8 @@ impl World {
         }
         // Whatever comes behind a FIN is nobody's.
         let at_fin = self.card.attached && fin && end == self.card.rcv;
-        if at_fin && fault != Some(Fault::PlacesBehindFin) {
-            self.card.attached = false;
-            report.attached = false;
+        if at_fin && !old && fault != Some(Fault::PlacesBehindFin) {
+            self.card.behind_fin = true;
         }
         self.reports.push_back(Report::Segment(report));
     }
@@ -271,7 +302,7 @@ impl World {
 
     /// The connection has ended: the flow's key is gone.
     pub fn leave(&mut self, sizes: &Sizes) {
-        (self.card.bound, self.card.attached) = (false, false);
+        (self.card.bound, self.card.attached, self.card.behind_fin) = (false, false, false);
         self.spill(sizes);
     }
 
@@ -283,6 +314,7 @@ impl World {
             attached: false,
             epoch,
             rcv: 0,
+            behind_fin: false,
             mark: (self.seen() + NUMBERS - 1) % NUMBERS,
             count: 0,
         };
@@ -305,6 +337,7 @@ impl World {
 
     /// Counts octets anew, so that runs without end have finitely many worlds.
     pub fn rebase(&mut self) {
+        self.done.clear();
         let by = PERIOD;
         let queued = self.reports.iter().filter_map(|report| match report {
             Report::Segment(segment) => Some(segment.seq),

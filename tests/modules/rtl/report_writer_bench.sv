@@ -97,7 +97,7 @@ module report_writer_bench
     .wr_last_o    (wr_last),
     .written_i    (written[1]),
     .failed_i     (failed[1]),
-    .msix_valid_o, .msix_ready_i, .msix_vector_o,
+    .msix_valid_o, .msix_ready_i, .msix_vector_o, .taken_o(),
     .msix_gap_o, .tail_o, .broken_o, .stall_o,
     .trace_o      (),
     .idle_o       (writer_idle)

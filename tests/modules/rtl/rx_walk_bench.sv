@@ -108,7 +108,7 @@ module rx_walk_bench
     .NUM_FLOWS(NUM_FLOWS),
     .NUM_STAGS(NUM_STAGS)
   ) u_dut (
-    .clk_i, .rst_ni,
+    .clk_i, .rst_ni, .closed_i('0),
     .start_valid_i, .start_ready_o, .start_chained_i, .start_flow_i, .start_seq_i, .start_len_i,
     .start_row_i(flow_rx_row_t'(start_row_i)), .start_msn_i, .start_mo_i,
     .pl_valid_i, .pl_ready_o, .pl_data_i, .pl_count_i, .pl_last_i,

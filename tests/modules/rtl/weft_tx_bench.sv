@@ -87,7 +87,7 @@ module weft_tx_bench
   assign idle_o        = tx_idle && read_idle;
 
   weft_tx #(.DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS)) u_dut (
-    .clk_i, .rst_ni, .cfg_i(cfg), .job_done_o, .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
+    .clk_i, .rst_ni, .cfg_i(cfg), .hold_i('0), .job_done_o, .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
     .tbl_req_valid_i, .tbl_req_ready_o, .tbl_req_i(tbl_req), .tbl_rsp_valid_o, .tbl_rsp_o(tbl_rsp),
     .job_req_valid_o(req_valid[1]), .job_req_ready_i(req_ready[1]), .job_req_addr_o(req_addr[1]),
     .job_req_bytes_o(req_bytes[1]), .job_rsp_valid_i(rsp_valid[1]), .job_rsp_ready_o(rsp_ready[1]),

@@ -158,11 +158,6 @@ impl FlowHandover {
         self.edge = Edge::Moves;
     }
 
-    /// Who has the stream, as far as reports have told.
-    pub fn owner(&self) -> Owner {
-        self.owner
-    }
-
     /// The card knows the flow.
     pub fn is_bound(&self) -> bool {
         self.owner != Owner::Nobody

@@ -155,10 +155,13 @@ impl<P: Port> Link<'_, P> {
     /// A window that was small and has opened (RFC 9293 §3.8.6.2.2).
     #[inline]
     fn window_has_opened(&self) -> bool {
-        let told = seq::diff(self.conn.edge, self.conn.rcv_nxt()).max(0) as u32;
-        let opened = seq::diff(self.conn.right_edge(), self.conn.edge).max(0) as u32;
         let mss = self.conn.sender.mss;
-        told < 4 * mss && opened >= 2 * mss && !self.conn.peer_fin_done
+        let told = seq::diff(self.conn.edge, self.conn.rcv_nxt()).max(0) as u32;
+        if told >= 4 * mss {
+            return false;
+        }
+        let opened = seq::diff(self.conn.right_edge(), self.conn.edge).max(0) as u32;
+        opened >= 2 * mss && !self.conn.peer_fin_done
     }
 
     fn send_acknowledgment(&mut self) {

@@ -1,9 +1,12 @@
 //! Two engines with their cards and a link between them, in one deterministic loop.
 #![allow(dead_code, missing_docs)]
 
+pub mod bulk;
 pub mod card;
 pub mod crowd;
 pub mod judge;
+pub mod late;
+pub mod middlebox;
 pub mod path;
 pub mod script;
 pub mod site;
@@ -13,8 +16,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use card::{Card, MEMORY};
+use late::Late;
+use middlebox::Middlebox;
 use weft_engine::*;
 use weft_limit::Limit;
+use weft_wire::arp::{Arp, Operation};
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::{protocol, Ipv4Packet};
 use weft_wire::tcp::{FrameHeader, Options, TcpSegment};
@@ -100,7 +106,9 @@ impl Host {
         change(&mut config);
         let mut card = Card::new(mac, config.num_flows, config.num_stags);
         if config.replay > 0 {
-            card.few_slots();
+            // So that it runs short of them.
+            card.raw_slots(64);
+            card.most_replayed = config.replay.into();
         }
         let mut engine = Engine::new(config);
         let pd = engine.alloc_pd();
@@ -148,6 +156,8 @@ enum What {
     Frame(usize, Vec<u8>),
     /// The host looks at its reports.
     Reports(usize),
+    /// It catches up, if nothing has come meanwhile.
+    CatchUp(usize),
     /// The card runs its jobs.
     Jobs(usize),
 }
@@ -168,9 +178,15 @@ pub struct Bench {
     /// From the card's write of a report to its handling.
     pub report_delay: u64,
     pub job_delay: u64,
+    /// How far each host is behind its card.
+    pub late: [Late; 2],
+    /// What makes segments anew, at the sender's.
+    pub middlebox: Option<Middlebox>,
     pub frames: u64,
     /// Every frame sent: time, from, bytes.
     pub capture: Vec<(u64, usize, Vec<u8>)>,
+    /// Off: there is none, for long runs.
+    pub keep_capture: bool,
     /// Sees every frame before it goes out, and may change or drop it.
     pub tamper: Option<Tamper>,
     _limit: Option<Limit>,
@@ -202,8 +218,11 @@ impl Bench {
             delay: 5 * US,
             report_delay: 500,
             job_delay: 300,
+            late: [Late::default(); 2],
+            middlebox: None,
             frames: 0,
             capture: Vec::new(),
+            keep_capture: true,
             tamper: None,
             _limit: Limit::usual(format_args!("seed {seed}")),
         }
@@ -236,7 +255,9 @@ impl Bench {
             set_ecn(&mut frame, CE);
         }
         self.frames += 1;
-        self.capture.push((self.now, from, frame.clone()));
+        if self.keep_capture {
+            self.capture.push((self.now, from, frame.clone()));
+        }
         let pieces = if self.chance(self.faults.split) {
             let cut = self.random();
             split(&frame, cut)
@@ -324,28 +345,58 @@ impl Bench {
         match what {
             What::Frame(n, frame) => {
                 self.hosts[n].card.receive(&frame);
-                self.push(self.now + self.report_delay, What::Reports(n));
+                self.reported(n);
             }
             What::Jobs(n) => {
+                let before = self.hosts[n].card.reports.len();
                 self.hosts[n].card.run_jobs();
-                for frame in std::mem::take(&mut self.hosts[n].card.out) {
-                    self.send(n, frame);
+                let frames = std::mem::take(&mut self.hosts[n].card.out);
+                let frames = match &mut self.middlebox {
+                    Some(middlebox) => middlebox.pass(n, frames),
+                    None => frames.into_iter().map(|frame| (n, frame)).collect(),
+                };
+                for (from, frame) in frames {
+                    self.send(from, frame);
                 }
-                if !self.hosts[n].card.reports.is_empty() {
-                    self.push(self.now + self.report_delay, What::Reports(n));
+                if self.hosts[n].card.reports.len() > before {
+                    self.reported(n);
                 }
             }
             What::Reports(n) => {
-                let host = &mut self.hosts[n];
-                let mut any = false;
-                while let Some(report) = host.card.next_report() {
-                    any = true;
-                    host.card.hand(self.now, &mut host.engine, report);
-                }
-                if any {
-                    self.collect();
+                let random = self.late[n].drawn_to.map(|_| self.random());
+                self.late[n].looks(random.unwrap_or(1));
+                self.handle(n, self.late[n].behind);
+            }
+            What::CatchUp(n) => {
+                if self.late[n].is_idle(self.now) {
+                    self.handle(n, 0);
                 }
             }
+        }
+    }
+
+    /// The card may have reported something.
+    fn reported(&mut self, n: usize) {
+        self.push(self.now + self.report_delay, What::Reports(n));
+        if self.late[n].behind > 0 || self.late[n].drawn_to.is_some() {
+            self.late[n].last = self.now;
+            self.push(self.now + late::IDLE, What::CatchUp(n));
+        }
+    }
+
+    /// A host handles its reports until so many are left.
+    fn handle(&mut self, n: usize, left: usize) {
+        let host = &mut self.hosts[n];
+        let mut any = false;
+        while host.card.reports.len() > left {
+            let Some(report) = host.card.next_report() else {
+                break;
+            };
+            any = true;
+            host.card.hand(self.now, &mut host.engine, report);
+        }
+        if any {
+            self.collect();
         }
     }
 
@@ -607,4 +658,16 @@ pub fn split(frame: &[u8], cut: u32) -> Vec<Vec<u8>> {
             out
         })
         .collect()
+}
+
+/// An ARP request of this station; for its own address: an announcement.
+pub fn arp_request(mac: [u8; 6], ip: [u8; 4], asked: [u8; 4]) -> Vec<u8> {
+    let request = Arp {
+        operation: Operation::Request,
+        sender_mac: mac,
+        sender_ip: ip,
+        target_mac: [0; 6],
+        target_ip: asked,
+    };
+    request.frame().to_vec()
 }

@@ -1,7 +1,6 @@
 //! A peer that is played by hand: it says exactly what a test wants, right or wrong.
 
 use weft_engine::*;
-use weft_wire::arp::{Arp, Operation};
 use weft_wire::checksum::Checksum;
 use weft_wire::ddp::DdpHeader;
 use weft_wire::ethernet::EthernetHeader;
@@ -13,7 +12,7 @@ use weft_wire::terminate::Terminate;
 use super::card::Card;
 use super::judge::fpdu;
 use super::judge::segment::Segment;
-use super::{Way, US};
+use super::{arp_request, Way, US};
 
 pub const PEER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 9];
 pub const PEER_IP: [u8; 4] = [10, 0, 0, 9];
@@ -250,14 +249,8 @@ impl Script {
 
     /// The peer asks for the engine's address from this station: so the engine knows where the peer is.
     pub fn hello(&mut self, mac: [u8; 6]) {
-        let question = Arp {
-            operation: Operation::Request,
-            sender_mac: mac,
-            sender_ip: PEER_IP,
-            target_mac: [0; 6],
-            target_ip: [10, 0, 0, 1],
-        };
-        self.card.receive(&question.frame());
+        let question = arp_request(mac, PEER_IP, [10, 0, 0, 1]);
+        self.card.receive(&question);
         self.work();
     }
 

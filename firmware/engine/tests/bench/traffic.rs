@@ -133,7 +133,7 @@ pub fn run_prepared(
             }
             sent[n] += 1;
         }
-        if b.random() % 2 == 0 {
+        if b.random() & 1 == 0 {
             let pause = u64::from(b.random() % 200) * US;
             b.run(pause);
         }

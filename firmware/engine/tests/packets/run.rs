@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 use super::line::{Item, Line, Packet, Script, What, TOLERANCE};
 use crate::bench::card::{Card, MEMORY};
 use crate::bench::script::{with_tcp_options, PEER_IP, PEER_MAC};
-use crate::bench::{ecn, set_ecn};
+use crate::bench::{arp_request, ecn, set_ecn};
 use weft_engine::*;
-use weft_wire::arp::{Arp, Operation};
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::Ipv4Packet;
 use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
@@ -160,14 +159,8 @@ impl Station {
             written: 1,
             read: 1,
         };
-        let hello = Arp {
-            operation: Operation::Request,
-            sender_mac: PEER_MAC,
-            sender_ip: PEER_IP,
-            target_mac: [0; 6],
-            target_ip: IP,
-        };
-        station.card.receive(&hello.frame());
+        let hello = arp_request(PEER_MAC, PEER_IP, IP);
+        station.card.receive(&hello);
         station.work();
         Ok(station)
     }

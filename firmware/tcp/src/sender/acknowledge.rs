@@ -100,7 +100,7 @@ impl Sender {
                 .newest
                 .filter(|(_, once)| *once)
                 .and_then(|(at, _)| ack.since(at.max(ack.departed))),
-            bunched: self.is_bunched(ack, news.delivered),
+            bunched: self.is_bunched(ack.arrived, news.delivered),
             min_rtt: self.rtt.least(),
             smoothed: self.rtt.smoothed().unwrap_or(0),
             limited,
@@ -133,9 +133,12 @@ impl Sender {
         }
     }
 
-    /// Takes the usual acknowledgment: it goes on, nothing is missing, nothing is to be found out. What [`Sender::acknowledge`] does
+    /// Takes the usual acknowledgment: it goes on, nothing is missing, nothing is to be found out, and it is known when it came. What [`Sender::acknowledge`] does
     /// of it, without looking for what is not there. False: it is another one, and nothing was done.
     pub fn advance(&mut self, now: u64, ack: &Ack<'_>) -> bool {
+        let Some(arrived) = ack.arrived else {
+            return false;
+        };
         let newly = ack.ack.wrapping_sub(self.una);
         let usual = newly.wrapping_sub(1) < self.flight()
             && self.phase == Phase::None
@@ -151,23 +154,20 @@ impl Sender {
         else {
             return false;
         };
-        self.rack.advance((last, ack.ack), ack.since(last));
+        self.rack
+            .advance((last, ack.ack), arrived.saturating_sub(last));
         self.dup_acks = 0;
         self.retries = 0;
-        if let Some(rtt) = ack.since(first) {
-            self.rtt.sample(rtt);
-            self.probe.sampled();
-        }
-        let rtt = ack.since(last.max(ack.departed));
-        if let Some(rtt) = rtt {
-            self.rtt.observe(now, rtt);
-        }
+        self.rtt.sample(arrived.saturating_sub(first));
+        self.probe.sampled();
+        let rtt = arrived.saturating_sub(last.max(ack.departed));
+        self.rtt.observe(now, rtt);
         let round = last >= self.round_since;
         if round {
             self.round_since = now;
         }
         self.una = ack.ack;
-        self.take_window_of(ack);
+        self.take_window_of(ack.seq, ack.ack, ack.window);
         self.rack.round(self.una, self.nxt, false);
         self.reordering_at = NEVER;
         let progress = Progress {
@@ -175,8 +175,8 @@ impl Sender {
             acked: newly,
             delivered: newly,
             lost: core::mem::take(&mut self.lost_meanwhile),
-            rtt,
-            bunched: self.is_bunched(ack, newly),
+            rtt: Some(rtt),
+            bunched: self.is_bunched(Some(arrived), newly),
             min_rtt: self.rtt.least(),
             smoothed: self.rtt.smoothed().unwrap_or(0),
             limited,
@@ -211,10 +211,13 @@ impl Sender {
             && !self.probe.is_out()
     }
 
-    /// It came closer behind the last one than what it tells of could follow on any line.
+    /// It came closer behind the last one than what it tells of could follow on any line. Who does not go by delay does not ask.
     #[inline]
-    fn is_bunched(&mut self, ack: &Ack<'_>, delivered: u32) -> bool {
-        let Some(at) = ack.arrived.filter(|_| delivered > 0) else {
+    fn is_bunched(&mut self, arrived: Option<u64>, delivered: u32) -> bool {
+        if !self.goes_by_delay() || delivered == 0 {
+            return false;
+        }
+        let Some(at) = arrived else {
             return false;
         };
         let since = at.saturating_sub(core::mem::replace(&mut self.word_at, at));
@@ -297,18 +300,18 @@ impl Sender {
 
     /// The peer's window, if this is newer than what is known of it.
     #[inline]
-    pub fn take_window_of(&mut self, ack: &Ack<'_>) {
-        let newer = seq::lt(self.window_seq, ack.seq)
-            || self.window_seq == ack.seq && seq::le(self.window_ack, ack.ack);
+    pub fn take_window_of(&mut self, seq: u32, ack: u32, window: u32) {
+        let newer = seq::lt(self.window_seq, seq)
+            || self.window_seq == seq && seq::le(self.window_ack, ack);
         if newer {
-            self.set_window(ack.window, ack.seq, ack.ack);
+            self.set_window(window, seq, ack);
         }
     }
 
     /// The same, and what follows from room that there is, or is not.
     fn take_window(&mut self, ack: &Ack<'_>) {
         let had_room = self.has_room();
-        self.take_window_of(ack);
+        self.take_window_of(ack.seq, ack.ack, ack.window);
         if !self.has_room() {
             // It is there, and says that it has no room: that may last (RFC 9293 §3.8.6, MUST-37, SHLD-17).
             self.retries = 0;

@@ -52,8 +52,8 @@ fn create(path: &Path, device: &Device) -> Result<CaptureFile<BufWriter<File>>, 
 /// Captures until there is enough. The card is brought up for it and answers ARP meanwhile; to capture what another
 /// tool does, use that tool's `--capture`.
 pub fn run(args: &CaptureArgs) -> Result<(), Failure> {
-    let stop = stop_on_interrupt()?;
     let (_reached, device) = args.station.open()?;
+    let stop = stop_on_interrupt()?;
     let mut file = create(&args.write, &device)?;
     let mut capture = device.start_capture(CaptureConfig {
         snap: args.snap,

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use weft_hostdrv::cm::Revision;
 use weft_hostdrv::tools::connection::{RtrList, Terms};
+use weft_hostdrv::transport::OpenError;
 use weft_hostdrv::{Device, DeviceConfig, Rung};
 
 use super::reach::{self, Reached};
@@ -24,16 +26,38 @@ pub struct Card {
     /// The card.
     #[arg(long, env = "WEFT_DEVICE", value_name = "SPEC", help = reach::help())]
     pub device: String,
+    /// Waits for a card that another program has, instead of refusing it.
+    #[arg(long)]
+    pub wait: bool,
     /// Prints a JSON object instead of text.
     #[arg(long)]
     pub json: bool,
 }
 
+/// Between two looks at a card that another program has.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
 impl Card {
     /// Reaches it; nothing is reset, nothing is checked.
     pub fn reach(&self) -> Result<Reached, Failure> {
-        Reached::by(&self.device)
+        let mut told = false;
+        loop {
+            match Reached::by(&self.device) {
+                Err(error) if self.wait && is_busy(error.as_ref()) => {
+                    if !told {
+                        eprintln!("weft: waiting: {error}");
+                        told = true;
+                    }
+                    std::thread::sleep(LOOK_AGAIN);
+                }
+                reached => return reached,
+            }
+        }
     }
+}
+
+fn is_busy(error: &(dyn std::error::Error + 'static)) -> bool {
+    matches!(error.downcast_ref(), Some(OpenError::Busy { .. }))
 }
 
 /// The card and its place in the network.
@@ -112,6 +136,26 @@ impl Station {
         Ok((reached, device))
     }
 
+    /// Whether a packet to this address can go anywhere, before a card is asked.
+    pub fn check_peer(&self, peer: Ipv4Addr) -> Result<(), Failure> {
+        let (own, mask) = (self.ip, u32::from_be_bytes(self.ip.mask()));
+        let host = u32::from(peer) & !mask;
+        let near = u32::from(peer) & mask == u32::from(own.address) & mask;
+        let refused = if peer == own.address {
+            format!("{peer} is the card's own address (--ip): give the peer's")
+        } else if peer.is_unspecified() || peer.is_loopback() {
+            format!("{peer} is no other host's address")
+        } else if peer.is_multicast() || peer.is_broadcast() || near && (host == 0 || host == !mask)
+        {
+            format!("{peer} is a broadcast or group address: a connection is with one host")
+        } else if !near && self.gateway.is_none() {
+            format!("{peer} is not in the network {own} of --ip, and there is no --gateway: give a next hop, or a shorter prefix")
+        } else {
+            return Ok(());
+        };
+        Err(refused.into())
+    }
+
     /// The same, with what is to be written beside the work.
     pub fn begin(&self, beside: &Beside) -> Result<Opened, Failure> {
         let (reached, device) = self.open()?;
@@ -146,6 +190,12 @@ impl Network {
     fn mask(self) -> [u8; 4] {
         let host = u32::MAX.checked_shr(self.prefix.into()).unwrap_or(0);
         (!host).to_be_bytes()
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.prefix)
     }
 }
 
@@ -289,7 +339,8 @@ impl fmt::Display for Peer {
     }
 }
 
-/// A flag that the first interrupt from the keyboard sets; the second one ends the process.
+/// A flag that the first interrupt from the keyboard sets; the second one ends the process. Called when the card is open: before, an interrupt ends the
+/// process at once.
 pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);

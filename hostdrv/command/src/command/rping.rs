@@ -273,8 +273,13 @@ fn handed_over(own: &impl std::fmt::Display, peer: &impl std::fmt::Display) -> S
 
 /// Runs either role.
 pub fn run(args: &Rping) -> Result<(), Failure> {
-    let stop = stop_on_interrupt()?;
+    // A record, or the names of native addresses, may have a way of their own.
+    if let (Some(peer), None, false, true) = (args.address, &args.record, args.native, args.client)
+    {
+        args.station.check_peer(peer.0)?;
+    }
     let opened = args.station.begin(&args.beside)?;
+    let stop = stop_on_interrupt()?;
     let device = opened.device.clone();
     let json = args.station.card.json;
     let mut out = output::stdout();

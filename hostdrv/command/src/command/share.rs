@@ -37,8 +37,8 @@ pub struct Share {
 
 /// Lends until it is interrupted.
 pub fn run(args: &Share) -> Result<(), Failure> {
-    let stop = stop_on_interrupt()?;
     let opened = args.station.begin(&args.beside)?;
+    let stop = stop_on_interrupt()?;
     let device = &opened.device;
     let limits = Limits {
         clients: args.clients,

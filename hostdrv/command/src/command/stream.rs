@@ -52,8 +52,8 @@ impl Stream {
 
 /// Serves until it is interrupted.
 pub fn run(args: &Stream) -> Result<(), Failure> {
-    let stop = stop_on_interrupt()?;
     let opened = args.station.begin(&args.beside)?;
+    let stop = stop_on_interrupt()?;
     let device = &opened.device;
     let config = args.config();
     let mut server = StreamServer::start(device, &config)?;

@@ -75,8 +75,8 @@ struct Report {
 
 /// Runs it.
 pub fn run(args: &Tap) -> Result<(), Failure> {
-    let stop = stop_on_interrupt()?;
     let (_card, device) = args.station.open()?;
+    let stop = stop_on_interrupt()?;
     let prefix = (!args.no_address).then_some(args.station.ip.prefix);
     let mut interface = Interface::open(&device, &args.tap, prefix)?;
     if !args.no_packet_filter && !args.no_address {

@@ -93,8 +93,11 @@ pub fn run(args: &Ucmatose) -> Result<(), Failure> {
     {
         return Err(format!("cannot bind to {bind}: the card's address is {own} (--ip)").into());
     }
-    let stop = stop_on_interrupt()?;
+    if let Some(peer) = args.server {
+        args.station.check_peer(peer.0)?;
+    }
     let opened = args.station.begin(&args.beside)?;
+    let stop = stop_on_interrupt()?;
     let device = opened.device.clone();
     let load = Load {
         connections: args.connections,

@@ -1,6 +1,7 @@
 //! `weft demo` and `weft replay`.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use weft_sim::demo;
@@ -12,12 +13,25 @@ use crate::output;
 /// The demonstration's file when none is given.
 const README: &[u8] = include_bytes!("../../README.md");
 
+/// Bytes of a file at most: each is moved three times and more, by a simulation.
+const LONGEST: u64 = 16 << 20;
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let shown = path.display();
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes))
+        .map_err(|error| format!("cannot read {shown}: {error}"))?;
+    match bytes.len() as u64 {
+        0..=LONGEST => Ok(bytes),
+        _ => Err(format!("{shown} is too long: a file to move has at most 16 MiB").into()),
+    }
+}
+
 /// Runs the demonstration; `waves`: cycles to record before its end.
 pub fn run(file: Option<&Path>, common: &Common, seed: u64, waves: u64) -> Result<(), Failure> {
     let bytes = match file {
-        Some(path) => {
-            std::fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?
-        }
+        Some(path) => read(path)?,
         None => README.to_vec(),
     };
     std::fs::create_dir_all(&common.out)

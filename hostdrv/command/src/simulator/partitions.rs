@@ -52,10 +52,16 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut loads = workload::read(&arguments.workload)?;
     if let Some(load) = &arguments.load {
+        let names: Vec<_> = loads.iter().map(|one| one.name.clone()).collect();
         loads.retain(|one| one.name == *load);
         loads.truncate(1);
         if loads.is_empty() {
-            return Err(format!("{} has no load `{load}`", arguments.workload).into());
+            return Err(format!(
+                "{} has no load `{load}`; it has {}",
+                arguments.workload,
+                names.join(", ")
+            )
+            .into());
         }
     }
     let counter = match arguments.instructions {

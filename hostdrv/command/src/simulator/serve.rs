@@ -40,19 +40,19 @@ pub struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Frames lost on the links, per million.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "FRAMES", default_value_t = 0, value_parser = per_million)]
     loss: u32,
     /// Frames that arrive twice, per million.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "FRAMES", default_value_t = 0, value_parser = per_million)]
     duplicate: u32,
     /// Frames that arrive late, per million.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "FRAMES", default_value_t = 0, value_parser = per_million)]
     reorder: u32,
     /// Frames with a flipped bit, per million.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "FRAMES", default_value_t = 0, value_parser = per_million)]
     corrupt: u32,
     /// TCP segments that are cut in two, per million.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "FRAMES", default_value_t = 0, value_parser = per_million)]
     resegment: u32,
     /// Prints the numbers as a JSON object at the end.
     #[arg(long)]
@@ -60,6 +60,21 @@ pub struct Arguments {
     /// Tells only what is wrong.
     #[arg(long)]
     quiet: bool,
+}
+
+/// A share of all frames.
+fn per_million(text: &str) -> Result<u32, String> {
+    let share = text.parse().ok().filter(|share| *share <= 1_000_000);
+    share.ok_or_else(|| {
+        let percent = text
+            .strip_suffix('%')
+            .and_then(|text| text.trim().parse().ok());
+        let meant = percent.filter(|percent: &f64| (0.0..=100.0).contains(percent));
+        let hint = meant.map_or(String::new(), |percent| {
+            format!("; {text} are {}", percent * 1e4)
+        });
+        format!("it is frames per million, 0 to 1000000{hint}")
+    })
 }
 
 impl Arguments {

@@ -18,7 +18,10 @@ use super::kept::Kept;
 use super::peers::{self, Unanswered};
 use super::sources::Sources;
 use super::{ResolverConfig, ResolverError, ResolverReport};
-use crate::cm::{answer_bytes, read_message, write_message, AddrInfo, Question, Table, Told};
+use crate::cm::{
+    answer_bytes, read_message, write_message, AddrInfo, Question, Table, Told, RESOLVER_SOCKET,
+};
+use crate::listening;
 
 /// Who asks has so long to do it, and to take the answer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -89,26 +92,21 @@ fn load(path: &Path) -> Result<Loaded, ResolverError> {
 
 /// A socket that all users of this host may ask at. One that nobody answers at any more is taken over.
 fn listen(socket: &Path) -> Result<UnixListener, ResolverError> {
-    if UnixStream::connect(socket).is_ok() {
-        return Err(ResolverError::InUse(socket.to_owned()));
-    }
-    let listening = || {
-        match fs::remove_file(socket) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let folder = socket.parent();
-        if let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) {
+    let listen = || {
+        if let (true, Some(folder)) = (socket == Path::new(RESOLVER_SOCKET), socket.parent()) {
+            // A folder of its own, which goes with each start of the system.
             fs::create_dir_all(folder)?;
         }
-        let listener = UnixListener::bind(socket)?;
+        let listener = listening::listen(socket)?;
         fs::set_permissions(socket, Permissions::from_mode(0o666))?;
-        listener.set_nonblocking(true)?;
         Ok(listener)
     };
-    listening().map_err(|error| ResolverError::Socket {
-        path: socket.to_owned(),
-        error,
+    listen().map_err(|error: io::Error| match error.kind() {
+        io::ErrorKind::AddrInUse => ResolverError::InUse(socket.to_owned()),
+        _ => ResolverError::Socket {
+            path: socket.to_owned(),
+            error,
+        },
     })
 }
 

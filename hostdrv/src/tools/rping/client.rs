@@ -323,7 +323,19 @@ impl Client {
         Ok(())
     }
 
+    /// Stopped before everything was done that was asked for: not even one ping, where their number was left open.
+    fn is_cut_short(&self) -> bool {
+        self.stopping && self.report.iterations < self.config.count.max(1)
+    }
+
     fn finish(&mut self) -> SessionReport {
+        if self.is_cut_short() {
+            let (done, asked) = (self.report.iterations, self.config.count);
+            let what = "pings";
+            self.report
+                .error
+                .get_or_insert(PeerError::Interrupted { what, done, asked });
+        }
         self.report.elapsed_ns = self.device.now() - self.started;
         self.report.latency = Latency::of(&mut self.durations);
         if let Some(observer) = &mut self.observer {

@@ -166,6 +166,7 @@ fn answer(request: &Message, server: &UnixStream, watch: &Watch) -> Result<Messa
         }
         if let Some(errno) = reply.error() {
             if request.command() == command::VERSION {
+                watch.refuse(errno);
                 return Err(format!("refused the version: {}", system(errno)));
             }
             watch.refuse(errno);

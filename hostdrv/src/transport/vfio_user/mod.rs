@@ -153,7 +153,13 @@ impl Connection {
                 .map_err(|e| kernel("starting a thread", e))?
         };
         let client = Client::new(&path);
-        let client = client.map_err(|error| bad(watch.lost().unwrap_or(error.to_string())))?;
+        let client = client.map_err(|error| match watch.take_refusal() {
+            Some(libc::EBUSY) => OpenError::Busy {
+                path: socket.to_owned(),
+                holders: Vec::new(),
+            },
+            _ => bad(watch.lost().unwrap_or(error.to_string())),
+        })?;
         // A region or two that a server refuses to describe is one that the function has not.
         watch.take_refusal();
         let sizes = [

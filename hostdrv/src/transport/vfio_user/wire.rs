@@ -231,6 +231,7 @@ pub fn receive_part(
 #[allow(missing_docs)]
 pub enum Errno {
     BadDescriptor = 9,
+    Busy = 16,
     Exists = 17,
     Invalid = 22,
     NoSpace = 28,

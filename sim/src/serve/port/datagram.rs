@@ -9,6 +9,8 @@ use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use weft_hostdrv::listening;
+
 use super::{is_frame, pad, Outside, PortCounts, LONGEST};
 
 /// Frames kept while the peer's socket is full.
@@ -29,14 +31,7 @@ pub struct Datagram {
 impl Datagram {
     /// Binds the local path. A socket that is there and belongs to nobody is replaced.
     pub fn open(local: &Path, peer: Option<&Path>) -> io::Result<Self> {
-        if UnixDatagram::unbound()?
-            .connect(local)
-            .is_err_and(|e| e.kind() == io::ErrorKind::ConnectionRefused)
-        {
-            fs::remove_file(local)?;
-        }
-        let socket = UnixDatagram::bind(local)?;
-        socket.set_nonblocking(true)?;
+        let socket = listening::bind_datagram(local)?;
         Ok(Self {
             socket,
             local: local.to_owned(),

@@ -61,14 +61,20 @@ pub struct Card {
     raw_seen: u32,
     /// Replays done, by their outcome.
     pub replays: [u32; 4],
+    /// Payload of a replay at most (JOB_REPLAY).
+    pub most_replayed: usize,
     /// Every replay is refused.
     pub no_replay: bool,
     pub refused: u32,
     pub placed: u64,
+    /// Octets that the engine has placed.
+    pub placed_by_hand: u64,
     /// Terminate codes of the FPDUs in which an error was found.
     pub errors: Vec<u16>,
     /// Rows written.
     pub writes: usize,
+    /// Reports that the host has not handled are on their way to it, so that it does not see them.
+    pub reports_on_way: bool,
     /// Never attach (everything goes by the engine's hands).
     pub no_attach: bool,
 }
@@ -93,11 +99,14 @@ impl Card {
             raw_tail: 0,
             raw_seen: 0,
             replays: [0; 4],
+            most_replayed: usize::MAX,
             no_replay: false,
             refused: 0,
             placed: 0,
+            placed_by_hand: 0,
             errors: Vec::new(),
             writes: 0,
+            reports_on_way: false,
             no_attach: false,
         }
     }
@@ -110,9 +119,15 @@ impl Card {
         self.memory.get_mut(at..at.checked_add(length)?)
     }
 
-    /// It has few raw slots.
-    pub fn few_slots(&mut self) {
-        self.slots.few();
+    /// It has so many raw slots.
+    pub fn raw_slots(&mut self, count: usize) {
+        self.slots.resize(count);
+    }
+
+    /// Flows that it has.
+    pub fn attached(&self) -> usize {
+        let attached = self.flows.iter().filter(|flow| is_attached(&flow.attach));
+        attached.count()
     }
 
     /// So many jobs have been done before this engine came.
@@ -220,7 +235,7 @@ impl Port for Card {
     }
 
     fn has_report(&self) -> bool {
-        !self.reports.is_empty()
+        !self.reports_on_way && !self.reports.is_empty()
     }
 
     fn attach(&mut self, flow: u16, row: &AttachRow) -> bool {
@@ -283,6 +298,7 @@ impl Port for Card {
     }
 
     fn copy_in(&mut self, iova: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.placed_by_hand += bytes.len() as u64;
         self.bytes(iova, bytes.len())
             .ok_or(MemoryError)?
             .copy_from_slice(bytes);

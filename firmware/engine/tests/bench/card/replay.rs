@@ -15,6 +15,10 @@ pub(super) fn slot_of(report: &[u8; 64]) -> u16 {
 impl Card {
     /// The bytes of a replay job.
     pub(super) fn replay(&mut self, job: &Job, bytes: &[u8]) {
+        assert!(
+            bytes.len() <= self.most_replayed,
+            "a replay that is too long"
+        );
         let flow = usize::from(job.flow);
         let state = self.flows[flow].clone();
         let mut report = ReplayReport {
@@ -80,11 +84,32 @@ impl Card {
         self.slots.lent_out()
     }
 
+    /// The slot that the engine has kept longest.
+    pub fn oldest_lent(&self) -> Option<u16> {
+        self.slots.oldest_lent()
+    }
+
     /// Hands a report to the engine, as a driver does: a frame stays in its slot if the engine can use it there.
-    pub fn hand(&mut self, now: u64, engine: &mut Engine, (report, raw): Report) {
+    pub fn hand(&mut self, now: u64, engine: &mut Engine, report: Report) {
+        let may_stay = !self.slots.is_half_full();
+        self.hand_if(may_stay, now, engine, report);
+        if let Some(slot) = self.slots.wanted() {
+            engine.want_slot(now, slot, self);
+        }
+        self.take_back(engine);
+    }
+
+    /// The same; whether a frame may stay in its slot, the caller says.
+    pub fn hand_if(
+        &mut self,
+        may_stay: bool,
+        now: u64,
+        engine: &mut Engine,
+        (report, raw): Report,
+    ) {
         let slot = slot_of(&report);
         let mut kept = Kept::No;
-        if raw.is_some() && !self.slots.is_half_full() {
+        if raw.is_some() && may_stay {
             kept = engine.hold(now, &report, self);
         }
         match kept {
@@ -96,9 +121,6 @@ impl Card {
                     self.slots.free(slot);
                 }
             }
-        }
-        if let Some(slot) = self.slots.wanted() {
-            engine.want_slot(now, slot, self);
         }
         self.take_back(engine);
     }
@@ -112,7 +134,7 @@ impl Card {
     }
 
     /// Replays that were posted and are not done.
-    fn replays_to_do(&self) -> impl Iterator<Item = Job> + '_ {
+    pub fn replays_to_do(&self) -> impl Iterator<Item = Job> + '_ {
         (self.done..self.posted)
             .map(|number| Job::from_bytes(&self.jobs[number as usize % JOB_SLOTS]))
             .filter(|job| job.kind == job_kind::REPLAY)

@@ -4,8 +4,6 @@
 pub const SLOTS: u64 = 1 << 44;
 const SIZE: usize = 2048;
 const COUNT: usize = 1024;
-/// Those of a card that is to run short of them.
-const FEW: usize = 64;
 
 /// The slot in which a byte lies.
 pub fn slot_at(iova: u64) -> u16 {
@@ -40,9 +38,10 @@ impl Default for Slots {
 }
 
 impl Slots {
-    /// Only a few.
-    pub fn few(&mut self) {
-        self.of.truncate(FEW);
+    /// So many, before the first is used.
+    pub fn resize(&mut self, count: usize) {
+        self.memory = vec![0; SIZE * count];
+        self.of = vec![Of::Card; count];
     }
 
     /// The ring is full: a frame is dropped. What is behind a slot waits with it.
@@ -67,6 +66,14 @@ impl Slots {
         let oldest = (self.next + self.of.len() - waiting) % self.of.len();
         let lent = self.of[oldest] == Of::Engine;
         (waiting >= self.of.len() * 3 / 4 && lent).then_some(oldest as u16)
+    }
+
+    /// The slot that the engine has had longest.
+    pub fn oldest_lent(&self) -> Option<u16> {
+        let count = self.of.len();
+        let mut from_oldest = (0..count).map(|n| (self.next + n) % count);
+        let lent = from_oldest.find(|slot| self.of[*slot] == Of::Engine);
+        lent.map(|slot| slot as u16)
     }
 
     pub fn put(&mut self, frame: &[u8]) -> u16 {

@@ -42,22 +42,37 @@ impl Card {
     /// Runs all jobs posted so far.
     pub fn run_jobs(&mut self) {
         while self.done != self.posted {
-            let slot = self.jobs[self.done as usize % JOB_SLOTS];
-            let job = Job::from_bytes(&slot);
-            let status = self.run_job(&job, &slot);
-            if status != job_status::DONE {
-                let report = JobReport {
-                    kind: report_kind::JOB,
-                    status,
-                    flow: job.flow,
-                    job: self.done,
-                    ..Default::default()
-                };
-                self.done = self.done.wrapping_add(1);
-                self.report(report.to_bytes(), None);
-            } else {
-                self.done = self.done.wrapping_add(1);
-            }
+            self.run_next_job();
+        }
+    }
+
+    /// Runs the jobs before the next replay.
+    pub fn run_jobs_before_replay(&mut self) {
+        while self.done != self.posted && self.next_job().kind != job_kind::REPLAY {
+            self.run_next_job();
+        }
+    }
+
+    fn next_job(&self) -> Job {
+        Job::from_bytes(&self.jobs[self.done as usize % JOB_SLOTS])
+    }
+
+    /// Runs the oldest job posted.
+    pub fn run_next_job(&mut self) {
+        let slot = self.jobs[self.done as usize % JOB_SLOTS];
+        let job = Job::from_bytes(&slot);
+        let status = self.run_job(&job, &slot);
+        let number = self.done;
+        self.done = number.wrapping_add(1);
+        if status != job_status::DONE {
+            let report = JobReport {
+                kind: report_kind::JOB,
+                status,
+                flow: job.flow,
+                job: number,
+                ..Default::default()
+            };
+            self.report(report.to_bytes(), None);
         }
     }
 

@@ -1,0 +1,79 @@
+//! A path for a Unix socket: what a server that ended left there is replaced, and nothing else is.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+use std::path::Path;
+
+/// Makes the path free, if it has a socket that nobody listens at.
+fn clear(path: &Path, connect: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let found = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    if !found.file_type().is_socket() {
+        let reason = "it is not a socket; it is left alone, take another path or remove it";
+        return Err(io::Error::new(ErrorKind::AlreadyExists, reason));
+    }
+    match connect() {
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => fs::remove_file(path),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(error),
+        _ => {
+            let reason = "a process listens there already; take another path or end that one";
+            Err(io::Error::new(ErrorKind::AddrInUse, reason))
+        }
+    }
+}
+
+/// Listens for connections, without blocking. Errors: `AddrInUse`, `AlreadyExists` for what is not a socket, and the system's.
+pub fn listen(path: &Path) -> io::Result<UnixListener> {
+    clear(path, || UnixStream::connect(path).map(drop))?;
+    let listener = UnixListener::bind(path)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// The same for datagrams.
+pub fn bind_datagram(path: &Path) -> io::Result<UnixDatagram> {
+    clear(path, || UnixDatagram::unbound()?.connect(path))?;
+    let socket = UnixDatagram::bind(path)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_socket_that_nobody_listens_at_is_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("path");
+        let kind = |result: io::Result<UnixListener>| result.map(drop).map_err(|e| e.kind());
+        for _ in 0..2 {
+            let listener = listen(&path).expect("free, or left behind");
+            assert_eq!(kind(listen(&path)), Err(ErrorKind::AddrInUse));
+            assert!(bind_datagram(&path).is_err());
+            drop(listener);
+        }
+        drop(bind_datagram(&path).expect("left behind"));
+        let socket = bind_datagram(&path).expect("left behind");
+        assert!(listen(&path).is_err() && bind_datagram(&path).is_err());
+        drop(socket);
+        fs::remove_file(&path).expect("there");
+
+        fs::write(&path, "mine").expect("written");
+        assert_eq!(kind(listen(&path)), Err(ErrorKind::AlreadyExists));
+        assert_eq!(fs::read(&path).expect("there"), b"mine");
+        fs::remove_file(&path).expect("there");
+        // A name that leads to a socket is no socket.
+        let _other = listen(&folder.path().join("other")).expect("free");
+        std::os::unix::fs::symlink("other", &path).expect("made");
+        assert_eq!(kind(listen(&path)), Err(ErrorKind::AlreadyExists));
+        fs::remove_file(&path).expect("there");
+        fs::create_dir(&path).expect("made");
+        assert_eq!(kind(listen(&path)), Err(ErrorKind::AlreadyExists));
+        assert_eq!(kind(listen(&path.join("a/b"))), Err(ErrorKind::NotFound));
+    }
+}

@@ -1,0 +1,152 @@
+// The packet that stands to be decided, and the one behind it: their lookups, and when row and position of the first are read and weighed.
+//
+// The packet behind is looked up and its payload asked for at the store's queue; it takes its place here when that of the one before is vacant. A
+// table that is written meanwhile makes it begin again: FLOW_KEY with the lookup, the others with the reading.
+//
+//   EMPTY ─► LATCH ─► WEIGH ─► JUDGE ─► READY ─► (pop)        known
+//         └────────────────────────────► READY                  of no flow
+//   LOOK ─► LOOKING ─► FETCH ─► LATCH                           again
+
+module rx_stand
+  import rx_front_pkg::*;
+(
+  input  logic        clk_i,
+  input  logic        rst_ni,
+
+  input  logic        packet_valid_i,
+  output logic        packet_ready_o,
+  input  rx_packet_t  packet_i,
+  input  logic        payload_ready_i,    // its payload may be asked for
+  output logic        payload_ask_o,
+  input  logic        payload_flush_i,    // takes with it what was asked for the packet behind
+
+  input  logic        lookup_busy_i,
+  output logic        lookup_valid_o,
+  output logic [95:0] lookup_key_o,
+  input  logic        lookup_rsp_i,
+  input  logic        lookup_hit_i,
+  input  logic [15:0] lookup_flow_i,
+  input  logic        lookup_changed_i,
+  input  logic        state_busy_i,
+  input  logic        state_changed_i,
+  input  logic        hold_i,
+  output logic        fetch_valid_o,
+  output logic [15:0] fetch_flow_o,
+
+  input  logic        may_load_i,         // the packet behind may take its place: a replay waits for what is before it
+  input  logic        weigh_again_i,      // of a known one: it was weighed against an older position
+  input  logic        pop_i,              // it is decided
+
+  output rx_packet_t  packet_o,
+  output logic [15:0] flow_o,
+  output logic        known_o,            // it is of this flow
+  output logic        vacant_o,           // nothing stands here
+  output logic        found_o,            // flow_o is lookup_flow_i of the cycle before
+  output logic        latch_o,            // row and position are here
+  output logic        weigh_o,
+  output logic        ready_o             // it may be decided
+);
+
+  typedef enum logic [2:0] {EMPTY, LOOK, LOOKING, FETCH, LATCH, WEIGH, JUDGE, READY} phase_e;
+  typedef enum logic [1:0] {SEEK, SEEKING, SOUGHT} seek_e;
+
+  phase_e      phase_q, phase_d;
+  seek_e       seek_q;
+  logic        again, seek, may_look, look_again, fetch_again, weigh_again, next_found, next_tcp_q, load, load_known, turns_ready, stays_ready;
+  logic        popped_q, ready_q, payload_set_q;
+  logic [15:0] flow_d;
+
+  // ---------------------------------------------------------------- the packet behind: flow
+  // One lookup at a time. The packet that stands here goes first.
+  assign again          = phase_q == LOOK || phase_q == LOOKING;
+  assign seek           = packet_valid_i && packet_i.segment.is_tcp && seek_q == SEEK && !again;
+  assign next_found     = seek_q == SOUGHT || (seek_q == SEEKING && lookup_rsp_i);
+  assign may_look       = seek_q != SEEKING && !lookup_busy_i && !state_busy_i && !lookup_changed_i;
+  assign lookup_valid_o = (phase_q == LOOK || seek) && may_look;
+  assign lookup_key_o   = phase_q == LOOK ? packet_o.segment.key : packet_i.segment.key;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) seek_q <= SEEK;
+    else if (load || lookup_changed_i) seek_q <= SEEK;
+    else if (seek && lookup_valid_o) seek_q <= SEEKING;
+    else if (next_found || (packet_valid_i && !packet_i.segment.is_tcp)) seek_q <= SOUGHT;
+  end
+  always_ff @(posedge clk_i) next_tcp_q <= packet_i.segment.is_tcp;
+
+  // ---------------------------------------------------------------- the packet here: row, position
+  // Its payload has been asked for, or there is none to ask for.
+  assign load           = vacant_o && next_found && may_load_i && (payload_set_q || payload_ready_i) && !hold_i && !lookup_changed_i;
+  assign load_known     = next_tcp_q && lookup_hit_i;
+  assign packet_ready_o = load;
+  assign fetch_valid_o  = (phase_q == FETCH && !hold_i) || load;
+  assign fetch_flow_o   = vacant_o ? lookup_flow_i : flow_o;
+  assign flow_d         = vacant_o || phase_q == LOOKING ? lookup_flow_i : flow_o;
+  assign payload_ask_o  = packet_valid_i && packet_i.payload && !payload_set_q;
+
+  // A table was written, or an end has changed the position.
+  assign look_again  = packet_o.segment.is_tcp && lookup_changed_i;
+  assign fetch_again = known_o && state_changed_i;
+  assign weigh_again = known_o && weigh_again_i;
+
+  // But for a pop.
+  always_comb begin
+    unique case (phase_q)
+      EMPTY:   phase_d = !load ? EMPTY : load_known ? LATCH : READY;
+      LOOK:    phase_d = may_look ? LOOKING : LOOK;
+      LOOKING: phase_d = look_again ? LOOK : !lookup_rsp_i ? LOOKING : lookup_hit_i ? FETCH : READY;
+      FETCH:   phase_d = look_again ? LOOK : hold_i ? FETCH : LATCH;
+      LATCH:   phase_d = look_again ? LOOK : fetch_again ? FETCH : WEIGH;
+      WEIGH:   phase_d = look_again ? LOOK : fetch_again ? FETCH : weigh_again ? WEIGH : JUDGE;
+      JUDGE:   phase_d = look_again ? LOOK : fetch_again ? FETCH : weigh_again ? WEIGH : READY;
+      READY:   phase_d = look_again ? LOOK : fetch_again ? FETCH : weigh_again ? WEIGH : READY;
+      default: phase_d = EMPTY;
+    endcase
+  end
+
+  // phase_d == READY, with what is known last in one place.
+  assign turns_ready = (phase_q == EMPTY && load && !load_known) || (phase_q == LOOKING && !look_again && lookup_rsp_i && !lookup_hit_i) ||
+                       ((phase_q == JUDGE || phase_q == READY) && !look_again && !known_o);
+  assign stays_ready = (phase_q == JUDGE || phase_q == READY) && !look_again && !fetch_again;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      phase_q       <= EMPTY;
+      vacant_o      <= 1'b1;
+      ready_q       <= 1'b0;
+      popped_q      <= 1'b0;
+      known_o       <= 1'b0;
+      payload_set_q <= 1'b0;
+    end else begin
+      phase_q  <= pop_i ? EMPTY : phase_d;
+      vacant_o <= pop_i || (vacant_o && !load);    // phase_q == EMPTY
+      ready_q  <= turns_ready || (stays_ready && !weigh_again_i);     // phase_q == READY, or it was until a pop
+      popped_q <= pop_i;
+      if (vacant_o) known_o <= load_known;
+      else if (phase_q == LOOK) known_o <= 1'b0;
+      else if (phase_q == LOOKING && lookup_rsp_i) known_o <= lookup_hit_i;
+      if (load || payload_flush_i) payload_set_q <= 1'b0;
+      else if (packet_valid_i && payload_ready_i) payload_set_q <= 1'b1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (vacant_o) packet_o <= packet_i;
+    flow_o  <= flow_d;
+    found_o <= vacant_o || phase_q == LOOKING;
+  end
+
+  assign latch_o = phase_q == LATCH;
+  assign weigh_o = phase_q == WEIGH;
+  assign ready_o = ready_q && !popped_q;
+
+`ifndef SYNTHESIS
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      vacant_told: assert (vacant_o == (phase_q == EMPTY) && ready_o == (phase_q == READY));
+      stood: assert (pop_i -> ready_o);
+    end
+  end
+  // verilator lint_on SYNCASYNCNET
+`endif
+
+endmodule
