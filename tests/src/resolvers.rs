@@ -26,7 +26,7 @@ impl Files {
         std::fs::write(&path, table).expect("written");
         Self {
             table: path,
-            socket: folder.path().join("run/resolver.sock"),
+            socket: folder.path().join("resolver.sock"),
             _folder: folder,
         }
     }

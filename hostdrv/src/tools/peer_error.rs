@@ -94,11 +94,9 @@ pub enum PeerError {
         waiting_for: &'static str,
     },
     /// The user ended it before everything was done.
-    #[error("interrupted after {done} of {}", number_of(.asked, .what))]
+    #[error("interrupted after {done} of {}", pings(*.asked))]
     Interrupted {
-        /// What was done, one after the other.
-        what: &'static str,
-        /// So many.
+        /// Pings done.
         done: u64,
         /// Of so many; 0: of any number, and there was none.
         asked: u64,
@@ -124,10 +122,10 @@ impl Serialize for PeerError {
     }
 }
 
-fn number_of(asked: &u64, what: &str) -> String {
+fn pings(asked: u64) -> String {
     match asked {
-        0 => format!("any {what}"),
-        count => format!("{count} {what}"),
+        0 => "any pings".to_owned(),
+        count => format!("{count} pings"),
     }
 }
 

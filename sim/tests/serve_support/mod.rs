@@ -240,7 +240,12 @@ pub fn serve_ports(ports: &[PortSpec]) -> Served {
         kind: CardKind::Model,
         port: port.clone(),
         socket: folder.join(format!("card{n}")),
-        capture: Some(folder.join(format!("port{n}.pcapng"))),
+        // A link between two cards has one, the first card's.
+        capture: match port {
+            PortSpec::None => None,
+            PortSpec::Card(other) if *other < n => None,
+            _ => Some(folder.join(format!("port{n}.pcapng"))),
+        },
     });
     start(&ServeConfig {
         cards: cards.collect(),

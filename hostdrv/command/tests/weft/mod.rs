@@ -1,6 +1,11 @@
 //! The command under test.
 
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{kill_process, Pid, Signal};
 
 /// It, with these arguments, and nothing that the environment says of cards.
 pub fn weft(arguments: &[&str]) -> Command {
@@ -16,25 +21,22 @@ pub fn weft(arguments: &[&str]) -> Command {
 
 /// What it says, and how it ends.
 pub fn run(arguments: &[&str]) -> Output {
-    let weft = weft(arguments);
+    let child = weft(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("weft starts");
+    let pid = Pid::from_child(&child);
+    let (ended, ends) = mpsc::channel::<()>();
     // Whatever is wrong with the arguments, it ends.
-    let mut limited = Command::new("timeout");
-    limited
-        .arg("60")
-        .arg(weft.get_program())
-        .args(weft.get_args());
-    for (name, value) in weft.get_envs() {
-        match value {
-            Some(value) => limited.env(name, value),
-            None => limited.env_remove(name),
-        };
-    }
-    let output = limited.stdin(Stdio::null()).output().expect("weft starts");
-    assert_ne!(
-        output.status.code(),
-        Some(124),
-        "{arguments:?} does not end"
-    );
+    let watch = thread::spawn(move || {
+        let late = ends.recv_timeout(Duration::from_secs(60)) == Err(RecvTimeoutError::Timeout);
+        late && kill_process(pid, Signal::KILL).is_ok()
+    });
+    let output = child.wait_with_output().expect("weft ends");
+    drop(ended);
+    let killed = watch.join().expect("the watch ends");
+    assert!(!killed, "{arguments:?} does not end");
     output
 }
 

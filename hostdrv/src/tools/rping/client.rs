@@ -331,10 +331,9 @@ impl Client {
     fn finish(&mut self) -> SessionReport {
         if self.is_cut_short() {
             let (done, asked) = (self.report.iterations, self.config.count);
-            let what = "pings";
             self.report
                 .error
-                .get_or_insert(PeerError::Interrupted { what, done, asked });
+                .get_or_insert(PeerError::Interrupted { done, asked });
         }
         self.report.elapsed_ns = self.device.now() - self.started;
         self.report.latency = Latency::of(&mut self.durations);

@@ -101,14 +101,6 @@ impl Machine for Client {
                 return None;
             }
         }
-        let (done, asked) = (self.sessions.report.rounds, self.load.rounds.max(1));
-        if self.stopping && done < asked {
-            let what = "rounds";
-            self.sessions
-                .report
-                .error
-                .get_or_insert(PeerError::Interrupted { what, done, asked });
-        }
         let mut report = self.sessions.finish(self.device.now() - self.started);
         report.round = Latency::of(&mut self.rounds);
         Some(report)
