@@ -4917,7 +4917,7 @@ pub mod trace_verdict {
     pub const DUPLICATE: u8 = 4;
     /// the flow was not attached: raw ring
     pub const BYPASSED: u8 = 5;
-    /// the flow left the card: not the next sequence number, URG, or IP options
+    /// the flow left the card: not the next sequence number, URG, or TCP options not read
     pub const GAP: u8 = 6;
     /// the flow left the card: the segment ends inside an FPDU
     pub const PARTIAL: u8 = 7;
@@ -4945,7 +4945,7 @@ pub enum TraceVerdict {
     Duplicate = 4,
     /// the flow was not attached: raw ring
     Bypassed = 5,
-    /// the flow left the card: not the next sequence number, URG, or IP options
+    /// the flow left the card: not the next sequence number, URG, or TCP options not read
     Gap = 6,
     /// the flow left the card: the segment ends inside an FPDU
     Partial = 7,
@@ -5022,7 +5022,7 @@ impl TraceVerdict {
             Self::Engine => "walked whole, some FPDU is for the engine",
             Self::Duplicate => "wholly old",
             Self::Bypassed => "the flow was not attached: raw ring",
-            Self::Gap => "the flow left the card: not the next sequence number, URG, or IP options",
+            Self::Gap => "the flow left the card: not the next sequence number, URG, or TCP options not read",
             Self::Partial => "the flow left the card: the segment ends inside an FPDU",
             Self::Error => "the flow left the card: an FPDU has an error",
             Self::Refused => "not acceptable (no ACK, window, PAWS): report only; a replay that was refused",

@@ -1,6 +1,7 @@
 //! Exact boundaries: lengths, raw slots, flows.
 
 use rand::Rng;
+use weft_engine::HashSecret;
 use weft_layout::{reg, report_kind, table, AttachRow, Counter, FlowKeyRow, FlowTxRow, StagRow};
 use weft_sim::bench::STATION;
 use weft_sim::model::ethernet::{self, flag};
@@ -176,6 +177,26 @@ fn who_does_not_know_the_secret_does_not_know_who_meets() {
             .filter(|p| places(**p, secret) == places(7, secret));
         assert!(still.count() <= 3);
     }
+}
+
+/// The engine and the card look in the same buckets, and with another secret in others.
+#[test]
+fn the_engine_has_the_card_s_hash() {
+    let mut rng = generator(11, Stream::Application);
+    let mut moved = 0;
+    for _ in 0..1000 {
+        let key: [u8; 12] = rng.random();
+        let words: [u32; 4] = rng.random();
+        let high_first = words.iter().rev();
+        let secret = high_first.fold(0, |all, word| all << 32 | u128::from(*word));
+        let hash = HashSecret(words).hash(&key);
+        let flows = 256;
+        let (low, high) = (hash % (flows / 2), (hash >> 16) % (flows / 2));
+        let places = keyed_places(&key, flows, secret);
+        assert_eq!([places[0], places[2]], [2 * low, flows + 2 * high]);
+        moved += usize::from(places != keyed_places(&key, flows, 0));
+    }
+    assert!(moved > 990, "{moved}");
 }
 
 fn all_flows_fit(secret: u128) {
