@@ -172,24 +172,27 @@ module rx_output
   logic [PORTS-1:0][63:0] base_q;
   logic [7:0]             slot_log2_q;
   logic [PORTS-1:0][7:0]  old_q;
-  logic [PORTS-1:0]       copied, stays, moves;
+  logic [PORTS-1:0]       copied_q, stays, moves;      // copied: a cycle ago, so that nothing is counted behind the last beat's ready
   logic [2:0]             settled_q;
   assign raw_port = PORTS != 1 && head.iova[48];
   assign raw_base = base_q[raw_port];
   for (genvar p = 0; p < PORTS; p++) begin : gen_ring
-    assign copied[p] = last_beat && copying && raw_port == 1'(p);
     assign stays[p]  = cfg_i.raw[p].reset || raw_given_up_i[p] || old_q[p] != '0;
-    assign moves[p]  = copied[p] && old_q[p] == 8'd1;
+    assign moves[p]  = copied_q[p] && old_q[p] == 8'd1;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
         raw_tail_o[p] <= '0;
         old_q[p]      <= '0;
-      end else if (raw_given_up_i[p]) begin
-        raw_tail_o[p] <= '0;
-        old_q[p]      <= old_q[p] + 8'(raw_taken_i[p] - raw_tail_o[p][15:0]) - 8'(copied[p]);
-      end else if (copied[p]) begin
-        if (old_q[p] != '0) old_q[p] <= old_q[p] - 8'd1;
-        else raw_tail_o[p] <= raw_tail_o[p] + 32'd1;
+        copied_q[p]   <= 1'b0;
+      end else begin
+        copied_q[p] <= last_beat && copying && raw_port == 1'(p);
+        if (raw_given_up_i[p]) begin
+          raw_tail_o[p] <= '0;
+          old_q[p]      <= old_q[p] + 8'(raw_taken_i[p] - raw_tail_o[p][15:0]) - 8'(copied_q[p]);
+        end else if (copied_q[p]) begin
+          if (old_q[p] != '0) old_q[p] <= old_q[p] - 8'd1;
+          else raw_tail_o[p] <= raw_tail_o[p] + 32'd1;
+        end
       end
     end
     always_ff @(posedge clk_i) if (!stays[p]) base_q[p] <= cfg_i.raw[p].base;
