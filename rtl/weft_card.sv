@@ -412,7 +412,8 @@ module weft_card
   logic [63:0]       ahead_cmd_addr;
   logic [DATA_W-1:0] ahead_data;
 
-  reports #(.DATA_W(DATA_W), .PORTS(PORTS)) u_reports (
+  // Beside the bursts without a response: in report_ahead 4, in dma_write 8, and the slices between them.
+  reports #(.DATA_W(DATA_W), .PORTS(PORTS), .UNANSWERED(32'(DEPTHS.bursts) + 2 + 4 + 8)) u_reports (
     .clk_i, .rst_ni(core_rst_n),
     .cfg_i      (report_cfg),
     .off_i      (off),

@@ -549,7 +549,7 @@ impl Device {
 
     fn open_by(
         transport: Arc<dyn Transport>,
-        config: DeviceConfig,
+        mut config: DeviceConfig,
         second: Option<SecondPort>,
     ) -> Result<Self, DeviceError> {
         let mmio = Mmio {
@@ -566,8 +566,10 @@ impl Device {
                 (Place::OnCard(Box::new(on_card)), caps)
             }
             _ => {
-                let engine = &config.engine;
-                let mut card = Card::bring_up(mmio.clone(), engine.mac, engine.mtu, config.rings)?;
+                let engine = &mut config.engine;
+                engine.hash_secret = engine.seed.hash_secret();
+                let (mac, mtu, secret) = (engine.mac, engine.mtu, engine.hash_secret);
+                let mut card = Card::bring_up(mmio.clone(), mac, mtu, secret, config.rings)?;
                 if engine.share != Share::Whole {
                     card.share()?;
                 }

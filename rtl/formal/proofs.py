@@ -230,7 +230,7 @@ PROOFS = [
         ("host/report_writer.sv", "assign tx_ready_o = load && (prefer_tx_q || !rx_valid_i);", "assign tx_ready_o = load;"),
         ("host/report_writer.sv", "<= taken_q - cfg_i.head;", "<= taken_q - cfg_i.head + 32'd1;"),
         ("host/report_writer.sv", "prefer_tx_q  <= !tx_ready_o;", "prefer_tx_q  <= tx_ready_o;"),
-        ("host/report_interrupt.sv", "if (written_i && !failed_i && !broken_o) written_o", "if (written_i && !broken_o) written_o"),
+        ("host/report_interrupt.sv", "if (counts && !failed_i && !broken_o) written_o", "if (counts && !broken_o) written_o"),
         ("host/report_interrupt.sv", "past_armed_q[5:0] > arm_more_q", "past_armed_q[5:1] > arm_more_q[5:1]"),
         ("host/report_interrupt.sv", "alarm_q  <= !broken_o;", "alarm_q  <= 1'b0;"),
     ]),

@@ -195,6 +195,7 @@ module report_writer_formal
       inv_waited: assert (dut.u_interrupt.waited_q == '0 ||
                           17'(dut.u_interrupt.waited_q) + 17'(dut.u_interrupt.gap_q) <= 17'(dut.u_interrupt.gap_was_q) ||
                           (dut.u_interrupt.msix_valid_o && 17'(dut.u_interrupt.waited_q) <= 17'(dut.u_interrupt.gap_was_q) + 17'd1));
+      inv_no_ring_before: assert (dut.u_interrupt.old_q == '0 && !dut.old_q);
       inv_alarm: assert (!(broken && !told_q && !msix_valid) || (dut.u_interrupt.alarm_q && untold_q == '0));
       inv_no_old: assert (!(dut.have_q && dut.cmd_sent_q && dut.beats_sent_q));
     end

@@ -12,6 +12,7 @@ module rx_lookup_formal
   input logic        rst_ni,
   input logic        req_valid_i,
   input logic [95:0] any_key_i,
+  input logic [127:0] any_secret_i,
   input logic        tbl_req_valid_i,
   input table_req_t  tbl_req_i
 );
@@ -19,20 +20,21 @@ module rx_lookup_formal
   localparam int unsigned BUCKET_W = $clog2(NUM_FLOWS / 2);
 
   logic [95:0] key_q;
+  logic [127:0] secret_q;
   logic        rsp_valid, hit, tbl_ready, tbl_rsp_valid, changed, busy;
   logic [15:0] flow;
   table_rsp_t  tbl_rsp;
 
   rx_lookup #(.NUM_FLOWS(NUM_FLOWS)) dut (
-    .clk_i, .rst_ni, .req_valid_i, .req_key_i(key_q), .rsp_valid_o(rsp_valid), .hit_o(hit), .flow_o(flow),
+    .clk_i, .rst_ni, .secret_i(secret_q), .req_valid_i, .req_key_i(key_q), .rsp_valid_o(rsp_valid), .hit_o(hit), .flow_o(flow),
     .tbl_req_valid_i, .tbl_req_ready_o(tbl_ready), .tbl_req_i, .tbl_rsp_valid_o(tbl_rsp_valid), .tbl_rsp_o(tbl_rsp),
     .changed_o(changed), .busy_o(busy)
   );
 
   from_reset u_start (.clk_i, .rst_ni);
 
-  // The key is any, and stays.
-  always_ff @(posedge clk_i) if (!rst_ni) key_q <= any_key_i;
+  // The key is any, and stays, and so does the secret.
+  always_ff @(posedge clk_i) if (!rst_ni) {key_q, secret_q} <= {any_key_i, any_secret_i};
 
   // Which two buckets the key belongs to is taken as the block computes it; before the first lookup its key register says nothing.
   logic [31:0]   hash;

@@ -53,7 +53,7 @@ module rx_output_formal
     .wr_cmd_valid_o(cmd_valid), .wr_cmd_ready_i, .wr_cmd_addr_o(cmd_addr), .wr_cmd_bytes_o(cmd_bytes),
     .wr_valid_o(wr_valid), .wr_ready_i, .wr_data_o(wr_data), .wr_count_o(wr_count), .wr_last_o(wr_last),
     .wr_written_i, .wr_failed_i, .landed_o(landed), .landed_colour_o(landed_colour),
-    .rpt_valid_o(rpt_valid), .rpt_ready_i, .rpt_o(rpt), .raw_tail_o(raw_tail), .idle_o(idle), .cnt_inc_o(cnt_inc)
+    .rpt_valid_o(rpt_valid), .rpt_ready_i, .rpt_o(rpt), .raw_given_up_i('0), .raw_taken_i('0), .raw_tail_o(raw_tail), .idle_o(idle), .cnt_inc_o(cnt_inc)
   );
 
   from_reset u_start (.clk_i, .rst_ni);
@@ -104,6 +104,8 @@ module rx_output_formal
 
   always_comb begin
     a_set_once: assume (!rst_ni || (cfg_i.raw[0].base == base_q && cfg_i.raw_slot_log2[3:0] == log2_q));
+    // Set up once, before anything comes: no slot is of a ring before.
+    a_one_ring: assume (!cfg_i.raw[0].reset);
     a_close: assume (!(close_valid_i && close_i.raw) || (record.raw_len != '0 && record.raw_len <= 16'd16384));
     a_op: assume (!(op_valid_i && !op_i.is_report) || (op_i.bytes != '0 && op_i.bytes <= 16'd16384));
     a_grant: assume (!rd_grant_i || rd_req);
@@ -150,6 +152,7 @@ module rx_output_formal
   assign sized_2 = !(list_q[2].place || list_q[2].raw) || (list_q[2].bytes != '0 && list_q[2].bytes <= 16'd16384);
   always_comb begin
     if (rst_ni) begin
+      inv_one_ring: assert (dut.old_q == '0 && dut.base_q == base_q && dut.slot_log2_q[3:0] == log2_q);
       inv_inside: assert (inside_q == queued && queued <= 2'd2);
       inv_queue_1: assert (queued < 2'd1 || is_it(dut.i_queue.word_q[0], list_q[1]));
       inv_queue_2: assert (queued < 2'd2 || is_it(dut.i_queue.word_q[1], list_q[2]));

@@ -166,6 +166,7 @@ module card_regs
   logic              jobs_on_q, receive_on_q, loopback_q, promisc_q;
   logic [15:0]       mtu_q;
   logic [47:0]       mac_q;
+  logic [3:0][31:0]  hash_secret_q;
   logic              read_error_q, write_error_q;
   logic [15:0][31:0] table_data_q;
   logic              table_refused_q, resetting_q, clear_scratch;
@@ -192,6 +193,7 @@ module card_regs
       mtu_q            <= REG_MTU_RESET[15:0];
       mac_q            <= '0;
       promisc_q        <= 1'b0;
+      hash_secret_q    <= '0;
       read_error_q     <= 1'b0;
       write_error_q    <= 1'b0;
       table_refused_q  <= 1'b0;
@@ -220,6 +222,8 @@ module card_regs
             mac_q[47:32] <= w_data_q[MAC_HI_MAC_LSB +: MAC_HI_MAC_WIDTH];
             promisc_q    <= w_data_q[MAC_HI_PROMISCUOUS_BIT];
           end
+          REG_HASH_SECRET, REG_HASH_SECRET + 16'd4, REG_HASH_SECRET + 16'd8, REG_HASH_SECRET + 16'd12:
+            hash_secret_q[wr_offset[3:2]] <= w_data_q;
           REG_FENCE: begin
             fence_valid_o  <= 1'b1;
             fence_number_o <= w_data_q;
@@ -290,7 +294,7 @@ module card_regs
   assign unused_second = ^{raw_slot_log2, raw_reserve};
 
   assign rx_cfg_o = '{enable: receive_on_q, mtu: mtu_q, mac: mac_q, promisc: promisc_q, raw_slot_log2: raw_slot_log2[0],
-                      raw_reserve: raw_reserve[0], raw: raw_cfg};
+                      raw_reserve: raw_reserve[0], hash_secret: hash_secret_q, raw: raw_cfg};
   assign loopback_o = loopback_q;
 
   logic        bus_read;
@@ -343,6 +347,7 @@ module card_regs
     words[REG_MAC_LO[9:2]] = mac_q[31:0];
     words[REG_MAC_HI[9:2]][MAC_HI_MAC_LSB +: MAC_HI_MAC_WIDTH] = mac_q[47:32];
     words[REG_MAC_HI[9:2]][MAC_HI_PROMISCUOUS_BIT]             = promisc_q;
+    for (int unsigned w = 0; w < 4; w++) words[32'(REG_HASH_SECRET[9:2]) + w] = hash_secret_q[w];
     words[REG_PORTS[9:2]]          = PORTS;
     for (int unsigned p = 0; p < PORTS; p++) begin
       for (int unsigned w = PORT_FIRST; w <= PORT_LAST; w++) words[64 * p + w] = port_words[p][w];

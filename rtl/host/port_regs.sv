@@ -1,6 +1,8 @@
 // The registers and doorbells of one port: its job ring, its report ring, its raw ring. Those of the second port lie 0x100 behind those of the
 // first (doorbells 0x200), and are the same but for RAW_RESERVE and the size of raw slots, which the card has once.
 //
+// A ring's base counts from when the ring is set up, by its LOG2: until then what is on its way goes to the one before.
+//
 // Written by `card_regs`, one pulse for each access, and read through it.
 
 module port_regs
@@ -35,7 +37,8 @@ module port_regs
   localparam logic [15:0] REGISTERS = 16'(PORT) << 8;
   localparam logic [15:0] DOORBELLS = 16'(PORT) << 9;
 
-  logic [63:0] job_base_q, report_base_q, raw_base_q;
+  logic [63:0] job_base_q, report_base_q, raw_base_q;       // as they were written
+  logic [63:0] job_ring_q, report_ring_q, raw_ring_q;       // as they were when the ring was set up
   logic [7:0]  job_log2_q, report_log2_q, raw_slot_log2_q, raw_count_log2_q;
   logic [31:0] job_tail_q, report_head_q, raw_head_q, raw_reserve_q, arm_value_q;
   logic        job_reset_q, report_reset_q, raw_reset_q, arm_q;
@@ -50,6 +53,7 @@ module port_regs
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       job_base_q       <= '0;
+      {job_ring_q, report_ring_q, raw_ring_q} <= '0;
       job_log2_q       <= '0;
       report_base_q    <= '0;
       report_log2_q    <= '0;
@@ -78,6 +82,7 @@ module port_regs
           REGISTERS + REG_JOB_BASE_HI: job_base_q[63:32] <= data_i;
           REGISTERS + REG_JOB_LOG2: begin
             job_log2_q  <= data_i[7:0];
+            job_ring_q  <= job_base_q;
             job_tail_q  <= '0;
             job_reset_q <= 1'b1;
           end
@@ -85,6 +90,7 @@ module port_regs
           REGISTERS + REG_REPORT_BASE_HI: report_base_q[63:32] <= data_i;
           REGISTERS + REG_REPORT_LOG2: begin
             report_log2_q  <= data_i[7:0];
+            report_ring_q  <= report_base_q;
             report_head_q  <= '0;
             report_reset_q <= 1'b1;
           end
@@ -95,6 +101,7 @@ module port_regs
             if (PORT == 0) raw_slot_log2_q <= 8'(clamp(32'(data_i[RAW_LOG2_SLOT_LSB +: RAW_LOG2_SLOT_WIDTH]), 32'd11, 32'd14));
             raw_count_log2_q <= 8'(clamp(32'(data_i[RAW_LOG2_COUNT_LSB +: RAW_LOG2_COUNT_WIDTH]), 32'd1, 32'd12));
             raw_head_q       <= '0;
+            raw_ring_q       <= raw_base_q;
             raw_reset_q      <= 1'b1;
           end
           REGISTERS + REG_RAW_RESERVE: if (PORT == 0) raw_reserve_q <= data_i;
@@ -122,10 +129,10 @@ module port_regs
     end
   end
 
-  assign tx_cfg_o = '{enable: enable_i, job_reset: job_reset_q, job_base: job_base_q, job_log2: job_log2_q, job_tail: job_tail_q};
-  assign report_cfg_o = '{reset: report_reset_q, base: report_base_q, log2: report_log2_q, head: report_head_q,
+  assign tx_cfg_o = '{enable: enable_i, job_reset: job_reset_q, job_base: job_ring_q, job_log2: job_log2_q, job_tail: job_tail_q};
+  assign report_cfg_o = '{reset: report_reset_q, base: report_ring_q, log2: report_log2_q, head: report_head_q,
                           arm: arm_q, arm_value: arm_value_q, arm_more: arm_more_q, gap: gap_q};
-  assign raw_cfg_o = '{reset: raw_reset_q, base: raw_base_q, count_log2: raw_count_log2_q, head: raw_head_q};
+  assign raw_cfg_o = '{reset: raw_reset_q, base: raw_ring_q, count_log2: raw_count_log2_q, head: raw_head_q};
   assign {raw_slot_log2_o, raw_reserve_o} = {raw_slot_log2_q, raw_reserve_q};
   assign idle_o = !(job_reset_q || report_reset_q || raw_reset_q || arm_q);
 

@@ -11,6 +11,8 @@
 //
 // After a write that failed the count stands still and one interrupt says so, armed or not (`broken_o`, until reset).
 //
+// Where the ring begins anew (`cfg_i.reset`), the reports on their way are the old ring's: they are not counted, and nobody is told of them.
+//
 // An interrupt is asked for two cycles after what it tells of was counted.
 
 module report_interrupt
@@ -42,6 +44,10 @@ module report_interrupt
 
   // Reports under way, and of these the ones up to the last that does not wait.
   logic [15:0] under_way_q, hurried_q;
+  logic [15:0] old_q;                           // those of the ring before, the oldest
+  logic        counts;                          // a report of this ring is written
+
+  assign counts = written_i && old_q == '0;
 
   // A host that polls may have seen a report in memory before its write response came here: then the value it arms
   // with is ahead of the count, and the interrupt is for the report after.
@@ -63,8 +69,8 @@ module report_interrupt
       msix_valid_o <= 1'b0;
       msix_gap_o   <= 1'b0;
     end else begin
-      if (written_i && !failed_i && !broken_o) written_o <= written_o + 1'b1;
-      counted_q    <= written_i;
+      if (counts && !failed_i && !broken_o) written_o <= written_o + 1'b1;
+      counted_q    <= counts;
       past_armed_q <= written_o - arm_value_q;
       settled_q    <= !cfg_i.arm;
       if (msix_valid_o) begin
@@ -96,6 +102,7 @@ module report_interrupt
     if (!rst_ni) begin
       under_way_q <= '0;
       hurried_q   <= '0;
+      old_q       <= '0;
       hurry_q     <= 1'b0;
       gap_q       <= '0;
     end else begin
@@ -105,8 +112,14 @@ module report_interrupt
       // `past_armed_q` knows of a report two cycles after its response.
       if (written_i && hurried_q == 16'd1) hurry_q <= 1'b1;
       else if (armed_q && settled_q && (waiting ? due && !msix_valid_o : !counted_q)) hurry_q <= 1'b0;
-      if (cfg_i.arm || written_i) gap_q <= cfg_i.gap;
+      if (cfg_i.arm || counts) gap_q <= cfg_i.gap;
       else if (gap_q != '0) gap_q <= gap_q - 1'b1;
+      if (written_i && old_q != '0) old_q <= old_q - 1'b1;
+      if (cfg_i.reset) begin
+        old_q     <= under_way_q + 16'(taken_i) - 16'(written_i);
+        hurried_q <= '0;
+        hurry_q   <= 1'b0;
+      end
     end
   end
 
@@ -125,12 +138,13 @@ module report_interrupt
     stopped_q    <= rst_ni && broken_o && !cfg_i.reset;
     stopped_at_q <= written_o;
     held_q       <= rst_ni && msix_valid_o && !msix_ready_i;
-    if (cfg_i.arm || written_i) gap_was_q <= cfg_i.gap;
+    if (cfg_i.arm || counts) gap_was_q <= cfg_i.gap;
     // The gap is over at its end: what waits is told of then.
-    waited_q     <= rst_ni && waiting && !msix_valid_o && !written_i && !cfg_i.arm && !cfg_i.reset ? waited_q + 1'b1 : '0;
+    waited_q     <= rst_ni && waiting && !msix_valid_o && !counts && !cfg_i.arm && !cfg_i.reset ? waited_q + 1'b1 : '0;
     if (rst_ni) begin
       stops: assert (stopped_q -> broken_o && written_o == stopped_at_q);
       held: assert (held_q -> msix_valid_o);
+      old_are_under_way: assert (old_q <= under_way_q);
       none_is_forgotten: assert (17'(waited_q) <= 17'(gap_was_q) + 17'd1);
     end
   end

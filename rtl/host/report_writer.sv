@@ -7,6 +7,8 @@
 // After a write that failed the ring has a hole that the host cannot see past: nothing more is taken or counted, and
 // one interrupt says so, armed or not (`broken_o`, until reset).
 //
+// Where the ring begins anew (`cfg_i.reset`), what was taken before goes to the old ring still, and what is taken behind it to the new one.
+//
 // A report takes two cycles at least: the address for the next one is a sum of its own cycle, right again in the second cycle after a
 // report was taken. Room is looked at two cycles ahead, for one report and for two, as one may be taken meanwhile.
 
@@ -220,15 +222,17 @@ module report_writer
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  logic stopped_q;
+  logic stopped_q, old_q;
   logic [31:0] stopped_at_q;
   always_ff @(posedge clk_i) begin
+    if (!rst_ni || take) old_q <= 1'b0;
+    else if (cfg_i.reset) old_q <= 1'b1;
     stopped_q <= rst_ni && broken_q && !cfg_i.reset;
     stopped_at_q <= tail_o;
     if (rst_ni) begin
       one_source: assert (!(rx_valid_i && rx_ready_o && tx_valid_i && tx_ready_o));
       stops: assert (stopped_q -> broken_q && tail_o == stopped_at_q);
-      no_overrun: assert (cmd_valid_o && !cfg_i.reset -> ((taken_q - 1'b1 - cfg_i.head) >> cfg_i.log2[4:0]) == '0);
+      no_overrun: assert (cmd_valid_o && !cfg_i.reset && !old_q -> ((taken_q - 1'b1 - cfg_i.head) >> cfg_i.log2[4:0]) == '0);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -17,6 +17,7 @@ module reports
 #(
   parameter int unsigned DATA_W = 512,
   parameter int unsigned PORTS  = 1,
+  parameter int unsigned UNANSWERED = 80,        // reports whose commands are taken and not answered, at most
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input  logic                      clk_i,
@@ -60,7 +61,7 @@ module reports
   output logic                      idle_o
 );
 
-  // Reports on their way: accepted ahead, and written without an answer.
+  // Reports on their way: accepted ahead, and written without an answer. More than there can be: `over` does not ask whether there is room.
   localparam int unsigned ANSWERS = 128;
   localparam int unsigned LEAST_LOG2 = 7;        // slots of a ring of which nobody waits for the owner
 
@@ -272,6 +273,7 @@ module reports
     // verilator lint_off SYNCASYNCNET
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin
+        room_for_order: assert (cmd_valid[port_q] -> order_ready);
         answer_of_one: assert (written_q -> order_valid);
         none_comes_of_nothing: assert (left_q -> coming_q[left_port_q] >= (left_two_q ? 9'd2 : 9'd1));
       end
@@ -280,6 +282,9 @@ module reports
 `endif
   end
 
+  if (UNANSWERED >= ANSWERS) begin : gen_room_check
+    $error("reports: more reports without an answer than there are places for whose they are");
+  end
   if (PORTS != 1 && PORTS != MAX_PORTS) begin : gen_param_check
     $error("reports: PORTS must be 1 or 2");
   end

@@ -27,6 +27,8 @@ package weft_card_pkg;
   parameter logic [31:0] REG_MTU_RESET = 32'h0000233a;
   parameter logic [15:0] REG_MAC_LO = 16'h0020;
   parameter logic [15:0] REG_MAC_HI = 16'h0024;
+  parameter logic [15:0] REG_HASH_SECRET = 16'h0030;
+  parameter int unsigned REG_HASH_SECRET_COUNT = 4;
   parameter logic [15:0] REG_JOB_BASE_LO = 16'h0040;
   parameter logic [15:0] REG_JOB_BASE_HI = 16'h0044;
   parameter logic [15:0] REG_JOB_LOG2 = 16'h0048;

@@ -21,6 +21,7 @@ package weft_int_pkg;
     logic        promisc;
     logic [7:0]  raw_slot_log2;
     logic [31:0] raw_reserve;     // slots that frames of no flow leave free
+    logic [127:0] hash_secret;    // of FLOW_KEY; only bits 126:0 count
     raw_cfg_t [MAX_PORTS-1:0] raw;
   } rx_cfg_t;
 

@@ -157,7 +157,8 @@ module weft_rx
   flow_rx_row_t           fetch_row, start_row;
   rx_position_t           fetch_position, upd_position;
   rx_position_t             kept;
-  logic [PORTS-1:0][15:0]   taken_tail;
+  logic [PORTS-1:0]         raw_given_up;
+  logic [PORTS-1:0][15:0]   taken_tail, raw_taken;
   logic [$clog2(WALKS)-1:0] busy_head;
   logic [WALKS-1:0]       busy_valid, busy_last, finish, kept_valid;
   logic [WALKS-1:0][15:0] busy_flow;
@@ -172,7 +173,7 @@ module weft_rx
   table_rsp_t             key_rsp, state_rsp, stag_rsp;
 
   rx_lookup #(.NUM_FLOWS(NUM_FLOWS)) i_lookup (
-    .clk_i, .rst_ni, .req_valid_i(lookup_valid), .req_key_i(lookup_key), .rsp_valid_o(lookup_rsp),
+    .clk_i, .rst_ni, .secret_i(cfg_i.hash_secret), .req_valid_i(lookup_valid), .req_key_i(lookup_key), .rsp_valid_o(lookup_rsp),
     .hit_o(lookup_hit), .flow_o(lookup_flow), .tbl_req_valid_i(key_req_valid), .tbl_req_ready_o(key_req_ready),
     .tbl_req_i, .tbl_rsp_valid_o(key_rsp_valid), .tbl_rsp_o(key_rsp), .changed_o(lookup_changed), .busy_o(lookup_busy)
   );
@@ -195,7 +196,7 @@ module weft_rx
     .payload_flush_o(payload_flush), .replay_start_o(replay_start), .replay_flush_o(replay_flush),
     .payload_open_o(payload_open), .payload_end_i(payload_end), .lookup_busy_i(lookup_busy),
     .lookup_valid_o(lookup_valid), .lookup_key_o(lookup_key), .lookup_rsp_i(lookup_rsp), .lookup_hit_i(lookup_hit), .lookup_flow_i(lookup_flow),
-    .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .raw_tail_o(taken_tail), .fetch_valid_o(fetch_valid),
+    .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .raw_tail_o(taken_tail), .raw_given_up_o(raw_given_up), .raw_taken_o(raw_taken), .fetch_valid_o(fetch_valid),
     .fetch_flow_o(fetch_flow), .fetch_row_i(fetch_row), .fetch_position_i(fetch_position), .upd_valid_o(upd_valid),
     .upd_flow_o(upd_flow), .upd_position_o(upd_position), .busy_valid_o(busy_valid), .busy_flow_o(busy_flow),
     .busy_last_o(busy_last), .busy_head_o(busy_head), .finish_o(finish), .kept_valid_i(kept_valid), .kept_i(kept), .hold_i(hold),
@@ -244,7 +245,7 @@ module weft_rx
     .wr_cmd_bytes_o, .wr_valid_o(beat_out_valid), .wr_ready_i(beat_out_ready), .wr_data_o(beat_out_data), .wr_count_o(beat_out_count),
     .wr_last_o(beat_out_last),
     .wr_written_i, .wr_failed_i, .landed_o(landed), .landed_colour_o(landed_colour), .rpt_valid_o, .rpt_ready_i,
-    .rpt_o, .raw_tail_o, .idle_o(output_idle), .cnt_inc_o(output_cnt)
+    .rpt_o, .raw_given_up_i(raw_given_up), .raw_taken_i(raw_taken), .raw_tail_o, .idle_o(output_idle), .cnt_inc_o(output_cnt)
   );
 
   // verilator lint_off UNUSEDSIGNAL

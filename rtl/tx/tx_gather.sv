@@ -23,7 +23,7 @@ module tx_gather
   input  logic               rst_ni,
 
   input  logic [PORTS-1:0]       job_reset_i, // JOB_DONE starts again at 0
-  input  logic [PORTS-1:0][1:0]  epoch_i,
+  input  logic [PORTS-1:0][EPOCH_W-1:0] epoch_i,
   output logic [PORTS-1:0][31:0] job_done_o,
 
   input  logic               step_valid_i,

@@ -5,12 +5,13 @@
 //
 // A request goes out two cycles after JOB_TAIL has moved, and one in two cycles at most. A pushed job is taken three cycles after it
 // is in the window. Which of both the jobs ahead come from is in a queue, in their order.
-// `job_reset` starts the ring again at 0 in a new epoch: what was read or asked for before is thrown away.
+// `job_reset` starts the ring again at 0: what was read or asked for before is thrown away. If jobs of the present epoch were given out it begins a new one.
 // A job stays at the output, its fields stable, until taken; only `job_reset` may withdraw it.
 
 module tx_job_fetch
   import weft_card_pkg::*;
   import weft_int_pkg::*;
+  import weft_tx_pkg::EPOCH_W;
 #(
   parameter int unsigned DATA_W   = 512,
   parameter int unsigned PREFETCH = 32,
@@ -20,7 +21,7 @@ module tx_job_fetch
   input  logic               rst_ni,
 
   input  tx_cfg_t            cfg_i,
-  output logic [1:0]         epoch_o,
+  output logic [EPOCH_W-1:0] epoch_o,
 
   output logic               req_valid_o,
   input  logic               req_ready_i,
@@ -57,6 +58,7 @@ module tx_job_fetch
   // ---------------------------------------------------------------- requests
   logic [31:0]        head_q, mask;
   logic [AHEAD_W-1:0] ahead_q, stale_q;        // jobs asked for and not given out; of these, from before a reset
+  logic               given_q;                 // a job of this epoch was given out
   logic               req_valid_q, wanted, wanted_q, issue, pushed, more, leave;
   logic               full_q;                  // ahead_q == PREFETCH
   logic [31:0]        posted;                  // by JOB_TAIL, from the head on; negative if more than these were pushed
@@ -86,6 +88,7 @@ module tx_job_fetch
       req_valid_q <= 1'b0;
       wanted_q    <= 1'b0;
       stood_q     <= '0;
+      given_q     <= 1'b0;
       epoch_o     <= '0;
     end else begin
       // By the head of this cycle: it moves with a request, or back to 0.
@@ -105,9 +108,11 @@ module tx_job_fetch
       if (cfg_i.job_reset) begin
         head_q  <= '0;
         stale_q <= leave ? ahead_q - 1'b1 : ahead_q;
-        epoch_o <= epoch_o + 1'b1;
+        given_q <= 1'b0;
+        epoch_o <= epoch_o + EPOCH_W'(given_q);
       end else begin
         if (more) head_q <= head_q + 1'b1;
+        if (job_valid_o && job_ready_i) given_q <= 1'b1;
         if (leave && stale_q != '0) stale_q <= stale_q - 1'b1;
       end
     end

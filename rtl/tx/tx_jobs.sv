@@ -22,7 +22,7 @@ module tx_jobs
 
   input  tx_cfg_t [PORTS-1:0]   cfg_i,
   input  logic [PORTS-1:0]      hold_i,          // level: none of the port's jobs is begun
-  output logic [PORTS-1:0][1:0] epoch_o,
+  output logic [PORTS-1:0][EPOCH_W-1:0] epoch_o,
 
   input  logic                  push_valid_i,
   input  logic [11:0]           push_addr_i,

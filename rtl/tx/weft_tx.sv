@@ -88,7 +88,7 @@ module weft_tx
   job_t         job;
   logic [31:0]  job_number;
   epoch_t       job_epoch;
-  logic [PORTS-1:0][1:0] epoch;
+  logic [PORTS-1:0][EPOCH_W-1:0] epoch;
   logic [PORTS-1:0]      job_reset;
   logic         lookup_valid, lookup_ready, checked_valid, checked_ready;
   logic [15:0]  lookup_flow;
@@ -180,6 +180,13 @@ module weft_tx
     .read_addr_o    (read_addr),
     .read_bytes_o   (read_bytes)
   );
+
+  // Jobs between tx_job_fetch and the end of the last step: one each in the register of the ports, job_check and segmenter, then one a step, here
+  // and in gather.
+  localparam int unsigned JOBS_UNDER_WAY = 3 + STEPS + 3;
+  if ((1 << EPOCH_W) <= JOBS_UNDER_WAY) begin : gen_epoch_check
+    $error("weft_tx: jobs under way may be of more epochs than there are numbers");
+  end
 
   fifo_sync #(.WIDTH($bits(step_t)), .DEPTH(STEPS)) u_steps (
     .clk_i, .rst_ni,

@@ -20,10 +20,14 @@ package weft_tx_pkg;
   parameter logic [1:0] STATUS_MALFORMED = 2'(JOB_STATUS_MALFORMED);
   parameter logic [1:0] STATUS_READ_ERROR = 2'(JOB_STATUS_READ_ERROR);
 
-  // Which set-up of which port's job ring a job belongs to.
+  // Which set-up of which port's job ring a job belongs to. A set-up of which no job was given out does not count, so that jobs under way
+  // are of no more of them than they are themselves: fewer than there are numbers (weft_tx).
+  // verilator lint_off UNUSEDPARAM
+  parameter int unsigned EPOCH_W = 6;
+  // verilator lint_on UNUSEDPARAM
   typedef struct packed {
-    logic       port;
-    logic [1:0] count;
+    logic               port;
+    logic [EPOCH_W-1:0] count;
   } epoch_t;
 
   // A job, checked.

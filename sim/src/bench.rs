@@ -159,6 +159,57 @@ struct Port {
     raw_head: u32,
     raw_told: u32,
     report_told: u32,
+    /// The rings before these, in which may be what was on its way when these were set up.
+    before: Option<Before>,
+}
+
+/// Rings that were given up, and how far the bench is with them.
+struct Before {
+    report: Region,
+    raw: Region,
+    report_head: u32,
+    raw_head: u32,
+}
+
+/// The next report of a ring, if it is there.
+fn next_report(ring: &Region, log2: u8, head: &mut u32) -> Option<[u8; 64]> {
+    let slot = (*head & ((1 << log2) - 1)) as usize * 64;
+    let phase = !(*head >> log2) as u8 & SegmentReport::PHASE;
+    let report = <[u8; 64]>::try_from(ring.read(slot, 64).ok()?).ok()?;
+    let is_there = report[SegmentReport::PHASE_AT] & SegmentReport::PHASE == phase;
+    is_there.then(|| *head = head.wrapping_add(1))?;
+    Some(report)
+}
+
+impl Port {
+    /// The next report, of the rings before these first.
+    fn next_report(&mut self, log2: u8) -> Option<[u8; 64]> {
+        let before = self.before.as_mut();
+        before
+            .and_then(|b| next_report(&b.report, log2, &mut b.report_head))
+            .or_else(|| next_report(&self.report, log2, &mut self.report_head))
+    }
+
+    /// The frame of a raw slot. Slots are taken in order, from 0 on where a ring begins.
+    fn raw_frame(&mut self, slot: u16, len: usize, rings: &Rings) -> Vec<u8> {
+        let at = usize::from(slot) << rings.raw_slot;
+        let mask = (1u32 << rings.raw) - 1;
+        if let Some(before) = self.before.as_mut().filter(|_| self.raw_head == 0) {
+            let frame = before.raw.read(at, len).unwrap_or_default();
+            // In new memory nobody has been yet.
+            if u32::from(slot) == before.raw_head & mask && frame.iter().any(|byte| *byte != 0) {
+                before.raw_head = before.raw_head.wrapping_add(1);
+                return frame;
+            }
+        }
+        assert_eq!(
+            u32::from(slot),
+            self.raw_head & mask,
+            "slots are taken in order"
+        );
+        self.raw_head = self.raw_head.wrapping_add(1);
+        self.raw.read(at, len).unwrap_or_default()
+    }
 }
 
 impl Bench {
@@ -194,6 +245,7 @@ impl Bench {
             raw_head: 0,
             raw_told: 0,
             report_told: 0,
+            before: None,
         };
         let ports = (0..ports).map(|_| port()).collect();
         let mut bench = Self {
@@ -211,27 +263,12 @@ impl Bench {
 
     fn set_up(&mut self) -> Result<(), WorldError> {
         for port in 0..self.ports.len() {
+            self.write_rings(port);
             let behind = port as u32 * PORT_REGISTERS;
-            let Port {
-                jobs, report, raw, ..
-            } = &self.ports[port];
-            for (low, base) in [
-                (reg::JOB_BASE_LO, jobs.iova),
-                (reg::REPORT_BASE_LO, report.iova),
-                (reg::RAW_BASE_LO, raw.iova),
-            ] {
-                self.world.write(0, behind + low, base as u32);
-                self.world.write(0, behind + low + 4, (base >> 32) as u32);
-            }
+            let jobs = self.ports[port].jobs.iova;
+            self.write(behind + reg::JOB_BASE_LO, jobs as u32);
+            self.write(behind + reg::JOB_BASE_HI, (jobs >> 32) as u32);
             self.write(behind + reg::JOB_LOG2, self.rings.job.into());
-            self.write(behind + reg::REPORT_LOG2, self.rings.report.into());
-            self.write(
-                behind + reg::RAW_LOG2,
-                reg::RawLog2::default()
-                    .with_slot(self.rings.raw_slot)
-                    .with_count(self.rings.raw)
-                    .0,
-            );
         }
         self.write(
             reg::MAC_LO,
@@ -246,6 +283,50 @@ impl Bench {
         Ok(())
     }
 
+    /// The registers of a port's rings for reports and raw frames.
+    fn write_rings(&mut self, port: usize) {
+        let behind = port as u32 * PORT_REGISTERS;
+        let Port { report, raw, .. } = &self.ports[port];
+        let shape = reg::RawLog2::default()
+            .with_slot(self.rings.raw_slot)
+            .with_count(self.rings.raw);
+        for (low, base, log2, shape) in [
+            (
+                reg::REPORT_BASE_LO,
+                report.iova,
+                reg::REPORT_LOG2,
+                self.rings.report.into(),
+            ),
+            (reg::RAW_BASE_LO, raw.iova, reg::RAW_LOG2, shape.0),
+        ] {
+            self.write(behind + low, base as u32);
+            self.write(behind + low + 4, (base >> 32) as u32);
+            self.write(behind + log2, shape);
+        }
+    }
+
+    /// New rings for the reports and raw frames of a port, in new memory, whatever is on its way. Reports are read from both.
+    pub fn renew_rings(&mut self, number: usize) {
+        let rings = self.rings;
+        let report = self.region(64 << rings.report);
+        let raw = self.region(1 << (rings.raw + rings.raw_slot));
+        let port = &mut self.ports[number];
+        port.before = Some(Before {
+            report: std::mem::replace(&mut port.report, report),
+            raw: std::mem::replace(&mut port.raw, raw),
+            report_head: port.report_head,
+            raw_head: port.raw_head,
+        });
+        (port.report_head, port.report_told) = (0, 0);
+        (port.raw_head, port.raw_told) = (0, 0);
+        self.write_rings(number);
+    }
+
+    /// Reports and raw frames of a port that were taken out of its present rings.
+    pub fn heads(&self, port: usize) -> (u32, u32) {
+        (self.ports[port].report_head, self.ports[port].raw_head)
+    }
+
     /// After a reset: empty rings, set up anew.
     pub fn start_again(&mut self) -> Result<(), WorldError> {
         for port in &mut self.ports {
@@ -256,6 +337,7 @@ impl Bench {
             (port.job_tail, port.job_told) = (0, 0);
             (port.report_head, port.report_told) = (0, 0);
             (port.raw_head, port.raw_told) = (0, 0);
+            port.before = None;
         }
         self.set_up()
     }
@@ -474,17 +556,9 @@ impl Bench {
         let mut all = Vec::new();
         let port = &mut self.ports[number];
         while all.len() < most {
-            let slot = (port.report_head & ((1 << self.rings.report) - 1)) as usize * 64;
-            let phase = !(port.report_head >> self.rings.report) as u8 & SegmentReport::PHASE;
-            let Ok(bytes) = port.report.read(slot, 64) else {
+            let Some(report) = port.next_report(self.rings.report) else {
                 break;
             };
-            let Ok(report) = <[u8; 64]>::try_from(bytes) else {
-                break;
-            };
-            if report[SegmentReport::PHASE_AT] & SegmentReport::PHASE != phase {
-                break;
-            }
             // A frame report has its raw slot where a segment report has it.
             let segment = SegmentReport::from_bytes(&report);
             let has_raw = match segment.kind() {
@@ -492,15 +566,8 @@ impl Bench {
                 Ok(ReportKind::Segment) => segment.raw(),
                 _ => false,
             };
-            let raw = has_raw.then(|| {
-                let slot = usize::from(segment.raw_slot);
-                let len = usize::from(segment.raw_len);
-                port.raw_head = port.raw_head.wrapping_add(1);
-                port.raw
-                    .read(slot << self.rings.raw_slot, len)
-                    .unwrap_or_default()
-            });
-            port.report_head = port.report_head.wrapping_add(1);
+            let len = segment.raw_len.into();
+            let raw = has_raw.then(|| port.raw_frame(segment.raw_slot, len, &self.rings));
             all.push((report, raw));
         }
         let behind = number as u32 * PORT_DOORBELLS;

@@ -20,6 +20,7 @@ mod receive;
 mod replays;
 mod report_room;
 mod reset;
+mod rings_anew;
 mod serve_client;
 mod serve_deaths;
 mod serve_messages;

@@ -6,7 +6,9 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use weft_engine::commands::{entry_of, outcome};
-use weft_engine::{arrival, batch, on_card, Arrived, Clock, Engine, EngineConfig, QpId, SrqId};
+use weft_engine::{
+    arrival, batch, on_card, Arrived, Clock, Engine, EngineConfig, HashSecret, QpId, SrqId,
+};
 use weft_layout::{
     proc_bell, proc_port, proc_started, reg, registers as of_card, CommandOpcode, ProcEngine,
     ProcInfo, ProcQueues, ReportKind, SegmentReport,
@@ -199,7 +201,15 @@ impl Service {
             // There is no memory for its tables.
             return Err(proc_started::CARD);
         }
+        // Both ports' rows are in one table, by one hash: its secret comes from who has the first port.
+        let hash_secret = match second {
+            true => HashSecret([0, 1, 2, 3].map(|n| registers::read(of_card::HASH_SECRET.word(n)))),
+            false => config.seed.hash_secret(),
+        };
         if !second {
+            for (register, word) in of_card::HASH_SECRET.words().zip(hash_secret.0) {
+                registers::write(register, word);
+            }
             let [m0, m1, m2, m3, m4, m5] = settings.mac;
             registers::write(of_card::MTU, rings::MAX_FRAME.into());
             registers::write(of_card::MAC_LO, u32::from_le_bytes([m0, m1, m2, m3]));
@@ -212,6 +222,7 @@ impl Service {
             num_flows: flows,
             num_stags: stags,
             replay: config.replay.min(replay),
+            hash_secret,
             ..config
         });
         let memory = (settings.rings, settings.rings + bytes);

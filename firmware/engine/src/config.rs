@@ -3,6 +3,7 @@
 use weft_tcp::control::Congestion;
 
 use crate::ecn::{Ecn, EcnState};
+use crate::flow_key::HashSecret;
 use crate::negotiation::MAX_READS;
 use crate::random::Seed;
 use crate::rung::Rung;
@@ -79,6 +80,8 @@ pub struct EngineConfig {
     /// Seed of initial sequence numbers, ports, STag keys and cookies: the same seed, the same frames. The default is
     /// nobody's secret; a driver takes it from the operating system.
     pub seed: Seed,
+    /// What the card's HASH_SECRET holds. Who brings the card up has it of a seed ([`Seed::hash_secret`]), and who shares it reads the register.
+    pub hash_secret: HashSecret,
     /// Receive window of each connection: a power of two, at least 128 KiB, so that the largest FPDU fits with room to spare.
     pub receive_window: u32,
     /// Bytes that all connections together may hold beyond gaps and their reserves. What does not fit is dropped, and comes again.
@@ -215,6 +218,7 @@ impl Default for EngineConfig {
             max_connections: None,
             max_work: None,
             seed: Seed::from(1),
+            hash_secret: HashSecret::default(),
             receive_window: 1 << 20,
             reassembly_memory: 1 << 23,
             memory: Memory::default(),

@@ -2,6 +2,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
 
 use weft_layout::{table, FlowKeyRow};
 use weft_wire::crc32c::crc32c;
@@ -13,6 +14,28 @@ use crate::share::Share;
 /// Places looked at to make room for one more flow.
 const MAX_LOOKED_AT: usize = 128;
 
+/// What the lookup's hash is keyed with: the words of HASH_SECRET. Without a secret anybody chooses ports of one address that fill both
+/// buckets of somebody else.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct HashSecret(pub [u32; 4]);
+
+impl fmt::Debug for HashSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HashSecret(..)")
+    }
+}
+
+impl HashSecret {
+    /// The hash of a key as the card sees it: remote and local address, remote and local port. Bank 0 takes its low bits, bank 1 those from bit 16 up.
+    pub fn hash(&self, key: &[u8; 12]) -> u32 {
+        let bits = (0..96).filter(|bit| key[bit / 8] >> (bit % 8) & 1 != 0);
+        bits.fold(crc32c(key), |hash, bit| {
+            let (low, high) = (self.0[bit / 32], self.0[bit / 32 + 1]);
+            hash ^ ((u64::from(high) << 32 | u64::from(low)) >> (bit % 32)) as u32
+        })
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     flow: u16,
@@ -21,13 +44,13 @@ struct Key {
 }
 
 impl Key {
-    fn hash(&self) -> u32 {
+    fn bytes(&self) -> [u8; 12] {
         let mut bytes = [0; 12];
         bytes[..4].copy_from_slice(&self.remote.ip);
         bytes[4..8].copy_from_slice(&self.local.ip);
         bytes[8..10].copy_from_slice(&self.remote.port.to_be_bytes());
         bytes[10..].copy_from_slice(&self.local.port.to_be_bytes());
-        crc32c(&bytes)
+        bytes
     }
 
     fn row(&self) -> FlowKeyRow {
@@ -49,6 +72,7 @@ pub struct FlowKeys {
     /// Of a bank.
     buckets: usize,
     share: Share,
+    secret: HashSecret,
 }
 
 impl FlowKeys {
@@ -58,18 +82,19 @@ impl FlowKeys {
     }
 
     /// Empty.
-    pub fn new(num_flows: u16, share: Share) -> Self {
+    pub fn new(num_flows: u16, share: Share, secret: HashSecret) -> Self {
         let flows = usize::from(num_flows.max(2)).next_power_of_two();
         FlowKeys {
             rows: vec![None; 2 * flows],
             buckets: flows / 2,
             share,
+            secret,
         }
     }
 
     /// The rows of a key's bucket in a bank, but for those of another engine.
     fn bucket(&self, key: &Key, bank: usize) -> impl Iterator<Item = usize> {
-        let hash = key.hash();
+        let hash = self.secret.hash(&key.bytes());
         let bits = if bank == 0 { hash } else { hash >> 16 };
         let at = 2 * (bank * self.buckets + (bits as usize & (self.buckets - 1)));
         self.share.ways().map(move |way| at + way)
@@ -154,8 +179,10 @@ mod tests {
     use alloc::vec::Vec;
     use weft_layout::{AttachRow, Job, ReceiveElement};
 
-    /// The table as the card has it.
-    struct Table(Vec<FlowKeyRow>);
+    const SECRET: HashSecret = HashSecret([0x4b5a_6978, 0x0f1e_2d3c, 0x89ab_cdef, 0x0123_4567]);
+
+    /// The table as the card has it, and its secret.
+    struct Table(Vec<FlowKeyRow>, HashSecret);
 
     impl Table {
         /// What the card finds for a key.
@@ -166,7 +193,7 @@ mod tests {
                 remote,
                 local,
             };
-            let hash = key.hash() as usize;
+            let hash = self.1.hash(&key.bytes()) as usize;
             let places = [hash % buckets, buckets + (hash >> 16) % buckets];
             let rows = places.iter().flat_map(|at| &self.0[2 * at..2 * at + 2]);
             let mut found = rows.filter(|row| {
@@ -226,8 +253,10 @@ mod tests {
     fn all_flows_fit_and_are_found() {
         for seed in 0..20u32 {
             let flows = 256u16;
-            let mut keys = FlowKeys::new(flows, Share::Whole);
-            let mut card = Table(vec![FlowKeyRow::default(); 2 * usize::from(flows)]);
+            let secret = [HashSecret::default(), SECRET][seed as usize / 2 % 2];
+            let mut keys = FlowKeys::new(flows, Share::Whole, secret);
+            let rows = vec![FlowKeyRow::default(); 2 * usize::from(flows)];
+            let mut card = Table(rows, secret);
             let local = Endpoint {
                 ip: [10, 0, 0, 1],
                 port: 4791,
@@ -261,7 +290,8 @@ mod tests {
     #[test]
     fn two_engines_have_rows_of_their_own() {
         let flows = 256u16;
-        let mut card = Table(vec![FlowKeyRow::default(); 2 * usize::from(flows)]);
+        let rows = vec![FlowKeyRow::default(); 2 * usize::from(flows)];
+        let mut card = Table(rows, SECRET);
         let local = Endpoint {
             ip: [10, 0, 0, 1],
             port: 4791,
@@ -272,7 +302,7 @@ mod tests {
         };
         let mut had = vec![];
         for share in [Share::First, Share::Second] {
-            let mut keys = FlowKeys::new(flows, share);
+            let mut keys = FlowKeys::new(flows, share, SECRET);
             let own = share.flows(flows);
             let fit: Vec<_> = own
                 .filter(|flow| keys.insert(*flow, remote(*flow), local, &mut card))

@@ -96,6 +96,7 @@ pub use conn_info::ConnInfo;
 pub use ecn::Ecn;
 pub use engine::{Engine, StreamState};
 pub use error::Error;
+pub use flow_key::HashSecret;
 pub use handover::Kept;
 pub use joined::{Carried, JoinedNews, Message, MessageKind};
 pub use negotiation::MAX_READS;

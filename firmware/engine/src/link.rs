@@ -149,7 +149,7 @@ impl Shared {
             xrcds: Xrcds::default(),
             random,
             neighbours: Neighbours::new(),
-            keys: FlowKeys::new(config.num_flows, config.share),
+            keys: FlowKeys::new(config.num_flows, config.share, config.hash_secret),
             events: VecDeque::with_capacity(match config.memory.counted {
                 true => usize::from(config.slots()) * EVENTS,
                 false => most_events.min(256),

@@ -136,6 +136,7 @@ pub fn record(config: &EngineConfig) -> Result<ProcEngine, NotOnCard> {
     let usual = EngineConfig::default();
     let told = EngineConfig {
         on_card: config.on_card,
+        hash_secret: config.hash_secret,
         share: config.share,
         max_connections: usual.max_connections,
         max_work: usual.max_work,

@@ -8,6 +8,7 @@ use rand_chacha::ChaCha12Rng;
 use siphasher::sip::SipHasher24;
 
 use crate::cm::Endpoint;
+use crate::flow_key::HashSecret;
 
 /// What all secrets of an engine are made of: the same seed, the same frames. To be secret it has to come from the
 /// operating system.
@@ -20,6 +21,15 @@ impl From<u64> for Seed {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         Seed(bytes)
+    }
+}
+
+impl Seed {
+    /// The secret of a card's flow lookup. It says nothing about an engine's other secrets: the generator's second stream has it.
+    pub fn hash_secret(&self) -> HashSecret {
+        let mut random = ChaCha12Rng::from_seed(self.0);
+        random.set_stream(1);
+        HashSecret([(); 4].map(|()| random.next_u32()))
     }
 }
 

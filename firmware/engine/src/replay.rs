@@ -7,7 +7,7 @@ use core::ops::Range;
 use weft_layout::{refusal, JobKind, ReplayJob, ReplayOutcome, ReplayReport, SegmentReport};
 use weft_wire::ethernet::HEADER as ETHERNET;
 use weft_wire::ipv4::HEADER as IPV4;
-use weft_wire::tcp::flag;
+use weft_wire::tcp::{flag, HEADER as TCP};
 
 use crate::conn::{Conn, Phase, TcpState};
 use crate::handover::{Held, Next, Piece, Replay, MAX_PIECES};
@@ -122,11 +122,12 @@ impl<P: Port> Link<'_, P> {
         self.port
             .copy_slot(report.raw_slot, ETHERNET, &mut head)
             .ok()?;
-        let at = ETHERNET + IPV4 + usize::from(head[IPV4 + 12] >> 4) * 4;
-        let at = at + usize::from(report.done_len);
-        // Behind IP options the card has not read those of TCP.
+        let header = usize::from(head[IPV4 + 12] >> 4) * 4;
+        let at = ETHERNET + IPV4 + header + usize::from(report.done_len);
+        // TCP's options that the card has not read are read here: those behind IP options, or with one of an impossible length.
+        let read = header == TCP || report.timestamps() || report.sack_count() > 0;
         let is_there = at + usize::from(length) <= usize::from(report.raw_len);
-        (head[0] == 0x45 && is_there).then_some(Piece {
+        (head[0] == 0x45 && read && is_there).then_some(Piece {
             seq: first,
             length,
             slot: report.raw_slot,

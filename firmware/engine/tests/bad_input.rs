@@ -22,7 +22,11 @@ struct Setup {
 
 /// A connection that stands, with one receive of 100 bytes and regions of every kind.
 fn standing(way: Way) -> Setup {
-    let mut s = Script::by(way);
+    standing_by(Script::by(way))
+}
+
+/// The same with this engine and card.
+fn standing_by(mut s: Script) -> Setup {
     let qp = s.qp();
     let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
     let (pd, card) = (s.pd, &mut s.card);
@@ -504,4 +508,30 @@ fn sack_retransmits_only_the_hole() {
     assert_eq!(t.s.completions.len(), 6);
     t.s.wait(10_000 * MS);
     assert!(t.s.sent.iter().all(|s| s.payload.is_empty()));
+}
+
+/// RFC 9293 §3.1, RFC 7323 §3.2. Behind an option of impossible length the card has read none: no such segment is held for it to read again,
+/// and its timestamps, which the connection has to have, are found in the frame.
+#[test]
+fn options_that_the_card_has_not_read_are_read_in_the_frame() {
+    for replay in [0, 9000] {
+        let mut s = Script::with(false, &|config| {
+            config.replay = replay;
+            config.timestamps = true;
+        });
+        s.card.raw_slots(64);
+        s.card.most_replayed = replay.into();
+        s.ts_val = Some(100);
+        let mut t = standing_by(s);
+        assert!(t.s.sent.iter().all(|s| s.options.timestamps.is_some()));
+        let octets = send_of(1, 0, true, b"payload");
+        let frame =
+            t.s.frame(flag::ACK | flag::PSH, t.s.seq, Options::default(), &octets);
+        let odd = with_tcp_options(&frame, &[253, 1, 1, 1]);
+        t.s.card.receive(&odd);
+        t.s.wait(MS);
+        assert_eq!(t.s.completions.len(), 1, "replay {replay}");
+        assert_eq!(t.s.completions[0].status, Status::Success);
+        assert_eq!(t.s.completions[0].byte_len, 7);
+    }
 }

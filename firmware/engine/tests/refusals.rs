@@ -100,11 +100,26 @@ fn place(port: u16) -> (u32, u32) {
 /// is rejected, not left hanging, and its queue pair can be used again.
 #[test]
 fn no_room_in_the_card() {
-    let mut s = Script::with(false, &|config| config.num_flows = 8);
+    assert!(is_full(HashSecret::default()), "all found room");
+}
+
+/// Who does not know the secret cannot choose ports that fill a bucket: those that meet without one part.
+#[test]
+fn ports_that_meet_without_a_secret_part_with_one() {
+    for seed in 0..20 {
+        assert!(!is_full(Seed::from(seed).hash_secret()), "seed {seed}");
+    }
+}
+
+/// Six connections that meet where there is no secret: does one of them find no room?
+fn is_full(secret: HashSecret) -> bool {
+    let mut s = Script::with(false, &|config| {
+        config.num_flows = 8;
+        config.hash_secret = secret;
+    });
     assert_eq!(s.port, 0x1b58);
     let same = |port: &u16| place(*port) == place(5000);
     s.engine.listen(s.port, 8).unwrap();
-    let mut full = false;
     for port in (5000..=u16::MAX).filter(same).take(6) {
         s.peer_port = port;
         s.sent.clear();
@@ -129,11 +144,10 @@ fn no_room_in_the_card() {
             assert_eq!(rejection(&s), (1, None));
             assert_eq!(s.engine.qp_state(qp), Ok(QpState::Idle));
             s.engine.destroy_qp(s.now, qp, &mut s.card).unwrap();
-            full = true;
-            break;
+            return true;
         }
     }
-    assert!(full, "all found room");
+    false
 }
 
 /// Who connects has the card's room before the SYN goes: nothing is left to fail when the reply is there, so that nobody hears

@@ -77,11 +77,15 @@ pub mod reg {
     pub const MAC_LO: u32 = 0x0020;
     /// Station address, bytes 4-5. Frames neither to it nor to a group address are dropped (rx_drop_mac).
     pub const MAC_HI: u32 = 0x0024;
+    /// What the hash of FLOW_KEY is keyed with, word 0 the low one: 128 bits, of which the highest counts for nothing. 0, as after reset: none. Written before rows of FLOW_KEY are: which row a key may be in depends on it.
+    pub const HASH_SECRET: u32 = 0x0030;
+    /// Number of words of HASH_SECRET.
+    pub const HASH_SECRET_COUNT: u32 = 4;
     /// Job ring: IOVA, 128-byte aligned, low half.
     pub const JOB_BASE_LO: u32 = 0x0040;
     /// Job ring: IOVA, high half.
     pub const JOB_BASE_HI: u32 = 0x0044;
-    /// log2 of the number of job slots (1 to 16). Writing it resets the job ring's tail and done counts to 0.
+    /// log2 of the number of job slots (1 to 16). Writing it sets up the ring, at JOB_BASE as it is then: tail and done counts are 0, jobs that were posted before are forgotten.
     pub const JOB_LOG2: u32 = 0x0048;
     /// Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Its low 24 bits are in every report: the host takes a report before it has posted 2^23 jobs more.
     pub const JOB_DONE: u32 = 0x004c;
@@ -93,7 +97,7 @@ pub mod reg {
     pub const REPORT_BASE_LO: u32 = 0x0060;
     /// Report ring: IOVA, high half.
     pub const REPORT_BASE_HI: u32 = 0x0064;
-    /// log2 of the number of report slots (1 to 16). Writing it resets producer and consumer counts to 0 and the phase to 1.
+    /// log2 of the number of report slots (1 to 16). Writing it sets up the ring, at REPORT_BASE as it is then: producer and consumer counts are 0, the phase is 1, no interrupt is asked for. Reports on their way go to the ring before, and are not counted (docs/card.md, Rings that are set up anew).
     pub const REPORT_LOG2: u32 = 0x0068;
     /// Reports written since the ring was set up, modulo 2^32.
     pub const REPORT_TAIL: u32 = 0x006c;
@@ -103,7 +107,7 @@ pub mod reg {
     pub const RAW_BASE_LO: u32 = 0x0080;
     /// Raw receive ring: IOVA, high half.
     pub const RAW_BASE_HI: u32 = 0x0084;
-    /// Shape of the raw receive ring; a value outside its range becomes the nearest inside. Writing it resets both counts to 0. A frame longer than a slot is dropped (rx_drop_oversize).
+    /// Shape of the raw receive ring; a value outside its range becomes the nearest inside. Writing it sets up the ring, at RAW_BASE as it is then: both counts are 0. Frames that have a slot go to the ring before, and are not counted. A frame longer than a slot is dropped (rx_drop_oversize).
     pub const RAW_LOG2: u32 = 0x0088;
     /// Raw frames written since the ring was set up, modulo 2^32.
     pub const RAW_TAIL: u32 = 0x008c;
@@ -212,6 +216,7 @@ pub mod reg {
         ("MTU", 0x0018, 1),
         ("MAC_LO", 0x0020, 1),
         ("MAC_HI", 0x0024, 1),
+        ("HASH_SECRET", 0x0030, 4),
         ("JOB_BASE_LO", 0x0040, 1),
         ("JOB_BASE_HI", 0x0044, 1),
         ("JOB_LOG2", 0x0048, 1),
@@ -280,20 +285,21 @@ pub mod reg {
         ("Longest Ethernet frame accepted, header included, FCS not; longer ones are dropped (rx_drop_oversize). 14 to 9216: a value outside becomes the nearest of these.", true),
         ("Station address, bytes 0-3 of the wire order, byte 0 in bits 7:0.", true),
         ("Station address, bytes 4-5. Frames neither to it nor to a group address are dropped (rx_drop_mac).", true),
+        ("What the hash of FLOW_KEY is keyed with, word 0 the low one: 128 bits, of which the highest counts for nothing. 0, as after reset: none. Written before rows of FLOW_KEY are: which row a key may be in depends on it.", true),
         ("Job ring: IOVA, 128-byte aligned, low half.", true),
         ("Job ring: IOVA, high half.", true),
-        ("log2 of the number of job slots (1 to 16). Writing it resets the job ring's tail and done counts to 0.", true),
+        ("log2 of the number of job slots (1 to 16). Writing it sets up the ring, at JOB_BASE as it is then: tail and done counts are 0, jobs that were posted before are forgotten.", true),
         ("Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Its low 24 bits are in every report: the host takes a report before it has posted 2^23 jobs more.", false),
         ("Slots of the push window (doorbell JOB_PUSH), a power of two. 0: the card has none.", false),
         ("Payload bytes that a replay job may have at most. 0: the card has none; such a job is malformed.", false),
         ("Report ring: IOVA, 64-byte aligned, low half.", true),
         ("Report ring: IOVA, high half.", true),
-        ("log2 of the number of report slots (1 to 16). Writing it resets producer and consumer counts to 0 and the phase to 1.", true),
+        ("log2 of the number of report slots (1 to 16). Writing it sets up the ring, at REPORT_BASE as it is then: producer and consumer counts are 0, the phase is 1, no interrupt is asked for. Reports on their way go to the ring before, and are not counted (docs/card.md, Rings that are set up anew).", true),
         ("Reports written since the ring was set up, modulo 2^32.", false),
         ("How long an interrupt that REPORT_ARM_AFTER asked for waits for the next report: cycles since the last one, 16 bits. 0: it does not wait.", true),
         ("Raw receive ring: IOVA, aligned to the slot size, low half.", true),
         ("Raw receive ring: IOVA, high half.", true),
-        ("Shape of the raw receive ring; a value outside its range becomes the nearest inside. Writing it resets both counts to 0. A frame longer than a slot is dropped (rx_drop_oversize).", true),
+        ("Shape of the raw receive ring; a value outside its range becomes the nearest inside. Writing it sets up the ring, at RAW_BASE as it is then: both counts are 0. Frames that have a slot go to the ring before, and are not counted. A frame longer than a slot is dropped (rx_drop_oversize).", true),
         ("Raw frames written since the ring was set up, modulo 2^32.", false),
         ("Raw slots that frames of no flow leave free, so that junk cannot take them from flows. Smaller than the number of slots.", true),
         ("Interrupt requests sent since reset.", false),
@@ -389,6 +395,7 @@ pub mod reg {
             Bits { name: "MAC", shift: 0, width: 16, doc: "bytes 4-5 of the wire order, byte 4 in bits 7:0" },
             Bits { name: "PROMISCUOUS", shift: 31, width: 1, doc: "frames to any address are kept" },
         ],
+        &[],
         &[],
         &[],
         &[],
@@ -1462,7 +1469,7 @@ pub mod doorbell {
 
 /// Table numbers for TABLE_CMD.
 pub mod table {
-    /// Exact-match lookup of the received 4-tuple. Two banks of NUM_FLOWS/2 buckets of two rows: index = bank * NUM_FLOWS + bucket * 2 + way. bucket = bits of the CRC32C of the key bytes (remote_ip, local_ip, remote_port, local_port in wire order): bank 0 takes the low bits, bank 1 the bits from bit 16 up. The host chooses bank and way and may move a row: write the new place first, then clear the old one. A row whose flow is not below NUM_FLOWS is refused.
+    /// Exact-match lookup of the received 4-tuple. Two banks of NUM_FLOWS/2 buckets of two rows: index = bank * NUM_FLOWS + bucket * 2 + way. bucket = bits of the CRC32C of the key bytes (remote_ip, local_ip, remote_port, local_port in wire order): bank 0 takes the low bits, bank 1 the bits from bit 16 up. To bit b of the CRC32C, bits of the key being numbered from bit 0 of its first byte, is added for each bit i of the key that is set bit i + b of HASH_SECRET, modulo 2. The host chooses bank and way and may move a row: write the new place first, then clear the old one. A row whose flow is not below NUM_FLOWS is refused.
     pub const FLOW_KEY: u8 = 1;
     /// What the receive path needs of a flow; index = flow.
     pub const FLOW_RX: u8 = 2;
@@ -4910,7 +4917,7 @@ pub mod trace_verdict {
     pub const DUPLICATE: u8 = 4;
     /// the flow was not attached: raw ring
     pub const BYPASSED: u8 = 5;
-    /// the flow left the card: not the next sequence number, URG, or IP options
+    /// the flow left the card: not the next sequence number, URG, or TCP options not read
     pub const GAP: u8 = 6;
     /// the flow left the card: the segment ends inside an FPDU
     pub const PARTIAL: u8 = 7;
@@ -4938,7 +4945,7 @@ pub enum TraceVerdict {
     Duplicate = 4,
     /// the flow was not attached: raw ring
     Bypassed = 5,
-    /// the flow left the card: not the next sequence number, URG, or IP options
+    /// the flow left the card: not the next sequence number, URG, or TCP options not read
     Gap = 6,
     /// the flow left the card: the segment ends inside an FPDU
     Partial = 7,
@@ -5015,7 +5022,7 @@ impl TraceVerdict {
             Self::Engine => "walked whole, some FPDU is for the engine",
             Self::Duplicate => "wholly old",
             Self::Bypassed => "the flow was not attached: raw ring",
-            Self::Gap => "the flow left the card: not the next sequence number, URG, or IP options",
+            Self::Gap => "the flow left the card: not the next sequence number, URG, or TCP options not read",
             Self::Partial => "the flow left the card: the segment ends inside an FPDU",
             Self::Error => "the flow left the card: an FPDU has an error",
             Self::Refused => "not acceptable (no ACK, window, PAWS): report only; a replay that was refused",
@@ -5281,11 +5288,13 @@ pub mod registers {
     pub const MAC_LO: Register<ReadWrite, u32> = Register::new("MAC_LO", reg::MAC_LO);
     /// Station address, bytes 4-5. Frames neither to it nor to a group address are dropped (rx_drop_mac).
     pub const MAC_HI: Register<ReadWrite, reg::MacHi> = Register::new("MAC_HI", reg::MAC_HI);
+    /// What the hash of FLOW_KEY is keyed with, word 0 the low one: 128 bits, of which the highest counts for nothing. 0, as after reset: none. Written before rows of FLOW_KEY are: which row a key may be in depends on it.
+    pub const HASH_SECRET: RegisterArray<ReadWrite, u32> = RegisterArray::new("HASH_SECRET", reg::HASH_SECRET, reg::HASH_SECRET_COUNT);
     /// Job ring: IOVA, 128-byte aligned, low half.
     pub const JOB_BASE_LO: Register<ReadWrite, u32> = Register::new("JOB_BASE_LO", reg::JOB_BASE_LO);
     /// Job ring: IOVA, high half.
     pub const JOB_BASE_HI: Register<ReadWrite, u32> = Register::new("JOB_BASE_HI", reg::JOB_BASE_HI);
-    /// log2 of the number of job slots (1 to 16). Writing it resets the job ring's tail and done counts to 0.
+    /// log2 of the number of job slots (1 to 16). Writing it sets up the ring, at JOB_BASE as it is then: tail and done counts are 0, jobs that were posted before are forgotten.
     pub const JOB_LOG2: Register<ReadWrite, u32> = Register::new("JOB_LOG2", reg::JOB_LOG2);
     /// Jobs finished since the ring was set up, modulo 2^32: every byte they refer to has been read. Its low 24 bits are in every report: the host takes a report before it has posted 2^23 jobs more.
     pub const JOB_DONE: Register<ReadOnly, u32> = Register::new("JOB_DONE", reg::JOB_DONE);
@@ -5297,7 +5306,7 @@ pub mod registers {
     pub const REPORT_BASE_LO: Register<ReadWrite, u32> = Register::new("REPORT_BASE_LO", reg::REPORT_BASE_LO);
     /// Report ring: IOVA, high half.
     pub const REPORT_BASE_HI: Register<ReadWrite, u32> = Register::new("REPORT_BASE_HI", reg::REPORT_BASE_HI);
-    /// log2 of the number of report slots (1 to 16). Writing it resets producer and consumer counts to 0 and the phase to 1.
+    /// log2 of the number of report slots (1 to 16). Writing it sets up the ring, at REPORT_BASE as it is then: producer and consumer counts are 0, the phase is 1, no interrupt is asked for. Reports on their way go to the ring before, and are not counted (docs/card.md, Rings that are set up anew).
     pub const REPORT_LOG2: Register<ReadWrite, u32> = Register::new("REPORT_LOG2", reg::REPORT_LOG2);
     /// Reports written since the ring was set up, modulo 2^32.
     pub const REPORT_TAIL: Register<ReadOnly, u32> = Register::new("REPORT_TAIL", reg::REPORT_TAIL);
@@ -5307,7 +5316,7 @@ pub mod registers {
     pub const RAW_BASE_LO: Register<ReadWrite, u32> = Register::new("RAW_BASE_LO", reg::RAW_BASE_LO);
     /// Raw receive ring: IOVA, high half.
     pub const RAW_BASE_HI: Register<ReadWrite, u32> = Register::new("RAW_BASE_HI", reg::RAW_BASE_HI);
-    /// Shape of the raw receive ring; a value outside its range becomes the nearest inside. Writing it resets both counts to 0. A frame longer than a slot is dropped (rx_drop_oversize).
+    /// Shape of the raw receive ring; a value outside its range becomes the nearest inside. Writing it sets up the ring, at RAW_BASE as it is then: both counts are 0. Frames that have a slot go to the ring before, and are not counted. A frame longer than a slot is dropped (rx_drop_oversize).
     pub const RAW_LOG2: Register<ReadWrite, reg::RawLog2> = Register::new("RAW_LOG2", reg::RAW_LOG2);
     /// Raw frames written since the ring was set up, modulo 2^32.
     pub const RAW_TAIL: Register<ReadOnly, u32> = Register::new("RAW_TAIL", reg::RAW_TAIL);

@@ -22,7 +22,7 @@ mod watch;
 
 use std::fmt::Debug;
 
-use weft_engine::Arrived;
+use weft_engine::{Arrived, HashSecret};
 use weft_layout::{
     doorbells, reg, registers, Counter, ReadWrite, Register, INTERFACE_VERSION, NUM_COUNTERS,
 };
@@ -161,6 +161,7 @@ impl Card {
         mmio: Mmio,
         mac: [u8; 6],
         mtu: u16,
+        secret: HashSecret,
         rings: RingSizes,
     ) -> Result<Self, DeviceError> {
         let name = mmio.transport.name();
@@ -185,6 +186,9 @@ impl Card {
         mmio.write(registers::MAC_LO, u32::from_le_bytes([m0, m1, m2, m3]))?;
         let high = reg::MacHi::default().with_mac(u16::from_le_bytes([m4, m5]));
         mmio.write(registers::MAC_HI, high)?;
+        for (register, word) in registers::HASH_SECRET.words().zip(secret.0) {
+            mmio.write(register, word)?;
+        }
 
         let jobs = JobRing::new(&mmio, rings.jobs_log2, rings.push)?;
         let frames = FrameBuffers::new(&mmio, max_frame, rings.jobs_log2)?;

@@ -49,7 +49,7 @@ module rx_accept
   assign attached = row_i.flags[FLOW_RX_ROW_VALID_BIT] && attached_i;
 
   // RFC 7323 §3.2, §5.3. Timestamps behind IP options have not been read: the engine's to judge.
-  assign judges_time = row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.ip_options;
+  assign judges_time = row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.unread;
   assign has_time    = segment_i.ts_present;
   assign age         = segment_i.ts_val - position_i.ts_recent;
   assign stamps_o    = !segment_i.replay && row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && has_time;
@@ -70,7 +70,7 @@ module rx_accept
   assign room_high_more          = {sum[31:16], 1'b1} + {carries[31:16], 1'b1};
   assign no_room                 = room_low[16] ? room_high_more[16] : room_high[16];
 
-  assign plain = (segment_i.tcp_flags & TCP_URG) == '0 && !segment_i.ip_options;
+  assign plain = (segment_i.tcp_flags & TCP_URG) == '0 && !segment_i.unread;
 
   always_ff @(posedge clk_i) begin
     if (weigh_i) begin
@@ -78,7 +78,7 @@ module rx_accept
       follows_q   <= follows_i;
       valid_q     <= row_i.flags[FLOW_RX_ROW_VALID_BIT];
       bare_q      <= bare;
-      wants_raw_q <= control || segment_i.ip_options;
+      wants_raw_q <= control || segment_i.unread;
       ack_q       <= has_ack;
       timeless_q  <= judges_time && !has_time;
       older_q     <= judges_time && position_i.ts_valid && age[31];
@@ -128,11 +128,11 @@ module rx_accept
     else if (segment_i.payload_len == '0 || |(segment_i.tcp_flags & (TCP_SYN | TCP_RST))) rule = ACCEPT_BARE;
     else if ((segment_i.tcp_flags & TCP_ACK) == '0) rule = ACCEPT_REFUSE;
     else if (!row_i.flags[FLOW_RX_ROW_VALID_BIT] || !now_i.attached) rule = ACCEPT_BYPASS;
-    else if (row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.ip_options &&
+    else if (row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.unread &&
              (!segment_i.ts_present || (now_i.ts_valid && $signed(segment_i.ts_val - now_i.ts_recent) < 0))) rule = ACCEPT_REFUSE;
     else if ($signed(reach) <= 0) rule = ACCEPT_DUPLICATE;
     else if (now_i.window != '0 && reach > now_i.window) rule = ACCEPT_REFUSE;
-    else if (segment_i.seq == now_i.rcv_nxt && !segment_i.ip_options && (segment_i.tcp_flags & TCP_URG) == '0) rule = ACCEPT_WALK;
+    else if (segment_i.seq == now_i.rcv_nxt && !segment_i.unread && (segment_i.tcp_flags & TCP_URG) == '0) rule = ACCEPT_WALK;
     else rule = ACCEPT_LEAVE;
   end
   // At the first edge the user's registers may not have been reset yet.

@@ -53,6 +53,8 @@ module rx_dispatch
 
   input  logic                          state_busy_i,
   output logic [PORTS-1:0][15:0]        raw_tail_o,         // raw slots taken since the ring was set up
+  output logic [PORTS-1:0]              raw_given_up_o,     // as of rx_raw_slots
+  output logic [PORTS-1:0][15:0]        raw_taken_o,
   output logic                          fetch_valid_o,
   output logic [15:0]                   fetch_flow_o,
   input  flow_rx_row_t                  fetch_row_i,
@@ -223,7 +225,8 @@ module rx_dispatch
     .clk_i, .rst_ni, .cfg_i, .closed_i, .walks_i(walks), .start_i(start), .needless_i(!frame_q), .port_i(port), .take_i(raw_take),
     .take_port_i(of_port), .mark_i(weighed.mark), .taken_i(weighed.taken), .used_i(direct && known_q), .position_i(position_q),
     .settled_o(settled), .fresh_o(fresh), .spent_o(spent), .room_o(room), .room_any_o(room_any), .room_walk_o(room_walk),
-    .room_plain_o(room_plain), .slot_o(raw_slot), .plain_slot_o(plain_slot), .behind_o(raw_behind), .tail_o(raw_tail_o)
+    .room_plain_o(room_plain), .slot_o(raw_slot), .plain_slot_o(plain_slot), .behind_o(raw_behind), .tail_o(raw_tail_o),
+    .given_up_o(raw_given_up_o), .raw_taken_o(raw_taken_o)
   );
 
   // A close that is taken leaves room a cycle later: until then neither a decision nor an end can come.

@@ -45,7 +45,7 @@ package rx_front_pkg;
   typedef struct packed {
     logic         is_tcp;        // and the frame is for this station alone
     logic         replay;        // it is none: a piece of the stream out of host memory (replay_t), of which key, seq and payload_len are here
-    logic         ip_options;    // the TCP options were not read
+    logic         unread;        // its TCP options were not read: there are IP options, or one has an impossible length
     logic [2:0]   ecn;           // AE flag, ECN field of the IP header
     logic [95:0]  key;           // source and destination address, source and destination port as on the wire
     logic [31:0]  seq;

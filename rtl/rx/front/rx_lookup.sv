@@ -1,5 +1,6 @@
 // FLOW_KEY: which flow does a 4-tuple belong to? Exact match in two banks of NUM_FLOWS/2 buckets of two rows; the CRC32C of the
-// 12 key bytes gives a bucket in each.
+// 12 key bytes gives a bucket in each. What the secret adds to it is linear in the key as well, a Toeplitz hash as of receive side scaling: which keys
+// meet in a bucket nobody knows who does not know the secret.
 //
 // A lookup takes four cycles (key, hash and read, two steps of compare): `rsp_valid_o` four cycles after `req_valid_i`, `hit_o` and
 // `flow_o` with it and until the next; one at a time. A table access is taken in its second cycle or, while a lookup reads, in the
@@ -15,6 +16,8 @@ module rx_lookup
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
+
+  input  logic [127:0] secret_i,        // level; a lookup under way when it changes says anything
 
   input  logic        req_valid_i,      // not while busy_o, with changed_o, or before the answer to the one before
   input  logic [95:0] req_key_i,
@@ -83,7 +86,7 @@ module rx_lookup
   localparam logic [31:0][95:0] HASH_MASKS = hash_masks();
 
   always_comb begin
-    for (int unsigned b = 0; b < 32; b++) hash[b] = HASH_ZERO[b] ^ (^(key_q & HASH_MASKS[b]));
+    for (int unsigned b = 0; b < 32; b++) hash[b] = HASH_ZERO[b] ^ (^(key_q & (HASH_MASKS[b] ^ secret_i[b +: 96])));
   end
 
   assign busy_o       = !clear_q[BUCKET_W];
@@ -170,7 +173,7 @@ module rx_lookup
   end
 
   logic unused;
-  assign unused = ^{tbl_row.rsvd_16, tbl_row.rsvd_1, tbl_row.valid[7:1], hash};
+  assign unused = ^{tbl_row.rsvd_16, tbl_row.rsvd_1, tbl_row.valid[7:1], hash, secret_i};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET

@@ -63,7 +63,9 @@ module rx_output
   input  logic                          rpt_ready_i,
   output logic [511:0]                  rpt_o,
 
-  output logic [PORTS-1:0][31:0]        raw_tail_o,
+  input  logic [PORTS-1:0]              raw_given_up_i, // the raw ring is set up anew: what was taken before,
+  input  logic [PORTS-1:0][15:0]        raw_taken_i,    // so many slots in all, is the old one's
+  output logic [PORTS-1:0][31:0]        raw_tail_o,     // frames written into the present one
   output logic                          idle_o,
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
@@ -165,15 +167,48 @@ module rx_output
   logic [2:0]  raw_steps_q;
   logic        raw_port;
   logic [63:0] raw_base;
+  // A ring that is set up anew: copies whose slots were taken before, the oldest ones, go to the old ring, and are not counted. The first one behind
+  // them waits until base and size are the new ones.
+  logic [PORTS-1:0][63:0] base_q;
+  logic [7:0]             slot_log2_q;
+  logic [PORTS-1:0][7:0]  old_q;
+  logic [PORTS-1:0]       copied_q, stays, moves;      // copied: a cycle ago, so that nothing is counted behind the last beat's ready
+  logic [2:0]             settled_q;
   assign raw_port = PORTS != 1 && head.iova[48];
-  assign raw_base = cfg_i.raw[raw_port].base;
+  assign raw_base = base_q[raw_port];
+  for (genvar p = 0; p < PORTS; p++) begin : gen_ring
+    assign stays[p]  = cfg_i.raw[p].reset || raw_given_up_i[p] || old_q[p] != '0;
+    assign moves[p]  = copied_q[p] && old_q[p] == 8'd1;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        raw_tail_o[p] <= '0;
+        old_q[p]      <= '0;
+        copied_q[p]   <= 1'b0;
+      end else begin
+        copied_q[p] <= last_beat && copying && raw_port == 1'(p);
+        if (raw_given_up_i[p]) begin
+          raw_tail_o[p] <= '0;
+          old_q[p]      <= old_q[p] + 8'(raw_taken_i[p] - raw_tail_o[p][15:0]) - 8'(copied_q[p]);
+        end else if (copied_q[p]) begin
+          if (old_q[p] != '0) old_q[p] <= old_q[p] - 8'd1;
+          else raw_tail_o[p] <= raw_tail_o[p] + 32'd1;
+        end
+      end
+    end
+    always_ff @(posedge clk_i) if (!stays[p]) base_q[p] <= cfg_i.raw[p].base;
+  end
+  always_ff @(posedge clk_i) if (!stays[0]) slot_log2_q <= cfg_i.raw_slot_log2;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) settled_q <= '0;
+    else settled_q <= moves != '0 ? '0 : {settled_q[1:0], 1'b1};
+  end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) raw_steps_q <= '0;
     else if (!head_valid || pop) raw_steps_q <= '0;
-    else raw_steps_q <= {raw_steps_q[1:0], 1'b1};
+    else raw_steps_q <= {raw_steps_q[1] && settled_q[2], raw_steps_q[0], 1'b1};
   end
   always_ff @(posedge clk_i) begin
-    raw_offset_q    <= 31'(head.iova[47:32]) << cfg_i.raw_slot_log2[3:0];
+    raw_offset_q    <= 31'(head.iova[47:32]) << slot_log2_q[3:0];
     raw_low_q       <= 33'(raw_base[31:0]) + 33'(raw_offset_q);
     raw_addr_low_q  <= raw_low_q[31:0];
     raw_addr_high_q <= raw_base[63:32] + 32'(raw_low_q[32]);
@@ -292,7 +327,6 @@ module rx_output
       pos_q       <= '0;
       beats_q     <= '0;
       left_q      <= '0;
-      raw_tail_o  <= '0;
     end else begin
       state_q      <= state_d;
       free_valid_o <= pop && head.kind == CLOSE;
@@ -309,10 +343,6 @@ module rx_output
           reading_q <= beats_q != 16'd1;
         end
         if (raw_take) left_q <= left_q - 16'd1;
-      end
-      for (int unsigned p = 0; p < PORTS; p++) begin
-        if (cfg_i.raw[p].reset) raw_tail_o[p] <= '0;
-        else if (last_beat && copying && raw_port == 1'(p)) raw_tail_o[p] <= raw_tail_o[p] + 32'd1;
       end
     end
   end
@@ -357,7 +387,7 @@ module rx_output
   end
 
   logic unused;
-  assign unused = ^{cfg_i, record_valid, fate_ready, unused_counts, unused_idle};
+  assign unused = ^{cfg_i, slot_log2_q[7:4], record_valid, fate_ready, unused_counts, unused_idle};
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET

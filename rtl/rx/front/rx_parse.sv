@@ -175,7 +175,7 @@ module rx_parse
     // What goes to a group or to somebody else is of no flow.
     fields2.segment.replay        = 1'b0;
     fields2.segment.is_tcp        = layers.is_tcp && station_q;
-    fields2.segment.ip_options    = layers.ip_options;
+    fields2.segment.unread        = layers.ip_options;
     fields2.segment.ecn           = {tcp[12*8], layers.ecn};
     fields2.segment.key           = {tcp[31:0], layers.addresses};
     fields2.segment.seq           = be32(tcp[4*8 +: 32]);
@@ -240,10 +240,12 @@ module rx_parse
   assign beat_valid_o = valid_q[CHECK];
   assign beat_last_o  = last_q[CHECK];
 
-  logic       ts_present;
+  // Behind IP options those of TCP are not read. Nor do they count where one of them has an impossible length: software reads up to there.
+  logic       unread, ts_present;
   logic [1:0] sack_count;
-  assign ts_present = ts_present11 && !fields11.segment.ip_options;
-  assign sack_count = fields11.segment.ip_options ? 2'd0 : sack_count11;
+  assign unread     = fields11.segment.unread || (fields11.segment.is_tcp && options_err11);
+  assign ts_present = ts_present11 && !unread;
+  assign sack_count = unread ? 2'd0 : sack_count11;
 
   rx_drop_e    drop_d;
   rx_segment_t segment_d;
@@ -251,10 +253,11 @@ module rx_parse
     drop_d = KEEP;
     if (fields11.early != KEEP) drop_d = fields11.early;
     else if (fields11.is_ip && !ip_ok11_q) drop_d = DROP_IP_CHECKSUM;
-    else if (fields11.segment.is_tcp && (fields11.tcp_bad || (options_err11 && !fields11.segment.ip_options))) drop_d = DROP_TCP_HEADER;
+    else if (fields11.segment.is_tcp && fields11.tcp_bad) drop_d = DROP_TCP_HEADER;
     else if (fields11.segment.is_tcp && !tcp_ok11_q) drop_d = DROP_TCP_CHECKSUM;
 
     segment_d            = fields11.segment;
+    segment_d.unread     = unread;
     segment_d.ts_present = ts_present;
     segment_d.ts_val     = ts_present ? be32(ts11[31:0]) : '0;
     segment_d.ts_ecr     = ts_present ? be32(ts11[63:32]) : '0;

@@ -41,7 +41,9 @@ module rx_raw_room
   output logic [15:0]            slot_o,         // of take_port_i
   output logic [15:0]            plain_slot_o,
   output logic [15:0]            behind_o,
-  output logic [PORTS-1:0][15:0] tail_o
+  output logic [PORTS-1:0][15:0] tail_o,
+  output logic [PORTS-1:0]       given_up_o,     // as of rx_raw_slots, of each port
+  output logic [PORTS-1:0][15:0] raw_taken_o
 );
 
   logic [PORTS-1:0]       settled, room, room_any, room_walk, room_plain;
@@ -53,7 +55,7 @@ module rx_raw_room
       .clk_i, .rst_ni, .cfg_i(cfg_i.raw[p]), .reserve_i(p == 0 ? cfg_i.raw_reserve : '0), .closed_i(closed_i[p]), .walks_i, .start_i,
       .own_i(port_i == 1'(p)), .needless_i, .take_i(take_i && take_port_i == 1'(p)), .settled_o(settled[p]), .begin_o(begins[p]),
       .share_o(share[p]), .slot_o(slot[p]), .tail_o(tail_o[p]), .behind_o(behind[p]), .room_o(room[p]), .room_any_o(room_any[p]),
-      .room_walk_o(room_walk[p]), .room_plain_o(room_plain[p])
+      .room_walk_o(room_walk[p]), .room_plain_o(room_plain[p]), .given_up_o(given_up_o[p]), .taken_o(raw_taken_o[p])
     );
   end
 

@@ -10,6 +10,9 @@
 // How many it has taken is beside its mark, which says whether the last of them is of this generation (rx_dispatch). A generation
 // begins in a cycle in which nothing is decided, nor in the two behind it: so all that is decided is of the one that it is counted in.
 //
+// Where the ring is set up anew (`cfg_i.reset`), `given_up_o` says in the next cycle how many slots of the old one were taken in all (`taken_o`).
+// A new ring has room for the segments in the walk: its owner sees to that.
+//
 // What there is room for is told LATENCY cycles late: `settled_o` says that no
 // slot was taken and no walk begun in them, but for the last one, in which it may stand: nobody decides in the cycle behind a start or
 // a taking, so that neither has to be looked at in its own cycle. Only room that the host gave back is not seen at once.
@@ -43,6 +46,8 @@ module rx_raw_slots
   output logic [15:0]        slot_o,
   output logic [15:0]        tail_o,         // its number since the ring was set up,
   output logic [15:0]        behind_o,       // and that of the next one
+  output logic               given_up_o,
+  output logic [15:0]        taken_o,
   output logic               room_o,         // for a segment of a flow that is not walked: beside the eighth
   output logic               room_any_o,     // there is one
   output logic               room_walk_o,    // for one more in the walk
@@ -74,6 +79,7 @@ module rx_raw_slots
       behind_q  <= 16'd1;
       recent_q  <= '1;
       settled_o <= 1'b0;
+      given_up_o <= 1'b0;
     end else begin
       if (cfg_i.reset) begin
         tail_q   <= '0;
@@ -82,10 +88,13 @@ module rx_raw_slots
         tail_q   <= tail_q + 32'd1;
         behind_q <= behind_q + 16'd1;
       end
+      given_up_o <= cfg_i.reset;
       recent_q  <= {recent_q[LATENCY-3:0], recent};
       settled_o <= recent_q == '0 && !ends && !ends_q && !cfg_i.reset;
     end
   end
+
+  always_ff @(posedge clk_i) taken_o <= take_i ? behind_q : tail_q[15:0];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

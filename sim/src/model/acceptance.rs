@@ -32,7 +32,7 @@ pub fn judge(s: &Segment, row: &FlowRxRow, position: &AttachRow) -> Judgement {
     if !row.valid() || !position.attached() {
         return Judgement::Bypassed;
     }
-    if row.timestamps() && !s.ip_options {
+    if row.timestamps() && !s.unread {
         match s.timestamps {
             None => return Judgement::Refused(Refusal::NoTimestamp),
             Some((value, _)) => {
@@ -51,7 +51,7 @@ pub fn judge(s: &Segment, row: &FlowRxRow, position: &AttachRow) -> Judgement {
         Judgement::Duplicate
     } else if position.window != 0 && ahead > position.window {
         Judgement::Refused(Refusal::Window)
-    } else if s.seq == position.rcv_nxt && s.flags & flag::URG == 0 && !s.ip_options {
+    } else if s.seq == position.rcv_nxt && s.flags & flag::URG == 0 && !s.unread {
         Judgement::Walk
     } else {
         Judgement::Leave

@@ -77,8 +77,8 @@ pub struct Segment {
     pub offset: usize,
     /// Its bytes.
     pub len: usize,
-    /// The IP header has options: those of TCP were not read.
-    pub ip_options: bool,
+    /// Its TCP options were not read: the IP header has options, or one of them an impossible length.
+    pub unread: bool,
     /// ECN field of the IP header, and the AE flag above it.
     pub ecn: u8,
 }
@@ -86,7 +86,7 @@ pub struct Segment {
 impl Segment {
     /// Is the frame itself wanted, whether or not it carries payload?
     pub fn wants_raw(&self) -> bool {
-        self.ip_options || self.flags & (flag::SYN | flag::RST) != 0
+        self.unread || self.flags & (flag::SYN | flag::RST) != 0
     }
 }
 
@@ -149,14 +149,16 @@ pub fn parse_for(frame: &[u8], station: bool) -> Parsed {
         flags: tcp[13],
         offset: ETHERNET + header + data,
         len: tcp.len() - data,
-        ip_options: header != IPV4,
+        unread: header != IPV4,
         ecn: ip[1] & 3 | (tcp[12] & 1) << 2,
         ..Segment::default()
     };
     segment.key[..8].copy_from_slice(&ip[12..20]);
     segment.key[8..].copy_from_slice(&tcp[..4]);
-    if !segment.ip_options && !options(&tcp[TCP..data], &mut segment) {
-        return Parsed::Drop(Counter::RxDropTcpHeader);
+    if !segment.unread && !options(&tcp[TCP..data], &mut segment) {
+        // Software reads them up to there, as Linux does.
+        (segment.timestamps, segment.sacks) = (None, Vec::new());
+        segment.unread = true;
     }
     let pseudo = [0, 6, (tcp.len() >> 8) as u8, tcp.len() as u8];
     if checksum(&[&ip[12..20], &pseudo, tcp]) != 0 {

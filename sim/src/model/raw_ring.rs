@@ -7,8 +7,10 @@ use crate::iommu::HostMemory;
 /// The raw ring.
 #[derive(Clone, Debug, Default)]
 pub struct RawRing {
-    /// IOVA.
+    /// IOVA, as it was written last.
     pub base: u64,
+    /// That of the ring as it was set up.
+    ring: u64,
     slot_log2: u8,
     count_log2: u8,
     tail: u32,
@@ -24,6 +26,7 @@ impl RawRing {
     pub fn set_log2(&mut self, value: u32) {
         *self = Self {
             base: self.base,
+            ring: self.base,
             reserve: self.reserve,
             slot_log2: (value as u8).clamp(11, 14),
             count_log2: ((value >> 8) as u8).clamp(1, 12),
@@ -96,7 +99,7 @@ impl RawRing {
     pub(super) fn put(&mut self, frame: &[u8], memory: &mut dyn HostMemory) -> (u16, bool) {
         let slot = self.tail & ((1 << self.count_log2) - 1);
         let good = memory
-            .write(self.base + (u64::from(slot) << self.slot_log2), frame)
+            .write(self.ring + (u64::from(slot) << self.slot_log2), frame)
             .is_ok();
         self.tail = self.tail.wrapping_add(1);
         (slot as u16, good)

@@ -8,6 +8,15 @@ use crate::card::CYCLE_NS;
 
 /// Behind the doorbells of REPORT_ARM_AFTER.
 const ARM_AFTER_END: u32 = doorbell::REPORT_ARM_AFTER + 4 * 64;
+/// The words of HASH_SECRET.
+const HASH_SECRET: u32 = reg::HASH_SECRET;
+const HASH_SECRET_END: u32 = HASH_SECRET + 16;
+
+/// The lowest bit of the secret that is in a word.
+fn secret_bit(address: u32) -> u32 {
+    8 * (address - HASH_SECRET)
+}
+
 /// The clock.
 const CLOCK_KHZ: u32 = (1_000_000 / CYCLE_NS) as u32;
 
@@ -35,6 +44,7 @@ impl ModelCard {
             reg::MTU => s.config.mtu,
             reg::MAC_LO => s.mac[0],
             reg::MAC_HI => s.mac[1],
+            HASH_SECRET..HASH_SECRET_END => (s.tables.hash_secret >> secret_bit(address)) as u32,
             reg::JOB_BASE_LO => s.transmit.base as u32,
             reg::JOB_BASE_HI => (s.transmit.base >> 32) as u32,
             reg::JOB_LOG2 => s.transmit.log2().into(),
@@ -99,6 +109,11 @@ impl ModelCard {
                 s.mac[1] = value;
                 s.config.mac[4..].copy_from_slice(&value.to_le_bytes()[..2]);
                 s.config.promiscuous = reg::MacHi(value).promiscuous();
+            }
+            HASH_SECRET..HASH_SECRET_END => {
+                let bit = secret_bit(address);
+                let secret = &mut s.tables.hash_secret;
+                *secret = *secret & !(0xffff_ffff << bit) | u128::from(value) << bit;
             }
             reg::JOB_BASE_LO => s.transmit.base = low(s.transmit.base),
             reg::JOB_BASE_HI => s.transmit.base = high(s.transmit.base),

@@ -25,8 +25,10 @@ const FAILURES: usize = 16;
 /// The ring as the registers set it up.
 #[derive(Clone, Debug, Default)]
 pub struct ReportRing {
-    /// IOVA.
+    /// IOVA, as it was written last.
     pub base: u64,
+    /// That of the ring as it was set up.
+    ring: u64,
     log2: u8,
     tail: u32,
     head: u32,
@@ -46,10 +48,13 @@ pub struct ReportRing {
 }
 
 impl ReportRing {
-    /// A new ring: counts 0, phase 1.
+    /// A new ring: counts 0, phase 1. What waits for room goes to it.
     pub fn set_log2(&mut self, log2: u8) {
         *self = Self {
             base: self.base,
+            ring: self.base,
+            waiting: std::mem::take(&mut self.waiting),
+            late: self.late.take(),
             log2,
             gap: self.gap,
             broken: self.broken,
@@ -181,7 +186,7 @@ impl ReportRing {
             let phase = !(self.tail >> self.log2) & 1;
             report[56..59].copy_from_slice(&job_done.to_le_bytes()[..3]);
             report[63] = phase as u8;
-            let written = memory.write(self.base + u64::from(slot) * 64, &report);
+            let written = memory.write(self.ring + u64::from(slot) * 64, &report);
             if group == Group::Begun && !memory.commit() {
                 break;
             }

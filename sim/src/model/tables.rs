@@ -4,12 +4,23 @@ use weft_layout::{table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, S
 
 use super::counters::Counters;
 
-/// The rows of FLOW_KEY in which a key may be, of a card with so many flows.
-pub fn key_places(key: &[u8; 12], flows: u32) -> [u32; 4] {
-    let hash = crc32c::crc32c(key);
+/// What HASH_SECRET adds to a key's CRC32C.
+fn keyed(key: &[u8; 12], secret: u128) -> u32 {
+    let bits = (0..96).filter(|i| key[i / 8] >> (i % 8) & 1 != 0);
+    bits.fold(0, |hash, i| hash ^ (secret >> i) as u32)
+}
+
+/// The rows of FLOW_KEY in which a key may be, of a card with so many flows, and this HASH_SECRET.
+pub fn keyed_places(key: &[u8; 12], flows: u32, secret: u128) -> [u32; 4] {
+    let hash = crc32c::crc32c(key) ^ keyed(key, secret);
     let mask = flows / 2 - 1;
     let (low, high) = (2 * (hash & mask), flows + 2 * (hash >> 16 & mask));
     [low, low + 1, high, high + 1]
+}
+
+/// Those of a card without a secret.
+pub fn key_places(key: &[u8; 12], flows: u32) -> [u32; 4] {
+    keyed_places(key, flows, 0)
 }
 
 /// Is the slot before `mark` one of those from `seen` to the tail? Of all three 16 bits count.
@@ -22,6 +33,8 @@ fn is_unseen(mark: u32, seen: u32, tail: u32) -> bool {
 #[derive(Clone, Debug)]
 pub struct Tables {
     flows: usize,
+    /// What the hash of FLOW_KEY is keyed with.
+    pub hash_secret: u128,
     keys: Vec<FlowKeyRow>,
     /// FLOW_RX.
     pub rx: Vec<FlowRxRow>,
@@ -52,6 +65,7 @@ impl Tables {
     pub fn new(flows: usize, stags: usize) -> Self {
         Self {
             flows,
+            hash_secret: 0,
             keys: vec![FlowKeyRow::default(); 2 * flows],
             rx: vec![FlowRxRow::default(); flows],
             positions: vec![AttachRow::default(); flows],
@@ -64,7 +78,7 @@ impl Tables {
 
     /// The flow of a key: remote_ip, local_ip, remote_port, local_port as on the wire.
     pub fn lookup(&self, key: &[u8; 12]) -> Option<u16> {
-        key_places(key, self.flows as u32)
+        keyed_places(key, self.flows as u32, self.hash_secret)
             .into_iter()
             .map(|i| &self.keys[i as usize])
             .find_map(|row| {

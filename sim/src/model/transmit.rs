@@ -82,6 +82,8 @@ enum Failure {
 pub struct Transmit {
     /// IOVA of the ring.
     pub base: u64,
+    /// That of the ring as it was set up.
+    ring: u64,
     log2: u8,
     tail: u32,
     done: u32,
@@ -162,6 +164,7 @@ impl Transmit {
     pub fn set_log2(&mut self, log2: u8) {
         *self = Self {
             base: self.base,
+            ring: self.base,
             log2,
             identification: self.identification,
             max_replay: self.max_replay,
@@ -212,7 +215,7 @@ impl Transmit {
     ) -> Result<(), Fault> {
         let number = self.done;
         let mut slot = [0; Job::SIZE];
-        let address = self.base + u64::from(number & ((1 << self.log2) - 1)) * Job::SIZE as u64;
+        let address = self.ring + u64::from(number & ((1 << self.log2) - 1)) * Job::SIZE as u64;
         let pushed = (!self.in_ring()).then(|| self.push.take(number)).flatten();
         counters.count(Counter::TxJobs);
         let read = match pushed {

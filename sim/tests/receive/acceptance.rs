@@ -323,3 +323,41 @@ fn reports_carry_epoch_and_ecn() {
         assert_eq!(s.position(), row);
     });
 }
+
+/// RFC 9293 §3.1. What software makes of an option with an impossible length is its own affair: the card drops nothing for it, and does not
+/// place behind it.
+#[test]
+fn a_segment_with_an_option_of_impossible_length_is_the_engines() {
+    let odd: [&[u8]; 6] = [
+        &[253, 0, 1, 1],
+        &[253, 1, 1, 1],
+        &[1, 1, 253, 9],
+        &[1, 1, 1, 253],
+        // What stands before and behind it counts for the engine alone.
+        &[5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 253, 1],
+        &[253, 1, 8, 10, 0, 0, 0, 9, 0, 0, 0, 9],
+    ];
+    for options in odd {
+        each(PLAIN, ATTACHED, |s| {
+            let bare = s.segment(SEQ, flag::ACK, None, &[]);
+            let bare = ethernet::with_tcp_options(&bare, options);
+            let heard = s.hear(&bare);
+            assert_eq!(heard.outcome(), (true, true, 0, 0), "{options:?}");
+            let flags = SegmentReport::RAW | SegmentReport::ATTACHED;
+            assert_eq!((heard.segment.flags, heard.segment.ts_val), (flags, 0));
+            assert_eq!(heard.raw.as_deref(), Some(&bare[..]));
+            let data = s.segment(SEQ, flag::ACK, None, &write(20));
+            let data = ethernet::with_tcp_options(&data, options);
+            let heard = s.hear(&data);
+            assert_eq!(heard.outcome(), (true, false, 0, 0), "{options:?}");
+            assert_eq!(heard.raw.as_deref(), Some(&data[..]));
+            assert_eq!(s.bench.counter(Counter::RxDropTcpHeader).unwrap(), 0);
+        });
+        // Nor is it refused for want of a timestamp: the engine asks.
+        each(TIMED, ATTACHED, |s| {
+            let data = s.segment(SEQ, flag::ACK, None, &write(20));
+            let data = ethernet::with_tcp_options(&data, options);
+            assert_eq!(s.hear(&data).outcome(), (true, false, 0, 0));
+        });
+    }
+}

@@ -1,11 +1,12 @@
 //! Exact boundaries: lengths, raw slots, flows.
 
 use rand::Rng;
+use weft_engine::HashSecret;
 use weft_layout::{reg, report_kind, table, AttachRow, Counter, FlowKeyRow, FlowTxRow, StagRow};
 use weft_sim::bench::STATION;
 use weft_sim::model::ethernet::{self, flag};
 use weft_sim::model::mpa;
-use weft_sim::model::tables::key_places;
+use weft_sim::model::tables::keyed_places;
 use weft_sim::seed::{generator, Stream};
 
 use super::setup::{each, write, ATTACHED, FLOW, PD, PLAIN, SEQ};
@@ -145,10 +146,66 @@ fn one_raw_slot_and_two_partial_segments() {
     });
 }
 
-/// As many flows as the card has, with any addresses: each in one of its four places, and found there.
+/// As many flows as the card has, with any addresses: each in one of its four places, and found there. With a secret, and without.
 #[test]
 fn all_flows_fit_into_flow_key() {
+    for secret in [0, u128::MAX, 0x0123_4567_89ab_cdef_0f1e_2d3c_4b5a_6978] {
+        all_flows_fit(secret);
+    }
+}
+
+/// Of the keys that meet in both buckets without a secret, as an attacker would choose his ports, all but a few part with one.
+#[test]
+fn who_does_not_know_the_secret_does_not_know_who_meets() {
+    let places = |port: u16, secret| {
+        let [high, low] = port.to_be_bytes();
+        keyed_places(
+            &[10, 0, 0, 1, 10, 0, 0, 2, high, low, 0x15, 0xb3],
+            256,
+            secret,
+        )
+    };
+    let meet: Vec<u16> = (0..u16::MAX)
+        .filter(|p| places(*p, 0) == places(7, 0))
+        .collect();
+    assert!(meet.len() > 3, "{meet:?}");
+    let mut rng = generator(9, Stream::Application);
+    for _ in 0..100 {
+        let secret = rng.random();
+        let still = meet
+            .iter()
+            .filter(|p| places(**p, secret) == places(7, secret));
+        assert!(still.count() <= 3);
+    }
+}
+
+/// The engine and the card look in the same buckets, and with another secret in others.
+#[test]
+fn the_engine_has_the_card_s_hash() {
+    let mut rng = generator(11, Stream::Application);
+    let mut moved = 0;
+    for _ in 0..1000 {
+        let key: [u8; 12] = rng.random();
+        let words: [u32; 4] = rng.random();
+        let high_first = words.iter().rev();
+        let secret = high_first.fold(0, |all, word| all << 32 | u128::from(*word));
+        let hash = HashSecret(words).hash(&key);
+        let flows = 256;
+        let (low, high) = (hash % (flows / 2), (hash >> 16) % (flows / 2));
+        let places = keyed_places(&key, flows, secret);
+        assert_eq!([places[0], places[2]], [2 * low, flows + 2 * high]);
+        moved += usize::from(places != keyed_places(&key, flows, 0));
+    }
+    assert!(moved > 990, "{moved}");
+}
+
+fn all_flows_fit(secret: u128) {
     each(PLAIN, ATTACHED, |s| {
+        for (word, register) in (0..4).zip((reg::HASH_SECRET..).step_by(4)) {
+            s.bench.write(register, (secret >> (32 * word)) as u32);
+            let read = s.bench.read(register).unwrap();
+            assert_eq!(read, (secret >> (32 * word)) as u32);
+        }
         let flows = 1u32 << (s.bench.read(reg::CAPS).unwrap() >> 8 & 0xff);
         let mut rng = generator(7, Stream::Application);
         let row = |flow: u16, key: &[u8; 12]| FlowKeyRow {
@@ -171,7 +228,7 @@ fn all_flows_fit_into_flow_key() {
             let (mut flow, mut key): (u16, [u8; 12]) = (flow, *key);
             for step in 0.. {
                 assert!(step < 100, "flow {flow} finds no place");
-                let all = key_places(&key, flows);
+                let all = keyed_places(&key, flows, secret);
                 let free = all.into_iter().find(|p| places[*p as usize].is_none());
                 let place = free.unwrap_or(all[rng.random_range(0..4)]);
                 let bytes = row(flow, &key).to_bytes();

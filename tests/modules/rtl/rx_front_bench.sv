@@ -105,7 +105,8 @@ module rx_front_bench
   rx_position_t             kept;
   logic [$clog2(WALKS)-1:0] busy_head;
   logic [31:0]        start_msn, start_mo;
-  logic [15:0]        taken_tail;
+  logic               given_up;
+  logic [15:0]        taken_tail, taken;
   rx_close_t          close;
   table_req_t         tbl_req;
   table_rsp_t         key_rsp, state_rsp;
@@ -145,7 +146,7 @@ module rx_front_bench
   );
 
   rx_lookup #(.NUM_FLOWS(NUM_FLOWS)) i_lookup (
-    .clk_i, .rst_ni, .req_valid_i(lookup_valid), .req_key_i(lookup_key), .rsp_valid_o(lookup_rsp),
+    .clk_i, .rst_ni, .secret_i('0), .req_valid_i(lookup_valid), .req_key_i(lookup_key), .rsp_valid_o(lookup_rsp),
     .hit_o(lookup_hit), .flow_o(lookup_flow), .tbl_req_valid_i(tbl_req_valid_i && !open_q && tbl_number_i == TBL_FLOW_KEY),
     .tbl_req_ready_o(key_ready), .tbl_req_i(tbl_req), .tbl_rsp_valid_o(key_rsp_valid), .tbl_rsp_o(key_rsp),
     .changed_o(lookup_changed), .busy_o(lookup_busy)
@@ -170,7 +171,7 @@ module rx_front_bench
     .payload_flush_o(payload_flush), .replay_start_o(), .replay_flush_o(),
     .payload_open_o(payload_open), .payload_end_i(pl_valid_o && pl_ready_i && pl_last_o), .lookup_busy_i(lookup_busy),
     .lookup_valid_o(lookup_valid), .lookup_key_o(lookup_key), .lookup_rsp_i(lookup_rsp), .lookup_hit_i(lookup_hit), .lookup_flow_i(lookup_flow),
-    .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .raw_tail_o(taken_tail), .fetch_valid_o(fetch_valid),
+    .lookup_changed_i(lookup_changed), .state_busy_i(state_busy), .raw_tail_o(taken_tail), .raw_given_up_o(given_up), .raw_taken_o(taken), .fetch_valid_o(fetch_valid),
     .fetch_flow_o(fetch_flow), .fetch_row_i(fetch_row), .fetch_position_i(fetch_position), .upd_valid_o(upd_valid),
     .upd_flow_o(upd_flow), .upd_position_o(upd_position), .busy_valid_o(busy_valid), .busy_flow_o(busy_flow),
     .busy_last_o(busy_last), .busy_head_o(busy_head), .finish_o(finish), .kept_valid_i(kept_valid), .kept_i(kept), .hold_i(hold),
@@ -211,6 +212,6 @@ module rx_front_bench
   assign idle_o          = parse_idle && store_idle && payload_idle && dispatch_idle && state_idle && !lookup_busy && !open_q;
 
   logic unused;
-  assign unused = ^{verdict, stored, row_written, row_flow, attach, refused, start_msn, start_mo, store_cnt, dispatch_cnt};
+  assign unused = ^{verdict, stored, row_written, row_flow, attach, refused, given_up, taken, start_msn, start_mo, store_cnt, dispatch_cnt};
 
 endmodule

@@ -93,10 +93,12 @@ pub struct Host {
 impl Host {
     fn new(n: u8, seed: u64, change: &dyn Fn(&mut EngineConfig)) -> Self {
         let mac = [2, 0, 0, 0, 0, n];
+        let seed = Seed::from(seed.wrapping_mul(977).wrapping_add(u64::from(n)));
         let mut config = EngineConfig {
             mac,
             ip: [10, 0, 0, n],
-            seed: seed.wrapping_mul(977).wrapping_add(u64::from(n)).into(),
+            hash_secret: seed.hash_secret(),
+            seed,
             num_flows: 8,
             num_stags: 64,
             max_connections: Some(16),
@@ -105,6 +107,7 @@ impl Host {
         };
         change(&mut config);
         let mut card = Card::new(mac, config.num_flows, config.num_stags);
+        card.secret = config.hash_secret;
         if config.replay > 0 {
             // So that it runs short of them.
             card.raw_slots(64);

@@ -78,6 +78,7 @@ impl Script {
         };
         change(&mut config);
         let mut card = Card::new(mac, config.num_flows, config.num_stags);
+        card.secret = config.hash_secret;
         card.no_attach = no_attach;
         let mut engine = Engine::new(config);
         let pd = engine.alloc_pd();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use weft_engine::{raw_frame_job, Port, RawRing};
+use weft_engine::{raw_frame_job, HashSecret, Port, RawRing};
 use weft_layout::{
     reg::Ctrl, registers, FpduReport, Job, JobReport, PlacedReport, Register, ReportKind,
     SegmentReport,
@@ -16,6 +16,9 @@ use crate::transport::{RegisterAccess, Transport};
 
 /// The station under test.
 pub(super) const MAC: [u8; 6] = [0x02, 0x57, 0, 0, 0, 1];
+/// What the card's flow lookup is keyed with.
+pub(super) const SECRET: HashSecret =
+    HashSecret([0x4b5a_6978, 0x0f1e_2d3c, 0x89ab_cdef, 0x0123_4567]);
 /// Largest IPv4 packet of a test.
 pub(super) const MTU: u16 = 9000;
 /// Longest frame.
@@ -95,7 +98,7 @@ impl Bench {
             transport: Arc::clone(&transport),
             counts: Arc::default(),
         };
-        let card = Card::bring_up(mmio, MAC, MTU, rings)?;
+        let card = Card::bring_up(mmio, MAC, MTU, SECRET, rings)?;
         transport.write(registers::CTRL, LOOPBACK)?;
         Ok(Self {
             transport,

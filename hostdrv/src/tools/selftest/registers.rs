@@ -55,6 +55,11 @@ fn holders() -> Vec<(String, u32, u32)> {
         (format!("TABLE_DATA[{word}]"), offset, u32::MAX)
     });
     list.extend(data);
+    let secret = (0..reg::HASH_SECRET_COUNT).map(|word| {
+        let offset = reg::HASH_SECRET + 4 * word;
+        (format!("HASH_SECRET[{word}]"), offset, u32::MAX)
+    });
+    list.extend(secret);
     list
 }
 

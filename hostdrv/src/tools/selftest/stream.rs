@@ -3,7 +3,7 @@
 use weft_engine::Port;
 use weft_layout::{table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, Job, JobKind, StagRow};
 
-use super::bench::{Bench, MAC};
+use super::bench::{Bench, MAC, SECRET};
 use super::{Context, Failure};
 use crate::dma::DmaBuffer;
 
@@ -85,8 +85,11 @@ impl Stream {
         rq: &DmaBuffer,
     ) -> Result<Self, Failure> {
         let mut stream = Self::new(c, bench, shape)?;
-        let key = [REMOTE_KEY.as_slice(), &LOCAL_PORT, &REMOTE_PORT].concat();
-        let bucket = 2 * (crc32c::crc32c(&key) & (c.caps.flows / 2 - 1));
+        let mut key = [0; 12];
+        key[..8].copy_from_slice(&REMOTE_KEY);
+        key[8..10].copy_from_slice(&LOCAL_PORT);
+        key[10..].copy_from_slice(&REMOTE_PORT);
+        let bucket = 2 * (SECRET.hash(&key) & (c.caps.flows / 2 - 1));
         let row = FlowKeyRow {
             valid: FlowKeyRow::VALID,
             flow: stream.flow,

@@ -3,6 +3,7 @@
 //! that is done has read is overwritten at once. No cycle is counted.
 
 mod reference;
+mod rings;
 
 use fastrand::Rng;
 use reference::{identify, Job, Row, MESSAGE, RAW, SEGMENT};

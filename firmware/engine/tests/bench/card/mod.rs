@@ -8,7 +8,7 @@ mod transmit;
 
 use std::collections::VecDeque;
 
-use weft_engine::{Full, MemoryError, Port};
+use weft_engine::{Full, HashSecret, MemoryError, Port};
 use weft_layout::{
     count_near, job_kind, table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, Job, ReceiveElement,
     StagRow,
@@ -44,6 +44,8 @@ pub struct Card {
     flows: Vec<Flow>,
     keys: Vec<FlowKeyRow>,
     stags: Vec<StagRow>,
+    /// HASH_SECRET.
+    pub secret: HashSecret,
     /// The job ring: a job's slot is its number modulo its length.
     jobs: Vec<[u8; 128]>,
     posted: u32,
@@ -89,6 +91,7 @@ impl Card {
             flows: vec![Flow::default(); usize::from(flows)],
             keys: vec![FlowKeyRow::default(); 2 * usize::from(flows)],
             stags: vec![StagRow::default(); stags as usize],
+            secret: HashSecret::default(),
             jobs: vec![[0; 128]; JOB_SLOTS],
             posted: 0,
             done: 0,

@@ -71,7 +71,11 @@ impl Card {
         key.extend_from_slice(&packet.destination);
         key.extend_from_slice(&segment.source_port.to_be_bytes());
         key.extend_from_slice(&segment.destination_port.to_be_bytes());
-        let hash = crc32c(&key);
+        // Bit b of the key adds the secret's bits from b on.
+        let words = self.secret.0.iter().rev();
+        let secret = words.fold(0, |all, word| all << 32 | u128::from(*word));
+        let bits = (0..96).filter(|bit| key[bit / 8] >> (bit % 8) & 1 != 0);
+        let hash = bits.fold(crc32c(&key), |hash, bit| hash ^ (secret >> bit) as u32);
         let flows = self.flows.len();
         let bucket = |bits: u32| 2 * (bits as usize & (flows / 2 - 1));
         let (low, high) = (bucket(hash), flows + bucket(hash >> 16));
