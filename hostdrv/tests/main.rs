@@ -11,7 +11,6 @@ mod resize;
 mod route_bytes;
 mod seed;
 mod short_way;
-mod spans;
 mod tap;
 mod threads;
 mod toy;

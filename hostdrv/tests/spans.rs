@@ -1,6 +1,6 @@
-//! Every verb and every call of the connection manager has a span of its name.
+//! Every verb and every call of the connection manager has a span of its name. A program of its own: who listens to spans is decided for a process.
 
-use crate::fake;
+mod fake;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -240,6 +240,10 @@ fn mac_loopback_keeps_the_errors_that_turning_it_on_clears() {
             .unwrap();
         card.write32(Bar::Registers, reg::REPORT_BASE_HI, 0)
             .unwrap();
+        // A base is the ring's from when the ring is set up.
+        let log2 = card.read32(Bar::Registers, reg::REPORT_LOG2).unwrap();
+        card.write32(Bar::Registers, reg::REPORT_LOG2, log2)
+            .unwrap();
         {
             let mut world = weft_sim::transport::lock(fabric.world());
             world.deliver(0, vec![0xff; 60], false);

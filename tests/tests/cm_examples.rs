@@ -11,15 +11,14 @@ use weft_sim::link::LinkConfig;
 use weft_sim::serve::port::PortSpec;
 use weft_sim::serve::{start, CardConfig, ServeConfig, Served};
 
+use crate::hello::example as hello;
+
 #[allow(dead_code)] // Its `main` takes a command line.
 #[path = "../../hostdrv/examples/address_info.rs"]
 mod address_info;
 #[allow(dead_code)]
 #[path = "../../hostdrv/examples/direct_lat.rs"]
 mod direct_lat;
-#[allow(dead_code)]
-#[path = "../../hostdrv/examples/hello.rs"]
-mod hello;
 
 /// Two devices whose cards are joined, and what keeps them.
 fn devices(seed: u64) -> ([Device; 2], (Served, tempfile::TempDir)) {

@@ -10,7 +10,7 @@ use weft_sim::serve::{start, CardConfig, ServeConfig};
 
 #[allow(dead_code)] // Its `main` takes a command line.
 #[path = "../../hostdrv/examples/hello.rs"]
-mod hello;
+pub mod example;
 
 /// What the server heard, over a link like that.
 fn said_hello(seed: u64, link: LinkConfig) -> Result<String, String> {
@@ -36,9 +36,10 @@ fn said_hello(seed: u64, link: LinkConfig) -> Result<String, String> {
     let (server, client) = (open(0), open(1));
     std::thread::scope(|scope| {
         // Each end's device goes when it is done, as a program's does.
-        let server = scope.spawn(move || hello::serve(&server).map_err(|e| format!("server: {e}")));
+        let server =
+            scope.spawn(move || example::serve(&server).map_err(|e| format!("server: {e}")));
         let at = std::net::SocketAddrV4::new(ip(0), 7471);
-        let said = hello::greet(&client, at, "hello, RDMA").map_err(|e| format!("client: {e}"));
+        let said = example::greet(&client, at, "hello, RDMA").map_err(|e| format!("client: {e}"));
         drop(client);
         let heard = server.join().expect("no panic")?;
         said.map(|()| heard)
