@@ -6,7 +6,7 @@
 SYN_PYTHON := target/syn-venv/bin/python
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
 
 demo: ## build, then connect two simulated cards twelve ways and move verified data
 	@./setup.sh demo

@@ -281,7 +281,11 @@ impl<P: Port> Link<'_, P> {
         let bound = conn.handover.is_bound();
         if !bound {
             let epoch = self.shared.next_epoch(flow);
-            conn.handover.bind(epoch, Patience::USUAL);
+            let patience = match self.shared.config.on_card {
+                true => Patience::ON_CARD,
+                false => Patience::USUAL,
+            };
+            conn.handover.bind(epoch, patience);
         }
         let bit = |set: bool, bit: u8| if set { bit } else { 0 };
         let tx = FlowTxRow {

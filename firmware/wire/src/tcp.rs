@@ -83,7 +83,7 @@ fn first_option(bytes: &[u8]) -> Option<(u8, &[u8])> {
 
 impl Options {
     /// Reads the option bytes of a header, up to one whose length is impossible: below 2, or beyond the header. What was read before it counts
-    /// (as in Linux, `tcp_parse_options`; RFC 9293 §3.1 has no word for it).
+    /// (as in Linux, `tcp_parse_options`; the reset of RFC 9293 §3.1, MUST-7, is a suggestion).
     pub fn parse(mut bytes: &[u8]) -> Self {
         let mut options = Options::default();
         while let Some((kind, option)) = first_option(bytes) {

@@ -48,6 +48,7 @@ impl Default for Sizes {
             patience: Patience {
                 refused: 2,
                 overtaken: 6,
+                holds_in_order: false,
             },
             counts: 2,
             foreign: false,

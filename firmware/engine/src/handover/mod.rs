@@ -22,6 +22,9 @@ pub struct Patience {
     pub refused: u8,
     /// Replays overtaken by what came meanwhile, after which the rest is copied: then the card can have the flow.
     pub overtaken: u8,
+    /// Payload in order is left to replays as well. So where software is slower than the line: its attempts to attach are refused, and who
+    /// copied what comes meanwhile would copy everything.
+    pub holds_in_order: bool,
 }
 
 impl Patience {
@@ -29,6 +32,13 @@ impl Patience {
     pub const USUAL: Patience = Patience {
         refused: 6,
         overtaken: 200,
+        holds_in_order: false,
+    };
+
+    /// An engine on the card's processor.
+    pub const ON_CARD: Patience = Patience {
+        holds_in_order: true,
+        ..Patience::USUAL
     };
 }
 
@@ -295,9 +305,9 @@ impl FlowHandover {
     // ------------------------------------------------------------------ replays
 
     /// A raw segment's payload may stay in its slot: beyond a gap, and behind that what follows. At the front of a stream of which nothing is
-    /// buffered (`empty`) it is copied, since the flow is attached behind its last FPDU. A replay would be overtaken.
+    /// buffered (`empty`) it is copied, since the flow is attached behind its last FPDU; a replay would be overtaken.
     pub fn may_hold(&self, empty: bool, in_order: bool) -> bool {
-        !self.held.is_empty() || empty && !in_order
+        !self.held.is_empty() || empty && (!in_order || self.patience.holds_in_order)
     }
 
     /// A replay is over. Where more lies in slots and the stream has no gap, what came meanwhile has overtaken it.
