@@ -226,6 +226,37 @@ fn no_attach_before_a_fin() {
     t.has_fin(t.at(2));
 }
 
+/// An FPDU whose end has not come is walked over once, and not again before there is more of it.
+#[test]
+fn half_an_fpdu_waits_for_the_rest() {
+    let mut t = Under::new(4);
+    t.arrives(1..2, 0);
+    let write = t.writes(2..3);
+    let (first, rest) = write.split_at(500);
+    let frame = t.frame(0, t.at(2), first);
+    t.s.card.receive(&frame);
+    t.host();
+    t.arrives(0..1, 0);
+    t.replays();
+    assert_eq!(t.s.card.placed, 2 * LENGTH as u64);
+    for _ in 0..3 {
+        t.s.now += MS;
+        t.host();
+        assert_eq!(
+            t.s.card.replays_to_do().count(),
+            0,
+            "asked again for the same"
+        );
+    }
+    let frame = t.frame(0, t.at(2).wrapping_add(500), rest);
+    t.s.card.receive(&frame);
+    t.host();
+    t.replays();
+    t.has(3);
+    assert_eq!(t.s.card.attached(), 1);
+    t.has_no_slot();
+}
+
 /// A replay that the card has stopped is refused, and says how far it came: the rest is copied, from there on.
 #[test]
 fn a_replay_that_was_stopped() {
