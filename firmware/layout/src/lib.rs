@@ -4753,7 +4753,7 @@ pub mod trace_drop {
     pub const IP_HEADER: u8 = 6;
     /// IPv4 header checksum
     pub const IP_CHECKSUM: u8 = 7;
-    /// TCP data offset or option length
+    /// TCP header cut short, or its data offset
     pub const TCP_HEADER: u8 = 8;
     /// TCP checksum
     pub const TCP_CHECKSUM: u8 = 9;
@@ -4787,7 +4787,7 @@ pub enum TraceDrop {
     IpHeader = 6,
     /// IPv4 header checksum
     IpChecksum = 7,
-    /// TCP data offset or option length
+    /// TCP header cut short, or its data offset
     TcpHeader = 8,
     /// TCP checksum
     TcpChecksum = 9,
@@ -4878,7 +4878,7 @@ impl TraceDrop {
             Self::Mac => "not for this station",
             Self::IpHeader => "IPv4 version or lengths",
             Self::IpChecksum => "IPv4 header checksum",
-            Self::TcpHeader => "TCP data offset or option length",
+            Self::TcpHeader => "TCP header cut short, or its data offset",
             Self::TcpChecksum => "TCP checksum",
             Self::BufferFull => "packet buffer full",
             Self::NoRawSlot => "no free raw slot",
@@ -5450,7 +5450,7 @@ pub enum Counter {
     RxDropIpHeader,
     /// frames dropped: IPv4 header checksum
     RxDropIpChecksum,
-    /// frames dropped: TCP data offset or an option length is impossible
+    /// frames dropped: TCP header cut short, or its data offset is impossible
     RxDropTcpHeader,
     /// frames dropped: TCP checksum
     RxDropTcpChecksum,
@@ -5602,7 +5602,7 @@ pub enum Counter {
     TxStallReplayCycles,
     /// segments of a flow dropped: it has taken its share of the raw slots
     RxDropNoRawCredit,
-    /// segments of a flow dropped: its port's report ring has no room for their reports
+    /// frames dropped: their port's report ring has no room for their reports
     RxDropNoReportRoom,
 }
 
@@ -5804,7 +5804,7 @@ impl Counter {
             Counter::RxDropMac => "frames dropped: not for this station",
             Counter::RxDropIpHeader => "frames dropped: IPv4 version, header length or total length is impossible",
             Counter::RxDropIpChecksum => "frames dropped: IPv4 header checksum",
-            Counter::RxDropTcpHeader => "frames dropped: TCP data offset or an option length is impossible",
+            Counter::RxDropTcpHeader => "frames dropped: TCP header cut short, or its data offset is impossible",
             Counter::RxDropTcpChecksum => "frames dropped: TCP checksum",
             Counter::RxDropBufferFull => "frames dropped: packet buffer full",
             Counter::RxDropNoRawSlot => "frames dropped: no free raw slot, or a second port that takes none",
@@ -5880,7 +5880,7 @@ impl Counter {
             Counter::RxReplaysRefused => "replays of a flow whose row is not valid or that is attached, or that were to go on elsewhere than where the last one ended",
             Counter::TxStallReplayCycles => "cycles in which a replay's bytes were there and the walk did not take them",
             Counter::RxDropNoRawCredit => "segments of a flow dropped: it has taken its share of the raw slots",
-            Counter::RxDropNoReportRoom => "segments of a flow dropped: its port's report ring has no room for their reports",
+            Counter::RxDropNoReportRoom => "frames dropped: their port's report ring has no room for their reports",
         }
     }
 }
