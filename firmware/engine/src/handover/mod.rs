@@ -305,9 +305,11 @@ impl FlowHandover {
     // ------------------------------------------------------------------ replays
 
     /// A raw segment's payload may stay in its slot: beyond a gap, and behind that what follows. At the front of a stream of which nothing is
-    /// buffered (`empty`) it is copied, since the flow is attached behind its last FPDU; a replay would be overtaken.
+    /// buffered (`empty`) it is copied, since the flow is attached behind its last FPDU; a replay would be overtaken. Who holds in order
+    /// copies when replays were overtaken.
     pub fn may_hold(&self, empty: bool, in_order: bool) -> bool {
-        !self.held.is_empty() || empty && (!in_order || self.patience.holds_in_order)
+        let at_front = self.patience.holds_in_order && !self.is_overtaken(false);
+        !self.held.is_empty() || empty && (!in_order || at_front)
     }
 
     /// A replay is over. Where more lies in slots and the stream has no gap, what came meanwhile has overtaken it.
