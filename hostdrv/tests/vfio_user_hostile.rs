@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use rustix::net::{recv, RecvFlags};
 use weft_hostdrv::dma::PAGE_SIZE;
 use weft_hostdrv::transport::{Bar, OpenError, Transport, VfioUserTransport};
 
@@ -104,10 +105,14 @@ enum Act {
     Good,
     /// Sends these bytes.
     Say(Vec<u8>),
+    /// Sends these bytes, and closes the connection.
+    SayAndClose(Vec<u8>),
     /// Sends nothing, and stays.
     Hang,
     /// Closes the connection.
     Close,
+    /// Closes the connection with the request unread, as a server that is killed: the client hears of a reset.
+    Reset,
 }
 
 /// A server that follows a script.
@@ -147,19 +152,26 @@ impl Drop for Scripted {
     }
 }
 
+/// The next octets, left in the socket; `None`: the client has closed.
+fn peeked(stream: &UnixStream, len: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; len];
+    let flags = RecvFlags::PEEK | RecvFlags::WAITALL;
+    let (count, _) = recv(stream, &mut bytes[..], flags).ok()?;
+    (count == len).then_some(bytes)
+}
+
 /// Until the client closes, or the script does.
 fn serve(mut stream: &UnixStream, script: impl Fn(&Request) -> Act) {
     let mut seen = std::collections::BTreeMap::<u16, usize>::new();
     loop {
-        let mut header = [0; 16];
-        // File descriptors that come along are dropped by plain reads.
-        if stream.read_exact(&mut header).is_err() {
+        // The request stays in the socket until the script has spoken: a close with something unread is a reset.
+        let Some(header) = peeked(stream, 16) else {
             return;
-        }
+        };
         let half = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
         let len = u32::from_ne_bytes(header[4..8].try_into().expect("four bytes"));
-        let mut body = vec![0; len as usize - 16];
-        stream.read_exact(&mut body).expect("the rest");
+        let mut message = peeked(stream, len as usize).expect("the rest");
+        let body = message.split_off(16);
         let before = seen.entry(half(2)).or_default();
         let request = Request {
             id: half(0),
@@ -168,11 +180,23 @@ fn serve(mut stream: &UnixStream, script: impl Fn(&Request) -> Act) {
             before: *before,
         };
         *before += 1;
-        let said = match script(&request) {
+        let act = script(&request);
+        if matches!(act, Act::Reset) {
+            return;
+        }
+        // File descriptors that come along are dropped by plain reads.
+        let mut taken = vec![0; len as usize];
+        stream.read_exact(&mut taken).expect("it was there");
+        let said = match act {
             Act::Good => request.good(),
             Act::Say(bytes) => bytes,
+            Act::SayAndClose(bytes) => {
+                // The client may be gone already.
+                let _ = stream.write_all(&bytes);
+                return;
+            }
             Act::Hang => continue,
-            Act::Close => return,
+            Act::Close | Act::Reset => return,
         };
         if stream.write_all(&said).is_err() {
             return;
@@ -231,7 +255,14 @@ fn hangs_and_closings_at_each_step() {
     ] {
         has(&refused(command, |_| Act::Hang), "hangs");
         has(&refused(command, |_| Act::Close), "closed the connection");
+        has(&refused(command, |_| Act::Reset), "closed the connection");
     }
+}
+
+#[test]
+fn a_server_that_ends_within_a_message_has_closed_the_connection() {
+    let half = |request: &Request| Act::SayAndClose(request.good()[..20].to_vec());
+    has(&refused(GET_INFO, half), "closed the connection");
 }
 
 #[test]

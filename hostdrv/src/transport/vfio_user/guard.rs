@@ -28,6 +28,9 @@ const REGION_INFO: usize = 32;
 /// With capabilities, more than any region has.
 const LONGEST_REGION_INFO: usize = 1 << 16;
 
+/// How an end of the server is told.
+const CLOSED: &str = "closed the connection";
+
 /// What the guard knows, for the ones who call the client.
 pub(super) struct Watch {
     lost: Mutex<Option<String>>,
@@ -72,9 +75,13 @@ impl Watch {
         self.device_flags.load(Ordering::Acquire)
     }
 
-    /// What the server did, by what the system says.
+    /// What the server did, by what the system says. A server that ends is told in one way, whatever was under way:
+    /// the system calls it a reset when a request was unread, and a broken pipe when one was being sent.
     fn failure(&self, what: &str, error: &io::Error) -> String {
         match error.kind() {
+            io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::UnexpectedEof => CLOSED.to_owned(),
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                 format!("hangs: it {what} within {:?}", self.patience)
             }
@@ -150,7 +157,7 @@ fn answer(request: &Message, server: &UnixStream, watch: &Watch) -> Result<Messa
     loop {
         let reply = Message::receive(server)
             .map_err(|error| watch.failure("did not answer", &error))?
-            .ok_or("closed the connection")?;
+            .ok_or(CLOSED)?;
         if !reply.is_reply() {
             decline(&reply, server, watch)?;
             continue;
@@ -259,7 +266,7 @@ fn fit(
 fn unsolicited(server: &UnixStream, watch: &Watch) -> Result<(), String> {
     let message = Message::receive(server)
         .map_err(|error| watch.failure("broke off", &error))?
-        .ok_or("closed the connection")?;
+        .ok_or(CLOSED)?;
     if message.is_reply() {
         return Err(format!(
             "answered command {} that was not sent",
