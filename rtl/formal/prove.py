@@ -14,6 +14,7 @@ import argparse
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -66,9 +67,11 @@ def copy(proof: Proof, fault: tuple | None, folder: str) -> None:
     for name in proof.files:
         text = (RTL / name).read_text()
         if fault and fault[0] == name:
-            if text.count(fault[1]) != 1:
-                raise RuntimeError(f"{name}: the fault's text is there {text.count(fault[1])} times: {fault[1]}")
-            text = text.replace(fault[1], fault[2])
+            # White space is the formatter's.
+            places = list(re.finditer(r"\s*".join(map(re.escape, "".join(fault[1].split()))), text))
+            if len(places) != 1:
+                raise RuntimeError(f"{name}: the fault's text is there {len(places)} times: {fault[1]}")
+            text = text[: places[0].start()] + fault[2] + text[places[0].end() :]
         path = pathlib.Path(folder) / name
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(text)

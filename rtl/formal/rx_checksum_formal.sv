@@ -129,10 +129,10 @@ module rx_checksum_formal #(
       inv_bound: assert (number_q <= (32'(beats_q) << ($clog2(LANES) + 15)) - (32'(beats_q) << ($clog2(LANES) - 1)));
       inv_extra_small: assert ((up_q < 3'd1 || extra_q[1] < MOST) && (up_q < 3'd2 || extra_q[2] < MOST) && (up_q < 3'd3 || extra_q[3] < MOST) &&
                                (up_q < 3'd4 || extra_q[4] < MOST) && (up_q < 3'd5 || extra_q[5] < MOST));
-      inv_extra_1: assert (up_q < 3'd1 || dut.i_extra.mem[2'(dut.i_extra.ptr_q - 2'd1)] == extra_q[1]);
-      inv_extra_2: assert (up_q < 3'd2 || dut.i_extra.mem[2'(dut.i_extra.ptr_q - 2'd2)] == extra_q[2]);
-      inv_extra_3: assert (up_q < 3'd3 || dut.i_extra.mem[2'(dut.i_extra.ptr_q - 2'd3)] == extra_q[3]);
-      inv_extra_4: assert (up_q < 3'd4 || dut.i_extra.mem[dut.i_extra.ptr_q] == extra_q[4]);
+      inv_extra_1: assert (up_q < 3'd1 || dut.u_extra.mem[2'(dut.u_extra.ptr_q - 2'd1)] == extra_q[1]);
+      inv_extra_2: assert (up_q < 3'd2 || dut.u_extra.mem[2'(dut.u_extra.ptr_q - 2'd2)] == extra_q[2]);
+      inv_extra_3: assert (up_q < 3'd3 || dut.u_extra.mem[2'(dut.u_extra.ptr_q - 2'd3)] == extra_q[3]);
+      inv_extra_4: assert (up_q < 3'd4 || dut.u_extra.mem[dut.u_extra.ptr_q] == extra_q[4]);
       inv_extra_5: assert (up_q < 3'd5 || dut.extra5 == extra_q[5]);
     end
   end

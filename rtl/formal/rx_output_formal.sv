@@ -141,7 +141,7 @@ module rx_output_formal
   logic [ENTRY_W-1:0] head;
   logic [31:0] low;
   logic [63:0] slot_at;
-  assign queued  = dut.i_queue.count_q;
+  assign queued  = dut.u_queue.count_q;
   assign head    = dut.head;
   assign slot_at = 64'(oldest.slot) << log2_q;
   logic [32:0] low_sum;
@@ -154,12 +154,12 @@ module rx_output_formal
     if (rst_ni) begin
       inv_one_ring: assert (dut.old_q == '0 && dut.base_q == base_q && dut.slot_log2_q[3:0] == log2_q);
       inv_inside: assert (inside_q == queued && queued <= 2'd2);
-      inv_queue_1: assert (queued < 2'd1 || is_it(dut.i_queue.word_q[0], list_q[1]));
-      inv_queue_2: assert (queued < 2'd2 || is_it(dut.i_queue.word_q[1], list_q[2]));
+      inv_queue_1: assert (queued < 2'd1 || is_it(dut.u_queue.word_q[0], list_q[1]));
+      inv_queue_2: assert (queued < 2'd2 || is_it(dut.u_queue.word_q[1], list_q[2]));
       inv_head: assert (!dut.head_valid || is_it(head, oldest));
       // Of each report the record: of those in the queue, and of those that may be told.
-      inv_records: assert (3'(dut.i_records.count_q) == 3'(dut.i_told.count_q) + 3'(queued >= 2'd1 && dut.i_queue.word_q[0][ENTRY_W-4]) +
-                           3'(queued == 2'd2 && dut.i_queue.word_q[1][ENTRY_W-4]));
+      inv_records: assert (3'(dut.u_records.count_q) == 3'(dut.u_told.count_q) + 3'(queued >= 2'd1 && dut.u_queue.word_q[0][ENTRY_W-4]) +
+                           3'(queued == 2'd2 && dut.u_queue.word_q[1][ENTRY_W-4]));
       inv_sizes: assert ((inside_q < 2'd1 || sized_1) && (inside_q < 2'd2 || sized_2));
       inv_state: assert (commanded_q == (dut.state_q != COMMAND) && dut.state_q != 2'd3);
       inv_kind: assert (dut.state_q == COMMAND || (dut.head_valid && (dut.state_q == PLACING ? oldest.place : oldest.raw)));

@@ -24,7 +24,7 @@ module walk_scatter_formal
   localparam int unsigned MOST = 18;
   localparam logic [31:0] MASK = FEW ? 32'hc003_c00f : '1;
 
-  typedef enum logic [3:0] {IDLE, BEFORE, ELEMENT, SKIP, SKIPPED, LOOK, ROW, SUMS, RESULT} state_e;
+  typedef enum logic [3:0] {Idle, Before, Element, Skip, Skipped, Look, Row, Sums, Result} state_e;
 
   state_e      state_q, state_d;
   logic [31:0] mo_q;
@@ -35,9 +35,9 @@ module walk_scatter_formal
   logic [15:0] piece, taken;
 
   walk_scatter dut (
-    .clk_i, .load_i(state_q == ELEMENT), .element_i, .mo_i(mo_q), .payload_len_i(len_q), .too_long_o(too_long),
-    .compare_i(state_q == SKIP), .skip_i(state_q == SKIPPED), .beyond_o(beyond), .cut_i(state_q == ROW), .ends_o(ends),
-    .next_i(state_q == RESULT), .first_o(first), .stag_o(stag), .to_o(to), .piece_o(piece), .taken_o(taken)
+    .clk_i, .load_i(state_q == Element), .element_i, .mo_i(mo_q), .payload_len_i(len_q), .too_long_o(too_long),
+    .compare_i(state_q == Skip), .skip_i(state_q == Skipped), .beyond_o(beyond), .cut_i(state_q == Row), .ends_o(ends),
+    .next_i(state_q == Result), .first_o(first), .stag_o(stag), .to_o(to), .piece_o(piece), .taken_o(taken)
   );
 
   from_reset u_start (.clk_i, .rst_ni);
@@ -51,20 +51,20 @@ module walk_scatter_formal
   logic payload, straight, ended;
   assign payload  = len_q != '0;
   assign straight = mo_q == '0 || !payload;
-  assign ended    = state_q == RESULT && (too_long || !payload || ends || refuse_i);
+  assign ended    = state_q == Result && (too_long || !payload || ends || refuse_i);
   always_comb begin
     state_d = state_q;
     unique case (state_q)
-      IDLE:    if (go_i) state_d = BEFORE;
-      BEFORE:  state_d = ELEMENT;
-      ELEMENT: if (here_i) state_d = straight ? ROW : SKIP;
-      SKIP:    state_d = !first && too_long ? RESULT : SKIPPED;
-      SKIPPED: state_d = beyond ? SKIP : LOOK;
-      LOOK:    state_d = ROW;
-      ROW:     state_d = SUMS;
-      SUMS:    state_d = RESULT;
-      RESULT:  state_d = ended ? IDLE : LOOK;
-      default: state_d = IDLE;
+      Idle:    if (go_i) state_d = Before;
+      Before:  state_d = Element;
+      Element: if (here_i) state_d = straight ? Row : Skip;
+      Skip:    state_d = !first && too_long ? Result : Skipped;
+      Skipped: state_d = beyond ? Skip : Look;
+      Look:    state_d = Row;
+      Row:     state_d = Sums;
+      Sums:    state_d = Result;
+      Result:  state_d = ended ? Idle : Look;
+      default: state_d = Idle;
     endcase
   end
 
@@ -95,16 +95,16 @@ module walk_scatter_formal
   end
   assign fits        = 34'(mo_q) + 34'(len_q) <= 34'(pairs[0]) + 34'(pairs[1]);
   assign here_length = length[sge_q[1:0]];
-  assign working     = state_q > ELEMENT;
+  assign working     = state_q > Element;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) state_q <= IDLE;
+    if (!rst_ni) state_q <= Idle;
     else state_q <= state_d;
-    if (state_q == IDLE) begin
+    if (state_q == Idle) begin
       mo_q  <= mo_i;
       len_q <= payload_len_i;
     end
-    if (state_q == ELEMENT) begin
+    if (state_q == Element) begin
       element_q <= element_i;
       age_q     <= '0;
       busy_q    <= 5'd1;
@@ -114,11 +114,11 @@ module walk_scatter_formal
     end else begin
       busy_q <= busy_q + 5'd1;
       if (age_q != 2'd2) age_q <= age_q + 2'd1;
-      if (state_q == SKIPPED && beyond) begin
+      if (state_q == Skipped && beyond) begin
         sge_q    <= sge_q + 3'd1;
         offset_q <= offset_q - here_length;
       end
-      if (state_q == RESULT) begin
+      if (state_q == Result) begin
         sge_q    <= sge_q + 3'd1;
         offset_q <= '0;
         rest_q   <= rest_q - taken;
@@ -127,11 +127,11 @@ module walk_scatter_formal
   end
 
   logic cut;      // a piece that counts
-  assign cut = state_q == RESULT && !too_long && payload;
+  assign cut = state_q == Result && !too_long && payload;
   always_comb begin
     if (rst_ni) begin
       goes_on: assert (!working || busy_q <= 5'(MOST));
-      too_long_told: assert (state_q != RESULT || too_long == !fits);
+      too_long_told: assert (state_q != Result || too_long == !fits);
       all_cut: assert (!cut || ends == (taken == rest_q));
       fourth_ends: assert (!(cut && sge_q == 3'd3) || ends);
       inside_sge: assert (!cut || (taken != '0 && taken <= rest_q && 33'(offset_q) + 33'(taken) <= 33'(here_length)));
@@ -144,23 +144,23 @@ module walk_scatter_formal
   logic [4:0] turn;       // cycles that an SGE may still take, with those behind it
   logic       looking, skipping;
   logic [2:0] more;
-  assign looking  = state_q inside {LOOK, ROW, SUMS, RESULT};
-  assign skipping = state_q inside {SKIP, SKIPPED};
+  assign looking  = state_q inside {Look, Row, Sums, Result};
+  assign skipping = state_q inside {Skip, Skipped};
   assign more     = 3'd3 - sge_q;
   assign turn     = {more, 2'd0};
   always_comb begin
     if (rst_ni) begin
-      inv_state: assert (state_q <= RESULT && age_q <= 2'd2);
-      inv_mask: assert (state_q == IDLE || ((mo_q & ~MASK) == '0 && (len_q & ~MASK[15:0]) == '0));
+      inv_state: assert (state_q <= Result && age_q <= 2'd2);
+      inv_mask: assert (state_q == Idle || ((mo_q & ~MASK) == '0 && (len_q & ~MASK[15:0]) == '0));
       inv_lengths: assert (!working || ((length[0] | length[1] | length[2] | length[3]) & ~MASK) == '0);
-      inv_before: assert (state_q inside {IDLE, BEFORE} || dut.need_q == 33'(mo_q) + 33'(len_q));
+      inv_before: assert (state_q inside {Idle, Before} || dut.need_q == 33'(mo_q) + 33'(len_q));
       inv_element: assert (!working || dut.element_q == element_q);
       inv_some: assert (!working || dut.some == {element_q.sge2_length != '0, element_q.sge1_length != '0, element_q.sge0_length != '0});
       inv_sge: assert (!working || (sge_q < 3'd4 && dut.sge_q == sge_q[1:0]));
-      inv_age: assert (!working || age_q >= 2'd1 || (sge_q == '0 && state_q == (straight ? ROW : SKIP)));
-      inv_age_1: assert (!working || age_q != 2'd1 || (sge_q == '0 && state_q == (straight ? SUMS : SKIPPED)));
-      inv_seen: assert (!working || fits || sge_q == '0 || (sge_q == 3'd1 && state_q inside {SKIP, RESULT}));
-      inv_skipped: assert (!skipping || age_q != 2'd2 || (state_q == SKIP ? sge_q != '0 : fits));
+      inv_age: assert (!working || age_q >= 2'd1 || (sge_q == '0 && state_q == (straight ? Row : Skip)));
+      inv_age_1: assert (!working || age_q != 2'd1 || (sge_q == '0 && state_q == (straight ? Sums : Skipped)));
+      inv_seen: assert (!working || fits || sge_q == '0 || (sge_q == 3'd1 && state_q inside {Skip, Result}));
+      inv_skipped: assert (!skipping || age_q != 2'd2 || (state_q == Skip ? sge_q != '0 : fits));
       inv_start: assert (!working || age_q == 2'd2 || (offset_q == mo_q && rest_q == len_q));
       inv_room: assert (!working || age_q == '0 || {dut.room_high_q, dut.room_low_q} == pairs);
       inv_sum: assert (!working || 34'(pairs[0]) + 34'(pairs[1]) == behind[0]);
@@ -176,16 +176,16 @@ module walk_scatter_formal
       inv_stag: assert (!working || dut.stag_q == stags[sge_q[1:0]]);
       inv_to_skip: assert (!skipping || dut.to_q == tos[sge_q[1:0]]);
       inv_to: assert (!looking || !payload || !fits || dut.to_q == tos[sge_q[1:0]] + 64'(offset_q));
-      inv_compared: assert (state_q != SKIPPED || (beyond == (dut.skip_q >= dut.left_q) && dut.left_less_q == dut.left_q - dut.skip_q &&
+      inv_compared: assert (state_q != Skipped || (beyond == (dut.skip_q >= dut.left_q) && dut.left_less_q == dut.left_q - dut.skip_q &&
                             dut.skip_less_q == dut.skip_q - dut.left_q && dut.to_more_q == dut.to_q + 64'(dut.skip_q)));
-      inv_taken: assert (!(state_q inside {SUMS, RESULT}) || (age_q == 2'd2 && too_long) || taken == piece);
-      inv_ends: assert (state_q != RESULT || too_long || ends == (taken == rest_q));
-      inv_busy_skip: assert (state_q != SKIP || (busy_q <= 5'd1 + {1'b0, sge_q, 1'b0}));
-      inv_busy_skipped: assert (state_q != SKIPPED || (busy_q <= 5'd2 + {1'b0, sge_q, 1'b0}));
-      inv_busy_look: assert (state_q != LOOK || busy_q + turn <= 5'd15);
-      inv_busy_row: assert (state_q != ROW || busy_q + turn <= 5'd16);
-      inv_busy_sums: assert (state_q != SUMS || busy_q + turn <= 5'd17);
-      inv_busy_result: assert (state_q != RESULT || too_long || busy_q + turn <= 5'd18);
+      inv_taken: assert (!(state_q inside {Sums, Result}) || (age_q == 2'd2 && too_long) || taken == piece);
+      inv_ends: assert (state_q != Result || too_long || ends == (taken == rest_q));
+      inv_busy_skip: assert (state_q != Skip || (busy_q <= 5'd1 + {1'b0, sge_q, 1'b0}));
+      inv_busy_skipped: assert (state_q != Skipped || (busy_q <= 5'd2 + {1'b0, sge_q, 1'b0}));
+      inv_busy_look: assert (state_q != Look || busy_q + turn <= 5'd15);
+      inv_busy_row: assert (state_q != Row || busy_q + turn <= 5'd16);
+      inv_busy_sums: assert (state_q != Sums || busy_q + turn <= 5'd17);
+      inv_busy_result: assert (state_q != Result || too_long || busy_q + turn <= 5'd18);
     end
   end
 

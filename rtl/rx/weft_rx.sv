@@ -104,13 +104,13 @@ module weft_rx
   logic [1:0][DATA_W-1:0] rd_data;
   logic [NUM_COUNTERS-1:0][15:0] store_cnt, dispatch_cnt, walk_cnt, output_cnt;
 
-  rx_parse #(.DATA_W(DATA_W)) i_parse (
+  rx_parse #(.DATA_W(DATA_W)) u_parse (
     .clk_i, .rst_ni, .cfg_i, .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tvalid, .mac_rx_tuser, .mac_rx_tready,
     .beat_valid_o(beat_valid), .beat_last_o(beat_last), .beat_data_o(beat_data), .drop_o(drop),
     .frame_len_o(frame_len), .segment_o(segment), .idle_o(parse_idle)
   );
 
-  rx_store #(.DATA_W(DATA_W), .STORE_BYTES(DEPTHS.store_bytes)) i_store (
+  rx_store #(.DATA_W(DATA_W), .STORE_BYTES(DEPTHS.store_bytes)) u_store (
     .clk_i, .rst_ni, .beat_valid_i(beat_valid), .beat_last_i(beat_last), .beat_data_i(beat_data), .drop_i(drop),
     .frame_len_i(frame_len), .segment_i(segment), .clock_i, .replay_valid_i(place_replay), .replay_ready_o(replay_placed),
     .replay_i(replay_segment), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
@@ -132,7 +132,7 @@ module weft_rx
 
   assign payload_end = pl_valid && pl_ready && pl_last;
 
-  rx_replay #(.DATA_W(DATA_W)) i_replay (
+  rx_replay #(.DATA_W(DATA_W)) u_replay (
     .clk_i, .rst_ni, .valid_i(replay_valid_i), .ready_o(replay_ready_o), .data_i(replay_data_i), .keep_i(replay_keep_i),
     .last_i(replay_last_i), .about_i(replay_about_i), .place_valid_o(place_replay), .place_ready_i(replay_placed),
     .segment_o(replay_segment), .start_i(replay_start), .flush_i(replay_flush),
@@ -141,7 +141,7 @@ module weft_rx
     .walk_last_o(pl_last), .stall_o(replay_stall), .idle_o(replay_idle)
   );
 
-  rx_payload #(.DATA_W(DATA_W)) i_payload (
+  rx_payload #(.DATA_W(DATA_W)) u_payload (
     .clk_i, .rst_ni, .flush_i(payload_flush), .cmd_valid_i(payload_cmd_valid), .cmd_ready_o(payload_cmd_ready),
     .cmd_start_i(payload_cmd_start), .cmd_offset_i(payload_cmd_offset), .cmd_len_i(payload_cmd_len),
     .rd_req_o(rd_req[0]), .rd_pos_o(rd_pos[0]), .rd_grant_i(rd_grant[0]), .rd_data_i(rd_data[0]),
@@ -172,13 +172,13 @@ module weft_rx
   logic                   stag_req_valid, stag_req_ready, stag_rsp_valid;
   table_rsp_t             key_rsp, state_rsp, stag_rsp;
 
-  rx_lookup #(.NUM_FLOWS(NUM_FLOWS)) i_lookup (
+  rx_lookup #(.NUM_FLOWS(NUM_FLOWS)) u_lookup (
     .clk_i, .rst_ni, .secret_i(cfg_i.hash_secret), .req_valid_i(lookup_valid), .req_key_i(lookup_key), .rsp_valid_o(lookup_rsp),
     .hit_o(lookup_hit), .flow_o(lookup_flow), .tbl_req_valid_i(key_req_valid), .tbl_req_ready_o(key_req_ready),
     .tbl_req_i, .tbl_rsp_valid_o(key_rsp_valid), .tbl_rsp_o(key_rsp), .changed_o(lookup_changed), .busy_o(lookup_busy)
   );
 
-  rx_flow_state #(.NUM_FLOWS(NUM_FLOWS), .PORTS(PORTS), .WALKS(WALKS)) i_flow_state (
+  rx_flow_state #(.NUM_FLOWS(NUM_FLOWS), .PORTS(PORTS), .WALKS(WALKS)) u_flow_state (
     .clk_i, .rst_ni, .fetch_valid_i(fetch_valid), .fetch_flow_i(fetch_flow), .row_o(fetch_row),
     .position_o(fetch_position), .raw_tail_i(taken_tail), .upd_valid_i(upd_valid), .upd_flow_i(upd_flow), .upd_position_i(upd_position),
     .busy_valid_i(busy_valid), .busy_flow_i(busy_flow), .busy_last_i(busy_last), .busy_head_i(busy_head),
@@ -189,7 +189,7 @@ module weft_rx
     .busy_o(state_busy), .idle_o(state_idle)
   );
 
-  rx_dispatch #(.WALKS(WALKS), .PORTS(PORTS)) i_dispatch (
+  rx_dispatch #(.WALKS(WALKS), .PORTS(PORTS)) u_dispatch (
     .clk_i, .rst_ni, .cfg_i, .replay_i(replay_about_i), .closed_i, .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
     .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready),
     .payload_cmd_start_o(payload_cmd_start), .payload_cmd_offset_o(payload_cmd_offset), .payload_cmd_len_o(payload_cmd_len),
@@ -221,7 +221,7 @@ module weft_rx
 
   rx_walk #(
     .DATA_W(DATA_W), .NUM_FLOWS(NUM_FLOWS), .NUM_STAGS(NUM_STAGS), .SEGMENTS(WALKS), .CONTEXTS(32'(DEPTHS.contexts))
-  ) i_walk (
+  ) u_walk (
     .clk_i, .rst_ni, .closed_i(2'(closed_i)), .start_valid_i(start_valid), .start_ready_o(start_ready), .start_chained_i(start_chained),
     .start_flow_i(start_flow), .start_seq_i(start_seq), .start_len_i(start_len), .start_row_i(start_row),
     .start_msn_i(start_msn), .start_mo_i(start_mo), .pl_valid_i(pl_valid), .pl_ready_o(pl_ready), .pl_data_i(pl_data),
@@ -236,7 +236,7 @@ module weft_rx
     .tbl_rsp_o(stag_rsp), .rq_tail_valid_i, .rq_tail_flow_i, .rq_tail_value_i, .idle_o(walk_idle), .cnt_inc_o(walk_cnt)
   );
 
-  rx_output #(.DATA_W(DATA_W), .OPERATIONS(32'(DEPTHS.operations)), .PORTS(PORTS)) i_output (
+  rx_output #(.DATA_W(DATA_W), .OPERATIONS(32'(DEPTHS.operations)), .PORTS(PORTS)) u_output (
     .clk_i, .rst_ni, .cfg_i, .op_valid_i(op_valid), .op_ready_o(op_ready), .op_i(op), .op_block_i(op_block),
     .close_valid_i(close_valid), .close_ready_o(close_ready), .close_i(close), .place_valid_i(place_valid),
     .place_ready_o(place_ready), .place_data_i(place_data), .place_count_i(place_count), .place_last_i(place_last),
@@ -261,7 +261,7 @@ module weft_rx
 
   // Whose data dma_write takes in a cycle is known late in it: it goes no further than here. A beat in here is of a write that waits
   // for its answer, so rx_output is not idle.
-  stream_skid #(.WIDTH(DATA_W + COUNT_W + 1)) i_beats (
+  stream_skid #(.WIDTH(DATA_W + COUNT_W + 1)) u_beats (
     .clk_i, .rst_ni, .in_valid_i(beat_out_valid), .in_ready_o(beat_out_ready),
     .in_data_i({beat_out_data, beat_out_count, beat_out_last}),
     .out_valid_o(wr_valid_o), .out_ready_i(wr_ready_i), .out_data_o({wr_data_o, wr_count_o, wr_last_o})

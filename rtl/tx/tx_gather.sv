@@ -74,7 +74,7 @@ module tx_gather
   // A header of 20 bytes needs two pieces of 16.
   localparam logic [7:0]  HEAD_BYTES = BYTES < 20 ? 8'd16 : 8'd20;
 
-  typedef enum logic [2:0] {BEGIN, HEAD, HEAD_REST, BODY, TAIL} state_e;
+  typedef enum logic [2:0] {Begin, Head, HeadRest, Body, Tail} state_e;
 
   state_e      state_q, state_d;
   logic [13:0] left_q, left_then;             // payload bytes of the step not taken yet
@@ -161,11 +161,11 @@ module tx_gather
   assign left_then  = left_q - 14'(body_count);
   // A slot comes beside its step, which takes two cycles more to get here.
   assign body_valid = step.from_slot || rsp_valid_i;
-  assign body_take  = state_q == BODY && body_valid && (quiet || can_put);
-  assign rsp_ready_o  = state_q == BODY && !step.from_slot && (quiet || can_put);
+  assign body_take  = state_q == Body && body_valid && (quiet || can_put);
+  assign rsp_ready_o  = state_q == Body && !step.from_slot && (quiet || can_put);
   assign slot_ready_o = body_take && step.from_slot && body_last;
   assign error_now    = error_q || (body_take && !step.from_slot && rsp_last_i && rsp_error_i);
-  assign stall_o      = state_q == BODY && !step.from_slot && !rsp_valid_i;
+  assign stall_o      = state_q == Body && !step.from_slot && !rsp_valid_i;
 
   logic [DATA_W-1:0] slot_data;
   always_comb begin
@@ -180,52 +180,52 @@ module tx_gather
   logic [7:0] head_bytes;
 
   assign head_bytes = 8'(step.head_bytes);
-  assign start = state_q == BEGIN && step_valid_q && room;
-  assign put   = !quiet && ((state_q == BODY && body_valid) || state_q == HEAD || state_q == HEAD_REST ||
-                            state_q == TAIL);
+  assign start = state_q == Begin && step_valid_q && room;
+  assign put   = !quiet && ((state_q == Body && body_valid) || state_q == Head || state_q == HeadRest ||
+                            state_q == Tail);
 
   always_comb begin
     state_d = state_q;
     done    = 1'b0;
     unique case (state_q)
-      BEGIN: begin
+      Begin: begin
         if (start) begin
           if (!step.has_frame) done = 1'b1;
-          else if (fpdu_q && !quiet) state_d = HEAD;
-          else if (!empty_q) state_d = BODY;
+          else if (fpdu_q && !quiet) state_d = Head;
+          else if (!empty_q) state_d = Body;
           else done = 1'b1;
         end
       end
-      HEAD: begin
+      Head: begin
         if (can_put) begin
-          if (long_head_q) state_d = HEAD_REST;
-          else state_d = empty_q ? TAIL : BODY;
+          if (long_head_q) state_d = HeadRest;
+          else state_d = empty_q ? Tail : Body;
         end
       end
-      HEAD_REST: if (can_put) state_d = empty_q ? TAIL : BODY;
-      BODY: begin
+      HeadRest: if (can_put) state_d = empty_q ? Tail : Body;
+      Body: begin
         if (body_take && body_last) begin
           if (tail_q && !quiet) begin
-            state_d = TAIL;
+            state_d = Tail;
           end else begin
-            state_d = BEGIN;
+            state_d = Begin;
             done    = 1'b1;
           end
         end
       end
-      TAIL: begin
+      Tail: begin
         if (can_put) begin
-          state_d = BEGIN;
+          state_d = Begin;
           done    = 1'b1;
         end
       end
-      default: state_d = BEGIN;
+      default: state_d = Begin;
     endcase
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q  <= BEGIN;
+      state_q  <= Begin;
       error_q  <= 1'b0;
       failed_q <= 1'b0;
     end else begin
@@ -236,7 +236,7 @@ module tx_gather
   end
 
   always_ff @(posedge clk_i) begin
-    if (state_q == BEGIN) begin
+    if (state_q == Begin) begin
       left_q      <= step.bytes;
       fits_q      <= step.bytes <= BEAT_BYTES;
       slot_beat_q <= '0;
@@ -264,17 +264,17 @@ module tx_gather
 
   always_comb begin
     unique case (state_q)
-      HEAD: begin
+      Head: begin
         piece_data  = head_first;
         piece_count = COUNT_W'(long_head_q ? HEAD_BYTES : head_bytes);
         piece_last  = 1'b0;
       end
-      HEAD_REST: begin
+      HeadRest: begin
         piece_data  = head_rest;
         piece_count = COUNT_W'(head_bytes - HEAD_BYTES);
         piece_last  = 1'b0;
       end
-      BODY: begin
+      Body: begin
         piece_data  = step.from_slot ? slot_data : rsp_data_i;
         piece_count = body_count;
         piece_last  = body_last && !tail_q;
@@ -390,7 +390,7 @@ module tx_gather
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      slot_is_there: assert (state_q == BODY && step.from_slot -> slot_valid_i);
+      slot_is_there: assert (state_q == Body && step.from_slot -> slot_valid_i);
       answer_within_step: assert (body_take -> 14'(body_count) <= left_q && body_count != '0);
     end
   end

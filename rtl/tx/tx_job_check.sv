@@ -27,7 +27,7 @@ module tx_job_check
   output checked_t     checked_o
 );
 
-  typedef enum logic [1:0] {LOOKUP, ROW, CHECK, HAND_OVER} state_e;
+  typedef enum logic [1:0] {Lookup, Row, Check, HandOver} state_e;
 
   state_e       state_q, state_d;
   flow_tx_row_t row_q;
@@ -39,11 +39,11 @@ module tx_job_check
 
   always_comb begin
     unique case (state_q)
-      LOOKUP:    state_d = job_valid_i && lookup_ready_i ? ROW : LOOKUP;
-      ROW:       state_d = job_valid_i ? CHECK : LOOKUP;
-      CHECK:     state_d = job_valid_i ? HAND_OVER : LOOKUP;
-      HAND_OVER: state_d = job_valid_i && !checked_ready_i ? HAND_OVER : LOOKUP;
-      default:   state_d = LOOKUP;
+      Lookup:    state_d = job_valid_i && lookup_ready_i ? Row : Lookup;
+      Row:       state_d = job_valid_i ? Check : Lookup;
+      Check:     state_d = job_valid_i ? HandOver : Lookup;
+      HandOver: state_d = job_valid_i && !checked_ready_i ? HandOver : Lookup;
+      default:   state_d = Lookup;
     endcase
   end
 
@@ -80,12 +80,12 @@ module tx_job_check
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) state_q <= LOOKUP;
+    if (!rst_ni) state_q <= Lookup;
     else state_q <= state_d;
   end
 
   always_ff @(posedge clk_i) begin
-    if (state_q == ROW) begin
+    if (state_q == Row) begin
       row_q     <= lookup_row_i;
       sge_sum_q <= first_two_q + last_two_q;
     end
@@ -94,13 +94,13 @@ module tx_job_check
                    (job_i.sge_count[2:0] > 3'd1 ? 34'(job_i.sge1_length) : 34'd0);
     last_two_q  <= (job_i.sge_count[2:0] > 3'd2 ? 34'(job_i.sge2_length) : 34'd0) +
                    (job_i.sge_count[2:0] > 3'd3 ? 34'(job_i.sge3_length) : 34'd0);
-    if (state_q == CHECK) status_q <= status_d;
+    if (state_q == Check) status_q <= status_d;
   end
 
-  assign lookup_valid_o  = state_q == LOOKUP && job_valid_i;
+  assign lookup_valid_o  = state_q == Lookup && job_valid_i;
   assign lookup_flow_o   = job_i.flow;
-  assign checked_valid_o = state_q == HAND_OVER && job_valid_i;
-  assign job_ready_o     = state_q == HAND_OVER && checked_ready_i;
+  assign checked_valid_o = state_q == HandOver && job_valid_i;
+  assign job_ready_o     = state_q == HandOver && checked_ready_i;
   assign checked_o       = '{status: status_q, number: job_number_i, epoch: epoch_i, row: row_q, job: job_i};
 
 endmodule

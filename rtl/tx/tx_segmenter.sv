@@ -37,7 +37,7 @@ module tx_segmenter
   output logic [13:0]  read_bytes_o
 );
 
-  typedef enum logic [2:0] {TAKE, SIZE, LAYOUT, COUNT, STEP, READ, DROP_BYTES, NEXT} state_e;
+  typedef enum logic [2:0] {Take, Size, Layout, Count, Step, Read, DropBytes, Next} state_e;
 
   state_e           state_q, state_d;
   job_t             job_q;                // seq and to_or_mo move on
@@ -62,7 +62,7 @@ module tx_segmenter
   assign aborted   = abort_i && abort_number_i == number_q && abort_epoch_i == epoch_q;
 
   // ---------------------------------------------------------------- size and layout of the next frame
-  // SIZE: payload, and where the first marker lies. LAYOUT: words. COUNT: markers.
+  // Size: payload, and where the first marker lies. Layout: words. Count: markers.
   logic        final_d;
   logic [11:0] body_words, body_q;        // FPDU without markers
   logic [11:0] spaces_q;                  // words behind the first marker's place
@@ -78,7 +78,7 @@ module tx_segmenter
   assign markers    = any_marker_q ? 5'd1 + 5'((spaces_q + 12'(spaces_q[11:7]) + 12'd1) >> 7) : 5'd0;
 
   // ---------------------------------------------------------------- reads
-  // Measured a cycle ahead: LAYOUT and each read or shift of READ change what is measured.
+  // Measured a cycle ahead: Layout and each read or shift of Read change what is measured.
   logic [13:0] piece, piece_q;
   logic        piece_ends_sge, piece_ends_sge_q, piece_is_rest_q, measured_q;
   logic        sge_empty, sge_shift, read_taken;
@@ -89,12 +89,12 @@ module tx_segmenter
   assign piece_ends_sge = sge_len_q[0] <= 32'(to_read_q);
   assign piece          = piece_ends_sge ? sge_len_q[0][13:0] : to_read_q;
   assign sge_empty      = sge_empty_q[0];
-  assign read_valid_o   = state_q == READ && measured_q && !sge_empty;
+  assign read_valid_o   = state_q == Read && measured_q && !sge_empty;
   assign read_taken     = read_valid_o && read_ready_i;
   assign read_addr_o    = sge_iova_q[0];
   assign read_bytes_o   = piece_q;
   // An SGE moves on at the end of its frame only: its address by what the frame had of it.
-  assign sge_shift      = state_q == READ && measured_q && (sge_empty || (read_ready_i && piece_ends_sge_q));
+  assign sge_shift      = state_q == Read && measured_q && (sge_empty || (read_ready_i && piece_ends_sge_q));
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) measured_q <= 1'b0;
@@ -110,41 +110,41 @@ module tx_segmenter
   logic step_taken, slot_used;
 
   assign slot_used    = has_frame_q && from_slot && some_q;
-  assign step_valid_o = state_q == STEP && (!slot_used || slot_ready_i);
-  assign slot_valid_o = state_q == STEP && slot_used && step_ready_i;
+  assign step_valid_o = state_q == Step && (!slot_used || slot_ready_i);
+  assign slot_valid_o = state_q == Step && slot_used && step_ready_i;
   assign step_taken   = step_valid_o && step_ready_i;
 
   always_comb begin
     state_d = state_q;
     unique case (state_q)
-      TAKE: if (checked_valid_i) state_d = SIZE;
-      SIZE: state_d = LAYOUT;
-      LAYOUT: state_d = COUNT;
-      COUNT: state_d = STEP;
-      STEP: begin
+      Take: if (checked_valid_i) state_d = Size;
+      Size: state_d = Layout;
+      Layout: state_d = Count;
+      Count: state_d = Step;
+      Step: begin
         if (step_taken) begin
-          if (has_frame_q && !from_slot && some_q) state_d = READ;
-          else if (final_q) state_d = TAKE;
-          else state_d = DROP_BYTES;
+          if (has_frame_q && !from_slot && some_q) state_d = Read;
+          else if (final_q) state_d = Take;
+          else state_d = DropBytes;
         end
       end
-      READ: begin
-        if (read_taken && piece_is_rest_q) state_d = final_q ? TAKE : NEXT;
+      Read: begin
+        if (read_taken && piece_is_rest_q) state_d = final_q ? Take : Next;
       end
-      DROP_BYTES: if (to_read_q == '0) state_d = NEXT;
-      NEXT: state_d = SIZE;
-      default: state_d = TAKE;
+      DropBytes: if (to_read_q == '0) state_d = Next;
+      Next: state_d = Size;
+      default: state_d = Take;
     endcase
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) state_q <= TAKE;
+    if (!rst_ni) state_q <= Take;
     else state_q <= state_d;
   end
 
   always_ff @(posedge clk_i) begin
     unique case (state_q)
-      TAKE: begin
+      Take: begin
         job_q      <= checked_i.job;
         row_q      <= checked_i.row;
         number_q   <= checked_i.number;
@@ -164,24 +164,24 @@ module tx_segmenter
           job_q.flags <= '0;
         end
       end
-      SIZE: begin
+      Size: begin
         has_frame_q <= status_q == STATUS_DONE && !aborted;
         final_q     <= final_d || status_q != STATUS_DONE || aborted;
         chunk_q     <= final_d ? left_q[13:0] : job_q.fpdu_payload[13:0];
         to_marker_q <= 7'd0 - phase[8:2];
         if (to_carry_q) job_q.to_or_mo[63:32] <= job_q.to_or_mo[63:32] + 32'd1;
       end
-      LAYOUT: begin
+      Layout: begin
         to_read_q    <= chunk_q;
         some_q       <= chunk_q != '0;
         body_q       <= body_words;
         spaces_q     <= body_words - 12'(to_marker_q) - 12'd1;
         any_marker_q <= row_q.flags[FLOW_TX_ROW_MARKERS_BIT] && body_words > 12'(to_marker_q);
       end
-      COUNT: begin
+      Count: begin
         length_q <= message ? {body_q + 12'(markers), 2'b00} : chunk_q + (append_crc ? 14'd4 : 14'd0);
       end
-      READ: begin
+      Read: begin
         if (read_taken) begin
           {iova_carry_q, sge_iova_q[0][31:0]} <= 33'(sge_iova_q[0][31:0]) + 33'(to_read_q);
           sge_len_q[0]  <= sge_len_q[0] - 32'(to_read_q);
@@ -194,13 +194,13 @@ module tx_segmenter
           sge_empty_q <= {1'b1, sge_empty_q[3:1]};
         end
       end
-      DROP_BYTES: begin
+      DropBytes: begin
         if (to_read_q != '0) begin
           to_read_q <= to_read_q - 1'b1;
           slot_q    <= {8'd0, slot_q[511:8]};
         end
       end
-      NEXT: begin
+      Next: begin
         left_q         <= left_q - 32'(chunk_q);
         job_q.seq      <= job_q.seq + 32'(length_q);
         {to_carry_q, job_q.to_or_mo[31:0]} <= 33'(job_q.to_or_mo[31:0]) + 33'(chunk_q);
@@ -226,7 +226,7 @@ module tx_segmenter
          job_q.rdmap_control, ddp_control, swap16(ulpdu_length)};
 
   assign slot_o          = slot_q;
-  assign checked_ready_o = state_q == TAKE;
+  assign checked_ready_o = state_q == Take;
 
   // Addresses and ports from the peer's side, as in what is received.
   // verilator lint_off UNUSEDSIGNAL
@@ -295,7 +295,7 @@ module tx_segmenter
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      reads_have_sges: assert (state_q == READ && sge_empty -> |sge_len_q[3:1]);
+      reads_have_sges: assert (state_q == Read && sge_empty -> |sge_len_q[3:1]);
       measure_is_new: assert (read_valid_o -> piece_q == piece && piece_ends_sge_q == piece_ends_sge);
       address_whole: assert (read_valid_o -> !iova_carry_q);
     end

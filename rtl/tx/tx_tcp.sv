@@ -38,7 +38,7 @@ module tx_tcp
   localparam int unsigned STAMPS   = 12;
   localparam int unsigned BYTES    = ETHERNET + IPV4 + TCP + STAMPS;
 
-  typedef enum logic [2:0] {WAIT, ADD, FOLD, FINISH, OUT} state_e;
+  typedef enum logic [2:0] {Wait, Add, Fold, Finish, Out} state_e;
 
   state_e      state_q;
   logic        frame_valid_q, has_payload_q, ready, out_taken;
@@ -110,9 +110,9 @@ module tx_tcp
   logic [16:0] crc_sum_q, ip_once_q, tcp_once_q;
   logic [15:0] ip_check_q, tcp_check_q;
 
-  // WAIT, ADD, FOLD, FINISH: a step in each. Folded once, a sum has 17 bits, and its carry fits.
+  // Wait, Add, Fold, Finish: a step in each. Folded once, a sum has 17 bits, and its carry fits.
   always_ff @(posedge clk_i) begin
-    if (state_q == WAIT) begin
+    if (state_q == Wait) begin
       ip_part_q <= 20'(ip_q) + 20'(IP_WORDS) + 20'(swap16(id_q));
       tcp_q     <= (21'(ports_q) + 21'(numbers_q)) + (21'(stamps_q) + 21'(fields_q)) + 21'(addresses_q);
       payload_q <= has_payload_q ? 20'(sum_i[15:0]) + 20'(sum_i[31:16]) : '0;
@@ -132,7 +132,7 @@ module tx_tcp
 
   assign want_header = !frame_q.drop;
   assign want_fetch  = has_payload_q;
-  assign out_taken   = state_q == OUT && (!want_header || header_ready_i) && (!want_fetch || fetch_ready_i);
+  assign out_taken   = state_q == Out && (!want_header || header_ready_i) && (!want_fetch || fetch_ready_i);
 
   assign header_valid_o = out_taken && want_header;
   assign fetch_valid_o  = out_taken && want_fetch;
@@ -152,16 +152,16 @@ module tx_tcp
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q <= WAIT;
+      state_q <= Wait;
       id_q    <= '0;
     end else begin
       unique case (state_q)
-        WAIT:    if (ready) state_q <= ADD;
-        ADD:     state_q <= FOLD;
-        FOLD:    state_q <= FINISH;
-        FINISH:  state_q <= OUT;
-        OUT:     if (out_taken) state_q <= WAIT;
-        default: state_q <= WAIT;
+        Wait:    if (ready) state_q <= Add;
+        Add:     state_q <= Fold;
+        Fold:    state_q <= Finish;
+        Finish:  state_q <= Out;
+        Out:     if (out_taken) state_q <= Wait;
+        default: state_q <= Wait;
       endcase
       if (out_taken && !frame_q.drop && !frame_q.raw) id_q <= id_q + 1'b1;
     end

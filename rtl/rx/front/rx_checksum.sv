@@ -85,7 +85,7 @@ module rx_checksum #(
   always_ff @(posedge clk_i) if (valid_q[3]) beat4_q <= beat4_d;
 
   // Stages 5 to 8: the frame's sum, the extra words, two folds.
-  rx_delay #(.WIDTH(32), .CYCLES(5)) i_extra (.clk_i, .rst_ni, .data_i(extra_i), .data_o(extra5));
+  rx_delay #(.WIDTH(32), .CYCLES(5)) u_extra (.clk_i, .rst_ni, .data_i(extra_i), .data_o(extra5));
 
   always_ff @(posedge clk_i) begin
     if (valid_q[4]) sum5_q <= (first_q[4] ? 32'd0 : sum5_q) + 32'(beat4_q);

@@ -120,7 +120,7 @@ module rx_dispatch
 
   // A replay goes on where its flow's last one really ended, so it waits for that. What was weighed against the position of before is
   // weighed again, unless its flow's last segment in the walk was the youngest there.
-  rx_stand i_stand (
+  rx_stand u_stand (
     .clk_i, .rst_ni, .packet_valid_i, .packet_ready_o, .packet_i, .payload_ready_i(payload_cmd_ready_i), .payload_ask_o(payload_cmd_valid_o),
     .payload_flush_i(payload_flush_o), .lookup_busy_i, .lookup_valid_o, .lookup_key_o, .lookup_rsp_i, .lookup_hit_i, .lookup_flow_i,
     .lookup_changed_i, .state_busy_i, .state_changed_i, .hold_i, .fetch_valid_o, .fetch_flow_o, .may_load_i(load_free_q),
@@ -160,7 +160,7 @@ module rx_dispatch
   logic [31:0]       done_end;
   logic              payload_left, may_start, start, opens, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
 
-  rx_walks #(.WALKS(WALKS)) i_walks (
+  rx_walks #(.WALKS(WALKS)) u_walks (
     .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .open_i(opens), .entry_i(entry), .taken_i(position_q.taken), .mark_i(position_q.mark), .room_o(walk_room),
     .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_o(young), .young_end_o(young_end),
     .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
@@ -209,7 +209,7 @@ module rx_dispatch
     end
   end
 
-  rx_accept i_accept (
+  rx_accept u_accept (
     .clk_i, .weigh_i(weigh), .segment_i(segment), .seq_end_i(seq_end_q), .row_i(row_q), .position_i(weighed),
     .follows_i(replay_i.follows), .attached_i(attached), .used_i(pop && known_q), .now_i(judged), .accept_o(accept), .refusal_o(refusal), .walk_o(accept_walk), .counts_o(accept_counts),
     .raw_o(accept_raw), .stamps_o(stamps)
@@ -221,7 +221,7 @@ module rx_dispatch
 
   logic        spent, fresh;                             // the flow has taken its share of the raw slots; none of it
   logic [15:0] plain_slot;
-  rx_raw_room #(.WALKS(WALKS), .PORTS(PORTS), .SHARE_LEAST(SHARE_LEAST)) i_raw_room (
+  rx_raw_room #(.WALKS(WALKS), .PORTS(PORTS), .SHARE_LEAST(SHARE_LEAST)) u_raw_room (
     .clk_i, .rst_ni, .cfg_i, .closed_i, .walks_i(walks), .start_i(start), .needless_i(!frame_q), .port_i(port), .take_i(raw_take),
     .take_port_i(of_port), .mark_i(weighed.mark), .taken_i(weighed.taken), .used_i(direct && known_q), .position_i(position_q),
     .settled_o(settled), .fresh_o(fresh), .spent_o(spent), .room_o(room), .room_any_o(room_any), .room_walk_o(room_walk),
@@ -317,7 +317,7 @@ module rx_dispatch
   assign busy_head_o   = head;
 
   // Where a walk's end leaves the flow, and where a verdict without a walk does.
-  rx_ended #(.WALKS(WALKS)) i_ended (
+  rx_ended #(.WALKS(WALKS)) u_ended (
     .clk_i, .rst_ni, .finish_i(finish), .head_i(head), .oldest_i(oldest), .done_i(done), .done_end_i(done_end), .taken_i(oldest_taken), .mark_i(oldest_mark),
     .kept_valid_i, .kept_i, .position_o(finish_position), .same_i(same), .ended_o(ended), .ended_position_o(ended_position)
   );
@@ -333,7 +333,7 @@ module rx_dispatch
   assign same_upd       = finish && same;
   assign upd_position_o = of_walk_q ? finish_position : position_d;
 
-  rx_close i_close (
+  rx_close u_close (
     .clk_i, .rst_ni, .decided_i(finish || direct), .packet_i(of), .known_i(is_known), .report_i(of_walk_q || !drop), .raw_i(raw), .slot_i(raw_slot),
     .plain_slot_i(plain_slot), .flow_i(of_flow), .epoch_i(of_walk_q ? oldest.epoch : row_q.epoch), .port_i(of_port),
     .attached_i(of_walk_q ? whole : position_d.attached), .duplicate_i(is_duplicate), .refusal_i(is_refused ? refusal : REFUSAL_NONE),
@@ -349,7 +349,7 @@ module rx_dispatch
   assign idle_o     = !packet_valid_i && vacant && walks == '0 && !payload_left && !close_valid_o;
 
   // ---------------------------------------------------------------- counters, trace
-  rx_verdict i_verdict (
+  rx_verdict u_verdict (
     .clk_i, .rst_ni, .finish_i(finish), .direct_i(direct), .dropped_i(!of_walk_q && drop), .reserved_i(!known_q && room_any), .spent_i(spent && room), .closed_i(closed_q[port]),
     .known_i(is_known), .replay_i(of.segment.replay), .raw_i(raw), .counts_raw_i(counts_raw), .flow_i(of_flow), .tcp_i(of.segment.is_tcp), .seq_i(of.segment.seq),
     .frame_len_i(of.frame_len), .stop_i(done.stop), .engine_i(done.engine), .accept_i(accept), .refusal_i(refusal), .trace_o, .cnt_inc_o

@@ -81,7 +81,7 @@ module rx_flow_state
     logic [5:0]  flags;
   } row_t;
 
-  typedef enum logic [2:0] {IDLE, READ, LATCH, JUDGE, APPLY, REFUSE} state_e;
+  typedef enum logic [2:0] {Idle, Read, Latch, Judge, Apply, Refuse} state_e;
 
   state_e            state_q, state_d;
   table_req_t        req_q;
@@ -119,8 +119,8 @@ module rx_flow_state
   end
 
   // ---------------------------------------------------------------- table accesses
-  assign tbl_req_ready_o = state_q == IDLE && !busy_o;
-  assign apply           = state_q == APPLY;
+  assign tbl_req_ready_o = state_q == Idle && !busy_o;
+  assign apply           = state_q == Apply;
   assign freshens        = attach_req.attached[ATTACH_ROW_FRESHEN_BIT];
   assign attach_ok       = freshens ? position_q.attached && !flow_in_walk : !position_req.attached || (!flow_in_walk && !unseen);
 
@@ -131,24 +131,24 @@ module rx_flow_state
   assign applied         = keep_all_q;
   assign kept_valid_o    = kept_valid_q;
   // No walk ends while an access is judged.
-  assign kept_o          = kept_q[state_q == JUDGE ? place_q : kept_place_q[busy_head_i]];
+  assign kept_o          = kept_q[state_q == Judge ? place_q : kept_place_q[busy_head_i]];
 
   always_comb begin
     state_d = state_q;
     unique case (state_q)
-      IDLE:    if (tbl_req_valid_i && tbl_req_ready_o) state_d = READ;
-      READ:    state_d = in_range ? LATCH : REFUSE;
-      LATCH:   state_d = JUDGE;
-      JUDGE:   state_d = APPLY;
-      APPLY:   state_d = IDLE;
-      REFUSE:  state_d = IDLE;
-      default: state_d = IDLE;
+      Idle:    if (tbl_req_valid_i && tbl_req_ready_o) state_d = Read;
+      Read:    state_d = in_range ? Latch : Refuse;
+      Latch:   state_d = Judge;
+      Judge:   state_d = Apply;
+      Apply:   state_d = Idle;
+      Refuse:  state_d = Idle;
+      default: state_d = Idle;
     endcase
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q         <= IDLE;
+      state_q         <= Idle;
       hold_o          <= 1'b0;
       clear_q         <= '0;
       kept_valid_q    <= '0;
@@ -164,14 +164,14 @@ module rx_flow_state
     end else begin
       state_q <= state_d;
       // Dispatch sees a kept ATTACH a cycle late.
-      hold_o  <= state_d inside {READ, LATCH, JUDGE, APPLY} || apply;
+      hold_o  <= state_d inside {Read, Latch, Judge, Apply} || apply;
       if (busy_o) clear_q <= clear_q + 1'b1;
       kept_valid_q    <= (kept_valid_q & ~finish_i) | keep_q;
       // Whether it is kept, and for which segments.
-      keep_all_q      <= state_q == JUDGE && req_q.write && is_attach && attach_ok;
-      keep_q          <= state_q == JUDGE && req_q.write && is_attach && attach_ok ? walked_q : '0;
-      keep_any_q      <= state_q == JUDGE && req_q.write && is_attach && attach_ok && flow_in_walk;
-      tbl_rsp_valid_o <= apply || state_q == REFUSE;
+      keep_all_q      <= state_q == Judge && req_q.write && is_attach && attach_ok;
+      keep_q          <= state_q == Judge && req_q.write && is_attach && attach_ok ? walked_q : '0;
+      keep_any_q      <= state_q == Judge && req_q.write && is_attach && attach_ok && flow_in_walk;
+      tbl_rsp_valid_o <= apply || state_q == Refuse;
       changed_o       <= apply && req_q.write;
       row_written_o   <= apply && req_q.write && !is_attach;
       row_flow_o      <= 16'(req_flow);
@@ -186,7 +186,7 @@ module rx_flow_state
     for (int unsigned i = 0; i < WALKS; i++) begin
       if (keep_q[i]) kept_place_q[i] <= place_q;
     end
-    if (state_q == LATCH) begin
+    if (state_q == Latch) begin
       walked_q   <= walked;
       place_q    <= place;
       row_q      <= row_rd;
@@ -195,14 +195,14 @@ module rx_flow_state
       wraps_q    <= tail < seen;
     end
     // A kept ATTACH is the newest word on its flow.
-    if (state_q == JUDGE && (walked_q & kept_valid_q) != '0) begin
+    if (state_q == Judge && (walked_q & kept_valid_q) != '0) begin
       position_q      <= kept_o;
       position_q.taken <= position_q.taken;
       position_q.mark <= position_q.mark;
     end
     attach_ok_q       <= attach_ok;
     tbl_rsp_o         <= '0;
-    tbl_rsp_o.refused <= state_q == REFUSE || (req_q.write && is_attach && !attach_ok_q);
+    tbl_rsp_o.refused <= state_q == Refuse || (req_q.write && is_attach && !attach_ok_q);
     if (is_attach) begin
       tbl_rsp_o.row <= 512'({16'd0, position_q.mark, position_q.window, position_q.ts_recent, position_q.mo, position_q.msn,
                              position_q.rcv_nxt, 30'd0, position_q.ts_valid,
@@ -215,7 +215,7 @@ module rx_flow_state
 
   // ---------------------------------------------------------------- memories
   // A read is looked at in the cycle behind it alone, so there may be one in each.
-  assign raddr = state_q == READ ? req_flow : fetch_flow_i[FLOW_W-1:0];
+  assign raddr = state_q == Read ? req_flow : fetch_flow_i[FLOW_W-1:0];
 
   assign row_we    = busy_o || (apply && req_q.write && !is_attach);
   assign row_waddr = busy_o ? clear_q[FLOW_W-1:0] : req_flow;
@@ -240,10 +240,10 @@ module rx_flow_state
     end
   end
 
-  ram_1r1w #(.WIDTH($bits(row_t)), .DEPTH(NUM_FLOWS), .UNSEEN(1'b1)) i_rows (
+  ram_1r1w #(.WIDTH($bits(row_t)), .DEPTH(NUM_FLOWS), .UNSEEN(1'b1)) u_rows (
     .clk_i, .we_i(row_we), .waddr_i(row_waddr), .wdata_i(row_wr), .re_i(1'b1), .raddr_i(raddr), .rdata_o(row_rd)
   );
-  ram_1r1w #(.WIDTH($bits(rx_position_t)), .DEPTH(NUM_FLOWS), .UNSEEN(1'b1)) i_positions (
+  ram_1r1w #(.WIDTH($bits(rx_position_t)), .DEPTH(NUM_FLOWS), .UNSEEN(1'b1)) u_positions (
     .clk_i, .we_i(position_we), .waddr_i(position_waddr), .wdata_i(position_wr),
     .re_i(1'b1), .raddr_i(raddr), .rdata_o(position_rd)
   );
@@ -259,7 +259,7 @@ module rx_flow_state
     position_o        = position_rd;
   end
 
-  assign idle_o = !busy_o && state_q == IDLE && kept_valid_q == '0 && !tbl_rsp_valid_o;
+  assign idle_o = !busy_o && state_q == Idle && kept_valid_q == '0 && !tbl_rsp_valid_o;
 
   logic unused;
   assign unused = ^{row_req, attach_req, req_q.index, fetch_flow_i, upd_flow_i};
@@ -304,7 +304,7 @@ module rx_flow_state
   logic [3:0] waited_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) waited_q <= '0;
-    else if (busy_o || tbl_rsp_valid_o || (state_q == IDLE && !tbl_req_valid_i)) waited_q <= '0;
+    else if (busy_o || tbl_rsp_valid_o || (state_q == Idle && !tbl_req_valid_i)) waited_q <= '0;
     else waited_q <= waited_q + 4'd1;
   end
   always_ff @(posedge clk_i) begin

@@ -110,7 +110,7 @@ module rx_lookup
   for (genvar p = 0; p < PLACES; p++) begin : gen_place
     localparam int unsigned BANK = p / 2;
     assign we[p] = busy_o || (tbl_take && tbl_writes && tbl_place == 2'(p));
-    ram_1r1w #(.WIDTH($bits(entry_t)), .DEPTH(BUCKETS), .UNSEEN(1'b1)) i_ram (
+    ram_1r1w #(.WIDTH($bits(entry_t)), .DEPTH(BUCKETS), .UNSEEN(1'b1)) u_ram (
       .clk_i, .we_i(we[p]), .waddr_i(waddr), .wdata_i(wr_entry),
       .re_i(re), .raddr_i(raddr[BANK]), .rdata_o(rd_entry[p])
     );

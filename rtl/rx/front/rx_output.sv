@@ -71,8 +71,8 @@ module rx_output
 );
 
   // A bit each for what much waits for.
-  typedef enum logic [1:0] {REPORT = 2'b00, PLACE = 2'b01, CLOSE = 2'b10} kind_e;
-  typedef enum logic [1:0] {COMMAND = 2'b00, PLACING = 2'b01, COPYING = 2'b10} state_e;
+  typedef enum logic [1:0] {Report = 2'b00, Place = 2'b01, Close = 2'b10} kind_e;
+  typedef enum logic [1:0] {Command = 2'b00, Placing = 2'b01, Copying = 2'b10} state_e;
 
   localparam int unsigned TOLD = 64;             // reports that may wait for their writes
   localparam int unsigned RECORDS = 2 * TOLD;    // those of operations that wait as well
@@ -82,13 +82,13 @@ module rx_output
     kind_e        kind;
     logic         raw;
     logic         report;
-    logic         last;          // PLACE: of its FPDU
-    logic         colour;        // PLACE: the fence's
-    logic         writes;        // PLACE, or a raw copy
-    logic         placed;        // REPORT: of an FPDU that was
+    logic         last;          // Place: of its FPDU
+    logic         colour;        // Place: the fence's
+    logic         writes;        // Place, or a raw copy
+    logic         placed;        // Report: of an FPDU that was
     logic         joins;         // its report, for rx_report
-    logic [15:0]  bytes;         // PLACE, and of a raw copy
-    logic [63:0]  iova;          // PLACE; else port, raw slot, start and stop in the store
+    logic [15:0]  bytes;         // Place, and of a raw copy
+    logic [63:0]  iova;          // Place; else port, raw slot, start and stop in the store
   } entry_t;
 
   // A write under way: is it the last that its report waits for, and is that the report of an FPDU?
@@ -126,19 +126,19 @@ module rx_output
 
   always_comb begin
     if (close_valid_i) begin
-      in = '{kind: CLOSE, raw: close_i.raw, report: close_i.report, last: 1'b1, colour: 1'b0, writes: close_i.raw, placed: 1'b0,
+      in = '{kind: Close, raw: close_i.raw, report: close_i.report, last: 1'b1, colour: 1'b0, writes: close_i.raw, placed: 1'b0,
              joins: !close_i.raw && in_segment.kind == REPORT_KIND_SEGMENT &&
                     in_segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB +: SEGMENT_REPORT_SACK_COUNT_WIDTH] == '0,
              bytes: in_raw.raw_len, iova: {15'd0, in_port, in_raw.raw_slot, close_i.start, close_i.stop}};
     end else begin
-      in = '{kind: op_i.is_report ? REPORT : PLACE, raw: 1'b0, report: op_i.is_report, last: op_i.last, colour: op_i.colour,
+      in = '{kind: op_i.is_report ? Report : Place, raw: 1'b0, report: op_i.is_report, last: op_i.last, colour: op_i.colour,
              writes: !op_i.is_report, placed: in_fpdu.verdict == FPDU_VERDICT_PLACED,
              joins: in_fpdu.verdict == FPDU_VERDICT_PLACED && in_fpdu.offset == '0, bytes: op_i.bytes, iova: op_i.iova};
     end
   end
 
   // Narrow, in LUT RAM, what is being made in a register. A report's record goes past it, into the memory where it waits to be told.
-  fifo_sync #(.WIDTH($bits(entry_t)), .DEPTH(OPERATIONS), .HEAD(1'b1)) i_queue (
+  fifo_sync #(.WIDTH($bits(entry_t)), .DEPTH(OPERATIONS), .HEAD(1'b1)) u_queue (
     .clk_i, .rst_ni, .wr_valid_i(in_valid && record_ready), .wr_ready_o(queue_ready), .wr_data_i(in),
     .rd_valid_o(head_valid), .rd_ready_i(pop), .rd_data_o(head), .count_o()
   );
@@ -215,7 +215,7 @@ module rx_output
   end
 
   assign may_write      = write_room && (is_place || (told_ready && raw_steps_q[2]));
-  assign wr_cmd_valid_o = head_valid && state_q == COMMAND && head.writes && may_write;
+  assign wr_cmd_valid_o = head_valid && state_q == Command && head.writes && may_write;
   assign wr_cmd_addr_o  = is_place ? head.iova : {raw_addr_high_q, raw_addr_low_q};
   assign wr_cmd_bytes_o = head.bytes;
 
@@ -224,8 +224,8 @@ module rx_output
   // A raw copy begins only where its report has room.
   assign told_push = pop && head.report;
 
-  assign told_in.awaits = head.kind == REPORT ? placed_q : head.raw;
-  assign told_in.fpdu   = head.kind == REPORT;
+  assign told_in.awaits = head.kind == Report ? placed_q : head.raw;
+  assign told_in.fpdu   = head.kind == Report;
   assign told_in.placed = head.placed;
   assign told_in.joins  = head.joins;
 
@@ -233,15 +233,15 @@ module rx_output
     state_d = state_q;
     pop     = 1'b0;
     unique case (state_q)
-      COMMAND: begin
+      Command: begin
         if (!head.writes) pop = head_valid && (told_ready || !head.report);
-        else if (wr_cmd_valid_o && wr_cmd_ready_i) state_d = is_place ? PLACING : COPYING;
+        else if (wr_cmd_valid_o && wr_cmd_ready_i) state_d = is_place ? Placing : Copying;
       end
-      PLACING, COPYING: begin
+      Placing, Copying: begin
         pop = last_beat;
-        if (last_beat) state_d = COMMAND;
+        if (last_beat) state_d = Command;
       end
-      default: state_d = COMMAND;
+      default: state_d = Command;
     endcase
   end
 
@@ -262,21 +262,21 @@ module rx_output
   logic write_ready;
   assign write_room = write_ready && !owed_full_q;
 
-  fifo_sync #(.WIDTH($bits(write_t)), .DEPTH(TOLD)) i_writes (
+  fifo_sync #(.WIDTH($bits(write_t)), .DEPTH(TOLD)) u_writes (
     .clk_i, .rst_ni, .wr_valid_i(write_push), .wr_ready_o(write_ready), .wr_data_i(write_in),
     .rd_valid_o(write_valid), .rd_ready_i(written_q), .rd_data_o(write), .count_o(unused_counts)
   );
   // The records in block RAM, from when their operation came: two cycles later, when it may be told, a record is there. What decides is
   // beside them, in LUT RAM and a register.
-  fifo_sync #(.WIDTH($bits(told_t)), .DEPTH(TOLD), .HEAD(1'b1)) i_told (
+  fifo_sync #(.WIDTH($bits(told_t)), .DEPTH(TOLD), .HEAD(1'b1)) u_told (
     .clk_i, .rst_ni, .wr_valid_i(told_push), .wr_ready_o(told_ready), .wr_data_i(told_in),
     .rd_valid_o(told_valid), .rd_ready_i(told_pop), .rd_data_o(told), .count_o()
   );
-  fifo_sync #(.WIDTH(512), .DEPTH(RECORDS), .LUT_RAM_DEPTH(0), .STEADY(1'b1)) i_records (
+  fifo_sync #(.WIDTH(512), .DEPTH(RECORDS), .LUT_RAM_DEPTH(0), .STEADY(1'b1)) u_records (
     .clk_i, .rst_ni, .wr_valid_i(in_valid && in.report && queue_ready), .wr_ready_o(record_ready), .wr_data_i(in_record),
     .rd_valid_o(record_valid), .rd_ready_i(told_pop), .rd_data_o(told_record), .count_o()
   );
-  fifo_sync #(.WIDTH(1), .DEPTH(TOLD)) i_fates (
+  fifo_sync #(.WIDTH(1), .DEPTH(TOLD)) u_fates (
     .clk_i, .rst_ni, .wr_valid_i(result), .wr_ready_o(fate_ready), .wr_data_i(failed),
     .rd_valid_o(fate_valid), .rd_ready_i(told_pop && told.awaits), .rd_data_o(fate_failed), .count_o()
   );
@@ -292,7 +292,7 @@ module rx_output
   assign tell_failed     = told.awaits && fate_failed;
   assign owed_less       = told_pop && told.awaits;
 
-  rx_report i_report (
+  rx_report u_report (
     .clk_i, .rst_ni, .valid_i(tell), .ready_o(tell_ready), .fpdu_i(told.fpdu), .joins_i(told.joins), .failed_i(tell_failed),
     .next_i(told_valid), .record_i(told_record), .rpt_valid_o, .rpt_ready_i, .rpt_o, .idle_o(report_idle)
   );
@@ -322,14 +322,14 @@ module rx_output
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {placed_q, free_valid_o} <= '0;
-      state_q     <= COMMAND;
+      state_q     <= Command;
       reading_q   <= 1'b0;
       pos_q       <= '0;
       beats_q     <= '0;
       left_q      <= '0;
     end else begin
       state_q      <= state_d;
-      free_valid_o <= pop && head.kind == CLOSE;
+      free_valid_o <= pop && head.kind == Close;
       if (pop) placed_q <= is_place;
       if (raw_start) begin
         reading_q <= 1'b1;
@@ -356,7 +356,7 @@ module rx_output
     end
   end
 
-  read_ahead #(.WIDTH(DATA_W)) i_ahead (
+  read_ahead #(.WIDTH(DATA_W)) u_ahead (
     .clk_i, .rst_ni, .clear_i(1'b0), .room_o(room), .grant_i(rd_grant_i), .data_i(rd_data_i),
     .valid_o(buffered), .take_i(buffered && raw_free), .data_o(read_beat), .idle_o(unused_idle)
   );
@@ -400,8 +400,8 @@ module rx_output
       one_bit_each: assert (state_q != 2'b11 && !(head_valid && head.kind == 2'b11));
       told_fits: assert (told_push -> told_ready);
       record_there: assert (told_valid -> record_valid);
-      report_behind_places: assert (pop && head.kind != REPORT -> !placed_q || is_place);
-      place_ends_with_op: assert (state_q != COMMAND -> head_valid && is_place == (state_q == PLACING));
+      report_behind_places: assert (pop && head.kind != Report -> !placed_q || is_place);
+      place_ends_with_op: assert (state_q != Command -> head_valid && is_place == (state_q == Placing));
     end
   end
   // verilator lint_on SYNCASYNCNET

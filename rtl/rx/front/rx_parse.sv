@@ -121,7 +121,7 @@ module rx_parse
   logic [319:0]      options1;
   rx_layers_t        layers;
 
-  rx_layers i_layers (.clk_i, .window_i(window_q), .plain_offset_o(data_offset1), .options_o(options1), .layers_o(layers));
+  rx_layers u_layers (.clk_i, .window_i(window_q), .plain_offset_o(data_offset1), .options_o(options1), .layers_o(layers));
 
   assign s2_len_sum = 17'(s1_count_q) + (s1_first_q ? 17'd0 : {1'b0, s2_len_q});
 
@@ -194,7 +194,7 @@ module rx_parse
   logic [191:0]   sack11;
   logic [CHECK:1] valid_q, last_q;               // S3 to S12
 
-  rx_checksum #(.DATA_W(DATA_W)) i_ip_checksum (
+  rx_checksum #(.DATA_W(DATA_W)) u_ip_checksum (
     .clk_i, .rst_ni, .valid_i(s2_valid_q), .first_i(s2_first_q), .data_i(s2_data_q), .pos_i(s2_pos_q),
     .start_i(layers.ip_start), .stop_i({1'b0, layers.ip_sum_end}), .extra_i(32'd0), .ok_o(ip_ok10)
   );
@@ -205,20 +205,20 @@ module rx_parse
                    (32'(layers.addresses[47:32]) + 32'(layers.addresses[63:48]))) +
                   (32'(be16(layers.tcp_len)) + 32'h0000_0600);
 
-  rx_checksum #(.DATA_W(DATA_W)) i_tcp_checksum (
+  rx_checksum #(.DATA_W(DATA_W)) u_tcp_checksum (
     .clk_i, .rst_ni, .valid_i(s2_valid_q), .first_i(s2_first_q), .data_i(s2_data_q), .pos_i(s2_pos_q),
     .start_i(layers.tcp_start), .stop_i(layers.ip_end), .extra_i(pseudo), .ok_o(tcp_ok10)
   );
 
-  rx_tcp_options i_options (
+  rx_tcp_options u_options (
     .clk_i, .rst_ni, .valid_i(s1_valid_q && s1_last_q), .options_i(options1), .data_offset_i(data_offset1), .err_o(options_err11),
     .ts_present_o(ts_present11), .ts_o(ts11), .sack_count_o(sack_count11), .sack_o(sack11)
   );
 
-  rx_delay #(.WIDTH($bits(fields_t)), .CYCLES(CHECK - 1)) i_fields (
+  rx_delay #(.WIDTH($bits(fields_t)), .CYCLES(CHECK - 1)) u_fields (
     .clk_i, .rst_ni, .data_i(fields2), .data_o(fields11)
   );
-  rx_delay #(.WIDTH(DATA_W), .CYCLES(CHECK)) i_data (
+  rx_delay #(.WIDTH(DATA_W), .CYCLES(CHECK)) u_data (
     .clk_i, .rst_ni, .data_i(s2_data_q), .data_o(beat_data_o)
   );
 

@@ -112,7 +112,7 @@ module rx_payload #(
   end
   always_ff @(posedge clk_i) pending_last_q <= last_read;
 
-  read_ahead #(.WIDTH(1 + DATA_W)) i_ahead (
+  read_ahead #(.WIDTH(1 + DATA_W)) u_ahead (
     .clk_i, .rst_ni, .clear_i(flush_i), .room_o(room), .grant_i(rd_grant_i), .data_i({pending_last_q, rd_data_i}),
     .valid_o(in_valid), .take_i(in_pop), .data_o({in_last, in_data}), .idle_o(ahead_idle)
   );
@@ -163,7 +163,7 @@ module rx_payload #(
     end
   end
 
-  stream_pair #(.WIDTH(DATA_W + COUNT_W + 1)) i_out (
+  stream_pair #(.WIDTH(DATA_W + COUNT_W + 1)) u_out (
     .clk_i, .rst_ni, .clear_i(flush_i), .in_valid_i(fire), .in_ready_o(out_ready),
     .in_data_i({pair[DATA_W-1:0], cut_q.last ? cut_q.count : COUNT_W'(LANES), cut_q.last}),
     .out_valid_o(pl_valid_o), .out_ready_i(pl_ready_i), .out_data_o({pl_data_o, pl_count_o, pl_last_o})

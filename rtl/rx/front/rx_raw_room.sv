@@ -51,7 +51,7 @@ module rx_raw_room
   logic [PORTS-1:0][10:0] share;
 
   for (genvar p = 0; p < PORTS; p++) begin : gen_port
-    rx_raw_slots #(.WALKS(WALKS), .SHARE_LEAST(SHARE_LEAST)) i_slots (
+    rx_raw_slots #(.WALKS(WALKS), .SHARE_LEAST(SHARE_LEAST)) u_slots (
       .clk_i, .rst_ni, .cfg_i(cfg_i.raw[p]), .reserve_i(p == 0 ? cfg_i.raw_reserve : '0), .closed_i(closed_i[p]), .walks_i, .start_i,
       .own_i(port_i == 1'(p)), .needless_i, .take_i(take_i && take_port_i == 1'(p)), .settled_o(settled[p]), .begin_o(begins[p]),
       .share_o(share[p]), .slot_o(slot[p]), .tail_o(tail_o[p]), .behind_o(behind[p]), .room_o(room[p]), .room_any_o(room_any[p]),

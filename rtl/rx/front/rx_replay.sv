@@ -48,32 +48,32 @@ module rx_replay
   output logic                idle_o
 );
 
-  // OFFER: its place is asked for. WAIT: it is decided. PASS: to the walk. DRAIN: it was refused.
-  typedef enum logic [1:0] {OFFER, WAIT, PASS, DRAIN} state_e;
+  // Offer: its place is asked for. Wait: it is decided. Pass: to the walk. Drain: it was refused.
+  typedef enum logic [1:0] {Offer, Wait, Pass, Drain} state_e;
 
   state_e             state_q, state_d;
   logic               pass, taken;
   logic [COUNT_W-1:0] count;
 
-  assign pass          = state_q == PASS;
-  assign ready_o       = state_q == DRAIN || (pass && walk_ready_i);
+  assign pass          = state_q == Pass;
+  assign ready_o       = state_q == Drain || (pass && walk_ready_i);
   assign taken         = valid_i && ready_o;
-  assign place_valid_o = state_q == OFFER && valid_i;
+  assign place_valid_o = state_q == Offer && valid_i;
 
   always_comb begin
     state_d = state_q;
     unique case (state_q)
-      OFFER:   if (place_valid_o && place_ready_i) state_d = WAIT;
-      WAIT:    if (flush_i) state_d = DRAIN;
-               else if (start_i) state_d = PASS;
-      PASS,
-      DRAIN:   if (taken && last_i) state_d = OFFER;
-      default: state_d = OFFER;
+      Offer:   if (place_valid_o && place_ready_i) state_d = Wait;
+      Wait:    if (flush_i) state_d = Drain;
+               else if (start_i) state_d = Pass;
+      Pass,
+      Drain:   if (taken && last_i) state_d = Offer;
+      default: state_d = Offer;
     endcase
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) state_q <= OFFER;
+    if (!rst_ni) state_q <= Offer;
     else state_q <= state_d;
   end
 
@@ -101,7 +101,7 @@ module rx_replay
   assign walk_last_o  = pass ? last_i : pl_last_i;
   assign pl_ready_o   = walk_ready_i && !pass;
   assign stall_o      = valid_i && !ready_o;
-  assign idle_o       = state_q == OFFER && !valid_i;
+  assign idle_o       = state_q == Offer && !valid_i;
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
@@ -117,7 +117,7 @@ module rx_replay
   );
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      decided_once: assert (flush_i || start_i -> state_q == WAIT && !(flush_i && start_i));
+      decided_once: assert (flush_i || start_i -> state_q == Wait && !(flush_i && start_i));
     end
   end
   // verilator lint_on SYNCASYNCNET

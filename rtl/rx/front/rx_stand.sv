@@ -3,9 +3,9 @@
 // The packet behind is looked up and its payload asked for at the store's queue; it takes its place here when that of the one before is vacant. A
 // table that is written meanwhile makes it begin again: FLOW_KEY with the lookup, the others with the reading.
 //
-//   EMPTY ─► LATCH ─► WEIGH ─► JUDGE ─► READY ─► (pop)        known
-//         └────────────────────────────► READY                  of no flow
-//   LOOK ─► LOOKING ─► FETCH ─► LATCH                           again
+//   Empty ─► Latch ─► Weigh ─► Judge ─► Ready ─► (pop)        known
+//         └────────────────────────────► Ready                  of no flow
+//   Look ─► Looking ─► Fetch ─► Latch                           again
 
 module rx_stand
   import rx_front_pkg::*;
@@ -47,8 +47,8 @@ module rx_stand
   output logic        ready_o             // it may be decided
 );
 
-  typedef enum logic [2:0] {EMPTY, LOOK, LOOKING, FETCH, LATCH, WEIGH, JUDGE, READY} phase_e;
-  typedef enum logic [1:0] {SEEK, SEEKING, SOUGHT} seek_e;
+  typedef enum logic [2:0] {Empty, Look, Looking, Fetch, Latch, Weigh, Judge, Ready} phase_e;
+  typedef enum logic [1:0] {Seek, Seeking, Sought} seek_e;
 
   phase_e      phase_q, phase_d;
   seek_e       seek_q;
@@ -58,18 +58,18 @@ module rx_stand
 
   // ---------------------------------------------------------------- the packet behind: flow
   // One lookup at a time. The packet that stands here goes first.
-  assign again          = phase_q == LOOK || phase_q == LOOKING;
-  assign seek           = packet_valid_i && packet_i.segment.is_tcp && seek_q == SEEK && !again;
-  assign next_found     = seek_q == SOUGHT || (seek_q == SEEKING && lookup_rsp_i);
-  assign may_look       = seek_q != SEEKING && !lookup_busy_i && !state_busy_i && !lookup_changed_i;
-  assign lookup_valid_o = (phase_q == LOOK || seek) && may_look;
-  assign lookup_key_o   = phase_q == LOOK ? packet_o.segment.key : packet_i.segment.key;
+  assign again          = phase_q == Look || phase_q == Looking;
+  assign seek           = packet_valid_i && packet_i.segment.is_tcp && seek_q == Seek && !again;
+  assign next_found     = seek_q == Sought || (seek_q == Seeking && lookup_rsp_i);
+  assign may_look       = seek_q != Seeking && !lookup_busy_i && !state_busy_i && !lookup_changed_i;
+  assign lookup_valid_o = (phase_q == Look || seek) && may_look;
+  assign lookup_key_o   = phase_q == Look ? packet_o.segment.key : packet_i.segment.key;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) seek_q <= SEEK;
-    else if (load || lookup_changed_i) seek_q <= SEEK;
-    else if (seek && lookup_valid_o) seek_q <= SEEKING;
-    else if (next_found || (packet_valid_i && !packet_i.segment.is_tcp)) seek_q <= SOUGHT;
+    if (!rst_ni) seek_q <= Seek;
+    else if (load || lookup_changed_i) seek_q <= Seek;
+    else if (seek && lookup_valid_o) seek_q <= Seeking;
+    else if (next_found || (packet_valid_i && !packet_i.segment.is_tcp)) seek_q <= Sought;
   end
   always_ff @(posedge clk_i) next_tcp_q <= packet_i.segment.is_tcp;
 
@@ -78,9 +78,9 @@ module rx_stand
   assign load           = vacant_o && next_found && may_load_i && (payload_set_q || payload_ready_i) && !hold_i && !lookup_changed_i;
   assign load_known     = next_tcp_q && lookup_hit_i;
   assign packet_ready_o = load;
-  assign fetch_valid_o  = (phase_q == FETCH && !hold_i) || load;
+  assign fetch_valid_o  = (phase_q == Fetch && !hold_i) || load;
   assign fetch_flow_o   = vacant_o ? lookup_flow_i : flow_o;
-  assign flow_d         = vacant_o || phase_q == LOOKING ? lookup_flow_i : flow_o;
+  assign flow_d         = vacant_o || phase_q == Looking ? lookup_flow_i : flow_o;
   assign payload_ask_o  = packet_valid_i && packet_i.payload && !payload_set_q;
 
   // A table was written, or an end has changed the position.
@@ -91,39 +91,39 @@ module rx_stand
   // But for a pop.
   always_comb begin
     unique case (phase_q)
-      EMPTY:   phase_d = !load ? EMPTY : load_known ? LATCH : READY;
-      LOOK:    phase_d = may_look ? LOOKING : LOOK;
-      LOOKING: phase_d = look_again ? LOOK : !lookup_rsp_i ? LOOKING : lookup_hit_i ? FETCH : READY;
-      FETCH:   phase_d = look_again ? LOOK : hold_i ? FETCH : LATCH;
-      LATCH:   phase_d = look_again ? LOOK : fetch_again ? FETCH : WEIGH;
-      WEIGH:   phase_d = look_again ? LOOK : fetch_again ? FETCH : weigh_again ? WEIGH : JUDGE;
-      JUDGE:   phase_d = look_again ? LOOK : fetch_again ? FETCH : weigh_again ? WEIGH : READY;
-      READY:   phase_d = look_again ? LOOK : fetch_again ? FETCH : weigh_again ? WEIGH : READY;
-      default: phase_d = EMPTY;
+      Empty:   phase_d = !load ? Empty : load_known ? Latch : Ready;
+      Look:    phase_d = may_look ? Looking : Look;
+      Looking: phase_d = look_again ? Look : !lookup_rsp_i ? Looking : lookup_hit_i ? Fetch : Ready;
+      Fetch:   phase_d = look_again ? Look : hold_i ? Fetch : Latch;
+      Latch:   phase_d = look_again ? Look : fetch_again ? Fetch : Weigh;
+      Weigh:   phase_d = look_again ? Look : fetch_again ? Fetch : weigh_again ? Weigh : Judge;
+      Judge:   phase_d = look_again ? Look : fetch_again ? Fetch : weigh_again ? Weigh : Ready;
+      Ready:   phase_d = look_again ? Look : fetch_again ? Fetch : weigh_again ? Weigh : Ready;
+      default: phase_d = Empty;
     endcase
   end
 
-  // phase_d == READY, with what is known last in one place.
-  assign turns_ready = (phase_q == EMPTY && load && !load_known) || (phase_q == LOOKING && !look_again && lookup_rsp_i && !lookup_hit_i) ||
-                       ((phase_q == JUDGE || phase_q == READY) && !look_again && !known_o);
-  assign stays_ready = (phase_q == JUDGE || phase_q == READY) && !look_again && !fetch_again;
+  // phase_d == Ready, with what is known last in one place.
+  assign turns_ready = (phase_q == Empty && load && !load_known) || (phase_q == Looking && !look_again && lookup_rsp_i && !lookup_hit_i) ||
+                       ((phase_q == Judge || phase_q == Ready) && !look_again && !known_o);
+  assign stays_ready = (phase_q == Judge || phase_q == Ready) && !look_again && !fetch_again;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      phase_q       <= EMPTY;
+      phase_q       <= Empty;
       vacant_o      <= 1'b1;
       ready_q       <= 1'b0;
       popped_q      <= 1'b0;
       known_o       <= 1'b0;
       payload_set_q <= 1'b0;
     end else begin
-      phase_q  <= pop_i ? EMPTY : phase_d;
-      vacant_o <= pop_i || (vacant_o && !load);    // phase_q == EMPTY
-      ready_q  <= turns_ready || (stays_ready && !weigh_again_i);     // phase_q == READY, or it was until a pop
+      phase_q  <= pop_i ? Empty : phase_d;
+      vacant_o <= pop_i || (vacant_o && !load);    // phase_q == Empty
+      ready_q  <= turns_ready || (stays_ready && !weigh_again_i);     // phase_q == Ready, or it was until a pop
       popped_q <= pop_i;
       if (vacant_o) known_o <= load_known;
-      else if (phase_q == LOOK) known_o <= 1'b0;
-      else if (phase_q == LOOKING && lookup_rsp_i) known_o <= lookup_hit_i;
+      else if (phase_q == Look) known_o <= 1'b0;
+      else if (phase_q == Looking && lookup_rsp_i) known_o <= lookup_hit_i;
       if (load || payload_flush_i) payload_set_q <= 1'b0;
       else if (packet_valid_i && payload_ready_i) payload_set_q <= 1'b1;
     end
@@ -131,18 +131,18 @@ module rx_stand
   always_ff @(posedge clk_i) begin
     if (vacant_o) packet_o <= packet_i;
     flow_o  <= flow_d;
-    found_o <= vacant_o || phase_q == LOOKING;
+    found_o <= vacant_o || phase_q == Looking;
   end
 
-  assign latch_o = phase_q == LATCH;
-  assign weigh_o = phase_q == WEIGH;
+  assign latch_o = phase_q == Latch;
+  assign weigh_o = phase_q == Weigh;
   assign ready_o = ready_q && !popped_q;
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      vacant_told: assert (vacant_o == (phase_q == EMPTY) && ready_o == (phase_q == READY));
+      vacant_told: assert (vacant_o == (phase_q == Empty) && ready_o == (phase_q == Ready));
       stood: assert (pop_i -> ready_o);
     end
   end

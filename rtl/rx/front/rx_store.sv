@@ -123,13 +123,13 @@ module rx_store
     end
   end
 
-  fifo_sync #(.WIDTH($bits(rx_packet_t)), .DEPTH(MAX_FRAMES), .STEADY(1'b1)) i_queue (
+  fifo_sync #(.WIDTH($bits(rx_packet_t)), .DEPTH(MAX_FRAMES), .STEADY(1'b1)) u_queue (
     .clk_i, .rst_ni, .wr_valid_i(push), .wr_ready_o(queue_ready), .wr_data_i(packet_d),
     .rd_valid_o(packet_valid_o), .rd_ready_i(packet_ready_i), .rd_data_o(head), .count_o(unused_count)
   );
   // Whether it is a segment comes from a register, and not from the block RAM: its look-up waits for that.
   logic head_tcp;
-  fifo_sync #(.WIDTH(1), .DEPTH(MAX_FRAMES), .LUT_RAM_DEPTH(MAX_FRAMES), .HEAD(1'b1)) i_tcp (
+  fifo_sync #(.WIDTH(1), .DEPTH(MAX_FRAMES), .LUT_RAM_DEPTH(MAX_FRAMES), .HEAD(1'b1)) u_tcp (
     .clk_i, .rst_ni, .wr_valid_i(push), .wr_ready_o(), .wr_data_i(packet_d.segment.is_tcp),
     .rd_valid_o(), .rd_ready_i(packet_valid_o && packet_ready_i), .rd_data_o(head_tcp), .count_o()
   );
@@ -157,7 +157,7 @@ module rx_store
     logic [1:0] reads;
     assign reads[0] = rd_grant_o[0] && rd_pos_i[0][0] == 1'(bank);
     assign reads[1] = rd_grant_o[1] && rd_pos_i[1][0] == 1'(bank);
-    ram_1r1w #(.WIDTH(DATA_W), .DEPTH(DEPTH / 2), .UNSEEN(1'b1)) i_ram (
+    ram_1r1w #(.WIDTH(DATA_W), .DEPTH(DEPTH / 2), .UNSEEN(1'b1)) u_ram (
       .clk_i, .we_i(write && wr_q[0] == 1'(bank)), .waddr_i(wr_q[ADDR_W-1:1]), .wdata_i(beat_data_i),
       .re_i(reads != '0), .raddr_i(rd_pos_i[reads[1]][ADDR_W-1:1]), .rdata_o(bank_data[bank])
     );

@@ -187,7 +187,7 @@ module rx_tcp_options #(
   end
 
   // The values, once it is known where they lie.
-  rx_delay #(.WIDTH(OPTION_BYTES*8), .CYCLES(LATENCY - 1)) i_options (.clk_i, .rst_ni, .data_i(options_i), .data_o(options));
+  rx_delay #(.WIDTH(OPTION_BYTES*8), .CYCLES(LATENCY - 1)) u_options (.clk_i, .rst_ni, .data_i(options_i), .data_o(options));
 
   // From byte `at` on, the large steps first: of what they leave, less and less is wanted. No option with values begins behind byte
   // 30, and what comes behind an option's end is nobody's, so that the last bytes may stay where they are.

@@ -138,7 +138,7 @@ module rx_walks
   // Of the done that is in the register in the next cycle.
   assign whole     = (done_valid_q ? done_q.stop : (fifo_valid ? fifo_done.stop : done_i.stop)) == STOP_WHOLE;
 
-  fifo_sync #(.WIDTH($bits(walk_done_t)), .DEPTH(WALKS)) i_dones (
+  fifo_sync #(.WIDTH($bits(walk_done_t)), .DEPTH(WALKS)) u_dones (
     .clk_i, .rst_ni, .wr_valid_i(done_valid_i && (fifo_valid || done_valid_q)), .wr_ready_o(fifo_ready), .wr_data_i(done_i),
     .rd_valid_o(fifo_valid), .rd_ready_i(done_free), .rd_data_o(fifo_done), .count_o(unused_count)
   );

@@ -161,12 +161,12 @@ module rq_element
   // ------------------------------------------------------------------ reads
   // Looks at one context after the other, at one where an element is missed (`demand_q`) first.
   typedef enum logic [2:0] {
-    LOOK,  // at a context; then rq_request takes four cycles
-    STEP1,
-    STEP2,
-    STEP3,
-    STEP4,
-    ASK
+    Look,  // at a context; then rq_request takes four cycles
+    Step1,
+    Step2,
+    Step3,
+    Step4,
+    Ask
   } look_e;
   look_e look_q;
   logic led_q;  // `scan_q` is of the element used last, and not looked at yet
@@ -194,33 +194,33 @@ module rq_element
   // What was looked at has changed: a look that was for reading ahead was in vain.
   assign changed = miss || ends || flush_q;
   // No element is missed in the cycle in which one may be read ahead.
-  assign take_miss = !demand_q && look_q != ASK;
-  assign asked = look_q == ASK && !req_valid_q && (of_demand_q || !changed_q);
+  assign take_miss = !demand_q && look_q != Ask;
+  assign asked = look_q == Ask && !req_valid_q && (of_demand_q || !changed_q);
   assign ahead = asked && !of_demand_q && posted && can_q && !flush_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      look_q <= LOOK;
+      look_q <= Look;
       demand_q <= 1'b0;
       led_q <= 1'b0;
       scan_q <= '0;
       req_valid_q <= 1'b0;
     end else begin
       unique case (look_q)
-        LOOK: look_q <= STEP1;
-        STEP1: look_q <= STEP2;
-        STEP2: look_q <= STEP3;
-        STEP3: look_q <= STEP4;
-        STEP4: look_q <= ASK;
-        default: if (!req_valid_q) look_q <= LOOK;
+        Look: look_q <= Step1;
+        Step1: look_q <= Step2;
+        Step2: look_q <= Step3;
+        Step3: look_q <= Step4;
+        Step4: look_q <= Ask;
+        default: if (!req_valid_q) look_q <= Look;
       endcase
       if (miss) demand_q <= 1'b1;
-      else if (look_q == LOOK) demand_q <= 1'b0;
+      else if (look_q == Look) demand_q <= 1'b0;
       if (in_window) scan_q <= current;
-      else if (look_q == LOOK && !demand_q) scan_q <= scan_q + 1'b1;
-      else if (look_q == ASK && changed_q && !of_demand_q && !led_q) scan_q <= of_q;
+      else if (look_q == Look && !demand_q) scan_q <= scan_q + 1'b1;
+      else if (look_q == Ask && changed_q && !of_demand_q && !led_q) scan_q <= of_q;
       if (in_window) led_q <= 1'b1;
-      else if (look_q == LOOK && !demand_q) led_q <= 1'b0;
+      else if (look_q == Look && !demand_q) led_q <= 1'b0;
       if (el_req_ready_i) req_valid_q <= 1'b0;
       if (ahead || (asked && of_demand_q)) req_valid_q <= 1'b1;
     end
@@ -228,8 +228,8 @@ module rq_element
 
   always_ff @(posedge clk_i) begin
     if (miss) demand_of_q <= target_q;
-    changed_q <= changed || (look_q != LOOK && changed_q);
-    if (look_q == LOOK) begin
+    changed_q <= changed || (look_q != Look && changed_q);
+    if (look_q == Look) begin
       of_q <= demand_q ? demand_of_q : scan_q;
       of_demand_q <= demand_q;
     end

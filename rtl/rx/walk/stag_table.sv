@@ -28,10 +28,10 @@ module stag_table
   localparam int unsigned ROW_W = 256;  // the rest of a row is reserved
 
   typedef enum logic [1:0] {
-    CLEAR,
-    IDLE,
-    READ,
-    ANSWER
+    Clear,
+    Idle,
+    Read,
+    Answer
   } state_e;
   state_e state_q;
   logic [INDEX_W-1:0] clear_q;
@@ -41,10 +41,10 @@ module stag_table
   logic [INDEX_W-1:0] place;
   logic [ROW_W-1:0] rdata;
 
-  assign ready_o = state_q != CLEAR;
-  assign host_write = seen && state_q == IDLE && writes && !lookup_i;
-  assign host_read = seen && state_q == IDLE && reads;  // if there is no look-up
-  assign tbl_req_ready_o = seen && state_q == IDLE && (!(reads || writes) || !lookup_i);
+  assign ready_o = state_q != Clear;
+  assign host_write = seen && state_q == Idle && writes && !lookup_i;
+  assign host_read = seen && state_q == Idle && reads;  // if there is no look-up
+  assign tbl_req_ready_o = seen && state_q == Idle && (!(reads || writes) || !lookup_i);
 
   table_request #(
       .INDEX_W(INDEX_W)
@@ -63,32 +63,32 @@ module stag_table
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q <= CLEAR;
+      state_q <= Clear;
       clear_q <= '0;
       refused_q <= 1'b0;
       read_q <= 1'b0;
     end else begin
       unique case (state_q)
-        CLEAR: begin
+        Clear: begin
           clear_q <= clear_q + 1'b1;
-          if (32'(clear_q) == NUM_STAGS - 1) state_q <= IDLE;
+          if (32'(clear_q) == NUM_STAGS - 1) state_q <= Idle;
         end
-        IDLE: begin
+        Idle: begin
           if (tbl_req_ready_o) begin
-            state_q <= host_read ? READ : ANSWER;
+            state_q <= host_read ? Read : Answer;
             refused_q <= !(reads || writes);
             read_q <= host_read;
           end
         end
-        READ: state_q <= ANSWER;
-        default: state_q <= IDLE;
+        Read: state_q <= Answer;
+        default: state_q <= Idle;
       endcase
     end
   end
 
   logic [ROW_W-1:0] answer_q;
   always_ff @(posedge clk_i) begin
-    if (state_q == READ) answer_q <= rdata;
+    if (state_q == Read) answer_q <= rdata;
     index_q <= lookup_index_i;
   end
 
@@ -98,9 +98,9 @@ module stag_table
       .UNSEEN(1'b1)
   ) u_rows (
       .clk_i,
-      .we_i(state_q == CLEAR || host_write),
-      .waddr_i(state_q == CLEAR ? clear_q : place),
-      .wdata_i(state_q == CLEAR ? '0 : tbl_req_i.row[ROW_W-1:0]),
+      .we_i(state_q == Clear || host_write),
+      .waddr_i(state_q == Clear ? clear_q : place),
+      .wdata_i(state_q == Clear ? '0 : tbl_req_i.row[ROW_W-1:0]),
       .re_i(lookup_i || host_read),
       .raddr_i(lookup_i ? lookup_index_i[INDEX_W-1:0] : place),
       .rdata_o(rdata)
@@ -108,7 +108,7 @@ module stag_table
 
   assign row_o = {256'd0, rdata};
   assign row_in_range_o = index_q >> INDEX_W == '0 && index_q != 24'd0;
-  assign tbl_rsp_valid_o = state_q == ANSWER;
+  assign tbl_rsp_valid_o = state_q == Answer;
   assign tbl_rsp_o.refused = refused_q;
   assign tbl_rsp_o.row = read_q ? {256'd0, answer_q} : '0;
 

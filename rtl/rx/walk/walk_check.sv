@@ -69,17 +69,17 @@ module walk_check
     output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
   typedef enum logic [3:0] {
-    HEAD,     // wait for an FPDU
-    CHECK,    // of queue 0: compare MSN and MO
-    VERDICT,  // wait for its end, and for the answer for its region
-    ELEMENT,  // wait for the receive element; look up the STag of its first SGE
-    SKIP,     // the payload begins behind what was placed before: in this SGE?
-    SKIPPED,
-    LOOK,     // look up the STag of the SGE that the payload reaches into
-    ROW,      // check it
-    SUMS,
-    RESULT,
-    OPS       // placements, then the report
+    Head,     // wait for an FPDU
+    Check,    // of queue 0: compare MSN and MO
+    Verdict,  // wait for its end, and for the answer for its region
+    Element,  // wait for the receive element; look up the STag of its first SGE
+    Skip,     // the payload begins behind what was placed before: in this SGE?
+    Skipped,
+    Look,     // look up the STag of the SGE that the payload reaches into
+    Row,      // check it
+    Sums,
+    Result,
+    Ops       // placements, then the report
   } state_e;
   state_e state_q;
 
@@ -128,7 +128,7 @@ module walk_check
       .row_in_range_i,
       .row_i,
       .sge_look_i(sge_look),
-      .sge_index_i(state_q == LOOK ? sge_stag[31:8] : element_i.sge0_stag[31:8]),
+      .sge_index_i(state_q == Look ? sge_stag[31:8] : element_i.sge0_stag[31:8]),
       .sge_stag_i(sge_stag),
       .sge_to_i(sge_to),
       .sge_bytes_i(piece),
@@ -149,21 +149,21 @@ module walk_check
   // ------------------------------------------------------------------ scatter list
   logic el_good, in_element_q, want_q, no_buffer, no_buffer_q, straight_q, too_long, beyond, ends, first_sge;
   assign el_good = want_q && el_here_i && !el_error_i;
-  assign sge_look = (el_good && straight_q) || state_q == LOOK;
+  assign sge_look = (el_good && straight_q) || state_q == Look;
 
   walk_scatter u_scatter (
       .clk_i,
-      .load_i(state_q == ELEMENT),  // the last one counts
+      .load_i(state_q == Element),  // the last one counts
       .element_i,
       .mo_i(mo),
       .payload_len_i(header_q.payload_len),
       .too_long_o(too_long),
-      .compare_i(state_q == SKIP),
-      .skip_i(state_q == SKIPPED),
+      .compare_i(state_q == Skip),
+      .skip_i(state_q == Skipped),
       .beyond_o(beyond),
-      .cut_i(state_q == ROW),
+      .cut_i(state_q == Row),
       .ends_o(ends),
-      .next_i(state_q == RESULT),
+      .next_i(state_q == Result),
       .first_o(first_sge),
       .stag_o(sge_stag),
       .to_o(sge_to),
@@ -172,7 +172,7 @@ module walk_check
   );
 
   // ------------------------------------------------------------------ checks
-  // What was posted is a cycle behind CHECK, and compared while the FPDU's end is awaited: RFC 5041 asks for MSN and MO first.
+  // What was posted is a cycle behind Check, and compared while the FPDU's end is awaited: RFC 5041 asks for MSN and MO first.
   logic [31:0] posted_q, posted_behind;
   assign posted_behind = posted_q - header_q.msn;
 
@@ -195,9 +195,9 @@ module walk_check
   // ------------------------------------------------------------------ the inputs
   // Of a flow whose FPDUs are only checked, each good one is the engine's.
   assign next_kind = seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && next_header.err == ERR_NONE ? CLASS_ENGINE : next_header.kind;
-  assign take = state_q == HEAD && next_valid && seg_valid_i;
+  assign take = state_q == Head && next_valid && seg_valid_i;
   assign next_checked = !region_q || region_valid;
-  assign take_tail = state_q == VERDICT && tail_valid_i && crc_valid_i && next_checked;
+  assign take_tail = state_q == Verdict && tail_valid_i && crc_valid_i && next_checked;
   assign begin_o = take;
   assign tail_ready_o = take_tail;
   assign crc_ready_o = take_tail;
@@ -218,7 +218,7 @@ module walk_check
   assign is_place = todo_q[0];
   assign verdict_keep_o = keep;
   assign verdict_beats_o = tail_q.beats;
-  assign ops = state_q == OPS && !refused_q;
+  assign ops = state_q == Ops && !refused_q;
   assign verdict_valid_o = ops && op_free && owed_q && (!is_place || run_ready_i);
   assign step = ops && op_free && (!is_place || run_ready_i) && (!owed_q || verdict_ready_i);
   assign final_step = ops && op_free && !is_place && (!owed_q || verdict_ready_i);
@@ -280,7 +280,7 @@ module walk_check
   assign seg_ready_o = final_step && tail_q.seg_last;
 
   // ------------------------------------------------------------------ state
-  // ELEMENT is in a bit of its own, and so is whether the element is wanted: much waits for it.
+  // Element is in a bit of its own, and so is whether the element is wanted: much waits for it.
   logic to_element, in_element_d;
   assign no_buffer = posted_behind[31];
   assign in_element_d = in_element_q ? want_q && !el_here_i : take_tail && to_element;
@@ -296,33 +296,33 @@ module walk_check
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q <= HEAD;
+      state_q <= Head;
       op_valid_q <= 1'b0;
       op_empty_q <= 1'b1;
       refused_q <= 1'b0;
     end else begin
-      refused_q <= state_q == RESULT && sge_bad && has_payload_q && !too_long;
+      refused_q <= state_q == Result && sge_bad && has_payload_q && !too_long;
       if (op_free) op_valid_q <= step && (is_place || !silent_q);
       if (op_free) op_empty_q <= !step || (!is_place && silent_q);
       unique case (state_q)
-        HEAD: if (take) state_q <= next_kind == CLASS_RECEIVE ? CHECK : VERDICT;
-        CHECK: state_q <= VERDICT;
-        VERDICT: if (take_tail) state_q <= to_element ? ELEMENT : OPS;
-        ELEMENT: begin
-          if (no_buffer_q || (el_here_i && el_error_i)) state_q <= OPS;
-          else if (el_here_i) state_q <= straight_q ? ROW : SKIP;
+        Head: if (take) state_q <= next_kind == CLASS_RECEIVE ? Check : Verdict;
+        Check: state_q <= Verdict;
+        Verdict: if (take_tail) state_q <= to_element ? Element : Ops;
+        Element: begin
+          if (no_buffer_q || (el_here_i && el_error_i)) state_q <= Ops;
+          else if (el_here_i) state_q <= straight_q ? Row : Skip;
         end
         // Not beyond the last SGE: by then it is known that not all fits.
-        SKIP: state_q <= !first_sge && too_long ? RESULT : SKIPPED;
-        SKIPPED: state_q <= beyond ? SKIP : LOOK;
-        LOOK: state_q <= ROW;
-        ROW: state_q <= SUMS;
-        SUMS: state_q <= RESULT;
-        RESULT: state_q <= too_long || !has_payload_q || ends ? OPS : LOOK;
-        OPS: if (final_step) state_q <= HEAD;
-        default: state_q <= HEAD;
+        Skip: state_q <= !first_sge && too_long ? Result : Skipped;
+        Skipped: state_q <= beyond ? Skip : Look;
+        Look: state_q <= Row;
+        Row: state_q <= Sums;
+        Sums: state_q <= Result;
+        Result: state_q <= too_long || !has_payload_q || ends ? Ops : Look;
+        Ops: if (final_step) state_q <= Head;
+        default: state_q <= Head;
       endcase
-      if (refused_q) state_q <= OPS;
+      if (refused_q) state_q <= Ops;
     end
   end
 
@@ -334,7 +334,7 @@ module walk_check
     bad_msn_q <= header_q.msn != msn;
     bad_mo_q <= header_q.to_or_mo != {32'd0, mo};
     unique case (state_q)
-      HEAD: begin
+      Head: begin
         // What counts is of the cycle of `take`.
         header_q <= next_header;
         header_q.kind <= next_kind;
@@ -347,7 +347,7 @@ module walk_check
         bad_q <= next_header.err != ERR_NONE;
         pd_q <= seg_i.row.pd;
       end
-      VERDICT: begin
+      Verdict: begin
         run_iova_q[0] <= region_iova;
         run_bytes_q[0] <= header_q.payload_len;
         // What counts is of the cycle of `take_tail`, which is known late.
@@ -360,13 +360,13 @@ module walk_check
         runs_q <= 2'd0;
         todo_q <= 4'(!silent && !mpa_bad && region_q && region_bad == '0);
       end
-      ELEMENT: begin
+      Element: begin
         if (no_buffer_q || (el_here_i && el_error_i)) begin
           err_q <= no_buffer_q ? ERR_NO_BUFFER : ERR_ELEMENT;
           bad_q <= 1'b1;
         end
       end
-      RESULT: begin
+      Result: begin
         run_iova_q[runs_q] <= sge_iova;
         run_bytes_q[runs_q] <= taken;
         if (too_long) begin
@@ -378,7 +378,7 @@ module walk_check
           runs_q <= runs_q + 2'd1;
         end
       end
-      OPS: begin
+      Ops: begin
         if (step) begin
           run_q <= run_q + 2'd1;
           todo_q <= todo_q >> 1;
@@ -387,7 +387,7 @@ module walk_check
       end
       default: ;
     endcase
-    // The state behind RESULT goes for it.
+    // The state behind Result goes for it.
     if (refused_q) begin
       err_q <= ERR_ELEMENT;
       bad_q <= 1'b1;
@@ -407,14 +407,14 @@ module walk_check
 
   assign op_valid_o = op_valid_q;
   assign op_o = op_q;
-  assign idle_o = state_q == HEAD && region_idle && !head_valid_i && !op_valid_q && !done_pending;
+  assign idle_o = state_q == Head && region_idle && !head_valid_i && !op_valid_q && !done_pending;
   assign cnt_inc_o = cnt_q;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
     end else begin
-      assert (in_element_q == (state_q == ELEMENT));
+      assert (in_element_q == (state_q == Element));
       assert (op_empty_q == !op_valid_q);
       assert (want_q == (in_element_q && !no_buffer_q));
       if (take_tail) assert (seg_valid_i && (!tail_i.partial || tail_i.seg_last));

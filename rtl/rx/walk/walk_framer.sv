@@ -44,11 +44,11 @@ module walk_framer
   localparam int unsigned LANE_W = $clog2(WORDS);
 
   typedef enum logic [2:0] {
-    IDLE,
-    LENGTH,  // an FPDU's length field
-    FIRST,   // decide on its first beat
-    BEATS,   // a beat goes, and the next one is decided
-    THROW    // the rest of the segment
+    Idle,
+    Length,  // an FPDU's length field
+    First,   // decide on its first beat
+    Beats,   // a beat goes, and the next one is decided
+    Throw    // the rest of the segment
   } state_e;
   state_e state_q;
 
@@ -176,35 +176,35 @@ module walk_framer
   logic fire, ends, found;
   logic [LANE_W:0] next_lane;
   // A beat goes when all its lanes are here.
-  assign fire = state_q == BEATS && go_i && held_q && (lane_q == '0 || held_last_q || next_valid);
+  assign fire = state_q == Beats && go_i && held_q && (lane_q == '0 || held_last_q || next_valid);
   assign ends = fire && beat_q.last;
-  assign found = state_q == LENGTH && room_i && held_q && (!length_lane[LANE_W] || held_last_q || next_valid);
+  assign found = state_q == Length && room_i && held_q && (!length_lane[LANE_W] || held_last_q || next_valid);
   assign next_lane = {1'b0, lane_q} + (LANE_W + 1)'(beat_q.words);
 
   // The held beat is used up, and the next one (perhaps of the next segment) takes its place; or the rest is thrown away.
-  assign throw = state_q == THROW || (fire && beat_q.seg_last && !held_last_q);
+  assign throw = state_q == Throw || (fire && beat_q.seg_last && !held_last_q);
   assign used_up = fire && (beat_q.seg_last ? held_last_q : next_lane[LANE_W]);
   assign next_taken = !held_q || used_up || throw;
 
-  assign seg_ready_o = state_q == IDLE;
+  assign seg_ready_o = state_q == Idle;
   assign begin_o = found;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q <= IDLE;
+      state_q <= Idle;
       held_q <= 1'b0;
       free_q <= 1'b1;
     end else begin
       if (next_taken) held_q <= next_valid && !throw;
       if (next_taken) free_q <= !next_valid || throw;
       unique case (state_q)
-        IDLE: if (seg_valid_i) state_q <= LENGTH;
-        LENGTH: if (found) state_q <= FIRST;
-        FIRST: state_q <= BEATS;
-        BEATS: begin
-          if (ends) state_q <= !beat_q.seg_last ? LENGTH : (held_last_q || (next_valid && next_last) ? IDLE : THROW);
+        Idle: if (seg_valid_i) state_q <= Length;
+        Length: if (found) state_q <= First;
+        First: state_q <= Beats;
+        Beats: begin
+          if (ends) state_q <= !beat_q.seg_last ? Length : (held_last_q || (next_valid && next_last) ? Idle : Throw);
         end
-        default: if (next_valid && next_last) state_q <= IDLE;
+        default: if (next_valid && next_last) state_q <= Idle;
       endcase
     end
   end
@@ -212,7 +212,7 @@ module walk_framer
   always_ff @(posedge clk_i) begin
     if (next_taken) held_last_q <= next_last;
     if (free_q || used_up || throw) held_data_q <= next_data;
-    if (state_q == IDLE) begin
+    if (state_q == Idle) begin
       lane_q <= '0;
       phase_q <= seg_phase_i;
       markers_q <= seg_markers_i;
@@ -221,7 +221,7 @@ module walk_framer
       left_q <= seg_len_i[15:2];
       position_q <= 14'd0;
     end
-    if (state_q == LENGTH) begin
+    if (state_q == Length) begin
       ulpdu_len_q <= {length_word[7:0], length_word[15:8]};
       leading_q <= leading;
       cut_q <= cut;
@@ -236,7 +236,7 @@ module walk_framer
       first_q <= 1'b1;
       distance_q <= 14'd0;
     end
-    if (state_q == FIRST) begin
+    if (state_q == First) begin
       beat_q <= first_d;
       rest_q <= rest - 15'(WORDS) + 15'(near);
       marker_beat_q <= marker_beat_q - 1'b1;
@@ -281,7 +281,7 @@ module walk_framer
   assign fp_valid_o = out_valid_q;
   assign fp_data_o = out_data_q;
   assign fp_beat_o = out_q;
-  assign idle_o = state_q == IDLE && !out_valid_q;
+  assign idle_o = state_q == Idle && !out_valid_q;
 
   // The segment's length says all; the upper half of the window is only there to be shifted down.
   logic unused;
@@ -304,7 +304,7 @@ module walk_framer
       if (fire && !beat_q.last) assert (beat_q.words == 5'(WORDS));
       if (fp_valid_o && fp_beat_o.last) assert (!fire);
       assert (free_q == !held_q);
-      if (state_q != IDLE) assert (lead_q == (markers_q && phase_q == 7'd0));
+      if (state_q != Idle) assert (lead_q == (markers_q && phase_q == 7'd0));
     end
   end
 `endif

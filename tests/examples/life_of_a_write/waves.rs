@@ -85,23 +85,23 @@ pub const RECEIVE: &[Stage] = &[
     ),
     (
         "header known, to the checks",
-        &["u_rx.i_walk.head_valid", "u_rx.i_walk.head_ready"],
+        &["u_rx.u_walk.head_valid", "u_rx.u_walk.head_ready"],
     ),
-    ("STAG row asked", &["u_rx.i_walk.lookup"]),
+    ("STAG row asked", &["u_rx.u_walk.lookup"]),
     (
         "CRC32C good",
         &[
-            "u_rx.i_walk.crc_valid",
-            "u_rx.i_walk.crc_ready",
-            "u_rx.i_walk.crc_good",
+            "u_rx.u_walk.crc_valid",
+            "u_rx.u_walk.crc_ready",
+            "u_rx.u_walk.crc_good",
         ],
     ),
     (
         "all checks passed: let through",
         &[
-            "u_rx.i_walk.verdict_valid",
-            "u_rx.i_walk.verdict_ready",
-            "u_rx.i_walk.verdict_keep",
+            "u_rx.u_walk.verdict_valid",
+            "u_rx.u_walk.verdict_ready",
+            "u_rx.u_walk.verdict_keep",
         ],
     ),
     ("segment done, position moves", &["u_rx.done_valid"]),

@@ -124,20 +124,20 @@ module rx_front_bench
     cfg.raw[0].head       = raw_head_i;
   end
 
-  rx_parse #(.DATA_W(DATA_W)) i_parse (
+  rx_parse #(.DATA_W(DATA_W)) u_parse (
     .clk_i, .rst_ni, .cfg_i(cfg), .mac_rx_tdata, .mac_rx_tkeep, .mac_rx_tlast, .mac_rx_tvalid, .mac_rx_tuser(1'b0),
     .mac_rx_tready, .beat_valid_o(beat_valid), .beat_last_o(beat_last), .beat_data_o(beat_data), .drop_o(drop),
     .frame_len_o(frame_len), .segment_o(segment), .idle_o(parse_idle)
   );
 
-  rx_store #(.DATA_W(DATA_W), .STORE_BYTES(STORE_BYTES), .MAX_FRAMES(MAX_FRAMES)) i_store (
+  rx_store #(.DATA_W(DATA_W), .STORE_BYTES(STORE_BYTES), .MAX_FRAMES(MAX_FRAMES)) u_store (
     .clk_i, .rst_ni, .beat_valid_i(beat_valid), .beat_last_i(beat_last), .beat_data_i(beat_data), .drop_i(drop),
     .frame_len_i(frame_len), .segment_i(segment), .clock_i('0), .replay_valid_i(1'b0), .replay_ready_o(), .replay_i('0), .packet_valid_o(packet_valid), .packet_ready_i(packet_ready),
     .packet_o(packet), .rd_req_i(rd_req), .rd_pos_i(rd_pos), .rd_grant_o(rd_grant), .rd_data_o(rd_data),
     .free_valid_i, .free_stop_i, .idle_o(store_idle), .trace_o(stored), .cnt_inc_o(store_cnt)
   );
 
-  rx_payload #(.DATA_W(DATA_W)) i_payload (
+  rx_payload #(.DATA_W(DATA_W)) u_payload (
     .clk_i, .rst_ni, .flush_i(payload_flush), .cmd_valid_i(payload_cmd_valid), .cmd_ready_o(payload_cmd_ready),
     .cmd_start_i(payload_cmd_start), .cmd_offset_i(payload_cmd_offset), .cmd_len_i(payload_cmd_len),
     .rd_req_o(rd_req[0]), .rd_pos_o(rd_pos[0]), .rd_grant_i(rd_grant[0]), .rd_data_i(rd_data[0]),
@@ -145,14 +145,14 @@ module rx_front_bench
     .pl_last_o, .idle_o(payload_idle)
   );
 
-  rx_lookup #(.NUM_FLOWS(NUM_FLOWS)) i_lookup (
+  rx_lookup #(.NUM_FLOWS(NUM_FLOWS)) u_lookup (
     .clk_i, .rst_ni, .secret_i('0), .req_valid_i(lookup_valid), .req_key_i(lookup_key), .rsp_valid_o(lookup_rsp),
     .hit_o(lookup_hit), .flow_o(lookup_flow), .tbl_req_valid_i(tbl_req_valid_i && !open_q && tbl_number_i == TBL_FLOW_KEY),
     .tbl_req_ready_o(key_ready), .tbl_req_i(tbl_req), .tbl_rsp_valid_o(key_rsp_valid), .tbl_rsp_o(key_rsp),
     .changed_o(lookup_changed), .busy_o(lookup_busy)
   );
 
-  rx_flow_state #(.NUM_FLOWS(NUM_FLOWS), .WALKS(WALKS)) i_flow_state (
+  rx_flow_state #(.NUM_FLOWS(NUM_FLOWS), .WALKS(WALKS)) u_flow_state (
     .clk_i, .rst_ni, .fetch_valid_i(fetch_valid), .fetch_flow_i(fetch_flow), .row_o(fetch_row),
     .position_o(fetch_position), .raw_tail_i(taken_tail), .upd_valid_i(upd_valid), .upd_flow_i(upd_flow), .upd_position_i(upd_position),
     .busy_valid_i(busy_valid), .busy_flow_i(busy_flow), .busy_last_i(busy_last), .busy_head_i(busy_head),
@@ -164,7 +164,7 @@ module rx_front_bench
     .refused_o(refused), .busy_o(state_busy), .idle_o(state_idle)
   );
 
-  rx_dispatch #(.WALKS(WALKS), .SHARE_LEAST(1024)) i_dispatch (
+  rx_dispatch #(.WALKS(WALKS), .SHARE_LEAST(1024)) u_dispatch (
     .clk_i, .rst_ni, .cfg_i(cfg), .replay_i('0), .closed_i(1'b0), .packet_valid_i(packet_valid), .packet_ready_o(packet_ready), .packet_i(packet),
     .payload_cmd_valid_o(payload_cmd_valid), .payload_cmd_ready_i(payload_cmd_ready),
     .payload_cmd_start_o(payload_cmd_start), .payload_cmd_offset_o(payload_cmd_offset), .payload_cmd_len_o(payload_cmd_len),

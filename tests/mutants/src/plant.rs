@@ -1,5 +1,7 @@
 //! Puts the faults of one file into its text, each behind a choice made when the program runs.
 
+use std::ops::Range;
+
 use crate::list::Fault;
 
 /// Where the selector comes from in SystemVerilog. Each mutated file brings it, for it is compiled alone as well.
@@ -21,26 +23,50 @@ extern \"C\" int weft_fault_number() {
 }
 ";
 
+/// A text without its white space, which formatters choose, and where each of its bytes stood.
+struct Squeezed {
+    text: String,
+    at: Vec<usize>,
+}
+
+impl Squeezed {
+    fn new(text: &str) -> Self {
+        let mut squeezed = Self {
+            text: String::new(),
+            at: Vec::new(),
+        };
+        for (at, letter) in text.char_indices().filter(|(_, c)| !c.is_whitespace()) {
+            squeezed.text.push(letter);
+            squeezed.at.extend(at..at + letter.len_utf8());
+        }
+        squeezed
+    }
+
+    /// Where a text stands in the one that this was made of.
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let text = Self::new(text).text;
+        let found = self.text.match_indices(&text);
+        found
+            .map(|(from, _)| self.at[from]..self.at[from + text.len() - 1] + 1)
+            .collect()
+    }
+}
+
 /// The text with the faults (and their numbers) in it.
 pub fn plant(text: &str, faults: &[(u32, &Fault)]) -> Result<String, String> {
+    let squeezed = Squeezed::new(text);
     let mut places = Vec::new();
     for (number, fault) in faults {
-        let mut found = text.match_indices(fault.find.as_str());
-        let Some((at, _)) = found.next() else {
-            return Err(format!(
-                "{}: `{}` is not in {}",
-                fault.name, fault.find, fault.file
-            ));
-        };
-        if found.next().is_some() {
-            return Err(format!(
-                "{}: `{}` stands more than once in {}",
-                fault.name, fault.find, fault.file
-            ));
+        let Fault {
+            name, find, file, ..
+        } = fault;
+        match squeezed.find(find).as_slice() {
+            [place] => places.push((place.clone(), *number, *fault)),
+            [] => return Err(format!("{name}: `{find}` is not in {file}")),
+            _ => return Err(format!("{name}: `{find}` stands more than once in {file}")),
         }
-        places.push((at, *number, *fault));
     }
-    places.sort_by_key(|(at, ..)| *at);
+    places.sort_by_key(|(place, ..)| place.start);
     let systemverilog = faults.iter().all(|(_, fault)| fault.file.ends_with(".sv"));
     let mut planted = String::new();
     if systemverilog {
@@ -48,22 +74,22 @@ pub fn plant(text: &str, faults: &[(u32, &Fault)]) -> Result<String, String> {
     }
     let mut from = 0;
     let mut index = 0;
-    while let Some((at, _, fault)) = places.get(index) {
+    while let Some((place, _, fault)) = places.get(index) {
         // Faults in the same text are one choice of several.
         let same: Vec<_> = places[index..]
             .iter()
-            .take_while(|(other, _, of)| other == at && of.find == fault.find)
+            .take_while(|(other, ..)| other == place)
             .collect();
-        if *at < from {
+        if place.start < from {
             return Err(format!("{}: overlaps another fault", fault.name));
         }
-        planted.push_str(&text[from..*at]);
-        let mut choice = fault.find.clone();
+        planted.push_str(&text[from..place.start]);
+        let mut choice = text[place.clone()].to_owned();
         for (_, number, fault) in &same {
             choice = choose(systemverilog, *number, fault, &choice);
         }
         planted.push_str(&choice);
-        from = at + fault.find.len();
+        from = place.end;
         index += same.len();
     }
     planted.push_str(&text[from..]);
@@ -121,6 +147,16 @@ mod tests {
         assert_eq!(
             planted,
             "let x = ((if weft_planted::planted(2) { true } else { (if weft_planted::planted(1) { a <= b } else { a < b }) }));"
+        );
+    }
+
+    #[test]
+    fn white_space_is_the_formatter_s() {
+        let one = fault("one", "a.rs", "a == b", "a != b");
+        let planted = plant("let x = a\n    ==b;", &[(1, &one)]).unwrap();
+        assert_eq!(
+            planted,
+            "let x = (if weft_planted::planted(1) { a != b } else { a\n    ==b });"
         );
     }
 
